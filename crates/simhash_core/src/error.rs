@@ -1,0 +1,35 @@
+//! What can be wrong with the parameters that a user chooses.
+
+use std::fmt;
+
+/// A parameter outside its range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutOfRange {
+    /// The parameter's name, as users write it.
+    pub name: &'static str,
+    /// The value that was given.
+    pub value: String,
+    /// The smallest value allowed.
+    pub min: i64,
+    /// The largest value allowed.
+    pub max: i64,
+}
+
+impl OutOfRange {
+    pub(crate) fn new(name: &'static str, value: impl fmt::Display, min: i64, max: i64) -> Self {
+        Self { name, value: value.to_string(), min, max }
+    }
+
+    /// The value itself if it lies within the range.
+    pub(crate) fn check(name: &'static str, value: i64, min: i64, max: i64) -> Result<i64, Self> {
+        if (min..=max).contains(&value) { Ok(value) } else { Err(Self::new(name, value, min, max)) }
+    }
+}
+
+impl fmt::Display for OutOfRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} is out of range {} to {}", self.name, self.value, self.min, self.max)
+    }
+}
+
+impl std::error::Error for OutOfRange {}

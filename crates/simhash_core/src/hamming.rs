@@ -1,0 +1,102 @@
+//! Distances between fingerprints: how many of the 64 bits differ.
+
+use crate::OutOfRange;
+
+/// Bits of a fingerprint.
+pub const BITS: u32 = 64;
+
+/// The number of bits in which two fingerprints differ, 0 to 64.
+#[inline]
+pub fn distance(a: u64, b: u64) -> u32 {
+    (a ^ b).count_ones()
+}
+
+/// Whether two fingerprints differ in at most `radius` bits; no two do when `radius` is negative.
+#[inline]
+pub fn within(a: u64, b: u64, radius: i32) -> bool {
+    distance(a, b) as i32 <= radius
+}
+
+/// The share of equal bits: 1 for equal fingerprints, about 0.5 for unrelated ones.
+#[inline]
+pub fn similarity(a: u64, b: u64) -> f64 {
+    1.0 - f64::from(distance(a, b)) / f64::from(BITS)
+}
+
+/// The largest distance at which two fingerprints are at least `similarity` alike: 0.90 gives 6.
+///
+/// This is the rule of the Similarity Index paper, `64 - similarity * 64`, rounded down. Distances
+/// are multiples of 1/64, which `f64` holds exactly, so no rounding error moves a radius.
+pub fn radius(similarity: f64) -> Result<i32, OutOfRange> {
+    if !(0.0..=1.0).contains(&similarity) {
+        return Err(OutOfRange::new("similarity", similarity, 0, 1));
+    }
+    Ok(((1.0 - similarity) * f64::from(BITS)).floor() as i32)
+}
+
+/// The number of positions in which two texts differ, the shorter one padded with blanks: the
+/// `HamDist` of the Similarity Index paper, for fingerprints kept as strings of binary digits.
+pub fn text_distance(a: &str, b: &str) -> usize {
+    let (mut a, mut b) = (a.chars(), b.chars());
+    let mut differing = 0;
+    loop {
+        match (a.next(), b.next()) {
+            (None, None) => return differing,
+            (x, y) => differing += usize::from(x.unwrap_or(' ') != y.unwrap_or(' ')),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_papers_examples() {
+        assert_eq!(text_distance("00100", "11100"), 2);
+        assert_eq!(distance(0xa3db_f34f_76ea_0510, 0xa39b_f85f_76ea_1510), 6);
+        assert_eq!(radius(0.90), Ok(6));
+    }
+
+    #[test]
+    fn the_shorter_text_is_padded_with_blanks() {
+        assert_eq!(text_distance("abc", "abc   "), 0);
+        assert_eq!(text_distance("abc", "abcd"), 1);
+        assert_eq!(text_distance("", "été"), 3);
+    }
+
+    #[test]
+    fn radius_is_exact_at_every_multiple_of_one_64th() {
+        for d in 0..=64 {
+            assert_eq!(radius(1.0 - f64::from(d) / 64.0), Ok(d));
+        }
+        for wrong in [-0.01, 1.01, f64::NAN, f64::INFINITY] {
+            assert!(radius(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    /// Looks at one bit after the other.
+    fn naive_distance(a: u64, b: u64) -> u32 {
+        (0..64).map(|bit| u32::from((a >> bit) & 1 != (b >> bit) & 1)).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn distance_counts_differing_bits(a: u64, b: u64, radius in -1i32..66) {
+            prop_assert_eq!(distance(a, b), naive_distance(a, b));
+            prop_assert_eq!(within(a, b, radius), naive_distance(a, b) as i32 <= radius);
+        }
+
+        #[test]
+        fn radius_admits_exactly_what_is_similar_enough(a: u64, b: u64, wanted in 0.0f64..=1.0) {
+            prop_assert_eq!(within(a, b, radius(wanted).unwrap()), similarity(a, b) >= wanted);
+        }
+
+        #[test]
+        fn text_distance_of_binary_digits_is_the_bit_distance(a: u64, b: u64) {
+            let digits = text_distance(&format!("{a:064b}"), &format!("{b:064b}"));
+            prop_assert_eq!(digits, distance(a, b) as usize);
+        }
+    }
+}

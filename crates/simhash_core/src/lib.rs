@@ -1,0 +1,33 @@
+//! Fingerprints and sketches by which near-duplicate texts are found.
+//!
+//! Pure algorithms: no Postgres, no `unsafe`, no global state. The extension `simhash_pg` puts them
+//! into SQL.
+//!
+//! ```
+//! use simhash_core::{SimHasher, hamming};
+//!
+//! let mut hasher = SimHasher::default();
+//! let mut of = |text: &str| hasher.fingerprint(text, "char:4".parse().unwrap(), &mut || ());
+//! let a = of("The quick brown fox jumps over the lazy dog").unwrap();
+//! let b = of("The quick brown fox jumped over the lazy dog").unwrap();
+//! assert!(hamming::distance(a, b) < 20);
+//! assert_eq!(of(""), None);
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod batch;
+mod bit_counts;
+mod char_shingles;
+mod distinct;
+mod error;
+pub mod hamming;
+pub mod manber;
+mod scheme;
+mod simhash;
+pub mod sketch;
+mod words;
+
+pub use error::OutOfRange;
+pub use scheme::{MAX_SHINGLE, Scheme, SchemeError};
+pub use simhash::SimHasher;

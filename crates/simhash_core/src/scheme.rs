@@ -1,0 +1,109 @@
+//! Schemes: the named rules by which a text becomes a fingerprint.
+//!
+//! A scheme's name never changes its meaning, because stored fingerprints outlive the library that
+//! made them. `tests/vectors/schemes.json` holds every scheme to that. `doc1` alone is still open.
+
+use crate::OutOfRange;
+use std::fmt;
+use std::str::FromStr;
+
+/// The longest shingle, in characters or words.
+pub const MAX_SHINGLE: usize = 32;
+
+/// What the features of a text are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// The interoperable document scheme: every two consecutive words of prose. Not frozen yet.
+    Doc1,
+    /// `char:k`: every k consecutive characters of the text as it stands.
+    Chars(usize),
+    /// `word:k`: every k consecutive words, without regard to case.
+    Words(usize),
+}
+
+/// Why a scheme's name was not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SchemeError {
+    /// No scheme has this name.
+    Unknown(String),
+    /// The scheme exists, its shingle length does not.
+    Shingle(OutOfRange),
+}
+
+impl Scheme {
+    /// What users can write, for messages.
+    pub const VALID: &'static str = "doc1, char:1 to char:32, word:1 to word:32";
+}
+
+impl FromStr for Scheme {
+    type Err = SchemeError;
+
+    fn from_str(name: &str) -> Result<Self, SchemeError> {
+        if name == "doc1" {
+            return Ok(Self::Doc1);
+        }
+        let unknown = || SchemeError::Unknown(name.to_owned());
+        let (unit, length) = name.split_once(':').ok_or_else(unknown)?;
+        let scheme = match unit {
+            "char" => Self::Chars,
+            "word" => Self::Words,
+            _ => return Err(unknown()),
+        };
+        // One spelling per scheme: digits only, no sign and no leading zero.
+        if length.starts_with('0') && length.len() > 1 || !length.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(unknown());
+        }
+        if length.is_empty() {
+            return Err(unknown());
+        }
+        let max = MAX_SHINGLE as i64;
+        match length.parse() {
+            Ok(k) if (1..=MAX_SHINGLE).contains(&k) => Ok(scheme(k)),
+            _ => Err(SchemeError::Shingle(OutOfRange::new("shingle length", length, 1, max))),
+        }
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Doc1 => write!(f, "doc1"),
+            Self::Chars(k) => write!(f, "char:{k}"),
+            Self::Words(k) => write!(f, "word:{k}"),
+        }
+    }
+}
+
+impl fmt::Display for SchemeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(name) => write!(f, "unknown fingerprint scheme \"{name}\""),
+            Self::Shingle(out_of_range) => out_of_range.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SchemeError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_schemes_are_one_to_one() {
+        let all = (1..=MAX_SHINGLE).flat_map(|k| [Scheme::Chars(k), Scheme::Words(k)]);
+        for scheme in all.chain([Scheme::Doc1]) {
+            assert_eq!(scheme.to_string().parse(), Ok(scheme));
+        }
+    }
+
+    #[test]
+    fn other_spellings_are_refused() {
+        for name in ["", "doc", "DOC1", "doc1 ", "char", "char:", "char:x", "char:+3", "char:03", "word: 3"] {
+            assert_eq!(name.parse::<Scheme>(), Err(SchemeError::Unknown(name.into())), "{name}");
+        }
+        for name in ["char:0", "char:33", "word:0", "word:99999999999999999999"] {
+            assert!(matches!(name.parse::<Scheme>(), Err(SchemeError::Shingle(_))), "{name}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Charikar's simhash of a text: similar texts get fingerprints that differ in few bits.
+//!
+//! Every distinct feature of the text counts once, whatever its number of occurrences. Time is linear
+//! in the text; memory is bounded, because texts of more than some eight million distinct features are
+//! read several times.
+
+use crate::batch::Batch;
+use crate::bit_counts::BitCounts;
+use crate::char_shingles;
+use crate::distinct::{Distinct, Part, TooMany};
+use crate::scheme::Scheme;
+use crate::words::{Keep, Words};
+
+/// Consecutive words in a feature of `doc1`.
+const DOC1_WORDS: usize = 2;
+
+/// Bytes of text for a word, its blank included: an estimate that sizes the table of features.
+const BYTES_PER_WORD: usize = 6;
+
+/// Makes fingerprints; keeps its memory from text to text.
+#[derive(Debug, Default)]
+pub struct SimHasher {
+    features: Distinct,
+    words: Words,
+}
+
+impl SimHasher {
+    /// The fingerprint of a text, or `None` if it has no features.
+    ///
+    /// `heartbeat` is called every few microseconds; it may unwind to stop the work.
+    pub fn fingerprint(&mut self, text: &str, scheme: Scheme, heartbeat: &mut dyn FnMut()) -> Option<u64> {
+        let mut counts = BitCounts::default();
+        let mut part = Some(Part::WHOLE);
+        while let Some(current) = part {
+            let mut more = counts.clone();
+            part = match self.count_features(text, scheme, current, &mut more, heartbeat) {
+                Ok(()) => {
+                    counts = more;
+                    current.next()
+                }
+                Err(TooMany) => Some(current.first_half()),
+            };
+        }
+        counts.majority()
+    }
+
+    /// Counts the distinct features whose hash lies in the part.
+    fn count_features(
+        &mut self,
+        text: &str,
+        scheme: Scheme,
+        part: Part,
+        counts: &mut BitCounts,
+        heartbeat: &mut dyn FnMut(),
+    ) -> Result<(), TooMany> {
+        let Self { features, words } = self;
+        features.begin(part, expected_features(text, scheme));
+        let mut result = Ok(());
+        let mut consumer = |hashes: &[u64]| {
+            heartbeat();
+            result = result.and_then(|()| features.add(hashes, &mut |fresh| counts.add_all(fresh)));
+        };
+        let mut batch = Batch::new(&mut consumer);
+        match scheme {
+            Scheme::Doc1 => words.hash_shingles(text, DOC1_WORDS, Keep::Prose, &mut batch),
+            Scheme::Chars(k) => char_shingles::hash_shingles(text, k, &mut batch),
+            Scheme::Words(k) => words.hash_shingles(text, k, Keep::All, &mut batch),
+        }
+        batch.flush();
+        features.hand_on(&mut |fresh| counts.add_all(fresh));
+        result
+    }
+}
+
+fn expected_features(text: &str, scheme: Scheme) -> usize {
+    match scheme {
+        Scheme::Chars(_) => text.len(),
+        Scheme::Words(_) | Scheme::Doc1 => text.len() / BYTES_PER_WORD,
+    }
+}
