@@ -2,6 +2,7 @@
 //! of XXH3 over the same bytes, which is the baseline that ratios are given against.
 
 #![allow(missing_docs, reason = "criterion's macros define undocumented functions")]
+#![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use simhash_core::{Scheme, SimHasher, hamming, manber};

@@ -1,0 +1,76 @@
+# The front door. `make help` lists what there is; CI calls nothing else.
+
+PG_CONFIG ?= pg_config
+CARGO ?= cargo
+
+export PG_CONFIG
+# What Postgres's own errors look like must not depend on the developer's shell.
+unexport RUST_BACKTRACE
+
+# Asked only when a target needs it, for the first thing that `make test` does may be to install it.
+pg_major = $(shell $(PG_CONFIG) --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/')
+pg_features = --no-default-features --features pg$(pg_major)
+cargo_pg = PGRX_PG_CONFIG_PATH="$(shell command -v $(PG_CONFIG))" $(CARGO)
+
+version = $(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+sql_files = sql/hamming.sql sql/simhash.sql sql/sketch.sql sql/trigger.sql
+library = $(firstword $(wildcard target/release/libsimhash_pg.so target/release/libsimhash_pg.dylib))
+
+.PHONY: help build install uninstall prepare demo test lint bench check-all-pg check-cargo-pgrx test-matrix clean
+
+help:
+	@echo 'make demo              build, install, and show the extension at work in a cluster of its own'
+	@echo 'make test              build, install, and run all tests'
+	@echo 'make build             compile the extension (release)'
+	@echo 'make install           build, and put the extension where PG_CONFIG says'
+	@echo 'make uninstall         take it away again'
+	@echo 'make lint              formatting, clippy, and the rules of CONTRIBUTING.md'
+	@echo 'make bench             throughput of the algorithms, then the same inside Postgres'
+	@echo 'make check-all-pg      type-check against PostgreSQL 14 to 18'
+	@echo 'make check-cargo-pgrx  `cargo pgrx install` makes the same schema as `make install`'
+	@echo 'make test-matrix       make test on PostgreSQL 17 and 18, in Debian folders of their own (root)'
+	@echo
+	@echo 'PG_CONFIG=/path/to/pg_config chooses another PostgreSQL.'
+
+# Installs what a fresh machine lacks, or says in one line what to install.
+prepare:
+	@tools/prepare
+
+build: prepare
+	@$(MAKE) --silent target/simhash_pg--$(version).sql
+	$(cargo_pg) build --release --lib $(pg_features)
+
+target/simhash_pg--$(version).sql: $(sql_files) Makefile
+	@mkdir -p target
+	@{ printf '%s\n' '\echo Use "CREATE EXTENSION simhash_pg" to load this file. \quit'; \
+	   for file in $(sql_files); do echo; cat $$file; done; } > $@
+
+install: build
+	@tools/install $(version) $(library)
+
+uninstall:
+	@tools/install --uninstall
+
+demo: install
+	@tools/demo
+
+test: install
+	@tools/test
+
+lint:
+	@tools/lint
+
+bench: install
+	@tools/bench
+
+check-all-pg: prepare
+	@tools/check-all-pg
+
+check-cargo-pgrx: install
+	@tools/check-cargo-pgrx
+
+test-matrix:
+	@tools/test-matrix 17 18
+
+clean:
+	$(CARGO) clean

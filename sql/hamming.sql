@@ -1,0 +1,40 @@
+-- Distances between fingerprints
+
+CREATE FUNCTION hamming(a bigint, b bigint) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'hamming_wrapper';
+COMMENT ON FUNCTION hamming(bigint, bigint) IS
+    'number of bits in which two fingerprints differ, 0 to 64';
+
+CREATE FUNCTION hamming(a text, b text) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
+    AS 'MODULE_PATHNAME', 'hamming_text_wrapper';
+COMMENT ON FUNCTION hamming(text, text) IS
+    'number of characters in which two strings differ, the shorter one padded with blanks';
+
+CREATE FUNCTION hamming_within(a bigint, b bigint, radius integer) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'hamming_within_wrapper';
+COMMENT ON FUNCTION hamming_within(bigint, bigint, integer) IS
+    'whether two fingerprints differ in at most radius bits';
+
+CREATE FUNCTION hamming_radius(similarity double precision) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
+    AS 'MODULE_PATHNAME', 'hamming_radius_wrapper';
+COMMENT ON FUNCTION hamming_radius(double precision) IS
+    'largest distance at which fingerprints have at least this share of equal bits: 0.90 gives 6';
+
+CREATE FUNCTION hamming_similarity(a bigint, b bigint) RETURNS double precision
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'hamming_similarity_wrapper';
+COMMENT ON FUNCTION hamming_similarity(bigint, bigint) IS
+    'share of equal bits of two fingerprints, 0 to 1';
+
+CREATE OPERATOR <~> (
+    LEFTARG = bigint,
+    RIGHTARG = bigint,
+    FUNCTION = hamming,
+    COMMUTATOR = <~>
+);
+COMMENT ON OPERATOR <~> (bigint, bigint) IS
+    'number of bits in which two fingerprints differ';

@@ -1,0 +1,150 @@
+//! Every error that a user can meet: one constructor each, with code, values and advice.
+
+use pgrx::pg_sys;
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
+use pgrx::pg_sys::panic::ErrorReport;
+use simhash_core::manber::ManberError;
+use simhash_core::{OutOfRange, Scheme, SchemeError};
+
+/// An error on its way to the client.
+pub(crate) type SqlError = ErrorReport;
+
+/// Characters of a user's own text that a message repeats.
+const QUOTED: usize = 64;
+
+pub(crate) fn out_of_range(error: OutOfRange) -> SqlError {
+    let OutOfRange { name, value, min, max } = error;
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("{name} {} is out of range", quote(&value)))
+        .set_detail(format!("Valid values are {min} to {max}."))
+}
+
+pub(crate) fn scheme(error: SchemeError) -> SqlError {
+    let name = match error {
+        SchemeError::Shingle(error) => return out_of_range(error),
+        SchemeError::Unknown(name) => name,
+    };
+    let message = format!("unknown fingerprint scheme \"{}\"", quote(&name));
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
+        .set_hint(format!("Valid schemes are {}.", Scheme::VALID))
+}
+
+pub(crate) fn manber(error: ManberError) -> SqlError {
+    let message = error.to_string();
+    match error {
+        ManberError::OutOfRange(error) => out_of_range(error),
+        ManberError::NotCoprime { .. } => report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
+            .set_detail("Bytes at the beginning of a window would not count.")
+            .set_hint("Choose a prime that does not divide the modulus."),
+        ManberError::TooManyValues => report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
+            .set_hint("Raise sample_bits: each bit more halves the sketch."),
+    }
+}
+
+pub(crate) fn null_in_sketch() -> SqlError {
+    report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "sketch must not contain NULL")
+        .set_hint("Use array_remove(sketch, NULL).")
+}
+
+pub(crate) fn out_of_memory(bytes: usize) -> SqlError {
+    report(Code::ERRCODE_OUT_OF_MEMORY, "out of memory")
+        .set_detail(format!("Failed on a text of {bytes} bytes."))
+}
+
+/// Errors of `simhash_trigger`. The row is not written.
+pub(crate) mod trigger {
+    use super::*;
+
+    const EXAMPLE: &str = "CREATE TRIGGER fingerprint BEFORE INSERT OR UPDATE ON document \
+        FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'title', 'body');";
+
+    pub(crate) fn not_a_trigger_call() -> SqlError {
+        misfired("simhash_trigger must be called by a trigger")
+    }
+
+    pub(crate) fn not_for_each_row() -> SqlError {
+        misfired("simhash_trigger must be fired FOR EACH ROW")
+    }
+
+    pub(crate) fn not_before() -> SqlError {
+        misfired("simhash_trigger must be fired BEFORE the row is written")
+    }
+
+    pub(crate) fn not_insert_or_update() -> SqlError {
+        misfired("simhash_trigger must be fired by INSERT or UPDATE")
+    }
+
+    pub(crate) fn too_few_arguments(given: usize) -> SqlError {
+        report(
+            Code::ERRCODE_INVALID_PARAMETER_VALUE,
+            format!("simhash_trigger needs a target column and at least one text column, got {given} names"),
+        )
+        .set_hint(EXAMPLE)
+    }
+
+    pub(crate) fn second_scheme(argument: &str) -> SqlError {
+        report(
+            Code::ERRCODE_INVALID_PARAMETER_VALUE,
+            format!("simhash_trigger has a second scheme: \"{}\"", quote(argument)),
+        )
+        .set_hint("Give one scheme, or none for doc1.")
+    }
+
+    pub(crate) fn no_such_column(column: &str, table: &str) -> SqlError {
+        report(
+            Code::ERRCODE_UNDEFINED_COLUMN,
+            format!("column \"{}\" of relation \"{}\" does not exist", quote(column), quote(table)),
+        )
+        .set_detail("simhash_trigger was told to use it.")
+        .set_hint("Names are taken as written in the trigger's arguments, with upper and lower case.")
+    }
+
+    pub(crate) fn target_type(column: &str, type_name: &str) -> SqlError {
+        report(
+            Code::ERRCODE_DATATYPE_MISMATCH,
+            format!("column \"{}\" has type {}, not bigint", quote(column), quote(type_name)),
+        )
+        .set_detail("The first argument of simhash_trigger names the column that receives the fingerprint.")
+        .set_hint(format!("Use ALTER TABLE ... ADD COLUMN si bigint; and {EXAMPLE}"))
+    }
+
+    pub(crate) fn source_type(column: &str, type_name: &str) -> SqlError {
+        report(
+            Code::ERRCODE_DATATYPE_MISMATCH,
+            format!("column \"{}\" has type {}, not text", quote(column), quote(type_name)),
+        )
+        .set_hint(
+            "For a column of another type use a generated column with simhash(column::text), \
+            if that cast is immutable.",
+        )
+    }
+
+    pub(crate) fn generated_column(column: &str) -> SqlError {
+        report(
+            Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
+            format!("simhash_trigger cannot use generated column \"{}\"", quote(column)),
+        )
+        .set_detail("Generated columns are computed after BEFORE triggers have run.")
+        .set_hint("Name the columns that it is generated from.")
+    }
+
+    fn misfired(message: &'static str) -> SqlError {
+        report(Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, message).set_hint(EXAMPLE)
+    }
+}
+
+fn report(code: Code, message: impl Into<String>) -> SqlError {
+    ErrorReport::new(code, message.into(), "simhash_pg")
+}
+
+/// Text of the user's for a message: not too long, and in ASCII where the database is not in UTF-8,
+/// since messages are not converted.
+fn quote(text: &str) -> String {
+    // SAFETY: reads a setting of the connected database.
+    let utf8 = unsafe { pg_sys::GetDatabaseEncoding() } as pg_sys::pg_enc::Type == pg_sys::pg_enc::PG_UTF8;
+    let shown = |c: char| if utf8 || c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() };
+    let mut quoted: String = text.chars().take(QUOTED).map(shown).collect();
+    if text.chars().nth(QUOTED).is_some() {
+        quoted.push_str("...");
+    }
+    quoted
+}

@@ -1,0 +1,164 @@
+//! A row that a BEFORE trigger is about to let through.
+
+use super::error::{self, SqlError};
+use super::text;
+use pgrx::pg_sys;
+use std::borrow::Cow;
+use std::ffi::CStr;
+use std::num::NonZeroUsize;
+
+/// The row being written, with the trigger that was fired.
+pub(crate) struct Row<'a> {
+    trigger: &'a pg_sys::TriggerData,
+    tuple: pg_sys::HeapTuple,
+}
+
+/// A column of the row.
+pub(crate) struct Column {
+    /// Counted from 1.
+    number: NonZeroUsize,
+    /// Its type, or the type that a domain is over.
+    base_type: pg_sys::Oid,
+    /// Its type as declared.
+    declared_type: pg_sys::Oid,
+    generated: bool,
+}
+
+impl<'a> Row<'a> {
+    /// The row of a trigger call, if it was fired as BEFORE INSERT OR UPDATE … FOR EACH ROW.
+    ///
+    /// # Safety
+    /// `call` is the information that Postgres passed to the function, and lives as long as `'a`.
+    pub(crate) unsafe fn being_written(call: pg_sys::FunctionCallInfo) -> Result<Self, SqlError> {
+        use error::trigger as misfired;
+        // SAFETY: promised by the caller.
+        if !unsafe { pgrx::trigger_support::called_as_trigger(call) } {
+            return Err(misfired::not_a_trigger_call());
+        }
+        // SAFETY: the context of a trigger call is its TriggerData.
+        let trigger = unsafe { &*(*call).context.cast::<pg_sys::TriggerData>() };
+        let event = trigger.tg_event;
+        if event & pg_sys::TRIGGER_EVENT_ROW == 0 {
+            return Err(misfired::not_for_each_row());
+        }
+        if event & pg_sys::TRIGGER_EVENT_TIMINGMASK != pg_sys::TRIGGER_EVENT_BEFORE {
+            return Err(misfired::not_before());
+        }
+        let tuple = match event & pg_sys::TRIGGER_EVENT_OPMASK {
+            pg_sys::TRIGGER_EVENT_INSERT => trigger.tg_trigtuple,
+            pg_sys::TRIGGER_EVENT_UPDATE => trigger.tg_newtuple,
+            _ => return Err(misfired::not_insert_or_update()),
+        };
+        Ok(Self { trigger, tuple })
+    }
+
+    /// The arguments given in CREATE TRIGGER, in the encoding of the database, as names are.
+    pub(crate) fn trigger_arguments(&self) -> Vec<&'a CStr> {
+        // SAFETY: a fired trigger has its definition, in which `tgargs` points to `tgnargs` C strings
+        // (or to nothing if there are none); all of them live as long as the call.
+        unsafe {
+            let definition = &*self.trigger.tg_trigger;
+            let count = definition.tgnargs as usize;
+            (0..count).map(|index| CStr::from_ptr(*definition.tgargs.add(index))).collect()
+        }
+    }
+
+    /// The column of this name.
+    pub(crate) fn column(&self, name: &CStr) -> Result<Column, SqlError> {
+        let description = self.description();
+        // SAFETY: the description is that of the table, the name a C string.
+        let number = unsafe { pg_sys::SPI_fnumber(description, name.as_ptr()) };
+        // Numbers below 1 are system columns, or say that there is none of this name.
+        let index = usize::try_from(number)
+            .ok()
+            .and_then(NonZeroUsize::new)
+            .ok_or_else(|| error::trigger::no_such_column(&text::for_message(name), &self.table_name()))?;
+        // SAFETY: the column exists, as was just found; the table is open while its trigger runs.
+        let (declared_type, base_type, generated) = unsafe {
+            let declared_type = pg_sys::SPI_gettypeid(description, number);
+            let table = (*self.trigger.tg_relation).rd_id;
+            let generated = pg_sys::get_attgenerated(table, number as pg_sys::AttrNumber) != 0;
+            (declared_type, pg_sys::getBaseType(declared_type), generated)
+        };
+        Ok(Column { number: index, base_type, declared_type, generated })
+    }
+
+    /// The text of a column for which [`Column::is_text`] holds; `None` if it is NULL.
+    pub(crate) fn text(&self, column: &Column) -> Result<Option<Cow<'_, str>>, SqlError> {
+        // SAFETY: the tuple belongs to the table of the description, and has the column. A value of a
+        // text type is a varlena; detoasted it lives in the memory of this row.
+        let bytes = unsafe {
+            let Some(datum) = pgrx::htup::heap_getattr_raw(self.tuple, column.number, self.description())
+            else {
+                return Ok(None);
+            };
+            pgrx::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr()))
+        };
+        text::to_utf8(if column.is_padded() { without_padding(bytes) } else { bytes }).map(Some)
+    }
+
+    /// What the trigger returns: the row with one bigint column changed.
+    pub(crate) fn with_bigint(&self, column: &Column, value: Option<i64>) -> pg_sys::Datum {
+        let mut number = column.number.get() as i32;
+        let mut datum = pg_sys::Datum::from(value.unwrap_or_default());
+        let mut is_null = value.is_none();
+        // SAFETY: the tuple belongs to the table of the description; there is one column in each of the
+        // three lists, and the value has the column's type.
+        let changed = unsafe {
+            pg_sys::heap_modify_tuple_by_cols(
+                self.tuple,
+                self.description(),
+                1,
+                &raw mut number,
+                &raw mut datum,
+                &raw mut is_null,
+            )
+        };
+        pg_sys::Datum::from(changed)
+    }
+
+    fn description(&self) -> pg_sys::TupleDesc {
+        // SAFETY: the table is open while its trigger runs.
+        unsafe { (*self.trigger.tg_relation).rd_att }
+    }
+
+    fn table_name(&self) -> String {
+        // SAFETY: the table is open while its trigger runs, and its name is a C string.
+        text::for_message(unsafe {
+            CStr::from_ptr((*(*self.trigger.tg_relation).rd_rel).relname.data.as_ptr())
+        })
+    }
+}
+
+impl Column {
+    pub(crate) fn is_bigint(&self) -> bool {
+        self.declared_type == pg_sys::INT8OID
+    }
+
+    /// Whether its values are text in memory: text, varchar, char, citext, and domains over them.
+    pub(crate) fn is_text(&self) -> bool {
+        // SAFETY: looks two types up in the catalog.
+        self.is_padded() || unsafe { pg_sys::IsBinaryCoercible(self.base_type, pg_sys::TEXTOID) }
+    }
+
+    pub(crate) fn is_generated(&self) -> bool {
+        self.generated
+    }
+
+    pub(crate) fn type_name(&self) -> String {
+        // SAFETY: returns a new C string in the memory of this row, for any type.
+        text::for_message(unsafe { CStr::from_ptr(pg_sys::format_type_be(self.declared_type)) })
+    }
+
+    /// char(n): blanks at the end mean nothing.
+    fn is_padded(&self) -> bool {
+        self.base_type == pg_sys::BPCHAROID
+    }
+}
+
+fn without_padding(mut bytes: &[u8]) -> &[u8] {
+    while let [rest @ .., b' '] = bytes {
+        bytes = rest;
+    }
+    bytes
+}

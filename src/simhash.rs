@@ -1,0 +1,30 @@
+//! `sql/simhash.sql`: fingerprints of text.
+
+use crate::pg::error::{self, SqlError};
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::text;
+use pgrx::pg_extern;
+use simhash_core::{Scheme, SimHasher};
+use std::cell::RefCell;
+
+thread_local! {
+    /// Kept from row to row: its memory is as large as a document's fingerprint takes to make.
+    static HASHER: RefCell<SimHasher> = RefCell::default();
+}
+
+#[pg_extern(sql = false)]
+fn simhash(doc: &[u8], scheme: &[u8]) -> Result<Option<i64>, SqlError> {
+    let scheme = parse_scheme(&text::to_utf8(scheme)?)?;
+    Ok(fingerprint(&text::to_utf8(doc)?, scheme))
+}
+
+/// The fingerprint of a text, or `None` if it has no features.
+pub(crate) fn fingerprint(text: &str, scheme: Scheme) -> Option<i64> {
+    HASHER.with_borrow_mut(|hasher| {
+        hasher.fingerprint(text, scheme, &mut check_for_interrupts).map(|fingerprint| fingerprint as i64)
+    })
+}
+
+pub(crate) fn parse_scheme(name: &str) -> Result<Scheme, SqlError> {
+    name.parse().map_err(error::scheme)
+}

@@ -1,0 +1,106 @@
+//! `sql/trigger.sql`: a trigger that sets a fingerprint whenever a row is written.
+
+use crate::pg::error::SqlError;
+use crate::pg::error::trigger as error;
+use crate::pg::row::{Column, Row};
+use crate::pg::text;
+use crate::simhash::{fingerprint, parse_scheme};
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::{pg_guard, pg_sys};
+use simhash_core::Scheme;
+use std::borrow::Cow;
+use std::ffi::CStr;
+
+/// Stands between the texts of two columns.
+const SEPARATOR: &str = "\n";
+
+/// Begins the argument that names a scheme.
+const SCHEME_ARGUMENT: &[u8] = b"scheme=";
+
+/// Tells Postgres that the function takes its arguments in the usual way.
+#[unsafe(no_mangle)]
+extern "C" fn pg_finfo_simhash_trigger() -> &'static pg_sys::Pg_finfo_record {
+    const RECORD: pg_sys::Pg_finfo_record = pg_sys::Pg_finfo_record { api_version: 1 };
+    &RECORD
+}
+
+#[pg_guard]
+#[unsafe(no_mangle)]
+extern "C-unwind" fn simhash_trigger(call: pg_sys::FunctionCallInfo) -> pg_sys::Datum {
+    // SAFETY: Postgres passes the information on this call, which lives until we return.
+    let row = unsafe { Row::being_written(call) };
+    row.and_then(set_fingerprint).unwrap_or_report()
+}
+
+/// Returns the row with its fingerprint set.
+fn set_fingerprint(row: Row<'_>) -> Result<pg_sys::Datum, SqlError> {
+    let arguments = Arguments::parse(&row.trigger_arguments())?;
+    let target = row.column(arguments.target)?;
+    if target.is_generated() {
+        return Err(error::generated_column(&text::for_message(arguments.target)));
+    }
+    if !target.is_bigint() {
+        return Err(error::target_type(&text::for_message(arguments.target), &target.type_name()));
+    }
+    let doc = joined_text(&row, &arguments.sources)?;
+    let fingerprint = doc.and_then(|doc| fingerprint(&doc, arguments.scheme));
+    Ok(row.with_bigint(&target, fingerprint))
+}
+
+/// The texts of the columns that are not NULL, or `None` if all are.
+fn joined_text<'a>(row: &'a Row<'_>, sources: &[&CStr]) -> Result<Option<Cow<'a, str>>, SqlError> {
+    let mut joined: Option<Cow<'a, str>> = None;
+    for name in sources {
+        let Some(text) = row.text(&source_column(row, name)?)? else { continue };
+        joined = Some(match joined {
+            None => text,
+            Some(before) => {
+                let mut both = before.into_owned();
+                text::append(&mut both, SEPARATOR)?;
+                text::append(&mut both, &text)?;
+                Cow::Owned(both)
+            }
+        });
+    }
+    Ok(joined)
+}
+
+fn source_column(row: &Row<'_>, name: &CStr) -> Result<Column, SqlError> {
+    let column = row.column(name)?;
+    if column.is_generated() {
+        return Err(error::generated_column(&text::for_message(name)));
+    }
+    if !column.is_text() {
+        return Err(error::source_type(&text::for_message(name), &column.type_name()));
+    }
+    Ok(column)
+}
+
+/// What CREATE TRIGGER said: the target column, the columns of text, and perhaps a scheme.
+struct Arguments<'a> {
+    target: &'a CStr,
+    sources: Vec<&'a CStr>,
+    scheme: Scheme,
+}
+
+impl<'a> Arguments<'a> {
+    fn parse(arguments: &[&'a CStr]) -> Result<Self, SqlError> {
+        let mut columns = Vec::with_capacity(arguments.len());
+        let mut scheme = None;
+        for &argument in arguments {
+            match argument.to_bytes().strip_prefix(SCHEME_ARGUMENT) {
+                Some(_) if scheme.is_some() => {
+                    return Err(error::second_scheme(&text::for_message(argument)));
+                }
+                Some(name) => scheme = Some(parse_scheme(&text::to_utf8(name)?)?),
+                None => columns.push(argument),
+            }
+        }
+        match columns.split_first() {
+            Some((target, sources)) if !sources.is_empty() => {
+                Ok(Self { target, sources: sources.to_vec(), scheme: scheme.unwrap_or(Scheme::Doc1) })
+            }
+            _ => Err(error::too_few_arguments(columns.len())),
+        }
+    }
+}

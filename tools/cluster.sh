@@ -1,0 +1,55 @@
+# Sourced by the other tools: a folder of our own under /tmp, the user that servers run as, and a private
+# cluster there, reached by its socket alone. Everything is gone afterwards, unless a step failed.
+
+pg_config=${PG_CONFIG:-pg_config}
+pg_bindir=$("$pg_config" --bindir)
+pgxs_test_dir=$(dirname "$("$pg_config" --pgxs)")/../test
+
+unset PGHOST PGPORT PGUSER PGDATABASE PGOPTIONS PGSERVICE RUST_BACKTRACE
+
+# PostgreSQL refuses to run as root.
+if [ "$(id -u)" = 0 ]; then
+    server_user=${TEST_USER:-postgres}
+    id "$server_user" >/dev/null 2>&1 || {
+        echo "missing: a user to run PostgreSQL as (TEST_USER=$server_user)" >&2
+        exit 1
+    }
+    as_server() { runuser -u "$server_user" -- "$@"; }
+else
+    as_server() { "$@"; }
+fi
+
+# Sockets have short names, so this is not under TMPDIR.
+work_dir=$(mktemp -d /tmp/simhash_pg.XXXXXX)
+keep_work_dir=
+
+own_work_dir() {
+    [ "$(id -u)" != 0 ] || chown -R "$server_user" "$work_dir"
+}
+
+clean_up() {
+    [ ! -e "$work_dir/data/postmaster.pid" ] || stop_cluster
+    [ -n "$keep_work_dir" ] || rm -rf "$work_dir"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+start_cluster() {
+    own_work_dir
+    as_server "$pg_bindir/initdb" -D "$work_dir/data" -U postgres --encoding UTF8 --locale C \
+        --auth trust --no-sync >"$work_dir/initdb.log"
+    as_server "$pg_bindir/pg_ctl" -D "$work_dir/data" -l "$work_dir/server.log" --wait start \
+        -o "-c listen_addresses='' -c unix_socket_directories='$work_dir' -c fsync=off $*" \
+        >"$work_dir/pg_ctl.log" || {
+        cat "$work_dir/server.log" >&2
+        exit 1
+    }
+}
+
+stop_cluster() {
+    as_server "$pg_bindir/pg_ctl" -D "$work_dir/data" --mode fast --wait stop >"$work_dir/pg_ctl.log"
+}
+
+run_psql() {
+    as_server "$pg_bindir/psql" -X -h "$work_dir" -U postgres -v ON_ERROR_STOP=1 "$@" postgres
+}
