@@ -61,7 +61,7 @@ lint:
 	@tools/lint
 
 bench: install
-	@tools/bench
+	@bench/run
 
 check-all-pg: prepare
 	@tools/check-all-pg

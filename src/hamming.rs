@@ -1,6 +1,7 @@
 //! `sql/hamming.sql`: distances between fingerprints.
 
 use crate::pg::error::{self, SqlError};
+use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::text;
 use pgrx::pg_extern;
 use simhash_core::hamming as distances;
@@ -22,12 +23,12 @@ fn hamming_similarity(a: i64, b: i64) -> f64 {
 
 #[pg_extern(sql = false)]
 fn hamming_radius(similarity: f64) -> Result<i32, SqlError> {
-    distances::radius(similarity).map_err(error::out_of_range)
+    distances::radius(similarity).map_err(error::similarity)
 }
 
 #[pg_extern(sql = false)]
 fn hamming_text(a: &[u8], b: &[u8]) -> Result<i32, SqlError> {
     let (a, b) = (text::to_utf8(a)?, text::to_utf8(b)?);
     // A text has fewer than 2^30 characters.
-    Ok(distances::text_distance(&a, &b) as i32)
+    Ok(distances::text_distance(&a, &b, &mut check_for_interrupts) as i32)
 }

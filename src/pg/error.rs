@@ -18,6 +18,10 @@ pub(crate) fn out_of_range(error: OutOfRange) -> SqlError {
         .set_detail(format!("Valid values are {min} to {max}."))
 }
 
+pub(crate) fn similarity(error: OutOfRange) -> SqlError {
+    out_of_range(error).set_hint("Similarity is a fraction: 90 % is 0.90.")
+}
+
 pub(crate) fn scheme(error: SchemeError) -> SqlError {
     let name = match error {
         SchemeError::Shingle(error) => return out_of_range(error),
@@ -104,7 +108,7 @@ pub(crate) mod trigger {
             format!("column \"{}\" has type {}, not bigint", quote(column), quote(type_name)),
         )
         .set_detail("The first argument of simhash_trigger names the column that receives the fingerprint.")
-        .set_hint(format!("Use ALTER TABLE ... ADD COLUMN si bigint; and {EXAMPLE}"))
+        .set_hint(EXAMPLE)
     }
 
     pub(crate) fn source_type(column: &str, type_name: &str) -> SqlError {

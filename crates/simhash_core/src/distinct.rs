@@ -52,7 +52,7 @@ impl Part {
     }
 }
 
-/// The distinct hashes of one part grew beyond the memory allowed.
+/// The distinct hashes of one part outgrew the memory allowed, or the memory there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooMany;
 
@@ -256,7 +256,10 @@ impl Table {
         if slots > self.max_slots {
             return Err(TooMany);
         }
-        let old = std::mem::replace(&mut self.slots, vec![0; slots]);
+        let mut larger = Vec::new();
+        larger.try_reserve_exact(slots).map_err(|_| TooMany)?;
+        larger.resize(slots, 0);
+        let old = std::mem::replace(&mut self.slots, larger);
         for hash in old.into_iter().filter(|&hash| hash != 0) {
             let slot = self.find(hash);
             self.slots[slot] = hash;

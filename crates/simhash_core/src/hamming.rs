@@ -5,6 +5,9 @@ use crate::OutOfRange;
 /// Bits of a fingerprint.
 pub const BITS: u32 = 64;
 
+/// Characters compared between two calls of the heartbeat.
+const STRIDE: usize = 1 << 16;
+
 /// The number of bits in which two fingerprints differ, 0 to 64.
 #[inline]
 pub fn distance(a: u64, b: u64) -> u32 {
@@ -36,13 +39,18 @@ pub fn radius(similarity: f64) -> Result<i32, OutOfRange> {
 
 /// The number of positions in which two texts differ, the shorter one padded with blanks: the
 /// `HamDist` of the Similarity Index paper, for fingerprints kept as strings of binary digits.
-pub fn text_distance(a: &str, b: &str) -> usize {
+///
+/// `heartbeat` is called every few hundred microseconds; it may unwind to stop the work.
+pub fn text_distance(a: &str, b: &str, heartbeat: &mut dyn FnMut()) -> usize {
     let (mut a, mut b) = (a.chars(), b.chars());
     let mut differing = 0;
     loop {
-        match (a.next(), b.next()) {
-            (None, None) => return differing,
-            (x, y) => differing += usize::from(x.unwrap_or(' ') != y.unwrap_or(' ')),
+        heartbeat();
+        for _ in 0..STRIDE {
+            match (a.next(), b.next()) {
+                (None, None) => return differing,
+                (x, y) => differing += usize::from(x.unwrap_or(' ') != y.unwrap_or(' ')),
+            }
         }
     }
 }
@@ -51,6 +59,10 @@ pub fn text_distance(a: &str, b: &str) -> usize {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn text_distance(a: &str, b: &str) -> usize {
+        super::text_distance(a, b, &mut || ())
+    }
 
     #[test]
     fn the_papers_examples() {
@@ -64,6 +76,7 @@ mod tests {
         assert_eq!(text_distance("abc", "abc   "), 0);
         assert_eq!(text_distance("abc", "abcd"), 1);
         assert_eq!(text_distance("", "été"), 3);
+        assert_eq!(text_distance(&"a".repeat(STRIDE + 1), &"b".repeat(STRIDE)), STRIDE + 1);
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl Parameters {
                 self.roll(text, multiply, &mut sample, heartbeat)
             }
         }?;
-        Ok(sample.into_values())
+        sample.into_values()
     }
 
     /// Computes the value of every window and samples it. `multiply` is that modulo `self.modulus`.
@@ -140,24 +140,25 @@ impl Sample {
     }
 
     fn push(&mut self, value: u64) -> Result<(), ManberError> {
-        self.values.push(value);
-        if self.values.len() < self.compact_at {
-            return Ok(());
+        if self.values.len() == self.compact_at {
+            self.compact()?;
+            self.compact_at = self.compact_at.max(2 * self.values.len());
         }
-        self.compact();
-        self.compact_at = self.compact_at.max(2 * self.values.len());
+        self.values.try_reserve(1).map_err(|_| ManberError::TooManyValues)?;
+        self.values.push(value);
+        Ok(())
+    }
+
+    fn compact(&mut self) -> Result<(), ManberError> {
+        self.values.sort_unstable();
+        self.values.dedup();
         if self.values.len() > MAX_VALUES { Err(ManberError::TooManyValues) } else { Ok(()) }
     }
 
-    fn compact(&mut self) {
-        self.values.sort_unstable();
-        self.values.dedup();
-    }
-
-    fn into_values(mut self) -> Vec<i64> {
-        self.compact();
+    fn into_values(mut self) -> Result<Vec<i64>, ManberError> {
+        self.compact()?;
         // The modulus fits an i64, so every value does.
-        self.values.into_iter().map(|value| value as i64).collect()
+        Ok(self.values.into_iter().map(|value| value as i64).collect())
     }
 }
 

@@ -1,0 +1,20 @@
+-- what the planner may assume of each function
+SELECT p.oid::regprocedure AS function, p.provolatile AS volatile, p.proisstrict AS strict, p.proparallel AS parallel,
+       p.proleakproof AS leakproof, p.procost AS cost
+FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'simhash_pg'
+ORDER BY p.oid::regprocedure::text COLLATE "C";
+-- every object has a comment
+SELECT pg_describe_object(d.classid, d.objid, 0) AS without_comment
+FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'simhash_pg'
+WHERE d.deptype = 'e' AND obj_description(d.objid, d.classid::regclass::name) IS NULL;
+-- nothing is put into pg_catalog, and nothing stays behind
+SELECT DISTINCT identity LIKE 'public.%' AS in_public
+FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'simhash_pg',
+     LATERAL pg_identify_object(d.classid, d.objid, 0) WHERE d.deptype = 'e';
+-- it can live in any schema
+CREATE SCHEMA elsewhere;
+ALTER EXTENSION simhash_pg SET SCHEMA elsewhere;
+SELECT elsewhere.hamming(1, 2), 1::bigint OPERATOR(elsewhere.<~>) 2 AS operator;
+ALTER EXTENSION simhash_pg SET SCHEMA public;
+DROP SCHEMA elsewhere;

@@ -1,0 +1,52 @@
+-- values that must never change
+SELECT scheme, simhash('The quick brown fox jumps over the lazy dog', scheme)
+FROM unnest('{char:1,char:4,char:8,char:32,word:1,word:3,word:32}'::text[]) AS scheme;
+-- similar texts are near, others far
+SELECT hamming(simhash(a, 'char:4'), simhash(b, 'char:4')) < 16 AS near,
+       hamming(simhash(a, 'char:4'), simhash(c, 'char:4')) > 16 AS far
+FROM (VALUES ('The quick brown fox jumps over the lazy dog', 'The quick brown fox jumped over the lazy dog',
+              'Sphinx of black quartz, judge my vow')) AS t (a, b, c);
+-- words: neither case, punctuation nor layout matter
+SELECT simhash(E'Hello,\n\tWORLD! How are you?', 'word:2') = simhash('hello world how are you', 'word:2') AS same;
+SELECT simhash('Straße ﬁne ＡＢＣ', 'word:1') = simhash('STRASSE FINE abc', 'word:1') AS folded;
+-- characters: everything matters
+SELECT simhash('Hello', 'char:1') <> simhash('hello', 'char:1') AS differs;
+-- doc1 leaves numbers and addresses out
+SELECT simhash('see https://example.org/a?b=1 for all 12345 of the reports')
+     = simhash('see for all of the reports') AS same;
+SELECT simhash('a') = simhash('a', 'doc1') AS default_scheme;
+-- a text shorter than the shingle is one feature
+SELECT simhash('ab', 'char:8') = simhash('ab', 'char:32') AS short, simhash('ab', 'char:8') = simhash('ab', 'char:2') AS whole;
+-- no features, no fingerprint
+SELECT scheme, simhash('', scheme) AS empty, simhash(E' \t\n', scheme) IS NULL AS blank, simhash('?!...', scheme) IS NULL AS marks,
+       simhash('1994', scheme) IS NULL AS number
+FROM unnest('{doc1,char:1,word:1}'::text[]) AS scheme;
+SELECT simhash(NULL) IS NULL AND simhash('a', NULL) IS NULL AS nulls;
+-- wrong schemes
+SELECT simhash('a', 'sha1');
+SELECT simhash('a', '');
+SELECT simhash('a', 'DOC1');
+SELECT simhash('a', 'char:0');
+SELECT simhash('a', 'char:33');
+SELECT simhash('a', 'word:-1');
+SELECT simhash('a', 'word:99999999999999999999');
+SELECT simhash('a', 'char:03');
+SELECT simhash('a', repeat('é', 100));
+-- toasted, compressed and out of line
+CREATE TABLE simhash_long (body text, si bigint GENERATED ALWAYS AS (simhash(body, 'char:8')) STORED);
+ALTER TABLE simhash_long ALTER body SET STORAGE EXTERNAL;
+INSERT INTO simhash_long SELECT string_agg(md5(i::text), ' ') FROM generate_series(1, 10000) AS i;
+INSERT INTO simhash_long SELECT repeat('all work and no play makes a dull text ', 100000);
+SELECT si = simhash(body || '', 'char:8') AS same FROM simhash_long;
+UPDATE simhash_long SET body = body || 'x' RETURNING si = simhash(body, 'char:8') AS follows;
+DROP TABLE simhash_long;
+-- sums of many features in parallel workers are the same
+CREATE TABLE simhash_many AS SELECT i, md5(i::text) || ' ' || md5((i + 1)::text) AS body FROM generate_series(1, 20000) AS i;
+ANALYZE simhash_many;
+SELECT sum(simhash(body, 'word:1') % 1000003) AS serial FROM simhash_many \gset
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+EXPLAIN (COSTS OFF) SELECT sum(simhash(body, 'word:1') % 1000003) FROM simhash_many;
+SELECT sum(simhash(body, 'word:1') % 1000003) = :serial AS same FROM simhash_many;
+DROP TABLE simhash_many;

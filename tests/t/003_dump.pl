@@ -1,0 +1,48 @@
+# A dump of a table with a generated column and one with a trigger restores to the same fingerprints.
+
+use strict;
+use warnings;
+use Test::More;
+use SimhashTest;
+
+my $node = start_node('dump');
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE generated (id integer PRIMARY KEY, body text,
+		si bigint GENERATED ALWAYS AS (simhash(body, 'word:2')) STORED,
+		sketch bigint[] GENERATED ALWAYS AS (manber_sketch(body, 20, 2)) STORED);
+	INSERT INTO generated SELECT i, repeat(md5(i::text) || ' ', 3) FROM generate_series(1, 500) AS i;
+	CREATE TABLE triggered (id integer PRIMARY KEY, body text, si bigint);
+	CREATE TRIGGER fingerprint BEFORE INSERT OR UPDATE ON triggered
+		FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'body', 'scheme=char:8');
+	INSERT INTO triggered SELECT id, body FROM generated;
+	CREATE INDEX ON generated (hamming(si, 42));
+	ALTER TABLE triggered ADD CHECK (hamming_within(si, 42, 64));
+	CREATE VIEW near AS SELECT id FROM generated WHERE hamming(si, 42) <= 24 AND si <~> 42 <= 24;});
+
+my $fingerprints = q{
+	SELECT md5(string_agg(id || ' ' || si || ' ' || sketch::text, ',' ORDER BY id)) FROM generated
+	UNION ALL SELECT md5(string_agg(id || ' ' || si, ',' ORDER BY id)) FROM triggered
+	UNION ALL SELECT 'near ' || count(*) FROM near};
+my $before = $node->safe_psql('postgres', $fingerprints);
+like($before, qr/^[0-9a-f]{32}\n[0-9a-f]{32}\nnear [1-9]/, 'there is something to compare');
+
+for my $format ('plain', 'custom')
+{
+	my $dump = $node->basedir . "/$format.dump";
+	$node->command_ok(
+		[ 'pg_dump', '--format', $format, '--file', $dump, $node->connstr('postgres') ], "$format dump");
+	$node->safe_psql('postgres', "CREATE DATABASE restored_$format TEMPLATE template0");
+	my $target = $node->connstr("restored_$format");
+	my @restore =
+	  $format eq 'plain'
+	  ? ('psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $target)
+	  : ('pg_restore', '--exit-on-error', '--dbname', $target, $dump);
+	$node->command_ok(\@restore, "$format restore");
+	is($node->safe_psql("restored_$format", $fingerprints), $before, "$format: the same fingerprints");
+	$node->safe_psql("restored_$format", "UPDATE triggered SET body = 'new text' WHERE id = 1");
+	is( $node->safe_psql("restored_$format", "SELECT si = simhash('new text', 'char:8') FROM triggered WHERE id = 1"),
+		't', "$format: the trigger still works");
+}
+
+done_testing();

@@ -1,0 +1,64 @@
+# The same text has the same fingerprint in every encoding; what is no text at all does no harm.
+
+use strict;
+use warnings;
+use Test::More;
+use SimhashTest;
+
+my $node = start_node('encodings');
+
+# Bytes of a text in some encoding as an SQL expression of type text.
+sub text_of { return "convert_from('\\x" . unpack('H*', $_[0]) . "'::bytea, '$_[1]')"; }
+
+my %encodings = (LATIN1 => 'LATIN1', WIN1252 => 'WIN1252', EUC_JP => 'EUC_JP', LATIN9 => 'LATIN9');
+for my $name (keys %encodings, 'SQL_ASCII')
+{
+	$node->safe_psql('postgres', "CREATE DATABASE \L$name\E TEMPLATE template0 ENCODING '$name' LOCALE 'C'");
+	$node->safe_psql("\L$name", 'CREATE EXTENSION simhash_pg');
+}
+
+my $western = "Gr\xc3\xbc\xc3\x9fe aus K\xc3\xb6ln, \xc3\xa0 bient\xc3\xb4t";    # UTF-8
+my $japanese = "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xe3\x81\xae\xe6\x96\x87\xe7\xab\xa0";
+for (
+	[ 'latin1', $western ],
+	[ 'win1252', $western ],
+	[ 'latin9', $western ],
+	[ 'euc_jp', $japanese ],
+	# 2 MB, so that the conversion goes slice by slice.
+	[ 'latin1', "$western " x 60000 ],
+	[ 'euc_jp', $japanese x 120000 ])
+{
+	my ($database, $text) = @$_;
+	my $all = sprintf 'SELECT %s FROM (SELECT %s AS t) AS x', join(
+		', ',
+		"simhash(t)", "simhash(t, 'char:3')",
+		"simhash(t, 'word:1')", "manber_sketch(t, 5, 2)",
+		"hamming(t, '')"), text_of($text, 'UTF8');
+	is($node->safe_psql($database, $all), $node->safe_psql('postgres', $all),
+		"$database: the same as in UTF8, " . length($text) . ' bytes');
+}
+
+# Trigger arguments, column names and messages in another encoding.
+my $o = "\xf6";    # ö in LATIN1
+$node->safe_psql('latin1', "SET client_encoding = LATIN1; CREATE TABLE d (\"K${o}rper\" text, si bigint);
+	CREATE TRIGGER f BEFORE INSERT ON d FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'K${o}rper');
+	INSERT INTO d VALUES ('Text mit \xfcml\xe4uten')");
+is($node->safe_psql('latin1', "SET client_encoding = LATIN1; SELECT si = simhash(\"K${o}rper\") FROM d"),
+	't', 'a column whose name is not ASCII');
+my (undef, undef, $err) = run_psql($node, 'euc_jp', "SELECT simhash('a', " . text_of($japanese, 'UTF8') . ')');
+like($err, qr/unknown fingerprint scheme "\\u\{65e5\}/, 'messages are ASCII where the database is not UTF8');
+
+# SQL_ASCII holds anything.
+my $garbage = "SELECT %s FROM (SELECT string_agg(chr(i % 255 + 1), '') AS t FROM generate_series(1, 100000) AS i) AS x";
+for my $function ("count(simhash(t))", "simhash(t, 'char:3')", "simhash(t, 'word:1')", "hamming(t, 'a')")
+{
+	like($node->safe_psql('sql_ascii', sprintf $garbage, $function), qr/^-?\d+$/, "bytes that are no text: $function");
+}
+like($node->safe_psql('sql_ascii', sprintf $garbage, "cardinality(manber_sketch(t))"), qr/^\d+$/, 'and a sketch of them');
+is( $node->safe_psql('sql_ascii', "SELECT simhash(E'valid \\xc3\\xa9', 'word:1')"),
+	$node->safe_psql('postgres', "SELECT simhash(E'valid \\u00e9', 'word:1')"),
+	'UTF-8 in SQL_ASCII is read as such');
+($_, undef, $err) = run_psql($node, 'sql_ascii', "SELECT simhash('a', E'\\xff\\xfe')");
+like($err, qr/unknown fingerprint scheme/, 'a scheme that is no text');
+
+done_testing();

@@ -1,0 +1,39 @@
+# A role without any privilege can install and use everything in its own database.
+
+use strict;
+use warnings;
+use Test::More;
+use SimhashTest;
+
+my $node = start_node('untrusted');
+$node->safe_psql('postgres', 'CREATE ROLE developer LOGIN');
+$node->safe_psql('postgres', 'CREATE DATABASE theirs TEMPLATE template0 OWNER developer');
+
+sub as_developer { return run_psql($node, 'theirs', $_[0], '-U', 'developer', '-At'); }
+
+my ($code, $out, $err) = as_developer('CREATE EXTENSION simhash_pg');
+is($code, 0, 'the owner of a database installs the extension') or diag($err);
+($code, $out, $err) = as_developer(q{
+	CREATE TABLE document (body text, si bigint, made bigint GENERATED ALWAYS AS (simhash(body)) STORED);
+	CREATE TRIGGER fingerprint BEFORE INSERT ON document FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'body');
+	INSERT INTO document VALUES ('a text of theirs');
+	SELECT si = made, hamming(si, made), hamming_within(si, made, 0), si <~> made,
+		sketch_resemblance(manber_sketch(body, 3, 0), manber_sketch(body, 3, 0)) FROM document;});
+is($code, 0, 'and uses it') or diag($err);
+is($out, "t|0|t|0|1\n", 'with the right results');
+
+($code, $out, $err) = as_developer(
+	q{CREATE FUNCTION mine(bigint, bigint) RETURNS integer LANGUAGE C AS '$libdir/simhash_pg', 'hamming_wrapper'});
+isnt($code, 0, 'but cannot declare functions of the library otherwise');
+
+# Row-level security: a leakproof function is evaluated before the policy, the others after it.
+($code, $out, $err) = as_developer(q{
+	CREATE TABLE secret (owner name, si bigint);
+	INSERT INTO secret VALUES ('developer', 1), ('somebody', 2);
+	ALTER TABLE secret ENABLE ROW LEVEL SECURITY;
+	ALTER TABLE secret FORCE ROW LEVEL SECURITY;
+	CREATE POLICY own ON secret USING (owner = current_user);
+	SELECT si FROM secret WHERE hamming(si, 0) <= 64 AND hamming_within(si, 0, 64);});
+is($out, "1\n", 'row-level security holds') or diag($err);
+
+done_testing();

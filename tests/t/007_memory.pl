@@ -1,0 +1,60 @@
+# A million calls leave no memory behind.
+
+use strict;
+use warnings;
+use Test::More;
+use SimhashTest;
+
+plan skip_all => 'reads /proc' unless -r '/proc/self/status';
+
+my $node = start_node('memory');
+$node->safe_psql('postgres', q{
+	CREATE TABLE document AS SELECT repeat(md5(i::text) || ' ', 10) AS body FROM generate_series(1, 1000) AS i});
+
+my $session = $node->background_psql('postgres', on_error_stop => 0);
+my $pid = $session->query('SELECT pg_backend_pid()');
+
+# Memory of the process that is no file, in kB.
+sub private_memory
+{
+	open my $status, '<', "/proc/$pid/status" or die "cannot read the status of $pid: $!";
+	my ($kb) = map { /^RssAnon:\s+(\d+) kB/ ? $1 : () } <$status>;
+	return $kb;
+}
+
+for my $call (
+	"simhash(body, 'char:8')",
+	"simhash(body)",
+	"cardinality(manber_sketch(body, 20, 2))",
+	"hamming(body, 'other')",
+	"sketch_resemblance(ARRAY[n, 2, 1], '{1,2,3}')")
+{
+	# The first thousands of calls allocate what all later ones use.
+	my $calls = "SELECT count($call) FROM document, generate_series(1, %d) AS n";
+	$session->query(sprintf $calls, 20);
+	my $before = private_memory();
+	is($session->query(sprintf $calls, 1000), 1000000, "a million calls of $call");
+	my $grown = private_memory() - $before;
+	cmp_ok($grown, '<', 1024, "memory grew by $grown kB");
+}
+
+# Errors leave nothing either.
+$session->query(q{
+	CREATE FUNCTION fails(n integer) RETURNS integer LANGUAGE plpgsql AS $$
+	BEGIN
+		FOR i IN 1..n LOOP
+			BEGIN
+				PERFORM simhash('a', 'none');
+			EXCEPTION WHEN invalid_parameter_value THEN NULL;
+			END;
+		END LOOP;
+		RETURN n;
+	END $$});
+$session->query('SELECT fails(1000)');
+my $before = private_memory();
+is($session->query('SELECT fails(100000)'), 100000, 'a hundred thousand errors');
+my $grown = private_memory() - $before;
+cmp_ok($grown, '<', 1024, "memory grew by $grown kB");
+$session->quit;
+
+done_testing();
