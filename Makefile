@@ -10,7 +10,7 @@ unexport RUST_BACKTRACE
 # Asked only when a target needs it, for the first thing that `make test` does may be to install it.
 pg_major = $(shell $(PG_CONFIG) --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/')
 pg_features = --no-default-features --features pg$(pg_major)
-cargo_pg = PGRX_PG_CONFIG_PATH="$(shell command -v $(PG_CONFIG))" $(CARGO)
+cargo_pg = PGRX_PG_CONFIG_PATH="$(PG_CONFIG)" $(CARGO)
 
 version = $(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 sql_files = sql/hamming.sql sql/simhash.sql sql/sketch.sql sql/trigger.sql

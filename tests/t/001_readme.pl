@@ -25,6 +25,7 @@ while ($readme =~ /^```sql\n(.*?)^```\n(?:\n?^```text\n(.*?)^```\n)?/msg)
 	is($out, $expected, "line $line: its output is what the README shows") if defined $expected;
 	$examples++;
 }
-cmp_ok($examples, '>=', 10, 'the examples were found');
+my $blocks = () = $readme =~ /^```sql$/mg;
+is($examples, $blocks, 'no example was left out');
 
 done_testing();

@@ -38,6 +38,20 @@ $node->command_ok(
 is($node->safe_psql('postgres', 'SELECT count(*) FROM document'), 11600, 'all their rows are there');
 is($node->safe_psql('postgres', $wrong), 0, 'every row has the fingerprint of its last text');
 
+# Types of other extensions that are text in memory.
+SKIP:
+{
+	my $has_citext = $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'");
+	skip 'citext is not installed', 1 unless $has_citext;
+	$node->safe_psql(
+		'postgres', q{
+		CREATE EXTENSION citext;
+		CREATE TABLE folded (body citext, si bigint);
+		CREATE TRIGGER fingerprint BEFORE INSERT ON folded FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'body');
+		INSERT INTO folded VALUES ('A text of citext');});
+	is($node->safe_psql('postgres', 'SELECT si = simhash(body::text) FROM folded'), 't', 'a column of type citext');
+}
+
 # A row that the trigger refuses takes the whole COPY with it.
 $node->safe_psql('postgres', 'ALTER TABLE document ALTER si TYPE integer USING 0');
 ($code, $out, $err) = run_psql($node, 'postgres', "COPY document (title) FROM STDIN;\na\nb\n\\.\n");
