@@ -14,7 +14,6 @@ cargo_pg = PGRX_PG_CONFIG_PATH="$(PG_CONFIG)" $(CARGO)
 
 version = $(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 sql_files = sql/hamming.sql sql/simhash.sql sql/sketch.sql sql/trigger.sql
-library = $(firstword $(wildcard target/release/libsimhash_pg.so target/release/libsimhash_pg.dylib))
 
 .PHONY: help build install uninstall prepare demo test lint bench check-all-pg check-cargo-pgrx test-matrix clean
 
@@ -46,7 +45,7 @@ target/simhash_pg--$(version).sql: $(sql_files) Makefile
 	   for file in $(sql_files); do echo; cat $$file; done; } > $@
 
 install: build
-	@tools/install $(version) $(library)
+	@tools/install $(version)
 
 uninstall:
 	@tools/install --uninstall
