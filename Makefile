@@ -6,6 +6,8 @@ CARGO ?= cargo
 export PG_CONFIG
 # What Postgres's own errors look like must not depend on the developer's shell.
 unexport RUST_BACKTRACE
+# The library is looked for where this file says, whatever the settings of the user's cargo.
+unexport CARGO_BUILD_TARGET CARGO_TARGET_DIR
 
 # Asked only when a target needs it, for the first thing that `make test` does may be to install it.
 pg_major = $(shell $(PG_CONFIG) --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/')
@@ -15,7 +17,7 @@ cargo_pg = PGRX_PG_CONFIG_PATH="$(PG_CONFIG)" $(CARGO)
 version = $(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 sql_files = sql/hamming.sql sql/simhash.sql sql/sketch.sql sql/trigger.sql
 
-.PHONY: help build install uninstall prepare demo test lint bench check-all-pg check-cargo-pgrx test-matrix clean
+.PHONY: help build install uninstall prepare-build prepare-test demo test lint bench check-all-pg check-cargo-pgrx test-matrix clean
 
 help:
 	@echo 'make demo              build, install, and show the extension at work in a cluster of its own'
@@ -26,18 +28,21 @@ help:
 	@echo 'make lint              formatting, clippy, and the rules of CONTRIBUTING.md'
 	@echo 'make bench             throughput of the algorithms, then the same inside Postgres'
 	@echo 'make check-all-pg      type-check against PostgreSQL 14 to 18'
-	@echo 'make check-cargo-pgrx  `cargo pgrx install` makes the same schema as `make install`'
+	@echo 'make check-cargo-pgrx  `cargo pgrx install` makes the same schema as `make install` (root)'
 	@echo 'make test-matrix       make test on PostgreSQL 17 and 18, in Debian folders of their own (root)'
 	@echo
 	@echo 'PG_CONFIG=/path/to/pg_config chooses another PostgreSQL.'
 
-# Installs what a fresh machine lacks, or says in one line what to install.
-prepare:
-	@tools/prepare
+# Both install what a fresh machine lacks, or say in one line what to install.
+prepare-build:
+	@tools/prepare build
 
-build: prepare
+prepare-test:
+	@tools/prepare test
+
+build: prepare-build
 	@$(MAKE) --silent target/simhash_pg--$(version).sql
-	$(cargo_pg) build --release --lib $(pg_features)
+	$(cargo_pg) build --release --lib $(pg_features) --target-dir target
 
 target/simhash_pg--$(version).sql: $(sql_files) Makefile
 	@mkdir -p target
@@ -50,22 +55,22 @@ install: build
 uninstall:
 	@tools/install --uninstall
 
-demo: install
+demo: prepare-test install
 	@tools/demo
 
-test: install
+test: prepare-test install
 	@tools/test
 
 lint:
 	@tools/lint
 
-bench: install
+bench: prepare-test install
 	@bench/run
 
-check-all-pg: prepare
+check-all-pg: prepare-build
 	@tools/check-all-pg
 
-check-cargo-pgrx: install
+check-cargo-pgrx: prepare-test install
 	@tools/check-cargo-pgrx
 
 test-matrix:

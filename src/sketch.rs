@@ -33,7 +33,8 @@ fn sketch_containment(a: Array<'_, i64>, b: Array<'_, i64>) -> Result<Option<f64
 
 fn overlap(a: &Array<'_, i64>, b: &Array<'_, i64>) -> Result<Overlap, SqlError> {
     match (a.as_slice(), b.as_slice()) {
-        (Ok(a), Ok(b)) => Ok(Overlap::of(a, b)),
+        (Ok(a), Ok(b)) if a.len().max(b.len()) <= manber::MAX_VALUES => Ok(Overlap::of(a, b)),
+        (Ok(a), Ok(b)) => Err(error::sketch_too_large(a.len().max(b.len()))),
         _ => Err(error::null_in_sketch()),
     }
 }

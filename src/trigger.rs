@@ -37,7 +37,7 @@ fn set_fingerprint(row: Row<'_>) -> Result<pg_sys::Datum, SqlError> {
     let arguments = Arguments::parse(&row.trigger_arguments())?;
     let target = row.column(arguments.target)?;
     if target.is_generated() {
-        return Err(error::generated_column(&text::for_message(arguments.target)));
+        return Err(error::generated_target(&text::for_message(arguments.target)));
     }
     if !target.is_bigint() {
         return Err(error::target_type(&text::for_message(arguments.target), &target.type_name()));
@@ -55,10 +55,13 @@ fn joined_text<'a>(row: &'a Row<'_>, sources: &[&CStr]) -> Result<Option<Cow<'a,
         joined = Some(match joined {
             None => text,
             Some(before) => {
-                let mut both = before.into_owned();
-                text::append(&mut both, SEPARATOR)?;
-                text::append(&mut both, &text)?;
-                Cow::Owned(both)
+                let mut all = match before {
+                    Cow::Owned(all) => all,
+                    Cow::Borrowed(first) => text::copy(first)?,
+                };
+                text::append(&mut all, SEPARATOR)?;
+                text::append(&mut all, &text)?;
+                Cow::Owned(all)
             }
         });
     }

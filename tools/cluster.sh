@@ -1,26 +1,26 @@
-# Sourced by the other tools: a folder of our own under /tmp, the user that servers run as, and a private
+# Sourced by the other tools: a folder of our own, the user that servers run as, and a private
 # cluster there, reached by its socket alone. Everything is gone afterwards, unless a step failed.
 
 pg_config=${PG_CONFIG:-pg_config}
 pg_bindir=$("$pg_config" --bindir)
 pgxs_test_dir=$(dirname "$("$pg_config" --pgxs)")/../test
 
-unset PGHOST PGPORT PGUSER PGDATABASE PGOPTIONS PGSERVICE RUST_BACKTRACE
+unset PGHOST PGHOSTADDR PGPORT PGUSER PGDATABASE PGOPTIONS PGSERVICE PGCLIENTENCODING RUST_BACKTRACE
 
-# PostgreSQL refuses to run as root.
+# PostgreSQL refuses to run as root, and its user may not be able to enter our folder.
 if [ "$(id -u)" = 0 ]; then
     server_user=${TEST_USER:-postgres}
     id "$server_user" >/dev/null 2>&1 || {
         echo "missing: a user to run PostgreSQL as (TEST_USER=$server_user)" >&2
         exit 1
     }
-    as_server() { runuser -u "$server_user" -- "$@"; }
+    as_server() { (cd "$work_dir" && runuser -u "$server_user" -- "$@"); }
 else
-    as_server() { "$@"; }
+    as_server() { (cd "$work_dir" && "$@"); }
 fi
 
-# Sockets have short names, so this is not under TMPDIR.
-work_dir=$(mktemp -d /tmp/simhash_pg.XXXXXX)
+# Sockets have short names, so this is not under TMPDIR; and /tmp may be in memory.
+work_dir=$(mktemp -d /var/tmp/simhash_pg.XXXXXX)
 keep_work_dir=
 
 own_work_dir() {

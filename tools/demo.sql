@@ -38,7 +38,7 @@ INSERT INTO document (title, body)
 SELECT title, pg_read_file(:'texts' || '/' || title)
 FROM pg_ls_dir(:'texts') AS title
 -- Links to another file of the same folder are not documents of their own.
-WHERE title !~ '^(Artistic|GFDL|GPL|LGPL)$' OR title = 'Artistic'
+WHERE title NOT IN ('GFDL', 'GPL', 'LGPL')
 ORDER BY title;
 
 \set ECHO queries

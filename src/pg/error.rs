@@ -37,8 +37,9 @@ pub(crate) fn manber(error: ManberError) -> SqlError {
     match error {
         ManberError::OutOfRange(error) => out_of_range(error),
         ManberError::NotCoprime { .. } => report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
-            .set_detail("Bytes at the beginning of a window would not count.")
-            .set_hint("Choose a prime that does not divide the modulus."),
+            .set_detail("Bytes at the beginning of a window would count less or not at all.")
+            .set_hint("Choose a prime that has no common factor with the modulus."),
+        ManberError::OutOfMemory(values) => out_of_memory(values * size_of::<i64>()),
         ManberError::TooManyValues => report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
             .set_hint("Raise sample_bits: each bit more halves the sketch."),
     }
@@ -49,9 +50,15 @@ pub(crate) fn null_in_sketch() -> SqlError {
         .set_hint("Use array_remove(sketch, NULL).")
 }
 
+pub(crate) fn sketch_too_large(values: usize) -> SqlError {
+    let message = format!("sketch of {values} values is too large to compare");
+    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
+        .set_detail(format!("Sketches have at most {} values.", simhash_core::manber::MAX_VALUES))
+}
+
 pub(crate) fn out_of_memory(bytes: usize) -> SqlError {
     report(Code::ERRCODE_OUT_OF_MEMORY, "out of memory")
-        .set_detail(format!("Failed on a text of {bytes} bytes."))
+        .set_detail(format!("Failed on a request of {bytes} bytes."))
 }
 
 /// Errors of `simhash_trigger`. The row is not written.
@@ -120,6 +127,14 @@ pub(crate) mod trigger {
             "For a column of another type use a generated column with simhash(column::text), \
             if that cast is immutable.",
         )
+    }
+
+    pub(crate) fn generated_target(column: &str) -> SqlError {
+        report(
+            Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
+            format!("simhash_trigger cannot set generated column \"{}\"", quote(column)),
+        )
+        .set_hint("Name a plain bigint column, or drop the trigger if the column is generated from simhash.")
     }
 
     pub(crate) fn generated_column(column: &str) -> SqlError {

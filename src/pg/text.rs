@@ -41,6 +41,13 @@ pub(crate) fn for_message(name: &CStr) -> String {
     to_utf8(name.to_bytes()).map(Cow::into_owned).unwrap_or_default()
 }
 
+/// Copies, with an error instead of an abort when memory is short.
+pub(crate) fn copy(text: &str) -> Result<String, SqlError> {
+    let mut copy = String::new();
+    append(&mut copy, text)?;
+    Ok(copy)
+}
+
 /// Appends, with an error instead of an abort when memory is short.
 pub(crate) fn append(to: &mut String, text: &str) -> Result<(), SqlError> {
     to.try_reserve(text.len()).map_err(|_| error::out_of_memory(to.len() + text.len()))?;
@@ -93,6 +100,7 @@ fn convert_slice(slice: &[u8], encoding: c_int, converted: &mut Vec<u8>) -> Resu
 fn replace_invalid(bytes: &[u8]) -> Result<String, SqlError> {
     let mut replaced = String::new();
     for chunk in bytes.utf8_chunks() {
+        check_for_interrupts();
         append(&mut replaced, chunk.valid())?;
         if !chunk.invalid().is_empty() {
             append(&mut replaced, "\u{fffd}")?;

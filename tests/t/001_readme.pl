@@ -13,7 +13,7 @@ close $file;
 my $node = start_node('readme');
 $node->safe_psql('postgres', 'CREATE DATABASE reader TEMPLATE template0');
 
-my $examples = 0;
+my ($examples, $outputs) = (0, 0);
 while ($readme =~ /^```sql\n(.*?)^```\n(?:\n?^```text\n(.*?)^```\n)?/msg)
 {
 	my ($sql, $expected) = ($1, $2);
@@ -24,8 +24,11 @@ while ($readme =~ /^```sql\n(.*?)^```\n(?:\n?^```text\n(.*?)^```\n)?/msg)
 	s/[ ]+$//mg, s/\n+\z/\n/ for grep { defined } ($out, $expected);
 	is($out, $expected, "line $line: its output is what the README shows") if defined $expected;
 	$examples++;
+	$outputs++ if defined $expected;
 }
 my $blocks = () = $readme =~ /^```sql$/mg;
 is($examples, $blocks, 'no example was left out');
+$blocks = () = $readme =~ /^```text$/mg;
+is($outputs, $blocks, 'nor an output');
 
 done_testing();

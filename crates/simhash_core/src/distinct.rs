@@ -18,7 +18,10 @@ const MIN_SIEVE: usize = 1 << 8;
 
 /// Slots of the table at most: 128 MB.
 const MAX_TABLE: usize = 1 << 24;
-/// Slots of the table that are kept for the next text: 1 MB.
+/// Lowest bit of a hash that chooses its slot in the table: above those of the sieves, and below those
+/// that choose its part.
+const TABLE_SHIFT: u32 = 33;
+/// Slots of the table that are kept from text to text: 1 MB.
 const KEPT_TABLE: usize = 1 << 17;
 const MIN_TABLE: usize = 1 << 8;
 
@@ -60,7 +63,7 @@ pub(crate) struct TooMany;
 #[derive(Debug)]
 pub(crate) struct Distinct {
     first: Sieve<0>,
-    /// Chooses slots by bits that neither the other sieve nor the table uses.
+    /// Chooses slots by other bits than the first.
     second: Sieve<18>,
     table: Table,
     fresh: Fresh,
@@ -127,6 +130,11 @@ impl Distinct {
     pub(crate) fn hand_on(&mut self, consumer: &mut impl FnMut(&[u64])) {
         consumer(&self.fresh.hashes[..self.fresh.len]);
         self.fresh.len = 0;
+    }
+
+    /// Gives back the memory of a long text.
+    pub(crate) fn release(&mut self) {
+        self.table.release();
     }
 
     fn add_nonzero(&mut self, hashes: &[u64]) -> Result<(), TooMany> {
@@ -216,14 +224,17 @@ struct Table {
 
 impl Table {
     fn clear(&mut self) {
-        if self.slots.len() > KEPT_TABLE {
-            self.slots = Vec::new();
-        }
         // The table of the last text is a good guess for this one, but large ones take time to clear.
         let slots = (self.members * 2).next_power_of_two().clamp(MIN_TABLE, KEPT_TABLE);
         self.slots.clear();
         self.slots.resize(slots.min(self.max_slots), 0);
         self.members = 0;
+    }
+
+    fn release(&mut self) {
+        if self.slots.len() > KEPT_TABLE {
+            self.slots = Vec::new();
+        }
     }
 
     fn add(&mut self, hashes: &[u64], fresh: &mut Fresh) -> Result<(), TooMany> {
@@ -244,7 +255,7 @@ impl Table {
     /// The slot that holds the hash, or the empty one where it belongs.
     fn find(&self, hash: u64) -> usize {
         let mask = self.slots.len() - 1;
-        let mut slot = (hash >> 34) as usize & mask;
+        let mut slot = (hash >> TABLE_SHIFT) as usize & mask;
         while self.slots[slot] != 0 && self.slots[slot] != hash {
             slot = (slot + 1) & mask;
         }
@@ -320,6 +331,7 @@ mod tests {
         let mut distinct = Distinct::default();
         collect(&mut distinct, &hashes, BATCH);
         assert!(distinct.table.slots.len() > KEPT_TABLE);
+        distinct.release();
         distinct.begin(Part::WHOLE, 10);
         assert!(distinct.table.slots.capacity() <= KEPT_TABLE);
     }

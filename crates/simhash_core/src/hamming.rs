@@ -28,13 +28,13 @@ pub fn similarity(a: u64, b: u64) -> f64 {
 
 /// The largest distance at which two fingerprints are at least `similarity` alike: 0.90 gives 6.
 ///
-/// This is the rule of the Similarity Index paper, `64 - similarity * 64`, rounded down. Distances
-/// are multiples of 1/64, which `f64` holds exactly, so no rounding error moves a radius.
+/// This is the rule of the Similarity Index paper, `64 - similarity * 64`, rounded down. Multiplying
+/// by 64 is exact, so no rounding error moves a radius.
 pub fn radius(similarity: f64) -> Result<i32, OutOfRange> {
     if !(0.0..=1.0).contains(&similarity) {
         return Err(OutOfRange::new("similarity", similarity, 0, 1));
     }
-    Ok(((1.0 - similarity) * f64::from(BITS)).floor() as i32)
+    Ok(BITS as i32 - (similarity * f64::from(BITS)).ceil() as i32)
 }
 
 /// The number of positions in which two texts differ, the shorter one padded with blanks: the
@@ -84,6 +84,7 @@ mod tests {
         for d in 0..=64 {
             assert_eq!(radius(1.0 - f64::from(d) / 64.0), Ok(d));
         }
+        assert_eq!(radius(1e-20), Ok(63), "no bit equal is not similar at all");
         for wrong in [-0.01, 1.01, f64::NAN, f64::INFINITY] {
             assert!(radius(wrong).is_err(), "{wrong}");
         }

@@ -14,7 +14,7 @@ pub const MAX_WINDOW: i64 = 1 << 16;
 /// The most bits that can be asked to be zero.
 pub const MAX_SAMPLE_BITS: i64 = 32;
 /// The values a sketch can have: more are useless to compare and too many for an array.
-pub const MAX_VALUES: usize = 1 << 24;
+pub const MAX_VALUES: usize = 1 << 23;
 
 /// The Mersenne prime 2^61 - 1: reduction takes a shift and an addition.
 const MERSENNE_61: u64 = (1 << 61) - 1;
@@ -36,7 +36,7 @@ pub struct Parameters {
 pub enum ManberError {
     /// A parameter is outside its range.
     OutOfRange(OutOfRange),
-    /// The two share a factor, so that the beginning of a window would not count.
+    /// The two share a factor, so that the beginning of a window would count less or not at all.
     NotCoprime {
         /// The base of the polynomial.
         prime: u64,
@@ -45,6 +45,8 @@ pub enum ManberError {
     },
     /// The sample is larger than a sketch can be.
     TooManyValues,
+    /// There is no memory for this many values.
+    OutOfMemory(usize),
 }
 
 impl Parameters {
@@ -144,7 +146,7 @@ impl Sample {
             self.compact()?;
             self.compact_at = self.compact_at.max(2 * self.values.len());
         }
-        self.values.try_reserve(1).map_err(|_| ManberError::TooManyValues)?;
+        self.values.try_reserve(1).map_err(|_| ManberError::OutOfMemory(self.values.len()))?;
         self.values.push(value);
         Ok(())
     }
@@ -191,6 +193,7 @@ impl fmt::Display for ManberError {
                 write!(f, "prime {prime} and modulus {modulus} have a common factor")
             }
             Self::TooManyValues => write!(f, "sketch has more than {MAX_VALUES} values"),
+            Self::OutOfMemory(values) => write!(f, "no memory for more than {values} values"),
         }
     }
 }

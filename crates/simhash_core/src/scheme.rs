@@ -42,7 +42,7 @@ impl FromStr for Scheme {
         if name == "doc1" {
             return Ok(Self::Doc1);
         }
-        let unknown = || SchemeError::Unknown(name.to_owned());
+        let unknown = || SchemeError::Unknown(abridged(name));
         let (unit, length) = name.split_once(':').ok_or_else(unknown)?;
         let scheme = match unit {
             "char" => Self::Chars,
@@ -59,9 +59,14 @@ impl FromStr for Scheme {
         let max = MAX_SHINGLE as i64;
         match length.parse() {
             Ok(k) if (1..=MAX_SHINGLE).contains(&k) => Ok(scheme(k)),
-            _ => Err(SchemeError::Shingle(OutOfRange::new("shingle length", length, 1, max))),
+            _ => Err(SchemeError::Shingle(OutOfRange::new("shingle length", abridged(length), 1, max))),
         }
     }
+}
+
+/// What a message needs of a name, which may be as long as any text.
+fn abridged(name: &str) -> String {
+    name.chars().take(100).collect()
 }
 
 impl fmt::Display for Scheme {

@@ -1,8 +1,8 @@
 //! Charikar's simhash of a text: similar texts get fingerprints that differ in few bits.
 //!
-//! Every distinct feature of the text counts once, whatever its number of occurrences. Time is linear
-//! in the text; memory is bounded, because texts of more than some eight million distinct features are
-//! read several times.
+//! Every distinct feature of the text counts once, whatever its number of occurrences. Memory is bounded.
+//! Time is linear in the text, times the number of scans: one up to some eight million distinct features,
+//! and one more for about every eight million.
 
 use crate::batch::Batch;
 use crate::bit_counts::BitCounts;
@@ -27,7 +27,8 @@ pub struct SimHasher {
 impl SimHasher {
     /// The fingerprint of a text, or `None` if it has no features.
     ///
-    /// `heartbeat` is called every few microseconds; it may unwind to stop the work.
+    /// `heartbeat` is called every few microseconds, or milliseconds at worst; it may unwind to stop the
+    /// work.
     pub fn fingerprint(&mut self, text: &str, scheme: Scheme, heartbeat: &mut dyn FnMut()) -> Option<u64> {
         let mut counts = BitCounts::default();
         let mut part = Some(Part::WHOLE);
@@ -41,6 +42,7 @@ impl SimHasher {
                 Err(TooMany) => Some(current.first_half()),
             };
         }
+        self.features.release();
         counts.majority()
     }
 

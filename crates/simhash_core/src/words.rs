@@ -27,7 +27,7 @@ const BUFFERED: usize = 32 * 1024;
 pub(crate) enum Keep {
     /// None.
     All,
-    /// Numbers, and all words of a run that is an address (URL, e-mail).
+    /// Numbers and addresses (URL, e-mail).
     Prose,
 }
 
@@ -48,10 +48,17 @@ impl Words {
         self.text.clear();
         self.starts.clear();
         let mut hashed_any = false;
+        let mut passed = 0;
         let mut rest = text;
         while let Some(run) = next_run(rest) {
             self.add_run(&run, keep);
             rest = run.after;
+            // Also where there is nothing to hash, so that the consumer sees time pass.
+            passed += run.text.len();
+            if passed >= BUFFERED {
+                passed = 0;
+                batch.flush();
+            }
             if self.text.len() >= BUFFERED {
                 hashed_any |= self.hash_buffered(k, batch);
             }
@@ -84,8 +91,8 @@ impl Words {
 
     /// Adds the words of a run of text without ASCII white space.
     fn add_run(&mut self, run: &Run<'_>, keep: Keep) {
-        if keep == Keep::Prose && run.has(ADDRESS) && is_address(run.text) {
-            return;
+        if keep == Keep::Prose && run.has(ADDRESS) && has_address(run.text) {
+            return self.add_around_addresses(run.text);
         }
         if run.has(NOT_ASCII) {
             self.add_unicode_run(run.text, keep);
@@ -93,6 +100,21 @@ impl Words {
             self.add_ascii_run(run.text.as_bytes(), keep);
         } else {
             self.add_word(run.text.as_bytes(), run.classes, keep);
+        }
+    }
+
+    /// The words of a run that has an address in it, as text of unspaced scripts and markup do.
+    fn add_around_addresses(&mut self, run: &str) {
+        for piece in run.split_inclusive(|c| !is_address_character(c)) {
+            let (piece, after) = match piece.char_indices().next_back() {
+                Some((last, c)) if !is_address_character(c) => piece.split_at(last),
+                _ => (piece, ""),
+            };
+            for text in [piece, after] {
+                if !has_address(text) {
+                    self.add_unicode_run(text, Keep::Prose);
+                }
+            }
         }
     }
 
@@ -111,8 +133,7 @@ impl Words {
     fn add_unicode_run(&mut self, run: &str, keep: Keep) {
         let mut normalized = std::mem::take(&mut self.normalized);
         normalized.clear();
-        let folded = run.nfkc().default_case_fold().nfkc();
-        normalized.extend(folded.filter(|&c| !is_default_ignorable(c)));
+        normalized.extend(normalize(run));
         for word in segment(&normalized) {
             let letter = if word.chars().any(is_letter) { LETTER } else { 0 };
             self.add_word(word.as_bytes(), letter | DIGIT, keep);
@@ -132,6 +153,11 @@ impl Words {
             self.text.push(b' ');
         }
     }
+}
+
+/// NFKC, case folding, removal of what is invisible, and NFKC again, since these leave new neighbours.
+fn normalize(text: &str) -> impl Iterator<Item = char> {
+    text.nfkc().default_case_fold().filter(|&c| !is_default_ignorable(c)).nfkc()
 }
 
 /// The words of normalized text. White space separates even where a combining mark follows it.
@@ -231,10 +257,19 @@ fn measure_ascii_word(run: &[u8]) -> (usize, u8) {
     (length, classes)
 }
 
-/// A URL or an e-mail address.
-fn is_address(run: &str) -> bool {
-    let inner = run.trim_matches('@');
-    inner.starts_with("www.") || inner.contains('@') || inner.contains("://")
+/// Whether there is a URL or an e-mail address in the text.
+fn has_address(text: &str) -> bool {
+    let starts_with_www = |at: usize| {
+        text.as_bytes()[at..].first_chunk().is_some_and(|begin: &[u8; 4]| begin.eq_ignore_ascii_case(b"www."))
+    };
+    text.trim_matches('@').contains('@')
+        || text.contains("://")
+        || text.match_indices(['w', 'W']).any(|(at, _)| starts_with_www(at))
+}
+
+/// What addresses are written with. Quotes, brackets and all of Unicode end them.
+fn is_address_character(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "-._~:/?#@!$&*+,;=%".contains(c)
 }
 
 /// Neither a number nor a sign: general category L.
@@ -272,8 +307,7 @@ mod tests {
 
     /// The definition at the head of this file, taken literally.
     fn naive_words(text: &str) -> Vec<String> {
-        let normalized: String =
-            text.nfkc().default_case_fold().nfkc().filter(|&c| !is_default_ignorable(c)).collect();
+        let normalized: String = normalize(text).collect();
         segment(&normalized).map(str::to_owned).collect()
     }
 

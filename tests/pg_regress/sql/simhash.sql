@@ -14,6 +14,9 @@ SELECT simhash('Hello', 'char:1') <> simhash('hello', 'char:1') AS differs;
 -- doc1 leaves numbers and addresses out
 SELECT simhash('see https://example.org/a?b=1 for all 12345 of the reports')
      = simhash('see for all of the reports') AS same;
+-- and only these, where no blank sets them off
+SELECT simhash('请看https://example.org/a的说明') = simhash('请看 的说明') AS unspaced,
+       simhash('<a href="https://example.org">Annual report</a> (WWW.EXAMPLE.ORG)') = simhash('<a href="">Annual report</a> ()') AS markup;
 SELECT simhash('a') = simhash('a', 'doc1') AS default_scheme;
 -- a text shorter than the shingle is one feature
 SELECT simhash('ab', 'char:8') = simhash('ab', 'char:32') AS short, simhash('ab', 'char:8') = simhash('ab', 'char:2') AS whole;

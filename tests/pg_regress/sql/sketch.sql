@@ -25,6 +25,7 @@ SELECT sketch_resemblance('{}', '{}') AS both_empty, sketch_resemblance('{}', '{
        sketch_resemblance(NULL, '{1}') AS nulls;
 SELECT sketch_resemblance('{1,NULL}', '{1}');
 SELECT sketch_containment('{1}', ARRAY[NULL]::bigint[]);
+SELECT sketch_containment(array_fill(0::bigint, ARRAY[8388609]), '{1}');
 -- wrong parameters
 SELECT manber_sketch('a', 0);
 SELECT manber_sketch('a', 65537);
