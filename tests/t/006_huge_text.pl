@@ -37,7 +37,7 @@ for (
 	[ 'postgres', "hamming(body, '')" ],
 	# Texts in which there is nothing to find.
 	[ 'postgres', "simhash(repeat(chr(8212), length(body) / 4))" ],
-	[ 'postgres', "simhash(repeat('me@example.org ', length(body) / 16))" ],
+	[ 'postgres', "simhash(repeat('me\@example.org ', length(body) / 16))" ],
 	[ 'latin1', "simhash(body, 'char:32')" ])
 {
 	my ($database, $function) = @$_;
