@@ -1,7 +1,7 @@
 -- Distances between fingerprints
 
 CREATE FUNCTION hamming(a bigint, b bigint) RETURNS integer
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_support
     AS 'MODULE_PATHNAME', 'hamming_wrapper';
 COMMENT ON FUNCTION hamming(bigint, bigint) IS
     'number of bits in which two fingerprints differ, 0 to 64';
@@ -13,7 +13,7 @@ COMMENT ON FUNCTION hamming(text, text) IS
     'number of characters in which two strings differ, the shorter one padded with blanks';
 
 CREATE FUNCTION hamming_within(a bigint, b bigint, radius integer) RETURNS boolean
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_within_support
     AS 'MODULE_PATHNAME', 'hamming_within_wrapper';
 COMMENT ON FUNCTION hamming_within(bigint, bigint, integer) IS
     'whether two fingerprints differ in at most radius bits';
@@ -30,10 +30,17 @@ CREATE FUNCTION hamming_similarity(a bigint, b bigint) RETURNS double precision
 COMMENT ON FUNCTION hamming_similarity(bigint, bigint) IS
     'share of equal bits of two fingerprints, 0 to 1';
 
+-- The function of the operator: hamming itself is turned into the operator.
+CREATE FUNCTION hamming_distance(a bigint, b bigint) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_support
+    AS 'MODULE_PATHNAME', 'hamming_wrapper';
+COMMENT ON FUNCTION hamming_distance(bigint, bigint) IS
+    'implementation of <~>';
+
 CREATE OPERATOR <~> (
     LEFTARG = bigint,
     RIGHTARG = bigint,
-    FUNCTION = hamming,
+    FUNCTION = hamming_distance,
     COMMUTATOR = <~>
 );
 COMMENT ON OPERATOR <~> (bigint, bigint) IS

@@ -5,8 +5,11 @@
 //! border to Postgres itself.
 #![allow(unsafe_code, reason = "Postgres is C; every unsafe block says why it is sound")]
 
+mod ball;
+mod gist;
 mod hamming;
 mod pg;
+mod planner;
 mod simhash;
 mod sketch;
 mod trigger;
@@ -14,7 +17,17 @@ mod trigger;
 pgrx::pg_module_magic!(name, version);
 
 // The SQL surface, in order, for `cargo pgrx`. The Makefile joins the same files.
-pgrx::extension_sql_file!("../sql/hamming.sql", name = "hamming");
-pgrx::extension_sql_file!("../sql/simhash.sql", name = "simhash", requires = ["hamming"]);
+pgrx::extension_sql_file!("../sql/planner.sql", name = "planner");
+pgrx::extension_sql_file!("../sql/hamming.sql", name = "hamming", requires = ["planner"]);
+pgrx::extension_sql_file!("../sql/ball.sql", name = "ball", requires = ["hamming"]);
+pgrx::extension_sql_file!("../sql/gist.sql", name = "gist", requires = ["ball"]);
+pgrx::extension_sql_file!("../sql/simhash.sql", name = "simhash", requires = ["gist"]);
 pgrx::extension_sql_file!("../sql/sketch.sql", name = "sketch", requires = ["simhash"]);
 pgrx::extension_sql_file!("../sql/trigger.sql", name = "trigger", requires = ["sketch"]);
+
+/// Called by Postgres when it loads the library.
+#[pgrx::pg_guard]
+
+extern "C-unwind" fn _PG_init() {
+    planner::install_hook();
+}

@@ -1,12 +1,13 @@
 //! `sql/trigger.sql`: a trigger that sets a fingerprint whenever a row is written.
 
+use crate::pg::call::pg_function;
 use crate::pg::error::SqlError;
 use crate::pg::error::trigger as error;
 use crate::pg::row::{Column, Row};
 use crate::pg::text;
 use crate::simhash::{fingerprint, parse_scheme};
+use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
-use pgrx::{pg_guard, pg_sys};
 use simhash_core::Scheme;
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -17,20 +18,14 @@ const SEPARATOR: &str = "\n";
 /// Begins the argument that names a scheme.
 const SCHEME_ARGUMENT: &[u8] = b"scheme=";
 
-/// Tells Postgres that the function takes its arguments in the usual way.
-#[unsafe(no_mangle)]
-extern "C" fn pg_finfo_simhash_trigger() -> &'static pg_sys::Pg_finfo_record {
-    const RECORD: pg_sys::Pg_finfo_record = pg_sys::Pg_finfo_record { api_version: 1 };
-    &RECORD
-}
-
-#[pg_guard]
-#[unsafe(no_mangle)]
-extern "C-unwind" fn simhash_trigger(call: pg_sys::FunctionCallInfo) -> pg_sys::Datum {
-    // SAFETY: Postgres passes the information on this call, which lives until we return.
-    let row = unsafe { Row::being_written(call) };
-    row.and_then(set_fingerprint).unwrap_or_report()
-}
+pg_function!(
+    pg_finfo_simhash_trigger,
+    fn simhash_trigger(call) {
+        // SAFETY: Postgres passes the information on this call, which lives until we return.
+        let row = unsafe { Row::being_written(call.info()) };
+        row.and_then(set_fingerprint).unwrap_or_report()
+    }
+);
 
 /// Returns the row with its fingerprint set.
 fn set_fingerprint(row: Row<'_>) -> Result<pg_sys::Datum, SqlError> {

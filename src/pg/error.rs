@@ -45,6 +45,22 @@ pub(crate) fn manber(error: ManberError) -> SqlError {
     }
 }
 
+pub(crate) fn ball_syntax(text: &str) -> SqlError {
+    let message = format!("invalid input syntax for type hamming_ball: \"{}\"", quote(text));
+    report(Code::ERRCODE_INVALID_TEXT_REPRESENTATION, message)
+        .set_detail("A ball is written <center,radius>, with a bigint and an integer.")
+        .set_hint("For example: '<42,6>'::hamming_ball, or hamming_ball(42, 6).")
+}
+
+pub(crate) fn no_input(type_name: &str) -> SqlError {
+    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, format!("cannot accept a value of type {type_name}"))
+}
+
+pub(crate) fn unknown_strategy(strategy: i16) -> SqlError {
+    report(Code::ERRCODE_INTERNAL_ERROR, format!("unknown strategy number {strategy}"))
+        .set_detail("The operator class is not the one that simhash_pg has made.")
+}
+
 pub(crate) fn null_in_sketch() -> SqlError {
     report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "sketch must not contain NULL")
         .set_hint("Use array_remove(sketch, NULL).")

@@ -1,5 +1,6 @@
 //! The border to Postgres: what every function needs, in one place each.
 
+pub(crate) mod call;
 pub(crate) mod error;
 pub(crate) mod interrupts;
 pub(crate) mod row;

@@ -13,9 +13,9 @@ our @EXPORT = qw(start_node run_psql);
 # A running cluster with the extension in database postgres.
 sub start_node
 {
-	my ($name) = @_;
+	my ($name, %options) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
-	$node->init(extra => [ '--encoding', 'UTF8', '--locale', 'C' ]);
+	$node->init(extra => [ '--encoding', 'UTF8', '--locale', 'C' ], %options);
 	$node->append_conf('postgresql.conf', 'fsync = off');
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION simhash_pg');

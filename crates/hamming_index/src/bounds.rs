@@ -1,0 +1,143 @@
+//! Bounding boxes in Hamming space, for trees.
+//!
+//! A box says of a set of fingerprints which bits all of them have and which bits any of them has. From
+//! that follows a lower bound of the distance to a query: the bits that the query lacks and all have, and
+//! those that it has and none has. The bound is the distance itself for a single fingerprint. A box prunes
+//! by its fixed bits alone, so a tree over scattered values prunes little beyond a radius of 4; the
+//! README says so.
+
+/// The box around a set of fingerprints.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Bits that all fingerprints have.
+    pub all: u64,
+    /// Bits that at least one fingerprint has.
+    pub any: u64,
+}
+
+impl Bounds {
+    /// The box around one fingerprint.
+    pub fn of(fingerprint: u64) -> Self {
+        Self { all: fingerprint, any: fingerprint }
+    }
+
+    /// The box around both boxes.
+    pub fn union(self, other: Self) -> Self {
+        Self { all: self.all & other.all, any: self.any | other.any }
+    }
+
+    /// No fingerprint in the box is nearer to the query than this.
+    pub fn min_distance(self, query: u64) -> u32 {
+        (self.all & !query).count_ones() + (query & !self.any).count_ones()
+    }
+
+    /// Whether a fingerprint may lie in the box.
+    pub fn may_contain(self, fingerprint: u64) -> bool {
+        self.min_distance(fingerprint) == 0
+    }
+
+    /// Bits in which the fingerprints differ.
+    fn free_bits(self) -> u64 {
+        self.any & !self.all
+    }
+
+    /// How much worse the box prunes when `new` is added: the bits that it fixes no longer, and a little
+    /// for those that are free already, so that of two boxes that need not grow the tighter one is chosen.
+    pub fn penalty(self, new: Self) -> f32 {
+        let grown = self.union(new).free_bits().count_ones() - self.free_bits().count_ones();
+        grown as f32 + self.free_bits().count_ones() as f32 / 128.0
+    }
+
+    /// A total order for building a tree from the bottom: neighbours share their highest bits.
+    pub fn build_order(self, other: Self) -> std::cmp::Ordering {
+        (self.all, self.any).cmp(&(other.all, other.any))
+    }
+}
+
+/// Each side of a split gets at least this share, in percent, or the split is by order instead of by bit.
+const MIN_SHARE: usize = 20;
+
+/// Splits boxes into two groups of similar size: `true` is the second. There must be at least two.
+///
+/// The bit that halves them best becomes fixed on both sides. Where no bit comes near to that (boxes of
+/// inner pages have few fixed bits, templates have skewed ones), the order of building decides.
+pub fn split(boxes: &[Bounds]) -> Vec<bool> {
+    let share = |bit: u32| {
+        let ones = boxes.iter().filter(|b| b.all >> bit & 1 == 1).count();
+        let zeros = boxes.iter().filter(|b| b.any >> bit & 1 == 0).count();
+        ones.min(zeros)
+    };
+    let (bit, smaller) =
+        (0..u64::BITS).map(|bit| (bit, share(bit))).max_by_key(|&(_, n)| n).unwrap_or((0, 0));
+    if smaller * 100 >= boxes.len() * MIN_SHARE {
+        return split_by_bit(boxes, bit);
+    }
+    split_by_order(boxes)
+}
+
+/// Boxes in which the bit is fixed go to its side; the others go where they cost less.
+fn split_by_bit(boxes: &[Bounds], bit: u32) -> Vec<bool> {
+    let is_one = |b: &Bounds| b.all >> bit & 1 == 1;
+    let is_zero = |b: &Bounds| b.any >> bit & 1 == 0;
+    let around = |side: &dyn Fn(&Bounds) -> bool| {
+        boxes.iter().copied().filter(|b| side(b)).reduce(Bounds::union).unwrap_or(Bounds { all: 0, any: 0 })
+    };
+    let (zeros, ones) = (around(&is_zero), around(&is_one));
+    let second = |b: &Bounds| is_one(b) || !is_zero(b) && ones.penalty(*b) < zeros.penalty(*b);
+    boxes.iter().map(second).collect()
+}
+
+fn split_by_order(boxes: &[Bounds]) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..boxes.len()).collect();
+    order.sort_by(|&a, &b| boxes[a].build_order(boxes[b]));
+    let mut second = vec![false; boxes.len()];
+    for &index in &order[boxes.len() / 2..] {
+        second[index] = true;
+    }
+    second
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn around(fingerprints: &[u64]) -> Bounds {
+        fingerprints.iter().map(|&f| Bounds::of(f)).reduce(Bounds::union).unwrap()
+    }
+
+    fn fingerprints() -> impl Strategy<Value = Vec<u64>> {
+        let value = prop_oneof![any::<u64>(), 0u64..16, (0u32..64).prop_map(|bit| 1 << bit)];
+        prop::collection::vec(value, 2..200)
+    }
+
+    proptest! {
+        #[test]
+        fn no_member_is_nearer_than_the_bound(members in fingerprints(), query: u64) {
+            let bounds = around(&members);
+            for &member in &members {
+                prop_assert!(bounds.min_distance(query) <= (member ^ query).count_ones());
+                prop_assert_eq!(Bounds::of(member).min_distance(query), (member ^ query).count_ones());
+                prop_assert!(bounds.may_contain(member));
+            }
+        }
+
+        #[test]
+        fn a_member_costs_no_more_than_an_outsider(members in fingerprints(), outsider: u64) {
+            let bounds = around(&members);
+            prop_assert!(bounds.penalty(Bounds::of(members[0])) <= bounds.penalty(Bounds::of(outsider)));
+        }
+
+        #[test]
+        fn both_sides_of_a_split_get_their_share(groups in prop::collection::vec(fingerprints(), 2..40), leaf: bool) {
+            let boxes: Vec<Bounds> = match leaf {
+                true => groups.iter().flatten().map(|&f| Bounds::of(f)).collect(),
+                false => groups.iter().map(|group| around(group)).collect(),
+            };
+            let second = split(&boxes).into_iter().filter(|&second| second).count();
+            let smaller = second.min(boxes.len() - second);
+            prop_assert!(smaller >= 1 && smaller * 100 + 99 >= boxes.len() * MIN_SHARE, "{smaller} of {}", boxes.len());
+        }
+    }
+}

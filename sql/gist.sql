@@ -1,0 +1,115 @@
+-- GiST: distances in an index that composes with other columns, and constraints against near-duplicates
+
+CREATE TYPE gist_hamming_key;
+
+CREATE FUNCTION gist_hamming_key_in(cstring) RETURNS gist_hamming_key
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gist_hamming_key_in';
+COMMENT ON FUNCTION gist_hamming_key_in(cstring) IS 'always an error: keys exist in indexes only';
+
+CREATE FUNCTION gist_hamming_key_out(gist_hamming_key) RETURNS cstring
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gist_hamming_key_out';
+COMMENT ON FUNCTION gist_hamming_key_out(gist_hamming_key) IS
+    'bits that all fingerprints of a subtree have, and bits that any has';
+
+CREATE TYPE gist_hamming_key (
+    INPUT = gist_hamming_key_in,
+    OUTPUT = gist_hamming_key_out,
+    INTERNALLENGTH = 16,
+    ALIGNMENT = double
+);
+COMMENT ON TYPE gist_hamming_key IS 'key of GiST indexes on fingerprints';
+
+CREATE FUNCTION gist_hamming_consistent(internal, bigint, smallint, oid, internal) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gist_hamming_consistent';
+COMMENT ON FUNCTION gist_hamming_consistent(internal, bigint, smallint, oid, internal) IS
+    'GiST support of gist_hamming_ops';
+
+CREATE FUNCTION gist_hamming_ball_consistent(internal, hamming_ball, smallint, oid, internal) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gist_hamming_ball_consistent';
+COMMENT ON FUNCTION gist_hamming_ball_consistent(internal, hamming_ball, smallint, oid, internal) IS
+    'GiST support of gist_hamming_ball_ops';
+
+CREATE FUNCTION gist_hamming_union(internal, internal) RETURNS gist_hamming_key
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gist_hamming_union';
+COMMENT ON FUNCTION gist_hamming_union(internal, internal) IS 'GiST support';
+
+CREATE FUNCTION gist_hamming_compress(internal) RETURNS internal
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gist_hamming_compress';
+COMMENT ON FUNCTION gist_hamming_compress(internal) IS 'GiST support of gist_hamming_ops';
+
+CREATE FUNCTION gist_hamming_ball_compress(internal) RETURNS internal
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gist_hamming_ball_compress';
+COMMENT ON FUNCTION gist_hamming_ball_compress(internal) IS 'GiST support of gist_hamming_ball_ops';
+
+CREATE FUNCTION gist_hamming_fetch(internal) RETURNS internal
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gist_hamming_fetch';
+COMMENT ON FUNCTION gist_hamming_fetch(internal) IS 'GiST support of gist_hamming_ops';
+
+CREATE FUNCTION gist_hamming_penalty(internal, internal, internal) RETURNS internal
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gist_hamming_penalty';
+COMMENT ON FUNCTION gist_hamming_penalty(internal, internal, internal) IS 'GiST support';
+
+CREATE FUNCTION gist_hamming_picksplit(internal, internal) RETURNS internal
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gist_hamming_picksplit';
+COMMENT ON FUNCTION gist_hamming_picksplit(internal, internal) IS 'GiST support';
+
+CREATE FUNCTION gist_hamming_same(gist_hamming_key, gist_hamming_key, internal) RETURNS internal
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gist_hamming_same';
+COMMENT ON FUNCTION gist_hamming_same(gist_hamming_key, gist_hamming_key, internal) IS 'GiST support';
+
+CREATE FUNCTION gist_hamming_distance(internal, bigint, smallint, oid, internal) RETURNS double precision
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gist_hamming_distance';
+COMMENT ON FUNCTION gist_hamming_distance(internal, bigint, smallint, oid, internal) IS
+    'GiST support of gist_hamming_ops';
+
+CREATE FUNCTION gist_hamming_sortsupport(internal) RETURNS void
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gist_hamming_sortsupport';
+COMMENT ON FUNCTION gist_hamming_sortsupport(internal) IS 'GiST support';
+
+-- Not the default for bigint: that is btree_gist's.
+CREATE OPERATOR CLASS gist_hamming_ops FOR TYPE bigint USING gist AS
+    OPERATOR 1 <@ (bigint, hamming_ball),
+    OPERATOR 2 = (bigint, bigint),
+    OPERATOR 15 <~> (bigint, bigint) FOR ORDER BY pg_catalog.integer_ops,
+    FUNCTION 1 gist_hamming_consistent(internal, bigint, smallint, oid, internal),
+    FUNCTION 2 gist_hamming_union(internal, internal),
+    FUNCTION 3 gist_hamming_compress(internal),
+    FUNCTION 5 gist_hamming_penalty(internal, internal, internal),
+    FUNCTION 6 gist_hamming_picksplit(internal, internal),
+    FUNCTION 7 gist_hamming_same(gist_hamming_key, gist_hamming_key, internal),
+    FUNCTION 8 gist_hamming_distance(internal, bigint, smallint, oid, internal),
+    FUNCTION 9 gist_hamming_fetch(internal),
+    FUNCTION 11 gist_hamming_sortsupport(internal),
+    STORAGE gist_hamming_key;
+COMMENT ON OPERATOR CLASS gist_hamming_ops USING gist IS
+    'fingerprints by Hamming distance';
+COMMENT ON OPERATOR FAMILY gist_hamming_ops USING gist IS
+    'fingerprints by Hamming distance';
+
+CREATE OPERATOR CLASS gist_hamming_ball_ops DEFAULT FOR TYPE hamming_ball USING gist AS
+    OPERATOR 1 ~ (hamming_ball, hamming_ball),
+    FUNCTION 1 gist_hamming_ball_consistent(internal, hamming_ball, smallint, oid, internal),
+    FUNCTION 2 gist_hamming_union(internal, internal),
+    FUNCTION 3 gist_hamming_ball_compress(internal),
+    FUNCTION 5 gist_hamming_penalty(internal, internal, internal),
+    FUNCTION 6 gist_hamming_picksplit(internal, internal),
+    FUNCTION 7 gist_hamming_same(gist_hamming_key, gist_hamming_key, internal),
+    FUNCTION 11 gist_hamming_sortsupport(internal),
+    STORAGE gist_hamming_key;
+COMMENT ON OPERATOR CLASS gist_hamming_ball_ops USING gist IS
+    'balls by their centers, for exclusion constraints against near-duplicates';
+COMMENT ON OPERATOR FAMILY gist_hamming_ball_ops USING gist IS
+    'balls by their centers, for exclusion constraints against near-duplicates';

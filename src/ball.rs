@@ -1,0 +1,151 @@
+//! `sql/ball.sql`: the type `hamming_ball`, all fingerprints within a radius of a center.
+
+use crate::pg::call::{allocate, pg_function};
+use crate::pg::error;
+use crate::pg::text;
+use pgrx::pg_sys;
+use pgrx::pg_sys::panic::ErrorReportable;
+use simhash_core::hamming::within;
+use std::ffi::CStr;
+use std::str::FromStr;
+
+/// The value as it is stored.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ball {
+    pub(crate) center: i64,
+    pub(crate) radius: i32,
+    /// Zero, so that equal values are equal bytes.
+    padding: i32,
+}
+
+/// As declared in `sql/ball.sql`.
+const _: () = assert!(size_of::<Ball>() == 16 && align_of::<Ball>() == 8);
+
+impl Ball {
+    pub(crate) fn new(center: i64, radius: i32) -> Self {
+        Self { center, radius, padding: 0 }
+    }
+
+    pub(crate) fn contains(self, fingerprint: i64) -> bool {
+        within(self.center as u64, fingerprint as u64, self.radius)
+    }
+
+    /// Whether each contains the other's center.
+    fn is_near(self, other: Self) -> bool {
+        within(self.center as u64, other.center as u64, self.radius.min(other.radius))
+    }
+}
+
+/// `<center,radius>`, with blanks where one likes.
+impl FromStr for Ball {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let inner = text.trim().strip_prefix('<').and_then(|rest| rest.strip_suffix('>')).ok_or(())?;
+        let (center, radius) = inner.split_once(',').ok_or(())?;
+        let center = center.trim().parse().map_err(|_| ())?;
+        Ok(Self::new(center, radius.trim().parse().map_err(|_| ())?))
+    }
+}
+
+pg_function!(
+    pg_finfo_hamming_ball_in,
+    fn hamming_ball_in(call) {
+        // SAFETY: the input function of a type is called with a C string.
+        let text = text::for_message(unsafe { CStr::from_ptr(call.pointer(0)) });
+        allocate(text.parse::<Ball>().map_err(|()| error::ball_syntax(&text)).unwrap_or_report())
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_ball_out,
+    fn hamming_ball_out(call) {
+        // SAFETY: declared with one hamming_ball.
+        let ball: Ball = unsafe { call.value(0) };
+        // SAFETY: pstrdup copies the string, which ends with a zero byte, into the memory of the call.
+        unsafe { pg_sys::pstrdup(format!("<{},{}>\0", ball.center, ball.radius).as_ptr().cast()) }.into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_ball_recv,
+    fn hamming_ball_recv(call) {
+        let (mut center, mut radius) = ([0; 8], [0; 4]);
+        // SAFETY: a receive function is called with the message; copying raises an error if it is too short.
+        unsafe {
+            pg_sys::pq_copymsgbytes(call.pointer(0), center.as_mut_ptr(), 8);
+            pg_sys::pq_copymsgbytes(call.pointer(0), radius.as_mut_ptr(), 4);
+        }
+        allocate(Ball::new(
+            i64::from_be_bytes(center.map(|byte| byte as u8)),
+            i32::from_be_bytes(radius.map(|byte| byte as u8)),
+        ))
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_ball_send,
+    fn hamming_ball_send(call) {
+        // SAFETY: declared with one hamming_ball.
+        let ball: Ball = unsafe { call.value(0) };
+        let mut message = pg_sys::StringInfoData::default();
+        // SAFETY: the buffer is begun, filled with as many bytes as each number has, and ended.
+        unsafe {
+            pg_sys::pq_begintypsend(&raw mut message);
+            pg_sys::appendBinaryStringInfo(&raw mut message, ball.center.to_be_bytes().as_ptr().cast(), 8);
+            pg_sys::appendBinaryStringInfo(&raw mut message, ball.radius.to_be_bytes().as_ptr().cast(), 4);
+            pg_sys::pq_endtypsend(&raw mut message).into()
+        }
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_ball,
+    fn hamming_ball(call) {
+        allocate(Ball::new(call.bigint(0), call.integer(1)))
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_ball_contained,
+    fn hamming_ball_contained(call) {
+        // SAFETY: declared with a bigint and a hamming_ball.
+        let ball: Ball = unsafe { call.value(1) };
+        ball.contains(call.bigint(0)).into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_ball_contains,
+    fn hamming_ball_contains(call) {
+        // SAFETY: declared with a hamming_ball and a bigint.
+        let ball: Ball = unsafe { call.value(0) };
+        ball.contains(call.bigint(1)).into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_ball_equal,
+    fn hamming_ball_equal(call) {
+        // SAFETY: declared with two of hamming_ball.
+        let (a, b): (Ball, Ball) = unsafe { (call.value(0), call.value(1)) };
+        (a == b).into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_ball_near,
+    fn hamming_ball_near(call) {
+        // SAFETY: declared with two of hamming_ball.
+        let (a, b): (Ball, Ball) = unsafe { (call.value(0), call.value(1)) };
+        a.is_near(b).into()
+    }
+);
+
+/// The smallest distance at which a comparison with `limit` fails, less one: the radius of a ball that holds
+/// just what passes. Nothing is nearer than 0, nothing farther than 64.
+pub(crate) fn radius_below(limit: i64, inclusive: bool) -> i32 {
+    let limit = limit.clamp(-1, 65) as i32;
+    (if inclusive { limit } else { limit - 1 }).clamp(-1, 64)
+}

@@ -1,0 +1,106 @@
+//! How a GiST index grows: where entries go, how pages split, in which order an index is built.
+
+use crate::pg::call::{Call, allocate, pg_function};
+use hamming_index::{Bounds, split};
+use pgrx::pg_sys;
+
+/// The keys of a vector of entries, from `first` on.
+fn keys(call: Call, first: usize) -> Vec<Bounds> {
+    // SAFETY: GiST passes a vector of entries, each with a key of the storage type; n counts those that may
+    // be looked at.
+    unsafe {
+        let vector = &*call.pointer::<pg_sys::GistEntryVector>(0);
+        let entries = vector.vector.as_slice(vector.n as usize);
+        entries[first..].iter().map(|entry| *entry.key.cast_mut_ptr::<Bounds>()).collect()
+    }
+}
+
+fn around(keys: impl IntoIterator<Item = Bounds>) -> Bounds {
+    // GiST asks for nothing where there is no entry.
+    keys.into_iter().reduce(Bounds::union).unwrap_or(Bounds { all: u64::MAX, any: 0 })
+}
+
+pg_function!(
+    pg_finfo_gist_hamming_union,
+    fn gist_hamming_union(call) {
+        // SAFETY: the second argument points to where the size of the key is to be put.
+        unsafe { call.pointer::<i32>(1).write(size_of::<Bounds>() as i32) };
+        allocate(around(keys(call, 0)))
+    }
+);
+
+pg_function!(
+    pg_finfo_gist_hamming_penalty,
+    fn gist_hamming_penalty(call) {
+        // SAFETY: two entries with keys of the storage type, and a pointer to where the penalty is to be put.
+        unsafe {
+            let key = |index| *(*call.pointer::<pg_sys::GISTENTRY>(index)).key.cast_mut_ptr::<Bounds>();
+            call.pointer::<f32>(2).write(Bounds::penalty(key(0), key(1)));
+        }
+        call.datum(2)
+    }
+);
+
+pg_function!(
+    pg_finfo_gist_hamming_same,
+    fn gist_hamming_same(call) {
+        // SAFETY: two keys of the storage type, and a pointer to where the answer is to be put.
+        unsafe { call.pointer::<bool>(2).write(call.value::<Bounds>(0) == call.value::<Bounds>(1)) };
+        call.datum(2)
+    }
+);
+
+pg_function!(
+    pg_finfo_gist_hamming_picksplit,
+    fn gist_hamming_picksplit(call) {
+        // The vector of a split begins at 1.
+        let keys = keys(call, 1);
+        let second = split(&keys);
+        let side = |wanted: bool| {
+            let chosen = || (0..keys.len()).filter(|&index| second[index] == wanted);
+            let offsets: Vec<pg_sys::OffsetNumber> = chosen().map(|index| index as u16 + 1).collect();
+            (offsets, around(chosen().map(|index| keys[index])))
+        };
+        let ((left, left_key), (right, right_key)) = (side(false), side(true));
+        // SAFETY: the second argument is the result to fill in; lists and keys are in the memory of the call.
+        unsafe {
+            let result = &mut *call.pointer::<pg_sys::GIST_SPLITVEC>(1);
+            result.spl_left = allocate_offsets(&left);
+            result.spl_nleft = left.len() as i32;
+            result.spl_ldatum = allocate(left_key);
+            result.spl_right = allocate_offsets(&right);
+            result.spl_nright = right.len() as i32;
+            result.spl_rdatum = allocate(right_key);
+        }
+        call.datum(1)
+    }
+);
+
+fn allocate_offsets(offsets: &[pg_sys::OffsetNumber]) -> *mut pg_sys::OffsetNumber {
+    // SAFETY: palloc returns as much memory as asked for, or raises an error; the source is as long.
+    unsafe {
+        let list: *mut pg_sys::OffsetNumber = pg_sys::palloc(size_of_val(offsets)).cast();
+        list.copy_from_nonoverlapping(offsets.as_ptr(), offsets.len());
+        list
+    }
+}
+
+pg_function!(
+    pg_finfo_gist_hamming_sortsupport,
+    fn gist_hamming_sortsupport(call) {
+        // SAFETY: the argument is the sort that is being prepared.
+        unsafe { (*call.pointer::<pg_sys::SortSupportData>(0)).comparator = Some(compare_keys) };
+        pg_sys::Datum::null()
+    }
+);
+
+/// Never raises, so it needs no guard around each of its many calls.
+unsafe extern "C-unwind" fn compare_keys(
+    a: pg_sys::Datum,
+    b: pg_sys::Datum,
+    _sort: pg_sys::SortSupport,
+) -> i32 {
+    // SAFETY: the sort is over keys of the storage type.
+    let (a, b): (Bounds, Bounds) = unsafe { (*a.cast_mut_ptr(), *b.cast_mut_ptr()) };
+    a.build_order(b) as i32
+}

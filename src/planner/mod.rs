@@ -1,0 +1,20 @@
+//! `sql/planner.sql`: makes the planner see index conditions in comparisons of distances.
+//!
+//! Whatever index answers, a query gets there in three steps:
+//!
+//! 1. `hamming(a, b)` becomes the operator expression `a <~> b` ([`support`]), which an index can order by.
+//! 2. A comparison of it with a number becomes `hamming_within(a, b, radius)` ([`rewrite`]). No support
+//!    function is asked about that shape, so it is done in a hook of the planner: at the first relation
+//!    of each query, after its conditions were simplified and before they are handed out.
+//! 3. `hamming_within(a, b, radius)` offers the index condition `a <@ hamming_ball(b, radius)`, and the same
+//!    from the other side ([`support`]), and estimates how many rows that are ([`selectivity`]).
+//!
+//! Step 1 calls this library, so the hook of step 2 is in place even in the first query of a session.
+
+mod names;
+mod nodes;
+mod rewrite;
+mod selectivity;
+mod support;
+
+pub(crate) use rewrite::install_hook;

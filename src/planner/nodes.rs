@@ -1,0 +1,59 @@
+//! Expressions as the planner keeps them: taking apart and putting together.
+//!
+//! All of these expect well-formed trees of the planner, in its memory.
+
+use pgrx::pg_sys::{self, Node};
+
+/// The node as a struct of its tag.
+pub(super) unsafe fn cast<'a, T>(node: *mut Node, tag: pg_sys::NodeTag) -> Option<&'a mut T> {
+    // SAFETY: every node begins with its tag, and has the struct that the tag names.
+    unsafe { (!node.is_null() && (*node).type_ == tag).then(|| &mut *node.cast::<T>()) }
+}
+
+/// The elements of a list of nodes, which may be empty (NIL).
+pub(super) unsafe fn elements<'a>(list: *mut pg_sys::List) -> &'a mut [*mut Node] {
+    if list.is_null() {
+        return &mut [];
+    }
+    // SAFETY: a list has `length` cells, and those of a list of nodes are pointers.
+    unsafe { std::slice::from_raw_parts_mut((*list).elements.cast(), (*list).length as usize) }
+}
+
+pub(super) unsafe fn list_of(nodes: &[*mut Node]) -> *mut pg_sys::List {
+    // SAFETY: appending to NIL makes a list.
+    nodes.iter().fold(std::ptr::null_mut(), |list, node| unsafe { pg_sys::lappend(list, node.cast()) })
+}
+
+pub(super) unsafe fn operator(
+    operator: pg_sys::Oid,
+    result: pg_sys::Oid,
+    a: *mut Node,
+    b: *mut Node,
+) -> *mut Node {
+    // SAFETY: makes a node of two others; the operator takes no collation. Its function is looked up.
+    unsafe {
+        let none = pg_sys::InvalidOid;
+        let node = pg_sys::make_opclause(operator, result, false, a.cast(), b.cast(), none, none);
+        pg_sys::set_opfuncid(node.cast());
+        node.cast()
+    }
+}
+
+pub(super) unsafe fn function(function: pg_sys::Oid, result: pg_sys::Oid, args: &[*mut Node]) -> *mut Node {
+    let (none, format) = (pg_sys::InvalidOid, pg_sys::CoercionForm::COERCE_EXPLICIT_CALL);
+    // SAFETY: makes a node of others; the function takes no collation.
+    unsafe { pg_sys::makeFuncExpr(function, result, list_of(args), none, none, format).cast() }
+}
+
+pub(super) unsafe fn integer(value: i32) -> *mut Node {
+    let (no_modifier, none) = (-1, pg_sys::InvalidOid);
+    // SAFETY: makes a constant that is passed by value.
+    unsafe { pg_sys::makeConst(pg_sys::INT4OID, no_modifier, none, 4, value.into(), false, true).cast() }
+}
+
+/// The value of a constant that is not NULL.
+pub(super) unsafe fn constant(node: *mut Node) -> Option<pg_sys::Datum> {
+    // SAFETY: promised by the callers.
+    let constant = unsafe { cast::<pg_sys::Const>(node, pg_sys::NodeTag::T_Const) }?;
+    (!constant.constisnull).then_some(constant.constvalue)
+}

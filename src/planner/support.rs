@@ -1,0 +1,160 @@
+//! What the planner asks our functions: can you be written otherwise, searched by an index, estimated?
+
+use super::names::Names;
+use super::nodes::{cast, constant, elements, function, list_of, operator};
+use super::rewrite::{distance, within};
+use super::selectivity::{Condition, selectivity};
+use crate::ball::radius_below;
+use crate::pg::call::{Call, pg_function};
+use pgrx::pg_sys::{self, Datum, Node, NodeTag};
+
+/// The strategy of `bigint <@ hamming_ball` in every operator class of ours.
+const WITHIN_BALL: i16 = 1;
+
+/// The request as a struct of its tag.
+fn request<'a, T>(call: Call, tag: NodeTag) -> Option<&'a mut T> {
+    // SAFETY: support functions are called with a request, which is a node.
+    unsafe { cast(call.pointer(0), tag) }
+}
+
+/// An answer, or "no" to whatever was asked.
+fn answer(node: Option<*mut Node>) -> Datum {
+    node.map_or(Datum::null(), Datum::from)
+}
+
+pg_function!(
+    pg_finfo_hamming_support,
+    fn hamming_support(call) {
+        let simplify = request(call, NodeTag::T_SupportRequestSimplify);
+        // SAFETY: the request is passed to what answers it.
+        answer(simplify.and_then(|request| unsafe { simplify_hamming(request) }))
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_within_support,
+    fn hamming_within_support(call) {
+        // SAFETY: each request is passed to what answers it.
+        answer(unsafe {
+            if let Some(request) = request(call, NodeTag::T_SupportRequestSimplify) {
+                simplify_within(request)
+            } else if let Some(request) = request(call, NodeTag::T_SupportRequestIndexCondition) {
+                index_condition(request)
+            } else if let Some(request) = request(call, NodeTag::T_SupportRequestSelectivity) {
+                estimate(request)
+            } else {
+                None
+            }
+        })
+    }
+);
+
+/// `hamming(a, b)` is `a <~> b`. Without a query (in an index's definition, say) it stays as written.
+unsafe fn simplify_hamming(request: &mut pg_sys::SupportRequestSimplify) -> Option<*mut Node> {
+    // SAFETY: a request has the call that it is about.
+    unsafe {
+        let call = &*request.fcall;
+        // Also makes this session know our names, when the operator was written.
+        let names = Names::of(call.funcid)?;
+        if request.root.is_null() || call.funcid != names.hamming {
+            None
+        } else {
+            distance(call.args, &names)
+        }
+    }
+}
+
+/// `hamming_within(a, b, 0)` is `a = b`.
+unsafe fn simplify_within(request: &mut pg_sys::SupportRequestSimplify) -> Option<*mut Node> {
+    // SAFETY: a request has the call that it is about.
+    unsafe {
+        let call = &*request.fcall;
+        let names = Names::of(call.funcid)?;
+        let &mut [a, b, radius] = elements(call.args) else { return None };
+        let is_zero = constant(radius).is_some_and(|datum| datum.value() as i32 == 0);
+        (!request.root.is_null() && is_zero).then(|| within(a, b, radius, &names))
+    }
+}
+
+/// `a <@ hamming_ball(b, radius)`, whichever of the two fingerprints is in the index.
+unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) -> Option<*mut Node> {
+    // SAFETY: a request has the condition that it is about, and the index.
+    unsafe {
+        let names = Names::of(request.funcid)?;
+        let condition = cast::<pg_sys::FuncExpr>(request.node, NodeTag::T_FuncExpr)?;
+        let &mut [a, b, radius] = elements(condition.args) else { return None };
+        let (key, center) = match request.indexarg {
+            0 => (a, b),
+            1 => (b, a),
+            _ => return None,
+        };
+        let contained =
+            pg_sys::get_opfamily_member(request.opfamily, pg_sys::INT8OID, names.ball_type, WITHIN_BALL);
+        if contained == pg_sys::InvalidOid {
+            return None;
+        }
+        let ball = function(names.ball, names.ball_type, &[center, radius]);
+        if !pg_sys::is_pseudo_constant_for_index(request.root, ball, request.index) {
+            return None;
+        }
+        let ball = pg_sys::eval_const_expressions(request.root, ball);
+        request.lossy = false;
+        Some(list_of(&[operator(contained, pg_sys::BOOLOID, key, ball)]).cast())
+    }
+}
+
+unsafe fn estimate(request: &mut pg_sys::SupportRequestSelectivity) -> Option<*mut Node> {
+    // SAFETY: a request has the arguments of the call that it is about.
+    unsafe {
+        let &mut [a, b, radius] = elements(request.args) else { return None };
+        let condition = Condition { a, b, radius };
+        request.selectivity = selectivity(request.root, &condition, request.varRelid);
+    }
+    Some(std::ptr::from_mut(request).cast())
+}
+
+pg_function!(
+    pg_finfo_hamming_ball_sel,
+    fn hamming_ball_sel(call) {
+        // SAFETY: an estimator of conditions gets the query, the operator, its arguments and a relation.
+        unsafe { estimate_ball(call, call.integer(3)) }.to_bits().into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_ball_joinsel,
+    fn hamming_ball_joinsel(call) {
+        // SAFETY: an estimator of joins gets the query, the operator and its arguments first.
+        unsafe { estimate_ball(call, 0) }.to_bits().into()
+    }
+);
+
+/// The selectivity of `a <@ ball` or `ball @> a`.
+unsafe fn estimate_ball(call: Call, relation: i32) -> f64 {
+    // SAFETY: promised by the callers; both operators have two arguments.
+    unsafe {
+        let (root, args) = (call.pointer(0), call.pointer(2));
+        let condition = match elements(args) {
+            &mut [left, right] => match Condition::of_ball(left, right) {
+                Some(condition) => Some(condition),
+                None => Condition::of_ball(right, left),
+            },
+            _ => None,
+        };
+        condition.map_or(super::selectivity::UNKNOWN, |condition| selectivity(root, &condition, relation))
+    }
+}
+
+pg_function!(
+    pg_finfo_hamming_radius_le,
+    fn hamming_radius_le(call) {
+        radius_below(call.bigint(0), true).into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_radius_lt,
+    fn hamming_radius_lt(call) {
+        radius_below(call.bigint(0), false).into()
+    }
+);

@@ -1,0 +1,172 @@
+-- every shape of query that an index answers, and its plan
+CREATE TABLE document (id integer PRIMARY KEY, tenant_id integer, body text, si bigint, other bigint);
+INSERT INTO document
+SELECT i, i % 100, 'text ' || i, CASE WHEN i % 2 = 0 THEN hashint8extended(i, 1) ELSE hashint8extended(i / 100, 2) # (1::bigint << (i % 60)) END,
+       hashint8extended(i, 3)
+FROM generate_series(1, 20000) AS i;
+CREATE INDEX ON document USING gist (si gist_hamming_ops);
+CREATE INDEX ON document (tenant_id);
+CREATE TABLE probe (id integer, si bigint);
+INSERT INTO probe SELECT id, si FROM document WHERE id % 1000 = 101;
+VACUUM ANALYZE document, probe;
+
+-- Versions of PostgreSQL differ in how they name parameters of subqueries.
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        line := regexp_replace(line, '(InitPlan 1) \(returns \$0\)', '\1');
+        RETURN NEXT regexp_replace(line, '\(InitPlan 1\)\.col1|\$0', 'init', 'g');
+    END LOOP;
+END $$;
+\pset tuples_only on
+\pset format unaligned
+SET enable_seqscan = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_material = off;
+SET enable_memoize = off;
+SET max_parallel_workers_per_gather = 0;
+SET jit = off;
+-- constants
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 6');
+SELECT plan('SELECT id FROM document WHERE hamming(42, si) <= 6');
+SELECT plan('SELECT id FROM document WHERE 6 >= hamming(si, 42)');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) < 6');
+SELECT plan('SELECT id FROM document WHERE 6 > hamming(si, 42)');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) = 6');
+SELECT plan('SELECT id FROM document WHERE 6 = hamming(si, 42)');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) = 0');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 0');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) < 1');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) BETWEEN 2 AND 6');
+SELECT plan('SELECT id FROM document WHERE NOT hamming(si, 42) > 6');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 6::smallint');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 6::bigint');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) < 9223372036854775807');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= -1');
+SELECT plan('SELECT id FROM document WHERE si <~> 42 <= 6');
+SELECT plan('SELECT id FROM document WHERE hamming_within(si, 42, 6)');
+SELECT plan('SELECT id FROM document WHERE hamming_within(42, si, 6)');
+SELECT plan('SELECT id FROM document WHERE si <@ hamming_ball(42, 6)');
+SELECT plan('SELECT id FROM document WHERE ''<42,6>''::hamming_ball @> si');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= NULL');
+-- nearest
+SELECT plan('SELECT id FROM document ORDER BY hamming(si, 42) LIMIT 10');
+SELECT plan('SELECT id FROM document ORDER BY hamming(42, si) LIMIT 10');
+SELECT plan('SELECT id FROM document ORDER BY si <~> 42 LIMIT 10');
+SELECT plan('SELECT id, hamming(si, 42) AS d FROM document ORDER BY d LIMIT 10');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 12 ORDER BY hamming(si, 42) LIMIT 10');
+-- parameters
+PREPARE untyped AS SELECT id FROM document WHERE hamming(si, $1) <= $2;
+PREPARE small (bigint, smallint) AS SELECT id FROM document WHERE hamming(si, $1) <= $2;
+PREPARE big (bigint, bigint) AS SELECT id FROM document WHERE hamming(si, $1) < $2;
+PREPARE less (bigint, integer) AS SELECT id FROM document WHERE $2 > hamming($1, si);
+PREPARE equal (bigint, integer) AS SELECT id FROM document WHERE hamming(si, $1) = $2;
+PREPARE nearest (bigint) AS SELECT id FROM document ORDER BY hamming(si, $1) LIMIT 3;
+SELECT plan('EXECUTE untyped(42, 6)');
+SET plan_cache_mode = force_generic_plan;
+SELECT plan('EXECUTE untyped(42, 6)');
+SELECT plan('EXECUTE small(42, 6::smallint)');
+SELECT plan('EXECUTE big(42, 6)');
+SELECT plan('EXECUTE less(42, 6)');
+SELECT plan('EXECUTE equal(42, 6)');
+SELECT plan('EXECUTE nearest(42)');
+RESET plan_cache_mode;
+-- a subquery as query value
+SELECT plan('SELECT id FROM document WHERE hamming(si, (SELECT si FROM probe WHERE id = 101)) <= 6');
+-- views, subqueries, CTEs
+CREATE VIEW near AS SELECT id, hamming(si, 42) AS hd FROM document;
+SELECT plan('SELECT id FROM near WHERE hd <= 6');
+SELECT plan('SELECT id FROM (SELECT id, hamming(si, 42) AS hd FROM document) AS d WHERE hd <= 6 ORDER BY hd');
+SELECT plan('WITH d AS (SELECT id, hamming(si, 42) AS hd FROM document) SELECT id FROM d WHERE hd < 7');
+DROP VIEW near;
+-- joins, driven from either side
+SELECT plan('SELECT d.id FROM probe AS p JOIN document AS d ON hamming(d.si, p.si) <= 3');
+SELECT plan('SELECT d.id FROM probe AS p, document AS d WHERE hamming(p.si, d.si) <= 3');
+SELECT plan('SELECT d.id FROM probe AS p LEFT JOIN document AS d ON hamming(p.si, d.si) <= 3');
+SELECT plan('SELECT d.id FROM (VALUES (42::bigint), (43)) AS q (si) LEFT JOIN document AS d ON hamming(d.si, q.si) <= 3');
+SELECT plan('SELECT d.id FROM probe AS p, LATERAL (SELECT id FROM document WHERE hamming(si, p.si) <= 3) AS d');
+SELECT plan('SELECT d.id FROM probe AS p, LATERAL (SELECT id FROM document ORDER BY hamming(si, p.si) LIMIT 2) AS d');
+SELECT plan('SELECT p.id FROM probe AS p WHERE EXISTS (SELECT FROM document AS d WHERE hamming(d.si, p.si) <= 3 AND d.id <> p.id)');
+SELECT plan('SELECT p.id FROM probe AS p WHERE NOT EXISTS (SELECT FROM document AS d WHERE hamming(d.si, p.si) <= 3 AND d.id <> p.id)');
+-- a join on distance 0 is an equality
+SET enable_hashjoin = on;
+SET enable_seqscan = on;
+SET enable_nestloop = off;
+SELECT plan('SELECT d.id FROM probe AS p JOIN document AS d ON hamming(d.si, p.si) = 0');
+RESET enable_nestloop;
+SET enable_hashjoin = off;
+SET enable_seqscan = off;
+-- OR and AND
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 3 OR hamming(si, 43) <= 3');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) = 3 OR tenant_id = 5');
+SELECT plan('SELECT id FROM document WHERE (hamming(si, 42) <= 3 AND tenant_id = 4) OR (tenant_id = 5 AND hamming(si, 43) < 3)');
+SET enable_indexscan = off;
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 24 AND tenant_id = 5');
+RESET enable_indexscan;
+-- changes
+SELECT plan('UPDATE document SET tenant_id = 0 WHERE hamming(si, 42) <= 3');
+SELECT plan('DELETE FROM document WHERE hamming(si, 42) <= 3');
+SELECT plan('DELETE FROM document AS d USING probe AS p WHERE hamming(d.si, p.si) <= 3 AND d.id > p.id');
+-- partitions
+CREATE TABLE parted (id integer, si bigint) PARTITION BY RANGE (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (10000);
+CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (10000) TO (30000);
+INSERT INTO parted SELECT id, si FROM document;
+CREATE INDEX ON parted USING gist (si gist_hamming_ops);
+ANALYZE parted;
+SELECT plan('SELECT id FROM parted WHERE hamming(si, 42) <= 3');
+SELECT plan('SELECT id FROM parted ORDER BY hamming(si, 42) LIMIT 3');
+DROP TABLE parted;
+-- partial indexes, also with a predicate that is a distance itself
+CREATE INDEX partial_tenant ON document USING gist (other gist_hamming_ops) WHERE tenant_id = 5;
+SELECT plan('SELECT id FROM document WHERE hamming(other, 42) <= 3 AND tenant_id = 5');
+DROP INDEX partial_tenant;
+CREATE INDEX partial_distance ON document (id) WHERE hamming(other, 0) <= 16;
+SELECT plan('SELECT id FROM document WHERE hamming(other, 0) <= 16 AND id < 100');
+DROP INDEX partial_distance;
+-- expressions
+CREATE INDEX ON document USING gist (simhash(body, 'char:4') gist_hamming_ops);
+ANALYZE document;
+SELECT plan('SELECT id FROM document WHERE hamming(simhash(body, ''char:4''), 42) <= 3');
+CREATE INDEX by_distance ON document (hamming(other, 42));
+ANALYZE document;
+SELECT plan('SELECT id FROM document ORDER BY hamming(other, 42) LIMIT 3');
+DROP INDEX by_distance;
+-- row-level security: leakproof conditions reach the index
+CREATE ROLE simhash_reader;
+GRANT SELECT ON document TO simhash_reader;
+ALTER TABLE document ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON document USING (tenant_id = 1);
+SET ROLE simhash_reader;
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 1');
+RESET ROLE;
+ALTER TABLE document DISABLE ROW LEVEL SECURITY;
+DROP POLICY own ON document;
+DROP OWNED BY simhash_reader;
+DROP ROLE simhash_reader;
+-- right answers where no index can help
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 6.5');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) = ANY (''{1,2}'')');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) > 6');
+-- what is cheaper wins
+SET enable_seqscan = on;
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 64');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 3');
+SELECT plan('SELECT id FROM probe WHERE hamming(si, 42) <= 3');
+-- estimates know of clusters: a value that a hundredth of the table is near to
+CREATE TABLE crowd AS SELECT CASE WHEN i % 100 = 0 THEN 7::bigint << (i / 100 % 8) ELSE hashint8extended(i, 4) END AS si FROM generate_series(1, 10000) AS i;
+ANALYZE crowd;
+CREATE FUNCTION estimate(query text) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE result json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO result;
+    RETURN result #>> '{0,Plan,Plan Rows}';
+END $$;
+SELECT estimate('SELECT * FROM crowd WHERE hamming(si, 7) <= 6') BETWEEN 50 AND 200 AS crowd,
+       estimate('SELECT * FROM crowd WHERE hamming(si, -1) <= 6') < 50 AS desert,
+       estimate('SELECT * FROM crowd WHERE hamming(si, 7) <= 64') = 10000 AS everything,
+       estimate('SELECT * FROM crowd WHERE hamming(si, 7) <= -1') = 1 AS nothing;
+DROP TABLE crowd, document, probe CASCADE;
+DROP FUNCTION plan, estimate;

@@ -1,0 +1,84 @@
+# Every shape of query is planned as an index scan in the very first query of a session, with nothing
+# preloaded: each runs in a connection of its own.
+
+use strict;
+use warnings;
+use Test::More;
+use SimhashTest;
+
+my $node = start_node('first_query');
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE document (id integer PRIMARY KEY, si bigint);
+	INSERT INTO document SELECT i, hashint8extended(i, 1) FROM generate_series(1, 20000) AS i;
+	CREATE INDEX ON document USING gist (si gist_hamming_ops);
+	CREATE TABLE probe AS SELECT id, si FROM document WHERE id % 5000 = 1;
+	CREATE VIEW near AS SELECT id, hamming(si, 42) AS hd FROM document;
+	VACUUM ANALYZE document, probe;
+	ALTER DATABASE postgres SET jit = off;
+	ALTER DATABASE postgres SET enable_mergejoin = off;
+	ALTER DATABASE postgres SET enable_hashjoin = off;
+	CREATE FUNCTION count_near(query bigint, radius integer) RETURNS bigint LANGUAGE plpgsql AS $$
+	BEGIN
+		RETURN (SELECT count(*) FROM document WHERE hamming(si, query) <= radius);
+	END $$;});
+is($node->safe_psql('postgres', 'SHOW shared_preload_libraries') . $node->safe_psql('postgres', 'SHOW session_preload_libraries'),
+	'', 'nothing is preloaded');
+
+my %shapes = (
+	'range' => 'SELECT id FROM document WHERE hamming(si, 42) <= 3',
+	'operator' => 'SELECT id FROM document WHERE 3 >= 42::bigint <~> si',
+	'within' => 'SELECT id FROM document WHERE hamming_within(si, 42, 3)',
+	'ball' => "SELECT id FROM document WHERE si <@ '<42,3>'",
+	'view' => 'SELECT id FROM near WHERE hd = 3',
+	'subquery' => 'SELECT id FROM document WHERE hamming(si, (SELECT min(si) FROM probe)) < 3',
+	'join' => 'SELECT d.id FROM probe AS p JOIN document AS d ON hamming(p.si, d.si) <= 3',
+	'left join' => 'SELECT d.id FROM probe AS p LEFT JOIN document AS d ON hamming(d.si, p.si) BETWEEN 1 AND 3',
+	'not exists' => 'SELECT id FROM probe AS p WHERE NOT EXISTS (SELECT FROM document AS d WHERE hamming(p.si, d.si) <= 3 AND d.id <> p.id)',
+	'or' => 'SELECT id FROM document WHERE hamming(si, 42) <= 3 OR hamming(si, 43) <= 3',
+	'nearest' => 'SELECT id FROM document ORDER BY hamming(si, 42) LIMIT 3',
+	'update' => 'UPDATE document SET si = si WHERE hamming(si, 42) <= 3',
+	'delete' => 'DELETE FROM document WHERE hamming(si, 42) <= 3');
+$shapes{'merge'} = 'MERGE INTO document AS d USING probe AS p ON hamming(d.si, p.si) <= 3
+	WHEN MATCHED THEN UPDATE SET si = p.si WHEN NOT MATCHED THEN DO NOTHING'
+  if $node->pg_version >= 15;
+
+for my $shape (sort keys %shapes)
+{
+	my (undef, $plan, $err) = run_psql($node, 'postgres', "EXPLAIN (COSTS OFF) $shapes{$shape}");
+	like($plan, qr/document_si_idx.*?(Index Cond: \(si <@ |Order By: \(si <~> )/s, "$shape, as the first query")
+	  or diag($err);
+}
+
+# The extended protocol's parameters, and PL/pgSQL's, as the server logs their plans.
+my $explain = q{LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on;
+	SET client_min_messages = log;};
+my (undef, undef, $log) = run_psql($node, 'postgres', "$explain SELECT count_near(42, 3)");
+like($log, qr/Index Cond: \(si <@ /, 'inside PL/pgSQL');
+SKIP:
+{
+	skip 'psql has no \bind', 1 unless `psql --version` =~ /(\d+)/ && $1 >= 16;
+	(undef, undef, $log) = run_psql($node, 'postgres',
+		"$explain SELECT id FROM document WHERE hamming(si, \$1) <= \$2 \\bind 42 3 \\g");
+	like($log, qr/Index Cond: \(si <@ /, 'with bound parameters');
+}
+
+# An extension that was made anew in the same session has other names for everything.
+(undef, my $plan, my $err) = run_psql($node, 'postgres', q{
+	SELECT count(*) FROM document WHERE hamming(si, 42) <= 3;
+	DROP EXTENSION simhash_pg CASCADE;
+	CREATE EXTENSION simhash_pg;
+	CREATE INDEX anew ON document USING gist (si gist_hamming_ops);
+	EXPLAIN (COSTS OFF) SELECT id FROM document WHERE hamming(si, 42) <= 3;});
+like($plan, qr/anew.*Index Cond: \(si <@ /s, 'after DROP and CREATE EXTENSION') or diag($err);
+
+# A role that may use the table but not look into the schema of the extension.
+$node->safe_psql('postgres', q{
+	CREATE SCHEMA hidden; ALTER EXTENSION simhash_pg SET SCHEMA hidden;
+	CREATE VIEW near AS SELECT id, hidden.hamming(si, 42) AS hd FROM document;
+	CREATE ROLE reader LOGIN; GRANT SELECT ON near, document TO reader;});
+(undef, $plan, $err) =
+  run_psql($node, 'postgres', 'EXPLAIN (COSTS OFF) SELECT id FROM near WHERE hd <= 3', '-U', 'reader');
+like($plan, qr/Index Cond: \(si OPERATOR\(hidden\.<@\) |Index Cond: \(si <@ /, 'without USAGE on the schema') or diag($err);
+
+done_testing();
