@@ -71,16 +71,13 @@ pg_function!(
 pg_function!(
     pg_finfo_hamming_ball_recv,
     fn hamming_ball_recv(call) {
-        let (mut center, mut radius) = ([0; 8], [0; 4]);
+        let (mut center, mut radius) = ([0u8; 8], [0u8; 4]);
         // SAFETY: a receive function is called with the message; copying raises an error if it is too short.
         unsafe {
-            pg_sys::pq_copymsgbytes(call.pointer(0), center.as_mut_ptr(), 8);
-            pg_sys::pq_copymsgbytes(call.pointer(0), radius.as_mut_ptr(), 4);
+            pg_sys::pq_copymsgbytes(call.pointer(0), center.as_mut_ptr().cast(), 8);
+            pg_sys::pq_copymsgbytes(call.pointer(0), radius.as_mut_ptr().cast(), 4);
         }
-        allocate(Ball::new(
-            i64::from_be_bytes(center.map(|byte| byte as u8)),
-            i32::from_be_bytes(radius.map(|byte| byte as u8)),
-        ))
+        allocate(Ball::new(i64::from_be_bytes(center), i32::from_be_bytes(radius)))
     }
 );
 

@@ -17,7 +17,7 @@ my $node = start_node('property');
 my $session = $node->background_psql('postgres');
 $session->query(
 	q{
-	CREATE TABLE document (id integer PRIMARY KEY, si bigint);
+	CREATE TABLE document (id integer, si bigint);
 	CREATE INDEX document_gist ON document USING gist (si gist_hamming_ops);
 	SET jit = off;
 	SET max_parallel_workers_per_gather = 0;

@@ -4,10 +4,11 @@ SELECT p.oid::regprocedure AS function, p.provolatile AS volatile, p.proisstrict
 FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'simhash_pg'
 ORDER BY p.oid::regprocedure::text COLLATE "C";
--- every object has a comment
+-- every object has a comment (arrays of types are not made by us)
 SELECT pg_describe_object(d.classid, d.objid, 0) AS without_comment
 FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'simhash_pg'
-WHERE d.deptype = 'e' AND obj_description(d.objid, d.classid::regclass::name) IS NULL;
+WHERE d.deptype = 'e' AND obj_description(d.objid, d.classid::regclass::name) IS NULL
+  AND NOT EXISTS (SELECT FROM pg_type AS t WHERE d.classid = 'pg_type'::regclass AND t.oid = d.objid AND t.typcategory = 'A');
 -- nothing is put into pg_catalog, and nothing stays behind
 SELECT DISTINCT identity LIKE 'public.%' AS in_public
 FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'simhash_pg',

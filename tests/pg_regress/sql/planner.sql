@@ -72,6 +72,12 @@ SELECT plan('EXECUTE big(42, 6)');
 SELECT plan('EXECUTE less(42, 6)');
 SELECT plan('EXECUTE equal(42, 6)');
 SELECT plan('EXECUTE nearest(42)');
+-- NULLs and odd limits as parameters
+SELECT (SELECT count(*) FROM document WHERE hamming(si, NULL::bigint) <= 64) AS no_query;
+EXECUTE untyped(NULL, 64);
+EXECUTE untyped(42, NULL);
+EXECUTE untyped(42, -1);
+EXECUTE big(42, -9223372036854775808);
 RESET plan_cache_mode;
 -- a subquery as query value
 SELECT plan('SELECT id FROM document WHERE hamming(si, (SELECT si FROM probe WHERE id = 101)) <= 6');
@@ -150,6 +156,8 @@ DROP ROLE simhash_reader;
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 6.5');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) = ANY (''{1,2}'')');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) > 6');
+SELECT plan('SELECT * FROM (SELECT id, si FROM document UNION ALL SELECT id, si FROM probe) AS u WHERE hamming(si, 42) <= 6');
+SELECT plan('SELECT * FROM (SELECT id, si FROM document UNION ALL SELECT id, si FROM probe) AS u WHERE hamming_within(si, 42, 6)');
 -- what is cheaper wins
 SET enable_seqscan = on;
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 64');
