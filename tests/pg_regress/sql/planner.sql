@@ -10,11 +10,12 @@ CREATE TABLE probe (id integer, si bigint);
 INSERT INTO probe SELECT id, si FROM document WHERE id % 1000 = 101;
 VACUUM ANALYZE document, probe;
 
--- Versions of PostgreSQL differ in how they name parameters of subqueries.
+-- Versions of PostgreSQL differ in how they name parameters of subqueries, and in whether they say what is disabled.
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text;
 BEGIN
     FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        CONTINUE WHEN line LIKE '%Disabled: true';
         line := regexp_replace(line, '(InitPlan 1) \(returns \$0\)', '\1');
         RETURN NEXT regexp_replace(line, '\(InitPlan 1\)\.col1|\$0', 'init', 'g');
     END LOOP;
