@@ -20,23 +20,24 @@ const EQUAL: i16 = 2;
 /// As declared in `sql/gist.sql`.
 const _: () = assert!(size_of::<Bounds>() == 16 && align_of::<Bounds>() == 8);
 
-/// The key of an entry, and whether it is that of a single row.
-fn read_entry(call: Call, index: usize) -> (Bounds, bool) {
-    // SAFETY: GiST passes an entry of the index there. Its key has the storage type of the operator class;
-    // its page is the one that it stands on, or null for a row that is not stored yet.
-    unsafe {
-        let entry = &*call.pointer::<pg_sys::GISTENTRY>(index);
-        (*entry.key.cast_mut_ptr::<Bounds>(), is_leaf(entry.page))
-    }
+/// The entry that a function is called with.
+fn entry<'a>(call: Call) -> &'a pg_sys::GISTENTRY {
+    // SAFETY: GiST passes an entry as the first argument of each of these functions.
+    unsafe { &*call.pointer(0) }
 }
 
-/// Whether entries of the page are rows, as Postgres's own GIST_LEAF tells it.
-///
-/// # Safety
-/// The page must be one of a GiST index.
-unsafe fn is_leaf(page: pg_sys::Page) -> bool {
-    // SAFETY: promised by the caller: the special space of such a page is its opaque data.
+/// The key of the entry.
+fn key(call: Call) -> Bounds {
+    // SAFETY: the key of an entry that is in the index has the storage type of the operator class.
+    unsafe { *entry(call).key.cast_mut_ptr() }
+}
+
+/// Whether the entry of a consistent function is that of a row, as Postgres's own GIST_LEAF tells it.
+fn is_row(call: Call) -> bool {
+    // SAFETY: an entry that is looked at in a search has the page that it stands on, whose special space is
+    // GiST's opaque data. (Fetch functions get none.)
     unsafe {
+        let page = entry(call).page;
         let header = page.cast::<pg_sys::PageHeaderData>();
         let opaque = page.add(usize::from((*header).pd_special)).cast::<pg_sys::GISTPageOpaqueData>();
         u32::from((*opaque).flags) & pg_sys::F_LEAF != 0
@@ -51,7 +52,7 @@ fn set_recheck(call: Call, recheck: bool) {
 pg_function!(
     pg_finfo_gist_hamming_consistent,
     fn gist_hamming_consistent(call) {
-        let (bounds, _) = read_entry(call, 0);
+        let bounds = key(call);
         set_recheck(call, false);
         match call.smallint(2) {
             WITHIN_BALL => {
@@ -69,18 +70,17 @@ pg_function!(
 pg_function!(
     pg_finfo_gist_hamming_ball_consistent,
     fn gist_hamming_ball_consistent(call) {
-        let (bounds, is_row) = read_entry(call, 0);
         // SAFETY: declared with a hamming_ball.
         let ball: Ball = unsafe { call.value(1) };
-        set_recheck(call, is_row);
-        (bounds.min_distance(ball.center as u64) as i32 <= ball.radius).into()
+        set_recheck(call, is_row(call));
+        (key(call).min_distance(ball.center as u64) as i32 <= ball.radius).into()
     }
 );
 
 pg_function!(
     pg_finfo_gist_hamming_distance,
     fn gist_hamming_distance(call) {
-        let (bounds, _) = read_entry(call, 0);
+        let bounds = key(call);
         set_recheck(call, false);
         f64::from(bounds.min_distance(call.bigint(1) as u64)).to_bits().into()
     }
@@ -105,9 +105,7 @@ pg_function!(
 
 /// A key for a value that has none yet; keys that are there already stay as they are.
 fn compress(call: Call, key_of: impl FnOnce(pg_sys::Datum) -> Bounds) -> pg_sys::Datum {
-    let entry = call.pointer::<pg_sys::GISTENTRY>(0);
-    // SAFETY: GiST passes an entry.
-    let entry = unsafe { &*entry };
+    let entry = entry(call);
     if !entry.leafkey {
         return call.datum(0);
     }
@@ -132,9 +130,6 @@ pg_function!(
 pg_function!(
     pg_finfo_gist_hamming_fetch,
     fn gist_hamming_fetch(call) {
-        let (bounds, _) = read_entry(call, 0);
-        // SAFETY: GiST passes an entry.
-        let entry = unsafe { &*call.pointer::<pg_sys::GISTENTRY>(0) };
-        allocate(pg_sys::GISTENTRY { key: pg_sys::Datum::from(bounds.all as i64), ..*entry })
+        allocate(pg_sys::GISTENTRY { key: pg_sys::Datum::from(key(call).all as i64), ..*entry(call) })
     }
 );

@@ -174,12 +174,10 @@ impl Comparison {
             let is_null =
                 cast::<pg_sys::Const>(limit, NodeTag::T_Const).is_some() && constant(limit).is_none();
             let (a, b) = distance;
-            ([LESS, LESS_OR_EQUAL, EQUAL].contains(&strategy) && !is_null).then_some(Self {
-                a,
-                b,
-                strategy,
-                limit,
-            })
+            // With `=` both conditions stay, and what is volatile would be evaluated twice.
+            let is_volatile = strategy == EQUAL && pg_sys::contain_volatile_functions(node);
+            let is_known = [LESS, LESS_OR_EQUAL, EQUAL].contains(&strategy);
+            (is_known && !is_null && !is_volatile).then_some(Self { a, b, strategy, limit })
         }
     }
 
