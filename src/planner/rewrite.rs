@@ -40,12 +40,16 @@ unsafe extern "C-unwind" fn on_relation(
     // with either until we return.
     unsafe {
         if let Some(next) = NEXT_HOOK {
-            next(root, table, is_parent, relation);
+            pg_sys::ffi::pg_guard_ffi_boundary(|| next(root, table, is_parent, relation));
         }
         let Some(names) = Names::known() else { return };
         // Partitions have the conditions of their parent, which were rewritten with it.
         if (*relation).reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
-            rewrite_jointree((*(*root).parse).jointree.cast(), &names);
+            let query = &*(*root).parse;
+            rewrite_jointree(query.jointree.cast(), &names);
+            for &mut table in elements(query.rtable) {
+                rewrite_policies(&mut *table.cast(), &names);
+            }
         }
         for &mut index in elements((*relation).indexlist) {
             rewrite_index(&mut *index.cast(), &names);
@@ -70,6 +74,16 @@ unsafe fn rewrite_jointree(item: *mut Node, names: &Names) {
     }
 }
 
+/// The conditions of row-level security and of security barrier views.
+unsafe fn rewrite_policies(table: &mut pg_sys::RangeTblEntry, names: &Names) {
+    // SAFETY: a list of conditions, each of which is a list that means AND.
+    unsafe {
+        for conditions in elements(table.securityQuals) {
+            *conditions = rewrite_conditions(*conditions, names);
+        }
+    }
+}
+
 unsafe fn rewrite_conditions(conditions: *mut Node, names: &Names) -> *mut Node {
     // SAFETY: checked to be a list.
     unsafe {
@@ -80,23 +94,13 @@ unsafe fn rewrite_conditions(conditions: *mut Node, names: &Names) -> *mut Node 
     }
 }
 
-/// An index's predicate and expressions are kept as they were written; they have to look like the query's.
+/// An index's predicate has to look like the query's conditions. It may belong to somebody else's hook.
 unsafe fn rewrite_index(index: &mut pg_sys::IndexOptInfo, names: &Names) {
-    // SAFETY: the lists are copies made for this query.
+    // SAFETY: a copy of a list of expressions.
     unsafe {
-        for condition in elements(index.indpred) {
-            *condition = calls_to_operators(*condition, names);
-        }
-        index.indpred = rewrite_and(index.indpred, names);
-        for expression in elements(index.indexprs) {
-            let written = *expression;
-            *expression = calls_to_operators(written, names);
-            for &mut entry in elements(index.indextlist) {
-                let entry = &mut *entry.cast::<pg_sys::TargetEntry>();
-                if entry.expr.cast() == written {
-                    entry.expr = expression.cast();
-                }
-            }
+        if !index.indpred.is_null() {
+            let predicate = pg_sys::copyObjectImpl(index.indpred.cast()).cast();
+            index.indpred = rewrite_and(predicate, names);
         }
     }
 }
@@ -174,8 +178,9 @@ impl Comparison {
             let is_null =
                 cast::<pg_sys::Const>(limit, NodeTag::T_Const).is_some() && constant(limit).is_none();
             let (a, b) = distance;
-            // With `=` both conditions stay, and what is volatile would be evaluated twice.
-            let is_volatile = strategy == EQUAL && pg_sys::contain_volatile_functions(node);
+            // With `=` both conditions stay, and what is volatile, or may be, would be evaluated twice.
+            let is_volatile = strategy == EQUAL
+                && (pg_sys::contain_volatile_functions(node) || pg_sys::contain_subplans(node));
             let is_known = [LESS, LESS_OR_EQUAL, EQUAL].contains(&strategy);
             (is_known && !is_null && !is_volatile).then_some(Self { a, b, strategy, limit })
         }
@@ -258,27 +263,6 @@ pub(super) unsafe fn distance(args: *mut pg_sys::List, names: &Names) -> Option<
         match elements(args) {
             &mut [a, b] => Some(operator(names.distance_operator, pg_sys::INT4OID, a, b)),
             _ => None,
-        }
-    }
-}
-
-/// The expression with calls of `hamming` turned into the operator, as the query's expressions are: below
-/// operators, functions, and AND, OR and NOT.
-unsafe fn calls_to_operators(node: *mut Node, names: &Names) -> *mut Node {
-    // SAFETY: the arguments of these are lists of expressions, in a copy that is ours to change.
-    unsafe {
-        let args = match node.as_ref().map(|node| node.type_) {
-            Some(NodeTag::T_OpExpr) => (*node.cast::<pg_sys::OpExpr>()).args,
-            Some(NodeTag::T_FuncExpr) => (*node.cast::<pg_sys::FuncExpr>()).args,
-            Some(NodeTag::T_BoolExpr) => (*node.cast::<pg_sys::BoolExpr>()).args,
-            _ => return node,
-        };
-        for arg in elements(args) {
-            *arg = calls_to_operators(*arg, names);
-        }
-        match cast::<pg_sys::FuncExpr>(node, NodeTag::T_FuncExpr) {
-            Some(call) if call.funcid == names.hamming => distance(args, names).unwrap_or(node),
-            _ => node,
         }
     }
 }

@@ -37,7 +37,12 @@ impl Condition {
             }
             let call = cast::<pg_sys::FuncExpr>(ball, NodeTag::T_FuncExpr)?;
             match elements(call.args) {
-                &mut [center, radius] => Some(Self { a: fingerprint, b: center, radius }),
+                &mut [center, radius]
+                    if pg_sys::exprType(center) == pg_sys::INT8OID
+                        && pg_sys::exprType(radius) == pg_sys::INT4OID =>
+                {
+                    Some(Self { a: fingerprint, b: center, radius })
+                }
                 _ => None,
             }
         }
@@ -94,7 +99,7 @@ impl Drop for Column {
             && !self.data.statsTuple.is_null()
         {
             // SAFETY: the tuple comes with its own function to release it.
-            unsafe { free(self.data.statsTuple) };
+            unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| free(self.data.statsTuple)) };
         }
     }
 }

@@ -49,18 +49,15 @@ pg_function!(
     }
 );
 
-/// `hamming(a, b)` is `a <~> b`. Without a query (in an index's definition, say) it stays as written.
+/// `hamming(a, b)` is `a <~> b`: in queries, and in what Postgres keeps of index definitions to compare with
+/// them. The catalog has definitions as they were written.
 unsafe fn simplify_hamming(request: &mut pg_sys::SupportRequestSimplify) -> Option<*mut Node> {
     // SAFETY: a request has the call that it is about.
     unsafe {
         let call = &*request.fcall;
         // Also makes this session know our names, when the operator was written.
         let names = Names::of(call.funcid)?;
-        if request.root.is_null() || call.funcid != names.hamming {
-            None
-        } else {
-            distance(call.args, &names)
-        }
+        if call.funcid == names.hamming { distance(call.args, &names) } else { None }
     }
 }
 
@@ -72,7 +69,7 @@ unsafe fn simplify_within(request: &mut pg_sys::SupportRequestSimplify) -> Optio
         let names = Names::of(call.funcid)?;
         let &mut [a, b, radius] = elements(call.args) else { return None };
         let is_zero = constant(radius).is_some_and(|datum| datum.value() as i32 == 0);
-        (!request.root.is_null() && is_zero).then(|| within(a, b, radius, &names))
+        is_zero.then(|| within(a, b, radius, &names))
     }
 }
 

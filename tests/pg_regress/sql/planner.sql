@@ -141,6 +141,12 @@ CREATE INDEX by_distance ON document (hamming(other, 42));
 ANALYZE document;
 SELECT plan('SELECT id FROM document ORDER BY hamming(other, 42) LIMIT 3');
 DROP INDEX by_distance;
+-- ON CONFLICT finds such indexes as well
+CREATE UNIQUE INDEX unique_distance ON document (id, hamming(other, 42));
+CREATE UNIQUE INDEX unique_partial ON document (body) WHERE hamming(other, 0) <= 16;
+INSERT INTO document SELECT * FROM document WHERE id = 1 ON CONFLICT (id, hamming(other, 42)) DO NOTHING;
+INSERT INTO document SELECT * FROM document WHERE id = 1 ON CONFLICT (body) WHERE hamming(other, 0) <= 16 DO UPDATE SET body = excluded.body;
+DROP INDEX unique_distance, unique_partial;
 -- row-level security: leakproof conditions reach the index
 CREATE ROLE simhash_reader;
 GRANT SELECT ON document TO simhash_reader;
@@ -149,8 +155,13 @@ CREATE POLICY own ON document USING (tenant_id = 1);
 SET ROLE simhash_reader;
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 1');
 RESET ROLE;
-ALTER TABLE document DISABLE ROW LEVEL SECURITY;
 DROP POLICY own ON document;
+CREATE POLICY near ON document USING (hamming(si, 42) <= 3);
+SET ROLE simhash_reader;
+SELECT plan('SELECT id FROM document');
+RESET ROLE;
+ALTER TABLE document DISABLE ROW LEVEL SECURITY;
+DROP POLICY near ON document;
 DROP OWNED BY simhash_reader;
 DROP ROLE simhash_reader;
 -- right answers where no index can help
