@@ -36,7 +36,7 @@ for (
 	[ 'postgres', 'manber_sketch(body, 50, 8, 31, 9223372036854775783)' ],
 	[ 'postgres', "hamming(body, '')" ],
 	# Texts in which there is nothing to find.
-	[ 'postgres', "simhash(repeat(chr(8212), length(body) / 4))" ],
+	[ 'postgres', "simhash(repeat(chr(8212), length(body) / 12))" ],
 	[ 'postgres', "simhash(repeat('me\@example.org ', length(body) / 16))" ],
 	[ 'latin1', "simhash(body, 'char:32')" ])
 {

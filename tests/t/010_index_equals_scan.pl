@@ -73,13 +73,13 @@ $session->query(
 	BEGIN
 		FOR radius IN 0..64 LOOP
 			RETURN NEXT disagreement(format(
-				'SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, %s) <= %s', q, radius));
+				'SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, %L) <= %s', q, radius));
 		END LOOP;
-		RETURN NEXT disagreement(format('SELECT array_agg(d) FROM (SELECT hamming(si, %1$s) AS d FROM document
-			ORDER BY hamming(si, %1$s) LIMIT %2$s) AS n', q, floor(random() * 3000)));
-		RETURN NEXT disagreement(format('SELECT array_agg(d) FROM (SELECT hamming(si, %1$s) AS d FROM document
-			WHERE hamming(si, %1$s) < %2$s ORDER BY hamming(si, %1$s)) AS n', q, floor(random() * 64)));
-		RETURN NEXT disagreement(format('SELECT array_agg(id ORDER BY id) FROM document WHERE si = %s::bigint', q));
+		RETURN NEXT disagreement(format('SELECT array_agg(d) FROM (SELECT hamming(si, %1$L) AS d FROM document
+			ORDER BY hamming(si, %1$L) LIMIT %2$s) AS n', q, floor(random() * 3000)));
+		RETURN NEXT disagreement(format('SELECT array_agg(d) FROM (SELECT hamming(si, %1$L) AS d FROM document
+			WHERE hamming(si, %1$L) < %2$s ORDER BY hamming(si, %1$L)) AS n', q, floor(random() * 64)));
+		RETURN NEXT disagreement(format('SELECT array_agg(id ORDER BY id) FROM document WHERE si = %L::bigint', q));
 	END $$;
 });
 $session->query("SELECT setseed($seed / 2147483648.0)");
