@@ -6,15 +6,14 @@
 
 mod tree;
 
-use crate::ball::Ball;
+use crate::ball::{Ball, WITHIN_BALL};
 use crate::pg::call::{Call, allocate, pg_function};
 use crate::pg::error;
 use hamming_index::Bounds;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 
-/// Strategies, as numbered in `sql/gist.sql`.
-const WITHIN_BALL: i16 = 1;
+/// The strategy of `=`, as numbered in `sql/gist.sql`.
 const EQUAL: i16 = 2;
 
 /// As declared in `sql/gist.sql`.

@@ -46,9 +46,20 @@ pub(super) unsafe fn function(function: pg_sys::Oid, result: pg_sys::Oid, args: 
 }
 
 pub(super) unsafe fn integer(value: i32) -> *mut Node {
-    let (no_modifier, none) = (-1, pg_sys::InvalidOid);
-    // SAFETY: makes a constant that is passed by value.
-    unsafe { pg_sys::makeConst(pg_sys::INT4OID, no_modifier, none, 4, value.into(), false, true).cast() }
+    // SAFETY: the value is of the type.
+    unsafe { by_value(pg_sys::INT4OID, value) }
+}
+
+pub(super) unsafe fn bigint(value: i64) -> *mut Node {
+    // SAFETY: the value is of the type.
+    unsafe { by_value(pg_sys::INT8OID, value) }
+}
+
+/// A constant of a type that is passed by value and has the size of `T`.
+unsafe fn by_value<T: Into<pg_sys::Datum>>(type_: pg_sys::Oid, value: T) -> *mut Node {
+    let (no_modifier, none, length) = (-1, pg_sys::InvalidOid, size_of::<T>() as i32);
+    // SAFETY: promised by the callers.
+    unsafe { pg_sys::makeConst(type_, no_modifier, none, length, value.into(), false, true).cast() }
 }
 
 /// The value of a constant that is not NULL.

@@ -4,7 +4,7 @@
 //! are clustered, that is what they are for: so the estimate is what the column's statistics show, and never
 //! less than the rows that share one value on average.
 
-use super::nodes::{cast, constant, elements, integer};
+use super::nodes::{bigint, cast, constant, elements, integer};
 use crate::ball::Ball;
 use pgrx::pg_sys::{self, Node, NodeTag};
 use simhash_core::hamming::{BITS, distance};
@@ -47,12 +47,6 @@ impl Condition {
             }
         }
     }
-}
-
-unsafe fn bigint(value: i64) -> *mut Node {
-    let (no_modifier, none) = (-1, pg_sys::InvalidOid);
-    // SAFETY: makes a constant that is passed by value.
-    unsafe { pg_sys::makeConst(pg_sys::INT8OID, no_modifier, none, 8, value.into(), false, true).cast() }
 }
 
 /// The share of rows, or of pairs of rows, for which the condition holds.

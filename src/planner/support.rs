@@ -4,12 +4,9 @@ use super::names::Names;
 use super::nodes::{cast, constant, elements, function, list_of, operator};
 use super::rewrite::{distance, within};
 use super::selectivity::{Condition, selectivity};
-use crate::ball::radius_below;
+use crate::ball::{WITHIN_BALL, radius_below};
 use crate::pg::call::{Call, pg_function};
 use pgrx::pg_sys::{self, Datum, Node, NodeTag};
-
-/// The strategy of `bigint <@ hamming_ball` in every operator class of ours.
-const WITHIN_BALL: i16 = 1;
 
 /// The request as a struct of its tag.
 fn request<'a, T>(call: Call, tag: NodeTag) -> Option<&'a mut T> {

@@ -50,10 +50,8 @@ impl FromStr for Scheme {
             _ => return Err(unknown()),
         };
         // One spelling per scheme: digits only, no sign and no leading zero.
-        if length.starts_with('0') && length.len() > 1 || !length.bytes().all(|b| b.is_ascii_digit()) {
-            return Err(unknown());
-        }
-        if length.is_empty() {
+        let has_leading_zero = length.starts_with('0') && length.len() > 1;
+        if length.is_empty() || has_leading_zero || !length.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(unknown());
         }
         let max = MAX_SHINGLE as i64;
