@@ -2,9 +2,30 @@
 //!
 //! Pure algorithms: no Postgres, no `unsafe`. The extension `simhash_pg` puts them behind PostgreSQL's
 //! index interfaces.
+//!
+//! - [`Bounds`]: bounding boxes, for GiST.
+//! - [`Index`]: exact multi-index hashing over pages, for the access method `hamming`. A fingerprint is cut
+//!   into bands ([`key`]), each of which has a tree of pages ([`page`]). A [`Search`] looks in each tree at the
+//!   keys whose band is near.
 
 #![forbid(unsafe_code)]
 
 mod bounds;
+pub mod build;
+mod change;
+pub mod cost;
+mod kernel;
+pub mod key;
+pub mod page;
+mod probe;
+mod range;
+mod search;
+pub mod store;
+mod survey;
+mod tree;
 
 pub use bounds::{Bounds, split};
+pub use range::Ball;
+pub use search::{Hit, Query, Search};
+pub use survey::{Problem, Totals};
+pub use tree::{Index, ROOTS, root};

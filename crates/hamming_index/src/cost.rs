@@ -1,0 +1,93 @@
+//! How many pages a search reads: what the planner asks, and by which a search itself decides.
+
+use crate::key::{BAND_BITS, BANDS};
+use crate::page::{INNER_CAPACITY, LEAF_CAPACITY};
+use crate::probe::share_of_band;
+
+/// Of what there is room for in a page, this share is used on average.
+const FILL: f64 = 0.8;
+
+/// Leaves of a tree with so many entries.
+pub fn leaves_for(entries: f64) -> f64 {
+    (entries / (LEAF_CAPACITY as f64 * FILL)).max(1.0)
+}
+
+/// Leaves of each tree of an index with so many pages.
+pub fn leaves_in(pages: u32) -> f64 {
+    (f64::from(pages.saturating_sub(1)) / BANDS as f64).max(1.0)
+}
+
+/// Leaves that a search with this radius is expected to read, when a tree has so many: one tree as a whole
+/// if that is less.
+pub fn leaves_read(leaves: f64, radius: u32) -> f64 {
+    by_bands(leaves, radius).min(leaves)
+}
+
+/// All pages that such a search reads.
+pub fn pages_read(leaves: f64, radius: u32) -> f64 {
+    let (mut pages, mut level) = (leaves_read(leaves, radius), leaves);
+    // Of each level above: each node once for those below it, but once for each tree at least.
+    while level > 1.0 {
+        level = (level / (INNER_CAPACITY as f64 * FILL)).max(1.0);
+        pages += by_bands(level, radius).min(pages);
+    }
+    pages
+}
+
+/// Whether it is better to read one tree from end to end.
+pub fn is_flat(leaves: f64, radius: u32) -> bool {
+    by_bands(leaves, radius) >= leaves
+}
+
+/// The nodes of one level that are met in all trees, if the level has so many nodes in each. They are told
+/// apart by the first bits of their keys: so many of these nodes are within some bits of a query as there are
+/// strings of that length.
+fn by_bands(nodes: f64, radius: u32) -> f64 {
+    let bits = nodes.max(1.0).log2().min(f64::from(BAND_BITS));
+    let of_same_bits = (nodes / bits.exp2()).max(1.0);
+    let shares = (0..BANDS as u8).filter_map(|tree| share_of_band(radius, tree));
+    shares.map(|share| (strings_within(bits, share) * of_same_bits).min(nodes)).sum()
+}
+
+/// Strings of so many bits that differ from one of them in at most so many. A length between two numbers
+/// is between them.
+fn strings_within(bits: f64, radius: u32) -> f64 {
+    let (mut sum, mut shell) = (0.0, 1.0);
+    for differing in 0..=radius {
+        sum += shell;
+        shell *= ((bits - f64::from(differing)) / f64::from(differing + 1)).max(0.0);
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_counted() {
+        assert_eq!(strings_within(14.0, 0), 1.0);
+        assert_eq!(strings_within(14.0, 1), 15.0);
+        assert_eq!(strings_within(14.0, 2), 106.0);
+        assert_eq!(strings_within(14.0, 20), 16384.0);
+    }
+
+    #[test]
+    fn a_larger_radius_reads_no_less() {
+        for leaves in [1.0, 2.0, 300.0, 17_000.0, 200_000.0] {
+            for radius in 0..64 {
+                assert!(pages_read(leaves, radius) <= pages_read(leaves, radius + 1), "{leaves} {radius}");
+                assert!(leaves_read(leaves, radius) <= leaves);
+            }
+        }
+    }
+
+    #[test]
+    fn four_bands_of_sixteen_bits() {
+        let leaves = 16384.0;
+        assert_eq!(leaves_read(leaves, 3), 4.0);
+        assert_eq!(leaves_read(leaves, 6), 46.0);
+        assert_eq!(leaves_read(leaves, 10), 333.0);
+        assert_eq!(leaves_read(leaves, 40), leaves);
+    }
+}

@@ -1,0 +1,167 @@
+//! Which keys of a tree a search has to look at.
+//!
+//! Multi-index hashing (Norouzi, Punjani, Fleet 2012): cut the fingerprints into [`BANDS`] bands. Two that
+//! differ in at most r bits cannot differ in many bits of every band. With f = r div bands and a = r mod bands,
+//! they differ in at most f bits in one of the first a + 1 bands, or in at most f - 1 in one of the others; for
+//! if not, the bits would add up to r + 1. So a search that looks in each band's tree at all keys whose band is
+//! as near as that misses nothing.
+//!
+//! A tree is in the order of its keys, so such a ball of keys lies in it in pieces. [`Probe::next`] finds
+//! where the next one begins.
+
+use crate::key::{BAND_BITS, BANDS, turned};
+
+/// Bits of a band, as the highest of a turned fingerprint.
+const BAND: u64 = !(u64::MAX >> BAND_BITS);
+
+/// A ball of keys: few differing bits in the band, and not too many in all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probe {
+    query: u64,
+    in_band: u32,
+    in_all: u32,
+}
+
+impl Probe {
+    /// Every key.
+    pub(crate) const ALL: Self = Self { query: 0, in_band: u64::BITS, in_all: u64::BITS };
+
+    /// Keys of this tree within the radius of a fingerprint, wherever they differ.
+    pub(crate) fn within(query: u64, tree: u8, radius: u32) -> Self {
+        Self { query: turned(query, tree), in_band: radius, in_all: radius }
+    }
+
+    /// Keys of this tree that a search with this radius has to look at, if there are any.
+    pub(crate) fn of_band(query: u64, tree: u8, radius: u32) -> Option<Self> {
+        let in_band = share_of_band(radius, tree)?;
+        Some(Self { query: turned(query, tree), in_band, in_all: radius })
+    }
+
+    /// The first key in the ball that is not below the given one.
+    ///
+    /// That key has the given one's bits down to some bit, which it has and the given one lacks, and the
+    /// lowest bits possible below: the lower the bit, the lower the key.
+    pub(crate) fn next(&self, from: u64) -> Option<u64> {
+        let Some(first_too_far) = self.first_bit_too_far(from ^ self.query) else { return Some(from) };
+        (first_too_far..u64::BITS).find_map(|bit| self.with_bit(from, bit))
+    }
+
+    /// The bit, counted from the lowest, down to which the difference is within both limits, and with which not.
+    fn first_bit_too_far(&self, difference: u64) -> Option<u32> {
+        if (difference & BAND).count_ones() > self.in_band {
+            Some(highest_but(difference & BAND, self.in_band))
+        } else if difference.count_ones() > self.in_all {
+            Some(highest_but(difference, self.in_all))
+        } else {
+            None
+        }
+    }
+
+    /// The lowest key of the ball that agrees with `from` above the bit, and has the bit where `from` has not.
+    fn with_bit(&self, from: u64, bit: u32) -> Option<u64> {
+        let one = 1 << bit;
+        if from & one != 0 {
+            return None;
+        }
+        let below = one - 1;
+        let fixed = from & !below | one;
+        let difference = (fixed ^ self.query) & !below;
+        let left_in_band = self.in_band.checked_sub((difference & BAND).count_ones())?;
+        let left_in_all = self.in_all.checked_sub(difference.count_ones())?;
+        // Below, the query's own bits are free of cost, and clearing its highest ones makes the key lowest.
+        let in_band = clear_highest(self.query & below & BAND, left_in_band.min(left_in_all));
+        let cleared = (self.query & below & BAND).count_ones() - in_band.count_ones();
+        Some(fixed | in_band | clear_highest(self.query & below & !BAND, left_in_all - cleared))
+    }
+}
+
+/// Differing bits that a band may have in what a search with this radius looks at, if it looks at the band.
+pub(crate) fn share_of_band(radius: u32, tree: u8) -> Option<u32> {
+    let (bands, tree) = (BANDS as u32, u32::from(tree));
+    if tree <= radius % bands { Some(radius / bands) } else { (radius / bands).checked_sub(1) }
+}
+
+/// The first tree in which a search with this radius looks at the fingerprint: there it is reported, and
+/// wherever else it is met it is not.
+pub(crate) fn first_tree(query: u64, fingerprint: u64, radius: u32) -> u8 {
+    let met = |&tree: &u8| {
+        let difference = turned(query ^ fingerprint, tree) & BAND;
+        share_of_band(radius, tree).is_some_and(|share| difference.count_ones() <= share)
+    };
+    (0..BANDS as u8).find(met).unwrap_or(BANDS as u8)
+}
+
+/// The position of the highest bit that is set, when the `skipped` highest ones are not counted.
+fn highest_but(mut bits: u64, skipped: u32) -> u32 {
+    bits = clear_highest(bits, skipped);
+    u64::BITS - 1 - bits.leading_zeros()
+}
+
+fn clear_highest(mut bits: u64, count: u32) -> u64 {
+    for _ in 0..count.min(bits.count_ones()) {
+        bits &= !(1 << (u64::BITS - 1 - bits.leading_zeros()));
+    }
+    bits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The lowest number that is in the ball and not below `from`, bit by bit from the highest.
+    fn naive_next(probe: &Probe, from: u64) -> Option<u64> {
+        fn lowest(probe: &Probe, from: u64, bit: u32, key: u64, above: bool) -> Option<u64> {
+            let decided = if bit == 64 { 0 } else { u64::MAX << bit };
+            let difference = (key ^ probe.query) & decided;
+            if (difference & BAND).count_ones() > probe.in_band || difference.count_ones() > probe.in_all {
+                return None;
+            }
+            let Some(bit) = bit.checked_sub(1) else { return Some(key) };
+            let zero =
+                || (above || from >> bit & 1 == 0).then(|| lowest(probe, from, bit, key, above)).flatten();
+            let one = || lowest(probe, from, bit, key | 1 << bit, above || from >> bit & 1 == 0);
+            zero().or_else(one)
+        }
+        lowest(probe, from, 64, 0, false)
+    }
+
+    fn near(query: u64) -> impl Strategy<Value = u64> {
+        let flips = prop::collection::vec(0u32..64, 0..12);
+        prop_oneof![any::<u64>(), flips.prop_map(move |bits| bits.iter().fold(query, |q, bit| q ^ 1 << bit))]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn next_is_the_lowest_of_the_ball(
+            (query, from) in any::<u64>().prop_flat_map(|query| (Just(query), near(query))),
+            in_band in 0u32..6,
+            more in 0u32..10,
+        ) {
+            let probe = Probe { query, in_band, in_all: in_band + more };
+            prop_assert_eq!(probe.next(from), naive_next(&probe, from));
+        }
+
+        #[test]
+        fn everything_within_the_radius_is_met_and_reported_once(
+            (query, other) in any::<u64>().prop_flat_map(|query| (Just(query), near(query))),
+            more in 0u32..8,
+        ) {
+            let radius = ((query ^ other).count_ones() + more).min(64);
+            let meets = |tree: u8| {
+                Probe::of_band(query, tree, radius).is_some_and(|probe| probe.next(turned(other, tree)) == Some(turned(other, tree)))
+            };
+            let met: Vec<u8> = (0..BANDS as u8).filter(|&tree| meets(tree)).collect();
+            prop_assert_eq!(met.first().copied(), Some(first_tree(query, other, radius)));
+        }
+    }
+
+    #[test]
+    fn all_means_all() {
+        for from in [0, 1, u64::MAX, 0x8000_0000_0000_0000] {
+            assert_eq!(Probe::ALL.next(from), Some(from));
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Everything within a radius.
+//!
+//! Each band's tree is searched for its share of the differing bits ([`crate::probe`]). A fingerprint that
+//! several of these searches meet is reported by the first of them alone. That can be told from fingerprint
+//! and query, so nothing is remembered of what was reported, and a search can be continued at any key.
+//!
+//! When bands would read more than one tree has, one tree is read from end to end instead: that is known
+//! before, for scattered fingerprints, or turns out on the way, for others.
+
+use crate::cost::is_flat;
+use crate::kernel::near;
+use crate::key::{BANDS, Key, Row, turned, turned_back};
+use crate::page::Page;
+use crate::probe::{Probe, first_tree};
+use crate::store::Store;
+use crate::tree::{Index, Walk};
+
+/// All fingerprints within a radius of a center.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ball {
+    /// The center.
+    pub center: u64,
+    /// The radius; 64 is everything.
+    pub radius: u32,
+}
+
+impl Ball {
+    fn contains(&self, fingerprint: u64) -> bool {
+        (self.center ^ fingerprint).count_ones() <= self.radius
+    }
+}
+
+/// A search under way.
+#[derive(Clone)]
+pub(crate) struct Range {
+    ball: Ball,
+    /// What else has to hold.
+    also: Vec<Ball>,
+    stage: Stage,
+    leaves_read: usize,
+    tree_leaves: f64,
+    /// Places of hits within a leaf.
+    places: Vec<u16>,
+}
+
+#[derive(Clone, Copy)]
+enum Stage {
+    /// In a band's tree, from the key on.
+    Band(u8, Key),
+    /// In the first tree from end to end, from the key on. What was reported before: everything whose tree is
+    /// before that, or the same with a lower key.
+    Flat {
+        from: Key,
+        reported: (u8, Key),
+    },
+    Done,
+}
+
+impl Range {
+    /// Searches the ball, of what the other balls have too. A tree has about so many leaves.
+    pub(crate) fn new(ball: Ball, also: Vec<Ball>, tree_leaves: f64) -> Self {
+        let start = (0, Key::FIRST);
+        let stage = if is_flat(tree_leaves, ball.radius) {
+            Stage::Flat { from: Key::FIRST, reported: start }
+        } else {
+            Stage::Band(start.0, start.1)
+        };
+        Self { ball, also, stage, leaves_read: 0, tree_leaves, places: Vec::new() }
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.stage, Stage::Done)
+    }
+
+    /// Reports what some more leaves have, as far as it is within the limit too.
+    pub(crate) fn step<S: Store>(
+        &mut self,
+        index: &Index<'_, S>,
+        limit: u32,
+        report: &mut dyn FnMut(u64, Row),
+    ) {
+        let Self { ball: Ball { center, radius }, stage, .. } = *self;
+        let limit = limit.min(radius);
+        match stage {
+            Stage::Done => {}
+            Stage::Band(tree, from) => {
+                let walk = Probe::of_band(center, tree, radius).map_or(Walk::Done, |probe| {
+                    let mut report = |fingerprint, row| {
+                        if first_tree(center, fingerprint, radius) == tree {
+                            report(fingerprint, row);
+                        }
+                    };
+                    self.walk(index, tree, from, &probe, limit, &mut report)
+                });
+                self.stage = match walk {
+                    Walk::From(key) if self.leaves_read as f64 > self.tree_leaves => {
+                        Stage::Flat { from: Key::FIRST, reported: (tree, key) }
+                    }
+                    Walk::From(key) => Stage::Band(tree, key),
+                    Walk::Done if usize::from(tree) + 1 < BANDS => Stage::Band(tree + 1, Key::FIRST),
+                    Walk::Done => Stage::Done,
+                };
+            }
+            Stage::Flat { from, reported } => {
+                let probe = Probe::within(center, 0, radius);
+                let mut report = |fingerprint, row| {
+                    let tree = first_tree(center, fingerprint, radius);
+                    if (tree, Key { bits: turned(fingerprint, tree), row }) >= reported {
+                        report(fingerprint, row);
+                    }
+                };
+                self.stage = match self.walk(index, 0, from, &probe, limit, &mut report) {
+                    Walk::From(from) => Stage::Flat { from, reported },
+                    Walk::Done => Stage::Done,
+                };
+            }
+        }
+    }
+
+    fn walk<S: Store>(
+        &mut self,
+        index: &Index<'_, S>,
+        tree: u8,
+        from: Key,
+        probe: &Probe,
+        limit: u32,
+        report: &mut dyn FnMut(u64, Row),
+    ) -> Walk {
+        let query = turned(self.ball.center, tree);
+        index.walk(tree, from, probe, &mut |leaf: &Page| {
+            self.leaves_read += 1;
+            self.places.clear();
+            near(leaf.bits(), query, limit, &mut self.places);
+            for &place in &self.places {
+                let entry = leaf.key(place.into());
+                let fingerprint = turned_back(entry.bits, tree);
+                // A leaf may have entries below the key from which on it is visited.
+                if entry >= from && self.also.iter().all(|ball| ball.contains(fingerprint)) {
+                    report(fingerprint, entry.row);
+                }
+            }
+        })
+    }
+}

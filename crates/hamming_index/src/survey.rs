@@ -1,0 +1,180 @@
+//! Counting what is in an index, and checking that it is as it ought to be.
+
+use crate::key::{BANDS, Key, NULLS, TREES, turned_back};
+use crate::page::{Block, Page};
+use crate::probe::Probe;
+use crate::store::Store;
+use crate::tree::{Index, Walk, root};
+use std::collections::HashSet;
+
+/// What a tree consists of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Rows.
+    pub entries: u64,
+    /// Pages with rows.
+    pub leaves: u64,
+    /// Pages above them.
+    pub inner: u64,
+    /// Levels, the leaves' own included.
+    pub height: u32,
+    /// A sum over all rows and fingerprints, equal in all bands.
+    checksum: u64,
+}
+
+/// Something that is not as it ought to be, and the page where it was seen.
+pub struct Problem {
+    /// The page.
+    pub block: Block,
+    /// In words.
+    pub text: String,
+}
+
+impl<'s, S: Store> Index<'s, S> {
+    /// What each tree consists of.
+    pub fn totals(&self) -> [Totals; TREES] {
+        self.survey(&mut |_| {})
+    }
+
+    /// Reads all of the index and reports what is wrong. Nobody may change it meanwhile.
+    pub fn verify(&self, report: &mut dyn FnMut(Problem)) -> [Totals; TREES] {
+        let totals = self.survey(report);
+        let agree = |totals: &Totals| (totals.entries, totals.checksum);
+        if totals[..BANDS].iter().any(|band| agree(band) != agree(&totals[0])) {
+            self.report_differences(&totals, report);
+        }
+        totals
+    }
+
+    fn survey(&self, report: &mut dyn FnMut(Problem)) -> [Totals; TREES] {
+        let mut seen = HashSet::new();
+        let mut trees = [Totals::default(); TREES];
+        for (tree, totals) in (0..).zip(&mut trees) {
+            let mut survey = Survey { index: self, tree, totals, seen: &mut seen, report };
+            survey.visit(root(tree), None, Key::FIRST, None);
+        }
+        trees
+    }
+
+    /// Looks for each band's entries in the other bands.
+    fn report_differences(&self, totals: &[Totals], report: &mut dyn FnMut(Problem)) {
+        for tree in 0..BANDS as u8 {
+            let others: Vec<u8> = (0..BANDS as u8).filter(|&other| other != tree).collect();
+            let text = format!("the tree of band {tree} has {} rows", totals[usize::from(tree)].entries);
+            report(Problem { block: root(tree), text });
+            let mut from = Key::FIRST;
+            loop {
+                self.store.check_for_interrupts();
+                let mut entries = Vec::new();
+                let start = from;
+                let walk = self.walk(tree, from, &Probe::ALL, &mut |leaf| {
+                    entries.extend(leaf.keys().filter(|&entry| entry >= start));
+                });
+                for entry in entries {
+                    let fingerprint = turned_back(entry.bits, tree);
+                    for &other in &others {
+                        let there = Key { bits: crate::key::turned(fingerprint, other), row: entry.row };
+                        if !self.has(other, there) {
+                            let (page, place) = (entry.row.page(), entry.row.place());
+                            let text = format!(
+                                "row ({page},{place}) with fingerprint {} is in band {tree}, not in band {other}",
+                                fingerprint as i64
+                            );
+                            report(Problem { block: root(other), text });
+                        }
+                    }
+                }
+                match walk {
+                    Walk::From(key) => from = key,
+                    Walk::Done => break,
+                }
+            }
+        }
+    }
+}
+
+struct Survey<'a, 's, S> {
+    index: &'a Index<'s, S>,
+    tree: u8,
+    totals: &'a mut Totals,
+    seen: &'a mut HashSet<Block>,
+    report: &'a mut dyn FnMut(Problem),
+}
+
+impl<S: Store> Survey<'_, '_, S> {
+    /// A node and what is under it: keys from `low` on and before `end`.
+    fn visit(&mut self, block: Block, level: Option<u8>, low: Key, end: Option<Key>) {
+        let store = self.index.store;
+        store.check_for_interrupts();
+        if block >= store.pages() {
+            return self.problem(block, "there is no such page, but another one leads to it");
+        }
+        if !self.seen.insert(block) {
+            return self.problem(block, "two pages lead to it");
+        }
+        let page = Page::clone(&store.share(block));
+        if let Some(damage) = page.damage() {
+            return self.problem(block, damage);
+        }
+        if page.tree() != self.tree {
+            return self.problem(block, "it belongs to another tree, or to none");
+        }
+        if level.is_some_and(|level| level != page.level()) {
+            return self.problem(block, "it is at another level of its tree");
+        }
+        if page.keys().any(|key| key < low || end.is_some_and(|end| key >= end)) {
+            self.problem(block, "it has keys that belong elsewhere");
+        }
+        self.totals.height = self.totals.height.max(u32::from(page.level()) + 1);
+        if page.level() == 0 {
+            self.visit_leaf(block, &page)
+        } else {
+            self.visit_inner(block, &page, low, end)
+        }
+    }
+
+    fn visit_leaf(&mut self, block: Block, page: &Page) {
+        let mut keys: Vec<Key> = page.keys().collect();
+        keys.sort_unstable();
+        if keys.windows(2).any(|pair| pair[0] == pair[1]) {
+            self.problem(block, "it has a row twice");
+        }
+        if self.tree == NULLS && keys.iter().any(|key| key.bits != 0) {
+            self.problem(block, "it has fingerprints among the rows that have none");
+        }
+        self.totals.leaves += 1;
+        self.totals.entries += keys.len() as u64;
+        for key in keys {
+            let row = u64::from(key.row.page()) << 16 | u64::from(key.row.place());
+            let sum = mix(turned_back(key.bits, self.tree) ^ mix(row));
+            self.totals.checksum = self.totals.checksum.wrapping_add(sum);
+        }
+    }
+
+    fn visit_inner(&mut self, block: Block, page: &Page, low: Key, end: Option<Key>) {
+        self.totals.inner += 1;
+        let children = page.children();
+        if children.is_empty() {
+            return self.problem(block, "it is an inner page without children");
+        }
+        if children.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
+            return self.problem(block, "its keys are out of order");
+        }
+        for (index, &(key, child)) in children.iter().enumerate() {
+            let low = if index == 0 { low } else { key };
+            let end = children.get(index + 1).map(|&(next, _)| next).or(end);
+            self.visit(child, Some(page.level() - 1), low, end);
+        }
+    }
+
+    fn problem(&mut self, block: Block, text: &str) {
+        (self.report)(Problem { block, text: text.to_string() });
+    }
+}
+
+/// Spreads a number over 64 bits (the finalizer of SplitMix64), so that sums tell sets apart.
+fn mix(number: u64) -> u64 {
+    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ number >> 31
+}

@@ -1,0 +1,175 @@
+//! Trees of keys: how one gets to a leaf, and through a range of leaves.
+//!
+//! Each tree is a B-tree whose root has a fixed place. Whoever goes down holds a node until the child is
+//! locked, so that nobody ever arrives at a page that has been split, merged or freed in between; there is no
+//! need for links between siblings or for looking twice.
+
+use crate::key::{Key, TREES};
+use crate::page::{Block, Page};
+use crate::probe::Probe;
+use crate::store::Store;
+
+/// Leaves read while one lock is held: those who want to split one of them wait for so long, and
+/// nothing can be cancelled meanwhile.
+const LEAVES_AT_A_TIME: usize = 64;
+
+/// The place of a tree's root.
+pub fn root(tree: u8) -> Block {
+    tree.into()
+}
+
+/// Pages that an index has at least.
+pub const ROOTS: Block = TREES as Block;
+
+/// An index: its trees in their store.
+#[derive(Clone, Copy)]
+pub struct Index<'s, S> {
+    pub(crate) store: &'s S,
+}
+
+/// How a walk goes on.
+pub(crate) enum Walk {
+    /// From this key.
+    From(Key),
+    /// There is nothing more.
+    Done,
+}
+
+impl<'s, S: Store> Index<'s, S> {
+    /// The index that is kept there.
+    pub fn new(store: &'s S) -> Self {
+        Self { store }
+    }
+
+    pub(crate) fn check(&self, page: &Page, block: Block, tree: u8, level: Option<u8>) {
+        if let Some(damage) = page.damage() {
+            self.store.corrupted(block, damage);
+        } else if page.tree() != tree {
+            self.store.corrupted(block, "it belongs to another tree");
+        } else if level.is_some_and(|level| page.level() != level) {
+            self.store.corrupted(block, "it is at another level of its tree");
+        } else if page.level() > 0 && page.is_empty() {
+            self.store.corrupted(block, "it is an inner page without children");
+        }
+    }
+
+    pub(crate) fn share_root(&self, tree: u8) -> S::Shared<'s> {
+        let page = self.store.share(root(tree));
+        self.check(&page, root(tree), tree, None);
+        page
+    }
+
+    pub(crate) fn share_child(&self, parent: &Page, index: usize) -> S::Shared<'s> {
+        let block = parent.child(index);
+        let page = self.store.share(block);
+        self.check(&page, block, parent.tree(), Some(parent.level() - 1));
+        page
+    }
+
+    pub(crate) fn lock_child(&self, parent: &Page, index: usize) -> S::Exclusive<'s> {
+        let block = parent.child(index);
+        let page = self.store.lock(block);
+        self.check(&page, block, parent.tree(), Some(parent.level() - 1));
+        page
+    }
+
+    pub(crate) fn lock_root(&self, tree: u8) -> S::Exclusive<'s> {
+        let page = self.store.lock(root(tree));
+        self.check(&page, root(tree), tree, None);
+        page
+    }
+
+    /// Locks the node at this level under which the key lies; nothing if the tree is not that high.
+    pub(crate) fn lock_at(&self, tree: u8, level: u8, key: Key) -> Option<S::Exclusive<'s>> {
+        loop {
+            let mut node = self.share_root(tree);
+            if node.level() < level {
+                return None;
+            } else if node.level() == level {
+                drop(node);
+                let root = self.lock_root(tree);
+                if root.level() == level {
+                    return Some(root);
+                }
+                continue;
+            }
+            while node.level() > level + 1 {
+                node = self.share_child(&node, node.child_of(key));
+            }
+            return Some(self.lock_child(&node, node.child_of(key)));
+        }
+    }
+
+    /// Shares the leaf under which the key lies.
+    fn share_leaf(&self, tree: u8, key: Key) -> S::Shared<'s> {
+        let mut node = self.share_root(tree);
+        while node.level() > 0 {
+            node = self.share_child(&node, node.child_of(key));
+        }
+        node
+    }
+
+    /// Whether the tree has the entry.
+    pub fn has(&self, tree: u8, entry: Key) -> bool {
+        self.share_leaf(tree, entry).position(entry).is_some()
+    }
+
+    /// Visits leaves in order, from the key on, that may have keys of the ball. Returns after some of them, so
+    /// that others get their turn.
+    pub(crate) fn walk(&self, tree: u8, from: Key, probe: &Probe, visit: &mut dyn FnMut(&Page)) -> Walk {
+        let Some(mut from) = next(probe, from) else { return Walk::Done };
+        let mut node = self.share_root(tree);
+        if node.level() == 0 {
+            visit(&node);
+            return Walk::Done;
+        }
+        // The first key that is no longer under the node.
+        let mut end = None;
+        while node.level() > 1 {
+            let index = node.child_of(from);
+            end = after_child(&node, index).or(end);
+            node = self.share_child(&node, index);
+        }
+        if self.store.is_slow() {
+            self.prefetch(&node, from, probe);
+        }
+        for _ in 0..LEAVES_AT_A_TIME {
+            let index = node.child_of(from);
+            visit(&self.share_child(&node, index));
+            let Some(after) = after_child(&node, index) else {
+                return end.and_then(|end| next(probe, end)).map_or(Walk::Done, Walk::From);
+            };
+            if after <= from {
+                self.store.corrupted(root(tree), "keys above the leaves of its tree are out of order");
+            }
+            match next(probe, after) {
+                Some(key) if end.is_some_and(|end| key >= end) => return Walk::From(key),
+                Some(key) => from = key,
+                None => return Walk::Done,
+            }
+        }
+        Walk::From(from)
+    }
+
+    /// Says which leaves the walk will read.
+    fn prefetch(&self, node: &Page, from: Key, probe: &Probe) {
+        let mut from = Some(from);
+        for _ in 0..LEAVES_AT_A_TIME {
+            let Some(key) = from else { return };
+            let index = node.child_of(key);
+            self.store.prefetch(node.child(index));
+            from = after_child(node, index).and_then(|after| next(probe, after));
+        }
+    }
+}
+
+/// The lowest key that lies under the next child.
+fn after_child(node: &Page, index: usize) -> Option<Key> {
+    (index + 1 < node.len()).then(|| node.key(index + 1))
+}
+
+/// The first key of the ball from there on.
+fn next(probe: &Probe, from: Key) -> Option<Key> {
+    let bits = probe.next(from.bits)?;
+    Some(if bits == from.bits { from } else { Key::before(bits) })
+}
