@@ -5,6 +5,7 @@
 //! border to Postgres itself.
 #![allow(unsafe_code, reason = "Postgres is C; every unsafe block says why it is sound")]
 
+mod am;
 mod ball;
 mod gist;
 mod hamming;
@@ -21,7 +22,8 @@ pgrx::extension_sql_file!("../sql/planner.sql", name = "planner");
 pgrx::extension_sql_file!("../sql/hamming.sql", name = "hamming", requires = ["planner"]);
 pgrx::extension_sql_file!("../sql/ball.sql", name = "ball", requires = ["hamming"]);
 pgrx::extension_sql_file!("../sql/gist.sql", name = "gist", requires = ["ball"]);
-pgrx::extension_sql_file!("../sql/simhash.sql", name = "simhash", requires = ["gist"]);
+pgrx::extension_sql_file!("../sql/am.sql", name = "am", requires = ["gist"]);
+pgrx::extension_sql_file!("../sql/simhash.sql", name = "simhash", requires = ["am"]);
 pgrx::extension_sql_file!("../sql/sketch.sql", name = "sketch", requires = ["simhash"]);
 pgrx::extension_sql_file!("../sql/trigger.sql", name = "trigger", requires = ["sketch"]);
 
@@ -30,4 +32,5 @@ pgrx::extension_sql_file!("../sql/trigger.sql", name = "trigger", requires = ["s
 
 extern "C-unwind" fn _PG_init() {
     planner::install_hook();
+    am::register();
 }

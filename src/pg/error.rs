@@ -1,10 +1,12 @@
 //! Every error that a user can meet: one constructor each, with code, values and advice.
 
+use super::text;
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReport;
 use simhash_core::manber::ManberError;
 use simhash_core::{OutOfRange, Scheme, SchemeError};
+use std::ffi::CStr;
 
 /// An error on its way to the client.
 pub(crate) type SqlError = ErrorReport;
@@ -59,6 +61,32 @@ pub(crate) fn no_input(type_name: &str) -> SqlError {
 pub(crate) fn unknown_strategy(strategy: i16) -> SqlError {
     report(Code::ERRCODE_INTERNAL_ERROR, format!("unknown strategy number {strategy}"))
         .set_detail("The operator class is not the one that simhash_pg has made.")
+}
+
+pub(crate) fn corrupted_index(name: &CStr, block: u32, what: &str) -> SqlError {
+    let name = text::for_message(name);
+    report(
+        Code::ERRCODE_INDEX_CORRUPTED,
+        format!("index \"{}\" is damaged in block {block}: {what}", quote(&name)),
+    )
+    .set_hint("hamming_index_check lists all damage; REINDEX makes the index anew.")
+}
+
+pub(crate) fn not_a_hamming_index(name: &CStr) -> SqlError {
+    let name = text::for_message(name);
+    report(Code::ERRCODE_WRONG_OBJECT_TYPE, format!("\"{}\" is not an index of type hamming", quote(&name)))
+        .set_hint("Such an index is made by CREATE INDEX ... USING hamming.")
+}
+
+pub(crate) fn other_session(name: &CStr) -> SqlError {
+    let name = text::for_message(name);
+    let message = format!("cannot access temporary index \"{}\" of another session", quote(&name));
+    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+}
+
+pub(crate) fn temporary_file() -> SqlError {
+    report(Code::ERRCODE_INTERNAL_ERROR, "a temporary file ended before its time")
+        .set_detail("The build of the index wrote more to it than it could read back.")
 }
 
 pub(crate) fn null_in_sketch() -> SqlError {

@@ -2,6 +2,9 @@
 
 pub(crate) mod call;
 pub(crate) mod error;
+pub(crate) mod files;
 pub(crate) mod interrupts;
+pub(crate) mod pages;
 pub(crate) mod row;
 pub(crate) mod text;
+mod wal;

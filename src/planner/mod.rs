@@ -12,9 +12,9 @@
 //! Step 1 calls this library, so the hook of step 2 is in place even in the first query of a session.
 
 mod names;
-mod nodes;
+pub(crate) mod nodes;
 mod rewrite;
-mod selectivity;
+pub(crate) mod selectivity;
 mod support;
 
 pub(crate) use rewrite::install_hook;

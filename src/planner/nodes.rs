@@ -5,13 +5,13 @@
 use pgrx::pg_sys::{self, Node};
 
 /// The node as a struct of its tag.
-pub(super) unsafe fn cast<'a, T>(node: *mut Node, tag: pg_sys::NodeTag) -> Option<&'a mut T> {
+pub(crate) unsafe fn cast<'a, T>(node: *mut Node, tag: pg_sys::NodeTag) -> Option<&'a mut T> {
     // SAFETY: every node begins with its tag, and has the struct that the tag names.
     unsafe { (!node.is_null() && (*node).type_ == tag).then(|| &mut *node.cast::<T>()) }
 }
 
 /// The elements of a list of nodes, which may be empty (NIL).
-pub(super) unsafe fn elements<'a>(list: *mut pg_sys::List) -> &'a mut [*mut Node] {
+pub(crate) unsafe fn elements<'a>(list: *mut pg_sys::List) -> &'a mut [*mut Node] {
     if list.is_null() {
         return &mut [];
     }
@@ -19,12 +19,12 @@ pub(super) unsafe fn elements<'a>(list: *mut pg_sys::List) -> &'a mut [*mut Node
     unsafe { std::slice::from_raw_parts_mut((*list).elements.cast(), (*list).length as usize) }
 }
 
-pub(super) unsafe fn list_of(nodes: &[*mut Node]) -> *mut pg_sys::List {
+pub(crate) unsafe fn list_of(nodes: &[*mut Node]) -> *mut pg_sys::List {
     // SAFETY: appending to NIL makes a list.
     nodes.iter().fold(std::ptr::null_mut(), |list, node| unsafe { pg_sys::lappend(list, node.cast()) })
 }
 
-pub(super) unsafe fn operator(
+pub(crate) unsafe fn operator(
     operator: pg_sys::Oid,
     result: pg_sys::Oid,
     a: *mut Node,
@@ -39,18 +39,18 @@ pub(super) unsafe fn operator(
     }
 }
 
-pub(super) unsafe fn function(function: pg_sys::Oid, result: pg_sys::Oid, args: &[*mut Node]) -> *mut Node {
+pub(crate) unsafe fn function(function: pg_sys::Oid, result: pg_sys::Oid, args: &[*mut Node]) -> *mut Node {
     let (none, format) = (pg_sys::InvalidOid, pg_sys::CoercionForm::COERCE_EXPLICIT_CALL);
     // SAFETY: makes a node of others; the function takes no collation.
     unsafe { pg_sys::makeFuncExpr(function, result, list_of(args), none, none, format).cast() }
 }
 
-pub(super) unsafe fn integer(value: i32) -> *mut Node {
+pub(crate) unsafe fn integer(value: i32) -> *mut Node {
     // SAFETY: the value is of the type.
     unsafe { by_value(pg_sys::INT4OID, value) }
 }
 
-pub(super) unsafe fn bigint(value: i64) -> *mut Node {
+pub(crate) unsafe fn bigint(value: i64) -> *mut Node {
     // SAFETY: the value is of the type.
     unsafe { by_value(pg_sys::INT8OID, value) }
 }
@@ -63,7 +63,7 @@ unsafe fn by_value<T: Into<pg_sys::Datum>>(type_: pg_sys::Oid, value: T) -> *mut
 }
 
 /// The value of a constant that is not NULL.
-pub(super) unsafe fn constant(node: *mut Node) -> Option<pg_sys::Datum> {
+pub(crate) unsafe fn constant(node: *mut Node) -> Option<pg_sys::Datum> {
     // SAFETY: promised by the callers.
     let constant = unsafe { cast::<pg_sys::Const>(node, pg_sys::NodeTag::T_Const) }?;
     (!constant.constisnull).then_some(constant.constvalue)

@@ -7,6 +7,7 @@
 
 use super::names::Names;
 use super::nodes::{cast, constant, elements, function, integer, list_of, operator};
+use crate::am::install_gist_cost;
 use crate::ball::radius_below;
 use pgrx::pg_guard;
 use pgrx::pg_sys::{self, Node, NodeTag};
@@ -53,6 +54,7 @@ unsafe extern "C-unwind" fn on_relation(
         }
         for &mut index in elements((*relation).indexlist) {
             rewrite_index(&mut *index.cast(), &names);
+            install_gist_cost(&mut *index.cast(), names.ball_type);
         }
     }
 }

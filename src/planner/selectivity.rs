@@ -11,21 +11,21 @@ use simhash_core::hamming::{BITS, distance};
 
 /// The selectivity of a condition of which nothing is known, as Postgres assumes it for inequalities of
 /// ranges.
-pub(super) const UNKNOWN: f64 = 0.005;
+pub(crate) const UNKNOWN: f64 = 0.005;
 
 /// The radius that is assumed where it is not known at planning time: what the Similarity Index paper uses.
-const TYPICAL_RADIUS: i32 = 6;
+pub(crate) const TYPICAL_RADIUS: i32 = 6;
 
 /// `hamming_within(a, b, radius)`.
-pub(super) struct Condition {
-    pub(super) a: *mut Node,
-    pub(super) b: *mut Node,
-    pub(super) radius: *mut Node,
+pub(crate) struct Condition {
+    pub(crate) a: *mut Node,
+    pub(crate) b: *mut Node,
+    pub(crate) radius: *mut Node,
 }
 
 impl Condition {
     /// `fingerprint <@ ball`, if the second is a ball: a constant or a call of `hamming_ball`.
-    pub(super) unsafe fn of_ball(fingerprint: *mut Node, ball: *mut Node) -> Option<Self> {
+    pub(crate) unsafe fn of_ball(fingerprint: *mut Node, ball: *mut Node) -> Option<Self> {
         // SAFETY: two expressions, of which one is of type hamming_ball.
         unsafe {
             if pg_sys::exprType(fingerprint) != pg_sys::INT8OID {
@@ -50,7 +50,7 @@ impl Condition {
 }
 
 /// The share of rows, or of pairs of rows, for which the condition holds.
-pub(super) unsafe fn selectivity(
+pub(crate) unsafe fn selectivity(
     root: *mut pg_sys::PlannerInfo,
     condition: &Condition,
     relation: i32,
@@ -73,7 +73,7 @@ pub(super) unsafe fn selectivity(
 }
 
 /// The share of all 64-bit values that a ball holds.
-fn volume(radius: i32) -> f64 {
+pub(crate) fn volume(radius: i32) -> f64 {
     let (mut shells, mut shell) = (0.0, 1.0);
     for bit in 0..=radius.min(BITS as i32) {
         shells += shell;

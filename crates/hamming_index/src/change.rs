@@ -4,10 +4,11 @@
 //! same entries. Where a leaf has no room it is split first, in a commit of its own; a split reaches a node,
 //! its parent and the new sibling, and nothing else waits.
 
-use crate::key::{Key, Row, places};
+use crate::key::{Key, NULLS, Row, TREES, places, turned_back};
 use crate::page::{Block, Edit, Page};
+use crate::probe::Probe;
 use crate::store::{Numbered, Store};
-use crate::tree::Index;
+use crate::tree::{Index, Walk};
 
 /// Neighbours are merged when they fill at most this share of a page together, in percent. Less than full, so
 /// that the next insert does not split them again.
@@ -53,6 +54,41 @@ impl<'s, S: Store> Index<'s, S> {
         }
         self.store.commit(&mut changes);
         true
+    }
+
+    /// Removes all rows of which it is said that they are dead, and tidies up. Returns how many remain, and
+    /// how many were removed.
+    ///
+    /// Every row is looked at in one tree, and removed from all at once. An entry that is moved meanwhile stays
+    /// in the range of keys that it was in, so none is passed over.
+    pub fn vacuum(&self, is_dead: &mut dyn FnMut(Row) -> bool) -> (u64, u64) {
+        let (mut remaining, mut removed) = (0, 0);
+        for tree in [0, NULLS] {
+            let mut from = Key::FIRST;
+            loop {
+                self.store.check_for_interrupts();
+                let mut dead = Vec::new();
+                let start = from;
+                let walk = self.walk(tree, from, &Probe::ALL, &mut |leaf| {
+                    let entries = leaf.keys().filter(|&entry| entry >= start);
+                    for entry in entries {
+                        if is_dead(entry.row) { dead.push(entry) } else { remaining += 1 }
+                    }
+                });
+                for entry in dead {
+                    let fingerprint = (tree != NULLS).then(|| turned_back(entry.bits, tree));
+                    removed += u64::from(self.remove(fingerprint, entry.row));
+                }
+                match walk {
+                    Walk::From(key) => from = key,
+                    Walk::Done => break,
+                }
+            }
+        }
+        if removed > 0 {
+            self.tidy();
+        }
+        (remaining, removed)
     }
 
     /// Makes room in the node at this level under which the key lies.
@@ -116,7 +152,7 @@ impl<'s, S: Store> Index<'s, S> {
 
     /// Merges neighbours that have become small, and lowers trees that have become too high.
     pub fn tidy(&self) {
-        for tree in 0..crate::key::TREES as u8 {
+        for tree in 0..TREES as u8 {
             let mut level = 0;
             while self.tidy_level(tree, level) {
                 level += 1;

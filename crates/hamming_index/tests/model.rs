@@ -34,8 +34,10 @@ fn fingerprint() -> impl Strategy<Value = Option<u64>> {
 enum Step {
     /// Rows that are added one by one.
     Insert(Vec<Option<u64>>),
-    /// Of these parts of a thousand, rows are removed.
+    /// Of these parts of a thousand, rows are removed one by one.
     Remove(u32, u32),
+    /// Of these parts of a thousand, rows are removed at once.
+    Vacuum(u32, u32),
     Tidy,
     /// A new index of all rows.
     Rebuild {
@@ -48,10 +50,16 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => prop::collection::vec(fingerprint(), 1..2500).prop_map(Step::Insert),
         2 => (0u32..900, 0u32..400).prop_map(|(from, parts)| Step::Remove(from, from + parts)),
+        2 => (0u32..900, 0u32..900).prop_map(|(from, parts)| Step::Vacuum(from, from + parts)),
         2 => Just(Step::Tidy),
         // Nearly empty pages make high trees of few rows.
         1 => (1usize..100, 50usize..5000).prop_map(|(fill, at_a_time)| Step::Rebuild { fill, at_a_time }),
     ]
+}
+
+/// Which part of a thousand the row is in.
+fn part(number: &u32) -> u32 {
+    number.wrapping_mul(2_654_435_761) % 1000
 }
 
 fn carry_out(step: &Step, model: &mut Model, memory: &mut Memory) {
@@ -63,8 +71,16 @@ fn carry_out(step: &Step, model: &mut Model, memory: &mut Memory) {
                 memory.index().insert(fingerprint, row(number));
             }
         }
+        Step::Vacuum(from, to) => {
+            let before = model.len();
+            let dead: Vec<_> = model
+                .extract_if(.., |number, _| (*from..*to).contains(&part(number)))
+                .map(|(number, _)| row(number))
+                .collect();
+            let (remaining, removed) = memory.index().vacuum(&mut |row| dead.binary_search(&row).is_ok());
+            assert_eq!((remaining, removed), (model.len() as u64, (before - model.len()) as u64));
+        }
         Step::Remove(from, to) => {
-            let part = |number: &u32| number.wrapping_mul(2_654_435_761) % 1000;
             for (number, fingerprint) in
                 model.extract_if(.., |number, _| (*from..*to).contains(&part(number)))
             {

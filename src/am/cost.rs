@@ -1,0 +1,191 @@
+//! What a search costs, for the planner.
+//!
+//! How many pages are read at which radius follows from the size of the index alone, for both kinds of index. GiST's
+//! own estimate knows nothing of distances: it takes the share of rows that are found for the share of pages
+//! that are read, so it would win for every radius. Its estimate is corrected here.
+
+use crate::planner::nodes::{cast, constant, elements};
+use crate::planner::selectivity::{Condition, TYPICAL_RADIUS, volume};
+use hamming_index::cost::{leaves_in, leaves_read, pages_read};
+use hamming_index::page::LEAF_CAPACITY;
+use pgrx::{pg_guard, pg_sys};
+
+/// Fingerprints compared in the time that the planner takes for one operator: a page's 582 take some 0.15 µs,
+/// an operator some 0.05 µs.
+const COMPARISONS_PER_OPERATOR: f64 = 200.0;
+
+/// Operators in the time that it takes to find, pin and lock a page: as in Postgres's own indexes.
+const OPERATORS_PER_PAGE: f64 = 50.0;
+
+/// Children of an inner page of GiST with our keys of 16 bytes.
+const GIST_FANOUT: f64 = 150.0;
+
+/// What the conditions of a path say.
+struct Asked {
+    /// The smallest radius of all conditions, if there are any on the distance.
+    radius: Option<u32>,
+    /// What it takes to compute what is compared with.
+    operands: f64,
+    is_ordered: bool,
+}
+
+/// # Safety
+/// The path must be one of the query.
+unsafe fn asked(root: *mut pg_sys::PlannerInfo, path: &pg_sys::IndexPath) -> Asked {
+    // SAFETY: promised by the caller: clauses are lists of conditions, which have expressions.
+    unsafe {
+        let conditions = pg_sys::get_quals_from_indexclauses(path.indexclauses);
+        let radii = elements(conditions).iter().filter_map(|&condition| {
+            let condition = cast::<pg_sys::RestrictInfo>(condition, pg_sys::NodeTag::T_RestrictInfo)?;
+            radius(root, condition.clause.cast())
+        });
+        let radius = radii.min();
+        let operands = pg_sys::index_other_operands_eval_cost(root, conditions)
+            + pg_sys::index_other_operands_eval_cost(root, path.indexorderbys);
+        Asked { radius, operands, is_ordered: !path.indexorderbys.is_null() }
+    }
+}
+
+/// The radius of a condition, if it is one on the distance.
+///
+/// # Safety
+/// The condition must be one of the query.
+unsafe fn radius(root: *mut pg_sys::PlannerInfo, condition: *mut pg_sys::Node) -> Option<u32> {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let condition = cast::<pg_sys::OpExpr>(condition, pg_sys::NodeTag::T_OpExpr)?;
+        let &mut [key, operand] = elements(condition.args) else { return None };
+        // The only other operator is equality.
+        let Some(within) = Condition::of_ball(key, operand) else { return Some(0) };
+        let radius = constant(pg_sys::estimate_expression_value(root, within.radius));
+        let radius = radius.map_or(TYPICAL_RADIUS, |datum| datum.value() as i32);
+        Some(radius.clamp(0, u64::BITS as i32) as u32)
+    }
+}
+
+/// The radius within which the nearest of so many scattered fingerprints is expected.
+fn nearest_radius(rows: f64) -> u32 {
+    (0..u64::BITS).find(|&radius| rows * volume(radius as i32) >= 1.0).unwrap_or(u64::BITS)
+}
+
+/// Pages that a search reads before the first row is found, pages in all, and fingerprints that it compares.
+fn pages(asked: &Asked, index: &pg_sys::IndexOptInfo, rows: f64) -> (f64, f64, f64) {
+    let leaves = leaves_in(index.pages);
+    let entries = LEAF_CAPACITY as f64;
+    match (asked.radius, asked.is_ordered) {
+        (Some(radius), false) => (0.0, pages_read(leaves, radius), leaves_read(leaves, radius) * entries),
+        (None, false) => (0.0, leaves, 0.0),
+        (radius, true) => {
+            let farthest = radius.unwrap_or(u64::BITS);
+            let first = 2.0 * pages_read(leaves, nearest_radius(index.tuples).min(farthest));
+            // All of them are sorted piece by piece, each by a search of its own.
+            // SAFETY: a setting.
+            let piece = unsafe { pg_sys::work_mem } as f64 * 1024.0 / size_of::<[u64; 3]>() as f64;
+            let searches = (rows / piece).ceil().max(1.0);
+            let all = first + searches * pages_read(leaves, farthest);
+            (first, all, all * entries)
+        }
+    }
+}
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn amcostestimate(
+    root: *mut pg_sys::PlannerInfo,
+    path: *mut pg_sys::IndexPath,
+    loop_count: f64,
+    startup: *mut pg_sys::Cost,
+    total: *mut pg_sys::Cost,
+    selectivity: *mut pg_sys::Selectivity,
+    correlation: *mut f64,
+    index_pages: *mut f64,
+) {
+    // SAFETY: the planner passes a path of the query, and places for the answers.
+    unsafe {
+        let index = &*(*path).indexinfo;
+        // For the share of rows that are found.
+        let mut costs = pg_sys::GenericCosts::default();
+        pg_sys::genericcostestimate(root, path, loop_count, &raw mut costs);
+        let asked = asked(root, &*path);
+        let rows = costs.indexSelectivity * index.tuples;
+        let (first_pages, all_pages, compared) = pages(&asked, index, rows);
+        // Of the searches of a join, later ones find pages that earlier ones have read.
+        let all_read = all_pages * loop_count;
+        let fetched = pg_sys::index_pages_fetched(all_read, index.pages, index.pages.into(), root);
+        let page_cost = fetched / all_read.max(1.0) * costs.spc_random_page_cost
+            + OPERATORS_PER_PAGE * pg_sys::cpu_operator_cost;
+        *startup = asked.operands + first_pages * page_cost;
+        *total = asked.operands
+            + all_pages * page_cost
+            + compared * pg_sys::cpu_operator_cost / COMPARISONS_PER_OPERATOR
+            + rows * pg_sys::cpu_index_tuple_cost;
+        *selectivity = costs.indexSelectivity;
+        *correlation = 0.0;
+        *index_pages = all_pages;
+    }
+}
+
+/// Makes the planner ask us what a search of a GiST index costs, if its first column has our operator class.
+///
+/// # Safety
+/// The index must be one of the query, and the type that of balls.
+pub(crate) unsafe fn install_gist_cost(index: &mut pg_sys::IndexOptInfo, ball_type: pg_sys::Oid) {
+    // SAFETY: promised by the caller; an index has at least one column.
+    unsafe {
+        if index.relam != pg_sys::GIST_AM_OID {
+            return;
+        }
+        let strategy = crate::ball::WITHIN_BALL;
+        let operator = pg_sys::get_opfamily_member(*index.opfamily, pg_sys::INT8OID, ball_type, strategy);
+        if operator != pg_sys::InvalidOid {
+            // Its type has arguments in some versions of Postgres, and none in others.
+            let estimate = gist_cost as *const ();
+            index.amcostestimate = Some(std::mem::transmute_copy(&estimate));
+        }
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn gist_cost(
+    root: *mut pg_sys::PlannerInfo,
+    path: *mut pg_sys::IndexPath,
+    loop_count: f64,
+    startup: *mut pg_sys::Cost,
+    total: *mut pg_sys::Cost,
+    selectivity: *mut pg_sys::Selectivity,
+    correlation: *mut f64,
+    index_pages: *mut f64,
+) {
+    // SAFETY: the planner passes a path of the query, and places for the answers.
+    unsafe {
+        let index = &*(*path).indexinfo;
+        let mut costs = pg_sys::GenericCosts::default();
+        pg_sys::genericcostestimate(root, path, loop_count, &raw mut costs);
+        let asked = asked(root, &*path);
+        let nearest = asked.is_ordered.then(|| nearest_radius(index.tuples));
+        let radius = asked.radius.or(nearest);
+        let read = radius.map_or(0.0, |radius| gist_pages(f64::from(index.pages), radius));
+        // What is left out of the general estimate.
+        let more = (read - costs.numIndexPages).max(0.0);
+        let all_read = (more * loop_count).max(1.0);
+        let fetched = pg_sys::index_pages_fetched(all_read, index.pages, index.pages.into(), root);
+        let page_cost =
+            fetched / all_read * costs.spc_random_page_cost + GIST_FANOUT * pg_sys::cpu_operator_cost;
+        *startup = costs.indexStartupCost + if asked.is_ordered { more * page_cost } else { 0.0 };
+        *total = costs.indexTotalCost + more * page_cost;
+        *selectivity = costs.indexSelectivity;
+        *correlation = costs.indexCorrelation;
+        *index_pages = costs.numIndexPages + more;
+    }
+}
+
+/// Pages of a tree of bounding boxes that are within a radius of a query. A page of so many fixes the bits that
+/// tell it from the others: of all strings of that length, as many as are within the radius.
+fn gist_pages(pages: f64, radius: u32) -> f64 {
+    let bits = pages.max(1.0).log2();
+    let (mut share, mut shell) = (0.0, (-bits).exp2());
+    for differing in 0..=radius {
+        share += shell;
+        shell *= ((bits - f64::from(differing)) / f64::from(differing + 1)).max(0.0);
+    }
+    (pages * share.min(1.0)).max(1.0)
+}

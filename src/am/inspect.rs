@@ -1,0 +1,178 @@
+//! What an index consists of, and whether it is sound.
+
+use super::build::{ambuild, scan_table};
+use super::{fingerprint, row_of};
+use crate::pg::error;
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::pages::Pages;
+use hamming_index::cost::{leaves_in, pages_read};
+use hamming_index::key::{BANDS, Key, NULLS, Row, turned};
+use hamming_index::page::LEAF_CAPACITY;
+use hamming_index::store::Store;
+use hamming_index::{Index, Problem, root};
+use pgrx::iter::TableIterator;
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::{name, pg_extern, pg_guard, pg_sys};
+use std::ffi::{CStr, c_void};
+
+/// An index of our type and its table, open, and locked until the end of the transaction.
+struct Opened {
+    table: pg_sys::Relation,
+    index: pg_sys::Relation,
+}
+
+impl Opened {
+    fn new(index: pg_sys::Oid, lock: u32) -> Self {
+        // SAFETY: looks up and opens relations, or raises an error; the table is locked first, as everywhere.
+        unsafe {
+            let table = pg_sys::IndexGetRelation(index, true);
+            if table == pg_sys::InvalidOid {
+                Err(error::not_a_hamming_index(&relation_name(index))).unwrap_or_report()
+            }
+            let table = pg_sys::table_open(table, lock as i32);
+            let index = pg_sys::index_open(index, lock as i32);
+            let opened = Self { table, index };
+            let class = &*(*index).rd_rel;
+            let name = CStr::from_ptr(class.relname.data.as_ptr());
+            let build = (*(*index).rd_indam).ambuild.map(|build| build as *const ());
+            if build != Some(ambuild as *const ()) {
+                Err(error::not_a_hamming_index(name)).unwrap_or_report()
+            }
+            if class.relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP && !(*index).rd_islocaltemp {
+                Err(error::other_session(name)).unwrap_or_report()
+            }
+            opened
+        }
+    }
+
+    fn pages(&self) -> Pages {
+        // SAFETY: open until we are dropped, which is after what is returned here.
+        unsafe { Pages::of(self.index) }
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let keep_lock = pg_sys::NoLock as i32;
+            // SAFETY: opened by us.
+            unsafe {
+                pg_sys::index_close(self.index, keep_lock);
+                pg_sys::table_close(self.table, keep_lock);
+            }
+        }
+    }
+}
+
+/// The name of a relation, or what is said instead of one.
+fn relation_name(relation: pg_sys::Oid) -> std::ffi::CString {
+    // SAFETY: looks the name up, and copies it if there is one.
+    unsafe {
+        let name = pg_sys::get_rel_name(relation);
+        if name.is_null() { c"?".to_owned() } else { CStr::from_ptr(name).to_owned() }
+    }
+}
+
+#[pg_extern(sql = false)]
+#[allow(clippy::type_complexity, reason = "the columns of the result")]
+fn hamming_index_stats(
+    index: pg_sys::Oid,
+) -> TableIterator<
+    'static,
+    (
+        name!(rows, i64),
+        name!(nulls, i64),
+        name!(bands, i32),
+        name!(pages, i64),
+        name!(leaf_pages, i64),
+        name!(inner_pages, i64),
+        name!(unused_pages, i64),
+        name!(height, i32),
+        name!(fill, f32),
+        name!(expected_pages, Vec<i32>),
+    ),
+> {
+    let opened = Opened::new(index, pg_sys::AccessShareLock);
+    let pages = opened.pages();
+    let totals = Index::new(&pages).totals();
+    let sum = |part: fn(&hamming_index::Totals) -> u64| totals.iter().map(part).sum::<u64>() as i64;
+    let (leaves, inner, all) = (sum(|tree| tree.leaves), sum(|tree| tree.inner), i64::from(pages.pages()));
+    let fill = sum(|tree| tree.entries) as f32 / (leaves * LEAF_CAPACITY as i64) as f32;
+    let expected = (0..=u64::BITS).map(|radius| pages_read(leaves_in(pages.pages()), radius).round() as i32);
+    TableIterator::once((
+        totals[0].entries as i64,
+        totals[usize::from(NULLS)].entries as i64,
+        BANDS as i32,
+        all,
+        leaves,
+        inner,
+        all - leaves - inner,
+        totals.iter().map(|tree| tree.height).max().unwrap_or(0) as i32,
+        fill,
+        expected.collect(),
+    ))
+}
+
+#[pg_extern(sql = false)]
+fn hamming_index_check(
+    index: pg_sys::Oid,
+    heapallindexed: bool,
+) -> TableIterator<'static, (name!(block, i64), name!(problem, String))> {
+    // Nobody writes meanwhile, so that everything has to fit.
+    let opened = Opened::new(index, pg_sys::ShareLock);
+    let pages = opened.pages();
+    let mut problems = Vec::new();
+    Index::new(&pages).verify(&mut |problem| problems.push(problem));
+    // What is broken cannot be searched.
+    if heapallindexed && problems.is_empty() {
+        look_up_rows(&opened, &pages, &mut problems);
+    }
+    TableIterator::new(problems.into_iter().map(|problem| (problem.block.into(), problem.text)))
+}
+
+/// What the scan of the table is compared with.
+struct LookUp<'a> {
+    index: Index<'a, Pages>,
+    problems: &'a mut Vec<Problem>,
+}
+
+/// Looks up each row of the table in all trees.
+fn look_up_rows(opened: &Opened, pages: &Pages, problems: &mut Vec<Problem>) {
+    let mut look_up = LookUp { index: Index::new(pages), problems };
+    // SAFETY: both are open; the callback gets what is passed here.
+    unsafe {
+        let info = pg_sys::BuildIndexInfo(opened.index);
+        let state: *mut c_void = (&raw mut look_up).cast();
+        scan_table(opened.table, opened.index, info, Some(look_up_row), state);
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn look_up_row(
+    _index: pg_sys::Relation,
+    tid: pg_sys::ItemPointer,
+    values: *mut pg_sys::Datum,
+    is_null: *mut bool,
+    _is_alive: bool,
+    state: *mut c_void,
+) {
+    check_for_interrupts();
+    // SAFETY: called by the scan with what we passed to it, and with a row.
+    let (look_up, fingerprint, row) =
+        unsafe { (&mut *state.cast::<LookUp>(), fingerprint(values, is_null), row_of(*tid)) };
+    let trees = if fingerprint.is_some() { 0..NULLS } else { NULLS..NULLS + 1 };
+    for tree in trees {
+        let key = Key { bits: turned(fingerprint.unwrap_or(0), tree), row };
+        if !look_up.index.has(tree, key) {
+            look_up.problems.push(Problem { block: root(tree), text: missing(row, fingerprint, tree) });
+        }
+    }
+}
+
+fn missing(row: Row, fingerprint: Option<u64>, tree: u8) -> String {
+    let row = format!("row ({},{})", row.page(), row.place());
+    match fingerprint {
+        Some(value) => format!("{row} with fingerprint {} is missing in band {tree}", value as i64),
+        None => format!("{row} is missing among those whose fingerprint is NULL"),
+    }
+}

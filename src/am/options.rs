@@ -1,0 +1,66 @@
+//! Storage parameters.
+
+use hamming_index::page::LEAF_CAPACITY;
+use pgrx::{pg_guard, pg_sys};
+use std::cell::Cell;
+
+/// How full a new page is when the index is built, in percent. What is left takes the first inserts without
+/// splitting; with this, an entry takes 59 bytes.
+const DEFAULT_FILLFACTOR: i32 = 95;
+const _: () = assert!(LEAF_CAPACITY * DEFAULT_FILLFACTOR as usize / 100 > 1);
+
+/// As Postgres keeps it with the index.
+#[repr(C)]
+struct Options {
+    length: i32,
+    fillfactor: i32,
+}
+
+thread_local! {
+    static KIND: Cell<pg_sys::relopt_kind::Type> = const { Cell::new(0) };
+}
+
+/// Makes the parameters known. Called once, when the library is loaded.
+pub(crate) fn register() {
+    // SAFETY: the strings are constants; the lock is the one that is taken to change the parameter.
+    unsafe {
+        KIND.set(pg_sys::add_reloption_kind());
+        pg_sys::add_int_reloption(
+            KIND.get(),
+            c"fillfactor".as_ptr(),
+            c"How full pages are when the index is built, in percent".as_ptr(),
+            DEFAULT_FILLFACTOR,
+            50,
+            100,
+            pg_sys::ShareUpdateExclusiveLock as i32,
+        );
+    }
+}
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn amoptions(
+    options: pg_sys::Datum,
+    validate: bool,
+) -> *mut pg_sys::bytea {
+    let element = pg_sys::relopt_parse_elt {
+        optname: c"fillfactor".as_ptr(),
+        opttype: pg_sys::relopt_type::RELOPT_TYPE_INT,
+        offset: std::mem::offset_of!(Options, fillfactor) as i32,
+        ..Default::default()
+    };
+    // SAFETY: the element describes the struct, whose size is passed.
+    unsafe {
+        pg_sys::build_reloptions(options, validate, KIND.get(), size_of::<Options>(), &raw const element, 1)
+            .cast()
+    }
+}
+
+/// The parameter of an index.
+///
+/// # Safety
+/// The index must be open and of our type.
+pub(super) unsafe fn fillfactor(index: pg_sys::Relation) -> usize {
+    // SAFETY: promised by the caller; the options of such an index were made by us.
+    let options = unsafe { (*index).rd_options.cast::<Options>().as_ref() };
+    options.map_or(DEFAULT_FILLFACTOR, |options| options.fillfactor) as usize
+}

@@ -1,0 +1,261 @@
+//! Searching: ranges, nearest neighbours, and both together.
+//!
+//! A scan takes its matches from the index in batches and holds no page between two of them. So a row may be
+//! vacuumed, and its place be taken by another, before the executor looks at it. For snapshots of the usual
+//! kind (MVCC) that other row is too young to be seen; for others the row's value is checked again. Index-only
+//! scans are not offered, since they would not look at the row at all.
+
+use super::{EQUAL, tid_of};
+use crate::ball::{Ball as SqlBall, WITHIN_BALL};
+use crate::pg::error;
+use crate::pg::pages::Pages;
+use hamming_index::cost::leaves_in;
+use hamming_index::store::Store;
+use hamming_index::{Ball, Hit, Index, Query, Search};
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
+
+/// What is kept of a scan between calls.
+struct Scan {
+    pages: Pages,
+    /// None if nothing can be found.
+    search: Option<Search>,
+    tree_leaves: f64,
+    /// Found, and from `next` on not yet returned.
+    hits: Vec<Hit>,
+    next: usize,
+}
+
+impl Scan {
+    /// Goes on to the next match.
+    fn advance(&mut self) -> Option<Hit> {
+        while self.next == self.hits.len() {
+            self.hits.clear();
+            self.next = 0;
+            if !self.search.as_mut()?.next_batch(&Index::new(&self.pages), &mut self.hits) {
+                return None;
+            }
+        }
+        self.next += 1;
+        self.hits.get(self.next - 1).copied()
+    }
+}
+
+/// # Safety
+/// The scan must be one that [`ambeginscan`] has begun.
+unsafe fn state<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut Scan {
+    // SAFETY: promised by the caller; it lives as long as the memory that the scan was begun in.
+    unsafe { &mut *(*scan).opaque.cast() }
+}
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn ambeginscan(
+    index: pg_sys::Relation,
+    keys: i32,
+    order_bys: i32,
+) -> pg_sys::IndexScanDesc {
+    // SAFETY: Postgres passes the open index and keeps it open as long as the scan. What we keep is dropped with
+    // the memory of the query, also after an error.
+    unsafe {
+        let scan = pg_sys::RelationGetIndexScan(index, keys, order_bys);
+        let pages = Pages::of(index);
+        let tree_leaves = leaves_in(pages.pages());
+        let state = Scan { pages, search: None, tree_leaves, hits: Vec::new(), next: 0 };
+        (*scan).opaque = PgMemoryContexts::CurrentMemoryContext.leak_and_drop_on_delete(state).cast();
+        if order_bys > 0 {
+            let count = order_bys as usize;
+            (*scan).xs_orderbyvals = pg_sys::palloc0(size_of::<pg_sys::Datum>() * count).cast();
+            (*scan).xs_orderbynulls = pg_sys::palloc0(size_of::<bool>() * count).cast();
+        }
+        scan
+    }
+}
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn amrescan(
+    scan: pg_sys::IndexScanDesc,
+    keys: pg_sys::ScanKey,
+    key_count: i32,
+    order_bys: pg_sys::ScanKey,
+    order_by_count: i32,
+) {
+    // SAFETY: Postgres passes the scan, and as many keys as it was begun with, or none to keep the old ones.
+    unsafe {
+        let descriptor = &mut *scan;
+        if !keys.is_null() && key_count > 0 {
+            keys.copy_to(descriptor.keyData, key_count as usize);
+        }
+        if !order_bys.is_null() && order_by_count > 0 {
+            order_bys.copy_to(descriptor.orderByData, order_by_count as usize);
+        }
+        let state = state(scan);
+        state.hits.clear();
+        state.next = 0;
+        let keys = slice(descriptor.keyData, descriptor.numberOfKeys);
+        let order_bys = slice(descriptor.orderByData, descriptor.numberOfOrderBys);
+        let max_sorted = pg_sys::work_mem as usize * 1024 / size_of::<(Hit, Hit, Hit)>();
+        state.search = query(keys, order_bys).map(|query| Search::new(query, state.tree_leaves, max_sorted));
+    }
+}
+
+/// # Safety
+/// There must be so many keys.
+unsafe fn slice<'a>(keys: pg_sys::ScanKey, count: i32) -> &'a [pg_sys::ScanKeyData] {
+    if count == 0 {
+        return &[];
+    }
+    // SAFETY: promised by the caller.
+    unsafe { std::slice::from_raw_parts(keys, count as usize) }
+}
+
+/// What the keys ask, if anything can answer it.
+///
+/// # Safety
+/// Arguments must be of the types that the operator class says.
+unsafe fn query(keys: &[pg_sys::ScanKeyData], order_bys: &[pg_sys::ScanKeyData]) -> Option<Query> {
+    let mut query = Query { values: true, nulls: true, ..Query::default() };
+    for key in keys {
+        let flags = key.sk_flags as u32;
+        if flags & pg_sys::SK_SEARCHNULL != 0 {
+            query.values = false;
+        } else if flags & pg_sys::SK_SEARCHNOTNULL != 0 {
+            query.nulls = false;
+        } else if flags & pg_sys::SK_ISNULL != 0 {
+            return None;
+        } else {
+            // SAFETY: promised by the caller.
+            query.balls.push(unsafe { ball(key) }?);
+        }
+    }
+    // The first decides; the executor looks to the others.
+    query.nearest_to = order_bys.first().and_then(|key| {
+        let is_null = key.sk_flags as u32 & pg_sys::SK_ISNULL != 0;
+        (!is_null).then(|| key.sk_argument.value() as u64)
+    });
+    Some(query)
+}
+
+/// All that a key allows, if that is anything.
+///
+/// # Safety
+/// The argument must be of the type that the operator class says.
+unsafe fn ball(key: &pg_sys::ScanKeyData) -> Option<Ball> {
+    match key.sk_strategy as i16 {
+        WITHIN_BALL => {
+            // SAFETY: promised by the caller.
+            let ball: SqlBall = unsafe { key.sk_argument.cast_mut_ptr::<SqlBall>().read() };
+            let radius = u32::try_from(ball.radius).ok()?.min(u64::BITS);
+            Some(Ball { center: ball.center as u64, radius })
+        }
+        EQUAL => Some(Ball { center: key.sk_argument.value() as u64, radius: 0 }),
+        other => Err(error::unknown_strategy(other)).unwrap_or_report(),
+    }
+}
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn amgettuple(
+    scan: pg_sys::IndexScanDesc,
+    _direction: pg_sys::ScanDirection::Type,
+) -> bool {
+    // SAFETY: Postgres passes the scan.
+    unsafe {
+        let state = state(scan);
+        let descriptor = &mut *scan;
+        if state.next == 0 && state.hits.is_empty() {
+            count_scan(descriptor);
+        }
+        let Some(hit) = state.advance() else { return false };
+        descriptor.xs_heaptid = tid_of(hit.row);
+        descriptor.xs_recheck = !is_mvcc(descriptor.xs_snapshot);
+        set_distances(descriptor, hit);
+        true
+    }
+}
+
+/// Tells the executor the distance. With several of them the rows are in the order of the first; of the others
+/// it learns that they are not below 0, and sorts what is equally near by itself.
+///
+/// # Safety
+/// The scan must be one that [`ambeginscan`] has begun.
+unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, hit: Hit) {
+    for index in 0..scan.numberOfOrderBys as usize {
+        // SAFETY: there are as many values as distances were asked for.
+        unsafe {
+            let distance = if index == 0 { hit.distance } else { Some(0) };
+            *scan.xs_orderbyvals.add(index) = pg_sys::Datum::from(distance.unwrap_or(0) as i32);
+            *scan.xs_orderbynulls.add(index) = distance.is_none();
+        }
+    }
+    scan.xs_recheckorderby = scan.numberOfOrderBys > 1;
+}
+
+/// Whether the snapshot sees rows as of one moment.
+///
+/// # Safety
+/// There must be a snapshot, or none.
+unsafe fn is_mvcc(snapshot: pg_sys::Snapshot) -> bool {
+    use pg_sys::SnapshotType::{SNAPSHOT_HISTORIC_MVCC, SNAPSHOT_MVCC};
+    // SAFETY: promised by the caller.
+    let kind = unsafe { snapshot.as_ref() }.map(|snapshot| snapshot.snapshot_type);
+    kind.is_some_and(|kind| kind == SNAPSHOT_MVCC || kind == SNAPSHOT_HISTORIC_MVCC)
+}
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn amgetbitmap(
+    scan: pg_sys::IndexScanDesc,
+    bitmap: *mut pg_sys::TIDBitmap,
+) -> i64 {
+    // SAFETY: Postgres passes the scan, and a bitmap to fill.
+    unsafe {
+        count_scan(&mut *scan);
+        let state = state(scan);
+        let Some(search) = &mut state.search else { return 0 };
+        let mut count = 0;
+        let mut tids: Vec<pg_sys::ItemPointerData> = Vec::new();
+        while search.next_batch(&Index::new(&state.pages), &mut state.hits) {
+            tids.clear();
+            tids.extend(state.hits.drain(..).map(|hit| tid_of(hit.row)));
+            pg_sys::tbm_add_tuples(bitmap, tids.as_mut_ptr(), tids.len() as i32, false);
+            count += tids.len() as i64;
+        }
+        count
+    }
+}
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
+    // SAFETY: Postgres passes the scan. The rest goes with the memory of the query.
+    let state = unsafe { state(scan) };
+    state.search = None;
+    state.hits = Vec::new();
+}
+
+/// For `pg_stat_user_indexes`, and in PostgreSQL 18 for EXPLAIN.
+///
+/// # Safety
+/// The scan must be one that [`ambeginscan`] has begun.
+unsafe fn count_scan(scan: &mut pg_sys::IndexScanDescData) {
+    // SAFETY: promised by the caller; the index is open.
+    unsafe {
+        let index = &mut *scan.indexRelation;
+        #[cfg(not(feature = "pg14"))]
+        if index.pgstat_info.is_null() && index.pgstat_enabled {
+            pg_sys::pgstat_assoc_relation(index);
+        }
+        if let Some(info) = index.pgstat_info.as_mut() {
+            #[cfg(any(feature = "pg14", feature = "pg15"))]
+            let counts = &mut info.t_counts;
+            #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+            let counts = &mut info.counts;
+            #[cfg(any(feature = "pg14", feature = "pg15"))]
+            let scans = &mut counts.t_numscans;
+            #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+            let scans = &mut counts.numscans;
+            *scans += 1;
+        }
+        #[cfg(feature = "pg18")]
+        if let Some(instrument) = scan.instrument.as_mut() {
+            instrument.nsearches += 1;
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Removing rows that nobody can see any more.
+
+use super::tid_of;
+use crate::pg::pages::Pages;
+use hamming_index::store::Store;
+use hamming_index::{Index, ROOTS};
+use pgrx::{pg_guard, pg_sys};
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn ambulkdelete(
+    info: *mut pg_sys::IndexVacuumInfo,
+    stats: *mut pg_sys::IndexBulkDeleteResult,
+    is_dead: pg_sys::IndexBulkDeleteCallback,
+    state: *mut std::ffi::c_void,
+) -> *mut pg_sys::IndexBulkDeleteResult {
+    // SAFETY: Postgres passes the open index, and which rows are dead.
+    unsafe {
+        let pages = Pages::for_vacuum(&*info);
+        let result = result(stats);
+        let mut is_dead = |row| {
+            let mut tid = tid_of(row);
+            is_dead.is_some_and(|is_dead| pg_sys::ffi::pg_guard_ffi_boundary(|| is_dead(&raw mut tid, state)))
+        };
+        let (remaining, removed) = Index::new(&pages).vacuum(&mut is_dead);
+        (*result).num_index_tuples = remaining as f64;
+        (*result).tuples_removed += removed as f64;
+        result
+    }
+}
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn amvacuumcleanup(
+    info: *mut pg_sys::IndexVacuumInfo,
+    stats: *mut pg_sys::IndexBulkDeleteResult,
+) -> *mut pg_sys::IndexBulkDeleteResult {
+    // SAFETY: Postgres passes the open index.
+    unsafe {
+        // Without dead rows there are no new free pages to be found.
+        if (*info).analyze_only || stats.is_null() {
+            return stats;
+        }
+        let pages = Pages::for_vacuum(&*info);
+        let all = pages.settled_pages();
+        let mut free = 0;
+        for block in ROOTS..all {
+            pages.check_for_interrupts();
+            if pages.is_free(block) {
+                pages.record_free(block);
+                free += 1;
+            }
+        }
+        pg_sys::IndexFreeSpaceMapVacuum((*info).index);
+        (*stats).num_pages = all;
+        (*stats).pages_free = free;
+        stats
+    }
+}
+
+/// What has been found so far: made by the first call.
+unsafe fn result(stats: *mut pg_sys::IndexBulkDeleteResult) -> *mut pg_sys::IndexBulkDeleteResult {
+    if !stats.is_null() {
+        return stats;
+    }
+    // SAFETY: memory of that size, zero as it is to begin with.
+    unsafe { pg_sys::palloc0(size_of::<pg_sys::IndexBulkDeleteResult>()).cast() }
+}

@@ -1,0 +1,146 @@
+//! Whether an operator class is one that the access method can serve.
+//!
+//! The index computes distances by itself, so only the operators whose functions are ours mean the same to it
+//! as to a sequential scan.
+
+use super::{DISTANCE, EQUAL};
+use crate::ball::WITHIN_BALL;
+use pgrx::pg_sys::errcodes::PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION;
+use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
+use pgrx::{PgLogLevel, ereport, pg_guard};
+use std::ffi::CStr;
+
+/// Functions in C, by Postgres's own number.
+const C_LANGUAGE: u32 = 13;
+
+/// An operator of a family, as the catalog has it.
+struct Member {
+    strategy: i16,
+    operator: Oid,
+    /// `s` to search by, `o` to order by.
+    purpose: u8,
+    sort_family: Oid,
+    left_type: Oid,
+}
+
+impl Member {
+    /// What is wrong with it.
+    fn fault(&self) -> Option<&'static str> {
+        // SAFETY: looks the operator up.
+        let function = unsafe { pg_sys::get_opcode(self.operator) };
+        if self.left_type != pg_sys::INT8OID {
+            return Some("its left side is not a bigint");
+        }
+        match self.strategy {
+            WITHIN_BALL if !is_ours(function, c"hamming_ball_contained") => {
+                Some("it is not <@ of bigint and hamming_ball")
+            }
+            EQUAL if function.to_u32() != pg_sys::F_INT8EQ => Some("it is not = of two bigint"),
+            DISTANCE if !is_ours(function, c"hamming_wrapper") => Some("it is not <~> of two bigint"),
+            DISTANCE if self.purpose != b'o' => Some("it is there to search by, not to order by"),
+            DISTANCE if self.sort_family != pg_sys::INTEGER_BTREE_FAM_OID => {
+                Some("it is not ordered as integers are")
+            }
+            WITHIN_BALL | EQUAL if self.purpose != b's' => Some("it is there to order by, not to search by"),
+            WITHIN_BALL | EQUAL | DISTANCE => None,
+            _ => Some("there is no such strategy"),
+        }
+    }
+}
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn amvalidate(class: Oid) -> bool {
+    let Some((family, input_type, name)) = class_of(class) else { return false };
+    let members = members_of(family);
+    let mut faults: Vec<String> = Vec::new();
+    if input_type != pg_sys::INT8OID {
+        faults.push("it is not for type bigint".into());
+    }
+    for member in &members {
+        if let Some(fault) = member.fault() {
+            faults.push(format!("operator {} with strategy {}: {fault}", member.operator, member.strategy));
+        }
+    }
+    for strategy in [WITHIN_BALL, EQUAL, DISTANCE] {
+        if !members.iter().any(|member| member.strategy == strategy) {
+            faults.push(format!("it has no operator with strategy {strategy}"));
+        }
+    }
+    if count_of_functions(family) > 0 {
+        faults.push("it has support functions, of which the access method knows none".into());
+    }
+    for fault in &faults {
+        let message = format!("operator class \"{name}\" of access method hamming: {fault}");
+        ereport!(PgLogLevel::INFO, ERRCODE_INVALID_OBJECT_DEFINITION, message);
+    }
+    faults.is_empty()
+}
+
+/// Family, type and name of an operator class.
+fn class_of(class: Oid) -> Option<(Oid, Oid, String)> {
+    // SAFETY: a row of pg_opclass, released after it was copied.
+    unsafe {
+        let row = pg_sys::SearchSysCache1(SysCacheIdentifier::CLAOID as i32, class.into());
+        let form = row.as_mut().map(|row| pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_opclass>())?;
+        let name = CStr::from_ptr((*form).opcname.data.as_ptr());
+        let class = ((*form).opcfamily, (*form).opcintype, crate::pg::text::for_message(name));
+        pg_sys::ReleaseSysCache(row);
+        Some(class)
+    }
+}
+
+fn members_of(family: Oid) -> Vec<Member> {
+    rows_of(SysCacheIdentifier::AMOPSTRATEGY, family, |row| {
+        // SAFETY: a row of pg_amop.
+        let form = unsafe { &*row.cast::<pg_sys::FormData_pg_amop>() };
+        Member {
+            strategy: form.amopstrategy,
+            operator: form.amopopr,
+            purpose: form.amoppurpose as u8,
+            sort_family: form.amopsortfamily,
+            left_type: form.amoplefttype,
+        }
+    })
+}
+
+fn count_of_functions(family: Oid) -> usize {
+    rows_of(SysCacheIdentifier::AMPROCNUM, family, |_| ()).len()
+}
+
+/// Rows of a catalog whose first key is the family.
+fn rows_of<T>(
+    cache: SysCacheIdentifier::Type,
+    family: Oid,
+    read: impl Fn(*mut std::ffi::c_void) -> T,
+) -> Vec<T> {
+    let none = pg_sys::Datum::null();
+    // SAFETY: a list of rows, released after they were read.
+    unsafe {
+        let list = pg_sys::SearchSysCacheList(cache as i32, 1, family.into(), none, none);
+        let members = (*list).members.as_slice((*list).n_members as usize);
+        let rows = members.iter().map(|&member| read(pg_sys::GETSTRUCT(&raw mut (*member).tuple).cast()));
+        let rows = rows.collect();
+        pg_sys::ReleaseCatCacheList(list);
+        rows
+    }
+}
+
+/// Whether a function is the one of this library with that symbol.
+fn is_ours(function: Oid, symbol: &CStr) -> bool {
+    // SAFETY: a row of pg_proc, released after it was read; the attribute is a text.
+    unsafe {
+        let cache = SysCacheIdentifier::PROCOID as i32;
+        let row = pg_sys::SearchSysCache1(cache, function.into());
+        if row.is_null() {
+            return false;
+        }
+        let form = pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_proc>();
+        let mut is_null = false;
+        let column = pg_sys::Anum_pg_proc_prosrc as i16;
+        let source = pg_sys::SysCacheGetAttr(cache, row, column, &raw mut is_null);
+        let source = pg_sys::text_to_cstring(source.cast_mut_ptr());
+        let is_ours = (*form).prolang.to_u32() == C_LANGUAGE && CStr::from_ptr(source) == symbol;
+        pg_sys::ReleaseSysCache(row);
+        is_ours
+    }
+}

@@ -1,0 +1,347 @@
+//! Pages of an index in Postgres's buffers, behind guards.
+//!
+//! A guard holds pin and lock of a page and gives both up when it is dropped. If an error is on its way, it
+//! leaves that to the end of the transaction, as Postgres's own code does.
+
+use super::error;
+use super::interrupts::check_for_interrupts;
+use super::wal;
+use hamming_index::build::Target;
+use hamming_index::page::{Block, Edit, HEADER_LAYOUT, PAGE_SIZE, Page};
+use hamming_index::store::{Numbered, Store};
+use pgrx::pg_sys;
+use pgrx::pg_sys::panic::ErrorReportable;
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+const _: () = assert!(PAGE_SIZE == pg_sys::BLCKSZ as usize, "only 8 kB pages are supported");
+const _: () = assert!(HEADER_LAYOUT == pg_sys::PG_PAGE_LAYOUT_VERSION as u16);
+const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
+/// Asks for a page after the last one.
+const NEW: pg_sys::BlockNumber = pg_sys::InvalidBlockNumber;
+
+/// Postgres's InvalidSubTransactionId.
+const NO_TRANSACTION: pg_sys::SubTransactionId = 0;
+
+/// A page that is pinned and locked.
+struct Pinned<'a> {
+    buffer: pg_sys::Buffer,
+    relation: PhantomData<&'a pg_sys::RelationData>,
+}
+
+impl Pinned<'_> {
+    fn content(&self) -> *mut Page {
+        // SAFETY: the buffer is pinned, so that it has its page until we drop it.
+        unsafe { pg_sys::BufferGetBlock(self.buffer).cast() }
+    }
+}
+
+impl Drop for Pinned<'_> {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: pinned and locked by us, and by nobody else in this process.
+            unsafe { pg_sys::UnlockReleaseBuffer(self.buffer) };
+        }
+    }
+}
+
+/// A page that others may read, and nobody changes.
+pub(crate) struct Shared<'a>(Pinned<'a>);
+
+impl Deref for Shared<'_> {
+    type Target = Page;
+
+    fn deref(&self) -> &Page {
+        // SAFETY: locked, so that nobody changes it; any bytes are a page.
+        unsafe { &*self.0.content() }
+    }
+}
+
+/// A page that nobody else reads or changes.
+pub(crate) struct Exclusive<'a>(Pinned<'a>);
+
+impl Exclusive<'_> {
+    pub(super) fn buffer(&self) -> pg_sys::Buffer {
+        self.0.buffer
+    }
+
+    pub(super) fn content_mut(&mut self) -> &mut Page {
+        // SAFETY: locked for us alone; any bytes are a page.
+        unsafe { &mut *self.0.content() }
+    }
+
+    pub(super) fn set_lsn(&mut self, lsn: pg_sys::XLogRecPtr) {
+        let lsn = pg_sys::PageXLogRecPtr { xlogid: (lsn >> 32) as u32, xrecoff: lsn as u32 };
+        // SAFETY: a page begins with its header, and this one is locked for us alone.
+        unsafe { (*self.0.content().cast::<pg_sys::PageHeaderData>()).pd_lsn = lsn };
+    }
+}
+
+impl Deref for Exclusive<'_> {
+    type Target = Page;
+
+    fn deref(&self) -> &Page {
+        // SAFETY: locked for us alone; any bytes are a page.
+        unsafe { &*self.0.content() }
+    }
+}
+
+impl Numbered for Exclusive<'_> {
+    fn block(&self) -> Block {
+        // SAFETY: the buffer is pinned.
+        unsafe { pg_sys::BufferGetBlockNumber(self.0.buffer) }
+    }
+}
+
+/// The pages of an index that is open.
+pub(crate) struct Pages {
+    index: pg_sys::Relation,
+    fork: pg_sys::ForkNumber::Type,
+    is_logged: bool,
+    /// How vacuum keeps its reading from pushing out other pages; otherwise null.
+    strategy: pg_sys::BufferAccessStrategy,
+    /// Pages that this process had read from disk when it was last looked at.
+    pages_from_disk: Cell<i64>,
+}
+
+impl Pages {
+    /// # Safety
+    /// The index must stay open, with a lock, as long as the result is used.
+    pub(crate) unsafe fn of(index: pg_sys::Relation) -> Self {
+        // SAFETY: promised by the caller.
+        let is_logged = unsafe { needs_wal(index) };
+        let strategy = std::ptr::null_mut();
+        Self { index, fork: MAIN, is_logged, strategy, pages_from_disk: Cell::new(read_from_disk()) }
+    }
+
+    /// What an unlogged index is reset to after a crash.
+    ///
+    /// # Safety
+    /// As for [`Pages::of`].
+    pub(crate) unsafe fn of_empty(index: pg_sys::Relation) -> Self {
+        // SAFETY: promised by the caller. What resets must be there after a crash, so it is logged.
+        Self { fork: pg_sys::ForkNumber::INIT_FORKNUM, is_logged: true, ..unsafe { Self::of(index) } }
+    }
+
+    /// # Safety
+    /// As for [`Pages::of`]; the strategy must last as long.
+    pub(crate) unsafe fn for_vacuum(info: &pg_sys::IndexVacuumInfo) -> Self {
+        // SAFETY: promised by the caller.
+        Self { strategy: info.strategy, ..unsafe { Self::of(info.index) } }
+    }
+
+    pub(crate) fn is_logged(&self) -> bool {
+        self.is_logged
+    }
+
+    /// Pages of the index, each of which has been used by whoever made it.
+    pub(crate) fn settled_pages(&self) -> Block {
+        let lock = pg_sys::ExclusiveLock as i32;
+        // SAFETY: the index is open. Whoever adds a page holds this lock until it has locked the page.
+        unsafe {
+            pg_sys::LockRelationForExtension(self.index, lock);
+            let pages = self.pages();
+            pg_sys::UnlockRelationForExtension(self.index, lock);
+            pages
+        }
+    }
+
+    /// Whether nobody uses the page.
+    pub(crate) fn is_free(&self, block: Block) -> bool {
+        let page = self.share(block);
+        is_new(&page) || page.is_free()
+    }
+
+    /// Offers a page for use.
+    pub(crate) fn record_free(&self, block: Block) {
+        // SAFETY: the index is open.
+        unsafe { pg_sys::RecordFreeIndexPage(self.index, block) };
+    }
+
+    fn pin(&self, block: Block) -> pg_sys::Buffer {
+        let mode = pg_sys::ReadBufferMode::RBM_NORMAL;
+        // SAFETY: the index is open; a block that is not there is an error.
+        unsafe { pg_sys::ReadBufferExtended(self.index, self.fork, block, mode, self.strategy) }
+    }
+
+    fn read(&self, block: Block, lock: u32) -> Pinned<'_> {
+        let buffer = self.pin(block);
+        // SAFETY: pinned by us.
+        unsafe { pg_sys::LockBuffer(buffer, lock as i32) };
+        Pinned { buffer, relation: PhantomData }
+    }
+
+    /// A free page that is known, if nobody else is about to take it.
+    fn reuse(&self) -> Option<Exclusive<'_>> {
+        loop {
+            // SAFETY: the index is open.
+            let block = unsafe { pg_sys::GetFreeIndexPage(self.index) };
+            if block == pg_sys::InvalidBlockNumber {
+                return None;
+            }
+            // The list of free pages is not logged: after a crash it may be wrong.
+            if block >= self.pages() {
+                continue;
+            }
+            let buffer = self.pin(block);
+            // SAFETY: pinned by us.
+            if !unsafe { pg_sys::ConditionalLockBuffer(buffer) } {
+                // SAFETY: pinned by us.
+                unsafe { pg_sys::ReleaseBuffer(buffer) };
+                continue;
+            }
+            let page = Exclusive(Pinned { buffer, relation: PhantomData });
+            if is_new(&page) || page.is_free() {
+                return Some(page);
+            }
+        }
+    }
+
+    fn extend(&self) -> Exclusive<'_> {
+        let lock = pg_sys::ExclusiveLock as i32;
+        // SAFETY: the index is open. The page is locked before others may know that it is there.
+        unsafe {
+            pg_sys::LockRelationForExtension(self.index, lock);
+            let page = self.read(NEW, pg_sys::BUFFER_LOCK_EXCLUSIVE);
+            pg_sys::UnlockRelationForExtension(self.index, lock);
+            Exclusive(page)
+        }
+    }
+
+    /// Writes a page without logging it.
+    fn write(&self, mut place: Exclusive<'_>, page: &Page) -> Block {
+        *place.content_mut() = page.clone();
+        // SAFETY: pinned and locked by us.
+        unsafe { pg_sys::MarkBufferDirty(place.buffer()) };
+        place.block()
+    }
+
+    /// Logs everything at once, after building.
+    pub(crate) fn log_all(&self) {
+        // SAFETY: the index is open and nobody else uses it yet.
+        unsafe { pg_sys::log_newpage_range(self.index, self.fork, 0, self.pages(), true) };
+    }
+}
+
+impl Store for Pages {
+    type Shared<'a> = Shared<'a>;
+    type Exclusive<'a> = Exclusive<'a>;
+
+    fn pages(&self) -> Block {
+        // SAFETY: the index is open.
+        unsafe { pg_sys::RelationGetNumberOfBlocksInFork(self.index, self.fork) }
+    }
+
+    #[inline]
+    fn share(&self, block: Block) -> Shared<'_> {
+        Shared(self.read(block, pg_sys::BUFFER_LOCK_SHARE))
+    }
+
+    fn lock(&self, block: Block) -> Exclusive<'_> {
+        Exclusive(self.read(block, pg_sys::BUFFER_LOCK_EXCLUSIVE))
+    }
+
+    fn allocate(&self) -> Exclusive<'_> {
+        self.reuse().unwrap_or_else(|| self.extend())
+    }
+
+    fn release(&self, page: Exclusive<'_>) {
+        let block = page.block();
+        drop(page);
+        self.record_free(block);
+    }
+
+    fn commit(&self, changes: &mut [(&mut Exclusive<'_>, Edit)]) {
+        wal::commit(changes, self.is_logged);
+    }
+
+    fn is_slow(&self) -> bool {
+        let now = read_from_disk();
+        self.pages_from_disk.replace(now) != now
+    }
+
+    fn prefetch(&self, block: Block) {
+        // SAFETY: the index is open; where it is not a page, nothing happens.
+        unsafe { pg_sys::PrefetchBuffer(self.index, self.fork, block) };
+    }
+
+    fn check_for_interrupts(&self) {
+        if self.strategy.is_null() {
+            check_for_interrupts();
+        } else {
+            // SAFETY: called where nothing is held, as vacuum does between pages.
+            #[cfg(feature = "pg18")]
+            unsafe {
+                pg_sys::vacuum_delay_point(false)
+            };
+            // SAFETY: as above.
+            #[cfg(not(feature = "pg18"))]
+            unsafe {
+                pg_sys::vacuum_delay_point()
+            };
+        }
+    }
+
+    fn corrupted(&self, block: Block, what: &str) -> ! {
+        // SAFETY: the index is open.
+        let name = unsafe { std::ffi::CStr::from_ptr((*(*self.index).rd_rel).relname.data.as_ptr()) };
+        Err::<std::convert::Infallible, _>(error::corrupted_index(name, block, what)).unwrap_or_report();
+        unreachable!("an error has been reported")
+    }
+}
+
+impl Target for Pages {
+    fn append(&mut self, page: &Page) -> Block {
+        check_for_interrupts();
+        let mut place = self.extend();
+        if self.fork == MAIN {
+            return self.write(place, page);
+        }
+        wal::commit(&mut [(&mut place, Edit::Replace(Box::new(page.clone())))], self.is_logged);
+        place.block()
+    }
+
+    fn put(&mut self, block: Block, page: &Page) {
+        let place = self.lock(block);
+        self.write(place, page);
+    }
+}
+
+/// Whether the page has never been written.
+fn is_new(page: &Page) -> bool {
+    page.used().0.is_empty()
+}
+
+fn read_from_disk() -> i64 {
+    // SAFETY: a counter of this process.
+    unsafe { pg_sys::pgBufferUsage.shared_blks_read }
+}
+
+/// Postgres's RelationNeedsWAL.
+///
+/// # Safety
+/// The relation must be open.
+unsafe fn needs_wal(relation: pg_sys::Relation) -> bool {
+    // SAFETY: promised by the caller; a setting that does not change.
+    unsafe {
+        let is_new = (*relation).rd_createSubid != NO_TRANSACTION || has_new_file(relation);
+        let is_permanent = (*(*relation).rd_rel).relpersistence as u8 == pg_sys::RELPERSISTENCE_PERMANENT;
+        let wal_is_needed = pg_sys::wal_level >= pg_sys::WalLevel::WAL_LEVEL_REPLICA as i32;
+        is_permanent && (wal_is_needed || !is_new)
+    }
+}
+
+/// Whether it got its file in this transaction.
+///
+/// # Safety
+/// The relation must be open.
+unsafe fn has_new_file(relation: pg_sys::Relation) -> bool {
+    // SAFETY: promised by the caller.
+    #[cfg(any(feature = "pg14", feature = "pg15"))]
+    let since = unsafe { (*relation).rd_firstRelfilenodeSubid };
+    // SAFETY: promised by the caller.
+    #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+    let since = unsafe { (*relation).rd_firstRelfilelocatorSubid };
+    since != NO_TRANSACTION
+}
