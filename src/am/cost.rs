@@ -5,8 +5,8 @@
 //! that are read, so it would win for every radius. Its estimate is corrected here.
 
 use crate::planner::nodes::{cast, constant, elements};
-use crate::planner::selectivity::{Condition, TYPICAL_RADIUS, volume};
-use hamming_index::cost::{leaves_in, leaves_read, pages_read};
+use crate::planner::selectivity::{Condition, TYPICAL_RADIUS};
+use hamming_index::cost::{leaves_in, leaves_read, radius_of, strings_within};
 use hamming_index::page::LEAF_CAPACITY;
 use pgrx::{pg_guard, pg_sys};
 
@@ -55,35 +55,32 @@ unsafe fn radius(root: *mut pg_sys::PlannerInfo, condition: *mut pg_sys::Node) -
     unsafe {
         let condition = cast::<pg_sys::OpExpr>(condition, pg_sys::NodeTag::T_OpExpr)?;
         let &mut [key, operand] = elements(condition.args) else { return None };
-        // The only other operator is equality.
-        let Some(within) = Condition::of_ball(key, operand) else { return Some(0) };
+        // The operator is either equality with a fingerprint, or membership in a ball.
+        if pg_sys::exprType(operand) == pg_sys::INT8OID {
+            return Some(0);
+        }
+        let within = Condition::of_ball(key, operand)?;
         let radius = constant(pg_sys::estimate_expression_value(root, within.radius));
         let radius = radius.map_or(TYPICAL_RADIUS, |datum| datum.value() as i32);
         Some(radius.clamp(0, u64::BITS as i32) as u32)
     }
 }
 
-/// The radius within which the nearest of so many scattered fingerprints is expected.
-fn nearest_radius(rows: f64) -> u32 {
-    (0..u64::BITS).find(|&radius| rows * volume(radius as i32) >= 1.0).unwrap_or(u64::BITS)
-}
-
-/// Pages that a search reads before the first row is found, pages in all, and fingerprints that it compares.
-fn pages(asked: &Asked, index: &pg_sys::IndexOptInfo, rows: f64) -> (f64, f64, f64) {
+/// Leaves that a search reads before the first row is found, and in all. The pages above them are few, and
+/// taken to be in memory, as Postgres does for its own indexes.
+fn leaves(asked: &Asked, index: &pg_sys::IndexOptInfo, rows: f64) -> (f64, f64) {
     let leaves = leaves_in(index.pages);
-    let entries = LEAF_CAPACITY as f64;
     match (asked.radius, asked.is_ordered) {
-        (Some(radius), false) => (0.0, pages_read(leaves, radius), leaves_read(leaves, radius) * entries),
-        (None, false) => (0.0, leaves, 0.0),
+        (Some(radius), false) => (0.0, leaves_read(leaves, radius)),
+        (None, false) => (0.0, leaves),
         (radius, true) => {
             let farthest = radius.unwrap_or(u64::BITS);
-            let first = 2.0 * pages_read(leaves, nearest_radius(index.tuples).min(farthest));
+            let first = leaves_read(leaves, radius_of(1.0, index.tuples).min(farthest));
             // All of them are sorted piece by piece, each by a search of its own.
             // SAFETY: a setting.
             let piece = unsafe { pg_sys::work_mem } as f64 * 1024.0 / size_of::<[u64; 3]>() as f64;
             let searches = (rows / piece).ceil().max(1.0);
-            let all = first + searches * pages_read(leaves, farthest);
-            (first, all, all * entries)
+            (first, first + searches * leaves_read(leaves, farthest))
         }
     }
 }
@@ -107,21 +104,24 @@ pub(super) unsafe extern "C-unwind" fn amcostestimate(
         pg_sys::genericcostestimate(root, path, loop_count, &raw mut costs);
         let asked = asked(root, &*path);
         let rows = costs.indexSelectivity * index.tuples;
-        let (first_pages, all_pages, compared) = pages(&asked, index, rows);
+        let (first, all) = leaves(&asked, index, rows);
         // Of the searches of a join, later ones find pages that earlier ones have read.
-        let all_read = all_pages * loop_count;
+        let all_read = (all * loop_count).max(1.0);
         let fetched = pg_sys::index_pages_fetched(all_read, index.pages, index.pages.into(), root);
-        let page_cost = fetched / all_read.max(1.0) * costs.spc_random_page_cost
-            + OPERATORS_PER_PAGE * pg_sys::cpu_operator_cost;
-        *startup = asked.operands + first_pages * page_cost;
-        *total = asked.operands
-            + all_pages * page_cost
-            + compared * pg_sys::cpu_operator_cost / COMPARISONS_PER_OPERATOR
-            + rows * pg_sys::cpu_index_tuple_cost;
+        let page_cost = fetched / all_read * costs.spc_random_page_cost
+            + (OPERATORS_PER_PAGE + LEAF_CAPACITY as f64 / COMPARISONS_PER_OPERATOR)
+                * pg_sys::cpu_operator_cost;
+        *startup = asked.operands + first * page_cost;
+        *total = asked.operands + all * page_cost + rows * pg_sys::cpu_index_tuple_cost;
         *selectivity = costs.indexSelectivity;
         *correlation = 0.0;
-        *index_pages = all_pages;
+        *index_pages = all;
     }
+}
+
+/// Whether an index of the query is of our access method.
+pub(crate) fn is_hamming(index: &pg_sys::IndexOptInfo) -> bool {
+    index.amcostestimate.is_some_and(|estimate| estimate as *const () == amcostestimate as *const ())
 }
 
 /// Makes the planner ask us what a search of a GiST index costs, if its first column has our operator class.
@@ -161,7 +161,7 @@ unsafe extern "C-unwind" fn gist_cost(
         let mut costs = pg_sys::GenericCosts::default();
         pg_sys::genericcostestimate(root, path, loop_count, &raw mut costs);
         let asked = asked(root, &*path);
-        let nearest = asked.is_ordered.then(|| nearest_radius(index.tuples));
+        let nearest = asked.is_ordered.then(|| radius_of(1.0, index.tuples));
         let radius = asked.radius.or(nearest);
         let read = radius.map_or(0.0, |radius| gist_pages(f64::from(index.pages), radius));
         // What is left out of the general estimate.
@@ -170,8 +170,11 @@ unsafe extern "C-unwind" fn gist_cost(
         let fetched = pg_sys::index_pages_fetched(all_read, index.pages, index.pages.into(), root);
         let page_cost =
             fetched / all_read * costs.spc_random_page_cost + GIST_FANOUT * pg_sys::cpu_operator_cost;
-        *startup = costs.indexStartupCost + if asked.is_ordered { more * page_cost } else { 0.0 };
-        *total = costs.indexTotalCost + more * page_cost;
+        let descent =
+            f64::from(index.tree_height.max(0) + 1) * OPERATORS_PER_PAGE * pg_sys::cpu_operator_cost;
+        let before_first = if asked.is_ordered { read * page_cost } else { 0.0 };
+        *startup = costs.indexStartupCost + descent + before_first;
+        *total = (costs.indexTotalCost + descent + more * page_cost).max(*startup);
         *selectivity = costs.indexSelectivity;
         *correlation = costs.indexCorrelation;
         *index_pages = costs.numIndexPages + more;
@@ -181,11 +184,5 @@ unsafe extern "C-unwind" fn gist_cost(
 /// Pages of a tree of bounding boxes that are within a radius of a query. A page of so many fixes the bits that
 /// tell it from the others: of all strings of that length, as many as are within the radius.
 fn gist_pages(pages: f64, radius: u32) -> f64 {
-    let bits = pages.max(1.0).log2();
-    let (mut share, mut shell) = (0.0, (-bits).exp2());
-    for differing in 0..=radius {
-        share += shell;
-        shell *= ((bits - f64::from(differing)) / f64::from(differing + 1)).max(0.0);
-    }
-    (pages * share.min(1.0)).max(1.0)
+    strings_within(pages.max(1.0).log2(), radius).min(pages).max(1.0)
 }

@@ -3,7 +3,7 @@
 use super::{fingerprint, row_of};
 use crate::pg::pages::Pages;
 use hamming_index::Index;
-use pgrx::{pg_guard, pg_sys};
+use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn aminsert(
@@ -14,12 +14,18 @@ pub(super) unsafe extern "C-unwind" fn aminsert(
     _table: pg_sys::Relation,
     _unique: pg_sys::IndexUniqueCheck::Type,
     _unchanged: bool,
-    _info: *mut pg_sys::IndexInfo,
+    info: *mut pg_sys::IndexInfo,
 ) -> bool {
-    // SAFETY: Postgres passes the open index, its one value, and the row.
+    // SAFETY: Postgres passes the open index, its one value, and the row. What we keep for the next row of the same
+    // statement is dropped at its end.
     unsafe {
-        let pages = Pages::of(index);
-        Index::new(&pages).insert(fingerprint(values, is_null), row_of(*tid));
+        let kept = &mut (*info).ii_AmCache;
+        if kept.is_null() {
+            *kept =
+                PgMemoryContexts::For((*info).ii_Context).leak_and_drop_on_delete(Pages::of(index)).cast();
+        }
+        let pages = &*kept.cast::<Pages>();
+        Index::new(pages).insert(fingerprint(values, is_null), row_of(*tid));
     }
     // Says whether the row is unique, and is not looked at where that was not asked.
     false

@@ -17,7 +17,7 @@ use crate::pg::call::pg_function;
 use hamming_index::key::Row;
 use pgrx::pg_sys;
 
-pub(crate) use cost::install_gist_cost;
+pub(crate) use cost::{install_gist_cost, is_hamming};
 pub(crate) use options::register;
 
 /// The strategy of `=`, as numbered in `sql/am.sql`.
@@ -35,8 +35,8 @@ pg_function!(
         };
         am.amstrategies = DISTANCE as u16;
         am.amcanorderbyop = true;
-        // Every row is in the index, so it can answer without a condition.
-        am.amoptionalkey = true;
+        // Every row is in the index, so it could answer without a condition: see `src/planner/indexes.rs`.
+        am.amoptionalkey = false;
         am.amsearchnulls = true;
         am.amusemaintenanceworkmem = false;
         // One worker can have the index while others have other indexes of the table.
@@ -49,6 +49,7 @@ pg_function!(
         am.amvacuumcleanup = Some(vacuum::amvacuumcleanup);
         am.amcostestimate = Some(cost::amcostestimate);
         am.amoptions = Some(options::amoptions);
+        am.amproperty = Some(options::amproperty);
         am.ambuildphasename = Some(build::ambuildphasename);
         am.amvalidate = Some(validate::amvalidate);
         am.ambeginscan = Some(scan::ambeginscan);

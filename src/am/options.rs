@@ -1,4 +1,4 @@
-//! Storage parameters.
+//! Storage parameters, and what one can ask about an index.
 
 use hamming_index::page::LEAF_CAPACITY;
 use pgrx::{pg_guard, pg_sys};
@@ -53,6 +53,24 @@ pub(super) unsafe extern "C-unwind" fn amoptions(
         pg_sys::build_reloptions(options, validate, KIND.get(), size_of::<Options>(), &raw const element, 1)
             .cast()
     }
+}
+
+/// For `pg_index_column_has_property`: what only the access method knows.
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn amproperty(
+    _index: pg_sys::Oid,
+    column: i32,
+    property: pg_sys::IndexAMProperty::Type,
+    _name: *const std::ffi::c_char,
+    result: *mut bool,
+    _is_null: *mut bool,
+) -> bool {
+    let is_known = column > 0 && property == pg_sys::IndexAMProperty::AMPROP_DISTANCE_ORDERABLE;
+    if is_known {
+        // SAFETY: Postgres passes a place for the answer.
+        unsafe { *result = true };
+    }
+    is_known
 }
 
 /// The parameter of an index.

@@ -24,6 +24,11 @@ struct Member {
 }
 
 impl Member {
+    fn name(&self) -> String {
+        // SAFETY: a name that was looked up and copied, or an error.
+        crate::pg::text::for_message(unsafe { CStr::from_ptr(pg_sys::format_operator(self.operator)) })
+    }
+
     /// What is wrong with it.
     fn fault(&self) -> Option<&'static str> {
         // SAFETY: looks the operator up.
@@ -58,7 +63,7 @@ pub(super) unsafe extern "C-unwind" fn amvalidate(class: Oid) -> bool {
     }
     for member in &members {
         if let Some(fault) = member.fault() {
-            faults.push(format!("operator {} with strategy {}: {fault}", member.operator, member.strategy));
+            faults.push(format!("operator {} with strategy {}: {fault}", member.name(), member.strategy));
         }
     }
     for strategy in [WITHIN_BALL, EQUAL, DISTANCE] {

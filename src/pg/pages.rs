@@ -11,8 +11,7 @@ use hamming_index::page::{Block, Edit, HEADER_LAYOUT, PAGE_SIZE, Page};
 use hamming_index::store::{Numbered, Store};
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
-use std::cell::Cell;
-use std::marker::PhantomData;
+use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 
 const _: () = assert!(PAGE_SIZE == pg_sys::BLCKSZ as usize, "only 8 kB pages are supported");
@@ -27,7 +26,8 @@ const NO_TRANSACTION: pg_sys::SubTransactionId = 0;
 /// A page that is pinned and locked.
 struct Pinned<'a> {
     buffer: pg_sys::Buffer,
-    relation: PhantomData<&'a pg_sys::RelationData>,
+    block: Block,
+    pages: &'a Pages,
 }
 
 impl Pinned<'_> {
@@ -42,6 +42,7 @@ impl Drop for Pinned<'_> {
         if !std::thread::panicking() {
             // SAFETY: pinned and locked by us, and by nobody else in this process.
             unsafe { pg_sys::UnlockReleaseBuffer(self.buffer) };
+            self.pages.held.borrow_mut().retain(|&held| held != self.block);
         }
     }
 }
@@ -89,8 +90,7 @@ impl Deref for Exclusive<'_> {
 
 impl Numbered for Exclusive<'_> {
     fn block(&self) -> Block {
-        // SAFETY: the buffer is pinned.
-        unsafe { pg_sys::BufferGetBlockNumber(self.0.buffer) }
+        self.0.block
     }
 }
 
@@ -103,6 +103,10 @@ pub(crate) struct Pages {
     strategy: pg_sys::BufferAccessStrategy,
     /// Pages that this process had read from disk when it was last looked at.
     pages_from_disk: Cell<i64>,
+    /// Pages that are locked through us.
+    held: RefCell<Vec<Block>>,
+    /// Pages that there were when it was last looked at.
+    known_pages: Cell<Block>,
 }
 
 impl Pages {
@@ -112,7 +116,16 @@ impl Pages {
         // SAFETY: promised by the caller.
         let is_logged = unsafe { needs_wal(index) };
         let strategy = std::ptr::null_mut();
-        Self { index, fork: MAIN, is_logged, strategy, pages_from_disk: Cell::new(read_from_disk()) }
+        let pages_from_disk = Cell::new(read_from_disk());
+        Self {
+            index,
+            fork: MAIN,
+            is_logged,
+            strategy,
+            pages_from_disk,
+            held: RefCell::default(),
+            known_pages: Cell::new(0),
+        }
     }
 
     /// What an unlogged index is reset to after a crash.
@@ -166,10 +179,32 @@ impl Pages {
     }
 
     fn read(&self, block: Block, lock: u32) -> Pinned<'_> {
-        let buffer = self.pin(block);
+        // Neither happens where pages lead to one another as they ought to. In the first case we would wait for
+        // ourselves.
+        if self.held.borrow().contains(&block) {
+            self.corrupted(block, "two pages lead to it");
+        } else if !self.has_page(block) {
+            self.corrupted(block, "there is no such page, but another one leads to it");
+        }
+        self.lock_buffer(self.pin(block), lock)
+    }
+
+    fn has_page(&self, block: Block) -> bool {
+        block < self.known_pages.get() || block < self.pages()
+    }
+
+    fn lock_buffer(&self, buffer: pg_sys::Buffer, lock: u32) -> Pinned<'_> {
         // SAFETY: pinned by us.
         unsafe { pg_sys::LockBuffer(buffer, lock as i32) };
-        Pinned { buffer, relation: PhantomData }
+        self.hold(buffer)
+    }
+
+    /// Takes charge of a page that has been locked.
+    fn hold(&self, buffer: pg_sys::Buffer) -> Pinned<'_> {
+        // SAFETY: the buffer is pinned.
+        let block = unsafe { pg_sys::BufferGetBlockNumber(buffer) };
+        self.held.borrow_mut().push(block);
+        Pinned { buffer, block, pages: self }
     }
 
     /// A free page that is known, if nobody else is about to take it.
@@ -191,7 +226,7 @@ impl Pages {
                 unsafe { pg_sys::ReleaseBuffer(buffer) };
                 continue;
             }
-            let page = Exclusive(Pinned { buffer, relation: PhantomData });
+            let page = Exclusive(self.hold(buffer));
             if is_new(&page) || page.is_free() {
                 return Some(page);
             }
@@ -203,7 +238,7 @@ impl Pages {
         // SAFETY: the index is open. The page is locked before others may know that it is there.
         unsafe {
             pg_sys::LockRelationForExtension(self.index, lock);
-            let page = self.read(NEW, pg_sys::BUFFER_LOCK_EXCLUSIVE);
+            let page = self.lock_buffer(self.pin(NEW), pg_sys::BUFFER_LOCK_EXCLUSIVE);
             pg_sys::UnlockRelationForExtension(self.index, lock);
             Exclusive(page)
         }
@@ -230,7 +265,9 @@ impl Store for Pages {
 
     fn pages(&self) -> Block {
         // SAFETY: the index is open.
-        unsafe { pg_sys::RelationGetNumberOfBlocksInFork(self.index, self.fork) }
+        let pages = unsafe { pg_sys::RelationGetNumberOfBlocksInFork(self.index, self.fork) };
+        self.known_pages.set(pages);
+        pages
     }
 
     #[inline]
@@ -262,8 +299,11 @@ impl Store for Pages {
     }
 
     fn prefetch(&self, block: Block) {
-        // SAFETY: the index is open; where it is not a page, nothing happens.
-        unsafe { pg_sys::PrefetchBuffer(self.index, self.fork, block) };
+        // If there is no such page, whoever reads it will say so.
+        if self.has_page(block) {
+            // SAFETY: the index is open.
+            unsafe { pg_sys::PrefetchBuffer(self.index, self.fork, block) };
+        }
     }
 
     fn check_for_interrupts(&self) {

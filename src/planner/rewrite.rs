@@ -7,7 +7,6 @@
 
 use super::names::Names;
 use super::nodes::{cast, constant, elements, function, integer, list_of, operator};
-use crate::am::install_gist_cost;
 use crate::ball::radius_below;
 use pgrx::pg_guard;
 use pgrx::pg_sys::{self, Node, NodeTag};
@@ -52,10 +51,7 @@ unsafe extern "C-unwind" fn on_relation(
                 rewrite_policies(&mut *table.cast(), &names);
             }
         }
-        for &mut index in elements((*relation).indexlist) {
-            rewrite_index(&mut *index.cast(), &names);
-            install_gist_cost(&mut *index.cast(), names.ball_type);
-        }
+        super::indexes::prepare(root, &*relation, &names);
     }
 }
 
@@ -97,7 +93,7 @@ unsafe fn rewrite_conditions(conditions: *mut Node, names: &Names) -> *mut Node 
 }
 
 /// An index's predicate has to look like the query's conditions. It may belong to somebody else's hook.
-unsafe fn rewrite_index(index: &mut pg_sys::IndexOptInfo, names: &Names) {
+pub(super) unsafe fn rewrite_index(index: &mut pg_sys::IndexOptInfo, names: &Names) {
     // SAFETY: a copy of a list of expressions.
     unsafe {
         if !index.indpred.is_null() {

@@ -6,8 +6,9 @@
 
 use super::nodes::{bigint, cast, constant, elements, integer};
 use crate::ball::Ball;
+use hamming_index::cost::volume;
 use pgrx::pg_sys::{self, Node, NodeTag};
-use simhash_core::hamming::{BITS, distance};
+use simhash_core::hamming::distance;
 
 /// The selectivity of a condition of which nothing is known, as Postgres assumes it for inequalities of
 /// ranges.
@@ -66,20 +67,10 @@ pub(crate) unsafe fn selectivity(
             Some(column) => Some((column, condition.b)),
             None => Column::examine(root, condition.b, relation).map(|column| (column, condition.a)),
         };
-        let Some((column, other)) = column else { return volume(radius).max(UNKNOWN) };
+        let Some((column, other)) = column else { return volume(radius.unsigned_abs()).max(UNKNOWN) };
         let query = estimated(other).map(|datum| datum.value() as u64);
         column.share_within(query, radius).clamp(0.0, 1.0)
     }
-}
-
-/// The share of all 64-bit values that a ball holds.
-pub(crate) fn volume(radius: i32) -> f64 {
-    let (mut shells, mut shell) = (0.0, 1.0);
-    for bit in 0..=radius.min(BITS as i32) {
-        shells += shell;
-        shell *= f64::from(BITS as i32 - bit) / f64::from(bit + 1);
-    }
-    shells / 2f64.powi(BITS as i32)
 }
 
 /// What is known of a column of fingerprints.
@@ -116,7 +107,7 @@ impl Column {
             pg_sys::get_variable_numdistinct((&raw const self.data).cast_mut(), &raw mut is_default)
         };
         let one_value = 1.0 / distinct.max(1.0);
-        let typical = volume(radius).max(one_value);
+        let typical = volume(radius.unsigned_abs()).max(one_value);
         let Some(query) = query else { return typical };
         let (values, shares) = (pg_sys::ATTSTATSSLOT_VALUES, pg_sys::ATTSTATSSLOT_NUMBERS);
         let common = self.slot(pg_sys::STATISTIC_KIND_MCV, values | shares);

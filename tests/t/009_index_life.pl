@@ -31,11 +31,13 @@ sub same_both_ways
 
 my $rows = q{SELECT i AS id, CASE WHEN i % 40 = 0 THEN NULL WHEN i % 2 = 0 THEN hashint8extended(i, 1)
 	ELSE hashint8extended(i / 100, 2) # (1::bigint << (i % 60)) END AS si FROM generate_series(1, 10000) AS i};
-for my $table ('document', 'unlogged_document')
+my %kinds = (document => 'gist (si gist_hamming_ops)', twin => 'hamming (si)');
+$kinds{"unlogged_$_"} = $kinds{$_} for 'document', 'twin';
+for my $table (sort keys %kinds)
 {
-	my $unlogged = $table eq 'document' ? '' : 'UNLOGGED';
+	my $unlogged = $table =~ /unlogged/ ? 'UNLOGGED' : '';
 	$node->safe_psql('postgres', "CREATE $unlogged TABLE $table AS $rows;
-		CREATE INDEX CONCURRENTLY ON $table USING gist (si gist_hamming_ops);");
+		CREATE INDEX CONCURRENTLY ON $table USING $kinds{$table};");
 	same_both_ways($node, $table, "$table: built concurrently");
 	$node->safe_psql('postgres', "UPDATE $table SET si = si # 4 WHERE id % 3 = 0; DELETE FROM $table WHERE id % 7 = 0;");
 	same_both_ways($node, $table, "$table: changed");
@@ -46,31 +48,42 @@ for my $table ('document', 'unlogged_document')
 	$node->safe_psql('postgres', "REINDEX INDEX CONCURRENTLY ${table}_si_idx");
 	same_both_ways($node, $table, "$table: reindexed");
 }
-is($node->safe_psql('postgres', "CREATE TEMP TABLE t AS $rows; CREATE INDEX ON t USING gist (si gist_hamming_ops);
-	$by_index SELECT count(*) FROM t WHERE hamming(si, (SELECT si FROM t WHERE id = 101)) <= 3"),
+is($node->safe_psql('postgres', "CREATE TEMP TABLE t AS $rows; CREATE INDEX ON t USING $kinds{$_};
+	INSERT INTO t SELECT id, si FROM t; DELETE FROM t WHERE id % 3 = 0; VACUUM t; INSERT INTO t SELECT id, si # 1 FROM t;
+	$by_index SELECT count(*) FROM t WHERE hamming(si, (SELECT min(si) FROM t WHERE id = 101)) <= 3"),
 	$node->safe_psql('postgres', "CREATE TEMP TABLE t AS $rows;
-	SELECT count(*) FROM t WHERE hamming(si, (SELECT si FROM t WHERE id = 101)) <= 3"), 'a temporary table');
+	INSERT INTO t SELECT id, si FROM t; DELETE FROM t WHERE id % 3 = 0; INSERT INTO t SELECT id, si # 1 FROM t;
+	SELECT count(*) FROM t WHERE hamming(si, (SELECT min(si) FROM t WHERE id = 101)) <= 3"), "a temporary table, $_")
+  for 'document', 'twin';
 
 # A replica answers the same while the primary goes on.
 my $replica = PostgreSQL::Test::Cluster->new('replica');
 $node->backup('base');
 $replica->init_from_backup($node, 'base', has_streaming => 1);
 $replica->start;
-$node->safe_psql('postgres', 'INSERT INTO document SELECT id + 50000, si # 2 FROM document WHERE id % 2 = 0; VACUUM document');
-$node->wait_for_catchup($replica);
-same_both_ways($replica, 'document', 'replica');
-is(answers($replica, $by_index, 'document'), answers($node, $by_scan, 'document'), 'replica and primary agree');
+for my $table ('document', 'twin')
+{
+	$node->safe_psql('postgres', "INSERT INTO $table SELECT id + 50000, si # 2 FROM $table WHERE id % 2 = 0");
+	$node->safe_psql('postgres', "VACUUM $table");
+	$node->wait_for_catchup($replica);
+	same_both_ways($replica, $table, "replica of $table");
+	is(answers($replica, $by_index, $table), answers($node, $by_scan, $table), "replica and primary agree on $table");
+}
 $replica->stop;
 
 # A crash takes the unlogged rows and nothing else.
-my $before = answers($node, $by_scan, 'document');
+my %before = map { $_ => answers($node, $by_scan, $_) } 'document', 'twin';
 $node->stop('immediate');
 $node->start;
-is(answers($node, $by_index, 'document'), $before, 'after a crash');
-is($node->safe_psql('postgres', "$by_index SELECT count(*) FROM unlogged_document WHERE hamming(si, 42) <= 64"), 0,
-	'the unlogged index is as empty as its table');
-$node->safe_psql('postgres', "INSERT INTO unlogged_document SELECT * FROM document");
-same_both_ways($node, 'unlogged_document', 'the unlogged table, filled again');
+for my $table ('document', 'twin')
+{
+	is(answers($node, $by_index, $table), $before{$table}, "$table after a crash");
+	is($node->safe_psql('postgres', "$by_index SELECT count(*) FROM unlogged_$table WHERE hamming(si, 42) <= 64"), 0,
+		"the index of unlogged_$table is as empty as its table");
+	$node->safe_psql('postgres', "INSERT INTO unlogged_$table SELECT * FROM $table");
+	same_both_ways($node, "unlogged_$table", "unlogged_$table, filled again");
+}
+is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('twin_si_idx', true)"), '', 'and is sound');
 
 # A dump restores index and constraint.
 $node->safe_psql('postgres', 'CREATE TABLE refusing (id integer, si bigint, EXCLUDE USING gist (hamming_ball(si, 3) WITH ~));
@@ -86,7 +99,7 @@ is( $node->safe_psql('restored', "SELECT count(*) FROM pg_index WHERE indexrelid
 like($err, qr/conflicting key value violates exclusion constraint/, 'the constraint refuses as before');
 
 # pg_upgrade takes the files along as they are.
-my $expected = answers($node, $by_scan, 'document');
+my %expected = map { $_ => answers($node, $by_scan, $_) } 'document', 'twin';
 my $upgraded = PostgreSQL::Test::Cluster->new('upgraded');
 $upgraded->init(extra => [ '--encoding', 'UTF8', '--locale', 'C' ]);
 $node->stop;
@@ -99,6 +112,6 @@ command_ok(
 	],
 	'pg_upgrade --link');
 $upgraded->start;
-is(answers($upgraded, $by_index, 'document'), $expected, 'the upgraded cluster answers the same');
+is(answers($upgraded, $by_index, $_), $expected{$_}, "the upgraded cluster answers the same from $_") for 'document', 'twin';
 
 done_testing();

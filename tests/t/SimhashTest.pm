@@ -8,7 +8,7 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(start_node run_psql);
+our @EXPORT = qw(start_node run_psql make_workload pgbench_scripts);
 
 # A running cluster with the extension in database postgres.
 sub start_node
@@ -31,6 +31,77 @@ sub run_psql
 	my ($out, $err) = ('', '');
 	IPC::Run::run(\@command, '<', \$sql, '>', \$out, '2>', \$err);
 	return ($? >> 8, $out, $err);
+}
+
+# A table with an index of type hamming, and functions that raise an error when the index does not find what a
+# sequential scan finds. Both are looked at by one query, so they have the same snapshot whatever others do.
+sub make_workload
+{
+	my ($node) = @_;
+	$node->safe_psql('postgres', q{
+		CREATE SEQUENCE ids;
+		CREATE TABLE document (id bigint, si bigint);
+		CREATE INDEX document_si ON document USING hamming (si);
+		CREATE FUNCTION any_fingerprint() RETURNS bigint LANGUAGE sql VOLATILE AS $$
+			SELECT CASE floor(random() * 8)
+				WHEN 0 THEN NULL
+				WHEN 1 THEN floor(random() * 4)::bigint
+				WHEN 2 THEN hashint8extended(floor(random() * 200)::bigint, 2) # (1::bigint << floor(random() * 64)::integer)
+				WHEN 3 THEN hashint8extended(floor(random() * 200)::bigint, 2) # floor(random() * 64)::bigint
+				ELSE hashint8extended(floor(random() * 1e9)::bigint, 1) END $$;
+		INSERT INTO document SELECT nextval('ids'), any_fingerprint() FROM generate_series(1, 20000);
+
+		CREATE FUNCTION by_scan(query bigint, radius integer) RETURNS bigint[] LANGUAGE sql STABLE
+			SET enable_indexscan = off SET enable_bitmapscan = off
+			AS 'SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, query) <= radius';
+		CREATE FUNCTION by_index(query bigint, radius integer) RETURNS bigint[] LANGUAGE sql STABLE
+			SET enable_seqscan = off SET enable_bitmapscan = off
+			AS 'SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, query) <= radius';
+		CREATE FUNCTION by_bitmap(query bigint, radius integer) RETURNS bigint[] LANGUAGE sql STABLE
+			SET enable_seqscan = off SET enable_indexscan = off
+			AS 'SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, query) <= radius';
+		CREATE FUNCTION nearest_by_scan(query bigint, k integer) RETURNS integer[] LANGUAGE sql STABLE
+			SET enable_indexscan = off AS 'SELECT array_agg(d) FROM (SELECT hamming(si, query) AS d FROM document ORDER BY hamming(si, query) LIMIT k) AS n';
+		CREATE FUNCTION nearest_by_index(query bigint, k integer) RETURNS integer[] LANGUAGE sql STABLE
+			SET enable_seqscan = off SET enable_sort = off
+			AS 'SELECT array_agg(d) FROM (SELECT hamming(si, query) AS d FROM document ORDER BY hamming(si, query) LIMIT k) AS n';
+
+		CREATE FUNCTION assert_same(query bigint, radius integer) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+		DECLARE
+			k integer := 1 + radius * 10;
+		BEGIN
+			IF by_index(query, radius) IS DISTINCT FROM by_scan(query, radius) OR by_bitmap(query, radius) IS DISTINCT FROM by_scan(query, radius) THEN
+				RAISE EXCEPTION 'radius % of %: by scan %, by index %, by bitmap %', radius, query,
+					by_scan(query, radius), by_index(query, radius), by_bitmap(query, radius);
+			ELSIF nearest_by_index(query, k) IS DISTINCT FROM nearest_by_scan(query, k) THEN
+				RAISE EXCEPTION 'nearest % of %: by scan %, by index %', k, query, nearest_by_scan(query, k), nearest_by_index(query, k);
+			END IF;
+			RETURN coalesce(cardinality(by_index(query, radius)), 0);
+		END $$;});
+	my ($scan, $nearest) = map {
+		$node->safe_psql('postgres', "SET enable_seqscan = off; SET enable_sort = off; EXPLAIN SELECT id FROM document $_")
+	} 'WHERE hamming(si, 42) <= 6', 'ORDER BY hamming(si, 42) LIMIT 10';
+	die "not by the index: $scan $nearest" unless $scan =~ /document_si/ && $nearest =~ /document_si/;
+}
+
+# Writes scripts for pgbench, and returns the options that choose them by weight.
+sub pgbench_scripts
+{
+	my ($dir, %weights) = @_;
+	my %scripts = (
+		insert => "INSERT INTO document SELECT nextval('ids'), any_fingerprint() FROM generate_series(1, 200);",
+		update => "\\set part random(0, 499)\nUPDATE document SET si = any_fingerprint() WHERE id % 500 = :part;",
+		delete => "\\set part random(0, 39)\nDELETE FROM document WHERE id % 40 = :part;",
+		vacuum => 'VACUUM document;',
+		check => "\\set radius random(0, 24)\n"
+		  . "SELECT assert_same(coalesce(any_fingerprint(), 0) # (1::bigint << floor(random() * 64)::integer), :radius);");
+	my @options;
+	for my $name (sort keys %weights)
+	{
+		PostgreSQL::Test::Utils::append_to_file("$dir/$name.sql", $scripts{$name}) unless -e "$dir/$name.sql";
+		push @options, '-f', "$dir/$name.sql\@$weights{$name}";
+	}
+	return @options;
 }
 
 1;

@@ -7,9 +7,19 @@ use crate::probe::share_of_band;
 /// Of what there is room for in a page, this share is used on average.
 const FILL: f64 = 0.8;
 
-/// Leaves of a tree with so many entries.
-pub fn leaves_for(entries: f64) -> f64 {
-    (entries / (LEAF_CAPACITY as f64 * FILL)).max(1.0)
+/// Entries of a tree with so many leaves.
+pub fn entries_in(leaves: f64) -> f64 {
+    leaves * LEAF_CAPACITY as f64 * FILL
+}
+
+/// The share of all 64-bit values that a ball holds.
+pub fn volume(radius: u32) -> f64 {
+    strings_within(f64::from(u64::BITS), radius) / f64::from(u64::BITS).exp2()
+}
+
+/// The smallest radius within which so many of these rows are expected, if they are scattered.
+pub fn radius_of(wanted: f64, rows: f64) -> u32 {
+    (0..u64::BITS).find(|&radius| rows * volume(radius) >= wanted).unwrap_or(u64::BITS)
 }
 
 /// Leaves of each tree of an index with so many pages.
@@ -51,7 +61,7 @@ fn by_bands(nodes: f64, radius: u32) -> f64 {
 
 /// Strings of so many bits that differ from one of them in at most so many. A length between two numbers
 /// is between them.
-fn strings_within(bits: f64, radius: u32) -> f64 {
+pub fn strings_within(bits: f64, radius: u32) -> f64 {
     let (mut sum, mut shell) = (0.0, 1.0);
     for differing in 0..=radius {
         sum += shell;
@@ -70,6 +80,9 @@ mod tests {
         assert_eq!(strings_within(14.0, 1), 15.0);
         assert_eq!(strings_within(14.0, 2), 106.0);
         assert_eq!(strings_within(14.0, 20), 16384.0);
+        assert_eq!(volume(0), 1.0 / 2f64.powi(64));
+        assert!((volume(64) - 1.0).abs() < 1e-9 && (volume(31) - 0.45).abs() < 0.01);
+        assert_eq!(radius_of(1.0, 2f64.powi(64)), 0);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a scan of the index asks, and how the answer is put together.
 
-use crate::cost::{is_flat, leaves_read};
+use crate::cost::{entries_in, is_flat, leaves_read, radius_of};
 use crate::key::{BANDS, Key, NULLS, Row};
 use crate::probe::Probe;
 use crate::range::{Ball, Range};
@@ -101,8 +101,10 @@ impl Search {
 const FIRST_SORTED: usize = 1000;
 /// And become so many times more each time that those were not enough.
 const MORE_SORTED: usize = 8;
-/// The next radius is one that reads at least so many times as many leaves, so that all searches together
-/// read at most twice as many as the last.
+/// Where fingerprints are scattered, the third radius is that within which so many are expected.
+const FEW: f64 = 10.0;
+/// From there on, the next radius is one that reads at least so many times as many leaves, so that all searches
+/// together read at most about twice as many as the last.
 const MORE_LEAVES: f64 = 2.0;
 
 /// After all keys.
@@ -176,10 +178,18 @@ impl Nearest {
         !is_cut && radius == self.max_radius
     }
 
+    /// Most queries have something near, or nothing nearer than what is scattered everywhere: so the radius grows
+    /// from that of one leaf for each band to one more bit in each, to where the scattered ones begin, and then
+    /// step by step. (With a million and with ten million rows this takes half as long where nothing is
+    /// near as growing by [`MORE_LEAVES`] from the start.)
     fn next_radius(&self, tree_leaves: f64) -> u32 {
+        let one_more_bit = 2 * BANDS as u32 - 1;
+        let scattered = radius_of(FEW, entries_in(tree_leaves));
         let enough = MORE_LEAVES * leaves_read(tree_leaves, self.radius);
-        let larger = (self.radius + 1..u64::BITS).find(|&radius| leaves_read(tree_leaves, radius) >= enough);
-        match larger {
+        let next = [one_more_bit, scattered].into_iter().find(|&radius| radius > self.radius).or_else(|| {
+            (self.radius + 1..u64::BITS).find(|&radius| leaves_read(tree_leaves, radius) >= enough)
+        });
+        match next {
             Some(radius) if !is_flat(tree_leaves, radius) => radius.min(self.max_radius),
             _ => self.max_radius,
         }

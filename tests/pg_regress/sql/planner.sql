@@ -108,10 +108,7 @@ SET enable_seqscan = off;
 -- OR and AND
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 3 OR hamming(si, 43) <= 3');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) = 3 OR tenant_id = 5');
-SELECT plan('SELECT id FROM document WHERE (hamming(si, 42) <= 3 AND tenant_id = 4) OR (tenant_id = 5 AND hamming(si, 43) < 3)');
-SET enable_indexscan = off;
-SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 24 AND tenant_id = 5');
-RESET enable_indexscan;
+SELECT plan('SELECT id FROM document WHERE (hamming(si, 42) <= 1 AND tenant_id = 4) OR (tenant_id = 5 AND hamming(si, 43) < 2)');
 -- changes
 SELECT plan('UPDATE document SET tenant_id = 0 WHERE hamming(si, 42) <= 3');
 SELECT plan('DELETE FROM document WHERE hamming(si, 42) <= 3');

@@ -1,0 +1,93 @@
+-- The access method hamming against the exact alternatives: half of the fingerprints scattered, half in clusters of
+-- 50. Called with -v rows=N; with -v peers=0 only the index itself is measured.
+\if :{?peers} \else \set peers 1 \endif
+SET client_min_messages = warning;
+DROP TABLE IF EXISTS fingerprint, query, answer, result CASCADE;
+CREATE TABLE fingerprint (id integer, si bigint);
+\timing on
+INSERT INTO fingerprint
+SELECT i AS id, CASE WHEN i % 2 = 0 THEN hashint8extended(i, 1)
+       ELSE hashint8extended(i / 100, 2) # (1::bigint << (i % 61)) # (1::bigint << (i / 7 % 61)) END AS si
+FROM generate_series(1, :rows) AS i;
+\timing off
+VACUUM (FREEZE, ANALYZE) fingerprint;
+
+-- Execution time in ms, and pages read: medians of several runs of one query.
+CREATE OR REPLACE FUNCTION measured(query text, runs integer, OUT ms double precision, OUT pages bigint, OUT rows bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+    result json;
+    times double precision[];
+BEGIN
+    FOR run IN 0..runs LOOP
+        EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, BUFFERS, FORMAT json) ' || query INTO result;
+        IF run > 0 OR runs = 0 THEN times := times || (result #>> '{0,Execution Time}')::double precision; END IF;
+    END LOOP;
+    ms := (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY t) FROM unnest(times) AS t);
+    pages := (result #>> '{0,Plan,Shared Hit Blocks}')::bigint + (result #>> '{0,Plan,Shared Read Blocks}')::bigint;
+    rows := (result #>> '{0,Plan,Actual Rows}')::numeric;
+END $$;
+
+-- 100 queries near to a cluster and 100 near to nothing, each with its answer spoilt by a few bits.
+CREATE TABLE query AS
+SELECT n, n % 2 = 0 AS near, CASE WHEN n % 2 = 0 THEN hashint8extended(n * 37 % (:rows / 100), 2) ELSE hashint8extended(n, 99) END AS si
+FROM generate_series(1, 200) AS n;
+CREATE TABLE answer (kind text, question text, n integer, ms double precision, pages bigint, rows bigint);
+
+CREATE OR REPLACE FUNCTION measure(kind text, radii integer[], queries integer, runs integer, template text, nearest boolean) RETURNS void
+LANGUAGE sql AS $$
+    INSERT INTO answer
+    SELECT kind, 'r=' || radius, n, m.* FROM query, unnest(radii) AS radius,
+         measured(replace(replace(template, '$si', format('(%s)', si)), '$r', radius::text), runs) AS m WHERE n <= queries;
+    INSERT INTO answer
+    SELECT kind, CASE WHEN near THEN 'nearest 10, near ones' ELSE 'nearest 10, none near' END, n, m.*
+    FROM query, measured(format('SELECT id FROM fingerprint ORDER BY hamming(si, %s) LIMIT 10', si), runs) AS m
+    WHERE nearest AND n <= queries;
+$$;
+
+\set range 'SELECT id FROM fingerprint WHERE hamming(si, $si) <= $r'
+SELECT measure('scan', '{6}', 2, 2, :'range', true);
+
+\timing on
+CREATE INDEX fingerprint_hamming ON fingerprint USING hamming (si);
+\timing off
+SELECT round(pg_relation_size('fingerprint_hamming')::numeric / :rows, 1) AS "hamming, bytes a row";
+SET enable_seqscan = off;
+SELECT measure('hamming', '{0,3,6,10,12}', 200, 5, :'range', true);
+DROP INDEX fingerprint_hamming;
+
+\if :peers
+\timing on
+CREATE INDEX fingerprint_gist ON fingerprint USING gist (si gist_hamming_ops);
+\timing off
+SELECT round(pg_relation_size('fingerprint_gist')::numeric / :rows, 1) AS "GiST, bytes a row";
+SELECT measure('GiST', '{3,6,10,12}', 8, 2, :'range', true);
+DROP INDEX fingerprint_gist;
+
+-- By hand: a B-tree for each band of 16 bits, probed for the values that are near, all of it index-only.
+CREATE OR REPLACE FUNCTION band(si bigint, n integer) RETURNS smallint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$ SELECT (((si >> (48 - 16 * n)) & 65535) - 32768)::smallint $$;
+\timing on
+SELECT format('CREATE INDEX fingerprint_band_%s ON fingerprint (band(si, %s), si) INCLUDE (id)', n, n) FROM generate_series(0, 3) AS n
+\gexec
+\timing off
+SELECT round((sum(pg_relation_size('fingerprint_band_' || n)) / :rows)::numeric, 1) AS "four B-trees, bytes a row" FROM generate_series(0, 3) AS n;
+VACUUM ANALYZE fingerprint;
+CREATE OR REPLACE FUNCTION strings_within(share integer) RETURNS SETOF integer LANGUAGE sql IMMUTABLE AS $$
+    SELECT v FROM generate_series(0, 65535) AS v WHERE bit_count(v::bit(16)) <= share $$;
+CREATE OR REPLACE FUNCTION by_hand(q bigint, radius integer) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT string_agg(format('SELECT id FROM fingerprint WHERE band(si, %s) = ANY (%L::smallint[]) AND bit_count((si # %s)::bit(64)) <= %s',
+        n, (SELECT array_agg(((band(q, n)::integer + 32768) # v) - 32768) FROM strings_within(radius / 4 - (n > radius % 4)::integer) AS v), q, radius), ' UNION ')
+    FROM generate_series(0, 3) AS n WHERE radius / 4 - (n > radius % 4)::integer >= 0 $$;
+INSERT INTO answer SELECT 'four B-trees', 'r=' || radius, n, m.* FROM query, unnest('{3,6,10,12}'::integer[]) AS radius, measured(by_hand(si, radius), 2) AS m WHERE n <= 40;
+DROP INDEX fingerprint_band_0, fingerprint_band_1, fingerprint_band_2, fingerprint_band_3;
+\endif
+
+CREATE VIEW median AS
+SELECT kind, question, percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) AS ms, percentile_cont(0.5) WITHIN GROUP (ORDER BY pages)::integer AS pages,
+       percentile_cont(0.5) WITHIN GROUP (ORDER BY rows)::integer AS rows, count(*) AS queries
+FROM answer GROUP BY kind, question;
+SELECT m.kind, question, round(m.ms::numeric, 3) AS "ms, median", m.pages, m.rows, m.queries,
+       round((scan.ms / m.ms)::numeric, 1) AS "times faster than the scan"
+FROM median AS m, LATERAL (SELECT ms FROM median AS s WHERE s.kind = 'scan' AND (s.question = m.question OR s.question = 'r=6' AND m.question LIKE 'r=%')) AS scan
+ORDER BY kind, length(question) > 5, length(question), question;

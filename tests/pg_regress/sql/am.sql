@@ -1,0 +1,240 @@
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'hamming_ops';
+-- half scattered, half clustered, with equal values and NULLs
+CREATE TABLE document AS
+SELECT i AS id, i % 7 AS tenant_id, 'text ' || i AS body,
+       CASE WHEN i % 50 = 0 THEN NULL WHEN i % 2 = 0 THEN hashint8extended(i, 1)
+            ELSE hashint8extended(i / 100, 2) # (1::bigint << (i % 60)) END AS si
+FROM generate_series(1, 20000) AS i;
+CREATE INDEX ON document USING hamming (si);
+CREATE TABLE probe AS SELECT id, si FROM document WHERE id % 1000 = 101;
+VACUUM ANALYZE document, probe;
+SELECT si AS q FROM document WHERE id = 101 \gset
+SELECT si AS other FROM document WHERE id = 103 \gset
+-- what a sequential scan says
+CREATE FUNCTION by_scan(query bigint, radius integer) RETURNS SETOF integer LANGUAGE sql
+    SET enable_indexscan = off SET enable_bitmapscan = off AS 'SELECT id FROM document WHERE hamming(si, query) <= radius';
+CREATE FUNCTION by_index(query bigint, radius integer) RETURNS SETOF integer LANGUAGE sql
+    SET enable_seqscan = off SET enable_bitmapscan = off AS 'SELECT id FROM document WHERE hamming(si, query) <= radius';
+CREATE FUNCTION by_bitmap(query bigint, radius integer) RETURNS SETOF integer LANGUAGE sql
+    SET enable_seqscan = off SET enable_indexscan = off AS 'SELECT id FROM document WHERE hamming(si, query) <= radius';
+SELECT radius, (SELECT count(*) FROM by_index(:q, radius)) AS rows,
+       (SELECT count(*) FROM (SELECT by_index(:q, radius) EXCEPT SELECT by_scan(:q, radius)) AS x) AS too_many,
+       (SELECT count(*) FROM (SELECT by_scan(:q, radius) EXCEPT SELECT by_index(:q, radius)) AS x) AS missing,
+       (SELECT count(*) FROM by_bitmap(:q, radius)) = (SELECT count(*) FROM by_scan(:q, radius)) AS same_by_bitmap
+FROM unnest('{-1,0,1,2,3,6,12,24,32,63,64,65}'::integer[]) AS radius;
+SET enable_seqscan = off;
+SET enable_sort = off;
+SET enable_bitmapscan = off;
+-- nearest, NULLs last
+EXPLAIN (COSTS OFF) SELECT si FROM document ORDER BY hamming(si, :q) LIMIT 5;
+SELECT hamming(si, :q) FROM document ORDER BY hamming(si, :q) LIMIT 5;
+SELECT array_agg(d) = (SELECT array_agg(d ORDER BY d) FROM (SELECT hamming(si, :q) AS d FROM document OFFSET 0) AS x) AS same_order
+FROM (SELECT hamming(si, :q) AS d FROM document ORDER BY hamming(si, :q)) AS x;
+SELECT count(*) FROM (SELECT si FROM document ORDER BY hamming(si, :q) OFFSET 19600) AS x WHERE si IS NULL;
+SET work_mem = '64kB';
+SELECT array_agg(d) = (SELECT array_agg(d ORDER BY d) FROM (SELECT hamming(si, :q) AS d FROM document OFFSET 0) AS x) AS same_with_little_memory
+FROM (SELECT hamming(si, :q) AS d FROM document ORDER BY hamming(si, :q)) AS x;
+RESET work_mem;
+-- nearest within a radius, also of something else
+EXPLAIN (COSTS OFF) SELECT id FROM document WHERE hamming(si, :q) <= 12 ORDER BY hamming(si, :q) LIMIT 5;
+SELECT hamming(si, :q) FROM document WHERE hamming(si, :q) <= 4 ORDER BY hamming(si, :q) LIMIT 5;
+EXPLAIN (COSTS OFF) SELECT id FROM document WHERE hamming(si, :q) <= 3 ORDER BY hamming(si, :other);
+SELECT array_agg(hamming(si, :other)), count(*) = (SELECT count(*) FROM by_scan(:q, 3)) AS all_of_them
+FROM (SELECT si FROM document WHERE hamming(si, :q) <= 3 ORDER BY hamming(si, :other) LIMIT 100) AS x;
+SELECT count(*) FROM document WHERE hamming(si, :q) <= 4 AND hamming(si, :other) <= 1;
+SELECT count(*) FROM (SELECT FROM document WHERE hamming(si, :q) <= 2 AND si IS NULL ORDER BY hamming(si, :q)) AS x;
+-- by two distances at once, and by a distance from NULL
+EXPLAIN (COSTS OFF) SELECT id FROM document ORDER BY hamming(si, :q), hamming(si, :other) LIMIT 3;
+SELECT array_agg(d) = (SELECT array_agg(d ORDER BY d) FROM (SELECT ROW(hamming(si, :q), hamming(si, :other)) AS d FROM document OFFSET 0) AS x) AS same_order
+FROM (SELECT ROW(hamming(si, :q), hamming(si, :other)) AS d FROM document ORDER BY hamming(si, :q), hamming(si, :other)) AS x;
+SELECT count(*) FROM (SELECT FROM document ORDER BY hamming(si, (SELECT NULL::bigint))) AS x;
+-- equality, NULL, and everything
+EXPLAIN (COSTS OFF) SELECT id FROM document WHERE si = :q;
+SELECT id FROM document WHERE si = :q;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM document WHERE si IS NULL;
+SELECT count(*) FROM document WHERE si IS NULL;
+SELECT count(*) FROM document WHERE si IS NOT NULL;
+SELECT count(*) FROM document WHERE si = NULL::bigint OR hamming(si, 1) <= (SELECT NULL::integer);
+-- every shape of query goes by the index
+CREATE FUNCTION plan(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+    plan text := '';
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        plan := plan || line || E'\n';
+    END LOOP;
+    RETURN plan;
+END $$;
+CREATE VIEW near AS SELECT id, hamming(si, 42) AS hd FROM document;
+CREATE TABLE parted (id integer, si bigint) PARTITION BY RANGE (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (10000);
+CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (10000) TO (30000);
+INSERT INTO parted SELECT id, si FROM document;
+CREATE INDEX ON parted USING hamming (si);
+ANALYZE parted;
+PREPARE generic (bigint, integer) AS SELECT id FROM document WHERE hamming(si, $1) <= $2;
+PREPARE generic_nearest (bigint) AS SELECT id FROM document ORDER BY hamming(si, $1) LIMIT 3;
+SET plan_cache_mode = force_generic_plan;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET jit = off;
+SELECT query AS not_by_the_index, plan(query)
+FROM unnest(ARRAY[
+    'SELECT id FROM document WHERE hamming(si, 42) <= 6',
+    'SELECT id FROM document WHERE 6 >= hamming(42, si)',
+    'SELECT id FROM document WHERE hamming(si, 42) = 6',
+    'SELECT id FROM document WHERE hamming(si, 42) < 1',
+    'SELECT id FROM document WHERE hamming(si, 42) BETWEEN 2 AND 6::bigint',
+    'SELECT id FROM document WHERE si <~> 42 <= 6::smallint',
+    'SELECT id FROM document WHERE hamming_within(42, si, 6)',
+    'SELECT id FROM document WHERE ''<42,6>''::hamming_ball @> si',
+    'SELECT id FROM document WHERE hamming(si, (SELECT si FROM probe WHERE id = 101)) <= 6',
+    'SELECT id FROM document WHERE hamming(si, 42) <= 12 ORDER BY hamming(si, 42) LIMIT 10',
+    'SELECT id, hamming(si, 42) AS d FROM document ORDER BY d LIMIT 10',
+    'EXECUTE generic(42, 6)',
+    'EXECUTE generic_nearest(42)',
+    'SELECT id FROM near WHERE hd <= 6',
+    'SELECT d.id FROM probe AS p JOIN document AS d ON hamming(p.si, d.si) <= 3',
+    'SELECT d.id FROM probe AS p LEFT JOIN document AS d ON hamming(d.si, p.si) <= 3',
+    'SELECT d.id FROM probe AS p, LATERAL (SELECT id FROM document ORDER BY hamming(si, p.si) LIMIT 2) AS d',
+    'SELECT p.id FROM probe AS p WHERE NOT EXISTS (SELECT FROM document AS d WHERE hamming(d.si, p.si) <= 3 AND d.id <> p.id)',
+    'UPDATE document SET tenant_id = 0 WHERE hamming(si, 42) <= 3',
+    'DELETE FROM document AS d USING probe AS p WHERE hamming(d.si, p.si) <= 3 AND d.id > p.id',
+    'SELECT id FROM parted WHERE hamming(si, 42) <= 3',
+    'SELECT id FROM parted ORDER BY hamming(si, 42) LIMIT 3']) AS query
+WHERE plan(query) !~ '(document|parted_1)_si_idx.*(Index Cond|Order By): \(.*si (<@|=|<~>) ';
+SET enable_bitmapscan = on;
+SET enable_indexscan = off;
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 3 OR hamming(si, 43) <= 3') ~ 'BitmapOr' AS bitmap_or;
+CREATE INDEX document_id ON document (id);
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 24 AND id < 1000') ~ 'BitmapAnd.*document_si_idx' AS bitmap_and;
+DROP INDEX document_id;
+RESET enable_indexscan;
+RESET plan_cache_mode;
+DROP VIEW near;
+DROP TABLE parted;
+-- joins search again and again
+SELECT count(*), count(DISTINCT p.id) FROM probe AS p JOIN document AS d ON hamming(p.si, d.si) <= 3;
+SELECT sum(d) FROM probe AS p, LATERAL (SELECT hamming(si, p.si) AS d FROM document ORDER BY hamming(si, p.si) LIMIT 20) AS n;
+-- cursors, forwards and backwards
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT hamming(si, :q) FROM document ORDER BY hamming(si, :q);
+MOVE FORWARD 30 FROM c;
+FETCH 2 FROM c;
+FETCH BACKWARD 2 FROM c;
+COMMIT;
+-- which index and whether any: the cheaper one
+CREATE TABLE big AS SELECT hashint8extended(i, 1) AS si FROM generate_series(1, 200000) AS i;
+CREATE INDEX big_hamming ON big USING hamming (si);
+CREATE INDEX big_gist ON big USING gist (si gist_hamming_ops);
+VACUUM ANALYZE big;
+RESET enable_seqscan;
+RESET enable_sort;
+SELECT radius, substring(plan(format('SELECT count(*) FROM big WHERE hamming(si, 42) <= %s', radius)) FROM '(big_\w+|Seq Scan)') AS chosen
+FROM unnest('{0,1,2,3,6,10,12,16,20,32,64}'::integer[]) AS radius;
+SELECT substring(plan('SELECT * FROM big ORDER BY hamming(si, 42) LIMIT 10') FROM '(big_\w+|Seq Scan)') AS nearest_10;
+DROP INDEX big_hamming;
+SELECT radius, substring(plan(format('SELECT count(*) FROM big WHERE hamming(si, 42) <= %s', radius)) FROM '(big_\w+|Seq Scan)') AS without_hamming
+FROM unnest('{0,3,6,20}'::integer[]) AS radius;
+DROP TABLE big;
+-- an index grown by inserts answers the same, and vacuum gives pages back
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+CREATE TABLE grown (id integer, si bigint);
+CREATE INDEX grown_si ON grown USING hamming (si);
+INSERT INTO grown SELECT id, si FROM document;
+SELECT * FROM hamming_index_check('grown_si', true);
+SELECT rows, nulls, bands, leaf_pages > 100 AS leaves, inner_pages, height, fill BETWEEN 0.5 AND 0.95 AS fill,
+       pages = leaf_pages + inner_pages + unused_pages AS adds_up, expected_pages[1:8]
+FROM hamming_index_stats('grown_si');
+SELECT radius, (SELECT count(*) FROM grown WHERE hamming(si, :q) <= radius) = (SELECT count(*) FROM by_scan(:q, radius)) AS same
+FROM unnest('{0,3,6,30}'::integer[]) AS radius;
+DELETE FROM grown WHERE id % 20 > 0;
+VACUUM grown;
+SELECT * FROM hamming_index_check('grown_si', true);
+SELECT rows, nulls, leaf_pages < 20 AS leaves, height, unused_pages > 100 AS unused FROM hamming_index_stats('grown_si');
+SELECT pg_relation_size('grown_si') AS size_before \gset
+INSERT INTO grown SELECT id, si # 1 FROM document WHERE id % 20 > 0;
+SELECT pg_relation_size('grown_si') <= :size_before * 1.1 AS pages_are_used_again;
+SELECT * FROM hamming_index_check('grown_si', true);
+DELETE FROM grown;
+VACUUM grown;
+SELECT rows, nulls, leaf_pages, height FROM hamming_index_stats('grown_si');
+SELECT count(*) FROM grown WHERE hamming(si, :q) <= 64;
+DROP TABLE grown;
+-- partial and expression indexes, more than one index
+CREATE INDEX partial ON document USING hamming (si) WHERE tenant_id = 5;
+DROP INDEX document_si_idx;
+EXPLAIN (COSTS OFF) SELECT id FROM document WHERE hamming(si, 42) <= 3 AND tenant_id = 5;
+-- no column of the index is needed here, and it is not scanned for itself
+SELECT count(*) FROM document WHERE tenant_id = 5;
+SELECT count(*) FROM document WHERE tenant_id = 5 AND hamming(si, :q) <= 24;
+EXPLAIN (COSTS OFF) SELECT FROM document WHERE tenant_id = 5 ORDER BY hamming(si, 42) LIMIT 1;
+SELECT * FROM hamming_index_check('partial', true);
+CREATE INDEX expression ON document USING hamming (simhash(body, 'char:4'));
+EXPLAIN (COSTS OFF) SELECT id FROM document WHERE hamming(simhash(body, 'char:4'), simhash('text 77', 'char:4')) <= 3;
+SELECT min(id) FROM document WHERE hamming(simhash(body, 'char:4'), simhash('text 77', 'char:4')) = 0;
+SELECT * FROM hamming_index_check('expression', true);
+-- a table that refuses equal fingerprints: its scans see rows of others that are being written
+CREATE TABLE one_of_each (si bigint, EXCLUDE USING hamming (si WITH =));
+INSERT INTO one_of_each VALUES (1), (2), (NULL), (NULL);
+INSERT INTO one_of_each VALUES (2);
+INSERT INTO one_of_each VALUES (2) ON CONFLICT DO NOTHING;
+UPDATE one_of_each SET si = 3 WHERE si = 2;
+INSERT INTO one_of_each VALUES (2);
+DROP TABLE one_of_each;
+-- storage parameters
+CREATE INDEX full_pages ON document USING hamming (si) WITH (fillfactor = 100);
+CREATE INDEX roomy_pages ON document USING hamming (si) WITH (fillfactor = 50);
+SELECT pg_relation_size('full_pages') * 1.8 < pg_relation_size('roomy_pages') AS roomy;
+ALTER INDEX full_pages SET (fillfactor = 60);
+ALTER INDEX full_pages RESET (fillfactor);
+CREATE INDEX ON document USING hamming (si) WITH (fillfactor = 49);
+CREATE INDEX ON document USING hamming (si) WITH (bands = 4);
+-- what it cannot do
+CREATE INDEX ON document USING hamming (si, id);
+CREATE INDEX ON document USING hamming (si) INCLUDE (id);
+CREATE UNIQUE INDEX ON document USING hamming (si);
+CREATE INDEX ON document USING hamming (id);
+CREATE INDEX ON document USING hamming (body);
+SELECT pg_indexam_has_property(oid, 'can_order') AS can_order, pg_indexam_has_property(oid, 'can_unique') AS can_unique,
+       pg_indexam_has_property(oid, 'can_multi_col') AS can_multi_col
+FROM pg_am WHERE amname = 'hamming';
+SELECT pg_index_column_has_property('full_pages', 1, 'distance_orderable') AS distance_orderable,
+       pg_index_column_has_property('full_pages', 1, 'search_nulls') AS search_nulls,
+       pg_index_column_has_property('full_pages', 1, 'returnable') AS returnable,
+       pg_index_has_property('full_pages', 'bitmap_scan') AS bitmap_scan;
+-- looking into what is no such index
+SELECT * FROM hamming_index_stats('document');
+SELECT * FROM hamming_index_check('pg_class_oid_index');
+SELECT * FROM hamming_index_check(0);
+SELECT * FROM hamming_index_check(NULL);
+CREATE ROLE simhash_reader;
+SET ROLE simhash_reader;
+SELECT * FROM hamming_index_stats('full_pages');
+SELECT * FROM hamming_index_check('full_pages');
+RESET ROLE;
+GRANT pg_stat_scan_tables TO simhash_reader;
+SET ROLE simhash_reader;
+SELECT rows FROM hamming_index_stats('full_pages');
+RESET ROLE;
+DROP ROLE simhash_reader;
+-- operator classes that the access method cannot serve
+CREATE FUNCTION always(bigint, hamming_ball) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true';
+CREATE OPERATOR <@@ (LEFTARG = bigint, RIGHTARG = hamming_ball, FUNCTION = always);
+CREATE OPERATOR CLASS broken_ops FOR TYPE bigint USING hamming AS
+    OPERATOR 1 <@@ (bigint, hamming_ball),
+    OPERATOR 2 < (bigint, bigint),
+    OPERATOR 3 > (bigint, bigint);
+\set VERBOSITY terse
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'broken_ops';
+CREATE OPERATOR CLASS text_ops FOR TYPE text USING hamming AS OPERATOR 2 =;
+SELECT amvalidate(oid) FROM pg_opclass AS c WHERE opcname = 'text_ops' AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'hamming');
+\set VERBOSITY default
+DROP OPERATOR FAMILY broken_ops USING hamming;
+DROP OPERATOR FAMILY text_ops USING hamming;
+DROP OPERATOR <@@ (bigint, hamming_ball);
+DROP FUNCTION always;
+DROP TABLE document, probe CASCADE;
+DROP FUNCTION by_scan, by_index, by_bitmap, plan;

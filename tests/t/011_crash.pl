@@ -1,0 +1,62 @@
+# The server is killed at random moments under inserts, updates, deletes and vacuum. After recovery the index has
+# every row in every tree and answers as a sequential scan does. SEED repeats the moments, ROUNDS is how many.
+
+use strict;
+use warnings;
+use Test::More;
+use SimhashTest;
+use PostgreSQL::Test::Utils;
+use Time::HiRes qw(usleep);
+
+my $seed = $ENV{SEED} // int(rand(2**31));
+my $rounds = $ENV{CRASHES} // 30;
+diag("seed $seed");
+srand($seed);
+
+my $node = start_node('crash');
+# Little memory and many checkpoints, so that pages are written, and torn, at all times.
+$node->append_conf('postgresql.conf', q{
+	shared_buffers = 2MB
+	checkpoint_timeout = 30s
+	max_wal_size = 32MB
+	min_wal_size = 32MB
+	autovacuum = off
+	restart_after_crash = off
+	log_min_messages = error});
+$node->restart;
+make_workload($node);
+
+my @scripts = pgbench_scripts($node->basedir, insert => 6, update => 3, delete => 2, vacuum => 1);
+my ($changed, $grown) = (0, 0);
+for my $round (1 .. $rounds)
+{
+	my $state = 'SELECT pg_current_wal_insert_lsn()';
+	my $before = $node->safe_psql('postgres', $state);
+	my ($out, $err) = ('', '');
+	my $load = IPC::Run::start(
+		[ 'pgbench', '-n', '-c', '4', '-T', '60', @scripts, '-h', $node->host, '-p', $node->port, 'postgres' ],
+		'>', \$out, '2>', \$err);
+	usleep(200_000 + int(rand(700_000)));
+	$node->kill9;
+	$load->finish;
+	# The last of the old server's processes may take a moment.
+	for (1 .. 100)
+	{
+		last if $node->start(fail_ok => 1);
+		$node->{_pid} = undef;
+		usleep(100_000);
+	}
+
+	my $problems = $node->safe_psql('postgres', "SELECT * FROM hamming_index_check('document_si', true)");
+	my ($code, undef, $wrong) = run_psql($node, 'postgres',
+		"SELECT assert_same(coalesce(any_fingerprint(), 0), n) FROM generate_series(0, 24, 3) AS n");
+	is("$problems$wrong", '', "crash $round");
+	$changed++ if $node->safe_psql('postgres', $state) ne $before;
+	# So that rounds stay short.
+	$node->safe_psql('postgres', 'DELETE FROM document WHERE random() < 0.5; VACUUM document')
+	  if $node->safe_psql('postgres', 'SELECT count(*) FROM document') > 60000;
+}
+is($changed, $rounds, 'there was something to recover each time');
+unlike(slurp_file($node->logfile), qr/PANIC|panicked|signal 11|signal 6/, 'nothing worse than being killed');
+
+done_testing();

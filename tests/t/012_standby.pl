@@ -1,0 +1,48 @@
+# A standby answers as its own sequential scan does, at any moment, while the primary inserts, deletes and vacuums.
+
+use strict;
+use warnings;
+use Test::More;
+use SimhashTest;
+use PostgreSQL::Test::Utils;
+
+my $seconds = $ENV{STANDBY_SECONDS} // 10;
+my $primary = start_node('primary', allows_streaming => 1);
+$primary->append_conf('postgresql.conf', 'autovacuum = off');
+$primary->restart;
+make_workload($primary);
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$primary->backup('base');
+$standby->init_from_backup($primary, 'base', has_streaming => 1);
+# Queries are not cancelled for what vacuum removes.
+$standby->append_conf('postgresql.conf', "hot_standby_feedback = on\nmax_standby_streaming_delay = -1");
+$standby->start;
+
+my ($out, $err) = ('', '');
+my @scripts = pgbench_scripts($primary->basedir, insert => 6, update => 3, delete => 2, vacuum => 1);
+my $load = IPC::Run::start(
+	[ 'pgbench', '-n', '-c', '3', '-T', $seconds, @scripts, '-h', $primary->host, '-p', $primary->port, 'postgres' ],
+	'>', \$out, '2>', \$err, IPC::Run::timeout($seconds + 120));
+my @check = pgbench_scripts($standby->basedir, check => 1);
+my ($checks, $wrong) = ('', '');
+# Errors end a client, and pgbench then fails.
+my $same = IPC::Run::run(
+	[ 'pgbench', '-n', '-c', '2', '-T', $seconds, @check, '-h', $standby->host, '-p', $standby->port, 'postgres' ],
+	'>', \$checks, '2>', \$wrong, IPC::Run::timeout($seconds + 120));
+ok($same, 'every query of the standby found what a scan finds') or diag($wrong);
+like($checks, qr/transactions actually processed: [1-9]\d/, 'there were many');
+ok($load->finish, 'the primary went on') or diag($err);
+
+$primary->wait_for_catchup($standby);
+my $rows = 'SELECT count(*), count(si), sum(id) FROM document';
+is($standby->safe_psql('postgres', $rows), $primary->safe_psql('postgres', $rows), 'the standby has caught up');
+my $answers = "SELECT by_index(n, 20), nearest_by_index(n, 50) FROM generate_series(0, 3) AS n";
+is($standby->safe_psql('postgres', $answers), $primary->safe_psql('postgres', $answers), 'and answers the same');
+is($primary->safe_psql('postgres', "SELECT * FROM hamming_index_check('document_si', true)"), '', 'the index is sound');
+
+# The standby takes over.
+$standby->promote;
+$primary->stop('immediate');
+is($standby->safe_psql('postgres', "SELECT * FROM hamming_index_check('document_si', true)"), '', 'so is that of the standby');
+
+done_testing();

@@ -1,0 +1,39 @@
+# Many insert, update, delete and search at once, and one vacuums. Every answer is compared with that of a sequential
+# scan under the same snapshot. SECONDS is for how long (make soak: minutes).
+
+use strict;
+use warnings;
+use Test::More;
+use SimhashTest;
+use PostgreSQL::Test::Utils;
+
+my $seconds = $ENV{SECONDS_OF_LOAD} // 20;
+my $node = start_node('concurrency');
+$node->append_conf('postgresql.conf', "autovacuum = off\nlog_lock_waits = on");
+$node->restart;
+make_workload($node);
+
+my @load = pgbench_scripts($node->basedir, insert => 8, update => 4, delete => 3, check => 10);
+my @vacuum = pgbench_scripts($node->basedir, vacuum => 1);
+my @to = ('-h', $node->host, '-p', $node->port, 'postgres');
+# Whoever waits in a circle, waits for ever: that ends the test.
+my $patience = IPC::Run::timeout($seconds + 180);
+my ($vacuums, $err) = ('', '');
+my $vacuuming = IPC::Run::start([ 'pgbench', '-n', '-c', '1', '-T', $seconds, @vacuum, @to ], '>', \$vacuums, '2>', \$err, $patience);
+my ($out, $wrong) = ('', '');
+my $same = IPC::Run::run([ 'pgbench', '-n', '-c', '9', '-j', '2', '-T', $seconds, @load, @to ], '>', \$out, '2>', \$wrong, $patience);
+ok($same, 'every answer was that of a scan, and nothing failed') or diag($wrong);
+ok($vacuuming->finish, 'vacuum went on meanwhile') or diag($err);
+like($out, qr/transactions actually processed: [1-9]\d\d/, 'there were many transactions');
+like($vacuums, qr/transactions actually processed: [1-9]/, 'and vacuums');
+note($out);
+note($vacuums);
+
+is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('document_si', true)"), '', 'the index is sound');
+$node->safe_psql('postgres', 'DELETE FROM document');
+$node->safe_psql('postgres', 'VACUUM document');
+is($node->safe_psql('postgres', "SELECT rows, nulls, leaf_pages, inner_pages FROM hamming_index_stats('document_si')"),
+	'0|0|5|0', 'and gives all pages back when all rows are gone');
+unlike(slurp_file($node->logfile), qr/PANIC|panicked|terminated by signal|deadlock/, 'no crash, no deadlock');
+
+done_testing();

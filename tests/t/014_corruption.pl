@@ -1,0 +1,108 @@
+# Damaged pages give errors that name the block, never a crash, and hamming_index_check finds them.
+
+use strict;
+use warnings;
+use Test::More;
+use SimhashTest;
+use PostgreSQL::Test::Utils;
+
+my $seed = $ENV{SEED} // int(rand(2**31));
+diag("seed $seed");
+srand($seed);
+my $page = 8192;
+my $trailer = $page - 8;
+
+my $node = start_node('corruption');
+$node->append_conf('postgresql.conf', 'autovacuum = off');
+$node->safe_psql('postgres', q{
+	CREATE TABLE document AS SELECT i AS id, CASE WHEN i % 100 > 0 THEN hashint8extended(i, 1) END AS si FROM generate_series(1, 20000) AS i;});
+
+# Each damages the file of an index of its own: where, and what is written there (or a number of random bits to flip).
+my %damages = (
+	'magic number' => [ 0, $trailer, 'xxxx', qr/block 0: it is not a page of an index of type hamming/ ],
+	'format' => [ 0, $trailer + 4, "\x63", qr/block 0: it has another format/ ],
+	'tree of a root' => [ 1, $trailer + 5, "\x03", qr/block 1: it belongs to another tree/ ],
+	'a leaf as root' => [ 0, $trailer + 6, "\x00", qr/block 0: its number of entries is impossible/ ],
+	'level' => [ 0, $trailer + 6, "\x05", qr/block \d+: it is at another level of its tree/ ],
+	'zeroes' => [ 7, 0, "\0" x $page, qr/block 7: it is not a page/ ],
+	'a child that is the root itself' => [ 0, $trailer - 4, pack('L', 0), qr/block 0: two pages lead to it/ ],
+	'a child in another tree' => [ 0, $trailer - 4, pack('L', 60), qr/block 60: it belongs to another tree/ ],
+	'a child that is not there' => [ 0, $trailer - 4, pack('L', 4_000_000), qr/block 4000000: there is no such page/ ],
+	'number of entries' => [ 6, 12, pack('S', 24 + 8 * 3), qr/block 6: its number of entries is impossible/ ],
+	'odd number of entries' => [ 6, 12, pack('S', 27), qr/block 6: its number of entries is impossible/ ],
+	'header of the page' => [ 6, 16, pack('S', 8), qr/block 6/ ]);
+my %random = map { ("random bits $_" => [ undef, undef, 1 + int(rand(20)), undef ]) } 1 .. 25;
+
+my %index;
+my $number = 0;
+for my $damage (sort(keys %damages), sort(keys %random))
+{
+	$index{$damage} = 'damaged_' . ++$number;
+	$node->safe_psql('postgres', "CREATE TABLE table_$number AS SELECT * FROM document; CREATE INDEX $index{$damage} ON table_$number USING hamming (si)");
+}
+my %file = map { ($_ => $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('$index{$_}')")) } keys %index;
+$node->stop;
+for my $damage (keys %file)
+{
+	open(my $file, '+<:raw', $file{$damage}) or die "$file{$damage}: $!";
+	my $pages = (-s $file{$damage}) / $page;
+	my ($block, $offset, $what) = @{ $damages{$damage} // $random{$damage} };
+	if (defined $block)
+	{
+		seek($file, $block * $page + $offset, 0);
+		print $file $what;
+	}
+	else
+	{
+		for (1 .. $what)
+		{
+			# Half of them where structure is: in headers, trailers and roots.
+			my $block = int(rand() < 0.5 ? rand(6) : rand($pages));
+			my $offset = (int(rand(24)), $trailer + int(rand(8)), int(rand($page)), int(rand($page)))[ rand 4 ];
+			seek($file, $block * $page + $offset, 0);
+			read($file, my $byte, 1);
+			seek($file, $block * $page + $offset, 0);
+			print $file chr(ord($byte) ^ 1 << int(rand(8)));
+		}
+	}
+	close $file;
+}
+$node->start;
+
+my $by_index = "SET enable_seqscan = off; SET enable_sort = off; SET enable_bitmapscan = off; SET statement_timeout = '60s'; \\set VERBOSITY verbose\n";
+for my $damage (sort keys %index)
+{
+	my ($table) = $index{$damage} =~ s/damaged/table/r;
+	my @statements = (
+		"SELECT count(*) FROM $table WHERE hamming(si, 42) <= 64",
+		"SELECT count(*) FROM (SELECT FROM $table ORDER BY hamming(si, 42)) AS n",
+		"SELECT count(*) FROM $table AS a JOIN $table AS b ON hamming(a.si, b.si) <= 3 WHERE a.id < 1000",
+		"SELECT count(*) FROM $table WHERE si IS NULL",
+		"INSERT INTO $table SELECT id, si # 1 FROM document LIMIT 3000",
+		"DELETE FROM $table WHERE id % 3 = 0",
+		"VACUUM $table",
+		"INSERT INTO $table SELECT id, si # 2 FROM document LIMIT 3000");
+	my @errors;
+	for my $statement (@statements)
+	{
+		my ($code, undef, $err) = run_psql($node, 'postgres', "$by_index $statement;");
+		push @errors, $err if $code;
+		last unless $node->psql('postgres', 'SELECT 1') == 0;
+	}
+	# A row's place in the table may be damaged too, and then the table is told to have no such block.
+	my $of_damage = defined $damages{$damage} ? qr/ERROR:  XX00[12]:/ : qr/ERROR:  (XX00[12]|58P01):/;
+	my @others = grep { !/$of_damage/ } @errors;
+	is("@others", '', "$damage: no error but of damage");
+	if (my $expected = ($damages{$damage} // [])->[3])
+	{
+		like("@errors", $expected, "$damage: told by queries");
+		(undef, my $problems, my $err) = run_psql($node, 'postgres', "SELECT block || ': ' || problem FROM hamming_index_check('$index{$damage}')");
+		like("$problems$err", qr/\d+: |block \d+/, "$damage: told by the check");
+	}
+	# The remedy.
+	$node->safe_psql('postgres', "REINDEX INDEX $index{$damage}");
+	is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('$index{$damage}', true)"), '', "$damage: mended by REINDEX");
+}
+unlike(slurp_file($node->logfile), qr/PANIC|panicked|terminated by signal/, 'no crash');
+
+done_testing();
