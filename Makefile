@@ -17,7 +17,7 @@ cargo_pg = PGRX_PG_CONFIG_PATH="$(PG_CONFIG)" $(CARGO)
 version = $(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 sql_files = sql/planner.sql sql/hamming.sql sql/ball.sql sql/gist.sql sql/am.sql sql/simhash.sql sql/sketch.sql sql/trigger.sql
 
-.PHONY: help build install uninstall prepare-build prepare-test demo test lint bench check-all-pg check-cargo-pgrx soak test-drivers test-matrix clean
+.PHONY: help build install uninstall prepare-build prepare-test demo test lint bench check-all-pg check-cargo-pgrx soak fuzz test-drivers test-matrix clean
 
 help:
 	@echo 'make demo              build, install, and show the extension at work in a cluster of its own'
@@ -29,7 +29,8 @@ help:
 	@echo 'make bench             throughput of the algorithms, then the same inside Postgres'
 	@echo 'make check-all-pg      type-check against PostgreSQL 14 to 18'
 	@echo 'make check-cargo-pgrx  `cargo pgrx install` makes the same schema as `make install` (root)'
-	@echo 'make soak              the property test of the indexes, ROUNDS=1000 times'
+	@echo 'make soak              the property test, crashes and load for half an hour and more'
+	@echo 'make fuzz              any history, and any damage, of an index in memory (nightly toolchain; SECONDS each)'
 	@echo 'make test-drivers      the indexed query through psycopg, asyncpg, node-postgres and tokio-postgres'
 	@echo 'make test-matrix       make test on PostgreSQL 17 and 18, in Debian folders of their own (root)'
 	@echo
@@ -75,9 +76,13 @@ check-all-pg: prepare-build
 check-cargo-pgrx: prepare-test install
 	@tools/check-cargo-pgrx
 
-# The property test of the indexes for as long as one likes: ROUNDS=1000 is about half an hour.
+# Each can be made longer or shorter by its variable.
 soak: prepare-test install
-	@ROUNDS=$${ROUNDS:-1000} ONLY=tap TESTS=010 tools/test
+	@ROUNDS=$${ROUNDS:-100} CRASHES=$${CRASHES:-150} STANDBY_SECONDS=$${STANDBY_SECONDS:-180} \
+		SECONDS_OF_LOAD=$${SECONDS_OF_LOAD:-300} ONLY=tap TESTS="010 011 012 013" tools/test
+
+fuzz:
+	@tools/fuzz
 
 test-drivers: prepare-test install
 	@tools/test-drivers

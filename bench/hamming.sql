@@ -28,7 +28,7 @@ BEGIN
     rows := (result #>> '{0,Plan,Actual Rows}')::numeric;
 END $$;
 
--- 100 queries near to a cluster and 100 near to nothing, each with its answer spoilt by a few bits.
+-- 100 queries that are the center of a cluster, and 100 that are near to nothing.
 CREATE TABLE query AS
 SELECT n, n % 2 = 0 AS near, CASE WHEN n % 2 = 0 THEN hashint8extended(n * 37 % (:rows / 100), 2) ELSE hashint8extended(n, 99) END AS si
 FROM generate_series(1, 200) AS n;
@@ -46,22 +46,100 @@ LANGUAGE sql AS $$
 $$;
 
 \set range 'SELECT id FROM fingerprint WHERE hamming(si, $si) <= $r'
-SELECT measure('scan', '{6}', 2, 2, :'range', true);
+SELECT FROM measure('scan', '{6}', 2, 2, :'range', true);
 
 \timing on
 CREATE INDEX fingerprint_hamming ON fingerprint USING hamming (si);
 \timing off
 SELECT round(pg_relation_size('fingerprint_hamming')::numeric / :rows, 1) AS "hamming, bytes a row";
 SET enable_seqscan = off;
-SELECT measure('hamming', '{0,3,6,10,12}', 200, 5, :'range', true);
+SELECT FROM measure('hamming', '{0,3,6,10,12}', 200, 5, :'range', true);
+\if :peers
+-- Every pair within 3 bits.
+SET max_parallel_workers_per_gather = 0;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= 3 AND a.id < b.id;
+\timing on
+SELECT count(*) AS "pairs within 3 bits" FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= 3 AND a.id < b.id;
+\timing off
+-- What an insert costs, into this table and into a table without an index.
+CREATE TABLE new AS SELECT (:rows + i)::integer AS id, hashint8extended(i, 9) AS si FROM generate_series(1, 200000) AS i;
+CREATE TABLE plain AS SELECT * FROM fingerprint;
+CREATE FUNCTION seconds(statement text) RETURNS double precision LANGUAGE plpgsql AS $$
+DECLARE
+    start timestamptz := clock_timestamp();
+BEGIN
+    EXECUTE statement;
+    RETURN extract(epoch FROM clock_timestamp() - start);
+END $$;
+CHECKPOINT;
+SELECT round(((seconds('INSERT INTO fingerprint SELECT * FROM new') - seconds('INSERT INTO plain SELECT * FROM new')) * 5)::numeric, 1)
+       AS "µs per insert above that without an index, of 200,000 after building",
+       round(((seconds('INSERT INTO fingerprint SELECT * FROM new') - seconds('INSERT INTO plain SELECT * FROM new')) * 5)::numeric, 1)
+       AS "of the next 200,000";
+\timing on
+DELETE FROM fingerprint WHERE id > :rows;
+VACUUM fingerprint;
+\timing off
+DROP TABLE new, plain;
+\endif
 DROP INDEX fingerprint_hamming;
 
 \if :peers
+-- An index that was grown from nothing, row by row in random order.
+CREATE TABLE grown (LIKE fingerprint);
+CREATE INDEX ON grown USING hamming (si);
+\timing on
+INSERT INTO grown SELECT * FROM fingerprint ORDER BY hashint4(id);
+\timing off
+VACUUM ANALYZE grown;
+SELECT round(pg_relation_size('grown_si_idx')::numeric / :rows, 1) AS "grown, bytes a row";
+ALTER TABLE fingerprint RENAME TO kept;
+ALTER TABLE grown RENAME TO fingerprint;
+SELECT FROM measure('hamming, grown', '{0,3,6,10,12}', 200, 5, :'range', true);
+-- The longest single insert.
+CREATE FUNCTION longest_insert_ms(target regclass, inserts integer) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE
+    start timestamptz;
+    longest interval := '0';
+BEGIN
+    FOR i IN 1..inserts LOOP
+        start := clock_timestamp();
+        EXECUTE format('INSERT INTO %s VALUES ($1, hashint8extended($1, 77))', target) USING i;
+        longest := greatest(longest, clock_timestamp() - start);
+    END LOOP;
+    RETURN round((extract(epoch FROM longest) * 1000)::numeric, 2);
+END $$;
+CREATE TABLE plain (LIKE fingerprint);
+SELECT longest_insert_ms('plain', 100000) AS "longest of 100,000 inserts without an index, ms", longest_insert_ms('fingerprint', 100000) AS "with";
+DROP TABLE plain;
+DROP TABLE fingerprint;
+ALTER TABLE kept RENAME TO fingerprint;
+
+-- Skewed: a tenth of the rows share one value; bits that are set with 80 %.
+CREATE TABLE skewed AS SELECT id, CASE WHEN id % 10 = 0 THEN 4242 ELSE si END AS si FROM fingerprint;
+CREATE INDEX ON skewed USING hamming (si);
+VACUUM ANALYZE skewed;
+CREATE TABLE biased AS SELECT id, (hashint8extended(id, 1) | hashint8extended(id, 2)) | (hashint8extended(id, 3) & hashint8extended(id, 4) & hashint8extended(id, 5)) AS si FROM fingerprint;
+CREATE INDEX ON biased USING hamming (si);
+VACUUM ANALYZE biased;
+SELECT avg(bit_count(si::bit(64))) / 64 AS "share of bits that are set" FROM biased WHERE id <= 10000;
+ALTER TABLE fingerprint RENAME TO kept;
+ALTER TABLE skewed RENAME TO fingerprint;
+SELECT FROM measure('hamming, a tenth equal', '{3,6,10,12}', 100, 3, :'range', true);
+ALTER TABLE fingerprint RENAME TO skewed;
+ALTER TABLE biased RENAME TO fingerprint;
+UPDATE query SET si = (hashint8extended(n, 11) | hashint8extended(n, 12)) | (hashint8extended(n, 13) & hashint8extended(n, 14) & hashint8extended(n, 15)) WHERE NOT near;
+UPDATE query SET si = (SELECT si FROM fingerprint WHERE id = n * 37) # 1 WHERE near;
+SELECT FROM measure('hamming, bits 80/20', '{3,6,10,12}', 100, 3, :'range', true);
+DROP TABLE fingerprint, skewed;
+ALTER TABLE kept RENAME TO fingerprint;
+UPDATE query SET si = CASE WHEN near THEN hashint8extended(n * 37 % (:rows / 100), 2) ELSE hashint8extended(n, 99) END;
+
 \timing on
 CREATE INDEX fingerprint_gist ON fingerprint USING gist (si gist_hamming_ops);
 \timing off
 SELECT round(pg_relation_size('fingerprint_gist')::numeric / :rows, 1) AS "GiST, bytes a row";
-SELECT measure('GiST', '{3,6,10,12}', 8, 2, :'range', true);
+SELECT FROM measure('GiST', '{3,6,10,12}', 8, 2, :'range', true);
 DROP INDEX fingerprint_gist;
 
 -- By hand: a B-tree for each band of 16 bits, probed for the values that are near, all of it index-only.

@@ -1,6 +1,5 @@
 -- What of the algorithms' speed is left inside Postgres, and the cost of a sequential scan.
 \pset footer off
-CREATE EXTENSION simhash_pg;
 
 -- The median time of a query in milliseconds.
 CREATE FUNCTION median_ms(query text, runs integer DEFAULT 7) RETURNS double precision LANGUAGE plpgsql AS $$

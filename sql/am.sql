@@ -31,7 +31,7 @@ CREATE FUNCTION hamming_index_stats(
     OUT expected_pages integer[]
 )
     RETURNS SETOF record
-    LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000 ROWS 1
+    LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 10000 ROWS 1
     AS 'MODULE_PATHNAME', 'hamming_index_stats_wrapper';
 COMMENT ON FUNCTION hamming_index_stats(regclass) IS
     'what an index of type hamming consists of; expected_pages[r + 1] are read at radius r';

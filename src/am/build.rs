@@ -49,7 +49,7 @@ impl Rows {
         let capacity = memory / size_of::<Key>();
         // Few tables have many rows without a fingerprint.
         let nulls = Sorter::new(NULLS..TREES as u8, capacity / 8);
-        Self { files: Files::new(), values: Sorter::new(0..NULLS, capacity - capacity / 8), nulls }
+        Self { files: Files::new(memory), values: Sorter::new(0..NULLS, capacity - capacity / 8), nulls }
     }
 }
 

@@ -4,6 +4,7 @@
 //! own estimate knows nothing of distances: it takes the share of rows that are found for the share of pages
 //! that are read, so it would win for every radius. Its estimate is corrected here.
 
+use super::scan::BYTES_PER_SORTED;
 use crate::planner::nodes::{cast, constant, elements};
 use crate::planner::selectivity::{Condition, TYPICAL_RADIUS};
 use hamming_index::cost::{leaves_in, leaves_read, radius_of, strings_within};
@@ -24,6 +25,8 @@ const GIST_FANOUT: f64 = 150.0;
 struct Asked {
     /// The smallest radius of all conditions, if there are any on the distance.
     radius: Option<u32>,
+    /// Only rows without a fingerprint are wanted.
+    is_null: bool,
     /// What it takes to compute what is compared with.
     operands: f64,
     is_ordered: bool,
@@ -35,34 +38,45 @@ unsafe fn asked(root: *mut pg_sys::PlannerInfo, path: &pg_sys::IndexPath) -> Ask
     // SAFETY: promised by the caller: clauses are lists of conditions, which have expressions.
     unsafe {
         let conditions = pg_sys::get_quals_from_indexclauses(path.indexclauses);
-        let radii = elements(conditions).iter().filter_map(|&condition| {
-            let condition = cast::<pg_sys::RestrictInfo>(condition, pg_sys::NodeTag::T_RestrictInfo)?;
-            radius(root, condition.clause.cast())
-        });
-        let radius = radii.min();
         let operands = pg_sys::index_other_operands_eval_cost(root, conditions)
             + pg_sys::index_other_operands_eval_cost(root, path.indexorderbys);
-        Asked { radius, operands, is_ordered: !path.indexorderbys.is_null() }
+        let is_ordered = !path.indexorderbys.is_null();
+        let mut asked = Asked { radius: None, is_null: false, operands, is_ordered };
+        for &mut condition in elements(conditions) {
+            let Some(condition) = cast::<pg_sys::RestrictInfo>(condition, pg_sys::NodeTag::T_RestrictInfo)
+            else {
+                continue;
+            };
+            let clause: *mut pg_sys::Node = condition.clause.cast();
+            if let Some(test) = cast::<pg_sys::NullTest>(clause, pg_sys::NodeTag::T_NullTest) {
+                asked.is_null |= test.nulltesttype == pg_sys::NullTestType::IS_NULL;
+            } else {
+                let radius = radius(root, clause);
+                asked.radius = Some(asked.radius.map_or(radius, |smallest| smallest.min(radius)));
+            }
+        }
+        asked
     }
 }
 
-/// The radius of a condition, if it is one on the distance.
+/// The radius of a condition on the distance.
 ///
 /// # Safety
 /// The condition must be one of the query.
-unsafe fn radius(root: *mut pg_sys::PlannerInfo, condition: *mut pg_sys::Node) -> Option<u32> {
+unsafe fn radius(root: *mut pg_sys::PlannerInfo, condition: *mut pg_sys::Node) -> u32 {
     // SAFETY: promised by the caller.
     unsafe {
-        let condition = cast::<pg_sys::OpExpr>(condition, pg_sys::NodeTag::T_OpExpr)?;
-        let &mut [key, operand] = elements(condition.args) else { return None };
+        // Otherwise it is `= ANY (…)`, and each element is searched for by itself.
+        let Some(condition) = cast::<pg_sys::OpExpr>(condition, pg_sys::NodeTag::T_OpExpr) else { return 0 };
+        let &mut [key, operand] = elements(condition.args) else { return 0 };
         // The operator is either equality with a fingerprint, or membership in a ball.
         if pg_sys::exprType(operand) == pg_sys::INT8OID {
-            return Some(0);
+            return 0;
         }
-        let within = Condition::of_ball(key, operand)?;
-        let radius = constant(pg_sys::estimate_expression_value(root, within.radius));
-        let radius = radius.map_or(TYPICAL_RADIUS, |datum| datum.value() as i32);
-        Some(radius.clamp(0, u64::BITS as i32) as u32)
+        let radius = Condition::of_ball(key, operand)
+            .and_then(|within| constant(pg_sys::estimate_expression_value(root, within.radius)))
+            .map_or(TYPICAL_RADIUS, |datum| datum.value() as i32);
+        radius.clamp(0, u64::BITS as i32) as u32
     }
 }
 
@@ -70,6 +84,9 @@ unsafe fn radius(root: *mut pg_sys::PlannerInfo, condition: *mut pg_sys::Node) -
 /// taken to be in memory, as Postgres does for its own indexes.
 fn leaves(asked: &Asked, index: &pg_sys::IndexOptInfo, rows: f64) -> (f64, f64) {
     let leaves = leaves_in(index.pages);
+    if asked.is_null {
+        return (0.0, (rows / LEAF_CAPACITY as f64).max(1.0));
+    }
     match (asked.radius, asked.is_ordered) {
         (Some(radius), false) => (0.0, leaves_read(leaves, radius)),
         (None, false) => (0.0, leaves),
@@ -78,7 +95,7 @@ fn leaves(asked: &Asked, index: &pg_sys::IndexOptInfo, rows: f64) -> (f64, f64) 
             let first = leaves_read(leaves, radius_of(1.0, index.tuples).min(farthest));
             // All of them are sorted piece by piece, each by a search of its own.
             // SAFETY: a setting.
-            let piece = unsafe { pg_sys::work_mem } as f64 * 1024.0 / size_of::<[u64; 3]>() as f64;
+            let piece = unsafe { pg_sys::work_mem } as f64 * 1024.0 / BYTES_PER_SORTED as f64;
             let searches = (rows / piece).ceil().max(1.0);
             (first, first + searches * leaves_read(leaves, farthest))
         }
@@ -104,7 +121,8 @@ pub(super) unsafe extern "C-unwind" fn amcostestimate(
         pg_sys::genericcostestimate(root, path, loop_count, &raw mut costs);
         let asked = asked(root, &*path);
         let rows = costs.indexSelectivity * index.tuples;
-        let (first, all) = leaves(&asked, index, rows);
+        let (first, each) = leaves(&asked, index, rows);
+        let all = each * costs.num_sa_scans.max(1.0);
         // Of the searches of a join, later ones find pages that earlier ones have read.
         let all_read = (all * loop_count).max(1.0);
         let fetched = pg_sys::index_pages_fetched(all_read, index.pages, index.pages.into(), root);

@@ -16,32 +16,68 @@ use pgrx::{name, pg_extern, pg_guard, pg_sys};
 use std::ffi::{CStr, c_void};
 
 /// An index of our type and its table, open, and locked until the end of the transaction.
+///
+/// What the index computes is computed as the owner of the table, who may do no more than that: so nobody else's
+/// rights can be borrowed by an expression or a predicate.
 struct Opened {
     table: pg_sys::Relation,
     index: pg_sys::Relation,
+    caller: (pg_sys::Oid, i32),
+    settings_level: i32,
 }
 
 impl Opened {
     fn new(index: pg_sys::Oid, lock: u32) -> Self {
-        // SAFETY: looks up and opens relations, or raises an error; the table is locked first, as everywhere.
+        // SAFETY: looks up and opens relations, or raises an error, after which the transaction's end undoes all
+        // of it; the table is locked first, as everywhere.
         unsafe {
-            let table = pg_sys::IndexGetRelation(index, true);
-            if table == pg_sys::InvalidOid {
+            let table_id = pg_sys::IndexGetRelation(index, true);
+            if table_id == pg_sys::InvalidOid {
                 Err(error::not_a_hamming_index(&relation_name(index))).unwrap_or_report()
             }
-            let table = pg_sys::table_open(table, lock as i32);
+            let table = pg_sys::table_open(table_id, lock as i32);
+            let mut caller = (pg_sys::InvalidOid, 0);
+            pg_sys::GetUserIdAndSecContext(&raw mut caller.0, &raw mut caller.1);
+            let restricted = caller.1 | pg_sys::SECURITY_RESTRICTED_OPERATION as i32;
+            pg_sys::SetUserIdAndSecContext((*(*table).rd_rel).relowner, restricted);
+            let settings_level = pg_sys::NewGUCNestLevel();
+            #[cfg(any(feature = "pg17", feature = "pg18"))]
+            pg_sys::RestrictSearchPath();
             let index = pg_sys::index_open(index, lock as i32);
-            let opened = Self { table, index };
-            let class = &*(*index).rd_rel;
+            let opened = Self { table, index, caller, settings_level };
+            opened.check_kind(table_id);
+            opened
+        }
+    }
+
+    /// Raises an error if it is not what it ought to be.
+    fn check_kind(&self, table: pg_sys::Oid) {
+        // SAFETY: open.
+        unsafe {
+            let class = &*(*self.index).rd_rel;
+            let entry = &*(*self.index).rd_index;
             let name = CStr::from_ptr(class.relname.data.as_ptr());
-            let build = (*(*index).rd_indam).ambuild.map(|build| build as *const ());
-            if build != Some(ambuild as *const ()) {
+            let routines = (*self.index).rd_indam.as_ref();
+            let build = routines.and_then(|routines| routines.ambuild).map(|build| build as *const ());
+            let is_ours = class.relkind as u8 == pg_sys::RELKIND_INDEX && build == Some(ambuild as *const ());
+            if !is_ours || entry.indrelid != table {
                 Err(error::not_a_hamming_index(name)).unwrap_or_report()
             }
-            if class.relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP && !(*index).rd_islocaltemp {
+            if !entry.indisvalid {
+                Err(error::invalid_index(name)).unwrap_or_report()
+            }
+            if class.relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP && !(*self.index).rd_islocaltemp {
                 Err(error::other_session(name)).unwrap_or_report()
             }
-            opened
+        }
+    }
+
+    /// Whether a snapshot of this transaction may be older than the index may be used for.
+    fn is_too_new(&self) -> bool {
+        // SAFETY: open; a setting of the transaction.
+        unsafe {
+            pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32
+                && (*(*self.index).rd_index).indcheckxmin
         }
     }
 
@@ -57,6 +93,8 @@ impl Drop for Opened {
             let keep_lock = pg_sys::NoLock as i32;
             // SAFETY: opened by us.
             unsafe {
+                pg_sys::AtEOXact_GUC(false, self.settings_level);
+                pg_sys::SetUserIdAndSecContext(self.caller.0, self.caller.1);
                 pg_sys::index_close(self.index, keep_lock);
                 pg_sys::table_close(self.table, keep_lock);
             }
@@ -130,6 +168,9 @@ fn hamming_index_check(
     TableIterator::new(problems.into_iter().map(|problem| (problem.block.into(), problem.text)))
 }
 
+/// Missing rows that are listed.
+const MAX_MISSING: usize = 1000;
+
 /// What the scan of the table is compared with.
 struct LookUp<'a> {
     index: Index<'a, Pages>,
@@ -141,7 +182,12 @@ fn look_up_rows(opened: &Opened, pages: &Pages, problems: &mut Vec<Problem>) {
     let mut look_up = LookUp { index: Index::new(pages), problems };
     // SAFETY: both are open; the callback gets what is passed here.
     unsafe {
+        if opened.is_too_new() {
+            Err(error::index_too_new()).unwrap_or_report()
+        }
         let info = pg_sys::BuildIndexInfo(opened.index);
+        // Asks for the rows that a snapshot sees: an index that was built concurrently has no others.
+        (*info).ii_Concurrent = true;
         let state: *mut c_void = (&raw mut look_up).cast();
         scan_table(opened.table, opened.index, info, Some(look_up_row), state);
     }
@@ -163,7 +209,7 @@ unsafe extern "C-unwind" fn look_up_row(
     let trees = if fingerprint.is_some() { 0..NULLS } else { NULLS..NULLS + 1 };
     for tree in trees {
         let key = Key { bits: turned(fingerprint.unwrap_or(0), tree), row };
-        if !look_up.index.has(tree, key) {
+        if look_up.problems.len() < MAX_MISSING && !look_up.index.has(tree, key) {
             look_up.problems.push(Problem { block: root(tree), text: missing(row, fingerprint, tree) });
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! The algorithm is that of `crates/hamming_index`. Here is what Postgres asks of an access method, a file for
 //! each of its phases; pages and log are in `src/pg/`.
+#![allow(clippy::too_many_arguments, reason = "Postgres says what its callbacks are called with")]
 
 mod build;
 mod cost;

@@ -42,6 +42,7 @@ pub(super) unsafe extern "C-unwind" fn amoptions(
     options: pg_sys::Datum,
     validate: bool,
 ) -> *mut pg_sys::bytea {
+    #[allow(clippy::needless_update, reason = "PostgreSQL 18 has one field more")]
     let element = pg_sys::relopt_parse_elt {
         optname: c"fillfactor".as_ptr(),
         opttype: pg_sys::relopt_type::RELOPT_TYPE_INT,

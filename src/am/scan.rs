@@ -15,6 +15,10 @@ use hamming_index::{Ball, Hit, Index, Query, Search};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 
+/// Memory that a sorted result takes at most: what is found and not yet cut has up to twice as many as are
+/// wanted, each in a buffer that has doubled, and once more as a hit.
+pub(super) const BYTES_PER_SORTED: usize = 128;
+
 /// What is kept of a scan between calls.
 struct Scan {
     pages: Pages,
@@ -93,7 +97,7 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
         state.next = 0;
         let keys = slice(descriptor.keyData, descriptor.numberOfKeys);
         let order_bys = slice(descriptor.orderByData, descriptor.numberOfOrderBys);
-        let max_sorted = pg_sys::work_mem as usize * 1024 / size_of::<(Hit, Hit, Hit)>();
+        let max_sorted = pg_sys::work_mem as usize * 1024 / BYTES_PER_SORTED;
         state.search = query(keys, order_bys).map(|query| Search::new(query, state.tree_leaves, max_sorted));
     }
 }

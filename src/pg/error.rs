@@ -78,6 +78,21 @@ pub(crate) fn not_a_hamming_index(name: &CStr) -> SqlError {
         .set_hint("Such an index is made by CREATE INDEX ... USING hamming.")
 }
 
+pub(crate) fn invalid_index(name: &CStr) -> SqlError {
+    let name = text::for_message(name);
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("index \"{}\" is not valid", quote(&name)))
+        .set_detail("Building it was not completed.")
+        .set_hint("REINDEX builds it anew.")
+}
+
+pub(crate) fn index_too_new() -> SqlError {
+    report(
+        Code::ERRCODE_T_R_SERIALIZATION_FAILURE,
+        "rows cannot be looked up in an index that may be younger than the snapshot",
+    )
+    .set_hint("Check it in a transaction of isolation level READ COMMITTED.")
+}
+
 pub(crate) fn other_session(name: &CStr) -> SqlError {
     let name = text::for_message(name);
     let message = format!("cannot access temporary index \"{}\" of another session", quote(&name));

@@ -12,9 +12,16 @@ use pgrx::pg_sys::panic::ErrorReportable;
 const KEY: usize = 16;
 /// Keys that are read or written together.
 const AT_A_TIME: usize = 4096;
+/// And where there are so many runs that their buffers would be large together: what Postgres reads at once.
+const LEAST_AT_A_TIME: usize = 512;
 
 /// Makes temporary files.
-pub(crate) struct Files;
+pub(crate) struct Files {
+    /// Bytes that runs may take to be read, all together.
+    memory: usize,
+    /// Runs so far.
+    runs: usize,
+}
 
 /// A run in its file.
 pub(crate) struct Run {
@@ -26,8 +33,8 @@ pub(crate) struct Run {
 }
 
 impl Files {
-    pub(crate) fn new() -> Self {
-        Self
+    pub(crate) fn new(memory: usize) -> Self {
+        Self { memory, runs: 0 }
     }
 }
 
@@ -53,13 +60,14 @@ impl Runs for Files {
             if pg_sys::BufFileSeek(file, 0, 0, SEEK_SET) != 0 {
                 Err(error::temporary_file()).unwrap_or_report()
             }
+            self.runs += 1;
             Run { file, left, buffer: Vec::new() }
         }
     }
 
     fn read(&mut self, run: &mut Run) -> Option<Key> {
         if run.buffer.is_empty() {
-            run.fill();
+            run.fill((self.memory / KEY / self.runs.max(1)).clamp(LEAST_AT_A_TIME, AT_A_TIME));
         }
         run.buffer.pop().map(from_bytes)
     }
@@ -73,8 +81,8 @@ impl Runs for Files {
 const SEEK_SET: i32 = 0;
 
 impl Run {
-    fn fill(&mut self) {
-        let count = self.left.min(AT_A_TIME);
+    fn fill(&mut self, at_a_time: usize) {
+        let count = self.left.min(at_a_time);
         if count == 0 {
             return;
         }
@@ -99,16 +107,14 @@ impl Drop for Run {
 }
 
 fn to_bytes(key: Key) -> [u8; KEY] {
-    let row = u64::from(key.row.page()) << 16 | u64::from(key.row.place());
     let mut bytes = [0; KEY];
     bytes[..8].copy_from_slice(&key.bits.to_ne_bytes());
-    bytes[8..].copy_from_slice(&row.to_ne_bytes());
+    bytes[8..].copy_from_slice(&key.row.number().to_ne_bytes());
     bytes
 }
 
 fn from_bytes(bytes: [u8; KEY]) -> Key {
     let (bits, row) = bytes.split_at(8);
     let number = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
-    let row = number(row);
-    Key { bits: number(bits), row: Row::new((row >> 16) as u32, row as u16) }
+    Key { bits: number(bits), row: Row::from_number(number(row)) }
 }

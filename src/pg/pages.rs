@@ -101,6 +101,8 @@ pub(crate) struct Pages {
     is_logged: bool,
     /// How vacuum keeps its reading from pushing out other pages; otherwise null.
     strategy: pg_sys::BufferAccessStrategy,
+    /// Whether work has to pause as vacuum's does.
+    is_vacuum: bool,
     /// Pages that this process had read from disk when it was last looked at.
     pages_from_disk: Cell<i64>,
     /// Pages that are locked through us.
@@ -122,6 +124,7 @@ impl Pages {
             fork: MAIN,
             is_logged,
             strategy,
+            is_vacuum: false,
             pages_from_disk,
             held: RefCell::default(),
             known_pages: Cell::new(0),
@@ -141,7 +144,7 @@ impl Pages {
     /// As for [`Pages::of`]; the strategy must last as long.
     pub(crate) unsafe fn for_vacuum(info: &pg_sys::IndexVacuumInfo) -> Self {
         // SAFETY: promised by the caller.
-        Self { strategy: info.strategy, ..unsafe { Self::of(info.index) } }
+        Self { strategy: info.strategy, is_vacuum: true, ..unsafe { Self::of(info.index) } }
     }
 
     pub(crate) fn is_logged(&self) -> bool {
@@ -163,7 +166,7 @@ impl Pages {
     /// Whether nobody uses the page.
     pub(crate) fn is_free(&self, block: Block) -> bool {
         let page = self.share(block);
-        is_new(&page) || page.is_free()
+        page.is_new() || page.is_free()
     }
 
     /// Offers a page for use.
@@ -227,7 +230,7 @@ impl Pages {
                 continue;
             }
             let page = Exclusive(self.hold(buffer));
-            if is_new(&page) || page.is_free() {
+            if page.is_new() || page.is_free() {
                 return Some(page);
             }
         }
@@ -235,12 +238,19 @@ impl Pages {
 
     fn extend(&self) -> Exclusive<'_> {
         let lock = pg_sys::ExclusiveLock as i32;
-        // SAFETY: the index is open. The page is locked before others may know that it is there.
-        unsafe {
-            pg_sys::LockRelationForExtension(self.index, lock);
-            let page = self.lock_buffer(self.pin(NEW), pg_sys::BUFFER_LOCK_EXCLUSIVE);
-            pg_sys::UnlockRelationForExtension(self.index, lock);
-            Exclusive(page)
+        loop {
+            // SAFETY: the index is open.
+            let page = unsafe {
+                pg_sys::LockRelationForExtension(self.index, lock);
+                let page = self.lock_buffer(self.pin(NEW), pg_sys::BUFFER_LOCK_EXCLUSIVE);
+                pg_sys::UnlockRelationForExtension(self.index, lock);
+                page
+            };
+            let page = Exclusive(page);
+            // A list of free pages from before a crash may have told somebody else of it, who was faster.
+            if page.is_new() {
+                return page;
+            }
         }
     }
 
@@ -307,7 +317,7 @@ impl Store for Pages {
     }
 
     fn check_for_interrupts(&self) {
-        if self.strategy.is_null() {
+        if !self.is_vacuum {
             check_for_interrupts();
         } else {
             // SAFETY: called where nothing is held, as vacuum does between pages.
@@ -346,11 +356,6 @@ impl Target for Pages {
         let place = self.lock(block);
         self.write(place, page);
     }
-}
-
-/// Whether the page has never been written.
-fn is_new(page: &Page) -> bool {
-    page.used().0.is_empty()
 }
 
 fn read_from_disk() -> i64 {

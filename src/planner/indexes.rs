@@ -39,16 +39,32 @@ unsafe fn is_sorted_by_distance(
     unsafe {
         elements((*(*root).parse).targetList).iter().any(|&entry| {
             let entry = &*entry.cast::<pg_sys::TargetEntry>();
-            let expression: *mut Node = entry.expr.cast();
-            entry.ressortgroupref > 0
-                && cast::<pg_sys::OpExpr>(expression, NodeTag::T_OpExpr)
-                    .is_some_and(|operator| operator.opno == names.distance_operator)
-                && {
-                    let relations = pg_sys::pull_varnos(root, expression);
-                    // A partition is sorted by what is written about its parent.
-                    pg_sys::bms_overlap(relations, relation.relids)
-                        || pg_sys::bms_overlap(relations, relation.top_parent_relids)
-                }
+            if entry.ressortgroupref == 0 {
+                return false;
+            }
+            let expression = as_seen_by(root, entry.expr.cast(), relation.relid);
+            let mut columns: *mut pg_sys::Bitmapset = std::ptr::null_mut();
+            pg_sys::pull_varattnos(expression, relation.relid, &raw mut columns);
+            cast::<pg_sys::OpExpr>(expression, NodeTag::T_OpExpr)
+                .is_some_and(|operator| operator.opno == names.distance_operator && !columns.is_null())
         })
+    }
+}
+
+/// What an expression about a partitioned table, or about a UNION ALL, is for one of its parts.
+unsafe fn as_seen_by(
+    root: *mut pg_sys::PlannerInfo,
+    expression: *mut Node,
+    relation: pg_sys::Index,
+) -> *mut Node {
+    // SAFETY: relations of the query; where there are such parts, each has an entry that leads to its parent.
+    unsafe {
+        let parts = (*root).append_rel_array;
+        if parts.is_null() || (*parts.add(relation as usize)).is_null() {
+            return expression;
+        }
+        let mut part = *parts.add(relation as usize);
+        let of_parent = as_seen_by(root, expression, (*part).parent_relid);
+        pg_sys::adjust_appendrel_attrs(root, of_parent, 1, &raw mut part)
     }
 }

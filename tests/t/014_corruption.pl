@@ -96,8 +96,9 @@ for my $damage (sort keys %index)
 	if (my $expected = ($damages{$damage} // [])->[3])
 	{
 		like("@errors", $expected, "$damage: told by queries");
-		(undef, my $problems, my $err) = run_psql($node, 'postgres', "SELECT block || ': ' || problem FROM hamming_index_check('$index{$damage}')");
-		like("$problems$err", qr/\d+: |block \d+/, "$damage: told by the check");
+		my ($code, $problems, $err) = run_psql($node, 'postgres', "SELECT block || ': ' || problem FROM hamming_index_check('$index{$damage}')");
+		# Postgres itself refuses to read a page whose header is impossible.
+		like("$problems$err", $damage =~ /header/ ? qr/invalid page in block 6/ : qr/^ *\d+: /m, "$damage: told by the check");
 	}
 	# The remedy.
 	$node->safe_psql('postgres', "REINDEX INDEX $index{$damage}");

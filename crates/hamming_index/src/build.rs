@@ -119,6 +119,8 @@ impl<R: Runs> Sorter<R> {
             if !self.rows.is_empty() {
                 self.spill(store);
             }
+            // Its memory is for reading the runs now.
+            self.rows = Vec::new();
             let runs = std::mem::take(&mut self.runs[usize::from(tree - self.trees.start)]);
             return write(&mut Merge::new(store, runs));
         }
@@ -141,17 +143,13 @@ struct Merge<'a, R: Runs> {
     store: &'a mut R,
     runs: Vec<R::Run>,
     heads: BinaryHeap<Reverse<(Key, usize)>>,
-    passed: u64,
 }
 
 impl<'a, R: Runs> Merge<'a, R> {
-    /// How many keys pass between two looks whether the user has cancelled.
-    const BREATH: u64 = 1 << 14;
-
     fn new(store: &'a mut R, mut runs: Vec<R::Run>) -> Self {
         let heads = runs.iter_mut().enumerate();
         let heads = heads.filter_map(|(index, run)| Some(Reverse((store.read(run)?, index)))).collect();
-        Self { store, runs, heads, passed: 0 }
+        Self { store, runs, heads }
     }
 }
 
@@ -159,10 +157,6 @@ impl<R: Runs> Iterator for Merge<'_, R> {
     type Item = Key;
 
     fn next(&mut self) -> Option<Key> {
-        self.passed += 1;
-        if self.passed % Self::BREATH == 0 {
-            self.store.check_for_interrupts();
-        }
         let mut head = self.heads.peek_mut()?;
         let Reverse((key, index)) = *head;
         match self.store.read(&mut self.runs[index]) {

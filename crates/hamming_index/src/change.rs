@@ -6,9 +6,8 @@
 
 use crate::key::{Key, NULLS, Row, TREES, places, turned_back};
 use crate::page::{Block, Edit, Page};
-use crate::probe::Probe;
 use crate::store::{Numbered, Store};
-use crate::tree::{Index, Walk};
+use crate::tree::{Index, LEAVES_AT_A_TIME, Walk, after_child, root};
 
 /// Neighbours are merged when they fill at most this share of a page together, in percent. Less than full, so
 /// that the next insert does not split them again.
@@ -17,42 +16,34 @@ const MERGE_SHARE: usize = 60;
 impl<'s, S: Store> Index<'s, S> {
     /// Adds a row with its fingerprint, which may be NULL.
     pub fn insert(&self, fingerprint: Option<u64>, row: Row) {
+        let places = places(fingerprint, row);
         loop {
-            let places = places(fingerprint, row);
-            let mut leaves: Vec<_> =
-                places.clone().filter_map(|(tree, key)| self.lock_at(tree, 0, key)).collect();
+            let mut leaves: Vec<_> = places.clone().map(|(tree, key)| self.lock_leaf(tree, key)).collect();
             if let Some(full) = leaves.iter().position(|leaf| leaf.is_full()) {
                 drop(leaves);
                 places.clone().skip(full).take(1).for_each(|(tree, key)| self.split(tree, 0, key));
                 continue;
             }
-            let mut changes: Vec<_> = places
-                .zip(&mut leaves)
-                .map(|((_, key), leaf)| {
-                    let edit = leaf.adding(key);
-                    (leaf, edit)
-                })
-                .collect();
-            return self.store.commit(&mut changes);
+            let edits =
+                leaves.iter().zip(places).map(|(leaf, (_, key))| leaf.adding(key)).collect::<Vec<_>>();
+            return self.store.commit(&mut leaves.iter_mut().zip(edits).collect::<Vec<_>>());
         }
     }
 
-    /// Removes a row. Says whether it was there.
+    /// Removes a row. Says whether it was there: in all its trees, or the index is damaged.
     pub fn remove(&self, fingerprint: Option<u64>, row: Row) -> bool {
         let places = places(fingerprint, row);
-        let mut leaves: Vec<_> =
-            places.clone().filter_map(|(tree, key)| self.lock_at(tree, 0, key)).collect();
-        let mut changes: Vec<_> = places
-            .zip(&mut leaves)
-            .filter_map(|((_, key), leaf)| {
-                let edit = leaf.removing(leaf.position(key)?);
-                Some((leaf, edit))
-            })
-            .collect();
-        if changes.is_empty() {
+        let mut leaves: Vec<_> = places.clone().map(|(tree, key)| self.lock_leaf(tree, key)).collect();
+        let found =
+            leaves.iter().zip(places).map(|(leaf, (_, key))| Some(leaf.removing(leaf.position(key)?)));
+        let found: Vec<Option<Edit>> = found.collect();
+        if found.iter().all(Option::is_none) {
             return false;
         }
-        self.store.commit(&mut changes);
+        if let Some(missing) = found.iter().position(Option::is_none) {
+            self.store.corrupted(leaves[missing].block(), "it lacks a row that another tree has");
+        }
+        self.store.commit(&mut leaves.iter_mut().zip(found.into_iter().flatten()).collect::<Vec<_>>());
         true
     }
 
@@ -66,19 +57,19 @@ impl<'s, S: Store> Index<'s, S> {
         for tree in [0, NULLS] {
             let mut from = Key::FIRST;
             loop {
-                self.store.check_for_interrupts();
                 let mut dead = Vec::new();
-                let start = from;
-                let walk = self.walk(tree, from, &Probe::ALL, &mut |leaf| {
-                    let entries = leaf.keys().filter(|&entry| entry >= start);
-                    for entry in entries {
-                        if is_dead(entry.row) { dead.push(entry) } else { remaining += 1 }
-                    }
+                let walk = self.entries(tree, from, &mut |entry| {
+                    if is_dead(entry.row) { dead.push(entry) } else { remaining += 1 }
                 });
                 for entry in dead {
+                    self.store.check_for_interrupts();
                     let fingerprint = (tree != NULLS).then(|| turned_back(entry.bits, tree));
-                    removed += u64::from(self.remove(fingerprint, entry.row));
+                    if !self.remove(fingerprint, entry.row) {
+                        self.store.corrupted(root(tree), "a row is in its tree, but not where it belongs");
+                    }
+                    removed += 1;
                 }
+                self.store.check_for_interrupts();
                 match walk {
                     Walk::From(key) => from = key,
                     Walk::Done => break,
@@ -97,11 +88,7 @@ impl<'s, S: Store> Index<'s, S> {
         let mut sibling = self.store.allocate();
         loop {
             let Some(mut parent) = self.lock_at(tree, level + 1, key) else {
-                match self.grow(tree, level, sibling) {
-                    None => return,
-                    Some(unused) => sibling = unused,
-                }
-                continue;
+                return self.grow(tree, level, sibling);
             };
             if parent.is_full() {
                 drop(parent);
@@ -125,20 +112,15 @@ impl<'s, S: Store> Index<'s, S> {
         }
     }
 
-    /// Moves what is in a full root of this level into two children. Returns the page if that was no longer
-    /// needed.
-    fn grow(&self, tree: u8, level: u8, mut left: S::Exclusive<'s>) -> Option<S::Exclusive<'s>> {
+    /// Moves what is in a full root of this level into two children. If it is no longer that, there is room now, or
+    /// whoever wants some comes back.
+    fn grow(&self, tree: u8, level: u8, mut left: S::Exclusive<'s>) {
         let mut right = self.store.allocate();
         let mut root = self.lock_root(tree);
         if root.level() != level || !root.is_full() {
-            let is_split = root.level() == level;
             drop(root);
-            self.store.release(right);
-            if is_split {
-                self.store.release(left);
-                return None;
-            }
-            return Some(left);
+            self.store.release(left);
+            return self.store.release(right);
         }
         let (first, second, low) = halves(&root);
         let children = [(Key::FIRST, left.block()), (low, right.block())];
@@ -147,7 +129,6 @@ impl<'s, S: Store> Index<'s, S> {
             (&mut left, Edit::Replace(first)),
             (&mut right, Edit::Replace(second)),
         ]);
-        None
     }
 
     /// Merges neighbours that have become small, and lowers trees that have become too high.
@@ -187,15 +168,21 @@ impl<'s, S: Store> Index<'s, S> {
         let mut end = None;
         while node.level() > level + 1 {
             let index = node.child_of(from);
-            end = (index + 1 < node.len()).then(|| node.key(index + 1)).or(end);
+            end = after_child(&node, index).or(end);
             node = self.share_child(&node, index);
         }
         let first = node.child_of(from);
         let mut length = self.share_child(&node, first).len();
         for index in first + 1..node.len() {
+            let key = node.key(index);
+            if key <= from {
+                self.store.corrupted(root(tree), "keys above the leaves of its tree are out of order");
+            } else if index > first + LEAVES_AT_A_TIME {
+                return Some(Pair::NoneUntil(Some(node.key(index - 1))));
+            }
             let child = self.share_child(&node, index);
             if is_small(length + child.len(), child.capacity()) {
-                return Some(Pair::Found(node.key(index - 1)));
+                return Some(Pair::Found(node.key(index - 1).max(from)));
             }
             length = child.len();
         }
@@ -265,7 +252,7 @@ fn halves(node: &Page) -> (Box<Page>, Box<Page>, Key) {
         return (Page::inner(tree, level, left), Page::inner(tree, level, right), right[0].0);
     }
     let mut entries: Vec<Key> = node.keys().collect();
-    entries.sort_unstable();
-    let (left, right) = entries.split_at(entries.len() / 2);
-    (Page::leaf(tree, left), Page::leaf(tree, right), right[0])
+    let middle = entries.len() / 2;
+    let low = *entries.select_nth_unstable(middle).1;
+    (Page::leaf(tree, &entries[..middle]), Page::leaf(tree, &entries[middle..]), low)
 }

@@ -38,6 +38,16 @@ impl Row {
         self.0 as u16
     }
 
+    /// Page and place as one number, of at most 48 bits for any row of a table.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+
+    /// The row of a number.
+    pub fn from_number(number: u64) -> Self {
+        Self(number)
+    }
+
     pub(crate) fn to_bytes(self) -> [u8; 6] {
         let [_, _, bytes @ ..] = self.0.to_be_bytes();
         bytes

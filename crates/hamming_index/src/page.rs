@@ -55,7 +55,8 @@ pub struct Patch {
 }
 
 impl Patch {
-    fn new(offset: usize, new: &[u8]) -> Self {
+    /// At most eight bytes.
+    pub fn new(offset: usize, new: &[u8]) -> Self {
         let mut bytes = [0; 8];
         bytes[..new.len()].copy_from_slice(new);
         Self { offset: offset as u16, bytes, length: new.len() as u8 }
@@ -135,11 +136,6 @@ impl Page {
         usize::from(u16::from_ne_bytes(self.read(offset)))
     }
 
-    /// The bytes before and after the free space.
-    pub fn used(&self) -> (&[u8], &[u8]) {
-        (&self.0[..self.number(LOWER)], &self.0[self.number(UPPER)..])
-    }
-
     /// Carries out an edit, where nobody else has to know of it.
     pub fn apply(&mut self, edit: &Edit) {
         match edit {
@@ -159,7 +155,9 @@ impl Page {
             Some("it is not a page of an index of type hamming")
         } else if self.0[TRAILER + 4] != FORMAT {
             Some("it has another format")
-        } else if lower < HEADER || (lower - HEADER) % KEY != 0 || upper != TRAILER - self.len() * self.rest()
+        } else if lower < HEADER
+            || !(lower - HEADER).is_multiple_of(KEY)
+            || upper + self.len() * self.rest() != TRAILER
         {
             Some("its number of entries is impossible")
         } else if lower > upper {
@@ -167,6 +165,11 @@ impl Page {
         } else {
             None
         }
+    }
+
+    /// Whether it has never been written.
+    pub fn is_new(&self) -> bool {
+        self.number(UPPER) == 0
     }
 
     /// Whether it is free, by the mark of [`Page::free`].

@@ -2,7 +2,6 @@
 
 use crate::cost::{entries_in, is_flat, leaves_read, radius_of};
 use crate::key::{BANDS, Key, NULLS, Row};
-use crate::probe::Probe;
 use crate::range::{Ball, Range};
 use crate::store::Store;
 use crate::tree::{Index, Walk};
@@ -77,10 +76,8 @@ impl Search {
                 range.is_done()
             }
             Stage::Tree(tree, from) => {
-                let start = *from;
-                let walk = index.walk(*tree, start, &Probe::ALL, &mut |leaf| {
-                    let entries = leaf.keys().filter(|&entry| entry >= start);
-                    hits.extend(entries.map(|entry| Hit { row: entry.row, distance: None }));
+                let walk = index.entries(*tree, *from, &mut |entry| {
+                    hits.push(Hit { row: entry.row, distance: None });
                 });
                 match walk {
                     Walk::From(key) => *from = key,
@@ -102,10 +99,10 @@ const FIRST_SORTED: usize = 1000;
 /// And become so many times more each time that those were not enough.
 const MORE_SORTED: usize = 8;
 /// Where fingerprints are scattered, the third radius is that within which so many are expected.
-const FEW: f64 = 10.0;
+const FEW: f64 = 20.0;
 /// From there on, the next radius is one that reads at least so many times as many leaves, so that all searches
-/// together read at most about twice as many as the last.
-const MORE_LEAVES: f64 = 2.0;
+/// together read at most about three times as many as the last.
+const MORE_LEAVES: f64 = 1.5;
 
 /// After all keys.
 const LAST: Key = Key { bits: u64::MAX, row: Row::LAST };

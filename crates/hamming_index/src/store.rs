@@ -8,6 +8,10 @@ use std::ops::Deref;
 /// Whoever holds the lock of a node may ask for that of a child, and whoever holds a lock in one tree for those
 /// of later trees; never the other way round. So nobody waits in a circle. A page that nobody refers to
 /// can be locked at any time.
+///
+/// That holds for an index that is not damaged. If a page leads to one of another tree, two who change the index
+/// can wait for each other before either has seen it; a store that can tell should refuse a page that the same
+/// process has locked already.
 pub trait Store {
     /// A page that others may read, and nobody changes.
     type Shared<'a>: Deref<Target = Page>

@@ -1,8 +1,7 @@
 //! Counting what is in an index, and checking that it is as it ought to be.
 
-use crate::key::{BANDS, Key, NULLS, TREES, turned_back};
+use crate::key::{BANDS, Key, NULLS, TREES, turned, turned_back};
 use crate::page::{Block, Page};
-use crate::probe::Probe;
 use crate::store::Store;
 use crate::tree::{Index, Walk, root};
 use std::collections::HashSet;
@@ -22,6 +21,9 @@ pub struct Totals {
     checksum: u64,
 }
 
+/// Rows of which it is said that some tree lacks them. After so many the rest can be imagined.
+const MAX_DIFFERENCES: usize = 1000;
+
 /// Something that is not as it ought to be, and the page where it was seen.
 pub struct Problem {
     /// The page.
@@ -31,19 +33,23 @@ pub struct Problem {
 }
 
 impl<'s, S: Store> Index<'s, S> {
-    /// What each tree consists of.
+    /// What each tree consists of: about so much, if others change it meanwhile.
     pub fn totals(&self) -> [Totals; TREES] {
         self.survey(&mut |_| {})
     }
 
-    /// Reads all of the index and reports what is wrong. Nobody may change it meanwhile.
-    pub fn verify(&self, report: &mut dyn FnMut(Problem)) -> [Totals; TREES] {
-        let totals = self.survey(report);
+    /// Reads all that the roots lead to and reports what is wrong. Nobody may change the index meanwhile.
+    pub fn verify(&self, report: &mut dyn FnMut(Problem)) {
+        let mut is_sound = true;
+        let totals = self.survey(&mut |problem| {
+            is_sound = false;
+            report(problem);
+        });
         let agree = |totals: &Totals| (totals.entries, totals.checksum);
-        if totals[..BANDS].iter().any(|band| agree(band) != agree(&totals[0])) {
+        // What is broken cannot be searched.
+        if is_sound && totals[..BANDS].iter().any(|band| agree(band) != agree(&totals[0])) {
             self.report_differences(&totals, report);
         }
-        totals
     }
 
     fn survey(&self, report: &mut dyn FnMut(Problem)) -> [Totals; TREES] {
@@ -58,30 +64,19 @@ impl<'s, S: Store> Index<'s, S> {
 
     /// Looks for each band's entries in the other bands.
     fn report_differences(&self, totals: &[Totals], report: &mut dyn FnMut(Problem)) {
+        let mut left = MAX_DIFFERENCES;
         for tree in 0..BANDS as u8 {
-            let others: Vec<u8> = (0..BANDS as u8).filter(|&other| other != tree).collect();
             let text = format!("the tree of band {tree} has {} rows", totals[usize::from(tree)].entries);
             report(Problem { block: root(tree), text });
             let mut from = Key::FIRST;
-            loop {
+            while left > 0 {
                 self.store.check_for_interrupts();
                 let mut entries = Vec::new();
-                let start = from;
-                let walk = self.walk(tree, from, &Probe::ALL, &mut |leaf| {
-                    entries.extend(leaf.keys().filter(|&entry| entry >= start));
-                });
+                let walk = self.entries(tree, from, &mut |entry| entries.push(entry));
                 for entry in entries {
-                    let fingerprint = turned_back(entry.bits, tree);
-                    for &other in &others {
-                        let there = Key { bits: crate::key::turned(fingerprint, other), row: entry.row };
-                        if !self.has(other, there) {
-                            let (page, place) = (entry.row.page(), entry.row.place());
-                            let text = format!(
-                                "row ({page},{place}) with fingerprint {} is in band {tree}, not in band {other}",
-                                fingerprint as i64
-                            );
-                            report(Problem { block: root(other), text });
-                        }
+                    for problem in self.missing_elsewhere(tree, entry).take(left) {
+                        left -= 1;
+                        report(problem);
                     }
                 }
                 match walk {
@@ -90,6 +85,22 @@ impl<'s, S: Store> Index<'s, S> {
                 }
             }
         }
+    }
+
+    /// The bands that lack an entry of this one.
+    fn missing_elsewhere(&self, tree: u8, entry: Key) -> impl Iterator<Item = Problem> {
+        let fingerprint = turned_back(entry.bits, tree);
+        let others = (0..BANDS as u8).filter(move |&other| other != tree);
+        let lacking = others
+            .filter(move |&other| !self.has(other, Key { bits: turned(fingerprint, other), row: entry.row }));
+        lacking.map(move |other| {
+            let (page, place) = (entry.row.page(), entry.row.place());
+            let value = fingerprint as i64;
+            let text = format!(
+                "row ({page},{place}) with fingerprint {value} is in band {tree}, not in band {other}"
+            );
+            Problem { block: root(other), text }
+        })
     }
 }
 
@@ -145,8 +156,7 @@ impl<S: Store> Survey<'_, '_, S> {
         self.totals.leaves += 1;
         self.totals.entries += keys.len() as u64;
         for key in keys {
-            let row = u64::from(key.row.page()) << 16 | u64::from(key.row.place());
-            let sum = mix(turned_back(key.bits, self.tree) ^ mix(row));
+            let sum = mix(turned_back(key.bits, self.tree) ^ mix(key.row.number()));
             self.totals.checksum = self.totals.checksum.wrapping_add(sum);
         }
     }

@@ -9,9 +9,11 @@ use crate::page::{Block, Page};
 use crate::probe::Probe;
 use crate::store::Store;
 
-/// Leaves read while one lock is held: those who want to split one of them wait for so long, and
-/// nothing can be cancelled meanwhile.
-const LEAVES_AT_A_TIME: usize = 64;
+/// Leaves read while the lock of their parent is held. Who wants to split one of them waits until nobody holds
+/// it, and nothing can be cancelled meanwhile. Finding the parent again costs about as much as one leaf.
+pub(crate) const LEAVES_AT_A_TIME: usize = 16;
+/// Where pages come from far away, more are asked for at once.
+const LEAVES_AHEAD: usize = 64;
 
 /// The place of a tree's root.
 pub fn root(tree: u8) -> Block {
@@ -100,6 +102,16 @@ impl<'s, S: Store> Index<'s, S> {
         }
     }
 
+    /// Locks the leaf under which the key lies.
+    pub(crate) fn lock_leaf(&self, tree: u8, key: Key) -> S::Exclusive<'s> {
+        loop {
+            // No tree is lower than its leaves.
+            if let Some(leaf) = self.lock_at(tree, 0, key) {
+                return leaf;
+            }
+        }
+    }
+
     /// Shares the leaf under which the key lies.
     fn share_leaf(&self, tree: u8, key: Key) -> S::Shared<'s> {
         let mut node = self.share_root(tree);
@@ -130,18 +142,16 @@ impl<'s, S: Store> Index<'s, S> {
             end = after_child(&node, index).or(end);
             node = self.share_child(&node, index);
         }
-        if self.store.is_slow() {
+        let is_slow = self.store.is_slow();
+        if is_slow {
             self.prefetch(&node, from, probe);
         }
-        for _ in 0..LEAVES_AT_A_TIME {
+        for _ in 0..if is_slow { LEAVES_AHEAD } else { LEAVES_AT_A_TIME } {
             let index = node.child_of(from);
             visit(&self.share_child(&node, index));
             let Some(after) = after_child(&node, index) else {
                 return end.and_then(|end| next(probe, end)).map_or(Walk::Done, Walk::From);
             };
-            if after <= from {
-                self.store.corrupted(root(tree), "keys above the leaves of its tree are out of order");
-            }
             match next(probe, after) {
                 Some(key) if end.is_some_and(|end| key >= end) => return Walk::From(key),
                 Some(key) => from = key,
@@ -151,10 +161,18 @@ impl<'s, S: Store> Index<'s, S> {
         Walk::From(from)
     }
 
+    /// Passes all entries of some leaves, from the key on.
+    pub(crate) fn entries(&self, tree: u8, from: Key, visit: &mut dyn FnMut(Key)) -> Walk {
+        self.walk(tree, from, &Probe::ALL, &mut |leaf| {
+            // Its leaf may have others, which were passed before.
+            leaf.keys().filter(|&entry| entry >= from).for_each(&mut *visit);
+        })
+    }
+
     /// Says which leaves the walk will read.
     fn prefetch(&self, node: &Page, from: Key, probe: &Probe) {
         let mut from = Some(from);
-        for _ in 0..LEAVES_AT_A_TIME {
+        for _ in 0..LEAVES_AHEAD {
             let Some(key) = from else { return };
             let index = node.child_of(key);
             self.store.prefetch(node.child(index));
@@ -164,7 +182,7 @@ impl<'s, S: Store> Index<'s, S> {
 }
 
 /// The lowest key that lies under the next child.
-fn after_child(node: &Page, index: usize) -> Option<Key> {
+pub(crate) fn after_child(node: &Page, index: usize) -> Option<Key> {
     (index + 1 < node.len()).then(|| node.key(index + 1))
 }
 

@@ -3,7 +3,8 @@
 mod memory;
 
 use hamming_index::key::Row;
-use hamming_index::{Ball, Hit, Query};
+use hamming_index::page::PAGE_SIZE;
+use hamming_index::{Ball, Hit, Query, Search};
 use memory::Memory;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -177,47 +178,166 @@ fn pages_are_given_back() {
     assert!(memory.pages_in_use() < full + full / 4);
 }
 
-/// Readers find every row that is always there while others are added and removed and pages are merged.
+/// Rows whose numbers begin here come and go; others are always there.
+const PASSING: u32 = 1_000_000;
+
+fn scattered(number: u64) -> u64 {
+    (number * number + 7).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number << 40
+}
+
+/// Every row that is always there and within the ball was found once.
+fn assert_once(hits: &[Hit], lasting: &[u64], ball: Ball) {
+    let mut found: Vec<Row> = hits.iter().map(|hit| hit.row).filter(|hit| *hit < row(PASSING)).collect();
+    found.sort_unstable();
+    let within = |&(_, fingerprint): &(u32, &u64)| (ball.center ^ fingerprint).count_ones() <= ball.radius;
+    let expected: Vec<Row> = (0..).zip(lasting).filter(within).map(|(number, _)| row(number)).collect();
+    assert_eq!(found, expected, "{ball:?}");
+}
+
+/// Between two batches of a search pages are split and merged, so that it comes back to other leaves than it left.
 #[test]
-fn nobody_misses_a_row_that_is_always_there() {
-    let lasting: Vec<_> = (0..4000u64).map(|n| (n * n).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
-    let passing: Vec<_> = (0..30_000u64).map(|n| (n * n + 7).wrapping_mul(0xd134_2543_de82_ef95)).collect();
+fn a_search_goes_on_in_a_changed_tree() {
+    let lasting: Vec<u64> = (0..20_000).map(scattered).collect();
     let rows: Vec<_> = (0..).zip(&lasting).map(|(n, &f)| (Some(f), row(n))).collect();
-    let memory = Memory::built(50_000, &rows, 100, 1000);
+    for (turn, radius) in [64, 30, 22, 12, 8, 64, 28].into_iter().enumerate() {
+        // Small leaves to begin with, so that merging moves much.
+        let memory = Memory::built(50_000, &rows, [100, 10, 40][turn % 3], 100_000);
+        let ball = Ball { center: scattered(turn as u64 * 91) ^ 5, radius };
+        let nearest_to = (turn > 4).then_some(ball.center);
+        let query = Query { balls: vec![ball], values: true, nulls: false, nearest_to };
+        let mut search = Search::new(query, [1e6, 40.0][turn % 2], 700);
+        let mut hits = Vec::new();
+        let mut next = 0;
+        while search.next_batch(&memory.index(), &mut hits) {
+            match next % 3 {
+                0 => (0..600).for_each(|n| {
+                    let number = next * 1000 + n;
+                    memory.index().insert(Some(scattered(u64::from(number))), row(PASSING + number));
+                }),
+                1 => memory.index().tidy(),
+                _ => drop(memory.index().vacuum(&mut |r| r >= row(PASSING))),
+            }
+            next += 1;
+        }
+        assert!(next > 2, "several batches");
+        assert_once(&hits, &lasting, ball);
+        assert_eq!(memory.problems(), Vec::<String>::new());
+    }
+}
+
+/// Counts those who are done, whether they succeed or not.
+struct Done<'a>(&'a AtomicUsize);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Readers compare while writers each carry out their work.
+fn while_others_write(memory: &Memory, lasting: &[u64], writers: &[&(dyn Fn() + Sync)]) {
     let done = AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        for reader in 0..2usize {
-            let (memory, done, lasting) = (&memory, &done, &lasting);
-            scope.spawn(move || {
-                let mut turn = reader;
-                while done.load(Ordering::Relaxed) < 2 {
-                    turn += 1;
-                    let place = turn * 7919 % lasting.len();
-                    let center = lasting[place] ^ 1 << (turn % 64);
-                    let nearest_to = (turn % 3 == 0).then_some(center);
-                    let balls = vec![Ball { center, radius: [1, 6, 20, 64][turn % 4] }];
-                    let query = Query { balls, values: true, nearest_to, ..Query::default() };
-                    let hits = memory.search(query, [50.0, 1e6][turn % 2], 500);
-                    let found = hits.iter().filter(|hit| hit.row == row(place as u32)).count();
-                    assert_eq!(found, 1, "row {place}");
-                }
+        for write in writers {
+            scope.spawn(|| {
+                let _done = Done(&done);
+                write();
             });
         }
-        for writer in 0..2usize {
-            let (memory, done, passing) = (&memory, &done, &passing);
+        for reader in 0..2usize {
+            let done = &done;
             scope.spawn(move || {
-                let mine = || (10_000u32..).zip(passing).skip(writer).step_by(2);
-                for (number, &fingerprint) in mine() {
-                    memory.index().insert(Some(fingerprint), row(number));
+                let mut turn = reader;
+                while done.load(Ordering::Relaxed) < writers.len() {
+                    turn += 1;
+                    let center = lasting[turn * 7919 % lasting.len()] ^ 1 << (turn % 64);
+                    let ball = Ball { center, radius: [1, 6, 20, 64][turn % 4] };
+                    let nearest_to = (turn % 3 == 0).then_some(center);
+                    let query = Query { balls: vec![ball], values: true, nulls: false, nearest_to };
+                    assert_once(&memory.search(query, [50.0, 1e6][turn % 2], 500), lasting, ball);
                 }
-                memory.index().tidy();
-                for (number, &fingerprint) in mine().filter(|(number, _)| number % 64 > 1) {
-                    assert!(memory.index().remove(Some(fingerprint), row(number)));
-                }
-                memory.index().tidy();
-                done.fetch_add(1, Ordering::Relaxed);
             });
         }
     });
     assert_eq!(memory.problems(), Vec::<String>::new());
+}
+
+#[test]
+fn nobody_misses_a_row_that_is_always_there() {
+    let lasting: Vec<u64> = (0..4000).map(scattered).collect();
+    let rows: Vec<_> = (0..).zip(&lasting).map(|(n, &f)| (Some(f), row(n))).collect();
+    let memory = Memory::built(50_000, &rows, 100, 1000);
+    let insert = |odd: u32| {
+        for number in (0..60_000).filter(|number| number % 2 == odd) {
+            memory.index().insert(Some(scattered(u64::from(number) + 9_999)), row(PASSING + number));
+        }
+    };
+    let vacuum = || {
+        for round in 0..12 {
+            memory.index().vacuum(&mut |r| r >= row(PASSING) && (round > 8 || r.place() % 4 > 0));
+        }
+    };
+    while_others_write(&memory, &lasting, &[&|| insert(0), &|| insert(1), &vacuum]);
+}
+
+/// Trees that are always about to grow or to shrink by a level.
+#[test]
+fn trees_grow_and_shrink_under_everybody() {
+    let lasting: Vec<u64> = (0..20).map(scattered).collect();
+    let memory = Memory::new(5_000);
+    (0..).zip(&lasting).for_each(|(n, &f)| memory.index().insert(Some(f), row(n)));
+    let breathe = |who: u32| {
+        for _ in 0..60 {
+            let mine = || (0..500).map(|n| who * 500 + n);
+            for number in mine() {
+                memory.index().insert(Some(scattered(u64::from(number))), row(PASSING + number));
+            }
+            for number in mine() {
+                assert!(memory.index().remove(Some(scattered(u64::from(number))), row(PASSING + number)));
+            }
+        }
+    };
+    let tidy = || (0..3000).for_each(|_| memory.index().tidy());
+    while_others_write(&memory, &lasting, &[&|| breathe(0), &|| breathe(1), &|| breathe(2), &tidy]);
+}
+
+/// Each way in which a page can be wrong is found, and is no more than that page's.
+#[test]
+fn damage_is_found() {
+    let rows: Vec<_> = (0..3000).map(|n| ((n % 10 > 0).then(|| scattered(u64::from(n))), row(n))).collect();
+    // Roots are pages 0 to 4, of level 1 with leaves of about 20 rows; the first tree's leaves follow them.
+    let (trailer, first_child) = (PAGE_SIZE - 8, PAGE_SIZE - 8 - 4);
+    let u16 = |number: u16| number.to_ne_bytes().to_vec();
+    let u32 = |number: u32| number.to_ne_bytes().to_vec();
+    let damages: [(usize, usize, Vec<u8>, &str); 14] = [
+        (9, trailer, u32(7), "9: it is not a page of an index of type hamming"),
+        (9, trailer + 4, vec![2], "9: it has another format"),
+        (9, trailer + 5, vec![1], "9: it belongs to another tree, or to none"),
+        (9, trailer + 6, vec![1], "9: its number of entries is impossible"),
+        (0, trailer + 6, vec![9], "9: it is at another level of its tree"),
+        (9, 12, u16(24 + 8), "9: its number of entries is impossible"),
+        (9, 12, u16(8000), "9: its number of entries is impossible"),
+        (9, 12, u16(23), "9: its number of entries is impossible"),
+        (0, 12, u16(24), "0: its number of entries is impossible"),
+        (9, 24, vec![0; 8], "9: it has keys that belong elsewhere"),
+        (0, 24 + 16, vec![0; 8], "0: its keys are out of order"),
+        (0, first_child, u32(6), "6: two pages lead to it"),
+        (0, first_child, u32(4_000_000), "4000000: there is no such page, but another one leads to it"),
+        (4, 24 + 8, vec![1; 8], "4: it has fingerprints among the rows that have none"),
+    ];
+    for (block, place, bytes, expected) in damages {
+        let mut memory = Memory::built(5_000, &rows, if block == 4 { 100 } else { 4 }, 10_000);
+        assert_eq!(memory.problems(), Vec::<String>::new());
+        memory.damage(block, place, &bytes);
+        let problems = memory.problems();
+        assert!(problems.iter().any(|problem| problem == expected), "{expected}: {problems:?}");
+    }
+    // What a leaf does not have although the others do.
+    let mut memory = Memory::built(5_000, &rows, 4, 10_000);
+    let entry = 24 + 8 * 3;
+    let (page, other) = (9, u64::from_ne_bytes(memory.bytes(9, entry)) ^ 1);
+    memory.damage(page, entry, &other.to_ne_bytes());
+    let problems = memory.problems();
+    assert!(problems.iter().any(|problem| problem.contains("is in band 0, not in band 1")), "{problems:?}");
+    assert!(problems.iter().any(|problem| problem.contains("is in band 1, not in band 0")), "{problems:?}");
 }

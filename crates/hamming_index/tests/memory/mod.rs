@@ -1,8 +1,10 @@
-//! An index in memory, for tests: pages in a list, each with a lock as strict as Postgres's.
+//! An index in memory, for tests and fuzzing: pages in a list, each with a lock as strict as Postgres's.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(dead_code, reason = "not everybody who includes this needs all of it")]
 
 use hamming_index::build::{Runs, Sorter, Target, create, write_tree};
 use hamming_index::key::{BANDS, Key, NULLS, Row};
-use hamming_index::page::{Block, Edit, Page};
+use hamming_index::page::{Block, Edit, PAGE_SIZE, Page, Patch};
 use hamming_index::store::{Numbered, Store};
 use hamming_index::{Hit, Index, Query, Search};
 use std::ops::Deref;
@@ -12,6 +14,9 @@ pub struct Memory {
     pages: Vec<RwLock<Page>>,
     /// Pages in use from the beginning, and free ones among them.
     space: Mutex<(Block, Vec<Block>)>,
+    /// There is one thread and pages may be damaged: who would wait, waits for itself, because two pages lead to
+    /// the same.
+    is_damaged: bool,
 }
 
 pub struct Locked<'a> {
@@ -37,7 +42,7 @@ impl Memory {
     /// Room for so many pages, with an empty index.
     pub fn new(room: usize) -> Self {
         let pages = (0..room).map(|_| RwLock::new(Page::clone(&Page::free()))).collect();
-        let mut memory = Self { pages, space: Mutex::new((0, Vec::new())) };
+        let mut memory = Self { pages, space: Mutex::new((0, Vec::new())), is_damaged: false };
         create(&mut memory);
         memory
     }
@@ -58,8 +63,28 @@ impl Memory {
         memory
     }
 
+    fn page(&self, block: Block) -> &RwLock<Page> {
+        if block >= self.pages() {
+            self.corrupted(block, "there is no such page, but another one leads to it");
+        }
+        &self.pages[block as usize]
+    }
+
     pub fn index(&self) -> Index<'_, Self> {
         Index::new(self)
+    }
+
+    /// Writes something onto a page, if it is there.
+    pub fn damage(&mut self, block: usize, place: usize, bytes: &[u8]) {
+        self.is_damaged = true;
+        let used = self.space.get_mut().unwrap().0 as usize;
+        let page = self.pages[block % used].get_mut().unwrap();
+        page.apply(&Edit::Patch([Patch::new(place % (PAGE_SIZE - bytes.len()), bytes); 3]));
+    }
+
+    /// Eight bytes of a leaf, from the front.
+    pub fn bytes(&self, block: Block, place: usize) -> [u8; 8] {
+        self.share(block).bits()[(place - 24) / 8]
     }
 
     pub fn pages_in_use(&self) -> usize {
@@ -92,11 +117,20 @@ impl Store for Memory {
     }
 
     fn share(&self, block: Block) -> Self::Shared<'_> {
-        self.pages[block as usize].read().unwrap()
+        let page = self.page(block);
+        if !self.is_damaged {
+            return page.read().unwrap();
+        }
+        page.try_read().unwrap_or_else(|_| self.corrupted(block, "two pages lead to it"))
     }
 
     fn lock(&self, block: Block) -> Locked<'_> {
-        Locked { page: self.pages[block as usize].write().unwrap(), block }
+        let page = self.page(block);
+        if !self.is_damaged {
+            return Locked { page: page.write().unwrap(), block };
+        }
+        let page = page.try_write().unwrap_or_else(|_| self.corrupted(block, "two pages lead to it"));
+        Locked { page, block }
     }
 
     fn allocate(&self) -> Locked<'_> {
@@ -105,12 +139,15 @@ impl Store for Memory {
             space.0 += 1;
             space.0 - 1
         });
-        Locked { page: self.pages[block as usize].try_write().expect("nobody has a free page"), block }
+        match self.pages.get(block as usize).map(RwLock::try_write) {
+            Some(Ok(page)) => Locked { page, block },
+            _ => self.corrupted(block, "there is no room, or somebody has a free page"),
+        }
     }
 
     fn release(&self, page: Locked<'_>) {
         let block = page.block;
-        assert!(page.is_free() || page.len() == 0);
+        assert!(page.is_free() || page.is_empty());
         drop(page);
         self.space.lock().unwrap().1.push(block);
     }
@@ -127,13 +164,15 @@ impl Store for Memory {
     }
 
     fn prefetch(&self, block: Block) {
-        assert!((block as usize) < self.pages.len());
+        assert!(self.is_damaged || block < self.pages());
     }
 
     fn check_for_interrupts(&self) {}
 
     fn corrupted(&self, block: Block, what: &str) -> ! {
-        panic!("page {block}: {what}")
+        assert!(self.is_damaged, "page {block}: {what}");
+        // Ends the operation without the noise of a panic.
+        std::panic::resume_unwind(Box::new(()))
     }
 }
 

@@ -1,0 +1,92 @@
+//! Any history of inserts, removals and vacuums leaves an index that is sound and answers as a list does.
+#![no_main]
+
+#[path = "../../tests/memory/mod.rs"]
+mod memory;
+
+use arbitrary::Arbitrary;
+use hamming_index::key::Row;
+use hamming_index::{Ball, Query};
+use libfuzzer_sys::fuzz_target;
+use memory::Memory;
+use std::collections::BTreeMap;
+
+#[derive(Arbitrary, Debug)]
+enum Step {
+    Insert(u64),
+    InsertNull,
+    /// So many that differ from the first in these bits, one by one.
+    InsertMany(u64, u64, u16),
+    Remove(u16),
+    /// Every row whose number has one of these bits is dead.
+    Vacuum(u8),
+    Tidy,
+    Rebuild(u8),
+}
+
+#[derive(Arbitrary, Debug)]
+struct History {
+    steps: Vec<Step>,
+    center: u64,
+    other: u64,
+    radius: u8,
+    is_nearest: bool,
+    tree_leaves: u16,
+    max_sorted: u16,
+}
+
+fn row(number: u32) -> Row {
+    Row::new(number / 200, (number % 200) as u16 + 1)
+}
+
+fuzz_target!(|history: History| {
+    let mut memory = Memory::new(4096);
+    let mut model: BTreeMap<u32, Option<u64>> = BTreeMap::new();
+    let mut next = 0;
+    let mut insert = |memory: &Memory, model: &mut BTreeMap<u32, Option<u64>>, fingerprint| {
+        memory.index().insert(fingerprint, row(next));
+        model.insert(next, fingerprint);
+        next += 1;
+    };
+    for step in history.steps.iter().take(30) {
+        match *step {
+            Step::Insert(fingerprint) => insert(&memory, &mut model, Some(fingerprint)),
+            Step::InsertNull => insert(&memory, &mut model, None),
+            Step::InsertMany(start, bits, count) => {
+                let mut some = 0u64;
+                for _ in 0..count % 1500 {
+                    insert(&memory, &mut model, Some(start ^ some));
+                    some = some.wrapping_sub(bits) & bits;
+                }
+            }
+            Step::Remove(number) => {
+                let number = u32::from(number);
+                if let Some(fingerprint) = model.remove(&number) {
+                    assert!(memory.index().remove(fingerprint, row(number)));
+                }
+            }
+            Step::Vacuum(bits) => {
+                let dead = |number: &u32| number & u32::from(bits) != 0;
+                model.retain(|number, _| !dead(number));
+                memory.index().vacuum(&mut |r: Row| dead(&(r.page() * 200 + u32::from(r.place()) - 1)));
+            }
+            Step::Tidy => memory.index().tidy(),
+            Step::Rebuild(fill) => {
+                let rows: Vec<_> = model.iter().map(|(&number, &fingerprint)| (fingerprint, row(number))).collect();
+                memory = Memory::built(4096, &rows, usize::from(fill % 100) + 1, 700);
+            }
+        }
+    }
+    assert_eq!(memory.problems(), Vec::<String>::new());
+    let ball = |center| Ball { center, radius: u32::from(history.radius % 65) };
+    let balls = vec![ball(history.center), ball(history.other)];
+    let nearest_to = history.is_nearest.then_some(history.center);
+    let query = Query { balls: balls.clone(), values: true, nulls: true, nearest_to };
+    let found = memory.search(query, f64::from(history.tree_leaves), usize::from(history.max_sorted));
+    assert!(found.is_sorted_by_key(|hit| hit.distance));
+    let mut rows: Vec<Row> = found.iter().map(|hit| hit.row).collect();
+    rows.sort_unstable();
+    let within = |fingerprint: u64| balls.iter().all(|b| (b.center ^ fingerprint).count_ones() <= b.radius);
+    let expected = model.iter().filter(|(_, fingerprint)| fingerprint.is_some_and(within));
+    assert_eq!(rows, expected.map(|(&number, _)| row(number)).collect::<Vec<_>>());
+});
