@@ -26,7 +26,7 @@ fuzz_target!(|damage: Damage| {
     let rows: Vec<_> = (0..u32::from(damage.rows % 4000))
         .map(|n| ((n % 50 > 0).then_some(u64::from(n).wrapping_mul(0x9e37_79b9_7f4a_7c15)), Row::new(n, 1)))
         .collect();
-    let mut memory = Memory::built(4096, &rows, usize::from(damage.fill % 100) + 1, 10_000);
+    let mut memory = Memory::built(1500, &rows, usize::from(damage.fill % 100) + 1, 10_000);
     for &(block, place, bytes) in &damage.writes {
         memory.damage(block.into(), place.into(), &bytes);
     }

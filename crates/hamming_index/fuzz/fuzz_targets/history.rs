@@ -40,7 +40,7 @@ fn row(number: u32) -> Row {
 }
 
 fuzz_target!(|history: History| {
-    let mut memory = Memory::new(4096);
+    let mut memory = Memory::new(1500);
     let mut model: BTreeMap<u32, Option<u64>> = BTreeMap::new();
     let mut next = 0;
     let mut insert = |memory: &Memory, model: &mut BTreeMap<u32, Option<u64>>, fingerprint| {
@@ -73,7 +73,7 @@ fuzz_target!(|history: History| {
             Step::Tidy => memory.index().tidy(),
             Step::Rebuild(fill) => {
                 let rows: Vec<_> = model.iter().map(|(&number, &fingerprint)| (fingerprint, row(number))).collect();
-                memory = Memory::built(4096, &rows, usize::from(fill % 100) + 1, 700);
+                memory = Memory::built(1500, &rows, usize::from(fill % 100) + 1, 700);
             }
         }
     }
