@@ -304,8 +304,10 @@ impl Store for Pages {
     }
 
     fn is_slow(&self) -> bool {
+        // SAFETY: a setting.
+        let may_prefetch = unsafe { pg_sys::effective_io_concurrency } > 0;
         let now = read_from_disk();
-        self.pages_from_disk.replace(now) != now
+        self.pages_from_disk.replace(now) != now && may_prefetch
     }
 
     fn prefetch(&self, block: Block) {
