@@ -42,6 +42,7 @@ WHERE title NOT IN ('GFDL', 'GPL', 'LGPL')
 ORDER BY title;
 
 \set ECHO queries
+CREATE INDEX ON document USING hamming (si);
 SELECT count(*) AS documents, pg_size_pretty(sum(length(body))) AS text FROM document;
 
 SELECT a.title, b.title AS version, hamming(a.si, b.si) AS hd,
