@@ -13,7 +13,9 @@ my $page = 8192;
 my $trailer = $page - 8;
 
 my $node = start_node('corruption');
-$node->append_conf('postgresql.conf', 'autovacuum = off');
+# Checksums, the default since PostgreSQL 18, would find the damage first.
+$node->append_conf('postgresql.conf', "autovacuum = off\nignore_checksum_failure = on");
+$node->restart;
 $node->safe_psql('postgres', q{
 	CREATE TABLE document AS SELECT i AS id, CASE WHEN i % 100 > 0 THEN hashint8extended(i, 1) END AS si FROM generate_series(1, 20000) AS i;});
 
