@@ -26,11 +26,11 @@ help:
 	@echo 'make install           build, and put the extension where PG_CONFIG says'
 	@echo 'make uninstall         take it away again'
 	@echo 'make lint              formatting, clippy, and the rules of CONTRIBUTING.md'
-	@echo 'make bench             throughput of the algorithms, then the same inside Postgres'
+	@echo 'make bench             throughput of the algorithms, the same inside Postgres, and indexes (ONLY=index, ROWS=1000000)'
 	@echo 'make check-all-pg      type-check against PostgreSQL 14 to 18'
 	@echo 'make check-cargo-pgrx  `cargo pgrx install` makes the same schema as `make install` (root)'
 	@echo 'make soak              the property test, crashes and load for half an hour and more'
-	@echo 'make fuzz              any history, and any damage, of an index in memory (nightly toolchain; SECONDS each)'
+	@echo 'make fuzz              any history, and any damage, of an index in memory (nightly toolchain; SECONDS_EACH=600)'
 	@echo 'make test-drivers      the indexed query through psycopg, asyncpg, node-postgres and tokio-postgres'
 	@echo 'make test-matrix       make test on PostgreSQL 17 and 18, in Debian folders of their own (root)'
 	@echo

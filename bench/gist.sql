@@ -73,3 +73,4 @@ END $$;
 SELECT query, round(planning_us(query)::numeric) AS "planning, µs"
 FROM (VALUES ('SELECT id FROM built WHERE si = 42'), ('SELECT id FROM built WHERE hamming(si, 42) <= 6'),
              ('SELECT id FROM built ORDER BY hamming(si, 42) LIMIT 10')) AS q (query);
+DROP TABLE grown, built, clustered, query, by_scan, nearest_by_scan;

@@ -69,7 +69,7 @@ pub(crate) fn corrupted_index(name: &CStr, block: u32, what: &str) -> SqlError {
         Code::ERRCODE_INDEX_CORRUPTED,
         format!("index \"{}\" is damaged in block {block}: {what}", quote(&name)),
     )
-    .set_hint("hamming_index_check lists all damage; REINDEX makes the index anew.")
+    .set_hint("hamming_index_check lists all damage; REINDEX rebuilds the index.")
 }
 
 pub(crate) fn not_a_hamming_index(name: &CStr) -> SqlError {
@@ -82,7 +82,7 @@ pub(crate) fn invalid_index(name: &CStr) -> SqlError {
     let name = text::for_message(name);
     report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("index \"{}\" is not valid", quote(&name)))
         .set_detail("Building it was not completed.")
-        .set_hint("REINDEX builds it anew.")
+        .set_hint("REINDEX completes it.")
 }
 
 pub(crate) fn index_too_new() -> SqlError {
