@@ -13,6 +13,7 @@ mod pg;
 mod planner;
 mod simhash;
 mod sketch;
+mod spelling;
 mod trigger;
 
 pgrx::pg_module_magic!(name, version);
@@ -24,7 +25,8 @@ pgrx::extension_sql_file!("../sql/ball.sql", name = "ball", requires = ["hamming
 pgrx::extension_sql_file!("../sql/gist.sql", name = "gist", requires = ["ball"]);
 pgrx::extension_sql_file!("../sql/am.sql", name = "am", requires = ["gist"]);
 pgrx::extension_sql_file!("../sql/simhash.sql", name = "simhash", requires = ["am"]);
-pgrx::extension_sql_file!("../sql/sketch.sql", name = "sketch", requires = ["simhash"]);
+pgrx::extension_sql_file!("../sql/spelling.sql", name = "spelling", requires = ["simhash"]);
+pgrx::extension_sql_file!("../sql/sketch.sql", name = "sketch", requires = ["spelling"]);
 pgrx::extension_sql_file!("../sql/trigger.sql", name = "trigger", requires = ["sketch"]);
 
 /// Called by Postgres when it loads the library.

@@ -5,6 +5,7 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReport;
 use simhash_core::manber::ManberError;
+use simhash_core::spelling::SpellingError;
 use simhash_core::{OutOfRange, Scheme, SchemeError};
 use std::ffi::CStr;
 
@@ -45,6 +46,17 @@ pub(crate) fn manber(error: ManberError) -> SqlError {
         ManberError::TooManyValues => report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
             .set_hint("Raise sample_bits: each bit more halves the sketch."),
     }
+}
+
+pub(crate) fn spelling(text: &str, why: SpellingError) -> SqlError {
+    let why = match why {
+        SpellingError::Scheme(error) => return scheme(error),
+        other => other.to_string(),
+    };
+    // In the sentence there may be a character of the user's.
+    report(Code::ERRCODE_INVALID_TEXT_REPRESENTATION, format!("invalid fingerprint: \"{}\"", quote(text)))
+        .set_detail(format!("{}.", in_database_encoding(&why)))
+        .set_hint("A fingerprint is written with 13 letters of base32, 16 hexadecimal or 64 binary digits.")
 }
 
 pub(crate) fn ball_syntax(text: &str) -> SqlError {
@@ -214,15 +226,20 @@ fn report(code: Code, message: impl Into<String>) -> SqlError {
     ErrorReport::new(code, message.into(), "simhash_pg")
 }
 
-/// Text of the user's for a message: not too long, and in ASCII where the database is not in UTF-8,
-/// since messages are not converted.
+/// Text of the user's for a message: not too long, and as the database can show it.
 fn quote(text: &str) -> String {
-    // SAFETY: reads a setting of the connected database.
-    let utf8 = unsafe { pg_sys::GetDatabaseEncoding() } as pg_sys::pg_enc::Type == pg_sys::pg_enc::PG_UTF8;
-    let shown = |c: char| if utf8 || c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() };
-    let mut quoted: String = text.chars().take(QUOTED).map(shown).collect();
+    let beginning: String = text.chars().take(QUOTED).collect();
+    let mut quoted = in_database_encoding(&beginning);
     if text.chars().nth(QUOTED).is_some() {
         quoted.push_str("...");
     }
     quoted
+}
+
+/// In ASCII where the database is not in UTF-8, since messages are not converted.
+fn in_database_encoding(text: &str) -> String {
+    // SAFETY: reads a setting of the connected database.
+    let utf8 = unsafe { pg_sys::GetDatabaseEncoding() } as pg_sys::pg_enc::Type == pg_sys::pg_enc::PG_UTF8;
+    let shown = |c: char| if utf8 || c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() };
+    text.chars().map(shown).collect()
 }

@@ -26,6 +26,7 @@ pub mod manber;
 mod scheme;
 mod simhash;
 pub mod sketch;
+pub mod spelling;
 mod words;
 
 pub use error::OutOfRange;
