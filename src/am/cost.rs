@@ -102,18 +102,71 @@ fn leaves(asked: &Asked, index: &pg_sys::IndexOptInfo, rows: f64) -> (f64, f64) 
     }
 }
 
-#[pg_guard]
-pub(super) unsafe extern "C-unwind" fn amcostestimate(
+/// The answer to the planner.
+struct Estimate {
+    startup: f64,
+    total: f64,
+    selectivity: f64,
+    correlation: f64,
+    pages: f64,
+}
+
+/// Defines what the planner calls: `cost_function!(name, estimate)`.
+macro_rules! cost_function {
+    ($(#[$doc:meta])* $visibility:vis $name:ident, $estimate:ident) => {
+        $(#[$doc])*
+        #[pg_guard]
+        $visibility unsafe extern "C-unwind" fn $name(
+            root: *mut pg_sys::PlannerInfo,
+            path: *mut pg_sys::IndexPath,
+            loop_count: f64,
+            startup: *mut pg_sys::Cost,
+            total: *mut pg_sys::Cost,
+            selectivity: *mut pg_sys::Selectivity,
+            correlation: *mut f64,
+            pages: *mut f64,
+        ) {
+            // SAFETY: the planner passes a path of the query, and places for the answers.
+            unsafe {
+                let estimate = $estimate(root, path, loop_count);
+                *startup = estimate.startup;
+                *total = estimate.total;
+                *selectivity = estimate.selectivity;
+                *correlation = estimate.correlation;
+                *pages = estimate.pages;
+            }
+        }
+    };
+}
+cost_function!(pub(super) amcostestimate, estimate);
+cost_function!(gist_cost, estimate_gist);
+
+/// What it costs on average to read one of so many pages of an index, in each of so many searches. Later ones find
+/// pages that earlier ones have read.
+///
+/// # Safety
+/// The index must be one of the query.
+unsafe fn io_cost(
+    root: *mut pg_sys::PlannerInfo,
+    index: &pg_sys::IndexOptInfo,
+    pages: f64,
+    loop_count: f64,
+    random_page_cost: f64,
+) -> f64 {
+    let all_read = (pages * loop_count).max(1.0);
+    // SAFETY: promised by the caller.
+    let fetched = unsafe { pg_sys::index_pages_fetched(all_read, index.pages, index.pages.into(), root) };
+    fetched / all_read * random_page_cost
+}
+
+/// # Safety
+/// The path must be one of the query.
+unsafe fn estimate(
     root: *mut pg_sys::PlannerInfo,
     path: *mut pg_sys::IndexPath,
     loop_count: f64,
-    startup: *mut pg_sys::Cost,
-    total: *mut pg_sys::Cost,
-    selectivity: *mut pg_sys::Selectivity,
-    correlation: *mut f64,
-    index_pages: *mut f64,
-) {
-    // SAFETY: the planner passes a path of the query, and places for the answers.
+) -> Estimate {
+    // SAFETY: promised by the caller.
     unsafe {
         let index = &*(*path).indexinfo;
         // For the share of rows that are found.
@@ -122,58 +175,28 @@ pub(super) unsafe extern "C-unwind" fn amcostestimate(
         let asked = asked(root, &*path);
         let rows = costs.indexSelectivity * index.tuples;
         let (first, each) = leaves(&asked, index, rows);
-        let all = each * costs.num_sa_scans.max(1.0);
-        // Of the searches of a join, later ones find pages that earlier ones have read.
-        let all_read = (all * loop_count).max(1.0);
-        let fetched = pg_sys::index_pages_fetched(all_read, index.pages, index.pages.into(), root);
-        let page_cost = fetched / all_read * costs.spc_random_page_cost
+        let pages = each * costs.num_sa_scans.max(1.0);
+        let page_cost = io_cost(root, index, pages, loop_count, costs.spc_random_page_cost)
             + (OPERATORS_PER_PAGE + LEAF_CAPACITY as f64 / COMPARISONS_PER_OPERATOR)
                 * pg_sys::cpu_operator_cost;
-        *startup = asked.operands + first * page_cost;
-        *total = asked.operands + all * page_cost + rows * pg_sys::cpu_index_tuple_cost;
-        *selectivity = costs.indexSelectivity;
-        *correlation = 0.0;
-        *index_pages = all;
+        Estimate {
+            startup: asked.operands + first * page_cost,
+            total: asked.operands + pages * page_cost + rows * pg_sys::cpu_index_tuple_cost,
+            selectivity: costs.indexSelectivity,
+            correlation: 0.0,
+            pages,
+        }
     }
 }
 
-/// Whether an index of the query is of our access method.
-pub(crate) fn is_hamming(index: &pg_sys::IndexOptInfo) -> bool {
-    index.amcostestimate.is_some_and(|estimate| estimate as *const () == amcostestimate as *const ())
-}
-
-/// Makes the planner ask us what a search of a GiST index costs, if its first column has our operator class.
-///
 /// # Safety
-/// The index must be one of the query, and the type that of balls.
-pub(crate) unsafe fn install_gist_cost(index: &mut pg_sys::IndexOptInfo, ball_type: pg_sys::Oid) {
-    // SAFETY: promised by the caller; an index has at least one column.
-    unsafe {
-        if index.relam != pg_sys::GIST_AM_OID {
-            return;
-        }
-        let strategy = crate::ball::WITHIN_BALL;
-        let operator = pg_sys::get_opfamily_member(*index.opfamily, pg_sys::INT8OID, ball_type, strategy);
-        if operator != pg_sys::InvalidOid {
-            // Its type has arguments in some versions of Postgres, and none in others.
-            let estimate = gist_cost as *const ();
-            index.amcostestimate = Some(std::mem::transmute_copy(&estimate));
-        }
-    }
-}
-
-#[pg_guard]
-unsafe extern "C-unwind" fn gist_cost(
+/// The path must be one of the query.
+unsafe fn estimate_gist(
     root: *mut pg_sys::PlannerInfo,
     path: *mut pg_sys::IndexPath,
     loop_count: f64,
-    startup: *mut pg_sys::Cost,
-    total: *mut pg_sys::Cost,
-    selectivity: *mut pg_sys::Selectivity,
-    correlation: *mut f64,
-    index_pages: *mut f64,
-) {
-    // SAFETY: the planner passes a path of the query, and places for the answers.
+) -> Estimate {
+    // SAFETY: promised by the caller.
     unsafe {
         let index = &*(*path).indexinfo;
         let mut costs = pg_sys::GenericCosts::default();
@@ -184,18 +207,45 @@ unsafe extern "C-unwind" fn gist_cost(
         let read = radius.map_or(0.0, |radius| gist_pages(f64::from(index.pages), radius));
         // What is left out of the general estimate.
         let more = (read - costs.numIndexPages).max(0.0);
-        let all_read = (more * loop_count).max(1.0);
-        let fetched = pg_sys::index_pages_fetched(all_read, index.pages, index.pages.into(), root);
-        let page_cost =
-            fetched / all_read * costs.spc_random_page_cost + GIST_FANOUT * pg_sys::cpu_operator_cost;
-        let descent =
-            f64::from(index.tree_height.max(0) + 1) * OPERATORS_PER_PAGE * pg_sys::cpu_operator_cost;
+        let page_cost = io_cost(root, index, more, loop_count, costs.spc_random_page_cost)
+            + GIST_FANOUT * pg_sys::cpu_operator_cost;
+        let levels = f64::from(index.tree_height.max(0) + 1);
+        let descent = levels * OPERATORS_PER_PAGE * pg_sys::cpu_operator_cost;
         let before_first = if asked.is_ordered { read * page_cost } else { 0.0 };
-        *startup = costs.indexStartupCost + descent + before_first;
-        *total = (costs.indexTotalCost + descent + more * page_cost).max(*startup);
-        *selectivity = costs.indexSelectivity;
-        *correlation = costs.indexCorrelation;
-        *index_pages = costs.numIndexPages + more;
+        let startup = costs.indexStartupCost + descent + before_first;
+        Estimate {
+            startup,
+            total: (costs.indexTotalCost + descent + more * page_cost).max(startup),
+            selectivity: costs.indexSelectivity,
+            correlation: costs.indexCorrelation,
+            pages: costs.numIndexPages + more,
+        }
+    }
+}
+
+/// Whether an index of the query is of our access method.
+pub(crate) fn is_hamming(index: &pg_sys::IndexOptInfo) -> bool {
+    index.amcostestimate.is_some_and(|estimate| estimate as *const () == amcostestimate as *const ())
+}
+
+/// Makes the planner ask us what a search of a GiST index costs, if its only column has our operator class. With
+/// others beside it, what is read depends on their conditions as well, and Postgres's own estimate stays.
+///
+/// # Safety
+/// The index must be one of the query, and the type that of balls.
+pub(crate) unsafe fn install_gist_cost(index: &mut pg_sys::IndexOptInfo, ball_type: pg_sys::Oid) {
+    // SAFETY: promised by the caller; an index has at least one column.
+    unsafe {
+        if index.relam != pg_sys::GIST_AM_OID || index.nkeycolumns > 1 {
+            return;
+        }
+        let strategy = crate::ball::WITHIN_BALL;
+        let operator = pg_sys::get_opfamily_member(*index.opfamily, pg_sys::INT8OID, ball_type, strategy);
+        if operator != pg_sys::InvalidOid {
+            // Its type has arguments in some versions of Postgres, and none in others.
+            let estimate = gist_cost as *const ();
+            index.amcostestimate = Some(std::mem::transmute_copy(&estimate));
+        }
     }
 }
 
