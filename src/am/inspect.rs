@@ -6,7 +6,7 @@ use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::pages::Pages;
 use hamming_index::cost::{leaves_in, pages_read};
-use hamming_index::key::{BANDS, Key, NULLS, Row, turned};
+use hamming_index::key::{BANDS, NULLS, Row, places};
 use hamming_index::page::LEAF_CAPACITY;
 use hamming_index::store::Store;
 use hamming_index::{Index, Problem, root};
@@ -134,9 +134,10 @@ fn hamming_index_stats(
     let pages = opened.pages();
     let totals = Index::new(&pages).totals();
     let sum = |part: fn(&hamming_index::Totals) -> u64| totals.iter().map(part).sum::<u64>() as i64;
-    let (leaves, inner, all) = (sum(|tree| tree.leaves), sum(|tree| tree.inner), i64::from(pages.pages()));
+    let pages = pages.pages();
+    let (leaves, inner, all) = (sum(|tree| tree.leaves), sum(|tree| tree.inner), i64::from(pages));
     let fill = sum(|tree| tree.entries) as f32 / (leaves * LEAF_CAPACITY as i64) as f32;
-    let expected = (0..=u64::BITS).map(|radius| pages_read(leaves_in(pages.pages()), radius).round() as i32);
+    let expected = (0..=u64::BITS).map(|radius| pages_read(leaves_in(pages), radius).round() as i32);
     TableIterator::once((
         totals[0].entries as i64,
         totals[usize::from(NULLS)].entries as i64,
@@ -206,9 +207,7 @@ unsafe extern "C-unwind" fn look_up_row(
     // SAFETY: called by the scan with what we passed to it, and with a row.
     let (look_up, fingerprint, row) =
         unsafe { (&mut *state.cast::<LookUp>(), fingerprint(values, is_null), row_of(*tid)) };
-    let trees = if fingerprint.is_some() { 0..NULLS } else { NULLS..NULLS + 1 };
-    for tree in trees {
-        let key = Key { bits: turned(fingerprint.unwrap_or(0), tree), row };
+    for (tree, key) in places(fingerprint, row) {
         if look_up.problems.len() < MAX_MISSING && !look_up.index.has(tree, key) {
             look_up.problems.push(Problem { block: root(tree), text: missing(row, fingerprint, tree) });
         }

@@ -89,7 +89,7 @@ pub fn turned_back(bits: u64, tree: u8) -> u64 {
 }
 
 /// The keys of a row, in the trees that have it.
-pub(crate) fn places(fingerprint: Option<u64>, row: Row) -> impl Iterator<Item = (u8, Key)> + Clone {
+pub fn places(fingerprint: Option<u64>, row: Row) -> impl Iterator<Item = (u8, Key)> + Clone {
     let trees = if fingerprint.is_some() { 0..NULLS } else { NULLS..NULLS + 1 };
     trees.map(move |tree| (tree, Key { bits: turned(fingerprint.unwrap_or(0), tree), row }))
 }
