@@ -43,7 +43,7 @@ fn text_throughput(criterion: &mut Criterion) {
         bench.iter(|| documents.iter().fold(0, |sum, text| sum ^ xxh3_64(text.as_bytes())));
     });
     let mut hasher = SimHasher::default();
-    for name in ["char:4", "char:8", "word:1", "word:3", "doc1"] {
+    for name in ["char:4", "char:8", "word:1", "word:3", "doc1", "commoncrawl"] {
         let scheme: Scheme = name.parse().unwrap();
         group.bench_function(format!("simhash {name}"), |bench| {
             bench.iter(|| {
@@ -53,15 +53,18 @@ fn text_throughput(criterion: &mut Criterion) {
             });
         });
     }
-    for (name, prime, modulus) in [
-        ("manber_sketch (default)", 1_425_089_352_415_399_837, (1 << 61) - 1),
-        ("manber_sketch (modulus 2^32)", 31, 1 << 32),
+    for (name, parameters) in [
+        ("manber_sketch (default)", manber::Parameters::default()),
+        (
+            "manber_sketch (modulus 2^32)",
+            manber::Parameters { prime: 31, modulus: 1 << 32, ..Default::default() },
+        ),
+        ("manber_sketch (xxh3)", manber::Parameters { hash: manber::Hash::Xxh3, ..Default::default() }),
     ] {
-        let parameters = manber::Parameters::new(50, 8, prime, modulus).unwrap();
         group.bench_function(name, |bench| {
             bench.iter(|| {
                 for text in &documents {
-                    black_box(parameters.sketch(text.as_bytes(), &mut || ())).unwrap();
+                    black_box(parameters.sketch(text, &mut || ())).unwrap();
                 }
             });
         });

@@ -2,6 +2,8 @@
 //! is time to see whether the user has cancelled.
 
 use crate::distinct::BATCH;
+use crate::sink::Sink;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Collects hashes and passes every full batch to its consumer.
 pub(crate) struct Batch<'a> {
@@ -43,5 +45,22 @@ impl<'a> Batch<'a> {
     pub(crate) fn flush(&mut self) {
         (self.consumer)(&self.hashes[..self.len]);
         self.len = 0;
+    }
+}
+
+/// Hashes every feature as most schemes do.
+impl Sink for Batch<'_> {
+    #[inline(always)]
+    fn take(&mut self, feature: &[u8]) {
+        self.push(xxh3_64(feature));
+    }
+
+    #[inline]
+    fn take_all<'f>(&mut self, features: impl ExactSizeIterator<Item = &'f [u8]>) {
+        self.extend(features.map(xxh3_64));
+    }
+
+    fn pause(&mut self) {
+        self.flush();
     }
 }

@@ -1,30 +1,29 @@
-//! `char:k`: every k consecutive characters of a text, hashed as their UTF-8 bytes.
+//! `char:k`: every k consecutive characters of a text.
 //!
 //! Characters are Unicode code points, taken as they stand: no case folding, no normalization. A text
 //! of fewer than k characters is one feature by itself.
 
-use crate::batch::Batch;
 use crate::distinct::BATCH;
-use xxhash_rust::xxh3::xxh3_64;
+use crate::sink::Sink;
 
-/// Passes the hash of every shingle to the batch, in the order of the text.
-pub(crate) fn hash_shingles(text: &str, k: usize, batch: &mut Batch<'_>) {
+/// Passes every shingle to the sink, in the order of the text.
+pub(crate) fn shingles(text: &str, k: usize, sink: &mut impl Sink) {
     if text.is_empty() {
         return;
     }
     if text.is_ascii() {
         if text.len() < k {
-            return batch.push(xxh3_64(text.as_bytes()));
+            return sink.take(text.as_bytes());
         }
-        return hash_ascii_shingles(text.as_bytes(), k, batch);
+        return ascii_shingles(text.as_bytes(), k, sink);
     }
     let bytes = text.as_bytes();
     let mut ends = boundaries(bytes).skip(k).peekable();
     if ends.peek().is_none() {
-        return batch.push(xxh3_64(bytes));
+        return sink.take(bytes);
     }
     for (start, end) in boundaries(bytes).zip(ends) {
-        batch.push(xxh3_64(&bytes[start..end]));
+        sink.take(&bytes[start..end]);
     }
 }
 
@@ -36,18 +35,16 @@ fn boundaries(bytes: &[u8]) -> impl Iterator<Item = usize> {
 
 /// The lengths that are used most are compiled with the length known: the hash is then a few
 /// instructions without a branch.
-fn hash_ascii_shingles(text: &[u8], k: usize, batch: &mut Batch<'_>) {
-    fn known<const K: usize>(text: &[u8], batch: &mut Batch<'_>) {
-        for piece in pieces(text, K) {
-            batch.extend(piece.array_windows::<K>().map(|shingle| xxh3_64(shingle)));
-        }
+fn ascii_shingles(text: &[u8], k: usize, sink: &mut impl Sink) {
+    fn known<const K: usize>(text: &[u8], sink: &mut impl Sink) {
+        pieces(text, K).for_each(|piece| sink.take_all(piece.array_windows::<K>().map(<[u8; K]>::as_slice)));
     }
     match k {
-        4 => known::<4>(text, batch),
-        5 => known::<5>(text, batch),
-        6 => known::<6>(text, batch),
-        8 => known::<8>(text, batch),
-        _ => pieces(text, k).for_each(|piece| batch.extend(piece.windows(k).map(xxh3_64))),
+        4 => known::<4>(text, sink),
+        5 => known::<5>(text, sink),
+        6 => known::<6>(text, sink),
+        8 => known::<8>(text, sink),
+        _ => pieces(text, k).for_each(|piece| sink.take_all(piece.windows(k))),
     }
 }
 

@@ -16,17 +16,23 @@
 
 #![forbid(unsafe_code)]
 
+mod addresses;
 mod batch;
 mod bit_counts;
 mod char_shingles;
+mod common_crawl;
 mod distinct;
 mod error;
 pub mod hamming;
 pub mod manber;
+mod rolling;
+pub mod sample;
 mod scheme;
 mod simhash;
+mod sink;
 pub mod sketch;
 pub mod spelling;
+
 mod words;
 
 pub use error::OutOfRange;

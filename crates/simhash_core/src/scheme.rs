@@ -1,7 +1,7 @@
 //! Schemes: the named rules by which a text becomes a fingerprint.
 //!
 //! A scheme's name never changes its meaning, because stored fingerprints outlive the library that
-//! made them. `tests/vectors/schemes.json` holds every scheme to that. `doc1` alone is still open.
+//! made them. The files in `tests/vectors` hold every scheme to that.
 
 use crate::OutOfRange;
 use std::fmt;
@@ -13,8 +13,10 @@ pub const MAX_SHINGLE: usize = 32;
 /// What the features of a text are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// The interoperable document scheme: every two consecutive words of prose. Not frozen yet.
+    /// The interoperable document scheme, of `docs/doc1.md`: every two consecutive words of prose.
     Doc1,
+    /// What the Similarity Index paper ran: every four consecutive UTF-16 code units.
+    CommonCrawl,
     /// `char:k`: every k consecutive characters of the text as it stands.
     Chars(usize),
     /// `word:k`: every k consecutive words, without regard to case.
@@ -32,15 +34,17 @@ pub enum SchemeError {
 
 impl Scheme {
     /// What users can write, for messages.
-    pub const VALID: &'static str = "doc1, char:1 to char:32, word:1 to word:32";
+    pub const VALID: &'static str = "doc1, commoncrawl, char:1 to char:32, word:1 to word:32";
 }
 
 impl FromStr for Scheme {
     type Err = SchemeError;
 
     fn from_str(name: &str) -> Result<Self, SchemeError> {
-        if name == "doc1" {
-            return Ok(Self::Doc1);
+        match name {
+            "doc1" => return Ok(Self::Doc1),
+            "commoncrawl" => return Ok(Self::CommonCrawl),
+            _ => (),
         }
         let unknown = || SchemeError::Unknown(abridged(name));
         let (unit, length) = name.split_once(':').ok_or_else(unknown)?;
@@ -71,6 +75,7 @@ impl fmt::Display for Scheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Doc1 => write!(f, "doc1"),
+            Self::CommonCrawl => write!(f, "commoncrawl"),
             Self::Chars(k) => write!(f, "char:{k}"),
             Self::Words(k) => write!(f, "word:{k}"),
         }
@@ -95,7 +100,7 @@ mod tests {
     #[test]
     fn names_and_schemes_are_one_to_one() {
         let all = (1..=MAX_SHINGLE).flat_map(|k| [Scheme::Chars(k), Scheme::Words(k)]);
-        for scheme in all.chain([Scheme::Doc1]) {
+        for scheme in all.chain([Scheme::Doc1, Scheme::CommonCrawl]) {
             assert_eq!(scheme.to_string().parse(), Ok(scheme));
         }
     }

@@ -7,12 +7,13 @@
 use crate::batch::Batch;
 use crate::bit_counts::BitCounts;
 use crate::char_shingles;
+use crate::common_crawl;
 use crate::distinct::{Distinct, Part, TooMany};
 use crate::scheme::Scheme;
 use crate::words::{Keep, Words};
 
 /// Consecutive words in a feature of `doc1`.
-const DOC1_WORDS: usize = 2;
+pub(crate) const DOC1_WORDS: usize = 2;
 
 /// Bytes of text for a word, its blank included: an estimate that sizes the table of features.
 const BYTES_PER_WORD: usize = 6;
@@ -64,9 +65,10 @@ impl SimHasher {
         };
         let mut batch = Batch::new(&mut consumer);
         match scheme {
-            Scheme::Doc1 => words.hash_shingles(text, DOC1_WORDS, Keep::Prose, &mut batch),
-            Scheme::Chars(k) => char_shingles::hash_shingles(text, k, &mut batch),
-            Scheme::Words(k) => words.hash_shingles(text, k, Keep::All, &mut batch),
+            Scheme::CommonCrawl => common_crawl::hash_shingles(text, &mut batch),
+            Scheme::Doc1 => words.shingles(text, DOC1_WORDS, Keep::Prose, &mut batch),
+            Scheme::Chars(k) => char_shingles::shingles(text, k, &mut batch),
+            Scheme::Words(k) => words.shingles(text, k, Keep::All, &mut batch),
         }
         batch.flush();
         features.hand_on(&mut |fresh| counts.add_all(fresh));
@@ -76,7 +78,7 @@ impl SimHasher {
 
 fn expected_features(text: &str, scheme: Scheme) -> usize {
     match scheme {
-        Scheme::Chars(_) => text.len(),
+        Scheme::Chars(_) | Scheme::CommonCrawl => text.len(),
         Scheme::Words(_) | Scheme::Doc1 => text.len() / BYTES_PER_WORD,
     }
 }

@@ -1,0 +1,157 @@
+//! Addresses in prose: URLs, e-mail addresses and identifiers, none of which tell what a text says.
+//!
+//! An address is a longest sequence of the characters of URLs that looks like one; see [`is_address`].
+
+/// Prefixes of identifiers, in lower case.
+const PREFIXES: [&str; 5] = ["doi:", "urn:", "isbn:", "issn:", "arxiv:"];
+/// Lengths of the groups of digits in a UUID.
+const UUID_GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
+/// Bytes of a UUID.
+pub(crate) const UUID_LENGTH: usize = 36;
+/// Hexadecimal digits from which on a word is a digest or a key.
+const DIGEST_LENGTH: usize = 16;
+/// Digits of a DOI's registrant at least, after `10.`.
+const REGISTRANT_DIGITS: usize = 4;
+
+/// Passes on the text between addresses, and returns whether there was an address.
+pub(crate) fn skip_addresses<'a>(text: &'a str, mut between: impl FnMut(&'a str)) -> bool {
+    let bytes = text.as_bytes();
+    let (mut start, mut passed) = (0, 0);
+    while start < bytes.len() {
+        let others = bytes[start..].iter().take_while(|byte| !is_address_byte(**byte)).count();
+        let length = bytes[start + others..].iter().take_while(|byte| is_address_byte(**byte)).count();
+        let end = start + others + length;
+        if is_address(&bytes[start + others..end]) {
+            between(&text[passed..start + others]);
+            passed = end;
+        }
+        start = end;
+    }
+    if passed > 0 {
+        between(&text[passed..]);
+    }
+    passed > 0
+}
+
+/// Whether a word is a digest or a key: hexadecimal digits, with at least one of 0 to 9.
+pub(crate) fn is_digest(word: &[u8]) -> bool {
+    word.len() >= DIGEST_LENGTH
+        && word.iter().all(u8::is_ascii_hexdigit)
+        && word.iter().any(u8::is_ascii_digit)
+}
+
+/// What addresses are written with. Quotes, brackets and all of Unicode end them.
+fn is_address_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~:/?#@!$&*+,;=%".contains(&byte)
+}
+
+/// Whether the sequence is a URL, an e-mail address, a DOI, a UUID, or begins as identifiers do.
+fn is_address(sequence: &[u8]) -> bool {
+    contains(sequence, "://")
+        || contains(&sequence[..sequence.len().saturating_sub(1)], "www.")
+        || has_at_inside(sequence)
+        || PREFIXES.iter().any(|prefix| sequence.len() > prefix.len() && starts_with(sequence, prefix))
+        || suffixes(sequence).any(starts_like_doi)
+        || suffixes(sequence).any(starts_like_uuid)
+}
+
+/// An `@` with another character before and after it.
+fn has_at_inside(sequence: &[u8]) -> bool {
+    let first = sequence.iter().position(|&byte| byte != b'@');
+    let last = sequence.iter().rposition(|&byte| byte != b'@');
+    matches!((first, last), (Some(first), Some(last)) if sequence[first..last].contains(&b'@'))
+}
+
+/// `10.`, four digits or more, and a slash.
+fn starts_like_doi(text: &[u8]) -> bool {
+    text.strip_prefix(b"10.").is_some_and(|rest| {
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        digits >= REGISTRANT_DIGITS && rest.get(digits) == Some(&b'/')
+    })
+}
+
+/// Five groups of hexadecimal digits with hyphens between them.
+fn starts_like_uuid(text: &[u8]) -> bool {
+    text.get(..UUID_LENGTH).is_some_and(|uuid| {
+        let groups = uuid.split(|&byte| byte == b'-');
+        uuid.iter().all(|&byte| byte == b'-' || byte.is_ascii_hexdigit())
+            && groups.map(<[u8]>::len).eq(UUID_GROUPS)
+    })
+}
+
+/// Without regard to case; the pattern is in lower case.
+fn contains(text: &[u8], pattern: &str) -> bool {
+    suffixes(text).any(|suffix| starts_with(suffix, pattern))
+}
+
+fn starts_with(text: &[u8], pattern: &str) -> bool {
+    text.get(..pattern.len()).is_some_and(|start| start.eq_ignore_ascii_case(pattern.as_bytes()))
+}
+
+fn suffixes(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    (0..text.len()).map(|start| &text[start..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_known() {
+        for address in [
+            "https://example.org/a?b=1",
+            "WWW.example.org",
+            "see:http://a",
+            "me@example.org",
+            "doi:10.1000/182",
+            "10.1000/182",
+            "urn:isbn:0451450523",
+            "ISBN:0451450523",
+            "arXiv:1706.03762v5",
+            "550e8400-E29B-41d4-a716-446655440000",
+            "id=550e8400-e29b-41d4-a716-446655440000;",
+        ] {
+            assert!(is_address(address.as_bytes()), "{address}");
+        }
+        for other in [
+            "example.org",
+            "and/or",
+            "return:x",
+            "@home",
+            "home@",
+            "@@",
+            "doi:",
+            "10.100/182",
+            "110.5",
+            "www",
+            "www.",
+            "http:",
+            "550e8400-e29b-41d4-a716-44665544000",
+            "550e8400-e29b-41d4-a7160446655440000",
+            "3.14",
+            "",
+        ] {
+            assert!(!is_address(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_stands_between_addresses_is_kept_whole() {
+        let parts = |text| {
+            let mut parts = Vec::new();
+            let found = skip_addresses(text, |part| parts.push(part));
+            (found, parts)
+        };
+        assert_eq!(parts("naïve"), (false, vec![]));
+        assert_eq!(parts("naïve(http://a)café«me@b.c»请"), (true, vec!["naïve(", ")café«", "»请"]));
+        assert_eq!(parts("http://a"), (true, vec!["", ""]));
+    }
+
+    #[test]
+    fn digests_are_known() {
+        assert!(is_digest(b"d41d8cd98f00b204"));
+        assert!(!is_digest(b"d41d8cd98f00b20"));
+        assert!(!is_digest(b"deadbeefdeadbeef"));
+        assert!(!is_digest(b"d41d8cd98f00b204g"));
+    }
+}

@@ -1,0 +1,14 @@
+//! What takes the features of a text, in the order of the text.
+
+/// A consumer of features, which are UTF-8.
+pub(crate) trait Sink {
+    fn take(&mut self, feature: &[u8]);
+
+    /// Takes at most [`BATCH`](crate::distinct::BATCH) features.
+    fn take_all<'a>(&mut self, features: impl ExactSizeIterator<Item = &'a [u8]>) {
+        features.for_each(|feature| self.take(feature));
+    }
+
+    /// Called where text passes without features, so that time is seen to pass.
+    fn pause(&mut self);
+}
