@@ -8,9 +8,10 @@
 
 use crate::batch::Batch;
 use crate::distinct::BATCH;
+use crate::sink::Sink;
 
 /// Code units in a feature.
-pub(crate) const UNITS: usize = 4;
+const UNITS: usize = 4;
 /// Bytes in a feature.
 const BYTES: usize = 2 * UNITS;
 /// The polynomial, its highest coefficient being implied, and also the fingerprint of no bytes.
@@ -42,8 +43,13 @@ pub(crate) fn hash_shingles(text: &str, batch: &mut Batch<'_>) {
     }
 }
 
+/// Passes every feature to the sink in UTF-8; half a surrogate pair, which that has no form for, as U+FFFD.
+pub(crate) fn shingles(text: &str, sink: &mut impl Sink) {
+    each_window(text, |window| sink.take(String::from_utf16_lossy(&window).as_bytes()));
+}
+
 /// Passes on every four consecutive code units.
-pub(crate) fn each_window(text: &str, mut consumer: impl FnMut([u16; UNITS])) {
+fn each_window(text: &str, mut consumer: impl FnMut([u16; UNITS])) {
     let mut window = [0; UNITS];
     for (seen, unit) in text.encode_utf16().enumerate() {
         window.rotate_left(1);
@@ -55,7 +61,7 @@ pub(crate) fn each_window(text: &str, mut consumer: impl FnMut([u16; UNITS])) {
 }
 
 /// The Rabin fingerprint of four code units.
-pub(crate) fn hash(units: [u16; UNITS]) -> u64 {
+fn hash(units: [u16; UNITS]) -> u64 {
     let bytes = units.iter().flat_map(|unit| unit.to_be_bytes());
     bytes.zip(TABLES.iter().rev()).fold(BEGINNING, |sum, (byte, table)| sum ^ table[usize::from(byte)])
 }

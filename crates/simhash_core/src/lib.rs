@@ -24,7 +24,10 @@ mod common_crawl;
 mod distinct;
 mod error;
 pub mod hamming;
+pub mod heintze;
 pub mod manber;
+pub mod minhash;
+pub mod recursive;
 mod rolling;
 pub mod sample;
 mod scheme;
@@ -33,6 +36,8 @@ mod sink;
 pub mod sketch;
 pub mod spelling;
 
+pub mod weighted;
+pub mod winnow;
 mod words;
 
 pub use error::OutOfRange;

@@ -10,19 +10,46 @@ use crate::char_shingles;
 use crate::common_crawl;
 use crate::distinct::{Distinct, Part, TooMany};
 use crate::scheme::Scheme;
+use crate::sink::Sink;
 use crate::words::{Keep, Words};
 
 /// Consecutive words in a feature of `doc1`.
-pub(crate) const DOC1_WORDS: usize = 2;
+const DOC1_WORDS: usize = 2;
 
 /// Bytes of text for a word, its blank included: an estimate that sizes the table of features.
 const BYTES_PER_WORD: usize = 6;
+
+/// Finds the features of texts; keeps its memory from text to text.
+#[derive(Debug, Default)]
+pub(crate) struct Shingler {
+    words: Words,
+}
+
+impl Shingler {
+    /// Passes the hash of every feature to the batch, in the order of the text.
+    pub(crate) fn hash_features(&mut self, text: &str, scheme: Scheme, batch: &mut Batch<'_>) {
+        match scheme {
+            Scheme::CommonCrawl => common_crawl::hash_shingles(text, batch),
+            _ => self.features(text, scheme, batch),
+        }
+    }
+
+    /// Passes every feature to the sink, in the order of the text.
+    pub(crate) fn features(&mut self, text: &str, scheme: Scheme, sink: &mut impl Sink) {
+        match scheme {
+            Scheme::CommonCrawl => common_crawl::shingles(text, sink),
+            Scheme::Doc1 => self.words.shingles(text, DOC1_WORDS, Keep::Prose, sink),
+            Scheme::Chars(k) => char_shingles::shingles(text, k, sink),
+            Scheme::Words(k) => self.words.shingles(text, k, Keep::All, sink),
+        }
+    }
+}
 
 /// Makes fingerprints; keeps its memory from text to text.
 #[derive(Debug, Default)]
 pub struct SimHasher {
     features: Distinct,
-    words: Words,
+    shingler: Shingler,
 }
 
 impl SimHasher {
@@ -56,7 +83,7 @@ impl SimHasher {
         counts: &mut BitCounts,
         heartbeat: &mut dyn FnMut(),
     ) -> Result<(), TooMany> {
-        let Self { features, words } = self;
+        let Self { features, shingler } = self;
         features.begin(part, expected_features(text, scheme));
         let mut result = Ok(());
         let mut consumer = |hashes: &[u64]| {
@@ -64,12 +91,7 @@ impl SimHasher {
             result = result.and_then(|()| features.add(hashes, &mut |fresh| counts.add_all(fresh)));
         };
         let mut batch = Batch::new(&mut consumer);
-        match scheme {
-            Scheme::CommonCrawl => common_crawl::hash_shingles(text, &mut batch),
-            Scheme::Doc1 => words.shingles(text, DOC1_WORDS, Keep::Prose, &mut batch),
-            Scheme::Chars(k) => char_shingles::shingles(text, k, &mut batch),
-            Scheme::Words(k) => words.shingles(text, k, Keep::All, &mut batch),
-        }
+        shingler.hash_features(text, scheme, &mut batch);
         batch.flush();
         features.hand_on(&mut |fresh| counts.add_all(fresh));
         result

@@ -171,6 +171,26 @@ impl Words {
     }
 }
 
+/// Appends the letters of the text, normalized and in lower case.
+pub(crate) fn add_letters(text: &str, letters: &mut String, heartbeat: &mut dyn FnMut()) {
+    let mut rest = text;
+    let mut passed = 0;
+    while let Some(run) = next_run(rest) {
+        if run.has(NOT_ASCII) {
+            letters.extend(normalize(run.text, Keep::All).filter(|&c| is_letter(c)));
+        } else {
+            let ascii = run.text.chars().filter(char::is_ascii_alphabetic);
+            letters.extend(ascii.map(|letter| letter.to_ascii_lowercase()));
+        }
+        rest = run.after;
+        passed += run.text.len();
+        if passed >= BUFFERED {
+            passed = 0;
+            heartbeat();
+        }
+    }
+}
+
 /// NFKC, case folding, removal of what is invisible, and NFKC again, since these leave new neighbours.
 fn normalize(text: &str, keep: Keep) -> impl Iterator<Item = char> {
     let is_visible = move |&c: &char| match keep {

@@ -1,0 +1,343 @@
+//! Heintze's fingerprints: the substrings of a text that are probably the rarest.
+//!
+//! Nevin Heintze, "Scalable Document Fingerprinting", 1996. Of all substrings of so many letters, those are chosen
+//! whose first five letters come least often in the text itself: such are likely to be rare everywhere, so that unrelated texts share
+//! fewer of them than of substrings taken at random. The stored fingerprint is short (100) and the one to search with
+//! long (1,000), since two texts do not quite agree on what is rare; the former is always a subset of the latter.
+//!
+//! Letters are those of the text after normalization and case folding, with nothing between them. Of equally rare
+//! substrings those with the least hash (XXH3) are chosen, alike in every text. In a text that has letters beside a to z, five
+//! letters are counted by 24 bits of their hash, which bounds the memory; few of them fall together. Linear time.
+
+use crate::OutOfRange;
+use crate::words::add_letters;
+use std::fmt;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The most substrings in a fingerprint.
+pub const MAX_SIZE: i64 = 100_000;
+/// The longest substring.
+pub const MAX_LENGTH: i64 = 1_000;
+
+/// Letters at the beginning of a substring by which its frequency is judged.
+const JUDGED: usize = 5;
+/// Bits by which five letters are told apart.
+const KEY_BITS: u32 = 24;
+/// Substrings between two calls of the heartbeat.
+const STRIDE: usize = 1 << 14;
+/// Spreads the keys; odd.
+const SCATTER: u32 = 0x9e37_79b1;
+
+/// Why there is no fingerprint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeintzeError {
+    /// A parameter is outside its range.
+    OutOfRange(OutOfRange),
+    /// There is no memory for this many bytes.
+    OutOfMemory(usize),
+}
+
+impl fmt::Display for HeintzeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfRange(error) => error.fmt(f),
+            Self::OutOfMemory(bytes) => write!(f, "no memory for {bytes} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for HeintzeError {}
+
+/// How a fingerprint is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    size: usize,
+    length: usize,
+}
+
+/// What decides whether a substring is chosen, the least first: how frequent it is known to be, how often its first five
+/// letters come, and its hash.
+type Rank = (usize, u32, u64);
+
+impl Parameters {
+    /// Checks the parameters: the number of substrings, and the letters in each.
+    pub fn new(size: i64, length: i64) -> Result<Self, HeintzeError> {
+        let check = |name, value, min, max| {
+            OutOfRange::check(name, value, min, max).map_err(HeintzeError::OutOfRange)
+        };
+        Ok(Self {
+            size: check("size", size, 1, MAX_SIZE)? as usize,
+            length: check("length", length, JUDGED as i64, MAX_LENGTH)? as usize,
+        })
+    }
+
+    /// The hashes of the substrings chosen: sorted, distinct; of the whole text if it has fewer letters than
+    /// one substring, and none if it has no letters.
+    ///
+    /// `frequent` are the hashes of substrings known to be frequent, from the least to the most; they are chosen last.
+    /// `heartbeat` is called every few hundred microseconds; it may unwind to stop the work.
+    pub fn sketch(
+        &self,
+        text: &str,
+        frequent: &[i64],
+        heartbeat: &mut dyn FnMut(),
+    ) -> Result<Vec<i64>, HeintzeError> {
+        let letters = Letters::of(text, heartbeat)?;
+        let mut chosen = Chosen::new(self.size);
+        if letters.count() < self.length {
+            if letters.count() > 0 {
+                chosen.offer((0, 0, xxh3_64(letters.text.as_bytes())));
+            }
+            return Ok(chosen.into_hashes());
+        }
+        let known = Known::new(frequent);
+        let frequencies = Frequencies::count(&letters, heartbeat)?;
+        for start in 0..=letters.count() - self.length {
+            if start.is_multiple_of(STRIDE) {
+                heartbeat();
+            }
+            let frequency = frequencies.of(letters.key(start));
+            if known.is_empty() && frequency > chosen.limit.1 {
+                continue;
+            }
+            let hash = xxh3_64(letters.slice(start, self.length));
+            chosen.offer((known.rank(hash as i64), frequency, hash));
+        }
+        Ok(chosen.into_hashes())
+    }
+}
+
+/// The letters of a text, and nothing else.
+struct Letters {
+    text: String,
+    /// Where each letter begins, and the end; empty for ASCII, where that is plain.
+    starts: Vec<u32>,
+}
+
+impl Letters {
+    fn of(text: &str, heartbeat: &mut dyn FnMut()) -> Result<Self, HeintzeError> {
+        let mut letters = String::new();
+        reserve(&mut letters, text.len(), String::try_reserve, 1)?;
+        add_letters(text, &mut letters, heartbeat);
+        let mut starts = Vec::new();
+        if !letters.is_ascii() {
+            let count = letters.chars().count() + 1;
+            reserve(&mut starts, count, Vec::try_reserve_exact, size_of::<u32>())?;
+            starts
+                .extend(letters.char_indices().map(|(start, _)| start as u32).chain([letters.len() as u32]));
+        }
+        Ok(Self { text: letters, starts })
+    }
+
+    fn count(&self) -> usize {
+        if self.starts.is_empty() { self.text.len() } else { self.starts.len() - 1 }
+    }
+
+    fn slice(&self, start: usize, length: usize) -> &[u8] {
+        let (start, end) = match self.starts.as_slice() {
+            [] => (start, start + length),
+            starts => (starts[start] as usize, starts[start + length] as usize),
+        };
+        &self.text.as_bytes()[start..end]
+    }
+
+    /// What the five letters there are counted by, below 2^24.
+    fn key(&self, start: usize) -> u32 {
+        let letters = self.slice(start, JUDGED);
+        if self.starts.is_empty() {
+            letters.iter().fold(0, |key, &letter| key * 26 + u32::from(letter - b'a'))
+        } else {
+            (xxh3_64(letters) >> (u64::BITS - KEY_BITS)) as u32
+        }
+    }
+}
+
+/// How often each five letters come in a text.
+struct Frequencies {
+    /// Open addressing, at most half full: the key in the upper half, the count in the lower; 0 is empty.
+    slots: Vec<u64>,
+}
+
+impl Frequencies {
+    fn count(letters: &Letters, heartbeat: &mut dyn FnMut()) -> Result<Self, HeintzeError> {
+        let sequences = letters.count() - JUDGED + 1;
+        let size = 2 * sequences.min(1 << KEY_BITS).next_power_of_two();
+        let mut slots = Vec::new();
+        reserve(&mut slots, size, Vec::try_reserve_exact, size_of::<u64>())?;
+        slots.resize(size, 0);
+        let mut frequencies = Self { slots };
+        for start in 0..sequences {
+            if start.is_multiple_of(STRIDE) {
+                heartbeat();
+            }
+            let key = letters.key(start);
+            let slot = frequencies.find(key);
+            let count = (frequencies.slots[slot] as u32).saturating_add(1);
+            frequencies.slots[slot] = u64::from(key) << 32 | u64::from(count);
+        }
+        Ok(frequencies)
+    }
+
+    fn of(&self, key: u32) -> u32 {
+        self.slots[self.find(key)] as u32
+    }
+
+    /// The slot of the key, or the empty one where it belongs.
+    fn find(&self, key: u32) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = key.wrapping_mul(SCATTER) as usize >> 7 & mask;
+        while self.slots[slot] != 0 && (self.slots[slot] >> 32) as u32 != key {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+}
+
+/// Substrings that are known to be frequent.
+struct Known {
+    /// Sorted; with how many are less frequent, plus 1.
+    ranks: Vec<(i64, usize)>,
+}
+
+impl Known {
+    fn new(frequent: &[i64]) -> Self {
+        let mut ranks: Vec<(i64, usize)> = frequent.iter().copied().zip(1..).collect();
+        ranks.sort_unstable();
+        Self { ranks }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ranks.is_empty()
+    }
+
+    /// 0 for what is not known.
+    fn rank(&self, hash: i64) -> usize {
+        let index = self.ranks.partition_point(|&(known, _)| known < hash);
+        self.ranks.get(index).filter(|&&(known, _)| known == hash).map_or(0, |&(_, rank)| rank)
+    }
+}
+
+/// The substrings of the lowest ranks so far.
+struct Chosen {
+    size: usize,
+    ranks: Vec<Rank>,
+    /// What is not below this is not chosen.
+    limit: Rank,
+}
+
+impl Chosen {
+    fn new(size: usize) -> Self {
+        Self { size, ranks: Vec::new(), limit: (usize::MAX, u32::MAX, u64::MAX) }
+    }
+
+    fn offer(&mut self, rank: Rank) {
+        if rank < self.limit {
+            self.ranks.push(rank);
+            if self.ranks.len() >= 4 * self.size + STRIDE / 8 {
+                self.settle();
+            }
+        }
+    }
+
+    fn settle(&mut self) {
+        self.ranks.sort_unstable();
+        self.ranks.dedup();
+        self.ranks.truncate(self.size);
+        if self.ranks.len() == self.size {
+            self.limit = self.ranks[self.size - 1];
+        }
+    }
+
+    fn into_hashes(mut self) -> Vec<i64> {
+        self.settle();
+        let mut hashes: Vec<i64> = self.ranks.into_iter().map(|(_, _, hash)| hash as i64).collect();
+        hashes.sort_unstable();
+        hashes
+    }
+}
+
+/// Reserves memory with an error instead of an abort.
+fn reserve<C, E>(
+    collection: &mut C,
+    count: usize,
+    try_reserve: impl Fn(&mut C, usize) -> Result<(), E>,
+    bytes_each: usize,
+) -> Result<(), HeintzeError> {
+    try_reserve(collection, count).map_err(|_| HeintzeError::OutOfMemory(count * bytes_each))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeSet, HashMap};
+
+    fn sketch(text: &str, size: i64, length: i64, frequent: &[i64]) -> Vec<i64> {
+        Parameters::new(size, length).unwrap().sketch(text, frequent, &mut || ()).unwrap()
+    }
+
+    /// By the definition. Letters other than a to z are so few here that their hashes do not fall together.
+    fn naive_sketch(letters: &str, size: usize, length: usize, frequent: &[i64]) -> Vec<i64> {
+        let letters: Vec<char> = letters.chars().collect();
+        let mut counts: HashMap<&[char], u32> = HashMap::new();
+        letters.windows(JUDGED).for_each(|five| *counts.entry(five).or_default() += 1);
+        let hash = |part: &[char]| xxh3_64(part.iter().collect::<String>().as_bytes()) as i64;
+        if letters.len() < length {
+            return if letters.is_empty() { vec![] } else { vec![hash(&letters)] };
+        }
+        let known = |hash| frequent.iter().position(|&known| known == hash).map_or(0, |at| at + 1);
+        let ranks: BTreeSet<_> = letters
+            .windows(length)
+            .map(|part| (known(hash(part)), counts[&part[..JUDGED]], hash(part) as u64))
+            .collect();
+        ranks
+            .into_iter()
+            .take(size)
+            .map(|(_, _, hash)| hash as i64)
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect()
+    }
+
+    #[test]
+    fn letters_are_all_that_counts() {
+        assert_eq!(sketch("Hello, World!", 10, 5, &[]), sketch("h e l l o w o r l d 42", 10, 5, &[]));
+        assert_eq!(sketch("1234 ... ", 10, 5, &[]), []);
+        assert_eq!(sketch("Ab", 10, 5, &[]), [xxh3_64(b"ab") as i64]);
+    }
+
+    #[test]
+    fn wrong_parameters_are_named() {
+        for (size, length, name) in [(0, 32, "size"), (100_001, 32, "size"), (100, 4, "length")] {
+            let error = Parameters::new(size, length).unwrap_err();
+            assert!(matches!(error, HeintzeError::OutOfRange(error) if error.name == name));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn sketches_equal_the_definition(
+            letters in prop_oneof!["[ab]{0,300}", "[a-z]{0,4000}", "[aé日жß]{0,200}"],
+            size in prop_oneof![1usize..20, 1usize..3000],
+            length in 5usize..40,
+        ) {
+            // One normalization is that of words, which is tested there; here it changes ß alone.
+            let folded = letters.replace('ß', "ss");
+            let expected = naive_sketch(&folded, size, length, &[]);
+            prop_assert_eq!(&sketch(&letters, size as i64, length as i64, &[]), &expected);
+            // Those of them are avoided, and taken in their order where there are no others.
+            let frequent: Vec<i64> = expected.iter().copied().rev().step_by(2).collect();
+            prop_assert_eq!(
+                sketch(&letters, size as i64, length as i64, &frequent),
+                naive_sketch(&folded, size, length, &frequent)
+            );
+        }
+
+        #[test]
+        fn what_is_stored_is_part_of_what_is_searched_with(text in "[a-d ]{0,3000}", size in 1i64..200) {
+            let stored: BTreeSet<i64> = sketch(&text, size, 12, &[]).into_iter().collect();
+            let searched: BTreeSet<i64> = sketch(&text, 10 * size, 12, &[]).into_iter().collect();
+            prop_assert!(stored.is_subset(&searched));
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! MinHash signatures: what share of them agrees estimates the resemblance of two texts.
+//!
+//! Broder, "On the resemblance and containment of documents", 1997. The i-th value is the least that any feature of the text
+//! has under the i-th hash; two texts agree there with the probability that their least feature is a shared one,
+//! which is their resemblance. So the share of agreeing values among n is an unbiased estimate, with a variance of
+//! J(1 - J)/n. The hashes of a feature come from one hash of 64 bits, whose halves are x and y: x + i·y modulo 2^32. Any
+//! two of them are independent, and variance asks for no more.
+
+use crate::scheme::Scheme;
+use crate::simhash::Shingler;
+use crate::{OutOfRange, batch::Batch};
+use std::fmt;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The most values in a signature.
+pub const MAX_HASHES: i64 = 4096;
+
+/// Why bands cannot be made of a signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BandsError {
+    /// The number of bands is outside its range.
+    OutOfRange(OutOfRange),
+    /// Bands of equal size do not add up to the signature.
+    Uneven {
+        /// Values of the signature.
+        values: usize,
+        /// The number of bands asked for.
+        bands: usize,
+    },
+}
+
+impl fmt::Display for BandsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfRange(error) => error.fmt(f),
+            Self::Uneven { values, bands } => {
+                write!(f, "signature of {values} values cannot be cut into {bands} equal bands")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BandsError {}
+
+/// Makes signatures; keeps its memory from text to text.
+#[derive(Debug, Default)]
+pub struct MinHasher {
+    shingler: Shingler,
+}
+
+impl MinHasher {
+    /// The signature of a text with as many values, or `None` if it has no features.
+    ///
+    /// `heartbeat` is called every few ten microseconds; it may unwind to stop the work.
+    pub fn signature(
+        &mut self,
+        text: &str,
+        hashes: i64,
+        scheme: Scheme,
+        heartbeat: &mut dyn FnMut(),
+    ) -> Result<Option<Vec<i32>>, OutOfRange> {
+        let hashes = OutOfRange::check("hashes", hashes, 1, MAX_HASHES)? as usize;
+        let mut least = vec![u32::MAX; hashes];
+        let mut any = false;
+        let mut consumer = |features: &[u64]| {
+            heartbeat();
+            any |= !features.is_empty();
+            features.iter().for_each(|&feature| lower(&mut least, feature));
+        };
+        let mut batch = Batch::new(&mut consumer);
+        self.shingler.hash_features(text, scheme, &mut batch);
+        batch.flush();
+        Ok(any.then(|| least.into_iter().map(|value| value as i32).collect()))
+    }
+}
+
+/// Lowers every value to that of the feature, where that is less.
+fn lower(least: &mut [u32], feature: u64) {
+    let (x, y) = ((feature >> 32) as u32, feature as u32);
+    for (value, i) in least.iter_mut().zip(0u32..) {
+        *value = (*value).min(x.wrapping_add(y.wrapping_mul(i)));
+    }
+}
+
+/// The share of places where two signatures agree; `None` if they have no values.
+pub fn similarity(a: &[i32], b: &[i32]) -> Option<f64> {
+    let agreeing = a.iter().zip(b).filter(|(a, b)| a == b).count();
+    (!a.is_empty()).then(|| agreeing as f64 / a.len() as f64)
+}
+
+/// One hash of each band of a signature, sorted and distinct: similar texts probably share one.
+///
+/// Texts of resemblance J share one with the probability 1 - (1 - J^r)^b, for b bands of r values.
+pub fn bands(signature: &[i32], bands: i64) -> Result<Vec<i64>, BandsError> {
+    let bands = OutOfRange::check("bands", bands, 1, MAX_HASHES).map_err(BandsError::OutOfRange)? as usize;
+    if !signature.len().is_multiple_of(bands) {
+        return Err(BandsError::Uneven { values: signature.len(), bands });
+    }
+    if signature.is_empty() {
+        return Ok(Vec::new());
+    }
+    let hash = |(band, values): (usize, &[i32])| {
+        let mut bytes = (band as u32).to_le_bytes().to_vec();
+        bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        xxh3_64(&bytes) as i64
+    };
+    let mut hashes: Vec<i64> = signature.chunks(signature.len() / bands).enumerate().map(hash).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    Ok(hashes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn signature(text: &str, hashes: i64, scheme: &str) -> Option<Vec<i32>> {
+        MinHasher::default().signature(text, hashes, scheme.parse().unwrap(), &mut || ()).unwrap()
+    }
+
+    /// A text of the words with these numbers.
+    fn text(words: impl Iterator<Item = usize>) -> String {
+        words.map(|word| format!("w{word} ")).collect()
+    }
+
+    #[test]
+    fn no_features_no_signature() {
+        assert_eq!(signature("", 128, "word:3"), None);
+        assert_eq!(signature("x", 16, "word:3").map(|values| values.len()), Some(16));
+        assert!(MinHasher::default().signature("x", 0, Scheme::Doc1, &mut || ()).is_err());
+        assert_eq!(similarity(&[], &[]), None);
+    }
+
+    /// 200 pairs of texts with 100 words each, of which they share a known number: the mean error must be near 0, and its
+    /// spread that of independent hashes.
+    #[test]
+    fn similarity_is_an_unbiased_estimate_of_resemblance() {
+        for shared in [10usize, 50, 90] {
+            let resemblance = shared as f64 / (200 - shared) as f64;
+            let errors: Vec<f64> = (0..200)
+                .map(|pair| {
+                    let first = pair * 1000;
+                    let a = signature(&text(first..first + 100), 128, "word:1").unwrap();
+                    let b =
+                        signature(&text(first + 100 - shared..first + 200 - shared), 128, "word:1").unwrap();
+                    similarity(&a, &b).unwrap() - resemblance
+                })
+                .collect();
+            let mean = errors.iter().sum::<f64>() / 200.0;
+            let variance = errors.iter().map(|error| error * error).sum::<f64>() / 200.0;
+            let expected = resemblance * (1.0 - resemblance) / 128.0;
+            // Five standard errors of a mean of 200; the variance of a variance is about its square / 100.
+            assert!(mean.abs() < 5.0 * (expected / 200.0).sqrt(), "{shared}: mean error {mean}");
+            assert!((variance / expected - 1.0).abs() < 0.5, "{shared}: {variance} instead of {expected}");
+        }
+    }
+
+    #[test]
+    fn bands_are_equal_parts() {
+        let a: Vec<i32> = (0..12).collect();
+        assert_eq!(bands(&a, 4).unwrap().len(), 4);
+        assert_eq!(bands(&a, 5), Err(BandsError::Uneven { values: 12, bands: 5 }));
+        assert!(bands(&a, 0).is_err());
+        let mut b = a.clone();
+        b[0] = 99;
+        let (a, b) = (bands(&a, 4).unwrap(), bands(&b, 4).unwrap());
+        assert_eq!(a.iter().filter(|hash| b.contains(hash)).count(), 3);
+        // The same values in another band are another hash.
+        assert_eq!(bands(&[7, 7, 7], 3).unwrap().len(), 3);
+    }
+
+    proptest! {
+        #[test]
+        fn order_and_repetition_do_not_matter(words in prop::collection::vec(0usize..50, 1..40)) {
+            let mut sorted = words.clone();
+            sorted.sort_unstable();
+            sorted.dedup();
+            prop_assert_eq!(
+                signature(&text(words.into_iter()), 16, "word:1"),
+                signature(&text(sorted.into_iter()), 16, "word:1")
+            );
+        }
+    }
+}
