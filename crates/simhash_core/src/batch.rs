@@ -1,6 +1,7 @@
 //! Hands feature hashes on in batches: loops over a batch stay tight, and between two batches there
 //! is time to see whether the user has cancelled.
 
+use crate::common_crawl;
 use crate::distinct::BATCH;
 use crate::sink::Sink;
 use xxhash_rust::xxh3::xxh3_64;
@@ -58,6 +59,11 @@ impl Sink for Batch<'_> {
     #[inline]
     fn take_all<'f>(&mut self, features: impl ExactSizeIterator<Item = &'f [u8]>) {
         self.extend(features.map(xxh3_64));
+    }
+
+    #[inline]
+    fn take_units(&mut self, units: [u16; common_crawl::UNITS]) {
+        self.push(common_crawl::hash(units));
     }
 
     fn pause(&mut self) {

@@ -28,7 +28,7 @@ pub(crate) fn shingles(text: &str, k: usize, sink: &mut impl Sink) {
 }
 
 /// Where characters begin, and the end of the text.
-fn boundaries(bytes: &[u8]) -> impl Iterator<Item = usize> {
+pub(crate) fn boundaries(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let starts = bytes.iter().enumerate().filter(|&(_, &byte)| byte & 0xc0 != 0x80);
     starts.map(|(at, _)| at).chain([bytes.len()])
 }

@@ -11,7 +11,7 @@ use crate::distinct::BATCH;
 use crate::sink::Sink;
 
 /// Code units in a feature.
-const UNITS: usize = 4;
+pub(crate) const UNITS: usize = 4;
 /// Bytes in a feature.
 const BYTES: usize = 2 * UNITS;
 /// The polynomial, its highest coefficient being implied, and also the fingerprint of no bytes.
@@ -30,38 +30,29 @@ const BEGINNING: u64 = {
     state
 };
 
-/// Passes the hash of every feature to the batch, in the order of the text; fewer than four units have none.
-pub(crate) fn hash_shingles(text: &str, batch: &mut Batch<'_>) {
-    if text.is_ascii() {
-        let shingles = text.as_bytes().windows(UNITS).len();
-        for start in (0..shingles).step_by(BATCH) {
-            let piece = &text.as_bytes()[start..(start + BATCH).min(shingles) + UNITS - 1];
-            batch.extend(piece.array_windows().map(hash_ascii));
-        }
-    } else {
-        each_window(text, |window| batch.push(hash(window)));
-    }
-}
-
-/// Passes every feature to the sink in UTF-8; half a surrogate pair, which that has no form for, as U+FFFD.
+/// Passes every feature to the sink, in the order of the text; fewer than four code units have none.
 pub(crate) fn shingles(text: &str, sink: &mut impl Sink) {
-    each_window(text, |window| sink.take(String::from_utf16_lossy(&window).as_bytes()));
-}
-
-/// Passes on every four consecutive code units.
-fn each_window(text: &str, mut consumer: impl FnMut([u16; UNITS])) {
     let mut window = [0; UNITS];
     for (seen, unit) in text.encode_utf16().enumerate() {
         window.rotate_left(1);
         window[UNITS - 1] = unit;
         if seen + 1 >= UNITS {
-            consumer(window);
+            sink.take_units(window);
         }
     }
 }
 
+/// Passes the hash of every feature of an ASCII text to the batch.
+pub(crate) fn hash_ascii_shingles(text: &[u8], batch: &mut Batch<'_>) {
+    let shingles = text.windows(UNITS).len();
+    for start in (0..shingles).step_by(BATCH) {
+        let piece = &text[start..(start + BATCH).min(shingles) + UNITS - 1];
+        batch.extend(piece.array_windows().map(hash_ascii));
+    }
+}
+
 /// The Rabin fingerprint of four code units.
-fn hash(units: [u16; UNITS]) -> u64 {
+pub(crate) fn hash(units: [u16; UNITS]) -> u64 {
     let bytes = units.iter().flat_map(|unit| unit.to_be_bytes());
     bytes.zip(TABLES.iter().rev()).fold(BEGINNING, |sum, (byte, table)| sum ^ table[usize::from(byte)])
 }
@@ -108,7 +99,11 @@ mod tests {
         let mut hashes = Vec::new();
         let mut consumer = |batch: &[u64]| hashes.extend_from_slice(batch);
         let mut batch = Batch::new(&mut consumer);
-        hash_shingles(text, &mut batch);
+        if text.is_ascii() {
+            hash_ascii_shingles(text.as_bytes(), &mut batch)
+        } else {
+            shingles(text, &mut batch)
+        }
         batch.flush();
         hashes
     }

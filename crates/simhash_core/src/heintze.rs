@@ -6,10 +6,12 @@
 //! long (1,000), since two texts do not quite agree on what is rare; the former is always a subset of the latter.
 //!
 //! Letters are those of the text after normalization and case folding, with nothing between them. Of equally rare
-//! substrings those with the least hash (XXH3) are chosen, alike in every text. In a text that has letters beside a to z, five
+//! substrings those are chosen that a scattering of their first five letters puts first, alike in every text, and
+//! then those with the least hash (XXH3). In a text that has letters beside a to z, five
 //! letters are counted by 24 bits of their hash, which bounds the memory; few of them fall together. Linear time.
 
 use crate::OutOfRange;
+use crate::char_shingles::boundaries;
 use crate::words::add_letters;
 use std::fmt;
 use xxhash_rust::xxh3::xxh3_64;
@@ -25,6 +27,9 @@ const JUDGED: usize = 5;
 const KEY_BITS: u32 = 24;
 /// Substrings between two calls of the heartbeat.
 const STRIDE: usize = 1 << 14;
+/// Bits of a count in a rank.
+const COUNT_BITS: u32 = 20;
+const MAX_COUNT: u32 = (1 << COUNT_BITS) - 1;
 /// Spreads the keys; odd.
 const SCATTER: u32 = 0x9e37_79b1;
 
@@ -56,8 +61,19 @@ pub struct Parameters {
 }
 
 /// What decides whether a substring is chosen, the least first: how frequent it is known to be, how often its first five
-/// letters come, and its hash.
-type Rank = (usize, u32, u64);
+/// letters come (both up to a million), where these are scattered to, and its hash.
+type Rank = u128;
+
+fn rank(known: u32, frequency: u32, key: u32, hash: u64) -> Rank {
+    let [known, frequency] = [known, frequency].map(|count| u64::from(count.min(MAX_COUNT)));
+    let order =
+        known << (64 - COUNT_BITS) | frequency << KEY_BITS | u64::from(scatter(key) >> (32 - KEY_BITS));
+    Rank::from(order) << 64 | Rank::from(hash)
+}
+
+fn scatter(key: u32) -> u32 {
+    key.wrapping_mul(SCATTER)
+}
 
 impl Parameters {
     /// Checks the parameters: the number of substrings, and the letters in each.
@@ -86,45 +102,42 @@ impl Parameters {
         let mut chosen = Chosen::new(self.size);
         if letters.count() < self.length {
             if letters.count() > 0 {
-                chosen.offer((0, 0, xxh3_64(letters.text.as_bytes())));
+                chosen.offer(rank(0, 0, 0, xxh3_64(&letters.text)));
             }
             return Ok(chosen.into_hashes());
         }
         let known = Known::new(frequent);
         let frequencies = Frequencies::count(&letters, heartbeat)?;
-        for start in 0..=letters.count() - self.length {
-            if start.is_multiple_of(STRIDE) {
-                heartbeat();
+        letters.each_key(heartbeat, |start, key| {
+            let is_whole = start + self.length <= letters.count();
+            let frequency = frequencies.of(key);
+            if is_whole && rank(0, frequency, key, 0) < chosen.limit {
+                let hash = xxh3_64(letters.slice(start, self.length));
+                chosen.offer(rank(known.rank(hash as i64), frequency, key, hash));
             }
-            let frequency = frequencies.of(letters.key(start));
-            if known.is_empty() && frequency > chosen.limit.1 {
-                continue;
-            }
-            let hash = xxh3_64(letters.slice(start, self.length));
-            chosen.offer((known.rank(hash as i64), frequency, hash));
-        }
+        });
         Ok(chosen.into_hashes())
     }
 }
 
 /// The letters of a text, and nothing else.
 struct Letters {
-    text: String,
+    /// In UTF-8.
+    text: Vec<u8>,
     /// Where each letter begins, and the end; empty for ASCII, where that is plain.
     starts: Vec<u32>,
 }
 
 impl Letters {
     fn of(text: &str, heartbeat: &mut dyn FnMut()) -> Result<Self, HeintzeError> {
-        let mut letters = String::new();
-        reserve(&mut letters, text.len(), String::try_reserve, 1)?;
+        let mut letters = Vec::new();
+        reserve(&mut letters, text.len())?;
         add_letters(text, &mut letters, heartbeat);
         let mut starts = Vec::new();
         if !letters.is_ascii() {
-            let count = letters.chars().count() + 1;
-            reserve(&mut starts, count, Vec::try_reserve_exact, size_of::<u32>())?;
-            starts
-                .extend(letters.char_indices().map(|(start, _)| start as u32).chain([letters.len() as u32]));
+            let count = boundaries(&letters).count();
+            reserve(&mut starts, count)?;
+            starts.extend(boundaries(&letters).map(|start| start as u32));
         }
         Ok(Self { text: letters, starts })
     }
@@ -138,46 +151,57 @@ impl Letters {
             [] => (start, start + length),
             starts => (starts[start] as usize, starts[start + length] as usize),
         };
-        &self.text.as_bytes()[start..end]
+        &self.text[start..end]
     }
 
-    /// What the five letters there are counted by, below 2^24.
-    fn key(&self, start: usize) -> u32 {
-        let letters = self.slice(start, JUDGED);
-        if self.starts.is_empty() {
-            letters.iter().fold(0, |key, &letter| key * 26 + u32::from(letter - b'a'))
-        } else {
-            (xxh3_64(letters) >> (u64::BITS - KEY_BITS)) as u32
+    /// Passes on what each five letters are counted by, below 2^24.
+    fn each_key(&self, heartbeat: &mut dyn FnMut(), mut consumer: impl FnMut(usize, u32)) {
+        let mut key = 0;
+        for start in 0..self.count() - JUDGED + 1 {
+            if start.is_multiple_of(STRIDE) {
+                heartbeat();
+            }
+            if !self.starts.is_empty() {
+                key = (xxh3_64(self.slice(start, JUDGED)) >> (u64::BITS - KEY_BITS)) as u32;
+            } else if start == 0 {
+                key = self.text[..JUDGED].iter().fold(0, |key, letter| key * 26 + number(letter));
+            } else {
+                key = (key - number(&self.text[start - 1]) * 26u32.pow(JUDGED as u32 - 1)) * 26
+                    + number(&self.text[start + JUDGED - 1]);
+            }
+            consumer(start, key);
         }
     }
 }
 
+/// The place of a letter in the alphabet, from 0.
+fn number(letter: &u8) -> u32 {
+    u32::from(letter - b'a')
+}
+
 /// How often each five letters come in a text.
 struct Frequencies {
-    /// Open addressing, at most half full: the key in the upper half, the count in the lower; 0 is empty.
+    /// Open addressing, mostly empty: the key in the upper half, the count in the lower; 0 is empty.
     slots: Vec<u64>,
 }
 
 impl Frequencies {
     fn count(letters: &Letters, heartbeat: &mut dyn FnMut()) -> Result<Self, HeintzeError> {
         let sequences = letters.count() - JUDGED + 1;
-        let size = 2 * sequences.min(1 << KEY_BITS).next_power_of_two();
+        let size = 4 * sequences.min(1 << KEY_BITS - 1).next_power_of_two();
         let mut slots = Vec::new();
-        reserve(&mut slots, size, Vec::try_reserve_exact, size_of::<u64>())?;
+        reserve(&mut slots, size)?;
         slots.resize(size, 0);
         let mut frequencies = Self { slots };
-        for start in 0..sequences {
-            if start.is_multiple_of(STRIDE) {
-                heartbeat();
-            }
-            let key = letters.key(start);
+        letters.each_key(heartbeat, |_, key| {
             let slot = frequencies.find(key);
             let count = (frequencies.slots[slot] as u32).saturating_add(1);
             frequencies.slots[slot] = u64::from(key) << 32 | u64::from(count);
-        }
+        });
         Ok(frequencies)
     }
 
+    /// How often a key that was counted came.
     fn of(&self, key: u32) -> u32 {
         self.slots[self.find(key)] as u32
     }
@@ -185,7 +209,7 @@ impl Frequencies {
     /// The slot of the key, or the empty one where it belongs.
     fn find(&self, key: u32) -> usize {
         let mask = self.slots.len() - 1;
-        let mut slot = key.wrapping_mul(SCATTER) as usize >> 7 & mask;
+        let mut slot = scatter(key) as usize >> 7 & mask;
         while self.slots[slot] != 0 && (self.slots[slot] >> 32) as u32 != key {
             slot = (slot + 1) & mask;
         }
@@ -196,22 +220,18 @@ impl Frequencies {
 /// Substrings that are known to be frequent.
 struct Known {
     /// Sorted; with how many are less frequent, plus 1.
-    ranks: Vec<(i64, usize)>,
+    ranks: Vec<(i64, u32)>,
 }
 
 impl Known {
     fn new(frequent: &[i64]) -> Self {
-        let mut ranks: Vec<(i64, usize)> = frequent.iter().copied().zip(1..).collect();
+        let mut ranks: Vec<(i64, u32)> = frequent.iter().copied().zip(1..).collect();
         ranks.sort_unstable();
         Self { ranks }
     }
 
-    fn is_empty(&self) -> bool {
-        self.ranks.is_empty()
-    }
-
     /// 0 for what is not known.
-    fn rank(&self, hash: i64) -> usize {
+    fn rank(&self, hash: i64) -> u32 {
         let index = self.ranks.partition_point(|&(known, _)| known < hash);
         self.ranks.get(index).filter(|&&(known, _)| known == hash).map_or(0, |&(_, rank)| rank)
     }
@@ -227,13 +247,13 @@ struct Chosen {
 
 impl Chosen {
     fn new(size: usize) -> Self {
-        Self { size, ranks: Vec::new(), limit: (usize::MAX, u32::MAX, u64::MAX) }
+        Self { size, ranks: Vec::new(), limit: Rank::MAX }
     }
 
     fn offer(&mut self, rank: Rank) {
         if rank < self.limit {
             self.ranks.push(rank);
-            if self.ranks.len() >= 4 * self.size + STRIDE / 8 {
+            if self.ranks.len() >= 3 * self.size + 64 {
                 self.settle();
             }
         }
@@ -250,20 +270,15 @@ impl Chosen {
 
     fn into_hashes(mut self) -> Vec<i64> {
         self.settle();
-        let mut hashes: Vec<i64> = self.ranks.into_iter().map(|(_, _, hash)| hash as i64).collect();
+        let mut hashes: Vec<i64> = self.ranks.into_iter().map(|rank| rank as i64).collect();
         hashes.sort_unstable();
         hashes
     }
 }
 
 /// Reserves memory with an error instead of an abort.
-fn reserve<C, E>(
-    collection: &mut C,
-    count: usize,
-    try_reserve: impl Fn(&mut C, usize) -> Result<(), E>,
-    bytes_each: usize,
-) -> Result<(), HeintzeError> {
-    try_reserve(collection, count).map_err(|_| HeintzeError::OutOfMemory(count * bytes_each))
+fn reserve<T>(vector: &mut Vec<T>, count: usize) -> Result<(), HeintzeError> {
+    vector.try_reserve_exact(count).map_err(|_| HeintzeError::OutOfMemory(count * size_of::<T>()))
 }
 
 #[cfg(test)]
@@ -286,17 +301,19 @@ mod tests {
             return if letters.is_empty() { vec![] } else { vec![hash(&letters)] };
         }
         let known = |hash| frequent.iter().position(|&known| known == hash).map_or(0, |at| at + 1);
-        let ranks: BTreeSet<_> = letters
-            .windows(length)
-            .map(|part| (known(hash(part)), counts[&part[..JUDGED]], hash(part) as u64))
-            .collect();
-        ranks
-            .into_iter()
-            .take(size)
-            .map(|(_, _, hash)| hash as i64)
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect()
+        let is_latin = letters.iter().all(char::is_ascii);
+        let scattered = |five: &[char]| {
+            let in_latin = || five.iter().fold(0u32, |key, &letter| key * 26 + (letter as u32 - 'a' as u32));
+            let key = if is_latin { in_latin() } else { (hash(five) as u64 >> 40) as u32 };
+            key.wrapping_mul(SCATTER) >> 8
+        };
+        let rank = |part: &[char]| {
+            let five = &part[..JUDGED];
+            (known(hash(part)), counts[five], scattered(five), hash(part) as u64)
+        };
+        let ranks: BTreeSet<_> = letters.windows(length).map(rank).collect();
+        let hashes: BTreeSet<i64> = ranks.into_iter().take(size).map(|rank| rank.3 as i64).collect();
+        hashes.into_iter().collect()
     }
 
     #[test]

@@ -10,7 +10,6 @@ use crate::OutOfRange;
 use crate::char_shingles;
 use crate::rolling::{LANES, MERSENNE_61, PRIME, Rolling, append_mersenne_61};
 use crate::sample::{Sample, SampleError};
-use crate::sink::Sink;
 use std::fmt;
 use std::str::FromStr;
 use xxhash_rust::xxh3::xxh3_64;
@@ -217,10 +216,14 @@ impl Parameters {
 
     fn hash_windows(&self, text: &str, sampler: &mut Sampler<'_>) {
         let window = self.window as usize;
+        let text_bytes = text.as_bytes();
         if self.unit == Unit::Byte || text.is_ascii() {
-            text.as_bytes().windows(window).for_each(|window| sampler.take_timed(xxh3_64(window) as i64));
-        } else if text.chars().nth(window - 1).is_some() {
-            char_shingles::shingles(text, window, sampler);
+            text_bytes.windows(window).for_each(|window| sampler.take_timed(xxh3_64(window) as i64));
+        } else {
+            let ends = char_shingles::boundaries(text_bytes).skip(window);
+            for (start, end) in char_shingles::boundaries(text_bytes).zip(ends) {
+                sampler.take_timed(xxh3_64(&text_bytes[start..end]) as i64);
+            }
         }
     }
 }
@@ -248,16 +251,6 @@ impl Sampler<'_> {
             (self.heartbeat)();
         }
         self.take(hash);
-    }
-}
-
-impl Sink for Sampler<'_> {
-    fn take(&mut self, feature: &[u8]) {
-        self.take_timed(xxh3_64(feature) as i64);
-    }
-
-    fn pause(&mut self) {
-        (self.heartbeat)();
     }
 }
 

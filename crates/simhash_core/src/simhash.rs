@@ -29,7 +29,9 @@ impl Shingler {
     /// Passes the hash of every feature to the batch, in the order of the text.
     pub(crate) fn hash_features(&mut self, text: &str, scheme: Scheme, batch: &mut Batch<'_>) {
         match scheme {
-            Scheme::CommonCrawl => common_crawl::hash_shingles(text, batch),
+            Scheme::CommonCrawl if text.is_ascii() => {
+                common_crawl::hash_ascii_shingles(text.as_bytes(), batch);
+            }
             _ => self.features(text, scheme, batch),
         }
     }

@@ -1,5 +1,7 @@
 //! What takes the features of a text, in the order of the text.
 
+use crate::common_crawl;
+
 /// A consumer of features, which are UTF-8.
 pub(crate) trait Sink {
     fn take(&mut self, feature: &[u8]);
@@ -8,6 +10,9 @@ pub(crate) trait Sink {
     fn take_all<'a>(&mut self, features: impl ExactSizeIterator<Item = &'a [u8]>) {
         features.for_each(|feature| self.take(feature));
     }
+
+    /// Takes a feature of `commoncrawl`.
+    fn take_units(&mut self, units: [u16; common_crawl::UNITS]);
 
     /// Called where text passes without features, so that time is seen to pass.
     fn pause(&mut self);

@@ -6,7 +6,7 @@
 //! of w comes from the least so far of one block of w, and the least from there on of the block before.
 
 use crate::OutOfRange;
-use crate::rolling::{LANES, MERSENNE_61, PRIME, Rolling, append_mersenne_61};
+use crate::rolling::{LANES, PRIME, Rolling};
 use crate::sample::{Sample, SampleError};
 
 /// The longest window of bytes, and the most windows that one is chosen of.
@@ -14,6 +14,8 @@ pub const MAX_LENGTH: i64 = 10_000;
 
 /// Hashes that are made in one go, in each lane.
 const OF_LANE: usize = 1 << 10;
+/// What the polynomials are reduced by.
+const MODULUS: u64 = 1 << 63;
 /// Makes the order of the polynomials' values look random; odd, so that no two become one.
 const SCATTER: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -42,7 +44,8 @@ impl Parameters {
         let mut sample = Sample::default();
         let mut minima = Minima::new(self.w);
         let windows = (text.len() + 1).saturating_sub(self.k);
-        let rolling = Rolling::new(self.k, MERSENNE_61, append_mersenne_61(PRIME));
+        let append = |value: u64, addend: u64| value.wrapping_mul(PRIME).wrapping_add(addend) % MODULUS;
+        let rolling = Rolling::new(self.k, MODULUS, append);
         // To begin anew takes k steps, so that longer windows are taken in longer pieces.
         let of_lane = OF_LANE.max(8 * self.k);
         let mut hashes = vec![0; LANES * of_lane];
@@ -87,12 +90,13 @@ fn hash_windows<A: Fn(u64, u64) -> u64>(rolling: &Rolling<A>, piece: &[u8], k: u
 
 /// The least of the last w hashes, for each hash that comes.
 struct Minima {
-    /// The hashes of the block that is not full yet; behind them, for each place of the block before, the least hash from
-    /// there to its end.
+    /// The hashes of the block that is not full yet.
     block: Vec<u64>,
     filled: usize,
-    /// The least hash of the filled part.
+    /// The least of them.
     least: u64,
+    /// For each place of the block before, the least hash behind it.
+    least_behind: Vec<u64>,
     has_block_before: bool,
     passed_on: Option<u64>,
 }
@@ -100,9 +104,10 @@ struct Minima {
 impl Minima {
     fn new(w: usize) -> Self {
         Self {
-            block: vec![u64::MAX; w],
+            block: vec![0; w],
             filled: 0,
             least: u64::MAX,
+            least_behind: vec![u64::MAX; w],
             has_block_before: false,
             passed_on: None,
         }
@@ -110,27 +115,41 @@ impl Minima {
 
     /// Passes on the least hash of every w, once where the same follows itself.
     fn add(&mut self, hashes: &[u64], consumer: &mut impl FnMut(u64)) {
+        let w = self.block.len();
         let mut rest = hashes;
         while !rest.is_empty() {
-            let (now, later) = rest.split_at(rest.len().min(self.block.len() - self.filled));
-            for (at, &hash) in (self.filled..).zip(now) {
-                self.least = self.least.min(hash);
-                // The window that ends here begins one place further in the block before.
-                let before = self.block.get(at + 1).copied().unwrap_or(u64::MAX);
-                self.block[at] = hash;
-                let least = self.least.min(before);
-                let is_whole = self.has_block_before || at + 1 == self.block.len();
-                if is_whole && self.passed_on != Some(least) {
-                    self.passed_on = Some(least);
-                    consumer(least);
+            let (now, later) = rest.split_at(rest.len().min(w - self.filled));
+            let end = self.filled + now.len();
+            self.block[self.filled..end].copy_from_slice(now);
+            if self.has_block_before {
+                self.pass_on(now, consumer);
+            } else {
+                self.least = now.iter().copied().fold(self.least, u64::min);
+                if end == w {
+                    self.passed_on = Some(self.least);
+                    consumer(self.least);
                 }
             }
-            self.filled += now.len();
-            if self.filled == self.block.len() {
+            self.filled = end;
+            if end == w {
                 self.turn_block();
             }
             rest = later;
         }
+    }
+
+    /// The window that ends with a hash begins behind its place in the block before.
+    fn pass_on(&mut self, now: &[u64], consumer: &mut impl FnMut(u64)) {
+        let mut passed_on = self.passed_on.unwrap_or(u64::MAX);
+        for (&hash, &behind) in now.iter().zip(&self.least_behind[self.filled..]) {
+            self.least = self.least.min(hash);
+            let least = self.least.min(behind);
+            if least != passed_on {
+                passed_on = least;
+                consumer(least);
+            }
+        }
+        self.passed_on = Some(passed_on);
     }
 
     /// The least hash before a whole window was seen.
@@ -141,9 +160,9 @@ impl Minima {
     /// The block is full: it becomes the one before.
     fn turn_block(&mut self) {
         let mut least = u64::MAX;
-        for hash in self.block.iter_mut().rev() {
-            least = least.min(*hash);
-            *hash = least;
+        for (behind, &hash) in self.least_behind.iter_mut().zip(&self.block).rev() {
+            *behind = least;
+            least = least.min(hash);
         }
         (self.filled, self.least, self.has_block_before) = (0, u64::MAX, true);
     }
@@ -161,7 +180,7 @@ mod tests {
 
     /// The least of every w windows, each hashed by itself.
     fn naive_sketch(text: &str, k: usize, w: usize) -> Vec<i64> {
-        let m = u128::from(MERSENNE_61);
+        let m = u128::from(MODULUS);
         let value = |window: &[u8]| {
             window.iter().fold(0, |value, &byte| (value * u128::from(PRIME) + u128::from(byte)) % m) as u64
         };

@@ -171,16 +171,20 @@ impl Words {
     }
 }
 
-/// Appends the letters of the text, normalized and in lower case.
-pub(crate) fn add_letters(text: &str, letters: &mut String, heartbeat: &mut dyn FnMut()) {
+/// Appends the letters of the text in UTF-8, normalized and in lower case.
+pub(crate) fn add_letters(text: &str, letters: &mut Vec<u8>, heartbeat: &mut dyn FnMut()) {
     let mut rest = text;
     let mut passed = 0;
     while let Some(run) = next_run(rest) {
         if run.has(NOT_ASCII) {
-            letters.extend(normalize(run.text, Keep::All).filter(|&c| is_letter(c)));
+            let mut utf8 = [0; 4];
+            for letter in normalize(run.text, Keep::All).filter(|&c| is_letter(c)) {
+                letters.extend_from_slice(letter.encode_utf8(&mut utf8).as_bytes());
+            }
+        } else if run.classes == LETTER {
+            letters.extend_from_slice(run.text.as_bytes());
         } else {
-            let ascii = run.text.chars().filter(char::is_ascii_alphabetic);
-            letters.extend(ascii.map(|letter| letter.to_ascii_lowercase()));
+            letters.extend(run.text.bytes().filter(u8::is_ascii_alphabetic));
         }
         rest = run.after;
         passed += run.text.len();
@@ -189,6 +193,7 @@ pub(crate) fn add_letters(text: &str, letters: &mut String, heartbeat: &mut dyn 
             heartbeat();
         }
     }
+    letters.make_ascii_lowercase();
 }
 
 /// NFKC, case folding, removal of what is invisible, and NFKC again, since these leave new neighbours.
