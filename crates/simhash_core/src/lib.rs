@@ -44,5 +44,5 @@ pub mod winnow;
 mod words;
 
 pub use error::OutOfRange;
-pub use scheme::{MAX_SHINGLE, Scheme, SchemeError};
+pub use scheme::{DESCRIPTIONS, Description, EXAMPLE, MAX_SHINGLE, Scheme, SchemeError};
 pub use simhash::SimHasher;

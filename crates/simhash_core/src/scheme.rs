@@ -32,6 +32,62 @@ pub enum SchemeError {
     Shingle(OutOfRange),
 }
 
+/// What there is to know about a scheme, or about a family of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Description {
+    /// Its name; `k` stands for a number.
+    pub name: &'static str,
+    /// Of its specification.
+    pub version: i32,
+    /// What features consist of.
+    pub unit: &'static str,
+    /// What a feature is, and how it is hashed.
+    pub features: &'static str,
+    /// The scheme of the example; the same as the name, if that is no family.
+    pub example: &'static str,
+    /// The fingerprint of [`EXAMPLE`] by it.
+    pub fingerprint: u64,
+}
+
+/// The text of the examples.
+pub const EXAMPLE: &str = "The quick brown fox jumps over the lazy dog";
+
+/// All schemes.
+pub const DESCRIPTIONS: [Description; 4] = [
+    Description {
+        name: "doc1",
+        version: 1,
+        unit: "word",
+        features: "2 consecutive words of prose (Unicode 16), XXH3",
+        example: "doc1",
+        fingerprint: 0x12bf_8002_4a21_0544,
+    },
+    Description {
+        name: "commoncrawl",
+        version: 1,
+        unit: "UTF-16 code unit",
+        features: "4 consecutive code units, Rabin fingerprint D74307D3FD3382DB",
+        example: "commoncrawl",
+        fingerprint: 0x1600_955a_9fb2_b5af,
+    },
+    Description {
+        name: "char:k",
+        version: 1,
+        unit: "character",
+        features: "k consecutive characters (1 to 32), XXH3",
+        example: "char:4",
+        fingerprint: 0x88b0_a104_5420_9614,
+    },
+    Description {
+        name: "word:k",
+        version: 1,
+        unit: "word",
+        features: "k consecutive words (1 to 32; Unicode 16), XXH3",
+        example: "word:3",
+        fingerprint: 0x5cc1_c8ef_c0c9_b905,
+    },
+];
+
 impl Scheme {
     /// What users can write, for messages.
     pub const VALID: &'static str = "doc1, commoncrawl, char:1 to char:32, word:1 to word:32";
@@ -102,6 +158,15 @@ mod tests {
         let all = (1..=MAX_SHINGLE).flat_map(|k| [Scheme::Chars(k), Scheme::Words(k)]);
         for scheme in all.chain([Scheme::Doc1, Scheme::CommonCrawl]) {
             assert_eq!(scheme.to_string().parse(), Ok(scheme));
+        }
+    }
+
+    #[test]
+    fn descriptions_are_true() {
+        for Description { name, example, fingerprint, .. } in DESCRIPTIONS {
+            let made = crate::SimHasher::default().fingerprint(EXAMPLE, example.parse().unwrap(), &mut || ());
+            assert_eq!(made, Some(fingerprint), "{example}: {:016x}", made.unwrap());
+            assert_eq!(name.split(':').next(), example.split(':').next());
         }
     }
 
