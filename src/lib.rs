@@ -7,14 +7,19 @@
 
 mod am;
 mod ball;
+mod explain;
 mod gist;
 mod hamming;
+mod html;
+mod minhash;
+mod passage;
 mod pg;
 mod planner;
 mod simhash;
 mod sketch;
 mod spelling;
 mod trigger;
+mod weighted;
 
 pgrx::pg_module_magic!(name, version);
 
@@ -25,9 +30,14 @@ pgrx::extension_sql_file!("../sql/ball.sql", name = "ball", requires = ["hamming
 pgrx::extension_sql_file!("../sql/gist.sql", name = "gist", requires = ["ball"]);
 pgrx::extension_sql_file!("../sql/am.sql", name = "am", requires = ["gist"]);
 pgrx::extension_sql_file!("../sql/simhash.sql", name = "simhash", requires = ["am"]);
-pgrx::extension_sql_file!("../sql/spelling.sql", name = "spelling", requires = ["simhash"]);
+pgrx::extension_sql_file!("../sql/weighted.sql", name = "weighted", requires = ["simhash"]);
+pgrx::extension_sql_file!("../sql/explain.sql", name = "explain", requires = ["weighted"]);
+pgrx::extension_sql_file!("../sql/spelling.sql", name = "spelling", requires = ["explain"]);
 pgrx::extension_sql_file!("../sql/sketch.sql", name = "sketch", requires = ["spelling"]);
-pgrx::extension_sql_file!("../sql/trigger.sql", name = "trigger", requires = ["sketch"]);
+pgrx::extension_sql_file!("../sql/minhash.sql", name = "minhash", requires = ["sketch"]);
+pgrx::extension_sql_file!("../sql/passage.sql", name = "passage", requires = ["minhash"]);
+pgrx::extension_sql_file!("../sql/html.sql", name = "html", requires = ["passage"]);
+pgrx::extension_sql_file!("../sql/trigger.sql", name = "trigger", requires = ["html"]);
 
 /// Called by Postgres when it loads the library.
 #[pgrx::pg_guard]

@@ -1,6 +1,6 @@
 //! Functions in Postgres's own calling convention, for arguments and results that are no plain values.
 
-use pgrx::pg_sys;
+use pgrx::{FromDatum, pg_sys};
 
 /// Defines a function that Postgres calls, together with the record by which it knows how:
 /// `pg_function!(pg_finfo_NAME, fn NAME(call) { … })`. The body sees a [`Call`] and returns a datum. Errors
@@ -66,6 +66,15 @@ impl Call {
     /// An argument that is passed by reference, or of type internal.
     pub(crate) fn pointer<T>(self, index: usize) -> *mut T {
         self.datum(index).cast_mut_ptr()
+    }
+
+    /// An argument of type text, in the encoding of the database.
+    ///
+    /// # Safety
+    /// The function must be declared with an argument there of type text, which is not NULL.
+    pub(crate) unsafe fn text<'a>(self, index: usize) -> &'a [u8] {
+        // SAFETY: promised by the caller; the value, or its copy that is not compressed, lives as long as the call.
+        unsafe { <&[u8]>::from_datum(self.datum(index), false) }.unwrap_or_default()
     }
 
     /// A copy of an argument of a type of ours that is passed by reference.

@@ -4,8 +4,15 @@ use super::text;
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReport;
+use simhash_core::explain::TooManyFeatures;
+use simhash_core::heintze::HeintzeError;
+use simhash_core::html::HtmlError;
 use simhash_core::manber::ManberError;
+use simhash_core::minhash::BandsError;
+use simhash_core::passages::{self, PassageError};
+use simhash_core::sample::{MAX_VALUES, SampleError};
 use simhash_core::spelling::SpellingError;
+use simhash_core::weighted::{MAX_WEIGHT, WeightError};
 use simhash_core::{OutOfRange, Scheme, SchemeError};
 use std::ffi::CStr;
 
@@ -42,10 +49,87 @@ pub(crate) fn manber(error: ManberError) -> SqlError {
         ManberError::NotCoprime { .. } => report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
             .set_detail("Bytes at the beginning of a window would count less or not at all.")
             .set_hint("Choose a prime that has no common factor with the modulus."),
-        ManberError::OutOfMemory(values) => out_of_memory(values * size_of::<i64>()),
-        ManberError::TooManyValues => report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
-            .set_hint("Raise sample_bits: each bit more halves the sketch."),
+        ManberError::Unknown { name, value, valid } => {
+            report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("unknown {name} \"{}\"", quote(&value)))
+                .set_hint(format!("Valid values are {valid}."))
+        }
+        ManberError::Sample(error) => {
+            sample(error).set_hint("Raise sample_bits: each bit more halves the sketch.")
+        }
     }
+}
+
+pub(crate) fn sample(error: SampleError) -> SqlError {
+    match error {
+        SampleError::OutOfMemory(values) => out_of_memory(values * size_of::<i64>()),
+        SampleError::TooManyValues => report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, error.to_string()),
+    }
+}
+
+pub(crate) fn heintze(error: HeintzeError) -> SqlError {
+    match error {
+        HeintzeError::OutOfRange(error) => out_of_range(error),
+        HeintzeError::OutOfMemory(bytes) => out_of_memory(bytes),
+    }
+}
+
+pub(crate) fn passages(error: PassageError) -> SqlError {
+    match error {
+        PassageError::OutOfRange(error) => out_of_range(error),
+        PassageError::OutOfMemory(bytes) => out_of_memory(bytes),
+    }
+}
+
+pub(crate) fn bands(error: BandsError) -> SqlError {
+    let message = error.to_string();
+    match error {
+        BandsError::OutOfRange(error) => out_of_range(error),
+        BandsError::Uneven { values, .. } => report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
+            .set_hint(format!("Choose a number of bands that divides {values}.")),
+    }
+}
+
+pub(crate) fn html(error: HtmlError) -> SqlError {
+    match error {
+        HtmlError::OutOfMemory(bytes) => out_of_memory(bytes),
+        HtmlError::TooLong(_) => report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, error.to_string()),
+    }
+}
+
+pub(crate) fn too_many_features(error: TooManyFeatures) -> SqlError {
+    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, error.to_string()).set_hint("Explain a part of the text.")
+}
+
+pub(crate) fn no_json() -> SqlError {
+    report(Code::ERRCODE_INTERNAL_ERROR, "explanation cannot be written as JSON")
+}
+
+pub(crate) fn weight(error: WeightError) -> SqlError {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("weight {} is out of range", error.0))
+        .set_detail(format!("Valid values are 0 to {MAX_WEIGHT}."))
+}
+
+pub(crate) fn weights_differ_in_number(features: usize, weights: usize) -> SqlError {
+    let message = format!("{features} features have {weights} weights");
+    report(Code::ERRCODE_ARRAY_ELEMENT_ERROR, message).set_detail("Each feature needs one weight.")
+}
+
+pub(crate) fn signatures_differ_in_length(a: usize, b: usize) -> SqlError {
+    report(Code::ERRCODE_ARRAY_ELEMENT_ERROR, format!("signatures of {a} and {b} values cannot be compared"))
+        .set_hint("Make both with the same number of hashes.")
+}
+
+pub(crate) fn length_without_guarantee(length: i32) -> SqlError {
+    out_of_range(OutOfRange::new("min_length", length, 6, passages::MAX_MIN_LENGTH))
+        .set_hint("For shorter passages use shared_passages on the texts themselves.")
+}
+
+pub(crate) fn not_an_aggregate(function: &str) -> SqlError {
+    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, format!("{function} can be called by its aggregate alone"))
+}
+
+pub(crate) fn damaged_state() -> SqlError {
+    report(Code::ERRCODE_INVALID_BINARY_REPRESENTATION, "state of simhash_agg is damaged")
 }
 
 pub(crate) fn spelling(text: &str, why: SpellingError) -> SqlError {
@@ -124,7 +208,7 @@ pub(crate) fn null_in_sketch() -> SqlError {
 pub(crate) fn sketch_too_large(values: usize) -> SqlError {
     let message = format!("sketch of {values} values is too large to compare");
     report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
-        .set_detail(format!("Sketches have at most {} values.", simhash_core::manber::MAX_VALUES))
+        .set_detail(format!("Sketches have at most {} values.", MAX_VALUES))
 }
 
 pub(crate) fn out_of_memory(bytes: usize) -> SqlError {

@@ -32,7 +32,28 @@ pub(crate) fn to_utf8_bytes(text: &[u8]) -> Result<Cow<'_, [u8]>, SqlError> {
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
     match encoding as pg_sys::pg_enc::Type {
         pg_sys::pg_enc::PG_UTF8 | pg_sys::pg_enc::PG_SQL_ASCII => Ok(Cow::Borrowed(text)),
-        _ => convert(text, encoding).map(Cow::Owned),
+        _ => from_encoding(text, encoding).map(Cow::Owned),
+    }
+}
+
+/// Text of ours in the encoding of the database, as the bytes of a value of type text. A character that it does not have is an
+/// error.
+pub(crate) fn to_database(text: String) -> Result<Vec<u8>, SqlError> {
+    // SAFETY: reads a setting of the connected database.
+    let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
+    match encoding as pg_sys::pg_enc::Type {
+        pg_sys::pg_enc::PG_UTF8 | pg_sys::pg_enc::PG_SQL_ASCII => Ok(text.into_bytes()),
+        _ => {
+            let mut converted = Vec::new();
+            let mut rest = text.as_str();
+            while !rest.is_empty() {
+                check_for_interrupts();
+                let (slice, after) = rest.split_at(rest.floor_char_boundary(SLICE));
+                convert_slice(slice.as_bytes(), pg_sys::pg_enc::PG_UTF8 as c_int, encoding, &mut converted)?;
+                rest = after;
+            }
+            Ok(converted)
+        }
     }
 }
 
@@ -56,7 +77,7 @@ pub(crate) fn append(to: &mut String, text: &str) -> Result<(), SqlError> {
 }
 
 /// Converts slice by slice, so that a huge text can be cancelled.
-fn convert(text: &[u8], encoding: c_int) -> Result<Vec<u8>, SqlError> {
+fn from_encoding(text: &[u8], encoding: c_int) -> Result<Vec<u8>, SqlError> {
     let mut converted = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
@@ -68,24 +89,18 @@ fn convert(text: &[u8], encoding: c_int) -> Result<Vec<u8>, SqlError> {
         };
         // At least one byte, so that a broken character at the end cannot stop us.
         let (slice, after) = rest.split_at((length as usize).max(1));
-        convert_slice(slice, encoding, &mut converted)?;
+        convert_slice(slice, encoding, pg_sys::pg_enc::PG_UTF8 as c_int, &mut converted)?;
         rest = after;
     }
     Ok(converted)
 }
 
-fn convert_slice(slice: &[u8], encoding: c_int, converted: &mut Vec<u8>) -> Result<(), SqlError> {
+fn convert_slice(slice: &[u8], from: c_int, to: c_int, converted: &mut Vec<u8>) -> Result<(), SqlError> {
     let source = slice.as_ptr();
     // SAFETY: pointer and length belong to `slice`, which the conversion only reads. It returns either
     // that pointer, when there is nothing to convert, or a new string that ends with a zero byte.
-    let result = unsafe {
-        pg_sys::pg_do_encoding_conversion(
-            source.cast_mut(),
-            slice.len() as c_int,
-            encoding,
-            pg_sys::pg_enc::PG_UTF8 as c_int,
-        )
-    };
+    let result =
+        unsafe { pg_sys::pg_do_encoding_conversion(source.cast_mut(), slice.len() as c_int, from, to) };
     if std::ptr::eq(result, source) {
         return append_bytes(converted, slice);
     }

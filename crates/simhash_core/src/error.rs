@@ -16,7 +16,8 @@ pub struct OutOfRange {
 }
 
 impl OutOfRange {
-    pub(crate) fn new(name: &'static str, value: impl fmt::Display, min: i64, max: i64) -> Self {
+    /// Says that a value is outside.
+    pub fn new(name: &'static str, value: impl fmt::Display, min: i64, max: i64) -> Self {
         Self { name, value: value.to_string(), min, max }
     }
 

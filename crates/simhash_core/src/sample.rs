@@ -26,7 +26,7 @@ impl fmt::Display for SampleError {
 impl std::error::Error for SampleError {}
 
 /// Collects values without letting repeated ones pile up.
-pub(crate) struct Sample {
+pub struct Sample {
     values: Vec<i64>,
     /// Sort and deduplicate when this many are held.
     compact_at: usize,
@@ -42,7 +42,7 @@ impl Default for Sample {
 impl Sample {
     /// Takes a value. After an error there are no more.
     #[inline]
-    pub(crate) fn push(&mut self, value: i64) {
+    pub fn push(&mut self, value: i64) {
         if self.values.len() == self.values.capacity() {
             self.make_room();
         }
@@ -52,12 +52,12 @@ impl Sample {
     }
 
     /// Whether to go on is of no use.
-    pub(crate) fn has_failed(&self) -> bool {
+    pub fn has_failed(&self) -> bool {
         self.error.is_some()
     }
 
     /// The values sorted and distinct.
-    pub(crate) fn into_values(mut self) -> Result<Vec<i64>, SampleError> {
+    pub fn into_values(mut self) -> Result<Vec<i64>, SampleError> {
         self.compact();
         self.error.map_or(Ok(self.values), Err)
     }

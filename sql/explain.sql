@@ -1,0 +1,36 @@
+-- What fingerprints come from
+
+CREATE FUNCTION simhash_features(
+    doc text,
+    scheme text DEFAULT 'doc1',
+    OUT feature text,
+    OUT weight real,
+    OUT hash bigint,
+    OUT occurrences integer
+)
+    RETURNS SETOF record
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 500
+    AS 'MODULE_PATHNAME', 'simhash_features_wrapper';
+COMMENT ON FUNCTION simhash_features(text, text) IS
+    'the distinct features of a text, in its order: what each weighs in the fingerprint, its hash, and how often it comes';
+
+CREATE FUNCTION simhash_explain(a text, b text, scheme text DEFAULT 'doc1') RETURNS jsonb
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20000
+    AS 'MODULE_PATHNAME', 'simhash_explain';
+COMMENT ON FUNCTION simhash_explain(text, text, text) IS
+    'why the fingerprints of two texts differ: shared and deciding features, and the votes for each differing bit';
+
+CREATE FUNCTION simhash_schemes(
+    OUT name text,
+    OUT version integer,
+    OUT unit text,
+    OUT features text,
+    OUT example_scheme text,
+    OUT example text,
+    OUT fingerprint bigint
+)
+    RETURNS SETOF record
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10 ROWS 4
+    AS 'MODULE_PATHNAME', 'simhash_schemes_wrapper';
+COMMENT ON FUNCTION simhash_schemes() IS
+    'the schemes of fingerprints: what their features are, and the fingerprint of an example';

@@ -1,0 +1,76 @@
+//! `sql/explain.sql`: what fingerprints come from.
+
+use crate::pg::call::{Call, pg_function};
+use crate::pg::error::{self, SqlError};
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::text;
+use crate::simhash::parse_scheme;
+use pgrx::iter::TableIterator;
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::{name, pg_extern, pg_sys};
+use simhash_core::{DESCRIPTIONS, EXAMPLE, explain};
+use std::ffi::CString;
+
+#[pg_extern(sql = false)]
+#[expect(clippy::type_complexity, reason = "a row")]
+fn simhash_features(
+    doc: &[u8],
+    scheme: &[u8],
+) -> Result<
+    TableIterator<
+        'static,
+        (name!(feature, Vec<u8>), name!(weight, f32), name!(hash, i64), name!(occurrences, i32)),
+    >,
+    SqlError,
+> {
+    let scheme = parse_scheme(&text::to_utf8(scheme)?)?;
+    let features = explain::features(&text::to_utf8(doc)?, scheme, &mut check_for_interrupts);
+    let rows = features.map_err(error::too_many_features)?.into_iter().map(|feature| {
+        let occurrences = i32::try_from(feature.occurrences).unwrap_or(i32::MAX);
+        (text::to_database(feature.text).unwrap_or_report(), 1.0, feature.hash as i64, occurrences)
+    });
+    Ok(TableIterator::new(rows))
+}
+
+pg_function!(
+    pg_finfo_simhash_explain,
+    fn simhash_explain(call) {
+        explain_as_jsonb(call).unwrap_or_report()
+    }
+);
+
+fn explain_as_jsonb(call: Call) -> Result<pg_sys::Datum, SqlError> {
+    // SAFETY: the function is declared with three arguments of type text, and STRICT.
+    let [a, b, scheme] = std::array::from_fn(|index| unsafe { call.text(index) });
+    let scheme = parse_scheme(&text::to_utf8(scheme)?)?;
+    let (a, b) = (text::to_utf8(a)?, text::to_utf8(b)?);
+    let explanation =
+        explain::explain(&a, &b, scheme, &mut check_for_interrupts).map_err(error::too_many_features)?;
+    let json = serde_json::to_string(&explanation).map_err(|_| error::no_json())?;
+    let json = CString::new(text::to_database(json)?).map_err(|_| error::no_json())?;
+    // SAFETY: the input function of jsonb reads a string in the encoding of the database, and returns a new value.
+    let jsonb = unsafe {
+        pgrx::direct_function_call_as_datum(pg_sys::jsonb_in, &[Some(pg_sys::Datum::from(json.as_ptr()))])
+    };
+    jsonb.ok_or_else(error::no_json)
+}
+
+#[pg_extern(sql = false)]
+#[expect(clippy::type_complexity, reason = "a row")]
+fn simhash_schemes() -> TableIterator<
+    'static,
+    (
+        name!(name, &'static str),
+        name!(version, i32),
+        name!(unit, &'static str),
+        name!(features, &'static str),
+        name!(example_scheme, &'static str),
+        name!(example, &'static str),
+        name!(fingerprint, i64),
+    ),
+> {
+    TableIterator::new(DESCRIPTIONS.into_iter().map(|scheme| {
+        let fingerprint = scheme.fingerprint as i64;
+        (scheme.name, scheme.version, scheme.unit, scheme.features, scheme.example, EXAMPLE, fingerprint)
+    }))
+}

@@ -1,0 +1,41 @@
+//! `sql/minhash.sql`: MinHash signatures.
+
+use crate::pg::error::{self, SqlError};
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::text;
+use crate::simhash::parse_scheme;
+use pgrx::{Array, pg_extern};
+use simhash_core::minhash::{self, MinHasher};
+use std::cell::RefCell;
+
+thread_local! {
+    /// Kept from row to row.
+    static HASHER: RefCell<MinHasher> = RefCell::default();
+}
+
+#[pg_extern(sql = false)]
+fn minhash_of(doc: &[u8], hashes: i32, scheme: &[u8]) -> Result<Option<Vec<i32>>, SqlError> {
+    let scheme = parse_scheme(&text::to_utf8(scheme)?)?;
+    let doc = text::to_utf8(doc)?;
+    HASHER.with_borrow_mut(|hasher| {
+        hasher.signature(&doc, hashes.into(), scheme, &mut check_for_interrupts).map_err(error::out_of_range)
+    })
+}
+
+#[pg_extern(sql = false)]
+fn minhash_similarity(a: Array<'_, i32>, b: Array<'_, i32>) -> Result<Option<f64>, SqlError> {
+    let (a, b) = (values(&a)?, values(&b)?);
+    if a.len() != b.len() {
+        return Err(error::signatures_differ_in_length(a.len(), b.len()));
+    }
+    Ok(minhash::similarity(a, b))
+}
+
+#[pg_extern(sql = false)]
+fn minhash_bands(signature: Array<'_, i32>, bands: i32) -> Result<Vec<i64>, SqlError> {
+    minhash::bands(values(&signature)?, bands.into()).map_err(error::bands)
+}
+
+fn values<'a>(signature: &'a Array<'_, i32>) -> Result<&'a [i32], SqlError> {
+    signature.as_slice().map_err(|_| error::null_in_sketch())
+}

@@ -1,0 +1,114 @@
+//! `sql/weighted.sql`: fingerprints of features that someone else has found.
+
+use crate::pg::error::{self, SqlError};
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::text;
+use pgrx::{Array, Internal, PgMemoryContexts, pg_extern, pg_sys};
+use simhash_core::weighted::WeightedCounts;
+
+/// Features between two looks at interrupts.
+const STRIDE: usize = 1 << 12;
+
+#[pg_extern(sql = false)]
+fn simhash_of_features(
+    features: Option<Array<'_, &[u8]>>,
+    weights: Option<Array<'_, f32>>,
+) -> Result<Option<i64>, SqlError> {
+    let Some(features) = features else { return Ok(None) };
+    if let Some(weights) = &weights
+        && weights.len() != features.len()
+    {
+        return Err(error::weights_differ_in_number(features.len(), weights.len()));
+    }
+    let mut counts = WeightedCounts::default();
+    let mut weights = weights.as_ref().map(Array::iter);
+    for (index, feature) in features.iter().enumerate() {
+        if index % STRIDE == 0 {
+            check_for_interrupts();
+        }
+        let weight = weights.as_mut().map_or(Some(1.0), |weights| weights.next().flatten());
+        add(&mut counts, feature, weight)?;
+    }
+    Ok(counts.majority().map(|fingerprint| fingerprint as i64))
+}
+
+/// What is NULL does not count.
+fn add(counts: &mut WeightedCounts, feature: Option<&[u8]>, weight: Option<f32>) -> Result<(), SqlError> {
+    let (Some(feature), Some(weight)) = (feature, weight) else { return Ok(()) };
+    counts.add(text::to_utf8(feature)?.as_bytes(), weight).map_err(error::weight)
+}
+
+#[pg_extern(sql = false)]
+fn simhash_agg_add(
+    state: Internal,
+    feature: Option<&[u8]>,
+    call: pg_sys::FunctionCallInfo,
+) -> Result<Internal, SqlError> {
+    add_to_state(state, feature, Some(1.0), call)
+}
+
+#[pg_extern(sql = false)]
+fn simhash_agg_add_weighted(
+    state: Internal,
+    feature: Option<&[u8]>,
+    weight: Option<f32>,
+    call: pg_sys::FunctionCallInfo,
+) -> Result<Internal, SqlError> {
+    add_to_state(state, feature, weight, call)
+}
+
+fn add_to_state(
+    mut state: Internal,
+    feature: Option<&[u8]>,
+    weight: Option<f32>,
+    call: pg_sys::FunctionCallInfo,
+) -> Result<Internal, SqlError> {
+    add(counts_of(&mut state, call)?, feature, weight)?;
+    Ok(state)
+}
+
+#[pg_extern(sql = false)]
+fn simhash_agg_combine(
+    mut state: Internal,
+    other: Internal,
+    call: pg_sys::FunctionCallInfo,
+) -> Result<Internal, SqlError> {
+    let counts = counts_of(&mut state, call)?;
+    // SAFETY: the states of the aggregate are made by `counts_of` and by `simhash_agg_deserialize` alone.
+    if let Some(other) = unsafe { other.get::<WeightedCounts>() } {
+        counts.merge(other);
+    }
+    Ok(state)
+}
+
+/// The sums of a state, which is made when the first row comes, in memory that lives as long as the aggregate.
+fn counts_of(state: &mut Internal, call: pg_sys::FunctionCallInfo) -> Result<&mut WeightedCounts, SqlError> {
+    let mut context = std::ptr::null_mut();
+    // SAFETY: the information is that of the call in progress; the function writes the context and returns whether there is
+    // one.
+    if unsafe { pg_sys::AggCheckCallContext(call, &raw mut context) } == 0 {
+        return Err(error::not_an_aggregate("simhash_agg_add"));
+    }
+    // SAFETY: a live context; what a state points to is of this type, as said above.
+    unsafe {
+        PgMemoryContexts::For(context).switch_to(|_| Ok(state.get_or_insert_default::<WeightedCounts>()))
+    }
+}
+
+#[pg_extern(sql = false)]
+fn simhash_agg_serialize(state: Internal) -> Result<Vec<u8>, SqlError> {
+    // SAFETY: as in `simhash_agg_combine`.
+    unsafe { state.get::<WeightedCounts>() }.map(WeightedCounts::to_bytes).ok_or_else(error::damaged_state)
+}
+
+#[pg_extern(sql = false)]
+fn simhash_agg_deserialize(state: &[u8], _unused: Internal) -> Result<Internal, SqlError> {
+    WeightedCounts::from_bytes(state).map(Internal::new).ok_or_else(error::damaged_state)
+}
+
+#[pg_extern(sql = false)]
+fn simhash_agg_final(state: Internal) -> Option<i64> {
+    // SAFETY: as in `simhash_agg_combine`.
+    let counts = unsafe { state.get::<WeightedCounts>() }?;
+    counts.majority().map(|fingerprint| fingerprint as i64)
+}
