@@ -4,7 +4,7 @@ CREATE FUNCTION simhash_features(
     doc text,
     scheme text DEFAULT 'doc1',
     OUT feature text,
-    OUT weight real,
+    OUT weight double precision,
     OUT hash bigint,
     OUT occurrences integer
 )

@@ -1,9 +1,9 @@
 -- Fingerprints of features that someone else has found
 
-CREATE FUNCTION simhash(features text[], weights real[] DEFAULT NULL) RETURNS bigint
+CREATE FUNCTION simhash(features text[], weights double precision[] DEFAULT NULL) RETURNS bigint
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 500
     AS 'MODULE_PATHNAME', 'simhash_of_features_wrapper';
-COMMENT ON FUNCTION simhash(text[], real[]) IS
+COMMENT ON FUNCTION simhash(text[], double precision[]) IS
     'similarity fingerprint of features, each with its weight or 1; NULL if they have no weight';
 
 CREATE FUNCTION simhash_agg_add(state internal, feature text) RETURNS internal
@@ -11,10 +11,10 @@ CREATE FUNCTION simhash_agg_add(state internal, feature text) RETURNS internal
     AS 'MODULE_PATHNAME', 'simhash_agg_add_wrapper';
 COMMENT ON FUNCTION simhash_agg_add(internal, text) IS 'of the aggregate simhash_agg: takes a feature';
 
-CREATE FUNCTION simhash_agg_add(state internal, feature text, weight real) RETURNS internal
+CREATE FUNCTION simhash_agg_add(state internal, feature text, weight double precision) RETURNS internal
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
     AS 'MODULE_PATHNAME', 'simhash_agg_add_weighted_wrapper';
-COMMENT ON FUNCTION simhash_agg_add(internal, text, real) IS 'of the aggregate simhash_agg: takes a feature and its weight';
+COMMENT ON FUNCTION simhash_agg_add(internal, text, double precision) IS 'of the aggregate simhash_agg: takes a feature and its weight';
 
 CREATE FUNCTION simhash_agg_combine(state internal, other internal) RETURNS internal
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
@@ -43,15 +43,15 @@ CREATE AGGREGATE simhash_agg(feature text) (
 );
 COMMENT ON AGGREGATE simhash_agg(text) IS 'similarity fingerprint of features, one in each row';
 
-CREATE AGGREGATE simhash_agg(feature text, weight real) (
+CREATE AGGREGATE simhash_agg(feature text, weight double precision) (
     SFUNC = simhash_agg_add, STYPE = internal, SSPACE = 1056,
     COMBINEFUNC = simhash_agg_combine, SERIALFUNC = simhash_agg_serialize, DESERIALFUNC = simhash_agg_deserialize,
     FINALFUNC = simhash_agg_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE simhash_agg(text, real) IS 'similarity fingerprint of features with weights, one in each row';
+COMMENT ON AGGREGATE simhash_agg(text, double precision) IS 'similarity fingerprint of features with weights, one in each row';
 
 CREATE FUNCTION simhash(doc tsvector) RETURNS bigint
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 2000
-    RETURN (SELECT simhash_agg(lexeme, greatest(cardinality(positions), 1)::real) FROM unnest(doc));
+    RETURN (SELECT simhash_agg(lexeme, greatest(cardinality(positions), 1)) FROM unnest(doc));
 COMMENT ON FUNCTION simhash(tsvector) IS
     'similarity fingerprint of the lexemes of a text, each weighing as much as it has positions; NULL if there are none';

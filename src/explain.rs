@@ -19,7 +19,7 @@ fn simhash_features(
 ) -> Result<
     TableIterator<
         'static,
-        (name!(feature, Vec<u8>), name!(weight, f32), name!(hash, i64), name!(occurrences, i32)),
+        (name!(feature, Vec<u8>), name!(weight, f64), name!(hash, i64), name!(occurrences, i32)),
     >,
     SqlError,
 > {

@@ -12,7 +12,7 @@ const STRIDE: usize = 1 << 12;
 #[pg_extern(sql = false)]
 fn simhash_of_features(
     features: Option<Array<'_, &[u8]>>,
-    weights: Option<Array<'_, f32>>,
+    weights: Option<Array<'_, f64>>,
 ) -> Result<Option<i64>, SqlError> {
     let Some(features) = features else { return Ok(None) };
     if let Some(weights) = &weights
@@ -33,7 +33,7 @@ fn simhash_of_features(
 }
 
 /// What is NULL does not count.
-fn add(counts: &mut WeightedCounts, feature: Option<&[u8]>, weight: Option<f32>) -> Result<(), SqlError> {
+fn add(counts: &mut WeightedCounts, feature: Option<&[u8]>, weight: Option<f64>) -> Result<(), SqlError> {
     let (Some(feature), Some(weight)) = (feature, weight) else { return Ok(()) };
     counts.add(text::to_utf8(feature)?.as_bytes(), weight).map_err(error::weight)
 }
@@ -51,7 +51,7 @@ fn simhash_agg_add(
 fn simhash_agg_add_weighted(
     state: Internal,
     feature: Option<&[u8]>,
-    weight: Option<f32>,
+    weight: Option<f64>,
     call: pg_sys::FunctionCallInfo,
 ) -> Result<Internal, SqlError> {
     add_to_state(state, feature, weight, call)
@@ -60,7 +60,7 @@ fn simhash_agg_add_weighted(
 fn add_to_state(
     mut state: Internal,
     feature: Option<&[u8]>,
-    weight: Option<f32>,
+    weight: Option<f64>,
     call: pg_sys::FunctionCallInfo,
 ) -> Result<Internal, SqlError> {
     add(counts_of(&mut state, call)?, feature, weight)?;

@@ -8,7 +8,7 @@ use std::fmt;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The largest weight.
-pub const MAX_WEIGHT: f32 = 1e9;
+pub const MAX_WEIGHT: f64 = 1e9;
 /// Parts of a weight of 1.
 const UNITS: f64 = (1u64 << 24) as f64;
 
@@ -23,7 +23,7 @@ pub struct WeightedCounts {
 
 /// A weight that is none.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WeightError(pub f32);
+pub struct WeightError(pub f64);
 
 impl fmt::Display for WeightError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -44,11 +44,11 @@ impl WeightedCounts {
     pub const BYTES: usize = 65 * size_of::<u128>();
 
     /// Adds a feature.
-    pub fn add(&mut self, feature: &[u8], weight: f32) -> Result<(), WeightError> {
+    pub fn add(&mut self, feature: &[u8], weight: f64) -> Result<(), WeightError> {
         if !(0.0..=MAX_WEIGHT).contains(&weight) {
             return Err(WeightError(weight));
         }
-        let units = (f64::from(weight) * UNITS).round() as u128;
+        let units = (weight * UNITS).round() as u128;
         let hash = xxh3_64(feature);
         for (bit, sum) in self.set.iter_mut().enumerate() {
             *sum += units * u128::from(hash >> bit & 1);
@@ -89,7 +89,7 @@ mod tests {
     use crate::{Scheme, SimHasher};
     use proptest::prelude::*;
 
-    fn fingerprint(features: &[(&str, f32)]) -> Option<u64> {
+    fn fingerprint(features: &[(&str, f64)]) -> Option<u64> {
         let mut counts = WeightedCounts::default();
         features.iter().for_each(|&(feature, weight)| counts.add(feature.as_bytes(), weight).unwrap());
         counts.majority()
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(fingerprint(&[("a", 0.0)]), None);
         assert_eq!(fingerprint(&[("a", 1.0)]), Some(xxh3_64(b"a")));
         assert_eq!(fingerprint(&[("a", 2.5), ("b", 1.0), ("c", 1.0)]), Some(xxh3_64(b"a")));
-        for weight in [-1.0, f32::NAN, f32::INFINITY, 1.1e9] {
+        for weight in [-1.0, f64::NAN, f64::INFINITY, 1.1e9] {
             assert!(WeightedCounts::default().add(b"a", weight).is_err(), "{weight}");
         }
         assert_eq!(WeightedCounts::from_bytes(&[0; 16]), None);
@@ -112,17 +112,17 @@ mod tests {
         #[test]
         fn distinct_features_of_weight_1_are_a_scheme(words in prop::collection::btree_set("[a-z]{1,5}", 1..40)) {
             let text = words.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
-            let features: Vec<(&str, f32)> = words.iter().map(|word| (word.as_str(), 1.0)).collect();
+            let features: Vec<(&str, f64)> = words.iter().map(|word| (word.as_str(), 1.0)).collect();
             let expected = SimHasher::default().fingerprint(&text, Scheme::Words(1), &mut || ());
             prop_assert_eq!(fingerprint(&features), expected);
         }
 
         #[test]
         fn neither_order_nor_parts_matter(
-            features in prop::collection::vec(("[a-e]{1,2}", 0f32..1e9), 1..40),
+            features in prop::collection::vec(("[a-e]{1,2}", 0f64..1e9), 1..40),
             cut in 0usize..40,
         ) {
-            let sum = |features: &[(String, f32)]| {
+            let sum = |features: &[(String, f64)]| {
                 let mut counts = WeightedCounts::default();
                 features.iter().for_each(|(name, weight)| counts.add(name.as_bytes(), *weight).unwrap());
                 counts

@@ -53,3 +53,9 @@ SET min_parallel_table_scan_size = 0;
 EXPLAIN (COSTS OFF) SELECT sum(simhash(body, 'word:1') % 1000003) FROM simhash_many;
 SELECT sum(simhash(body, 'word:1') % 1000003) = :serial AS same FROM simhash_many;
 DROP TABLE simhash_many;
+-- what Common Crawl's code makes
+SELECT text, to_hex(simhash(text, 'commoncrawl')) FROM unnest(ARRAY['Hello world', 'abcd', 'The quick brown fox jumps over the lazy dog', '日本語の文章です', '', 'abc']) AS text;
+-- doc1: words are bare, identifiers and what cannot be seen are left out
+SELECT simhash(a) = simhash(b) AS same, a FROM (VALUES
+    ('Can''t stop, o''clock', 'can’t stop o’clock'), ('id 550e8400-e29b-41d4-a716-446655440000 of doi:10.1000/182 ends', 'ID of ends'),
+    ('co' || chr(173) || 'operate' || chr(7) || ' now', 'cooperate now'), ('digest d41d8cd98f00b204e9800998ecf8427e here', 'digest here')) AS t (a, b);

@@ -4,6 +4,15 @@ SELECT manber_sketch('Hello world', 3, 0, 257, 65536) AS all_windows, manber_ske
 -- Java's String.hashCode is the window over the whole string, as a signed 32-bit number
 SELECT (manber_sketch('abc', 3, 0, 31, 4294967296))[1]::bit(32)::integer AS abc,
        (manber_sketch('Hello world', 11, 0, 31, 4294967296))[1]::bit(32)::integer AS hello_world;
+SELECT manber_sketch('abc', 3, 0, hash => 'java') AS abc, manber_sketch('Hello world', 11, 0, hash => 'java') AS hello_world,
+       manber_sketch('é😀', 1, 0, hash => 'java') AS code_units;
+-- two criteria, characters, and XXH3
+SELECT manber_sketch('Hello world', 3, 0, 31, 1048576, divisor => 7) AS by_7, manber_sketch('Hello world', 3, 1, 31, 1048576, divisor => 7) AS even_too;
+SELECT manber_sketch('日本語', 1, 0, 31, 1048576, unit => 'character') AS characters, cardinality(manber_sketch('日本語', 1, 0, 31, 1048576)) AS bytes;
+SELECT manber_sketch('abc', 3, 0, hash => 'xxh3') = ARRAY[simhash('abc', 'char:3')] AS xxh3, manber_sketch('日本', 2, 0, unit => 'character', hash => 'xxh3') = ARRAY[simhash('日本', 'char:2')] AS of_characters;
+-- the first Similarity Index: windows of 40, Java's hash, those divisible by 25, their sum
+SELECT cardinality(sketch) AS fingerprints, (SELECT sum(f) FROM unnest(sketch) AS f) AS si
+FROM manber_sketch((SELECT string_agg('line ' || i, ' ') FROM generate_series(1, 100) AS i), 40, 0, divisor => 25, hash => 'java') AS sketch;
 -- bytes of UTF-8, whatever the text
 SELECT manber_sketch('é', 1, 0, 31, 1024) AS bytes;
 -- texts that share a passage share its sketch
@@ -43,3 +52,29 @@ SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM sketched WHERE sketch && manber_sketch(repeat(md5('500'), 2), 32, 2);
 SELECT id FROM sketched WHERE sketch && manber_sketch(repeat(md5('500'), 2), 32, 2);
 DROP TABLE sketched;
+SELECT manber_sketch('a', divisor => 0);
+SELECT manber_sketch('a', unit => 'bit');
+SELECT manber_sketch('a', hash => 'md5');
+-- winnowing: every shared run of k + w - 1 bytes is caught
+SELECT winnow_sketch('The quick brown fox jumps over the lazy dog', 8, 6);
+SELECT winnow_sketch('') AS empty, winnow_sketch('short') AS short, cardinality(winnow_sketch('just one window', 15, 100)) AS one, winnow_sketch(NULL) AS null;
+SELECT count(*) AS missed FROM (SELECT md5(i::text) || run || md5('x') AS a, run || md5((-i)::text) AS b
+    FROM generate_series(1, 300) AS i, LATERAL (SELECT substr(md5(i || 'run'), 1, 25) AS run) AS r) AS t
+WHERE NOT winnow_sketch(a, 10, 16) && winnow_sketch(b, 10, 16);
+SELECT winnow_sketch('a', 0, 5);
+SELECT winnow_sketch('a', 5, 10001);
+-- Heintze: the rarest substrings; what is stored is a part of what is searched with
+SELECT heintze_sketch('The quick brown fox jumps over the lazy dog', 3, 10);
+SELECT heintze_sketch('Hello, World! 42') = heintze_sketch('hello world') AS letters_only, heintze_sketch('') AS empty, heintze_sketch('42') AS no_letters, heintze_sketch(NULL) AS null;
+SELECT cardinality(stored) AS stored, cardinality(searched) AS searched, stored <@ searched AS subset
+FROM (SELECT heintze_sketch(body) AS stored, heintze_sketch(body, 1000) AS searched
+      FROM (SELECT string_agg(md5(i::text), ' ') AS body FROM generate_series(1, 200) AS i) AS t) AS s;
+-- what is known to be frequent comes last, the most frequent at the very end
+SELECT cardinality(ARRAY(SELECT unnest(plain) INTERSECT SELECT unnest(avoiding))) AS kept_of_10
+FROM (SELECT heintze_sketch(body, 10) AS plain, heintze_sketch(body, 10, frequent => heintze_sketch(body, 10)) AS avoiding
+      FROM (SELECT string_agg(md5(i::text), ' ') AS body FROM generate_series(1, 50) AS i) AS t) AS s;
+SELECT heintze_sketch('abcdefg', 1, 5, frequent => f) <> ARRAY[f[3]] AS others_first
+FROM (SELECT heintze_sketch('abcdefg', 10, 5) AS f) AS s;
+SELECT heintze_sketch('a', 0);
+SELECT heintze_sketch('a', 100, 4);
+SELECT heintze_sketch('a', frequent => '{NULL}');
