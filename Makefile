@@ -32,7 +32,7 @@ help:
 	@echo 'make check-all-pg      type-check against PostgreSQL 14 to 18'
 	@echo 'make check-cargo-pgrx  `cargo pgrx install` makes the same schema as `make install` (root)'
 	@echo 'make soak              the property test, crashes and load for half an hour and more'
-	@echo 'make fuzz              any history, and any damage, of an index in memory (nightly toolchain; SECONDS_EACH=600)'
+	@echo 'make fuzz              any text, document and history of an index (nightly toolchain; SECONDS_EACH=600, TARGETS=words)'
 	@echo 'make test-drivers      the indexed query through psycopg, asyncpg, node-postgres and tokio-postgres'
 	@echo 'make test-matrix       make test on PostgreSQL 17 and 18, in Debian folders of their own (root)'
 	@echo

@@ -29,14 +29,30 @@ for (
 	[ 'euc_jp', $japanese x 120000 ])
 {
 	my ($database, $text) = @$_;
-	my $all = sprintf 'SELECT %s FROM (SELECT %s AS t) AS x', join(
+	my $all = sprintf 'SET client_encoding = UTF8; SELECT %s FROM (SELECT %s AS t) AS x', join(
 		', ',
 		"simhash(t)", "simhash(t, 'char:3')",
 		"simhash(t, 'word:1')", "manber_sketch(t, 5, 2)",
+		"simhash(t, 'commoncrawl')", "manber_sketch(t, 5, 2, unit => 'character')",
+		"winnow_sketch(t, 5, 5)", "heintze_sketch(t, 10, 5)", "minhash(t, 8, 'char:3')",
+		"passage_sketch(t, 6) IS NOT NULL", "simhash(regexp_split_to_array(t, ' '))",
+		# A huge text is too much for lists of its parts.
+		length($text) > 1000 ? () : (
+			"(SELECT string_agg(feature, '|') FROM simhash_features(t, 'word:1'))",
+			"(SELECT string_agg(passage, '|') FROM shared_passages(t, substr(t, 3), 4))",
+			"simhash_explain(t, substr(t, 5), 'word:1')",
+			"extract_text('<p>' || t || '<p>&lt;' || t)"),
 		"hamming(t, '')"), text_of($text, 'UTF8');
 	is($node->safe_psql($database, $all), $node->safe_psql('postgres', $all),
 		"$database: the same as in UTF8, " . length($text) . ' bytes');
 }
+
+# What a database cannot hold is an error, and nothing worse.
+my (undef, $text, $error) = run_psql($node, 'latin1', "SELECT extract_text('caf&eacute;')", '-At');
+is($text, "caf\xe9\n", 'an entity that LATIN1 has');
+(undef, undef, $error) = run_psql($node, 'latin1', "SELECT extract_text('&#8212;')");
+like($error, qr/character with byte sequence 0xe2 0x80 0x94 in encoding "UTF8" has no equivalent in encoding "LATIN1"/,
+	'and one that it has not');
 
 # Trigger arguments, column names and messages in another encoding.
 my $o = "\xf6";    # ö in LATIN1
@@ -50,7 +66,11 @@ like($err, qr/unknown fingerprint scheme "\\u\{65e5\}/, 'messages are ASCII wher
 
 # SQL_ASCII holds anything.
 my $garbage = "SELECT %s FROM (SELECT string_agg(chr(i % 255 + 1), '') AS t FROM generate_series(1, 100000) AS i) AS x";
-for my $function ("count(simhash(t))", "simhash(t, 'char:3')", "simhash(t, 'word:1')", "hamming(t, 'a')")
+for my $function ("count(simhash(t))", "simhash(t, 'char:3')", "simhash(t, 'word:1')", "hamming(t, 'a')",
+	"simhash(t, 'commoncrawl')", "cardinality(winnow_sketch(t))", "cardinality(heintze_sketch(t))", "cardinality(minhash(t))",
+	"length(extract_text(t)) - length(extract_text(t))", "(SELECT count(*) FROM simhash_features(t, 'char:2'))",
+	"(SELECT count(*) FROM shared_passages(t, t))", "(SELECT count(*) FROM recursive_shingles(t))",
+	"(simhash_explain(t, t || 'x', 'word:1') ->> 'distance')", "simhash(ARRAY[t])")
 {
 	like($node->safe_psql('sql_ascii', sprintf $garbage, $function), qr/^-?\d+$/, "bytes that are no text: $function");
 }

@@ -35,6 +35,17 @@ for (
 	[ 'postgres', 'simhash(body)' ],
 	[ 'postgres', 'manber_sketch(body, 50, 8, 31, 9223372036854775783)' ],
 	[ 'postgres', "hamming(body, '')" ],
+	[ 'postgres', "simhash(body, 'commoncrawl')" ],
+	[ 'postgres', "winnow_sketch(body)" ],
+	[ 'postgres', "heintze_sketch(body)" ],
+	[ 'postgres', "minhash(body)" ],
+	[ 'postgres', "passage_sketch(body, 2000)" ],
+	[ 'postgres', "manber_sketch(body, hash => 'java')" ],
+	# Documents of 256 MB and passages of texts of 100 MB.
+	[ 'postgres', "extract_text(left(body, 250000000))" ],
+	[ 'postgres', "extract_text(repeat('<p>&amp;', 30000000))" ],
+	[ 'postgres', "(SELECT count(*) FROM shared_passages(left(body, 100000000), substr(body, 17, 100000000)))" ],
+	[ 'postgres', "(SELECT count(*) FROM recursive_shingles(left(body, 100000000)))" ],
 	# Texts in which there is nothing to find.
 	[ 'postgres', "simhash(repeat(chr(8212), length(body) / 12))" ],
 	[ 'postgres', "simhash(repeat('me\@example.org ', length(body) / 16))" ],
@@ -66,5 +77,8 @@ is($out, "t|t\n", '32 MB of distinct features after a cancel in the same session
 ($code, $out, $err) = run_psql($node, 'postgres', "SELECT manber_sketch($distinct, 50, 0)");
 like($err, qr/sketch has more than 8388608 values/, 'a sketch has a limit');
 like($err, qr/HINT:  Raise sample_bits/, 'and says what to do');
+
+($code, $out, $err) = run_psql($node, 'postgres', "SELECT extract_text(body) FROM huge");
+like($err, qr/document of 1\d{9} bytes is longer than 268435456/, 'HTML has a limit');
 
 done_testing();

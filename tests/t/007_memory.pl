@@ -9,7 +9,7 @@ plan skip_all => 'reads /proc' unless -r '/proc/self/status';
 
 my $node = start_node('memory');
 $node->safe_psql('postgres', q{
-	CREATE TABLE document AS SELECT repeat(md5(i::text) || ' ', 10) AS body FROM generate_series(1, 1000) AS i});
+	CREATE TABLE document AS SELECT repeat('w' || md5(i::text) || ' ', 10) AS body FROM generate_series(1, 1000) AS i});
 
 my $session = $node->background_psql('postgres', on_error_stop => 0);
 my $pid = $session->query('SELECT pg_backend_pid()');
@@ -27,6 +27,11 @@ for my $call (
 	"simhash(body)",
 	"cardinality(manber_sketch(body, 20, 2))",
 	"hamming(body, 'other')",
+	"cardinality(winnow_sketch(body, 10, 10))",
+	"cardinality(heintze_sketch(body, 10, 10))",
+	"cardinality(minhash(body, 16))",
+	"simhash(ARRAY[body, 'x'], ARRAY[1, n])",
+	"extract_text(body)",
 	"sketch_resemblance(ARRAY[n, 2, 1], '{1,2,3}')")
 {
 	# The first thousands of calls allocate what all later ones use.
@@ -34,6 +39,21 @@ for my $call (
 	$session->query(sprintf $calls, 20);
 	my $before = private_memory();
 	is($session->query(sprintf $calls, 1000), 1000000, "a million calls of $call");
+	my $grown = private_memory() - $before;
+	cmp_ok($grown, '<', 1024, "memory grew by $grown kB");
+}
+
+# Those that return rows, or more than a value, take longer.
+for my $call (
+	"(SELECT simhash_agg(feature, weight) FROM simhash_features(body, 'word:1'))",
+	"(SELECT count(*) FROM shared_passages(body, body || 'x', 10))",
+	"(SELECT count(*) FROM recursive_shingles(body, 2, 2))",
+	"simhash_explain(body, 'other', 'word:1')")
+{
+	my $calls = "SELECT count($call) FROM document, generate_series(1, %d) AS n";
+	$session->query(sprintf $calls, 2);
+	my $before = private_memory();
+	is($session->query(sprintf $calls, 30), 30000, "thirty thousand calls of $call");
 	my $grown = private_memory() - $before;
 	cmp_ok($grown, '<', 1024, "memory grew by $grown kB");
 }
