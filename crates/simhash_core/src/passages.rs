@@ -15,6 +15,8 @@ use std::fmt;
 
 /// Windows of the first text that one round deals with.
 const MAX_WINDOWS: usize = 1 << 24;
+/// Windows that are looked up together.
+const BATCH: usize = 64;
 /// Windows between two calls of the heartbeat.
 const STRIDE: usize = 1 << 14;
 /// The base of the windows' polynomials modulo 2^64, and what spreads their values; both odd.
@@ -131,28 +133,34 @@ fn find<T: Copy + Eq + Into<u32>>(
     if windows == 0 || b.len() < window {
         return Ok(Vec::new());
     }
-    let rounds = windows.div_ceil(max_windows).next_power_of_two();
+    let rounds = windows.div_ceil(max_windows);
     let texts = Texts { a, b, window, are_one: a == b };
     let mut table = Table::new(2 * (windows / rounds))?;
     let mut found = Vec::new();
     for round in 0..rounds {
-        let is_in_round = |hash: u64| hash as usize % rounds == round;
+        // By the lower half of the hash, of which the table knows nothing.
+        let is_in_round = |hash: u64| (u64::from(hash as u32) * rounds as u64 >> 32) as usize == round;
         let mut result = Ok(());
         table.clear();
-        each_window(a, window, heartbeat, |at, hash| {
-            if is_in_round(hash) && result.is_ok() {
-                result = table.add(hash, at, |other| texts.a_window(other) == texts.a_window(at));
+        each_batch(a, window, is_in_round, heartbeat, |batch| {
+            table.warm_up(batch);
+            for &(at, hash) in batch {
+                if result.is_ok() {
+                    result = table.add(hash, at, |other| texts.a_window(other) == texts.a_window(at));
+                }
             }
         });
         result?;
         let mut search = Search { texts, before: &found, new: Vec::new(), covered_to: 0, waiting: None };
-        each_window(b, window, heartbeat, |at, hash| {
-            if is_in_round(hash)
-                && !search.is_covered(at)
-                && let Some(first) = table.get(hash, |other| texts.a_window(other) == texts.b_window(at))
-                && !(texts.are_one && first == at)
-            {
-                search.take(first, at);
+        each_batch(b, window, is_in_round, heartbeat, |batch| {
+            table.warm_up(batch);
+            for &(at, hash) in batch {
+                if !search.is_covered(at)
+                    && let Some(first) = table.get(hash, |other| texts.a_window(other) == texts.b_window(at))
+                    && !(texts.are_one && first == at)
+                {
+                    search.take(first, at);
+                }
             }
         });
         search.finish();
@@ -255,6 +263,27 @@ fn keep_widest(matches: &mut Vec<Match>) {
     });
 }
 
+/// Passes on the position and the hash of every window that is wanted, some at a time.
+fn each_batch<T: Copy + Into<u32>>(
+    text: &[T],
+    window: usize,
+    is_wanted: impl Fn(u64) -> bool,
+    heartbeat: &mut dyn FnMut(),
+    mut consumer: impl FnMut(&[(usize, u64)]),
+) {
+    let mut batch = Vec::with_capacity(BATCH);
+    each_window(text, window, heartbeat, |at, hash| {
+        if is_wanted(hash) {
+            batch.push((at, hash));
+            if batch.len() == BATCH {
+                consumer(&batch);
+                batch.clear();
+            }
+        }
+    });
+    consumer(&batch);
+}
+
 /// Passes on the position and the hash of every window.
 fn each_window<T: Copy + Into<u32>>(
     text: &[T],
@@ -303,6 +332,17 @@ impl Table {
         self.members = 0;
     }
 
+    /// Reads the slots that will be looked at: these reads do not wait for one another, as a table larger than the
+    /// processor's caches would make them do.
+    fn warm_up(&self, batch: &[(usize, u64)]) {
+        std::hint::black_box(batch.iter().fold(0, |sum, &(_, hash)| sum ^ self.slots[self.slot(hash)]));
+    }
+
+    /// Where the search for a hash begins. The tag alone decides, so that a larger table can be made without the hashes.
+    fn slot(&self, hash: u64) -> usize {
+        (u128::from(tag(hash)) * self.slots.len() as u128 >> 64) as usize
+    }
+
     /// Adds the position of a window, unless there is an equal one.
     fn add(
         &mut self,
@@ -328,8 +368,7 @@ impl Table {
     /// The position of the equal window, or else the slot where it belongs.
     fn find(&self, hash: u64, is_equal: impl Fn(usize) -> bool) -> Result<usize, usize> {
         let mask = self.slots.len() - 1;
-        // The tag alone chooses the slot, so that a larger table can be made without the hashes.
-        let mut slot = (u128::from(tag(hash)) * self.slots.len() as u128 >> 64) as usize;
+        let mut slot = self.slot(hash);
         loop {
             let entry = self.slots[slot];
             if entry == 0 {
