@@ -27,7 +27,12 @@ fn simhash_features(
     let features = explain::features(&text::to_utf8(doc)?, scheme, &mut check_for_interrupts);
     let rows = features.map_err(error::too_many_features)?.into_iter().map(|feature| {
         let occurrences = i32::try_from(feature.occurrences).unwrap_or(i32::MAX);
-        (text::to_database(feature.text).unwrap_or_report(), 1.0, feature.hash as i64, occurrences)
+        (
+            text::to_database(text::or_escaped(feature.text)).unwrap_or_report(),
+            1.0,
+            feature.hash as i64,
+            occurrences,
+        )
     });
     Ok(TableIterator::new(rows))
 }
@@ -44,8 +49,9 @@ fn explain_as_jsonb(call: Call) -> Result<pg_sys::Datum, SqlError> {
     let [a, b, scheme] = std::array::from_fn(|index| unsafe { call.text(index) });
     let scheme = parse_scheme(&text::to_utf8(scheme)?)?;
     let (a, b) = (text::to_utf8(a)?, text::to_utf8(b)?);
-    let explanation =
+    let mut explanation =
         explain::explain(&a, &b, scheme, &mut check_for_interrupts).map_err(error::too_many_features)?;
+    explanation.rewrite_features(text::or_escaped);
     let json = serde_json::to_string(&explanation).map_err(|_| error::no_json())?;
     let json = CString::new(text::to_database(json)?).map_err(|_| error::no_json())?;
     // SAFETY: the input function of jsonb reads a string in the encoding of the database, and returns a new value.

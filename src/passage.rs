@@ -4,11 +4,13 @@ use crate::pg::error::{self, SqlError};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::text;
 use pgrx::iter::TableIterator;
+use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{name, pg_extern};
 use simhash_core::passages;
 use simhash_core::recursive::{self, RecursiveShingler, Shingle};
 use simhash_core::sample::Sample;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Characters that are cut into shingles in one go.
 const CHUNK: usize = 1 << 10;
@@ -25,16 +27,20 @@ fn shared_passages(
 > {
     let (a, b) = (text::to_utf8(a)?, text::to_utf8(b)?);
     let found = passages::shared_passages(&a, &b, min_length.into(), &mut check_for_interrupts);
-    let mut rows = Vec::new();
-    for passage in found.map_err(error::passages)? {
-        rows.push((
-            sql_position(passage.a_position),
-            sql_position(passage.b_position),
-            passage.length as i32,
-            text::copy(passage.text).and_then(text::to_database)?,
-        ));
-    }
-    Ok(TableIterator::new(rows))
+    let found: Vec<(usize, usize, usize, Range<usize>)> = found
+        .map_err(error::passages)?
+        .into_iter()
+        .map(|passage| {
+            let bytes = passage.byte..passage.byte + passage.text.len();
+            (passage.a_position, passage.b_position, passage.length, bytes)
+        })
+        .collect();
+    // Passages are copied when their rows are asked for.
+    let b = text::copy(&b)?;
+    Ok(TableIterator::new(found.into_iter().map(move |(in_a, in_b, length, bytes)| {
+        let passage = text::copy(&b[bytes]).and_then(text::to_database).unwrap_or_report();
+        (sql_position(in_a), sql_position(in_b), length as i32, passage)
+    })))
 }
 
 #[pg_extern(sql = false)]

@@ -70,6 +70,7 @@ pub(crate) fn heintze(error: HeintzeError) -> SqlError {
     match error {
         HeintzeError::OutOfRange(error) => out_of_range(error),
         HeintzeError::OutOfMemory(bytes) => out_of_memory(bytes),
+        HeintzeError::TooLong(_) => report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, error.to_string()),
     }
 }
 
@@ -77,6 +78,8 @@ pub(crate) fn passages(error: PassageError) -> SqlError {
     match error {
         PassageError::OutOfRange(error) => out_of_range(error),
         PassageError::OutOfMemory(bytes) => out_of_memory(bytes),
+        PassageError::TooMany => report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, error.to_string())
+            .set_hint("Ask for longer passages."),
     }
 }
 
@@ -324,6 +327,5 @@ fn quote(text: &str) -> String {
 fn in_database_encoding(text: &str) -> String {
     // SAFETY: reads a setting of the connected database.
     let utf8 = unsafe { pg_sys::GetDatabaseEncoding() } as pg_sys::pg_enc::Type == pg_sys::pg_enc::PG_UTF8;
-    let shown = |c: char| if utf8 || c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() };
-    text.chars().map(shown).collect()
+    if utf8 { text.to_owned() } else { text::escaped(text) }
 }

@@ -5,9 +5,11 @@
 
 use super::error::{self, SqlError};
 use super::interrupts::check_for_interrupts;
-use pgrx::pg_sys;
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::{PgSqlErrorCode, PgTryBuilder, pg_sys};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_int};
+use std::panic::AssertUnwindSafe;
 
 /// Bytes converted between two looks at interrupts.
 const SLICE: usize = 1 << 20;
@@ -55,6 +57,24 @@ pub(crate) fn to_database(text: String) -> Result<Vec<u8>, SqlError> {
             Ok(converted)
         }
     }
+}
+
+/// Text that the database can hold. Normalization makes characters that it may not have of some that it has; then all that is
+/// not ASCII becomes an escape.
+pub(crate) fn or_escaped(text: String) -> String {
+    if text.is_ascii() {
+        return text;
+    }
+    let can_be_held =
+        PgTryBuilder::new(AssertUnwindSafe(|| to_database(text.clone()).map(|_| true).unwrap_or_report()))
+            .catch_when(PgSqlErrorCode::ERRCODE_UNTRANSLATABLE_CHARACTER, |_| false)
+            .execute();
+    if can_be_held { text } else { escaped(&text) }
+}
+
+/// The text in ASCII.
+pub(crate) fn escaped(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() }).collect()
 }
 
 /// A name of the database's, for a message.

@@ -47,6 +47,12 @@ for (
 		"$database: the same as in UTF8, " . length($text) . ' bytes');
 }
 
+# Normalization makes U+03BC of the micro sign, which LATIN1 does not have.
+is($node->safe_psql('latin1', "SELECT string_agg(feature, ' ') FROM simhash_features('5 ' || chr(181) || 'm', 'word:1')"),
+	'5 \u{3bc}m', 'features that the database cannot hold are escaped');
+is( $node->safe_psql('latin1', "SELECT simhash_explain('5 ' || chr(181) || 'm', '5', 'word:1') -> 'deciding' -> 0 ->> 'feature'"),
+	'\u{3bc}m', 'in explanations too');
+
 # What a database cannot hold is an error, and nothing worse.
 my (undef, $text, $error) = run_psql($node, 'latin1', "SELECT extract_text('caf&eacute;')", '-At');
 is($text, "caf\xe9\n", 'an entity that LATIN1 has');

@@ -22,7 +22,7 @@ TEXTS = [
     "WWW.Example.ORG and www. and www", "ftp://host/x,y;z=1 end", "write to me@example.org, or @home or home@ or @@",
     "a@b@c @a@b@ x", "doi:10.1000/182 and 10.1000/182 and 10.100/182", "DOI: 10.12345/abc.def follows", "x10.1234/a y",
     "urn:isbn:0451450523 return:x isbn:1 issn:2 arXiv:1706.03762v5 pre-doi:x", "id 550e8400-e29b-41d4-a716-446655440000 end",
-    "not 550e8400-e29b-41d4-a716-44665544000 uuid", "key=550E8400-E29B-41D4-A716-446655440000; more words",
+    "red deadbeef-dead-beef-dead-beefdeadbeef blue", "not 550e8400-e29b-41d4-a716-44665544000 uuid", "key=550E8400-E29B-41D4-A716-446655440000; more words",
     "d41d8cd98f00b204e9800998ecf8427e is a digest", "deadbeefdeadbeef is a word", "d41d8cd98f00b204 d41d8cd98f00b20 16 and 15",
     "请看https://example.org/a的说明", "<a href=\"https://example.org\">Annual report</a> (WWW.EXAMPLE.ORG)",
     "naïve«http://a.b/c»café", "and/or either/or 24/7", "/usr/share/doc and C:\\Windows", "ｗｗｗ．example．org and ｈttp://x",

@@ -110,6 +110,7 @@ mod tests {
             "arXiv:1706.03762v5",
             "550e8400-E29B-41d4-a716-446655440000",
             "id=550e8400-e29b-41d4-a716-446655440000;",
+            "deadbeef-dead-beef-dead-beefdeadbeef",
         ] {
             assert!(is_address(address.as_bytes()), "{address}");
         }

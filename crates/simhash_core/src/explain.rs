@@ -12,6 +12,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// The most distinct features that are listed: more are no explanation.
 pub const MAX_FEATURES: usize = 1_000_000;
+/// Bytes that they may have together.
+const MAX_BYTES: usize = 256 << 20;
 /// Features that an explanation names of each kind.
 const NAMED: usize = 20;
 /// Features between two calls of the heartbeat.
@@ -34,7 +36,10 @@ pub struct TooManyFeatures;
 
 impl fmt::Display for TooManyFeatures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "text has more than {MAX_FEATURES} distinct features")
+        write!(
+            f,
+            "text has more than {MAX_FEATURES} distinct features, or more than {MAX_BYTES} bytes of them"
+        )
     }
 }
 
@@ -46,8 +51,15 @@ pub fn features(
     scheme: Scheme,
     heartbeat: &mut dyn FnMut(),
 ) -> Result<Vec<Feature>, TooManyFeatures> {
-    let mut list =
-        List { scheme, features: Vec::new(), index: HashMap::new(), taken: 0, too_many: false, heartbeat };
+    let mut list = List {
+        scheme,
+        features: Vec::new(),
+        index: HashMap::new(),
+        bytes: 0,
+        taken: 0,
+        too_many: false,
+        heartbeat,
+    };
     Shingler::default().features(text, scheme, &mut list);
     if list.too_many { Err(TooManyFeatures) } else { Ok(list.features) }
 }
@@ -56,6 +68,7 @@ struct List<'a> {
     scheme: Scheme,
     features: Vec<Feature>,
     index: HashMap<u64, usize>,
+    bytes: usize,
     taken: usize,
     too_many: bool,
     heartbeat: &'a mut dyn FnMut(),
@@ -69,10 +82,11 @@ impl List<'_> {
         }
         if let Some(&index) = self.index.get(&hash) {
             self.features[index].occurrences = self.features[index].occurrences.saturating_add(1);
-        } else if self.features.len() == MAX_FEATURES {
+        } else if self.features.len() == MAX_FEATURES || self.bytes + text.len() > MAX_BYTES {
             self.too_many = true;
         } else {
             self.index.insert(hash, self.features.len());
+            self.bytes += text.len();
             let text = String::from_utf8_lossy(text).into_owned();
             self.features.push(Feature { text, hash, occurrences: 1 });
         }
@@ -109,6 +123,16 @@ pub struct Explanation {
     deciding: Vec<Deciding>,
     /// The differing bits, the weakest first.
     bits: Vec<DifferingBit>,
+}
+
+impl Explanation {
+    /// Writes the features in another way.
+    pub fn rewrite_features(&mut self, rewrite: impl Fn(String) -> String) {
+        let deciding = self.deciding.iter_mut().map(|deciding| &mut deciding.feature);
+        for feature in self.shared.iter_mut().chain(deciding) {
+            *feature = rewrite(std::mem::take(feature));
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]

@@ -21,6 +21,13 @@ pub const MAX_SIZE: i64 = 100_000;
 /// The longest substring.
 pub const MAX_LENGTH: i64 = 1_000;
 
+/// The most substrings that can be known to be frequent.
+pub const MAX_FREQUENT: usize = 1_000_000;
+/// Bytes of letters, at most.
+const MAX_BYTES: usize = u32::MAX as usize;
+/// Five-letter sequences from which on each has a counter of its own: the others share a table, in which texts made for the
+/// purpose could bring about long searches.
+const MANY: usize = 1 << 17;
 /// Letters at the beginning of a substring by which its frequency is judged.
 const JUDGED: usize = 5;
 /// Bits by which five letters are told apart.
@@ -38,6 +45,8 @@ const SCATTER: u32 = 0x9e37_79b1;
 pub enum HeintzeError {
     /// A parameter is outside its range.
     OutOfRange(OutOfRange),
+    /// The text has more bytes of letters than can be counted.
+    TooLong(usize),
     /// There is no memory for this many bytes.
     OutOfMemory(usize),
 }
@@ -46,6 +55,7 @@ impl fmt::Display for HeintzeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OutOfRange(error) => error.fmt(f),
+            Self::TooLong(bytes) => write!(f, "text has {bytes} bytes of letters, more than {MAX_BYTES}"),
             Self::OutOfMemory(bytes) => write!(f, "no memory for {bytes} bytes"),
         }
     }
@@ -98,6 +108,9 @@ impl Parameters {
         frequent: &[i64],
         heartbeat: &mut dyn FnMut(),
     ) -> Result<Vec<i64>, HeintzeError> {
+        let known = i64::try_from(frequent.len()).unwrap_or(i64::MAX);
+        OutOfRange::check("length of frequent", known, 0, MAX_FREQUENT as i64)
+            .map_err(HeintzeError::OutOfRange)?;
         let letters = Letters::of(text, heartbeat)?;
         let mut chosen = Chosen::new(self.size);
         if letters.count() < self.length {
@@ -131,8 +144,10 @@ struct Letters {
 impl Letters {
     fn of(text: &str, heartbeat: &mut dyn FnMut()) -> Result<Self, HeintzeError> {
         let mut letters = Vec::new();
-        reserve(&mut letters, text.len())?;
-        add_letters(text, &mut letters, heartbeat);
+        add_letters(text, &mut letters, heartbeat).map_err(HeintzeError::OutOfMemory)?;
+        if letters.len() > MAX_BYTES {
+            return Err(HeintzeError::TooLong(letters.len()));
+        }
         let mut starts = Vec::new();
         if !letters.is_ascii() {
             let count = boundaries(&letters).count();
@@ -181,18 +196,21 @@ fn number(letter: &u8) -> u32 {
 
 /// How often each five letters come in a text.
 struct Frequencies {
-    /// Open addressing, mostly empty: the key in the upper half, the count in the lower; 0 is empty.
+    /// The key in the upper half, the count in the lower; 0 is empty.
     slots: Vec<u64>,
+    /// Whether keys are places. Otherwise open addressing, mostly empty.
+    is_direct: bool,
 }
 
 impl Frequencies {
     fn count(letters: &Letters, heartbeat: &mut dyn FnMut()) -> Result<Self, HeintzeError> {
         let sequences = letters.count() - JUDGED + 1;
-        let size = 4 * sequences.min(1 << KEY_BITS - 1).next_power_of_two();
+        let is_direct = sequences > MANY;
+        let size = if is_direct { 1 << KEY_BITS } else { 4 * sequences.next_power_of_two() };
         let mut slots = Vec::new();
         reserve(&mut slots, size)?;
         slots.resize(size, 0);
-        let mut frequencies = Self { slots };
+        let mut frequencies = Self { slots, is_direct };
         letters.each_key(heartbeat, |_, key| {
             let slot = frequencies.find(key);
             let count = (frequencies.slots[slot] as u32).saturating_add(1);
@@ -208,6 +226,9 @@ impl Frequencies {
 
     /// The slot of the key, or the empty one where it belongs.
     fn find(&self, key: u32) -> usize {
+        if self.is_direct {
+            return key as usize;
+        }
         let mask = self.slots.len() - 1;
         let mut slot = scatter(key) as usize >> 7 & mask;
         while self.slots[slot] != 0 && (self.slots[slot] >> 32) as u32 != key {

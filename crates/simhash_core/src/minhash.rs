@@ -3,8 +3,7 @@
 //! Broder, "On the resemblance and containment of documents", 1997. The i-th value is the least that any feature of the text
 //! has under the i-th hash; two texts agree there with the probability that their least feature is a shared one,
 //! which is their resemblance. So the share of agreeing values among n is an unbiased estimate, with a variance of
-//! J(1 - J)/n. The hashes of a feature come from one hash of 64 bits, whose halves are x and y: x + i·y modulo 2^32. Any
-//! two of them are independent, and variance asks for no more.
+//! J(1 - J)/n. The hashes of a feature are made of one hash of 64 bits, mixed with a different key each time.
 
 use crate::scheme::Scheme;
 use crate::simhash::Shingler;
@@ -14,6 +13,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// The most values in a signature.
 pub const MAX_HASHES: i64 = 4096;
+
+/// Sets the hashes apart, and mixes them; odd.
+const KEY: u64 = 0x9e37_79b9_7f4a_7c15;
+const MIX: [u64; 2] = [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
 
 /// Why bands cannot be made of a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,9 +79,10 @@ impl MinHasher {
 
 /// Lowers every value to that of the feature, where that is less.
 fn lower(least: &mut [u32], feature: u64) {
-    let (x, y) = ((feature >> 32) as u32, feature as u32);
-    for (value, i) in least.iter_mut().zip(0u32..) {
-        *value = (*value).min(x.wrapping_add(y.wrapping_mul(i)));
+    for (value, i) in least.iter_mut().zip(1u64..) {
+        let mixed = (feature ^ i.wrapping_mul(KEY)).wrapping_mul(MIX[0]);
+        let mixed = (mixed ^ mixed >> 32).wrapping_mul(MIX[1]);
+        *value = (*value).min((mixed >> 32) as u32);
     }
 }
 
@@ -96,6 +100,8 @@ pub fn bands(signature: &[i32], bands: i64) -> Result<Vec<i64>, BandsError> {
     if !signature.len().is_multiple_of(bands) {
         return Err(BandsError::Uneven { values: signature.len(), bands });
     }
+    let length = i64::try_from(signature.len()).unwrap_or(i64::MAX);
+    OutOfRange::check("length of signature", length, 0, MAX_HASHES).map_err(BandsError::OutOfRange)?;
     if signature.is_empty() {
         return Ok(Vec::new());
     }
@@ -154,6 +160,25 @@ mod tests {
             assert!(mean.abs() < 5.0 * (expected / 200.0).sqrt(), "{shared}: mean error {mean}");
             assert!((variance / expected - 1.0).abs() < 0.5, "{shared}: {variance} instead of {expected}");
         }
+    }
+
+    /// 3,000 pairs of short texts, of which the hashes of a band would agree too often if they were not independent.
+    #[test]
+    fn bands_agree_as_often_as_they_should() {
+        let (shared, words, pairs) = (5usize, 10usize, 3000);
+        let resemblance = shared as f64 / (2 * words - shared) as f64;
+        let agreeing = (0..pairs)
+            .filter(|pair| {
+                let first = pair * 1000;
+                let a = signature(&text(first..first + words), 64, "word:1").unwrap();
+                let b = signature(&text(first + words - shared..first + 2 * words - shared), 64, "word:1")
+                    .unwrap();
+                let (a, b) = (bands(&a, 16).unwrap(), bands(&b, 16).unwrap());
+                a.iter().any(|hash| b.contains(hash))
+            })
+            .count() as f64;
+        let expected = pairs as f64 * (1.0 - (1.0 - resemblance.powi(4)).powi(16));
+        assert!((agreeing - expected).abs() < 5.0 * expected.sqrt(), "{agreeing} instead of {expected}");
     }
 
     #[test]

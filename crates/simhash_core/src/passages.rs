@@ -6,11 +6,13 @@
 //! well, whatever else is repeated. Hashes of pieces alone, as [`crate::recursive`] makes, could not promise that: of a piece that
 //! comes many times they would have to try every place.
 //!
-//! Windows are hashed in constant time each. The table is bounded: windows of long texts are dealt with in several
+//! Windows are hashed in constant time each, and equal ones compared where the last comparison ended. The table is bounded: windows of long texts are dealt with in several
 //! rounds, by their hash. Time is linear in the texts, times the rounds (one for every 16 million characters of the
 //! first).
 
 use crate::OutOfRange;
+use crate::rolling::{MERSENNE_61, PRIME, append_mersenne_61};
+use std::cell::Cell;
 use std::fmt;
 
 /// Windows of the first text that one round deals with.
@@ -19,12 +21,13 @@ const MAX_WINDOWS: usize = 1 << 24;
 const BATCH: usize = 64;
 /// Windows between two calls of the heartbeat.
 const STRIDE: usize = 1 << 14;
-/// The base of the windows' polynomials modulo 2^64, and what spreads their values; both odd.
-const BASE: u64 = 0x5851_f42d_4c95_7f2d;
+/// Spreads the values of the windows' polynomials; odd.
 const SCATTER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The longest that passages can be asked to be.
-pub const MAX_MIN_LENGTH: i64 = 1 << 30;
+pub const MAX_MIN_LENGTH: i64 = 1 << 20;
+/// The most passages there can be.
+pub const MAX_PASSAGES: usize = 1 << 23;
 
 /// A passage of the second text that stands in the first as well. Positions and lengths are in characters, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +40,8 @@ pub struct Passage<'a> {
     pub length: usize,
     /// The passage itself.
     pub text: &'a str,
+    /// Its first byte in the second text.
+    pub byte: usize,
 }
 
 /// Why passages were not found.
@@ -44,6 +49,8 @@ pub struct Passage<'a> {
 pub enum PassageError {
     /// A parameter is outside its range.
     OutOfRange(OutOfRange),
+    /// There are more passages than can be listed.
+    TooMany,
     /// There is no memory for this many bytes.
     OutOfMemory(usize),
 }
@@ -52,6 +59,7 @@ impl fmt::Display for PassageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OutOfRange(error) => error.fmt(f),
+            Self::TooMany => write!(f, "texts share more than {MAX_PASSAGES} passages"),
             Self::OutOfMemory(bytes) => write!(f, "no memory for {bytes} bytes"),
         }
     }
@@ -76,7 +84,7 @@ pub fn shared_passages<'a>(
     let window = min_length.map_err(PassageError::OutOfRange)? as usize;
     if a.is_ascii() && b.is_ascii() {
         let matches = find(a.as_bytes(), b.as_bytes(), window, MAX_WINDOWS, heartbeat)?;
-        return Ok(matches.into_iter().map(|m| m.passage(&b[m.b..m.end()])).collect());
+        return Ok(matches.into_iter().map(|m| m.passage(b, m.b, m.end())).collect());
     }
     let matches = find(&characters(a)?, &characters(b)?, window, MAX_WINDOWS, heartbeat)?;
     Ok(with_text(&matches, b))
@@ -102,8 +110,9 @@ impl Match {
         self.b + self.length
     }
 
-    fn passage(self, text: &str) -> Passage<'_> {
-        Passage { a_position: self.a, b_position: self.b, length: self.length, text }
+    fn passage(self, b: &str, start: usize, end: usize) -> Passage<'_> {
+        let (a_position, b_position) = (self.a, self.b);
+        Passage { a_position, b_position, length: self.length, text: &b[start..end], byte: start }
     }
 }
 
@@ -118,8 +127,8 @@ fn with_text<'a>(matches: &[Match], b: &'a str) -> Vec<Passage<'a>> {
     };
     let starts = bytes(&mut matches.iter().map(|m| m.b));
     let ends = bytes(&mut matches.iter().map(|m| m.end()));
-    let texts = starts.into_iter().zip(ends).map(|(start, end)| &b[start..end]);
-    matches.iter().zip(texts).map(|(m, text)| m.passage(text)).collect()
+    let bounds = starts.into_iter().zip(ends);
+    matches.iter().zip(bounds).map(|(m, (start, end))| m.passage(b, start, end)).collect()
 }
 
 fn find<T: Copy + Eq + Into<u32>>(
@@ -134,7 +143,7 @@ fn find<T: Copy + Eq + Into<u32>>(
         return Ok(Vec::new());
     }
     let rounds = windows.div_ceil(max_windows);
-    let texts = Texts { a, b, window, are_one: a == b };
+    let texts = Texts { a, b, window, are_one: a == b, verified: Cell::new((usize::MAX, 0)) };
     let mut table = Table::new(2 * (windows / rounds))?;
     let mut found = Vec::new();
     for round in 0..rounds {
@@ -146,17 +155,25 @@ fn find<T: Copy + Eq + Into<u32>>(
             table.warm_up(batch);
             for &(at, hash) in batch {
                 if result.is_ok() {
-                    result = table.add(hash, at, |other| texts.a_window(other) == texts.a_window(at));
+                    result = table.add(hash, at, |other| texts.are_equal(other, texts.a, at));
                 }
             }
         });
         result?;
-        let mut search = Search { texts, before: &found, new: Vec::new(), covered_to: 0, waiting: None };
+        texts.verified.set((usize::MAX, 0));
+        let mut search = Search {
+            texts: &texts,
+            before: &found,
+            new: Vec::new(),
+            covered_to: 0,
+            waiting: None,
+            too_many: false,
+        };
         each_batch(b, window, is_in_round, heartbeat, |batch| {
             table.warm_up(batch);
             for &(at, hash) in batch {
                 if !search.is_covered(at)
-                    && let Some(first) = table.get(hash, |other| texts.a_window(other) == texts.b_window(at))
+                    && let Some(first) = table.get(hash, |other| texts.are_equal(other, texts.b, at))
                     && !(texts.are_one && first == at)
                 {
                     search.take(first, at);
@@ -164,7 +181,11 @@ fn find<T: Copy + Eq + Into<u32>>(
             }
         });
         search.finish();
+        if search.too_many {
+            return Err(PassageError::TooMany);
+        }
         let new = search.new;
+        reserve(&mut found, new.len())?;
         found.extend(new);
         keep_widest(&mut found);
     }
@@ -172,21 +193,31 @@ fn find<T: Copy + Eq + Into<u32>>(
 }
 
 /// Both texts, and the length of their windows.
-#[derive(Clone, Copy)]
 struct Texts<'a, T> {
     a: &'a [T],
     b: &'a [T],
     window: usize,
     are_one: bool,
+    /// Where the windows stand that were found to be equal last.
+    verified: Cell<(usize, usize)>,
 }
 
 impl<T: Copy + Eq> Texts<'_, T> {
-    fn a_window(&self, at: usize) -> &[T] {
-        &self.a[at..at + self.window]
-    }
-
-    fn b_window(&self, at: usize) -> &[T] {
-        &self.b[at..at + self.window]
+    /// Whether the window of the first text equals that of `text`. Where the last pair compared overlaps with this one and
+    /// was equal, only what is behind it is compared.
+    fn are_equal(&self, in_a: usize, text: &[T], at: usize) -> bool {
+        let (last_in_a, last) = self.verified.get();
+        let known = match (in_a.checked_sub(last_in_a), at.checked_sub(last)) {
+            (Some(ahead), Some(same)) if ahead == same => self.window.saturating_sub(ahead),
+            _ => 0,
+        };
+        let is_same_place = std::ptr::eq(&self.a[in_a], &text[at]);
+        let rest = known..self.window;
+        let are_equal = is_same_place || self.a[in_a..][rest.clone()] == text[at..][rest];
+        if are_equal {
+            self.verified.set((in_a, at));
+        }
+        are_equal
     }
 
     /// The longest match around these equal windows.
@@ -200,7 +231,7 @@ impl<T: Copy + Eq> Texts<'_, T> {
 
 /// Goes through the second text from left to right.
 struct Search<'a, T> {
-    texts: Texts<'a, T>,
+    texts: &'a Texts<'a, T>,
     /// The matches of earlier rounds that are still to come, in their order.
     before: &'a [Match],
     /// Those of this round.
@@ -210,6 +241,7 @@ struct Search<'a, T> {
     /// Equal windows, the later of which has the first symbol behind `covered_to`. The last such are taken, since
     /// they reach farthest.
     waiting: Option<(usize, usize)>,
+    too_many: bool,
 }
 
 impl<T: Copy + Eq> Search<'_, T> {
@@ -246,6 +278,10 @@ impl<T: Copy + Eq> Search<'_, T> {
     }
 
     fn keep(&mut self, a: usize, b: usize) {
+        if self.new.len() + 1 > MAX_PASSAGES || self.new.try_reserve(1).is_err() {
+            self.too_many = true;
+            return;
+        }
         let found = self.texts.extend(a, b);
         self.covered_to = found.end();
         self.new.push(found);
@@ -292,10 +328,16 @@ fn each_window<T: Copy + Into<u32>>(
     mut consumer: impl FnMut(usize, u64),
 ) {
     let symbol = |symbol: T| u64::from(symbol.into()) + 1;
-    let top = (0..window).fold(1u64, |power, _| power.wrapping_mul(BASE));
+    let append = append_mersenne_61(PRIME);
+    let top = (0..window).fold(1, |power, _| append(power, 0));
+    // The negative of symbol · top.
+    let removal = |old: T| {
+        let product = u128::from(symbol(old)) * u128::from(top);
+        let folded = (product as u64 & MERSENNE_61) + (product >> 61) as u64;
+        2 * MERSENNE_61 - folded
+    };
     let (first, rest) = text.split_at(window);
-    let mut value =
-        first.iter().fold(0, |value: u64, &new| value.wrapping_mul(BASE).wrapping_add(symbol(new)));
+    let mut value = first.iter().fold(0, |value: u64, &new| append(value, symbol(new)));
     let spread = |value: u64| {
         let product = value.wrapping_mul(SCATTER);
         product ^ product >> 32
@@ -304,8 +346,7 @@ fn each_window<T: Copy + Into<u32>>(
     for (stride, (old, new)) in text.chunks(STRIDE).zip(rest.chunks(STRIDE)).enumerate() {
         heartbeat();
         for (at, (&old, &new)) in (stride * STRIDE + 1..).zip(old.iter().zip(new)) {
-            let without = value.wrapping_mul(BASE).wrapping_sub(symbol(old).wrapping_mul(top));
-            value = without.wrapping_add(symbol(new));
+            value = append(value, symbol(new) + removal(old));
             consumer(at, spread(value));
         }
     }

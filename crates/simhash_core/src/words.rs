@@ -171,11 +171,19 @@ impl Words {
     }
 }
 
-/// Appends the letters of the text in UTF-8, normalized and in lower case.
-pub(crate) fn add_letters(text: &str, letters: &mut Vec<u8>, heartbeat: &mut dyn FnMut()) {
+/// Appends the letters of the text in UTF-8, normalized and in lower case. On a failure, tells for how many bytes there is
+/// no memory.
+pub(crate) fn add_letters(
+    text: &str,
+    letters: &mut Vec<u8>,
+    heartbeat: &mut dyn FnMut(),
+) -> Result<(), usize> {
     let mut rest = text;
     let mut passed = 0;
     while let Some(run) = next_run(rest) {
+        // No character becomes more than 18 by normalization.
+        let most = if run.has(NOT_ASCII) { 18 * run.text.len() } else { run.text.len() };
+        letters.try_reserve(most).map_err(|_| letters.len() + most)?;
         if run.has(NOT_ASCII) {
             let mut utf8 = [0; 4];
             for letter in normalize(run.text, Keep::All).filter(|&c| is_letter(c)) {
@@ -194,6 +202,7 @@ pub(crate) fn add_letters(text: &str, letters: &mut Vec<u8>, heartbeat: &mut dyn
         }
     }
     letters.make_ascii_lowercase();
+    Ok(())
 }
 
 /// NFKC, case folding, removal of what is invisible, and NFKC again, since these leave new neighbours.
@@ -262,7 +271,7 @@ impl Run<'_> {
     fn may_have_address(&self) -> bool {
         let before_end = &self.text.as_bytes()[..self.text.len() - 1];
         self.has(ADDRESS) && before_end.iter().any(|&byte| class(byte) & ADDRESS != 0)
-            || self.has(DIGIT) && self.has(PUNCTUATION) && self.text.len() >= UUID_LENGTH
+            || self.has(PUNCTUATION) && self.text.len() >= UUID_LENGTH
     }
 }
 
