@@ -31,7 +31,9 @@ VACUUM ANALYZE document;
 SELECT kb AS "KB a row", call, round(mbs) AS "MB/s", core AS "in the crate", round(100 * mbs / nullif(core, 0)) AS "% of it"
 FROM unnest('{1,5,20,100}'::integer[]) AS kb,
      (VALUES (1, $$simhash(body, 'char:8')$$, :char8), (2, $$simhash(body, 'word:3')$$, :word3),
-             (3, $$simhash(body)$$, :doc1), (4, $$manber_sketch(body)$$, :manber)) AS calls (number, call, core),
+             (3, $$simhash(body)$$, :doc1), (4, $$simhash(body, 'commoncrawl')$$, :commoncrawl), (5, $$manber_sketch(body)$$, :manber),
+             (6, $$winnow_sketch(body)$$, :winnow), (7, $$heintze_sketch(body)$$, :heintze), (8, $$minhash(body)$$, :minhash),
+             (9, $$passage_sketch(body, 106)$$, :recursive), (10, $$extract_text(body)$$, 0)) AS calls (number, call, core),
      LATERAL (SELECT 20000 / median_ms(format('SELECT count(%s) FROM document WHERE kb = %s', call, kb)) AS mbs) AS m
 ORDER BY number, kb;
 

@@ -62,7 +62,6 @@ fn explain_as_jsonb(call: Call) -> Result<pg_sys::Datum, SqlError> {
 }
 
 #[pg_extern(sql = false)]
-#[expect(clippy::type_complexity, reason = "a row")]
 fn simhash_schemes() -> TableIterator<
     'static,
     (

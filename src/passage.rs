@@ -44,7 +44,6 @@ fn shared_passages(
 }
 
 #[pg_extern(sql = false)]
-#[expect(clippy::type_complexity, reason = "a row")]
 fn recursive_shingles(
     doc: &[u8],
     min_level: i32,

@@ -148,7 +148,7 @@ fn find<T: Copy + Eq + Into<u32>>(
     let mut found = Vec::new();
     for round in 0..rounds {
         // By the lower half of the hash, of which the table knows nothing.
-        let is_in_round = |hash: u64| (u64::from(hash as u32) * rounds as u64 >> 32) as usize == round;
+        let is_in_round = |hash: u64| ((u64::from(hash as u32) * rounds as u64) >> 32) as usize == round;
         let mut result = Ok(());
         table.clear();
         each_batch(a, window, is_in_round, heartbeat, |batch| {
@@ -381,7 +381,7 @@ impl Table {
 
     /// Where the search for a hash begins. The tag alone decides, so that a larger table can be made without the hashes.
     fn slot(&self, hash: u64) -> usize {
-        (u128::from(tag(hash)) * self.slots.len() as u128 >> 64) as usize
+        ((u128::from(tag(hash)) * self.slots.len() as u128) >> 64) as usize
     }
 
     /// Adds the position of a window, unless there is an equal one.

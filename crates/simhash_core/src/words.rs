@@ -99,7 +99,7 @@ impl Words {
         if skipped {
             return;
         }
-        let is_ascii = !run.has(NOT_ASCII) && !(keep == Keep::Prose && run.has(CONTROL));
+        let is_ascii = !(run.has(NOT_ASCII) || keep == Keep::Prose && run.has(CONTROL));
         if !is_ascii {
             self.add_unicode_run(run.text, keep);
         } else if run.has(PUNCTUATION | CONTROL) {
@@ -309,7 +309,7 @@ fn count_letters(text: &[u8]) -> usize {
 fn mark_others(bytes: u64) -> u64 {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let high = bytes & (EACH << 7);
-    let lower_case = (bytes & !(EACH << 7)) | EACH * 0x20;
+    let lower_case = (bytes & !(EACH << 7)) | (EACH * 0x20);
     let from_a = lower_case + EACH * (0x80 - b'a' as u64);
     let past_z = lower_case + EACH * (0x7f - b'z' as u64);
     (!from_a | past_z | high) & (EACH << 7)
