@@ -182,9 +182,32 @@ mod tests {
         assert_eq!(level_for(usize::MAX), Some(12));
     }
 
-    /// For the text's 2^30 bytes: 805,306,368, 603,979,776 … hashes; the same shares of 4^6 symbols.
+    /// What the source's table says of 2^30 bytes, scaled down to 4^6 and to 4^9.
     #[test]
     fn each_level_has_three_quarters_of_the_hashes_of_the_last() {
+        const OF_A_GIBIBYTE: [usize; 14] = [
+            805_306_368,
+            603_979_776,
+            452_984_832,
+            339_738_624,
+            254_803_968,
+            191_102_976,
+            143_327_232,
+            107_495_424,
+            80_621_568,
+            60_466_176,
+            45_349_632,
+            34_012_224,
+            25_509_168,
+            19_131_876,
+        ];
+        for (level, expected) in (1u32..).zip(OF_A_GIBIBYTE) {
+            let kept =
+                (0..1usize << 18).filter(|&position| is_kept(position % length_of(level.min(9)))).count();
+            let above_nine = level.saturating_sub(9);
+            let scaled = (kept << 12) * 3usize.pow(above_nine) / 4usize.pow(above_nine);
+            assert_eq!(scaled, expected, "{level}");
+        }
         let symbols = 4096;
         let found = shingles(&vec![b'x'; symbols + 4096], 1, 6);
         for level in 1..=6 {

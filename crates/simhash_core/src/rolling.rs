@@ -50,7 +50,7 @@ impl<A: Fn(u64, u64) -> u64> Rolling<A> {
 
     /// Rolls on by one window in each of the texts, `values` being those of their first windows, until the shortest
     /// ends. `consumer` gets the values after each step.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn roll(
         &self,
         texts: [&[u8]; LANES],
@@ -101,7 +101,7 @@ impl<A: Fn(u64, u64) -> u64> Rolling<A> {
 }
 
 /// value · p + addend modulo 2^61 - 1. 2^61 is 1 there, so what is above is added to what is below.
-#[inline]
+#[inline(always)]
 pub(crate) fn append_mersenne_61(prime: u64) -> impl Fn(u64, u64) -> u64 {
     move |value, addend| {
         let product = u128::from(value) * u128::from(prime);
