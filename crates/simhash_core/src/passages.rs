@@ -6,9 +6,9 @@
 //! well, whatever else is repeated. Hashes of pieces alone, as [`crate::recursive`] makes, could not promise that: of a piece that
 //! comes many times they would have to try every place.
 //!
-//! Windows are hashed in constant time each, and equal ones compared where the last comparison ended. The table is bounded: windows of long texts are dealt with in several
-//! rounds, by their hash. Time is linear in the texts, times the rounds (one for every 16 million characters of the
-//! first).
+//! Windows are hashed in constant time each, and equal ones compared where the last comparison ended. The table is bounded:
+//! windows of long texts are dealt with in several rounds, by their hash. Time is linear in the texts, times the rounds (one
+//! for every 16 million characters of the first); very periodic texts take longer, the longer `min_length` is.
 
 use crate::OutOfRange;
 use crate::rolling::{MERSENNE_61, PRIME, append_mersenne_61};

@@ -36,8 +36,7 @@ impl<A: Fn(u64, u64) -> u64> Rolling<A> {
         rolling
     }
 
-    /// What to add to take a symbol out again: the negative of symbol · p^s, which takes as many multiplications as
-    /// the symbol has bits.
+    /// What to add to take a symbol out again: the negative of symbol · p^s.
     fn removal_of(&self, symbol: u64) -> u64 {
         let product = u128::from(symbol) * u128::from(self.top) % u128::from(self.modulus);
         (self.modulus - product as u64) % self.modulus
@@ -87,10 +86,9 @@ impl<A: Fn(u64, u64) -> u64> Rolling<A> {
     ) {
         let mut new = symbols();
         let mut value = 0;
-        for taken in 0..self.window {
+        for _ in 0..self.window {
             let Some(symbol) = new.next() else { return };
             value = (self.append)(value, symbol % self.modulus);
-            debug_assert!(taken < self.window);
         }
         consumer(value);
         for (old, new) in symbols().zip(new) {
