@@ -7,6 +7,7 @@
 
 mod am;
 mod ball;
+mod dedup;
 mod explain;
 mod gist;
 mod hamming;
@@ -20,6 +21,9 @@ mod sketch;
 mod spelling;
 mod trigger;
 mod weighted;
+
+// Where `#[pg_guard]` looks for what it wraps imported functions in.
+use pgrx::pg_sys::ffi;
 
 pgrx::pg_module_magic!(name, version);
 
@@ -38,10 +42,10 @@ pgrx::extension_sql_file!("../sql/minhash.sql", name = "minhash", requires = ["s
 pgrx::extension_sql_file!("../sql/passage.sql", name = "passage", requires = ["minhash"]);
 pgrx::extension_sql_file!("../sql/html.sql", name = "html", requires = ["passage"]);
 pgrx::extension_sql_file!("../sql/trigger.sql", name = "trigger", requires = ["html"]);
+pgrx::extension_sql_file!("../sql/dedup.sql", name = "dedup", requires = ["trigger"]);
 
 /// Called by Postgres when it loads the library.
 #[pgrx::pg_guard]
-
 extern "C-unwind" fn _PG_init() {
     planner::install_hook();
     am::register();

@@ -48,6 +48,13 @@ impl Call {
         unsafe { (*self.0).args.as_slice(index + 1)[index].value }
     }
 
+    /// The result NULL.
+    pub(crate) fn null(self) -> pg_sys::Datum {
+        // SAFETY: the information on the call in progress.
+        unsafe { (*self.0).isnull = true };
+        pg_sys::Datum::null()
+    }
+
     /// An argument of type bigint.
     pub(crate) fn bigint(self, index: usize) -> i64 {
         self.datum(index).value() as i64

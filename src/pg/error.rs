@@ -4,6 +4,7 @@ use super::text;
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReport;
+use simhash_core::clusters::{Linkage, UnknownLinkage};
 use simhash_core::explain::TooManyFeatures;
 use simhash_core::heintze::HeintzeError;
 use simhash_core::html::HtmlError;
@@ -110,6 +111,44 @@ pub(crate) fn no_json() -> SqlError {
 pub(crate) fn weight(error: WeightError) -> SqlError {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("weight {} is out of range", error.0))
         .set_detail(format!("Valid values are 0 to {MAX_WEIGHT}."))
+}
+
+pub(crate) fn ids_differ_in_number(ids: usize, fingerprints: usize) -> SqlError {
+    report(
+        Code::ERRCODE_ARRAY_ELEMENT_ERROR,
+        format!("{ids} ids cannot be those of {fingerprints} fingerprints"),
+    )
+    .set_hint("Collect both in one query: SELECT array_agg(id), array_agg(si) FROM document.")
+}
+
+pub(crate) fn null_id() -> SqlError {
+    report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "ids must not be NULL")
+        .set_hint("Leave these rows out, or use the window function simhash_cluster, whose keys may be NULL.")
+}
+
+pub(crate) fn linkage(error: UnknownLinkage) -> SqlError {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("unknown linkage \"{}\"", quote(&error.0)))
+        .set_hint(format!("Valid linkages are {}.", Linkage::VALID))
+}
+
+pub(crate) fn null_argument(name: &str) -> SqlError {
+    report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("{name} must not be NULL"))
+}
+
+pub(crate) fn too_many_fingerprints(rows: usize) -> SqlError {
+    report(
+        Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+        format!("{rows} fingerprints are too many to be compared at once"),
+    )
+    .set_hint("Cut the table into parts that have nothing in common, with PARTITION BY or WHERE.")
+}
+
+pub(crate) fn set_not_accepted() -> SqlError {
+    report(
+        Code::ERRCODE_FEATURE_NOT_SUPPORTED,
+        "set-valued function called in context that cannot accept a set",
+    )
+    .set_hint("Call it in FROM.")
 }
 
 pub(crate) fn weights_differ_in_number(features: usize, weights: usize) -> SqlError {

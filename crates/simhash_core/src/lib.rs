@@ -19,7 +19,9 @@
 mod addresses;
 mod batch;
 mod bit_counts;
+mod buckets;
 mod char_shingles;
+pub mod clusters;
 mod common_crawl;
 mod distinct;
 mod error;
@@ -29,6 +31,7 @@ pub mod heintze;
 pub mod html;
 pub mod manber;
 pub mod minhash;
+pub mod near_pairs;
 pub mod passages;
 pub mod recursive;
 mod rolling;
@@ -38,7 +41,6 @@ mod simhash;
 mod sink;
 pub mod sketch;
 pub mod spelling;
-
 pub mod weighted;
 pub mod winnow;
 mod words;

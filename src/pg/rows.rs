@@ -1,0 +1,55 @@
+//! The rows of a set-returning function: in memory up to `work_mem`, in a temporary file beyond.
+
+use super::error::{self, SqlError};
+use pgrx::{PgMemoryContexts, pg_sys};
+
+/// The result of the call in progress, row by row.
+pub(crate) struct Rows {
+    store: *mut pg_sys::Tuplestorestate,
+    columns: pg_sys::TupleDesc,
+}
+
+impl Rows {
+    /// # Safety
+    /// The information must be that of the call in progress, of a function declared to return a set of records with OUT
+    /// parameters.
+    pub(crate) unsafe fn of(call: pg_sys::FunctionCallInfo) -> Result<Self, SqlError> {
+        // SAFETY: the call's result information is of this type where the caller can take a set. What is made here
+        // lives as long as the query, which is why it is made in that memory.
+        unsafe {
+            let result = (*call).resultinfo.cast::<pg_sys::ReturnSetInfo>();
+            let takes_set = !result.is_null() && pgrx::is_a(result.cast(), pg_sys::NodeTag::T_ReturnSetInfo);
+            if !takes_set
+                || (*result).allowedModes & pg_sys::SetFunctionReturnMode::SFRM_Materialize as i32 == 0
+            {
+                return Err(error::set_not_accepted());
+            }
+            let result = &mut *result;
+            let backwards =
+                result.allowedModes & pg_sys::SetFunctionReturnMode::SFRM_Materialize_Random as i32 != 0;
+            PgMemoryContexts::For((*result.econtext).ecxt_per_query_memory).switch_to(|_| {
+                let mut columns = std::ptr::null_mut();
+                let class = pg_sys::get_call_result_type(call, std::ptr::null_mut(), &raw mut columns);
+                if class != pg_sys::TypeFuncClass::TYPEFUNC_COMPOSITE {
+                    return Err(error::set_not_accepted());
+                }
+                let columns = pg_sys::CreateTupleDescCopy(columns);
+                let store = pg_sys::tuplestore_begin_heap(backwards, false, pg_sys::work_mem);
+                result.returnMode = pg_sys::SetFunctionReturnMode::SFRM_Materialize;
+                result.setResult = store;
+                result.setDesc = columns;
+                Ok(Self { store, columns })
+            })
+        }
+    }
+
+    /// Adds a row, none of whose values is NULL unless it says so.
+    pub(crate) fn put<const N: usize>(&mut self, values: [Option<pg_sys::Datum>; N]) {
+        let mut nulls = values.map(|value| value.is_none());
+        let mut values = values.map(|value| value.unwrap_or(pg_sys::Datum::null()));
+        // SAFETY: made by `of`; the function that calls this puts as many values as its rows have columns, of their types.
+        unsafe {
+            pg_sys::tuplestore_putvalues(self.store, self.columns, values.as_mut_ptr(), nulls.as_mut_ptr());
+        }
+    }
+}

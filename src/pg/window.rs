@@ -1,0 +1,122 @@
+//! Window functions: the rows of a partition, and memory that lives as long as it.
+#![allow(non_snake_case, reason = "names of PostgreSQL's own")]
+
+use super::call::Call;
+use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
+use std::ffi::c_int;
+
+// From windowapi.h and datum.h, which pgrx leaves out.
+#[pg_guard]
+unsafe extern "C-unwind" {
+    fn WinGetPartitionLocalMemory(
+        window: *mut pg_sys::WindowObjectData,
+        size: usize,
+    ) -> *mut *mut std::ffi::c_void;
+    fn WinGetCurrentPosition(window: *mut pg_sys::WindowObjectData) -> i64;
+    fn WinGetPartitionRowCount(window: *mut pg_sys::WindowObjectData) -> i64;
+    fn WinGetFuncArgInPartition(
+        window: *mut pg_sys::WindowObjectData,
+        argument: c_int,
+        position: c_int,
+        seek_type: c_int,
+        set_mark: bool,
+        is_null: *mut bool,
+        is_out: *mut bool,
+    ) -> pg_sys::Datum;
+    fn WinGetFuncArgCurrent(
+        window: *mut pg_sys::WindowObjectData,
+        argument: c_int,
+        is_null: *mut bool,
+    ) -> pg_sys::Datum;
+    fn datumCopy(value: pg_sys::Datum, by_value: bool, length: c_int) -> pg_sys::Datum;
+}
+
+/// `WINDOW_SEEK_HEAD` of windowapi.h: positions count from the first row of the partition.
+const FROM_FIRST_ROW: c_int = 1;
+
+/// The partition that a window function is called for, at its current row.
+pub(crate) struct Partition {
+    window: *mut pg_sys::WindowObjectData,
+    call: Call,
+}
+
+impl Partition {
+    /// # Safety
+    /// The call must be that of a function declared WINDOW: only a window calls these.
+    pub(crate) unsafe fn of(call: Call) -> Self {
+        // SAFETY: the information on the call is alive; a window passes itself as the context.
+        Self { window: unsafe { (*call.info()).context.cast() }, call }
+    }
+
+    /// How many rows the partition has.
+    pub(crate) fn rows(&self) -> i64 {
+        // SAFETY: a live window, as promised to `of`; so below.
+        unsafe { WinGetPartitionRowCount(self.window) }
+    }
+
+    /// The place of the current row, from 0.
+    pub(crate) fn current_row(&self) -> i64 {
+        // SAFETY: as above.
+        unsafe { WinGetCurrentPosition(self.window) }
+    }
+
+    /// An argument at a row of the partition, if it is not NULL.
+    pub(crate) fn argument_at(&self, row: i32, argument: i32) -> Option<pg_sys::Datum> {
+        let (mut is_null, mut is_out) = (true, true);
+        // SAFETY: as above; the function has that argument.
+        let value = unsafe {
+            WinGetFuncArgInPartition(
+                self.window,
+                argument,
+                row,
+                FROM_FIRST_ROW,
+                false,
+                &raw mut is_null,
+                &raw mut is_out,
+            )
+        };
+        (!is_null && !is_out).then_some(value)
+    }
+
+    /// An argument at the current row, if it is not NULL.
+    pub(crate) fn argument(&self, argument: i32) -> Option<pg_sys::Datum> {
+        let mut is_null = true;
+        // SAFETY: as above.
+        let value = unsafe { WinGetFuncArgCurrent(self.window, argument, &raw mut is_null) };
+        (!is_null).then_some(value)
+    }
+
+    /// What is kept for this partition, made when it is first asked for, and dropped when the partition is done.
+    pub(crate) fn state<T>(&mut self, make: impl FnOnce(&Self) -> T) -> &mut T {
+        // SAFETY: memory of that size, zero at first, that is freed with the partition. The pointer in it is either null or
+        // the one that is written here; a window function has one type of state.
+        unsafe {
+            let place = WinGetPartitionLocalMemory(self.window, size_of::<*mut T>());
+            if (*place).is_null() {
+                let state = make(self);
+                *place = self.context().leak_and_drop_on_delete(state).cast();
+            }
+            &mut *(*place).cast()
+        }
+    }
+
+    /// A copy, which lives as long as the partition, of a value of the type that the argument has.
+    pub(crate) fn keep(&self, argument: i32, value: pg_sys::Datum) -> pg_sys::Datum {
+        let (mut length, mut by_value) = (0, false);
+        // SAFETY: the function's own information; the value is of the type that is looked up.
+        unsafe {
+            let kind = pg_sys::get_fn_expr_argtype((*self.call.info()).flinfo, argument);
+            pg_sys::get_typlenbyval(kind, &raw mut length, &raw mut by_value);
+            self.context().switch_to(|_| datumCopy(value, by_value, length.into()))
+        }
+    }
+
+    /// The memory of the partition.
+    fn context(&self) -> PgMemoryContexts {
+        // SAFETY: allocated by Postgres in the context that is asked for.
+        unsafe {
+            let place = WinGetPartitionLocalMemory(self.window, size_of::<*mut std::ffi::c_void>());
+            PgMemoryContexts::For(pg_sys::GetMemoryChunkContext(place.cast()))
+        }
+    }
+}

@@ -1,0 +1,127 @@
+# Clusters and pairs of 20,000 fingerprints are those of a naive oracle, for each radius from 0 to 12 and both linkages;
+# long work can be cancelled, and says how far it is.
+
+use strict;
+use warnings;
+use Test::More;
+use Time::HiRes qw(time);
+use SimhashTest;
+
+use constant ROWS => 20_000;
+use constant MAX_RADIUS => 12;
+
+my $seed = $ENV{SEED} // int(rand(2**31));
+diag("seed $seed");
+
+my $node = start_node('clusters');
+
+# Scattered ones, families whose members differ in up to eight bits of one of them, long chains, equal ones, and NULLs; in no order.
+$node->safe_psql('postgres', qq{
+	SELECT setseed(($seed % 1000003) / 1000003.0);
+	CREATE TABLE document AS
+	SELECT id, CASE floor(random() * 12)
+		WHEN 0 THEN NULL
+		WHEN 1 THEN hashint8extended(floor(random() * 300)::bigint, 2)
+		-- Neighbours of a chain differ in four bits.
+		WHEN 2 THEN (15::bigint << (4 * floor(random() * 15)::integer)) - 1
+		WHEN 3 THEN hashint8extended(floor(random() * 1e9)::bigint, 1)
+		WHEN 4 THEN hashint8extended(floor(random() * 1e9)::bigint, 1)
+		ELSE hashint8extended(floor(random() * 2000)::bigint, 3) # (
+			SELECT bit_or(1::bigint << floor(random() * 64 + id * 0)::integer) FROM generate_series(1, 1 + id % 8)) END AS si
+	FROM generate_series(1, @{[ROWS]}) AS id ORDER BY random();
+	-- The oracle: everything with everything, without an index.
+	CREATE TABLE near AS
+	SELECT a.id AS a, b.id AS b, bit_count((a.si # b.si)::bit(64)) AS distance
+	FROM document AS a JOIN document AS b ON a.id < b.id AND bit_count((a.si # b.si)::bit(64)) <= @{[MAX_RADIUS]};});
+
+# The earlier of each near pair, by the later one, with the distance.
+my @near;
+for (split(/\n/, $node->safe_psql('postgres', 'SELECT b, a, distance FROM near ORDER BY b, a')))
+{
+	my ($b, $a, $distance) = split(/\|/);
+	push @{ $near[$b] }, [ $a, $distance ];
+}
+my ($pairs, $rows) = split(/\|/, $node->safe_psql('postgres', 'SELECT (SELECT count(*) FROM near), count(si) FROM document'));
+cmp_ok($pairs, '>', 10_000, "$pairs pairs of $rows fingerprints");
+
+sub leaders
+{
+	my ($radius) = @_;
+	my @keeper;
+	for my $b (1 .. ROWS)
+	{
+		my ($leader) = grep { $_->[1] <= $radius && $keeper[ $_->[0] ] == $_->[0] } @{ $near[$b] // [] };
+		$keeper[$b] = $leader ? $leader->[0] : $b;
+	}
+	return @keeper;
+}
+
+# The smallest id that can be reached.
+sub connected
+{
+	my ($radius) = @_;
+	my (@neighbours, @keeper);
+	for my $b (1 .. ROWS)
+	{
+		for (grep { $_->[1] <= $radius } @{ $near[$b] // [] })
+		{
+			push @{ $neighbours[$b] }, $_->[0];
+			push @{ $neighbours[ $_->[0] ] }, $b;
+		}
+	}
+	for my $first (1 .. ROWS)
+	{
+		my @reached = ($first);
+		while (defined(my $next = pop @reached))
+		{
+			next if defined $keeper[$next];
+			$keeper[$next] = $first;
+			push @reached, @{ $neighbours[$next] // [] };
+		}
+	}
+	return @keeper;
+}
+
+my %oracle = (leader => \&leaders, connected => \&connected);
+for my $linkage (sort keys %oracle)
+{
+	for my $radius (0 .. MAX_RADIUS)
+	{
+		my @keeper = $oracle{$linkage}->($radius);
+		my $expected = join("\n", map { "$_|$keeper[$_]" } 1 .. ROWS);
+		my $clusters = grep { $keeper[$_] == $_ } 1 .. ROWS;
+		my $found = $node->safe_psql('postgres', qq{
+			SELECT c.* FROM (SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM document) AS d,
+				simhash_clusters(ids, sis, $radius, '$linkage') AS c ORDER BY c.id});
+		ok($found eq $expected, "radius $radius, $linkage: the function's $clusters clusters are those of the oracle (seed $seed)");
+		$found = $node->safe_psql('postgres',
+			"SELECT id, simhash_cluster(id, si, $radius, '$linkage') OVER (ORDER BY id) FROM document ORDER BY id");
+		ok($found eq $expected, "radius $radius, $linkage: so are the window's (seed $seed)");
+	}
+}
+for my $radius (0 .. MAX_RADIUS)
+{
+	my $differing = $node->safe_psql('postgres', qq{
+		WITH pairs AS (
+			SELECT p.* FROM (SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM document) AS d, hamming_pairs(ids, sis, $radius) AS p),
+		expected AS (SELECT * FROM near WHERE distance <= $radius)
+		SELECT count(*) FROM ((TABLE pairs EXCEPT ALL TABLE expected) UNION ALL (TABLE expected EXCEPT ALL TABLE pairs)) AS d});
+	is($differing, 0, "radius $radius: the pairs are those of the oracle (seed $seed)");
+}
+
+# Work that takes minutes.
+$node->safe_psql('postgres', 'CREATE TABLE scattered AS SELECT i AS id, hashint8extended(i, 1) AS si FROM generate_series(1, 1000000) AS i');
+my $arrays = '(SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM scattered) AS a';
+for my $query (
+	'SELECT count(k) FROM (SELECT simhash_cluster(id, si, 24) OVER (ORDER BY id) AS k FROM scattered) AS c',
+	"SELECT count(*) FROM $arrays, simhash_clusters(ids, sis, 20, 'connected')",
+	"SELECT count(*) FROM $arrays, hamming_pairs(ids, sis, 18)")
+{
+	my $begin = time;
+	my (undef, undef, $err) = run_psql($node, 'postgres', "SET statement_timeout = '8s'; $query");
+	like($err, qr/canceling statement due to statement timeout/, "cancelled: $query");
+	cmp_ok(time - $begin, '<', 11, 'within a second or two');
+	like($err, qr/NOTICE:  \w+: \d+ % of 1000000 fingerprints compared/, 'after it had said how far it was');
+}
+
+done_testing();
