@@ -4,7 +4,7 @@ CREATE FUNCTION simhash_cluster(key anyelement, si bigint, radius integer, linka
     LANGUAGE C WINDOW IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000
     AS 'MODULE_PATHNAME', 'simhash_cluster';
 COMMENT ON FUNCTION simhash_cluster(anyelement, bigint, integer, text) IS
-    'window function: the key of the row that keeps the cluster of near-duplicates, its first in the order of the window; linkage is leader or connected';
+    'window function: the key of the row that keeps the cluster of near-duplicates, its first in the order of the window; linkage is leader or connected, and the first row of a partition says which, and the radius';
 
 CREATE FUNCTION simhash_clusters(
     ids bigint[],

@@ -68,14 +68,21 @@ impl Fingerprints {
     }
 
     /// For each of so many rows the row of its keeper. A row without a fingerprint is its own.
-    fn keepers(&self, function: &'static str, rows: usize, radius: u32, linkage: Linkage) -> Vec<u32> {
+    fn keepers(
+        &self,
+        function: &'static str,
+        rows: usize,
+        radius: u32,
+        linkage: Linkage,
+    ) -> Result<Vec<u32>, SqlError> {
         let mut reporter = Reporter::new(function, self.values.len());
-        let found = clusters::keepers(&self.values, radius, linkage, &mut |progress| reporter.tell(progress));
+        let found = clusters::keepers(&self.values, radius, linkage, &mut |progress| reporter.tell(progress))
+            .map_err(|error| error::out_of_memory(error.0))?;
         let mut keepers: Vec<u32> = (0..rows as u32).collect();
         for (&row, &keeper) in self.rows.iter().zip(&found) {
             keepers[row as usize] = self.rows[keeper as usize];
         }
-        keepers
+        Ok(keepers)
     }
 }
 
@@ -112,7 +119,7 @@ fn simhash_clusters(
     let mut given = Fingerprints::of(&fingerprints)?;
     // The smallest id of a cluster keeps.
     given.sort_by(ids);
-    let keepers = given.keepers("simhash_clusters", ids.len(), radius, linkage);
+    let keepers = given.keepers("simhash_clusters", ids.len(), radius, linkage)?;
     drop(given);
     // SAFETY: declared so in `sql/dedup.sql`.
     let mut rows = unsafe { Rows::of(call) }?;
@@ -138,15 +145,16 @@ fn hamming_pairs(
     let mut reporter = Reporter::new("hamming_pairs", given.values.len());
     let mut heartbeat = |share| reporter.tell(Progress { pass: 1, share });
     near_pairs(&given.values, radius, &mut heartbeat, &mut |a, b| {
+        check_for_interrupts();
         let distance = hamming::distance(given.values[a as usize], given.values[b as usize]);
         let id = |place: u32| ids[given.rows[place as usize] as usize];
         let (a, b) = (id(a).min(id(b)), id(a).max(id(b)));
         rows.put([a.into_datum(), b.into_datum(), (distance as i32).into_datum()]);
-    });
-    Ok(())
+    })
+    .map_err(|error| error::out_of_memory(error.0))
 }
 
-/// The clusters of a partition, and the keys of keepers that have been passed and whose members are still to come.
+/// The clusters of a partition, and the keys of the keepers of members that have been passed.
 struct Clusters {
     keepers: Vec<u32>,
     has_members: Vec<bool>,
@@ -180,13 +188,11 @@ impl Clusters {
         let rows = partition.rows();
         let rows = i32::try_from(rows).map_err(|_| error::too_many_fingerprints(rows as usize))?;
         let mut fingerprints = Fingerprints::with_capacity(rows as usize)?;
-        for row in 0..rows {
+        partition.each(FINGERPRINT, rows, |row, fingerprint| {
             check_for_interrupts();
-            if let Some(fingerprint) = partition.argument_at(row, FINGERPRINT) {
-                fingerprints.push(row as usize, fingerprint.value() as i64);
-            }
-        }
-        let keepers = fingerprints.keepers("simhash_cluster", rows as usize, radius, linkage);
+            fingerprints.push(row as usize, fingerprint.value() as i64);
+        });
+        let keepers = fingerprints.keepers("simhash_cluster", rows as usize, radius, linkage)?;
         let mut has_members = vec![false; keepers.len()];
         for (row, &keeper) in keepers.iter().enumerate() {
             has_members[keeper as usize] |= row as u32 != keeper;

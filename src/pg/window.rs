@@ -60,22 +60,32 @@ impl Partition {
         unsafe { WinGetCurrentPosition(self.window) }
     }
 
-    /// An argument at a row of the partition, if it is not NULL.
-    pub(crate) fn argument_at(&self, row: i32, argument: i32) -> Option<pg_sys::Datum> {
-        let (mut is_null, mut is_out) = (true, true);
-        // SAFETY: as above; the function has that argument.
-        let value = unsafe {
-            WinGetFuncArgInPartition(
-                self.window,
-                argument,
-                row,
-                FROM_FIRST_ROW,
-                false,
-                &raw mut is_null,
-                &raw mut is_out,
-            )
-        };
-        (!is_null && !is_out).then_some(value)
+    /// Calls `take` with each row's place and the argument there, of a type that is passed by value, if it is not NULL. What
+    /// was needed to evaluate it is freed after each row.
+    pub(crate) fn each(&self, argument: i32, rows: i32, mut take: impl FnMut(i32, pg_sys::Datum)) {
+        let mut scratch = PgMemoryContexts::new("simhash_pg argument of a window function");
+        for row in 0..rows {
+            let (mut is_null, mut is_out) = (true, true);
+            // SAFETY: as above; the function has that argument, and the partition that row.
+            let value = unsafe {
+                scratch.switch_to(|_| {
+                    WinGetFuncArgInPartition(
+                        self.window,
+                        argument,
+                        row,
+                        FROM_FIRST_ROW,
+                        false,
+                        &raw mut is_null,
+                        &raw mut is_out,
+                    )
+                })
+            };
+            if !is_null && !is_out {
+                take(row, value);
+            }
+            // SAFETY: nothing that lives there is used any more.
+            unsafe { pg_sys::MemoryContextReset(scratch.value()) };
+        }
     }
 
     /// An argument at the current row, if it is not NULL.

@@ -1,5 +1,6 @@
 //! Rows sorted by a run of the bits of their values, so that those which agree there lie together.
 
+use crate::error::{OutOfMemory, reserve};
 use std::ops::Range;
 
 /// Rows between two calls of the heartbeat.
@@ -43,9 +44,15 @@ impl Buckets {
     }
 
     /// Takes these values in place of those that it has. Those of a bucket stay in their order.
-    pub(crate) fn fill(&mut self, values: &[u64], bits: BitRun, heartbeat: &mut dyn FnMut()) {
+    pub(crate) fn fill(
+        &mut self,
+        values: &[u64],
+        bits: BitRun,
+        heartbeat: &mut dyn FnMut(),
+    ) -> Result<(), OutOfMemory> {
         // Counts are kept two places on, so that what counts becomes where a bucket begins, then where it ends.
         self.starts.clear();
+        reserve(&mut self.starts, bits.buckets() as usize + 2)?;
         self.starts.resize(bits.buckets() as usize + 2, 0);
         for values in values.chunks(STRIDE) {
             heartbeat();
@@ -57,6 +64,10 @@ impl Buckets {
         for bucket in 2..self.starts.len() {
             self.starts[bucket] += self.starts[bucket - 1];
         }
+        // What was there is overwritten.
+        let more = values.len().saturating_sub(self.values.len());
+        reserve(&mut self.values, more)?;
+        reserve(&mut self.places, more)?;
         self.values.resize(values.len(), 0);
         self.places.resize(values.len(), 0);
         for (chunk, values) in values.chunks(STRIDE).enumerate() {
@@ -68,5 +79,6 @@ impl Buckets {
                 *next += 1;
             }
         }
+        Ok(())
     }
 }

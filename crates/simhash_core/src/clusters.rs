@@ -10,10 +10,11 @@
 //!   such rows lead. Chains have no bound: with a generous radius they join what has nothing in common.
 //!
 //! Guarantee: exactly what the definitions say, whatever the data; the result is a function of the values in their order. Cost:
-//! one pass of [`near_pairs`] over the distinct values; for leaders more than one where the near pairs are many
-//! (see [`leaders`]). Memory: at most 40 bytes a row, and for leaders 8 bytes for each of at most 2^25 pairs.
+//! one pass of [`near_pairs`] over the distinct values; for leaders more than one where near pairs are very many
+//! (see [`leaders`]). Memory: some 50 bytes a row, and for leaders 8 bytes for each of at most 2^25 pairs.
 
 use crate::buckets::{BitRun, Buckets};
+use crate::error::{OutOfMemory, collect, reserve};
 use crate::near_pairs::near_pairs;
 
 /// What makes a cluster.
@@ -69,15 +70,16 @@ pub fn keepers(
     radius: u32,
     linkage: Linkage,
     heartbeat: &mut dyn FnMut(Progress),
-) -> Vec<u32> {
-    let mut keepers = first_equals(values, &mut || heartbeat(Progress { pass: 1, share: 0.0 }));
-    let firsts: Vec<u32> =
-        (0..values.len() as u32).filter(|&place| keepers[place as usize] == place).collect();
-    let distinct: Vec<u64> = firsts.iter().map(|&place| values[place as usize]).collect();
+) -> Result<Vec<u32>, OutOfMemory> {
+    let mut keepers = first_equals(values, &mut || heartbeat(Progress { pass: 1, share: 0.0 }))?;
+    let is_first = |place: &u32| keepers[*place as usize] == *place;
+    let all = 0..values.len() as u32;
+    let firsts: Vec<u32> = collect(all.clone().filter(is_first), all.filter(is_first).count())?;
+    let distinct: Vec<u64> = collect(firsts.iter().map(|&place| values[place as usize]), firsts.len())?;
     let keepers_of_distinct = match linkage {
         Linkage::Leader => leaders(&distinct, radius, MAX_PAIRS, heartbeat),
         Linkage::Connected => connected(&distinct, radius, heartbeat),
-    };
+    }?;
     drop(distinct);
     let mut of_distinct = keepers_of_distinct.iter().map(|&keeper| firsts[keeper as usize]);
     for place in 0..keepers.len() {
@@ -86,17 +88,18 @@ pub fn keepers(
         keepers[place] =
             if first == place { of_distinct.next().unwrap_or(place as u32) } else { keepers[first] };
     }
-    keepers
+    Ok(keepers)
 }
 
 /// For each value the place of the first one that is equal.
-fn first_equals(values: &[u64], heartbeat: &mut dyn FnMut()) -> Vec<u32> {
+fn first_equals(values: &[u64], heartbeat: &mut dyn FnMut()) -> Result<Vec<u32>, OutOfMemory> {
     let length = values.len().max(2).ilog2().min(20);
     let highest = BitRun { first: u64::BITS - length, length };
     let mut table = Buckets::default();
-    table.fill(values, highest, heartbeat);
-    let mut firsts = vec![0; values.len()];
+    table.fill(values, highest, heartbeat)?;
+    let mut firsts = collect(std::iter::repeat_n(0, values.len()), values.len())?;
     let mut sorted: Vec<(u64, u32)> = Vec::new();
+    reserve(&mut sorted, table.largest)?;
     for bucket in 0..highest.buckets() {
         if bucket % 1024 == 0 {
             heartbeat();
@@ -111,20 +114,24 @@ fn first_equals(values: &[u64], heartbeat: &mut dyn FnMut()) -> Vec<u32> {
             }
         }
     }
-    firsts
+    Ok(firsts)
 }
 
 /// The root of a tree has itself as parent. No parent comes after its child, so that roots are first of their trees.
-fn connected(values: &[u64], radius: u32, heartbeat: &mut dyn FnMut(Progress)) -> Vec<u32> {
-    let mut parents: Vec<u32> = (0..values.len() as u32).collect();
+fn connected(
+    values: &[u64],
+    radius: u32,
+    heartbeat: &mut dyn FnMut(Progress),
+) -> Result<Vec<u32>, OutOfMemory> {
+    let mut parents: Vec<u32> = collect(0..values.len() as u32, values.len())?;
     near_pairs(values, radius, &mut |share| heartbeat(Progress { pass: 1, share }), &mut |a, b| {
         let (a, b) = (root(&mut parents, a), root(&mut parents, b));
         parents[a.max(b) as usize] = a.min(b);
-    });
+    })?;
     for place in 0..parents.len() {
         parents[place] = parents[parents[place] as usize];
     }
-    parents
+    Ok(parents)
 }
 
 /// The root of the tree, halving the path to it.
@@ -139,91 +146,124 @@ fn root(parents: &mut [u32], mut place: u32) -> u32 {
     }
 }
 
-/// Not known yet.
-const UNDECIDED: u32 = u32::MAX;
+/// Not known, or not there.
+const NONE: u32 = u32::MAX;
 
 /// Whether a row is a keeper depends on the rows before it, while pairs come in any order. So a pass keeps the pairs, and then
-/// decides row by row. If they exceed `max_pairs`, it keeps those of the first rows alone and decides only these; the next pass
-/// finds what is near the keepers among them, and goes on with the rows that are still undecided, of which there are then fewer.
-fn leaders(values: &[u64], radius: u32, max_pairs: usize, heartbeat: &mut dyn FnMut(Progress)) -> Vec<u32> {
-    let mut keepers = vec![UNDECIDED; values.len()];
-    // The rows of a pass, in order: keepers that the last pass found, so many, then what is undecided.
-    let mut rows: Vec<u32> = (0..values.len() as u32).collect();
-    let mut new_keepers = 0;
+/// decides row by row.
+///
+/// If the pairs exceed `max_pairs`, it keeps those of the first rows alone. Of a later row it knows the earliest near one, which
+/// decides it if that is a keeper, or if there is none: nearly all rows, unless what is near forms long chains. The next pass
+/// looks at the rows that are left, and at the keepers that this one has found.
+fn leaders(
+    values: &[u64],
+    radius: u32,
+    max_pairs: usize,
+    heartbeat: &mut dyn FnMut(Progress),
+) -> Result<Vec<u32>, OutOfMemory> {
+    // A keeper has itself; a row that is undecided has the earliest near keeper of earlier passes.
+    let mut keepers = collect(std::iter::repeat_n(NONE, values.len()), values.len())?;
+    // The rows of a pass, in order: those that are undecided, and keepers that the last pass has found.
+    let mut rows: Vec<u32> = collect(0..values.len() as u32, values.len())?;
     for pass in 1.. {
-        let of_rows: Vec<u64> = rows.iter().map(|&row| values[row as usize]).collect();
-        let mut pairs = Pairs::new(max_pairs, rows.len() as u32);
+        let of_rows: Vec<u64> = collect(rows.iter().map(|&row| values[row as usize]), rows.len())?;
+        let mut pairs = Pairs::new(max_pairs, rows.len())?;
+        let mut added = Ok(());
         near_pairs(&of_rows, radius, &mut |share| heartbeat(Progress { pass, share }), &mut |a, b| {
-            if a < new_keepers {
-                let (keeper, member) = (rows[a as usize], rows[b as usize] as usize);
-                keepers[member] = keepers[member].min(keeper);
-            } else {
-                pairs.add(a, b);
+            let (row, other) = (rows[b as usize] as usize, rows[a as usize]);
+            if keepers[other as usize] == other {
+                keepers[row] = keepers[row].min(other);
+            } else if added.is_ok() {
+                added = pairs.add(a, b);
             }
-        });
+        })?;
+        added?;
         drop(of_rows);
-        let (pairs, complete) = pairs.sorted();
-        let mut pairs = pairs.iter().peekable();
-        for b in new_keepers..complete {
-            let row = rows[b as usize];
-            let mut keeper = keepers[row as usize];
-            while let Some(&&(_, a)) = pairs.peek().filter(|pair| pair.0 == b) {
-                pairs.next();
-                let other = rows[a as usize];
-                if keeper == UNDECIDED && keepers[other as usize] == other {
-                    keeper = other;
-                }
+        pairs.sort();
+        let mut undecided = 0;
+        let mut next = Vec::new();
+        reserve(&mut next, rows.len())?;
+        for (b, &row) in rows.iter().enumerate() {
+            let near_keeper = keepers[row as usize];
+            if near_keeper == row {
+                continue;
             }
-            keepers[row as usize] = if keeper == UNDECIDED { row } else { keeper };
+            let is_keeper = |&a: &u32| keepers[rows[a as usize] as usize] == rows[a as usize];
+            let row_of = |a: u32| if a == NONE { NONE } else { rows[a as usize] };
+            let near_keeper = if b < pairs.complete {
+                Some(near_keeper.min(row_of(pairs.of(b as u32).find(is_keeper).unwrap_or(NONE))))
+            } else {
+                let earliest = pairs.earliest[b];
+                let decides = earliest == NONE || near_keeper < row_of(earliest) || is_keeper(&earliest);
+                decides.then(|| near_keeper.min(row_of(earliest)))
+            };
+            if let Some(near_keeper) = near_keeper {
+                keepers[row as usize] = near_keeper.min(row);
+            } else {
+                undecided += 1;
+            }
+            if near_keeper.is_none_or(|near_keeper| near_keeper == NONE) {
+                next.push(row);
+            }
         }
-        if complete as usize == rows.len() {
+        if undecided == 0 {
             break;
         }
-        let decided = rows[new_keepers as usize..complete as usize].iter().copied();
-        let mut next: Vec<u32> = decided.filter(|&row| keepers[row as usize] == row).collect();
-        new_keepers = next.len() as u32;
-        next.extend(rows[complete as usize..].iter().filter(|&&row| keepers[row as usize] == UNDECIDED));
         rows = next;
     }
-    keepers
+    Ok(keepers)
 }
 
-/// Near pairs of the first rows: as many rows as there is room for.
+/// Near pairs of undecided rows: all of the first rows, as many as there is room for, and of each row the earliest.
 struct Pairs {
     /// The later row of a pair comes first, so that they sort by it.
     pairs: Vec<(u32, u32)>,
     max_pairs: usize,
     /// The rows before this one have all their pairs here.
-    complete: u32,
+    complete: usize,
+    earliest: Vec<u32>,
+    /// Those before have been asked for.
+    asked: usize,
 }
 
 impl Pairs {
-    fn new(max_pairs: usize, rows: u32) -> Self {
-        Self { pairs: Vec::new(), max_pairs, complete: rows }
+    fn new(max_pairs: usize, rows: usize) -> Result<Self, OutOfMemory> {
+        let earliest = collect(std::iter::repeat_n(NONE, rows), rows)?;
+        Ok(Self { pairs: Vec::new(), max_pairs, complete: rows, earliest, asked: 0 })
     }
 
-    fn add(&mut self, a: u32, b: u32) {
-        if b < self.complete {
-            if self.pairs.len() >= self.max_pairs {
-                self.halve();
-            }
-            if b < self.complete {
-                self.pairs.push((b, a));
-            }
+    fn add(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
+        let earliest = &mut self.earliest[b as usize];
+        *earliest = (*earliest).min(a);
+        if (b as usize) < self.complete && self.pairs.len() >= self.max_pairs {
+            self.halve();
         }
+        if (b as usize) < self.complete {
+            if self.pairs.len() == self.pairs.capacity() {
+                let more = self.pairs.len().clamp(1, 1 << 20);
+                reserve(&mut self.pairs, more)?;
+            }
+            self.pairs.push((b, a));
+        }
+        Ok(())
     }
 
     /// Gives up the pairs of the later rows.
     fn halve(&mut self) {
         let middle = self.pairs.len() / 2;
-        self.complete = self.pairs.select_nth_unstable(middle).1.0;
-        self.pairs.retain(|pair| pair.0 < self.complete);
+        self.complete = self.pairs.select_nth_unstable(middle).1.0 as usize;
+        self.pairs.retain(|pair| (pair.0 as usize) < self.complete);
     }
 
-    /// The pairs by their later row, then by the earlier one, and how many rows have all of theirs.
-    fn sorted(mut self) -> (Vec<(u32, u32)>, u32) {
+    fn sort(&mut self) {
         self.pairs.sort_unstable();
-        (self.pairs, self.complete)
+    }
+
+    /// The earlier rows, in order, that are near this one. Rows are asked for in order, when pairs have been sorted.
+    fn of(&mut self, b: u32) -> impl Iterator<Item = u32> + use<'_> {
+        let first = self.asked + self.pairs[self.asked..].iter().take_while(|pair| pair.0 < b).count();
+        self.asked = first + self.pairs[first..].iter().take_while(|pair| pair.0 == b).count();
+        self.pairs[first..self.asked].iter().map(|pair| pair.1)
     }
 }
 
@@ -265,11 +305,11 @@ mod tests {
     #[test]
     fn a_chain() {
         let chain = [0b000_000, 0b000_111, 0b111_111];
-        assert_eq!(keepers(&chain, 3, Linkage::Connected, &mut |_| ()), [0, 0, 0]);
-        assert_eq!(keepers(&chain, 3, Linkage::Leader, &mut |_| ()), [0, 0, 2]);
+        assert_eq!(keepers(&chain, 3, Linkage::Connected, &mut |_| ()).unwrap(), [0, 0, 0]);
+        assert_eq!(keepers(&chain, 3, Linkage::Leader, &mut |_| ()).unwrap(), [0, 0, 2]);
         let middle_first = [chain[1], chain[0], chain[2]];
-        assert_eq!(keepers(&middle_first, 3, Linkage::Leader, &mut |_| ()), [0, 0, 0]);
-        assert_eq!(keepers(&[], 3, Linkage::Leader, &mut |_| ()), [0; 0]);
+        assert_eq!(keepers(&middle_first, 3, Linkage::Leader, &mut |_| ()).unwrap(), [0, 0, 0]);
+        assert_eq!(keepers(&[], 3, Linkage::Leader, &mut |_| ()).unwrap(), [0; 0]);
     }
 
     #[test]
@@ -293,7 +333,7 @@ mod tests {
         #[test]
         fn clusters_are_those_of_the_definition(values in crowded(), radius in 0u32..40) {
             for linkage in [Linkage::Leader, Linkage::Connected] {
-                prop_assert_eq!(keepers(&values, radius, linkage, &mut |_| ()), naive(&values, radius, linkage));
+                prop_assert_eq!(keepers(&values, radius, linkage, &mut |_| ()).unwrap(), naive(&values, radius, linkage));
             }
         }
 
@@ -301,7 +341,7 @@ mod tests {
         #[test]
         fn leaders_do_not_depend_on_memory(values in crowded(), radius in 0u32..40, max_pairs in 1usize..200) {
             let mut passes = 0;
-            let found = leaders(&values, radius, max_pairs, &mut |progress| passes = progress.pass);
+            let found = leaders(&values, radius, max_pairs, &mut |progress| passes = progress.pass).unwrap();
             prop_assert_eq!(found, naive(&values, radius, Linkage::Leader));
             prop_assert!(passes as usize <= values.len().max(1));
         }

@@ -34,3 +34,28 @@ impl fmt::Display for OutOfRange {
 }
 
 impl std::error::Error for OutOfRange {}
+
+/// There is no memory for so many bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfMemory(pub usize);
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no memory for {} bytes", self.0)
+    }
+}
+
+impl std::error::Error for OutOfMemory {}
+
+/// Reserves memory for so many more elements, with an error instead of an abort.
+pub(crate) fn reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
+    vector.try_reserve_exact(more).map_err(|_| OutOfMemory(more.saturating_mul(size_of::<T>())))
+}
+
+/// So many elements, with an error instead of an abort.
+pub(crate) fn collect<T>(elements: impl Iterator<Item = T>, count: usize) -> Result<Vec<T>, OutOfMemory> {
+    let mut vector = Vec::new();
+    reserve(&mut vector, count)?;
+    vector.extend(elements);
+    Ok(vector)
+}

@@ -10,8 +10,8 @@
 //! then those with the least hash (XXH3). In a text that has letters beside a to z, five
 //! letters are counted by 24 bits of their hash, which bounds the memory; few of them fall together. Linear time.
 
-use crate::OutOfRange;
 use crate::char_shingles::boundaries;
+use crate::error::{OutOfMemory, OutOfRange, reserve};
 use crate::words::add_letters;
 use std::fmt;
 use xxhash_rust::xxh3::xxh3_64;
@@ -62,6 +62,12 @@ impl fmt::Display for HeintzeError {
 }
 
 impl std::error::Error for HeintzeError {}
+
+impl From<OutOfMemory> for HeintzeError {
+    fn from(OutOfMemory(bytes): OutOfMemory) -> Self {
+        Self::OutOfMemory(bytes)
+    }
+}
 
 /// How a fingerprint is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -295,11 +301,6 @@ impl Chosen {
         hashes.sort_unstable();
         hashes
     }
-}
-
-/// Reserves memory with an error instead of an abort.
-fn reserve<T>(vector: &mut Vec<T>, count: usize) -> Result<(), HeintzeError> {
-    vector.try_reserve_exact(count).map_err(|_| HeintzeError::OutOfMemory(count * size_of::<T>()))
 }
 
 #[cfg(test)]

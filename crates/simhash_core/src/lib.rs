@@ -45,6 +45,6 @@ pub mod weighted;
 pub mod winnow;
 mod words;
 
-pub use error::OutOfRange;
+pub use error::{OutOfMemory, OutOfRange};
 pub use scheme::{DESCRIPTIONS, Description, EXAMPLE, MAX_SHINGLE, Scheme, SchemeError};
 pub use simhash::SimHasher;

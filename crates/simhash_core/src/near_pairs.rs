@@ -10,8 +10,9 @@
 //!
 //! Guarantee: every pair is reported exactly once, at the first block that could find it. Cost: as the plan estimates, which
 //! tries all numbers of blocks; 10 million scattered fingerprints take some 10^9 comparisons at radius 3 and 10^10 at
-//! radius 6, of 5 * 10^13 pairs. Memory: 12 bytes a row and 16 MB.
+//! radius 6, of 5 * 10^13 pairs. Memory: 12 bytes a row and some 30 MB.
 
+use crate::OutOfMemory;
 use crate::buckets::{BitRun, Buckets, STRIDE};
 use multiversion::multiversion;
 use std::ops::Range;
@@ -29,7 +30,8 @@ const GROUP: usize = 32;
 /// Calls `found(a, b)` with the places of every two values that differ in at most `radius` bits; `a < b`. The pairs come in no
 /// particular order.
 ///
-/// `heartbeat` is called every few milliseconds with the share of the work that is done; it may unwind to stop it.
+/// `heartbeat` is called every few milliseconds with the share of the work that is done, the time that `found` takes apart; it may
+/// unwind to stop it.
 ///
 /// # Panics
 /// If there are more than `u32::MAX` values.
@@ -38,46 +40,75 @@ pub fn near_pairs(
     radius: u32,
     heartbeat: &mut dyn FnMut(f64),
     found: &mut impl FnMut(u32, u32),
-) {
+) -> Result<(), OutOfMemory> {
     assert!(u32::try_from(values.len()).is_ok(), "places have 32 bits");
-    Plan::cheapest(values.len(), radius).run(values, radius, heartbeat, found);
+    Plan::cheapest(values.len(), radius).run(values, radius, heartbeat, found)
 }
 
-/// Compares rows of a bucket with what follows them there, and with the buckets that differ by one of the flips.
+/// Compares rows of a bucket with those that follow them there, and with those of the buckets that differ by one of the flips, as far
+/// as they are among the others.
 #[multiversion(targets(
     "x86_64+avx512f+avx512vl+avx512bw+avx512vpopcntdq+popcnt",
     "x86_64+avx2+popcnt",
     "x86_64+popcnt"
 ))]
-fn compare(
-    table: &Buckets,
-    bucket: u32,
-    rows: Range<usize>,
-    flips: &[u32],
-    radius: u32,
-    hits: &mut Vec<(u32, u32)>,
-) {
-    for &flip in flips {
-        let partner = bucket ^ flip;
+fn compare(table: &Buckets, part: &Part, radius: u32, hits: &mut Vec<(u32, u32)>) {
+    for &flip in part.flips {
+        let partner = part.bucket ^ flip;
         // The other half of the pairs of buckets is met from the other side.
-        if partner < bucket {
+        if partner < part.bucket {
             continue;
         }
         let others = table.rows(partner);
-        for row in rows.clone() {
-            let first = if flip == 0 { row + 1 } else { others.start };
+        let (begin, end) = (others.start.max(part.others.start), others.end.min(part.others.end));
+        for row in part.rows.clone() {
+            let begin = if flip == 0 { begin.max(row + 1) } else { begin };
             let value = table.values[row];
             let near = |other: &u64| (other ^ value).count_ones() <= radius;
-            for (group, others) in table.values[first..others.end].chunks(GROUP).enumerate() {
+            for (group, others) in table.values[begin.min(end)..end].chunks(GROUP).enumerate() {
                 if others.iter().fold(false, |any, other| any | near(other)) {
                     let places = others.iter().enumerate().filter(|(_, other)| near(other));
                     hits.extend(
-                        places.map(|(place, _)| (row as u32, (first + group * GROUP + place) as u32)),
+                        places.map(|(place, _)| (row as u32, (begin + group * GROUP + place) as u32)),
                     );
                 }
             }
         }
     }
+}
+
+/// Comparisons that are made at once: of these rows of a bucket with rows, among the others, of buckets that are some flips away.
+struct Part<'a> {
+    bucket: u32,
+    rows: Range<usize>,
+    flips: &'a [u32],
+    others: Range<usize>,
+}
+
+impl<'a> Part<'a> {
+    /// Calls `work` with the comparisons of a bucket: with all of them if they are at most [`STRIDE`], else with squares of as many.
+    fn each(table: &Buckets, bucket: u32, flips: &'a [u32], work: &mut impl FnMut(&Self)) {
+        let rows = table.rows(bucket);
+        if rows.len().saturating_mul(flips.len()).saturating_mul(table.largest) <= STRIDE {
+            if !rows.is_empty() {
+                work(&Part { bucket, rows, flips, others: 0..table.values.len() });
+            }
+            return;
+        }
+        for flip in flips.chunks(1) {
+            for rows in sides(rows.clone()) {
+                for others in sides(table.rows(bucket ^ flip[0])) {
+                    work(&Part { bucket, rows: rows.clone(), flips: flip, others });
+                }
+            }
+        }
+    }
+}
+
+/// Cuts rows into sides of squares of [`STRIDE`] comparisons.
+fn sides(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let side = STRIDE.isqrt();
+    rows.clone().step_by(side).map(move |first| first..rows.end.min(first + side))
 }
 
 /// A run of bits by which rows are put into buckets, and how many of them may differ.
@@ -156,7 +187,7 @@ impl Plan {
         radius: u32,
         heartbeat: &mut dyn FnMut(f64),
         found: &mut impl FnMut(u32, u32),
-    ) {
+    ) -> Result<(), OutOfMemory> {
         let mut table = Buckets::default();
         let mut hits = Vec::new();
         for (number, block) in self.blocks.iter().enumerate() {
@@ -164,13 +195,12 @@ impl Plan {
             let buckets = block.bits.buckets();
             let share =
                 |bucket| (number as f64 + f64::from(bucket) / f64::from(buckets)) / self.blocks.len() as f64;
-            table.fill(values, block.bits, &mut || heartbeat(share(0)));
+            table.fill(values, block.bits, &mut || heartbeat(share(0)))?;
             let flips = block.flips();
             for bucket in 0..buckets {
-                let rows = table.rows(bucket);
-                for rows in portions(rows, flips.len() * table.largest) {
+                Part::each(&table, bucket, &flips, &mut |part| {
                     heartbeat(share(bucket));
-                    compare(&table, bucket, rows, &flips, radius, &mut hits);
+                    compare(&table, part, radius, &mut hits);
                     for (i, j) in hits.drain(..) {
                         let difference = table.values[i as usize] ^ table.values[j as usize];
                         if !earlier.iter().any(|block| block.finds(difference)) {
@@ -178,16 +208,11 @@ impl Plan {
                             found(a.min(b), a.max(b));
                         }
                     }
-                }
+                });
             }
         }
+        Ok(())
     }
-}
-
-/// Cuts rows so that none of the parts has more than [`STRIDE`] comparisons, if a row has at most so many `partners`.
-fn portions(rows: Range<usize>, partners: usize) -> impl Iterator<Item = Range<usize>> {
-    let length = (STRIDE / partners.max(1)).max(1);
-    rows.clone().step_by(length).map(move |first| first..rows.end.min(first + length))
 }
 
 /// The binomial coefficient.
@@ -202,7 +227,7 @@ mod tests {
 
     fn found(values: &[u64], radius: u32) -> Vec<(u32, u32)> {
         let mut pairs = Vec::new();
-        near_pairs(values, radius, &mut |_| (), &mut |a, b| pairs.push((a, b)));
+        near_pairs(values, radius, &mut |_| (), &mut |a, b| pairs.push((a, b))).unwrap();
         pairs.sort_unstable();
         pairs
     }
@@ -244,7 +269,7 @@ mod tests {
             let Some(plan) = Plan::of_blocks(blocks, radius) else { return Ok(()) };
             let pairs_of = |plan: &Plan| {
                 let mut pairs = Vec::new();
-                plan.run(&values, radius, &mut |_| (), &mut |a, b| pairs.push((a, b)));
+                plan.run(&values, radius, &mut |_| (), &mut |a, b| pairs.push((a, b))).unwrap();
                 pairs.sort_unstable();
                 pairs
             };
@@ -284,7 +309,7 @@ mod tests {
         let values: Vec<u64> = (0..3000).map(|i| i << 40).collect();
         let mut shares = Vec::new();
         let mut pairs = 0;
-        near_pairs(&values, 12, &mut |share| shares.push(share), &mut |_, _| pairs += 1);
+        near_pairs(&values, 12, &mut |share| shares.push(share), &mut |_, _| pairs += 1).unwrap();
         assert_eq!(pairs, 3000 * 2999 / 2);
         assert!(shares.is_sorted() && shares.iter().all(|share| (0.0..=1.0).contains(share)));
         assert!(shares.len() > 4, "{}", shares.len());

@@ -10,7 +10,7 @@
 //! windows of long texts are dealt with in several rounds, by their hash. Time is linear in the texts, times the rounds (one
 //! for every 16 million characters of the first); very periodic texts take longer, the longer `min_length` is.
 
-use crate::OutOfRange;
+use crate::error::{OutOfMemory, OutOfRange, reserve};
 use crate::rolling::{MERSENNE_61, PRIME, append_mersenne_61};
 use std::cell::Cell;
 use std::fmt;
@@ -66,6 +66,12 @@ impl fmt::Display for PassageError {
 }
 
 impl std::error::Error for PassageError {}
+
+impl From<OutOfMemory> for PassageError {
+    fn from(OutOfMemory(bytes): OutOfMemory) -> Self {
+        Self::OutOfMemory(bytes)
+    }
+}
 
 /// The passages of at least `min_length` characters that the texts share, in the order of the second text.
 ///
@@ -438,11 +444,6 @@ impl Table {
 /// The bits of a hash that the table keeps.
 fn tag(hash: u64) -> u64 {
     hash & !u64::from(u32::MAX)
-}
-
-/// Reserves memory with an error instead of an abort.
-fn reserve<T>(vector: &mut Vec<T>, count: usize) -> Result<(), PassageError> {
-    vector.try_reserve_exact(count).map_err(|_| PassageError::OutOfMemory(count * size_of::<T>()))
 }
 
 #[cfg(test)]
