@@ -17,18 +17,20 @@ cargo_pg = PGRX_PG_CONFIG_PATH="$(PG_CONFIG)" $(CARGO)
 version = $(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 sql_files = sql/planner.sql sql/hamming.sql sql/ball.sql sql/gist.sql sql/am.sql \
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/minhash.sql sql/passage.sql \
-            sql/html.sql sql/trigger.sql sql/dedup.sql
+            sql/html.sql sql/trigger.sql sql/dedup.sql sql/histogram.sql
 
-.PHONY: help build install uninstall prepare-build prepare-test demo test lint bench check-all-pg check-cargo-pgrx soak fuzz test-drivers test-matrix clean
+.PHONY: help build install uninstall prepare-build prepare-test demo demo-dedup test lint bench experiment check-all-pg check-cargo-pgrx soak fuzz test-drivers test-matrix clean
 
 help:
 	@echo 'make demo              build, install, and show the extension at work in a cluster of its own'
+	@echo 'make demo-dedup        the same with a few thousand texts of this machine: finds, shows and removes near-duplicates'
 	@echo 'make test              build, install, and run all tests'
 	@echo 'make build             compile the extension (release)'
 	@echo 'make install           build, and put the extension where PG_CONFIG says'
 	@echo 'make uninstall         take it away again'
 	@echo 'make lint              formatting, clippy, and the rules of CONTRIBUTING.md'
 	@echo 'make bench             throughput of the algorithms, the same inside Postgres, and indexes (ONLY=index, ROWS=1000000)'
+	@echo 'make experiment        the experiment of the Similarity Index paper at ten times its size (DOCUMENTS, QUALITY, SEED, PEERS=0)'
 	@echo 'make check-all-pg      type-check against PostgreSQL 14 to 18'
 	@echo 'make check-cargo-pgrx  `cargo pgrx install` makes the same schema as `make install` (root)'
 	@echo 'make soak              the property test, crashes and load for half an hour and more'
@@ -63,6 +65,9 @@ uninstall:
 demo: prepare-test install
 	@tools/demo
 
+demo-dedup: prepare-test install
+	@tools/demo-dedup
+
 test: prepare-test install
 	@tools/test
 
@@ -71,6 +76,9 @@ lint:
 
 bench: prepare-test install
 	@bench/run
+
+experiment: prepare-test install
+	@bench/similarity_index/run
 
 check-all-pg: prepare-build
 	@tools/check-all-pg

@@ -11,6 +11,7 @@ mod dedup;
 mod explain;
 mod gist;
 mod hamming;
+mod histogram;
 mod html;
 mod minhash;
 mod passage;
@@ -43,6 +44,7 @@ pgrx::extension_sql_file!("../sql/passage.sql", name = "passage", requires = ["m
 pgrx::extension_sql_file!("../sql/html.sql", name = "html", requires = ["passage"]);
 pgrx::extension_sql_file!("../sql/trigger.sql", name = "trigger", requires = ["html"]);
 pgrx::extension_sql_file!("../sql/dedup.sql", name = "dedup", requires = ["trigger"]);
+pgrx::extension_sql_file!("../sql/histogram.sql", name = "histogram", requires = ["dedup"]);
 
 /// Called by Postgres when it loads the library.
 #[pgrx::pg_guard]

@@ -53,3 +53,10 @@ stop_cluster() {
 run_psql() {
     as_server "$pg_bindir/psql" -X -h "$work_dir" -U postgres -v ON_ERROR_STOP=1 "$@" postgres
 }
+
+# Usage: list_texts FILE   Lists, as COPY reads it, the text files of 2 kB to 2 MB that Debian's packages bring.
+list_texts() {
+    as_server find /usr/share /usr/include /usr/lib/python3 -type f -size +2k -size -2000k -readable \
+        \( -name '*.txt' -o -name '*.h' -o -name '*.py' -o -name '*.pm' -o -name '*.pod' -o -name '*.html' -o -name copyright -o -name 'README*' \) \
+        -exec grep -IlP -m1 '[a-z]{3}' {} + 2>/dev/null | grep -v '[\\[:cntrl:]]' >"$1" || true
+}

@@ -143,6 +143,27 @@ pub(crate) fn too_many_fingerprints(rows: usize) -> SqlError {
     .set_hint("Cut the table into parts that have nothing in common, with PARTITION BY or WHERE.")
 }
 
+pub(crate) fn no_such_table(table: pg_sys::Oid) -> SqlError {
+    report(Code::ERRCODE_UNDEFINED_TABLE, format!("relation with OID {} does not exist", table.to_u32()))
+}
+
+pub(crate) fn no_such_column(column: &CStr, table: &CStr) -> SqlError {
+    let (column, table) = (column.to_string_lossy(), table.to_string_lossy());
+    report(
+        Code::ERRCODE_UNDEFINED_COLUMN,
+        format!("column \"{}\" of relation \"{}\" does not exist", quote(&column), quote(&table)),
+    )
+}
+
+pub(crate) fn not_a_bigint(column: &CStr, type_name: &CStr) -> SqlError {
+    let (column, type_name) = (column.to_string_lossy(), type_name.to_string_lossy());
+    report(
+        Code::ERRCODE_DATATYPE_MISMATCH,
+        format!("column \"{}\" has type {}, not bigint", quote(&column), quote(&type_name)),
+    )
+    .set_hint("Name the column that has the fingerprints.")
+}
+
 pub(crate) fn set_not_accepted() -> SqlError {
     report(
         Code::ERRCODE_FEATURE_NOT_SUPPORTED,

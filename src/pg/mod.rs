@@ -6,6 +6,7 @@ pub(crate) mod files;
 pub(crate) mod interrupts;
 pub(crate) mod pages;
 pub(crate) mod progress;
+pub(crate) mod query;
 pub(crate) mod row;
 pub(crate) mod rows;
 pub(crate) mod text;

@@ -20,6 +20,7 @@ mod addresses;
 mod batch;
 mod bit_counts;
 mod buckets;
+pub mod calibration;
 mod char_shingles;
 pub mod clusters;
 mod common_crawl;

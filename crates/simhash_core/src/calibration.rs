@@ -1,0 +1,294 @@
+//! What distances mean in a table: how far apart its fingerprints are, and up to which radius what is found is related.
+//!
+//! A sample of the fingerprints is compared pair by pair, which shows how far apart rows are that have nothing to do with each
+//! other, for nearly all pairs are such. Some of the sample, the queries, are compared with all rows of the table, which shows what
+//! a search finds. The expected number of unrelated rows within a radius is the number of rows times the share of unrelated
+//! pairs within it.
+//!
+//! That share is counted where there are pairs enough. Nearer pairs are few, and many of them are related. There it is bounded: the
+//! distances of unrelated fingerprints have a single peak from which they fall off ever faster (the counts are log-concave, as
+//! those of a binomial distribution), so that each step down divides by at least as much as the last one did. Where counts fall
+//! more slowly it is because of related pairs, which do not count. So more unrelated rows are expected rather than fewer.
+
+use crate::hamming::BITS;
+use multiversion::multiversion;
+use std::ops::RangeInclusive;
+
+/// Fingerprints of the sample that are compared with all rows.
+pub const MAX_QUERIES: usize = 1000;
+
+/// Within this distance it is counted what queries find. Beyond, where nobody searches, the sample's pairs tell.
+const COUNTED: u8 = 20;
+
+/// Fewer pairs than this at a distance, or than a thousandth of all, say nothing about the next one.
+const ENOUGH_PAIRS: RangeInclusive<u64> = 50..=500;
+
+/// A radius is recommended while at most this share of what is found is expected to be unrelated, or so few rows are.
+const UNRELATED_SHARE: f64 = 0.1;
+const UNRELATED_ROWS: f64 = 0.01;
+
+/// Pairs of the sample, or rows, between two calls of the heartbeat.
+const STRIDE: usize = 1 << 10;
+
+const DISTANCES: usize = BITS as usize + 1;
+
+/// What is known of a distance.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Level {
+    /// The distance.
+    pub distance: u32,
+    /// Pairs of the sample that are so far apart.
+    pub pairs: u64,
+    /// Queries whose nearest other row is so far away.
+    pub nearest: u64,
+    /// How many other rows a query finds within this distance, on average.
+    pub found: f64,
+    /// How many of these are expected to be unrelated.
+    pub unrelated: f64,
+    /// Whether this is the radius to search with.
+    pub recommended: bool,
+}
+
+/// Compares a sample with all rows of the table that it is from.
+#[derive(Clone, Debug)]
+pub struct Calibration {
+    sample: Vec<u64>,
+    /// For each query the distance of its nearest row, apart from equal ones.
+    nearest: Vec<u8>,
+    /// For each query how many rows are equal to it, itself among them.
+    equal: Vec<u64>,
+    found: [u64; DISTANCES],
+    rows: u64,
+}
+
+impl Calibration {
+    /// Of a random sample of the rows.
+    pub fn new(sample: Vec<u64>) -> Self {
+        let queries = sample.len().min(MAX_QUERIES);
+        Self {
+            sample,
+            nearest: vec![u8::MAX; queries],
+            equal: vec![0; queries],
+            found: [0; DISTANCES],
+            rows: 0,
+        }
+    }
+
+    /// Takes rows of the table, all of which have to come once, those of the sample among them.
+    pub fn add(&mut self, rows: &[u64], heartbeat: &mut dyn FnMut()) {
+        self.rows += rows.len() as u64;
+        for rows in rows.chunks(STRIDE) {
+            heartbeat();
+            for &row in rows {
+                let queries = &self.sample[..self.nearest.len()];
+                compare(queries, row, &mut self.nearest, &mut self.equal, &mut self.found);
+            }
+        }
+    }
+
+    /// What came of it, for each distance from 0 to 64.
+    pub fn levels(&self, heartbeat: &mut dyn FnMut()) -> Vec<Level> {
+        let pairs = self.pairs(heartbeat);
+        let all_pairs: u64 = pairs.iter().sum();
+        let unrelated = unrelated(&pairs);
+        let queries = self.nearest.len() as f64;
+        let mut levels = vec![Level::default(); DISTANCES];
+        let (mut found, mut pairs_within, mut unrelated_within) = (0, 0, 0.0);
+        for (distance, level) in levels.iter_mut().enumerate() {
+            found += self.found[distance];
+            pairs_within += pairs[distance];
+            unrelated_within += unrelated[distance];
+            let others = self.rows.saturating_sub(1) as f64;
+            level.distance = distance as u32;
+            level.pairs = pairs[distance];
+            level.found = if distance > usize::from(COUNTED) {
+                others * pairs_within as f64 / all_pairs.max(1) as f64
+            } else {
+                // Each query has found itself.
+                (found as f64 - queries).max(0.0) / queries.max(1.0)
+            };
+            level.unrelated = others * f64::min(unrelated_within, 1.0);
+        }
+        for (&nearest, &equal) in self.nearest.iter().zip(&self.equal) {
+            let nearest = if equal > 1 { 0 } else { nearest };
+            if let Some(level) = levels.get_mut(usize::from(nearest)) {
+                level.nearest += 1;
+            }
+        }
+        let is_good = |level: &&Level| level.unrelated <= (UNRELATED_SHARE * level.found).max(UNRELATED_ROWS);
+        let good = levels[..=usize::from(COUNTED)].iter().take_while(is_good).count();
+        if let Some(last) = good.checked_sub(1).filter(|_| all_pairs > 0) {
+            levels[last].recommended = true;
+        }
+        levels
+    }
+
+    /// How many pairs of the sample are so far apart, by distance.
+    fn pairs(&self, heartbeat: &mut dyn FnMut()) -> [u64; DISTANCES] {
+        let mut pairs = [0; DISTANCES];
+        for (index, &a) in self.sample.iter().enumerate() {
+            if index % 64 == 0 {
+                heartbeat();
+            }
+            count_distances(&self.sample[index + 1..], a, &mut pairs);
+        }
+        pairs
+    }
+}
+
+#[multiversion(targets("x86_64+popcnt"))]
+fn count_distances(others: &[u64], value: u64, counts: &mut [u64; DISTANCES]) {
+    for &other in others {
+        counts[(other ^ value).count_ones() as usize] += 1;
+    }
+}
+
+/// Compares a row with all queries. Few are near, so that only groups with one that is are looked at one by one.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512vl+avx512bw+avx512vpopcntdq+popcnt",
+    "x86_64+avx2+popcnt",
+    "x86_64+popcnt"
+))]
+fn compare(queries: &[u64], row: u64, nearest: &mut [u8], equal: &mut [u64], found: &mut [u64; DISTANCES]) {
+    const GROUP: usize = 64;
+    for (group, queries) in queries.chunks(GROUP).enumerate() {
+        let first = group * GROUP;
+        let group = &nearest[first..first + queries.len()];
+        let is_near =
+            |query: &u64, nearest: &u8| ((query ^ row).count_ones() as u8) < (*nearest).max(COUNTED + 1);
+        let any =
+            queries.iter().zip(group).fold(false, |any, (query, nearest)| any | is_near(query, nearest));
+        if !any {
+            continue;
+        }
+        for (query, value) in queries.iter().enumerate() {
+            let distance = (value ^ row).count_ones() as u8;
+            let nearest = &mut nearest[first + query];
+            if distance == 0 {
+                equal[first + query] += 1;
+            } else {
+                *nearest = distance.min(*nearest);
+            }
+            if distance <= COUNTED {
+                found[usize::from(distance)] += 1;
+            }
+        }
+    }
+}
+
+/// The share of pairs at each distance that are unrelated, bounded as said above.
+fn unrelated(pairs: &[u64; DISTANCES]) -> [f64; DISTANCES] {
+    let all = pairs.iter().sum::<u64>();
+    let enough = (all / 1000).clamp(*ENOUGH_PAIRS.start(), *ENOUGH_PAIRS.end());
+    let mut shares = pairs.map(|pairs| pairs as f64 / all.max(1) as f64);
+    // Whatever the table, unrelated distances peak in the upper part; equal rows may be more.
+    let peak =
+        (BITS as usize / 4..DISTANCES).max_by_key(|&distance| pairs[distance]).unwrap_or(DISTANCES - 1);
+    let mut step = 1.0f64;
+    for distance in (0..peak).rev() {
+        let next = shares[distance + 1];
+        if pairs[distance] >= enough {
+            step = step.max(next / shares[distance]);
+        }
+        shares[distance] = next / step;
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn scattered(index: u64) -> u64 {
+        xxhash_rust::xxh3::xxh3_64(&index.to_le_bytes())
+    }
+
+    fn calibrate(rows: &[u64], sample: usize) -> Vec<Level> {
+        let mut calibration =
+            Calibration::new(rows.iter().copied().step_by(rows.len() / sample | 1).take(sample).collect());
+        for rows in rows.chunks(777) {
+            calibration.add(rows, &mut || ());
+        }
+        calibration.levels(&mut || ())
+    }
+
+    /// The chance that two scattered fingerprints are within a distance.
+    fn binomial(distance: u32) -> f64 {
+        let ways = |k: u32| (0..k).map(|i| f64::from(64 - i) / f64::from(i + 1)).product::<f64>();
+        (0..=distance).map(ways).sum::<f64>() / 2f64.powi(64)
+    }
+
+    #[test]
+    fn of_scattered_rows_all_are_unrelated() {
+        let rows: Vec<u64> = (0..20_000).map(scattered).collect();
+        let levels = calibrate(&rows, 3000);
+        for (distance, level) in levels.iter().enumerate() {
+            assert_eq!(level.distance as usize, distance);
+            let expected = 19_999.0 * binomial(level.distance);
+            assert!(level.unrelated >= 0.8 * expected, "{level:?} {expected}");
+            if expected > 20.0 {
+                assert!((level.found / expected - 1.0).abs() < 0.2, "{level:?} {expected}");
+                assert!((level.unrelated / expected - 1.0).abs() < 0.2, "{level:?} {expected}");
+            }
+        }
+        let recommended: Vec<u32> =
+            levels.iter().filter(|level| level.recommended).map(|level| level.distance).collect();
+        let right = (0..64).rev().find(|&distance| 19_999.0 * binomial(distance) <= UNRELATED_ROWS).unwrap();
+        assert!(
+            recommended.len() == 1 && (right - 1..=right).contains(&recommended[0]),
+            "{recommended:?} {right}"
+        );
+    }
+
+    /// Half of the rows have copies that differ in up to five bits.
+    #[test]
+    fn copies_are_told_from_unrelated_rows() {
+        let change =
+            |index: u64| (0..index % 6).fold(0u64, |change, i| change | 1 << (scattered(index * 8 + i) % 64));
+        let rows: Vec<u64> = (0..30_000)
+            .map(|i| if i % 3 == 0 { scattered(i) } else { scattered(i % 250) ^ change(i) })
+            .collect();
+        let levels = calibrate(&rows, 3000);
+        let recommended = levels.iter().find(|level| level.recommended).unwrap();
+        assert!((12..=18).contains(&recommended.distance), "{recommended:?}");
+        assert!(recommended.found > 20.0, "{recommended:?}");
+        assert!(levels[5].unrelated < 0.01, "copies do not count as unrelated: {:?}", levels[5]);
+        let unrelated_at_20 = 14_999.0 * binomial(20);
+        assert!(
+            (0.5..3.0).contains(&(levels[20].unrelated / unrelated_at_20)),
+            "{:?} {unrelated_at_20}",
+            levels[20]
+        );
+    }
+
+    #[test]
+    fn of_nothing_nothing_is_known() {
+        for rows in [vec![], vec![7]] {
+            let levels = calibrate(&rows, 10);
+            assert!(levels.iter().all(|level| !level.recommended
+                && level.pairs == 0
+                && level.nearest == 0
+                && level.found == 0.0));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn counts_are_those_of_plain_loops(values in prop::collection::vec((any::<u64>(), 0u32..4), 2..200), few in 0u32..60) {
+            let rows: Vec<u64> = values.iter().map(|&(value, copies)| if copies == 0 { 5 } else { value >> few }).collect();
+            let levels = calibrate(&rows, rows.len());
+            let distance = |a: usize, b: usize| (rows[a] ^ rows[b]).count_ones();
+            for level in &levels {
+                let pairs = (0..rows.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+                prop_assert_eq!(level.pairs, pairs.filter(|&(a, b)| distance(a, b) == level.distance).count() as u64);
+                let nearest = |a: usize| (0..rows.len()).filter(|&b| b != a).map(|b| distance(a, b)).min().unwrap();
+                prop_assert_eq!(level.nearest, (0..rows.len()).filter(|&a| nearest(a) == level.distance).count() as u64);
+                let found = |a: usize| (0..rows.len()).filter(|&b| b != a && distance(a, b) <= level.distance).count();
+                let mean = (0..rows.len()).map(found).sum::<usize>() as f64 / rows.len() as f64;
+                prop_assert!((level.found - mean).abs() < 1e-9, "{:?} {}", level, mean);
+                prop_assert!(level.unrelated <= (rows.len() - 1) as f64 * 1.000001 && level.unrelated >= 0.0);
+            }
+        }
+    }
+}

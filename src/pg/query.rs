@@ -1,0 +1,75 @@
+//! Reads a column of a table as the user who calls us.
+
+use super::error::{self, SqlError};
+use pgrx::pg_sys;
+use pgrx::spi::Spi;
+use std::ffi::{CStr, CString};
+
+/// Rows that are fetched together.
+const BATCH: i64 = 10_000;
+
+/// The names of a table and of a column of type bigint, as queries write them.
+pub(crate) struct Column {
+    table: CString,
+    column: CString,
+}
+
+impl Column {
+    pub(crate) fn of(table: pg_sys::Oid, column: &CStr) -> Result<Self, SqlError> {
+        // SAFETY: looks names and types up; what is not NULL is a string in the memory of the current call.
+        unsafe {
+            let name = pg_sys::get_rel_name(table);
+            if name.is_null() {
+                return Err(error::no_such_table(table));
+            }
+            let number = pg_sys::get_attnum(table, column.as_ptr());
+            if number <= 0 {
+                return Err(error::no_such_column(column, CStr::from_ptr(name)));
+            }
+            let kind = pg_sys::get_atttype(table, number);
+            if pg_sys::getBaseType(kind) != pg_sys::INT8OID {
+                return Err(error::not_a_bigint(column, CStr::from_ptr(pg_sys::format_type_be(kind))));
+            }
+            let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(table));
+            let table = CStr::from_ptr(pg_sys::quote_qualified_identifier(schema, name)).to_owned();
+            Ok(Self { table, column: CStr::from_ptr(pg_sys::quote_identifier(column.as_ptr())).to_owned() })
+        }
+    }
+
+    /// Calls `take` with the values that are not NULL, some at a time: with all, or with so many of them at random.
+    pub(crate) fn read(&self, at_random: Option<i32>, take: &mut dyn FnMut(&[i64])) {
+        let mut query = b"SELECT ".to_vec();
+        query.extend([self.column.as_bytes(), b" FROM ", self.table.as_bytes(), b" WHERE "].concat());
+        query.extend([self.column.as_bytes(), b" IS NOT NULL"].concat());
+        if let Some(count) = at_random {
+            query.extend(format!(" ORDER BY pg_catalog.random() LIMIT {count}").bytes());
+        }
+        query.push(0);
+        let mut values = Vec::with_capacity(BATCH as usize);
+        // SAFETY: SPI is connected, and disconnected also by an error, which frees all of this. The query ends with a zero
+        // and has one column of type bigint, without NULLs. To read only is to see what the calling query sees.
+        Spi::connect(|_| unsafe {
+            let plan = pg_sys::SPI_prepare(query.as_ptr().cast(), 0, std::ptr::null_mut());
+            let cursor =
+                pg_sys::SPI_cursor_open(std::ptr::null(), plan, std::ptr::null_mut(), std::ptr::null(), true);
+            loop {
+                pg_sys::SPI_cursor_fetch(cursor, true, BATCH);
+                let (rows, table) = (pg_sys::SPI_processed as usize, pg_sys::SPI_tuptable);
+                values.clear();
+                for row in 0..rows {
+                    let mut is_null = false;
+                    let tuple = *(*table).vals.add(row);
+                    values
+                        .push(pg_sys::SPI_getbinval(tuple, (*table).tupdesc, 1, &raw mut is_null).value()
+                            as i64);
+                }
+                pg_sys::SPI_freetuptable(table);
+                if rows == 0 {
+                    break;
+                }
+                take(&values);
+            }
+            pg_sys::SPI_cursor_close(cursor);
+        });
+    }
+}

@@ -1,0 +1,62 @@
+\pset border 1
+\pset footer off
+SET client_min_messages = warning;
+CREATE EXTENSION simhash_pg;
+CREATE TABLE file (path text);
+COPY file FROM :'files';
+
+\echo 'Texts of this machine, each with its fingerprint'
+\echo
+CREATE TABLE document (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    title text NOT NULL,
+    body text NOT NULL,
+    si bigint GENERATED ALWAYS AS (simhash(body)) STORED
+);
+INSERT INTO document (title, body)
+SELECT title, body
+FROM (
+    SELECT regexp_replace(path, '^/usr/(share/|lib/)?(doc/)?', '') AS title, convert_from(pg_read_binary_file(path), 'LATIN1') AS body
+    FROM (SELECT path FROM file ORDER BY hashtext(path) LIMIT :documents) AS f) AS text
+ORDER BY title;
+VACUUM ANALYZE document;
+\set ECHO queries
+SELECT count(*) AS documents, count(si) AS fingerprints, count(DISTINCT si) AS distinct_ones, pg_size_pretty(sum(length(body))) AS text FROM document;
+
+\echo 'Which radius suits these texts? (doc1 is made for 6, or 11 to find more)'
+\echo
+SELECT distance, found::numeric(8, 3), unrelated::numeric(8, 4), recommended
+FROM hamming_histogram('document', 'si') WHERE distance <= 16 ORDER BY distance;
+
+\echo 'Clusters: the first of each is its keeper'
+\echo
+CREATE TABLE cluster AS
+SELECT id, simhash_cluster(id, si, 6) OVER (ORDER BY id) AS keeper FROM document;
+
+SELECT count(*) AS clusters, sum(members) AS documents, sum(members - 1) AS could_go
+FROM (SELECT keeper, count(*) AS members FROM cluster GROUP BY keeper HAVING count(*) > 1) AS c;
+
+SELECT members, keeper_title AS keeper, one_of_them
+FROM (
+    SELECT count(*) AS members, right(k.title, 42) AS keeper_title,
+           (array_agg(right(d.title, 42) ORDER BY d.id DESC))[1] AS one_of_them
+    FROM cluster JOIN document AS k ON k.id = keeper JOIN document AS d ON d.id = cluster.id
+    GROUP BY k.id HAVING count(*) > 1) AS c
+ORDER BY members DESC, keeper LIMIT 12;
+
+\echo 'Two versions of a text: what do they share?'
+\echo
+WITH pair AS (
+    SELECT k.title, d.title AS version, hamming(k.si, d.si) AS hd, k.body AS a, d.body AS b
+    FROM cluster JOIN document AS k ON k.id = keeper JOIN document AS d ON d.id = cluster.id
+    WHERE k.si <> d.si AND length(k.body) BETWEEN 2000 AND 20000
+    ORDER BY hamming(k.si, d.si) DESC, k.id, d.id LIMIT 1)
+SELECT right(title, 30) AS title, right(version, 30) AS version, hd, a_pos, b_pos, len,
+       regexp_replace(left(passage, 40), '\s+', ' ', 'g') || '...' AS passage
+FROM pair, shared_passages(a, b, 60) ORDER BY len DESC LIMIT 5;
+
+\echo 'Keep the first of each cluster'
+\echo
+DELETE FROM document USING cluster WHERE document.id = cluster.id AND cluster.id <> keeper;
+SELECT count(*) AS documents, pg_size_pretty(sum(length(body))) AS text FROM document;
+\set ECHO none
