@@ -68,7 +68,8 @@ are unrelated: those within the radius are false pairs.
 At most 10 false pairs in a million; in the last column the share found where there would be exactly 10, between two radii (for few false pairs the last radius counts).
 
 | fingerprint | radius | insertions found, %% | deletions found, %% | all found, %% | false pairs in a million | all found at 10, %% |
-|---|---|---|---|---|---|---|', :originals, :inserts, :deletes, :mb, round((:millions + :related / 1e6)::numeric, 1), :related);
+|---|---|---|---|---|---|---|', grouped(:originals), grouped(:inserts), grouped(:deletes), grouped(:mb),
+    grouped(:millions + :related / 1e6, 1), grouped(:related));
 WITH best AS (
     SELECT DISTINCT ON (scheme) * FROM result WHERE false_pairs <= 10 ORDER BY scheme, radius DESC),
 between_radii AS (

@@ -206,7 +206,7 @@ mod tests {
 
     fn calibrate(rows: &[u64], sample: usize) -> Vec<Level> {
         let mut calibration =
-            Calibration::new(rows.iter().copied().step_by(rows.len() / sample | 1).take(sample).collect());
+            Calibration::new(rows.iter().copied().step_by((rows.len() / sample) | 1).take(sample).collect());
         for rows in rows.chunks(777) {
             calibration.add(rows, &mut || ());
         }

@@ -1,0 +1,39 @@
+-- Clusters and pairs of a whole table, against the join that an index on the fingerprints answers. Called with -v rows=N.
+-- Half of the fingerprints are scattered, half come in clusters of 50 that differ in up to four bits.
+SET client_min_messages = warning;
+DROP TABLE IF EXISTS fingerprint CASCADE;
+CREATE TABLE fingerprint AS
+SELECT i AS id, CASE WHEN i % 2 = 0 THEN hashint8extended(i, 1)
+                     ELSE hashint8extended(i % (:rows / 50), 2) # (1::bigint << (i % 61)::integer) # (1::bigint << (i % 53)::integer) END AS si
+FROM generate_series(1, :rows::bigint) AS i;
+VACUUM ANALYZE fingerprint;
+CREATE TABLE measured_dedup (what text, seconds double precision, rows bigint);
+CREATE PROCEDURE measure_dedup(what text, query text) LANGUAGE plpgsql AS $$
+DECLARE
+    started timestamptz := clock_timestamp();
+    rows bigint;
+BEGIN
+    EXECUTE query INTO rows;
+    INSERT INTO measured_dedup VALUES (what, extract(epoch FROM clock_timestamp() - started), rows);
+END $$;
+
+SELECT '(SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM fingerprint) AS f' AS arrays \gset
+CALL measure_dedup('simhash_cluster, leader, 3', 'SELECT count(*) FROM (SELECT id, simhash_cluster(id, si, 3) OVER (ORDER BY id) AS k FROM fingerprint) AS c WHERE id = k');
+-- What the process has taken for itself, at most: not what it has touched of the shared buffers.
+SELECT round((substring(status FROM 'VmHWM:\s+(\d+)')::bigint - substring(status FROM 'RssShmem:\s+(\d+)')::bigint) / 1024.0) AS mb
+FROM pg_read_file('/proc/self/status') AS status \gset
+CALL measure_dedup('simhash_cluster, connected, 3', 'SELECT count(*) FROM (SELECT id, simhash_cluster(id, si, 3, ''connected'') OVER (ORDER BY id) AS k FROM fingerprint) AS c WHERE id = k');
+CALL measure_dedup('simhash_clusters, leader, 3', 'SELECT count(*) FROM ' || :'arrays' || ', simhash_clusters(ids, sis, 3) AS c WHERE c.id = cluster');
+CALL measure_dedup('simhash_cluster, leader, 6', 'SELECT count(*) FROM (SELECT id, simhash_cluster(id, si, 6) OVER (ORDER BY id) AS k FROM fingerprint) AS c WHERE id = k');
+CALL measure_dedup('hamming_pairs, 3', 'SELECT count(*) FROM ' || :'arrays' || ', hamming_pairs(ids, sis, 3)');
+CALL measure_dedup('hamming_pairs, 6', 'SELECT count(*) FROM ' || :'arrays' || ', hamming_pairs(ids, sis, 6)');
+CALL measure_dedup('hamming_histogram', 'SELECT count(*) FROM hamming_histogram(''fingerprint'', ''si'')');
+CREATE INDEX ON fingerprint USING hamming (si);
+-- A hundredth of the join, for all of it would take minutes.
+CALL measure_dedup('join through the index, 3, a hundredth', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= 3 WHERE a.id % 100 = 1');
+CALL measure_dedup('join through the index, 6, a hundredth', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= 6 WHERE a.id % 100 = 1');
+SELECT what, round(seconds::numeric, 2) AS s, rows FROM measured_dedup;
+SELECT round((100 * (SELECT seconds FROM measured_dedup WHERE what LIKE 'join%3,%') / (SELECT seconds FROM measured_dedup WHERE what = 'hamming_pairs, 3'))::numeric)
+       AS "hamming_pairs faster than the join, 3",
+       round((100 * (SELECT seconds FROM measured_dedup WHERE what LIKE 'join%6,%') / (SELECT seconds FROM measured_dedup WHERE what = 'hamming_pairs, 6'))::numeric)
+       AS "6", :mb AS "MB of the first, beside shared buffers";
