@@ -29,11 +29,11 @@ CALL measure_dedup('hamming_pairs, 3', 'SELECT count(*) FROM ' || :'arrays' || '
 CALL measure_dedup('hamming_pairs, 6', 'SELECT count(*) FROM ' || :'arrays' || ', hamming_pairs(ids, sis, 6)');
 CALL measure_dedup('hamming_histogram', 'SELECT count(*) FROM hamming_histogram(''fingerprint'', ''si'')');
 CREATE INDEX ON fingerprint USING hamming (si);
--- A hundredth of the join, for all of it would take minutes.
-CALL measure_dedup('join through the index, 3, a hundredth', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= 3 WHERE a.id % 100 = 1');
-CALL measure_dedup('join through the index, 6, a hundredth', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= 6 WHERE a.id % 100 = 1');
+-- A part of the join, for all of it would take minutes.
+CALL measure_dedup('join through the index, 3, 1 of 101', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON a.id < b.id AND hamming(a.si, b.si) <= 3 WHERE a.id % 101 = 1');
+CALL measure_dedup('join through the index, 6, 1 of 101', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON a.id < b.id AND hamming(a.si, b.si) <= 6 WHERE a.id % 101 = 1');
 SELECT what, round(seconds::numeric, 2) AS s, rows FROM measured_dedup;
-SELECT round((100 * (SELECT seconds FROM measured_dedup WHERE what LIKE 'join%3,%') / (SELECT seconds FROM measured_dedup WHERE what = 'hamming_pairs, 3'))::numeric)
+SELECT round((101 * (SELECT seconds FROM measured_dedup WHERE what LIKE 'join%3,%') / (SELECT seconds FROM measured_dedup WHERE what = 'hamming_pairs, 3'))::numeric)
        AS "hamming_pairs faster than the join, 3",
-       round((100 * (SELECT seconds FROM measured_dedup WHERE what LIKE 'join%6,%') / (SELECT seconds FROM measured_dedup WHERE what = 'hamming_pairs, 6'))::numeric)
+       round((101 * (SELECT seconds FROM measured_dedup WHERE what LIKE 'join%6,%') / (SELECT seconds FROM measured_dedup WHERE what = 'hamming_pairs, 6'))::numeric)
        AS "6", :mb AS "MB of the first, beside shared buffers";

@@ -26,7 +26,7 @@ fn hamming_histogram(
             name!(pairs, i64),
             name!(nearest, i64),
             name!(found, f64),
-            name!(unrelated, f64),
+            name!(unrelated, Option<f64>),
             name!(recommended, bool),
         ),
     >,

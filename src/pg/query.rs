@@ -38,9 +38,11 @@ impl Column {
 
     /// Calls `take` with the values that are not NULL, some at a time: with all, or with so many of them at random.
     pub(crate) fn read(&self, at_random: Option<i32>, take: &mut dyn FnMut(&[i64])) {
-        let mut query = b"SELECT ".to_vec();
-        query.extend([self.column.as_bytes(), b" FROM ", self.table.as_bytes(), b" WHERE "].concat());
-        query.extend([self.column.as_bytes(), b" IS NOT NULL"].concat());
+        let (column, table) = (self.column.as_bytes(), self.table.as_bytes());
+        // The cast holds even if somebody has given the column another type meanwhile.
+        let parts: [&[u8]; 6] = [b"SELECT ", column, b"::pg_catalog.int8 FROM ", table, b" WHERE ", column];
+        let mut query = parts.concat();
+        query.extend(b" IS NOT NULL");
         if let Some(count) = at_random {
             query.extend(format!(" ORDER BY pg_catalog.random() LIMIT {count}").bytes());
         }

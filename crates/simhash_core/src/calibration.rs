@@ -5,10 +5,11 @@
 //! a search finds. The expected number of unrelated rows within a radius is the number of rows times the share of unrelated
 //! pairs within it.
 //!
-//! That share is counted where there are pairs enough. Nearer pairs are few, and many of them are related. There it is bounded: the
-//! distances of unrelated fingerprints have a single peak from which they fall off ever faster (the counts are log-concave, as
-//! those of a binomial distribution), so that each step down divides by at least as much as the last one did. Where counts fall
-//! more slowly it is because of related pairs, which do not count. So more unrelated rows are expected rather than fewer.
+//! That share is counted where there are pairs enough, equal ones apart: their distances have a peak, below which they become
+//! fewer. Where they are too few, or where going down they become more again, which is the work of related pairs, the share is
+//! taken to fall as it did in the last steps before. Distances of unrelated fingerprints fall off ever faster (log-concave, as in a binomial
+//! distribution), and related pairs are among those that are counted, so as a rule too many unrelated rows are expected
+//! rather than too few.
 
 use crate::hamming::BITS;
 use multiversion::multiversion;
@@ -23,9 +24,13 @@ const COUNTED: u8 = 20;
 /// Fewer pairs than this at a distance, or than a thousandth of all, say nothing about the next one.
 const ENOUGH_PAIRS: RangeInclusive<u64> = 50..=500;
 
-/// A radius is recommended while at most this share of what is found is expected to be unrelated, or so few rows are.
+/// A radius is recommended while the unrelated rows that a search is expected to find are at most this share of the searches that
+/// find anything, or so few.
 const UNRELATED_SHARE: f64 = 0.1;
 const UNRELATED_ROWS: f64 = 0.01;
+
+/// Over how many distances it is looked at how fast shares fall.
+const STEPS: usize = 3;
 
 /// Pairs of the sample, or rows, between two calls of the heartbeat.
 const STRIDE: usize = 1 << 10;
@@ -43,8 +48,8 @@ pub struct Level {
     pub nearest: u64,
     /// How many other rows a query finds within this distance, on average.
     pub found: f64,
-    /// How many of these are expected to be unrelated.
-    pub unrelated: f64,
+    /// How many of these are expected to be unrelated, if the sample is large enough to tell.
+    pub unrelated: Option<f64>,
     /// Whether this is the radius to search with.
     pub recommended: bool,
 }
@@ -92,13 +97,20 @@ impl Calibration {
         let all_pairs: u64 = pairs.iter().sum();
         let unrelated = unrelated(&pairs);
         let queries = self.nearest.len() as f64;
+        let others = self.rows.saturating_sub(1) as f64;
         let mut levels = vec![Level::default(); DISTANCES];
-        let (mut found, mut pairs_within, mut unrelated_within) = (0, 0, 0.0);
+        for (&nearest, &equal) in self.nearest.iter().zip(&self.equal) {
+            let nearest = if equal > 1 { 0 } else { nearest };
+            if let Some(level) = levels.get_mut(usize::from(nearest)) {
+                level.nearest += 1;
+            }
+        }
+        let mut recommended = None;
+        let (mut found, mut pairs_within, mut unrelated_within, mut finding) = (0, 0, 0.0, 0);
         for (distance, level) in levels.iter_mut().enumerate() {
             found += self.found[distance];
             pairs_within += pairs[distance];
-            unrelated_within += unrelated[distance];
-            let others = self.rows.saturating_sub(1) as f64;
+            finding += level.nearest;
             level.distance = distance as u32;
             level.pairs = pairs[distance];
             level.found = if distance > usize::from(COUNTED) {
@@ -107,18 +119,17 @@ impl Calibration {
                 // Each query has found itself.
                 (found as f64 - queries).max(0.0) / queries.max(1.0)
             };
-            level.unrelated = others * f64::min(unrelated_within, 1.0);
-        }
-        for (&nearest, &equal) in self.nearest.iter().zip(&self.equal) {
-            let nearest = if equal > 1 { 0 } else { nearest };
-            if let Some(level) = levels.get_mut(usize::from(nearest)) {
-                level.nearest += 1;
+            let Some(unrelated) = &unrelated else { continue };
+            unrelated_within += unrelated[distance];
+            let unrelated = others * f64::min(unrelated_within, 1.0);
+            level.unrelated = Some(unrelated);
+            let is_good = unrelated <= (UNRELATED_SHARE * finding as f64 / queries).max(UNRELATED_ROWS);
+            if is_good && distance <= usize::from(COUNTED) {
+                recommended = Some(distance);
             }
         }
-        let is_good = |level: &&Level| level.unrelated <= (UNRELATED_SHARE * level.found).max(UNRELATED_ROWS);
-        let good = levels[..=usize::from(COUNTED)].iter().take_while(is_good).count();
-        if let Some(last) = good.checked_sub(1).filter(|_| all_pairs > 0) {
-            levels[last].recommended = true;
+        if let Some(distance) = recommended {
+            levels[distance].recommended = true;
         }
         levels
     }
@@ -176,23 +187,30 @@ fn compare(queries: &[u64], row: u64, nearest: &mut [u8], equal: &mut [u64], fou
     }
 }
 
-/// The share of pairs at each distance that are unrelated, bounded as said above.
-fn unrelated(pairs: &[u64; DISTANCES]) -> [f64; DISTANCES] {
+/// The share of pairs at each distance that are unrelated, estimated as said above; nothing if there are too few pairs to tell.
+fn unrelated(pairs: &[u64; DISTANCES]) -> Option<[f64; DISTANCES]> {
     let all = pairs.iter().sum::<u64>();
     let enough = (all / 1000).clamp(*ENOUGH_PAIRS.start(), *ENOUGH_PAIRS.end());
-    let mut shares = pairs.map(|pairs| pairs as f64 / all.max(1) as f64);
-    // Whatever the table, unrelated distances peak in the upper part; equal rows may be more.
+    // Equal ones may be more than any others, and are related.
     let peak =
-        (BITS as usize / 4..DISTANCES).max_by_key(|&distance| pairs[distance]).unwrap_or(DISTANCES - 1);
-    let mut step = 1.0f64;
-    for distance in (0..peak).rev() {
-        let next = shares[distance + 1];
-        if pairs[distance] >= enough {
-            step = step.max(next / shares[distance]);
+        (1..DISTANCES).max_by_key(|&distance| pairs[distance]).filter(|&peak| pairs[peak] >= enough)?;
+    let mut shares = pairs.map(|pairs| pairs as f64 / all as f64);
+    // Counts that chance alone makes larger than the one above are not.
+    let becomes_more = |distance: usize| {
+        pairs[distance] as f64 > pairs[distance + 1] as f64 + 3.0 * (pairs[distance] as f64).sqrt()
+    };
+    let uncounted =
+        (0..peak).rev().find(|&distance| distance == 0 || pairs[distance] < enough || becomes_more(distance));
+    if let Some(uncounted) = uncounted {
+        let last = uncounted + 1;
+        let above = (last + STEPS).min(peak);
+        let step =
+            if above > last { (shares[above] / shares[last]).powf(1.0 / (above - last) as f64) } else { 1.0 };
+        for distance in (0..=uncounted).rev() {
+            shares[distance] = shares[distance + 1] / step.max(1.0);
         }
-        shares[distance] = next / step;
     }
-    shares
+    Some(shares)
 }
 
 #[cfg(test)]
@@ -226,17 +244,18 @@ mod tests {
         for (distance, level) in levels.iter().enumerate() {
             assert_eq!(level.distance as usize, distance);
             let expected = 19_999.0 * binomial(level.distance);
-            assert!(level.unrelated >= 0.8 * expected, "{level:?} {expected}");
+            let unrelated = level.unrelated.unwrap();
+            assert!(unrelated >= 0.8 * expected, "{level:?} {expected}");
             if expected > 20.0 {
                 assert!((level.found / expected - 1.0).abs() < 0.2, "{level:?} {expected}");
-                assert!((level.unrelated / expected - 1.0).abs() < 0.2, "{level:?} {expected}");
+                assert!((unrelated / expected - 1.0).abs() < 0.2, "{level:?} {expected}");
             }
         }
         let recommended: Vec<u32> =
             levels.iter().filter(|level| level.recommended).map(|level| level.distance).collect();
         let right = (0..64).rev().find(|&distance| 19_999.0 * binomial(distance) <= UNRELATED_ROWS).unwrap();
         assert!(
-            recommended.len() == 1 && (right - 1..=right).contains(&recommended[0]),
+            recommended.len() == 1 && (right - 2..=right).contains(&recommended[0]),
             "{recommended:?} {right}"
         );
     }
@@ -251,12 +270,12 @@ mod tests {
             .collect();
         let levels = calibrate(&rows, 3000);
         let recommended = levels.iter().find(|level| level.recommended).unwrap();
-        assert!((12..=18).contains(&recommended.distance), "{recommended:?}");
+        assert!((9..=16).contains(&recommended.distance), "{recommended:?}");
         assert!(recommended.found > 20.0, "{recommended:?}");
-        assert!(levels[5].unrelated < 0.01, "copies do not count as unrelated: {:?}", levels[5]);
+        assert!(levels[5].unrelated.unwrap() < 0.01, "copies do not count as unrelated: {:?}", levels[5]);
         let unrelated_at_20 = 14_999.0 * binomial(20);
         assert!(
-            (0.5..3.0).contains(&(levels[20].unrelated / unrelated_at_20)),
+            (0.5..3.0).contains(&(levels[20].unrelated.unwrap() / unrelated_at_20)),
             "{:?} {unrelated_at_20}",
             levels[20]
         );
@@ -287,7 +306,7 @@ mod tests {
                 let found = |a: usize| (0..rows.len()).filter(|&b| b != a && distance(a, b) <= level.distance).count();
                 let mean = (0..rows.len()).map(found).sum::<usize>() as f64 / rows.len() as f64;
                 prop_assert!((level.found - mean).abs() < 1e-9, "{:?} {}", level, mean);
-                prop_assert!(level.unrelated <= (rows.len() - 1) as f64 * 1.000001 && level.unrelated >= 0.0);
+                prop_assert!(level.unrelated.is_none_or(|unrelated| (0.0..=(rows.len() - 1) as f64).contains(&unrelated)));
             }
         }
     }
