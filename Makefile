@@ -19,7 +19,7 @@ sql_files = sql/planner.sql sql/hamming.sql sql/ball.sql sql/gist.sql sql/am.sql
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/minhash.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/dedup.sql sql/histogram.sql
 
-.PHONY: help build install uninstall prepare-build prepare-test demo demo-dedup test lint bench experiment check-all-pg check-cargo-pgrx soak fuzz test-drivers test-matrix clean
+.PHONY: help build install uninstall prepare-build prepare-test prepare-experiment demo demo-dedup test lint bench experiment check-all-pg check-cargo-pgrx soak fuzz test-drivers test-matrix clean
 
 help:
 	@echo 'make demo              build, install, and show the extension at work in a cluster of its own'
@@ -40,12 +40,15 @@ help:
 	@echo
 	@echo 'PG_CONFIG=/path/to/pg_config chooses another PostgreSQL.'
 
-# Both install what a fresh machine lacks, or say in one line what to install.
+# They install what a fresh machine lacks, or say in one line what to install.
 prepare-build:
 	@tools/prepare build
 
 prepare-test:
 	@tools/prepare test
+
+prepare-experiment:
+	@tools/prepare experiment
 
 build: prepare-build
 	@$(MAKE) --silent target/simhash_pg--$(version).sql
@@ -77,7 +80,7 @@ lint:
 bench: prepare-test install
 	@bench/run
 
-experiment: prepare-test install
+experiment: prepare-experiment install
 	@bench/similarity_index/run
 
 check-all-pg: prepare-build

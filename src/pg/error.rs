@@ -147,19 +147,17 @@ pub(crate) fn no_such_table(table: pg_sys::Oid) -> SqlError {
     report(Code::ERRCODE_UNDEFINED_TABLE, format!("relation with OID {} does not exist", table.to_u32()))
 }
 
-pub(crate) fn no_such_column(column: &CStr, table: &CStr) -> SqlError {
-    let (column, table) = (column.to_string_lossy(), table.to_string_lossy());
+pub(crate) fn no_such_column(column: &str, table: &str) -> SqlError {
     report(
         Code::ERRCODE_UNDEFINED_COLUMN,
-        format!("column \"{}\" of relation \"{}\" does not exist", quote(&column), quote(&table)),
+        format!("column \"{}\" of relation \"{}\" does not exist", quote(column), quote(table)),
     )
 }
 
-pub(crate) fn not_a_bigint(column: &CStr, type_name: &CStr) -> SqlError {
-    let (column, type_name) = (column.to_string_lossy(), type_name.to_string_lossy());
+pub(crate) fn not_a_bigint(column: &str, type_name: &str) -> SqlError {
     report(
         Code::ERRCODE_DATATYPE_MISMATCH,
-        format!("column \"{}\" has type {}, not bigint", quote(&column), quote(&type_name)),
+        format!("column \"{}\" has type {}, not bigint", quote(column), quote(type_name)),
     )
     .set_hint("Name the column that has the fingerprints.")
 }
@@ -319,21 +317,17 @@ pub(crate) mod trigger {
     }
 
     pub(crate) fn no_such_column(column: &str, table: &str) -> SqlError {
-        report(
-            Code::ERRCODE_UNDEFINED_COLUMN,
-            format!("column \"{}\" of relation \"{}\" does not exist", quote(column), quote(table)),
-        )
-        .set_detail("simhash_trigger was told to use it.")
-        .set_hint("Names are taken as written in the trigger's arguments, with upper and lower case.")
+        super::no_such_column(column, table)
+            .set_detail("simhash_trigger was told to use it.")
+            .set_hint("Names are taken as written in the trigger's arguments, with upper and lower case.")
     }
 
     pub(crate) fn target_type(column: &str, type_name: &str) -> SqlError {
-        report(
-            Code::ERRCODE_DATATYPE_MISMATCH,
-            format!("column \"{}\" has type {}, not bigint", quote(column), quote(type_name)),
-        )
-        .set_detail("The first argument of simhash_trigger names the column that receives the fingerprint.")
-        .set_hint(EXAMPLE)
+        not_a_bigint(column, type_name)
+            .set_detail(
+                "The first argument of simhash_trigger names the column that receives the fingerprint.",
+            )
+            .set_hint(EXAMPLE)
     }
 
     pub(crate) fn source_type(column: &str, type_name: &str) -> SqlError {

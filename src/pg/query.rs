@@ -1,6 +1,7 @@
 //! Reads a column of a table as the user who calls us.
 
 use super::error::{self, SqlError};
+use super::text::for_message;
 use pgrx::pg_sys;
 use pgrx::spi::Spi;
 use std::ffi::{CStr, CString};
@@ -24,11 +25,12 @@ impl Column {
             }
             let number = pg_sys::get_attnum(table, column.as_ptr());
             if number <= 0 {
-                return Err(error::no_such_column(column, CStr::from_ptr(name)));
+                return Err(error::no_such_column(&for_message(column), &for_message(CStr::from_ptr(name))));
             }
             let kind = pg_sys::get_atttype(table, number);
             if pg_sys::getBaseType(kind) != pg_sys::INT8OID {
-                return Err(error::not_a_bigint(column, CStr::from_ptr(pg_sys::format_type_be(kind))));
+                let kind = CStr::from_ptr(pg_sys::format_type_be(kind));
+                return Err(error::not_a_bigint(&for_message(column), &for_message(kind)));
             }
             let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(table));
             let table = CStr::from_ptr(pg_sys::quote_qualified_identifier(schema, name)).to_owned();

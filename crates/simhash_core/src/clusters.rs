@@ -197,13 +197,16 @@ fn leaders(
                 let decides = earliest == NONE || near_keeper < row_of(earliest) || is_keeper(&earliest);
                 decides.then(|| near_keeper.min(row_of(earliest)))
             };
-            if let Some(near_keeper) = near_keeper {
-                keepers[row as usize] = near_keeper.min(row);
-            } else {
-                undecided += 1;
-            }
-            if near_keeper.is_none_or(|near_keeper| near_keeper == NONE) {
-                next.push(row);
+            match near_keeper {
+                Some(NONE) => {
+                    keepers[row as usize] = row;
+                    next.push(row);
+                }
+                Some(keeper) => keepers[row as usize] = keeper,
+                None => {
+                    undecided += 1;
+                    next.push(row);
+                }
             }
         }
         if undecided == 0 {
