@@ -52,6 +52,7 @@ COMMENT ON AGGREGATE simhash_agg(text, double precision) IS 'similarity fingerpr
 
 CREATE FUNCTION simhash(doc tsvector) RETURNS bigint
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 2000
-    RETURN (SELECT simhash_agg(lexeme, greatest(cardinality(positions), 1)) FROM unnest(doc));
+    -- With this cast no function of another has better types than our own.
+    RETURN (SELECT simhash_agg(lexeme, greatest(pg_catalog.cardinality(positions), 1)::double precision) FROM pg_catalog.unnest(doc));
 COMMENT ON FUNCTION simhash(tsvector) IS
     'similarity fingerprint of the lexemes of a text, each weighing as much as it has positions; NULL if there are none';
