@@ -6,10 +6,11 @@ CREATE FUNCTION hamming(a bigint, b bigint) RETURNS integer
 COMMENT ON FUNCTION hamming(bigint, bigint) IS
     'number of bits in which two fingerprints differ, 0 to 64';
 
-CREATE FUNCTION hamming(a text, b text) RETURNS integer
+-- Not an overload of hamming: arguments without a type would be text.
+CREATE FUNCTION ham_dist(a text, b text) RETURNS integer
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
-    AS 'MODULE_PATHNAME', 'hamming_text_wrapper';
-COMMENT ON FUNCTION hamming(text, text) IS
+    AS 'MODULE_PATHNAME', 'ham_dist_wrapper';
+COMMENT ON FUNCTION ham_dist(text, text) IS
     'number of characters in which two strings differ, the shorter one padded with blanks';
 
 CREATE FUNCTION hamming_within(a bigint, b bigint, radius integer) RETURNS boolean

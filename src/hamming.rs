@@ -27,7 +27,7 @@ fn hamming_radius(similarity: f64) -> Result<i32, SqlError> {
 }
 
 #[pg_extern(sql = false)]
-fn hamming_text(a: &[u8], b: &[u8]) -> Result<i32, SqlError> {
+fn ham_dist(a: &[u8], b: &[u8]) -> Result<i32, SqlError> {
     let (a, b) = (text::to_utf8(a)?, text::to_utf8(b)?);
     // A text has fewer than 2^30 characters.
     Ok(distances::text_distance(&a, &b, &mut check_for_interrupts) as i32)

@@ -42,7 +42,7 @@ for (
 			"(SELECT string_agg(passage, '|') FROM shared_passages(t, substr(t, 3), 4))",
 			"simhash_explain(t, substr(t, 5), 'word:1')",
 			"extract_text('<p>' || t || '<p>&lt;' || t)"),
-		"hamming(t, '')"), text_of($text, 'UTF8');
+		"ham_dist(t, '')"), text_of($text, 'UTF8');
 	is($node->safe_psql($database, $all), $node->safe_psql('postgres', $all),
 		"$database: the same as in UTF8, " . length($text) . ' bytes');
 }
@@ -72,7 +72,7 @@ like($err, qr/unknown fingerprint scheme "\\u\{65e5\}/, 'messages are ASCII wher
 
 # SQL_ASCII holds anything.
 my $garbage = "SELECT %s FROM (SELECT string_agg(chr(i % 255 + 1), '') AS t FROM generate_series(1, 100000) AS i) AS x";
-for my $function ("count(simhash(t))", "simhash(t, 'char:3')", "simhash(t, 'word:1')", "hamming(t, 'a')",
+for my $function ("count(simhash(t))", "simhash(t, 'char:3')", "simhash(t, 'word:1')", "ham_dist(t, 'a')",
 	"simhash(t, 'commoncrawl')", "cardinality(winnow_sketch(t))", "cardinality(heintze_sketch(t))", "cardinality(minhash(t))",
 	"length(extract_text(t)) - length(extract_text(t))", "(SELECT count(*) FROM simhash_features(t, 'char:2'))",
 	"(SELECT count(*) FROM shared_passages(t, t))", "(SELECT count(*) FROM recursive_shingles(t))",

@@ -34,7 +34,7 @@ for (
 	[ 'postgres', "simhash(body, 'word:3')" ],
 	[ 'postgres', 'simhash(body)' ],
 	[ 'postgres', 'manber_sketch(body, 50, 8, 31, 9223372036854775783)' ],
-	[ 'postgres', "hamming(body, '')" ],
+	[ 'postgres', "ham_dist(body, '')" ],
 	[ 'postgres', "simhash(body, 'commoncrawl')" ],
 	[ 'postgres', "winnow_sketch(body)" ],
 	[ 'postgres', "heintze_sketch(body)" ],

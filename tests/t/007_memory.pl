@@ -27,7 +27,7 @@ for (
 		"simhash(body, 'char:8')",
 		"simhash(body)",
 		"cardinality(manber_sketch(body, 20, 2))",
-		"hamming(body, 'other')",
+		"ham_dist(body, 'other')",
 		"cardinality(winnow_sketch(body, 10, 10))",
 		"cardinality(heintze_sketch(body, 10, 10))",
 		"cardinality(minhash(body, 16))",

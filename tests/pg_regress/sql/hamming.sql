@@ -14,22 +14,30 @@ SELECT hamming_radius(90);
 SELECT hamming_radius(-0.1);
 SELECT hamming_radius('NaN');
 -- strings of digits, as the paper keeps them: the shorter one is padded with blanks
-SELECT hamming('00100', '11100') AS paper, hamming('abc', 'abc  ') AS padded, hamming('', 'äöü') AS characters,
-       hamming('', '') AS empty;
-SELECT hamming('0011111101011101000101010000111101110110010010010101110010000011',
+SELECT ham_dist('00100', '11100') AS paper, ham_dist('abc', 'abc  ') AS padded, ham_dist('', 'äöü') AS characters,
+       ham_dist('', '') AS empty;
+SELECT ham_dist('0011111101011101000101010000111101110110010010010101110010000011',
                '0001101101000101000101010000111101111110010010010101110010010011') AS hd;
+-- what has no type is a bigint, and what has another is an error
+SELECT hamming('5', '16') AS literals, '5' <~> '16'::bigint AS operator;
+PREPARE untyped AS SELECT hamming($1, $2);
+SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
+EXECUTE untyped ('5', '16');
+DEALLOCATE untyped;
+SELECT hamming('abc', 'abd');
+SELECT hamming('5'::text, '16'::text);
 -- both ways between numbers and strings of digits
 SELECT 4565828753376763011::bit(64) AS digits,
        B'0011111101011101000101010000111101110110010010010101110010000011'::bigint AS si,
        '0011111101011101000101010000111101110110010010010101110010000011'::bit(64)::bigint AS same;
 -- NULL in, NULL out
-SELECT hamming(NULL, 1::bigint) IS NULL AND hamming(1, NULL) IS NULL AND hamming(NULL, 'a'::text) IS NULL
+SELECT hamming(NULL, 1::bigint) IS NULL AND hamming(1, NULL) IS NULL AND ham_dist(NULL, 'a') IS NULL
    AND (NULL::bigint <~> 1) IS NULL AND hamming_within(1, 1, NULL) IS NULL AND hamming_radius(NULL) IS NULL
    AND hamming_similarity(NULL, 1) IS NULL AS nulls;
 -- the same as PostgreSQL's own arithmetic, over many pairs
 SELECT count(*) AS pairs,
        count(*) FILTER (WHERE hamming(a, b) = length(replace((a # b)::bit(64)::text, $$0$$, $$$$))
-                          AND hamming(a, b) = hamming(a::bit(64)::text, b::bit(64)::text)
+                          AND hamming(a, b) = ham_dist(a::bit(64)::text, b::bit(64)::text)
                           AND (a <~> b) = hamming(b, a)
                           AND hamming_within(a, b, 32) = (hamming(a, b) <= 32)) AS agree
 FROM (SELECT hashint8extended(i, 1) AS a, hashint8extended(i, 2) AS b FROM generate_series(1, 10000) AS i) AS pairs;
