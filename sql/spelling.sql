@@ -10,4 +10,10 @@ CREATE FUNCTION simhash_decode(spelling text) RETURNS bigint
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
     AS 'MODULE_PATHNAME', 'simhash_decode_wrapper';
 COMMENT ON FUNCTION simhash_decode(text) IS
-    'the fingerprint that is written in base32 (with or without a scheme), 16 hexadecimal or 64 binary digits';
+    'the fingerprint that is written in base32 (with or without a scheme), 16 hexadecimal or 64 binary digits, or 0x and up to 16 hexadecimal digits; 16 digits without a letter, which may be decimal, need the 0x';
+
+CREATE FUNCTION simhash_decode(number numeric) RETURNS bigint
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
+    AS 'MODULE_PATHNAME', 'simhash_decode_number_wrapper';
+COMMENT ON FUNCTION simhash_decode(numeric) IS
+    'the fingerprint that is written in decimal, without sign (0 to 18446744073709551615) or with (-9223372036854775808 to 9223372036854775807)';

@@ -12,7 +12,7 @@ use simhash_core::manber::ManberError;
 use simhash_core::minhash::BandsError;
 use simhash_core::passages::{self, PassageError};
 use simhash_core::sample::{MAX_VALUES, SampleError};
-use simhash_core::spelling::SpellingError;
+use simhash_core::spelling::{self, SpellingError};
 use simhash_core::weighted::{MAX_WEIGHT, WeightError};
 use simhash_core::{OutOfRange, Scheme, SchemeError};
 use std::ffi::CStr;
@@ -194,14 +194,25 @@ pub(crate) fn damaged_state() -> SqlError {
 }
 
 pub(crate) fn spelling(text: &str, why: SpellingError) -> SqlError {
-    let why = match why {
-        SpellingError::Scheme(error) => return scheme(error),
-        other => other.to_string(),
+    let hint = match &why {
+        SpellingError::Scheme(error) => return scheme(error.clone()),
+        SpellingError::Ambiguous(digits) => {
+            format!("Write '0x{digits}' if it is hexadecimal, {digits}::numeric if it is decimal.")
+        }
+        _ => spelling::VALID.to_owned(),
     };
     // In the sentence there may be a character of the user's.
     report(Code::ERRCODE_INVALID_TEXT_REPRESENTATION, format!("invalid fingerprint: \"{}\"", quote(text)))
-        .set_detail(format!("{}.", in_database_encoding(&why)))
-        .set_hint("A fingerprint is written with 13 letters of base32, 16 hexadecimal or 64 binary digits.")
+        .set_detail(format!("{}.", in_database_encoding(&why.to_string())))
+        .set_hint(hint)
+}
+
+pub(crate) fn decimal_fingerprint(number: &str) -> SqlError {
+    report(Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, format!("invalid fingerprint: {}", quote(number)))
+        .set_detail(format!("It is not a whole number from {} to {}.", i64::MIN, u64::MAX))
+        .set_hint(
+            "Fingerprints are numbers of 64 bits; one that was a floating-point number has lost the lowest.",
+        )
 }
 
 pub(crate) fn ball_syntax(text: &str) -> SqlError {

@@ -6,12 +6,34 @@ SELECT simhash_encode(264, 'doc9');
 -- every way in which one is read
 SELECT text, simhash_decode(text)
 FROM unnest(ARRAY['h5orkd3wjfoig', 'H5ORKD3WJFOIG', 'doc1:h5orkd3wjfoig', 'char:4:h5orkd3wjfoig', E' h5ork d3wjf oig\n',
-    '3f5d150f76495c83', '3F5D150F76495C83', '0011111101011101000101010000111101110110010 010010101110010000011']) AS text;
+    '3f5d150f76495c83', '3F5D150F76495C83', '0011111101011101000101010000111101110110010 010010101110010000011',
+    '0x3f5d150f76495c83', '0X3F5D150F76495C83', '0x1f', 'doc1: 0x00ff', '0xffffffffffffffff']) AS text;
 SELECT count(*) FROM generate_series(1, 10000) AS i
 WHERE simhash_decode(simhash_encode(hashint8extended(i, 1), 'doc1')) <> hashint8extended(i, 1)
-   OR simhash_decode(lpad(to_hex(hashint8extended(i, 1)), 16, '0')) <> hashint8extended(i, 1)
+   OR simhash_decode('0x' || to_hex(hashint8extended(i, 1))) <> hashint8extended(i, 1)
    OR simhash_decode(hashint8extended(i, 1)::bit(64)::text) <> hashint8extended(i, 1);
 SELECT simhash_decode(NULL);
+-- hexadecimal digits without any letter can be decimal
+SELECT simhash_decode('4565828753376763');
+SELECT simhash_decode('0x4565828753376763') AS hexadecimal, simhash_decode(4565828753376763::numeric) AS "decimal";
+SELECT count(*) AS refused FROM generate_series(1, 10000) AS i, lpad(to_hex(hashint8extended(i, 1)), 16, '0') AS code WHERE code !~ '[a-f]';
+SELECT count(*) AS misread FROM generate_series(1, 10000) AS i, lpad(to_hex(hashint8extended(i, 1)), 16, '0') AS code
+WHERE code ~ '[a-f]' AND simhash_decode(code) <> hashint8extended(i, 1);
+-- decimal numbers, without and with a sign
+SELECT number, simhash_decode(number) FROM unnest('{0,18446744073709551615,18446744073709551614,9223372036854775808,9223372036854775807,
+    -9223372036854775808,-1,42.000}'::numeric[]) AS number;
+SELECT count(*) FROM generate_series(1, 10000) AS i, hashint8extended(i, 1) AS si
+WHERE simhash_decode(si) <> si OR simhash_decode(si + CASE WHEN si < 0 THEN 2::numeric ^ 64 ELSE 0 END) <> si;
+SELECT simhash_decode(18446744073709551616);
+SELECT simhash_decode(-9223372036854775809);
+SELECT simhash_decode(1.5);
+SELECT simhash_decode('NaN'::numeric);
+SELECT simhash_decode(1e1000);
+SELECT simhash_decode(1e18::double precision);
+-- what has no type is text
+PREPARE untyped AS SELECT simhash_decode($1);
+SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
+DEALLOCATE untyped;
 -- and what is no fingerprint
 SELECT simhash_decode('');
 SELECT simhash_decode('h5orkd3wjfoi');
@@ -22,4 +44,8 @@ SELECT simhash_decode(repeat('2', 64));
 SELECT simhash_decode('doc9:h5orkd3wjfoig');
 SELECT simhash_decode('word:99:h5orkd3wjfoig');
 SELECT simhash_decode('42');
+SELECT simhash_decode('4565828753376763011');
+SELECT simhash_decode('0x');
+SELECT simhash_decode('0x03f5d150f76495c83');
+SELECT simhash_decode('0xfg');
 SELECT simhash_decode(repeat('a', 1000000));

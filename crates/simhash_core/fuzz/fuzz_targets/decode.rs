@@ -2,10 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use simhash_core::spelling::{decode, encode};
+use simhash_core::spelling::{decode, encode, from_decimal};
 
 fuzz_target!(|text: &str| {
     if let Ok(fingerprint) = decode(text) {
         assert_eq!(decode(&encode(fingerprint)), Ok(fingerprint));
     }
+    let _ = from_decimal(text);
 });
