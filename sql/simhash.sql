@@ -5,3 +5,9 @@ CREATE FUNCTION simhash(doc text, scheme text DEFAULT 'doc1') RETURNS bigint
     AS 'MODULE_PATHNAME', 'simhash_wrapper';
 COMMENT ON FUNCTION simhash(text, text) IS
     'similarity fingerprint of a text, NULL if it has no features; schemes: doc1, commoncrawl, char:1 to char:32, word:1 to word:32';
+
+CREATE FUNCTION simhash_text(VARIADIC columns text[]) RETURNS text
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
+    AS 'MODULE_PATHNAME', 'simhash_text_wrapper';
+COMMENT ON FUNCTION simhash_text(text[]) IS
+    'several texts as one, joined as simhash_trigger joins columns: by line breaks, NULLs skipped; NULL if all are';

@@ -3,9 +3,12 @@
 use crate::pg::error::{self, SqlError};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::text;
-use pgrx::pg_extern;
+use pgrx::{Array, pg_extern};
 use simhash_core::{Scheme, SimHasher};
 use std::cell::RefCell;
+
+/// Stands between the texts of two columns.
+pub(crate) const SEPARATOR: &str = "\n";
 
 thread_local! {
     /// Kept from row to row: its memory is as large as a document's fingerprint takes to make.
@@ -16,6 +19,21 @@ thread_local! {
 fn simhash(doc: &[u8], scheme: &[u8]) -> Result<Option<i64>, SqlError> {
     let scheme = parse_scheme(&text::to_utf8(scheme)?)?;
     Ok(fingerprint(&text::to_utf8(doc)?, scheme))
+}
+
+/// The texts that are not NULL as one, as `simhash_trigger` joins them; `None` if all are NULL.
+#[pg_extern(sql = false)]
+fn simhash_text(columns: Array<'_, &[u8]>) -> Result<Option<Vec<u8>>, SqlError> {
+    let mut texts = columns.iter().flatten();
+    let Some(first) = texts.next() else { return Ok(None) };
+    // In the encoding of the database, and less than the array has.
+    let mut joined = Vec::new();
+    text::append_bytes(&mut joined, first)?;
+    for text in texts {
+        text::append_bytes(&mut joined, SEPARATOR.as_bytes())?;
+        text::append_bytes(&mut joined, text)?;
+    }
+    Ok(Some(joined))
 }
 
 /// The fingerprint of a text, or `None` if it has no features.

@@ -5,15 +5,12 @@ use crate::pg::error::SqlError;
 use crate::pg::error::trigger as error;
 use crate::pg::row::{Column, Row};
 use crate::pg::text;
-use crate::simhash::{fingerprint, parse_scheme};
+use crate::simhash::{SEPARATOR, fingerprint, parse_scheme};
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 use simhash_core::Scheme;
 use std::borrow::Cow;
 use std::ffi::CStr;
-
-/// Stands between the texts of two columns.
-const SEPARATOR: &str = "\n";
 
 /// Begins the argument that names a scheme.
 const SCHEME_ARGUMENT: &[u8] = b"scheme=";

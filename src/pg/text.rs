@@ -145,7 +145,7 @@ fn replace_invalid(bytes: &[u8]) -> Result<String, SqlError> {
 }
 
 /// Appends, with an error instead of an abort when memory is short.
-fn append_bytes(to: &mut Vec<u8>, bytes: &[u8]) -> Result<(), SqlError> {
+pub(crate) fn append_bytes(to: &mut Vec<u8>, bytes: &[u8]) -> Result<(), SqlError> {
     to.try_reserve(bytes.len()).map_err(|_| error::out_of_memory(to.len() + bytes.len()))?;
     to.extend_from_slice(bytes);
     Ok(())

@@ -42,7 +42,7 @@ for (
 			"(SELECT string_agg(passage, '|') FROM shared_passages(t, substr(t, 3), 4))",
 			"simhash_explain(t, substr(t, 5), 'word:1')",
 			"extract_text('<p>' || t || '<p>&lt;' || t)"),
-		"ham_dist(t, '')"), text_of($text, 'UTF8');
+		"simhash(simhash_text(t, NULL, t), 'char:3')", "ham_dist(t, '')"), text_of($text, 'UTF8');
 	is($node->safe_psql($database, $all), $node->safe_psql('postgres', $all),
 		"$database: the same as in UTF8, " . length($text) . ' bytes');
 }
@@ -76,7 +76,7 @@ for my $function ("count(simhash(t))", "simhash(t, 'char:3')", "simhash(t, 'word
 	"simhash(t, 'commoncrawl')", "cardinality(winnow_sketch(t))", "cardinality(heintze_sketch(t))", "cardinality(minhash(t))",
 	"length(extract_text(t)) - length(extract_text(t))", "(SELECT count(*) FROM simhash_features(t, 'char:2'))",
 	"(SELECT count(*) FROM shared_passages(t, t))", "(SELECT count(*) FROM recursive_shingles(t))",
-	"(simhash_explain(t, t || 'x', 'word:1') ->> 'distance')", "simhash(ARRAY[t])")
+	"(simhash_explain(t, t || 'x', 'word:1') ->> 'distance')", "simhash(ARRAY[t])", "simhash(simhash_text(t, NULL, t))")
 {
 	like($node->safe_psql('sql_ascii', sprintf $garbage, $function), qr/^-?\d+$/, "bytes that are no text: $function");
 }

@@ -33,6 +33,8 @@ for (
 		"cardinality(minhash(body, 16))",
 		"simhash(ARRAY[body, 'x'], ARRAY[1, n])",
 		"extract_text(body)",
+		"simhash_text(body, NULL, body)",
+		"simhash_decode(n + 0.0)",
 		"sketch_resemblance(ARRAY[n, 2, 1], '{1,2,3}')"),
 	# Those that return rows, or more than a value, take longer.
 	(map { [ $_, 30 ] }

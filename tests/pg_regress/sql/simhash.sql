@@ -59,3 +59,20 @@ SELECT text, to_hex(simhash(text, 'commoncrawl')) FROM unnest(ARRAY['Hello world
 SELECT simhash(a) = simhash(b) AS same, a FROM (VALUES
     ('Can''t stop, o''clock', 'can’t stop o’clock'), ('id 550e8400-e29b-41d4-a716-446655440000 of doi:10.1000/182 ends', 'ID of ends'),
     ('co' || chr(173) || 'operate' || chr(7) || ' now', 'cooperate now'), ('digest d41d8cd98f00b204e9800998ecf8427e here', 'digest here')) AS t (a, b);
+-- several columns as one text: NULLs are skipped, the empty text is none
+SELECT simhash_text('a', NULL, 'b') = E'a\nb' AS skipped, simhash_text(NULL, 'a') = 'a' AS one, simhash_text('', 'a') = E'\na' AS empty,
+       simhash_text(NULL, NULL) AS all_null, simhash_text(VARIADIC '{}') AS none, simhash_text(VARIADIC NULL) AS null,
+       simhash_text('a'::char(5), 'b'::varchar, 'c') = E'a\nb\nc' AS types;
+SELECT simhash_text();
+SELECT simhash_text('a', 1);
+-- the same fingerprint as the trigger's, whatever is NULL
+CREATE TABLE simhash_columns (title varchar, head char(10), body text, si bigint,
+    made bigint GENERATED ALWAYS AS (simhash(simhash_text(title, head, body), 'word:2')) STORED);
+CREATE TRIGGER fingerprint BEFORE INSERT OR UPDATE ON simhash_columns
+    FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'title', 'head', 'body', 'scheme=word:2');
+INSERT INTO simhash_columns SELECT title, head, body FROM (VALUES (NULL), (''), ('A title of it')) AS t (title),
+    (VALUES (NULL), (''), ('Two words')) AS h (head), (VALUES (NULL), (''), (E'The body\nhas two lines')) AS b (body);
+SELECT count(*) AS rows, count(made) AS with_fingerprint, count(*) FILTER (WHERE si IS DISTINCT FROM made) AS different,
+       count(DISTINCT made) AS fingerprints FROM simhash_columns;
+CREATE INDEX ON simhash_columns (minhash(simhash_text(title, body)));
+DROP TABLE simhash_columns;
