@@ -28,6 +28,11 @@ CALL measure_dedup('simhash_cluster, leader, 6', 'SELECT count(*) FROM (SELECT i
 CALL measure_dedup('hamming_pairs, 3', 'SELECT count(*) FROM ' || :'arrays' || ', hamming_pairs(ids, sis, 3)');
 CALL measure_dedup('hamming_pairs, 6', 'SELECT count(*) FROM ' || :'arrays' || ', hamming_pairs(ids, sis, 6)');
 CALL measure_dedup('hamming_histogram', 'SELECT count(*) FROM hamming_histogram(''fingerprint'', ''si'')');
+-- As dense as can be: nearly all of the pairs are near at radius 12.
+CREATE TABLE dense AS SELECT i AS id, i AS si FROM generate_series(1, 300000::bigint) AS i;
+SELECT format('CALL measure_dedup(%L, %L)', format('dense, %s, %s', linkage, radius), format(
+       'SELECT count(*) FROM (SELECT id, simhash_cluster(id, si, %s, %L) OVER (ORDER BY id) AS k FROM dense) AS c WHERE id = k', radius, linkage))
+FROM unnest('{leader, connected}'::text[]) AS linkage, unnest('{0, 1, 3, 6, 12}'::integer[]) AS radius \gexec
 CREATE INDEX ON fingerprint USING hamming (si);
 -- A part of the join, for all of it would take minutes.
 CALL measure_dedup('join through the index, 3, 1 of 101', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON a.id < b.id AND hamming(a.si, b.si) <= 3 WHERE a.id % 101 = 1');

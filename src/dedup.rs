@@ -11,7 +11,7 @@ use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{Array, FromDatum, IntoDatum, pg_extern, pg_sys};
 use simhash_core::clusters::{self, Linkage, Progress};
 use simhash_core::near_pairs::near_pairs;
-use simhash_core::{OutOfRange, hamming};
+use simhash_core::{OutOfMemory, OutOfRange, hamming};
 use std::collections::HashMap;
 
 /// Comparisons of ids between two looks at interrupts.
@@ -150,6 +150,7 @@ fn hamming_pairs(
         let id = |place: u32| ids[given.rows[place as usize] as usize];
         let (a, b) = (id(a).min(id(b)), id(a).max(id(b)));
         rows.put([a.into_datum(), b.into_datum(), (distance as i32).into_datum()]);
+        Ok::<(), OutOfMemory>(())
     })
     .map_err(|error| error::out_of_memory(error.0))
 }

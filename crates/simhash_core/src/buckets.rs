@@ -1,4 +1,4 @@
-//! Rows sorted by a run of the bits of their values, so that those which agree there lie together.
+//! Rows sorted by some bits of their values, so that those which agree there lie together.
 
 use crate::error::{OutOfMemory, reserve};
 use std::ops::Range;
@@ -6,26 +6,52 @@ use std::ops::Range;
 /// Rows between two calls of the heartbeat.
 pub(crate) const STRIDE: usize = 1 << 20;
 
-/// Some of the 64 bits, from the lowest on: at most 31.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct BitRun {
-    pub(crate) first: u32,
-    pub(crate) length: u32,
+/// Some of the 64 bits: at most 31, in as few runs as can be.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Bits {
+    pub(crate) mask: u64,
+    /// How far the first run is shifted to close up with those before it, and where it is then. Most have no other.
+    first: (u32, u32),
+    others: Vec<(u32, u32)>,
 }
 
-impl BitRun {
+impl Bits {
+    /// Those that are set.
+    pub(crate) fn of_mask(mask: u64) -> Self {
+        let (mut runs, mut rest, mut closed_up) = (Vec::new(), mask, 0);
+        while rest != 0 {
+            let first = rest.trailing_zeros();
+            let length = (rest >> first).trailing_ones();
+            let run = (1 << length) - 1;
+            runs.push((first - closed_up, (run << closed_up) as u32));
+            rest &= !(run << first);
+            closed_up += length;
+        }
+        let mut runs = runs.into_iter();
+        Self { mask, first: runs.next().unwrap_or_default(), others: runs.collect() }
+    }
+
     /// How many values the bits can have.
-    pub(crate) fn buckets(self) -> u32 {
-        1 << self.length
+    pub(crate) fn buckets(&self) -> u32 {
+        1 << self.mask.count_ones()
     }
 
-    /// The bits of a value: the number of its bucket.
-    pub(crate) fn of(self, value: u64) -> u32 {
-        (value >> self.first) as u32 & (self.buckets() - 1)
+    /// The bits of a value, closed up: the number of its bucket.
+    #[inline]
+    pub(crate) fn of(&self, value: u64) -> u32 {
+        let of_run = |(shift, run)| (value >> shift) as u32 & run;
+        self.others.iter().fold(of_run(self.first), |bucket, &run| bucket | of_run(run))
     }
 }
 
-/// The values in the order of their buckets, with their places among those that were given.
+/// Values with the places that they are known by; without, their own are meant.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    pub(crate) values: &'a [u64],
+    pub(crate) places: Option<&'a [u32]>,
+}
+
+/// The values in the order of their buckets, with their places.
 #[derive(Default)]
 pub(crate) struct Buckets {
     pub(crate) values: Vec<u64>,
@@ -38,23 +64,28 @@ pub(crate) struct Buckets {
 
 impl Buckets {
     /// Where the rows of a bucket are.
-    pub(crate) fn rows(&self, bucket: u32) -> Range<usize> {
+    pub(crate) fn range(&self, bucket: u32) -> Range<usize> {
         let bucket = bucket as usize;
         self.starts[bucket] as usize..self.starts[bucket + 1] as usize
     }
 
-    /// Takes these values in place of those that it has. Those of a bucket stay in their order.
+    /// Some of the rows.
+    pub(crate) fn rows(&self, range: Range<usize>) -> Rows<'_> {
+        Rows { values: &self.values[range.clone()], places: Some(&self.places[range]) }
+    }
+
+    /// Takes these rows in place of those that it has. Those of a bucket stay in their order.
     pub(crate) fn fill(
         &mut self,
-        values: &[u64],
-        bits: BitRun,
+        rows: Rows<'_>,
+        bits: &Bits,
         heartbeat: &mut dyn FnMut(),
     ) -> Result<(), OutOfMemory> {
         // Counts are kept two places on, so that what counts becomes where a bucket begins, then where it ends.
         self.starts.clear();
         reserve(&mut self.starts, bits.buckets() as usize + 2)?;
         self.starts.resize(bits.buckets() as usize + 2, 0);
-        for values in values.chunks(STRIDE) {
+        for values in rows.values.chunks(STRIDE) {
             heartbeat();
             for &value in values {
                 self.starts[bits.of(value) as usize + 2] += 1;
@@ -65,17 +96,17 @@ impl Buckets {
             self.starts[bucket] += self.starts[bucket - 1];
         }
         // What was there is overwritten.
-        let more = values.len().saturating_sub(self.values.len());
+        let more = rows.values.len().saturating_sub(self.values.len());
         reserve(&mut self.values, more)?;
         reserve(&mut self.places, more)?;
-        self.values.resize(values.len(), 0);
-        self.places.resize(values.len(), 0);
-        for (chunk, values) in values.chunks(STRIDE).enumerate() {
+        self.values.resize(rows.values.len(), 0);
+        self.places.resize(rows.values.len(), 0);
+        for (chunk, values) in rows.values.chunks(STRIDE).enumerate() {
             heartbeat();
-            for (place, &value) in values.iter().enumerate() {
+            for (row, &value) in (chunk * STRIDE..).zip(values) {
                 let next = &mut self.starts[bits.of(value) as usize + 1];
                 self.values[*next as usize] = value;
-                self.places[*next as usize] = (chunk * STRIDE + place) as u32;
+                self.places[*next as usize] = rows.places.map_or(row as u32, |places| places[row]);
                 *next += 1;
             }
         }

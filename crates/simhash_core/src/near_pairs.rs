@@ -8,101 +8,87 @@
 //! each pair within the radius differs in at most `t_i` bits of some block: the rows are sorted into buckets by that block,
 //! and a bucket is compared with itself and with those whose number is at most `t_i` flips away.
 //!
+//! Bits that are the same in all rows tell nothing, and are in no block. Where two buckets are crowded, for their rows have
+//! nearly all of their differences outside the block, they are joined in the same way by blocks of the bits that vary there.
+//!
 //! Guarantee: every pair is reported exactly once, at the first block that could find it. Cost: as the plan estimates, which
 //! tries all numbers of blocks; 10 million scattered fingerprints take some 10^9 comparisons at radius 3 and 10^10 at
-//! radius 6, of 5 * 10^13 pairs. Memory: 12 bytes a row and some 30 MB.
+//! radius 6, of 5 * 10^13 pairs. It is more where rows lie closely without being near, so that no block tells them apart, and
+//! where pairs are very many. Memory: 12 bytes a row and some 30 MB, and as much again for crowded rows, at most
+//! [`MAX_DEPTH`] times.
+
+mod compare;
+mod plan;
 
 use crate::OutOfMemory;
-use crate::buckets::{BitRun, Buckets, STRIDE};
-use multiversion::multiversion;
+use crate::buckets::{Buckets, Rows, STRIDE};
+use compare::{Part, Tables, compare};
+use plan::{Block, Plan, Sides};
 use std::ops::Range;
 
-/// Wider blocks would have too many buckets: 2^22 of them take 16 MB.
-const MAX_BLOCK_BITS: u32 = 22;
+/// Two buckets are crowded if they take more comparisons than this.
+const CROWD: f64 = (1 << 20) as f64;
 
-/// What a bucket costs when it is looked up, and what a row costs when it is sorted, in comparisons of fingerprints.
-const BUCKET_COST: f64 = 8.0;
-const SORT_COST: f64 = 60.0;
+/// Crowds within crowds.
+const MAX_DEPTH: u32 = 4;
 
-/// Fingerprints looked at together. Hits are rare, so that only groups with a hit are looked at one by one.
-const GROUP: usize = 32;
+/// Takes near pairs, and says where there is nothing more to be found.
+pub trait Finder {
+    /// Why it may want no more.
+    type Stop: From<OutOfMemory>;
 
-/// Calls `found(a, b)` with the places of every two values that differ in at most `radius` bits; `a < b`. The pairs come in no
-/// particular order.
+    /// Takes the places of two values; an error stops the search.
+    fn found(&mut self, a: u32, b: u32) -> Result<(), Self::Stop>;
+
+    /// Whether a pair of one of these with one of those would be of use. Only asked where rows are many.
+    fn wants(&mut self, _these: &[u32], _those: &[u32]) -> bool {
+        true
+    }
+}
+
+impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> Finder for F {
+    type Stop = Stop;
+
+    fn found(&mut self, a: u32, b: u32) -> Result<(), Stop> {
+        self(a, b)
+    }
+}
+
+/// Finds the places `a < b` of every two values that differ in at most `radius` bits. The pairs come in no particular order.
 ///
-/// `heartbeat` is called every few milliseconds with the share of the work that is done, the time that `found` takes apart; it may
-/// unwind to stop it.
+/// `heartbeat` is called every few milliseconds with the share of the work that is done, the time that the finder takes apart; it
+/// may unwind to stop it.
 ///
 /// # Panics
 /// If there are more than `u32::MAX` values.
-pub fn near_pairs(
+pub fn near_pairs<F: Finder>(
     values: &[u64],
     radius: u32,
     heartbeat: &mut dyn FnMut(f64),
-    found: &mut impl FnMut(u32, u32),
-) -> Result<(), OutOfMemory> {
+    finder: &mut F,
+) -> Result<(), F::Stop> {
     assert!(u32::try_from(values.len()).is_ok(), "places have 32 bits");
-    Plan::cheapest(values.len(), radius).run(values, radius, heartbeat, found)
+    let sides = Sides { left: Rows { values, places: None }, right: None };
+    Join::new(radius, heartbeat, finder).run(&Plan::cheapest(&sides, radius), &sides)
 }
 
-/// Compares rows of a bucket with those that follow them there, and with those of the buckets that differ by one of the flips, as far
-/// as they are among the others.
-#[multiversion(targets(
-    "x86_64+avx512f+avx512vl+avx512bw+avx512vpopcntdq+popcnt",
-    "x86_64+avx2+popcnt",
-    "x86_64+popcnt"
-))]
-fn compare(table: &Buckets, part: &Part, radius: u32, hits: &mut Vec<(u32, u32)>) {
-    for &flip in part.flips {
-        let partner = part.bucket ^ flip;
-        // The other half of the pairs of buckets is met from the other side.
-        if partner < part.bucket {
-            continue;
-        }
-        let others = table.rows(partner);
-        let (begin, end) = (others.start.max(part.others.start), others.end.min(part.others.end));
-        for row in part.rows.clone() {
-            let begin = if flip == 0 { begin.max(row + 1) } else { begin };
-            let value = table.values[row];
-            let near = |other: &u64| (other ^ value).count_ones() <= radius;
-            for (group, others) in table.values[begin.min(end)..end].chunks(GROUP).enumerate() {
-                if others.iter().fold(false, |any, other| any | near(other)) {
-                    let places = others.iter().enumerate().filter(|(_, other)| near(other));
-                    hits.extend(
-                        places.map(|(place, _)| (row as u32, (begin + group * GROUP + place) as u32)),
-                    );
-                }
-            }
-        }
-    }
-}
-
-/// Comparisons that are made at once: of these rows of a bucket with rows, among the others, of buckets that are some flips away.
-struct Part<'a> {
-    bucket: u32,
-    rows: Range<usize>,
-    flips: &'a [u32],
-    others: Range<usize>,
-}
-
-impl<'a> Part<'a> {
-    /// Calls `work` with the comparisons of a bucket: with all of them if they are at most [`STRIDE`], else with squares of as many.
-    fn each(table: &Buckets, bucket: u32, flips: &'a [u32], work: &mut impl FnMut(&Self)) {
-        let rows = table.rows(bucket);
-        if rows.len().saturating_mul(flips.len()).saturating_mul(table.largest) <= STRIDE {
-            if !rows.is_empty() {
-                work(&Part { bucket, rows, flips, others: 0..table.values.len() });
-            }
-            return;
-        }
-        for flip in flips.chunks(1) {
-            for rows in sides(rows.clone()) {
-                for others in sides(table.rows(bucket ^ flip[0])) {
-                    work(&Part { bucket, rows: rows.clone(), flips: flip, others });
-                }
-            }
-        }
-    }
+/// The same for pairs of one of the first values, whose place is `a`, with one of the others, whose place is `b`.
+///
+/// # Panics
+/// If there are more than `u32::MAX` values on a side.
+pub fn near_pairs_between<F: Finder>(
+    values: &[u64],
+    others: &[u64],
+    radius: u32,
+    heartbeat: &mut dyn FnMut(f64),
+    finder: &mut F,
+) -> Result<(), F::Stop> {
+    assert!(u32::try_from(values.len().max(others.len())).is_ok(), "places have 32 bits");
+    let [left, right] = [values, others].map(|values| Rows { values, places: None });
+    let sides = Sides { left, right: Some(right) };
+    let mut join = Join::new(radius, heartbeat, finder);
+    join.sorted = false;
+    join.run(&Plan::cheapest(&sides, radius), &sides)
 }
 
 /// Cuts rows into sides of squares of [`STRIDE`] comparisons.
@@ -111,125 +97,149 @@ fn sides(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     rows.clone().step_by(side).map(move |first| first..rows.end.min(first + side))
 }
 
-/// A run of bits by which rows are put into buckets, and how many of them may differ.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Block {
-    bits: BitRun,
-    threshold: u32,
+/// A search for pairs.
+struct Join<'a, F> {
+    radius: u32,
+    heartbeat: &'a mut dyn FnMut(f64),
+    finder: &'a mut F,
+    /// The smaller place of a pair comes first.
+    sorted: bool,
+    /// What these find has been reported.
+    earlier: Vec<Block>,
+    depth: u32,
+    share: f64,
+    hits: Vec<(u32, u32)>,
 }
 
-impl Block {
-    /// Whether the block finds a pair with this difference.
-    fn finds(self, difference: u64) -> bool {
-        self.bits.of(difference).count_ones() <= self.threshold
-    }
-
-    /// What the numbers of two buckets that are compared may differ by.
-    fn flips(self) -> Vec<u32> {
-        (0..self.bits.buckets()).filter(|flip| flip.count_ones() <= self.threshold).collect()
-    }
-
-    /// What it costs to find the pairs of `rows` scattered rows by this block.
-    fn cost(self, rows: f64) -> f64 {
-        let flips: f64 = (0..=self.threshold).map(|flips| choose(self.bits.length, flips)).sum();
-        let buckets = f64::from(self.bits.buckets());
-        rows * SORT_COST
-            + buckets
-            + buckets.min(rows) * flips * BUCKET_COST
-            + rows * rows / 2.0 * flips / buckets
-    }
-}
-
-/// Which blocks find all pairs.
-#[derive(Debug)]
-struct Plan {
-    blocks: Vec<Block>,
-}
-
-impl Plan {
-    fn cheapest(rows: usize, radius: u32) -> Self {
-        let fewest = u64::BITS.div_ceil(MAX_BLOCK_BITS);
-        let cost = |plan: &Self| plan.blocks.iter().map(|block| block.cost(rows as f64)).sum::<f64>();
-        let plans = (fewest..=u64::BITS / 2).filter_map(|blocks| Self::of_blocks(blocks, radius));
-        plans
-            .chain([Self::one_bucket()])
-            .min_by(|a, b| cost(a).total_cmp(&cost(b)))
-            .unwrap_or_else(Self::one_bucket)
-    }
-
-    /// Everything is compared with everything.
-    fn one_bucket() -> Self {
-        Self { blocks: vec![Block { bits: BitRun { first: 0, length: 0 }, threshold: 0 }] }
-    }
-
-    /// Blocks as equal as can be, the wider ones first, which are also the first to get another flip. Nothing if the radius
-    /// leaves no bit of a block that has to agree.
-    fn of_blocks(count: u32, radius: u32) -> Option<Self> {
-        let wanted = radius.checked_add(1)?;
-        let used = count.min(wanted);
-        let mut first = 0;
-        let mut blocks = Vec::new();
-        for number in 0..used {
-            let length = u64::BITS / count + u32::from(number < u64::BITS % count);
-            let threshold = wanted / used + u32::from(number < wanted % used) - 1;
-            if threshold >= length {
-                return None;
-            }
-            blocks.push(Block { bits: BitRun { first, length }, threshold });
-            first += length;
+impl<'a, F: Finder> Join<'a, F> {
+    fn new(radius: u32, heartbeat: &'a mut dyn FnMut(f64), finder: &'a mut F) -> Self {
+        Self {
+            radius,
+            heartbeat,
+            finder,
+            sorted: true,
+            earlier: Vec::new(),
+            depth: 0,
+            share: 0.0,
+            hits: Vec::new(),
         }
-        Some(Self { blocks })
     }
 
-    fn run(
-        &self,
-        values: &[u64],
-        radius: u32,
-        heartbeat: &mut dyn FnMut(f64),
-        found: &mut impl FnMut(u32, u32),
-    ) -> Result<(), OutOfMemory> {
-        let mut table = Buckets::default();
-        let mut hits = Vec::new();
-        for (number, block) in self.blocks.iter().enumerate() {
-            let earlier = &self.blocks[..number];
-            let buckets = block.bits.buckets();
-            let share =
-                |bucket| (number as f64 + f64::from(bucket) / f64::from(buckets)) / self.blocks.len() as f64;
-            table.fill(values, block.bits, &mut || heartbeat(share(0)))?;
-            let flips = block.flips();
-            for bucket in 0..buckets {
-                Part::each(&table, bucket, &flips, &mut |part| {
-                    heartbeat(share(bucket));
-                    compare(&table, part, radius, &mut hits);
-                    for (i, j) in hits.drain(..) {
-                        let difference = table.values[i as usize] ^ table.values[j as usize];
-                        if !earlier.iter().any(|block| block.finds(difference)) {
-                            let (a, b) = (table.places[i as usize], table.places[j as usize]);
-                            found(a.min(b), a.max(b));
-                        }
-                    }
-                });
+    fn run(&mut self, plan: &Plan, sides: &Sides) -> Result<(), F::Stop> {
+        let reported = self.earlier.len();
+        let (mut left, mut right) = (Buckets::default(), Buckets::default());
+        for (number, block) in plan.blocks.iter().enumerate() {
+            let mut heartbeat = || (self.heartbeat)(self.share);
+            left.fill(sides.left, &block.bits, &mut heartbeat)?;
+            if let Some(rows) = sides.right {
+                right.fill(rows, &block.bits, &mut heartbeat)?;
+            }
+            let is_one = sides.right.is_none();
+            let tables = Tables { left: &left, right: if is_one { &left } else { &right }, is_one };
+            let (flips, buckets) = (block.flips(), block.bits.buckets());
+            for bucket in (0..buckets).filter(|&bucket| !left.range(bucket).is_empty()) {
+                if self.depth == 0 {
+                    let of_block = f64::from(bucket) / f64::from(buckets);
+                    self.share = (number as f64 + of_block) / plan.blocks.len() as f64;
+                }
+                self.bucket(&tables, bucket, &flips)?;
+            }
+            self.earlier.push(block.clone());
+        }
+        self.earlier.truncate(reported);
+        Ok(())
+    }
+
+    /// All comparisons of a bucket at once if they are at most [`STRIDE`], else one flip after the other.
+    fn bucket(&mut self, tables: &Tables, bucket: u32, flips: &[u32]) -> Result<(), F::Stop> {
+        (self.heartbeat)(self.share);
+        let rows = tables.left.range(bucket);
+        if rows.len().saturating_mul(flips.len()).saturating_mul(tables.right.largest) <= STRIDE {
+            return self.part(tables, &Part { bucket, rows, flips, others: 0..tables.right.values.len() });
+        }
+        for flip in flips.chunks(1).filter(|flip| !tables.is_mirrored(bucket, flip[0])) {
+            if !self.crowd(tables, bucket, flip[0])? {
+                self.squares(tables, bucket, flip)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Joins two buckets by other blocks, if that is worth it.
+    fn crowd(&mut self, tables: &Tables, bucket: u32, flip: u32) -> Result<bool, F::Stop> {
+        let left = tables.left.rows(tables.left.range(bucket));
+        let right = tables.right.rows(tables.right.range(bucket ^ flip));
+        let sides = Sides { left, right: (!tables.is_diagonal(flip)).then_some(right) };
+        let comparisons = sides.size().pairs;
+        if comparisons < CROWD || self.depth == MAX_DEPTH {
+            return Ok(false);
+        }
+        if !self.finder.wants(left.places.unwrap_or_default(), right.places.unwrap_or_default()) {
+            return Ok(true);
+        }
+        let plan = Plan::cheapest(&sides, self.radius);
+        if plan.cost(&sides.size()) > comparisons / 2.0 {
+            return Ok(false);
+        }
+        self.depth += 1;
+        self.run(&plan, &sides)?;
+        self.depth -= 1;
+        Ok(true)
+    }
+
+    /// Compares two buckets in squares, as far as that is of use.
+    fn squares(&mut self, tables: &Tables, bucket: u32, flip: &[u32]) -> Result<(), F::Stop> {
+        for rows in sides(tables.left.range(bucket)) {
+            for others in sides(tables.right.range(bucket ^ flip[0])) {
+                (self.heartbeat)(self.share);
+                let is_below = tables.is_diagonal(flip[0]) && others.end <= rows.start;
+                let places = (&tables.left.places[rows.clone()], &tables.right.places[others.clone()]);
+                if !is_below && self.finder.wants(places.0, places.1) {
+                    self.part(tables, &Part { bucket, rows: rows.clone(), flips: flip, others })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares, and reports what no earlier block has found.
+    fn part(&mut self, tables: &Tables, part: &Part) -> Result<(), F::Stop> {
+        compare(tables, part, self.radius, &mut self.hits);
+        for (i, j) in self.hits.drain(..) {
+            let (i, j) = (i as usize, j as usize);
+            let difference = tables.left.values[i] ^ tables.right.values[j];
+            if !self.earlier.iter().any(|block| block.finds(difference)) {
+                let (a, b) = (tables.left.places[i], tables.right.places[j]);
+                let (a, b) = if self.sorted { (a.min(b), a.max(b)) } else { (a, b) };
+                self.finder.found(a, b)?;
             }
         }
         Ok(())
     }
 }
 
-/// The binomial coefficient.
-fn choose(n: u32, k: u32) -> f64 {
-    (0..k).map(|i| f64::from(n - i) / f64::from(i + 1)).product()
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use crate::near_pairs::plan::Size;
     use proptest::prelude::*;
+    use std::cell::Cell;
+
+    thread_local! {
+        /// How many comparisons this thread has made: tests look at work, not at clocks.
+        pub(crate) static COMPARISONS: Cell<usize> = const { Cell::new(0) };
+    }
 
     fn found(values: &[u64], radius: u32) -> Vec<(u32, u32)> {
         let mut pairs = Vec::new();
-        near_pairs(values, radius, &mut |_| (), &mut |a, b| pairs.push((a, b))).unwrap();
+        near_pairs(values, radius, &mut |_| (), &mut |a, b| push(&mut pairs, a, b)).unwrap();
         pairs.sort_unstable();
         pairs
+    }
+
+    fn push(pairs: &mut Vec<(u32, u32)>, a: u32, b: u32) -> Result<(), OutOfMemory> {
+        pairs.push((a, b));
+        Ok(())
     }
 
     fn naive(values: &[u64], radius: u32) -> Vec<(u32, u32)> {
@@ -266,41 +276,60 @@ mod tests {
         /// So few values are not worth blocks, so plans are tried here whatever they cost.
         #[test]
         fn every_plan_finds_each_pair_once(values in fingerprints(), radius in 0u32..20, blocks in 3u32..=16) {
-            let Some(plan) = Plan::of_blocks(blocks, radius) else { return Ok(()) };
+            let Some(plan) = Plan::of_blocks(blocks, u64::MAX, radius) else { return Ok(()) };
             let pairs_of = |plan: &Plan| {
                 let mut pairs = Vec::new();
-                plan.run(&values, radius, &mut |_| (), &mut |a, b| pairs.push((a, b))).unwrap();
+                let sides = Sides { left: Rows { values: &values, places: None }, right: None };
+                Join::new(radius, &mut |_| (), &mut |a, b| push(&mut pairs, a, b)).run(plan, &sides).unwrap();
                 pairs.sort_unstable();
                 pairs
             };
-            prop_assume!(plan.blocks.iter().map(|block| block.cost(100.0)).sum::<f64>() < 2e7);
+            prop_assume!(plan.blocks.iter().map(|block| block.cost(&Size { rows: 100.0, left: 100.0, pairs: 5000.0 })).sum::<f64>() < 2e7);
             prop_assert_eq!(pairs_of(&plan), naive(&values, radius));
         }
 
-        /// What makes it exact: a difference of at most `radius` bits is found by a block.
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// Dense values at any bits among scattered ones, enough of them to be joined by blocks of their own.
         #[test]
-        fn some_block_finds_what_is_near(bits in prop::collection::btree_set(0u32..64, 0..64), blocks in 3u32..=32) {
-            let difference = bits.iter().fold(0u64, |difference, bit| difference | 1 << bit);
-            if let Some(plan) = Plan::of_blocks(blocks, bits.len() as u32) {
-                prop_assert!(plan.blocks.iter().any(|block| block.finds(difference)));
-            }
+        fn crowds_are_joined_once(shift in 0u32..50, seed in any::<u64>(), radius in 0u32..7, dense in 1500u64..4000) {
+            let scattered = (0..2000u64).map(|i| (seed | 1).wrapping_mul(i << 32 | i).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let values: Vec<u64> = (0..dense).map(|i| i << shift ^ seed).chain(scattered).collect();
+            prop_assert_eq!(found(&values, radius), naive(&values, radius));
+            let (left, right) = values.split_at(1000);
+            let mut pairs = Vec::new();
+            near_pairs_between(left, right, radius, &mut |_| (), &mut |a, b| push(&mut pairs, a, b + 1000)).unwrap();
+            pairs.sort_unstable();
+            let mut expected = naive(&values, radius);
+            expected.retain(|&(a, b)| a < 1000 && b >= 1000);
+            prop_assert_eq!(pairs, expected);
         }
     }
 
+    /// Comparisons are some per pair that is found, not all with all, and the heartbeat is never far.
     #[test]
-    fn plans_for_ten_million() {
-        let thresholds = |radius| -> Vec<(u32, u32)> {
-            Plan::cheapest(10_000_000, radius)
-                .blocks
-                .iter()
-                .map(|block| (block.bits.length, block.threshold))
-                .collect()
-        };
-        assert_eq!(thresholds(0), [(22, 0)]);
-        assert_eq!(thresholds(3), [(22, 1), (21, 0), (21, 0)]);
-        assert_eq!(thresholds(6), [(22, 2), (21, 1), (21, 1)]);
-        assert_eq!(thresholds(64), [(0, 0)], "everything is near");
-        assert_eq!(Plan::cheapest(100, 3).blocks, Plan::one_bucket().blocks, "blocks are not worth it");
+    fn dense_values_do_not_take_all_comparisons() {
+        let dense = || (1..=1u64 << 14).map(|i| i << 20);
+        let scattered = (1..=1u64 << 14).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        for values in [dense().collect(), dense().chain(scattered).collect::<Vec<u64>>()] {
+            COMPARISONS.set(0);
+            let (mut pairs, mut last, mut longest) = (0, 0, 0);
+            let mut heartbeat = |_| {
+                longest = longest.max(COMPARISONS.get() - last);
+                last = COMPARISONS.get();
+            };
+            let mut add = |_, _| {
+                pairs += 1;
+                Ok::<(), OutOfMemory>(())
+            };
+            near_pairs(&values, 3, &mut heartbeat, &mut add).unwrap();
+            assert!(longest <= STRIDE, "{longest} comparisons between two heartbeats");
+            let comparisons = COMPARISONS.get();
+            assert!(comparisons < 40 * pairs, "{comparisons} comparisons for {pairs} pairs");
+        }
     }
 
     /// The values of one bucket, all of them near each other, are too many for one stride.
@@ -309,7 +338,11 @@ mod tests {
         let values: Vec<u64> = (0..3000).map(|i| i << 40).collect();
         let mut shares = Vec::new();
         let mut pairs = 0;
-        near_pairs(&values, 12, &mut |share| shares.push(share), &mut |_, _| pairs += 1).unwrap();
+        near_pairs(&values, 12, &mut |share| shares.push(share), &mut |_, _| {
+            pairs += 1;
+            Ok::<(), OutOfMemory>(())
+        })
+        .unwrap();
         assert_eq!(pairs, 3000 * 2999 / 2);
         assert!(shares.is_sorted() && shares.iter().all(|share| (0.0..=1.0).contains(share)));
         assert!(shares.len() > 4, "{}", shares.len());
