@@ -74,11 +74,39 @@ fn simhash_agg_combine(
     call: pg_sys::FunctionCallInfo,
 ) -> Result<Internal, SqlError> {
     let counts = counts_of(&mut state, call)?;
-    // SAFETY: the states of the aggregate are made by `counts_of` and by `simhash_agg_deserialize` alone.
-    if let Some(other) = unsafe { other.get::<WeightedCounts>() } {
+    if let Some(other) = counts_in(&other)? {
         counts.merge(other);
     }
     Ok(state)
+}
+
+/// What the aggregate keeps: its sums, after a mark by which they are told from what somebody else's aggregate keeps
+/// that has our functions.
+#[repr(C)]
+struct State {
+    mark: u64,
+    counts: WeightedCounts,
+}
+
+const MARK: u64 = u64::from_be_bytes(*b"simhash1");
+
+impl Default for State {
+    fn default() -> Self {
+        Self { mark: MARK, counts: WeightedCounts::default() }
+    }
+}
+
+/// The sums of a state, if there is one.
+fn counts_in(state: &Internal) -> Result<Option<&WeightedCounts>, SqlError> {
+    // SAFETY: what is kept in memory begins with so many bytes; with our mark it was made by `counts_of` or by
+    // `simhash_agg_deserialize`.
+    unsafe {
+        match state.get::<u64>() {
+            Some(&MARK) => Ok(state.get::<State>().map(|state| &state.counts)),
+            Some(_) => Err(error::damaged_state()),
+            None => Ok(None),
+        }
+    }
 }
 
 /// The sums of a state, which is made when the first row comes, in memory that lives as long as the aggregate.
@@ -89,26 +117,26 @@ fn counts_of(state: &mut Internal, call: pg_sys::FunctionCallInfo) -> Result<&mu
     if unsafe { pg_sys::AggCheckCallContext(call, &raw mut context) } == 0 {
         return Err(error::not_an_aggregate("simhash_agg_add"));
     }
-    // SAFETY: a live context; what a state points to is of this type, as said above.
+    counts_in(state)?;
+    // SAFETY: a live context; what a state points to is of this type, as was checked.
     unsafe {
-        PgMemoryContexts::For(context).switch_to(|_| Ok(state.get_or_insert_default::<WeightedCounts>()))
+        PgMemoryContexts::For(context).switch_to(|_| Ok(&mut state.get_or_insert_default::<State>().counts))
     }
 }
 
 #[pg_extern(sql = false)]
 fn simhash_agg_serialize(state: Internal) -> Result<Vec<u8>, SqlError> {
-    // SAFETY: as in `simhash_agg_combine`.
-    unsafe { state.get::<WeightedCounts>() }.map(WeightedCounts::to_bytes).ok_or_else(error::damaged_state)
+    counts_in(&state)?.map(WeightedCounts::to_bytes).ok_or_else(error::damaged_state)
 }
 
 #[pg_extern(sql = false)]
 fn simhash_agg_deserialize(state: &[u8], _unused: Internal) -> Result<Internal, SqlError> {
-    WeightedCounts::from_bytes(state).map(Internal::new).ok_or_else(error::damaged_state)
+    let counts = WeightedCounts::from_bytes(state).ok_or_else(error::damaged_state)?;
+    Ok(Internal::new(State { mark: MARK, counts }))
 }
 
 #[pg_extern(sql = false)]
-fn simhash_agg_final(state: Internal) -> Option<i64> {
-    // SAFETY: as in `simhash_agg_combine`.
-    let counts = unsafe { state.get::<WeightedCounts>() }?;
-    counts.majority().map(|fingerprint| fingerprint as i64)
+fn simhash_agg_final(state: Internal) -> Result<Option<i64>, SqlError> {
+    let fingerprint = counts_in(&state)?.and_then(WeightedCounts::majority);
+    Ok(fingerprint.map(|fingerprint| fingerprint as i64))
 }

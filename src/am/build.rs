@@ -1,6 +1,7 @@
 //! Making an index of a table that has rows already.
 
 use super::options::fillfactor;
+use super::validate::check_class;
 use super::{fingerprint, row_of};
 use crate::pg::error;
 use crate::pg::files::Files;
@@ -61,6 +62,7 @@ pub(super) unsafe extern "C-unwind" fn ambuild(
 ) -> *mut pg_sys::IndexBuildResult {
     // SAFETY: Postgres passes both open and locked, so that nobody else changes or reads the index.
     unsafe {
+        check_class(index);
         let mut pages = Pages::of(index);
         create(&mut pages);
         progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, SCANNING);

@@ -5,6 +5,7 @@
 //! kind (MVCC) that other row is too young to be seen; for others the row's value is checked again. Index-only
 //! scans are not offered, since they would not look at the row at all.
 
+use super::validate::check_operator;
 use super::{EQUAL, tid_of};
 use crate::ball::{Ball as SqlBall, WITHIN_BALL};
 use crate::pg::error;
@@ -25,6 +26,8 @@ struct Scan {
     /// None if nothing can be found.
     search: Option<Search>,
     tree_leaves: f64,
+    /// Whether the operators of its keys are known to be ours: they are the same whenever it begins anew.
+    is_checked: bool,
     /// Found, and from `next` on not yet returned.
     hits: Vec<Hit>,
     next: usize,
@@ -64,7 +67,7 @@ pub(super) unsafe extern "C-unwind" fn ambeginscan(
         let scan = pg_sys::RelationGetIndexScan(index, keys, order_bys);
         let pages = Pages::of(index);
         let tree_leaves = leaves_in(pages.pages());
-        let state = Scan { pages, search: None, tree_leaves, hits: Vec::new(), next: 0 };
+        let state = Scan { pages, search: None, tree_leaves, is_checked: false, hits: Vec::new(), next: 0 };
         (*scan).opaque = PgMemoryContexts::CurrentMemoryContext.leak_and_drop_on_delete(state).cast();
         if order_bys > 0 {
             let count = order_bys as usize;
@@ -97,6 +100,10 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
         state.next = 0;
         let keys = slice(descriptor.keyData, descriptor.numberOfKeys);
         let order_bys = slice(descriptor.orderByData, descriptor.numberOfOrderBys);
+        if !state.is_checked {
+            keys.iter().chain(order_bys).for_each(check_operator);
+            state.is_checked = true;
+        }
         let max_sorted = pg_sys::work_mem as usize * 1024 / BYTES_PER_SORTED;
         state.search = query(keys, order_bys).map(|query| Search::new(query, state.tree_leaves, max_sorted));
     }

@@ -5,13 +5,13 @@
 
 use super::{DISTANCE, EQUAL};
 use crate::ball::WITHIN_BALL;
+use crate::pg::catalog::is_ours;
+use crate::pg::error;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION;
+use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use pgrx::{PgLogLevel, ereport, pg_guard};
 use std::ffi::CStr;
-
-/// Functions in C, by Postgres's own number.
-const C_LANGUAGE: u32 = 13;
 
 /// An operator of a family, as the catalog has it.
 struct Member {
@@ -37,18 +37,12 @@ impl Member {
             return Some("its left side is not a bigint");
         }
         match self.strategy {
-            WITHIN_BALL if !is_ours(function, c"hamming_ball_contained") => {
-                Some("it is not <@ of bigint and hamming_ball")
-            }
-            EQUAL if function.to_u32() != pg_sys::F_INT8EQ => Some("it is not = of two bigint"),
-            DISTANCE if !is_ours(function, c"hamming_wrapper") => Some("it is not <~> of two bigint"),
             DISTANCE if self.purpose != b'o' => Some("it is there to search by, not to order by"),
             DISTANCE if self.sort_family != pg_sys::INTEGER_BTREE_FAM_OID => {
                 Some("it is not ordered as integers are")
             }
             WITHIN_BALL | EQUAL if self.purpose != b's' => Some("it is there to order by, not to search by"),
-            WITHIN_BALL | EQUAL | DISTANCE => None,
-            _ => Some("there is no such strategy"),
+            strategy => fault_of_function(strategy, function),
         }
     }
 }
@@ -56,6 +50,53 @@ impl Member {
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn amvalidate(class: Oid) -> bool {
     let Some((family, input_type, name)) = class_of(class) else { return false };
+    let faults = faults(family, input_type);
+    for fault in &faults {
+        let message = format!("operator class \"{name}\" of access method hamming: {fault}");
+        ereport!(PgLogLevel::INFO, ERRCODE_INVALID_OBJECT_DEFINITION, message);
+    }
+    faults.is_empty()
+}
+
+/// Raises an error if an index has an operator class that we cannot serve: its values and operands would be read as
+/// what they are not.
+///
+/// # Safety
+/// The index must be open.
+pub(super) unsafe fn check_class(index: pg_sys::Relation) {
+    // SAFETY: promised by the caller; an index has at least one column.
+    let (family, input_type, name) = unsafe {
+        let name = CStr::from_ptr((*(*index).rd_rel).relname.data.as_ptr());
+        (*(*index).rd_opfamily, *(*index).rd_opcintype, name)
+    };
+    if let Some(fault) = faults(family, input_type).first() {
+        Err(error::operator_class(name, fault)).unwrap_or_report()
+    }
+}
+
+/// Raises an error if a key has an operator that we cannot serve, as one that was added to our family later.
+pub(super) fn check_operator(key: &pg_sys::ScanKeyData) {
+    let strategy = key.sk_strategy as i16;
+    if key.sk_func.fn_oid != pg_sys::InvalidOid && fault_of_function(strategy, key.sk_func.fn_oid).is_some() {
+        Err(error::unknown_strategy(strategy)).unwrap_or_report()
+    }
+}
+
+/// What is wrong with the function of an operator. If nothing is, then its arguments have the right types.
+fn fault_of_function(strategy: i16, function: Oid) -> Option<&'static str> {
+    match strategy {
+        WITHIN_BALL if !is_ours(function, c"hamming_ball_contained") => {
+            Some("it is not <@ of bigint and hamming_ball")
+        }
+        EQUAL if function.to_u32() != pg_sys::F_INT8EQ => Some("it is not = of two bigint"),
+        DISTANCE if !is_ours(function, c"hamming_wrapper") => Some("it is not <~> of two bigint"),
+        WITHIN_BALL | EQUAL | DISTANCE => None,
+        _ => Some("there is no such strategy"),
+    }
+}
+
+/// What is wrong with an operator class for a type, and with the family that it belongs to.
+fn faults(family: Oid, input_type: Oid) -> Vec<String> {
     let members = members_of(family);
     let mut faults: Vec<String> = Vec::new();
     if input_type != pg_sys::INT8OID {
@@ -74,11 +115,7 @@ pub(super) unsafe extern "C-unwind" fn amvalidate(class: Oid) -> bool {
     if count_of_functions(family) > 0 {
         faults.push("it has support functions, of which the access method knows none".into());
     }
-    for fault in &faults {
-        let message = format!("operator class \"{name}\" of access method hamming: {fault}");
-        ereport!(PgLogLevel::INFO, ERRCODE_INVALID_OBJECT_DEFINITION, message);
-    }
-    faults.is_empty()
+    faults
 }
 
 /// Family, type and name of an operator class.
@@ -127,25 +164,5 @@ fn rows_of<T>(
         let rows = rows.collect();
         pg_sys::ReleaseCatCacheList(list);
         rows
-    }
-}
-
-/// Whether a function is the one of this library with that symbol.
-fn is_ours(function: Oid, symbol: &CStr) -> bool {
-    // SAFETY: a row of pg_proc, released after it was read; the attribute is a text.
-    unsafe {
-        let cache = SysCacheIdentifier::PROCOID as i32;
-        let row = pg_sys::SearchSysCache1(cache, function.into());
-        if row.is_null() {
-            return false;
-        }
-        let form = pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_proc>();
-        let mut is_null = false;
-        let column = pg_sys::Anum_pg_proc_prosrc as i16;
-        let source = pg_sys::SysCacheGetAttr(cache, row, column, &raw mut is_null);
-        let source = pg_sys::text_to_cstring(source.cast_mut_ptr());
-        let is_ours = (*form).prolang.to_u32() == C_LANGUAGE && CStr::from_ptr(source) == symbol;
-        pg_sys::ReleaseSysCache(row);
-        is_ours
     }
 }

@@ -4,14 +4,17 @@
 //! `gist_hamming_ops`. Keys of `gist_hamming_ball_ops` leave the radius out, so there a match has to be
 //! looked at again in the table.
 
+mod check;
 mod tree;
 
 use crate::ball::{Ball, WITHIN_BALL};
 use crate::pg::call::{Call, allocate, pg_function};
+use crate::pg::catalog::is_ball;
 use crate::pg::error;
 use hamming_index::Bounds;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
+use check::{Indexed, Procedure, check};
 
 /// The strategy of `=`, as numbered in `sql/gist.sql`.
 const EQUAL: i16 = 2;
@@ -43,6 +46,11 @@ fn is_row(call: Call) -> bool {
     }
 }
 
+/// The type of what is compared with. For an exclusion constraint it is not told, and that of the column.
+fn operand_type(call: Call) -> pg_sys::Oid {
+    pg_sys::Oid::from(call.integer(3) as u32)
+}
+
 fn set_recheck(call: Call, recheck: bool) {
     // SAFETY: consistent and distance functions get a pointer to a bool as their fifth argument.
     unsafe { call.pointer::<bool>(4).write(recheck) }
@@ -51,6 +59,10 @@ fn set_recheck(call: Call, recheck: bool) {
 pg_function!(
     pg_finfo_gist_hamming_consistent,
     fn gist_hamming_consistent(call) {
+        check(call, entry(call), Procedure::Consistent, Indexed::Fingerprint, || match call.smallint(2) {
+            WITHIN_BALL => is_ball(operand_type(call)),
+            _ => [pg_sys::INT8OID, pg_sys::InvalidOid].contains(&operand_type(call)),
+        });
         let bounds = key(call);
         set_recheck(call, false);
         match call.smallint(2) {
@@ -69,6 +81,9 @@ pg_function!(
 pg_function!(
     pg_finfo_gist_hamming_ball_consistent,
     fn gist_hamming_ball_consistent(call) {
+        check(call, entry(call), Procedure::Consistent, Indexed::Ball, || {
+            operand_type(call) == pg_sys::InvalidOid || is_ball(operand_type(call))
+        });
         // SAFETY: declared with a hamming_ball.
         let ball: Ball = unsafe { call.value(1) };
         set_recheck(call, is_row(call));
@@ -79,6 +94,9 @@ pg_function!(
 pg_function!(
     pg_finfo_gist_hamming_distance,
     fn gist_hamming_distance(call) {
+        check(call, entry(call), Procedure::Distance, Indexed::Fingerprint, || {
+            operand_type(call) == pg_sys::INT8OID
+        });
         let bounds = key(call);
         set_recheck(call, false);
         f64::from(bounds.min_distance(call.bigint(1) as u64)).to_bits().into()
@@ -103,8 +121,9 @@ pg_function!(
 );
 
 /// A key for a value that has none yet; keys that are there already stay as they are.
-fn compress(call: Call, key_of: impl FnOnce(pg_sys::Datum) -> Bounds) -> pg_sys::Datum {
+fn compress(call: Call, indexed: Indexed, key_of: impl FnOnce(pg_sys::Datum) -> Bounds) -> pg_sys::Datum {
     let entry = entry(call);
+    check(call, entry, Procedure::Compress, indexed, || true);
     if !entry.leafkey {
         return call.datum(0);
     }
@@ -114,7 +133,7 @@ fn compress(call: Call, key_of: impl FnOnce(pg_sys::Datum) -> Bounds) -> pg_sys:
 pg_function!(
     pg_finfo_gist_hamming_compress,
     fn gist_hamming_compress(call) {
-        compress(call, |fingerprint| Bounds::of(fingerprint.value() as u64))
+        compress(call, Indexed::Fingerprint, |fingerprint| Bounds::of(fingerprint.value() as u64))
     }
 );
 
@@ -122,13 +141,14 @@ pg_function!(
     pg_finfo_gist_hamming_ball_compress,
     fn gist_hamming_ball_compress(call) {
         // SAFETY: the entry of a value of the indexed type, which is hamming_ball.
-        compress(call, |ball| Bounds::of(unsafe { ball.cast_mut_ptr::<Ball>().read() }.center as u64))
+        compress(call, Indexed::Ball, |ball| Bounds::of(unsafe { ball.cast_mut_ptr::<Ball>().read() }.center as u64))
     }
 );
 
 pg_function!(
     pg_finfo_gist_hamming_fetch,
     fn gist_hamming_fetch(call) {
+        check(call, entry(call), Procedure::Fetch, Indexed::Fingerprint, || true);
         allocate(pg_sys::GISTENTRY { key: pg_sys::Datum::from(key(call).all as i64), ..*entry(call) })
     }
 );

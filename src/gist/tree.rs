@@ -1,5 +1,6 @@
 //! How a GiST index grows: where entries go, how pages split, in which order an index is built.
 
+use super::check::{Indexed, Procedure, check};
 use crate::pg::call::{Call, allocate, pg_function};
 use hamming_index::{Bounds, split};
 use pgrx::pg_sys;
@@ -32,6 +33,7 @@ pg_function!(
 pg_function!(
     pg_finfo_gist_hamming_penalty,
     fn gist_hamming_penalty(call) {
+        check(call, super::entry(call), Procedure::Penalty, Indexed::Either, || true);
         // SAFETY: two entries with keys of the storage type, and a pointer to where the penalty is to be put.
         unsafe {
             let key = |index| *(*call.pointer::<pg_sys::GISTENTRY>(index)).key.cast_mut_ptr::<Bounds>();
@@ -54,6 +56,9 @@ pg_function!(
     pg_finfo_gist_hamming_picksplit,
     fn gist_hamming_picksplit(call) {
         // The vector of a split begins at 1.
+        // SAFETY: a vector with at least two entries to part.
+        let first = unsafe { &(*call.pointer::<pg_sys::GistEntryVector>(0)).vector.as_slice(2)[1] };
+        check(call, first, Procedure::Picksplit, Indexed::Either, || true);
         let keys = keys(call, 1);
         let second = split(&keys);
         let side = |wanted: bool| {

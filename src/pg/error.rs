@@ -20,6 +20,8 @@ use std::ffi::CStr;
 /// An error on its way to the client.
 pub(crate) type SqlError = ErrorReport;
 
+const FOREIGN_CLASS: &str = "Its operator class or family is not as simhash_pg has made it.";
+
 /// Characters of a user's own text that a message repeats.
 const QUOTED: usize = 64;
 
@@ -227,8 +229,24 @@ pub(crate) fn no_input(type_name: &str) -> SqlError {
 }
 
 pub(crate) fn unknown_strategy(strategy: i16) -> SqlError {
-    report(Code::ERRCODE_INTERNAL_ERROR, format!("unknown strategy number {strategy}"))
-        .set_detail("The operator class is not the one that simhash_pg has made.")
+    let message = format!("cannot search by an operator with strategy number {strategy}");
+    report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message).set_detail(FOREIGN_CLASS)
+}
+
+pub(crate) fn operator_class(index: &CStr, fault: &str) -> SqlError {
+    let name = text::for_message(index);
+    let message = format!("cannot serve the operator class of index \"{}\"", quote(&name));
+    report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
+        .set_detail(format!("Access method hamming: {fault}."))
+        .set_hint("Use hamming_ops, the operator class for bigint.")
+}
+
+pub(crate) fn gist_column(index: &CStr) -> SqlError {
+    let name = text::for_message(index);
+    let message = format!("cannot serve the operator class of a column of index \"{}\"", quote(&name));
+    report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
+        .set_detail(FOREIGN_CLASS)
+        .set_hint("Use gist_hamming_ops for bigint, and gist_hamming_ball_ops for hamming_ball.")
 }
 
 pub(crate) fn corrupted_index(name: &CStr, block: u32, what: &str) -> SqlError {

@@ -1,6 +1,7 @@
 //! The border to Postgres: what every function needs, in one place each.
 
 pub(crate) mod call;
+pub(crate) mod catalog;
 pub(crate) mod error;
 pub(crate) mod files;
 pub(crate) mod interrupts;

@@ -30,14 +30,14 @@ impl Names {
     /// The names of the extension that one of its functions with planner support belongs to. They are
     /// looked up again when the extension has been made anew.
     pub(super) fn of(function: Oid) -> Option<Self> {
-        match KNOWN.get() {
-            Some(names) if [names.hamming, names.distance, names.within].contains(&function) => Some(names),
-            _ => {
-                let names = Self::look_up(function);
-                KNOWN.set(names);
-                names
-            }
+        let is_one_of = |names: &Self| [names.hamming, names.distance, names.within].contains(&function);
+        if let Some(names) = KNOWN.get().filter(is_one_of) {
+            return Some(names);
         }
+        // Somebody else's function may have our planner support, and does not change what is known.
+        let names = Self::look_up(function).filter(is_one_of)?;
+        KNOWN.set(Some(names));
+        Some(names)
     }
 
     fn look_up(function: Oid) -> Option<Self> {

@@ -6,6 +6,7 @@
 
 use super::nodes::{bigint, cast, constant, elements, integer};
 use crate::ball::Ball;
+use crate::pg::catalog::{is_ball, is_ours};
 use hamming_index::cost::volume;
 use pgrx::pg_sys::{self, Node, NodeTag};
 use simhash_core::hamming::distance;
@@ -25,11 +26,12 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
-    /// `fingerprint <@ ball`, if the second is a ball: a constant or a call of `hamming_ball`.
+    /// `fingerprint <@ ball`, if that is what they are: the ball a constant or a call of `hamming_ball`. Operators of
+    /// other types may have our estimators.
     pub(crate) unsafe fn of_ball(fingerprint: *mut Node, ball: *mut Node) -> Option<Self> {
-        // SAFETY: two expressions, of which one is of type hamming_ball.
+        // SAFETY: two expressions; what is read as a ball is one by its type.
         unsafe {
-            if pg_sys::exprType(fingerprint) != pg_sys::INT8OID {
+            if pg_sys::exprType(fingerprint) != pg_sys::INT8OID || !is_ball(pg_sys::exprType(ball)) {
                 return None;
             }
             if let Some(datum) = constant(ball) {
@@ -38,10 +40,7 @@ impl Condition {
             }
             let call = cast::<pg_sys::FuncExpr>(ball, NodeTag::T_FuncExpr)?;
             match elements(call.args) {
-                &mut [center, radius]
-                    if pg_sys::exprType(center) == pg_sys::INT8OID
-                        && pg_sys::exprType(radius) == pg_sys::INT4OID =>
-                {
+                &mut [center, radius] if is_ours(call.funcid, c"hamming_ball") => {
                     Some(Self { a: fingerprint, b: center, radius })
                 }
                 _ => None,

@@ -6,6 +6,7 @@ use super::rewrite::{distance, within};
 use super::selectivity::{Condition, selectivity};
 use crate::ball::{WITHIN_BALL, radius_below};
 use crate::pg::call::{Call, pg_function};
+use crate::pg::catalog::is_ours;
 use pgrx::pg_sys::{self, Datum, Node, NodeTag};
 
 /// The request as a struct of its tag.
@@ -58,12 +59,17 @@ unsafe fn simplify_hamming(request: &mut pg_sys::SupportRequestSimplify) -> Opti
     }
 }
 
+/// The names, if the function is `hamming_within`: another one with its planner support may have other arguments.
+fn names_of_within(function: pg_sys::Oid) -> Option<Names> {
+    Names::of(function).filter(|names| names.within == function)
+}
+
 /// `hamming_within(a, b, 0)` is `a = b`.
 unsafe fn simplify_within(request: &mut pg_sys::SupportRequestSimplify) -> Option<*mut Node> {
     // SAFETY: a request has the call that it is about.
     unsafe {
         let call = &*request.fcall;
-        let names = Names::of(call.funcid)?;
+        let names = names_of_within(call.funcid)?;
         let &mut [a, b, radius] = elements(call.args) else { return None };
         let is_zero = constant(radius).is_some_and(|datum| datum.value() as i32 == 0);
         is_zero.then(|| within(a, b, radius, &names))
@@ -74,7 +80,7 @@ unsafe fn simplify_within(request: &mut pg_sys::SupportRequestSimplify) -> Optio
 unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) -> Option<*mut Node> {
     // SAFETY: a request has the condition that it is about, and the index.
     unsafe {
-        let names = Names::of(request.funcid)?;
+        let names = names_of_within(request.funcid)?;
         let condition = cast::<pg_sys::FuncExpr>(request.node, NodeTag::T_FuncExpr)?;
         let &mut [a, b, radius] = elements(condition.args) else { return None };
         let (key, center) = match request.indexarg {
@@ -84,7 +90,7 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
         };
         let contained =
             pg_sys::get_opfamily_member(request.opfamily, pg_sys::INT8OID, names.ball_type, WITHIN_BALL);
-        if contained == pg_sys::InvalidOid {
+        if contained == pg_sys::InvalidOid || !is_ours(pg_sys::get_opcode(contained), c"hamming_ball_contained") {
             return None;
         }
         let ball = function(names.ball, names.ball_type, &[center, radius]);
@@ -100,6 +106,7 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
 unsafe fn estimate(request: &mut pg_sys::SupportRequestSelectivity) -> Option<*mut Node> {
     // SAFETY: a request has the arguments of the call that it is about.
     unsafe {
+        names_of_within(request.funcid)?;
         let &mut [a, b, radius] = elements(request.args) else { return None };
         let condition = Condition { a, b, radius };
         request.selectivity = selectivity(request.root, &condition, request.varRelid);

@@ -1,0 +1,80 @@
+//! Whether our functions serve what they were made for: somebody's operator class may name them for another type,
+//! whose values would be read as what they are not.
+
+use crate::pg::call::Call;
+use crate::pg::catalog::{is_ball, is_gist_key};
+use crate::pg::error;
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::pg_sys::{self, Oid};
+use std::ffi::CStr;
+
+/// Which of a class's functions is called, as numbered in `sql/gist.sql`.
+#[derive(Clone, Copy)]
+pub(super) enum Procedure {
+    Consistent = 1,
+    Compress = 3,
+    Penalty = 5,
+    Picksplit = 6,
+    Distance = 8,
+    Fetch = 9,
+}
+
+/// What an index column may be of.
+#[derive(Clone, Copy)]
+pub(super) enum Indexed {
+    Fingerprint,
+    Ball,
+    Either,
+}
+
+impl Indexed {
+    fn is(self, type_: Oid) -> bool {
+        match self {
+            Self::Fingerprint => type_ == pg_sys::INT8OID,
+            Self::Ball => is_ball(type_),
+            Self::Either => type_ == pg_sys::INT8OID || is_ball(type_),
+        }
+    }
+}
+
+/// Raises an error if an index column with this function is of another type, or if the operand is.
+///
+/// Each condition of a search, and each statement that writes, has a record of its own for the function that it
+/// calls. What is checked once is noted there.
+pub(super) fn check(
+    call: Call,
+    entry: &pg_sys::GISTENTRY,
+    procedure: Procedure,
+    indexed: Indexed,
+    is_operand_right: impl FnOnce() -> bool,
+) {
+    // SAFETY: GiST calls with such a record, and says which index an entry is of, if it is of one. Nobody else writes
+    // to the record, and nobody follows or frees the pointer.
+    unsafe {
+        let function = &mut *(*call.info()).flinfo;
+        let Some(index) = entry.rel.as_ref().filter(|_| function.fn_extra.is_null()) else { return };
+        if !serves(index, function.fn_oid, procedure, indexed) || !is_operand_right() {
+            let name = CStr::from_ptr((*index.rd_rel).relname.data.as_ptr());
+            Err(error::gist_column(name)).unwrap_or_report()
+        }
+        static CHECKED: u8 = 0;
+        function.fn_extra = (&raw const CHECKED).cast_mut().cast();
+    }
+}
+
+/// Whether every column that has the function is of the type, and has our keys.
+///
+/// # Safety
+/// The index must be open.
+unsafe fn serves(index: &pg_sys::RelationData, function: Oid, procedure: Procedure, indexed: Indexed) -> bool {
+    // SAFETY: promised by the caller; each column has so many support functions.
+    unsafe {
+        let functions = usize::from((*index.rd_indam).amsupport);
+        (0..(*index.rd_index).indnkeyatts as usize)
+            .filter(|column| *index.rd_support.add(column * functions + procedure as usize - 1) == function)
+            .all(|column| {
+                indexed.is(*index.rd_opcintype.add(column))
+                    && is_gist_key(pg_sys::get_atttype(index.rd_id, column as i16 + 1))
+            })
+    }
+}

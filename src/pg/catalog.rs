@@ -1,0 +1,53 @@
+//! Whether what the catalog calls by some name is really ours. Anybody who may declare an operator, a class or a
+//! support function can name our functions in it, with other types than we expect.
+
+use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
+use std::ffi::CStr;
+
+/// Functions in C, by Postgres's own number.
+const C_LANGUAGE: u32 = 13;
+
+/// Whether a function is the one of this library with that symbol.
+pub(crate) fn is_ours(function: Oid, symbol: &CStr) -> bool {
+    // SAFETY: a row of pg_proc, released after it was read; the attribute is a text.
+    unsafe {
+        let cache = SysCacheIdentifier::PROCOID as i32;
+        let row = pg_sys::SearchSysCache1(cache, function.into());
+        if row.is_null() {
+            return false;
+        }
+        let form = pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_proc>();
+        let mut is_null = false;
+        let column = pg_sys::Anum_pg_proc_prosrc as i16;
+        let source = pg_sys::SysCacheGetAttr(cache, row, column, &raw mut is_null);
+        let source = pg_sys::text_to_cstring(source.cast_mut_ptr());
+        let is_ours = (*form).prolang.to_u32() == C_LANGUAGE && CStr::from_ptr(source) == symbol;
+        pg_sys::ReleaseSysCache(row);
+        is_ours
+    }
+}
+
+/// Whether a type is that of balls.
+pub(crate) fn is_ball(type_: Oid) -> bool {
+    is_read_by(type_, c"hamming_ball_in")
+}
+
+/// Whether a type is that of keys in GiST.
+pub(crate) fn is_gist_key(type_: Oid) -> bool {
+    is_read_by(type_, c"gist_hamming_key_in")
+}
+
+/// A type is what its input function makes.
+fn is_read_by(type_: Oid, symbol: &CStr) -> bool {
+    // SAFETY: a row of pg_type, released after it was read.
+    let input = unsafe {
+        let row = pg_sys::SearchSysCache1(SysCacheIdentifier::TYPEOID as i32, type_.into());
+        if row.is_null() {
+            return false;
+        }
+        let input = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_type>()).typinput;
+        pg_sys::ReleaseSysCache(row);
+        input
+    };
+    is_ours(input, symbol)
+}
