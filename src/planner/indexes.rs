@@ -39,32 +39,69 @@ unsafe fn is_sorted_by_distance(
     unsafe {
         elements((*(*root).parse).targetList).iter().any(|&entry| {
             let entry = &*entry.cast::<pg_sys::TargetEntry>();
-            if entry.ressortgroupref == 0 {
-                return false;
-            }
-            let expression = as_seen_by(root, entry.expr.cast(), relation.relid);
-            let mut columns: *mut pg_sys::Bitmapset = std::ptr::null_mut();
-            pg_sys::pull_varattnos(expression, relation.relid, &raw mut columns);
-            cast::<pg_sys::OpExpr>(expression, NodeTag::T_OpExpr)
-                .is_some_and(|operator| operator.opno == names.distance_operator && !columns.is_null())
+            entry.ressortgroupref != 0 && is_distance(&*root, entry.expr.cast(), relation.relid, names)
         })
     }
 }
 
-/// What an expression about a partitioned table, or about a UNION ALL, is for one of its parts.
-unsafe fn as_seen_by(
-    root: *mut pg_sys::PlannerInfo,
-    expression: *mut Node,
+/// Whether an expression of the query is, for the relation, a distance from something of it.
+unsafe fn is_distance(
+    root: &pg_sys::PlannerInfo,
+    node: *mut Node,
     relation: pg_sys::Index,
-) -> *mut Node {
-    // SAFETY: relations of the query; where there are such parts, each has an entry that leads to its parent.
+    names: &Names,
+) -> bool {
+    // SAFETY: promised by the caller.
     unsafe {
-        let parts = (*root).append_rel_array;
-        if parts.is_null() || (*parts.add(relation as usize)).is_null() {
-            return expression;
+        if let Some(placeholder) = cast::<pg_sys::PlaceHolderVar>(node, NodeTag::T_PlaceHolderVar) {
+            is_distance(root, placeholder.phexpr.cast(), relation, names)
+        } else if let Some(column) = cast::<pg_sys::Var>(node, NodeTag::T_Var) {
+            in_part(root, column, relation).is_some_and(|node| is_distance(root, node, relation, names))
+        } else {
+            cast::<pg_sys::OpExpr>(node, NodeTag::T_OpExpr)
+                .is_some_and(|operator| operator.opno == names.distance_operator)
+                && mentions(root, node, relation)
         }
+    }
+}
+
+/// Whether an expression of the query has a column of the relation in it.
+unsafe fn mentions(root: &pg_sys::PlannerInfo, node: *mut Node, relation: pg_sys::Index) -> bool {
+    const INTO_ALL: u32 =
+        pg_sys::PVC_RECURSE_AGGREGATES | pg_sys::PVC_RECURSE_WINDOWFUNCS | pg_sys::PVC_RECURSE_PLACEHOLDERS;
+    // SAFETY: promised by the caller; with these flags there is nothing but columns in the list.
+    unsafe {
+        elements(pg_sys::pull_var_clause(node, INTO_ALL as i32)).iter().any(|&column| {
+            let column = &*column.cast::<pg_sys::Var>();
+            i64::from(column.varno) == i64::from(relation)
+                || in_part(root, column, relation).is_some_and(|node| mentions(root, node, relation))
+        })
+    }
+}
+
+/// What a column of a partitioned table, or of a UNION ALL, is in the part of it that the relation belongs to.
+///
+/// Postgres's own `adjust_appendrel_attrs` is not for this: from PostgreSQL 16 on it raises an error if the column may
+/// be NULL by an outer join and is something else than a column in the part.
+unsafe fn in_part(
+    root: &pg_sys::PlannerInfo,
+    column: &pg_sys::Var,
+    relation: pg_sys::Index,
+) -> Option<*mut Node> {
+    if root.append_rel_array.is_null() {
+        return None;
+    }
+    let parts = root.append_rel_array;
+    // SAFETY: there is a place for each relation of the query; those of parts lead to what they are a part of.
+    unsafe {
         let mut part = *parts.add(relation as usize);
-        let of_parent = as_seen_by(root, expression, (*part).parent_relid);
-        pg_sys::adjust_appendrel_attrs(root, of_parent, 1, &raw mut part)
+        while let Some(info) = part.as_ref() {
+            if i64::from(info.parent_relid) == i64::from(column.varno) {
+                let index = usize::try_from(column.varattno - 1).ok()?;
+                return elements(info.translated_vars).get(index).copied();
+            }
+            part = *parts.add(info.parent_relid as usize);
+        }
+        None
     }
 }
