@@ -49,8 +49,18 @@ impl Condition {
     }
 }
 
-/// The share of rows, or of pairs of rows, for which the condition holds.
+/// The share of rows, or of pairs of rows, for which the condition holds: from 0 to 1, or the planner raises an error.
 pub(crate) unsafe fn selectivity(
+    root: *mut pg_sys::PlannerInfo,
+    condition: &Condition,
+    relation: i32,
+) -> f64 {
+    // SAFETY: promised by the caller.
+    let share = unsafe { share(root, condition, relation) };
+    if share.is_nan() { UNKNOWN } else { share.clamp(0.0, 1.0) }
+}
+
+unsafe fn share(
     root: *mut pg_sys::PlannerInfo,
     condition: &Condition,
     relation: i32,
@@ -62,13 +72,14 @@ pub(crate) unsafe fn selectivity(
         if radius < 0 {
             return 0.0;
         }
+        let radius = radius.min(u64::BITS as i32);
         let column = match Column::examine(root, condition.a, relation) {
             Some(column) => Some((column, condition.b)),
             None => Column::examine(root, condition.b, relation).map(|column| (column, condition.a)),
         };
         let Some((column, other)) = column else { return volume(radius.unsigned_abs()).max(UNKNOWN) };
         let query = estimated(other).map(|datum| datum.value() as u64);
-        column.share_within(query, radius).clamp(0.0, 1.0)
+        column.share_within(query, radius)
     }
 }
 

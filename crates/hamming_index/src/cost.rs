@@ -14,7 +14,7 @@ pub fn entries_in(leaves: f64) -> f64 {
 
 /// The share of all 64-bit values that a ball holds.
 pub fn volume(radius: u32) -> f64 {
-    strings_within(f64::from(u64::BITS), radius) / f64::from(u64::BITS).exp2()
+    (strings_within(f64::from(u64::BITS), radius) / f64::from(u64::BITS).exp2()).min(1.0)
 }
 
 /// The smallest radius within which so many of these rows are expected, if they are scattered.
@@ -59,11 +59,12 @@ fn by_bands(nodes: f64, radius: u32) -> f64 {
     shares.map(|share| (strings_within(bits, share) * of_same_bits).min(nodes)).sum()
 }
 
-/// Strings of so many bits that differ from one of them in at most so many. A length between two numbers
-/// is between them.
+/// Strings of so many bits, at most 64, that differ from one of them in at most so many. A length between two
+/// numbers is between them.
 pub fn strings_within(bits: f64, radius: u32) -> f64 {
     let (mut sum, mut shell) = (0.0, 1.0);
-    for differing in 0..=radius {
+    // A radius may be any number that somebody wrote.
+    for differing in 0..=radius.min(u64::BITS) {
         sum += shell;
         shell *= ((bits - f64::from(differing)) / f64::from(differing + 1)).max(0.0);
     }
@@ -82,6 +83,8 @@ mod tests {
         assert_eq!(strings_within(14.0, 20), 16384.0);
         assert_eq!(volume(0), 1.0 / 2f64.powi(64));
         assert!((volume(64) - 1.0).abs() < 1e-9 && (volume(31) - 0.45).abs() < 0.01);
+        assert_eq!(volume(u32::MAX), volume(64));
+        assert!((0..=64).all(|radius| volume(radius) <= 1.0));
         assert_eq!(radius_of(1.0, 2f64.powi(64)), 0);
     }
 

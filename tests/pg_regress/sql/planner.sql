@@ -186,5 +186,82 @@ SELECT estimate('SELECT * FROM crowd WHERE hamming(si, 7) <= 6') BETWEEN 50 AND 
        estimate('SELECT * FROM crowd WHERE hamming(si, -1) <= 6') < 50 AS desert,
        estimate('SELECT * FROM crowd WHERE hamming(si, 7) <= 64') = 10000 AS everything,
        estimate('SELECT * FROM crowd WHERE hamming(si, 7) <= -1') = 1 AS nothing;
-DROP TABLE crowd, document, probe CASCADE;
-DROP FUNCTION plan, estimate;
+-- radii of any size, in any shape: estimates stay between none and all, and are made at once
+CREATE TABLE small_one AS SELECT i AS id, hashint8extended(i, 1) AS si FROM generate_series(1, 20) AS i;
+CREATE INDEX ON small_one USING hamming (si);
+CREATE INDEX ON small_one USING gist (si gist_hamming_ops);
+ANALYZE small_one;
+CREATE FUNCTION plans(query text) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+    radius integer;
+    planned integer := 0;
+    line text;
+BEGIN
+    FOREACH radius IN ARRAY '{-1,0,1,60,61,63,64,65,2147483647}'::integer[] LOOP
+        FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || replace(query, 'RADIUS', format('(%s)', radius)) LOOP
+        END LOOP;
+        planned := planned + 1;
+    END LOOP;
+    RETURN planned;
+END $$;
+SELECT plans(query) AS planned, query FROM unnest(ARRAY[
+    'SELECT FROM small_one WHERE hamming(si, 42) <= RADIUS',
+    'SELECT FROM small_one WHERE hamming(si, 42) = RADIUS',
+    'SELECT FROM small_one WHERE hamming(si, 42) < RADIUS::bigint',
+    'SELECT FROM small_one WHERE hamming_within(si, 42, RADIUS)',
+    'SELECT FROM small_one WHERE hamming_within(si, 42, (SELECT RADIUS))',
+    'SELECT FROM small_one WHERE si <@ hamming_ball(42, RADIUS)',
+    'SELECT FROM small_one WHERE si <@ hamming_ball(id, RADIUS)',
+    'SELECT FROM small_one WHERE hamming_ball(42, RADIUS) @> si',
+    'SELECT FROM small_one WHERE (si # id) <@ hamming_ball(si, RADIUS)',
+    'SELECT FROM small_one WHERE hamming(si # id, si) <= RADIUS',
+    'SELECT FROM small_one WHERE hamming_within(si # id, si, RADIUS)',
+    'SELECT FROM small_one AS a, small_one AS b WHERE hamming(a.si # b.si, 42) <= RADIUS',
+    'SELECT FROM small_one AS a, small_one AS b WHERE hamming_within(a.si # b.si, b.si, RADIUS)',
+    'SELECT FROM small_one AS a, small_one AS b WHERE (a.si # b.si) <@ hamming_ball(a.si, RADIUS)',
+    'SELECT FROM small_one AS a, small_one AS b WHERE hamming(a.si, b.si) <= RADIUS',
+    'SELECT FROM small_one AS a LEFT JOIN small_one AS b ON hamming(a.si, b.si) <= RADIUS',
+    'SELECT FROM small_one AS a FULL JOIN small_one AS b ON a.id = b.id AND hamming(a.si # b.si, 42) <= RADIUS',
+    'SELECT FROM small_one AS a WHERE EXISTS (SELECT FROM small_one AS b WHERE hamming(a.si # b.si, 42) <= RADIUS)',
+    'SELECT FROM small_one AS a WHERE NOT EXISTS (SELECT FROM small_one AS b WHERE hamming(a.si, b.si) <= RADIUS)',
+    'SELECT FROM small_one WHERE hamming(si, 42) <= RADIUS ORDER BY hamming(si, 42) LIMIT 1',
+    'SELECT FROM small_one WHERE hamming(si, 42) <= RADIUS OR hamming(si # id, 42) <= RADIUS',
+    'SELECT FROM (SELECT 1 FROM small_one) AS s WHERE hamming_within(42, 43 + (random() * 9)::integer, RADIUS)'
+]) AS query;
+SET enable_seqscan = off;
+SELECT plans('SELECT FROM small_one WHERE si <@ hamming_ball(42, RADIUS)');
+SET plan_cache_mode = force_custom_plan;
+PREPARE folded (integer) AS SELECT count(*) FROM small_one WHERE hamming_within(si, 42, $1 + 0);
+EXPLAIN (COSTS OFF) EXECUTE folded(2147483647);
+EXECUTE folded(2147483647);
+RESET plan_cache_mode;
+DEALLOCATE folded;
+-- orders above outer joins of a UNION ALL, whose columns are constants or may be NULL
+CREATE TABLE outer_one AS SELECT i AS id FROM generate_series(1, 3) AS i;
+ANALYZE outer_one;
+CREATE VIEW branches AS SELECT si, 1 AS x, si <~> 42 AS d FROM small_one UNION ALL SELECT si, 2, 7 FROM small_one
+    UNION ALL (SELECT id::bigint, 3, id <~> 42 FROM outer_one UNION ALL SELECT 5::bigint, 4, 5 <~> si FROM small_one);
+SELECT hamming(1::bigint, id) FROM small_one ORDER BY id LIMIT 1;
+SELECT u.x FROM outer_one AS a LEFT JOIN branches AS u ON a.id = 1 ORDER BY u.x LIMIT 1;
+SELECT u.x, count(*) FROM outer_one AS a LEFT JOIN branches AS u ON a.id = 1 GROUP BY u.x ORDER BY u.x;
+SELECT DISTINCT u.x FROM outer_one AS a LEFT JOIN branches AS u ON a.id = 1 ORDER BY u.x;
+SELECT DISTINCT sum(u.x) OVER (PARTITION BY u.x ORDER BY u.d) > 0 AS summed FROM outer_one AS a LEFT JOIN branches AS u ON a.id = 1 ORDER BY 1;
+SELECT count(*) FROM (SELECT u.d FROM outer_one AS a LEFT JOIN branches AS u ON a.id = 1 ORDER BY u.d) AS s;
+SELECT count(*) FROM (SELECT u.si <~> 42 FROM outer_one AS a LEFT JOIN branches AS u ON a.id = 1 ORDER BY u.si <~> 42) AS s;
+SELECT count(*) FROM (SELECT u.si <~> a.id FROM outer_one AS a FULL JOIN branches AS u ON a.id = u.x ORDER BY u.si <~> a.id, u.x, count(*) OVER ()) AS s;
+CREATE TABLE levels (id integer, si bigint) PARTITION BY LIST (id);
+CREATE TABLE levels_1 PARTITION OF levels FOR VALUES IN (1) PARTITION BY RANGE (si);
+CREATE TABLE levels_1_1 (si bigint, gone text, id integer);
+ALTER TABLE levels_1_1 DROP COLUMN gone;
+ALTER TABLE levels_1 ATTACH PARTITION levels_1_1 FOR VALUES FROM (MINVALUE) TO (0);
+CREATE TABLE levels_1_2 PARTITION OF levels_1 FOR VALUES FROM (0) TO (MAXVALUE);
+CREATE TABLE levels_2 PARTITION OF levels DEFAULT;
+INSERT INTO levels SELECT id % 3, si FROM small_one;
+CREATE INDEX ON levels USING hamming (si);
+SET enable_sort = off;
+SELECT plan('SELECT id FROM levels ORDER BY si <~> 42 LIMIT 3');
+RESET enable_sort;
+SELECT count(*) FROM (SELECT l.si <~> 42 FROM outer_one AS a LEFT JOIN levels AS l ON a.id = l.id ORDER BY l.si <~> 42) AS s;
+DROP VIEW branches;
+DROP TABLE crowd, document, probe, small_one, outer_one, levels CASCADE;
+DROP FUNCTION plan, plans, estimate;
