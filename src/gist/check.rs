@@ -66,7 +66,12 @@ pub(super) fn check(
 ///
 /// # Safety
 /// The index must be open.
-unsafe fn serves(index: &pg_sys::RelationData, function: Oid, procedure: Procedure, indexed: Indexed) -> bool {
+unsafe fn serves(
+    index: &pg_sys::RelationData,
+    function: Oid,
+    procedure: Procedure,
+    indexed: Indexed,
+) -> bool {
     // SAFETY: promised by the caller; each column has so many support functions.
     unsafe {
         let functions = usize::from((*index.rd_indam).amsupport);

@@ -11,10 +11,10 @@ use crate::ball::{Ball, WITHIN_BALL};
 use crate::pg::call::{Call, allocate, pg_function};
 use crate::pg::catalog::is_ball;
 use crate::pg::error;
+use check::{Indexed, Procedure, check};
 use hamming_index::Bounds;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
-use check::{Indexed, Procedure, check};
 
 /// The strategy of `=`, as numbered in `sql/gist.sql`.
 const EQUAL: i16 = 2;

@@ -8,13 +8,14 @@
 use super::names::Names;
 use super::nodes::{cast, constant, elements, function, integer, list_of, operator};
 use crate::ball::radius_below;
+use crate::pg::interrupts::check_for_interrupts;
 use pgrx::pg_guard;
 use pgrx::pg_sys::{self, Node, NodeTag};
 
 /// Strategies of the B-tree family of integers.
 const LESS: i32 = 1;
-const LESS_OR_EQUAL: i32 = 2;
-const EQUAL: i32 = 3;
+pub(super) const LESS_OR_EQUAL: i32 = 2;
+pub(super) const EQUAL: i32 = 3;
 /// With the sides exchanged, strategy s is 6 - s.
 const EXCHANGED: i32 = 6;
 
@@ -45,50 +46,53 @@ unsafe extern "C-unwind" fn on_relation(
         let Some(names) = Names::known() else { return };
         // Partitions have the conditions of their parent, which were rewritten with it.
         if (*relation).reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
-            let query = &*(*root).parse;
-            rewrite_jointree(query.jointree.cast(), &names);
-            for &mut table in elements(query.rtable) {
-                rewrite_policies(&mut *table.cast(), &names);
-            }
+            change_conditions(&*(*root).parse, &mut |list| rewrite_and(list, &names));
         }
+        super::exclusion::keep_comparisons(&*root, table, &*relation, &names);
         super::indexes::prepare(root, &*relation, &names);
     }
 }
 
-/// The conditions of FROM, WHERE and JOIN: lists that mean AND, at this stage.
-unsafe fn rewrite_jointree(item: *mut Node, names: &Names) {
+/// Changes each list of conditions of a query, which mean AND at this stage: those of FROM, WHERE and JOIN, of row-level
+/// security, and of security barrier views.
+pub(super) unsafe fn change_conditions(
+    query: &pg_sys::Query,
+    change: &mut dyn FnMut(*mut pg_sys::List) -> *mut pg_sys::List,
+) {
+    // SAFETY: a query of the planner's.
+    unsafe {
+        change_jointree(query.jointree.cast(), change);
+        for &mut table in elements(query.rtable) {
+            for conditions in elements((*table.cast::<pg_sys::RangeTblEntry>()).securityQuals) {
+                change_list(conditions, change);
+            }
+        }
+    }
+}
+
+unsafe fn change_jointree(item: *mut Node, change: &mut dyn FnMut(*mut pg_sys::List) -> *mut pg_sys::List) {
     // SAFETY: items of a join tree are of these two kinds, or references to relations.
     unsafe {
         if let Some(from) = cast::<pg_sys::FromExpr>(item, NodeTag::T_FromExpr) {
             for &mut item in elements(from.fromlist) {
-                rewrite_jointree(item, names);
+                change_jointree(item, change);
             }
-            from.quals = rewrite_conditions(from.quals, names);
+            change_list(&mut from.quals, change);
         } else if let Some(join) = cast::<pg_sys::JoinExpr>(item, NodeTag::T_JoinExpr) {
-            rewrite_jointree(join.larg, names);
-            rewrite_jointree(join.rarg, names);
-            join.quals = rewrite_conditions(join.quals, names);
+            change_jointree(join.larg, change);
+            change_jointree(join.rarg, change);
+            change_list(&mut join.quals, change);
         }
     }
 }
 
-/// The conditions of row-level security and of security barrier views.
-unsafe fn rewrite_policies(table: &mut pg_sys::RangeTblEntry, names: &Names) {
-    // SAFETY: a list of conditions, each of which is a list that means AND.
-    unsafe {
-        for conditions in elements(table.securityQuals) {
-            *conditions = rewrite_conditions(*conditions, names);
-        }
-    }
-}
-
-unsafe fn rewrite_conditions(conditions: *mut Node, names: &Names) -> *mut Node {
+unsafe fn change_list(
+    conditions: &mut *mut Node,
+    change: &mut dyn FnMut(*mut pg_sys::List) -> *mut pg_sys::List,
+) {
     // SAFETY: checked to be a list.
-    unsafe {
-        match cast::<pg_sys::List>(conditions, NodeTag::T_List) {
-            Some(list) => rewrite_and(list, names).cast(),
-            None => conditions,
-        }
+    if let Some(list) = unsafe { cast::<pg_sys::List>(*conditions, NodeTag::T_List) } {
+        *conditions = change(list).cast();
     }
 }
 
@@ -109,13 +113,18 @@ unsafe fn rewrite_and(list: *mut pg_sys::List, names: &Names) -> *mut pg_sys::Li
     // SAFETY: a list of expressions.
     unsafe {
         for index in 0..elements(list).len() {
+            check_for_interrupts();
             let condition = elements(all)[index];
             rewrite_within(condition, names);
             let Some(comparison) = Comparison::read(condition, names) else { continue };
             let within = comparison.within(names);
+            // Both stand here already: see `exclusion`.
+            if pg_sys::list_member(all, within.cast()) {
+                continue;
+            }
             if !comparison.is_equality() || is_equality_of_fingerprints(within) {
                 elements(all)[index] = within;
-            } else if !pg_sys::list_member(all, within.cast()) {
+            } else {
                 all = pg_sys::lappend(all, within.cast());
             }
         }

@@ -60,11 +60,7 @@ pub(crate) unsafe fn selectivity(
     if share.is_nan() { UNKNOWN } else { share.clamp(0.0, 1.0) }
 }
 
-unsafe fn share(
-    root: *mut pg_sys::PlannerInfo,
-    condition: &Condition,
-    relation: i32,
-) -> f64 {
+unsafe fn share(root: *mut pg_sys::PlannerInfo, condition: &Condition, relation: i32) -> f64 {
     // SAFETY: expressions of the query, estimated as Postgres's own estimators do.
     unsafe {
         let estimated = |node| constant(pg_sys::estimate_expression_value(root, node));

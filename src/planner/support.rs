@@ -90,7 +90,9 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
         };
         let contained =
             pg_sys::get_opfamily_member(request.opfamily, pg_sys::INT8OID, names.ball_type, WITHIN_BALL);
-        if contained == pg_sys::InvalidOid || !is_ours(pg_sys::get_opcode(contained), c"hamming_ball_contained") {
+        if contained == pg_sys::InvalidOid
+            || !is_ours(pg_sys::get_opcode(contained), c"hamming_ball_contained")
+        {
             return None;
         }
         let ball = function(names.ball, names.ball_type, &[center, radius]);
