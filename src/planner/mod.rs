@@ -6,6 +6,7 @@
 //! 2. A comparison of it with a number becomes `hamming_within(a, b, radius)` ([`rewrite`]). No support
 //!    function is asked about that shape, so it is done in a hook of the planner: at the first relation
 //!    of each query, after its conditions were simplified and before they are handed out.
+//!    Where tables are left out by a distance, the comparison is put back beside it ([`exclusion`]).
 //! 3. `hamming_within(a, b, radius)` offers the index condition `a <@ hamming_ball(b, radius)`, and the same
 //!    from the other side ([`support`]), and estimates how many rows that are ([`selectivity`]).
 //!
