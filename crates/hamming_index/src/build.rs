@@ -54,6 +54,9 @@ fn append_leaf(target: &mut impl Target, tree: u8, children: &mut Vec<(Key, Bloc
     leaf.clear();
 }
 
+/// Between two looks for interrupts: about a millisecond.
+const COMPARISONS_AT_A_TIME: u32 = 1 << 18;
+
 /// Where sorted runs are kept.
 pub trait Runs {
     /// A run.
@@ -105,8 +108,7 @@ impl<R: Runs> Sorter<R> {
 
     fn spill(&mut self, store: &mut R) {
         for tree in self.trees.clone() {
-            store.check_for_interrupts();
-            sort(&mut self.rows, tree);
+            sort(&mut self.rows, tree, store);
             let mut keys = self.rows.iter().map(|&row| key(row, tree));
             self.runs[usize::from(tree - self.trees.start)].push(store.write(&mut keys));
         }
@@ -124,8 +126,7 @@ impl<R: Runs> Sorter<R> {
             let runs = std::mem::take(&mut self.runs[usize::from(tree - self.trees.start)]);
             return write(&mut Merge::new(store, runs));
         }
-        store.check_for_interrupts();
-        sort(&mut self.rows, tree);
+        sort(&mut self.rows, tree, store);
         write(&mut self.rows.iter().map(|&row| key(row, tree)));
     }
 }
@@ -134,8 +135,16 @@ fn key((fingerprint, row): (u64, Row), tree: u8) -> Key {
     Key { bits: turned(fingerprint, tree), row }
 }
 
-fn sort(rows: &mut [(u64, Row)], tree: u8) {
-    rows.sort_unstable_by_key(|&row| key(row, tree));
+/// Sorts, and looks for interrupts meanwhile: a gigabyte of rows takes seconds.
+fn sort(rows: &mut [(u64, Row)], tree: u8, store: &impl Runs) {
+    let mut comparisons = 0u32;
+    rows.sort_unstable_by(|&a, &b| {
+        comparisons = comparisons.wrapping_add(1);
+        if comparisons % COMPARISONS_AT_A_TIME == 0 {
+            store.check_for_interrupts();
+        }
+        key(a, tree).cmp(&key(b, tree))
+    });
 }
 
 /// Several sorted runs as one.
