@@ -23,6 +23,8 @@ pub(super) const BYTES_PER_SORTED: usize = 128;
 /// What is kept of a scan between calls.
 struct Scan {
     pages: Pages,
+    /// What rows are ordered by, as the query says it; NULL where its value is.
+    centers: Vec<Option<u64>>,
     /// None if nothing can be found.
     search: Option<Search>,
     tree_leaves: f64,
@@ -67,7 +69,8 @@ pub(super) unsafe extern "C-unwind" fn ambeginscan(
         let scan = pg_sys::RelationGetIndexScan(index, keys, order_bys);
         let pages = Pages::of(index);
         let tree_leaves = leaves_in(pages.pages());
-        let state = Scan { pages, search: None, tree_leaves, is_checked: false, hits: Vec::new(), next: 0 };
+        let (centers, hits) = (Vec::new(), Vec::new());
+        let state = Scan { pages, centers, search: None, tree_leaves, is_checked: false, hits, next: 0 };
         (*scan).opaque = PgMemoryContexts::CurrentMemoryContext.leak_and_drop_on_delete(state).cast();
         if order_bys > 0 {
             let count = order_bys as usize;
@@ -105,7 +108,9 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
             state.is_checked = true;
         }
         let max_sorted = pg_sys::work_mem as usize * 1024 / BYTES_PER_SORTED;
-        state.search = query(keys, order_bys).map(|query| Search::new(query, state.tree_leaves, max_sorted));
+        state.centers = order_bys.iter().map(center).collect();
+        state.search =
+            query(keys, &state.centers).map(|query| Search::new(query, state.tree_leaves, max_sorted));
     }
 }
 
@@ -123,8 +128,10 @@ unsafe fn slice<'a>(keys: pg_sys::ScanKey, count: i32) -> &'a [pg_sys::ScanKeyDa
 ///
 /// # Safety
 /// Arguments must be of the types that the operator class says.
-unsafe fn query(keys: &[pg_sys::ScanKeyData], order_bys: &[pg_sys::ScanKeyData]) -> Option<Query> {
-    let mut query = Query { values: true, nulls: true, ..Query::default() };
+unsafe fn query(keys: &[pg_sys::ScanKeyData], centers: &[Option<u64>]) -> Option<Query> {
+    // What is NULL is equally far from all.
+    let nearest_to = centers.iter().flatten().copied().collect();
+    let mut query = Query { values: true, nulls: true, nearest_to, ..Query::default() };
     for key in keys {
         let flags = key.sk_flags as u32;
         if flags & pg_sys::SK_SEARCHNULL != 0 {
@@ -138,12 +145,13 @@ unsafe fn query(keys: &[pg_sys::ScanKeyData], order_bys: &[pg_sys::ScanKeyData])
             query.balls.push(unsafe { ball(key) }?);
         }
     }
-    // The first decides; the executor looks to the others.
-    query.nearest_to = order_bys.first().and_then(|key| {
-        let is_null = key.sk_flags as u32 & pg_sys::SK_ISNULL != 0;
-        (!is_null).then(|| key.sk_argument.value() as u64)
-    });
     Some(query)
+}
+
+/// What a distance is asked from.
+fn center(order_by: &pg_sys::ScanKeyData) -> Option<u64> {
+    let is_null = order_by.sk_flags as u32 & pg_sys::SK_ISNULL != 0;
+    (!is_null).then(|| order_by.sk_argument.value() as u64)
 }
 
 /// All that a key allows, if that is anything.
@@ -178,26 +186,26 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
         let Some(hit) = state.advance() else { return false };
         descriptor.xs_heaptid = tid_of(hit.row);
         descriptor.xs_recheck = !is_mvcc(descriptor.xs_snapshot);
-        set_distances(descriptor, hit);
+        set_distances(descriptor, hit, &state.centers);
         true
     }
 }
 
-/// Tells the executor the distance. With several of them the rows are in the order of the first; of the others
-/// it learns that they are not below 0, and sorts what is equally near by itself.
+/// Tells the executor the distances. They are exact, and rows come in the order of all of them: the executor must not
+/// sort anything, for it takes rows whose first distances are NULL for equal, whatever the second ones are.
 ///
 /// # Safety
-/// The scan must be one that [`ambeginscan`] has begun.
-unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, hit: Hit) {
-    for index in 0..scan.numberOfOrderBys as usize {
+/// The scan must be one that [`ambeginscan`] has begun, with so many distances.
+unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, hit: Hit, centers: &[Option<u64>]) {
+    for (index, &center) in centers.iter().enumerate() {
+        let distance = center.zip(hit.fingerprint).map(|(a, b)| (a ^ b).count_ones());
         // SAFETY: there are as many values as distances were asked for.
         unsafe {
-            let distance = if index == 0 { hit.distance } else { Some(0) };
             *scan.xs_orderbyvals.add(index) = pg_sys::Datum::from(distance.unwrap_or(0) as i32);
             *scan.xs_orderbynulls.add(index) = distance.is_none();
         }
     }
-    scan.xs_recheckorderby = scan.numberOfOrderBys > 1;
+    scan.xs_recheckorderby = false;
 }
 
 /// Whether the snapshot sees rows as of one moment.

@@ -104,17 +104,17 @@ fn naive(model: &Model, query: &Query) -> Vec<Hit> {
         Some(f) => query.values && query.balls.iter().all(|b| (b.center ^ f).count_ones() <= b.radius),
         None => query.nulls && query.balls.is_empty(),
     };
-    let distance = |f: Option<u64>| Some((f? ^ query.nearest_to?).count_ones());
+    let is_ordered = !query.nearest_to.is_empty();
     let rows = model.iter().filter(|&(_, &f)| wanted(f));
-    rows.map(|(&number, &f)| Hit { row: row(number), distance: distance(f) }).collect()
+    rows.map(|(&number, &f)| Hit { row: row(number), fingerprint: f.filter(|_| is_ordered) }).collect()
 }
 
 fn compare(model: &Model, memory: &Memory, query: &Query, tree_leaves: f64, max_sorted: usize) {
     let mut hits = memory.search(query.clone(), tree_leaves, max_sorted);
-    if query.nearest_to.is_some() {
-        let key = |hit: &Hit| hit.distance.unwrap_or(u32::MAX);
-        assert!(hits.is_sorted_by_key(key), "not in order: {query:?}");
-    }
+    let distance = |hit: &Hit, center: u64| hit.fingerprint.map_or(u32::MAX, |f| (f ^ center).count_ones());
+    let distances =
+        |hit: &Hit| query.nearest_to.iter().map(|&center| distance(hit, center)).collect::<Vec<_>>();
+    assert!(hits.is_sorted_by_key(distances), "not in order: {query:?}");
     let mut expected = naive(model, query);
     hits.sort_by_key(|hit| hit.row);
     expected.sort_by_key(|hit| hit.row);
@@ -151,7 +151,8 @@ proptest! {
             for radius in [0, 3, 9, 40] {
                 let ball = Ball { center, radius };
                 for balls in [vec![], vec![ball], vec![ball, Ball { center: other, radius: 33 }]] {
-                    for nearest_to in [None, Some(center), Some(other)] {
+                    for nearest_to in [&[][..], &[center], &[other], &[other, center], &[center, !0, other]] {
+                        let nearest_to = nearest_to.to_vec();
                         let query = Query { balls: balls.clone(), values: true, nulls: true, nearest_to };
                         compare(&model, &memory, &query, tree_leaves, max_sorted);
                     }
@@ -204,7 +205,7 @@ fn a_search_goes_on_in_a_changed_tree() {
         // Small leaves to begin with, so that merging moves much.
         let memory = Memory::built(50_000, &rows, [100, 10, 40][turn % 3], 100_000);
         let ball = Ball { center: scattered(turn as u64 * 91) ^ 5, radius };
-        let nearest_to = (turn > 4).then_some(ball.center);
+        let nearest_to = (turn > 4).then_some(ball.center).into_iter().collect();
         let query = Query { balls: vec![ball], values: true, nulls: false, nearest_to };
         let mut search = Search::new(query, [1e6, 40.0][turn % 2], 700);
         let mut hits = Vec::new();
@@ -254,7 +255,7 @@ fn while_others_write(memory: &Memory, lasting: &[u64], writers: &[&(dyn Fn() + 
                     turn += 1;
                     let center = lasting[turn * 7919 % lasting.len()] ^ 1 << (turn % 64);
                     let ball = Ball { center, radius: [1, 6, 20, 64][turn % 4] };
-                    let nearest_to = (turn % 3 == 0).then_some(center);
+                    let nearest_to = (turn % 3 == 0).then_some(center).into_iter().collect();
                     let query = Query { balls: vec![ball], values: true, nulls: false, nearest_to };
                     assert_once(&memory.search(query, [50.0, 1e6][turn % 2], 500), lasting, ball);
                 }

@@ -266,5 +266,29 @@ DROP OPERATOR FAMILY broken_ops USING hamming;
 DROP OPERATOR FAMILY text_ops USING hamming;
 DROP OPERATOR <@@ (bigint, hamming_ball);
 DROP FUNCTION always;
+-- several distances, of which some are NULL: the others decide, in the order of the query
+CREATE TABLE ordered AS SELECT i AS id, CASE WHEN i % 9 > 0 THEN hashint8extended(i, 3) END AS si FROM generate_series(1, 500) AS i;
+CREATE INDEX ON ordered USING hamming (si);
+CREATE FUNCTION by_distances(a bigint, b bigint, c bigint) RETURNS TABLE (x integer, y integer, z integer) LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY SELECT hamming(si, a), hamming(si, b), hamming(si, c) FROM ordered
+        ORDER BY hamming(si, a), hamming(si, b), hamming(si, c);
+END $$;
+CREATE FUNCTION are_sorted(a bigint, b bigint, c bigint) RETURNS boolean LANGUAGE sql AS $$
+    SELECT array_agg((x, y, z) ORDER BY n) = array_agg((x, y, z) ORDER BY x, y, z)
+    FROM by_distances(a, b, c) WITH ORDINALITY AS d (x, y, z, n) $$;
+SET plan_cache_mode = force_generic_plan;
+PREPARE by_distances AS SELECT id FROM ordered ORDER BY hamming(si, $1), hamming(si, $2), hamming(si, $3);
+SET enable_seqscan = off;
+SET enable_sort = off;
+EXPLAIN (COSTS OFF) EXECUTE by_distances(1, 2, 3);
+SELECT a, b, c, are_sorted(a, b, c)
+FROM (VALUES (1, 2, 3), (1, 1, 2), (NULL, 42, 7), (42, NULL, 7), (NULL, NULL, 7), (NULL, 42, NULL), (NULL, NULL, NULL)) AS v(a, b, c);
+RESET plan_cache_mode;
+RESET enable_seqscan;
+RESET enable_sort;
+DEALLOCATE by_distances;
+DROP FUNCTION are_sorted, by_distances;
+DROP TABLE ordered;
 DROP TABLE document, probe CASCADE;
 DROP FUNCTION by_scan, by_index, by_bitmap, plan;

@@ -31,8 +31,8 @@ fuzz_target!(|damage: Damage| {
         memory.damage(block.into(), place.into(), &bytes);
     }
     let ball = Ball { center: damage.center, radius: u32::from(damage.radius % 65) };
-    let query = Query { balls: vec![ball], values: true, nulls: true, nearest_to: None };
-    let nearest = Query { balls: vec![], nearest_to: Some(damage.center), ..query.clone() };
+    let query = Query { balls: vec![ball], values: true, nulls: true, nearest_to: vec![] };
+    let nearest = Query { balls: vec![], nearest_to: vec![damage.center], ..query.clone() };
     memory.problems();
     let index = memory.index();
     let _ = catch_unwind(AssertUnwindSafe(|| memory.search(query, 1e6, 100)));

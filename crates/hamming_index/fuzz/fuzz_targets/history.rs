@@ -80,10 +80,11 @@ fuzz_target!(|history: History| {
     assert_eq!(memory.problems(), Vec::<String>::new());
     let ball = |center| Ball { center, radius: u32::from(history.radius % 65) };
     let balls = vec![ball(history.center), ball(history.other)];
-    let nearest_to = history.is_nearest.then_some(history.center);
-    let query = Query { balls: balls.clone(), values: true, nulls: true, nearest_to };
+    let nearest_to = if history.is_nearest { vec![history.center, history.other] } else { vec![] };
+    let query = Query { balls: balls.clone(), values: true, nulls: true, nearest_to: nearest_to.clone() };
     let found = memory.search(query, f64::from(history.tree_leaves), usize::from(history.max_sorted));
-    assert!(found.is_sorted_by_key(|hit| hit.distance));
+    let distances = |fingerprint: u64| nearest_to.iter().map(|center| (fingerprint ^ center).count_ones()).collect::<Vec<_>>();
+    assert!(found.is_sorted_by_key(|hit| hit.fingerprint.map(distances)));
     let mut rows: Vec<Row> = found.iter().map(|hit| hit.row).collect();
     rows.sort_unstable();
     let within = |fingerprint: u64| balls.iter().all(|b| (b.center ^ fingerprint).count_ones() <= b.radius);
