@@ -81,6 +81,26 @@ impl Opened {
         }
     }
 
+    /// Whether a vacuum has found the row to be dead and will remove it: what its place on the page of the table says.
+    /// A vacuum that was stopped has removed it from some trees only.
+    fn is_dead(&self, row: Row) -> bool {
+        // SAFETY: open, so that nobody shortens it; the page is locked while it is looked at.
+        unsafe {
+            let main = pg_sys::ForkNumber::MAIN_FORKNUM;
+            if row.page() >= pg_sys::RelationGetNumberOfBlocksInFork(self.table, main) {
+                return false;
+            }
+            let buffer = pg_sys::ReadBuffer(self.table, row.page());
+            pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_SHARE as i32);
+            let page = pg_sys::BufferGetPage(buffer);
+            let is_there = (1..=pg_sys::PageGetMaxOffsetNumber(page)).contains(&row.place());
+            let is_dead =
+                is_there && (*pg_sys::PageGetItemId(page, row.place())).lp_flags() == pg_sys::LP_DEAD;
+            pg_sys::UnlockReleaseBuffer(buffer);
+            is_dead
+        }
+    }
+
     fn pages(&self) -> Pages {
         // SAFETY: open until we are dropped, which is after what is returned here.
         unsafe { Pages::of(self.index) }
@@ -161,7 +181,7 @@ fn hamming_index_check(
     let opened = Opened::new(index, pg_sys::ShareLock);
     let pages = opened.pages();
     let mut problems = Vec::new();
-    Index::new(&pages).verify(&mut |problem| problems.push(problem));
+    Index::new(&pages).verify(&mut |row| opened.is_dead(row), &mut |problem| problems.push(problem));
     // What is broken cannot be searched.
     if heapallindexed && problems.is_empty() {
         look_up_rows(&opened, &pages, &mut problems);

@@ -99,8 +99,8 @@ pub(crate) struct Pages {
     index: pg_sys::Relation,
     fork: pg_sys::ForkNumber::Type,
     is_logged: bool,
-    /// How vacuum keeps its reading from pushing out other pages; otherwise null.
-    strategy: pg_sys::BufferAccessStrategy,
+    /// How vacuum keeps what it reads in passing from pushing out other pages; otherwise null.
+    passing: pg_sys::BufferAccessStrategy,
     /// Whether work has to pause as vacuum's does.
     is_vacuum: bool,
     /// Pages that this process had read from disk when it was last looked at.
@@ -117,13 +117,12 @@ impl Pages {
     pub(crate) unsafe fn of(index: pg_sys::Relation) -> Self {
         // SAFETY: promised by the caller.
         let is_logged = unsafe { needs_wal(index) };
-        let strategy = std::ptr::null_mut();
         let pages_from_disk = Cell::new(read_from_disk());
         Self {
             index,
             fork: MAIN,
             is_logged,
-            strategy,
+            passing: std::ptr::null_mut(),
             is_vacuum: false,
             pages_from_disk,
             held: RefCell::default(),
@@ -144,7 +143,7 @@ impl Pages {
     /// As for [`Pages::of`]; the strategy must last as long.
     pub(crate) unsafe fn for_vacuum(info: &pg_sys::IndexVacuumInfo) -> Self {
         // SAFETY: promised by the caller.
-        Self { strategy: info.strategy, is_vacuum: true, ..unsafe { Self::of(info.index) } }
+        Self { passing: info.strategy, is_vacuum: true, ..unsafe { Self::of(info.index) } }
     }
 
     pub(crate) fn is_logged(&self) -> bool {
@@ -154,7 +153,7 @@ impl Pages {
     /// Pages of the index, each of which has been used by whoever made it.
     pub(crate) fn settled_pages(&self) -> Block {
         let lock = pg_sys::ExclusiveLock as i32;
-        // SAFETY: the index is open. Whoever adds a page holds this lock until it has locked the page.
+        // SAFETY: the index is open. Whoever adds a page has it locked when it gives this lock up.
         unsafe {
             pg_sys::LockRelationForExtension(self.index, lock);
             let pages = self.pages();
@@ -175,13 +174,17 @@ impl Pages {
         unsafe { pg_sys::RecordFreeIndexPage(self.index, block) };
     }
 
-    fn pin(&self, block: Block) -> pg_sys::Buffer {
+    fn pin(&self, block: Block, strategy: pg_sys::BufferAccessStrategy) -> pg_sys::Buffer {
         let mode = pg_sys::ReadBufferMode::RBM_NORMAL;
         // SAFETY: the index is open; a block that is not there is an error.
-        unsafe { pg_sys::ReadBufferExtended(self.index, self.fork, block, mode, self.strategy) }
+        unsafe { pg_sys::ReadBufferExtended(self.index, self.fork, block, mode, strategy) }
     }
 
     fn read(&self, block: Block, lock: u32) -> Pinned<'_> {
+        self.read_by(block, lock, std::ptr::null_mut())
+    }
+
+    fn read_by(&self, block: Block, lock: u32, strategy: pg_sys::BufferAccessStrategy) -> Pinned<'_> {
         // Neither happens where pages lead to one another as they ought to. In the first case we would wait for
         // ourselves.
         if self.held.borrow().contains(&block) {
@@ -189,17 +192,14 @@ impl Pages {
         } else if !self.has_page(block) {
             self.corrupted(block, "there is no such page, but another one leads to it");
         }
-        self.lock_buffer(self.pin(block), lock)
+        let buffer = self.pin(block, strategy);
+        // SAFETY: pinned by us.
+        unsafe { pg_sys::LockBuffer(buffer, lock as i32) };
+        self.hold(buffer)
     }
 
     fn has_page(&self, block: Block) -> bool {
         block < self.known_pages.get() || block < self.pages()
-    }
-
-    fn lock_buffer(&self, buffer: pg_sys::Buffer, lock: u32) -> Pinned<'_> {
-        // SAFETY: pinned by us.
-        unsafe { pg_sys::LockBuffer(buffer, lock as i32) };
-        self.hold(buffer)
     }
 
     /// Takes charge of a page that has been locked.
@@ -222,7 +222,7 @@ impl Pages {
             if block >= self.pages() {
                 continue;
             }
-            let buffer = self.pin(block);
+            let buffer = self.pin(block, std::ptr::null_mut());
             // SAFETY: pinned by us.
             if !unsafe { pg_sys::ConditionalLockBuffer(buffer) } {
                 // SAFETY: pinned by us.
@@ -236,22 +236,18 @@ impl Pages {
         }
     }
 
+    /// A page after the last one. Whoever adds it has it locked before anybody else can see it, so nobody waits for a
+    /// page while others wait to extend the index.
     fn extend(&self) -> Exclusive<'_> {
-        let lock = pg_sys::ExclusiveLock as i32;
-        loop {
-            // SAFETY: the index is open.
-            let page = unsafe {
-                pg_sys::LockRelationForExtension(self.index, lock);
-                let page = self.lock_buffer(self.pin(NEW), pg_sys::BUFFER_LOCK_EXCLUSIVE);
-                pg_sys::UnlockRelationForExtension(self.index, lock);
-                page
-            };
-            let page = Exclusive(page);
-            // A list of free pages from before a crash may have told somebody else of it, who was faster.
-            if page.is_new() {
-                return page;
-            }
-        }
+        let (lock, mode) = (pg_sys::ExclusiveLock as i32, pg_sys::ReadBufferMode::RBM_ZERO_AND_LOCK);
+        // SAFETY: the index is open.
+        let buffer = unsafe {
+            pg_sys::LockRelationForExtension(self.index, lock);
+            let buffer = pg_sys::ReadBufferExtended(self.index, self.fork, NEW, mode, std::ptr::null_mut());
+            pg_sys::UnlockRelationForExtension(self.index, lock);
+            buffer
+        };
+        Exclusive(self.hold(buffer))
     }
 
     /// Writes a page without logging it.
@@ -287,6 +283,10 @@ impl Store for Pages {
 
     fn lock(&self, block: Block) -> Exclusive<'_> {
         Exclusive(self.read(block, pg_sys::BUFFER_LOCK_EXCLUSIVE))
+    }
+
+    fn lock_in_passing(&self, block: Block) -> Exclusive<'_> {
+        Exclusive(self.read_by(block, pg_sys::BUFFER_LOCK_EXCLUSIVE, self.passing))
     }
 
     fn allocate(&self) -> Exclusive<'_> {

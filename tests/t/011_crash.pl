@@ -39,13 +39,7 @@ for my $round (1 .. $rounds)
 	usleep(200_000 + int(rand(700_000)));
 	$node->kill9;
 	$load->finish;
-	# The last of the old server's processes may take a moment.
-	for (1 .. 100)
-	{
-		last if $node->start(fail_ok => 1);
-		$node->{_pid} = undef;
-		usleep(100_000);
-	}
+	start_again($node);
 
 	my $problems = $node->safe_psql('postgres', "SELECT * FROM hamming_index_check('document_si', true)");
 	my ($code, undef, $wrong) = run_psql($node, 'postgres',

@@ -7,8 +7,9 @@ use Exporter 'import';
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(start_node run_psql make_workload pgbench_scripts);
+our @EXPORT = qw(start_node start_again run_psql make_workload pgbench_scripts);
 
 # A running cluster with the extension in database postgres.
 sub start_node
@@ -20,6 +21,19 @@ sub start_node
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION simhash_pg');
 	return $node;
+}
+
+# Starts a server that was killed. The last of its processes may take a moment to notice.
+sub start_again
+{
+	my ($node) = @_;
+	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		return if $node->start(fail_ok => 1);
+		$node->{_pid} = undef;
+		usleep(100_000);
+	}
+	die 'the server does not start again';
 }
 
 # Runs statements as a person would see them: aligned output, stopped by the first error.

@@ -23,6 +23,7 @@ mod search;
 pub mod store;
 mod survey;
 mod tree;
+mod vacuum;
 
 pub use bounds::{Bounds, split};
 pub use range::Ball;

@@ -34,6 +34,8 @@ const FREE: u8 = u8::MAX;
 const KEY: usize = 8;
 const ROW: usize = 6;
 const CHILD: usize = 4;
+/// Bytes that a patch takes in the log, beside its own.
+const PATCH_HEADER: usize = 4;
 
 /// Entries that a leaf can hold.
 pub const LEAF_CAPACITY: usize = (TRAILER - HEADER) / (KEY + ROW);
@@ -73,7 +75,7 @@ pub enum Edit {
     /// All of it is replaced.
     Replace(Box<Page>),
     /// Some of it is.
-    Patch([Patch; 3]),
+    Patch(Vec<Patch>),
 }
 
 impl Page {
@@ -266,22 +268,31 @@ impl Page {
     /// Adds an entry to a leaf that is not full.
     pub fn adding(&self, entry: Key) -> Edit {
         let (lower, upper) = (self.number(LOWER), self.number(UPPER) - ROW);
-        Edit::Patch([
+        Edit::Patch(vec![
             Self::bounds(lower + KEY, upper),
             Patch::new(lower, &entry.bits.to_ne_bytes()),
             Patch::new(upper, &entry.row.to_bytes()),
         ])
     }
 
-    /// Takes an entry from a leaf. The last one moves to its place.
-    pub fn removing(&self, index: usize) -> Edit {
-        let (lower, upper) = (self.number(LOWER), self.number(UPPER));
-        let last = self.key(self.len() - 1);
-        Edit::Patch([
-            Self::bounds(lower - KEY, upper + ROW),
-            Patch::new(HEADER + index * KEY, &last.bits.to_ne_bytes()),
-            Patch::new(self.rest_of(index), &last.row.to_bytes()),
-        ])
+    /// Keeps those entries of a leaf that are said to stay. Gaps are filled with the last ones, or the page is written
+    /// anew where that is shorter in the log.
+    pub fn keeping(&self, stays: &[bool]) -> Edit {
+        let kept = stays.iter().filter(|&&stays| stays).count();
+        let gaps = (0..kept).filter(|&place| !stays[place]);
+        let last = (kept..self.len()).filter(|&place| stays[place]);
+        let moves: Vec<(usize, Key)> = gaps.zip(last.map(|place| self.key(place))).collect();
+        if moves.len() * (KEY + ROW + 2 * PATCH_HEADER) > kept * (KEY + ROW) {
+            let entries: Vec<Key> =
+                self.keys().zip(stays).filter(|&(_, &stays)| stays).map(|(entry, _)| entry).collect();
+            return Edit::Replace(Self::leaf(self.tree(), &entries));
+        }
+        let bounds = Self::bounds(HEADER + kept * KEY, TRAILER - kept * ROW);
+        let entries = moves.into_iter().flat_map(|(gap, entry)| {
+            let row = Patch::new(self.rest_of(gap), &entry.row.to_bytes());
+            [Patch::new(HEADER + gap * KEY, &entry.bits.to_ne_bytes()), row]
+        });
+        Edit::Patch(std::iter::once(bounds).chain(entries).collect())
     }
 
     /// `lower` and `upper` are neighbours in the header.

@@ -31,10 +31,15 @@ pub trait Store {
     /// Waits until nobody else has the page.
     fn lock(&self, block: Block) -> Self::Exclusive<'_>;
 
-    /// A page that nobody refers to.
+    /// The same, by somebody who looks at each page once: reading it from disk should not push out others.
+    fn lock_in_passing(&self, block: Block) -> Self::Exclusive<'_> {
+        self.lock(block)
+    }
+
+    /// A page that nobody refers to. May wait for others: called where no page is locked.
     fn allocate(&self) -> Self::Exclusive<'_>;
 
-    /// Nobody refers to the page any more, or it was allocated for nothing.
+    /// Nobody refers to the page any more, or it was allocated for nothing. Called where no other page is locked.
     fn release(&self, page: Self::Exclusive<'_>);
 
     /// Changes up to four pages at once: after a crash all of it has happened, or nothing. Pages come in the

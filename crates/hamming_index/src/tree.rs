@@ -84,21 +84,18 @@ impl<'s, S: Store> Index<'s, S> {
     /// Locks the node at this level under which the key lies; nothing if the tree is not that high.
     pub(crate) fn lock_at(&self, tree: u8, level: u8, key: Key) -> Option<S::Exclusive<'s>> {
         loop {
-            let mut node = self.share_root(tree);
-            if node.level() < level {
+            let (parent, _) = self.descend(tree, level + 1, key);
+            if parent.level() < level {
                 return None;
-            } else if node.level() == level {
-                drop(node);
-                let root = self.lock_root(tree);
-                if root.level() == level {
-                    return Some(root);
-                }
-                continue;
+            } else if parent.level() > level {
+                return Some(self.lock_child(&parent, parent.child_of(key)));
             }
-            while node.level() > level + 1 {
-                node = self.share_child(&node, node.child_of(key));
+            // It is the root.
+            drop(parent);
+            let root = self.lock_root(tree);
+            if root.level() == level {
+                return Some(root);
             }
-            return Some(self.lock_child(&node, node.child_of(key)));
         }
     }
 
@@ -112,35 +109,32 @@ impl<'s, S: Store> Index<'s, S> {
         }
     }
 
-    /// Shares the leaf under which the key lies.
-    fn share_leaf(&self, tree: u8, key: Key) -> S::Shared<'s> {
-        let mut node = self.share_root(tree);
-        while node.level() > 0 {
-            node = self.share_child(&node, node.child_of(key));
-        }
-        node
-    }
-
     /// Whether the tree has the entry.
     pub fn has(&self, tree: u8, entry: Key) -> bool {
-        self.share_leaf(tree, entry).position(entry).is_some()
+        self.descend(tree, 0, entry).0.position(entry).is_some()
+    }
+
+    /// Goes down to the node at this level under which the key lies, or to the root if the tree is not that high.
+    /// Also returns the first key that is no longer under it.
+    pub(crate) fn descend(&self, tree: u8, level: u8, key: Key) -> (S::Shared<'s>, Option<Key>) {
+        let mut node = self.share_root(tree);
+        let mut end = None;
+        while node.level() > level {
+            let index = node.child_of(key);
+            end = after_child(&node, index).or(end);
+            node = self.share_child(&node, index);
+        }
+        (node, end)
     }
 
     /// Visits leaves in order, from the key on, that may have keys of the ball. Returns after some of them, so
     /// that others get their turn.
     pub(crate) fn walk(&self, tree: u8, from: Key, probe: &Probe, visit: &mut dyn FnMut(&Page)) -> Walk {
         let Some(mut from) = next(probe, from) else { return Walk::Done };
-        let mut node = self.share_root(tree);
+        let (node, end) = self.descend(tree, 1, from);
         if node.level() == 0 {
             visit(&node);
             return Walk::Done;
-        }
-        // The first key that is no longer under the node.
-        let mut end = None;
-        while node.level() > 1 {
-            let index = node.child_of(from);
-            end = after_child(&node, index).or(end);
-            node = self.share_child(&node, index);
         }
         let is_slow = self.store.is_slow();
         if is_slow {
@@ -170,7 +164,7 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// Says which leaves the walk will read.
-    fn prefetch(&self, node: &Page, from: Key, probe: &Probe) {
+    pub(crate) fn prefetch(&self, node: &Page, from: Key, probe: &Probe) {
         let mut from = Some(from);
         for _ in 0..LEAVES_AHEAD {
             let Some(key) = from else { return };

@@ -38,6 +38,5 @@ fuzz_target!(|damage: Damage| {
     let _ = catch_unwind(AssertUnwindSafe(|| memory.search(query, 1e6, 100)));
     let _ = catch_unwind(AssertUnwindSafe(|| memory.search(nearest, 10.0, 5000)));
     let _ = catch_unwind(AssertUnwindSafe(|| index.insert(Some(damage.center), Row::new(0, 2))));
-    let _ = catch_unwind(AssertUnwindSafe(|| index.remove(Some(damage.center), Row::new(0, 2))));
     let _ = catch_unwind(AssertUnwindSafe(|| index.vacuum(&mut |row: Row| row.page() % 3 == 0)));
 });

@@ -6,8 +6,11 @@ use hamming_index::build::{Runs, Sorter, Target, create, write_tree};
 use hamming_index::key::{BANDS, Key, NULLS, Row};
 use hamming_index::page::{Block, Edit, PAGE_SIZE, Page, Patch};
 use hamming_index::store::{Numbered, Store};
-use hamming_index::{Hit, Index, Query, Search};
+use hamming_index::{Hit, Index, Problem, Query, Search};
+use std::cell::Cell;
 use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 pub struct Memory {
@@ -17,11 +20,48 @@ pub struct Memory {
     /// There is one thread and pages may be damaged: who would wait, waits for itself, because two pages lead to
     /// the same.
     is_damaged: bool,
+    /// So many times one may look for interrupts until there is one.
+    patience: AtomicUsize,
+}
+
+thread_local! {
+    /// Pages that this thread has locked.
+    static HELD: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Counts as a page that is held.
+struct Held;
+
+impl Held {
+    fn new() -> Self {
+        HELD.set(HELD.get() + 1);
+        Self
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        HELD.set(HELD.get() - 1);
+    }
+}
+
+pub struct Shared<'a> {
+    page: RwLockReadGuard<'a, Page>,
+    _held: Held,
+}
+
+impl Deref for Shared<'_> {
+    type Target = Page;
+
+    fn deref(&self) -> &Page {
+        &self.page
+    }
 }
 
 pub struct Locked<'a> {
     page: RwLockWriteGuard<'a, Page>,
     block: Block,
+    _held: Held,
 }
 
 impl Deref for Locked<'_> {
@@ -42,7 +82,12 @@ impl Memory {
     /// Room for so many pages, with an empty index.
     pub fn new(room: usize) -> Self {
         let pages = (0..room).map(|_| RwLock::new(Page::clone(&Page::free()))).collect();
-        let mut memory = Self { pages, space: Mutex::new((0, Vec::new())), is_damaged: false };
+        let mut memory = Self {
+            pages,
+            space: Mutex::new((0, Vec::new())),
+            is_damaged: false,
+            patience: usize::MAX.into(),
+        };
         create(&mut memory);
         memory
     }
@@ -79,12 +124,20 @@ impl Memory {
         self.is_damaged = true;
         let used = self.space.get_mut().unwrap().0 as usize;
         let page = self.pages[block % used].get_mut().unwrap();
-        page.apply(&Edit::Patch([Patch::new(place % (PAGE_SIZE - bytes.len()), bytes); 3]));
+        page.apply(&Edit::Patch(vec![Patch::new(place % (PAGE_SIZE - bytes.len()), bytes)]));
     }
 
     /// Eight bytes of a leaf, from the front.
     pub fn bytes(&self, block: Block, place: usize) -> [u8; 8] {
         self.share(block).bits()[(place - 24) / 8]
+    }
+
+    /// The operation is cancelled when it has looked for interrupts so many times. Says whether it was.
+    pub fn cancelled_after(&self, times: usize, operation: impl FnOnce()) -> bool {
+        self.patience.store(times, Ordering::Relaxed);
+        let ended = catch_unwind(AssertUnwindSafe(operation));
+        self.patience.store(usize::MAX, Ordering::Relaxed);
+        ended.is_err()
     }
 
     pub fn pages_in_use(&self) -> usize {
@@ -102,45 +155,55 @@ impl Memory {
 
     /// What is wrong, in words.
     pub fn problems(&self) -> Vec<String> {
+        self.problems_but(&mut |_| false)
+    }
+
+    /// What is wrong beside trees that differ in dead rows.
+    pub fn problems_but(&self, is_dead: &mut dyn FnMut(Row) -> bool) -> Vec<String> {
         let mut problems = Vec::new();
-        self.index().verify(&mut |problem| problems.push(format!("{}: {}", problem.block, problem.text)));
+        let mut report = |problem: Problem| problems.push(format!("{}: {}", problem.block, problem.text));
+        self.index().verify(is_dead, &mut report);
         problems
     }
 }
 
 impl Store for Memory {
-    type Shared<'a> = RwLockReadGuard<'a, Page>;
+    type Shared<'a> = Shared<'a>;
     type Exclusive<'a> = Locked<'a>;
 
     fn pages(&self) -> Block {
         self.space.lock().unwrap().0
     }
 
-    fn share(&self, block: Block) -> Self::Shared<'_> {
+    fn share(&self, block: Block) -> Shared<'_> {
         let page = self.page(block);
-        if !self.is_damaged {
-            return page.read().unwrap();
-        }
-        page.try_read().unwrap_or_else(|_| self.corrupted(block, "two pages lead to it"))
+        let page = if self.is_damaged {
+            page.try_read().unwrap_or_else(|_| self.corrupted(block, "two pages lead to it"))
+        } else {
+            page.read().unwrap()
+        };
+        Shared { page, _held: Held::new() }
     }
 
     fn lock(&self, block: Block) -> Locked<'_> {
         let page = self.page(block);
-        if !self.is_damaged {
-            return Locked { page: page.write().unwrap(), block };
-        }
-        let page = page.try_write().unwrap_or_else(|_| self.corrupted(block, "two pages lead to it"));
-        Locked { page, block }
+        let page = if self.is_damaged {
+            page.try_write().unwrap_or_else(|_| self.corrupted(block, "two pages lead to it"))
+        } else {
+            page.write().unwrap()
+        };
+        Locked { page, block, _held: Held::new() }
     }
 
     fn allocate(&self) -> Locked<'_> {
+        assert_eq!(HELD.get(), 0, "who allocates may wait for others, so none may wait for him");
         let mut space = self.space.lock().unwrap();
         let block = space.1.pop().unwrap_or_else(|| {
             space.0 += 1;
             space.0 - 1
         });
         match self.pages.get(block as usize).map(RwLock::try_write) {
-            Some(Ok(page)) => Locked { page, block },
+            Some(Ok(page)) => Locked { page, block, _held: Held::new() },
             _ => self.corrupted(block, "there is no room, or somebody has a free page"),
         }
     }
@@ -149,6 +212,7 @@ impl Store for Memory {
         let block = page.block;
         assert!(page.is_free() || page.is_empty());
         drop(page);
+        assert_eq!(HELD.get(), 0, "the list of free pages is written while none is locked");
         self.space.lock().unwrap().1.push(block);
     }
 
@@ -167,12 +231,19 @@ impl Store for Memory {
         assert!(self.is_damaged || block < self.pages());
     }
 
-    fn check_for_interrupts(&self) {}
+    fn check_for_interrupts(&self) {
+        if self.patience.load(Ordering::Relaxed) < usize::MAX
+            && self.patience.fetch_sub(1, Ordering::Relaxed) == 0
+        {
+            // Ends the operation without the noise of a panic.
+            resume_unwind(Box::new(()))
+        }
+    }
 
     fn corrupted(&self, block: Block, what: &str) -> ! {
         assert!(self.is_damaged, "page {block}: {what}");
-        // Ends the operation without the noise of a panic.
-        std::panic::resume_unwind(Box::new(()))
+        // As above.
+        resume_unwind(Box::new(()))
     }
 }
 

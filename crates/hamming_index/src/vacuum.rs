@@ -1,0 +1,240 @@
+//! Removing entries, and shrinking of the trees.
+//!
+//! Each tree is walked through once, leaf by leaf, and what is dead is taken from a leaf in one commit. So the trees
+//! differ while that goes on, and afterwards if it is stopped midway: but only in rows that nobody can see any more,
+//! whose places in the table are not used again before a later vacuum has removed them from all trees. A search
+//! misses nothing meanwhile, whichever trees it looks at.
+
+use crate::key::{Key, NULLS, Row, TREES};
+use crate::page::{Edit, Page};
+use crate::probe::Probe;
+use crate::store::Store;
+use crate::tree::{Index, LEAVES_AT_A_TIME, root};
+
+/// Neighbours are merged when they fill at most this share of a page together, in percent. Less than full, so
+/// that the next insert does not split them again.
+const MERGE_SHARE: usize = 60;
+
+/// What has been seen of a tree.
+#[derive(Default)]
+struct Sweep {
+    remaining: u64,
+    removed: u64,
+    /// Where the last leaf begins, and how many entries it has.
+    last: Option<(Key, usize)>,
+    /// Leaves that may be merged with their right neighbour.
+    small: Vec<Key>,
+}
+
+impl<S: Store> Index<'_, S> {
+    /// Removes all rows of which it is said that they are dead, and tidies up. Returns how many remain, and
+    /// how many were removed.
+    pub fn vacuum(&self, is_dead: &mut dyn FnMut(Row) -> bool) -> (u64, u64) {
+        let (mut remaining, mut removed) = (0, 0);
+        for tree in 0..TREES as u8 {
+            let sweep = self.sweep(tree, is_dead);
+            // Every band has the same rows.
+            if tree == 0 || tree == NULLS {
+                remaining += sweep.remaining;
+                removed += sweep.removed;
+            }
+            self.tidy_from(tree, 1);
+        }
+        (remaining, removed)
+    }
+
+    /// Removes what is dead from all leaves of a tree, and merges small ones while they are at hand.
+    ///
+    /// An entry that is moved meanwhile stays in the range of keys that it was in, so none is passed over.
+    fn sweep(&self, tree: u8, is_dead: &mut dyn FnMut(Row) -> bool) -> Sweep {
+        let mut sweep = Sweep::default();
+        let mut from = Some(Key::FIRST);
+        while let Some(key) = from {
+            from = self.sweep_some(tree, key, &mut sweep, is_dead);
+            for small in std::mem::take(&mut sweep.small) {
+                self.merge(tree, 0, small);
+            }
+            self.store.check_for_interrupts();
+        }
+        sweep
+    }
+
+    /// Goes through some leaves under one parent, from the key on. Returns where the next one begins.
+    fn sweep_some(
+        &self,
+        tree: u8,
+        from: Key,
+        sweep: &mut Sweep,
+        is_dead: &mut dyn FnMut(Row) -> bool,
+    ) -> Option<Key> {
+        let (parent, end) = self.descend(tree, 1, from);
+        if parent.level() == 0 {
+            drop(parent);
+            return self.sweep_root(tree, from, sweep, is_dead);
+        }
+        if self.store.is_slow() {
+            self.prefetch(&parent, from, &Probe::ALL);
+        }
+        let first = parent.child_of(from);
+        let next = parent.len().min(first + LEAVES_AT_A_TIME);
+        for index in first..next {
+            let low = if index == first { from } else { parent.key(index) };
+            let mut leaf = self.store.lock_in_passing(parent.child(index));
+            self.check(&leaf, parent.child(index), tree, Some(0));
+            self.clean(&mut leaf, low, sweep, is_dead);
+            let entries = leaf.len();
+            if let Some((key, before)) = sweep.last.replace((low, entries))
+                && is_small(before + entries, leaf.capacity())
+            {
+                sweep.small.push(key);
+            }
+        }
+        if next < parent.len() { Some(parent.key(next)) } else { end }
+    }
+
+    /// Goes through a tree that is one leaf. If it has grown in between, begins again.
+    fn sweep_root(
+        &self,
+        tree: u8,
+        from: Key,
+        sweep: &mut Sweep,
+        is_dead: &mut dyn FnMut(Row) -> bool,
+    ) -> Option<Key> {
+        let mut root = self.lock_root(tree);
+        if root.level() > 0 {
+            return Some(from);
+        }
+        self.clean(&mut root, from, sweep, is_dead);
+        None
+    }
+
+    /// Removes what is dead from a leaf. What lies below the key was counted before.
+    fn clean(
+        &self,
+        leaf: &mut S::Exclusive<'_>,
+        from: Key,
+        sweep: &mut Sweep,
+        is_dead: &mut dyn FnMut(Row) -> bool,
+    ) {
+        let stays: Vec<bool> = leaf.keys().map(|entry| !is_dead(entry.row)).collect();
+        sweep.remaining +=
+            leaf.keys().zip(&stays).filter(|&(entry, &stays)| stays && entry >= from).count() as u64;
+        let dead = stays.iter().filter(|&&stays| !stays).count();
+        if dead > 0 {
+            sweep.removed += dead as u64;
+            let edit = leaf.keeping(&stays);
+            self.store.commit(&mut [(leaf, edit)]);
+        }
+    }
+
+    /// Merges neighbours that have become small, and lowers trees that have become too high.
+    pub fn tidy(&self) {
+        for tree in 0..TREES as u8 {
+            self.tidy_from(tree, 0);
+        }
+    }
+
+    /// Tidies a tree from this level on.
+    fn tidy_from(&self, tree: u8, mut level: u8) {
+        while self.tidy_level(tree, level) {
+            level += 1;
+        }
+        while self.lower(tree) {}
+    }
+
+    /// Merges at one level. Says whether there is a level above it.
+    fn tidy_level(&self, tree: u8, level: u8) -> bool {
+        let mut from = Key::FIRST;
+        loop {
+            self.store.check_for_interrupts();
+            match self.small_pair(tree, level, from) {
+                None => return false,
+                Some(Pair::Found(key)) => {
+                    self.merge(tree, level, key);
+                    from = key;
+                }
+                Some(Pair::NoneUntil(Some(key))) => from = key,
+                Some(Pair::NoneUntil(None)) => return true,
+            }
+        }
+    }
+
+    /// Looks for a pair of small neighbours under one parent, from the key on.
+    fn small_pair(&self, tree: u8, level: u8, from: Key) -> Option<Pair> {
+        let (node, end) = self.descend(tree, level + 1, from);
+        if node.level() <= level {
+            return None;
+        }
+        let first = node.child_of(from);
+        let mut length = self.share_child(&node, first).len();
+        for index in first + 1..node.len() {
+            let key = node.key(index);
+            if key <= from {
+                self.store.corrupted(root(tree), "keys above the leaves of its tree are out of order");
+            } else if index > first + LEAVES_AT_A_TIME {
+                return Some(Pair::NoneUntil(Some(node.key(index - 1))));
+            }
+            let child = self.share_child(&node, index);
+            if is_small(length + child.len(), child.capacity()) {
+                return Some(Pair::Found(node.key(index - 1).max(from)));
+            }
+            length = child.len();
+        }
+        Some(Pair::NoneUntil(end))
+    }
+
+    /// Merges the node under which the key lies with its right neighbour, if they are still small.
+    fn merge(&self, tree: u8, level: u8, key: Key) {
+        let Some(mut parent) = self.lock_at(tree, level + 1, key) else { return };
+        let index = parent.child_of(key);
+        if index + 1 == parent.len() {
+            return;
+        }
+        let mut left = self.lock_child(&parent, index);
+        let mut right = self.lock_child(&parent, index + 1);
+        if !is_small(left.len() + right.len(), left.capacity()) {
+            return;
+        }
+        let mut children = parent.children();
+        children.remove(index + 1);
+        let joined = match level {
+            0 => Page::leaf(tree, &left.keys().chain(right.keys()).collect::<Vec<_>>()),
+            _ => Page::inner(tree, level, &[left.children(), right.children()].concat()),
+        };
+        let above = Page::inner(tree, level + 1, &children);
+        self.store.commit(&mut [
+            (&mut parent, Edit::Replace(above)),
+            (&mut left, Edit::Replace(joined)),
+            (&mut right, Edit::Replace(Page::free())),
+        ]);
+        drop((parent, left));
+        self.store.release(right);
+    }
+
+    /// Puts the only child of a root in its place. Says whether it was done.
+    fn lower(&self, tree: u8) -> bool {
+        let mut root = self.lock_root(tree);
+        if root.level() == 0 || root.len() > 1 {
+            return false;
+        }
+        let mut child = self.lock_child(&root, 0);
+        let moved = Box::new(Page::clone(&child));
+        self.store
+            .commit(&mut [(&mut root, Edit::Replace(moved)), (&mut child, Edit::Replace(Page::free()))]);
+        drop(root);
+        self.store.release(child);
+        true
+    }
+}
+
+/// What a search for small neighbours has found.
+enum Pair {
+    /// A pair, of which the first lies at the key.
+    Found(Key),
+    /// Nothing under this parent; the next one begins at the key.
+    NoneUntil(Option<Key>),
+}
+
+fn is_small(entries: usize, capacity: usize) -> bool {
+    entries * 100 <= capacity * MERGE_SHARE
+}

@@ -1,0 +1,100 @@
+# VACUUM: it reads and writes each page of the index a few times, even where little is cached; what it leaves when it is
+# stopped midway is sound.
+
+use strict;
+use warnings;
+use Test::More;
+use SimhashTest;
+use Time::HiRes qw(usleep);
+use PostgreSQL::Test::Utils;
+
+my $node = start_node('vacuum');
+$node->append_conf('postgresql.conf', "autovacuum = off\nshared_buffers = 2MB\nmax_wal_size = 4GB");
+$node->restart;
+
+sub make_table
+{
+	my ($rows) = @_;
+	$node->safe_psql('postgres', "
+		DROP TABLE IF EXISTS document;
+		CREATE TABLE document AS SELECT i AS id, CASE WHEN i % 20 > 0 THEN hashint8extended(i, 1) END AS si FROM generate_series(1, $rows) AS i;
+		CREATE INDEX document_si ON document USING hamming (si);
+		VACUUM document");
+}
+
+# Every question by the index and by a scan of the table.
+my $answers = q{
+	SELECT (SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, hashint8extended(77, 1)) <= r) FROM unnest('{0,3,8,16,24,40,64}'::integer[]) AS r;
+	SELECT array_agg(d) FROM (SELECT hamming(si, 42) AS d FROM document ORDER BY hamming(si, 42)) AS nearest;
+	SELECT count(*) FROM document WHERE si IS NULL};
+
+sub is_right
+{
+	my ($name) = @_;
+	my $by_index = $node->safe_psql('postgres', "SET enable_seqscan = off; SET enable_sort = off; $answers");
+	my $by_scan = $node->safe_psql('postgres', "SET enable_indexscan = off; SET enable_bitmapscan = off; $answers");
+	ok($by_index eq $by_scan, "$name: the index answers as a scan does");
+	is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('document_si', true)"), '', "$name: it is sound");
+}
+
+# Pages of the index that have been asked for, and how many of them came from disk.
+sub pages_asked_for
+{
+	my $query = "SELECT idx_blks_hit + idx_blks_read, idx_blks_read FROM pg_statio_user_indexes WHERE indexrelname = 'document_si'";
+	# What a session has counted is seen by others when it has ended.
+	return split /\|/, $node->safe_psql('postgres', $query);
+}
+
+# Once through the leaves of each tree, and back to those above them now and then.
+for my $share (10, 2)
+{
+	make_table(60000);
+	my $pages = $node->safe_psql('postgres', "SELECT pages FROM hamming_index_stats('document_si')");
+	$node->safe_psql('postgres', "DELETE FROM document WHERE id % $share = 0");
+	$node->restart;
+	my @before = pages_asked_for();
+	$node->safe_psql('postgres', 'VACUUM document');
+	my @after = pages_asked_for();
+	my ($asked, $read) = map { $after[$_] - $before[$_] } 0, 1;
+	note("1 of $share dead: $pages pages, $asked asked for, $read read");
+	cmp_ok($asked, '<', 4 * $pages, "1 of $share dead: pages asked for");
+	cmp_ok($read, '<', 2.5 * $pages, "1 of $share dead: pages read");
+	cmp_ok($read, '>', 0.9 * $pages, 'nothing was cached');
+	is_right("1 of $share dead");
+}
+
+# Stopped while it is at the leaves of a tree, by a cancel and by a crash: some trees lack rows that others have.
+sub stop_vacuum_midway
+{
+	my ($stop) = @_;
+	make_table(60000);
+	$node->safe_psql('postgres', 'DELETE FROM document WHERE id % 3 = 0');
+	my $rows = $node->safe_psql('postgres', "SELECT rows FROM hamming_index_stats('document_si')");
+	my $remaining = $node->safe_psql('postgres', 'SELECT count(si) FROM document');
+	# So slow that it never gets to the end.
+	my $slow = "SET vacuum_cost_delay = '100ms'; SET vacuum_cost_limit = 100; SET vacuum_cost_page_dirty = 20";
+	my $vacuum = IPC::Run::start([ 'psql', '-Xq', '-d', $node->connstr('postgres'), '-c', $slow, '-c', 'VACUUM (INDEX_CLEANUP ON) document' ],
+		'>', \my $out, '2>', \my $err);
+	my $found = "SELECT rows FROM hamming_index_stats('document_si')";
+	$node->poll_query_until('postgres', "SELECT rows < $rows FROM hamming_index_stats('document_si')") or die 'nothing was removed';
+	$stop->();
+	$vacuum->finish;
+	my $left = $node->safe_psql('postgres', $found);
+	ok($remaining < $left && $left < $rows, "stopped when $left of $rows rows were left, and $remaining to be left");
+	is_right('a vacuum that was stopped');
+	$node->safe_psql('postgres', "INSERT INTO document SELECT id + 100000, si # 1 FROM document WHERE id % 5 = 0");
+	is_right('rows added behind it');
+	$node->safe_psql('postgres', 'VACUUM document');
+	is($node->safe_psql('postgres', $found), $node->safe_psql('postgres', 'SELECT count(si) FROM document'), 'the next one removes the rest');
+	is_right('a vacuum that was finished');
+}
+
+stop_vacuum_midway(sub {
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_progress_vacuum");
+});
+stop_vacuum_midway(sub {
+	$node->kill9;
+	start_again($node);
+});
+
+done_testing();
