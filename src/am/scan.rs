@@ -15,6 +15,7 @@ use hamming_index::store::Store;
 use hamming_index::{Ball, Hit, Index, Query, Search};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
+use std::ffi::c_void;
 
 /// Memory that a sorted result takes at most: what is found and not yet cut has up to twice as many as are
 /// wanted, each in a buffer that has doubled, and once more as a hit.
@@ -22,6 +23,8 @@ pub(super) const BYTES_PER_SORTED: usize = 128;
 
 /// What is kept of a scan between calls.
 struct Scan {
+    /// Where this is kept, and goes with.
+    memory: pg_sys::MemoryContext,
     pages: Pages,
     /// What rows are ordered by, as the query says it; NULL where its value is.
     centers: Vec<Option<u64>>,
@@ -63,22 +66,48 @@ pub(super) unsafe extern "C-unwind" fn ambeginscan(
     keys: i32,
     order_bys: i32,
 ) -> pg_sys::IndexScanDesc {
-    // SAFETY: Postgres passes the open index and keeps it open as long as the scan. What we keep is dropped with
-    // the memory of the query, also after an error.
+    // SAFETY: Postgres passes the open index and keeps it open as long as the scan. What we keep is dropped with its
+    // memory: by amendscan, or after an error with the memory of the query.
     unsafe {
         let scan = pg_sys::RelationGetIndexScan(index, keys, order_bys);
         let pages = Pages::of(index);
         let tree_leaves = leaves_in(pages.pages());
+        let memory = scan_memory();
         let (centers, hits) = (Vec::new(), Vec::new());
-        let state = Scan { pages, centers, search: None, tree_leaves, is_checked: false, hits, next: 0 };
-        (*scan).opaque = PgMemoryContexts::CurrentMemoryContext.leak_and_drop_on_delete(state).cast();
+        let state = Scan { memory, pages, centers, search: None, tree_leaves, is_checked: false, hits, next: 0 };
+        (*scan).opaque = PgMemoryContexts::For(memory).leak_and_drop_on_delete(state).cast();
         if order_bys > 0 {
             let count = order_bys as usize;
-            (*scan).xs_orderbyvals = pg_sys::palloc0(size_of::<pg_sys::Datum>() * count).cast();
-            (*scan).xs_orderbynulls = pg_sys::palloc0(size_of::<bool>() * count).cast();
+            (*scan).xs_orderbyvals = allocate(memory, size_of::<pg_sys::Datum>() * count).cast();
+            (*scan).xs_orderbynulls = allocate(memory, size_of::<bool>() * count).cast();
         }
         scan
     }
+}
+
+/// Memory of one scan: a statement may begin one for each of its rows.
+fn scan_memory() -> pg_sys::MemoryContext {
+    let (least, first, most) = (
+        pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
+        pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
+        pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
+    );
+    // SAFETY: makes a child of the current one.
+    unsafe {
+        let parent = pg_sys::CurrentMemoryContext;
+        pg_sys::AllocSetContextCreateInternal(
+            parent,
+            c"scan of an index of type hamming".as_ptr(),
+            least,
+            first,
+            most,
+        )
+    }
+}
+
+fn allocate(memory: pg_sys::MemoryContext, bytes: usize) -> *mut c_void {
+    // SAFETY: memory that was made for this.
+    unsafe { pg_sys::MemoryContextAllocZero(memory, bytes) }
 }
 
 #[pg_guard]
@@ -243,10 +272,8 @@ pub(super) unsafe extern "C-unwind" fn amgetbitmap(
 
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
-    // SAFETY: Postgres passes the scan. The rest goes with the memory of the query.
-    let state = unsafe { state(scan) };
-    state.search = None;
-    state.hits = Vec::new();
+    // SAFETY: Postgres passes the scan, and does not look at what we kept of it any more.
+    unsafe { pg_sys::MemoryContextDelete(state(scan).memory) };
 }
 
 /// For `pg_stat_user_indexes`, and in PostgreSQL 18 for EXPLAIN.

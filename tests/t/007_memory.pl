@@ -70,6 +70,17 @@ my $before = private_memory();
 is($session->query('SELECT fails(100000)'), 100000, 'a hundred thousand errors');
 my $grown = private_memory() - $before;
 cmp_ok($grown, '<', 1024, "memory grew by $grown kB");
+
+# Nor does a scan of an index, of which a statement may begin one for each row: an exclusion constraint does.
+$session->query(q{
+	CREATE TABLE excluded (id integer, si bigint, EXCLUDE USING hamming (si WITH =));
+	CREATE TABLE seen (id integer, bytes bigint);
+	CREATE FUNCTION look(id integer) RETURNS bigint LANGUAGE sql VOLATILE AS $$
+		INSERT INTO seen SELECT $1, sum(used_bytes) FROM pg_backend_memory_contexts;
+		SELECT $1::bigint $$});
+$session->query('INSERT INTO excluded SELECT i, CASE WHEN i % 20000 = 1 THEN look(i) ELSE i END FROM generate_series(1, 60001) AS i');
+my $bytes = $session->query('SELECT max(bytes) FILTER (WHERE id = 60001) - max(bytes) FILTER (WHERE id = 20001) FROM seen');
+cmp_ok($bytes, '<', 200_000, "forty thousand scans in one statement left $bytes bytes");
 $session->quit;
 
 done_testing();
