@@ -212,6 +212,7 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
         if state.next == 0 && state.hits.is_empty() {
             count_scan(descriptor);
         }
+        state.pages.read_as_of(descriptor.xs_snapshot);
         let Some(hit) = state.advance() else { return false };
         descriptor.xs_heaptid = tid_of(hit.row);
         descriptor.xs_recheck = !is_mvcc(descriptor.xs_snapshot);
@@ -257,6 +258,7 @@ pub(super) unsafe extern "C-unwind" fn amgetbitmap(
     unsafe {
         count_scan(&mut *scan);
         let state = state(scan);
+        state.pages.read_as_of((*scan).xs_snapshot);
         let Some(search) = &mut state.search else { return 0 };
         let mut count = 0;
         let mut tids: Vec<pg_sys::ItemPointerData> = Vec::new();

@@ -109,6 +109,8 @@ pub(crate) struct Pages {
     held: RefCell<Vec<Block>>,
     /// Pages that there were when it was last looked at.
     known_pages: Cell<Block>,
+    /// Whom what is read has to serve, if it is a scan.
+    snapshot: Cell<pg_sys::Snapshot>,
 }
 
 impl Pages {
@@ -127,6 +129,7 @@ impl Pages {
             pages_from_disk,
             held: RefCell::default(),
             known_pages: Cell::new(0),
+            snapshot: Cell::new(std::ptr::null_mut()),
         }
     }
 
@@ -172,6 +175,14 @@ impl Pages {
     pub(crate) fn record_free(&self, block: Block) {
         // SAFETY: the index is open.
         unsafe { pg_sys::RecordFreeIndexPage(self.index, block) };
+    }
+
+    /// What is read from now on serves a scan with this snapshot, which may be too old for it.
+    ///
+    /// # Safety
+    /// The snapshot must last as long as pages are read.
+    pub(crate) unsafe fn read_as_of(&self, snapshot: pg_sys::Snapshot) {
+        self.snapshot.set(snapshot);
     }
 
     fn pin(&self, block: Block, strategy: pg_sys::BufferAccessStrategy) -> pg_sys::Buffer {
@@ -278,7 +289,10 @@ impl Store for Pages {
 
     #[inline]
     fn share(&self, block: Block) -> Shared<'_> {
-        Shared(self.read(block, pg_sys::BUFFER_LOCK_SHARE))
+        let page = self.read(block, pg_sys::BUFFER_LOCK_SHARE);
+        // SAFETY: the index is open, the page locked, and the snapshot still there.
+        unsafe { check_age(self.snapshot.get(), self.index, page.content()) };
+        Shared(page)
     }
 
     fn lock(&self, block: Block) -> Exclusive<'_> {
@@ -359,6 +373,33 @@ impl Target for Pages {
         self.write(place, page);
     }
 }
+
+/// Raises an error if the page may lack what the snapshot still sees, because rows were removed early
+/// (`old_snapshot_threshold`, which PostgreSQL 17 has no more): its TestForOldSnapshot.
+///
+/// # Safety
+/// The relation must be open, the page one of it and locked, and the snapshot one or null.
+#[inline]
+#[cfg(any(feature = "pg14", feature = "pg15", feature = "pg16"))]
+unsafe fn check_age(snapshot: pg_sys::Snapshot, relation: pg_sys::Relation, page: *const Page) {
+    // SAFETY: promised by the caller; a setting that does not change; a page begins with its header.
+    unsafe {
+        if pg_sys::old_snapshot_threshold < 0 || snapshot.is_null() {
+            return;
+        }
+        let lsn = (*page.cast::<pg_sys::PageHeaderData>()).pd_lsn;
+        let lsn = pg_sys::XLogRecPtr::from(lsn.xlogid) << 32 | pg_sys::XLogRecPtr::from(lsn.xrecoff);
+        let is_mvcc = (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC;
+        if is_mvcc && (*snapshot).lsn != 0 && lsn > (*snapshot).lsn {
+            pg_sys::TestForOldSnapshot_impl(snapshot, relation);
+        }
+    }
+}
+
+/// As above: there are no early removals.
+#[inline]
+#[cfg(not(any(feature = "pg14", feature = "pg15", feature = "pg16")))]
+unsafe fn check_age(_snapshot: pg_sys::Snapshot, _relation: pg_sys::Relation, _page: *const Page) {}
 
 fn read_from_disk() -> i64 {
     // SAFETY: a counter of this process.

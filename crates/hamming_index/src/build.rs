@@ -140,7 +140,7 @@ fn sort(rows: &mut [(u64, Row)], tree: u8, store: &impl Runs) {
     let mut comparisons = 0u32;
     rows.sort_unstable_by(|&a, &b| {
         comparisons = comparisons.wrapping_add(1);
-        if comparisons % COMPARISONS_AT_A_TIME == 0 {
+        if comparisons.is_multiple_of(COMPARISONS_AT_A_TIME) {
             store.check_for_interrupts();
         }
         key(a, tree).cmp(&key(b, tree))

@@ -133,7 +133,7 @@ impl Memory {
     }
 
     /// The operation is cancelled when it has looked for interrupts so many times. Says whether it was.
-    pub fn cancelled_after(&self, times: usize, operation: impl FnOnce()) -> bool {
+    pub fn cancelled_after<T>(&self, times: usize, operation: impl FnOnce() -> T) -> bool {
         self.patience.store(times, Ordering::Relaxed);
         let ended = catch_unwind(AssertUnwindSafe(operation));
         self.patience.store(usize::MAX, Ordering::Relaxed);
