@@ -11,7 +11,7 @@ my $node = start_node('memory');
 $node->safe_psql('postgres', q{
 	CREATE TABLE document AS SELECT repeat('w' || md5(i::text) || ' ', 10) AS body FROM generate_series(1, 1000) AS i});
 
-my $session = $node->background_psql('postgres', on_error_stop => 0);
+my $session = session($node, on_error_stop => 0);
 my $pid = $session->query('SELECT pg_backend_pid()');
 
 # Memory of the process that is no file, in kB.

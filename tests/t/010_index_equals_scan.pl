@@ -14,7 +14,7 @@ note("SEED=$seed");
 diag("seed $seed");
 
 my $node = start_node('property');
-my $session = $node->background_psql('postgres');
+my $session = session($node);
 $session->query(
 	q{
 	CREATE TABLE document (id integer, si bigint);

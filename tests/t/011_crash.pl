@@ -36,7 +36,9 @@ for my $round (1 .. $rounds)
 	my $load = IPC::Run::start(
 		[ 'pgbench', '-n', '-c', '4', '-T', '60', @scripts, '-h', $node->host, '-p', $node->port, 'postgres' ],
 		'>', \$out, '2>', \$err);
-	usleep(200_000 + int(rand(700_000)));
+	# However slow the machine is, there is something to recover.
+	$node->poll_query_until('postgres', "SELECT pg_current_wal_insert_lsn() > '$before'") or die 'nothing was written';
+	usleep(int(rand(700_000)));
 	$node->kill9;
 	$load->finish;
 	start_again($node);

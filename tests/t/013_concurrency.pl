@@ -17,14 +17,14 @@ my @load = pgbench_scripts($node->basedir, insert => 8, update => 4, delete => 3
 my @vacuum = pgbench_scripts($node->basedir, vacuum => 1);
 my @to = ('-h', $node->host, '-p', $node->port, 'postgres');
 # Whoever waits in a circle, waits for ever: that ends the test.
-my $patience = IPC::Run::timeout($seconds + 180);
+my $patience = patience($seconds);
 my ($vacuums, $err) = ('', '');
 my $vacuuming = IPC::Run::start([ 'pgbench', '-n', '-c', '1', '-T', $seconds, @vacuum, @to ], '>', \$vacuums, '2>', \$err, $patience);
 my ($out, $wrong) = ('', '');
 my $same = IPC::Run::run([ 'pgbench', '-n', '-c', '9', '-j', '2', '-T', $seconds, @load, @to ], '>', \$out, '2>', \$wrong, $patience);
 ok($same, 'every answer was that of a scan, and nothing failed') or diag($wrong);
 ok($vacuuming->finish, 'vacuum went on meanwhile') or diag($err);
-like($out, qr/transactions actually processed: [1-9]\d\d/, 'there were many transactions');
+like($out, qr/transactions actually processed: [1-9]/, 'there were transactions');
 like($vacuums, qr/transactions actually processed: [1-9]/, 'and vacuums');
 note($out);
 note($vacuums);

@@ -71,7 +71,7 @@ for my $damage (keys %file)
 }
 $node->start;
 
-my $by_index = "SET enable_seqscan = off; SET enable_sort = off; SET enable_bitmapscan = off; SET statement_timeout = '60s'; \\set VERBOSITY verbose\n";
+my $by_index = "SET enable_seqscan = off; SET enable_sort = off; SET enable_bitmapscan = off; SET statement_timeout = '" . SECONDS_OF_PATIENCE . "s'; \\set VERBOSITY verbose\n";
 for my $damage (sort keys %index)
 {
 	my ($table) = $index{$damage} =~ s/damaged/table/r;

@@ -128,7 +128,7 @@ SKIP:
 	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE '%SQLSTATE%' AND wait_event = 'PgSleep'");
 	$node->safe_psql('postgres', 'UPDATE document SET si = si # 1 WHERE id % 2 = 0');
 	# PostgreSQL takes a snapshot for old after some seconds at the earliest, and looks when it vacuums.
-	for (1 .. 2 * $PostgreSQL::Test::Utils::timeout_default)
+	for (1 .. 2 * SECONDS_OF_PATIENCE)
 	{
 		$node->safe_psql('postgres', 'VACUUM document');
 		usleep(500_000);

@@ -9,7 +9,10 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(start_node start_again run_psql make_workload pgbench_scripts);
+our @EXPORT = qw(start_node start_again run_psql session patience SECONDS_OF_PATIENCE make_workload pgbench_scripts);
+
+# After how long a step counts as hanging. PostgreSQL's own modules know it as well, 14's by another name.
+use constant SECONDS_OF_PATIENCE => $ENV{PG_TEST_TIMEOUT_DEFAULT} || 180;
 
 # A running cluster with the extension in database postgres.
 sub start_node
@@ -27,7 +30,7 @@ sub start_node
 sub start_again
 {
 	my ($node) = @_;
-	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	for (1 .. 10 * SECONDS_OF_PATIENCE)
 	{
 		return if $node->start(fail_ok => 1);
 		$node->{_pid} = undef;
@@ -45,6 +48,22 @@ sub run_psql
 	my ($out, $err) = ('', '');
 	IPC::Run::run(\@command, '<', \$sql, '>', \$out, '2>', \$err);
 	return ($? >> 8, $out, $err);
+}
+
+# A session of psql. Its timer is for each query, where PostgreSQL's module can (by itself it is for the whole session).
+sub session
+{
+	my ($node, @options) = @_;
+	my $session = $node->background_psql('postgres', @options);
+	$session->set_query_timer_restart(1) if $session->can('set_query_timer_restart');
+	return $session;
+}
+
+# Ends a program that hangs after the seconds that it is meant to run.
+sub patience
+{
+	my ($seconds) = @_;
+	return IPC::Run::timeout($seconds + SECONDS_OF_PATIENCE);
 }
 
 # A table with an index of type hamming, and functions that raise an error when the index does not find what a
