@@ -33,7 +33,7 @@ help:
 	@echo 'make experiment        the experiment of the Similarity Index paper at ten times its size (DOCUMENTS, QUALITY, SEED, PEERS=0)'
 	@echo 'make check-all-pg      type-check against PostgreSQL 14 to 18'
 	@echo 'make check-cargo-pgrx  `cargo pgrx install` makes the same schema as `make install` (root)'
-	@echo 'make soak              the property test, crashes and load for half an hour and more'
+	@echo 'make soak              the property test, generated queries, crashes and load for an hour and more (QUERIES=1000000: for hours)'
 	@echo 'make fuzz              any text, document and history of an index (nightly toolchain; SECONDS_EACH=600, TARGETS=words)'
 	@echo 'make test-drivers      the indexed query through psycopg, asyncpg, node-postgres and tokio-postgres'
 	@echo 'make test-matrix       make test on PostgreSQL 17 and 18, in Debian folders of their own (root)'
@@ -92,7 +92,8 @@ check-cargo-pgrx: prepare-test install
 # Each can be made longer or shorter by its variable.
 soak: prepare-test install
 	@ROUNDS=$${ROUNDS:-100} CRASHES=$${CRASHES:-150} STANDBY_SECONDS=$${STANDBY_SECONDS:-180} \
-		SECONDS_OF_LOAD=$${SECONDS_OF_LOAD:-300} ONLY=tap TESTS="010 011 012 013" tools/test
+		SECONDS_OF_LOAD=$${SECONDS_OF_LOAD:-300} QUERIES=$${QUERIES:-30000} \
+		ONLY=tap TESTS="010 011 012 013 016" tools/test
 
 fuzz:
 	@tools/fuzz

@@ -1,0 +1,151 @@
+# Random queries, each answered three ways: by index, by scan, and with arithmetic instead of the extension. The answers,
+# or the errors, are the same. The seed is printed; SEED repeats a run, QUERIES makes it longer (make soak).
+# QueryGenerator.pm has the grammar, generated_queries.sql the tables.
+
+use strict;
+use warnings;
+use Test::More;
+use File::Basename;
+use List::Util qw(sum);
+use SimhashTest;
+use PostgreSQL::Test::Utils;
+use QueryGenerator;
+
+use constant BATCH => 50;
+use constant ROWS  => 600;
+
+my $seed = $ENV{SEED} // int rand 2**31;
+my $queries = $ENV{QUERIES} // 1000;
+diag("seed $seed");
+
+my %ways = (
+	'by index' => "SET search_path = ours, public; SET enable_seqscan = off; SET enable_sort = off;",
+	'by scan' => "SET search_path = ours, public; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;",
+	'by arithmetic' => "SET search_path = arithmetic, public;");
+
+my $generator = QueryGenerator->new($seed);
+my $node = start_node('generated');
+$node->safe_psql('postgres', 'DROP EXTENSION simhash_pg; CREATE TABLE base (n, grp, si, other) AS VALUES ' . $generator->rows(ROWS));
+$node->safe_psql('postgres', slurp_file(dirname(__FILE__) . '/generated_queries.sql'));
+
+# The statements of a query in a transaction of their own, and by index also their plans.
+sub script
+{
+	my ($query, $way) = @_;
+	my $by_index = $way eq 'by index';
+	my $script = "BEGIN;\n$query->{shared};\n" . ($by_index && $query->{index} ? "$query->{index};\n" : '');
+	for my $statement (@{ $query->{statements} })
+	{
+		$script .= "\\echo \@plan\nEXPLAIN (COSTS OFF) $statement;\n" if $by_index && $statement !~ /^(PREPARE|FETCH|SET)/;
+		$script .= "\\echo \@answer\n$statement;\n\\echo \@state :SQLSTATE\n";
+	}
+	return $script . "ROLLBACK;\nDEALLOCATE ALL;\n";
+}
+
+# What each of some queries answers one way.
+sub answers
+{
+	my ($way, @batch) = @_;
+	my $script = "$ways{$way}\nSET jit = off; SET statement_timeout = '" . SECONDS_OF_PATIENCE . "s';\n"
+	  . "\\pset null ~\n\\set ON_ERROR_ROLLBACK on\n\\set VERBOSITY sqlstate\n"
+	  . join '', map { "\\echo \@query\n" . script($_, $way) } @batch;
+	my ($out, $err);
+	my $code = $node->psql('postgres', $script, stdout => \$out, stderr => \$err, on_error_stop => 0);
+	die "psql ended with $code: $err" . $node->logfile if $code;
+	my (undef, @parts) = split /^\@query\n?/m, $out;
+	return map { answer($parts[$_], $batch[$_]{ordered}) } 0 .. $#batch;
+}
+
+# What psql printed for one query: rows are sorted where the query does not order them.
+sub answer
+{
+	my ($printed, $ordered) = @_;
+	my $answer = '';
+	my $plan = '';
+	for my $part (split /^(?=\@(?:plan|answer))/m, $printed)
+	{
+		$plan .= $part if $part =~ /^\@plan/;
+		next unless $part =~ /^\@answer\n(.*?)\@state (\w+)/s;
+		my ($rows, $state) = ($1, $2);
+		$rows = join '', sort split /^/m, $rows unless $ordered;
+		$answer .= "$rows-- $state\n";
+	}
+	return { answer => $answer, plan => $plan };
+}
+
+# A query as it can be pasted into psql, and in which lines its answer differs from the right one.
+sub report
+{
+	my ($query, $way, $answer, $truth) = @_;
+	my ($too_many, $missing) = (beyond($answer->{answer}, $truth), beyond($truth, $answer->{answer}));
+	return "DIFFERENT $way:\n$ways{$way}\nBEGIN; $query->{shared};" . ($way eq 'by index' ? " $query->{index};" : '') . "\n"
+	  . join('', map { "$_;\n" } @{ $query->{statements} }) . "ROLLBACK; DEALLOCATE ALL;\n"
+	  . ($too_many || $missing ? "not by arithmetic:\n${too_many}by arithmetic alone:\n$missing" : "in another order\n") . $answer->{plan};
+}
+
+# The first lines of one text that another has not as often.
+sub beyond
+{
+	my ($text, $other) = @_;
+	my %times;
+	$times{$_}++ for split /^/m, $other;
+	my @lines = grep { !$times{$_}-- } split /^/m, $text;
+	return join '', splice @lines, 0, 10;
+}
+
+# The indexes of a plan that find or order rows by distance.
+sub indexes
+{
+	my ($plan) = @_;
+	return $plan =~ /(?:using|Scan on) (\w+)_idx\w*\b.*\n\s*(?:Index Cond: .*\n\s*)??(?:Index Cond|Order By): .*(?:<\@|\@>|<~>)/g;
+}
+
+my (%generated, %by_index, %indexes, %states);
+my ($with_index, $with_rows, $done) = (0, 0, 0);
+while ($done < $queries)
+{
+	my @batch = map { $generator->query } 1 .. BATCH;
+	my %answers = map { $_ => [ answers($_, @batch) ] } sort keys %ways;
+	my $differences = 0;
+	for my $n (0 .. $#batch)
+	{
+		my ($query, $index) = ($batch[$n], $answers{'by index'}[$n]);
+		my @used = indexes($index->{plan});
+		$with_index++ if @used;
+		$indexes{$_}++ for @used;
+		for my $part (QueryGenerator::counted($query))
+		{
+			$generated{$part}++;
+			$by_index{$part}++ if @used;
+		}
+		my $truth = $answers{'by arithmetic'}[$n]{answer};
+		$states{$_}++ for $truth =~ /^-- (\w+)/mg;
+		$with_rows++ if $truth =~ /^[^-]/m;
+		for my $way ('by index', 'by scan')
+		{
+			my $answer = $answers{$way}[$n];
+			next if $answer->{answer} eq $truth;
+			$differences++;
+			diag(report($query, $way, $answer, $truth));
+		}
+	}
+	$done += @batch;
+	is($differences, 0, "$done queries of seed $seed");
+}
+
+note("$with_index of $done by an index, $with_rows found rows: ", explain(\%indexes, \%states));
+note(sprintf '%5d of %5d with an index: %s', $by_index{$_} // 0, $generated{$_}, $_) for sort keys %generated;
+
+# A test that compares scans with scans, or nothing with nothing, shows nothing.
+SKIP:
+{
+	skip 'too few queries to cover everything', 1 if $queries < 1000;
+	cmp_ok($with_index, '>', $done * 0.5, 'most queries used an index for distances');
+	cmp_ok($with_rows, '>', $done * 0.5, 'most found rows');
+	cmp_ok($states{'00000'}, '>', 0.9 * sum(values %states), 'most statements are no errors');
+	my @kinds = $node->safe_psql('postgres', q{SELECT DISTINCT split_part(relname, '_idx', 1) FROM pg_class WHERE relkind = 'i' AND relname LIKE '%\_idx%'}) =~ /\w+/g;
+	is_deeply([ grep { !$indexes{$_} } @kinds ], [], 'every kind of index was used');
+	my @uncovered = grep { !$by_index{$_} } QueryGenerator::must_use_index();
+	is_deeply(\@uncovered, [], 'every shape of query and every way to write a radius used an index');
+}
+done_testing();

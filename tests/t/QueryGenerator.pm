@@ -1,0 +1,300 @@
+# Random queries about distances, from a grammar. A production is text in which {name|argument|argument} stands for a
+# random production of that name, in which @1 and @2 are the arguments. Queries that begin with ORDERED have one order;
+# the rows of others are a multiset. {q}, {p}, {i}, {r} and {k} are values: a fingerprint, one that is not NULL, an integer
+# radius, a radius of any type, a number of rows. They are written into the query, or become parameters.
+package QueryGenerator;
+
+use strict;
+use warnings;
+
+# Faults that are known: their queries are generated once they are mended.
+our %MENDED = (
+	null_first => 0,    # order by two distances, the first NULL
+);
+$MENDED{$_} = 1 for split / /, $ENV{MENDED} // '';
+
+# The shapes of queries.
+my %shapes = (
+	range => [
+		'SELECT {columns|a} FROM {source} AS a WHERE {where|a}',
+		'SELECT s.id, s.d FROM (SELECT a.id, {distance|{print|a}|{q}} AS d FROM {source} AS a) AS s WHERE s.d <= {r}',
+	],
+	aggregate => [
+		'SELECT count(*), min(a.id), max({distance|{print|a}|{q}}), sum(a.grp) FROM {source} AS a WHERE {where|a}',
+		'SELECT count(*) FILTER (WHERE {where|a}), count(a.si) FROM {source} AS a WHERE {where|a}',
+	],
+	grouped => [
+		'SELECT {distance|a.si|{q}} AS d, count(*), min(a.id) FROM {source} AS a WHERE {where|a} GROUP BY d HAVING count(*) >= 1',
+		'SELECT DISTINCT a.grp, {distance|a.si|{q}} FROM {source} AS a WHERE {where|a}',
+		'ORDERED SELECT DISTINCT ON (a.grp) a.grp, a.id FROM {source} AS a WHERE {where|a} ORDER BY a.grp, {distance|a.si|{q}}, a.id',
+		'SELECT a.grp, sum(count(*)) OVER (ORDER BY a.grp) FROM {source} AS a WHERE {where|a} GROUP BY GROUPING SETS ((a.grp), ())',
+	],
+	nearest => [
+		'ORDERED SELECT {distance|{print|a}|{q}} AS d FROM {source} AS a {maybe_where|a} ORDER BY d {limit}',
+		'ORDERED SELECT {distance|{print|a}|{q}} AS d FROM {source} AS a {maybe_where|a} ORDER BY d {limit}',
+		'ORDERED SELECT {distance|{print|a}|{q}} AS d, a.id FROM {source} AS a {maybe_where|a} ORDER BY d, a.id {limit}',
+		'ORDERED SELECT a.id FROM {source} AS a {maybe_where|a} ORDER BY {distance|{print|a}|{q}}, a.id DESC {limit}',
+		'ORDERED SELECT {distance|a.si|{q}} AS d FROM {source} AS a ORDER BY d {direction} {limit}',
+		'SELECT count(*), max(s.d) FROM (SELECT {distance|a.si|{q}} AS d FROM {source} AS a {maybe_where|a} ORDER BY d LIMIT {k}) AS s',
+	],
+	nearest_by_two => [
+		'ORDERED SELECT {distance|a.si|{first}} AS d, {distance|a.si|{q}} AS e FROM {source} AS a {maybe_where|a} ORDER BY d, e {limit}',
+		'ORDERED SELECT {distance|a.si|{first}} AS d, {distance|a.other|{q}} AS e, a.id FROM {source} AS a ORDER BY d, e, a.id {limit}',
+	],
+	join => [
+		'SELECT a.id, b.id FROM {few} AS a {join_type} {source} AS b ON {match|a|b} {maybe_where|a}',
+		'SELECT a.id, b.id FROM {few} AS a {join_type} {source} AS b ON {match|a|b} AND {where|b}',
+		'SELECT b.id, a.id FROM {source} AS b {join_type} {few} AS a ON {match|b|a}',
+		'SELECT count(*), sum(b.id) FROM {few} AS a, {source} AS b WHERE {match|a|b} AND a.grp <= b.grp',
+		'SELECT v.n, b.id FROM (VALUES (1, {q}::bigint), (2, {q}::bigint)) AS v (n, si) {join_type} {source} AS b ON {pair|v|b}',
+		'SELECT a.id, b.id, c.id FROM {few} AS a JOIN {few} AS b ON {match|a|b} LEFT JOIN {source} AS c ON {match|c|b}',
+	],
+	full_join => [ 'SELECT a.id, b.id FROM {few} AS a FULL JOIN (SELECT * FROM {source} AS s WHERE {near|s}) AS b ON a.grp = b.grp AND {match|a|b}' ],
+	self_join => ['{self_join_of|{relation}}'],
+	semi_join => [
+		'SELECT a.id FROM {few} AS a WHERE {not} EXISTS (SELECT FROM {source} AS b WHERE {match|b|a} AND a.id <> b.id)',
+		'SELECT a.id FROM {few} AS a WHERE a.grp {not} IN (SELECT b.grp FROM {source} AS b WHERE {match|a|b} AND b.grp IS NOT NULL)',
+		'SELECT a.id FROM {source} AS a WHERE {near|a} AND {not} EXISTS (SELECT FROM {source} AS b WHERE {match|b|a} AND b.grp = 4)',
+	],
+	cte => [
+		'WITH w AS {materialized} (SELECT * FROM {source} AS a WHERE {where|a}) SELECT w.id FROM w WHERE {where|w}',
+		'WITH w AS {materialized} (SELECT a.id, {distance|a.si|{q}} AS d FROM {source} AS a) SELECT id, d FROM w WHERE d < {r}',
+		'WITH w AS {materialized} (SELECT * FROM {few} AS f) SELECT w.id, a.id FROM w {join_type} {source} AS a ON {match|w|a}',
+		'WITH RECURSIVE w AS (SELECT {q}::bigint AS si, 0 AS step UNION SELECT a.si, step + 1 FROM w JOIN {few} AS a ON {pair|a|w} WHERE step < 2) SELECT * FROM w',
+	],
+	lateral => [
+		'SELECT a.id, n.* FROM {few} AS a {lateral_join} LATERAL (SELECT {distance|b.si|a.{column}} AS d FROM {source} AS b {maybe_where|b} ORDER BY d LIMIT {k}) AS n ON true',
+		'SELECT a.id, n.* FROM {few} AS a {lateral_join} LATERAL (SELECT b.id FROM {source} AS b WHERE {match|b|a} ORDER BY {distance|a.si|b.si}, b.id LIMIT 5) AS n ON true',
+		'SELECT a.id, n.* FROM {few} AS a, LATERAL (SELECT count(*) AS c FROM {source} AS b WHERE {match|a|b}) AS n',
+	],
+	lateral_by_two => [
+		'SELECT a.id, n.* FROM (SELECT * FROM {few} AS g WHERE {present|g}) AS a {lateral_join} LATERAL (SELECT {distance|b.si|a.si} AS d, {distance|b.si|{q}} AS e FROM {source} AS b ORDER BY d, e LIMIT {k}) AS n ON true',
+	],
+	window => [
+		'SELECT a.id, count(*) OVER (PARTITION BY a.grp ORDER BY {distance|a.si|{q}}) FROM {source} AS a WHERE {where|a}',
+		'SELECT a.id, rank() OVER (ORDER BY {distance|a.si|{q}}), lag(a.id) OVER (ORDER BY {distance|a.si|{q}}, a.id) FROM {source} AS a {maybe_where|a}',
+	],
+	sublink => [
+		'SELECT a.id, (SELECT count(*) FROM {source} AS b WHERE {match|b|a}) FROM {few} AS a',
+		'SELECT a.id, (SELECT min({distance|a.si|b.si}) FROM {source} AS b {maybe_where|b}) FROM {few} AS a WHERE {near|a}',
+		'SELECT a.id, ARRAY(SELECT {distance|b.si|a.si} FROM {source} AS b ORDER BY 1 LIMIT 4) FROM {few} AS a',
+		'SELECT a.id FROM {source} AS a WHERE {distance|a.si|(SELECT max(b.si) FROM {few} AS b)} <= {r}',
+	],
+	set_operation => [
+		'SELECT a.id FROM {source} AS a WHERE {where|a} {set_operator} SELECT b.id FROM {source} AS b WHERE {where|b}',
+		'SELECT u.id FROM (SELECT a.id, a.si FROM {source} AS a UNION ALL SELECT b.id, b.si FROM {source} AS b) AS u WHERE {within|u.si|{q}}',
+		'ORDERED SELECT u.d FROM (SELECT {distance|a.si|{q}} AS d FROM {source} AS a UNION ALL SELECT {distance|b.si|{q}} FROM {source} AS b) AS u ORDER BY u.d {limit}',
+	],
+	row_lock => ['SELECT a.id FROM {lockable} AS a WHERE {where|a} FOR {lock}'],
+	change => [
+		'UPDATE {changed} AS a SET grp = a.grp + 1, si = a.other WHERE {where|a} RETURNING a.id, a.si',
+		'DELETE FROM {changed} AS a WHERE {near|a} RETURNING a.id',
+		'DELETE FROM {changed} AS a USING {few} AS b WHERE {match|a|b} AND a.id > b.id RETURNING a.id',
+	],
+	outer_append => [
+		'SELECT a.id, u.x, {distance|1::bigint|a.id} FROM {few} AS a LEFT JOIN (SELECT si, 1 AS x FROM {source} AS b UNION ALL SELECT si, 2 FROM {source} AS c) AS u ON {pair|a|u} ORDER BY u.x',
+		'SELECT u.x, count(*) FROM {few} AS a LEFT JOIN (SELECT si, 1 AS x FROM {source} AS b UNION ALL SELECT si, 2 FROM {source} AS c) AS u ON {pair|a|u} GROUP BY u.x',
+	],
+);
+
+# Their parts.
+my %parts = (
+	self_join_of => [
+		'SELECT a.id, b.id FROM @1 AS a JOIN @1 AS b ON a.id < b.id AND {match|a|b} WHERE a.grp = 1',
+		'SELECT a.id FROM @1 AS a WHERE a.grp = 2 AND {not} EXISTS (SELECT FROM @1 AS b WHERE b.id < a.id AND {match|b|a})',
+	],
+	columns => [ '@1.id', '@1.id', '@1.id, @1.si', '@1.grp, @1.other', 'count(*)', '@1.id, {distance|@1.si|{q}}' ],
+	maybe_where => [ '', 'WHERE {where|@1}' ],
+	where => [ ('{near|@1}') x 8, '{near|@1} AND {other|@1}', '{near|@1} AND {near|@1}', '({near|@1} OR {near|@1})', '{near|@1} OR {near|@1} AND {other|@1}',
+		'{near|@1} AND NOT ({far|@1})', '({near|@1}) IS NOT FALSE', '{near|@1} AND {far|@1}' ],
+	near => [ ('{within|{print|@1}|{q}}') x 5, '{within|{q}|{print|@1}}', '@1.grp = 2 AND {within|@1.si|{q}}', '@1.grp > 4 AND {within|@1.si|{q}}' ],
+	pair  => [ '{within|@1.si|@2.si}', '{within|@2.si|@1.si}' ],
+	match => [ ('{pair|@1|@2}') x 8, '{within|@1.si|@2.other}', '{within|@1.{column}|@2.si} AND {other|@1}', '{within|(@1.si # 21)|@2.si}',
+		'{within|(@1.si # @1.other)|@2.si}', '{within|(@1.si # @2.si)|{q}}' ],
+	far   => [ '{distance|{print|@1}|{q}} > {r}', 'NOT {within|@1.si|{q}}', '{distance|@1.si|{q}} <> {i}', '{distance|@1.si|{q}} IS NULL' ],
+	other => [ '@1.grp = 1', '@1.grp < 5', '@1.grp IN (1, 2, 7)', '@1.si IS NOT NULL', '@1.id % 2 = 0', '@1.other > 0' ],
+	print => [ ('@1.si') x 12, '@1.other', '(@1.si # @1.other)', '(@1.si # 21)' ],
+	within => [
+		'{distance|@1|@2} <= {r}', '{distance|@1|@2} <= {r}', '{distance|@1|@2} < {r}', '{distance|@1|@2} = {r}', '{r} >= {distance|@1|@2}', '{r} > {distance|@1|@2}',
+		'{distance|@1|@2} BETWEEN {i} AND {r}', 'NOT {distance|@1|@2} > {r}', 'hamming_within(@1, @2, {i})', '@1 <@ hamming_ball(@2, {i})',
+		'hamming_ball(@2, {i}) @> @1', '{unindexed|@1|@2}',
+	],
+	unindexed => [
+		'hamming_similarity(@1, @2) >= {similarity}', '1 - hamming(@1, @2) / 64.0 >= {similarity}', 'hamming(@1, @2) = ANY (ARRAY[{i}, {i}]::integer[])',
+		'EXISTS (SELECT FROM unnest(ARRAY[@2, 5]) AS one (of) WHERE {distance|@1|one.of} <= {r})',
+	],
+	similarity   => [ (0.9) x 4, 0.95, 0.75, 1, 2, -1, "'NaN'", 'NULL' ],
+	distance     => [ 'hamming(@1, @2)', 'hamming(@1, @2)', 'hamming(@2, @1)', '(@1 <~> @2)' ],
+	first        => [ $MENDED{null_first} ? '{q}' : '{p}' ],
+	present      => [ $MENDED{null_first} ? 'true' : '@1.si IS NOT NULL' ],
+	column       => [ 'si', 'si', 'other' ],
+	limit        => [ ('LIMIT {k}') x 10, ('LIMIT {k} OFFSET {k}') x 3, 'LIMIT -1', ('FETCH FIRST 7 ROWS WITH TIES') x 2, '' ],
+	direction    => [ 'DESC', 'NULLS FIRST', 'DESC NULLS LAST', 'ASC' ],
+	not          => [ '', 'NOT' ],
+	join_type    => [ 'JOIN', 'LEFT JOIN', 'RIGHT JOIN' ],
+	lateral_join => [ 'JOIN', 'LEFT JOIN' ],
+	materialized => [ '', 'MATERIALIZED', 'NOT MATERIALIZED' ],
+	set_operator => [ 'UNION', 'UNION ALL', 'INTERSECT', 'EXCEPT', 'EXCEPT ALL' ],
+	lock         => [ 'UPDATE', 'SHARE', 'NO KEY UPDATE OF a', 'UPDATE SKIP LOCKED' ],
+	few          => [ '(SELECT * FROM {relation} AS f WHERE f.id % 61 = 5)', '(SELECT * FROM {relation} AS f WHERE f.id % 97 = 3 OFFSET 0)' ],
+	source       => [ ('{relation}') x 5, '(SELECT * FROM {relation} AS i WHERE {near|i} OFFSET 0)', '(SELECT * FROM {relation} AS i WHERE {other|i})' ],
+	relation     => [ ('{table}') x 6, 'united', 'close', 'guarded', 'secured', '(SELECT * FROM partial WHERE grp < 5)', '(SELECT * FROM partial WHERE grp > 4)',
+		'(SELECT id, grp, si # other AS si, other FROM computed)', '(SELECT id, grp, si # 21 AS si, other FROM computed)' ],
+	lockable     => [ '{table}', 'partial', 'guarded', 'secured' ],
+	changed      => [ '{table}', '{table}', 'partial', 'computed' ],
+	table        => [qw(plain boxed covering tenants pairs several nothing parted family)],
+);
+
+# How a query is put to the server.
+my @ways = (qw(literal literal literal generic generic custom auto cursor));
+
+# Settings that all ways of answering share, and those under which an index is used.
+my @shared_settings = (('SET LOCAL max_parallel_workers_per_gather = 0') x 4, 'SET LOCAL ROLE reader', "SET LOCAL work_mem = '64kB'",
+	'SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL min_parallel_index_scan_size = 0; SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0');
+my @index_settings = (('') x 3, 'SET LOCAL enable_bitmapscan = off', 'SET LOCAL enable_indexscan = off',
+	('SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_material = off') x 3);
+
+my %numbers = (
+	integer => [ 0 .. 12, 2, 3, 4, 6, 16, 20, 30, 40, 61, 62, 63, 64, 65, -1, -2147483648, 2147483647, 'NULL' ],
+	bigint  => [ 0 .. 8, 61, 64, 65, -1, 2147483648, 9223372036854775807, '-9223372036854775808', 'NULL' ],
+	smallint => [ 0 .. 8, 63, 64, -1, 32767, 'NULL' ],
+	numeric  => [ 0, 1, 3, 6, 2.5, 6.5, -0.5, 63.9, 64.1, 1e20, 'NaN', 'Infinity', '-Infinity', 'NULL' ],
+	'double precision' => [ 0, 1, 3, 6, 2.5, 6.5, -0.5, 63.9, 64.1, 1e300, 'NaN', 'Infinity', '-Infinity', 'NULL' ],
+);
+my @rows = (0, 1, 1, 2, 3, 5, 10, 10, 30, 200, 5000, 'NULL');
+
+sub new
+{
+	my ($class, $seed) = @_;
+	srand($seed);
+	my @centers = map { random_bits() } 1 .. 12;
+	return bless { centers => \@centers }, $class;
+}
+
+sub pick { return $_[ rand @_ ]; }
+
+# As a bigint is written.
+sub random_bits { return unpack 'q', pack 'LL', rand(2**32), rand(2**32); }
+
+sub flip_bits
+{
+	my ($print, $count) = @_;
+	$print = unpack 'q', pack 'Q', (unpack('Q', pack 'q', $print) ^ (1 << int rand 64)) for 1 .. $count;
+	return $print;
+}
+
+# Scattered, near to one of a few, equal to one of a few, in a tight cluster, or special.
+sub fingerprint
+{
+	my ($self) = @_;
+	my $center = pick(@{ $self->{centers} });
+	return pick(
+		(random_bits()) x 3, (flip_bits($center, int rand 4)) x 4, $center, unpack('q', pack 'Q', unpack('Q', pack 'q', $self->{centers}[0]) ^ int rand 8),
+		pick(0, 1, -1, 21, 9223372036854775807, '-9223372036854775808', 'NULL', 'NULL'));
+}
+
+# The rows of table base, as VALUES.
+sub rows
+{
+	my ($self, $count) = @_;
+	return join ', ', map { sprintf '(%d, %s, %s, %s)', $_, pick(0 .. 9, 'NULL'), map { literal('fingerprint', $self->fingerprint) } 1, 2 } 1 .. $count;
+}
+
+# A random value of a type.
+sub value
+{
+	my ($self, $type) = @_;
+	return pick(@rows) if $type eq 'rows';
+	return flip_bits(pick(@{ $self->{centers} }), int rand 4) if $type eq 'present' || $type eq 'fingerprint' && rand() < 0.7;
+	return $self->fingerprint if $type eq 'fingerprint';
+	return pick("'six'", "'99999999999'") if $type eq 'integer' && rand() < 0.005;
+	return pick(@{ $numbers{$type} });
+}
+
+my %sql_type = (rows => 'bigint', fingerprint => 'bigint', present => 'bigint');
+
+# A value as it is written in SQL: as a number where that has the right type, or quoted.
+sub literal
+{
+	my ($type, $value) = @_;
+	my $sql_type = $sql_type{$type} // $type;
+	return "$value\::$sql_type" if $value eq 'NULL';
+	return $value if $value =~ /^'/;
+	return $value if $type eq 'rows' || $type eq 'integer' && $value != -2147483648 && rand() < 0.8;
+	return "'$value'" if $type eq 'integer';
+	return $value if $type eq 'numeric' && $value =~ /^[\d.]+$/;
+	return "'$value'::$sql_type";
+}
+
+# A random production of a name, with its arguments.
+sub produce
+{
+	my ($self, $query, $name, undef, @arguments) = @_;
+	my %types = (q => 'fingerprint', p => 'present', i => 'integer', k => 'rows',
+		r => pick(('integer') x 8, 'bigint', 'smallint', 'numeric', 'double precision'));
+	if ($types{$name})
+	{
+		push @{ $query->{types} }, $types{$name};
+		return "?$#{ $query->{types} }?";
+	}
+	my $production = pick(@{ $shapes{$name} // $parts{$name} // die "no production of $name" });
+	$query->{used}{"$name: $production"} = 1;
+	$production =~ s/\@(\d)/$arguments[$1 - 1]/g;
+	return $production;
+}
+
+# What an index must have answered at least once, as it is counted in a query: its shape, and its way to write a radius
+# if it has only one.
+sub must_use_index { return (sort(keys %shapes), grep { !/unindexed/ } @{ $parts{within} }); }
+
+sub counted
+{
+	my ($query) = @_;
+	my @within = map { /^within: (.*)/ } keys %{ $query->{used} };
+	return ($query->{shape}, @within == 1 ? @within : ());
+}
+
+# A query: its statements, of which some can be explained, and the settings.
+sub query
+{
+	my ($self) = @_;
+	my $shape = pick(sort keys %shapes);
+	my $query = { shape => $shape, types => [], shared => pick(@shared_settings), index => pick(@index_settings) };
+	my $text = "{$shape}";
+	while ($text =~ s/\{(\w+)((?:\|[^{}|]*)*)\}/$self->produce($query, $1, split m{\|}, $2)/e) { }
+	$query->{ordered} = $text =~ s/^ORDERED //;
+	my $way = pick(@ways);
+	$query->{statements} = $way eq 'literal' ? [ $self->with_values($query, $text) ]
+	  : $way eq 'cursor' ? [ $self->cursor($query, $text) ] : [ $self->prepared($query, $text, $way) ];
+	return $query;
+}
+
+sub with_values
+{
+	my ($self, $query, $text) = @_;
+	$text =~ s/\?(\d+)\?/literal($query->{types}[$1], $self->value($query->{types}[$1]))/ge;
+	return $text;
+}
+
+# Where the order is certain, a cursor goes to and fro.
+sub cursor
+{
+	my ($self, $query, $text) = @_;
+	return $self->with_values($query, $text) unless $query->{ordered};
+	return ('DECLARE c SCROLL CURSOR FOR ' . $self->with_values($query, $text),
+		map { "FETCH $_ FROM c" } 3, 'BACKWARD 2', 'ABSOLUTE 6', 'PRIOR', 'ALL', 'LAST');
+}
+
+# A prepared statement, executed with other values again; six times, if the plan is to become generic by itself.
+sub prepared
+{
+	my ($self, $query, $text, $way) = @_;
+	my @types = map { $sql_type{$_} // $_ } @{ $query->{types} };
+	my $parameters = @types ? '(' . join(', ', @types) . ')' : '';
+	$text =~ s/\?(\d+)\?/'$' . ($1 + 1)/ge;
+	return ($way eq 'auto' ? () : "SET LOCAL plan_cache_mode = force_${way}_plan", "PREPARE p $parameters AS $text",
+		map { my $values = join ', ', map { literal($_, $self->value($_)) } @{ $query->{types} }; 'EXECUTE p ' . ($values eq '' ? '' : "($values)") }
+		  1 .. ($way eq 'auto' ? 6 : 2));
+}
+
+1;
