@@ -18,7 +18,7 @@ use crate::pg::call::pg_function;
 use hamming_index::key::Row;
 use pgrx::pg_sys;
 
-pub(crate) use cost::{install_gist_cost, is_hamming};
+pub(crate) use cost::is_hamming;
 pub(crate) use options::register;
 
 /// The strategy of `=`, as numbered in `sql/am.sql`.

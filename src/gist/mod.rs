@@ -5,6 +5,7 @@
 //! looked at again in the table.
 
 mod check;
+mod cost;
 mod tree;
 
 use crate::ball::{Ball, WITHIN_BALL};
@@ -15,6 +16,8 @@ use check::{Indexed, Procedure, check};
 use hamming_index::Bounds;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
+
+pub(crate) use cost::install_cost;
 
 /// The strategy of `=`, as numbered in `sql/gist.sql`.
 const EQUAL: i16 = 2;

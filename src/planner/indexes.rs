@@ -3,7 +3,8 @@
 use super::names::Names;
 use super::nodes::{cast, elements};
 use super::rewrite::rewrite_index;
-use crate::am::{install_gist_cost, is_hamming};
+use crate::am::is_hamming;
+use crate::gist::install_cost;
 use pgrx::pg_sys::{self, Node, NodeTag};
 
 /// Called once for each relation of a query, before paths are looked for.
@@ -16,7 +17,7 @@ pub(super) unsafe fn prepare(root: *mut pg_sys::PlannerInfo, relation: &pg_sys::
         for &mut index in elements(relation.indexlist) {
             let index = &mut *index.cast::<pg_sys::IndexOptInfo>();
             rewrite_index(index, names);
-            install_gist_cost(index, names.ball_type);
+            install_cost(index);
             if is_hamming(index) {
                 index.amoptionalkey = is_sorted_by_distance(root, relation, names);
             }

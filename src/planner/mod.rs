@@ -12,6 +12,7 @@
 //!
 //! Step 1 calls this library, so the hook of step 2 is in place even in the first query of a session.
 
+pub(crate) mod cost;
 mod exclusion;
 mod indexes;
 mod names;

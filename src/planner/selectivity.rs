@@ -79,6 +79,16 @@ unsafe fn share(root: *mut pg_sys::PlannerInfo, condition: &Condition, relation:
     }
 }
 
+/// How many values a column of a relation has, of whatever type.
+pub(crate) unsafe fn distinct_values(
+    root: *mut pg_sys::PlannerInfo,
+    column: *mut Node,
+    relation: i32,
+) -> f64 {
+    // SAFETY: a column of a relation of the query.
+    unsafe { Column::examine(root, column, relation) }.map_or(1.0, |column| column.distinct())
+}
+
 /// What is known of a column of fingerprints.
 struct Column {
     data: pg_sys::VariableStatData,
@@ -105,14 +115,19 @@ impl Column {
         (!column.data.rel.is_null()).then_some(column)
     }
 
-    /// The share of rows within the radius of a query, which may not be known yet.
-    fn share_within(&self, query: Option<u64>, radius: i32) -> f64 {
+    /// How many values it has.
+    fn distinct(&self) -> f64 {
         let mut is_default = false;
         // SAFETY: filled in by `examine`.
         let distinct = unsafe {
             pg_sys::get_variable_numdistinct((&raw const self.data).cast_mut(), &raw mut is_default)
         };
-        let one_value = 1.0 / distinct.max(1.0);
+        distinct.max(1.0)
+    }
+
+    /// The share of rows within the radius of a query, which may not be known yet.
+    fn share_within(&self, query: Option<u64>, radius: i32) -> f64 {
+        let one_value = 1.0 / self.distinct();
         let typical = volume(radius.unsigned_abs()).max(one_value);
         let Some(query) = query else { return typical };
         let (values, shares) = (pg_sys::ATTSTATSSLOT_VALUES, pg_sys::ATTSTATSSLOT_NUMBERS);

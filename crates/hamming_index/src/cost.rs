@@ -1,4 +1,5 @@
-//! How many pages a search reads: what the planner asks, and by which a search itself decides.
+//! How many pages a search reads: what the planner asks, and by which a search itself decides. Of an index of our own,
+//! and of a tree of bounding boxes such as GiST's.
 
 use crate::key::{BAND_BITS, BANDS};
 use crate::page::{INNER_CAPACITY, LEAF_CAPACITY};
@@ -6,6 +7,16 @@ use crate::probe::share_of_band;
 
 /// Of what there is room for in a page, this share is used on average.
 const FILL: f64 = 0.8;
+
+/// Ordered results begin with so many, for most queries want a few.
+pub(crate) const FIRST_SORTED: usize = 1000;
+/// And become so many times more each time that those were not enough.
+pub(crate) const MORE_SORTED: usize = 8;
+/// Where fingerprints are scattered, the third radius of such a search is that within which so many are expected.
+const FEW: f64 = 20.0;
+/// From there on, the next radius is one that reads at least so many times as many leaves, so that all searches
+/// together read at most about three times as many as the last.
+const MORE_LEAVES: f64 = 1.5;
 
 /// Entries of a tree with so many leaves.
 pub fn entries_in(leaves: f64) -> f64 {
@@ -47,6 +58,102 @@ pub fn pages_read(leaves: f64, radius: u32) -> f64 {
 /// Whether it is better to read one tree from end to end.
 pub fn is_flat(leaves: f64, radius: u32) -> bool {
     by_bands(leaves, radius) >= leaves
+}
+
+/// The radius with which ordered results begin: one leaf of each band.
+pub(crate) fn first_radius(leaves: f64) -> u32 {
+    let one_each = BANDS as u32 - 1;
+    if is_flat(leaves, one_each) { u64::BITS } else { one_each }
+}
+
+/// The radius that follows. Most queries have something near, or nothing nearer than what is scattered everywhere: so
+/// it grows from that of one leaf for each band to one more bit in each, to where the scattered ones begin, and
+/// then step by step. (With a million and with ten million rows this takes half as long where nothing is
+/// near as growing by [`MORE_LEAVES`] from the start.)
+pub(crate) fn next_radius(leaves: f64, radius: u32) -> u32 {
+    let one_more_bit = 2 * BANDS as u32 - 1;
+    let scattered = radius_of(FEW, entries_in(leaves));
+    let enough = MORE_LEAVES * leaves_read(leaves, radius);
+    let next = [one_more_bit, scattered]
+        .into_iter()
+        .find(|&next| next > radius)
+        .or_else(|| (radius + 1..u64::BITS).find(|&next| leaves_read(leaves, next) >= enough));
+    next.filter(|&next| !is_flat(leaves, next)).unwrap_or(u64::BITS)
+}
+
+/// What it takes to find rows in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Effort {
+    /// Leaves that are read, each as often as it is.
+    pub leaves: f64,
+    /// Matches that are collected, to be sorted or left out.
+    pub collected: f64,
+}
+
+/// What it takes to find the nearest, if the rows are scattered: so many of them, if there are that many within
+/// `farthest`. It goes through the radii of the search itself. What lies within the last of them may have to be
+/// found piece by piece, each by a search of its own that collects the pieces before it as well.
+pub fn nearest(leaves: f64, rows: f64, wanted: f64, farthest: u32, max_sorted: usize) -> Effort {
+    let largest = max_sorted.max(1) as f64;
+    let mut piece = largest.min(FIRST_SORTED as f64);
+    let (mut effort, mut found) = (Effort::default(), 0.0);
+    let mut radius = first_radius(leaves).min(farthest);
+    loop {
+        let read = leaves_read(leaves, radius);
+        let (within, before) = (rows * volume(radius), effort);
+        let end = within.min(wanted);
+        while piece < largest && found + piece < end {
+            found += piece;
+            effort.leaves += read;
+            effort.collected += found;
+            piece = largest.min(piece * MORE_SORTED as f64);
+        }
+        // An empty search is one too.
+        let pieces = ((end - found) / piece).ceil().max(if before == effort { 1.0 } else { 0.0 });
+        effort.leaves += pieces * read;
+        effort.collected += pieces * (found + end) / 2.0;
+        found = end.max(found);
+        if found >= wanted || radius >= farthest {
+            return effort;
+        }
+        radius = next_radius(leaves, radius).min(farthest);
+    }
+}
+
+/// A key column of a tree of bounding boxes, and what a search asks of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Column {
+    /// Fingerprints within a radius; 64 is all of them.
+    Fingerprint {
+        /// The radius.
+        radius: u32,
+    },
+    /// Something else.
+    Other {
+        /// So many values it has.
+        values: f64,
+        /// This share of the rows has one that is wanted; 1 is all of them.
+        share: f64,
+    },
+}
+
+/// Pages of such a tree that a search reads. It is divided by its first column, and by the next where one value
+/// of that fills several pages. A page of so many fixes the bits that tell it from the others: of all strings of that
+/// length, as many are near as are within the radius.
+pub fn boxes_read(pages: f64, columns: &[Column]) -> f64 {
+    let (mut read, mut pages_each) = (1.0, pages.max(1.0));
+    for column in columns {
+        let (parts, wanted) = match *column {
+            Column::Fingerprint { radius } => (pages_each, strings_within(pages_each.log2(), radius)),
+            Column::Other { values, share } => {
+                let parts = values.clamp(1.0, pages_each);
+                (parts, share * parts)
+            }
+        };
+        read *= wanted.clamp(1.0, parts);
+        pages_each /= parts;
+    }
+    read * pages_each
 }
 
 /// The nodes of one level that are met in all trees, if the level has so many nodes in each. They are told
@@ -96,6 +203,65 @@ mod tests {
                 assert!(leaves_read(leaves, radius) <= leaves);
             }
         }
+    }
+
+    /// Whether an estimate is right within a factor.
+    fn is_near(estimate: f64, measured: f64, factor: f64) -> bool {
+        estimate <= measured * factor && measured <= estimate * factor
+    }
+
+    // Measured with PostgreSQL 15, a million rows in 2000 tenants, half of the fingerprints scattered.
+    #[test]
+    fn pages_of_gist_as_they_were_measured() {
+        let tenant = |share| Column::Other { values: 2000.0, share };
+        let fingerprint = |radius| Column::Fingerprint { radius };
+        for (radius, measured) in [(0, 3.0), (2, 112.0), (4, 1082.0), (6, 3846.0), (8, 6521.0), (12, 7481.0)]
+        {
+            let read = boxes_read(7481.0, &[fingerprint(radius), tenant(0.0005)]);
+            assert!(is_near(read, measured, if radius == 0 { 3.0 } else { 1.3 }), "{radius}: {read}");
+        }
+        for (radius, all, range) in
+            [(0, 2223.0, 113.0), (1, 6079.0, 310.0), (2, 7810.0, 398.0), (6, 7820.0, 399.0)]
+        {
+            let read = |share| boxes_read(7820.0, &[tenant(share), fingerprint(radius)]);
+            assert!(is_near(read(1.0), all, 1.2), "{radius}: {}", read(1.0));
+            assert!(is_near(read(0.0505), range, 1.2), "{radius}: {}", read(0.0505));
+        }
+        assert!(is_near(boxes_read(7820.0, &[tenant(0.0005), fingerprint(6)]), 10.0, 3.0));
+    }
+
+    #[test]
+    fn more_columns_and_few_pages() {
+        let [by_tenant, by_kind] = [0.001, 0.1].map(|share| Column::Other { values: 1.0 / share, share });
+        let [tenants, kinds] = [1000.0, 10.0].map(|values| Column::Other { values, share: 1.0 });
+        let near = Column::Fingerprint { radius: 0 };
+        assert_eq!(boxes_read(1.0, &[tenants, near]), 1.0);
+        assert_eq!(boxes_read(80_000.0, &[by_tenant, by_kind, near]).round(), 1.0);
+        assert_eq!(boxes_read(80_000.0, &[tenants, by_kind, near]).round(), 1000.0);
+        assert_eq!(boxes_read(80_000.0, &[by_tenant, kinds, near]).round(), 10.0);
+        assert_eq!(
+            boxes_read(80_000.0, &[tenants, kinds, Column::Fingerprint { radius: 64 }]).round(),
+            80_000.0
+        );
+        // More values than pages.
+        assert_eq!(boxes_read(500.0, &[tenants, near]), 500.0);
+    }
+
+    #[test]
+    fn the_nearest_cost_more_the_more_are_wanted() {
+        let effort = |wanted| nearest(1818.0, 1e6, wanted, 64, 32_768);
+        let mut last = Effort::default();
+        for wanted in [1.0, 10.0, 100.0, 1000.0, 1e4, 1e5, 1e6, f64::INFINITY] {
+            let next = effort(wanted);
+            assert!(next.leaves >= last.leaves && next.collected >= last.collected, "{wanted}: {next:?}");
+            last = next;
+        }
+        // Ten were measured to take 1455 pages, those above the leaves among them.
+        assert!(is_near(effort(10.0).leaves, 1455.0, 1.6), "{:?}", effort(10.0));
+        // All of them: 31 pieces, and the first are small. On average half of the rows are collected.
+        assert!(is_near(last.leaves, 32.0 * 1818.0, 1.1) && is_near(last.collected, 16e6, 1.1), "{last:?}");
+        assert!(nearest(1818.0, 1e6, f64::INFINITY, 6, 32_768).leaves < 100.0);
+        assert_eq!(nearest(1.0, 0.0, 1.0, 64, 0).leaves, 1.0);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a scan of the index asks, and how the answer is put together.
 
-use crate::cost::{entries_in, is_flat, leaves_read, radius_of};
-use crate::key::{BANDS, Key, NULLS, Row};
+use crate::cost::{FIRST_SORTED, MORE_SORTED, first_radius, next_radius};
+use crate::key::{Key, NULLS, Row};
 use crate::range::{Ball, Range};
 use crate::store::Store;
 use crate::tree::{Index, Walk};
@@ -96,16 +96,6 @@ impl Search {
     }
 }
 
-/// Ordered results begin with so many, for most queries want a few.
-const FIRST_SORTED: usize = 1000;
-/// And become so many times more each time that those were not enough.
-const MORE_SORTED: usize = 8;
-/// Where fingerprints are scattered, the third radius is that within which so many are expected.
-const FEW: f64 = 20.0;
-/// From there on, the next radius is one that reads at least so many times as many leaves, so that all searches
-/// together read at most about three times as many as the last.
-const MORE_LEAVES: f64 = 1.5;
-
 /// Something found: its distance from the center, its fingerprint and its row.
 type Found = (u32, u64, Row);
 
@@ -143,9 +133,7 @@ impl Nearest {
             balls.into_iter().partition(|ball| ball.center == center);
         let max_radius = around.iter().map(|ball| ball.radius).min().unwrap_or(u64::BITS);
         let instead = (!also.is_empty() && also[0].radius <= max_radius).then(|| also.remove(0));
-        // One leaf of each band.
-        let first = if is_flat(tree_leaves, BANDS as u32 - 1) { u64::BITS } else { BANDS as u32 - 1 };
-        let radius = if instead.is_some() { max_radius } else { first.min(max_radius) };
+        let radius = if instead.is_some() { max_radius } else { first_radius(tree_leaves).min(max_radius) };
         let max_sorted = max_sorted.max(1);
         let sorted = FIRST_SORTED.min(max_sorted);
         Self { center, others, max_radius, also, instead, radius, reported: None, sorted, max_sorted }
@@ -202,25 +190,8 @@ impl Nearest {
             self.sorted = (self.sorted * MORE_SORTED).min(self.max_sorted);
         } else {
             self.reported = Some(Bound::Distance(radius));
-            self.radius = self.next_radius(tree_leaves);
+            self.radius = next_radius(tree_leaves, radius).min(self.max_radius);
         }
         !is_cut && radius == self.max_radius
-    }
-
-    /// Most queries have something near, or nothing nearer than what is scattered everywhere: so the radius grows
-    /// from that of one leaf for each band to one more bit in each, to where the scattered ones begin, and then
-    /// step by step. (With a million and with ten million rows this takes half as long where nothing is
-    /// near as growing by [`MORE_LEAVES`] from the start.)
-    fn next_radius(&self, tree_leaves: f64) -> u32 {
-        let one_more_bit = 2 * BANDS as u32 - 1;
-        let scattered = radius_of(FEW, entries_in(tree_leaves));
-        let enough = MORE_LEAVES * leaves_read(tree_leaves, self.radius);
-        let next = [one_more_bit, scattered].into_iter().find(|&radius| radius > self.radius).or_else(|| {
-            (self.radius + 1..u64::BITS).find(|&radius| leaves_read(tree_leaves, radius) >= enough)
-        });
-        match next {
-            Some(radius) if !is_flat(tree_leaves, radius) => radius.min(self.max_radius),
-            _ => self.max_radius,
-        }
     }
 }
