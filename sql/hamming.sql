@@ -26,7 +26,7 @@ COMMENT ON FUNCTION hamming_radius(double precision) IS
     'largest distance at which fingerprints have at least this share of equal bits: 0.90 gives 6';
 
 CREATE FUNCTION hamming_similarity(a bigint, b bigint) RETURNS double precision
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_support
     AS 'MODULE_PATHNAME', 'hamming_similarity_wrapper';
 COMMENT ON FUNCTION hamming_similarity(bigint, bigint) IS
     'share of equal bits of two fingerprints, 0 to 1';

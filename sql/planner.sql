@@ -24,14 +24,51 @@ CREATE FUNCTION hamming_ball_joinsel(internal, oid, internal, smallint, internal
 COMMENT ON FUNCTION hamming_ball_joinsel(internal, oid, internal, smallint, internal) IS
     'join selectivity of bigint <@ hamming_ball';
 
+-- Servers that share a query (postgres_fdw) send these to one another: their names and meanings stay.
 CREATE FUNCTION hamming_radius_le(bigint) RETURNS integer
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
     AS 'MODULE_PATHNAME', 'hamming_radius_le';
 COMMENT ON FUNCTION hamming_radius_le(bigint) IS
-    'the radius of all distances <= this number; the planner puts it into conditions';
+    'the radius of all distances <= this number; the planner puts it into conditions, also those sent to other servers';
+
+CREATE FUNCTION hamming_radius_le(double precision) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'hamming_radius_le_float8';
+COMMENT ON FUNCTION hamming_radius_le(double precision) IS
+    'the radius of all distances <= this number; the planner puts it into conditions, also those sent to other servers';
+
+CREATE FUNCTION hamming_radius_le(numeric) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
+    AS 'MODULE_PATHNAME', 'hamming_radius_le_numeric';
+COMMENT ON FUNCTION hamming_radius_le(numeric) IS
+    'the radius of all distances <= this number; the planner puts it into conditions, also those sent to other servers';
 
 CREATE FUNCTION hamming_radius_lt(bigint) RETURNS integer
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
     AS 'MODULE_PATHNAME', 'hamming_radius_lt';
 COMMENT ON FUNCTION hamming_radius_lt(bigint) IS
-    'the radius of all distances < this number; the planner puts it into conditions';
+    'the radius of all distances < this number; the planner puts it into conditions, also those sent to other servers';
+
+CREATE FUNCTION hamming_radius_lt(double precision) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'hamming_radius_lt_float8';
+COMMENT ON FUNCTION hamming_radius_lt(double precision) IS
+    'the radius of all distances < this number; the planner puts it into conditions, also those sent to other servers';
+
+CREATE FUNCTION hamming_radius_lt(numeric) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
+    AS 'MODULE_PATHNAME', 'hamming_radius_lt_numeric';
+COMMENT ON FUNCTION hamming_radius_lt(numeric) IS
+    'the radius of all distances < this number; the planner puts it into conditions, also those sent to other servers';
+
+CREATE FUNCTION hamming_radius_ge(double precision) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'hamming_radius_ge';
+COMMENT ON FUNCTION hamming_radius_ge(double precision) IS
+    'the radius of all similarities >= this number; the planner puts it into conditions, also those sent to other servers';
+
+CREATE FUNCTION hamming_radius_gt(double precision) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'hamming_radius_gt';
+COMMENT ON FUNCTION hamming_radius_gt(double precision) IS
+    'the radius of all similarities > this number; the planner puts it into conditions, also those sent to other servers';

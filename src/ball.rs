@@ -142,10 +142,3 @@ pg_function!(
         a.is_near(b).into()
     }
 );
-
-/// The smallest distance at which a comparison with `limit` fails, less one: the radius of a ball that holds
-/// just what passes. Nothing is nearer than 0, nothing farther than 64.
-pub(crate) fn radius_below(limit: i64, inclusive: bool) -> i32 {
-    let limit = limit.clamp(-1, 65) as i32;
-    (if inclusive { limit } else { limit - 1 }).clamp(-1, 64)
-}

@@ -60,6 +60,11 @@ impl Call {
         self.datum(index).value() as i64
     }
 
+    /// An argument of type double precision.
+    pub(crate) fn double(self, index: usize) -> f64 {
+        f64::from_bits(self.datum(index).value() as u64)
+    }
+
     /// An argument of type integer.
     pub(crate) fn integer(self, index: usize) -> i32 {
         self.datum(index).value() as i32

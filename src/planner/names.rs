@@ -13,8 +13,13 @@ pub(super) struct Names {
     pub(super) within: Oid,
     pub(super) ball_type: Oid,
     pub(super) ball: Oid,
-    pub(super) radius_le: Oid,
-    pub(super) radius_lt: Oid,
+    pub(super) similarity: Oid,
+    /// Of distances, by the type of the limit: bigint, double precision, numeric.
+    pub(super) radius_le: [Oid; 3],
+    pub(super) radius_lt: [Oid; 3],
+    /// Of similarities.
+    pub(super) radius_ge: Oid,
+    pub(super) radius_gt: Oid,
 }
 
 thread_local! {
@@ -30,7 +35,7 @@ impl Names {
     /// The names of the extension that one of its functions with planner support belongs to. They are
     /// looked up again when the extension has been made anew.
     pub(super) fn of(function: Oid) -> Option<Self> {
-        let is_one_of = |names: &Self| [names.hamming, names.distance, names.within].contains(&function);
+        let is_one_of = |names: &Self| names.supported().contains(&function);
         if let Some(names) = KNOWN.get().filter(is_one_of) {
             return Some(names);
         }
@@ -40,11 +45,34 @@ impl Names {
         Some(names)
     }
 
+    /// What gives the radius for an inclusive and for an exclusive limit of a similarity or of a distance. The limit is of
+    /// one of the types above.
+    pub(super) fn radius_functions(&self, is_similarity: bool, limit: Oid) -> [Oid; 2] {
+        let index = match limit {
+            pg_sys::FLOAT8OID => 1,
+            pg_sys::NUMERICOID => 2,
+            _ => 0,
+        };
+        match is_similarity {
+            true => [self.radius_ge, self.radius_gt],
+            false => [self.radius_le[index], self.radius_lt[index]],
+        }
+    }
+
+    /// The functions with planner support.
+    fn supported(&self) -> [Oid; 4] {
+        [self.hamming, self.distance, self.within, self.similarity]
+    }
+
     fn look_up(function: Oid) -> Option<Self> {
-        let (bigint, integer) = (pg_sys::INT8OID, pg_sys::INT4OID);
+        let (bigint, integer, double) = (pg_sys::INT8OID, pg_sys::INT4OID, pg_sys::FLOAT8OID);
         // SAFETY: looks the function up in the catalog.
         let namespace = unsafe { pg_sys::get_func_namespace(function) };
         let function = |name, args: &[Oid]| find_function(namespace, name, args);
+        let by_type = |name| {
+            let numeric = function(name, &[pg_sys::NUMERICOID])?;
+            Some([function(name, &[bigint])?, function(name, &[double])?, numeric])
+        };
         Some(Self {
             hamming: function(c"hamming", &[bigint, bigint])?,
             distance: function(c"hamming_distance", &[bigint, bigint])?,
@@ -52,8 +80,11 @@ impl Names {
             within: function(c"hamming_within", &[bigint, bigint, integer])?,
             ball_type: find_type(namespace, c"hamming_ball")?,
             ball: function(c"hamming_ball", &[bigint, integer])?,
-            radius_le: function(c"hamming_radius_le", &[bigint])?,
-            radius_lt: function(c"hamming_radius_lt", &[bigint])?,
+            similarity: function(c"hamming_similarity", &[bigint, bigint])?,
+            radius_le: by_type(c"hamming_radius_le")?,
+            radius_lt: by_type(c"hamming_radius_lt")?,
+            radius_ge: function(c"hamming_radius_ge", &[double])?,
+            radius_gt: function(c"hamming_radius_gt", &[double])?,
         })
     }
 }

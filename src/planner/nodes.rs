@@ -55,6 +55,11 @@ pub(crate) unsafe fn bigint(value: i64) -> *mut Node {
     unsafe { by_value(pg_sys::INT8OID, value) }
 }
 
+pub(crate) unsafe fn double(value: f64) -> *mut Node {
+    // SAFETY: the value is of the type.
+    unsafe { by_value(pg_sys::FLOAT8OID, value.to_bits()) }
+}
+
 /// A constant of a type that is passed by value and has the size of `T`.
 unsafe fn by_value<T: Into<pg_sys::Datum>>(type_: pg_sys::Oid, value: T) -> *mut Node {
     let (no_modifier, none, length) = (-1, pg_sys::InvalidOid, size_of::<T>() as i32);

@@ -1,18 +1,21 @@
-//! Turns comparisons of distances into `hamming_within`.
+//! Turns comparisons of distances and similarities into `hamming_within`.
 //!
-//! `a <~> b <= k` and its relatives become `hamming_within(a, b, k)`; with `=`, the comparison itself stays
-//! beside it. That holds for NULLs as well. A radius of 0 is equality of the fingerprints, which hash joins
-//! and B-trees serve. Rewriting twice changes nothing more, so it is done for every relation of a query
-//! without keeping a record.
+//! `a <~> b <= k` and its relatives become `hamming_within(a, b, k)`, and so does `hamming_similarity(a, b) >= x`, with
+//! the largest distance that is similar enough; with `=`, the comparison itself stays beside it. That holds for
+//! NULLs as well. A radius of 0 is equality of the fingerprints, which hash joins and B-trees serve. Rewriting twice
+//! changes nothing more, so it is done for every relation of a query without keeping a record.
 
 use super::names::Names;
 use super::nodes::{cast, constant, elements, function, integer, list_of, operator};
-use crate::ball::radius_below;
+use super::trial::rewrite_by_trial;
 use crate::pg::interrupts::check_for_interrupts;
 use pgrx::pg_guard;
 use pgrx::pg_sys::{self, Node, NodeTag};
 
-/// Strategies of the B-tree family of integers.
+/// The B-tree families of the types that distances, similarities and their limits have or are cast to.
+const FAMILIES: [pg_sys::Oid; 3] = [pg_sys::INTEGER_BTREE_FAM_OID, FLOATS, pg_sys::Oid::from_u32(1988)];
+const FLOATS: pg_sys::Oid = pg_sys::Oid::from_u32(1970);
+/// Strategies of these families.
 const LESS: i32 = 1;
 pub(super) const LESS_OR_EQUAL: i32 = 2;
 pub(super) const EQUAL: i32 = 3;
@@ -116,13 +119,12 @@ unsafe fn rewrite_and(list: *mut pg_sys::List, names: &Names) -> *mut pg_sys::Li
             check_for_interrupts();
             let condition = elements(all)[index];
             rewrite_within(condition, names);
-            let Some(comparison) = Comparison::read(condition, names) else { continue };
-            let within = comparison.within(names);
+            let Some(Rewritten { within, replaces }) = Rewritten::of(condition, names) else { continue };
             // Both stand here already: see `exclusion`.
             if pg_sys::list_member(all, within.cast()) {
                 continue;
             }
-            if !comparison.is_equality() || is_equality_of_fingerprints(within) {
+            if replaces {
                 elements(all)[index] = within;
             } else {
                 all = pg_sys::lappend(all, within.cast());
@@ -142,11 +144,12 @@ unsafe fn rewrite_within(condition: *mut Node, names: &Names) {
             pg_sys::BoolExprType::OR_EXPR => {
                 for alternative in elements(bool_expr.args) {
                     rewrite_within(*alternative, names);
-                    let Some(comparison) = Comparison::read(*alternative, names) else { continue };
-                    let within = comparison.within(names);
-                    *alternative = match comparison.is_equality() && !is_equality_of_fingerprints(within) {
-                        true => pg_sys::make_andclause(list_of(&[within, *alternative])).cast(),
-                        false => within,
+                    let Some(Rewritten { within, replaces }) = Rewritten::of(*alternative, names) else {
+                        continue;
+                    };
+                    *alternative = match replaces {
+                        true => within,
+                        false => pg_sys::make_andclause(list_of(&[within, *alternative])).cast(),
                     };
                 }
             }
@@ -155,15 +158,85 @@ unsafe fn rewrite_within(condition: *mut Node, names: &Names) {
     }
 }
 
-unsafe fn is_equality_of_fingerprints(node: *mut Node) -> bool {
-    // SAFETY: an expression.
-    unsafe { cast::<pg_sys::OpExpr>(node, NodeTag::T_OpExpr).is_some() }
+/// What a condition becomes.
+pub(super) struct Rewritten {
+    pub(super) within: *mut Node,
+    /// Otherwise it stays as well.
+    pub(super) replaces: bool,
 }
 
-/// A distance compared with a number: less, less or equal, or equal.
+impl Rewritten {
+    unsafe fn of(condition: *mut Node, names: &Names) -> Option<Self> {
+        // SAFETY: an expression.
+        unsafe {
+            match Comparison::read(condition, names) {
+                Some(comparison) => Some(comparison.rewritten(names)),
+                None => rewrite_by_trial(condition, names),
+            }
+        }
+    }
+}
+
+/// What two fingerprints are compared by.
+pub(super) struct Measured {
+    pub(super) a: *mut Node,
+    pub(super) b: *mut Node,
+    /// Similarities fall as distances grow.
+    pub(super) is_similarity: bool,
+}
+
+impl Measured {
+    pub(super) unsafe fn of(node: *mut Node, names: &Names) -> Option<Self> {
+        // SAFETY: an expression; the operator and the function have two arguments.
+        unsafe {
+            if let Some(distance) = cast::<pg_sys::OpExpr>(node, NodeTag::T_OpExpr) {
+                let &mut [a, b] = elements(distance.args) else { return None };
+                return (distance.opno == names.distance_operator).then_some(Self {
+                    a,
+                    b,
+                    is_similarity: false,
+                });
+            }
+            let (a, b) = similarity_of(node, names)?;
+            Some(Self { a, b, is_similarity: true })
+        }
+    }
+}
+
+/// The integer of 4 bytes that is cast to another type of number, if that is what the expression does: a distance is
+/// the same number in each.
+unsafe fn without_cast(node: *mut Node) -> *mut Node {
+    let casts = [
+        pg_sys::F_INT2_INT4,
+        pg_sys::F_INT8_INT4,
+        pg_sys::F_FLOAT4_INT4,
+        pg_sys::F_FLOAT8_INT4,
+        pg_sys::F_NUMERIC_INT4,
+    ];
+    // SAFETY: an expression; casts have one argument.
+    unsafe {
+        match cast::<pg_sys::FuncExpr>(node, NodeTag::T_FuncExpr) {
+            Some(call) if casts.contains(&call.funcid.to_u32()) => elements(call.args)[0],
+            _ => node,
+        }
+    }
+}
+
+/// The arguments of `hamming_similarity(a, b)`.
+unsafe fn similarity_of(node: *mut Node, names: &Names) -> Option<(*mut Node, *mut Node)> {
+    // SAFETY: an expression; the function has two arguments.
+    unsafe {
+        let call = cast::<pg_sys::FuncExpr>(node, NodeTag::T_FuncExpr)?;
+        match elements(call.args) {
+            &mut [a, b] if call.funcid == names.similarity => Some((a, b)),
+            _ => None,
+        }
+    }
+}
+
+/// A distance that has to be less than a number, at most it, or equal to it; or a similarity with which it is so.
 struct Comparison {
-    a: *mut Node,
-    b: *mut Node,
+    measured: Measured,
     strategy: i32,
     limit: *mut Node,
 }
@@ -174,77 +247,84 @@ impl Comparison {
         unsafe {
             let comparison = cast::<pg_sys::OpExpr>(node, NodeTag::T_OpExpr)?;
             let &mut [left, right] = elements(comparison.args) else { return None };
-            let (distance, limit, exchanged) = match (distance_of(left, names), distance_of(right, names)) {
-                (Some(distance), None) => (distance, right, false),
-                (None, Some(distance)) => (distance, left, true),
-                _ => return None,
-            };
-            let strategy = pg_sys::get_op_opfamily_strategy(comparison.opno, pg_sys::INTEGER_BTREE_FAM_OID);
-            let strategy = if exchanged { EXCHANGED - strategy } else { strategy };
+            let (measured, limit, is_exchanged) =
+                match [left, right].map(|side| Measured::of(without_cast(side), names)) {
+                    [Some(measured), None] => (measured, right, false),
+                    [None, Some(measured)] => (measured, left, true),
+                    _ => return None,
+                };
+            let strategies = FAMILIES.map(|family| pg_sys::get_op_opfamily_strategy(comparison.opno, family));
             // Other operators have strategy 0. A limit of NULL is true for nothing, and left to others.
+            let strategy = strategies.into_iter().max()?;
+            let strategy =
+                if is_exchanged == measured.is_similarity { strategy } else { EXCHANGED - strategy };
             let is_null =
                 cast::<pg_sys::Const>(limit, NodeTag::T_Const).is_some() && constant(limit).is_none();
-            let (a, b) = distance;
             // With `=` both conditions stay, and what is volatile, or may be, would be evaluated twice.
             let is_volatile = strategy == EQUAL
                 && (pg_sys::contain_volatile_functions(node) || pg_sys::contain_subplans(node));
             let is_known = [LESS, LESS_OR_EQUAL, EQUAL].contains(&strategy);
-            (is_known && !is_null && !is_volatile).then_some(Self { a, b, strategy, limit })
+            (is_known && !is_null && !is_volatile).then_some(Self { measured, strategy, limit })
         }
     }
 
-    fn is_equality(&self) -> bool {
-        self.strategy == EQUAL
-    }
-
-    unsafe fn within(&self, names: &Names) -> *mut Node {
+    /// With `=`, the comparison stays unless it is one of the fingerprints themselves.
+    unsafe fn rewritten(&self, names: &Names) -> Rewritten {
         // SAFETY: nodes are copied, since the comparison may stay as well.
         unsafe {
-            let [a, b] = [self.a, self.b].map(|node| pg_sys::copyObjectImpl(node.cast()).cast());
-            within(a, b, self.radius(names), names)
+            let [a, b] = [self.measured.a, self.measured.b].map(|node| copy(node));
+            let within = within(a, b, self.radius(names), names);
+            let is_of_fingerprints = cast::<pg_sys::OpExpr>(within, NodeTag::T_OpExpr).is_some();
+            Rewritten { within, replaces: self.strategy != EQUAL || is_of_fingerprints }
         }
     }
 
-    /// The radius as an integer: folded if it is a constant, clamped if it is of another width.
+    /// The radius as an integer: now if the limit is a constant, otherwise as an expression.
     unsafe fn radius(&self, names: &Names) -> *mut Node {
-        let inclusive = self.strategy != LESS;
-        // SAFETY: the limit is an integer of one of three widths, for the operator is of their family.
+        // SAFETY: the limit is a number, for the operator is of a family of numbers; our functions are called with
+        // what they take.
         unsafe {
-            let width = pg_sys::exprType(self.limit);
-            if let Some(datum) = constant(self.limit) {
-                let limit = match width {
-                    pg_sys::INT2OID => i64::from(datum.value() as i16),
-                    pg_sys::INT4OID => i64::from(datum.value() as i32),
-                    _ => datum.value() as i64,
+            let limit = widened(self.limit);
+            let type_ = pg_sys::exprType(limit);
+            let [inclusive, exclusive] = names.radius_functions(self.measured.is_similarity, type_);
+            let Some(datum) = constant(limit) else {
+                let is_radius = pg_sys::exprType(self.limit) == pg_sys::INT4OID;
+                return match self.strategy {
+                    LESS => function(exclusive, pg_sys::INT4OID, &[limit]),
+                    _ if is_radius => copy(self.limit),
+                    _ => function(inclusive, pg_sys::INT4OID, &[limit]),
                 };
-                return integer(radius_below(limit, inclusive));
-            }
-            let limit: *mut Node = pg_sys::copyObjectImpl(self.limit.cast()).cast();
-            let to_bigint = match width {
-                pg_sys::INT4OID if inclusive => return limit,
-                pg_sys::INT4OID => pg_sys::F_INT8_INT4,
-                pg_sys::INT2OID => pg_sys::F_INT8_INT2,
-                _ => 0,
             };
-            let limit = match to_bigint {
-                0 => limit,
-                cast => function(pg_sys::Oid::from(cast), pg_sys::INT8OID, &[limit]),
-            };
-            let clamp = if inclusive { names.radius_le } else { names.radius_lt };
-            function(clamp, pg_sys::INT4OID, &[limit])
+            let [inclusive, exclusive] = [inclusive, exclusive].map(|function| {
+                pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, datum).value() as i32
+            });
+            integer(match self.strategy {
+                LESS => exclusive,
+                // A number that is no distance, and no similarity.
+                EQUAL if inclusive == exclusive => -1,
+                _ => inclusive,
+            })
         }
     }
 }
 
-/// The two sides of `a <~> b`.
-unsafe fn distance_of(node: *mut Node, names: &Names) -> Option<(*mut Node, *mut Node)> {
-    // SAFETY: an expression; the operator has two sides.
+pub(super) unsafe fn copy(node: *mut Node) -> *mut Node {
+    // SAFETY: an expression.
+    unsafe { pg_sys::copyObjectImpl(node.cast()).cast() }
+}
+
+/// A copy of the number, as the widest type of its family.
+unsafe fn widened(number: *mut Node) -> *mut Node {
+    // SAFETY: an expression, which the casts take.
     unsafe {
-        let distance = cast::<pg_sys::OpExpr>(node, NodeTag::T_OpExpr)?;
-        match elements(distance.args) {
-            &mut [a, b] if distance.opno == names.distance_operator => Some((a, b)),
-            _ => None,
-        }
+        let (cast, type_) = match pg_sys::exprType(number) {
+            pg_sys::INT2OID => (pg_sys::F_INT8_INT2, pg_sys::INT8OID),
+            pg_sys::INT4OID => (pg_sys::F_INT8_INT4, pg_sys::INT8OID),
+            pg_sys::FLOAT4OID => (pg_sys::F_FLOAT8_FLOAT4, pg_sys::FLOAT8OID),
+            _ => return copy(number),
+        };
+        let number = function(pg_sys::Oid::from(cast), type_, &[copy(number)]);
+        pg_sys::eval_const_expressions(std::ptr::null_mut(), number)
     }
 }
 

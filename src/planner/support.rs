@@ -4,10 +4,11 @@ use super::names::Names;
 use super::nodes::{cast, constant, elements, function, list_of, operator};
 use super::rewrite::{distance, within};
 use super::selectivity::{Condition, selectivity};
-use crate::ball::{WITHIN_BALL, radius_below};
+use crate::ball::WITHIN_BALL;
 use crate::pg::call::{Call, pg_function};
 use crate::pg::catalog::is_ours;
 use pgrx::pg_sys::{self, Datum, Node, NodeTag};
+use simhash_core::hamming::{radius_below, radius_of_similarity};
 
 /// The request as a struct of its tag.
 fn request<'a, T>(call: Call, tag: NodeTag) -> Option<&'a mut T> {
@@ -148,16 +149,76 @@ unsafe fn estimate_ball(call: Call, relation: i32) -> f64 {
     }
 }
 
+/// A numeric as the floating-point number next to it; no error, however large it is.
+pub(super) unsafe fn number(numeric: Datum) -> f64 {
+    // SAFETY: promised by the caller.
+    let number =
+        unsafe { pgrx::direct_function_call_as_datum(pg_sys::numeric_float8_no_overflow, &[Some(numeric)]) };
+    number.map_or(f64::NAN, |datum| f64::from_bits(datum.value() as u64))
+}
+
+/// A numeric as a whole number, rounded as the function does.
+unsafe fn whole(numeric: Datum, round: unsafe fn(pg_sys::FunctionCallInfo) -> Datum) -> f64 {
+    // SAFETY: promised by the caller; the function takes a numeric and returns one.
+    unsafe {
+        pgrx::direct_function_call_as_datum(round, &[Some(numeric)]).map_or(f64::NAN, |whole| number(whole))
+    }
+}
+
 pg_function!(
     pg_finfo_hamming_radius_le,
     fn hamming_radius_le(call) {
-        radius_below(call.bigint(0), true).into()
+        radius_below(call.bigint(0) as f64, true).into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_radius_le_float8,
+    fn hamming_radius_le_float8(call) {
+        radius_below(call.double(0), true).into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_radius_le_numeric,
+    fn hamming_radius_le_numeric(call) {
+        // SAFETY: declared with a numeric.
+        radius_below(unsafe { whole(call.datum(0), pg_sys::numeric_floor) }, true).into()
     }
 );
 
 pg_function!(
     pg_finfo_hamming_radius_lt,
     fn hamming_radius_lt(call) {
-        radius_below(call.bigint(0), false).into()
+        radius_below(call.bigint(0) as f64, false).into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_radius_lt_float8,
+    fn hamming_radius_lt_float8(call) {
+        radius_below(call.double(0), false).into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_radius_lt_numeric,
+    fn hamming_radius_lt_numeric(call) {
+        // SAFETY: declared with a numeric.
+        radius_below(unsafe { whole(call.datum(0), pg_sys::numeric_ceil) }, false).into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_radius_ge,
+    fn hamming_radius_ge(call) {
+        radius_of_similarity(call.double(0), true).into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_radius_gt,
+    fn hamming_radius_gt(call) {
+        radius_of_similarity(call.double(0), false).into()
     }
 );

@@ -36,6 +36,8 @@ my %shapes = (
 	'not exists' => 'SELECT id FROM probe AS p WHERE NOT EXISTS (SELECT FROM document AS d WHERE hamming(p.si, d.si) <= 3 AND d.id <> p.id)',
 	'or' => 'SELECT id FROM document WHERE hamming(si, 42) <= 3 OR hamming(si, 43) <= 3',
 	'nearest' => 'SELECT id FROM document ORDER BY hamming(si, 42) LIMIT 3',
+	'similarity' => 'SELECT id FROM document WHERE hamming_similarity(si, 42) >= 0.96',
+	'limit that is no integer' => 'SELECT id FROM document WHERE hamming(si, 42) <= 3.5',
 	'update' => 'UPDATE document SET si = si WHERE hamming(si, 42) <= 3',
 	'delete' => 'DELETE FROM document WHERE hamming(si, 42) <= 3');
 $shapes{'merge'} = 'MERGE INTO document AS d USING probe AS p ON hamming(d.si, p.si) <= 3

@@ -28,13 +28,36 @@ pub fn similarity(a: u64, b: u64) -> f64 {
 
 /// The largest distance at which two fingerprints are at least `similarity` alike: 0.90 gives 6.
 ///
-/// This is the rule of the Similarity Index paper, `64 - similarity * 64`, rounded down. Multiplying
-/// by 64 is exact, so no rounding error moves a radius.
+/// This is the rule of the Similarity Index paper, `64 - similarity * 64`, rounded down.
 pub fn radius(similarity: f64) -> Result<i32, OutOfRange> {
     if !(0.0..=1.0).contains(&similarity) {
         return Err(OutOfRange::new("similarity", similarity, 0, 1));
     }
-    Ok(BITS as i32 - (similarity * f64::from(BITS)).ceil() as i32)
+    Ok(radius_of_similarity(similarity, true))
+}
+
+/// The largest distance whose similarity is at least `limit`, or above it if that is not inclusive; -1 if there
+/// is none.
+///
+/// Multiplying by 64 is exact, so no rounding error moves a radius. NaN is greater than every number, as in SQL.
+pub fn radius_of_similarity(limit: f64, inclusive: bool) -> i32 {
+    if limit.is_nan() {
+        return -1;
+    }
+    let equal_bits = limit * f64::from(BITS);
+    let fewest = if inclusive { equal_bits.ceil() } else { equal_bits.floor() + 1.0 };
+    (f64::from(BITS) - fewest).clamp(-1.0, f64::from(BITS)) as i32
+}
+
+/// The largest distance that is at most `limit`, or below it if that is not inclusive; -1 if there is none.
+///
+/// NaN is greater than every number, as in SQL.
+pub fn radius_below(limit: f64, inclusive: bool) -> i32 {
+    if limit.is_nan() {
+        return BITS as i32;
+    }
+    let largest = if inclusive { limit.floor() } else { limit.ceil() - 1.0 };
+    largest.clamp(-1.0, f64::from(BITS)) as i32
 }
 
 /// The number of positions in which two texts differ, the shorter one padded with blanks: the
@@ -95,6 +118,22 @@ mod tests {
         (0..64).map(|bit| u32::from((a >> bit) & 1 != (b >> bit) & 1)).sum()
     }
 
+    /// Numbers near the distances and near the similarities, their neighbours, and any others.
+    fn any_limit() -> impl Strategy<Value = f64> {
+        let number = prop_oneof![
+            (-2i32..=66).prop_map(f64::from),
+            (-2i32..=66).prop_map(|d| f64::from(d) / 64.0),
+            (-2i32..=66).prop_map(|d| f64::from(d) + 0.5),
+            0.0f64..=1.0,
+            any::<f64>(),
+        ];
+        (number, -1i32..=1).prop_map(|(number, step)| match step {
+            -1 => number.next_down(),
+            0 => number,
+            _ => number.next_up(),
+        })
+    }
+
     proptest! {
         #[test]
         fn distance_counts_differing_bits(a: u64, b: u64, radius in -1i32..66) {
@@ -105,6 +144,20 @@ mod tests {
         #[test]
         fn radius_admits_exactly_what_is_similar_enough(a: u64, b: u64, wanted in 0.0f64..=1.0) {
             prop_assert_eq!(within(a, b, radius(wanted).unwrap()), similarity(a, b) >= wanted);
+        }
+
+        #[test]
+        fn radii_admit_what_the_comparison_does(limit in any_limit()) {
+            let similarity = |d: i32| 1.0 - f64::from(d) / 64.0;
+            // No distance and no similarity is NaN.
+            let above_all = limit.is_nan();
+            for d in 0..=64 {
+                let distance = f64::from(d);
+                prop_assert_eq!(d <= radius_below(limit, true), distance <= limit || above_all);
+                prop_assert_eq!(d <= radius_below(limit, false), distance < limit || above_all);
+                prop_assert_eq!(d <= radius_of_similarity(limit, true), similarity(d) >= limit);
+                prop_assert_eq!(d <= radius_of_similarity(limit, false), similarity(d) > limit);
+            }
         }
 
         #[test]

@@ -162,8 +162,6 @@ DROP POLICY near ON document;
 DROP OWNED BY simhash_reader;
 DROP ROLE simhash_reader;
 -- right answers where no index can help
-SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 6.5');
-SELECT plan('SELECT id FROM document WHERE hamming(si, 42) = ANY (''{1,2}'')');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) > 6');
 SELECT plan('SELECT id FROM document WHERE hamming(si, (random() * 9)::bigint) = 3');
 SELECT plan('SELECT * FROM (SELECT id, si FROM document UNION ALL SELECT id, si FROM probe) AS u WHERE hamming(si, 42) <= 6');

@@ -1,0 +1,134 @@
+//! Finds the radius of conditions that compute with a distance, such as `1 - hamming(a, b) / 64.0 >= 0.9`, or that
+//! ask for one of several, such as `hamming(a, b) IN (1, 2)`.
+//!
+//! A distance has 65 values. Where all else in a condition is constant, each is tried: the largest for which it
+//! holds is the radius. What is tried is what would be executed, so nothing is lost to rounding; and only what
+//! cannot fail is tried, for the query might never come to the distance that it fails with.
+
+use super::names::Names;
+use super::nodes::{cast, constant, double, elements, integer};
+use super::rewrite::{Measured, Rewritten, copy, within};
+use pgrx::pg_sys::{self, Node, NodeTag, Oid};
+use simhash_core::hamming::BITS;
+
+/// Operators within operators that are tried: more than anybody writes.
+const MAX_DEPTH: u32 = 8;
+
+/// The absolute values of constants that are tried in arithmetic, beside 0: with so few of them, nothing overflows.
+const MODEST: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
+
+/// `hamming_within`, with all distances at which the condition holds.
+pub(super) unsafe fn rewrite_by_trial(condition: *mut Node, names: &Names) -> Option<Rewritten> {
+    // SAFETY: a condition of the query; what is put in the place of the distance has its type.
+    unsafe {
+        let mut trial = condition;
+        place_of_distance(&raw mut trial, names, MAX_DEPTH).ok()??;
+        trial = copy(condition);
+        let place = place_of_distance(&raw mut trial, names, MAX_DEPTH).ok()??;
+        if pg_sys::contain_volatile_functions(*place) || pg_sys::contain_subplans(*place) {
+            return None;
+        }
+        let Measured { a, b, is_similarity } = Measured::of(*place, names)?;
+        let holds_at = |d: u32| {
+            *place = match is_similarity {
+                true => double(1.0 - f64::from(d) / f64::from(BITS)),
+                false => integer(d as i32),
+            };
+            let answer = pg_sys::eval_const_expressions(std::ptr::null_mut(), trial);
+            constant(answer).is_some_and(|datum| datum.value() != 0)
+        };
+        // From the farthest, at which most conditions without a radius hold.
+        let radius = (0..=BITS).rev().find(|&d| holds_at(d)).map_or(-1, |d| d as i32);
+        (radius < BITS as i32).then(|| Rewritten {
+            within: within(a, b, integer(radius), names),
+            replaces: (0..radius).all(|d| holds_at(d as u32)),
+        })
+    }
+}
+
+/// Where the one distance is in an expression of constants; None if it is all constant.
+unsafe fn place_of_distance(
+    place: *mut *mut Node,
+    names: &Names,
+    depth: u32,
+) -> Result<Option<*mut *mut Node>, ()> {
+    // SAFETY: an expression.
+    unsafe {
+        if cast::<pg_sys::Const>(*place, NodeTag::T_Const).is_some() {
+            return Ok(None);
+        }
+        if Measured::of(*place, names).is_some() {
+            return Ok(Some(place));
+        }
+        let (function, args) = callee(*place).filter(|_| depth > 0).ok_or(())?;
+        let mut found = None;
+        for arg in &mut *args {
+            let in_arg = place_of_distance(arg, names, depth - 1)?;
+            if in_arg.is_some() && std::mem::replace(&mut found, in_arg).is_some() {
+                return Err(());
+            }
+        }
+        if cannot_fail(function, args) { Ok(found) } else { Err(()) }
+    }
+}
+
+/// The function of an operator or of a call, and its arguments.
+unsafe fn callee<'a>(node: *mut Node) -> Option<(Oid, &'a mut [*mut Node])> {
+    // SAFETY: an expression.
+    unsafe {
+        if let Some(operator) = cast::<pg_sys::OpExpr>(node, NodeTag::T_OpExpr) {
+            return Some((pg_sys::get_opcode(operator.opno), elements(operator.args)));
+        }
+        if let Some(any) = cast::<pg_sys::ScalarArrayOpExpr>(node, NodeTag::T_ScalarArrayOpExpr) {
+            // ALL is true of an empty array, also where the distance is NULL.
+            return any.useOr.then(|| (pg_sys::get_opcode(any.opno), elements(any.args)));
+        }
+        let call = cast::<pg_sys::FuncExpr>(node, NodeTag::T_FuncExpr)?;
+        Some((call.funcid, elements(call.args)))
+    }
+}
+
+/// Whether the function is Postgres's own, is NULL where an argument is, and raises no error for these arguments.
+unsafe fn cannot_fail(function: Oid, args: &[*mut Node]) -> bool {
+    // SAFETY: the function of an expression, and its arguments.
+    unsafe {
+        match function.to_u32() {
+            pg_sys::F_INT4PL
+            | pg_sys::F_INT4MI
+            | pg_sys::F_FLOAT8PL
+            | pg_sys::F_FLOAT8MI
+            | pg_sys::F_FLOAT8MUL
+            | pg_sys::F_NUMERIC_ADD
+            | pg_sys::F_NUMERIC_SUB
+            | pg_sys::F_NUMERIC_MUL => args.iter().all(|&arg| is_modest(arg, true)),
+            pg_sys::F_INT4DIV | pg_sys::F_FLOAT8DIV | pg_sys::F_NUMERIC_DIV => {
+                is_modest(args[0], true) && is_modest(args[1], false) && constant(args[1]).is_some()
+            }
+            pg_sys::F_NUMERIC_LT
+            | pg_sys::F_NUMERIC_LE
+            | pg_sys::F_NUMERIC_EQ
+            | pg_sys::F_NUMERIC_GE
+            | pg_sys::F_NUMERIC_GT
+            | pg_sys::F_FLOAT8_NUMERIC => true,
+            other => {
+                other < pg_sys::FirstNormalObjectId
+                    && pg_sys::get_func_leakproof(function)
+                    && pg_sys::func_strict(function)
+            }
+        }
+    }
+}
+
+/// Whether a constant is in the range, or is 0 if it may be; what is no constant has the distance in it.
+unsafe fn is_modest(node: *mut Node, may_be_zero: bool) -> bool {
+    // SAFETY: an expression; numbers are of the type that is asked for.
+    unsafe {
+        let Some(datum) = constant(node) else { return true };
+        let number = match pg_sys::exprType(node) {
+            pg_sys::INT4OID => f64::from(datum.value() as i32),
+            pg_sys::FLOAT8OID => f64::from_bits(datum.value() as u64),
+            _ => super::support::number(datum),
+        };
+        MODEST.contains(&number.abs()) || may_be_zero && number == 0.0
+    }
+}
