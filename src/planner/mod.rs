@@ -11,6 +11,8 @@
 //! 3. `hamming_within(a, b, radius)` offers the index condition `a <@ hamming_ball(b, radius)`, and the same
 //!    from the other side ([`support`]), and estimates how many rows that are ([`selectivity`]).
 //!
+//! `ORDER BY hamming_similarity(a, b) DESC` becomes `ORDER BY a <~> b` in the same hook ([`order`]).
+//!
 //! Step 1 calls this library, so the hook of step 2 is in place even in the first query of a session.
 
 pub(crate) mod cost;
@@ -18,6 +20,7 @@ mod exclusion;
 mod indexes;
 mod names;
 pub(crate) mod nodes;
+mod order;
 mod rewrite;
 pub(crate) mod selectivity;
 mod support;

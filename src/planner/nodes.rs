@@ -73,3 +73,23 @@ pub(crate) unsafe fn constant(node: *mut Node) -> Option<pg_sys::Datum> {
     let constant = unsafe { cast::<pg_sys::Const>(node, pg_sys::NodeTag::T_Const) }?;
     (!constant.constisnull).then_some(constant.constvalue)
 }
+
+/// A node with nothing in it but its tag.
+pub(crate) unsafe fn make<'a, T>(tag: pg_sys::NodeTag) -> &'a mut T {
+    // SAFETY: zeroed memory is how Postgres makes nodes; the tag is that of the struct, promised by the callers.
+    unsafe {
+        let node: *mut Node = pg_sys::palloc0(size_of::<T>()).cast();
+        (*node).type_ = tag;
+        &mut *node.cast()
+    }
+}
+
+pub(crate) unsafe fn is_not_null(node: *mut Node) -> *mut Node {
+    // SAFETY: the struct is that of the tag.
+    unsafe {
+        let test = make::<pg_sys::NullTest>(pg_sys::NodeTag::T_NullTest);
+        test.arg = node.cast();
+        test.nulltesttype = pg_sys::NullTestType::IS_NOT_NULL;
+        std::ptr::from_mut(test).cast()
+    }
+}

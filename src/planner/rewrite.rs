@@ -14,11 +14,12 @@ use pgrx::pg_sys::{self, Node, NodeTag};
 
 /// The B-tree families of the types that distances, similarities and their limits have or are cast to.
 const FAMILIES: [pg_sys::Oid; 3] = [pg_sys::INTEGER_BTREE_FAM_OID, FLOATS, pg_sys::Oid::from_u32(1988)];
-const FLOATS: pg_sys::Oid = pg_sys::Oid::from_u32(1970);
+pub(super) const FLOATS: pg_sys::Oid = pg_sys::Oid::from_u32(1970);
 /// Strategies of these families.
 const LESS: i32 = 1;
 pub(super) const LESS_OR_EQUAL: i32 = 2;
 pub(super) const EQUAL: i32 = 3;
+pub(super) const GREATER: i32 = 5;
 /// With the sides exchanged, strategy s is 6 - s.
 const EXCHANGED: i32 = 6;
 
@@ -50,6 +51,7 @@ unsafe extern "C-unwind" fn on_relation(
         // Partitions have the conditions of their parent, which were rewritten with it.
         if (*relation).reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
             change_conditions(&*(*root).parse, &mut |list| rewrite_and(list, &names));
+            super::order::rewrite_order(&mut *root, &*relation, &names);
         }
         super::exclusion::keep_comparisons(&*root, table, &*relation, &names);
         super::indexes::prepare(root, &*relation, &names);
@@ -223,7 +225,7 @@ unsafe fn without_cast(node: *mut Node) -> *mut Node {
 }
 
 /// The arguments of `hamming_similarity(a, b)`.
-unsafe fn similarity_of(node: *mut Node, names: &Names) -> Option<(*mut Node, *mut Node)> {
+pub(super) unsafe fn similarity_of(node: *mut Node, names: &Names) -> Option<(*mut Node, *mut Node)> {
     // SAFETY: an expression; the function has two arguments.
     unsafe {
         let call = cast::<pg_sys::FuncExpr>(node, NodeTag::T_FuncExpr)?;

@@ -37,6 +37,7 @@ my %shapes = (
 	'or' => 'SELECT id FROM document WHERE hamming(si, 42) <= 3 OR hamming(si, 43) <= 3',
 	'nearest' => 'SELECT id FROM document ORDER BY hamming(si, 42) LIMIT 3',
 	'similarity' => 'SELECT id FROM document WHERE hamming_similarity(si, 42) >= 0.96',
+	'nearest by similarity' => 'SELECT id FROM document ORDER BY hamming_similarity(si, 42) DESC NULLS LAST LIMIT 3',
 	'limit that is no integer' => 'SELECT id FROM document WHERE hamming(si, 42) <= 3.5',
 	'update' => 'UPDATE document SET si = si WHERE hamming(si, 42) <= 3',
 	'delete' => 'DELETE FROM document WHERE hamming(si, 42) <= 3');

@@ -1,4 +1,4 @@
--- limits that are similarities, or numbers of any type: plans, and the same answers as by scan
+-- limits that are similarities, or numbers of any type; sorting by similarity: plans, and the same answers as by scan
 CREATE TABLE document (id integer PRIMARY KEY, si bigint, sure bigint NOT NULL);
 INSERT INTO document
 SELECT i, CASE WHEN i % 100 <> 0 THEN hashint8extended(i / 50, 1) # (1::bigint << (i % 60)) # (1::bigint << (i % 7)) END, hashint8extended(i / 50, 2) # (1::bigint << (i % 60))
@@ -135,5 +135,85 @@ FROM unnest('{real, double precision, numeric}'::text[]) AS type,
 SELECT disagreements(comparison, type)
 FROM unnest('{real, double precision, numeric}'::text[]) AS type,
      unnest(ARRAY['1 - hamming(si, 42) / 64.0 >= $1', '(64 - hamming(si, 42)) / 64::float8 > $1', 'hamming_similarity(si, 42) * 64 >= $1', '7 * (hamming(si, 42) - 0.1) < $1']) AS comparison;
-DROP TABLE document, probe, at_distance, limits;
-DROP FUNCTION plan, disagreements;
+-- nearest by similarity: NULLs would come first, so that the column has to be declared NOT NULL, or a condition or NULLS LAST to exclude them
+SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(sure, 42) DESC LIMIT 3');
+SELECT plan('SELECT id, hamming_similarity(42, sure) AS s FROM document ORDER BY s DESC LIMIT 3');
+SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(si, 42) DESC NULLS LAST LIMIT 3');
+SELECT plan('SELECT id FROM document WHERE si IS NOT NULL ORDER BY hamming_similarity(si, 42) DESC LIMIT 3');
+SELECT plan('SELECT id, hamming_similarity(si, 42) AS s FROM document WHERE hamming_similarity(si, 42) >= 0.8 ORDER BY s DESC LIMIT 3');
+SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(sure, (SELECT min(si) FROM probe)) DESC LIMIT 3');
+SELECT plan('SELECT p.id, n.id FROM probe AS p, LATERAL (SELECT id FROM document ORDER BY hamming_similarity(sure, p.si) DESC LIMIT 2) AS n');
+SELECT plan('SELECT max(hamming_similarity(si, 42)) FROM document');
+SELECT plan('SELECT d.id FROM document AS d LEFT JOIN probe AS p ON p.id = d.id ORDER BY hamming_similarity(d.sure, 42) DESC LIMIT 3');
+SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(sure, 42) DESC FOR UPDATE LIMIT 3');
+SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(sure, 42) DESC FETCH FIRST 3 ROWS WITH TIES');
+SET plan_cache_mode = force_generic_plan;
+PREPARE nearest (bigint) AS SELECT id, hamming_similarity(sure, $1) AS s FROM document ORDER BY s DESC LIMIT 3;
+SELECT plan('EXECUTE nearest(42)');
+RESET plan_cache_mode;
+CREATE TABLE parted (id integer, si bigint NOT NULL) PARTITION BY RANGE (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (2000);
+CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (2000) TO (9000);
+INSERT INTO parted SELECT id, sure FROM document;
+CREATE INDEX ON parted USING hamming (si);
+ANALYZE parted;
+SELECT plan('SELECT id FROM parted ORDER BY hamming_similarity(si, 42) DESC LIMIT 3');
+SELECT plan('SELECT id FROM (SELECT id, si FROM document UNION ALL SELECT id, si FROM parted) AS u ORDER BY hamming_similarity(si, 42) DESC NULLS LAST LIMIT 3');
+-- the order of NULLs, and everything else that is sorted, is left as it is
+SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(si, 42) DESC LIMIT 3');
+SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(sure, 42) LIMIT 3');
+SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(sure, si) DESC LIMIT 3');
+SELECT plan('SELECT d.id FROM probe AS p LEFT JOIN document AS d ON p.id = d.id ORDER BY hamming_similarity(d.sure, 42) DESC LIMIT 3');
+SELECT plan('SELECT DISTINCT hamming_similarity(sure, 42) AS s FROM document ORDER BY s DESC LIMIT 3');
+SELECT plan('SELECT DISTINCT ON (hamming_similarity(sure, 42)) id FROM document ORDER BY hamming_similarity(sure, 42) DESC LIMIT 3');
+CREATE INDEX by_similarity ON document (hamming_similarity(sure, 42));
+SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(sure, 42) DESC LIMIT 3');
+DROP INDEX by_similarity;
+CREATE TABLE child () INHERITS (document);
+ALTER TABLE child ALTER sure DROP NOT NULL;
+INSERT INTO child VALUES (0);
+SELECT id FROM document ORDER BY hamming_similarity(sure, 42) DESC LIMIT 1;
+DROP TABLE child;
+-- orders, compared by index and by scan: similarities, and the ids where they decide
+CREATE FUNCTION order_disagreements(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    answers text[] := '{}';
+    answer text;
+    by_index boolean;
+BEGIN
+    FOREACH by_index IN ARRAY '{true, false}'::boolean[] LOOP
+        PERFORM set_config('enable_indexscan', by_index::text, true), set_config('enable_seqscan', (NOT by_index)::text, true), set_config('enable_sort', (NOT by_index)::text, true);
+        EXECUTE 'SELECT array_agg(q.*)::text FROM (' || CASE WHEN by_index THEN query ELSE replace(query, ' DESC', ' + 0 DESC') END || ') AS q' INTO answer;
+        answers := answers || answer;
+    END LOOP;
+    IF answers[1] IS DISTINCT FROM answers[2] THEN
+        RETURN NEXT query || ': ' || answers::text;
+    END IF;
+END $$;
+SELECT order_disagreements(format(query, q, n)) FROM unnest('{42, -1, NULL, 81985529216486895}'::bigint[]) AS q, unnest('{1, 30, 6000}'::integer[]) AS n, unnest(ARRAY[
+    'SELECT hamming_similarity(sure, %L) AS s FROM document ORDER BY hamming_similarity(sure, %1$L) DESC LIMIT %2$s',
+    'SELECT hamming_similarity(si, %L) AS s FROM document ORDER BY hamming_similarity(si, %1$L) DESC LIMIT %2$s',
+    'SELECT hamming_similarity(si, %L) AS s FROM document ORDER BY hamming_similarity(si, %1$L) DESC NULLS LAST LIMIT %2$s',
+    'SELECT hamming_similarity(si, %L) AS s FROM document WHERE si IS NOT NULL ORDER BY hamming_similarity(si, %1$L) DESC LIMIT %2$s',
+    'SELECT id, hamming_similarity(sure, (SELECT %L::bigint)) AS s FROM document ORDER BY hamming_similarity(sure, (SELECT %1$L::bigint)) DESC, id LIMIT %2$s',
+    'SELECT id, hamming_similarity(si, (SELECT %L::bigint)) AS s FROM document ORDER BY hamming_similarity(si, (SELECT %1$L::bigint)) DESC NULLS LAST, id LIMIT %2$s',
+    'SELECT hamming_similarity(si, %L) AS s FROM document ORDER BY hamming_similarity(si, %1$L) DESC NULLS LAST FETCH FIRST %2$s ROWS WITH TIES',
+    'SELECT p.id, s FROM probe AS p, LATERAL (SELECT hamming_similarity(sure, p.si # %L::bigint) AS s FROM document ORDER BY hamming_similarity(sure, p.si # %1$L::bigint) DESC LIMIT %2$s) AS n',
+    'SELECT d.id, hamming_similarity(d.sure, %L) AS s FROM probe AS p LEFT JOIN document AS d ON p.id = d.id + 1 ORDER BY hamming_similarity(d.sure, %1$L) DESC, p.id LIMIT %2$s',
+    'SELECT max(hamming_similarity(si, %L)) AS s FROM document']) AS query;
+-- the distance that is sorted by is nowhere seen
+CREATE FUNCTION most_similar(bigint) RETURNS float8 LANGUAGE sql STABLE AS $$ SELECT hamming_similarity(sure, $1) FROM document ORDER BY 1 DESC LIMIT 1 $$;
+SELECT most_similar(42), (SELECT * FROM most_similar(-1));
+SELECT ARRAY(SELECT hamming_similarity(sure, 42) FROM document ORDER BY 1 DESC LIMIT 3);
+CREATE TABLE copy AS SELECT hamming_similarity(sure, 42) AS s FROM document ORDER BY s DESC LIMIT 1;
+INSERT INTO copy SELECT hamming_similarity(sure, 42) AS s FROM document ORDER BY s DESC LIMIT 1;
+TABLE copy;
+(SELECT hamming_similarity(sure, 42) AS s FROM document ORDER BY s DESC LIMIT 1) UNION ALL (SELECT hamming_similarity(sure, -1) AS s FROM document ORDER BY s DESC LIMIT 1);
+BEGIN;
+DECLARE alike SCROLL CURSOR FOR SELECT hamming_similarity(sure, 42) AS s FROM document ORDER BY s DESC;
+FETCH 2 FROM alike;
+FETCH BACKWARD 1 FROM alike;
+COMMIT;
+DROP FUNCTION most_similar;
+DROP TABLE copy, document, probe, parted, at_distance, limits;
+DROP FUNCTION plan, disagreements, order_disagreements;
