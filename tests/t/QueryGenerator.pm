@@ -1,17 +1,11 @@
 # Random queries about distances, from a grammar. A production is text in which {name|argument|argument} stands for a
 # random production of that name, in which @1 and @2 are the arguments. Queries that begin with ORDERED have one order;
-# the rows of others are a multiset. {q}, {p}, {i}, {r} and {k} are values: a fingerprint, one that is not NULL, an integer
-# radius, a radius of any type, a number of rows. They are written into the query, or become parameters.
+# the rows of others are a multiset. {q}, {i}, {r} and {k} are values: a fingerprint, an integer radius, a radius of any
+# type, a number of rows. They are written into the query, or become parameters.
 package QueryGenerator;
 
 use strict;
 use warnings;
-
-# Faults that are known: their queries are generated once they are mended.
-our %MENDED = (
-	null_first => 0,    # order by two distances, the first NULL
-);
-$MENDED{$_} = 1 for split / /, $ENV{MENDED} // '';
 
 # The shapes of queries.
 my %shapes = (
@@ -37,9 +31,13 @@ my %shapes = (
 		'ORDERED SELECT {distance|a.si|{q}} AS d FROM {source} AS a ORDER BY d {direction} {limit}',
 		'SELECT count(*), max(s.d) FROM (SELECT {distance|a.si|{q}} AS d FROM {source} AS a {maybe_where|a} ORDER BY d LIMIT {k}) AS s',
 	],
+	most_similar => [
+		'ORDERED SELECT hamming_similarity(a.si, {q}) AS s FROM {source} AS a {maybe_where|a} ORDER BY s DESC NULLS LAST {limit}',
+		'ORDERED SELECT hamming_similarity(a.si, {q}) AS s, a.id FROM {source} AS a WHERE a.si IS NOT NULL ORDER BY s DESC, a.id {limit}',
+	],
 	nearest_by_two => [
-		'ORDERED SELECT {distance|a.si|{first}} AS d, {distance|a.si|{q}} AS e FROM {source} AS a {maybe_where|a} ORDER BY d, e {limit}',
-		'ORDERED SELECT {distance|a.si|{first}} AS d, {distance|a.other|{q}} AS e, a.id FROM {source} AS a ORDER BY d, e, a.id {limit}',
+		'ORDERED SELECT {distance|a.si|{q}} AS d, {distance|a.si|{q}} AS e FROM {source} AS a {maybe_where|a} ORDER BY d, e {limit}',
+		'ORDERED SELECT {distance|a.si|{q}} AS d, {distance|a.other|{q}} AS e, a.id FROM {source} AS a ORDER BY d, e, a.id {limit}',
 	],
 	join => [
 		'SELECT a.id, b.id FROM {few} AS a {join_type} {source} AS b ON {match|a|b} {maybe_where|a}',
@@ -68,7 +66,7 @@ my %shapes = (
 		'SELECT a.id, n.* FROM {few} AS a, LATERAL (SELECT count(*) AS c FROM {source} AS b WHERE {match|a|b}) AS n',
 	],
 	lateral_by_two => [
-		'SELECT a.id, n.* FROM (SELECT * FROM {few} AS g WHERE {present|g}) AS a {lateral_join} LATERAL (SELECT {distance|b.si|a.si} AS d, {distance|b.si|{q}} AS e FROM {source} AS b ORDER BY d, e LIMIT {k}) AS n ON true',
+		'SELECT a.id, n.* FROM {few} AS a {lateral_join} LATERAL (SELECT {distance|b.si|a.si} AS d, {distance|b.si|{q}} AS e FROM {source} AS b ORDER BY d, e LIMIT {k}) AS n ON true',
 	],
 	window => [
 		'SELECT a.id, count(*) OVER (PARTITION BY a.grp ORDER BY {distance|a.si|{q}}) FROM {source} AS a WHERE {where|a}',
@@ -117,16 +115,15 @@ my %parts = (
 	within => [
 		'{distance|@1|@2} <= {r}', '{distance|@1|@2} <= {r}', '{distance|@1|@2} < {r}', '{distance|@1|@2} = {r}', '{r} >= {distance|@1|@2}', '{r} > {distance|@1|@2}',
 		'{distance|@1|@2} BETWEEN {i} AND {r}', 'NOT {distance|@1|@2} > {r}', 'hamming_within(@1, @2, {i})', '@1 <@ hamming_ball(@2, {i})',
-		'hamming_ball(@2, {i}) @> @1', '{unindexed|@1|@2}',
+		'hamming_ball(@2, {i}) @> @1', 'hamming_similarity(@1, @2) >= {similarity}', '{similarity} < hamming_similarity(@1, @2)',
+		'1 - hamming(@1, @2) / 64.0 >= {similarity}', '{unindexed|@1|@2}',
 	],
 	unindexed => [
-		'hamming_similarity(@1, @2) >= {similarity}', '1 - hamming(@1, @2) / 64.0 >= {similarity}', 'hamming(@1, @2) = ANY (ARRAY[{i}, {i}]::integer[])',
+		'hamming(@1, @2) = ANY (ARRAY[{i}, {i}]::integer[])',
 		'EXISTS (SELECT FROM unnest(ARRAY[@2, 5]) AS one (of) WHERE {distance|@1|one.of} <= {r})',
 	],
 	similarity   => [ (0.9) x 4, 0.95, 0.75, 1, 2, -1, "'NaN'", 'NULL' ],
 	distance     => [ 'hamming(@1, @2)', 'hamming(@1, @2)', 'hamming(@2, @1)', '(@1 <~> @2)' ],
-	first        => [ $MENDED{null_first} ? '{q}' : '{p}' ],
-	present      => [ $MENDED{null_first} ? 'true' : '@1.si IS NOT NULL' ],
 	column       => [ 'si', 'si', 'other' ],
 	limit        => [ ('LIMIT {k}') x 10, ('LIMIT {k} OFFSET {k}') x 3, 'LIMIT -1', ('FETCH FIRST 7 ROWS WITH TIES') x 2, '' ],
 	direction    => [ 'DESC', 'NULLS FIRST', 'DESC NULLS LAST', 'ASC' ],
@@ -205,13 +202,13 @@ sub value
 {
 	my ($self, $type) = @_;
 	return pick(@rows) if $type eq 'rows';
-	return flip_bits(pick(@{ $self->{centers} }), int rand 4) if $type eq 'present' || $type eq 'fingerprint' && rand() < 0.7;
+	return flip_bits(pick(@{ $self->{centers} }), int rand 4) if $type eq 'fingerprint' && rand() < 0.7;
 	return $self->fingerprint if $type eq 'fingerprint';
 	return pick("'six'", "'99999999999'") if $type eq 'integer' && rand() < 0.005;
 	return pick(@{ $numbers{$type} });
 }
 
-my %sql_type = (rows => 'bigint', fingerprint => 'bigint', present => 'bigint');
+my %sql_type = (rows => 'bigint', fingerprint => 'bigint');
 
 # A value as it is written in SQL: as a number where that has the right type, or quoted.
 sub literal
@@ -230,7 +227,7 @@ sub literal
 sub produce
 {
 	my ($self, $query, $name, undef, @arguments) = @_;
-	my %types = (q => 'fingerprint', p => 'present', i => 'integer', k => 'rows',
+	my %types = (q => 'fingerprint', i => 'integer', k => 'rows',
 		r => pick(('integer') x 8, 'bigint', 'smallint', 'numeric', 'double precision'));
 	if ($types{$name})
 	{
