@@ -34,7 +34,7 @@ my %shapes = (
 	'join' => 'SELECT d.id FROM probe AS p JOIN document AS d ON hamming(p.si, d.si) <= 3',
 	'left join' => 'SELECT d.id FROM probe AS p LEFT JOIN document AS d ON hamming(d.si, p.si) BETWEEN 1 AND 3',
 	'not exists' => 'SELECT id FROM probe AS p WHERE NOT EXISTS (SELECT FROM document AS d WHERE hamming(p.si, d.si) <= 3 AND d.id <> p.id)',
-	'or' => 'SELECT id FROM document WHERE hamming(si, 42) <= 3 OR hamming(si, 43) <= 3',
+	'or' => 'SELECT id FROM document WHERE hamming(si, 42) <= 2 OR hamming(si, 43) <= 2',
 	'nearest' => 'SELECT id FROM document ORDER BY hamming(si, 42) LIMIT 3',
 	'similarity' => 'SELECT id FROM document WHERE hamming_similarity(si, 42) >= 0.96',
 	'nearest by similarity' => 'SELECT id FROM document ORDER BY hamming_similarity(si, 42) DESC NULLS LAST LIMIT 3',
