@@ -74,7 +74,8 @@ pub(super) unsafe extern "C-unwind" fn ambeginscan(
         let tree_leaves = leaves_in(pages.pages());
         let memory = scan_memory();
         let (centers, hits) = (Vec::new(), Vec::new());
-        let state = Scan { memory, pages, centers, search: None, tree_leaves, is_checked: false, hits, next: 0 };
+        let state =
+            Scan { memory, pages, centers, search: None, tree_leaves, is_checked: false, hits, next: 0 };
         (*scan).opaque = PgMemoryContexts::For(memory).leak_and_drop_on_delete(state).cast();
         if order_bys > 0 {
             let count = order_bys as usize;
