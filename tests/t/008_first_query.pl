@@ -43,7 +43,7 @@ my %shapes = (
 	'delete' => 'DELETE FROM document WHERE hamming(si, 42) <= 3');
 $shapes{'merge'} = 'MERGE INTO document AS d USING probe AS p ON hamming(d.si, p.si) <= 3
 	WHEN MATCHED THEN UPDATE SET si = p.si WHEN NOT MATCHED THEN DO NOTHING'
-  if $node->pg_version >= 15;
+  if server_major($node) >= 15;
 
 for my $kind ('gist (si gist_hamming_ops)', 'hamming (si)')
 {

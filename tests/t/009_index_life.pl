@@ -103,7 +103,7 @@ my %expected = map { $_ => answers($node, $by_scan, $_) } 'document', 'twin';
 my $upgraded = PostgreSQL::Test::Cluster->new('upgraded');
 $upgraded->init(extra => [ '--encoding', 'UTF8', '--locale', 'C' ]);
 $node->stop;
-my $bindir = $node->config_data('--bindir');
+my $bindir = bindir();
 chdir $node->basedir;
 command_ok(
 	[
