@@ -174,7 +174,8 @@ DROP TABLE grown;
 -- partial and expression indexes, more than one index
 CREATE INDEX partial ON document USING hamming (si) WHERE tenant_id = 5;
 DROP INDEX document_si_idx;
-EXPLAIN (COSTS OFF) SELECT id FROM document WHERE hamming(si, 42) <= 3 AND tenant_id = 5;
+-- (what is locked is filtered again; of the rest, some minor versions of Postgres filter by what the index implies, some do not)
+EXPLAIN (COSTS OFF) SELECT id FROM document WHERE hamming(si, 42) <= 3 AND tenant_id = 5 FOR UPDATE;
 -- no column of the index is needed here, and it is not scanned for itself
 SELECT count(*) FROM document WHERE tenant_id = 5;
 SELECT count(*) FROM document WHERE tenant_id = 5 AND hamming(si, :q) <= 24;
