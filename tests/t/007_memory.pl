@@ -12,7 +12,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE document AS SELECT repeat('w' || md5(i::text) || ' ', 10) AS body FROM generate_series(1, 1000) AS i});
 
 my $session = session($node, on_error_stop => 0);
-my $pid = $session->query('SELECT pg_backend_pid()');
+my $pid = ask($session, 'SELECT pg_backend_pid()');
 
 # Memory of the process that is no file, in kB.
 sub private_memory
@@ -48,7 +48,7 @@ for (
 	my $calls = "SELECT count($call) FROM document, generate_series(1, %d) AS n";
 	$session->query(sprintf $calls, 20);
 	my $before = private_memory();
-	is($session->query(sprintf $calls, $thousands), 1000 * $thousands, "$thousands thousand calls of $call");
+	is(ask($session, sprintf $calls, $thousands), 1000 * $thousands, "$thousands thousand calls of $call");
 	my $grown = private_memory() - $before;
 	cmp_ok($grown, '<', 1024, "memory grew by $grown kB");
 }
@@ -67,7 +67,7 @@ $session->query(q{
 	END $$});
 $session->query('SELECT fails(1000)');
 my $before = private_memory();
-is($session->query('SELECT fails(100000)'), 100000, 'a hundred thousand errors');
+is(ask($session, 'SELECT fails(100000)'), 100000, 'a hundred thousand errors');
 my $grown = private_memory() - $before;
 cmp_ok($grown, '<', 1024, "memory grew by $grown kB");
 
@@ -79,7 +79,7 @@ $session->query(q{
 		INSERT INTO seen SELECT $1, sum(used_bytes) FROM pg_backend_memory_contexts;
 		SELECT $1::bigint $$});
 $session->query('INSERT INTO excluded SELECT i, CASE WHEN i % 20000 = 1 THEN look(i) ELSE i END FROM generate_series(1, 60001) AS i');
-my $bytes = $session->query('SELECT max(bytes) FILTER (WHERE id = 60001) - max(bytes) FILTER (WHERE id = 20001) FROM seen');
+my $bytes = ask($session, 'SELECT max(bytes) FILTER (WHERE id = 60001) - max(bytes) FILTER (WHERE id = 20001) FROM seen');
 cmp_ok($bytes, '<', 200_000, "forty thousand scans in one statement left $bytes bytes");
 $session->quit;
 

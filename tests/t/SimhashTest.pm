@@ -9,7 +9,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(start_node start_again run_psql server_major bindir session patience SECONDS_OF_PATIENCE make_workload pgbench_scripts);
+our @EXPORT = qw(start_node start_again run_psql ask server_major bindir session patience SECONDS_OF_PATIENCE make_workload pgbench_scripts);
 
 # After how long a step counts as hanging. PostgreSQL's own modules know it as well, 14's by another name.
 use constant SECONDS_OF_PATIENCE => $ENV{PG_TEST_TIMEOUT_DEFAULT} || 180;
@@ -64,6 +64,13 @@ sub patience
 {
 	my ($seconds) = @_;
 	return IPC::Run::timeout($seconds + SECONDS_OF_PATIENCE);
+}
+
+# What a background session answers. The modules of older minor versions leave ends of lines and their separator in it.
+sub ask
+{
+	my ($session, $query) = @_;
+	return $session->query($query) =~ s/background_psql: QUERY_SEPARATOR//r =~ s/^\s+|\s+$//gr;
 }
 
 # What PostgreSQL 14's nodes cannot tell: the version of the server, and where the programs are.
