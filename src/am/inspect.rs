@@ -92,10 +92,12 @@ impl Opened {
             }
             let buffer = pg_sys::ReadBuffer(self.table, row.page());
             pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_SHARE as i32);
-            let page = pg_sys::BufferGetPage(buffer);
-            let is_there = (1..=pg_sys::PageGetMaxOffsetNumber(page)).contains(&row.place());
-            let is_dead =
-                is_there && (*pg_sys::PageGetItemId(page, row.place())).lp_flags() == pg_sys::LP_DEAD;
+            // (PostgreSQL's own functions for this are inline since 16, and so not in its library.)
+            let page = &*pg_sys::BufferGetPage(buffer).cast::<pg_sys::PageHeaderData>();
+            let bytes = usize::from(page.pd_lower).saturating_sub(size_of::<pg_sys::PageHeaderData>());
+            let items = page.pd_linp.as_slice(bytes / size_of::<pg_sys::ItemIdData>());
+            let item = usize::from(row.place()).checked_sub(1).and_then(|place| items.get(place));
+            let is_dead = item.is_some_and(|item| item.lp_flags() == pg_sys::LP_DEAD);
             pg_sys::UnlockReleaseBuffer(buffer);
             is_dead
         }
