@@ -29,7 +29,7 @@ help:
 	@echo 'make install           build, and put the extension where PG_CONFIG says'
 	@echo 'make uninstall         take it away again'
 	@echo 'make lint              formatting, clippy, and the rules of CONTRIBUTING.md'
-	@echo 'make bench             throughput of the algorithms, the same inside Postgres, and indexes (ONLY=index or dedup, ROWS=1000000)'
+	@echo 'make bench             throughput of the algorithms, the same inside Postgres, and indexes (ONLY=index, dedup or vacuum, ROWS=1000000)'
 	@echo 'make experiment        the experiment of the Similarity Index paper at ten times its size (DOCUMENTS, QUALITY, SEED, PEERS=0)'
 	@echo 'make check-all-pg      type-check against PostgreSQL 14 to 18'
 	@echo 'make check-cargo-pgrx  `cargo pgrx install` makes the same schema as `make install` (root)'
