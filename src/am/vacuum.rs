@@ -21,7 +21,13 @@ pub(super) unsafe extern "C-unwind" fn ambulkdelete(
             let mut tid = tid_of(row);
             is_dead.is_some_and(|is_dead| pg_sys::ffi::pg_guard_ffi_boundary(|| is_dead(&raw mut tid, state)))
         };
-        let (remaining, removed) = Index::new(&pages).vacuum(&mut is_dead);
+        let index = Index::new(&pages);
+        // CREATE INDEX CONCURRENTLY reports progress, unlike VACUUM: it wants to hear of each row, and removes none.
+        let (remaining, removed) = if (*info).report_progress {
+            (index.rows(&mut |row| _ = is_dead(row)), 0)
+        } else {
+            index.vacuum(&mut is_dead)
+        };
         (*result).num_index_tuples = remaining as f64;
         (*result).tuples_removed += removed as f64;
         result

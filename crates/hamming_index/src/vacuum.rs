@@ -9,7 +9,7 @@ use crate::key::{Key, NULLS, Row, TREES};
 use crate::page::{Edit, Page};
 use crate::probe::Probe;
 use crate::store::Store;
-use crate::tree::{Index, LEAVES_AT_A_TIME, root};
+use crate::tree::{Index, LEAVES_AT_A_TIME, Walk, root};
 
 /// Neighbours are merged when they fill at most this share of a page together, in percent. Less than full, so
 /// that the next insert does not split them again.
@@ -41,6 +41,22 @@ impl<S: Store> Index<'_, S> {
             self.tidy_from(tree, 1);
         }
         (remaining, removed)
+    }
+
+    /// Passes every row once, and returns how many there are.
+    pub fn rows(&self, visit: &mut dyn FnMut(Row)) -> u64 {
+        let mut rows = 0;
+        for tree in [0, NULLS] {
+            let mut walk = Walk::From(Key::FIRST);
+            while let Walk::From(key) = walk {
+                self.store.check_for_interrupts();
+                walk = self.entries(tree, key, &mut |entry| {
+                    rows += 1;
+                    visit(entry.row);
+                });
+            }
+        }
+        rows
     }
 
     /// Removes what is dead from all leaves of a tree, and merges small ones while they are at hand.
@@ -89,7 +105,13 @@ impl<S: Store> Index<'_, S> {
                 sweep.small.push(key);
             }
         }
-        if next < parent.len() { Some(parent.key(next)) } else { end }
+        if next == parent.len() {
+            return end;
+        }
+        if parent.key(next) <= from {
+            self.store.corrupted(root(tree), "keys above the leaves of its tree are out of order");
+        }
+        Some(parent.key(next))
     }
 
     /// Goes through a tree that is one leaf. If it has grown in between, begins again.
