@@ -15,6 +15,9 @@ use pgrx::pg_sys::{self, Node, NodeTag};
 /// The B-tree families of the types that distances, similarities and their limits have or are cast to.
 const FAMILIES: [pg_sys::Oid; 3] = [pg_sys::INTEGER_BTREE_FAM_OID, FLOATS, pg_sys::Oid::from_u32(1988)];
 pub(super) const FLOATS: pg_sys::Oid = pg_sys::Oid::from_u32(1970);
+/// The types of limits that we know: of distances and similarities, and of distances alone.
+const FLOAT_TYPES: [pg_sys::Oid; 2] = [pg_sys::FLOAT4OID, pg_sys::FLOAT8OID];
+const OTHER_TYPES: [pg_sys::Oid; 4] = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID, pg_sys::NUMERICOID];
 /// Strategies of these families.
 const LESS: i32 = 1;
 pub(super) const LESS_OR_EQUAL: i32 = 2;
@@ -123,7 +126,7 @@ unsafe fn rewrite_and(list: *mut pg_sys::List, names: &Names) -> *mut pg_sys::Li
             rewrite_within(condition, names);
             let Some(Rewritten { within, replaces }) = Rewritten::of(condition, names) else { continue };
             // Both stand here already: see `exclusion`.
-            if pg_sys::list_member(all, within.cast()) {
+            if is_member(all, within) {
                 continue;
             }
             if replaces {
@@ -134,6 +137,20 @@ unsafe fn rewrite_and(list: *mut pg_sys::List, names: &Names) -> *mut pg_sys::Li
         }
     }
     all
+}
+
+/// Whether a condition is in the list, whichever of its two fingerprints comes first.
+unsafe fn is_member(list: *mut pg_sys::List, within: *mut Node) -> bool {
+    // SAFETY: a call of hamming_within, or an equality, in nodes of our own.
+    unsafe {
+        let exchanged = copy(within);
+        if let Some(call) = cast::<pg_sys::FuncExpr>(exchanged, NodeTag::T_FuncExpr) {
+            elements(call.args).swap(0, 1);
+        } else if let Some(equality) = cast::<pg_sys::OpExpr>(exchanged, NodeTag::T_OpExpr) {
+            elements(equality.args).swap(0, 1);
+        }
+        pg_sys::list_member(list, within.cast()) || pg_sys::list_member(list, exchanged.cast())
+    }
 }
 
 /// What is below AND and OR.
@@ -265,7 +282,11 @@ impl Comparison {
             // With `=` both conditions stay, and what is volatile, or may be, would be evaluated twice.
             let is_volatile = strategy == EQUAL
                 && (pg_sys::contain_volatile_functions(node) || pg_sys::contain_subplans(node));
-            let is_known = [LESS, LESS_OR_EQUAL, EQUAL].contains(&strategy);
+            // Others may have added types of their own to the families.
+            let type_ = pg_sys::exprType(limit);
+            let is_number =
+                FLOAT_TYPES.contains(&type_) || !measured.is_similarity && OTHER_TYPES.contains(&type_);
+            let is_known = is_number && [LESS, LESS_OR_EQUAL, EQUAL].contains(&strategy);
             (is_known && !is_null && !is_volatile).then_some(Self { measured, strategy, limit })
         }
     }

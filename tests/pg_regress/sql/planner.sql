@@ -282,6 +282,8 @@ SELECT plan('SELECT id FROM rings WHERE hamming(si, 0) = 0');
 SELECT plan('SELECT id FROM rings WHERE hamming(si, 0) <= 2 OR hamming(si, 0) > 30');
 SELECT plan('SELECT id FROM rings WHERE hamming(si, 42) <= 5');
 SELECT plan('SELECT r.id FROM rings AS r, probe AS p WHERE hamming(r.si, 0) <= 5 AND hamming(p.si, 42) <= 5');
+SELECT plan('SELECT r.id FROM rings AS r, probe AS p WHERE hamming(0, r.si) <= 5 AND hamming(p.si, 42) <= 5');
+SELECT plan('SELECT r.id FROM probe AS p, rings AS r WHERE hamming(0, r.si) <= 5 AND hamming(p.si, 42) <= 5');
 SELECT plan('UPDATE rings SET id = 0 WHERE hamming(si, 0) <= 5');
 SELECT count(*), count(*) = (SELECT count(*) FROM (SELECT si FROM rings OFFSET 0) AS s WHERE bit_count(si::bit(64)) <= 5) AS same FROM rings WHERE hamming(si, 0) <= 5;
 SELECT estimate('SELECT id FROM rings WHERE hamming(si, 0) <= 5') > 1 AS some;

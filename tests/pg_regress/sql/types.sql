@@ -81,6 +81,14 @@ INSERT INTO other_types (si) VALUES (5);
 SELECT count(*) FROM other_types WHERE si = 5::bigint;
 CREATE INDEX ON other_types USING hamming (si);
 ALTER OPERATOR FAMILY hamming_ops USING hamming DROP OPERATOR 1 (bigint, bigint), OPERATOR 3 (bigint, bigint);
+-- an operator for other numbers that is added to a family of Postgres's
+CREATE FUNCTION at_most(integer, oid) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1::bigint <= $2::bigint';
+CREATE OPERATOR <=<= (LEFTARG = integer, RIGHTARG = oid, FUNCTION = at_most);
+ALTER OPERATOR FAMILY integer_ops USING btree ADD OPERATOR 2 <=<= (integer, oid);
+SELECT count(*) = (SELECT count(si) FROM other_types) AS all FROM other_types WHERE hamming(si, 42) <=<= 4000000000::oid;
+ALTER OPERATOR FAMILY integer_ops USING btree DROP OPERATOR 2 (integer, oid);
+DROP OPERATOR <=<= (integer, oid);
+DROP FUNCTION at_most;
 -- aggregates with our functions
 CREATE AGGREGATE bad_final (text, text) (SFUNC = string_agg_transfn, STYPE = internal, FINALFUNC = simhash_agg_final);
 CREATE AGGREGATE bad_mix (bigint) (SFUNC = int8_avg_accum, STYPE = internal, FINALFUNC = simhash_agg_serialize);
