@@ -213,7 +213,7 @@ pub(crate) fn decimal_fingerprint(number: &str) -> SqlError {
     report(Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, format!("invalid fingerprint: {}", quote(number)))
         .set_detail(format!("It is not a whole number from {} to {}.", i64::MIN, u64::MAX))
         .set_hint(
-            "Fingerprints are numbers of 64 bits; one that was a floating-point number has lost the lowest.",
+            "Fingerprints are numbers of 64 bits; one that was a floating-point number has lost its lowest bits.",
         )
 }
 
