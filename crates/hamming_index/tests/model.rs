@@ -383,3 +383,20 @@ fn damage_is_found() {
     assert!(problems.iter().any(|problem| problem.contains("is in band 0, not in band 1")), "{problems:?}");
     assert!(problems.iter().any(|problem| problem.contains("is in band 1, not in band 0")), "{problems:?}");
 }
+
+/// It would come back to the same leaves for ever.
+#[test]
+fn vacuum_ends_where_keys_are_out_of_order() {
+    let rows: Vec<_> = (0..20_000).map(|n| (Some(scattered(u64::from(n))), row(n))).collect();
+    // Leaves that are too full to be merged.
+    let mut memory = Memory::built(5_000, &rows, 40, 10_000);
+    // The key of the first child after those that are looked at together.
+    memory.damage(0, 24 + 8 * 16, &[0; 8]);
+    let mut asked = 0;
+    let mut is_dead = |_| {
+        asked += 1;
+        false
+    };
+    assert!(memory.cancelled_after(1000, || memory.index().vacuum(&mut is_dead)), "it says what is wrong");
+    assert!(asked < rows.len(), "asked {asked} times");
+}
