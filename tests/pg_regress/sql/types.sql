@@ -79,7 +79,10 @@ SELECT count(*) FROM other_types WHERE si <@@ 5;
 SELECT count(*) FROM other_types WHERE si < 5::bigint;
 INSERT INTO other_types (si) VALUES (5);
 SELECT count(*) FROM other_types WHERE si = 5::bigint;
+-- (since PostgreSQL 17 the DETAIL names the operator's schema)
+\set VERBOSITY terse
 CREATE INDEX ON other_types USING hamming (si);
+\set VERBOSITY default
 ALTER OPERATOR FAMILY hamming_ops USING hamming DROP OPERATOR 1 (bigint, bigint), OPERATOR 3 (bigint, bigint);
 -- an operator for other numbers that is added to a family of Postgres's
 CREATE FUNCTION at_most(integer, oid) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1::bigint <= $2::bigint';
