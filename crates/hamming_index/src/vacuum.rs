@@ -15,24 +15,22 @@ use crate::tree::{Index, LEAVES_AT_A_TIME, Walk, root};
 /// that the next insert does not split them again.
 const MERGE_SHARE: usize = 60;
 
-/// What has been seen of a tree.
-#[derive(Default)]
-struct Sweep {
-    remaining: u64,
-    removed: u64,
-    /// Where the last leaf begins, and how many entries it has.
-    last: Option<(Key, usize)>,
-    /// Leaves that may be merged with their right neighbour.
-    small: Vec<Key>,
-}
-
 impl<S: Store> Index<'_, S> {
     /// Removes all rows of which it is said that they are dead, and tidies up. Returns how many remain, and
     /// how many were removed.
     pub fn vacuum(&self, is_dead: &mut dyn FnMut(Row) -> bool) -> (u64, u64) {
         let (mut remaining, mut removed) = (0, 0);
         for tree in 0..TREES as u8 {
-            let sweep = self.sweep(tree, is_dead);
+            let mut sweep = Sweep {
+                index: self,
+                tree,
+                is_dead: &mut *is_dead,
+                remaining: 0,
+                removed: 0,
+                last: None,
+                small: Vec::new(),
+            };
+            sweep.run();
             // Every band has the same rows.
             if tree == 0 || tree == NULLS {
                 remaining += sweep.remaining;
@@ -57,96 +55,6 @@ impl<S: Store> Index<'_, S> {
             }
         }
         rows
-    }
-
-    /// Removes what is dead from all leaves of a tree, and merges small ones while they are at hand.
-    ///
-    /// An entry that is moved meanwhile stays in the range of keys that it was in, so none is passed over.
-    fn sweep(&self, tree: u8, is_dead: &mut dyn FnMut(Row) -> bool) -> Sweep {
-        let mut sweep = Sweep::default();
-        let mut from = Some(Key::FIRST);
-        while let Some(key) = from {
-            from = self.sweep_some(tree, key, &mut sweep, is_dead);
-            for small in std::mem::take(&mut sweep.small) {
-                self.merge(tree, 0, small);
-            }
-            self.store.check_for_interrupts();
-        }
-        sweep
-    }
-
-    /// Goes through some leaves under one parent, from the key on. Returns where the next one begins.
-    fn sweep_some(
-        &self,
-        tree: u8,
-        from: Key,
-        sweep: &mut Sweep,
-        is_dead: &mut dyn FnMut(Row) -> bool,
-    ) -> Option<Key> {
-        let (parent, end) = self.descend(tree, 1, from);
-        if parent.level() == 0 {
-            drop(parent);
-            return self.sweep_root(tree, from, sweep, is_dead);
-        }
-        if self.store.is_slow() {
-            self.prefetch(&parent, from, &Probe::ALL);
-        }
-        let first = parent.child_of(from);
-        let next = parent.len().min(first + LEAVES_AT_A_TIME);
-        for index in first..next {
-            let low = if index == first { from } else { parent.key(index) };
-            let mut leaf = self.store.lock_in_passing(parent.child(index));
-            self.check(&leaf, parent.child(index), tree, Some(0));
-            self.clean(&mut leaf, low, sweep, is_dead);
-            let entries = leaf.len();
-            if let Some((key, before)) = sweep.last.replace((low, entries))
-                && is_small(before + entries, leaf.capacity())
-            {
-                sweep.small.push(key);
-            }
-        }
-        if next == parent.len() {
-            return end;
-        }
-        if parent.key(next) <= from {
-            self.store.corrupted(root(tree), "keys above the leaves of its tree are out of order");
-        }
-        Some(parent.key(next))
-    }
-
-    /// Goes through a tree that is one leaf. If it has grown in between, begins again.
-    fn sweep_root(
-        &self,
-        tree: u8,
-        from: Key,
-        sweep: &mut Sweep,
-        is_dead: &mut dyn FnMut(Row) -> bool,
-    ) -> Option<Key> {
-        let mut root = self.lock_root(tree);
-        if root.level() > 0 {
-            return Some(from);
-        }
-        self.clean(&mut root, from, sweep, is_dead);
-        None
-    }
-
-    /// Removes what is dead from a leaf. What lies below the key was counted before.
-    fn clean(
-        &self,
-        leaf: &mut S::Exclusive<'_>,
-        from: Key,
-        sweep: &mut Sweep,
-        is_dead: &mut dyn FnMut(Row) -> bool,
-    ) {
-        let stays: Vec<bool> = leaf.keys().map(|entry| !is_dead(entry.row)).collect();
-        sweep.remaining +=
-            leaf.keys().zip(&stays).filter(|&(entry, &stays)| stays && entry >= from).count() as u64;
-        let dead = stays.iter().filter(|&&stays| !stays).count();
-        if dead > 0 {
-            sweep.removed += dead as u64;
-            let edit = leaf.keeping(&stays);
-            self.store.commit(&mut [(leaf, edit)]);
-        }
     }
 
     /// Merges neighbours that have become small, and lowers trees that have become too high.
@@ -246,6 +154,92 @@ impl<S: Store> Index<'_, S> {
         drop(root);
         self.store.release(child);
         true
+    }
+}
+
+/// A walk through a tree.
+struct Sweep<'a, 's, S> {
+    index: &'a Index<'s, S>,
+    tree: u8,
+    is_dead: &'a mut dyn FnMut(Row) -> bool,
+    remaining: u64,
+    removed: u64,
+    /// Where the last leaf begins, and how many entries it has.
+    last: Option<(Key, usize)>,
+    /// Leaves that may be merged with their right neighbour.
+    small: Vec<Key>,
+}
+
+impl<S: Store> Sweep<'_, '_, S> {
+    /// Removes what is dead from all leaves, and merges small ones while they are at hand.
+    ///
+    /// An entry that is moved meanwhile stays in the range of keys that it was in, so none is passed over.
+    fn run(&mut self) {
+        let mut from = Some(Key::FIRST);
+        while let Some(key) = from {
+            from = self.some_leaves(key);
+            for small in std::mem::take(&mut self.small) {
+                self.index.merge(self.tree, 0, small);
+            }
+            self.index.store.check_for_interrupts();
+        }
+    }
+
+    /// Goes through some leaves under one parent, from the key on. Returns where the next one begins.
+    fn some_leaves(&mut self, from: Key) -> Option<Key> {
+        let Index { store } = *self.index;
+        let (parent, end) = self.index.descend(self.tree, 1, from);
+        if parent.level() == 0 {
+            drop(parent);
+            return self.root(from);
+        }
+        if store.is_slow() {
+            self.index.prefetch(&parent, from, &Probe::ALL);
+        }
+        let first = parent.child_of(from);
+        let next = parent.len().min(first + LEAVES_AT_A_TIME);
+        for index in first..next {
+            let low = if index == first { from } else { parent.key(index) };
+            let mut leaf = store.lock_in_passing(parent.child(index));
+            self.index.check(&leaf, parent.child(index), self.tree, Some(0));
+            self.clean(&mut leaf, low);
+            let entries = leaf.len();
+            if let Some((key, before)) = self.last.replace((low, entries))
+                && is_small(before + entries, leaf.capacity())
+            {
+                self.small.push(key);
+            }
+        }
+        if next == parent.len() {
+            return end;
+        }
+        if parent.key(next) <= from {
+            store.corrupted(root(self.tree), "keys above the leaves of its tree are out of order");
+        }
+        Some(parent.key(next))
+    }
+
+    /// Goes through a tree that is one leaf. If it has grown in between, begins again.
+    fn root(&mut self, from: Key) -> Option<Key> {
+        let mut root = self.index.lock_root(self.tree);
+        if root.level() > 0 {
+            return Some(from);
+        }
+        self.clean(&mut root, from);
+        None
+    }
+
+    /// Removes what is dead from a leaf. What lies below the key was counted before.
+    fn clean(&mut self, leaf: &mut S::Exclusive<'_>, from: Key) {
+        let stays: Vec<bool> = leaf.keys().map(|entry| !(self.is_dead)(entry.row)).collect();
+        self.remaining +=
+            leaf.keys().zip(&stays).filter(|&(entry, &stays)| stays && entry >= from).count() as u64;
+        let dead = stays.iter().filter(|&&stays| !stays).count();
+        if dead > 0 {
+            self.removed += dead as u64;
+            let edit = leaf.keeping(&stays);
+            self.index.store.commit(&mut [(leaf, edit)]);
+        }
     }
 }
 
