@@ -22,6 +22,7 @@ pub(crate) fn is_ours(function: Oid, symbol: &CStr) -> bool {
         let source = pg_sys::SysCacheGetAttr(cache, row, column, &raw mut is_null);
         let source = pg_sys::text_to_cstring(source.cast_mut_ptr());
         let is_ours = (*form).prolang.to_u32() == C_LANGUAGE && CStr::from_ptr(source) == symbol;
+        pg_sys::pfree(source.cast());
         pg_sys::ReleaseSysCache(row);
         is_ours
     }
