@@ -1,11 +1,11 @@
 //! `sql/ball.sql`: the type `hamming_ball`, all fingerprints within a radius of a center.
 
 use crate::pg::call::{allocate, pg_function};
+use crate::pg::encoding;
 use crate::pg::error;
-use crate::pg::text;
+use hamming::within;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
-use simhash_core::hamming::within;
 use std::ffi::CStr;
 use std::str::FromStr;
 
@@ -56,7 +56,7 @@ pg_function!(
     pg_finfo_hamming_ball_in,
     fn hamming_ball_in(call) {
         // SAFETY: the input function of a type is called with a C string.
-        let text = text::for_message(unsafe { CStr::from_ptr(call.pointer(0)) });
+        let text = encoding::for_message(unsafe { CStr::from_ptr(call.pointer(0)) });
         allocate(text.parse::<Ball>().map_err(|()| error::ball_syntax(&text)).unwrap_or_report())
     }
 );

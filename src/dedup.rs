@@ -1,17 +1,19 @@
 //! `sql/dedup.sql`: which rows of a table are near-duplicates of which.
 
 use crate::pg::call::pg_function;
-use crate::pg::error::{self, SqlError};
+use crate::pg::encoding;
+use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
+use crate::pg::report::{self, SqlError};
 use crate::pg::rows::Rows;
-use crate::pg::text;
 use crate::pg::window::Partition;
+use hamming::clusters::{self, Linkage};
+use hamming::distance;
+use hamming::near_pairs::near_pairs;
+use limits::OutOfMemory;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{Array, FromDatum, IntoDatum, pg_extern, pg_sys};
-use simhash_core::clusters::{self, Linkage, Progress};
-use simhash_core::near_pairs::near_pairs;
-use simhash_core::{OutOfMemory, OutOfRange, hamming};
 use std::collections::HashMap;
 
 /// Comparisons of ids between two looks at interrupts.
@@ -30,7 +32,8 @@ impl Fingerprints {
             return Err(error::too_many_fingerprints(rows));
         }
         let mut new = Self::default();
-        let no_memory = |_| error::out_of_memory(rows * (size_of::<u64>() + size_of::<u32>()));
+        let bytes = rows * (size_of::<u64>() + size_of::<u32>());
+        let no_memory = |_| report::problem(OutOfMemory(bytes));
         new.values.try_reserve_exact(rows).map_err(no_memory)?;
         new.rows.try_reserve_exact(rows).map_err(no_memory)?;
         Ok(new)
@@ -76,8 +79,8 @@ impl Fingerprints {
         linkage: Linkage,
     ) -> Result<Vec<u32>, SqlError> {
         let mut reporter = Reporter::new(function, self.values.len());
-        let found = clusters::keepers(&self.values, radius, linkage, &mut |progress| reporter.tell(progress))
-            .map_err(|error| error::out_of_memory(error.0))?;
+        let found =
+            clusters::keepers(&self.values, radius, linkage, &mut reporter).map_err(report::problem)?;
         let mut keepers: Vec<u32> = (0..rows as u32).collect();
         for (&row, &keeper) in self.rows.iter().zip(&found) {
             keepers[row as usize] = self.rows[keeper as usize];
@@ -87,14 +90,11 @@ impl Fingerprints {
 }
 
 fn check_radius(radius: i32) -> Result<u32, SqlError> {
-    u32::try_from(radius)
-        .ok()
-        .filter(|&radius| radius <= hamming::BITS)
-        .ok_or_else(|| error::out_of_range(OutOfRange::new("radius", radius, 0, hamming::BITS.into())))
+    hamming::RADIUS.of(radius).map_err(report::problem)
 }
 
 fn parse_linkage(name: &[u8]) -> Result<Linkage, SqlError> {
-    text::to_utf8(name)?.parse().map_err(error::linkage)
+    encoding::to_utf8(name)?.parse().map_err(report::problem)
 }
 
 /// The ids of an array, and as many fingerprints.
@@ -143,16 +143,15 @@ fn hamming_pairs(
     // SAFETY: declared so in `sql/dedup.sql`.
     let mut rows = unsafe { Rows::of(call) }?;
     let mut reporter = Reporter::new("hamming_pairs", given.values.len());
-    let mut heartbeat = |share| reporter.tell(Progress { pass: 1, share });
-    near_pairs(&given.values, radius, &mut heartbeat, &mut |a, b| {
+    near_pairs(&given.values, radius, &mut reporter, &mut |a, b| {
         check_for_interrupts();
-        let distance = hamming::distance(given.values[a as usize], given.values[b as usize]);
+        let distance = distance(given.values[a as usize], given.values[b as usize]);
         let id = |place: u32| ids[given.rows[place as usize] as usize];
         let (a, b) = (id(a).min(id(b)), id(a).max(id(b)));
         rows.put([a.into_datum(), b.into_datum(), (distance as i32).into_datum()]);
         Ok::<(), OutOfMemory>(())
     })
-    .map_err(|error| error::out_of_memory(error.0))
+    .map_err(report::problem)
 }
 
 /// The clusters of a partition, and the keys of the keepers of members that have been passed.

@@ -1,15 +1,17 @@
 //! `sql/explain.sql`: what fingerprints come from.
 
 use crate::pg::call::{Call, pg_function};
-use crate::pg::error::{self, SqlError};
+use crate::pg::encoding;
+use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::text;
+use crate::pg::report::{self, SqlError};
 use crate::simhash::parse_scheme;
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{name, pg_extern, pg_sys};
-use simhash_core::{DESCRIPTIONS, EXAMPLE, explain};
 use std::ffi::CString;
+use text::features::{DESCRIPTIONS, EXAMPLE};
+use text::fingerprint::explain;
 
 #[pg_extern(sql = false)]
 #[expect(clippy::type_complexity, reason = "a row")]
@@ -23,12 +25,12 @@ fn simhash_features(
     >,
     SqlError,
 > {
-    let scheme = parse_scheme(&text::to_utf8(scheme)?)?;
-    let features = explain::features(&text::to_utf8(doc)?, scheme, &mut check_for_interrupts);
-    let rows = features.map_err(error::too_many_features)?.into_iter().map(|feature| {
+    let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
+    let features = explain::features(&encoding::to_utf8(doc)?, scheme, &mut check_for_interrupts);
+    let rows = features.map_err(report::problem)?.into_iter().map(|feature| {
         let occurrences = i32::try_from(feature.occurrences).unwrap_or(i32::MAX);
         (
-            text::to_database(text::or_escaped(feature.text)).unwrap_or_report(),
+            encoding::to_database(encoding::or_escaped(feature.text)).unwrap_or_report(),
             1.0,
             feature.hash as i64,
             occurrences,
@@ -47,13 +49,13 @@ pg_function!(
 fn explain_as_jsonb(call: Call) -> Result<pg_sys::Datum, SqlError> {
     // SAFETY: the function is declared with three arguments of type text, and STRICT.
     let [a, b, scheme] = std::array::from_fn(|index| unsafe { call.text(index) });
-    let scheme = parse_scheme(&text::to_utf8(scheme)?)?;
-    let (a, b) = (text::to_utf8(a)?, text::to_utf8(b)?);
+    let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
+    let (a, b) = (encoding::to_utf8(a)?, encoding::to_utf8(b)?);
     let mut explanation =
-        explain::explain(&a, &b, scheme, &mut check_for_interrupts).map_err(error::too_many_features)?;
-    explanation.rewrite_features(text::or_escaped);
+        explain::explain(&a, &b, scheme, &mut check_for_interrupts).map_err(report::problem)?;
+    explanation.rewrite_features(encoding::or_escaped);
     let json = serde_json::to_string(&explanation).map_err(|_| error::no_json())?;
-    let json = CString::new(text::to_database(json)?).map_err(|_| error::no_json())?;
+    let json = CString::new(encoding::to_database(json)?).map_err(|_| error::no_json())?;
     // SAFETY: the input function of jsonb reads a string in the encoding of the database, and returns a new value.
     let jsonb = unsafe {
         pgrx::direct_function_call_as_datum(pg_sys::jsonb_in, &[Some(pg_sys::Datum::from(json.as_ptr()))])

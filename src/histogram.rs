@@ -1,16 +1,12 @@
 //! `sql/histogram.sql`: which radius suits a table.
 
-use crate::pg::error::{self, SqlError};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::query::Column;
+use crate::pg::report::{self, SqlError};
+use hamming::calibration::{Calibration, Level, SAMPLE};
 use pgrx::iter::TableIterator;
 use pgrx::{name, pg_extern, pg_sys};
-use simhash_core::OutOfRange;
-use simhash_core::calibration::{Calibration, Level};
 use std::ffi::CStr;
-
-/// A larger sample takes minutes, and says no more.
-const MAX_SAMPLE: i32 = 100_000;
 
 #[pg_extern(sql = false)]
 #[expect(clippy::type_complexity, reason = "a row")]
@@ -32,9 +28,7 @@ fn hamming_histogram(
     >,
     SqlError,
 > {
-    if !(2..=MAX_SAMPLE).contains(&sample) {
-        return Err(error::out_of_range(OutOfRange::new("sample", sample, 2, MAX_SAMPLE.into())));
-    }
+    let sample = SAMPLE.of(sample).map_err(report::problem)?;
     let column = Column::of(relation, column)?;
     let fingerprints = |values: &[i64]| -> Vec<u64> { values.iter().map(|&value| value as u64).collect() };
     let mut sampled = Vec::new();

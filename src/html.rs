@@ -1,13 +1,13 @@
 //! `sql/html.sql`: the text of documents in HTML.
 
-use crate::pg::error::{self, SqlError};
+use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::text;
+use crate::pg::report::{self, SqlError};
 use pgrx::pg_extern;
-use simhash_core::html;
+use text::html;
 
 #[pg_extern(sql = false)]
 fn extract_text(html: &[u8]) -> Result<Vec<u8>, SqlError> {
-    let extracted = html::extract_text(&text::to_utf8(html)?, &mut check_for_interrupts);
-    text::to_database(extracted.map_err(error::html)?)
+    let extracted = html::extract_text(&encoding::to_utf8(html)?, &mut check_for_interrupts);
+    encoding::to_database(extracted.map_err(report::problem)?)
 }

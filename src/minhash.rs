@@ -1,12 +1,13 @@
 //! `sql/minhash.sql`: MinHash signatures.
 
-use crate::pg::error::{self, SqlError};
+use crate::pg::encoding;
+use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::text;
+use crate::pg::report::{self, SqlError};
 use crate::simhash::parse_scheme;
 use pgrx::{Array, pg_extern};
-use simhash_core::minhash::{self, MinHasher};
 use std::cell::RefCell;
+use text::sketch::minhash::{self, MinHasher};
 
 thread_local! {
     /// Kept from row to row.
@@ -15,10 +16,11 @@ thread_local! {
 
 #[pg_extern(sql = false)]
 fn minhash_of(doc: &[u8], hashes: i32, scheme: &[u8]) -> Result<Option<Vec<i32>>, SqlError> {
-    let scheme = parse_scheme(&text::to_utf8(scheme)?)?;
-    let doc = text::to_utf8(doc)?;
+    let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
+    let hashes = minhash::HASHES.of(hashes).map_err(report::problem)?;
+    let doc = encoding::to_utf8(doc)?;
     HASHER.with_borrow_mut(|hasher| {
-        hasher.signature(&doc, hashes.into(), scheme, &mut check_for_interrupts).map_err(error::out_of_range)
+        hasher.signature(&doc, hashes, scheme, &mut check_for_interrupts).map_err(report::problem)
     })
 }
 
@@ -33,7 +35,8 @@ fn minhash_similarity(a: Array<'_, i32>, b: Array<'_, i32>) -> Result<Option<f64
 
 #[pg_extern(sql = false)]
 fn minhash_bands(signature: Array<'_, i32>, bands: i32) -> Result<Vec<i64>, SqlError> {
-    minhash::bands(values(&signature)?, bands.into()).map_err(error::bands)
+    let bands = minhash::BANDS.of(bands).map_err(report::problem)?;
+    minhash::bands(values(&signature)?, bands).map_err(report::problem)
 }
 
 fn values<'a>(signature: &'a Array<'_, i32>) -> Result<&'a [i32], SqlError> {

@@ -1,16 +1,17 @@
 //! `sql/passage.sql`: text that comes twice.
 
-use crate::pg::error::{self, SqlError};
+use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::text;
+use crate::pg::report::{self, SqlError};
+use limits::Problem;
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{name, pg_extern};
-use simhash_core::passages;
-use simhash_core::recursive::{self, RecursiveShingler, Shingle};
-use simhash_core::sample::Sample;
 use std::collections::VecDeque;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
+use text::passage::recursive::{self, RecursiveShingler, Shingle};
+use text::passage::{self, MIN_LENGTH};
+use text::sketch::Sample;
 
 /// Characters that are cut into shingles in one go.
 const CHUNK: usize = 1 << 10;
@@ -25,10 +26,11 @@ fn shared_passages(
     TableIterator<'static, (name!(a_pos, i32), name!(b_pos, i32), name!(len, i32), name!(passage, Vec<u8>))>,
     SqlError,
 > {
-    let (a, b) = (text::to_utf8(a)?, text::to_utf8(b)?);
-    let found = passages::shared_passages(&a, &b, min_length.into(), &mut check_for_interrupts);
+    let (a, b) = (encoding::to_utf8(a)?, encoding::to_utf8(b)?);
+    let min_length = MIN_LENGTH.of(min_length).map_err(report::problem)?;
+    let found = passage::shared_passages(&a, &b, min_length, &mut check_for_interrupts);
     let found: Vec<(usize, usize, usize, Range<usize>)> = found
-        .map_err(error::passages)?
+        .map_err(report::problem)?
         .into_iter()
         .map(|passage| {
             let bytes = passage.byte..passage.byte + passage.text.len();
@@ -36,9 +38,9 @@ fn shared_passages(
         })
         .collect();
     // Passages are copied when their rows are asked for.
-    let b = text::copy(&b)?;
+    let b = encoding::copy(&b)?;
     Ok(TableIterator::new(found.into_iter().map(move |(in_a, in_b, length, bytes)| {
-        let passage = text::copy(&b[bytes]).and_then(text::to_database).unwrap_or_report();
+        let passage = encoding::copy(&b[bytes]).and_then(encoding::to_database).unwrap_or_report();
         (sql_position(in_a), sql_position(in_b), length as i32, passage)
     })))
 }
@@ -53,8 +55,8 @@ fn recursive_shingles(
     SqlError,
 > {
     let rows = Rows {
-        shingler: shingler(&text::to_utf8(doc)?, min_level, max_level)?,
-        rest: text::copy(&text::to_utf8(doc)?)?,
+        shingler: shingler(&encoding::to_utf8(doc)?, recursive::levels(min_level, max_level))?,
+        rest: encoding::copy(&encoding::to_utf8(doc)?)?,
         read: 0,
         ready: VecDeque::new(),
     };
@@ -66,23 +68,23 @@ fn recursive_shingles(
 
 #[pg_extern(sql = false)]
 fn passage_sketch(doc: &[u8], min_length: i32) -> Result<Vec<i64>, SqlError> {
-    let length = usize::try_from(min_length).unwrap_or(0);
-    let level = recursive::level_for(length).ok_or_else(|| error::length_without_guarantee(min_length))?;
-    let doc = text::to_utf8(doc)?;
-    let mut shingler = shingler(&doc, level as i32, level as i32)?;
-    let mut sample = Sample::default();
+    let level = usize::try_from(min_length).ok().and_then(recursive::level_for);
+    let level = level.ok_or_else(|| report::problem(recursive::no_level(min_length)))?;
+    let doc = encoding::to_utf8(doc)?;
+    let mut shingler = shingler(&doc, Ok(level..=level))?;
+    let mut heartbeat = check_for_interrupts;
+    let mut sample = Sample::new(&mut heartbeat);
     let mut characters = doc.chars().map(u64::from).peekable();
     while characters.peek().is_some() && !sample.has_failed() {
-        check_for_interrupts();
+        sample.beat();
         let chunk = characters.by_ref().take(CHUNK);
         shingler.add(chunk, &mut |shingle| sample.push(shingle.hash as i64));
     }
-    sample.into_values().map_err(error::sample)
+    sample.into_values().map_err(report::problem)
 }
 
-fn shingler(doc: &str, min_level: i32, max_level: i32) -> Result<RecursiveShingler, SqlError> {
-    RecursiveShingler::new(min_level.into(), max_level.into(), doc.chars().count())
-        .map_err(error::out_of_range)
+fn shingler(doc: &str, levels: Result<RangeInclusive<u32>, Problem>) -> Result<RecursiveShingler, SqlError> {
+    levels.and_then(|levels| RecursiveShingler::new(levels, doc.chars().count())).map_err(report::problem)
 }
 
 /// Positions as `substr` counts them, from 1. A text has less than 2^30 characters.

@@ -1,11 +1,12 @@
 //! `sql/simhash.sql`: fingerprints of text.
 
-use crate::pg::error::{self, SqlError};
+use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::text;
+use crate::pg::report::{self, SqlError};
 use pgrx::{Array, pg_extern};
-use simhash_core::{Scheme, SimHasher};
 use std::cell::RefCell;
+use text::features::Scheme;
+use text::fingerprint::SimHasher;
 
 /// Stands between the texts of two columns.
 pub(crate) const SEPARATOR: &str = "\n";
@@ -17,8 +18,8 @@ thread_local! {
 
 #[pg_extern(sql = false)]
 fn simhash(doc: &[u8], scheme: &[u8]) -> Result<Option<i64>, SqlError> {
-    let scheme = parse_scheme(&text::to_utf8(scheme)?)?;
-    Ok(fingerprint(&text::to_utf8(doc)?, scheme))
+    let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
+    Ok(fingerprint(&encoding::to_utf8(doc)?, scheme))
 }
 
 /// The texts that are not NULL as one, as `simhash_trigger` joins them; `None` if all are NULL.
@@ -28,10 +29,10 @@ fn simhash_text(columns: Array<'_, &[u8]>) -> Result<Option<Vec<u8>>, SqlError> 
     let Some(first) = texts.next() else { return Ok(None) };
     // In the encoding of the database, and less than the array has.
     let mut joined = Vec::new();
-    text::append_bytes(&mut joined, first)?;
+    encoding::append_bytes(&mut joined, first)?;
     for text in texts {
-        text::append_bytes(&mut joined, SEPARATOR.as_bytes())?;
-        text::append_bytes(&mut joined, text)?;
+        encoding::append_bytes(&mut joined, SEPARATOR.as_bytes())?;
+        encoding::append_bytes(&mut joined, text)?;
     }
     Ok(Some(joined))
 }
@@ -44,5 +45,5 @@ pub(crate) fn fingerprint(text: &str, scheme: Scheme) -> Option<i64> {
 }
 
 pub(crate) fn parse_scheme(name: &str) -> Result<Scheme, SqlError> {
-    name.parse().map_err(error::scheme)
+    name.parse().map_err(report::problem)
 }

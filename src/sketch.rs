@@ -1,12 +1,12 @@
 //! `sql/sketch.sql`: sketches and their comparison.
 
-use crate::pg::error::{self, SqlError};
+use crate::pg::encoding;
+use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::text;
+use crate::pg::report::{self, SqlError};
 use pgrx::{Array, pg_extern};
-use simhash_core::sample::MAX_VALUES;
-use simhash_core::sketch::Overlap;
-use simhash_core::{heintze, manber, winnow};
+use text::sketch::overlap::Overlap;
+use text::sketch::{MAX_VALUES, heintze, manber, winnow};
 
 #[pg_extern(sql = false)]
 #[expect(clippy::too_many_arguments, reason = "each is one of the user's")]
@@ -20,23 +20,24 @@ fn manber_sketch(
     unit: &[u8],
     hash: &[u8],
 ) -> Result<Vec<i64>, SqlError> {
-    let parameters = manber::Parameters {
-        window: window.into(),
-        sample_bits: sample_bits.into(),
-        divisor,
-        prime,
-        modulus,
-        unit: text::to_utf8(unit)?.parse().map_err(error::manber)?,
-        hash: text::to_utf8(hash)?.parse().map_err(error::manber)?,
+    let (unit, hash) = (encoding::to_utf8(unit)?, encoding::to_utf8(hash)?);
+    let parameters = || {
+        let (unit, hash) = (unit.parse()?, hash.parse()?);
+        let (window, sample_bits) = (manber::WINDOW.of(window)?, manber::SAMPLE_BITS.of(sample_bits)?);
+        let divisor = manber::DIVISOR.of(divisor)?;
+        let (prime, modulus) = (manber::BASE.of(prime)?, manber::MODULUS.of(modulus)?);
+        manber::Sketcher::new(manber::Parameters { window, sample_bits, divisor, prime, modulus, unit, hash })
     };
-    parameters.sketch(&text::to_utf8(doc)?, &mut check_for_interrupts).map_err(error::manber)
+    let sketcher = parameters().map_err(report::problem)?;
+    sketcher.sketch(&encoding::to_utf8(doc)?, &mut check_for_interrupts).map_err(report::problem)
 }
 
 #[pg_extern(sql = false)]
 fn winnow_sketch(doc: &[u8], k: i32, w: i32) -> Result<Vec<i64>, SqlError> {
-    let parameters = winnow::Parameters::new(k.into(), w.into()).map_err(error::out_of_range)?;
-    let doc = text::to_utf8(doc)?;
-    parameters.sketch(doc.as_bytes(), &mut check_for_interrupts).map_err(error::sample)
+    let parameters = || winnow::Parameters::new(winnow::K.of(k)?, winnow::W.of(w)?);
+    let parameters = parameters().map_err(report::problem)?;
+    let doc = encoding::to_utf8(doc)?;
+    parameters.sketch(doc.as_bytes(), &mut check_for_interrupts).map_err(report::problem)
 }
 
 #[pg_extern(sql = false)]
@@ -46,10 +47,11 @@ fn heintze_sketch(
     length: i32,
     frequent: Array<'_, i64>,
 ) -> Result<Vec<i64>, SqlError> {
-    let parameters = heintze::Parameters::new(size.into(), length.into()).map_err(error::heintze)?;
+    let parameters = || heintze::Parameters::new(heintze::SIZE.of(size)?, heintze::LENGTH.of(length)?);
+    let parameters = parameters().map_err(report::problem)?;
     let frequent = frequent.as_slice().map_err(|_| error::null_in_sketch())?;
-    let doc = text::to_utf8(doc)?;
-    parameters.sketch(&doc, frequent, &mut check_for_interrupts).map_err(error::heintze)
+    let doc = encoding::to_utf8(doc)?;
+    parameters.sketch(&doc, frequent, &mut check_for_interrupts).map_err(report::problem)
 }
 
 #[pg_extern(sql = false)]

@@ -1,16 +1,16 @@
 //! `sql/trigger.sql`: a trigger that sets a fingerprint whenever a row is written.
 
 use crate::pg::call::pg_function;
-use crate::pg::error::SqlError;
+use crate::pg::encoding;
 use crate::pg::error::trigger as error;
+use crate::pg::report::SqlError;
 use crate::pg::row::{Column, Row};
-use crate::pg::text;
 use crate::simhash::{SEPARATOR, fingerprint, parse_scheme};
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
-use simhash_core::Scheme;
 use std::borrow::Cow;
 use std::ffi::CStr;
+use text::features::Scheme;
 
 /// Begins the argument that names a scheme.
 const SCHEME_ARGUMENT: &[u8] = b"scheme=";
@@ -29,10 +29,10 @@ fn set_fingerprint(row: Row<'_>) -> Result<pg_sys::Datum, SqlError> {
     let arguments = Arguments::parse(&row.trigger_arguments())?;
     let target = row.column(arguments.target)?;
     if target.is_generated() {
-        return Err(error::generated_target(&text::for_message(arguments.target)));
+        return Err(error::generated_target(&encoding::for_message(arguments.target)));
     }
     if !target.is_bigint() {
-        return Err(error::target_type(&text::for_message(arguments.target), &target.type_name()));
+        return Err(error::target_type(&encoding::for_message(arguments.target), &target.type_name()));
     }
     let doc = joined_text(&row, &arguments.sources)?;
     let fingerprint = doc.and_then(|doc| fingerprint(&doc, arguments.scheme));
@@ -49,10 +49,10 @@ fn joined_text<'a>(row: &'a Row<'_>, sources: &[&CStr]) -> Result<Option<Cow<'a,
             Some(before) => {
                 let mut all = match before {
                     Cow::Owned(all) => all,
-                    Cow::Borrowed(first) => text::copy(first)?,
+                    Cow::Borrowed(first) => encoding::copy(first)?,
                 };
-                text::append(&mut all, SEPARATOR)?;
-                text::append(&mut all, &text)?;
+                encoding::append(&mut all, SEPARATOR)?;
+                encoding::append(&mut all, &text)?;
                 Cow::Owned(all)
             }
         });
@@ -63,10 +63,10 @@ fn joined_text<'a>(row: &'a Row<'_>, sources: &[&CStr]) -> Result<Option<Cow<'a,
 fn source_column(row: &Row<'_>, name: &CStr) -> Result<Column, SqlError> {
     let column = row.column(name)?;
     if column.is_generated() {
-        return Err(error::generated_column(&text::for_message(name)));
+        return Err(error::generated_column(&encoding::for_message(name)));
     }
     if !column.is_text() {
-        return Err(error::source_type(&text::for_message(name), &column.type_name()));
+        return Err(error::source_type(&encoding::for_message(name), &column.type_name()));
     }
     Ok(column)
 }
@@ -85,9 +85,9 @@ impl<'a> Arguments<'a> {
         for &argument in arguments {
             match argument.to_bytes().strip_prefix(SCHEME_ARGUMENT) {
                 Some(_) if scheme.is_some() => {
-                    return Err(error::second_scheme(&text::for_message(argument)));
+                    return Err(error::second_scheme(&encoding::for_message(argument)));
                 }
-                Some(name) => scheme = Some(parse_scheme(&text::to_utf8(name)?)?),
+                Some(name) => scheme = Some(parse_scheme(&encoding::to_utf8(name)?)?),
                 None => columns.push(argument),
             }
         }

@@ -1,10 +1,11 @@
 //! `sql/weighted.sql`: fingerprints of features that someone else has found.
 
-use crate::pg::error::{self, SqlError};
+use crate::pg::encoding;
+use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::text;
+use crate::pg::report::{self, SqlError};
 use pgrx::{Array, Internal, PgMemoryContexts, pg_extern, pg_sys};
-use simhash_core::weighted::WeightedCounts;
+use text::fingerprint::weighted::WeightedCounts;
 
 /// Features between two looks at interrupts.
 const STRIDE: usize = 1 << 12;
@@ -35,7 +36,7 @@ fn simhash_of_features(
 /// What is NULL does not count.
 fn add(counts: &mut WeightedCounts, feature: Option<&[u8]>, weight: Option<f64>) -> Result<(), SqlError> {
     let (Some(feature), Some(weight)) = (feature, weight) else { return Ok(()) };
-    counts.add(text::to_utf8(feature)?.as_bytes(), weight).map_err(error::weight)
+    counts.add(encoding::to_utf8(feature)?.as_bytes(), weight).map_err(report::problem)
 }
 
 #[pg_extern(sql = false)]

@@ -3,10 +3,10 @@
 use super::options::fillfactor;
 use super::validate::check_class;
 use super::{fingerprint, row_of};
-use crate::pg::error;
 use crate::pg::files::Files;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::pages::Pages;
+use crate::pg::report;
 use hamming_index::build::{Sorter, create, write_tree};
 use hamming_index::key::{Key, NULLS, TREES};
 use pgrx::pg_sys::panic::ErrorReportable;
@@ -126,7 +126,7 @@ unsafe extern "C-unwind" fn add_row(
         unsafe { (&mut *rows.cast::<Rows>(), fingerprint(values, is_null), row_of(*tid)) };
     let sorter = if fingerprint.is_some() { &mut rows.values } else { &mut rows.nulls };
     let added = sorter.add(&mut rows.files, fingerprint.unwrap_or(0), row);
-    added.map_err(error::out_of_memory).unwrap_or_report();
+    added.map_err(report::problem).unwrap_or_report();
 }
 
 fn write(rows: Rows, pages: &mut Pages, fill: usize) {

@@ -6,10 +6,10 @@ use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::pages::Pages;
 use hamming_index::cost::{leaves_in, pages_read};
-use hamming_index::key::{BANDS, NULLS, Row, places};
+use hamming_index::key::{BANDS, NULLS, RowId, keys_of};
 use hamming_index::page::LEAF_CAPACITY;
 use hamming_index::store::Store;
-use hamming_index::{Index, Problem, root};
+use hamming_index::{Damage, Index, root};
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{name, pg_extern, pg_guard, pg_sys};
@@ -83,7 +83,7 @@ impl Opened {
 
     /// Whether a vacuum has found the row to be dead and will remove it: what its place on the page of the table says.
     /// A vacuum that was stopped has removed it from some trees only.
-    fn is_dead(&self, row: Row) -> bool {
+    fn is_dead(&self, row: RowId) -> bool {
         // SAFETY: open, so that nobody shortens it; the page is locked while it is looked at.
         unsafe {
             let main = pg_sys::ForkNumber::MAIN_FORKNUM;
@@ -96,7 +96,7 @@ impl Opened {
             let page = &*pg_sys::BufferGetPage(buffer).cast::<pg_sys::PageHeaderData>();
             let bytes = usize::from(page.pd_lower).saturating_sub(size_of::<pg_sys::PageHeaderData>());
             let items = page.pd_linp.as_slice(bytes / size_of::<pg_sys::ItemIdData>());
-            let item = usize::from(row.place()).checked_sub(1).and_then(|place| items.get(place));
+            let item = usize::from(row.offset()).checked_sub(1).and_then(|place| items.get(place));
             let is_dead = item.is_some_and(|item| item.lp_flags() == pg_sys::LP_DEAD);
             pg_sys::UnlockReleaseBuffer(buffer);
             is_dead
@@ -197,11 +197,11 @@ const MAX_MISSING: usize = 1000;
 /// What the scan of the table is compared with.
 struct LookUp<'a> {
     index: Index<'a, Pages>,
-    problems: &'a mut Vec<Problem>,
+    problems: &'a mut Vec<Damage>,
 }
 
 /// Looks up each row of the table in all trees.
-fn look_up_rows(opened: &Opened, pages: &Pages, problems: &mut Vec<Problem>) {
+fn look_up_rows(opened: &Opened, pages: &Pages, problems: &mut Vec<Damage>) {
     let mut look_up = LookUp { index: Index::new(pages), problems };
     // SAFETY: both are open; the callback gets what is passed here.
     unsafe {
@@ -229,15 +229,15 @@ unsafe extern "C-unwind" fn look_up_row(
     // SAFETY: called by the scan with what we passed to it, and with a row.
     let (look_up, fingerprint, row) =
         unsafe { (&mut *state.cast::<LookUp>(), fingerprint(values, is_null), row_of(*tid)) };
-    for (tree, key) in places(fingerprint, row) {
+    for (tree, key) in keys_of(fingerprint, row) {
         if look_up.problems.len() < MAX_MISSING && !look_up.index.has(tree, key) {
-            look_up.problems.push(Problem { block: root(tree), text: missing(row, fingerprint, tree) });
+            look_up.problems.push(Damage { block: root(tree), text: missing(row, fingerprint, tree) });
         }
     }
 }
 
-fn missing(row: Row, fingerprint: Option<u64>, tree: u8) -> String {
-    let row = format!("row ({},{})", row.page(), row.place());
+fn missing(row: RowId, fingerprint: Option<u64>, tree: u8) -> String {
+    let row = format!("row ({},{})", row.page(), row.offset());
     match fingerprint {
         Some(value) => format!("{row} with fingerprint {} is missing in band {tree}", value as i64),
         None => format!("{row} is missing among those whose fingerprint is NULL"),

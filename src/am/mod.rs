@@ -15,7 +15,7 @@ mod validate;
 
 use crate::ball::WITHIN_BALL;
 use crate::pg::call::pg_function;
-use hamming_index::key::Row;
+use hamming_index::key::RowId;
 use pgrx::pg_sys;
 
 pub(crate) use cost::is_hamming;
@@ -63,15 +63,15 @@ pg_function!(
 );
 
 /// A row as Postgres names it.
-fn row_of(tid: pg_sys::ItemPointerData) -> Row {
-    Row::new(u32::from(tid.ip_blkid.bi_hi) << 16 | u32::from(tid.ip_blkid.bi_lo), tid.ip_posid)
+fn row_of(tid: pg_sys::ItemPointerData) -> RowId {
+    RowId::new(u32::from(tid.ip_blkid.bi_hi) << 16 | u32::from(tid.ip_blkid.bi_lo), tid.ip_posid)
 }
 
-fn tid_of(row: Row) -> pg_sys::ItemPointerData {
+fn tid_of(row: RowId) -> pg_sys::ItemPointerData {
     let page = row.page();
     pg_sys::ItemPointerData {
         ip_blkid: pg_sys::BlockIdData { bi_hi: (page >> 16) as u16, bi_lo: page as u16 },
-        ip_posid: row.place(),
+        ip_posid: row.offset(),
     }
 }
 

@@ -26,7 +26,7 @@ struct Member {
 impl Member {
     fn name(&self) -> String {
         // SAFETY: a name that was looked up and copied, or an error.
-        crate::pg::text::for_message(unsafe { CStr::from_ptr(pg_sys::format_operator(self.operator)) })
+        crate::pg::encoding::for_message(unsafe { CStr::from_ptr(pg_sys::format_operator(self.operator)) })
     }
 
     /// What is wrong with it.
@@ -125,7 +125,7 @@ fn class_of(class: Oid) -> Option<(Oid, Oid, String)> {
         let row = pg_sys::SearchSysCache1(SysCacheIdentifier::CLAOID as i32, class.into());
         let form = row.as_mut().map(|row| pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_opclass>())?;
         let name = CStr::from_ptr((*form).opcname.data.as_ptr());
-        let class = ((*form).opcfamily, (*form).opcintype, crate::pg::text::for_message(name));
+        let class = ((*form).opcfamily, (*form).opcintype, crate::pg::encoding::for_message(name));
         pg_sys::ReleaseSysCache(row);
         Some(class)
     }

@@ -1,118 +1,18 @@
-//! Every error that a user can meet: one constructor each, with code, values and advice.
+//! Errors that only the Postgres side can meet: one constructor each, with code, values and advice.
+//!
+//! What an algorithm has to say it words itself, as a [`Problem`](limits::Problem); see [`report`](super::report).
 
-use super::text;
+use super::encoding::for_message;
+use super::report::{SqlError, quote, report};
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
-use pgrx::pg_sys::panic::ErrorReport;
-use simhash_core::clusters::{Linkage, UnknownLinkage};
-use simhash_core::explain::TooManyFeatures;
-use simhash_core::heintze::HeintzeError;
-use simhash_core::html::HtmlError;
-use simhash_core::manber::ManberError;
-use simhash_core::minhash::BandsError;
-use simhash_core::passages::{self, PassageError};
-use simhash_core::sample::{MAX_VALUES, SampleError};
-use simhash_core::spelling::{self, SpellingError};
-use simhash_core::weighted::{MAX_WEIGHT, WeightError};
-use simhash_core::{OutOfRange, Scheme, SchemeError};
 use std::ffi::CStr;
-
-/// An error on its way to the client.
-pub(crate) type SqlError = ErrorReport;
+use text::sketch::MAX_VALUES;
 
 const FOREIGN_CLASS: &str = "Its operator class or family is not as simhash_pg has made it.";
 
-/// Characters of a user's own text that a message repeats.
-const QUOTED: usize = 64;
-
-pub(crate) fn out_of_range(error: OutOfRange) -> SqlError {
-    let OutOfRange { name, value, min, max } = error;
-    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("{name} {} is out of range", quote(&value)))
-        .set_detail(format!("Valid values are {min} to {max}."))
-}
-
-pub(crate) fn similarity(error: OutOfRange) -> SqlError {
-    out_of_range(error).set_hint("Similarity is a fraction: 90 % is 0.90.")
-}
-
-pub(crate) fn scheme(error: SchemeError) -> SqlError {
-    let name = match error {
-        SchemeError::Shingle(error) => return out_of_range(error),
-        SchemeError::Unknown(name) => name,
-    };
-    let message = format!("unknown fingerprint scheme \"{}\"", quote(&name));
-    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
-        .set_hint(format!("Valid schemes are {}.", Scheme::VALID))
-}
-
-pub(crate) fn manber(error: ManberError) -> SqlError {
-    let message = error.to_string();
-    match error {
-        ManberError::OutOfRange(error) => out_of_range(error),
-        ManberError::NotCoprime { .. } => report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
-            .set_detail("Bytes at the beginning of a window would count less or not at all.")
-            .set_hint("Choose a prime that has no common factor with the modulus."),
-        ManberError::Unknown { name, value, valid } => {
-            report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("unknown {name} \"{}\"", quote(&value)))
-                .set_hint(format!("Valid values are {valid}."))
-        }
-        ManberError::Sample(error) => {
-            sample(error).set_hint("Raise sample_bits: each bit more halves the sketch.")
-        }
-    }
-}
-
-pub(crate) fn sample(error: SampleError) -> SqlError {
-    match error {
-        SampleError::OutOfMemory(values) => out_of_memory(values * size_of::<i64>()),
-        SampleError::TooManyValues => report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, error.to_string()),
-    }
-}
-
-pub(crate) fn heintze(error: HeintzeError) -> SqlError {
-    match error {
-        HeintzeError::OutOfRange(error) => out_of_range(error),
-        HeintzeError::OutOfMemory(bytes) => out_of_memory(bytes),
-        HeintzeError::TooLong(_) => report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, error.to_string()),
-    }
-}
-
-pub(crate) fn passages(error: PassageError) -> SqlError {
-    match error {
-        PassageError::OutOfRange(error) => out_of_range(error),
-        PassageError::OutOfMemory(bytes) => out_of_memory(bytes),
-        PassageError::TooMany => report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, error.to_string())
-            .set_hint("Ask for longer passages."),
-    }
-}
-
-pub(crate) fn bands(error: BandsError) -> SqlError {
-    let message = error.to_string();
-    match error {
-        BandsError::OutOfRange(error) => out_of_range(error),
-        BandsError::Uneven { values, .. } => report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
-            .set_hint(format!("Choose a number of bands that divides {values}.")),
-    }
-}
-
-pub(crate) fn html(error: HtmlError) -> SqlError {
-    match error {
-        HtmlError::OutOfMemory(bytes) => out_of_memory(bytes),
-        HtmlError::TooLong(_) => report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, error.to_string()),
-    }
-}
-
-pub(crate) fn too_many_features(error: TooManyFeatures) -> SqlError {
-    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, error.to_string()).set_hint("Explain a part of the text.")
-}
-
 pub(crate) fn no_json() -> SqlError {
     report(Code::ERRCODE_INTERNAL_ERROR, "explanation cannot be written as JSON")
-}
-
-pub(crate) fn weight(error: WeightError) -> SqlError {
-    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("weight {} is out of range", error.0))
-        .set_detail(format!("Valid values are 0 to {MAX_WEIGHT}."))
 }
 
 pub(crate) fn ids_differ_in_number(ids: usize, fingerprints: usize) -> SqlError {
@@ -126,11 +26,6 @@ pub(crate) fn ids_differ_in_number(ids: usize, fingerprints: usize) -> SqlError 
 pub(crate) fn null_id() -> SqlError {
     report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "ids must not be NULL")
         .set_hint("Leave these rows out, or use the window function simhash_cluster, whose keys may be NULL.")
-}
-
-pub(crate) fn linkage(error: UnknownLinkage) -> SqlError {
-    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("unknown linkage \"{}\"", quote(&error.0)))
-        .set_hint(format!("Valid linkages are {}.", Linkage::VALID))
 }
 
 pub(crate) fn null_argument(name: &str) -> SqlError {
@@ -182,39 +77,12 @@ pub(crate) fn signatures_differ_in_length(a: usize, b: usize) -> SqlError {
         .set_hint("Make both with the same number of hashes.")
 }
 
-pub(crate) fn length_without_guarantee(length: i32) -> SqlError {
-    out_of_range(OutOfRange::new("min_length", length, 6, passages::MAX_MIN_LENGTH))
-        .set_hint("For shorter passages use shared_passages on the texts themselves.")
-}
-
 pub(crate) fn not_an_aggregate(function: &str) -> SqlError {
     report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, format!("{function} can be called by its aggregate alone"))
 }
 
 pub(crate) fn damaged_state() -> SqlError {
     report(Code::ERRCODE_INVALID_BINARY_REPRESENTATION, "state of simhash_agg is damaged")
-}
-
-pub(crate) fn spelling(text: &str, why: SpellingError) -> SqlError {
-    let hint = match &why {
-        SpellingError::Scheme(error) => return scheme(error.clone()),
-        SpellingError::Ambiguous(digits) => {
-            format!("Write '0x{digits}' if it is hexadecimal, {digits}::numeric if it is decimal.")
-        }
-        _ => spelling::VALID.to_owned(),
-    };
-    // In the sentence there may be a character of the user's.
-    report(Code::ERRCODE_INVALID_TEXT_REPRESENTATION, format!("invalid fingerprint: \"{}\"", quote(text)))
-        .set_detail(format!("{}.", in_database_encoding(&why.to_string())))
-        .set_hint(hint)
-}
-
-pub(crate) fn decimal_fingerprint(number: &str) -> SqlError {
-    report(Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, format!("invalid fingerprint: {}", quote(number)))
-        .set_detail(format!("It is not a whole number from {} to {}.", i64::MIN, u64::MAX))
-        .set_hint(
-            "Fingerprints are numbers of 64 bits; one that was a floating-point number has lost its lowest bits.",
-        )
 }
 
 pub(crate) fn ball_syntax(text: &str) -> SqlError {
@@ -234,7 +102,7 @@ pub(crate) fn unknown_strategy(strategy: i16) -> SqlError {
 }
 
 pub(crate) fn operator_class(index: &CStr, fault: &str) -> SqlError {
-    let name = text::for_message(index);
+    let name = for_message(index);
     let message = format!("cannot serve the operator class of index \"{}\"", quote(&name));
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
         .set_detail(format!("Access method hamming: {fault}."))
@@ -242,7 +110,7 @@ pub(crate) fn operator_class(index: &CStr, fault: &str) -> SqlError {
 }
 
 pub(crate) fn gist_column(index: &CStr) -> SqlError {
-    let name = text::for_message(index);
+    let name = for_message(index);
     let message = format!("cannot serve the operator class of a column of index \"{}\"", quote(&name));
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
         .set_detail(FOREIGN_CLASS)
@@ -250,7 +118,7 @@ pub(crate) fn gist_column(index: &CStr) -> SqlError {
 }
 
 pub(crate) fn corrupted_index(name: &CStr, block: u32, what: &str) -> SqlError {
-    let name = text::for_message(name);
+    let name = for_message(name);
     report(
         Code::ERRCODE_INDEX_CORRUPTED,
         format!("index \"{}\" is damaged in block {block}: {what}", quote(&name)),
@@ -259,13 +127,13 @@ pub(crate) fn corrupted_index(name: &CStr, block: u32, what: &str) -> SqlError {
 }
 
 pub(crate) fn not_a_hamming_index(name: &CStr) -> SqlError {
-    let name = text::for_message(name);
+    let name = for_message(name);
     report(Code::ERRCODE_WRONG_OBJECT_TYPE, format!("\"{}\" is not an index of type hamming", quote(&name)))
         .set_hint("Such an index is made by CREATE INDEX ... USING hamming.")
 }
 
 pub(crate) fn invalid_index(name: &CStr) -> SqlError {
-    let name = text::for_message(name);
+    let name = for_message(name);
     report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("index \"{}\" is not valid", quote(&name)))
         .set_detail("Building it was not completed.")
         .set_hint("REINDEX completes it.")
@@ -280,7 +148,7 @@ pub(crate) fn index_too_new() -> SqlError {
 }
 
 pub(crate) fn other_session(name: &CStr) -> SqlError {
-    let name = text::for_message(name);
+    let name = for_message(name);
     let message = format!("cannot access temporary index \"{}\" of another session", quote(&name));
     report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message)
 }
@@ -299,11 +167,6 @@ pub(crate) fn sketch_too_large(values: usize) -> SqlError {
     let message = format!("sketch of {values} values is too large to compare");
     report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
         .set_detail(format!("Sketches have at most {} values.", MAX_VALUES))
-}
-
-pub(crate) fn out_of_memory(bytes: usize) -> SqlError {
-    report(Code::ERRCODE_OUT_OF_MEMORY, "out of memory")
-        .set_detail(format!("Failed on a request of {bytes} bytes."))
 }
 
 /// Errors of `simhash_trigger`. The row is not written.
@@ -390,25 +253,4 @@ pub(crate) mod trigger {
     fn misfired(message: &'static str) -> SqlError {
         report(Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, message).set_hint(EXAMPLE)
     }
-}
-
-fn report(code: Code, message: impl Into<String>) -> SqlError {
-    ErrorReport::new(code, message.into(), "simhash_pg")
-}
-
-/// Text of the user's for a message: not too long, and as the database can show it.
-fn quote(text: &str) -> String {
-    let beginning: String = text.chars().take(QUOTED).collect();
-    let mut quoted = in_database_encoding(&beginning);
-    if text.chars().nth(QUOTED).is_some() {
-        quoted.push_str("...");
-    }
-    quoted
-}
-
-/// In ASCII where the database is not in UTF-8, since messages are not converted.
-fn in_database_encoding(text: &str) -> String {
-    // SAFETY: reads a setting of the connected database.
-    let utf8 = unsafe { pg_sys::GetDatabaseEncoding() } as pg_sys::pg_enc::Type == pg_sys::pg_enc::PG_UTF8;
-    if utf8 { text.to_owned() } else { text::escaped(text) }
 }

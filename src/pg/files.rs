@@ -4,7 +4,7 @@
 use super::error;
 use super::interrupts::check_for_interrupts;
 use hamming_index::build::Runs;
-use hamming_index::key::{Key, Row};
+use hamming_index::key::{Key, RowId};
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 
@@ -116,5 +116,5 @@ fn to_bytes(key: Key) -> [u8; KEY] {
 fn from_bytes(bytes: [u8; KEY]) -> Key {
     let (bits, row) = bytes.split_at(8);
     let number = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
-    Key { bits: number(bits), row: Row::from_number(number(row)) }
+    Key { bits: number(bits), row: RowId::from_number(number(row)) }
 }

@@ -1,8 +1,8 @@
 //! Long work in memory says how far it has come.
 
 use super::interrupts::check_for_interrupts;
+use limits::Heartbeat;
 use pgrx::{PgLogLevel, ereport};
-use simhash_core::clusters::Progress;
 use std::time::{Duration, Instant};
 
 /// Between two notices, and before the first.
@@ -19,20 +19,23 @@ impl Reporter {
     pub(crate) fn new(function: &'static str, fingerprints: usize) -> Self {
         Self { function, fingerprints, told: Instant::now() }
     }
+}
 
-    pub(crate) fn tell(&mut self, progress: Progress) {
+impl Heartbeat for Reporter {
+    fn beat(&mut self) {
         check_for_interrupts();
+    }
+
+    fn progress(&mut self, pass: u32, share: f64) {
+        self.beat();
         if self.told.elapsed() < INTERVAL {
             return;
         }
         self.told = Instant::now();
-        let pass = if progress.pass > 1 { format!(", pass {}", progress.pass) } else { String::new() };
-        let message = format!(
-            "{}: {:.0} % of {} fingerprints compared{pass}",
-            self.function,
-            progress.share * 100.0,
-            self.fingerprints
-        );
+        let pass = if pass > 1 { format!(", pass {pass}") } else { String::new() };
+        let percent = share * 100.0;
+        let message =
+            format!("{}: {percent:.0} % of {} fingerprints compared{pass}", self.function, self.fingerprints);
         ereport!(PgLogLevel::NOTICE, pgrx::PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message);
     }
 }

@@ -1,7 +1,8 @@
 //! Reads a column of a table as the user who calls us.
 
-use super::error::{self, SqlError};
-use super::text::for_message;
+use super::encoding::for_message;
+use super::error;
+use super::report::SqlError;
 use pgrx::pg_sys;
 use pgrx::spi::Spi;
 use std::ffi::{CStr, CString};

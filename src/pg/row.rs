@@ -1,7 +1,8 @@
 //! A row that a BEFORE trigger is about to let through.
 
-use super::error::{self, SqlError};
-use super::text;
+use super::encoding;
+use super::error;
+use super::report::SqlError;
 use pgrx::pg_sys;
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -69,10 +70,9 @@ impl<'a> Row<'a> {
         // SAFETY: the description is that of the table, the name a C string.
         let number = unsafe { pg_sys::SPI_fnumber(description, name.as_ptr()) };
         // Numbers below 1 are system columns, or say that there is none of this name.
-        let index = usize::try_from(number)
-            .ok()
-            .and_then(NonZeroUsize::new)
-            .ok_or_else(|| error::trigger::no_such_column(&text::for_message(name), &self.table_name()))?;
+        let index = usize::try_from(number).ok().and_then(NonZeroUsize::new).ok_or_else(|| {
+            error::trigger::no_such_column(&encoding::for_message(name), &self.table_name())
+        })?;
         // SAFETY: the column exists, as was just found; the table is open while its trigger runs.
         let (declared_type, base_type, generated) = unsafe {
             let declared_type = pg_sys::SPI_gettypeid(description, number);
@@ -94,7 +94,7 @@ impl<'a> Row<'a> {
             };
             pgrx::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr()))
         };
-        text::to_utf8(if column.is_padded() { without_padding(bytes) } else { bytes }).map(Some)
+        encoding::to_utf8(if column.is_padded() { without_padding(bytes) } else { bytes }).map(Some)
     }
 
     /// What the trigger returns: the row with one bigint column changed.
@@ -124,7 +124,7 @@ impl<'a> Row<'a> {
 
     fn table_name(&self) -> String {
         // SAFETY: the table is open while its trigger runs, and its name is a C string.
-        text::for_message(unsafe {
+        encoding::for_message(unsafe {
             CStr::from_ptr((*(*self.trigger.tg_relation).rd_rel).relname.data.as_ptr())
         })
     }
@@ -147,7 +147,7 @@ impl Column {
 
     pub(crate) fn type_name(&self) -> String {
         // SAFETY: returns a new C string in the memory of this row, for any type.
-        text::for_message(unsafe { CStr::from_ptr(pg_sys::format_type_be(self.declared_type)) })
+        encoding::for_message(unsafe { CStr::from_ptr(pg_sys::format_type_be(self.declared_type)) })
     }
 
     /// char(n): blanks at the end mean nothing.

@@ -1,6 +1,7 @@
 //! The rows of a set-returning function: in memory up to `work_mem`, in a temporary file beyond.
 
-use super::error::{self, SqlError};
+use super::error;
+use super::report::SqlError;
 use pgrx::{PgMemoryContexts, pg_sys};
 
 /// The result of the call in progress, row by row.

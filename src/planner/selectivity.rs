@@ -7,9 +7,9 @@
 use super::nodes::{bigint, cast, constant, elements, integer};
 use crate::ball::Ball;
 use crate::pg::catalog::{is_ball, is_ours};
+use hamming::distance;
 use hamming_index::cost::volume;
 use pgrx::pg_sys::{self, Node, NodeTag};
-use simhash_core::hamming::distance;
 
 /// The selectivity of a condition of which nothing is known, as Postgres assumes it for inequalities of
 /// ranges.

@@ -7,8 +7,8 @@ use super::selectivity::{Condition, selectivity};
 use crate::ball::WITHIN_BALL;
 use crate::pg::call::{Call, pg_function};
 use crate::pg::catalog::is_ours;
+use hamming::{radius_below, radius_of_similarity};
 use pgrx::pg_sys::{self, Datum, Node, NodeTag};
-use simhash_core::hamming::{radius_below, radius_of_similarity};
 
 /// The request as a struct of its tag.
 fn request<'a, T>(call: Call, tag: NodeTag) -> Option<&'a mut T> {

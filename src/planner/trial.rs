@@ -8,8 +8,8 @@
 use super::names::Names;
 use super::nodes::{cast, constant, double, elements, integer};
 use super::rewrite::{Measured, Rewritten, copy, within};
+use hamming::BITS;
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
-use simhash_core::hamming::BITS;
 
 /// Operators within operators that are tried: more than anybody writes.
 const MAX_DEPTH: u32 = 8;

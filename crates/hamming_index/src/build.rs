@@ -3,8 +3,9 @@
 //! Each tree is written from its sorted keys, leaf after leaf. What does not fit into memory is sorted in runs
 //! that are kept elsewhere and merged when a tree is written.
 
-use crate::key::{Key, Row, turned};
+use crate::key::{Key, RowId, rotated};
 use crate::page::{Block, INNER_CAPACITY, LEAF_CAPACITY, Page};
+use limits::{OutOfMemory, reserve};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -54,9 +55,6 @@ fn append_leaf(target: &mut impl Target, tree: u8, children: &mut Vec<(Key, Bloc
     leaf.clear();
 }
 
-/// Between two looks for interrupts: about a millisecond.
-const COMPARISONS_AT_A_TIME: u32 = 1 << 18;
-
 /// Where sorted runs are kept.
 pub trait Runs {
     /// A run.
@@ -73,7 +71,7 @@ pub trait Runs {
 pub struct Sorter<R: Runs> {
     trees: Range<u8>,
     /// At most `capacity` of them.
-    rows: Vec<(u64, Row)>,
+    rows: Vec<(u64, RowId)>,
     capacity: usize,
     count: u64,
     /// Of each time that memory was full, a run for each tree.
@@ -92,14 +90,14 @@ impl<R: Runs> Sorter<R> {
         self.count
     }
 
-    /// Adds a row. `Err` says that there is no memory for so many bytes.
-    pub fn add(&mut self, store: &mut R, fingerprint: u64, row: Row) -> Result<(), usize> {
+    /// Adds a row.
+    pub fn add(&mut self, store: &mut R, fingerprint: u64, row: RowId) -> Result<(), OutOfMemory> {
         if self.rows.len() == self.capacity {
             self.spill(store);
         }
         if self.rows.len() == self.rows.capacity() {
             let more = self.rows.len().max(1024).min(self.capacity - self.rows.len());
-            self.rows.try_reserve_exact(more).map_err(|_| more * size_of::<(u64, Row)>())?;
+            reserve(&mut self.rows, more)?;
         }
         self.rows.push((fingerprint, row));
         self.count += 1;
@@ -131,20 +129,13 @@ impl<R: Runs> Sorter<R> {
     }
 }
 
-fn key((fingerprint, row): (u64, Row), tree: u8) -> Key {
-    Key { bits: turned(fingerprint, tree), row }
+fn key((fingerprint, row): (u64, RowId), tree: u8) -> Key {
+    Key { bits: rotated(fingerprint, tree), row }
 }
 
 /// Sorts, and looks for interrupts meanwhile: a gigabyte of rows takes seconds.
-fn sort(rows: &mut [(u64, Row)], tree: u8, store: &impl Runs) {
-    let mut comparisons = 0u32;
-    rows.sort_unstable_by(|&a, &b| {
-        comparisons = comparisons.wrapping_add(1);
-        if comparisons.is_multiple_of(COMPARISONS_AT_A_TIME) {
-            store.check_for_interrupts();
-        }
-        key(a, tree).cmp(&key(b, tree))
-    });
+fn sort(rows: &mut [(u64, RowId)], tree: u8, store: &impl Runs) {
+    limits::sort(rows, &mut || store.check_for_interrupts(), |&row| key(row, tree));
 }
 
 /// Several sorted runs as one.

@@ -4,24 +4,23 @@
 //! leaf has no room it is split first, in a commit of its own; a split reaches a node, its parent and the new
 //! sibling, and nothing else waits.
 
-use crate::key::{Key, Row, places};
+use crate::key::{Key, RowId, keys_of};
 use crate::page::{Block, Edit, Page};
 use crate::store::{Numbered, Store};
 use crate::tree::Index;
 
 impl<'s, S: Store> Index<'s, S> {
     /// Adds a row with its fingerprint, which may be NULL.
-    pub fn insert(&self, fingerprint: Option<u64>, row: Row) {
-        let places = places(fingerprint, row);
+    pub fn insert(&self, fingerprint: Option<u64>, row: RowId) {
+        let keys = keys_of(fingerprint, row);
         loop {
-            let mut leaves: Vec<_> = places.clone().map(|(tree, key)| self.lock_leaf(tree, key)).collect();
+            let mut leaves: Vec<_> = keys.clone().map(|(tree, key)| self.lock_leaf(tree, key)).collect();
             if let Some(full) = leaves.iter().position(|leaf| leaf.is_full()) {
                 drop(leaves);
-                places.clone().skip(full).take(1).for_each(|(tree, key)| self.split(tree, 0, key));
+                keys.clone().skip(full).take(1).for_each(|(tree, key)| self.split(tree, 0, key));
                 continue;
             }
-            let edits =
-                leaves.iter().zip(places).map(|(leaf, (_, key))| leaf.adding(key)).collect::<Vec<_>>();
+            let edits = leaves.iter().zip(keys).map(|(leaf, (_, key))| leaf.adding(key)).collect::<Vec<_>>();
             return self.store.commit(&mut leaves.iter_mut().zip(edits).collect::<Vec<_>>());
         }
     }

@@ -13,19 +13,19 @@ pub const TREES: usize = BANDS + 1;
 /// The tree of rows whose fingerprint is NULL. They have keys without bits.
 pub const NULLS: u8 = BANDS as u8;
 
-/// A row of the table: the number of its page, and its place there in the lowest 16 bits.
+/// Where a row of the table is: the number of its page, and its offset there in the lowest 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Row(u64);
+pub struct RowId(u64);
 
-impl Row {
+impl RowId {
     /// Before all rows.
     pub const FIRST: Self = Self(0);
     /// After all rows.
     pub const LAST: Self = Self(u64::MAX);
 
-    /// The row at a place of a page.
-    pub fn new(page: u32, place: u16) -> Self {
-        Self(u64::from(page) << 16 | u64::from(place))
+    /// The row at an offset of a page.
+    pub fn new(page: u32, offset: u16) -> Self {
+        Self(u64::from(page) << 16 | u64::from(offset))
     }
 
     /// The number of its page.
@@ -33,17 +33,17 @@ impl Row {
         (self.0 >> 16) as u32
     }
 
-    /// Its place there.
-    pub fn place(self) -> u16 {
+    /// Its offset there: Postgres numbers the rows of a page from 1.
+    pub fn offset(self) -> u16 {
         self.0 as u16
     }
 
-    /// Page and place as one number, of at most 48 bits for any row of a table.
+    /// Page and offset as one number, of at most 48 bits for any row of a table.
     pub fn number(self) -> u64 {
         self.0
     }
 
-    /// The row of a number.
+    /// The row that [`number`](Self::number) gave this number.
     pub fn from_number(number: u64) -> Self {
         Self(number)
     }
@@ -58,38 +58,38 @@ impl Row {
     }
 }
 
-/// An entry of a tree: a fingerprint, turned so that the tree's band comes first, and its row. Rows make keys
+/// An entry of a tree: a fingerprint, rotated so that the tree's band comes first, and its row. Rows make keys
 /// distinct, so that a value of which there are millions is spread over pages like any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    /// The fingerprint, turned.
+    /// The fingerprint, rotated.
     pub bits: u64,
-    /// The row.
-    pub row: Row,
+    /// Where the row is.
+    pub row: RowId,
 }
 
 impl Key {
     /// Before all others.
-    pub const FIRST: Self = Self { bits: 0, row: Row::FIRST };
+    pub const FIRST: Self = Self { bits: 0, row: RowId::FIRST };
 
     /// The first of all keys with these bits.
     pub fn before(bits: u64) -> Self {
-        Self { bits, row: Row::FIRST }
+        Self { bits, row: RowId::FIRST }
     }
 }
 
 /// The fingerprint with the tree's band as its highest bits.
-pub fn turned(fingerprint: u64, tree: u8) -> u64 {
+pub fn rotated(fingerprint: u64, tree: u8) -> u64 {
     fingerprint.rotate_left(u32::from(tree) * BAND_BITS)
 }
 
-/// The fingerprint that was turned.
-pub fn turned_back(bits: u64, tree: u8) -> u64 {
+/// The fingerprint of which these are the [`rotated`] bits.
+pub fn rotated_back(bits: u64, tree: u8) -> u64 {
     bits.rotate_right(u32::from(tree) * BAND_BITS)
 }
 
-/// The keys of a row, in the trees that have it.
-pub fn places(fingerprint: Option<u64>, row: Row) -> impl Iterator<Item = (u8, Key)> + Clone {
+/// The keys of a row, each with its tree: one in the tree of each band, or one in the tree of NULLs.
+pub fn keys_of(fingerprint: Option<u64>, row: RowId) -> impl Iterator<Item = (u8, Key)> + Clone {
     let trees = if fingerprint.is_some() { 0..NULLS } else { NULLS..NULLS + 1 };
-    trees.map(move |tree| (tree, Key { bits: turned(fingerprint.unwrap_or(0), tree), row }))
+    trees.map(move |tree| (tree, Key { bits: rotated(fingerprint.unwrap_or(0), tree), row }))
 }

@@ -28,5 +28,5 @@ mod vacuum;
 pub use bounds::{Bounds, split};
 pub use range::Ball;
 pub use search::{Hit, Query, Search};
-pub use survey::{Problem, Totals};
+pub use survey::{Damage, Totals};
 pub use tree::{Index, ROOTS, root};

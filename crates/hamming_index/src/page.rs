@@ -9,7 +9,7 @@
 //! | header 24 | key 0 | key 1 | ... -> lower ... free ... upper <- ... | rest 1 | rest 0 | trailer 8 |
 //! ```
 
-use crate::key::{Key, Row};
+use crate::key::{Key, RowId};
 
 /// Postgres's usual size of a page, the only one supported.
 pub const PAGE_SIZE: usize = 8192;
@@ -224,8 +224,8 @@ impl Page {
     }
 
     /// An entry's row.
-    pub fn row(&self, index: usize) -> Row {
-        Row::from_bytes(self.read(self.rest_of(index)))
+    pub fn row(&self, index: usize) -> RowId {
+        RowId::from_bytes(self.read(self.rest_of(index)))
     }
 
     /// An entry, or the lowest key that may lie under a child.

@@ -9,9 +9,9 @@
 //! A tree is in the order of its keys, so such a ball of keys lies in it in pieces. [`Probe::next`] finds
 //! where the next one begins.
 
-use crate::key::{BAND_BITS, BANDS, turned};
+use crate::key::{BAND_BITS, BANDS, rotated};
 
-/// Bits of a band, as the highest of a turned fingerprint.
+/// Bits of a band, as the highest of a rotated fingerprint.
 const BAND: u64 = !(u64::MAX >> BAND_BITS);
 
 /// A ball of keys: few differing bits in the band, and not too many in all.
@@ -28,13 +28,13 @@ impl Probe {
 
     /// Keys of this tree within the radius of a fingerprint, wherever they differ.
     pub(crate) fn within(query: u64, tree: u8, radius: u32) -> Self {
-        Self { query: turned(query, tree), in_band: radius, in_all: radius }
+        Self { query: rotated(query, tree), in_band: radius, in_all: radius }
     }
 
     /// Keys of this tree that a search with this radius has to look at, if there are any.
     pub(crate) fn of_band(query: u64, tree: u8, radius: u32) -> Option<Self> {
         let in_band = share_of_band(radius, tree)?;
-        Some(Self { query: turned(query, tree), in_band, in_all: radius })
+        Some(Self { query: rotated(query, tree), in_band, in_all: radius })
     }
 
     /// The first key in the ball that is not below the given one.
@@ -85,7 +85,7 @@ pub(crate) fn share_of_band(radius: u32, tree: u8) -> Option<u32> {
 /// wherever else it is met it is not.
 pub(crate) fn first_tree(query: u64, fingerprint: u64, radius: u32) -> u8 {
     let met = |&tree: &u8| {
-        let difference = turned(query ^ fingerprint, tree) & BAND;
+        let difference = rotated(query ^ fingerprint, tree) & BAND;
         share_of_band(radius, tree).is_some_and(|share| difference.count_ones() <= share)
     };
     (0..BANDS as u8).find(met).unwrap_or(BANDS as u8)
@@ -151,7 +151,7 @@ mod tests {
         ) {
             let radius = ((query ^ other).count_ones() + more).min(64);
             let meets = |tree: u8| {
-                Probe::of_band(query, tree, radius).is_some_and(|probe| probe.next(turned(other, tree)) == Some(turned(other, tree)))
+                Probe::of_band(query, tree, radius).is_some_and(|probe| probe.next(rotated(other, tree)) == Some(rotated(other, tree)))
             };
             let met: Vec<u8> = (0..BANDS as u8).filter(|&tree| meets(tree)).collect();
             prop_assert_eq!(met.first().copied(), Some(first_tree(query, other, radius)));

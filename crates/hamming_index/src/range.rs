@@ -9,7 +9,7 @@
 
 use crate::cost::is_flat;
 use crate::kernel::near;
-use crate::key::{BANDS, Key, Row, turned, turned_back};
+use crate::key::{BANDS, Key, RowId, rotated, rotated_back};
 use crate::page::Page;
 use crate::probe::{Probe, first_tree};
 use crate::store::Store;
@@ -39,8 +39,8 @@ pub(crate) struct Range {
     stage: Stage,
     leaves_read: usize,
     tree_leaves: f64,
-    /// Places of hits within a leaf.
-    places: Vec<u16>,
+    /// Hits within a leaf, by their number there.
+    slots: Vec<u16>,
 }
 
 #[derive(Clone, Copy)]
@@ -65,7 +65,7 @@ impl Range {
         } else {
             Stage::Band(start.0, start.1)
         };
-        Self { ball, also, stage, leaves_read: 0, tree_leaves, places: Vec::new() }
+        Self { ball, also, stage, leaves_read: 0, tree_leaves, slots: Vec::new() }
     }
 
     pub(crate) fn is_done(&self) -> bool {
@@ -77,7 +77,7 @@ impl Range {
         &mut self,
         index: &Index<'_, S>,
         limit: u32,
-        report: &mut dyn FnMut(u64, Row),
+        report: &mut dyn FnMut(u64, RowId),
     ) {
         let Self { ball: Ball { center, radius }, stage, .. } = *self;
         let limit = limit.min(radius);
@@ -105,7 +105,7 @@ impl Range {
                 let probe = Probe::within(center, 0, radius);
                 let mut report = |fingerprint, row| {
                     let tree = first_tree(center, fingerprint, radius);
-                    if (tree, Key { bits: turned(fingerprint, tree), row }) >= reported {
+                    if (tree, Key { bits: rotated(fingerprint, tree), row }) >= reported {
                         report(fingerprint, row);
                     }
                 };
@@ -124,16 +124,16 @@ impl Range {
         from: Key,
         probe: &Probe,
         limit: u32,
-        report: &mut dyn FnMut(u64, Row),
+        report: &mut dyn FnMut(u64, RowId),
     ) -> Walk {
-        let query = turned(self.ball.center, tree);
+        let query = rotated(self.ball.center, tree);
         index.walk(tree, from, probe, &mut |leaf: &Page| {
             self.leaves_read += 1;
-            self.places.clear();
-            near(leaf.bits(), query, limit, &mut self.places);
-            for &place in &self.places {
-                let entry = leaf.key(place.into());
-                let fingerprint = turned_back(entry.bits, tree);
+            self.slots.clear();
+            near(leaf.bits(), query, limit, &mut self.slots);
+            for &slot in &self.slots {
+                let entry = leaf.key(slot.into());
+                let fingerprint = rotated_back(entry.bits, tree);
                 // A leaf may have entries below the key from which on it is visited.
                 if entry >= from && self.also.iter().all(|ball| ball.contains(fingerprint)) {
                     report(fingerprint, entry.row);

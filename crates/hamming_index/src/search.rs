@@ -1,7 +1,7 @@
 //! What a scan of the index asks, and how the answer is put together.
 
 use crate::cost::{FIRST_SORTED, MORE_SORTED, first_radius, next_radius};
-use crate::key::{Key, NULLS, Row};
+use crate::key::{Key, NULLS, RowId};
 use crate::range::{Ball, Range};
 use crate::store::Store;
 use crate::tree::{Index, Walk};
@@ -25,7 +25,7 @@ pub struct Query {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// The row.
-    pub row: Row,
+    pub row: RowId,
     /// Its fingerprint, if it has one and rows are ordered.
     pub fingerprint: Option<u64>,
 }
@@ -97,7 +97,7 @@ impl Search {
 }
 
 /// Something found: its distance from the center, its fingerprint and its row.
-type Found = (u32, u64, Row);
+type Found = (u32, u64, RowId);
 
 /// Up to where results go.
 #[derive(Clone, Copy)]

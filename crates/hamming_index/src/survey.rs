@@ -1,6 +1,6 @@
 //! Counting what is in an index, and checking that it is as it ought to be.
 
-use crate::key::{BANDS, Key, NULLS, Row, TREES, turned, turned_back};
+use crate::key::{BANDS, Key, NULLS, RowId, TREES, rotated, rotated_back};
 use crate::page::{Block, Page};
 use crate::store::Store;
 use crate::tree::{Index, Walk, root};
@@ -25,7 +25,7 @@ pub struct Totals {
 const MAX_DIFFERENCES: usize = 1000;
 
 /// Something that is not as it ought to be, and the page where it was seen.
-pub struct Problem {
+pub struct Damage {
     /// The page.
     pub block: Block,
     /// In words.
@@ -41,7 +41,7 @@ impl<'s, S: Store> Index<'s, S> {
     /// Reads all that the roots lead to and reports what is wrong. Nobody may change the index meanwhile.
     ///
     /// A vacuum that was stopped leaves trees that differ in dead rows: those of which it is said that they are that.
-    pub fn verify(&self, is_dead: &mut dyn FnMut(Row) -> bool, report: &mut dyn FnMut(Problem)) {
+    pub fn verify(&self, is_dead: &mut dyn FnMut(RowId) -> bool, report: &mut dyn FnMut(Damage)) {
         let mut is_sound = true;
         let totals = self.survey(&mut |problem| {
             is_sound = false;
@@ -54,7 +54,7 @@ impl<'s, S: Store> Index<'s, S> {
         }
     }
 
-    fn survey(&self, report: &mut dyn FnMut(Problem)) -> [Totals; TREES] {
+    fn survey(&self, report: &mut dyn FnMut(Damage)) -> [Totals; TREES] {
         let mut seen = HashSet::new();
         let mut trees = [Totals::default(); TREES];
         for (tree, totals) in (0..).zip(&mut trees) {
@@ -65,7 +65,7 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// Looks for each band's entries in the other bands.
-    fn report_differences(&self, is_dead: &mut dyn FnMut(Row) -> bool, report: &mut dyn FnMut(Problem)) {
+    fn report_differences(&self, is_dead: &mut dyn FnMut(RowId) -> bool, report: &mut dyn FnMut(Damage)) {
         let mut left = MAX_DIFFERENCES;
         for tree in 0..BANDS as u8 {
             let mut from = Key::FIRST;
@@ -91,18 +91,19 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// The bands that lack an entry of this one.
-    fn missing_elsewhere(&self, tree: u8, entry: Key) -> impl Iterator<Item = Problem> {
-        let fingerprint = turned_back(entry.bits, tree);
+    fn missing_elsewhere(&self, tree: u8, entry: Key) -> impl Iterator<Item = Damage> {
+        let fingerprint = rotated_back(entry.bits, tree);
         let others = (0..BANDS as u8).filter(move |&other| other != tree);
-        let lacking = others
-            .filter(move |&other| !self.has(other, Key { bits: turned(fingerprint, other), row: entry.row }));
+        let lacking = others.filter(move |&other| {
+            !self.has(other, Key { bits: rotated(fingerprint, other), row: entry.row })
+        });
         lacking.map(move |other| {
-            let (page, place) = (entry.row.page(), entry.row.place());
+            let (page, place) = (entry.row.page(), entry.row.offset());
             let value = fingerprint as i64;
             let text = format!(
                 "row ({page},{place}) with fingerprint {value} is in band {tree}, not in band {other}"
             );
-            Problem { block: root(other), text }
+            Damage { block: root(other), text }
         })
     }
 }
@@ -112,7 +113,7 @@ struct Survey<'a, 's, S> {
     tree: u8,
     totals: &'a mut Totals,
     seen: &'a mut HashSet<Block>,
-    report: &'a mut dyn FnMut(Problem),
+    report: &'a mut dyn FnMut(Damage),
 }
 
 impl<S: Store> Survey<'_, '_, S> {
@@ -159,7 +160,7 @@ impl<S: Store> Survey<'_, '_, S> {
         self.totals.leaves += 1;
         self.totals.entries += keys.len() as u64;
         for key in keys {
-            let sum = mix(turned_back(key.bits, self.tree) ^ mix(key.row.number()));
+            let sum = mix(rotated_back(key.bits, self.tree) ^ mix(key.row.number()));
             self.totals.checksum = self.totals.checksum.wrapping_add(sum);
         }
     }
@@ -181,7 +182,7 @@ impl<S: Store> Survey<'_, '_, S> {
     }
 
     fn problem(&mut self, block: Block, text: &str) {
-        (self.report)(Problem { block, text: text.to_string() });
+        (self.report)(Damage { block, text: text.to_string() });
     }
 }
 

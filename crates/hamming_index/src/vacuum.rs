@@ -5,7 +5,7 @@
 //! whose places in the table are not used again before a later vacuum has removed them from all trees. A search
 //! misses nothing meanwhile, whichever trees it looks at.
 
-use crate::key::{Key, NULLS, Row, TREES};
+use crate::key::{Key, NULLS, RowId, TREES};
 use crate::page::{Edit, Page};
 use crate::probe::Probe;
 use crate::store::Store;
@@ -18,7 +18,7 @@ const MERGE_SHARE: usize = 60;
 impl<S: Store> Index<'_, S> {
     /// Removes all rows of which it is said that they are dead, and tidies up. Returns how many remain, and
     /// how many were removed.
-    pub fn vacuum(&self, is_dead: &mut dyn FnMut(Row) -> bool) -> (u64, u64) {
+    pub fn vacuum(&self, is_dead: &mut dyn FnMut(RowId) -> bool) -> (u64, u64) {
         let (mut remaining, mut removed) = (0, 0);
         for tree in 0..TREES as u8 {
             let mut sweep = Sweep {
@@ -42,7 +42,7 @@ impl<S: Store> Index<'_, S> {
     }
 
     /// Passes every row once, and returns how many there are.
-    pub fn rows(&self, visit: &mut dyn FnMut(Row)) -> u64 {
+    pub fn rows(&self, visit: &mut dyn FnMut(RowId)) -> u64 {
         let mut rows = 0;
         for tree in [0, NULLS] {
             let mut walk = Walk::From(Key::FIRST);
@@ -161,7 +161,7 @@ impl<S: Store> Index<'_, S> {
 struct Sweep<'a, 's, S> {
     index: &'a Index<'s, S>,
     tree: u8,
-    is_dead: &'a mut dyn FnMut(Row) -> bool,
+    is_dead: &'a mut dyn FnMut(RowId) -> bool,
     remaining: u64,
     removed: u64,
     /// Where the last leaf begins, and how many entries it has.

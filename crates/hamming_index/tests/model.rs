@@ -2,7 +2,7 @@
 
 mod memory;
 
-use hamming_index::key::Row;
+use hamming_index::key::RowId;
 use hamming_index::page::PAGE_SIZE;
 use hamming_index::{Ball, Hit, Query, Search};
 use memory::Memory;
@@ -16,11 +16,11 @@ struct Model {
     /// Rows by their number, each with its fingerprint.
     rows: BTreeMap<u32, Option<u64>>,
     /// Rows that a vacuum was to remove when it was stopped.
-    dead: BTreeSet<Row>,
+    dead: BTreeSet<RowId>,
 }
 
-fn row(number: u32) -> Row {
-    Row::new(number / 100, (number % 100) as u16 + 1)
+fn row(number: u32) -> RowId {
+    RowId::new(number / 100, (number % 100) as u16 + 1)
 }
 
 /// Scattered, or near to one of a few, or one of a few, or NULL.
@@ -186,11 +186,11 @@ proptest! {
 fn a_stopped_vacuum_is_finished_by_the_next() {
     let rows: Vec<_> = (0..30_000).map(|n| (Some(scattered(u64::from(n))), row(n))).collect();
     let memory = Memory::built(5_000, &rows, 90, 100_000);
-    let mut is_dead = |row: Row| row.place().is_multiple_of(3);
+    let mut is_dead = |row: RowId| row.offset().is_multiple_of(3);
     assert!(memory.cancelled_after(2, || memory.index().vacuum(&mut is_dead)));
     assert_eq!(memory.problems_but(&mut is_dead), Vec::<String>::new());
     assert!(!memory.problems().is_empty(), "it was stopped midway");
-    assert!(!memory.problems_but(&mut |row| is_dead(row) && row.place() != 3).is_empty());
+    assert!(!memory.problems_but(&mut |row| is_dead(row) && row.offset() != 3).is_empty());
     let dead = rows.iter().filter(|&&(_, row)| is_dead(row)).count() as u64;
     let (remaining, removed) = memory.index().vacuum(&mut is_dead);
     assert_eq!(remaining, 30_000 - dead);
@@ -221,10 +221,10 @@ fn scattered(number: u64) -> u64 {
 
 /// Every row that is always there and within the ball was found once.
 fn assert_once(hits: &[Hit], lasting: &[u64], ball: Ball) {
-    let mut found: Vec<Row> = hits.iter().map(|hit| hit.row).filter(|hit| *hit < row(PASSING)).collect();
+    let mut found: Vec<RowId> = hits.iter().map(|hit| hit.row).filter(|hit| *hit < row(PASSING)).collect();
     found.sort_unstable();
     let within = |&(_, fingerprint): &(u32, &u64)| (ball.center ^ fingerprint).count_ones() <= ball.radius;
-    let expected: Vec<Row> = (0..).zip(lasting).filter(within).map(|(number, _)| row(number)).collect();
+    let expected: Vec<RowId> = (0..).zip(lasting).filter(within).map(|(number, _)| row(number)).collect();
     assert_eq!(found, expected, "{ball:?}");
 }
 
@@ -315,9 +315,9 @@ fn nobody_misses_a_row_that_is_always_there() {
         for round in 0..12 {
             let there = inserted.each_ref().map(|number| number.load(Ordering::Acquire));
             memory.index().vacuum(&mut |r| {
-                let number = r.page() * 100 + u32::from(r.place()) - 1;
+                let number = r.page() * 100 + u32::from(r.offset()) - 1;
                 let is_there = |number: u32| number < there[number as usize % 2];
-                number.checked_sub(PASSING).is_some_and(is_there) && (round > 8 || r.place() % 4 > 0)
+                number.checked_sub(PASSING).is_some_and(is_there) && (round > 8 || r.offset() % 4 > 0)
             });
         }
     };

@@ -1,4 +1,4 @@
--- Calibration. What the numbers mean is tested in crates/simhash_core/src/calibration.rs.
+-- Calibration. What the numbers mean is tested in crates/hamming/src/calibration.rs.
 -- A sample as large as the table makes it the same each time: 400 fingerprints that come alone, 100 that come four times with up to two bits changed.
 CREATE TABLE document AS
 SELECT i AS id, CASE WHEN i <= 400 THEN hashint8extended(i, 1) ELSE hashint8extended(i % 100, 2) # (1::bigint << i % 61) # (1::bigint << i % 7) END AS si,

@@ -6,7 +6,7 @@
 mod memory;
 
 use arbitrary::Arbitrary;
-use hamming_index::key::Row;
+use hamming_index::key::RowId;
 use hamming_index::{Ball, Query};
 use libfuzzer_sys::fuzz_target;
 use memory::Memory;
@@ -24,7 +24,7 @@ struct Damage {
 
 fuzz_target!(|damage: Damage| {
     let rows: Vec<_> = (0..u32::from(damage.rows % 4000))
-        .map(|n| ((n % 50 > 0).then_some(u64::from(n).wrapping_mul(0x9e37_79b9_7f4a_7c15)), Row::new(n, 1)))
+        .map(|n| ((n % 50 > 0).then_some(u64::from(n).wrapping_mul(0x9e37_79b9_7f4a_7c15)), RowId::new(n, 1)))
         .collect();
     let mut memory = Memory::built(1500, &rows, usize::from(damage.fill % 100) + 1, 10_000);
     for &(block, place, bytes) in &damage.writes {
@@ -37,6 +37,6 @@ fuzz_target!(|damage: Damage| {
     let index = memory.index();
     let _ = catch_unwind(AssertUnwindSafe(|| memory.search(query, 1e6, 100)));
     let _ = catch_unwind(AssertUnwindSafe(|| memory.search(nearest, 10.0, 5000)));
-    let _ = catch_unwind(AssertUnwindSafe(|| index.insert(Some(damage.center), Row::new(0, 2))));
-    let _ = catch_unwind(AssertUnwindSafe(|| index.vacuum(&mut |row: Row| row.page() % 3 == 0)));
+    let _ = catch_unwind(AssertUnwindSafe(|| index.insert(Some(damage.center), RowId::new(0, 2))));
+    let _ = catch_unwind(AssertUnwindSafe(|| index.vacuum(&mut |row: RowId| row.page() % 3 == 0)));
 });

@@ -5,7 +5,7 @@
 mod memory;
 
 use arbitrary::Arbitrary;
-use hamming_index::key::Row;
+use hamming_index::key::RowId;
 use hamming_index::{Ball, Query};
 use libfuzzer_sys::fuzz_target;
 use memory::Memory;
@@ -35,8 +35,8 @@ struct History {
     max_sorted: u16,
 }
 
-fn row(number: u32) -> Row {
-    Row::new(number / 200, (number % 200) as u16 + 1)
+fn row(number: u32) -> RowId {
+    RowId::new(number / 200, (number % 200) as u16 + 1)
 }
 
 fuzz_target!(|history: History| {
@@ -69,7 +69,7 @@ fuzz_target!(|history: History| {
             Step::Vacuum(bits) => {
                 let dead = |number: &u32| number & u32::from(bits) != 0;
                 model.retain(|number, _| !dead(number));
-                memory.index().vacuum(&mut |r: Row| dead(&(r.page() * 200 + u32::from(r.place()) - 1)));
+                memory.index().vacuum(&mut |r: RowId| dead(&(r.page() * 200 + u32::from(r.offset()) - 1)));
             }
             Step::Tidy => memory.index().tidy(),
             Step::Rebuild(fill) => {
@@ -86,7 +86,7 @@ fuzz_target!(|history: History| {
     let found = memory.search(query, f64::from(history.tree_leaves), usize::from(history.max_sorted));
     let distances = |fingerprint: u64| nearest_to.iter().map(|center| (fingerprint ^ center).count_ones()).collect::<Vec<_>>();
     assert!(found.is_sorted_by_key(|hit| hit.fingerprint.map(distances)));
-    let mut rows: Vec<Row> = found.iter().map(|hit| hit.row).collect();
+    let mut rows: Vec<RowId> = found.iter().map(|hit| hit.row).collect();
     rows.sort_unstable();
     let within = |fingerprint: u64| balls.iter().all(|b| (b.center ^ fingerprint).count_ones() <= b.radius);
     let expected = model.iter().filter(|(_, fingerprint)| fingerprint.is_some_and(within));

@@ -3,10 +3,10 @@
 #![allow(dead_code, reason = "not everybody who includes this needs all of it")]
 
 use hamming_index::build::{Runs, Sorter, Target, create, write_tree};
-use hamming_index::key::{BANDS, Key, NULLS, Row};
+use hamming_index::key::{BANDS, Key, NULLS, RowId};
 use hamming_index::page::{Block, Edit, PAGE_SIZE, Page, Patch};
 use hamming_index::store::{Numbered, Store};
-use hamming_index::{Hit, Index, Problem, Query, Search};
+use hamming_index::{Damage, Hit, Index, Query, Search};
 use std::cell::Cell;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -93,7 +93,7 @@ impl Memory {
     }
 
     /// An index of these rows, with pages filled to a share in percent, and so many rows sorted at a time.
-    pub fn built(room: usize, rows: &[(Option<u64>, Row)], fill: usize, at_a_time: usize) -> Self {
+    pub fn built(room: usize, rows: &[(Option<u64>, RowId)], fill: usize, at_a_time: usize) -> Self {
         let mut memory = Self::new(room);
         let mut values = Sorter::new(0..NULLS, at_a_time);
         let mut nulls = Sorter::new(NULLS..NULLS + 1, at_a_time);
@@ -159,9 +159,9 @@ impl Memory {
     }
 
     /// What is wrong beside trees that differ in dead rows.
-    pub fn problems_but(&self, is_dead: &mut dyn FnMut(Row) -> bool) -> Vec<String> {
+    pub fn problems_but(&self, is_dead: &mut dyn FnMut(RowId) -> bool) -> Vec<String> {
         let mut problems = Vec::new();
-        let mut report = |problem: Problem| problems.push(format!("{}: {}", problem.block, problem.text));
+        let mut report = |problem: Damage| problems.push(format!("{}: {}", problem.block, problem.text));
         self.index().verify(is_dead, &mut report);
         problems
     }

@@ -1,0 +1,308 @@
+//! What distances mean in a table: how far apart its fingerprints are, and up to which radius what is found is related.
+//!
+//! A sample of the fingerprints is compared pair by pair, which shows how far apart rows are that have nothing to do with each
+//! other, for nearly all pairs are such. Some of the sample, the queries, are compared with all rows of the table, which shows what
+//! a search finds. The expected number of unrelated rows within a radius is the number of rows times the share of unrelated
+//! pairs within it.
+//!
+//! That share is counted where there are pairs enough, equal ones apart: their distances have a peak, below which they become
+//! fewer. Where they are too few, or where going down they become more again, which is the work of related pairs, the share is
+//! taken to fall as it did in the last steps before. Distances of unrelated fingerprints fall off ever faster (log-concave, as in a binomial
+//! distribution), and related pairs are among those that are counted, so as a rule too many unrelated rows are expected
+//! rather than too few.
+
+use crate::distance::BITS;
+use crate::kernel::{each_near, for_processors};
+use limits::{Heartbeat, Limit};
+use multiversion::multiversion;
+use std::ops::RangeInclusive;
+
+/// The size of the sample. A larger one takes minutes, and says no more.
+pub const SAMPLE: Limit = Limit::new("sample", 2, 100_000);
+
+/// Fingerprints of the sample that are compared with all rows.
+pub const MAX_QUERIES: usize = 1000;
+
+/// Within this distance it is counted what queries find. Beyond, where nobody searches, the sample's pairs tell.
+const COUNTED: u8 = 20;
+
+/// Fewer pairs than this at a distance, or than a thousandth of all, say nothing about the next one.
+const ENOUGH_PAIRS: RangeInclusive<u64> = 50..=500;
+
+/// A radius is recommended while the unrelated rows that a search is expected to find are at most this share of the searches that
+/// find anything, or so few.
+const UNRELATED_SHARE: f64 = 0.1;
+const UNRELATED_ROWS: f64 = 0.01;
+
+/// Over how many distances it is looked at how fast shares fall.
+const STEPS: usize = 3;
+
+/// Pairs of the sample, or rows, between two calls of the heartbeat.
+const STRIDE: usize = 1 << 10;
+
+const DISTANCES: usize = BITS as usize + 1;
+
+/// What is known of a distance.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Level {
+    /// The distance.
+    pub distance: u32,
+    /// Pairs of the sample that are so far apart.
+    pub pairs: u64,
+    /// Queries whose nearest other row is so far away.
+    pub nearest: u64,
+    /// How many other rows a query finds within this distance, on average.
+    pub found: f64,
+    /// How many of these are expected to be unrelated, if the sample is large enough to tell.
+    pub unrelated: Option<f64>,
+    /// Whether this is the radius to search with.
+    pub recommended: bool,
+}
+
+/// Compares a sample with all rows of the table that it is from.
+#[derive(Clone, Debug)]
+pub struct Calibration {
+    sample: Vec<u64>,
+    /// For each query the distance of its nearest row, apart from equal ones.
+    nearest: Vec<u8>,
+    /// For each query how many rows are equal to it, itself among them.
+    equal: Vec<u64>,
+    found: [u64; DISTANCES],
+    rows: u64,
+}
+
+impl Calibration {
+    /// Of a random sample of the rows.
+    pub fn new(sample: Vec<u64>) -> Self {
+        let queries = sample.len().min(MAX_QUERIES);
+        Self {
+            sample,
+            nearest: vec![u8::MAX; queries],
+            equal: vec![0; queries],
+            found: [0; DISTANCES],
+            rows: 0,
+        }
+    }
+
+    /// Takes rows of the table, all of which have to come once, those of the sample among them.
+    pub fn add(&mut self, rows: &[u64], heartbeat: &mut dyn Heartbeat) {
+        self.rows += rows.len() as u64;
+        for rows in rows.chunks(STRIDE) {
+            heartbeat.beat();
+            for &row in rows {
+                let queries = &self.sample[..self.nearest.len()];
+                compare(queries, row, &mut self.nearest, &mut self.equal, &mut self.found);
+            }
+        }
+    }
+
+    /// What came of it, for each distance from 0 to 64.
+    pub fn levels(&self, heartbeat: &mut dyn Heartbeat) -> Vec<Level> {
+        let pairs = self.pairs(heartbeat);
+        let all_pairs: u64 = pairs.iter().sum();
+        let unrelated = unrelated(&pairs);
+        let queries = self.nearest.len() as f64;
+        let others = self.rows.saturating_sub(1) as f64;
+        let mut levels = vec![Level::default(); DISTANCES];
+        for (&nearest, &equal) in self.nearest.iter().zip(&self.equal) {
+            let nearest = if equal > 1 { 0 } else { nearest };
+            if let Some(level) = levels.get_mut(usize::from(nearest)) {
+                level.nearest += 1;
+            }
+        }
+        let mut recommended = None;
+        let (mut found, mut pairs_within, mut unrelated_within, mut finding) = (0, 0, 0.0, 0);
+        for (distance, level) in levels.iter_mut().enumerate() {
+            found += self.found[distance];
+            pairs_within += pairs[distance];
+            finding += level.nearest;
+            level.distance = distance as u32;
+            level.pairs = pairs[distance];
+            level.found = if distance > usize::from(COUNTED) {
+                others * pairs_within as f64 / all_pairs.max(1) as f64
+            } else {
+                // Each query has found itself.
+                (found as f64 - queries).max(0.0) / queries.max(1.0)
+            };
+            let Some(unrelated) = &unrelated else { continue };
+            unrelated_within += unrelated[distance];
+            let unrelated = others * f64::min(unrelated_within, 1.0);
+            level.unrelated = Some(unrelated);
+            let is_good = unrelated <= (UNRELATED_SHARE * finding as f64 / queries).max(UNRELATED_ROWS);
+            if is_good && distance <= usize::from(COUNTED) {
+                recommended = Some(distance);
+            }
+        }
+        if let Some(distance) = recommended {
+            levels[distance].recommended = true;
+        }
+        levels
+    }
+
+    /// How many pairs of the sample are so far apart, by distance.
+    fn pairs(&self, heartbeat: &mut dyn Heartbeat) -> [u64; DISTANCES] {
+        let mut pairs = [0; DISTANCES];
+        for (index, &a) in self.sample.iter().enumerate() {
+            if index % 64 == 0 {
+                heartbeat.beat();
+            }
+            count_distances(&self.sample[index + 1..], a, &mut pairs);
+        }
+        pairs
+    }
+}
+
+#[multiversion(targets("x86_64+popcnt"))]
+fn count_distances(others: &[u64], value: u64, counts: &mut [u64; DISTANCES]) {
+    for &other in others {
+        counts[(other ^ value).count_ones() as usize] += 1;
+    }
+}
+
+for_processors! {
+    /// Compares a row with all queries. A query looks at what is nearer than its nearest row, or is counted.
+    fn compare(queries: &[u64], row: u64, nearest: &mut [u8], equal: &mut [u64], found: &mut [u64; DISTANCES]) {
+        const GROUP: usize = 64;
+        let groups = queries.chunks(GROUP).zip(nearest.chunks_mut(GROUP)).zip(equal.chunks_mut(GROUP));
+        for ((queries, nearest), equal) in groups {
+            let farthest = nearest.iter().fold(COUNTED + 1, |farthest, &nearest| farthest.max(nearest));
+            let distance = |query: &u64| (query ^ row).count_ones() as u8;
+            each_near(queries, |query| distance(query) < farthest, |query| {
+                let distance = distance(&queries[query]);
+                if distance == 0 {
+                    equal[query] += 1;
+                } else {
+                    nearest[query] = distance.min(nearest[query]);
+                }
+                if distance <= COUNTED {
+                    found[usize::from(distance)] += 1;
+                }
+            });
+        }
+    }
+}
+
+/// The share of pairs at each distance that are unrelated, estimated as said above; nothing if there are too few pairs to tell.
+fn unrelated(pairs: &[u64; DISTANCES]) -> Option<[f64; DISTANCES]> {
+    let all = pairs.iter().sum::<u64>();
+    let enough = (all / 1000).clamp(*ENOUGH_PAIRS.start(), *ENOUGH_PAIRS.end());
+    // Equal ones may be more than any others, and are related.
+    let peak =
+        (1..DISTANCES).max_by_key(|&distance| pairs[distance]).filter(|&peak| pairs[peak] >= enough)?;
+    let mut shares = pairs.map(|pairs| pairs as f64 / all as f64);
+    // Counts that chance alone makes larger than the one above are not.
+    let becomes_more = |distance: usize| {
+        pairs[distance] as f64 > pairs[distance + 1] as f64 + 3.0 * (pairs[distance] as f64).sqrt()
+    };
+    let uncounted =
+        (0..peak).rev().find(|&distance| distance == 0 || pairs[distance] < enough || becomes_more(distance));
+    if let Some(uncounted) = uncounted {
+        let last = uncounted + 1;
+        let above = (last + STEPS).min(peak);
+        let step =
+            if above > last { (shares[above] / shares[last]).powf(1.0 / (above - last) as f64) } else { 1.0 };
+        for distance in (0..=uncounted).rev() {
+            shares[distance] = shares[distance + 1] / step.max(1.0);
+        }
+    }
+    Some(shares)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn scattered(index: u64) -> u64 {
+        xxhash_rust::xxh3::xxh3_64(&index.to_le_bytes())
+    }
+
+    fn calibrate(rows: &[u64], sample: usize) -> Vec<Level> {
+        let mut calibration =
+            Calibration::new(rows.iter().copied().step_by((rows.len() / sample) | 1).take(sample).collect());
+        for rows in rows.chunks(777) {
+            calibration.add(rows, &mut || ());
+        }
+        calibration.levels(&mut || ())
+    }
+
+    /// The chance that two scattered fingerprints are within a distance.
+    fn binomial(distance: u32) -> f64 {
+        let ways = |k: u32| (0..k).map(|i| f64::from(64 - i) / f64::from(i + 1)).product::<f64>();
+        (0..=distance).map(ways).sum::<f64>() / 2f64.powi(64)
+    }
+
+    #[test]
+    fn of_scattered_rows_all_are_unrelated() {
+        let rows: Vec<u64> = (0..20_000).map(scattered).collect();
+        let levels = calibrate(&rows, 3000);
+        for (distance, level) in levels.iter().enumerate() {
+            assert_eq!(level.distance as usize, distance);
+            let expected = 19_999.0 * binomial(level.distance);
+            let unrelated = level.unrelated.unwrap();
+            assert!(unrelated >= 0.8 * expected, "{level:?} {expected}");
+            if expected > 20.0 {
+                assert!((level.found / expected - 1.0).abs() < 0.2, "{level:?} {expected}");
+                assert!((unrelated / expected - 1.0).abs() < 0.2, "{level:?} {expected}");
+            }
+        }
+        let recommended: Vec<u32> =
+            levels.iter().filter(|level| level.recommended).map(|level| level.distance).collect();
+        let right = (0..64).rev().find(|&distance| 19_999.0 * binomial(distance) <= UNRELATED_ROWS).unwrap();
+        assert!(
+            recommended.len() == 1 && (right - 2..=right).contains(&recommended[0]),
+            "{recommended:?} {right}"
+        );
+    }
+
+    /// Half of the rows have copies that differ in up to five bits.
+    #[test]
+    fn copies_are_told_from_unrelated_rows() {
+        let change =
+            |index: u64| (0..index % 6).fold(0u64, |change, i| change | 1 << (scattered(index * 8 + i) % 64));
+        let rows: Vec<u64> = (0..30_000)
+            .map(|i| if i % 3 == 0 { scattered(i) } else { scattered(i % 250) ^ change(i) })
+            .collect();
+        let levels = calibrate(&rows, 3000);
+        let recommended = levels.iter().find(|level| level.recommended).unwrap();
+        assert!((9..=16).contains(&recommended.distance), "{recommended:?}");
+        assert!(recommended.found > 20.0, "{recommended:?}");
+        assert!(levels[5].unrelated.unwrap() < 0.01, "copies do not count as unrelated: {:?}", levels[5]);
+        let unrelated_at_20 = 14_999.0 * binomial(20);
+        assert!(
+            (0.5..3.0).contains(&(levels[20].unrelated.unwrap() / unrelated_at_20)),
+            "{:?} {unrelated_at_20}",
+            levels[20]
+        );
+    }
+
+    #[test]
+    fn of_nothing_nothing_is_known() {
+        for rows in [vec![], vec![7]] {
+            let levels = calibrate(&rows, 10);
+            assert!(levels.iter().all(|level| !level.recommended
+                && level.pairs == 0
+                && level.nearest == 0
+                && level.found == 0.0));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn counts_are_those_of_plain_loops(values in prop::collection::vec((any::<u64>(), 0u32..4), 2..200), few in 0u32..60) {
+            let rows: Vec<u64> = values.iter().map(|&(value, copies)| if copies == 0 { 5 } else { value >> few }).collect();
+            let levels = calibrate(&rows, rows.len());
+            let distance = |a: usize, b: usize| (rows[a] ^ rows[b]).count_ones();
+            for level in &levels {
+                let pairs = (0..rows.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+                prop_assert_eq!(level.pairs, pairs.filter(|&(a, b)| distance(a, b) == level.distance).count() as u64);
+                let nearest = |a: usize| (0..rows.len()).filter(|&b| b != a).map(|b| distance(a, b)).min().unwrap();
+                prop_assert_eq!(level.nearest, (0..rows.len()).filter(|&a| nearest(a) == level.distance).count() as u64);
+                let found = |a: usize| (0..rows.len()).filter(|&b| b != a && distance(a, b) <= level.distance).count();
+                let mean = (0..rows.len()).map(found).sum::<usize>() as f64 / rows.len() as f64;
+                prop_assert!((level.found - mean).abs() < 1e-9, "{:?} {}", level, mean);
+                prop_assert!(level.unrelated.is_none_or(|unrelated| (0.0..=(rows.len() - 1) as f64).contains(&unrelated)));
+            }
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Clusters of fingerprints: which rows are versions of one another, and which of them is to be kept.
+//!
+//! Rows come in an order, and the first row of a cluster is its keeper. There are two linkages:
+//!
+//! - **Leader**: a row that is within the radius of an earlier keeper belongs to the earliest such keeper; any other row is
+//!   a keeper. So every row is within the radius of its keeper, two rows of a cluster differ in at most twice as many bits, and
+//!   no two keepers are near each other. This is the lexicographically first maximal independent set of the graph of near
+//!   pairs.
+//! - **Connected**: rows that are within the radius of one another are in one cluster, and so are those to which chains of
+//!   such rows lead. Chains have no bound: with a generous radius they join what has nothing in common.
+//!
+//! Guarantee: exactly what the definitions say, whatever the data; the result is a function of the values in their order. Cost:
+//! one pass of [`near_pairs`] over the distinct values. Where near pairs are very many, most are not looked at: what is near a
+//! keeper is not compared any more (see [`leaders`]), nor what is connected already. Memory: some 60 bytes a row, 12 more for each
+//! crowd within a crowd, and for leaders 8 bytes for each of at most 2^25 pairs.
+
+mod leaders;
+
+use crate::buckets::{Bits, Buckets, Placed};
+use crate::near_pairs::{Finder, near_pairs};
+use leaders::{LIMITS, leaders};
+use limits::{Heartbeat, OutOfMemory, Problem, collect, reserve};
+
+/// What makes a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linkage {
+    /// Every row is near its keeper.
+    Leader,
+    /// Every row is near some row of its cluster.
+    Connected,
+}
+
+impl std::str::FromStr for Linkage {
+    type Err = Problem;
+
+    fn from_str(name: &str) -> Result<Self, Problem> {
+        match name {
+            "leader" => Ok(Self::Leader),
+            "connected" => Ok(Self::Connected),
+            _ => Err(Problem::unknown("linkage", name, "Valid linkages are leader and connected.")),
+        }
+    }
+}
+
+/// For each value the place of its keeper, which is the value's own place if it is one.
+///
+/// The heartbeat is told which pass over the pairs this is, and the share of it that is done.
+///
+/// # Panics
+/// If there are more than `u32::MAX` values.
+pub fn keepers(
+    values: &[u64],
+    radius: u32,
+    linkage: Linkage,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<Vec<u32>, OutOfMemory> {
+    let mut keepers = first_equals(values, heartbeat)?;
+    let is_first = |place: &u32| keepers[*place as usize] == *place;
+    let all = 0..values.len() as u32;
+    let firsts: Vec<u32> = collect(all.clone().filter(is_first), all.filter(is_first).count())?;
+    let distinct: Vec<u64> = collect(firsts.iter().map(|&place| values[place as usize]), firsts.len())?;
+    let keepers_of_distinct = match linkage {
+        Linkage::Leader => leaders(&distinct, radius, LIMITS, heartbeat),
+        Linkage::Connected => connected(&distinct, radius, heartbeat),
+    }?;
+    drop(distinct);
+    let mut of_distinct = keepers_of_distinct.iter().map(|&keeper| firsts[keeper as usize]);
+    for place in 0..keepers.len() {
+        let first = keepers[place] as usize;
+        // Equal values share the keeper of the first of them, which has been settled.
+        keepers[place] =
+            if first == place { of_distinct.next().unwrap_or(place as u32) } else { keepers[first] };
+    }
+    Ok(keepers)
+}
+
+/// For each value the place of the first one that is equal.
+fn first_equals(values: &[u64], heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, OutOfMemory> {
+    let length = values.len().max(2).ilog2().min(20);
+    let highest = Bits::of_mask(u64::MAX << (u64::BITS - length));
+    let mut table = Buckets::default();
+    table.fill(Placed { values, places: None }, &highest, heartbeat)?;
+    let mut firsts = collect(std::iter::repeat_n(0, values.len()), values.len())?;
+    let mut sorted: Vec<(u64, u32)> = Vec::new();
+    reserve(&mut sorted, table.largest)?;
+    for bucket in 0..highest.buckets() {
+        if bucket % 1024 == 0 {
+            heartbeat.beat();
+        }
+        let rows = table.range(bucket);
+        sorted.clear();
+        sorted.extend(table.values[rows.clone()].iter().copied().zip(table.places[rows].iter().copied()));
+        sorted.sort_unstable();
+        for equal in sorted.chunk_by(|a, b| a.0 == b.0) {
+            for &(_, place) in equal {
+                firsts[place as usize] = equal[0].1;
+            }
+        }
+    }
+    Ok(firsts)
+}
+
+fn connected(values: &[u64], radius: u32, heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, OutOfMemory> {
+    let mut forest = Forest { parents: collect(0..values.len() as u32, values.len())? };
+    near_pairs(values, radius, heartbeat, &mut forest)?;
+    let mut parents = forest.parents;
+    for place in 0..parents.len() {
+        parents[place] = parents[parents[place] as usize];
+    }
+    Ok(parents)
+}
+
+/// The root of a tree has itself as parent. No parent comes after its child, so that roots are first of their trees.
+struct Forest {
+    parents: Vec<u32>,
+}
+
+impl Forest {
+    /// The root of the tree, halving the path to it.
+    fn root(&mut self, mut place: u32) -> u32 {
+        let parents = &mut self.parents;
+        loop {
+            let parent = parents[place as usize];
+            if parent == place {
+                return place;
+            }
+            parents[place as usize] = parents[parent as usize];
+            place = parents[place as usize];
+        }
+    }
+}
+
+impl Finder for Forest {
+    type Stop = OutOfMemory;
+
+    fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parents[a.max(b) as usize] = a.min(b);
+        Ok(())
+    }
+
+    /// Rows of one tree are not compared again.
+    fn wants(&mut self, these: &[u32], those: &[u32]) -> bool {
+        let mut all = these.iter().chain(those);
+        let Some(first) = all.next().map(|&place| self.root(place)) else { return false };
+        all.any(|&place| self.root(place) != first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::leaders::Limits;
+    use super::*;
+    use crate::near_pairs::tests::COMPARISONS;
+    use proptest::prelude::*;
+
+    fn near(values: &[u64], a: usize, b: usize, radius: u32) -> bool {
+        (values[a] ^ values[b]).count_ones() <= radius
+    }
+
+    /// The definitions, row by row.
+    fn naive(values: &[u64], radius: u32, linkage: Linkage) -> Vec<u32> {
+        let mut keepers: Vec<usize> = Vec::new();
+        for row in 0..values.len() {
+            match linkage {
+                Linkage::Leader => {
+                    let keeper =
+                        (0..row).find(|&other| keepers[other] == other && near(values, other, row, radius));
+                    keepers.push(keeper.unwrap_or(row));
+                }
+                Linkage::Connected => {
+                    keepers.push(row);
+                    for other in (0..row).filter(|&other| near(values, other, row, radius)) {
+                        let (a, b) = (keepers[other], keepers[row]);
+                        keepers
+                            .iter_mut()
+                            .filter(|keeper| **keeper == a.max(b))
+                            .for_each(|keeper| *keeper = a.min(b));
+                    }
+                }
+            }
+        }
+        keepers.into_iter().map(|keeper| keeper as u32).collect()
+    }
+
+    /// A chain whose links are near each other and whose ends are not; the order in which they come decides.
+    #[test]
+    fn a_chain() {
+        let chain = [0b000_000, 0b000_111, 0b111_111];
+        assert_eq!(keepers(&chain, 3, Linkage::Connected, &mut || ()).unwrap(), [0, 0, 0]);
+        assert_eq!(keepers(&chain, 3, Linkage::Leader, &mut || ()).unwrap(), [0, 0, 2]);
+        let middle_first = [chain[1], chain[0], chain[2]];
+        assert_eq!(keepers(&middle_first, 3, Linkage::Leader, &mut || ()).unwrap(), [0, 0, 0]);
+        assert_eq!(keepers(&[], 3, Linkage::Leader, &mut || ()).unwrap(), [0; 0]);
+    }
+
+    #[test]
+    fn names() {
+        assert_eq!("leader".parse(), Ok(Linkage::Leader));
+        assert_eq!("connected".parse(), Ok(Linkage::Connected));
+        assert_eq!("Leader".parse::<Linkage>().unwrap_err().message, "unknown linkage \"Leader\"");
+    }
+
+    /// Values with so few free bits that clusters are large, touch, and repeat.
+    fn crowded() -> impl Strategy<Value = Vec<u64>> {
+        prop::collection::vec((0u64..1 << 12, any::<bool>()), 0..300).prop_map(|values| {
+            values
+                .into_iter()
+                .map(|(bits, far)| bits.wrapping_mul(0x0011_0101_0100_1001) ^ if far { u64::MAX } else { 0 })
+                .collect()
+        })
+    }
+
+    /// Consecutive numbers, or numbers with few bits, in no order, at any bits.
+    fn dense() -> impl Strategy<Value = Vec<u64>> {
+        let consecutive = (1u64..2000).prop_map(|last| (1..=last).collect::<Vec<u64>>());
+        let few_bits = prop::collection::vec(0u32..20, 0..4)
+            .prop_map(|bits| bits.into_iter().fold(0, |value, bit| value | 1u64 << bit));
+        let values = prop_oneof![consecutive, prop::collection::vec(few_bits, 0..600)];
+        (values.prop_shuffle(), 0u32..44, any::<u64>())
+            .prop_map(|(values, shift, mask)| values.into_iter().map(|value| value << shift ^ mask).collect())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn dense_clusters_are_those_of_the_definition(values in dense(), radius in 0u32..14, met in 0usize..80) {
+            for linkage in [Linkage::Leader, Linkage::Connected] {
+                prop_assert_eq!(keepers(&values, radius, linkage, &mut || ()).unwrap(), naive(&values, radius, linkage));
+            }
+            let mut distinct = values;
+            distinct.sort_unstable();
+            distinct.dedup();
+            let found = leaders(&distinct, radius, Limits { kept: 1000, met }, &mut || ()).unwrap();
+            prop_assert_eq!(found, naive(&distinct, radius, Linkage::Leader));
+        }
+    }
+
+    /// Where nearly all pairs are near, few of them are looked at: to compare each with each takes 8,000 comparisons a row, for
+    /// each block of bits.
+    #[test]
+    fn dense_values_do_not_take_all_comparisons() {
+        let dense = || (1..=1u64 << 14).map(|i| i << 20);
+        let scattered = (1..=1u64 << 14).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut shuffled: Vec<u64> = dense().collect();
+        shuffled.sort_by_key(|value| value.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        // Scattered rows are compared with nearly all others from radius 12 on.
+        let mixed = dense().chain(scattered).collect();
+        for (values, max_radius) in [(dense().collect(), 12), (shuffled, 12), (mixed, 6)] {
+            for radius in [0, 1, 3, 6, 12].into_iter().filter(|&radius| radius <= max_radius) {
+                for linkage in [Linkage::Leader, Linkage::Connected] {
+                    COMPARISONS.set(0);
+                    keepers(&values, radius, linkage, &mut || ()).unwrap();
+                    let per_row = COMPARISONS.get() / values.len();
+                    assert!(per_row < 4000, "{per_row} comparisons a row at radius {radius}, {linkage:?}");
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn clusters_are_those_of_the_definition(values in crowded(), radius in 0u32..40) {
+            for linkage in [Linkage::Leader, Linkage::Connected] {
+                prop_assert_eq!(keepers(&values, radius, linkage, &mut || ()).unwrap(), naive(&values, radius, linkage));
+            }
+        }
+
+
+        /// However few pairs are kept, the clusters are the same.
+        #[test]
+        fn leaders_do_not_depend_on_memory(values in crowded(), radius in 0u32..40, kept in 1usize..200, met in prop_oneof![0usize..20, Just(usize::MAX)]) {
+            let found = leaders(&values, radius, Limits { kept, met }, &mut || ()).unwrap();
+            prop_assert_eq!(found, naive(&values, radius, Linkage::Leader));
+        }
+    }
+}

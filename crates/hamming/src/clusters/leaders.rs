@@ -1,0 +1,248 @@
+//! The keepers of the leader linkage.
+
+use crate::near_pairs::{near_pairs, near_pairs_between};
+use limits::{Heartbeat, OutOfMemory, collect, reserve, sort};
+
+/// Not known, or not there.
+const NONE: u32 = u32::MAX;
+
+/// Why a pass over pairs ends.
+#[derive(Debug)]
+enum Stop {
+    OutOfMemory(OutOfMemory),
+    /// There are too many to look at all of them.
+    TooMany,
+}
+
+impl From<OutOfMemory> for Stop {
+    fn from(error: OutOfMemory) -> Self {
+        Self::OutOfMemory(error)
+    }
+}
+
+/// What the search for leaders may take.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// Pairs that are kept at a time.
+    pub(super) kept: usize,
+    /// Pairs that are met, for each row.
+    pub(super) met: usize,
+}
+
+/// 256 MB of pairs; clusters of up to a hundred rows are decided by their pairs at once.
+pub(super) const LIMITS: Limits = Limits { kept: 1 << 25, met: 64 };
+
+/// Finds keepers.
+struct Leaders<'a> {
+    values: &'a [u64],
+    radius: u32,
+    limits: Limits,
+    /// A keeper has itself, and a row that is undecided [`NONE`] or the earliest near keeper that is known.
+    keepers: Vec<u32>,
+    decided: usize,
+    heartbeat: &'a mut dyn Heartbeat,
+}
+
+/// For each value the place of its keeper by the leader linkage; the values are distinct.
+pub(super) fn leaders(
+    values: &[u64],
+    radius: u32,
+    limits: Limits,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<Vec<u32>, OutOfMemory> {
+    let keepers = collect(std::iter::repeat_n(NONE, values.len()), values.len())?;
+    let mut leaders = Leaders { values, radius, limits, keepers, decided: 0, heartbeat };
+    leaders.settle(collect(0..values.len() as u32, values.len())?)?;
+    Ok(leaders.keepers)
+}
+
+impl Leaders<'_> {
+    /// Decides rows, none of which is near a keeper before them: all of them by their near pairs, or if these are very many
+    /// first the former half, and then what is not near its keepers, so that pairs of members are hardly looked at.
+    fn settle(&mut self, mut rows: Vec<u32>) -> Result<(), OutOfMemory> {
+        match self.settle_by_pairs(&rows) {
+            Ok(()) => {
+                self.decided += rows.len();
+                return Ok(());
+            }
+            Err(Stop::OutOfMemory(error)) => return Err(error),
+            Err(Stop::TooMany) => {}
+        }
+        let middle = rows.len() / 2;
+        let mut later = collect(rows[middle..].iter().copied(), rows.len() - middle)?;
+        rows.truncate(middle);
+        self.settle(collect(rows.iter().copied(), middle)?)?;
+        rows.retain(|&row| self.keepers[row as usize] == row);
+        self.join_keepers(&rows, &later)?;
+        drop(rows);
+        let near = later.len();
+        later.retain(|&row| self.keepers[row as usize] == NONE);
+        self.decided += near - later.len();
+        self.settle(later)
+    }
+
+    /// Gives the rows that are near one of the keepers the earliest of them.
+    fn join_keepers(&mut self, keepers: &[u32], rows: &[u32]) -> Result<(), OutOfMemory> {
+        let (of_keepers, of_rows) = (self.values_of(keepers)?, self.values_of(rows)?);
+        let share = self.decided as f64 / self.values.len() as f64;
+        near_pairs_between(
+            &of_keepers,
+            &of_rows,
+            self.radius,
+            &mut Pass { heartbeat: self.heartbeat, pass: 2, share: Some(share) },
+            &mut |a, b| {
+                let nearest = &mut self.keepers[rows[b as usize] as usize];
+                *nearest = (*nearest).min(keepers[a as usize]);
+                Ok::<(), OutOfMemory>(())
+            },
+        )
+    }
+
+    fn values_of(&self, rows: &[u32]) -> Result<Vec<u64>, OutOfMemory> {
+        collect(rows.iter().map(|&row| self.values[row as usize]), rows.len())
+    }
+
+    /// Whether a row is a keeper depends on the rows before it, while pairs come in any order. So a pass keeps the pairs, and
+    /// then decides row by row.
+    ///
+    /// If the pairs exceed the limit, it keeps those of the first rows alone. Of a later row it knows the earliest near one,
+    /// which decides it if that is a keeper, or if there is none: nearly all rows, unless what is near forms long chains. The
+    /// next pass looks at the rows that are left, and at the keepers that this one has found.
+    fn settle_by_pairs(&mut self, all: &[u32]) -> Result<(), Stop> {
+        let max_met = self.limits.met.saturating_mul(all.len());
+        // The rows of a pass, in order: those that are undecided, and keepers that the last pass has found.
+        let mut rows = collect(all.iter().copied(), all.len())?;
+        for pass in 1.. {
+            let pairs = self.pairs(&rows, pass, max_met)?;
+            let undecided = self.decide(&mut rows, pairs)?;
+            if undecided == 0 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The near pairs of undecided rows; what is near a keeper gets the earliest one.
+    fn pairs(&mut self, rows: &[u32], pass: u32, max_met: usize) -> Result<Pairs, Stop> {
+        let of_rows = self.values_of(rows)?;
+        let mut pairs = Pairs::new(self.limits.kept, max_met, rows.len())?;
+        let decided = (self.decided > 0).then(|| self.decided as f64 / self.values.len() as f64);
+        let pass = if decided.is_some() { 2 } else { pass };
+        let mut heartbeat = Pass { heartbeat: self.heartbeat, pass, share: decided };
+        near_pairs(&of_rows, self.radius, &mut heartbeat, &mut |a, b| {
+            let (row, other) = (rows[b as usize] as usize, rows[a as usize]);
+            if self.keepers[other as usize] == other {
+                self.keepers[row] = self.keepers[row].min(other);
+                return Ok(());
+            }
+            pairs.add(a, b)
+        })?;
+        sort(&mut pairs.pairs, self.heartbeat, |&pair| pair);
+        Ok(pairs)
+    }
+
+    /// Decides row by row, as far as the pairs tell, and leaves the rows of the next pass. How many of them are undecided?
+    fn decide(&mut self, rows: &mut Vec<u32>, mut pairs: Pairs) -> Result<usize, OutOfMemory> {
+        let keepers = &mut self.keepers;
+        let mut undecided = 0;
+        let mut next = Vec::new();
+        reserve(&mut next, rows.len())?;
+        for (b, &row) in rows.iter().enumerate() {
+            let near_keeper = keepers[row as usize];
+            if near_keeper == row {
+                continue;
+            }
+            let is_keeper = |&a: &u32| keepers[rows[a as usize] as usize] == rows[a as usize];
+            let row_of = |a: u32| if a == NONE { NONE } else { rows[a as usize] };
+            let near_keeper = if b < pairs.complete {
+                Some(near_keeper.min(row_of(pairs.of(b as u32).find(is_keeper).unwrap_or(NONE))))
+            } else {
+                let earliest = pairs.earliest[b];
+                let decides = earliest == NONE || near_keeper < row_of(earliest) || is_keeper(&earliest);
+                decides.then(|| near_keeper.min(row_of(earliest)))
+            };
+            match near_keeper {
+                Some(NONE) => {
+                    keepers[row as usize] = row;
+                    next.push(row);
+                }
+                Some(keeper) => keepers[row as usize] = keeper,
+                None => {
+                    undecided += 1;
+                    next.push(row);
+                }
+            }
+        }
+        *rows = next;
+        Ok(undecided)
+    }
+}
+
+/// Tells which pass a search for pairs is, and perhaps what share is done, where the search itself does not know.
+struct Pass<'a> {
+    heartbeat: &'a mut dyn Heartbeat,
+    pass: u32,
+    share: Option<f64>,
+}
+
+impl Heartbeat for Pass<'_> {
+    fn beat(&mut self) {
+        self.heartbeat.beat();
+    }
+
+    fn progress(&mut self, _pass: u32, share: f64) {
+        self.heartbeat.progress(self.pass, self.share.unwrap_or(share));
+    }
+}
+
+/// Near pairs of undecided rows: all of the first rows, as many as there is room for, and of each row the earliest.
+struct Pairs {
+    /// The later row of a pair comes first, so that they sort by it.
+    pairs: Vec<(u32, u32)>,
+    max_pairs: usize,
+    /// How many more may be met.
+    left: usize,
+    /// The rows before this one have all their pairs here.
+    complete: usize,
+    earliest: Vec<u32>,
+    /// Those before have been asked for.
+    asked: usize,
+}
+
+impl Pairs {
+    fn new(max_pairs: usize, max_met: usize, rows: usize) -> Result<Self, OutOfMemory> {
+        let earliest = collect(std::iter::repeat_n(NONE, rows), rows)?;
+        Ok(Self { pairs: Vec::new(), max_pairs, left: max_met, complete: rows, earliest, asked: 0 })
+    }
+
+    fn add(&mut self, a: u32, b: u32) -> Result<(), Stop> {
+        self.left = self.left.checked_sub(1).ok_or(Stop::TooMany)?;
+        let earliest = &mut self.earliest[b as usize];
+        *earliest = (*earliest).min(a);
+        if (b as usize) < self.complete && self.pairs.len() >= self.max_pairs {
+            self.halve();
+        }
+        if (b as usize) < self.complete {
+            if self.pairs.len() == self.pairs.capacity() {
+                let more = self.pairs.len().clamp(1, 1 << 20);
+                reserve(&mut self.pairs, more)?;
+            }
+            self.pairs.push((b, a));
+        }
+        Ok(())
+    }
+
+    /// Gives up the pairs of the later rows.
+    fn halve(&mut self) {
+        let middle = self.pairs.len() / 2;
+        self.complete = self.pairs.select_nth_unstable(middle).1.0 as usize;
+        self.pairs.retain(|pair| (pair.0 as usize) < self.complete);
+    }
+
+    /// The earlier rows, in order, that are near this one. Rows are asked for in order, when pairs have been sorted.
+    fn of(&mut self, b: u32) -> impl Iterator<Item = u32> + use<'_> {
+        let first = self.asked + self.pairs[self.asked..].iter().take_while(|pair| pair.0 < b).count();
+        self.asked = first + self.pairs[first..].iter().take_while(|pair| pair.0 == b).count();
+        self.pairs[first..self.asked].iter().map(|pair| pair.1)
+    }
+}

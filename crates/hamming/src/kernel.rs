@@ -1,0 +1,58 @@
+//! The loop that compares one fingerprint with many.
+//!
+//! It is plain code that compilers turn into vector instructions: with AVX-512's VPOPCNTDQ eight fingerprints are compared
+//! at a time. Each caller compiles it into a function of its own for several kinds of processors, by [`for_processors`];
+//! which of them runs is decided at run time. Elsewhere (aarch64) it is compiled once.
+
+/// Elements looked at together. Hits are rare, so that only groups with a hit are looked at one by one.
+const GROUP: usize = 64;
+
+/// Calls `found` with the place of each element that is near, in order.
+#[inline(always)]
+pub fn each_near<T>(elements: &[T], is_near: impl Fn(&T) -> bool, mut found: impl FnMut(usize)) {
+    for (group, elements) in elements.chunks(GROUP).enumerate() {
+        if elements.iter().fold(false, |any, element| any | is_near(element)) {
+            let near = elements.iter().enumerate().filter(|(_, element)| is_near(element));
+            near.for_each(|(place, _)| found(group * GROUP + place));
+        }
+    }
+}
+
+/// Compiles a function for the kinds of processors that count bits fast, and chooses among them at run time.
+#[macro_export]
+macro_rules! for_processors {
+    ($function:item) => {
+        #[multiversion::multiversion(targets(
+            "x86_64+avx512f+avx512vl+avx512bw+avx512vpopcntdq+popcnt",
+            "x86_64+avx2+popcnt",
+            "x86_64+popcnt"
+        ))]
+        $function
+    };
+}
+pub use for_processors;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    for_processors! {
+        fn places_near(values: &[u64], query: u64, radius: u32) -> Vec<usize> {
+            let mut places = Vec::new();
+            each_near(values, |value| (value ^ query).count_ones() <= radius, |place| places.push(place));
+            places
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn finds_what_one_by_one_finds(flips in prop::collection::vec(any::<u64>(), 0..300), query: u64, radius in 0u32..66) {
+            // Differences with a quarter of the bits set, so that some are near.
+            let values: Vec<u64> = flips.windows(2).map(|flips| query ^ flips[0] & flips[1]).collect();
+            let expected: Vec<usize> =
+                (0..values.len()).filter(|&place| (values[place] ^ query).count_ones() <= radius).collect();
+            prop_assert_eq!(places_near(&values, query, radius), expected);
+        }
+    }
+}

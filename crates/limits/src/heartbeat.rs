@@ -1,0 +1,55 @@
+//! Long work reports that it is alive, and can be stopped.
+
+/// Comparisons between two heartbeats of a sort: some tenths of a millisecond.
+const COMPARISONS: u32 = 1 << 14;
+
+/// What an algorithm calls while it works.
+///
+/// The promise, which every algorithm of these crates keeps: it is called at least every few milliseconds, whatever the
+/// data, and mostly more often. It may unwind to stop the work; what was under way is then dropped.
+pub trait Heartbeat {
+    /// Time has passed.
+    fn beat(&mut self);
+
+    /// Time has passed, and this share of a pass is done. Passes are counted from 1.
+    fn progress(&mut self, _pass: u32, _share: f64) {
+        self.beat();
+    }
+}
+
+impl<F: FnMut()> Heartbeat for F {
+    fn beat(&mut self) {
+        self();
+    }
+}
+
+/// Sorts by a key, with heartbeats; elements whose keys are equal come in any order.
+pub fn sort<T, K: Ord>(elements: &mut [T], heartbeat: &mut dyn Heartbeat, key: impl Fn(&T) -> K) {
+    let mut comparisons = 0;
+    elements.sort_unstable_by(|a, b| {
+        comparisons += 1;
+        if comparisons == COMPARISONS {
+            comparisons = 0;
+            heartbeat.beat();
+        }
+        key(a).cmp(&key(b))
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorting_has_a_pulse() {
+        let mut values: Vec<u64> =
+            (0..100_000u64).map(|value| value.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let mut expected = values.clone();
+        expected.sort_unstable();
+        let mut beats = 0;
+        sort(&mut values, &mut || beats += 1, |&value| value);
+        assert_eq!(values, expected);
+        // A sort of n elements takes at least n - 1 comparisons.
+        assert!(beats >= 100_000 / COMPARISONS, "{beats} heartbeats");
+    }
+}

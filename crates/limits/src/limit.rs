@@ -1,0 +1,65 @@
+//! The values that a parameter may have.
+
+use crate::Problem;
+use std::fmt::Display;
+
+/// The least and the largest value of a parameter.
+///
+/// An algorithm checks its parameters when it is made. Whoever has them in another type, such as SQL's signed
+/// integers, uses the same limit to convert them, and so gives the same answer to a value that does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    name: &'static str,
+    min: i64,
+    max: i64,
+}
+
+impl Limit {
+    /// The limit of a parameter, by the name that users know it by.
+    pub const fn new(name: &'static str, min: i64, max: i64) -> Self {
+        Self { name, min, max }
+    }
+
+    /// The largest value.
+    pub const fn max(self) -> i64 {
+        self.max
+    }
+
+    /// The value in the type that is wanted, if the parameter may have it.
+    pub fn of<T: TryFrom<i64>>(self, value: impl Copy + Display + TryInto<i64>) -> Result<T, Problem> {
+        let within = value.try_into().ok().filter(|value| (self.min..=self.max).contains(value));
+        within.and_then(|value| value.try_into().ok()).ok_or_else(|| self.problem(value))
+    }
+
+    /// What is wrong with a value that the parameter may not have.
+    pub fn problem(self, value: impl Display) -> Problem {
+        Problem::out_of_range(self.name, value, self.min, self.max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Limit = Limit::new("window", 1, 300);
+
+    #[test]
+    fn both_ends_are_within() {
+        assert_eq!(LIMIT.of(1i32), Ok(1usize));
+        assert_eq!(LIMIT.of(300u64), Ok(300usize));
+        for value in ["-1", "0", "301", "9223372036854775807"] {
+            let problem = LIMIT.of::<usize>(value.parse::<i64>().unwrap()).unwrap_err();
+            assert_eq!(problem.message, format!("window {value} is out of range"));
+            assert_eq!(problem.detail.as_deref(), Some("Valid values are 1 to 300."));
+        }
+    }
+
+    #[test]
+    fn values_that_no_type_holds_are_outside() {
+        assert_eq!(
+            LIMIT.of::<u64>(u64::MAX).unwrap_err().message,
+            format!("window {} is out of range", u64::MAX)
+        );
+        assert!(LIMIT.of::<u8>(300i32).is_err(), "300 does not fit");
+    }
+}

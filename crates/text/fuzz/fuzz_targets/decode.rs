@@ -1,0 +1,12 @@
+//! What is read as a fingerprint is written so that it is read again.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use text::fingerprint::spelling::{decode, encode, from_decimal};
+
+fuzz_target!(|text: &str| {
+    if let Ok(fingerprint) = decode(text) {
+        assert_eq!(decode(&encode(fingerprint)), Ok(fingerprint));
+    }
+    let _ = from_decimal(text);
+});

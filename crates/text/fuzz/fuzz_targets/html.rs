@@ -1,0 +1,14 @@
+//! Any document has a text, which is no longer than it and has no markup that was not escaped.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use text::html::extract_text;
+
+fuzz_target!(|html: &str| {
+    let text = extract_text(html, &mut || ()).unwrap();
+    // A NUL becomes U+FFFD; no entity becomes longer than it was.
+    assert!(text.len() <= 3 * html.len());
+    if !html.contains(['<', '&', '\0']) {
+        assert_eq!(text.split_ascii_whitespace().collect::<Vec<_>>(), html.split_ascii_whitespace().collect::<Vec<_>>());
+    }
+});

@@ -1,0 +1,26 @@
+//! Any text has a fingerprint in every scheme, and features that make it.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use text::fingerprint::explain::features;
+use text::fingerprint::weighted::WeightedCounts;
+use text::features::Scheme;
+use text::fingerprint::SimHasher;
+use text::sketch::heintze;
+
+fuzz_target!(|text: &str| {
+    let mut hasher = SimHasher::default();
+    for scheme in [Scheme::Doc1, Scheme::Words(1), Scheme::Words(3), Scheme::Chars(3), Scheme::CommonCrawl] {
+        let fingerprint = hasher.fingerprint(text, scheme, &mut || ());
+        let features = features(text, scheme, &mut || ()).unwrap();
+        assert_eq!(fingerprint.is_none(), features.is_empty());
+        if scheme != Scheme::CommonCrawl {
+            let mut counts = WeightedCounts::default();
+            for feature in &features {
+                counts.add(feature.text.as_bytes(), 1.0).unwrap();
+            }
+            assert_eq!(counts.majority(), fingerprint);
+        }
+    }
+    heintze::Parameters::new(10, 8).unwrap().sketch(text, &[], &mut || ()).unwrap();
+});

@@ -1,0 +1,74 @@
+//! Hands feature hashes on in batches: loops over a batch stay tight, and between two batches there
+//! is time to see whether the user has cancelled.
+
+use super::Sink;
+use crate::hash::rabin::{self, UNITS};
+use crate::hash::xxh3_64;
+
+/// Hashes that are handed on together.
+pub(crate) const BATCH: usize = 512;
+
+/// Collects hashes and passes every full batch to its consumer.
+pub(crate) struct Batch<'a> {
+    hashes: [u64; BATCH],
+    len: usize,
+    consumer: &'a mut dyn FnMut(&[u64]),
+}
+
+impl<'a> Batch<'a> {
+    pub(crate) fn new(consumer: &'a mut dyn FnMut(&[u64])) -> Self {
+        Self { hashes: [0; BATCH], len: 0, consumer }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, hash: u64) {
+        if self.len == BATCH {
+            self.flush();
+        }
+        self.hashes[self.len] = hash;
+        self.len += 1;
+    }
+
+    /// Pushes at most a batch of hashes, in a loop that does not ask at each whether there is room.
+    #[inline]
+    pub(crate) fn extend(&mut self, hashes: impl ExactSizeIterator<Item = u64>) {
+        if self.len + hashes.len() > BATCH {
+            self.flush();
+        }
+        let free = &mut self.hashes[self.len..];
+        self.len += hashes.len();
+        for (slot, hash) in free.iter_mut().zip(hashes) {
+            *slot = hash;
+        }
+    }
+
+    /// Passes on what has been collected.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn flush(&mut self) {
+        (self.consumer)(&self.hashes[..self.len]);
+        self.len = 0;
+    }
+}
+
+/// Hashes every feature as most schemes do.
+impl Sink for Batch<'_> {
+    #[inline(always)]
+    fn take(&mut self, feature: &[u8]) {
+        self.push(xxh3_64(feature));
+    }
+
+    #[inline]
+    fn take_all<'f>(&mut self, features: impl ExactSizeIterator<Item = &'f [u8]>) {
+        self.extend(features.map(xxh3_64));
+    }
+
+    #[inline]
+    fn take_units(&mut self, units: [u16; UNITS]) {
+        self.push(rabin::hash(units));
+    }
+
+    fn pause(&mut self) {
+        self.flush();
+    }
+}

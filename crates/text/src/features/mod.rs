@@ -1,0 +1,46 @@
+//! The features of a text: what a scheme cuts it into, in the order of the text.
+
+mod addresses;
+mod batch;
+pub(crate) mod chars;
+mod scheme;
+mod sink;
+mod utf16;
+pub(crate) mod words;
+
+pub(crate) use batch::{BATCH, Batch};
+pub use scheme::{DESCRIPTIONS, Description, EXAMPLE, MAX_SHINGLE, Scheme};
+pub(crate) use sink::Sink;
+
+use words::{Keep, Words};
+
+/// Consecutive words in a feature of `doc1`.
+const DOC1_WORDS: usize = 2;
+
+/// Finds the features of texts; keeps its memory from text to text.
+#[derive(Debug, Default)]
+pub(crate) struct Shingler {
+    words: Words,
+}
+
+impl Shingler {
+    /// Passes the hash of every feature to the batch, in the order of the text.
+    pub(crate) fn hash_features(&mut self, text: &str, scheme: Scheme, batch: &mut Batch<'_>) {
+        match scheme {
+            Scheme::CommonCrawl if text.is_ascii() => {
+                utf16::hash_ascii_shingles(text.as_bytes(), batch);
+            }
+            _ => self.features(text, scheme, batch),
+        }
+    }
+
+    /// Passes every feature to the sink, in the order of the text.
+    pub(crate) fn features(&mut self, text: &str, scheme: Scheme, sink: &mut impl Sink) {
+        match scheme {
+            Scheme::CommonCrawl => utf16::shingles(text, sink),
+            Scheme::Doc1 => self.words.shingles(text, DOC1_WORDS, Keep::Prose, sink),
+            Scheme::Chars(k) => chars::shingles(text, k, sink),
+            Scheme::Words(k) => self.words.shingles(text, k, Keep::All, sink),
+        }
+    }
+}

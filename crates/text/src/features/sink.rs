@@ -1,0 +1,20 @@
+//! What takes the features of a text, in the order of the text.
+
+use crate::hash::rabin::UNITS;
+
+/// A consumer of features, which are UTF-8.
+pub(crate) trait Sink {
+    /// Takes a feature.
+    fn take(&mut self, feature: &[u8]);
+
+    /// Takes at most [`BATCH`](super::BATCH) features.
+    fn take_all<'a>(&mut self, features: impl ExactSizeIterator<Item = &'a [u8]>) {
+        features.for_each(|feature| self.take(feature));
+    }
+
+    /// Takes a feature of `commoncrawl`.
+    fn take_units(&mut self, units: [u16; UNITS]);
+
+    /// Called where text passes without features, so that time is seen to pass.
+    fn pause(&mut self);
+}

@@ -1,0 +1,285 @@
+//! What the fingerprints of two texts come from: their features, and what makes bits differ.
+
+use super::bit_counts::BitCounts;
+use crate::features::{Scheme, Shingler, Sink};
+use crate::hash::rabin::{self, UNITS};
+use crate::hash::xxh3_64;
+use limits::{Heartbeat, Kind, Problem, sort};
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+/// The most distinct features that are listed: more are no explanation.
+pub const MAX_FEATURES: usize = 1_000_000;
+/// Bytes that they may have together.
+const MAX_BYTES: usize = 256 << 20;
+/// Features that an explanation names of each kind.
+const NAMED: usize = 20;
+/// Features between two calls of the heartbeat.
+const STRIDE: usize = 1 << 10;
+
+/// A feature of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Feature {
+    /// The feature itself.
+    pub text: String,
+    /// Its hash, which votes for the bits of the fingerprint.
+    pub hash: u64,
+    /// How often it comes; each feature has one vote all the same.
+    pub occurrences: u32,
+}
+
+/// The distinct features of a text, in the order in which they come first.
+pub fn features(text: &str, scheme: Scheme, heartbeat: &mut dyn Heartbeat) -> Result<Vec<Feature>, Problem> {
+    let mut list = List {
+        scheme,
+        features: Vec::new(),
+        index: HashMap::new(),
+        bytes: 0,
+        taken: 0,
+        too_many: false,
+        heartbeat,
+    };
+    Shingler::default().features(text, scheme, &mut list);
+    if list.too_many { Err(too_many_features()) } else { Ok(list.features) }
+}
+
+fn too_many_features() -> Problem {
+    let message = format!(
+        "text has more than {MAX_FEATURES} distinct features, or more than {MAX_BYTES} bytes of them"
+    );
+    Problem::new(Kind::TooLarge, message).with_hint("Explain a part of the text.")
+}
+
+struct List<'a> {
+    scheme: Scheme,
+    features: Vec<Feature>,
+    index: HashMap<u64, usize>,
+    bytes: usize,
+    taken: usize,
+    too_many: bool,
+    heartbeat: &'a mut dyn Heartbeat,
+}
+
+impl List<'_> {
+    fn add(&mut self, text: &[u8], hash: u64) {
+        self.taken += 1;
+        if self.taken.is_multiple_of(STRIDE) {
+            self.heartbeat.beat();
+        }
+        if let Some(&index) = self.index.get(&hash) {
+            self.features[index].occurrences = self.features[index].occurrences.saturating_add(1);
+        } else if self.features.len() == MAX_FEATURES || self.bytes + text.len() > MAX_BYTES {
+            self.too_many = true;
+        } else {
+            self.index.insert(hash, self.features.len());
+            self.bytes += text.len();
+            let text = String::from_utf8_lossy(text).into_owned();
+            self.features.push(Feature { text, hash, occurrences: 1 });
+        }
+    }
+}
+
+impl Sink for List<'_> {
+    fn take(&mut self, feature: &[u8]) {
+        debug_assert!(self.scheme != Scheme::CommonCrawl, "whose features have a hash of their own");
+        self.add(feature, xxh3_64(feature));
+    }
+
+    fn take_units(&mut self, units: [u16; UNITS]) {
+        self.add(String::from_utf16_lossy(&units).as_bytes(), rabin::hash(units));
+    }
+
+    fn pause(&mut self) {
+        self.heartbeat.beat();
+    }
+}
+
+/// Two fingerprints, and why they differ.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explanation {
+    scheme: String,
+    /// Differing bits; none if a text has no features.
+    distance: Option<u32>,
+    fingerprints: Sides<Option<i64>>,
+    /// How many features each text has, and how many both have.
+    features: FeatureCounts,
+    /// Features of both texts, those that come first in the first.
+    shared: Vec<String>,
+    /// Features of one text alone that vote as it does in most of the differing bits.
+    deciding: Vec<Deciding>,
+    /// The differing bits, the weakest first.
+    bits: Vec<DifferingBit>,
+}
+
+impl Explanation {
+    /// Writes the features in another way.
+    pub fn rewrite_features(&mut self, rewrite: impl Fn(String) -> String) {
+        let deciding = self.deciding.iter_mut().map(|deciding| &mut deciding.feature);
+        for feature in self.shared.iter_mut().chain(deciding) {
+            *feature = rewrite(std::mem::take(feature));
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Sides<T> {
+    a: T,
+    b: T,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+struct FeatureCounts {
+    a: usize,
+    b: usize,
+    shared: usize,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Deciding {
+    feature: String,
+    /// The text that has it: a or b.
+    of: char,
+    /// Differing bits for which it votes as its text does.
+    bits: u32,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+struct DifferingBit {
+    bit: u32,
+    /// The sum of the votes: positive sets the bit, and near 0 a few features turn it.
+    votes: Sides<i64>,
+}
+
+/// Compares the fingerprints of two texts.
+pub fn explain(
+    a: &str,
+    b: &str,
+    scheme: Scheme,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<Explanation, Problem> {
+    let (a, b) = (Text::of(a, scheme, heartbeat)?, Text::of(b, scheme, heartbeat)?);
+    let differing = a.fingerprint.zip(b.fingerprint).map_or(0, |(a, b)| a ^ b);
+    let shared: Vec<&Feature> =
+        a.features.iter().filter(|feature| b.hashes.contains(&feature.hash)).collect();
+
+    let mut deciding = a.deciding(&b, 'a', differing, heartbeat);
+    deciding.extend(b.deciding(&a, 'b', differing, heartbeat));
+    deciding.sort_by_key(|deciding| Reverse(deciding.bits));
+    deciding.truncate(NAMED);
+
+    let mut bits: Vec<DifferingBit> = (0..u64::BITS)
+        .filter(|bit| differing >> bit & 1 == 1)
+        .map(|bit| DifferingBit {
+            bit,
+            votes: Sides { a: a.votes(bit, heartbeat), b: b.votes(bit, heartbeat) },
+        })
+        .collect();
+    bits.sort_by_key(|bit| bit.votes.a.abs() + bit.votes.b.abs());
+    let signed = |fingerprint: Option<u64>| fingerprint.map(|bits| bits as i64);
+    Ok(Explanation {
+        scheme: scheme.to_string(),
+        distance: a.fingerprint.zip(b.fingerprint).map(|(a, b)| (a ^ b).count_ones()),
+        fingerprints: Sides { a: signed(a.fingerprint), b: signed(b.fingerprint) },
+        features: FeatureCounts { a: a.features.len(), b: b.features.len(), shared: shared.len() },
+        shared: shared.iter().take(NAMED).map(|feature| feature.text.clone()).collect(),
+        deciding,
+        bits,
+    })
+}
+
+/// One of the texts that are compared.
+struct Text {
+    features: Vec<Feature>,
+    hashes: HashSet<u64>,
+    fingerprint: Option<u64>,
+}
+
+impl Text {
+    fn of(text: &str, scheme: Scheme, heartbeat: &mut dyn Heartbeat) -> Result<Self, Problem> {
+        let features = features(text, scheme, heartbeat)?;
+        let (mut hashes, mut counts) = (HashSet::new(), BitCounts::default());
+        for features in features.chunks(STRIDE) {
+            heartbeat.beat();
+            for feature in features {
+                hashes.insert(feature.hash);
+                counts.add_all(&[feature.hash]);
+            }
+        }
+        Ok(Self { features, hashes, fingerprint: counts.majority() })
+    }
+
+    /// The sum of the votes for a bit.
+    fn votes(&self, bit: u32, heartbeat: &mut dyn Heartbeat) -> i64 {
+        heartbeat.beat();
+        self.features.iter().map(|feature| if feature.hash >> bit & 1 == 1 { 1 } else { -1 }).sum()
+    }
+
+    /// Features that the other text does not have: those that vote as this text does in most of the differing bits.
+    fn deciding(
+        &self,
+        other: &Self,
+        of: char,
+        differing: u64,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Vec<Deciding> {
+        let Some(fingerprint) = self.fingerprint.filter(|_| differing != 0) else { return Vec::new() };
+        let agreeing = |hash: u64| (!(hash ^ fingerprint) & differing).count_ones();
+        let own = self.features.iter().enumerate().filter(|(_, own)| !other.hashes.contains(&own.hash));
+        let mut deciding: Vec<(Reverse<u32>, usize)> =
+            own.map(|(place, feature)| (Reverse(agreeing(feature.hash)), place)).collect();
+        sort(&mut deciding, heartbeat, |&deciding| deciding);
+        let named = deciding.into_iter().take(NAMED);
+        named
+            .map(|(Reverse(bits), place)| Deciding { feature: self.features[place].text.clone(), of, bits })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fingerprint::SimHasher;
+    use proptest::prelude::*;
+
+    const SCHEMES: [&str; 5] = ["doc1", "commoncrawl", "char:3", "word:1", "word:3"];
+
+    #[test]
+    fn features_come_in_the_order_of_the_text() {
+        let found = features("To be, or not to be", Scheme::Words(1), &mut || ()).unwrap();
+        let listed: Vec<(&str, u32)> =
+            found.iter().map(|feature| (feature.text.as_str(), feature.occurrences)).collect();
+        assert_eq!(listed, [("to", 2), ("be", 2), ("or", 1), ("not", 1)]);
+    }
+
+    #[test]
+    fn an_explanation_adds_up() {
+        let (a, b) = ("the quick brown fox jumps over the dog", "the quick brown cat jumps over the dog");
+        let explanation = explain(a, b, Scheme::Words(1), &mut || ()).unwrap();
+        assert_eq!((explanation.features.a, explanation.features.b, explanation.features.shared), (7, 7, 6));
+        assert_eq!(explanation.bits.len() as u32, explanation.distance.unwrap());
+        assert!(explanation.bits.iter().all(|bit| (bit.votes.a > 0) != (bit.votes.b > 0)));
+        let mut deciding: Vec<(&str, char)> =
+            explanation.deciding.iter().map(|deciding| (deciding.feature.as_str(), deciding.of)).collect();
+        deciding.sort_unstable();
+        assert_eq!(deciding, [("cat", 'b'), ("fox", 'a')]);
+        let empty = explain("", b, Scheme::Words(1), &mut || ()).unwrap();
+        assert_eq!((empty.distance, empty.bits.len(), empty.deciding.len()), (None, 0, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn features_are_those_of_the_fingerprint(
+            text in prop_oneof!["\\PC{0,60}", "[ab ]{0,100}"],
+            scheme in prop::sample::select(SCHEMES.to_vec()),
+        ) {
+            let scheme: Scheme = scheme.parse().unwrap();
+            let found = features(&text, scheme, &mut || ()).unwrap();
+            let explained = Text::of(&text, scheme, &mut || ()).unwrap().fingerprint;
+            prop_assert_eq!(explained, SimHasher::default().fingerprint(&text, scheme, &mut || ()));
+            for feature in &found {
+                prop_assert!(scheme == Scheme::CommonCrawl || xxh3_64(feature.text.as_bytes()) == feature.hash);
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Fingerprints: 64 bits for a text, near those of similar texts.
+
+mod bit_counts;
+mod digits;
+mod distinct;
+pub mod explain;
+mod simhash;
+pub mod spelling;
+pub mod weighted;
+
+pub use digits::differing_characters;
+pub use simhash::SimHasher;

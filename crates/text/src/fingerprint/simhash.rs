@@ -1,0 +1,70 @@
+//! Charikar's simhash of a text: similar texts get fingerprints that differ in few bits.
+//!
+//! Every distinct feature of the text counts once, whatever its number of occurrences. Memory is bounded.
+//! Time is linear in the text, times the number of scans: one up to some eight million distinct features,
+//! and one more for about every eight million.
+
+use super::bit_counts::BitCounts;
+use super::distinct::{Distinct, Part, TooMany};
+use crate::features::{Batch, Scheme, Shingler};
+use limits::Heartbeat;
+
+/// Bytes of text for a word, its blank included: an estimate that sizes the table of features.
+const BYTES_PER_WORD: usize = 6;
+
+/// Makes fingerprints; keeps its memory from text to text.
+#[derive(Debug, Default)]
+pub struct SimHasher {
+    features: Distinct,
+    shingler: Shingler,
+}
+
+impl SimHasher {
+    /// The fingerprint of a text, or `None` if it has no features.
+    pub fn fingerprint(&mut self, text: &str, scheme: Scheme, heartbeat: &mut dyn Heartbeat) -> Option<u64> {
+        let mut counts = BitCounts::default();
+        let mut part = Some(Part::WHOLE);
+        while let Some(current) = part {
+            let mut more = counts.clone();
+            part = match self.count_features(text, scheme, current, &mut more, heartbeat) {
+                Ok(()) => {
+                    counts = more;
+                    current.next()
+                }
+                Err(TooMany) => Some(current.first_half()),
+            };
+        }
+        self.features.release();
+        counts.majority()
+    }
+
+    /// Counts the distinct features whose hash lies in the part.
+    fn count_features(
+        &mut self,
+        text: &str,
+        scheme: Scheme,
+        part: Part,
+        counts: &mut BitCounts,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<(), TooMany> {
+        let Self { features, shingler } = self;
+        features.begin(part, expected_features(text, scheme));
+        let mut result = Ok(());
+        let mut consumer = |hashes: &[u64]| {
+            heartbeat.beat();
+            result = result.and_then(|()| features.add(hashes, &mut |fresh| counts.add_all(fresh)));
+        };
+        let mut batch = Batch::new(&mut consumer);
+        shingler.hash_features(text, scheme, &mut batch);
+        batch.flush();
+        features.hand_on(&mut |fresh| counts.add_all(fresh));
+        result
+    }
+}
+
+fn expected_features(text: &str, scheme: Scheme) -> usize {
+    match scheme {
+        Scheme::Chars(_) | Scheme::CommonCrawl => text.len(),
+        Scheme::Words(_) | Scheme::Doc1 => text.len() / BYTES_PER_WORD,
+    }
+}

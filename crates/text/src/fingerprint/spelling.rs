@@ -1,0 +1,250 @@
+//! How fingerprints are written for people and other programs.
+//!
+//! Base32 with the alphabet of RFC 4648, lower case, big-endian and without padding: 13 letters, the last of which
+//! carries one bit that is always zero. A scheme may stand before it, with a colon. Read are also 16
+//! hexadecimal and 64 binary digits, and 1 to 16 hexadecimal digits after `0x`; either case; and white space anywhere, as in
+//! the listings of the Similarity Index paper. Decimal numbers are read by [`from_decimal`] alone, so 16 digits without a
+//! letter or `0x`, which can be either, are refused.
+
+use crate::features::Scheme;
+use limits::{Kind, Problem};
+
+const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+/// Letters of a fingerprint in base32.
+const LENGTH: usize = 13;
+/// Bits of a letter.
+const LETTER: u32 = 5;
+/// Hexadecimal digits of a fingerprint.
+const HEXADECIMAL: usize = 16;
+/// Binary digits of a fingerprint.
+const BINARY: usize = 64;
+
+/// Longer texts are not looked at.
+const MAX_BYTES: usize = 1000;
+
+/// What is read, for people.
+const VALID: &str = "A fingerprint has 13 letters of base32, 16 hexadecimal or 64 binary digits. \
+    Shorter hexadecimal ones are read as '0x' || code, binary ones as lpad(code, 64, '0'), \
+    and decimal ones as code::numeric.";
+
+/// The fingerprint in base32.
+pub fn encode(fingerprint: u64) -> String {
+    let padded = u128::from(fingerprint) << 1;
+    let letter = |index: u32| char::from(LETTERS[(padded >> (index * LETTER)) as usize % LETTERS.len()]);
+    (0..LENGTH as u32).rev().map(letter).collect()
+}
+
+/// The fingerprint that was written, in any of the ways that are read.
+pub fn decode(text: &str) -> Result<u64, Problem> {
+    let reading = Reading { text };
+    if text.len() > MAX_BYTES {
+        return Err(reading.wrong_length(text.len()));
+    }
+    let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let digits = match compact.rsplit_once(':') {
+        Some((scheme, digits)) => scheme.parse::<Scheme>().map(|_| digits)?,
+        None => &compact,
+    };
+    if let Some(digits) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        return match digits.chars().count() {
+            1..=HEXADECIMAL => reading.number(digits, 16),
+            length => {
+                Err(reading.invalid(format!("it has {length} digits after 0x, not 1 to {HEXADECIMAL}")))
+            }
+        };
+    }
+    match digits.chars().count() {
+        LENGTH => reading.base32(digits),
+        HEXADECIMAL if digits.bytes().all(|digit| digit.is_ascii_digit()) => Err(reading.ambiguous(digits)),
+        HEXADECIMAL => reading.number(digits, 16),
+        BINARY => reading.number(digits, 2),
+        length => Err(reading.wrong_length(length)),
+    }
+}
+
+/// The fingerprint that others write as this decimal number, without a sign or with one: 0 to 2^64 - 1, or -2^63 to 2^63 - 1.
+pub fn from_decimal(number: &str) -> Result<u64, Problem> {
+    let too_precise =
+        "Fingerprints are numbers of 64 bits; one that was a floating-point number has lost its lowest bits.";
+    whole_number(number).ok_or_else(|| {
+        Problem::new(Kind::InvalidNumber, format!("invalid fingerprint: {}", Problem::quote(number)))
+            .with_detail(format!("It is not a whole number from {} to {}.", i64::MIN, u64::MAX))
+            .with_hint(too_precise)
+    })
+}
+
+fn whole_number(number: &str) -> Option<u64> {
+    let whole = match number.split_once('.') {
+        Some((whole, fraction)) => fraction.bytes().all(|digit| digit == b'0').then_some(whole)?,
+        None => number,
+    };
+    let value: i128 = whole.parse().ok()?;
+    (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value).then_some(value as u64)
+}
+
+/// A text that is being read as a fingerprint, for messages.
+struct Reading<'a> {
+    text: &'a str,
+}
+
+impl Reading<'_> {
+    fn base32(&self, digits: &str) -> Result<u64, Problem> {
+        let mut padded = 0u128;
+        let mut last = ' ';
+        for digit in digits.chars() {
+            let value = LETTERS.iter().position(|&letter| char::from(letter) == digit.to_ascii_lowercase());
+            padded = padded << LETTER | value.ok_or_else(|| self.not_a_digit(digit, 32))? as u128;
+            last = digit;
+        }
+        if padded & 1 == 1 {
+            return Err(self.invalid(format!("\"{last}\" cannot be the last letter of a fingerprint")));
+        }
+        Ok((padded >> 1) as u64)
+    }
+
+    /// Reads as many digits as 64 bits have in the base.
+    fn number(&self, digits: &str, base: u32) -> Result<u64, Problem> {
+        digits.chars().try_fold(0u64, |number, digit| {
+            let value = digit.to_digit(base).ok_or_else(|| self.not_a_digit(digit, base))?;
+            Ok(number.wrapping_mul(base.into()) | u64::from(value))
+        })
+    }
+
+    fn wrong_length(&self, length: usize) -> Problem {
+        self.invalid(format!("it has {length} characters beside white space and scheme"))
+    }
+
+    fn not_a_digit(&self, digit: char, base: u32) -> Problem {
+        self.invalid(format!("\"{digit}\" is not a digit of base {base}"))
+    }
+
+    fn ambiguous(&self, digits: &str) -> Problem {
+        self.invalid(format!("{digits} can be hexadecimal or decimal")).with_hint(format!(
+            "Write '0x{digits}' if it is hexadecimal, {digits}::numeric if it is decimal."
+        ))
+    }
+
+    fn invalid(&self, why: String) -> Problem {
+        let message = format!("invalid fingerprint: \"{}\"", Problem::quote(self.text));
+        Problem::new(Kind::InvalidText, message).with_detail(format!("{why}.")).with_hint(VALID)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn published_spellings() {
+        for (fingerprint, letters) in [
+            (0i64, "aaaaaaaaaaaaa"),
+            (1, "aaaaaaaaaaaac"),
+            (264, "aaaaaaaaaaaqq"),
+            (335, "aaaaaaaaaaau6"),
+            (-1, "7777777777776"),
+            (4565828753376763011, "h5orkd3wjfoig"),
+            (1964999968704519315, "dncrkd36jfojg"),
+            (2259985744163069059, "d5orkd3wjfoig"),
+        ] {
+            assert_eq!(encode(fingerprint as u64), letters);
+            assert_eq!(decode(letters), Ok(fingerprint as u64));
+        }
+        let sttech = 0x3f5d_150f_7649_5c83;
+        for text in [
+            "3f5d150f76495c83",
+            "3F5D150F76495C83",
+            " 0011111101011101000101010000111101110110010 010010101110010000011\n",
+            "doc1:h5orkd3wjfoig",
+            "0x3f5d150f76495c83",
+            "0X3F5D150F 76495C83",
+            "char:4:H5ORKD3WJFOIG",
+            "word:2 : h5ork d3wjf oig",
+        ] {
+            assert_eq!(decode(text), Ok(sttech), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (text, detail) in [
+            ("", "it has 0 characters beside white space and scheme."),
+            ("h5orkd3wjfoi", "it has 12 characters beside white space and scheme."),
+            (&"a".repeat(1001), "it has 1001 characters beside white space and scheme."),
+            ("h5orkd3wjfo1g", "\"1\" is not a digit of base 32."),
+            ("h5orkd3wjfoiГ", "\"Г\" is not a digit of base 32."),
+            ("0x", "it has 0 digits after 0x, not 1 to 16."),
+            ("0x03f5d150f76495c83", "it has 17 digits after 0x, not 1 to 16."),
+            ("0x-1", "\"-\" is not a digit of base 16."),
+            ("4565828753376763", "4565828753376763 can be hexadecimal or decimal."),
+            ("4565828753376763011", "it has 19 characters beside white space and scheme."),
+            ("3f5d150f76495c8x", "\"x\" is not a digit of base 16."),
+            (&"2".repeat(64), "\"2\" is not a digit of base 2."),
+        ] {
+            let problem = decode(text).unwrap_err();
+            assert_eq!(
+                (problem.kind, problem.detail.as_deref()),
+                (Kind::InvalidText, Some(detail)),
+                "{text}"
+            );
+        }
+        for letter in "bdfhjlnprtvxz357".chars() {
+            let detail = decode(&format!("aaaaaaaaaaaa{letter}")).unwrap_err().detail;
+            assert_eq!(detail, Some(format!("\"{letter}\" cannot be the last letter of a fingerprint.")));
+        }
+        for text in ["doc9:h5orkd3wjfoig", ":h5orkd3wjfoig"] {
+            assert!(decode(text).unwrap_err().message.starts_with("unknown fingerprint scheme"));
+        }
+    }
+
+    #[test]
+    fn decimal_numbers() {
+        for (number, fingerprint) in [
+            ("0", 0),
+            ("18446744073709551615", u64::MAX),
+            ("9223372036854775808", 1 << 63),
+            ("-9223372036854775808", 1 << 63),
+            ("-1", u64::MAX),
+            ("42.000", 42),
+        ] {
+            assert_eq!(from_decimal(number), Ok(fingerprint), "{number}");
+        }
+        let huge = "1".repeat(131_072);
+        for wrong in [
+            "18446744073709551616",
+            "-9223372036854775809",
+            "1.5",
+            "-0.5",
+            "NaN",
+            "Infinity",
+            "-Infinity",
+            &huge,
+        ] {
+            assert_eq!(from_decimal(wrong).unwrap_err().kind, Kind::InvalidNumber, "{wrong}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(fingerprint: u64, shift in 0u32..64) {
+            let shorter = fingerprint >> shift;
+            prop_assert_eq!(decode(&encode(fingerprint)), Ok(fingerprint));
+            prop_assert_eq!(decode(&format!("{shorter:#x}")), Ok(shorter));
+            prop_assert_eq!(decode(&format!("{fingerprint:064b}")), Ok(fingerprint));
+            prop_assert_eq!(from_decimal(&shorter.to_string()), Ok(shorter));
+            prop_assert_eq!(from_decimal(&(fingerprint as i64).to_string()), Ok(fingerprint));
+        }
+
+        #[test]
+        fn hexadecimal_digits_are_never_taken_for_others(digits in "[0-9]{16}|[0-9a-fA-F]{16}") {
+            let expected = u64::from_str_radix(&digits, 16).unwrap();
+            let has_letter = digits.contains(|digit: char| digit.is_ascii_alphabetic());
+            prop_assert_eq!(decode(&digits).ok(), has_letter.then_some(expected));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in ".{0,80}") {
+            let _ = decode(&text);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Collects the text of a document from its tokens.
+
+use super::Beat;
+use super::elements::{BLOCKS, CELLS, FOREIGN, SKIPPED};
+use html5gum::emitters::callback::CallbackEvent;
+use html5gum::{State, naive_next_state};
+use limits::OutOfMemory;
+
+/// Bytes of text that are added between two calls of the heartbeat.
+const PIECE: usize = 1 << 20;
+/// What stands between two pieces of text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Gap {
+    #[default]
+    Nothing,
+    Blank,
+    Line,
+}
+
+/// An element whose content is left out.
+struct Skipping {
+    name: Vec<u8>,
+    /// Elements of this name that are open.
+    depth: usize,
+    ends_at_block: bool,
+}
+
+/// Collects text from tokens.
+#[derive(Default)]
+pub(super) struct Extractor {
+    text: String,
+    gap: Gap,
+    skipping: Option<Skipping>,
+    /// The name of the start tag that is being read.
+    opening: Vec<u8>,
+    /// Open elements of other languages, `svg` and `math`: in these, `/>` closes any element.
+    foreign: usize,
+    /// Open `pre` elements.
+    preformatted: usize,
+    failure: Option<OutOfMemory>,
+}
+
+impl Extractor {
+    pub(super) fn into_text(self) -> Result<String, OutOfMemory> {
+        self.failure.map_or(Ok(self.text), Err)
+    }
+
+    /// Returns the state in which the content of an element is to be read, if that is no markup.
+    pub(super) fn take(&mut self, event: CallbackEvent<'_>, beat: &Beat<'_, '_>) -> Option<State> {
+        match event {
+            CallbackEvent::OpenStartTag { name } => {
+                self.opening.clear();
+                self.opening.extend_from_slice(name);
+                self.open(name);
+            }
+            CallbackEvent::CloseStartTag { self_closing } => {
+                if self.foreign == 0 {
+                    return naive_next_state(&self.opening);
+                }
+                if self_closing {
+                    let name = std::mem::take(&mut self.opening);
+                    self.close(&name);
+                }
+            }
+            CallbackEvent::EndTag { name } => self.close(name),
+            CallbackEvent::String { value } if self.skipping.is_none() => {
+                let text = String::from_utf8_lossy(value);
+                let mut rest = &*text;
+                while !rest.is_empty() {
+                    beat.borrow_mut().beat();
+                    let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
+                    self.add(piece);
+                    rest = after;
+                }
+            }
+            _ => (),
+        }
+        None
+    }
+
+    fn open(&mut self, name: &[u8]) {
+        let is_block = BLOCKS.contains(&name);
+        if is_block {
+            // As browsers do, which take it that the other language has ended.
+            self.foreign = 0;
+        } else if FOREIGN.contains(&name) {
+            self.foreign += 1;
+        }
+        match &mut self.skipping {
+            Some(skipping) if skipping.name == name => return skipping.depth += 1,
+            Some(skipping) if !(skipping.ends_at_block && is_block) => return,
+            _ => self.skipping = None,
+        }
+        if let Some(&(_, ends_at_block)) = SKIPPED.iter().find(|(skipped, _)| *skipped == name) {
+            self.skipping = Some(Skipping { name: name.to_vec(), depth: 1, ends_at_block });
+        }
+        self.set_apart(name, is_block);
+        if name == b"pre" {
+            self.preformatted += 1;
+        }
+    }
+
+    fn close(&mut self, name: &[u8]) {
+        if FOREIGN.contains(&name) {
+            self.foreign = self.foreign.saturating_sub(1);
+        }
+        if let Some(skipping) = &mut self.skipping {
+            if skipping.name == name {
+                skipping.depth -= 1;
+                if skipping.depth == 0 {
+                    self.skipping = None;
+                }
+            }
+            return;
+        }
+        self.set_apart(name, BLOCKS.contains(&name));
+        if name == b"pre" {
+            self.preformatted = self.preformatted.saturating_sub(1);
+        }
+    }
+
+    fn set_apart(&mut self, name: &[u8], is_block: bool) {
+        if is_block {
+            self.gap = Gap::Line;
+        } else if CELLS.contains(&name) {
+            self.gap = self.gap.max(Gap::Blank);
+        }
+    }
+
+    fn add(&mut self, text: &str) {
+        if self.text.try_reserve(text.len() + 1).is_err() {
+            self.failure = Some(OutOfMemory(self.text.len() + text.len() + 1));
+        }
+        if self.failure.is_some() {
+            return;
+        }
+        if self.preformatted > 0 {
+            self.fill_gap();
+            self.text.push_str(text);
+            return;
+        }
+        if text.starts_with(is_space) {
+            self.gap = self.gap.max(Gap::Blank);
+        }
+        for word in text.split(is_space).filter(|word| !word.is_empty()) {
+            self.fill_gap();
+            self.text.push_str(word);
+            self.gap = Gap::Blank;
+        }
+        if !text.ends_with(is_space) && !text.is_empty() {
+            self.gap = Gap::Nothing;
+        }
+    }
+
+    fn fill_gap(&mut self) {
+        let gap = std::mem::take(&mut self.gap);
+        if !self.text.is_empty() {
+            match gap {
+                Gap::Nothing => (),
+                Gap::Blank => self.text.push(' '),
+                Gap::Line => self.text.push('\n'),
+            }
+        }
+    }
+}
+
+/// White space that HTML folds.
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\x0c' | '\r')
+}

@@ -1,0 +1,68 @@
+//! Reads a document in portions, and sees to it that time passes.
+
+use super::Beat;
+use html5gum::Reader;
+use std::convert::Infallible;
+
+/// Bytes that are read at once.
+const CHUNK: usize = 1 << 14;
+/// Reads between two calls of the heartbeat.
+const STRIDE: usize = 1 << 12;
+
+/// Calls the heartbeat while the document is read.
+pub(super) struct Paced<'a, 'b, 'c> {
+    rest: &'a [u8],
+    reads: usize,
+    beat: &'a Beat<'b, 'c>,
+}
+
+impl<'a, 'b, 'c> Paced<'a, 'b, 'c> {
+    pub(super) fn new(document: &'a [u8], beat: &'a Beat<'b, 'c>) -> Self {
+        Self { rest: document, reads: 0, beat }
+    }
+
+    fn count(&mut self) {
+        self.reads += 1;
+        if self.reads.is_multiple_of(STRIDE) {
+            self.beat.borrow_mut().beat();
+        }
+    }
+}
+
+impl Reader for Paced<'_, '_, '_> {
+    type Error = Infallible;
+
+    fn read_byte(&mut self) -> Result<Option<u8>, Infallible> {
+        self.count();
+        Ok(self.rest.split_off_first().copied())
+    }
+
+    fn try_read_string(&mut self, text: &[u8], case_sensitive: bool) -> Result<bool, Infallible> {
+        self.count();
+        let is_next = self
+            .rest
+            .get(..text.len())
+            .is_some_and(|next| if case_sensitive { next == text } else { next.eq_ignore_ascii_case(text) });
+        if is_next {
+            self.rest = &self.rest[text.len()..];
+        }
+        Ok(is_next)
+    }
+
+    /// Returns the bytes before one that is looked for, or that one.
+    fn read_until<'b>(
+        &'b mut self,
+        needle: &[u8],
+        _: &'b mut [u8; 4],
+    ) -> Result<Option<&'b [u8]>, Infallible> {
+        self.count();
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let chunk = &self.rest[..self.rest.len().min(CHUNK)];
+        let found = chunk.iter().position(|byte| needle.contains(byte));
+        let (read, rest) = self.rest.split_at(found.unwrap_or(chunk.len()).max(1));
+        self.rest = rest;
+        Ok(Some(read))
+    }
+}

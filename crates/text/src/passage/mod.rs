@@ -1,0 +1,9 @@
+//! Text that stands in two places: the passages themselves, and hashes by which an index finds texts that may have some.
+
+pub mod recursive;
+mod search;
+mod shared;
+mod table;
+mod windows;
+
+pub use shared::{MAX_PASSAGES, MIN_LENGTH, Passage, shared_passages};

@@ -1,0 +1,140 @@
+//! The search for matches: the second text is walked through from left to right, and what is found grows to both sides.
+
+use super::MAX_PASSAGES;
+use std::cell::Cell;
+
+/// The same run of symbols in both texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Match {
+    /// Where it begins in the first text.
+    pub(super) a: usize,
+    /// Where it begins in the second.
+    pub(super) b: usize,
+    pub(super) length: usize,
+}
+
+impl Match {
+    /// Where it ends in the second text.
+    pub(super) fn end(self) -> usize {
+        self.b + self.length
+    }
+}
+
+/// Both texts, and the length of their windows.
+pub(super) struct Texts<'a, T> {
+    pub(super) a: &'a [T],
+    pub(super) b: &'a [T],
+    pub(super) window: usize,
+    pub(super) are_one: bool,
+    /// Where the windows stand that were found to be equal last.
+    verified: Cell<(usize, usize)>,
+}
+
+/// No windows have been compared yet.
+const NOTHING: (usize, usize) = (usize::MAX, 0);
+
+impl<'a, T: Copy + Eq> Texts<'a, T> {
+    pub(super) fn new(a: &'a [T], b: &'a [T], window: usize) -> Self {
+        Self { a, b, window, are_one: a == b, verified: Cell::new(NOTHING) }
+    }
+
+    /// Forgets which windows were compared last: the next are of other texts.
+    pub(super) fn forget(&self) {
+        self.verified.set(NOTHING);
+    }
+
+    /// Whether the window of the first text equals that of `text`. Where the last pair compared overlaps with this one and
+    /// was equal, only what is behind it is compared.
+    pub(super) fn are_equal(&self, in_a: usize, text: &[T], at: usize) -> bool {
+        let (last_in_a, last) = self.verified.get();
+        let known = match (in_a.checked_sub(last_in_a), at.checked_sub(last)) {
+            (Some(ahead), Some(same)) if ahead == same => self.window.saturating_sub(ahead),
+            _ => 0,
+        };
+        let is_same_place = std::ptr::eq(&self.a[in_a], &text[at]);
+        let rest = known..self.window;
+        let are_equal = is_same_place || self.a[in_a..][rest.clone()] == text[at..][rest];
+        if are_equal {
+            self.verified.set((in_a, at));
+        }
+        are_equal
+    }
+
+    /// The longest match around these equal windows.
+    fn extend(&self, a: usize, b: usize) -> Match {
+        let before =
+            self.a[..a].iter().rev().zip(self.b[..b].iter().rev()).take_while(|(a, b)| a == b).count();
+        let after = self.a[a..].iter().zip(&self.b[b..]).take_while(|(a, b)| a == b).count();
+        Match { a: a - before, b: b - before, length: before + after }
+    }
+}
+
+/// Goes through the second text from left to right.
+pub(super) struct Search<'a, T> {
+    texts: &'a Texts<'a, T>,
+    /// The matches of earlier rounds that are still to come, in their order.
+    before: &'a [Match],
+    /// Those of this round.
+    new: Vec<Match>,
+    /// Where the last of them ends.
+    covered_to: usize,
+    /// Equal windows, the later of which has the first symbol behind `covered_to`. The last such are taken, since
+    /// they reach farthest.
+    waiting: Option<(usize, usize)>,
+    too_many: bool,
+}
+
+impl<'a, T: Copy + Eq> Search<'a, T> {
+    /// A search that knows the matches of earlier rounds.
+    pub(super) fn new(texts: &'a Texts<'a, T>, before: &'a [Match]) -> Self {
+        Self { texts, before, new: Vec::new(), covered_to: 0, waiting: None, too_many: false }
+    }
+
+    /// The matches of this round, unless they are too many.
+    pub(super) fn into_matches(mut self) -> Option<Vec<Match>> {
+        self.finish();
+        (!self.too_many).then_some(self.new)
+    }
+
+    /// Whether the window lies within a match.
+    pub(super) fn is_covered(&mut self, at: usize) -> bool {
+        let end = at + self.texts.window;
+        while let [first, rest @ ..] = self.before
+            && first.end() < end
+        {
+            self.before = rest;
+        }
+        end <= self.covered_to || self.before.first().is_some_and(|first| first.b <= at)
+    }
+
+    /// Takes the window at `b` that equals that at `a`.
+    pub(super) fn take(&mut self, a: usize, b: usize) {
+        if b > self.covered_to {
+            self.finish();
+        }
+        if b + self.texts.window <= self.covered_to {
+            return;
+        }
+        if b <= self.covered_to && self.covered_to > 0 {
+            self.waiting = Some((a, b));
+        } else {
+            self.keep(a, b);
+        }
+    }
+
+    fn finish(&mut self) {
+        if let Some((a, b)) = self.waiting.take() {
+            self.keep(a, b);
+        }
+    }
+
+    fn keep(&mut self, a: usize, b: usize) {
+        if self.new.len() + 1 > MAX_PASSAGES || self.new.try_reserve(1).is_err() {
+            self.too_many = true;
+            return;
+        }
+        let found = self.texts.extend(a, b);
+        self.covered_to = found.end();
+        self.new.push(found);
+    }
+}

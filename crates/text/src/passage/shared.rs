@@ -1,0 +1,281 @@
+//! Passages that two texts share, or that a text has twice.
+//!
+//! Every window of `min_length` characters of the first text goes into a hash table, and every window of the second is
+//! looked up there and compared: one that is found grows to both sides as long as the texts agree. So a character of the
+//! second text lies in a passage if and only if some `min_length` characters around it stand in the first as
+//! well, whatever else is repeated. Hashes of pieces alone, as [`crate::recursive`] makes, could not promise that: of a piece that
+//! comes many times they would have to try every place.
+//!
+//! Windows are hashed in constant time each, and equal ones compared where the last comparison ended. The table is bounded:
+//! windows of long texts are dealt with in several rounds, by their hash. Time is linear in the texts, times the rounds (one
+//! for every 16 million characters of the first); very periodic texts take longer, the longer `min_length` is.
+
+use super::search::{Match, Search, Texts};
+use super::table::Table;
+use super::windows::each_batch;
+use limits::{Heartbeat, Kind, Limit, OutOfMemory, Problem, reserve, sort};
+
+/// Windows of the first text that one round deals with.
+const MAX_WINDOWS: usize = 1 << 24;
+/// Characters that are counted between two heartbeats.
+const STRIDE: usize = 1 << 16;
+
+/// The length that passages can be asked to have at least.
+pub const MIN_LENGTH: Limit = Limit::new("min_length", 1, 1 << 20);
+/// The most passages there can be.
+pub const MAX_PASSAGES: usize = 1 << 23;
+
+/// A passage of the second text that stands in the first as well. Positions and lengths are in characters, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage<'a> {
+    /// Where it stands in the first text.
+    pub a_position: usize,
+    /// Where it stands in the second text.
+    pub b_position: usize,
+    /// Its length.
+    pub length: usize,
+    /// The passage itself.
+    pub text: &'a str,
+    /// Its first byte in the second text.
+    pub byte: usize,
+}
+
+/// The passages of at least `min_length` characters that the texts share, in the order of the second text.
+///
+/// None can be extended where it stands, and none lies within another. Together they cover every character of the second
+/// text that has such a passage around it. Equal texts are taken for one: then a passage is one that comes again, and stands in
+/// the first text before it stands in the second.
+pub fn shared_passages<'a>(
+    a: &str,
+    b: &'a str,
+    min_length: usize,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<Vec<Passage<'a>>, Problem> {
+    let window = MIN_LENGTH.of(min_length)?;
+    if a.is_ascii() && b.is_ascii() {
+        let matches = find(a.as_bytes(), b.as_bytes(), window, MAX_WINDOWS, heartbeat)?;
+        return Ok(matches.into_iter().map(|m| passage(m, b, m.b, m.end())).collect());
+    }
+    let (in_a, in_b) = (characters(a, heartbeat)?, characters(b, heartbeat)?);
+    let matches = find(&in_a, &in_b, window, MAX_WINDOWS, heartbeat)?;
+    Ok(with_text(&matches, b, heartbeat))
+}
+
+fn characters(text: &str, heartbeat: &mut dyn Heartbeat) -> Result<Vec<char>, OutOfMemory> {
+    let mut characters = Vec::new();
+    reserve(&mut characters, text.chars().count())?;
+    let mut rest = text;
+    while !rest.is_empty() {
+        heartbeat.beat();
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(STRIDE));
+        characters.extend(piece.chars());
+        rest = after;
+    }
+    Ok(characters)
+}
+
+fn passage(found: Match, b: &str, start: usize, end: usize) -> Passage<'_> {
+    let Match { a: a_position, b: b_position, length } = found;
+    Passage { a_position, b_position, length, text: &b[start..end], byte: start }
+}
+
+/// Adds the text of each match. Matches are in the order of their beginnings and, since none lies within another, of their
+/// ends; so one walk over the characters finds where all begin, and another where all end.
+fn with_text<'a>(matches: &[Match], b: &'a str, heartbeat: &mut dyn Heartbeat) -> Vec<Passage<'a>> {
+    let mut bytes = |positions: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
+        let mut boundaries = b.char_indices().map(|(byte, _)| byte).chain([b.len()]).enumerate();
+        let mut is_at = |position, at: usize| {
+            if at.is_multiple_of(STRIDE) {
+                heartbeat.beat();
+            }
+            at == position
+        };
+        let mut byte_of =
+            |position| boundaries.find(|&(at, _)| is_at(position, at)).map_or(b.len(), |(_, byte)| byte);
+        positions.map(&mut byte_of).collect()
+    };
+    let starts = bytes(&mut matches.iter().map(|m| m.b));
+    let ends = bytes(&mut matches.iter().map(|m| m.end()));
+    let bounds = starts.into_iter().zip(ends);
+    matches.iter().zip(bounds).map(|(&m, (start, end))| passage(m, b, start, end)).collect()
+}
+
+fn find<T: Copy + Eq + Into<u32>>(
+    a: &[T],
+    b: &[T],
+    window: usize,
+    max_windows: usize,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<Vec<Match>, Problem> {
+    let windows = (a.len() + 1).saturating_sub(window);
+    if windows == 0 || b.len() < window {
+        return Ok(Vec::new());
+    }
+    let rounds = windows.div_ceil(max_windows);
+    let texts = Texts::new(a, b, window);
+    let mut table = Table::new(2 * (windows / rounds))?;
+    let mut found = Vec::new();
+    for round in 0..rounds {
+        // By the lower half of the hash, of which the table knows nothing.
+        let is_in_round = |hash: u64| ((u64::from(hash as u32) * rounds as u64) >> 32) as usize == round;
+        fill(&mut table, &texts, is_in_round, heartbeat)?;
+        let mut search = Search::new(&texts, &found);
+        each_batch(b, window, is_in_round, heartbeat, |batch| {
+            table.warm_up(batch);
+            for &(at, hash) in batch {
+                if !search.is_covered(at)
+                    && let Some(first) = table.get(hash, |other| texts.are_equal(other, texts.b, at))
+                    && !(texts.are_one && first == at)
+                {
+                    search.take(first, at);
+                }
+            }
+        });
+        let new = search.into_matches().ok_or_else(too_many)?;
+        reserve(&mut found, new.len())?;
+        found.extend(new);
+        keep_widest(&mut found, heartbeat);
+    }
+    Ok(found)
+}
+
+/// Puts the windows of the first text that are wanted into the table.
+fn fill<T: Copy + Eq + Into<u32>>(
+    table: &mut Table,
+    texts: &Texts<'_, T>,
+    is_wanted: impl Fn(u64) -> bool,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<(), OutOfMemory> {
+    let mut result = Ok(());
+    table.clear();
+    each_batch(texts.a, texts.window, is_wanted, heartbeat, |batch| {
+        table.warm_up(batch);
+        for &(at, hash) in batch {
+            if result.is_ok() {
+                result = table.add(hash, at, |other| texts.are_equal(other, texts.a, at));
+            }
+        }
+    });
+    texts.forget();
+    result
+}
+
+fn too_many() -> Problem {
+    Problem::new(Kind::TooLarge, format!("texts share more than {MAX_PASSAGES} passages"))
+        .with_hint("Ask for longer passages.")
+}
+
+/// Sorts matches and drops those that lie within another; of equal ones the match that comes first in the first text stays.
+fn keep_widest(matches: &mut Vec<Match>, heartbeat: &mut dyn Heartbeat) {
+    sort(matches, heartbeat, |m| (m.b, usize::MAX - m.length, m.a));
+    let mut end = 0;
+    matches.retain(|m| {
+        let is_wider = m.end() > end;
+        end = end.max(m.end());
+        is_wider
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn passages<'a>(a: &str, b: &'a str, min_length: usize) -> Vec<(usize, usize, &'a str)> {
+        let found = shared_passages(a, b, min_length, &mut || ()).unwrap();
+        found.iter().map(|passage| (passage.a_position, passage.b_position, passage.text)).collect()
+    }
+
+    /// Which symbols of b lie in a window that stands in a; before its own place, if they are one.
+    fn naive_covered<T: Eq>(a: &[T], b: &[T], window: usize) -> Vec<bool> {
+        let mut covered = vec![false; b.len()];
+        for (at, text) in b.windows(window).enumerate() {
+            if a.windows(window).enumerate().any(|(first, other)| other == text && (a != b || first < at)) {
+                covered[at..at + window].fill(true);
+            }
+        }
+        covered
+    }
+
+    fn check(a: &[u8], b: &[u8], window: usize, max_windows: usize) -> Result<(), TestCaseError> {
+        let found = find(a, b, window, max_windows, &mut || ()).unwrap();
+        let mut covered = vec![false; b.len()];
+        for m in &found {
+            prop_assert!(m.length >= window);
+            prop_assert_eq!(&a[m.a..m.a + m.length], &b[m.b..m.end()]);
+            prop_assert!(m.a == 0 || m.b == 0 || a[m.a - 1] != b[m.b - 1]);
+            prop_assert!(a.get(m.a + m.length).is_none_or(|next| b.get(m.end()) != Some(next)));
+            prop_assert!(a != b || m.a < m.b);
+            covered[m.b..m.end()].fill(true);
+        }
+        for pair in found.windows(2) {
+            prop_assert!(pair[0].b < pair[1].b && pair[0].end() < pair[1].end());
+        }
+        prop_assert_eq!(covered, naive_covered(a, b, window));
+        Ok(())
+    }
+
+    #[test]
+    fn passages_are_maximal_and_counted_in_characters() {
+        let a = "It was a bright cold day in April.";
+        let b = "Then: a bright cold day! It was a bright one.";
+        assert_eq!(passages(a, b, 8), [(6, 5, " a bright cold day"), (0, 25, "It was a bright ")]);
+        assert_eq!(passages(a, b, 18), [(6, 5, " a bright cold day")]);
+        assert_eq!(passages(a, b, 19), []);
+        assert_eq!(passages("日本語の文章です。", "これも日本語の文章だ", 4), [(0, 3, "日本語の文章")]);
+        assert_eq!(passages("ab", "é", 1), []);
+        assert_eq!(passages("", "", 1), []);
+        assert!(shared_passages("", "", 0, &mut || ()).is_err());
+    }
+
+    #[test]
+    fn within_one_text_the_trivial_passage_is_left_out() {
+        let text = "one two three, four five, one two three";
+        assert_eq!(passages(text, text, 8), [(0, 26, "one two three")]);
+        assert_eq!(passages("abcdefgh", "abcdefgh", 2), []);
+        assert_eq!(passages("aaaaaaaa", "aaaaaaaa", 3), [(0, 1, "aaaaaaa")]);
+    }
+
+    /// Every window is equal: what would be quadratic, were every pair looked at.
+    #[test]
+    fn repetition_takes_no_longer() {
+        let (a, b) = ("a".repeat(1000), "a".repeat(2_000_000));
+        let found = shared_passages(&a, &b, 100, &mut || ()).unwrap();
+        assert_eq!(found.len(), 2000);
+        assert_eq!(shared_passages(&b, &a, 100, &mut || ()).unwrap().len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn passages_cover_what_is_shared(
+            a in prop_oneof!["[ab]{0,80}", "[a-d]{0,200}"],
+            b in prop_oneof!["[ab]{0,80}", "[a-d]{0,200}"],
+            window in 1usize..12,
+            max_windows in prop_oneof![Just(MAX_WINDOWS), 1usize..40],
+        ) {
+            check(a.as_bytes(), b.as_bytes(), window, max_windows)?;
+        }
+
+        #[test]
+        fn passages_cover_what_is_moved(
+            parts in prop::collection::vec("[a-c]{1,30}", 1..8),
+            order in prop::collection::vec(0usize..8, 0..12),
+            window in 1usize..20,
+            max_windows in prop_oneof![Just(MAX_WINDOWS), 1usize..40],
+        ) {
+            let a = parts.concat();
+            let b: String = order.iter().filter_map(|&part| parts.get(part)).map(String::as_str).collect();
+            check(a.as_bytes(), b.as_bytes(), window, max_windows)?;
+            check(a.as_bytes(), a.as_bytes(), window, max_windows)?;
+        }
+
+        #[test]
+        fn positions_are_those_of_characters(a in "[aé日]{0,60}", b in "[aé日]{0,60}", length in 1usize..6) {
+            for passage in shared_passages(&a, &b, length, &mut || ()).unwrap() {
+                let part = |text: &str, at| text.chars().skip(at).take(passage.length).collect::<String>();
+                prop_assert_eq!(part(&a, passage.a_position), passage.text);
+                prop_assert_eq!(part(&b, passage.b_position), passage.text);
+            }
+        }
+    }
+}

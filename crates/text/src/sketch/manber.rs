@@ -1,0 +1,373 @@
+//! Manber's sketches: samples of the hashes of all windows of a text.
+//!
+//! Udi Manber, "Finding Similar Files in a Large File System", USENIX Winter 1994. A window is kept if its hash meets the
+//! criteria, whatever the text around it, so that texts which share a passage share the sketch of that passage. The hash
+//! is a polynomial over the symbols of the window, which follows from that of the window before in constant time
+//! ([`crate::rolling`]); or Java's `String.hashCode`, with which the first Similarity Index was made; or XXH3, whose
+//! values look random whatever the criteria, at a cost that grows with the window.
+
+use super::Sample;
+use crate::features::chars;
+use crate::hash::rolling::{LANES, MERSENNE_61, PRIME, Rolling, append_mersenne_61};
+use crate::hash::xxh3_64;
+use limits::{Heartbeat, Kind, Limit, Problem};
+use std::str::FromStr;
+
+/// Symbols in a window.
+pub const WINDOW: Limit = Limit::new("window", 1, 1 << 16);
+/// Bits that are asked to be zero.
+pub const SAMPLE_BITS: Limit = Limit::new("sample_bits", 0, 32);
+/// What hashes are asked to be divisible by.
+pub const DIVISOR: Limit = Limit::new("divisor", 1, i64::MAX);
+/// The base of the polynomial.
+pub const BASE: Limit = Limit::new("prime", 2, i64::MAX);
+/// What the polynomial is reduced by.
+pub const MODULUS: Limit = Limit::new("modulus", 2, i64::MAX);
+
+/// Windows between two calls of the heartbeat.
+const STRIDE: usize = 1 << 14;
+
+/// What a window consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes of UTF-8.
+    Byte,
+    /// Characters (code points).
+    Character,
+}
+
+/// How a window is hashed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hash {
+    /// Manber's polynomial with the prime and the modulus given.
+    Polynomial,
+    /// `String.hashCode`: the polynomial over UTF-16 code units with p = 31, as a signed number of 32 bits.
+    Java,
+    /// XXH3 of the bytes of the window, 64 bits, as a signed number.
+    Xxh3,
+}
+
+/// How a sketch is made. Only sketches made alike can be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// Symbols in a window.
+    pub window: usize,
+    /// The first criterion: this number of lowest bits of the hash are zero.
+    pub sample_bits: u32,
+    /// The second criterion: the hash is divisible by this number.
+    pub divisor: i64,
+    /// The base of the polynomial.
+    pub prime: u64,
+    /// What the polynomial is reduced by.
+    pub modulus: u64,
+    /// The symbols, if the hash leaves a choice.
+    pub unit: Unit,
+    /// The hash.
+    pub hash: Hash,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            window: 50,
+            sample_bits: 8,
+            divisor: 1,
+            prime: PRIME,
+            modulus: MERSENNE_61,
+            unit: Unit::Byte,
+            hash: Hash::Polynomial,
+        }
+    }
+}
+
+/// Both criteria, in the form that is checked fastest.
+#[derive(Clone, Copy)]
+struct Criteria {
+    mask: u64,
+    divisor: i64,
+}
+
+impl Criteria {
+    #[inline]
+    fn keep(self, hash: i64) -> bool {
+        hash as u64 & self.mask == 0 && (self.divisor == 1 || hash % self.divisor == 0)
+    }
+}
+
+/// Makes sketches.
+#[derive(Clone, Copy, Debug)]
+pub struct Sketcher(Parameters);
+
+impl Sketcher {
+    /// Checks the parameters.
+    pub fn new(parameters: Parameters) -> Result<Self, Problem> {
+        let Parameters { window, sample_bits, divisor, prime, modulus, .. } = parameters;
+        WINDOW.of::<usize>(window)?;
+        SAMPLE_BITS.of::<u32>(sample_bits)?;
+        DIVISOR.of::<i64>(divisor)?;
+        BASE.of::<u64>(prime)?;
+        MODULUS.of::<u64>(modulus)?;
+        if greatest_common_divisor(prime, modulus) != 1 {
+            let message = format!("prime {prime} and modulus {modulus} have a common factor");
+            return Err(Problem::new(Kind::InvalidValue, message)
+                .with_detail("Bytes at the beginning of a window would count less or not at all.")
+                .with_hint("Choose a prime that has no common factor with the modulus."));
+        }
+        Ok(Self(parameters))
+    }
+
+    /// The sketch of a text: sorted, distinct; empty if the text is shorter than the window.
+    pub fn sketch(&self, text: &str, heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
+        let Parameters { sample_bits, divisor, hash, .. } = self.0;
+        let criteria = Criteria { mask: (1 << sample_bits) - 1, divisor };
+        let mut sampler = Sampler { criteria, sample: Sample::new(heartbeat), taken: 0 };
+        match hash {
+            Hash::Xxh3 => self.hash_windows(text, &mut sampler),
+            Hash::Java => self.roll_units(text, &mut sampler),
+            Hash::Polynomial => self.roll_polynomial(text, &mut sampler),
+        }
+        let more_bits = "Raise sample_bits: each bit more halves the sketch.";
+        sampler.sample.into_values().map_err(|problem| problem.with_hint(more_bits))
+    }
+
+    /// Each arm compiles the loops with its own arithmetic.
+    fn roll_polynomial(&self, text: &str, sampler: &mut Sampler<'_>) {
+        let (modulus, prime) = (self.0.modulus, self.0.prime % self.0.modulus);
+        match modulus {
+            MERSENNE_61 => self.roll(text, append_mersenne_61(prime), sampler),
+            m if m.is_power_of_two() => {
+                let append = |a: u64, b: u64| a.wrapping_mul(prime).wrapping_add(b) & (m - 1);
+                self.roll(text, append, sampler);
+            }
+            m if m <= 1 << 32 => self.roll(text, |a, b| (a * prime + b) % m, sampler),
+            m => {
+                let append =
+                    |a, b| ((u128::from(a) * u128::from(prime) + u128::from(b)) % u128::from(m)) as u64;
+                self.roll(text, append, sampler);
+            }
+        }
+    }
+
+    fn roll(&self, text: &str, append: impl Fn(u64, u64) -> u64, sampler: &mut Sampler<'_>) {
+        let rolling = Rolling::new(self.0.window, self.0.modulus, append);
+        if self.0.unit == Unit::Character && !text.is_ascii() {
+            rolling.each(|| text.chars().map(u64::from), |value| sampler.take_timed(value as i64));
+        } else {
+            self.roll_bytes(text.as_bytes(), &rolling, sampler);
+        }
+    }
+
+    /// Cuts the windows into as many parts as can be rolled over at once, and what is left over.
+    fn roll_bytes<A>(&self, text: &[u8], rolling: &Rolling<A>, sampler: &mut Sampler<'_>)
+    where
+        A: Fn(u64, u64) -> u64,
+    {
+        let window = self.0.window;
+        let windows = (text.len() + 1).saturating_sub(window);
+        let of_lane = windows / LANES;
+        let mut lanes: [&[u8]; LANES] = std::array::from_fn(|lane| &text[(lane * of_lane).min(text.len())..]);
+        if of_lane > 0 {
+            let mut values = lanes.map(|lane| rolling.first(lane));
+            values.iter().for_each(|&value| sampler.take(value as i64));
+            let mut left = of_lane - 1;
+            while left > 0 && !sampler.sample.has_failed() {
+                let steps = left.min(STRIDE / LANES);
+                let pieces = lanes.map(|lane| &lane[..steps + window]);
+                rolling.roll(pieces, &mut values, |values| {
+                    values.iter().for_each(|&value| sampler.take(value as i64));
+                });
+                lanes = lanes.map(|lane| &lane[steps..]);
+                left -= steps;
+                sampler.sample.beat();
+            }
+        }
+        for rest in text[LANES * of_lane..].windows(window) {
+            sampler.take(rolling.first(rest) as i64);
+        }
+    }
+
+    /// The windows of UTF-16 code units that `String.hashCode` is made of.
+    fn roll_units(&self, text: &str, sampler: &mut Sampler<'_>) {
+        let append = |a: u64, b: u64| (a * 31 + b) & u64::from(u32::MAX);
+        let rolling = Rolling::new(self.0.window, 1 << 32, append);
+        rolling.each(
+            || text.encode_utf16().map(u64::from),
+            |value| sampler.take_timed(i64::from(value as u32 as i32)),
+        );
+    }
+
+    fn hash_windows(&self, text: &str, sampler: &mut Sampler<'_>) {
+        let window = self.0.window;
+        let text_bytes = text.as_bytes();
+        if self.0.unit == Unit::Byte || text.is_ascii() {
+            text_bytes.windows(window).for_each(|window| sampler.take_timed(xxh3_64(window) as i64));
+        } else {
+            let ends = chars::boundaries(text_bytes).skip(window);
+            for (start, end) in chars::boundaries(text_bytes).zip(ends) {
+                sampler.take_timed(xxh3_64(&text_bytes[start..end]) as i64);
+            }
+        }
+    }
+}
+
+/// Takes the hashes of windows, and keeps those that meet the criteria.
+struct Sampler<'a> {
+    criteria: Criteria,
+    sample: Sample<'a>,
+    taken: usize,
+}
+
+impl Sampler<'_> {
+    #[inline]
+    fn take(&mut self, hash: i64) {
+        if self.criteria.keep(hash) {
+            self.sample.push(hash);
+        }
+    }
+
+    /// The same where nothing else keeps the time.
+    fn take_timed(&mut self, hash: i64) {
+        self.taken += 1;
+        if self.taken.is_multiple_of(STRIDE) {
+            self.sample.beat();
+        }
+        self.take(hash);
+    }
+}
+
+impl FromStr for Unit {
+    type Err = Problem;
+
+    fn from_str(name: &str) -> Result<Self, Problem> {
+        match name {
+            "byte" => Ok(Self::Byte),
+            "character" => Ok(Self::Character),
+            _ => Err(Problem::unknown("unit", name, "Valid values are byte, character.")),
+        }
+    }
+}
+
+impl FromStr for Hash {
+    type Err = Problem;
+
+    fn from_str(name: &str) -> Result<Self, Problem> {
+        match name {
+            "polynomial" => Ok(Self::Polynomial),
+            "java" => Ok(Self::Java),
+            "xxh3" => Ok(Self::Xxh3),
+            _ => Err(Problem::unknown("hash", name, "Valid values are polynomial, java, xxh3.")),
+        }
+    }
+}
+
+fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn parameters(window: usize, sample_bits: u32, prime: u64, modulus: u64) -> Parameters {
+        Parameters { window, sample_bits, prime, modulus, ..Parameters::default() }
+    }
+
+    fn sketch(text: &str, parameters: Parameters) -> Vec<i64> {
+        Sketcher::new(parameters).unwrap().sketch(text, &mut || ()).unwrap()
+    }
+
+    /// Each window by itself, as the definitions say.
+    fn naive_sketch(text: &str, parameters: Parameters) -> Vec<i64> {
+        let Parameters { window, sample_bits, divisor, prime, modulus, unit, hash } = parameters;
+        let symbols: Vec<u64> = match (hash, unit) {
+            (Hash::Java, _) => text.encode_utf16().map(u64::from).collect(),
+            (_, Unit::Byte) => text.bytes().map(u64::from).collect(),
+            (_, Unit::Character) => text.chars().map(u64::from).collect(),
+        };
+        let polynomial = |window: &[u64], prime: u128, modulus: u128| {
+            window.iter().fold(0, |value, &symbol| (value * prime + u128::from(symbol)) % modulus)
+        };
+        let utf8 = |window: &[u64]| match unit {
+            Unit::Byte => window.iter().map(|&byte| byte as u8).collect::<Vec<_>>(),
+            Unit::Character => {
+                let chars = window.iter().map(|&c| char::from_u32(c as u32).unwrap());
+                chars.collect::<String>().into_bytes()
+            }
+        };
+        let value = |window: &[u64]| match hash {
+            Hash::Polynomial => polynomial(window, prime.into(), modulus.into()) as i64,
+            Hash::Java => polynomial(window, 31, 1 << 32) as u32 as i32 as i64,
+            Hash::Xxh3 => xxh3_64(&utf8(window)) as i64,
+        };
+        let kept = symbols.windows(window).map(value);
+        let kept = kept.filter(|value| value & ((1 << sample_bits) - 1) == 0 && value % divisor == 0);
+        kept.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    #[test]
+    fn hello_world() {
+        let text = "Hello world";
+        let mut all = [72431, 100517, 107247, 107261, 107782, 34552, 117914, 110313, 113002].to_vec();
+        all.sort_unstable();
+        assert_eq!(sketch(text, parameters(3, 0, 31, 1 << 20)), all);
+        assert_eq!(sketch(text, parameters(3, 2, 31, 1 << 20)), [34552]);
+        let mut all = [63001, 14141, 17735, 18427, 65286, 47110, 24152, 20813, 20802].to_vec();
+        all.sort_unstable();
+        assert_eq!(sketch(text, parameters(3, 0, 257, 65536)), all);
+        assert_eq!(sketch(text, parameters(3, 2, 257, 65536)), [24152]);
+    }
+
+    #[test]
+    fn javas_hash_code() {
+        let java = |window| Parameters { window, sample_bits: 0, hash: Hash::Java, ..Parameters::default() };
+        assert_eq!(sketch("abc", java(3)), [96354]);
+        assert_eq!(sketch("Hello world", java(11)), [-832992604]);
+        assert_eq!(sketch("Hello world", Parameters { divisor: 4, ..java(11) }), [-832992604]);
+        assert_eq!(sketch("Hello world", Parameters { divisor: 25, ..java(11) }), []);
+    }
+
+    #[test]
+    fn wrong_parameters_are_named() {
+        for (parameters, message) in [
+            (parameters(0, 8, 31, 1 << 20), "window 0 is out of range"),
+            (parameters((1 << 16) + 1, 8, 31, 1 << 20), "window 65537 is out of range"),
+            (parameters(50, 33, 31, 1 << 20), "sample_bits 33 is out of range"),
+            (parameters(50, 8, 1, 1 << 20), "prime 1 is out of range"),
+            (parameters(50, 8, 31, 1), "modulus 1 is out of range"),
+            (Parameters { divisor: 0, ..Parameters::default() }, "divisor 0 is out of range"),
+            (parameters(50, 8, 6, 9), "prime 6 and modulus 9 have a common factor"),
+        ] {
+            assert_eq!(Sketcher::new(parameters).unwrap_err().message, message);
+        }
+        assert_eq!("bit".parse::<Unit>().unwrap_err().message, "unknown unit \"bit\"");
+        assert_eq!("md5".parse::<Hash>().unwrap_err().message, "unknown hash \"md5\"");
+    }
+
+    proptest! {
+        #[test]
+        fn sketches_equal_the_definition(
+            text in prop_oneof!["\\PC{0,80}", "[ab]{0,200}", "[ -~]{200,900}"],
+            window in 1usize..20,
+            sample_bits in 0u32..4,
+            divisor in prop_oneof![Just(1i64), 1i64..30],
+            prime in prop::sample::select(vec![2u64, 31, 257, 1_000_003, PRIME]),
+            modulus in prop_oneof![
+                Just(MERSENNE_61),
+                (1u32..63).prop_map(|bits| 1u64 << bits),
+                2u64..1 << 40,
+                1u64 << 62..1 << 63,
+            ],
+            unit in prop::sample::select(vec![Unit::Byte, Unit::Character]),
+            hash in prop::sample::select(vec![Hash::Polynomial, Hash::Polynomial, Hash::Java, Hash::Xxh3]),
+        ) {
+            prop_assume!(greatest_common_divisor(prime, modulus) == 1);
+            let parameters = Parameters { window, sample_bits, divisor, prime, modulus, unit, hash };
+            prop_assert_eq!(sketch(&text, parameters), naive_sketch(&text, parameters));
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Sketches: sets of hashes that stand for a text. Texts that share a passage share some of their values.
+
+pub mod heintze;
+pub mod manber;
+pub mod minhash;
+pub mod overlap;
+mod sample;
+pub mod winnow;
+
+pub use sample::{MAX_VALUES, Sample};

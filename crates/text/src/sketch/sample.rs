@@ -1,0 +1,70 @@
+//! The values of a sketch in the making.
+
+use limits::{Heartbeat, Kind, OutOfMemory, Problem, sort};
+
+/// The values a sketch can have: more are useless to compare and too many for an array.
+pub const MAX_VALUES: usize = 1 << 23;
+
+/// Collects values without letting repeated ones pile up.
+pub struct Sample<'a> {
+    values: Vec<i64>,
+    /// Sort and deduplicate when this many are held.
+    compact_at: usize,
+    problem: Option<Problem>,
+    heartbeat: &'a mut dyn Heartbeat,
+}
+
+impl<'a> Sample<'a> {
+    /// No values yet.
+    pub fn new(heartbeat: &'a mut dyn Heartbeat) -> Self {
+        Self { values: Vec::new(), compact_at: 1 << 16, problem: None, heartbeat }
+    }
+
+    /// Takes a value. After a problem there are no more.
+    #[inline]
+    pub fn push(&mut self, value: i64) {
+        if self.values.len() == self.values.capacity() {
+            self.make_room();
+        }
+        if self.problem.is_none() {
+            self.values.push(value);
+        }
+    }
+
+    /// Calls the heartbeat: taking a value does so only when values are sorted.
+    pub fn beat(&mut self) {
+        self.heartbeat.beat();
+    }
+
+    /// Whether to go on is of no use.
+    pub fn has_failed(&self) -> bool {
+        self.problem.is_some()
+    }
+
+    /// The values sorted and distinct.
+    pub fn into_values(mut self) -> Result<Vec<i64>, Problem> {
+        self.compact();
+        self.problem.map_or(Ok(self.values), Err)
+    }
+
+    #[cold]
+    fn make_room(&mut self) {
+        if self.values.len() >= self.compact_at {
+            self.compact();
+            self.compact_at = self.compact_at.max(2 * self.values.len());
+        }
+        if self.values.try_reserve(1).is_err() {
+            let bytes = self.values.len() * size_of::<i64>();
+            self.problem.get_or_insert_with(|| OutOfMemory(bytes).into());
+        }
+    }
+
+    fn compact(&mut self) {
+        sort(&mut self.values, self.heartbeat, |&value| value);
+        self.values.dedup();
+        if self.values.len() > MAX_VALUES {
+            let message = format!("sketch has more than {MAX_VALUES} values");
+            self.problem.get_or_insert_with(|| Problem::new(Kind::TooLarge, message));
+        }
+    }
+}

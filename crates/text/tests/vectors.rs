@@ -1,0 +1,63 @@
+//! The published fingerprints, made by independent implementations in Python.
+//! Stored fingerprints depend on them: a change here is a change of the scheme's meaning.
+
+use serde::Deserialize;
+use std::error::Error;
+use text::features::Scheme;
+use text::fingerprint::{SimHasher, spelling};
+
+#[derive(Deserialize)]
+struct Vector {
+    text: String,
+    scheme: String,
+    /// 16 hexadecimal digits, or null for a text without features.
+    fingerprint: Option<String>,
+}
+
+#[test]
+fn published_fingerprints() -> Result<(), Box<dyn Error>> {
+    let vectors: Vec<Vector> = serde_json::from_str(include_str!("vectors/schemes.json"))?;
+    assert!(vectors.len() > 100);
+    let mut hasher = SimHasher::default();
+    for Vector { text, scheme, fingerprint } in vectors {
+        let made = hasher.fingerprint(&text, scheme.parse()?, &mut || ());
+        assert_eq!(made.map(|made| format!("{made:016x}")), fingerprint, "{scheme} of {text:?}");
+    }
+    Ok(())
+}
+
+#[derive(Deserialize)]
+struct Doc1Vector {
+    text: String,
+    fingerprint: Option<String>,
+    letters: Option<String>,
+}
+
+#[test]
+fn published_fingerprints_of_doc1() -> Result<(), Box<dyn Error>> {
+    let vectors: Vec<Doc1Vector> = serde_json::from_str(include_str!("../../../tests/vectors/doc1.json"))?;
+    assert!(vectors.len() > 100);
+    let mut hasher = SimHasher::default();
+    for Doc1Vector { text, fingerprint, letters } in vectors {
+        let made = hasher.fingerprint(&text, Scheme::Doc1, &mut || ());
+        assert_eq!(made.map(|made| format!("{made:016x}")), fingerprint, "{text:?}");
+        assert_eq!(made.map(spelling::encode), letters);
+    }
+    Ok(())
+}
+
+/// What two ports of Common Crawl's code agree on. Texts without features have the fingerprint 0 there, and none here.
+#[test]
+fn fingerprints_of_common_crawl() {
+    let mut hasher = SimHasher::default();
+    for (text, fingerprint) in [
+        ("Hello world", Some(0x6b8a_0f61_9464_6a64)),
+        ("abcd", Some(0x3f37_6209_e49e_f4df)),
+        ("The quick brown fox jumps over the lazy dog", Some(0x1600_955a_9fb2_b5af)),
+        ("日本語の文章です", Some(0x892c_9076_b8f8_7016)),
+        ("", None),
+        ("abc", None),
+    ] {
+        assert_eq!(hasher.fingerprint(text, Scheme::CommonCrawl, &mut || ()), fingerprint, "{text}");
+    }
+}

@@ -1,0 +1,54 @@
+//! How an error is told to the client.
+
+use limits::{Kind, Problem};
+use pgrx::pg_sys;
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
+use pgrx::pg_sys::panic::ErrorReport;
+
+/// An error on its way to the client.
+pub(crate) type SqlError = ErrorReport;
+
+/// An error with a code and a message, to which detail and hint can be added.
+pub(crate) fn report(code: Code, message: impl Into<String>) -> SqlError {
+    ErrorReport::new(code, message.into(), "simhash_pg")
+}
+
+/// What an algorithm could not do.
+pub(crate) fn problem(problem: impl Into<Problem>) -> SqlError {
+    let Problem { kind, message, detail, hint } = problem.into();
+    let mut error = report(code_of(kind), in_database_encoding(message));
+    if let Some(detail) = detail {
+        error = error.set_detail(in_database_encoding(detail));
+    }
+    match hint {
+        Some(hint) => error.set_hint(in_database_encoding(hint)),
+        None => error,
+    }
+}
+
+fn code_of(kind: Kind) -> Code {
+    match kind {
+        Kind::InvalidValue => Code::ERRCODE_INVALID_PARAMETER_VALUE,
+        Kind::InvalidText => Code::ERRCODE_INVALID_TEXT_REPRESENTATION,
+        Kind::InvalidNumber => Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+        Kind::TooLarge => Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+        Kind::OutOfMemory => Code::ERRCODE_OUT_OF_MEMORY,
+    }
+}
+
+/// A text of the user's for a message: not too long, and as the database can show it.
+pub(crate) fn quote(text: &str) -> String {
+    in_database_encoding(Problem::quote(text))
+}
+
+/// In ASCII where the database is not in UTF-8, since messages are not converted.
+fn in_database_encoding(text: String) -> String {
+    // SAFETY: reads a setting of the connected database.
+    let utf8 = unsafe { pg_sys::GetDatabaseEncoding() } as pg_sys::pg_enc::Type == pg_sys::pg_enc::PG_UTF8;
+    if utf8 { text } else { escaped(&text) }
+}
+
+/// The text in ASCII.
+pub(crate) fn escaped(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() }).collect()
+}
