@@ -1,4 +1,4 @@
-# Two pictures for the README, of plots.tsv: scheme, radius, insertions, deletions and all found (%), false pairs in a million.
+# Two pictures for docs/choosing-a-threshold.md, from plots.tsv: scheme, radius, insertions, deletions and all found (%), false pairs in a million.
 set datafile separator "\t"
 set key outside right top Left reverse samplen 1.5 noenhanced
 set grid linecolor "gray85"
