@@ -21,6 +21,9 @@ use crate::near_pairs::{Finder, near_pairs};
 use leaders::{LIMITS, leaders};
 use limits::{Heartbeat, OutOfMemory, Problem, collect, reserve};
 
+/// Rows between two heartbeats.
+const STRIDE: usize = 1 << 16;
+
 /// What makes a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linkage {
@@ -66,6 +69,9 @@ pub fn keepers(
     drop(distinct);
     let mut of_distinct = keepers_of_distinct.iter().map(|&keeper| firsts[keeper as usize]);
     for place in 0..keepers.len() {
+        if place.is_multiple_of(STRIDE) {
+            heartbeat.beat();
+        }
         let first = keepers[place] as usize;
         // Equal values share the keeper of the first of them, which has been settled.
         keepers[place] =
@@ -105,6 +111,9 @@ fn connected(values: &[u64], radius: u32, heartbeat: &mut dyn Heartbeat) -> Resu
     near_pairs(values, radius, heartbeat, &mut forest)?;
     let mut parents = forest.parents;
     for place in 0..parents.len() {
+        if place.is_multiple_of(STRIDE) {
+            heartbeat.beat();
+        }
         parents[place] = parents[parents[place] as usize];
     }
     Ok(parents)

@@ -3,6 +3,12 @@
 use crate::near_pairs::{near_pairs, near_pairs_between};
 use limits::{Heartbeat, OutOfMemory, collect, reserve, sort};
 
+/// Rows that are decided between two heartbeats.
+const STRIDE: usize = 1 << 14;
+
+/// Pairs by which the middle of all pairs is judged.
+const SAMPLE: usize = 1 << 10;
+
 /// Not known, or not there.
 const NONE: u32 = u32::MAX;
 
@@ -148,6 +154,9 @@ impl Leaders<'_> {
         let mut next = Vec::new();
         reserve(&mut next, rows.len())?;
         for (b, &row) in rows.iter().enumerate() {
+            if b.is_multiple_of(STRIDE) {
+                self.heartbeat.beat();
+            }
             let near_keeper = keepers[row as usize];
             if near_keeper == row {
                 continue;
@@ -232,10 +241,12 @@ impl Pairs {
         Ok(())
     }
 
-    /// Gives up the pairs of the later rows.
+    /// Gives up the pairs of the later rows, about half of all. To find the middle exactly would take long.
     fn halve(&mut self) {
-        let middle = self.pairs.len() / 2;
-        self.complete = self.pairs.select_nth_unstable(middle).1.0 as usize;
+        let step = self.pairs.len().div_ceil(SAMPLE);
+        let mut sample: Vec<u32> = self.pairs.iter().step_by(step).map(|&(row, _)| row).collect();
+        let middle = sample.len() / 2;
+        self.complete = *sample.select_nth_unstable(middle).1 as usize;
         self.pairs.retain(|pair| (pair.0 as usize) < self.complete);
     }
 

@@ -68,3 +68,36 @@ impl<'a> Sample<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_sorted_and_distinct_and_time_passes() {
+        let mut beats = 0;
+        let mut heartbeat = || beats += 1;
+        let mut sample = Sample::new(&mut heartbeat);
+        (0..200_000i64).for_each(|value| sample.push((value * 7919) % 150_001));
+        let values = sample.into_values().unwrap();
+        assert_eq!(values, (0..150_001).collect::<Vec<i64>>());
+        assert!(beats > 10, "{beats} heartbeats while values were sorted");
+    }
+
+    #[test]
+    fn more_values_than_a_sketch_can_have_are_a_problem() {
+        let mut heartbeat = || ();
+        let mut sample = Sample::new(&mut heartbeat);
+        let mut pushed = 0;
+        while !sample.has_failed() {
+            sample.push(pushed);
+            pushed += 1;
+        }
+        assert!(pushed as usize > MAX_VALUES);
+        let problem = sample.into_values().unwrap_err();
+        assert_eq!(
+            (problem.kind, problem.message.as_str()),
+            (Kind::TooLarge, "sketch has more than 8388608 values")
+        );
+    }
+}
