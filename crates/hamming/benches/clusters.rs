@@ -1,5 +1,5 @@
-//! What clusters and pairs of rows cost that lie more closely than fingerprints of texts do: seconds of the processor's time, which
-//! other work on the machine does not change.
+//! What clusters and pairs of rows cost that lie more closely than fingerprints of texts do: seconds of the
+//! processor's time, which other work on the machine does not change.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
 

@@ -10,7 +10,8 @@ const STRIDE: usize = 1 << 16;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bits {
     pub(crate) mask: u64,
-    /// How far the first run is shifted to close up with those before it, and where it is then. Most have no other.
+    /// How far the first run is shifted to close up with those before it, and where it is then. Most have no
+    /// other.
     first: (u32, u32),
     others: Vec<(u32, u32)>,
 }
@@ -81,7 +82,8 @@ impl Buckets {
         bits: &Bits,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<(), OutOfMemory> {
-        // Counts are kept two places on, so that what counts becomes where a bucket begins, then where it ends.
+        // Counts are kept two places on, so that what counts becomes where a bucket begins, then where it
+        // ends.
         self.starts.clear();
         reserve(&mut self.starts, bits.buckets() as usize + 2)?;
         self.starts.resize(bits.buckets() as usize + 2, 0);

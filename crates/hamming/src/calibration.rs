@@ -1,15 +1,17 @@
-//! What distances mean in a table: how far apart its fingerprints are, and up to which radius what is found is related.
+//! What distances mean in a table: how far apart its fingerprints are, and up to which radius what is found
+//! is related.
 //!
-//! A sample of the fingerprints is compared pair by pair, which shows how far apart rows are that have nothing to do with each
-//! other, for nearly all pairs are such. Some of the sample, the queries, are compared with all rows of the table, which shows what
-//! a search finds. The expected number of unrelated rows within a radius is the number of rows times the share of unrelated
-//! pairs within it.
+//! A sample of the fingerprints is compared pair by pair, which shows how far apart rows are that have
+//! nothing to do with each other, for nearly all pairs are such. Some of the sample, the queries, are
+//! compared with all rows of the table, which shows what a search finds. The expected number of unrelated
+//! rows within a radius is the number of rows times the share of unrelated pairs within it.
 //!
-//! That share is counted where there are pairs enough, equal ones apart: their distances have a peak, below which they become
-//! fewer. Where they are too few, or where going down they become more again, which is the work of related pairs, the share is
-//! taken to fall as it did in the last steps before. Distances of unrelated fingerprints fall off ever faster (log-concave, as in a binomial
-//! distribution), and related pairs are among those that are counted, so as a rule too many unrelated rows are expected
-//! rather than too few.
+//! That share is counted where there are pairs enough, equal ones apart: their distances have a peak, below
+//! which they become fewer. Where they are too few, or where going down they become more again, which is the
+//! work of related pairs, the share is taken to fall as it did in the last steps before. Distances of
+//! unrelated fingerprints fall off ever faster (log-concave, as in a binomial distribution), and related
+//! pairs are among those that are counted, so as a rule too many unrelated rows are expected rather than too
+//! few.
 
 use crate::distance::BITS;
 use crate::kernel::{each_near, for_processors};
@@ -23,14 +25,15 @@ pub const SAMPLE: Limit = Limit::new("sample", 2, 100_000);
 /// Fingerprints of the sample that are compared with all rows.
 pub const MAX_QUERIES: usize = 1000;
 
-/// Within this distance it is counted what queries find. Beyond, where nobody searches, the sample's pairs tell.
+/// Within this distance it is counted what queries find. Beyond, where nobody searches, the sample's pairs
+/// tell.
 const COUNTED: u8 = 20;
 
 /// Fewer pairs than this at a distance, or than a thousandth of all, say nothing about the next one.
 const ENOUGH_PAIRS: RangeInclusive<u64> = 50..=500;
 
-/// A radius is recommended while the unrelated rows that a search is expected to find are at most this share of the searches that
-/// find anything, or so few.
+/// A radius is recommended while the unrelated rows that a search is expected to find are at most this share
+/// of the searches that find anything, or so few.
 const UNRELATED_SHARE: f64 = 0.1;
 const UNRELATED_ROWS: f64 = 0.01;
 
@@ -182,7 +185,8 @@ for_processors! {
     }
 }
 
-/// The share of pairs at each distance that are unrelated, estimated as said above; nothing if there are too few pairs to tell.
+/// The share of pairs at each distance that are unrelated, estimated as said above; nothing if there are too
+/// few pairs to tell.
 fn unrelated(pairs: &[u64; DISTANCES]) -> Option<[f64; DISTANCES]> {
     let all = pairs.iter().sum::<u64>();
     let enough = (all / 1000).clamp(*ENOUGH_PAIRS.start(), *ENOUGH_PAIRS.end());

@@ -2,17 +2,19 @@
 //!
 //! Rows come in an order, and the first row of a cluster is its keeper. There are two linkages:
 //!
-//! - **Leader**: a row that is within the radius of an earlier keeper belongs to the earliest such keeper; any other row is
-//!   a keeper. So every row is within the radius of its keeper, two rows of a cluster differ in at most twice as many bits, and
-//!   no two keepers are near each other. This is the lexicographically first maximal independent set of the graph of near
-//!   pairs.
-//! - **Connected**: rows that are within the radius of one another are in one cluster, and so are those to which chains of
-//!   such rows lead. Chains have no bound: with a generous radius they join what has nothing in common.
+//! - **Leader**: a row that is within the radius of an earlier keeper belongs to the earliest such keeper;
+//!   any other row is a keeper. So every row is within the radius of its keeper, two rows of a cluster differ
+//!   in at most twice as many bits, and no two keepers are near each other. This is the lexicographically
+//!   first maximal independent set of the graph of near pairs.
+//! - **Connected**: rows that are within the radius of one another are in one cluster, and so are those to
+//!   which chains of such rows lead. Chains have no bound: with a generous radius they join what has nothing
+//!   in common.
 //!
-//! Guarantee: exactly what the definitions say, whatever the data; the result is a function of the values in their order. Cost:
-//! one pass of [`near_pairs`] over the distinct values. Where near pairs are very many, most are not looked at: what is near a
-//! keeper is not compared any more (see [`leaders`]), nor what is connected already. Memory: some 60 bytes a row, 12 more for each
-//! crowd within a crowd, and for leaders 8 bytes for each of at most 2^25 pairs.
+//! Guarantee: exactly what the definitions say, whatever the data; the result is a function of the values in
+//! their order. Cost: one pass of [`near_pairs`] over the distinct values. Where near pairs are very many,
+//! most are not looked at: what is near a keeper is not compared any more (see [`leaders`]), nor what is
+//! connected already. Memory: some 60 bytes a row, 12 more for each crowd within a crowd, and for leaders 8
+//! bytes for each of at most 2^25 pairs.
 
 mod leaders;
 
@@ -119,7 +121,8 @@ fn connected(values: &[u64], radius: u32, heartbeat: &mut dyn Heartbeat) -> Resu
     Ok(parents)
 }
 
-/// The root of a tree has itself as parent. No parent comes after its child, so that roots are first of their trees.
+/// The root of a tree has itself as parent. No parent comes after its child, so that roots are first of their
+/// trees.
 struct Forest {
     parents: Vec<u32>,
 }
@@ -246,8 +249,8 @@ mod tests {
         }
     }
 
-    /// Where nearly all pairs are near, few of them are looked at: to compare each with each takes 8,000 comparisons a row, for
-    /// each block of bits.
+    /// Where nearly all pairs are near, few of them are looked at: to compare each with each takes 8,000
+    /// comparisons a row, for each block of bits.
     #[test]
     fn dense_values_do_not_take_all_comparisons() {
         let dense = || (1..=1u64 << 14).map(|i| i << 20);

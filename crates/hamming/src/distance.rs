@@ -37,10 +37,11 @@ pub fn radius(similarity: f64) -> Result<i32, Problem> {
     Ok(radius_of_similarity(similarity, true))
 }
 
-/// The largest distance whose similarity is at least `limit`, or above it if that is not inclusive; -1 if there
-/// is none.
+/// The largest distance whose similarity is at least `limit`, or above it if that is not inclusive; -1 if
+/// there is none.
 ///
-/// Multiplying by 64 is exact, so no rounding error moves a radius. NaN is greater than every number, as in SQL.
+/// Multiplying by 64 is exact, so no rounding error moves a radius. NaN is greater than every number, as in
+/// SQL.
 pub fn radius_of_similarity(limit: f64, inclusive: bool) -> i32 {
     if limit.is_nan() {
         return -1;

@@ -1,8 +1,9 @@
 //! The loop that compares one fingerprint with many.
 //!
-//! It is plain code that compilers turn into vector instructions: with AVX-512's VPOPCNTDQ eight fingerprints are compared
-//! at a time. Each caller compiles it into a function of its own for several kinds of processors, by [`for_processors`];
-//! which of them runs is decided at run time. Elsewhere (aarch64) it is compiled once.
+//! It is plain code that compilers turn into vector instructions: with AVX-512's VPOPCNTDQ eight fingerprints
+//! are compared at a time. Each caller compiles it into a function of its own for several kinds of
+//! processors, by [`for_processors`]; which of them runs is decided at run time. Elsewhere (aarch64) it is
+//! compiled once.
 
 /// Elements looked at together. Hits are rare, so that only groups with a hit are looked at one by one.
 const GROUP: usize = 64;

@@ -1,4 +1,5 @@
-//! Fingerprints as numbers of 64 bits: how far apart they are, which are near one another, and what distances mean.
+//! Fingerprints as numbers of 64 bits: how far apart they are, which are near one another, and what distances
+//! mean.
 //!
 //! Pure algorithms: no Postgres, no text, no `unsafe`, no global state.
 //!

@@ -1,21 +1,23 @@
 //! All pairs of fingerprints within a radius, without comparing each with each.
 //!
-//! Source: multi-index hashing (Norouzi, Punjani and Fleet, 2012) with thresholds that differ from block to block (Qin and
-//! others, "GPH: Similarity Search in Hamming Space", 2018), turned from a search into a join.
+//! Source: multi-index hashing (Norouzi, Punjani and Fleet, 2012) with thresholds that differ from block to
+//! block (Qin and others, "GPH: Similarity Search in Hamming Space", 2018), turned from a search into a join.
 //!
-//! The bits are cut into blocks, and block i is given `t_i` flips so that the sum of all `t_i + 1` is `radius + 1`. Were two
-//! fingerprints to differ in more than `t_i` bits of every block, they would differ in more than `radius` bits altogether. So
-//! each pair within the radius differs in at most `t_i` bits of some block: the rows are sorted into buckets by that block,
-//! and a bucket is compared with itself and with those whose number is at most `t_i` flips away.
+//! The bits are cut into blocks, and block i is given `t_i` flips so that the sum of all `t_i + 1` is `radius
+//! + 1`. Were two fingerprints to differ in more than `t_i` bits of every block, they would differ in more
+//! than `radius` bits altogether. So each pair within the radius differs in at most `t_i` bits of some block:
+//! the rows are sorted into buckets by that block, and a bucket is compared with itself and with those whose
+//! number is at most `t_i` flips away.
 //!
-//! Bits that are the same in all rows tell nothing, and are in no block. Where two buckets are crowded, for their rows have
-//! nearly all of their differences outside the block, they are joined in the same way by blocks of the bits that vary there.
+//! Bits that are the same in all rows tell nothing, and are in no block. Where two buckets are crowded, for
+//! their rows have nearly all of their differences outside the block, they are joined in the same way by
+//! blocks of the bits that vary there.
 //!
-//! Guarantee: every pair is reported exactly once, at the first block that could find it. Cost: as the plan estimates, which
-//! tries all numbers of blocks; 10 million scattered fingerprints take some 10^9 comparisons at radius 3 and 10^10 at
-//! radius 6, of 5 * 10^13 pairs. It is more where rows lie closely without being near, so that no block tells them apart, and
-//! where pairs are very many. Memory: 12 bytes a row and some 30 MB, and as much again for crowded rows, at most
-//! [`MAX_DEPTH`] times.
+//! Guarantee: every pair is reported exactly once, at the first block that could find it. Cost: as the plan
+//! estimates, which tries all numbers of blocks; 10 million scattered fingerprints take some 10^9 comparisons
+//! at radius 3 and 10^10 at radius 6, of 5 * 10^13 pairs. It is more where rows lie closely without being
+//! near, so that no block tells them apart, and where pairs are very many. Memory: 12 bytes a row and some 30
+//! MB, and as much again for crowded rows, at most [`MAX_DEPTH`] times.
 
 mod compare;
 mod plan;
@@ -57,9 +59,11 @@ impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> Finder for
     }
 }
 
-/// Finds the places `a < b` of every two values that differ in at most `radius` bits. The pairs come in no particular order.
+/// Finds the places `a < b` of every two values that differ in at most `radius` bits. The pairs come in no
+/// particular order.
 ///
-/// The heartbeat is told the share of the work that is done. The time that the finder takes is the finder's own to report.
+/// The heartbeat is told the share of the work that is done. The time that the finder takes is the finder's
+/// own to report.
 ///
 /// # Panics
 /// If there are more than `u32::MAX` values.
@@ -74,7 +78,8 @@ pub fn near_pairs<F: Finder>(
     Join::new(radius, heartbeat, finder).run(&Plan::cheapest(&sides, radius), &sides)
 }
 
-/// The same for pairs of one of the first values, whose place is `a`, with one of the others, whose place is `b`.
+/// The same for pairs of one of the first values, whose place is `a`, with one of the others, whose place is
+/// `b`.
 ///
 /// # Panics
 /// If there are more than `u32::MAX` values on a side.

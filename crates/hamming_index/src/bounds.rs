@@ -9,9 +9,10 @@
 //! faster than a sequential scan at radius 3; seconds to build; bytes a row): sorted as integers 12, 1.0, 39;
 //! sorted by Gray code 23, 1.0, 39; by inserts and splits alone 33, 4.0, 44. The second is used.
 //!
-//! For splits, with 200,000 fingerprints inserted one by one (pages read at radius 3, of about 1,030; scattered
-//! and clustered): at the bit that halves best 182 and 182, in the middle of the order 341 and 422. Preferring
-//! the tighter of two boxes that need not grow, and other shares than [`MIN_SHARE`] (5, 40), changed nothing.
+//! For splits, with 200,000 fingerprints inserted one by one (pages read at radius 3, of about 1,030;
+//! scattered and clustered): at the bit that halves best 182 and 182, in the middle of the order 341 and 422.
+//! Preferring the tighter of two boxes that need not grow, and other shares than [`MIN_SHARE`] (5, 40),
+//! changed nothing.
 
 /// The box around a set of fingerprints.
 #[repr(C)]

@@ -1,7 +1,7 @@
 //! Building the trees of a table that has rows already.
 //!
-//! Each tree is written from its sorted keys, leaf after leaf. What does not fit into memory is sorted in runs
-//! that are kept elsewhere and merged when a tree is written.
+//! Each tree is written from its sorted keys, leaf after leaf. What does not fit into memory is sorted in
+//! runs that are kept elsewhere and merged when a tree is written.
 
 use crate::key::{Key, RowId, rotated};
 use crate::page::{Block, INNER_CAPACITY, LEAF_CAPACITY, Page};

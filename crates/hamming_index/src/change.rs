@@ -1,8 +1,8 @@
 //! Adding entries, and growth of the trees.
 //!
-//! An entry is added to all its trees in one commit, so that every tree has every row that somebody can see. Where a
-//! leaf has no room it is split first, in a commit of its own; a split reaches a node, its parent and the new
-//! sibling, and nothing else waits.
+//! An entry is added to all its trees in one commit, so that every tree has every row that somebody can see.
+//! Where a leaf has no room it is split first, in a commit of its own; a split reaches a node, its parent and
+//! the new sibling, and nothing else waits.
 
 use crate::key::{Key, RowId, keys_of};
 use crate::page::{Block, Edit, Page};
@@ -25,11 +25,11 @@ impl<'s, S: Store> Index<'s, S> {
         }
     }
 
-    /// Makes room in the node at this level under which the key lies, or above it if that comes first, or nowhere if
-    /// somebody else was faster: whoever wants room comes back until there is some.
+    /// Makes room in the node at this level under which the key lies, or above it if that comes first, or
+    /// nowhere if somebody else was faster: whoever wants room comes back until there is some.
     ///
-    /// The new page is allocated while no other is locked: allocating may wait for others, and reads and writes the
-    /// list of free pages.
+    /// The new page is allocated while no other is locked: allocating may wait for others, and reads and
+    /// writes the list of free pages.
     fn split(&self, tree: u8, level: u8, key: Key) {
         let mut sibling = self.store.allocate();
         let Some(mut parent) = self.lock_at(tree, level + 1, key) else {

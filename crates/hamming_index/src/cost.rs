@@ -1,5 +1,5 @@
-//! How many pages a search reads: what the planner asks, and by which a search itself decides. Of an index of our own,
-//! and of a tree of bounding boxes such as GiST's.
+//! How many pages a search reads: what the planner asks, and by which a search itself decides. Of an index of
+//! our own, and of a tree of bounding boxes such as GiST's.
 
 use crate::key::{BAND_BITS, BANDS};
 use crate::page::{INNER_CAPACITY, LEAF_CAPACITY};
@@ -12,10 +12,11 @@ const FILL: f64 = 0.8;
 pub(crate) const FIRST_SORTED: usize = 1000;
 /// And become so many times more each time that those were not enough.
 pub(crate) const MORE_SORTED: usize = 8;
-/// Where fingerprints are scattered, the third radius of such a search is that within which so many are expected.
+/// Where fingerprints are scattered, the third radius of such a search is that within which so many are
+/// expected.
 const FEW: f64 = 20.0;
-/// From there on, the next radius is one that reads at least so many times as many leaves, so that all searches
-/// together read at most about three times as many as the last.
+/// From there on, the next radius is one that reads at least so many times as many leaves, so that all
+/// searches together read at most about three times as many as the last.
 const MORE_LEAVES: f64 = 1.5;
 
 /// Entries of a tree with so many leaves.
@@ -66,10 +67,10 @@ pub(crate) fn first_radius(leaves: f64) -> u32 {
     if is_flat(leaves, one_each) { u64::BITS } else { one_each }
 }
 
-/// The radius that follows. Most queries have something near, or nothing nearer than what is scattered everywhere: so
-/// it grows from that of one leaf for each band to one more bit in each, to where the scattered ones begin, and
-/// then step by step. (With a million and with ten million rows this takes half as long where nothing is
-/// near as growing by [`MORE_LEAVES`] from the start.)
+/// The radius that follows. Most queries have something near, or nothing nearer than what is scattered
+/// everywhere: so it grows from that of one leaf for each band to one more bit in each, to where the
+/// scattered ones begin, and then step by step. (With a million and with ten million rows this takes half as
+/// long where nothing is near as growing by [`MORE_LEAVES`] from the start.)
 pub(crate) fn next_radius(leaves: f64, radius: u32) -> u32 {
     let one_more_bit = 2 * BANDS as u32 - 1;
     let scattered = radius_of(FEW, entries_in(leaves));
@@ -90,9 +91,9 @@ pub struct Effort {
     pub collected: f64,
 }
 
-/// What it takes to find the nearest, if the rows are scattered: so many of them, if there are that many within
-/// `farthest`. It goes through the radii of the search itself. What lies within the last of them may have to be
-/// found piece by piece, each by a search of its own that collects the pieces before it as well.
+/// What it takes to find the nearest, if the rows are scattered: so many of them, if there are that many
+/// within `farthest`. It goes through the radii of the search itself. What lies within the last of them may
+/// have to be found piece by piece, each by a search of its own that collects the pieces before it as well.
 pub fn nearest(leaves: f64, rows: f64, wanted: f64, farthest: u32, max_sorted: usize) -> Effort {
     let largest = max_sorted.max(1) as f64;
     let mut piece = largest.min(FIRST_SORTED as f64);
@@ -137,9 +138,9 @@ pub enum Column {
     },
 }
 
-/// Pages of such a tree that a search reads. It is divided by its first column, and by the next where one value
-/// of that fills several pages. A page of so many fixes the bits that tell it from the others: of all strings of that
-/// length, as many are near as are within the radius.
+/// Pages of such a tree that a search reads. It is divided by its first column, and by the next where one
+/// value of that fills several pages. A page of so many fixes the bits that tell it from the others: of all
+/// strings of that length, as many are near as are within the radius.
 pub fn boxes_read(pages: f64, columns: &[Column]) -> f64 {
     let (mut read, mut pages_each) = (1.0, pages.max(1.0));
     for column in columns {

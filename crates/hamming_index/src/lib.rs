@@ -5,8 +5,8 @@
 //!
 //! - [`Bounds`]: bounding boxes, for GiST.
 //! - [`Index`]: exact multi-index hashing over pages, for the access method `hamming`. A fingerprint is cut
-//!   into bands ([`key`]), each of which has a tree of pages ([`page`]). A [`Search`] looks in each tree at the
-//!   keys whose band is near.
+//!   into bands ([`key`]), each of which has a tree of pages ([`page`]). A [`Search`] looks in each tree at
+//!   the keys whose band is near.
 
 #![forbid(unsafe_code)]
 

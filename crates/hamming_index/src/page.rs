@@ -275,8 +275,8 @@ impl Page {
         ])
     }
 
-    /// Keeps those entries of a leaf that are said to stay. Gaps are filled with the last ones, or the page is written
-    /// anew where that is shorter in the log.
+    /// Keeps those entries of a leaf that are said to stay. Gaps are filled with the last ones, or the page
+    /// is written anew where that is shorter in the log.
     pub fn keeping(&self, stays: &[bool]) -> Edit {
         let kept = stays.iter().filter(|&&stays| stays).count();
         let gaps = (0..kept).filter(|&place| !stays[place]);

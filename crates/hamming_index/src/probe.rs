@@ -1,10 +1,10 @@
 //! Which keys of a tree a search has to look at.
 //!
 //! Multi-index hashing (Norouzi, Punjani, Fleet 2012): cut the fingerprints into [`BANDS`] bands. Two that
-//! differ in at most r bits cannot differ in many bits of every band. With f = r div bands and a = r mod bands,
-//! they differ in at most f bits in one of the first a + 1 bands, or in at most f - 1 in one of the others; for
-//! if not, the bits would add up to r + 1. So a search that looks in each band's tree at all keys whose band is
-//! as near as that misses nothing.
+//! differ in at most r bits cannot differ in many bits of every band. With f = r div bands and a = r mod
+//! bands, they differ in at most f bits in one of the first a + 1 bands, or in at most f - 1 in one of the
+//! others; for if not, the bits would add up to r + 1. So a search that looks in each band's tree at all keys
+//! whose band is as near as that misses nothing.
 //!
 //! A tree is in the order of its keys, so such a ball of keys lies in it in pieces. [`Probe::next`] finds
 //! where the next one begins.
@@ -46,7 +46,8 @@ impl Probe {
         (first_too_far..u64::BITS).find_map(|bit| self.with_bit(from, bit))
     }
 
-    /// The bit, counted from the lowest, down to which the difference is within both limits, and with which not.
+    /// The bit, counted from the lowest, down to which the difference is within both limits, and with which
+    /// not.
     fn first_bit_too_far(&self, difference: u64) -> Option<u32> {
         if (difference & BAND).count_ones() > self.in_band {
             Some(highest_but(difference & BAND, self.in_band))
@@ -57,7 +58,8 @@ impl Probe {
         }
     }
 
-    /// The lowest key of the ball that agrees with `from` above the bit, and has the bit where `from` has not.
+    /// The lowest key of the ball that agrees with `from` above the bit, and has the bit where `from` has
+    /// not.
     fn with_bit(&self, from: u64, bit: u32) -> Option<u64> {
         let one = 1 << bit;
         if from & one != 0 {

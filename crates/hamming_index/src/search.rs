@@ -16,8 +16,8 @@ pub struct Query {
     pub values: bool,
     /// Whether rows without one are wanted. There are none within balls.
     pub nulls: bool,
-    /// Nearest to the first of these first, where that is equal nearest to the next, and rows without a fingerprint
-    /// last. In any order if there are none.
+    /// Nearest to the first of these first, where that is equal nearest to the next, and rows without a
+    /// fingerprint last. In any order if there are none.
     pub nearest_to: Vec<u64>,
 }
 
@@ -108,8 +108,8 @@ enum Bound {
     Result(Found),
 }
 
-/// Rows in the order of their distances, and of their fingerprints and rows where these are equal: ranges of growing
-/// radius, each of which reports what lies beyond the one before.
+/// Rows in the order of their distances, and of their fingerprints and rows where these are equal: ranges of
+/// growing radius, each of which reports what lies beyond the one before.
 struct Nearest {
     center: u64,
     /// What decides among the equally near.

@@ -5,13 +5,13 @@ use std::ops::Deref;
 
 /// Pages that are locked for as long as one holds them.
 ///
-/// Whoever holds the lock of a node may ask for that of a child, and whoever holds a lock in one tree for those
-/// of later trees; never the other way round. So nobody waits in a circle. A page that nobody refers to
+/// Whoever holds the lock of a node may ask for that of a child, and whoever holds a lock in one tree for
+/// those of later trees; never the other way round. So nobody waits in a circle. A page that nobody refers to
 /// can be locked at any time.
 ///
-/// That holds for an index that is not damaged. If a page leads to one of another tree, two who change the index
-/// can wait for each other before either has seen it; a store that can tell should refuse a page that the same
-/// process has locked already.
+/// That holds for an index that is not damaged. If a page leads to one of another tree, two who change the
+/// index can wait for each other before either has seen it; a store that can tell should refuse a page that
+/// the same process has locked already.
 pub trait Store {
     /// A page that others may read, and nobody changes.
     type Shared<'a>: Deref<Target = Page>
@@ -39,7 +39,8 @@ pub trait Store {
     /// A page that nobody refers to. May wait for others: called where no page is locked.
     fn allocate(&self) -> Self::Exclusive<'_>;
 
-    /// Nobody refers to the page any more, or it was allocated for nothing. Called where no other page is locked.
+    /// Nobody refers to the page any more, or it was allocated for nothing. Called where no other page is
+    /// locked.
     fn release(&self, page: Self::Exclusive<'_>);
 
     /// Changes up to four pages at once: after a crash all of it has happened, or nothing. Pages come in the

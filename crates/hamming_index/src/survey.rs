@@ -40,7 +40,8 @@ impl<'s, S: Store> Index<'s, S> {
 
     /// Reads all that the roots lead to and reports what is wrong. Nobody may change the index meanwhile.
     ///
-    /// A vacuum that was stopped leaves trees that differ in dead rows: those of which it is said that they are that.
+    /// A vacuum that was stopped leaves trees that differ in dead rows: those of which it is said that they
+    /// are that.
     pub fn verify(&self, is_dead: &mut dyn FnMut(RowId) -> bool, report: &mut dyn FnMut(Damage)) {
         let mut is_sound = true;
         let totals = self.survey(&mut |problem| {

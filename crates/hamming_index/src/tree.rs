@@ -9,8 +9,9 @@ use crate::page::{Block, Page};
 use crate::probe::Probe;
 use crate::store::Store;
 
-/// Leaves read while the lock of their parent is held. Who wants to split one of them waits until nobody holds
-/// it, and nothing can be cancelled meanwhile. Finding the parent again costs about as much as one leaf.
+/// Leaves read while the lock of their parent is held. Who wants to split one of them waits until nobody
+/// holds it, and nothing can be cancelled meanwhile. Finding the parent again costs about as much as one
+/// leaf.
 pub(crate) const LEAVES_AT_A_TIME: usize = 16;
 /// Where pages come from far away, more are asked for at once.
 const LEAVES_AHEAD: usize = 64;
@@ -114,8 +115,8 @@ impl<'s, S: Store> Index<'s, S> {
         self.descend(tree, 0, entry).0.position(entry).is_some()
     }
 
-    /// Goes down to the node at this level under which the key lies, or to the root if the tree is not that high.
-    /// Also returns the first key that is no longer under it.
+    /// Goes down to the node at this level under which the key lies, or to the root if the tree is not that
+    /// high. Also returns the first key that is no longer under it.
     pub(crate) fn descend(&self, tree: u8, level: u8, key: Key) -> (S::Shared<'s>, Option<Key>) {
         let mut node = self.share_root(tree);
         let mut end = None;
@@ -127,8 +128,8 @@ impl<'s, S: Store> Index<'s, S> {
         (node, end)
     }
 
-    /// Visits leaves in order, from the key on, that may have keys of the ball. Returns after some of them, so
-    /// that others get their turn.
+    /// Visits leaves in order, from the key on, that may have keys of the ball. Returns after some of them,
+    /// so that others get their turn.
     pub(crate) fn walk(&self, tree: u8, from: Key, probe: &Probe, visit: &mut dyn FnMut(&Page)) -> Walk {
         let Some(mut from) = next(probe, from) else { return Walk::Done };
         let (node, end) = self.descend(tree, 1, from);

@@ -1,9 +1,9 @@
 //! Removing entries, and shrinking of the trees.
 //!
-//! Each tree is walked through once, leaf by leaf, and what is dead is taken from a leaf in one commit. So the trees
-//! differ while that goes on, and afterwards if it is stopped midway: but only in rows that nobody can see any more,
-//! whose places in the table are not used again before a later vacuum has removed them from all trees. A search
-//! misses nothing meanwhile, whichever trees it looks at.
+//! Each tree is walked through once, leaf by leaf, and what is dead is taken from a leaf in one commit. So
+//! the trees differ while that goes on, and afterwards if it is stopped midway: but only in rows that nobody
+//! can see any more, whose places in the table are not used again before a later vacuum has removed them from
+//! all trees. A search misses nothing meanwhile, whichever trees it looks at.
 
 use crate::key::{Key, NULLS, RowId, TREES};
 use crate::page::{Edit, Page};

@@ -228,7 +228,8 @@ fn assert_once(hits: &[Hit], lasting: &[u64], ball: Ball) {
     assert_eq!(found, expected, "{ball:?}");
 }
 
-/// Between two batches of a search pages are split and merged, so that it comes back to other leaves than it left.
+/// Between two batches of a search pages are split and merged, so that it comes back to other leaves than it
+/// left.
 #[test]
 fn a_search_goes_on_in_a_changed_tree() {
     let lasting: Vec<u64> = (0..20_000).map(scattered).collect();
@@ -303,7 +304,8 @@ fn nobody_misses_a_row_that_is_always_there() {
     let lasting: Vec<u64> = (0..4000).map(scattered).collect();
     let rows: Vec<_> = (0..).zip(&lasting).map(|(n, &f)| (Some(f), row(n))).collect();
     let memory = Memory::built(50_000, &rows, 100, 1000);
-    // Nobody takes a row for dead that is not there yet: of the even ones and of the odd ones, those below are there.
+    // Nobody takes a row for dead that is not there yet: of the even ones and of the odd ones, those below
+    // are there.
     let inserted = [AtomicU32::new(0), AtomicU32::new(0)];
     let insert = |odd: u32| {
         for number in (0..60_000).filter(|number| number % 2 == odd) {

@@ -5,9 +5,10 @@ const COMPARISONS: u32 = 1 << 14;
 
 /// What an algorithm calls while it works.
 ///
-/// The promise, which every algorithm of these crates keeps: it is called at least every few milliseconds, whatever the
-/// data, and mostly more often. Only what goes at the speed of memory is not interrupted, such as clearing a table or
-/// asking whether a text is ASCII: 100 MB take some 10 ms. It may unwind to stop the work; what was under way is dropped.
+/// The promise, which every algorithm of these crates keeps: it is called at least every few milliseconds,
+/// whatever the data, and mostly more often. Only what goes at the speed of memory is not interrupted, such
+/// as clearing a table or asking whether a text is ASCII: 100 MB take some 10 ms. It may unwind to stop the
+/// work; what was under way is dropped.
 pub trait Heartbeat {
     /// Time has passed.
     fn beat(&mut self);

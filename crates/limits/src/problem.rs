@@ -23,8 +23,8 @@ pub enum Kind {
 
 /// Why there is no result.
 ///
-/// Message, detail and hint follow PostgreSQL's style: the message begins in lower case and has no full stop, the
-/// detail and the hint are sentences.
+/// Message, detail and hint follow PostgreSQL's style: the message begins in lower case and has no full stop,
+/// the detail and the hint are sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// What sort of problem it is.

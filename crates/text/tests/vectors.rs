@@ -46,7 +46,8 @@ fn published_fingerprints_of_doc1() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What two ports of Common Crawl's code agree on. Texts without features have the fingerprint 0 there, and none here.
+/// What two ports of Common Crawl's code agree on. Texts without features have the fingerprint 0 there, and
+/// none here.
 #[test]
 fn fingerprints_of_common_crawl() {
     let mut hasher = SimHasher::default();

@@ -63,8 +63,9 @@ pub(super) fn leaders(
 }
 
 impl Leaders<'_> {
-    /// Decides rows, none of which is near a keeper before them: all of them by their near pairs, or if these are very many
-    /// first the former half, and then what is not near its keepers, so that pairs of members are hardly looked at.
+    /// Decides rows, none of which is near a keeper before them: all of them by their near pairs, or if these
+    /// are very many first the former half, and then what is not near its keepers, so that pairs of members
+    /// are hardly looked at.
     fn settle(&mut self, mut rows: Vec<u32>) -> Result<(), OutOfMemory> {
         match self.settle_by_pairs(&rows) {
             Ok(()) => {
@@ -108,12 +109,13 @@ impl Leaders<'_> {
         collect(rows.iter().map(|&row| self.values[row as usize]), rows.len())
     }
 
-    /// Whether a row is a keeper depends on the rows before it, while pairs come in any order. So a pass keeps the pairs, and
-    /// then decides row by row.
+    /// Whether a row is a keeper depends on the rows before it, while pairs come in any order. So a pass
+    /// keeps the pairs, and then decides row by row.
     ///
-    /// If the pairs exceed the limit, it keeps those of the first rows alone. Of a later row it knows the earliest near one,
-    /// which decides it if that is a keeper, or if there is none: nearly all rows, unless what is near forms long chains. The
-    /// next pass looks at the rows that are left, and at the keepers that this one has found.
+    /// If the pairs exceed the limit, it keeps those of the first rows alone. Of a later row it knows the
+    /// earliest near one, which decides it if that is a keeper, or if there is none: nearly all rows, unless
+    /// what is near forms long chains. The next pass looks at the rows that are left, and at the keepers that
+    /// this one has found.
     fn settle_by_pairs(&mut self, all: &[u32]) -> Result<(), Stop> {
         let max_met = self.limits.met.saturating_mul(all.len());
         // The rows of a pass, in order: those that are undecided, and keepers that the last pass has found.
@@ -147,7 +149,8 @@ impl Leaders<'_> {
         Ok(pairs)
     }
 
-    /// Decides row by row, as far as the pairs tell, and leaves the rows of the next pass. How many of them are undecided?
+    /// Decides row by row, as far as the pairs tell, and leaves the rows of the next pass. How many of them
+    /// are undecided?
     fn decide(&mut self, rows: &mut Vec<u32>, mut pairs: Pairs) -> Result<usize, OutOfMemory> {
         let keepers = &mut self.keepers;
         let mut undecided = 0;
@@ -187,7 +190,8 @@ impl Leaders<'_> {
     }
 }
 
-/// Tells which pass a search for pairs is, and perhaps what share is done, where the search itself does not know.
+/// Tells which pass a search for pairs is, and perhaps what share is done, where the search itself does not
+/// know.
 struct Pass<'a> {
     heartbeat: &'a mut dyn Heartbeat,
     pass: u32,
@@ -204,7 +208,8 @@ impl Heartbeat for Pass<'_> {
     }
 }
 
-/// Near pairs of undecided rows: all of the first rows, as many as there is room for, and of each row the earliest.
+/// Near pairs of undecided rows: all of the first rows, as many as there is room for, and of each row the
+/// earliest.
 struct Pairs {
     /// The later row of a pair comes first, so that they sort by it.
     pairs: Vec<(u32, u32)>,
@@ -250,7 +255,8 @@ impl Pairs {
         self.pairs.retain(|pair| (pair.0 as usize) < self.complete);
     }
 
-    /// The earlier rows, in order, that are near this one. Rows are asked for in order, when pairs have been sorted.
+    /// The earlier rows, in order, that are near this one. Rows are asked for in order, when pairs have been
+    /// sorted.
     fn of(&mut self, b: u32) -> impl Iterator<Item = u32> + use<'_> {
         let first = self.asked + self.pairs[self.asked..].iter().take_while(|pair| pair.0 < b).count();
         self.asked = first + self.pairs[first..].iter().take_while(|pair| pair.0 == b).count();

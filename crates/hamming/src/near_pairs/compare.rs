@@ -25,8 +25,8 @@ impl Tables<'_> {
 }
 
 for_processors! {
-    /// Compares rows of a bucket with the rows of the buckets on the right that differ by one of the flips, as far as the
-    /// part has them; on the diagonal with the rows that follow them.
+    /// Compares rows of a bucket with the rows of the buckets on the right that differ by one of the flips,
+    /// as far as the part has them; on the diagonal with the rows that follow them.
     pub(super) fn compare(tables: &Tables, part: &Part, radius: u32, hits: &mut Vec<(u32, u32)>) {
         for &flip in part.flips {
             if tables.is_mirrored(part.bucket, flip) {
@@ -50,7 +50,8 @@ for_processors! {
     }
 }
 
-/// Comparisons that are made at once: of these rows of a bucket with rows, among the others, of buckets that are some flips away.
+/// Comparisons that are made at once: of these rows of a bucket with rows, among the others, of buckets that
+/// are some flips away.
 pub(super) struct Part<'a> {
     pub(super) bucket: u32,
     pub(super) rows: Range<usize>,

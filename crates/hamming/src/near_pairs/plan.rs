@@ -5,7 +5,8 @@ use crate::buckets::{Bits, Placed};
 /// Wider blocks would have too many buckets: 2^22 of them take 16 MB.
 const MAX_BLOCK_BITS: u32 = 22;
 
-/// What a bucket costs when it is looked up, and what a row costs when it is sorted, in comparisons of fingerprints.
+/// What a bucket costs when it is looked up, and what a row costs when it is sorted, in comparisons of
+/// fingerprints.
 const BUCKET_COST: f64 = 8.0;
 const SORT_COST: f64 = 60.0;
 
@@ -98,8 +99,8 @@ impl Plan {
         Self { blocks: vec![Block { bits: Bits::of_mask(0), threshold: 0 }] }
     }
 
-    /// Blocks of the bits that vary, as equal as can be, the wider ones first, which are also the first to get another flip.
-    /// Nothing if the radius leaves no bit of a block that has to agree.
+    /// Blocks of the bits that vary, as equal as can be, the wider ones first, which are also the first to
+    /// get another flip. Nothing if the radius leaves no bit of a block that has to agree.
     pub(super) fn of_blocks(count: u32, varying: u64, radius: u32) -> Option<Self> {
         let wanted = radius.checked_add(1)?;
         let used = count.min(wanted);

@@ -17,8 +17,8 @@ pub struct Memory {
     pages: Vec<RwLock<Page>>,
     /// Pages in use from the beginning, and free ones among them.
     space: Mutex<(Block, Vec<Block>)>,
-    /// There is one thread and pages may be damaged: who would wait, waits for itself, because two pages lead to
-    /// the same.
+    /// There is one thread and pages may be damaged: who would wait, waits for itself, because two pages lead
+    /// to the same.
     is_damaged: bool,
     /// So many times one may look for interrupts until there is one.
     patience: AtomicUsize,

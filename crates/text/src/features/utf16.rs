@@ -1,4 +1,5 @@
-//! The features of `commoncrawl`: every four consecutive UTF-16 code units, as the Similarity Index paper ran it.
+//! The features of `commoncrawl`: every four consecutive UTF-16 code units, as the Similarity Index paper ran
+//! it.
 
 use super::{BATCH, Batch, Sink};
 use crate::hash::rabin::{UNITS, hash_ascii};

@@ -5,7 +5,8 @@ use limits::Heartbeat;
 /// Characters compared between two heartbeats.
 const STRIDE: usize = 1 << 16;
 
-/// The number of positions in which two texts differ, the shorter one padded with blanks: the paper's `HamDist`.
+/// The number of positions in which two texts differ, the shorter one padded with blanks: the paper's
+/// `HamDist`.
 pub fn differing_characters(a: &str, b: &str, heartbeat: &mut dyn Heartbeat) -> usize {
     let (mut a, mut b) = (a.chars(), b.chars());
     let mut differing = 0;

@@ -215,7 +215,8 @@ impl Text {
         self.features.iter().map(|feature| if feature.hash >> bit & 1 == 1 { 1 } else { -1 }).sum()
     }
 
-    /// Features that the other text does not have: those that vote as this text does in most of the differing bits.
+    /// Features that the other text does not have: those that vote as this text does in most of the differing
+    /// bits.
     fn deciding(
         &self,
         other: &Self,

@@ -1,10 +1,10 @@
 //! How fingerprints are written for people and other programs.
 //!
-//! Base32 with the alphabet of RFC 4648, lower case, big-endian and without padding: 13 letters, the last of which
-//! carries one bit that is always zero. A scheme may stand before it, with a colon. Read are also 16
-//! hexadecimal and 64 binary digits, and 1 to 16 hexadecimal digits after `0x`; either case; and white space anywhere, as in
-//! the listings of the Similarity Index paper. Decimal numbers are read by [`from_decimal`] alone, so 16 digits without a
-//! letter or `0x`, which can be either, are refused.
+//! Base32 with the alphabet of RFC 4648, lower case, big-endian and without padding: 13 letters, the last of
+//! which carries one bit that is always zero. A scheme may stand before it, with a colon. Read are also 16
+//! hexadecimal and 64 binary digits, and 1 to 16 hexadecimal digits after `0x`; either case; and white space
+//! anywhere, as in the listings of the Similarity Index paper. Decimal numbers are read by [`from_decimal`]
+//! alone, so 16 digits without a letter or `0x`, which can be either, are refused.
 
 use crate::features::Scheme;
 use limits::{Kind, Problem};
@@ -62,7 +62,8 @@ pub fn decode(text: &str) -> Result<u64, Problem> {
     }
 }
 
-/// The fingerprint that others write as this decimal number, without a sign or with one: 0 to 2^64 - 1, or -2^63 to 2^63 - 1.
+/// The fingerprint that others write as this decimal number, without a sign or with one: 0 to 2^64 - 1, or
+/// -2^63 to 2^63 - 1.
 pub fn from_decimal(number: &str) -> Result<u64, Problem> {
     let too_precise =
         "Fingerprints are numbers of 64 bits; one that was a floating-point number has lost its lowest bits.";

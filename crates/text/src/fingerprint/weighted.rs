@@ -1,8 +1,8 @@
 //! Fingerprints of features that someone else has found and weighed.
 //!
-//! As [`BitCounts`](super::bit_counts::BitCounts), except that a feature adds its weight instead of 1, and counts as often as it comes. Weights are
-//! kept in units of 2^-24, so that sums are exact: neither the order of the features nor the way in which
-//! parallel workers share them changes a bit.
+//! As [`BitCounts`](super::bit_counts::BitCounts), except that a feature adds its weight instead of 1, and
+//! counts as often as it comes. Weights are kept in units of 2^-24, so that sums are exact: neither the order
+//! of the features nor the way in which parallel workers share them changes a bit.
 
 use crate::hash::xxh3_64;
 use limits::Problem;

@@ -1,9 +1,10 @@
 //! The hash of `commoncrawl`: Rabin's fingerprint of four UTF-16 code units.
 //!
-//! They are eight bytes, the higher byte of each unit first. Their fingerprint is the remainder of the message as a polynomial over the field of two elements, modulo an
-//! irreducible polynomial of degree 64, with the coefficients reflected as in a CRC. The remainder of eight
-//! bytes is a sum of one table entry for each byte and a constant, so that every feature is hashed by itself.
-//! Multiplication by x^64 is invertible there: different features have different hashes.
+//! They are eight bytes, the higher byte of each unit first. Their fingerprint is the remainder of the
+//! message as a polynomial over the field of two elements, modulo an irreducible polynomial of degree 64,
+//! with the coefficients reflected as in a CRC. The remainder of eight bytes is a sum of one table entry for
+//! each byte and a constant, so that every feature is hashed by itself. Multiplication by x^64 is invertible
+//! there: different features have different hashes.
 
 /// Code units in a feature.
 pub(crate) const UNITS: usize = 4;

@@ -1,8 +1,9 @@
-//! Hashes of all windows of a text, each from the last: Karp and Rabin's polynomials, several windows at a time.
+//! Hashes of all windows of a text, each from the last: Karp and Rabin's polynomials, several windows at a
+//! time.
 //!
-//! The value of a window w0 … w(s-1) is `w0·p^(s-1) + … + w(s-1)` modulo m. The next one is that times p, plus the symbol
-//! that comes, minus the one that goes times p^s. Each value waits for the last, so that a processor idles
-//! most of the time unless it rolls over several places at once.
+//! The value of a window w0 … w(s-1) is `w0·p^(s-1) + … + w(s-1)` modulo m. The next one is that times p,
+//! plus the symbol that comes, minus the one that goes times p^s. Each value waits for the last, so that a
+//! processor idles most of the time unless it rolls over several places at once.
 
 use std::iter;
 
@@ -47,8 +48,8 @@ impl<A: Fn(u64, u64) -> u64> Rolling<A> {
         text[..self.window].iter().fold(0, |value, &byte| (self.append)(value, u64::from(byte)))
     }
 
-    /// Rolls on by one window in each of the texts, `values` being those of their first windows, until the shortest
-    /// ends. `consumer` gets the values after each step.
+    /// Rolls on by one window in each of the texts, `values` being those of their first windows, until the
+    /// shortest ends. `consumer` gets the values after each step.
     #[inline(always)]
     pub(crate) fn roll(
         &self,
@@ -78,7 +79,8 @@ impl<A: Fn(u64, u64) -> u64> Rolling<A> {
         *values = state;
     }
 
-    /// The values of all windows over any symbols, one after the other. `symbols` begins at the first each time.
+    /// The values of all windows over any symbols, one after the other. `symbols` begins at the first each
+    /// time.
     pub(crate) fn each<I: Iterator<Item = u64>>(
         &self,
         symbols: impl Fn() -> I,

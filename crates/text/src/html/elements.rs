@@ -1,6 +1,7 @@
 //! Which elements of HTML mean what for the text around them.
 
-/// Elements whose content is not for readers, and whether a block inside of them means that they were left open.
+/// Elements whose content is not for readers, and whether a block inside of them means that they were left
+/// open.
 pub(super) const SKIPPED: [(&[u8], bool); 12] = [
     (b"script", false),
     (b"style", false),

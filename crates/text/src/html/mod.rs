@@ -1,9 +1,9 @@
 //! The text of an HTML document, as a reader sees it: without markup, scripts, styles and metadata.
 //!
-//! The document is cut into tokens as the WHATWG says, entities decoded and malformed markup survived; there is no tree, so
-//! that nesting costs nothing. Captions, tables, quotations and lists stay. Blocks begin a new line, cells of a table
-//! are set apart by a blank, and white space is folded as browsers do, except in `pre`. Linear time; memory for the
-//! longest piece of text and for the result.
+//! The document is cut into tokens as the WHATWG says, entities decoded and malformed markup survived; there
+//! is no tree, so that nesting costs nothing. Captions, tables, quotations and lists stay. Blocks begin a new
+//! line, cells of a table are set apart by a blank, and white space is folded as browsers do, except in
+//! `pre`. Linear time; memory for the longest piece of text and for the result.
 
 mod elements;
 mod extractor;

@@ -1,4 +1,5 @@
-//! Text that stands in two places: the passages themselves, and hashes by which an index finds texts that may have some.
+//! Text that stands in two places: the passages themselves, and hashes by which an index finds texts that may
+//! have some.
 
 pub mod recursive;
 mod search;

@@ -1,14 +1,16 @@
 //! Recursive shingling: hashes of pieces of 4, 16, 64 … symbols that come wherever a text is repeated.
 //!
-//! Kragen Javier Sitaker, "Hashing text with recursive shingling to find duplication efficiently", 2021. A text is cut
-//! into pieces of four symbols, beginning at the first, second and third symbol: three of the four ways. The hashes of each way
-//! are a text of a quarter of the length, which is cut in the same way. So a piece of level l is 4^l symbols long, and
-//! there is one at every position whose l lowest digits to the base 4 are all below 3.
+//! Kragen Javier Sitaker, "Hashing text with recursive shingling to find duplication efficiently", 2021. A
+//! text is cut into pieces of four symbols, beginning at the first, second and third symbol: three of the
+//! four ways. The hashes of each way are a text of a quarter of the length, which is cut in the same way. So
+//! a piece of level l is 4^l symbols long, and there is one at every position whose l lowest digits to the
+//! base 4 are all below 3.
 //!
-//! Every run of 5, 21, 85, 341 … symbols has a whole piece of level 1, 2, 3, 4 …, wherever it stands. Texts that share a run need
-//! a little more to be sure to share a hash, for the piece must be one of both: 6, 26, 106, 426 … symbols, which the
-//! source does not say. There are at most 3 hashes per symbol over all levels. Time is linear.
-//! Memory is that of the pieces that have begun: four hashes for each piece of the level below the highest.
+//! Every run of 5, 21, 85, 341 … symbols has a whole piece of level 1, 2, 3, 4 …, wherever it stands. Texts
+//! that share a run need a little more to be sure to share a hash, for the piece must be one of both: 6, 26,
+//! 106, 426 … symbols, which the source does not say. There are at most 3 hashes per symbol over all levels.
+//! Time is linear. Memory is that of the pieces that have begun: four hashes for each piece of the level
+//! below the highest.
 
 use limits::{Limit, Problem};
 use std::fmt::Display;
@@ -45,7 +47,8 @@ pub fn guarantee(level: u32) -> usize {
     (0..level).fold(1, |guarantee, _| 4 * guarantee + 1)
 }
 
-/// Symbols of a run that is sure to give two texts that share it a common hash of the level, wherever it stands in each.
+/// Symbols of a run that is sure to give two texts that share it a common hash of the level, wherever it
+/// stands in each.
 pub fn shared_guarantee(level: u32) -> usize {
     (0..level).fold(1, |guarantee, _| 4 * guarantee + 2)
 }
@@ -80,8 +83,8 @@ const CHUNK: usize = 1 << 10;
 pub struct RecursiveShingler {
     levels: RangeInclusive<u32>,
     symbols: usize,
-    /// For each level but the highest, the hashes of the last pieces by their position, modulo a power of two that four
-    /// pieces and a chunk fit into. Level 0 are the symbols.
+    /// For each level but the highest, the hashes of the last pieces by their position, modulo a power of two
+    /// that four pieces and a chunk fit into. Level 0 are the symbols.
     recent: Vec<Vec<u64>>,
 }
 
@@ -142,8 +145,8 @@ fn is_kept(position: usize) -> bool {
     position & position >> 1 & 0x5555_5555_5555_5555 == 0
 }
 
-/// The hash of four hashes: products folded upon themselves, as in wyhash, which takes a fifth of the time that XXH3 takes
-/// for so few bytes.
+/// The hash of four hashes: products folded upon themselves, as in wyhash, which takes a fifth of the time
+/// that XXH3 takes for so few bytes.
 #[inline]
 fn hash(parts: [u64; 4]) -> u64 {
     let [a, b, c, d] = std::array::from_fn(|part| parts[part] ^ KEYS[part]);
@@ -236,7 +239,8 @@ mod tests {
         assert!(shingles(&vec![b'x'; 10_000], 1..=12).len() <= 30_000);
     }
 
-    /// motif‖motif: all hashes of the motif come again if its length is divisible by four, else those of two ways.
+    /// motif‖motif: all hashes of the motif come again if its length is divisible by four, else those of two
+    /// ways.
     #[test]
     fn hashes_of_a_motif_recur() {
         for length in 40..44 {

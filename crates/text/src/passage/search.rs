@@ -1,4 +1,5 @@
-//! The search for matches: the second text is walked through from left to right, and what is found grows to both sides.
+//! The search for matches: the second text is walked through from left to right, and what is found grows to
+//! both sides.
 
 use super::MAX_PASSAGES;
 use std::cell::Cell;
@@ -43,8 +44,8 @@ impl<'a, T: Copy + Eq> Texts<'a, T> {
         self.verified.set(NOTHING);
     }
 
-    /// Whether the window of the first text equals that of `text`. Where the last pair compared overlaps with this one and
-    /// was equal, only what is behind it is compared.
+    /// Whether the window of the first text equals that of `text`. Where the last pair compared overlaps with
+    /// this one and was equal, only what is behind it is compared.
     pub(super) fn are_equal(&self, in_a: usize, text: &[T], at: usize) -> bool {
         let (last_in_a, last) = self.verified.get();
         let known = match (in_a.checked_sub(last_in_a), at.checked_sub(last)) {
@@ -78,8 +79,8 @@ pub(super) struct Search<'a, T> {
     new: Vec<Match>,
     /// Where the last of them ends.
     covered_to: usize,
-    /// Equal windows, the later of which has the first symbol behind `covered_to`. The last such are taken, since
-    /// they reach farthest.
+    /// Equal windows, the later of which has the first symbol behind `covered_to`. The last such are taken,
+    /// since they reach farthest.
     waiting: Option<(usize, usize)>,
     too_many: bool,
 }

@@ -1,14 +1,15 @@
 //! Passages that two texts share, or that a text has twice.
 //!
-//! Every window of `min_length` characters of the first text goes into a hash table, and every window of the second is
-//! looked up there and compared: one that is found grows to both sides as long as the texts agree. So a character of the
-//! second text lies in a passage if and only if some `min_length` characters around it stand in the first as
-//! well, whatever else is repeated. Hashes of pieces alone, as [`crate::recursive`] makes, could not promise that: of a piece that
-//! comes many times they would have to try every place.
+//! Every window of `min_length` characters of the first text goes into a hash table, and every window of the
+//! second is looked up there and compared: one that is found grows to both sides as long as the texts agree.
+//! So a character of the second text lies in a passage if and only if some `min_length` characters around it
+//! stand in the first as well, whatever else is repeated. Hashes of pieces alone, as [`crate::recursive`]
+//! makes, could not promise that: of a piece that comes many times they would have to try every place.
 //!
-//! Windows are hashed in constant time each, and equal ones compared where the last comparison ended. The table is bounded:
-//! windows of long texts are dealt with in several rounds, by their hash. Time is linear in the texts, times the rounds (one
-//! for every 16 million characters of the first); very periodic texts take longer, the longer `min_length` is.
+//! Windows are hashed in constant time each, and equal ones compared where the last comparison ended. The
+//! table is bounded: windows of long texts are dealt with in several rounds, by their hash. Time is linear in
+//! the texts, times the rounds (one for every 16 million characters of the first); very periodic texts take
+//! longer, the longer `min_length` is.
 
 use super::search::{Match, Search, Texts};
 use super::table::Table;
@@ -25,7 +26,8 @@ pub const MIN_LENGTH: Limit = Limit::new("min_length", 1, 1 << 20);
 /// The most passages there can be.
 pub const MAX_PASSAGES: usize = 1 << 23;
 
-/// A passage of the second text that stands in the first as well. Positions and lengths are in characters, from 0.
+/// A passage of the second text that stands in the first as well. Positions and lengths are in characters,
+/// from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage<'a> {
     /// Where it stands in the first text.
@@ -42,9 +44,9 @@ pub struct Passage<'a> {
 
 /// The passages of at least `min_length` characters that the texts share, in the order of the second text.
 ///
-/// None can be extended where it stands, and none lies within another. Together they cover every character of the second
-/// text that has such a passage around it. Equal texts are taken for one: then a passage is one that comes again, and stands in
-/// the first text before it stands in the second.
+/// None can be extended where it stands, and none lies within another. Together they cover every character of
+/// the second text that has such a passage around it. Equal texts are taken for one: then a passage is one
+/// that comes again, and stands in the first text before it stands in the second.
 pub fn shared_passages<'a>(
     a: &str,
     b: &'a str,
@@ -79,8 +81,8 @@ fn passage(found: Match, b: &str, start: usize, end: usize) -> Passage<'_> {
     Passage { a_position, b_position, length, text: &b[start..end], byte: start }
 }
 
-/// Adds the text of each match. Matches are in the order of their beginnings and, since none lies within another, of their
-/// ends; so one walk over the characters finds where all begin, and another where all end.
+/// Adds the text of each match. Matches are in the order of their beginnings and, since none lies within
+/// another, of their ends; so one walk over the characters finds where all begin, and another where all end.
 fn with_text<'a>(matches: &[Match], b: &'a str, heartbeat: &mut dyn Heartbeat) -> Vec<Passage<'a>> {
     let mut bytes = |positions: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
         let mut boundaries = b.char_indices().map(|(byte, _)| byte).chain([b.len()]).enumerate();
@@ -165,7 +167,8 @@ fn too_many() -> Problem {
         .with_hint("Ask for longer passages.")
 }
 
-/// Sorts matches and drops those that lie within another; of equal ones the match that comes first in the first text stays.
+/// Sorts matches and drops those that lie within another; of equal ones the match that comes first in the
+/// first text stays.
 fn keep_widest(matches: &mut Vec<Match>, heartbeat: &mut dyn Heartbeat) {
     sort(matches, heartbeat, |m| (m.b, usize::MAX - m.length, m.a));
     let mut end = 0;

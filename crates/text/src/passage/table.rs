@@ -23,13 +23,14 @@ impl Table {
         self.members = 0;
     }
 
-    /// Reads the slots that will be looked at: these reads do not wait for one another, as a table larger than the
-    /// processor's caches would make them do.
+    /// Reads the slots that will be looked at: these reads do not wait for one another, as a table larger
+    /// than the processor's caches would make them do.
     pub(super) fn warm_up(&self, batch: &[(usize, u64)]) {
         std::hint::black_box(batch.iter().fold(0, |sum, &(_, hash)| sum ^ self.slots[self.slot(hash)]));
     }
 
-    /// Where the search for a hash begins. The tag alone decides, so that a larger table can be made without the hashes.
+    /// Where the search for a hash begins. The tag alone decides, so that a larger table can be made without
+    /// the hashes.
     fn slot(&self, hash: u64) -> usize {
         ((u128::from(tag(hash)) * self.slots.len() as u128) >> 64) as usize
     }

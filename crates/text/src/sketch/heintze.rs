@@ -1,14 +1,15 @@
 //! Heintze's fingerprints: the substrings of a text that are probably the rarest.
 //!
-//! Nevin Heintze, "Scalable Document Fingerprinting", 1996. Of all substrings of so many letters, those are chosen
-//! whose first five letters come least often in the text itself: such are likely to be rare everywhere, so that unrelated texts share
-//! fewer of them than of substrings taken at random. The stored fingerprint is short (100) and the one to search with
-//! long (1,000), since two texts do not quite agree on what is rare; the former is always a subset of the latter.
+//! Nevin Heintze, "Scalable Document Fingerprinting", 1996. Of all substrings of so many letters, those are
+//! chosen whose first five letters come least often in the text itself: such are likely to be rare
+//! everywhere, so that unrelated texts share fewer of them than of substrings taken at random. The stored
+//! fingerprint is short (100) and the one to search with long (1,000), since two texts do not quite agree on
+//! what is rare; the former is always a subset of the latter.
 //!
-//! Letters are those of the text after normalization and case folding, with nothing between them. Of equally rare
-//! substrings those are chosen that a scattering of their first five letters puts first, alike in every text, and
-//! then those with the least hash (XXH3). In a text that has letters beside a to z, five
-//! letters are counted by 24 bits of their hash, which bounds the memory; few of them fall together. Linear time.
+//! Letters are those of the text after normalization and case folding, with nothing between them. Of equally
+//! rare substrings those are chosen that a scattering of their first five letters puts first, alike in every
+//! text, and then those with the least hash (XXH3). In a text that has letters beside a to z, five letters
+//! are counted by 24 bits of their hash, which bounds the memory; few of them fall together. Linear time.
 
 use crate::features::chars::boundaries;
 use crate::features::words::add_letters;
@@ -24,8 +25,8 @@ const FREQUENT: Limit = Limit::new("length of frequent", 0, 1_000_000);
 
 /// Bytes of letters, at most.
 const MAX_BYTES: usize = u32::MAX as usize;
-/// Five-letter sequences from which on each has a counter of its own: the others share a table, in which texts made for the
-/// purpose could bring about long searches.
+/// Five-letter sequences from which on each has a counter of its own: the others share a table, in which
+/// texts made for the purpose could bring about long searches.
 const MANY: usize = 1 << 17;
 /// Letters at the beginning of a substring by which its frequency is judged.
 const JUDGED: usize = 5;
@@ -46,8 +47,8 @@ pub struct Parameters {
     length: usize,
 }
 
-/// What decides whether a substring is chosen, the least first: how frequent it is known to be, how often its first five
-/// letters come (both up to a million), where these are scattered to, and its hash.
+/// What decides whether a substring is chosen, the least first: how frequent it is known to be, how often its
+/// first five letters come (both up to a million), where these are scattered to, and its hash.
 type Rank = u128;
 
 fn rank(known: u32, frequency: u32, key: u32, hash: u64) -> Rank {
@@ -70,7 +71,8 @@ impl Parameters {
     /// The hashes of the substrings chosen: sorted, distinct; of the whole text if it has fewer letters than
     /// one substring, and none if it has no letters.
     ///
-    /// `frequent` are the hashes of substrings known to be frequent, from the least to the most; they are chosen last.
+    /// `frequent` are the hashes of substrings known to be frequent, from the least to the most; they are
+    /// chosen last.
     pub fn sketch(
         &self,
         text: &str,

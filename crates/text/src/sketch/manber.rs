@@ -1,10 +1,11 @@
 //! Manber's sketches: samples of the hashes of all windows of a text.
 //!
-//! Udi Manber, "Finding Similar Files in a Large File System", USENIX Winter 1994. A window is kept if its hash meets the
-//! criteria, whatever the text around it, so that texts which share a passage share the sketch of that passage. The hash
-//! is a polynomial over the symbols of the window, which follows from that of the window before in constant time
-//! ([`crate::rolling`]); or Java's `String.hashCode`, with which the first Similarity Index was made; or XXH3, whose
-//! values look random whatever the criteria, at a cost that grows with the window.
+//! Udi Manber, "Finding Similar Files in a Large File System", USENIX Winter 1994. A window is kept if its
+//! hash meets the criteria, whatever the text around it, so that texts which share a passage share the sketch
+//! of that passage. The hash is a polynomial over the symbols of the window, which follows from that of the
+//! window before in constant time ([`crate::rolling`]); or Java's `String.hashCode`, with which the first
+//! Similarity Index was made; or XXH3, whose values look random whatever the criteria, at a cost that grows
+//! with the window.
 
 use super::Sample;
 use crate::features::chars;

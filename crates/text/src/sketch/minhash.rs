@@ -1,9 +1,10 @@
 //! MinHash signatures: what share of them agrees estimates the resemblance of two texts.
 //!
-//! Broder, "On the resemblance and containment of documents", 1997. The i-th value is the least that any feature of the text
-//! has under the i-th hash; two texts agree there with the probability that their least feature is a shared one,
-//! which is their resemblance. So the share of agreeing values among n is an unbiased estimate, with a variance of
-//! J(1 - J)/n. The hashes of a feature are made of one hash of 64 bits, mixed with a different key each time.
+//! Broder, "On the resemblance and containment of documents", 1997. The i-th value is the least that any
+//! feature of the text has under the i-th hash; two texts agree there with the probability that their least
+//! feature is a shared one, which is their resemblance. So the share of agreeing values among n is an
+//! unbiased estimate, with a variance of J(1 - J)/n. The hashes of a feature are made of one hash of 64 bits,
+//! mixed with a different key each time.
 
 use crate::features::{Batch, Scheme, Shingler};
 use crate::hash::xxh3_64;
@@ -114,8 +115,8 @@ mod tests {
         assert_eq!(similarity(&[], &[]), None);
     }
 
-    /// 200 pairs of texts with 100 words each, of which they share a known number: the mean error must be near 0, and its
-    /// spread that of independent hashes.
+    /// 200 pairs of texts with 100 words each, of which they share a known number: the mean error must be
+    /// near 0, and its spread that of independent hashes.
     #[test]
     fn similarity_is_an_unbiased_estimate_of_resemblance() {
         for shared in [10usize, 50, 90] {
@@ -138,7 +139,8 @@ mod tests {
         }
     }
 
-    /// 3,000 pairs of short texts, of which the hashes of a band would agree too often if they were not independent.
+    /// 3,000 pairs of short texts, of which the hashes of a band would agree too often if they were not
+    /// independent.
     #[test]
     fn bands_agree_as_often_as_they_should() {
         let (shared, words, pairs) = (5usize, 10usize, 3000);

@@ -1,9 +1,10 @@
 //! Winnowing: of every w consecutive windows of k bytes, the one with the least hash is kept.
 //!
-//! Schleimer, Wilkerson and Aiken, "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD 2003. Two texts that share
-//! k + w - 1 bytes share a value of their sketches, for both choose the least of the same w hashes there; and no
-//! shared value stands for fewer than k bytes. About 2 in w + 1 windows are kept. Linear time: the least hash
-//! of w comes from the least so far of one block of w, and the least from there on of the block before.
+//! Schleimer, Wilkerson and Aiken, "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD 2003.
+//! Two texts that share k + w - 1 bytes share a value of their sketches, for both choose the least of the
+//! same w hashes there; and no shared value stands for fewer than k bytes. About 2 in w + 1 windows are kept.
+//! Linear time: the least hash of w comes from the least so far of one block of w, and the least from there
+//! on of the block before.
 
 use super::Sample;
 use crate::hash::rolling::{LANES, PRIME, Rolling};
@@ -36,8 +37,8 @@ impl Parameters {
         Ok(Self { k: K.of(k)?, w: W.of(w)? })
     }
 
-    /// The sketch of a text: sorted, distinct; empty if the text is shorter than k, and of one value if it has fewer
-    /// than w windows.
+    /// The sketch of a text: sorted, distinct; empty if the text is shorter than k, and of one value if it
+    /// has fewer than w windows.
     pub fn sketch(&self, text: &[u8], heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
         let mut sample = Sample::new(heartbeat);
         let mut minima = Minima::new(self.w);
