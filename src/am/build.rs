@@ -3,10 +3,10 @@
 use super::options::fillfactor;
 use super::validate::check_class;
 use super::{fingerprint, row_of};
-use crate::pg::files::Files;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::pages::Pages;
 use crate::pg::report;
+use crate::pg::storage::pages::Pages;
+use crate::pg::storage::runs::RunFiles;
 use hamming_index::build::{Sorter, create, write_tree};
 use hamming_index::key::{Key, NULLS, TREES};
 use pgrx::pg_sys::panic::ErrorReportable;
@@ -39,9 +39,9 @@ fn progress(what: u32, value: i64) {
 
 /// What the scan of the table fills.
 struct Rows {
-    files: Files,
-    values: Sorter<Files>,
-    nulls: Sorter<Files>,
+    files: RunFiles,
+    values: Sorter<RunFiles>,
+    nulls: Sorter<RunFiles>,
 }
 
 impl Rows {
@@ -50,7 +50,7 @@ impl Rows {
         let capacity = memory / size_of::<Key>();
         // Few tables have many rows without a fingerprint.
         let nulls = Sorter::new(NULLS..TREES as u8, capacity / 8);
-        Self { files: Files::new(memory), values: Sorter::new(0..NULLS, capacity - capacity / 8), nulls }
+        Self { files: RunFiles::new(memory), values: Sorter::new(0..NULLS, capacity - capacity / 8), nulls }
     }
 }
 

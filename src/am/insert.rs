@@ -1,7 +1,7 @@
 //! Adding a row.
 
 use super::{fingerprint, row_of};
-use crate::pg::pages::Pages;
+use crate::pg::storage::pages::Pages;
 use hamming_index::Index;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 

@@ -4,7 +4,7 @@ use super::build::{ambuild, scan_table};
 use super::{fingerprint, row_of};
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::pages::Pages;
+use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{leaves_in, pages_read};
 use hamming_index::key::{BANDS, NULLS, RowId, keys_of};
 use hamming_index::page::LEAF_CAPACITY;

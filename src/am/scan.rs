@@ -9,7 +9,7 @@ use super::validate::check_operator;
 use super::{EQUAL, tid_of};
 use crate::ball::{Ball as SqlBall, WITHIN_BALL};
 use crate::pg::error;
-use crate::pg::pages::Pages;
+use crate::pg::storage::pages::Pages;
 use hamming_index::cost::leaves_in;
 use hamming_index::store::Store;
 use hamming_index::{Ball, Hit, Index, Query, Search};

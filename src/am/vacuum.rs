@@ -1,7 +1,7 @@
 //! Removing rows that nobody can see any more.
 
 use super::tid_of;
-use crate::pg::pages::Pages;
+use crate::pg::storage::pages::Pages;
 use hamming_index::store::Store;
 use hamming_index::{Index, ROOTS};
 use pgrx::{pg_guard, pg_sys};

@@ -1,16 +1,18 @@
 //! Changes of pages that survive a crash together or not at all.
 //!
 //! Records are those of Postgres's generic WAL, which every server can replay without having this library
-//! loaded. The functions for it copy each page and compare it byte by byte with the copy, 2 µs for a page; an
-//! insert changes four pages, so that this alone would be most of its time. We know what we change, and so
-//! write the same record by hand: for each page a list of offset, length, bytes, or its whole image.
+//! loaded. Postgres's own functions for it copy each page and compare it byte by byte with the copy. That takes
+//! 2 µs for a page, and an insert changes four pages, so it would be most of the time of an insert. We know what
+//! we change, and write the same record by hand: for each page a list of offset, length, bytes, or its whole
+//! image.
 //!
 //! A record holds all pages of a change and is written while all of them are locked. A page cannot reach the
-//! disk before its record has (its LSN says so), and the first record about a page after a checkpoint holds its
+//! disk before its record has (its LSN says so). The first record about a page after a checkpoint holds its
 //! image, from which a half-written page is restored. So replay arrives at all of a change or, if the record was
 //! not written, at nothing of it: a torn change is not possible.
 
-use super::pages::Exclusive;
+use super::guard::Exclusive;
+use crate::pg::compat::new_file_transaction;
 use hamming_index::page::Edit;
 use pgrx::pg_sys;
 
@@ -21,9 +23,27 @@ struct Registered {
     delta: Option<Vec<u8>>,
 }
 
+/// Postgres's InvalidSubTransactionId.
+const NO_TRANSACTION: pg_sys::SubTransactionId = 0;
+
+/// Whether changes of a relation have to be logged: Postgres's RelationNeedsWAL.
+///
+/// # Safety
+/// The relation must be open.
+pub(super) unsafe fn needs_wal(relation: pg_sys::Relation) -> bool {
+    // SAFETY: promised by the caller; a setting that does not change.
+    unsafe {
+        let has_new_file = new_file_transaction(&*relation) != NO_TRANSACTION;
+        let is_new = (*relation).rd_createSubid != NO_TRANSACTION || has_new_file;
+        let is_permanent = (*(*relation).rd_rel).relpersistence as u8 == pg_sys::RELPERSISTENCE_PERMANENT;
+        let wal_is_needed = pg_sys::wal_level >= pg_sys::WalLevel::WAL_LEVEL_REPLICA as i32;
+        is_permanent && (wal_is_needed || !is_new)
+    }
+}
+
 /// Changes pages that are locked, at most four, in the order in which they may be locked: replay locks
 /// them in the same order, and so does not wait in a circle with readers on a standby.
-pub(crate) fn commit(changes: &mut [(&mut Exclusive<'_>, Edit)], is_logged: bool) {
+pub(super) fn commit(changes: &mut [(&mut Exclusive<'_>, Edit)], is_logged: bool) {
     // Nothing may fail once pages begin to change, so memory is taken before.
     let registered: Vec<Registered> = changes.iter().map(|(page, edit)| register(page, edit)).collect();
     // SAFETY: the buffers are pinned and locked by us; between the two lines about the critical section

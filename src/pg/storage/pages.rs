@@ -1,18 +1,16 @@
-//! Pages of an index in Postgres's buffers, behind guards.
-//!
-//! A guard holds pin and lock of a page and gives both up when it is dropped. If an error is on its way, it
-//! leaves that to the end of the transaction, as Postgres's own code does.
+//! The pages of an index in Postgres's buffers: the store that the algorithms of `crates/hamming_index` work on.
 
-use super::error;
-use super::interrupts::check_for_interrupts;
+use super::guard::{Exclusive, Held, Shared};
 use super::wal;
+use crate::pg::compat::{check_snapshot_age, vacuum_delay_point};
+use crate::pg::error;
+use crate::pg::interrupts::check_for_interrupts;
 use hamming_index::build::Target;
 use hamming_index::page::{Block, Edit, HEADER_LAYOUT, PAGE_SIZE, Page};
 use hamming_index::store::{Numbered, Store};
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
-use std::cell::{Cell, RefCell};
-use std::ops::Deref;
+use std::cell::Cell;
 
 const _: () = assert!(PAGE_SIZE == pg_sys::BLCKSZ as usize, "only 8 kB pages are supported");
 const _: () = assert!(HEADER_LAYOUT == pg_sys::PG_PAGE_LAYOUT_VERSION as u16);
@@ -20,96 +18,22 @@ const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
 /// Asks for a page after the last one.
 const NEW: pg_sys::BlockNumber = pg_sys::InvalidBlockNumber;
 
-/// Postgres's InvalidSubTransactionId.
-const NO_TRANSACTION: pg_sys::SubTransactionId = 0;
-
-/// A page that is pinned and locked.
-struct Pinned<'a> {
-    buffer: pg_sys::Buffer,
-    block: Block,
-    pages: &'a Pages,
-}
-
-impl Pinned<'_> {
-    fn content(&self) -> *mut Page {
-        // SAFETY: the buffer is pinned, so that it has its page until we drop it.
-        unsafe { pg_sys::BufferGetBlock(self.buffer).cast() }
-    }
-}
-
-impl Drop for Pinned<'_> {
-    fn drop(&mut self) {
-        if !std::thread::panicking() {
-            // SAFETY: pinned and locked by us, and by nobody else in this process.
-            unsafe { pg_sys::UnlockReleaseBuffer(self.buffer) };
-            self.pages.held.borrow_mut().retain(|&held| held != self.block);
-        }
-    }
-}
-
-/// A page that others may read, and nobody changes.
-pub(crate) struct Shared<'a>(Pinned<'a>);
-
-impl Deref for Shared<'_> {
-    type Target = Page;
-
-    fn deref(&self) -> &Page {
-        // SAFETY: locked, so that nobody changes it; any bytes are a page.
-        unsafe { &*self.0.content() }
-    }
-}
-
-/// A page that nobody else reads or changes.
-pub(crate) struct Exclusive<'a>(Pinned<'a>);
-
-impl Exclusive<'_> {
-    pub(super) fn buffer(&self) -> pg_sys::Buffer {
-        self.0.buffer
-    }
-
-    pub(super) fn content_mut(&mut self) -> &mut Page {
-        // SAFETY: locked for us alone; any bytes are a page.
-        unsafe { &mut *self.0.content() }
-    }
-
-    pub(super) fn set_lsn(&mut self, lsn: pg_sys::XLogRecPtr) {
-        let lsn = pg_sys::PageXLogRecPtr { xlogid: (lsn >> 32) as u32, xrecoff: lsn as u32 };
-        // SAFETY: a page begins with its header, and this one is locked for us alone.
-        unsafe { (*self.0.content().cast::<pg_sys::PageHeaderData>()).pd_lsn = lsn };
-    }
-}
-
-impl Deref for Exclusive<'_> {
-    type Target = Page;
-
-    fn deref(&self) -> &Page {
-        // SAFETY: locked for us alone; any bytes are a page.
-        unsafe { &*self.0.content() }
-    }
-}
-
-impl Numbered for Exclusive<'_> {
-    fn block(&self) -> Block {
-        self.0.block
-    }
-}
-
 /// The pages of an index that is open.
 pub(crate) struct Pages {
     index: pg_sys::Relation,
     fork: pg_sys::ForkNumber::Type,
     is_logged: bool,
-    /// How vacuum keeps what it reads in passing from pushing out other pages; otherwise null.
+    /// In a vacuum, the few buffers that its reads in passing take turns in; otherwise null.
     passing: pg_sys::BufferAccessStrategy,
     /// Whether work has to pause as vacuum's does.
     is_vacuum: bool,
-    /// Pages that this process had read from disk when it was last looked at.
+    /// The last seen number of pages that this process has read from disk.
     pages_from_disk: Cell<i64>,
     /// Pages that are locked through us.
-    held: RefCell<Vec<Block>>,
-    /// Pages that there were when it was last looked at.
+    held: Held,
+    /// The last seen number of pages of the index.
     known_pages: Cell<Block>,
-    /// Whom what is read has to serve, if it is a scan.
+    /// In a scan, the snapshot that pages are read for; otherwise null.
     snapshot: Cell<pg_sys::Snapshot>,
 }
 
@@ -118,7 +42,7 @@ impl Pages {
     /// The index must stay open, with a lock, as long as the result is used.
     pub(crate) unsafe fn of(index: pg_sys::Relation) -> Self {
         // SAFETY: promised by the caller.
-        let is_logged = unsafe { needs_wal(index) };
+        let is_logged = unsafe { wal::needs_wal(index) };
         let pages_from_disk = Cell::new(read_from_disk());
         Self {
             index,
@@ -127,7 +51,7 @@ impl Pages {
             passing: std::ptr::null_mut(),
             is_vacuum: false,
             pages_from_disk,
-            held: RefCell::default(),
+            held: Held::default(),
             known_pages: Cell::new(0),
             snapshot: Cell::new(std::ptr::null_mut()),
         }
@@ -177,7 +101,7 @@ impl Pages {
         unsafe { pg_sys::RecordFreeIndexPage(self.index, block) };
     }
 
-    /// What is read from now on serves a scan with this snapshot, which may be too old for it.
+    /// Pages are read for a scan with this snapshot from now on: an error if the snapshot is too old for a page.
     ///
     /// # Safety
     /// The snapshot must last as long as pages are read.
@@ -191,14 +115,16 @@ impl Pages {
         unsafe { pg_sys::ReadBufferExtended(self.index, self.fork, block, mode, strategy) }
     }
 
-    fn read(&self, block: Block, lock: u32) -> Pinned<'_> {
-        self.read_by(block, lock, std::ptr::null_mut())
-    }
-
-    fn read_by(&self, block: Block, lock: u32, strategy: pg_sys::BufferAccessStrategy) -> Pinned<'_> {
+    /// Pins and locks a page to which another one leads.
+    fn pin_and_lock(
+        &self,
+        block: Block,
+        lock: u32,
+        strategy: pg_sys::BufferAccessStrategy,
+    ) -> pg_sys::Buffer {
         // Neither happens where pages lead to one another as they ought to. In the first case we would wait for
         // ourselves.
-        if self.held.borrow().contains(&block) {
+        if self.held.contains(block) {
             self.corrupted(block, "two pages lead to it");
         } else if !self.has_page(block) {
             self.corrupted(block, "there is no such page, but another one leads to it");
@@ -206,19 +132,17 @@ impl Pages {
         let buffer = self.pin(block, strategy);
         // SAFETY: pinned by us.
         unsafe { pg_sys::LockBuffer(buffer, lock as i32) };
-        self.hold(buffer)
+        buffer
+    }
+
+    fn lock_by(&self, block: Block, strategy: pg_sys::BufferAccessStrategy) -> Exclusive<'_> {
+        let buffer = self.pin_and_lock(block, pg_sys::BUFFER_LOCK_EXCLUSIVE, strategy);
+        // SAFETY: pinned and locked just now.
+        unsafe { self.held.exclusive(buffer) }
     }
 
     fn has_page(&self, block: Block) -> bool {
         block < self.known_pages.get() || block < self.pages()
-    }
-
-    /// Takes charge of a page that has been locked.
-    fn hold(&self, buffer: pg_sys::Buffer) -> Pinned<'_> {
-        // SAFETY: the buffer is pinned.
-        let block = unsafe { pg_sys::BufferGetBlockNumber(buffer) };
-        self.held.borrow_mut().push(block);
-        Pinned { buffer, block, pages: self }
     }
 
     /// A free page that is known, if nobody else is about to take it.
@@ -240,25 +164,25 @@ impl Pages {
                 unsafe { pg_sys::ReleaseBuffer(buffer) };
                 continue;
             }
-            let page = Exclusive(self.hold(buffer));
+            // SAFETY: pinned and locked just now.
+            let page = unsafe { self.held.exclusive(buffer) };
             if page.is_new() || page.is_free() {
                 return Some(page);
             }
         }
     }
 
-    /// A page after the last one. Whoever adds it has it locked before anybody else can see it, so nobody waits for a
-    /// page while others wait to extend the index.
+    /// A page after the last one. Whoever adds it has it locked before anybody else can see it, so nobody waits
+    /// for a page while others wait to extend the index.
     fn extend(&self) -> Exclusive<'_> {
         let (lock, mode) = (pg_sys::ExclusiveLock as i32, pg_sys::ReadBufferMode::RBM_ZERO_AND_LOCK);
-        // SAFETY: the index is open.
-        let buffer = unsafe {
+        // SAFETY: the index is open; in this mode the new page is pinned and locked for us alone.
+        unsafe {
             pg_sys::LockRelationForExtension(self.index, lock);
             let buffer = pg_sys::ReadBufferExtended(self.index, self.fork, NEW, mode, std::ptr::null_mut());
             pg_sys::UnlockRelationForExtension(self.index, lock);
-            buffer
-        };
-        Exclusive(self.hold(buffer))
+            self.held.exclusive(buffer)
+        }
     }
 
     /// Writes a page without logging it.
@@ -289,18 +213,21 @@ impl Store for Pages {
 
     #[inline]
     fn share(&self, block: Block) -> Shared<'_> {
-        let page = self.read(block, pg_sys::BUFFER_LOCK_SHARE);
-        // SAFETY: the index is open, the page locked, and the snapshot still there.
-        unsafe { check_age(self.snapshot.get(), self.index, page.content()) };
-        Shared(page)
+        let buffer = self.pin_and_lock(block, pg_sys::BUFFER_LOCK_SHARE, std::ptr::null_mut());
+        // SAFETY: pinned and locked just now; the index is open, and the snapshot still there.
+        unsafe {
+            let page = self.held.shared(buffer);
+            check_snapshot_age(self.snapshot.get(), self.index, &raw const *page);
+            page
+        }
     }
 
     fn lock(&self, block: Block) -> Exclusive<'_> {
-        Exclusive(self.read(block, pg_sys::BUFFER_LOCK_EXCLUSIVE))
+        self.lock_by(block, std::ptr::null_mut())
     }
 
     fn lock_in_passing(&self, block: Block) -> Exclusive<'_> {
-        Exclusive(self.read_by(block, pg_sys::BUFFER_LOCK_EXCLUSIVE, self.passing))
+        self.lock_by(block, self.passing)
     }
 
     fn allocate(&self) -> Exclusive<'_> {
@@ -325,7 +252,7 @@ impl Store for Pages {
     }
 
     fn prefetch(&self, block: Block) {
-        // If there is no such page, whoever reads it will say so.
+        // If there is no such page, reading it raises the error.
         if self.has_page(block) {
             // SAFETY: the index is open.
             unsafe { pg_sys::PrefetchBuffer(self.index, self.fork, block) };
@@ -337,15 +264,7 @@ impl Store for Pages {
             check_for_interrupts();
         } else {
             // SAFETY: called where nothing is held, as vacuum does between pages.
-            #[cfg(feature = "pg18")]
-            unsafe {
-                pg_sys::vacuum_delay_point(false)
-            };
-            // SAFETY: as above.
-            #[cfg(not(feature = "pg18"))]
-            unsafe {
-                pg_sys::vacuum_delay_point()
-            };
+            unsafe { vacuum_delay_point() };
         }
     }
 
@@ -374,62 +293,8 @@ impl Target for Pages {
     }
 }
 
-/// Raises an error if the page may lack what the snapshot still sees, because rows were removed early
-/// (`old_snapshot_threshold`, which PostgreSQL 17 has no more): its TestForOldSnapshot.
-///
-/// # Safety
-/// The relation must be open, the page one of it and locked, and the snapshot one or null.
-#[inline]
-#[cfg(any(feature = "pg14", feature = "pg15", feature = "pg16"))]
-unsafe fn check_age(snapshot: pg_sys::Snapshot, relation: pg_sys::Relation, page: *const Page) {
-    // SAFETY: promised by the caller; a setting that does not change; a page begins with its header.
-    unsafe {
-        if pg_sys::old_snapshot_threshold < 0 || snapshot.is_null() {
-            return;
-        }
-        let lsn = (*page.cast::<pg_sys::PageHeaderData>()).pd_lsn;
-        let lsn = pg_sys::XLogRecPtr::from(lsn.xlogid) << 32 | pg_sys::XLogRecPtr::from(lsn.xrecoff);
-        let is_mvcc = (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC;
-        if is_mvcc && (*snapshot).lsn != 0 && lsn > (*snapshot).lsn {
-            pg_sys::TestForOldSnapshot_impl(snapshot, relation);
-        }
-    }
-}
-
-/// As above: there are no early removals.
-#[inline]
-#[cfg(not(any(feature = "pg14", feature = "pg15", feature = "pg16")))]
-unsafe fn check_age(_snapshot: pg_sys::Snapshot, _relation: pg_sys::Relation, _page: *const Page) {}
-
+/// Pages that this process has read from disk.
 fn read_from_disk() -> i64 {
     // SAFETY: a counter of this process.
     unsafe { pg_sys::pgBufferUsage.shared_blks_read }
-}
-
-/// Postgres's RelationNeedsWAL.
-///
-/// # Safety
-/// The relation must be open.
-unsafe fn needs_wal(relation: pg_sys::Relation) -> bool {
-    // SAFETY: promised by the caller; a setting that does not change.
-    unsafe {
-        let is_new = (*relation).rd_createSubid != NO_TRANSACTION || has_new_file(relation);
-        let is_permanent = (*(*relation).rd_rel).relpersistence as u8 == pg_sys::RELPERSISTENCE_PERMANENT;
-        let wal_is_needed = pg_sys::wal_level >= pg_sys::WalLevel::WAL_LEVEL_REPLICA as i32;
-        is_permanent && (wal_is_needed || !is_new)
-    }
-}
-
-/// Whether it got its file in this transaction.
-///
-/// # Safety
-/// The relation must be open.
-unsafe fn has_new_file(relation: pg_sys::Relation) -> bool {
-    // SAFETY: promised by the caller.
-    #[cfg(any(feature = "pg14", feature = "pg15"))]
-    let since = unsafe { (*relation).rd_firstRelfilenodeSubid };
-    // SAFETY: promised by the caller.
-    #[cfg(not(any(feature = "pg14", feature = "pg15")))]
-    let since = unsafe { (*relation).rd_firstRelfilelocatorSubid };
-    since != NO_TRANSACTION
 }

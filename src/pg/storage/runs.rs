@@ -1,8 +1,9 @@
-//! Sorted runs in temporary files, which are gone at the end of the transaction and count towards
-//! `temp_file_limit`.
+//! Sorted runs of keys in temporary files, for building an index that does not fit into memory.
+//!
+//! The files are gone at the end of the transaction and count towards `temp_file_limit`.
 
-use super::error;
-use super::interrupts::check_for_interrupts;
+use crate::pg::error;
+use crate::pg::interrupts::check_for_interrupts;
 use hamming_index::build::Runs;
 use hamming_index::key::{Key, RowId};
 use pgrx::pg_sys;
@@ -12,14 +13,14 @@ use pgrx::pg_sys::panic::ErrorReportable;
 const KEY: usize = 16;
 /// Keys that are read or written together.
 const AT_A_TIME: usize = 4096;
-/// And where there are so many runs that their buffers would be large together: what Postgres reads at once.
+/// Keys that are read together where the buffers of all runs would be too large: what Postgres reads at once.
 const LEAST_AT_A_TIME: usize = 512;
 
-/// Makes temporary files.
-pub(crate) struct Files {
-    /// Bytes that runs may take to be read, all together.
+/// Makes temporary files, one for each run.
+pub(crate) struct RunFiles {
+    /// Bytes that the buffers of all runs may take together while runs are read.
     memory: usize,
-    /// Runs so far.
+    /// Runs that have been written.
     runs: usize,
 }
 
@@ -32,13 +33,14 @@ pub(crate) struct Run {
     buffer: Vec<[u8; KEY]>,
 }
 
-impl Files {
+impl RunFiles {
+    /// `memory` is in bytes.
     pub(crate) fn new(memory: usize) -> Self {
         Self { memory, runs: 0 }
     }
 }
 
-impl Runs for Files {
+impl Runs for RunFiles {
     type Run = Run;
 
     fn write(&mut self, mut keys: &mut dyn Iterator<Item = Key>) -> Run {
@@ -77,17 +79,18 @@ impl Runs for Files {
     }
 }
 
-/// Of the C library, where it is the same everywhere.
+/// Of the C library: the same number on every platform.
 const SEEK_SET: i32 = 0;
 
 impl Run {
+    /// Reads the next keys into the empty buffer.
     fn fill(&mut self, at_a_time: usize) {
         let count = self.left.min(at_a_time);
         if count == 0 {
             return;
         }
         self.buffer.resize(count, [0; KEY]);
-        // SAFETY: the buffer has as many bytes as are read.
+        // SAFETY: the buffer has `count` keys.
         let read = unsafe { pg_sys::BufFileRead(self.file, self.buffer.as_mut_ptr().cast(), count * KEY) };
         if read != count * KEY {
             Err(error::temporary_file()).unwrap_or_report()
