@@ -2,6 +2,7 @@
 
 use super::build::{ambuild, scan_table};
 use super::{fingerprint, row_of};
+use crate::pg::compat::restrict_search_path;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::storage::pages::Pages;
@@ -41,8 +42,7 @@ impl Opened {
             let restricted = caller.1 | pg_sys::SECURITY_RESTRICTED_OPERATION as i32;
             pg_sys::SetUserIdAndSecContext((*(*table).rd_rel).relowner, restricted);
             let settings_level = pg_sys::NewGUCNestLevel();
-            #[cfg(any(feature = "pg17", feature = "pg18"))]
-            pg_sys::RestrictSearchPath();
+            restrict_search_path();
             let index = pg_sys::index_open(index, lock as i32);
             let opened = Self { table, index, caller, settings_level };
             opened.check_kind(table_id);

@@ -1,5 +1,6 @@
 //! Storage parameters, and what one can ask about an index.
 
+use crate::pg::compat::integer_option;
 use hamming_index::page::LEAF_CAPACITY;
 use pgrx::{pg_guard, pg_sys};
 use std::cell::Cell;
@@ -42,13 +43,7 @@ pub(super) unsafe extern "C-unwind" fn amoptions(
     options: pg_sys::Datum,
     validate: bool,
 ) -> *mut pg_sys::bytea {
-    #[allow(clippy::needless_update, reason = "PostgreSQL 18 has one field more")]
-    let element = pg_sys::relopt_parse_elt {
-        optname: c"fillfactor".as_ptr(),
-        opttype: pg_sys::relopt_type::RELOPT_TYPE_INT,
-        offset: std::mem::offset_of!(Options, fillfactor) as i32,
-        ..Default::default()
-    };
+    let element = integer_option(c"fillfactor", std::mem::offset_of!(Options, fillfactor));
     // SAFETY: the element describes the struct, whose size is passed.
     unsafe {
         pg_sys::build_reloptions(options, validate, KIND.get(), size_of::<Options>(), &raw const element, 1)

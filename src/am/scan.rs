@@ -8,6 +8,7 @@
 use super::validate::check_operator;
 use super::{EQUAL, tid_of};
 use crate::ball::{Ball as SqlBall, WITHIN_BALL};
+use crate::pg::compat::count_scan;
 use crate::pg::error;
 use crate::pg::storage::pages::Pages;
 use hamming_index::cost::leaves_in;
@@ -277,34 +278,4 @@ pub(super) unsafe extern "C-unwind" fn amgetbitmap(
 pub(super) unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
     // SAFETY: Postgres passes the scan, and does not look at what we kept of it any more.
     unsafe { pg_sys::MemoryContextDelete(state(scan).memory) };
-}
-
-/// For `pg_stat_user_indexes`, and in PostgreSQL 18 for EXPLAIN.
-///
-/// # Safety
-/// The scan must be one that [`ambeginscan`] has begun.
-unsafe fn count_scan(scan: &mut pg_sys::IndexScanDescData) {
-    // SAFETY: promised by the caller; the index is open.
-    unsafe {
-        let index = &mut *scan.indexRelation;
-        #[cfg(not(feature = "pg14"))]
-        if index.pgstat_info.is_null() && index.pgstat_enabled {
-            pg_sys::pgstat_assoc_relation(index);
-        }
-        if let Some(info) = index.pgstat_info.as_mut() {
-            #[cfg(any(feature = "pg14", feature = "pg15"))]
-            let counts = &mut info.t_counts;
-            #[cfg(not(any(feature = "pg14", feature = "pg15")))]
-            let counts = &mut info.counts;
-            #[cfg(any(feature = "pg14", feature = "pg15"))]
-            let scans = &mut counts.t_numscans;
-            #[cfg(not(any(feature = "pg14", feature = "pg15")))]
-            let scans = &mut counts.numscans;
-            *scans += 1;
-        }
-        #[cfg(feature = "pg18")]
-        if let Some(instrument) = scan.instrument.as_mut() {
-            instrument.nsearches += 1;
-        }
-    }
 }

@@ -4,6 +4,7 @@
 //! found for the share of pages that are read. So it would win at every radius, and for every query that leaves the
 //! first column out.
 
+use crate::pg::compat::set_cost_function;
 use crate::planner::cost::{Estimate, Search, Work, cost_function, is_fingerprint, radius};
 use crate::planner::nodes::{cast, elements};
 use crate::planner::selectivity::distinct_values;
@@ -32,9 +33,7 @@ pub(crate) unsafe fn install_cost(index: &mut pg_sys::IndexOptInfo) {
     unsafe {
         let mut key_columns = 0..index.nkeycolumns as usize;
         if index.relam == pg_sys::GIST_AM_OID && key_columns.any(|column| is_fingerprint(index, column)) {
-            // Its type has arguments in some versions of Postgres, and none in others.
-            let estimate = gist_cost as *const ();
-            index.amcostestimate = Some(std::mem::transmute_copy(&estimate));
+            set_cost_function(index, Some(gist_cost));
         }
     }
 }

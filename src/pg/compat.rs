@@ -4,6 +4,7 @@
 
 use hamming_index::page::Page;
 use pgrx::pg_sys;
+use std::ffi::CStr;
 
 /// Pauses as VACUUM does. Since 18, it is told whether this is ANALYZE.
 ///
@@ -59,4 +60,99 @@ pub(crate) fn new_file_transaction(relation: &pg_sys::RelationData) -> pg_sys::S
     return relation.rd_firstRelfilenodeSubid;
     #[cfg(not(any(feature = "pg14", feature = "pg15")))]
     return relation.rd_firstRelfilelocatorSubid;
+}
+
+/// Whether no row of a relation of the query may have NULL in the column. Since 17, the planner knows.
+///
+/// # Safety
+/// The relation must be one of the query.
+#[cfg(any(feature = "pg17", feature = "pg18"))]
+pub(crate) unsafe fn is_declared_not_null(
+    _: &pg_sys::PlannerInfo,
+    relation: &pg_sys::RelOptInfo,
+    column: i16,
+) -> bool {
+    // SAFETY: filled in by the planner.
+    unsafe { pg_sys::bms_is_member(column.into(), relation.notnullattnums) }
+}
+
+/// Whether no row of a relation of the query may have NULL in the column. Up to 16, the catalog knows. The children
+/// of a table that is not partitioned may have NULLs where the table itself may not.
+///
+/// # Safety
+/// The relation must be one of the query.
+#[cfg(not(any(feature = "pg17", feature = "pg18")))]
+pub(crate) unsafe fn is_declared_not_null(
+    root: &pg_sys::PlannerInfo,
+    relation: &pg_sys::RelOptInfo,
+    column: i16,
+) -> bool {
+    // SAFETY: the planner has an entry for each relation, and has locked each table.
+    unsafe {
+        let table = &**root.simple_rte_array.add(relation.relid as usize);
+        let is_one = !table.inh || table.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE;
+        is_one
+            && column > 0
+            && pgrx::PgRelation::open(table.relid)
+                .tuple_desc()
+                .get(column as usize - 1)
+                .is_some_and(|attribute| attribute.attnotnull)
+    }
+}
+
+/// Looks functions and operators up in `pg_catalog` alone, until the settings are restored. Up to 16, Postgres's own
+/// maintenance commands did not do so either.
+///
+/// # Safety
+/// There must be a level of settings that will be ended.
+pub(crate) unsafe fn restrict_search_path() {
+    // SAFETY: promised by the caller.
+    #[cfg(any(feature = "pg17", feature = "pg18"))]
+    unsafe {
+        pg_sys::RestrictSearchPath()
+    };
+}
+
+/// Counts a scan for `pg_stat_user_indexes`. Since 15, statistics are kept from the first use of a relation on. Since
+/// 16, fields have other names. Since 18, EXPLAIN shows the number of searches.
+///
+/// # Safety
+/// The scan must have begun, and its index be open.
+pub(crate) unsafe fn count_scan(scan: &mut pg_sys::IndexScanDescData) {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let index = &mut *scan.indexRelation;
+        #[cfg(not(feature = "pg14"))]
+        if index.pgstat_info.is_null() && index.pgstat_enabled {
+            pg_sys::pgstat_assoc_relation(index);
+        }
+        if let Some(statistics) = index.pgstat_info.as_mut() {
+            #[cfg(any(feature = "pg14", feature = "pg15"))]
+            let scans = &mut statistics.t_counts.t_numscans;
+            #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+            let scans = &mut statistics.counts.numscans;
+            *scans += 1;
+        }
+        #[cfg(feature = "pg18")]
+        if let Some(instrument) = scan.instrument.as_mut() {
+            instrument.nsearches += 1;
+        }
+    }
+}
+
+/// Describes an option of an index that is a whole number. Since 18, a description has one field more.
+#[allow(clippy::needless_update, reason = "up to PostgreSQL 17 all fields are named here")]
+pub(crate) fn integer_option(name: &'static CStr, offset: usize) -> pg_sys::relopt_parse_elt {
+    pg_sys::relopt_parse_elt {
+        optname: name.as_ptr(),
+        opttype: pg_sys::relopt_type::RELOPT_TYPE_INT,
+        offset: offset as i32,
+        ..Default::default()
+    }
+}
+
+/// Makes the planner ask a function what a scan of the index costs. Since 16, the field says what arguments it has.
+pub(crate) fn set_cost_function(index: &mut pg_sys::IndexOptInfo, estimate: pg_sys::amcostestimate_function) {
+    // SAFETY: a pointer to a function in both types; the planner calls it with these arguments in all versions.
+    index.amcostestimate = unsafe { std::mem::transmute_copy(&estimate) };
 }

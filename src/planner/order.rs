@@ -8,6 +8,7 @@
 use super::names::Names;
 use super::nodes::{cast, elements, is_not_null, list_of, make, operator};
 use super::rewrite::{FLOATS, GREATER, similarity_of};
+use crate::pg::compat::is_declared_not_null;
 use pgrx::pg_sys::{self, Node, NodeTag};
 
 /// Called once for each relation of a query, after its conditions were rewritten.
@@ -151,33 +152,5 @@ impl Facts {
                 self.conditions = pg_sys::list_concat(self.conditions, list);
             }
         }
-    }
-}
-
-/// Whether no row of the table, or of what belongs to it, may have NULL in the column.
-#[cfg(any(feature = "pg17", feature = "pg18"))]
-unsafe fn is_declared_not_null(_: &pg_sys::PlannerInfo, relation: &pg_sys::RelOptInfo, column: i16) -> bool {
-    // SAFETY: filled in by the planner.
-    unsafe { pg_sys::bms_is_member(column.into(), relation.notnullattnums) }
-}
-
-/// Whether no row of the table, or of what belongs to it, may have NULL in the column: children of a table that is not
-/// partitioned may.
-#[cfg(not(any(feature = "pg17", feature = "pg18")))]
-unsafe fn is_declared_not_null(
-    root: &pg_sys::PlannerInfo,
-    relation: &pg_sys::RelOptInfo,
-    column: i16,
-) -> bool {
-    // SAFETY: the planner has an entry for each relation, and has locked those that are tables.
-    unsafe {
-        let table = &**root.simple_rte_array.add(relation.relid as usize);
-        let is_one = !table.inh || table.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE;
-        is_one
-            && column > 0
-            && pgrx::PgRelation::open(table.relid)
-                .tuple_desc()
-                .get(column as usize - 1)
-                .is_some_and(|attribute| attribute.attnotnull)
     }
 }
