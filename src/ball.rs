@@ -22,9 +22,6 @@ pub(crate) struct Ball {
 /// As declared in `sql/ball.sql`.
 const _: () = assert!(size_of::<Ball>() == 16 && align_of::<Ball>() == 8);
 
-/// The strategy of `bigint <@ hamming_ball` in every operator class of ours on bigint.
-pub(crate) const WITHIN_BALL: i16 = 1;
-
 impl Ball {
     pub(crate) fn new(center: i64, radius: i32) -> Self {
         Self { center, radius, padding: 0 }

@@ -8,6 +8,7 @@
 mod am;
 mod ball;
 mod dedup;
+mod estimate;
 mod explain;
 mod gist;
 mod hamming;

@@ -2,8 +2,9 @@
 //! the index alone.
 
 use super::scan::BYTES_PER_SORTED;
-use crate::planner::cost::{Estimate, Search, Work, cost_function, radius};
-use crate::planner::nodes::{cast, elements};
+use crate::estimate::condition::radius_of_condition;
+use crate::estimate::cost::{Estimate, Search, Work, cost_function};
+use crate::pg::nodes::{cast, elements};
 use hamming_index::cost::{leaves_in, leaves_read, nearest};
 use hamming_index::page::LEAF_CAPACITY;
 use pgrx::pg_sys;
@@ -81,7 +82,7 @@ unsafe fn asked(search: &Search) -> Asked {
             if let Some(test) = cast::<pg_sys::NullTest>(clause, pg_sys::NodeTag::T_NullTest) {
                 asked.is_null |= test.nulltesttype == pg_sys::NullTestType::IS_NULL;
             } else {
-                let radius = radius(search.root, clause);
+                let radius = radius_of_condition(search.root, clause);
                 asked.radius = Some(asked.radius.map_or(radius, |smallest| smallest.min(radius)));
             }
         }

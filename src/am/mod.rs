@@ -13,19 +13,13 @@ mod scan;
 mod vacuum;
 mod validate;
 
-use crate::ball::WITHIN_BALL;
 use crate::pg::call::pg_function;
+use crate::pg::catalog::strategy::DISTANCE;
 use hamming_index::key::RowId;
 use pgrx::pg_sys;
 
 pub(crate) use cost::is_hamming;
 pub(crate) use options::register;
-
-/// The strategy of `=`, as numbered in `sql/am.sql`.
-const EQUAL: i16 = 2;
-/// The strategy of `<~>`.
-const DISTANCE: i16 = 15;
-const _: () = assert!(WITHIN_BALL < DISTANCE && EQUAL < DISTANCE);
 
 pg_function!(
     pg_finfo_hamming_handler,

@@ -5,9 +5,10 @@
 //! kind (MVCC) that other row is too young to be seen; for others the row's value is checked again. Index-only
 //! scans are not offered, since they would not look at the row at all.
 
+use super::tid_of;
 use super::validate::check_operator;
-use super::{EQUAL, tid_of};
-use crate::ball::{Ball as SqlBall, WITHIN_BALL};
+use crate::ball::Ball as SqlBall;
+use crate::pg::catalog::strategy::{EQUAL, WITHIN_BALL};
 use crate::pg::compat::count_scan;
 use crate::pg::error;
 use crate::pg::storage::pages::Pages;

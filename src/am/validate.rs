@@ -3,9 +3,8 @@
 //! The index computes distances by itself, so only the operators whose functions are ours mean the same to it
 //! as to a sequential scan.
 
-use super::{DISTANCE, EQUAL};
-use crate::ball::WITHIN_BALL;
-use crate::pg::catalog::is_ours;
+use crate::pg::catalog::ours;
+use crate::pg::catalog::strategy::{DISTANCE, EQUAL, WITHIN_BALL};
 use crate::pg::error;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION;
 use pgrx::pg_sys::panic::ErrorReportable;
@@ -85,11 +84,9 @@ pub(super) fn check_operator(key: &pg_sys::ScanKeyData) {
 /// What is wrong with the function of an operator. If nothing is, then its arguments have the right types.
 fn fault_of_function(strategy: i16, function: Oid) -> Option<&'static str> {
     match strategy {
-        WITHIN_BALL if !is_ours(function, c"hamming_ball_contained") => {
-            Some("it is not <@ of bigint and hamming_ball")
-        }
+        WITHIN_BALL if !ours::is_within_ball(function) => Some("it is not <@ of bigint and hamming_ball"),
         EQUAL if function.to_u32() != pg_sys::F_INT8EQ => Some("it is not = of two bigint"),
-        DISTANCE if !is_ours(function, c"hamming_wrapper") => Some("it is not <~> of two bigint"),
+        DISTANCE if !ours::is_distance(function) => Some("it is not <~> of two bigint"),
         WITHIN_BALL | EQUAL | DISTANCE => None,
         _ => Some("there is no such strategy"),
     }

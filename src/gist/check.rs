@@ -2,7 +2,7 @@
 //! whose values would be read as what they are not.
 
 use crate::pg::call::Call;
-use crate::pg::catalog::{is_ball, is_gist_key};
+use crate::pg::catalog::ours::{is_ball, is_gist_key};
 use crate::pg::error;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Oid};

@@ -4,10 +4,11 @@
 //! found for the share of pages that are read. So it would win at every radius, and for every query that leaves the
 //! first column out.
 
+use crate::estimate::condition::{is_fingerprint, radius_of_condition};
+use crate::estimate::cost::{Estimate, Search, Work, cost_function};
+use crate::estimate::statistics::distinct_values;
 use crate::pg::compat::set_cost_function;
-use crate::planner::cost::{Estimate, Search, Work, cost_function, is_fingerprint, radius};
-use crate::planner::nodes::{cast, elements};
-use crate::planner::selectivity::distinct_values;
+use crate::pg::nodes::{cast, elements};
 use hamming_index::cost::{Column, boxes_read, radius_of};
 use pgrx::pg_sys::{self, Node, NodeTag};
 
@@ -122,7 +123,7 @@ unsafe fn smallest_radius(root: *mut pg_sys::PlannerInfo, conditions: *mut pg_sy
             clauses(conditions).map(|clause| match cast::<pg_sys::NullTest>(clause, NodeTag::T_NullTest) {
                 Some(test) if test.nulltesttype == pg_sys::NullTestType::IS_NOT_NULL => u64::BITS,
                 Some(_) => 0,
-                None => radius(root, clause),
+                None => radius_of_condition(root, clause),
             });
         radii.min().unwrap_or(u64::BITS)
     }

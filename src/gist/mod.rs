@@ -8,9 +8,10 @@ mod check;
 mod cost;
 mod tree;
 
-use crate::ball::{Ball, WITHIN_BALL};
+use crate::ball::Ball;
 use crate::pg::call::{Call, allocate, pg_function};
-use crate::pg::catalog::is_ball;
+use crate::pg::catalog::ours::is_ball;
+use crate::pg::catalog::strategy::{EQUAL, WITHIN_BALL};
 use crate::pg::error;
 use check::{Indexed, Procedure, check};
 use hamming_index::Bounds;
@@ -18,9 +19,6 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 
 pub(crate) use cost::install_cost;
-
-/// The strategy of `=`, as numbered in `sql/gist.sql`.
-const EQUAL: i16 = 2;
 
 /// As declared in `sql/gist.sql`.
 const _: () = assert!(size_of::<Bounds>() == 16 && align_of::<Bounds>() == 8);

@@ -2,7 +2,7 @@
 
 /// Functions in Postgres's calling convention: their arguments and results.
 pub(crate) mod call;
-/// Whether an object that the catalog names is really ours.
+/// Our functions, operators and types in the catalog.
 pub(crate) mod catalog;
 /// What differs between versions of PostgreSQL.
 pub(crate) mod compat;
@@ -12,6 +12,8 @@ pub(crate) mod encoding;
 pub(crate) mod error;
 /// Whether the user has cancelled.
 pub(crate) mod interrupts;
+/// Expressions of the planner.
+pub(crate) mod nodes;
 /// Notices of how far long work has come.
 pub(crate) mod progress;
 /// A column of a table, read by a query.

@@ -1,12 +1,13 @@
 //! Gives comparisons of distances back where Postgres leaves out tables by them.
 //!
-//! Partition pruning and constraint exclusion understand `a <~> b <= k`, but not the `hamming_within(a, b, k)` that it
-//! has become. So where a table is partitioned by a distance, or has a CHECK of one, the comparison is put beside it
-//! again. Rewriting leaves alone what has its `hamming_within` already.
+//! Partition pruning and constraint exclusion understand `a <~> b <= k`, but not the `hamming_within(a, b, k)` that
+//! it has become. So where a table is partitioned by a distance, or has a CHECK of one, the comparison is put beside
+//! it again. Rewriting leaves a comparison alone that has its `hamming_within` beside it.
 
-use super::names::Names;
-use super::nodes::{cast, elements, integer, list_of, operator};
-use super::rewrite::{EQUAL, LESS_OR_EQUAL, change_conditions};
+use super::conditions::change_conditions;
+use super::expressions::{compared, distance, distance_of};
+use crate::pg::catalog::names::Names;
+use crate::pg::nodes::{cast, copy, elements, integer, list_of};
 use pgrx::pg_sys::{self, List, Node, NodeTag};
 use std::ffi::CStr;
 
@@ -38,18 +39,14 @@ pub(super) unsafe fn keep_comparisons(
     }
 }
 
-/// The expressions that a table is partitioned by, those that are distances.
+/// The distances that a table is partitioned by.
 unsafe fn distances_of_partitions(relation: &pg_sys::RelOptInfo, names: &Names) -> Vec<*mut Node> {
     // SAFETY: a partitioned table has a list of expressions for each column of its key.
     unsafe {
         let Some(scheme) = relation.part_scheme.as_ref() else { return Vec::new() };
         let columns = std::slice::from_raw_parts(relation.partexprs, scheme.partnatts as usize);
         let all = columns.iter().flat_map(|&expressions| elements(expressions).iter().copied());
-        all.filter(|&key| {
-            cast::<pg_sys::OpExpr>(key, NodeTag::T_OpExpr)
-                .is_some_and(|operator| operator.opno == names.distance_operator)
-        })
-        .collect()
+        all.filter(|&key| distance_of(key, names).is_some()).collect()
     }
 }
 
@@ -129,7 +126,7 @@ impl Bounded<'_> {
         all
     }
 
-    /// What is below AND and OR.
+    /// Changes conditions below AND and OR.
     unsafe fn change_below(&self, condition: *mut Node) {
         // SAFETY: the arguments of these are lists of expressions.
         unsafe {
@@ -147,7 +144,8 @@ impl Bounded<'_> {
         }
     }
 
-    /// What a condition on the relation says of a distance. What is volatile, or may be, would be evaluated twice.
+    /// The comparison that a condition on the relation means, if it has to be added. A volatile condition has none,
+    /// for it would be evaluated twice.
     unsafe fn comparison(&self, condition: *mut Node, beside: *mut List) -> Option<*mut Node> {
         // SAFETY: an expression of the query, and conditions.
         unsafe {
@@ -156,11 +154,12 @@ impl Bounded<'_> {
             let key = self.keys.iter().find(|&&key| self.is_between(key, a, b));
             let distance = match (key, radius) {
                 (Some(&key), _) => key,
-                (None, Some(_)) if self.is_checked => self.distance(a, b),
+                (None, Some(_)) if self.is_checked => distance(a, b, self.names),
                 _ => return None,
             };
-            let equal = compared(distance, EQUAL, radius.unwrap_or_else(|| integer(0)));
-            let wanted = radius.map_or(equal, |radius| compared(distance, LESS_OR_EQUAL, radius));
+            let compare = |strategy, number| copy(compared(pg_sys::INT4OID, distance, strategy, number));
+            let equal = compare(pg_sys::BTEqualStrategyNumber, radius.unwrap_or_else(|| integer(0)));
+            let wanted = radius.map_or(equal, |radius| compare(pg_sys::BTLessEqualStrategyNumber, radius));
             let is_there = |node: *mut Node| {
                 pg_sys::list_member(beside, node.cast()) || pg_sys::list_member(self.known, node.cast())
             };
@@ -187,26 +186,13 @@ impl Bounded<'_> {
         }
     }
 
-    unsafe fn distance(&self, a: *mut Node, b: *mut Node) -> *mut Node {
-        // SAFETY: two fingerprints.
-        unsafe { operator(self.names.distance_operator, pg_sys::INT4OID, a, b) }
-    }
-
+    /// Whether a distance is that between two fingerprints.
     unsafe fn is_between(&self, key: *mut Node, a: *mut Node, b: *mut Node) -> bool {
         // SAFETY: expressions, of which two are fingerprints.
         unsafe {
-            [(a, b), (b, a)].iter().any(|&(a, b)| pg_sys::equal(key.cast(), self.distance(a, b).cast()))
+            [(a, b), (b, a)]
+                .iter()
+                .any(|&(a, b)| pg_sys::equal(key.cast(), distance(a, b, self.names).cast()))
         }
-    }
-}
-
-/// A distance compared with a number, in nodes of its own.
-unsafe fn compared(distance: *mut Node, strategy: i32, number: *mut Node) -> *mut Node {
-    // SAFETY: two expressions of type integer.
-    unsafe {
-        let (family, integer) = (pg_sys::INTEGER_BTREE_FAM_OID, pg_sys::INT4OID);
-        let comparison = pg_sys::get_opfamily_member(family, integer, integer, strategy as i16);
-        let node = operator(comparison, pg_sys::BOOLOID, distance, number);
-        pg_sys::copyObjectImpl(node.cast()).cast()
     }
 }

@@ -1,10 +1,11 @@
-//! What the planner is told of a relation's indexes, beyond what the catalog says.
+//! What the planner is told of a relation's indexes, beyond the catalog's own description.
 
-use super::names::Names;
-use super::nodes::{cast, elements};
-use super::rewrite::rewrite_index;
+use super::expressions::distance_of;
+use super::rewrite::rewrite_and;
 use crate::am::is_hamming;
 use crate::gist::install_cost;
+use crate::pg::catalog::names::Names;
+use crate::pg::nodes::{cast, copy, elements};
 use pgrx::pg_sys::{self, Node, NodeTag};
 
 /// Called once for each relation of a query, before paths are looked for.
@@ -16,7 +17,7 @@ pub(super) unsafe fn prepare(root: *mut pg_sys::PlannerInfo, relation: &pg_sys::
     unsafe {
         for &mut index in elements(relation.indexlist) {
             let index = &mut *index.cast::<pg_sys::IndexOptInfo>();
-            rewrite_index(index, names);
+            rewrite_predicate(index, names);
             install_cost(index);
             if is_hamming(index) {
                 index.amoptionalkey = is_sorted_by_distance(root, relation, names);
@@ -25,18 +26,29 @@ pub(super) unsafe fn prepare(root: *mut pg_sys::PlannerInfo, relation: &pg_sys::
     }
 }
 
+/// Rewrites the predicate of a partial index, which has to look like the query's conditions. It is copied, for it may
+/// belong to somebody else's hook.
+unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, names: &Names) {
+    // SAFETY: a copy of a list of expressions.
+    unsafe {
+        if !index.indpred.is_null() {
+            index.indpred = rewrite_and(copy(index.indpred.cast()).cast(), names);
+        }
+    }
+}
+
 /// Whether a distance from something of the relation decides an order.
 ///
-/// Only then may an index of type hamming be scanned without a condition on its column. If it always might,
-/// a partial index would be scanned index-only by queries that need no column at all (`count(*)` with the
-/// predicate as its condition), and that it cannot do: see `src/am/scan.rs`. A query that sorts by the distance of
-/// a column needs the column.
+/// Only then may an index of type hamming be scanned without a condition on its column. If it always might, a query
+/// that needs no column at all, such as `count(*)` with the predicate of a partial index as its condition, would get
+/// an index-only scan, and the index cannot do that: see `src/am/scan.rs`. A query that sorts by the distance of a
+/// column needs the column.
 unsafe fn is_sorted_by_distance(
     root: *mut pg_sys::PlannerInfo,
     relation: &pg_sys::RelOptInfo,
     names: &Names,
 ) -> bool {
-    // SAFETY: a query has a list of what it computes, which are entries with expressions.
+    // SAFETY: the target list of a query has entries with expressions.
     unsafe {
         elements((*(*root).parse).targetList).iter().any(|&entry| {
             let entry = &*entry.cast::<pg_sys::TargetEntry>();
@@ -59,9 +71,7 @@ unsafe fn is_distance(
         } else if let Some(column) = cast::<pg_sys::Var>(node, NodeTag::T_Var) {
             in_part(root, column, relation).is_some_and(|node| is_distance(root, node, relation, names))
         } else {
-            cast::<pg_sys::OpExpr>(node, NodeTag::T_OpExpr)
-                .is_some_and(|operator| operator.opno == names.distance_operator)
-                && mentions(root, node, relation)
+            distance_of(node, names).is_some() && mentions(root, node, relation)
         }
     }
 }
@@ -80,10 +90,11 @@ unsafe fn mentions(root: &pg_sys::PlannerInfo, node: *mut Node, relation: pg_sys
     }
 }
 
-/// What a column of a partitioned table, or of a UNION ALL, is in the part of it that the relation belongs to.
+/// The expression that a column of a partitioned table, or of a UNION ALL, is in the relation, if the relation is a
+/// part of it.
 ///
-/// Postgres's own `adjust_appendrel_attrs` is not for this: from PostgreSQL 16 on it raises an error if the column may
-/// be NULL by an outer join and is something else than a column in the part.
+/// Postgres's own `adjust_appendrel_attrs` does not serve here: since PostgreSQL 16 it raises an error if the column
+/// may be NULL by an outer join and is no column in the part.
 unsafe fn in_part(
     root: &pg_sys::PlannerInfo,
     column: &pg_sys::Var,
@@ -93,7 +104,7 @@ unsafe fn in_part(
         return None;
     }
     let parts = root.append_rel_array;
-    // SAFETY: there is a place for each relation of the query; those of parts lead to what they are a part of.
+    // SAFETY: the array has a place for each relation of the query; the entry of a part leads to its parent.
     unsafe {
         let mut part = *parts.add(relation as usize);
         while let Some(info) = part.as_ref() {

@@ -1,14 +1,14 @@
 //! Sorts by falling similarity as by rising distance, which indexes can.
 //!
-//! `hamming_similarity(a, b) DESC` and `a <~> b` are one order, with the same ties, but for NULLs: those come first
-//! with DESC, and an index returns them last. So the key is replaced where NULLS LAST is written, where there are
-//! none, and where all are NULL. The query then looks as if the parser had read `ORDER BY a <~> b`; the planner
+//! `hamming_similarity(a, b) DESC` and `a <~> b` are one order with the same ties, except for NULLs: DESC puts them
+//! first, and an index returns them last. So the key is replaced where NULLS LAST is written, where there are no
+//! NULLs, and where all are NULL. The query then looks as if the parser had read `ORDER BY a <~> b`. The planner
 //! reads the list of sort keys after our hook.
 
-use super::names::Names;
-use super::nodes::{cast, elements, is_not_null, list_of, make, operator};
-use super::rewrite::{FLOATS, GREATER, similarity_of};
+use super::expressions::{FLOAT_FAMILY, distance, similarity_of};
+use crate::pg::catalog::names::Names;
 use crate::pg::compat::is_declared_not_null;
+use crate::pg::nodes::{cast, elements, is_not_null, list_of, make};
 use pgrx::pg_sys::{self, Node, NodeTag};
 
 /// Called once for each relation of a query, after its conditions were rewritten.
@@ -20,7 +20,7 @@ pub(super) unsafe fn rewrite_order(
     relation: &pg_sys::RelOptInfo,
     names: &Names,
 ) {
-    // SAFETY: sort keys refer to entries of the list of what a query computes, which the planner goes on with.
+    // SAFETY: sort keys refer to entries of the query's target list, which the planner goes on with.
     unsafe {
         let query = &mut *root.parse;
         if !sorts_rows(query) || root.processed_tlist != query.targetList {
@@ -30,13 +30,13 @@ pub(super) unsafe fn rewrite_order(
             let key = &*clause.cast::<pg_sys::SortGroupClause>();
             let entry = &mut *pg_sys::get_sortgroupclause_tle((&raw const *key).cast_mut(), query.targetList);
             let Some((a, b)) = similarity_of(entry.expr.cast(), names) else { continue };
-            let is_falling = pg_sys::get_op_opfamily_strategy(key.sortop, FLOATS) == GREATER;
+            let strategy = pg_sys::get_op_opfamily_strategy(key.sortop, FLOAT_FAMILY);
+            let is_falling = strategy as u32 == pg_sys::BTGreaterStrategyNumber;
             if is_falling
                 && !is_served_as_it_is(relation, entry)
                 && (!key.nulls_first || [a, b].iter().all(|&node| is_never_null(root, relation, node)))
             {
-                let distance = operator(names.distance_operator, pg_sys::INT4OID, a, b);
-                *clause = sort_by(distance, entry, query.targetList).cast();
+                *clause = sort_by(distance(a, b, names), entry, query.targetList).cast();
             }
         }
     }
@@ -67,7 +67,8 @@ unsafe fn is_served_as_it_is(relation: &pg_sys::RelOptInfo, entry: &pg_sys::Targ
     }
 }
 
-/// A sort key for the distance, which takes the entry of the similarity if that is not returned, or one of its own.
+/// A sort key for the distance. It takes the similarity's entry in the target list if the similarity is not
+/// returned, and otherwise an entry of its own.
 unsafe fn sort_by(
     distance: *mut Node,
     entry: &mut pg_sys::TargetEntry,
@@ -115,8 +116,8 @@ unsafe fn is_never_null(root: &pg_sys::PlannerInfo, relation: &pg_sys::RelOptInf
     }
 }
 
-/// What is true of every row of a query: these conditions, and that its columns of these relations are as they
-/// stand there, and not NULL for want of a partner in an outer join.
+/// What is true of every row of a query: these conditions hold, and an outer join makes no column of these relations
+/// NULL.
 #[derive(Default)]
 struct Facts {
     conditions: *mut pg_sys::List,
@@ -124,6 +125,7 @@ struct Facts {
 }
 
 impl Facts {
+    /// Adds the facts of a part of the join tree.
     unsafe fn gather(&mut self, item: *mut Node) {
         use pg_sys::JoinType::{JOIN_ANTI, JOIN_INNER, JOIN_LEFT, JOIN_SEMI};
         // SAFETY: items of a join tree are of these three kinds, with conditions that are lists.

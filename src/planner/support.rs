@@ -1,13 +1,12 @@
 //! What the planner asks our functions: can you be written otherwise, searched by an index, estimated?
 
-use super::names::Names;
-use super::nodes::{cast, constant, elements, function, list_of, operator};
-use super::rewrite::{distance, within};
-use super::selectivity::{Condition, selectivity};
-use crate::ball::WITHIN_BALL;
+use super::expressions::{distance, within};
+use crate::estimate::condition::Within;
+use crate::estimate::selectivity::{UNKNOWN, selectivity};
 use crate::pg::call::{Call, pg_function};
-use crate::pg::catalog::is_ours;
-use hamming::{radius_below, radius_of_similarity};
+use crate::pg::catalog::names::Names;
+use crate::pg::catalog::ours::is_within_ball;
+use crate::pg::nodes::{cast, constant, elements, function, list_of, operator};
 use pgrx::pg_sys::{self, Datum, Node, NodeTag};
 
 /// The request as a struct of its tag.
@@ -16,7 +15,7 @@ fn request<'a, T>(call: Call, tag: NodeTag) -> Option<&'a mut T> {
     unsafe { cast(call.pointer(0), tag) }
 }
 
-/// An answer, or "no" to whatever was asked.
+/// The answer to a request; NULL says no.
 fn answer(node: Option<*mut Node>) -> Datum {
     node.map_or(Datum::null(), Datum::from)
 }
@@ -56,11 +55,15 @@ unsafe fn simplify_hamming(request: &mut pg_sys::SupportRequestSimplify) -> Opti
         let call = &*request.fcall;
         // Also makes this session know our names, when the operator was written.
         let names = Names::of(call.funcid)?;
-        if call.funcid == names.hamming { distance(call.args, &names) } else { None }
+        match elements(call.args) {
+            &mut [a, b] if call.funcid == names.hamming => Some(distance(a, b, &names)),
+            _ => None,
+        }
     }
 }
 
-/// The names, if the function is `hamming_within`: another one with its planner support may have other arguments.
+/// The names, if the function is `hamming_within`. Another function with its planner support may have other
+/// arguments.
 fn names_of_within(function: pg_sys::Oid) -> Option<Names> {
     Names::of(function).filter(|names| names.within == function)
 }
@@ -89,11 +92,8 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
             1 => (b, a),
             _ => return None,
         };
-        let contained =
-            pg_sys::get_opfamily_member(request.opfamily, pg_sys::INT8OID, names.ball_type, WITHIN_BALL);
-        if contained == pg_sys::InvalidOid
-            || !is_ours(pg_sys::get_opcode(contained), c"hamming_ball_contained")
-        {
+        let contained = names.ball_operator(request.opfamily)?;
+        if !is_within_ball(pg_sys::get_opcode(contained)) {
             return None;
         }
         let ball = function(names.ball, names.ball_type, &[center, radius]);
@@ -106,12 +106,13 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
     }
 }
 
+/// The selectivity of `hamming_within(a, b, radius)`.
 unsafe fn estimate(request: &mut pg_sys::SupportRequestSelectivity) -> Option<*mut Node> {
     // SAFETY: a request has the arguments of the call that it is about.
     unsafe {
         names_of_within(request.funcid)?;
         let &mut [a, b, radius] = elements(request.args) else { return None };
-        let condition = Condition { a, b, radius };
+        let condition = Within { a, b, radius };
         request.selectivity = selectivity(request.root, &condition, request.varRelid);
     }
     Some(std::ptr::from_mut(request).cast())
@@ -139,86 +140,12 @@ unsafe fn estimate_ball(call: Call, relation: i32) -> f64 {
     unsafe {
         let (root, args) = (call.pointer(0), call.pointer(2));
         let condition = match elements(args) {
-            &mut [left, right] => match Condition::of_ball(left, right) {
+            &mut [left, right] => match Within::ball(left, right) {
                 Some(condition) => Some(condition),
-                None => Condition::of_ball(right, left),
+                None => Within::ball(right, left),
             },
             _ => None,
         };
-        condition.map_or(super::selectivity::UNKNOWN, |condition| selectivity(root, &condition, relation))
+        condition.map_or(UNKNOWN, |condition| selectivity(root, &condition, relation))
     }
 }
-
-/// A numeric as the floating-point number next to it; no error, however large it is.
-pub(super) unsafe fn number(numeric: Datum) -> f64 {
-    // SAFETY: promised by the caller.
-    let number =
-        unsafe { pgrx::direct_function_call_as_datum(pg_sys::numeric_float8_no_overflow, &[Some(numeric)]) };
-    number.map_or(f64::NAN, |datum| f64::from_bits(datum.value() as u64))
-}
-
-/// A numeric as a whole number, rounded as the function does.
-unsafe fn whole(numeric: Datum, round: unsafe fn(pg_sys::FunctionCallInfo) -> Datum) -> f64 {
-    // SAFETY: promised by the caller; the function takes a numeric and returns one.
-    unsafe {
-        pgrx::direct_function_call_as_datum(round, &[Some(numeric)]).map_or(f64::NAN, |whole| number(whole))
-    }
-}
-
-pg_function!(
-    pg_finfo_hamming_radius_le,
-    fn hamming_radius_le(call) {
-        radius_below(call.bigint(0) as f64, true).into()
-    }
-);
-
-pg_function!(
-    pg_finfo_hamming_radius_le_float8,
-    fn hamming_radius_le_float8(call) {
-        radius_below(call.double(0), true).into()
-    }
-);
-
-pg_function!(
-    pg_finfo_hamming_radius_le_numeric,
-    fn hamming_radius_le_numeric(call) {
-        // SAFETY: declared with a numeric.
-        radius_below(unsafe { whole(call.datum(0), pg_sys::numeric_floor) }, true).into()
-    }
-);
-
-pg_function!(
-    pg_finfo_hamming_radius_lt,
-    fn hamming_radius_lt(call) {
-        radius_below(call.bigint(0) as f64, false).into()
-    }
-);
-
-pg_function!(
-    pg_finfo_hamming_radius_lt_float8,
-    fn hamming_radius_lt_float8(call) {
-        radius_below(call.double(0), false).into()
-    }
-);
-
-pg_function!(
-    pg_finfo_hamming_radius_lt_numeric,
-    fn hamming_radius_lt_numeric(call) {
-        // SAFETY: declared with a numeric.
-        radius_below(unsafe { whole(call.datum(0), pg_sys::numeric_ceil) }, false).into()
-    }
-);
-
-pg_function!(
-    pg_finfo_hamming_radius_ge,
-    fn hamming_radius_ge(call) {
-        radius_of_similarity(call.double(0), true).into()
-    }
-);
-
-pg_function!(
-    pg_finfo_hamming_radius_gt,
-    fn hamming_radius_gt(call) {
-        radius_of_similarity(call.double(0), false).into()
-    }
-);

@@ -1,25 +1,26 @@
 //! Finds the radius of conditions that compute with a distance, such as `1 - hamming(a, b) / 64.0 >= 0.9`, or that
 //! ask for one of several, such as `hamming(a, b) IN (1, 2)`.
 //!
-//! A distance has 65 values. Where all else in a condition is constant, each is tried: the largest for which it
-//! holds is the radius. What is tried is what would be executed, so nothing is lost to rounding; and only what
-//! cannot fail is tried, for the query might never come to the distance that it fails with.
+//! A distance has 65 values. Where all else in a condition is constant, each value is tried: the largest for which
+//! the condition holds is the radius. The condition itself is evaluated, so nothing is lost to rounding. A condition
+//! that may raise an error is not tried, for the query might never meet the distance that raises it.
 
-use super::names::Names;
-use super::nodes::{cast, constant, double, elements, integer};
-use super::rewrite::{Measured, Rewritten, copy, within};
+use super::expressions::{Measured, Rewritten, within};
+use super::radius::float_of_numeric;
+use crate::pg::catalog::names::Names;
+use crate::pg::nodes::{cast, constant, copy, double, elements, integer};
 use hamming::BITS;
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
 
 /// Operators within operators that are tried: more than anybody writes.
 const MAX_DEPTH: u32 = 8;
 
-/// The absolute values of constants that are tried in arithmetic, beside 0: with so few of them, nothing overflows.
+/// The absolute values that constants in arithmetic may have, beside 0: small enough that nothing overflows.
 const MODEST: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 
 /// `hamming_within`, with all distances at which the condition holds.
 pub(super) unsafe fn rewrite_by_trial(condition: *mut Node, names: &Names) -> Option<Rewritten> {
-    // SAFETY: a condition of the query; what is put in the place of the distance has its type.
+    // SAFETY: a condition of the query; the constant that takes the place of the distance has its type.
     unsafe {
         let mut trial = condition;
         place_of_distance(&raw mut trial, names, MAX_DEPTH).ok()??;
@@ -46,7 +47,7 @@ pub(super) unsafe fn rewrite_by_trial(condition: *mut Node, names: &Names) -> Op
     }
 }
 
-/// Where the one distance is in an expression of constants; None if it is all constant.
+/// Where the one distance is in an expression of constants; None if the expression has no distance.
 unsafe fn place_of_distance(
     place: *mut *mut Node,
     names: &Names,
@@ -88,7 +89,8 @@ unsafe fn callee<'a>(node: *mut Node) -> Option<(Oid, &'a mut [*mut Node])> {
     }
 }
 
-/// Whether the function is Postgres's own, is NULL where an argument is, and raises no error for these arguments.
+/// Whether the function is Postgres's own, returns NULL if an argument is NULL, and raises no error for these
+/// arguments.
 unsafe fn cannot_fail(function: Oid, args: &[*mut Node]) -> bool {
     // SAFETY: the function of an expression, and its arguments.
     unsafe {
@@ -119,7 +121,8 @@ unsafe fn cannot_fail(function: Oid, args: &[*mut Node]) -> bool {
     }
 }
 
-/// Whether a constant is in the range, or is 0 if it may be; what is no constant has the distance in it.
+/// Whether a constant is in the range, or is 0 if it may be. An argument that is no constant has the distance in it,
+/// which is small.
 unsafe fn is_modest(node: *mut Node, may_be_zero: bool) -> bool {
     // SAFETY: an expression; numbers are of the type that is asked for.
     unsafe {
@@ -127,7 +130,7 @@ unsafe fn is_modest(node: *mut Node, may_be_zero: bool) -> bool {
         let number = match pg_sys::exprType(node) {
             pg_sys::INT4OID => f64::from(datum.value() as i32),
             pg_sys::FLOAT8OID => f64::from_bits(datum.value() as u64),
-            _ => super::support::number(datum),
+            _ => float_of_numeric(datum),
         };
         MODEST.contains(&number.abs()) || may_be_zero && number == 0.0
     }

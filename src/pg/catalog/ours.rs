@@ -1,5 +1,7 @@
-//! Whether what the catalog calls by some name is really ours. Anybody who may declare an operator, a class or a
-//! support function can name our functions in it, with other types than we expect.
+//! Whether a function or a type that somebody names is really ours.
+//!
+//! Anybody who may declare an operator, an operator class or a support function can name our functions in it, with
+//! other types than we expect.
 
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use std::ffi::CStr;
@@ -7,8 +9,33 @@ use std::ffi::CStr;
 /// Functions in C, by Postgres's own number.
 const C_LANGUAGE: u32 = 13;
 
-/// Whether a function is the one of this library with that symbol.
-pub(crate) fn is_ours(function: Oid, symbol: &CStr) -> bool {
+/// Whether a function is that of the operator `bigint <@ hamming_ball`.
+pub(crate) fn is_within_ball(function: Oid) -> bool {
+    is_ours(function, c"hamming_ball_contained")
+}
+
+/// Whether a function is that of the operator `bigint <~> bigint`.
+pub(crate) fn is_distance(function: Oid) -> bool {
+    is_ours(function, c"hamming_wrapper")
+}
+
+/// Whether a function is `hamming_ball(center, radius)`.
+pub(crate) fn is_ball_constructor(function: Oid) -> bool {
+    is_ours(function, c"hamming_ball")
+}
+
+/// Whether a type is `hamming_ball`.
+pub(crate) fn is_ball(type_: Oid) -> bool {
+    is_read_by(type_, c"hamming_ball_in")
+}
+
+/// Whether a type is `gist_hamming_key`, that of keys in GiST.
+pub(crate) fn is_gist_key(type_: Oid) -> bool {
+    is_read_by(type_, c"gist_hamming_key_in")
+}
+
+/// Whether a function is the one of this library with this symbol.
+fn is_ours(function: Oid, symbol: &CStr) -> bool {
     // SAFETY: a row of pg_proc, released after it was read; the attribute is a text.
     unsafe {
         let cache = SysCacheIdentifier::PROCOID as i32;
@@ -26,16 +53,6 @@ pub(crate) fn is_ours(function: Oid, symbol: &CStr) -> bool {
         pg_sys::ReleaseSysCache(row);
         is_ours
     }
-}
-
-/// Whether a type is that of balls.
-pub(crate) fn is_ball(type_: Oid) -> bool {
-    is_read_by(type_, c"hamming_ball_in")
-}
-
-/// Whether a type is that of keys in GiST.
-pub(crate) fn is_gist_key(type_: Oid) -> bool {
-    is_read_by(type_, c"gist_hamming_key_in")
 }
 
 /// A type is what its input function makes.

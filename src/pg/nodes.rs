@@ -1,6 +1,6 @@
-//! Expressions as the planner keeps them: taking apart and putting together.
+//! Expressions as Postgres's planner keeps them, trees of nodes: taking them apart and putting them together.
 //!
-//! All of these expect well-formed trees of the planner, in its memory.
+//! All of these functions expect well-formed trees of the planner, in its memory.
 
 use pgrx::pg_sys::{self, Node};
 
@@ -19,11 +19,13 @@ pub(crate) unsafe fn elements<'a>(list: *mut pg_sys::List) -> &'a mut [*mut Node
     unsafe { std::slice::from_raw_parts_mut((*list).elements.cast(), (*list).length as usize) }
 }
 
+/// A list of nodes.
 pub(crate) unsafe fn list_of(nodes: &[*mut Node]) -> *mut pg_sys::List {
     // SAFETY: appending to NIL makes a list.
     nodes.iter().fold(std::ptr::null_mut(), |list, node| unsafe { pg_sys::lappend(list, node.cast()) })
 }
 
+/// `a operator b`.
 pub(crate) unsafe fn operator(
     operator: pg_sys::Oid,
     result: pg_sys::Oid,
@@ -39,6 +41,7 @@ pub(crate) unsafe fn operator(
     }
 }
 
+/// `function(args…)`.
 pub(crate) unsafe fn function(function: pg_sys::Oid, result: pg_sys::Oid, args: &[*mut Node]) -> *mut Node {
     let (none, format) = (pg_sys::InvalidOid, pg_sys::CoercionForm::COERCE_EXPLICIT_CALL);
     // SAFETY: makes a node of others; the function takes no collation.
@@ -74,9 +77,15 @@ pub(crate) unsafe fn constant(node: *mut Node) -> Option<pg_sys::Datum> {
     (!constant.constisnull).then_some(constant.constvalue)
 }
 
+/// A copy of an expression, in nodes of its own.
+pub(crate) unsafe fn copy(node: *mut Node) -> *mut Node {
+    // SAFETY: an expression.
+    unsafe { pg_sys::copyObjectImpl(node.cast()).cast() }
+}
+
 /// A node with nothing in it but its tag.
 pub(crate) unsafe fn make<'a, T>(tag: pg_sys::NodeTag) -> &'a mut T {
-    // SAFETY: zeroed memory is how Postgres makes nodes; the tag is that of the struct, promised by the callers.
+    // SAFETY: zeroed memory is how Postgres makes nodes; the callers promise that the tag is that of the struct.
     unsafe {
         let node: *mut Node = pg_sys::palloc0(size_of::<T>()).cast();
         (*node).type_ = tag;
@@ -84,6 +93,7 @@ pub(crate) unsafe fn make<'a, T>(tag: pg_sys::NodeTag) -> &'a mut T {
     }
 }
 
+/// `node IS NOT NULL`.
 pub(crate) unsafe fn is_not_null(node: *mut Node) -> *mut Node {
     // SAFETY: the struct is that of the tag.
     unsafe {

@@ -1,24 +1,20 @@
-//! What the cost estimates of both kinds of index have in common.
+//! What a search of an index costs, as far as that is the same for GiST and for the access method `hamming`.
 //!
-//! Postgres's general estimate takes the share of rows that are found for the share of pages that are read. That
-//! is not so for distances: ours begin with the pages, and take the rows from the general one.
+//! Postgres's general estimate takes the share of rows that are found for the share of pages that are read. That is
+//! wrong for distances. So our estimates begin with the pages, and take only the rows from the general one.
 
-use super::names::Names;
-use super::nodes::{cast, constant, elements};
-use super::selectivity::{Condition, TYPICAL_RADIUS};
-use crate::ball::WITHIN_BALL;
 use pgrx::pg_sys;
 
 /// Operators in the time that it takes to find, pin and lock a page: as in Postgres's own indexes.
 const OPERATORS_PER_PAGE: f64 = 50.0;
 
-/// What a search has done at some moment.
+/// The work that a search has done at some moment.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Work {
-    /// Pages that it has read, each as often as it was read. Those above the leaves are few, and taken to be in
-    /// memory, as Postgres does for its own indexes.
+    /// Pages that it has read, each as often as it was read. Inner pages are few, and are taken to be in memory, as
+    /// Postgres does for its own indexes.
     pub(crate) pages: f64,
-    /// What it has computed, in the time of operators.
+    /// What it has computed, in operators that take the same time.
     pub(crate) operators: f64,
 }
 
@@ -57,9 +53,10 @@ impl<'a> Search<'a> {
         !self.path.indexorderbys.is_null()
     }
 
-    /// Rows that have to be found until as many as LIMIT says have passed the conditions that the index knows
-    /// nothing of: one, where that cannot be told. The planner expects each share of the rows to cost the same share of
-    /// the time, but the first of an ordered search cost most; so what these cost is said to come before the first.
+    /// Rows that have to be found until LIMIT is reached, with those that fail conditions of which the index knows
+    /// nothing: one row, where that cannot be told. The planner expects each share of the rows to cost the same
+    /// share of the time, but the first rows of an ordered search cost most. So the estimate says that this cost
+    /// comes before the first row.
     pub(crate) fn wanted(&self) -> f64 {
         // SAFETY: the planner's own; it has listed the relations of the query before it looks for paths.
         unsafe {
@@ -72,8 +69,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The answer to the planner: what is done until the first row is found, and in all, for each element of the
-    /// arrays that are searched for.
+    /// The answer to the planner, from the work until the first row is found and all work. Both are done for each
+    /// element of an array that is searched for.
     pub(crate) fn estimate(&self, first: Work, all: Work) -> Estimate {
         let arrays = self.general.num_sa_scans;
         // SAFETY: settings, and lists of conditions of the path.
@@ -93,7 +90,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What the work of one search costs. Later searches find pages that earlier ones have read.
+    /// What one search costs. Later searches find pages that earlier ones have read.
     fn cost(&self, work: Work) -> f64 {
         let searches = self.loop_count * self.general.num_sa_scans;
         let pages = self.index.pages;
@@ -110,7 +107,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The answer to the planner.
+/// The answer to the planner, in its own units.
 pub(crate) struct Estimate {
     pub(crate) startup: f64,
     pub(crate) total: f64,
@@ -136,7 +133,7 @@ macro_rules! cost_function {
         ) {
             // SAFETY: the planner passes a path of the query, and places for the answers.
             unsafe {
-                let estimate = $estimate(&$crate::planner::cost::Search::of(root, path, loop_count));
+                let estimate = $estimate(&$crate::estimate::cost::Search::of(root, path, loop_count));
                 *startup = estimate.startup;
                 *total = estimate.total;
                 *selectivity = estimate.selectivity;
@@ -147,37 +144,3 @@ macro_rules! cost_function {
     };
 }
 pub(crate) use cost_function;
-
-/// The radius of a condition on the distance.
-///
-/// # Safety
-/// The condition must be one of the query, on a column of fingerprints.
-pub(crate) unsafe fn radius(root: *mut pg_sys::PlannerInfo, condition: *mut pg_sys::Node) -> u32 {
-    // SAFETY: promised by the caller.
-    unsafe {
-        // Otherwise it is `= ANY (…)`, and each element is searched for by itself.
-        let Some(condition) = cast::<pg_sys::OpExpr>(condition, pg_sys::NodeTag::T_OpExpr) else { return 0 };
-        let &mut [key, operand] = elements(condition.args) else { return 0 };
-        // The operator is either equality with a fingerprint, or membership in a ball.
-        if pg_sys::exprType(operand) == pg_sys::INT8OID {
-            return 0;
-        }
-        let radius = Condition::of_ball(key, operand)
-            .and_then(|within| constant(pg_sys::estimate_expression_value(root, within.radius)))
-            .map_or(TYPICAL_RADIUS, |datum| datum.value() as i32);
-        radius.clamp(0, u64::BITS as i32) as u32
-    }
-}
-
-/// Whether a key column of an index, counted from 0, is searched for fingerprints within balls.
-///
-/// # Safety
-/// The index must be one of the query, and have the column.
-pub(crate) unsafe fn is_fingerprint(index: &pg_sys::IndexOptInfo, column: usize) -> bool {
-    let Some(names) = Names::known() else { return false };
-    // SAFETY: promised by the caller; there is a family for each key column.
-    unsafe {
-        let (family, bigint) = (*index.opfamily.add(column), pg_sys::INT8OID);
-        pg_sys::get_opfamily_member(family, bigint, names.ball_type, WITHIN_BALL) != pg_sys::InvalidOid
-    }
-}

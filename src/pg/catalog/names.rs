@@ -1,25 +1,26 @@
-//! Which objects of the catalog are ours.
+//! The numbers (OIDs) of the extension's functions, operators and types.
 
+use super::strategy::WITHIN_BALL;
 use pgrx::pg_sys::{self, Oid};
 use std::cell::Cell;
 use std::ffi::CStr;
 
 /// The objects of the extension that the planner meets or makes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Names {
-    pub(super) hamming: Oid,
-    pub(super) distance: Oid,
-    pub(super) distance_operator: Oid,
-    pub(super) within: Oid,
-    pub(super) ball_type: Oid,
-    pub(super) ball: Oid,
-    pub(super) similarity: Oid,
+pub(crate) struct Names {
+    pub(crate) hamming: Oid,
+    pub(crate) distance: Oid,
+    pub(crate) distance_operator: Oid,
+    pub(crate) within: Oid,
+    pub(crate) ball_type: Oid,
+    pub(crate) ball: Oid,
+    pub(crate) similarity: Oid,
     /// Of distances, by the type of the limit: bigint, double precision, numeric.
-    pub(super) radius_le: [Oid; 3],
-    pub(super) radius_lt: [Oid; 3],
+    pub(crate) radius_le: [Oid; 3],
+    pub(crate) radius_lt: [Oid; 3],
     /// Of similarities.
-    pub(super) radius_ge: Oid,
-    pub(super) radius_gt: Oid,
+    pub(crate) radius_ge: Oid,
+    pub(crate) radius_gt: Oid,
 }
 
 thread_local! {
@@ -28,26 +29,26 @@ thread_local! {
 
 impl Names {
     /// The names, if this session has planned anything with our functions.
-    pub(super) fn known() -> Option<Self> {
+    pub(crate) fn known() -> Option<Self> {
         KNOWN.get()
     }
 
-    /// The names of the extension that one of its functions with planner support belongs to. They are
-    /// looked up again when the extension has been made anew.
-    pub(super) fn of(function: Oid) -> Option<Self> {
+    /// The names of the extension to which a function with planner support belongs. They are looked up again
+    /// when the extension has been made anew.
+    pub(crate) fn of(function: Oid) -> Option<Self> {
         let is_one_of = |names: &Self| names.supported().contains(&function);
         if let Some(names) = KNOWN.get().filter(is_one_of) {
             return Some(names);
         }
-        // Somebody else's function may have our planner support, and does not change what is known.
+        // Somebody else's function may name our planner support: the known names stay.
         let names = Self::look_up(function).filter(is_one_of)?;
         KNOWN.set(Some(names));
         Some(names)
     }
 
-    /// What gives the radius for an inclusive and for an exclusive limit of a similarity or of a distance. The limit is of
-    /// one of the types above.
-    pub(super) fn radius_functions(&self, is_similarity: bool, limit: Oid) -> [Oid; 2] {
+    /// The functions that give the radius for an inclusive and for an exclusive limit, of a similarity or of a
+    /// distance. The limit is of one of the types above.
+    pub(crate) fn radius_functions(&self, is_similarity: bool, limit: Oid) -> [Oid; 2] {
         let index = match limit {
             pg_sys::FLOAT8OID => 1,
             pg_sys::NUMERICOID => 2,
@@ -57,6 +58,14 @@ impl Names {
             true => [self.radius_ge, self.radius_gt],
             false => [self.radius_le[index], self.radius_lt[index]],
         }
+    }
+
+    /// The operator `bigint <@ hamming_ball` of an operator family, if the family has one.
+    pub(crate) fn ball_operator(&self, family: Oid) -> Option<Oid> {
+        // SAFETY: looks the operator up in the catalog.
+        let operator =
+            unsafe { pg_sys::get_opfamily_member(family, pg_sys::INT8OID, self.ball_type, WITHIN_BALL) };
+        (operator != pg_sys::InvalidOid).then_some(operator)
     }
 
     /// The functions with planner support.
@@ -90,7 +99,7 @@ impl Names {
 }
 
 fn find_function(namespace: Oid, name: &CStr, args: &[Oid]) -> Option<Oid> {
-    // SAFETY: the vector is copied from as many elements as said.
+    // SAFETY: pointer and length are those of `args`.
     let args = unsafe { pg_sys::buildoidvector(args.as_ptr(), args.len() as i32) };
     let keys = [name.as_ptr().into(), args.into(), namespace.into(), pg_sys::Datum::null()];
     find(pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP, pg_sys::Anum_pg_proc_oid, keys)
@@ -108,7 +117,7 @@ fn find_type(namespace: Oid, name: &CStr) -> Option<Oid> {
 
 fn find(cache: pg_sys::SysCacheIdentifier::Type, oid_column: u32, keys: [pg_sys::Datum; 4]) -> Option<Oid> {
     let [a, b, c, d] = keys;
-    // SAFETY: the keys are of the types that this cache is searched by; its rows have their oid in the column.
+    // SAFETY: the keys have the types that this cache is searched by, and its rows have their OID in the column.
     let oid = unsafe { pg_sys::GetSysCacheOid(cache as i32, oid_column as i16, a, b, c, d) };
     (oid != pg_sys::InvalidOid).then_some(oid)
 }

@@ -1,0 +1,10 @@
+//! The numbers (strategies) of the operators in `hamming_ops` and `gist_hamming_ops`, the operator classes for
+//! bigint. `sql/am.sql` and `sql/gist.sql` give an operator the same number.
+
+/// `bigint <@ hamming_ball`.
+pub(crate) const WITHIN_BALL: i16 = 1;
+/// `bigint = bigint`.
+pub(crate) const EQUAL: i16 = 2;
+/// `bigint <~> bigint`, to order by.
+pub(crate) const DISTANCE: i16 = 15;
+const _: () = assert!(WITHIN_BALL < DISTANCE && EQUAL < DISTANCE);
