@@ -12,7 +12,7 @@ use std::str::FromStr;
 /// The value as it is stored.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ball {
+pub(crate) struct HammingBall {
     pub(crate) center: i64,
     pub(crate) radius: i32,
     /// Zero, so that equal values are equal bytes.
@@ -20,9 +20,9 @@ pub(crate) struct Ball {
 }
 
 /// As declared in `sql/ball.sql`.
-const _: () = assert!(size_of::<Ball>() == 16 && align_of::<Ball>() == 8);
+const _: () = assert!(size_of::<HammingBall>() == 16 && align_of::<HammingBall>() == 8);
 
-impl Ball {
+impl HammingBall {
     pub(crate) fn new(center: i64, radius: i32) -> Self {
         Self { center, radius, padding: 0 }
     }
@@ -38,7 +38,7 @@ impl Ball {
 }
 
 /// `<center,radius>`, with blanks where one likes.
-impl FromStr for Ball {
+impl FromStr for HammingBall {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -54,7 +54,7 @@ pg_function!(
     fn hamming_ball_in(call) {
         // SAFETY: the input function of a type is called with a C string.
         let text = encoding::for_message(unsafe { CStr::from_ptr(call.pointer(0)) });
-        allocate(text.parse::<Ball>().map_err(|()| error::ball_syntax(&text)).unwrap_or_report())
+        allocate(text.parse::<HammingBall>().map_err(|()| error::ball_syntax(&text)).unwrap_or_report())
     }
 );
 
@@ -62,7 +62,7 @@ pg_function!(
     pg_finfo_hamming_ball_out,
     fn hamming_ball_out(call) {
         // SAFETY: declared with one hamming_ball.
-        let ball: Ball = unsafe { call.value(0) };
+        let ball: HammingBall = unsafe { call.value(0) };
         // SAFETY: pstrdup copies the string, which ends with a zero byte, into the memory of the call.
         unsafe { pg_sys::pstrdup(format!("<{},{}>\0", ball.center, ball.radius).as_ptr().cast()) }.into()
     }
@@ -77,7 +77,7 @@ pg_function!(
             pg_sys::pq_copymsgbytes(call.pointer(0), center.as_mut_ptr().cast(), 8);
             pg_sys::pq_copymsgbytes(call.pointer(0), radius.as_mut_ptr().cast(), 4);
         }
-        allocate(Ball::new(i64::from_be_bytes(center), i32::from_be_bytes(radius)))
+        allocate(HammingBall::new(i64::from_be_bytes(center), i32::from_be_bytes(radius)))
     }
 );
 
@@ -85,7 +85,7 @@ pg_function!(
     pg_finfo_hamming_ball_send,
     fn hamming_ball_send(call) {
         // SAFETY: declared with one hamming_ball.
-        let ball: Ball = unsafe { call.value(0) };
+        let ball: HammingBall = unsafe { call.value(0) };
         let mut message = pg_sys::StringInfoData::default();
         // SAFETY: the buffer is begun, filled with as many bytes as each number has, and ended.
         unsafe {
@@ -100,7 +100,7 @@ pg_function!(
 pg_function!(
     pg_finfo_hamming_ball,
     fn hamming_ball(call) {
-        allocate(Ball::new(call.bigint(0), call.integer(1)))
+        allocate(HammingBall::new(call.bigint(0), call.integer(1)))
     }
 );
 
@@ -108,7 +108,7 @@ pg_function!(
     pg_finfo_hamming_ball_contained,
     fn hamming_ball_contained(call) {
         // SAFETY: declared with a bigint and a hamming_ball.
-        let ball: Ball = unsafe { call.value(1) };
+        let ball: HammingBall = unsafe { call.value(1) };
         ball.contains(call.bigint(0)).into()
     }
 );
@@ -117,7 +117,7 @@ pg_function!(
     pg_finfo_hamming_ball_contains,
     fn hamming_ball_contains(call) {
         // SAFETY: declared with a hamming_ball and a bigint.
-        let ball: Ball = unsafe { call.value(0) };
+        let ball: HammingBall = unsafe { call.value(0) };
         ball.contains(call.bigint(1)).into()
     }
 );
@@ -126,7 +126,7 @@ pg_function!(
     pg_finfo_hamming_ball_equal,
     fn hamming_ball_equal(call) {
         // SAFETY: declared with two of hamming_ball.
-        let (a, b): (Ball, Ball) = unsafe { (call.value(0), call.value(1)) };
+        let (a, b): (HammingBall, HammingBall) = unsafe { (call.value(0), call.value(1)) };
         (a == b).into()
     }
 );
@@ -135,7 +135,7 @@ pg_function!(
     pg_finfo_hamming_ball_near,
     fn hamming_ball_near(call) {
         // SAFETY: declared with two of hamming_ball.
-        let (a, b): (Ball, Ball) = unsafe { (call.value(0), call.value(1)) };
+        let (a, b): (HammingBall, HammingBall) = unsafe { (call.value(0), call.value(1)) };
         a.is_near(b).into()
     }
 );

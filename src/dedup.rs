@@ -6,7 +6,7 @@ use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
 use crate::pg::report::{self, SqlError};
-use crate::pg::rows::Rows;
+use crate::pg::result_set::ResultSet;
 use crate::pg::window::Partition;
 use hamming::clusters::{self, Linkage};
 use hamming::distance;
@@ -122,7 +122,7 @@ fn simhash_clusters(
     let keepers = given.keepers("simhash_clusters", ids.len(), radius, linkage)?;
     drop(given);
     // SAFETY: declared so in `sql/dedup.sql`.
-    let mut rows = unsafe { Rows::of(call) }?;
+    let mut rows = unsafe { ResultSet::of(call) }?;
     for (&id, &keeper) in ids.iter().zip(&keepers) {
         check_for_interrupts();
         rows.put([id.into_datum(), ids[keeper as usize].into_datum()]);
@@ -141,7 +141,7 @@ fn hamming_pairs(
     let ids = check_ids(&ids, &fingerprints)?;
     let given = Fingerprints::of(&fingerprints)?;
     // SAFETY: declared so in `sql/dedup.sql`.
-    let mut rows = unsafe { Rows::of(call) }?;
+    let mut rows = unsafe { ResultSet::of(call) }?;
     let mut reporter = Reporter::new("hamming_pairs", given.values.len());
     near_pairs(&given.values, radius, &mut reporter, &mut |a, b| {
         check_for_interrupts();

@@ -1,7 +1,7 @@
 //! `sql/histogram.sql`: which radius suits a table.
 
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::query::Column;
+use crate::pg::query::FingerprintColumn;
 use crate::pg::report::{self, SqlError};
 use hamming::calibration::{Calibration, Level, SAMPLE};
 use pgrx::iter::TableIterator;
@@ -29,7 +29,7 @@ fn hamming_histogram(
     SqlError,
 > {
     let sample = SAMPLE.of(sample).map_err(report::problem)?;
-    let column = Column::of(relation, column)?;
+    let column = FingerprintColumn::of(relation, column)?;
     let fingerprints = |values: &[i64]| -> Vec<u64> { values.iter().map(|&value| value as u64).collect() };
     let mut sampled = Vec::new();
     column.read(Some(sample), &mut |values| sampled.extend(fingerprints(values)));

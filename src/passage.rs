@@ -54,7 +54,7 @@ fn recursive_shingles(
     TableIterator<'static, (name!(level, i32), name!(hash, i64), name!(pos, i32), name!(len, i32))>,
     SqlError,
 > {
-    let rows = Rows {
+    let rows = Shingles {
         shingler: shingler(&encoding::to_utf8(doc)?, recursive::levels(min_level, max_level))?,
         rest: encoding::copy(&encoding::to_utf8(doc)?)?,
         read: 0,
@@ -93,7 +93,7 @@ fn sql_position(position: usize) -> i32 {
 }
 
 /// Shingles a text as rows are asked for.
-struct Rows {
+struct Shingles {
     shingler: RecursiveShingler,
     rest: String,
     /// Bytes of it that have been shingled.
@@ -101,7 +101,7 @@ struct Rows {
     ready: VecDeque<Shingle>,
 }
 
-impl Iterator for Rows {
+impl Iterator for Shingles {
     type Item = Shingle;
 
     fn next(&mut self) -> Option<Shingle> {

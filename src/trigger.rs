@@ -4,7 +4,7 @@ use crate::pg::call::pg_function;
 use crate::pg::encoding;
 use crate::pg::error::trigger as error;
 use crate::pg::report::SqlError;
-use crate::pg::row::{Column, Row};
+use crate::pg::trigger_row::{TriggerColumn, TriggerRow};
 use crate::simhash::{SEPARATOR, fingerprint, parse_scheme};
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
@@ -19,13 +19,13 @@ pg_function!(
     pg_finfo_simhash_trigger,
     fn simhash_trigger(call) {
         // SAFETY: Postgres passes the information on this call, which lives until we return.
-        let row = unsafe { Row::being_written(call.info()) };
+        let row = unsafe { TriggerRow::being_written(call.info()) };
         row.and_then(set_fingerprint).unwrap_or_report()
     }
 );
 
 /// Returns the row with its fingerprint set.
-fn set_fingerprint(row: Row<'_>) -> Result<pg_sys::Datum, SqlError> {
+fn set_fingerprint(row: TriggerRow<'_>) -> Result<pg_sys::Datum, SqlError> {
     let arguments = Arguments::parse(&row.trigger_arguments())?;
     let target = row.column(arguments.target)?;
     if target.is_generated() {
@@ -40,7 +40,7 @@ fn set_fingerprint(row: Row<'_>) -> Result<pg_sys::Datum, SqlError> {
 }
 
 /// The texts of the columns that are not NULL, or `None` if all are.
-fn joined_text<'a>(row: &'a Row<'_>, sources: &[&CStr]) -> Result<Option<Cow<'a, str>>, SqlError> {
+fn joined_text<'a>(row: &'a TriggerRow<'_>, sources: &[&CStr]) -> Result<Option<Cow<'a, str>>, SqlError> {
     let mut joined: Option<Cow<'a, str>> = None;
     for name in sources {
         let Some(text) = row.text(&source_column(row, name)?)? else { continue };
@@ -60,7 +60,7 @@ fn joined_text<'a>(row: &'a Row<'_>, sources: &[&CStr]) -> Result<Option<Cow<'a,
     Ok(joined)
 }
 
-fn source_column(row: &Row<'_>, name: &CStr) -> Result<Column, SqlError> {
+fn source_column(row: &TriggerRow<'_>, name: &CStr) -> Result<TriggerColumn, SqlError> {
     let column = row.column(name)?;
     if column.is_generated() {
         return Err(error::generated_column(&encoding::for_message(name)));

@@ -38,13 +38,13 @@ fn progress(what: u32, value: i64) {
 }
 
 /// What the scan of the table fills.
-struct Rows {
+struct ScannedRows {
     files: RunFiles,
     values: Sorter<RunFiles>,
     nulls: Sorter<RunFiles>,
 }
 
-impl Rows {
+impl ScannedRows {
     /// For so much memory, in bytes.
     fn new(memory: usize) -> Self {
         let capacity = memory / size_of::<Key>();
@@ -66,7 +66,7 @@ pub(super) unsafe extern "C-unwind" fn ambuild(
         let mut pages = Pages::of(index);
         create(&mut pages);
         progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, SCANNING);
-        let mut rows = Rows::new(pg_sys::maintenance_work_mem as usize * 1024);
+        let mut rows = ScannedRows::new(pg_sys::maintenance_work_mem as usize * 1024);
         let state = (&raw mut rows).cast();
         let table_rows = scan_table(table, index, info, Some(add_row), state);
         let index_rows = rows.values.count() + rows.nulls.count();
@@ -123,14 +123,14 @@ unsafe extern "C-unwind" fn add_row(
 ) {
     // SAFETY: called by the scan with what we passed to it, and with a row.
     let (rows, fingerprint, row) =
-        unsafe { (&mut *rows.cast::<Rows>(), fingerprint(values, is_null), row_of(*tid)) };
+        unsafe { (&mut *rows.cast::<ScannedRows>(), fingerprint(values, is_null), row_of(*tid)) };
     let sorter = if fingerprint.is_some() { &mut rows.values } else { &mut rows.nulls };
     let added = sorter.add(&mut rows.files, fingerprint.unwrap_or(0), row);
     added.map_err(report::problem).unwrap_or_report();
 }
 
-fn write(rows: Rows, pages: &mut Pages, fill: usize) {
-    let Rows { mut files, mut values, mut nulls } = rows;
+fn write(rows: ScannedRows, pages: &mut Pages, fill: usize) {
+    let ScannedRows { mut files, mut values, mut nulls } = rows;
     let all = values.count() * u64::from(NULLS) + nulls.count();
     progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, WRITING);
     progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, all as i64);

@@ -7,7 +7,7 @@
 
 use super::tid_of;
 use super::validate::check_operator;
-use crate::ball::Ball as SqlBall;
+use crate::ball::HammingBall;
 use crate::pg::catalog::strategy::{EQUAL, WITHIN_BALL};
 use crate::pg::compat::count_scan;
 use crate::pg::error;
@@ -194,7 +194,7 @@ unsafe fn ball(key: &pg_sys::ScanKeyData) -> Option<Ball> {
     match key.sk_strategy as i16 {
         WITHIN_BALL => {
             // SAFETY: promised by the caller.
-            let ball: SqlBall = unsafe { key.sk_argument.cast_mut_ptr::<SqlBall>().read() };
+            let ball: HammingBall = unsafe { key.sk_argument.cast_mut_ptr::<HammingBall>().read() };
             let radius = u32::try_from(ball.radius).ok()?.min(u64::BITS);
             Some(Ball { center: ball.center as u64, radius })
         }

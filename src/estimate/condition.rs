@@ -1,7 +1,7 @@
 //! Conditions on a distance, as the planner's estimators and indexes meet them: `hamming_within(a, b, radius)`, and
 //! `fingerprint <@ ball`, which is searched by an index.
 
-use crate::ball::Ball;
+use crate::ball::HammingBall;
 use crate::pg::catalog::names::Names;
 use crate::pg::catalog::ours::{is_ball, is_ball_constructor};
 use crate::pg::nodes::{bigint, cast, constant, elements, integer};
@@ -28,7 +28,7 @@ impl Within {
                 return None;
             }
             if let Some(datum) = constant(ball) {
-                let Ball { center, radius, .. } = datum.cast_mut_ptr::<Ball>().read();
+                let HammingBall { center, radius, .. } = datum.cast_mut_ptr::<HammingBall>().read();
                 return Some(Self { a: fingerprint, b: bigint(center), radius: integer(radius) });
             }
             let call = cast::<pg_sys::FuncExpr>(ball, NodeTag::T_FuncExpr)?;

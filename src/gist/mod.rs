@@ -8,7 +8,7 @@ mod check;
 mod cost;
 mod tree;
 
-use crate::ball::Ball;
+use crate::ball::HammingBall;
 use crate::pg::call::{Call, allocate, pg_function};
 use crate::pg::catalog::ours::is_ball;
 use crate::pg::catalog::strategy::{EQUAL, WITHIN_BALL};
@@ -69,7 +69,7 @@ pg_function!(
         match call.smallint(2) {
             WITHIN_BALL => {
                 // SAFETY: the right side of the operator with this strategy is a hamming_ball.
-                let ball: Ball = unsafe { call.value(1) };
+                let ball: HammingBall = unsafe { call.value(1) };
                 bounds.min_distance(ball.center as u64) as i32 <= ball.radius
             }
             EQUAL => bounds.may_contain(call.bigint(1) as u64),
@@ -86,7 +86,7 @@ pg_function!(
             operand_type(call) == pg_sys::InvalidOid || is_ball(operand_type(call))
         });
         // SAFETY: declared with a hamming_ball.
-        let ball: Ball = unsafe { call.value(1) };
+        let ball: HammingBall = unsafe { call.value(1) };
         set_recheck(call, is_row(call));
         (key(call).min_distance(ball.center as u64) as i32 <= ball.radius).into()
     }
@@ -142,7 +142,7 @@ pg_function!(
     pg_finfo_gist_hamming_ball_compress,
     fn gist_hamming_ball_compress(call) {
         // SAFETY: the entry of a value of the indexed type, which is hamming_ball.
-        compress(call, Indexed::Ball, |ball| Bounds::of(unsafe { ball.cast_mut_ptr::<Ball>().read() }.center as u64))
+        compress(call, Indexed::Ball, |ball| Bounds::of(unsafe { ball.cast_mut_ptr::<HammingBall>().read() }.center as u64))
     }
 );
 

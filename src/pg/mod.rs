@@ -20,11 +20,11 @@ pub(crate) mod progress;
 pub(crate) mod query;
 /// How an error is told to the client.
 pub(crate) mod report;
-/// The row that a trigger is fired for.
-pub(crate) mod row;
 /// The rows that a function returns.
-pub(crate) mod rows;
+pub(crate) mod result_set;
 /// An index's pages, its log, and the temporary files of a build.
 pub(crate) mod storage;
+/// The row that a trigger is fired for.
+pub(crate) mod trigger_row;
 /// The partition that a window function is called for.
 pub(crate) mod window;

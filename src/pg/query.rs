@@ -11,12 +11,12 @@ use std::ffi::{CStr, CString};
 const BATCH: i64 = 10_000;
 
 /// The names of a table and of a column of type bigint, as queries write them.
-pub(crate) struct Column {
+pub(crate) struct FingerprintColumn {
     table: CString,
     column: CString,
 }
 
-impl Column {
+impl FingerprintColumn {
     pub(crate) fn of(table: pg_sys::Oid, column: &CStr) -> Result<Self, SqlError> {
         // SAFETY: looks names and types up; what is not NULL is a string in the memory of the current call.
         unsafe {

@@ -5,12 +5,12 @@ use super::report::SqlError;
 use pgrx::{PgMemoryContexts, pg_sys};
 
 /// The result of the call in progress, row by row.
-pub(crate) struct Rows {
+pub(crate) struct ResultSet {
     store: *mut pg_sys::Tuplestorestate,
     columns: pg_sys::TupleDesc,
 }
 
-impl Rows {
+impl ResultSet {
     /// # Safety
     /// The information must be that of the call in progress, of a function declared to return a set of records with OUT
     /// parameters.

@@ -9,13 +9,13 @@ use std::ffi::CStr;
 use std::num::NonZeroUsize;
 
 /// The row being written, with the trigger that was fired.
-pub(crate) struct Row<'a> {
+pub(crate) struct TriggerRow<'a> {
     trigger: &'a pg_sys::TriggerData,
     tuple: pg_sys::HeapTuple,
 }
 
 /// A column of the row.
-pub(crate) struct Column {
+pub(crate) struct TriggerColumn {
     /// Counted from 1.
     number: NonZeroUsize,
     /// Its type, or the type that a domain is over.
@@ -25,7 +25,7 @@ pub(crate) struct Column {
     generated: bool,
 }
 
-impl<'a> Row<'a> {
+impl<'a> TriggerRow<'a> {
     /// The row of a trigger call, if it was fired as BEFORE INSERT OR UPDATE … FOR EACH ROW.
     ///
     /// # Safety
@@ -65,7 +65,7 @@ impl<'a> Row<'a> {
     }
 
     /// The column of this name.
-    pub(crate) fn column(&self, name: &CStr) -> Result<Column, SqlError> {
+    pub(crate) fn column(&self, name: &CStr) -> Result<TriggerColumn, SqlError> {
         let description = self.description();
         // SAFETY: the description is that of the table, the name a C string.
         let number = unsafe { pg_sys::SPI_fnumber(description, name.as_ptr()) };
@@ -80,11 +80,11 @@ impl<'a> Row<'a> {
             let generated = pg_sys::get_attgenerated(table, number as pg_sys::AttrNumber) != 0;
             (declared_type, pg_sys::getBaseType(declared_type), generated)
         };
-        Ok(Column { number: index, base_type, declared_type, generated })
+        Ok(TriggerColumn { number: index, base_type, declared_type, generated })
     }
 
-    /// The text of a column for which [`Column::is_text`] holds; `None` if it is NULL.
-    pub(crate) fn text(&self, column: &Column) -> Result<Option<Cow<'_, str>>, SqlError> {
+    /// The text of a column for which [`TriggerColumn::is_text`] holds; `None` if it is NULL.
+    pub(crate) fn text(&self, column: &TriggerColumn) -> Result<Option<Cow<'_, str>>, SqlError> {
         // SAFETY: the tuple belongs to the table of the description, and has the column. A value of a
         // text type is a varlena; detoasted it lives in the memory of this row.
         let bytes = unsafe {
@@ -98,7 +98,7 @@ impl<'a> Row<'a> {
     }
 
     /// What the trigger returns: the row with one bigint column changed.
-    pub(crate) fn with_bigint(&self, column: &Column, value: Option<i64>) -> pg_sys::Datum {
+    pub(crate) fn with_bigint(&self, column: &TriggerColumn, value: Option<i64>) -> pg_sys::Datum {
         let mut number = column.number.get() as i32;
         let mut datum = pg_sys::Datum::from(value.unwrap_or_default());
         let mut is_null = value.is_none();
@@ -130,7 +130,7 @@ impl<'a> Row<'a> {
     }
 }
 
-impl Column {
+impl TriggerColumn {
     pub(crate) fn is_bigint(&self) -> bool {
         self.declared_type == pg_sys::INT8OID
     }
