@@ -9,7 +9,7 @@ use crate::estimate::cost::{Estimate, Search, Work, cost_function};
 use crate::estimate::statistics::distinct_values;
 use crate::pg::compat::set_cost_function;
 use crate::pg::nodes::{cast, elements};
-use hamming_index::cost::{Column, boxes_read, radius_of};
+use hamming_index::cost::{IndexedColumn, boxes_read, radius_of};
 use pgrx::pg_sys::{self, Node, NodeTag};
 
 /// Operators in the time that it takes to look at an entry: with one, a search that prunes nothing takes half as long
@@ -55,7 +55,7 @@ fn estimate(search: &Search) -> Estimate {
     all.operators += search.rows * OPERATORS_PER_NEXT;
     // SAFETY: an ordered path has a column for each of its expressions.
     let by = unsafe { (*(*search.path.indexorderbycols).elements).int_value } as usize;
-    if let Some(Column::Fingerprint { radius }) = columns.get_mut(by) {
+    if let Some(IndexedColumn::Fingerprint { radius }) = columns.get_mut(by) {
         *radius = radius_of(search.wanted(), search.rows).min(*radius);
     }
     search.estimate(work(boxes_read(pages, &columns), OPERATORS_PER_QUEUED), all)
@@ -65,7 +65,7 @@ fn estimate(search: &Search) -> Estimate {
 ///
 /// # Safety
 /// The search must be one of the query.
-unsafe fn columns(search: &Search) -> Vec<Column> {
+unsafe fn columns(search: &Search) -> Vec<IndexedColumn> {
     let index = search.index;
     // SAFETY: promised by the caller; the list has an entry for each column.
     unsafe {
@@ -73,7 +73,7 @@ unsafe fn columns(search: &Search) -> Vec<Column> {
         let asked = |column: usize| {
             let conditions = conditions(search.path, column);
             if is_fingerprint(index, column) {
-                return Column::Fingerprint { radius: smallest_radius(search.root, conditions) };
+                return IndexedColumn::Fingerprint { radius: smallest_radius(search.root, conditions) };
             }
             let expression = (*expressions[column].cast::<pg_sys::TargetEntry>()).expr.cast();
             let values = distinct_values(search.root, expression, (*index.rel).relid as i32);
@@ -134,7 +134,7 @@ unsafe fn smallest_radius(root: *mut pg_sys::PlannerInfo, conditions: *mut pg_sy
 ///
 /// # Safety
 /// The search must be one of the query, and the conditions on this column.
-unsafe fn other(search: &Search, conditions: *mut pg_sys::List, values: f64) -> Column {
+unsafe fn other(search: &Search, conditions: *mut pg_sys::List, values: f64) -> IndexedColumn {
     let (root, index, table) = (search.root, search.index, search.index.rel);
     // SAFETY: promised by the caller.
     unsafe {
@@ -150,6 +150,6 @@ unsafe fn other(search: &Search, conditions: *mut pg_sys::List, values: f64) -> 
             && of_index > 0.0
             && pg_sys::predicate_implied_by(index.indpred, conditions, false);
         let kept = if is_divided { of_index } else { 1.0 };
-        Column::Other { values: values * kept, share: (share / kept).min(1.0) }
+        IndexedColumn::Other { values: values * kept, share: (share / kept).min(1.0) }
     }
 }

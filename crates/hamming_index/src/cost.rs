@@ -123,7 +123,7 @@ pub fn nearest(leaves: f64, rows: f64, wanted: f64, farthest: u32, max_sorted: u
 
 /// A key column of a tree of bounding boxes, and what a search asks of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Column {
+pub enum IndexedColumn {
     /// Fingerprints within a radius; 64 is all of them.
     Fingerprint {
         /// The radius.
@@ -141,12 +141,12 @@ pub enum Column {
 /// Pages of such a tree that a search reads. It is divided by its first column, and by the next where one
 /// value of that fills several pages. A page of so many fixes the bits that tell it from the others: of all
 /// strings of that length, as many are near as are within the radius.
-pub fn boxes_read(pages: f64, columns: &[Column]) -> f64 {
+pub fn boxes_read(pages: f64, columns: &[IndexedColumn]) -> f64 {
     let (mut read, mut pages_each) = (1.0, pages.max(1.0));
     for column in columns {
         let (parts, wanted) = match *column {
-            Column::Fingerprint { radius } => (pages_each, strings_within(pages_each.log2(), radius)),
-            Column::Other { values, share } => {
+            IndexedColumn::Fingerprint { radius } => (pages_each, strings_within(pages_each.log2(), radius)),
+            IndexedColumn::Other { values, share } => {
                 let parts = values.clamp(1.0, pages_each);
                 (parts, share * parts)
             }
@@ -214,8 +214,8 @@ mod tests {
     // Measured with PostgreSQL 15, a million rows in 2000 tenants, half of the fingerprints scattered.
     #[test]
     fn pages_of_gist_as_they_were_measured() {
-        let tenant = |share| Column::Other { values: 2000.0, share };
-        let fingerprint = |radius| Column::Fingerprint { radius };
+        let tenant = |share| IndexedColumn::Other { values: 2000.0, share };
+        let fingerprint = |radius| IndexedColumn::Fingerprint { radius };
         for (radius, measured) in [(0, 3.0), (2, 112.0), (4, 1082.0), (6, 3846.0), (8, 6521.0), (12, 7481.0)]
         {
             let read = boxes_read(7481.0, &[fingerprint(radius), tenant(0.0005)]);
@@ -233,15 +233,16 @@ mod tests {
 
     #[test]
     fn more_columns_and_few_pages() {
-        let [by_tenant, by_kind] = [0.001, 0.1].map(|share| Column::Other { values: 1.0 / share, share });
-        let [tenants, kinds] = [1000.0, 10.0].map(|values| Column::Other { values, share: 1.0 });
-        let near = Column::Fingerprint { radius: 0 };
+        let [by_tenant, by_kind] =
+            [0.001, 0.1].map(|share| IndexedColumn::Other { values: 1.0 / share, share });
+        let [tenants, kinds] = [1000.0, 10.0].map(|values| IndexedColumn::Other { values, share: 1.0 });
+        let near = IndexedColumn::Fingerprint { radius: 0 };
         assert_eq!(boxes_read(1.0, &[tenants, near]), 1.0);
         assert_eq!(boxes_read(80_000.0, &[by_tenant, by_kind, near]).round(), 1.0);
         assert_eq!(boxes_read(80_000.0, &[tenants, by_kind, near]).round(), 1000.0);
         assert_eq!(boxes_read(80_000.0, &[by_tenant, kinds, near]).round(), 10.0);
         assert_eq!(
-            boxes_read(80_000.0, &[tenants, kinds, Column::Fingerprint { radius: 64 }]).round(),
+            boxes_read(80_000.0, &[tenants, kinds, IndexedColumn::Fingerprint { radius: 64 }]).round(),
             80_000.0
         );
         // More values than pages.
