@@ -1,8 +1,8 @@
 //! Making an index of a table that has rows already.
 
 use super::options::fillfactor;
+use super::row::{fingerprint, row_of};
 use super::validate::check_class;
-use super::{fingerprint, row_of};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report;
 use crate::pg::storage::pages::Pages;

@@ -1,6 +1,6 @@
 //! Adding a row.
 
-use super::{fingerprint, row_of};
+use super::row::{fingerprint, row_of};
 use crate::pg::storage::pages::Pages;
 use hamming_index::Index;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};

@@ -5,7 +5,7 @@
 //! kind (MVCC) that other row is too young to be seen; for others the row's value is checked again. Index-only
 //! scans are not offered, since they would not look at the row at all.
 
-use super::tid_of;
+use super::row::tid_of;
 use super::validate::check_operator;
 use crate::ball::HammingBall;
 use crate::pg::catalog::strategy::{EQUAL, WITHIN_BALL};

@@ -1,6 +1,6 @@
 //! Removing rows that nobody can see any more.
 
-use super::tid_of;
+use super::row::tid_of;
 use crate::pg::storage::pages::Pages;
 use hamming_index::store::Store;
 use hamming_index::{Index, ROOTS};

@@ -1,6 +1,7 @@
 //! How a GiST index grows: where entries go, how pages split, in which order an index is built.
 
 use super::check::{Indexed, Procedure, check};
+use super::key::entry;
 use crate::pg::call::{Call, allocate, pg_function};
 use hamming_index::{Bounds, split};
 use pgrx::pg_sys;
@@ -33,7 +34,7 @@ pg_function!(
 pg_function!(
     pg_finfo_gist_hamming_penalty,
     fn gist_hamming_penalty(call) {
-        check(call, super::entry(call), Procedure::Penalty, Indexed::Either, || true);
+        check(call, entry(call), Procedure::Penalty, Indexed::Either, || true);
         // SAFETY: two entries with keys of the storage type, and a pointer to where the penalty is to be put.
         unsafe {
             let key = |index| *(*call.pointer::<pg_sys::GISTENTRY>(index)).key.cast_mut_ptr::<Bounds>();

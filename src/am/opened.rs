@@ -1,0 +1,128 @@
+//! An index that a user has named, opened to be inspected.
+
+use super::build::ambuild;
+use crate::pg::compat::restrict_search_path;
+use crate::pg::error;
+use crate::pg::storage::pages::Pages;
+use hamming_index::key::RowId;
+use pgrx::pg_sys;
+use pgrx::pg_sys::panic::ErrorReportable;
+use std::ffi::CStr;
+
+/// An index of type hamming and its table, open, and locked until the end of the transaction.
+///
+/// Meanwhile the owner of the table is the current user, in a security-restricted operation. So an expression or a
+/// predicate of the index cannot borrow the rights of whoever inspects it.
+pub(super) struct Opened {
+    pub(super) table: pg_sys::Relation,
+    pub(super) index: pg_sys::Relation,
+    /// User and security context before, to be restored.
+    caller: (pg_sys::Oid, i32),
+    settings_level: i32,
+}
+
+impl Opened {
+    pub(super) fn new(index: pg_sys::Oid, lock: u32) -> Self {
+        // SAFETY: looks up and opens relations, or raises an error, after which the end of the transaction closes
+        // them; the table is locked first, as everywhere.
+        unsafe {
+            let table_id = pg_sys::IndexGetRelation(index, true);
+            if table_id == pg_sys::InvalidOid {
+                Err(error::not_a_hamming_index(&relation_name(index))).unwrap_or_report()
+            }
+            let table = pg_sys::table_open(table_id, lock as i32);
+            let mut caller = (pg_sys::InvalidOid, 0);
+            pg_sys::GetUserIdAndSecContext(&raw mut caller.0, &raw mut caller.1);
+            let restricted = caller.1 | pg_sys::SECURITY_RESTRICTED_OPERATION as i32;
+            pg_sys::SetUserIdAndSecContext((*(*table).rd_rel).relowner, restricted);
+            let settings_level = pg_sys::NewGUCNestLevel();
+            restrict_search_path();
+            let index = pg_sys::index_open(index, lock as i32);
+            let opened = Self { table, index, caller, settings_level };
+            opened.check_kind(table_id);
+            opened
+        }
+    }
+
+    /// Raises an error if it is not an index of type hamming, is not valid, or is another session's.
+    fn check_kind(&self, table: pg_sys::Oid) {
+        // SAFETY: open.
+        unsafe {
+            let class = &*(*self.index).rd_rel;
+            let entry = &*(*self.index).rd_index;
+            let name = CStr::from_ptr(class.relname.data.as_ptr());
+            let routines = (*self.index).rd_indam.as_ref();
+            let build = routines.and_then(|routines| routines.ambuild).map(|build| build as *const ());
+            let is_ours = class.relkind as u8 == pg_sys::RELKIND_INDEX && build == Some(ambuild as *const ());
+            if !is_ours || entry.indrelid != table {
+                Err(error::not_a_hamming_index(name)).unwrap_or_report()
+            }
+            if !entry.indisvalid {
+                Err(error::invalid_index(name)).unwrap_or_report()
+            }
+            if class.relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP && !(*self.index).rd_islocaltemp {
+                Err(error::other_session(name)).unwrap_or_report()
+            }
+        }
+    }
+
+    /// Whether a snapshot of this transaction may be older than the index may be used for.
+    pub(super) fn is_too_new(&self) -> bool {
+        // SAFETY: open; a setting of the transaction.
+        unsafe {
+            pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32
+                && (*(*self.index).rd_index).indcheckxmin
+        }
+    }
+
+    /// Whether a vacuum has found the row to be dead and will remove it: its line pointer in the table says so. A
+    /// vacuum that was stopped has removed the row from some trees only.
+    pub(super) fn is_dead(&self, row: RowId) -> bool {
+        // SAFETY: open, so that nobody shortens it; the page is locked while it is looked at.
+        unsafe {
+            let main = pg_sys::ForkNumber::MAIN_FORKNUM;
+            if row.page() >= pg_sys::RelationGetNumberOfBlocksInFork(self.table, main) {
+                return false;
+            }
+            let buffer = pg_sys::ReadBuffer(self.table, row.page());
+            pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_SHARE as i32);
+            // (PostgreSQL's own functions for this are inline since 16, and so not in its library.)
+            let page = &*pg_sys::BufferGetPage(buffer).cast::<pg_sys::PageHeaderData>();
+            let bytes = usize::from(page.pd_lower).saturating_sub(size_of::<pg_sys::PageHeaderData>());
+            let items = page.pd_linp.as_slice(bytes / size_of::<pg_sys::ItemIdData>());
+            let item = usize::from(row.offset()).checked_sub(1).and_then(|place| items.get(place));
+            let is_dead = item.is_some_and(|item| item.lp_flags() == pg_sys::LP_DEAD);
+            pg_sys::UnlockReleaseBuffer(buffer);
+            is_dead
+        }
+    }
+
+    pub(super) fn pages(&self) -> Pages {
+        // SAFETY: open until we are dropped; callers drop the pages before.
+        unsafe { Pages::of(self.index) }
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let keep_lock = pg_sys::NoLock as i32;
+            // SAFETY: opened by us.
+            unsafe {
+                pg_sys::AtEOXact_GUC(false, self.settings_level);
+                pg_sys::SetUserIdAndSecContext(self.caller.0, self.caller.1);
+                pg_sys::index_close(self.index, keep_lock);
+                pg_sys::table_close(self.table, keep_lock);
+            }
+        }
+    }
+}
+
+/// The name of a relation, or a question mark if it has none.
+fn relation_name(relation: pg_sys::Oid) -> std::ffi::CString {
+    // SAFETY: looks the name up, and copies it if there is one.
+    unsafe {
+        let name = pg_sys::get_rel_name(relation);
+        if name.is_null() { c"?".to_owned() } else { CStr::from_ptr(name).to_owned() }
+    }
+}

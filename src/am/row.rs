@@ -1,0 +1,27 @@
+//! Rows on their way between Postgres and the index.
+
+use hamming_index::key::RowId;
+use pgrx::pg_sys;
+
+/// The row that Postgres names by its place in the table (TID).
+pub(super) fn row_of(tid: pg_sys::ItemPointerData) -> RowId {
+    RowId::new(u32::from(tid.ip_blkid.bi_hi) << 16 | u32::from(tid.ip_blkid.bi_lo), tid.ip_posid)
+}
+
+/// The place of a row in the table, as Postgres names it.
+pub(super) fn tid_of(row: RowId) -> pg_sys::ItemPointerData {
+    let page = row.page();
+    pg_sys::ItemPointerData {
+        ip_blkid: pg_sys::BlockIdData { bi_hi: (page >> 16) as u16, bi_lo: page as u16 },
+        ip_posid: row.offset(),
+    }
+}
+
+/// The value of the one column, if it is not NULL.
+///
+/// # Safety
+/// There must be one value, and one flag that says whether it is NULL.
+pub(super) unsafe fn fingerprint(values: *mut pg_sys::Datum, is_null: *mut bool) -> Option<u64> {
+    // SAFETY: promised by the caller.
+    unsafe { (!*is_null).then(|| (*values).value() as u64) }
+}

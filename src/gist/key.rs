@@ -1,0 +1,77 @@
+//! Keys: the type `gist_hamming_key`, and how a value becomes a key and a key a value.
+
+use super::check::{Indexed, Procedure, check};
+use crate::ball::HammingBall;
+use crate::pg::call::{Call, allocate, pg_function};
+use crate::pg::error;
+use hamming_index::Bounds;
+use pgrx::pg_sys;
+use pgrx::pg_sys::panic::ErrorReportable;
+
+/// As declared in `sql/gist.sql`.
+const _: () = assert!(size_of::<Bounds>() == 16 && align_of::<Bounds>() == 8);
+
+/// The entry that a function is called with.
+pub(super) fn entry<'a>(call: Call) -> &'a pg_sys::GISTENTRY {
+    // SAFETY: GiST passes an entry as the first argument of each of these functions.
+    unsafe { &*call.pointer(0) }
+}
+
+/// The key of the entry.
+pub(super) fn key(call: Call) -> Bounds {
+    // SAFETY: the key of an entry that is in the index has the storage type of the operator class.
+    unsafe { *entry(call).key.cast_mut_ptr() }
+}
+
+pg_function!(
+    pg_finfo_gist_hamming_key_in,
+    fn gist_hamming_key_in(_call) {
+        Err(error::no_input("gist_hamming_key")).unwrap_or_report()
+    }
+);
+
+pg_function!(
+    pg_finfo_gist_hamming_key_out,
+    fn gist_hamming_key_out(call) {
+        // SAFETY: declared with one gist_hamming_key.
+        let bounds: Bounds = unsafe { call.value(0) };
+        // SAFETY: pstrdup copies the string, which ends with a zero byte, into the memory of the call.
+        unsafe { pg_sys::pstrdup(format!("{:064b},{:064b}\0", bounds.all, bounds.any).as_ptr().cast()) }.into()
+    }
+);
+
+/// A key for a value that has none yet; keys that are there already stay as they are.
+fn compress(call: Call, indexed: Indexed, key_of: impl FnOnce(pg_sys::Datum) -> Bounds) -> pg_sys::Datum {
+    let entry = entry(call);
+    check(call, entry, Procedure::Compress, indexed, || true);
+    if !entry.leafkey {
+        return call.datum(0);
+    }
+    allocate(pg_sys::GISTENTRY { key: allocate(key_of(entry.key)), leafkey: false, ..*entry })
+}
+
+pg_function!(
+    pg_finfo_gist_hamming_compress,
+    fn gist_hamming_compress(call) {
+        compress(call, Indexed::Fingerprint, |fingerprint| Bounds::of(fingerprint.value() as u64))
+    }
+);
+
+pg_function!(
+    pg_finfo_gist_hamming_ball_compress,
+    fn gist_hamming_ball_compress(call) {
+        compress(call, Indexed::Ball, |ball| {
+            // SAFETY: the entry of a value of the indexed type, which is hamming_ball.
+            let ball = unsafe { ball.cast_mut_ptr::<HammingBall>().read() };
+            Bounds::of(ball.center as u64)
+        })
+    }
+);
+
+pg_function!(
+    pg_finfo_gist_hamming_fetch,
+    fn gist_hamming_fetch(call) {
+        check(call, entry(call), Procedure::Fetch, Indexed::Fingerprint, || true);
+        allocate(pg_sys::GISTENTRY { key: pg_sys::Datum::from(key(call).all as i64), ..*entry(call) })
+    }
+);
