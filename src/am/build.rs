@@ -13,7 +13,7 @@ use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{pg_guard, pg_sys};
 use std::ffi::{CStr, c_char, c_void};
 
-/// Phases, as `pg_stat_progress_create_index` shows them. The first is Postgres's own.
+/// Numbers of the phases that `pg_stat_progress_create_index` shows. Phase 1 is Postgres's own.
 const SCANNING: i64 = 2;
 const WRITING: i64 = 3;
 const LOGGING: i64 = 4;
@@ -31,13 +31,13 @@ pub(super) unsafe extern "C-unwind" fn ambuildphasename(phase: i64) -> *mut c_ch
     name.as_ptr().cast_mut()
 }
 
-/// What is shown while an index is built.
+/// Sets a number that `pg_stat_progress_create_index` shows.
 fn progress(what: u32, value: i64) {
     // SAFETY: sets a counter that others look at.
     unsafe { pg_sys::pgstat_progress_update_param(what as i32, value) };
 }
 
-/// What the scan of the table fills.
+/// The rows of the table, on their way into sorted runs.
 struct ScannedRows {
     files: RunFiles,
     values: Sorter<RunFiles>,
@@ -45,7 +45,7 @@ struct ScannedRows {
 }
 
 impl ScannedRows {
-    /// For so much memory, in bytes.
+    /// `memory` is in bytes.
     fn new(memory: usize) -> Self {
         let capacity = memory / size_of::<Key>();
         // Few tables have many rows without a fingerprint.
@@ -88,10 +88,11 @@ pub(super) unsafe extern "C-unwind" fn ambuildempty(index: pg_sys::Relation) {
     create(&mut unsafe { Pages::of_empty(index) });
 }
 
-/// Passes each row that an index has to have, and returns how many the table has.
+/// Calls back with each row that the index has to have, and returns the number of rows of the table.
 ///
 /// # Safety
-/// Table and index must be open, and the information that on the index; the callback is called with the state.
+/// Table and index must be open, and the information must be that on the index. The callback must expect this
+/// state.
 pub(super) unsafe fn scan_table(
     table: pg_sys::Relation,
     index: pg_sys::Relation,
@@ -121,7 +122,7 @@ unsafe extern "C-unwind" fn add_row(
     _is_alive: bool,
     rows: *mut c_void,
 ) {
-    // SAFETY: called by the scan with what we passed to it, and with a row.
+    // SAFETY: called by the scan with the state that we passed to it, and with a row.
     let (rows, fingerprint, row) =
         unsafe { (&mut *rows.cast::<ScannedRows>(), fingerprint(values, is_null), row_of(*tid)) };
     let sorter = if fingerprint.is_some() { &mut rows.values } else { &mut rows.nulls };
@@ -129,6 +130,7 @@ unsafe extern "C-unwind" fn add_row(
     added.map_err(report::problem).unwrap_or_report();
 }
 
+/// Writes each tree from its sorted keys.
 fn write(rows: ScannedRows, pages: &mut Pages, fill: usize) {
     let ScannedRows { mut files, mut values, mut nulls } = rows;
     let all = values.count() * u64::from(NULLS) + nulls.count();

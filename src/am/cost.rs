@@ -9,12 +9,13 @@ use hamming_index::cost::{leaves_in, leaves_read, nearest};
 use hamming_index::page::LEAF_CAPACITY;
 use pgrx::pg_sys;
 
-/// Fingerprints compared in the time that the planner takes for one operator: a page's 582 take some 0.15 µs,
-/// an operator some 0.05 µs.
+/// Fingerprints that are compared in the time of one operator. The 582 of a page take some 0.15 µs, an
+/// operator some 0.05 µs.
 const COMPARISONS_PER_OPERATOR: f64 = 200.0;
 
-/// Operators in the time that it takes to collect a match for an ordered result: where a million rows are read in
-/// 31 pieces instead of two, that is some 0.1 µs, a third of what a sequential scan takes for a row, which costs five.
+/// Operators in the time that it takes to collect a match for an ordered result. That is some 0.1 µs,
+/// measured where a million rows are read in 31 pieces instead of two. A sequential scan takes three times as
+/// long for a row, at a cost of five operators.
 const OPERATORS_PER_SORTED: f64 = 2.0;
 
 cost_function!(pub(super) amcostestimate, estimate);
@@ -24,7 +25,7 @@ fn estimate(search: &Search) -> Estimate {
     search.estimate(first, all)
 }
 
-/// What is done until the first row is found, and in all.
+/// The work until the first row is found, and all work.
 fn work(search: &Search) -> (Work, Work) {
     // SAFETY: the search is one of the query.
     let asked = unsafe { asked(search) };
@@ -44,12 +45,12 @@ fn work(search: &Search) -> (Work, Work) {
     (Work::default(), comparing(read))
 }
 
-/// Reading so many leaves.
+/// The work of reading leaves and comparing their fingerprints.
 fn comparing(leaves: f64) -> Work {
     Work { pages: leaves, operators: leaves * LEAF_CAPACITY as f64 / COMPARISONS_PER_OPERATOR }
 }
 
-/// Finding so many rows in order, none of them farther than that.
+/// The work of finding the nearest `wanted` rows in order, none of them farther than `farthest`.
 fn nearest_work(search: &Search, wanted: f64, farthest: u32) -> Work {
     // SAFETY: a setting.
     let max_sorted = unsafe { pg_sys::work_mem } as usize * 1024 / BYTES_PER_SORTED;
@@ -61,12 +62,14 @@ fn nearest_work(search: &Search, wanted: f64, farthest: u32) -> Work {
 
 /// What the conditions of a path say.
 struct Asked {
-    /// The smallest radius of all conditions, if there are any on the distance.
+    /// The smallest radius of all conditions on the distance, if there are any.
     radius: Option<u32>,
     /// Only rows without a fingerprint are wanted.
     is_null: bool,
 }
 
+/// Reads the conditions of a search.
+///
 /// # Safety
 /// The search must be one of the query.
 unsafe fn asked(search: &Search) -> Asked {

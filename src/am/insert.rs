@@ -16,8 +16,8 @@ pub(super) unsafe extern "C-unwind" fn aminsert(
     _unchanged: bool,
     info: *mut pg_sys::IndexInfo,
 ) -> bool {
-    // SAFETY: Postgres passes the open index, its one value, and the row. What we keep for the next row of the same
-    // statement is dropped at its end.
+    // SAFETY: Postgres passes the open index, its one value, and the row. What we keep in `ii_AmCache` for
+    // the next row of the same statement is dropped at the end of the statement.
     unsafe {
         let kept = &mut (*info).ii_AmCache;
         if kept.is_null() {

@@ -109,7 +109,7 @@ unsafe extern "C-unwind" fn look_up_row(
     state: *mut c_void,
 ) {
     check_for_interrupts();
-    // SAFETY: called by the scan with what we passed to it, and with a row.
+    // SAFETY: called by the scan with the state that we passed to it, and with a row.
     let (look_up, fingerprint, row) =
         unsafe { (&mut *state.cast::<LookUp>(), fingerprint(values, is_null), row_of(*tid)) };
     for (tree, key) in keys_of(fingerprint, row) {
@@ -119,6 +119,7 @@ unsafe extern "C-unwind" fn look_up_row(
     }
 }
 
+/// The message on a row that a tree does not have.
 fn missing(row: RowId, fingerprint: Option<u64>, tree: u8) -> String {
     let row = format!("row ({},{})", row.page(), row.offset());
     match fingerprint {

@@ -11,8 +11,8 @@ use std::ffi::CStr;
 
 /// An index of type hamming and its table, open, and locked until the end of the transaction.
 ///
-/// Meanwhile the owner of the table is the current user, in a security-restricted operation. So an expression or a
-/// predicate of the index cannot borrow the rights of whoever inspects it.
+/// Meanwhile the owner of the table is the current user, in a security-restricted operation. So an expression
+/// or a predicate of the index cannot borrow the rights of whoever inspects it.
 pub(super) struct Opened {
     pub(super) table: pg_sys::Relation,
     pub(super) index: pg_sys::Relation,
@@ -23,8 +23,8 @@ pub(super) struct Opened {
 
 impl Opened {
     pub(super) fn new(index: pg_sys::Oid, lock: u32) -> Self {
-        // SAFETY: looks up and opens relations, or raises an error, after which the end of the transaction closes
-        // them; the table is locked first, as everywhere.
+        // SAFETY: looks up and opens relations, or raises an error, after which the end of the transaction
+        // closes them; the table is locked first, as everywhere.
         unsafe {
             let table_id = pg_sys::IndexGetRelation(index, true);
             if table_id == pg_sys::InvalidOid {
@@ -75,8 +75,8 @@ impl Opened {
         }
     }
 
-    /// Whether a vacuum has found the row to be dead and will remove it: its line pointer in the table says so. A
-    /// vacuum that was stopped has removed the row from some trees only.
+    /// Whether a vacuum has found the row to be dead and will remove it: its line pointer in the table says
+    /// so. A vacuum that was stopped has removed the row from some trees only.
     pub(super) fn is_dead(&self, row: RowId) -> bool {
         // SAFETY: open, so that nobody shortens it; the page is locked while it is looked at.
         unsafe {

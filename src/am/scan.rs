@@ -2,8 +2,8 @@
 //!
 //! A scan takes its matches from the index in batches and holds no page between two of them. So a row may be
 //! vacuumed, and its place be taken by another, before the executor looks at it. For snapshots of the usual
-//! kind (MVCC) that other row is too young to be seen; for others the row's value is checked again. Index-only
-//! scans are not offered, since they would not look at the row at all.
+//! kind (MVCC) that other row is too young to be seen; for others the row's value is checked again.
+//! Index-only scans are not offered, since they would not look at the row at all.
 
 use super::row::tid_of;
 use super::validate::check_operator;
@@ -19,23 +19,24 @@ use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 use std::ffi::c_void;
 
-/// Memory that a sorted result takes at most: what is found and not yet cut has up to twice as many as are
-/// wanted, each in a buffer that has doubled, and once more as a hit.
+/// Memory that a row of a sorted result takes at most. Up to twice the wanted number of rows is found before
+/// the rest is cut off, each row in a buffer that has doubled, and once more as a hit.
 pub(super) const BYTES_PER_SORTED: usize = 128;
 
 /// What is kept of a scan between calls.
 struct Scan {
-    /// Where this is kept, and goes with.
+    /// Holds this state, and is deleted with it.
     memory: pg_sys::MemoryContext,
     pages: Pages,
-    /// What rows are ordered by, as the query says it; NULL where its value is.
+    /// The fingerprints from which rows are ordered by distance; None where the query says NULL.
     centers: Vec<Option<u64>>,
-    /// None if nothing can be found.
+    /// None if no row can match.
     search: Option<Search>,
     tree_leaves: f64,
-    /// Whether the operators of its keys are known to be ours: they are the same whenever it begins anew.
+    /// Whether the operators of its keys are known to be ours. A scan that is begun again has the same
+    /// operators.
     is_checked: bool,
-    /// Found, and from `next` on not yet returned.
+    /// The matches of the last batch; from `next` on, they are not yet returned.
     hits: Vec<Hit>,
     next: usize,
 }
@@ -68,8 +69,8 @@ pub(super) unsafe extern "C-unwind" fn ambeginscan(
     keys: i32,
     order_bys: i32,
 ) -> pg_sys::IndexScanDesc {
-    // SAFETY: Postgres passes the open index and keeps it open as long as the scan. What we keep is dropped with its
-    // memory: by amendscan, or after an error with the memory of the query.
+    // SAFETY: Postgres passes the open index and keeps it open as long as the scan. What we keep is dropped
+    // with its memory: by amendscan, or after an error with the memory of the query.
     unsafe {
         let scan = pg_sys::RelationGetIndexScan(index, keys, order_bys);
         let pages = Pages::of(index);
@@ -108,8 +109,9 @@ fn scan_memory() -> pg_sys::MemoryContext {
     }
 }
 
+/// Zeroed memory in a memory context.
 fn allocate(memory: pg_sys::MemoryContext, bytes: usize) -> *mut c_void {
-    // SAFETY: memory that was made for this.
+    // SAFETY: the context is alive.
     unsafe { pg_sys::MemoryContextAllocZero(memory, bytes) }
 }
 
@@ -121,7 +123,8 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
     order_bys: pg_sys::ScanKey,
     order_by_count: i32,
 ) {
-    // SAFETY: Postgres passes the scan, and as many keys as it was begun with, or none to keep the old ones.
+    // SAFETY: Postgres passes the scan, and the number of keys that it was begun with, or none to keep the
+    // old keys.
     unsafe {
         let descriptor = &mut *scan;
         if !keys.is_null() && key_count > 0 {
@@ -146,8 +149,10 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
     }
 }
 
+/// The keys of a scan.
+///
 /// # Safety
-/// There must be so many keys.
+/// There must be `count` keys.
 unsafe fn slice<'a>(keys: pg_sys::ScanKey, count: i32) -> &'a [pg_sys::ScanKeyData] {
     if count == 0 {
         return &[];
@@ -156,12 +161,12 @@ unsafe fn slice<'a>(keys: pg_sys::ScanKey, count: i32) -> &'a [pg_sys::ScanKeyDa
     unsafe { std::slice::from_raw_parts(keys, count as usize) }
 }
 
-/// What the keys ask, if anything can answer it.
+/// The query that the keys ask, or None if no row can match.
 ///
 /// # Safety
 /// Arguments must be of the types that the operator class says.
 unsafe fn query(keys: &[pg_sys::ScanKeyData], centers: &[Option<u64>]) -> Option<Query> {
-    // What is NULL is equally far from all.
+    // All rows are equally far from NULL.
     let nearest_to = centers.iter().flatten().copied().collect();
     let mut query = Query { values: true, nulls: true, nearest_to, ..Query::default() };
     for key in keys {
@@ -180,13 +185,13 @@ unsafe fn query(keys: &[pg_sys::ScanKeyData], centers: &[Option<u64>]) -> Option
     Some(query)
 }
 
-/// What a distance is asked from.
+/// The fingerprint from which a distance is asked.
 fn center(order_by: &pg_sys::ScanKeyData) -> Option<u64> {
     let is_null = order_by.sk_flags as u32 & pg_sys::SK_ISNULL != 0;
     (!is_null).then(|| order_by.sk_argument.value() as u64)
 }
 
-/// All that a key allows, if that is anything.
+/// The ball that a key asks for, or None if the ball is empty.
 ///
 /// # Safety
 /// The argument must be of the type that the operator class says.
@@ -224,15 +229,16 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
     }
 }
 
-/// Tells the executor the distances. They are exact, and rows come in the order of all of them: the executor must not
-/// sort anything, for it takes rows whose first distances are NULL for equal, whatever the second ones are.
+/// Tells the executor the distances. They are exact, and rows come in the order of all of them: the executor
+/// must not sort anything, for it takes rows whose first distances are NULL for equal, whatever the second
+/// ones are.
 ///
 /// # Safety
-/// The scan must be one that [`ambeginscan`] has begun, with so many distances.
+/// The scan must be one that [`ambeginscan`] has begun, with one distance for each center.
 unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, hit: Hit, centers: &[Option<u64>]) {
     for (index, &center) in centers.iter().enumerate() {
         let distance = center.zip(hit.fingerprint).map(|(a, b)| (a ^ b).count_ones());
-        // SAFETY: there are as many values as distances were asked for.
+        // SAFETY: the scan has a value and a flag for each distance.
         unsafe {
             *scan.xs_orderbyvals.add(index) = pg_sys::Datum::from(distance.unwrap_or(0) as i32);
             *scan.xs_orderbynulls.add(index) = distance.is_none();
@@ -277,6 +283,6 @@ pub(super) unsafe extern "C-unwind" fn amgetbitmap(
 
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
-    // SAFETY: Postgres passes the scan, and does not look at what we kept of it any more.
+    // SAFETY: Postgres passes the scan, and does not look at our state of it any more.
     unsafe { pg_sys::MemoryContextDelete(state(scan).memory) };
 }

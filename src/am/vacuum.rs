@@ -13,7 +13,7 @@ pub(super) unsafe extern "C-unwind" fn ambulkdelete(
     is_dead: pg_sys::IndexBulkDeleteCallback,
     state: *mut std::ffi::c_void,
 ) -> *mut pg_sys::IndexBulkDeleteResult {
-    // SAFETY: Postgres passes the open index, and which rows are dead.
+    // SAFETY: Postgres passes the open index, and a callback that says which rows are dead.
     unsafe {
         let pages = Pages::for_vacuum(&*info);
         let result = result(stats);
@@ -22,7 +22,8 @@ pub(super) unsafe extern "C-unwind" fn ambulkdelete(
             is_dead.is_some_and(|is_dead| pg_sys::ffi::pg_guard_ffi_boundary(|| is_dead(&raw mut tid, state)))
         };
         let index = Index::new(&pages);
-        // CREATE INDEX CONCURRENTLY reports progress, unlike VACUUM: it wants to hear of each row, and removes none.
+        // CREATE INDEX CONCURRENTLY, which reports progress unlike VACUUM, wants to hear of each row and
+        // removes none.
         let (remaining, removed) = if (*info).report_progress {
             (index.rows(&mut |row| _ = is_dead(row)), 0)
         } else {
@@ -62,7 +63,7 @@ pub(super) unsafe extern "C-unwind" fn amvacuumcleanup(
     }
 }
 
-/// What has been found so far: made by the first call.
+/// The counts so far: made by the first call.
 unsafe fn result(stats: *mut pg_sys::IndexBulkDeleteResult) -> *mut pg_sys::IndexBulkDeleteResult {
     if !stats.is_null() {
         return stats;

@@ -1,7 +1,7 @@
 //! Whether an operator class is one that the access method can serve.
 //!
-//! The index computes distances by itself, so only the operators whose functions are ours mean the same to it
-//! as to a sequential scan.
+//! The index computes distances by itself. So only operators whose functions are ours mean the same to the
+//! index as to a sequential scan.
 
 use crate::pg::catalog::ours;
 use crate::pg::catalog::strategy::{DISTANCE, EQUAL, WITHIN_BALL};
@@ -57,8 +57,8 @@ pub(super) unsafe extern "C-unwind" fn amvalidate(class: Oid) -> bool {
     faults.is_empty()
 }
 
-/// Raises an error if an index has an operator class that we cannot serve: its values and operands would be read as
-/// what they are not.
+/// Raises an error if an index has an operator class that we cannot serve. Its values and operands would be
+/// taken for values of another type.
 ///
 /// # Safety
 /// The index must be open.
@@ -73,7 +73,8 @@ pub(super) unsafe fn check_class(index: pg_sys::Relation) {
     }
 }
 
-/// Raises an error if a key has an operator that we cannot serve, as one that was added to our family later.
+/// Raises an error if a key has an operator that we cannot serve, such as one that was added to our family
+/// later.
 pub(super) fn check_operator(key: &pg_sys::ScanKeyData) {
     let strategy = key.sk_strategy as i16;
     if key.sk_func.fn_oid != pg_sys::InvalidOid && fault_of_function(strategy, key.sk_func.fn_oid).is_some() {
@@ -81,7 +82,7 @@ pub(super) fn check_operator(key: &pg_sys::ScanKeyData) {
     }
 }
 
-/// What is wrong with the function of an operator. If nothing is, then its arguments have the right types.
+/// What is wrong with the function of an operator. If nothing is wrong, its arguments have the right types.
 fn fault_of_function(strategy: i16, function: Oid) -> Option<&'static str> {
     match strategy {
         WITHIN_BALL if !ours::is_within_ball(function) => Some("it is not <@ of bigint and hamming_ball"),

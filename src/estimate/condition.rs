@@ -1,5 +1,5 @@
-//! Conditions on a distance, as the planner's estimators and indexes meet them: `hamming_within(a, b, radius)`, and
-//! `fingerprint <@ ball`, which is searched by an index.
+//! Conditions on a distance, as the planner's estimators and indexes meet them:
+//! `hamming_within(a, b, radius)`, and `fingerprint <@ ball`, which is searched by an index.
 
 use crate::ball::HammingBall;
 use crate::pg::catalog::names::Names;
@@ -18,9 +18,9 @@ pub(crate) struct Within {
 }
 
 impl Within {
-    /// The arguments of the `hamming_within` that is the same as `fingerprint <@ ball`: None if the two are not of
-    /// these types, since operators of other types may have our estimators, or if the ball is neither a constant
-    /// nor a call of `hamming_ball`.
+    /// The arguments of the `hamming_within` that is the same as `fingerprint <@ ball`: None if the two are
+    /// not of these types, since operators of other types may have our estimators, or if the ball is neither
+    /// a constant nor a call of `hamming_ball`.
     pub(crate) unsafe fn ball(fingerprint: *mut Node, ball: *mut Node) -> Option<Self> {
         // SAFETY: two expressions; the datum is a ball by its type.
         unsafe {

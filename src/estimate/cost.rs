@@ -1,7 +1,8 @@
-//! What a search of an index costs, as far as that is the same for GiST and for the access method `hamming`.
+//! The cost of searching an index: the part that is the same for GiST and for the access method `hamming`.
 //!
-//! Postgres's general estimate takes the share of rows that are found for the share of pages that are read. That is
-//! wrong for distances. So our estimates begin with the pages, and take only the rows from the general one.
+//! Postgres's general estimate takes the share of rows that are found for the share of pages that are read.
+//! That is wrong for distances. So our estimates begin with the pages, and take only the rows from the
+//! general one.
 
 use pgrx::pg_sys;
 
@@ -11,8 +12,8 @@ const OPERATORS_PER_PAGE: f64 = 50.0;
 /// The work that a search has done at some moment.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Work {
-    /// Pages that it has read, each as often as it was read. Inner pages are few, and are taken to be in memory, as
-    /// Postgres does for its own indexes.
+    /// Pages that it has read, each as often as it was read. Inner pages are few, and are taken to be in
+    /// memory, as Postgres does for its own indexes.
     pub(crate) pages: f64,
     /// What it has computed, in operators that take the same time.
     pub(crate) operators: f64,
@@ -53,10 +54,10 @@ impl<'a> Search<'a> {
         !self.path.indexorderbys.is_null()
     }
 
-    /// Rows that have to be found until LIMIT is reached, with those that fail conditions of which the index knows
-    /// nothing: one row, where that cannot be told. The planner expects each share of the rows to cost the same
-    /// share of the time, but the first rows of an ordered search cost most. So the estimate says that this cost
-    /// comes before the first row.
+    /// Rows that have to be found until LIMIT is reached, with those that fail conditions of which the index
+    /// knows nothing: one row, where that cannot be told. The planner expects each share of the rows to cost
+    /// the same share of the time, but the first rows of an ordered search cost most. So the estimate says
+    /// that this cost comes before the first row.
     pub(crate) fn wanted(&self) -> f64 {
         // SAFETY: the planner's own; it has listed the relations of the query before it looks for paths.
         unsafe {
@@ -69,8 +70,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The answer to the planner, from the work until the first row is found and all work. Both are done for each
-    /// element of an array that is searched for.
+    /// The answer to the planner, from the work until the first row is found and all work. Both are done for
+    /// each element of an array that is searched for.
     pub(crate) fn estimate(&self, first: Work, all: Work) -> Estimate {
         let arrays = self.general.num_sa_scans;
         // SAFETY: settings, and lists of conditions of the path.

@@ -1,7 +1,7 @@
-//! What the planner is told of a search by distance: how many rows it finds, and what it costs.
+//! Estimates for the planner: how many rows a search by distance finds, and how much it costs.
 //!
-//! `planner/` answers for conditions, `am/` and `gist/` for searches of their indexes. What their answers share is
-//! here, and imports none of the three.
+//! `planner/` answers for conditions, `am/` and `gist/` for searches of their indexes. What their answers
+//! share is here, and imports none of the three.
 
 pub(crate) mod condition;
 pub(crate) mod cost;

@@ -1,8 +1,8 @@
 //! How many rows are within a radius: the share of a table's rows that pass `hamming_within(a, b, radius)`.
 //!
-//! The volume of a ball among all 64-bit values says "none" for every radius that is used. But fingerprints come in
-//! clusters. So the estimate is the share that the column's statistics show, and never less than the rows that have
-//! one value on average.
+//! The volume of a ball among all 64-bit values says "none" for every radius that is used. But fingerprints
+//! come in clusters. So the estimate is the share that the column's statistics show, and never less than the
+//! rows that have one value on average.
 
 use super::condition::{TYPICAL_RADIUS, Within};
 use super::statistics::ColumnStatistics;
@@ -14,7 +14,8 @@ use pgrx::pg_sys;
 /// ranges.
 pub(crate) const UNKNOWN: f64 = 0.005;
 
-/// The share of rows, or of pairs of rows, for which the condition holds: from 0 to 1, or the planner raises an error.
+/// The share of rows, or of pairs of rows, for which the condition holds: from 0 to 1, or the planner raises
+/// an error.
 pub(crate) unsafe fn selectivity(root: *mut pg_sys::PlannerInfo, condition: &Within, relation: i32) -> f64 {
     // SAFETY: promised by the caller.
     let share = unsafe { share(root, condition, relation) };

@@ -78,7 +78,7 @@ impl ColumnStatistics {
             return Vec::new();
         }
         let mut slot = pg_sys::AttStatsSlot::default();
-        // SAFETY: a row of pg_statistic; what was found is copied before it is released.
+        // SAFETY: a row of pg_statistic; the values are copied before the row is released.
         unsafe {
             if !pg_sys::get_attstatsslot(
                 &raw mut slot,

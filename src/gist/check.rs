@@ -1,5 +1,5 @@
-//! Whether our functions serve what they were made for: somebody's operator class may name them for another type,
-//! whose values would be read as what they are not.
+//! Whether our functions serve the type that they were made for. Somebody's operator class may name them for
+//! another type, whose values would then be taken for fingerprints or balls.
 
 use crate::pg::call::Call;
 use crate::pg::catalog::ours::{is_ball, is_gist_key};
@@ -19,7 +19,7 @@ pub(super) enum Procedure {
     Fetch = 9,
 }
 
-/// What an index column may be of.
+/// The type that an indexed column may have.
 #[derive(Clone, Copy)]
 pub(super) enum Indexed {
     Fingerprint,
@@ -39,8 +39,8 @@ impl Indexed {
 
 /// Raises an error if an index column with this function is of another type, or if the operand is.
 ///
-/// Each condition of a search, and each statement that writes, has a record of its own for the function that it
-/// calls. What is checked once is noted there.
+/// Each condition of a search, and each statement that writes, has a record of its own for the function that
+/// it calls. A check is noted in that record, and not done again.
 pub(super) fn check(
     call: Call,
     entry: &pg_sys::GISTENTRY,
@@ -48,8 +48,8 @@ pub(super) fn check(
     indexed: Indexed,
     is_operand_right: impl FnOnce() -> bool,
 ) {
-    // SAFETY: GiST calls with such a record, and says which index an entry is of, if it is of one. Nobody else writes
-    // to the record, and nobody follows or frees the pointer.
+    // SAFETY: GiST calls with such a record, and an entry of an index names the index. Nobody else writes to
+    // the record, and nobody follows or frees the pointer.
     unsafe {
         let function = &mut *(*call.info()).flinfo;
         let Some(index) = entry.rel.as_ref().filter(|_| function.fn_extra.is_null()) else { return };
@@ -72,7 +72,7 @@ unsafe fn serves(
     procedure: Procedure,
     indexed: Indexed,
 ) -> bool {
-    // SAFETY: promised by the caller; each column has so many support functions.
+    // SAFETY: promised by the caller; each column has `functions` support functions.
     unsafe {
         let functions = usize::from((*index.rd_indam).amsupport);
         (0..(*index.rd_index).indnkeyatts as usize)

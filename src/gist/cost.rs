@@ -1,8 +1,8 @@
 //! What a search of a GiST index costs, if a key column has our operator class.
 //!
-//! GiST's own estimate knows nothing of distances, nor of the order of columns: it takes the share of rows that are
-//! found for the share of pages that are read. So it would win at every radius, and for every query that leaves the
-//! first column out.
+//! GiST's own estimate knows nothing of distances, nor of the order of columns. It takes the share of rows
+//! that are found for the share of pages that are read. By that estimate GiST would win at every radius, and
+//! for every query that leaves the first column out.
 
 use crate::estimate::condition::{is_fingerprint, radius_of_condition};
 use crate::estimate::cost::{Estimate, Search, Work, cost_function};
@@ -12,12 +12,13 @@ use crate::pg::nodes::{cast, elements};
 use hamming_index::cost::{IndexedColumn, boxes_read, radius_of};
 use pgrx::pg_sys::{self, Node, NodeTag};
 
-/// Operators in the time that it takes to look at an entry: with one, a search that prunes nothing takes half as long
-/// as a sequential scan in the planner's eyes, when both are in memory, and so it was measured.
+/// Operators in the time that it takes to look at an entry. With 1, the planner expects a search that prunes
+/// nothing to take half as long as a sequential scan, both in memory; and so it was measured.
 const OPERATORS_PER_ENTRY: f64 = 1.0;
 
-/// The same in ordered searches, which keep the entries in a queue. Where nothing is near it was measured to be some
-/// thirty: a million rows take as long as to scan and sort the table. Where something is, most pages are not even read.
+/// The same in ordered searches, which keep the entries in a queue. Where no row is near, some 30 were
+/// measured: a million rows take as long as to scan and sort the table. Where rows are near, most pages are
+/// not even read.
 const OPERATORS_PER_QUEUED: f64 = 5.0;
 
 /// Operators in the time that it takes to find the next one in the queue, when it has a million.
@@ -46,7 +47,7 @@ fn estimate(search: &Search) -> Estimate {
     let entries = (search.index.tuples / pages).max(2.0);
     let levels = pages.log(entries).ceil();
     let work = |read: f64, per_entry| Work { pages: read, operators: (read + levels) * entries * per_entry };
-    // As many pages as its rows fill, if they are not scattered.
+    // At least the pages that the found rows fill, if these lie together.
     let read = boxes_read(pages, &columns).max(search.general.numIndexPages);
     if !search.is_ordered() {
         return search.estimate(Work::default(), work(read, OPERATORS_PER_ENTRY));
@@ -104,7 +105,7 @@ unsafe fn conditions(path: &pg_sys::IndexPath, column: usize) -> *mut pg_sys::Li
 /// The expressions of conditions.
 ///
 /// # Safety
-/// The conditions must be a list of such.
+/// The list must be one of conditions.
 unsafe fn clauses(conditions: *mut pg_sys::List) -> impl Iterator<Item = *mut Node> {
     // SAFETY: promised by the caller.
     let conditions = unsafe { elements(conditions) };
@@ -129,8 +130,8 @@ unsafe fn smallest_radius(root: *mut pg_sys::PlannerInfo, conditions: *mut pg_sy
     }
 }
 
-/// What is asked of a column that is not one of fingerprints, and has so many values in the table. Each element of an
-/// array is searched for by itself.
+/// What is asked of a column that is not one of fingerprints. `values` is the number of its values in the
+/// table. Each element of an array is searched for by itself.
 ///
 /// # Safety
 /// The search must be one of the query, and the conditions on this column.
@@ -144,7 +145,8 @@ unsafe fn other(search: &Search, conditions: *mut pg_sys::List, values: f64) -> 
         if clauses(conditions).any(is_array) {
             share /= search.general.num_sa_scans;
         }
-        // If it is this column that decides which rows are in a partial index, the others' values are not there.
+        // If this column decides which rows are in a partial index, the index has only the values that it
+        // admits.
         let of_index = (index.tuples / (*table).tuples.max(1.0)).min(1.0);
         let is_divided = !index.indpred.is_null()
             && of_index > 0.0

@@ -35,8 +35,9 @@ pg_function!(
     fn gist_hamming_key_out(call) {
         // SAFETY: declared with one gist_hamming_key.
         let bounds: Bounds = unsafe { call.value(0) };
+        let text = format!("{:064b},{:064b}\0", bounds.all, bounds.any);
         // SAFETY: pstrdup copies the string, which ends with a zero byte, into the memory of the call.
-        unsafe { pg_sys::pstrdup(format!("{:064b},{:064b}\0", bounds.all, bounds.any).as_ptr().cast()) }.into()
+        unsafe { pg_sys::pstrdup(text.as_ptr().cast()) }.into()
     }
 );
 

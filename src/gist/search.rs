@@ -22,8 +22,8 @@ fn is_row(call: Call) -> bool {
     }
 }
 
-/// The type of the operand that a column is compared with. An exclusion constraint does not tell it; there it is the
-/// type of the column.
+/// The type of the operand that a column is compared with. An exclusion constraint does not tell it; there it
+/// is the type of the column.
 fn operand_type(call: Call) -> pg_sys::Oid {
     pg_sys::Oid::from(call.integer(3) as u32)
 }

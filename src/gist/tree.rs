@@ -8,8 +8,8 @@ use pgrx::pg_sys;
 
 /// The keys of a vector of entries, from `first` on.
 fn keys(call: Call, first: usize) -> Vec<Bounds> {
-    // SAFETY: GiST passes a vector of entries, each with a key of the storage type; n counts those that may
-    // be looked at.
+    // SAFETY: GiST passes a vector of entries, each with a key of the storage type; n counts the entries that
+    // may be looked at.
     unsafe {
         let vector = &*call.pointer::<pg_sys::GistEntryVector>(0);
         let entries = vector.vector.as_slice(vector.n as usize);
@@ -17,6 +17,7 @@ fn keys(call: Call, first: usize) -> Vec<Bounds> {
     }
 }
 
+/// The box around all keys.
 fn around(keys: impl IntoIterator<Item = Bounds>) -> Bounds {
     // GiST asks for nothing where there is no entry.
     keys.into_iter().reduce(Bounds::union).unwrap_or(Bounds { all: u64::MAX, any: 0 })
@@ -82,6 +83,7 @@ pg_function!(
     }
 );
 
+/// A list of offsets in the memory of the current call.
 fn allocate_offsets(offsets: &[pg_sys::OffsetNumber]) -> *mut pg_sys::OffsetNumber {
     // SAFETY: palloc returns as much memory as asked for, or raises an error; the source is as long.
     unsafe {

@@ -44,7 +44,7 @@ impl Call {
 
     /// An argument, counted from 0; the function must be declared with that many.
     pub(crate) fn datum(self, index: usize) -> pg_sys::Datum {
-        // SAFETY: the call has as many arguments as its declaration, each of which has been filled in.
+        // SAFETY: the call has the arguments of its declaration, each of which has been filled in.
         unsafe { (*self.0).args.as_slice(index + 1)[index].value }
     }
 
@@ -85,7 +85,8 @@ impl Call {
     /// # Safety
     /// The function must be declared with an argument there of type text, which is not NULL.
     pub(crate) unsafe fn text<'a>(self, index: usize) -> &'a [u8] {
-        // SAFETY: promised by the caller; the value, or its copy that is not compressed, lives as long as the call.
+        // SAFETY: promised by the caller; the value, or its copy that is not compressed, lives as long as the
+        // call.
         unsafe { <&[u8]>::from_datum(self.datum(index), false) }.unwrap_or_default()
     }
 

@@ -23,8 +23,8 @@ pub(crate) unsafe fn vacuum_delay_point() {
     };
 }
 
-/// Raises an error if the page may lack a row that the snapshot still sees: Postgres's TestForOldSnapshot. Up to 16,
-/// `old_snapshot_threshold` allowed to remove such rows early.
+/// Raises an error if the page may lack a row that the snapshot still sees: Postgres's TestForOldSnapshot. Up
+/// to 16, `old_snapshot_threshold` allowed to remove such rows early.
 ///
 /// # Safety
 /// The relation must be open, the page one of it and locked, and the snapshot one or null.
@@ -54,7 +54,8 @@ pub(crate) unsafe fn check_snapshot_age(
 #[cfg(not(any(feature = "pg14", feature = "pg15", feature = "pg16")))]
 pub(crate) unsafe fn check_snapshot_age(_: pg_sys::Snapshot, _: pg_sys::Relation, _: *const Page) {}
 
-/// The subtransaction in which the relation first got a new file. Since 16, a file's number is a "file locator".
+/// The subtransaction in which the relation first got a new file. Since 16, a file's number is a "file
+/// locator".
 pub(crate) fn new_file_transaction(relation: &pg_sys::RelationData) -> pg_sys::SubTransactionId {
     #[cfg(any(feature = "pg14", feature = "pg15"))]
     return relation.rd_firstRelfilenodeSubid;
@@ -76,8 +77,8 @@ pub(crate) unsafe fn is_declared_not_null(
     unsafe { pg_sys::bms_is_member(column.into(), relation.notnullattnums) }
 }
 
-/// Whether no row of a relation of the query may have NULL in the column. Up to 16, the catalog knows. The children
-/// of a table that is not partitioned may have NULLs where the table itself may not.
+/// Whether no row of a relation of the query may have NULL in the column. Up to 16, the catalog knows. The
+/// children of a table that is not partitioned may have NULLs where the table itself may not.
 ///
 /// # Safety
 /// The relation must be one of the query.
@@ -100,8 +101,8 @@ pub(crate) unsafe fn is_declared_not_null(
     }
 }
 
-/// Looks functions and operators up in `pg_catalog` alone, until the settings are restored. Up to 16, Postgres's own
-/// maintenance commands did not do so either.
+/// Looks functions and operators up in `pg_catalog` alone, until the settings are restored. Up to 16,
+/// Postgres's own maintenance commands did not do so either.
 ///
 /// # Safety
 /// There must be a level of settings that will be ended.
@@ -113,8 +114,8 @@ pub(crate) unsafe fn restrict_search_path() {
     };
 }
 
-/// Counts a scan for `pg_stat_user_indexes`. Since 15, statistics are kept from the first use of a relation on. Since
-/// 16, fields have other names. Since 18, EXPLAIN shows the number of searches.
+/// Counts a scan for `pg_stat_user_indexes`. Since 15, statistics are kept from the first use of a relation
+/// on. Since 16, fields have other names. Since 18, EXPLAIN shows the number of searches.
 ///
 /// # Safety
 /// The scan must have begun, and its index be open.
@@ -151,8 +152,10 @@ pub(crate) fn integer_option(name: &'static CStr, offset: usize) -> pg_sys::relo
     }
 }
 
-/// Makes the planner ask a function what a scan of the index costs. Since 16, the field says what arguments it has.
+/// Makes the planner ask a function what a scan of the index costs. Since 16, the field says what arguments
+/// it has.
 pub(crate) fn set_cost_function(index: &mut pg_sys::IndexOptInfo, estimate: pg_sys::amcostestimate_function) {
-    // SAFETY: a pointer to a function in both types; the planner calls it with these arguments in all versions.
+    // SAFETY: a pointer to a function in both types; the planner calls it with these arguments in all
+    // versions.
     index.amcostestimate = unsafe { std::mem::transmute_copy(&estimate) };
 }

@@ -85,7 +85,8 @@ pub(crate) unsafe fn copy(node: *mut Node) -> *mut Node {
 
 /// A node with nothing in it but its tag.
 pub(crate) unsafe fn make<'a, T>(tag: pg_sys::NodeTag) -> &'a mut T {
-    // SAFETY: zeroed memory is how Postgres makes nodes; the callers promise that the tag is that of the struct.
+    // SAFETY: zeroed memory is how Postgres makes nodes; the callers promise that the tag is that of the
+    // struct.
     unsafe {
         let node: *mut Node = pg_sys::palloc0(size_of::<T>()).cast();
         (*node).type_ = tag;

@@ -18,7 +18,8 @@ pub(crate) struct FingerprintColumn {
 
 impl FingerprintColumn {
     pub(crate) fn of(table: pg_sys::Oid, column: &CStr) -> Result<Self, SqlError> {
-        // SAFETY: looks names and types up; what is not NULL is a string in the memory of the current call.
+        // SAFETY: looks names and types up; each name that is not NULL is a string in the memory of the
+        // current call.
         unsafe {
             let name = pg_sys::get_rel_name(table);
             if name.is_null() {
@@ -39,7 +40,8 @@ impl FingerprintColumn {
         }
     }
 
-    /// Calls `take` with the values that are not NULL, some at a time: with all, or with so many of them at random.
+    /// Calls `take` with batches of the values that are not NULL: with all of them, or with `at_random` of
+    /// them, chosen at random.
     pub(crate) fn read(&self, at_random: Option<i32>, take: &mut dyn FnMut(&[i64])) {
         let (column, table) = (self.column.as_bytes(), self.table.as_bytes());
         // The cast holds even if somebody has given the column another type meanwhile.
@@ -51,8 +53,9 @@ impl FingerprintColumn {
         }
         query.push(0);
         let mut values = Vec::with_capacity(BATCH as usize);
-        // SAFETY: SPI is connected, and disconnected also by an error, which frees all of this. The query ends with a zero
-        // and has one column of type bigint, without NULLs. To read only is to see what the calling query sees.
+        // SAFETY: SPI is connected, and disconnected also by an error, which frees all of this. The query
+        // ends with a zero and has one column of type bigint, without NULLs. Reading only, it sees the same
+        // rows as the calling query.
         Spi::connect(|_| unsafe {
             let plan = pg_sys::SPI_prepare(query.as_ptr().cast(), 0, std::ptr::null_mut());
             let cursor =

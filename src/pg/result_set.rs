@@ -12,11 +12,11 @@ pub(crate) struct ResultSet {
 
 impl ResultSet {
     /// # Safety
-    /// The information must be that of the call in progress, of a function declared to return a set of records with OUT
-    /// parameters.
+    /// The information must be that of the call in progress, of a function declared to return a set of
+    /// records with OUT parameters.
     pub(crate) unsafe fn of(call: pg_sys::FunctionCallInfo) -> Result<Self, SqlError> {
-        // SAFETY: the call's result information is of this type where the caller can take a set. What is made here
-        // lives as long as the query, which is why it is made in that memory.
+        // SAFETY: the call's result information is of this type where the caller can take a set. What is made
+        // here lives as long as the query, which is why it is made in that memory.
         unsafe {
             let result = (*call).resultinfo.cast::<pg_sys::ReturnSetInfo>();
             let takes_set = !result.is_null() && pgrx::is_a(result.cast(), pg_sys::NodeTag::T_ReturnSetInfo);
@@ -48,7 +48,7 @@ impl ResultSet {
     pub(crate) fn put<const N: usize>(&mut self, values: [Option<pg_sys::Datum>; N]) {
         let mut nulls = values.map(|value| value.is_none());
         let mut values = values.map(|value| value.unwrap_or(pg_sys::Datum::null()));
-        // SAFETY: made by `of`; the function that calls this puts as many values as its rows have columns, of their types.
+        // SAFETY: made by `of`; the caller's rows have N columns of the types of these values.
         unsafe {
             pg_sys::tuplestore_putvalues(self.store, self.columns, values.as_mut_ptr(), nulls.as_mut_ptr());
         }

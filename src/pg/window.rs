@@ -54,14 +54,14 @@ impl Partition {
         unsafe { WinGetPartitionRowCount(self.window) }
     }
 
-    /// The place of the current row, from 0.
+    /// The number of the current row, from 0.
     pub(crate) fn current_row(&self) -> i64 {
         // SAFETY: as above.
         unsafe { WinGetCurrentPosition(self.window) }
     }
 
-    /// Calls `take` with each row's place and the argument there, of a type that is passed by value, if it is not NULL. What
-    /// was needed to evaluate it is freed after each row.
+    /// Calls `take` with the number of each row, from 0, and the row's argument, unless that is NULL. The
+    /// argument's type must be passed by value. The memory in which it was evaluated is freed after each row.
     pub(crate) fn each(&self, argument: i32, rows: i32, mut take: impl FnMut(i32, pg_sys::Datum)) {
         let mut scratch = PgMemoryContexts::new("simhash_pg argument of a window function");
         for row in 0..rows {
@@ -96,10 +96,11 @@ impl Partition {
         (!is_null).then_some(value)
     }
 
-    /// What is kept for this partition, made when it is first asked for, and dropped when the partition is done.
+    /// The state that is kept for this partition: made when it is first asked for, dropped when the partition
+    /// is done.
     pub(crate) fn state<T>(&mut self, make: impl FnOnce(&Self) -> T) -> &mut T {
-        // SAFETY: memory of that size, zero at first, that is freed with the partition. The pointer in it is either null or
-        // the one that is written here; a window function has one type of state.
+        // SAFETY: memory of that size, zero at first, that is freed with the partition. The pointer in it is
+        // either null or the one that is written here; a window function has one type of state.
         unsafe {
             let place = WinGetPartitionLocalMemory(self.window, size_of::<*mut T>());
             if (*place).is_null() {

@@ -5,8 +5,8 @@ use crate::pg::catalog::names::Names;
 use crate::pg::nodes::{cast, constant, copy, elements, function, integer};
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
 
-/// The B-tree families of integers, floating-point numbers and numerics: each distance, similarity and limit is of one
-/// of these types or is cast to one.
+/// The B-tree families of integers, floating-point numbers and numerics: each distance, similarity and limit
+/// is of one of these types or is cast to one.
 const FAMILIES: [Oid; 3] = [pg_sys::INTEGER_BTREE_FAM_OID, FLOAT_FAMILY, Oid::from_u32(1988)];
 /// Types of limits that a distance or a similarity is compared with.
 const FLOAT_TYPES: [Oid; 2] = [pg_sys::FLOAT4OID, pg_sys::FLOAT8OID];
@@ -38,8 +38,8 @@ fn exchanged(strategy: i32) -> i32 {
     pg_sys::BTMaxStrategyNumber as i32 + 1 - strategy
 }
 
-/// A distance that has to be less than a limit, at most it, or equal to it; or a similarity, whose limit means the
-/// same for the distance.
+/// A distance that has to be less than a limit, at most it, or equal to it; or a similarity, whose limit
+/// means the same for the distance.
 pub(super) struct Comparison {
     measured: Measured,
     sign: Sign,
@@ -119,8 +119,8 @@ impl Comparison {
     }
 }
 
-/// The argument of a cast from integer to another type of number; any other expression as it is. A distance is the
-/// same number in each of these types.
+/// The argument of a cast from integer to another type of number; any other expression as it is. A distance
+/// is the same number in each of these types.
 unsafe fn without_cast(node: *mut Node) -> *mut Node {
     let casts = [
         pg_sys::F_INT2_INT4,

@@ -3,8 +3,8 @@
 use crate::pg::nodes::{cast, elements};
 use pgrx::pg_sys::{self, List, Node, NodeTag};
 
-/// Changes each list of conditions of a query, all of which have to hold at this stage: the lists of FROM, WHERE and
-/// JOIN, of row-level security, and of security barrier views.
+/// Changes each list of conditions of a query, all of which have to hold at this stage: the lists of FROM,
+/// WHERE and JOIN, of row-level security, and of security barrier views.
 pub(super) unsafe fn change_conditions(
     query: &pg_sys::Query,
     change: &mut dyn FnMut(*mut List) -> *mut List,

@@ -1,8 +1,9 @@
 //! Gives comparisons of distances back where Postgres leaves out tables by them.
 //!
-//! Partition pruning and constraint exclusion understand `a <~> b <= k`, but not the `hamming_within(a, b, k)` that
-//! it has become. So where a table is partitioned by a distance, or has a CHECK of one, the comparison is put beside
-//! it again. Rewriting leaves a comparison alone that has its `hamming_within` beside it.
+//! Partition pruning and constraint exclusion understand `a <~> b <= k`, but not the
+//! `hamming_within(a, b, k)` that it has become. So where a table is partitioned by a distance, or has a
+//! CHECK of one, the comparison is put beside it again. Rewriting leaves a comparison alone that has its
+//! `hamming_within` beside it.
 
 use super::conditions::change_conditions;
 use super::expressions::{compared, distance, distance_of};
@@ -69,7 +70,8 @@ unsafe fn is_checked_by_distance(table: pg_sys::Oid, is_base: bool, names: &Name
     }
 }
 
-/// Whether an expression in the catalog's spelling, which names functions and operators by number, has a distance.
+/// Whether an expression has a distance. It is in the catalog's spelling, which names functions and operators
+/// by OID.
 fn is_about_distances(expression: &CStr, names: &Names) -> bool {
     let expression = expression.to_string_lossy();
     let has = |field, object: pg_sys::Oid| expression.contains(&format!(":{field} {} ", object.to_u32()));
@@ -102,9 +104,9 @@ struct Bounded<'a> {
     relation: pg_sys::Index,
     /// The distances that it is partitioned by.
     keys: Vec<*mut Node>,
-    /// Whether it has a CHECK of any other distance, or a part of it has a key or a CHECK.
+    /// Whether the relation has a CHECK of another distance, or one of its parts has a key or a CHECK.
     is_checked: bool,
-    /// Conditions that hold anyway.
+    /// Conditions that hold in any case.
     known: *mut List,
     names: &'a Names,
 }
@@ -144,8 +146,8 @@ impl Bounded<'_> {
         }
     }
 
-    /// The comparison that a condition on the relation means, if it has to be added. A volatile condition has none,
-    /// for it would be evaluated twice.
+    /// The comparison that a condition on the relation means, if it has to be added. A volatile condition has
+    /// none, for it would be evaluated twice.
     unsafe fn comparison(&self, condition: *mut Node, beside: *mut List) -> Option<*mut Node> {
         // SAFETY: an expression of the query, and conditions.
         unsafe {

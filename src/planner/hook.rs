@@ -1,5 +1,5 @@
-//! The hook of the planner: at the first relation of each query the conditions are rewritten, and at each relation
-//! its indexes are described anew.
+//! The hook of the planner, called for each relation of a query. It calls the parts that rewrite the query,
+//! and the part that describes the relation's indexes.
 
 use super::conditions::change_conditions;
 use super::exclusion::keep_comparisons;
@@ -9,6 +9,7 @@ use super::rewrite::rewrite_and;
 use crate::pg::catalog::names::Names;
 use pgrx::{pg_guard, pg_sys};
 
+/// The hook that was there before ours, which calls it first.
 static mut NEXT_HOOK: pg_sys::get_relation_info_hook_type = None;
 
 /// Called once, when the library is loaded.
@@ -27,8 +28,8 @@ unsafe extern "C-unwind" fn on_relation(
     is_parent: bool,
     relation: *mut pg_sys::RelOptInfo,
 ) {
-    // SAFETY: the planner passes what it has of the query and of one of its relations; it does nothing else
-    // with either until we return.
+    // SAFETY: the planner passes the query and one of its relations; it does nothing else with either until
+    // we return.
     unsafe {
         if let Some(next) = NEXT_HOOK {
             pg_sys::ffi::pg_guard_ffi_boundary(|| next(root, table, is_parent, relation));

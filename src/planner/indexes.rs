@@ -26,8 +26,8 @@ pub(super) unsafe fn prepare(root: *mut pg_sys::PlannerInfo, relation: &pg_sys::
     }
 }
 
-/// Rewrites the predicate of a partial index, which has to look like the query's conditions. It is copied, for it may
-/// belong to somebody else's hook.
+/// Rewrites the predicate of a partial index, which has to look like the query's conditions. It is copied,
+/// for it may belong to somebody else's hook.
 unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, names: &Names) {
     // SAFETY: a copy of a list of expressions.
     unsafe {
@@ -39,10 +39,10 @@ unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, names: &Names) {
 
 /// Whether a distance from something of the relation decides an order.
 ///
-/// Only then may an index of type hamming be scanned without a condition on its column. If it always might, a query
-/// that needs no column at all, such as `count(*)` with the predicate of a partial index as its condition, would get
-/// an index-only scan, and the index cannot do that: see `src/am/scan.rs`. A query that sorts by the distance of a
-/// column needs the column.
+/// Only then may an index of type hamming be scanned without a condition on its column. If it always might, a
+/// query that needs no column at all, such as `count(*)` with the predicate of a partial index as its
+/// condition, would get an index-only scan, and the index cannot do that: see `src/am/scan.rs`. A query that
+/// sorts by the distance of a column needs the column.
 unsafe fn is_sorted_by_distance(
     root: *mut pg_sys::PlannerInfo,
     relation: &pg_sys::RelOptInfo,
@@ -90,11 +90,11 @@ unsafe fn mentions(root: &pg_sys::PlannerInfo, node: *mut Node, relation: pg_sys
     }
 }
 
-/// The expression that a column of a partitioned table, or of a UNION ALL, is in the relation, if the relation is a
-/// part of it.
+/// The expression that a column of a partitioned table, or of a UNION ALL, is in the relation, if the
+/// relation is a part of it.
 ///
-/// Postgres's own `adjust_appendrel_attrs` does not serve here: since PostgreSQL 16 it raises an error if the column
-/// may be NULL by an outer join and is no column in the part.
+/// Postgres's own `adjust_appendrel_attrs` does not serve here: since PostgreSQL 16 it raises an error if the
+/// column may be NULL by an outer join and is no column in the part.
 unsafe fn in_part(
     root: &pg_sys::PlannerInfo,
     column: &pg_sys::Var,

@@ -1,9 +1,9 @@
 //! Sorts by falling similarity as by rising distance, which indexes can.
 //!
-//! `hamming_similarity(a, b) DESC` and `a <~> b` are one order with the same ties, except for NULLs: DESC puts them
-//! first, and an index returns them last. So the key is replaced where NULLS LAST is written, where there are no
-//! NULLs, and where all are NULL. The query then looks as if the parser had read `ORDER BY a <~> b`. The planner
-//! reads the list of sort keys after our hook.
+//! `hamming_similarity(a, b) DESC` and `a <~> b` are one order with the same ties, except for NULLs: DESC
+//! puts them first, and an index returns them last. So the key is replaced where NULLS LAST is written, where
+//! there are no NULLs, and where all are NULL. The query then looks as if the parser had read
+//! `ORDER BY a <~> b`. The planner reads the list of sort keys after our hook.
 
 use super::expressions::{FLOAT_FAMILY, distance, similarity_of};
 use crate::pg::catalog::names::Names;
@@ -116,8 +116,8 @@ unsafe fn is_never_null(root: &pg_sys::PlannerInfo, relation: &pg_sys::RelOptInf
     }
 }
 
-/// What is true of every row of a query: these conditions hold, and an outer join makes no column of these relations
-/// NULL.
+/// What is true of every row of a query: these conditions hold, and an outer join makes no column of these
+/// relations NULL.
 #[derive(Default)]
 struct Facts {
     conditions: *mut pg_sys::List,

@@ -1,6 +1,7 @@
 //! `hamming_radius_le` and its relatives: the radius that a limit of a distance or of a similarity means.
 //!
-//! The planner calls them for constants, and puts calls of them into the query for limits that it does not know yet.
+//! The planner calls them for constants, and puts calls of them into the query for limits that it does not
+//! know yet.
 
 use crate::pg::call::pg_function;
 use hamming::{radius_below, radius_of_similarity};

@@ -1,9 +1,10 @@
 //! Turns conditions on distances and similarities into `hamming_within`.
 //!
-//! `a <~> b <= k` and its relatives become `hamming_within(a, b, k)`. So does `hamming_similarity(a, b) >= x`, with the
-//! largest distance that is similar enough. With `=`, the comparison itself stays beside it. The result is the same for
-//! NULLs. A radius of 0 is equality of the fingerprints, which hash joins and B-trees serve. Rewriting twice changes
-//! nothing more, so it is done for every relation of a query without keeping a record.
+//! `a <~> b <= k` and its relatives become `hamming_within(a, b, k)`. So does
+//! `hamming_similarity(a, b) >= x`, with the largest distance that is similar enough. With `=`, the
+//! comparison itself stays beside it. The result is the same for NULLs. A radius of 0 is equality of the
+//! fingerprints, which hash joins and B-trees serve. Rewriting twice changes nothing more, so it is done for
+//! every relation of a query without keeping a record.
 
 use super::comparison::Comparison;
 use super::expressions::Rewritten;

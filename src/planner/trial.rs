@@ -1,9 +1,10 @@
-//! Finds the radius of conditions that compute with a distance, such as `1 - hamming(a, b) / 64.0 >= 0.9`, or that
-//! ask for one of several, such as `hamming(a, b) IN (1, 2)`.
+//! Finds the radius of conditions that compute with a distance, such as `1 - hamming(a, b) / 64.0 >= 0.9`, or
+//! that ask for one of several, such as `hamming(a, b) IN (1, 2)`.
 //!
-//! A distance has 65 values. Where all else in a condition is constant, each value is tried: the largest for which
-//! the condition holds is the radius. The condition itself is evaluated, so nothing is lost to rounding. A condition
-//! that may raise an error is not tried, for the query might never meet the distance that raises it.
+//! A distance has 65 values. Where all else in a condition is constant, each value is tried: the largest for
+//! which the condition holds is the radius. The condition itself is evaluated, so nothing is lost to
+//! rounding. A condition that may raise an error is not tried, for the query might never meet the distance
+//! that raises it.
 
 use super::expressions::{Measured, Rewritten, within};
 use super::radius::float_of_numeric;
@@ -12,7 +13,7 @@ use crate::pg::nodes::{cast, constant, copy, double, elements, integer};
 use hamming::BITS;
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
 
-/// Operators within operators that are tried: more than anybody writes.
+/// The deepest nesting of operators that is tried: more than anybody writes.
 const MAX_DEPTH: u32 = 8;
 
 /// The absolute values that constants in arithmetic may have, beside 0: small enough that nothing overflows.
@@ -121,8 +122,8 @@ unsafe fn cannot_fail(function: Oid, args: &[*mut Node]) -> bool {
     }
 }
 
-/// Whether a constant is in the range, or is 0 if it may be. An argument that is no constant has the distance in it,
-/// which is small.
+/// Whether a constant is in the range, or is 0 if it may be. An argument that is no constant has the distance
+/// in it, which is small.
 unsafe fn is_modest(node: *mut Node, may_be_zero: bool) -> bool {
     // SAFETY: an expression; numbers are of the type that is asked for.
     unsafe {

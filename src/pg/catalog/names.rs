@@ -34,7 +34,7 @@ impl Names {
     }
 
     /// The names of the extension to which a function with planner support belongs. They are looked up again
-    /// when the extension has been made anew.
+    /// when the extension has been dropped and created.
     pub(crate) fn of(function: Oid) -> Option<Self> {
         let is_one_of = |names: &Self| names.supported().contains(&function);
         if let Some(names) = KNOWN.get().filter(is_one_of) {
@@ -46,8 +46,8 @@ impl Names {
         Some(names)
     }
 
-    /// The functions that give the radius for an inclusive and for an exclusive limit, of a similarity or of a
-    /// distance. The limit is of one of the types above.
+    /// The functions that give the radius for an inclusive and for an exclusive limit, of a similarity or of
+    /// a distance. The limit is of one of the types above.
     pub(crate) fn radius_functions(&self, is_similarity: bool, limit: Oid) -> [Oid; 2] {
         let index = match limit {
             pg_sys::FLOAT8OID => 1,
@@ -117,7 +117,8 @@ fn find_type(namespace: Oid, name: &CStr) -> Option<Oid> {
 
 fn find(cache: pg_sys::SysCacheIdentifier::Type, oid_column: u32, keys: [pg_sys::Datum; 4]) -> Option<Oid> {
     let [a, b, c, d] = keys;
-    // SAFETY: the keys have the types that this cache is searched by, and its rows have their OID in the column.
+    // SAFETY: the keys have the types that this cache is searched by, and its rows have their OID in the
+    // column.
     let oid = unsafe { pg_sys::GetSysCacheOid(cache as i32, oid_column as i16, a, b, c, d) };
     (oid != pg_sys::InvalidOid).then_some(oid)
 }

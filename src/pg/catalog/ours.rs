@@ -1,7 +1,7 @@
 //! Whether a function or a type that somebody names is really ours.
 //!
-//! Anybody who may declare an operator, an operator class or a support function can name our functions in it, with
-//! other types than we expect.
+//! Anybody who may declare an operator, an operator class or a support function can name our functions in it,
+//! with other types than we expect.
 
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use std::ffi::CStr;

@@ -1,5 +1,5 @@
-//! The numbers (strategies) of the operators in `hamming_ops` and `gist_hamming_ops`, the operator classes for
-//! bigint. `sql/am.sql` and `sql/gist.sql` give an operator the same number.
+//! The numbers (strategies) of the operators in `hamming_ops` and `gist_hamming_ops`, the operator classes
+//! for bigint. `sql/am.sql` and `sql/gist.sql` give an operator the same number.
 
 /// `bigint <@ hamming_ball`.
 pub(crate) const WITHIN_BALL: i16 = 1;

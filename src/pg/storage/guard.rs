@@ -1,6 +1,7 @@
 //! Guards of pages: each holds the pin and the lock of one page, and gives both up when it is dropped.
 //!
-//! If an error is on its way, the guard leaves both to the end of the transaction, as Postgres's own code does.
+//! If an error is on its way, the guard leaves both to the end of the transaction, as Postgres's own code
+//! does.
 
 use hamming_index::page::{Block, Page};
 use hamming_index::store::Numbered;

@@ -1,4 +1,5 @@
-//! The pages of an index in Postgres's buffers: the store that the algorithms of `crates/hamming_index` work on.
+//! The pages of an index in Postgres's buffers: the store that the algorithms of `crates/hamming_index` work
+//! on.
 
 use super::guard::{Exclusive, Held, Shared};
 use super::wal;
@@ -57,7 +58,7 @@ impl Pages {
         }
     }
 
-    /// What an unlogged index is reset to after a crash.
+    /// The pages to which an unlogged index is reset after a crash.
     ///
     /// # Safety
     /// As for [`Pages::of`].
@@ -101,7 +102,8 @@ impl Pages {
         unsafe { pg_sys::RecordFreeIndexPage(self.index, block) };
     }
 
-    /// Pages are read for a scan with this snapshot from now on: an error if the snapshot is too old for a page.
+    /// Pages are read for a scan with this snapshot from now on: an error if the snapshot is too old for a
+    /// page.
     ///
     /// # Safety
     /// The snapshot must last as long as pages are read.
@@ -122,8 +124,7 @@ impl Pages {
         lock: u32,
         strategy: pg_sys::BufferAccessStrategy,
     ) -> pg_sys::Buffer {
-        // Neither happens where pages lead to one another as they ought to. In the first case we would wait for
-        // ourselves.
+        // Neither happens in a sound index. In the first case we would wait for ourselves.
         if self.held.contains(block) {
             self.corrupted(block, "two pages lead to it");
         } else if !self.has_page(block) {
@@ -172,8 +173,8 @@ impl Pages {
         }
     }
 
-    /// A page after the last one. Whoever adds it has it locked before anybody else can see it, so nobody waits
-    /// for a page while others wait to extend the index.
+    /// A page after the last one. Whoever adds it has it locked before anybody else can see it, so nobody
+    /// waits for a page while others wait to extend the index.
     fn extend(&self) -> Exclusive<'_> {
         let (lock, mode) = (pg_sys::ExclusiveLock as i32, pg_sys::ReadBufferMode::RBM_ZERO_AND_LOCK);
         // SAFETY: the index is open; in this mode the new page is pinned and locked for us alone.

@@ -1,15 +1,15 @@
 //! Changes of pages that survive a crash together or not at all.
 //!
 //! Records are those of Postgres's generic WAL, which every server can replay without having this library
-//! loaded. Postgres's own functions for it copy each page and compare it byte by byte with the copy. That takes
-//! 2 µs for a page, and an insert changes four pages, so it would be most of the time of an insert. We know what
-//! we change, and write the same record by hand: for each page a list of offset, length, bytes, or its whole
-//! image.
+//! loaded. Postgres's own functions for it copy each page and compare it byte by byte with the copy. That
+//! takes 2 µs for a page, and an insert changes four pages, so it would be most of the time of an insert. We
+//! know what we change, and write the same record by hand: for each page a list of offset, length, bytes, or
+//! its whole image.
 //!
 //! A record holds all pages of a change and is written while all of them are locked. A page cannot reach the
 //! disk before its record has (its LSN says so). The first record about a page after a checkpoint holds its
-//! image, from which a half-written page is restored. So replay arrives at all of a change or, if the record was
-//! not written, at nothing of it: a torn change is not possible.
+//! image, from which a half-written page is restored. So replay arrives at all of a change or, if the record
+//! was not written, at nothing of it: a torn change is not possible.
 
 use super::guard::Exclusive;
 use crate::pg::compat::new_file_transaction;
