@@ -1,8 +1,9 @@
 //! What the catalog says of our functions, operators and types.
+//!
+//! - [`names`]: their numbers (OIDs)
+//! - [`ours`]: whether an object that somebody names is really ours
+//! - [`strategy`]: the numbers that operators have in our operator classes
 
-/// Their numbers (OIDs).
 pub(crate) mod names;
-/// Whether an object that somebody names is really ours.
 pub(crate) mod ours;
-/// The numbers that operators have in our operator classes.
 pub(crate) mod strategy;

@@ -1,8 +1,11 @@
-//! What an index keeps, in Postgres's hands: its pages, the log, and the temporary files of a build.
+//! The parts of an index that Postgres keeps: its pages, its log, and the temporary files of a build.
 //!
-//! `crates/hamming_index` says what is on a page and asks for pages through its trait `Store`. A page goes
-//! from [`pages`], which finds it, through [`guard`], which holds its pin and lock, to [`wal`], which changes
-//! it and logs the change.
+//! `crates/hamming_index` says what is on a page, and asks for pages through its trait `Store`.
+//!
+//! - [`pages`]: finds pages, and is that store
+//! - [`guard`]: holds the pin and the lock of a page
+//! - [`wal`]: changes pages, and logs the change
+//! - [`runs`]: sorted keys in temporary files
 
 mod guard;
 pub(crate) mod pages;
