@@ -6,14 +6,14 @@ const COMPARISONS: u32 = 1 << 14;
 /// What an algorithm calls while it works.
 ///
 /// The promise, which every algorithm of these crates keeps: it is called at least every few milliseconds,
-/// whatever the data, and mostly more often. Only what goes at the speed of memory is not interrupted, such
-/// as clearing a table or asking whether a text is ASCII: 100 MB take some 10 ms. It may unwind to stop the
-/// work; what was under way is dropped.
+/// whatever the data, and mostly more often. Only loops at the speed of memory are not interrupted, such as
+/// clearing a table or asking whether a text is ASCII: 100 MB take some 10 ms. It may unwind to stop the
+/// work, whose result so far is then dropped.
 pub trait Heartbeat {
-    /// Time has passed.
+    /// Work goes on.
     fn beat(&mut self);
 
-    /// Time has passed, and this share of a pass is done. Passes are counted from 1.
+    /// Work goes on, and this share of a pass is done, from 0 to 1. Passes are counted from 1.
     fn progress(&mut self, _pass: u32, _share: f64) {
         self.beat();
     }

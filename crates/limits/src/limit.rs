@@ -15,23 +15,23 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// The limit of a parameter, by the name that users know it by.
+    /// The limit of the parameter that users know by this name.
     pub const fn new(name: &'static str, min: i64, max: i64) -> Self {
         Self { name, min, max }
     }
 
-    /// The largest value.
+    /// The largest value that the parameter may have.
     pub const fn max(self) -> i64 {
         self.max
     }
 
-    /// The value in the type that is wanted, if the parameter may have it.
+    /// Converts the value to the type that is wanted, if the parameter may have it.
     pub fn of<T: TryFrom<i64>>(self, value: impl Copy + Display + TryInto<i64>) -> Result<T, Problem> {
         let within = value.try_into().ok().filter(|value| (self.min..=self.max).contains(value));
         within.and_then(|value| value.try_into().ok()).ok_or_else(|| self.problem(value))
     }
 
-    /// What is wrong with a value that the parameter may not have.
+    /// The problem of a value that the parameter may not have.
     pub fn problem(self, value: impl Display) -> Problem {
         Problem::out_of_range(self.name, value, self.min, self.max)
     }

@@ -19,7 +19,7 @@ pub fn reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
     vector.try_reserve_exact(more).map_err(|_| OutOfMemory(more.saturating_mul(size_of::<T>())))
 }
 
-/// A vector of the elements, of which there are `count`.
+/// Collects the elements, whose number is `count`.
 pub fn collect<T>(elements: impl Iterator<Item = T>, count: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut vector = Vec::new();
     reserve(&mut vector, count)?;

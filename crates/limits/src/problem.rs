@@ -6,18 +6,18 @@ use std::fmt::{self, Display};
 /// Characters of a user's own text that a message repeats.
 const QUOTED: usize = 64;
 
-/// What sort of problem it is; the extension gives each an SQLSTATE.
+/// The sort of a problem; the extension gives each an SQLSTATE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A parameter has a value that it may not have.
     InvalidValue,
-    /// A text is not written as it must be to be read.
+    /// A text does not have the form in which it can be read.
     InvalidText,
     /// A number lies outside of what 64 bits can hold.
     InvalidNumber,
     /// The input, or the result, is larger than the algorithm allows.
     TooLarge,
-    /// There is no memory.
+    /// The memory that the work takes cannot be had.
     OutOfMemory,
 }
 
@@ -27,13 +27,13 @@ pub enum Kind {
 /// the detail and the hint are sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What sort of problem it is.
+    /// The sort of problem, which decides the SQLSTATE.
     pub kind: Kind,
-    /// What is wrong, with the values.
+    /// What is wrong, with the actual values.
     pub message: String,
-    /// What else helps to understand it.
+    /// A sentence that helps to understand the message, such as the valid values.
     pub detail: Option<String>,
-    /// What to do about it.
+    /// A sentence that tells the user what to do.
     pub hint: Option<String>,
 }
 
@@ -50,7 +50,7 @@ impl Problem {
             .with_detail(format!("Valid values are {min} to {max}."))
     }
 
-    /// A parameter has a value that is not among those with a name.
+    /// A parameter's value is a name, and is not among the names that it may have.
     pub fn unknown(name: &str, value: &str, hint: impl Into<String>) -> Self {
         let message = format!("unknown {name} \"{}\"", Self::quote(value));
         Self::new(Kind::InvalidValue, message).with_hint(hint)
@@ -66,7 +66,8 @@ impl Problem {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// A text of the user's as a message may repeat it: cut, if it is long.
+    /// A text of the user's in the form in which a message repeats it: its first 64 characters, and dots if
+    /// it is longer.
     pub fn quote(text: &str) -> String {
         match text.char_indices().nth(QUOTED) {
             Some((end, _)) => format!("{}...", &text[..end]),
