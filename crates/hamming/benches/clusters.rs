@@ -1,5 +1,5 @@
-//! What clusters and pairs of rows cost that lie more closely than fingerprints of texts do: seconds of the
-//! processor's time, which other work on the machine does not change.
+//! The cost of clusters and near pairs for rows that lie more closely than fingerprints of texts do. It is
+//! given in seconds of processor time, which other work on the machine does not change.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
 
@@ -10,7 +10,7 @@ use std::fs;
 
 const ROWS: u64 = 300_000;
 
-/// Pairs are counted where they are at most so many.
+/// The largest radius at which pairs are counted; beyond it they are too many.
 const MAX_RADIUS_OF_PAIRS: u32 = 3;
 
 /// A permutation of all 64-bit numbers, as scattered as can be.
@@ -33,12 +33,12 @@ fn usual() -> Vec<u64> {
     (1..=rows).map(|row| if row % 2 == 0 { scatter(row) } else { member(row) }).collect()
 }
 
-/// Dense ones among scattered ones.
+/// Dense values among scattered ones.
 fn mixed() -> Vec<u64> {
     (1..=ROWS).flat_map(|row| [row << 20, scatter(row)]).collect()
 }
 
-/// Members of ten clusters whose bits differ in up to four places from the cluster's own.
+/// Members of ten clusters, each up to four bits away from the center of its cluster.
 fn crowds() -> Vec<u64> {
     let flips = |row: u64| (0..4).fold(0, |flips, flip| flips ^ 1u64 << (scatter(row << 8 | flip) % 64));
     (1..=ROWS).map(|row| scatter(row % 10) ^ flips(row)).collect()

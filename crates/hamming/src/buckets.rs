@@ -6,18 +6,19 @@ use std::ops::Range;
 /// Values that are put into buckets between two heartbeats.
 const STRIDE: usize = 1 << 16;
 
-/// Some of the 64 bits: at most 31, in as few runs as can be.
+/// A choice of at most 31 of the 64 bits, kept as runs of neighbouring bits.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bits {
     pub(crate) mask: u64,
-    /// How far the first run is shifted to close up with those before it, and where it is then. Most have no
-    /// other.
+    /// The first run: how far it is shifted down to close the gap below it, and its mask after the shift.
+    /// Most choices have no other run.
     first: (u32, u32),
+    /// The other runs, in the same form.
     others: Vec<(u32, u32)>,
 }
 
 impl Bits {
-    /// Those that are set.
+    /// The bits that are set in the mask.
     pub(crate) fn of_mask(mask: u64) -> Self {
         let (mut runs, mut rest, mut closed_up) = (Vec::new(), mask, 0);
         while rest != 0 {
@@ -32,7 +33,7 @@ impl Bits {
         Self { mask, first: runs.next().unwrap_or_default(), others: runs.collect() }
     }
 
-    /// How many values the bits can have.
+    /// The number of values that the bits can have.
     pub(crate) fn buckets(&self) -> u32 {
         1 << self.mask.count_ones()
     }
@@ -45,45 +46,46 @@ impl Bits {
     }
 }
 
-/// Values with the places that they are known by; without, their own are meant.
+/// Values, each with its place in the input. Without `places` the values are the input itself, and each
+/// stands at its own place.
 #[derive(Clone, Copy)]
 pub(crate) struct Placed<'a> {
     pub(crate) values: &'a [u64],
     pub(crate) places: Option<&'a [u32]>,
 }
 
-/// The values in the order of their buckets, with their places.
+/// The values in the order of their buckets, with their places in the input.
 #[derive(Default)]
 pub(crate) struct Buckets {
     pub(crate) values: Vec<u64>,
     pub(crate) places: Vec<u32>,
-    /// Where each bucket begins; the last ends where a further one would begin.
+    /// The index at which each bucket begins, and behind these the index at which the last one ends.
     starts: Vec<u32>,
-    /// How many rows the fullest bucket has.
+    /// The number of rows in the fullest bucket.
     pub(crate) largest: usize,
 }
 
 impl Buckets {
-    /// Where the rows of a bucket are.
+    /// The indexes of a bucket's rows in `values` and `places`.
     pub(crate) fn range(&self, bucket: u32) -> Range<usize> {
         let bucket = bucket as usize;
         self.starts[bucket] as usize..self.starts[bucket + 1] as usize
     }
 
-    /// Some of the rows.
+    /// The rows at these indexes, with their places in the input.
     pub(crate) fn rows(&self, range: Range<usize>) -> Placed<'_> {
         Placed { values: &self.values[range.clone()], places: Some(&self.places[range]) }
     }
 
-    /// Takes these rows in place of those that it has. Those of a bucket stay in their order.
+    /// Replaces the rows by these. The rows of one bucket keep their order.
     pub(crate) fn fill(
         &mut self,
         rows: Placed<'_>,
         bits: &Bits,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<(), OutOfMemory> {
-        // Counts are kept two places on, so that what counts becomes where a bucket begins, then where it
-        // ends.
+        // The rows of bucket b are counted at b + 2. When the counts are summed up, b + 1 says where bucket
+        // b begins. It advances while the bucket is filled, until it says where bucket b + 1 begins.
         self.starts.clear();
         reserve(&mut self.starts, bits.buckets() as usize + 2)?;
         self.starts.resize(bits.buckets() as usize + 2, 0);
@@ -97,7 +99,7 @@ impl Buckets {
         for bucket in 2..self.starts.len() {
             self.starts[bucket] += self.starts[bucket - 1];
         }
-        // What was there is overwritten.
+        // The rows of an earlier call are overwritten, so only the difference is reserved.
         let more = rows.values.len().saturating_sub(self.values.len());
         reserve(&mut self.values, more)?;
         reserve(&mut self.places, more)?;

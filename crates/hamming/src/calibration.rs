@@ -1,17 +1,21 @@
-//! What distances mean in a table: how far apart its fingerprints are, and up to which radius what is found
-//! is related.
+//! What distances mean in a table: how far apart its fingerprints are, and up to which radius a search
+//! finds related rows.
 //!
-//! A sample of the fingerprints is compared pair by pair, which shows how far apart rows are that have
-//! nothing to do with each other, for nearly all pairs are such. Some of the sample, the queries, are
-//! compared with all rows of the table, which shows what a search finds. The expected number of unrelated
-//! rows within a radius is the number of rows times the share of unrelated pairs within it.
+//! A sample of the fingerprints is compared pair by pair. Nearly all of its pairs are unrelated, so this
+//! shows how far apart unrelated rows are. Some fingerprints of the sample, the queries, are compared with
+//! all rows of the table, which shows what a search finds. The expected number of unrelated rows within a
+//! radius is the number of rows times the share of unrelated pairs within it.
 //!
-//! That share is counted where there are pairs enough, equal ones apart: their distances have a peak, below
-//! which they become fewer. Where they are too few, or where going down they become more again, which is the
-//! work of related pairs, the share is taken to fall as it did in the last steps before. Distances of
-//! unrelated fingerprints fall off ever faster (log-concave, as in a binomial distribution), and related
-//! pairs are among those that are counted, so as a rule too many unrelated rows are expected rather than too
-//! few.
+//! The share of unrelated pairs is counted at the distances that have enough pairs. Equal pairs apart, the
+//! number of pairs has a peak and falls off below it. The count is trusted down to the distance where pairs
+//! become too few, or more again, which is the work of related pairs. From there down the share is taken to
+//! fall as it did in the last steps before.
+//!
+//! Guarantee: as a rule too many unrelated rows are expected rather than too few. Distances of unrelated
+//! fingerprints fall off ever faster (log-concave, as in a binomial distribution), and related pairs are
+//! among the pairs that are counted. Cost: a comparison for each pair of the sample, and for each row with
+//! each of at most [`MAX_QUERIES`] queries. Memory: 8 bytes for each fingerprint of the sample, and 9 for
+//! each query.
 
 use crate::distance::BITS;
 use crate::kernel::{each_near, for_processors};
@@ -25,38 +29,41 @@ pub const SAMPLE: Limit = Limit::new("sample", 2, 100_000);
 /// Fingerprints of the sample that are compared with all rows.
 pub const MAX_QUERIES: usize = 1000;
 
-/// Within this distance it is counted what queries find. Beyond, where nobody searches, the sample's pairs
-/// tell.
+/// Up to this distance the rows that queries find are counted. Beyond it, where nobody searches, their
+/// number is taken from the sample's pairs.
 const COUNTED: u8 = 20;
 
-/// Fewer pairs than this at a distance, or than a thousandth of all, say nothing about the next one.
+/// The number of pairs that is enough to tell the share of a distance is a thousandth of all pairs, but
+/// lies within this range.
 const ENOUGH_PAIRS: RangeInclusive<u64> = 50..=500;
 
-/// A radius is recommended while the unrelated rows that a search is expected to find are at most this share
-/// of the searches that find anything, or so few.
+/// A radius is recommended while the unrelated rows that a search is expected to find are at most this
+/// share of the searches that find anything.
 const UNRELATED_SHARE: f64 = 0.1;
+/// Expected unrelated rows of a search that do not speak against a radius.
 const UNRELATED_ROWS: f64 = 0.01;
 
-/// Over how many distances it is looked at how fast shares fall.
+/// The number of distances over which the fall of the shares is measured.
 const STEPS: usize = 3;
 
-/// Pairs of the sample, or rows, between two calls of the heartbeat.
+/// Rows between two heartbeats.
 const STRIDE: usize = 1 << 10;
 
+/// All distances, from 0 to 64.
 const DISTANCES: usize = BITS as usize + 1;
 
-/// What is known of a distance.
+/// What is known of one distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Level {
-    /// The distance.
+    /// The distance in bits, 0 to 64.
     pub distance: u32,
-    /// Pairs of the sample that are so far apart.
+    /// Pairs of the sample that are exactly this far apart.
     pub pairs: u64,
-    /// Queries whose nearest other row is so far away.
+    /// Queries whose nearest other row is exactly this far away.
     pub nearest: u64,
-    /// How many other rows a query finds within this distance, on average.
+    /// The number of other rows that a query finds within this distance, on average.
     pub found: f64,
-    /// How many of these are expected to be unrelated, if the sample is large enough to tell.
+    /// The number of these rows that are expected to be unrelated, if the sample is large enough to tell.
     pub unrelated: Option<f64>,
     /// Whether this is the radius to search with.
     pub recommended: bool,
@@ -68,14 +75,16 @@ pub struct Calibration {
     sample: Vec<u64>,
     /// For each query the distance of its nearest row, apart from equal ones.
     nearest: Vec<u8>,
-    /// For each query how many rows are equal to it, itself among them.
+    /// For each query the number of rows that are equal to it, its own among them.
     equal: Vec<u64>,
+    /// Up to [`COUNTED`], the rows at each distance from the queries, all queries together.
     found: [u64; DISTANCES],
+    /// Rows of the table that have been added.
     rows: u64,
 }
 
 impl Calibration {
-    /// Of a random sample of the rows.
+    /// Begins with a random sample of the rows, of which the first [`MAX_QUERIES`] are the queries.
     pub fn new(sample: Vec<u64>) -> Self {
         let queries = sample.len().min(MAX_QUERIES);
         Self {
@@ -87,7 +96,7 @@ impl Calibration {
         }
     }
 
-    /// Takes rows of the table, all of which have to come once, those of the sample among them.
+    /// Takes rows of the table. Each row must come once, the rows of the sample included.
     pub fn add(&mut self, rows: &[u64], heartbeat: &mut dyn Heartbeat) {
         self.rows += rows.len() as u64;
         for rows in rows.chunks(STRIDE) {
@@ -99,20 +108,14 @@ impl Calibration {
         }
     }
 
-    /// What came of it, for each distance from 0 to 64.
+    /// What the rows added so far say of each distance, from 0 to 64.
     pub fn levels(&self, heartbeat: &mut dyn Heartbeat) -> Vec<Level> {
         let pairs = self.pairs(heartbeat);
         let all_pairs: u64 = pairs.iter().sum();
         let unrelated = unrelated(&pairs);
         let queries = self.nearest.len() as f64;
         let others = self.rows.saturating_sub(1) as f64;
-        let mut levels = vec![Level::default(); DISTANCES];
-        for (&nearest, &equal) in self.nearest.iter().zip(&self.equal) {
-            let nearest = if equal > 1 { 0 } else { nearest };
-            if let Some(level) = levels.get_mut(usize::from(nearest)) {
-                level.nearest += 1;
-            }
-        }
+        let mut levels = self.nearest_levels();
         let mut recommended = None;
         let (mut found, mut pairs_within, mut unrelated_within, mut finding) = (0, 0, 0.0, 0);
         for (distance, level) in levels.iter_mut().enumerate() {
@@ -142,7 +145,19 @@ impl Calibration {
         levels
     }
 
-    /// How many pairs of the sample are so far apart, by distance.
+    /// A level for each distance, with the queries whose nearest other row is that far away.
+    fn nearest_levels(&self) -> Vec<Level> {
+        let mut levels = vec![Level::default(); DISTANCES];
+        for (&nearest, &equal) in self.nearest.iter().zip(&self.equal) {
+            let nearest = if equal > 1 { 0 } else { nearest };
+            if let Some(level) = levels.get_mut(usize::from(nearest)) {
+                level.nearest += 1;
+            }
+        }
+        levels
+    }
+
+    /// The number of the sample's pairs at each distance.
     fn pairs(&self, heartbeat: &mut dyn Heartbeat) -> [u64; DISTANCES] {
         let mut pairs = [0; DISTANCES];
         for (index, &a) in self.sample.iter().enumerate() {
@@ -163,19 +178,26 @@ fn count_distances(others: &[u64], value: u64, counts: &mut [u64; DISTANCES]) {
 }
 
 for_processors! {
-    /// Compares a row with all queries. A query looks at what is nearer than its nearest row, or is counted.
-    fn compare(queries: &[u64], row: u64, nearest: &mut [u8], equal: &mut [u64], found: &mut [u64; DISTANCES]) {
+    /// Compares a row with all queries. A query is looked at if the row is near enough to be counted, or
+    /// nearer than the nearest row of some query in its group.
+    fn compare(
+        queries: &[u64],
+        row: u64,
+        nearest: &mut [u8],
+        equal: &mut [u64],
+        found: &mut [u64; DISTANCES],
+    ) {
         const GROUP: usize = 64;
         let groups = queries.chunks(GROUP).zip(nearest.chunks_mut(GROUP)).zip(equal.chunks_mut(GROUP));
         for ((queries, nearest), equal) in groups {
             let farthest = nearest.iter().fold(COUNTED + 1, |farthest, &nearest| farthest.max(nearest));
             let distance = |query: &u64| (query ^ row).count_ones() as u8;
-            each_near(queries, |query| distance(query) < farthest, |query| {
-                let distance = distance(&queries[query]);
+            each_near(queries, |query| distance(query) < farthest, |index| {
+                let distance = distance(&queries[index]);
                 if distance == 0 {
-                    equal[query] += 1;
+                    equal[index] += 1;
                 } else {
-                    nearest[query] = distance.min(nearest[query]);
+                    nearest[index] = distance.min(nearest[index]);
                 }
                 if distance <= COUNTED {
                     found[usize::from(distance)] += 1;
@@ -185,16 +207,17 @@ for_processors! {
     }
 }
 
-/// The share of pairs at each distance that are unrelated, estimated as said above; nothing if there are too
-/// few pairs to tell.
+/// The share of all pairs that are unrelated and at each distance, estimated as the module tells; `None` if
+/// there are too few pairs to tell.
 fn unrelated(pairs: &[u64; DISTANCES]) -> Option<[f64; DISTANCES]> {
     let all = pairs.iter().sum::<u64>();
     let enough = (all / 1000).clamp(*ENOUGH_PAIRS.start(), *ENOUGH_PAIRS.end());
-    // Equal ones may be more than any others, and are related.
+    // Distance 0 may have more pairs than any other, and these are related.
     let peak =
         (1..DISTANCES).max_by_key(|&distance| pairs[distance]).filter(|&peak| pairs[peak] >= enough)?;
     let mut shares = pairs.map(|pairs| pairs as f64 / all as f64);
-    // Counts that chance alone makes larger than the one above are not.
+    // A count that only chance makes larger than the one above stays within three standard deviations of
+    // it.
     let becomes_more = |distance: usize| {
         pairs[distance] as f64 > pairs[distance + 1] as f64 + 3.0 * (pairs[distance] as f64).sqrt()
     };
@@ -293,19 +316,27 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_are_those_of_plain_loops(values in prop::collection::vec((any::<u64>(), 0u32..4), 2..200), few in 0u32..60) {
-            let rows: Vec<u64> = values.iter().map(|&(value, copies)| if copies == 0 { 5 } else { value >> few }).collect();
+        fn counts_are_those_of_plain_loops(
+            values in prop::collection::vec((any::<u64>(), 0u32..4), 2..200),
+            few in 0u32..60,
+        ) {
+            let row = |&(value, copies): &(u64, u32)| if copies == 0 { 5 } else { value >> few };
+            let rows: Vec<u64> = values.iter().map(row).collect();
             let levels = calibrate(&rows, rows.len());
-            let distance = |a: usize, b: usize| (rows[a] ^ rows[b]).count_ones();
+            let distance = &|a: usize, b: usize| (rows[a] ^ rows[b]).count_ones();
             for level in &levels {
-                let pairs = (0..rows.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
-                prop_assert_eq!(level.pairs, pairs.filter(|&(a, b)| distance(a, b) == level.distance).count() as u64);
-                let nearest = |a: usize| (0..rows.len()).filter(|&b| b != a).map(|b| distance(a, b)).min().unwrap();
-                prop_assert_eq!(level.nearest, (0..rows.len()).filter(|&a| nearest(a) == level.distance).count() as u64);
-                let found = |a: usize| (0..rows.len()).filter(|&b| b != a && distance(a, b) <= level.distance).count();
-                let mean = (0..rows.len()).map(found).sum::<usize>() as f64 / rows.len() as f64;
+                let all = || 0..rows.len();
+                let pairs = all().flat_map(|a| (0..a).map(move |b| (a, b)));
+                let pairs = pairs.filter(|&(a, b)| distance(a, b) == level.distance).count();
+                prop_assert_eq!(level.pairs, pairs as u64);
+                let to_others = |a: usize| all().filter(move |&b| b != a).map(move |b| distance(a, b));
+                let nearest = all().filter(|&a| to_others(a).min() == Some(level.distance)).count();
+                prop_assert_eq!(level.nearest, nearest as u64);
+                let found = |a: usize| to_others(a).filter(|&distance| distance <= level.distance).count();
+                let mean = all().map(found).sum::<usize>() as f64 / rows.len() as f64;
                 prop_assert!((level.found - mean).abs() < 1e-9, "{:?} {}", level, mean);
-                prop_assert!(level.unrelated.is_none_or(|unrelated| (0.0..=(rows.len() - 1) as f64).contains(&unrelated)));
+                let possible = 0.0..=(rows.len() - 1) as f64;
+                prop_assert!(level.unrelated.is_none_or(|unrelated| possible.contains(&unrelated)));
             }
         }
     }

@@ -10,11 +10,11 @@
 //!   which chains of such rows lead. Chains have no bound: with a generous radius they join what has nothing
 //!   in common.
 //!
-//! Guarantee: exactly what the definitions say, whatever the data; the result is a function of the values in
-//! their order. Cost: one pass of [`near_pairs`] over the distinct values. Where near pairs are very many,
-//! most are not looked at: what is near a keeper is not compared any more (see [`leaders`]), nor what is
-//! connected already. Memory: some 60 bytes a row, 12 more for each crowd within a crowd, and for leaders 8
-//! bytes for each of at most 2^25 pairs.
+//! Guarantee: exactly the clusters of the definitions, whatever the data; the result is a function of the
+//! values in their order. Cost: one pass of [`near_pairs`] over the distinct values. If near pairs are very
+//! many, most of them are never compared: rows near a keeper are left out (see [`leaders`](mod@leaders)),
+//! and so are rows that are connected already. Memory: some 60 bytes a row, 12 more for each crowd within a
+//! crowd, and for leaders 8 bytes for each of at most 2^25 pairs.
 
 mod leaders;
 
@@ -47,7 +47,7 @@ impl std::str::FromStr for Linkage {
     }
 }
 
-/// For each value the place of its keeper, which is the value's own place if it is one.
+/// For each value the place of its keeper; a keeper has its own place.
 ///
 /// The heartbeat is told which pass over the pairs this is, and the share of it that is done.
 ///
@@ -82,7 +82,7 @@ pub fn keepers(
     Ok(keepers)
 }
 
-/// For each value the place of the first one that is equal.
+/// For each value the place of the first value equal to it.
 fn first_equals(values: &[u64], heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, OutOfMemory> {
     let length = values.len().max(2).ilog2().min(20);
     let highest = Bits::of_mask(u64::MAX << (u64::BITS - length));
@@ -108,6 +108,7 @@ fn first_equals(values: &[u64], heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32
     Ok(firsts)
 }
 
+/// For each value the place of its keeper by the connected linkage; the values are distinct.
 fn connected(values: &[u64], radius: u32, heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, OutOfMemory> {
     let mut forest = Forest { parents: collect(0..values.len() as u32, values.len())? };
     near_pairs(values, radius, heartbeat, &mut forest)?;
@@ -121,8 +122,8 @@ fn connected(values: &[u64], radius: u32, heartbeat: &mut dyn Heartbeat) -> Resu
     Ok(parents)
 }
 
-/// The root of a tree has itself as parent. No parent comes after its child, so that roots are first of their
-/// trees.
+/// Trees of connected rows. A root is its own parent. No parent comes after its child, so a root is the
+/// first row of its tree.
 struct Forest {
     parents: Vec<u32>,
 }
@@ -237,9 +238,14 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
         #[test]
-        fn dense_clusters_are_those_of_the_definition(values in dense(), radius in 0u32..14, met in 0usize..80) {
+        fn dense_clusters_are_those_of_the_definition(
+            values in dense(),
+            radius in 0u32..14,
+            met in 0usize..80,
+        ) {
             for linkage in [Linkage::Leader, Linkage::Connected] {
-                prop_assert_eq!(keepers(&values, radius, linkage, &mut || ()).unwrap(), naive(&values, radius, linkage));
+                let found = keepers(&values, radius, linkage, &mut || ()).unwrap();
+                prop_assert_eq!(found, naive(&values, radius, linkage));
             }
             let mut distinct = values;
             distinct.sort_unstable();
@@ -249,8 +255,8 @@ mod tests {
         }
     }
 
-    /// Where nearly all pairs are near, few of them are looked at: to compare each with each takes 8,000
-    /// comparisons a row, for each block of bits.
+    /// Where nearly all pairs are near, few of them are compared: all pairs would take 8,000 comparisons a
+    /// row, for each block of bits.
     #[test]
     fn dense_values_do_not_take_all_comparisons() {
         let dense = || (1..=1u64 << 14).map(|i| i << 20);
@@ -275,14 +281,19 @@ mod tests {
         #[test]
         fn clusters_are_those_of_the_definition(values in crowded(), radius in 0u32..40) {
             for linkage in [Linkage::Leader, Linkage::Connected] {
-                prop_assert_eq!(keepers(&values, radius, linkage, &mut || ()).unwrap(), naive(&values, radius, linkage));
+                let found = keepers(&values, radius, linkage, &mut || ()).unwrap();
+                prop_assert_eq!(found, naive(&values, radius, linkage));
             }
         }
 
-
         /// However few pairs are kept, the clusters are the same.
         #[test]
-        fn leaders_do_not_depend_on_memory(values in crowded(), radius in 0u32..40, kept in 1usize..200, met in prop_oneof![0usize..20, Just(usize::MAX)]) {
+        fn leaders_do_not_depend_on_memory(
+            values in crowded(),
+            radius in 0u32..40,
+            kept in 1usize..200,
+            met in prop_oneof![0usize..20, Just(usize::MAX)],
+        ) {
             let found = leaders(&values, radius, Limits { kept, met }, &mut || ()).unwrap();
             prop_assert_eq!(found, naive(&values, radius, Linkage::Leader));
         }

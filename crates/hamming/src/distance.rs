@@ -5,7 +5,7 @@ use limits::{Limit, Problem};
 /// Bits of a fingerprint.
 pub const BITS: u32 = 64;
 
-/// The distances that can be searched within.
+/// The radii that a search may have, in bits.
 pub const RADIUS: Limit = Limit::new("radius", 0, BITS as i64);
 
 /// The number of bits in which two fingerprints differ, 0 to 64.

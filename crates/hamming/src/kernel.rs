@@ -5,16 +5,17 @@
 //! processors, by [`for_processors`]; which of them runs is decided at run time. Elsewhere (aarch64) it is
 //! compiled once.
 
-/// Elements looked at together. Hits are rare, so that only groups with a hit are looked at one by one.
+/// Elements that are tested together. Hits are rare, so elements are tested one by one only in a group that
+/// has a hit.
 const GROUP: usize = 64;
 
-/// Calls `found` with the place of each element that is near, in order.
+/// Calls `found` with the index of each element that is near, in order.
 #[inline(always)]
 pub fn each_near<T>(elements: &[T], is_near: impl Fn(&T) -> bool, mut found: impl FnMut(usize)) {
     for (group, elements) in elements.chunks(GROUP).enumerate() {
         if elements.iter().fold(false, |any, element| any | is_near(element)) {
             let near = elements.iter().enumerate().filter(|(_, element)| is_near(element));
-            near.for_each(|(place, _)| found(group * GROUP + place));
+            near.for_each(|(index, _)| found(group * GROUP + index));
         }
     }
 }
@@ -39,21 +40,25 @@ mod tests {
     use proptest::prelude::*;
 
     for_processors! {
-        fn places_near(values: &[u64], query: u64, radius: u32) -> Vec<usize> {
-            let mut places = Vec::new();
-            each_near(values, |value| (value ^ query).count_ones() <= radius, |place| places.push(place));
-            places
+        fn indexes_near(values: &[u64], query: u64, radius: u32) -> Vec<usize> {
+            let mut indexes = Vec::new();
+            each_near(values, |value| (value ^ query).count_ones() <= radius, |index| indexes.push(index));
+            indexes
         }
     }
 
     proptest! {
         #[test]
-        fn finds_what_one_by_one_finds(flips in prop::collection::vec(any::<u64>(), 0..300), query: u64, radius in 0u32..66) {
+        fn finds_what_one_by_one_finds(
+            flips in prop::collection::vec(any::<u64>(), 0..300),
+            query: u64,
+            radius in 0u32..66,
+        ) {
             // Differences with a quarter of the bits set, so that some are near.
             let values: Vec<u64> = flips.windows(2).map(|flips| query ^ flips[0] & flips[1]).collect();
             let expected: Vec<usize> =
-                (0..values.len()).filter(|&place| (values[place] ^ query).count_ones() <= radius).collect();
-            prop_assert_eq!(places_near(&values, query, radius), expected);
+                (0..values.len()).filter(|&index| (values[index] ^ query).count_ones() <= radius).collect();
+            prop_assert_eq!(indexes_near(&values, query, radius), expected);
         }
     }
 }

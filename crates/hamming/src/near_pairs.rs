@@ -3,21 +3,22 @@
 //! Source: multi-index hashing (Norouzi, Punjani and Fleet, 2012) with thresholds that differ from block to
 //! block (Qin and others, "GPH: Similarity Search in Hamming Space", 2018), turned from a search into a join.
 //!
-//! The bits are cut into blocks, and block i is given `t_i` flips so that the sum of all `t_i + 1` is `radius
-//! + 1`. Were two fingerprints to differ in more than `t_i` bits of every block, they would differ in more
-//! than `radius` bits altogether. So each pair within the radius differs in at most `t_i` bits of some block:
-//! the rows are sorted into buckets by that block, and a bucket is compared with itself and with those whose
-//! number is at most `t_i` flips away.
+//! The bits are cut into blocks, and block i is given `t_i` flips so that the sum of all `t_i + 1` is
+//! `radius + 1`. Were two fingerprints to differ in more than `t_i` bits of every block, they would differ
+//! in more than `radius` bits altogether. So each pair within the radius differs in at most `t_i` bits of
+//! some block: the rows are sorted into buckets by that block, and a bucket is compared with itself and
+//! with the buckets whose number is at most `t_i` flips away.
 //!
-//! Bits that are the same in all rows tell nothing, and are in no block. Where two buckets are crowded, for
-//! their rows have nearly all of their differences outside the block, they are joined in the same way by
-//! blocks of the bits that vary there.
+//! Bits that are the same in all rows tell nothing, and are in no block. Rows that differ almost only
+//! outside a block crowd together in a few of its buckets. Two crowded buckets are joined in the same way,
+//! by blocks of the bits in which their rows differ.
 //!
 //! Guarantee: every pair is reported exactly once, at the first block that could find it. Cost: as the plan
-//! estimates, which tries all numbers of blocks; 10 million scattered fingerprints take some 10^9 comparisons
-//! at radius 3 and 10^10 at radius 6, of 5 * 10^13 pairs. It is more where rows lie closely without being
-//! near, so that no block tells them apart, and where pairs are very many. Memory: 12 bytes a row and some 30
-//! MB, and as much again for crowded rows, at most [`MAX_DEPTH`] times.
+//! estimates, which tries all numbers of blocks; 10 million scattered fingerprints take some 10^9
+//! comparisons at radius 3 and 10^10 at radius 6, of 5 * 10^13 pairs. The cost is higher where the result
+//! is very large, and for rows that lie closely without being near, which no block tells apart. Memory: 12
+//! bytes a row and some 30 MB, and the same again for the rows of crowded buckets, at most [`MAX_DEPTH`]
+//! times.
 
 mod compare;
 mod plan;
@@ -34,18 +35,19 @@ const STRIDE: usize = 1 << 20;
 /// Two buckets are crowded if they take more comparisons than this.
 const CROWD: f64 = (1 << 20) as f64;
 
-/// Crowds within crowds.
+/// How deep crowded buckets may lie within crowded buckets.
 const MAX_DEPTH: u32 = 4;
 
-/// Takes near pairs, and says where there is nothing more to be found.
+/// Takes near pairs, and may say of which rows it wants no pairs.
 pub trait Finder {
-    /// Why it may want no more.
+    /// Why the finder ends the search.
     type Stop: From<OutOfMemory>;
 
-    /// Takes the places of two values; an error stops the search.
+    /// Takes the places of two near values; an error ends the search.
     fn found(&mut self, a: u32, b: u32) -> Result<(), Self::Stop>;
 
-    /// Whether a pair of one of these with one of those would be of use. Only asked where rows are many.
+    /// Whether a pair of a row of `these` with a row of `those` would be of use. Only asked before a large
+    /// number of comparisons.
     fn wants(&mut self, _these: &[u32], _those: &[u32]) -> bool {
         true
     }
@@ -62,8 +64,7 @@ impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> Finder for
 /// Finds the places `a < b` of every two values that differ in at most `radius` bits. The pairs come in no
 /// particular order.
 ///
-/// The heartbeat is told the share of the work that is done. The time that the finder takes is the finder's
-/// own to report.
+/// The heartbeat is told the share of the work that is done. It is not called while the finder works.
 ///
 /// # Panics
 /// If there are more than `u32::MAX` values.
@@ -78,8 +79,8 @@ pub fn near_pairs<F: Finder>(
     Join::new(radius, heartbeat, finder).run(&Plan::cheapest(&sides, radius), &sides)
 }
 
-/// The same for pairs of one of the first values, whose place is `a`, with one of the others, whose place is
-/// `b`.
+/// Like [`near_pairs`], for the pairs of a value, whose place is `a`, with one of the others, whose place
+/// among them is `b`.
 ///
 /// # Panics
 /// If there are more than `u32::MAX` values on a side.
@@ -98,7 +99,7 @@ pub fn near_pairs_between<F: Finder>(
     join.run(&Plan::cheapest(&sides, radius), &sides)
 }
 
-/// Cuts rows into sides of squares of [`STRIDE`] comparisons.
+/// Cuts rows into pieces, of which two take at most [`STRIDE`] comparisons.
 fn sides(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let side = STRIDE.isqrt();
     rows.clone().step_by(side).map(move |first| first..rows.end.min(first + side))
@@ -111,9 +112,11 @@ struct Join<'a, F> {
     finder: &'a mut F,
     /// The smaller place of a pair comes first.
     sorted: bool,
-    /// What these find has been reported.
+    /// Blocks whose pairs have been reported.
     earlier: Vec<Block>,
+    /// Crowds that the current rows lie within.
     depth: u32,
+    /// The share of the work that is done, from 0 to 1.
     share: f64,
     hits: Vec<(u32, u32)>,
 }
@@ -132,6 +135,7 @@ impl<'a, F: Finder> Join<'a, F> {
         }
     }
 
+    /// Finds the pairs of the sides, block by block.
     fn run(&mut self, plan: &Plan, sides: &Sides) -> Result<(), F::Stop> {
         let reported = self.earlier.len();
         let (mut left, mut right) = (Buckets::default(), Buckets::default());
@@ -156,7 +160,8 @@ impl<'a, F: Finder> Join<'a, F> {
         Ok(())
     }
 
-    /// All comparisons of a bucket at once if they are at most [`STRIDE`], else one flip after the other.
+    /// Makes all comparisons of a bucket at once if they are at most [`STRIDE`], otherwise one flip after
+    /// the other.
     fn bucket(&mut self, tables: &Tables, bucket: u32, flips: &[u32]) -> Result<(), F::Stop> {
         self.heartbeat.progress(1, self.share);
         let rows = tables.left.range(bucket);
@@ -171,7 +176,8 @@ impl<'a, F: Finder> Join<'a, F> {
         Ok(())
     }
 
-    /// Joins two buckets by other blocks, if that is worth it.
+    /// Joins two buckets by blocks of their own, if they are crowded and if that costs less. Returns
+    /// whether nothing is left to compare.
     fn crowd(&mut self, tables: &Tables, bucket: u32, flip: u32) -> Result<bool, F::Stop> {
         let left = tables.left.rows(tables.left.range(bucket));
         let right = tables.right.rows(tables.right.range(bucket ^ flip));
@@ -193,7 +199,7 @@ impl<'a, F: Finder> Join<'a, F> {
         Ok(true)
     }
 
-    /// Compares two buckets in squares, as far as that is of use.
+    /// Compares two buckets piece by piece, and leaves out pieces of which the finder wants no pairs.
     fn squares(&mut self, tables: &Tables, bucket: u32, flip: &[u32]) -> Result<(), F::Stop> {
         for rows in sides(tables.left.range(bucket)) {
             for others in sides(tables.right.range(bucket ^ flip[0])) {
@@ -208,7 +214,7 @@ impl<'a, F: Finder> Join<'a, F> {
         Ok(())
     }
 
-    /// Compares, and reports what no earlier block has found.
+    /// Makes the comparisons of a part, and reports the pairs that no earlier block has found.
     fn part(&mut self, tables: &Tables, part: &Part) -> Result<(), F::Stop> {
         compare(tables, part, self.radius, &mut self.hits);
         for (i, j) in self.hits.drain(..) {
@@ -273,15 +279,18 @@ pub(crate) mod tests {
         fn finds_each_pair_once(values in fingerprints(), radius in 0u32..70) {
             prop_assert_eq!(found(&values, radius), naive(&values, radius));
         }
-
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// So few values are not worth blocks, so plans are tried here whatever they cost.
+        /// A few values are not worth any blocks, so plans are tried here whatever they cost.
         #[test]
-        fn every_plan_finds_each_pair_once(values in fingerprints(), radius in 0u32..20, blocks in 3u32..=16) {
+        fn every_plan_finds_each_pair_once(
+            values in fingerprints(),
+            radius in 0u32..20,
+            blocks in 3u32..=16,
+        ) {
             let Some(plan) = Plan::of_blocks(blocks, u64::MAX, radius) else { return Ok(()) };
             let pairs_of = |plan: &Plan| {
                 let mut pairs = Vec::new();
@@ -290,10 +299,9 @@ pub(crate) mod tests {
                 pairs.sort_unstable();
                 pairs
             };
-            prop_assume!(plan.blocks.iter().map(|block| block.cost(&Size { rows: 100.0, left: 100.0, pairs: 5000.0 })).sum::<f64>() < 2e7);
+            prop_assume!(plan.cost(&Size { rows: 100.0, left: 100.0, pairs: 5000.0 }) < 2e7);
             prop_assert_eq!(pairs_of(&plan), naive(&values, radius));
         }
-
     }
 
     proptest! {
@@ -301,13 +309,20 @@ pub(crate) mod tests {
 
         /// Dense values at any bits among scattered ones, enough of them to be joined by blocks of their own.
         #[test]
-        fn crowds_are_joined_once(shift in 0u32..50, seed in any::<u64>(), radius in 0u32..7, dense in 1500u64..4000) {
-            let scattered = (0..2000u64).map(|i| (seed | 1).wrapping_mul(i << 32 | i).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        fn crowds_are_joined_once(
+            shift in 0u32..50,
+            seed in any::<u64>(),
+            radius in 0u32..7,
+            dense in 1500u64..4000,
+        ) {
+            let scatter = |i: u64| (seed | 1).wrapping_mul(i << 32 | i).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let scattered = (0..2000u64).map(scatter);
             let values: Vec<u64> = (0..dense).map(|i| i << shift ^ seed).chain(scattered).collect();
             prop_assert_eq!(found(&values, radius), naive(&values, radius));
             let (left, right) = values.split_at(1000);
             let mut pairs = Vec::new();
-            near_pairs_between(left, right, radius, &mut || (), &mut |a, b| push(&mut pairs, a, b + 1000)).unwrap();
+            let mut add = |a, b| push(&mut pairs, a, b + 1000);
+            near_pairs_between(left, right, radius, &mut || (), &mut add).unwrap();
             pairs.sort_unstable();
             let mut expected = naive(&values, radius);
             expected.retain(|&(a, b)| a < 1000 && b >= 1000);
@@ -315,7 +330,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// Comparisons are some per pair that is found, not all with all, and the heartbeat is never far.
+    /// A pair that is found costs some comparisons, not all with all, and the heartbeat is called between
+    /// them.
     #[test]
     fn dense_values_do_not_take_all_comparisons() {
         let dense = || (1..=1u64 << 14).map(|i| i << 20);
@@ -338,7 +354,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// What a search says of its progress.
+    /// The shares that a search reports.
     struct Shares(Vec<f64>);
 
     impl Heartbeat for Shares {
@@ -349,7 +365,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// The values of one bucket, all of them near each other, are too many for one stride.
+    /// One bucket has more values than one stride compares, all of them near each other.
     #[test]
     fn a_crowd_is_compared_in_portions() {
         let values: Vec<u64> = (0..3000).map(|i| i << 40).collect();

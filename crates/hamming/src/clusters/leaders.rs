@@ -1,4 +1,9 @@
-//! The keepers of the leader linkage.
+//! The keepers of the leader linkage: [`super`] defines it, and tells guarantee and cost.
+//!
+//! A pass finds the near pairs and keeps them, then decides the rows in their order. If there are too many
+//! pairs, the first half of the rows is decided by itself. Its keepers then take the later rows near them,
+//! and only the rest is decided in the same way. So hardly any pairs of rows that are not keepers are
+//! compared.
 
 use crate::near_pairs::{near_pairs, near_pairs_between};
 use limits::{Heartbeat, OutOfMemory, collect, reserve, sort};
@@ -6,17 +11,17 @@ use limits::{Heartbeat, OutOfMemory, collect, reserve, sort};
 /// Rows that are decided between two heartbeats.
 const STRIDE: usize = 1 << 14;
 
-/// Pairs by which the middle of all pairs is judged.
+/// Pairs from which the middle of all pairs is estimated.
 const SAMPLE: usize = 1 << 10;
 
-/// Not known, or not there.
+/// In place of a row: none is known, or there is none.
 const NONE: u32 = u32::MAX;
 
-/// Why a pass over pairs ends.
+/// Why a pass over pairs ends early.
 #[derive(Debug)]
 enum Stop {
     OutOfMemory(OutOfMemory),
-    /// There are too many to look at all of them.
+    /// There are too many pairs to look at all of them.
     TooMany,
 }
 
@@ -26,25 +31,27 @@ impl From<OutOfMemory> for Stop {
     }
 }
 
-/// What the search for leaders may take.
+/// Bounds on the memory and the time of a search for keepers.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
-    /// Pairs that are kept at a time.
+    /// Pairs that are kept at a time, at most.
     pub(super) kept: usize,
-    /// Pairs that are met, for each row.
+    /// Pairs that a pass may meet, for each of its rows.
     pub(super) met: usize,
 }
 
 /// 256 MB of pairs; clusters of up to a hundred rows are decided by their pairs at once.
 pub(super) const LIMITS: Limits = Limits { kept: 1 << 25, met: 64 };
 
-/// Finds keepers.
+/// A search for keepers.
 struct Leaders<'a> {
     values: &'a [u64],
     radius: u32,
     limits: Limits,
-    /// A keeper has itself, and a row that is undecided [`NONE`] or the earliest near keeper that is known.
+    /// For each row its keeper; a keeper has itself. An undecided row has the earliest near keeper that is
+    /// known, or [`NONE`].
     keepers: Vec<u32>,
+    /// Rows that are decided, for the progress.
     decided: usize,
     heartbeat: &'a mut dyn Heartbeat,
 }
@@ -63,9 +70,10 @@ pub(super) fn leaders(
 }
 
 impl Leaders<'_> {
-    /// Decides rows, none of which is near a keeper before them: all of them by their near pairs, or if these
-    /// are very many first the former half, and then what is not near its keepers, so that pairs of members
-    /// are hardly looked at.
+    /// Decides rows, none of which is near a keeper before them.
+    ///
+    /// All of them are decided by their near pairs. If there are too many pairs, the first half is decided
+    /// by itself, then the later rows near its keepers, then the rest.
     fn settle(&mut self, mut rows: Vec<u32>) -> Result<(), OutOfMemory> {
         match self.settle_by_pairs(&rows) {
             Ok(()) => {
@@ -88,7 +96,7 @@ impl Leaders<'_> {
         self.settle(later)
     }
 
-    /// Gives the rows that are near one of the keepers the earliest of them.
+    /// Gives each row that is near a keeper the earliest such keeper.
     fn join_keepers(&mut self, keepers: &[u32], rows: &[u32]) -> Result<(), OutOfMemory> {
         let (of_keepers, of_rows) = (self.values_of(keepers)?, self.values_of(rows)?);
         let share = self.decided as f64 / self.values.len() as f64;
@@ -109,16 +117,17 @@ impl Leaders<'_> {
         collect(rows.iter().map(|&row| self.values[row as usize]), rows.len())
     }
 
-    /// Whether a row is a keeper depends on the rows before it, while pairs come in any order. So a pass
-    /// keeps the pairs, and then decides row by row.
+    /// Decides rows by their near pairs, in one or more passes. Whether a row is a keeper depends on the
+    /// rows before it, while pairs come in any order. So a pass keeps the pairs, and then decides row by
+    /// row.
     ///
-    /// If the pairs exceed the limit, it keeps those of the first rows alone. Of a later row it knows the
-    /// earliest near one, which decides it if that is a keeper, or if there is none: nearly all rows, unless
-    /// what is near forms long chains. The next pass looks at the rows that are left, and at the keepers that
-    /// this one has found.
+    /// If there are more pairs than may be kept, it keeps those of the first rows alone. Of a later row it
+    /// knows the earliest near row. The later row is decided if that one is a keeper, or if there is none.
+    /// So nearly all rows are decided, unless near rows form long chains. The next pass looks at the
+    /// undecided rows and at the keepers that this one has found.
     fn settle_by_pairs(&mut self, all: &[u32]) -> Result<(), Stop> {
         let max_met = self.limits.met.saturating_mul(all.len());
-        // The rows of a pass, in order: those that are undecided, and keepers that the last pass has found.
+        // The rows of a pass, in order: undecided rows, and keepers that the last pass has found.
         let mut rows = collect(all.iter().copied(), all.len())?;
         for pass in 1.. {
             let pairs = self.pairs(&rows, pass, max_met)?;
@@ -130,7 +139,7 @@ impl Leaders<'_> {
         Ok(())
     }
 
-    /// The near pairs of undecided rows; what is near a keeper gets the earliest one.
+    /// The near pairs of undecided rows. A row near a known keeper is given the earliest one instead.
     fn pairs(&mut self, rows: &[u32], pass: u32, max_met: usize) -> Result<Pairs, Stop> {
         let of_rows = self.values_of(rows)?;
         let mut pairs = Pairs::new(self.limits.kept, max_met, rows.len())?;
@@ -149,8 +158,8 @@ impl Leaders<'_> {
         Ok(pairs)
     }
 
-    /// Decides row by row, as far as the pairs tell, and leaves the rows of the next pass. How many of them
-    /// are undecided?
+    /// Decides row by row, as far as the pairs tell. Leaves the rows of the next pass, and returns the
+    /// number of undecided rows among them.
     fn decide(&mut self, rows: &mut Vec<u32>, mut pairs: Pairs) -> Result<usize, OutOfMemory> {
         let keepers = &mut self.keepers;
         let mut undecided = 0;
@@ -190,8 +199,8 @@ impl Leaders<'_> {
     }
 }
 
-/// Tells which pass a search for pairs is, and perhaps what share is done, where the search itself does not
-/// know.
+/// Reports the pass that a search for pairs belongs to, and the share that is done where the search itself
+/// does not know it.
 struct Pass<'a> {
     heartbeat: &'a mut dyn Heartbeat,
     pass: u32,
@@ -208,18 +217,19 @@ impl Heartbeat for Pass<'_> {
     }
 }
 
-/// Near pairs of undecided rows: all of the first rows, as many as there is room for, and of each row the
-/// earliest.
+/// Near pairs of undecided rows: all pairs of the first rows, as far as there is room, and for every row
+/// the earliest row near it.
 struct Pairs {
     /// The later row of a pair comes first, so that they sort by it.
     pairs: Vec<(u32, u32)>,
     max_pairs: usize,
-    /// How many more may be met.
+    /// Pairs that may still be met.
     left: usize,
     /// The rows before this one have all their pairs here.
     complete: usize,
+    /// For each row the earliest row near it, or [`NONE`].
     earliest: Vec<u32>,
-    /// Those before have been asked for.
+    /// The pairs before this index have been asked for.
     asked: usize,
 }
 
@@ -255,8 +265,8 @@ impl Pairs {
         self.pairs.retain(|pair| (pair.0 as usize) < self.complete);
     }
 
-    /// The earlier rows, in order, that are near this one. Rows are asked for in order, when pairs have been
-    /// sorted.
+    /// The rows before this one that are near it, in order. Rows must be asked for in order, after the
+    /// pairs have been sorted.
     fn of(&mut self, b: u32) -> impl Iterator<Item = u32> + use<'_> {
         let first = self.asked + self.pairs[self.asked..].iter().take_while(|pair| pair.0 < b).count();
         self.asked = first + self.pairs[first..].iter().take_while(|pair| pair.0 == b).count();

@@ -4,16 +4,17 @@ use crate::buckets::Buckets;
 use crate::kernel::{each_near, for_processors};
 use std::ops::Range;
 
-/// The sides sorted by a block.
+/// Both sides of a join, sorted into the buckets of one block.
 pub(super) struct Tables<'a> {
     pub(super) left: &'a Buckets,
     pub(super) right: &'a Buckets,
-    /// There is one side, so that each pair of rows would be met twice.
+    /// Rows are joined with one another: `right` is `left`, and each pair of rows would be met twice.
     pub(super) is_one: bool,
 }
 
 impl Tables<'_> {
-    /// Whether what differs by this flip is met from the other side.
+    /// Whether the two buckets are compared when it is the turn of the other one, which has the lower
+    /// number.
     pub(super) fn is_mirrored(&self, bucket: u32, flip: u32) -> bool {
         self.is_one && bucket ^ flip < bucket
     }
@@ -25,8 +26,8 @@ impl Tables<'_> {
 }
 
 for_processors! {
-    /// Compares rows of a bucket with the rows of the buckets on the right that differ by one of the flips,
-    /// as far as the part has them; on the diagonal with the rows that follow them.
+    /// Compares the rows of a part. Where a bucket is compared with itself, each row is compared with the
+    /// rows behind it.
     pub(super) fn compare(tables: &Tables, part: &Part, radius: u32, hits: &mut Vec<(u32, u32)>) {
         for &flip in part.flips {
             if tables.is_mirrored(part.bucket, flip) {
@@ -43,18 +44,20 @@ for_processors! {
                 each_near(
                     others,
                     |other| (other ^ value).count_ones() <= radius,
-                    |place| hits.push((row as u32, (begin + place) as u32)),
+                    |index| hits.push((row as u32, (begin + index) as u32)),
                 );
             }
         }
     }
 }
 
-/// Comparisons that are made at once: of these rows of a bucket with rows, among the others, of buckets that
-/// are some flips away.
+/// Comparisons that are made at one go: of rows of a left bucket with rows of the right buckets whose
+/// numbers differ from its own by one of the flips.
 pub(super) struct Part<'a> {
     pub(super) bucket: u32,
+    /// Indexes of the rows on the left.
     pub(super) rows: Range<usize>,
     pub(super) flips: &'a [u32],
+    /// Indexes on the right; rows outside of them are left out.
     pub(super) others: Range<usize>,
 }

@@ -2,22 +2,22 @@
 
 use crate::buckets::{Bits, Placed};
 
-/// Wider blocks would have too many buckets: 2^22 of them take 16 MB.
+/// The bits of the widest block, whose 2^22 buckets take 16 MB.
 const MAX_BLOCK_BITS: u32 = 22;
 
-/// What a bucket costs when it is looked up, and what a row costs when it is sorted, in comparisons of
-/// fingerprints.
+/// The cost of looking up a bucket, and of sorting a row into its bucket, in comparisons of fingerprints.
 const BUCKET_COST: f64 = 8.0;
 const SORT_COST: f64 = 60.0;
 
-/// What is joined: these with those, or these with one another.
+/// The rows to be joined: those on the left with those on the right, or with one another if there is no
+/// right side.
 pub(super) struct Sides<'a> {
     pub(super) left: Placed<'a>,
     pub(super) right: Option<Placed<'a>>,
 }
 
 impl Sides<'_> {
-    /// The bits that are not the same everywhere.
+    /// The bits in which the rows are not all alike.
     pub(super) fn varying(&self) -> u64 {
         let all = || self.left.values.iter().chain(self.right.iter().flat_map(|right| right.values));
         let first = all().next().copied().unwrap_or(0);
@@ -33,7 +33,7 @@ impl Sides<'_> {
     }
 }
 
-/// How much there is to be joined.
+/// The size of a join: rows on both sides, rows on the left, and pairs of rows.
 pub(super) struct Size {
     pub(super) rows: f64,
     pub(super) left: f64,
@@ -53,12 +53,12 @@ impl Block {
         (difference & self.bits.mask).count_ones() <= self.threshold
     }
 
-    /// What the numbers of two buckets that are compared may differ by.
+    /// The differences between the numbers of two buckets that are compared.
     pub(super) fn flips(&self) -> Vec<u32> {
         (0..self.bits.buckets()).filter(|flip| flip.count_ones() <= self.threshold).collect()
     }
 
-    /// What it costs to find the pairs of scattered rows by this block.
+    /// The cost of finding the pairs of scattered rows by this block, in comparisons.
     pub(super) fn cost(&self, size: &Size) -> f64 {
         let length = self.bits.mask.count_ones();
         let flips: f64 = (0..=self.threshold).map(|flips| choose(length, flips)).sum();
@@ -70,13 +70,14 @@ impl Block {
     }
 }
 
-/// Which blocks find all pairs.
+/// Blocks that find all pairs together.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) blocks: Vec<Block>,
 }
 
 impl Plan {
+    /// The plan of the least estimated cost for these rows.
     pub(super) fn cheapest(sides: &Sides, radius: u32) -> Self {
         Self::of_size(&sides.size(), sides.varying(), radius)
     }
@@ -94,13 +95,16 @@ impl Plan {
         self.blocks.iter().map(|block| block.cost(size)).sum()
     }
 
-    /// Everything is compared with everything.
+    /// One bucket for all rows: each is compared with every other.
     pub(super) fn one_bucket() -> Self {
         Self { blocks: vec![Block { bits: Bits::of_mask(0), threshold: 0 }] }
     }
 
-    /// Blocks of the bits that vary, as equal as can be, the wider ones first, which are also the first to
-    /// get another flip. Nothing if the radius leaves no bit of a block that has to agree.
+    /// Cuts the varying bits into `count` blocks of nearly equal width. The first blocks are the wider
+    /// ones, and the first to be given one flip more. With a radius below `count`, the first `radius + 1`
+    /// blocks are enough.
+    ///
+    /// `None` if a block would be given a flip for each of its bits, and so tell no rows apart.
     pub(super) fn of_blocks(count: u32, varying: u64, radius: u32) -> Option<Self> {
         let wanted = radius.checked_add(1)?;
         let used = count.min(wanted);
@@ -121,13 +125,13 @@ impl Plan {
     }
 }
 
-/// So many of the bits that are set, from the lowest on.
+/// The `count` lowest bits that are set in the mask.
 fn lowest(mask: u64, count: u32) -> u64 {
     let above = (0..count).fold(mask, |rest, _| rest & rest.wrapping_sub(1));
     mask & !above
 }
 
-/// The binomial coefficient.
+/// The number of ways to choose k of n.
 fn choose(n: u32, k: u32) -> f64 {
     (0..k).map(|i| f64::from(n - i) / f64::from(i + 1)).product()
 }
@@ -138,9 +142,12 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What makes it exact: a difference of at most `radius` bits is found by a block.
+        /// Why plans are exact: each difference of at most `radius` bits is found by some block.
         #[test]
-        fn some_block_finds_what_is_near(bits in prop::collection::btree_set(0u32..64, 0..64), blocks in 3u32..=32) {
+        fn some_block_finds_what_is_near(
+            bits in prop::collection::btree_set(0u32..64, 0..64),
+            blocks in 3u32..=32,
+        ) {
             let difference = bits.iter().fold(0u64, |difference, bit| difference | 1 << bit);
             if let Some(plan) = Plan::of_blocks(blocks, u64::MAX, bits.len() as u32) {
                 prop_assert!(plan.blocks.iter().any(|block| block.finds(difference)));
