@@ -3,18 +3,20 @@
 //! Rows come in an order, and the first row of a cluster is its keeper. There are two linkages:
 //!
 //! - **Leader**: a row that is within the radius of an earlier keeper belongs to the earliest such keeper;
-//!   any other row is a keeper. So every row is within the radius of its keeper, two rows of a cluster differ
-//!   in at most twice as many bits, and no two keepers are near each other. This is the lexicographically
-//!   first maximal independent set of the graph of near pairs.
+//!   any other row is a keeper. So every row is within the radius of its keeper, two rows of a cluster
+//!   differ in at most twice the radius, and no two keepers are near each other. This is the
+//!   lexicographically first maximal independent set of the graph of near pairs.
 //! - **Connected**: rows that are within the radius of one another are in one cluster, and so are those to
-//!   which chains of such rows lead. Chains have no bound: with a generous radius they join what has nothing
-//!   in common.
+//!   which chains of such rows lead. Chains have no bound: with a generous radius they join rows that have
+//!   nothing in common.
 //!
 //! Guarantee: exactly the clusters of the definitions, whatever the data; the result is a function of the
-//! values in their order. Cost: one pass of [`near_pairs`] over the distinct values. If near pairs are very
-//! many, most of them are never compared: rows near a keeper are left out (see [`leaders`](mod@leaders)),
-//! and so are rows that are connected already. Memory: some 60 bytes a row, 12 more for each crowd within a
-//! crowd, and for leaders 8 bytes for each of at most 2^25 pairs.
+//! values in their order.
+//!
+//! Cost: one pass of [`near_pairs`](mod@crate::near_pairs) over the distinct values. If near pairs are very
+//! many, most of them are never compared: rows near a keeper are left out (see `leaders.rs`), and so are
+//! rows that are connected already. Memory: some 60 bytes a row, 12 more for each crowd within a crowd, and
+//! for leaders 8 bytes for each of at most 2^25 pairs.
 
 mod leaders;
 

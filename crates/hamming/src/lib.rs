@@ -3,7 +3,7 @@
 //!
 //! Pure algorithms: no Postgres, no text, no `unsafe`, no global state.
 //!
-//! - [`distance`], [`within`], [`similarity`] and the radii that comparisons stand for
+//! - [`distance()`], [`within`], [`similarity`] and the radii that comparisons stand for
 //! - [`near_pairs`]: all pairs within a radius, without comparing each with each
 //! - [`clusters`]: which rows are versions of one another, and which of them is kept
 //! - [`calibration`]: which radius suits a table

@@ -13,12 +13,13 @@
 //! outside a block crowd together in a few of its buckets. Two crowded buckets are joined in the same way,
 //! by blocks of the bits in which their rows differ.
 //!
-//! Guarantee: every pair is reported exactly once, at the first block that could find it. Cost: as the plan
-//! estimates, which tries all numbers of blocks; 10 million scattered fingerprints take some 10^9
-//! comparisons at radius 3 and 10^10 at radius 6, of 5 * 10^13 pairs. The cost is higher where the result
-//! is very large, and for rows that lie closely without being near, which no block tells apart. Memory: 12
-//! bytes a row and some 30 MB, and the same again for the rows of crowded buckets, at most [`MAX_DEPTH`]
-//! times.
+//! Guarantee: every pair is reported exactly once, at the first block that could find it.
+//!
+//! Cost: as the plan estimates, which tries all numbers of blocks; 10 million scattered fingerprints take
+//! some 10^9 comparisons at radius 3 and 10^10 at radius 6, of 5 * 10^13 pairs. The cost is higher where
+//! the result is very large, and for rows that lie closely without being near, which no block tells apart.
+//! Memory: 12 bytes a row and some 30 MB, and the same again for the rows of crowded buckets, at most
+//! `MAX_DEPTH` times.
 
 mod compare;
 mod plan;
