@@ -66,7 +66,7 @@ impl Bounds {
     }
 }
 
-/// At which place of the Gray code the value stands.
+/// The rank of the value in the order of the Gray code.
 fn gray_rank(value: u64) -> u64 {
     (0..6).fold(value, |rank, step| rank ^ rank >> (1 << step))
 }
@@ -92,7 +92,8 @@ pub fn split(boxes: &[Bounds]) -> Vec<bool> {
     split_by_order(boxes)
 }
 
-/// Boxes in which the bit is fixed go to its side; the others go where they cost less.
+/// Boxes in which the bit is fixed go to its side; each other box goes to the side whose box loses fewer
+/// fixed bits by it.
 fn split_by_bit(boxes: &[Bounds], bit: u32) -> Vec<bool> {
     let is_one = |b: &Bounds| b.all >> bit & 1 == 1;
     let is_zero = |b: &Bounds| b.any >> bit & 1 == 0;
@@ -104,6 +105,7 @@ fn split_by_bit(boxes: &[Bounds], bit: u32) -> Vec<bool> {
     boxes.iter().map(second).collect()
 }
 
+/// The first half of the boxes in the order of building, and the second.
 fn split_by_order(boxes: &[Bounds]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..boxes.len()).collect();
     order.sort_by(|&a, &b| boxes[a].build_order(boxes[b]));
@@ -153,14 +155,18 @@ mod tests {
         }
 
         #[test]
-        fn both_sides_of_a_split_get_their_share(groups in prop::collection::vec(fingerprints(), 2..40), leaf: bool) {
+        fn both_sides_of_a_split_get_their_share(
+            groups in prop::collection::vec(fingerprints(), 2..40),
+            leaf: bool,
+        ) {
             let boxes: Vec<Bounds> = match leaf {
                 true => groups.iter().flatten().map(|&f| Bounds::of(f)).collect(),
                 false => groups.iter().map(|group| around(group)).collect(),
             };
             let second = split(&boxes).into_iter().filter(|&second| second).count();
             let smaller = second.min(boxes.len() - second);
-            prop_assert!(smaller >= 1 && smaller * 100 + 99 >= boxes.len() * MIN_SHARE, "{smaller} of {}", boxes.len());
+            let is_enough = smaller >= 1 && smaller * 100 + 99 >= boxes.len() * MIN_SHARE;
+            prop_assert!(is_enough, "{smaller} of {}", boxes.len());
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Building the trees of a table that has rows already.
+//! Building the trees for a table that has rows already.
 //!
-//! Each tree is written from its sorted keys, leaf after leaf. What does not fit into memory is sorted in
-//! runs that are kept elsewhere and merged when a tree is written.
+//! Each tree is written from its sorted keys, leaf after leaf. Rows that do not fit into memory are sorted
+//! in runs, which are kept outside and merged when a tree is written. Cost: one sort of the rows for each
+//! tree. Memory: 16 bytes for each row that is kept at a time.
 
 use crate::key::{Key, RowId, rotated};
 use crate::page::{Block, INNER_CAPACITY, LEAF_CAPACITY, Page};
@@ -12,20 +13,20 @@ use std::ops::Range;
 
 /// Where a new index is written to.
 pub trait Target {
-    /// Writes a page after those that are there.
+    /// Writes a page behind the last one, and returns its number.
     fn append(&mut self, page: &Page) -> Block;
-    /// Writes a page at its place.
+    /// Writes a page over the one of this number.
     fn put(&mut self, block: Block, page: &Page);
 }
 
-/// The roots of an empty index: its first pages.
+/// Writes the roots of an empty index, which are its first pages.
 pub fn create(target: &mut impl Target) {
     for tree in 0..crate::key::TREES as u8 {
         target.append(&Page::node(tree, 0));
     }
 }
 
-/// Writes a tree whose root is there already. Pages are filled to this share, in percent.
+/// Writes a tree whose root has been created. `fill` is the share of each page that is filled, in percent.
 pub fn write_tree(target: &mut impl Target, tree: u8, fill: usize, keys: impl Iterator<Item = Key>) {
     let leaf_size = LEAF_CAPACITY * fill / 100;
     let mut children = Vec::new();
@@ -49,6 +50,7 @@ pub fn write_tree(target: &mut impl Target, tree: u8, fill: usize, keys: impl It
     target.put(tree.into(), &Page::inner(tree, level, &children));
 }
 
+/// Writes a leaf behind the last page, and adds it to the children with its lowest key.
 fn append_leaf(target: &mut impl Target, tree: u8, children: &mut Vec<(Key, Block)>, leaf: &mut Vec<Key>) {
     let low = if children.is_empty() { Key::FIRST } else { leaf[0] };
     children.push((low, target.append(&Page::leaf(tree, leaf))));
@@ -57,11 +59,11 @@ fn append_leaf(target: &mut impl Target, tree: u8, children: &mut Vec<(Key, Bloc
 
 /// Where sorted runs are kept.
 pub trait Runs {
-    /// A run.
+    /// A run of sorted keys, which is read once from its beginning.
     type Run;
-    /// Keeps keys, in order.
+    /// Keeps these keys, which come in order, as a run.
     fn write(&mut self, keys: &mut dyn Iterator<Item = Key>) -> Self::Run;
-    /// The next key of a run.
+    /// The next key of a run; `None` at its end.
     fn read(&mut self, run: &mut Self::Run) -> Option<Key>;
     /// Called often; does not return if the user has cancelled.
     fn check_for_interrupts(&self);
@@ -70,22 +72,22 @@ pub trait Runs {
 /// Sorts rows for some trees.
 pub struct Sorter<R: Runs> {
     trees: Range<u8>,
-    /// At most `capacity` of them.
+    /// The rows in memory, at most `capacity` of them.
     rows: Vec<(u64, RowId)>,
     capacity: usize,
     count: u64,
-    /// Of each time that memory was full, a run for each tree.
+    /// For each tree its runs, one for each time that memory was full.
     runs: Vec<Vec<R::Run>>,
 }
 
 impl<R: Runs> Sorter<R> {
-    /// For these trees, with so many rows in memory.
+    /// Sorts for these trees, with at most `capacity` rows in memory.
     pub fn new(trees: Range<u8>, capacity: usize) -> Self {
         let runs = trees.clone().map(|_| Vec::new()).collect();
         Self { trees, rows: Vec::new(), capacity: capacity.max(1), count: 0, runs }
     }
 
-    /// Rows so far.
+    /// The number of rows that have been added.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -104,6 +106,7 @@ impl<R: Runs> Sorter<R> {
         Ok(())
     }
 
+    /// Keeps the rows in memory as a run for each tree.
     fn spill(&mut self, store: &mut R) {
         for tree in self.trees.clone() {
             sort(&mut self.rows, tree, store);
@@ -119,7 +122,7 @@ impl<R: Runs> Sorter<R> {
             if !self.rows.is_empty() {
                 self.spill(store);
             }
-            // Its memory is for reading the runs now.
+            // The memory is needed to read the runs.
             self.rows = Vec::new();
             let runs = std::mem::take(&mut self.runs[usize::from(tree - self.trees.start)]);
             return write(&mut Merge::new(store, runs));
@@ -133,7 +136,7 @@ fn key((fingerprint, row): (u64, RowId), tree: u8) -> Key {
     Key { bits: rotated(fingerprint, tree), row }
 }
 
-/// Sorts, and looks for interrupts meanwhile: a gigabyte of rows takes seconds.
+/// Sorts rows by their keys, and looks for interrupts meanwhile: a gigabyte of rows takes seconds.
 fn sort(rows: &mut [(u64, RowId)], tree: u8, store: &impl Runs) {
     limits::sort(rows, &mut || store.check_for_interrupts(), |&row| key(row, tree));
 }

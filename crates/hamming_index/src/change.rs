@@ -1,8 +1,8 @@
 //! Adding entries, and growth of the trees.
 //!
-//! An entry is added to all its trees in one commit, so that every tree has every row that somebody can see.
-//! Where a leaf has no room it is split first, in a commit of its own; a split reaches a node, its parent and
-//! the new sibling, and nothing else waits.
+//! A row's keys are added to all its trees in one commit, so every tree has every row that somebody can
+//! see. A leaf without room is split first, in a commit of its own. A split locks a node, its parent and
+//! the new sibling, and nothing else waits. Cost: one leaf in each tree, and the pages above it.
 
 use crate::key::{Key, RowId, keys_of};
 use crate::page::{Block, Edit, Page};
@@ -25,8 +25,9 @@ impl<'s, S: Store> Index<'s, S> {
         }
     }
 
-    /// Makes room in the node at this level under which the key lies, or above it if that comes first, or
-    /// nowhere if somebody else was faster: whoever wants room comes back until there is some.
+    /// Makes room in the node at this level under which the key lies. If its parent is full, room is made
+    /// there instead; if somebody else was faster, nothing is done. The caller comes back until there is
+    /// room.
     ///
     /// The new page is allocated while no other is locked: allocating may wait for others, and reads and
     /// writes the list of free pages.
@@ -57,7 +58,7 @@ impl<'s, S: Store> Index<'s, S> {
         ]);
     }
 
-    /// Moves what is in a full root of this level into a child of its own, which can be split then.
+    /// Moves the content of a full root of this level into a new child, which can be split then.
     fn grow(&self, tree: u8, level: u8, mut child: S::Exclusive<'s>) {
         let mut root = self.lock_root(tree);
         if root.level() != level || !root.is_full() {

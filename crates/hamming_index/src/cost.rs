@@ -1,25 +1,25 @@
-//! How many pages a search reads: what the planner asks, and by which a search itself decides. Of an index of
-//! our own, and of a tree of bounding boxes such as GiST's.
+//! The number of pages that a search reads, in an index of this crate or in a tree of bounding boxes such
+//! as GiST's. The planner asks for it, and a search itself decides by it.
 
 use crate::key::{BAND_BITS, BANDS};
 use crate::page::{INNER_CAPACITY, LEAF_CAPACITY};
 use crate::probe::share_of_band;
 
-/// Of what there is room for in a page, this share is used on average.
+/// The share of a page's room that is used, on average.
 const FILL: f64 = 0.8;
 
-/// Ordered results begin with so many, for most queries want a few.
+/// The size of the first piece in which ordered results are collected: most queries want a few.
 pub(crate) const FIRST_SORTED: usize = 1000;
-/// And become so many times more each time that those were not enough.
+/// The factor by which each further piece is larger than the last.
 pub(crate) const MORE_SORTED: usize = 8;
-/// Where fingerprints are scattered, the third radius of such a search is that within which so many are
-/// expected.
+/// The third radius of an ordered search is the one within which this number of rows is expected, if
+/// fingerprints are scattered.
 const FEW: f64 = 20.0;
-/// From there on, the next radius is one that reads at least so many times as many leaves, so that all
-/// searches together read at most about three times as many as the last.
+/// Each radius after the third reads at least this multiple of the leaves of the one before. So all
+/// searches together read at most about three times the leaves of the last.
 const MORE_LEAVES: f64 = 1.5;
 
-/// Entries of a tree with so many leaves.
+/// The expected number of entries of a tree with this number of leaves.
 pub fn entries_in(leaves: f64) -> f64 {
     leaves * LEAF_CAPACITY as f64 * FILL
 }
@@ -29,26 +29,26 @@ pub fn volume(radius: u32) -> f64 {
     (strings_within(f64::from(u64::BITS), radius) / f64::from(u64::BITS).exp2()).min(1.0)
 }
 
-/// The smallest radius within which so many of these rows are expected, if they are scattered.
+/// The smallest radius within which `wanted` of these rows are expected, if they are scattered.
 pub fn radius_of(wanted: f64, rows: f64) -> u32 {
     (0..u64::BITS).find(|&radius| rows * volume(radius) >= wanted).unwrap_or(u64::BITS)
 }
 
-/// Leaves of each tree of an index with so many pages.
+/// The expected number of leaves of each band's tree, in an index with this number of pages.
 pub fn leaves_in(pages: u32) -> f64 {
     (f64::from(pages.saturating_sub(1)) / BANDS as f64).max(1.0)
 }
 
-/// Leaves that a search with this radius is expected to read, when a tree has so many: one tree as a whole
-/// if that is less.
+/// The leaves that a search with this radius is expected to read, if each tree has `leaves` leaves; at most
+/// those of one tree, which is then read as a whole.
 pub fn leaves_read(leaves: f64, radius: u32) -> f64 {
     by_bands(leaves, radius).min(leaves)
 }
 
-/// All pages that such a search reads.
+/// The pages that the same search is expected to read, those above the leaves among them.
 pub fn pages_read(leaves: f64, radius: u32) -> f64 {
     let (mut pages, mut level) = (leaves_read(leaves, radius), leaves);
-    // Of each level above: each node once for those below it, but once for each tree at least.
+    // On each level above, a node is read once for the pages below it, and at least one in each tree.
     while level > 1.0 {
         level = (level / (INNER_CAPACITY as f64 * FILL)).max(1.0);
         pages += by_bands(level, radius).min(pages);
@@ -56,21 +56,21 @@ pub fn pages_read(leaves: f64, radius: u32) -> f64 {
     pages
 }
 
-/// Whether it is better to read one tree from end to end.
+/// Whether reading one tree from end to end takes no more leaves than the bands do.
 pub fn is_flat(leaves: f64, radius: u32) -> bool {
     by_bands(leaves, radius) >= leaves
 }
 
-/// The radius with which ordered results begin: one leaf of each band.
+/// The first radius of an ordered search: it reads one leaf of each band.
 pub(crate) fn first_radius(leaves: f64) -> u32 {
     let one_each = BANDS as u32 - 1;
     if is_flat(leaves, one_each) { u64::BITS } else { one_each }
 }
 
-/// The radius that follows. Most queries have something near, or nothing nearer than what is scattered
-/// everywhere: so it grows from that of one leaf for each band to one more bit in each, to where the
-/// scattered ones begin, and then step by step. (With a million and with ten million rows this takes half as
-/// long where nothing is near as growing by [`MORE_LEAVES`] from the start.)
+/// The radius that follows in an ordered search. Most queries either have something near, or nothing nearer
+/// than scattered rows. So the radius grows from one leaf of each band to one more bit in each band, then
+/// to where scattered rows begin, and then step by step. (With a million and with ten million rows this
+/// takes half as long where nothing is near as growing by [`MORE_LEAVES`] from the start.)
 pub(crate) fn next_radius(leaves: f64, radius: u32) -> u32 {
     let one_more_bit = 2 * BANDS as u32 - 1;
     let scattered = radius_of(FEW, entries_in(leaves));
@@ -82,18 +82,20 @@ pub(crate) fn next_radius(leaves: f64, radius: u32) -> u32 {
     next.filter(|&next| !is_flat(leaves, next)).unwrap_or(u64::BITS)
 }
 
-/// What it takes to find rows in order.
+/// The cost of an ordered search.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effort {
-    /// Leaves that are read, each as often as it is.
+    /// Leaves that are read; a leaf that is read twice counts twice.
     pub leaves: f64,
-    /// Matches that are collected, to be sorted or left out.
+    /// Rows that are collected, to be sorted or to be left out as reported before.
     pub collected: f64,
 }
 
-/// What it takes to find the nearest, if the rows are scattered: so many of them, if there are that many
-/// within `farthest`. It goes through the radii of the search itself. What lies within the last of them may
-/// have to be found piece by piece, each by a search of its own that collects the pieces before it as well.
+/// The cost of finding the `wanted` nearest rows, or all rows within `farthest` if these are fewer, if the
+/// rows are scattered.
+///
+/// It goes through the radii of the search itself. The rows within a radius may have to be found in several
+/// pieces, each by a search of its own that collects the pieces before it as well.
 pub fn nearest(leaves: f64, rows: f64, wanted: f64, farthest: u32, max_sorted: usize) -> Effort {
     let largest = max_sorted.max(1) as f64;
     let mut piece = largest.min(FIRST_SORTED as f64);
@@ -109,7 +111,7 @@ pub fn nearest(leaves: f64, rows: f64, wanted: f64, farthest: u32, max_sorted: u
             effort.collected += found;
             piece = largest.min(piece * MORE_SORTED as f64);
         }
-        // An empty search is one too.
+        // A search that finds nothing reads leaves, too.
         let pieces = ((end - found) / piece).ceil().max(if before == effort { 1.0 } else { 0.0 });
         effort.leaves += pieces * read;
         effort.collected += pieces * (found + end) / 2.0;
@@ -126,21 +128,23 @@ pub fn nearest(leaves: f64, rows: f64, wanted: f64, farthest: u32, max_sorted: u
 pub enum IndexedColumn {
     /// Fingerprints within a radius; 64 is all of them.
     Fingerprint {
-        /// The radius.
+        /// The radius of the search, in bits.
         radius: u32,
     },
-    /// Something else.
+    /// A column of another type.
     Other {
-        /// So many values it has.
+        /// The number of its distinct values.
         values: f64,
-        /// This share of the rows has one that is wanted; 1 is all of them.
+        /// The share of the rows whose value is wanted, 0 to 1.
         share: f64,
     },
 }
 
-/// Pages of such a tree that a search reads. It is divided by its first column, and by the next where one
-/// value of that fills several pages. A page of so many fixes the bits that tell it from the others: of all
-/// strings of that length, as many are near as are within the radius.
+/// The pages of a tree of bounding boxes that a search reads.
+///
+/// The tree is divided by its first column, and by the next one where one value of the first fills several
+/// pages. Of n pages that are divided by fingerprints, each fixes the log2(n) bits that tell it from the
+/// others. The number of pages near a query is the number of strings of that length within the radius.
 pub fn boxes_read(pages: f64, columns: &[IndexedColumn]) -> f64 {
     let (mut read, mut pages_each) = (1.0, pages.max(1.0));
     for column in columns {
@@ -157,9 +161,12 @@ pub fn boxes_read(pages: f64, columns: &[IndexedColumn]) -> f64 {
     read * pages_each
 }
 
-/// The nodes of one level that are met in all trees, if the level has so many nodes in each. They are told
-/// apart by the first bits of their keys: so many of these nodes are within some bits of a query as there are
-/// strings of that length.
+/// The nodes of one level that a search meets in all trees together, if the level has `nodes` nodes in
+/// each.
+///
+/// Nodes are told apart by the first bits of their keys: log2(nodes) bits, but no more than a band has. The
+/// number of nodes near a query is the number of strings of that length within the band's share of the
+/// radius, times the nodes that share all of these bits.
 fn by_bands(nodes: f64, radius: u32) -> f64 {
     let bits = nodes.max(1.0).log2().min(f64::from(BAND_BITS));
     let of_same_bits = (nodes / bits.exp2()).max(1.0);
@@ -167,11 +174,11 @@ fn by_bands(nodes: f64, radius: u32) -> f64 {
     shares.map(|share| (strings_within(bits, share) * of_same_bits).min(nodes)).sum()
 }
 
-/// Strings of so many bits, at most 64, that differ from one of them in at most so many. A length between two
-/// numbers is between them.
+/// The number of strings of `bits` bits, at most 64, that differ from a given one in at most `radius` bits.
+/// For a length between two whole numbers the result lies between theirs.
 pub fn strings_within(bits: f64, radius: u32) -> f64 {
     let (mut sum, mut shell) = (0.0, 1.0);
-    // A radius may be any number that somebody wrote.
+    // The radius comes from a query and may be any number.
     for differing in 0..=radius.min(u64::BITS) {
         sum += shell;
         shell *= ((bits - f64::from(differing)) / f64::from(differing + 1)).max(0.0);

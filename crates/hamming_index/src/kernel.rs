@@ -3,7 +3,7 @@
 use hamming::kernel::{each_near, for_processors};
 
 for_processors! {
-    /// Appends the numbers of all keys that differ from the query in at most `radius` bits.
+    /// Appends the slots of all keys that differ from the query in at most `radius` bits.
     pub fn near(keys: &[[u8; 8]], query: u64, radius: u32, hits: &mut Vec<u16>) {
         let is_near = |key: &[u8; 8]| (u64::from_ne_bytes(*key) ^ query).count_ones() <= radius;
         each_near(keys, is_near, |slot| hits.push(slot as u16));
@@ -17,12 +17,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn finds_what_a_plain_loop_finds(keys in prop::collection::vec(any::<u64>(), 0..600), query: u64, radius in 0u32..65) {
+        fn finds_what_a_plain_loop_finds(
+            keys in prop::collection::vec(any::<u64>(), 0..600),
+            query: u64,
+            radius in 0u32..65,
+        ) {
             let bytes: Vec<[u8; 8]> = keys.iter().map(|key| key.to_ne_bytes()).collect();
             let mut hits = Vec::new();
             near(&bytes, query, radius, &mut hits);
             let plain = keys.iter().enumerate().filter(|(_, key)| (*key ^ query).count_ones() <= radius);
-            prop_assert_eq!(hits, plain.map(|(index, _)| index as u16).collect::<Vec<_>>());
+            prop_assert_eq!(hits, plain.map(|(slot, _)| slot as u16).collect::<Vec<_>>());
         }
     }
 }

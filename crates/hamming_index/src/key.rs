@@ -1,4 +1,4 @@
-//! What the trees are ordered by.
+//! Keys: what the trees of the index are ordered by.
 
 /// Bands that a fingerprint is cut into, each with a tree of its own.
 ///
@@ -10,7 +10,7 @@ pub const BANDS: usize = 4;
 pub const BAND_BITS: u32 = u64::BITS / BANDS as u32;
 /// Trees: one for each band, and one for rows whose fingerprint is NULL.
 pub const TREES: usize = BANDS + 1;
-/// The tree of rows whose fingerprint is NULL. They have keys without bits.
+/// The tree of rows whose fingerprint is NULL. The bits of their keys are 0.
 pub const NULLS: u8 = BANDS as u8;
 
 /// Where a row of the table is: the number of its page, and its offset there in the lowest 16 bits.
@@ -18,22 +18,22 @@ pub const NULLS: u8 = BANDS as u8;
 pub struct RowId(u64);
 
 impl RowId {
-    /// Before all rows.
+    /// The least id; no other comes before it.
     pub const FIRST: Self = Self(0);
-    /// After all rows.
+    /// The greatest id; no other comes after it.
     pub const LAST: Self = Self(u64::MAX);
 
-    /// The row at an offset of a page.
+    /// The row at this offset of a page of the table.
     pub fn new(page: u32, offset: u16) -> Self {
         Self(u64::from(page) << 16 | u64::from(offset))
     }
 
-    /// The number of its page.
+    /// The number of the row's page in the table.
     pub fn page(self) -> u32 {
         (self.0 >> 16) as u32
     }
 
-    /// Its offset there: Postgres numbers the rows of a page from 1.
+    /// The row's offset on that page; Postgres counts from 1.
     pub fn offset(self) -> u16 {
         self.0 as u16
     }
@@ -62,17 +62,17 @@ impl RowId {
 /// keys distinct, so that a value of which there are millions is spread over pages like any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    /// The fingerprint, rotated.
+    /// The fingerprint, rotated; 0 in the tree of NULLs.
     pub bits: u64,
-    /// Where the row is.
+    /// The row that has the fingerprint.
     pub row: RowId,
 }
 
 impl Key {
-    /// Before all others.
+    /// The least of all keys.
     pub const FIRST: Self = Self { bits: 0, row: RowId::FIRST };
 
-    /// The first of all keys with these bits.
+    /// The least key with these bits.
     pub fn before(bits: u64) -> Self {
         Self { bits, row: RowId::FIRST }
     }

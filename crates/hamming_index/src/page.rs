@@ -1,9 +1,10 @@
 //! The pages of the index: nodes of its trees.
 //!
-//! A page is one of Postgres's: its header knows where free space begins (`lower`) and ends (`upper`), and
-//! who copies a page leaves that out. Keys lie one after the other from the front, so that a leaf's
-//! fingerprints are compared in one plain loop; what belongs to each key lies from the back. A leaf has
-//! its keys in no order, so that adding one changes some twenty bytes; an inner node has them in order.
+//! A page has Postgres's layout. Its header says where free space begins (`lower`) and ends (`upper`), and
+//! copies of a page leave the free space out. Keys lie one after the other from the front, so a leaf's
+//! fingerprints are compared in one plain loop. The rest of each entry lies from the back: its row, and in
+//! an inner node its child. A leaf has its entries in no order, so adding one changes some twenty bytes. An
+//! inner node has them in the order of their keys. An entry's number, from 0, is its slot.
 //!
 //! ```text
 //! | header 24 | key 0 | key 1 | ... -> lower ... free ... upper <- ... | rest 1 | rest 0 | trailer 8 |
@@ -11,9 +12,9 @@
 
 use crate::key::{Key, RowId};
 
-/// Postgres's usual size of a page, the only one supported.
+/// Bytes of a page: Postgres's usual size, and the only one supported.
 pub const PAGE_SIZE: usize = 8192;
-/// The number of a page.
+/// The number of a page within the index, from 0.
 pub type Block = u32;
 
 const HEADER: usize = 24;
@@ -26,15 +27,15 @@ pub const HEADER_LAYOUT: u16 = 4;
 
 const TRAILER: usize = PAGE_SIZE - 8;
 const MAGIC: u32 = 0x5348_4d48;
-/// Of what is said here. Raised by whoever changes it.
+/// The version of this layout. Whoever changes the layout raises it.
 const FORMAT: u8 = 1;
-/// In place of a tree's number: the page belongs to none.
+/// In place of a tree's number: the page belongs to no tree.
 const FREE: u8 = u8::MAX;
 
 const KEY: usize = 8;
 const ROW: usize = 6;
 const CHILD: usize = 4;
-/// Bytes that a patch takes in the log, beside its own.
+/// Bytes that a patch takes in the log, beside its new bytes.
 const PATCH_HEADER: usize = 4;
 
 /// Entries that a leaf can hold.
@@ -47,17 +48,17 @@ pub const INNER_CAPACITY: usize = (TRAILER - HEADER) / (KEY + ROW + CHILD);
 #[derive(Clone)]
 pub struct Page([u8; PAGE_SIZE]);
 
-/// A few bytes of a page that change.
+/// A few neighbouring bytes of a page that change.
 #[derive(Clone, Copy, Debug)]
 pub struct Patch {
-    /// Where.
+    /// The first byte that changes, counted from the beginning of the page.
     pub offset: u16,
     bytes: [u8; 8],
     length: u8,
 }
 
 impl Patch {
-    /// At most eight bytes.
+    /// Writes `new`, at most eight bytes, from the offset on.
     pub fn new(offset: usize, new: &[u8]) -> Self {
         let mut bytes = [0; 8];
         bytes[..new.len()].copy_from_slice(new);
@@ -70,11 +71,11 @@ impl Patch {
     }
 }
 
-/// What to do to a page.
+/// A change of a page.
 pub enum Edit {
-    /// All of it is replaced.
+    /// The whole page is replaced.
     Replace(Box<Page>),
-    /// Some of it is.
+    /// A few bytes here and there are replaced.
     Patch(Vec<Patch>),
 }
 
@@ -138,7 +139,7 @@ impl Page {
         usize::from(u16::from_ne_bytes(self.read(offset)))
     }
 
-    /// Carries out an edit, where nobody else has to know of it.
+    /// Carries out an edit in memory alone, without a log.
     pub fn apply(&mut self, edit: &Edit) {
         match edit {
             Edit::Replace(page) => self.0 = page.0,
@@ -150,7 +151,8 @@ impl Page {
         }
     }
 
-    /// What is wrong with the page by itself, if it was read as a page of this index.
+    /// What is wrong with a page that was read from an index, as far as the page alone tells; `None` if it
+    /// is sound.
     pub fn damage(&self) -> Option<&'static str> {
         let (lower, upper) = (self.number(LOWER), self.number(UPPER));
         if self.number(SPECIAL) != TRAILER || self.0[TRAILER..TRAILER + 4] != MAGIC.to_ne_bytes() {
@@ -169,12 +171,12 @@ impl Page {
         }
     }
 
-    /// Whether it has never been written.
+    /// Whether the page has never been written.
     pub fn is_new(&self) -> bool {
         self.number(UPPER) == 0
     }
 
-    /// Whether it is free, by the mark of [`Page::free`].
+    /// Whether the page belongs to no tree, as [`Page::free`] marks it.
     pub fn is_free(&self) -> bool {
         self.damage().is_none() && self.tree() == FREE
     }
@@ -184,71 +186,72 @@ impl Page {
         self.0[TRAILER + 5]
     }
 
-    /// How far the page is above the leaves.
+    /// The height of the page above the leaves, which have level 0.
     pub fn level(&self) -> u8 {
         self.0[TRAILER + 6]
     }
 
-    /// How many entries or children there are.
+    /// The number of entries of a leaf, or of children of an inner node.
     pub fn len(&self) -> usize {
         (self.number(LOWER) - HEADER) / KEY
     }
 
-    /// Whether there are none.
+    /// Whether the page has neither entries nor children.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many there can be.
+    /// The number of entries or children that the page has room for.
     pub fn capacity(&self) -> usize {
         if self.level() == 0 { LEAF_CAPACITY } else { INNER_CAPACITY }
     }
 
-    /// Whether there can be no more.
+    /// Whether the page has no room for another entry or child.
     pub fn is_full(&self) -> bool {
         self.len() == self.capacity()
     }
 
-    /// Bytes that belong to each key.
+    /// Bytes of an entry beside its key's bits.
     fn rest(&self) -> usize {
         if self.level() == 0 { ROW } else { ROW + CHILD }
     }
 
-    /// The bits of all keys.
+    /// The bits of all keys, slot by slot.
     pub fn bits(&self) -> &[[u8; 8]] {
         self.0[HEADER..self.number(LOWER)].as_chunks().0
     }
 
-    fn rest_of(&self, index: usize) -> usize {
-        TRAILER - (index + 1) * self.rest()
+    /// Where the rest of an entry begins.
+    fn rest_of(&self, slot: usize) -> usize {
+        TRAILER - (slot + 1) * self.rest()
     }
 
-    /// An entry's row.
-    pub fn row(&self, index: usize) -> RowId {
-        RowId::from_bytes(self.read(self.rest_of(index)))
+    /// The row of the entry in this slot.
+    pub fn row(&self, slot: usize) -> RowId {
+        RowId::from_bytes(self.read(self.rest_of(slot)))
     }
 
-    /// An entry, or the lowest key that may lie under a child.
-    pub fn key(&self, index: usize) -> Key {
-        Key { bits: u64::from_ne_bytes(self.bits()[index]), row: self.row(index) }
+    /// The entry in this slot; in an inner node the lowest key that may lie under the child.
+    pub fn key(&self, slot: usize) -> Key {
+        Key { bits: u64::from_ne_bytes(self.bits()[slot]), row: self.row(slot) }
     }
 
-    /// All of them.
+    /// The [`key`](Self::key) of every slot.
     pub fn keys(&self) -> impl Iterator<Item = Key> {
-        (0..self.len()).map(|index| self.key(index))
+        (0..self.len()).map(|slot| self.key(slot))
     }
 
-    /// The child of an inner node.
-    pub fn child(&self, index: usize) -> Block {
-        Block::from_ne_bytes(self.read(self.rest_of(index) + ROW))
+    /// The child in this slot of an inner node.
+    pub fn child(&self, slot: usize) -> Block {
+        Block::from_ne_bytes(self.read(self.rest_of(slot) + ROW))
     }
 
-    /// All children of an inner node.
+    /// All children of an inner node, each with the lowest key that may lie under it.
     pub fn children(&self) -> Vec<(Key, Block)> {
-        (0..self.len()).map(|index| (self.key(index), self.child(index))).collect()
+        (0..self.len()).map(|slot| (self.key(slot), self.child(slot))).collect()
     }
 
-    /// The child under which the key lies, in an inner node.
+    /// The slot of the child under which the key lies, in an inner node.
     pub fn child_of(&self, key: Key) -> usize {
         let (mut low, mut high) = (1, self.len().max(1));
         while low < high {
@@ -258,14 +261,14 @@ impl Page {
         low - 1
     }
 
-    /// Where a leaf has the entry.
+    /// The slot in which a leaf has the entry, if it has it.
     pub fn position(&self, entry: Key) -> Option<usize> {
         let bits = entry.bits.to_ne_bytes();
         let same = self.bits().iter().enumerate().filter(|(_, other)| **other == bits);
-        same.map(|(index, _)| index).find(|&index| self.row(index) == entry.row)
+        same.map(|(slot, _)| slot).find(|&slot| self.row(slot) == entry.row)
     }
 
-    /// Adds an entry to a leaf that is not full.
+    /// The edit that adds an entry to a leaf that is not full.
     pub fn adding(&self, entry: Key) -> Edit {
         let (lower, upper) = (self.number(LOWER), self.number(UPPER) - ROW);
         Edit::Patch(vec![
@@ -275,13 +278,13 @@ impl Page {
         ])
     }
 
-    /// Keeps those entries of a leaf that are said to stay. Gaps are filled with the last ones, or the page
-    /// is written anew where that is shorter in the log.
+    /// The edit that keeps the entries of a leaf whose slots say that they stay. Gaps are filled with the
+    /// last entries; where that takes more of the log than all entries that stay, the page is written anew.
     pub fn keeping(&self, stays: &[bool]) -> Edit {
         let kept = stays.iter().filter(|&&stays| stays).count();
-        let gaps = (0..kept).filter(|&place| !stays[place]);
-        let last = (kept..self.len()).filter(|&place| stays[place]);
-        let moves: Vec<(usize, Key)> = gaps.zip(last.map(|place| self.key(place))).collect();
+        let gaps = (0..kept).filter(|&slot| !stays[slot]);
+        let last = (kept..self.len()).filter(|&slot| stays[slot]);
+        let moves: Vec<(usize, Key)> = gaps.zip(last.map(|slot| self.key(slot))).collect();
         if moves.len() * (KEY + ROW + 2 * PATCH_HEADER) > kept * (KEY + ROW) {
             let entries: Vec<Key> =
                 self.keys().zip(stays).filter(|&(_, &stays)| stays).map(|(entry, _)| entry).collect();
@@ -295,7 +298,7 @@ impl Page {
         Edit::Patch(std::iter::once(bounds).chain(entries).collect())
     }
 
-    /// `lower` and `upper` are neighbours in the header.
+    /// Writes `lower` and `upper`, which are neighbours in the header.
     fn bounds(lower: usize, upper: usize) -> Patch {
         let mut bytes = [0; 4];
         bytes[..2].copy_from_slice(&(lower as u16).to_ne_bytes());

@@ -1,20 +1,21 @@
 //! Which keys of a tree a search has to look at.
 //!
-//! Multi-index hashing (Norouzi, Punjani, Fleet 2012): cut the fingerprints into [`BANDS`] bands. Two that
-//! differ in at most r bits cannot differ in many bits of every band. With f = r div bands and a = r mod
-//! bands, they differ in at most f bits in one of the first a + 1 bands, or in at most f - 1 in one of the
-//! others; for if not, the bits would add up to r + 1. So a search that looks in each band's tree at all keys
-//! whose band is as near as that misses nothing.
+//! Multi-index hashing (Norouzi, Punjani, Fleet 2012): fingerprints are cut into [`BANDS`] bands. Two
+//! fingerprints that differ in at most r bits cannot differ in many bits of every band. With f = r div
+//! bands and a = r mod bands, they differ in at most f bits in one of the first a + 1 bands, or in at most
+//! f - 1 in one of the others; for if not, the bits would add up to r + 1. So a search misses nothing if it
+//! looks in each band's tree at all keys whose band is that near the query's.
 //!
-//! A tree is in the order of its keys, so such a ball of keys lies in it in pieces. [`Probe::next`] finds
-//! where the next one begins.
+//! A tree is in the order of its keys, and the keys of such a ball lie in it in several pieces.
+//! [`Probe::next`] finds the beginning of the next piece.
 
 use crate::key::{BAND_BITS, BANDS, rotated};
 
 /// Bits of a band, as the highest of a rotated fingerprint.
 const BAND: u64 = !(u64::MAX >> BAND_BITS);
 
-/// A ball of keys: few differing bits in the band, and not too many in all.
+/// A ball of keys: at most `in_band` bits of the band differ from the query's, and at most `in_all` bits of
+/// all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
     query: u64,
@@ -26,7 +27,7 @@ impl Probe {
     /// Every key.
     pub(crate) const ALL: Self = Self { query: 0, in_band: u64::BITS, in_all: u64::BITS };
 
-    /// Keys of this tree within the radius of a fingerprint, wherever they differ.
+    /// Keys of this tree within the radius of a fingerprint, whatever bits differ.
     pub(crate) fn within(query: u64, tree: u8, radius: u32) -> Self {
         Self { query: rotated(query, tree), in_band: radius, in_all: radius }
     }
@@ -39,15 +40,14 @@ impl Probe {
 
     /// The first key in the ball that is not below the given one.
     ///
-    /// That key has the given one's bits down to some bit, which it has and the given one lacks, and the
-    /// lowest bits possible below: the lower the bit, the lower the key.
+    /// That key has the given one's bits above some bit, has that bit, which the given one lacks, and the
+    /// lowest possible bits below. The lower the bit, the lower the key.
     pub(crate) fn next(&self, from: u64) -> Option<u64> {
         let Some(first_too_far) = self.first_bit_too_far(from ^ self.query) else { return Some(from) };
         (first_too_far..u64::BITS).find_map(|bit| self.with_bit(from, bit))
     }
 
-    /// The bit, counted from the lowest, down to which the difference is within both limits, and with which
-    /// not.
+    /// The highest bit with which the differing bits, counted from the highest, exceed a limit.
     fn first_bit_too_far(&self, difference: u64) -> Option<u32> {
         if (difference & BAND).count_ones() > self.in_band {
             Some(highest_but(difference & BAND, self.in_band))
@@ -77,14 +77,14 @@ impl Probe {
     }
 }
 
-/// Differing bits that a band may have in what a search with this radius looks at, if it looks at the band.
+/// The differing bits that a search with this radius allows in the band of a tree; `None` if it does not
+/// look into that tree.
 pub(crate) fn share_of_band(radius: u32, tree: u8) -> Option<u32> {
     let (bands, tree) = (BANDS as u32, u32::from(tree));
     if tree <= radius % bands { Some(radius / bands) } else { (radius / bands).checked_sub(1) }
 }
 
-/// The first tree in which a search with this radius looks at the fingerprint: there it is reported, and
-/// wherever else it is met it is not.
+/// The first tree in which a search with this radius meets the fingerprint. It is reported there alone.
 pub(crate) fn first_tree(query: u64, fingerprint: u64, radius: u32) -> u8 {
     let met = |&tree: &u8| {
         let difference = rotated(query ^ fingerprint, tree) & BAND;
@@ -153,7 +153,8 @@ mod tests {
         ) {
             let radius = ((query ^ other).count_ones() + more).min(64);
             let meets = |tree: u8| {
-                Probe::of_band(query, tree, radius).is_some_and(|probe| probe.next(rotated(other, tree)) == Some(rotated(other, tree)))
+                let key = rotated(other, tree);
+                Probe::of_band(query, tree, radius).is_some_and(|probe| probe.next(key) == Some(key))
             };
             let met: Vec<u8> = (0..BANDS as u8).filter(|&tree| meets(tree)).collect();
             prop_assert_eq!(met.first().copied(), Some(first_tree(query, other, radius)));

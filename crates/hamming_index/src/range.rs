@@ -1,11 +1,13 @@
-//! Everything within a radius.
+//! The search for all rows within a radius.
 //!
 //! Each band's tree is searched for its share of the differing bits ([`crate::probe`]). A fingerprint that
-//! several of these searches meet is reported by the first of them alone. That can be told from fingerprint
-//! and query, so nothing is remembered of what was reported, and a search can be continued at any key.
+//! several of these searches meet is reported by the first of them alone. The fingerprint and the query
+//! tell which search that is. So the search keeps no list of reported rows, and can go on at any key.
 //!
-//! When bands would read more than one tree has, one tree is read from end to end instead: that is known
-//! before, for scattered fingerprints, or turns out on the way, for others.
+//! When the bands would read more leaves than one tree has, one tree is read from end to end instead. For
+//! scattered fingerprints this is known before; for others it turns out on the way.
+//!
+//! Guarantee: every row within the radius is reported exactly once. Cost: [`crate::cost::pages_read`].
 
 use crate::cost::is_flat;
 use crate::kernel::near;
@@ -18,9 +20,9 @@ use crate::tree::{Index, Walk};
 /// All fingerprints within a radius of a center.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ball {
-    /// The center.
+    /// The fingerprint in the middle.
     pub center: u64,
-    /// The radius; 64 is everything.
+    /// The largest distance from the center, in bits; 64 takes in every fingerprint.
     pub radius: u32,
 }
 
@@ -34,12 +36,14 @@ impl Ball {
 #[derive(Clone)]
 pub(crate) struct Range {
     ball: Ball,
-    /// What else has to hold.
+    /// Balls that a row must lie in as well.
     also: Vec<Ball>,
     stage: Stage,
+    /// Leaves that the search has read so far.
     leaves_read: usize,
+    /// Leaves of one tree, about.
     tree_leaves: f64,
-    /// Hits within a leaf, by their number there.
+    /// The slots of the hits within a leaf.
     slots: Vec<u16>,
 }
 
@@ -47,8 +51,9 @@ pub(crate) struct Range {
 enum Stage {
     /// In a band's tree, from the key on.
     Band(u8, Key),
-    /// In the first tree from end to end, from the key on. What was reported before: everything whose tree is
-    /// before that, or the same with a lower key.
+    /// In the first tree from end to end, from the key on. Before the change to this stage every row was
+    /// reported whose [`first_tree`] comes before that of `reported`, or is the same and has a lower key
+    /// there.
     Flat {
         from: Key,
         reported: (u8, Key),
@@ -57,7 +62,8 @@ enum Stage {
 }
 
 impl Range {
-    /// Searches the ball, of what the other balls have too. A tree has about so many leaves.
+    /// Searches for the rows of the ball that lie in the other balls as well. A tree has about
+    /// `tree_leaves` leaves.
     pub(crate) fn new(ball: Ball, also: Vec<Ball>, tree_leaves: f64) -> Self {
         let start = (0, Key::FIRST);
         let stage = if is_flat(tree_leaves, ball.radius) {
@@ -72,7 +78,7 @@ impl Range {
         matches!(self.stage, Stage::Done)
     }
 
-    /// Reports what some more leaves have, as far as it is within the limit too.
+    /// Reads some more leaves, and reports their rows that are within the limit, too.
     pub(crate) fn step<S: Store>(
         &mut self,
         index: &Index<'_, S>,

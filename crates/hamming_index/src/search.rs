@@ -1,4 +1,4 @@
-//! What a scan of the index asks, and how the answer is put together.
+//! The question that a scan of the index asks, and how the answer is put together, batch by batch.
 
 use crate::cost::{FIRST_SORTED, MORE_SORTED, first_radius, next_radius};
 use crate::key::{Key, NULLS, RowId};
@@ -7,26 +7,26 @@ use crate::store::Store;
 use crate::tree::{Index, Walk};
 use std::cmp::Ordering;
 
-/// Which rows, and in which order.
+/// The rows that a scan wants, and their order.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
-    /// Fingerprints have to be in all of these.
+    /// A fingerprint has to lie in all of these balls.
     pub balls: Vec<Ball>,
     /// Whether rows with a fingerprint are wanted.
     pub values: bool,
-    /// Whether rows without one are wanted. There are none within balls.
+    /// Whether rows without a fingerprint are wanted. They lie in no ball.
     pub nulls: bool,
-    /// Nearest to the first of these first, where that is equal nearest to the next, and rows without a
-    /// fingerprint last. In any order if there are none.
+    /// Rows are ordered by their distance from the first of these; where that is equal, by that from the
+    /// next. Rows without a fingerprint come last. If the list is empty, rows come in any order.
     pub nearest_to: Vec<u64>,
 }
 
 /// A row that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// The row.
+    /// Where the row is in the table.
     pub row: RowId,
-    /// Its fingerprint, if it has one and rows are ordered.
+    /// The row's fingerprint, if it has one and rows are ordered.
     pub fingerprint: Option<u64>,
 }
 
@@ -44,11 +44,11 @@ enum Stage {
 }
 
 impl Search {
-    /// Begins a search. A tree has about `tree_leaves` leaves; ordered results are collected until there are
-    /// `max_sorted` of them, and then searched for anew.
+    /// Begins a search. A tree has about `tree_leaves` leaves. Ordered results are found in pieces that
+    /// grow to about `max_sorted`, each by a search of its own.
     pub fn new(query: Query, tree_leaves: f64, max_sorted: usize) -> Self {
         let Query { mut balls, values, nulls, nearest_to } = query;
-        // The one that finds the least is searched for, the others are looked at.
+        // The smallest ball, which finds the least, is searched. Its rows are checked against the others.
         balls.sort_by_key(|ball| ball.radius);
         let mut stages = Vec::new();
         if nulls && balls.is_empty() {
@@ -67,7 +67,7 @@ impl Search {
         Self { tree_leaves, stages }
     }
 
-    /// Appends some more of the answer, in order. Returns false when there is no more.
+    /// Appends a further part of the answer, in order. Returns false when there is no more.
     pub fn next_batch<S: Store>(&mut self, index: &Index<'_, S>, hits: &mut Vec<Hit>) -> bool {
         let Some(stage) = self.stages.last_mut() else { return false };
         index.store.check_for_interrupts();
@@ -99,30 +99,33 @@ impl Search {
 /// Something found: its distance from the center, its fingerprint and its row.
 type Found = (u32, u64, RowId);
 
-/// Up to where results go.
+/// The end of a list of results.
 #[derive(Clone, Copy)]
 enum Bound {
-    /// All up to this distance.
+    /// All results up to this distance, inclusive.
     Distance(u32),
-    /// Up to this one.
+    /// All results up to this one, inclusive.
     Result(Found),
 }
 
-/// Rows in the order of their distances, and of their fingerprints and rows where these are equal: ranges of
-/// growing radius, each of which reports what lies beyond the one before.
+/// Rows in the order of their distances; equal distances in the order of `others`, then of fingerprints and
+/// rows. Ranges of growing radius are searched, each of which reports the rows beyond the one before.
 struct Nearest {
     center: u64,
-    /// What decides among the equally near.
+    /// Fingerprints whose distances decide between rows that are equally near the center.
     others: Vec<u64>,
-    /// Nothing is farther.
+    /// No wanted row is farther from the center.
     max_radius: u32,
-    /// What else has to hold.
+    /// Balls that a row must lie in as well.
     also: Vec<Ball>,
-    /// If something else restricts more than the distance: what is searched instead.
+    /// A ball around another fingerprint that is searched instead, because it is no larger than
+    /// `max_radius`.
     instead: Option<Ball>,
+    /// The radius of the next pass.
     radius: u32,
-    /// What was reported so far.
+    /// The results that have been reported.
     reported: Option<Bound>,
+    /// A pass that finds more than twice this number of results keeps this number of them.
     sorted: usize,
     max_sorted: usize,
 }
@@ -139,7 +142,7 @@ impl Nearest {
         Self { center, others, max_radius, also, instead, radius, reported: None, sorted, max_sorted }
     }
 
-    /// Which of two comes first.
+    /// Tells which of two results comes first.
     fn compare(&self, a: &Found, b: &Found) -> Ordering {
         let nearer = |center: &u64| (a.1 ^ center).count_ones().cmp(&(b.1 ^ center).count_ones());
         let by_others = || self.others.iter().map(nearer).find(|order| order.is_ne());
@@ -153,13 +156,13 @@ impl Nearest {
         }
     }
 
-    /// Appends the next results. Returns whether these were the last.
+    /// Appends the next results, in order. Returns whether these were the last.
     fn pass<S: Store>(&mut self, index: &Index<'_, S>, tree_leaves: f64, hits: &mut Vec<Hit>) -> bool {
         let (center, radius) = (self.center, self.radius);
         let ball = self.instead.unwrap_or(Ball { center, radius });
         let mut range = Range::new(ball, self.also.clone(), tree_leaves);
         let mut found: Vec<Found> = Vec::new();
-        // Nothing after this is wanted. What was dropped lies after it as well.
+        // Results after this one are not wanted, and dropped results lie after it as well.
         let mut last = Bound::Distance(radius);
         let mut is_cut = false;
         while !range.is_done() {
@@ -167,7 +170,7 @@ impl Nearest {
             let farthest = match last {
                 Bound::Distance(distance) | Bound::Result((distance, ..)) => distance,
             };
-            // The distance is one from our center, which need not be that of the ball.
+            // `farthest` is a distance from the center, which need not be the center of the ball.
             let limit = if self.instead.is_some() { ball.radius } else { farthest };
             range.step(index, limit, &mut |bits, row| {
                 let result = ((bits ^ center).count_ones(), bits, row);

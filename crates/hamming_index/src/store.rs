@@ -3,65 +3,68 @@
 use crate::page::{Block, Edit, Page};
 use std::ops::Deref;
 
-/// Pages that are locked for as long as one holds them.
+/// Pages, each locked for as long as a value returned here refers to it.
 ///
-/// Whoever holds the lock of a node may ask for that of a child, and whoever holds a lock in one tree for
-/// those of later trees; never the other way round. So nobody waits in a circle. A page that nobody refers to
-/// can be locked at any time.
+/// Whoever holds the lock of a node may ask for the lock of its child. Whoever holds a lock in one tree may
+/// ask for locks in later trees. Nobody asks the other way round, so nobody waits in a circle. A page that
+/// no other page refers to can be locked at any time.
 ///
-/// That holds for an index that is not damaged. If a page leads to one of another tree, two who change the
-/// index can wait for each other before either has seen it; a store that can tell should refuse a page that
-/// the same process has locked already.
+/// That holds for an index that is not damaged. If a page leads to a page of another tree, two processes
+/// that change the index can wait for each other before either has seen the damage. A store that can tell
+/// should refuse a page that the same process has locked already.
 pub trait Store {
-    /// A page that others may read, and nobody changes.
+    /// A page that is locked for reading: others may read it, and nobody changes it.
     type Shared<'a>: Deref<Target = Page>
     where
         Self: 'a;
-    /// A page that nobody else has.
+    /// A page that is locked for a change: nobody else reads or changes it.
     type Exclusive<'a>: Deref<Target = Page> + Numbered
     where
         Self: 'a;
 
-    /// Pages that there are, free ones included.
+    /// The number of pages, free ones included.
     fn pages(&self) -> Block;
 
-    /// Waits until nobody changes the page.
+    /// Locks the page for reading. Waits until nobody changes it.
     fn share(&self, block: Block) -> Self::Shared<'_>;
 
-    /// Waits until nobody else has the page.
+    /// Locks the page for a change. Waits until nobody else reads or changes it.
     fn lock(&self, block: Block) -> Self::Exclusive<'_>;
 
-    /// The same, by somebody who looks at each page once: reading it from disk should not push out others.
+    /// Like [`lock`](Self::lock), for a walk that visits each page once: reading the page from disk should
+    /// not push others out of the cache.
     fn lock_in_passing(&self, block: Block) -> Self::Exclusive<'_> {
         self.lock(block)
     }
 
-    /// A page that nobody refers to. May wait for others: called where no page is locked.
+    /// Locks a page that nobody refers to, for a change. May wait for others, so it is called while no page
+    /// is locked.
     fn allocate(&self) -> Self::Exclusive<'_>;
 
-    /// Nobody refers to the page any more, or it was allocated for nothing. Called where no other page is
-    /// locked.
+    /// Gives back a page that nobody refers to any more, or that was allocated for nothing. Called while no
+    /// other page is locked.
     fn release(&self, page: Self::Exclusive<'_>);
 
-    /// Changes up to four pages at once: after a crash all of it has happened, or nothing. Pages come in the
-    /// order in which they may be locked.
+    /// Changes up to four pages at once: after a crash either all changes are there or none. Pages come in
+    /// the order in which they may be locked.
     fn commit(&self, changes: &mut [(&mut Self::Exclusive<'_>, Edit)]);
 
-    /// Whether pages come from far away, so that it helps to say early which are needed.
+    /// Whether pages come from far away, so that announcing them early by [`prefetch`](Self::prefetch)
+    /// helps.
     fn is_slow(&self) -> bool;
 
-    /// The page will be read soon.
+    /// Announces that the page will be read soon.
     fn prefetch(&self, block: Block);
 
-    /// Called where no locks are held; does not return if the user has cancelled.
+    /// Called while no page is locked; does not return if the user has cancelled.
     fn check_for_interrupts(&self);
 
-    /// The page is not what it ought to be.
+    /// Ends the operation with an error: the page is damaged in the way that `what` tells.
     fn corrupted(&self, block: Block, what: &str) -> !;
 }
 
 /// A page that knows its number.
 pub trait Numbered {
-    /// The number.
+    /// The number of the page.
     fn block(&self) -> Block;
 }

@@ -1,4 +1,7 @@
-//! Counting what is in an index, and checking that it is as it ought to be.
+//! Counting the entries and pages of an index, and checking that it is sound.
+//!
+//! Cost: every page that the roots lead to is read once. Only if the bands differ, each of their entries is
+//! looked for in the other bands.
 
 use crate::key::{BANDS, Key, NULLS, RowId, TREES, rotated, rotated_back};
 use crate::page::{Block, Page};
@@ -9,39 +12,40 @@ use std::collections::HashSet;
 /// What a tree consists of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Rows.
+    /// Entries, one for each row.
     pub entries: u64,
-    /// Pages with rows.
+    /// Pages of level 0, which have the entries.
     pub leaves: u64,
-    /// Pages above them.
+    /// Pages above the leaves.
     pub inner: u64,
-    /// Levels, the leaves' own included.
+    /// Levels, that of the leaves included.
     pub height: u32,
     /// A sum over all rows and fingerprints, equal in all bands.
     checksum: u64,
 }
 
-/// Rows of which it is said that some tree lacks them. After so many the rest can be imagined.
+/// Differences between bands that are reported, at most: more of them tell nothing new.
 const MAX_DIFFERENCES: usize = 1000;
 
-/// Something that is not as it ought to be, and the page where it was seen.
+/// Something wrong with an index, and the page where it was seen.
 pub struct Damage {
-    /// The page.
+    /// The number of the page.
     pub block: Block,
-    /// In words.
+    /// What is wrong, for the user to read.
     pub text: String,
 }
 
 impl<'s, S: Store> Index<'s, S> {
-    /// What each tree consists of: about so much, if others change it meanwhile.
+    /// What each tree consists of. The numbers are not exact if others change the index meanwhile.
     pub fn totals(&self) -> [Totals; TREES] {
         self.survey(&mut |_| {})
     }
 
-    /// Reads all that the roots lead to and reports what is wrong. Nobody may change the index meanwhile.
+    /// Reads every page that the roots lead to, and reports what is wrong. Nobody may change the index
+    /// meanwhile.
     ///
-    /// A vacuum that was stopped leaves trees that differ in dead rows: those of which it is said that they
-    /// are that.
+    /// A vacuum that was stopped leaves trees that differ in dead rows. These are no damage, so differences
+    /// in rows that `is_dead` accepts are not reported.
     pub fn verify(&self, is_dead: &mut dyn FnMut(RowId) -> bool, report: &mut dyn FnMut(Damage)) {
         let mut is_sound = true;
         let totals = self.survey(&mut |problem| {
@@ -49,12 +53,13 @@ impl<'s, S: Store> Index<'s, S> {
             report(problem);
         });
         let agree = |totals: &Totals| (totals.entries, totals.checksum);
-        // What is broken cannot be searched.
+        // Only sound trees can be searched for entries.
         if is_sound && totals[..BANDS].iter().any(|band| agree(band) != agree(&totals[0])) {
             self.report_differences(is_dead, report);
         }
     }
 
+    /// Walks through all trees, and reports pages that are wrong.
     fn survey(&self, report: &mut dyn FnMut(Damage)) -> [Totals; TREES] {
         let mut seen = HashSet::new();
         let mut trees = [Totals::default(); TREES];
@@ -99,16 +104,17 @@ impl<'s, S: Store> Index<'s, S> {
             !self.has(other, Key { bits: rotated(fingerprint, other), row: entry.row })
         });
         lacking.map(move |other| {
-            let (page, place) = (entry.row.page(), entry.row.offset());
+            let (page, offset) = (entry.row.page(), entry.row.offset());
             let value = fingerprint as i64;
             let text = format!(
-                "row ({page},{place}) with fingerprint {value} is in band {tree}, not in band {other}"
+                "row ({page},{offset}) with fingerprint {value} is in band {tree}, not in band {other}"
             );
             Damage { block: root(other), text }
         })
     }
 }
 
+/// A walk through all pages of one tree.
 struct Survey<'a, 's, S> {
     index: &'a Index<'s, S>,
     tree: u8,
@@ -118,7 +124,7 @@ struct Survey<'a, 's, S> {
 }
 
 impl<S: Store> Survey<'_, '_, S> {
-    /// A node and what is under it: keys from `low` on and before `end`.
+    /// Visits a node and all below it, whose keys must lie from `low` on and before `end`.
     fn visit(&mut self, block: Block, level: Option<u8>, low: Key, end: Option<Key>) {
         let store = self.index.store;
         store.check_for_interrupts();

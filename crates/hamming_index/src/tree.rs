@@ -1,27 +1,27 @@
-//! Trees of keys: how one gets to a leaf, and through a range of leaves.
+//! Trees of keys: the way to a leaf, and through a range of leaves.
 //!
-//! Each tree is a B-tree whose root has a fixed place. Whoever goes down holds a node until the child is
-//! locked, so that nobody ever arrives at a page that has been split, merged or freed in between; there is no
-//! need for links between siblings or for looking twice.
+//! Each tree is a B-tree whose root has a fixed page. Whoever goes down holds a node until the child is
+//! locked. So nobody arrives at a page that has been split, merged or freed in between, and links between
+//! siblings or second looks are not needed. Cost: one page for each level, and for a range one page for
+//! each leaf.
 
 use crate::key::{Key, TREES};
 use crate::page::{Block, Page};
 use crate::probe::Probe;
 use crate::store::Store;
 
-/// Leaves read while the lock of their parent is held. Who wants to split one of them waits until nobody
-/// holds it, and nothing can be cancelled meanwhile. Finding the parent again costs about as much as one
-/// leaf.
+/// Leaves read while the lock of their parent is held. Meanwhile their splits wait, and nothing can be
+/// cancelled. Finding the parent again costs about as much as one leaf.
 pub(crate) const LEAVES_AT_A_TIME: usize = 16;
-/// Where pages come from far away, more are asked for at once.
+/// Leaves read at a time where pages come from far away: these are announced all at once.
 const LEAVES_AHEAD: usize = 64;
 
-/// The place of a tree's root.
+/// The page of a tree's root.
 pub fn root(tree: u8) -> Block {
     tree.into()
 }
 
-/// Pages that an index has at least.
+/// Pages of the smallest index: the roots.
 pub const ROOTS: Block = TREES as Block;
 
 /// An index: its trees in their store.
@@ -30,20 +30,21 @@ pub struct Index<'s, S> {
     pub(crate) store: &'s S,
 }
 
-/// How a walk goes on.
+/// Where a walk through leaves goes on.
 pub(crate) enum Walk {
-    /// From this key.
+    /// It has to go on from this key.
     From(Key),
-    /// There is nothing more.
+    /// It has seen all of its leaves.
     Done,
 }
 
 impl<'s, S: Store> Index<'s, S> {
-    /// The index that is kept there.
+    /// The index that is kept in this store.
     pub fn new(store: &'s S) -> Self {
         Self { store }
     }
 
+    /// Refuses a page that is damaged, of another tree, or not at this level.
     pub(crate) fn check(&self, page: &Page, block: Block, tree: u8, level: Option<u8>) {
         if let Some(damage) = page.damage() {
             self.store.corrupted(block, damage);
@@ -82,7 +83,7 @@ impl<'s, S: Store> Index<'s, S> {
         page
     }
 
-    /// Locks the node at this level under which the key lies; nothing if the tree is not that high.
+    /// Locks the node at this level under which the key lies; `None` if the tree is not that high.
     pub(crate) fn lock_at(&self, tree: u8, level: u8, key: Key) -> Option<S::Exclusive<'s>> {
         loop {
             let (parent, _) = self.descend(tree, level + 1, key);
@@ -91,7 +92,7 @@ impl<'s, S: Store> Index<'s, S> {
             } else if parent.level() > level {
                 return Some(self.lock_child(&parent, parent.child_of(key)));
             }
-            // It is the root.
+            // The wanted node is the root.
             drop(parent);
             let root = self.lock_root(tree);
             if root.level() == level {
@@ -128,8 +129,8 @@ impl<'s, S: Store> Index<'s, S> {
         (node, end)
     }
 
-    /// Visits leaves in order, from the key on, that may have keys of the ball. Returns after some of them,
-    /// so that others get their turn.
+    /// Visits the leaves that may have keys of the probe, in order, from the key on. Returns after some of
+    /// them, so that their locks are given back.
     pub(crate) fn walk(&self, tree: u8, from: Key, probe: &Probe, visit: &mut dyn FnMut(&Page)) -> Walk {
         let Some(mut from) = next(probe, from) else { return Walk::Done };
         let (node, end) = self.descend(tree, 1, from);
@@ -159,12 +160,12 @@ impl<'s, S: Store> Index<'s, S> {
     /// Passes all entries of some leaves, from the key on.
     pub(crate) fn entries(&self, tree: u8, from: Key, visit: &mut dyn FnMut(Key)) -> Walk {
         self.walk(tree, from, &Probe::ALL, &mut |leaf| {
-            // Its leaf may have others, which were passed before.
+            // The first leaf may have lower entries, which were passed before.
             leaf.keys().filter(|&entry| entry >= from).for_each(&mut *visit);
         })
     }
 
-    /// Says which leaves the walk will read.
+    /// Announces the leaves under this node that a walk will read.
     pub(crate) fn prefetch(&self, node: &Page, from: Key, probe: &Probe) {
         let mut from = Some(from);
         for _ in 0..LEAVES_AHEAD {
@@ -181,7 +182,7 @@ pub(crate) fn after_child(node: &Page, index: usize) -> Option<Key> {
     (index + 1 < node.len()).then(|| node.key(index + 1))
 }
 
-/// The first key of the ball from there on.
+/// The first key of the probe that is not below this one.
 fn next(probe: &Probe, from: Key) -> Option<Key> {
     let bits = probe.next(from.bits)?;
     Some(if bits == from.bits { from } else { Key::before(bits) })

@@ -1,9 +1,9 @@
 //! Removing entries, and shrinking of the trees.
 //!
-//! Each tree is walked through once, leaf by leaf, and what is dead is taken from a leaf in one commit. So
-//! the trees differ while that goes on, and afterwards if it is stopped midway: but only in rows that nobody
-//! can see any more, whose places in the table are not used again before a later vacuum has removed them from
-//! all trees. A search misses nothing meanwhile, whichever trees it looks at.
+//! Each tree is walked through once, leaf by leaf, and the dead entries of a leaf are removed in one
+//! commit. So the trees differ while a vacuum runs, and stay different if it is stopped midway. They differ
+//! only in rows that nobody can see any more. Postgres uses their row ids again only after a later vacuum
+//! has removed them from all trees. So a search misses nothing, whichever trees it looks at.
 
 use crate::key::{Key, NULLS, RowId, TREES};
 use crate::page::{Edit, Page};
@@ -16,8 +16,8 @@ use crate::tree::{Index, LEAVES_AT_A_TIME, Walk, root};
 const MERGE_SHARE: usize = 60;
 
 impl<S: Store> Index<'_, S> {
-    /// Removes all rows of which it is said that they are dead, and tidies up. Returns how many remain, and
-    /// how many were removed.
+    /// Removes all dead rows, and tidies up. Returns the number of rows that remain, and of rows that were
+    /// removed.
     pub fn vacuum(&self, is_dead: &mut dyn FnMut(RowId) -> bool) -> (u64, u64) {
         let (mut remaining, mut removed) = (0, 0);
         for tree in 0..TREES as u8 {
@@ -41,7 +41,7 @@ impl<S: Store> Index<'_, S> {
         (remaining, removed)
     }
 
-    /// Passes every row once, and returns how many there are.
+    /// Visits every row once, and returns their number.
     pub fn rows(&self, visit: &mut dyn FnMut(RowId)) -> u64 {
         let mut rows = 0;
         for tree in [0, NULLS] {
@@ -72,7 +72,7 @@ impl<S: Store> Index<'_, S> {
         while self.lower(tree) {}
     }
 
-    /// Merges at one level. Says whether there is a level above it.
+    /// Merges neighbours at one level. Returns whether there is a level above it.
     fn tidy_level(&self, tree: u8, level: u8) -> bool {
         let mut from = Key::FIRST;
         loop {
@@ -89,7 +89,8 @@ impl<S: Store> Index<'_, S> {
         }
     }
 
-    /// Looks for a pair of small neighbours under one parent, from the key on.
+    /// Looks for a pair of small neighbours under one parent, from the key on. `None` if the tree ends at
+    /// this level.
     fn small_pair(&self, tree: u8, level: u8, from: Key) -> Option<Pair> {
         let (node, end) = self.descend(tree, level + 1, from);
         if node.level() <= level {
@@ -141,7 +142,7 @@ impl<S: Store> Index<'_, S> {
         self.store.release(right);
     }
 
-    /// Puts the only child of a root in its place. Says whether it was done.
+    /// Puts the only child of a root in the root's place. Returns whether it did.
     fn lower(&self, tree: u8) -> bool {
         let mut root = self.lock_root(tree);
         if root.level() == 0 || root.len() > 1 {
@@ -157,21 +158,21 @@ impl<S: Store> Index<'_, S> {
     }
 }
 
-/// A walk through a tree.
+/// A walk through a tree that removes dead entries.
 struct Sweep<'a, 's, S> {
     index: &'a Index<'s, S>,
     tree: u8,
     is_dead: &'a mut dyn FnMut(RowId) -> bool,
     remaining: u64,
     removed: u64,
-    /// Where the last leaf begins, and how many entries it has.
+    /// The lowest key of the last leaf, and its number of entries.
     last: Option<(Key, usize)>,
     /// Leaves that may be merged with their right neighbour.
     small: Vec<Key>,
 }
 
 impl<S: Store> Sweep<'_, '_, S> {
-    /// Removes what is dead from all leaves, and merges small ones while they are at hand.
+    /// Removes the dead entries of all leaves, and merges small leaves while they are at hand.
     ///
     /// An entry that is moved meanwhile stays in the range of keys that it was in, so none is passed over.
     fn run(&mut self) {
@@ -229,7 +230,7 @@ impl<S: Store> Sweep<'_, '_, S> {
         None
     }
 
-    /// Removes what is dead from a leaf. What lies below the key was counted before.
+    /// Removes the dead entries of a leaf. Entries below the key were counted before.
     fn clean(&mut self, leaf: &mut S::Exclusive<'_>, from: Key) {
         let stays: Vec<bool> = leaf.keys().map(|entry| !(self.is_dead)(entry.row)).collect();
         self.remaining +=
@@ -245,12 +246,13 @@ impl<S: Store> Sweep<'_, '_, S> {
 
 /// What a search for small neighbours has found.
 enum Pair {
-    /// A pair, of which the first lies at the key.
+    /// A pair of small neighbours; the key lies under the first.
     Found(Key),
-    /// Nothing under this parent; the next one begins at the key.
+    /// No pair before this key, from which the search goes on; `None` at the end of the level.
     NoneUntil(Option<Key>),
 }
 
+/// Whether two neighbours with these entries together are small enough to be merged.
 fn is_small(entries: usize, capacity: usize) -> bool {
     entries * 100 <= capacity * MERGE_SHARE
 }

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// What the index ought to have.
+/// What the index should contain.
 #[derive(Default)]
 struct Model {
     /// Rows by their number, each with its fingerprint.
@@ -23,7 +23,7 @@ fn row(number: u32) -> RowId {
     RowId::new(number / 100, (number % 100) as u16 + 1)
 }
 
-/// Scattered, or near to one of a few, or one of a few, or NULL.
+/// Scattered, near to one of three centers, a center, a small number, or NULL.
 fn fingerprint() -> impl Strategy<Value = Option<u64>> {
     let center = (0u64..3).prop_map(|n| (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let near = (center.clone(), prop::collection::vec(0u32..64, 0..4))
@@ -41,12 +41,12 @@ fn fingerprint() -> impl Strategy<Value = Option<u64>> {
 enum Step {
     /// Rows that are added one by one.
     Insert(Vec<Option<u64>>),
-    /// Of these parts of a thousand, rows are removed.
+    /// Removes the rows of these [`part`]s.
     Vacuum(u32, u32),
-    /// The same, and is stopped after so many batches of leaves.
+    /// The same, but stopped after a number of batches of leaves.
     StoppedVacuum(u32, u32, usize),
     Tidy,
-    /// A new index of all rows.
+    /// Builds a new index of all rows.
     Rebuild {
         fill: usize,
         at_a_time: usize,
@@ -65,12 +65,12 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Which part of a thousand the row is in.
+/// The part that the row is in, of a thousand parts.
 fn part(number: &u32) -> u32 {
     number.wrapping_mul(2_654_435_761) % 1000
 }
 
-/// Of these parts of a thousand, rows become dead.
+/// The rows of these parts become dead.
 fn kill(model: &mut Model, from: u32, to: u32) {
     let killed = model.rows.extract_if(.., |number, _| (from..to).contains(&part(number)));
     model.dead.extend(killed.map(|(number, _)| row(number)));
@@ -80,7 +80,7 @@ fn carry_out(step: &Step, model: &mut Model, memory: &mut Memory) {
     match step {
         Step::Insert(fingerprints) => {
             let first = model.rows.last_key_value().map_or(0, |(last, _)| last + 1);
-            // Places of rows that are dead are not used again.
+            // Row ids of dead rows are not used again.
             let first = model.dead.last().map_or(first, |dead| first.max(dead.page() * 100 + 100));
             for (number, &fingerprint) in (first..).zip(fingerprints) {
                 model.rows.insert(number, fingerprint);
@@ -113,7 +113,7 @@ fn carry_out(step: &Step, model: &mut Model, memory: &mut Memory) {
     }
 }
 
-/// The answer from the list: distances, and rows in no order.
+/// The answer from the list, ordered by row.
 fn naive(model: &Model, query: &Query) -> Vec<Hit> {
     let wanted = |fingerprint: Option<u64>| match fingerprint {
         Some(f) => query.values && query.balls.iter().all(|b| (b.center ^ f).count_ones() <= b.radius),
@@ -126,11 +126,10 @@ fn naive(model: &Model, query: &Query) -> Vec<Hit> {
 
 fn compare(model: &Model, memory: &Memory, query: &Query, tree_leaves: f64, max_sorted: usize) {
     let mut hits = memory.search(query.clone(), tree_leaves, max_sorted);
-    // Whoever asks sees for himself which rows are dead.
+    // Postgres itself leaves out rows that are dead.
     hits.retain(|hit| !model.dead.contains(&hit.row));
     let distance = |hit: &Hit, center: u64| hit.fingerprint.map_or(u32::MAX, |f| (f ^ center).count_ones());
-    let distances =
-        |hit: &Hit| query.nearest_to.iter().map(|&center| distance(hit, center)).collect::<Vec<_>>();
+    let distances = |hit: &Hit| query.nearest_to.iter().map(|&c| distance(hit, c)).collect::<Vec<_>>();
     assert!(hits.is_sorted_by_key(distances), "not in order: {query:?}");
     let mut expected = naive(model, query);
     hits.sort_by_key(|hit| hit.row);
@@ -153,8 +152,7 @@ proptest! {
         tree_leaves in prop_oneof![Just(1.0), 2.0..100.0, Just(1e6)],
         max_sorted in 1usize..3000,
     ) {
-        let mut model = Model::default();
-        let mut memory = Memory::new(20_000);
+        let (mut model, mut memory) = (Model::default(), Memory::new(20_000));
         for step in &steps {
             carry_out(step, &mut model, &mut memory);
             prop_assert_eq!(memory.problems_but(&mut |row| model.dead.contains(&row)), Vec::<String>::new());
@@ -181,7 +179,7 @@ proptest! {
     }
 }
 
-/// Trees that differ in dead rows are as good as others; what else they differ in is reported.
+/// Trees may differ in dead rows; any other difference is reported.
 #[test]
 fn a_stopped_vacuum_is_finished_by_the_next() {
     let rows: Vec<_> = (0..30_000).map(|n| (Some(scattered(u64::from(n))), row(n))).collect();
@@ -200,8 +198,7 @@ fn a_stopped_vacuum_is_finished_by_the_next() {
 
 #[test]
 fn pages_are_given_back() {
-    let mut model = Model::default();
-    let mut memory = Memory::new(5_000);
+    let (mut model, mut memory) = (Model::default(), Memory::new(5_000));
     let rows: Vec<_> = (0..60_000u64).map(|n| Some(n.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
     carry_out(&Step::Insert(rows.clone()), &mut model, &mut memory);
     let full = memory.pages_in_use();
@@ -212,7 +209,7 @@ fn pages_are_given_back() {
     assert!(memory.pages_in_use() < full + full / 4);
 }
 
-/// Rows whose numbers begin here come and go; others are always there.
+/// Rows with numbers from here on come and go; the others are always there.
 const PASSING: u32 = 1_000_000;
 
 fn scattered(number: u64) -> u64 {
@@ -242,8 +239,7 @@ fn a_search_goes_on_in_a_changed_tree() {
         let nearest_to = (turn > 4).then_some(ball.center).into_iter().collect();
         let query = Query { balls: vec![ball], values: true, nulls: false, nearest_to };
         let mut search = Search::new(query, [1e6, 40.0][turn % 2], 700);
-        let mut hits = Vec::new();
-        let mut next = 0;
+        let (mut hits, mut next) = (Vec::new(), 0);
         while search.next_batch(&memory.index(), &mut hits) {
             match next % 3 {
                 0 => (0..600).for_each(|n| {
@@ -262,7 +258,7 @@ fn a_search_goes_on_in_a_changed_tree() {
     assert!(batches > 20, "searches have several batches");
 }
 
-/// Counts those who are done, whether they succeed or not.
+/// Counts the threads that are done, whether they succeed or not.
 struct Done<'a>(&'a AtomicUsize);
 
 impl Drop for Done<'_> {
@@ -304,8 +300,8 @@ fn nobody_misses_a_row_that_is_always_there() {
     let lasting: Vec<u64> = (0..4000).map(scattered).collect();
     let rows: Vec<_> = (0..).zip(&lasting).map(|(n, &f)| (Some(f), row(n))).collect();
     let memory = Memory::built(50_000, &rows, 100, 1000);
-    // Nobody takes a row for dead that is not there yet: of the even ones and of the odd ones, those below
-    // are there.
+    // The vacuum may only take rows for dead that are there. One thread inserts the even rows and one the
+    // odd rows; those below its number are there.
     let inserted = [AtomicU32::new(0), AtomicU32::new(0)];
     let insert = |odd: u32| {
         for number in (0..60_000).filter(|number| number % 2 == odd) {
@@ -345,7 +341,7 @@ fn trees_grow_and_shrink_under_everybody() {
     while_others_write(&memory, &lasting, &[&|| breathe(0), &|| breathe(1), &|| breathe(2), &tidy]);
 }
 
-/// Each way in which a page can be wrong is found, and is no more than that page's.
+/// Each kind of damage is found, and reported for the page that has it.
 #[test]
 fn damage_is_found() {
     let rows: Vec<_> = (0..3000).map(|n| ((n % 10 > 0).then(|| scattered(u64::from(n))), row(n))).collect();
@@ -369,14 +365,14 @@ fn damage_is_found() {
         (0, first_child, u32(4_000_000), "4000000: there is no such page, but another one leads to it"),
         (4, 24 + 8, vec![1; 8], "4: it has fingerprints among the rows that have none"),
     ];
-    for (block, place, bytes, expected) in damages {
+    for (block, first, bytes, expected) in damages {
         let mut memory = Memory::built(5_000, &rows, if block == 4 { 100 } else { 4 }, 10_000);
         assert_eq!(memory.problems(), Vec::<String>::new());
-        memory.damage(block, place, &bytes);
+        memory.damage(block, first, &bytes);
         let problems = memory.problems();
         assert!(problems.iter().any(|problem| problem == expected), "{expected}: {problems:?}");
     }
-    // What a leaf does not have although the others do.
+    // An entry that one tree has and the others lack.
     let mut memory = Memory::built(5_000, &rows, 4, 10_000);
     let entry = 24 + 8 * 3;
     let (page, other) = (9, u64::from_ne_bytes(memory.bytes(9, entry)) ^ 1);
@@ -386,13 +382,13 @@ fn damage_is_found() {
     assert!(problems.iter().any(|problem| problem.contains("is in band 1, not in band 0")), "{problems:?}");
 }
 
-/// It would come back to the same leaves for ever.
+/// Otherwise it would come back to the same leaves for ever.
 #[test]
 fn vacuum_ends_where_keys_are_out_of_order() {
     let rows: Vec<_> = (0..20_000).map(|n| (Some(scattered(u64::from(n))), row(n))).collect();
     // Leaves that are too full to be merged.
     let mut memory = Memory::built(5_000, &rows, 40, 10_000);
-    // The key of the first child after those that are looked at together.
+    // The key of the first child behind those that are looked at together.
     memory.damage(0, 24 + 8 * 16, &[0; 8]);
     let mut asked = 0;
     let mut is_dead = |_| {

@@ -1,5 +1,5 @@
-//! Whatever is on the pages: searching and changing the index ends, with an answer or by saying which page is
-//! damaged, and never otherwise.
+//! Whatever is on the pages: searching and changing the index ends, either with an answer or by naming a
+//! damaged page.
 #![no_main]
 
 #[path = "../../tests/memory/mod.rs"]
@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 struct Damage {
     rows: u16,
     fill: u8,
-    /// Page, place and what is written there.
+    /// Page, first byte, and what is written there.
     writes: Vec<(u8, u16, [u8; 4])>,
     center: u64,
     radius: u8,
@@ -27,8 +27,8 @@ fuzz_target!(|damage: Damage| {
         .map(|n| ((n % 50 > 0).then_some(u64::from(n).wrapping_mul(0x9e37_79b9_7f4a_7c15)), RowId::new(n, 1)))
         .collect();
     let mut memory = Memory::built(1500, &rows, usize::from(damage.fill % 100) + 1, 10_000);
-    for &(block, place, bytes) in &damage.writes {
-        memory.damage(block.into(), place.into(), &bytes);
+    for &(block, first, bytes) in &damage.writes {
+        memory.damage(block.into(), first.into(), &bytes);
     }
     let ball = Ball { center: damage.center, radius: u32::from(damage.radius % 65) };
     let query = Query { balls: vec![ball], values: true, nulls: true, nearest_to: vec![] };

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 enum Step {
     Insert(u64),
     InsertNull,
-    /// So many that differ from the first in these bits, one by one.
+    /// Inserts one by one this number of fingerprints that differ from the first in these bits.
     InsertMany(u64, u64, u16),
     Remove(u16),
     /// Every row whose number has one of these bits is dead.
@@ -73,7 +73,8 @@ fuzz_target!(|history: History| {
             }
             Step::Tidy => memory.index().tidy(),
             Step::Rebuild(fill) => {
-                let rows: Vec<_> = model.iter().map(|(&number, &fingerprint)| (fingerprint, row(number))).collect();
+                let rows: Vec<_> =
+                    model.iter().map(|(&number, &fingerprint)| (fingerprint, row(number))).collect();
                 memory = Memory::built(1500, &rows, usize::from(fill % 100) + 1, 700);
             }
         }
@@ -84,7 +85,9 @@ fuzz_target!(|history: History| {
     let nearest_to = if history.is_nearest { vec![history.center, history.other] } else { vec![] };
     let query = Query { balls: balls.clone(), values: true, nulls: true, nearest_to: nearest_to.clone() };
     let found = memory.search(query, f64::from(history.tree_leaves), usize::from(history.max_sorted));
-    let distances = |fingerprint: u64| nearest_to.iter().map(|center| (fingerprint ^ center).count_ones()).collect::<Vec<_>>();
+    let distances = |fingerprint: u64| -> Vec<u32> {
+        nearest_to.iter().map(|center| (fingerprint ^ center).count_ones()).collect()
+    };
     assert!(found.is_sorted_by_key(|hit| hit.fingerprint.map(distances)));
     let mut rows: Vec<RowId> = found.iter().map(|hit| hit.row).collect();
     rows.sort_unstable();

@@ -15,12 +15,12 @@ use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 pub struct Memory {
     pages: Vec<RwLock<Page>>,
-    /// Pages in use from the beginning, and free ones among them.
+    /// The number of pages used so far, and the free ones among them.
     space: Mutex<(Block, Vec<Block>)>,
-    /// There is one thread and pages may be damaged: who would wait, waits for itself, because two pages lead
-    /// to the same.
+    /// Pages may be damaged. There is one thread, so a page that is locked already is one that two pages
+    /// lead to.
     is_damaged: bool,
-    /// So many times one may look for interrupts until there is one.
+    /// Looks for interrupts that are left until there is one.
     patience: AtomicUsize,
 }
 
@@ -79,7 +79,7 @@ impl Numbered for Locked<'_> {
 }
 
 impl Memory {
-    /// Room for so many pages, with an empty index.
+    /// An empty index, with room for this number of pages.
     pub fn new(room: usize) -> Self {
         let pages = (0..room).map(|_| RwLock::new(Page::clone(&Page::free()))).collect();
         let mut memory = Self {
@@ -92,7 +92,8 @@ impl Memory {
         memory
     }
 
-    /// An index of these rows, with pages filled to a share in percent, and so many rows sorted at a time.
+    /// An index of these rows. `fill` is the share of a page that is filled, in percent; `at_a_time` is the
+    /// number of rows that are sorted in memory.
     pub fn built(room: usize, rows: &[(Option<u64>, RowId)], fill: usize, at_a_time: usize) -> Self {
         let mut memory = Self::new(room);
         let mut values = Sorter::new(0..NULLS, at_a_time);
@@ -119,20 +120,21 @@ impl Memory {
         Index::new(self)
     }
 
-    /// Writes something onto a page, if it is there.
-    pub fn damage(&mut self, block: usize, place: usize, bytes: &[u8]) {
+    /// Overwrites bytes of a page that is in use.
+    pub fn damage(&mut self, block: usize, first: usize, bytes: &[u8]) {
         self.is_damaged = true;
         let used = self.space.get_mut().unwrap().0 as usize;
         let page = self.pages[block % used].get_mut().unwrap();
-        page.apply(&Edit::Patch(vec![Patch::new(place % (PAGE_SIZE - bytes.len()), bytes)]));
+        page.apply(&Edit::Patch(vec![Patch::new(first % (PAGE_SIZE - bytes.len()), bytes)]));
     }
 
-    /// Eight bytes of a leaf, from the front.
-    pub fn bytes(&self, block: Block, place: usize) -> [u8; 8] {
-        self.share(block).bits()[(place - 24) / 8]
+    /// The eight bytes of a leaf from this byte on, which are the bits of a key.
+    pub fn bytes(&self, block: Block, first: usize) -> [u8; 8] {
+        self.share(block).bits()[(first - 24) / 8]
     }
 
-    /// The operation is cancelled when it has looked for interrupts so many times. Says whether it was.
+    /// Cancels the operation when it has looked for interrupts this number of times. Returns whether it was
+    /// cancelled.
     pub fn cancelled_after<T>(&self, times: usize, operation: impl FnOnce() -> T) -> bool {
         self.patience.store(times, Ordering::Relaxed);
         let ended = catch_unwind(AssertUnwindSafe(operation));
@@ -158,7 +160,7 @@ impl Memory {
         self.problems_but(&mut |_| false)
     }
 
-    /// What is wrong beside trees that differ in dead rows.
+    /// What is wrong, apart from trees that differ in dead rows.
     pub fn problems_but(&self, is_dead: &mut dyn FnMut(RowId) -> bool) -> Vec<String> {
         let mut problems = Vec::new();
         let mut report = |problem: Damage| problems.push(format!("{}: {}", problem.block, problem.text));
