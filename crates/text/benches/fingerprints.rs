@@ -53,9 +53,9 @@ fn mixed_documents(english: &[String]) -> Vec<String> {
     ];
     let mix = |(index, text): (usize, &String)| {
         let mut mixed = String::new();
-        for (place, sentence) in text.split_inclusive(". ").enumerate() {
+        for (number, sentence) in text.split_inclusive(". ").enumerate() {
             mixed.push_str(sentence);
-            mixed.push_str(others[(index + place) % others.len()]);
+            mixed.push_str(others[(index + number) % others.len()]);
         }
         mixed
     };
@@ -69,8 +69,9 @@ fn web_pages(documents: &[String]) -> Vec<String> {
             text.replace('&', "&amp;").replace('<', "&lt;").replace("\n\n", "</p>\n<p class=\"text\">");
         let body = body.replace(" the ", " <a href=\"https://example.org/the?x=1&amp;y=2\">the</a> ");
         format!(
-            "<!doctype html><html><head><title>Text</title><style>p {{ margin: 0 }}</style><script>let a = 1 < 2;</script>\
-             </head><body><nav><ul><li><a href=/>Home</a></ul></nav><p>{body}</p></body></html>"
+            "<!doctype html><html><head><title>Text</title><style>p {{ margin: 0 }}</style>\
+             <script>let a = 1 < 2;</script></head>\
+             <body><nav><ul><li><a href=/>Home</a></ul></nav><p>{body}</p></body></html>"
         )
     };
     documents.iter().map(page).collect()

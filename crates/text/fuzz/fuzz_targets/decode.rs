@@ -1,4 +1,4 @@
-//! What is read as a fingerprint is written so that it is read again.
+//! Every fingerprint that is read can be written, and then read again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use text::fingerprint::explain::features;
-use text::fingerprint::weighted::WeightedCounts;
 use text::features::Scheme;
 use text::fingerprint::SimHasher;
+use text::fingerprint::explain::features;
+use text::fingerprint::weighted::WeightedCounts;
 use text::sketch::heintze;
 
 fuzz_target!(|text: &str| {

@@ -13,7 +13,7 @@ const DIGEST_LENGTH: usize = 16;
 /// Digits of a DOI's registrant at least, after `10.`.
 const REGISTRANT_DIGITS: usize = 4;
 
-/// Passes on the text between addresses, and returns whether there was an address.
+/// Passes on the text between addresses, if there is an address. Returns whether there is one.
 pub(crate) fn skip_addresses<'a>(text: &'a str, mut between: impl FnMut(&'a str)) -> bool {
     let bytes = text.as_bytes();
     let (mut start, mut passed) = (0, 0);
@@ -40,7 +40,7 @@ pub(crate) fn is_digest(word: &[u8]) -> bool {
         && word.iter().any(u8::is_ascii_digit)
 }
 
-/// What addresses are written with. Quotes, brackets and all of Unicode end them.
+/// Whether addresses are written with this byte. Quotes, brackets and all bytes beyond ASCII end them.
 fn is_address_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~:/?#@!$&*+,;=%".contains(&byte)
 }
@@ -55,14 +55,14 @@ fn is_address(sequence: &[u8]) -> bool {
         || suffixes(sequence).any(starts_like_uuid)
 }
 
-/// An `@` with another character before and after it.
+/// Whether there is an `@` with another character before and after it.
 fn has_at_inside(sequence: &[u8]) -> bool {
     let first = sequence.iter().position(|&byte| byte != b'@');
     let last = sequence.iter().rposition(|&byte| byte != b'@');
     matches!((first, last), (Some(first), Some(last)) if sequence[first..last].contains(&b'@'))
 }
 
-/// `10.`, four digits or more, and a slash.
+/// Whether the text begins with `10.`, four digits or more, and a slash.
 fn starts_like_doi(text: &[u8]) -> bool {
     text.strip_prefix(b"10.").is_some_and(|rest| {
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -70,7 +70,7 @@ fn starts_like_doi(text: &[u8]) -> bool {
     })
 }
 
-/// Five groups of hexadecimal digits with hyphens between them.
+/// Whether the text begins with five groups of hexadecimal digits, with hyphens between them.
 fn starts_like_uuid(text: &[u8]) -> bool {
     text.get(..UUID_LENGTH).is_some_and(|uuid| {
         let groups = uuid.split(|&byte| byte == b'-');
@@ -79,7 +79,7 @@ fn starts_like_uuid(text: &[u8]) -> bool {
     })
 }
 
-/// Without regard to case; the pattern is in lower case.
+/// Whether the pattern, which is in lower case, is in the text in either case.
 fn contains(text: &[u8], pattern: &str) -> bool {
     suffixes(text).any(|suffix| starts_with(suffix, pattern))
 }

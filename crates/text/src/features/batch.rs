@@ -1,11 +1,11 @@
-//! Hands feature hashes on in batches: loops over a batch stay tight, and between two batches there
-//! is time to see whether the user has cancelled.
+//! Hands feature hashes on in batches: loops over a batch stay tight, and the heartbeat is called between
+//! two batches.
 
 use super::Sink;
 use crate::hash::rabin::{self, UNITS};
 use crate::hash::xxh3_64;
 
-/// Hashes that are handed on together.
+/// Hashes that are handed on together, at most.
 pub(crate) const BATCH: usize = 512;
 
 /// Collects hashes and passes every full batch to its consumer.
@@ -37,8 +37,8 @@ impl<'a> Batch<'a> {
         }
         let free = &mut self.hashes[self.len..];
         self.len += hashes.len();
-        for (slot, hash) in free.iter_mut().zip(hashes) {
-            *slot = hash;
+        for (entry, hash) in free.iter_mut().zip(hashes) {
+            *entry = hash;
         }
     }
 

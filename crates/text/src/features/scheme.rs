@@ -23,24 +23,24 @@ pub enum Scheme {
     Words(usize),
 }
 
-/// What there is to know about a scheme, or about a family of them.
+/// The description of a scheme, or of a family of schemes.
 #[derive(Clone, Copy, Debug)]
 pub struct Description {
-    /// Its name; `k` stands for a number.
+    /// The scheme's name; `k` stands for a number.
     pub name: &'static str,
-    /// Of its specification.
+    /// The version of its specification.
     pub version: i32,
-    /// What features consist of.
+    /// What a feature consists of, such as words.
     pub unit: &'static str,
-    /// What a feature is, and how it is hashed.
+    /// The number and kind of units in a feature, and how it is hashed.
     pub features: &'static str,
-    /// The scheme of the example; the same as the name, if that is no family.
+    /// A scheme for the example: the scheme itself, or one of the family.
     pub example: &'static str,
-    /// The fingerprint of [`EXAMPLE`] by it.
+    /// The fingerprint of [`EXAMPLE`] by that scheme.
     pub fingerprint: u64,
 }
 
-/// The text of the examples.
+/// The text that the examples fingerprint.
 pub const EXAMPLE: &str = "The quick brown fox jumps over the lazy dog";
 
 /// All schemes.
@@ -79,9 +79,9 @@ pub const DESCRIPTIONS: [Description; 4] = [
     },
 ];
 
-/// What users can write.
+/// The names that users can write, as a hint tells them.
 const VALID: &str = "Valid schemes are doc1, commoncrawl, char:1 to char:32, word:1 to word:32.";
-/// How long a shingle can be.
+/// Characters or words in a shingle.
 const SHINGLE: Limit = Limit::new("shingle length", 1, MAX_SHINGLE as i64);
 
 impl FromStr for Scheme {
@@ -105,7 +105,7 @@ impl FromStr for Scheme {
         if length.is_empty() || has_leading_zero || !length.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(unknown());
         }
-        // Digits that no number holds are too many as well.
+        // More digits than a number holds are out of range, too.
         let out_of_range = |_| SHINGLE.problem(length);
         SHINGLE.of(length.parse::<i64>().map_err(out_of_range)?).map(scheme)
     }

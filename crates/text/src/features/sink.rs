@@ -1,4 +1,4 @@
-//! What takes the features of a text, in the order of the text.
+//! A consumer of the features of a text, which come in the order of the text.
 
 use crate::hash::rabin::UNITS;
 
@@ -15,6 +15,6 @@ pub(crate) trait Sink {
     /// Takes a feature of `commoncrawl`.
     fn take_units(&mut self, units: [u16; UNITS]);
 
-    /// Called where text passes without features, so that time is seen to pass.
+    /// Called while text without features is passed over, so that the heartbeat is called.
     fn pause(&mut self);
 }

@@ -1,16 +1,17 @@
 //! Words of a text, normalized, and their shingles.
 //!
-//! A word is what Unicode's word segmentation (UAX #29, default rules) finds between white space after
-//! compatibility normalization (NFKC), case folding and removal of invisible characters
-//! (Default_Ignorable_Code_Point), and contains at least one letter or digit. A shingle is written as its
-//! words with one blank between two.
+//! A word is a segment of Unicode's word segmentation (UAX #29, default rules) that contains at least one
+//! letter or digit. The segmentation runs between white space, after compatibility normalization (NFKC),
+//! case folding and removal of invisible characters (Default_Ignorable_Code_Point). A shingle is written as
+//! its words with one blank between two.
 //!
-//! [`Keep::Prose`] is for `doc1`, whose rules `docs/doc1.md` tells: no addresses, identifiers or numbers, and
-//! of the words nothing but letters, marks and digits.
+//! [`Keep::Prose`] is for `doc1`, whose rules are in `docs/doc1.md`: addresses, identifiers and numbers are
+//! left out, and words keep only their letters, marks and digits.
 //!
 //! Text is taken in runs between ASCII white space. A run of ASCII, by far the most in many languages,
-//! needs no normalization and is segmented by table; `tests` show that both ways agree. A run longer
-//! than [`MAX_RUN`] is cut there, so that memory stays bounded whatever the text.
+//! needs no normalization and is segmented by table; `tests` show that both ways agree. Runs longer than
+//! [`MAX_RUN`] are split there, on a character boundary, so memory stays bounded whatever the text. Time is
+//! linear.
 
 use super::Sink;
 use super::addresses::{self, UUID_LENGTH};
@@ -20,7 +21,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Bytes of text without ASCII white space that are looked at as one.
+/// Bytes of a run, at most.
 pub const MAX_RUN: usize = 16 * 1024;
 
 /// Bytes of normalized words after which their shingles are hashed.
@@ -29,9 +30,9 @@ const BUFFERED: usize = 32 * 1024;
 /// Which of the words are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// None.
+    /// No word is left out.
     All,
-    /// Numbers and addresses (URL, e-mail).
+    /// Numbers and addresses (URL, e-mail) are left out.
     Prose,
 }
 
@@ -110,7 +111,7 @@ impl Words {
         }
     }
 
-    /// The words of a run of ASCII, by Unicode's rules for the few classes of characters it has.
+    /// Adds the words of a run of ASCII, by Unicode's rules for the few classes of characters it has.
     fn add_ascii_run(&mut self, run: &[u8], keep: Keep) {
         let mut rest = run;
         while let Some(start) = rest.iter().position(|&byte| class(byte) & WORD != 0) {
@@ -140,7 +141,7 @@ impl Words {
         self.text.push(b' ');
     }
 
-    /// The words of any run.
+    /// Adds the words of any run.
     fn add_unicode_run(&mut self, run: &str, keep: Keep) {
         let mut normalized = std::mem::take(&mut self.normalized);
         normalized.clear();
@@ -181,7 +182,7 @@ pub(crate) fn add_letters(
     let mut rest = text;
     let mut passed = 0;
     while let Some(run) = next_run(rest) {
-        // No character becomes more than 18 by normalization.
+        // Normalization makes at most 18 characters of one.
         let most = if run.has(NOT_ASCII) { 18 * run.text.len() } else { run.text.len() };
         letters.try_reserve(most).map_err(|_| OutOfMemory(letters.len() + most))?;
         if run.has(NOT_ASCII) {
@@ -268,6 +269,7 @@ impl Run<'_> {
         self.classes & classes != 0
     }
 
+    /// Whether the run has a character of addresses before its end, or is long enough for a UUID.
     fn may_have_address(&self) -> bool {
         let before_end = &self.text.as_bytes()[..self.text.len() - 1];
         self.has(ADDRESS) && before_end.iter().any(|&byte| class(byte) & ADDRESS != 0)
@@ -292,7 +294,8 @@ fn next_run(text: &str) -> Option<Run<'_>> {
     Some(Run { text: &text[start..end], classes, after: &text[end..] })
 }
 
-/// How many letters of ASCII the text begins with: looks at eight bytes at once, as most words are shorter.
+/// The number of ASCII letters that the text begins with. It looks at eight bytes at once, as most words
+/// are shorter.
 fn count_letters(text: &[u8]) -> usize {
     let mut length = 0;
     while let Some(&bytes) = text[length..].first_chunk() {
@@ -341,12 +344,12 @@ fn measure_ascii_word(run: &[u8]) -> (usize, u8) {
     (length, classes)
 }
 
-/// Neither a number nor a sign: general category L.
+/// Whether the character is a letter: general category L.
 fn is_letter(c: char) -> bool {
     c.general_category_group() == GeneralCategoryGroup::Letter
 }
 
-/// A letter, a mark or a digit: general category L, M or N.
+/// Whether the character is a letter, a mark or a digit: general category L, M or N.
 fn is_word_character(c: char) -> bool {
     use GeneralCategoryGroup::{Letter, Mark, Number};
     c.is_ascii_alphanumeric() || !c.is_ascii() && matches!(c.general_category_group(), Letter | Mark | Number)

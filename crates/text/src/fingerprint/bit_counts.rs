@@ -77,8 +77,8 @@ impl BitCounts {
     /// The positions whose counter exceeds `threshold`: all 64 compared at once, highest plane first.
     fn above(&self, threshold: u64) -> u64 {
         let (mut greater, mut equal) = (0u64, u64::MAX);
-        for (place, &plane) in self.planes.iter().enumerate().rev() {
-            if threshold >> place & 1 == 1 {
+        for (bit, &plane) in self.planes.iter().enumerate().rev() {
+            if threshold >> bit & 1 == 1 {
                 equal &= plane;
             } else {
                 greater |= equal & plane;

@@ -1,4 +1,4 @@
-//! Fingerprints: 64 bits for a text, near those of similar texts.
+//! Fingerprints: 64 bits for a text, which differ in few bits from those of similar texts.
 
 mod bit_counts;
 mod digits;

@@ -1,8 +1,9 @@
 //! Charikar's simhash of a text: similar texts get fingerprints that differ in few bits.
 //!
-//! Every distinct feature of the text counts once, whatever its number of occurrences. Memory is bounded.
-//! Time is linear in the text, times the number of scans: one up to some eight million distinct features,
-//! and one more for about every eight million.
+//! Source: Charikar, "Similarity Estimation Techniques from Rounding Algorithms", 2002; see
+//! [`super::bit_counts`]. Every distinct feature of the text counts once, whatever its number of
+//! occurrences. Memory is bounded. Time is linear in the text, times the number of scans: one up to some
+//! eight million distinct features, and one more for about every eight million.
 
 use super::bit_counts::BitCounts;
 use super::distinct::{Distinct, Part, TooMany};
@@ -62,6 +63,7 @@ impl SimHasher {
     }
 }
 
+/// An estimate of the number of features, which need not be distinct.
 fn expected_features(text: &str, scheme: Scheme) -> usize {
     match scheme {
         Scheme::Chars(_) | Scheme::CommonCrawl => text.len(),

@@ -1,10 +1,12 @@
 //! How fingerprints are written for people and other programs.
 //!
-//! Base32 with the alphabet of RFC 4648, lower case, big-endian and without padding: 13 letters, the last of
-//! which carries one bit that is always zero. A scheme may stand before it, with a colon. Read are also 16
-//! hexadecimal and 64 binary digits, and 1 to 16 hexadecimal digits after `0x`; either case; and white space
-//! anywhere, as in the listings of the Similarity Index paper. Decimal numbers are read by [`from_decimal`]
-//! alone, so 16 digits without a letter or `0x`, which can be either, are refused.
+//! Written is base32 with the alphabet of RFC 4648, lower case, big-endian and without padding: 13 letters,
+//! the last of which carries one bit that is always zero.
+//!
+//! Read are also 16 hexadecimal and 64 binary digits, and 1 to 16 hexadecimal digits after `0x`. Either
+//! case is read, a scheme with a colon before the digits, and white space anywhere, as in the listings of
+//! the Similarity Index paper. Decimal numbers are read by [`from_decimal`] alone. So 16 digits without a
+//! letter or `0x`, which can be either, are refused.
 
 use crate::features::Scheme;
 use limits::{Kind, Problem};
@@ -19,22 +21,22 @@ const HEXADECIMAL: usize = 16;
 /// Binary digits of a fingerprint.
 const BINARY: usize = 64;
 
-/// Longer texts are not looked at.
+/// The longest text that is read, in bytes.
 const MAX_BYTES: usize = 1000;
 
-/// What is read, for people.
+/// The spellings that are read, as a hint tells them.
 const VALID: &str = "A fingerprint has 13 letters of base32, 16 hexadecimal or 64 binary digits. \
     Shorter hexadecimal ones are read as '0x' || code, binary ones as lpad(code, 64, '0'), \
     and decimal ones as code::numeric.";
 
-/// The fingerprint in base32.
+/// Writes the fingerprint in base32.
 pub fn encode(fingerprint: u64) -> String {
     let padded = u128::from(fingerprint) << 1;
     let letter = |index: u32| char::from(LETTERS[(padded >> (index * LETTER)) as usize % LETTERS.len()]);
     (0..LENGTH as u32).rev().map(letter).collect()
 }
 
-/// The fingerprint that was written, in any of the ways that are read.
+/// Reads a fingerprint in any of its spellings but the decimal one.
 pub fn decode(text: &str) -> Result<u64, Problem> {
     let reading = Reading { text };
     if text.len() > MAX_BYTES {
@@ -62,7 +64,7 @@ pub fn decode(text: &str) -> Result<u64, Problem> {
     }
 }
 
-/// The fingerprint that others write as this decimal number, without a sign or with one: 0 to 2^64 - 1, or
+/// Reads a fingerprint that others write as a decimal number, without a sign or with one: 0 to 2^64 - 1, or
 /// -2^63 to 2^63 - 1.
 pub fn from_decimal(number: &str) -> Result<u64, Problem> {
     let too_precise =
@@ -103,7 +105,7 @@ impl Reading<'_> {
         Ok((padded >> 1) as u64)
     }
 
-    /// Reads as many digits as 64 bits have in the base.
+    /// Reads the digits of a number of 64 bits in this base, which are not too many.
     fn number(&self, digits: &str, base: u32) -> Result<u64, Problem> {
         digits.chars().try_fold(0u64, |number, digit| {
             let value = digit.to_digit(base).ok_or_else(|| self.not_a_digit(digit, base))?;

@@ -1,13 +1,16 @@
-//! Fingerprints of features that someone else has found and weighed.
+//! Fingerprints of features that the user has found and weighed.
 //!
-//! As [`BitCounts`](super::bit_counts::BitCounts), except that a feature adds its weight instead of 1, and
-//! counts as often as it comes. Weights are kept in units of 2^-24, so that sums are exact: neither the order
-//! of the features nor the way in which parallel workers share them changes a bit.
+//! They are made as plain fingerprints are (`bit_counts.rs`), except that a feature adds its weight instead
+//! of 1, and counts at each occurrence.
+//!
+//! Guarantee: neither the order of the features nor the way in which parallel workers share them changes a
+//! bit, for weights are kept in units of 2^-24, so sums are exact. Cost: 64 additions for each feature, and
+//! 1 KB of memory.
 
 use crate::hash::xxh3_64;
 use limits::Problem;
 
-/// The largest weight.
+/// The largest weight of a feature.
 pub const MAX_WEIGHT: f64 = 1e9;
 /// Parts of a weight of 1.
 const UNITS: f64 = (1u64 << 24) as f64;
@@ -28,10 +31,10 @@ impl Default for WeightedCounts {
 }
 
 impl WeightedCounts {
-    /// Bytes of the written form.
+    /// Bytes of the form that [`to_bytes`](Self::to_bytes) writes.
     pub const BYTES: usize = 65 * size_of::<u128>();
 
-    /// Adds a feature.
+    /// Adds a feature with its weight, 0 to [`MAX_WEIGHT`].
     pub fn add(&mut self, feature: &[u8], weight: f64) -> Result<(), Problem> {
         if !(0.0..=MAX_WEIGHT).contains(&weight) {
             return Err(Problem::out_of_range("weight", weight, 0, MAX_WEIGHT));
@@ -45,24 +48,24 @@ impl WeightedCounts {
         Ok(())
     }
 
-    /// Adds what another has summed up.
+    /// Adds the sums of another.
     pub fn merge(&mut self, other: &Self) {
         self.set.iter_mut().zip(other.set).for_each(|(sum, more)| *sum += more);
         self.all += other.all;
     }
 
-    /// The bits that are set in more than half of the weight; `None` if there is none.
+    /// The bits that are set in more than half of the weight; `None` if there is no weight.
     pub fn majority(&self) -> Option<u64> {
         let bits = self.set.iter().rev().fold(0, |bits, &sum| bits << 1 | u64::from(2 * sum > self.all));
         (self.all > 0).then_some(bits)
     }
 
-    /// The sums as bytes, for another process of the same machine or one like it.
+    /// The sums as bytes, for another process.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.set.iter().chain([&self.all]).flat_map(|sum| sum.to_le_bytes()).collect()
     }
 
-    /// The sums that were written; `None` if these are not.
+    /// The sums that [`to_bytes`](Self::to_bytes) wrote; `None` if these bytes are not such.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (sums, []) = bytes.as_chunks() else { return None };
         let sums: Vec<u128> = sums.iter().map(|&bytes| u128::from_le_bytes(bytes)).collect();
@@ -99,7 +102,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn distinct_features_of_weight_1_are_a_scheme(words in prop::collection::btree_set("[a-z]{1,5}", 1..40)) {
+        fn distinct_features_of_weight_1_are_a_scheme(
+            words in prop::collection::btree_set("[a-z]{1,5}", 1..40),
+        ) {
             let text = words.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
             let features: Vec<(&str, f64)> = words.iter().map(|word| (word.as_str(), 1.0)).collect();
             let expected = SimHasher::default().fingerprint(&text, Scheme::Words(1), &mut || ());

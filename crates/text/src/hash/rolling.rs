@@ -1,9 +1,10 @@
 //! Hashes of all windows of a text, each from the last: Karp and Rabin's polynomials, several windows at a
 //! time.
 //!
-//! The value of a window w0 … w(s-1) is `w0·p^(s-1) + … + w(s-1)` modulo m. The next one is that times p,
-//! plus the symbol that comes, minus the one that goes times p^s. Each value waits for the last, so that a
-//! processor idles most of the time unless it rolls over several places at once.
+//! The value of a window w0 … w(s-1) is `w0·p^(s-1) + … + w(s-1)` modulo m. The next value is the last one
+//! times p, plus the new symbol, minus the old symbol times p^s. Each value waits for the last, so a
+//! processor idles most of the time unless it rolls over several parts of a text at once. Cost: constant
+//! for each window, whatever its length.
 
 use std::iter;
 
@@ -12,19 +13,20 @@ pub(crate) const MERSENNE_61: u64 = (1 << 61) - 1;
 /// The base of the polynomials unless the user says otherwise.
 pub(crate) const PRIME: u64 = 1_425_089_352_415_399_837;
 
-/// Places at which windows roll at once.
+/// Windows that roll at once, in different parts of a text.
 pub(crate) const LANES: usize = 4;
-/// Windows rolled over before anything else is looked at.
+/// Steps of an inner loop whose length the compiler knows.
 const STEPS: usize = 64;
 
-/// `append(value, addend)` is value · p + addend modulo m, for a value below m and an addend below 2m.
+/// Rolls over the windows of a text. `append(value, addend)` is value · p + addend modulo m, for a value
+/// below m and an addend below 2m.
 pub(crate) struct Rolling<A: Fn(u64, u64) -> u64> {
     window: usize,
     modulus: u64,
     append: A,
-    /// p^s
+    /// p^s modulo m.
     top: u64,
-    /// What to add to take a byte out again.
+    /// For each byte what to add to take it out of a window.
     removal: [u64; 256],
 }
 
@@ -37,7 +39,7 @@ impl<A: Fn(u64, u64) -> u64> Rolling<A> {
         rolling
     }
 
-    /// What to add to take a symbol out again: the negative of symbol · p^s.
+    /// What to add to take a symbol out of a window: the negative of symbol · p^s.
     fn removal_of(&self, symbol: u64) -> u64 {
         let product = u128::from(symbol) * u128::from(self.top) % u128::from(self.modulus);
         (self.modulus - product as u64) % self.modulus
@@ -79,8 +81,8 @@ impl<A: Fn(u64, u64) -> u64> Rolling<A> {
         *values = state;
     }
 
-    /// The values of all windows over any symbols, one after the other. `symbols` begins at the first each
-    /// time.
+    /// Passes on the values of all windows over any symbols, one after the other. Each call of `symbols`
+    /// begins at the first symbol.
     pub(crate) fn each<I: Iterator<Item = u64>>(
         &self,
         symbols: impl Fn() -> I,
@@ -100,7 +102,7 @@ impl<A: Fn(u64, u64) -> u64> Rolling<A> {
     }
 }
 
-/// value · p + addend modulo 2^61 - 1. 2^61 is 1 there, so what is above is added to what is below.
+/// value · p + addend modulo 2^61 - 1. There 2^61 equals 1, so the upper bits are added to the lower 61.
 #[inline(always)]
 pub(crate) fn append_mersenne_61(prime: u64) -> impl Fn(u64, u64) -> u64 {
     move |value, addend| {

@@ -1,7 +1,7 @@
-//! Which elements of HTML mean what for the text around them.
+//! The elements of HTML that matter for the text around them.
 
-/// Elements whose content is not for readers, and whether a block inside of them means that they were left
-/// open.
+/// Elements whose content is not for readers. The flag says whether a block inside of one means that it was
+/// left open.
 pub(super) const SKIPPED: [(&[u8], bool); 12] = [
     (b"script", false),
     (b"style", false),
@@ -73,7 +73,7 @@ pub(super) const BLOCKS: [&[u8]; 52] = [
     b"marquee",
 ];
 
-/// Elements whose content is in another language than HTML.
+/// Elements whose content is in a language other than HTML.
 pub(super) const FOREIGN: [&[u8]; 2] = [b"svg", b"math"];
 
 /// Cells of a table.

@@ -6,9 +6,10 @@ use html5gum::emitters::callback::CallbackEvent;
 use html5gum::{State, naive_next_state};
 use limits::OutOfMemory;
 
-/// Bytes of text that are added between two calls of the heartbeat.
+/// Bytes of text that are added between two heartbeats.
 const PIECE: usize = 1 << 20;
-/// What stands between two pieces of text.
+
+/// What will stand between the text so far and the next piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     #[default]
@@ -20,7 +21,7 @@ enum Gap {
 /// An element whose content is left out.
 struct Skipping {
     name: Vec<u8>,
-    /// Elements of this name that are open.
+    /// Elements of this name that are open: the content ends with the last of them.
     depth: usize,
     ends_at_block: bool,
 }
@@ -45,7 +46,8 @@ impl Extractor {
         self.failure.map_or(Ok(self.text), Err)
     }
 
-    /// Returns the state in which the content of an element is to be read, if that is no markup.
+    /// Takes a token. Returns the state in which the content of an element is to be read, if it is not
+    /// markup.
     pub(super) fn take(&mut self, event: CallbackEvent<'_>, beat: &Beat<'_, '_>) -> Option<State> {
         match event {
             CallbackEvent::OpenStartTag { name } => {
@@ -81,7 +83,7 @@ impl Extractor {
     fn open(&mut self, name: &[u8]) {
         let is_block = BLOCKS.contains(&name);
         if is_block {
-            // As browsers do, which take it that the other language has ended.
+            // Browsers, too, take a block for the end of the other language.
             self.foreign = 0;
         } else if FOREIGN.contains(&name) {
             self.foreign += 1;

@@ -1,9 +1,11 @@
 //! The text of an HTML document, as a reader sees it: without markup, scripts, styles and metadata.
 //!
-//! The document is cut into tokens as the WHATWG says, entities decoded and malformed markup survived; there
-//! is no tree, so that nesting costs nothing. Captions, tables, quotations and lists stay. Blocks begin a new
-//! line, cells of a table are set apart by a blank, and white space is folded as browsers do, except in
-//! `pre`. Linear time; memory for the longest piece of text and for the result.
+//! The document is cut into tokens as the WHATWG's HTML standard says: entities are decoded and malformed
+//! markup is survived. No tree is built, so nesting costs nothing. Captions, tables, quotations and lists
+//! stay. Blocks begin a new line, cells of a table are set apart by a blank, and white space is folded as
+//! browsers do, except in `pre`.
+//!
+//! Cost: linear time, and memory for the longest piece of text and for the result.
 
 mod elements;
 mod extractor;
@@ -19,7 +21,7 @@ use std::cell::RefCell;
 /// The longest document, in bytes.
 const MAX_BYTES: usize = 256 << 20;
 
-/// The text of the document.
+/// The text of the document, which may have at most 256 MB.
 pub fn extract_text(html: &str, heartbeat: &mut dyn Heartbeat) -> Result<String, Problem> {
     if html.len() > MAX_BYTES {
         let message = format!("document of {} bytes is longer than {MAX_BYTES}", html.len());
@@ -30,7 +32,8 @@ pub fn extract_text(html: &str, heartbeat: &mut dyn Heartbeat) -> Result<String,
     let on_event = |event: CallbackEvent<'_>, _: Span<()>| extractor.take(event, &beat);
     let reader = Paced::new(html.as_bytes(), &beat);
     let mut tokenizer = Tokenizer::new_with_emitter(reader, CallbackEmitter::new(on_event));
-    // The state in which the content of an element is read becomes known when its tag is complete.
+    // The tokenizer must read some elements, such as scripts, in another state. Which one is known when the
+    // tag is complete.
     while let Some(Ok(state)) = tokenizer.next() {
         tokenizer.set_state(state);
     }
@@ -38,7 +41,7 @@ pub fn extract_text(html: &str, heartbeat: &mut dyn Heartbeat) -> Result<String,
     extractor.into_text().map_err(Problem::from)
 }
 
-/// The heartbeat, for what reads and for what writes.
+/// The heartbeat, which reader and extractor share.
 type Beat<'a, 'b> = RefCell<&'a mut (dyn Heartbeat + 'b)>;
 
 #[cfg(test)]
@@ -71,7 +74,8 @@ mod tests {
             ("<pre>a  b\n  c</pre> d", "a  b\n  c\nd"),
             ("line<br>break<br/>twice", "line\nbreak\ntwice"),
             (
-                "<textarea>no</textarea><select><option>no</select><svg><title>no</title><text>no</text></svg>yes",
+                "<textarea>no</textarea><select><option>no</select>\
+                 <svg><title>no</title><text>no</text></svg>yes",
                 "yes",
             ),
             ("<svg/>yes<template><template>no</template>no</template>yes", "yesyes"),
@@ -123,7 +127,8 @@ mod tests {
 
         #[test]
         fn markup_between_blocks_changes_nothing(words in prop::collection::vec("[a-z]{1,6}", 1..10)) {
-            let html: String = words.iter().map(|word| format!("<div class='x'><p>{word}</p>\n</div>")).collect();
+            let block = |word: &String| format!("<div class='x'><p>{word}</p>\n</div>");
+            let html: String = words.iter().map(block).collect();
             prop_assert_eq!(text_of(&html), words.join("\n"));
         }
     }

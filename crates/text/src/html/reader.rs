@@ -1,4 +1,4 @@
-//! Reads a document in portions, and sees to it that time passes.
+//! Reads a document in portions, and calls the heartbeat meanwhile.
 
 use super::Beat;
 use html5gum::Reader;
@@ -6,10 +6,10 @@ use std::convert::Infallible;
 
 /// Bytes that are read at once.
 const CHUNK: usize = 1 << 14;
-/// Reads between two calls of the heartbeat.
+/// Reads between two heartbeats.
 const STRIDE: usize = 1 << 12;
 
-/// Calls the heartbeat while the document is read.
+/// A document that calls the heartbeat while it is read.
 pub(super) struct Paced<'a, 'b, 'c> {
     rest: &'a [u8],
     reads: usize,
@@ -49,7 +49,7 @@ impl Reader for Paced<'_, '_, '_> {
         Ok(is_next)
     }
 
-    /// Returns the bytes before one that is looked for, or that one.
+    /// Returns the bytes before the next needle, or the needle itself if it is next.
     fn read_until<'b>(
         &'b mut self,
         needle: &[u8],

@@ -1,5 +1,5 @@
-//! Text that stands in two places: the passages themselves, and hashes by which an index finds texts that may
-//! have some.
+//! Text that stands in two places: the passages themselves, and hashes by which an index finds texts that
+//! may share a passage.
 
 pub mod recursive;
 mod search;

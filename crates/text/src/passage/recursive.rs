@@ -6,11 +6,12 @@
 //! a piece of level l is 4^l symbols long, and there is one at every position whose l lowest digits to the
 //! base 4 are all below 3.
 //!
-//! Every run of 5, 21, 85, 341 … symbols has a whole piece of level 1, 2, 3, 4 …, wherever it stands. Texts
-//! that share a run need a little more to be sure to share a hash, for the piece must be one of both: 6, 26,
-//! 106, 426 … symbols, which the source does not say. There are at most 3 hashes per symbol over all levels.
-//! Time is linear. Memory is that of the pieces that have begun: four hashes for each piece of the level
-//! below the highest.
+//! Guarantee: every run of 5, 21, 85, 341 … symbols has a whole piece of level 1, 2, 3, 4 …, wherever it
+//! stands. Texts that share a run need a little more to be sure to share a hash, for the piece must be one
+//! of both: 6, 26, 106, 426 … symbols, which the source does not say.
+//!
+//! Cost: linear time. There are at most 3 hashes per symbol over all levels. Memory is that of the pieces
+//! that have begun: four hashes for each piece of the level below the highest.
 
 use limits::{Limit, Problem};
 use std::fmt::Display;
@@ -19,7 +20,7 @@ use std::ops::RangeInclusive;
 /// The highest level: pieces of 16,777,216 symbols.
 const MAX_LEVEL: i64 = 12;
 
-/// The fraction of pi, in hexadecimal.
+/// Digits of pi, which set the four parts of a piece apart.
 const KEYS: [u64; 6] = [
     0x243f_6a88_85a3_08d3,
     0x1319_8a2e_0370_7344,
@@ -32,11 +33,11 @@ const KEYS: [u64; 6] = [
 /// A piece of text and its hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shingle {
-    /// The level, from 1.
+    /// The level, from 1: a piece of level l has 4^l symbols.
     pub level: u32,
-    /// The hash of its symbols.
+    /// The hash of the piece's symbols.
     pub hash: u64,
-    /// Its first symbol, counted from 0.
+    /// The number of its first symbol in the text, from 0.
     pub position: usize,
     /// Its length in symbols.
     pub length: usize,
@@ -58,14 +59,14 @@ pub fn level_for(length: usize) -> Option<u32> {
     (1..=MAX_LEVEL as u32).rev().find(|&level| shared_guarantee(level) <= length)
 }
 
-/// What is wrong with a length that no level promises anything for.
+/// The problem of a length that is too short for any level to promise anything.
 pub fn no_level(length: impl Display) -> Problem {
     let (min, max) = (shared_guarantee(1) as i64, super::MIN_LENGTH.max());
     Problem::out_of_range("min_length", length, min, max)
         .with_hint("For shorter passages use shared_passages on the texts themselves.")
 }
 
-/// The levels from one to another.
+/// The range of levels from `min_level` to `max_level`, or what is wrong with them.
 pub fn levels<T>(min_level: T, max_level: T) -> Result<RangeInclusive<u32>, Problem>
 where
     T: Copy + Display + TryInto<i64>,
@@ -78,10 +79,11 @@ where
 /// Symbols that are dealt with level by level.
 const CHUNK: usize = 1 << 10;
 
-/// Takes the symbols of a text and gives the pieces that they complete.
+/// Takes the symbols of a text and passes on the pieces that they complete.
 #[derive(Clone, Debug)]
 pub struct RecursiveShingler {
     levels: RangeInclusive<u32>,
+    /// Symbols taken so far.
     symbols: usize,
     /// For each level but the highest, the hashes of the last pieces by their position, modulo a power of two
     /// that four pieces and a chunk fit into. Level 0 are the symbols.
@@ -89,7 +91,7 @@ pub struct RecursiveShingler {
 }
 
 impl RecursiveShingler {
-    /// For pieces of these levels, of a text that has at most this number of symbols.
+    /// Makes the pieces of these levels, for a text of at most this number of symbols.
     pub fn new(levels: RangeInclusive<u32>, symbols: usize) -> Result<Self, Problem> {
         let levels = self::levels(*levels.start(), *levels.end())?;
         let fitting = (1..=*levels.end()).take_while(|&level| length_of(level) <= symbols).count() as u32;
@@ -175,7 +177,7 @@ mod tests {
         shingles
     }
 
-    /// The source's own words: three of the four ways to cut a text, and the same for each text of hashes.
+    /// The source's recursion: three of the four ways to cut a text, and the same for each text of hashes.
     fn naive_shingles(hashes: &[u64], level: u32, start: usize, step: usize, found: &mut Vec<Shingle>) {
         for way in 0..3.min(hashes.len()) {
             let summary: Vec<u64> =
@@ -239,7 +241,7 @@ mod tests {
         assert!(shingles(&vec![b'x'; 10_000], 1..=12).len() <= 30_000);
     }
 
-    /// motif‖motif: all hashes of the motif come again if its length is divisible by four, else those of two
+    /// A motif, twice: all its hashes come again if its length is divisible by four, otherwise those of two
     /// ways.
     #[test]
     fn hashes_of_a_motif_recur() {
@@ -296,7 +298,8 @@ mod tests {
         }
     }
 
-    /// At which offsets of a run, from a position on, whole pieces begin.
+    /// For each symbol of a run that stands at this position, whether a whole piece of the run begins
+    /// there.
     fn pieces_within(start: usize, length: usize, level: u32) -> Vec<bool> {
         let starts = start..=start + length - length_of(level);
         starts.map(|position| is_kept(position % length_of(level))).collect()

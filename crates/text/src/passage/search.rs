@@ -1,5 +1,5 @@
-//! The search for matches: the second text is walked through from left to right, and what is found grows to
-//! both sides.
+//! The search for matches: the second text is walked through from left to right, and each pair of equal
+//! windows grows to both sides.
 
 use super::MAX_PASSAGES;
 use std::cell::Cell;
@@ -26,8 +26,9 @@ pub(super) struct Texts<'a, T> {
     pub(super) a: &'a [T],
     pub(super) b: &'a [T],
     pub(super) window: usize,
+    /// Whether the texts are equal, so that a window must not match itself.
     pub(super) are_one: bool,
-    /// Where the windows stand that were found to be equal last.
+    /// The positions of the two windows that were last found equal.
     verified: Cell<(usize, usize)>,
 }
 
@@ -44,8 +45,8 @@ impl<'a, T: Copy + Eq> Texts<'a, T> {
         self.verified.set(NOTHING);
     }
 
-    /// Whether the window of the first text equals that of `text`. Where the last pair compared overlaps with
-    /// this one and was equal, only what is behind it is compared.
+    /// Whether the window of the first text equals that of `text`. Where the last pair that was found equal
+    /// overlaps with this one, only the rest is compared.
     pub(super) fn are_equal(&self, in_a: usize, text: &[T], at: usize) -> bool {
         let (last_in_a, last) = self.verified.get();
         let known = match (in_a.checked_sub(last_in_a), at.checked_sub(last)) {
@@ -75,12 +76,12 @@ pub(super) struct Search<'a, T> {
     texts: &'a Texts<'a, T>,
     /// The matches of earlier rounds that are still to come, in their order.
     before: &'a [Match],
-    /// Those of this round.
+    /// The matches of this round.
     new: Vec<Match>,
-    /// Where the last of them ends.
+    /// Where the last match of this round ends.
     covered_to: usize,
-    /// Equal windows, the later of which has the first symbol behind `covered_to`. The last such are taken,
-    /// since they reach farthest.
+    /// Two equal windows, the second of which has the first symbol behind `covered_to`. The last pair of
+    /// that kind is taken, since it reaches farthest.
     waiting: Option<(usize, usize)>,
     too_many: bool,
 }

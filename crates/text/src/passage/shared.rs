@@ -1,15 +1,18 @@
 //! Passages that two texts share, or that a text has twice.
 //!
-//! Every window of `min_length` characters of the first text goes into a hash table, and every window of the
-//! second is looked up there and compared: one that is found grows to both sides as long as the texts agree.
-//! So a character of the second text lies in a passage if and only if some `min_length` characters around it
-//! stand in the first as well, whatever else is repeated. Hashes of pieces alone, as [`crate::recursive`]
-//! makes, could not promise that: of a piece that comes many times they would have to try every place.
+//! Every window of `min_length` characters of the first text goes into a hash table. Every window of the
+//! second is looked up there and compared: one that is found grows to both sides as long as the texts
+//! agree.
 //!
-//! Windows are hashed in constant time each, and equal ones compared where the last comparison ended. The
-//! table is bounded: windows of long texts are dealt with in several rounds, by their hash. Time is linear in
-//! the texts, times the rounds (one for every 16 million characters of the first); very periodic texts take
-//! longer, the longer `min_length` is.
+//! Guarantee: a character of the second text lies in a passage if and only if some `min_length` characters
+//! around it stand in the first as well, whatever else is repeated. Hashes of pieces alone, as
+//! [`super::recursive`] makes, could not promise that: a piece that comes many times would have to be tried
+//! at every place.
+//!
+//! Cost: windows are hashed in constant time each, and equal ones compared where the last comparison ended.
+//! The table is bounded: windows of long texts are dealt with in several rounds, by their hash. Time is
+//! linear in the texts, times the rounds (one for every 16 million characters of the first); very periodic
+//! texts take longer, the longer `min_length` is.
 
 use super::search::{Match, Search, Texts};
 use super::table::Table;
@@ -21,32 +24,32 @@ const MAX_WINDOWS: usize = 1 << 24;
 /// Characters that are counted between two heartbeats.
 const STRIDE: usize = 1 << 16;
 
-/// The length that passages can be asked to have at least.
+/// The least length that passages can be asked to have, in characters.
 pub const MIN_LENGTH: Limit = Limit::new("min_length", 1, 1 << 20);
-/// The most passages there can be.
+/// The most passages that a result can have.
 pub const MAX_PASSAGES: usize = 1 << 23;
 
 /// A passage of the second text that stands in the first as well. Positions and lengths are in characters,
 /// from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage<'a> {
-    /// Where it stands in the first text.
+    /// The number of its first character in the first text, from 0.
     pub a_position: usize,
-    /// Where it stands in the second text.
+    /// The number of its first character in the second text, from 0.
     pub b_position: usize,
-    /// Its length.
+    /// Its length in characters.
     pub length: usize,
     /// The passage itself.
     pub text: &'a str,
-    /// Its first byte in the second text.
+    /// The number of its first byte in the second text, from 0.
     pub byte: usize,
 }
 
 /// The passages of at least `min_length` characters that the texts share, in the order of the second text.
 ///
-/// None can be extended where it stands, and none lies within another. Together they cover every character of
-/// the second text that has such a passage around it. Equal texts are taken for one: then a passage is one
-/// that comes again, and stands in the first text before it stands in the second.
+/// No passage can be extended where it stands, and none lies within another. Together they cover every
+/// character of the second text that has such a passage around it. Equal texts are taken for one text: then
+/// a passage is text that comes again, and stands in the first text before it stands in the second.
 pub fn shared_passages<'a>(
     a: &str,
     b: &'a str,
@@ -102,6 +105,7 @@ fn with_text<'a>(matches: &[Match], b: &'a str, heartbeat: &mut dyn Heartbeat) -
     matches.iter().zip(bounds).map(|(&m, (start, end))| passage(m, b, start, end)).collect()
 }
 
+/// The matches of at least `window` symbols, in rounds of at most `max_windows` windows of the first text.
 fn find<T: Copy + Eq + Into<u32>>(
     a: &[T],
     b: &[T],
@@ -118,7 +122,7 @@ fn find<T: Copy + Eq + Into<u32>>(
     let mut table = Table::new(2 * (windows / rounds))?;
     let mut found = Vec::new();
     for round in 0..rounds {
-        // By the lower half of the hash, of which the table knows nothing.
+        // Rounds go by the lower half of the hash, of which the table keeps nothing.
         let is_in_round = |hash: u64| ((u64::from(hash as u32) * rounds as u64) >> 32) as usize == round;
         fill(&mut table, &texts, is_in_round, heartbeat)?;
         let mut search = Search::new(&texts, &found);
@@ -189,7 +193,7 @@ mod tests {
         found.iter().map(|passage| (passage.a_position, passage.b_position, passage.text)).collect()
     }
 
-    /// Which symbols of b lie in a window that stands in a; before its own place, if they are one.
+    /// Which symbols of b lie in a window that stands in a; before its own place, if the texts are equal.
     fn naive_covered<T: Eq>(a: &[T], b: &[T], window: usize) -> Vec<bool> {
         let mut covered = vec![false; b.len()];
         for (at, text) in b.windows(window).enumerate() {
@@ -239,7 +243,7 @@ mod tests {
         assert_eq!(passages("aaaaaaaa", "aaaaaaaa", 3), [(0, 1, "aaaaaaa")]);
     }
 
-    /// Every window is equal: what would be quadratic, were every pair looked at.
+    /// Every window is equal, which would take quadratic time if every pair were looked at.
     #[test]
     fn repetition_takes_no_longer() {
         let (a, b) = ("a".repeat(1000), "a".repeat(2_000_000));

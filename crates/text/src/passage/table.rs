@@ -23,19 +23,19 @@ impl Table {
         self.members = 0;
     }
 
-    /// Reads the slots that will be looked at: these reads do not wait for one another, as a table larger
-    /// than the processor's caches would make them do.
+    /// Reads the slots that a batch will look at. These reads do not wait for one another, as the searches
+    /// in a table larger than the processor's caches would.
     pub(super) fn warm_up(&self, batch: &[(usize, u64)]) {
         std::hint::black_box(batch.iter().fold(0, |sum, &(_, hash)| sum ^ self.slots[self.slot(hash)]));
     }
 
-    /// Where the search for a hash begins. The tag alone decides, so that a larger table can be made without
-    /// the hashes.
+    /// The slot where the search for a hash begins. The tag alone decides, so a larger table can be made
+    /// without the hashes.
     fn slot(&self, hash: u64) -> usize {
         ((u128::from(tag(hash)) * self.slots.len() as u128) >> 64) as usize
     }
 
-    /// Adds the position of a window, unless there is an equal one.
+    /// Adds the position of a window, unless an equal window is there already.
     pub(super) fn add(
         &mut self,
         hash: u64,
@@ -52,7 +52,7 @@ impl Table {
         Ok(())
     }
 
-    /// The position of the window that is equal.
+    /// The position of the equal window, if there is one.
     pub(super) fn get(&self, hash: u64, is_equal: impl Fn(usize) -> bool) -> Option<usize> {
         self.find(hash, is_equal).ok()
     }
@@ -73,7 +73,7 @@ impl Table {
         }
     }
 
-    /// Doubles the table, when the hashes of a round turn out to be more than its share.
+    /// Doubles the table, when a round has more windows than its share.
     fn grow(&mut self) -> Result<(), OutOfMemory> {
         let mut larger = Self::new(2 * self.slots.len())?;
         for &entry in self.slots.iter().filter(|&&entry| entry != 0) {

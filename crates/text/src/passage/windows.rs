@@ -10,7 +10,7 @@ const STRIDE: usize = 1 << 14;
 /// Spreads the values of the windows' polynomials; odd.
 const SCATTER: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Passes on the position and the hash of every window that is wanted, some at a time.
+/// Passes on the position and the hash of every window whose hash is wanted, a batch at a time.
 pub(super) fn each_batch<T: Copy + Into<u32>>(
     text: &[T],
     window: usize,

@@ -1,15 +1,18 @@
 //! Heintze's fingerprints: the substrings of a text that are probably the rarest.
 //!
-//! Nevin Heintze, "Scalable Document Fingerprinting", 1996. Of all substrings of so many letters, those are
-//! chosen whose first five letters come least often in the text itself: such are likely to be rare
-//! everywhere, so that unrelated texts share fewer of them than of substrings taken at random. The stored
-//! fingerprint is short (100) and the one to search with long (1,000), since two texts do not quite agree on
-//! what is rare; the former is always a subset of the latter.
+//! Nevin Heintze, "Scalable Document Fingerprinting", 1996. Of all substrings of a given number of letters,
+//! those are chosen whose first five letters come least often in the text itself. These are likely to be
+//! rare everywhere, so unrelated texts share fewer of them than of substrings taken at random. The
+//! fingerprint that is stored is short (100) and the one to search with long (1,000), since two texts do
+//! not quite agree on what is rare.
 //!
-//! Letters are those of the text after normalization and case folding, with nothing between them. Of equally
-//! rare substrings those are chosen that a scattering of their first five letters puts first, alike in every
-//! text, and then those with the least hash (XXH3). In a text that has letters beside a to z, five letters
-//! are counted by 24 bits of their hash, which bounds the memory; few of them fall together. Linear time.
+//! Letters are those of the text after normalization and case folding, with nothing between them. Equally
+//! rare substrings are chosen in an order that is the same in every text: by a scattering of their first
+//! five letters, and then by their hash (XXH3). In a text that has letters beside a to z, five letters are
+//! counted by 24 bits of their hash, which bounds the memory; few of them fall together.
+//!
+//! Guarantee: the fingerprint of a smaller size is a subset of that of a larger size. Cost: linear time;
+//! memory for the letters, for at most 2^24 counters of 8 bytes, and for a few times the size.
 
 use crate::features::chars::boundaries;
 use crate::features::words::add_letters;
@@ -18,21 +21,21 @@ use limits::{Heartbeat, Kind, Limit, OutOfMemory, Problem, reserve, sort};
 
 /// Substrings in a fingerprint.
 pub const SIZE: Limit = Limit::new("size", 1, 100_000);
-/// Letters in a substring.
+/// Letters in a substring, at least the five by which it is judged.
 pub const LENGTH: Limit = Limit::new("length", JUDGED as i64, 1_000);
 /// Substrings that are known to be frequent.
 const FREQUENT: Limit = Limit::new("length of frequent", 0, 1_000_000);
 
-/// Bytes of letters, at most.
+/// Bytes of letters in a text, at most.
 const MAX_BYTES: usize = u32::MAX as usize;
-/// Five-letter sequences from which on each has a counter of its own: the others share a table, in which
-/// texts made for the purpose could bring about long searches.
+/// A text with more five-letter sequences than this has a counter for every key. A shorter text has a hash
+/// table, in which a longer text made for the purpose could bring about long searches.
 const MANY: usize = 1 << 17;
 /// Letters at the beginning of a substring by which its frequency is judged.
 const JUDGED: usize = 5;
-/// Bits by which five letters are told apart.
+/// Bits of a key, by which five letters are told apart.
 const KEY_BITS: u32 = 24;
-/// Substrings between two calls of the heartbeat.
+/// Substrings between two heartbeats.
 const STRIDE: usize = 1 << 14;
 /// Bits of a count in a rank.
 const COUNT_BITS: u32 = 20;
@@ -47,8 +50,9 @@ pub struct Parameters {
     length: usize,
 }
 
-/// What decides whether a substring is chosen, the least first: how frequent it is known to be, how often its
-/// first five letters come (both up to a million), where these are scattered to, and its hash.
+/// What decides whether a substring is chosen, from the highest bits to the lowest: how frequent it is
+/// known to be, how often its first five letters come (both up to a million), where these are scattered to,
+/// and its hash. The least ranks are chosen.
 type Rank = u128;
 
 fn rank(known: u32, frequency: u32, key: u32, hash: u64) -> Rank {
@@ -63,7 +67,7 @@ fn scatter(key: u32) -> u32 {
 }
 
 impl Parameters {
-    /// Chooses this many substrings of this many letters.
+    /// Parameters by which `size` substrings of `length` letters are chosen.
     pub fn new(size: usize, length: usize) -> Result<Self, Problem> {
         Ok(Self { size: SIZE.of(size)?, length: LENGTH.of(length)? })
     }
@@ -71,8 +75,8 @@ impl Parameters {
     /// The hashes of the substrings chosen: sorted, distinct; of the whole text if it has fewer letters than
     /// one substring, and none if it has no letters.
     ///
-    /// `frequent` are the hashes of substrings known to be frequent, from the least to the most; they are
-    /// chosen last.
+    /// `frequent` are the hashes of substrings known to be frequent, from the least frequent to the most;
+    /// they are chosen last.
     pub fn sketch(
         &self,
         text: &str,
@@ -106,7 +110,7 @@ impl Parameters {
 struct Letters {
     /// In UTF-8.
     text: Vec<u8>,
-    /// Where each letter begins, and the end; empty for ASCII, where that is plain.
+    /// Where each letter begins, and the end; empty for ASCII, where every letter is one byte.
     starts: Vec<u32>,
 }
 
@@ -139,7 +143,7 @@ impl Letters {
         &self.text[start..end]
     }
 
-    /// Passes on what each five letters are counted by, below 2^24.
+    /// Passes on the first letter's number and the key, below 2^24, of every five letters.
     fn each_key(
         &self,
         heartbeat: &mut dyn Heartbeat,
@@ -163,16 +167,16 @@ impl Letters {
     }
 }
 
-/// The place of a letter in the alphabet, from 0.
+/// The number of a letter in the alphabet, from 0.
 fn number(letter: &u8) -> u32 {
     u32::from(letter - b'a')
 }
 
-/// How often each five letters come in a text.
+/// The number of occurrences of every five letters in a text.
 struct Frequencies {
     /// The key in the upper half, the count in the lower; 0 is empty.
     slots: Vec<u64>,
-    /// Whether keys are places. Otherwise open addressing, mostly empty.
+    /// Whether the key is the slot. Otherwise open addressing, at most a quarter full.
     is_direct: bool,
 }
 
@@ -193,7 +197,7 @@ impl Frequencies {
         Ok(frequencies)
     }
 
-    /// How often a key that was counted came.
+    /// The number of occurrences of a key that was counted.
     fn of(&self, key: u32) -> u32 {
         self.slots[self.find(key)] as u32
     }
@@ -214,7 +218,7 @@ impl Frequencies {
 
 /// Substrings that are known to be frequent.
 struct Known {
-    /// Sorted; with how many are less frequent, plus 1.
+    /// Their hashes, sorted, each with its rank: 1 for the least frequent.
     ranks: Vec<(i64, u32)>,
 }
 
@@ -225,7 +229,7 @@ impl Known {
         Self { ranks }
     }
 
-    /// 0 for what is not known.
+    /// The rank of a substring by its hash; 0 if it is not known to be frequent.
     fn rank(&self, hash: i64) -> u32 {
         let index = self.ranks.partition_point(|&(known, _)| known < hash);
         self.ranks.get(index).filter(|&&(known, _)| known == hash).map_or(0, |&(_, rank)| rank)
@@ -236,7 +240,7 @@ impl Known {
 struct Chosen {
     size: usize,
     ranks: Vec<Rank>,
-    /// What is not below this is not chosen.
+    /// Ranks that are not below this one are not chosen.
     limit: Rank,
 }
 
@@ -254,6 +258,7 @@ impl Chosen {
         }
     }
 
+    /// Drops all but the lowest ranks.
     fn settle(&mut self, heartbeat: &mut dyn Heartbeat) {
         sort(&mut self.ranks, heartbeat, |&rank| rank);
         self.ranks.dedup();
@@ -281,7 +286,7 @@ mod tests {
         Parameters::new(size, length).unwrap().sketch(text, frequent, &mut || ()).unwrap()
     }
 
-    /// By the definition. Letters other than a to z are so few here that their hashes do not fall together.
+    /// By the definition. The letters other than a to z are few here, so their keys do not fall together.
     fn naive_sketch(letters: &str, size: usize, length: usize, frequent: &[i64]) -> Vec<i64> {
         let letters: Vec<char> = letters.chars().collect();
         let mut counts: HashMap<&[char], u32> = HashMap::new();
@@ -328,11 +333,11 @@ mod tests {
             size in prop_oneof![1usize..20, 1usize..3000],
             length in 5usize..40,
         ) {
-            // One normalization is that of words, which is tested there; here it changes ß alone.
+            // Normalization is that of words, and is tested there; here it changes ß alone.
             let folded = letters.replace('ß', "ss");
             let expected = naive_sketch(&folded, size, length, &[]);
             prop_assert_eq!(&sketch(&letters, size, length, &[]), &expected);
-            // Those of them are avoided, and taken in their order where there are no others.
+            // Frequent substrings are avoided, and taken in their order where there are no others.
             let frequent: Vec<i64> = expected.iter().copied().rev().step_by(2).collect();
             prop_assert_eq!(
                 sketch(&letters, size, length, &frequent),

@@ -1,11 +1,13 @@
 //! Manber's sketches: samples of the hashes of all windows of a text.
 //!
 //! Udi Manber, "Finding Similar Files in a Large File System", USENIX Winter 1994. A window is kept if its
-//! hash meets the criteria, whatever the text around it, so that texts which share a passage share the sketch
-//! of that passage. The hash is a polynomial over the symbols of the window, which follows from that of the
-//! window before in constant time ([`crate::rolling`]); or Java's `String.hashCode`, with which the first
-//! Similarity Index was made; or XXH3, whose values look random whatever the criteria, at a cost that grows
-//! with the window.
+//! hash meets the criteria. The hash is a polynomial over the symbols of the window, which follows from
+//! that of the window before in constant time (`rolling.rs`); or Java's `String.hashCode`, with which the
+//! first Similarity Index was made; or XXH3, whose values look random whatever the criteria, at a cost that
+//! grows with the window.
+//!
+//! Guarantee: a window is kept or not whatever the text around it, so texts that share a passage share its
+//! sketch. Cost: linear time; memory for the values that are kept.
 
 use super::Sample;
 use crate::features::chars;
@@ -16,16 +18,16 @@ use std::str::FromStr;
 
 /// Symbols in a window.
 pub const WINDOW: Limit = Limit::new("window", 1, 1 << 16);
-/// Bits that are asked to be zero.
+/// Lowest bits that are zero in the hashes that are kept.
 pub const SAMPLE_BITS: Limit = Limit::new("sample_bits", 0, 32);
-/// What hashes are asked to be divisible by.
+/// A number that the hashes that are kept are divisible by.
 pub const DIVISOR: Limit = Limit::new("divisor", 1, i64::MAX);
 /// The base of the polynomial.
 pub const BASE: Limit = Limit::new("prime", 2, i64::MAX);
-/// What the polynomial is reduced by.
+/// The modulus of the polynomial.
 pub const MODULUS: Limit = Limit::new("modulus", 2, i64::MAX);
 
-/// Windows between two calls of the heartbeat.
+/// Windows between two heartbeats.
 const STRIDE: usize = 1 << 14;
 
 /// What a window consists of.
@@ -59,11 +61,11 @@ pub struct Parameters {
     pub divisor: i64,
     /// The base of the polynomial.
     pub prime: u64,
-    /// What the polynomial is reduced by.
+    /// The modulus of the polynomial.
     pub modulus: u64,
-    /// The symbols, if the hash leaves a choice.
+    /// What a symbol is; Java's hash has UTF-16 code units whatever this says.
     pub unit: Unit,
-    /// The hash.
+    /// The hash function of the windows.
     pub hash: Hash,
 }
 
@@ -95,12 +97,12 @@ impl Criteria {
     }
 }
 
-/// Makes sketches.
+/// Makes sketches with parameters that have been checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Sketcher(Parameters);
 
 impl Sketcher {
-    /// Checks the parameters.
+    /// Checks the parameters against their limits.
     pub fn new(parameters: Parameters) -> Result<Self, Problem> {
         let Parameters { window, sample_bits, divisor, prime, modulus, .. } = parameters;
         WINDOW.of::<usize>(window)?;
@@ -131,7 +133,7 @@ impl Sketcher {
         sampler.sample.into_values().map_err(|problem| problem.with_hint(more_bits))
     }
 
-    /// Each arm compiles the loops with its own arithmetic.
+    /// Hashes windows by the polynomial. Each arm compiles the loops with its own arithmetic.
     fn roll_polynomial(&self, text: &str, sampler: &mut Sampler<'_>) {
         let (modulus, prime) = (self.0.modulus, self.0.prime % self.0.modulus);
         match modulus {
@@ -158,7 +160,8 @@ impl Sketcher {
         }
     }
 
-    /// Cuts the windows into as many parts as can be rolled over at once, and what is left over.
+    /// Cuts the windows into [`LANES`] parts that are rolled over at once. The few windows that are left
+    /// over are hashed one by one.
     fn roll_bytes<A>(&self, text: &[u8], rolling: &Rolling<A>, sampler: &mut Sampler<'_>)
     where
         A: Fn(u64, u64) -> u64,
@@ -187,7 +190,7 @@ impl Sketcher {
         }
     }
 
-    /// The windows of UTF-16 code units that `String.hashCode` is made of.
+    /// Hashes windows of UTF-16 code units by `String.hashCode`.
     fn roll_units(&self, text: &str, sampler: &mut Sampler<'_>) {
         let append = |a: u64, b: u64| (a * 31 + b) & u64::from(u32::MAX);
         let rolling = Rolling::new(self.0.window, 1 << 32, append);
@@ -197,6 +200,7 @@ impl Sketcher {
         );
     }
 
+    /// Hashes each window by XXH3.
     fn hash_windows(&self, text: &str, sampler: &mut Sampler<'_>) {
         let window = self.0.window;
         let text_bytes = text.as_bytes();
@@ -226,7 +230,7 @@ impl Sampler<'_> {
         }
     }
 
-    /// The same where nothing else keeps the time.
+    /// Like [`take`](Self::take), for callers that do not call the heartbeat themselves.
     fn take_timed(&mut self, hash: i64) {
         self.taken += 1;
         if self.taken.is_multiple_of(STRIDE) {

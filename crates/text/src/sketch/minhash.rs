@@ -1,10 +1,12 @@
 //! MinHash signatures: what share of them agrees estimates the resemblance of two texts.
 //!
 //! Broder, "On the resemblance and containment of documents", 1997. The i-th value is the least that any
-//! feature of the text has under the i-th hash; two texts agree there with the probability that their least
-//! feature is a shared one, which is their resemblance. So the share of agreeing values among n is an
-//! unbiased estimate, with a variance of J(1 - J)/n. The hashes of a feature are made of one hash of 64 bits,
-//! mixed with a different key each time.
+//! feature of the text has under the i-th hash. Two texts agree in a value with the probability that their
+//! least feature is a shared one, which is their resemblance. The hashes of a feature are made of one hash
+//! of 64 bits, mixed with a different key each time.
+//!
+//! Guarantee: the share of agreeing values among n is an unbiased estimate of the resemblance J, with a
+//! variance of J(1 - J)/n. Cost: n mixed hashes for each occurrence of a feature; memory for n values.
 
 use crate::features::{Batch, Scheme, Shingler};
 use crate::hash::xxh3_64;
@@ -16,11 +18,12 @@ const MAX_HASHES: i64 = 4096;
 pub const HASHES: Limit = Limit::new("hashes", 1, MAX_HASHES);
 /// Parts that a signature is cut into.
 pub const BANDS: Limit = Limit::new("bands", 1, MAX_HASHES);
-/// Values in a signature that is cut into bands.
+/// Values in a signature that is to be cut into bands.
 const LENGTH: Limit = Limit::new("length of signature", 0, MAX_HASHES);
 
-/// Sets the hashes apart, and mixes them; odd.
+/// Multiples of this odd number set the hashes of a feature apart.
 const KEY: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Odd factors that mix the bits of a hash.
 const MIX: [u64; 2] = [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
 
 /// Makes signatures; keeps its memory from text to text.
@@ -52,7 +55,7 @@ impl MinHasher {
     }
 }
 
-/// Lowers every value to that of the feature, where that is less.
+/// Lowers every value to the feature's hash of the same number, where that is less.
 fn lower(least: &mut [u32], feature: u64) {
     for (value, i) in least.iter_mut().zip(1u64..) {
         let mixed = (feature ^ i.wrapping_mul(KEY)).wrapping_mul(MIX[0]);
@@ -61,7 +64,7 @@ fn lower(least: &mut [u32], feature: u64) {
     }
 }
 
-/// The share of places where two signatures agree; `None` if they have no values.
+/// The share of values in which two signatures agree; `None` if they have no values.
 pub fn similarity(a: &[i32], b: &[i32]) -> Option<f64> {
     let agreeing = a.iter().zip(b).filter(|(a, b)| a == b).count();
     (!a.is_empty()).then(|| agreeing as f64 / a.len() as f64)

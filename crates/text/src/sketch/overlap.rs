@@ -1,4 +1,7 @@
 //! Comparison of sketches: sets of hashes that stand for a text.
+//!
+//! Broder, "On the resemblance and containment of documents", 1997. Cost: linear time for sketches as they
+//! are stored, which are sorted; other arrays are copied and sorted first.
 
 use std::borrow::Cow;
 

@@ -1,11 +1,11 @@
-//! The values of a sketch in the making.
+//! The values of a sketch in the making, with a bound on their number.
 
 use limits::{Heartbeat, Kind, OutOfMemory, Problem, sort};
 
-/// The values a sketch can have: more are useless to compare and too many for an array.
+/// The most values a sketch can have: more are useless to compare and too many for an array.
 pub const MAX_VALUES: usize = 1 << 23;
 
-/// Collects values without letting repeated ones pile up.
+/// Collects values. Whenever they have doubled in number, they are sorted and repeated ones dropped.
 pub struct Sample<'a> {
     values: Vec<i64>,
     /// Sort and deduplicate when this many are held.
@@ -15,12 +15,12 @@ pub struct Sample<'a> {
 }
 
 impl<'a> Sample<'a> {
-    /// No values yet.
+    /// A sample without values, which sorts with this heartbeat.
     pub fn new(heartbeat: &'a mut dyn Heartbeat) -> Self {
         Self { values: Vec::new(), compact_at: 1 << 16, problem: None, heartbeat }
     }
 
-    /// Takes a value. After a problem there are no more.
+    /// Takes a value; drops it after a problem.
     #[inline]
     pub fn push(&mut self, value: i64) {
         if self.values.len() == self.values.capacity() {
@@ -31,17 +31,17 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// Calls the heartbeat: taking a value does so only when values are sorted.
+    /// Calls the heartbeat, which [`push`](Self::push) does only when it sorts.
     pub fn beat(&mut self) {
         self.heartbeat.beat();
     }
 
-    /// Whether to go on is of no use.
+    /// Whether there was a problem, so that further values are of no use.
     pub fn has_failed(&self) -> bool {
         self.problem.is_some()
     }
 
-    /// The values sorted and distinct.
+    /// The values, sorted and distinct.
     pub fn into_values(mut self) -> Result<Vec<i64>, Problem> {
         self.compact();
         self.problem.map_or(Ok(self.values), Err)

@@ -1,10 +1,14 @@
 //! Winnowing: of every w consecutive windows of k bytes, the one with the least hash is kept.
 //!
 //! Schleimer, Wilkerson and Aiken, "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD 2003.
-//! Two texts that share k + w - 1 bytes share a value of their sketches, for both choose the least of the
-//! same w hashes there; and no shared value stands for fewer than k bytes. About 2 in w + 1 windows are kept.
-//! Linear time: the least hash of w comes from the least so far of one block of w, and the least from there
-//! on of the block before.
+//!
+//! Guarantee: two texts that share k + w - 1 bytes share a value of their sketches, for both choose the
+//! least of the same w hashes there; and no shared value stands for fewer than k bytes. About 2 in w + 1
+//! windows are kept.
+//!
+//! Cost: linear time, since hashes are taken in blocks of w. The least of w hashes in a row is the lesser
+//! of two: the least so far of the current block, and the least of the rest of the block before. Memory:
+//! two hashes for each of w windows, and those of one piece of text.
 
 use super::Sample;
 use crate::hash::rolling::{LANES, PRIME, Rolling};
@@ -12,12 +16,12 @@ use limits::{Heartbeat, Limit, Problem};
 
 /// Bytes in a window.
 pub const K: Limit = Limit::new("k", 1, 10_000);
-/// Windows of which one is kept.
+/// Windows in a row of which one is kept.
 pub const W: Limit = Limit::new("w", 1, 10_000);
 
 /// Hashes that are made in one go, in each lane.
 const OF_LANE: usize = 1 << 10;
-/// What the polynomials are reduced by.
+/// The modulus of the polynomials.
 const MODULUS: u64 = 1 << 63;
 /// Makes the order of the polynomials' values look random; odd, so that no two become one.
 const SCATTER: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -45,7 +49,7 @@ impl Parameters {
         let windows = (text.len() + 1).saturating_sub(self.k);
         let append = |value: u64, addend: u64| value.wrapping_mul(PRIME).wrapping_add(addend) % MODULUS;
         let rolling = Rolling::new(self.k, MODULUS, append);
-        // To begin anew takes k steps, so that longer windows are taken in longer pieces.
+        // A piece begins with k steps, so longer windows are taken in longer pieces.
         let of_lane = OF_LANE.max(8 * self.k);
         let mut hashes = vec![0; LANES * of_lane];
         for start in (0..windows).step_by(hashes.len()) {
@@ -87,16 +91,17 @@ fn hash_windows<A: Fn(u64, u64) -> u64>(rolling: &Rolling<A>, piece: &[u8], k: u
     }
 }
 
-/// The least of the last w hashes, for each hash that comes.
+/// Finds the least of the last w hashes, for each new hash.
 struct Minima {
     /// The hashes of the block that is not full yet.
     block: Vec<u64>,
     filled: usize,
     /// The least of them.
     least: u64,
-    /// For each place of the block before, the least hash behind it.
+    /// For each hash of the block before, the least hash behind it in that block.
     least_behind: Vec<u64>,
     has_block_before: bool,
+    /// The hash that was passed on last.
     passed_on: Option<u64>,
 }
 
@@ -112,7 +117,7 @@ impl Minima {
         }
     }
 
-    /// Passes on the least hash of every w, once where the same follows itself.
+    /// Passes on the least hash of every w, but not again while it stays the same.
     fn add(&mut self, hashes: &[u64], consumer: &mut impl FnMut(u64)) {
         let w = self.block.len();
         let mut rest = hashes;
@@ -137,7 +142,8 @@ impl Minima {
         }
     }
 
-    /// The window that ends with a hash begins behind its place in the block before.
+    /// Passes on the least hashes of the windows that end with these hashes. Such a window begins in the
+    /// block before, behind the position of its last hash.
     fn pass_on(&mut self, now: &[u64], consumer: &mut impl FnMut(u64)) {
         let mut passed_on = self.passed_on.unwrap_or(u64::MAX);
         for (&hash, &behind) in now.iter().zip(&self.least_behind[self.filled..]) {

@@ -17,7 +17,7 @@ fn words_of(text: &str, keep: Keep) -> Vec<String> {
     text.split_terminator(' ').map(str::to_owned).collect()
 }
 
-/// The definition at the head of this file, taken literally.
+/// The definition at the head of `words.rs`, taken literally.
 fn naive_words(text: &str) -> Vec<String> {
     let normalized: String = normalize(text, Keep::All).collect();
     segment(&normalized).map(str::to_owned).collect()
@@ -64,7 +64,8 @@ fn words_are_normalized() {
 
 #[test]
 fn prose_has_no_numbers_and_no_addresses() {
-    let text = "In 1994 see https://example.org/a or www.example.org, ask me@example.org: 3.14 or ٣٤ but B2B and/or e.g.";
+    let text = "In 1994 see https://example.org/a or www.example.org, ask me@example.org: \
+        3.14 or ٣٤ but B2B and/or e.g.";
     let expected = ["in", "see", "or", "ask", "or", "but", "b2b", "and", "or", "eg"];
     assert_eq!(words_of(text, Keep::Prose), expected);
 }
