@@ -27,7 +27,8 @@ pub const HEADER_LAYOUT: u16 = 4;
 
 const TRAILER: usize = PAGE_SIZE - 8;
 const MAGIC: u32 = 0x5348_4d48;
-/// The version of this layout. Whoever changes the layout raises it.
+/// The version of this layout, which `docs/index-format.md` describes and `tests/golden.rs` pins. Whoever changes
+/// the layout raises it.
 const FORMAT: u8 = 1;
 /// In place of a tree's number: the page belongs to no tree.
 const FREE: u8 = u8::MAX;
@@ -137,6 +138,11 @@ impl Page {
 
     fn number(&self, offset: usize) -> usize {
         usize::from(u16::from_ne_bytes(self.read(offset)))
+    }
+
+    /// The page as it is in files. `docs/index-format.md` tells what each byte means.
+    pub fn bytes(&self) -> &[u8; PAGE_SIZE] {
+        &self.0
     }
 
     /// Carries out an edit in memory alone, without a log.

@@ -1,0 +1,172 @@
+//! Format 1 byte by byte.
+//!
+//! `golden/*.hex` hold the pages that existing indexes consist of; `docs/index-format.md` explains them. If a test here
+//! fails, then the code no longer reads or writes existing indexes: undo the change, or raise `FORMAT`.
+//! Integers have the byte order of the processor, and the files that of the usual one.
+#![cfg(target_endian = "little")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod memory;
+
+use hamming_index::key::{Key, NULLS, RowId, rotated_back};
+use hamming_index::page::{Block, Edit, PAGE_SIZE, Page, Patch};
+use hamming_index::root;
+use hamming_index::store::Store;
+use memory::Memory;
+
+const LEAF: &str = include_str!("golden/leaf.hex");
+const NULL_LEAF: &str = include_str!("golden/null_leaf.hex");
+const INNER: &str = include_str!("golden/inner.hex");
+const FREE: &str = include_str!("golden/free.hex");
+const EXPLAINED: &str = include_str!("../../../docs/index-format.md");
+
+const TRAILER: usize = PAGE_SIZE - 8;
+
+/// Reads a file of lines like `offset  bytes  comment`. Bytes that are not listed are zero.
+fn page(hex: &str) -> Box<Page> {
+    let mut page = Page::free();
+    let zeros = (0..PAGE_SIZE).step_by(8).map(|offset| Patch::new(offset, &[0; 8])).collect();
+    page.apply(&Edit::Patch(zeros));
+    for line in hex.lines().filter(|line| !line.starts_with('#')) {
+        let mut fields = line.split("  ");
+        let offset = usize::from_str_radix(fields.next().unwrap(), 16).unwrap();
+        let bytes = fields.next().unwrap().split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap());
+        page.apply(&Edit::Patch(vec![Patch::new(offset, &bytes.collect::<Vec<_>>())]));
+    }
+    page
+}
+
+fn assert_same(written: &Page, hex: &str) {
+    let golden = page(hex);
+    let differing = (0..PAGE_SIZE).filter(|&offset| written.bytes()[offset] != golden.bytes()[offset]);
+    let differing: Vec<String> =
+        differing.map(|offset| format!("{offset:04x}  {:02x}", written.bytes()[offset])).collect();
+    assert_eq!(differing, [""; 0], "written otherwise");
+}
+
+/// Five rows, in the order that the second tree has them in.
+fn few_rows() -> [(Option<u64>, RowId); 5] {
+    let row = |place| RowId::new(0, place);
+    [
+        (Some(0), row(5)),
+        (Some(0x0123_4567_89ab_cdee), row(3)),
+        (Some(0x0123_4567_89ab_cdef), row(1)),
+        (Some(0xfedc_ba98_7654_3210), row(4)),
+        (None, row(2)),
+    ]
+}
+
+/// Rows as PostgreSQL places them, 226 on a page. Half-filled leaves hold 291 of them.
+fn many_rows() -> Memory {
+    let row = |number: u32| RowId::new((number - 1) / 226, ((number - 1) % 226) as u16 + 1);
+    let rows = (1..=700).map(|number| (Some(u64::from(number) * 5_000_000_000_000_001), row(number)));
+    Memory::built(40, &rows.collect::<Vec<_>>(), 50, 1000)
+}
+
+fn keys_of(page: &Page) -> Vec<Key> {
+    page.keys().collect()
+}
+
+#[test]
+fn a_leaf_is_read() {
+    let leaf = page(LEAF);
+    assert_eq!((leaf.damage(), leaf.is_new(), leaf.is_free()), (None, false, false));
+    assert_eq!((leaf.tree(), leaf.level(), leaf.len()), (1, 0, 4));
+    let bits = [0, 0x4567_89ab_cdee_0123, 0x4567_89ab_cdef_0123, 0xba98_7654_3210_fedc];
+    let entries = bits.into_iter().zip(few_rows());
+    for (key, (bits, (fingerprint, row))) in keys_of(&leaf).into_iter().zip(entries) {
+        assert_eq!((key, rotated_back(key.bits, 1)), (Key { bits, row }, fingerprint.unwrap()));
+    }
+
+    let nulls = page(NULL_LEAF);
+    assert_eq!((nulls.damage(), nulls.tree(), nulls.level()), (None, NULLS, 0));
+    assert_eq!(keys_of(&nulls), [Key { bits: 0, row: RowId::new(0, 2) }]);
+}
+
+#[test]
+fn a_leaf_is_written() {
+    let built = Memory::built(8, &few_rows(), 100, 1000);
+    let filled = Memory::new(8);
+    for (fingerprint, row) in few_rows() {
+        filled.index().insert(fingerprint, row);
+    }
+    for memory in [built, filled] {
+        assert_same(&memory.share(root(1)), LEAF);
+        assert_same(&memory.share(root(NULLS)), NULL_LEAF);
+    }
+    assert_same(&Page::leaf(1, &keys_of(&page(LEAF))), LEAF);
+}
+
+#[test]
+fn an_inner_page_is_read() {
+    let inner = page(INNER);
+    assert_eq!((inner.damage(), inner.is_new(), inner.is_free()), (None, false, false));
+    assert_eq!((inner.tree(), inner.level(), inner.len()), (1, 1, 3));
+    let children: Vec<(u64, RowId, Block)> =
+        inner.children().into_iter().map(|(low, child)| (low.bits, low.row, child)).collect();
+    let expected = [
+        (0, RowId::new(0, 0), 8),
+        (0x6a88_527a_8235_2734, RowId::new(2, 113), 9),
+        (0xd4bc_0473_0266_2a9a, RowId::new(2, 162), 10),
+    ];
+    assert_eq!(children, expected);
+}
+
+#[test]
+fn an_inner_page_is_written() {
+    assert_same(&many_rows().share(root(1)), INNER);
+    assert_same(&Page::inner(1, 1, &page(INNER).children()), INNER);
+}
+
+#[test]
+fn a_free_page_is_read_and_written() {
+    assert!(page(FREE).is_free());
+    let memory = many_rows();
+    memory.index().vacuum(&mut |_| true);
+    let freed: Vec<Block> = (0..memory.pages()).filter(|&block| memory.share(block).is_free()).collect();
+    assert_eq!(freed.len(), 12);
+    freed.into_iter().for_each(|block| assert_same(&memory.share(block), FREE));
+}
+
+#[test]
+fn a_damaged_page_is_refused() {
+    let foreign = Some("it is not a page of an index of type hamming");
+    let impossible = Some("its number of entries is impossible");
+    let damages = [
+        (TRAILER, foreign),
+        (TRAILER + 3, foreign),
+        (TRAILER + 4, Some("it has another format")),
+        (TRAILER + 6, impossible), // A leaf's rows are not as long as an inner page's.
+        (12, impossible),          // pd_lower
+        (14, impossible),          // pd_upper
+        (16, foreign),             // pd_special
+    ];
+    for hex in [LEAF, INNER] {
+        for (offset, expected) in damages {
+            let mut damaged = page(hex);
+            let byte = damaged.bytes()[offset] ^ 1;
+            damaged.apply(&Edit::Patch(vec![Patch::new(offset, &[byte])]));
+            assert_eq!(damaged.damage(), expected, "byte {offset}");
+        }
+    }
+}
+
+#[test]
+fn a_page_in_a_wrong_place_is_refused() {
+    for (offset, bytes, problem) in [
+        (TRAILER + 5, [2], "1: it belongs to another tree, or to none"),
+        (TRAILER + 6, [2], "8: it is at another level of its tree"),
+        (32 + 7, [0xff], "1: its keys are out of order"),
+    ] {
+        let mut memory = many_rows();
+        memory.damage(1, offset, &bytes);
+        let problems = memory.problems();
+        assert!(problems.iter().any(|found| found == problem), "{problems:?}");
+    }
+}
+
+#[test]
+fn the_documentation_explains_the_golden_leaf() {
+    let lines: Vec<&str> = LEAF.lines().filter(|line| !line.starts_with('#')).collect();
+    assert!(EXPLAINED.contains(&lines.join("\n")), "docs/index-format.md shows other bytes");
+}
