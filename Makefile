@@ -19,7 +19,7 @@ sql_files = sql/planner.sql sql/hamming.sql sql/ball.sql sql/gist.sql sql/am.sql
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/minhash.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/dedup.sql sql/histogram.sql
 
-.PHONY: help build install uninstall prepare-build prepare-test prepare-experiment demo demo-dedup test lint bench experiment check-all-pg check-cargo-pgrx soak fuzz test-drivers test-matrix clean
+.PHONY: help build install uninstall prepare-build prepare-test prepare-experiment demo demo-dedup test lint bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-matrix clean
 
 help:
 	@echo 'make demo              build, install, and show the extension at work in a cluster of its own'
@@ -32,6 +32,7 @@ help:
 	@echo 'make bench             throughput of the algorithms, the same inside Postgres, and indexes (ONLY=index, dedup or vacuum, ROWS=1000000)'
 	@echo 'make experiment        the experiment of the Similarity Index paper at ten times its size (DOCUMENTS, QUALITY, SEED, PEERS=0)'
 	@echo 'make check-all-pg      type-check against PostgreSQL 14 to 18'
+	@echo 'make check-upgrade     update databases of every release to this version: the same answers, the schema of a fresh install'
 	@echo 'make check-cargo-pgrx  `cargo pgrx install` makes the same schema as `make install` (root)'
 	@echo 'make soak              the property test, generated queries, crashes and load for an hour and more (QUERIES=1000000: for hours)'
 	@echo 'make fuzz              any text, document and history of an index (nightly toolchain; SECONDS_EACH=600, TARGETS=words)'
@@ -85,6 +86,9 @@ experiment: prepare-experiment install
 
 check-all-pg: prepare-build
 	@tools/check-all-pg
+
+check-upgrade: prepare-test install
+	@tools/check-upgrade
 
 check-cargo-pgrx: prepare-test install
 	@tools/check-cargo-pgrx
