@@ -14,16 +14,20 @@ pg_major = $(shell $(PG_CONFIG) --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/
 pg_features = --no-default-features --features pg$(pg_major)
 cargo_pg = PGRX_PG_CONFIG_PATH="$(PG_CONFIG)" $(CARGO)
 
+# All but the extension itself: they need no PostgreSQL.
+pure_crates = --workspace --exclude simhash_pg
+
 version = $(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 sql_files = sql/planner.sql sql/hamming.sql sql/ball.sql sql/gist.sql sql/am.sql \
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/minhash.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/dedup.sql sql/histogram.sql
 
-.PHONY: help build install uninstall prepare-build prepare-test prepare-experiment demo demo-dedup test lint bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-matrix clean
+.PHONY: help build install uninstall prepare-build prepare-test prepare-experiment demo demo-dedup check test lint bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-matrix clean
 
 help:
 	@echo 'make demo              build, install, and show the extension at work in a cluster of its own'
 	@echo 'make demo-dedup        the same with a few thousand texts of this machine: finds, shows and removes near-duplicates'
+	@echo 'make check             formatting, clippy and tests of the crates that need no PostgreSQL; under a minute when warm'
 	@echo 'make test              build, install, and run all tests'
 	@echo 'make build             compile the extension (release)'
 	@echo 'make install           build, and put the extension where PG_CONFIG says'
@@ -74,6 +78,12 @@ demo-dedup: prepare-test install
 
 test: prepare-test install
 	@tools/test
+
+# Of the pure crates, in seconds: what to run while writing.
+check:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy $(pure_crates) --all-targets -- --deny warnings
+	$(CARGO) test --quiet $(pure_crates)
 
 lint:
 	@tools/lint
