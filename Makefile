@@ -22,7 +22,7 @@ sql_files = sql/planner.sql sql/hamming.sql sql/ball.sql sql/gist.sql sql/am.sql
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/minhash.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/dedup.sql sql/histogram.sql
 
-.PHONY: help build install uninstall prepare-build prepare-test prepare-experiment demo demo-dedup check test lint bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-matrix clean
+.PHONY: help build install uninstall prepare-build prepare-lint prepare-test prepare-experiment demo demo-dedup check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-matrix clean
 
 help:
 	@echo 'make demo              build, install, and show the extension at work in a cluster of its own'
@@ -32,7 +32,8 @@ help:
 	@echo 'make build             compile the extension (release)'
 	@echo 'make install           build, and put the extension where PG_CONFIG says'
 	@echo 'make uninstall         take it away again'
-	@echo 'make lint              formatting, clippy, and the rules of CONTRIBUTING.md'
+	@echo 'make lint              formatting, clippy, shellcheck, spelling, licences, and the rules of CONTRIBUTING.md'
+	@echo 'make audit             licences, sources and known vulnerabilities of the dependencies, by the network'
 	@echo 'make bench             throughput of the algorithms, the same inside Postgres, and indexes (ONLY=index, dedup or vacuum, ROWS=1000000)'
 	@echo 'make experiment        the experiment of the Similarity Index paper at ten times its size (DOCUMENTS, QUALITY, SEED, PEERS=0)'
 	@echo 'make check-all-pg      type-check against PostgreSQL 14 to 18'
@@ -48,6 +49,9 @@ help:
 # They install what a fresh machine lacks, or say in one line what to install.
 prepare-build:
 	@tools/prepare build
+
+prepare-lint:
+	@tools/prepare lint
 
 prepare-test:
 	@tools/prepare test
@@ -85,8 +89,12 @@ check:
 	$(CARGO) clippy $(pure_crates) --all-targets -- --deny warnings
 	$(CARGO) test --quiet $(pure_crates)
 
-lint:
+lint: prepare-lint
 	@tools/lint
+
+# Apart from lint, because it asks a database in the network.
+audit: prepare-lint
+	target/checkers/bin/cargo-deny check
 
 bench: prepare-test install
 	@bench/run

@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2034 # what is set here is for the tools that source it
 # Sourced by the other tools: a folder of our own, the user that servers run as, and a private
 # cluster there, reached by its socket alone. Everything is gone afterwards, unless a step failed.
 
