@@ -42,7 +42,7 @@ help:
 	@echo 'make soak              the property test, generated queries, crashes and load for an hour and more (QUERIES=1000000: for hours)'
 	@echo 'make fuzz              any text, document and history of an index (nightly toolchain; SECONDS_EACH=600, TARGETS=words)'
 	@echo 'make test-drivers      the indexed query through psycopg, asyncpg, node-postgres and tokio-postgres'
-	@echo 'make test-matrix       make test on PostgreSQL 14 to 18 (MAJORS="14 17"): on PG14_CONFIG=/path/to/pg_config, or Debian'\''s (root)'
+	@echo 'make test-matrix       make check-upgrade test on PostgreSQL 14 to 18 (MAJORS="14 17"): on PG14_CONFIG=/path/to/pg_config, or Debian'\''s (root)'
 	@echo
 	@echo 'PG_CONFIG=/path/to/pg_config chooses another PostgreSQL.'
 
