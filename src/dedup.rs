@@ -11,13 +11,11 @@ use crate::pg::window::Partition;
 use hamming::clusters::{self, Linkage};
 use hamming::distance;
 use hamming::near_pairs::near_pairs;
-use limits::OutOfMemory;
+use limits::{OutOfMemory, collect, reserve, sort};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{Array, FromDatum, IntoDatum, pg_extern, pg_sys};
 use std::collections::HashMap;
-
-/// Comparisons of ids between two looks at interrupts.
-const STRIDE: u32 = 1 << 16;
+use std::iter;
 
 /// Fingerprints that are not NULL, and the rows that they belong to.
 #[derive(Default)]
@@ -32,10 +30,8 @@ impl Fingerprints {
             return Err(error::too_many_fingerprints(rows));
         }
         let mut new = Self::default();
-        let bytes = rows * (size_of::<u64>() + size_of::<u32>());
-        let no_memory = |_| report::problem(OutOfMemory(bytes));
-        new.values.try_reserve_exact(rows).map_err(no_memory)?;
-        new.rows.try_reserve_exact(rows).map_err(no_memory)?;
+        reserve(&mut new.values, rows).map_err(report::problem)?;
+        reserve(&mut new.rows, rows).map_err(report::problem)?;
         Ok(new)
     }
 
@@ -54,23 +50,19 @@ impl Fingerprints {
         self.rows.push(row as u32);
     }
 
-    /// Puts them in the order of their rows' ids; what has the same id stays in its order.
-    fn sort_by(&mut self, ids: &[i64]) {
-        let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
+    /// Puts them in the order of their rows' ids; rows with the same id stay in their order.
+    fn sort_by(&mut self, ids: &[i64]) -> Result<(), OutOfMemory> {
+        let count = self.rows.len();
+        let mut order = collect(0..count as u32, count)?;
         let id = |place: u32| ids[self.rows[place as usize] as usize];
-        let mut comparisons = 0u32;
-        order.sort_by(|&a, &b| {
-            comparisons = comparisons.wrapping_add(1);
-            if comparisons.is_multiple_of(STRIDE) {
-                check_for_interrupts();
-            }
-            id(a).cmp(&id(b))
-        });
-        self.values = order.iter().map(|&place| self.values[place as usize]).collect();
-        self.rows = order.iter().map(|&place| self.rows[place as usize]).collect();
+        sort(&mut order, &mut check_for_interrupts, |&place| (id(place), place));
+        self.values = collect(order.iter().map(|&place| self.values[place as usize]), count)?;
+        self.rows = collect(order.iter().map(|&place| self.rows[place as usize]), count)?;
+        Ok(())
     }
 
-    /// For each of so many rows the row of its keeper. A row without a fingerprint is its own.
+    /// For each row of the input, of which there are `rows`, the row of its keeper. A row without a fingerprint is its
+    /// own.
     fn keepers(
         &self,
         function: &'static str,
@@ -81,7 +73,7 @@ impl Fingerprints {
         let mut reporter = Reporter::new(function, self.values.len());
         let found =
             clusters::keepers(&self.values, radius, linkage, &mut reporter).map_err(report::problem)?;
-        let mut keepers: Vec<u32> = (0..rows as u32).collect();
+        let mut keepers = collect(0..rows as u32, rows).map_err(report::problem)?;
         for (&row, &keeper) in self.rows.iter().zip(&found) {
             keepers[row as usize] = self.rows[keeper as usize];
         }
@@ -118,7 +110,7 @@ fn simhash_clusters(
     let ids = check_ids(&ids, &fingerprints)?;
     let mut given = Fingerprints::of(&fingerprints)?;
     // The smallest id of a cluster keeps.
-    given.sort_by(ids);
+    given.sort_by(ids).map_err(report::problem)?;
     let keepers = given.keepers("simhash_clusters", ids.len(), radius, linkage)?;
     drop(given);
     // SAFETY: declared so in `sql/dedup.sql`.
@@ -193,7 +185,8 @@ impl Clusters {
             fingerprints.push(row as usize, fingerprint.value() as i64);
         });
         let keepers = fingerprints.keepers("simhash_cluster", rows as usize, radius, linkage)?;
-        let mut has_members = vec![false; keepers.len()];
+        let count = keepers.len();
+        let mut has_members = collect(iter::repeat_n(false, count), count).map_err(report::problem)?;
         for (row, &keeper) in keepers.iter().enumerate() {
             has_members[keeper as usize] |= row as u32 != keeper;
         }
