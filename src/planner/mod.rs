@@ -5,7 +5,7 @@
 //! 1. `hamming(a, b)` becomes the operator expression `a <~> b` ([`support`]), which an index can order by.
 //! 2. A comparison of it, or of `hamming_similarity(a, b)`, with a number becomes
 //!    `hamming_within(a, b, radius)` ([`rewrite`]). Postgres asks no support function about a comparison, so
-//!    this is done in a hook of the planner ([`hook`]): at the first relation of each query, after its
+//!    this is done in a hook of the planner ([`hook`]): at each relation of a query, after its
 //!    conditions were simplified and before they are handed out to the relations.
 //! 3. `hamming_within(a, b, radius)` offers the index condition `a <@ hamming_ball(b, radius)`, and the same
 //!    from the other side ([`support`]). How many rows that finds, and what it costs, is worked out in

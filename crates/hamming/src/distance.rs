@@ -5,7 +5,7 @@ use limits::{Limit, Problem};
 /// Bits of a fingerprint.
 pub const BITS: u32 = 64;
 
-/// The radii that a search may have, in bits.
+/// The radii of clusters and near pairs, in bits. A search takes any number, also one that finds nothing or all.
 pub const RADIUS: Limit = Limit::new("radius", 0, BITS as i64);
 
 /// The number of bits in which two fingerprints differ, 0 to 64.
