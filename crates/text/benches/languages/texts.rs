@@ -1,0 +1,132 @@
+//! Documents of about 5 KB in many languages, of web pages and message catalogues.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use text::html;
+
+const DOCUMENT_BYTES: usize = 5_000;
+
+/// Documents of a language, if there is text for them.
+const DOCUMENTS: usize = 100;
+
+/// The folder whose language the others are translated from.
+const ORIGINAL: &str = "English";
+
+pub struct Language {
+    pub name: String,
+    pub documents: Vec<String>,
+}
+
+/// The languages that have a folder there, and texts made of them: English without a character beyond ASCII, English
+/// with typographic quotes, and documents in all languages.
+pub fn languages(folder: &Path) -> Vec<Language> {
+    let original = lines(&folder.join(ORIGINAL), &HashSet::new());
+    let untranslated: HashSet<String> = original.iter().cloned().collect();
+    let mut languages = vec![(ORIGINAL.to_owned(), original)];
+    for path in entries(folder).into_iter().filter(|path| !path.ends_with(ORIGINAL) && path.is_dir()) {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        languages.push((name, lines(&path, &untranslated)));
+    }
+    let original = &languages[0].1;
+    let ascii = original.iter().filter(|line| line.is_ascii()).cloned().collect();
+    let typographic = original.iter().map(|line| typographic(line)).collect();
+    let mixed = mixed(&languages);
+    languages.insert(0, ("English, ASCII".to_owned(), ascii));
+    languages.insert(2, ("English, typographic".to_owned(), typographic));
+    languages.push(("all, line by line".to_owned(), mixed));
+    languages.into_iter().map(|(name, lines)| Language { name, documents: documents(&lines) }).collect()
+}
+
+/// The files and folders there, in the order of their names.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .unwrap_or_else(|error| panic!("no texts in {}: {error}", folder.display()))
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort();
+    paths
+}
+
+/// The lines of all files below the folder. A line that stood before, as the headings of all pages do, is left out.
+/// So is a line that is not translated.
+fn lines(folder: &Path, untranslated: &HashSet<String>) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut seen = HashSet::new();
+    let mut rest = vec![folder.to_owned()];
+    while let Some(path) = rest.pop() {
+        if path.is_dir() {
+            rest.extend(entries(&path).into_iter().rev());
+            continue;
+        }
+        let file = fs::read(&path).unwrap();
+        let text = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("html") => html::extract_text(&String::from_utf8_lossy(&file), &mut || ()).unwrap(),
+            Some("mo") => messages(&file),
+            _ => continue,
+        };
+        let of_text = text.lines().map(|line| line.trim().to_owned());
+        lines.extend(of_text.filter(|line| !untranslated.contains(line) && seen.insert(line.clone())));
+    }
+    lines
+}
+
+/// The translated messages of a catalogue in the format of GNU gettext, which describes it in "The Format of GNU MO
+/// Files": numbers of 32 bits; the third is the count of messages, the fifth the place of a table with the length and
+/// the place of each translation.
+fn messages(catalogue: &[u8]) -> String {
+    let number = |place: usize| u32::from_le_bytes(catalogue[place..place + 4].try_into().unwrap()) as usize;
+    assert_eq!(number(0), 0x9504_12de, "not a catalogue of a little-endian machine");
+    let (count, table) = (number(8), number(16));
+    let mut text = String::new();
+    // The first is the header.
+    for entry in (1..count).map(|message| table + 8 * message) {
+        let (length, place) = (number(entry), number(entry + 4));
+        // Plural forms are set apart by a zero; these marks stand before a letter that is a shortcut.
+        text += &String::from_utf8_lossy(&catalogue[place..place + length])
+            .replace('\0', "\n")
+            .replace(['~', '_'], "");
+        text.push('\n');
+    }
+    text
+}
+
+/// Straight quotes, apostrophes and dashes become those that typographers use.
+fn typographic(line: &str) -> String {
+    let mut set = String::new();
+    let mut before = ' ';
+    for character in line.chars() {
+        let opens = !before.is_alphanumeric();
+        set.push(match character {
+            '"' if opens => '“',
+            '"' => '”',
+            '\'' if opens => '‘',
+            '\'' => '’',
+            '-' if before == ' ' => '–',
+            other => other,
+        });
+        before = character;
+    }
+    set
+}
+
+/// A line of each language in turn, until one has no more.
+fn mixed(languages: &[(String, Vec<String>)]) -> Vec<String> {
+    let turns = languages.iter().map(|(_, lines)| lines.len()).min().unwrap_or(0);
+    (0..turns).flat_map(|turn| languages.iter().map(move |(_, lines)| lines[turn].clone())).collect()
+}
+
+/// Joins lines until a document is long enough. What is left over at the end is too short for one.
+fn documents(lines: &[String]) -> Vec<String> {
+    let mut documents = Vec::new();
+    let mut document = String::new();
+    for line in lines {
+        document += line;
+        document.push('\n');
+        if document.len() >= DOCUMENT_BYTES {
+            documents.push(std::mem::take(&mut document));
+        }
+    }
+    documents.truncate(DOCUMENTS);
+    documents
+}
