@@ -54,9 +54,10 @@ fn recursive_shingles(
     TableIterator<'static, (name!(level, i32), name!(hash, i64), name!(pos, i32), name!(len, i32))>,
     SqlError,
 > {
+    let doc = encoding::to_utf8(doc)?;
     let rows = Shingles {
-        shingler: shingler(&encoding::to_utf8(doc)?, recursive::levels(min_level, max_level))?,
-        rest: encoding::copy(&encoding::to_utf8(doc)?)?,
+        shingler: shingler(&doc, recursive::levels(min_level, max_level))?,
+        rest: encoding::copy(&doc)?,
         read: 0,
         ready: VecDeque::new(),
     };
