@@ -15,10 +15,16 @@ use std::panic::AssertUnwindSafe;
 /// Bytes converted between two looks at interrupts.
 const SLICE: usize = 1 << 20;
 
-/// The text as UTF-8.
+/// The text as UTF-8. It is read from end to end, so a caller asks once for each argument.
+///
+/// The bytes are checked even where the encoding of the database is UTF-8. PostgreSQL has checked what came from a
+/// client, but not what a function in C or a cast without a function returned. A `str` of bytes that are not UTF-8
+/// would be undefined behaviour, here in a server with other people's data. The check runs at 14 GB/s or more,
+/// a fiftieth of the time of a fingerprint made at 300 MB/s. The standard library's check would take a third of that
+/// time on Russian or Korean, where it runs at 0.8 GB/s (`make bench ONLY=languages`).
 pub(crate) fn to_utf8(text: &[u8]) -> Result<Cow<'_, str>, SqlError> {
     match to_utf8_bytes(text)? {
-        Cow::Borrowed(bytes) => match std::str::from_utf8(bytes) {
+        Cow::Borrowed(bytes) => match simdutf8::basic::from_utf8(bytes) {
             Ok(valid) => Ok(Cow::Borrowed(valid)),
             Err(_) => replace_invalid(bytes).map(Cow::Owned),
         },

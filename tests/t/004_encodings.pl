@@ -70,6 +70,20 @@ is($node->safe_psql('latin1', "SET client_encoding = LATIN1; SELECT si = simhash
 my (undef, undef, $err) = run_psql($node, 'euc_jp', "SELECT simhash('a', " . text_of($japanese, 'UTF8') . ')');
 like($err, qr/unknown fingerprint scheme "\\u\{65e5\}/, 'messages are ASCII where the database is not UTF8');
 
+# Even in UTF8 a text may have other bytes, for instance of a function in C. Here a cast makes one that nobody checks.
+$node->safe_psql('postgres', 'CREATE CAST (bytea AS text) WITHOUT FUNCTION');
+for my $length (1, 100, 10000)
+{
+	my $start = "repeat('a b', $length)";
+	for my $function ('simhash', 'winnow_sketch', 'extract_text')
+	{
+		is( $node->safe_psql('postgres', "SELECT $function($start || '\\xffc3'::bytea::text || 'ab')"),
+			$node->safe_psql('postgres', "SELECT $function($start || repeat(chr(65533), 2) || 'ab')"),
+			"$function: bytes that are not UTF-8 count as U+FFFD, $length times three bytes before them");
+	}
+}
+$node->safe_psql('postgres', 'DROP CAST (bytea AS text)');
+
 # SQL_ASCII holds anything.
 my $garbage = "SELECT %s FROM (SELECT string_agg(chr(i % 255 + 1), '') AS t FROM generate_series(1, 100000) AS i) AS x";
 for my $function ("count(simhash(t))", "simhash(t, 'char:3')", "simhash(t, 'word:1')", "ham_dist(t, 'a')",
