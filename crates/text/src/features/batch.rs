@@ -72,3 +72,35 @@ impl Sink for Batch<'_> {
         self.flush();
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// All hashes that the function puts into a batch. The heartbeat depends on the size of batches.
+    pub(in crate::features) fn hashes_of(function: impl FnOnce(&mut Batch<'_>)) -> Vec<u64> {
+        let mut hashes = Vec::new();
+        let mut consumer = |batch: &[u64]| {
+            assert!(batch.len() <= BATCH);
+            hashes.extend_from_slice(batch);
+        };
+        let mut batch = Batch::new(&mut consumer);
+        function(&mut batch);
+        batch.flush();
+        hashes
+    }
+
+    /// Texts of up to some thousand characters: stretches of ASCII, of one script, and of anything.
+    pub(in crate::features) fn any_text() -> impl Strategy<Value = String> {
+        let stretch = prop_oneof![
+            3 => "[ -~]{0,600}",
+            1 => "[ -~à-ÿ]{0,200}",
+            1 => "[ а-яё]{0,200}",
+            1 => "[一-龥]{0,200}",
+            1 => "[\u{1f300}-\u{1f64f}]{0,9}",
+            2 => any::<String>(),
+        ];
+        prop::collection::vec(stretch, 0..7).prop_map(|stretches| stretches.concat())
+    }
+}

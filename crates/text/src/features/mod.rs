@@ -27,9 +27,7 @@ impl Shingler {
     /// Passes the hash of every feature to the batch, in the order of the text.
     pub(crate) fn hash_features(&mut self, text: &str, scheme: Scheme, batch: &mut Batch<'_>) {
         match scheme {
-            Scheme::CommonCrawl if text.is_ascii() => {
-                utf16::hash_ascii_shingles(text.as_bytes(), batch);
-            }
+            Scheme::CommonCrawl => utf16::hash_shingles(text, batch),
             _ => self.features(text, scheme, batch),
         }
     }
