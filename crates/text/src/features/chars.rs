@@ -2,53 +2,132 @@
 //!
 //! Characters are Unicode code points, taken as they stand: no case folding, no normalization. A text
 //! of fewer than k characters is one feature by itself.
+//!
+//! Text is read in pieces; the shingles of a piece begin in it and may end after it. Where all of them are
+//! ASCII, a character is a byte. For other pieces a loop without branches first lists where characters begin.
 
 use super::{BATCH, Sink};
+use std::ops::Range;
+
+/// Bytes of the longest character.
+const MAX_CHAR: usize = 4;
+/// Room for the beginnings of characters in a piece and in the longest shingle after it. A power of two.
+const STARTS: usize = 2 * BATCH;
 
 /// Passes every shingle to the sink, in the order of the text.
 pub(crate) fn shingles(text: &str, k: usize, sink: &mut impl Sink) {
-    if text.is_empty() {
+    let bytes = text.as_bytes();
+    if text.chars().take(k).count() < k {
+        if !text.is_empty() {
+            sink.take(bytes);
+        }
         return;
     }
-    if text.is_ascii() {
-        if text.len() < k {
-            return sink.take(text.as_bytes());
+    for start in (0..bytes.len()).step_by(BATCH) {
+        let end = bytes.len().min(start + BATCH);
+        let if_ascii = &bytes[start..bytes.len().min(end + k - 1)];
+        if if_ascii.is_ascii() {
+            ascii_shingles(if_ascii, k, sink);
+        } else {
+            piece_shingles(bytes, start..end, k, sink);
         }
-        return ascii_shingles(text.as_bytes(), k, sink);
-    }
-    let bytes = text.as_bytes();
-    let mut ends = boundaries(bytes).skip(k).peekable();
-    if ends.peek().is_none() {
-        return sink.take(bytes);
-    }
-    for (start, end) in boundaries(bytes).zip(ends) {
-        sink.take(&bytes[start..end]);
     }
 }
 
 /// Where characters begin, and the end of the text.
 pub(crate) fn boundaries(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    let starts = bytes.iter().enumerate().filter(|&(_, &byte)| byte & 0xc0 != 0x80);
+    let starts = bytes.iter().enumerate().filter(|&(_, &byte)| is_start(byte));
     starts.map(|(at, _)| at).chain([bytes.len()])
+}
+
+/// Whether a character begins with the byte.
+fn is_start(byte: u8) -> bool {
+    byte & 0xc0 != 0x80
+}
+
+/// The shingles that begin in a piece.
+///
+/// Every position is written down, but stays only if a character begins there. The remainder changes nothing,
+/// since there is room enough; it spares the check of it.
+fn piece_shingles(text: &[u8], piece: Range<usize>, k: usize, sink: &mut impl Sink) {
+    let bytes = &text[piece.start..text.len().min(piece.end + MAX_CHAR * k)];
+    let mut starts = [0u16; STARTS];
+    let mut len = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        starts[len % STARTS] = at as u16;
+        len += usize::from(is_start(byte));
+    }
+    // The end of the text ends a shingle, too.
+    starts[len] = bytes.len() as u16;
+    let in_piece = starts[..len].partition_point(|&start| usize::from(start) < piece.len());
+    let ends = &starts[k.min(len + 1)..=len];
+    let shingles = starts[..in_piece].iter().zip(ends);
+    sink.take_all(shingles.map(|(&start, &end)| &bytes[usize::from(start)..usize::from(end)]));
 }
 
 /// The lengths that are used most are compiled with the length known: the hash is then a few
 /// instructions without a branch.
 fn ascii_shingles(text: &[u8], k: usize, sink: &mut impl Sink) {
     fn known<const K: usize>(text: &[u8], sink: &mut impl Sink) {
-        pieces(text, K).for_each(|piece| sink.take_all(piece.array_windows::<K>().map(<[u8; K]>::as_slice)));
+        sink.take_all(text.array_windows::<K>().map(<[u8; K]>::as_slice));
     }
     match k {
         4 => known::<4>(text, sink),
         5 => known::<5>(text, sink),
         6 => known::<6>(text, sink),
         8 => known::<8>(text, sink),
-        _ => pieces(text, k).for_each(|piece| sink.take_all(piece.windows(k))),
+        _ => sink.take_all(text.windows(k)),
     }
 }
 
-/// Cuts text of at least k bytes into pieces with a batch of windows of k bytes each.
-fn pieces(text: &[u8], k: usize) -> impl Iterator<Item = &[u8]> {
-    let windows = text.len() - k + 1;
-    (0..windows).step_by(BATCH).map(move |at| &text[at..text.len().min(at + BATCH + k - 1)])
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::MAX_SHINGLE;
+    use crate::features::batch::tests::{any_text, hashes_of};
+    use crate::hash::xxh3_64;
+    use proptest::prelude::*;
+
+    fn expected(text: &str, k: usize) -> Vec<u64> {
+        let boundaries: Vec<usize> = boundaries(text.as_bytes()).collect();
+        match boundaries.len() {
+            1 => vec![],
+            characters if characters <= k => vec![xxh3_64(text.as_bytes())],
+            _ => boundaries.windows(k + 1).map(|at| xxh3_64(&text.as_bytes()[at[0]..at[k]])).collect(),
+        }
+    }
+
+    #[test]
+    fn a_character_at_every_border_of_pieces() {
+        for k in [1, 2, 4, 5, 31, MAX_SHINGLE] {
+            for char in ["é", "’", "😀"] {
+                for at in BATCH - 2 * MAX_SHINGLE..BATCH + 2 * MAX_SHINGLE {
+                    for rest in [0, 1, k, BATCH - 1, BATCH, BATCH + k] {
+                        let text = ["a".repeat(at).as_str(), char, &"b".repeat(rest)].concat();
+                        let found = hashes_of(|batch| shingles(&text, k, batch));
+                        assert!(found == expected(&text, k), "char:{k}, {char} at {at}, {rest} more");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_longest_characters_in_the_longest_shingles() {
+        for characters in 0..3 * BATCH / MAX_CHAR {
+            let text = "😀".repeat(characters);
+            let found = hashes_of(|batch| shingles(&text, MAX_SHINGLE, batch));
+            assert!(found == expected(&text, MAX_SHINGLE), "{characters}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn shingles_are_the_windows_over_all_characters(
+            text in prop_oneof![any_text(), "\\PC{0,40}"],
+            k in 1..=MAX_SHINGLE,
+        ) {
+            prop_assert_eq!(hashes_of(|batch| shingles(&text, k, batch)), expected(&text, k));
+        }
+    }
 }
