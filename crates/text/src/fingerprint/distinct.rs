@@ -7,6 +7,11 @@
 //! a repetition in the next; at last a table with probing settles every case. At 5 KB of English a fifth
 //! falls through the first sieve and a thirtieth through both.
 //!
+//! `char:4` spends half of its time here, and no cheaper way was found. A sieve that does not list new hashes
+//! takes 40 % less time, but then its slots must be counted at the end of the text, empty ones too. That takes
+//! more than was saved with SSE2, and the same with AVX-512. A third sieve before the table takes the time
+//! that it saves.
+//!
 //! Guarantee: every hash is passed on exactly once, or the set is reported to be too large. Cost: linear
 //! time; at most 128 MB of memory, or 192 MB while the table grows.
 
@@ -199,19 +204,19 @@ impl<const SHIFT: u32> Sieve<SHIFT> {
     fn sift(&mut self, hashes: &[u64], fresh: &mut Fresh) {
         let slots = self.slots.as_mut_slice();
         let mask = slots.len() - 1;
-        let old = fresh.len;
-        let (mut new, mut not_repeated) = (0, 0);
+        let (mut new, mut fallen) = (fresh.len, 0);
         for &hash in hashes {
             let slot = (hash >> SHIFT) as usize & mask;
             let found = slots[slot];
-            slots[slot] = select_unpredictable(found == 0, hash, found);
-            fresh.hashes[(old + new) % HANDED_ON] = hash;
-            self.fallen[(not_repeated - new) % BATCH] = hash;
+            let kept = select_unpredictable(found == 0, hash, found);
+            slots[slot] = kept;
+            fresh.hashes[new % HANDED_ON] = hash;
+            self.fallen[fallen % BATCH] = hash;
             new += usize::from(found == 0);
-            not_repeated += usize::from(found != hash);
+            fallen += usize::from(kept != hash);
         }
-        fresh.len = old + new;
-        self.fallen_len = not_repeated - new;
+        fresh.len = new;
+        self.fallen_len = fallen;
     }
 }
 
