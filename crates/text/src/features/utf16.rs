@@ -1,13 +1,15 @@
 //! The features of `commoncrawl`: every four consecutive UTF-16 code units, as the Similarity Index paper ran
 //! it.
 //!
-//! ASCII is hashed where it stands. Other text becomes UTF-16 in a small buffer. Its windows are then hashed
-//! in groups, since a group without a unit above 0xFF needs only half of the lookups. That is most of a
-//! text in German or French.
+//! ASCII is hashed where it stands. Other text becomes UTF-16 in a small buffer, piece by piece, since most
+//! pieces are ASCII in languages with Latin letters. The windows of the buffer are hashed in groups, since a
+//! group without a unit above 0xFF needs only half of the lookups.
 
 use super::{BATCH, Batch, Sink};
 use crate::hash::rabin::{UNITS, hash, hash_latin1};
 
+/// Bytes of text that are read together, at most.
+const PIECE: usize = 16;
 /// Windows that are hashed together.
 const GROUP: usize = 64;
 
@@ -28,17 +30,30 @@ pub(crate) fn hash_shingles(text: &str, batch: &mut Batch<'_>) {
     if text.is_ascii() {
         return hash_ascii_shingles(text.as_bytes(), batch);
     }
-    let mut units = [0; BATCH + UNITS - 1];
+    let mut units = [0; BATCH];
     let mut len = 0;
-    for unit in text.encode_utf16() {
-        units[len] = unit;
-        len += 1;
-        if len == units.len() {
-            hash_windows(&units, batch);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
+        if piece.is_ascii() {
+            for (unit, byte) in units[len..].iter_mut().zip(piece.bytes()) {
+                *unit = byte.into();
+            }
+            len += piece.len();
+        } else {
+            for unit in piece.encode_utf16() {
+                units[len] = unit;
+                len += 1;
+            }
+        }
+        // A piece has no more units than bytes.
+        if len + PIECE > units.len() {
+            hash_windows(&units[..len], batch);
             // The next windows begin with the last units of this buffer.
-            units.copy_within(BATCH.., 0);
+            units.copy_within(len + 1 - UNITS..len, 0);
             len = UNITS - 1;
         }
+        rest = after;
     }
     hash_windows(&units[..len], batch);
 }
