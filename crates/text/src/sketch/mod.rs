@@ -5,6 +5,7 @@ pub mod manber;
 pub mod minhash;
 pub mod overlap;
 mod sample;
+mod sort;
 pub mod winnow;
 
 pub use sample::{MAX_VALUES, Sample};

@@ -1,6 +1,7 @@
 //! The values of a sketch in the making, with a bound on their number.
 
-use limits::{Heartbeat, Kind, OutOfMemory, Problem, sort};
+use super::sort::sort_values;
+use limits::{Heartbeat, Kind, OutOfMemory, Problem};
 
 /// The most values a sketch can have: more are useless to compare and too many for an array.
 pub const MAX_VALUES: usize = 1 << 23;
@@ -60,7 +61,7 @@ impl<'a> Sample<'a> {
     }
 
     fn compact(&mut self) {
-        sort(&mut self.values, self.heartbeat, |&value| value);
+        sort_values(&mut self.values, self.heartbeat);
         self.values.dedup();
         if self.values.len() > MAX_VALUES {
             let message = format!("sketch has more than {MAX_VALUES} values");
