@@ -11,13 +11,16 @@
 //! five letters, and then by their hash (XXH3). In a text that has letters beside a to z, five letters are
 //! counted by 24 bits of their hash, which bounds the memory; few of them fall together.
 //!
+//! In most texts enough sequences of five letters come only once. Then a part of them suffices, those that
+//! are scattered lowest, and nothing need be counted. Otherwise every sequence is counted.
+//!
 //! Guarantee: the fingerprint of a smaller size is a subset of that of a larger size. Cost: linear time;
-//! memory for the letters, for at most 2^24 counters of 8 bytes, and for a few times the size.
+//! memory for the letters, for at most 2^24 counters of 8 bytes, and for 1,000 bytes for each substring.
 
-use crate::features::chars::boundaries;
-use crate::features::words::add_letters;
+use super::letters::{JUDGED, KEY_BITS, Letters};
+use super::sort::sort_values;
 use crate::hash::xxh3_64;
-use limits::{Heartbeat, Kind, Limit, OutOfMemory, Problem, reserve, sort};
+use limits::{Heartbeat, Limit, OutOfMemory, Problem, reserve, sort};
 
 /// Substrings in a fingerprint.
 pub const SIZE: Limit = Limit::new("size", 1, 100_000);
@@ -26,20 +29,18 @@ pub const LENGTH: Limit = Limit::new("length", JUDGED as i64, 1_000);
 /// Substrings that are known to be frequent.
 const FREQUENT: Limit = Limit::new("length of frequent", 0, 1_000_000);
 
-/// Bytes of letters in a text, at most.
-const MAX_BYTES: usize = u32::MAX as usize;
 /// A text with more five-letter sequences than this has a counter for every key. A shorter text has a hash
 /// table, in which a longer text made for the purpose could bring about long searches.
 const MANY: usize = 1 << 17;
-/// Letters at the beginning of a substring by which its frequency is judged.
-const JUDGED: usize = 5;
-/// Bits of a key, by which five letters are told apart.
-const KEY_BITS: u32 = 24;
 /// Substrings between two heartbeats.
 const STRIDE: usize = 1 << 14;
 /// Bits of a count in a rank.
 const COUNT_BITS: u32 = 20;
 const MAX_COUNT: u32 = (1 << COUNT_BITS) - 1;
+/// Scattered keys that count as one place.
+const PLACE: u32 = 1 << (u32::BITS - KEY_BITS);
+/// Of this many sequences of five letters, one is expected to come once: in short texts, and in long ones.
+const SHARES: [usize; 2] = [3, 32];
 /// Spreads the keys; odd.
 const SCATTER: u32 = 0x9e37_79b1;
 
@@ -55,10 +56,9 @@ pub struct Parameters {
 /// and its hash. The least ranks are chosen.
 type Rank = u128;
 
-fn rank(known: u32, frequency: u32, key: u32, hash: u64) -> Rank {
+fn rank(known: u32, frequency: u32, scattered: u32, hash: u64) -> Rank {
     let [known, frequency] = [known, frequency].map(|count| u64::from(count.min(MAX_COUNT)));
-    let order =
-        known << (64 - COUNT_BITS) | frequency << KEY_BITS | u64::from(scatter(key) >> (32 - KEY_BITS));
+    let order = known << (64 - COUNT_BITS) | frequency << KEY_BITS | u64::from(scattered / PLACE);
     Rank::from(order) << 64 | Rank::from(hash)
 }
 
@@ -85,91 +85,83 @@ impl Parameters {
     ) -> Result<Vec<i64>, Problem> {
         FREQUENT.of::<usize>(frequent.len())?;
         let letters = Letters::of(text, heartbeat)?;
-        let mut chosen = Chosen::new(self.size);
         if letters.count() < self.length {
-            if letters.count() > 0 {
-                chosen.offer(rank(0, 0, 0, xxh3_64(&letters.text)), heartbeat);
-            }
-            return Ok(chosen.into_hashes(heartbeat));
+            let whole = (letters.count() > 0).then(|| xxh3_64(&letters.text) as i64);
+            return Ok(whole.into_iter().collect());
         }
         let known = Known::new(frequent, heartbeat);
-        let frequencies = Frequencies::count(&letters, heartbeat)?;
+        for share in SHARES {
+            if let Some(chosen) = self.choose_single(&letters, &known, share, heartbeat)? {
+                return Ok(chosen.into_hashes(heartbeat));
+            }
+        }
+        Ok(self.choose(&letters, &known, heartbeat)?.into_hashes(heartbeat))
+    }
+
+    /// The substrings of the lowest ranks; counts every five letters.
+    fn choose(
+        &self,
+        letters: &Letters,
+        known: &Known,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<Chosen, OutOfMemory> {
+        let mut chosen = Chosen::new(self.size);
+        let frequencies = Frequencies::count(letters, heartbeat)?;
         letters.each_key(heartbeat, |start, key, heartbeat| {
             let is_whole = start + self.length <= letters.count();
             let frequency = frequencies.of(key);
-            if is_whole && rank(0, frequency, key, 0) < chosen.limit {
+            if is_whole && rank(0, frequency, scatter(key), 0) < chosen.limit {
                 let hash = xxh3_64(letters.slice(start, self.length));
-                chosen.offer(rank(known.rank(hash as i64), frequency, key, hash), heartbeat);
+                chosen.offer(rank(known.rank(hash as i64), frequency, scatter(key), hash), heartbeat);
             }
         });
-        Ok(chosen.into_hashes(heartbeat))
-    }
-}
-
-/// The letters of a text, and nothing else.
-struct Letters {
-    /// In UTF-8.
-    text: Vec<u8>,
-    /// Where each letter begins, and the end; empty for ASCII, where every letter is one byte.
-    starts: Vec<u32>,
-}
-
-impl Letters {
-    fn of(text: &str, heartbeat: &mut dyn Heartbeat) -> Result<Self, Problem> {
-        let mut letters = Vec::new();
-        add_letters(text, &mut letters, heartbeat)?;
-        if letters.len() > MAX_BYTES {
-            let message = format!("text has {} bytes of letters, more than {MAX_BYTES}", letters.len());
-            return Err(Problem::new(Kind::TooLarge, message));
-        }
-        let mut starts = Vec::new();
-        if !letters.is_ascii() {
-            let count = boundaries(&letters).count();
-            reserve(&mut starts, count)?;
-            starts.extend(boundaries(&letters).map(|start| start as u32));
-        }
-        Ok(Self { text: letters, starts })
+        chosen.settle(heartbeat);
+        Ok(chosen)
     }
 
-    fn count(&self) -> usize {
-        if self.starts.is_empty() { self.text.len() } else { self.starts.len() - 1 }
-    }
-
-    fn slice(&self, start: usize, length: usize) -> &[u8] {
-        let (start, end) = match self.starts.as_slice() {
-            [] => (start, start + length),
-            starts => (starts[start] as usize, starts[start + length] as usize),
-        };
-        &self.text[start..end]
-    }
-
-    /// Passes on the first letter's number and the key, below 2^24, of every five letters.
-    fn each_key(
+    /// The substrings of the lowest ranks, if all of them begin with five letters that come once. Only the
+    /// fives that are scattered lowest are looked at, enough of them if one in `share` comes once.
+    fn choose_single(
         &self,
+        letters: &Letters,
+        known: &Known,
+        share: usize,
         heartbeat: &mut dyn Heartbeat,
-        mut consumer: impl FnMut(usize, u32, &mut dyn Heartbeat),
-    ) {
-        let mut key = 0;
-        for start in 0..self.count() - JUDGED + 1 {
-            if start.is_multiple_of(STRIDE) {
+    ) -> Result<Option<Chosen>, OutOfMemory> {
+        // A quarter more than needed, and some, for how many come once is left to chance.
+        let wanted = share * (self.size + self.size / 4 + 16);
+        if wanted >= letters.count() {
+            return Ok(None);
+        }
+        let bound = (((wanted as u64) << KEY_BITS) / letters.count() as u64) as u32 * PLACE;
+        let mut lowest = Vec::new();
+        reserve(&mut lowest, 2 * wanted)?;
+        letters.each_key(heartbeat, |start, key, _| {
+            if scatter(key) < bound && lowest.len() < 2 * wanted {
+                // The sign bit is turned over, so that signed numbers have the order of the unsigned.
+                lowest.push((u64::from(scatter(key)) << u32::BITS | start as u64) as i64 ^ i64::MIN);
+            }
+        });
+        if lowest.len() == 2 * wanted {
+            return Ok(None);
+        }
+        sort_values(&mut lowest, heartbeat);
+        let mut chosen = Chosen { limit: rank(0, 1, bound, 0), ..Chosen::new(self.size) };
+        let single = lowest.chunk_by(|a, b| a >> u32::BITS == b >> u32::BITS).filter(|same| same.len() == 1);
+        for (number, single) in single.enumerate() {
+            if number.is_multiple_of(STRIDE) {
                 heartbeat.beat();
             }
-            if !self.starts.is_empty() {
-                key = (xxh3_64(self.slice(start, JUDGED)) >> (u64::BITS - KEY_BITS)) as u32;
-            } else if start == 0 {
-                key = self.text[..JUDGED].iter().fold(0, |key, letter| key * 26 + number(letter));
-            } else {
-                key = (key - number(&self.text[start - 1]) * 26u32.pow(JUDGED as u32 - 1)) * 26
-                    + number(&self.text[start + JUDGED - 1]);
+            let single = (single[0] ^ i64::MIN) as u64;
+            let (scattered, start) = ((single >> u32::BITS) as u32, single as u32 as usize);
+            if start + self.length <= letters.count() {
+                let hash = xxh3_64(letters.slice(start, self.length));
+                chosen.offer(rank(known.rank(hash as i64), 1, scattered, hash), heartbeat);
             }
-            consumer(start, key, heartbeat);
         }
+        chosen.settle(heartbeat);
+        Ok((chosen.ranks.len() == self.size).then_some(chosen))
     }
-}
-
-/// The number of a letter in the alphabet, from 0.
-fn number(letter: &u8) -> u32 {
-    u32::from(letter - b'a')
 }
 
 /// The number of occurrences of every five letters in a text.
@@ -268,10 +260,9 @@ impl Chosen {
         }
     }
 
-    fn into_hashes(mut self, heartbeat: &mut dyn Heartbeat) -> Vec<i64> {
-        self.settle(heartbeat);
+    fn into_hashes(self, heartbeat: &mut dyn Heartbeat) -> Vec<i64> {
         let mut hashes: Vec<i64> = self.ranks.into_iter().map(|rank| rank as i64).collect();
-        sort(&mut hashes, heartbeat, |&hash| hash);
+        sort_values(&mut hashes, heartbeat);
         hashes
     }
 }
@@ -326,7 +317,44 @@ mod tests {
         }
     }
 
+    /// What is chosen if only sequences that come once are looked at, and if all are counted.
+    fn both_ways(text: &str, share: usize, size: usize, frequent: &[i64]) -> (Option<Vec<i64>>, Vec<i64>) {
+        let mut heartbeat = || ();
+        let parameters = Parameters::new(size, 12).unwrap();
+        let letters = Letters::of(text, &mut heartbeat).unwrap();
+        let known = Known::new(frequent, &mut heartbeat);
+        let single = parameters.choose_single(&letters, &known, share, &mut heartbeat).unwrap();
+        let all = parameters.choose(&letters, &known, &mut heartbeat).unwrap();
+        (single.map(|chosen| chosen.into_hashes(&mut || ())), all.into_hashes(&mut || ()))
+    }
+
+    #[test]
+    fn sequences_that_come_once_suffice_in_most_texts() {
+        let hashes = (0..200u64).map(|number| xxh3_64(&number.to_le_bytes()));
+        let text: String =
+            hashes.flat_map(|hash| hash.to_le_bytes().map(|byte| (b'a' + byte % 26) as char)).collect();
+        for share in SHARES {
+            let (single, all) = both_ways(&text, share, 10, &[]);
+            assert_eq!(single, Some(all));
+        }
+        assert_eq!(both_ways(&text.repeat(2), SHARES[0], 10, &[]).0, None);
+    }
+
     proptest! {
+        #[test]
+        fn both_ways_choose_the_same(
+            text in prop_oneof!["[a-z]{300,3000}", "[a-zé]{300,2000}", "([a-z]{1,20}|rosesare){20,200}"],
+            share in 1usize..5,
+            size in 1usize..100,
+        ) {
+            let (_, all) = both_ways(&text, share, size, &[]);
+            for frequent in [&[], all.as_slice(), &all[all.len() / 2..]] {
+                if let (Some(single), all) = both_ways(&text, share, size, frequent) {
+                    prop_assert_eq!(single, all);
+                }
+            }
+        }
+
         #[test]
         fn sketches_equal_the_definition(
             letters in prop_oneof!["[ab]{0,300}", "[a-z]{0,4000}", "[aé日жß]{0,200}"],

@@ -1,6 +1,7 @@
 //! Sketches: sets of hashes that stand for a text. Texts that share a passage share some of their values.
 
 pub mod heintze;
+mod letters;
 pub mod manber;
 pub mod minhash;
 pub mod overlap;

@@ -1,0 +1,81 @@
+//! The letters of a text, and every five of them as a number.
+
+use crate::features::chars::boundaries;
+use crate::features::words::add_letters;
+use crate::hash::xxh3_64;
+use limits::{Heartbeat, Kind, Problem, reserve};
+
+/// Bytes of letters in a text, at most.
+const MAX_BYTES: usize = u32::MAX as usize;
+/// Letters at the beginning of a substring by which its frequency is judged.
+pub(super) const JUDGED: usize = 5;
+/// Bits of a key, by which five letters are told apart.
+pub(super) const KEY_BITS: u32 = 24;
+/// Keys between two heartbeats.
+const STRIDE: usize = 1 << 14;
+
+/// The letters of a text, and nothing else.
+pub(super) struct Letters {
+    /// In UTF-8.
+    pub(super) text: Vec<u8>,
+    /// Where each letter begins, and the end; empty for ASCII, where every letter is one byte.
+    starts: Vec<u32>,
+}
+
+impl Letters {
+    pub(super) fn of(text: &str, heartbeat: &mut dyn Heartbeat) -> Result<Self, Problem> {
+        let mut letters = Vec::new();
+        add_letters(text, &mut letters, heartbeat)?;
+        if letters.len() > MAX_BYTES {
+            let message = format!("text has {} bytes of letters, more than {MAX_BYTES}", letters.len());
+            return Err(Problem::new(Kind::TooLarge, message));
+        }
+        let mut starts = Vec::new();
+        if !letters.is_ascii() {
+            let count = boundaries(&letters).count();
+            reserve(&mut starts, count)?;
+            starts.extend(boundaries(&letters).map(|start| start as u32));
+        }
+        Ok(Self { text: letters, starts })
+    }
+
+    pub(super) fn count(&self) -> usize {
+        if self.starts.is_empty() { self.text.len() } else { self.starts.len() - 1 }
+    }
+
+    pub(super) fn slice(&self, start: usize, length: usize) -> &[u8] {
+        let (start, end) = match self.starts.as_slice() {
+            [] => (start, start + length),
+            starts => (starts[start] as usize, starts[start + length] as usize),
+        };
+        &self.text[start..end]
+    }
+
+    /// Passes on the first letter's number and the key, below 2^24, of every five letters.
+    pub(super) fn each_key(
+        &self,
+        heartbeat: &mut dyn Heartbeat,
+        mut consumer: impl FnMut(usize, u32, &mut dyn Heartbeat),
+    ) {
+        let mut key = 0;
+        for start in 0..self.count() - JUDGED + 1 {
+            if start.is_multiple_of(STRIDE) {
+                heartbeat.beat();
+            }
+            if !self.starts.is_empty() {
+                key = (xxh3_64(self.slice(start, JUDGED)) >> (u64::BITS - KEY_BITS)) as u32;
+            } else if start == 0 {
+                key = self.text[..JUDGED].iter().fold(0, |key, letter| key * 26 + number(letter));
+            } else {
+                let (old, new) = (&self.text[start - 1], &self.text[start + JUDGED - 1]);
+                key = key * 26 + number(new) - number(old) * 26u32.pow(JUDGED as u32);
+            }
+            consumer(start, key, heartbeat);
+        }
+    }
+}
+
+/// The number of a letter in the alphabet, from 0.
+fn number(letter: &u8) -> u32 {
+    u32::from(letter - b'a')
+}
