@@ -144,7 +144,7 @@ impl Extractor {
         if text.starts_with(is_space) {
             self.gap = self.gap.max(Gap::Blank);
         }
-        for word in text.split(is_space).filter(|word| !word.is_empty()) {
+        for word in text.split_ascii_whitespace() {
             self.fill_gap();
             self.text.push_str(word);
             self.gap = Gap::Blank;
@@ -166,7 +166,7 @@ impl Extractor {
     }
 }
 
-/// White space that HTML folds.
+/// White space that HTML folds, which is that of [`str::split_ascii_whitespace`].
 fn is_space(c: char) -> bool {
-    matches!(c, ' ' | '\t' | '\n' | '\x0c' | '\r')
+    c.is_ascii_whitespace()
 }

@@ -13,7 +13,7 @@ mod reader;
 
 use extractor::Extractor;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
-use html5gum::{Span, Tokenizer};
+use html5gum::{Emitter, ForwardingEmitter, Span, Tokenizer};
 use limits::{Heartbeat, Kind, Problem};
 use reader::Paced;
 use std::cell::RefCell;
@@ -31,7 +31,7 @@ pub fn extract_text(html: &str, heartbeat: &mut dyn Heartbeat) -> Result<String,
     let mut extractor = Extractor::default();
     let on_event = |event: CallbackEvent<'_>, _: Span<()>| extractor.take(event, &beat);
     let reader = Paced::new(html.as_bytes(), &beat);
-    let mut tokenizer = Tokenizer::new_with_emitter(reader, CallbackEmitter::new(on_event));
+    let mut tokenizer = Tokenizer::new_with_emitter(reader, TextOnly(CallbackEmitter::new(on_event)));
     // The tokenizer must read some elements, such as scripts, in another state. Which one is known when the
     // tag is complete.
     while let Some(Ok(state)) = tokenizer.next() {
@@ -39,6 +39,35 @@ pub fn extract_text(html: &str, heartbeat: &mut dyn Heartbeat) -> Result<String,
     }
     drop(tokenizer);
     extractor.into_text().map_err(Problem::from)
+}
+
+/// Drops what no text comes from: attributes, comments, document types and errors, which would be looked for
+/// at every byte.
+struct TextOnly<E>(E);
+
+impl<E: Emitter> ForwardingEmitter for TextOnly<E> {
+    type Token = E::Token;
+
+    fn inner(&mut self) -> &mut impl Emitter<Token = E::Token> {
+        &mut self.0
+    }
+
+    #[inline]
+    fn should_emit_errors(&mut self) -> bool {
+        false
+    }
+
+    fn push_attribute_name(&mut self, _: &[u8]) {}
+
+    fn push_attribute_value(&mut self, _: &[u8]) {}
+
+    fn push_comment(&mut self, _: &[u8]) {}
+
+    fn push_doctype_name(&mut self, _: &[u8]) {}
+
+    fn push_doctype_public_identifier(&mut self, _: &[u8]) {}
+
+    fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
 }
 
 /// The heartbeat, which reader and extractor share.

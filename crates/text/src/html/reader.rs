@@ -6,6 +6,8 @@ use std::convert::Infallible;
 
 /// Bytes that are read at once.
 const CHUNK: usize = 1 << 14;
+/// Bytes that are compared at once.
+const BLOCK: usize = 16;
 /// Reads between two heartbeats.
 const STRIDE: usize = 1 << 12;
 
@@ -60,9 +62,43 @@ impl Reader for Paced<'_, '_, '_> {
             return Ok(None);
         }
         let chunk = &self.rest[..self.rest.len().min(CHUNK)];
-        let found = chunk.iter().position(|byte| needle.contains(byte));
+        let found = find(chunk, needle);
         let (read, rest) = self.rest.split_at(found.unwrap_or(chunk.len()).max(1));
         self.rest = rest;
         Ok(Some(read))
+    }
+}
+
+/// Where the first byte stands that is one of the needles.
+fn find(bytes: &[u8], needles: &[u8]) -> Option<usize> {
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    let in_block = |(number, block)| find_in_block(block, needles).map(|at| number * BLOCK + at);
+    blocks.iter().enumerate().find_map(in_block).or_else(|| {
+        let found = rest.iter().position(|byte| needles.contains(byte));
+        found.map(|at| blocks.len() * BLOCK + at)
+    })
+}
+
+/// Compares all bytes of the block with a needle at once.
+fn find_in_block(block: &[u8; BLOCK], needles: &[u8]) -> Option<usize> {
+    let mut hits = [0; BLOCK];
+    for needle in needles {
+        hits.iter_mut().zip(block).for_each(|(hit, byte)| *hit |= u8::from(byte == needle));
+    }
+    let hits = u128::from_le_bytes(hits);
+    (hits != 0).then(|| (hits.trailing_zeros() / u8::BITS) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn finds_the_first_needle(bytes in "[a-h]{0,70}", needles in "[g-z]{1,13}") {
+            let (bytes, needles) = (bytes.as_bytes(), needles.as_bytes());
+            prop_assert_eq!(find(bytes, needles), bytes.iter().position(|byte| needles.contains(byte)));
+        }
     }
 }
