@@ -9,7 +9,7 @@ const UUID_GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
 /// Bytes of a UUID.
 pub(crate) const UUID_LENGTH: usize = 36;
 /// Hexadecimal digits from which on a word is a digest or a key.
-const DIGEST_LENGTH: usize = 16;
+pub(crate) const DIGEST_LENGTH: usize = 16;
 /// Digits of a DOI's registrant at least, after `10.`.
 const REGISTRANT_DIGITS: usize = 4;
 
@@ -31,6 +31,26 @@ pub(crate) fn skip_addresses<'a>(text: &'a str, mut between: impl FnMut(&'a str)
         between(&text[passed..]);
     }
     passed > 0
+}
+
+/// Whether there is an address.
+pub(crate) fn has_address(text: &str) -> bool {
+    skip_addresses(text, |_| ())
+}
+
+/// Whether the byte is one of those that every address has at least one of: the at sign inside, the full stop
+/// after `www` or `10`, the colon before a slash or after the name of an identifier, the hyphen in a UUID.
+#[inline(always)]
+pub(crate) fn is_telltale(text: &[u8], at: usize) -> bool {
+    let before = || at.checked_sub(1).map_or(b' ', |before| text[before]);
+    let after = || text.get(at + 1).copied().unwrap_or(b' ');
+    match text[at] {
+        b'@' => before() > b' ' && after() > b' ',
+        b'.' => matches!(before(), b'w' | b'W' | b'0') && after() > b' ',
+        b':' => after() == b'/' || matches!(before() | 0x20, b'i' | b'n' | b'v') && after() > b' ',
+        b'-' => before().is_ascii_hexdigit() && after().is_ascii_hexdigit(),
+        _ => false,
+    }
 }
 
 /// Whether a word is a digest or a key: hexadecimal digits, with at least one of 0 to 9.

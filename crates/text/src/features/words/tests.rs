@@ -1,23 +1,36 @@
 //! Against the definition taken literally.
 
+mod equality;
+
+use super::runs::count_letters;
 use super::*;
 use crate::features::Batch;
 use proptest::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
-fn words_of(text: &str, keep: Keep) -> Vec<String> {
-    let mut words = Words::default();
-    let mut rest = text;
-    while let Some(run) = next_run(rest) {
-        words.add_run(&run, keep);
-        rest = run.after;
+/// Keeps the features.
+#[derive(Default)]
+struct Features(Vec<String>);
+
+impl Sink for Features {
+    fn take(&mut self, feature: &[u8]) {
+        self.0.push(String::from_utf8(feature.to_vec()).unwrap());
     }
-    words.text.make_ascii_lowercase();
-    let text = String::from_utf8(words.text).unwrap();
-    text.split_terminator(' ').map(str::to_owned).collect()
+
+    fn take_units(&mut self, _: [u16; 4]) {
+        unreachable!("words are no UTF-16 units");
+    }
+
+    fn pause(&mut self) {}
 }
 
-/// The definition at the head of `words.rs`, taken literally.
+fn words_of(text: &str, keep: Keep) -> Vec<String> {
+    let mut features = Features::default();
+    Words::default().shingles(text, 1, keep, &mut features);
+    features.0
+}
+
+/// The definition at the head of `mod.rs`, taken literally.
 fn naive_words(text: &str) -> Vec<String> {
     let normalized: String = normalize(text, Keep::All).collect();
     segment(&normalized).map(str::to_owned).collect()

@@ -1,0 +1,300 @@
+//! Words of any text in one pass: decode a character, look it up, take a step of the automaton, write the
+//! normal form.
+//!
+//! Sources: UAX #29 (words), UAX #15 (normal forms). Most characters have a normal form that does not depend on
+//! their neighbours. A mark is written as it is if it neither moves (its combining class is not below that of
+//! the mark before) nor composes with the character before. Any other text is refused, and the caller has the
+//! Unicode crates do it. So the words are those of the definition; `tests` compare. Linear time.
+
+use super::breaks::takes_letter;
+use super::table::{Entry, SHORT, class, entry};
+use super::writer::Writer;
+use crate::features::addresses;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::compose;
+
+/// Bytes of words that a byte of text makes at most: U+FDFA has three bytes, which become 33 and 4 blanks.
+const GROWTH: usize = 13;
+/// Bytes that are written ahead.
+const SLACK: usize = 64;
+
+/// The pass, with memory that it keeps from text to text.
+#[derive(Debug, Default)]
+pub(super) struct Machine {
+    room: Vec<u8>,
+}
+
+/// What the pass found beside words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    Words,
+    /// Words, and a character that addresses have. Only told of prose.
+    MaybeAddress,
+}
+
+impl Machine {
+    /// Adds the words of the text, each followed by a blank, and where they begin; or returns `None` and adds
+    /// nothing, if a character depends on its neighbours.
+    pub(super) fn add<const PROSE: bool>(
+        &mut self,
+        text: &str,
+        words: &mut Vec<u8>,
+        starts: &mut Vec<usize>,
+    ) -> Option<Found> {
+        let room = GROWTH * text.len() + SLACK;
+        if self.room.len() < room {
+            self.room.resize(room, 0);
+        }
+        let count = starts.len();
+        let writer = Writer::new(&mut self.room, starts, words.len());
+        match Pass::<PROSE>::new(text, writer).run() {
+            Some((length, found)) => {
+                words.extend_from_slice(&self.room[..length]);
+                Some(found)
+            }
+            None => {
+                starts.truncate(count);
+                None
+            }
+        }
+    }
+}
+
+/// A pass over a text. PROSE stands for [`Keep::Prose`](super::Keep::Prose).
+struct Pass<'a, const PROSE: bool> {
+    text: &'a str,
+    bytes: &'a [u8],
+    /// Bytes that have been read.
+    at: usize,
+    writer: Writer<'a, PROSE>,
+    /// Combining class of the last character.
+    combining_class: u32,
+    found: Found,
+}
+
+/// A character as it is in the text.
+#[derive(Clone, Copy)]
+struct Decoded {
+    code_point: u32,
+    /// Its UTF-8, the first byte lowest.
+    utf8: u32,
+    length: usize,
+}
+
+impl<'a, const PROSE: bool> Pass<'a, PROSE> {
+    #[inline(always)]
+    fn new(text: &'a str, writer: Writer<'a, PROSE>) -> Self {
+        Self { text, bytes: text.as_bytes(), at: 0, writer, combining_class: 0, found: Found::Words }
+    }
+
+    /// Returns the length of the words.
+    #[inline(always)]
+    fn run(mut self) -> Option<(usize, Found)> {
+        while self.at < self.bytes.len() {
+            if takes_letter(self.writer.state()) {
+                self.read_words_of_letters();
+            } else if self.writer.is_ideograph() {
+                self.read_ideographs();
+            }
+            match self.bytes.get(self.at) {
+                None => break,
+                Some(0..0x80) => self.read_ascii(),
+                Some(_) => self.read_other()?,
+            }
+        }
+        Some((self.writer.end_text(), self.found))
+    }
+
+    /// Reads letters that join the word, and words of letters that follow after one blank each.
+    #[inline(always)]
+    fn read_words_of_letters(&mut self) {
+        loop {
+            let start = self.at;
+            while let Some((utf8, length)) = next_letter(&self.bytes[self.at..]) {
+                self.writer.push_letter(utf8, length);
+                self.at += length;
+            }
+            if self.at > start {
+                self.writer.end_letters();
+                self.combining_class = 0;
+            }
+            if self.bytes.get(self.at) != Some(&b' ') {
+                return;
+            }
+            self.writer.end_word();
+            self.combining_class = 0;
+            self.at += 1;
+        }
+    }
+
+    /// Reads ideographs that follow on one, each of which is a word.
+    #[inline(always)]
+    fn read_ideographs(&mut self) {
+        while let Some(&[first, second, third]) = self.bytes[self.at..].first_chunk()
+            && first & 0xf0 == 0xe0
+            && entry(code_point_of_three([first, second, third])).low_half() == Entry::PLAIN_IDEOGRAPH
+        {
+            self.writer.push_ideograph([first, second, third]);
+            self.combining_class = 0;
+            self.at += 3;
+        }
+    }
+
+    #[inline(always)]
+    fn read_ascii(&mut self) {
+        let byte = self.bytes[self.at];
+        if PROSE && byte.is_ascii_control() && !matches!(byte, b'\t'..=b'\r') {
+            // As if it were not there.
+            self.at += 1;
+            return;
+        }
+        if PROSE && addresses::is_telltale(self.bytes, self.at) {
+            self.found = Found::MaybeAddress;
+        }
+        let entry = SHORT[usize::from(byte & 0x7f)];
+        self.combining_class = 0;
+        self.at += 1;
+        self.writer.push(entry, entry.value(), 1);
+    }
+
+    /// Reads a character beyond ASCII. Returns `None` if it depends on its neighbours.
+    #[inline(always)]
+    fn read_other(&mut self) -> Option<()> {
+        let decoded = decode(&self.bytes[self.at..])?;
+        if decoded.length == 2 {
+            let entry = SHORT[decoded.code_point as usize & 0x7ff];
+            if entry.is_plain() {
+                self.at += 2;
+                let is_control = matches!(decoded.code_point, 0x80..0xa0) && entry.class() != class::SPACE;
+                if !(PROSE && is_control) {
+                    self.combining_class = 0;
+                    self.writer.push(entry, entry.value(), 2);
+                }
+                return Some(());
+            }
+        }
+        let entry = entry(decoded.code_point);
+        if entry.is_plain() {
+            self.combining_class = 0;
+            self.writer.push(entry, decoded.utf8, decoded.length);
+        } else if entry.class() == class::SEVERAL {
+            self.push_several(entry);
+        } else if entry.class() == class::DEPENDS {
+            return None;
+        } else if entry.combining_class() != 0 {
+            self.push_mark(entry, decoded)?;
+        } else {
+            let (utf8, length) = encode(entry.value());
+            self.combining_class = 0;
+            self.writer.push(entry, utf8, length);
+        }
+        self.at += decoded.length;
+        Some(())
+    }
+
+    /// Writes a mark, unless it moves or may compose.
+    #[inline(always)]
+    fn push_mark(&mut self, entry: Entry, mark: Decoded) -> Option<()> {
+        let may_compose = entry.has(Entry::CHANGED);
+        if entry.combining_class() < self.combining_class {
+            return None;
+        }
+        if may_compose && (self.combining_class != 0 || !stays_apart(&self.text[..self.at], mark.code_point))
+        {
+            return None;
+        }
+        self.combining_class = entry.combining_class();
+        self.writer.push(entry, mark.utf8, mark.length);
+        Some(())
+    }
+
+    /// Writes a normal form of several characters, or of none, which leaves everything as it is.
+    #[inline(always)]
+    fn push_several(&mut self, several: Entry) {
+        for c in several.normal_form().chars() {
+            let entry = entry(u32::from(c));
+            let (utf8, length) = encode(u32::from(c));
+            self.combining_class = entry.combining_class();
+            self.writer.push(entry, utf8, length);
+        }
+    }
+}
+
+/// The normal form of the letter that the text begins with, if it is a letter of an alphabet whose normal form
+/// is as long as itself: its UTF-8, the first byte lowest, and its length.
+#[inline(always)]
+fn next_letter(bytes: &[u8]) -> Option<(u32, usize)> {
+    let &[first, second] = bytes.first_chunk()?;
+    match first {
+        0..0x80 => {
+            let entry = SHORT[usize::from(first)];
+            (entry.low_half() == Entry::PLAIN_LETTER).then_some((entry.value(), 1))
+        }
+        0x80..0xe0 => {
+            let entry = SHORT[(usize::from(first) & 0x1f) << 6 | usize::from(second) & 0x3f];
+            (entry.low_half() == Entry::PLAIN_LETTER).then_some((entry.value(), 2))
+        }
+        _ => {
+            let &[first, second, third, fourth] = bytes.first_chunk()?;
+            let code_point = code_point_of_three([first, second, third]);
+            (first < 0xf0 && entry(code_point).low_half() == Entry::PLAIN_LETTER)
+                .then_some((u32::from_le_bytes([first, second, third, fourth]), 3))
+        }
+    }
+}
+
+/// The code point of UTF-8 of three bytes.
+#[inline(always)]
+fn code_point_of_three(utf8: [u8; 3]) -> u32 {
+    let [first, second, third] = utf8.map(u32::from);
+    (first & 0x0f) << 12 | (second & 0x3f) << 6 | third & 0x3f
+}
+
+/// The character beyond ASCII that the text begins with.
+#[inline(always)]
+fn decode(bytes: &[u8]) -> Option<Decoded> {
+    let at = |index: usize| bytes.get(index).copied();
+    let first = at(0)?;
+    let second = at(1)?;
+    if first < 0xe0 {
+        let code_point = u32::from(first & 0x1f) << 6 | u32::from(second & 0x3f);
+        return Some(Decoded { code_point, utf8: u32::from_le_bytes([first, second, 0, 0]), length: 2 });
+    }
+    let third = at(2)?;
+    if first < 0xf0 {
+        let code_point = code_point_of_three([first, second, third]);
+        return Some(Decoded { code_point, utf8: u32::from_le_bytes([first, second, third, 0]), length: 3 });
+    }
+    let fourth = at(3)?;
+    let code_point = u32::from(first & 7) << 18
+        | u32::from(second & 0x3f) << 12
+        | u32::from(third & 0x3f) << 6
+        | u32::from(fourth & 0x3f);
+    Some(Decoded { code_point, utf8: u32::from_le_bytes([first, second, third, fourth]), length: 4 })
+}
+
+/// The UTF-8 of a character, the first byte lowest, and its length.
+#[inline(always)]
+fn encode(code_point: u32) -> (u32, usize) {
+    let mut utf8 = [0; 4];
+    let c = char::from_u32(code_point).unwrap_or(char::REPLACEMENT_CHARACTER);
+    let length = c.encode_utf8(&mut utf8).len();
+    (u32::from_le_bytes(utf8), length)
+}
+
+/// Whether the mark composes neither with the character before nor with what folding makes of that.
+#[inline(never)]
+fn stays_apart(before: &str, mark: u32) -> bool {
+    let (Some(mark), Some(c)) = (char::from_u32(mark), before.chars().next_back()) else {
+        return true;
+    };
+    let entry = entry(u32::from(c));
+    let is_alone = entry.class() < class::SPACE && entry.combining_class() == 0 && !c.is_control();
+    if !is_alone {
+        return false;
+    }
+    let normal = if entry.has(Entry::CHANGED) { char::from_u32(entry.value()).unwrap_or(c) } else { c };
+    // A mark may compose with the letter of é, too: U+0327 makes ȩ and U+0301 of it.
+    let takes_none = |c: char| compose(c, mark).is_none() && std::iter::once(c).nfd().nth(1).is_none();
+    takes_none(c) && (normal == c || takes_none(normal))
+}

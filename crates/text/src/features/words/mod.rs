@@ -1,0 +1,252 @@
+//! Words of a text, normalized, and their shingles.
+//!
+//! A word is a segment of Unicode's word segmentation (UAX #29, default rules) that contains at least one
+//! letter or digit. The segmentation runs between white space, after compatibility normalization (NFKC),
+//! case folding and removal of invisible characters (Default_Ignorable_Code_Point). A shingle is written as
+//! its words with one blank between two.
+//!
+//! [`Keep::Prose`] is for `doc1`, whose rules are in `docs/doc1.md`: addresses, identifiers and numbers are
+//! left out, and words keep only their letters, marks and digits.
+//!
+//! Text is taken in runs between ASCII white space. A run of ASCII, by far the most in many languages,
+//! needs no normalization and is segmented by table; `tests` show that both ways agree. Runs longer than
+//! [`MAX_RUN`] are split there, on a character boundary, so memory stays bounded whatever the text. Time is
+//! linear.
+
+mod breaks;
+mod letters;
+mod machine;
+mod normal;
+mod runs;
+mod table;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub(crate) use letters::add_letters;
+
+use super::{Sink, addresses};
+use machine::{Found, Machine};
+use normal::{is_letter, is_word_character, normalize, segment};
+use runs::{
+    CONTROL, DIGIT, LETTER, NOT_ASCII, PUNCTUATION, Run, SPACE, WORD, class, measure_ascii_word, next_run,
+};
+
+/// Bytes of a run, at most.
+pub const MAX_RUN: usize = 16 * 1024;
+
+/// Bytes of normalized words after which their shingles are hashed.
+const BUFFERED: usize = 32 * 1024;
+
+/// Bytes of a piece of several runs, at most.
+const PIECE: usize = 1024;
+
+/// Which of the words are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// No word is left out.
+    All,
+    /// Numbers and addresses (URL, e-mail) are left out.
+    Prose,
+}
+
+/// Memory for words, kept from text to text.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    /// Words, each followed by a blank; normalized, except that ASCII letters may still be capitals.
+    text: Vec<u8>,
+    /// Where each word begins in `text`.
+    starts: Vec<usize>,
+    /// The run in normalized form, when it is not ASCII.
+    normalized: String,
+    machine: Machine,
+}
+
+impl Words {
+    /// Passes every k consecutive words to the sink; a text of fewer words is one shingle.
+    pub(crate) fn shingles(&mut self, text: &str, k: usize, keep: Keep, sink: &mut impl Sink) {
+        self.clear();
+        let mut passed_any = false;
+        let mut passed = 0;
+        let mut rest = text;
+        while !rest.is_empty() {
+            let after = self.add_next(rest, keep);
+            passed += rest.len() - after.len();
+            rest = after;
+            if passed >= BUFFERED {
+                passed = 0;
+                sink.pause();
+            }
+            if self.text.len() >= BUFFERED {
+                passed_any |= self.pass_buffered(k, sink);
+            }
+        }
+        passed_any |= self.pass_buffered(k, sink);
+        self.text.make_ascii_lowercase();
+        if !passed_any && let [words @ .., _blank] = self.text.as_slice() {
+            sink.take(words);
+        }
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.starts.clear();
+    }
+
+    /// Passes on the shingles of the buffered words and keeps the last k - 1 words, which later shingles
+    /// begin with. Returns whether there was a shingle.
+    fn pass_buffered(&mut self, k: usize, sink: &mut impl Sink) -> bool {
+        let shingles = (self.starts.len() + 1).saturating_sub(k);
+        if shingles == 0 {
+            return false;
+        }
+        self.text.make_ascii_lowercase();
+        let ends = self.starts[k..].iter().copied().chain([self.text.len()]);
+        for (&start, end) in self.starts.iter().zip(ends) {
+            sink.take(&self.text[start..end - 1]);
+        }
+        let kept = self.starts.get(shingles).copied().unwrap_or(self.text.len());
+        self.text.drain(..kept);
+        self.starts.drain(..shingles);
+        self.starts.iter_mut().for_each(|start| *start -= kept);
+        true
+    }
+
+    /// Adds words that the text begins with, and returns the text after them.
+    fn add_next<'a>(&mut self, text: &'a str, keep: Keep) -> &'a str {
+        let Some(run) = next_run(text) else {
+            return "";
+        };
+        if run.has(NOT_ASCII)
+            && let Some((piece, after)) = split_piece(&text[text.len() - run.after.len() - run.text.len()..])
+        {
+            self.add_piece(piece, keep);
+            return after;
+        }
+        self.add_run(&run, keep);
+        run.after
+    }
+
+    /// Adds the words of several runs at once, which is faster than one by one, if neither an address nor a
+    /// character that depends on its neighbours is among them.
+    #[inline(never)]
+    fn add_piece(&mut self, piece: &str, keep: Keep) {
+        let before = (self.text.len(), self.starts.len());
+        match self.pass(piece, keep) {
+            Some(Found::Words) => return,
+            Some(Found::MaybeAddress) if !addresses::has_address(piece) => return,
+            _ => (),
+        }
+        self.text.truncate(before.0);
+        self.starts.truncate(before.1);
+        let mut rest = piece;
+        while let Some(run) = next_run(rest) {
+            self.add_run(&run, keep);
+            rest = run.after;
+        }
+    }
+
+    /// Adds the words of a run of text without ASCII white space.
+    #[inline(always)]
+    fn add_run(&mut self, run: &Run<'_>, keep: Keep) {
+        let skipped = keep == Keep::Prose
+            && run.may_have_address()
+            && addresses::skip_addresses(run.text, |part| self.add_part(part, keep));
+        if skipped {
+            return;
+        }
+        let is_ascii = !(run.has(NOT_ASCII) || keep == Keep::Prose && run.has(CONTROL));
+        if !is_ascii {
+            self.add_part(run.text, keep);
+        } else if run.has(PUNCTUATION | CONTROL) {
+            self.add_ascii_run(run.text.as_bytes(), keep);
+        } else {
+            self.add_ascii_word(run.text.as_bytes(), run.classes, keep);
+        }
+    }
+
+    /// Adds the words of a part of a run, in one pass if its characters do not depend on their neighbours.
+    #[inline(never)]
+    fn add_part(&mut self, part: &str, keep: Keep) {
+        if self.pass(part, keep).is_none() {
+            self.add_unicode_run(part, keep);
+        }
+    }
+
+    fn pass(&mut self, text: &str, keep: Keep) -> Option<Found> {
+        match keep {
+            Keep::All => self.machine.add::<false>(text, &mut self.text, &mut self.starts),
+            Keep::Prose => self.machine.add::<true>(text, &mut self.text, &mut self.starts),
+        }
+    }
+
+    /// Adds the words of a run of ASCII, by Unicode's rules for the few classes of characters it has.
+    fn add_ascii_run(&mut self, run: &[u8], keep: Keep) {
+        let mut rest = run;
+        while let Some(start) = rest.iter().position(|&byte| class(byte) & WORD != 0) {
+            let (length, classes) = measure_ascii_word(&rest[start..]);
+            let (word, after) = rest[start..].split_at(length);
+            self.add_ascii_word(word, classes, keep);
+            rest = after;
+        }
+    }
+
+    /// Adds a word of ASCII that has characters of these classes, if it is wanted.
+    #[inline(always)]
+    fn add_ascii_word(&mut self, word: &[u8], classes: u8, keep: Keep) {
+        let start = self.text.len();
+        match keep {
+            Keep::All if classes & (LETTER | DIGIT) == 0 => return,
+            Keep::Prose if classes & LETTER == 0 => return,
+            Keep::Prose if classes & !(LETTER | DIGIT) != 0 => {
+                self.text.extend(word.iter().filter(|byte| byte.is_ascii_alphanumeric()));
+            }
+            _ => self.text.extend_from_slice(word),
+        }
+        if keep == Keep::Prose && classes & DIGIT != 0 && addresses::is_digest(&self.text[start..]) {
+            return self.text.truncate(start);
+        }
+        self.starts.push(start);
+        self.text.push(b' ');
+    }
+
+    /// Adds the words of any run, as the definition says.
+    fn add_unicode_run(&mut self, run: &str, keep: Keep) {
+        let mut normalized = std::mem::take(&mut self.normalized);
+        normalized.clear();
+        normalized.extend(normalize(run, keep));
+        for word in segment(&normalized) {
+            self.add_unicode_word(word, keep);
+        }
+        self.normalized = normalized;
+    }
+
+    /// Adds a word that has a letter or a digit, if it is wanted.
+    fn add_unicode_word(&mut self, word: &str, keep: Keep) {
+        let start = self.text.len();
+        match keep {
+            Keep::All => self.text.extend_from_slice(word.as_bytes()),
+            Keep::Prose if !word.chars().any(is_letter) => return,
+            Keep::Prose => {
+                let mut utf8 = [0; 4];
+                for c in word.chars().filter(|&c| is_word_character(c)) {
+                    self.text.extend_from_slice(c.encode_utf8(&mut utf8).as_bytes());
+                }
+                if addresses::is_digest(&self.text[start..]) {
+                    return self.text.truncate(start);
+                }
+            }
+        }
+        self.starts.push(start);
+        self.text.push(b' ');
+    }
+}
+
+/// Cuts off a piece of whole runs, with the blank behind it, unless the first run is too long.
+fn split_piece(text: &str) -> Option<(&str, &str)> {
+    if text.len() <= PIECE {
+        return Some((text, ""));
+    }
+    let last_blank = text.as_bytes()[..PIECE].iter().rposition(|&byte| class(byte) == SPACE)?;
+    Some(text.split_at(last_blank + 1))
+}

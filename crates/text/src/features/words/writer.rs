@@ -1,0 +1,176 @@
+//! Writes the words that a sequence of normalized characters consists of.
+
+use super::breaks::{is_waiting, state, step};
+use super::table::{Entry, class};
+use crate::features::addresses;
+
+/// Cuts characters into words and writes those that are wanted, each followed by a blank. PROSE stands for
+/// [`Keep::Prose`](super::Keep::Prose).
+///
+/// All of its methods are inlined into one loop, so that the fields are kept in registers.
+pub(super) struct Writer<'a, const PROSE: bool> {
+    /// Where words are written, with room for all of them and a few bytes more.
+    room: &'a mut [u8],
+    /// Where words begin, `base` bytes before their place in `room`.
+    starts: &'a mut Vec<usize>,
+    base: usize,
+    word: Word,
+    state: u8,
+}
+
+/// The word that is being written, in terms of places in the room.
+#[derive(Clone, Copy, Default)]
+struct Word {
+    start: usize,
+    end: usize,
+    /// The flags of its characters, or of those from the mid character on while that waits.
+    flags: u32,
+    /// Where the mid character that waits for what follows was written, and the flags of what is before it.
+    mid: usize,
+    flags_before_mid: u32,
+}
+
+impl<'a, const PROSE: bool> Writer<'a, PROSE> {
+    pub(super) fn new(room: &'a mut [u8], starts: &'a mut Vec<usize>, base: usize) -> Self {
+        Self { room, starts, base, word: Word::default(), state: state::START }
+    }
+
+    #[inline(always)]
+    pub(super) fn state(&self) -> u8 {
+        self.state
+    }
+
+    /// Adds a character: what is known of it, and its UTF-8, the first byte lowest.
+    #[inline(always)]
+    pub(super) fn push(&mut self, entry: Entry, utf8: u32, length: usize) {
+        if entry.class() == class::SPACE {
+            self.end_word();
+            return;
+        }
+        let step = step(self.state, entry.class());
+        if !step.joins() {
+            if step.is_break() {
+                self.finish();
+            } else if step.is_mid() {
+                self.word.mid = self.word.end;
+                self.word.flags_before_mid = self.word.flags;
+                self.word.flags = 0;
+            } else {
+                self.word.flags |= self.word.flags_before_mid;
+            }
+        }
+        self.state = step.state();
+        self.put(utf8);
+        if !PROSE || entry.has(Entry::WORD_CHARACTER) {
+            self.word.end += length;
+        }
+        self.word.flags |= entry.0;
+    }
+
+    /// Adds a letter after [`takes_letter`](super::breaks::takes_letter), but leaves state and flags to
+    /// [`end_letters`](Self::end_letters).
+    #[inline(always)]
+    pub(super) fn push_letter(&mut self, utf8: u32, length: usize) {
+        self.put(utf8);
+        self.word.end += length;
+    }
+
+    /// To be called after letters.
+    #[inline(always)]
+    pub(super) fn end_letters(&mut self) {
+        self.word.flags |= Entry::PLAIN_LETTER;
+        self.state = state::LETTER;
+    }
+
+    /// Whether the word so far is an ideograph or the like, and is wanted.
+    #[inline(always)]
+    pub(super) fn is_ideograph(&self) -> bool {
+        const BOTH: u32 = Entry::LETTER | Entry::ALPHANUMERIC;
+        self.state == state::OTHER && self.word.flags & BOTH == BOTH
+    }
+
+    /// Ends an ideograph and begins the next one.
+    #[inline(always)]
+    pub(super) fn push_ideograph(&mut self, utf8: [u8; 3]) {
+        self.starts.push(self.base + self.word.start);
+        self.put(u32::from_le_bytes([b' ', utf8[0], utf8[1], utf8[2]]));
+        self.word.start = self.word.end + 1;
+        self.word.end += 4;
+        self.word.flags = Entry::PLAIN_IDEOGRAPH;
+    }
+
+    /// Ends the word: white space follows, or nothing.
+    #[inline(always)]
+    pub(super) fn end_word(&mut self) {
+        self.finish();
+        self.state = state::START;
+    }
+
+    /// Ends the last word, and returns the length of what has been written.
+    #[inline(always)]
+    pub(super) fn end_text(mut self) -> usize {
+        self.finish();
+        self.word.start
+    }
+
+    /// Keeps the word if it is wanted.
+    #[inline(always)]
+    fn finish(&mut self) {
+        let next = if is_waiting(self.state) {
+            finish_at_mid::<PROSE>(self.room, self.starts, self.base, self.word)
+        } else {
+            finish::<PROSE>(self.room, self.starts, self.base, self.word)
+        };
+        self.word.start = next;
+        self.word.end = next;
+        self.word.flags = 0;
+    }
+
+    /// Writes four bytes where the word ends, of which the caller counts those that are meant.
+    #[inline(always)]
+    fn put(&mut self, utf8: u32) {
+        self.room[self.word.end..self.word.end + 4].copy_from_slice(&utf8.to_le_bytes());
+    }
+}
+
+/// Keeps the word if it is wanted. Returns where the next one begins.
+#[inline(always)]
+fn finish<const PROSE: bool>(room: &mut [u8], starts: &mut Vec<usize>, base: usize, word: Word) -> usize {
+    let Word { start, end, flags, .. } = word;
+    if !is_wanted::<PROSE>(flags) {
+        return start;
+    }
+    if PROSE && end - start >= addresses::DIGEST_LENGTH && addresses::is_digest(&room[start..end]) {
+        return start;
+    }
+    starts.push(base + start);
+    room[end] = b' ';
+    end + 1
+}
+
+/// The same for two words: the first ends before the mid character. The second consists of that and its marks,
+/// and is a word if one of these is alphabetic.
+#[cold]
+#[inline(never)]
+fn finish_at_mid<const PROSE: bool>(
+    room: &mut [u8],
+    starts: &mut Vec<usize>,
+    base: usize,
+    word: Word,
+) -> usize {
+    let Word { mid, end, flags, flags_before_mid, .. } = word;
+    let first = Word { end: mid, flags: flags_before_mid, ..word };
+    if !is_wanted::<PROSE>(flags) {
+        return finish::<PROSE>(room, starts, base, first);
+    }
+    let rest = room[mid..end].to_vec();
+    let start = finish::<PROSE>(room, starts, base, first);
+    let second = Word { start, end: start + rest.len(), ..word };
+    room[start..second.end].copy_from_slice(&rest);
+    finish::<PROSE>(room, starts, base, second)
+}
+
+#[inline(always)]
+fn is_wanted<const PROSE: bool>(flags: u32) -> bool {
+    flags & if PROSE { Entry::LETTER } else { Entry::ALPHANUMERIC } != 0
+}
