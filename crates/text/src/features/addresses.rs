@@ -2,8 +2,8 @@
 //!
 //! An address is a longest sequence of the characters of URLs that looks like one; see [`is_address`].
 
-/// Prefixes of identifiers, in lower case.
-const PREFIXES: [&str; 5] = ["doi:", "urn:", "isbn:", "issn:", "arxiv:"];
+/// What stands before the colon that identifiers begin with, in lower case.
+const PREFIXES: [&str; 5] = ["doi", "urn", "isbn", "issn", "arxiv"];
 /// Lengths of the groups of digits in a UUID.
 const UUID_GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
 /// Bytes of a UUID.
@@ -34,8 +34,8 @@ pub(crate) fn skip_addresses<'a>(text: &'a str, mut between: impl FnMut(&'a str)
 }
 
 /// Whether there is an address.
-pub(crate) fn has_address(text: &str) -> bool {
-    skip_addresses(text, |_| ())
+pub(crate) fn has_address(text: &[u8]) -> bool {
+    text.split(|&byte| !is_address_byte(byte)).any(is_address)
 }
 
 /// Whether the byte is one of those that every address has at least one of: the at sign inside, the full stop
@@ -62,17 +62,35 @@ pub(crate) fn is_digest(word: &[u8]) -> bool {
 
 /// Whether addresses are written with this byte. Quotes, brackets and all bytes beyond ASCII end them.
 fn is_address_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~:/?#@!$&*+,;=%".contains(&byte)
+    const TABLE: [bool; 256] = {
+        let mut table = [false; 256];
+        let mut byte = 0;
+        while byte < 128 {
+            table[byte] = matches!(
+                byte as u8,
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9'
+                    | b'-' | b'.' | b'_' | b'~' | b':' | b'/' | b'?' | b'#' | b'@'
+                    | b'!' | b'$' | b'&' | b'*' | b'+' | b',' | b';' | b'=' | b'%'
+            );
+            byte += 1;
+        }
+        table
+    };
+    TABLE[usize::from(byte)]
 }
 
 /// Whether the sequence is a URL, an e-mail address, a DOI, a UUID, or begins as identifiers do.
 fn is_address(sequence: &[u8]) -> bool {
-    contains(sequence, "://")
-        || contains(&sequence[..sequence.len().saturating_sub(1)], "www.")
-        || has_at_inside(sequence)
-        || PREFIXES.iter().any(|prefix| sequence.len() > prefix.len() && starts_with(sequence, prefix))
-        || suffixes(sequence).any(starts_like_doi)
-        || suffixes(sequence).any(starts_like_uuid)
+    let is_inside_address = |at: usize| {
+        let (before, after) = (&sequence[..at], &sequence[at + 1..]);
+        match sequence[at] {
+            b':' => after.starts_with(b"//") || !after.is_empty() && is_prefix(before),
+            b'.' => !after.is_empty() && ends_with_www(before) || before.ends_with(b"10") && is_doi(after),
+            b'-' => at >= UUID_GROUPS[0] && starts_like_uuid(&sequence[at - UUID_GROUPS[0]..]),
+            _ => false,
+        }
+    };
+    has_at_inside(sequence) || (0..sequence.len()).any(is_inside_address)
 }
 
 /// Whether there is an `@` with another character before and after it.
@@ -82,12 +100,15 @@ fn has_at_inside(sequence: &[u8]) -> bool {
     matches!((first, last), (Some(first), Some(last)) if sequence[first..last].contains(&b'@'))
 }
 
-/// Whether the text begins with `10.`, four digits or more, and a slash.
-fn starts_like_doi(text: &[u8]) -> bool {
-    text.strip_prefix(b"10.").is_some_and(|rest| {
-        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        digits >= REGISTRANT_DIGITS && rest.get(digits) == Some(&b'/')
-    })
+/// Whether the text is the name of a kind of identifiers.
+fn is_prefix(text: &[u8]) -> bool {
+    PREFIXES.iter().any(|prefix| text.eq_ignore_ascii_case(prefix.as_bytes()))
+}
+
+/// Whether a DOI goes on so after `10.`: with four digits or more, and a slash.
+fn is_doi(text: &[u8]) -> bool {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    digits >= REGISTRANT_DIGITS && text.get(digits) == Some(&b'/')
 }
 
 /// Whether the text begins with five groups of hexadecimal digits, with hyphens between them.
@@ -99,22 +120,47 @@ fn starts_like_uuid(text: &[u8]) -> bool {
     })
 }
 
-/// Whether the pattern, which is in lower case, is in the text in either case.
-fn contains(text: &[u8], pattern: &str) -> bool {
-    suffixes(text).any(|suffix| starts_with(suffix, pattern))
-}
-
-fn starts_with(text: &[u8], pattern: &str) -> bool {
-    text.get(..pattern.len()).is_some_and(|start| start.eq_ignore_ascii_case(pattern.as_bytes()))
-}
-
-fn suffixes(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    (0..text.len()).map(|start| &text[start..])
+fn ends_with_www(text: &[u8]) -> bool {
+    text.last_chunk::<3>().is_some_and(|end| end.eq_ignore_ascii_case(b"www"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// The definition, taken literally.
+    fn is_naive_address(sequence: &[u8]) -> bool {
+        let text = String::from_utf8(sequence.to_ascii_lowercase()).unwrap();
+        let ends: Vec<&str> = (0..text.len()).map(|start| &text[start..]).collect();
+        let is_doi = |end: &&str| end.strip_prefix("10.").is_some_and(|rest| is_doi(rest.as_bytes()));
+        text.contains("://")
+            || ends.iter().any(|end| end.starts_with("www.") && end.len() > 4)
+            || text.trim_matches('@').contains('@')
+            || PREFIXES.iter().any(|&prefix| {
+                text.strip_prefix(prefix).is_some_and(|rest| rest.len() > 1 && rest.starts_with(':'))
+            })
+            || ends.iter().any(is_doi)
+            || ends.iter().any(|end| starts_like_uuid(end.as_bytes()))
+    }
+
+    proptest! {
+        #[test]
+        fn addresses_are_those_of_the_definition_and_have_a_telltale(
+            parts in prop::collection::vec(
+                prop_oneof![
+                    "[a-fW0-9.:/@-]{1,3}", "[dD]oi|urn|isbn|issn|arXiv", "10[.][0-9]{3,5}/?", "[wW]{3}[.]?",
+                    "[0-9a-f]{7,8}(-[0-9a-f]{4}){2,3}-[0-9a-f]{11,13}", ":/{1,2}",
+                ],
+                0..5,
+            ),
+        ) {
+            let text = parts.concat();
+            let expected = is_naive_address(text.as_bytes());
+            prop_assert_eq!(is_address(text.as_bytes()), expected);
+            prop_assert!(!expected || (0..text.len()).any(|at| is_telltale(text.as_bytes(), at)));
+        }
+    }
 
     #[test]
     fn addresses_are_known() {

@@ -13,6 +13,7 @@
 //! [`MAX_RUN`] are split there, on a character boundary, so memory stays bounded whatever the text. Time is
 //! linear.
 
+mod ascii;
 mod breaks;
 mod letters;
 mod machine;
@@ -26,6 +27,7 @@ mod writer;
 pub(crate) use letters::add_letters;
 
 use super::{Sink, addresses};
+use ascii::Window;
 use machine::{Found, Machine};
 use normal::{is_letter, is_word_character, normalize, segment};
 use runs::{
@@ -37,6 +39,9 @@ pub const MAX_RUN: usize = 16 * 1024;
 
 /// Bytes of normalized words after which their shingles are hashed.
 const BUFFERED: usize = 32 * 1024;
+
+/// Bytes beyond ASCII in a window up to which its runs of ASCII are taken by themselves.
+const MOSTLY_ASCII: u32 = 14;
 
 /// Bytes of a piece of several runs, at most.
 const PIECE: usize = 1024;
@@ -53,7 +58,7 @@ pub(crate) enum Keep {
 /// Memory for words, kept from text to text.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
-    /// Words, each followed by a blank; normalized, except that ASCII letters may still be capitals.
+    /// Normalized words, each followed by a blank.
     text: Vec<u8>,
     /// Where each word begins in `text`.
     starts: Vec<usize>,
@@ -70,7 +75,10 @@ impl Words {
         let mut passed = 0;
         let mut rest = text;
         while !rest.is_empty() {
-            let after = self.add_next(rest, keep);
+            let after = match keep {
+                Keep::All => self.add_next::<false>(rest),
+                Keep::Prose => self.add_next::<true>(rest),
+            };
             passed += rest.len() - after.len();
             rest = after;
             if passed >= BUFFERED {
@@ -82,7 +90,6 @@ impl Words {
             }
         }
         passed_any |= self.pass_buffered(k, sink);
-        self.text.make_ascii_lowercase();
         if !passed_any && let [words @ .., _blank] = self.text.as_slice() {
             sink.take(words);
         }
@@ -100,7 +107,6 @@ impl Words {
         if shingles == 0 {
             return false;
         }
-        self.text.make_ascii_lowercase();
         let ends = self.starts[k..].iter().copied().chain([self.text.len()]);
         for (&start, end) in self.starts.iter().zip(ends) {
             sink.take(&self.text[start..end - 1]);
@@ -113,33 +119,73 @@ impl Words {
     }
 
     /// Adds words that the text begins with, and returns the text after them.
-    fn add_next<'a>(&mut self, text: &'a str, keep: Keep) -> &'a str {
-        let Some(run) = next_run(text) else {
-            return "";
-        };
-        if run.has(NOT_ASCII)
-            && let Some((piece, after)) = split_piece(&text[text.len() - run.after.len() - run.text.len()..])
-        {
+    #[inline(always)]
+    fn add_next<'a, const PROSE: bool>(&mut self, text: &'a str) -> &'a str {
+        let window = Window::new(text.as_bytes());
+        match window.last_space() {
+            Some(_) if window.others() > MOSTLY_ASCII => self.add_unicode(text, Self::keep::<PROSE>()),
+            Some(end) => {
+                self.add_window::<PROSE>(text, &window, end);
+                text.get(end + 1..).unwrap_or_default()
+            }
+            None => self.add_unicode(text, Self::keep::<PROSE>()),
+        }
+    }
+
+    const fn keep<const PROSE: bool>() -> Keep {
+        if PROSE { Keep::Prose } else { Keep::All }
+    }
+
+    /// Adds the words of the window's whole runs, which end before `end`.
+    #[inline(always)]
+    fn add_window<const PROSE: bool>(&mut self, text: &str, window: &Window, end: usize) {
+        let keep = Self::keep::<PROSE>();
+        let mut exceptions = window.exceptions(keep) & !(u64::MAX << end);
+        let mut added = 0;
+        while exceptions != 0 {
+            let (run_start, run_end) = window.run_around(exceptions.trailing_zeros());
+            exceptions &= u64::MAX << run_end;
+            if PROSE && window.is_ordinary(run_start, run_end) {
+                continue;
+            }
+            window.add_words::<PROSE>(added, run_start, &mut self.text, &mut self.starts);
+            self.add_runs(&text[run_start..run_end], keep);
+            added = run_end;
+        }
+        window.add_words::<PROSE>(added, end, &mut self.text, &mut self.starts);
+    }
+
+    /// Adds the words of a piece of the text or, if that is not possible, of its first run.
+    #[inline(never)]
+    fn add_unicode<'a>(&mut self, text: &'a str, keep: Keep) -> &'a str {
+        if let Some((piece, after)) = split_piece(text) {
             self.add_piece(piece, keep);
             return after;
         }
+        let Some(run) = next_run(text) else {
+            return "";
+        };
         self.add_run(&run, keep);
         run.after
     }
 
     /// Adds the words of several runs at once, which is faster than one by one, if neither an address nor a
     /// character that depends on its neighbours is among them.
-    #[inline(never)]
     fn add_piece(&mut self, piece: &str, keep: Keep) {
         let before = (self.text.len(), self.starts.len());
         match self.pass(piece, keep) {
             Some(Found::Words) => return,
-            Some(Found::MaybeAddress) if !addresses::has_address(piece) => return,
+            Some(Found::MaybeAddress) if !addresses::has_address(piece.as_bytes()) => return,
             _ => (),
         }
         self.text.truncate(before.0);
         self.starts.truncate(before.1);
-        let mut rest = piece;
+        self.add_runs(piece, keep);
+    }
+
+    /// Adds the words of a text run by run.
+    fn add_runs(&mut self, text: &str, keep: Keep) {
+        let mut rest = text;
         while let Some(run) = next_run(rest) {
             self.add_run(&run, keep);
             rest = run.after;
@@ -147,7 +193,6 @@ impl Words {
     }
 
     /// Adds the words of a run of text without ASCII white space.
-    #[inline(always)]
     fn add_run(&mut self, run: &Run<'_>, keep: Keep) {
         let skipped = keep == Keep::Prose
             && run.may_have_address()
@@ -166,7 +211,6 @@ impl Words {
     }
 
     /// Adds the words of a part of a run, in one pass if its characters do not depend on their neighbours.
-    #[inline(never)]
     fn add_part(&mut self, part: &str, keep: Keep) {
         if self.pass(part, keep).is_none() {
             self.add_unicode_run(part, keep);
@@ -206,6 +250,7 @@ impl Words {
         if keep == Keep::Prose && classes & DIGIT != 0 && addresses::is_digest(&self.text[start..]) {
             return self.text.truncate(start);
         }
+        self.text[start..].make_ascii_lowercase();
         self.starts.push(start);
         self.text.push(b' ');
     }

@@ -19,13 +19,13 @@ impl Both {
             self.fast.clear();
             let mut rest = text;
             while !rest.is_empty() {
-                rest = self.fast.add_next(rest, keep);
+                rest = match keep {
+                    Keep::All => self.fast.add_next::<false>(rest),
+                    Keep::Prose => self.fast.add_next::<true>(rest),
+                };
             }
             self.slow.clear();
             add_by_definition(&mut self.slow, text, keep);
-            for words in [&mut self.fast, &mut self.slow] {
-                words.text.make_ascii_lowercase();
-            }
             if (&self.fast.text, &self.fast.starts) != (&self.slow.text, &self.slow.starts) {
                 let [fast, slow] = [&self.fast, &self.slow].map(|words| String::from_utf8_lossy(&words.text));
                 panic!("{keep:?} of {text:?}\nfast: {fast:?}\nslow: {slow:?}");
