@@ -11,6 +11,8 @@ pub(crate) mod words;
 pub(crate) use batch::{BATCH, Batch};
 pub use scheme::{DESCRIPTIONS, Description, EXAMPLE, MAX_SHINGLE, Scheme};
 pub(crate) use sink::Sink;
+#[doc(hidden)]
+pub use words::words_in_both_ways;
 
 use words::{Keep, Words};
 

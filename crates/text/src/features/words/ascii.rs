@@ -1,11 +1,11 @@
 //! Words of ASCII, 64 bytes at a time.
 //!
-//! Each byte gets a set of classes, in a loop that the compiler turns into vector instructions. The sets are
-//! transposed into a mask of 64 bits for each class, and words are found in the masks by shifts. The rules are
-//! those of UAX #29 for the classes that ASCII has; anything else is left to the caller, run by run.
+//! For each class of characters, a mask of 64 bits tells which bytes have it. Words are found in the masks by
+//! shifts, by the rules of UAX #29 for the classes that ASCII has. Anything else is left to the caller, run by
+//! run.
 
-use super::Keep;
 use crate::features::addresses::{self, UUID_LENGTH};
+use std::ops::Range;
 
 /// Bytes that are looked at together.
 pub(super) const WINDOW: usize = 64;
@@ -29,6 +29,8 @@ const MID_NUMBER: u8 = 5;
 const SPACE: u8 = 6;
 /// Not of ASCII, a control character, or an at sign: its run is left to the caller.
 const OTHER: u8 = 7;
+/// Any other punctuation.
+const NONE: u8 = 8;
 
 /// The begin of a text, and what is in it.
 pub(super) struct Window {
@@ -46,11 +48,7 @@ impl Window {
             bytes[..text.len()].copy_from_slice(text);
             bytes
         });
-        let mut sets = [0; WINDOW];
-        for (set, &byte) in sets.iter_mut().zip(&bytes[..WINDOW]) {
-            *set = classify(byte);
-        }
-        Self { bytes, masks: transpose(&sets) }
+        Self { masks: make_masks(&bytes), bytes }
     }
 
     #[inline(always)]
@@ -58,26 +56,24 @@ impl Window {
         self.masks[usize::from(class)]
     }
 
-    /// The number of characters that are not ASCII, in bytes, and of the few others that are left to the caller.
-    pub(super) fn others(&self) -> u32 {
-        self.mask(OTHER).count_ones()
-    }
-
     /// The place of the last white space, if there is any: whole runs end there.
     pub(super) fn last_space(&self) -> Option<usize> {
         self.mask(SPACE).checked_ilog2().map(|last| last as usize)
     }
 
-    /// Bytes whose run cannot be taken as it is, or may not.
+    /// Bytes whose run is not of ASCII alone, or has a control character or an at sign.
     #[inline(always)]
-    pub(super) fn exceptions(&self, keep: Keep) -> u64 {
-        match keep {
-            Keep::All => self.mask(OTHER),
-            Keep::Prose => self.mask(OTHER) | self.telltales() | self.long_runs(),
-        }
+    pub(super) fn other(&self) -> u64 {
+        self.mask(OTHER)
     }
 
-    /// Bytes that every address but a UUID or an e-mail address has one of.
+    /// Bytes of runs that may have an address.
+    #[inline(always)]
+    pub(super) fn suspects(&self) -> u64 {
+        self.telltales() | self.long_runs()
+    }
+
+    /// Bytes that every address but a UUID has one of.
     #[inline(always)]
     fn telltales(&self) -> u64 {
         let mut rest = (self.mask(MID_EITHER) | self.mask(MID_LETTER)) & !(self.mask(SPACE) >> 1);
@@ -103,25 +99,18 @@ impl Window {
 
     /// Where the run of this byte begins and ends.
     #[inline(always)]
-    pub(super) fn run_around(&self, at: u32) -> (usize, usize) {
+    pub(super) fn run_around(&self, at: u32) -> Range<usize> {
         let before = self.mask(SPACE) & !(u64::MAX << at);
         let start = u64::BITS - before.leading_zeros();
         let end = at + (self.mask(SPACE) >> at).trailing_zeros();
-        (start as usize, end as usize)
+        start as usize..end as usize
     }
 
-    /// Whether the run is of ASCII without control characters, and no address.
-    #[inline(always)]
-    pub(super) fn is_ordinary(&self, start: usize, end: usize) -> bool {
-        self.mask(OTHER) & bits(start, end) == 0 && !addresses::has_address(&self.bytes[start..end])
-    }
-
-    /// Adds the words of whole runs, from `start` to `end`.
+    /// Adds the words of whole runs, none of which has an [`other`](Self::other) byte.
     #[inline(always)]
     pub(super) fn add_words<const PROSE: bool>(
         &self,
-        start: usize,
-        end: usize,
+        runs: Range<usize>,
         text: &mut Vec<u8>,
         starts: &mut Vec<usize>,
     ) {
@@ -130,33 +119,29 @@ impl Window {
         let joins = (self.mask(MID_EITHER) | self.mask(MID_LETTER)) & between(letters)
             | (self.mask(MID_EITHER) | self.mask(MID_NUMBER)) & between(digits)
             | self.mask(JOINER);
-        let wanted = if PROSE { letters } else { letters | digits };
-        let mut rest = (letters | digits | joins) & bits(start, end);
+        let plain = if PROSE { letters } else { letters | digits };
+        let mut rest = (letters | digits | joins) & bits(runs);
         let mut room = [0; ROOM];
         let mut length = 0;
         while rest != 0 {
-            let first = rest.trailing_zeros();
-            let after = first + (!(rest >> first)).trailing_zeros();
-            let word = bits(first as usize, after as usize);
-            rest &= !word;
-            if wanted & word == 0 {
-                continue;
-            }
-            let bytes = &self.bytes[first as usize..];
-            let count = word.count_ones() as usize;
-            let target = &mut room[length..];
-            let written = if joins & word == 0 {
+            let first = rest.trailing_zeros() as usize;
+            // The carry runs through the word's bits and clears them.
+            let after_word = rest & rest.wrapping_add(rest & rest.wrapping_neg());
+            let word = rest ^ after_word;
+            rest = after_word;
+            let count = (!(word >> first)).trailing_zeros() as usize;
+            let (bytes, target) = (&self.bytes[first..], &mut room[length..]);
+            let written = if word & !plain == 0 {
                 put(bytes, count, target);
                 count
             } else {
-                put_joined::<PROSE>(&bytes[..count], target)
+                put_mixed::<PROSE>(&bytes[..count], target)
             };
-            if PROSE && digits & word != 0 && addresses::is_digest(&target[..written]) {
-                continue;
+            if written > 0 {
+                target[written] = b' ';
+                starts.push(text.len() + length);
+                length += written + 1;
             }
-            target[written] = b' ';
-            starts.push(text.len() + length);
-            length += written + 1;
         }
         // A copy of known length takes a few instructions.
         let before = text.len();
@@ -165,13 +150,13 @@ impl Window {
     }
 }
 
-/// The bits from `start` to `end`, which is at most 63.
+/// The bits of bytes within a window. A window's last run ends before its last byte.
 #[inline(always)]
-fn bits(start: usize, end: usize) -> u64 {
-    (1 << end) - (1 << start)
+pub(super) fn bits(range: Range<usize>) -> u64 {
+    (1 << range.end) - (1 << range.start)
 }
 
-/// Writes letters and digits in lower case. Writes up to 15 bytes behind them, too.
+/// Writes letters in lower case, and digits. Writes up to 15 bytes behind them, too.
 #[inline(always)]
 fn put(bytes: &[u8], count: usize, target: &mut [u8]) {
     let mut at = 0;
@@ -186,58 +171,74 @@ fn put(bytes: &[u8], count: usize, target: &mut [u8]) {
     }
 }
 
-/// Writes a word that has characters between letters or digits: these are left out of prose. Returns its length.
-#[cold]
+/// Writes a word that does not consist of letters alone, if it is wanted. Returns its length, or 0.
 #[inline(never)]
-fn put_joined<const PROSE: bool>(word: &[u8], target: &mut [u8]) -> usize {
+fn put_mixed<const PROSE: bool>(word: &[u8], target: &mut [u8]) -> usize {
+    let is_wanted = if PROSE { u8::is_ascii_alphabetic } else { u8::is_ascii_alphanumeric };
+    if !word.iter().any(is_wanted) {
+        return 0;
+    }
     let mut length = 0;
     for &byte in word {
         target[length] = byte.to_ascii_lowercase();
         length += usize::from(!PROSE || byte.is_ascii_alphanumeric());
     }
-    length
+    if PROSE && addresses::is_digest(&target[..length]) { 0 } else { length }
 }
 
-/// The set of classes of a byte, without a branch.
-#[inline(always)]
-fn classify(byte: u8) -> u8 {
-    let flag = |condition: bool, class: u8| if condition { 1 << class } else { 0 };
-    let is_space = byte == b' ' || byte.wrapping_sub(b'\t') <= b'\r' - b'\t';
-    let is_other = !is_space & (byte.wrapping_sub(b' ') >= 127 - b' ') | (byte == b'@');
-    flag((byte | 0x20).wrapping_sub(b'a') < 26, LETTER)
-        | flag(byte.wrapping_sub(b'0') < 10, DIGIT)
-        | flag(byte == b'_', JOINER)
-        | flag((byte == b'.') | (byte == b'\''), MID_EITHER)
-        | flag(byte == b':', MID_LETTER)
-        | flag((byte == b',') | (byte == b';'), MID_NUMBER)
-        | flag(is_space, SPACE)
-        | flag(is_other, OTHER)
-}
-
-/// Makes eight masks of 64 bits of 64 sets of eight bits.
-#[inline(always)]
-fn transpose(sets: &[u8; WINDOW]) -> [u64; 8] {
-    let (sets, _) = sets.as_chunks::<8>();
-    let mut columns = [[0; 8]; 8];
-    for (column, &eight) in columns.iter_mut().zip(sets) {
-        *column = transpose_bits(u64::from_le_bytes(eight)).to_le_bytes();
+/// For each byte, its classes: byte c is 1 if it has class c.
+static CLASSES: [u64; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let class = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' => LETTER,
+            b'0'..=b'9' => DIGIT,
+            b'_' => JOINER,
+            b'.' | b'\'' => MID_EITHER,
+            b':' => MID_LETTER,
+            b',' | b';' => MID_NUMBER,
+            b'\t'..=b'\r' | b' ' => SPACE,
+            0..b' ' | b'@' | 127.. => OTHER,
+            _ => NONE,
+        };
+        if class != NONE {
+            classes[byte] = 1 << (8 * class);
+        }
+        byte += 1;
     }
-    let mut masks = [0; 8];
-    for (class, mask) in masks.iter_mut().enumerate() {
-        *mask = u64::from_le_bytes(columns.map(|column| column[class]));
+    // As a full stop, it may be part of an address. What it joins does not matter, as it is OTHER.
+    classes[b'@' as usize] |= 1 << (8 * MID_EITHER);
+    classes
+};
+
+/// Makes a mask for each class.
+///
+/// Eight bytes make eight masks of eight bits in one word. This was as fast as comparisons that the compiler
+/// turned into vector instructions, since from safe code it does not make those that gather the results in a
+/// mask.
+#[inline(always)]
+fn make_masks(bytes: &[u8; WINDOW + BEHIND]) -> [u64; 8] {
+    let mut words = [0; 8];
+    let (eights, _) = bytes.as_chunks::<8>();
+    for (word, eight) in words.iter_mut().zip(eights) {
+        for &byte in eight.iter().rev() {
+            *word = *word << 1 | CLASSES[usize::from(byte)];
+        }
     }
-    masks
+    swap_across::<4>(&mut words, 0x0000_0000_ffff_ffff);
+    swap_across::<2>(&mut words, 0x0000_ffff_0000_ffff);
+    swap_across::<1>(&mut words, 0x00ff_00ff_00ff_00ff);
+    words
 }
 
-/// Transposes eight bytes as a square of bits: swaps bits, pairs, and squares of four, across the diagonal
-/// (Warren, "Hacker's Delight", section 7-3).
+/// A step of the transposition of a square of eight times eight bytes: swaps squares of DISTANCE bytes across
+/// the diagonal. `mask` has the lower half of each square (Warren, "Hacker's Delight", section 7-3).
 #[inline(always)]
-fn transpose_bits(square: u64) -> u64 {
-    let swap = |square: u64, distance: u32, mask: u64| {
-        let difference = (square ^ square >> distance) & mask;
-        square ^ difference ^ difference << distance
-    };
-    let square = swap(square, 7, 0x00aa_00aa_00aa_00aa);
-    let square = swap(square, 14, 0x0000_cccc_0000_cccc);
-    swap(square, 28, 0x0000_0000_f0f0_f0f0)
+fn swap_across<const DISTANCE: usize>(words: &mut [u64; 8], mask: u64) {
+    for low in (0..8).filter(|low| low & DISTANCE == 0) {
+        let difference = (words[low] >> (8 * DISTANCE) ^ words[low + DISTANCE]) & mask;
+        words[low + DISTANCE] ^= difference;
+        words[low] ^= difference << (8 * DISTANCE);
+    }
 }

@@ -8,16 +8,25 @@
 //! [`Keep::Prose`] is for `doc1`, whose rules are in `docs/doc1.md`: addresses, identifiers and numbers are
 //! left out, and words keep only their letters, marks and digits.
 //!
-//! Text is taken in runs between ASCII white space. A run of ASCII, by far the most in many languages,
-//! needs no normalization and is segmented by table; `tests` show that both ways agree. Runs longer than
-//! [`MAX_RUN`] are split there, on a character boundary, so memory stays bounded whatever the text. Time is
-//! linear.
+//! Text is taken in runs between ASCII white space. Runs longer than [`MAX_RUN`] are split there, on a character
+//! boundary, so memory stays bounded whatever the text. Time is linear.
+//!
+//! There are three ways to the words of a run, and `tests` hold them to the same words:
+//!
+//! - [`ascii`]: 64 bytes at a time, as long as nearly all of them are ASCII. [`runs`] does the same run by run,
+//!   for runs that are longer.
+//! - [`machine`]: one pass over pieces of 1 KB in any script, by a table of all characters ([`table`]) and an
+//!   automaton ([`breaks`], [`writer`]).
+//! - [`normal`]: the definition itself, by the Unicode crates, at a twentieth of that speed. It takes the runs
+//!   with a character whose normal form depends on its neighbours in a way that the pass does not follow: in
+//!   most languages fewer than one byte in a thousand.
 
 mod ascii;
 mod breaks;
 mod letters;
 mod machine;
 mod normal;
+mod oracle;
 mod runs;
 mod table;
 #[cfg(test)]
@@ -25,9 +34,10 @@ mod tests;
 mod writer;
 
 pub(crate) use letters::add_letters;
+pub use oracle::words_in_both_ways;
 
 use super::{Sink, addresses};
-use ascii::Window;
+use ascii::{Window, bits};
 use machine::{Found, Machine};
 use normal::{is_letter, is_word_character, normalize, segment};
 use runs::{
@@ -75,10 +85,7 @@ impl Words {
         let mut passed = 0;
         let mut rest = text;
         while !rest.is_empty() {
-            let after = match keep {
-                Keep::All => self.add_next::<false>(rest),
-                Keep::Prose => self.add_next::<true>(rest),
-            };
+            let after = self.add_next(rest, keep);
             passed += rest.len() - after.len();
             rest = after;
             if passed >= BUFFERED {
@@ -120,39 +127,52 @@ impl Words {
 
     /// Adds words that the text begins with, and returns the text after them.
     #[inline(always)]
-    fn add_next<'a, const PROSE: bool>(&mut self, text: &'a str) -> &'a str {
+    fn add_next<'a>(&mut self, text: &'a str, keep: Keep) -> &'a str {
+        match keep {
+            Keep::All => self.add_first::<false>(text),
+            Keep::Prose => self.add_first::<true>(text),
+        }
+    }
+
+    /// The same; PROSE stands for [`Keep::Prose`].
+    #[inline(always)]
+    fn add_first<'a, const PROSE: bool>(&mut self, text: &'a str) -> &'a str {
         let window = Window::new(text.as_bytes());
         match window.last_space() {
-            Some(_) if window.others() > MOSTLY_ASCII => self.add_unicode(text, Self::keep::<PROSE>()),
-            Some(end) => {
+            Some(end) if window.other().count_ones() <= MOSTLY_ASCII => {
                 self.add_window::<PROSE>(text, &window, end);
                 text.get(end + 1..).unwrap_or_default()
             }
-            None => self.add_unicode(text, Self::keep::<PROSE>()),
+            _ => self.add_unicode(text, if PROSE { Keep::Prose } else { Keep::All }),
         }
     }
 
-    const fn keep<const PROSE: bool>() -> Keep {
-        if PROSE { Keep::Prose } else { Keep::All }
-    }
-
-    /// Adds the words of the window's whole runs, which end before `end`.
+    /// Adds the words of the window's whole runs, which end before `end`: those of ASCII by the window, others
+    /// one by one.
     #[inline(always)]
     fn add_window<const PROSE: bool>(&mut self, text: &str, window: &Window, end: usize) {
-        let keep = Self::keep::<PROSE>();
-        let mut exceptions = window.exceptions(keep) & !(u64::MAX << end);
+        let keep = if PROSE { Keep::Prose } else { Keep::All };
+        let suspects = if PROSE { window.suspects() } else { 0 };
+        let mut exceptions = (window.other() | suspects) & bits(0..end);
         let mut added = 0;
         while exceptions != 0 {
-            let (run_start, run_end) = window.run_around(exceptions.trailing_zeros());
-            exceptions &= u64::MAX << run_end;
-            if PROSE && window.is_ordinary(run_start, run_end) {
+            let run = window.run_around(exceptions.trailing_zeros());
+            exceptions &= u64::MAX << run.end;
+            let run_bits = bits(run.clone());
+            let has_address =
+                suspects & run_bits != 0 && addresses::has_address(&text.as_bytes()[run.clone()]);
+            if !has_address && window.other() & run_bits == 0 {
                 continue;
             }
-            window.add_words::<PROSE>(added, run_start, &mut self.text, &mut self.starts);
-            self.add_runs(&text[run_start..run_end], keep);
-            added = run_end;
+            window.add_words::<PROSE>(added..run.start, &mut self.text, &mut self.starts);
+            added = run.end;
+            if has_address {
+                addresses::skip_addresses(&text[run], |part| self.add_part(part, keep));
+            } else {
+                self.add_part(&text[run], keep);
+            }
         }
-        window.add_words::<PROSE>(added, end, &mut self.text, &mut self.starts);
+        window.add_words::<PROSE>(added..end, &mut self.text, &mut self.starts);
     }
 
     /// Adds the words of a piece of the text or, if that is not possible, of its first run.

@@ -1,0 +1,36 @@
+//! The words of a text by the Unicode crates alone: what tests and fuzzers compare the fast ways with.
+
+use super::runs::next_run;
+use super::{Keep, Words, addresses};
+
+impl Words {
+    /// Adds all words of the text, as they are found for fingerprints.
+    pub(super) fn add_all(&mut self, text: &str, keep: Keep) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            rest = self.add_next(rest, keep);
+        }
+    }
+
+    /// Adds all words of the text, as they are defined.
+    pub(super) fn add_all_by_definition(&mut self, text: &str, keep: Keep) {
+        let mut rest = text;
+        while let Some(run) = next_run(rest) {
+            let skipped = keep == Keep::Prose
+                && addresses::skip_addresses(run.text, |part| self.add_unicode_run(part, keep));
+            if !skipped {
+                self.add_unicode_run(run.text, keep);
+            }
+            rest = run.after;
+        }
+    }
+}
+
+/// The words of `doc1` or of `word:k`, each followed by a blank: as they are found and as they are defined.
+pub fn words_in_both_ways(text: &str, prose: bool) -> [String; 2] {
+    let keep = if prose { Keep::Prose } else { Keep::All };
+    let [mut found, mut defined] = [Words::default(), Words::default()];
+    found.add_all(text, keep);
+    defined.add_all_by_definition(text, keep);
+    [found, defined].map(|words| String::from_utf8_lossy(&words.text).into_owned())
+}
