@@ -13,8 +13,9 @@ use crate::features::addresses;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::compose;
 
-/// Bytes of words that a byte of text makes at most: U+FDFA has three bytes, which become 33 and 4 blanks.
-const GROWTH: usize = 13;
+/// Bytes of words that a byte of text makes at most: U+FDFA has three bytes,
+/// which become four words of 33 bytes with their blanks.
+pub(super) const GROWTH: usize = 13;
 /// Bytes that are written ahead.
 const SLACK: usize = 64;
 

@@ -4,6 +4,7 @@
 
 use super::{Entry, INDEXED, LEAF, class, entry};
 use crate::features::words::Keep;
+use crate::features::words::machine::GROWTH;
 use crate::features::words::normal::{is_letter, is_word_character, normalize};
 use caseless::Caseless;
 use std::collections::HashMap;
@@ -32,6 +33,19 @@ fn normal_forms_are_made_of_characters_that_stay() {
             let is_mark = part.combining_class() != 0;
             assert!(part.class() < class::SEVERAL && (is_mark || !part.has(Entry::CHANGED)), "{c:?}");
         }
+    }
+}
+
+/// The pass over a text has room for so much.
+#[test]
+fn normal_forms_do_not_grow_beyond_the_room() {
+    for (c, entry) in ('\0'..=char::MAX).map(|c| (c, entry_of_char(c))) {
+        let (length, words) = match entry.class() {
+            class::SEVERAL => (entry.normal_form().len(), entry.normal_form().unicode_words().count()),
+            _ if entry.has(Entry::CHANGED) => (3, 1),
+            _ => (c.len_utf8(), 1),
+        };
+        assert!(length + words <= GROWTH * c.len_utf8(), "{c:?}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! The fast ways to words find those that the Unicode crates find.
 
-use crate::features::words::{Keep, MAX_RUN, PIECE, Words};
+use super::Features;
+use crate::features::words::{BUFFERED, Keep, MAX_RUN, PIECE, Words};
 use proptest::prelude::*;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
@@ -31,13 +32,14 @@ fn assert_equal(text: &str) {
 }
 
 /// What a character stands between: letters, digits and marks of several kinds, and characters that join.
-const CONTEXTS: [(&str, &str); 16] = [
+const CONTEXTS: [(&str, &str); 17] = [
     ("", ""),
     ("a", "b"),
     ("1", "2"),
     ("a.", "b"),
     ("a", ".b"),
     ("1,", "2"),
+    ("a.", ""),
     ("\u{5d0}\"", "\u{5d0}"),
     ("ァ", "_"),
     ("日", "日"),
@@ -79,7 +81,7 @@ const REPRESENTATIVES: [&str; 16] = [
     "\"",
     "\u{301}",
     "\u{1f1e6}",
-    "\u{345}",
+    "\u{5b0}",
     "日",
     " ",
 ];
@@ -147,6 +149,24 @@ fn pieces_end_at_any_character() {
 }
 
 #[test]
+fn shingles_of_whole_texts() {
+    let text = TEXTS.join("\n").repeat(20);
+    assert!(text.len() > BUFFERED);
+    for keep in [Keep::All, Keep::Prose] {
+        let mut defined = Words::default();
+        defined.add_all_by_definition(&text, keep);
+        let defined = String::from_utf8(defined.text).unwrap();
+        let words: Vec<&str> = defined.split_terminator(' ').collect();
+        for k in 1..=4 {
+            let mut features = Features::default();
+            Words::default().shingles(&text, k, keep, &mut features);
+            let expected: Vec<String> = words.windows(k).map(|shingle| shingle.join(" ")).collect();
+            assert!(features.0 == expected, "{keep:?}, {k} words");
+        }
+    }
+}
+
+#[test]
 fn runs_that_are_split() {
     let mut both = Both::default();
     for text in TEXTS {
@@ -169,9 +189,12 @@ fn folding_moves_the_iota_of_a_letter_behind_its_marks() {
 #[test]
 fn a_mid_character_may_have_an_alphabetic_mark() {
     for mid in [":", ".", "'", ",", "\""] {
-        assert_equal(&format!(
-            "a{mid}\u{345} a{mid}\u{345}b 1{mid}\u{345}2 1{mid}\u{345} \u{5d0}{mid}\u{345}! ._{mid}\u{345}"
-        ));
+        for mark in ["\u{5b0}", "\u{93e}", "\u{363}"] {
+            let part = format!("{mid}{mark}");
+            assert_equal(&format!(
+                "a{part} a{part}b 1{part}2 1{part} \u{5d0}{part}! \u{5d0}{part}\u{5d0} ._{part}"
+            ));
+        }
     }
 }
 
