@@ -11,8 +11,8 @@ use std::ops::Range;
 pub(super) const WINDOW: usize = 64;
 /// Bytes that may be read behind a window.
 const BEHIND: usize = 16;
-/// Bytes of a window's words: each has a blank after it, as all but the last have a byte between. Some bytes
-/// are written ahead.
+/// Room for the words of a window. Words have at least one byte between them, so with a blank after each they have at
+/// most one byte more than the window. Up to 15 bytes are written behind the last.
 const ROOM: usize = WINDOW + 2 * BEHIND;
 
 const LETTER: u8 = 0;
@@ -32,7 +32,7 @@ const OTHER: u8 = 7;
 /// Any other punctuation.
 const NONE: u8 = 8;
 
-/// The begin of a text, and what is in it.
+/// The first bytes of a text, and the classes of these bytes.
 pub(super) struct Window {
     /// The bytes, with blanks behind a text that ends before.
     bytes: [u8; WINDOW + BEHIND],
@@ -87,7 +87,7 @@ impl Window {
         found
     }
 
-    /// The first bytes of as many bytes without a blank as a UUID has.
+    /// Bytes that begin a sequence without a blank that is as long as a UUID.
     #[inline(always)]
     fn long_runs(&self) -> u64 {
         let mut runs = !self.mask(SPACE);

@@ -50,10 +50,11 @@ pub const MAX_RUN: usize = 16 * 1024;
 /// Bytes of normalized words after which their shingles are hashed.
 const BUFFERED: usize = 32 * 1024;
 
-/// Bytes beyond ASCII in a window up to which its runs of ASCII are taken by themselves.
+/// A window with more bytes beyond ASCII than this is not cut by masks. Measured: English with typographic quotes and
+/// German have fewer, other scripts more.
 const MOSTLY_ASCII: u32 = 14;
 
-/// Bytes of a piece of several runs, at most.
+/// Bytes of a piece of several runs, at most: its words stay in the processor's first cache.
 const PIECE: usize = 1024;
 
 /// Which of the words are left out.
