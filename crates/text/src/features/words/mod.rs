@@ -36,7 +36,7 @@ mod writer;
 pub(crate) use letters::add_letters;
 pub use oracle::words_in_both_ways;
 
-use super::{Sink, addresses};
+use super::{BATCH, Sink, addresses};
 use ascii::{Window, bits};
 use machine::{Found, Machine};
 use normal::{is_letter, is_word_character, normalize, segment};
@@ -115,10 +115,14 @@ impl Words {
         if shingles == 0 {
             return false;
         }
-        let ends = self.starts[k..].iter().copied().chain([self.text.len()]);
-        for (&start, end) in self.starts.iter().zip(ends) {
-            sink.take(&self.text[start..end - 1]);
+        // Where the word after the last shingle would begin.
+        self.starts.push(self.text.len());
+        let (firsts, afters) = (&self.starts[..shingles], &self.starts[k..]);
+        for (firsts, afters) in firsts.chunks(BATCH).zip(afters.chunks(BATCH)) {
+            let ranges = firsts.iter().zip(afters);
+            sink.take_all(ranges.map(|(&start, &after)| &self.text[start..after - 1]));
         }
+        self.starts.pop();
         let kept = self.starts.get(shingles).copied().unwrap_or(self.text.len());
         self.text.drain(..kept);
         self.starts.drain(..shingles);
