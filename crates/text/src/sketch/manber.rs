@@ -226,8 +226,15 @@ impl Sampler<'_> {
     #[inline]
     fn take(&mut self, hash: i64) {
         if self.criteria.keep(hash) {
-            self.sample.push(hash);
+            self.keep(hash);
         }
+    }
+
+    /// Out of line: as a rule few hashes are kept, and the loop that rolls over windows stays small.
+    #[cold]
+    #[inline(never)]
+    fn keep(&mut self, hash: i64) {
+        self.sample.push(hash);
     }
 
     /// Like [`take`](Self::take), for callers that do not call the heartbeat themselves.
