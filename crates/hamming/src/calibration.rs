@@ -18,7 +18,7 @@
 //! each query.
 
 use crate::distance::BITS;
-use crate::kernel::{each_near, for_processors};
+use crate::kernel::{GROUP, each_near, for_processors};
 use limits::{Heartbeat, Limit};
 use multiversion::multiversion;
 use std::ops::RangeInclusive;
@@ -187,7 +187,6 @@ for_processors! {
         equal: &mut [u64],
         found: &mut [u64; DISTANCES],
     ) {
-        const GROUP: usize = 64;
         let groups = queries.chunks(GROUP).zip(nearest.chunks_mut(GROUP)).zip(equal.chunks_mut(GROUP));
         for ((queries, nearest), equal) in groups {
             let farthest = nearest.iter().fold(COUNTED + 1, |farthest, &nearest| farthest.max(nearest));

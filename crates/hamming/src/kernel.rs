@@ -7,7 +7,7 @@
 
 /// Elements that are tested together. Hits are rare, so elements are tested one by one only in a group that
 /// has a hit.
-const GROUP: usize = 64;
+pub const GROUP: usize = 64;
 
 /// Calls `found` with the index of each element that is near, in order.
 #[inline(always)]
