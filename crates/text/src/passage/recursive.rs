@@ -78,6 +78,12 @@ where
 
 /// Symbols that are dealt with level by level.
 const CHUNK: usize = 1 << 10;
+/// Positions whose pieces are hashed in one go: as many as a piece of level 3 has symbols.
+const BLOCK: usize = 64;
+/// Where in a block the pieces of levels 1, 2 and 3 begin, and those of a higher level if any does.
+const BEGINNINGS: [&[u8]; 3] = [&beginnings::<48>(1), &beginnings::<36>(2), &beginnings::<27>(3)];
+/// For each of these pieces, how many pieces of the level below begin in the block before it.
+const BELOW: [&[u8]; 3] = [&numbers_below::<48>(1), &numbers_below::<36>(2), &numbers_below::<27>(3)];
 
 /// Takes the symbols of a text and passes on the pieces that they complete.
 #[derive(Clone, Debug)]
@@ -85,9 +91,53 @@ pub struct RecursiveShingler {
     levels: RangeInclusive<u32>,
     /// Symbols taken so far.
     symbols: usize,
-    /// For each level but the highest, the hashes of the last pieces by their position, modulo a power of two
-    /// that four pieces and a chunk fit into. Level 0 are the symbols.
-    recent: Vec<Vec<u64>>,
+    /// For each level but the highest, the last pieces. Level 0 are the symbols.
+    rows: Vec<Row>,
+}
+
+/// The hashes of the last pieces of a level, in the order of their positions. Every block takes the same place;
+/// what is in the place of pieces that have not ended, or of a block in which none begins, has no meaning.
+#[derive(Clone, Debug)]
+struct Row {
+    hashes: Vec<u64>,
+    /// Where the first block begins.
+    first: usize,
+    /// The greatest number of pieces that begin in a block.
+    of_block: usize,
+}
+
+impl Row {
+    /// A row for a text of that length. It has twice the room needed, so that little time is taken by moving.
+    fn new(level: u32, symbols: usize) -> Self {
+        let of_block = if level == 0 { BLOCK } else { BEGINNINGS[level.min(3) as usize - 1].len() };
+        let positions = symbols.min(2 * length_of(level + 1)) + CHUNK + 3 * BLOCK;
+        Self { hashes: vec![0; positions.div_ceil(BLOCK) * of_block + BLOCK], first: 0, of_block }
+    }
+
+    /// Where the hashes of a position are that is a multiple of the level's length or of [`BLOCK`].
+    fn place(&self, position: usize) -> usize {
+        (position - self.first) * self.of_block / BLOCK
+    }
+
+    /// Makes room for the pieces that begin in the next chunk, and in a block more, which is read as a whole.
+    /// Pieces that can be no part of a piece of the next level any more are forgotten.
+    fn make_room(&mut self, level: u32, symbols: usize) {
+        if self.hashes.len() < self.place(symbols / BLOCK * BLOCK + CHUNK + 2 * BLOCK) + BLOCK {
+            let needed = symbols.saturating_sub(length_of(level + 1)) / BLOCK * BLOCK;
+            let kept = self.place(needed)..;
+            self.hashes.copy_within(kept, 0);
+            self.first = needed;
+        }
+    }
+
+    fn block(&self, position: usize) -> &[u64; BLOCK] {
+        self.hashes[self.place(position)..].first_chunk().expect("room was made for a block more")
+    }
+
+    fn block_mut(&mut self, position: usize) -> &mut [u64; BLOCK] {
+        let place = self.place(position);
+        self.hashes[place..].first_chunk_mut().expect("room was made for a block more")
+    }
 }
 
 impl RecursiveShingler {
@@ -95,55 +145,115 @@ impl RecursiveShingler {
     pub fn new(levels: RangeInclusive<u32>, symbols: usize) -> Result<Self, Problem> {
         let levels = self::levels(*levels.start(), *levels.end())?;
         let fitting = (1..=*levels.end()).take_while(|&level| length_of(level) <= symbols).count() as u32;
-        let room = |level| vec![0; (length_of(level + 1) + CHUNK).next_power_of_two()];
-        Ok(Self { levels: *levels.start()..=fitting, symbols: 0, recent: (0..fitting).map(room).collect() })
+        let rows = (0..fitting).map(|level| Row::new(level, symbols)).collect();
+        Ok(Self { levels: *levels.start()..=fitting, symbols: 0, rows })
     }
 
     /// Takes symbols, and passes on the pieces that end with one of them.
     pub fn add(&mut self, symbols: impl IntoIterator<Item = u64>, consumer: &mut impl FnMut(Shingle)) {
-        let mut symbols = symbols.into_iter().peekable();
-        while symbols.peek().is_some() && !self.recent.is_empty() {
+        let mut symbols = symbols.into_iter();
+        while !self.rows.is_empty() {
             let before = self.symbols;
-            let room = &mut self.recent[0];
-            let mask = room.len() - 1;
-            for symbol in symbols.by_ref().take(CHUNK) {
-                room[self.symbols & mask] = symbol;
-                self.symbols += 1;
+            for (level, row) in (0..).zip(&mut self.rows) {
+                row.make_room(level, before);
             }
-            for level in 1..=self.recent.len() as u32 {
+            let room = &mut self.rows[0];
+            let places = room.hashes[before - room.first..][..CHUNK].iter_mut();
+            self.symbols += places.zip(&mut symbols).map(|(place, symbol)| *place = symbol).count();
+            if self.symbols == before {
+                return;
+            }
+            for level in 1..=self.rows.len() as u32 {
                 self.complete(level, before, consumer);
             }
         }
     }
 
     /// The pieces of a level that end behind the first `before` symbols.
+    ///
+    /// A block that has not ended is hashed all the same, and once more when there are more symbols.
     fn complete(&mut self, level: u32, before: usize, consumer: &mut impl FnMut(Shingle)) {
         let (length, quarter) = (length_of(level), length_of(level - 1));
-        let (below, above) = self.recent.split_at_mut(level as usize);
+        let (below, above) = self.rows.split_at_mut(level as usize);
         let Some(below) = below.last() else { return };
+        let mut above = above.first_mut();
+        let mut highest = [0; BLOCK];
         let is_wanted = self.levels.contains(&level);
-        let mask = below.len() - 1;
-        let first = (before + 1).saturating_sub(length);
-        for position in (first..(self.symbols + 1).saturating_sub(length)).filter(|at| is_kept(at % length)) {
-            let hash = hash(std::array::from_fn(|part| below[(position + part * quarter) & mask]));
-            if let Some(room) = above.first_mut() {
-                let mask = room.len() - 1;
-                room[position & mask] = hash;
-            }
-            if is_wanted {
-                consumer(Shingle { level, hash, position, length });
+        let new = (before + 1).saturating_sub(length)..(self.symbols + 1).saturating_sub(length);
+        let kind = level.min(3) as usize - 1;
+        let blocks = (new.start / BLOCK * BLOCK..new.end).step_by(BLOCK);
+        for start in blocks.filter(|start| is_kept(start % length)) {
+            let parts = std::array::from_fn(|part| below.block(start + part * quarter));
+            let hashes = above.as_mut().map_or(&mut highest, |row| row.block_mut(start));
+            let mut pass_on = |at, hash| consumer(Shingle { level, hash, position: start + at, length });
+            if !is_wanted {
+                hash_block(parts, kind, hashes, |_, _| ());
+            } else if new.start <= start && start + BLOCK <= new.end {
+                hash_block(parts, kind, hashes, pass_on);
+            } else {
+                hash_block(parts, kind, hashes, |at, hash| {
+                    if new.contains(&(start + at)) {
+                        pass_on(at, hash);
+                    }
+                });
             }
         }
     }
 }
 
+/// Puts down the hashes of a block's pieces, from the blocks where their four parts begin, and passes them on.
+#[inline(always)]
+fn hash_block(
+    parts: [&[u64; BLOCK]; 4],
+    kind: usize,
+    hashes: &mut [u64; BLOCK],
+    mut consumer: impl FnMut(usize, u64),
+) {
+    for ((&at, &number), place) in BEGINNINGS[kind].iter().zip(BELOW[kind]).zip(hashes) {
+        let hash = hash(parts.map(|part| part[usize::from(number) % BLOCK]));
+        *place = hash;
+        consumer(usize::from(at), hash);
+    }
+}
+
 /// Symbols in a piece of the level.
-fn length_of(level: u32) -> usize {
+const fn length_of(level: u32) -> usize {
     1 << (2 * level)
 }
 
+/// Where in a block pieces of a level begin.
+const fn beginnings<const COUNT: usize>(level: u32) -> [u8; COUNT] {
+    let mut beginnings = [0; COUNT];
+    let (mut at, mut count) = (0, 0);
+    while at < BLOCK {
+        if is_kept(at % length_of(level)) {
+            beginnings[count] = at as u8;
+            count += 1;
+        }
+        at += 1;
+    }
+    beginnings
+}
+
+/// For each piece of a level that begins in a block, how many pieces of the level below begin before it there.
+const fn numbers_below<const COUNT: usize>(level: u32) -> [u8; COUNT] {
+    let mut numbers = [0; COUNT];
+    let (mut at, mut number, mut count) = (0, 0, 0);
+    while at < BLOCK {
+        if is_kept(at % length_of(level)) {
+            numbers[count] = number;
+            count += 1;
+        }
+        if is_kept(at % length_of(level - 1)) {
+            number += 1;
+        }
+        at += 1;
+    }
+    numbers
+}
+
 /// Whether no digit to the base 4 is a 3.
-fn is_kept(position: usize) -> bool {
+const fn is_kept(position: usize) -> bool {
     position & position >> 1 & 0x5555_5555_5555_5555 == 0
 }
 
