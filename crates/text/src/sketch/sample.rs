@@ -18,7 +18,7 @@ pub struct Sample<'a> {
 impl<'a> Sample<'a> {
     /// A sample without values, which sorts with this heartbeat.
     pub fn new(heartbeat: &'a mut dyn Heartbeat) -> Self {
-        Self { values: Vec::new(), compact_at: 1 << 16, problem: None, heartbeat }
+        Self { values: Vec::new(), compact_at: 1 << 18, problem: None, heartbeat }
     }
 
     /// Takes a value; drops it after a problem.

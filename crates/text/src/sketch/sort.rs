@@ -6,84 +6,138 @@ use limits::Heartbeat;
 const PIECE: usize = 1 << 14;
 /// Values that are compared rather than put into buckets.
 const FEW: usize = 64;
+/// Values of a bucket that are sorted by insertion.
+const OF_BUCKET: usize = 8;
+/// Parts that many values are divided into; a power of two.
+const PARTS: usize = 64;
 /// Values that are moved between two heartbeats.
 const STRIDE: usize = 1 << 16;
 
-/// Sorts the values. Many values are divided at the middle of their range, again and again: as a range has
+/// Sorts the values. Many values are divided into equal parts of their range, again and again: as a range has
 /// at most 64 bits, time is linear whatever the values.
 pub(super) fn sort_values(values: &mut [i64], heartbeat: &mut dyn Heartbeat) {
     heartbeat.beat();
     if values.len() <= FEW {
         return values.sort_unstable();
     }
-    let Range { least, width } = Range::of(values);
     if values.len() <= PIECE {
-        return sort_by_buckets(values, least, width);
+        return sort_by_buckets(values);
     }
-    if width > 0 {
-        let (lower, upper) = divide(values, least.wrapping_add((width >> 1) as i64), heartbeat);
-        sort_values(lower, heartbeat);
-        sort_values(upper, heartbeat);
+    let buckets = Buckets::of(values, PARTS);
+    if !buckets.are_one() {
+        let mut rest = values;
+        for count in divide(rest, &buckets, heartbeat) {
+            let (part, after) = rest.split_at_mut(count);
+            sort_values(part, heartbeat);
+            rest = after;
+        }
     }
 }
 
-/// Where values lie.
-struct Range {
+/// Equal parts of the range of some values.
+struct Buckets {
     least: i64,
     /// The difference of the greatest value and the least.
     width: u64,
+    shift: u32,
 }
 
-impl Range {
-    fn of(values: &[i64]) -> Self {
+impl Buckets {
+    /// At most `count` parts; a power of two.
+    fn of(values: &[i64], count: usize) -> Self {
         let ends =
             values.iter().fold((i64::MAX, i64::MIN), |ends, &value| (ends.0.min(value), ends.1.max(value)));
-        Self { least: ends.0, width: ends.1.wrapping_sub(ends.0) as u64 }
+        let width = ends.1.wrapping_sub(ends.0) as u64;
+        let shift = (u64::BITS - width.leading_zeros()).saturating_sub(count.ilog2());
+        Self { least: ends.0, width, shift }
+    }
+
+    /// Whether all values are equal.
+    fn are_one(&self) -> bool {
+        self.width == 0
+    }
+
+    fn number(&self, value: i64) -> usize {
+        (value.wrapping_sub(self.least) as u64 >> self.shift) as usize
     }
 }
 
-/// Moves the values that are at most `middle` before the others.
-fn divide<'a>(
-    values: &'a mut [i64],
-    middle: i64,
-    heartbeat: &mut dyn Heartbeat,
-) -> (&'a mut [i64], &'a mut [i64]) {
-    let mut lower = 0;
-    for start in (0..values.len()).step_by(STRIDE) {
+/// Brings the values into the order of their parts. Returns the number of values in each.
+fn divide(values: &mut [i64], buckets: &Buckets, heartbeat: &mut dyn Heartbeat) -> [usize; PARTS] {
+    let part_of = |value| buckets.number(value) % PARTS;
+    let mut counts = [0; PARTS];
+    for values in values.chunks(STRIDE) {
         heartbeat.beat();
-        for at in start..values.len().min(start + STRIDE) {
-            // A swap without a branch, which would be mispredicted every other time.
-            let is_lower = values[at] <= middle;
-            values.swap(at, lower);
-            lower += usize::from(is_lower);
+        values.iter().for_each(|&value| counts[part_of(value)] += 1);
+    }
+    let mut sum = 0;
+    let ends = counts.map(|count| (sum += count, sum).1);
+    let mut next: [usize; PARTS] = std::array::from_fn(|part| ends[part] - counts[part]);
+    let mut moved = 0;
+    while next != ends {
+        for part in 0..PARTS {
+            // Every value goes to the next place of its part, in exchange for what was there. These moves do
+            // not wait for one another, as those of a value that is followed around a circle would.
+            for at in next[part]..ends[part] {
+                let place = &mut next[part_of(values[at])];
+                values.swap(at, *place);
+                *place += 1;
+                moved += 1;
+                if moved % STRIDE == 0 {
+                    heartbeat.beat();
+                }
+            }
         }
     }
-    values.split_at_mut(lower)
+    counts
 }
 
-/// Puts the values into half as many buckets, each a part of the range, and sorts every bucket.
-fn sort_by_buckets(values: &mut [i64], least: i64, width: u64) {
-    let bits = (values.len() / 2).ilog2();
-    let shift = (u64::BITS - width.leading_zeros()).saturating_sub(bits);
-    let bucket = |value: i64| (value.wrapping_sub(least) as u64 >> shift) as usize;
-    let mut places = vec![0u16; 1 << bits];
-    values.iter().for_each(|&value| places[bucket(value)] += 1);
+/// Puts the values into buckets, of which there are at least as many as values. Then most values are in their
+/// place, and insertion brings the few of each bucket into order.
+fn sort_by_buckets(values: &mut [i64]) {
+    let count = values.len().next_power_of_two();
+    let buckets = Buckets::of(values, count);
+    let mut places = vec![0u16; count];
+    values.iter().for_each(|&value| places[buckets.number(value)] += 1);
     let mut sum = 0;
     for place in &mut places {
         (*place, sum) = (sum, sum + *place);
     }
     // Each bucket holds the place of its next value: first its beginning, in the end its end.
     for &value in &values.to_vec() {
-        let place = &mut places[bucket(value)];
+        let place = &mut places[buckets.number(value)];
         values[usize::from(*place)] = value;
         *place += 1;
     }
     let mut start = 0;
     for end in places.into_iter().map(usize::from) {
-        if end - start > 1 {
+        if end - start > OF_BUCKET {
             values[start..end].sort_unstable();
         }
         start = end;
+    }
+    exchange_neighbours(values);
+    sort_by_insertion(values);
+}
+
+/// Brings pairs of neighbours into order, without branches that would be mispredicted.
+fn exchange_neighbours(values: &mut [i64]) {
+    for at in 1..values.len() {
+        let (a, b) = (values[at - 1], values[at]);
+        (values[at - 1], values[at]) = (a.min(b), a.max(b));
+    }
+}
+
+/// Sorts values that are nearly in order.
+fn sort_by_insertion(values: &mut [i64]) {
+    for at in 1..values.len() {
+        let value = values[at];
+        let mut place = at;
+        while place > 0 && values[place - 1] > value {
+            values[place] = values[place - 1];
+            place -= 1;
+        }
+        values[place] = value;
     }
 }
 
