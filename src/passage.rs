@@ -11,7 +11,6 @@ use std::collections::VecDeque;
 use std::ops::{Range, RangeInclusive};
 use text::passage::recursive::{self, RecursiveShingler, Shingle};
 use text::passage::{self, MIN_LENGTH};
-use text::sketch::Sample;
 
 /// Characters that are cut into shingles in one go.
 const CHUNK: usize = 1 << 10;
@@ -72,16 +71,7 @@ fn passage_sketch(doc: &[u8], min_length: i32) -> Result<Vec<i64>, SqlError> {
     let level = usize::try_from(min_length).ok().and_then(recursive::level_for);
     let level = level.ok_or_else(|| report::problem(recursive::no_level(min_length)))?;
     let doc = encoding::to_utf8(doc)?;
-    let mut shingler = shingler(&doc, Ok(level..=level))?;
-    let mut heartbeat = check_for_interrupts;
-    let mut sample = Sample::new(&mut heartbeat);
-    let mut characters = doc.chars().map(u64::from).peekable();
-    while characters.peek().is_some() && !sample.has_failed() {
-        sample.beat();
-        let chunk = characters.by_ref().take(CHUNK);
-        shingler.add(chunk, &mut |shingle| sample.push(shingle.hash as i64));
-    }
-    sample.into_values().map_err(report::problem)
+    passage::passage_sketch(&doc, level, &mut check_for_interrupts).map_err(report::problem)
 }
 
 fn shingler(doc: &str, levels: Result<RangeInclusive<u32>, Problem>) -> Result<RecursiveShingler, SqlError> {

@@ -4,7 +4,9 @@
 pub mod recursive;
 mod search;
 mod shared;
+mod sketch;
 mod table;
 mod windows;
 
 pub use shared::{MAX_PASSAGES, MIN_LENGTH, Passage, shared_passages};
+pub use sketch::passage_sketch;

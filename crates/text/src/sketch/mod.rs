@@ -9,4 +9,5 @@ mod sample;
 mod sort;
 pub mod winnow;
 
-pub use sample::{MAX_VALUES, Sample};
+pub use sample::MAX_VALUES;
+pub(crate) use sample::Sample;
