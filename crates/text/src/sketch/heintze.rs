@@ -11,13 +11,15 @@
 //! five letters, and then by their hash (XXH3). In a text that has letters beside a to z, five letters are
 //! counted by 24 bits of their hash, which bounds the memory; few of them fall together.
 //!
-//! In most texts enough sequences of five letters come only once. Then a part of them suffices, those that
-//! are scattered lowest, and nothing need be counted. Otherwise every sequence is counted.
+//! In most texts enough sequences of five letters come only once. Then it suffices to sort a part of them,
+//! those that are scattered lowest. Otherwise all of them are sorted, or counted if they are many.
 //!
 //! Guarantee: the fingerprint of a smaller size is a subset of that of a larger size. Cost: linear time;
-//! memory for the letters, for at most 2^24 counters of 8 bytes, and for 1,000 bytes for each substring.
+//! memory for the letters, for at most 2^24 counters of 4 bytes, and for 1,000 bytes for each substring.
 
+use super::fives::{Fives, Group, scatter};
 use super::letters::{JUDGED, KEY_BITS, Letters};
+use super::ranks::{Chosen, Known, PLACE, Taken, rank};
 use super::sort::sort_values;
 use crate::hash::xxh3_64;
 use limits::{Heartbeat, Limit, OutOfMemory, Problem, reserve, sort};
@@ -29,41 +31,18 @@ pub const LENGTH: Limit = Limit::new("length", JUDGED as i64, 1_000);
 /// Substrings that are known to be frequent.
 const FREQUENT: Limit = Limit::new("length of frequent", 0, 1_000_000);
 
-/// A text with more five-letter sequences than this has a counter for every key. A shorter text has a hash
-/// table, in which a longer text made for the purpose could bring about long searches.
+/// A text of more letters than this has a counter for every key. In a shorter text every five letters are sorted.
 const MANY: usize = 1 << 17;
 /// Substrings between two heartbeats.
 const STRIDE: usize = 1 << 14;
-/// Bits of a count in a rank.
-const COUNT_BITS: u32 = 20;
-const MAX_COUNT: u32 = (1 << COUNT_BITS) - 1;
-/// Scattered keys that count as one place.
-const PLACE: u32 = 1 << (u32::BITS - KEY_BITS);
 /// Of this many sequences of five letters, one is expected to come once: in short texts, and in long ones.
 const SHARES: [usize; 2] = [3, 32];
-/// Spreads the keys; odd.
-const SCATTER: u32 = 0x9e37_79b1;
 
 /// How a fingerprint is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     size: usize,
     length: usize,
-}
-
-/// What decides whether a substring is chosen, from the highest bits to the lowest: how frequent it is
-/// known to be, how often its first five letters come (both up to a million), where these are scattered to,
-/// and its hash. The least ranks are chosen.
-type Rank = u128;
-
-fn rank(known: u32, frequency: u32, scattered: u32, hash: u64) -> Rank {
-    let [known, frequency] = [known, frequency].map(|count| u64::from(count.min(MAX_COUNT)));
-    let order = known << (64 - COUNT_BITS) | frequency << KEY_BITS | u64::from(scattered / PLACE);
-    Rank::from(order) << 64 | Rank::from(hash)
-}
-
-fn scatter(key: u32) -> u32 {
-    key.wrapping_mul(SCATTER)
 }
 
 impl Parameters {
@@ -91,20 +70,25 @@ impl Parameters {
         }
         let known = Known::new(frequent, heartbeat);
         for share in SHARES {
-            if let Some(chosen) = self.choose_single(&letters, &known, share, heartbeat)? {
-                return Ok(chosen.into_hashes(heartbeat));
+            // A quarter more than needed, and some, for how many come once is left to chance.
+            let wanted = share * (self.size + self.size / 4 + 16);
+            if 2 * wanted < letters.count()
+                && let Some(chosen) = self.choose_single(&letters, &known, wanted, heartbeat)?
+            {
+                return Ok(chosen);
             }
         }
-        Ok(self.choose(&letters, &known, heartbeat)?.into_hashes(heartbeat))
+        let chosen = if letters.count() > MANY { Self::choose_of_many } else { Self::choose };
+        Ok(chosen(self, &letters, &known, heartbeat)?)
     }
 
-    /// The substrings of the lowest ranks; counts every five letters.
-    fn choose(
+    /// The hashes of the substrings of the lowest ranks in a long text; counts every five letters.
+    fn choose_of_many(
         &self,
         letters: &Letters,
         known: &Known,
         heartbeat: &mut dyn Heartbeat,
-    ) -> Result<Chosen, OutOfMemory> {
+    ) -> Result<Vec<i64>, OutOfMemory> {
         let mut chosen = Chosen::new(self.size);
         let frequencies = Frequencies::count(letters, heartbeat)?;
         letters.each_key(heartbeat, |start, key, heartbeat| {
@@ -116,154 +100,108 @@ impl Parameters {
             }
         });
         chosen.settle(heartbeat);
-        Ok(chosen)
+        Ok(chosen.into_hashes(heartbeat))
     }
 
-    /// The substrings of the lowest ranks, if all of them begin with five letters that come once. Only the
-    /// fives that are scattered lowest are looked at, enough of them if one in `share` comes once.
+    /// The hashes of the substrings of the lowest ranks, if all of them begin with five letters that come once. Of the
+    /// fives only those are looked at that are scattered lowest, probably about `wanted`.
     fn choose_single(
         &self,
         letters: &Letters,
         known: &Known,
-        share: usize,
+        wanted: usize,
         heartbeat: &mut dyn Heartbeat,
-    ) -> Result<Option<Chosen>, OutOfMemory> {
-        // A quarter more than needed, and some, for how many come once is left to chance.
-        let wanted = share * (self.size + self.size / 4 + 16);
-        if wanted >= letters.count() {
-            return Ok(None);
-        }
-        let bound = (((wanted as u64) << KEY_BITS) / letters.count() as u64) as u32 * PLACE;
-        let mut lowest = Vec::new();
-        reserve(&mut lowest, 2 * wanted)?;
-        letters.each_key(heartbeat, |start, key, _| {
-            if scatter(key) < bound && lowest.len() < 2 * wanted {
-                // The sign bit is turned over, so that signed numbers have the order of the unsigned.
-                lowest.push((u64::from(scatter(key)) << u32::BITS | start as u64) as i64 ^ i64::MIN);
+    ) -> Result<Option<Vec<i64>>, OutOfMemory> {
+        let bound = ((wanted as u64) << KEY_BITS) / letters.count() as u64 * u64::from(PLACE);
+        let Some(fives) = Fives::below(bound, 2 * wanted, letters, heartbeat)? else { return Ok(None) };
+        let [single, _] = fives.groups();
+        let Taken { mut hashes, .. } = self.take(letters, known, &fives, single.into_iter(), heartbeat);
+        sort_values(&mut hashes, heartbeat);
+        Ok((hashes.len() == self.size).then_some(hashes))
+    }
+
+    /// The hashes of the substrings of the lowest ranks; sorts every five letters.
+    fn choose(
+        &self,
+        letters: &Letters,
+        known: &Known,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<Vec<i64>, OutOfMemory> {
+        let all = 1 << u32::BITS;
+        let Some(fives) = Fives::below(all, letters.count(), letters, heartbeat)? else {
+            return Ok(Vec::new());
+        };
+        let [single, several] = fives.groups();
+        let mut several: Vec<i64> = several.iter().map(|group| group.0).collect();
+        sort_values(&mut several, heartbeat);
+        let groups = single.into_iter().chain(several.into_iter().map(Group));
+        let Taken { mut hashes, mut avoided, .. } = self.take(letters, known, &fives, groups, heartbeat);
+        sort(&mut avoided, heartbeat, |&rank| rank);
+        avoided.dedup();
+        let missing = self.size - hashes.len();
+        hashes.extend(avoided.into_iter().take(missing).map(|rank| rank as i64));
+        sort_values(&mut hashes, heartbeat);
+        Ok(hashes)
+    }
+
+    /// Takes the substrings that begin with these groups of fives, which are in the order of their ranks.
+    fn take(
+        &self,
+        letters: &Letters,
+        known: &Known,
+        fives: &Fives,
+        groups: impl Iterator<Item = Group>,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Taken {
+        let mut taken = Taken::default();
+        let (mut last, mut passed) = (0, 0);
+        for group in groups {
+            let (scattered, starts) = fives.of(group);
+            let frequency = group.len() as u32;
+            let rank_without_hash = rank(0, frequency, scattered, 0);
+            if rank_without_hash != last {
+                taken.settle();
+                if taken.settled >= self.size {
+                    break;
+                }
+                last = rank_without_hash;
             }
-        });
-        if lowest.len() == 2 * wanted {
-            return Ok(None);
-        }
-        sort_values(&mut lowest, heartbeat);
-        let mut chosen = Chosen { limit: rank(0, 1, bound, 0), ..Chosen::new(self.size) };
-        let single = lowest.chunk_by(|a, b| a >> u32::BITS == b >> u32::BITS).filter(|same| same.len() == 1);
-        for (number, single) in single.enumerate() {
-            if number.is_multiple_of(STRIDE) {
-                heartbeat.beat();
-            }
-            let single = (single[0] ^ i64::MIN) as u64;
-            let (scattered, start) = ((single >> u32::BITS) as u32, single as u32 as usize);
-            if start + self.length <= letters.count() {
+            for start in starts.filter(|start| start + self.length <= letters.count()) {
                 let hash = xxh3_64(letters.slice(start, self.length));
-                chosen.offer(rank(known.rank(hash as i64), 1, scattered, hash), heartbeat);
+                match known.rank(hash as i64) {
+                    0 => taken.hashes.push(hash as i64),
+                    known => taken.avoided.push(rank(known, frequency, scattered, hash)),
+                }
+                passed += 1;
+                if passed % STRIDE == 0 {
+                    heartbeat.beat();
+                }
             }
         }
-        chosen.settle(heartbeat);
-        Ok((chosen.ranks.len() == self.size).then_some(chosen))
+        taken.settle();
+        taken.hashes.truncate(self.size);
+        taken
     }
 }
 
-/// The number of occurrences of every five letters in a text.
-struct Frequencies {
-    /// The key in the upper half, the count in the lower; 0 is empty.
-    slots: Vec<u64>,
-    /// Whether the key is the slot. Otherwise open addressing, at most a quarter full.
-    is_direct: bool,
-}
+/// The number of occurrences of every five letters in a text, by their key.
+struct Frequencies(Vec<u32>);
 
 impl Frequencies {
     fn count(letters: &Letters, heartbeat: &mut dyn Heartbeat) -> Result<Self, OutOfMemory> {
-        let sequences = letters.count() - JUDGED + 1;
-        let is_direct = sequences > MANY;
-        let size = if is_direct { 1 << KEY_BITS } else { 4 * sequences.next_power_of_two() };
-        let mut slots = Vec::new();
-        reserve(&mut slots, size)?;
-        slots.resize(size, 0);
-        let mut frequencies = Self { slots, is_direct };
+        let mut counts = Vec::new();
+        reserve(&mut counts, 1 << KEY_BITS)?;
+        counts.resize(1 << KEY_BITS, 0u32);
         letters.each_key(heartbeat, |_, key, _| {
-            let slot = frequencies.find(key);
-            let count = (frequencies.slots[slot] as u32).saturating_add(1);
-            frequencies.slots[slot] = u64::from(key) << 32 | u64::from(count);
+            let count = &mut counts[key as usize];
+            *count = count.saturating_add(1);
         });
-        Ok(frequencies)
+        Ok(Self(counts))
     }
 
-    /// The number of occurrences of a key that was counted.
+    /// The number of occurrences of a key.
     fn of(&self, key: u32) -> u32 {
-        self.slots[self.find(key)] as u32
-    }
-
-    /// The slot of the key, or the empty one where it belongs.
-    fn find(&self, key: u32) -> usize {
-        if self.is_direct {
-            return key as usize;
-        }
-        let mask = self.slots.len() - 1;
-        let mut slot = scatter(key) as usize >> 7 & mask;
-        while self.slots[slot] != 0 && (self.slots[slot] >> 32) as u32 != key {
-            slot = (slot + 1) & mask;
-        }
-        slot
-    }
-}
-
-/// Substrings that are known to be frequent.
-struct Known {
-    /// Their hashes, sorted, each with its rank: 1 for the least frequent.
-    ranks: Vec<(i64, u32)>,
-}
-
-impl Known {
-    fn new(frequent: &[i64], heartbeat: &mut dyn Heartbeat) -> Self {
-        let mut ranks: Vec<(i64, u32)> = frequent.iter().copied().zip(1..).collect();
-        sort(&mut ranks, heartbeat, |&rank| rank);
-        Self { ranks }
-    }
-
-    /// The rank of a substring by its hash; 0 if it is not known to be frequent.
-    fn rank(&self, hash: i64) -> u32 {
-        let index = self.ranks.partition_point(|&(known, _)| known < hash);
-        self.ranks.get(index).filter(|&&(known, _)| known == hash).map_or(0, |&(_, rank)| rank)
-    }
-}
-
-/// The substrings of the lowest ranks so far.
-struct Chosen {
-    size: usize,
-    ranks: Vec<Rank>,
-    /// Ranks that are not below this one are not chosen.
-    limit: Rank,
-}
-
-impl Chosen {
-    fn new(size: usize) -> Self {
-        Self { size, ranks: Vec::new(), limit: Rank::MAX }
-    }
-
-    fn offer(&mut self, rank: Rank, heartbeat: &mut dyn Heartbeat) {
-        if rank < self.limit {
-            self.ranks.push(rank);
-            if self.ranks.len() >= 3 * self.size + 64 {
-                self.settle(heartbeat);
-            }
-        }
-    }
-
-    /// Drops all but the lowest ranks.
-    fn settle(&mut self, heartbeat: &mut dyn Heartbeat) {
-        sort(&mut self.ranks, heartbeat, |&rank| rank);
-        self.ranks.dedup();
-        self.ranks.truncate(self.size);
-        if self.ranks.len() == self.size {
-            self.limit = self.ranks[self.size - 1];
-        }
-    }
-
-    fn into_hashes(self, heartbeat: &mut dyn Heartbeat) -> Vec<i64> {
-        let mut hashes: Vec<i64> = self.ranks.into_iter().map(|rank| rank as i64).collect();
-        sort_values(&mut hashes, heartbeat);
-        hashes
+        self.0[key as usize]
     }
 }
 
@@ -291,7 +229,7 @@ mod tests {
         let scattered = |five: &[char]| {
             let in_latin = || five.iter().fold(0u32, |key, &letter| key * 26 + (letter as u32 - 'a' as u32));
             let key = if is_latin { in_latin() } else { (hash(five) as u64 >> 40) as u32 };
-            key.wrapping_mul(SCATTER) >> 8
+            scatter(key) >> 8
         };
         let rank = |part: &[char]| {
             let five = &part[..JUDGED];
@@ -317,15 +255,19 @@ mod tests {
         }
     }
 
-    /// What is chosen if only sequences that come once are looked at, and if all are counted.
+    /// What is chosen if only sequences that come once are looked at, and if all are. Long texts are dealt with in
+    /// another way; that must make no difference.
     fn both_ways(text: &str, share: usize, size: usize, frequent: &[i64]) -> (Option<Vec<i64>>, Vec<i64>) {
         let mut heartbeat = || ();
         let parameters = Parameters::new(size, 12).unwrap();
         let letters = Letters::of(text, &mut heartbeat).unwrap();
         let known = Known::new(frequent, &mut heartbeat);
-        let single = parameters.choose_single(&letters, &known, share, &mut heartbeat).unwrap();
+        let wanted = share * (size + size / 4 + 16);
+        let single = parameters.choose_single(&letters, &known, wanted, &mut heartbeat).unwrap();
         let all = parameters.choose(&letters, &known, &mut heartbeat).unwrap();
-        (single.map(|chosen| chosen.into_hashes(&mut || ())), all.into_hashes(&mut || ()))
+        let of_many = parameters.choose_of_many(&letters, &known, &mut heartbeat).unwrap();
+        assert_eq!(all, of_many);
+        (single, all)
     }
 
     #[test]

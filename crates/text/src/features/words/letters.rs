@@ -1,9 +1,18 @@
 //! The letters of a text, for a sketch that looks at nothing else.
+//!
+//! Letters of ASCII are picked without a branch. Other text is decoded and looked up in the table of all
+//! characters ([`table`](super::table)), as [`machine`](super::machine) does; where that would refuse a text, the
+//! Unicode crates normalize it run by run.
 
+use super::machine::{Decoded, GROWTH, decode, encode, stays_in_place};
 use super::normal::{is_letter, normalize};
-use super::runs::{LETTER, NOT_ASCII, next_run};
-use super::{BUFFERED, Keep};
+use super::runs::next_run;
+use super::table::{Entry, SHORT, class, entry};
+use super::{BUFFERED, Keep, split_piece};
 use limits::{Heartbeat, OutOfMemory};
+
+/// Bytes that are written ahead.
+const SLACK: usize = 4;
 
 /// Appends the letters of the text in UTF-8, normalized and in lower case.
 pub(crate) fn add_letters(
@@ -13,27 +22,104 @@ pub(crate) fn add_letters(
 ) -> Result<(), OutOfMemory> {
     let mut rest = text;
     let mut passed = 0;
-    while let Some(run) = next_run(rest) {
-        // Normalization makes at most 18 characters of one.
-        let most = if run.has(NOT_ASCII) { 18 * run.text.len() } else { run.text.len() };
-        letters.try_reserve(most).map_err(|_| OutOfMemory(letters.len() + most))?;
-        if run.has(NOT_ASCII) {
-            let mut utf8 = [0; 4];
-            for letter in normalize(run.text, Keep::All).filter(|&c| is_letter(c)) {
-                letters.extend_from_slice(letter.encode_utf8(&mut utf8).as_bytes());
-            }
-        } else if run.classes == LETTER {
-            letters.extend_from_slice(run.text.as_bytes());
-        } else {
-            letters.extend(run.text.bytes().filter(u8::is_ascii_alphabetic));
-        }
-        rest = run.after;
-        passed += run.text.len();
+    let mut room = Vec::new();
+    while !rest.is_empty() {
+        let first_run = || next_run(rest).map_or((rest, ""), |run| (run.text, run.after));
+        let (piece, after) = split_piece(rest).unwrap_or_else(first_run);
+        passed += rest.len() - after.len();
+        rest = after;
+        add_piece(piece, &mut room, letters)?;
         if passed >= BUFFERED {
             passed = 0;
             heartbeat.beat();
         }
     }
-    letters.make_ascii_lowercase();
     Ok(())
+}
+
+/// Adds the letters of whole runs at once or, if one is refused, of run by run.
+fn add_piece(piece: &str, room: &mut Vec<u8>, letters: &mut Vec<u8>) -> Result<(), OutOfMemory> {
+    let most = GROWTH * piece.len() + SLACK;
+    if room.len() < most {
+        room.resize(most, 0);
+    }
+    letters.try_reserve(most).map_err(|_| OutOfMemory(letters.len() + most))?;
+    if piece.is_ascii() {
+        let length = put_ascii_letters(piece.as_bytes(), room);
+        letters.extend_from_slice(&room[..length]);
+        return Ok(());
+    }
+    if let Some(length) = put_letters(piece, room) {
+        letters.extend_from_slice(&room[..length]);
+        return Ok(());
+    }
+    let mut rest = piece;
+    while let Some(run) = next_run(rest) {
+        if let Some(length) = put_letters(run.text, room) {
+            letters.extend_from_slice(&room[..length]);
+        } else {
+            let mut utf8 = [0; 4];
+            for letter in normalize(run.text, Keep::All).filter(|&c| is_letter(c)) {
+                letters.extend_from_slice(letter.encode_utf8(&mut utf8).as_bytes());
+            }
+        }
+        rest = run.after;
+    }
+    Ok(())
+}
+
+/// Writes the letters of ASCII into the room and returns their length. Every byte is written, but only letters stay.
+fn put_ascii_letters(text: &[u8], room: &mut [u8]) -> usize {
+    let mut end = 0;
+    for &byte in text {
+        let lower_case = byte | 0x20;
+        room[end] = lower_case;
+        end += usize::from(lower_case.wrapping_sub(b'a') < 26);
+    }
+    end
+}
+
+/// Writes the letters into the room and returns their length; `None` if a character depends on its neighbours.
+fn put_letters(text: &str, room: &mut [u8]) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut end = 0;
+    let mut put = |entry: Entry, utf8: u32, length: usize| {
+        room[end..end + 4].copy_from_slice(&utf8.to_le_bytes());
+        end += if entry.has(Entry::LETTER) { length } else { 0 };
+    };
+    let mut at = 0;
+    let mut combining_class = 0;
+    while let Some(&byte) = bytes.get(at) {
+        if byte < 0x80 {
+            put(SHORT[usize::from(byte)], u32::from(byte | 0x20), 1);
+            combining_class = 0;
+            at += 1;
+            continue;
+        }
+        let Decoded { code_point, utf8, length } = decode(&bytes[at..])?;
+        let entry = entry(code_point);
+        if entry.is_plain() {
+            put(entry, utf8, length);
+            combining_class = 0;
+        } else if entry.class() == class::SEVERAL {
+            for c in entry.normal_form().chars() {
+                let (utf8, length) = encode(u32::from(c));
+                put(self::entry(u32::from(c)), utf8, length);
+                combining_class = self::entry(u32::from(c)).combining_class();
+            }
+        } else if entry.class() == class::DEPENDS {
+            return None;
+        } else if entry.combining_class() != 0 {
+            if !stays_in_place(entry, code_point, combining_class, &text[..at]) {
+                return None;
+            }
+            combining_class = entry.combining_class();
+        } else {
+            let (utf8, length) = encode(entry.value());
+            put(entry, utf8, length);
+            combining_class = 0;
+        }
+        at += length;
+    }
+    Some(end)
 }

@@ -75,11 +75,11 @@ struct Pass<'a, const PROSE: bool> {
 
 /// A character as it is in the text.
 #[derive(Clone, Copy)]
-struct Decoded {
-    code_point: u32,
+pub(super) struct Decoded {
+    pub(super) code_point: u32,
     /// Its UTF-8, the first byte lowest.
-    utf8: u32,
-    length: usize,
+    pub(super) utf8: u32,
+    pub(super) length: usize,
 }
 
 impl<'a, const PROSE: bool> Pass<'a, PROSE> {
@@ -196,12 +196,7 @@ impl<'a, const PROSE: bool> Pass<'a, PROSE> {
     /// Writes a mark, unless it moves or may compose.
     #[inline(always)]
     fn push_mark(&mut self, entry: Entry, mark: Decoded) -> Option<()> {
-        let may_compose = entry.has(Entry::CHANGED);
-        if entry.combining_class() < self.combining_class {
-            return None;
-        }
-        if may_compose && (self.combining_class != 0 || !stays_apart(&self.text[..self.at], mark.code_point))
-        {
+        if !stays_in_place(entry, mark.code_point, self.combining_class, &self.text[..self.at]) {
             return None;
         }
         self.combining_class = entry.combining_class();
@@ -253,7 +248,7 @@ fn code_point_of_three(utf8: [u8; 3]) -> u32 {
 
 /// The character beyond ASCII that the text begins with.
 #[inline(always)]
-fn decode(bytes: &[u8]) -> Option<Decoded> {
+pub(super) fn decode(bytes: &[u8]) -> Option<Decoded> {
     let at = |index: usize| bytes.get(index).copied();
     let first = at(0)?;
     let second = at(1)?;
@@ -276,11 +271,19 @@ fn decode(bytes: &[u8]) -> Option<Decoded> {
 
 /// The UTF-8 of a character, the first byte lowest, and its length.
 #[inline(always)]
-fn encode(code_point: u32) -> (u32, usize) {
+pub(super) fn encode(code_point: u32) -> (u32, usize) {
     let mut utf8 = [0; 4];
     let c = char::from_u32(code_point).unwrap_or(char::REPLACEMENT_CHARACTER);
     let length = c.encode_utf8(&mut utf8).len();
     (u32::from_le_bytes(utf8), length)
+}
+
+/// Whether a mark neither moves nor may compose, given what stands before it and the combining class of that.
+#[inline(always)]
+pub(super) fn stays_in_place(mark: Entry, code_point: u32, class_before: u32, before: &str) -> bool {
+    let may_compose = mark.has(Entry::CHANGED);
+    mark.combining_class() >= class_before
+        && !(may_compose && (class_before != 0 || !stays_apart(before, code_point)))
 }
 
 /// Whether the mark composes neither with the character before nor with what folding makes of that.

@@ -1,0 +1,105 @@
+//! The ranks of Heintze's substrings, and the lowest of them.
+
+use super::letters::KEY_BITS;
+use super::sort::sort_values;
+use limits::{Heartbeat, sort};
+
+/// Bits of a count in a rank.
+const COUNT_BITS: u32 = 20;
+const MAX_COUNT: u32 = (1 << COUNT_BITS) - 1;
+/// Scattered keys that count as one place.
+pub(super) const PLACE: u32 = 1 << (u32::BITS - KEY_BITS);
+
+/// What decides whether a substring is chosen, from the highest bits to the lowest: how frequent it is
+/// known to be, how often its first five letters come (both up to a million), where these are scattered to,
+/// and its hash. The least ranks are chosen.
+pub(super) type Rank = u128;
+
+pub(super) fn rank(known: u32, frequency: u32, scattered: u32, hash: u64) -> Rank {
+    let [known, frequency] = [known, frequency].map(|count| u64::from(count.min(MAX_COUNT)));
+    let order = known << (64 - COUNT_BITS) | frequency << KEY_BITS | u64::from(scattered / PLACE);
+    Rank::from(order) << 64 | Rank::from(hash)
+}
+
+/// Substrings that are known to be frequent.
+pub(super) struct Known {
+    /// Their hashes, sorted, each with its rank: 1 for the least frequent.
+    ranks: Vec<(i64, u32)>,
+}
+
+impl Known {
+    pub(super) fn new(frequent: &[i64], heartbeat: &mut dyn Heartbeat) -> Self {
+        let mut ranks: Vec<(i64, u32)> = frequent.iter().copied().zip(1..).collect();
+        sort(&mut ranks, heartbeat, |&rank| rank);
+        Self { ranks }
+    }
+
+    /// The rank of a substring by its hash; 0 if it is not known to be frequent.
+    pub(super) fn rank(&self, hash: i64) -> u32 {
+        let index = self.ranks.partition_point(|&(known, _)| known < hash);
+        self.ranks.get(index).filter(|&&(known, _)| known == hash).map_or(0, |&(_, rank)| rank)
+    }
+}
+
+/// The substrings of the lowest ranks so far.
+pub(super) struct Chosen {
+    size: usize,
+    ranks: Vec<Rank>,
+    /// Ranks that are not below this one are not chosen.
+    pub(super) limit: Rank,
+}
+
+impl Chosen {
+    pub(super) fn new(size: usize) -> Self {
+        Self { size, ranks: Vec::new(), limit: Rank::MAX }
+    }
+
+    pub(super) fn offer(&mut self, rank: Rank, heartbeat: &mut dyn Heartbeat) {
+        if rank < self.limit {
+            self.ranks.push(rank);
+            if self.ranks.len() >= 3 * self.size + 64 {
+                self.settle(heartbeat);
+            }
+        }
+    }
+
+    /// Drops all but the lowest ranks.
+    pub(super) fn settle(&mut self, heartbeat: &mut dyn Heartbeat) {
+        sort(&mut self.ranks, heartbeat, |&rank| rank);
+        self.ranks.dedup();
+        self.ranks.truncate(self.size);
+        if self.ranks.len() == self.size {
+            self.limit = self.ranks[self.size - 1];
+        }
+    }
+
+    pub(super) fn into_hashes(self, heartbeat: &mut dyn Heartbeat) -> Vec<i64> {
+        let mut hashes: Vec<i64> = self.ranks.into_iter().map(|rank| rank as i64).collect();
+        sort_values(&mut hashes, heartbeat);
+        hashes
+    }
+}
+
+/// Substrings that were taken.
+#[derive(Default)]
+pub(super) struct Taken {
+    /// Those that are not known to be frequent.
+    pub(super) hashes: Vec<i64>,
+    /// The first of the hashes are distinct, and in the order of their ranks. The others differ in nothing else.
+    pub(super) settled: usize,
+    /// The ranks of those that are known to be frequent.
+    pub(super) avoided: Vec<Rank>,
+}
+
+impl Taken {
+    /// Brings all hashes into the order of the ranks, where hashes are unsigned.
+    pub(super) fn settle(&mut self) {
+        if self.hashes.len() > self.settled + 1 {
+            let mut equal = self.hashes.split_off(self.settled);
+            equal.sort_unstable_by_key(|&hash| hash as u64);
+            equal.dedup();
+            self.hashes.append(&mut equal);
+        }
+        self.settled = self.hashes.len();
+    }
+}
