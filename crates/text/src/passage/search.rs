@@ -109,6 +109,17 @@ impl<'a, T: Copy + Eq> Search<'a, T> {
         end <= self.covered_to || self.before.first().is_some_and(|first| first.b <= at)
     }
 
+    /// Whether the window ends within the last match. Then no window up to it can be part of a new match.
+    pub(super) fn is_within_last(&self, at: usize) -> bool {
+        at + self.texts.window <= self.covered_to
+    }
+
+    /// The next window that does not lie within the last match, if it is far from this one.
+    pub(super) fn end_of_covered(&self, at: usize) -> Option<usize> {
+        let next = (self.covered_to + 1).checked_sub(self.texts.window)?;
+        (next > at + self.texts.window).then_some(next)
+    }
+
     /// Takes the window at `b` that equals that at `a`.
     pub(super) fn take(&mut self, a: usize, b: usize) {
         if b > self.covered_to {

@@ -10,13 +10,14 @@
 //! at every place.
 //!
 //! Cost: windows are hashed in constant time each, and equal ones compared where the last comparison ended.
+//! Windows that lie within a long match are not even hashed, so most of the time goes into the table.
 //! The table is bounded: windows of long texts are dealt with in several rounds, by their hash. Time is
 //! linear in the texts, times the rounds (one for every 16 million characters of the first); very periodic
 //! texts take longer, the longer `min_length` is.
 
 use super::search::{Match, Search, Texts};
 use super::table::Table;
-use super::windows::each_batch;
+use super::windows::{Windows, each_batch};
 use limits::{Heartbeat, Kind, Limit, OutOfMemory, Problem, reserve, sort};
 
 /// Windows of the first text that one round deals with.
@@ -123,10 +124,65 @@ fn find<T: Copy + Eq + Into<u32>>(
     let mut found = Vec::new();
     for round in 0..rounds {
         // Rounds go by the lower half of the hash, of which the table keeps nothing.
-        let is_in_round = |hash: u64| ((u64::from(hash as u32) * rounds as u64) >> 32) as usize == round;
+        let is_in_round =
+            |hash: u64| rounds == 1 || ((u64::from(hash as u32) * rounds as u64) >> 32) as usize == round;
+        if round > 0 {
+            table.clear();
+        }
         fill(&mut table, &texts, is_in_round, heartbeat)?;
         let mut search = Search::new(&texts, &found);
-        each_batch(b, window, is_in_round, heartbeat, |batch| {
+        look_up(&table, &texts, &mut search, is_in_round, heartbeat);
+        let new = search.into_matches().ok_or_else(too_many)?;
+        reserve(&mut found, new.len())?;
+        found.extend(new);
+        keep_widest(&mut found, heartbeat);
+    }
+    Ok(found)
+}
+
+/// Puts the windows of the first text that are wanted into the empty table.
+fn fill<T: Copy + Eq + Into<u32>>(
+    table: &mut Table,
+    texts: &Texts<'_, T>,
+    is_wanted: impl Fn(u64) -> bool,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<(), OutOfMemory> {
+    let mut result = Ok(());
+    let mut windows = Windows::new(texts.a, texts.window);
+    while let Some(first) = windows.next() {
+        heartbeat.beat();
+        each_batch(first, windows.hash_some(), &is_wanted, |batch| {
+            table.warm_up(batch);
+            for &(at, hash) in batch {
+                if result.is_ok() {
+                    result = table.add(hash, at, |other| texts.are_equal(other, texts.a, at));
+                }
+            }
+        });
+    }
+    texts.forget();
+    result
+}
+
+/// Looks those windows of the second text up that are wanted, unless they lie within a match.
+fn look_up<T: Copy + Eq + Into<u32>>(
+    table: &Table,
+    texts: &Texts<'_, T>,
+    search: &mut Search<'_, T>,
+    is_wanted: impl Fn(u64) -> bool,
+    heartbeat: &mut dyn Heartbeat,
+) {
+    let mut windows = Windows::new(texts.b, texts.window);
+    while let Some(first) = windows.next() {
+        heartbeat.beat();
+        if let Some(after) = search.end_of_covered(first) {
+            windows.skip_to(after);
+            continue;
+        }
+        each_batch(first, windows.hash_some(), &is_wanted, |batch| {
+            if batch.last().is_some_and(|&(last, _)| search.is_within_last(last)) {
+                return;
+            }
             table.warm_up(batch);
             for &(at, hash) in batch {
                 if !search.is_covered(at)
@@ -137,33 +193,7 @@ fn find<T: Copy + Eq + Into<u32>>(
                 }
             }
         });
-        let new = search.into_matches().ok_or_else(too_many)?;
-        reserve(&mut found, new.len())?;
-        found.extend(new);
-        keep_widest(&mut found, heartbeat);
     }
-    Ok(found)
-}
-
-/// Puts the windows of the first text that are wanted into the table.
-fn fill<T: Copy + Eq + Into<u32>>(
-    table: &mut Table,
-    texts: &Texts<'_, T>,
-    is_wanted: impl Fn(u64) -> bool,
-    heartbeat: &mut dyn Heartbeat,
-) -> Result<(), OutOfMemory> {
-    let mut result = Ok(());
-    table.clear();
-    each_batch(texts.a, texts.window, is_wanted, heartbeat, |batch| {
-        table.warm_up(batch);
-        for &(at, hash) in batch {
-            if result.is_ok() {
-                result = table.add(hash, at, |other| texts.are_equal(other, texts.a, at));
-            }
-        }
-    });
-    texts.forget();
-    result
 }
 
 fn too_many() -> Problem {

@@ -32,7 +32,7 @@ impl Table {
     /// The slot where the search for a hash begins. The tag alone decides, so a larger table can be made
     /// without the hashes.
     fn slot(&self, hash: u64) -> usize {
-        ((u128::from(tag(hash)) * self.slots.len() as u128) >> 64) as usize
+        (tag(hash) >> (u64::BITS - self.slots.len().ilog2())) as usize
     }
 
     /// Adds the position of a window, unless an equal window is there already.
