@@ -2,6 +2,7 @@
 //! may share a passage.
 
 pub mod recursive;
+mod rows;
 mod search;
 mod shared;
 mod sketch;

@@ -13,22 +13,13 @@
 //! Cost: linear time. There are at most 3 hashes per symbol over all levels. Memory is that of the pieces
 //! that have begun: four hashes for each piece of the level below the highest.
 
+use super::rows::{BLOCK, Row, hash_block, is_kept, kind_of, length_of};
 use limits::{Limit, Problem};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 /// The highest level: pieces of 16,777,216 symbols.
 const MAX_LEVEL: i64 = 12;
-
-/// Digits of pi, which set the four parts of a piece apart.
-const KEYS: [u64; 6] = [
-    0x243f_6a88_85a3_08d3,
-    0x1319_8a2e_0370_7344,
-    0xa409_3822_299f_31d0,
-    0x082e_fa98_ec4e_6c89,
-    0x4528_21e6_38d0_1377,
-    0xbe54_66cf_34e9_0c6c,
-];
 
 /// A piece of text and its hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,15 +67,6 @@ where
     Ok(min..=max)
 }
 
-/// Symbols that are dealt with level by level.
-const CHUNK: usize = 1 << 10;
-/// Positions whose pieces are hashed in one go: as many as a piece of level 3 has symbols.
-const BLOCK: usize = 64;
-/// Where in a block the pieces of levels 1, 2 and 3 begin, and those of a higher level if any does.
-const BEGINNINGS: [&[u8]; 3] = [&beginnings::<48>(1), &beginnings::<36>(2), &beginnings::<27>(3)];
-/// For each of these pieces, how many pieces of the level below begin in the block before it.
-const BELOW: [&[u8]; 3] = [&numbers_below::<48>(1), &numbers_below::<36>(2), &numbers_below::<27>(3)];
-
 /// Takes the symbols of a text and passes on the pieces that they complete.
 #[derive(Clone, Debug)]
 pub struct RecursiveShingler {
@@ -93,51 +75,6 @@ pub struct RecursiveShingler {
     symbols: usize,
     /// For each level but the highest, the last pieces. Level 0 are the symbols.
     rows: Vec<Row>,
-}
-
-/// The hashes of the last pieces of a level, in the order of their positions. Every block takes the same place;
-/// what is in the place of pieces that have not ended, or of a block in which none begins, has no meaning.
-#[derive(Clone, Debug)]
-struct Row {
-    hashes: Vec<u64>,
-    /// Where the first block begins.
-    first: usize,
-    /// The greatest number of pieces that begin in a block.
-    of_block: usize,
-}
-
-impl Row {
-    /// A row for a text of that length. It has twice the room needed, so that little time is taken by moving.
-    fn new(level: u32, symbols: usize) -> Self {
-        let of_block = if level == 0 { BLOCK } else { BEGINNINGS[level.min(3) as usize - 1].len() };
-        let positions = symbols.min(2 * length_of(level + 1)) + CHUNK + 3 * BLOCK;
-        Self { hashes: vec![0; positions.div_ceil(BLOCK) * of_block + BLOCK], first: 0, of_block }
-    }
-
-    /// Where the hashes of a position are that is a multiple of the level's length or of [`BLOCK`].
-    fn place(&self, position: usize) -> usize {
-        (position - self.first) * self.of_block / BLOCK
-    }
-
-    /// Makes room for the pieces that begin in the next chunk, and in a block more, which is read as a whole.
-    /// Pieces that can be no part of a piece of the next level any more are forgotten.
-    fn make_room(&mut self, level: u32, symbols: usize) {
-        if self.hashes.len() < self.place(symbols / BLOCK * BLOCK + CHUNK + 2 * BLOCK) + BLOCK {
-            let needed = symbols.saturating_sub(length_of(level + 1)) / BLOCK * BLOCK;
-            let kept = self.place(needed)..;
-            self.hashes.copy_within(kept, 0);
-            self.first = needed;
-        }
-    }
-
-    fn block(&self, position: usize) -> &[u64; BLOCK] {
-        self.hashes[self.place(position)..].first_chunk().expect("room was made for a block more")
-    }
-
-    fn block_mut(&mut self, position: usize) -> &mut [u64; BLOCK] {
-        let place = self.place(position);
-        self.hashes[place..].first_chunk_mut().expect("room was made for a block more")
-    }
 }
 
 impl RecursiveShingler {
@@ -157,8 +94,7 @@ impl RecursiveShingler {
             for (level, row) in (0..).zip(&mut self.rows) {
                 row.make_room(level, before);
             }
-            let room = &mut self.rows[0];
-            let places = room.hashes[before - room.first..][..CHUNK].iter_mut();
+            let places = self.rows[0].next_symbols(before).iter_mut();
             self.symbols += places.zip(&mut symbols).map(|(place, symbol)| *place = symbol).count();
             if self.symbols == before {
                 return;
@@ -180,7 +116,7 @@ impl RecursiveShingler {
         let mut highest = [0; BLOCK];
         let is_wanted = self.levels.contains(&level);
         let new = (before + 1).saturating_sub(length)..(self.symbols + 1).saturating_sub(length);
-        let kind = level.min(3) as usize - 1;
+        let kind = kind_of(level);
         let blocks = (new.start / BLOCK * BLOCK..new.end).step_by(BLOCK);
         for start in blocks.filter(|start| is_kept(start % length)) {
             let parts = std::array::from_fn(|part| below.block(start + part * quarter));
@@ -201,77 +137,9 @@ impl RecursiveShingler {
     }
 }
 
-/// Puts down the hashes of a block's pieces, from the blocks where their four parts begin, and passes them on.
-#[inline(always)]
-fn hash_block(
-    parts: [&[u64; BLOCK]; 4],
-    kind: usize,
-    hashes: &mut [u64; BLOCK],
-    mut consumer: impl FnMut(usize, u64),
-) {
-    for ((&at, &number), place) in BEGINNINGS[kind].iter().zip(BELOW[kind]).zip(hashes) {
-        let hash = hash(parts.map(|part| part[usize::from(number) % BLOCK]));
-        *place = hash;
-        consumer(usize::from(at), hash);
-    }
-}
-
-/// Symbols in a piece of the level.
-const fn length_of(level: u32) -> usize {
-    1 << (2 * level)
-}
-
-/// Where in a block pieces of a level begin.
-const fn beginnings<const COUNT: usize>(level: u32) -> [u8; COUNT] {
-    let mut beginnings = [0; COUNT];
-    let (mut at, mut count) = (0, 0);
-    while at < BLOCK {
-        if is_kept(at % length_of(level)) {
-            beginnings[count] = at as u8;
-            count += 1;
-        }
-        at += 1;
-    }
-    beginnings
-}
-
-/// For each piece of a level that begins in a block, how many pieces of the level below begin before it there.
-const fn numbers_below<const COUNT: usize>(level: u32) -> [u8; COUNT] {
-    let mut numbers = [0; COUNT];
-    let (mut at, mut number, mut count) = (0, 0, 0);
-    while at < BLOCK {
-        if is_kept(at % length_of(level)) {
-            numbers[count] = number;
-            count += 1;
-        }
-        if is_kept(at % length_of(level - 1)) {
-            number += 1;
-        }
-        at += 1;
-    }
-    numbers
-}
-
-/// Whether no digit to the base 4 is a 3.
-const fn is_kept(position: usize) -> bool {
-    position & position >> 1 & 0x5555_5555_5555_5555 == 0
-}
-
-/// The hash of four hashes: products folded upon themselves, as in wyhash, which takes a fifth of the time
-/// that XXH3 takes for so few bytes.
-#[inline]
-fn hash(parts: [u64; 4]) -> u64 {
-    let [a, b, c, d] = std::array::from_fn(|part| parts[part] ^ KEYS[part]);
-    folded_product(folded_product(a, b) ^ KEYS[4], folded_product(c, d) ^ KEYS[5])
-}
-
-fn folded_product(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    product as u64 ^ (product >> 64) as u64
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::rows::hash;
     use super::*;
     use proptest::prelude::*;
     use std::collections::{BTreeSet, HashSet};
