@@ -81,7 +81,8 @@ impl<'a, T: Copy + Into<u32>> Windows<'a, T> {
         let mut values = from.map(|_| 0);
         let known = usize::from(self.value.is_some());
         values[0] = self.value.unwrap_or_default();
-        for at in 0..self.window {
+        let first_steps = if known < LANES { self.window } else { 0 };
+        for at in 0..first_steps {
             for (value, from) in values.iter_mut().zip(from).skip(known) {
                 *value = append(*value, symbol(from[at]));
             }
