@@ -11,7 +11,7 @@ use text::features::Scheme;
 use text::fingerprint::SimHasher;
 use text::html;
 use text::passage::recursive::RecursiveShingler;
-use text::passage::shared_passages;
+use text::passage::{passage_sketch, shared_passages};
 use text::sketch::minhash::MinHasher;
 use text::sketch::{heintze, manber, winnow};
 use xxhash_rust::xxh3::xxh3_64;
@@ -124,8 +124,14 @@ fn text_throughput(criterion: &mut Criterion) {
     measure(&mut group, "winnow_sketch", &documents, |text| {
         winnow.sketch(text.as_bytes(), &mut || ()).unwrap()
     });
-    let heintze = heintze::Parameters::new(100, 32).unwrap();
-    measure(&mut group, "heintze_sketch", &documents, |text| heintze.sketch(text, &[], &mut || ()).unwrap());
+    for (name, size, texts) in [
+        ("heintze_sketch", 100, &documents),
+        ("heintze_sketch (mixed scripts)", 100, &mixed),
+        ("heintze_sketch (size 1,000)", 1_000, &documents),
+    ] {
+        let heintze = heintze::Parameters::new(size, 32).unwrap();
+        measure(&mut group, name, texts, |text| heintze.sketch(text, &[], &mut || ()).unwrap());
+    }
     let mut minhasher = MinHasher::default();
     measure(&mut group, "minhash (128)", &documents, |text| {
         minhasher.signature(text, 128, Scheme::Words(3), &mut || ()).unwrap()
@@ -140,6 +146,9 @@ fn text_throughput(criterion: &mut Criterion) {
             sum
         });
     }
+    measure(&mut group, "passage_sketch (level 3)", &documents, |text| {
+        passage_sketch(text, 3, &mut || ()).unwrap()
+    });
     measure(&mut group, "extract_text", &web_pages(&documents), |html| {
         html::extract_text(html, &mut || ()).unwrap()
     });
