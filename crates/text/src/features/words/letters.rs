@@ -123,3 +123,22 @@ fn put_letters(text: &str, room: &mut [u8]) -> Option<usize> {
     }
     Some(end)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn letters_are_those_of_the_definition(
+            text in prop_oneof!["\\PC{0,300}", "([a-zé\u{301}\u{327}Σß각ﷺｶﾞ]| ){0,1500}"],
+        ) {
+            let mut letters = Vec::new();
+            add_letters(&text, &mut letters, &mut || ()).unwrap();
+            let runs = text.split(|c: char| c.is_ascii_whitespace());
+            let expected: String = runs.flat_map(|run| normalize(run, Keep::All)).filter(|&c| is_letter(c)).collect();
+            prop_assert_eq!(String::from_utf8(letters).unwrap(), expected);
+        }
+    }
+}
