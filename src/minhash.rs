@@ -1,5 +1,6 @@
 //! `sql/minhash.sql`: MinHash signatures.
 
+use crate::pg::array::Numbers;
 use crate::pg::encoding;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
@@ -15,13 +16,13 @@ thread_local! {
 }
 
 #[pg_extern(sql = false)]
-fn minhash_of(doc: &[u8], hashes: i32, scheme: &[u8]) -> Result<Option<Vec<i32>>, SqlError> {
+fn minhash_of(doc: &[u8], hashes: i32, scheme: &[u8]) -> Result<Option<Numbers<i32>>, SqlError> {
     let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
     let hashes = minhash::HASHES.of(hashes).map_err(report::problem)?;
     let doc = encoding::to_utf8(doc)?;
-    HASHER.with_borrow_mut(|hasher| {
-        hasher.signature(&doc, hashes, scheme, &mut check_for_interrupts).map_err(report::problem)
-    })
+    let signature =
+        HASHER.with_borrow_mut(|hasher| hasher.signature(&doc, hashes, scheme, &mut check_for_interrupts));
+    Ok(signature.map_err(report::problem)?.map(Numbers))
 }
 
 #[pg_extern(sql = false)]
@@ -34,9 +35,9 @@ fn minhash_similarity(a: Array<'_, i32>, b: Array<'_, i32>) -> Result<Option<f64
 }
 
 #[pg_extern(sql = false)]
-fn minhash_bands(signature: Array<'_, i32>, bands: i32) -> Result<Vec<i64>, SqlError> {
+fn minhash_bands(signature: Array<'_, i32>, bands: i32) -> Result<Numbers<i64>, SqlError> {
     let bands = minhash::BANDS.of(bands).map_err(report::problem)?;
-    minhash::bands(values(&signature)?, bands).map_err(report::problem)
+    minhash::bands(values(&signature)?, bands).map(Numbers).map_err(report::problem)
 }
 
 fn values<'a>(signature: &'a Array<'_, i32>) -> Result<&'a [i32], SqlError> {

@@ -1,5 +1,6 @@
 //! `sql/passage.sql`: text that comes twice.
 
+use crate::pg::array::Numbers;
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
@@ -67,11 +68,11 @@ fn recursive_shingles(
 }
 
 #[pg_extern(sql = false)]
-fn passage_sketch(doc: &[u8], min_length: i32) -> Result<Vec<i64>, SqlError> {
+fn passage_sketch(doc: &[u8], min_length: i32) -> Result<Numbers<i64>, SqlError> {
     let level = usize::try_from(min_length).ok().and_then(recursive::level_for);
     let level = level.ok_or_else(|| report::problem(recursive::no_level(min_length)))?;
     let doc = encoding::to_utf8(doc)?;
-    passage::passage_sketch(&doc, level, &mut check_for_interrupts).map_err(report::problem)
+    passage::passage_sketch(&doc, level, &mut check_for_interrupts).map(Numbers).map_err(report::problem)
 }
 
 fn shingler(doc: &str, levels: Result<RangeInclusive<u32>, Problem>) -> Result<RecursiveShingler, SqlError> {

@@ -1,5 +1,6 @@
 //! `sql/sketch.sql`: sketches and their comparison.
 
+use crate::pg::array::Numbers;
 use crate::pg::encoding;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
@@ -19,7 +20,7 @@ fn manber_sketch(
     divisor: i64,
     unit: &[u8],
     hash: &[u8],
-) -> Result<Vec<i64>, SqlError> {
+) -> Result<Numbers<i64>, SqlError> {
     let (unit, hash) = (encoding::to_utf8(unit)?, encoding::to_utf8(hash)?);
     let parameters = || {
         let (unit, hash) = (unit.parse()?, hash.parse()?);
@@ -29,15 +30,15 @@ fn manber_sketch(
         manber::Sketcher::new(manber::Parameters { window, sample_bits, divisor, prime, modulus, unit, hash })
     };
     let sketcher = parameters().map_err(report::problem)?;
-    sketcher.sketch(&encoding::to_utf8(doc)?, &mut check_for_interrupts).map_err(report::problem)
+    sketcher.sketch(&encoding::to_utf8(doc)?, &mut check_for_interrupts).map(Numbers).map_err(report::problem)
 }
 
 #[pg_extern(sql = false)]
-fn winnow_sketch(doc: &[u8], k: i32, w: i32) -> Result<Vec<i64>, SqlError> {
+fn winnow_sketch(doc: &[u8], k: i32, w: i32) -> Result<Numbers<i64>, SqlError> {
     let parameters = || winnow::Parameters::new(winnow::K.of(k)?, winnow::W.of(w)?);
     let parameters = parameters().map_err(report::problem)?;
     let doc = encoding::to_utf8(doc)?;
-    parameters.sketch(doc.as_bytes(), &mut check_for_interrupts).map_err(report::problem)
+    parameters.sketch(doc.as_bytes(), &mut check_for_interrupts).map(Numbers).map_err(report::problem)
 }
 
 #[pg_extern(sql = false)]
@@ -46,12 +47,12 @@ fn heintze_sketch(
     size: i32,
     length: i32,
     frequent: Array<'_, i64>,
-) -> Result<Vec<i64>, SqlError> {
+) -> Result<Numbers<i64>, SqlError> {
     let parameters = || heintze::Parameters::new(heintze::SIZE.of(size)?, heintze::LENGTH.of(length)?);
     let parameters = parameters().map_err(report::problem)?;
     let frequent = frequent.as_slice().map_err(|_| error::null_in_sketch())?;
     let doc = encoding::to_utf8(doc)?;
-    parameters.sketch(&doc, frequent, &mut check_for_interrupts).map_err(report::problem)
+    parameters.sketch(&doc, frequent, &mut check_for_interrupts).map(Numbers).map_err(report::problem)
 }
 
 #[pg_extern(sql = false)]

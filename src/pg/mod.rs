@@ -1,5 +1,6 @@
 //! The border to Postgres: one file for each thing that several parts of the extension ask of it.
 //!
+//! - [`array`]: numbers that a function returns as an array
 //! - [`call`]: functions in Postgres's own calling convention, their arguments and results
 //! - [`catalog`]: our functions, operators and types in the catalog
 //! - [`compat`]: what differs between versions of PostgreSQL
@@ -15,6 +16,7 @@
 //! - [`trigger_row`]: the row that a trigger is fired for
 //! - [`window`]: the partition that a window function is called for
 
+pub(crate) mod array;
 pub(crate) mod call;
 pub(crate) mod catalog;
 pub(crate) mod compat;

@@ -2,6 +2,7 @@
 SELECT minhash('The quick brown fox jumps over the lazy dog', 8);
 SELECT minhash('The quick brown fox jumps over the lazy dog', 4, 'char:4');
 SELECT cardinality(minhash('a')), cardinality(minhash('a', 1)), cardinality(minhash('a', 4096));
+SELECT m = ARRAY(SELECT unnest(m)) AS same, array_dims(m) FROM (VALUES (minhash('a b c', 3))) AS v (m);
 -- texts without features have no signature
 SELECT minhash('') AS empty, minhash('?!') AS marks, minhash(NULL) AS null;
 -- agreement estimates resemblance: 90 of 110 words are shared, 0.82
