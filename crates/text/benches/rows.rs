@@ -1,0 +1,113 @@
+//! Throughput of the functions of SQL in their crate, over the rows of a table.
+//!
+//! `bench/run` writes the rows into a file, runs this, and measures the same calls in the server. What is measured is
+//! CPU time of this thread for all rows in their order: the fastest of several sweeps. Texts that are always the same
+//! would be faster: a processor learns the branches that a short text takes.
+
+#![allow(missing_docs, reason = "nobody links a benchmark")]
+#![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
+
+use limits::Problem;
+use rustix::time::{ClockId, clock_gettime};
+use std::fs;
+use std::hint::black_box;
+use std::ops::Range;
+use std::time::Duration;
+use text::features::Scheme;
+use text::fingerprint::SimHasher;
+use text::html;
+use text::passage::recursive::RecursiveShingler;
+use text::sketch::minhash::MinHasher;
+use text::sketch::{Sample, heintze, manber, winnow};
+
+const SWEEPS: usize = 15;
+
+/// Bytes of a page of a table.
+const PAGE: usize = 8192;
+
+/// A function in Rust, by its call in SQL.
+struct Call {
+    sql: &'static str,
+    run: Box<dyn FnMut(&str)>,
+}
+
+impl Call {
+    fn new<R>(sql: &'static str, mut function: impl FnMut(&str) -> R + 'static) -> Self {
+        Self { sql, run: Box::new(move |text| _ = black_box(function(text))) }
+    }
+
+    fn simhash(sql: &'static str, scheme: &str) -> Self {
+        let (mut hasher, scheme): (_, Scheme) = (SimHasher::default(), scheme.parse().unwrap());
+        Self::new(sql, move |text| hasher.fingerprint(text, scheme, &mut || ()))
+    }
+}
+
+/// The functions, with the parameters that are defaults in SQL.
+fn calls() -> [Call; 10] {
+    let winnow = winnow::Parameters::new(50, 100).unwrap();
+    let heintze = heintze::Parameters::new(100, 32).unwrap();
+    let mut minhasher = MinHasher::default();
+    [
+        Call::simhash("simhash(body)", "doc1"),
+        Call::simhash("simhash(body, 'word:3')", "word:3"),
+        Call::simhash("simhash(body, 'char:8')", "char:8"),
+        Call::simhash("simhash(body, 'commoncrawl')", "commoncrawl"),
+        Call::new("manber_sketch(body)", |text| {
+            manber::Sketcher::new(manber::Parameters::default())?.sketch(text, &mut || ())
+        }),
+        Call::new("winnow_sketch(body)", move |text| winnow.sketch(text.as_bytes(), &mut || ())),
+        Call::new("heintze_sketch(body)", move |text| heintze.sketch(text, &[], &mut || ())),
+        Call::new("minhash(body)", move |text| minhasher.signature(text, 128, Scheme::Words(3), &mut || ())),
+        Call::new("passage_sketch(body, 106)", passage_sketch),
+        Call::new("extract_text(body)", |text| html::extract_text(text, &mut || ())),
+    ]
+}
+
+/// The same as `src/passage.rs` does, for level 3.
+fn passage_sketch(text: &str) -> Result<Vec<i64>, Problem> {
+    let mut shingler = RecursiveShingler::new(3..=3, text.chars().count())?;
+    let mut heartbeat = || ();
+    let mut sample = Sample::new(&mut heartbeat);
+    shingler.add(text.chars().map(u64::from), &mut |shingle| sample.push(shingle.hash as i64));
+    sample.into_values()
+}
+
+/// The rows in memory as in a table: one that does not fit into the rest of a page begins on the next.
+fn paged(rows: &str) -> (String, Vec<Range<usize>>) {
+    let mut memory = String::new();
+    let places = rows.split_terminator('\0').map(|row| {
+        if memory.len() % PAGE + row.len() > PAGE {
+            memory.extend(std::iter::repeat_n('\0', PAGE - memory.len() % PAGE));
+        }
+        memory += row;
+        memory.len() - row.len()..memory.len()
+    });
+    let places = places.collect();
+    (memory, places)
+}
+
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Prints each call, and its throughput in MB/s.
+fn main() {
+    let file = std::env::var_os("BENCH_ROWS")
+        .expect("BENCH_ROWS names a file of rows, each with a zero byte behind it");
+    let (memory, places) = paged(&fs::read_to_string(file).unwrap());
+    let bytes: usize = places.iter().map(Range::len).sum();
+    let mut calls = calls();
+    let mut fastest = [Duration::MAX; 10];
+    // The calls take turns, so that a busy moment of the machine does not hit all sweeps of one.
+    for _ in 0..SWEEPS {
+        for (call, fastest) in calls.iter_mut().zip(&mut fastest) {
+            let start = cpu_time();
+            places.iter().for_each(|place| (call.run)(black_box(&memory[place.clone()])));
+            *fastest = (cpu_time() - start).min(*fastest);
+        }
+    }
+    for (Call { sql, .. }, time) in calls.iter().zip(fastest) {
+        println!("{sql}\t{:.0}", bytes as f64 / 1e6 / time.as_secs_f64());
+    }
+}
