@@ -21,7 +21,8 @@ const SLICE: usize = 1 << 20;
 /// client, but not what a function in C or a cast without a function returned. A `str` of bytes that are not UTF-8
 /// would be undefined behaviour, here in a server with other people's data. The check runs at 14 GB/s or more,
 /// a fiftieth of the time of a fingerprint made at 300 MB/s. The standard library's check would take a third of that
-/// time on Russian or Korean, where it runs at 0.8 GB/s (`make bench ONLY=languages`).
+/// time on Russian or Korean, where it runs at 0.8 GB/s (`make bench ONLY=languages`). Without any check, `simhash`
+/// in SQL was at most 2 % faster on rows of 5 KB.
 pub(crate) fn to_utf8(text: &[u8]) -> Result<Cow<'_, str>, SqlError> {
     match to_utf8_bytes(text)? {
         Cow::Borrowed(bytes) => match simdutf8::basic::from_utf8(bytes) {
