@@ -1,4 +1,4 @@
-//! Words of ASCII, 64 bytes at a time.
+//! Words of text that is mostly ASCII, 64 bytes at a time.
 //!
 //! For each class of characters, a mask of 64 bits tells which bytes have it. Words are found in the masks by
 //! shifts, by the rules of UAX #29 for the classes that ASCII has. Anything else is left to the caller, run by
@@ -6,11 +6,14 @@
 
 use crate::features::addresses::{self, UUID_LENGTH};
 use std::ops::Range;
+use wide::u8x16;
 
 /// Bytes that are looked at together.
-pub(super) const WINDOW: usize = 64;
+const WINDOW: usize = 64;
 /// Bytes that may be read behind a window.
 const BEHIND: usize = 16;
+/// A window and the bytes behind it.
+type Bytes = [u8; WINDOW + BEHIND];
 /// Room for the words of a window. Words have at least one byte between them, so with a blank after each they have at
 /// most one byte more than the window. Up to 15 bytes are written behind the last.
 const ROOM: usize = WINDOW + 2 * BEHIND;
@@ -29,26 +32,24 @@ const MID_NUMBER: u8 = 5;
 const SPACE: u8 = 6;
 /// Not of ASCII, a control character, or an at sign: its run is left to the caller.
 const OTHER: u8 = 7;
-/// Any other punctuation.
-const NONE: u8 = 8;
 
 /// The first bytes of a text, and the classes of these bytes.
-pub(super) struct Window {
-    /// The bytes, with blanks behind a text that ends before.
-    bytes: [u8; WINDOW + BEHIND],
+pub(super) struct Window<'a> {
+    bytes: &'a Bytes,
     /// For each class, the bytes that have it; the first byte is the lowest bit.
     masks: [u64; 8],
 }
 
-impl Window {
+impl<'a> Window<'a> {
+    /// The first bytes of the text, or in `padded` those of a short text with blanks behind.
     #[inline(always)]
-    pub(super) fn new(text: &[u8]) -> Self {
-        let bytes = text.first_chunk().copied().unwrap_or_else(|| {
-            let mut bytes = [b' '; WINDOW + BEHIND];
-            bytes[..text.len()].copy_from_slice(text);
-            bytes
+    pub(super) fn new(text: &'a [u8], padded: &'a mut Bytes) -> Self {
+        let bytes = text.first_chunk().unwrap_or_else(|| {
+            padded.fill(b' ');
+            padded[..text.len()].copy_from_slice(text);
+            padded
         });
-        Self { masks: make_masks(&bytes), bytes }
+        Self { masks: make_masks(bytes), bytes }
     }
 
     #[inline(always)]
@@ -61,7 +62,7 @@ impl Window {
         self.mask(SPACE).checked_ilog2().map(|last| last as usize)
     }
 
-    /// Bytes whose run is not of ASCII alone, or has a control character or an at sign.
+    /// Bytes whose run is left to the caller.
     #[inline(always)]
     pub(super) fn other(&self) -> u64 {
         self.mask(OTHER)
@@ -79,7 +80,7 @@ impl Window {
         let mut rest = (self.mask(MID_EITHER) | self.mask(MID_LETTER)) & !(self.mask(SPACE) >> 1);
         let mut found = 0;
         while rest != 0 {
-            if addresses::is_telltale(&self.bytes, rest.trailing_zeros() as usize) {
+            if addresses::is_telltale(self.bytes, rest.trailing_zeros() as usize) {
                 found |= rest & rest.wrapping_neg();
             }
             rest &= rest - 1;
@@ -119,9 +120,12 @@ impl Window {
         let joins = (self.mask(MID_EITHER) | self.mask(MID_LETTER)) & between(letters)
             | (self.mask(MID_EITHER) | self.mask(MID_NUMBER)) & between(digits)
             | self.mask(JOINER);
-        let plain = if PROSE { letters } else { letters | digits };
-        let mut rest = (letters | digits | joins) & bits(runs);
-        let mut room = [0; ROOM];
+        let alphanumeric = letters | digits;
+        let (wanted, kept) = if PROSE { (letters, alphanumeric) } else { (alphanumeric, u64::MAX) };
+        let mut rest = (alphanumeric | joins) & bits(runs);
+        let before = text.len();
+        text.extend_from_slice(&[0; ROOM]);
+        let room = &mut text[before..];
         let mut length = 0;
         while rest != 0 {
             let first = rest.trailing_zeros() as usize;
@@ -131,21 +135,20 @@ impl Window {
             rest = after_word;
             let count = (!(word >> first)).trailing_zeros() as usize;
             let (bytes, target) = (&self.bytes[first..], &mut room[length..]);
-            let written = if word & !plain == 0 {
+            let written = if word & !wanted == 0 {
                 put(bytes, count, target);
                 count
+            } else if word & wanted == 0 {
+                0
             } else {
-                put_mixed::<PROSE>(&bytes[..count], target)
+                put_mixed::<PROSE>(&bytes[..count], kept >> first, target)
             };
             if written > 0 {
                 target[written] = b' ';
-                starts.push(text.len() + length);
+                starts.push(before + length);
                 length += written + 1;
             }
         }
-        // A copy of known length takes a few instructions.
-        let before = text.len();
-        text.extend_from_slice(&room);
         text.truncate(before + length);
     }
 }
@@ -161,9 +164,10 @@ pub(super) fn bits(range: Range<usize>) -> u64 {
 fn put(bytes: &[u8], count: usize, target: &mut [u8]) {
     let mut at = 0;
     loop {
-        for (to, from) in target[at..at + 16].iter_mut().zip(&bytes[at..at + 16]) {
-            *to = from | 0x20;
-        }
+        let mut sixteen = [0; 16];
+        sixteen.copy_from_slice(&bytes[at..at + 16]);
+        let lower_case = u8x16::new(sixteen) | u8x16::splat(0x20);
+        target[at..at + 16].copy_from_slice(&lower_case.to_array());
         at += 16;
         if at >= count {
             return;
@@ -171,74 +175,52 @@ fn put(bytes: &[u8], count: usize, target: &mut [u8]) {
     }
 }
 
-/// Writes a word that does not consist of letters alone, if it is wanted. Returns its length, or 0.
+/// Writes the `kept` bytes of a word that does not consist of letters alone. Returns its length, or 0 if it is a
+/// digest.
 #[inline(never)]
-fn put_mixed<const PROSE: bool>(word: &[u8], target: &mut [u8]) -> usize {
-    let is_wanted = if PROSE { u8::is_ascii_alphabetic } else { u8::is_ascii_alphanumeric };
-    if !word.iter().any(is_wanted) {
-        return 0;
-    }
+fn put_mixed<const PROSE: bool>(word: &[u8], kept: u64, target: &mut [u8]) -> usize {
     let mut length = 0;
-    for &byte in word {
+    for (at, byte) in word.iter().enumerate() {
         target[length] = byte.to_ascii_lowercase();
-        length += usize::from(!PROSE || byte.is_ascii_alphanumeric());
+        length += usize::from(kept >> at & 1 == 1);
     }
     if PROSE && addresses::is_digest(&target[..length]) { 0 } else { length }
 }
 
-/// For each byte, its classes: byte c is 1 if it has class c.
-static CLASSES: [u64; 256] = {
-    let mut classes = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let class = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' => LETTER,
-            b'0'..=b'9' => DIGIT,
-            b'_' => JOINER,
-            b'.' | b'\'' => MID_EITHER,
-            b':' => MID_LETTER,
-            b',' | b';' => MID_NUMBER,
-            b'\t'..=b'\r' | b' ' => SPACE,
-            0..b' ' | b'@' | 127.. => OTHER,
-            _ => NONE,
-        };
-        if class != NONE {
-            classes[byte] = 1 << (8 * class);
-        }
-        byte += 1;
-    }
-    // As a full stop, it may be part of an address. What it joins does not matter, as it is OTHER.
-    classes[b'@' as usize] |= 1 << (8 * MID_EITHER);
-    classes
-};
-
-/// Makes a mask for each class.
-///
-/// Eight bytes make eight masks of eight bits in one word. This was as fast as comparisons that the compiler
-/// turned into vector instructions, since from safe code it does not make those that gather the results in a
-/// mask.
+/// For each class, the bytes that have it.
 #[inline(always)]
-fn make_masks(bytes: &[u8; WINDOW + BEHIND]) -> [u64; 8] {
-    let mut words = [0; 8];
-    let (eights, _) = bytes.as_chunks::<8>();
-    for (word, eight) in words.iter_mut().zip(eights) {
-        for &byte in eight.iter().rev() {
-            *word = *word << 1 | CLASSES[usize::from(byte)];
+fn make_masks(bytes: &Bytes) -> [u64; 8] {
+    let mut masks = [0; 8];
+    let (sixteens, _) = bytes[..WINDOW].as_chunks();
+    for (place, &sixteen) in sixteens.iter().enumerate() {
+        for (mask, bytes) in masks.iter_mut().zip(classify(u8x16::new(sixteen))) {
+            *mask |= u64::from(bytes.to_bitmask()) << (16 * place);
         }
     }
-    swap_across::<4>(&mut words, 0x0000_0000_ffff_ffff);
-    swap_across::<2>(&mut words, 0x0000_ffff_0000_ffff);
-    swap_across::<1>(&mut words, 0x00ff_00ff_00ff_00ff);
-    words
+    masks
 }
 
-/// A step of the transposition of a square of eight times eight bytes: swaps squares of DISTANCE bytes across
-/// the diagonal. `mask` has the lower half of each square (Warren, "Hacker's Delight", section 7-3).
+/// For each class, 255 for the bytes that have it, and 0 for others.
 #[inline(always)]
-fn swap_across<const DISTANCE: usize>(words: &mut [u64; 8], mask: u64) {
-    for low in (0..8).filter(|low| low & DISTANCE == 0) {
-        let difference = (words[low] >> (8 * DISTANCE) ^ words[low + DISTANCE]) & mask;
-        words[low + DISTANCE] ^= difference;
-        words[low] ^= difference << (8 * DISTANCE);
-    }
+fn classify(bytes: u8x16) -> [u8x16; 8] {
+    let is = |byte| bytes.simd_eq(u8x16::splat(byte));
+    let at = is(b'@');
+    let space = is_within(bytes, b'\t', b'\r') | is(b' ');
+    let mut classes = [u8x16::ZERO; 8];
+    classes[usize::from(LETTER)] = is_within(bytes | u8x16::splat(0x20), b'a', b'z');
+    classes[usize::from(DIGIT)] = is_within(bytes, b'0', b'9');
+    classes[usize::from(JOINER)] = is(b'_');
+    // As a full stop, an at sign may be part of an address. What it joins does not matter, as it is OTHER.
+    classes[usize::from(MID_EITHER)] = is(b'.') | is(b'\'') | at;
+    classes[usize::from(MID_LETTER)] = is(b':');
+    classes[usize::from(MID_NUMBER)] = is(b',') | is(b';');
+    classes[usize::from(SPACE)] = space;
+    classes[usize::from(OTHER)] = !(is_within(bytes, b' ', b'~') | space) | at;
+    classes
+}
+
+#[inline(always)]
+fn is_within(bytes: u8x16, first: u8, last: u8) -> u8x16 {
+    let offset = bytes - u8x16::splat(first);
+    offset.min(u8x16::splat(last - first)).simd_eq(offset)
 }

@@ -142,7 +142,8 @@ impl Words {
     /// The same; PROSE stands for [`Keep::Prose`].
     #[inline(always)]
     fn add_first<'a, const PROSE: bool>(&mut self, text: &'a str) -> &'a str {
-        let window = Window::new(text.as_bytes());
+        let mut padded = [0; _];
+        let window = Window::new(text.as_bytes(), &mut padded);
         match window.last_space() {
             Some(end) if window.other().count_ones() <= MOSTLY_ASCII => {
                 self.add_window::<PROSE>(text, &window, end);
@@ -155,7 +156,7 @@ impl Words {
     /// Adds the words of the window's whole runs, which end before `end`: those of ASCII by the window, others
     /// one by one.
     #[inline(always)]
-    fn add_window<const PROSE: bool>(&mut self, text: &str, window: &Window, end: usize) {
+    fn add_window<const PROSE: bool>(&mut self, text: &str, window: &Window<'_>, end: usize) {
         let keep = if PROSE { Keep::Prose } else { Keep::All };
         let suspects = if PROSE { window.suspects() } else { 0 };
         let mut exceptions = (window.other() | suspects) & bits(0..end);
@@ -237,7 +238,7 @@ impl Words {
 
     /// Adds the words of a part of a run, in one pass if its characters do not depend on their neighbours.
     fn add_part(&mut self, part: &str, keep: Keep) {
-        if self.pass(part, keep).is_none() {
+        if !part.is_empty() && self.pass(part, keep).is_none() {
             self.add_unicode_run(part, keep);
         }
     }
