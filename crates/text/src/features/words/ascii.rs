@@ -1,8 +1,8 @@
 //! Words of text that is mostly ASCII, 64 bytes at a time.
 //!
 //! For each class of characters, a mask of 64 bits tells which bytes have it. Words are found in the masks by
-//! shifts, by the rules of UAX #29 for the classes that ASCII has. Anything else is left to the caller, run by
-//! run.
+//! shifts, by the rules of UAX #29 for the classes that ASCII has. [`latin`](super::latin) brings other letters
+//! and quotes into the masks. Anything else is left to the caller, run by run.
 
 use crate::features::addresses::{self, UUID_LENGTH};
 use std::ops::Range;
@@ -13,31 +13,35 @@ const WINDOW: usize = 64;
 /// Bytes that may be read behind a window.
 const BEHIND: usize = 16;
 /// A window and the bytes behind it.
-type Bytes = [u8; WINDOW + BEHIND];
+pub(super) type Bytes = [u8; WINDOW + BEHIND];
 /// Room for the words of a window. Words have at least one byte between them, so with a blank after each they have at
 /// most one byte more than the window. Up to 15 bytes are written behind the last.
 const ROOM: usize = WINDOW + 2 * BEHIND;
 
-const LETTER: u8 = 0;
-const DIGIT: u8 = 1;
+pub(super) const LETTER: u8 = 0;
+pub(super) const DIGIT: u8 = 1;
 /// The underscore, which joins words and is none.
-const JOINER: u8 = 2;
+pub(super) const JOINER: u8 = 2;
 /// Full stop and apostrophe, which join two letters or two digits.
-const MID_EITHER: u8 = 3;
+pub(super) const MID_EITHER: u8 = 3;
 /// The colon, which joins two letters.
 const MID_LETTER: u8 = 4;
 /// Comma and semicolon, which join two digits.
 const MID_NUMBER: u8 = 5;
 /// Tab, line feed, vertical tab, form feed, carriage return, blank.
 const SPACE: u8 = 6;
-/// Not of ASCII, a control character, or an at sign: its run is left to the caller.
-const OTHER: u8 = 7;
+/// A control character, an at sign, or beyond ASCII and not folded: its run is left to the caller.
+pub(super) const OTHER: u8 = 7;
+/// Any other punctuation.
+pub(super) const NONE: u8 = 8;
 
 /// The first bytes of a text, and the classes of these bytes.
 pub(super) struct Window<'a> {
-    bytes: &'a Bytes,
+    pub(super) bytes: &'a Bytes,
+    /// Bits to be set in letters and digits to make them lower case: none if they are so already.
+    pub(super) to_lower_case: u8x16,
     /// For each class, the bytes that have it; the first byte is the lowest bit.
-    masks: [u64; 8],
+    pub(super) masks: [u64; 8],
 }
 
 impl<'a> Window<'a> {
@@ -49,11 +53,11 @@ impl<'a> Window<'a> {
             padded[..text.len()].copy_from_slice(text);
             padded
         });
-        Self { masks: make_masks(bytes), bytes }
+        Self { masks: make_masks(bytes), bytes, to_lower_case: u8x16::splat(0x20) }
     }
 
     #[inline(always)]
-    fn mask(&self, class: u8) -> u64 {
+    pub(super) fn mask(&self, class: u8) -> u64 {
         self.masks[usize::from(class)]
     }
 
@@ -136,7 +140,7 @@ impl<'a> Window<'a> {
             let count = (!(word >> first)).trailing_zeros() as usize;
             let (bytes, target) = (&self.bytes[first..], &mut room[length..]);
             let written = if word & !wanted == 0 {
-                put(bytes, count, target);
+                put(bytes, count, self.to_lower_case, target);
                 count
             } else if word & wanted == 0 {
                 0
@@ -159,14 +163,14 @@ pub(super) fn bits(range: Range<usize>) -> u64 {
     (1 << range.end) - (1 << range.start)
 }
 
-/// Writes letters in lower case, and digits. Writes up to 15 bytes behind them, too.
+/// Writes letters and digits. Writes up to 15 bytes behind them, too.
 #[inline(always)]
-fn put(bytes: &[u8], count: usize, target: &mut [u8]) {
+fn put(bytes: &[u8], count: usize, to_lower_case: u8x16, target: &mut [u8]) {
     let mut at = 0;
     loop {
         let mut sixteen = [0; 16];
         sixteen.copy_from_slice(&bytes[at..at + 16]);
-        let lower_case = u8x16::new(sixteen) | u8x16::splat(0x20);
+        let lower_case = u8x16::new(sixteen) | to_lower_case;
         target[at..at + 16].copy_from_slice(&lower_case.to_array());
         at += 16;
         if at >= count {

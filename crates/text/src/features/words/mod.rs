@@ -13,8 +13,8 @@
 //!
 //! There are three ways to the words of a run, and `tests` hold them to the same words:
 //!
-//! - [`ascii`]: 64 bytes at a time, as long as nearly all of them are ASCII. [`runs`] does the same run by run,
-//!   for runs that are longer.
+//! - [`ascii`]: 64 bytes at a time, as long as most of them are ASCII. [`latin`] is for the accented letters and
+//!   quotes among them. [`runs`] does the same run by run, for runs that are longer.
 //! - [`machine`]: one pass over pieces of 1 KB in any script, by a table of all characters ([`table`]) and an
 //!   automaton ([`breaks`], [`writer`]).
 //! - [`normal`]: the definition itself, by the Unicode crates, at a twentieth of that speed. It takes the runs
@@ -23,6 +23,7 @@
 
 mod ascii;
 mod breaks;
+mod latin;
 mod letters;
 mod machine;
 mod normal;
@@ -50,9 +51,9 @@ pub const MAX_RUN: usize = 16 * 1024;
 /// Bytes of normalized words after which their shingles are hashed.
 const BUFFERED: usize = 32 * 1024;
 
-/// A window with more bytes beyond ASCII than this is not cut by masks. Measured: English with typographic quotes and
-/// German have fewer, other scripts more.
-const MOSTLY_ASCII: u32 = 14;
+/// A window with more bytes beyond ASCII than this is not cut by masks. Measured: German, French and Vietnamese have
+/// fewer, other scripts more.
+const MOSTLY_ASCII: u32 = 40;
 
 /// Bytes of a piece of several runs, at most: its words stay in the processor's first cache.
 const PIECE: usize = 1024;
@@ -146,15 +147,26 @@ impl Words {
         let window = Window::new(text.as_bytes(), &mut padded);
         match window.last_space() {
             Some(end) if window.other().count_ones() <= MOSTLY_ASCII => {
-                self.add_window::<PROSE>(text, &window, end);
+                if window.other() == 0 {
+                    self.add_window::<PROSE>(text, &window, end);
+                } else {
+                    self.add_folded_window::<PROSE>(text, &window, end);
+                }
                 text.get(end + 1..).unwrap_or_default()
             }
             _ => self.add_unicode(text, if PROSE { Keep::Prose } else { Keep::All }),
         }
     }
 
-    /// Adds the words of the window's whole runs, which end before `end`: those of ASCII by the window, others
-    /// one by one.
+    /// The same for a window with characters beyond ASCII.
+    #[inline(never)]
+    fn add_folded_window<const PROSE: bool>(&mut self, text: &str, window: &Window<'_>, end: usize) {
+        let mut folded = [0; _];
+        self.add_window::<PROSE>(text, &window.fold(end, &mut folded), end);
+    }
+
+    /// Adds the words of the window's whole runs, which end before `end`. A run with an address or with a character
+    /// that the window cannot place is taken by itself.
     #[inline(always)]
     fn add_window<const PROSE: bool>(&mut self, text: &str, window: &Window<'_>, end: usize) {
         let keep = if PROSE { Keep::Prose } else { Keep::All };

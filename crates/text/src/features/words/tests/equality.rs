@@ -32,12 +32,15 @@ fn assert_equal(text: &str) {
 }
 
 /// What a character stands between: letters, digits and marks of several kinds, and characters that join.
-const CONTEXTS: [(&str, &str); 17] = [
+const CONTEXTS: [(&str, &str); 20] = [
     ("", ""),
     ("a", "b"),
     ("1", "2"),
     ("a.", "b"),
     ("a", ".b"),
+    ("ö", "ß"),
+    ("a’", "b"),
+    ("„", "’É"),
     ("1,", "2"),
     ("a.", ""),
     ("\u{5d0}\"", "\u{5d0}"),
@@ -97,6 +100,38 @@ fn every_short_sequence_of_classes() {
             let digits = (0..length).map(|place| number / count.pow(place) % count);
             let text: String = digits.map(|digit| REPRESENTATIVES[digit]).collect();
             both.assert_equal(&text);
+        }
+    }
+}
+
+/// What windows of text that is mostly ASCII take, what they leave, and what stands between.
+const OF_WINDOWS: [&str; 19] = [
+    "a", "Z", "7", " ", ".", ",", "_", "é", "Ü", "ß", "ẞ", "ĳ", "ŉ", "İ", "’", "“", "…", "\u{a0}", "\u{301}",
+];
+
+#[test]
+fn every_short_sequence_in_windows() {
+    let mut both = Both::default();
+    let count = OF_WINDOWS.len();
+    for number in 0..count.pow(4) {
+        let text: String = (0..4).map(|place| OF_WINDOWS[number / count.pow(place) % count]).collect();
+        both.assert_equal(&format!("{text} plain"));
+    }
+}
+
+/// Accents, quotes and what looks like an address, at every place of a window and across its end.
+#[test]
+fn windows_end_at_any_character() {
+    let mut both = Both::default();
+    let text =
+        "Größe l’Œuvre «ĳs»… É’1’2’x ſo ŉa me@exämple.org www.über.de/ß d41d8cd98f00b204é\u{327} paral·lel ";
+    for before in 0..70 {
+        for (end, _) in text.char_indices() {
+            both.assert_equal(&format!(
+                "{}{}",
+                "x ".repeat(before / 2) + &"x".repeat(before % 2),
+                &text[..end]
+            ));
         }
     }
 }
@@ -222,11 +257,20 @@ fn tricky_text() -> impl Strategy<Value = String> {
     "[aEß19._:,;'\"@/\\- \n\u{1}\u{85}\u{ad}\u{200d}\u{301}\u{327}\u{316}\u{345}\u{342}éÉᾷΣ\u{5d0}\u{5b0}カﾞ日本語한\u{11a8}ก\u{e33}\u{e48}क\u{93c}\u{94d}ب\u{64b}\u{654}🇩🇪ﷺﬁⅧ，　]{0,60}"
 }
 
+/// Letters of Latin-1 and beyond, folded and not, with quotes and marks, in windows of ASCII.
+fn latin_text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[ -~éß’“]{0,200}",
+        "[ a-zA-Z0-9.,:'_@/À-ɏ‘’“”…«»\u{a0}-¿Ạ-ỹ\u{300}-\u{304}]{0,200}",
+        "[a-e À-ÿ’]{0,200}"
+    ]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn random_text(text in prop_oneof!["\\PC{0,60}", "(?s).{0,60}", tricky_text(), "[ -~éß’“]{0,200}"]) {
+    fn random_text(text in prop_oneof!["\\PC{0,60}", "(?s).{0,60}", tricky_text(), latin_text()]) {
         assert_equal(&text);
     }
 

@@ -1,0 +1,93 @@
+//! Characters beyond ASCII in a window that has few of them: accented letters, quotes, dashes.
+
+use super::ascii::{Bytes, DIGIT, JOINER, LETTER, MID_EITHER, NONE, OTHER, Window, bits};
+use super::machine::{Decoded, decode, encode};
+use super::table::{Entry, SHORT, class, entry};
+use wide::u8x16;
+
+/// Flags of characters that may be in words.
+const FLAGS: u32 = Entry::ALPHANUMERIC | Entry::LETTER | Entry::WORD_CHARACTER;
+/// Bytes of a single quote, ‘ or ’, which joins as an apostrophe does.
+const QUOTE: usize = 3;
+
+impl Window<'_> {
+    /// The same window in lower case, with the classes of characters beyond ASCII that stand before `end`.
+    ///
+    /// Such a character remains OTHER, so that its run is left to the caller, if its normal form has another length or
+    /// may depend on its neighbours, or if it is of a class that is not among those of a window.
+    #[inline(never)]
+    pub(super) fn fold<'a>(&self, end: usize, folded: &'a mut Bytes) -> Window<'a> {
+        *folded = *self.bytes;
+        folded.make_ascii_lowercase();
+        let (mut letters, mut others, mut quotes) = (self.mask(LETTER), 0, 0);
+        let mut rest = self.other() & bits(0..end);
+        while rest != 0 {
+            let at = rest.trailing_zeros() as usize;
+            let (class, length) = fold_character(&mut folded[at..]);
+            let place = bits(at..at + length);
+            rest &= !place;
+            match class {
+                LETTER => letters |= place,
+                MID_EITHER => quotes |= 1 << at,
+                NONE => (),
+                _ => others |= place,
+            }
+        }
+        let between = |mask: u64| mask << 1 & mask >> QUOTE;
+        let joins = quotes & (between(letters) | between(self.mask(DIGIT)));
+        let mut masks = self.masks;
+        masks[usize::from(LETTER)] = letters;
+        masks[usize::from(JOINER)] |= joins | joins << 1 | joins << 2;
+        masks[usize::from(OTHER)] = others;
+        Window { bytes: folded, masks, to_lower_case: u8x16::ZERO }
+    }
+}
+
+/// Gives the character that the text begins with its normal form, if that is as long. Returns its class and its length.
+#[inline(always)]
+fn fold_character(text: &mut [u8]) -> (u8, usize) {
+    // A letter of two bytes, mostly.
+    if let Some(character @ &mut [first @ 0xc0..0xe0, second]) = text.first_chunk_mut() {
+        let entry = SHORT[(usize::from(first) & 0x1f) << 6 | usize::from(second) & 0x3f];
+        if entry.low_half() == Entry::PLAIN_LETTER {
+            let [first, second, ..] = entry.value().to_le_bytes();
+            *character = [first, second];
+            return (LETTER, 2);
+        }
+    }
+    fold_other(text)
+}
+
+/// The same for any character.
+#[inline(never)]
+fn fold_other(text: &mut [u8]) -> (u8, usize) {
+    let Some(Decoded { code_point, utf8, length }) = decode(text).filter(|_| !text[0].is_ascii()) else {
+        return (OTHER, 1);
+    };
+    let entry = entry(code_point);
+    let mut put_letters = |form: &[u8]| {
+        if form.len() != length {
+            return OTHER;
+        }
+        text[..length].copy_from_slice(form);
+        LETTER
+    };
+    let class = match entry.class() {
+        class::SPACE => NONE,
+        // Controls up to U+009F are invisible in prose.
+        class::OTHER if !entry.has(FLAGS) && code_point > 0x9f => NONE,
+        class::MID_EITHER if entry.is_plain() && length == QUOTE => MID_EITHER,
+        class::LETTER if entry.low_half() & !Entry::CHANGED == Entry::PLAIN_LETTER => {
+            let (utf8, length) =
+                if entry.has(Entry::CHANGED) { encode(entry.value()) } else { (utf8, length) };
+            put_letters(&utf8.to_le_bytes()[..length])
+        }
+        class::SEVERAL => match entry.normal_form().as_bytes() {
+            b"..." => NONE,
+            form if form.iter().all(u8::is_ascii_lowercase) => put_letters(form),
+            _ => OTHER,
+        },
+        _ => OTHER,
+    };
+    (class, length)
+}
