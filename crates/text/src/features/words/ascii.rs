@@ -9,7 +9,7 @@ use std::ops::Range;
 use wide::u8x16;
 
 /// Bytes that are looked at together.
-const WINDOW: usize = 64;
+pub(super) const WINDOW: usize = 64;
 /// Bytes that may be read behind a window.
 const BEHIND: usize = 16;
 /// A window and the bytes behind it.
@@ -189,6 +189,14 @@ fn put_mixed<const PROSE: bool>(word: &[u8], kept: u64, target: &mut [u8]) -> us
         length += usize::from(kept >> at & 1 == 1);
     }
     if PROSE && addresses::is_digest(&target[..length]) { 0 } else { length }
+}
+
+/// The bytes that are not of ASCII.
+#[inline(always)]
+pub(super) fn beyond_ascii(bytes: &[u8; WINDOW]) -> u64 {
+    let (sixteens, _) = bytes.as_chunks();
+    // A mask is made of the highest bit of each byte.
+    sixteens.iter().rev().fold(0, |mask, &sixteen| mask << 16 | u64::from(u8x16::new(sixteen).to_bitmask()))
 }
 
 /// For each class, the bytes that have it.

@@ -38,7 +38,7 @@ pub(crate) use letters::add_letters;
 pub use oracle::words_in_both_ways;
 
 use super::{BATCH, Sink, addresses};
-use ascii::{Window, bits};
+use ascii::{WINDOW, Window, bits};
 use machine::{Found, Machine};
 use normal::{is_letter, is_word_character, normalize, segment};
 use runs::{
@@ -325,11 +325,17 @@ impl Words {
     }
 }
 
-/// Cuts off a piece of whole runs, with the blank behind it, unless the first run is too long.
+/// Cuts off a piece of whole runs, with the blank behind it, unless the first run is too long. The piece ends before
+/// text that masks cut faster.
 fn split_piece(text: &str) -> Option<(&str, &str)> {
-    if text.len() <= PIECE {
+    let bytes = text.as_bytes();
+    let (windows, _) = bytes[..bytes.len().min(PIECE)].as_chunks::<WINDOW>();
+    let is_foreign = |window: &&[u8; WINDOW]| ascii::beyond_ascii(window).count_ones() > MOSTLY_ASCII;
+    let foreign = windows.iter().take_while(is_foreign).count();
+    let length = if foreign == windows.len() { PIECE } else { foreign.max(1) * WINDOW };
+    if bytes.len() <= length {
         return Some((text, ""));
     }
-    let last_blank = text.as_bytes()[..PIECE].iter().rposition(|&byte| class(byte) == SPACE)?;
+    let last_blank = bytes[..length].iter().rposition(|&byte| class(byte) == SPACE)?;
     Some(text.split_at(last_blank + 1))
 }
