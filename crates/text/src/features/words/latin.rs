@@ -1,8 +1,8 @@
 //! Characters beyond ASCII in a window that has few of them: accented letters, quotes, dashes.
 
 use super::ascii::{Bytes, DIGIT, JOINER, LETTER, MID_EITHER, NONE, OTHER, Window, bits};
-use super::machine::{Decoded, decode, encode};
-use super::table::{Entry, SHORT, class, entry};
+use super::table::{Entry, class, entry};
+use super::utf8::{Decoded, decode, encode, next_letter};
 use wide::u8x16;
 
 /// Flags of characters that may be in words.
@@ -46,14 +46,12 @@ impl Window<'_> {
 /// Gives the character that the text begins with its normal form, if that is as long. Returns its class and its length.
 #[inline(always)]
 fn fold_character(text: &mut [u8]) -> (u8, usize) {
-    // A letter of two bytes, mostly.
-    if let Some(character @ &mut [first @ 0xc0..0xe0, second]) = text.first_chunk_mut() {
-        let entry = SHORT[(usize::from(first) & 0x1f) << 6 | usize::from(second) & 0x3f];
-        if entry.low_half() == Entry::PLAIN_LETTER {
-            let [first, second, ..] = entry.value().to_le_bytes();
-            *character = [first, second];
-            return (LETTER, 2);
+    if let Some((utf8, length)) = next_letter(text) {
+        // One of three bytes is its own normal form.
+        if length == 2 {
+            text[..2].copy_from_slice(&utf8.to_le_bytes()[..2]);
         }
+        return (LETTER, length);
     }
     fold_other(text)
 }

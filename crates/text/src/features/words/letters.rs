@@ -4,10 +4,11 @@
 //! characters ([`table`](super::table)), as [`machine`](super::machine) does; where that would refuse a text, the
 //! Unicode crates normalize it run by run.
 
-use super::machine::{Decoded, GROWTH, decode, encode, stays_in_place};
+use super::machine::{GROWTH, stays_in_place};
 use super::normal::{is_letter, normalize};
 use super::runs::next_run;
 use super::table::{Entry, SHORT, class, entry};
+use super::utf8::{Decoded, decode, encode};
 use super::{BUFFERED, Keep, split_piece};
 use limits::{Heartbeat, OutOfMemory};
 

@@ -32,6 +32,7 @@ mod runs;
 mod table;
 #[cfg(test)]
 mod tests;
+mod utf8;
 mod writer;
 
 pub(crate) use letters::add_letters;

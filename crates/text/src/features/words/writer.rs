@@ -2,6 +2,7 @@
 
 use super::breaks::{is_waiting, state, step};
 use super::table::{Entry, class};
+use super::utf8::next_letter;
 use crate::features::addresses;
 
 /// Cuts characters into words and writes those that are wanted, each followed by a blank. PROSE stands for
@@ -67,19 +68,25 @@ impl<'a, const PROSE: bool> Writer<'a, PROSE> {
         self.word.flags |= entry.0;
     }
 
-    /// Adds a letter after [`takes_letter`](super::breaks::takes_letter), but leaves state and flags to
-    /// [`end_letters`](Self::end_letters).
+    /// Adds the letters that the text begins with, and returns their length. To be called after
+    /// [`takes_letter`](super::breaks::takes_letter).
     #[inline(always)]
-    pub(super) fn push_letter(&mut self, utf8: u32, length: usize) {
-        self.put(utf8);
-        self.word.end += length;
-    }
-
-    /// To be called after letters.
-    #[inline(always)]
-    pub(super) fn end_letters(&mut self) {
-        self.word.flags |= Entry::PLAIN_LETTER;
-        self.state = state::LETTER;
+    pub(super) fn push_letters(&mut self, text: &[u8]) -> usize {
+        let (mut rest, mut room) = (text, &mut self.room[self.word.end..]);
+        while let Some((utf8, length)) = next_letter(rest)
+            && let Some(target) = room.first_chunk_mut()
+        {
+            *target = utf8.to_le_bytes();
+            rest = &rest[length..];
+            room = &mut room[length..];
+        }
+        let length = text.len() - rest.len();
+        if length > 0 {
+            self.word.end += length;
+            self.word.flags |= Entry::PLAIN_LETTER;
+            self.state = state::LETTER;
+        }
+        length
     }
 
     /// Whether the word so far is an ideograph or the like, and is wanted.
