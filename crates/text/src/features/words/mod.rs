@@ -56,6 +56,10 @@ const BUFFERED: usize = 32 * 1024;
 /// fewer, other scripts more.
 const MOSTLY_ASCII: u32 = 40;
 
+/// Nor is a window that has more bytes than this left when it is folded, as in Hebrew: its runs are faster together.
+/// A piece of other text ends before a window that has no more bytes beyond ASCII.
+const NOT_FOLDED: u32 = 14;
+
 /// Bytes of a piece of several runs, at most: its words stay in the processor's first cache.
 const PIECE: usize = 1024;
 
@@ -148,22 +152,31 @@ impl Words {
         let window = Window::new(text.as_bytes(), &mut padded);
         match window.last_space() {
             Some(end) if window.other().count_ones() <= MOSTLY_ASCII => {
-                if window.other() == 0 {
-                    self.add_window::<PROSE>(text, &window, end);
-                } else {
-                    self.add_folded_window::<PROSE>(text, &window, end);
+                if window.other() != 0 {
+                    return self.add_folded_window::<PROSE>(text, &window, end);
                 }
+                self.add_window::<PROSE>(text, &window, end);
                 text.get(end + 1..).unwrap_or_default()
             }
             _ => self.add_unicode(text, if PROSE { Keep::Prose } else { Keep::All }),
         }
     }
 
-    /// The same for a window with characters beyond ASCII.
+    /// The same if the text begins with a window that has characters beyond ASCII.
     #[inline(never)]
-    fn add_folded_window<const PROSE: bool>(&mut self, text: &str, window: &Window<'_>, end: usize) {
+    fn add_folded_window<'a, const PROSE: bool>(
+        &mut self,
+        text: &'a str,
+        window: &Window<'_>,
+        end: usize,
+    ) -> &'a str {
         let mut folded = [0; _];
-        self.add_window::<PROSE>(text, &window.fold(end, &mut folded), end);
+        let window = window.fold(end, &mut folded);
+        if window.other().count_ones() > NOT_FOLDED {
+            return self.add_unicode(text, if PROSE { Keep::Prose } else { Keep::All });
+        }
+        self.add_window::<PROSE>(text, &window, end);
+        text.get(end + 1..).unwrap_or_default()
     }
 
     /// Adds the words of the window's whole runs, which end before `end`. A run with an address or with a character
@@ -326,14 +339,14 @@ impl Words {
     }
 }
 
-/// Cuts off a piece of whole runs, with the blank behind it, unless the first run is too long. The piece ends before
-/// text that masks cut faster.
+/// Cuts off a piece of whole runs, with the blank behind it, unless the first run is too long. Behind its first
+/// window, the piece ends where the text is nearly all ASCII, since masks are faster there.
 fn split_piece(text: &str) -> Option<(&str, &str)> {
     let bytes = text.as_bytes();
     let (windows, _) = bytes[..bytes.len().min(PIECE)].as_chunks::<WINDOW>();
-    let is_foreign = |window: &&[u8; WINDOW]| ascii::beyond_ascii(window).count_ones() > MOSTLY_ASCII;
-    let foreign = windows.iter().take_while(is_foreign).count();
-    let length = if foreign == windows.len() { PIECE } else { foreign.max(1) * WINDOW };
+    let is_foreign = |window: &&[u8; WINDOW]| ascii::beyond_ascii(window).count_ones() > NOT_FOLDED;
+    let foreign = 1 + windows.iter().skip(1).take_while(is_foreign).count();
+    let length = if foreign == windows.len() { PIECE } else { foreign * WINDOW };
     if bytes.len() <= length {
         return Some((text, ""));
     }
