@@ -7,7 +7,6 @@
 #![allow(missing_docs, reason = "nobody links a benchmark")]
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
 
-use limits::Problem;
 use rustix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::hint::black_box;
@@ -16,9 +15,9 @@ use std::time::Duration;
 use text::features::Scheme;
 use text::fingerprint::SimHasher;
 use text::html;
-use text::passage::recursive::RecursiveShingler;
+use text::passage::passage_sketch;
 use text::sketch::minhash::MinHasher;
-use text::sketch::{Sample, heintze, manber, winnow};
+use text::sketch::{heintze, manber, winnow};
 
 const SWEEPS: usize = 15;
 
@@ -58,18 +57,9 @@ fn calls() -> [Call; 10] {
         Call::new("winnow_sketch(body)", move |text| winnow.sketch(text.as_bytes(), &mut || ())),
         Call::new("heintze_sketch(body)", move |text| heintze.sketch(text, &[], &mut || ())),
         Call::new("minhash(body)", move |text| minhasher.signature(text, 128, Scheme::Words(3), &mut || ())),
-        Call::new("passage_sketch(body, 106)", passage_sketch),
+        Call::new("passage_sketch(body, 106)", |text| passage_sketch(text, 3, &mut || ())),
         Call::new("extract_text(body)", |text| html::extract_text(text, &mut || ())),
     ]
-}
-
-/// The same as `src/passage.rs` does, for level 3.
-fn passage_sketch(text: &str) -> Result<Vec<i64>, Problem> {
-    let mut shingler = RecursiveShingler::new(3..=3, text.chars().count())?;
-    let mut heartbeat = || ();
-    let mut sample = Sample::new(&mut heartbeat);
-    shingler.add(text.chars().map(u64::from), &mut |shingle| sample.push(shingle.hash as i64));
-    sample.into_values()
 }
 
 /// The rows in memory as in a table: one that does not fit into the rest of a page begins on the next.
