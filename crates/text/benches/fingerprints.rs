@@ -96,7 +96,7 @@ fn text_throughput(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("text");
     measure(&mut group, "xxh3 (baseline)", &documents, |text| xxh3_64(text.as_bytes()));
     let mut hasher = SimHasher::default();
-    for name in ["char:4", "char:8", "word:1", "word:3", "doc1", "commoncrawl"] {
+    for name in ["char:4", "char:8", "word:1", "word:3", "doc1", "doc2", "commoncrawl"] {
         let scheme: Scheme = name.parse().unwrap();
         measure(&mut group, &format!("simhash {name}"), &documents, |text| {
             hasher.fingerprint(text, scheme, &mut || ())

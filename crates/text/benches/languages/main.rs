@@ -18,7 +18,7 @@ use text::fingerprint::SimHasher;
 use texts::Language;
 use xxhash_rust::xxh3::xxh3_64;
 
-const SCHEMES: [&str; 5] = ["doc1", "word:3", "char:4", "char:8", "commoncrawl"];
+const SCHEMES: [&str; 6] = ["doc1", "doc2", "word:3", "char:4", "char:8", "commoncrawl"];
 
 /// The candidates take turns, so that all of them see the machine in the same state.
 const TURNS: usize = 10;

@@ -3,6 +3,8 @@
 mod addresses;
 mod batch;
 pub(crate) mod chars;
+mod long_words;
+pub(crate) mod pairs;
 mod scheme;
 mod sink;
 mod utf16;
@@ -14,6 +16,8 @@ pub(crate) use sink::Sink;
 #[doc(hidden)]
 pub use words::words_in_both_ways;
 
+use long_words::LongWords;
+use pairs::{HashPairs, WritePairs};
 use words::{Keep, Words};
 
 /// Consecutive words in a feature of `doc1`.
@@ -30,6 +34,7 @@ impl Shingler {
     pub(crate) fn hash_features(&mut self, text: &str, scheme: Scheme, batch: &mut Batch<'_>) {
         match scheme {
             Scheme::CommonCrawl => utf16::hash_shingles(text, batch),
+            Scheme::Doc2 => self.prose_words(text, &mut HashPairs::new(batch)),
             _ => self.features(text, scheme, batch),
         }
     }
@@ -39,8 +44,15 @@ impl Shingler {
         match scheme {
             Scheme::CommonCrawl => utf16::shingles(text, sink),
             Scheme::Doc1 => self.words.shingles(text, DOC1_WORDS, Keep::Prose, sink),
+            Scheme::Doc2 => self.prose_words(text, &mut WritePairs::new(sink)),
+            Scheme::SimhashDoc => self.prose_words(text, &mut LongWords(sink)),
             Scheme::Chars(k) => chars::shingles(text, k, sink),
             Scheme::Words(k) => self.words.shingles(text, k, Keep::All, sink),
         }
+    }
+
+    /// Passes every word of prose to the sink.
+    fn prose_words(&mut self, text: &str, sink: &mut impl Sink) {
+        self.words.shingles(text, 1, Keep::Prose, sink);
     }
 }

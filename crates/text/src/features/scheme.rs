@@ -15,6 +15,10 @@ pub const MAX_SHINGLE: usize = 32;
 pub enum Scheme {
     /// The interoperable document scheme, of `docs/doc1.md`: every two consecutive words of prose.
     Doc1,
+    /// The fingerprint of `docs/doc2.md`: every word of prose, and every two consecutive ones.
+    Doc2,
+    /// What the proposal of 2017 says to the letter: every word of prose that has three characters or more.
+    SimhashDoc,
     /// What the Similarity Index paper ran: every four consecutive UTF-16 code units.
     CommonCrawl,
     /// `char:k`: every k consecutive characters of the text as it stands.
@@ -44,7 +48,15 @@ pub struct Description {
 pub const EXAMPLE: &str = "The quick brown fox jumps over the lazy dog";
 
 /// All schemes.
-pub const DESCRIPTIONS: [Description; 4] = [
+pub const DESCRIPTIONS: [Description; 6] = [
+    Description {
+        name: "doc2",
+        version: 1,
+        unit: "word",
+        features: "each word of prose and each 2 consecutive ones (Unicode 16), one-permutation minwise hashing",
+        example: "doc2",
+        fingerprint: 0xccde_4b64_95c9_15c7,
+    },
     Description {
         name: "doc1",
         version: 1,
@@ -52,6 +64,14 @@ pub const DESCRIPTIONS: [Description; 4] = [
         features: "2 consecutive words of prose (Unicode 16), XXH3",
         example: "doc1",
         fingerprint: 0x12bf_8002_4a21_0544,
+    },
+    Description {
+        name: "simhash-doc",
+        version: 1,
+        unit: "word",
+        features: "each word of prose of 3 characters and more (Unicode 16), XXH3",
+        example: "simhash-doc",
+        fingerprint: 0x8200_8682_0852_9263,
     },
     Description {
         name: "commoncrawl",
@@ -80,7 +100,8 @@ pub const DESCRIPTIONS: [Description; 4] = [
 ];
 
 /// The names that users can write, as a hint tells them.
-const VALID: &str = "Valid schemes are doc1, commoncrawl, char:1 to char:32, word:1 to word:32.";
+const VALID: &str =
+    "Valid schemes are doc2, doc1, simhash-doc, commoncrawl, char:1 to char:32, word:1 to word:32.";
 /// Characters or words in a shingle.
 const SHINGLE: Limit = Limit::new("shingle length", 1, MAX_SHINGLE as i64);
 
@@ -90,6 +111,8 @@ impl FromStr for Scheme {
     fn from_str(name: &str) -> Result<Self, Problem> {
         match name {
             "doc1" => return Ok(Self::Doc1),
+            "doc2" => return Ok(Self::Doc2),
+            "simhash-doc" => return Ok(Self::SimhashDoc),
             "commoncrawl" => return Ok(Self::CommonCrawl),
             _ => (),
         }
@@ -115,6 +138,8 @@ impl fmt::Display for Scheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Doc1 => write!(f, "doc1"),
+            Self::Doc2 => write!(f, "doc2"),
+            Self::SimhashDoc => write!(f, "simhash-doc"),
             Self::CommonCrawl => write!(f, "commoncrawl"),
             Self::Chars(k) => write!(f, "char:{k}"),
             Self::Words(k) => write!(f, "word:{k}"),
@@ -129,7 +154,7 @@ mod tests {
     #[test]
     fn names_and_schemes_are_one_to_one() {
         let all = (1..=MAX_SHINGLE).flat_map(|k| [Scheme::Chars(k), Scheme::Words(k)]);
-        for scheme in all.chain([Scheme::Doc1, Scheme::CommonCrawl]) {
+        for scheme in all.chain([Scheme::Doc1, Scheme::Doc2, Scheme::SimhashDoc, Scheme::CommonCrawl]) {
             assert_eq!(scheme.to_string().parse(), Ok(scheme));
         }
     }

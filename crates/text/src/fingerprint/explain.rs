@@ -4,7 +4,8 @@
 //! which are therefore limited, and one pass over them for each differing bit.
 
 use super::bit_counts::BitCounts;
-use crate::features::{Scheme, Shingler, Sink};
+use super::doc2::{KEY, LeastKeys};
+use crate::features::{Scheme, Shingler, Sink, pairs};
 use crate::hash::rabin::{self, UNITS};
 use crate::hash::xxh3_64;
 use limits::{Heartbeat, Kind, Problem, sort};
@@ -22,12 +23,14 @@ const NAMED: usize = 20;
 const STRIDE: usize = 1 << 10;
 
 /// A feature of a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Feature {
     /// The feature itself.
     pub text: String,
-    /// Its hash, which votes for the bits of the fingerprint.
+    /// Its hash. It votes for the bits of the fingerprint; with `doc2`, it may be chosen to decide some.
     pub hash: u64,
+    /// What its votes count, or with `doc2` how often it is chosen: 1, or 2 or 4 there.
+    pub weight: f64,
     /// The number of its occurrences; a feature has one vote whatever their number.
     pub occurrences: u32,
 }
@@ -66,7 +69,7 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    fn add(&mut self, text: &[u8], hash: u64) {
+    fn add(&mut self, text: &[u8], hash: u64, weight: f64) {
         self.taken += 1;
         if self.taken.is_multiple_of(STRIDE) {
             self.heartbeat.beat();
@@ -79,7 +82,7 @@ impl List<'_> {
             self.index.insert(hash, self.features.len());
             self.bytes += text.len();
             let text = String::from_utf8_lossy(text).into_owned();
-            self.features.push(Feature { text, hash, occurrences: 1 });
+            self.features.push(Feature { text, hash, weight, occurrences: 1 });
         }
     }
 }
@@ -87,11 +90,14 @@ impl List<'_> {
 impl Sink for List<'_> {
     fn take(&mut self, feature: &[u8]) {
         debug_assert!(self.scheme != Scheme::CommonCrawl, "whose features have a hash of their own");
-        self.add(feature, xxh3_64(feature));
+        match self.scheme {
+            Scheme::Doc2 => self.add(feature, pairs::hash_feature(feature), pairs::weigh_feature(feature)),
+            _ => self.add(feature, xxh3_64(feature), 1.0),
+        }
     }
 
     fn take_units(&mut self, units: [u16; UNITS]) {
-        self.add(String::from_utf16_lossy(&units).as_bytes(), rabin::hash(units));
+        self.add(String::from_utf16_lossy(&units).as_bytes(), rabin::hash(units), 1.0);
     }
 
     fn pause(&mut self) {
@@ -110,9 +116,9 @@ pub struct Explanation {
     features: FeatureCounts,
     /// Features of both texts: those that come first in the first text.
     shared: Vec<String>,
-    /// Features of one text alone: those that vote as their text does in the most differing bits.
+    /// Features of one text alone: those that vote as their text does in the most differing bits, or decide them.
     deciding: Vec<Deciding>,
-    /// The differing bits, those of the weakest votes first.
+    /// The differing bits, those of the weakest votes first, or in their order.
     bits: Vec<DifferingBit>,
 }
 
@@ -120,7 +126,12 @@ impl Explanation {
     /// Replaces the text of every feature that is named.
     pub fn rewrite_features(&mut self, rewrite: impl Fn(String) -> String) {
         let deciding = self.deciding.iter_mut().map(|deciding| &mut deciding.feature);
-        for feature in self.shared.iter_mut().chain(deciding) {
+        let chosen = self.bits.iter_mut().filter_map(|bit| match &mut bit.reason {
+            Reason::Votes(_) => None,
+            Reason::Features(features) => Some(features),
+        });
+        let chosen = chosen.flat_map(|features| [&mut features.a, &mut features.b]);
+        for feature in self.shared.iter_mut().chain(deciding).chain(chosen) {
             *feature = rewrite(std::mem::take(feature));
         }
     }
@@ -145,15 +156,35 @@ struct Deciding {
     feature: String,
     /// The text that has it: a or b.
     of: char,
-    /// Differing bits for which it votes as its text does.
+    /// Differing bits for which it votes as its text does, or which it decides.
     bits: u32,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct DifferingBit {
     bit: u32,
+    #[serde(flatten)]
+    reason: Reason,
+}
+
+/// Why a bit is as it is.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Reason {
     /// The sum of the votes: positive sets the bit, and near 0 a few features turn it.
-    votes: Sides<i64>,
+    Votes(Sides<i64>),
+    /// With `doc2`, the feature that decides the bit.
+    Features(Sides<String>),
+}
+
+impl Reason {
+    /// How sure a bit is: the least sure are told first.
+    fn strength(&self) -> i64 {
+        match self {
+            Self::Votes(votes) => votes.a.abs() + votes.b.abs(),
+            Self::Features(_) => 0,
+        }
+    }
 }
 
 /// Compares the fingerprints of two texts.
@@ -175,12 +206,9 @@ pub fn explain(
 
     let mut bits: Vec<DifferingBit> = (0..u64::BITS)
         .filter(|bit| differing >> bit & 1 == 1)
-        .map(|bit| DifferingBit {
-            bit,
-            votes: Sides { a: a.votes(bit, heartbeat), b: b.votes(bit, heartbeat) },
-        })
+        .map(|bit| DifferingBit { bit, reason: a.reason(&b, bit, heartbeat) })
         .collect();
-    bits.sort_by_key(|bit| bit.votes.a.abs() + bit.votes.b.abs());
+    bits.sort_by_key(|bit| bit.reason.strength());
     let signed = |fingerprint: Option<u64>| fingerprint.map(|bits| bits as i64);
     Ok(Explanation {
         scheme: scheme.to_string(),
@@ -198,20 +226,43 @@ struct Text {
     features: Vec<Feature>,
     hashes: HashSet<u64>,
     fingerprint: Option<u64>,
+    /// With `doc2`, the number of the feature that decides each bit.
+    choice: Option<Vec<usize>>,
 }
 
 impl Text {
     fn of(text: &str, scheme: Scheme, heartbeat: &mut dyn Heartbeat) -> Result<Self, Problem> {
         let features = features(text, scheme, heartbeat)?;
-        let (mut hashes, mut counts) = (HashSet::new(), BitCounts::default());
+        let (mut hashes, mut counts, mut keys) = (HashSet::new(), BitCounts::default(), LeastKeys::default());
         for features in features.chunks(STRIDE) {
             heartbeat.beat();
             for feature in features {
                 hashes.insert(feature.hash);
                 counts.add_all(&[feature.hash]);
+                keys.add(feature.hash);
             }
         }
-        Ok(Self { features, hashes, fingerprint: counts.majority() })
+        if scheme != Scheme::Doc2 {
+            return Ok(Self { features, hashes, fingerprint: counts.majority(), choice: None });
+        }
+        heartbeat.beat();
+        let numbers: HashMap<u64, usize> = (0..).zip(&features).map(|(n, f)| (f.hash & KEY, n)).collect();
+        let choice =
+            keys.deciding().map(|keys| keys.iter().filter_map(|key| numbers.get(key).copied()).collect());
+        Ok(Self { features, hashes, fingerprint: keys.fingerprint(), choice })
+    }
+
+    /// Why a bit of this text and of the other one are as they are.
+    fn reason(&self, other: &Self, bit: u32, heartbeat: &mut dyn Heartbeat) -> Reason {
+        match self.chosen(bit).zip(other.chosen(bit)) {
+            Some((a, b)) => Reason::Features(Sides { a: a.text.clone(), b: b.text.clone() }),
+            None => Reason::Votes(Sides { a: self.votes(bit, heartbeat), b: other.votes(bit, heartbeat) }),
+        }
+    }
+
+    /// The feature that decides the bit, with `doc2`.
+    fn chosen(&self, bit: u32) -> Option<&Feature> {
+        self.features.get(*self.choice.as_ref()?.get(bit as usize)?)
     }
 
     /// The sum of the votes for a bit.
@@ -220,8 +271,20 @@ impl Text {
         self.features.iter().map(|feature| if feature.hash >> bit & 1 == 1 { 1 } else { -1 }).sum()
     }
 
+    /// The differing bits for which each feature votes as this text does, or which it decides.
+    fn bits_of_features(&self, differing: u64) -> Vec<u32> {
+        let Some(choice) = &self.choice else {
+            let agreeing = |hash: u64| !(hash ^ self.fingerprint.unwrap_or_default()) & differing;
+            return self.features.iter().map(|feature| agreeing(feature.hash).count_ones()).collect();
+        };
+        let mut bits = vec![0; self.features.len()];
+        let chosen = (0..).zip(choice).filter(|(bit, _)| differing >> bit & 1 == 1);
+        chosen.for_each(|(_, &feature)| bits[feature] += 1);
+        bits
+    }
+
     /// The features that the other text does not have, of which those are taken that vote as this text does
-    /// in the most differing bits.
+    /// in the most differing bits, or decide the most.
     fn deciding(
         &self,
         other: &Self,
@@ -229,11 +292,15 @@ impl Text {
         differing: u64,
         heartbeat: &mut dyn Heartbeat,
     ) -> Vec<Deciding> {
-        let Some(fingerprint) = self.fingerprint.filter(|_| differing != 0) else { return Vec::new() };
-        let agreeing = |hash: u64| (!(hash ^ fingerprint) & differing).count_ones();
-        let own = self.features.iter().enumerate().filter(|(_, own)| !other.hashes.contains(&own.hash));
+        if differing == 0 {
+            return Vec::new();
+        }
+        let own = (0..).zip(&self.features).filter(|(_, own)| !other.hashes.contains(&own.hash));
+        let bits = self.bits_of_features(differing);
         let mut deciding: Vec<(Reverse<u32>, usize)> =
-            own.map(|(index, feature)| (Reverse(agreeing(feature.hash)), index)).collect();
+            own.map(|(index, _): (usize, _)| (Reverse(bits[index]), index)).collect();
+        // With doc2, most features decide nothing.
+        deciding.retain(|(bits, _)| self.choice.is_none() || bits.0 > 0);
         sort(&mut deciding, heartbeat, |&deciding| deciding);
         let named = deciding.into_iter().take(NAMED);
         named
@@ -248,7 +315,7 @@ mod tests {
     use crate::fingerprint::SimHasher;
     use proptest::prelude::*;
 
-    const SCHEMES: [&str; 5] = ["doc1", "commoncrawl", "char:3", "word:1", "word:3"];
+    const SCHEMES: [&str; 7] = ["doc1", "doc2", "simhash-doc", "commoncrawl", "char:3", "word:1", "word:3"];
 
     #[test]
     fn features_come_in_the_order_of_the_text() {
@@ -264,13 +331,35 @@ mod tests {
         let explanation = explain(a, b, Scheme::Words(1), &mut || ()).unwrap();
         assert_eq!((explanation.features.a, explanation.features.b, explanation.features.shared), (7, 7, 6));
         assert_eq!(explanation.bits.len() as u32, explanation.distance.unwrap());
-        assert!(explanation.bits.iter().all(|bit| (bit.votes.a > 0) != (bit.votes.b > 0)));
+        assert!(
+            explanation
+                .bits
+                .iter()
+                .all(|bit| matches!(bit.reason, Reason::Votes(votes) if (votes.a > 0) != (votes.b > 0)))
+        );
         let mut deciding: Vec<(&str, char)> =
             explanation.deciding.iter().map(|deciding| (deciding.feature.as_str(), deciding.of)).collect();
         deciding.sort_unstable();
         assert_eq!(deciding, [("cat", 'b'), ("fox", 'a')]);
         let empty = explain("", b, Scheme::Words(1), &mut || ()).unwrap();
         assert_eq!((empty.distance, empty.bits.len(), empty.deciding.len()), (None, 0, 0));
+    }
+
+    #[test]
+    fn with_doc2_features_decide_bits() {
+        let (a, b) = ("the quick brown fox jumps over the dog", "the quick brown cat jumps over the dog");
+        let explanation = explain(a, b, Scheme::Doc2, &mut || ()).unwrap();
+        // Seven words and seven pairs; of these one word and two pairs differ.
+        assert_eq!(
+            (explanation.features.a, explanation.features.b, explanation.features.shared),
+            (14, 14, 11)
+        );
+        assert_eq!(explanation.bits.len() as u32, explanation.distance.unwrap());
+        let is_new = |feature: &str| feature.contains("fox") || feature.contains("cat");
+        for bit in &explanation.bits {
+            assert!(matches!(&bit.reason, Reason::Features(f) if is_new(&f.a) || is_new(&f.b)), "{bit:?}");
+        }
+        assert!(explanation.deciding.iter().all(|deciding| is_new(&deciding.feature) && deciding.bits > 0));
     }
 
     proptest! {
@@ -285,7 +374,7 @@ mod tests {
             prop_assert_eq!(explained, SimHasher::default().fingerprint(&text, scheme, &mut || ()));
             for feature in &found {
                 let is_of_text = xxh3_64(feature.text.as_bytes()) == feature.hash;
-                prop_assert!(is_of_text || scheme == Scheme::CommonCrawl);
+                prop_assert!(is_of_text || [Scheme::CommonCrawl, Scheme::Doc2].contains(&scheme));
             }
         }
     }

@@ -3,6 +3,7 @@
 mod bit_counts;
 mod digits;
 mod distinct;
+pub(crate) mod doc2;
 pub mod explain;
 mod simhash;
 pub mod spelling;

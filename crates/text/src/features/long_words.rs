@@ -1,0 +1,26 @@
+//! The features of `simhash-doc`: words of three characters and more.
+
+use super::Sink;
+use crate::hash::rabin::UNITS;
+
+/// Characters of the shortest word.
+const SHORTEST: usize = 3;
+
+/// Takes words and passes the long ones on.
+pub(super) struct LongWords<'a, S>(pub(super) &'a mut S);
+
+impl<S: Sink> Sink for LongWords<'_, S> {
+    #[inline]
+    fn take(&mut self, word: &[u8]) {
+        let is_first_byte = |byte: &&u8| **byte & 0xc0 != 0x80;
+        if word.iter().filter(is_first_byte).take(SHORTEST).count() == SHORTEST {
+            self.0.take(word);
+        }
+    }
+
+    fn take_units(&mut self, _: [u16; UNITS]) {}
+
+    fn pause(&mut self) {
+        self.0.pause();
+    }
+}
