@@ -27,23 +27,32 @@ fn published_fingerprints() -> Result<(), Box<dyn Error>> {
 }
 
 #[derive(Deserialize)]
-struct Doc1Vector {
+struct DocVector {
     text: String,
     fingerprint: Option<String>,
     letters: Option<String>,
 }
 
-#[test]
-fn published_fingerprints_of_doc1() -> Result<(), Box<dyn Error>> {
-    let vectors: Vec<Doc1Vector> = serde_json::from_str(include_str!("../../../tests/vectors/doc1.json"))?;
+fn check_document_vectors(scheme: Scheme, vectors: &str) -> Result<(), Box<dyn Error>> {
+    let vectors: Vec<DocVector> = serde_json::from_str(vectors)?;
     assert!(vectors.len() > 100);
     let mut hasher = SimHasher::default();
-    for Doc1Vector { text, fingerprint, letters } in vectors {
-        let made = hasher.fingerprint(&text, Scheme::Doc1, &mut || ());
+    for DocVector { text, fingerprint, letters } in vectors {
+        let made = hasher.fingerprint(&text, scheme, &mut || ());
         assert_eq!(made.map(|made| format!("{made:016x}")), fingerprint, "{text:?}");
         assert_eq!(made.map(spelling::encode), letters);
     }
     Ok(())
+}
+
+#[test]
+fn published_fingerprints_of_doc1() -> Result<(), Box<dyn Error>> {
+    check_document_vectors(Scheme::Doc1, include_str!("../../../tests/vectors/doc1.json"))
+}
+
+#[test]
+fn published_fingerprints_of_doc2() -> Result<(), Box<dyn Error>> {
+    check_document_vectors(Scheme::Doc2, include_str!("../../../tests/vectors/doc2.json"))
 }
 
 /// What two ports of Common Crawl's code agree on. Texts without features have the fingerprint 0 there, and

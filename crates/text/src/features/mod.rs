@@ -17,6 +17,7 @@ pub(crate) use sink::Sink;
 pub use words::words_in_both_ways;
 
 use long_words::LongWords;
+pub(crate) use pairs::TakeHash;
 use pairs::{HashPairs, WritePairs};
 use words::{Keep, Words};
 
@@ -34,7 +35,7 @@ impl Shingler {
     pub(crate) fn hash_features(&mut self, text: &str, scheme: Scheme, batch: &mut Batch<'_>) {
         match scheme {
             Scheme::CommonCrawl => utf16::hash_shingles(text, batch),
-            Scheme::Doc2 => self.prose_words(text, &mut HashPairs::new(batch)),
+            Scheme::Doc2 => self.hash_pairs(text, batch),
             _ => self.features(text, scheme, batch),
         }
     }
@@ -49,6 +50,11 @@ impl Shingler {
             Scheme::Chars(k) => chars::shingles(text, k, sink),
             Scheme::Words(k) => self.words.shingles(text, k, Keep::All, sink),
         }
+    }
+
+    /// Passes the hash of every feature of `doc2` on, in the order of the text.
+    pub(crate) fn hash_pairs(&mut self, text: &str, consumer: &mut impl TakeHash) {
+        self.words.each_of_prose(text, &mut HashPairs::new(consumer));
     }
 
     /// Passes every word of prose to the sink.

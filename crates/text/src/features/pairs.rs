@@ -3,9 +3,9 @@
 //! Each word is hashed once. A pair's hash is made of those of its words, and a word alone counts as a pair
 //! with an empty word before it.
 
+use super::words::{ReadableWord, TakeWord};
 use super::{Batch, Sink};
-use crate::fingerprint::doc2::{KEY, KEY_BITS};
-use crate::hash::mix;
+use crate::fingerprint::doc2::KEY;
 use crate::hash::rabin::UNITS;
 
 /// Bits of a hash that choose a cell.
@@ -13,7 +13,7 @@ const CELL: u64 = !KEY;
 /// The odd factor that XXH3 mixes the bits of short inputs with.
 const CHUNK_FACTOR: u64 = 0x9fb2_1c65_1e98_df25;
 /// 2^64 divided by the golden ratio.
-const FIRST_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+const PAIR_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A word, as pairs need it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,13 +25,8 @@ struct Word {
 
 impl Word {
     #[inline(always)]
-    fn new(word: &[u8]) -> Self {
-        let (chunks, rest) = word.as_chunks::<8>();
-        let mut hash = chunks.iter().fold(0, |hash, &chunk| append(hash, u64::from_le_bytes(chunk)));
-        if !rest.is_empty() {
-            hash = append(hash, little_endian(rest));
-        }
-        Self { hash, long: u32::from(is_long(word)) }
+    fn new(word: ReadableWord<'_>) -> Self {
+        Self { hash: word.fold_chunks(append), long: u32::from(is_long(word)) }
     }
 }
 
@@ -42,31 +37,18 @@ fn append(hash: u64, chunk: u64) -> u64 {
     hash ^ hash >> 32
 }
 
-/// The number that 1 to 7 bytes write, the lowest first.
-#[inline(always)]
-fn little_endian(bytes: &[u8]) -> u64 {
-    match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        // Where the two overlap, they have the same bits.
-        (Some(&low), Some(&high)) => {
-            let high = u64::from(u32::from_le_bytes(high));
-            u64::from(u32::from_le_bytes(low)) | high << (8 * (bytes.len() - 4))
-        }
-        _ => bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)),
-    }
-}
-
 /// Short words are of up to three bytes that are not one character of three bytes.
 #[inline(always)]
-fn is_long(word: &[u8]) -> bool {
-    word.len() > 3 || word.first().is_some_and(|&first| first >= 0xe0)
+fn is_long(word: ReadableWord<'_>) -> bool {
+    word.len() > 3 || word.first_byte() >= 0xe0
 }
 
 /// The hash of the feature that two words make. Every long word halves the key, so that the feature is chosen
 /// more often.
 #[inline(always)]
 fn hash(first: Word, second: Word) -> u64 {
-    let mixed = mix(first.hash.wrapping_mul(FIRST_FACTOR).wrapping_add(second.hash));
-    mixed & CELL | (mixed & KEY) >> (first.long + second.long)
+    let hash = (first.hash.rotate_left(32) ^ second.hash).wrapping_mul(PAIR_FACTOR);
+    hash & CELL | (hash & KEY) >> (first.long + second.long)
 }
 
 /// The hash of a feature that is written as one word, or as two words with a blank between them.
@@ -82,36 +64,56 @@ pub(crate) fn weigh_feature(feature: &[u8]) -> f64 {
 }
 
 fn words_of(feature: &[u8]) -> [Word; 2] {
-    let mut words = feature.split(|&byte| byte == b' ').map(Word::new);
+    let mut buffer = Vec::new();
+    let mut words =
+        feature.split(|&byte| byte == b' ').map(|word| Word::new(ReadableWord::copied(word, &mut buffer)));
     let last = words.next_back().unwrap_or_default();
     [words.next().unwrap_or_default(), last]
 }
 
-/// Takes words and hashes the features that they make.
-pub(super) struct HashPairs<'a, 'b> {
-    before: Word,
-    batch: &'a mut Batch<'b>,
+/// A consumer of the hashes of features.
+pub(crate) trait TakeHash {
+    /// Takes a hash.
+    fn take(&mut self, hash: u64);
+
+    /// Called while text without features is passed over, so that the heartbeat is called.
+    fn pause(&mut self);
 }
 
-impl<'a, 'b> HashPairs<'a, 'b> {
-    pub(super) fn new(batch: &'a mut Batch<'b>) -> Self {
-        Self { before: Word::default(), batch }
+impl TakeHash for Batch<'_> {
+    fn take(&mut self, hash: u64) {
+        self.push(hash);
+    }
+
+    fn pause(&mut self) {
+        self.flush();
     }
 }
 
-impl Sink for HashPairs<'_, '_> {
+/// Takes words and hashes the features that they make.
+pub(super) struct HashPairs<'a, T> {
+    before: Word,
+    consumer: &'a mut T,
+}
+
+impl<'a, T: TakeHash> HashPairs<'a, T> {
+    pub(super) fn new(consumer: &'a mut T) -> Self {
+        Self { before: Word::default(), consumer }
+    }
+}
+
+impl<T: TakeHash> TakeWord for HashPairs<'_, T> {
     #[inline(always)]
-    fn take(&mut self, word: &[u8]) {
+    fn take(&mut self, word: ReadableWord<'_>) {
         let word = Word::new(word);
-        self.batch.push(hash(Word::default(), word));
-        self.batch.push(hash(self.before, word));
+        // The first word makes no pair: with an empty word before it, it makes the same feature again.
+        self.consumer.take(hash(Word::default(), word));
+        self.consumer.take(hash(self.before, word));
         self.before = word;
     }
 
-    fn take_units(&mut self, _: [u16; UNITS]) {}
-
     fn pause(&mut self) {
-        self.batch.pause();
+        self.consumer.pause();
     }
 }
 
@@ -143,5 +145,69 @@ impl<S: Sink> Sink for WritePairs<'_, S> {
 
     fn pause(&mut self) {
         self.sink.pause();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::batch::tests::{any_text, hashes_of};
+    use super::super::{Scheme, Shingler};
+    use super::*;
+    use proptest::prelude::*;
+
+    struct Listed(Vec<String>);
+
+    impl Sink for Listed {
+        fn take(&mut self, feature: &[u8]) {
+            self.0.push(String::from_utf8(feature.to_vec()).unwrap());
+        }
+
+        fn take_units(&mut self, _: [u16; UNITS]) {}
+
+        fn pause(&mut self) {}
+    }
+
+    fn features(text: &str) -> Vec<String> {
+        let mut listed = Listed(Vec::new());
+        Shingler::default().features(text, Scheme::Doc2, &mut listed);
+        listed.0
+    }
+
+    #[test]
+    fn features_are_words_and_pairs() {
+        assert_eq!(features("To be, or 1994"), ["to", "be", "to be", "or", "be or"]);
+        assert_eq!(features("One"), ["one"]);
+        assert_eq!(features("42"), [""; 0]);
+    }
+
+    #[test]
+    fn long_words_weigh_more() {
+        let weights = ["the", "é", "да", "that", "語", "of the", "of that", "that 語"]
+            .map(|feature| weigh_feature(feature.as_bytes()));
+        assert_eq!(weights, [1.0, 1.0, 2.0, 2.0, 2.0, 1.0, 2.0, 4.0]);
+    }
+
+    #[test]
+    fn hashes_are_as_defined() {
+        let hash = |feature: &str| format!("{:016x}", hash_feature(feature.as_bytes()));
+        let chunk = u64::from_le_bytes(*b"abcdefgh").wrapping_mul(CHUNK_FACTOR);
+        let first = chunk ^ chunk >> 32;
+        let chunk = (first ^ u64::from(b'i')).wrapping_mul(CHUNK_FACTOR);
+        let value = (chunk ^ chunk >> 32).wrapping_mul(PAIR_FACTOR);
+        assert_eq!(hash("abcdefghi"), format!("{:016x}", value & CELL | (value & KEY) >> 1));
+        let value = first.wrapping_mul(PAIR_FACTOR);
+        assert_eq!(hash("abcdefgh"), format!("{:016x}", value & CELL | (value & KEY) >> 1));
+        assert_ne!(hash("a b"), hash("b a"));
+    }
+
+    proptest! {
+        #[test]
+        fn hashes_are_those_of_the_features(text in any_text()) {
+            let mut hashes = hashes_of(|batch| Shingler::default().hash_features(&text, Scheme::Doc2, batch));
+            // The first word is hashed twice.
+            hashes.drain(..hashes.len().min(1));
+            let written: Vec<u64> = features(&text).iter().map(|f| hash_feature(f.as_bytes())).collect();
+            prop_assert_eq!(hashes, written);
+        }
     }
 }

@@ -9,7 +9,32 @@
 //! nor repetition of features changes it, so there is no set of distinct features. Two tables merge by the
 //! lesser key of each cell. Cost: linear time, whatever the text, and 4 KB of memory.
 
+use crate::features::{Shingler, TakeHash};
 use crate::hash::mix;
+use limits::Heartbeat;
+
+/// The fingerprint of a text, or `None` if it has no words.
+pub(super) fn fingerprint(text: &str, shingler: &mut Shingler, heartbeat: &mut dyn Heartbeat) -> Option<u64> {
+    let mut consumer = Consumer { keys: LeastKeys::default(), heartbeat };
+    shingler.hash_pairs(text, &mut consumer);
+    consumer.keys.fingerprint()
+}
+
+struct Consumer<'a> {
+    keys: LeastKeys,
+    heartbeat: &'a mut dyn Heartbeat,
+}
+
+impl TakeHash for Consumer<'_> {
+    #[inline(always)]
+    fn take(&mut self, hash: u64) {
+        self.keys.add(hash);
+    }
+
+    fn pause(&mut self) {
+        self.heartbeat.beat();
+    }
+}
 
 /// Bins: one for each bit of the fingerprint.
 const BINS: usize = 64;
@@ -112,7 +137,7 @@ mod tests {
             let agreeing: u32 = (0..pairs)
                 .map(|pair| {
                     let set = |range: std::ops::Range<u64>| -> Vec<u64> {
-                        range.map(|n| mix(pair << 32 | n + 1)).collect()
+                        range.map(|n| mix((pair << 32) + n + 1)).collect()
                     };
                     let (a, b) = (set(0..2 * features), set(features..3 * features));
                     (table(&a).fingerprint().unwrap() ^ table(&b).fingerprint().unwrap()).count_zeros()

@@ -7,7 +7,7 @@
 
 use super::bit_counts::BitCounts;
 use super::distinct::{Distinct, Part, TooMany};
-use super::doc2::LeastKeys;
+use super::doc2;
 use crate::features::{Batch, Scheme, Shingler};
 use limits::Heartbeat;
 
@@ -25,7 +25,7 @@ impl SimHasher {
     /// The fingerprint of a text, or `None` if it has no features.
     pub fn fingerprint(&mut self, text: &str, scheme: Scheme, heartbeat: &mut dyn Heartbeat) -> Option<u64> {
         if scheme == Scheme::Doc2 {
-            return self.least_keys(text, scheme, heartbeat).fingerprint();
+            return doc2::fingerprint(text, &mut self.shingler, heartbeat);
         }
         let mut counts = BitCounts::default();
         let mut part = Some(Part::WHOLE);
@@ -41,19 +41,6 @@ impl SimHasher {
         }
         self.features.release();
         counts.majority()
-    }
-
-    /// The least keys of the text's features.
-    fn least_keys(&mut self, text: &str, scheme: Scheme, heartbeat: &mut dyn Heartbeat) -> LeastKeys {
-        let mut keys = LeastKeys::default();
-        let mut consumer = |hashes: &[u64]| {
-            heartbeat.beat();
-            hashes.iter().for_each(|&hash| keys.add(hash));
-        };
-        let mut batch = Batch::new(&mut consumer);
-        self.shingler.hash_features(text, scheme, &mut batch);
-        batch.flush();
-        keys
     }
 
     /// Counts the distinct features whose hash lies in the part.

@@ -4,6 +4,7 @@
 //! shifts, by the rules of UAX #29 for the classes that ASCII has. [`latin`](super::latin) brings other letters
 //! and quotes into the masks. Anything else is left to the caller, run by run.
 
+use super::output::{ReadableWord, TakeWord};
 use crate::features::addresses::{self, UUID_LENGTH};
 use std::ops::Range;
 use wide::u8x16;
@@ -111,6 +112,19 @@ impl<'a> Window<'a> {
         start as usize..end as usize
     }
 
+    /// The words of whole runs, none of which has an [`other`](Self::other) byte.
+    #[inline(always)]
+    fn words<const PROSE: bool>(&self, runs: Range<usize>) -> WindowWords {
+        let [letters, digits] = [LETTER, DIGIT].map(|class| self.mask(class));
+        let between = |mask: u64| mask << 1 & mask >> 1;
+        let joins = (self.mask(MID_EITHER) | self.mask(MID_LETTER)) & between(letters)
+            | (self.mask(MID_EITHER) | self.mask(MID_NUMBER)) & between(digits)
+            | self.mask(JOINER);
+        let alphanumeric = letters | digits;
+        let (wanted, kept) = if PROSE { (letters, alphanumeric) } else { (alphanumeric, u64::MAX) };
+        WindowWords { rest: (alphanumeric | joins) & bits(runs), wanted, kept }
+    }
+
     /// Adds the words of whole runs, none of which has an [`other`](Self::other) byte.
     #[inline(always)]
     pub(super) fn add_words<const PROSE: bool>(
@@ -119,33 +133,18 @@ impl<'a> Window<'a> {
         text: &mut Vec<u8>,
         starts: &mut Vec<usize>,
     ) {
-        let [letters, digits] = [LETTER, DIGIT].map(|class| self.mask(class));
-        let between = |mask: u64| mask << 1 & mask >> 1;
-        let joins = (self.mask(MID_EITHER) | self.mask(MID_LETTER)) & between(letters)
-            | (self.mask(MID_EITHER) | self.mask(MID_NUMBER)) & between(digits)
-            | self.mask(JOINER);
-        let alphanumeric = letters | digits;
-        let (wanted, kept) = if PROSE { (letters, alphanumeric) } else { (alphanumeric, u64::MAX) };
-        let mut rest = (alphanumeric | joins) & bits(runs);
         let before = text.len();
         text.extend_from_slice(&[0; ROOM]);
         let room = &mut text[before..];
         let mut length = 0;
-        while rest != 0 {
-            let first = rest.trailing_zeros() as usize;
-            // The carry runs through the word's bits and clears them.
-            let after_word = rest & rest.wrapping_add(rest & rest.wrapping_neg());
-            let word = rest ^ after_word;
-            rest = after_word;
-            let count = (!(word >> first)).trailing_zeros() as usize;
+        for WindowWord { first, count, mixed } in self.words::<PROSE>(runs) {
             let (bytes, target) = (&self.bytes[first..], &mut room[length..]);
-            let written = if word & !wanted == 0 {
-                put(bytes, count, self.to_lower_case, target);
-                count
-            } else if word & wanted == 0 {
-                0
-            } else {
-                put_mixed::<PROSE>(&bytes[..count], kept >> first, target)
+            let written = match mixed {
+                None => {
+                    put(bytes, count, self.to_lower_case, target);
+                    count
+                }
+                Some(kept) => put_mixed::<PROSE>(&bytes[..count], kept, target),
             };
             if written > 0 {
                 target[written] = b' ';
@@ -154,6 +153,63 @@ impl<'a> Window<'a> {
             }
         }
         text.truncate(before + length);
+    }
+
+    /// Passes on the same words of prose, which are not written where that can be avoided.
+    #[inline(always)]
+    pub(super) fn take_words(&self, runs: Range<usize>, consumer: &mut impl TakeWord) {
+        let set = self.to_lower_case.to_array()[0];
+        for WindowWord { first, count, mixed } in self.words::<true>(runs) {
+            let bytes = &self.bytes[first..];
+            let Some(kept) = mixed else {
+                consumer.take(ReadableWord { bytes, length: count, set });
+                continue;
+            };
+            let mut written = [0; WINDOW + BEHIND];
+            let length = put_mixed::<true>(&bytes[..count], kept, &mut written);
+            if length > 0 {
+                consumer.take(ReadableWord { bytes: &written, length, set: 0 });
+            }
+        }
+    }
+}
+
+/// A word of a window.
+struct WindowWord {
+    first: usize,
+    count: usize,
+    /// The bytes that are kept of a word that does not consist of wanted characters alone.
+    mixed: Option<u64>,
+}
+
+/// The words of a window that have a wanted character.
+struct WindowWords {
+    /// The bytes of the words that are left.
+    rest: u64,
+    wanted: u64,
+    kept: u64,
+}
+
+impl Iterator for WindowWords {
+    type Item = WindowWord;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<WindowWord> {
+        while self.rest != 0 {
+            let rest = self.rest;
+            let first = rest.trailing_zeros() as usize;
+            // The carry runs through the word's bits and clears them.
+            self.rest = rest & rest.wrapping_add(rest & rest.wrapping_neg());
+            let word = rest ^ self.rest;
+            let count = (!(word >> first)).trailing_zeros() as usize;
+            if word & !self.wanted == 0 {
+                return Some(WindowWord { first, count, mixed: None });
+            }
+            if word & self.wanted != 0 {
+                return Some(WindowWord { first, count, mixed: Some(self.kept >> first) });
+            }
+        }
+        None
     }
 }
 

@@ -28,6 +28,7 @@ mod letters;
 mod machine;
 mod normal;
 mod oracle;
+mod output;
 mod runs;
 mod table;
 #[cfg(test)]
@@ -37,11 +38,13 @@ mod writer;
 
 pub(crate) use letters::add_letters;
 pub use oracle::words_in_both_ways;
+pub(crate) use output::{ReadableWord, TakeWord};
 
 use super::{BATCH, Sink, addresses};
 use ascii::{WINDOW, Window, bits};
 use machine::{Found, Machine};
 use normal::{is_letter, is_word_character, normalize, segment};
+use output::{Keeping, Output, Passing};
 use runs::{
     CONTROL, DIGIT, LETTER, NOT_ASCII, PUNCTUATION, Run, SPACE, WORD, class, measure_ascii_word, next_run,
 };
@@ -136,30 +139,62 @@ impl Words {
         true
     }
 
+    /// Passes every word of prose on.
+    pub(crate) fn each_of_prose(&mut self, text: &str, consumer: &mut impl TakeWord) {
+        self.clear();
+        let mut passed = 0;
+        let mut rest = text;
+        while !rest.is_empty() {
+            let after = self.add_first::<true>(rest, &mut Passing(consumer));
+            passed += rest.len() - after.len();
+            rest = after;
+            if passed >= BUFFERED {
+                passed = 0;
+                consumer.pause();
+            }
+        }
+    }
+
     /// Adds words that the text begins with, and returns the text after them.
     #[inline(always)]
     fn add_next<'a>(&mut self, text: &'a str, keep: Keep) -> &'a str {
         match keep {
-            Keep::All => self.add_first::<false>(text),
-            Keep::Prose => self.add_first::<true>(text),
+            Keep::All => self.add_first::<false>(text, &mut Keeping),
+            Keep::Prose => self.add_first::<true>(text, &mut Keeping),
         }
     }
 
     /// The same; PROSE stands for [`Keep::Prose`].
     #[inline(always)]
-    fn add_first<'a, const PROSE: bool>(&mut self, text: &'a str) -> &'a str {
+    fn add_first<'a, const PROSE: bool>(
+        &mut self,
+        text: &'a str,
+        output: &mut impl Output<PROSE>,
+    ) -> &'a str {
         let mut padded = [0; _];
         let window = Window::new(text.as_bytes(), &mut padded);
         match window.last_space() {
             Some(end) if window.other().count_ones() <= MOSTLY_ASCII => {
                 if window.other() != 0 {
-                    return self.add_folded_window::<PROSE>(text, &window, end);
+                    return self.add_folded_window::<PROSE>(text, &window, end, output);
                 }
-                self.add_window::<PROSE>(text, &window, end);
+                self.add_window::<PROSE>(text, &window, end, output);
                 text.get(end + 1..).unwrap_or_default()
             }
-            _ => self.add_unicode(text, if PROSE { Keep::Prose } else { Keep::All }),
+            _ => self.add_others(text, output),
         }
+    }
+
+    /// The same for text that windows do not cut.
+    #[inline(always)]
+    fn add_others<'a, const PROSE: bool>(
+        &mut self,
+        text: &'a str,
+        output: &mut impl Output<PROSE>,
+    ) -> &'a str {
+        let after = self.add_unicode(text, if PROSE { Keep::Prose } else { Keep::All });
+        output.take_buffered(&mut self.text, &mut self.starts);
+        after
     }
 
     /// The same if the text begins with a window that has characters beyond ASCII.
@@ -169,20 +204,27 @@ impl Words {
         text: &'a str,
         window: &Window<'_>,
         end: usize,
+        output: &mut impl Output<PROSE>,
     ) -> &'a str {
         let mut folded = [0; _];
         let window = window.fold(end, &mut folded);
         if window.other().count_ones() > NOT_FOLDED {
-            return self.add_unicode(text, if PROSE { Keep::Prose } else { Keep::All });
+            return self.add_others(text, output);
         }
-        self.add_window::<PROSE>(text, &window, end);
+        self.add_window::<PROSE>(text, &window, end, output);
         text.get(end + 1..).unwrap_or_default()
     }
 
     /// Adds the words of the window's whole runs, which end before `end`. A run with an address or with a character
     /// that the window cannot place is taken by itself.
     #[inline(always)]
-    fn add_window<const PROSE: bool>(&mut self, text: &str, window: &Window<'_>, end: usize) {
+    fn add_window<const PROSE: bool>(
+        &mut self,
+        text: &str,
+        window: &Window<'_>,
+        end: usize,
+        output: &mut impl Output<PROSE>,
+    ) {
         let keep = if PROSE { Keep::Prose } else { Keep::All };
         let suspects = if PROSE { window.suspects() } else { 0 };
         let mut exceptions = (window.other() | suspects) & bits(0..end);
@@ -196,15 +238,16 @@ impl Words {
             if !has_address && window.other() & run_bits == 0 {
                 continue;
             }
-            window.add_words::<PROSE>(added..run.start, &mut self.text, &mut self.starts);
+            output.take_window(window, added..run.start, &mut self.text, &mut self.starts);
             added = run.end;
             if has_address {
                 addresses::skip_addresses(&text[run], |part| self.add_part(part, keep));
             } else {
                 self.add_part(&text[run], keep);
             }
+            output.take_buffered(&mut self.text, &mut self.starts);
         }
-        window.add_words::<PROSE>(added..end, &mut self.text, &mut self.starts);
+        output.take_window(window, added..end, &mut self.text, &mut self.starts);
     }
 
     /// Adds the words of a piece of the text or, if that is not possible, of its first run.
