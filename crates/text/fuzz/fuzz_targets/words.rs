@@ -10,11 +10,12 @@ use text::sketch::heintze;
 
 fuzz_target!(|text: &str| {
     let mut hasher = SimHasher::default();
-    for scheme in [Scheme::Doc1, Scheme::Words(1), Scheme::Words(3), Scheme::Chars(3), Scheme::CommonCrawl] {
+    let majorities = [Scheme::Doc1, Scheme::SimhashDoc, Scheme::Words(1), Scheme::Words(3), Scheme::Chars(3)];
+    for scheme in majorities.into_iter().chain([Scheme::Doc2, Scheme::CommonCrawl]) {
         let fingerprint = hasher.fingerprint(text, scheme, &mut || ());
         let features = features(text, scheme, &mut || ()).unwrap();
         assert_eq!(fingerprint.is_none(), features.is_empty());
-        if scheme != Scheme::CommonCrawl {
+        if majorities.contains(&scheme) {
             let mut counts = WeightedCounts::default();
             for feature in &features {
                 counts.add(feature.text.as_bytes(), 1.0).unwrap();
