@@ -2,7 +2,7 @@
 
 CREATE FUNCTION simhash_features(
     doc text,
-    scheme text DEFAULT 'doc1',
+    scheme text DEFAULT 'doc2',
     OUT feature text,
     OUT weight double precision,
     OUT hash bigint,
@@ -14,11 +14,32 @@ CREATE FUNCTION simhash_features(
 COMMENT ON FUNCTION simhash_features(text, text) IS
     'the distinct features of a text, in its order: what each weighs in the fingerprint, its hash, and how often it comes';
 
-CREATE FUNCTION simhash_explain(a text, b text, scheme text DEFAULT 'doc1') RETURNS jsonb
+CREATE FUNCTION simhash_explain(a text, b text, scheme text DEFAULT 'doc2') RETURNS jsonb
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20000
     AS 'MODULE_PATHNAME', 'simhash_explain';
 COMMENT ON FUNCTION simhash_explain(text, text, text) IS
-    'why the fingerprints of two texts differ: shared and deciding features, and the votes for each differing bit';
+    'why the fingerprints of two texts differ: shared and deciding features, and for each differing bit the votes, or with doc2 the features that decide it';
+
+-- What was made with the two functions in 0.1.0 uses these instead, and keeps its meaning.
+CREATE FUNCTION simhash_features_v0_1(
+    doc text,
+    scheme text DEFAULT 'doc1',
+    OUT feature text,
+    OUT weight double precision,
+    OUT hash bigint,
+    OUT occurrences integer
+)
+    RETURNS SETOF record
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 500
+    AS 'MODULE_PATHNAME', 'simhash_features_wrapper';
+COMMENT ON FUNCTION simhash_features_v0_1(text, text) IS
+    'what simhash_features meant in 0.1.0, with doc1 as its default, for objects that were made with it';
+
+CREATE FUNCTION simhash_explain_v0_1(a text, b text, scheme text DEFAULT 'doc1') RETURNS jsonb
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20000
+    AS 'MODULE_PATHNAME', 'simhash_explain';
+COMMENT ON FUNCTION simhash_explain_v0_1(text, text, text) IS
+    'what simhash_explain meant in 0.1.0, with doc1 as its default, for objects that were made with it';
 
 CREATE FUNCTION simhash_schemes(
     OUT name text,
@@ -30,7 +51,7 @@ CREATE FUNCTION simhash_schemes(
     OUT fingerprint bigint
 )
     RETURNS SETOF record
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10 ROWS 4
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10 ROWS 6
     AS 'MODULE_PATHNAME', 'simhash_schemes_wrapper';
 COMMENT ON FUNCTION simhash_schemes() IS
     'the schemes of fingerprints: what their features are, and the fingerprint of an example';

@@ -31,7 +31,7 @@ fn simhash_features(
         let occurrences = i32::try_from(feature.occurrences).unwrap_or(i32::MAX);
         (
             encoding::to_database(encoding::or_escaped(feature.text)).unwrap_or_report(),
-            1.0,
+            feature.weight,
             feature.hash as i64,
             occurrences,
         )

@@ -1,6 +1,6 @@
 //! `sql/trigger.sql`: a trigger that sets a fingerprint whenever a row is written.
 
-use crate::pg::call::pg_function;
+use crate::pg::call::{Call, pg_function};
 use crate::pg::encoding;
 use crate::pg::error::trigger as error;
 use crate::pg::report::SqlError;
@@ -16,16 +16,25 @@ use text::features::Scheme;
 const SCHEME_ARGUMENT: &[u8] = b"scheme=";
 
 pg_function!(
-    pg_finfo_simhash_trigger,
-    fn simhash_trigger(call) {
-        // SAFETY: Postgres passes the information on this call, which lives until we return.
-        let row = unsafe { TriggerRow::being_written(call.info()) };
-        row.and_then(set_fingerprint).unwrap_or_report()
+    pg_finfo_simhash_trigger_doc2,
+    /// The SQL function `simhash_trigger`.
+    fn simhash_trigger_doc2(call) {
+        set_fingerprint(call, Scheme::Doc2).unwrap_or_report()
     }
 );
 
-/// Returns the row with its fingerprint set.
-fn set_fingerprint(row: TriggerRow<'_>) -> Result<pg_sys::Datum, SqlError> {
+pg_function!(
+    pg_finfo_simhash_trigger,
+    /// The SQL function `simhash_trigger_v0_1`. Before the update from 0.1.0, its name is `simhash_trigger`.
+    fn simhash_trigger(call) {
+        set_fingerprint(call, Scheme::Doc1).unwrap_or_report()
+    }
+);
+
+/// Returns the row being written, with its fingerprint set. `default` is the scheme if the trigger names none.
+fn set_fingerprint(call: Call, default: Scheme) -> Result<pg_sys::Datum, SqlError> {
+    // SAFETY: Postgres passes the information on this call, which lives until we return.
+    let row = unsafe { TriggerRow::being_written(call.info()) }?;
     let arguments = Arguments::parse(&row.trigger_arguments())?;
     let target = row.column(arguments.target)?;
     if target.is_generated() {
@@ -35,7 +44,7 @@ fn set_fingerprint(row: TriggerRow<'_>) -> Result<pg_sys::Datum, SqlError> {
         return Err(error::target_type(&encoding::for_message(arguments.target), &target.type_name()));
     }
     let doc = joined_text(&row, &arguments.sources)?;
-    let fingerprint = doc.and_then(|doc| fingerprint(&doc, arguments.scheme));
+    let fingerprint = doc.and_then(|doc| fingerprint(&doc, arguments.scheme.unwrap_or(default)));
     Ok(row.with_bigint(&target, fingerprint))
 }
 
@@ -75,7 +84,7 @@ fn source_column(row: &TriggerRow<'_>, name: &CStr) -> Result<TriggerColumn, Sql
 struct Arguments<'a> {
     target: &'a CStr,
     sources: Vec<&'a CStr>,
-    scheme: Scheme,
+    scheme: Option<Scheme>,
 }
 
 impl<'a> Arguments<'a> {
@@ -93,7 +102,7 @@ impl<'a> Arguments<'a> {
         }
         match columns.split_first() {
             Some((target, sources)) if !sources.is_empty() => {
-                Ok(Self { target, sources: sources.to_vec(), scheme: scheme.unwrap_or(Scheme::Doc1) })
+                Ok(Self { target, sources: sources.to_vec(), scheme })
             }
             _ => Err(error::too_few_arguments(columns.len())),
         }

@@ -1,3 +1,80 @@
 \echo Use "ALTER EXTENSION simhash_pg UPDATE" to load this file. \quit
 
--- The SQL objects of 0.2.0 are those of 0.1.0.
+-- The default scheme is doc2 from now on. Generated columns, indexes, views and triggers are bound to a function
+-- itself, not to its name. So the old functions get other names and keep doc1, and new functions take the names over.
+
+ALTER FUNCTION simhash(text, text) RENAME TO simhash_v0_1;
+CREATE FUNCTION simhash(doc text, scheme text DEFAULT 'doc2') RETURNS bigint
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000
+    AS 'MODULE_PATHNAME', 'simhash_wrapper';
+COMMENT ON FUNCTION simhash(text, text) IS
+    'similarity fingerprint of a text, NULL if it has no features; schemes: doc2, doc1, simhash-doc, commoncrawl, char:1 to char:32, word:1 to word:32';
+
+-- What is replaced is surely ours: the statement that renamed it would have failed if the name were taken.
+CREATE OR REPLACE FUNCTION simhash_v0_1(doc text, scheme text DEFAULT 'doc1') RETURNS bigint
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 2000
+    RETURN simhash(doc::text, scheme::text);
+COMMENT ON FUNCTION simhash_v0_1(text, text) IS
+    'what simhash meant in 0.1.0, with doc1 as its default, for objects that were made with it; write simhash instead';
+
+ALTER FUNCTION simhash_features(text, text) RENAME TO simhash_features_v0_1;
+COMMENT ON FUNCTION simhash_features_v0_1(text, text) IS
+    'what simhash_features meant in 0.1.0, with doc1 as its default, for objects that were made with it';
+CREATE FUNCTION simhash_features(
+    doc text,
+    scheme text DEFAULT 'doc2',
+    OUT feature text,
+    OUT weight double precision,
+    OUT hash bigint,
+    OUT occurrences integer
+)
+    RETURNS SETOF record
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 500
+    AS 'MODULE_PATHNAME', 'simhash_features_wrapper';
+COMMENT ON FUNCTION simhash_features(text, text) IS
+    'the distinct features of a text, in its order: what each weighs in the fingerprint, its hash, and how often it comes';
+
+ALTER FUNCTION simhash_explain(text, text, text) RENAME TO simhash_explain_v0_1;
+COMMENT ON FUNCTION simhash_explain_v0_1(text, text, text) IS
+    'what simhash_explain meant in 0.1.0, with doc1 as its default, for objects that were made with it';
+CREATE FUNCTION simhash_explain(a text, b text, scheme text DEFAULT 'doc2') RETURNS jsonb
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20000
+    AS 'MODULE_PATHNAME', 'simhash_explain';
+COMMENT ON FUNCTION simhash_explain(text, text, text) IS
+    'why the fingerprints of two texts differ: shared and deciding features, and for each differing bit the votes, or with doc2 the features that decide it';
+
+ALTER FUNCTION simhash_trigger() RENAME TO simhash_trigger_v0_1;
+COMMENT ON FUNCTION simhash_trigger_v0_1() IS
+    'what simhash_trigger meant in 0.1.0, with doc1 as its default, for triggers that were made with it';
+CREATE FUNCTION simhash_trigger() RETURNS trigger
+    LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 2000
+    AS 'MODULE_PATHNAME', 'simhash_trigger_doc2';
+COMMENT ON FUNCTION simhash_trigger() IS
+    'sets a bigint column to the fingerprint of text columns: simhash_trigger(target, source [, ...] [, ''scheme=name''])';
+
+ALTER FUNCTION simhash_schemes() ROWS 6;
+
+-- Says what keeps doc1. A default stands for its column, and a rule for its view.
+DO LANGUAGE plpgsql $$
+DECLARE
+    dependents text := (
+        SELECT pg_catalog.string_agg(DISTINCT pg_catalog.pg_describe_object(
+            CASE WHEN owner.relation IS NULL THEN d.classid ELSE 'pg_class'::regclass END,
+            coalesce(owner.relation, d.objid), coalesce(owner.number, d.objsubid)), E'\n')
+        FROM pg_catalog.pg_depend AS d LEFT JOIN LATERAL (
+            SELECT adrelid, adnum::integer FROM pg_catalog.pg_attrdef
+            WHERE d.classid OPERATOR(pg_catalog.=) 'pg_attrdef'::regclass AND oid OPERATOR(pg_catalog.=) d.objid
+            UNION ALL
+            SELECT ev_class, 0 FROM pg_catalog.pg_rewrite
+            WHERE d.classid OPERATOR(pg_catalog.=) 'pg_rewrite'::regclass AND oid OPERATOR(pg_catalog.=) d.objid
+        ) AS owner (relation, number) ON true
+        WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_proc'::regclass AND d.refobjid OPERATOR(pg_catalog.=) ANY (ARRAY[
+            'simhash_v0_1(text, text)'::regprocedure, 'simhash_features_v0_1(text, text)'::regprocedure,
+            'simhash_explain_v0_1(text, text, text)'::regprocedure, 'simhash_trigger_v0_1()'::regprocedure]::oid[]));
+BEGIN
+    IF dependents IS NOT NULL THEN
+        RAISE WARNING 'the default scheme of simhash is doc2 now; these objects keep doc1 if they name no scheme' USING
+            DETAIL = dependents,
+            HINT = 'Compare their fingerprints with simhash(text, ''doc1''), or move them to doc2: see docs/installing.md.';
+    END IF;
+END $$;

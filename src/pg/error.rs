@@ -205,7 +205,7 @@ pub(crate) mod trigger {
             Code::ERRCODE_INVALID_PARAMETER_VALUE,
             format!("simhash_trigger has a second scheme: \"{}\"", quote(argument)),
         )
-        .set_hint("Give one scheme, or none for doc1.")
+        .set_hint("Give one scheme, or none for the default.")
     }
 
     pub(crate) fn no_such_column(column: &str, table: &str) -> SqlError {

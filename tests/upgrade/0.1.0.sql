@@ -24,12 +24,14 @@ CREATE TABLE document (
     signature integer[] GENERATED ALWAYS AS (minhash(body)) STORED,
     bands bigint[] GENERATED ALWAYS AS (minhash_bands(minhash(body), 32)) STORED,
     passages bigint[] GENERATED ALWAYS AS (passage_sketch(body, 100)) STORED,
-    CHECK (hamming_within(doc1, 0, 64))
+    CHECK (hamming_within(doc1, 0, 64)),
+    CONSTRAINT by_default CHECK (doc1 = simhash(body))
 );
 INSERT INTO document (id, title, body) SELECT i, CASE WHEN i % 3 > 0 THEN md5(i::text) END, made_text(i) FROM generate_series(1, 3000) AS i;
 CREATE INDEX document_doc1 ON document USING hamming (doc1);
 CREATE INDEX document_partial ON document USING hamming (words) WHERE id % 2 = 0;
 CREATE INDEX document_expression ON document USING hamming (simhash(body, 'char:4'));
+CREATE INDEX document_by_default ON document USING hamming (simhash(body));
 CREATE INDEX document_gist ON document USING gist (words gist_hamming_ops);
 CREATE INDEX document_two_columns ON document USING gist (chars gist_hamming_ops, crawl gist_hamming_ops);
 CREATE INDEX document_distance ON document (hamming(lexemes, 42));
@@ -43,6 +45,10 @@ CREATE TABLE triggered (id integer, title text, body text, si bigint);
 CREATE TRIGGER fingerprint BEFORE INSERT OR UPDATE ON triggered
     FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'title', 'body', 'scheme=word:3');
 INSERT INTO triggered SELECT id, title, body FROM document WHERE id <= 1000;
+CREATE TABLE triggered_by_default (id integer, title text, body text, si bigint);
+CREATE TRIGGER fingerprint BEFORE INSERT OR UPDATE ON triggered_by_default
+    FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'title', 'body');
+INSERT INTO triggered_by_default SELECT id, title, body FROM document WHERE id <= 1000;
 CREATE INDEX triggered_si ON triggered USING hamming (si);
 
 CREATE TABLE different (id integer, si bigint, EXCLUDE USING gist (hamming_ball(si, 6) WITH ~));
@@ -69,12 +75,16 @@ CREATE MATERIALIZED VIEW pair AS
 CREATE VIEW of_features AS
     SELECT id % 50 AS part, simhash_agg(left(body, 40)) AS plain, simhash_agg(left(body, 10), id::double precision) AS weighted
     FROM document GROUP BY id % 50;
+CREATE VIEW by_default AS SELECT id, simhash(body) AS si FROM document;
+CREATE VIEW feature AS SELECT id, f.* FROM document, simhash_features(body) AS f;
+CREATE VIEW explanation AS SELECT simhash_explain(a.body, b.body) AS e FROM document AS a JOIN document AS b ON b.id = a.id + 1;
 
 CREATE FUNCTION near(query text, radius integer) RETURNS SETOF integer LANGUAGE sql STABLE
     BEGIN ATOMIC SELECT id FROM document WHERE hamming(doc1, simhash(query)) <= radius; END;
+-- A body in quotes is read anew at every call, so it names its scheme.
 CREATE FUNCTION near_by_quoted_body(query text, radius integer) RETURNS SETOF integer LANGUAGE plpgsql STABLE AS $$
 BEGIN
-    RETURN QUERY SELECT id FROM document WHERE doc1 <@ hamming_ball(simhash(query), radius) AND doc1 <~> simhash(query) < 64;
+    RETURN QUERY SELECT id FROM document WHERE doc1 <@ hamming_ball(simhash(query, 'doc1'), radius) AND doc1 <~> simhash(query, 'doc1') < 64;
 END $$;
 
 GRANT EXECUTE ON FUNCTION hamming_index_check(regclass, boolean) TO pg_monitor;
@@ -85,6 +95,14 @@ INSERT INTO question (name, digest, index, query) VALUES
         $$SELECT * FROM document WHERE id % 7 = 0$$),
     ('triggered', '85a95db5', NULL,
         $$SELECT id, si FROM triggered$$),
+    ('triggered by default', 'cb4710e3', NULL,
+        $$SELECT id, si FROM triggered_by_default$$),
+    ('view of fingerprints', 'b912a986', NULL,
+        $$SELECT * FROM by_default WHERE id % 7 = 0$$),
+    ('view of features', '5c918149', NULL,
+        $$SELECT * FROM feature WHERE id % 100 = 0$$),
+    ('view of explanations', '20f8d9d3', NULL,
+        $$SELECT * FROM explanation WHERE e ->> 'distance' = '3'$$),
     ('different', 'ee5d7d88', NULL,
         $$SELECT * FROM different$$),
     ('balls', '072e4332', NULL,
@@ -102,7 +120,7 @@ INSERT INTO question (name, digest, index, query) VALUES
            minhash_similarity(a.signature, b.signature)
         FROM document AS a JOIN document AS b ON a.id / 5 = b.id / 5 WHERE a.id % 100 = 0$$),
     ('explanations', 'e20b0c84', NULL,
-        $$SELECT simhash_explain(body, made_text(id + 1)), f.*
+        $$SELECT simhash_explain(body, made_text(id + 1), 'doc1'), f.*
         FROM document, simhash_features(body, 'word:2') AS f WHERE id = 5$$),
     ('passages', 'bbb72431', NULL,
         $$SELECT * FROM shared_passages(made_text(10), made_text(14), 30), recursive_shingles(made_text(11))$$),
@@ -148,6 +166,8 @@ INSERT INTO question (name, digest, index, query) VALUES
     ('expression', 'd757b9f8', 'document_expression',
         $$SELECT id FROM document
         WHERE hamming(simhash(body, 'char:4'), simhash(made_text(107), 'char:4')) <= 12$$),
+    ('expression with the default scheme', '437bfda5', 'document_by_default',
+        $$SELECT id FROM document WHERE hamming(simhash(body, 'doc1'), simhash(made_text(107), 'doc1')) <= 12$$),
     ('gist', 'ba514af1', 'document_gist',
         $$SELECT id FROM document WHERE hamming(words, (SELECT words FROM document WHERE id = 108)) <= 12$$),
     ('gist, nearest', 'ffecfdc0', 'document_gist',

@@ -12,18 +12,29 @@ SELECT simhash('Straße ﬁne ＡＢＣ', 'word:1') = simhash('STRASSE FINE abc'
 -- characters: everything matters
 SELECT simhash('Hello', 'char:1') <> simhash('hello', 'char:1') AS differs;
 -- doc1 leaves numbers and addresses out
-SELECT simhash('see https://example.org/a?b=1 for all 12345 of the reports')
-     = simhash('see for all of the reports') AS same;
+SELECT scheme, simhash('see https://example.org/a?b=1 for all 12345 of the reports', scheme)
+     = simhash('see for all of the reports', scheme) AS same
+FROM unnest('{doc1,doc2,simhash-doc}'::text[]) AS scheme;
 -- and only these, where no blank sets them off
-SELECT simhash('请看https://example.org/a的说明') = simhash('请看 的说明') AS unspaced,
-       simhash('<a href="https://example.org">Annual report</a> (WWW.EXAMPLE.ORG)') = simhash('<a href="">Annual report</a> ()') AS markup;
-SELECT simhash('a') = simhash('a', 'doc1') AS default_scheme;
+SELECT scheme, simhash('请看https://example.org/a的说明', scheme) = simhash('请看 的说明', scheme) AS unspaced,
+       simhash('<a href="https://example.org">Annual report</a> (WWW.EXAMPLE.ORG)', scheme) = simhash('<a href="">Annual report</a> ()', scheme) AS markup
+FROM unnest('{doc1,doc2}'::text[]) AS scheme;
+SELECT simhash('a') = simhash('a', 'doc2') AS default_scheme, simhash('a') = simhash('a', 'doc1') AS doc1;
+-- doc2: the order of words matters by their pairs, their number does not matter
+SELECT simhash('one two three four', 'doc2') = simhash('four three two one', 'doc2') AS shuffled,
+       simhash('a b a b', 'doc2') = simhash('a b a b a b a b', 'doc2') AS repeated,
+       hamming(simhash(repeat('x ', 3), 'doc2'), simhash('x', 'doc2')) BETWEEN 1 AND 40 AS pair_of_x;
+-- simhash-doc: single words of three characters and more, in any order
+SELECT simhash('see all of the reports', 'simhash-doc') = simhash('reports: see the, see ALL', 'simhash-doc') AS same,
+       simhash('see all of the reports', 'simhash-doc') = simhash(ARRAY['see', 'all', 'the', 'reports']) AS words;
 -- a text shorter than the shingle is one feature
 SELECT simhash('ab', 'char:8') = simhash('ab', 'char:32') AS short, simhash('ab', 'char:8') = simhash('ab', 'char:2') AS whole;
 -- no features, no fingerprint
 SELECT scheme, simhash('', scheme) AS empty, simhash(E' \t\n', scheme) IS NULL AS blank, simhash('?!...', scheme) IS NULL AS marks,
        simhash('1994', scheme) IS NULL AS number
-FROM unnest('{doc1,char:1,word:1}'::text[]) AS scheme;
+FROM unnest('{doc2,doc1,simhash-doc,char:1,word:1}'::text[]) AS scheme;
+SELECT scheme, simhash('word', scheme) IS NOT NULL AS one_word, simhash('of', scheme) IS NOT NULL AS short_word, simhash('字', scheme) IS NOT NULL AS ideograph
+FROM unnest('{doc2,doc1,simhash-doc}'::text[]) AS scheme;
 SELECT simhash(NULL) IS NULL AND simhash('a', NULL) IS NULL AS nulls;
 -- wrong schemes
 SELECT simhash('a', 'sha1');
@@ -55,8 +66,8 @@ SELECT sum(simhash(body, 'word:1') % 1000003) = :serial AS same FROM simhash_man
 DROP TABLE simhash_many;
 -- what Common Crawl's code makes
 SELECT text, to_hex(simhash(text, 'commoncrawl')) FROM unnest(ARRAY['Hello world', 'abcd', 'The quick brown fox jumps over the lazy dog', '日本語の文章です', '', 'abc']) AS text;
--- doc1: words are bare, identifiers and what cannot be seen are left out
-SELECT simhash(a) = simhash(b) AS same, a FROM (VALUES
+-- words are bare, identifiers and what cannot be seen are left out
+SELECT simhash(a, 'doc1') = simhash(b, 'doc1') AS doc1, simhash(a, 'doc2') = simhash(b, 'doc2') AS doc2, a FROM (VALUES
     ('Can''t stop, o''clock', 'can’t stop o’clock'), ('id 550e8400-e29b-41d4-a716-446655440000 of doi:10.1000/182 ends', 'ID of ends'),
     ('co' || chr(173) || 'operate' || chr(7) || ' now', 'cooperate now'), ('digest d41d8cd98f00b204e9800998ecf8427e here', 'digest here')) AS t (a, b);
 -- several columns as one text: NULLs are skipped, the empty text is none
@@ -76,3 +87,13 @@ SELECT count(*) AS rows, count(made) AS with_fingerprint, count(*) FILTER (WHERE
        count(DISTINCT made) AS fingerprints FROM simhash_columns;
 CREATE INDEX ON simhash_columns (minhash(simhash_text(title, body)));
 DROP TABLE simhash_columns;
+-- what was made in 0.1.0 keeps doc1; an index on it serves conditions on simhash(body, 'doc1')
+SELECT simhash_v0_1('a word') = simhash('a word', 'doc1') AS default_scheme, simhash_v0_1('a word', 'char:2') = simhash('a word', 'char:2') AS other_scheme,
+       simhash_v0_1(NULL) AS null, simhash_v0_1('') AS empty;
+CREATE TABLE simhash_old (body text, si bigint GENERATED ALWAYS AS (simhash_v0_1(body)) STORED);
+INSERT INTO simhash_old SELECT md5(i::text) || ' ' || md5((i / 2)::text) FROM generate_series(1, 100) AS i;
+CREATE INDEX simhash_old_body ON simhash_old USING hamming (simhash_v0_1(body));
+SELECT count(*) FILTER (WHERE si <> simhash(body, 'doc1')) AS other FROM simhash_old;
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT body FROM simhash_old WHERE hamming(simhash(body, 'doc1'), 42) <= 3;
+DROP TABLE simhash_old;

@@ -1,11 +1,11 @@
 -- the rows of the Similarity Index paper, and the corners
 SELECT si, simhash_encode(si), simhash_decode(simhash_encode(si)) = si AS back
 FROM unnest('{4565828753376763011,1964999968704519315,2259985744163069059,0,1,-1,264,335,-9223372036854775808}'::bigint[]) AS si;
-SELECT simhash_encode(264, 'doc1'), simhash_encode(264, 'word:3'), simhash_encode(264, scheme => NULL), simhash_encode(NULL, 'doc1');
+SELECT simhash_encode(264, 'doc1'), simhash_encode(264, 'doc2'), simhash_encode(264, 'simhash-doc'), simhash_encode(264, 'word:3'), simhash_encode(264, scheme => NULL), simhash_encode(NULL, 'doc1');
 SELECT simhash_encode(264, 'doc9');
 -- every way in which one is read
 SELECT text, simhash_decode(text)
-FROM unnest(ARRAY['h5orkd3wjfoig', 'H5ORKD3WJFOIG', 'doc1:h5orkd3wjfoig', 'char:4:h5orkd3wjfoig', E' h5ork d3wjf oig\n',
+FROM unnest(ARRAY['h5orkd3wjfoig', 'H5ORKD3WJFOIG', 'doc1:h5orkd3wjfoig', 'doc2:h5orkd3wjfoig', 'simhash-doc:h5orkd3wjfoig', 'char:4:h5orkd3wjfoig', E' h5ork d3wjf oig\n',
     '3f5d150f76495c83', '3F5D150F76495C83', '0011111101011101000101010000111101110110010 010010101110010000011',
     '0x3f5d150f76495c83', '0X3F5D150F76495C83', '0x1f', 'doc1: 0x00ff', '0xffffffffffffffff']) AS text;
 SELECT count(*) FROM generate_series(1, 10000) AS i

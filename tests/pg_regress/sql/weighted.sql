@@ -3,7 +3,7 @@ SELECT simhash(ARRAY['hello', 'world']) = simhash('Hello world', 'word:1') AS li
        (SELECT simhash_agg(word) FROM unnest(ARRAY['hello', 'world']) AS word) = simhash('Hello world', 'word:1') AS aggregated;
 SELECT simhash(array_agg(feature), array_agg(weight)) = simhash(text, scheme) AS from_features,
        simhash_agg(feature, weight) = simhash(text, scheme) AS aggregated
-FROM (VALUES ('To be, or not to be, that is the question', 'word:2'), ('To be, or not to be', 'doc1'), ('abracadabra', 'char:3'),
+FROM (VALUES ('To be, or not to be, that is the question', 'word:2'), ('To be, or not to be', 'doc1'), ('To be, or not to be', 'simhash-doc'), ('abracadabra', 'char:3'),
              ('日本語の文章です', 'word:2')) AS t (text, scheme), simhash_features(text, scheme)
 GROUP BY text, scheme ORDER BY text, scheme;
 -- the heavier side decides, repeated features add up
