@@ -75,6 +75,6 @@ BEGIN
     IF dependents IS NOT NULL THEN
         RAISE WARNING 'the default scheme of simhash is doc2 now; these objects keep doc1 if they name no scheme' USING
             DETAIL = dependents,
-            HINT = 'Compare their fingerprints with simhash(text, ''doc1''), or move them to doc2: see docs/installing.md.';
+            HINT = 'Compare their fingerprints with simhash(text, ''doc1''), or move them to doc2: see docs/upgrading.md.';
     END IF;
 END $$;
