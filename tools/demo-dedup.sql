@@ -23,7 +23,7 @@ VACUUM ANALYZE document;
 \set ECHO queries
 SELECT count(*) AS documents, count(si) AS fingerprints, count(DISTINCT si) AS distinct_ones, pg_size_pretty(sum(length(body))) AS text FROM document;
 
-\echo 'Which radius suits these texts? (doc1 is made for 6, or 11 to find more)'
+\echo 'Which radius suits these texts? (for documents, doc2 is made for 10, or 12 to find more)'
 \echo
 SELECT distance, found::numeric(8, 3), unrelated::numeric(8, 4), recommended
 FROM hamming_histogram('document', 'si') WHERE distance <= 16 ORDER BY distance;
