@@ -49,6 +49,7 @@ for (
 	[ 'postgres', "simhash(body, 'char:8')" ],
 	[ 'postgres', "simhash(body, 'word:3')" ],
 	[ 'postgres', 'simhash(body)' ],
+	[ 'postgres', "simhash(body, 'doc1')" ],
 	[ 'postgres', 'manber_sketch(body, 50, 8, 31, 9223372036854775783)' ],
 	[ 'postgres', "ham_dist(body, '')" ],
 	[ 'postgres', "simhash(body, 'commoncrawl')" ],

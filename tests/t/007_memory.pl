@@ -26,6 +26,7 @@ for (
 	(map { [ $_, 1000 ] }
 		"simhash(body, 'char:8')",
 		"simhash(body)",
+		"simhash(body, 'doc1')",
 		"cardinality(manber_sketch(body, 20, 2))",
 		"ham_dist(body, 'other')",
 		"cardinality(winnow_sketch(body, 10, 10))",
@@ -41,7 +42,8 @@ for (
 		"(SELECT simhash_agg(feature, weight) FROM simhash_features(body, 'word:1'))",
 		"(SELECT count(*) FROM shared_passages(body, body || 'x', 10))",
 		"(SELECT count(*) FROM recursive_shingles(body, 2, 2))",
-		"simhash_explain(body, 'other', 'word:1')"))
+		"simhash_explain(body, 'other', 'word:1')",
+		"simhash_explain(body, 'other')"))
 {
 	my ($call, $thousands) = @$_;
 	# The first thousands of calls allocate what all later ones use.
