@@ -54,7 +54,7 @@ COMMENT ON FUNCTION simhash_trigger() IS
 
 ALTER FUNCTION simhash_schemes() ROWS 6;
 
--- Says what keeps doc1. A default stands for its column, and a rule for its view.
+-- Says what keeps doc1. A column is named in place of its default, and a view in place of its rule.
 DO LANGUAGE plpgsql $$
 DECLARE
     dependents text := (
@@ -67,6 +67,7 @@ DECLARE
             UNION ALL
             SELECT ev_class, 0 FROM pg_catalog.pg_rewrite
             WHERE d.classid OPERATOR(pg_catalog.=) 'pg_rewrite'::regclass AND oid OPERATOR(pg_catalog.=) d.objid
+                AND rulename OPERATOR(pg_catalog.=) '_RETURN'
         ) AS owner (relation, number) ON true
         WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_proc'::regclass AND d.refobjid OPERATOR(pg_catalog.=) ANY (ARRAY[
             'simhash_v0_1(text, text)'::regprocedure, 'simhash_features_v0_1(text, text)'::regprocedure,

@@ -49,6 +49,10 @@ CREATE TABLE triggered_by_default (id integer, title text, body text, si bigint)
 CREATE TRIGGER fingerprint BEFORE INSERT OR UPDATE ON triggered_by_default
     FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'title', 'body');
 INSERT INTO triggered_by_default SELECT id, title, body FROM document WHERE id <= 1000;
+CREATE TABLE ruled (body text, si bigint);
+CREATE VIEW written AS SELECT body FROM ruled;
+CREATE RULE fingerprint AS ON INSERT TO written DO INSTEAD INSERT INTO ruled VALUES (NEW.body, simhash(NEW.body));
+INSERT INTO written SELECT body FROM document WHERE id <= 100;
 CREATE INDEX triggered_si ON triggered USING hamming (si);
 
 CREATE TABLE different (id integer, si bigint, EXCLUDE USING gist (hamming_ball(si, 6) WITH ~));

@@ -50,6 +50,8 @@ INSERT INTO triggered_by_default SELECT id, title, body FROM document WHERE id B
 UPDATE triggered_by_default SET title = 'changed' WHERE id % 10 = 5;
 SELECT assert(count(*) = 0, 'a trigger without a scheme keeps doc1') FROM triggered_by_default
 WHERE si IS DISTINCT FROM simhash(simhash_text(title, body), 'doc1');
+INSERT INTO written SELECT body FROM document WHERE id BETWEEN 100 AND 150;
+SELECT assert(count(*) > 100 AND bool_and(si = simhash(body, 'doc1')), 'a rule keeps doc1') FROM ruled;
 REINDEX INDEX document_by_default;
 CREATE TABLE fresh (body text, si bigint GENERATED ALWAYS AS (simhash(body)) STORED, by_trigger bigint);
 CREATE TRIGGER fingerprint BEFORE INSERT ON fresh FOR EACH ROW EXECUTE FUNCTION simhash_trigger('by_trigger', 'body');
