@@ -42,12 +42,13 @@ impl Call {
 }
 
 /// The functions, with the parameters that are defaults in SQL.
-fn calls() -> [Call; 10] {
+fn calls() -> [Call; 11] {
     let winnow = winnow::Parameters::new(50, 100).unwrap();
     let heintze = heintze::Parameters::new(100, 32).unwrap();
     let mut minhasher = MinHasher::default();
     [
-        Call::simhash("simhash(body)", "doc1"),
+        Call::simhash("simhash(body)", "doc2"),
+        Call::simhash("simhash(body, 'doc1')", "doc1"),
         Call::simhash("simhash(body, 'word:3')", "word:3"),
         Call::simhash("simhash(body, 'char:8')", "char:8"),
         Call::simhash("simhash(body, 'commoncrawl')", "commoncrawl"),
