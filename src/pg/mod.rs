@@ -1,6 +1,6 @@
 //! The border to Postgres: one file for each thing that several parts of the extension ask of it.
 //!
-//! - [`array`]: numbers that a function returns as an array
+//! - [`mod@array`]: numbers that a function returns as an array
 //! - [`call`]: functions in Postgres's own calling convention, their arguments and results
 //! - [`catalog`]: our functions, operators and types in the catalog
 //! - [`compat`]: what differs between versions of PostgreSQL
