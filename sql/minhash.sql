@@ -6,14 +6,37 @@ CREATE FUNCTION minhash(doc text, hashes integer DEFAULT 128, scheme text DEFAUL
 COMMENT ON FUNCTION minhash(text, integer, text) IS
     'signature of a text: for each hash the least value of any feature; NULL if there are no features';
 
+CREATE FUNCTION minhash_bins(doc text, bins integer DEFAULT 128, scheme text DEFAULT 'word:3') RETURNS integer[]
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000
+    AS 'MODULE_PATHNAME', 'minhash_bins_wrapper';
+COMMENT ON FUNCTION minhash_bins(text, integer, text) IS
+    'signature of a text, made fast: of the features that fall into each bin the least hash, -1 if there is none; NULL if there are no features';
+
 CREATE FUNCTION minhash_similarity(a integer[], b integer[]) RETURNS double precision
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
     AS 'MODULE_PATHNAME', 'minhash_similarity_wrapper';
 COMMENT ON FUNCTION minhash_similarity(integer[], integer[]) IS
-    'share of the places where two signatures agree, an estimate of the resemblance of their texts, 0 to 1';
+    'share of the places where two signatures agree, an estimate of the resemblance of their texts, 0 to 1; places that are empty (-1) in both do not count';
 
 CREATE FUNCTION minhash_bands(signature integer[], bands integer) RETURNS bigint[]
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
     AS 'MODULE_PATHNAME', 'minhash_bands_wrapper';
 COMMENT ON FUNCTION minhash_bands(integer[], integer) IS
     'hashes of the bands of a signature, for an index of type GIN: similar texts probably share one';
+
+CREATE FUNCTION minhash_bits(signature integer[]) RETURNS bit varying
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+    AS 'MODULE_PATHNAME', 'minhash_bits_wrapper';
+COMMENT ON FUNCTION minhash_bits(integer[]) IS
+    'one bit of each value of a signature: of 64 values, ::bit(64)::bigint makes a fingerprint';
+
+CREATE FUNCTION minhash_merge(a integer[], b integer[]) RETURNS integer[]
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+    AS 'MODULE_PATHNAME', 'minhash_merge_wrapper';
+COMMENT ON FUNCTION minhash_merge(integer[], integer[]) IS
+    'signature of the features of two texts together: at each place the lesser value';
+
+CREATE AGGREGATE minhash_agg(signature integer[]) (
+    SFUNC = minhash_merge, STYPE = integer[], COMBINEFUNC = minhash_merge, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE minhash_agg(integer[]) IS 'signature of the features of all texts together';

@@ -26,18 +26,50 @@ fn minhash_of(doc: &[u8], hashes: i32, scheme: &[u8]) -> Result<Option<Numbers<i
 }
 
 #[pg_extern(sql = false)]
+fn minhash_bins(doc: &[u8], bins: i32, scheme: &[u8]) -> Result<Option<Numbers<i32>>, SqlError> {
+    let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
+    let bins = minhash::BINS.of(bins).map_err(report::problem)?;
+    let doc = encoding::to_utf8(doc)?;
+    let signature = HASHER
+        .with_borrow_mut(|hasher| hasher.bins(&doc, bins, scheme, &mut check_for_interrupts))
+        .map_err(report::problem)?;
+    Ok(signature.map(Numbers))
+}
+
+#[pg_extern(sql = false)]
 fn minhash_similarity(a: Array<'_, i32>, b: Array<'_, i32>) -> Result<Option<f64>, SqlError> {
     let (a, b) = (values(&a)?, values(&b)?);
     if a.len() != b.len() {
-        return Err(error::signatures_differ_in_length(a.len(), b.len()));
+        return Err(error::signatures_differ_in_length(a.len(), b.len(), "compared"));
     }
     Ok(minhash::similarity(a, b))
 }
 
 #[pg_extern(sql = false)]
+fn minhash_merge(a: Array<'_, i32>, b: Array<'_, i32>) -> Result<Numbers<i32>, SqlError> {
+    let (a, b) = (values(&a)?, values(&b)?);
+    if a.len() != b.len() {
+        return Err(error::signatures_differ_in_length(a.len(), b.len(), "merged"));
+    }
+    minhash::merge(a, b).map(Numbers).map_err(report::problem)
+}
+
+#[pg_extern(sql = false)]
 fn minhash_bands(signature: Array<'_, i32>, bands: i32) -> Result<Numbers<i64>, SqlError> {
     let bands = minhash::BANDS.of(bands).map_err(report::problem)?;
-    minhash::bands(values(&signature)?, bands).map(Numbers).map_err(report::problem)
+    minhash::bands(values(&signature)?, bands, &mut check_for_interrupts)
+        .map(Numbers)
+        .map_err(report::problem)
+}
+
+/// The bytes of a `bit varying` behind its length: the number of bits, and the bits.
+#[pg_extern(sql = false)]
+fn minhash_bits(signature: Array<'_, i32>) -> Result<Vec<u8>, SqlError> {
+    let signature = values(&signature)?;
+    let bits = minhash::bits(signature, &mut check_for_interrupts).map_err(report::problem)?;
+    let mut result = (signature.len() as i32).to_ne_bytes().to_vec();
+    result.extend(bits);
+    Ok(result)
 }
 
 fn values<'a>(signature: &'a Array<'_, i32>) -> Result<&'a [i32], SqlError> {

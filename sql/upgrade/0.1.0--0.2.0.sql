@@ -54,6 +54,34 @@ COMMENT ON FUNCTION simhash_trigger() IS
 
 ALTER FUNCTION simhash_schemes() ROWS 6;
 
+-- Signatures by one-permutation hashing, and unions and bits of signatures
+
+CREATE FUNCTION minhash_bins(doc text, bins integer DEFAULT 128, scheme text DEFAULT 'word:3') RETURNS integer[]
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000
+    AS 'MODULE_PATHNAME', 'minhash_bins_wrapper';
+COMMENT ON FUNCTION minhash_bins(text, integer, text) IS
+    'signature of a text, made fast: of the features that fall into each bin the least hash, -1 if there is none; NULL if there are no features';
+
+COMMENT ON FUNCTION minhash_similarity(integer[], integer[]) IS
+    'share of the places where two signatures agree, an estimate of the resemblance of their texts, 0 to 1; places that are empty (-1) in both do not count';
+
+CREATE FUNCTION minhash_bits(signature integer[]) RETURNS bit varying
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+    AS 'MODULE_PATHNAME', 'minhash_bits_wrapper';
+COMMENT ON FUNCTION minhash_bits(integer[]) IS
+    'one bit of each value of a signature: of 64 values, ::bit(64)::bigint makes a fingerprint';
+
+CREATE FUNCTION minhash_merge(a integer[], b integer[]) RETURNS integer[]
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+    AS 'MODULE_PATHNAME', 'minhash_merge_wrapper';
+COMMENT ON FUNCTION minhash_merge(integer[], integer[]) IS
+    'signature of the features of two texts together: at each place the lesser value';
+
+CREATE AGGREGATE minhash_agg(signature integer[]) (
+    SFUNC = minhash_merge, STYPE = integer[], COMBINEFUNC = minhash_merge, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE minhash_agg(integer[]) IS 'signature of the features of all texts together';
+
 -- Says what keeps doc1. A column is named in place of its default, and a view in place of its rule.
 DO LANGUAGE plpgsql $$
 DECLARE

@@ -72,9 +72,9 @@ pub(crate) fn weights_differ_in_number(features: usize, weights: usize) -> SqlEr
     report(Code::ERRCODE_ARRAY_ELEMENT_ERROR, message).set_detail("Each feature needs one weight.")
 }
 
-pub(crate) fn signatures_differ_in_length(a: usize, b: usize) -> SqlError {
-    report(Code::ERRCODE_ARRAY_ELEMENT_ERROR, format!("signatures of {a} and {b} values cannot be compared"))
-        .set_hint("Make both with the same number of hashes.")
+pub(crate) fn signatures_differ_in_length(a: usize, b: usize, purpose: &str) -> SqlError {
+    report(Code::ERRCODE_ARRAY_ELEMENT_ERROR, format!("signatures of {a} and {b} values cannot be {purpose}"))
+        .set_hint("Make both with the same number of hashes, or of bins.")
 }
 
 pub(crate) fn not_an_aggregate(function: &str) -> SqlError {

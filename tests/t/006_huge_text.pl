@@ -56,6 +56,7 @@ for (
 	[ 'postgres', "winnow_sketch(body)" ],
 	[ 'postgres', "heintze_sketch(body)" ],
 	[ 'postgres', "minhash(body)" ],
+	[ 'postgres', "minhash_bins(body)" ],
 	[ 'postgres', "passage_sketch(body, 2000)" ],
 	[ 'postgres', "manber_sketch(body, hash => 'java')" ],
 	# Documents of 256 MB and passages of texts of 100 MB.

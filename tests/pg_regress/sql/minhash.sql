@@ -25,6 +25,51 @@ SELECT i FROM minhashed
 WHERE minhash_bands(signature, 16) && minhash_bands((SELECT signature FROM minhashed WHERE i = 1000), 16)
   AND minhash_similarity(signature, (SELECT signature FROM minhashed WHERE i = 1000)) > 0.5 ORDER BY i;
 DROP TABLE minhashed;
+-- signatures by one-permutation hashing: values that must never change, and -1 for empty bins
+SELECT minhash_bins('The quick brown fox jumps over the lazy dog', 8);
+SELECT minhash_bins('The quick brown fox jumps over the lazy dog', 4, 'char:4');
+SELECT minhash_bins('word', 4), minhash_bins('word', 1), cardinality(minhash_bins('a')), cardinality(minhash_bins('a', 4096));
+SELECT minhash_bins('') AS empty, minhash_bins('?!') AS marks, minhash_bins(NULL) AS null;
+-- 90 of 110 words are shared, 0.82, in 512 bins of which most are empty; 2 of 4 words in 64
+SELECT minhash_similarity(a, b) BETWEEN 0.72 AND 0.92 AS near, minhash_similarity(a, a) AS same, minhash_similarity(a, c) < 0.1 AS far
+FROM (SELECT minhash_bins(string_agg('w' || i, ' ') FILTER (WHERE i <= 100), 512, 'word:1') AS a,
+             minhash_bins(string_agg('w' || i, ' ') FILTER (WHERE i > 10 AND i <= 110), 512, 'word:1') AS b,
+             minhash_bins(string_agg('w' || i, ' ') FILTER (WHERE i > 200), 512, 'word:1') AS c FROM generate_series(1, 300) AS i) AS signatures;
+SELECT minhash_similarity(minhash_bins('one two three', 64, 'word:1'), minhash_bins('two three four', 64, 'word:1')) AS half,
+       minhash_similarity('{-1,-1,3,4}', '{-1,5,3,7}') AS third, minhash_similarity('{-1,-1}', '{-1,-1}') AS all_empty,
+       minhash_similarity('{{1,2},{3,4}}', '{1,2,3,9}') AS places_in_order;
+-- empty bins are filled in bands and in bits
+SELECT cardinality(minhash_bands(minhash_bins('word', 64), 16)) AS distinct_bands,
+       minhash_bands('{5,-1}', 2) = minhash_bands('{5,5}', 2) AS filled, minhash_bands('{-1,-1}', 1) AS all_empty;
+SELECT minhash_bits('{}') AS none, minhash_bits(NULL) AS null, minhash_bits('{1}'), minhash_bits('{1,2,3,4,5,6,7,8,-9}'), minhash_bits('{-1,7,-1,7}') = minhash_bits('{7,7,7,7}') AS filled;
+SELECT minhash_bits(minhash_bins('The quick brown fox jumps over the lazy dog', 64, 'word:1'))::bit(64)::bigint AS fingerprint,
+       length(minhash_bits(minhash_bins('a', 256))::bit(256));
+SELECT minhash_bits(minhash('The quick brown fox jumps over the lazy dog', 64, 'word:1'))::bit(64)::bigint AS fingerprint;
+-- bits agree with the probability (1 + J)/2: 0.75 for half of the words
+SELECT avg(hamming(minhash_bits(a)::bit(64)::bigint, minhash_bits(b)::bit(64)::bigint)) BETWEEN 14 AND 18 AS a_quarter_of_64_differs
+FROM generate_series(1, 200) AS t,
+     LATERAL (SELECT minhash_bins(string_agg('w' || t * 1000 + i, ' ') FILTER (WHERE i <= 300), 64, 'word:1') AS a,
+                     minhash_bins(string_agg('w' || t * 1000 + i, ' ') FILTER (WHERE i > 100), 64, 'word:1') AS b
+              FROM generate_series(1, 400) AS i) AS pair;
+-- the signature of the whole from those of parts, of either kind
+SELECT minhash_merge('{1,-1,-5,7}', '{2,-1,3,-1}') AS lesser, minhash_merge('{}', '{}') AS none, minhash_merge('{{1,2},{3,4}}', '{4,3,2,1}') AS flat,
+       minhash_merge('{1}', NULL) AS null;
+-- results are arrays like others
+SELECT minhash_merge('{}', '{}') = '{}' AS empty, minhash_merge('{1,2}', '{2,1}') = '{1,1}' AS equal, minhash_merge('{1,2}', '{2,1}') || 7 AS longer,
+       array_dims(minhash_bins('word', 4)) AS dims, (minhash_merge('{3}', '{4}'))[1] AS first, pg_column_size(minhash_bins('word', 128)) = pg_column_size(array_fill(0, '{128}')) AS same_size;
+CREATE TABLE part AS SELECT i % 3 AS n, 'w' || i AS word FROM generate_series(1, 1000) AS i;
+INSERT INTO part VALUES (0, NULL), (0, ''), (1, '?');
+SELECT minhash_agg(minhash_bins(word, 32, 'word:1')) = minhash_bins(string_agg(word, ' '), 32, 'word:1') AS bins,
+       minhash_agg(minhash(word, 32, 'word:1')) = minhash(string_agg(word, ' '), 32, 'word:1') AS hashes FROM part;
+SELECT minhash_agg(signature) = (SELECT minhash_bins(string_agg(word, ' '), 32, 'word:1') FROM part) AS of_aggregates
+FROM (SELECT minhash_agg(minhash_bins(word, 32, 'word:1')) AS signature FROM part GROUP BY n) AS thirds;
+SELECT minhash_agg(signature) AS none FROM (VALUES (NULL::integer[])) AS v (signature);
+ALTER TABLE part SET (parallel_workers = 2);
+RESET enable_seqscan; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+EXPLAIN (COSTS OFF) SELECT minhash_agg(minhash_bins(word, 32, 'word:1')) FROM part;
+SELECT minhash_agg(minhash_bins(word, 32, 'word:1')) = (SELECT minhash_bins(string_agg(word, ' '), 32, 'word:1') FROM part) AS in_parallel FROM part;
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size;
+DROP TABLE part;
 -- errors
 SELECT minhash('a', 0);
 SELECT minhash('a', 5000);
@@ -33,3 +78,13 @@ SELECT minhash_similarity('{1}', '{1,2}');
 SELECT minhash_similarity('{NULL}', '{1}');
 SELECT minhash_bands('{1,2,3}', 2);
 SELECT minhash_bands('{1,2,3}', 0);
+SELECT minhash_bins('a', 0);
+SELECT minhash_bins('a', 4097);
+SELECT minhash_bins('a', 16, 'word:0');
+SELECT minhash_merge('{1}', '{1,2}');
+\echo :LAST_ERROR_SQLSTATE
+SELECT minhash_merge('{NULL}', '{1}');
+SELECT minhash_merge(array_fill(0, '{4097}'), array_fill(0, '{4097}'));
+SELECT minhash_agg(signature) FROM (VALUES ('{1}'::integer[]), ('{1,2}')) AS v (signature);
+SELECT minhash_bits('{1,NULL}');
+SELECT minhash_bits(array_fill(0, '{4097}'));

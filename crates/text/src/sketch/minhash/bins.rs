@@ -1,0 +1,222 @@
+//! Signatures by one-permutation hashing: one hash of a feature instead of one for each value.
+//!
+//! Li, Owen and Zhang, "One Permutation Hashing", 2012. The hash of a feature chooses a bin and a key, and
+//! each bin keeps its least key. A bin without features is empty. Where bands or bits are made of a
+//! signature, an empty bin takes the value of another, as in Shrivastava, "Optimal Densification for Fast
+//! and Accurate Minwise Hashing", 2017.
+//!
+//! Guarantee: the share of bins that agree, leaving out those that are empty in both signatures, is an unbiased
+//! estimate of the resemblance J. Its variance is at most J(1 - J)/n for n bins. Cost: linear time, whatever the
+//! number of bins.
+
+use super::{EMPTY, LENGTH, MAX_HASHES, MinHasher};
+use crate::features::Scheme;
+use crate::hash::mix;
+use limits::{Heartbeat, Limit, Problem};
+use std::borrow::Cow;
+
+/// Bins of a signature.
+pub const BINS: Limit = Limit::new("bins", 1, MAX_HASHES);
+
+impl MinHasher {
+    /// The signature of a text, with one value for each bin, or `None` if the text has no features.
+    pub fn bins(
+        &mut self,
+        text: &str,
+        bins: usize,
+        scheme: Scheme,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<Option<Vec<i32>>, Problem> {
+        let empty = vec![EMPTY; BINS.of(bins)?];
+        Ok(self.collect(text, scheme, heartbeat, empty, lower))
+    }
+}
+
+/// Lowers the value of the bin that a feature falls into to the feature's key, where that is less.
+fn lower(least: &mut [u32], features: &[u64]) {
+    let bins = least.len() as u64;
+    for &feature in features {
+        let mixed = mix(feature);
+        let bin = ((mixed >> 32) * bins) >> 32;
+        let value = &mut least[bin as usize];
+        *value = (*value).min((mixed as u32).min(EMPTY - 1));
+    }
+}
+
+/// The signature with a value in every bin.
+///
+/// Every bin has an order of all bins, and takes the value of the first one that is not empty. Bins that are
+/// empty in two signatures have the same order, so they agree as often as other bins do. Time: empty bins by
+/// others.
+pub(super) fn fill<'a>(
+    signature: &'a [i32],
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<Cow<'a, [i32]>, Problem> {
+    LENGTH.of::<usize>(signature.len())?;
+    if !signature.iter().any(is_empty) {
+        return Ok(signature.into());
+    }
+    let with_value: Vec<u64> =
+        (0..).zip(signature).filter(|(_, value)| !is_empty(value)).map(|(bin, _)| bin).collect();
+    let fill = |(bin, &value): (u64, &i32)| {
+        if !is_empty(&value) {
+            return value;
+        }
+        heartbeat.beat();
+        let first = with_value.iter().min_by_key(|&&other| mix(bin << 32 | other));
+        first.map_or(value, |&other| signature[other as usize])
+    };
+    Ok((0..).zip(signature).map(fill).collect())
+}
+
+/// Whether a value is that of an empty bin.
+pub(super) fn is_empty(value: &i32) -> bool {
+    *value as u32 == EMPTY
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{assert_unbiased, text};
+    use super::super::{bands, bits, merge, similarity};
+    use super::*;
+    use crate::hash::xxh3_64;
+    use proptest::prelude::*;
+
+    fn bins(text: &str, bins: usize, scheme: &str) -> Option<Vec<i32>> {
+        MinHasher::default().bins(text, bins, scheme.parse().unwrap(), &mut || ()).unwrap()
+    }
+
+    fn fill(signature: &[i32]) -> Vec<i32> {
+        super::fill(signature, &mut || ()).unwrap().into_owned()
+    }
+
+    #[test]
+    fn no_features_no_signature() {
+        assert_eq!(bins("", 128, "word:3"), None);
+        assert_eq!(bins("?!", 128, "doc1"), None);
+        let one_feature = bins("x", 16, "word:3").unwrap();
+        assert_eq!(one_feature.iter().filter(|value| !is_empty(value)).count(), 1);
+        assert_eq!(fill(&one_feature).iter().filter(|value| !is_empty(value)).count(), 16);
+        for bins in [0, 4097] {
+            assert!(MinHasher::default().bins("x", bins, Scheme::Doc1, &mut || ()).is_err());
+        }
+    }
+
+    /// The greatest key would say that the bin is empty. The hash of this feature has it.
+    #[test]
+    fn no_feature_leaves_its_bin_empty() {
+        let feature = 0xc348_c88e_b271_b06f;
+        assert_eq!(mix(feature), u64::from(EMPTY));
+        let mut least = [EMPTY; 2];
+        lower(&mut least, &[feature]);
+        assert_eq!(least, [EMPTY - 1, EMPTY]);
+    }
+
+    /// Texts of 10 words leave most of 128 bins empty, those of 100 a third, those of 1,000 none.
+    #[test]
+    fn similarity_is_an_unbiased_estimate_of_resemblance() {
+        for (words, shared) in [(10, 5), (100, 10), (100, 50), (100, 90), (1000, 500)] {
+            assert_unbiased(
+                words,
+                shared,
+                128,
+                |text| bins(text, 128, "word:1").unwrap(),
+                |a, b| similarity(a, b).unwrap(),
+            );
+        }
+    }
+
+    /// Values of the same bin err together, so the spread is that of half of them.
+    #[test]
+    fn filled_bins_agree_as_often_as_others() {
+        for (words, shared) in [(10, 5), (100, 10), (100, 50), (100, 90)] {
+            let filled = |text: &str| fill(&bins(text, 128, "word:1").unwrap());
+            assert_unbiased(words, shared, 64, filled, |a, b| similarity(a, b).unwrap());
+        }
+    }
+
+    /// Bits agree with the probability (1 + J)/2.
+    #[test]
+    fn bits_estimate_resemblance() {
+        for (words, shared) in [(10, 5), (100, 50), (1000, 500)] {
+            let bits = |text: &str| bits(&bins(text, 256, "word:1").unwrap(), &mut || ()).unwrap();
+            let estimate = |a: &Vec<u8>, b: &Vec<u8>| {
+                let differing: u32 = a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum();
+                1.0 - 2.0 * f64::from(differing) / 256.0
+            };
+            // Chance decides the bits of values that differ: the spread is (1 - J²)/256. It is J(1 - J)/64 for 1/3.
+            assert_unbiased(words, shared, 64, bits, estimate);
+        }
+    }
+
+    #[test]
+    fn short_texts_share_bands() {
+        let bands_of = |text| bands(&bins(text, 128, "word:1").unwrap(), 32, &mut || ()).unwrap();
+        let a = bands_of("the clocks of the village were all five minutes late");
+        let b = bands_of("the clocks of the village were all ten minutes late");
+        let c = bands_of("nothing of that kind stands on this page");
+        assert!(a.iter().any(|hash| b.contains(hash)));
+        assert!(!a.iter().any(|hash| c.contains(hash)));
+    }
+
+    #[test]
+    fn filling_has_a_pulse() {
+        let mut beats = 0;
+        let signature = bins("one two three", 4096, "word:1").unwrap();
+        super::fill(&signature, &mut || beats += 1).unwrap();
+        assert!(beats >= 4093, "{beats} heartbeats");
+        assert!(super::fill(&[0; 4097], &mut || ()).is_err());
+    }
+
+    #[test]
+    fn nothing_fills_bins_that_are_all_empty() {
+        assert_eq!(fill(&[-1, -1]), [-1, -1]);
+        assert_eq!(fill(&[]), [0; 0]);
+        assert_eq!(similarity(&[-1, -1], &[-1, -1]), None);
+        assert_eq!(similarity(&[-1, -1, 3, 4], &[-1, 5, 3, 7]), Some(1.0 / 3.0));
+    }
+
+    proptest! {
+        #[test]
+        fn values_are_least_keys(words in prop::collection::vec(0usize..5000, 1..1000), number in 1usize..300) {
+            let least = |bin: usize| {
+                let hashes = words.iter().map(|word| mix(xxh3_64(format!("w{word}").as_bytes())));
+                let in_bin = hashes.filter(|hash| (u128::from(hash >> 32) * number as u128) >> 32 == bin as u128);
+                in_bin.map(|hash| (hash % (1 << 32)).min((1 << 32) - 2)).min().map_or(-1, |key| key as i32)
+            };
+            let expected: Vec<i32> = (0..number).map(least).collect();
+            prop_assert_eq!(bins(&text(words.iter().copied()), number, "word:1"), Some(expected));
+        }
+
+        #[test]
+        fn order_and_repetition_do_not_matter(words in prop::collection::vec(0usize..50, 1..40)) {
+            let mut sorted = words.clone();
+            sorted.sort_unstable();
+            sorted.dedup();
+            prop_assert_eq!(
+                bins(&text(words.into_iter()), 16, "word:1"),
+                bins(&text(sorted.into_iter()), 16, "word:1")
+            );
+        }
+
+        #[test]
+        fn merged_signatures_are_of_the_joined_texts(
+            a in prop::collection::vec(0usize..500, 1..60),
+            b in prop::collection::vec(0usize..500, 1..60),
+        ) {
+            let of = |words: &[usize]| bins(&text(words.iter().copied()), 64, "word:1").unwrap();
+            prop_assert_eq!(merge(&of(&a), &of(&b)).unwrap(), of(&[a, b].concat()));
+        }
+
+        /// An empty bin takes the value of another, and no value is lost.
+        #[test]
+        fn filled_values_come_from_other_bins(signature in prop::collection::vec(-1..9i32, 1..100)) {
+            let filled = fill(&signature);
+            let any = signature.iter().any(|&value| value != -1);
+            for (before, after) in signature.iter().zip(&filled) {
+                prop_assert!(before == after || *before == -1 && signature.contains(after));
+                prop_assert_eq!(*after != -1, any);
+            }
+        }
+    }
+}

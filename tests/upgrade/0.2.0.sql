@@ -1,0 +1,19 @@
+-- Objects that came with 0.2.0. The digests are those of its answers.
+CREATE TABLE signed AS
+SELECT id, minhash_bins(body) AS signature, minhash_bits(minhash_bins(body, 64))::bit(64)::bigint AS code FROM document;
+CREATE INDEX signed_bands ON signed USING gin (minhash_bands(signature, 32));
+CREATE INDEX signed_code ON signed USING hamming (code);
+ANALYZE signed;
+
+INSERT INTO question (name, digest, index, query) VALUES
+    ('signatures by bins', '20e169cf', NULL,
+        $$SELECT a.id, b.id, a.code, minhash_similarity(a.signature, b.signature), minhash_merge(a.signature, b.signature),
+           minhash_bits(a.signature)
+        FROM signed AS a JOIN signed AS b ON a.id / 5 = b.id / 5 WHERE a.id % 100 = 0$$),
+    ('signatures joined', 'c9ec9fdc', NULL,
+        $$SELECT id % 10, minhash_agg(signature) FROM signed GROUP BY 1$$),
+    ('gin, bands of bins', 'f1523b8e', 'signed_bands',
+        $$SELECT id FROM signed
+        WHERE minhash_bands(signature, 32) && minhash_bands((SELECT signature FROM signed WHERE id = 117), 32)$$),
+    ('bits of signatures', 'f1523b8e', 'signed_code',
+        $$SELECT id FROM signed WHERE hamming(code, (SELECT code FROM signed WHERE id = 118)) <= 16$$);
