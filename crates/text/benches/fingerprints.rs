@@ -136,6 +136,9 @@ fn text_throughput(criterion: &mut Criterion) {
     measure(&mut group, "minhash (128)", &documents, |text| {
         minhasher.signature(text, 128, Scheme::Words(3), &mut || ()).unwrap()
     });
+    measure(&mut group, "minhash_bins (128)", &documents, |text| {
+        minhasher.bins(text, 128, Scheme::Words(3), &mut || ()).unwrap()
+    });
     for (name, levels) in
         [("recursive_shingles (levels 1 to 6)", 1..=6), ("recursive_shingles (level 3)", 3..=3)]
     {

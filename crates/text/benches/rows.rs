@@ -42,10 +42,10 @@ impl Call {
 }
 
 /// The functions, with the parameters that are defaults in SQL.
-fn calls() -> [Call; 11] {
+fn calls() -> [Call; 12] {
     let winnow = winnow::Parameters::new(50, 100).unwrap();
     let heintze = heintze::Parameters::new(100, 32).unwrap();
-    let mut minhasher = MinHasher::default();
+    let (mut minhasher, mut binner) = (MinHasher::default(), MinHasher::default());
     [
         Call::simhash("simhash(body)", "doc2"),
         Call::simhash("simhash(body, 'doc1')", "doc1"),
@@ -58,6 +58,7 @@ fn calls() -> [Call; 11] {
         Call::new("winnow_sketch(body)", move |text| winnow.sketch(text.as_bytes(), &mut || ())),
         Call::new("heintze_sketch(body)", move |text| heintze.sketch(text, &[], &mut || ())),
         Call::new("minhash(body)", move |text| minhasher.signature(text, 128, Scheme::Words(3), &mut || ())),
+        Call::new("minhash_bins(body)", move |text| binner.bins(text, 128, Scheme::Words(3), &mut || ())),
         Call::new("passage_sketch(body, 106)", |text| passage_sketch(text, 3, &mut || ())),
         Call::new("extract_text(body)", |text| html::extract_text(text, &mut || ())),
     ]
