@@ -81,6 +81,7 @@ pub(crate) trait TakeHash {
 }
 
 impl TakeHash for Batch<'_> {
+    #[inline(always)]
     fn take(&mut self, hash: u64) {
         self.push(hash);
     }
