@@ -1,5 +1,5 @@
 -- Documents, and changed copies of half of them, as in section 2.1 of the paper.
--- Called with -v files=PATH (a list of them) -v folder=PREFIX -v documents=N -v seed=N.
+-- Called with -v files=PATH (a list of them) -v folder=PREFIX -v packages=PATH -v documents=N -v quality=N -v seed=N.
 
 -- A number from 0 to 1 that depends on the seed, the document and what it is for, and on nothing else.
 CREATE FUNCTION chance(seed bigint, document bigint, purpose integer) RETURNS double precision LANGUAGE sql IMMUTABLE AS $$
@@ -21,8 +21,23 @@ EXCEPTION WHEN character_not_in_repertoire OR untranslatable_character THEN
     RETURN NULL;
 END $$;
 
+CREATE TABLE package (name text, collection text);
+COPY package FROM :'packages' (DELIMITER ' ');
 CREATE TABLE file (path text);
 COPY file FROM :'files';
+
+-- Each package was unpacked into a folder of its name.
+CREATE UNLOGGED TABLE source (package text, name text, digest text, body text);
+-- What is measured is not how PostgreSQL compresses.
+ALTER TABLE source ALTER body SET STORAGE EXTERNAL;
+INSERT INTO source
+SELECT split_part(path, '/', 1), substr(path, strpos(path, '/') + 1), md5(body), body
+FROM (SELECT substr(path, 1 + length(:'folder')) AS path, text_of(path) AS body FROM file OFFSET 0) AS f
+WHERE octet_length(body) BETWEEN 1000 AND 4300000;
+
+CREATE VIEW distinct_text AS
+SELECT collection, f.*
+FROM (SELECT DISTINCT ON (digest) package, name, body FROM source ORDER BY digest, name) AS f JOIN package AS p ON p.name = f.package;
 
 CREATE UNLOGGED TABLE document (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -32,17 +47,11 @@ CREATE UNLOGGED TABLE document (
     percent integer,
     body text NOT NULL
 );
--- What is measured is not how PostgreSQL compresses.
 ALTER TABLE document ALTER body SET STORAGE EXTERNAL;
 
 INSERT INTO document (name, change, body)
-SELECT name, 'none', body
-FROM (
-    SELECT DISTINCT ON (md5(body)) substr(path, 1 + length(:'folder')) AS name, body
-    FROM (SELECT path, text_of(path) AS body FROM file OFFSET 0) AS f
-    WHERE length(body) BETWEEN 1000 AND 4300000
-    ORDER BY md5(body), path
-) AS distinct_text
+SELECT name, 'none', body FROM distinct_text
+WHERE collection <> 'B' AND length(body) >= 1000
 ORDER BY chance(:seed, hashtextextended(name, 0), 1)
 LIMIT :documents;
 
@@ -62,3 +71,18 @@ FROM (
 ) AS changed
 ORDER BY id;
 ANALYZE document;
+
+-- Documents of the second part: the packages of a collection take turns.
+CREATE TABLE original AS
+SELECT collection, body
+FROM (
+    SELECT collection, body, row_number() OVER (PARTITION BY collection ORDER BY turn, lot) AS place
+    FROM (
+        SELECT collection, body, lot, row_number() OVER (PARTITION BY package ORDER BY lot) AS turn
+        FROM (SELECT *, chance(:seed, hashtextextended(name, 0), 7) AS lot FROM distinct_text) AS f
+        WHERE collection <> '-' AND octet_length(body) <= 60000
+    ) AS f
+) AS f
+WHERE place <= :quality;
+DROP VIEW distinct_text;
+DROP TABLE source;

@@ -1,30 +1,43 @@
-"""Fingerprints that others make of the same documents: `peers.py documents.csv` prints scheme, id and fingerprint as COPY reads them."""
+"""Fingerprints that others make of the same texts: `peers.py TEXTS CLICKHOUSE PYTHON`.
+
+TEXTS is what change.py wrote. The two others get the fingerprints of ClickHouse and of Python's package simhash, as CSV
+with a header.
+"""
 
 import csv
+import multiprocessing
 import sys
 
 import chdb
 from simhash import Simhash
 
-CLICKHOUSE = {
-    "clickhouse ngram": "ngramSimHashCaseInsensitiveUTF8(text)",
-    "clickhouse word:3": "wordShingleSimHashCaseInsensitiveUTF8(text)",
-}
+QUERY = """
+    SELECT id, reinterpretAsInt64(ngramSimHashCaseInsensitiveUTF8(text)) AS "clickhouse ngram",
+           reinterpretAsInt64(wordShingleSimHashCaseInsensitiveUTF8(text)) AS "clickhouse word:3"
+    FROM file('{}', 'CSV', 'id Int64, collection String, kind String, change String, number Int64, text String')
+    ORDER BY id
+"""
 
 
-def clickhouse(path):
-    for scheme, function in CLICKHOUSE.items():
-        query = f"SELECT '{scheme}', id, reinterpretAsInt64({function}) FROM file('{path}', 'CSV', 'id Int64, text String')"
-        print(str(chdb.query(query, "TabSeparated")), end="")
+# Python's package takes longer than all others together, so of four changed copies it gets one.
+def python(row):
+    id, _, _, change, number, text = row
+    if change != "none" and int(number) % 4:
+        return id, "not measured"
+    value = Simhash(text).value
+    return id, value - (value >> 63 << 64)
 
 
-def python(path):
+def main(texts, clickhouse_file, python_file):
+    with open(clickhouse_file, "w", encoding="utf-8") as file:
+        file.write(str(chdb.query(QUERY.format(texts), "CSVWithNames")))
     csv.field_size_limit(sys.maxsize)
-    with open(path, newline="", encoding="utf-8") as documents:
-        for id, text in csv.reader(documents):
-            value = Simhash(text).value
-            print("python simhash", id, value - (value >> 63 << 64), sep="\t")
+    with open(texts, newline="", encoding="utf-8") as rows, open(python_file, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "python simhash"])
+        with multiprocessing.Pool() as pool:
+            writer.writerows(pool.imap(python, csv.reader(rows), 100))
 
 
-clickhouse(sys.argv[1])
-python(sys.argv[1])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

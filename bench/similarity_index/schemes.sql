@@ -1,46 +1,35 @@
--- Fingerprints of the second part. Called with -v documents=N -v seed=N.
+-- Fingerprints of the second part, a column for each scheme. Called with -v texts=PATH.
 SET client_min_messages = warning; -- words too long for a tsvector are left out
+SET max_parallel_workers_per_gather = 8;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
 
--- Documents that a tsvector can hold, and the changed copies of these.
-CREATE UNLOGGED TABLE quality AS
-WITH original AS (
-    SELECT id, body FROM document WHERE origin IS NULL AND length(body) <= 200000 ORDER BY chance(:seed, id, 7) LIMIT :documents)
-SELECT id, NULL::bigint AS origin, 'none' AS change, body AS text FROM original
-UNION ALL
-SELECT c.id, c.origin, c.change, c.body FROM document AS c JOIN original AS o ON c.origin = o.id;
-ANALYZE quality;
+CREATE UNLOGGED TABLE sample (id integer, collection text, kind text, change text, number integer, text text);
+ALTER TABLE sample ALTER text SET STORAGE EXTERNAL;
+COPY sample FROM :'texts' CSV;
+ANALYZE sample;
 
-CREATE UNLOGGED TABLE fingerprint (scheme text, id bigint, si bigint);
-INSERT INTO fingerprint SELECT scheme, id, simhash(text, scheme)
-FROM unnest('{commoncrawl,char:4,char:8,word:1,word:2,word:3,doc1}'::text[]) AS scheme, quality;
-INSERT INTO fingerprint SELECT 'tsvector', id, simhash(to_tsvector('english', text)) FROM quality;
+-- The lowest bits of values of MinHash, side by side in 64 bits (Li and König, 2010).
+CREATE FUNCTION lowest_bits(signature integer[], width integer) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT bit_or((value & (1 << width) - 1)::bigint << (width * (n - 1))::integer) FROM unnest(signature) WITH ORDINALITY AS s (value, n)
+$$;
 
--- Weights of words and of doc1's pairs of words, by how often they come.
-INSERT INTO fingerprint
-SELECT w.scheme, id, w.si
-FROM quality, LATERAL (
-    SELECT simhash_agg(feature, sqrt(occurrences)) AS root, simhash_agg(feature, 1 + ln(occurrences) / ln(2)) AS logarithm,
-           simhash_agg(feature, sqrt(occurrences)) FILTER (WHERE length(feature) >= 3) AS root_long
-    FROM simhash_features(text, 'word:1')) AS s,
-    LATERAL (VALUES ('word:1, weight √n', root), ('word:1, weight 1 + log₂ n', logarithm),
-             ('word:1 of 3 letters, weight √n', root_long)) AS w (scheme, si);
-INSERT INTO fingerprint
-SELECT w.scheme, id, w.si
-FROM quality, LATERAL (
-    SELECT simhash_agg(feature, sqrt(occurrences)) AS root, simhash_agg(feature, 1 + ln(occurrences) / ln(2)) AS logarithm
-    FROM simhash_features(text, 'doc1')) AS s,
-    LATERAL (VALUES ('doc1, weight √n', root), ('doc1, weight 1 + log₂ n', logarithm)) AS w (scheme, si);
-
--- MinHash in the same 64 bits: the lowest bits of each value (Li and König, 2010).
-INSERT INTO fingerprint
-SELECT 'minhash, 64 × 1 bit', id, (SELECT bit_or((value & 1)::bigint << (n - 1)::integer) FROM unnest(signature) WITH ORDINALITY AS s (value, n))
-FROM (SELECT id, minhash(text, 64, 'word:2') AS signature FROM quality) AS signed;
-INSERT INTO fingerprint
-SELECT 'minhash, 16 × 4 bits', id, (SELECT bit_or((value & 15)::bigint << (4 * n - 4)::integer) FROM unnest(signature) WITH ORDINALITY AS s (value, n))
-FROM (SELECT id, minhash(text, 16, 'word:2') AS signature FROM quality) AS signed;
-
--- What is related although nobody changed it: resemblance, as MinHash of 256 values estimates it, of 0.3 and more.
-CREATE UNLOGGED TABLE signed AS SELECT id, minhash(text, 256, 'word:3') AS signature FROM quality WHERE origin IS NULL;
-CREATE UNLOGGED TABLE related AS
-SELECT a.id AS a, b.id AS b FROM signed AS a JOIN signed AS b ON a.id < b.id AND minhash_similarity(a.signature, b.signature) >= 0.3;
-ANALYZE related;
+CREATE UNLOGGED TABLE fingerprint AS
+SELECT id, collection, kind, change, number,
+    simhash(text, 'doc2') AS "doc2",
+    simhash(text, 'doc1') AS "doc1",
+    simhash(text, 'simhash-doc') AS "simhash-doc",
+    simhash(text, 'commoncrawl') AS "commoncrawl",
+    simhash(text, 'char:4') AS "char:4",
+    simhash(text, 'char:8') AS "char:8",
+    simhash(text, 'word:1') AS "word:1",
+    simhash(text, 'word:2') AS "word:2",
+    simhash(text, 'word:3') AS "word:3",
+    simhash(to_tsvector('english', text)) AS "tsvector",
+    -- Weights, by how often a feature comes.
+    (SELECT simhash_agg(feature, sqrt(occurrences)) FROM simhash_features(text, 'word:1')) AS "word:1, weight √n",
+    (SELECT simhash_agg(feature, 1 + ln(occurrences) / ln(2)) FROM simhash_features(text, 'doc1')) AS "doc1, weight 1 + log₂ n",
+    lowest_bits(minhash(text, 64, 'doc1'), 1) AS "minhash, 64 × 1 bit",
+    lowest_bits(minhash(text, 32, 'doc1'), 2) AS "minhash, 32 × 2 bits",
+    lowest_bits(minhash(text, 16, 'doc1'), 4) AS "minhash, 16 × 4 bits"
+FROM sample;
