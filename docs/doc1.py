@@ -328,8 +328,8 @@ def encode(fingerprint):
     return base64.b32encode(fingerprint.to_bytes(8, "big")).decode("ascii").rstrip("=").lower()
 
 
-def check(path):
-    """Checks the vectors in a file, tells the failures, and returns their number."""
+def check(path, fingerprint):
+    """Checks a function against the vectors in a file, tells the failures, and returns their number."""
     with open(path, encoding="utf-8") as file:
         vectors = json.load(file)
     failed = 0
@@ -345,15 +345,15 @@ def check(path):
     return failed
 
 
-def main(arguments):
-    """Runs the command, and returns its exit status."""
+def main(arguments, scheme, fingerprint):
+    """Runs the command for a scheme, and returns its exit status."""
     if arguments:
-        return 1 if check(arguments[0]) else 0
+        return 1 if check(arguments[0], fingerprint) else 0
     # Bytes and not sys.stdin, which would depend on the locale and translate line ends.
     value = fingerprint(sys.stdin.buffer.read().decode("utf-8", "replace"))
-    print("NULL" if value is None else "doc1:" + encode(value))
+    print("NULL" if value is None else f"{scheme}:{encode(value)}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1:], "doc1", fingerprint))

@@ -8,10 +8,9 @@ It needs Python 3.11 or later and no package, and prefers clarity to speed. The 
 the letters of a fingerprint are those of doc1.py, and so is what it says about older versions of Unicode.
 """
 
-import json
 import sys
 
-from doc1 import encode, words
+from doc1 import main, words
 
 MASK64 = (1 << 64) - 1
 FACTOR = 0x9E3779B97F4A7C15
@@ -83,35 +82,5 @@ def fingerprint(text):
     return sum(mix(choice(cells, i)) & (1 << i) for i in range(64))  # Step 12
 
 
-# ------------------------------------------------------------------------------------------------ Command line
-
-
-def check(path):
-    """Checks the vectors in a file, tells the failures, and returns their number."""
-    with open(path, encoding="utf-8") as file:
-        vectors = json.load(file)
-    failed = 0
-    for vector in vectors:
-        value = fingerprint(vector["text"])
-        got = (None, None) if value is None else (f"{value:016x}", encode(value))
-        expected = (vector["fingerprint"], vector["letters"])
-        if got != expected:
-            failed += 1
-            print(f"text {vector['text']!r}\n  expected {expected}\n  got      {got}")
-            print(f"  words    {words(vector['text'])}")
-    print(f"{len(vectors) - failed} passed, {failed} failed")
-    return failed
-
-
-def main(arguments):
-    """Runs the command, and returns its exit status."""
-    if arguments:
-        return 1 if check(arguments[0]) else 0
-    # Bytes and not sys.stdin, which would depend on the locale and translate line ends.
-    value = fingerprint(sys.stdin.buffer.read().decode("utf-8", "replace"))
-    print("NULL" if value is None else "doc2:" + encode(value))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1:], "doc2", fingerprint))

@@ -13,7 +13,8 @@ import sys
 from itertools import islice, product
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "docs"))
-from doc2 import encode, fingerprint  # noqa: E402
+from doc1 import encode  # noqa: E402
+from doc2 import fingerprint  # noqa: E402
 
 
 def distinct(count, size, letters=string.ascii_lowercase):
