@@ -38,19 +38,13 @@ fn minhash_bins(doc: &[u8], bins: i32, scheme: &[u8]) -> Result<Option<Numbers<i
 
 #[pg_extern(sql = false)]
 fn minhash_similarity(a: Array<'_, i32>, b: Array<'_, i32>) -> Result<Option<f64>, SqlError> {
-    let (a, b) = (values(&a)?, values(&b)?);
-    if a.len() != b.len() {
-        return Err(error::signatures_differ_in_length(a.len(), b.len(), "compared"));
-    }
+    let (a, b) = equally_long(&a, &b, "compared")?;
     Ok(minhash::similarity(a, b))
 }
 
 #[pg_extern(sql = false)]
 fn minhash_merge(a: Array<'_, i32>, b: Array<'_, i32>) -> Result<Numbers<i32>, SqlError> {
-    let (a, b) = (values(&a)?, values(&b)?);
-    if a.len() != b.len() {
-        return Err(error::signatures_differ_in_length(a.len(), b.len(), "merged"));
-    }
+    let (a, b) = equally_long(&a, &b, "merged")?;
     minhash::merge(a, b).map(Numbers).map_err(report::problem)
 }
 
@@ -70,6 +64,19 @@ fn minhash_bits(signature: Array<'_, i32>) -> Result<Vec<u8>, SqlError> {
     let mut result = (signature.len() as i32).to_ne_bytes().to_vec();
     result.extend(bits);
     Ok(result)
+}
+
+/// The values of two signatures that are to be `compared` or `merged`.
+fn equally_long<'a>(
+    a: &'a Array<'_, i32>,
+    b: &'a Array<'_, i32>,
+    purpose: &str,
+) -> Result<(&'a [i32], &'a [i32]), SqlError> {
+    let (a, b) = (values(a)?, values(b)?);
+    if a.len() != b.len() {
+        return Err(error::signatures_differ_in_length(a.len(), b.len(), purpose));
+    }
+    Ok((a, b))
 }
 
 fn values<'a>(signature: &'a Array<'_, i32>) -> Result<&'a [i32], SqlError> {
