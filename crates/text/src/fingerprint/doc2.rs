@@ -41,7 +41,7 @@ const BINS: usize = 64;
 /// Cells of the table.
 const CELLS: usize = BINS * 8;
 /// Bits of a key. The others of a feature's hash choose the cell.
-pub(crate) const KEY_BITS: u32 = u64::BITS - CELLS.ilog2();
+const KEY_BITS: u32 = u64::BITS - CELLS.ilog2();
 /// The bits of a hash that are the key.
 pub(crate) const KEY: u64 = (1 << KEY_BITS) - 1;
 /// In a cell without a feature: greater than any key.
