@@ -8,6 +8,11 @@ use crate::probe::share_of_band;
 /// The share of a page's room that is used, on average.
 const FILL: f64 = 0.8;
 
+/// Nodes do not begin where a high bit changes. So their values agree in fewer bits, as if there were more
+/// values by this factor. With it, estimates were within 4 % of the leaves that are read from radius 11 on, with
+/// 100,000 to ten million scattered fingerprints.
+const STRADDLING: f64 = 1.1;
+
 /// The size of the first piece in which ordered results are collected: most queries want a few.
 pub(crate) const FIRST_SORTED: usize = 1000;
 /// The factor by which each further piece is larger than the last.
@@ -161,17 +166,23 @@ pub fn boxes_read(pages: f64, columns: &[IndexedColumn]) -> f64 {
     read * pages_each
 }
 
-/// The nodes of one level that a search meets in all trees together, if the level has `nodes` nodes in
-/// each.
-///
-/// Nodes are told apart by the first bits of their keys: log2(nodes) bits, but no more than a band has. The
-/// number of nodes near a query is the number of strings of that length within the band's share of the
-/// radius, times the nodes that share all of these bits.
+/// The nodes of one level that a search meets in all trees together.
 fn by_bands(nodes: f64, radius: u32) -> f64 {
-    let bits = nodes.max(1.0).log2().min(f64::from(BAND_BITS));
-    let of_same_bits = (nodes / bits.exp2()).max(1.0);
-    let shares = (0..BANDS as u8).filter_map(|tree| share_of_band(radius, tree));
-    shares.map(|share| (strings_within(bits, share) * of_same_bits).min(nodes)).sum()
+    in_each_band(nodes, radius).iter().sum()
+}
+
+/// The nodes of one level that a search meets in each band's tree, if the level has `nodes` nodes there.
+///
+/// A node has its part of the values of the band, and another one that it shares with the next node. They
+/// agree in some bits. The share of the nodes that is met is the share of the strings of this length that
+/// lie within the band's share of the radius.
+fn in_each_band(nodes: f64, radius: u32) -> [f64; BANDS] {
+    let values = STRADDLING * f64::from(BAND_BITS).exp2() / nodes + 1.0;
+    let bits = (f64::from(BAND_BITS) - values.log2()).max(0.0);
+    std::array::from_fn(|tree| {
+        let share = share_of_band(radius, tree as u8);
+        share.map_or(0.0, |share| (nodes * strings_within(bits, share) / bits.exp2()).min(nodes))
+    })
 }
 
 /// The number of strings of `bits` bits, at most 64, that differ from a given one in at most `radius` bits.
@@ -273,12 +284,18 @@ mod tests {
         assert_eq!(nearest(1.0, 0.0, 1.0, 64, 0).leaves, 1.0);
     }
 
+    // Counted in trees of scattered fingerprints: 100,000, a million, nine million.
     #[test]
-    fn four_bands_of_sixteen_bits() {
-        let leaves = 16384.0;
-        assert_eq!(leaves_read(leaves, 3), 4.0);
-        assert_eq!(leaves_read(leaves, 6), 46.0);
-        assert_eq!(leaves_read(leaves, 10), 333.0);
-        assert_eq!(leaves_read(leaves, 40), leaves);
+    fn leaves_as_they_were_counted() {
+        for (leaves, counted) in [
+            (183.0, [(3, 4.0), (7, 36.0), (11, 140.0), (40, 183.0)]),
+            (1822.0, [(3, 4.0), (7, 48.0), (11, 276.0), (15, 952.0)]),
+            (16414.0, [(3, 5.0), (7, 76.0), (11, 524.0), (19, 7040.0)]),
+        ] {
+            for (radius, counted) in counted {
+                let read = leaves_read(leaves, radius);
+                assert!(is_near(read, counted, if radius < 11 { 1.15 } else { 1.04 }), "{radius}: {read}");
+            }
+        }
     }
 }
