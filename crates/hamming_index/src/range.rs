@@ -5,11 +5,12 @@
 //! tell which search that is. So the search keeps no list of reported rows, and can go on at any key.
 //!
 //! When the bands would read more leaves than one tree has, one tree is read from end to end instead. For
-//! scattered fingerprints this is known before; for others it turns out on the way.
+//! scattered fingerprints this is known before. For others it turns out on the way: where the first bands
+//! read far more than expected, the later ones will.
 //!
 //! Guarantee: every row within the radius is reported exactly once. Cost: [`crate::cost::pages_read`].
 
-use crate::cost::is_flat;
+use crate::cost::{is_flat, limits};
 use crate::kernel::near;
 use crate::key::{BANDS, Key, RowId, rotated, rotated_back};
 use crate::page::Page;
@@ -41,8 +42,8 @@ pub(crate) struct Range {
     stage: Stage,
     /// Leaves that the search has read so far.
     leaves_read: usize,
-    /// Leaves of one tree, about.
-    tree_leaves: f64,
+    /// For each band, the number of leaves read so far with which the search gives the bands up.
+    limits: [f64; BANDS],
     /// The slots of the hits within a leaf.
     slots: Vec<u16>,
 }
@@ -71,7 +72,14 @@ impl Range {
         } else {
             Stage::Band(start.0, start.1)
         };
-        Self { ball, also, stage, leaves_read: 0, tree_leaves, slots: Vec::new() }
+        Self {
+            ball,
+            also,
+            stage,
+            leaves_read: 0,
+            limits: limits(tree_leaves, ball.radius),
+            slots: Vec::new(),
+        }
     }
 
     pub(crate) fn is_done(&self) -> bool {
@@ -99,7 +107,7 @@ impl Range {
                     self.walk(index, tree, from, &probe, limit, &mut report)
                 });
                 self.stage = match walk {
-                    Walk::From(key) if self.leaves_read as f64 > self.tree_leaves => {
+                    Walk::From(key) if self.leaves_read as f64 > self.limits[usize::from(tree)] => {
                         Stage::Flat { from: Key::FIRST, reported: (tree, key) }
                     }
                     Walk::From(key) => Stage::Band(tree, key),

@@ -22,6 +22,8 @@ pub struct Memory {
     is_damaged: bool,
     /// Looks for interrupts that are left until there is one.
     patience: AtomicUsize,
+    /// Pages that were locked for reading so far, each as often as it was.
+    reads: AtomicUsize,
 }
 
 thread_local! {
@@ -87,6 +89,7 @@ impl Memory {
             space: Mutex::new((0, Vec::new())),
             is_damaged: false,
             patience: usize::MAX.into(),
+            reads: 0.into(),
         };
         create(&mut memory);
         memory
@@ -147,6 +150,13 @@ impl Memory {
         space.0 as usize - space.1.len()
     }
 
+    /// The pages that a search reads, each as often as it does.
+    pub fn pages_read(&self, query: Query, tree_leaves: f64) -> usize {
+        let before = self.reads.load(Ordering::Relaxed);
+        self.search(query, tree_leaves, usize::MAX);
+        self.reads.load(Ordering::Relaxed) - before
+    }
+
     /// Everything that a search answers.
     pub fn search(&self, query: Query, tree_leaves: f64, max_sorted: usize) -> Vec<Hit> {
         let mut search = Search::new(query, tree_leaves, max_sorted);
@@ -178,6 +188,7 @@ impl Store for Memory {
     }
 
     fn share(&self, block: Block) -> Shared<'_> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
         let page = self.page(block);
         let page = if self.is_damaged {
             page.try_read().unwrap_or_else(|_| self.corrupted(block, "two pages lead to it"))

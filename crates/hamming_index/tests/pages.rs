@@ -1,0 +1,111 @@
+//! The pages that a search reads: what the planner is told, and never much more than one tree has. And the
+//! answers at the radii where searches change from bands to one tree.
+
+mod memory;
+
+use hamming_index::cost::{leaves_in, pages_read};
+use hamming_index::key::RowId;
+use hamming_index::store::Store;
+use hamming_index::{Ball, Query};
+use memory::Memory;
+
+/// A number that looks random (the finalizer of SplitMix64).
+fn scattered(number: u64) -> u64 {
+    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ number >> 31
+}
+
+/// Every other one scattered, the others up to two bits from the center of a cluster of fifty.
+fn clustered(number: u64) -> u64 {
+    let noise = 1 << (number % 61) ^ 1 << (number / 7 % 61);
+    if number.is_multiple_of(2) { scattered(number) } else { scattered(!(number / 100)) ^ noise }
+}
+
+/// Each bit is set with a chance of four fifths.
+fn biased(number: u64) -> u64 {
+    let [a, b, c, d, e] = std::array::from_fn(|part| scattered(number * 5 + part as u64));
+    a | b | c & d & e
+}
+
+/// A tenth share one value.
+fn skewed(number: u64) -> u64 {
+    if number.is_multiple_of(10) { 4242 } else { scattered(number) }
+}
+
+fn row(number: u64) -> RowId {
+    RowId::new((number / 100) as u32, (number % 100) as u16 + 1)
+}
+
+/// An index with pages filled to this percentage.
+fn built(fingerprints: impl Iterator<Item = u64>, fill: usize) -> Memory {
+    let rows: Vec<_> = (0..).zip(fingerprints).map(|(number, f)| (Some(f), row(number))).collect();
+    Memory::built(rows.len() / fill + 100, &rows, fill, 1_000_000)
+}
+
+fn within(center: u64, radius: u32) -> Query {
+    Query { balls: vec![Ball { center, radius }], values: true, ..Query::default() }
+}
+
+/// Some queries are fingerprints of rows, the others are near to none.
+fn centers(fingerprint: fn(u64) -> u64) -> impl Iterator<Item = u64> {
+    (0..10).map(move |n| fingerprint(n * 37 + n % 2 * 1_000_000_000))
+}
+
+#[test]
+fn scattered_rows_take_the_pages_that_are_expected() {
+    for (rows, fingerprint) in
+        [(30_000, scattered as fn(u64) -> u64), (100_000, clustered), (150_000, scattered)]
+    {
+        let memory = built((0..rows).map(fingerprint), 95);
+        let leaves = leaves_in(memory.pages());
+        for radius in 0..=64 {
+            let pages = |center| memory.pages_read(within(center, radius), leaves);
+            let all: Vec<usize> = centers(fingerprint).map(pages).collect();
+            let (mean, most) = (all.iter().sum::<usize>() as f64 / all.len() as f64, all.iter().max());
+            let expected = pages_read(leaves, radius);
+            assert!(
+                (mean - expected).abs() <= 0.06 * expected + 3.0,
+                "{rows}, {radius}: {mean}, not {expected}"
+            );
+            assert!(
+                most.is_some_and(|&most| most as f64 <= 1.05 * leaves + 5.0),
+                "{rows}, {radius}: {most:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn bands_that_read_too_much_are_soon_given_up() {
+    for (fingerprint, trees) in [(biased as fn(u64) -> u64, 1.75), (skewed, 1.25)] {
+        let memory = built((0..150_000).map(fingerprint), 95);
+        let leaves = leaves_in(memory.pages());
+        for (center, radius) in centers(fingerprint).flat_map(|center| (0..=64).map(move |r| (center, r))) {
+            let pages = memory.pages_read(within(center, radius), leaves) as f64;
+            assert!(pages <= trees * leaves, "{center}, {radius}: {pages} pages, {leaves} leaves in a tree");
+        }
+    }
+}
+
+/// Where a search takes a tree for smaller than it is, it reads one tree from the beginning, or changes to it
+/// midway. Nearly empty pages make trees of 2,000 leaves from few rows.
+#[test]
+fn answers_are_the_same_by_bands_and_by_one_tree() {
+    for fingerprint in [clustered, biased, skewed] {
+        let fingerprints: Vec<u64> = (0..60_000).map(fingerprint).collect();
+        let memory = built(fingerprints.iter().copied(), 5);
+        for center in centers(fingerprint).take(4) {
+            for radius in 13..=24 {
+                let near = (0..).zip(&fingerprints).filter(|&(_, f)| (f ^ center).count_ones() <= radius);
+                let expected: Vec<RowId> = near.map(|(number, _)| row(number)).collect();
+                for assumed in [1.0, 350.0, 500.0, 900.0, 1900.0, 1e9] {
+                    let hits = memory.search(within(center, radius), assumed, 1000);
+                    let mut found: Vec<RowId> = hits.iter().map(|hit| hit.row).collect();
+                    found.sort_unstable();
+                    assert_eq!(found, expected, "{center}, {radius}, {assumed}");
+                }
+            }
+        }
+    }
+}
