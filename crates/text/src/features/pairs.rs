@@ -26,7 +26,12 @@ struct Word {
 impl Word {
     #[inline(always)]
     fn new(word: ReadableWord<'_>) -> Self {
-        Self { hash: word.fold_chunks(append), long: u32::from(is_long(word)) }
+        Self { hash: word.fold_chunks(append), long: u32::from(word.is_long()) }
+    }
+
+    #[inline(always)]
+    fn short(word: ReadableWord<'_>) -> Self {
+        Self { hash: word.fold_short(append), long: u32::from(word.is_long()) }
     }
 }
 
@@ -35,12 +40,6 @@ impl Word {
 fn append(hash: u64, chunk: u64) -> u64 {
     let hash = (hash ^ chunk).wrapping_mul(CHUNK_FACTOR);
     hash ^ hash >> 32
-}
-
-/// Short words are of up to three bytes that are not one character of three bytes.
-#[inline(always)]
-fn is_long(word: ReadableWord<'_>) -> bool {
-    word.len() > 3 || word.first_byte() >= 0xe0
 }
 
 /// The hash of the feature that two words make. Every long word halves the key, so that the feature is chosen
@@ -101,16 +100,25 @@ impl<'a, T: TakeHash> HashPairs<'a, T> {
     pub(super) fn new(consumer: &'a mut T) -> Self {
         Self { before: Word::default(), consumer }
     }
+
+    #[inline(always)]
+    fn add(&mut self, word: Word) {
+        // The first word makes no pair: with an empty word before it, it makes the same feature again.
+        self.consumer.take(hash(Word::default(), word));
+        self.consumer.take(hash(self.before, word));
+        self.before = word;
+    }
 }
 
 impl<T: TakeHash> TakeWord for HashPairs<'_, T> {
     #[inline(always)]
     fn take(&mut self, word: ReadableWord<'_>) {
-        let word = Word::new(word);
-        // The first word makes no pair: with an empty word before it, it makes the same feature again.
-        self.consumer.take(hash(Word::default(), word));
-        self.consumer.take(hash(self.before, word));
-        self.before = word;
+        self.add(Word::new(word));
+    }
+
+    #[inline(always)]
+    fn take_short(&mut self, word: ReadableWord<'_>) {
+        self.add(Word::short(word));
     }
 
     fn pause(&mut self) {

@@ -4,7 +4,7 @@
 //! shifts, by the rules of UAX #29 for the classes that ASCII has. [`latin`](super::latin) brings other letters
 //! and quotes into the masks. Anything else is left to the caller, run by run.
 
-use super::output::{ReadableWord, TakeWord};
+use super::output::{ReadableWord, SHORT_WORD, TakeWord};
 use crate::features::addresses::{self, UUID_LENGTH};
 use std::ops::Range;
 use wide::u8x16;
@@ -12,12 +12,12 @@ use wide::u8x16;
 /// Bytes that are looked at together.
 pub(super) const WINDOW: usize = 64;
 /// Bytes that may be read behind a window.
-const BEHIND: usize = 16;
+const BEHIND: usize = 32;
 /// A window and the bytes behind it.
 pub(super) type Bytes = [u8; WINDOW + BEHIND];
 /// Room for the words of a window. Words have at least one byte between them, so with a blank after each they have at
 /// most one byte more than the window. Up to 15 bytes are written behind the last.
-const ROOM: usize = WINDOW + 2 * BEHIND;
+const ROOM: usize = WINDOW + BEHIND;
 
 pub(super) const LETTER: u8 = 0;
 pub(super) const DIGIT: u8 = 1;
@@ -159,7 +159,12 @@ impl<'a> Window<'a> {
     #[inline(always)]
     pub(super) fn take_words(&self, runs: Range<usize>, consumer: &mut impl TakeWord) {
         let set = self.to_lower_case.to_array()[0];
-        for WindowWord { first, count, mixed } in self.words::<true>(runs) {
+        let words = self.words::<true>(runs);
+        if words.rest & !words.wanted | longer(words.rest) == 0 {
+            let word = |(first, length)| ReadableWord { bytes: &self.bytes[first..], length, set };
+            return runs_of_ones(words.rest).for_each(|run| consumer.take_short(word(run)));
+        }
+        for WindowWord { first, count, mixed } in words {
             let bytes = &self.bytes[first..];
             let Some(kept) = mixed else {
                 consumer.take(ReadableWord { bytes, length: count, set });
@@ -172,6 +177,33 @@ impl<'a> Window<'a> {
             }
         }
     }
+}
+
+/// The first bit of runs of ones that are longer than a short word, and perhaps more of their bits.
+#[inline(always)]
+fn longer(bits: u64) -> u64 {
+    const { assert!(SHORT_WORD == 16) };
+    let mut runs = bits & bits >> 1;
+    for shift in [1, 2, 4, 8] {
+        runs &= runs >> shift;
+    }
+    runs
+}
+
+/// Where each run of ones begins, and its length. The highest bit is a zero.
+#[inline(always)]
+fn runs_of_ones(bits: u64) -> impl Iterator<Item = (usize, usize)> {
+    let (mut firsts, mut ends) = (bits & !(bits << 1), bits << 1 & !bits);
+    std::iter::from_fn(move || {
+        let first = firsts.trailing_zeros() as usize;
+        let length = ends.trailing_zeros() as usize - first;
+        if firsts == 0 {
+            return None;
+        }
+        firsts &= firsts - 1;
+        ends &= ends - 1;
+        Some((first, length))
+    })
 }
 
 /// A word of a window.
