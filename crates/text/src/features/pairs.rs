@@ -209,6 +209,18 @@ mod tests {
         assert_ne!(hash("a b"), hash("b a"));
     }
 
+    #[test]
+    fn words_of_every_length_are_hashed_where_they_stand() {
+        let letters = "Abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz";
+        for (length, before) in (1..40).flat_map(|length| [(length, "7 "), (length, ""), (length, "é ")]) {
+            let word = &letters[..length];
+            let text = format!("{before}{word} {}", " ".repeat(100));
+            let hashes = hashes_of(|batch| Shingler::default().hash_features(&text, Scheme::Doc2, batch));
+            let expected = hash_feature(word.to_lowercase().as_bytes());
+            assert!(hashes.contains(&expected), "{text}");
+        }
+    }
+
     proptest! {
         #[test]
         fn hashes_are_those_of_the_features(text in any_text()) {

@@ -11,7 +11,7 @@ use wide::u8x16;
 
 /// Bytes that are looked at together.
 pub(super) const WINDOW: usize = 64;
-/// Bytes that may be read behind a window.
+/// Bytes that may be read behind a window: no fewer than behind a word, and a multiple of sixteen, which is copied fast.
 const BEHIND: usize = 32;
 /// A window and the bytes behind it.
 pub(super) type Bytes = [u8; WINDOW + BEHIND];

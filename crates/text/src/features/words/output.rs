@@ -116,10 +116,10 @@ impl<'a> ReadableWord<'a> {
         self.fold_first_chunks::<{ SHORT_WORD / CHUNK }>(fold)
     }
 
-    /// The same for a word of at most N chunks. All N are folded, as branches on the length of words are mispredicted.
+    /// The same for a word of 1 byte to N chunks. All N are folded, as branches on the length of words are mispredicted.
     #[inline(always)]
     fn fold_first_chunks<const N: usize>(self, fold: impl Fn(u64, u64) -> u64) -> u64 {
-        // From the place on that is the length before the middle, there is a mask of so many bytes.
+        // A mask for a word's bytes begins as many bytes before the middle as the word is long.
         const MASKS: [u8; 64] = {
             let mut masks = [0; 64];
             let (ones, _) = masks.split_at_mut(32);
@@ -139,6 +139,7 @@ impl<'a> ReadableWord<'a> {
         })
     }
 
+    /// The same for any word.
     fn fold_all_chunks(self, fold: impl Fn(u64, u64) -> u64) -> u64 {
         let set = u64::from_le_bytes([self.set; CHUNK]);
         let (mut result, mut at) = (0, 0);
@@ -157,5 +158,28 @@ impl<'a> ReadableWord<'a> {
     pub(crate) fn is_long(self) -> bool {
         // No branches, as they are mispredicted. Where bits are to be set, all characters are of ASCII.
         (self.length > 3) | (self.set == 0) & (self.bytes[0] >= 0xe0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_every_length_are_folded_alike() {
+        let bytes: Vec<u8> = (0x41..).take(100).collect();
+        let fold = |folded: u64, chunk: u64| folded.rotate_left(9) ^ chunk;
+        for (length, set) in (1..60).flat_map(|length| [(length, 0), (length, 0x20)]) {
+            let word = ReadableWord { bytes: &bytes, length, set };
+            let expected = bytes[..length].chunks(8).fold(0, |folded, chunk| {
+                let number = chunk.iter().rev().fold(0, |number, byte| number << 8 | u64::from(byte | set));
+                fold(folded, number)
+            });
+            assert_eq!(word.fold_chunks(fold), expected, "{length}");
+            assert_eq!(word.fold_all_chunks(fold), expected, "{length}");
+            if length <= SHORT_WORD {
+                assert_eq!(word.fold_short(fold), expected, "{length}");
+            }
+        }
     }
 }
