@@ -202,4 +202,5 @@ def main(related_file, plots, seed, files):
                     print(collection, kind, change, scheme, *numbers, sep="\t", file=file)
 
 
-main(*sys.argv[1:4], sys.argv[4:])
+if __name__ == "__main__":
+    main(*sys.argv[1:4], sys.argv[4:])

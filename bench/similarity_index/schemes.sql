@@ -1,13 +1,8 @@
--- Fingerprints of the second part, a column for each scheme. Called with -v texts=PATH.
+-- Fingerprints of the second part, a column for each scheme.
 SET client_min_messages = warning; -- words too long for a tsvector are left out
 SET max_parallel_workers_per_gather = 8;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
-
-CREATE UNLOGGED TABLE sample (id integer, collection text, kind text, change text, number integer, text text);
-ALTER TABLE sample ALTER text SET STORAGE EXTERNAL;
-COPY sample FROM :'texts' CSV;
-ANALYZE sample;
 
 -- The lowest bits of values of MinHash, side by side in 64 bits (Li and König, 2010).
 CREATE FUNCTION lowest_bits(signature integer[], width integer) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
