@@ -1,7 +1,8 @@
-"""What pipelines find and cost, in Markdown: `pipeline.py TEXTS RELATED SEED FOLDER`.
+"""What pipelines find and cost, in Markdown: `pipeline.py TEXTS RELATED SEED FOLDER MADE`.
 
 TEXTS and RELATED are what change.py wrote. FOLDER has, for a collection C and a kind K of texts, what pipeline.sql made
-(ours.C.K.scores.csv and ours.C.K.seconds.csv), and what minhash_lsh.py made (lsh.C.K.…), where that was run.
+(ours.C.K.scores.csv and ours.C.K.seconds.csv), and what minhash_lsh.py made (lsh.C.K.…), where that was run. MADE says
+when and where.
 """
 
 import collections
@@ -27,9 +28,9 @@ All texts of a collection are in one table, originals and changed copies. A pipe
   pairs a second look is made, in the same statement, and compared pair by pair. *n bins* is
   `minhash_bins(body, n, 'doc2')`; *winnow* and *manber* are `winnow_sketch(body, 16, 8)` and `manber_sketch(body, 12, 3)`;
   *all features* are the hashes of `simhash_features`. *Stored* keeps 128 bins in the table instead.
-- **datasketch** and **rensa** are packages of Python. Features are so many consecutive words, of lower case and without
-  punctuation. Both make MinHash signatures of 128 values, look candidates up by bands, and compare signatures.
-  With five words and threshold 0.7, that is what text-dedup does with datasketch's bands.
+- **datasketch** and **rensa** are packages of Python. A feature is two or five consecutive words, of lower case and
+  without punctuation. Both make MinHash signatures of 128 values, look candidates up by bands, and compare signatures.
+  Five words and threshold 0.7 are what the package text-dedup takes by default; it has 250 values, and compares nothing.
 - **Exact resemblance** compares all pairs of originals, and a quarter of the changed texts with their originals.
   Features are words and pairs of words.
 
@@ -37,7 +38,9 @@ A changed text is found if the pair of it and its original is found. A false pai
 other pairs cost time, but do not count. Each pipeline's second look has the lowest threshold at which at most 10 of a
 million unrelated pairs are false; where nothing is compared, all candidates count. *Precision* is the share of found
 pairs of changed texts and originals in these and false pairs. ± is the standard error from 100 resamples.
-Seconds are processor time of one core, with the making of features. Loading the texts is not in them."""
+Seconds are processor time of one core, with the making of features. Loading the texts is not in them. *Fingerprints*
+are signatures, too, where they are stored. The last sentence has the time of the pairs within 14 bits by a join through
+an index, without that of building it."""
 
 
 def read_scores(file, ours):
@@ -173,9 +176,11 @@ def report(collection, kind, texts, group, folder):
             row(f"{name}, nothing compared", (*cost[:3], 0), quality(group, scores[name], kind, np.inf, numbers), kind)
             row(f"{name}, compared", cost, quality(group, scores[name], kind, RATE, numbers), kind)
     row("exact resemblance of all pairs", None, quality(group, exact(texts, kind, group), kind, RATE, numbers[::SAMPLE]), kind)
+    (join,) = [float(took) for step, *_, took in read_seconds(path.format("ours", "seconds")) if step == "join"]
+    print(f"\nPairs within 14 by a join: {join:.2f} s.")
 
 
-def main(texts_file, related_file, seed, folder):
+def main(texts_file, related_file, seed, folder, made):
     csv.field_size_limit(sys.maxsize)
     texts = collections.defaultdict(lambda: collections.defaultdict(list))
     with open(texts_file, newline="", encoding="utf-8") as rows:
@@ -186,6 +191,7 @@ def main(texts_file, related_file, seed, folder):
         for collection, kind, a, b in csv.reader(rows):
             related[collection, kind].append((int(a), int(b)))
     print(INTRODUCTION)
+    print(f"\nThis part was {made}")
     for (collection, kind), those in texts.items():
         if os.path.exists(os.path.join(folder, f"ours.{collection}.{kind}.seconds.csv")):
             group = Group(len(those["none"]), related[collection, kind], int(seed))
