@@ -26,10 +26,15 @@ BEGIN
 END $$;
 
 CREATE TABLE fingerprint (id bigint, si bigint);
-CALL measure('fingerprints', NULL, NULL, 'WITH made AS (INSERT INTO fingerprint SELECT id, simhash(body) FROM doc RETURNING id) SELECT count(*) FROM made');
+CALL measure('fingerprints', NULL, NULL, $$
+    WITH made AS (INSERT INTO fingerprint SELECT id, simhash(body) FROM doc RETURNING id) SELECT count(*) FROM made
+$$);
 CREATE TABLE signature (id bigint, seen integer[]);
 ALTER TABLE signature ALTER seen SET STORAGE EXTERNAL;
-CALL measure('signatures', NULL, NULL, $$WITH made AS (INSERT INTO signature SELECT id, minhash_bins(body, 128, 'doc2') FROM doc RETURNING id) SELECT count(*) FROM made$$);
+CALL measure('signatures', NULL, NULL, $$
+    WITH made AS (INSERT INTO signature SELECT id, minhash_bins(body, 128, 'doc2') FROM doc RETURNING id)
+    SELECT count(*) FROM made
+$$);
 VACUUM ANALYZE fingerprint, signature;
 
 -- What a second look sees of a text, and what compares it.
