@@ -18,7 +18,7 @@ cargo_pg = PGRX_PG_CONFIG_PATH="$(PG_CONFIG)" $(CARGO)
 pure_crates = --workspace --exclude simhash_pg
 
 version = $(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
-sql_files = sql/planner.sql sql/hamming.sql sql/ball.sql sql/gist.sql sql/am.sql \
+sql_files = sql/planner.sql sql/hamming.sql sql/ball.sql sql/bits.sql sql/gist.sql sql/am.sql \
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/minhash.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/dedup.sql sql/histogram.sql
 

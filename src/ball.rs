@@ -42,11 +42,16 @@ impl FromStr for HammingBall {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let inner = text.trim().strip_prefix('<').and_then(|rest| rest.strip_suffix('>')).ok_or(())?;
-        let (center, radius) = inner.split_once(',').ok_or(())?;
-        let center = center.trim().parse().map_err(|_| ())?;
-        Ok(Self::new(center, radius.trim().parse().map_err(|_| ())?))
+        let (center, radius) = sides(text).ok_or(())?;
+        let center = center.parse().map_err(|_| ())?;
+        Ok(Self::new(center, radius.parse().map_err(|_| ())?))
     }
+}
+
+/// The center and the radius of `<center,radius>`, without blanks around them.
+pub(crate) fn sides(text: &str) -> Option<(&str, &str)> {
+    let inner = text.trim().strip_prefix('<')?.strip_suffix('>')?;
+    inner.split_once(',').map(|(center, radius)| (center.trim(), radius.trim()))
 }
 
 pg_function!(

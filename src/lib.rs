@@ -7,6 +7,7 @@
 
 mod am;
 mod ball;
+mod bits;
 mod dedup;
 mod estimate;
 mod explain;
@@ -33,7 +34,8 @@ pgrx::pg_module_magic!(name, version);
 pgrx::extension_sql_file!("../sql/planner.sql", name = "planner");
 pgrx::extension_sql_file!("../sql/hamming.sql", name = "hamming", requires = ["planner"]);
 pgrx::extension_sql_file!("../sql/ball.sql", name = "ball", requires = ["hamming"]);
-pgrx::extension_sql_file!("../sql/gist.sql", name = "gist", requires = ["ball"]);
+pgrx::extension_sql_file!("../sql/bits.sql", name = "bits", requires = ["ball"]);
+pgrx::extension_sql_file!("../sql/gist.sql", name = "gist", requires = ["bits"]);
 pgrx::extension_sql_file!("../sql/am.sql", name = "am", requires = ["gist"]);
 pgrx::extension_sql_file!("../sql/simhash.sql", name = "simhash", requires = ["am"]);
 pgrx::extension_sql_file!("../sql/weighted.sql", name = "weighted", requires = ["simhash"]);

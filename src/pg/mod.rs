@@ -17,6 +17,7 @@
 //! - [`window`]: the partition that a window function is called for
 
 pub(crate) mod array;
+pub(crate) mod bits;
 pub(crate) mod call;
 pub(crate) mod catalog;
 pub(crate) mod compat;

@@ -3,6 +3,7 @@
 use super::expressions::{FLOAT_FAMILY, Measured, Rewritten, within};
 use crate::pg::catalog::names::Names;
 use crate::pg::nodes::{cast, constant, copy, elements, function, integer};
+use hamming::BITS;
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
 
 /// The B-tree families of integers, floating-point numbers and numerics: each distance, similarity and limit
@@ -107,7 +108,8 @@ impl Comparison {
                 };
             };
             let [inclusive, exclusive] = [inclusive, exclusive].map(|function| {
-                pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, datum).value() as i32
+                let radius = pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, datum).value() as i32;
+                radius.min(BITS as i32)
             });
             integer(match self.sign {
                 Sign::Less => exclusive,

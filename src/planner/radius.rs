@@ -3,8 +3,10 @@
 //! The planner calls them for constants, and puts calls of them into the query for limits that it does not
 //! know yet.
 
+use crate::pg::bits::Bits;
 use crate::pg::call::pg_function;
-use hamming::{radius_below, radius_of_similarity};
+use hamming::codes::radius_of_similarity;
+use hamming::{BITS, radius_below};
 use pgrx::pg_sys::{self, Datum};
 
 /// The floating-point number nearest to a numeric. A number that is too large is infinite, and no error.
@@ -71,13 +73,31 @@ pg_function!(
 pg_function!(
     pg_finfo_hamming_radius_ge,
     fn hamming_radius_ge(call) {
-        radius_of_similarity(call.double(0), true).into()
+        radius_of_similarity(call.double(0), true, BITS).into()
     }
 );
 
 pg_function!(
     pg_finfo_hamming_radius_gt,
     fn hamming_radius_gt(call) {
-        radius_of_similarity(call.double(0), false).into()
+        radius_of_similarity(call.double(0), false, BITS).into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_radius_ge_bits,
+    fn hamming_radius_ge_bits(call) {
+        // SAFETY: declared with a double precision and a bit.
+        let code = unsafe { Bits::of(call.datum(1)) };
+        radius_of_similarity(call.double(0), true, code.length()).into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_radius_gt_bits,
+    fn hamming_radius_gt_bits(call) {
+        // SAFETY: declared with a double precision and a bit.
+        let code = unsafe { Bits::of(call.datum(1)) };
+        radius_of_similarity(call.double(0), false, code.length()).into()
     }
 );

@@ -23,15 +23,21 @@ $node->safe_psql(
 		FOR EACH ROW EXECUTE FUNCTION simhash_trigger_v0_1('si', 'body');
 	CREATE INDEX ON generated (hamming(si, 42));
 	ALTER TABLE triggered ADD CHECK (hamming_within(si, 42, 64));
-	CREATE VIEW near AS SELECT id FROM generated WHERE hamming(si, 42) <= 24 AND si <~> 42 <= 24;});
+	CREATE VIEW near AS SELECT id FROM generated WHERE hamming(si, 42) <= 24 AND si <~> 42 <= 24;
+	CREATE TABLE codes (id integer PRIMARY KEY, code bit(128), ball hamming_bit_ball, CHECK (hamming(code, repeat('01', 64)::bit(128)) < 128));
+	INSERT INTO codes SELECT id, ('x' || md5(body))::bit(128), hamming_ball(('x' || md5(id::text))::bit(128), id - 9) FROM generated;
+	CREATE INDEX ON codes (hamming(code, repeat('0', 128)::bit(128)));
+	CREATE VIEW near_codes AS SELECT id FROM codes WHERE code <^> repeat('0', 128)::bit(128) <= 64 OR code <@ ball;});
 
 my $fingerprints = q{
 	SELECT md5(string_agg(concat_ws(' ', id, si, by_default, of_0_1, sketch), ',' ORDER BY id)) FROM generated
 	UNION ALL SELECT md5(string_agg(id || ' ' || si, ',' ORDER BY id)) FROM triggered
 	UNION ALL SELECT 'by default ' || count(DISTINCT by_default) || ', of 0.1.0 ' || count(DISTINCT of_0_1) FROM generated
-	UNION ALL SELECT 'near ' || count(*) FROM near};
+	UNION ALL SELECT 'near ' || count(*) FROM near
+	UNION ALL SELECT md5(string_agg(concat_ws(' ', id, code, ball), ',' ORDER BY id)) FROM codes
+	UNION ALL SELECT 'near codes ' || count(*) FROM near_codes};
 my $before = $node->safe_psql('postgres', $fingerprints);
-like($before, qr/^[0-9a-f]{32}\n[0-9a-f]{32}\nby default 500, of 0.1.0 500\nnear [1-9]/, 'there is something to compare');
+like($before, qr/^[0-9a-f]{32}\n[0-9a-f]{32}\nby default 500, of 0.1.0 500\nnear [1-9]\d*\n[0-9a-f]{32}\nnear codes [1-9]/, 'there is something to compare');
 
 for my $format ('plain', 'custom')
 {

@@ -5,6 +5,8 @@ CREATE INDEX signed_bands ON signed USING gin (minhash_bands(signature, 32));
 CREATE INDEX signed_code ON signed USING hamming (code);
 ANALYZE signed;
 
+CREATE TABLE coded AS SELECT id, ('x' || md5(body) || md5(title))::bit(256) AS code FROM document;
+
 INSERT INTO question (name, digest, index, query) VALUES
     ('signatures by bins', '20e169cf', NULL,
         $$SELECT a.id, b.id, a.code, minhash_similarity(a.signature, b.signature), minhash_merge(a.signature, b.signature),
@@ -16,4 +18,7 @@ INSERT INTO question (name, digest, index, query) VALUES
         $$SELECT id FROM signed
         WHERE minhash_bands(signature, 32) && minhash_bands((SELECT signature FROM signed WHERE id = 117), 32)$$),
     ('bits of signatures', 'f1523b8e', 'signed_code',
-        $$SELECT id FROM signed WHERE hamming(code, (SELECT code FROM signed WHERE id = 118)) <= 16$$);
+        $$SELECT id FROM signed WHERE hamming(code, (SELECT code FROM signed WHERE id = 118)) <= 16$$),
+    ('strings of bits', '158cef0d', NULL,
+        $$SELECT a.id, hamming(a.code, b.code), hamming_similarity(a.code, b.code), hamming_ball(a.code, a.id)
+        FROM coded AS a JOIN coded AS b ON b.id = 119 WHERE hamming_within(a.code, b.code, 115)$$);

@@ -1,5 +1,6 @@
 //! Distances between fingerprints: how many of the 64 bits differ.
 
+use crate::codes;
 use limits::{Limit, Problem};
 
 /// Bits of a fingerprint.
@@ -30,36 +31,19 @@ pub fn similarity(a: u64, b: u64) -> f64 {
 ///
 /// This is the rule of the Similarity Index paper, `64 - similarity * 64`, rounded down.
 pub fn radius(similarity: f64) -> Result<i32, Problem> {
-    if !(0.0..=1.0).contains(&similarity) {
-        return Err(Problem::out_of_range("similarity", similarity, 0, 1)
-            .with_hint("Similarity is a fraction: 90 % is 0.90."));
-    }
-    Ok(radius_of_similarity(similarity, true))
-}
-
-/// The largest distance whose similarity is at least `limit`, or above it if that is not inclusive; -1 if
-/// there is none.
-///
-/// Multiplying by 64 is exact, so no rounding error moves a radius. NaN is greater than every number, as in
-/// SQL.
-pub fn radius_of_similarity(limit: f64, inclusive: bool) -> i32 {
-    if limit.is_nan() {
-        return -1;
-    }
-    let equal_bits = limit * f64::from(BITS);
-    let fewest = if inclusive { equal_bits.ceil() } else { equal_bits.floor() + 1.0 };
-    (f64::from(BITS) - fewest).clamp(-1.0, f64::from(BITS)) as i32
+    codes::radius(similarity, BITS)
 }
 
 /// The largest distance that is at most `limit`, or below it if that is not inclusive; -1 if there is none.
+/// It does not depend on how many bits there are.
 ///
 /// NaN is greater than every number, as in SQL.
 pub fn radius_below(limit: f64, inclusive: bool) -> i32 {
     if limit.is_nan() {
-        return BITS as i32;
+        return i32::MAX;
     }
     let largest = if inclusive { limit.floor() } else { limit.ceil() - 1.0 };
-    largest.clamp(-1.0, f64::from(BITS)) as i32
+    largest.clamp(-1.0, f64::from(i32::MAX)) as i32
 }
 
 #[cfg(test)]
@@ -89,11 +73,10 @@ mod tests {
         (0..64).map(|bit| u32::from((a >> bit) & 1 != (b >> bit) & 1)).sum()
     }
 
-    /// Numbers near the distances and near the similarities, their neighbours, and any others.
+    /// Numbers near the distances, their neighbours, and any others.
     fn any_limit() -> impl Strategy<Value = f64> {
         let number = prop_oneof![
             (-2i32..=66).prop_map(f64::from),
-            (-2i32..=66).prop_map(|d| f64::from(d) / 64.0),
             (-2i32..=66).prop_map(|d| f64::from(d) + 0.5),
             0.0f64..=1.0,
             any::<f64>(),
@@ -119,15 +102,12 @@ mod tests {
 
         #[test]
         fn radii_admit_what_the_comparison_does(limit in any_limit()) {
-            let similarity = |d: i32| 1.0 - f64::from(d) / 64.0;
-            // No distance and no similarity is NaN.
+            // No distance is NaN.
             let above_all = limit.is_nan();
             for d in 0..=64 {
                 let distance = f64::from(d);
                 prop_assert_eq!(d <= radius_below(limit, true), distance <= limit || above_all);
                 prop_assert_eq!(d <= radius_below(limit, false), distance < limit || above_all);
-                prop_assert_eq!(d <= radius_of_similarity(limit, true), similarity(d) >= limit);
-                prop_assert_eq!(d <= radius_of_similarity(limit, false), similarity(d) > limit);
             }
         }
     }

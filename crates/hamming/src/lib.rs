@@ -4,6 +4,7 @@
 //! Pure algorithms: no Postgres, no text, no `unsafe`, no global state.
 //!
 //! - [`distance()`], [`within`], [`similarity`] and the radii that comparisons stand for
+//! - [`codes`]: the same for strings of any number of bits
 //! - [`near_pairs`]: all pairs within a radius, without comparing each with each
 //! - [`clusters`]: which rows are versions of one another, and which of them is kept
 //! - [`calibration`]: which radius suits a table
@@ -20,8 +21,9 @@
 mod buckets;
 pub mod calibration;
 pub mod clusters;
+pub mod codes;
 mod distance;
 pub mod kernel;
 pub mod near_pairs;
 
-pub use distance::{BITS, RADIUS, distance, radius, radius_below, radius_of_similarity, similarity, within};
+pub use distance::{BITS, RADIUS, distance, radius, radius_below, similarity, within};

@@ -1,0 +1,183 @@
+//! `sql/bits.sql`: distances between strings of bits, and the type `hamming_bit_ball`, all strings of bits within
+//! a radius of a center.
+
+use crate::ball;
+use crate::pg::bits::{Bits, content, new_value};
+use crate::pg::call::{Call, pg_function};
+use crate::pg::encoding;
+use crate::pg::error;
+use crate::pg::report::{self, SqlError};
+use hamming::codes;
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::{direct_function_call_as_datum, pg_extern, pg_sys};
+use std::ffi::{CStr, CString};
+
+/// Two arguments of type bit.
+///
+/// # Safety
+/// The function must be declared with them in front.
+unsafe fn pair<'a>(call: Call) -> [Bits<'a>; 2] {
+    // SAFETY: promised by the caller.
+    [0, 1].map(|index| unsafe { Bits::of(call.datum(index)) })
+}
+
+pg_function!(
+    pg_finfo_hamming_bits,
+    fn hamming_bits(call) {
+        // SAFETY: declared with two of bit.
+        let [a, b] = unsafe { pair(call) };
+        (a.distance(b).unwrap_or_report() as i32).into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_bits_within,
+    fn hamming_bits_within(call) {
+        // SAFETY: declared with two of bit, and an integer.
+        let [a, b] = unsafe { pair(call) };
+        a.is_within(b, call.integer(2)).unwrap_or_report().into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_bits_similarity,
+    fn hamming_bits_similarity(call) {
+        // SAFETY: declared with two of bit.
+        let [a, b] = unsafe { pair(call) };
+        a.similarity(b).unwrap_or_report().to_bits().into()
+    }
+);
+
+#[pg_extern(sql = false)]
+fn hamming_bits_radius(similarity: f64, bits: i32) -> Result<i32, SqlError> {
+    let bits = codes::LENGTH.of(bits).map_err(report::problem)?;
+    codes::radius(similarity, bits).map_err(report::problem)
+}
+
+/// A value of type `hamming_bit_ball`. Its content is the radius and that of a value of type bit.
+#[derive(Clone, Copy)]
+pub(crate) struct BitBall<'a> {
+    pub(crate) center: Bits<'a>,
+    pub(crate) radius: i32,
+}
+
+impl BitBall<'_> {
+    /// # Safety
+    /// The datum must be a value of this type, which lives as long as the ball.
+    pub(crate) unsafe fn of(datum: pg_sys::Datum) -> Self {
+        // SAFETY: promised by the caller.
+        let (&radius, center) = unsafe { content(datum) }.split_first_chunk().unwrap_or((&[0; 4], &[]));
+        Self { center: Bits::in_value(center), radius: i32::from_ne_bytes(radius) }
+    }
+
+    /// As a datum in the memory of the current call.
+    fn datum(self) -> pg_sys::Datum {
+        new_value(&[&self.radius.to_ne_bytes(), self.center.value()])
+    }
+
+    fn contains(self, code: Bits<'_>) -> Result<bool, SqlError> {
+        self.center.is_within(code, self.radius)
+    }
+}
+
+/// What Postgres's own input function makes of a string of bits, which another follows.
+///
+/// # Safety
+/// The first argument must be of the type that the function takes.
+unsafe fn read_bits<'a>(
+    input: unsafe fn(pg_sys::FunctionCallInfo) -> pg_sys::Datum,
+    argument: pg_sys::Datum,
+) -> Bits<'a> {
+    const NO_MODIFIER: i32 = -1;
+    let args = [Some(argument), Some(pg_sys::InvalidOid.into()), Some(NO_MODIFIER.into())];
+    // SAFETY: promised by the caller; both functions take a type and a modifier beside it, and never return NULL.
+    unsafe { Bits::of(direct_function_call_as_datum(input, &args).unwrap_or(pg_sys::Datum::null())) }
+}
+
+pg_function!(
+    pg_finfo_hamming_bit_ball_in,
+    fn hamming_bit_ball_in(call) {
+        // SAFETY: the input function of a type is called with a C string.
+        let text = encoding::for_message(unsafe { CStr::from_ptr(call.pointer(0)) });
+        let sides = ball::sides(&text).and_then(|(center, radius)| {
+            Some((CString::new(center).ok()?, radius.parse().ok()?))
+        });
+        let (center, radius) = sides.ok_or_else(|| error::bit_ball_syntax(&text)).unwrap_or_report();
+        // SAFETY: a C string is passed.
+        let center = unsafe { read_bits(pg_sys::varbit_in, center.as_ptr().into()) };
+        BitBall { center, radius }.datum()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_bit_ball_out,
+    fn hamming_bit_ball_out(call) {
+        // SAFETY: declared with one hamming_bit_ball.
+        let ball = unsafe { BitBall::of(call.datum(0)) };
+        // SAFETY: the function takes a value of type bit and returns a C string. pstrdup copies the string, which
+        // ends with a zero byte, into the memory of the call.
+        unsafe {
+            let center = direct_function_call_as_datum(pg_sys::varbit_out, &[Some(ball.center.datum())]);
+            let center = center.map_or(c"", |text| CStr::from_ptr(text.cast_mut_ptr()));
+            let text = [b"<", center.to_bytes(), format!(",{}>\0", ball.radius).as_bytes()].concat();
+            pg_sys::pstrdup(text.as_ptr().cast()).into()
+        }
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_bit_ball_recv,
+    fn hamming_bit_ball_recv(call) {
+        let mut radius = [0; 4];
+        // SAFETY: a receive function is called with the message; copying raises an error if it is too short.
+        let center = unsafe {
+            pg_sys::pq_copymsgbytes(call.pointer(0), radius.as_mut_ptr().cast(), 4);
+            read_bits(pg_sys::varbit_recv, call.datum(0))
+        };
+        BitBall { center, radius: i32::from_be_bytes(radius) }.datum()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_bit_ball_send,
+    fn hamming_bit_ball_send(call) {
+        // SAFETY: declared with one hamming_bit_ball.
+        let BitBall { center, radius } = unsafe { BitBall::of(call.datum(0)) };
+        let mut message = pg_sys::StringInfoData::default();
+        // SAFETY: the buffer is begun, filled with pieces of these lengths, and ended.
+        unsafe {
+            pg_sys::pq_begintypsend(&raw mut message);
+            for piece in [&radius.to_be_bytes(), &center.length().to_be_bytes(), center.bytes()] {
+                pg_sys::appendBinaryStringInfo(&raw mut message, piece.as_ptr().cast(), piece.len() as i32);
+            }
+            pg_sys::pq_endtypsend(&raw mut message).into()
+        }
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_bit_ball,
+    fn hamming_bit_ball(call) {
+        // SAFETY: declared with a bit and an integer.
+        let center = unsafe { Bits::of(call.datum(0)) };
+        BitBall { center, radius: call.integer(1) }.datum()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_bit_ball_contained,
+    fn hamming_bit_ball_contained(call) {
+        // SAFETY: declared with a bit and a hamming_bit_ball.
+        let (code, ball) = unsafe { (Bits::of(call.datum(0)), BitBall::of(call.datum(1))) };
+        ball.contains(code).unwrap_or_report().into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_bit_ball_contains,
+    fn hamming_bit_ball_contains(call) {
+        // SAFETY: declared with a hamming_bit_ball and a bit.
+        let (ball, code) = unsafe { (BitBall::of(call.datum(0)), Bits::of(call.datum(1))) };
+        ball.contains(code).unwrap_or_report().into()
+    }
+);
