@@ -17,6 +17,15 @@ COMMENT ON OPERATOR CLASS hamming_ops USING hamming IS
 COMMENT ON OPERATOR FAMILY hamming_ops USING hamming IS
     'fingerprints by Hamming distance';
 
+CREATE OPERATOR CLASS hamming_bit_ops DEFAULT FOR TYPE bit USING hamming AS
+    OPERATOR 1 <@ (bit, hamming_bit_ball),
+    OPERATOR 2 = (bit, bit),
+    OPERATOR 15 <^> (bit, bit) FOR ORDER BY pg_catalog.integer_ops;
+COMMENT ON OPERATOR CLASS hamming_bit_ops USING hamming IS
+    'strings of bits by Hamming distance';
+COMMENT ON OPERATOR FAMILY hamming_bit_ops USING hamming IS
+    'strings of bits by Hamming distance';
+
 CREATE FUNCTION hamming_index_stats(
     index regclass,
     OUT rows bigint,

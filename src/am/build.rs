@@ -1,14 +1,16 @@
 //! Making an index of a table that has rows already.
 
+use super::code::{new_layout, words_of_row};
 use super::options::fillfactor;
-use super::row::{fingerprint, row_of};
+use super::row::row_of;
 use super::validate::check_class;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report;
 use crate::pg::storage::pages::Pages;
 use crate::pg::storage::runs::RunFiles;
-use hamming_index::build::{Sorter, create, write_tree};
-use hamming_index::key::{Key, NULLS, TREES};
+use hamming_index::Layout;
+use hamming_index::build::{Builder, create};
+use hamming_index::key::Key;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{pg_guard, pg_sys};
 use std::ffi::{CStr, c_char, c_void};
@@ -39,18 +41,18 @@ fn progress(what: u32, value: i64) {
 
 /// The rows of the table, on their way into sorted runs.
 struct ScannedRows {
+    layout: Layout,
     files: RunFiles,
-    values: Sorter<RunFiles>,
-    nulls: Sorter<RunFiles>,
+    builder: Builder<RunFiles>,
+    /// The words of a row.
+    words: Vec<u64>,
 }
 
 impl ScannedRows {
     /// `memory` is in bytes.
-    fn new(memory: usize) -> Self {
-        let capacity = memory / size_of::<Key>();
-        // Few tables have many rows without a fingerprint.
-        let nulls = Sorter::new(NULLS..TREES as u8, capacity / 8);
-        Self { files: RunFiles::new(memory), values: Sorter::new(0..NULLS, capacity - capacity / 8), nulls }
+    fn new(layout: Layout, memory: usize) -> Self {
+        let builder = Builder::new(layout, memory / size_of::<Key>());
+        Self { layout, files: RunFiles::new(memory), builder, words: Vec::new() }
     }
 }
 
@@ -63,13 +65,14 @@ pub(super) unsafe extern "C-unwind" fn ambuild(
     // SAFETY: Postgres passes both open and locked, so that nobody else changes or reads the index.
     unsafe {
         check_class(index);
+        let layout = new_layout(index);
         let mut pages = Pages::of(index);
-        create(&mut pages);
+        create(&mut pages, layout);
         progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, SCANNING);
-        let mut rows = ScannedRows::new(pg_sys::maintenance_work_mem as usize * 1024);
+        let mut rows = ScannedRows::new(layout, pg_sys::maintenance_work_mem as usize * 1024);
         let state = (&raw mut rows).cast();
         let table_rows = scan_table(table, index, info, Some(add_row), state);
-        let index_rows = rows.values.count() + rows.nulls.count();
+        let index_rows = rows.builder.rows();
         write(rows, &mut pages, fillfactor(index));
         if pages.is_logged() {
             progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, LOGGING);
@@ -85,7 +88,8 @@ pub(super) unsafe extern "C-unwind" fn ambuild(
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn ambuildempty(index: pg_sys::Relation) {
     // SAFETY: Postgres passes the open index.
-    create(&mut unsafe { Pages::of_empty(index) });
+    let (mut pages, layout) = unsafe { (Pages::of_empty(index), new_layout(index)) };
+    create(&mut pages, layout);
 }
 
 /// Calls back with each row that the index has to have, and returns the number of rows of the table.
@@ -123,32 +127,25 @@ unsafe extern "C-unwind" fn add_row(
     rows: *mut c_void,
 ) {
     // SAFETY: called by the scan with the state that we passed to it, and with a row.
-    let (rows, fingerprint, row) =
-        unsafe { (&mut *rows.cast::<ScannedRows>(), fingerprint(values, is_null), row_of(*tid)) };
-    let sorter = if fingerprint.is_some() { &mut rows.values } else { &mut rows.nulls };
-    let added = sorter.add(&mut rows.files, fingerprint.unwrap_or(0), row);
+    let (words, (files, builder), row) = unsafe {
+        let ScannedRows { layout, files, builder, words } = &mut *rows.cast();
+        (words_of_row(*layout, values, is_null, words), (files, builder), row_of(*tid))
+    };
+    let added = builder.add(files, words, row);
     added.map_err(report::problem).unwrap_or_report();
 }
 
 /// Writes each tree from its sorted keys.
 fn write(rows: ScannedRows, pages: &mut Pages, fill: usize) {
-    let ScannedRows { mut files, mut values, mut nulls } = rows;
-    let all = values.count() * u64::from(NULLS) + nulls.count();
     progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, WRITING);
-    progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, all as i64);
+    progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, rows.builder.keys() as i64);
     let mut done = 0;
-    for tree in 0..TREES as u8 {
-        let sorter = if tree == NULLS { &mut nulls } else { &mut values };
-        sorter.sorted(&mut files, tree, |keys| {
-            let keys = keys.inspect(|_| {
-                done += 1;
-                if done % 100_000 == 0 {
-                    check_for_interrupts();
-                    progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, done);
-                }
-            });
-            write_tree(pages, tree, fill, keys);
-        });
-    }
+    rows.builder.write(rows.files, pages, fill, &mut || {
+        done += 1;
+        if done % 100_000 == 0 {
+            check_for_interrupts();
+            progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, done);
+        }
+    });
     progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_DONE, done);
 }

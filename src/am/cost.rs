@@ -1,12 +1,16 @@
 //! What a search costs, for the planner: how many leaves are read at which radius follows from the size of
 //! the index alone.
 
-use super::scan::BYTES_PER_SORTED;
+use super::code::layout_of;
+use super::finder::BYTES_PER_SORTED;
 use crate::estimate::condition::radius_of_condition;
 use crate::estimate::cost::{Estimate, Search, Work, cost_function};
 use crate::pg::nodes::{cast, elements};
+use crate::pg::storage::pages::Pages;
+use hamming_index::Layout;
 use hamming_index::cost::{leaves_in, leaves_read, nearest};
 use hamming_index::page::LEAF_CAPACITY;
+use hamming_index::plan::{Costs, Expected};
 use pgrx::pg_sys;
 
 /// Fingerprints that are compared in the time of one operator. The 582 of a page take some 0.15 µs, an
@@ -21,15 +25,54 @@ const OPERATORS_PER_SORTED: f64 = 2.0;
 cost_function!(pub(super) amcostestimate, estimate);
 
 fn estimate(search: &Search) -> Estimate {
-    let (first, all) = work(search);
-    search.estimate(first, all)
+    // SAFETY: the search is one of the query, and its index one of the query's.
+    let (asked, layout) = unsafe { (asked(search), layout(search)) };
+    if layout == Layout::FINGERPRINTS {
+        let (first, all) = work(search, &asked);
+        search.estimate(first, all)
+    } else {
+        estimate_bits(search, &asked, layout)
+    }
+}
+
+/// The layout of the index of a search.
+///
+/// # Safety
+/// The search must be one of the query.
+unsafe fn layout(search: &Search) -> Layout {
+    // SAFETY: promised by the caller; the planner has the index locked, and there is an operator class.
+    unsafe {
+        if *search.index.opcintype != pg_sys::BITOID {
+            return Layout::FINGERPRINTS;
+        }
+        let no_lock = pg_sys::NoLock as i32;
+        let index = pg_sys::index_open(search.index.indexoid, no_lock);
+        let layout = layout_of(index, &Pages::of(index));
+        pg_sys::index_close(index, no_lock);
+        layout
+    }
+}
+
+/// Searches of strings of bits: the rows that have to be fetched from the table are more than match.
+fn estimate_bits(search: &Search, asked: &Asked, layout: Layout) -> Estimate {
+    let costs = Costs::new(layout, leaves_in(search.index.pages, layout));
+    let radius = asked.radius.unwrap_or(layout.bits());
+    let all = match asked.radius {
+        _ if asked.is_null => Expected { leaves: (search.rows / LEAF_CAPACITY as f64).max(1.0), rows: 0.0 },
+        _ if search.is_ordered() => costs.nearest(f64::INFINITY, radius),
+        _ => costs.expected(radius),
+    };
+    let first =
+        if search.is_ordered() { costs.nearest(search.wanted(), radius) } else { Expected::default() };
+    let mut estimate = search.estimate(comparing(first.leaves), comparing(all.leaves));
+    let fetched = all.rows / search.index.tuples.max(1.0);
+    estimate.selectivity = estimate.selectivity.max(fetched.min(1.0));
+    estimate
 }
 
 /// The work until the first row is found, and all work.
-fn work(search: &Search) -> (Work, Work) {
-    // SAFETY: the search is one of the query.
-    let asked = unsafe { asked(search) };
-    let leaves = leaves_in(search.index.pages);
+fn work(search: &Search, asked: &Asked) -> (Work, Work) {
+    let leaves = leaves_in(search.index.pages, Layout::FINGERPRINTS);
     let read = match asked.radius {
         _ if asked.is_null => (search.rows / LEAF_CAPACITY as f64).max(1.0),
         _ if search.is_ordered() => {
@@ -54,7 +97,7 @@ fn comparing(leaves: f64) -> Work {
 fn nearest_work(search: &Search, wanted: f64, farthest: u32) -> Work {
     // SAFETY: a setting.
     let max_sorted = unsafe { pg_sys::work_mem } as usize * 1024 / BYTES_PER_SORTED;
-    let leaves = leaves_in(search.index.pages);
+    let leaves = leaves_in(search.index.pages, Layout::FINGERPRINTS);
     let effort = nearest(leaves, search.index.tuples, wanted, farthest, max_sorted);
     let Work { pages, operators } = comparing(effort.leaves);
     Work { pages, operators: operators + effort.collected * OPERATORS_PER_SORTED }

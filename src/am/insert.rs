@@ -1,8 +1,9 @@
 //! Adding a row.
 
-use super::row::{fingerprint, row_of};
+use super::code::{layout_of, words_of_row};
+use super::row::row_of;
 use crate::pg::storage::pages::Pages;
-use hamming_index::Index;
+use hamming_index::{Index, Layout};
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 
 #[pg_guard]
@@ -21,11 +22,13 @@ pub(super) unsafe extern "C-unwind" fn aminsert(
     unsafe {
         let kept = &mut (*info).ii_AmCache;
         if kept.is_null() {
-            *kept =
-                PgMemoryContexts::For((*info).ii_Context).leak_and_drop_on_delete(Pages::of(index)).cast();
+            let pages = Pages::of(index);
+            let layout = layout_of(index, &pages);
+            *kept = PgMemoryContexts::For((*info).ii_Context).leak_and_drop_on_delete((pages, layout)).cast();
         }
-        let pages = &*kept.cast::<Pages>();
-        Index::new(pages).insert(fingerprint(values, is_null), row_of(*tid));
+        let (pages, layout) = &*kept.cast::<(Pages, Layout)>();
+        let mut words = Vec::new();
+        Index::new(pages, *layout).insert(words_of_row(*layout, values, is_null, &mut words), row_of(*tid));
     }
     // Says whether the row is unique, and is not looked at where that was not asked.
     false

@@ -1,16 +1,19 @@
 //! `hamming_index_stats` and `hamming_index_check`: the pages of an index, and whether it is sound.
 
 use super::build::scan_table;
+use super::code::{layout_of, words_of_row};
 use super::opened::Opened;
-use super::row::{fingerprint, row_of};
+use super::row::row_of;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report;
 use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{leaves_in, pages_read};
-use hamming_index::key::{BANDS, NULLS, RowId, keys_of};
+use hamming_index::key::{RowId, Tree};
 use hamming_index::page::LEAF_CAPACITY;
+use hamming_index::plan::Costs;
 use hamming_index::store::Store;
-use hamming_index::{Damage, Index, root};
+use hamming_index::{Damage, Index, Layout};
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{name, pg_extern, pg_guard, pg_sys};
@@ -37,16 +40,24 @@ fn hamming_index_stats(
 > {
     let opened = Opened::new(index, pg_sys::AccessShareLock);
     let pages = opened.pages();
-    let totals = Index::new(&pages).totals();
+    // SAFETY: the index is open.
+    let layout = unsafe { layout_of(opened.index, &pages) };
+    let totals = Index::new(&pages, layout).totals();
     let sum = |part: fn(&hamming_index::Totals) -> u64| totals.iter().map(part).sum::<u64>() as i64;
     let pages = pages.pages();
     let (leaves, inner, all) = (sum(|tree| tree.leaves), sum(|tree| tree.inner), i64::from(pages));
     let fill = sum(|tree| tree.entries) as f32 / (leaves * LEAF_CAPACITY as i64) as f32;
-    let expected = (0..=u64::BITS).map(|radius| pages_read(leaves_in(pages), radius).round() as i32);
+    let tree_leaves = leaves_in(pages, layout);
+    let costs = Costs::new(layout, tree_leaves);
+    let expected = (0..=layout.bits()).map(|radius| match layout {
+        Layout::FINGERPRINTS => pages_read(tree_leaves, radius),
+        _ => costs.expected(radius).leaves,
+    });
+    let expected = expected.map(|pages| pages.round() as i32);
     TableIterator::once((
         totals[0].entries as i64,
-        totals[usize::from(NULLS)].entries as i64,
-        BANDS as i32,
+        totals[usize::from(layout.nulls())].entries as i64,
+        layout.nulls().into(),
         all,
         leaves,
         inner,
@@ -66,10 +77,15 @@ fn hamming_index_check(
     let opened = Opened::new(index, pg_sys::ShareLock);
     let pages = opened.pages();
     let mut problems = Vec::new();
-    Index::new(&pages).verify(&mut |row| opened.is_dead(row), &mut |problem| problems.push(problem));
+    // SAFETY: the index is open.
+    let index = Index::new(&pages, unsafe { layout_of(opened.index, &pages) });
+    index
+        .verify(&mut |row| opened.is_dead(row), &mut |problem| problems.push(problem))
+        .map_err(report::problem)
+        .unwrap_or_report();
     // A damaged index cannot be searched.
     if heapallindexed && problems.is_empty() {
-        look_up_rows(&opened, &pages, &mut problems);
+        look_up_rows(&opened, index, &mut problems);
     }
     TableIterator::new(problems.into_iter().map(|problem| (problem.block.into(), problem.text)))
 }
@@ -81,11 +97,13 @@ const MAX_MISSING: usize = 1000;
 struct LookUp<'a> {
     index: Index<'a, Pages>,
     problems: &'a mut Vec<Damage>,
+    /// The words of a row.
+    words: Vec<u64>,
 }
 
 /// Looks up each row of the table in all trees.
-fn look_up_rows(opened: &Opened, pages: &Pages, problems: &mut Vec<Damage>) {
-    let mut look_up = LookUp { index: Index::new(pages), problems };
+fn look_up_rows(opened: &Opened, index: Index<'_, Pages>, problems: &mut Vec<Damage>) {
+    let mut look_up = LookUp { index, problems, words: Vec::new() };
     // SAFETY: both are open; the callback gets the state that is passed here.
     unsafe {
         if opened.is_too_new() {
@@ -110,20 +128,22 @@ unsafe extern "C-unwind" fn look_up_row(
 ) {
     check_for_interrupts();
     // SAFETY: called by the scan with the state that we passed to it, and with a row.
-    let (look_up, fingerprint, row) =
-        unsafe { (&mut *state.cast::<LookUp>(), fingerprint(values, is_null), row_of(*tid)) };
-    for (tree, key) in keys_of(fingerprint, row) {
-        if look_up.problems.len() < MAX_MISSING && !look_up.index.has(tree, key) {
-            look_up.problems.push(Damage { block: root(tree), text: missing(row, fingerprint, tree) });
+    let (LookUp { index, problems, words }, row) = unsafe { (&mut *state.cast::<LookUp>(), row_of(*tid)) };
+    let layout = index.layout();
+    // SAFETY: a value of the index's column.
+    let words = unsafe { words_of_row(layout, values, is_null, words) };
+    for (tree, key) in layout.all_keys_of(words, row) {
+        if problems.len() < MAX_MISSING && !index.has(tree, key) {
+            problems.push(Damage { block: layout.root(tree), text: missing(layout, row, words, tree) });
         }
     }
 }
 
 /// The message on a row that a tree does not have.
-fn missing(row: RowId, fingerprint: Option<u64>, tree: u8) -> String {
-    let row = format!("row ({},{})", row.page(), row.offset());
-    match fingerprint {
-        Some(value) => format!("{row} with fingerprint {} is missing in band {tree}", value as i64),
-        None => format!("{row} is missing among those whose fingerprint is NULL"),
+fn missing(layout: Layout, row: RowId, words: Option<&[u64]>, tree: Tree) -> String {
+    let name = layout.name_of(row, words.and_then(|words| words.first().copied()));
+    match words {
+        Some(_) => format!("{name} is missing in band {tree}"),
+        None => format!("{name} is missing among those that are NULL"),
     }
 }

@@ -5,7 +5,9 @@
 #![allow(clippy::too_many_arguments, reason = "Postgres says what its callbacks are called with")]
 
 mod build;
+mod code;
 mod cost;
+mod finder;
 mod handler;
 mod insert;
 mod inspect;

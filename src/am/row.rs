@@ -16,12 +16,3 @@ pub(super) fn tid_of(row: RowId) -> pg_sys::ItemPointerData {
         ip_posid: row.offset(),
     }
 }
-
-/// The value of the one column, if it is not NULL.
-///
-/// # Safety
-/// There must be one value, and one flag that says whether it is NULL.
-pub(super) unsafe fn fingerprint(values: *mut pg_sys::Datum, is_null: *mut bool) -> Option<u64> {
-    // SAFETY: promised by the caller.
-    unsafe { (!*is_null).then(|| (*values).value() as u64) }
-}

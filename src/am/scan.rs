@@ -5,54 +5,42 @@
 //! kind (MVCC) that other row is too young to be seen; for others the row's value is checked again.
 //! Index-only scans are not offered, since they would not look at the row at all.
 
+use super::code::layout_of;
+use super::finder::{Finder, Searched};
 use super::row::tid_of;
 use super::validate::check_operator;
-use crate::ball::HammingBall;
-use crate::pg::catalog::strategy::{EQUAL, WITHIN_BALL};
 use crate::pg::compat::count_scan;
-use crate::pg::error;
 use crate::pg::storage::pages::Pages;
-use hamming_index::cost::leaves_in;
-use hamming_index::store::Store;
-use hamming_index::{Ball, Hit, Index, Query, Search};
-use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 use std::ffi::c_void;
-
-/// Memory that a row of a sorted result takes at most. Up to twice the wanted number of rows is found before
-/// the rest is cut off, each row in a buffer that has doubled, and once more as a hit.
-pub(super) const BYTES_PER_SORTED: usize = 128;
 
 /// What is kept of a scan between calls.
 struct Scan {
     /// Holds this state, and is deleted with it.
     memory: pg_sys::MemoryContext,
     pages: Pages,
-    /// The fingerprints from which rows are ordered by distance; None where the query says NULL.
-    centers: Vec<Option<u64>>,
+    searched: Searched,
     /// None if no row can match.
-    search: Option<Search>,
-    tree_leaves: f64,
+    finder: Option<Finder>,
     /// Whether the operators of its keys are known to be ours. A scan that is begun again has the same
     /// operators.
     is_checked: bool,
-    /// The matches of the last batch; from `next` on, they are not yet returned.
-    hits: Vec<Hit>,
+    /// From this one on, the rows of the last batch are not yet returned.
     next: usize,
 }
 
 impl Scan {
-    /// Goes on to the next match.
-    fn advance(&mut self) -> Option<Hit> {
-        while self.next == self.hits.len() {
-            self.hits.clear();
+    /// Goes on to the next row that was found, and returns its number in the batch.
+    fn advance(&mut self) -> Option<usize> {
+        let finder = self.finder.as_mut()?;
+        while self.next == finder.len() {
             self.next = 0;
-            if !self.search.as_mut()?.next_batch(&Index::new(&self.pages), &mut self.hits) {
+            if !finder.next_batch(&self.pages, self.searched.layout()) {
                 return None;
             }
         }
         self.next += 1;
-        self.hits.get(self.next - 1).copied()
+        Some(self.next - 1)
     }
 }
 
@@ -74,11 +62,9 @@ pub(super) unsafe extern "C-unwind" fn ambeginscan(
     unsafe {
         let scan = pg_sys::RelationGetIndexScan(index, keys, order_bys);
         let pages = Pages::of(index);
-        let tree_leaves = leaves_in(pages.pages());
+        let searched = Searched::new(&pages, layout_of(index, &pages));
         let memory = scan_memory();
-        let (centers, hits) = (Vec::new(), Vec::new());
-        let state =
-            Scan { memory, pages, centers, search: None, tree_leaves, is_checked: false, hits, next: 0 };
+        let state = Scan { memory, pages, searched, finder: None, is_checked: false, next: 0 };
         (*scan).opaque = PgMemoryContexts::For(memory).leak_and_drop_on_delete(state).cast();
         if order_bys > 0 {
             let count = order_bys as usize;
@@ -134,18 +120,15 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
             order_bys.copy_to(descriptor.orderByData, order_by_count as usize);
         }
         let state = state(scan);
-        state.hits.clear();
         state.next = 0;
         let keys = slice(descriptor.keyData, descriptor.numberOfKeys);
         let order_bys = slice(descriptor.orderByData, descriptor.numberOfOrderBys);
         if !state.is_checked {
-            keys.iter().chain(order_bys).for_each(check_operator);
+            let input_type = *(*descriptor.indexRelation).rd_opcintype;
+            keys.iter().chain(order_bys).for_each(|key| check_operator(key, input_type));
             state.is_checked = true;
         }
-        let max_sorted = pg_sys::work_mem as usize * 1024 / BYTES_PER_SORTED;
-        state.centers = order_bys.iter().map(center).collect();
-        state.search =
-            query(keys, &state.centers).map(|query| Search::new(query, state.tree_leaves, max_sorted));
+        state.finder = state.searched.begin(keys, order_bys);
     }
 }
 
@@ -161,53 +144,6 @@ unsafe fn slice<'a>(keys: pg_sys::ScanKey, count: i32) -> &'a [pg_sys::ScanKeyDa
     unsafe { std::slice::from_raw_parts(keys, count as usize) }
 }
 
-/// The query that the keys ask, or None if no row can match.
-///
-/// # Safety
-/// Arguments must be of the types that the operator class says.
-unsafe fn query(keys: &[pg_sys::ScanKeyData], centers: &[Option<u64>]) -> Option<Query> {
-    // All rows are equally far from NULL.
-    let nearest_to = centers.iter().flatten().copied().collect();
-    let mut query = Query { values: true, nulls: true, nearest_to, ..Query::default() };
-    for key in keys {
-        let flags = key.sk_flags as u32;
-        if flags & pg_sys::SK_SEARCHNULL != 0 {
-            query.values = false;
-        } else if flags & pg_sys::SK_SEARCHNOTNULL != 0 {
-            query.nulls = false;
-        } else if flags & pg_sys::SK_ISNULL != 0 {
-            return None;
-        } else {
-            // SAFETY: promised by the caller.
-            query.balls.push(unsafe { ball(key) }?);
-        }
-    }
-    Some(query)
-}
-
-/// The fingerprint from which a distance is asked.
-fn center(order_by: &pg_sys::ScanKeyData) -> Option<u64> {
-    let is_null = order_by.sk_flags as u32 & pg_sys::SK_ISNULL != 0;
-    (!is_null).then(|| order_by.sk_argument.value() as u64)
-}
-
-/// The ball that a key asks for, or None if the ball is empty.
-///
-/// # Safety
-/// The argument must be of the type that the operator class says.
-unsafe fn ball(key: &pg_sys::ScanKeyData) -> Option<Ball> {
-    match key.sk_strategy as i16 {
-        WITHIN_BALL => {
-            // SAFETY: promised by the caller.
-            let ball: HammingBall = unsafe { key.sk_argument.cast_mut_ptr::<HammingBall>().read() };
-            let radius = u32::try_from(ball.radius).ok()?.min(u64::BITS);
-            Some(Ball { center: ball.center as u64, radius })
-        }
-        EQUAL => Some(Ball { center: key.sk_argument.value() as u64, radius: 0 }),
-        other => Err(error::unknown_strategy(other)).unwrap_or_report(),
-    }
-}
-
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn amgettuple(
     scan: pg_sys::IndexScanDesc,
@@ -217,34 +153,37 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
     unsafe {
         let state = state(scan);
         let descriptor = &mut *scan;
-        if state.next == 0 && state.hits.is_empty() {
+        if state.next == 0 && state.finder.as_ref().is_none_or(|finder| finder.len() == 0) {
             count_scan(descriptor);
         }
         state.pages.read_as_of(descriptor.xs_snapshot);
-        let Some(hit) = state.advance() else { return false };
-        descriptor.xs_heaptid = tid_of(hit.row);
-        descriptor.xs_recheck = !is_mvcc(descriptor.xs_snapshot);
-        set_distances(descriptor, hit, &state.centers);
+        let (Some(number), Some(finder)) = (state.advance(), &state.finder) else { return false };
+        descriptor.xs_heaptid = tid_of(finder.row(number));
+        descriptor.xs_recheck = !finder.is_exact() || !is_mvcc(descriptor.xs_snapshot);
+        set_distances(descriptor, finder, number);
         true
     }
 }
 
-/// Tells the executor the distances. They are exact, and rows come in the order of all of them: the executor
-/// must not sort anything, for it takes rows whose first distances are NULL for equal, whatever the second
-/// ones are.
+/// Tells the executor the distances.
+///
+/// Those of fingerprints are exact, and rows come in the order of all of them: the executor must not sort
+/// anything, for it takes rows whose first distances are NULL for equal, whatever the second ones are. Those
+/// of strings of bits are bounds. The executor computes the distance, and keeps a row back until bounds have
+/// reached it. There is one distance then: see `src/planner/indexes.rs`.
 ///
 /// # Safety
-/// The scan must be one that [`ambeginscan`] has begun, with one distance for each center.
-unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, hit: Hit, centers: &[Option<u64>]) {
-    for (index, &center) in centers.iter().enumerate() {
-        let distance = center.zip(hit.fingerprint).map(|(a, b)| (a ^ b).count_ones());
+/// The scan must be one that [`ambeginscan`] has begun.
+unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, finder: &Finder, number: usize) {
+    for place in 0..scan.numberOfOrderBys as usize {
+        let distance = finder.distance(number, place);
         // SAFETY: the scan has a value and a flag for each distance.
         unsafe {
-            *scan.xs_orderbyvals.add(index) = pg_sys::Datum::from(distance.unwrap_or(0) as i32);
-            *scan.xs_orderbynulls.add(index) = distance.is_none();
+            *scan.xs_orderbyvals.add(place) = pg_sys::Datum::from(distance.unwrap_or(0) as i32);
+            *scan.xs_orderbynulls.add(place) = distance.is_none();
         }
     }
-    scan.xs_recheckorderby = false;
+    scan.xs_recheckorderby = !finder.is_exact();
 }
 
 /// Whether the snapshot sees rows as of one moment.
@@ -268,13 +207,15 @@ pub(super) unsafe extern "C-unwind" fn amgetbitmap(
         count_scan(&mut *scan);
         let state = state(scan);
         state.pages.read_as_of((*scan).xs_snapshot);
-        let Some(search) = &mut state.search else { return 0 };
+        let Some(finder) = &mut state.finder else { return 0 };
+        // A bitmap has a row once.
+        finder.allow_repeats();
         let mut count = 0;
         let mut tids: Vec<pg_sys::ItemPointerData> = Vec::new();
-        while search.next_batch(&Index::new(&state.pages), &mut state.hits) {
+        while finder.next_batch(&state.pages, state.searched.layout()) {
             tids.clear();
-            tids.extend(state.hits.drain(..).map(|hit| tid_of(hit.row)));
-            pg_sys::tbm_add_tuples(bitmap, tids.as_mut_ptr(), tids.len() as i32, false);
+            tids.extend((0..finder.len()).map(|number| tid_of(finder.row(number))));
+            pg_sys::tbm_add_tuples(bitmap, tids.as_mut_ptr(), tids.len() as i32, !finder.is_exact());
             count += tids.len() as i64;
         }
         count

@@ -29,11 +29,11 @@ impl Member {
     }
 
     /// What is wrong with it.
-    fn fault(&self) -> Option<&'static str> {
+    fn fault(&self, input_type: Oid) -> Option<&'static str> {
         // SAFETY: looks the operator up.
         let function = unsafe { pg_sys::get_opcode(self.operator) };
-        if self.left_type != pg_sys::INT8OID {
-            return Some("its left side is not a bigint");
+        if self.left_type != input_type {
+            return Some("its left side is not of the type of the operator class");
         }
         match self.strategy {
             DISTANCE if self.purpose != b'o' => Some("it is there to search by, not to order by"),
@@ -41,7 +41,7 @@ impl Member {
                 Some("it is not ordered as integers are")
             }
             WITHIN_BALL | EQUAL if self.purpose != b's' => Some("it is there to order by, not to search by"),
-            strategy => fault_of_function(strategy, function),
+            strategy => fault_of_function(strategy, function, input_type),
         }
     }
 }
@@ -75,33 +75,39 @@ pub(super) unsafe fn check_class(index: pg_sys::Relation) {
 
 /// Raises an error if a key has an operator that we cannot serve, such as one that was added to our family
 /// later.
-pub(super) fn check_operator(key: &pg_sys::ScanKeyData) {
-    let strategy = key.sk_strategy as i16;
-    if key.sk_func.fn_oid != pg_sys::InvalidOid && fault_of_function(strategy, key.sk_func.fn_oid).is_some() {
+pub(super) fn check_operator(key: &pg_sys::ScanKeyData, input_type: Oid) {
+    let (strategy, function) = (key.sk_strategy as i16, key.sk_func.fn_oid);
+    if function != pg_sys::InvalidOid && fault_of_function(strategy, function, input_type).is_some() {
         Err(error::unknown_strategy(strategy)).unwrap_or_report()
     }
 }
 
 /// What is wrong with the function of an operator. If nothing is wrong, its arguments have the right types.
-fn fault_of_function(strategy: i16, function: Oid) -> Option<&'static str> {
-    match strategy {
-        WITHIN_BALL if !ours::is_within_ball(function) => Some("it is not <@ of bigint and hamming_ball"),
-        EQUAL if function.to_u32() != pg_sys::F_INT8EQ => Some("it is not = of two bigint"),
-        DISTANCE if !ours::is_distance(function) => Some("it is not <~> of two bigint"),
-        WITHIN_BALL | EQUAL | DISTANCE => None,
-        _ => Some("there is no such strategy"),
-    }
+fn fault_of_function(strategy: i16, function: Oid, input_type: Oid) -> Option<&'static str> {
+    let number = function.to_u32();
+    let (is_right, fault) = match (strategy, input_type == pg_sys::BITOID) {
+        (WITHIN_BALL, false) => (ours::is_within_ball(function), "it is not <@ of bigint and hamming_ball"),
+        (EQUAL, false) => (number == pg_sys::F_INT8EQ, "it is not = of two bigint"),
+        (DISTANCE, false) => (ours::is_distance(function), "it is not <~> of two bigint"),
+        (WITHIN_BALL, true) => {
+            (ours::is_within_bit_ball(function), "it is not <@ of bit and hamming_bit_ball")
+        }
+        (EQUAL, true) => (number == pg_sys::F_BITEQ, "it is not = of two bit"),
+        (DISTANCE, true) => (ours::is_bit_distance(function), "it is not <^> of two bit"),
+        _ => (false, "there is no such strategy"),
+    };
+    (!is_right).then_some(fault)
 }
 
 /// What is wrong with an operator class for a type, and with the family that it belongs to.
 fn faults(family: Oid, input_type: Oid) -> Vec<String> {
     let members = members_of(family);
     let mut faults: Vec<String> = Vec::new();
-    if input_type != pg_sys::INT8OID {
-        faults.push("it is not for type bigint".into());
+    if ![pg_sys::INT8OID, pg_sys::BITOID].contains(&input_type) {
+        faults.push("it is neither for type bigint nor for type bit".into());
     }
     for member in &members {
-        if let Some(fault) = member.fault() {
+        if let Some(fault) = member.fault(input_type) {
             faults.push(format!("operator {} with strategy {}: {fault}", member.name(), member.strategy));
         }
     }

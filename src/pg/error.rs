@@ -123,6 +123,28 @@ pub(crate) fn operator_class(index: &CStr, fault: &str) -> SqlError {
         .set_hint("Use hamming_ops, the operator class for bigint.")
 }
 
+pub(crate) fn unknown_length(index: &CStr) -> SqlError {
+    let name = for_message(index);
+    let message = format!("cannot tell how many bits the values of index \"{}\" have", quote(&name));
+    report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
+        .set_detail(
+            "All values of an index of type hamming have the same number of bits, which their type says.",
+        )
+        .set_hint("Declare the column as bit(256), or index an expression: (code::bit(256)).")
+}
+
+pub(crate) fn too_many_bits(bits: u32, most: u32) -> SqlError {
+    let message = format!("cannot index strings of {bits} bits");
+    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
+        .set_detail(format!("An index of type hamming takes strings of 1 to {most} bits."))
+}
+
+pub(crate) fn other_length(bits: u32, others: u32) -> SqlError {
+    let message = format!("cannot add a string of {bits} bits to an index of strings of {others} bits");
+    report(Code::ERRCODE_STRING_DATA_LENGTH_MISMATCH, message)
+        .set_detail("A distance is defined between strings of the same length only.")
+}
+
 pub(crate) fn gist_column(index: &CStr) -> SqlError {
     let name = for_message(index);
     let message = format!("cannot serve the operator class of a column of index \"{}\"", quote(&name));

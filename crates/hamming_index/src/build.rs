@@ -2,9 +2,10 @@
 //!
 //! Each tree is written from its sorted keys, leaf after leaf. Rows that do not fit into memory are sorted
 //! in runs, which are kept outside and merged when a tree is written. Cost: one sort of the rows for each
-//! tree. Memory: 16 bytes for each row that is kept at a time.
+//! tree. Memory: 16 bytes for each word of a row that is kept at a time.
 
-use crate::key::{Key, RowId, rotated};
+use crate::key::{Key, RowId, Tree, rotated};
+use crate::layout::Layout;
 use crate::page::{Block, INNER_CAPACITY, LEAF_CAPACITY, Page};
 use limits::{OutOfMemory, reserve};
 use std::cmp::Reverse;
@@ -19,15 +20,24 @@ pub trait Target {
     fn put(&mut self, block: Block, page: &Page);
 }
 
-/// Writes the roots of an empty index, which are its first pages.
-pub fn create(target: &mut impl Target) {
-    for tree in 0..crate::key::TREES as u8 {
+/// Writes an empty index: its first pages, which are the roots and what the layout has before them.
+pub fn create(target: &mut impl Target, layout: Layout) {
+    if let Some(description) = layout.description() {
+        target.append(&description);
+    }
+    for tree in layout.trees() {
         target.append(&Page::node(tree, 0));
     }
 }
 
-/// Writes a tree whose root has been created. `fill` is the share of each page that is filled, in percent.
-pub fn write_tree(target: &mut impl Target, tree: u8, fill: usize, keys: impl Iterator<Item = Key>) {
+/// Writes a tree whose root, on this page, has been created. `fill` is the share of each page that is filled,
+/// in percent.
+fn write_tree(
+    target: &mut impl Target,
+    (tree, root): (Tree, Block),
+    fill: usize,
+    keys: impl Iterator<Item = Key>,
+) {
     let leaf_size = LEAF_CAPACITY * fill / 100;
     let mut children = Vec::new();
     let mut leaf = Vec::with_capacity(leaf_size);
@@ -38,7 +48,7 @@ pub fn write_tree(target: &mut impl Target, tree: u8, fill: usize, keys: impl It
         leaf.push(key);
     }
     if children.is_empty() {
-        return target.put(tree.into(), &Page::leaf(tree, &leaf));
+        return target.put(root, &Page::leaf(tree, &leaf));
     }
     append_leaf(target, tree, &mut children, &mut leaf);
     let mut level = 1;
@@ -47,11 +57,11 @@ pub fn write_tree(target: &mut impl Target, tree: u8, fill: usize, keys: impl It
         children = nodes.map(|node| (node[0].0, target.append(&Page::inner(tree, level, node)))).collect();
         level += 1;
     }
-    target.put(tree.into(), &Page::inner(tree, level, &children));
+    target.put(root, &Page::inner(tree, level, &children));
 }
 
 /// Writes a leaf behind the last page, and adds it to the children with its lowest key.
-fn append_leaf(target: &mut impl Target, tree: u8, children: &mut Vec<(Key, Block)>, leaf: &mut Vec<Key>) {
+fn append_leaf(target: &mut impl Target, tree: Tree, children: &mut Vec<(Key, Block)>, leaf: &mut Vec<Key>) {
     let low = if children.is_empty() { Key::FIRST } else { leaf[0] };
     children.push((low, target.append(&Page::leaf(tree, leaf))));
     leaf.clear();
@@ -69,9 +79,58 @@ pub trait Runs {
     fn check_for_interrupts(&self);
 }
 
+/// The rows of a table, on their way into an index.
+pub struct Builder<R: Runs> {
+    layout: Layout,
+    /// One for each word.
+    words: Vec<Sorter<R>>,
+    nulls: Sorter<R>,
+}
+
+impl<R: Runs> Builder<R> {
+    /// For an index with this layout, with about `capacity` words of rows in memory.
+    pub fn new(layout: Layout, capacity: usize) -> Self {
+        // Few tables have many rows without a code.
+        let for_nulls = capacity / 8;
+        let for_word = (capacity - for_nulls) / layout.words();
+        let words = (0..layout.words()).map(|word| Sorter::new(Layout::trees_of(word), for_word)).collect();
+        Self { layout, words, nulls: Sorter::new(layout.nulls()..layout.nulls() + 1, for_nulls) }
+    }
+
+    /// Adds a row with the words of its code, which may be NULL.
+    pub fn add(&mut self, runs: &mut R, words: Option<&[u64]>, row: RowId) -> Result<(), OutOfMemory> {
+        let Some(words) = words else { return self.nulls.add(runs, 0, row) };
+        self.words.iter_mut().zip(words).try_for_each(|(sorter, &word)| sorter.add(runs, word, row))
+    }
+
+    /// The number of rows that have been added.
+    pub fn rows(&self) -> u64 {
+        self.words[0].count + self.nulls.count
+    }
+
+    /// The number of keys that all trees will have.
+    pub fn keys(&self) -> u64 {
+        self.words[0].count * u64::from(self.layout.nulls()) + self.nulls.count
+    }
+
+    /// Writes each tree from its sorted keys. `fill` is the share of each page that is filled, in percent;
+    /// `progress` is called for each key.
+    pub fn write(self, mut runs: R, target: &mut impl Target, fill: usize, progress: &mut dyn FnMut()) {
+        // The memory of a word is given back before the next one is sorted.
+        for mut sorter in self.words.into_iter().chain([self.nulls]) {
+            for tree in sorter.trees.clone() {
+                sorter.sorted(&mut runs, tree, |keys| {
+                    let root = self.layout.root(tree);
+                    write_tree(target, (tree, root), fill, keys.inspect(|_| progress()));
+                });
+            }
+        }
+    }
+}
+
 /// Sorts rows for some trees.
-pub struct Sorter<R: Runs> {
-    trees: Range<u8>,
+struct Sorter<R: Runs> {
+    trees: Range<Tree>,
     /// The rows in memory, at most `capacity` of them.
     rows: Vec<(u64, RowId)>,
     capacity: usize,
@@ -82,18 +141,13 @@ pub struct Sorter<R: Runs> {
 
 impl<R: Runs> Sorter<R> {
     /// Sorts for these trees, with at most `capacity` rows in memory.
-    pub fn new(trees: Range<u8>, capacity: usize) -> Self {
+    fn new(trees: Range<Tree>, capacity: usize) -> Self {
         let runs = trees.clone().map(|_| Vec::new()).collect();
         Self { trees, rows: Vec::new(), capacity: capacity.max(1), count: 0, runs }
     }
 
-    /// The number of rows that have been added.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
     /// Adds a row.
-    pub fn add(&mut self, store: &mut R, fingerprint: u64, row: RowId) -> Result<(), OutOfMemory> {
+    fn add(&mut self, store: &mut R, word: u64, row: RowId) -> Result<(), OutOfMemory> {
         if self.rows.len() == self.capacity {
             self.spill(store);
         }
@@ -101,7 +155,7 @@ impl<R: Runs> Sorter<R> {
             let more = self.rows.len().max(1024).min(self.capacity - self.rows.len());
             reserve(&mut self.rows, more)?;
         }
-        self.rows.push((fingerprint, row));
+        self.rows.push((word, row));
         self.count += 1;
         Ok(())
     }
@@ -117,7 +171,7 @@ impl<R: Runs> Sorter<R> {
     }
 
     /// Passes the keys of one of the trees in order.
-    pub fn sorted(&mut self, store: &mut R, tree: u8, write: impl FnOnce(&mut dyn Iterator<Item = Key>)) {
+    fn sorted(&mut self, store: &mut R, tree: Tree, write: impl FnOnce(&mut dyn Iterator<Item = Key>)) {
         if self.count > self.rows.len() as u64 {
             if !self.rows.is_empty() {
                 self.spill(store);
@@ -132,12 +186,12 @@ impl<R: Runs> Sorter<R> {
     }
 }
 
-fn key((fingerprint, row): (u64, RowId), tree: u8) -> Key {
-    Key { bits: rotated(fingerprint, tree), row }
+fn key((word, row): (u64, RowId), tree: Tree) -> Key {
+    Key { bits: rotated(word, tree), row }
 }
 
 /// Sorts rows by their keys, and looks for interrupts meanwhile: a gigabyte of rows takes seconds.
-fn sort(rows: &mut [(u64, RowId)], tree: u8, store: &impl Runs) {
+fn sort(rows: &mut [(u64, RowId)], tree: Tree, store: &impl Runs) {
     limits::sort(rows, &mut || store.check_for_interrupts(), |&row| key(row, tree));
 }
 

@@ -1,18 +1,29 @@
 //! Adding entries, and growth of the trees.
 //!
-//! A row's keys are added to all its trees in one commit, so every tree has every row that somebody can
-//! see. A leaf without room is split first, in a commit of its own. A split locks a node, its parent and
-//! the new sibling, and nothing else waits. Cost: one leaf in each tree, and the pages above it.
+//! A row's keys of one word are added to its trees in one commit, word after word. Nobody can see the row
+//! before all of them are there, so every tree has every row that somebody can see. If adding ends midway,
+//! the row is dead. A leaf without room is split first, in a commit of its own. A split locks a node, its
+//! parent and the new sibling, and nothing else waits. Cost: one leaf in each tree, and the pages above it.
 
-use crate::key::{Key, RowId, keys_of};
+use crate::key::{Key, RowId, Tree};
+use crate::layout::Layout;
 use crate::page::{Block, Edit, Page};
 use crate::store::{Numbered, Store};
 use crate::tree::Index;
 
 impl<'s, S: Store> Index<'s, S> {
-    /// Adds a row with its fingerprint, which may be NULL.
-    pub fn insert(&self, fingerprint: Option<u64>, row: RowId) {
-        let keys = keys_of(fingerprint, row);
+    /// Adds a row with the words of its code, which may be NULL.
+    pub fn insert(&self, words: Option<&[u64]>, row: RowId) {
+        let Some(words) = words else {
+            return self.add(std::iter::once((self.layout.nulls(), Key { bits: 0, row })));
+        };
+        for (word, &bits) in words.iter().enumerate() {
+            self.add(Layout::keys_of(word, bits, row));
+        }
+    }
+
+    /// Adds keys, each to its tree: those of one word at most.
+    fn add(&self, keys: impl Iterator<Item = (Tree, Key)> + Clone) {
         loop {
             let mut leaves: Vec<_> = keys.clone().map(|(tree, key)| self.lock_leaf(tree, key)).collect();
             if let Some(full) = leaves.iter().position(|leaf| leaf.is_full()) {
@@ -31,7 +42,7 @@ impl<'s, S: Store> Index<'s, S> {
     ///
     /// The new page is allocated while no other is locked: allocating may wait for others, and reads and
     /// writes the list of free pages.
-    fn split(&self, tree: u8, level: u8, key: Key) {
+    fn split(&self, tree: Tree, level: u8, key: Key) {
         let mut sibling = self.store.allocate();
         let Some(mut parent) = self.lock_at(tree, level + 1, key) else {
             return self.grow(tree, level, sibling);
@@ -59,7 +70,7 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// Moves the content of a full root of this level into a new child, which can be split then.
-    fn grow(&self, tree: u8, level: u8, mut child: S::Exclusive<'s>) {
+    fn grow(&self, tree: Tree, level: u8, mut child: S::Exclusive<'s>) {
         let mut root = self.lock_root(tree);
         if root.level() != level || !root.is_full() {
             drop(root);

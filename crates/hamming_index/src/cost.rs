@@ -1,7 +1,8 @@
 //! The number of pages that a search reads, in an index of this crate or in a tree of bounding boxes such
 //! as GiST's. The planner asks for it, and a search itself decides by it.
 
-use crate::key::{BAND_BITS, BANDS};
+use crate::key::{BANDS, Tree};
+use crate::layout::Layout;
 use crate::page::{INNER_CAPACITY, LEAF_CAPACITY};
 use crate::probe::share_of_band;
 
@@ -40,14 +41,20 @@ pub fn radius_of(wanted: f64, rows: f64) -> u32 {
 }
 
 /// The expected number of leaves of each band's tree, in an index with this number of pages.
-pub fn leaves_in(pages: u32) -> f64 {
-    (f64::from(pages.saturating_sub(1)) / BANDS as f64).max(1.0)
+pub fn leaves_in(pages: u32, layout: Layout) -> f64 {
+    let others = layout.fixed_pages() - u32::from(layout.nulls());
+    (f64::from(pages.saturating_sub(others)) / f64::from(layout.nulls())).max(1.0)
 }
 
 /// The leaves that a search with this radius is expected to read, if each tree has `leaves` leaves; at most
 /// those of one tree, which is then read as a whole.
 pub fn leaves_read(leaves: f64, radius: u32) -> f64 {
-    by_bands(leaves, radius).min(leaves)
+    leaves_read_by_word(leaves, radius, u64::BITS)
+}
+
+/// The same where a word of a code is searched that has `width` bits.
+pub(crate) fn leaves_read_by_word(leaves: f64, radius: u32, width: u32) -> f64 {
+    by_bands(leaves, radius, width).min(leaves)
 }
 
 /// The pages that the same search is expected to read, those above the leaves among them.
@@ -56,14 +63,14 @@ pub fn pages_read(leaves: f64, radius: u32) -> f64 {
     // On each level above, a node is read once for the pages below it, and at least one in each tree.
     while level > 1.0 {
         level = (level / (INNER_CAPACITY as f64 * FILL)).max(1.0);
-        pages += by_bands(level, radius).min(pages);
+        pages += by_bands(level, radius, u64::BITS).min(pages);
     }
     pages
 }
 
 /// Whether reading one tree from end to end takes no more leaves than the bands do.
-pub fn is_flat(leaves: f64, radius: u32) -> bool {
-    by_bands(leaves, radius) >= leaves
+pub fn is_flat(leaves: f64, radius: u32, width: u32) -> bool {
+    by_bands(leaves, radius, width) >= leaves
 }
 
 /// For each band, the number of leaves after which a search gives the bands up, if it has read them in this
@@ -73,8 +80,8 @@ pub fn is_flat(leaves: f64, radius: u32) -> bool {
 /// No search reads more than two and a half trees, whatever its fingerprints are: one and a half by bands, and
 /// then one from end to end. With bits that are set with a chance of four fifths, giving up after one tree
 /// took 1,711 leaves on average at radius 14, and this takes 1,542 (200 queries, 1,679 leaves in a tree).
-pub(crate) fn limits(leaves: f64, radius: u32) -> [f64; BANDS] {
-    let bands = in_each_band(leaves, radius);
+pub(crate) fn limits(leaves: f64, radius: u32, width: u32) -> [f64; BANDS] {
+    let bands = in_each_band(leaves, radius, width);
     std::array::from_fn(|band| {
         let (read, later) = bands.split_at(band + 1);
         (leaves * sum(read) / sum(later)).min(1.5 * leaves)
@@ -84,7 +91,7 @@ pub(crate) fn limits(leaves: f64, radius: u32) -> [f64; BANDS] {
 /// The first radius of an ordered search: it reads one leaf of each band.
 pub(crate) fn first_radius(leaves: f64) -> u32 {
     let one_each = BANDS as u32 - 1;
-    if is_flat(leaves, one_each) { u64::BITS } else { one_each }
+    if is_flat(leaves, one_each, u64::BITS) { u64::BITS } else { one_each }
 }
 
 /// The radius that follows in an ordered search. Most queries either have something near, or nothing nearer
@@ -99,7 +106,7 @@ pub(crate) fn next_radius(leaves: f64, radius: u32) -> u32 {
         .into_iter()
         .find(|&next| next > radius)
         .or_else(|| (radius + 1..u64::BITS).find(|&next| leaves_read(leaves, next) >= enough));
-    next.filter(|&next| !is_flat(leaves, next)).unwrap_or(u64::BITS)
+    next.filter(|&next| !is_flat(leaves, next, u64::BITS)).unwrap_or(u64::BITS)
 }
 
 /// The cost of an ordered search.
@@ -182,8 +189,8 @@ pub fn boxes_read(pages: f64, columns: &[IndexedColumn]) -> f64 {
 }
 
 /// The nodes of one level that a search meets in all trees together.
-fn by_bands(nodes: f64, radius: u32) -> f64 {
-    sum(&in_each_band(nodes, radius))
+fn by_bands(nodes: f64, radius: u32, width: u32) -> f64 {
+    sum(&in_each_band(nodes, radius, width))
 }
 
 /// Their sum. The standard library's is -0 if there are none.
@@ -191,16 +198,18 @@ fn sum(numbers: &[f64]) -> f64 {
     numbers.iter().fold(0.0, |sum, number| sum + number)
 }
 
-/// The nodes of one level that a search meets in each band's tree, if the level has `nodes` nodes there.
+/// The nodes of one level that a search meets in each band's tree, if the level has `nodes` nodes there
+/// and a word has `width` bits.
 ///
 /// A node has its part of the values of the band, and another one that it shares with the next node. They
 /// agree in some bits. The share of the nodes that is met is the share of the strings of this length that
 /// lie within the band's share of the radius.
-fn in_each_band(nodes: f64, radius: u32) -> [f64; BANDS] {
-    let values = STRADDLING * f64::from(BAND_BITS).exp2() / nodes + 1.0;
-    let bits = (f64::from(BAND_BITS) - values.log2()).max(0.0);
+fn in_each_band(nodes: f64, radius: u32, width: u32) -> [f64; BANDS] {
+    let in_band = f64::from(width) / BANDS as f64;
+    let values = STRADDLING * in_band.exp2() / nodes + 1.0;
+    let bits = (in_band - values.log2()).max(0.0);
     std::array::from_fn(|tree| {
-        let share = share_of_band(radius, tree as u8);
+        let share = share_of_band(radius, tree as Tree);
         share.map_or(0.0, |share| (nodes * strings_within(bits, share) / bits.exp2()).min(nodes))
     })
 }

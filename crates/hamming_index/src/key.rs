@@ -1,6 +1,6 @@
 //! Keys: what the trees of the index are ordered by.
 
-/// Bands that a fingerprint is cut into, each with a tree of its own.
+/// Bands that a word of 64 bits is cut into, each with a tree of its own.
 ///
 /// Four, because a change has to reach all trees at once and a record of Postgres's generic WAL reaches four
 /// pages. By the formula of [`crate::cost::pages_read`], three bands would read more leaves at radius 6 up to 100
@@ -8,10 +8,9 @@
 pub const BANDS: usize = 4;
 /// Bits of a band.
 pub const BAND_BITS: u32 = u64::BITS / BANDS as u32;
-/// Trees: one for each band, and one for rows whose fingerprint is NULL.
-pub const TREES: usize = BANDS + 1;
-/// The tree of rows whose fingerprint is NULL. The bits of their keys are 0.
-pub const NULLS: u8 = BANDS as u8;
+
+/// The number of a tree. Word *i* of a code has the trees 4 *i* to 4 *i* + 3, one for each band.
+pub type Tree = u16;
 
 /// Where a row of the table is: the number of its page, and its offset there in the lowest 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,13 +57,13 @@ impl RowId {
     }
 }
 
-/// An entry of a tree: a fingerprint, rotated so that the tree's band comes first, and its row. Rows make
+/// An entry of a tree: a word, rotated so that the tree's band comes first, and its row. Rows make
 /// keys distinct, so that a value of which there are millions is spread over pages like any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    /// The fingerprint, rotated; 0 in the tree of NULLs.
+    /// A word of the code, rotated; 0 in the tree of NULLs.
     pub bits: u64,
-    /// The row that has the fingerprint.
+    /// The row that has the code.
     pub row: RowId,
 }
 
@@ -78,18 +77,17 @@ impl Key {
     }
 }
 
-/// The fingerprint with the tree's band as its highest bits.
-pub fn rotated(fingerprint: u64, tree: u8) -> u64 {
-    fingerprint.rotate_left(u32::from(tree) * BAND_BITS)
+/// The band that a tree begins with, of those of its word.
+pub fn band_of(tree: Tree) -> u32 {
+    u32::from(tree) % BANDS as u32
 }
 
-/// The fingerprint of which these are the [`rotated`] bits.
-pub fn rotated_back(bits: u64, tree: u8) -> u64 {
-    bits.rotate_right(u32::from(tree) * BAND_BITS)
+/// The word with the tree's band as its highest bits.
+pub fn rotated(word: u64, tree: Tree) -> u64 {
+    word.rotate_left(band_of(tree) * BAND_BITS)
 }
 
-/// The keys of a row, each with its tree: one in the tree of each band, or one in the tree of NULLs.
-pub fn keys_of(fingerprint: Option<u64>, row: RowId) -> impl Iterator<Item = (u8, Key)> + Clone {
-    let trees = if fingerprint.is_some() { 0..NULLS } else { NULLS..NULLS + 1 };
-    trees.map(move |tree| (tree, Key { bits: rotated(fingerprint.unwrap_or(0), tree), row }))
+/// The word of which these are the [`rotated`] bits.
+pub fn rotated_back(bits: u64, tree: Tree) -> u64 {
+    bits.rotate_right(band_of(tree) * BAND_BITS)
 }

@@ -13,10 +13,13 @@
 mod bounds;
 pub mod build;
 mod change;
+pub mod codes;
 pub mod cost;
 mod kernel;
 pub mod key;
+pub mod layout;
 pub mod page;
+pub mod plan;
 mod probe;
 mod range;
 mod search;
@@ -26,7 +29,8 @@ mod tree;
 mod vacuum;
 
 pub use bounds::{Bounds, split};
+pub use layout::Layout;
 pub use range::Ball;
 pub use search::{Hit, Query, Search};
 pub use survey::{Damage, Totals};
-pub use tree::{Index, ROOTS, root};
+pub use tree::Index;

@@ -10,7 +10,7 @@
 //! | header 24 | key 0 | key 1 | ... -> lower ... free ... upper <- ... | rest 1 | rest 0 | trailer 8 |
 //! ```
 
-use crate::key::{Key, RowId};
+use crate::key::{Key, RowId, Tree};
 
 /// Bytes of a page: Postgres's usual size, and the only one supported.
 pub const PAGE_SIZE: usize = 8192;
@@ -30,8 +30,14 @@ const MAGIC: u32 = 0x5348_4d48;
 /// The version of this layout, which `docs/index-format.md` describes and `tests/golden.rs` pins. Whoever changes
 /// the layout raises it.
 const FORMAT: u8 = 1;
-/// In place of a tree's number: the page belongs to no tree.
-const FREE: u8 = u8::MAX;
+/// In place of a tree: the page belongs to no tree, and is free.
+const FREE: Tree = Tree::MAX;
+/// In place of a tree: the page says what the index has codes of.
+const DESCRIPTION: Tree = Tree::MAX - 1;
+/// The numbers by which these two are written. A tree is written by its own number; from the first of these
+/// two on, by one that is two higher.
+const FREE_NUMBER: u16 = 255;
+const DESCRIPTION_NUMBER: u16 = 254;
 
 const KEY: usize = 8;
 const ROW: usize = 6;
@@ -82,19 +88,26 @@ pub enum Edit {
 
 impl Page {
     /// A node without entries. Leaves have level 0.
-    pub fn node(tree: u8, level: u8) -> Box<Self> {
+    pub fn node(tree: Tree, level: u8) -> Box<Self> {
         let mut page = Box::new(Self([0; PAGE_SIZE]));
         page.write(LOWER, &(HEADER as u16).to_ne_bytes());
         page.write(UPPER, &(TRAILER as u16).to_ne_bytes());
         page.write(SPECIAL, &(TRAILER as u16).to_ne_bytes());
         page.write(SIZE_AND_LAYOUT, &(PAGE_SIZE as u16 | HEADER_LAYOUT).to_ne_bytes());
         page.write(TRAILER, &MAGIC.to_ne_bytes());
-        page.write(TRAILER + 4, &[FORMAT, tree, level]);
+        let [low, high] = match tree {
+            FREE => FREE_NUMBER,
+            DESCRIPTION => DESCRIPTION_NUMBER,
+            tree if tree < DESCRIPTION_NUMBER => tree,
+            tree => tree + 2,
+        }
+        .to_le_bytes();
+        page.write(TRAILER + 4, &[FORMAT, low, level, high]);
         page
     }
 
     /// A leaf with these entries, which must fit.
-    pub fn leaf(tree: u8, entries: &[Key]) -> Box<Self> {
+    pub fn leaf(tree: Tree, entries: &[Key]) -> Box<Self> {
         let mut page = Self::node(tree, 0);
         for &entry in entries {
             page.push(entry, &[]);
@@ -104,7 +117,7 @@ impl Page {
 
     /// An inner node with these children, in order, which must fit. Each comes with the lowest key that may
     /// lie under it.
-    pub fn inner(tree: u8, level: u8, children: &[(Key, Block)]) -> Box<Self> {
+    pub fn inner(tree: Tree, level: u8, children: &[(Key, Block)]) -> Box<Self> {
         let mut page = Self::node(tree, level);
         for &(low, child) in children {
             page.push(low, &child.to_ne_bytes());
@@ -115,6 +128,16 @@ impl Page {
     /// A page that belongs to no tree.
     pub fn free() -> Box<Self> {
         Self::node(FREE, 0)
+    }
+
+    /// A page that says by this key what the index has codes of: see [`crate::layout`].
+    pub(crate) fn description(key: Key) -> Box<Self> {
+        Self::leaf(DESCRIPTION, &[key])
+    }
+
+    /// The key of a page that was made as [`Page::description`], if it is sound.
+    pub(crate) fn described(&self) -> Option<Key> {
+        (self.damage().is_none() && self.tree() == DESCRIPTION).then(|| self.keys().next())?
     }
 
     fn push(&mut self, key: Key, child: &[u8]) {
@@ -188,8 +211,13 @@ impl Page {
     }
 
     /// The tree that the page belongs to.
-    pub fn tree(&self) -> u8 {
-        self.0[TRAILER + 5]
+    pub fn tree(&self) -> Tree {
+        match u16::from_le_bytes([self.0[TRAILER + 5], self.0[TRAILER + 7]]) {
+            FREE_NUMBER => FREE,
+            DESCRIPTION_NUMBER => DESCRIPTION,
+            number if number < DESCRIPTION_NUMBER => number,
+            number => number - 2,
+        }
     }
 
     /// The height of the page above the leaves, which have level 0.

@@ -14,7 +14,7 @@
 //! A tree is in the order of its keys, and the keys of such a ball lie in it in several pieces.
 //! [`Probe::next`] finds the beginning of the next piece.
 
-use crate::key::{BAND_BITS, BANDS, rotated};
+use crate::key::{BAND_BITS, BANDS, Tree, band_of, rotated};
 
 /// Bits of a band, as the highest of a rotated fingerprint.
 const BAND: u64 = !(u64::MAX >> BAND_BITS);
@@ -33,12 +33,12 @@ impl Probe {
     pub(crate) const ALL: Self = Self { query: 0, in_band: u64::BITS, in_all: u64::BITS };
 
     /// Keys of this tree within the radius of a fingerprint, whatever bits differ.
-    pub(crate) fn within(query: u64, tree: u8, radius: u32) -> Self {
+    pub(crate) fn within(query: u64, tree: Tree, radius: u32) -> Self {
         Self { query: rotated(query, tree), in_band: radius, in_all: radius }
     }
 
     /// Keys of this tree that a search with this radius has to look at, if there are any.
-    pub(crate) fn of_band(query: u64, tree: u8, radius: u32) -> Option<Self> {
+    pub(crate) fn of_band(query: u64, tree: Tree, radius: u32) -> Option<Self> {
         let in_band = share_of_band(radius, tree)?;
         Some(Self { query: rotated(query, tree), in_band, in_all: radius })
     }
@@ -84,18 +84,19 @@ impl Probe {
 
 /// The differing bits that a search with this radius allows in the band of a tree; `None` if it does not
 /// look into that tree.
-pub(crate) fn share_of_band(radius: u32, tree: u8) -> Option<u32> {
-    let (bands, tree) = (BANDS as u32, u32::from(tree));
-    if tree <= radius % bands { Some(radius / bands) } else { (radius / bands).checked_sub(1) }
+pub(crate) fn share_of_band(radius: u32, tree: Tree) -> Option<u32> {
+    let bands = BANDS as u32;
+    if band_of(tree) <= radius % bands { Some(radius / bands) } else { (radius / bands).checked_sub(1) }
 }
 
-/// The first tree in which a search with this radius meets the fingerprint. It is reported there alone.
-pub(crate) fn first_tree(query: u64, fingerprint: u64, radius: u32) -> u8 {
-    let met = |&tree: &u8| {
+/// The first of a word's trees in which a search with this radius meets the word, counted from 0. It is
+/// reported there alone.
+pub(crate) fn first_tree(query: u64, fingerprint: u64, radius: u32) -> Tree {
+    let met = |&tree: &Tree| {
         let difference = rotated(query ^ fingerprint, tree) & BAND;
         share_of_band(radius, tree).is_some_and(|share| difference.count_ones() <= share)
     };
-    (0..BANDS as u8).find(met).unwrap_or(BANDS as u8)
+    (0..BANDS as Tree).find(met).unwrap_or(BANDS as Tree)
 }
 
 /// The position of the highest bit that is set, when the `skipped` highest ones are not counted.
@@ -157,11 +158,11 @@ mod tests {
             more in 0u32..8,
         ) {
             let radius = ((query ^ other).count_ones() + more).min(64);
-            let meets = |tree: u8| {
+            let meets = |tree: Tree| {
                 let key = rotated(other, tree);
                 Probe::of_band(query, tree, radius).is_some_and(|probe| probe.next(key) == Some(key))
             };
-            let met: Vec<u8> = (0..BANDS as u8).filter(|&tree| meets(tree)).collect();
+            let met: Vec<Tree> = (0..BANDS as Tree).filter(|&tree| meets(tree)).collect();
             prop_assert_eq!(met.first().copied(), Some(first_tree(query, other, radius)));
         }
     }

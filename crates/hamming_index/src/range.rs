@@ -12,7 +12,8 @@
 
 use crate::cost::{is_flat, limits};
 use crate::kernel::near;
-use crate::key::{BANDS, Key, RowId, rotated, rotated_back};
+use crate::key::{BANDS, Key, RowId, Tree, rotated, rotated_back};
+use crate::layout::Layout;
 use crate::page::Page;
 use crate::probe::{Probe, first_tree};
 use crate::store::Store;
@@ -36,6 +37,8 @@ impl Ball {
 /// A search under way.
 #[derive(Clone)]
 pub(crate) struct Range {
+    /// The first tree of the word that is searched.
+    first: Tree,
     ball: Ball,
     /// Balls that a row must lie in as well.
     also: Vec<Ball>,
@@ -51,13 +54,13 @@ pub(crate) struct Range {
 #[derive(Clone, Copy)]
 enum Stage {
     /// In a band's tree, from the key on.
-    Band(u8, Key),
-    /// In the first tree from end to end, from the key on. Before the change to this stage every row was
+    Band(Tree, Key),
+    /// In the first of the word's trees from end to end, from the key on. Before the change to this stage every row was
     /// reported whose [`first_tree`] comes before that of `reported`, or is the same and has a lower key
     /// there.
     Flat {
         from: Key,
-        reported: (u8, Key),
+        reported: (Tree, Key),
     },
     Done,
 }
@@ -66,20 +69,31 @@ impl Range {
     /// Searches for the rows of the ball that lie in the other balls as well. A tree has about
     /// `tree_leaves` leaves.
     pub(crate) fn new(ball: Ball, also: Vec<Ball>, tree_leaves: f64) -> Self {
-        let start = (0, Key::FIRST);
-        let stage = if is_flat(tree_leaves, ball.radius) {
-            Stage::Flat { from: Key::FIRST, reported: start }
+        Self { also, ..Self::of_word(0, u64::BITS, ball, tree_leaves) }
+    }
+
+    /// Searches one word of `width` bits of codes.
+    pub(crate) fn of_word(word: usize, width: u32, ball: Ball, tree_leaves: f64) -> Self {
+        let first = Layout::trees_of(word).start;
+        let stage = if is_flat(tree_leaves, ball.radius, width) {
+            Stage::Flat { from: Key::FIRST, reported: (first, Key::FIRST) }
         } else {
-            Stage::Band(start.0, start.1)
+            Stage::Band(first, Key::FIRST)
         };
         Self {
+            first,
             ball,
-            also,
+            also: Vec::new(),
             stage,
             leaves_read: 0,
-            limits: limits(tree_leaves, ball.radius),
+            limits: limits(tree_leaves, ball.radius, width),
             slots: Vec::new(),
         }
+    }
+
+    /// Leaves that the search has read so far.
+    pub(crate) fn leaves_read(&self) -> usize {
+        self.leaves_read
     }
 
     pub(crate) fn is_done(&self) -> bool {
@@ -93,37 +107,37 @@ impl Range {
         limit: u32,
         report: &mut dyn FnMut(u64, RowId),
     ) {
-        let Self { ball: Ball { center, radius }, stage, .. } = *self;
+        let Self { first, ball: Ball { center, radius }, stage, .. } = *self;
         let limit = limit.min(radius);
         match stage {
             Stage::Done => {}
             Stage::Band(tree, from) => {
                 let walk = Probe::of_band(center, tree, radius).map_or(Walk::Done, |probe| {
                     let mut report = |fingerprint, row| {
-                        if first_tree(center, fingerprint, radius) == tree {
+                        if first + first_tree(center, fingerprint, radius) == tree {
                             report(fingerprint, row);
                         }
                     };
                     self.walk(index, tree, from, &probe, limit, &mut report)
                 });
                 self.stage = match walk {
-                    Walk::From(key) if self.leaves_read as f64 > self.limits[usize::from(tree)] => {
+                    Walk::From(key) if self.leaves_read as f64 > self.limits[usize::from(tree - first)] => {
                         Stage::Flat { from: Key::FIRST, reported: (tree, key) }
                     }
                     Walk::From(key) => Stage::Band(tree, key),
-                    Walk::Done if usize::from(tree) + 1 < BANDS => Stage::Band(tree + 1, Key::FIRST),
+                    Walk::Done if usize::from(tree - first) + 1 < BANDS => Stage::Band(tree + 1, Key::FIRST),
                     Walk::Done => Stage::Done,
                 };
             }
             Stage::Flat { from, reported } => {
-                let probe = Probe::within(center, 0, radius);
+                let probe = Probe::within(center, first, radius);
                 let mut report = |fingerprint, row| {
-                    let tree = first_tree(center, fingerprint, radius);
+                    let tree = first + first_tree(center, fingerprint, radius);
                     if (tree, Key { bits: rotated(fingerprint, tree), row }) >= reported {
                         report(fingerprint, row);
                     }
                 };
-                self.stage = match self.walk(index, 0, from, &probe, limit, &mut report) {
+                self.stage = match self.walk(index, first, from, &probe, limit, &mut report) {
                     Walk::From(from) => Stage::Flat { from, reported },
                     Walk::Done => Stage::Done,
                 };
@@ -134,7 +148,7 @@ impl Range {
     fn walk<S: Store>(
         &mut self,
         index: &Index<'_, S>,
-        tree: u8,
+        tree: Tree,
         from: Key,
         probe: &Probe,
         limit: u32,

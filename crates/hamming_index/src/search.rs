@@ -1,7 +1,8 @@
 //! The question that a scan of the index asks, and how the answer is put together, batch by batch.
 
 use crate::cost::{FIRST_SORTED, MORE_SORTED, first_radius, next_radius};
-use crate::key::{Key, NULLS, RowId};
+use crate::key::{Key, RowId, Tree};
+use crate::layout::Layout;
 use crate::range::{Ball, Range};
 use crate::store::Store;
 use crate::tree::{Index, Walk};
@@ -39,7 +40,7 @@ pub struct Search {
 enum Stage {
     Range(Range),
     /// A whole tree, from the key on.
-    Tree(u8, Key),
+    Tree(Tree, Key),
     Nearest(Nearest),
 }
 
@@ -52,7 +53,7 @@ impl Search {
         balls.sort_by_key(|ball| ball.radius);
         let mut stages = Vec::new();
         if nulls && balls.is_empty() {
-            stages.push(Stage::Tree(NULLS, Key::FIRST));
+            stages.push(Stage::Tree(Layout::FINGERPRINTS.nulls(), Key::FIRST));
         }
         if values {
             stages.push(if let Some((&center, others)) = nearest_to.split_first() {

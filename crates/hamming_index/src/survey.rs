@@ -1,13 +1,17 @@
 //! Counting the entries and pages of an index, and checking that it is sound.
 //!
-//! Cost: every page that the roots lead to is read once. Only if the bands differ, each of their entries is
-//! looked for in the other bands.
+//! Cost: every page that the roots lead to is read once. Only if the bands of a word differ, each of their
+//! entries is looked for in the other bands. Only if words differ in their rows, the rows of two words are
+//! kept in memory.
 
-use crate::key::{BANDS, Key, NULLS, RowId, TREES, rotated, rotated_back};
+use crate::key::{Key, RowId, Tree, rotated, rotated_back};
+use crate::layout::Layout;
 use crate::page::{Block, Page};
 use crate::store::Store;
-use crate::tree::{Index, Walk, root};
+use crate::tree::{Index, Walk};
+use limits::{OutOfMemory, reserve};
 use std::collections::HashSet;
+use std::ops::Range;
 
 /// What a tree consists of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,8 +24,10 @@ pub struct Totals {
     pub inner: u64,
     /// Levels, that of the leaves included.
     pub height: u32,
-    /// A sum over all rows and fingerprints, equal in all bands.
+    /// A sum over all rows and words, equal in all bands of a word.
     checksum: u64,
+    /// A sum over all rows, equal in all words.
+    rows: u64,
 }
 
 /// Differences between bands that are reported, at most: more of them tell nothing new.
@@ -37,7 +43,7 @@ pub struct Damage {
 
 impl<'s, S: Store> Index<'s, S> {
     /// What each tree consists of. The numbers are not exact if others change the index meanwhile.
-    pub fn totals(&self) -> [Totals; TREES] {
+    pub fn totals(&self) -> Vec<Totals> {
         self.survey(&mut |_| {})
     }
 
@@ -46,44 +52,65 @@ impl<'s, S: Store> Index<'s, S> {
     ///
     /// A vacuum that was stopped leaves trees that differ in dead rows. These are no damage, so differences
     /// in rows that `is_dead` accepts are not reported.
-    pub fn verify(&self, is_dead: &mut dyn FnMut(RowId) -> bool, report: &mut dyn FnMut(Damage)) {
+    pub fn verify(
+        &self,
+        is_dead: &mut dyn FnMut(RowId) -> bool,
+        report: &mut dyn FnMut(Damage),
+    ) -> Result<(), OutOfMemory> {
         let mut is_sound = true;
         let totals = self.survey(&mut |problem| {
             is_sound = false;
             report(problem);
         });
-        let agree = |totals: &Totals| (totals.entries, totals.checksum);
         // Only sound trees can be searched for entries.
-        if is_sound && totals[..BANDS].iter().any(|band| agree(band) != agree(&totals[0])) {
-            self.report_differences(is_dead, report);
+        if !is_sound {
+            return Ok(());
         }
+        let mut left = MAX_DIFFERENCES;
+        for word in 0..self.layout.words() {
+            let trees = Layout::trees_of(word);
+            let [first, others @ ..] = &totals[trees.start.into()..trees.end.into()] else { continue };
+            if others.iter().any(|band| (band.entries, band.checksum) != (first.entries, first.checksum)) {
+                self.report_differences(trees, is_dead, &mut left, report);
+            } else if (first.entries, first.rows) != (totals[0].entries, totals[0].rows) {
+                let rows = [self.rows_of(0, &totals[0])?, self.rows_of(trees.start, first)?];
+                self.report_rows([0, trees.start], &rows, is_dead, &mut left, report);
+            }
+        }
+        Ok(())
     }
 
     /// Walks through all trees, and reports pages that are wrong.
-    fn survey(&self, report: &mut dyn FnMut(Damage)) -> [Totals; TREES] {
+    fn survey(&self, report: &mut dyn FnMut(Damage)) -> Vec<Totals> {
         let mut seen = HashSet::new();
-        let mut trees = [Totals::default(); TREES];
+        let mut trees = vec![Totals::default(); self.layout.trees().len()];
         for (tree, totals) in (0..).zip(&mut trees) {
             let mut survey = Survey { index: self, tree, totals, seen: &mut seen, report };
-            survey.visit(root(tree), None, Key::FIRST, None);
+            survey.visit(self.layout.root(tree), None, Key::FIRST, None);
         }
         trees
     }
 
-    /// Looks for each band's entries in the other bands.
-    fn report_differences(&self, is_dead: &mut dyn FnMut(RowId) -> bool, report: &mut dyn FnMut(Damage)) {
-        let mut left = MAX_DIFFERENCES;
-        for tree in 0..BANDS as u8 {
+    /// Looks for the entries of each of a word's bands in its other bands.
+    fn report_differences(
+        &self,
+        trees: Range<Tree>,
+        is_dead: &mut dyn FnMut(RowId) -> bool,
+        left: &mut usize,
+        report: &mut dyn FnMut(Damage),
+    ) {
+        for tree in trees.clone() {
             let mut from = Key::FIRST;
-            while left > 0 {
+            while *left > 0 {
                 self.store.check_for_interrupts();
                 let mut entries = Vec::new();
                 let walk = self.entries(tree, from, &mut |entry| entries.push(entry));
                 for entry in entries {
-                    let mut problems = self.missing_elsewhere(tree, entry).take(left).peekable();
+                    let problems = self.missing_elsewhere(trees.clone(), tree, entry);
+                    let mut problems = problems.take(*left).peekable();
                     if problems.peek().is_some() && !is_dead(entry.row) {
                         problems.for_each(|problem| {
-                            left -= 1;
+                            *left -= 1;
                             report(problem);
                         });
                     }
@@ -96,28 +123,57 @@ impl<'s, S: Store> Index<'s, S> {
         }
     }
 
-    /// The bands that lack an entry of this one.
-    fn missing_elsewhere(&self, tree: u8, entry: Key) -> impl Iterator<Item = Damage> {
-        let fingerprint = rotated_back(entry.bits, tree);
-        let others = (0..BANDS as u8).filter(move |&other| other != tree);
-        let lacking = others.filter(move |&other| {
-            !self.has(other, Key { bits: rotated(fingerprint, other), row: entry.row })
-        });
+    /// The bands of a word that lack an entry of this one.
+    fn missing_elsewhere(&self, trees: Range<Tree>, tree: Tree, entry: Key) -> impl Iterator<Item = Damage> {
+        let word = rotated_back(entry.bits, tree);
+        let others = trees.filter(move |&other| other != tree);
+        let lacking =
+            others.filter(move |&other| !self.has(other, Key { bits: rotated(word, other), row: entry.row }));
         lacking.map(move |other| {
-            let (page, offset) = (entry.row.page(), entry.row.offset());
-            let value = fingerprint as i64;
-            let text = format!(
-                "row ({page},{offset}) with fingerprint {value} is in band {tree}, not in band {other}"
-            );
-            Damage { block: root(other), text }
+            let row = self.layout.name_of(entry.row, Some(word));
+            let text = format!("{row} is in band {tree}, not in band {other}");
+            Damage { block: self.layout.root(other), text }
         })
+    }
+
+    /// Looks for the rows of each of two trees in the other one.
+    fn report_rows(
+        &self,
+        [a, b]: [Tree; 2],
+        [in_a, in_b]: &[Vec<RowId>; 2],
+        is_dead: &mut dyn FnMut(RowId) -> bool,
+        left: &mut usize,
+        report: &mut dyn FnMut(Damage),
+    ) {
+        for (has, lacks, rows, others) in [(a, b, in_a, in_b), (b, a, in_b, in_a)] {
+            for &row in rows.iter().filter(|row| others.binary_search(row).is_err()) {
+                if *left > 0 && !is_dead(row) {
+                    *left -= 1;
+                    let row = self.layout.name_of(row, None);
+                    let text = format!("{row} is in band {has}, not in band {lacks}");
+                    report(Damage { block: self.layout.root(lacks), text });
+                }
+            }
+        }
+    }
+
+    /// The rows of a tree, in order.
+    fn rows_of(&self, tree: Tree, totals: &Totals) -> Result<Vec<RowId>, OutOfMemory> {
+        let (mut rows, mut walk) = (Vec::new(), Walk::From(Key::FIRST));
+        reserve(&mut rows, totals.entries as usize)?;
+        while let Walk::From(key) = walk {
+            self.store.check_for_interrupts();
+            walk = self.entries(tree, key, &mut |entry| rows.push(entry.row));
+        }
+        rows.sort_unstable();
+        Ok(rows)
     }
 }
 
 /// A walk through all pages of one tree.
 struct Survey<'a, 's, S> {
     index: &'a Index<'s, S>,
-    tree: u8,
+    tree: Tree,
     totals: &'a mut Totals,
     seen: &'a mut HashSet<Block>,
     report: &'a mut dyn FnMut(Damage),
@@ -161,7 +217,7 @@ impl<S: Store> Survey<'_, '_, S> {
         if keys.windows(2).any(|pair| pair[0] == pair[1]) {
             self.problem(block, "it has a row twice");
         }
-        if self.tree == NULLS && keys.iter().any(|key| key.bits != 0) {
+        if self.tree == self.index.layout.nulls() && keys.iter().any(|key| key.bits != 0) {
             self.problem(block, "it has fingerprints among the rows that have none");
         }
         self.totals.leaves += 1;
@@ -169,6 +225,7 @@ impl<S: Store> Survey<'_, '_, S> {
         for key in keys {
             let sum = mix(rotated_back(key.bits, self.tree) ^ mix(key.row.number()));
             self.totals.checksum = self.totals.checksum.wrapping_add(sum);
+            self.totals.rows = self.totals.rows.wrapping_add(mix(key.row.number()));
         }
     }
 

@@ -5,7 +5,8 @@
 //! siblings or second looks are not needed. Cost: one page for each level, and for a range one page for
 //! each leaf.
 
-use crate::key::{Key, TREES};
+use crate::key::{Key, Tree};
+use crate::layout::Layout;
 use crate::page::{Block, Page};
 use crate::probe::Probe;
 use crate::store::Store;
@@ -16,18 +17,11 @@ pub(crate) const LEAVES_AT_A_TIME: usize = 16;
 /// Leaves read at a time where pages come from far away: these are announced all at once.
 const LEAVES_AHEAD: usize = 64;
 
-/// The page of a tree's root.
-pub fn root(tree: u8) -> Block {
-    tree.into()
-}
-
-/// Pages of the smallest index: the roots.
-pub const ROOTS: Block = TREES as Block;
-
 /// An index: its trees in their store.
 #[derive(Clone, Copy)]
 pub struct Index<'s, S> {
     pub(crate) store: &'s S,
+    pub(crate) layout: Layout,
 }
 
 /// Where a walk through leaves goes on.
@@ -40,12 +34,17 @@ pub(crate) enum Walk {
 
 impl<'s, S: Store> Index<'s, S> {
     /// The index that is kept in this store.
-    pub fn new(store: &'s S) -> Self {
-        Self { store }
+    pub fn new(store: &'s S, layout: Layout) -> Self {
+        Self { store, layout }
+    }
+
+    /// The trees of the index, and their roots.
+    pub fn layout(&self) -> Layout {
+        self.layout
     }
 
     /// Refuses a page that is damaged, of another tree, or not at this level.
-    pub(crate) fn check(&self, page: &Page, block: Block, tree: u8, level: Option<u8>) {
+    pub(crate) fn check(&self, page: &Page, block: Block, tree: Tree, level: Option<u8>) {
         if let Some(damage) = page.damage() {
             self.store.corrupted(block, damage);
         } else if page.tree() != tree {
@@ -57,9 +56,10 @@ impl<'s, S: Store> Index<'s, S> {
         }
     }
 
-    pub(crate) fn share_root(&self, tree: u8) -> S::Shared<'s> {
-        let page = self.store.share(root(tree));
-        self.check(&page, root(tree), tree, None);
+    pub(crate) fn share_root(&self, tree: Tree) -> S::Shared<'s> {
+        let root = self.layout.root(tree);
+        let page = self.store.share(root);
+        self.check(&page, root, tree, None);
         page
     }
 
@@ -77,14 +77,15 @@ impl<'s, S: Store> Index<'s, S> {
         page
     }
 
-    pub(crate) fn lock_root(&self, tree: u8) -> S::Exclusive<'s> {
-        let page = self.store.lock(root(tree));
-        self.check(&page, root(tree), tree, None);
+    pub(crate) fn lock_root(&self, tree: Tree) -> S::Exclusive<'s> {
+        let root = self.layout.root(tree);
+        let page = self.store.lock(root);
+        self.check(&page, root, tree, None);
         page
     }
 
     /// Locks the node at this level under which the key lies; `None` if the tree is not that high.
-    pub(crate) fn lock_at(&self, tree: u8, level: u8, key: Key) -> Option<S::Exclusive<'s>> {
+    pub(crate) fn lock_at(&self, tree: Tree, level: u8, key: Key) -> Option<S::Exclusive<'s>> {
         loop {
             let (parent, _) = self.descend(tree, level + 1, key);
             if parent.level() < level {
@@ -102,7 +103,7 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// Locks the leaf under which the key lies.
-    pub(crate) fn lock_leaf(&self, tree: u8, key: Key) -> S::Exclusive<'s> {
+    pub(crate) fn lock_leaf(&self, tree: Tree, key: Key) -> S::Exclusive<'s> {
         loop {
             // No tree is lower than its leaves.
             if let Some(leaf) = self.lock_at(tree, 0, key) {
@@ -112,13 +113,13 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// Whether the tree has the entry.
-    pub fn has(&self, tree: u8, entry: Key) -> bool {
+    pub fn has(&self, tree: Tree, entry: Key) -> bool {
         self.descend(tree, 0, entry).0.position(entry).is_some()
     }
 
     /// Goes down to the node at this level under which the key lies, or to the root if the tree is not that
     /// high. Also returns the first key that is no longer under it.
-    pub(crate) fn descend(&self, tree: u8, level: u8, key: Key) -> (S::Shared<'s>, Option<Key>) {
+    pub(crate) fn descend(&self, tree: Tree, level: u8, key: Key) -> (S::Shared<'s>, Option<Key>) {
         let mut node = self.share_root(tree);
         let mut end = None;
         while node.level() > level {
@@ -131,7 +132,7 @@ impl<'s, S: Store> Index<'s, S> {
 
     /// Visits the leaves that may have keys of the probe, in order, from the key on. Returns after some of
     /// them, so that their locks are given back.
-    pub(crate) fn walk(&self, tree: u8, from: Key, probe: &Probe, visit: &mut dyn FnMut(&Page)) -> Walk {
+    pub(crate) fn walk(&self, tree: Tree, from: Key, probe: &Probe, visit: &mut dyn FnMut(&Page)) -> Walk {
         let Some(mut from) = next(probe, from) else { return Walk::Done };
         let (node, end) = self.descend(tree, 1, from);
         if node.level() == 0 {
@@ -158,7 +159,7 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// Passes all entries of some leaves, from the key on.
-    pub(crate) fn entries(&self, tree: u8, from: Key, visit: &mut dyn FnMut(Key)) -> Walk {
+    pub(crate) fn entries(&self, tree: Tree, from: Key, visit: &mut dyn FnMut(Key)) -> Walk {
         self.walk(tree, from, &Probe::ALL, &mut |leaf| {
             // The first leaf may have lower entries, which were passed before.
             leaf.keys().filter(|&entry| entry >= from).for_each(&mut *visit);

@@ -5,11 +5,11 @@
 //! only in rows that nobody can see any more. Postgres uses their row ids again only after a later vacuum
 //! has removed them from all trees. So a search misses nothing, whichever trees it looks at.
 
-use crate::key::{Key, NULLS, RowId, TREES};
+use crate::key::{Key, RowId, Tree};
 use crate::page::{Edit, Page};
 use crate::probe::Probe;
 use crate::store::Store;
-use crate::tree::{Index, LEAVES_AT_A_TIME, Walk, root};
+use crate::tree::{Index, LEAVES_AT_A_TIME, Walk};
 
 /// Neighbours are merged when they fill at most this share of a page together, in percent. Less than full, so
 /// that the next insert does not split them again.
@@ -20,7 +20,7 @@ impl<S: Store> Index<'_, S> {
     /// removed.
     pub fn vacuum(&self, is_dead: &mut dyn FnMut(RowId) -> bool) -> (u64, u64) {
         let (mut remaining, mut removed) = (0, 0);
-        for tree in 0..TREES as u8 {
+        for tree in self.layout.trees() {
             let mut sweep = Sweep {
                 index: self,
                 tree,
@@ -32,7 +32,7 @@ impl<S: Store> Index<'_, S> {
             };
             sweep.run();
             // Every band has the same rows.
-            if tree == 0 || tree == NULLS {
+            if tree == 0 || tree == self.layout.nulls() {
                 remaining += sweep.remaining;
                 removed += sweep.removed;
             }
@@ -44,7 +44,7 @@ impl<S: Store> Index<'_, S> {
     /// Visits every row once, and returns their number.
     pub fn rows(&self, visit: &mut dyn FnMut(RowId)) -> u64 {
         let mut rows = 0;
-        for tree in [0, NULLS] {
+        for tree in [0, self.layout.nulls()] {
             let mut walk = Walk::From(Key::FIRST);
             while let Walk::From(key) = walk {
                 self.store.check_for_interrupts();
@@ -59,13 +59,13 @@ impl<S: Store> Index<'_, S> {
 
     /// Merges neighbours that have become small, and lowers trees that have become too high.
     pub fn tidy(&self) {
-        for tree in 0..TREES as u8 {
+        for tree in self.layout.trees() {
             self.tidy_from(tree, 0);
         }
     }
 
     /// Tidies a tree from this level on.
-    fn tidy_from(&self, tree: u8, mut level: u8) {
+    fn tidy_from(&self, tree: Tree, mut level: u8) {
         while self.tidy_level(tree, level) {
             level += 1;
         }
@@ -73,7 +73,7 @@ impl<S: Store> Index<'_, S> {
     }
 
     /// Merges neighbours at one level. Returns whether there is a level above it.
-    fn tidy_level(&self, tree: u8, level: u8) -> bool {
+    fn tidy_level(&self, tree: Tree, level: u8) -> bool {
         let mut from = Key::FIRST;
         loop {
             self.store.check_for_interrupts();
@@ -91,7 +91,7 @@ impl<S: Store> Index<'_, S> {
 
     /// Looks for a pair of small neighbours under one parent, from the key on. `None` if the tree ends at
     /// this level.
-    fn small_pair(&self, tree: u8, level: u8, from: Key) -> Option<Pair> {
+    fn small_pair(&self, tree: Tree, level: u8, from: Key) -> Option<Pair> {
         let (node, end) = self.descend(tree, level + 1, from);
         if node.level() <= level {
             return None;
@@ -101,7 +101,8 @@ impl<S: Store> Index<'_, S> {
         for index in first + 1..node.len() {
             let key = node.key(index);
             if key <= from {
-                self.store.corrupted(root(tree), "keys above the leaves of its tree are out of order");
+                let root = self.layout.root(tree);
+                self.store.corrupted(root, "keys above the leaves of its tree are out of order");
             } else if index > first + LEAVES_AT_A_TIME {
                 return Some(Pair::NoneUntil(Some(node.key(index - 1))));
             }
@@ -115,7 +116,7 @@ impl<S: Store> Index<'_, S> {
     }
 
     /// Merges the node under which the key lies with its right neighbour, if they are still small.
-    fn merge(&self, tree: u8, level: u8, key: Key) {
+    fn merge(&self, tree: Tree, level: u8, key: Key) {
         let Some(mut parent) = self.lock_at(tree, level + 1, key) else { return };
         let index = parent.child_of(key);
         if index + 1 == parent.len() {
@@ -143,7 +144,7 @@ impl<S: Store> Index<'_, S> {
     }
 
     /// Puts the only child of a root in the root's place. Returns whether it did.
-    fn lower(&self, tree: u8) -> bool {
+    fn lower(&self, tree: Tree) -> bool {
         let mut root = self.lock_root(tree);
         if root.level() == 0 || root.len() > 1 {
             return false;
@@ -161,7 +162,7 @@ impl<S: Store> Index<'_, S> {
 /// A walk through a tree that removes dead entries.
 struct Sweep<'a, 's, S> {
     index: &'a Index<'s, S>,
-    tree: u8,
+    tree: Tree,
     is_dead: &'a mut dyn FnMut(RowId) -> bool,
     remaining: u64,
     removed: u64,
@@ -188,7 +189,7 @@ impl<S: Store> Sweep<'_, '_, S> {
 
     /// Goes through some leaves under one parent, from the key on. Returns where the next one begins.
     fn some_leaves(&mut self, from: Key) -> Option<Key> {
-        let Index { store } = *self.index;
+        let Index { store, layout } = *self.index;
         let (parent, end) = self.index.descend(self.tree, 1, from);
         if parent.level() == 0 {
             drop(parent);
@@ -215,7 +216,7 @@ impl<S: Store> Sweep<'_, '_, S> {
             return end;
         }
         if parent.key(next) <= from {
-            store.corrupted(root(self.tree), "keys above the leaves of its tree are out of order");
+            store.corrupted(layout.root(self.tree), "keys above the leaves of its tree are out of order");
         }
         Some(parent.key(next))
     }

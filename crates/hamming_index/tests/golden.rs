@@ -8,9 +8,9 @@
 
 mod memory;
 
-use hamming_index::key::{Key, NULLS, RowId, rotated_back};
+use hamming_index::Layout;
+use hamming_index::key::{Key, RowId, Tree, rotated_back};
 use hamming_index::page::{Block, Edit, PAGE_SIZE, Page, Patch};
-use hamming_index::root;
 use hamming_index::store::Store;
 use memory::Memory;
 
@@ -20,6 +20,7 @@ const INNER: &str = include_str!("golden/inner.hex");
 const FREE: &str = include_str!("golden/free.hex");
 const EXPLAINED: &str = include_str!("../../../docs/index-format.md");
 
+const NULLS: Tree = 4;
 const TRAILER: usize = PAGE_SIZE - 8;
 
 /// Reads a file of lines like `offset  bytes  comment`. Bytes that are not listed are zero.
@@ -88,11 +89,11 @@ fn a_leaf_is_written() {
     let built = Memory::built(8, &few_rows(), 100, 1000);
     let filled = Memory::new(8);
     for (fingerprint, row) in few_rows() {
-        filled.index().insert(fingerprint, row);
+        filled.insert(fingerprint, row);
     }
     for memory in [built, filled] {
-        assert_same(&memory.share(root(1)), LEAF);
-        assert_same(&memory.share(root(NULLS)), NULL_LEAF);
+        assert_same(&memory.share(Layout::FINGERPRINTS.root(1)), LEAF);
+        assert_same(&memory.share(Layout::FINGERPRINTS.root(NULLS)), NULL_LEAF);
     }
     assert_same(&Page::leaf(1, &keys_of(&page(LEAF))), LEAF);
 }
@@ -114,7 +115,7 @@ fn an_inner_page_is_read() {
 
 #[test]
 fn an_inner_page_is_written() {
-    assert_same(&many_rows().share(root(1)), INNER);
+    assert_same(&many_rows().share(Layout::FINGERPRINTS.root(1)), INNER);
     assert_same(&Page::inner(1, 1, &page(INNER).children()), INNER);
 }
 

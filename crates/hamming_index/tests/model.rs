@@ -84,7 +84,7 @@ fn carry_out(step: &Step, model: &mut Model, memory: &mut Memory) {
             let first = model.dead.last().map_or(first, |dead| first.max(dead.page() * 100 + 100));
             for (number, &fingerprint) in (first..).zip(fingerprints) {
                 model.rows.insert(number, fingerprint);
-                memory.index().insert(fingerprint, row(number));
+                memory.insert(fingerprint, row(number));
             }
         }
         Step::Vacuum(from, to) => {
@@ -244,7 +244,7 @@ fn a_search_goes_on_in_a_changed_tree() {
             match next % 3 {
                 0 => (0..600).for_each(|n| {
                     let number = next * 1000 + n;
-                    memory.index().insert(Some(scattered(u64::from(number))), row(PASSING + number));
+                    memory.insert(Some(scattered(u64::from(number))), row(PASSING + number));
                 }),
                 1 => memory.index().tidy(),
                 _ => drop(memory.index().vacuum(&mut |r| r >= row(PASSING))),
@@ -305,7 +305,7 @@ fn nobody_misses_a_row_that_is_always_there() {
     let inserted = [AtomicU32::new(0), AtomicU32::new(0)];
     let insert = |odd: u32| {
         for number in (0..60_000).filter(|number| number % 2 == odd) {
-            memory.index().insert(Some(scattered(u64::from(number) + 9_999)), row(PASSING + number));
+            memory.insert(Some(scattered(u64::from(number) + 9_999)), row(PASSING + number));
             inserted[odd as usize].store(number + 1, Ordering::Release);
         }
     };
@@ -327,11 +327,11 @@ fn nobody_misses_a_row_that_is_always_there() {
 fn trees_grow_and_shrink_under_everybody() {
     let lasting: Vec<u64> = (0..20).map(scattered).collect();
     let memory = Memory::new(5_000);
-    (0..).zip(&lasting).for_each(|(n, &f)| memory.index().insert(Some(f), row(n)));
+    (0..).zip(&lasting).for_each(|(n, &f)| memory.insert(Some(f), row(n)));
     let breathe = |who: u32| {
         for _ in 0..60 {
             for number in (0..500).map(|n| who * 500 + n) {
-                memory.index().insert(Some(scattered(u64::from(number))), row(PASSING + number));
+                memory.insert(Some(scattered(u64::from(number))), row(PASSING + number));
             }
             let (first, last) = (row(PASSING + who * 500), row(PASSING + who * 500 + 499));
             assert_eq!(memory.index().vacuum(&mut |row| (first..=last).contains(&row)).1, 500);

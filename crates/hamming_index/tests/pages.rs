@@ -6,7 +6,7 @@ mod memory;
 use hamming_index::cost::{leaves_in, pages_read};
 use hamming_index::key::RowId;
 use hamming_index::store::Store;
-use hamming_index::{Ball, Query};
+use hamming_index::{Ball, Query, Layout};
 use memory::Memory;
 
 /// A number that looks random (the finalizer of SplitMix64).
@@ -58,7 +58,7 @@ fn scattered_rows_take_the_pages_that_are_expected() {
         [(30_000, scattered as fn(u64) -> u64), (100_000, clustered), (150_000, scattered)]
     {
         let memory = built((0..rows).map(fingerprint), 95);
-        let leaves = leaves_in(memory.pages());
+        let leaves = leaves_in(memory.pages(), Layout::FINGERPRINTS);
         for radius in 0..=64 {
             let pages = |center| memory.pages_read(within(center, radius), leaves);
             let all: Vec<usize> = centers(fingerprint).map(pages).collect();
@@ -80,7 +80,7 @@ fn scattered_rows_take_the_pages_that_are_expected() {
 fn bands_that_read_too_much_are_soon_given_up() {
     for (fingerprint, trees) in [(biased as fn(u64) -> u64, 1.75), (skewed, 1.25)] {
         let memory = built((0..150_000).map(fingerprint), 95);
-        let leaves = leaves_in(memory.pages());
+        let leaves = leaves_in(memory.pages(), Layout::FINGERPRINTS);
         for (center, radius) in centers(fingerprint).flat_map(|center| (0..=64).map(move |r| (center, r))) {
             let pages = memory.pages_read(within(center, radius), leaves) as f64;
             assert!(pages <= trees * leaves, "{center}, {radius}: {pages} pages, {leaves} leaves in a tree");

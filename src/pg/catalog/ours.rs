@@ -19,6 +19,16 @@ pub(crate) fn is_distance(function: Oid) -> bool {
     is_ours(function, c"hamming_wrapper")
 }
 
+/// Whether a function is that of the operator `bit <@ hamming_bit_ball`.
+pub(crate) fn is_within_bit_ball(function: Oid) -> bool {
+    is_ours(function, c"hamming_bit_ball_contained")
+}
+
+/// Whether a function is that of the operator `bit <^> bit`.
+pub(crate) fn is_bit_distance(function: Oid) -> bool {
+    is_ours(function, c"hamming_bits")
+}
+
 /// Whether a function is `hamming_ball(center, radius)`.
 pub(crate) fn is_ball_constructor(function: Oid) -> bool {
     is_ours(function, c"hamming_ball")

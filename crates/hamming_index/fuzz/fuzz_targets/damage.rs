@@ -37,6 +37,6 @@ fuzz_target!(|damage: Damage| {
     let index = memory.index();
     let _ = catch_unwind(AssertUnwindSafe(|| memory.search(query, 1e6, 100)));
     let _ = catch_unwind(AssertUnwindSafe(|| memory.search(nearest, 10.0, 5000)));
-    let _ = catch_unwind(AssertUnwindSafe(|| index.insert(Some(damage.center), RowId::new(0, 2))));
+    let _ = catch_unwind(AssertUnwindSafe(|| memory.insert(Some(damage.center), RowId::new(0, 2))));
     let _ = catch_unwind(AssertUnwindSafe(|| index.vacuum(&mut |row: RowId| row.page() % 3 == 0)));
 });

@@ -44,7 +44,7 @@ fuzz_target!(|history: History| {
     let mut model: BTreeMap<u32, Option<u64>> = BTreeMap::new();
     let mut next = 0;
     let mut insert = |memory: &Memory, model: &mut BTreeMap<u32, Option<u64>>, fingerprint| {
-        memory.index().insert(fingerprint, row(next));
+        memory.insert(fingerprint, row(next));
         model.insert(next, fingerprint);
         next += 1;
     };

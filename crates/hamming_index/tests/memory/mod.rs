@@ -2,11 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "not everybody who includes this needs all of it")]
 
-use hamming_index::build::{Runs, Sorter, Target, create, write_tree};
-use hamming_index::key::{BANDS, Key, NULLS, RowId};
+use hamming_index::build::{Builder, Runs, Target, create};
+use hamming_index::codes::{Candidate, CodeSearch, Request};
+use hamming_index::key::{Key, RowId};
 use hamming_index::page::{Block, Edit, PAGE_SIZE, Page, Patch};
+use hamming_index::plan::Costs;
 use hamming_index::store::{Numbered, Store};
-use hamming_index::{Damage, Hit, Index, Query, Search};
+use hamming_index::{Damage, Hit, Index, Layout, Query, Search};
 use std::cell::Cell;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -14,6 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 pub struct Memory {
+    layout: Layout,
     pages: Vec<RwLock<Page>>,
     /// The number of pages used so far, and the free ones among them.
     space: Mutex<(Block, Vec<Block>)>,
@@ -81,35 +84,52 @@ impl Numbered for Locked<'_> {
 }
 
 impl Memory {
-    /// An empty index, with room for this number of pages.
+    /// An empty index of fingerprints, with room for this number of pages.
     pub fn new(room: usize) -> Self {
+        Self::of(Layout::FINGERPRINTS, room)
+    }
+
+    /// An empty index, with room for this number of pages.
+    pub fn of(layout: Layout, room: usize) -> Self {
         let pages = (0..room).map(|_| RwLock::new(Page::clone(&Page::free()))).collect();
         let mut memory = Self {
+            layout,
             pages,
             space: Mutex::new((0, Vec::new())),
             is_damaged: false,
             patience: usize::MAX.into(),
             reads: 0.into(),
         };
-        create(&mut memory);
+        create(&mut memory, layout);
         memory
     }
 
     /// An index of these rows. `fill` is the share of a page that is filled, in percent; `at_a_time` is the
     /// number of rows that are sorted in memory.
     pub fn built(room: usize, rows: &[(Option<u64>, RowId)], fill: usize, at_a_time: usize) -> Self {
-        let mut memory = Self::new(room);
-        let mut values = Sorter::new(0..NULLS, at_a_time);
-        let mut nulls = Sorter::new(NULLS..NULLS + 1, at_a_time);
-        for &(fingerprint, row) in rows {
-            let sorter = if fingerprint.is_some() { &mut values } else { &mut nulls };
-            sorter.add(&mut Lists, fingerprint.unwrap_or(0), row).unwrap();
-        }
-        for tree in 0..BANDS as u8 {
-            values.sorted(&mut Lists, tree, |keys| write_tree(&mut memory, tree, fill, keys));
-        }
-        nulls.sorted(&mut Lists, NULLS, |keys| write_tree(&mut memory, NULLS, fill, keys));
+        let rows =
+            rows.iter().map(|(fingerprint, row)| (fingerprint.as_ref().map(std::slice::from_ref), *row));
+        Self::built_of(Layout::FINGERPRINTS, room, rows, fill, at_a_time)
+    }
+
+    /// The same of rows with the words of their codes.
+    pub fn built_of<'a>(
+        layout: Layout,
+        room: usize,
+        rows: impl Iterator<Item = (Option<&'a [u64]>, RowId)>,
+        fill: usize,
+        at_a_time: usize,
+    ) -> Self {
+        let mut memory = Self::of(layout, room);
+        let mut builder = Builder::new(layout, at_a_time);
+        rows.for_each(|(words, row)| builder.add(&mut Lists, words, row).unwrap());
+        builder.write(Lists, &mut memory, fill, &mut || {});
         memory
+    }
+
+    /// Adds a row to an index of fingerprints.
+    pub fn insert(&self, fingerprint: Option<u64>, row: RowId) {
+        self.index().insert(fingerprint.as_ref().map(std::slice::from_ref), row);
     }
 
     fn page(&self, block: Block) -> &RwLock<Page> {
@@ -120,7 +140,7 @@ impl Memory {
     }
 
     pub fn index(&self) -> Index<'_, Self> {
-        Index::new(self)
+        Index::new(self, self.layout)
     }
 
     /// Overwrites bytes of a page that is in use.
@@ -165,6 +185,14 @@ impl Memory {
         hits
     }
 
+    /// All candidates of a search, in the order that they come in.
+    pub fn candidates(&self, costs: &Costs, request: Request, max_rows: usize) -> Vec<Candidate> {
+        let mut search = CodeSearch::new(costs, request, max_rows);
+        let mut candidates = Vec::new();
+        while search.next_batch(&self.index(), &mut candidates) {}
+        candidates
+    }
+
     /// What is wrong, in words.
     pub fn problems(&self) -> Vec<String> {
         self.problems_but(&mut |_| false)
@@ -174,7 +202,7 @@ impl Memory {
     pub fn problems_but(&self, is_dead: &mut dyn FnMut(RowId) -> bool) -> Vec<String> {
         let mut problems = Vec::new();
         let mut report = |problem: Damage| problems.push(format!("{}: {}", problem.block, problem.text));
-        self.index().verify(is_dead, &mut report);
+        self.index().verify(is_dead, &mut report).unwrap();
         problems
     }
 }

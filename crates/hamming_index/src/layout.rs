@@ -1,0 +1,185 @@
+//! Which trees an index has, where their roots are, and how a code is cut into words.
+//!
+//! An index of fingerprints has one word of 64 bits for each row. A code of any other width is cut into
+//! several words. Each has its own four trees, like a fingerprint. Codes that differ in few bits have a word
+//! that differs in very few: see [`crate::codes`].
+
+use crate::key::{BAND_BITS, BANDS, Key, RowId, Tree, rotated};
+use crate::page::{Block, Page};
+use crate::store::Store;
+use std::ops::Range;
+
+/// The most bits of a code.
+pub const MAX_BITS: u32 = 8192;
+
+/// The trees of an index, and their roots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Bits of a code.
+    bits: u32,
+    /// Pages before the roots.
+    first_root: Block,
+}
+
+impl Layout {
+    /// An index of 64-bit fingerprints. It begins with the roots.
+    pub const FINGERPRINTS: Self = Self { bits: u64::BITS, first_root: 0 };
+
+    /// An index of codes with this number of bits, from 1 to [`MAX_BITS`]. Its first page says how many they
+    /// are.
+    pub fn of_codes(bits: u32) -> Self {
+        Self { bits: bits.clamp(1, MAX_BITS), first_root: 1 }
+    }
+
+    /// The layout of an index of codes, which is said by the first page.
+    pub fn read<S: Store>(store: &S) -> Self {
+        let first = 0;
+        let bits = store.share(first).described().map(|key| key.bits as u32);
+        match bits {
+            Some(bits @ 1..=MAX_BITS) => Self::of_codes(bits),
+            _ => store.corrupted(first, "it does not say how many bits a code has"),
+        }
+    }
+
+    /// The first page of an index of codes.
+    pub(crate) fn description(self) -> Option<Box<Page>> {
+        (self.first_root > 0).then(|| Page::description(Key::before(self.bits.into())))
+    }
+
+    /// Bits of a code.
+    pub fn bits(self) -> u32 {
+        self.bits
+    }
+
+    /// Words of a code.
+    pub fn words(self) -> usize {
+        self.bits.div_ceil(u64::BITS) as usize
+    }
+
+    /// The trees of a word.
+    pub fn trees_of(word: usize) -> Range<Tree> {
+        let first = (word * BANDS) as Tree;
+        first..first + BANDS as Tree
+    }
+
+    /// The trees of all words: the first ones.
+    pub fn bands(self) -> Range<Tree> {
+        0..self.nulls()
+    }
+
+    /// The tree of rows whose code is NULL. The bits of their keys are 0.
+    pub fn nulls(self) -> Tree {
+        (self.words() * BANDS) as Tree
+    }
+
+    /// All trees.
+    pub fn trees(self) -> Range<Tree> {
+        0..self.nulls() + 1
+    }
+
+    /// The page of a tree's root.
+    pub fn root(self, tree: Tree) -> Block {
+        self.first_root + Block::from(tree)
+    }
+
+    /// Pages of the smallest index, which never move.
+    pub fn fixed_pages(self) -> Block {
+        self.root(self.nulls()) + 1
+    }
+
+    /// The bits of this band, of all bands of a code, counted from the code's first bit.
+    ///
+    /// Bands differ by at most one bit in width, so that each tells rows apart as well as the others.
+    fn band(self, band: usize) -> Range<usize> {
+        let place = |band: usize| band * self.bits as usize / (self.words() * BANDS);
+        place(band)..place(band + 1)
+    }
+
+    /// The number of bits of a code that a word has.
+    pub(crate) fn width(self, word: usize) -> u32 {
+        let first = word * BANDS;
+        (self.band(first + BANDS - 1).end - self.band(first).start) as u32
+    }
+
+    /// Cuts a code into words. The code has its first bit as the highest of its first byte, and zeros after
+    /// its last bit. A band has its bits as its highest, and zeros below.
+    pub fn words_of(self, code: &[u8]) -> impl Iterator<Item = u64> {
+        let word = move |word: usize| {
+            let bands =
+                (word * BANDS..(word + 1) * BANDS).map(|band| u64::from(aligned(code, self.band(band))));
+            bands.fold(0, |word, band| word << BAND_BITS | band)
+        };
+        (0..self.words()).map(word)
+    }
+
+    /// A row as messages name it, with its fingerprint if that is a word.
+    pub fn name_of(self, row: RowId, word: Option<u64>) -> String {
+        let name = format!("row ({},{})", row.page(), row.offset());
+        match word {
+            Some(word) if self == Self::FINGERPRINTS => format!("{name} with fingerprint {}", word as i64),
+            _ => name,
+        }
+    }
+
+    /// The keys of a word of a row, each with its tree.
+    pub(crate) fn keys_of(word: usize, bits: u64, row: RowId) -> impl Iterator<Item = (Tree, Key)> + Clone {
+        Self::trees_of(word).map(move |tree| (tree, Key { bits: rotated(bits, tree), row }))
+    }
+
+    /// All keys of a row, each with its tree: those of its words, or one in the tree of NULLs.
+    pub fn all_keys_of(self, words: Option<&[u64]>, row: RowId) -> Vec<(Tree, Key)> {
+        match words {
+            None => vec![(self.nulls(), Key { bits: 0, row })],
+            Some(words) => {
+                words.iter().enumerate().flat_map(|(word, &bits)| Self::keys_of(word, bits, row)).collect()
+            }
+        }
+    }
+}
+
+/// The bits of a code at these places, at most 16, as the highest of a band.
+fn aligned(code: &[u8], places: Range<usize>) -> u16 {
+    let byte = |index: usize| u32::from(code.get(index).copied().unwrap_or(0));
+    let first = places.start / 8;
+    let three = byte(first) << 16 | byte(first + 1) << 8 | byte(first + 2);
+    let bits = (three << (places.start % 8) >> 8) as u16;
+    bits & !(u32::from(u16::MAX) >> places.len()) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn words_have_every_bit_once(bits in 1u32..=1200, place in 0usize..1200) {
+            let layout = Layout::of_codes(bits);
+            let place = place % bits as usize;
+            let mut code = vec![0; bits.div_ceil(8) as usize];
+            prop_assert!(layout.words_of(&code).all(|word| word == 0));
+            code[place / 8] |= 0x80 >> (place % 8);
+            let words: Vec<u64> = layout.words_of(&code).collect();
+            prop_assert_eq!(words.len(), bits.div_ceil(64) as usize);
+            prop_assert_eq!(words.iter().map(|word| word.count_ones()).sum::<u32>(), 1);
+        }
+
+        #[test]
+        fn widths_add_up(bits in 1u32..=MAX_BITS) {
+            let layout = Layout::of_codes(bits);
+            let widths: Vec<u32> = (0..layout.words()).map(|word| layout.width(word)).collect();
+            prop_assert_eq!(widths.iter().sum::<u32>(), bits);
+            prop_assert!(widths.iter().all(|width| width.abs_diff(widths[0]) <= BANDS as u32));
+            let described = layout.description().unwrap().described();
+            prop_assert_eq!(described, Some(Key::before(bits.into())));
+        }
+    }
+
+    #[test]
+    fn a_code_of_64_bits_is_one_number() {
+        let code = 0x0123_4567_89ab_cdef_u64;
+        assert!(Layout::of_codes(64).words_of(&code.to_be_bytes()).eq([code]));
+        assert_eq!(Layout::FINGERPRINTS.fixed_pages(), 5);
+        assert_eq!(Layout::of_codes(256).fixed_pages(), 18);
+    }
+}

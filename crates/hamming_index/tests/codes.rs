@@ -1,0 +1,212 @@
+//! Codes of any width against a list: no row is missed, none comes twice, bounds hold, words that many rows
+//! share do not ruin a search.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod memory;
+
+use hamming_index::Layout;
+use hamming_index::codes::{Candidate, Request};
+use hamming_index::key::RowId;
+use hamming_index::plan::Costs;
+use memory::Memory;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+type Code = Vec<u8>;
+
+fn row(number: usize) -> RowId {
+    RowId::new(number as u32 / 100, (number % 100) as u16 + 1)
+}
+
+fn words_of(layout: Layout, code: &Code) -> Vec<u64> {
+    layout.words_of(code).collect()
+}
+
+fn distance(a: &Code, b: &Code) -> u32 {
+    a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
+}
+
+/// A sequence of numbers that looks like chance, for a test of a given seed.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    fn below(&mut self, limit: u32) -> u32 {
+        (self.next() % u64::from(limit.max(1))) as u32
+    }
+
+    fn code(&mut self, bits: u32) -> Code {
+        let mut code: Code = (0..bits.div_ceil(8)).map(|_| self.next() as u8).collect();
+        if let Some(last) = code.last_mut() {
+            *last &= !(0xff_u32 >> ((bits - 1) % 8 + 1)) as u8;
+        }
+        code
+    }
+
+    fn flip(&mut self, code: &Code, bits: u32, flips: u32) -> Code {
+        let mut code = code.clone();
+        for _ in 0..flips {
+            let place = self.below(bits) as usize;
+            code[place / 8] ^= 0x80 >> (place % 8);
+        }
+        code
+    }
+
+    /// Scattered, near a few centers, or with a half that many have.
+    fn row(&mut self, bits: u32, centers: &[Code]) -> Option<Code> {
+        let center = &centers[self.below(centers.len() as u32) as usize];
+        match self.below(10) {
+            0..3 => Some(self.code(bits)),
+            3..6 => {
+                let flips = self.below(bits / 6 + 2);
+                Some(self.flip(center, bits, flips))
+            }
+            6..9 => {
+                let (mut code, half) = (self.code(bits), center.len() / 2);
+                code[..half].copy_from_slice(&center[..half]);
+                Some(code)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// An index of codes, and the list that it has to agree with.
+struct Both {
+    layout: Layout,
+    rows: Vec<Option<Code>>,
+    memory: Memory,
+}
+
+impl Both {
+    fn new(bits: u32, rows: Vec<Option<Code>>, fill: usize) -> Self {
+        let layout = Layout::of_codes(bits);
+        let words: Vec<_> =
+            rows.iter().map(|code| code.as_ref().map(|code| words_of(layout, code))).collect();
+        let numbered = words.iter().enumerate().map(|(number, words)| (words.as_deref(), row(number)));
+        let memory = Memory::built_of(layout, 60_000, numbered, fill, 500_000);
+        Self { layout, rows, memory }
+    }
+
+    fn insert(&mut self, code: Option<Code>) {
+        let words = code.as_ref().map(|code| words_of(self.layout, code));
+        self.memory.index().insert(words.as_deref(), row(self.rows.len()));
+        self.rows.push(code);
+    }
+
+    fn costs(&self) -> Costs {
+        let leaves = hamming_index::cost::leaves_in(self.memory.pages_in_use() as u32, self.layout);
+        Costs::new(self.layout, leaves)
+    }
+
+    fn request(&self, center: &Code, radius: u32) -> Request {
+        let center = Some(words_of(self.layout, center));
+        Request { center, radius, values: true, once: true, ..Request::default() }
+    }
+
+    fn check(&self, costs: &Costs, center: &Code, request: Request, max_rows: usize) -> Vec<Candidate> {
+        let candidates = self.memory.candidates(costs, request.clone(), max_rows);
+        let found: BTreeSet<RowId> = candidates.iter().map(|candidate| candidate.row).collect();
+        assert!(!request.once || found.len() == candidates.len(), "a row came twice: {request:?}");
+        let bounds = candidates.iter().map(|candidate| candidate.at_least.unwrap_or(u32::MAX));
+        assert!(bounds.is_sorted(), "bounds fall: {request:?}");
+        for candidate in &candidates {
+            let number = candidate.row.page() as usize * 100 + usize::from(candidate.row.offset()) - 1;
+            match (&self.rows[number], candidate.at_least) {
+                (Some(code), Some(bound)) => assert!(distance(code, center) >= bound, "{request:?}"),
+                (None, None) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        for (number, code) in self.rows.iter().enumerate() {
+            let is_wanted = match code {
+                Some(code) => request.values && distance(code, center) <= request.radius,
+                None => request.nulls,
+            };
+            assert!(!is_wanted || found.contains(&row(number)), "row {number} is missing: {request:?}");
+        }
+        candidates
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn candidates_are_all_that_is_near(
+        bits in prop_oneof![1u32..600, Just(64), Just(256), Just(8192)],
+        rows in 0usize..2000,
+        inserted in 0usize..100,
+        seed: u64,
+        fill in 1usize..100,
+        max_rows in prop_oneof![1usize..2000, Just(1_000_000)],
+        leaves in prop_oneof![Just(None), (1.0..1e5).prop_map(Some)],
+    ) {
+        let rows = if bits == 8192 { rows.min(100) } else { rows };
+        let mut chance = Chance(seed);
+        let centers: Vec<Code> = (0..3).map(|_| chance.code(bits)).collect();
+        let mut both = Both::new(bits, (0..rows).map(|_| chance.row(bits, &centers)).collect(), fill);
+        (0..inserted).for_each(|_| both.insert(chance.row(bits, &centers)));
+        prop_assert_eq!(both.memory.problems(), Vec::<String>::new());
+        let costs = leaves.map_or_else(|| both.costs(), |leaves| Costs::new(both.layout, leaves));
+        for center in &centers {
+            let flips = chance.below(bits / 8 + 2);
+            let center = chance.flip(center, bits, flips);
+            for _ in 0..12 {
+                let (few, any) = (chance.below(bits.min(40)), chance.below(bits + 2));
+                for radius in [few, any] {
+                    let request = both.request(&center, radius);
+                    let ordered = Request { is_ordered: true, nulls: true, ..request.clone() };
+                    let twice = Request { once: false, ..request.clone() };
+                    for request in [request, ordered, twice] {
+                        both.check(&costs, &center, request, max_rows);
+                    }
+                }
+            }
+        }
+        let nulls = Request { nulls: true, once: true, ..Request::default() };
+        let count = both.rows.iter().filter(|code| code.is_none()).count();
+        prop_assert_eq!(both.check(&costs, &centers[0], nulls, max_rows).len(), count);
+    }
+}
+
+#[test]
+fn scattered_codes_have_few_candidates() {
+    let mut chance = Chance(1);
+    let both = Both::new(256, (0..100_000).map(|_| Some(chance.code(256))).collect(), 95);
+    let costs = both.costs();
+    for number in 0..20 {
+        let stored = both.rows[number * 97].clone().unwrap();
+        let center = chance.flip(&stored, 256, 31);
+        let found = both.check(&costs, &center, both.request(&center, 31), 1000);
+        assert!((1..3).contains(&found.len()), "{found:?}");
+    }
+}
+
+/// A quarter of the rows have the same first word. A search from there leaves that word out.
+#[test]
+fn a_word_that_many_share_is_left_out() {
+    let mut chance = Chance(2);
+    let common = chance.code(256);
+    let rows = (0..100_000).map(|number| {
+        let mut code = chance.code(256);
+        if number % 4 == 0 {
+            code[..8].copy_from_slice(&common[..8]);
+        }
+        Some(code)
+    });
+    let both = Both::new(256, rows.collect(), 95);
+    let costs = both.costs();
+    for number in 0..20 {
+        let stored = both.rows[number * 400].clone().unwrap();
+        let center = chance.flip(&stored, 256, 31);
+        let found = both.check(&costs, &center, both.request(&center, 31), 1_000_000);
+        assert!((1..3).contains(&found.len()), "{} candidates", found.len());
+    }
+}

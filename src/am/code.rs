@@ -1,0 +1,118 @@
+//! What an index has codes of, and how the values of its column become the words of its trees.
+
+use crate::pg::bits::Bits;
+use crate::pg::error;
+use crate::pg::report::SqlError;
+use crate::pg::storage::pages::Pages;
+use hamming_index::Layout;
+use hamming_index::layout::MAX_BITS;
+use pgrx::pg_sys;
+use pgrx::pg_sys::panic::ErrorReportable;
+use std::ffi::CStr;
+
+/// Whether an index has strings of bits, and not fingerprints.
+///
+/// # Safety
+/// The index must be open.
+pub(super) unsafe fn has_bits(index: pg_sys::Relation) -> bool {
+    // SAFETY: promised by the caller; an index has at least one column.
+    unsafe { *(*index).rd_opcintype == pg_sys::BITOID }
+}
+
+/// The layout of an index that has been built.
+///
+/// # Safety
+/// The index must be open, and these its pages.
+pub(super) unsafe fn layout_of(index: pg_sys::Relation, pages: &Pages) -> Layout {
+    // SAFETY: promised by the caller.
+    if unsafe { has_bits(index) } { Layout::read(pages) } else { Layout::FINGERPRINTS }
+}
+
+/// The layout of an index that is to be built: an error if its column does not say how many bits a value has.
+///
+/// # Safety
+/// The index must be open.
+pub(super) unsafe fn new_layout(index: pg_sys::Relation) -> Layout {
+    // SAFETY: promised by the caller; what is known of the column is looked up.
+    let length = unsafe {
+        if !has_bits(index) {
+            return Layout::FINGERPRINTS;
+        }
+        let (mut type_, mut modifier, mut collation) = (pg_sys::InvalidOid, -1, pg_sys::InvalidOid);
+        pg_sys::get_atttypetypmodcoll(
+            (*index).rd_id,
+            1,
+            &raw mut type_,
+            &raw mut modifier,
+            &raw mut collation,
+        );
+        // The modifier of both types is the number of bits.
+        u32::try_from(modifier).map_err(|_| error::unknown_length(name_of(index)))
+    };
+    let layout = length.and_then(|bits| match bits {
+        1..=MAX_BITS => Ok(Layout::of_codes(bits)),
+        _ => Err(error::too_many_bits(bits, MAX_BITS)),
+    });
+    layout.unwrap_or_report()
+}
+
+/// The name of an index.
+///
+/// # Safety
+/// The index must be open.
+unsafe fn name_of<'a>(index: pg_sys::Relation) -> &'a CStr {
+    // SAFETY: promised by the caller; names end with a zero byte.
+    unsafe { CStr::from_ptr((*(*index).rd_rel).relname.data.as_ptr()) }
+}
+
+/// Appends the words of a value of the column: an error if it has not as many bits as the others.
+///
+/// # Safety
+/// The value must be one of the index's column, and the layout that of the index.
+pub(super) unsafe fn append_words(
+    layout: Layout,
+    value: pg_sys::Datum,
+    words: &mut Vec<u64>,
+) -> Result<(), SqlError> {
+    if layout == Layout::FINGERPRINTS {
+        words.push(value.value() as u64);
+        return Ok(());
+    }
+    // SAFETY: promised by the caller. A copy that had to be made is given back at once, for there may be one
+    // for each row of a table.
+    unsafe {
+        let stored: *mut pg_sys::varlena = value.cast_mut_ptr();
+        let plain = pg_sys::pg_detoast_datum_packed(stored);
+        let code = Bits::of(plain.into());
+        let length = code.length();
+        if length == layout.bits() {
+            words.extend(layout.words_of(code.bytes()));
+        }
+        if plain != stored {
+            pg_sys::pfree(plain.cast());
+        }
+        if length == layout.bits() { Ok(()) } else { Err(error::other_length(length, layout.bits())) }
+    }
+}
+
+/// The words of a row's code, in a list that is used again for each row; `None` if the code is NULL.
+///
+/// # Safety
+/// There must be one value, of the index's column, and one flag that says whether it is NULL. The layout must
+/// be that of the index.
+pub(super) unsafe fn words_of_row(
+    layout: Layout,
+    values: *mut pg_sys::Datum,
+    is_null: *mut bool,
+    words: &mut Vec<u64>,
+) -> Option<&[u64]> {
+    words.clear();
+    // SAFETY: promised by the caller.
+    unsafe {
+        if *is_null {
+            return None;
+        }
+        append_words(layout, *values, words).unwrap_or_report();
+    }
+    Some(words)
+}

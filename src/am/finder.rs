@@ -1,0 +1,297 @@
+//! What a scan asks, as the index understands it, and the search that answers.
+
+use crate::ball::HammingBall;
+use crate::bits::BitBall;
+use crate::pg::bits::Bits;
+use crate::pg::catalog::strategy::{EQUAL, WITHIN_BALL};
+use crate::pg::error;
+use crate::pg::storage::pages::Pages;
+use hamming_index::codes::{Candidate, CodeSearch, Request};
+use hamming_index::cost::leaves_in;
+use hamming_index::key::RowId;
+use hamming_index::plan::Costs;
+use hamming_index::store::Store;
+use hamming_index::{Ball, Hit, Index, Layout, Query, Search};
+use pgrx::pg_sys;
+use pgrx::pg_sys::panic::ErrorReportable;
+
+/// Memory that a row of a sorted result takes at most. Up to twice the wanted number of rows is found before
+/// the rest is cut off, each row in a buffer that has doubled, and once more as a hit.
+pub(super) const BYTES_PER_SORTED: usize = 128;
+/// Memory that a row takes while it is remembered, so that it is not reported twice: in a table of hashes that
+/// has doubled, and in a list of what a word has found.
+const BYTES_PER_REMEMBERED: usize = 64;
+
+/// What the index has codes of, and what searching it costs.
+pub(super) enum Searched {
+    /// Each tree has about this number of leaves.
+    Fingerprints(f64),
+    Bits(Costs),
+}
+
+impl Searched {
+    pub(super) fn new(pages: &Pages, layout: Layout) -> Self {
+        let leaves = leaves_in(pages.pages(), layout);
+        match layout {
+            Layout::FINGERPRINTS => Self::Fingerprints(leaves),
+            _ => Self::Bits(Costs::new(layout, leaves)),
+        }
+    }
+
+    pub(super) fn layout(&self) -> Layout {
+        match self {
+            Self::Fingerprints(_) => Layout::FINGERPRINTS,
+            Self::Bits(costs) => costs.layout(),
+        }
+    }
+
+    /// Begins the search that these keys ask for; `None` if no row can match.
+    ///
+    /// # Safety
+    /// Arguments must be of the types that the operator class says.
+    pub(super) unsafe fn begin(
+        &self,
+        keys: &[pg_sys::ScanKeyData],
+        order_bys: &[pg_sys::ScanKeyData],
+    ) -> Option<Finder> {
+        // SAFETY: a setting; the rest is promised by the caller.
+        unsafe {
+            let memory = pg_sys::work_mem as usize * 1024;
+            match self {
+                Self::Fingerprints(leaves) => {
+                    let centers: Vec<Option<u64>> = order_bys.iter().map(fingerprint).collect();
+                    let search = Search::new(query(keys, &centers)?, *leaves, memory / BYTES_PER_SORTED);
+                    Some(Finder::Fingerprints { search, hits: Vec::new(), centers })
+                }
+                Self::Bits(costs) => {
+                    let request = request(costs.layout(), keys, order_bys)?;
+                    let search = CodeSearch::new(costs, request, memory / BYTES_PER_REMEMBERED);
+                    let are_null = order_bys.iter().map(is_null).collect();
+                    Some(Finder::Bits { search, candidates: Vec::new(), are_null })
+                }
+            }
+        }
+    }
+}
+
+/// A search under way, with what its last batch has found.
+pub(super) enum Finder {
+    Fingerprints {
+        search: Search,
+        hits: Vec<Hit>,
+        /// The fingerprints from which rows are ordered by distance; `None` where the query says NULL.
+        centers: Vec<Option<u64>>,
+    },
+    Bits {
+        search: CodeSearch,
+        candidates: Vec<Candidate>,
+        /// For each distance by which rows are ordered, whether the query says NULL.
+        are_null: Vec<bool>,
+    },
+}
+
+impl Finder {
+    /// A row may come twice from now on.
+    pub(super) fn allow_repeats(&mut self) {
+        if let Self::Bits { search, .. } = self {
+            search.allow_repeats();
+        }
+    }
+
+    /// Finds further rows in place of the last ones. Returns false when there are no more.
+    pub(super) fn next_batch(&mut self, pages: &Pages, layout: Layout) -> bool {
+        let index = Index::new(pages, layout);
+        match self {
+            Self::Fingerprints { search, hits, .. } => {
+                hits.clear();
+                search.next_batch(&index, hits)
+            }
+            Self::Bits { search, candidates, .. } => {
+                candidates.clear();
+                search.next_batch(&index, candidates)
+            }
+        }
+    }
+
+    /// The number of rows of the last batch.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Fingerprints { hits, .. } => hits.len(),
+            Self::Bits { candidates, .. } => candidates.len(),
+        }
+    }
+
+    /// A row of the last batch.
+    pub(super) fn row(&self, number: usize) -> RowId {
+        match self {
+            Self::Fingerprints { hits, .. } => hits[number].row,
+            Self::Bits { candidates, .. } => candidates[number].row,
+        }
+    }
+
+    /// Whether all rows that are found match. Otherwise these are all that may match.
+    pub(super) fn is_exact(&self) -> bool {
+        matches!(self, Self::Fingerprints { .. })
+    }
+
+    /// A distance of a row of the last batch, of those by which rows are ordered; `None` is NULL. If the
+    /// search is not exact, the row is at least that far away, and so is every row after it.
+    pub(super) fn distance(&self, number: usize, place: usize) -> Option<u32> {
+        match self {
+            Self::Fingerprints { hits, centers, .. } => {
+                hits[number].fingerprint.zip(centers[place]).map(|(a, b)| (a ^ b).count_ones())
+            }
+            Self::Bits { candidates, are_null, .. } => {
+                // What is known of the first distance says nothing of the others.
+                let at_least = candidates[number].at_least.map(|bound| if place == 0 { bound } else { 0 });
+                at_least.filter(|_| !are_null[place])
+            }
+        }
+    }
+}
+
+fn is_null(key: &pg_sys::ScanKeyData) -> bool {
+    key.sk_flags as u32 & pg_sys::SK_ISNULL != 0
+}
+
+/// What keys ask for beside distances.
+#[derive(Default)]
+struct Wanted<'a> {
+    values: bool,
+    nulls: bool,
+    /// The keys that are about distances and equality.
+    near: Vec<&'a pg_sys::ScanKeyData>,
+}
+
+impl<'a> Wanted<'a> {
+    /// `None` if no row can match.
+    fn of(keys: &'a [pg_sys::ScanKeyData]) -> Option<Self> {
+        let mut wanted = Self { values: true, nulls: true, near: Vec::new() };
+        for key in keys {
+            let flags = key.sk_flags as u32;
+            if flags & pg_sys::SK_SEARCHNULL != 0 {
+                wanted.values = false;
+            } else if flags & pg_sys::SK_SEARCHNOTNULL != 0 {
+                wanted.nulls = false;
+            } else if is_null(key) {
+                return None;
+            } else {
+                wanted.near.push(key);
+            }
+        }
+        wanted.nulls &= wanted.near.is_empty();
+        Some(wanted)
+    }
+}
+
+/// The query that the keys ask of an index of fingerprints, or `None` if no row can match.
+///
+/// # Safety
+/// Arguments must be of the types that the operator class says.
+unsafe fn query(keys: &[pg_sys::ScanKeyData], centers: &[Option<u64>]) -> Option<Query> {
+    let Wanted { values, nulls, near } = Wanted::of(keys)?;
+    // SAFETY: promised by the caller.
+    let balls = near.into_iter().map(|key| unsafe { ball(key) }).collect::<Option<_>>()?;
+    // All rows are equally far from NULL.
+    let nearest_to = centers.iter().flatten().copied().collect();
+    Some(Query { balls, values, nulls, nearest_to })
+}
+
+/// The fingerprint from which a distance is asked.
+fn fingerprint(order_by: &pg_sys::ScanKeyData) -> Option<u64> {
+    (!is_null(order_by)).then(|| order_by.sk_argument.value() as u64)
+}
+
+/// The ball of fingerprints that a key asks for, or `None` if it is empty.
+///
+/// # Safety
+/// The argument must be of the type that the operator class says.
+unsafe fn ball(key: &pg_sys::ScanKeyData) -> Option<Ball> {
+    match key.sk_strategy as i16 {
+        WITHIN_BALL => {
+            // SAFETY: promised by the caller.
+            let ball: HammingBall = unsafe { key.sk_argument.cast_mut_ptr::<HammingBall>().read() };
+            let radius = u32::try_from(ball.radius).ok()?.min(u64::BITS);
+            Some(Ball { center: ball.center as u64, radius })
+        }
+        EQUAL => Some(Ball { center: key.sk_argument.value() as u64, radius: 0 }),
+        other => Err(error::unknown_strategy(other)).unwrap_or_report(),
+    }
+}
+
+/// What the keys ask of an index of strings of bits, or `None` if no row can match.
+///
+/// Strings of another length than the index has cannot be compared with its rows. A query with one asks for
+/// all rows, and comparing raises the error as it does without an index.
+///
+/// # Safety
+/// Arguments must be of the types that the operator class says.
+unsafe fn request(
+    layout: Layout,
+    keys: &[pg_sys::ScanKeyData],
+    order_bys: &[pg_sys::ScanKeyData],
+) -> Option<Request> {
+    let Wanted { values, nulls, near } = Wanted::of(keys)?;
+    let all = Request { values, nulls, once: true, ..Request::default() };
+    // The smallest ball. The others are compared when rows are checked.
+    let mut ball: Option<(Vec<u64>, u32)> = None;
+    for key in near {
+        // SAFETY: promised by the caller.
+        match unsafe { around(layout, key) } {
+            Around::Nothing => return None,
+            Around::Incomparable => return Some(all),
+            Around::Ball(_, radius) if ball.as_ref().is_some_and(|smallest| smallest.1 <= radius) => {}
+            Around::Ball(center, radius) => ball = Some((center, radius)),
+        }
+    }
+    let order_by = order_bys.first().filter(|key| !is_null(key));
+    // SAFETY: promised by the caller.
+    let nearest_to = order_by.map(|key| unsafe { words(layout, Bits::of(key.sk_argument)) });
+    Some(match (nearest_to, ball) {
+        (Some(None), _) | (None, None) => all,
+        (Some(Some(center)), None) => {
+            Request { center: Some(center), radius: layout.bits(), is_ordered: true, ..all }
+        }
+        (Some(nearest_to), Some((center, radius))) => {
+            let is_ordered = nearest_to.is_some_and(|nearest_to| nearest_to == center);
+            Request { center: Some(center), radius, is_ordered, ..all }
+        }
+        (None, Some((center, radius))) => Request { center: Some(center), radius, ..all },
+    })
+}
+
+/// Where a key says that strings of bits have to lie.
+enum Around {
+    Nothing,
+    /// At a distance from a string that has another length.
+    Incomparable,
+    Ball(Vec<u64>, u32),
+}
+
+/// # Safety
+/// The argument must be of the type that the operator class says.
+unsafe fn around(layout: Layout, key: &pg_sys::ScanKeyData) -> Around {
+    // SAFETY: promised by the caller.
+    unsafe {
+        match key.sk_strategy as i16 {
+            WITHIN_BALL => {
+                let ball = BitBall::of(key.sk_argument);
+                match (words(layout, ball.center), u32::try_from(ball.radius)) {
+                    (None, _) => Around::Incomparable,
+                    (Some(_), Err(_)) => Around::Nothing,
+                    (Some(center), Ok(radius)) => Around::Ball(center, radius),
+                }
+            }
+            EQUAL => match words(layout, Bits::of(key.sk_argument)) {
+                None => Around::Nothing,
+                Some(center) => Around::Ball(center, 0),
+            },
+            other => Err(error::unknown_strategy(other)).unwrap_or_report(),
+        }
+    }
+}
+
+/// The words of a string of bits, if it is as long as those in the index.
+fn words(layout: Layout, code: Bits<'_>) -> Option<Vec<u64>> {
+    (code.length() == layout.bits()).then(|| layout.words_of(code.bytes()).collect())
+}
