@@ -1,14 +1,19 @@
 //! Conditions on a distance, as the planner's estimators and indexes meet them:
-//! `hamming_within(a, b, radius)`, and `fingerprint <@ ball`, which is searched by an index.
+//! `hamming_within(a, b, radius)`, and `a <@ ball`, which is searched by an index.
 
+use super::code::bits_of;
 use crate::ball::HammingBall;
+use crate::bits::BitBall;
 use crate::pg::catalog::names::Names;
-use crate::pg::catalog::ours::{is_ball, is_ball_constructor};
-use crate::pg::nodes::{bigint, cast, constant, elements, integer};
+use crate::pg::catalog::ours::{is_ball, is_ball_constructor, is_bit_ball, is_bit_ball_constructor};
+use crate::pg::nodes::{bigint, bits, cast, constant, elements, integer};
 use pgrx::pg_sys::{self, Node, NodeTag};
 
-/// The radius that is assumed where it is not known at planning time: that of the Similarity Index paper.
-pub(crate) const TYPICAL_RADIUS: i32 = 6;
+/// The radius that is assumed where it is not known at planning time: that of the Similarity Index paper, which has 64
+/// bits, and the same share of other numbers of bits.
+pub(crate) fn typical_radius(bits: u32) -> u32 {
+    (u64::from(bits) * 6 / u64::from(hamming::BITS)) as u32
+}
 
 /// The arguments of `hamming_within(a, b, radius)`.
 pub(crate) struct Within {
@@ -18,31 +23,48 @@ pub(crate) struct Within {
 }
 
 impl Within {
-    /// The arguments of the `hamming_within` that is the same as `fingerprint <@ ball`: None if the two are
-    /// not of these types, since operators of other types may have our estimators, or if the ball is neither
-    /// a constant nor a call of `hamming_ball`.
-    pub(crate) unsafe fn ball(fingerprint: *mut Node, ball: *mut Node) -> Option<Self> {
+    /// The arguments of the `hamming_within` that is the same as `value <@ ball`: None if the two are not of these types,
+    /// since operators of other types may have our estimators, or if the ball is neither a constant nor a call of
+    /// `hamming_ball`.
+    pub(crate) unsafe fn ball(value: *mut Node, ball: *mut Node) -> Option<Self> {
         // SAFETY: two expressions; the datum is a ball by its type.
         unsafe {
-            if pg_sys::exprType(fingerprint) != pg_sys::INT8OID || !is_ball(pg_sys::exprType(ball)) {
+            let (type_, ball_type) = (pg_sys::exprType(value), pg_sys::exprType(ball));
+            let is_fingerprint = type_ == pg_sys::INT8OID && is_ball(ball_type);
+            let is_bits = type_ == pg_sys::BITOID && is_bit_ball(ball_type);
+            if !is_fingerprint && !is_bits {
                 return None;
             }
             if let Some(datum) = constant(ball) {
-                let HammingBall { center, radius, .. } = datum.cast_mut_ptr::<HammingBall>().read();
-                return Some(Self { a: fingerprint, b: bigint(center), radius: integer(radius) });
+                let (center, radius) = if is_fingerprint {
+                    let HammingBall { center, radius, .. } = datum.cast_mut_ptr::<HammingBall>().read();
+                    (bigint(center), radius)
+                } else {
+                    let BitBall { center, radius } = BitBall::of(datum);
+                    (bits(center), radius)
+                };
+                return Some(Self { a: value, b: center, radius: integer(radius) });
             }
             let call = cast::<pg_sys::FuncExpr>(ball, NodeTag::T_FuncExpr)?;
             match elements(call.args) {
-                &mut [center, radius] if is_ball_constructor(call.funcid) => {
-                    Some(Self { a: fingerprint, b: center, radius })
+                &mut [center, radius]
+                    if is_ball_constructor(call.funcid) || is_bit_ball_constructor(call.funcid) =>
+                {
+                    Some(Self { a: value, b: center, radius })
                 }
                 _ => None,
             }
         }
     }
+
+    /// The number of bits of the two values, if it is known.
+    pub(crate) unsafe fn bits(&self) -> Option<u32> {
+        // SAFETY: expressions.
+        unsafe { bits_of(self.a).or_else(|| bits_of(self.b)) }
+    }
 }
 
-/// The radius of an index's condition on a column of fingerprints.
+/// The radius of an index's condition on a column of fingerprints or of strings of bits: at most their number of bits.
 ///
 /// # Safety
 /// The condition must be one of the query, on such a column.
@@ -52,22 +74,28 @@ pub(crate) unsafe fn radius_of_condition(root: *mut pg_sys::PlannerInfo, conditi
         // Otherwise it is `= ANY (…)`, and each element is searched for by itself.
         let Some(condition) = cast::<pg_sys::OpExpr>(condition, NodeTag::T_OpExpr) else { return 0 };
         let &mut [key, operand] = elements(condition.args) else { return 0 };
-        // The operator is either equality with a fingerprint, or membership in a ball.
-        if pg_sys::exprType(operand) == pg_sys::INT8OID {
+        // The operator is either equality with a value of the column's type, or membership in a ball.
+        if pg_sys::exprType(operand) == pg_sys::exprType(key) {
             return 0;
         }
-        let radius = Within::ball(key, operand)
-            .and_then(|within| constant(pg_sys::estimate_expression_value(root, within.radius)))
-            .map_or(TYPICAL_RADIUS, |datum| datum.value() as i32);
-        radius.clamp(0, u64::BITS as i32) as u32
+        let within = Within::ball(key, operand);
+        let bits = within.as_ref().and_then(|within| within.bits());
+        let radius =
+            within.and_then(|within| constant(pg_sys::estimate_expression_value(root, within.radius)));
+        let radius = match radius {
+            Some(datum) => (datum.value() as i32).max(0) as u32,
+            None => typical_radius(bits.unwrap_or(hamming::BITS)),
+        };
+        bits.map_or(radius, |bits| radius.min(bits))
     }
 }
 
-/// Whether a key column of an index, counted from 0, is searched for fingerprints within balls.
+/// Whether a key column of an index, counted from 0, is searched for values within balls.
 ///
 /// # Safety
 /// The index must be one of the query, and have the column.
 pub(crate) unsafe fn is_fingerprint(index: &pg_sys::IndexOptInfo, column: usize) -> bool {
     // SAFETY: promised by the caller; there is a family for each key column.
-    Names::known().is_some_and(|names| names.ball_operator(unsafe { *index.opfamily.add(column) }).is_some())
+    let family = unsafe { *index.opfamily.add(column) };
+    Names::known().is_some_and(|names| names.kinds().any(|kind| kind.ball_operator(family).is_some()))
 }

@@ -1,13 +1,14 @@
 //! How many rows are within a radius: the share of a table's rows that pass `hamming_within(a, b, radius)`.
 //!
-//! The volume of a ball among all 64-bit values says "none" for every radius that is used. But fingerprints
+//! The volume of a ball among all values of that length says "none" for every radius that is used. But fingerprints
 //! come in clusters. So the estimate is the share that the column's statistics show, and never less than the
 //! rows that have one value on average.
 
-use super::condition::{TYPICAL_RADIUS, Within};
+use super::code::Code;
+use super::condition::{Within, typical_radius};
 use super::statistics::ColumnStatistics;
 use crate::pg::nodes::constant;
-use hamming_index::cost::volume;
+use hamming::codes::volume;
 use pgrx::pg_sys;
 
 /// The selectivity of a condition of which nothing is known, as Postgres assumes it for inequalities of
@@ -23,22 +24,23 @@ pub(crate) unsafe fn selectivity(root: *mut pg_sys::PlannerInfo, condition: &Wit
 }
 
 unsafe fn share(root: *mut pg_sys::PlannerInfo, condition: &Within, relation: i32) -> f64 {
+    let Within { a, b, radius } = *condition;
     // SAFETY: expressions of the query, estimated as Postgres's own estimators do.
     unsafe {
         let estimated = |node| constant(pg_sys::estimate_expression_value(root, node));
-        let radius = estimated(condition.radius).map_or(TYPICAL_RADIUS, |datum| datum.value() as i32);
-        if radius < 0 {
-            return 0.0;
-        }
-        let radius = radius.min(u64::BITS as i32);
-        let column = match ColumnStatistics::examine(root, condition.a, relation) {
-            Some(column) => Some((column, condition.b)),
-            None => {
-                ColumnStatistics::examine(root, condition.b, relation).map(|column| (column, condition.a))
-            }
+        let column = [(a, b), (b, a)].into_iter().find_map(|(column, other)| {
+            ColumnStatistics::examine(root, column, relation).map(|column| (column, other))
+        });
+        let query =
+            column.as_ref().and_then(|&(_, other)| Code::of(estimated(other)?, pg_sys::exprType(other)));
+        let of_column = || column.as_ref().and_then(|(column, _)| column.bits());
+        let bits = condition.bits().or(query.map(Code::bits)).or_else(of_column).unwrap_or(hamming::BITS);
+        let radius = match estimated(radius) {
+            Some(datum) if (datum.value() as i32) < 0 => return 0.0,
+            Some(datum) => datum.value() as u32,
+            None => typical_radius(bits),
         };
-        let Some((column, other)) = column else { return volume(radius.unsigned_abs()).max(UNKNOWN) };
-        let query = estimated(other).map(|datum| datum.value() as u64);
-        column.share_within(query, radius)
+        let volume = volume(bits, radius);
+        column.map_or(volume.max(UNKNOWN), |(column, _)| column.share_within(query, radius, volume))
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! All of these functions expect well-formed trees of the planner, in its memory.
 
+use super::bits::Bits;
 use pgrx::pg_sys::{self, Node};
 
 /// The node as a struct of its tag.
@@ -61,6 +62,14 @@ pub(crate) unsafe fn bigint(value: i64) -> *mut Node {
 pub(crate) unsafe fn double(value: f64) -> *mut Node {
     // SAFETY: the value is of the type.
     unsafe { by_value(pg_sys::FLOAT8OID, value.to_bits()) }
+}
+
+pub(crate) unsafe fn bits(value: Bits) -> *mut Node {
+    let (no_modifier, none, variable) = (-1, pg_sys::InvalidOid, -1);
+    // SAFETY: the datum is of the type.
+    unsafe {
+        pg_sys::makeConst(pg_sys::BITOID, no_modifier, none, variable, value.datum(), false, false).cast()
+    }
 }
 
 /// A constant of a type that is passed by value and has the size of `T`.

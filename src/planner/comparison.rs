@@ -1,9 +1,9 @@
 //! Reads comparisons of a distance or a similarity with a number, and finds the radius that they mean.
 
-use super::expressions::{FLOAT_FAMILY, Measured, Rewritten, within};
+use super::expressions::{FLOAT_FAMILY, Measured, Pair, Rewritten};
 use crate::pg::catalog::names::Names;
 use crate::pg::nodes::{cast, constant, copy, elements, function, integer};
-use hamming::BITS;
+use hamming::codes::radius_of_similarity;
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
 
 /// The B-tree families of integers, floating-point numbers and numerics: each distance, similarity and limit
@@ -41,14 +41,14 @@ fn exchanged(strategy: i32) -> i32 {
 
 /// A distance that has to be less than a limit, at most it, or equal to it; or a similarity, whose limit
 /// means the same for the distance.
-pub(super) struct Comparison {
-    measured: Measured,
+pub(super) struct Comparison<'a> {
+    measured: Measured<'a>,
     sign: Sign,
     limit: *mut Node,
 }
 
-impl Comparison {
-    pub(super) unsafe fn read(node: *mut Node, names: &Names) -> Option<Self> {
+impl<'a> Comparison<'a> {
+    pub(super) unsafe fn read(node: *mut Node, names: &'a Names) -> Option<Self> {
         // SAFETY: an expression.
         unsafe {
             let comparison = cast::<pg_sys::OpExpr>(node, NodeTag::T_OpExpr)?;
@@ -70,8 +70,10 @@ impl Comparison {
             // A limit of NULL is true for nothing, and left to Postgres.
             let is_null =
                 cast::<pg_sys::Const>(limit, NodeTag::T_Const).is_some() && constant(limit).is_none();
-            // With `=` both conditions stay, so anything volatile in it would be evaluated twice.
-            let is_volatile = sign == Sign::Equal
+            // With `=` both conditions stay, and the radius of a similarity may depend on the length of a string. So
+            // anything volatile would be evaluated twice.
+            let is_bigint = measured.pair.kind.type_ == pg_sys::INT8OID;
+            let is_volatile = (sign == Sign::Equal || measured.is_similarity && !is_bigint)
                 && (pg_sys::contain_volatile_functions(node) || pg_sys::contain_subplans(node));
             // Others may have added types of their own to the families.
             let type_ = pg_sys::exprType(limit);
@@ -85,38 +87,65 @@ impl Comparison {
     pub(super) unsafe fn rewritten(&self, names: &Names) -> Rewritten {
         // SAFETY: nodes are copied, since the comparison may stay as well.
         unsafe {
-            let [a, b] = [self.measured.a, self.measured.b].map(|node| copy(node));
-            let within = within(a, b, self.radius(names), names);
+            let within = self.measured.pair.copied().within(self.radius(names));
             let is_of_fingerprints = cast::<pg_sys::OpExpr>(within, NodeTag::T_OpExpr).is_some();
             Rewritten { within, replaces: self.sign != Sign::Equal || is_of_fingerprints }
         }
     }
 
-    /// The radius as an integer: now if the limit is a constant, otherwise as an expression.
+    /// The radius as an integer: now if it can be known, otherwise as an expression.
     unsafe fn radius(&self, names: &Names) -> *mut Node {
-        // SAFETY: the limit is a number of a type that `read` knows; the function for that type is called.
+        // SAFETY: the limit is a number of a type that `read` knows.
         unsafe {
             let limit = widened(self.limit);
-            let type_ = pg_sys::exprType(limit);
-            let [inclusive, exclusive] = names.radius_functions(self.measured.is_similarity, type_);
-            let Some(datum) = constant(limit) else {
-                let is_radius = pg_sys::exprType(self.limit) == pg_sys::INT4OID;
-                return match self.sign {
-                    Sign::Less => function(exclusive, pg_sys::INT4OID, &[limit]),
-                    _ if is_radius => copy(self.limit),
-                    _ => function(inclusive, pg_sys::INT4OID, &[limit]),
-                };
+            let [inclusive, exclusive] =
+                [true, false].map(|inclusive| self.known_radius(limit, inclusive, names));
+            if let (Some(inclusive), Some(exclusive)) = (inclusive, exclusive) {
+                return integer(match self.sign {
+                    Sign::Less => exclusive,
+                    // The limit is not among the values of a distance or a similarity: 65 of fingerprints.
+                    Sign::Equal if inclusive == exclusive => -1,
+                    _ => inclusive,
+                });
+            }
+            match self.sign {
+                Sign::AtMost | Sign::Equal if pg_sys::exprType(self.limit) == pg_sys::INT4OID => {
+                    copy(self.limit)
+                }
+                sign => self.radius_function(limit, sign != Sign::Less, names),
+            }
+        }
+    }
+
+    /// The radius for a limit that is a constant. With a similarity, it depends on the number of bits.
+    unsafe fn known_radius(&self, limit: *mut Node, inclusive: bool, names: &Names) -> Option<i32> {
+        // SAFETY: promised by the caller; the function for the type of the limit is called.
+        unsafe {
+            let (datum, bits) = (constant(limit)?, self.measured.pair.bits());
+            if self.measured.is_similarity {
+                return Some(radius_of_similarity(f64::from_bits(datum.value() as u64), inclusive, bits?));
+            }
+            let function = names.radius_of_distance(pg_sys::exprType(limit), inclusive);
+            let radius = pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, datum).value() as i32;
+            Some(bits.map_or(radius, |bits| radius.min(bits as i32)))
+        }
+    }
+
+    /// The call of the function that makes a radius of the limit.
+    unsafe fn radius_function(&self, limit: *mut Node, inclusive: bool, names: &Names) -> *mut Node {
+        let Pair { kind, a, b } = self.measured.pair;
+        // SAFETY: promised by the caller; the function is that for these types.
+        unsafe {
+            let (radius, args): (_, &[_]) = if !self.measured.is_similarity {
+                (names.radius_of_distance(pg_sys::exprType(limit), inclusive), &[limit])
+            } else if kind.type_ == pg_sys::INT8OID {
+                (kind.radius_of_similarity(inclusive), &[limit])
+            } else {
+                // The two are of one length. An index on one of them needs a radius that does not depend on it.
+                let other = if pg_sys::contain_var_clause(a) { b } else { a };
+                (kind.radius_of_similarity(inclusive), &[limit, copy(other)])
             };
-            let [inclusive, exclusive] = [inclusive, exclusive].map(|function| {
-                let radius = pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, datum).value() as i32;
-                radius.min(BITS as i32)
-            });
-            integer(match self.sign {
-                Sign::Less => exclusive,
-                // The limit is not among the 65 values of a distance or a similarity.
-                Sign::Equal if inclusive == exclusive => -1,
-                _ => inclusive,
-            })
+            function(radius, pg_sys::INT4OID, args)
         }
     }
 }

@@ -6,7 +6,7 @@
 //! `hamming_within` beside it.
 
 use super::conditions::change_conditions;
-use super::expressions::{compared, distance, distance_of};
+use super::expressions::{Pair, compared, distance_of};
 use crate::pg::catalog::names::Names;
 use crate::pg::nodes::{cast, copy, elements, integer, list_of};
 use pgrx::pg_sys::{self, List, Node, NodeTag};
@@ -75,7 +75,7 @@ unsafe fn is_checked_by_distance(table: pg_sys::Oid, is_base: bool, names: &Name
 fn is_about_distances(expression: &CStr, names: &Names) -> bool {
     let expression = expression.to_string_lossy();
     let has = |field, object: pg_sys::Oid| expression.contains(&format!(":{field} {} ", object.to_u32()));
-    has("funcid", names.hamming) || has("opno", names.distance_operator)
+    names.kinds().any(|kind| has("funcid", kind.hamming) || has("opno", kind.distance_operator))
 }
 
 /// A part has the conditions of its parent, which are handed out to it after this.
@@ -151,12 +151,12 @@ impl Bounded<'_> {
     unsafe fn comparison(&self, condition: *mut Node, beside: *mut List) -> Option<*mut Node> {
         // SAFETY: an expression of the query, and conditions.
         unsafe {
-            let (a, b, radius) = self.read(condition)?;
+            let (pair, radius) = self.read(condition)?;
             let relations = pg_sys::pull_varnos(std::ptr::from_ref(self.root).cast_mut(), condition);
-            let key = self.keys.iter().find(|&&key| self.is_between(key, a, b));
+            let key = self.keys.iter().find(|&&key| self.is_between(key, pair));
             let distance = match (key, radius) {
                 (Some(&key), _) => key,
-                (None, Some(_)) if self.is_checked => distance(a, b, self.names),
+                (None, Some(_)) if self.is_checked => pair.distance(),
                 _ => return None,
             };
             let compare = |strategy, number| copy(compared(pg_sys::INT4OID, distance, strategy, number));
@@ -175,26 +175,25 @@ impl Bounded<'_> {
     }
 
     /// The arguments of `hamming_within(a, b, radius)`, or the sides of `a = b`, which it is at radius 0.
-    unsafe fn read(&self, condition: *mut Node) -> Option<(*mut Node, *mut Node, Option<*mut Node>)> {
+    unsafe fn read(&self, condition: *mut Node) -> Option<(Pair<'_>, Option<*mut Node>)> {
         // SAFETY: an expression of the query.
         unsafe {
             if let Some(call) = cast::<pg_sys::FuncExpr>(condition, NodeTag::T_FuncExpr) {
+                let kind = self.names.kinds().find(|kind| kind.within == call.funcid)?;
                 let &mut [a, b, radius] = elements(call.args) else { return None };
-                return (call.funcid == self.names.within).then_some((a, b, Some(radius)));
+                return Some((Pair { kind, a, b }, Some(radius)));
             }
             let equality = cast::<pg_sys::OpExpr>(condition, NodeTag::T_OpExpr)?;
             let &mut [a, b] = elements(equality.args) else { return None };
-            (pg_sys::get_opcode(equality.opno).to_u32() == pg_sys::F_INT8EQ).then_some((a, b, None))
+            let is_of_bigints = pg_sys::get_opcode(equality.opno).to_u32() == pg_sys::F_INT8EQ;
+            is_of_bigints.then_some((Pair { kind: &self.names.bigint, a, b }, None))
         }
     }
 
-    /// Whether a distance is that between two fingerprints.
-    unsafe fn is_between(&self, key: *mut Node, a: *mut Node, b: *mut Node) -> bool {
-        // SAFETY: expressions, of which two are fingerprints.
-        unsafe {
-            [(a, b), (b, a)]
-                .iter()
-                .any(|&(a, b)| pg_sys::equal(key.cast(), distance(a, b, self.names).cast()))
-        }
+    /// Whether a distance is that between two values.
+    unsafe fn is_between(&self, key: *mut Node, pair: Pair<'_>) -> bool {
+        let exchanged = Pair { a: pair.b, b: pair.a, ..pair };
+        // SAFETY: expressions, of which two are values of the kind.
+        unsafe { [pair, exchanged].iter().any(|pair| pg_sys::equal(key.cast(), pair.distance().cast())) }
     }
 }

@@ -20,7 +20,11 @@ pub(super) unsafe fn prepare(root: *mut pg_sys::PlannerInfo, relation: &pg_sys::
             rewrite_predicate(index, names);
             install_cost(index);
             if is_hamming(index) {
-                index.amoptionalkey = is_sorted_by_distance(root, relation, names);
+                let distances = distances_sorted_by(root, relation, names);
+                index.amoptionalkey = distances > 0;
+                // Of strings of bits the index tells bounds, by which the executor can sort if there is one distance. It
+                // takes rows whose first distance is NULL for equal, whatever the second one is.
+                index.amcanorderbyop &= distances == 1 || *index.opcintype == pg_sys::INT8OID;
             }
         }
     }
@@ -37,23 +41,24 @@ unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, names: &Names) {
     }
 }
 
-/// Whether a distance from something of the relation decides an order.
+/// The number of distances from something of the relation that decide an order.
 ///
-/// Only then may an index of type hamming be scanned without a condition on its column. If it always might, a
+/// Only if there is one may an index of type hamming be scanned without a condition on its column. If it always might, a
 /// query that needs no column at all, such as `count(*)` with the predicate of a partial index as its
 /// condition, would get an index-only scan, and the index cannot do that: see `src/am/scan.rs`. A query that
 /// sorts by the distance of a column needs the column.
-unsafe fn is_sorted_by_distance(
+unsafe fn distances_sorted_by(
     root: *mut pg_sys::PlannerInfo,
     relation: &pg_sys::RelOptInfo,
     names: &Names,
-) -> bool {
+) -> usize {
     // SAFETY: the target list of a query has entries with expressions.
     unsafe {
-        elements((*(*root).parse).targetList).iter().any(|&entry| {
+        let sorts = |&&entry: &&*mut Node| {
             let entry = &*entry.cast::<pg_sys::TargetEntry>();
             entry.ressortgroupref != 0 && is_distance(&*root, entry.expr.cast(), relation.relid, names)
-        })
+        };
+        elements((*(*root).parse).targetList).iter().filter(sorts).count()
     }
 }
 

@@ -5,7 +5,7 @@
 //! there are no NULLs, and where all are NULL. The query then looks as if the parser had read
 //! `ORDER BY a <~> b`. The planner reads the list of sort keys after our hook.
 
-use super::expressions::{FLOAT_FAMILY, distance, similarity_of};
+use super::expressions::{FLOAT_FAMILY, Pair, similarity_of};
 use crate::pg::catalog::names::Names;
 use crate::pg::compat::is_declared_not_null;
 use crate::pg::nodes::{cast, elements, is_not_null, list_of, make};
@@ -29,14 +29,16 @@ pub(super) unsafe fn rewrite_order(
         for clause in elements(query.sortClause) {
             let key = &*clause.cast::<pg_sys::SortGroupClause>();
             let entry = &mut *pg_sys::get_sortgroupclause_tle((&raw const *key).cast_mut(), query.targetList);
-            let Some((a, b)) = similarity_of(entry.expr.cast(), names) else { continue };
+            let Some(pair) = similarity_of(entry.expr.cast(), names) else { continue };
             let strategy = pg_sys::get_op_opfamily_strategy(key.sortop, FLOAT_FAMILY);
             let is_falling = strategy as u32 == pg_sys::BTGreaterStrategyNumber;
             if is_falling
+                && has_one_length(pair)
                 && !is_served_as_it_is(relation, entry)
-                && (!key.nulls_first || [a, b].iter().all(|&node| is_never_null(root, relation, node)))
+                && (!key.nulls_first
+                    || [pair.a, pair.b].iter().all(|&node| is_never_null(root, relation, node)))
             {
-                *clause = sort_by(distance(a, b, names), entry, query.targetList).cast();
+                *clause = sort_by(pair.distance(), entry, query.targetList).cast();
             }
         }
     }
@@ -52,6 +54,12 @@ unsafe fn sorts_rows(query: &pg_sys::Query) -> bool {
         && query.groupClause.is_null()
         && query.groupingSets.is_null()
         && query.setOperations.is_null()
+}
+
+/// Whether the strings of all rows are of one length. Otherwise a greater distance may be a greater similarity.
+unsafe fn has_one_length(pair: Pair<'_>) -> bool {
+    // SAFETY: expressions of the query.
+    unsafe { pair.bits().is_some() || [pair.a, pair.b].iter().any(|&node| !pg_sys::contain_var_clause(node)) }
 }
 
 /// Whether the similarity cannot be replaced, or is what an index of the relation has.

@@ -1,12 +1,12 @@
 //! What the planner asks our functions: can you be written otherwise, searched by an index, estimated?
 
-use super::expressions::{distance, within};
+use super::expressions::Pair;
 use crate::estimate::condition::Within;
 use crate::estimate::selectivity::{UNKNOWN, selectivity};
 use crate::pg::call::{Call, pg_function};
-use crate::pg::catalog::names::Names;
-use crate::pg::catalog::ours::is_within_ball;
-use crate::pg::nodes::{cast, constant, elements, function, list_of, operator};
+use crate::pg::catalog::names::{Kind, Names};
+use crate::pg::catalog::ours::{is_within_ball, is_within_bit_ball};
+use crate::pg::nodes::{cast, elements, function, list_of, operator};
 use pgrx::pg_sys::{self, Datum, Node, NodeTag};
 
 /// The request as a struct of its tag.
@@ -47,44 +47,44 @@ pg_function!(
     }
 );
 
-/// `hamming(a, b)` is `a <~> b`: in queries, and in what Postgres keeps of index definitions to compare with
+/// `hamming(a, b)` is `a <~> b`, or `a <^> b`: in queries, and in what Postgres keeps of index definitions to compare with
 /// them. The catalog has definitions as they were written.
 unsafe fn simplify_hamming(request: &mut pg_sys::SupportRequestSimplify) -> Option<*mut Node> {
     // SAFETY: a request has the call that it is about.
     unsafe {
         let call = &*request.fcall;
         // Also makes this session know our names, when the operator was written.
-        let names = Names::of(call.funcid)?;
+        let (_, kind) = Names::of(call.funcid)?;
         match elements(call.args) {
-            &mut [a, b] if call.funcid == names.hamming => Some(distance(a, b, &names)),
+            &mut [a, b] if call.funcid == kind.hamming => Some(Pair { kind: &kind, a, b }.distance()),
             _ => None,
         }
     }
 }
 
-/// The names, if the function is `hamming_within`. Another function with its planner support may have other
+/// The kind of values, if the function is `hamming_within`. Another function with its planner support may have other
 /// arguments.
-fn names_of_within(function: pg_sys::Oid) -> Option<Names> {
-    Names::of(function).filter(|names| names.within == function)
+fn kind_of_within(function: pg_sys::Oid) -> Option<Kind> {
+    Names::of(function).map(|(_, kind)| kind).filter(|kind| kind.within == function)
 }
 
-/// `hamming_within(a, b, 0)` is `a = b`.
+/// `hamming_within(a, b, 0)` of fingerprints is `a = b`.
 unsafe fn simplify_within(request: &mut pg_sys::SupportRequestSimplify) -> Option<*mut Node> {
     // SAFETY: a request has the call that it is about.
     unsafe {
         let call = &*request.fcall;
-        let names = names_of_within(call.funcid)?;
+        let kind = kind_of_within(call.funcid)?;
         let &mut [a, b, radius] = elements(call.args) else { return None };
-        let is_zero = constant(radius).is_some_and(|datum| datum.value() as i32 == 0);
-        is_zero.then(|| within(a, b, radius, &names))
+        let simplified = Pair { kind: &kind, a, b }.within(radius);
+        (cast::<pg_sys::OpExpr>(simplified, NodeTag::T_OpExpr).is_some()).then_some(simplified)
     }
 }
 
-/// `a <@ hamming_ball(b, radius)`, whichever of the two fingerprints is in the index.
+/// `a <@ hamming_ball(b, radius)`, whichever of the two values is in the index.
 unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) -> Option<*mut Node> {
     // SAFETY: a request has the condition that it is about, and the index.
     unsafe {
-        let names = names_of_within(request.funcid)?;
+        let kind = kind_of_within(request.funcid)?;
         let condition = cast::<pg_sys::FuncExpr>(request.node, NodeTag::T_FuncExpr)?;
         let &mut [a, b, radius] = elements(condition.args) else { return None };
         let (key, center) = match request.indexarg {
@@ -92,11 +92,12 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
             1 => (b, a),
             _ => return None,
         };
-        let contained = names.ball_operator(request.opfamily)?;
-        if !is_within_ball(pg_sys::get_opcode(contained)) {
+        let contained = kind.ball_operator(request.opfamily)?;
+        let implementation = pg_sys::get_opcode(contained);
+        if !is_within_ball(implementation) && !is_within_bit_ball(implementation) {
             return None;
         }
-        let ball = function(names.ball, names.ball_type, &[center, radius]);
+        let ball = function(kind.ball, kind.ball_type, &[center, radius]);
         if !pg_sys::is_pseudo_constant_for_index(request.root, ball, request.index) {
             return None;
         }
@@ -110,7 +111,7 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
 unsafe fn estimate(request: &mut pg_sys::SupportRequestSelectivity) -> Option<*mut Node> {
     // SAFETY: a request has the arguments of the call that it is about.
     unsafe {
-        names_of_within(request.funcid)?;
+        kind_of_within(request.funcid)?;
         let &mut [a, b, radius] = elements(request.args) else { return None };
         let condition = Within { a, b, radius };
         request.selectivity = selectivity(request.root, &condition, request.varRelid);

@@ -1,20 +1,23 @@
 //! Finds the radius of conditions that compute with a distance, such as `1 - hamming(a, b) / 64.0 >= 0.9`, or
 //! that ask for one of several, such as `hamming(a, b) IN (1, 2)`.
 //!
-//! A distance has 65 values. Where all else in a condition is constant, each value is tried: the largest for
+//! A distance of fingerprints has 65 values, and one of strings of n bits n + 1. Where all else in a condition is constant, each value is tried: the largest for
 //! which the condition holds is the radius. The condition itself is evaluated, so nothing is lost to
 //! rounding. A condition that may raise an error is not tried, for the query might never meet the distance
 //! that raises it.
 
-use super::expressions::{Measured, Rewritten, within};
+use super::expressions::{Measured, Rewritten};
 use super::radius::float_of_numeric;
 use crate::pg::catalog::names::Names;
 use crate::pg::nodes::{cast, constant, copy, double, elements, integer};
-use hamming::BITS;
+use hamming::codes::similarity;
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
 
 /// The deepest nesting of operators that is tried: more than anybody writes.
 const MAX_DEPTH: u32 = 8;
+
+/// The longest strings of bits whose distances are tried: of 1024 bits, that takes a millisecond.
+const MOST_BITS: u32 = 1024;
 
 /// The absolute values that constants in arithmetic may have, beside 0: small enough that nothing overflows.
 const MODEST: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
@@ -30,19 +33,20 @@ pub(super) unsafe fn rewrite_by_trial(condition: *mut Node, names: &Names) -> Op
         if pg_sys::contain_volatile_functions(*place) || pg_sys::contain_subplans(*place) {
             return None;
         }
-        let Measured { a, b, is_similarity } = Measured::of(*place, names)?;
+        let Measured { pair, is_similarity } = Measured::of(*place, names)?;
+        let bits = pair.bits().filter(|&bits| bits <= MOST_BITS)?;
         let holds_at = |d: u32| {
             *place = match is_similarity {
-                true => double(1.0 - f64::from(d) / f64::from(BITS)),
+                true => double(similarity(d, bits)),
                 false => integer(d as i32),
             };
             let answer = pg_sys::eval_const_expressions(std::ptr::null_mut(), trial);
             constant(answer).is_some_and(|datum| datum.value() != 0)
         };
         // From the farthest, at which most conditions without a radius hold.
-        let radius = (0..=BITS).rev().find(|&d| holds_at(d)).map_or(-1, |d| d as i32);
-        (radius < BITS as i32).then(|| Rewritten {
-            within: within(a, b, integer(radius), names),
+        let radius = (0..=bits).rev().find(|&d| holds_at(d)).map_or(-1, |d| d as i32);
+        (radius < bits as i32).then(|| Rewritten {
+            within: pair.within(integer(radius)),
             replaces: (0..radius).all(|d| holds_at(d as u32)),
         })
     }

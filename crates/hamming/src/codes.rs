@@ -48,6 +48,26 @@ pub fn radius_of_similarity(limit: f64, inclusive: bool, bits: u32) -> i32 {
     (0..=from).rev().find(|&distance| admits(distance as u32)).unwrap_or(-1)
 }
 
+/// The share of all codes with this number of bits that a ball holds.
+pub fn volume(bits: u32, radius: u32) -> f64 {
+    if radius >= bits {
+        return 1.0;
+    }
+    // The codes at each distance, and those within it, as multiples of a power of two. Otherwise they would be too many
+    // for a number.
+    const STEP: i32 = 512;
+    let (mut shell, mut sum, mut exponent) = (1.0, 0.0, -f64::from(bits));
+    for differing in 0..=radius {
+        sum += shell;
+        shell *= f64::from(bits - differing) / f64::from(differing + 1);
+        if shell > 2f64.powi(STEP) {
+            (shell, sum) = (shell / 2f64.powi(STEP), sum / 2f64.powi(STEP));
+            exponent += f64::from(STEP);
+        }
+    }
+    (sum * exponent.exp2()).min(1.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,6 +84,27 @@ mod tests {
         for wrong in [-0.01, 1.01, f64::NAN, f64::INFINITY] {
             assert!(radius(wrong, 256).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn volumes_of_short_and_long_codes() {
+        assert_eq!((volume(0, 0), volume(1, 0), volume(3, 1), volume(3, 7)), (1.0, 0.5, 0.5, 1.0));
+        assert_eq!(volume(256, 0), 2f64.powi(-256));
+        assert_eq!(volume(64, 6), (0..=6).map(|k| binomial(64, k)).sum::<f64>() / 2f64.powi(64));
+        for bits in [63, 575, 8191, 99_999] {
+            assert!(
+                (volume(bits, bits / 2) - 0.5).abs() < 1e-9,
+                "{bits}: half of all are within half of the bits"
+            );
+            assert!(volume(bits, bits / 2 + bits / 10) > 0.93);
+        }
+        assert_eq!(volume(8192, 0), 0.0, "less than any number");
+        let shares: Vec<f64> = (0..=8192).map(|radius| volume(8192, radius)).collect();
+        assert!(shares.is_sorted() && shares.iter().all(|share| (0.0..=1.0).contains(share)));
+    }
+
+    fn binomial(n: u32, k: u32) -> f64 {
+        (0..k).map(|i| f64::from(n - i) / f64::from(i + 1)).product()
     }
 
     /// Two codes of one length.

@@ -8,19 +8,28 @@ use std::ffi::CStr;
 /// The objects of the extension that the planner meets or makes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names {
+    pub(crate) bigint: Kind,
+    /// None before the extension was updated from version 0.1.0.
+    pub(crate) bits: Option<Kind>,
+    /// By the type of the limit: bigint, double precision, numeric.
+    radius_le: [Oid; 3],
+    radius_lt: [Oid; 3],
+}
+
+/// The objects for values of one type: for fingerprints, which are bigints, or for strings of bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    /// `bigint` or `bit`.
+    pub(crate) type_: Oid,
     pub(crate) hamming: Oid,
-    pub(crate) distance: Oid,
+    distance: Oid,
     pub(crate) distance_operator: Oid,
     pub(crate) within: Oid,
     pub(crate) ball_type: Oid,
     pub(crate) ball: Oid,
     pub(crate) similarity: Oid,
-    /// Of distances, by the type of the limit: bigint, double precision, numeric.
-    pub(crate) radius_le: [Oid; 3],
-    pub(crate) radius_lt: [Oid; 3],
-    /// Of similarities.
-    pub(crate) radius_ge: Oid,
-    pub(crate) radius_gt: Oid,
+    radius_ge: Oid,
+    radius_gt: Oid,
 }
 
 thread_local! {
@@ -33,38 +42,75 @@ impl Names {
         KNOWN.get()
     }
 
-    /// The names of the extension to which a function with planner support belongs. They are looked up again
-    /// when the extension has been dropped and created.
-    pub(crate) fn of(function: Oid) -> Option<Self> {
-        let is_one_of = |names: &Self| names.supported().contains(&function);
-        if let Some(names) = KNOWN.get().filter(is_one_of) {
-            return Some(names);
-        }
-        // Somebody else's function may name our planner support: the known names stay.
-        let names = Self::look_up(function).filter(is_one_of)?;
-        KNOWN.set(Some(names));
-        Some(names)
-    }
-
-    /// The functions that give the radius for an inclusive and for an exclusive limit, of a similarity or of
-    /// a distance. The limit is of one of the types above.
-    pub(crate) fn radius_functions(&self, is_similarity: bool, limit: Oid) -> [Oid; 2] {
-        let index = match limit {
-            pg_sys::FLOAT8OID => 1,
-            pg_sys::NUMERICOID => 2,
-            _ => 0,
+    /// The names of the extension to which a function with planner support belongs, and the kind of values that the
+    /// function takes. They are looked up again when the extension has been dropped and created.
+    pub(crate) fn of(function: Oid) -> Option<(Self, Kind)> {
+        let with_kind = |names: Self| {
+            let kind = names.kinds().find(|kind| kind.supported().contains(&function)).copied();
+            kind.map(|kind| (names, kind))
         };
-        match is_similarity {
-            true => [self.radius_ge, self.radius_gt],
-            false => [self.radius_le[index], self.radius_lt[index]],
+        KNOWN.get().and_then(with_kind).or_else(|| {
+            // Somebody else's function may name our planner support: the known names stay.
+            let found = Self::look_up(function).and_then(with_kind)?;
+            KNOWN.set(Some(found.0));
+            Some(found)
+        })
+    }
+
+    /// All kinds of values that have distances.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = &Kind> {
+        std::iter::once(&self.bigint).chain(&self.bits)
+    }
+
+    /// The function that gives the radius for a limit of a distance. The limit is of one of the types above.
+    pub(crate) fn radius_of_distance(&self, limit: Oid, inclusive: bool) -> Oid {
+        let functions = if inclusive { self.radius_le } else { self.radius_lt };
+        match limit {
+            pg_sys::FLOAT8OID => functions[1],
+            pg_sys::NUMERICOID => functions[2],
+            _ => functions[0],
         }
     }
 
-    /// The operator `bigint <@ hamming_ball` of an operator family, if the family has one.
+    fn look_up(function: Oid) -> Option<Self> {
+        let double = pg_sys::FLOAT8OID;
+        // SAFETY: looks the function up in the catalog.
+        let namespace = unsafe { pg_sys::get_func_namespace(function) };
+        let by_limit = |name| {
+            let function = |limit| find_function(namespace, name, &[limit]);
+            Some([function(pg_sys::INT8OID)?, function(double)?, function(pg_sys::NUMERICOID)?])
+        };
+        let (bigint, bit) = (pg_sys::INT8OID, pg_sys::BITOID);
+        Some(Self {
+            bigint: Kind::look_up(
+                namespace,
+                bigint,
+                [c"hamming_distance", c"<~>", c"hamming_ball"],
+                &[double],
+            )?,
+            bits: Kind::look_up(
+                namespace,
+                bit,
+                [c"hamming_bit_distance", c"<^>", c"hamming_bit_ball"],
+                &[double, bit],
+            ),
+            radius_le: by_limit(c"hamming_radius_le")?,
+            radius_lt: by_limit(c"hamming_radius_lt")?,
+        })
+    }
+}
+
+impl Kind {
+    /// The function that gives the radius for a limit of a similarity.
+    pub(crate) fn radius_of_similarity(&self, inclusive: bool) -> Oid {
+        if inclusive { self.radius_ge } else { self.radius_gt }
+    }
+
+    /// The operator `bigint <@ hamming_ball`, or `bit <@ hamming_bit_ball`, of an operator family, if the family has one.
     pub(crate) fn ball_operator(&self, family: Oid) -> Option<Oid> {
         // SAFETY: looks the operator up in the catalog.
         let operator =
-            unsafe { pg_sys::get_opfamily_member(family, pg_sys::INT8OID, self.ball_type, WITHIN_BALL) };
+            unsafe { pg_sys::get_opfamily_member(family, self.type_, self.ball_type, WITHIN_BALL) };
         (operator != pg_sys::InvalidOid).then_some(operator)
     }
 
@@ -73,27 +119,23 @@ impl Names {
         [self.hamming, self.distance, self.within, self.similarity]
     }
 
-    fn look_up(function: Oid) -> Option<Self> {
-        let (bigint, integer, double) = (pg_sys::INT8OID, pg_sys::INT4OID, pg_sys::FLOAT8OID);
-        // SAFETY: looks the function up in the catalog.
-        let namespace = unsafe { pg_sys::get_func_namespace(function) };
+    /// The names are those that differ: of the function for the distance, of its operator, and of the type of balls.
+    /// The types are those that the radius of a similarity depends on.
+    fn look_up(namespace: Oid, type_: Oid, names: [&CStr; 3], of_similarity: &[Oid]) -> Option<Self> {
+        let [distance, operator, ball_type] = names;
+        let integer = pg_sys::INT4OID;
         let function = |name, args: &[Oid]| find_function(namespace, name, args);
-        let by_type = |name| {
-            let numeric = function(name, &[pg_sys::NUMERICOID])?;
-            Some([function(name, &[bigint])?, function(name, &[double])?, numeric])
-        };
         Some(Self {
-            hamming: function(c"hamming", &[bigint, bigint])?,
-            distance: function(c"hamming_distance", &[bigint, bigint])?,
-            distance_operator: find_operator(namespace, c"<~>", bigint, bigint)?,
-            within: function(c"hamming_within", &[bigint, bigint, integer])?,
-            ball_type: find_type(namespace, c"hamming_ball")?,
-            ball: function(c"hamming_ball", &[bigint, integer])?,
-            similarity: function(c"hamming_similarity", &[bigint, bigint])?,
-            radius_le: by_type(c"hamming_radius_le")?,
-            radius_lt: by_type(c"hamming_radius_lt")?,
-            radius_ge: function(c"hamming_radius_ge", &[double])?,
-            radius_gt: function(c"hamming_radius_gt", &[double])?,
+            type_,
+            hamming: function(c"hamming", &[type_, type_])?,
+            distance: function(distance, &[type_, type_])?,
+            distance_operator: find_operator(namespace, operator, type_, type_)?,
+            within: function(c"hamming_within", &[type_, type_, integer])?,
+            ball_type: find_type(namespace, ball_type)?,
+            ball: function(c"hamming_ball", &[type_, integer])?,
+            similarity: function(c"hamming_similarity", &[type_, type_])?,
+            radius_ge: function(c"hamming_radius_ge", of_similarity)?,
+            radius_gt: function(c"hamming_radius_gt", of_similarity)?,
         })
     }
 }

@@ -14,14 +14,14 @@ pub(crate) fn is_within_ball(function: Oid) -> bool {
     is_ours(function, c"hamming_ball_contained")
 }
 
-/// Whether a function is that of the operator `bigint <~> bigint`.
-pub(crate) fn is_distance(function: Oid) -> bool {
-    is_ours(function, c"hamming_wrapper")
-}
-
 /// Whether a function is that of the operator `bit <@ hamming_bit_ball`.
 pub(crate) fn is_within_bit_ball(function: Oid) -> bool {
     is_ours(function, c"hamming_bit_ball_contained")
+}
+
+/// Whether a function is that of the operator `bigint <~> bigint`.
+pub(crate) fn is_distance(function: Oid) -> bool {
+    is_ours(function, c"hamming_wrapper")
 }
 
 /// Whether a function is that of the operator `bit <^> bit`.
@@ -29,14 +29,24 @@ pub(crate) fn is_bit_distance(function: Oid) -> bool {
     is_ours(function, c"hamming_bits")
 }
 
-/// Whether a function is `hamming_ball(center, radius)`.
+/// Whether a function is `hamming_ball(center, radius)` of fingerprints.
 pub(crate) fn is_ball_constructor(function: Oid) -> bool {
     is_ours(function, c"hamming_ball")
+}
+
+/// Whether a function is `hamming_ball(center, radius)` of strings of bits.
+pub(crate) fn is_bit_ball_constructor(function: Oid) -> bool {
+    is_ours(function, c"hamming_bit_ball")
 }
 
 /// Whether a type is `hamming_ball`.
 pub(crate) fn is_ball(type_: Oid) -> bool {
     is_read_by(type_, c"hamming_ball_in")
+}
+
+/// Whether a type is `hamming_bit_ball`.
+pub(crate) fn is_bit_ball(type_: Oid) -> bool {
+    is_read_by(type_, c"hamming_bit_ball_in")
 }
 
 /// Whether a type is `gist_hamming_key`, that of keys in GiST.
