@@ -68,15 +68,11 @@ impl Costs {
         let widths = (0..layout.words()).map(|word| layout.width(word));
         let (least, most) = widths.fold((u64::BITS, 0), |(l, m), width| (width.min(l), width.max(m)));
         let rows = entries_in(leaves);
-        let cost = |width, reach: u32| match reach.checked_sub(1) {
-            None => 0.0,
-            Some(radius) => {
-                leaves_read_by_word(leaves, radius, width)
-                    + rows * share_within(width, radius) / ROWS_PER_LEAF
-            }
+        let table = |width| {
+            let cost = |(radius, share)| leaves_read_by_word(leaves, radius, width) + rows * share / ROWS_PER_LEAF;
+            std::iter::once(0.0).chain((0..).zip(shares_within(width)).map(cost)).collect()
         };
-        let tables = (least..=most).map(|width| (0..=width + 1).map(|reach| cost(width, reach)).collect());
-        Self { layout, leaves, tables: tables.collect(), least }
+        Self { layout, leaves, tables: (least..=most).map(table).collect(), least }
     }
 
     /// The layout of the index.
@@ -107,21 +103,24 @@ impl Costs {
 
     /// The work of finding the `wanted` nearest rows, or all rows within `farthest` if these are fewer, if codes
     /// are scattered.
-    pub fn nearest(&self, wanted: f64, farthest: u32) -> Expected {
+    pub fn nearest(&self, wanted: f64, farthest_asked: u32) -> Expected {
         let rows = entries_in(self.leaves);
+        // The radius within which the wanted rows are expected.
+        let farthest = shares_within(self.layout.bits()).position(|share| rows * share >= wanted);
+        let farthest = farthest.map_or(farthest_asked, |radius| farthest_asked.min(radius as u32));
         let mut radius = self.first_radius().min(farthest);
         let mut all = Expected::default();
         loop {
             let Expected { leaves, rows: fetched } = self.expected(radius);
             // Rows that an earlier pass has found are not fetched again.
             all = Expected { leaves: all.leaves + leaves, rows: all.rows.max(fetched) };
-            if radius >= farthest || rows * share_within(self.layout.bits(), radius) >= wanted {
+            if radius >= farthest {
                 return all;
             }
             let Some(next) = self.next_radius(radius) else {
                 return Expected { leaves: all.leaves + self.leaves, rows };
             };
-            radius = next.min(farthest);
+            radius = next.min(farthest_asked);
         }
     }
 
@@ -177,12 +176,12 @@ impl Costs {
     }
 }
 
-/// The share of all strings of this number of bits that are within a radius of one of them.
-fn share_within(bits: u32, radius: u32) -> f64 {
-    let (mut sum, mut logarithm) = (0.0, -f64::from(bits) * std::f64::consts::LN_2);
-    for differing in 0..=radius.min(bits) {
+/// The shares of all strings of this number of bits that are within radius 0, 1, 2, … of one of them.
+fn shares_within(bits: u32) -> impl Iterator<Item = f64> {
+    let (mut sum, mut logarithm) = (0.0_f64, -f64::from(bits) * std::f64::consts::LN_2);
+    (0..=bits).map(move |differing| {
         sum += logarithm.exp();
         logarithm += (f64::from(bits - differing) / f64::from(differing + 1)).ln();
-    }
-    sum.min(1.0)
+        sum.min(1.0)
+    })
 }
