@@ -1,6 +1,7 @@
 //! An index that a user has named, opened to be inspected.
 
 use super::build::ambuild;
+use super::row::tid_of;
 use crate::pg::compat::restrict_search_path;
 use crate::pg::error;
 use crate::pg::storage::pages::Pages;
@@ -75,8 +76,8 @@ impl Opened {
         }
     }
 
-    /// Whether a vacuum has found the row to be dead and will remove it: its line pointer in the table says
-    /// so. A vacuum that was stopped has removed the row from some trees only.
+    /// Whether nobody can see the row any more, so that a vacuum will remove it. Some trees may lack it: a
+    /// vacuum may have been stopped midway, or the insert that made it.
     pub(super) fn is_dead(&self, row: RowId) -> bool {
         // SAFETY: open, so that nobody shortens it; the page is locked while it is looked at.
         unsafe {
@@ -87,13 +88,47 @@ impl Opened {
             let buffer = pg_sys::ReadBuffer(self.table, row.page());
             pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_SHARE as i32);
             // (PostgreSQL's own functions for this are inline since 16, and so not in its library.)
-            let page = &*pg_sys::BufferGetPage(buffer).cast::<pg_sys::PageHeaderData>();
+            let start = pg_sys::BufferGetPage(buffer);
+            let page = &*start.cast::<pg_sys::PageHeaderData>();
             let bytes = usize::from(page.pd_lower).saturating_sub(size_of::<pg_sys::PageHeaderData>());
             let items = page.pd_linp.as_slice(bytes / size_of::<pg_sys::ItemIdData>());
             let item = usize::from(row.offset()).checked_sub(1).and_then(|place| items.get(place));
-            let is_dead = item.is_some_and(|item| item.lp_flags() == pg_sys::LP_DEAD);
+            let is_dead = item.is_some_and(|item| match item.lp_flags() {
+                pg_sys::LP_DEAD => true,
+                pg_sys::LP_NORMAL => self.is_dead_tuple(row, item, start, buffer),
+                _ => false,
+            });
             pg_sys::UnlockReleaseBuffer(buffer);
             is_dead
+        }
+    }
+
+    /// The same of a row whose line pointer leads to a tuple on a page of the table.
+    ///
+    /// # Safety
+    /// The line pointer must be one of the page, which must be in the buffer, and locked.
+    unsafe fn is_dead_tuple(
+        &self,
+        row: RowId,
+        item: &pg_sys::ItemIdData,
+        page: pg_sys::Page,
+        buffer: pg_sys::Buffer,
+    ) -> bool {
+        // SAFETY: promised by the caller; the table is open.
+        unsafe {
+            let header: pg_sys::HeapTupleHeader = page.add(item.lp_off() as usize).cast();
+            // Another version of the row, to which this one leads, may be alive.
+            if u32::from((*header).t_infomask2) & pg_sys::HEAP_HOT_UPDATED != 0 {
+                return false;
+            }
+            let mut tuple = pg_sys::HeapTupleData {
+                t_len: item.lp_len(),
+                t_self: tid_of(row),
+                t_tableOid: (*self.table).rd_id,
+                t_data: header,
+            };
+            let oldest = pg_sys::GetOldestNonRemovableTransactionId(self.table);
+            pg_sys::HeapTupleSatisfiesVacuum(&raw mut tuple, oldest, buffer) == pg_sys::HTSV_Result::HEAPTUPLE_DEAD
         }
     }
 
