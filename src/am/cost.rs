@@ -22,6 +22,15 @@ const COMPARISONS_PER_OPERATOR: f64 = 200.0;
 /// long for a row, at a cost of five operators.
 const OPERATORS_PER_SORTED: f64 = 2.0;
 
+/// Operators in the time that it takes to look a row up in the table, where rows are looked up in order.
+const OPERATORS_PER_LOOK: f64 = 5.0;
+
+/// The nearest strings of bits are expected to differ in this part of the bits at most, as copies of a picture
+/// do. If nothing is that near, the search ends by looking every row up in the order of the table, in the time
+/// of a sequential scan and a sort (measured: 222 ms instead of 263 for ten of a million; 0.7 ms if some are
+/// near).
+const NEAR_PART: u32 = 8;
+
 cost_function!(pub(super) amcostestimate, estimate);
 
 fn estimate(search: &Search) -> Estimate {
@@ -57,16 +66,22 @@ unsafe fn layout(search: &Search) -> Layout {
 fn estimate_bits(search: &Search, asked: &Asked, layout: Layout) -> Estimate {
     let costs = Costs::new(layout, leaves_in(search.index.pages, layout));
     let radius = asked.radius.unwrap_or(layout.bits());
-    let all = match asked.radius {
-        _ if asked.is_null => Expected { leaves: (search.rows / LEAF_CAPACITY as f64).max(1.0), rows: 0.0 },
-        _ if search.is_ordered() => costs.nearest(f64::INFINITY, radius),
-        _ => costs.expected(radius),
+    if search.is_ordered() {
+        let near = radius.min(layout.bits() / NEAR_PART);
+        let nearest = [(search.wanted(), near), (f64::INFINITY, radius)];
+        let [first, all] = nearest.map(|(wanted, radius)| {
+            let Expected { leaves, rows } = costs.nearest(wanted, radius);
+            let Work { pages, operators } = comparing(leaves);
+            Work { pages, operators: operators + rows * OPERATORS_PER_LOOK }
+        });
+        return search.estimate(first, all);
+    }
+    let Expected { leaves, rows } = match asked.is_null {
+        true => Expected { leaves: (search.rows / LEAF_CAPACITY as f64).max(1.0), rows: 0.0 },
+        false => costs.expected(radius),
     };
-    let first =
-        if search.is_ordered() { costs.nearest(search.wanted(), radius) } else { Expected::default() };
-    let mut estimate = search.estimate(comparing(first.leaves), comparing(all.leaves));
-    let fetched = all.rows / search.index.tuples.max(1.0);
-    estimate.selectivity = estimate.selectivity.max(fetched.min(1.0));
+    let mut estimate = search.estimate(Work::default(), comparing(leaves));
+    estimate.selectivity = estimate.selectivity.max((rows / search.index.tuples.max(1.0)).min(1.0));
     estimate
 }
 

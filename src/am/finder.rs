@@ -1,12 +1,15 @@
 //! What a scan asks, as the index understands it, and the search that answers.
 
+use super::code::append_words;
+use super::row::tid_of;
 use crate::ball::HammingBall;
 use crate::bits::BitBall;
 use crate::pg::bits::Bits;
 use crate::pg::catalog::strategy::{EQUAL, WITHIN_BALL};
 use crate::pg::error;
 use crate::pg::storage::pages::Pages;
-use hamming_index::codes::{Candidate, CodeSearch, Request};
+use crate::pg::table_rows::TableRows;
+use hamming_index::codes::{CodeHit, CodeSearch, Codes, Request};
 use hamming_index::cost::leaves_in;
 use hamming_index::key::RowId;
 use hamming_index::plan::Costs;
@@ -18,10 +21,6 @@ use pgrx::pg_sys::panic::ErrorReportable;
 /// Memory that a row of a sorted result takes at most. Up to twice the wanted number of rows is found before
 /// the rest is cut off, each row in a buffer that has doubled, and once more as a hit.
 pub(super) const BYTES_PER_SORTED: usize = 128;
-/// Memory that a row takes while it is remembered, so that it is not reported twice: in a table of hashes that
-/// has doubled, and in a list of what a word has found.
-const BYTES_PER_REMEMBERED: usize = 64;
-
 /// What the index has codes of, and what searching it costs.
 pub(super) enum Searched {
     /// Each tree has about this number of leaves.
@@ -64,10 +63,9 @@ impl Searched {
                     Some(Finder::Fingerprints { search, hits: Vec::new(), centers })
                 }
                 Self::Bits(costs) => {
-                    let request = request(costs.layout(), keys, order_bys)?;
-                    let search = CodeSearch::new(costs, request, memory / BYTES_PER_REMEMBERED);
-                    let are_null = order_bys.iter().map(is_null).collect();
-                    Some(Finder::Bits { search, candidates: Vec::new(), are_null })
+                    let (request, is_exact) = request(costs.layout(), keys, order_bys)?;
+                    let search = CodeSearch::new(costs, request, memory / BYTES_PER_SORTED);
+                    Some(Finder::Bits { search, hits: Vec::new(), is_exact })
                 }
             }
         }
@@ -84,31 +82,29 @@ pub(super) enum Finder {
     },
     Bits {
         search: CodeSearch,
-        candidates: Vec<Candidate>,
-        /// For each distance by which rows are ordered, whether the query says NULL.
-        are_null: Vec<bool>,
+        hits: Vec<CodeHit>,
+        /// Whether all rows that are found match. Otherwise these are all that may match.
+        is_exact: bool,
     },
 }
 
 impl Finder {
-    /// A row may come twice from now on.
-    pub(super) fn allow_repeats(&mut self) {
-        if let Self::Bits { search, .. } = self {
-            search.allow_repeats();
-        }
-    }
-
     /// Finds further rows in place of the last ones. Returns false when there are no more.
-    pub(super) fn next_batch(&mut self, pages: &Pages, layout: Layout) -> bool {
+    ///
+    /// Without the rows of the table, strings of bits are not compared: rows are those that may match, and may
+    /// come several times.
+    pub(super) fn next_batch(&mut self, pages: &Pages, layout: Layout, rows: Option<&TableRows>) -> bool {
         let index = Index::new(pages, layout);
         match self {
             Self::Fingerprints { search, hits, .. } => {
                 hits.clear();
                 search.next_batch(&index, hits)
             }
-            Self::Bits { search, candidates, .. } => {
-                candidates.clear();
-                search.next_batch(&index, candidates)
+            Self::Bits { search, hits, is_exact } => {
+                hits.clear();
+                *is_exact &= rows.is_some();
+                let mut codes = rows.map(|rows| RowCodes { rows, layout, words: Vec::new() });
+                search.next_batch(&index, codes.as_mut(), hits)
             }
         }
     }
@@ -117,7 +113,7 @@ impl Finder {
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Fingerprints { hits, .. } => hits.len(),
-            Self::Bits { candidates, .. } => candidates.len(),
+            Self::Bits { hits, .. } => hits.len(),
         }
     }
 
@@ -125,28 +121,45 @@ impl Finder {
     pub(super) fn row(&self, number: usize) -> RowId {
         match self {
             Self::Fingerprints { hits, .. } => hits[number].row,
-            Self::Bits { candidates, .. } => candidates[number].row,
+            Self::Bits { hits, .. } => hits[number].row,
         }
     }
 
     /// Whether all rows that are found match. Otherwise these are all that may match.
     pub(super) fn is_exact(&self) -> bool {
-        matches!(self, Self::Fingerprints { .. })
+        match self {
+            Self::Fingerprints { .. } => true,
+            Self::Bits { is_exact, .. } => *is_exact,
+        }
     }
 
-    /// A distance of a row of the last batch, of those by which rows are ordered; `None` is NULL. If the
-    /// search is not exact, the row is at least that far away, and so is every row after it.
+    /// A distance of a row of the last batch, of those by which rows are ordered; `None` is NULL.
     pub(super) fn distance(&self, number: usize, place: usize) -> Option<u32> {
         match self {
             Self::Fingerprints { hits, centers, .. } => {
                 hits[number].fingerprint.zip(centers[place]).map(|(a, b)| (a ^ b).count_ones())
             }
-            Self::Bits { candidates, are_null, .. } => {
-                // What is known of the first distance says nothing of the others.
-                let at_least = candidates[number].at_least.map(|bound| if place == 0 { bound } else { 0 });
-                at_least.filter(|_| !are_null[place])
-            }
+            // There is one distance then: see `src/planner/indexes.rs`.
+            Self::Bits { hits, .. } => hits[number].distance,
         }
+    }
+}
+
+/// The codes of a table's rows.
+struct RowCodes<'a> {
+    rows: &'a TableRows,
+    layout: Layout,
+    words: Vec<u64>,
+}
+
+impl Codes for RowCodes<'_> {
+    fn words_of(&mut self, row: RowId) -> Option<&[u64]> {
+        self.words.clear();
+        let (layout, words) = (self.layout, &mut self.words);
+        // SAFETY: a value of the index's column.
+        let read = self.rows.read(tid_of(row), |value| unsafe { append_words(layout, value, words) });
+        read?.unwrap_or_report();
+        Some(&self.words)
     }
 }
 
@@ -219,7 +232,8 @@ unsafe fn ball(key: &pg_sys::ScanKeyData) -> Option<Ball> {
     }
 }
 
-/// What the keys ask of an index of strings of bits, or `None` if no row can match.
+/// What the keys ask of an index of strings of bits, and whether the request says all of it; `None` if no row
+/// can match.
 ///
 /// Strings of another length than the index has cannot be compared with its rows. A query with one asks for
 /// all rows, and comparing raises the error as it does without an index.
@@ -230,16 +244,17 @@ unsafe fn request(
     layout: Layout,
     keys: &[pg_sys::ScanKeyData],
     order_bys: &[pg_sys::ScanKeyData],
-) -> Option<Request> {
+) -> Option<(Request, bool)> {
     let Wanted { values, nulls, near } = Wanted::of(keys)?;
-    let all = Request { values, nulls, once: true, ..Request::default() };
-    // The smallest ball. The others are compared when rows are checked.
+    let all = Request { values, nulls, ..Request::default() };
+    // The smallest ball. Others are compared when rows are checked again.
+    let is_exact = near.len() <= 1;
     let mut ball: Option<(Vec<u64>, u32)> = None;
     for key in near {
         // SAFETY: promised by the caller.
         match unsafe { around(layout, key) } {
             Around::Nothing => return None,
-            Around::Incomparable => return Some(all),
+            Around::Incomparable => return Some((all, false)),
             Around::Ball(_, radius) if ball.as_ref().is_some_and(|smallest| smallest.1 <= radius) => {}
             Around::Ball(center, radius) => ball = Some((center, radius)),
         }
@@ -247,17 +262,16 @@ unsafe fn request(
     let order_by = order_bys.first().filter(|key| !is_null(key));
     // SAFETY: promised by the caller.
     let nearest_to = order_by.map(|key| unsafe { words(layout, Bits::of(key.sk_argument)) });
-    Some(match (nearest_to, ball) {
-        (Some(None), _) | (None, None) => all,
-        (Some(Some(center)), None) => {
-            Request { center: Some(center), radius: layout.bits(), is_ordered: true, ..all }
-        }
-        (Some(nearest_to), Some((center, radius))) => {
-            let is_ordered = nearest_to.is_some_and(|nearest_to| nearest_to == center);
-            Request { center: Some(center), radius, is_ordered, ..all }
-        }
-        (None, Some((center, radius))) => Request { center: Some(center), radius, ..all },
-    })
+    let nearest_to = match nearest_to {
+        Some(None) => return Some((all, false)),
+        Some(center) => center,
+        None => None,
+    };
+    let (center, radius) = match ball {
+        Some((center, radius)) => (Some(center), radius),
+        None => (nearest_to.clone(), layout.bits()),
+    };
+    Some((Request { center, radius, nearest_to, ..all }, is_exact))
 }
 
 /// Where a key says that strings of bits have to lie.

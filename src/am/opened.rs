@@ -128,7 +128,8 @@ impl Opened {
                 t_data: header,
             };
             let oldest = pg_sys::GetOldestNonRemovableTransactionId(self.table);
-            pg_sys::HeapTupleSatisfiesVacuum(&raw mut tuple, oldest, buffer) == pg_sys::HTSV_Result::HEAPTUPLE_DEAD
+            pg_sys::HeapTupleSatisfiesVacuum(&raw mut tuple, oldest, buffer)
+                == pg_sys::HTSV_Result::HEAPTUPLE_DEAD
         }
     }
 

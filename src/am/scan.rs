@@ -11,6 +11,8 @@ use super::row::tid_of;
 use super::validate::check_operator;
 use crate::pg::compat::count_scan;
 use crate::pg::storage::pages::Pages;
+use crate::pg::table_rows::TableRows;
+use hamming_index::Layout;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 use std::ffi::c_void;
 
@@ -22,6 +24,8 @@ struct Scan {
     searched: Searched,
     /// None if no row can match.
     finder: Option<Finder>,
+    /// The rows of the table, once they have been looked at.
+    rows: Option<TableRows>,
     /// Whether the operators of its keys are known to be ours. A scan that is begun again has the same
     /// operators.
     is_checked: bool,
@@ -35,7 +39,7 @@ impl Scan {
         let finder = self.finder.as_mut()?;
         while self.next == finder.len() {
             self.next = 0;
-            if !finder.next_batch(&self.pages, self.searched.layout()) {
+            if !finder.next_batch(&self.pages, self.searched.layout(), self.rows.as_ref()) {
                 return None;
             }
         }
@@ -64,7 +68,7 @@ pub(super) unsafe extern "C-unwind" fn ambeginscan(
         let pages = Pages::of(index);
         let searched = Searched::new(&pages, layout_of(index, &pages));
         let memory = scan_memory();
-        let state = Scan { memory, pages, searched, finder: None, is_checked: false, next: 0 };
+        let state = Scan { memory, pages, searched, finder: None, rows: None, is_checked: false, next: 0 };
         (*scan).opaque = PgMemoryContexts::For(memory).leak_and_drop_on_delete(state).cast();
         if order_bys > 0 {
             let count = order_bys as usize;
@@ -157,6 +161,10 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
             count_scan(descriptor);
         }
         state.pages.read_as_of(descriptor.xs_snapshot);
+        if state.rows.is_none() && state.searched.layout() != Layout::FINGERPRINTS {
+            let mut memory = PgMemoryContexts::For(state.memory);
+            state.rows = Some(memory.switch_to(|_| TableRows::of(scan)));
+        }
         let (Some(number), Some(finder)) = (state.advance(), &state.finder) else { return false };
         descriptor.xs_heaptid = tid_of(finder.row(number));
         descriptor.xs_recheck = !finder.is_exact() || !is_mvcc(descriptor.xs_snapshot);
@@ -167,10 +175,10 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
 
 /// Tells the executor the distances.
 ///
-/// Those of fingerprints are exact, and rows come in the order of all of them: the executor must not sort
-/// anything, for it takes rows whose first distances are NULL for equal, whatever the second ones are. Those
-/// of strings of bits are bounds. The executor computes the distance, and keeps a row back until bounds have
-/// reached it. There is one distance then: see `src/planner/indexes.rs`.
+/// They are exact, and rows come in the order of all of them: the executor must not sort anything, for it
+/// takes rows whose first distances are NULL for equal, whatever the second ones are. Only where the query has
+/// a string of bits of another length than the index, the executor is to compute the distance, which raises
+/// an error.
 ///
 /// # Safety
 /// The scan must be one that [`ambeginscan`] has begun.
@@ -183,7 +191,8 @@ unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, finder: &Finder, n
             *scan.xs_orderbynulls.add(place) = distance.is_none();
         }
     }
-    scan.xs_recheckorderby = !finder.is_exact();
+    let is_unknown = scan.numberOfOrderBys > 0 && finder.distance(number, 0).is_none();
+    scan.xs_recheckorderby = is_unknown && !finder.is_exact();
 }
 
 /// Whether the snapshot sees rows as of one moment.
@@ -208,11 +217,9 @@ pub(super) unsafe extern "C-unwind" fn amgetbitmap(
         let state = state(scan);
         state.pages.read_as_of((*scan).xs_snapshot);
         let Some(finder) = &mut state.finder else { return 0 };
-        // A bitmap has a row once.
-        finder.allow_repeats();
         let mut count = 0;
         let mut tids: Vec<pg_sys::ItemPointerData> = Vec::new();
-        while finder.next_batch(&state.pages, state.searched.layout()) {
+        while finder.next_batch(&state.pages, state.searched.layout(), None) {
             tids.clear();
             tids.extend((0..finder.len()).map(|number| tid_of(finder.row(number))));
             pg_sys::tbm_add_tuples(bitmap, tids.as_mut_ptr(), tids.len() as i32, !finder.is_exact());
@@ -225,5 +232,11 @@ pub(super) unsafe extern "C-unwind" fn amgetbitmap(
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
     // SAFETY: Postgres passes the scan, and does not look at our state of it any more.
-    unsafe { pg_sys::MemoryContextDelete(state(scan).memory) };
+    unsafe {
+        let state = state(scan);
+        if let Some(rows) = state.rows.take() {
+            rows.release();
+        }
+        pg_sys::MemoryContextDelete(state.memory);
+    }
 }

@@ -30,5 +30,6 @@ pub(crate) mod query;
 pub(crate) mod report;
 pub(crate) mod result_set;
 pub(crate) mod storage;
+pub(crate) mod table_rows;
 pub(crate) mod trigger_row;
 pub(crate) mod window;

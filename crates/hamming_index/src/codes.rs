@@ -1,53 +1,71 @@
 //! The search of codes of any width.
 //!
-//! A code is searched by its words, each like a fingerprint with a part of the radius: see [`crate::plan`]. An
-//! index has the words of a code in different places, so a search cannot tell how far a code is that it has
-//! found by one word. It finds **candidates**: every row within the radius is among them, and whoever asks
-//! has to compare their codes. Words that are near by chance are rare, so few candidates are in vain.
+//! A code is searched by its words, each like a fingerprint with a part of the radius: see [`crate::plan`].
+//! The index has the words of a code in different places. So a row that was found by one word is only a
+//! **candidate** until its whole code is known, which the table has ([`Codes`]). Words that are near by chance
+//! are rare, so few candidates are in vain.
 //!
 //! A word is abandoned when it turns out to cost much more than scattered codes do, if others can be searched
-//! farther for less. What it has found until then is dropped. An abandoned word bears a surcharge of twice
-//! what it has cost, so a search costs at most a small multiple of what the best division would have cost.
+//! farther for less. Its candidates are dropped before their codes are asked for. An abandoned word bears a
+//! surcharge of twice what it has cost. So a search costs at most a small multiple of what the best division
+//! would have cost.
 //!
-//! Guarantee: every row within the radius is reported. A row is reported once if that is asked for.
+//! A row may be a candidate of several words. It is reported by the first of them alone, which its code tells,
+//! so no list of reported rows is kept.
+//!
+//! Guarantee: every row within the radius is reported exactly once; in the order of distances if that is asked
+//! for.
 
 use crate::key::{Key, RowId};
 use crate::plan::{Costs, Division, Searched};
 use crate::range::{Ball, Range};
+use crate::sorted::Sorted;
 use crate::store::Store;
 use crate::tree::{Index, Walk};
-use std::collections::HashSet;
 
 /// A word may cost this multiple of what was expected before it is abandoned.
 const PATIENCE: f64 = 4.0;
 /// What a word may cost in any case, in leaves: less than it takes to search others.
 const GRACE: f64 = 64.0;
+/// Rows whose codes are asked for together, in the order of the table, where all of them are.
+const ROWS_AT_A_TIME: usize = 100_000;
 
 /// What a search of codes asks for.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// The words of the code from which distances are counted; without it, every row is a candidate.
+    /// The words of the code from which distances are counted; without it, every row is found.
     pub center: Option<Vec<u64>>,
     /// Codes that are farther away are not wanted.
     pub radius: u32,
-    /// Whether near rows come first: see [`Candidate::at_least`].
-    pub is_ordered: bool,
+    /// The words of the code from which distances order the rows; equal distances are in the order of rows.
+    /// Without it, rows are in no order.
+    pub nearest_to: Option<Vec<u64>>,
     /// Whether rows with a code are wanted.
     pub values: bool,
     /// Whether rows whose code is NULL are wanted. They come last.
     pub nulls: bool,
-    /// Whether a row must not be reported twice.
-    pub once: bool,
 }
 
-/// A row that may be within the radius.
+/// Where the codes of rows are known.
+pub trait Codes {
+    /// The words of a row's code; `None` if the row is not wanted after all.
+    fn words_of(&mut self, row: RowId) -> Option<&[u64]>;
+}
+
+impl Request {
+    /// Whether rows are found in passes of growing radius.
+    fn grows(&self) -> bool {
+        self.nearest_to.is_some() && self.nearest_to == self.center
+    }
+}
+
+/// A row that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub struct CodeHit {
     /// Where the row is in the table.
     pub row: RowId,
-    /// The row's code is at least that far away. Later candidates are at least as far. `None` if the code is
-    /// NULL.
-    pub at_least: Option<u32>,
+    /// The distance by which it is ordered, if rows are ordered and its code is not NULL.
+    pub distance: Option<u32>,
 }
 
 /// A search under way. It holds no locks and no pages between two batches.
@@ -55,31 +73,155 @@ pub struct CodeSearch {
     costs: Costs,
     request: Request,
     stage: Stage,
-    /// Rows that have been reported, if none may be twice.
-    reported: HashSet<RowId>,
-    /// The most rows that are remembered.
-    max_rows: usize,
+    /// Results of an ordered search.
+    sorted: Sorted<(u32, RowId)>,
 }
 
 enum Stage {
-    /// Words are searched.
-    Words(Words),
-    /// All rows are candidates, from the key on. They are at least this far away.
-    All(Key, u32),
+    Sweep(Sweep),
     /// Rows whose code is NULL, from the key on.
     Nulls(Key),
     Done,
 }
 
-/// A search by words.
-struct Words {
-    /// The radius of this pass. An ordered search has several, each with a larger one.
+impl CodeSearch {
+    /// Begins a search. Ordered results are found in pieces that grow to about `max_sorted`, each by a search
+    /// of its own.
+    pub fn new(costs: &Costs, request: Request, max_sorted: usize) -> Self {
+        let radius = match request.grows() {
+            true => request.radius.min(costs.first_radius()),
+            false => request.radius,
+        };
+        let mut search =
+            Self { costs: costs.clone(), request, stage: Stage::Done, sorted: Sorted::new(max_sorted) };
+        search.stage = if search.request.values { search.sweep(Some(radius)) } else { search.last_stage() };
+        search
+    }
+
+    /// Begins a pass with this radius; without one, it finds all rows.
+    fn sweep(&self, radius: Option<u32>) -> Stage {
+        let radius = radius.filter(|_| self.request.center.is_some());
+        let mut searched = self.costs.unsearched();
+        if let Stage::Sweep(last) = &self.stage {
+            searched.iter_mut().zip(&last.searched).for_each(|(word, last)| word.surcharge = last.surcharge);
+        }
+        let division = radius.and_then(|radius| self.costs.divide(radius, &searched));
+        Stage::Sweep(match (radius, division) {
+            (Some(radius), Some(division)) => Sweep::of_words(radius, division, searched),
+            _ => Sweep::of_all(self.request.radius),
+        })
+    }
+
+    /// The stage after all rows with a code.
+    fn last_stage(&self) -> Stage {
+        if self.request.nulls { Stage::Nulls(Key::FIRST) } else { Stage::Done }
+    }
+
+    /// Appends a further part of the answer, in order. Returns false when there is no more.
+    ///
+    /// Without `codes`, rows are candidates, in no order, and may come several times.
+    pub fn next_batch<S: Store>(
+        &mut self,
+        index: &Index<'_, S>,
+        codes: Option<&mut impl Codes>,
+        hits: &mut Vec<CodeHit>,
+    ) -> bool {
+        index.store.check_for_interrupts();
+        match &mut self.stage {
+            Stage::Done => return false,
+            Stage::Nulls(from) => {
+                let nulls = self.costs.layout().nulls();
+                let mut report = |entry: Key| hits.push(CodeHit { row: entry.row, distance: None });
+                match index.entries(nulls, *from, &mut report) {
+                    Walk::From(key) => *from = key,
+                    Walk::Done => self.stage = Stage::Done,
+                }
+            }
+            Stage::Sweep(sweep) => {
+                let mut found = Vec::new();
+                let center = self.request.center.as_deref();
+                let finished = sweep.step(index, &self.costs, center.unwrap_or_default(), &mut found);
+                if self.request.grows() && sweep.has_given_up() {
+                    // From the beginning, for farther rows than this pass has looked for can be had as well.
+                    self.sorted.forget();
+                    self.stage = Stage::Sweep(Sweep::of_all(self.request.radius));
+                    return true;
+                }
+                match (codes, center) {
+                    (Some(codes), Some(_)) => self.check(found, codes, hits),
+                    _ => hits.extend(found.into_iter().map(|row| CodeHit { row, distance: None })),
+                }
+                self.go_on(finished, hits);
+            }
+        }
+        true
+    }
+
+    /// Keeps the candidates that are within the radius and were not found before.
+    fn check(&mut self, found: Vec<RowId>, codes: &mut impl Codes, hits: &mut Vec<CodeHit>) {
+        let (Stage::Sweep(sweep), Some(center)) = (&self.stage, &self.request.center) else { return };
+        for row in found {
+            let Some(words) = codes.words_of(row) else { continue };
+            if differing(words, center).sum::<u32>() > sweep.radius
+                || sweep.has_found(differing(words, center))
+            {
+                continue;
+            }
+            match &self.request.nearest_to {
+                Some(nearest_to) => self.sorted.add((differing(words, nearest_to).sum(), row)),
+                None => hits.push(CodeHit { row, distance: None }),
+            }
+        }
+    }
+
+    /// Notes what has been searched, and passes to the next stage if the present one is at its end.
+    fn go_on(&mut self, finished: Option<(usize, Searched)>, hits: &mut Vec<CodeHit>) {
+        let Stage::Sweep(sweep) = &mut self.stage else { return };
+        if let Some((word, searched)) = finished {
+            sweep.searched[word] = searched;
+        }
+        if !sweep.is_done {
+            return;
+        }
+        let (radius, by_words) = (sweep.radius, matches!(sweep.way, Way::Words { .. }));
+        let mut is_last = true;
+        if self.request.nearest_to.is_some() {
+            let is_cut =
+                self.sorted.take(|(distance, row)| hits.push(CodeHit { row, distance: Some(distance) }));
+            is_last = !is_cut && radius >= self.request.radius;
+            if is_cut {
+                self.stage = self.sweep(by_words.then_some(radius));
+            } else if !is_last {
+                let next = self.costs.next_radius(radius);
+                self.stage = self.sweep(next.map(|next| next.min(self.request.radius)));
+            }
+        }
+        if is_last {
+            self.stage = self.last_stage();
+        }
+    }
+}
+
+/// The numbers of bits in which the words of two codes differ.
+fn differing(a: &[u64], b: &[u64]) -> impl Iterator<Item = u32> {
+    a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones())
+}
+
+/// A pass through the index that finds all rows within a radius.
+struct Sweep {
     radius: u32,
-    /// All codes that are nearer have been reported by earlier passes.
-    at_least: u32,
+    way: Way,
+    /// How far words have been searched. What that has found has been reported.
     searched: Vec<Searched>,
-    division: Division,
-    attempts: Vec<Option<Attempt>>,
+    is_done: bool,
+}
+
+/// How a pass finds rows.
+enum Way {
+    /// By their words.
+    Words { division: Division, attempts: Vec<Option<Attempt>> },
+    /// By going through all of them, from the key on.
+    All(Key),
 }
 
 /// A word that is being searched.
@@ -87,6 +229,8 @@ struct Attempt {
     reach: u32,
     range: Range,
     found: Vec<RowId>,
+    /// The cost that was expected.
+    expected: f64,
     /// The cost at which the division is thought over again.
     limit: f64,
 }
@@ -97,169 +241,89 @@ impl Attempt {
     }
 }
 
-impl Words {
-    /// The word to be searched next, the cheapest first, and its reach.
-    fn next(&self, costs: &Costs) -> Option<(usize, u32, f64)> {
-        let unfinished = self.division.reaches.iter().zip(&self.searched).enumerate();
-        let unfinished = unfinished.filter(|(_, (reach, searched))| **reach > searched.reach);
-        let words =
-            unfinished.map(|(word, (&reach, &searched))| (word, reach, costs.of_word(word, reach, searched)));
-        words.min_by(|a, b| a.2.total_cmp(&b.2))
+impl Sweep {
+    fn of_words(radius: u32, division: Division, searched: Vec<Searched>) -> Self {
+        let attempts = searched.iter().map(|_| None).collect();
+        Self { radius, way: Way::Words { division, attempts }, searched, is_done: false }
     }
 
-    /// Thinks the division over after a word has cost this much. Returns false if fetching all rows is
-    /// cheaper.
-    fn divide_again(&mut self, costs: &Costs, word: usize, cost: f64) -> bool {
-        self.searched[word].surcharge = 2.0 * cost;
-        let Some(division) = costs.divide(self.radius, &self.searched) else { return false };
-        for (attempt, &reach) in self.attempts.iter_mut().zip(&division.reaches) {
-            attempt.take_if(|attempt| attempt.reach != reach);
-        }
-        self.division = division;
-        true
-    }
-}
-
-impl CodeSearch {
-    /// Begins a search. It remembers about `max_rows` rows at most; if there are more, all rows of the table
-    /// become candidates.
-    pub fn new(costs: &Costs, request: Request, max_rows: usize) -> Self {
-        let mut search =
-            Self { costs: costs.clone(), request, stage: Stage::Done, reported: HashSet::new(), max_rows };
-        search.stage = search.first_stage();
-        search
+    fn of_all(radius: u32) -> Self {
+        Self { radius, way: Way::All(Key::FIRST), searched: Vec::new(), is_done: false }
     }
 
-    /// A row may be reported twice from now on.
-    pub fn allow_repeats(&mut self) {
-        self.request.once = false;
+    /// Whether it has begun with words, and turned to all rows.
+    fn has_given_up(&self) -> bool {
+        matches!(self.way, Way::All(_)) && !self.searched.is_empty()
     }
 
-    fn first_stage(&self) -> Stage {
-        let Request { radius, is_ordered, values, .. } = self.request;
-        if !values {
-            return self.last_stage();
-        }
-        if self.request.center.is_none() {
-            return Stage::All(Key::FIRST, 0);
-        }
-        let searched = self.costs.unsearched();
-        let radius = if is_ordered { radius.min(self.costs.first_radius()) } else { radius };
-        self.pass(radius, 0, searched)
-    }
-
-    /// The stage after all rows with a code.
-    fn last_stage(&self) -> Stage {
-        if self.request.nulls { Stage::Nulls(Key::FIRST) } else { Stage::Done }
-    }
-
-    /// Searches farther than before.
-    fn pass(&self, radius: u32, at_least: u32, searched: Vec<Searched>) -> Stage {
-        match self.costs.divide(radius, &searched) {
-            None => Stage::All(Key::FIRST, at_least),
-            Some(division) => {
-                let attempts = searched.iter().map(|_| None).collect();
-                Stage::Words(Words { radius, at_least, searched, division, attempts })
-            }
-        }
-    }
-
-    /// Appends further candidates. Returns false when there are no more.
-    pub fn next_batch<S: Store>(&mut self, index: &Index<'_, S>, candidates: &mut Vec<Candidate>) -> bool {
-        index.store.check_for_interrupts();
-        let next = match &mut self.stage {
-            Stage::Done => return false,
-            Stage::Nulls(from) => {
-                let nulls = self.costs.layout().nulls();
-                let walk = index.entries(nulls, *from, &mut |entry| {
-                    candidates.push(Candidate { row: entry.row, at_least: None });
-                });
-                match walk {
-                    Walk::From(key) => Stage::Nulls(key),
-                    Walk::Done => Stage::Done,
-                }
-            }
-            Stage::All(from, at_least) => {
-                let at_least = *at_least;
-                let walk = index.entries(0, *from, &mut |entry| {
-                    if !self.reported.contains(&entry.row) {
-                        candidates.push(Candidate { row: entry.row, at_least: Some(at_least) });
-                    }
-                });
-                match walk {
-                    Walk::From(key) => Stage::All(key, at_least),
-                    Walk::Done => self.last_stage(),
-                }
-            }
-            Stage::Words(words) => match words.next(&self.costs) {
-                Some((word, reach, cost)) => {
-                    if self.search_word(index, word, reach, cost, candidates) {
-                        return true;
-                    }
-                    Stage::All(Key::FIRST, self.at_least())
-                }
-                None => self.next_pass(),
-            },
-        };
-        self.stage = next;
-        true
-    }
-
-    /// Reads some more leaves of a word's trees. Returns false if all rows have to be fetched instead.
-    fn search_word<S: Store>(
+    /// Reads some more leaves. Appends the candidates of a word that has been searched to its end, and returns
+    /// the word; or appends some of all rows.
+    fn step<S: Store>(
         &mut self,
         index: &Index<'_, S>,
-        word: usize,
-        reach: u32,
-        cost: f64,
-        candidates: &mut Vec<Candidate>,
-    ) -> bool {
-        let Stage::Words(words) = &mut self.stage else { return false };
-        let attempt = words.attempts[word].get_or_insert_with(|| {
-            let center = self.request.center.as_ref().map_or(0, |center| center[word]);
-            let (ball, width) = (Ball { center, radius: reach - 1 }, self.costs.layout().width(word));
-            let range = Range::of_word(word, width, ball, self.costs.leaves());
-            Attempt { reach, range, found: Vec::new(), limit: GRACE.max(PATIENCE * cost) }
+        costs: &Costs,
+        center: &[u64],
+        found: &mut Vec<RowId>,
+    ) -> Option<(usize, Searched)> {
+        let Way::Words { division, attempts } = &mut self.way else {
+            self.some_of_all(index, found);
+            return None;
+        };
+        let Some((word, reach, expected)) = division.next_word(costs, &self.searched) else {
+            self.is_done = true;
+            return None;
+        };
+        let attempt = attempts[word].get_or_insert_with(|| {
+            let (ball, width) =
+                (Ball { center: center[word], radius: reach - 1 }, costs.layout().width(word));
+            let range = Range::of_word(word, width, ball, costs.leaves());
+            Attempt { reach, range, found: Vec::new(), expected, limit: GRACE.max(PATIENCE * expected) }
         });
         attempt.range.step(index, u64::BITS, &mut |_, row| attempt.found.push(row));
-        if self.reported.len() + attempt.found.len() > self.max_rows {
-            return false;
+        let cost = attempt.cost();
+        if attempt.range.is_done() {
+            found.append(&mut attempt.found);
+            let surcharge = (cost - attempt.expected).max(0.0);
+            attempts[word] = None;
+            return Some((word, Searched { reach, surcharge }));
         }
-        let cost_so_far = attempt.cost();
-        if !attempt.range.is_done() {
-            if cost_so_far <= attempt.limit {
-                return true;
+        if cost > attempt.limit {
+            attempt.limit = 2.0 * cost;
+            self.searched[word].surcharge = 2.0 * cost;
+            self.divide_again(costs);
+        }
+        None
+    }
+
+    /// Thinks the division over after a word has cost more than was expected.
+    fn divide_again(&mut self, costs: &Costs) {
+        let Way::Words { division, attempts } = &mut self.way else { return };
+        match costs.divide(self.radius, &self.searched) {
+            None => self.way = Way::All(Key::FIRST),
+            Some(other) => {
+                for (attempt, &reach) in attempts.iter_mut().zip(&other.reaches) {
+                    attempt.take_if(|attempt| attempt.reach != reach);
+                }
+                *division = other;
             }
-            attempt.limit = 2.0 * cost_so_far;
-            return words.divide_again(&self.costs, word, cost_so_far);
-        }
-        let found = std::mem::take(&mut attempt.found);
-        words.searched[word] = Searched { reach, surcharge: (cost_so_far - cost).max(0.0) };
-        words.attempts[word] = None;
-        let at_least = Some(words.at_least);
-        let found = found.into_iter().filter(|&row| !self.request.once || self.reported.insert(row));
-        candidates.extend(found.map(|row| Candidate { row, at_least }));
-        true
-    }
-
-    /// What follows when all words have been searched that the division says.
-    fn next_pass(&mut self) -> Stage {
-        let Stage::Words(words) = &mut self.stage else { return self.last_stage() };
-        let (radius, searched) = (words.radius, std::mem::take(&mut words.searched));
-        if radius >= self.request.radius {
-            return self.last_stage();
-        }
-        match self.costs.next_radius(radius) {
-            None => Stage::All(Key::FIRST, radius + 1),
-            Some(next) => self.pass(next.min(self.request.radius), radius + 1, searched),
         }
     }
 
-    /// No code that has not been reported is nearer.
-    fn at_least(&self) -> u32 {
-        match &self.stage {
-            Stage::Words(words) => words.at_least,
-            _ => 0,
+    /// Appends some more of all rows, in the order of the table.
+    fn some_of_all<S: Store>(&mut self, index: &Index<'_, S>, found: &mut Vec<RowId>) {
+        let Way::All(from) = &mut self.way else { return };
+        while found.len() < ROWS_AT_A_TIME && !self.is_done {
+            index.store.check_for_interrupts();
+            match index.entries(0, *from, &mut |entry| found.push(entry.row)) {
+                Walk::From(key) => *from = key,
+                Walk::Done => self.is_done = true,
+            }
         }
+        found.sort_unstable();
+    }
+
+    /// Whether a row was found before. Its words differ from the center's in these numbers of bits.
+    fn has_found(&self, differing: impl Iterator<Item = u32>) -> bool {
+        self.searched.iter().zip(differing).any(|(searched, differing)| differing < searched.reach)
     }
 }

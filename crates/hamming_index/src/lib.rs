@@ -23,6 +23,7 @@ pub mod plan;
 mod probe;
 mod range;
 mod search;
+mod sorted;
 pub mod store;
 mod survey;
 mod tree;

@@ -48,7 +48,7 @@ pub(crate) struct Searched {
 }
 
 /// A division of a radius among the words.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Division {
     /// The reach of each word.
     pub(crate) reaches: Vec<u32>,
@@ -56,6 +56,15 @@ pub(crate) struct Division {
 }
 
 impl Division {
+    /// The word to be searched next, the cheapest first, with its reach and its cost.
+    pub(crate) fn next_word(&self, costs: &Costs, searched: &[Searched]) -> Option<(usize, u32, f64)> {
+        let words = self.reaches.iter().zip(searched).enumerate();
+        let unsearched = words.filter(|(_, (reach, searched))| **reach > searched.reach);
+        unsearched
+            .map(|(word, (&reach, &searched))| (word, reach, costs.of_word(word, reach, searched)))
+            .min_by(|a, b| a.2.total_cmp(&b.2))
+    }
+
     /// The radius within which nothing is missed; -1 if it is nothing at all.
     fn radius(&self) -> i64 {
         i64::from(self.reaches.iter().sum::<u32>()) - 1
@@ -69,7 +78,8 @@ impl Costs {
         let (least, most) = widths.fold((u64::BITS, 0), |(l, m), width| (width.min(l), width.max(m)));
         let rows = entries_in(leaves);
         let table = |width| {
-            let cost = |(radius, share)| leaves_read_by_word(leaves, radius, width) + rows * share / ROWS_PER_LEAF;
+            let cost =
+                |(radius, share)| leaves_read_by_word(leaves, radius, width) + rows * share / ROWS_PER_LEAF;
             std::iter::once(0.0).chain((0..).zip(shares_within(width)).map(cost)).collect()
         };
         Self { layout, leaves, tables: (least..=most).map(table).collect(), least }

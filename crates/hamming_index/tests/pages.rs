@@ -6,7 +6,7 @@ mod memory;
 use hamming_index::cost::{leaves_in, pages_read};
 use hamming_index::key::RowId;
 use hamming_index::store::Store;
-use hamming_index::{Ball, Query, Layout};
+use hamming_index::{Ball, Layout, Query};
 use memory::Memory;
 
 /// A number that looks random (the finalizer of SplitMix64).

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "not everybody who includes this needs all of it")]
 
 use hamming_index::build::{Builder, Runs, Target, create};
-use hamming_index::codes::{Candidate, CodeSearch, Request};
+use hamming_index::codes::{CodeHit, CodeSearch, Codes, Request};
 use hamming_index::key::{Key, RowId};
 use hamming_index::page::{Block, Edit, PAGE_SIZE, Page, Patch};
 use hamming_index::plan::Costs;
@@ -185,12 +185,18 @@ impl Memory {
         hits
     }
 
-    /// All candidates of a search, in the order that they come in.
-    pub fn candidates(&self, costs: &Costs, request: Request, max_rows: usize) -> Vec<Candidate> {
-        let mut search = CodeSearch::new(costs, request, max_rows);
-        let mut candidates = Vec::new();
-        while search.next_batch(&self.index(), &mut candidates) {}
-        candidates
+    /// All rows that a search of codes finds; candidates, if there are no codes.
+    pub fn search_codes(
+        &self,
+        costs: &Costs,
+        request: Request,
+        max_sorted: usize,
+        mut codes: Option<&mut impl Codes>,
+    ) -> Vec<CodeHit> {
+        let mut search = CodeSearch::new(costs, request, max_sorted);
+        let mut hits = Vec::new();
+        while search.next_batch(&self.index(), codes.as_deref_mut(), &mut hits) {}
+        hits
     }
 
     /// What is wrong, in words.

@@ -1,0 +1,59 @@
+//! The first results of an ordered search, as many as memory has room for.
+//!
+//! A search passes its results in any order, several times over if need be. Each time the first of those are
+//! kept that have not been taken yet.
+
+/// The size of the first piece in which results are collected: most queries want a few.
+pub(crate) const FIRST_PIECE: usize = 1000;
+/// The factor by which each further piece is larger than the last.
+pub(crate) const MORE: usize = 8;
+
+/// Results of one pass of a search.
+pub(crate) struct Sorted<T> {
+    found: Vec<T>,
+    /// The last result that has been taken: this and all before it are not wanted again.
+    taken: Option<T>,
+    /// Results after this one do not fit.
+    last: Option<T>,
+    /// A pass that finds more than twice this number of results keeps this number of them.
+    piece: usize,
+    max_piece: usize,
+}
+
+impl<T: Ord + Copy> Sorted<T> {
+    /// Results are kept in pieces that grow to about this number.
+    pub(crate) fn new(max_piece: usize) -> Self {
+        let max_piece = max_piece.max(1);
+        Self { found: Vec::new(), taken: None, last: None, piece: FIRST_PIECE.min(max_piece), max_piece }
+    }
+
+    /// Adds a result, which may have been taken before.
+    pub(crate) fn add(&mut self, result: T) {
+        if self.taken.is_some_and(|taken| result <= taken) || self.last.is_some_and(|last| result > last) {
+            return;
+        }
+        self.found.push(result);
+        if self.found.len() > 2 * self.piece {
+            self.last = Some(*self.found.select_nth_unstable(self.piece - 1).1);
+            self.found.truncate(self.piece);
+        }
+    }
+
+    /// Forgets what the present pass has added.
+    pub(crate) fn forget(&mut self) {
+        self.found.clear();
+        self.last = None;
+    }
+
+    /// Takes the results of a pass, in order. Returns whether there were more than fitted.
+    pub(crate) fn take(&mut self, mut report: impl FnMut(T)) -> bool {
+        self.found.sort_unstable();
+        self.taken = self.found.last().copied().or(self.taken);
+        self.found.drain(..).for_each(&mut report);
+        let is_cut = self.last.take().is_some();
+        if is_cut {
+            self.piece = (self.piece * MORE).min(self.max_piece);
+        }
+        is_cut
+    }
+}

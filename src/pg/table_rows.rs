@@ -1,0 +1,88 @@
+//! The rows of a table, looked up by an index during its own scan.
+//!
+//! Postgres's executor looks rows up after the index has named them. An index that does not have the whole of
+//! an indexed value looks first.
+
+use pgrx::pg_sys;
+
+/// Looks up the values of an index's column for a scan.
+pub(crate) struct TableRows {
+    scan: pg_sys::IndexScanDesc,
+    slot: *mut pg_sys::TupleTableSlot,
+    info: *mut pg_sys::IndexInfo,
+    /// Where expressions of the index are evaluated; null if it has none.
+    executor: *mut pg_sys::EState,
+}
+
+impl TableRows {
+    /// # Safety
+    /// The scan must be one that returns rows, and not a bitmap; it must last as long as the result is used.
+    /// What is made here is in the current memory, and must be given up by [`release`](Self::release).
+    pub(crate) unsafe fn of(scan: pg_sys::IndexScanDesc) -> Self {
+        // SAFETY: promised by the caller; such a scan knows its table.
+        unsafe {
+            let table = (*scan).heapRelation;
+            let slot = pg_sys::table_slot_create(table, std::ptr::null_mut());
+            let info = pg_sys::BuildIndexInfo((*scan).indexRelation);
+            let mut executor = std::ptr::null_mut();
+            if !(*info).ii_Expressions.is_null() {
+                executor = pg_sys::CreateExecutorState();
+                (*pg_sys::MakePerTupleExprContext(executor)).ecxt_scantuple = slot;
+            }
+            Self { scan, slot, info, executor }
+        }
+    }
+
+    /// Reads the value of the index's column in the version of the row that the scan sees, if it sees one and
+    /// the value is not NULL.
+    pub(crate) fn read<T>(
+        &self,
+        mut row: pg_sys::ItemPointerData,
+        read: impl FnOnce(pg_sys::Datum) -> T,
+    ) -> Option<T> {
+        const COLUMNS: usize = pg_sys::INDEX_MAX_KEYS as usize;
+        let (mut values, mut are_null) = ([pg_sys::Datum::null(); COLUMNS], [true; COLUMNS]);
+        // SAFETY: the scan is there; the slot is for rows of its table, and the information of its index.
+        unsafe {
+            let scan = &*self.scan;
+            let fetch = (*(*scan.heapRelation).rd_tableam).index_fetch_tuple?;
+            let (mut again, mut all_dead) = (false, false);
+            let is_seen = pg_sys::ffi::pg_guard_ffi_boundary(|| {
+                fetch(
+                    scan.xs_heapfetch,
+                    &raw mut row,
+                    scan.xs_snapshot,
+                    self.slot,
+                    &raw mut again,
+                    &raw mut all_dead,
+                )
+            });
+            if !is_seen {
+                return None;
+            }
+            if !self.executor.is_null() {
+                pg_sys::MemoryContextReset(
+                    (*(*self.executor).es_per_tuple_exprcontext).ecxt_per_tuple_memory,
+                );
+            }
+            let (values, are_null) = (values.as_mut_ptr(), are_null.as_mut_ptr());
+            pg_sys::FormIndexDatum(self.info, self.slot, self.executor, values, are_null);
+            let result = (!*are_null).then(|| read(*values));
+            // Gives up the row's page.
+            let clear = (*(*self.slot).tts_ops).clear?;
+            pg_sys::ffi::pg_guard_ffi_boundary(|| clear(self.slot));
+            result
+        }
+    }
+
+    /// Gives up what Postgres would miss at the end of the scan. After an error, Postgres does so itself.
+    pub(crate) fn release(self) {
+        // SAFETY: made by us.
+        unsafe {
+            pg_sys::ExecDropSingleTupleTableSlot(self.slot);
+            if !self.executor.is_null() {
+                pg_sys::FreeExecutorState(self.executor);
+            }
+        }
+    }
+}
