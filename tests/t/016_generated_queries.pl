@@ -1,5 +1,5 @@
 # Random queries, each answered three ways: by index, by scan, and with arithmetic instead of the extension. The answers,
-# or the errors, are the same. The seed is printed; SEED repeats a run, QUERIES makes it longer (make soak).
+# or the errors, are the same. Fingerprints are bigints in one half, and strings of 70 bits in the other. The seed is printed; SEED repeats a run, QUERIES makes it longer (make soak).
 # QueryGenerator.pm has the grammar, generated_queries.sql the tables.
 
 use strict;
@@ -23,10 +23,33 @@ my %ways = (
 	'by scan' => "SET search_path = ours, public; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;",
 	'by arithmetic' => "SET search_path = arithmetic, public;");
 
-my $generator = QueryGenerator->new($seed);
-my $node = start_node('generated');
-$node->safe_psql('postgres', 'DROP EXTENSION simhash_pg; CREATE TABLE base (n, grp, si, other) AS VALUES ' . $generator->rows(ROWS));
-$node->safe_psql('postgres', slurp_file(dirname(__FILE__) . '/generated_queries.sql'));
+my ($generator, $node);
+
+# Begins with a kind of fingerprints, in a cluster of its own.
+sub begin
+{
+	my ($kind) = @_;
+	$generator = QueryGenerator->new($seed, $kind);
+	$node = start_node("generated_$kind");
+	$node->safe_psql('postgres', 'DROP EXTENSION simhash_pg; CREATE TABLE base (n, grp, si, other) AS VALUES ' . $generator->rows(ROWS));
+	my $tables = slurp_file(dirname(__FILE__) . '/generated_queries.sql');
+	$tables = of_bits($tables) if $kind eq 'bits';
+	$node->safe_psql('postgres', $tables);
+}
+
+# The tables with strings of bits. An index of GiST with one column becomes one of type hamming, and is left out with more.
+sub of_bits
+{
+	my ($tables) = @_;
+	$tables =~ s/(CREATE TYPE hamming_ball AS \(center) bigint/$1 varbit/;
+	$tables =~ s/bit\(64\)|bigint/bit(70)/g;
+	$tables =~ s{ / 64}{ / 70}g;
+	$tables =~ s/<~>/<^>/g;
+	$tables =~ s/USING gist \((\w+|\(\(.*\)\)) gist_hamming_ops\)/USING hamming ($1)/g;
+	$tables =~ s/^(CREATE INDEX include_idx .*) INCLUDE .*;/$1;/m;
+	$tables =~ s/^\s*CREATE (?:INDEX|EXTENSION) .* gist.*;$//mg;
+	return $tables;
+}
 
 # The statements of a query in a transaction of their own, and by index also their plans.
 sub script
@@ -97,55 +120,59 @@ sub beyond
 sub indexes
 {
 	my ($plan) = @_;
-	return $plan =~ /(?:using|Scan on) (\w+)_idx\w*\b.*\n\s*(?:Index Cond: .*\n\s*)??(?:Index Cond|Order By): .*(?:<\@|\@>|<~>)/g;
+	return $plan =~ /(?:using|Scan on) (\w+)_idx\w*\b.*\n\s*(?:Index Cond: .*\n\s*)??(?:Index Cond|Order By): .*(?:<\@|\@>|<~>|<\^>)/g;
 }
 
-my (%generated, %by_index, %indexes, %states);
-my ($with_index, $with_rows, $done) = (0, 0, 0);
-while ($done < $queries)
+for my $kind ('bigint', 'bits')
 {
-	my @batch = map { $generator->query } 1 .. BATCH;
-	my %answers = map { $_ => [ answers($_, @batch) ] } sort keys %ways;
-	my $differences = 0;
-	for my $n (0 .. $#batch)
+	begin($kind);
+	my (%generated, %by_index, %indexes, %states);
+	my ($with_index, $with_rows, $done) = (0, 0, 0);
+	while ($done < $queries)
 	{
-		my ($query, $index) = ($batch[$n], $answers{'by index'}[$n]);
-		my @used = indexes($index->{plan});
-		$with_index++ if @used;
-		$indexes{$_}++ for @used;
-		for my $part (QueryGenerator::counted($query))
+		my @batch = map { $generator->query } 1 .. BATCH;
+		my %answers = map { $_ => [ answers($_, @batch) ] } sort keys %ways;
+		my $differences = 0;
+		for my $n (0 .. $#batch)
 		{
-			$generated{$part}++;
-			$by_index{$part}++ if @used;
+			my ($query, $index) = ($batch[$n], $answers{'by index'}[$n]);
+			my @used = indexes($index->{plan});
+			$with_index++ if @used;
+			$indexes{$_}++ for @used;
+			for my $part (QueryGenerator::counted($query))
+			{
+				$generated{$part}++;
+				$by_index{$part}++ if @used;
+			}
+			my $truth = $answers{'by arithmetic'}[$n]{answer};
+			$states{$_}++ for $truth =~ /^-- (\w+)/mg;
+			$with_rows++ if $truth =~ /^[^-]/m;
+			for my $way ('by index', 'by scan')
+			{
+				my $answer = $answers{$way}[$n];
+				next if $answer->{answer} eq $truth;
+				$differences++;
+				diag(report($query, $way, $answer, $truth));
+			}
 		}
-		my $truth = $answers{'by arithmetic'}[$n]{answer};
-		$states{$_}++ for $truth =~ /^-- (\w+)/mg;
-		$with_rows++ if $truth =~ /^[^-]/m;
-		for my $way ('by index', 'by scan')
-		{
-			my $answer = $answers{$way}[$n];
-			next if $answer->{answer} eq $truth;
-			$differences++;
-			diag(report($query, $way, $answer, $truth));
-		}
+		$done += @batch;
+		is($differences, 0, "$kind: $done queries of seed $seed");
 	}
-	$done += @batch;
-	is($differences, 0, "$done queries of seed $seed");
-}
 
-note("$with_index of $done by an index, $with_rows found rows: ", explain(\%indexes, \%states));
-note(sprintf '%5d of %5d with an index: %s', $by_index{$_} // 0, $generated{$_}, $_) for sort keys %generated;
+	note("$with_index of $done by an index, $with_rows found rows: ", explain(\%indexes, \%states));
+	note(sprintf '%5d of %5d with an index: %s', $by_index{$_} // 0, $generated{$_}, $_) for sort keys %generated;
 
-# A test that compares scans with scans, or nothing with nothing, shows nothing.
-SKIP:
-{
-	skip 'too few queries to cover everything', 1 if $queries < 1000;
-	cmp_ok($with_index, '>', $done * 0.5, 'most queries used an index for distances');
-	cmp_ok($with_rows, '>', $done * 0.5, 'most found rows');
-	cmp_ok($states{'00000'}, '>', 0.9 * sum(values %states), 'most statements are no errors');
-	my @kinds = $node->safe_psql('postgres', q{SELECT DISTINCT split_part(relname, '_idx', 1) FROM pg_class WHERE relkind = 'i' AND relname LIKE '%\_idx%'}) =~ /\w+/g;
-	is_deeply([ grep { !$indexes{$_} } @kinds ], [], 'every kind of index was used');
-	my @uncovered = grep { !$by_index{$_} } QueryGenerator::must_use_index();
-	is_deeply(\@uncovered, [], 'every shape of query and every way to write a radius used an index');
+	# A test that compares scans with scans, or nothing with nothing, shows nothing.
+	SKIP:
+	{
+		skip 'too few queries to cover everything', 1 if $queries < 1000;
+		cmp_ok($with_index, '>', $done * 0.5, 'most queries used an index for distances');
+		cmp_ok($with_rows, '>', $done * 0.5, 'most found rows');
+		cmp_ok($states{'00000'}, '>', 0.9 * sum(values %states), 'most statements are no errors');
+		my @kinds = $node->safe_psql('postgres', q{SELECT DISTINCT split_part(relname, '_idx', 1) FROM pg_class WHERE relkind = 'i' AND relname LIKE '%\_idx%'}) =~ /\w+/g;
+		is_deeply([ grep { !$indexes{$_} } @kinds ], [], 'every kind of index was used');
+		my @uncovered = grep { !$by_index{$_} } QueryGenerator::must_use_index();
+		is_deeply(\@uncovered, [], 'every shape of query and every way to write a radius used an index');
+	}
 }
 done_testing();

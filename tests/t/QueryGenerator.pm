@@ -1,7 +1,8 @@
 # Random queries about distances, from a grammar. A production is text in which {name|argument|argument} stands for a
 # random production of that name, in which @1 and @2 are the arguments. Queries that begin with ORDERED have one order;
 # the rows of others are a multiset. {q}, {i}, {r} and {k} are values: a fingerprint, an integer radius, a radius of any
-# type, a number of rows. They are written into the query, or become parameters.
+# type, a number of rows. They are written into the query, or become parameters. Fingerprints are of type TYPE: bigint, or
+# a string of bits.
 package QueryGenerator;
 
 use strict;
@@ -44,7 +45,7 @@ my %shapes = (
 		'SELECT a.id, b.id FROM {few} AS a {join_type} {source} AS b ON {match|a|b} AND {where|b}',
 		'SELECT b.id, a.id FROM {source} AS b {join_type} {few} AS a ON {match|b|a}',
 		'SELECT count(*), sum(b.id) FROM {few} AS a, {source} AS b WHERE {match|a|b} AND a.grp <= b.grp',
-		'SELECT v.n, b.id FROM (VALUES (1, {q}::bigint), (2, {q}::bigint)) AS v (n, si) {join_type} {source} AS b ON {pair|v|b}',
+		'SELECT v.n, b.id FROM (VALUES (1, {q}::TYPE), (2, {q}::TYPE)) AS v (n, si) {join_type} {source} AS b ON {pair|v|b}',
 		'SELECT a.id, b.id, c.id FROM {few} AS a JOIN {few} AS b ON {match|a|b} LEFT JOIN {source} AS c ON {match|c|b}',
 	],
 	full_join => [ 'SELECT a.id, b.id FROM {few} AS a FULL JOIN (SELECT * FROM {source} AS s WHERE {near|s}) AS b ON a.grp = b.grp AND {match|a|b}' ],
@@ -58,7 +59,7 @@ my %shapes = (
 		'WITH w AS {materialized} (SELECT * FROM {source} AS a WHERE {where|a}) SELECT w.id FROM w WHERE {where|w}',
 		'WITH w AS {materialized} (SELECT a.id, {distance|a.si|{q}} AS d FROM {source} AS a) SELECT id, d FROM w WHERE d < {r}',
 		'WITH w AS {materialized} (SELECT * FROM {few} AS f) SELECT w.id, a.id FROM w {join_type} {source} AS a ON {match|w|a}',
-		'WITH RECURSIVE w AS (SELECT {q}::bigint AS si, 0 AS step UNION SELECT a.si, step + 1 FROM w JOIN {few} AS a ON {pair|a|w} WHERE step < 2) SELECT * FROM w',
+		'WITH RECURSIVE w AS (SELECT {q}::TYPE AS si, 0 AS step UNION SELECT a.si, step + 1 FROM w JOIN {few} AS a ON {pair|a|w} WHERE step < 2) SELECT * FROM w',
 	],
 	lateral => [
 		'SELECT a.id, n.* FROM {few} AS a {lateral_join} LATERAL (SELECT {distance|b.si|a.{column}} AS d FROM {source} AS b {maybe_where|b} ORDER BY d LIMIT {k}) AS n ON true',
@@ -76,7 +77,7 @@ my %shapes = (
 		'SELECT a.id, (SELECT count(*) FROM {source} AS b WHERE {match|b|a}) FROM {few} AS a',
 		'SELECT a.id, (SELECT min({distance|a.si|b.si}) FROM {source} AS b {maybe_where|b}) FROM {few} AS a WHERE {near|a}',
 		'SELECT a.id, ARRAY(SELECT {distance|b.si|a.si} FROM {source} AS b ORDER BY 1 LIMIT 4) FROM {few} AS a',
-		'SELECT a.id FROM {source} AS a WHERE {distance|a.si|(SELECT max(b.si) FROM {few} AS b)} <= {r}',
+		'SELECT a.id FROM {source} AS a WHERE {distance|a.si|(SELECT b.si FROM {few} AS b ORDER BY b.si DESC NULLS LAST LIMIT 1)} <= {r}',
 	],
 	set_operation => [
 		'SELECT a.id FROM {source} AS a WHERE {where|a} {set_operator} SELECT b.id FROM {source} AS b WHERE {where|b}',
@@ -90,7 +91,7 @@ my %shapes = (
 		'DELETE FROM {changed} AS a USING {few} AS b WHERE {match|a|b} AND a.id > b.id RETURNING a.id',
 	],
 	outer_append => [
-		'SELECT a.id, u.x, {distance|1::bigint|a.id} FROM {few} AS a LEFT JOIN (SELECT si, 1 AS x FROM {source} AS b UNION ALL SELECT si, 2 FROM {source} AS c) AS u ON {pair|a|u} ORDER BY u.x',
+		'SELECT a.id, u.x, {distance|1::TYPE|a.id::TYPE} FROM {few} AS a LEFT JOIN (SELECT si, 1 AS x FROM {source} AS b UNION ALL SELECT si, 2 FROM {source} AS c) AS u ON {pair|a|u} ORDER BY u.x',
 		'SELECT u.x, count(*) FROM {few} AS a LEFT JOIN (SELECT si, 1 AS x FROM {source} AS b UNION ALL SELECT si, 2 FROM {source} AS c) AS u ON {pair|a|u} GROUP BY u.x',
 	],
 );
@@ -107,11 +108,11 @@ my %parts = (
 		'{near|@1} AND NOT ({far|@1})', '({near|@1}) IS NOT FALSE', '{near|@1} AND {far|@1}' ],
 	near => [ ('{within|{print|@1}|{q}}') x 5, '{within|{q}|{print|@1}}', '@1.grp = 2 AND {within|@1.si|{q}}', '@1.grp > 4 AND {within|@1.si|{q}}' ],
 	pair  => [ '{within|@1.si|@2.si}', '{within|@2.si|@1.si}' ],
-	match => [ ('{pair|@1|@2}') x 8, '{within|@1.si|@2.other}', '{within|@1.{column}|@2.si} AND {other|@1}', '{within|(@1.si # 21)|@2.si}',
+	match => [ ('{pair|@1|@2}') x 8, '{within|@1.si|@2.other}', '{within|@1.{column}|@2.si} AND {other|@1}', '{within|(@1.si # 21::TYPE)::TYPE|@2.si}',
 		'{within|(@1.si # @1.other)|@2.si}', '{within|(@1.si # @2.si)|{q}}' ],
 	far   => [ '{distance|{print|@1}|{q}} > {r}', 'NOT {within|@1.si|{q}}', '{distance|@1.si|{q}} <> {i}', '{distance|@1.si|{q}} IS NULL' ],
-	other => [ '@1.grp = 1', '@1.grp < 5', '@1.grp IN (1, 2, 7)', '@1.si IS NOT NULL', '@1.id % 2 = 0', '@1.other > 0' ],
-	print => [ ('@1.si') x 12, '@1.other', '(@1.si # @1.other)', '(@1.si # 21)' ],
+	other => [ '@1.grp = 1', '@1.grp < 5', '@1.grp IN (1, 2, 7)', '@1.si IS NOT NULL', '@1.id % 2 = 0', '@1.other > 0::TYPE' ],
+	print => [ ('@1.si') x 12, '@1.other', '(@1.si # @1.other)', '(@1.si # 21::TYPE)::TYPE' ],
 	within => [
 		'{distance|@1|@2} <= {r}', '{distance|@1|@2} <= {r}', '{distance|@1|@2} < {r}', '{distance|@1|@2} = {r}', '{r} >= {distance|@1|@2}', '{r} > {distance|@1|@2}',
 		'{distance|@1|@2} BETWEEN {i} AND {r}', 'NOT {distance|@1|@2} > {r}', 'hamming_within(@1, @2, {i})', '@1 <@ hamming_ball(@2, {i})',
@@ -120,10 +121,10 @@ my %parts = (
 	],
 	unindexed => [
 		'hamming(@1, @2) = ANY (ARRAY[{i}, {i}]::integer[])',
-		'EXISTS (SELECT FROM unnest(ARRAY[@2, 5]) AS one (of) WHERE {distance|@1|one.of} <= {r})',
+		'EXISTS (SELECT FROM unnest(ARRAY[@2, 5::TYPE]) AS one (of) WHERE {distance|@1|one.of} <= {r})',
 	],
 	similarity   => [ (0.9) x 4, 0.95, 0.75, 1, 2, -1, "'NaN'", 'NULL' ],
-	distance     => [ 'hamming(@1, @2)', 'hamming(@1, @2)', 'hamming(@2, @1)', '(@1 <~> @2)' ],
+	distance     => [ 'hamming(@1, @2)', 'hamming(@1, @2)', 'hamming(@2, @1)', '(@1 OPERATOR @2)' ],
 	column       => [ 'si', 'si', 'other' ],
 	limit        => [ ('LIMIT {k}') x 10, ('LIMIT {k} OFFSET {k}') x 3, 'LIMIT -1', ('FETCH FIRST 7 ROWS WITH TIES') x 2, '' ],
 	direction    => [ 'DESC', 'NULLS FIRST', 'DESC NULLS LAST', 'ASC' ],
@@ -136,7 +137,7 @@ my %parts = (
 	few          => [ '(SELECT * FROM {relation} AS f WHERE f.id % 61 = 5)', '(SELECT * FROM {relation} AS f WHERE f.id % 97 = 3 OFFSET 0)' ],
 	source       => [ ('{relation}') x 5, '(SELECT * FROM {relation} AS i WHERE {near|i} OFFSET 0)', '(SELECT * FROM {relation} AS i WHERE {other|i})' ],
 	relation     => [ ('{table}') x 6, 'united', 'close', 'guarded', 'secured', '(SELECT * FROM partial WHERE grp < 5)', '(SELECT * FROM partial WHERE grp > 4)',
-		'(SELECT id, grp, si # other AS si, other FROM computed)', '(SELECT id, grp, si # 21 AS si, other FROM computed)' ],
+		'(SELECT id, grp, (si # other)::TYPE AS si, other FROM computed)', '(SELECT id, grp, (si # 21::TYPE)::TYPE AS si, other FROM computed)' ],
 	lockable     => [ '{table}', 'partial', 'guarded', 'secured' ],
 	changed      => [ '{table}', '{table}', 'partial', 'computed' ],
 	table        => [qw(plain boxed covering tenants pairs several nothing parted family)],
@@ -152,7 +153,7 @@ my @index_settings = (('') x 3, 'SET LOCAL enable_bitmapscan = off', 'SET LOCAL 
 	('SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_material = off') x 3);
 
 my %numbers = (
-	integer => [ 0 .. 12, 2, 3, 4, 6, 16, 20, 30, 40, 61, 62, 63, 64, 65, -1, -2147483648, 2147483647, 'NULL' ],
+	integer => [ 0 .. 12, 2, 3, 4, 6, 16, 20, 30, 40, 61, 62, 63, 64, 65, 69, 70, 71, -1, -2147483648, 2147483647, 'NULL' ],
 	bigint  => [ 0 .. 8, 61, 64, 65, -1, 2147483648, 9223372036854775807, '-9223372036854775808', 'NULL' ],
 	smallint => [ 0 .. 8, 63, 64, -1, 32767, 'NULL' ],
 	numeric  => [ 0, 1, 3, 6, 2.5, 6.5, -0.5, 63.9, 64.1, 1e20, 'NaN', 'Infinity', '-Infinity', 'NULL' ],
@@ -160,23 +161,34 @@ my %numbers = (
 );
 my @rows = (0, 1, 1, 2, 3, 5, 10, 10, 30, 200, 5000, 'NULL');
 
+# The kinds of fingerprints, which are strings of bits here.
+my %kinds = (
+	bigint => { type => 'bigint', parameter => 'bigint', bits => 64, operator => '<~>', written => sub { unpack 'q>', pack 'B64', $_[0] } },
+	bits   => { type => 'bit(70)', parameter => 'bit', bits => 70, operator => '<^>', written => sub { $_[0] } },
+);
+
 sub new
 {
-	my ($class, $seed) = @_;
+	my ($class, $seed, $kind) = @_;
 	srand($seed);
-	my @centers = map { random_bits() } 1 .. 12;
-	return bless { centers => \@centers }, $class;
+	my $self = bless { %{ $kinds{$kind} } }, $class;
+	$self->{centers} = [ map { $self->random_bits } 1 .. 12 ];
+	return $self;
 }
 
 sub pick { return $_[ rand @_ ]; }
 
-# As a bigint is written.
-sub random_bits { return unpack 'q', pack 'LL', rand(2**32), rand(2**32); }
+sub random_bits
+{
+	my ($self) = @_;
+	return join '', map { int rand 2 } 1 .. $self->{bits};
+}
 
+# With some bits changed, among the last ones of the string.
 sub flip_bits
 {
-	my ($print, $count) = @_;
-	$print = unpack 'q', pack 'Q', (unpack('Q', pack 'q', $print) ^ (1 << int rand 64)) for 1 .. $count;
+	my ($print, $count, $among) = @_;
+	substr($print, -1 - int rand($among // length $print), 1) =~ tr/01/10/ for 1 .. $count;
 	return $print;
 }
 
@@ -185,16 +197,17 @@ sub fingerprint
 {
 	my ($self) = @_;
 	my $center = pick(@{ $self->{centers} });
+	my ($zeros, $ones) = map { $_ x ($self->{bits} - 1) } 0, 1;
 	return pick(
-		(random_bits()) x 3, (flip_bits($center, int rand 4)) x 4, $center, unpack('q', pack 'Q', unpack('Q', pack 'q', $self->{centers}[0]) ^ int rand 8),
-		pick(0, 1, -1, 21, 9223372036854775807, '-9223372036854775808', 'NULL', 'NULL'));
+		(map { $self->random_bits } 1 .. 3), (flip_bits($center, int rand 4)) x 4, $center, flip_bits($self->{centers}[0], int rand 4, 3),
+		pick("${zeros}0", "${zeros}1", "${ones}1", substr("${zeros}10101", 4), "0$ones", "1$zeros", 'NULL', 'NULL'));
 }
 
 # The rows of table base, as VALUES.
 sub rows
 {
 	my ($self, $count) = @_;
-	return join ', ', map { sprintf '(%d, %s, %s, %s)', $_, pick(0 .. 9, 'NULL'), map { literal('fingerprint', $self->fingerprint) } 1, 2 } 1 .. $count;
+	return join ', ', map { sprintf '(%d, %s, %s, %s)', $_, pick(0 .. 9, 'NULL'), map { $self->literal('fingerprint', $self->fingerprint) } 1, 2 } 1 .. $count;
 }
 
 # A random value of a type.
@@ -208,15 +221,14 @@ sub value
 	return pick(@{ $numbers{$type} });
 }
 
-my %sql_type = (rows => 'bigint', fingerprint => 'bigint');
-
 # A value as it is written in SQL: as a number where that has the right type, or quoted.
 sub literal
 {
-	my ($type, $value) = @_;
-	my $sql_type = $sql_type{$type} // $type;
+	my ($self, $type, $value) = @_;
+	my $sql_type = $type eq 'rows' ? 'bigint' : $type eq 'fingerprint' ? $self->{type} : $type;
 	return "$value\::$sql_type" if $value eq 'NULL';
 	return $value if $value =~ /^'/;
+	return "'" . $self->{written}($value) . "'::$sql_type" if $type eq 'fingerprint';
 	return $value if $type eq 'rows' || $type eq 'integer' && $value != -2147483648 && rand() < 0.8;
 	return "'$value'" if $type eq 'integer';
 	return $value if $type eq 'numeric' && $value =~ /^[\d.]+$/;
@@ -260,6 +272,8 @@ sub query
 	my $text = "{$shape}";
 	while ($text =~ s/\{(\w+)((?:\|[^{}|]*)*)\}/$self->produce($query, $1, split m{\|}, $2)/e) { }
 	$query->{ordered} = $text =~ s/^ORDERED //;
+	$text =~ s/TYPE/$self->{type}/g;
+	$text =~ s/OPERATOR/$self->{operator}/g;
 	my $way = pick(@ways);
 	$query->{statements} = $way eq 'literal' ? [ $self->with_values($query, $text) ]
 	  : $way eq 'cursor' ? [ $self->cursor($query, $text) ] : [ $self->prepared($query, $text, $way) ];
@@ -269,7 +283,7 @@ sub query
 sub with_values
 {
 	my ($self, $query, $text) = @_;
-	$text =~ s/\?(\d+)\?/literal($query->{types}[$1], $self->value($query->{types}[$1]))/ge;
+	$text =~ s/\?(\d+)\?/$self->literal($query->{types}[$1], $self->value($query->{types}[$1]))/ge;
 	return $text;
 }
 
@@ -286,11 +300,12 @@ sub cursor
 sub prepared
 {
 	my ($self, $query, $text, $way) = @_;
+	my %sql_type = (rows => 'bigint', fingerprint => $self->{parameter});
 	my @types = map { $sql_type{$_} // $_ } @{ $query->{types} };
 	my $parameters = @types ? '(' . join(', ', @types) . ')' : '';
 	$text =~ s/\?(\d+)\?/'$' . ($1 + 1)/ge;
 	return ($way eq 'auto' ? () : "SET LOCAL plan_cache_mode = force_${way}_plan", "PREPARE p $parameters AS $text",
-		map { my $values = join ', ', map { literal($_, $self->value($_)) } @{ $query->{types} }; 'EXECUTE p ' . ($values eq '' ? '' : "($values)") }
+		map { my $values = join ', ', map { $self->literal($_, $self->value($_)) } @{ $query->{types} }; 'EXECUTE p ' . ($values eq '' ? '' : "($values)") }
 		  1 .. ($way eq 'auto' ? 6 : 2));
 }
 
