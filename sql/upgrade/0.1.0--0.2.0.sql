@@ -208,6 +208,15 @@ CREATE OPERATOR @> (
 );
 COMMENT ON OPERATOR @> (hamming_bit_ball, bit) IS 'is the string within the ball?';
 
+CREATE OPERATOR CLASS hamming_bit_ops DEFAULT FOR TYPE bit USING hamming AS
+    OPERATOR 1 <@ (bit, hamming_bit_ball),
+    OPERATOR 2 = (bit, bit),
+    OPERATOR 15 <^> (bit, bit) FOR ORDER BY pg_catalog.integer_ops;
+COMMENT ON OPERATOR CLASS hamming_bit_ops USING hamming IS
+    'strings of bits by Hamming distance';
+COMMENT ON OPERATOR FAMILY hamming_bit_ops USING hamming IS
+    'strings of bits by Hamming distance';
+
 -- Says what keeps doc1. A column is named in place of its default, and a view in place of its rule.
 DO LANGUAGE plpgsql $$
 DECLARE

@@ -5,7 +5,9 @@ CREATE INDEX signed_bands ON signed USING gin (minhash_bands(signature, 32));
 CREATE INDEX signed_code ON signed USING hamming (code);
 ANALYZE signed;
 
-CREATE TABLE coded AS SELECT id, ('x' || md5(body) || md5(title))::bit(256) AS code FROM document;
+CREATE TABLE coded AS SELECT id, minhash_bits(minhash_bins(body, 256))::bit(256) AS code FROM document;
+CREATE INDEX coded_code ON coded USING hamming (code);
+ANALYZE coded;
 
 INSERT INTO question (name, digest, index, query) VALUES
     ('signatures by bins', '20e169cf', NULL,
@@ -19,6 +21,10 @@ INSERT INTO question (name, digest, index, query) VALUES
         WHERE minhash_bands(signature, 32) && minhash_bands((SELECT signature FROM signed WHERE id = 117), 32)$$),
     ('bits of signatures', 'f1523b8e', 'signed_code',
         $$SELECT id FROM signed WHERE hamming(code, (SELECT code FROM signed WHERE id = 118)) <= 16$$),
-    ('strings of bits', '158cef0d', NULL,
+    ('strings of bits', 'f24a2270', NULL,
         $$SELECT a.id, hamming(a.code, b.code), hamming_similarity(a.code, b.code), hamming_ball(a.code, a.id)
-        FROM coded AS a JOIN coded AS b ON b.id = 119 WHERE hamming_within(a.code, b.code, 115)$$);
+        FROM coded AS a JOIN coded AS b ON b.id = 119 WHERE hamming_within(a.code, b.code, 100)$$),
+    ('index of strings of bits', '0b6785de', 'coded_code',
+        $$SELECT id FROM coded WHERE hamming(code, (SELECT code FROM coded WHERE id = 120)) <= 100$$),
+    ('nearest strings of bits', '25cb10a3', 'coded_code',
+        $$SELECT code <^> 42::bit(256) FROM coded ORDER BY code <^> 42::bit(256) LIMIT 50$$);
