@@ -168,7 +168,7 @@ impl CodeSearch {
                 continue;
             }
             match &self.request.nearest_to {
-                Some(nearest_to) => self.sorted.add((differing(words, nearest_to).sum(), row)),
+                Some(nearest_to) => self.sorted.add((differing(words, nearest_to).sum(), row), Ord::cmp),
                 None => hits.push(CodeHit { row, distance: None }),
             }
         }
@@ -186,8 +186,8 @@ impl CodeSearch {
         let (radius, by_words) = (sweep.radius, matches!(sweep.way, Way::Words { .. }));
         let mut is_last = true;
         if self.request.nearest_to.is_some() {
-            let is_cut =
-                self.sorted.take(|(distance, row)| hits.push(CodeHit { row, distance: Some(distance) }));
+            let mut report = |(distance, row)| hits.push(CodeHit { row, distance: Some(distance) });
+            let is_cut = self.sorted.take(Ord::cmp, &mut report);
             is_last = !is_cut && radius >= self.request.radius;
             if is_cut {
                 self.stage = self.sweep(by_words.then_some(radius));

@@ -5,6 +5,7 @@ use crate::key::{BANDS, Tree};
 use crate::layout::Layout;
 use crate::page::{INNER_CAPACITY, LEAF_CAPACITY};
 use crate::probe::share_of_band;
+use crate::sorted::{FIRST_PIECE, MORE_IN_PIECE};
 
 /// The share of a page's room that is used, on average.
 const FILL: f64 = 0.8;
@@ -14,10 +15,6 @@ const FILL: f64 = 0.8;
 /// 100,000 to ten million scattered fingerprints.
 const STRADDLING: f64 = 1.1;
 
-/// The size of the first piece in which ordered results are collected: most queries want a few.
-pub(crate) const FIRST_SORTED: usize = 1000;
-/// The factor by which each further piece is larger than the last.
-pub(crate) const MORE_SORTED: usize = 8;
 /// The third radius of an ordered search is the one within which this number of rows is expected, if
 /// fingerprints are scattered.
 const FEW: f64 = 20.0;
@@ -125,7 +122,7 @@ pub struct Effort {
 /// pieces, each by a search of its own that collects the pieces before it as well.
 pub fn nearest(leaves: f64, rows: f64, wanted: f64, farthest: u32, max_sorted: usize) -> Effort {
     let largest = max_sorted.max(1) as f64;
-    let mut piece = largest.min(FIRST_SORTED as f64);
+    let mut piece = largest.min(FIRST_PIECE as f64);
     let (mut effort, mut found) = (Effort::default(), 0.0);
     let mut radius = first_radius(leaves).min(farthest);
     loop {
@@ -136,7 +133,7 @@ pub fn nearest(leaves: f64, rows: f64, wanted: f64, farthest: u32, max_sorted: u
             found += piece;
             effort.leaves += read;
             effort.collected += found;
-            piece = largest.min(piece * MORE_SORTED as f64);
+            piece = largest.min(piece * MORE_IN_PIECE as f64);
         }
         // A search that finds nothing reads leaves, too.
         let pieces = ((end - found) / piece).ceil().max(if before == effort { 1.0 } else { 0.0 });

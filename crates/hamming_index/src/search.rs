@@ -1,9 +1,10 @@
 //! The question that a scan of the index asks, and how the answer is put together, batch by batch.
 
-use crate::cost::{FIRST_SORTED, MORE_SORTED, first_radius, next_radius};
+use crate::cost::{first_radius, next_radius};
 use crate::key::{Key, RowId, Tree};
 use crate::layout::Layout;
 use crate::range::{Ball, Range};
+use crate::sorted::Sorted;
 use crate::store::Store;
 use crate::tree::{Index, Walk};
 use std::cmp::Ordering;
@@ -100,15 +101,6 @@ impl Search {
 /// Something found: its distance from the center, its fingerprint and its row.
 type Found = (u32, u64, RowId);
 
-/// The end of a list of results.
-#[derive(Clone, Copy)]
-enum Bound {
-    /// All results up to this distance, inclusive.
-    Distance(u32),
-    /// All results up to this one, inclusive.
-    Result(Found),
-}
-
 /// Rows in the order of their distances; equal distances in the order of `others`, then of fingerprints and
 /// rows. Ranges of growing radius are searched, each of which reports the rows beyond the one before.
 struct Nearest {
@@ -124,11 +116,8 @@ struct Nearest {
     instead: Option<Ball>,
     /// The radius of the next pass.
     radius: u32,
-    /// The results that have been reported.
-    reported: Option<Bound>,
-    /// A pass that finds more than twice this number of results keeps this number of them.
-    sorted: usize,
-    max_sorted: usize,
+    /// The results of a pass.
+    sorted: Sorted<Found>,
 }
 
 impl Nearest {
@@ -138,23 +127,7 @@ impl Nearest {
         let max_radius = around.iter().map(|ball| ball.radius).min().unwrap_or(u64::BITS);
         let instead = (!also.is_empty() && also[0].radius <= max_radius).then(|| also.remove(0));
         let radius = if instead.is_some() { max_radius } else { first_radius(tree_leaves).min(max_radius) };
-        let max_sorted = max_sorted.max(1);
-        let sorted = FIRST_SORTED.min(max_sorted);
-        Self { center, others, max_radius, also, instead, radius, reported: None, sorted, max_sorted }
-    }
-
-    /// Tells which of two results comes first.
-    fn compare(&self, a: &Found, b: &Found) -> Ordering {
-        let nearer = |center: &u64| (a.1 ^ center).count_ones().cmp(&(b.1 ^ center).count_ones());
-        let by_others = || self.others.iter().map(nearer).find(|order| order.is_ne());
-        a.0.cmp(&b.0).then_with(|| by_others().unwrap_or_else(|| (a.1, a.2).cmp(&(b.1, b.2))))
-    }
-
-    fn is_beyond(&self, found: &Found, bound: Bound) -> bool {
-        match bound {
-            Bound::Distance(distance) => found.0 > distance,
-            Bound::Result(last) => self.compare(found, &last).is_gt(),
-        }
+        Self { center, others, max_radius, also, instead, radius, sorted: Sorted::new(max_sorted) }
     }
 
     /// Appends the next results, in order. Returns whether these were the last.
@@ -162,40 +135,31 @@ impl Nearest {
         let (center, radius) = (self.center, self.radius);
         let ball = self.instead.unwrap_or(Ball { center, radius });
         let mut range = Range::new(ball, self.also.clone(), tree_leaves);
-        let mut found: Vec<Found> = Vec::new();
-        // Results after this one are not wanted, and dropped results lie after it as well.
-        let mut last = Bound::Distance(radius);
-        let mut is_cut = false;
+        let Self { others, sorted, .. } = self;
+        let compare = |a: &Found, b: &Found| in_order(others, a, b);
         while !range.is_done() {
             index.store.check_for_interrupts();
-            let farthest = match last {
-                Bound::Distance(distance) | Bound::Result((distance, ..)) => distance,
-            };
-            // `farthest` is a distance from the center, which need not be the center of the ball.
+            // A distance from the center, which need not be the center of the ball.
+            let farthest = sorted.last().map_or(radius, |(distance, ..)| distance);
             let limit = if self.instead.is_some() { ball.radius } else { farthest };
             range.step(index, limit, &mut |bits, row| {
-                let result = ((bits ^ center).count_ones(), bits, row);
-                let is_new = self.reported.is_none_or(|reported| self.is_beyond(&result, reported));
-                if is_new && !self.is_beyond(&result, last) {
-                    found.push(result);
+                let distance = (bits ^ center).count_ones();
+                if distance <= radius {
+                    sorted.add((distance, bits, row), compare);
                 }
             });
-            if found.len() > 2 * self.sorted {
-                let nth = found.select_nth_unstable_by(self.sorted - 1, |a, b| self.compare(a, b)).1;
-                last = Bound::Result(*nth);
-                found.truncate(self.sorted);
-                is_cut = true;
-            }
         }
-        found.sort_unstable_by(|a, b| self.compare(a, b));
-        hits.extend(found.iter().map(|&(_, bits, row)| Hit { row, fingerprint: Some(bits) }));
-        if is_cut {
-            self.reported = found.last().map(|&last| Bound::Result(last));
-            self.sorted = (self.sorted * MORE_SORTED).min(self.max_sorted);
-        } else {
-            self.reported = Some(Bound::Distance(radius));
+        let is_cut = sorted.take(compare, |(_, bits, row)| hits.push(Hit { row, fingerprint: Some(bits) }));
+        if !is_cut {
             self.radius = next_radius(tree_leaves, radius).min(self.max_radius);
         }
         !is_cut && radius == self.max_radius
     }
+}
+
+/// Tells which of two results comes first: the nearer one; where that is equal, the one nearer to the others.
+fn in_order(others: &[u64], a: &Found, b: &Found) -> Ordering {
+    let nearer = |center: &u64| (a.1 ^ center).count_ones().cmp(&(b.1 ^ center).count_ones());
+    let by_others = || others.iter().map(nearer).find(|order| order.is_ne());
+    a.0.cmp(&b.0).then_with(|| by_others().unwrap_or_else(|| (a.1, a.2).cmp(&(b.1, b.2))))
 }

@@ -3,12 +3,14 @@
 //! A search passes its results in any order, several times over if need be. Each time the first of those are
 //! kept that have not been taken yet.
 
+use std::cmp::Ordering;
+
 /// The size of the first piece in which results are collected: most queries want a few.
 pub(crate) const FIRST_PIECE: usize = 1000;
 /// The factor by which each further piece is larger than the last.
-pub(crate) const MORE: usize = 8;
+pub(crate) const MORE_IN_PIECE: usize = 8;
 
-/// Results of one pass of a search.
+/// Results of one pass of a search. All calls have to compare results in the same way.
 pub(crate) struct Sorted<T> {
     found: Vec<T>,
     /// The last result that has been taken: this and all before it are not wanted again.
@@ -20,7 +22,7 @@ pub(crate) struct Sorted<T> {
     max_piece: usize,
 }
 
-impl<T: Ord + Copy> Sorted<T> {
+impl<T: Copy> Sorted<T> {
     /// Results are kept in pieces that grow to about this number.
     pub(crate) fn new(max_piece: usize) -> Self {
         let max_piece = max_piece.max(1);
@@ -28,15 +30,21 @@ impl<T: Ord + Copy> Sorted<T> {
     }
 
     /// Adds a result, which may have been taken before.
-    pub(crate) fn add(&mut self, result: T) {
-        if self.taken.is_some_and(|taken| result <= taken) || self.last.is_some_and(|last| result > last) {
+    pub(crate) fn add(&mut self, result: T, compare: impl Fn(&T, &T) -> Ordering) {
+        let is_old = self.taken.is_some_and(|taken| compare(&result, &taken).is_le());
+        if is_old || self.last.is_some_and(|last| compare(&result, &last).is_gt()) {
             return;
         }
         self.found.push(result);
         if self.found.len() > 2 * self.piece {
-            self.last = Some(*self.found.select_nth_unstable(self.piece - 1).1);
+            self.last = Some(*self.found.select_nth_unstable_by(self.piece - 1, compare).1);
             self.found.truncate(self.piece);
         }
+    }
+
+    /// Results after this one are not wanted in the present pass.
+    pub(crate) fn last(&self) -> Option<T> {
+        self.last
     }
 
     /// Forgets what the present pass has added.
@@ -46,13 +54,13 @@ impl<T: Ord + Copy> Sorted<T> {
     }
 
     /// Takes the results of a pass, in order. Returns whether there were more than fitted.
-    pub(crate) fn take(&mut self, mut report: impl FnMut(T)) -> bool {
-        self.found.sort_unstable();
+    pub(crate) fn take(&mut self, compare: impl Fn(&T, &T) -> Ordering, mut report: impl FnMut(T)) -> bool {
+        self.found.sort_unstable_by(compare);
         self.taken = self.found.last().copied().or(self.taken);
         self.found.drain(..).for_each(&mut report);
         let is_cut = self.last.take().is_some();
         if is_cut {
-            self.piece = (self.piece * MORE).min(self.max_piece);
+            self.piece = (self.piece * MORE_IN_PIECE).min(self.max_piece);
         }
         is_cut
     }
