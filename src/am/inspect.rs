@@ -56,8 +56,8 @@ fn hamming_index_stats(
     let expected = expected.map(|pages| pages.round() as i32);
     TableIterator::once((
         totals[0].entries as i64,
-        totals[usize::from(layout.nulls())].entries as i64,
-        layout.nulls().into(),
+        totals[layout.bands()].entries as i64,
+        layout.bands() as i32,
         all,
         leaves,
         inner,
@@ -143,7 +143,7 @@ unsafe extern "C-unwind" fn look_up_row(
 fn missing(layout: Layout, row: RowId, words: Option<&[u64]>, tree: Tree) -> String {
     let name = layout.name_of(row, words.and_then(|words| words.first().copied()));
     match words {
-        Some(_) => format!("{name} is missing in band {tree}"),
+        Some(_) => format!("{name} is missing in band {}", layout.place(tree)),
         None => format!("{name} is missing among those that are NULL"),
     }
 }

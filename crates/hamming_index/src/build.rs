@@ -93,7 +93,7 @@ impl<R: Runs> Builder<R> {
         // Few tables have many rows without a code.
         let for_nulls = capacity / 8;
         let for_word = (capacity - for_nulls) / layout.words();
-        let words = (0..layout.words()).map(|word| Sorter::new(Layout::trees_of(word), for_word)).collect();
+        let words = (0..layout.words()).map(|word| Sorter::new(layout.trees_of(word), for_word)).collect();
         Self { layout, words, nulls: Sorter::new(layout.nulls()..layout.nulls() + 1, for_nulls) }
     }
 
@@ -110,7 +110,7 @@ impl<R: Runs> Builder<R> {
 
     /// The number of keys that all trees will have.
     pub fn keys(&self) -> u64 {
-        self.words[0].count * u64::from(self.layout.nulls()) + self.nulls.count
+        self.words[0].count * self.layout.bands() as u64 + self.nulls.count
     }
 
     /// Writes each tree from its sorted keys. `fill` is the share of each page that is filled, in percent;

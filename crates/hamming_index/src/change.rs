@@ -6,7 +6,6 @@
 //! parent and the new sibling, and nothing else waits. Cost: one leaf in each tree, and the pages above it.
 
 use crate::key::{Key, RowId, Tree};
-use crate::layout::Layout;
 use crate::page::{Block, Edit, Page};
 use crate::store::{Numbered, Store};
 use crate::tree::Index;
@@ -18,7 +17,7 @@ impl<'s, S: Store> Index<'s, S> {
             return self.add(std::iter::once((self.layout.nulls(), Key { bits: 0, row })));
         };
         for (word, &bits) in words.iter().enumerate() {
-            self.add(Layout::keys_of(word, bits, row));
+            self.add(self.layout.keys_of(word, bits, row));
         }
     }
 

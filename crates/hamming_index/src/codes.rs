@@ -274,9 +274,8 @@ impl Sweep {
             return None;
         };
         let attempt = attempts[word].get_or_insert_with(|| {
-            let (ball, width) =
-                (Ball { center: center[word], radius: reach - 1 }, costs.layout().width(word));
-            let range = Range::of_word(word, width, ball, costs.leaves());
+            let ball = Ball { center: center[word], radius: reach - 1 };
+            let range = Range::of_word(costs.layout(), word, ball, costs.leaves());
             Attempt { reach, range, found: Vec::new(), expected, limit: GRACE.max(PATIENCE * expected) }
         });
         attempt.range.step(index, u64::BITS, &mut |_, row| attempt.found.push(row));
@@ -314,7 +313,7 @@ impl Sweep {
         let Way::All(from) = &mut self.way else { return };
         while found.len() < ROWS_AT_A_TIME && !self.is_done {
             index.store.check_for_interrupts();
-            match index.entries(0, *from, &mut |entry| found.push(entry.row)) {
+            match index.entries(index.layout.first_tree(), *from, &mut |entry| found.push(entry.row)) {
                 Walk::From(key) => *from = key,
                 Walk::Done => self.is_done = true,
             }

@@ -39,8 +39,8 @@ pub fn radius_of(wanted: f64, rows: f64) -> u32 {
 
 /// The expected number of leaves of each band's tree, in an index with this number of pages.
 pub fn leaves_in(pages: u32, layout: Layout) -> f64 {
-    let others = layout.fixed_pages() - u32::from(layout.nulls());
-    (f64::from(pages.saturating_sub(others)) / f64::from(layout.nulls())).max(1.0)
+    let others = layout.fixed_pages() - layout.bands() as u32;
+    (f64::from(pages.saturating_sub(others)) / layout.bands() as f64).max(1.0)
 }
 
 /// The leaves that a search with this radius is expected to read, if each tree has `leaves` leaves; at most

@@ -5,9 +5,9 @@
 //! that differs in very few: see [`crate::codes`].
 
 use crate::key::{BAND_BITS, BANDS, Key, RowId, Tree, rotated};
-use crate::page::{Block, Page};
+use crate::page::{Block, FIRST_OF_CODES, Page};
 use crate::store::Store;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// The most bits of a code.
 pub const MAX_BITS: u32 = 8192;
@@ -19,19 +19,21 @@ pub struct Layout {
     bits: u32,
     /// Places of a code between two neighbouring bits of its words.
     stride: u32,
+    /// The number of the first tree. Those of fingerprints and of codes have no number in common.
+    first_tree: Tree,
     /// Pages before the roots.
     first_root: Block,
 }
 
 impl Layout {
     /// An index of 64-bit fingerprints. It begins with the roots.
-    pub const FINGERPRINTS: Self = Self { bits: u64::BITS, stride: 1, first_root: 0 };
+    pub const FINGERPRINTS: Self = Self { bits: u64::BITS, stride: 1, first_tree: 0, first_root: 0 };
 
     /// An index of codes with this number of bits, from 1 to [`MAX_BITS`]. Its first page says how many they
     /// are.
     pub fn of_codes(bits: u32) -> Self {
         let bits = bits.clamp(1, MAX_BITS);
-        Self { bits, stride: stride(bits), first_root: 1 }
+        Self { bits, stride: stride(bits), first_tree: FIRST_OF_CODES, first_root: 1 }
     }
 
     /// The layout of an index of codes, which is said by the first page.
@@ -59,30 +61,40 @@ impl Layout {
         self.bits.div_ceil(u64::BITS) as usize
     }
 
-    /// The trees of a word.
-    pub fn trees_of(word: usize) -> Range<Tree> {
-        let first = (word * BANDS) as Tree;
-        first..first + BANDS as Tree
+    /// The number of bands of all words.
+    pub fn bands(self) -> usize {
+        self.words() * BANDS
     }
 
-    /// The trees of all words: the first ones.
-    pub fn bands(self) -> Range<Tree> {
-        0..self.nulls()
+    /// The trees of a word.
+    pub fn trees_of(self, word: usize) -> Range<Tree> {
+        let first = self.first_tree + (word * BANDS) as Tree;
+        first..first + BANDS as Tree
     }
 
     /// The tree of rows whose code is NULL. The bits of their keys are 0.
     pub fn nulls(self) -> Tree {
-        (self.words() * BANDS) as Tree
+        self.first_tree + self.bands() as Tree
     }
 
-    /// All trees.
-    pub fn trees(self) -> Range<Tree> {
-        0..self.nulls() + 1
+    /// All trees: those of the words one after the other, and that of NULLs.
+    pub fn trees(self) -> RangeInclusive<Tree> {
+        self.first_tree..=self.nulls()
+    }
+
+    /// The first of all trees.
+    pub fn first_tree(self) -> Tree {
+        self.first_tree
+    }
+
+    /// A tree's place among the trees of the index, counted from 0.
+    pub fn place(self, tree: Tree) -> usize {
+        usize::from(tree - self.first_tree)
     }
 
     /// The page of a tree's root.
     pub fn root(self, tree: Tree) -> Block {
-        self.first_root + Block::from(tree)
+        self.first_root + self.place(tree) as Block
     }
 
     /// Pages of the smallest index, which never move.
@@ -94,7 +106,7 @@ impl Layout {
     ///
     /// Bands differ by at most one bit in width, so that each tells rows apart as well as the others.
     fn band(self, band: usize) -> Range<usize> {
-        let place = |band: usize| band * self.bits as usize / (self.words() * BANDS);
+        let place = |band: usize| band * self.bits as usize / self.bands();
         place(band)..place(band + 1)
     }
 
@@ -132,8 +144,13 @@ impl Layout {
     }
 
     /// The keys of a word of a row, each with its tree.
-    pub(crate) fn keys_of(word: usize, bits: u64, row: RowId) -> impl Iterator<Item = (Tree, Key)> + Clone {
-        Self::trees_of(word).map(move |tree| (tree, Key { bits: rotated(bits, tree), row }))
+    pub(crate) fn keys_of(
+        self,
+        word: usize,
+        bits: u64,
+        row: RowId,
+    ) -> impl Iterator<Item = (Tree, Key)> + Clone {
+        self.trees_of(word).map(move |tree| (tree, Key { bits: rotated(bits, tree), row }))
     }
 
     /// All keys of a row, each with its tree: those of its words, or one in the tree of NULLs.
@@ -141,7 +158,7 @@ impl Layout {
         match words {
             None => vec![(self.nulls(), Key { bits: 0, row })],
             Some(words) => {
-                words.iter().enumerate().flat_map(|(word, &bits)| Self::keys_of(word, bits, row)).collect()
+                words.iter().enumerate().flat_map(|(word, &bits)| self.keys_of(word, bits, row)).collect()
             }
         }
     }

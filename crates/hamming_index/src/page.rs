@@ -27,17 +27,18 @@ pub const HEADER_LAYOUT: u16 = 4;
 
 const TRAILER: usize = PAGE_SIZE - 8;
 const MAGIC: u32 = 0x5348_4d48;
-/// The version of this layout, which `docs/index-format.md` describes and `tests/golden.rs` pins. Whoever changes
-/// the layout raises it.
-const FORMAT: u8 = 1;
+/// The versions of this layout, which `docs/index-format.md` describes and `tests/golden.rs` pins. Whoever
+/// changes the layout adds one. Trees of codes have format 2; other pages have format 1.
+const FORMAT_1: u8 = 1;
+const FORMAT_2: u8 = 2;
 /// In place of a tree: the page belongs to no tree, and is free.
 const FREE: Tree = Tree::MAX;
+/// The byte by which this is written.
+const FREE_BYTE: u8 = u8::MAX;
 /// In place of a tree: the page says what the index has codes of.
-const DESCRIPTION: Tree = Tree::MAX - 1;
-/// The numbers by which these two are written. A tree is written by its own number; from the first of these
-/// two on, by one that is two higher.
-const FREE_NUMBER: u16 = 255;
-const DESCRIPTION_NUMBER: u16 = 254;
+const DESCRIPTION: Tree = 7;
+/// The first tree of an index of codes.
+pub(crate) const FIRST_OF_CODES: Tree = 8;
 
 const KEY: usize = 8;
 const ROW: usize = 6;
@@ -95,14 +96,15 @@ impl Page {
         page.write(SPECIAL, &(TRAILER as u16).to_ne_bytes());
         page.write(SIZE_AND_LAYOUT, &(PAGE_SIZE as u16 | HEADER_LAYOUT).to_ne_bytes());
         page.write(TRAILER, &MAGIC.to_ne_bytes());
-        let [low, high] = match tree {
-            FREE => FREE_NUMBER,
-            DESCRIPTION => DESCRIPTION_NUMBER,
-            tree if tree < DESCRIPTION_NUMBER => tree,
-            tree => tree + 2,
-        }
-        .to_le_bytes();
-        page.write(TRAILER + 4, &[FORMAT, low, level, high]);
+        let [low, high] = tree.to_le_bytes();
+        page.write(
+            TRAILER + 4,
+            &match tree {
+                FREE => [FORMAT_1, FREE_BYTE, level, 0],
+                DESCRIPTION.. => [FORMAT_2, low, level, high],
+                _ => [FORMAT_1, low, level, 0],
+            },
+        );
         page
     }
 
@@ -186,7 +188,7 @@ impl Page {
         let (lower, upper) = (self.number(LOWER), self.number(UPPER));
         if self.number(SPECIAL) != TRAILER || self.0[TRAILER..TRAILER + 4] != MAGIC.to_ne_bytes() {
             Some("it is not a page of an index of type hamming")
-        } else if self.0[TRAILER + 4] != FORMAT {
+        } else if ![FORMAT_1, FORMAT_2].contains(&self.format()) {
             Some("it has another format")
         } else if lower < HEADER
             || !(lower - HEADER).is_multiple_of(KEY)
@@ -210,13 +212,16 @@ impl Page {
         self.damage().is_none() && self.tree() == FREE
     }
 
+    fn format(&self) -> u8 {
+        self.0[TRAILER + 4]
+    }
+
     /// The tree that the page belongs to.
     pub fn tree(&self) -> Tree {
-        match u16::from_le_bytes([self.0[TRAILER + 5], self.0[TRAILER + 7]]) {
-            FREE_NUMBER => FREE,
-            DESCRIPTION_NUMBER => DESCRIPTION,
-            number if number < DESCRIPTION_NUMBER => number,
-            number => number - 2,
+        match (self.format(), self.0[TRAILER + 5], self.0[TRAILER + 7]) {
+            (FORMAT_2, low, high) => Tree::from_le_bytes([low, high]),
+            (_, FREE_BYTE, _) => FREE,
+            (_, tree, _) => tree.into(),
         }
     }
 

@@ -141,7 +141,7 @@ impl Costs {
 
     /// The radius of the first pass of an ordered search: it reads one leaf of each tree.
     pub(crate) fn first_radius(&self) -> u32 {
-        u32::from(self.layout.nulls()) - 1
+        self.layout.bands() as u32 - 1
     }
 
     /// The radius of the pass after the one with this radius; `None` if that pass fetches all rows.

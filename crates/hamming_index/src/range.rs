@@ -69,12 +69,12 @@ impl Range {
     /// Searches for the rows of the ball that lie in the other balls as well. A tree has about
     /// `tree_leaves` leaves.
     pub(crate) fn new(ball: Ball, also: Vec<Ball>, tree_leaves: f64) -> Self {
-        Self { also, ..Self::of_word(0, u64::BITS, ball, tree_leaves) }
+        Self { also, ..Self::of_word(Layout::FINGERPRINTS, 0, ball, tree_leaves) }
     }
 
-    /// Searches one word of `width` bits of codes.
-    pub(crate) fn of_word(word: usize, width: u32, ball: Ball, tree_leaves: f64) -> Self {
-        let first = Layout::trees_of(word).start;
+    /// Searches one word of codes.
+    pub(crate) fn of_word(layout: Layout, word: usize, ball: Ball, tree_leaves: f64) -> Self {
+        let (first, width) = (layout.trees_of(word).start, layout.width(word));
         let stage = if is_flat(tree_leaves, ball.radius, width) {
             Stage::Flat { from: Key::FIRST, reported: (first, Key::FIRST) }
         } else {

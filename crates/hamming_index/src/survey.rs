@@ -5,7 +5,6 @@
 //! kept in memory.
 
 use crate::key::{Key, RowId, Tree, rotated, rotated_back};
-use crate::layout::Layout;
 use crate::page::{Block, Page};
 use crate::store::Store;
 use crate::tree::{Index, Walk};
@@ -67,14 +66,17 @@ impl<'s, S: Store> Index<'s, S> {
             return Ok(());
         }
         let mut left = MAX_DIFFERENCES;
-        for word in 0..self.layout.words() {
-            let trees = Layout::trees_of(word);
-            let [first, others @ ..] = &totals[trees.start.into()..trees.end.into()] else { continue };
+        let (layout, first_tree) = (self.layout, self.layout.first_tree());
+        for word in 0..layout.words() {
+            let trees = layout.trees_of(word);
+            let [first, others @ ..] = &totals[layout.place(trees.start)..layout.place(trees.end)] else {
+                continue;
+            };
             if others.iter().any(|band| (band.entries, band.checksum) != (first.entries, first.checksum)) {
                 self.report_differences(trees, is_dead, &mut left, report);
             } else if (first.entries, first.rows) != (totals[0].entries, totals[0].rows) {
-                let rows = [self.rows_of(0, &totals[0])?, self.rows_of(trees.start, first)?];
-                self.report_rows([0, trees.start], &rows, is_dead, &mut left, report);
+                let rows = [self.rows_of(first_tree, &totals[0])?, self.rows_of(trees.start, first)?];
+                self.report_rows([first_tree, trees.start], &rows, is_dead, &mut left, report);
             }
         }
         Ok(())
@@ -83,8 +85,8 @@ impl<'s, S: Store> Index<'s, S> {
     /// Walks through all trees, and reports pages that are wrong.
     fn survey(&self, report: &mut dyn FnMut(Damage)) -> Vec<Totals> {
         let mut seen = HashSet::new();
-        let mut trees = vec![Totals::default(); self.layout.trees().len()];
-        for (tree, totals) in (0..).zip(&mut trees) {
+        let mut trees = vec![Totals::default(); self.layout.bands() + 1];
+        for (tree, totals) in self.layout.trees().zip(&mut trees) {
             let mut survey = Survey { index: self, tree, totals, seen: &mut seen, report };
             survey.visit(self.layout.root(tree), None, Key::FIRST, None);
         }
@@ -131,7 +133,8 @@ impl<'s, S: Store> Index<'s, S> {
             others.filter(move |&other| !self.has(other, Key { bits: rotated(word, other), row: entry.row }));
         lacking.map(move |other| {
             let row = self.layout.name_of(entry.row, Some(word));
-            let text = format!("{row} is in band {tree}, not in band {other}");
+            let [has, lacks] = [tree, other].map(|tree| self.layout.place(tree));
+            let text = format!("{row} is in band {has}, not in band {lacks}");
             Damage { block: self.layout.root(other), text }
         })
     }
@@ -150,7 +153,8 @@ impl<'s, S: Store> Index<'s, S> {
                 if *left > 0 && !is_dead(row) {
                     *left -= 1;
                     let row = self.layout.name_of(row, None);
-                    let text = format!("{row} is in band {has}, not in band {lacks}");
+                    let [has, without] = [has, lacks].map(|tree| self.layout.place(tree));
+                    let text = format!("{row} is in band {has}, not in band {without}");
                     report(Damage { block: self.layout.root(lacks), text });
                 }
             }

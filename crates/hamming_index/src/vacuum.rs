@@ -32,7 +32,7 @@ impl<S: Store> Index<'_, S> {
             };
             sweep.run();
             // Every band has the same rows.
-            if tree == 0 || tree == self.layout.nulls() {
+            if tree == self.layout.first_tree() || tree == self.layout.nulls() {
                 remaining += sweep.remaining;
                 removed += sweep.removed;
             }
@@ -44,7 +44,7 @@ impl<S: Store> Index<'_, S> {
     /// Visits every row once, and returns their number.
     pub fn rows(&self, visit: &mut dyn FnMut(RowId)) -> u64 {
         let mut rows = 0;
-        for tree in [0, self.layout.nulls()] {
+        for tree in [self.layout.first_tree(), self.layout.nulls()] {
             let mut walk = Walk::From(Key::FIRST);
             while let Walk::From(key) = walk {
                 self.store.check_for_interrupts();

@@ -1,7 +1,8 @@
-//! Format 1 byte by byte.
+//! Formats 1 and 2 byte by byte.
 //!
 //! `golden/*.hex` hold the pages that existing indexes consist of; `docs/index-format.md` explains them. If a test here
-//! fails, then the code no longer reads or writes existing indexes: undo the change, or raise `FORMAT`.
+//! fails, then the code no longer reads or writes existing indexes: undo the change, or add a
+//! format.
 //! Integers have the byte order of the processor, and the files that of the usual one.
 #![cfg(target_endian = "little")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -17,6 +18,8 @@ use memory::Memory;
 const LEAF: &str = include_str!("golden/leaf.hex");
 const NULL_LEAF: &str = include_str!("golden/null_leaf.hex");
 const INNER: &str = include_str!("golden/inner.hex");
+const CODE_DESCRIPTION: &str = include_str!("golden/code_description.hex");
+const CODE_LEAF: &str = include_str!("golden/code_leaf.hex");
 const FREE: &str = include_str!("golden/free.hex");
 const EXPLAINED: &str = include_str!("../../../docs/index-format.md");
 
@@ -96,6 +99,29 @@ fn a_leaf_is_written() {
         assert_same(&memory.share(Layout::FINGERPRINTS.root(NULLS)), NULL_LEAF);
     }
     assert_same(&Page::leaf(1, &keys_of(&page(LEAF))), LEAF);
+}
+
+/// Three rows whose codes have 80 bits.
+fn few_codes() -> Memory {
+    let layout = Layout::of_codes(80);
+    let codes: [[u8; 10]; 3] = [*b"0123456789", *b"ABCDEFGHIJ", *b"abcdefghij"];
+    let memory = Memory::of(layout, 20);
+    for (place, code) in (1..).zip(codes) {
+        let words: Vec<u64> = layout.words_of(&code).collect();
+        memory.index().insert(Some(&words), RowId::new(0, place));
+    }
+    memory
+}
+
+#[test]
+fn pages_of_codes_are_written_and_read() {
+    let memory = few_codes();
+    assert_same(&memory.share(0), CODE_DESCRIPTION);
+    assert_eq!(Layout::read(&memory), Layout::of_codes(80));
+    let first_of_second_word = Layout::of_codes(80).trees_of(1).start;
+    assert_same(&memory.share(Layout::of_codes(80).root(first_of_second_word)), CODE_LEAF);
+    let leaf = page(CODE_LEAF);
+    assert_eq!((leaf.damage(), leaf.tree(), leaf.level(), leaf.len()), (None, 12, 0, 3));
 }
 
 #[test]
