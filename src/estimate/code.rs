@@ -2,6 +2,7 @@
 
 use crate::pg::bits::Bits;
 use crate::pg::nodes::{cast, constant};
+use hamming::codes;
 use pgrx::pg_sys::{self, Datum, Node, NodeTag, Oid};
 
 /// A value that has a distance from others.
@@ -37,7 +38,9 @@ impl Code<'_> {
     pub(crate) fn distance(self, other: Self) -> Option<u32> {
         match (self, other) {
             (Self::Fingerprint(a), Self::Fingerprint(b)) => Some(hamming::distance(a, b)),
-            (Self::Bits(a), Self::Bits(b)) => a.distance(b).ok(),
+            (Self::Bits(a), Self::Bits(b)) if a.length() == b.length() => {
+                Some(codes::distance(a.bytes(), b.bytes()))
+            }
             _ => None,
         }
     }

@@ -16,7 +16,7 @@ use pgrx::pg_sys::{self, Node, NodeTag, Oid};
 /// The deepest nesting of operators that is tried: more than anybody writes.
 const MAX_DEPTH: u32 = 8;
 
-/// The longest strings of bits whose distances are tried: of 1024 bits, that takes a millisecond.
+/// The longest strings of bits whose distances are tried: of 1,024 bits, it takes up to 4 ms.
 const MOST_BITS: u32 = 1024;
 
 /// The absolute values that constants in arithmetic may have, beside 0: small enough that nothing overflows.
