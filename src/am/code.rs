@@ -46,7 +46,8 @@ pub(super) unsafe fn new_layout(index: pg_sys::Relation) -> Layout {
             &raw mut modifier,
             &raw mut collation,
         );
-        // The modifier of both types is the number of bits.
+        // The modifier of both types is the number of bits. A domain has the one of its base type.
+        pg_sys::getBaseTypeAndTypmod(type_, &raw mut modifier);
         u32::try_from(modifier).map_err(|_| error::unknown_length(name_of(index)))
     };
     let layout = length.and_then(|bits| match bits {

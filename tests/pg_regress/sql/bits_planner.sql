@@ -156,7 +156,15 @@ DROP VIEW near;
 -- domains
 CREATE DOMAIN fingerprint AS bit(20);
 SELECT plan('SELECT id FROM document WHERE hamming_similarity(code::fingerprint, X''5cf65'') >= 0.85');
-DROP DOMAIN fingerprint;
+CREATE TABLE of_domain AS SELECT id, code::fingerprint AS code FROM document;
+CREATE INDEX by_domain ON of_domain USING hamming (code);
+ANALYZE of_domain;
+SELECT both_ways('SELECT id FROM of_domain WHERE hamming(code, Q) <= 3');
+SELECT both_ways('SELECT id FROM of_domain WHERE hamming_similarity(code, Q) >= 0.85');
+SELECT both_ways('SELECT id FROM of_domain WHERE hamming(code, Q) IN (2, 3)');
+SELECT both_ways('SELECT hamming(code, Q) FROM of_domain ORDER BY hamming(code, Q) LIMIT 10');
+DROP DOMAIN fingerprint CASCADE;
+DROP TABLE of_domain;
 -- partial indexes, partitions
 CREATE INDEX partial_tenant ON document USING hamming (maybe) WHERE tenant_id = 5;
 DROP INDEX by_maybe;
