@@ -163,12 +163,12 @@ impl Both {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 10, ..ProptestConfig::default() })]
 
     #[test]
     fn candidates_are_all_that_is_near(
         bits in prop_oneof![1u32..600, Just(64), Just(256), Just(8192)],
-        rows in 0usize..1500,
+        rows in 0usize..1000,
         inserted in 0usize..100,
         seed: u64,
         fill in 1usize..100,
@@ -212,6 +212,44 @@ fn scattered_codes_have_few_candidates() {
         let asked = both.check(&costs, &center, both.request(&center, 31), 1000);
         assert!((1..5).contains(&asked), "{asked} candidates");
     }
+}
+
+/// Trees may differ in dead rows, of one word and of several; any other difference is reported.
+#[test]
+fn a_vacuum_that_was_stopped_is_finished_by_the_next() {
+    let mut chance = Chance(3);
+    let mut both = Both::new(200, (0..20_000).map(|_| Some(chance.code(200))).collect(), 95);
+    let mut is_dead = |row: RowId| row.offset() % 3 == 1;
+    for batches in [2, 20, 60] {
+        assert!(both.memory.cancelled_after(batches, || both.memory.index().vacuum(&mut is_dead)));
+        assert_eq!(both.memory.problems_but(&mut is_dead), Vec::<String>::new());
+        assert!(!both.memory.problems().is_empty(), "it was stopped midway");
+    }
+    let (remaining, _) = both.memory.index().vacuum(&mut is_dead);
+    assert_eq!(both.memory.problems(), Vec::<String>::new());
+    for number in 0..both.rows.len() {
+        if is_dead(row(number)) {
+            both.rows[number] = None;
+        }
+    }
+    assert_eq!(remaining, both.rows.iter().flatten().count() as u64);
+    let center = chance.flip(both.rows[2].as_ref().unwrap(), 200, 20);
+    both.check(&both.costs(), &center, both.request(&center, 30), 1000);
+}
+
+/// A row of which some words are missing, as if its insert had been stopped.
+#[test]
+fn words_that_differ_in_rows_are_reported() {
+    let mut chance = Chance(4);
+    let mut both = Both::new(200, (0..500).map(|_| Some(chance.code(200))).collect(), 95);
+    let short: Vec<u64> = words_of(both.layout, &chance.code(200)).into_iter().take(2).collect();
+    both.memory.index().insert(Some(&short), row(600));
+    let expected = ["9: row (6,1) is in band 0, not in band 8", "13: row (6,1) is in band 0, not in band 12"];
+    assert_eq!(both.memory.problems(), expected);
+    assert_eq!(both.memory.problems_but(&mut |dead| dead == row(600)), Vec::<String>::new());
+    both.rows.resize(601, None);
+    let center = both.rows[7].clone().unwrap();
+    both.check(&both.costs(), &center, both.request(&center, 50), 1000);
 }
 
 /// A quarter of the rows have the same first word. A search from there leaves that word out.
