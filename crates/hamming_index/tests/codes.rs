@@ -107,7 +107,7 @@ impl Both {
         let words: Vec<_> =
             rows.iter().map(|code| code.as_ref().map(|code| words_of(layout, code))).collect();
         let numbered = words.iter().enumerate().map(|(number, words)| (words.as_deref(), row(number)));
-        let memory = Memory::built_of(layout, 60_000, numbered, fill, 500_000);
+        let memory = Memory::built_of(layout, 16_000, numbered, fill, 500_000);
         Self { layout, rows, memory }
     }
 
