@@ -126,7 +126,8 @@ impl Layout {
                 let width = self.band(band).len() as u32;
                 let band = (0..width).fold(0, |band, _| {
                     let more = band << 1 | bit(place);
-                    place = (place + self.stride) % self.bits;
+                    place += self.stride;
+                    place -= if place < self.bits { 0 } else { self.bits };
                     more
                 });
                 bits << BAND_BITS | band << (BAND_BITS - width)
