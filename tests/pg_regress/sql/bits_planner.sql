@@ -183,6 +183,19 @@ CREATE INDEX ON parted USING hamming (code);
 ANALYZE parted;
 SELECT both_ways('SELECT id FROM parted WHERE hamming(code, Q) <= 3');
 SELECT both_ways('SELECT hamming(code, Q) FROM parted ORDER BY hamming(code, Q) LIMIT 3');
+-- in parallel workers there is no order by the distance from a parameter, which they do not have
+SET max_parallel_workers_per_gather = 2;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET enable_bitmapscan = on;
+SELECT line FROM both_ways('SELECT d.d FROM probe AS p LEFT JOIN LATERAL (SELECT u.code <^> p.code AS d FROM (SELECT code FROM parted_1
+    UNION ALL SELECT code FROM parted_2 WHERE id <> 2600) AS u WHERE hamming(u.code, Q) <= 9 ORDER BY d LIMIT 2) AS d ON true') AS line WHERE line ~ 'Parallel Append|rows';
+RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+SET max_parallel_workers_per_gather = 0;
+SET enable_bitmapscan = off;
 CREATE TABLE rings (id integer, code bit(20)) PARTITION BY RANGE ((hamming(code, X'00000')));
 CREATE TABLE rings_near PARTITION OF rings FOR VALUES FROM (MINVALUE) TO (7);
 CREATE TABLE rings_far PARTITION OF rings FOR VALUES FROM (7) TO (MAXVALUE);
