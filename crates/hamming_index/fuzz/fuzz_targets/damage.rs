@@ -7,7 +7,11 @@ mod memory;
 
 use arbitrary::Arbitrary;
 use hamming_index::key::RowId;
-use hamming_index::{Ball, Query};
+use hamming_index::codes::{Codes, Request};
+use hamming_index::cost::leaves_in;
+use hamming_index::plan::Costs;
+use hamming_index::store::Store;
+use hamming_index::{Ball, Layout, Query};
 use libfuzzer_sys::fuzz_target;
 use memory::Memory;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,6 +24,15 @@ struct Damage {
     writes: Vec<(u8, u16, [u8; 4])>,
     center: u64,
     radius: u8,
+}
+
+/// The codes of all rows.
+struct Known(Vec<Vec<u64>>);
+
+impl Codes for Known {
+    fn words_of(&mut self, row: RowId) -> Option<&[u64]> {
+        self.0.get(row.page() as usize).map(Vec::as_slice)
+    }
 }
 
 fuzz_target!(|damage: Damage| {
@@ -39,4 +52,30 @@ fuzz_target!(|damage: Damage| {
     let _ = catch_unwind(AssertUnwindSafe(|| memory.search(nearest, 10.0, 5000)));
     let _ = catch_unwind(AssertUnwindSafe(|| memory.insert(Some(damage.center), RowId::new(0, 2))));
     let _ = catch_unwind(AssertUnwindSafe(|| index.vacuum(&mut |row: RowId| row.page() % 3 == 0)));
+    damage_codes(&damage);
 });
+
+/// The same in an index of codes.
+fn damage_codes(damage: &Damage) {
+    let layout = Layout::of_codes(u32::from(damage.radius) * 3 + 1);
+    let rows = u64::from(damage.rows % 1000);
+    let word = |n: u64, word: u64| (n * 7 + word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let codes = |n: u64| (0..layout.words() as u64).map(move |number| word(n, number)).collect::<Vec<u64>>();
+    let mut known = Known((0..rows).map(codes).collect());
+    let numbered = known.0.iter().zip(0..).map(|(code, n)| (Some(code.as_slice()), RowId::new(n, 1)));
+    let fill = usize::from(damage.fill % 100) + 1;
+    let mut memory = Memory::built_of(layout, 8000, numbered, fill, 10_000);
+    for &(block, first, bytes) in &damage.writes {
+        memory.damage(block.into(), first.into(), &bytes);
+    }
+    memory.problems();
+    let costs = Costs::new(layout, leaves_in(memory.pages(), layout));
+    let center = Some(codes(damage.center % 1000));
+    let (radius, nearest_to) = (damage.radius.into(), center.clone().filter(|_| damage.radius % 2 == 0));
+    let request = Request { center, radius, nearest_to, values: true, nulls: true };
+    let _ = catch_unwind(AssertUnwindSafe(|| memory.search_codes(&costs, request, 100, Some(&mut known))));
+    let _ = catch_unwind(AssertUnwindSafe(|| Layout::read(&memory)));
+    let index = memory.index();
+    let _ = catch_unwind(AssertUnwindSafe(|| index.insert(Some(&codes(5)), RowId::new(0, 2))));
+    let _ = catch_unwind(AssertUnwindSafe(|| index.vacuum(&mut |row: RowId| row.page() % 3 == 0)));
+}
