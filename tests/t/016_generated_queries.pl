@@ -37,7 +37,7 @@ sub begin
 	$node->safe_psql('postgres', $tables);
 }
 
-# The tables with strings of bits. An index of GiST with one column becomes one of type hamming, and is left out with more.
+# The tables with strings of bits. An index of GiST becomes one of type hamming on one of its columns.
 sub of_bits
 {
 	my ($tables) = @_;
@@ -45,9 +45,8 @@ sub of_bits
 	$tables =~ s/bit\(64\)|bigint/bit(70)/g;
 	$tables =~ s{ / 64}{ / 70}g;
 	$tables =~ s/<~>/<^>/g;
-	$tables =~ s/USING gist \((\w+|\(\(.*\)\)) gist_hamming_ops\)/USING hamming ($1)/g;
+	$tables =~ s/USING gist \((?:other gist_hamming_ops, |grp, )?(\w+|\(\(.*\)\)) gist_hamming_ops(?:, other gist_hamming_ops)?\)/USING hamming ($1)/g;
 	$tables =~ s/^(CREATE INDEX include_idx .*) INCLUDE .*;/$1;/m;
-	$tables =~ s/^\s*CREATE (?:INDEX|EXTENSION) .* gist.*;$//mg;
 	return $tables;
 }
 

@@ -1,5 +1,5 @@
 -- What the generated queries of 016 are about. Table base comes from the test: (n, grp, si, other).
--- For strings of bits, the test writes their type in the place of bigint, and leaves GiST out.
+-- For strings of bits, the test writes their type in the place of bigint, and hamming in the place of gist.
 -- The same text of a query means the extension with search_path = ours, public, and arithmetic with
 -- search_path = arithmetic, public: a name that is missing there is an error, never silently the extension's.
 CREATE SCHEMA ours;
