@@ -65,7 +65,7 @@ impl Searched {
                 Self::Bits(costs) => {
                     let (request, is_exact) = request(costs.layout(), keys, order_bys)?;
                     let search = CodeSearch::new(costs, request, memory / BYTES_PER_SORTED);
-                    Some(Finder::Bits { search, hits: Vec::new(), is_exact })
+                    Some(Finder::Bits { search: Box::new(search), hits: Vec::new(), is_exact })
                 }
             }
         }
@@ -81,7 +81,7 @@ pub(super) enum Finder {
         centers: Vec<Option<u64>>,
     },
     Bits {
-        search: CodeSearch,
+        search: Box<CodeSearch>,
         hits: Vec<CodeHit>,
         /// Whether all rows that are found match. Otherwise these are all that may match.
         is_exact: bool,

@@ -120,7 +120,7 @@ pub(crate) fn operator_class(index: &CStr, fault: &str) -> SqlError {
     let message = format!("cannot serve the operator class of index \"{}\"", quote(&name));
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
         .set_detail(format!("Access method hamming: {fault}."))
-        .set_hint("Use hamming_ops, the operator class for bigint.")
+        .set_hint("Use hamming_ops for bigint, and hamming_bit_ops for bit.")
 }
 
 pub(crate) fn unknown_length(index: &CStr) -> SqlError {

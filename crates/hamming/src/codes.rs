@@ -50,22 +50,25 @@ pub fn radius_of_similarity(limit: f64, inclusive: bool, bits: u32) -> i32 {
 
 /// The share of all codes with this number of bits that a ball holds.
 pub fn volume(bits: u32, radius: u32) -> f64 {
-    if radius >= bits {
-        return 1.0;
-    }
+    if radius >= bits { 1.0 } else { volumes(bits).nth(radius as usize).unwrap_or(1.0) }
+}
+
+/// The same for each radius, from 0 to the number of bits.
+pub fn volumes(bits: u32) -> impl Iterator<Item = f64> {
     // The codes at each distance, and those within it, as multiples of a power of two. Otherwise they would be too many
     // for a number.
     const STEP: i32 = 512;
     let (mut shell, mut sum, mut exponent) = (1.0, 0.0, -f64::from(bits));
-    for differing in 0..=radius {
+    (0..=bits).map(move |differing| {
         sum += shell;
+        let volume = (sum * f64::exp2(exponent)).min(1.0);
         shell *= f64::from(bits - differing) / f64::from(differing + 1);
         if shell > 2f64.powi(STEP) {
             (shell, sum) = (shell / 2f64.powi(STEP), sum / 2f64.powi(STEP));
             exponent += f64::from(STEP);
         }
-    }
-    (sum * exponent.exp2()).min(1.0)
+        volume
+    })
 }
 
 #[cfg(test)]

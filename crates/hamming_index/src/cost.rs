@@ -27,9 +27,9 @@ pub fn entries_in(leaves: f64) -> f64 {
     leaves * LEAF_CAPACITY as f64 * FILL
 }
 
-/// The share of all 64-bit values that a ball holds.
-pub fn volume(radius: u32) -> f64 {
-    (strings_within(f64::from(u64::BITS), radius) / f64::from(u64::BITS).exp2()).min(1.0)
+/// The share of all fingerprints that a ball holds.
+fn volume(radius: u32) -> f64 {
+    hamming::codes::volume(u64::BITS, radius)
 }
 
 /// The smallest radius within which `wanted` of these rows are expected, if they are scattered.

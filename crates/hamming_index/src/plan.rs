@@ -11,6 +11,7 @@
 
 use crate::cost::{entries_in, leaves_read_by_word};
 use crate::layout::Layout;
+use hamming::codes::volumes;
 
 /// Rows that are fetched from the table in the time that it takes to read a leaf.
 const ROWS_PER_LEAF: f64 = 1.0;
@@ -80,7 +81,7 @@ impl Costs {
         let table = |width| {
             let cost =
                 |(radius, share)| leaves_read_by_word(leaves, radius, width) + rows * share / ROWS_PER_LEAF;
-            std::iter::once(0.0).chain((0..).zip(shares_within(width)).map(cost)).collect()
+            std::iter::once(0.0).chain((0..).zip(volumes(width)).map(cost)).collect()
         };
         Self { layout, leaves, tables: (least..=most).map(table).collect(), least }
     }
@@ -116,7 +117,7 @@ impl Costs {
     pub fn nearest(&self, wanted: f64, farthest_asked: u32) -> Expected {
         let rows = entries_in(self.leaves);
         // The radius within which the wanted rows are expected.
-        let farthest = shares_within(self.layout.bits()).position(|share| rows * share >= wanted);
+        let farthest = volumes(self.layout.bits()).position(|share| rows * share >= wanted);
         let farthest = farthest.map_or(farthest_asked, |radius| farthest_asked.min(radius as u32));
         let mut radius = self.first_radius().min(farthest);
         let mut all = Expected::default();
@@ -184,14 +185,4 @@ impl Costs {
         let table = &self.tables[(self.layout.width(word) - self.least) as usize];
         table.get(reach as usize).map_or(f64::INFINITY, |cost| cost + searched.surcharge)
     }
-}
-
-/// The shares of all strings of this number of bits that are within radius 0, 1, 2, … of one of them.
-fn shares_within(bits: u32) -> impl Iterator<Item = f64> {
-    let (mut sum, mut logarithm) = (0.0_f64, -f64::from(bits) * std::f64::consts::LN_2);
-    (0..=bits).map(move |differing| {
-        sum += logarithm.exp();
-        logarithm += (f64::from(bits - differing) / f64::from(differing + 1)).ln();
-        sum.min(1.0)
-    })
 }
