@@ -27,13 +27,16 @@ fn minhash_of(doc: &[u8], hashes: i32, scheme: &[u8]) -> Result<Option<Numbers<i
 
 #[pg_extern(sql = false)]
 fn minhash_bins(doc: &[u8], bins: i32, scheme: &[u8]) -> Result<Option<Numbers<i32>>, SqlError> {
-    let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
     let bins = minhash::BINS.of(bins).map_err(report::problem)?;
+    Ok(signature_by_bins(doc, bins, scheme)?.map(Numbers))
+}
+
+fn signature_by_bins(doc: &[u8], bins: usize, scheme: &[u8]) -> Result<Option<Vec<i32>>, SqlError> {
+    let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
     let doc = encoding::to_utf8(doc)?;
-    let signature = HASHER
+    HASHER
         .with_borrow_mut(|hasher| hasher.bins(&doc, bins, scheme, &mut check_for_interrupts))
-        .map_err(report::problem)?;
-    Ok(signature.map(Numbers))
+        .map_err(report::problem)
 }
 
 #[pg_extern(sql = false)]
@@ -56,10 +59,19 @@ fn minhash_bands(signature: Array<'_, i32>, bands: i32) -> Result<Numbers<i64>, 
         .map_err(report::problem)
 }
 
-/// The bytes of a `bit varying` behind its length: the number of bits, and the bits.
 #[pg_extern(sql = false)]
 fn minhash_bits(signature: Array<'_, i32>) -> Result<Vec<u8>, SqlError> {
-    let signature = values(&signature)?;
+    bit_varying(values(&signature)?)
+}
+
+#[pg_extern(sql = false)]
+fn minhash_bits_of_text(doc: &[u8], bits: i32, scheme: &[u8]) -> Result<Option<Vec<u8>>, SqlError> {
+    let bits: usize = minhash::BITS.of(bits).map_err(report::problem)?;
+    signature_by_bins(doc, bits, scheme)?.as_deref().map(bit_varying).transpose()
+}
+
+/// The bytes of a `bit varying` behind its length: the number of bits, and the bits.
+fn bit_varying(signature: &[i32]) -> Result<Vec<u8>, SqlError> {
     let bits = minhash::bits(signature, &mut check_for_interrupts).map_err(report::problem)?;
     let mut result = (signature.len() as i32).to_ne_bytes().to_vec();
     result.extend(bits);

@@ -71,6 +71,12 @@ CREATE FUNCTION minhash_bits(signature integer[]) RETURNS bit varying
 COMMENT ON FUNCTION minhash_bits(integer[]) IS
     'one bit of each value of a signature: of 64 values, ::bit(64)::bigint makes a fingerprint';
 
+CREATE FUNCTION minhash_bits(doc text, bits integer, scheme text DEFAULT 'word:3') RETURNS bit varying
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000
+    AS 'MODULE_PATHNAME', 'minhash_bits_of_text_wrapper';
+COMMENT ON FUNCTION minhash_bits(text, integer, text) IS
+    'bits of the signature that minhash_bins makes of a text; NULL if there are no features';
+
 CREATE FUNCTION minhash_merge(a integer[], b integer[]) RETURNS integer[]
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
     AS 'MODULE_PATHNAME', 'minhash_merge_wrapper';

@@ -35,7 +35,7 @@ for (
 		"simhash(t, 'word:1')", "manber_sketch(t, 5, 2)",
 		"simhash(t, 'commoncrawl')", "manber_sketch(t, 5, 2, unit => 'character')",
 		"winnow_sketch(t, 5, 5)", "heintze_sketch(t, 10, 5)", "minhash(t, 8, 'char:3')", "minhash_bins(t, 8)",
-		"passage_sketch(t, 6) IS NOT NULL", "simhash(regexp_split_to_array(t, ' '))",
+		"minhash_bits(t, 8)", "passage_sketch(t, 6) IS NOT NULL", "simhash(regexp_split_to_array(t, ' '))",
 		# A huge text is too much for lists of its parts.
 		length($text) > 1000 ? () : (
 			"(SELECT string_agg(feature, '|') FROM simhash_features(t, 'word:1'))",

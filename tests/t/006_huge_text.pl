@@ -57,6 +57,7 @@ for (
 	[ 'postgres', "heintze_sketch(body)" ],
 	[ 'postgres', "minhash(body)" ],
 	[ 'postgres', "minhash_bins(body)" ],
+	[ 'postgres', "minhash_bits(body, 256)" ],
 	[ 'postgres', "passage_sketch(body, 2000)" ],
 	[ 'postgres', "manber_sketch(body, hash => 'java')" ],
 	# Documents of 256 MB and passages of texts of 100 MB.

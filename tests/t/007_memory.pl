@@ -32,6 +32,7 @@ for (
 		"cardinality(winnow_sketch(body, 10, 10))",
 		"cardinality(heintze_sketch(body, 10, 10))",
 		"cardinality(minhash(body, 16))",
+		"length(minhash_bits(body, 256))",
 		"length(minhash_bits(minhash_merge(minhash_bins(body, 16), minhash_bins('other', 16))))",
 		"simhash(ARRAY[body, 'x'], ARRAY[1, n])",
 		"extract_text(body)",

@@ -5,7 +5,7 @@ CREATE INDEX signed_bands ON signed USING gin (minhash_bands(signature, 32));
 CREATE INDEX signed_code ON signed USING hamming (code);
 ANALYZE signed;
 
-CREATE TABLE coded AS SELECT id, minhash_bits(minhash_bins(body, 256))::bit(256) AS code FROM document;
+CREATE TABLE coded AS SELECT id, minhash_bits(body, 256)::bit(256) AS code FROM document;
 CREATE INDEX coded_code ON coded USING hamming (code);
 ANALYZE coded;
 

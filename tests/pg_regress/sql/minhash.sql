@@ -45,6 +45,12 @@ SELECT minhash_bits('{}') AS none, minhash_bits(NULL) AS null, minhash_bits('{1}
 SELECT minhash_bits(minhash_bins('The quick brown fox jumps over the lazy dog', 64, 'word:1'))::bit(64)::bigint AS fingerprint,
        length(minhash_bits(minhash_bins('a', 256))::bit(256));
 SELECT minhash_bits(minhash('The quick brown fox jumps over the lazy dog', 64, 'word:1'))::bit(64)::bigint AS fingerprint;
+-- the same in one call
+SELECT bool_and(minhash_bits(doc, bits, scheme) = minhash_bits(minhash_bins(doc, bits, scheme))) AS same, count(*)
+FROM unnest(ARRAY['a', 'The quick brown fox jumps over the lazy dog', repeat('harbour ferry pier ', 500)]) AS doc,
+     unnest(ARRAY[1, 7, 64, 256, 4096]) AS bits, unnest(ARRAY['word:1', 'word:3', 'char:5', 'doc2']) AS scheme;
+SELECT minhash_bits('a b c d', 8) = minhash_bits('a b c d', 8, 'word:3') AS default_scheme, length(minhash_bits('a', 100)),
+       minhash_bits('', 8) AS empty, minhash_bits('?!', 8) AS marks, minhash_bits(NULL, 8) AS no_text, minhash_bits('a', NULL) AS no_bits;
 -- bits agree with the probability (1 + J)/2: 0.75 for half of the words
 SELECT avg(hamming(minhash_bits(a)::bit(64)::bigint, minhash_bits(b)::bit(64)::bigint)) BETWEEN 14 AND 18 AS a_quarter_of_64_differs
 FROM generate_series(1, 200) AS t,
@@ -88,3 +94,6 @@ SELECT minhash_merge(array_fill(0, '{4097}'), array_fill(0, '{4097}'));
 SELECT minhash_agg(signature) FROM (VALUES ('{1}'::integer[]), ('{1,2}')) AS v (signature);
 SELECT minhash_bits('{1,NULL}');
 SELECT minhash_bits(array_fill(0, '{4097}'));
+SELECT minhash_bits('a', 0);
+SELECT minhash_bits('a', 4097);
+SELECT minhash_bits('a', 64, 'word:0');

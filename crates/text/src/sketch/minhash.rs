@@ -23,6 +23,8 @@ use limits::{Heartbeat, Limit, Problem};
 const MAX_HASHES: i64 = 4096;
 /// Values in a signature.
 pub const HASHES: Limit = Limit::new("hashes", 1, MAX_HASHES);
+/// Bits that are made of a text, one of each value.
+pub const BITS: Limit = Limit::new("bits", 1, MAX_HASHES);
 /// Values in a signature that somebody passes.
 const LENGTH: Limit = Limit::new("length of signature", 0, MAX_HASHES);
 /// Before there is a value; in SQL, -1.
