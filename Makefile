@@ -22,11 +22,12 @@ sql_files = sql/planner.sql sql/hamming.sql sql/ball.sql sql/bits.sql sql/gist.s
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/minhash.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/dedup.sql sql/histogram.sql
 
-.PHONY: help build install uninstall prepare-build prepare-lint prepare-test prepare-experiment demo demo-dedup check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-matrix clean
+.PHONY: help build install uninstall prepare-build prepare-lint prepare-test prepare-images prepare-experiment demo demo-dedup demo-images check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-matrix clean
 
 help:
 	@echo 'make demo              build, install, and show the extension at work in a cluster of its own'
 	@echo 'make demo-dedup        the same with a few thousand texts of this machine: finds, shows and removes near-duplicates'
+	@echo 'make demo-images       the same with pictures drawn here: which changed copies are found by their perceptual hashes'
 	@echo 'make check             formatting, clippy and tests of the crates that need no PostgreSQL; under a minute when warm'
 	@echo 'make test              build, install, and run all tests'
 	@echo 'make build             compile the extension (release)'
@@ -56,6 +57,9 @@ prepare-lint:
 prepare-test:
 	@tools/prepare test
 
+prepare-images:
+	@tools/prepare images
+
 prepare-experiment:
 	@tools/prepare experiment
 
@@ -79,6 +83,9 @@ demo: prepare-test install
 
 demo-dedup: prepare-test install
 	@tools/demo-dedup
+
+demo-images: prepare-images install
+	@tools/demo-images
 
 test: prepare-test install
 	@tools/test
