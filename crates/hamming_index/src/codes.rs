@@ -27,7 +27,7 @@ use crate::tree::{Index, Walk};
 const PATIENCE: f64 = 4.0;
 /// What a word may cost in any case, in leaves: less than it takes to search others.
 const GRACE: f64 = 64.0;
-/// Rows whose codes are asked for together, in the order of the table, where all of them are.
+/// Rows whose codes are asked for together, where all of them are.
 const ROWS_AT_A_TIME: usize = 100_000;
 
 /// What a search of codes asks for.
@@ -158,8 +158,10 @@ impl CodeSearch {
     }
 
     /// Keeps the candidates that are within the radius and were not found before.
-    fn check(&mut self, found: Vec<RowId>, codes: &mut impl Codes, hits: &mut Vec<CodeHit>) {
+    fn check(&mut self, mut found: Vec<RowId>, codes: &mut impl Codes, hits: &mut Vec<CodeHit>) {
         let (Stage::Sweep(sweep), Some(center)) = (&self.stage, &self.request.center) else { return };
+        // In the order of the table, so that a page of it is looked at once.
+        found.sort_unstable();
         for row in found {
             let Some(words) = codes.words_of(row) else { continue };
             if differing(words, center).sum::<u32>() > sweep.radius
@@ -308,7 +310,7 @@ impl Sweep {
         }
     }
 
-    /// Appends some more of all rows, in the order of the table.
+    /// Appends some more of all rows.
     fn some_of_all<S: Store>(&mut self, index: &Index<'_, S>, found: &mut Vec<RowId>) {
         let Way::All(from) = &mut self.way else { return };
         while found.len() < ROWS_AT_A_TIME && !self.is_done {
@@ -318,7 +320,6 @@ impl Sweep {
                 Walk::Done => self.is_done = true,
             }
         }
-        found.sort_unstable();
     }
 
     /// Whether a row was found before. Its words differ from the center's in these numbers of bits.
