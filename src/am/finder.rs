@@ -7,6 +7,7 @@ use crate::bits::BitBall;
 use crate::pg::bits::Bits;
 use crate::pg::catalog::strategy::{EQUAL, WITHIN_BALL};
 use crate::pg::error;
+use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::storage::pages::Pages;
 use crate::pg::table_rows::TableRows;
 use hamming_index::codes::{CodeHit, CodeSearch, Codes, Request};
@@ -154,6 +155,8 @@ struct RowCodes<'a> {
 
 impl Codes for RowCodes<'_> {
     fn words_of(&mut self, row: RowId) -> Option<&[u64]> {
+        // Each row may have to be read from disk, and there may be many before the next leaf.
+        check_for_interrupts();
         self.words.clear();
         let (layout, words) = (self.layout, &mut self.words);
         // SAFETY: a value of the index's column.
