@@ -54,10 +54,23 @@ $node->safe_psql('postgres', q{
 	CREATE INDEX built_si ON built USING hamming (si);
 
 	CREATE TABLE many AS SELECT i * 5000000000000001 AS si FROM generate_series(1, 700) AS i;
-	CREATE INDEX many_si ON many USING hamming (si) WITH (fillfactor = 50);});
+	CREATE INDEX many_si ON many USING hamming (si) WITH (fillfactor = 50);
+
+	-- 80 bits: the bytes of a text.
+	CREATE TABLE coded AS SELECT ('x' || encode(convert_to(t, 'UTF8'), 'hex'))::bit(80) AS code
+		FROM unnest('{0123456789,ABCDEFGHIJ,abcdefghij}'::text[]) AS t;
+	CREATE INDEX coded_built ON coded USING hamming (code);
+	CREATE TABLE coded_later (LIKE coded);
+	CREATE INDEX coded_inserted ON coded_later USING hamming (code);
+	INSERT INTO coded_later SELECT * FROM coded;});
 is_golden('built_si', 1, 'leaf', 'a leaf that was built');
 is_golden('built_si', 4, 'null_leaf', 'a leaf of rows without a fingerprint');
 is_golden('many_si', 1, 'inner', 'an inner page');
+for my $index ('coded_built', 'coded_inserted')
+{
+	is_golden($index, 0, 'code_description', "$index: the page that says how many bits a code has");
+	is_golden($index, 5, 'code_leaf', "$index: a leaf of the second word");
+}
 
 # Each tree becomes one empty leaf, its root, and gives up its other pages.
 $node->safe_psql('postgres', 'DELETE FROM many; VACUUM many;');
