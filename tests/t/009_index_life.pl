@@ -23,67 +23,78 @@ sub answers
 
 sub same_both_ways
 {
-	my ($server, $table, $name) = @_;
+	my ($server, $table, $name, $type) = @_;
 	is(answers($server, $by_index, $table), answers($server, $by_scan, $table), $name);
-	like($server->safe_psql('postgres', "$by_index EXPLAIN SELECT id FROM $table WHERE hamming(si, 42) <= 3"),
+	like($server->safe_psql('postgres', "$by_index EXPLAIN SELECT id FROM $table WHERE hamming(si, 42::$type) <= 3"),
 		qr/Index Cond: \(si <@/, "$name: by the index");
 }
 
-my $rows = q{SELECT i AS id, CASE WHEN i % 40 = 0 THEN NULL WHEN i % 2 = 0 THEN hashint8extended(i, 1)
+my $fingerprints = q{SELECT i AS id, CASE WHEN i % 40 = 0 THEN NULL WHEN i % 2 = 0 THEN hashint8extended(i, 1)
 	ELSE hashint8extended(i / 100, 2) # (1::bigint << (i % 60)) END AS si FROM generate_series(1, 10000) AS i};
-my %kinds = (document => 'gist (si gist_hamming_ops)', twin => 'hamming (si)');
-$kinds{"unlogged_$_"} = $kinds{$_} for 'document', 'twin';
+# Near fingerprints make near codes, of two words.
+my $codes = "SELECT id, (si::bit(64) || hashint4(id / 100)::bit(32))::bit(96) AS si FROM ($fingerprints) AS f";
+my %kinds = (document => 'gist (si gist_hamming_ops)', twin => 'hamming (si)', code => 'hamming (si)');
+my @tables = sort keys %kinds;
+my %rows = (document => $fingerprints, twin => $fingerprints, code => $codes);
+my %types = (document => 'bigint', twin => 'bigint', code => 'bit(96)');
+for my $table (@tables)
+{
+	$_->{"unlogged_$table"} = $_->{$table} for \%kinds, \%rows, \%types;
+}
 for my $table (sort keys %kinds)
 {
 	my $unlogged = $table =~ /unlogged/ ? 'UNLOGGED' : '';
-	$node->safe_psql('postgres', "CREATE $unlogged TABLE $table AS $rows;
+	$node->safe_psql('postgres', "CREATE $unlogged TABLE $table AS $rows{$table};
 		CREATE INDEX CONCURRENTLY ON $table USING $kinds{$table};");
-	same_both_ways($node, $table, "$table: built concurrently");
-	$node->safe_psql('postgres', "UPDATE $table SET si = si # 4 WHERE id % 3 = 0; DELETE FROM $table WHERE id % 7 = 0;");
-	same_both_ways($node, $table, "$table: changed");
+	same_both_ways($node, $table, "$table: built concurrently", $types{$table});
+	$node->safe_psql('postgres', "UPDATE $table SET si = si # 4::$types{$table} WHERE id % 3 = 0; DELETE FROM $table WHERE id % 7 = 0;");
+	same_both_ways($node, $table, "$table: changed", $types{$table});
 	$node->safe_psql('postgres', "VACUUM $table");
-	same_both_ways($node, $table, "$table: vacuumed");
+	same_both_ways($node, $table, "$table: vacuumed", $types{$table});
 	$node->safe_psql('postgres', "INSERT INTO $table SELECT id + 20000, si FROM $table WHERE id % 2 = 1");
-	same_both_ways($node, $table, "$table: grown");
+	same_both_ways($node, $table, "$table: grown", $types{$table});
 	$node->safe_psql('postgres', "REINDEX INDEX CONCURRENTLY ${table}_si_idx");
-	same_both_ways($node, $table, "$table: reindexed");
+	same_both_ways($node, $table, "$table: reindexed", $types{$table});
 }
-is($node->safe_psql('postgres', "CREATE TEMP TABLE t AS $rows; CREATE INDEX ON t USING $kinds{$_};
-	INSERT INTO t SELECT id, si FROM t; DELETE FROM t WHERE id % 3 = 0; VACUUM t; INSERT INTO t SELECT id, si # 1 FROM t;
-	$by_index SELECT count(*) FROM t WHERE hamming(si, (SELECT min(si) FROM t WHERE id = 101)) <= 3"),
-	$node->safe_psql('postgres', "CREATE TEMP TABLE t AS $rows;
-	INSERT INTO t SELECT id, si FROM t; DELETE FROM t WHERE id % 3 = 0; INSERT INTO t SELECT id, si # 1 FROM t;
-	SELECT count(*) FROM t WHERE hamming(si, (SELECT min(si) FROM t WHERE id = 101)) <= 3"), "a temporary table, $_")
-  for 'document', 'twin';
+for my $table (@tables)
+{
+	# The same with an index and without.
+	my $count = sub {
+		return $node->safe_psql('postgres', "CREATE TEMP TABLE t AS $rows{$table}; $_[0]
+			INSERT INTO t SELECT id, si FROM t; DELETE FROM t WHERE id % 3 = 0; $_[1] INSERT INTO t SELECT id, si # 1::$types{$table} FROM t;
+			SELECT count(*) FROM t WHERE hamming(si, (SELECT si FROM t WHERE id = 101 ORDER BY si LIMIT 1)) <= 3");
+	};
+	is($count->("CREATE INDEX ON t USING $kinds{$table}; $by_index", 'VACUUM t;'), $count->('', ''), "a temporary table like $table");
+}
 
 # A replica answers the same while the primary goes on.
 my $replica = PostgreSQL::Test::Cluster->new('replica');
 $node->backup('base');
 $replica->init_from_backup($node, 'base', has_streaming => 1);
 $replica->start;
-for my $table ('document', 'twin')
+for my $table (@tables)
 {
-	$node->safe_psql('postgres', "INSERT INTO $table SELECT id + 50000, si # 2 FROM $table WHERE id % 2 = 0");
+	$node->safe_psql('postgres', "INSERT INTO $table SELECT id + 50000, si # 2::$types{$table} FROM $table WHERE id % 2 = 0");
 	$node->safe_psql('postgres', "VACUUM $table");
 	$node->wait_for_catchup($replica);
-	same_both_ways($replica, $table, "replica of $table");
+	same_both_ways($replica, $table, "replica of $table", $types{$table});
 	is(answers($replica, $by_index, $table), answers($node, $by_scan, $table), "replica and primary agree on $table");
 }
 $replica->stop;
 
 # A crash takes the unlogged rows and nothing else.
-my %before = map { $_ => answers($node, $by_scan, $_) } 'document', 'twin';
+my %before = map { $_ => answers($node, $by_scan, $_) } @tables;
 $node->stop('immediate');
 $node->start;
-for my $table ('document', 'twin')
+for my $table (@tables)
 {
 	is(answers($node, $by_index, $table), $before{$table}, "$table after a crash");
-	is($node->safe_psql('postgres', "$by_index SELECT count(*) FROM unlogged_$table WHERE hamming(si, 42) <= 64"), 0,
+	is($node->safe_psql('postgres', "$by_index SELECT count(*) FROM unlogged_$table WHERE hamming(si, 42::$types{$table}) <= 96"), 0,
 		"the index of unlogged_$table is as empty as its table");
 	$node->safe_psql('postgres', "INSERT INTO unlogged_$table SELECT * FROM $table");
-	same_both_ways($node, "unlogged_$table", "unlogged_$table, filled again");
+	same_both_ways($node, "unlogged_$table", "unlogged_$table, filled again", $types{$table});
 }
-is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('twin_si_idx', true)"), '', 'and is sound');
+is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('${_}_si_idx', true)"), '', "the index of $_ is sound") for 'twin', 'code';
 
 # A dump restores index and constraint.
 $node->safe_psql('postgres', 'CREATE TABLE refusing (id integer, si bigint, EXCLUDE USING gist (hamming_ball(si, 3) WITH ~));
@@ -99,7 +110,7 @@ is( $node->safe_psql('restored', "SELECT count(*) FROM pg_index WHERE indexrelid
 like($err, qr/conflicting key value violates exclusion constraint/, 'the constraint refuses as before');
 
 # pg_upgrade takes the files along as they are.
-my %expected = map { $_ => answers($node, $by_scan, $_) } 'document', 'twin';
+my %expected = map { $_ => answers($node, $by_scan, $_) } @tables;
 my $upgraded = PostgreSQL::Test::Cluster->new('upgraded');
 $upgraded->init(extra => [ '--encoding', 'UTF8', '--locale', 'C' ]);
 $node->stop;
@@ -112,6 +123,6 @@ command_ok(
 	],
 	'pg_upgrade --link');
 $upgraded->start;
-is(answers($upgraded, $by_index, $_), $expected{$_}, "the upgraded cluster answers the same from $_") for 'document', 'twin';
+is(answers($upgraded, $by_index, $_), $expected{$_}, "the upgraded cluster answers the same from $_") for @tables;
 
 done_testing();
