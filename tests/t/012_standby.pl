@@ -40,22 +40,23 @@ ok($load->finish, 'the primary went on') or diag($err);
 $primary->wait_for_catchup($standby);
 my $rows = 'SELECT count(*), count(si), sum(id) FROM document';
 is($standby->safe_psql('postgres', $rows), $primary->safe_psql('postgres', $rows), 'the standby has caught up');
-my $answers = "SELECT by_index(n, 20), nearest_by_index(n, 50) FROM generate_series(0, 3) AS n";
+my $answers = "SELECT by_index(n, 20), nearest_by_index(n, 50), by_index(c, 20), nearest_by_index(c, 50)
+	FROM generate_series(0, 3) AS n, scattered_code(n) AS c";
 is($standby->safe_psql('postgres', $answers), $primary->safe_psql('postgres', $answers), 'and answers the same');
-is($primary->safe_psql('postgres', "SELECT * FROM hamming_index_check('document_si', true)"), '', 'the index is sound');
+is(check_workload($primary), '', 'the indexes are sound');
 
-# There were pages of the index to compare: images that are logged for nothing else.
-my $index = $primary->safe_psql('postgres', "SELECT pg_relation_filenode('document_si')");
+# There were pages of the indexes to compare: images that are logged for nothing else.
+my @indexes = map { $primary->safe_psql('postgres', "SELECT pg_relation_filenode('document_$_')") } 'si', 'code';
 my $from = $primary->lsn('flush');
-$primary->safe_psql('postgres', "INSERT INTO document SELECT nextval('ids'), any_fingerprint() FROM generate_series(1, 100)");
+$primary->safe_psql('postgres', "INSERT INTO document SELECT nextval('ids'), any_fingerprint(), any_code() FROM generate_series(1, 100)");
 my ($log) = run_command([ 'pg_waldump', '--bkp-details', '--path', $primary->data_dir . '/pg_wal', '--rmgr', 'Generic', '--start', $from, '--end', $primary->lsn('flush') ]);
-like($log, qr{/$index fork main blk \d+ \(FPW for WAL verification\)}, 'changes of the index came with images to compare');
+like($log, qr{/$_ fork main blk \d+ \(FPW for WAL verification\)}, "changes of index $_ came with images to compare") for @indexes;
 $primary->wait_for_catchup($standby);
 unlike(slurp_file($standby->logfile), qr/inconsistent page found/, 'the standby has the same pages');
 
 # The standby takes over.
 $standby->promote;
 $primary->stop('immediate');
-is($standby->safe_psql('postgres', "SELECT * FROM hamming_index_check('document_si', true)"), '', 'so is that of the standby');
+is(check_workload($standby), '', 'so are those of the standby');
 
 done_testing();

@@ -9,7 +9,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(start_node start_again run_psql ask server_major bindir session patience SECONDS_OF_PATIENCE make_workload pgbench_scripts);
+our @EXPORT = qw(start_node start_again run_psql ask server_major bindir session patience SECONDS_OF_PATIENCE make_workload check_workload pgbench_scripts);
 
 # After how long a step counts as hanging. PostgreSQL's own modules know it as well, 14's by another name.
 use constant SECONDS_OF_PATIENCE => $ENV{PG_TEST_TIMEOUT_DEFAULT} || 180;
@@ -86,15 +86,19 @@ sub bindir
 	return $dir;
 }
 
-# A table with an index of type hamming, and functions that raise an error when the index does not find what a
-# sequential scan finds. Both are looked at by one query, so they have the same snapshot whatever others do.
+# The columns of the workload's table, each with an index of type hamming, and their types.
+my %columns = (si => 'bigint', code => 'bit');
+
+# The table, and functions that raise an error when an index does not find what a sequential scan finds. Both are
+# looked at by one query, so they have the same snapshot whatever others do.
 sub make_workload
 {
 	my ($node) = @_;
 	$node->safe_psql('postgres', q{
 		CREATE SEQUENCE ids;
-		CREATE TABLE document (id bigint, si bigint);
+		CREATE TABLE document (id bigint, si bigint, code bit(150));
 		CREATE INDEX document_si ON document USING hamming (si);
+		CREATE INDEX document_code ON document USING hamming (code);
 		CREATE FUNCTION any_fingerprint() RETURNS bigint LANGUAGE sql VOLATILE AS $$
 			SELECT CASE floor(random() * 8)
 				WHEN 0 THEN NULL
@@ -102,24 +106,38 @@ sub make_workload
 				WHEN 2 THEN hashint8extended(floor(random() * 200)::bigint, 2) # (1::bigint << floor(random() * 64)::integer)
 				WHEN 3 THEN hashint8extended(floor(random() * 200)::bigint, 2) # floor(random() * 64)::bigint
 				ELSE hashint8extended(floor(random() * 1e9)::bigint, 1) END $$;
-		INSERT INTO document SELECT nextval('ids'), any_fingerprint() FROM generate_series(1, 20000);
-
-		CREATE FUNCTION by_scan(query bigint, radius integer) RETURNS bigint[] LANGUAGE sql STABLE
+		-- The same for strings of bits: a scattered one, and one that may be NULL, popular, or near to one of a few.
+		CREATE FUNCTION scattered_code(n bigint) RETURNS bit LANGUAGE sql IMMUTABLE AS $$
+			SELECT (hashint8extended(n, 1)::bit(64) || hashint8extended(n, 2)::bit(64) || hashint8extended(n, 3)::bit(22))::bit(150) $$;
+		CREATE FUNCTION flipped(code bit, place integer) RETURNS bit LANGUAGE sql IMMUTABLE
+			AS 'SELECT set_bit(code, place, 1 - get_bit(code, place))';
+		CREATE FUNCTION any_code() RETURNS bit LANGUAGE sql VOLATILE AS $$
+			SELECT CASE floor(random() * 8)
+				WHEN 0 THEN NULL
+				WHEN 1 THEN floor(random() * 4)::bigint::bit(150)
+				WHEN 2 THEN flipped(scattered_code(floor(random() * 200)::bigint), floor(random() * 150)::integer)
+				WHEN 3 THEN scattered_code(floor(random() * 200)::bigint) # floor(random() * 64)::bigint::bit(150)
+				ELSE scattered_code(floor(random() * 1e9)::bigint) END $$;
+		INSERT INTO document SELECT nextval('ids'), any_fingerprint(), any_code() FROM generate_series(1, 20000);});
+	for my $column (sort keys %columns)
+	{
+		my $functions = q{
+		CREATE FUNCTION by_scan(query TYPE, radius integer) RETURNS bigint[] LANGUAGE sql STABLE
 			SET enable_indexscan = off SET enable_bitmapscan = off
-			AS 'SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, query) <= radius';
-		CREATE FUNCTION by_index(query bigint, radius integer) RETURNS bigint[] LANGUAGE sql STABLE
+			AS 'SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(COLUMN, query) <= radius';
+		CREATE FUNCTION by_index(query TYPE, radius integer) RETURNS bigint[] LANGUAGE sql STABLE
 			SET enable_seqscan = off SET enable_bitmapscan = off
-			AS 'SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, query) <= radius';
-		CREATE FUNCTION by_bitmap(query bigint, radius integer) RETURNS bigint[] LANGUAGE sql STABLE
+			AS 'SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(COLUMN, query) <= radius';
+		CREATE FUNCTION by_bitmap(query TYPE, radius integer) RETURNS bigint[] LANGUAGE sql STABLE
 			SET enable_seqscan = off SET enable_indexscan = off
-			AS 'SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, query) <= radius';
-		CREATE FUNCTION nearest_by_scan(query bigint, k integer) RETURNS integer[] LANGUAGE sql STABLE
-			SET enable_indexscan = off AS 'SELECT array_agg(d) FROM (SELECT hamming(si, query) AS d FROM document ORDER BY hamming(si, query) LIMIT k) AS n';
-		CREATE FUNCTION nearest_by_index(query bigint, k integer) RETURNS integer[] LANGUAGE sql STABLE
+			AS 'SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(COLUMN, query) <= radius';
+		CREATE FUNCTION nearest_by_scan(query TYPE, k integer) RETURNS integer[] LANGUAGE sql STABLE
+			SET enable_indexscan = off AS 'SELECT array_agg(d) FROM (SELECT hamming(COLUMN, query) AS d FROM document ORDER BY hamming(COLUMN, query) LIMIT k) AS n';
+		CREATE FUNCTION nearest_by_index(query TYPE, k integer) RETURNS integer[] LANGUAGE sql STABLE
 			SET enable_seqscan = off SET enable_sort = off
-			AS 'SELECT array_agg(d) FROM (SELECT hamming(si, query) AS d FROM document ORDER BY hamming(si, query) LIMIT k) AS n';
+			AS 'SELECT array_agg(d) FROM (SELECT hamming(COLUMN, query) AS d FROM document ORDER BY hamming(COLUMN, query) LIMIT k) AS n';
 
-		CREATE FUNCTION assert_same(query bigint, radius integer) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+		CREATE FUNCTION assert_same(query TYPE, radius integer) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 		DECLARE
 			k integer := 1 + radius * 10;
 		BEGIN
@@ -130,11 +148,21 @@ sub make_workload
 				RAISE EXCEPTION 'nearest % of %: by scan %, by index %', k, query, nearest_by_scan(query, k), nearest_by_index(query, k);
 			END IF;
 			RETURN coalesce(cardinality(by_index(query, radius)), 0);
-		END $$;});
-	my ($scan, $nearest) = map {
-		$node->safe_psql('postgres', "SET enable_seqscan = off; SET enable_sort = off; EXPLAIN SELECT id FROM document $_")
-	} 'WHERE hamming(si, 42) <= 6', 'ORDER BY hamming(si, 42) LIMIT 10';
-	die "not by the index: $scan $nearest" unless $scan =~ /document_si/ && $nearest =~ /document_si/;
+		END $$;};
+		$node->safe_psql('postgres', $functions =~ s/TYPE/$columns{$column}/gr =~ s/COLUMN/$column/gr);
+		my $query = $column eq 'si' ? 42 : 'scattered_code(42)';
+		my ($scan, $nearest) = map {
+			$node->safe_psql('postgres', "SET enable_seqscan = off; SET enable_sort = off; EXPLAIN SELECT id FROM document $_")
+		} "WHERE hamming($column, $query) <= 6", "ORDER BY hamming($column, $query) LIMIT 10";
+		die "not by the index: $scan $nearest" unless $scan =~ /document_$column/ && $nearest =~ /document_$column/;
+	}
+}
+
+# What is wrong with the indexes of the workload's table.
+sub check_workload
+{
+	my ($node) = @_;
+	return join '', map { $node->safe_psql('postgres', "SELECT * FROM hamming_index_check('document_$_', true)") } sort keys %columns;
 }
 
 # Writes scripts for pgbench, and returns the options that choose them by weight. Nobody waits for a row that another
@@ -144,12 +172,13 @@ sub pgbench_scripts
 	my ($dir, %weights) = @_;
 	my $free_of = sub { "ctid = ANY (ARRAY(SELECT ctid FROM document WHERE id % $_[0] = :part FOR UPDATE SKIP LOCKED));" };
 	my %scripts = (
-		insert => "INSERT INTO document SELECT nextval('ids'), any_fingerprint() FROM generate_series(1, 200);",
-		update => "\\set part random(0, 499)\nUPDATE document SET si = any_fingerprint() WHERE " . $free_of->(500),
+		insert => "INSERT INTO document SELECT nextval('ids'), any_fingerprint(), any_code() FROM generate_series(1, 200);",
+		update => "\\set part random(0, 499)\nUPDATE document SET si = any_fingerprint(), code = any_code() WHERE " . $free_of->(500),
 		delete => "\\set part random(0, 39)\nDELETE FROM document WHERE " . $free_of->(40),
 		vacuum => 'VACUUM document;',
 		check => "\\set radius random(0, 24)\n"
-		  . "SELECT assert_same(coalesce(any_fingerprint(), 0) # (1::bigint << floor(random() * 64)::integer), :radius);");
+		  . "SELECT assert_same(coalesce(any_fingerprint(), 0) # (1::bigint << floor(random() * 64)::integer), :radius);\n"
+		  . "SELECT assert_same(flipped(coalesce(any_code(), scattered_code(0)), floor(random() * 150)::integer), :radius);");
 	my @options;
 	for my $name (sort keys %weights)
 	{
