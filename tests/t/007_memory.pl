@@ -77,14 +77,59 @@ cmp_ok($grown, '<', 1024, "memory grew by $grown kB");
 
 # Nor does a scan of an index, of which a statement may begin one for each row: an exclusion constraint does.
 $session->query(q{
-	CREATE TABLE excluded (id integer, si bigint, EXCLUDE USING hamming (si WITH =));
 	CREATE TABLE seen (id integer, bytes bigint);
 	CREATE FUNCTION look(id integer) RETURNS bigint LANGUAGE sql VOLATILE AS $$
 		INSERT INTO seen SELECT $1, sum(used_bytes) FROM pg_backend_memory_contexts;
 		SELECT $1::bigint $$});
-$session->query('INSERT INTO excluded SELECT i, CASE WHEN i % 20000 = 1 THEN look(i) ELSE i END FROM generate_series(1, 60001) AS i');
-my $bytes = ask($session, 'SELECT max(bytes) FILTER (WHERE id = 60001) - max(bytes) FILTER (WHERE id = 20001) FROM seen');
-cmp_ok($bytes, '<', 200_000, "forty thousand scans in one statement left $bytes bytes");
+for my $type ('bigint', 'bit(80)')
+{
+	$session->query("CREATE TABLE excluded (id integer, si $type, EXCLUDE USING hamming (si WITH =)); TRUNCATE seen");
+	$session->query("INSERT INTO excluded SELECT i, (CASE WHEN i % 20000 = 1 THEN look(i) ELSE i END)::$type FROM generate_series(1, 60001) AS i");
+	my $bytes = ask($session, 'SELECT max(bytes) FILTER (WHERE id = 60001) - max(bytes) FILTER (WHERE id = 20001) FROM seen');
+	cmp_ok($bytes, '<', 200_000, "forty thousand scans of an index on $type in one statement left $bytes bytes");
+	$session->query('DROP TABLE excluded');
+}
+
+# Strings of bits that are stored outside of their rows are fetched one by one: when they are searched, by columns and by
+# expressions, when they are added, and when an index is built.
+$session->query(q{
+	CREATE TABLE code (id integer, code bit(1024), body text) WITH (toast_tuple_target = 128);
+	ALTER TABLE code ALTER code SET STORAGE EXTERNAL, ALTER body SET STORAGE MAIN;
+	INSERT INTO code SELECT i, (SELECT string_agg(hashint8extended(i, n)::bit(64)::text, '') FROM generate_series(1, 16) AS n)::bit(1024), repeat('x', 2000)
+		FROM generate_series(1, 3000) AS i;
+	CREATE INDEX code_column ON code USING hamming (code);
+	CREATE INDEX code_expression ON code USING hamming (((~code)::bit(1024)));
+	SET enable_seqscan = off;
+	SET enable_bitmapscan = off;
+	SET enable_sort = off;
+	SET work_mem = '64kB'});
+is(ask($session, "SELECT pg_relation_size(reltoastrelid) > 0 FROM pg_class WHERE relname = 'code'"), 't', 'codes are outside of their rows');
+# What searches leave, between their first and their last thousand rows.
+my %searches = (
+	'searches of a column' => 'SELECT FROM code AS a JOIN code AS b ON hamming(b.code, a.code) <= 20',
+	'searches of an expression' => 'SELECT FROM code AS a JOIN code AS b ON hamming((~b.code)::bit(1024), (~a.code)::bit(1024)) <= 20',
+	'an ordered search of a column' => 'SELECT FROM code ORDER BY hamming(code, (SELECT code FROM code WHERE id = 1))',
+	'an ordered search of an expression' => 'SELECT FROM code ORDER BY hamming((~code)::bit(1024), (SELECT code FROM code WHERE id = 1))');
+for my $what (sort keys %searches)
+{
+	$session->query('TRUNCATE seen');
+	is(ask($session, "SELECT count(CASE WHEN n % 1000 = 0 THEN look(n::integer) END) FROM (SELECT row_number() OVER () AS n FROM ($searches{$what}) AS q) AS numbered"),
+		3, "three thousand rows by $what");
+	my $bytes = ask($session, 'SELECT max(bytes) FILTER (WHERE id = 3000) - max(bytes) FILTER (WHERE id = 1000) FROM seen');
+	cmp_ok($bytes, '<', 50_000, "$what left $bytes bytes");
+}
+for (
+	[ 'inserts', 'INSERT INTO code SELECT id + 10000, code, body FROM code LIMIT %d', 100, 3000 ],
+	[ 'builds', 'REINDEX TABLE code', 0, 0 ])
+{
+	my ($what, $statement, $few, $many) = @$_;
+	$session->query(sprintf $statement, $few);
+	my $before = private_memory();
+	$session->query(sprintf $statement, $many);
+	my $grown = private_memory() - $before;
+	cmp_ok($grown, '<', 1024, "$what: memory grew by $grown kB");
+}
+is(ask($session, 'SELECT count(*) FROM code'), 6100, 'all rows are there');
 $session->quit;
 
 done_testing();
