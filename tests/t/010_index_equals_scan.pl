@@ -22,6 +22,9 @@ $session->query(
 	-- A table of its own, so that the planner has no choice.
 	CREATE TABLE twin (LIKE document);
 	CREATE INDEX twin_hamming ON twin USING hamming (si);
+	-- Strings of bits.
+	CREATE TABLE code (id integer, si bit(130));
+	CREATE INDEX code_hamming ON code USING hamming (si);
 	SET jit = off;
 	SET max_parallel_workers_per_gather = 0;
 
@@ -44,6 +47,15 @@ $session->query(
 		SELECT coalesce(any_fingerprint(), 0) # coalesce(bit_or(1::bigint << floor(random() * 64)::integer), 0)
 		FROM generate_series(1, floor(random() * 7)::integer) $$;
 
+	-- A string of bits whose words are fingerprints, the first also the others in one of three.
+	CREATE FUNCTION any_code() RETURNS bit LANGUAGE sql VOLATILE AS $$
+		SELECT (a::bit(64) || (CASE WHEN random() < 0.3 THEN a ELSE b END)::bit(64) || (a % 3)::integer::bit(2))::bit(130)
+		FROM (SELECT any_fingerprint() AS a, any_fingerprint() AS b) AS two $$;
+
+	CREATE FUNCTION any_code_query() RETURNS bit LANGUAGE sql VOLATILE AS $$
+		SELECT (a::bit(64) || (CASE WHEN random() < 0.5 THEN a ELSE b END)::bit(64) || (a % 3)::integer::bit(2))::bit(130)
+		FROM (SELECT any_query() AS a, any_query() AS b) AS two $$;
+
 	CREATE FUNCTION use_index(yes boolean) RETURNS void LANGUAGE sql AS $$
 		SELECT set_config('enable_seqscan', (NOT yes)::text, false), set_config('enable_sort', (NOT yes)::text, false),
 			set_config('enable_indexscan', yes::text, false), set_config('enable_bitmapscan', yes::text, false),
@@ -60,63 +72,79 @@ $session->query(
 		RETURN plan;
 	END $$;
 
-	-- The answers of a query by scan and by each kind of index, the second also by plain index scans alone;
-	-- whatever differs, or was not done by the index, is returned.
-	CREATE FUNCTION disagreement(question text) RETURNS text LANGUAGE plpgsql AS $$
+	-- The answers of a query by scan and by the indexes of some tables with the same rows, also by plain index scans
+	-- alone; whatever differs, or was not done by the index, is returned.
+	CREATE FUNCTION disagreement(question text, VARIADIC indexes text[]) RETURNS text LANGUAGE plpgsql AS $$
 	DECLARE
-		twin_question text := replace(question, 'FROM document', 'FROM twin');
+		asked text;
 		by_scan integer[];
-		by_gist integer[];
-		by_hamming integer[];
+		by_index integer[];
 		by_plain_scan integer[];
 	BEGIN
-		PERFORM use_index(false);
-		EXECUTE question INTO by_scan;
-		PERFORM use_index(true);
-		EXECUTE question INTO by_gist;
-		EXECUTE twin_question INTO by_hamming;
-		IF plan(question) NOT LIKE '%document_gist%' THEN
-			RETURN question || plan(question);
-		ELSIF plan(twin_question) NOT LIKE '%twin_hamming%' THEN
-			RETURN twin_question || plan(twin_question);
-		END IF;
-		SET enable_bitmapscan = off;
-		EXECUTE twin_question INTO by_plain_scan;
-		IF by_scan IS DISTINCT FROM by_gist OR by_scan IS DISTINCT FROM by_hamming OR by_scan IS DISTINCT FROM by_plain_scan THEN
-			RETURN format('%s: by scan %s, by gist %s, by hamming %s, by its plain scan %s', question, by_scan, by_gist, by_hamming, by_plain_scan);
-		END IF;
+		FOR number IN 1..cardinality(indexes) LOOP
+			asked := replace(question, 'FROM document', 'FROM ' || split_part(indexes[number], '_', 1));
+			IF number = 1 THEN
+				PERFORM use_index(false);
+				EXECUTE asked INTO by_scan;
+			END IF;
+			PERFORM use_index(true);
+			EXECUTE asked INTO by_index;
+			IF plan(asked) NOT LIKE '%' || indexes[number] || '%' THEN
+				RETURN asked || plan(asked);
+			END IF;
+			IF indexes[number] LIKE '%hamming' THEN
+				SET enable_bitmapscan = off;
+				EXECUTE asked INTO by_plain_scan;
+			ELSE
+				by_plain_scan := by_index;
+			END IF;
+			IF by_scan IS DISTINCT FROM by_index OR by_scan IS DISTINCT FROM by_plain_scan THEN
+				RETURN format('%s: by scan %s, by index %s, by its plain scan %s', asked, by_scan, by_index, by_plain_scan);
+			END IF;
+		END LOOP;
 		RETURN NULL;
 	END $$;
 
-	CREATE FUNCTION disagreements(q bigint) RETURNS SETOF text LANGUAGE plpgsql AS $$
+	-- About two strings of a number of bits, with each radius that is a multiple of the step.
+	CREATE FUNCTION disagreements(q text, other text, bits integer, step integer, VARIADIC indexes text[]) RETURNS SETOF text LANGUAGE plpgsql AS $$
 	BEGIN
-		FOR radius IN 0..64 LOOP
-			RETURN NEXT disagreement(format(
-				'SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, %L) <= %s', q, radius));
+		FOR radius IN 0..bits BY step LOOP
+			RETURN NEXT disagreement(format('SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, %s) <= %s',
+				q, radius), VARIADIC indexes);
 		END LOOP;
-		RETURN NEXT disagreement(format('SELECT array_agg(d) FROM (SELECT hamming(si, %1$L) AS d FROM document
-			ORDER BY hamming(si, %1$L) LIMIT %2$s) AS n', q, floor(random() * 3000)));
-		RETURN NEXT disagreement(format('SELECT array_agg(d) FROM (SELECT hamming(si, %1$L) AS d FROM document
-			WHERE hamming(si, %1$L) < %2$s ORDER BY hamming(si, %1$L)) AS n', q, floor(random() * 64)));
-		RETURN NEXT disagreement(format('SELECT array_agg(d) FROM (SELECT hamming(si, %1$L) AS d FROM document
-			WHERE hamming(si, %3$L) < %2$s ORDER BY hamming(si, %1$L)) AS n', q, floor(random() * 64), any_query()));
-		RETURN NEXT disagreement(format('SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, %L) < %s AND hamming(si, %L) < %s',
-			q, floor(random() * 64), any_query(), floor(random() * 64)));
-		RETURN NEXT disagreement(format('SELECT array_agg(id ORDER BY id) FROM document WHERE si = %L::bigint', q));
+		RETURN NEXT disagreement(format('SELECT array_agg(d) FROM (SELECT hamming(si, %1$s) AS d FROM document
+			ORDER BY hamming(si, %1$s) LIMIT %2$s) AS n', q, floor(random() * 3000)), VARIADIC indexes);
+		RETURN NEXT disagreement(format('SELECT array_agg(d) FROM (SELECT hamming(si, %1$s) AS d FROM document
+			WHERE hamming(si, %1$s) < %2$s ORDER BY hamming(si, %1$s)) AS n', q, floor(random() * bits)), VARIADIC indexes);
+		RETURN NEXT disagreement(format('SELECT array_agg(d) FROM (SELECT hamming(si, %1$s) AS d FROM document
+			WHERE hamming(si, %3$s) < %2$s ORDER BY hamming(si, %1$s)) AS n', q, floor(random() * bits), other), VARIADIC indexes);
+		RETURN NEXT disagreement(format('SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, %s) < %s AND hamming(si, %s) < %s',
+			q, floor(random() * bits), other, floor(random() * bits)), VARIADIC indexes);
+		RETURN NEXT disagreement(format('SELECT array_agg(id ORDER BY id) FROM document WHERE si = %s', q), VARIADIC indexes);
 	END $$;
+
+	CREATE FUNCTION disagreements() RETURNS SETOF text LANGUAGE sql AS $$
+		SELECT disagreements(format('%L::bigint', any_query()), format('%L::bigint', any_query()), 64, 1, 'document_gist', 'twin_hamming');
+		$$;
+	CREATE FUNCTION disagreements_of_codes() RETURNS SETOF text LANGUAGE sql AS $$
+		SELECT disagreements(format('%L::bit(130)', q), format('%L::bit(130)', any_code_query()), 130, 7, 'code_hamming')
+		FROM (SELECT any_code_query() AS q) AS one $$;
 });
 $session->query("SELECT setseed($seed / 2147483648.0)");
 
 # What is done to the one table is done to the other.
 my @operations = (
 	'INSERT INTO document SELECT (SELECT coalesce(max(id), 0) FROM document) + n, any_fingerprint() FROM generate_series(1, 3000) AS n;
-	 INSERT INTO twin SELECT * FROM document WHERE id > (SELECT coalesce(max(id), 0) FROM twin)',
+	 INSERT INTO twin SELECT * FROM document WHERE id > (SELECT coalesce(max(id), 0) FROM twin);
+	 INSERT INTO code SELECT (SELECT coalesce(max(id), 0) FROM code) + n, any_code() FROM generate_series(1, 3000) AS n',
 	'UPDATE document SET si = any_fingerprint() WHERE random() < 0.2;
-	 UPDATE twin SET si = d.si FROM document AS d WHERE d.id = twin.id AND d.si IS DISTINCT FROM twin.si',
-	'DELETE FROM document WHERE random() < 0.1; DELETE FROM twin WHERE NOT EXISTS (SELECT FROM document AS d WHERE d.id = twin.id)',
-	'VACUUM document; VACUUM twin',
-	'REINDEX INDEX document_gist; REINDEX INDEX twin_hamming',
-	'DELETE FROM document WHERE hashint4(id) % 8 <> 0; DELETE FROM twin WHERE hashint4(id) % 8 <> 0; VACUUM document; VACUUM twin');
+	 UPDATE twin SET si = d.si FROM document AS d WHERE d.id = twin.id AND d.si IS DISTINCT FROM twin.si;
+	 UPDATE code SET si = any_code() WHERE random() < 0.2',
+	'DELETE FROM document WHERE random() < 0.1; DELETE FROM twin WHERE NOT EXISTS (SELECT FROM document AS d WHERE d.id = twin.id);
+	 DELETE FROM code WHERE random() < 0.1',
+	'VACUUM document; VACUUM twin; VACUUM code',
+	'REINDEX INDEX document_gist; REINDEX INDEX twin_hamming; REINDEX INDEX code_hamming',
+	join(';', (map { "DELETE FROM $_ WHERE hashint4(id) % 8 <> 0" } 'document', 'twin', 'code'), (map { "VACUUM $_" } 'document', 'twin', 'code')));
 my @weights = (0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 5);
 
 srand($seed);
@@ -128,17 +156,21 @@ for my $round (1 .. $rounds)
 		my $operation = $step == 1 ? $operations[0] : $operations[ $weights[ rand @weights ] ];
 		$session->query($_) for split /;/, $operation;
 	}
-	my $answer = ask($session,
-		"SELECT count(*), string_agg(d, E'\\n') FROM (SELECT any_query() AS q FROM generate_series(1, $queries) OFFSET 0) AS q,
-		LATERAL disagreements(q) AS d");
-	my ($count, $differences) = split /\|/, $answer, 2;
-	$compared += $count;
-	my $rows = ask($session, 'SELECT count(*) FROM document');
-	is($differences, '', "round $round of seed $seed: $rows rows");
-	cmp_ok($rows, '>', 300, 'enough for several pages');
-	is(ask($session, 'SELECT * FROM hamming_index_check(\'twin_hamming\', true)'), '', 'the index is sound');
+	for my $function ('disagreements', 'disagreements_of_codes')
+	{
+		my $answer = ask($session, "SELECT count(*), string_agg(d, E'\\n') FROM generate_series(1, $queries) AS n, LATERAL (SELECT n, $function() AS d) AS d");
+		my ($count, $differences) = split /\|/, $answer, 2;
+		$compared += $count;
+		is($differences, '', "$function in round $round of seed $seed");
+	}
+	for my $table ('document', 'code')
+	{
+		my $rows = ask($session, "SELECT count(*) FROM $table");
+		cmp_ok($rows, '>', 300, "$rows rows of $table, enough for several pages");
+	}
+	is(ask($session, "SELECT * FROM hamming_index_check('$_', true)"), '', "$_ is sound") for 'twin_hamming', 'code_hamming';
 }
-cmp_ok($compared, '>=', 65 * $queries * $rounds, "$compared comparisons");
+cmp_ok($compared, '>=', (65 + 19) * $queries * $rounds, "$compared comparisons");
 $session->quit;
 
 done_testing();
