@@ -6,6 +6,7 @@ use crate::pg::report::SqlError;
 use crate::pg::storage::pages::Pages;
 use hamming_index::Layout;
 use hamming_index::layout::MAX_BITS;
+use hamming_index::store::Store;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 use std::ffi::CStr;
@@ -25,7 +26,18 @@ pub(super) unsafe fn has_bits(index: pg_sys::Relation) -> bool {
 /// The index must be open, and these its pages.
 pub(super) unsafe fn layout_of(index: pg_sys::Relation, pages: &Pages) -> Layout {
     // SAFETY: promised by the caller.
-    if unsafe { has_bits(index) } { Layout::read(pages) } else { Layout::FINGERPRINTS }
+    let (type_, bits) = unsafe {
+        if !has_bits(index) {
+            return Layout::FINGERPRINTS;
+        }
+        column_of(index)
+    };
+    let layout = Layout::read(pages);
+    // A column of type varbit can be given another length without a new index, or either type none.
+    if type_ == pg_sys::BITOID && u32::try_from(bits).is_ok_and(|bits| bits != layout.bits()) {
+        pages.corrupted(0, "it has not as many bits as the column");
+    }
+    layout
 }
 
 /// The layout of an index that is to be built: an error if its column does not say how many bits a value has.
@@ -33,12 +45,28 @@ pub(super) unsafe fn layout_of(index: pg_sys::Relation, pages: &Pages) -> Layout
 /// # Safety
 /// The index must be open.
 pub(super) unsafe fn new_layout(index: pg_sys::Relation) -> Layout {
-    // SAFETY: promised by the caller; what is known of the column is looked up.
+    // SAFETY: promised by the caller.
     let length = unsafe {
         if !has_bits(index) {
             return Layout::FINGERPRINTS;
         }
-        let (mut type_, mut modifier, mut collation) = (pg_sys::InvalidOid, -1, pg_sys::InvalidOid);
+        u32::try_from(column_of(index).1).map_err(|_| error::unknown_length(name_of(index)))
+    };
+    let layout = length.and_then(|bits| match bits {
+        1..=MAX_BITS => Ok(Layout::of_codes(bits)),
+        _ => Err(error::too_many_bits(bits, MAX_BITS)),
+    });
+    layout.unwrap_or_report()
+}
+
+/// The type of the column of an index, and how many bits it has; -1 if that is not known.
+///
+/// # Safety
+/// The index must be open, and one of strings of bits.
+unsafe fn column_of(index: pg_sys::Relation) -> (pg_sys::Oid, i32) {
+    let (mut type_, mut modifier, mut collation) = (pg_sys::InvalidOid, -1, pg_sys::InvalidOid);
+    // SAFETY: promised by the caller; what is known of the column is looked up.
+    unsafe {
         pg_sys::get_atttypetypmodcoll(
             (*index).rd_id,
             1,
@@ -47,14 +75,8 @@ pub(super) unsafe fn new_layout(index: pg_sys::Relation) -> Layout {
             &raw mut collation,
         );
         // The modifier of both types is the number of bits. A domain has the one of its base type.
-        pg_sys::getBaseTypeAndTypmod(type_, &raw mut modifier);
-        u32::try_from(modifier).map_err(|_| error::unknown_length(name_of(index)))
-    };
-    let layout = length.and_then(|bits| match bits {
-        1..=MAX_BITS => Ok(Layout::of_codes(bits)),
-        _ => Err(error::too_many_bits(bits, MAX_BITS)),
-    });
-    layout.unwrap_or_report()
+        (pg_sys::getBaseTypeAndTypmod(type_, &raw mut modifier), modifier)
+    }
 }
 
 /// The name of an index.
