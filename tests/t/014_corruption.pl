@@ -17,7 +17,8 @@ my $node = start_node('corruption');
 $node->append_conf('postgresql.conf', "autovacuum = off\nignore_checksum_failure = on");
 $node->restart;
 $node->safe_psql('postgres', q{
-	CREATE TABLE document AS SELECT i AS id, CASE WHEN i % 100 > 0 THEN hashint8extended(i, 1) END AS si FROM generate_series(1, 20000) AS i;});
+	CREATE TABLE document AS SELECT i AS id, CASE WHEN i % 100 > 0 THEN hashint8extended(i, 1) END AS si FROM generate_series(1, 20000) AS i;
+	CREATE TABLE code AS SELECT id, (si::bit(64) || hashint4(id)::bit(16))::bit(80) AS si FROM document;});
 
 # Each damages the file of an index of its own: where, and what is written there (or a number of random bits to flip).
 my %damages = (
@@ -33,14 +34,29 @@ my %damages = (
 	'number of entries' => [ 6, 12, pack('S', 24 + 8 * 3), qr/block 6: its number of entries is impossible/ ],
 	'odd number of entries' => [ 6, 12, pack('S', 27), qr/block 6: its number of entries is impossible/ ],
 	'header of the page' => [ 6, 16, pack('S', 8), qr/block 6/ ]);
-my %random = map { ("random bits $_" => [ undef, undef, 1 + int(rand(20)), undef ]) } 1 .. 25;
+# The same for strings of bits. Block 0 says how many bits there are, block 1 is the first root.
+my %damages_of_codes = (
+	'codes: magic number' => [ 0, $trailer, 'xxxx', qr/block 0: it does not say how many bits a code has/ ],
+	'codes: format' => [ 0, $trailer + 4, "\x63", qr/block 0: it does not say how many bits a code has/ ],
+	'codes: tree of the description' => [ 0, $trailer + 5, "\x08", qr/block 0: it does not say how many bits a code has/ ],
+	'codes: no entry' => [ 0, 12, pack('S', 24), qr/block 0: it does not say how many bits a code has/ ],
+	'codes: no bits' => [ 0, 24, pack('Q', 0), qr/block 0: it does not say how many bits a code has/ ],
+	'codes: too many bits' => [ 0, 24, pack('Q', 8193), qr/block 0: it does not say how many bits a code has/ ],
+	'codes: other bits' => [ 0, 24, pack('Q', 800), qr/block 0: it has not as many bits as the column/ ],
+	'codes: tree of a root' => [ 2, $trailer + 5, "\x0b", qr/block 2: it belongs to another tree/ ],
+	'codes: format of a tree' => [ 2, $trailer + 4, "\x63", qr/block 2: it has another format/ ],
+	'codes: a child that is not there' => [ 1, $trailer - 4, pack('L', 4_000_000), qr/block 4000000: there is no such page/ ],
+	'codes: zeroes' => [ 20, 0, "\0" x $page, qr/block 20: it is not a page/ ]);
+my %random = map { (($_ % 2 ? 'codes: ' : '') . "random bits $_" => [ undef, undef, 1 + int(rand(20)), undef ]) } 1 .. 30;
+%damages = (%damages, %damages_of_codes);
 
 my %index;
 my $number = 0;
 for my $damage (sort(keys %damages), sort(keys %random))
 {
 	$index{$damage} = 'damaged_' . ++$number;
-	$node->safe_psql('postgres', "CREATE TABLE table_$number AS SELECT * FROM document; CREATE INDEX $index{$damage} ON table_$number USING hamming (si)");
+	my $source = $damage =~ /^codes/ ? 'code' : 'document';
+	$node->safe_psql('postgres', "CREATE TABLE table_$number AS SELECT * FROM $source; CREATE INDEX $index{$damage} ON table_$number USING hamming (si)");
 }
 my %file = map { ($_ => $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('$index{$_}')")) } keys %index;
 $node->stop;
@@ -75,15 +91,16 @@ my $by_index = "SET enable_seqscan = off; SET enable_sort = off; SET enable_bitm
 for my $damage (sort keys %index)
 {
 	my ($table) = $index{$damage} =~ s/damaged/table/r;
+	my ($source, $type) = $damage =~ /^codes/ ? ('code', 'bit(80)') : ('document', 'bigint');
 	my @statements = (
-		"SELECT count(*) FROM $table WHERE hamming(si, 42) <= 64",
-		"SELECT count(*) FROM (SELECT FROM $table ORDER BY hamming(si, 42)) AS n",
+		"SELECT count(*) FROM $table WHERE hamming(si, 42::$type) <= 80",
+		"SELECT count(*) FROM (SELECT FROM $table ORDER BY hamming(si, 42::$type)) AS n",
 		"SELECT count(*) FROM $table AS a JOIN $table AS b ON hamming(a.si, b.si) <= 3 WHERE a.id < 1000",
 		"SELECT count(*) FROM $table WHERE si IS NULL",
-		"INSERT INTO $table SELECT id, si # 1 FROM document LIMIT 3000",
+		"INSERT INTO $table SELECT id, si # 1::$type FROM $source LIMIT 3000",
 		"DELETE FROM $table WHERE id % 3 = 0",
 		"VACUUM $table",
-		"INSERT INTO $table SELECT id, si # 2 FROM document LIMIT 3000");
+		"INSERT INTO $table SELECT id, si # 2::$type FROM $source LIMIT 3000");
 	my @errors;
 	for my $statement (@statements)
 	{
@@ -99,8 +116,10 @@ for my $damage (sort keys %index)
 	{
 		like("@errors", $expected, "$damage: told by queries");
 		my ($code, $problems, $err) = run_psql($node, 'postgres', "SELECT block || ': ' || problem FROM hamming_index_check('$index{$damage}')");
-		# Postgres itself refuses to read a page whose header is impossible.
-		like("$problems$err", $damage =~ /header/ ? qr/invalid page in block 6/ : qr/^ *\d+: /m, "$damage: told by the check");
+		# Postgres itself refuses to read a page whose header is impossible. Nothing can be read if it is not known how many
+		# bits codes have.
+		my $told = $damage =~ /header/ ? qr/invalid page in block 6/ : "$expected" =~ /\bbits\b/ ? $expected : qr/^ *\d+: /m;
+		like("$problems$err", $told, "$damage: told by the check");
 	}
 	# The remedy.
 	$node->safe_psql('postgres', "REINDEX INDEX $index{$damage}");
