@@ -168,7 +168,8 @@ DROP TABLE of_domain;
 -- partial indexes, partitions
 CREATE INDEX partial_tenant ON document USING hamming (maybe) WHERE tenant_id = 5;
 DROP INDEX by_maybe;
-SELECT plan('SELECT id FROM document WHERE hamming(maybe, X''5cf65'') <= 3 AND tenant_id = 5');
+-- (some versions of PostgreSQL ask about the tenant once more)
+SELECT line FROM plan('SELECT id FROM document WHERE hamming(maybe, X''5cf65'') <= 3 AND tenant_id = 5') AS line WHERE line NOT LIKE '%Filter%';
 CREATE INDEX partial_distance ON document (id) WHERE hamming(code, X'00000') <= 6;
 SELECT plan('SELECT id FROM document WHERE hamming(code, X''00000'') <= 6 AND id < 100');
 DROP INDEX partial_distance;
