@@ -295,7 +295,10 @@ impl Page {
         let (mut low, mut high) = (1, self.len().max(1));
         while low < high {
             let middle = low.midpoint(high);
-            if self.key(middle) <= key { low = middle + 1 } else { high = middle }
+            // Rows lie in another part of the page, so they are read for equal bits alone.
+            let bits = u64::from_ne_bytes(self.bits()[middle]);
+            let is_after = bits > key.bits || bits == key.bits && self.row(middle) > key.row;
+            if is_after { high = middle } else { low = middle + 1 }
         }
         low - 1
     }
