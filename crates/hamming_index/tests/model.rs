@@ -351,7 +351,7 @@ fn damage_is_found() {
     let u32 = |number: u32| number.to_ne_bytes().to_vec();
     let damages: [(usize, usize, Vec<u8>, &str); 14] = [
         (9, trailer, u32(7), "9: it is not a page of an index of type hamming"),
-        (9, trailer + 4, vec![2], "9: it has another format"),
+        (9, trailer + 4, vec![3], "9: it has another format"),
         (9, trailer + 5, vec![1], "9: it belongs to another tree, or to none"),
         (9, trailer + 6, vec![1], "9: its number of entries is impossible"),
         (0, trailer + 6, vec![9], "9: it is at another level of its tree"),
