@@ -15,6 +15,8 @@ use hamming::codes::volumes;
 
 /// Rows that are fetched from the table in the time that it takes to read a leaf.
 const ROWS_PER_LEAF: f64 = 1.0;
+/// The same where all rows are fetched, in the order of the table.
+const ROWS_IN_ORDER_PER_LEAF: f64 = 4.0;
 /// Each pass of an ordered search costs about this multiple of the one before. So all passes together cost
 /// little more than the last.
 const MORE: f64 = 3.0;
@@ -97,7 +99,7 @@ impl Costs {
 
     /// The cost of reading one tree from end to end, and fetching every row from the table.
     fn of_all(&self) -> f64 {
-        self.leaves + entries_in(self.leaves) / ROWS_PER_LEAF
+        self.leaves + entries_in(self.leaves) / ROWS_IN_ORDER_PER_LEAF
     }
 
     /// The work of a search with this radius, if codes are scattered.
