@@ -92,15 +92,24 @@ unsafe fn name_of<'a>(index: pg_sys::Relation) -> &'a CStr {
 ///
 /// # Safety
 /// The value must be one of the index's column, and the layout that of the index.
-pub(super) unsafe fn append_words(
-    layout: Layout,
-    value: pg_sys::Datum,
-    words: &mut Vec<u64>,
-) -> Result<(), SqlError> {
+unsafe fn append_words(layout: Layout, value: pg_sys::Datum, words: &mut Vec<u64>) -> Result<(), SqlError> {
     if layout == Layout::FINGERPRINTS {
         words.push(value.value() as u64);
         return Ok(());
     }
+    // SAFETY: promised by the caller.
+    unsafe { read_bits(layout, value, |code| words.extend(layout.words_of(code))) }
+}
+
+/// Reads the bits of a value of the column: an error if they are not as many as those of the others.
+///
+/// # Safety
+/// The value must be a string of bits, and the layout that of the index.
+pub(super) unsafe fn read_bits(
+    layout: Layout,
+    value: pg_sys::Datum,
+    read: impl FnOnce(&[u8]),
+) -> Result<(), SqlError> {
     // SAFETY: promised by the caller. A copy that had to be made is given back at once, for there may be one
     // for each row of a table.
     unsafe {
@@ -109,7 +118,7 @@ pub(super) unsafe fn append_words(
         let code = Bits::of(plain.into());
         let length = code.length();
         if length == layout.bits() {
-            words.extend(layout.words_of(code.bytes()));
+            read(code.bytes());
         }
         if plain != stored {
             pg_sys::pfree(plain.cast());

@@ -1,6 +1,6 @@
 //! What a scan asks, as the index understands it, and the search that answers.
 
-use super::code::append_words;
+use super::code::read_bits;
 use super::row::tid_of;
 use crate::ball::HammingBall;
 use crate::bits::BitBall;
@@ -104,7 +104,7 @@ impl Finder {
             Self::Bits { search, hits, is_exact } => {
                 hits.clear();
                 *is_exact &= rows.is_some();
-                let mut codes = rows.map(|rows| RowCodes { rows, layout, words: Vec::new() });
+                let mut codes = rows.map(|rows| RowCodes { rows, layout, code: Vec::new() });
                 search.next_batch(&index, codes.as_mut(), hits)
             }
         }
@@ -150,19 +150,20 @@ impl Finder {
 struct RowCodes<'a> {
     rows: &'a TableRows,
     layout: Layout,
-    words: Vec<u64>,
+    /// The last one that was asked for.
+    code: Vec<u8>,
 }
 
 impl Codes for RowCodes<'_> {
-    fn words_of(&mut self, row: RowId) -> Option<&[u64]> {
+    fn code_of(&mut self, row: RowId) -> Option<&[u8]> {
         // Each row may have to be read from disk, and there may be many before the next leaf.
         check_for_interrupts();
-        self.words.clear();
-        let (layout, words) = (self.layout, &mut self.words);
+        self.code.clear();
+        let keep = |code: &[u8]| self.code.extend_from_slice(code);
         // SAFETY: a value of the index's column.
-        let read = self.rows.read(tid_of(row), |value| unsafe { append_words(layout, value, words) });
+        let read = self.rows.read(tid_of(row), |value| unsafe { read_bits(self.layout, value, keep) });
         read?.unwrap_or_report();
-        Some(&self.words)
+        Some(&self.code)
     }
 }
 
@@ -252,7 +253,7 @@ unsafe fn request(
     let all = Request { values, nulls, ..Request::default() };
     // The smallest ball. Others are compared when rows are checked again.
     let is_exact = near.len() <= 1;
-    let mut ball: Option<(Vec<u64>, u32)> = None;
+    let mut ball: Option<(Vec<u8>, u32)> = None;
     for key in near {
         // SAFETY: promised by the caller.
         match unsafe { around(layout, key) } {
@@ -264,7 +265,7 @@ unsafe fn request(
     }
     let order_by = order_bys.first().filter(|key| !is_null(key));
     // SAFETY: promised by the caller.
-    let nearest_to = order_by.map(|key| unsafe { words(layout, Bits::of(key.sk_argument)) });
+    let nearest_to = order_by.map(|key| unsafe { code(layout, Bits::of(key.sk_argument)) });
     let nearest_to = match nearest_to {
         Some(None) => return Some((all, false)),
         Some(center) => center,
@@ -282,7 +283,7 @@ enum Around {
     Nothing,
     /// At a distance from a string that has another length.
     Incomparable,
-    Ball(Vec<u64>, u32),
+    Ball(Vec<u8>, u32),
 }
 
 /// # Safety
@@ -293,13 +294,13 @@ unsafe fn around(layout: Layout, key: &pg_sys::ScanKeyData) -> Around {
         match key.sk_strategy as i16 {
             WITHIN_BALL => {
                 let ball = BitBall::of(key.sk_argument);
-                match (words(layout, ball.center), u32::try_from(ball.radius)) {
+                match (code(layout, ball.center), u32::try_from(ball.radius)) {
                     (None, _) => Around::Incomparable,
                     (Some(_), Err(_)) => Around::Nothing,
                     (Some(center), Ok(radius)) => Around::Ball(center, radius),
                 }
             }
-            EQUAL => match words(layout, Bits::of(key.sk_argument)) {
+            EQUAL => match code(layout, Bits::of(key.sk_argument)) {
                 None => Around::Nothing,
                 Some(center) => Around::Ball(center, 0),
             },
@@ -308,7 +309,7 @@ unsafe fn around(layout: Layout, key: &pg_sys::ScanKeyData) -> Around {
     }
 }
 
-/// The words of a string of bits, if it is as long as those in the index.
-fn words(layout: Layout, code: Bits<'_>) -> Option<Vec<u64>> {
-    (code.length() == layout.bits()).then(|| layout.words_of(code.bytes()).collect())
+/// The bits of a string, if it is as long as those in the index.
+fn code(layout: Layout, string: Bits<'_>) -> Option<Vec<u8>> {
+    (string.length() == layout.bits()).then(|| string.bytes().to_vec())
 }

@@ -22,6 +22,7 @@ use crate::range::{Ball, Range};
 use crate::sorted::Sorted;
 use crate::store::Store;
 use crate::tree::{Index, Walk};
+use hamming::codes::distance;
 
 /// A word may cost this multiple of what was expected before it is abandoned.
 const PATIENCE: f64 = 4.0;
@@ -33,13 +34,13 @@ const ROWS_AT_A_TIME: usize = 100_000;
 /// What a search of codes asks for.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// The words of the code from which distances are counted; without it, every row is found.
-    pub center: Option<Vec<u64>>,
+    /// The code from which distances are counted; without it, every row is found.
+    pub center: Option<Vec<u8>>,
     /// Codes that are farther away are not wanted.
     pub radius: u32,
-    /// The words of the code from which distances order the rows; equal distances are in the order of rows.
-    /// Without it, rows are in no order.
-    pub nearest_to: Option<Vec<u64>>,
+    /// The code from which distances order the rows; equal distances are in the order of rows. Without it,
+    /// rows are in no order.
+    pub nearest_to: Option<Vec<u8>>,
     /// Whether rows with a code are wanted.
     pub values: bool,
     /// Whether rows whose code is NULL are wanted. They come last.
@@ -48,8 +49,8 @@ pub struct Request {
 
 /// Where the codes of rows are known.
 pub trait Codes {
-    /// The words of a row's code; `None` if the row is not wanted after all.
-    fn words_of(&mut self, row: RowId) -> Option<&[u64]>;
+    /// A row's code, filled up with zeros to whole bytes; `None` if the row is not wanted after all.
+    fn code_of(&mut self, row: RowId) -> Option<&[u8]>;
 }
 
 impl Request {
@@ -72,6 +73,8 @@ pub struct CodeHit {
 pub struct CodeSearch {
     costs: Costs,
     request: Request,
+    /// The words of the center.
+    center: Vec<u64>,
     stage: Stage,
     /// Results of an ordered search.
     sorted: Sorted<(u32, RowId)>,
@@ -92,8 +95,9 @@ impl CodeSearch {
             true => request.radius.min(costs.first_radius()),
             false => request.radius,
         };
-        let mut search =
-            Self { costs: costs.clone(), request, stage: Stage::Done, sorted: Sorted::new(max_sorted) };
+        let center = request.center.iter().flat_map(|center| costs.layout().words_of(center)).collect();
+        let (costs, sorted) = (costs.clone(), Sorted::new(max_sorted));
+        let mut search = Self { costs, request, center, stage: Stage::Done, sorted };
         search.stage = if search.request.values { search.sweep(Some(radius)) } else { search.last_stage() };
         search
     }
@@ -139,15 +143,14 @@ impl CodeSearch {
             }
             Stage::Sweep(sweep) => {
                 let mut found = Vec::new();
-                let center = self.request.center.as_deref();
-                let finished = sweep.step(index, &self.costs, center.unwrap_or_default(), &mut found);
+                let finished = sweep.step(index, &self.costs, &self.center, &mut found);
                 if self.request.grows() && sweep.has_given_up() {
                     // From the beginning, for farther rows than this pass has looked for can be had as well.
                     self.sorted.forget();
                     self.stage = Stage::Sweep(Sweep::of_all(self.request.radius));
                     return true;
                 }
-                match (codes, center) {
+                match (codes, &self.request.center) {
                     (Some(codes), Some(_)) => self.check(found, codes, hits),
                     _ => hits.extend(found.into_iter().map(|row| CodeHit { row, distance: None })),
                 }
@@ -158,19 +161,22 @@ impl CodeSearch {
     }
 
     /// Keeps the candidates that are within the radius and were not found before.
+    ///
+    /// Codes are compared as they are: where many are in vain, cutting them into words would take half of the
+    /// time.
     fn check(&mut self, mut found: Vec<RowId>, codes: &mut impl Codes, hits: &mut Vec<CodeHit>) {
         let (Stage::Sweep(sweep), Some(center)) = (&self.stage, &self.request.center) else { return };
         // In the order of the table, so that a page of it is looked at once.
         found.sort_unstable();
         for row in found {
-            let Some(words) = codes.words_of(row) else { continue };
-            if differing(words, center).sum::<u32>() > sweep.radius
-                || sweep.has_found(differing(words, center))
+            let Some(code) = codes.code_of(row) else { continue };
+            if distance(code, center) > sweep.radius
+                || sweep.has_found(self.costs.layout().words_of(code), &self.center)
             {
                 continue;
             }
             match &self.request.nearest_to {
-                Some(nearest_to) => self.sorted.add((differing(words, nearest_to).sum(), row), Ord::cmp),
+                Some(nearest_to) => self.sorted.add((distance(code, nearest_to), row), Ord::cmp),
                 None => hits.push(CodeHit { row, distance: None }),
             }
         }
@@ -202,11 +208,6 @@ impl CodeSearch {
             self.stage = self.last_stage();
         }
     }
-}
-
-/// The numbers of bits in which the words of two codes differ.
-fn differing(a: &[u64], b: &[u64]) -> impl Iterator<Item = u32> {
-    a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones())
 }
 
 /// A pass through the index that finds all rows within a radius.
@@ -322,8 +323,9 @@ impl Sweep {
         }
     }
 
-    /// Whether a row was found before. Its words differ from the center's in these numbers of bits.
-    fn has_found(&self, differing: impl Iterator<Item = u32>) -> bool {
+    /// Whether a row with these words was found before.
+    fn has_found(&self, words: impl Iterator<Item = u64>, center: &[u64]) -> bool {
+        let differing = words.zip(center).map(|(a, b)| (a ^ b).count_ones());
         self.searched.iter().zip(differing).any(|(searched, differing)| differing < searched.reach)
     }
 }

@@ -78,16 +78,20 @@ impl Chance {
 }
 
 /// The codes of all rows.
-struct Known {
-    words: Vec<Option<Vec<u64>>>,
+struct Known<'a> {
+    rows: &'a [Option<Code>],
     asked: usize,
 }
 
-impl Codes for Known {
-    fn words_of(&mut self, row: RowId) -> Option<&[u64]> {
+impl Codes for Known<'_> {
+    fn code_of(&mut self, row: RowId) -> Option<&[u8]> {
         self.asked += 1;
-        self.words[number_of(row)].as_deref()
+        self.rows[number_of(row)].as_deref()
     }
+}
+
+fn within(center: &Code, radius: u32) -> Request {
+    Request { center: Some(center.clone()), radius, values: true, ..Request::default() }
 }
 
 fn number_of(row: RowId) -> usize {
@@ -122,28 +126,13 @@ impl Both {
         Costs::new(self.layout, leaves)
     }
 
-    /// The words of every row, and the number of rows that were asked for.
-    fn codes(&self) -> Known {
-        let words = self.rows.iter().map(|code| code.as_ref().map(|code| words_of(self.layout, code)));
-        Known { words: words.collect(), asked: 0 }
-    }
-
-    fn request(&self, center: &Code, radius: u32) -> Request {
-        let center = Some(words_of(self.layout, center));
-        Request { center, radius, values: true, ..Request::default() }
-    }
-
     /// Compares a search with the list. Returns the number of rows whose codes were asked for.
     fn check(&self, costs: &Costs, center: &Code, request: Request, max_sorted: usize) -> usize {
-        let mut codes = self.codes();
+        let mut codes = Known { rows: &self.rows, asked: 0 };
         let mut hits = self.memory.search_codes(costs, request.clone(), max_sorted, Some(&mut codes));
         let rank = |hit: &CodeHit| hit.distance.unwrap_or(u32::MAX);
         assert!(request.nearest_to.is_none() || hits.is_sorted_by_key(rank), "not in order: {request:?}");
-        let rank_of = |code: &Option<Code>| {
-            let words = words_of(self.layout, code.as_ref()?);
-            let nearest_to = request.nearest_to.as_ref()?;
-            Some(words.iter().zip(nearest_to).map(|(a, b)| (a ^ b).count_ones()).sum())
-        };
+        let rank_of = |code: &Option<Code>| Some(distance(code.as_ref()?, request.nearest_to.as_ref()?));
         let distance_of = |code: &Option<Code>| code.as_ref().map(|code| distance(code, center));
         let wanted = self.rows.iter().map(distance_of).enumerate().filter(|(_, distance)| match distance {
             Some(distance) => request.values && *distance <= request.radius,
@@ -155,7 +144,7 @@ impl Both {
         hits.sort_by_key(|hit| hit.row);
         let differing = hits.iter().zip(&expected).find(|(hit, expected)| hit != expected);
         assert_eq!((hits.len(), differing), (expected.len(), None), "{request:?}");
-        let candidates = self.memory.search_codes(costs, request.clone(), max_sorted, None::<&mut Known>);
+        let candidates = self.memory.search_codes(costs, request.clone(), max_sorted, None::<&mut Known<'_>>);
         let candidates: BTreeSet<RowId> = candidates.iter().map(|hit| hit.row).collect();
         assert!(hits.iter().all(|hit| candidates.contains(&hit.row)), "a candidate is missing: {request:?}");
         codes.asked
@@ -188,8 +177,8 @@ proptest! {
             for _ in 0..3 {
                 let (few, any) = (chance.below(bits.min(40)), chance.below(bits + 2));
                 for radius in [few, any] {
-                    let request = both.request(&center, radius);
-                    let nearest_to = [request.center.clone(), Some(words_of(both.layout, &centers[0]))];
+                    let request = within(&center, radius);
+                    let nearest_to = [request.center.clone(), Some(centers[0].clone())];
                     let ordered = nearest_to.map(|nearest_to| Request { nearest_to, nulls: true, ..request.clone() });
                     for request in ordered.into_iter().chain([request]) {
                         both.check(&costs, &center, request, max_sorted);
@@ -209,7 +198,7 @@ fn scattered_codes_have_few_candidates() {
     for number in 0..20 {
         let stored = both.rows[number * 97].clone().unwrap();
         let center = chance.flip(&stored, 256, 31);
-        let asked = both.check(&costs, &center, both.request(&center, 31), 1000);
+        let asked = both.check(&costs, &center, within(&center, 31), 1000);
         assert!((1..5).contains(&asked), "{asked} candidates");
     }
 }
@@ -234,7 +223,7 @@ fn a_vacuum_that_was_stopped_is_finished_by_the_next() {
     }
     assert_eq!(remaining, both.rows.iter().flatten().count() as u64);
     let center = chance.flip(both.rows[2].as_ref().unwrap(), 200, 20);
-    both.check(&both.costs(), &center, both.request(&center, 30), 1000);
+    both.check(&both.costs(), &center, within(&center, 30), 1000);
 }
 
 /// A row of which some words are missing, as if its insert had been stopped.
@@ -249,7 +238,7 @@ fn words_that_differ_in_rows_are_reported() {
     assert_eq!(both.memory.problems_but(&mut |dead| dead == row(600)), Vec::<String>::new());
     both.rows.resize(601, None);
     let center = both.rows[7].clone().unwrap();
-    both.check(&both.costs(), &center, both.request(&center, 50), 1000);
+    both.check(&both.costs(), &center, within(&center, 50), 1000);
 }
 
 /// A quarter of the rows have the same first word. A search from there leaves that word out.
@@ -277,7 +266,7 @@ fn a_word_that_many_share_is_left_out() {
     for number in 0..20 {
         let stored = both.rows[number * 400].clone().unwrap();
         let center = chance.flip(&stored, 256, 31);
-        let asked = both.check(&costs, &center, both.request(&center, 31), 1000);
+        let asked = both.check(&costs, &center, within(&center, 31), 1000);
         assert!((1..5).contains(&asked), "{asked} candidates");
     }
 }

@@ -27,10 +27,10 @@ struct Damage {
 }
 
 /// The codes of all rows.
-struct Known(Vec<Vec<u64>>);
+struct Known(Vec<Vec<u8>>);
 
 impl Codes for Known {
-    fn words_of(&mut self, row: RowId) -> Option<&[u64]> {
+    fn code_of(&mut self, row: RowId) -> Option<&[u8]> {
         self.0.get(row.page() as usize).map(Vec::as_slice)
     }
 }
@@ -59,10 +59,12 @@ fuzz_target!(|damage: Damage| {
 fn damage_codes(damage: &Damage) {
     let layout = Layout::of_codes(u32::from(damage.radius) * 3 + 1);
     let rows = u64::from(damage.rows % 1000);
-    let word = |n: u64, word: u64| (n * 7 + word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let codes = |n: u64| (0..layout.words() as u64).map(move |number| word(n, number)).collect::<Vec<u64>>();
-    let mut known = Known((0..rows).map(codes).collect());
-    let numbered = known.0.iter().zip(0..).map(|(code, n)| (Some(code.as_slice()), RowId::new(n, 1)));
+    let word = |n: u64, word: u64| (n * 7 + word).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
+    let code = |n: u64| (0..layout.words() as u64).flat_map(|number| word(n, number)).collect::<Vec<u8>>();
+    let words = |code: &Vec<u8>| layout.words_of(code).collect::<Vec<u64>>();
+    let mut known = Known((0..rows).map(code).collect());
+    let words_of_all: Vec<_> = known.0.iter().map(words).collect();
+    let numbered = words_of_all.iter().zip(0..).map(|(words, n)| (Some(words.as_slice()), RowId::new(n, 1)));
     let fill = usize::from(damage.fill % 100) + 1;
     let mut memory = Memory::built_of(layout, 8000, numbered, fill, 10_000);
     for &(block, first, bytes) in &damage.writes {
@@ -70,12 +72,12 @@ fn damage_codes(damage: &Damage) {
     }
     memory.problems();
     let costs = Costs::new(layout, leaves_in(memory.pages(), layout));
-    let center = Some(codes(damage.center % 1000));
+    let center = Some(code(damage.center % 1000));
     let (radius, nearest_to) = (damage.radius.into(), center.clone().filter(|_| damage.radius % 2 == 0));
     let request = Request { center, radius, nearest_to, values: true, nulls: true };
     let _ = catch_unwind(AssertUnwindSafe(|| memory.search_codes(&costs, request, 100, Some(&mut known))));
     let _ = catch_unwind(AssertUnwindSafe(|| Layout::read(&memory)));
     let index = memory.index();
-    let _ = catch_unwind(AssertUnwindSafe(|| index.insert(Some(&codes(5)), RowId::new(0, 2))));
+    let _ = catch_unwind(AssertUnwindSafe(|| index.insert(Some(&words(&code(5))), RowId::new(0, 2))));
     let _ = catch_unwind(AssertUnwindSafe(|| index.vacuum(&mut |row: RowId| row.page() % 3 == 0)));
 }
