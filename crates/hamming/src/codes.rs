@@ -23,7 +23,8 @@ pub fn similarity(distance: u32, bits: u32) -> f64 {
     if bits == 0 { 1.0 } else { 1.0 - f64::from(distance) / f64::from(bits) }
 }
 
-/// The largest distance at which two codes with this number of bits are at least `similarity` alike: X/// that is 25.
+/// The largest distance at which two codes with this number of bits are at least `similarity` alike: 0.90 and
+/// 256 bits give 25.
 pub fn radius(similarity: f64, bits: u32) -> Result<i32, Problem> {
     if !(0.0..=1.0).contains(&similarity) {
         return Err(Problem::out_of_range("similarity", similarity, 0, 1)
