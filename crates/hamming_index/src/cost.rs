@@ -6,6 +6,7 @@ use crate::layout::Layout;
 use crate::page::{INNER_CAPACITY, LEAF_CAPACITY};
 use crate::probe::share_of_band;
 use crate::sorted::{FIRST_PIECE, MORE_IN_PIECE};
+use hamming::codes::{self, volumes};
 
 /// The share of a page's room that is used, on average.
 const FILL: f64 = 0.8;
@@ -29,12 +30,17 @@ pub fn entries_in(leaves: f64) -> f64 {
 
 /// The share of all fingerprints that a ball holds.
 fn volume(radius: u32) -> f64 {
-    hamming::codes::volume(u64::BITS, radius)
+    codes::volume(u64::BITS, radius)
 }
 
 /// The smallest radius within which `wanted` of these rows are expected, if they are scattered.
 pub fn radius_of(wanted: f64, rows: f64) -> u32 {
-    (0..u64::BITS).find(|&radius| rows * volume(radius) >= wanted).unwrap_or(u64::BITS)
+    radius_of_codes(u64::BITS, wanted, rows)
+}
+
+/// The same for codes with this number of bits.
+pub(crate) fn radius_of_codes(bits: u32, wanted: f64, rows: f64) -> u32 {
+    volumes(bits).position(|share| rows * share >= wanted).map_or(bits, |radius| radius as u32)
 }
 
 /// The expected number of leaves of each band's tree, in an index with this number of pages.

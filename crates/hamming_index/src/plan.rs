@@ -9,7 +9,7 @@
 //! Costs are those of scattered codes. A word that has turned out to cost more bears a surcharge. So a word
 //! that half of the table shares is left out, and the others are searched farther instead.
 
-use crate::cost::{entries_in, leaves_read_by_word};
+use crate::cost::{entries_in, leaves_read_by_word, radius_of_codes};
 use crate::layout::Layout;
 use hamming::codes::volumes;
 
@@ -51,7 +51,7 @@ pub(crate) struct Searched {
 }
 
 /// A division of a radius among the words.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Division {
     /// The reach of each word.
     pub(crate) reaches: Vec<u32>,
@@ -118,9 +118,7 @@ impl Costs {
     /// are scattered.
     pub fn nearest(&self, wanted: f64, farthest_asked: u32) -> Expected {
         let rows = entries_in(self.leaves);
-        // The radius within which the wanted rows are expected.
-        let farthest = volumes(self.layout.bits()).position(|share| rows * share >= wanted);
-        let farthest = farthest.map_or(farthest_asked, |radius| farthest_asked.min(radius as u32));
+        let farthest = radius_of_codes(self.layout.bits(), wanted, rows).min(farthest_asked);
         let mut radius = self.first_radius().min(farthest);
         let mut all = Expected::default();
         loop {
