@@ -15,7 +15,7 @@ use std::ffi::CStr;
 ///
 /// # Safety
 /// The index must be open.
-pub(super) unsafe fn has_bits(index: pg_sys::Relation) -> bool {
+unsafe fn has_bits(index: pg_sys::Relation) -> bool {
     // SAFETY: promised by the caller; an index has at least one column.
     unsafe { *(*index).rd_opcintype == pg_sys::BITOID }
 }
@@ -83,7 +83,7 @@ unsafe fn column_of(index: pg_sys::Relation) -> (pg_sys::Oid, i32) {
 ///
 /// # Safety
 /// The index must be open.
-unsafe fn name_of<'a>(index: pg_sys::Relation) -> &'a CStr {
+pub(super) unsafe fn name_of<'a>(index: pg_sys::Relation) -> &'a CStr {
     // SAFETY: promised by the caller; names end with a zero byte.
     unsafe { CStr::from_ptr((*(*index).rd_rel).relname.data.as_ptr()) }
 }

@@ -77,7 +77,7 @@ fn estimate_bits(search: &Search, asked: &Asked, layout: Layout) -> Estimate {
         return search.estimate(first, all);
     }
     let Expected { leaves, rows } = match asked.is_null {
-        true => Expected { leaves: (search.rows / LEAF_CAPACITY as f64).max(1.0), rows: 0.0 },
+        true => Expected { leaves: leaves_of_nulls(search), rows: 0.0 },
         false => costs.expected(radius),
     };
     let mut estimate = search.estimate(Work::default(), comparing(leaves));
@@ -89,7 +89,7 @@ fn estimate_bits(search: &Search, asked: &Asked, layout: Layout) -> Estimate {
 fn work(search: &Search, asked: &Asked) -> (Work, Work) {
     let leaves = leaves_in(search.index.pages, Layout::FINGERPRINTS);
     let read = match asked.radius {
-        _ if asked.is_null => (search.rows / LEAF_CAPACITY as f64).max(1.0),
+        _ if asked.is_null => leaves_of_nulls(search),
         _ if search.is_ordered() => {
             let farthest = asked.radius.unwrap_or(u64::BITS);
             return (
@@ -101,6 +101,11 @@ fn work(search: &Search, asked: &Asked) -> (Work, Work) {
         None => leaves,
     };
     (Work::default(), comparing(read))
+}
+
+/// The leaves that a search for rows that are NULL reads.
+fn leaves_of_nulls(search: &Search) -> f64 {
+    (search.rows / LEAF_CAPACITY as f64).max(1.0)
 }
 
 /// The work of reading leaves and comparing their fingerprints.

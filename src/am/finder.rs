@@ -172,7 +172,6 @@ fn is_null(key: &pg_sys::ScanKeyData) -> bool {
 }
 
 /// What keys ask for beside distances.
-#[derive(Default)]
 struct Wanted<'a> {
     values: bool,
     nulls: bool,

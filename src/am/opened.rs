@@ -1,6 +1,7 @@
 //! An index that a user has named, opened to be inspected.
 
 use super::build::ambuild;
+use super::code::name_of;
 use super::row::tid_of;
 use crate::pg::compat::restrict_search_path;
 use crate::pg::error;
@@ -51,7 +52,7 @@ impl Opened {
         unsafe {
             let class = &*(*self.index).rd_rel;
             let entry = &*(*self.index).rd_index;
-            let name = CStr::from_ptr(class.relname.data.as_ptr());
+            let name = name_of(self.index);
             let routines = (*self.index).rd_indam.as_ref();
             let build = routines.and_then(|routines| routines.ambuild).map(|build| build as *const ());
             let is_ours = class.relkind as u8 == pg_sys::RELKIND_INDEX && build == Some(ambuild as *const ());

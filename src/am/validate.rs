@@ -3,6 +3,7 @@
 //! The index computes distances by itself. So only operators whose functions are ours mean the same to the
 //! index as to a sequential scan.
 
+use super::code::name_of;
 use crate::pg::catalog::ours;
 use crate::pg::catalog::strategy::{DISTANCE, EQUAL, WITHIN_BALL};
 use crate::pg::error;
@@ -64,10 +65,8 @@ pub(super) unsafe extern "C-unwind" fn amvalidate(class: Oid) -> bool {
 /// The index must be open.
 pub(super) unsafe fn check_class(index: pg_sys::Relation) {
     // SAFETY: promised by the caller; an index has at least one column.
-    let (family, input_type, name) = unsafe {
-        let name = CStr::from_ptr((*(*index).rd_rel).relname.data.as_ptr());
-        (*(*index).rd_opfamily, *(*index).rd_opcintype, name)
-    };
+    let (family, input_type, name) =
+        unsafe { (*(*index).rd_opfamily, *(*index).rd_opcintype, name_of(index)) };
     if let Some(fault) = faults(family, input_type).first() {
         Err(error::operator_class(name, fault)).unwrap_or_report()
     }
