@@ -8,16 +8,74 @@ use super::order::rewrite_order;
 use super::rewrite::rewrite_and;
 use crate::pg::catalog::names::Names;
 use pgrx::{pg_guard, pg_sys};
+use std::ptr::null_mut;
 
-/// The hook that was there before ours, which calls it first.
-static mut NEXT_HOOK: pg_sys::get_relation_info_hook_type = None;
+/// The hooks that we found in place when we put ours there, each time.
+static mut FOUND: Vec<pg_sys::get_relation_info_hook_type> = Vec::new();
+/// The call of our hook that is in progress.
+static mut IN_PROGRESS: Calls = Calls { root: null_mut(), depth: 0 };
 
-/// Called once, when the library is loaded.
+/// Puts our hook in place, if it is not. Called when the library is loaded, and again whenever a query on distances
+/// is simplified: libraries loaded later may have replaced our hook, and not all of them call the one before theirs
+/// (Citus does not).
 pub(crate) fn install_hook() {
-    // SAFETY: a backend has one thread, and nobody else looks at these while a library is being loaded.
+    // SAFETY: a backend has one thread; nobody else looks at these while a library is loaded or a query simplified.
     unsafe {
-        NEXT_HOOK = pg_sys::get_relation_info_hook;
+        let found = pg_sys::get_relation_info_hook;
+        if is_same(found, Some(on_relation)) || IN_PROGRESS.depth > 0 {
+            return;
+        }
+        let all = &raw mut FOUND;
+        // A library that puts its hook back, as we do, is known already.
+        if !(*all).last().is_some_and(|&last| is_same(last, found)) {
+            (*all).push(found);
+        }
         pg_sys::get_relation_info_hook = Some(on_relation);
+    }
+}
+
+fn is_same(a: pg_sys::get_relation_info_hook_type, b: pg_sys::get_relation_info_hook_type) -> bool {
+    a.map(|hook| hook as usize) == b.map(|hook| hook as usize)
+}
+
+/// How often our hook is on the stack for a query. A hook that was put in place after ours calls ours, as a hook should
+/// that comes after another; once we have put ours before it again, that is a call within a call.
+#[derive(Clone, Copy)]
+struct Calls {
+    root: *mut pg_sys::PlannerInfo,
+    depth: usize,
+}
+
+/// While the hook that comes next runs. Ends also if that raises an error.
+struct CallingNext {
+    before: Calls,
+}
+
+impl CallingNext {
+    fn of(root: *mut pg_sys::PlannerInfo) -> Self {
+        // SAFETY: a backend has one thread.
+        unsafe {
+            let before = IN_PROGRESS;
+            let depth = if before.root == root { before.depth } else { 0 };
+            IN_PROGRESS = Calls { root, depth: depth + 1 };
+            Self { before }
+        }
+    }
+
+    /// Each call within a call goes on to the hook that we found one time earlier.
+    fn hook(&self) -> pg_sys::get_relation_info_hook_type {
+        // SAFETY: a backend has one thread; the list does not change while a call is in progress.
+        unsafe {
+            let all = &raw const FOUND;
+            (*all).iter().rev().nth(IN_PROGRESS.depth - 1).copied().flatten()
+        }
+    }
+}
+
+impl Drop for CallingNext {
+    fn drop(&mut self) {
+        // SAFETY: a backend has one thread.
+        unsafe { IN_PROGRESS = self.before }
     }
 }
 
@@ -28,12 +86,28 @@ unsafe extern "C-unwind" fn on_relation(
     is_parent: bool,
     relation: *mut pg_sys::RelOptInfo,
 ) {
+    let call = CallingNext::of(root);
     // SAFETY: the planner passes the query and one of its relations; it does nothing else with either until
     // we return.
     unsafe {
-        if let Some(next) = NEXT_HOOK {
+        if let Some(next) = call.hook() {
             pg_sys::ffi::pg_guard_ffi_boundary(|| next(root, table, is_parent, relation));
         }
+        drop(call);
+        if IN_PROGRESS.root != root {
+            prepare_relation(root, table, relation);
+        }
+    }
+}
+
+/// What the files of this room do with a relation.
+unsafe fn prepare_relation(
+    root: *mut pg_sys::PlannerInfo,
+    table: pg_sys::Oid,
+    relation: *mut pg_sys::RelOptInfo,
+) {
+    // SAFETY: promised by the caller.
+    unsafe {
         let Some(names) = Names::known() else { return };
         // Partitions have the conditions of their parent, which were rewritten with it.
         if (*relation).reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {

@@ -11,7 +11,8 @@
 //!    from the other side ([`support`]). How many rows that finds, and what it costs, is worked out in
 //!    `src/estimate/`.
 //!
-//! Step 1 calls this library, so the hook of step 2 is in place even in the first query of a session.
+//! Step 1 calls this library, so the hook of step 2 is in place even in the first query of a session, and is put back
+//! if another library has replaced it since.
 //!
 //! The hook calls, in this order:
 //!

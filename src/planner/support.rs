@@ -1,6 +1,7 @@
 //! What the planner asks our functions: can you be written otherwise, searched by an index, estimated?
 
 use super::expressions::Pair;
+use super::hook::install_hook;
 use crate::estimate::condition::Within;
 use crate::estimate::selectivity::{UNKNOWN, selectivity};
 use crate::pg::call::{Call, pg_function};
@@ -53,6 +54,7 @@ unsafe fn simplify_hamming(request: &mut pg_sys::SupportRequestSimplify) -> Opti
     // SAFETY: a request has the call that it is about.
     unsafe {
         let call = &*request.fcall;
+        install_hook();
         // Also makes this session know our names, when the operator was written.
         let (_, kind) = Names::of(call.funcid)?;
         match elements(call.args) {

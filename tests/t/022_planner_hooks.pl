@@ -1,0 +1,102 @@
+# Other extensions set the planner's hook too, before ours and after it, and not all of them call the one before theirs.
+# Queries on distances use their indexes all the same, and the others' hooks are still called, once for each relation.
+
+use strict;
+use warnings;
+use Test::More;
+use SimhashTest;
+
+# Libraries in C, each with a hook that counts its calls: one that calls the hook before it, one that does not, and
+# one that calls it and puts itself in place again at each query, as ours does.
+my $source = <<'C';
+#include "postgres.h"
+#include "fmgr.h"
+#include "optimizer/plancat.h"
+#include "optimizer/planner.h"
+#include "utils/guc.h"
+PG_MODULE_MAGIC;
+void _PG_init(void);
+static get_relation_info_hook_type before;
+static planner_hook_type planner_before;
+static int calls;
+static void on_relation(PlannerInfo *root, Oid table, bool parent, RelOptInfo *relation)
+{
+	calls++;
+	if (CHAINS && before)
+		before(root, table, parent, relation);
+}
+static void install(void)
+{
+	if (get_relation_info_hook != on_relation)
+	{
+		before = get_relation_info_hook;
+		get_relation_info_hook = on_relation;
+	}
+}
+static PlannedStmt *plan(Query *query, const char *text, int options, ParamListInfo params)
+{
+	install();
+	return planner_before ? planner_before(query, text, options, params) : standard_planner(query, text, options, params);
+}
+void _PG_init(void)
+{
+	DefineCustomIntVariable(NAME ".calls", "calls of the hook", NULL, &calls, 0, 0, 1000000, PGC_USERSET, 0, NULL, NULL, NULL);
+	install();
+	if (INSISTS)
+	{
+		planner_before = planner_hook;
+		planner_hook = plan;
+	}
+}
+C
+my $node = start_node('planner_hooks');
+my $folder = $node->basedir;
+chomp(my $headers = `pg_config --includedir-server`);
+my %kinds = (polite => 'CHAINS=1 INSISTS=0', rude => 'CHAINS=0 INSISTS=0', insistent => 'CHAINS=1 INSISTS=1');
+for my $kind (sort keys %kinds)
+{
+	open my $file, '>', "$folder/$kind.c" or die $!;
+	print $file $source;
+	close $file;
+	system('cc', '-shared', '-fPIC', '-O1', "-I$headers", qq(-DNAME="$kind"), (map { "-D$_" } split / /, $kinds{$kind}),
+		'-o', "$folder/$kind.so", "$folder/$kind.c") == 0 or die "cannot compile $kind.c";
+}
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE document (id integer PRIMARY KEY, si bigint);
+	INSERT INTO document SELECT i, hashint8extended(i, 1) FROM generate_series(1, 20000) AS i;
+	CREATE INDEX ON document USING hamming (si);
+	VACUUM ANALYZE document;});
+
+# The libraries in the order in which they are loaded, the last one first in line.
+for my $order ('simhash_pg', 'simhash_pg,rude', 'rude,simhash_pg', 'simhash_pg,polite', 'polite,simhash_pg',
+	'simhash_pg,insistent', 'insistent,simhash_pg', 'polite,simhash_pg,insistent', 'polite,simhash_pg,rude',
+	'rude,simhash_pg,polite')
+{
+	my @loads = map { 'LOAD ' . ($_ eq 'simhash_pg' ? "'simhash_pg'" : "'$folder/$_.so'") } split /,/, $order;
+	# The queries are planned one after the other, each in several relations: a hook that is lost, called twice, or
+	# calls itself without end would show.
+	my $queries = join ";\n", @loads,
+	  ('EXPLAIN (COSTS OFF) SELECT id FROM document WHERE hamming(si, 42) <= 3') x 3,
+	  'EXPLAIN (COSTS OFF) SELECT b.id FROM document AS a JOIN document AS b ON a.si <~> b.si <= 3 WHERE a.id = 1',
+	  'EXPLAIN (COSTS OFF) SELECT id FROM document ORDER BY hamming(si, 42) LIMIT 3';
+	my ($status, $plans, $err) = run_psql($node, 'postgres', $queries);
+	is($status, 0, "$order: queries are planned") or diag($err);
+	my $found = () = $plans =~ /Index Cond: \(si <@ |Order By: \(si <~> /g;
+	is($found, 5, "$order: all by the index") or diag($plans);
+
+	# A rude hook hides those that were loaded before it.
+	my @others = grep { $_ ne 'simhash_pg' } split /,/, $order;
+	shift @others while grep { $_ eq 'rude' } @others[ 1 .. $#others ];
+	for my $kind (@others)
+	{
+		(undef, my $calls, $err) = run_psql($node, 'postgres', join(";\n", @loads,
+				'SELECT id FROM document WHERE hamming(si, 42) <= 3',
+				"SET $kind.calls = 0",
+				'SELECT b.id FROM document AS a JOIN document AS b ON a.si <~> b.si <= 3 WHERE a.id = 1') . ";\n\\t\n\\a\nSHOW $kind.calls;\n");
+		my ($last) = $calls =~ /(\d+)\s*\z/;
+		is($last, 2, "$order: $kind is called once for each relation") or diag($calls . $err);
+	}
+}
+
+done_testing();
