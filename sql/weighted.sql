@@ -6,46 +6,35 @@ CREATE FUNCTION simhash(features text[], weights double precision[] DEFAULT NULL
 COMMENT ON FUNCTION simhash(text[], double precision[]) IS
     'similarity fingerprint of features, each with its weight or 1; NULL if they have no weight';
 
-CREATE FUNCTION simhash_agg_add(state internal, feature text) RETURNS internal
+-- The state is sent from server to server where rows are sharded (Citus): its form is a protocol.
+CREATE FUNCTION simhash_agg_add(state bytea, feature text) RETURNS bytea
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
     AS 'MODULE_PATHNAME', 'simhash_agg_add_wrapper';
-COMMENT ON FUNCTION simhash_agg_add(internal, text) IS 'of the aggregate simhash_agg: takes a feature';
+COMMENT ON FUNCTION simhash_agg_add(bytea, text) IS 'of the aggregate simhash_agg: takes a feature';
 
-CREATE FUNCTION simhash_agg_add(state internal, feature text, weight double precision) RETURNS internal
+CREATE FUNCTION simhash_agg_add(state bytea, feature text, weight double precision) RETURNS bytea
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
     AS 'MODULE_PATHNAME', 'simhash_agg_add_weighted_wrapper';
-COMMENT ON FUNCTION simhash_agg_add(internal, text, double precision) IS 'of the aggregate simhash_agg: takes a feature and its weight';
+COMMENT ON FUNCTION simhash_agg_add(bytea, text, double precision) IS 'of the aggregate simhash_agg: takes a feature and its weight';
 
-CREATE FUNCTION simhash_agg_combine(state internal, other internal) RETURNS internal
+CREATE FUNCTION simhash_agg_combine(state bytea, other bytea) RETURNS bytea
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
     AS 'MODULE_PATHNAME', 'simhash_agg_combine_wrapper';
-COMMENT ON FUNCTION simhash_agg_combine(internal, internal) IS 'of the aggregate simhash_agg: joins what two workers have';
+COMMENT ON FUNCTION simhash_agg_combine(bytea, bytea) IS 'of the aggregate simhash_agg: joins what two workers or servers have';
 
-CREATE FUNCTION simhash_agg_serialize(state internal) RETURNS bytea
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
-    AS 'MODULE_PATHNAME', 'simhash_agg_serialize_wrapper';
-COMMENT ON FUNCTION simhash_agg_serialize(internal) IS 'of the aggregate simhash_agg: what a worker sends';
-
-CREATE FUNCTION simhash_agg_deserialize(state bytea, unused internal) RETURNS internal
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
-    AS 'MODULE_PATHNAME', 'simhash_agg_deserialize_wrapper';
-COMMENT ON FUNCTION simhash_agg_deserialize(bytea, internal) IS 'of the aggregate simhash_agg: what a worker has sent';
-
-CREATE FUNCTION simhash_agg_final(state internal) RETURNS bigint
+CREATE FUNCTION simhash_agg_final(state bytea) RETURNS bigint
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
     AS 'MODULE_PATHNAME', 'simhash_agg_final_wrapper';
-COMMENT ON FUNCTION simhash_agg_final(internal) IS 'of the aggregate simhash_agg: the fingerprint';
+COMMENT ON FUNCTION simhash_agg_final(bytea) IS 'of the aggregate simhash_agg: the fingerprint';
 
 CREATE AGGREGATE simhash_agg(feature text) (
-    SFUNC = simhash_agg_add, STYPE = internal, SSPACE = 1056,
-    COMBINEFUNC = simhash_agg_combine, SERIALFUNC = simhash_agg_serialize, DESERIALFUNC = simhash_agg_deserialize,
+    SFUNC = simhash_agg_add, STYPE = bytea, SSPACE = 1056, COMBINEFUNC = simhash_agg_combine,
     FINALFUNC = simhash_agg_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE simhash_agg(text) IS 'similarity fingerprint of features, one in each row';
 
 CREATE AGGREGATE simhash_agg(feature text, weight double precision) (
-    SFUNC = simhash_agg_add, STYPE = internal, SSPACE = 1056,
-    COMBINEFUNC = simhash_agg_combine, SERIALFUNC = simhash_agg_serialize, DESERIALFUNC = simhash_agg_deserialize,
+    SFUNC = simhash_agg_add, STYPE = bytea, SSPACE = 1056, COMBINEFUNC = simhash_agg_combine,
     FINALFUNC = simhash_agg_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE simhash_agg(text, double precision) IS 'similarity fingerprint of features with weights, one in each row';

@@ -1,11 +1,14 @@
 //! `sql/weighted.sql`: fingerprints of features that someone else has found.
 
+use crate::pg::call::{Call, pg_function};
 use crate::pg::encoding;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
-use pgrx::{Array, Internal, PgMemoryContexts, pg_extern, pg_sys};
-use text::fingerprint::weighted::WeightedCounts;
+use pg_sys::Datum;
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::{Array, pg_extern, pg_sys};
+use text::fingerprint::weighted::{self, Sums};
 
 /// Features between two looks at interrupts.
 const STRIDE: usize = 1 << 12;
@@ -21,123 +24,160 @@ fn simhash_of_features(
     {
         return Err(error::weights_differ_in_number(features.len(), weights.len()));
     }
-    let mut counts = WeightedCounts::default();
+    let mut sums = weighted::NOTHING;
     let mut weights = weights.as_ref().map(Array::iter);
     for (index, feature) in features.iter().enumerate() {
         if index % STRIDE == 0 {
             check_for_interrupts();
         }
         let weight = weights.as_mut().map_or(Some(1.0), |weights| weights.next().flatten());
-        add(&mut counts, feature, weight)?;
+        add(&mut sums, feature, weight)?;
     }
-    Ok(counts.majority().map(|fingerprint| fingerprint as i64))
+    Ok(weighted::majority(&sums).map(|fingerprint| fingerprint as i64))
 }
 
 /// What is NULL does not count.
-fn add(counts: &mut WeightedCounts, feature: Option<&[u8]>, weight: Option<f64>) -> Result<(), SqlError> {
+fn add(sums: &mut Sums, feature: Option<&[u8]>, weight: Option<f64>) -> Result<(), SqlError> {
     let (Some(feature), Some(weight)) = (feature, weight) else { return Ok(()) };
-    counts.add(encoding::to_utf8(feature)?.as_bytes(), weight).map_err(report::problem)
+    weighted::add(sums, encoding::to_utf8(feature)?.as_bytes(), weight).map_err(report::problem)
 }
 
-#[pg_extern(sql = false)]
-fn simhash_agg_add(
-    state: Internal,
-    feature: Option<&[u8]>,
-    call: pg_sys::FunctionCallInfo,
-) -> Result<Internal, SqlError> {
-    add_to_state(state, feature, Some(1.0), call)
-}
+/// The state of simhash_agg is a bytea: this mark of its form, and the sums. Servers send it to one another (Citus), so
+/// the form is a protocol; another form gets another mark. The functions of 0.1.0 are declared with the type internal:
+/// there the state is a pointer to the same.
+const MARK: &[u8; 8] = b"simhash1";
+/// Bytes of a state, with the header of a bytea.
+const STATE_BYTES: usize = pg_sys::VARHDRSZ + MARK.len() + weighted::BYTES;
 
-#[pg_extern(sql = false)]
-fn simhash_agg_add_weighted(
-    state: Internal,
-    feature: Option<&[u8]>,
-    weight: Option<f64>,
-    call: pg_sys::FunctionCallInfo,
-) -> Result<Internal, SqlError> {
-    add_to_state(state, feature, weight, call)
-}
-
-fn add_to_state(
-    mut state: Internal,
-    feature: Option<&[u8]>,
-    weight: Option<f64>,
-    call: pg_sys::FunctionCallInfo,
-) -> Result<Internal, SqlError> {
-    add(counts_of(&mut state, call)?, feature, weight)?;
-    Ok(state)
-}
-
-#[pg_extern(sql = false)]
-fn simhash_agg_combine(
-    mut state: Internal,
-    other: Internal,
-    call: pg_sys::FunctionCallInfo,
-) -> Result<Internal, SqlError> {
-    let counts = counts_of(&mut state, call)?;
-    if let Some(other) = counts_in(&other)? {
-        counts.merge(other);
+pg_function!(
+    pg_finfo_simhash_agg_add_wrapper,
+    fn simhash_agg_add_wrapper(call) {
+        add_to_state(call, Some(1.0)).unwrap_or_report()
     }
-    Ok(state)
-}
+);
 
-/// What the aggregate keeps: its sums, after a mark by which they are told from what somebody else's aggregate keeps
-/// that has our functions.
-#[repr(C)]
-struct State {
-    mark: u64,
-    counts: WeightedCounts,
-}
-
-const MARK: u64 = u64::from_be_bytes(*b"simhash1");
-
-impl Default for State {
-    fn default() -> Self {
-        Self { mark: MARK, counts: WeightedCounts::default() }
+pg_function!(
+    pg_finfo_simhash_agg_add_weighted_wrapper,
+    fn simhash_agg_add_weighted_wrapper(call) {
+        let weight = (!call.is_null(2)).then(|| call.double(2));
+        add_to_state(call, weight).unwrap_or_report()
     }
+);
+
+fn add_to_state(call: Call, weight: Option<f64>) -> Result<Datum, SqlError> {
+    let state = state_to_change(call)?;
+    // SAFETY: declared with a text there.
+    let feature = (!call.is_null(1)).then(|| unsafe { call.text(1) });
+    // SAFETY: a state, as was checked, that nobody else looks at during this call.
+    add(unsafe { &mut *sums_of(state) }, feature, weight)?;
+    Ok(state.into())
 }
 
-/// The sums of a state, if there is one.
-fn counts_in(state: &Internal) -> Result<Option<&WeightedCounts>, SqlError> {
-    // SAFETY: what is kept in memory begins with so many bytes; with our mark it was made by `counts_of` or by
-    // `simhash_agg_deserialize`.
+pg_function!(
+    pg_finfo_simhash_agg_combine_wrapper,
+    fn simhash_agg_combine_wrapper(call) {
+        combine(call).unwrap_or_report()
+    }
+);
+
+fn combine(call: Call) -> Result<Datum, SqlError> {
+    let state = state_to_change(call)?;
+    if let Some(other) = state_at(call, 1)? {
+        // SAFETY: two states, as was checked; the first is the aggregate's own, or a copy.
+        unsafe { weighted::merge(&mut *sums_of(state), &*sums_of(other)) }
+    }
+    Ok(state.into())
+}
+
+pg_function!(
+    pg_finfo_simhash_agg_final_wrapper,
+    fn simhash_agg_final_wrapper(call) {
+        let state = state_at(call, 0).unwrap_or_report();
+        // SAFETY: a state, as was checked.
+        let fingerprint = state.and_then(|state| weighted::majority(unsafe { &*sums_of(state) }));
+        fingerprint.map_or_else(|| call.null(), |fingerprint| (fingerprint as i64).into())
+    }
+);
+
+// What 0.1.0's aggregate asks for between parallel workers.
+pg_function!(
+    pg_finfo_simhash_agg_serialize_wrapper,
+    fn simhash_agg_serialize_wrapper(call) {
+        copied_state(call).unwrap_or_report()
+    }
+);
+pg_function!(
+    pg_finfo_simhash_agg_deserialize_wrapper,
+    fn simhash_agg_deserialize_wrapper(call) {
+        copied_state(call).unwrap_or_report()
+    }
+);
+
+fn copied_state(call: Call) -> Result<Datum, SqlError> {
+    let state = state_at(call, 0)?.ok_or_else(error::damaged_state)?;
+    // SAFETY: a state, as was checked.
+    Ok(unsafe { pg_sys::pg_detoast_datum_copy(state) }.into())
+}
+
+/// The sums of a state.
+fn sums_of(state: *mut pg_sys::varlena) -> *mut Sums {
+    state.cast::<u8>().wrapping_add(STATE_BYTES - weighted::BYTES).cast()
+}
+
+/// A state among the arguments, if it is not NULL.
+fn state_at(call: Call, index: usize) -> Result<Option<*mut pg_sys::varlena>, SqlError> {
+    if call.is_null(index) {
+        return Ok(None);
+    }
+    let mut state: *mut pg_sys::varlena = call.pointer(index);
+    // SAFETY: a bytea; or, of type internal, what 0.1.0's aggregate keeps, or somebody else's that has our functions:
+    // that is not detoasted, and read no further than its mark unless it has the length and the mark of a state.
     unsafe {
-        match state.get::<u64>() {
-            Some(&MARK) => Ok(state.get::<State>().map(|state| &state.counts)),
-            Some(_) => Err(error::damaged_state()),
-            None => Ok(None),
+        if !is_plain(state) && !is_internal(call, index) {
+            state = pg_sys::pg_detoast_datum(state);
         }
+        let is_state =
+            is_plain(state) && *state.cast::<u8>().add(pg_sys::VARHDRSZ).cast::<[u8; 8]>() == *MARK;
+        if is_state { Ok(Some(state)) } else { Err(error::damaged_state()) }
     }
 }
 
-/// The sums of a state, which is made when the first row comes, in memory that lives as long as the aggregate.
-fn counts_of(state: &mut Internal, call: pg_sys::FunctionCallInfo) -> Result<&mut WeightedCounts, SqlError> {
+/// Whether this has the header of a state that is neither compressed nor stored elsewhere.
+unsafe fn is_plain(state: *const pg_sys::varlena) -> bool {
+    // SAFETY: the caller's pointer is to at least four bytes.
+    unsafe { pgrx::varatt_is_4b_u(state) && pgrx::varsize_4b(state) == STATE_BYTES }
+}
+
+fn is_internal(call: Call, index: usize) -> bool {
+    // SAFETY: the information on the call in progress.
+    unsafe { pg_sys::get_fn_expr_argtype((*call.info()).flinfo, index as i32) == pg_sys::INTERNALOID }
+}
+
+/// The state that comes first, to be changed in place: the aggregate's own, a new one, or a copy of what somebody passes
+/// who is no aggregate.
+fn state_to_change(call: Call) -> Result<*mut pg_sys::varlena, SqlError> {
     let mut context = std::ptr::null_mut();
     // SAFETY: the information is that of the call in progress; the function writes the context and returns whether there is
     // one.
-    if unsafe { pg_sys::AggCheckCallContext(call, &raw mut context) } == 0 {
-        return Err(error::not_an_aggregate("simhash_agg_add"));
+    let in_aggregate = unsafe { pg_sys::AggCheckCallContext(call.info(), &raw mut context) } != 0;
+    match state_at(call, 0)? {
+        Some(state) if in_aggregate => Ok(state),
+        // SAFETY: a state, as was checked.
+        Some(state) => Ok(unsafe { pg_sys::pg_detoast_datum_copy(state) }),
+        // SAFETY: the context that results belong into.
+        None if !is_internal(call, 0) => Ok(new_state(unsafe { pg_sys::CurrentMemoryContext })),
+        // What is internal is not copied by PostgreSQL, so it has to live as long as the aggregate.
+        None if in_aggregate => Ok(new_state(context)),
+        None => Err(error::not_an_aggregate("simhash_agg_add")),
     }
-    counts_in(state)?;
-    // SAFETY: a live context; what a state points to is of this type, as was checked.
+}
+
+fn new_state(context: pg_sys::MemoryContext) -> *mut pg_sys::varlena {
+    // SAFETY: a live context; the memory has as many bytes as are written.
     unsafe {
-        PgMemoryContexts::For(context).switch_to(|_| Ok(&mut state.get_or_insert_default::<State>().counts))
+        let state = pg_sys::MemoryContextAllocZero(context, STATE_BYTES).cast();
+        pgrx::set_varsize_4b(state, STATE_BYTES as i32);
+        state.cast::<u8>().add(pg_sys::VARHDRSZ).cast::<[u8; 8]>().write(*MARK);
+        state
     }
-}
-
-#[pg_extern(sql = false)]
-fn simhash_agg_serialize(state: Internal) -> Result<Vec<u8>, SqlError> {
-    counts_in(&state)?.map(WeightedCounts::to_bytes).ok_or_else(error::damaged_state)
-}
-
-#[pg_extern(sql = false)]
-fn simhash_agg_deserialize(state: &[u8], _unused: Internal) -> Result<Internal, SqlError> {
-    let counts = WeightedCounts::from_bytes(state).ok_or_else(error::damaged_state)?;
-    Ok(Internal::new(State { mark: MARK, counts }))
-}
-
-#[pg_extern(sql = false)]
-fn simhash_agg_final(state: Internal) -> Result<Option<i64>, SqlError> {
-    let fingerprint = counts_in(&state)?.and_then(WeightedCounts::majority);
-    Ok(fingerprint.map(|fingerprint| fingerprint as i64))
 }

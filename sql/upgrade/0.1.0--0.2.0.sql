@@ -223,6 +223,48 @@ COMMENT ON OPERATOR CLASS hamming_bit_ops USING hamming IS
 COMMENT ON OPERATOR FAMILY hamming_bit_ops USING hamming IS
     'strings of bits by Hamming distance';
 
+-- The state of simhash_agg becomes a value that can be sent. The aggregates stay the same objects.
+
+-- The state is sent from server to server where rows are sharded (Citus): its form is a protocol.
+CREATE FUNCTION simhash_agg_add(state bytea, feature text) RETURNS bytea
+    LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
+    AS 'MODULE_PATHNAME', 'simhash_agg_add_wrapper';
+COMMENT ON FUNCTION simhash_agg_add(bytea, text) IS 'of the aggregate simhash_agg: takes a feature';
+
+CREATE FUNCTION simhash_agg_add(state bytea, feature text, weight double precision) RETURNS bytea
+    LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
+    AS 'MODULE_PATHNAME', 'simhash_agg_add_weighted_wrapper';
+COMMENT ON FUNCTION simhash_agg_add(bytea, text, double precision) IS 'of the aggregate simhash_agg: takes a feature and its weight';
+
+CREATE FUNCTION simhash_agg_combine(state bytea, other bytea) RETURNS bytea
+    LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
+    AS 'MODULE_PATHNAME', 'simhash_agg_combine_wrapper';
+COMMENT ON FUNCTION simhash_agg_combine(bytea, bytea) IS 'of the aggregate simhash_agg: joins what two workers or servers have';
+
+CREATE FUNCTION simhash_agg_final(state bytea) RETURNS bigint
+    LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
+    AS 'MODULE_PATHNAME', 'simhash_agg_final_wrapper';
+COMMENT ON FUNCTION simhash_agg_final(bytea) IS 'of the aggregate simhash_agg: the fingerprint';
+
+CREATE OR REPLACE AGGREGATE simhash_agg(feature text) (
+    SFUNC = simhash_agg_add, STYPE = bytea, SSPACE = 1056, COMBINEFUNC = simhash_agg_combine,
+    FINALFUNC = simhash_agg_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_agg(text) IS 'similarity fingerprint of features, one in each row';
+
+CREATE OR REPLACE AGGREGATE simhash_agg(feature text, weight double precision) (
+    SFUNC = simhash_agg_add, STYPE = bytea, SSPACE = 1056, COMBINEFUNC = simhash_agg_combine,
+    FINALFUNC = simhash_agg_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE simhash_agg(text, double precision) IS 'similarity fingerprint of features with weights, one in each row';
+
+DROP FUNCTION simhash_agg_add(internal, text);
+DROP FUNCTION simhash_agg_add(internal, text, double precision);
+DROP FUNCTION simhash_agg_combine(internal, internal);
+DROP FUNCTION simhash_agg_serialize(internal);
+DROP FUNCTION simhash_agg_deserialize(bytea, internal);
+DROP FUNCTION simhash_agg_final(internal);
+
 -- Says what keeps doc1. A column is named in place of its default, and a view in place of its rule.
 DO LANGUAGE plpgsql $$
 DECLARE

@@ -48,6 +48,12 @@ impl Call {
         unsafe { (*self.0).args.as_slice(index + 1)[index].value }
     }
 
+    /// Whether an argument is NULL.
+    pub(crate) fn is_null(self, index: usize) -> bool {
+        // SAFETY: as for `datum`.
+        unsafe { (*self.0).args.as_slice(index + 1)[index].isnull }
+    }
+
     /// The result NULL.
     pub(crate) fn null(self) -> pg_sys::Datum {
         // SAFETY: the information on the call in progress.

@@ -39,6 +39,18 @@ SET min_parallel_table_scan_size = 0;
 EXPLAIN (COSTS OFF) SELECT simhash_agg(feature, weight) FROM weighted_many;
 SELECT simhash_agg(feature, weight) = (SELECT weighted FROM weighted_serial) AS weighted, simhash_agg(feature) = (SELECT plain FROM weighted_serial) AS plain FROM weighted_many;
 DROP TABLE weighted_many, weighted_serial;
+-- the state is a value; a function of the aggregate changes a copy, and takes nothing else for a state
+SELECT simhash_agg_final(simhash_agg_combine(simhash_agg_add(NULL, 'a', 2.5), simhash_agg_add(simhash_agg_add(NULL, 'b'), 'c'))) = simhash(ARRAY['a']) AS combined,
+       simhash_agg_final(simhash_agg_combine(NULL, NULL)) AS nothing, simhash_agg_final(NULL) AS none,
+       length(simhash_agg_add(NULL, 'a')) AS bytes, substr(simhash_agg_add(NULL, 'a'), 1, 8) AS form;
+WITH state AS MATERIALIZED (SELECT simhash_agg_add(NULL, 'a') AS value)
+SELECT simhash_agg_final(simhash_agg_add(value, 'b', 9)) = simhash(ARRAY['b']) AS changed, simhash_agg_final(value) = simhash(ARRAY['a']) AS unchanged FROM state;
+CREATE TABLE weighted_state AS SELECT simhash_agg_add(NULL, 'a') AS value;
+SELECT simhash_agg_final(value) = simhash(ARRAY['a']) AS stored FROM weighted_state;
+DROP TABLE weighted_state;
+SELECT simhash_agg_add('\x'::bytea, 'a');
+SELECT simhash_agg_final(set_byte(simhash_agg_add(NULL, 'a'), 7, 50));
+SELECT simhash_agg_combine(NULL, simhash_agg_add(NULL, 'a') || '\x00');
 -- the lexemes of a text, weighed by their positions
 SELECT simhash(to_tsvector('english', 'The cats sat on the mat; a cat!')) = simhash(ARRAY['cat', 'sat', 'mat'], ARRAY[2, 1, 1]) AS weighted,
        simhash(strip(to_tsvector('english', 'The cats sat on the mat; a cat!'))) = simhash(ARRAY['cat', 'sat', 'mat']) AS stripped,

@@ -15,63 +15,43 @@ pub const MAX_WEIGHT: f64 = 1e9;
 /// Parts of a weight of 1.
 const UNITS: f64 = (1u64 << 24) as f64;
 
-/// The sums of a fingerprint in the making.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WeightedCounts {
-    /// For each bit, the weights of the features in whose hash it is set.
-    set: [u128; 64],
-    /// The weights of all features.
-    all: u128,
+/// The sums of a fingerprint in the making: for each bit, the weights of the features in whose hash it is set; then
+/// the weights of all features. Each is a little-endian u128, so that they are bytes which can be sent as they are.
+pub type Sums = [[u8; 16]; 65];
+/// The sums of no features.
+pub const NOTHING: Sums = [[0; 16]; 65];
+/// Bytes of the sums.
+pub const BYTES: usize = size_of::<Sums>();
+
+fn increase(sum: &mut [u8; 16], more: u128) {
+    *sum = u128::from_le_bytes(*sum).wrapping_add(more).to_le_bytes();
 }
 
-impl Default for WeightedCounts {
-    fn default() -> Self {
-        Self { set: [0; 64], all: 0 }
+/// Adds a feature with its weight, 0 to [`MAX_WEIGHT`].
+pub fn add(sums: &mut Sums, feature: &[u8], weight: f64) -> Result<(), Problem> {
+    if !(0.0..=MAX_WEIGHT).contains(&weight) {
+        return Err(Problem::out_of_range("weight", weight, 0, MAX_WEIGHT));
     }
+    let units = (weight * UNITS).round() as u128;
+    let hash = xxh3_64(feature);
+    let [set @ .., all] = sums;
+    for (bit, sum) in set.iter_mut().enumerate() {
+        increase(sum, units * u128::from(hash >> bit & 1));
+    }
+    increase(all, units);
+    Ok(())
 }
 
-impl WeightedCounts {
-    /// Bytes of the form that [`to_bytes`](Self::to_bytes) writes.
-    pub const BYTES: usize = 65 * size_of::<u128>();
+/// Adds other sums.
+pub fn merge(sums: &mut Sums, other: &Sums) {
+    sums.iter_mut().zip(other).for_each(|(sum, more)| increase(sum, u128::from_le_bytes(*more)));
+}
 
-    /// Adds a feature with its weight, 0 to [`MAX_WEIGHT`].
-    pub fn add(&mut self, feature: &[u8], weight: f64) -> Result<(), Problem> {
-        if !(0.0..=MAX_WEIGHT).contains(&weight) {
-            return Err(Problem::out_of_range("weight", weight, 0, MAX_WEIGHT));
-        }
-        let units = (weight * UNITS).round() as u128;
-        let hash = xxh3_64(feature);
-        for (bit, sum) in self.set.iter_mut().enumerate() {
-            *sum += units * u128::from(hash >> bit & 1);
-        }
-        self.all += units;
-        Ok(())
-    }
-
-    /// Adds the sums of another.
-    pub fn merge(&mut self, other: &Self) {
-        self.set.iter_mut().zip(other.set).for_each(|(sum, more)| *sum += more);
-        self.all += other.all;
-    }
-
-    /// The bits that are set in more than half of the weight; `None` if there is no weight.
-    pub fn majority(&self) -> Option<u64> {
-        let bits = self.set.iter().rev().fold(0, |bits, &sum| bits << 1 | u64::from(2 * sum > self.all));
-        (self.all > 0).then_some(bits)
-    }
-
-    /// The sums as bytes, for another process.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        self.set.iter().chain([&self.all]).flat_map(|sum| sum.to_le_bytes()).collect()
-    }
-
-    /// The sums that [`to_bytes`](Self::to_bytes) wrote; `None` if these bytes are not such.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let (sums, []) = bytes.as_chunks() else { return None };
-        let sums: Vec<u128> = sums.iter().map(|&bytes| u128::from_le_bytes(bytes)).collect();
-        let (&all, set) = sums.split_last()?;
-        Some(Self { set: set.try_into().ok()?, all })
-    }
+/// The bits that are set in more than half of the weight; `None` if there is no weight.
+pub fn majority(sums: &Sums) -> Option<u64> {
+    let [set @ .., all] = sums.map(u128::from_le_bytes);
+    let bits = set.iter().rev().fold(0, |bits, &sum| bits << 1 | u64::from(sum > all / 2));
+    (all > 0).then_some(bits)
 }
 
 #[cfg(test)]
@@ -82,9 +62,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn fingerprint(features: &[(&str, f64)]) -> Option<u64> {
-        let mut counts = WeightedCounts::default();
-        features.iter().for_each(|&(feature, weight)| counts.add(feature.as_bytes(), weight).unwrap());
-        counts.majority()
+        let mut sums = NOTHING;
+        features.iter().for_each(|&(feature, weight)| add(&mut sums, feature.as_bytes(), weight).unwrap());
+        majority(&sums)
     }
 
     #[test]
@@ -94,10 +74,8 @@ mod tests {
         assert_eq!(fingerprint(&[("a", 1.0)]), Some(xxh3_64(b"a")));
         assert_eq!(fingerprint(&[("a", 2.5), ("b", 1.0), ("c", 1.0)]), Some(xxh3_64(b"a")));
         for weight in [-1.0, f64::NAN, f64::INFINITY, 1.1e9] {
-            assert!(WeightedCounts::default().add(b"a", weight).is_err(), "{weight}");
+            assert!(add(&mut NOTHING.clone(), b"a", weight).is_err(), "{weight}");
         }
-        assert_eq!(WeightedCounts::from_bytes(&[0; 16]), None);
-        assert_eq!(WeightedCounts::from_bytes(&[0; WeightedCounts::BYTES + 1]), None);
     }
 
     proptest! {
@@ -117,13 +95,13 @@ mod tests {
             cut in 0usize..40,
         ) {
             let sum = |features: &[(String, f64)]| {
-                let mut counts = WeightedCounts::default();
-                features.iter().for_each(|(name, weight)| counts.add(name.as_bytes(), *weight).unwrap());
-                counts
+                let mut sums = NOTHING;
+                features.iter().for_each(|(name, weight)| add(&mut sums, name.as_bytes(), *weight).unwrap());
+                sums
             };
             let (left, right) = features.split_at(cut.min(features.len()));
-            let mut parts = WeightedCounts::from_bytes(&sum(right).to_bytes()).unwrap();
-            parts.merge(&sum(left));
+            let mut parts = sum(right);
+            merge(&mut parts, &sum(left));
             prop_assert_eq!(parts, sum(&features));
         }
     }
