@@ -45,6 +45,7 @@ my %damages_of_codes = (
 	'codes: other bits' => [ 0, 24, pack('Q', 800), qr/block 0: it has not as many bits as the column/ ],
 	'codes: tree of a root' => [ 2, $trailer + 5, "\x0b", qr/block 2: it belongs to another tree/ ],
 	'codes: format of a tree' => [ 2, $trailer + 4, "\x63", qr/block 2: it has another format/ ],
+	'codes: format of the trees of bigint' => [ 2, $trailer + 4, "\x01", qr/block 2: it has another format/ ],
 	'codes: a child that is not there' => [ 1, $trailer - 4, pack('L', 4_000_000), qr/block 4000000: there is no such page/ ],
 	'codes: zeroes' => [ 20, 0, "\0" x $page, qr/block 20: it is not a page/ ]);
 my %random = map { (($_ % 2 ? 'codes: ' : '') . "random bits $_" => [ undef, undef, 1 + int(rand(20)), undef ]) } 1 .. 30;

@@ -31,10 +31,9 @@ const MAGIC: u32 = 0x5348_4d48;
 /// changes the layout adds one. Trees of codes have format 2; other pages have format 1.
 const FORMAT_1: u8 = 1;
 const FORMAT_2: u8 = 2;
-/// In place of a tree: the page belongs to no tree, and is free.
+/// In place of a tree: the page belongs to no tree, and is free. Its lower byte alone is written.
 const FREE: Tree = Tree::MAX;
-/// The byte by which this is written.
-const FREE_BYTE: u8 = u8::MAX;
+const FREE_BYTE: u8 = FREE as u8;
 /// In place of a tree: the page says what the index has codes of.
 const DESCRIPTION: Tree = 7;
 /// The first tree of an index of codes.
@@ -87,6 +86,15 @@ pub enum Edit {
     Patch(Vec<Patch>),
 }
 
+/// The format of the pages of a tree.
+const fn format_of(tree: Tree) -> u8 {
+    match tree {
+        FREE => FORMAT_1,
+        DESCRIPTION.. => FORMAT_2,
+        _ => FORMAT_1,
+    }
+}
+
 impl Page {
     /// A node without entries. Leaves have level 0.
     pub fn node(tree: Tree, level: u8) -> Box<Self> {
@@ -96,15 +104,8 @@ impl Page {
         page.write(SPECIAL, &(TRAILER as u16).to_ne_bytes());
         page.write(SIZE_AND_LAYOUT, &(PAGE_SIZE as u16 | HEADER_LAYOUT).to_ne_bytes());
         page.write(TRAILER, &MAGIC.to_ne_bytes());
-        let [low, high] = tree.to_le_bytes();
-        page.write(
-            TRAILER + 4,
-            &match tree {
-                FREE => [FORMAT_1, FREE_BYTE, level, 0],
-                DESCRIPTION.. => [FORMAT_2, low, level, high],
-                _ => [FORMAT_1, low, level, 0],
-            },
-        );
+        let ([low, high], format) = (tree.to_le_bytes(), format_of(tree));
+        page.write(TRAILER + 4, &[format, low, level, if format == FORMAT_2 { high } else { 0 }]);
         page
     }
 
@@ -188,7 +189,7 @@ impl Page {
         let (lower, upper) = (self.number(LOWER), self.number(UPPER));
         if self.number(SPECIAL) != TRAILER || self.0[TRAILER..TRAILER + 4] != MAGIC.to_ne_bytes() {
             Some("it is not a page of an index of type hamming")
-        } else if ![FORMAT_1, FORMAT_2].contains(&self.format()) {
+        } else if self.format() != format_of(self.tree()) {
             Some("it has another format")
         } else if lower < HEADER
             || !(lower - HEADER).is_multiple_of(KEY)

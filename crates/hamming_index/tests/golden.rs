@@ -176,6 +176,12 @@ fn a_damaged_page_is_refused() {
             assert_eq!(damaged.damage(), expected, "byte {offset}");
         }
     }
+    // The format of another kind of tree.
+    for (hex, format) in [(LEAF, 2), (INNER, 2), (CODE_LEAF, 1), (CODE_DESCRIPTION, 1)] {
+        let mut damaged = page(hex);
+        damaged.apply(&Edit::Patch(vec![Patch::new(TRAILER + 4, &[format])]));
+        assert_eq!(damaged.damage(), Some("it has another format"));
+    }
 }
 
 #[test]
