@@ -114,30 +114,60 @@ pub(crate) unsafe fn restrict_search_path() {
     };
 }
 
-/// Counts a scan for `pg_stat_user_indexes`. Since 15, statistics are kept from the first use of a relation
-/// on. Since 16, fields have other names. Since 18, EXPLAIN shows the number of searches.
+/// What `pg_stat_user_indexes` says of an index, as this session counts it; None if nothing is counted. Since 15, statistics
+/// are kept from the first use of a relation on. Since 16, the field has another name.
+///
+/// # Safety
+/// The index must be open.
+unsafe fn counts<'a>(index: pg_sys::Relation) -> Option<&'a mut pg_sys::PgStat_TableCounts> {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let index = &mut *index;
+        #[cfg(not(feature = "pg14"))]
+        if index.pgstat_info.is_null() && index.pgstat_enabled {
+            pg_sys::pgstat_assoc_relation(index);
+        }
+        let statistics = index.pgstat_info.as_mut()?;
+        #[cfg(any(feature = "pg14", feature = "pg15"))]
+        return Some(&mut statistics.t_counts);
+        #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+        Some(&mut statistics.counts)
+    }
+}
+
+/// Counts a scan as `idx_scan`. Since 16, the field has another name. Since 18, EXPLAIN shows the number of searches.
 ///
 /// # Safety
 /// The scan must have begun, and its index be open.
 pub(crate) unsafe fn count_scan(scan: &mut pg_sys::IndexScanDescData) {
     // SAFETY: promised by the caller.
     unsafe {
-        let index = &mut *scan.indexRelation;
-        #[cfg(not(feature = "pg14"))]
-        if index.pgstat_info.is_null() && index.pgstat_enabled {
-            pg_sys::pgstat_assoc_relation(index);
-        }
-        if let Some(statistics) = index.pgstat_info.as_mut() {
+        if let Some(counts) = counts(scan.indexRelation) {
             #[cfg(any(feature = "pg14", feature = "pg15"))]
-            let scans = &mut statistics.t_counts.t_numscans;
+            let scans = &mut counts.t_numscans;
             #[cfg(not(any(feature = "pg14", feature = "pg15")))]
-            let scans = &mut statistics.counts.numscans;
+            let scans = &mut counts.numscans;
             *scans += 1;
         }
         #[cfg(feature = "pg18")]
         if let Some(instrument) = scan.instrument.as_mut() {
             instrument.nsearches += 1;
         }
+    }
+}
+
+/// Counts a row that a scan has fetched from the table as `idx_tup_fetch`. Since 16, the field has another name.
+///
+/// # Safety
+/// The index must be open.
+pub(crate) unsafe fn count_fetch(index: pg_sys::Relation) {
+    // SAFETY: promised by the caller.
+    if let Some(counts) = unsafe { counts(index) } {
+        #[cfg(any(feature = "pg14", feature = "pg15"))]
+        let fetched = &mut counts.t_tuples_fetched;
+        #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+        let fetched = &mut counts.tuples_fetched;
+        *fetched += 1;
     }
 }
 

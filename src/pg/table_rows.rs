@@ -3,6 +3,7 @@
 //! Postgres's executor looks rows up after the index has named them. An index that does not have the whole of
 //! an indexed value looks first.
 
+use super::compat::count_fetch;
 use pgrx::pg_sys;
 
 /// Looks up the values of an index's column for a scan.
@@ -60,6 +61,7 @@ impl TableRows {
             if !is_seen {
                 return None;
             }
+            count_fetch(scan.indexRelation);
             if !self.executor.is_null() {
                 pg_sys::MemoryContextReset(
                     (*(*self.executor).es_per_tuple_exprcontext).ecxt_per_tuple_memory,
