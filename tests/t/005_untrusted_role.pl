@@ -38,4 +38,20 @@ isnt($code, 0, 'but cannot declare functions of the library otherwise');
 is($out, "1\n", 'row-level security holds') or diag($err);
 is($err, '', 'and says nothing of the hidden row');
 
+# The same for strings of bits. The hidden row here has another length.
+($code, $out, $err) = as_developer(q{
+	CREATE TABLE image (owner name, code bit(256), loose bit varying);
+	INSERT INTO image SELECT 'developer', i::bit(256), i::bit(256) FROM generate_series(1, 2000) AS i;
+	INSERT INTO image VALUES ('somebody', 1::bit(256), B'1');
+	CREATE INDEX ON image USING hamming (code);
+	ANALYZE image;
+	SELECT hamming(code, 1::bit(256)), hamming_within(code, 2::bit(256), 0), hamming_similarity(code, code)
+		FROM image WHERE hamming(code, 1::bit(256)) <= 0;
+	ALTER TABLE image ENABLE ROW LEVEL SECURITY;
+	ALTER TABLE image FORCE ROW LEVEL SECURITY;
+	CREATE POLICY own ON image USING (owner = current_user);
+	SELECT count(*) FROM image WHERE hamming(loose, 1::bit(256)) <= 1;});
+is($out, "0|f|1\n0|f|1\n11\n", 'strings of bits are used, and their row-level security holds') or diag($err);
+is($err, '', 'and says nothing of the hidden row');
+
 done_testing();

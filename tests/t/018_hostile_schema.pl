@@ -43,7 +43,7 @@ my $own = $node->safe_psql('postgres', q{
 	WHERE pronamespace = 'public'::regnamespace});
 hostile_database('overloads', qq{
 	WITH types AS (SELECT unnest('{smallint,integer,bigint,real,double precision,numeric,text,name,character varying,anyelement,
-			anyarray,smallint[],integer[],bigint[],text[],tsvector}'::text[]) AS type),
+			anyarray,smallint[],integer[],bigint[],text[],tsvector,bit,bit varying}'::text[]) AS type),
 		signatures AS (
 			SELECT name, type AS args FROM types, unnest(string_to_array('$names', ' ')) AS name
 			UNION ALL SELECT name, l.type || ', ' || r.type FROM types AS l, types AS r, unnest(string_to_array('$names operator', ' ')) AS name)
@@ -73,7 +73,14 @@ for (
 	[ 'operator', q{CREATE FUNCTION mine(bigint, bigint) RETURNS integer LANGUAGE sql RETURN 1;
 		CREATE OPERATOR <~~> (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = mine, COMMUTATOR = <~>)},
 		qr/must be owner of operator <~>|operator <~>\(bigint,bigint\) is not a member of extension "simhash_pg"/ ],
-	[ 'type', 'CREATE TYPE hamming_ball AS (center bigint, radius integer)', qr/type "hamming_ball" already exists/ ])
+	[ 'type', 'CREATE TYPE hamming_ball AS (center bigint, radius integer)', qr/type "hamming_ball" already exists/ ],
+	[ 'function_of_bits', 'CREATE FUNCTION hamming(bit, bit) RETURNS integer LANGUAGE sql RETURN 1',
+		qr/function "hamming" already exists with same argument types/ ],
+	[ 'operator_of_bits', q{CREATE FUNCTION mine(bit, bit) RETURNS integer LANGUAGE sql RETURN 1;
+		CREATE OPERATOR <^^> (LEFTARG = bit, RIGHTARG = bit, FUNCTION = mine, COMMUTATOR = <^>)},
+		qr/must be owner of operator <\^>|operator <\^>\(bit,bit\) is not a member of extension "simhash_pg"/ ],
+	[ 'type_of_bits', 'CREATE TYPE hamming_bit_ball AS (center bit, radius integer)',
+		qr/type "hamming_bit_ball" already exists/ ])
 {
 	my ($name, $sql, $expected) = @$_;
 	hostile_database($name, $sql);
