@@ -13,7 +13,7 @@ use hamming_index::key::{RowId, Tree};
 use hamming_index::page::LEAF_CAPACITY;
 use hamming_index::plan::Costs;
 use hamming_index::store::Store;
-use hamming_index::{Damage, Index, Layout};
+use hamming_index::{Damage, Index, Layout, Sample};
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{name, pg_extern, pg_guard, pg_sys};
@@ -51,7 +51,7 @@ fn hamming_index_stats(
     let costs = Costs::new(layout, tree_leaves);
     let expected = (0..=layout.bits()).map(|radius| match layout {
         Layout::FINGERPRINTS => pages_read(tree_leaves, radius),
-        _ => costs.expected(radius).leaves,
+        _ => costs.expected(radius, &Sample::default()).leaves,
     });
     let expected = expected.map(|pages| pages.round() as i32);
     TableIterator::once((

@@ -14,6 +14,7 @@ mod inspect;
 mod opened;
 mod options;
 mod row;
+mod sample;
 mod scan;
 mod vacuum;
 mod validate;

@@ -90,6 +90,23 @@ pub(crate) unsafe fn radius_of_condition(root: *mut pg_sys::PlannerInfo, conditi
     }
 }
 
+/// The column of an index, and the value from which a condition or an order counts distances; None if these are several
+/// values, or if there is no distance.
+///
+/// # Safety
+/// The condition must be one of the query, on a column of fingerprints or of strings of bits.
+pub(crate) unsafe fn sides(condition: *mut Node) -> Option<(*mut Node, *mut Node)> {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let condition = cast::<pg_sys::OpExpr>(condition, NodeTag::T_OpExpr)?;
+        let &mut [key, operand] = elements(condition.args) else { return None };
+        if pg_sys::exprType(operand) == pg_sys::exprType(key) {
+            return Some((key, operand));
+        }
+        Within::ball(key, operand).map(|within| (within.a, within.b))
+    }
+}
+
 /// Whether a key column of an index, counted from 0, is searched for values within balls.
 ///
 /// # Safety

@@ -4,6 +4,7 @@
 //! That is wrong for distances. So our estimates begin with the pages, and take only the rows from the
 //! general one.
 
+use crate::pg::nodes::{cast, elements};
 use pgrx::pg_sys;
 
 /// Operators in the time that it takes to find, pin and lock a page: as in Postgres's own indexes.
@@ -51,6 +52,18 @@ impl<'a> Search<'a> {
             (*path).path.parallel_safe &= pg_sys::is_parallel_safe(root, order_bys.cast());
             let path = &*path;
             Self { root, path, index: &*path.indexinfo, rows: general.numIndexTuples, general, loop_count }
+        }
+    }
+
+    /// The conditions that the index is searched by.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = *mut pg_sys::Node> {
+        // SAFETY: clauses of the planner are lists of conditions, which have expressions.
+        unsafe {
+            let conditions = elements(pg_sys::get_quals_from_indexclauses(self.path.indexclauses));
+            conditions.iter().filter_map(|&condition| {
+                let condition = cast::<pg_sys::RestrictInfo>(condition, pg_sys::NodeTag::T_RestrictInfo)?;
+                Some(condition.clause.cast())
+            })
         }
     }
 

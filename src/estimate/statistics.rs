@@ -4,7 +4,7 @@ use super::code::Code;
 use pgrx::pg_sys::{self, Node};
 
 /// The statistics of a column, as the planner finds them.
-pub(super) struct ColumnStatistics {
+pub(crate) struct ColumnStatistics {
     data: pg_sys::VariableStatData,
 }
 
@@ -21,7 +21,7 @@ impl Drop for ColumnStatistics {
 
 impl ColumnStatistics {
     /// Those of an expression, if it is a column of a relation.
-    pub(super) unsafe fn examine(
+    pub(crate) unsafe fn examine(
         root: *mut pg_sys::PlannerInfo,
         node: *mut Node,
         relation: i32,
@@ -49,19 +49,23 @@ impl ColumnStatistics {
         let one_value = 1.0 / self.distinct();
         let typical = volume.max(one_value);
         let Some(query) = query else { return typical };
-        let near = |value: Code| query.distance(value).is_some_and(|distance| distance <= radius);
-        let (mut common_near, mut common_all) = (0.0, 0.0);
-        if let Some(common) = self.slot(pg_sys::STATISTIC_KIND_MCV, pg_sys::ATTSTATSSLOT_NUMBERS) {
-            common_near = common.values().filter(|&(value, _)| near(value)).map(|(_, share)| share).sum();
-            common_all = common.values().map(|(_, share)| share).sum();
+        let (mut common_near, mut others_near) = (0.0, 0.0);
+        let values = self.values();
+        for Known { code, share, is_common } in values.iter() {
+            if query.distance(code).is_some_and(|distance| distance <= radius) {
+                *if is_common { &mut common_near } else { &mut others_near } += share;
+            }
         }
+        common_near + others_near.max(values.others * typical)
+    }
+
+    /// Values of the column.
+    pub(crate) fn values(&self) -> Values {
+        let common = self.slot(pg_sys::STATISTIC_KIND_MCV, pg_sys::ATTSTATSSLOT_NUMBERS);
+        let common_all: f64 = common.iter().flat_map(Slot::values).map(|(_, share)| share).sum();
         // The bounds of the histogram are a sample of the values that are not common.
-        let sample_near = self.slot(pg_sys::STATISTIC_KIND_HISTOGRAM, 0).map_or(0.0, |sample| {
-            let (near, all) =
-                (sample.values().filter(|&(value, _)| near(value)).count(), sample.values().count());
-            near as f64 / all.max(1) as f64
-        });
-        common_near + (1.0 - common_all - self.null_share()).max(0.0) * sample_near.max(typical)
+        let sample = self.slot(pg_sys::STATISTIC_KIND_HISTOGRAM, 0);
+        Values { common, sample, others: (1.0 - common_all - self.null_share()).max(0.0) }
     }
 
     /// The number of bits of one of its values.
@@ -95,6 +99,35 @@ impl ColumnStatistics {
             pg_sys::get_attstatsslot(&raw mut slot, row, kind as i32, any, parts as i32)
         };
         is_there.then_some(Slot(slot))
+    }
+}
+
+/// Values of a column.
+pub(crate) struct Values {
+    common: Option<Slot>,
+    /// Some of the values that are not common.
+    sample: Option<Slot>,
+    /// The share of the rows whose values are not common.
+    others: f64,
+}
+
+/// A value of a column.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub(crate) code: Code<'a>,
+    /// The share of the rows that it stands for: those that have it if it is common, or a part of all that have no common value.
+    pub(crate) share: f64,
+    pub(crate) is_common: bool,
+}
+
+impl Values {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Known<'_>> {
+        let common = self.common.iter().flat_map(Slot::values);
+        let each =
+            self.others / self.sample.as_ref().map_or(1.0, |sample| sample.values().count().max(1) as f64);
+        let others = self.sample.iter().flat_map(Slot::values);
+        let common = common.map(|(code, share)| Known { code, share, is_common: true });
+        common.chain(others.map(move |(code, _)| Known { code, share: each, is_common: false }))
     }
 }
 

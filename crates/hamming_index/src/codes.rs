@@ -17,17 +17,13 @@
 //! for.
 
 use crate::key::{Key, RowId};
-use crate::plan::{Costs, Division, Searched};
+use crate::plan::{Costs, Division, Searched, patience};
 use crate::range::{Ball, Range};
 use crate::sorted::Sorted;
 use crate::store::Store;
 use crate::tree::{Index, Walk};
 use hamming::codes::distance;
 
-/// A word may cost this multiple of what was expected before it is abandoned.
-const PATIENCE: f64 = 4.0;
-/// What a word may cost in any case, in leaves: less than it takes to search others.
-const GRACE: f64 = 64.0;
 /// Rows whose codes are asked for together, where all of them are.
 const ROWS_AT_A_TIME: usize = 100_000;
 
@@ -279,7 +275,7 @@ impl Sweep {
         let attempt = attempts[word].get_or_insert_with(|| {
             let ball = Ball { center: center[word], radius: reach - 1 };
             let range = Range::of_word(costs.layout(), word, ball, costs.leaves());
-            Attempt { reach, range, found: Vec::new(), expected, limit: GRACE.max(PATIENCE * expected) }
+            Attempt { reach, range, found: Vec::new(), expected, limit: patience(expected) }
         });
         attempt.range.step(index, u64::BITS, &mut |_, row| attempt.found.push(row));
         let cost = attempt.cost();

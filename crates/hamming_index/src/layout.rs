@@ -112,8 +112,23 @@ impl Layout {
 
     /// The number of bits of a code that a word has.
     pub(crate) fn width(self, word: usize) -> u32 {
+        self.bits_of(word).len() as u32
+    }
+
+    /// The bits of this word, counted in the order that words have them in.
+    fn bits_of(self, word: usize) -> Range<usize> {
         let first = word * BANDS;
-        (self.band(first + BANDS - 1).end - self.band(first).start) as u32
+        self.band(first).start..self.band(first + BANDS - 1).end
+    }
+
+    /// The code that has exactly the bits of this word set.
+    pub(crate) fn mask(self, word: usize) -> Vec<u8> {
+        let mut mask = vec![0; self.bits.div_ceil(8) as usize];
+        for bit in self.bits_of(word) {
+            let place = bit * self.stride as usize % self.bits as usize;
+            mask[place / 8] |= 0x80 >> (place % 8);
+        }
+        mask
     }
 
     /// Cuts a code into words. The code has its first bit as the highest of its first byte. A band has its

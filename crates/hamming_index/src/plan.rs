@@ -10,7 +10,10 @@
 //! that half of the table shares is left out, and the others are searched farther instead.
 
 use crate::cost::{entries_in, leaves_read_by_word, radius_of_codes};
+use crate::key::BANDS;
 use crate::layout::Layout;
+use crate::sample::Sample;
+use crate::sorted::pieces;
 use hamming::codes::volumes;
 
 /// Rows that are fetched from the table in the time that it takes to read a leaf.
@@ -21,14 +24,24 @@ const ROWS_IN_ORDER_PER_LEAF: f64 = 4.0;
 /// little more than the last.
 const MORE: f64 = 3.0;
 
+/// A word may cost this multiple of what was expected before it is abandoned.
+const PATIENCE: f64 = 4.0;
+/// What a word may cost in any case, in leaves: less than it takes to search others.
+const GRACE: f64 = 64.0;
+
+/// The cost at which a word is abandoned for which this one was expected, if others can be searched farther for less.
+pub(crate) fn patience(expected: f64) -> f64 {
+    GRACE.max(PATIENCE * expected)
+}
+
 /// What it costs to search the words of codes, if codes are scattered. The unit is the time that reading a
 /// leaf takes.
 #[derive(Clone, Debug)]
 pub struct Costs {
     layout: Layout,
     leaves: f64,
-    /// For each number of bits that a word may have, from `least` on: the cost of each reach.
-    tables: Vec<Vec<f64>>,
+    /// For each number of bits that a word may have, from `least` on: the work for each reach.
+    tables: Vec<Vec<Expected>>,
     /// Bits of the narrowest word.
     least: u32,
 }
@@ -40,6 +53,12 @@ pub struct Expected {
     pub leaves: f64,
     /// Rows that it fetches from the table.
     pub rows: f64,
+}
+
+impl Expected {
+    fn cost(self) -> f64 {
+        self.leaves + self.rows / ROWS_PER_LEAF
+    }
 }
 
 /// How far a word has been searched.
@@ -81,9 +100,11 @@ impl Costs {
         let (least, most) = widths.fold((u64::BITS, 0), |(l, m), width| (width.min(l), width.max(m)));
         let rows = entries_in(leaves);
         let table = |width| {
-            let cost =
-                |(radius, share)| leaves_read_by_word(leaves, radius, width) + rows * share / ROWS_PER_LEAF;
-            std::iter::once(0.0).chain((0..).zip(volumes(width)).map(cost)).collect()
+            let work = |(radius, share)| Expected {
+                leaves: leaves_read_by_word(leaves, radius, width),
+                rows: rows * share,
+            };
+            std::iter::once(Expected::default()).chain((0..).zip(volumes(width)).map(work)).collect()
         };
         Self { layout, leaves, tables: (least..=most).map(table).collect(), least }
     }
@@ -102,42 +123,76 @@ impl Costs {
         self.leaves + entries_in(self.leaves) / ROWS_IN_ORDER_PER_LEAF
     }
 
-    /// The work of a search with this radius, if codes are scattered.
-    pub fn expected(&self, radius: u32) -> Expected {
-        let Some(division) = self.divide(radius, &self.unsearched()) else {
-            return Expected { leaves: self.leaves, rows: entries_in(self.leaves) };
+    /// The work of a search with this radius, if codes are scattered but for what the sample shows.
+    ///
+    /// The search itself knows no sample. It divides the radius anew where a word costs more than it has patience for.
+    pub fn expected(&self, radius: u32, sample: &Sample) -> Expected {
+        let cost = |word, reach| {
+            let [cost, sampled] =
+                [self.scattered(word, reach), self.sampled(word, reach, sample)].map(Expected::cost);
+            if sampled > patience(cost) { sampled } else { cost }
         };
-        let words = division.reaches.iter().enumerate().filter(|&(_, &reach)| reach > 0);
-        let leaves =
-            words.map(|(word, reach)| leaves_read_by_word(self.leaves, reach - 1, self.layout.width(word)));
-        let leaves = leaves.sum::<f64>();
-        Expected { leaves, rows: (division.cost - leaves).max(0.0) * ROWS_PER_LEAF }
+        let unsearched = vec![0; self.layout.words()];
+        let Some(Division { reaches, .. }) = self.grow(unsearched, cost, |it| it.radius() >= radius.into())
+        else {
+            return self.everything();
+        };
+        let words = reaches.iter().enumerate().map(|(word, &reach)| self.sampled(word, reach, sample));
+        let sum = words.fold(Expected::default(), |sum, word| Expected {
+            leaves: sum.leaves + word.leaves,
+            rows: sum.rows + word.rows,
+        });
+        // A row that several words find is fetched once.
+        let scattered = reaches.iter().enumerate().map(|(word, &reach)| self.scattered(word, reach).rows);
+        let once = scattered.sum::<f64>() + entries_in(self.leaves) * sample.found(&reaches);
+        Expected { rows: sum.rows.min(once), ..sum }
+    }
+
+    /// The work of reading one tree from end to end, and fetching every row.
+    fn everything(&self) -> Expected {
+        Expected { leaves: self.leaves, rows: entries_in(self.leaves) }
+    }
+
+    /// The work of searching a word, if codes are scattered.
+    fn scattered(&self, word: usize, reach: u32) -> Expected {
+        let never = Expected { leaves: f64::INFINITY, rows: f64::INFINITY };
+        let table = &self.tables[(self.layout.width(word) - self.least) as usize];
+        table.get(reach as usize).copied().unwrap_or(never)
+    }
+
+    /// The same if codes are scattered but for what the sample shows. Each of a word's trees has the rows that the
+    /// sample shows together.
+    fn sampled(&self, word: usize, reach: u32, sample: &Sample) -> Expected {
+        let Expected { leaves, rows } = self.scattered(word, reach);
+        let share = sample.found_by(word, reach);
+        Expected {
+            leaves: leaves.max(self.leaves * share * BANDS as f64),
+            rows: rows.max(entries_in(self.leaves) * share),
+        }
     }
 
     /// The work of finding the `wanted` nearest rows, or all rows within `farthest` if these are fewer, if codes
-    /// are scattered.
-    pub fn nearest(&self, wanted: f64, farthest_asked: u32) -> Expected {
+    /// are scattered but for what the sample shows. Each pass fetches its rows anew, and the last one is repeated
+    /// for each piece of about `max_sorted` rows.
+    pub fn nearest(&self, wanted: f64, farthest_asked: u32, max_sorted: usize, sample: &Sample) -> Expected {
         let rows = entries_in(self.leaves);
         let farthest = radius_of_codes(self.layout.bits(), wanted, rows).min(farthest_asked);
-        let mut radius = self.first_radius().min(farthest);
-        let mut all = Expected::default();
+        let (mut pass, mut all) = (Some(self.first_radius().min(farthest)), Expected::default());
         loop {
-            let Expected { leaves, rows: fetched } = self.expected(radius);
-            // Rows that an earlier pass has found are not fetched again.
-            all = Expected { leaves: all.leaves + leaves, rows: all.rows.max(fetched) };
-            if radius >= farthest {
+            let work = pass.map_or(self.everything(), |radius| self.expected(radius, sample));
+            let is_last = pass.is_none_or(|radius| radius >= farthest);
+            let times = if is_last { pieces(wanted.min(rows), max_sorted) } else { 1.0 };
+            all = Expected { leaves: all.leaves + times * work.leaves, rows: all.rows + times * work.rows };
+            if is_last {
                 return all;
             }
-            let Some(next) = self.next_radius(radius) else {
-                return Expected { leaves: all.leaves + self.leaves, rows };
-            };
-            radius = next.min(farthest_asked);
+            pass = pass.and_then(|radius| self.next_radius(radius)).map(|next| next.min(farthest_asked));
         }
     }
 
     /// The cheapest division that misses nothing within the radius; `None` if fetching all rows is cheaper.
     pub(crate) fn divide(&self, radius: u32, searched: &[Searched]) -> Option<Division> {
-        self.grow(searched, |division| division.radius() >= radius.into())
+        self.grow_searched(searched, |division| division.radius() >= radius.into())
     }
 
     /// The radius of the first pass of an ordered search: it reads one leaf of each tree.
@@ -148,7 +203,7 @@ impl Costs {
     /// The radius of the pass after the one with this radius; `None` if that pass fetches all rows.
     pub(crate) fn next_radius(&self, radius: u32) -> Option<u32> {
         let enough = MORE * self.divide(radius, &self.unsearched())?.cost;
-        let division = self.grow(&self.unsearched(), |division| {
+        let division = self.grow_searched(&self.unsearched(), |division| {
             division.radius() > radius.into() && division.cost >= enough
         });
         division.map(|division| division.radius() as u32)
@@ -158,16 +213,27 @@ impl Costs {
         vec![Searched::default(); self.layout.words()]
     }
 
+    fn grow_searched(
+        &self,
+        searched: &[Searched],
+        is_enough: impl Fn(&Division) -> bool,
+    ) -> Option<Division> {
+        let reaches = searched.iter().map(|word| word.reach).collect();
+        self.grow(reaches, |word, reach| self.of_word(word, reach, searched[word]), is_enough)
+    }
+
     /// Gives one bit after the other to the word where it costs least, until it is enough.
-    fn grow(&self, searched: &[Searched], is_enough: impl Fn(&Division) -> bool) -> Option<Division> {
-        let mut division = Division { reaches: searched.iter().map(|word| word.reach).collect(), cost: 0.0 };
+    fn grow(
+        &self,
+        reaches: Vec<u32>,
+        cost: impl Fn(usize, u32) -> f64,
+        is_enough: impl Fn(&Division) -> bool,
+    ) -> Option<Division> {
+        let mut division = Division { reaches, cost: 0.0 };
         while !is_enough(&division) {
-            let more = |word: usize| {
-                let reach = division.reaches[word];
-                self.of_word(word, reach + 1, searched[word]) - self.of_word(word, reach, searched[word])
-            };
-            let words = 0..searched.len();
-            let (word, more) = words.map(|word| (word, more(word))).min_by(|a, b| a.1.total_cmp(&b.1))?;
+            let more = |(word, &reach): (usize, &u32)| (word, cost(word, reach + 1) - cost(word, reach));
+            let words = division.reaches.iter().enumerate().map(more);
+            let (word, more) = words.min_by(|a, b| a.1.total_cmp(&b.1))?;
             division.cost += more;
             if division.cost >= self.of_all() {
                 return None;
@@ -182,7 +248,6 @@ impl Costs {
         if reach <= searched.reach {
             return 0.0;
         }
-        let table = &self.tables[(self.layout.width(word) - self.least) as usize];
-        table.get(reach as usize).map_or(f64::INFINITY, |cost| cost + searched.surcharge)
+        self.scattered(word, reach).cost() + searched.surcharge
     }
 }

@@ -10,6 +10,18 @@ pub(crate) const FIRST_PIECE: usize = 1000;
 /// The factor by which each further piece is larger than the last.
 pub(crate) const MORE_IN_PIECE: usize = 8;
 
+/// The number of pieces in which this number of results is collected.
+pub(crate) fn pieces(results: f64, max_piece: usize) -> f64 {
+    let largest = max_piece.max(1) as f64;
+    let (mut piece, mut left, mut pieces) = (largest.min(FIRST_PIECE as f64), results, 1.0);
+    while left > piece && piece < largest {
+        left -= piece;
+        pieces += 1.0;
+        piece = largest.min(piece * MORE_IN_PIECE as f64);
+    }
+    pieces + (left / piece - 1.0).ceil().max(0.0)
+}
+
 /// Results of one pass of a search. All calls have to compare results in the same way.
 pub(crate) struct Sorted<T> {
     found: Vec<T>,
@@ -63,5 +75,24 @@ impl<T: Copy> Sorted<T> {
             self.piece = (self.piece * MORE_IN_PIECE).min(self.max_piece);
         }
         is_cut
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_collected_in_pieces() {
+        for (results, max_piece, expected) in [
+            (0.0, 0, 1.0),
+            (5.0, 1, 5.0),
+            (1000.0, 9000, 1.0),
+            (1001.0, 9000, 2.0),
+            (9001.0, 9000, 3.0),
+            (27_001.0, 9000, 5.0),
+        ] {
+            assert_eq!(pieces(results, max_piece), expected, "{results} by {max_piece}");
+        }
     }
 }

@@ -304,5 +304,35 @@ SELECT count(*) FROM one_of_each WHERE hamming(code, 2::bit(70)) <= 1;
 RESET enable_seqscan;
 REINDEX TABLE one_of_each;
 DROP TABLE one_of_each;
+-- Costs know what statistics show of words. Of `popular`, each row has one of its four words (docs/index-format.md) of zeros;
+-- of `copied`, every tenth row is a copy of one code; `scattered` has neither.
+RESET enable_bitmapscan;
+RESET enable_sort;
+CREATE FUNCTION scattered(i integer) RETURNS bit(256) LANGUAGE sql IMMUTABLE AS $$ SELECT ('x' || md5(i::text) || md5((-i)::text))::bit(256) $$;
+CREATE TABLE scattered AS SELECT i AS id, scattered(i)::bit(256) AS code FROM generate_series(1, 20000) AS i;
+CREATE TABLE popular AS SELECT id, (code & ~word)::bit(256) AS code FROM scattered JOIN (
+    SELECT word, bit_or(set_bit(repeat('0', 256)::bit(256), (word * 64 + bit) * 159 % 256, 1))::bit(256)
+    FROM generate_series(0, 3) AS word, generate_series(0, 63) AS bit GROUP BY word) AS words (number, word) ON number = id % 4;
+CREATE TABLE copied AS SELECT id, CASE WHEN id % 10 = 0 THEN set_bit(scattered(0), id % 256, 1)::bit(256) ELSE code END AS code FROM scattered;
+CREATE INDEX ON scattered USING hamming (code);
+CREATE INDEX ON popular USING hamming (code);
+CREATE INDEX ON copied USING hamming (code);
+VACUUM ANALYZE scattered, popular, copied;
+SELECT line FROM (VALUES
+    ('SELECT FROM scattered WHERE hamming(code, :zeros) <= 15'),
+    ('SELECT FROM scattered WHERE hamming(code, :zeros) <= 28'),
+    ('SELECT FROM popular WHERE hamming(code, :zeros) <= 3'),
+    ('SELECT FROM popular WHERE hamming(code, :zeros) <= 28'),
+    ('SELECT FROM popular WHERE hamming(code, :zeros) <= 7'),
+    ('SELECT FROM popular WHERE hamming(code, ~ :zeros) <= 20'),
+    ('SELECT FROM popular WHERE hamming(code, (SELECT :zeros)) <= 7'),
+    ('SELECT FROM copied WHERE hamming(code, :zeros) <= 15'),
+    ('SELECT FROM copied WHERE hamming(code, scattered(0)) <= 15'),
+    ('SELECT FROM copied WHERE hamming(code, (SELECT :zeros)) <= 15'),
+    ('SELECT FROM scattered ORDER BY hamming(code, :zeros) LIMIT 10'),
+    ('SELECT FROM scattered ORDER BY hamming(code, :zeros) LIMIT 1000')
+) AS asked (query), plan(replace(query, ':zeros', 'repeat(''0'', 256)::bit(256)')) AS line WHERE line ~ 'Scan|Sort$';
+DROP TABLE scattered, popular, copied;
+DROP FUNCTION scattered;
 DROP TABLE document, probe, parted, rings, family, crowd, small_one CASCADE;
 DROP FUNCTION plan, both_ways, estimate, plans;

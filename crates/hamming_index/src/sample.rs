@@ -1,0 +1,79 @@
+//! What a sample of a table's codes says about a search.
+//!
+//! Codes are rarely scattered in every word: half of all drawings may have the same white margin. The values that the
+//! database keeps of a column, for its planner, tell how much of the table each word of a query finds.
+
+use crate::layout::Layout;
+
+/// How far the codes of a sample are from a query, word by word. An empty sample stands for scattered codes.
+#[derive(Clone, Debug, Default)]
+pub struct Sample {
+    /// For each word and each reach, the share of the rows that the word finds.
+    found: Vec<Vec<f64>>,
+    /// For each row of the sample, the share of the table that it stands for, and how many bits differ in each word.
+    rows: Vec<(f64, Vec<u32>)>,
+}
+
+impl Sample {
+    /// Compares a query with codes, each of which stands for a share of the table.
+    pub fn new<'a>(layout: Layout, query: &[u8], codes: impl IntoIterator<Item = (&'a [u8], f64)>) -> Self {
+        let masks: Vec<Vec<u8>> = (0..layout.words()).map(|word| layout.mask(word)).collect();
+        let differing = |code: &[u8]| masks.iter().map(|mask| differing_in(mask, query, code)).collect();
+        let rows: Vec<(f64, Vec<u32>)> =
+            codes.into_iter().map(|(code, share)| (share, differing(code))).collect();
+        let found = (0..layout.words()).map(|word| {
+            let mut shares = vec![0.0; layout.width(word) as usize + 2];
+            for (share, differing) in &rows {
+                shares[differing[word] as usize + 1] += share;
+            }
+            let add = |sum: &mut f64, share| {
+                *sum += share;
+                Some(*sum)
+            };
+            shares.into_iter().scan(0.0, add).collect()
+        });
+        Self { found: found.collect(), rows }
+    }
+
+    /// The share of the rows that this word finds.
+    pub(crate) fn found_by(&self, word: usize, reach: u32) -> f64 {
+        self.found.get(word).and_then(|shares| shares.get(reach as usize)).copied().unwrap_or_default()
+    }
+
+    /// The share of the rows that at least one word finds.
+    pub(crate) fn found(&self, reaches: &[u32]) -> f64 {
+        let is_found = |differing: &[u32]| differing.iter().zip(reaches).any(|(bits, reach)| bits < reach);
+        self.rows.iter().filter(|(_, differing)| is_found(differing)).map(|(share, _)| share).sum()
+    }
+}
+
+/// The number of bits in which two codes differ, of those that the mask has.
+fn differing_in(mask: &[u8], a: &[u8], b: &[u8]) -> u32 {
+    let ((masks, mask_rest), (a, a_rest), (b, b_rest)) =
+        (mask.as_chunks::<8>(), a.as_chunks(), b.as_chunks());
+    let number = |bytes: &[u8; 8]| u64::from_ne_bytes(*bytes);
+    let words =
+        masks.iter().zip(a).zip(b).map(|((m, a), b)| (number(m) & (number(a) ^ number(b))).count_ones());
+    let rest = mask_rest.iter().zip(a_rest).zip(b_rest).map(|((m, a), b)| (m & (a ^ b)).count_ones());
+    words.sum::<u32>() + rest.sum::<u32>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_of_words_and_of_all() {
+        let layout = Layout::of_codes(100);
+        let (zeros, first_word) = (vec![0; 13], layout.mask(0));
+        let sample = Sample::new(layout, &zeros, [(&zeros[..], 0.5), (&first_word[..], 0.25)]);
+        assert_eq!(layout.words_of(&first_word).map(u64::count_ones).collect::<Vec<_>>(), [50, 0]);
+        assert_eq!([0, 1, 50, 51].map(|reach| sample.found_by(0, reach)), [0.0, 0.5, 0.5, 0.75]);
+        assert_eq!([0, 1, 50].map(|reach| sample.found_by(1, reach)), [0.0, 0.75, 0.75]);
+        assert_eq!(
+            [[1, 0], [0, 1], [51, 0], [0, 0]].map(|reaches| sample.found(&reaches)),
+            [0.5, 0.75, 0.75, 0.0]
+        );
+        assert_eq!(Sample::default().found(&[51, 51]) + Sample::default().found_by(0, 51), 0.0);
+    }
+}

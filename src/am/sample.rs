@@ -1,0 +1,78 @@
+//! What ANALYZE knows of a column of strings of bits, as an estimate of a search needs it: how much of the table each word
+//! of the query finds.
+
+use crate::estimate::code::Code;
+use crate::estimate::condition::sides;
+use crate::estimate::cost::Search;
+use crate::estimate::statistics::{ColumnStatistics, Known};
+use crate::pg::nodes::{constant, elements};
+use hamming_index::{Layout, Sample};
+use pgrx::pg_sys;
+
+/// Where the query is not known yet, this number of values of the column stand for it.
+const TYPICAL_QUERIES: usize = 8;
+
+/// Samples for the query of a search, or for typical ones if it is not known yet. There is at least one, which is empty
+/// if nothing is known of the column.
+///
+/// # Safety
+/// The search must be one of the query, in an index with this layout, and of strings of bits.
+pub(super) unsafe fn samples(search: &Search, layout: Layout) -> Vec<Sample> {
+    // SAFETY: promised by the caller.
+    unsafe { known_samples(search, layout) }
+        .filter(|samples| !samples.is_empty())
+        .unwrap_or_else(|| vec![Sample::default()])
+}
+
+/// # Safety
+/// As for [`samples`].
+unsafe fn known_samples(search: &Search, layout: Layout) -> Option<Vec<Sample>> {
+    // SAFETY: promised by the caller; a constant is of its type.
+    unsafe {
+        let (column, center) = elements(search.path.indexorderbys)
+            .iter()
+            .copied()
+            .chain(search.conditions())
+            .find_map(|condition| sides(condition))?;
+        let values = ColumnStatistics::examine(search.root, column, 0)?.values();
+        let known: Vec<(Known, &[u8])> =
+            values.iter().filter_map(|known| Some((known, bytes(known.code, layout)?))).collect();
+        Some(match constant(pg_sys::estimate_expression_value(search.root, center)) {
+            Some(center) => {
+                let center = Code::of(center, pg_sys::exprType(column))?;
+                vec![Sample::new(
+                    layout,
+                    bytes(center, layout)?,
+                    known.iter().map(|(known, code)| (*code, known.share)),
+                )]
+            }
+            None => typical(layout, &known),
+        })
+    }
+}
+
+/// The bits of a code, if it has the length of those in the index.
+fn bytes(code: Code<'_>, layout: Layout) -> Option<&[u8]> {
+    match code {
+        Code::Bits(bits) if bits.length() == layout.bits() => Some(bits.bytes()),
+        _ => None,
+    }
+}
+
+/// Samples for values that are spread over the column, as queries. The row of a value that is not common stands for others, but
+/// a query for it finds no more than this row.
+fn typical(layout: Layout, known: &[(Known, &[u8])]) -> Vec<Sample> {
+    let all: f64 = known.iter().map(|(known, _)| known.share).sum();
+    let (mut before, mut samples) = (0.0, Vec::new());
+    for (place, (query, code)) in known.iter().enumerate() {
+        before += query.share;
+        let others = || {
+            let others = known.iter().enumerate().filter(|&(other, _)| query.is_common || other != place);
+            others.map(|(_, (known, code))| (*code, known.share))
+        };
+        while before * TYPICAL_QUERIES as f64 > all * (samples.len() as f64 + 0.5) {
+            samples.push(Sample::new(layout, code, others()));
+        }
+    }
+    samples
+}
