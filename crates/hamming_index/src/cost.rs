@@ -18,7 +18,7 @@ const STRADDLING: f64 = 1.1;
 
 /// The third radius of an ordered search is the one within which this number of rows is expected, if
 /// fingerprints are scattered.
-const FEW: f64 = 20.0;
+pub(crate) const FEW: f64 = 20.0;
 /// Each radius after the third reads at least this multiple of the leaves of the one before. So all
 /// searches together read at most about three times the leaves of the last.
 const MORE_LEAVES: f64 = 1.5;

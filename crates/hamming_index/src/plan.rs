@@ -9,7 +9,7 @@
 //! Costs are those of scattered codes. A word that has turned out to cost more bears a surcharge. So a word
 //! that half of the table shares is left out, and the others are searched farther instead.
 
-use crate::cost::{entries_in, leaves_read_by_word, radius_of_codes};
+use crate::cost::{FEW, entries_in, leaves_read_by_word, radius_of_codes};
 use crate::key::BANDS;
 use crate::layout::Layout;
 use crate::sample::Sample;
@@ -23,6 +23,9 @@ const ROWS_IN_ORDER_PER_LEAF: f64 = 4.0;
 /// Each pass of an ordered search costs about this multiple of the one before. So all passes together cost
 /// little more than the last.
 const MORE: f64 = 3.0;
+
+/// A pass of an ordered search that costs this part of fetching all rows is no longer worth trying for rows that may be near.
+const LITTLE: f64 = 1.0 / 16.0;
 
 /// A word may cost this multiple of what was expected before it is abandoned.
 const PATIENCE: f64 = 4.0;
@@ -201,12 +204,20 @@ impl Costs {
     }
 
     /// The radius of the pass after the one with this radius; `None` if that pass fetches all rows.
+    ///
+    /// Most queries either have something near, or nothing nearer than scattered rows. So the radius grows until a
+    /// pass would cost a good part of fetching all rows, and then to where scattered rows begin.
     pub(crate) fn next_radius(&self, radius: u32) -> Option<u32> {
         let enough = MORE * self.divide(radius, &self.unsearched())?.cost;
-        let division = self.grow_searched(&self.unsearched(), |division| {
+        let next = self.grow_searched(&self.unsearched(), |division| {
             division.radius() > radius.into() && division.cost >= enough
-        });
-        division.map(|division| division.radius() as u32)
+        })?;
+        let radius = next.radius() as u32;
+        if next.cost < LITTLE * self.of_all() {
+            return Some(radius);
+        }
+        let scattered = radius_of_codes(self.layout.bits(), FEW, entries_in(self.leaves)).max(radius);
+        self.divide(scattered, &self.unsearched()).map(|_| scattered)
     }
 
     pub(crate) fn unsearched(&self) -> Vec<Searched> {
