@@ -11,7 +11,8 @@
 //! would have cost.
 //!
 //! A row may be a candidate of several words. It is reported by the first of them alone, which its code tells,
-//! so no list of reported rows is kept.
+//! so no list of reported rows is kept. Where a word has many candidates, they wait until all words have been
+//! searched, so that a candidate of several words is looked up once.
 //!
 //! Guarantee: every row within the radius is reported exactly once; in the order of distances if that is asked
 //! for.
@@ -26,6 +27,8 @@ use hamming::codes::distance;
 
 /// Rows whose codes are asked for together, where all of them are.
 const ROWS_AT_A_TIME: usize = 100_000;
+/// More candidates of a word than these wait for those of the other words.
+const FEW_CANDIDATES: usize = 1000;
 
 /// What a search of codes asks for.
 #[derive(Clone, Debug, Default)]
@@ -164,10 +167,11 @@ impl CodeSearch {
         let (Stage::Sweep(sweep), Some(center)) = (&self.stage, &self.request.center) else { return };
         // In the order of the table, so that a page of it is looked at once.
         found.sort_unstable();
+        found.dedup();
         for row in found {
             let Some(code) = codes.code_of(row) else { continue };
             if distance(code, center) > sweep.radius
-                || sweep.has_found(self.costs.layout().words_of(code), &self.center)
+                || sweep.has_reported(self.costs.layout().words_of(code), &self.center)
             {
                 continue;
             }
@@ -178,11 +182,11 @@ impl CodeSearch {
         }
     }
 
-    /// Notes what has been searched, and passes to the next stage if the present one is at its end.
-    fn go_on(&mut self, finished: Option<(usize, Searched)>, hits: &mut Vec<CodeHit>) {
+    /// Notes whose candidates have been reported, and passes to the next stage if the present one is at its end.
+    fn go_on(&mut self, finished: Option<usize>, hits: &mut Vec<CodeHit>) {
         let Stage::Sweep(sweep) = &mut self.stage else { return };
-        if let Some((word, searched)) = finished {
-            sweep.searched[word] = searched;
+        if let Some(word) = finished {
+            sweep.reported[word] = sweep.searched[word].reach;
         }
         if !sweep.is_done {
             return;
@@ -210,8 +214,12 @@ impl CodeSearch {
 struct Sweep {
     radius: u32,
     way: Way,
-    /// How far words have been searched. What that has found has been reported.
+    /// How far words have been searched.
     searched: Vec<Searched>,
+    /// With which reach the candidates of words have been reported.
+    reported: Vec<u32>,
+    /// Candidates of words that have many.
+    waiting: Vec<RowId>,
     is_done: bool,
 }
 
@@ -243,11 +251,14 @@ impl Attempt {
 impl Sweep {
     fn of_words(radius: u32, division: Division, searched: Vec<Searched>) -> Self {
         let attempts = searched.iter().map(|_| None).collect();
-        Self { radius, way: Way::Words { division, attempts }, searched, is_done: false }
+        let reported = vec![0; searched.len()];
+        let way = Way::Words { division, attempts };
+        Self { radius, way, searched, reported, waiting: Vec::new(), is_done: false }
     }
 
     fn of_all(radius: u32) -> Self {
-        Self { radius, way: Way::All(Key::FIRST), searched: Vec::new(), is_done: false }
+        let (searched, reported, waiting) = (Vec::new(), Vec::new(), Vec::new());
+        Self { radius, way: Way::All(Key::FIRST), searched, reported, waiting, is_done: false }
     }
 
     /// Whether it has begun with words, and turned to all rows.
@@ -256,19 +267,20 @@ impl Sweep {
     }
 
     /// Reads some more leaves. Appends the candidates of a word that has been searched to its end, and returns
-    /// the word; or appends some of all rows.
+    /// the word; or appends, after the last word, all candidates that wait; or appends some of all rows.
     fn step<S: Store>(
         &mut self,
         index: &Index<'_, S>,
         costs: &Costs,
         center: &[u64],
         found: &mut Vec<RowId>,
-    ) -> Option<(usize, Searched)> {
+    ) -> Option<usize> {
         let Way::Words { division, attempts } = &mut self.way else {
             self.some_of_all(index, found);
             return None;
         };
         let Some((word, reach, expected)) = division.next_word(costs, &self.searched) else {
+            found.append(&mut self.waiting);
             self.is_done = true;
             return None;
         };
@@ -280,10 +292,12 @@ impl Sweep {
         attempt.range.step(index, u64::BITS, &mut |_, row| attempt.found.push(row));
         let cost = attempt.cost();
         if attempt.range.is_done() {
-            found.append(&mut attempt.found);
             let surcharge = (cost - attempt.expected).max(0.0);
+            self.searched[word] = Searched { reach, surcharge };
+            let waits = attempt.found.len() > FEW_CANDIDATES;
+            if waits { &mut self.waiting } else { found }.append(&mut attempt.found);
             attempts[word] = None;
-            return Some((word, Searched { reach, surcharge }));
+            return (!waits).then_some(word);
         }
         if cost > attempt.limit {
             attempt.limit = 2.0 * cost;
@@ -319,9 +333,9 @@ impl Sweep {
         }
     }
 
-    /// Whether a row with these words was found before.
-    fn has_found(&self, words: impl Iterator<Item = u64>, center: &[u64]) -> bool {
+    /// Whether a row with these words has been reported.
+    fn has_reported(&self, words: impl Iterator<Item = u64>, center: &[u64]) -> bool {
         let differing = words.zip(center).map(|(a, b)| (a ^ b).count_ones());
-        self.searched.iter().zip(differing).any(|(searched, differing)| differing < searched.reach)
+        self.reported.iter().zip(differing).any(|(&reach, differing)| differing < reach)
     }
 }

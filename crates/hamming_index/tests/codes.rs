@@ -270,3 +270,17 @@ fn a_word_that_many_share_is_left_out() {
         assert!((1..5).contains(&asked), "{asked} candidates");
     }
 }
+
+/// Every word finds all 3,000 copies.
+#[test]
+fn a_row_that_all_words_find_is_looked_up_once() {
+    let mut chance = Chance(5);
+    let original = chance.code(256);
+    let mut code = |number| match number % 10 {
+        0 => chance.flip(&original, 256, 5),
+        _ => chance.code(256),
+    };
+    let both = Both::new(256, (0..30_000).map(|number| Some(code(number))).collect(), 95);
+    let asked = both.check(&both.costs(), &original, within(&original, 31), 1000);
+    assert!((3000..3100).contains(&asked), "{asked} candidates");
+}
