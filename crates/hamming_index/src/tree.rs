@@ -11,8 +11,8 @@ use crate::page::{Block, Page};
 use crate::probe::Probe;
 use crate::store::Store;
 
-/// Leaves read while the lock of their parent is held. Meanwhile their splits wait, and nothing can be
-/// cancelled. Finding the parent again costs about as much as one leaf.
+/// Leaves read while the nodes above them stay locked. Meanwhile splits below these nodes wait, and nothing can
+/// be cancelled. Finding each node above again costs about as much as one leaf.
 pub(crate) const LEAVES_AT_A_TIME: usize = 16;
 /// Leaves read at a time where pages come from far away: these are announced all at once.
 const LEAVES_AHEAD: usize = 64;
@@ -22,6 +22,15 @@ const LEAVES_AHEAD: usize = 64;
 pub struct Index<'s, S> {
     pub(crate) store: &'s S,
     pub(crate) layout: Layout,
+}
+
+/// The leaves that a walk visits.
+struct Visit<'a> {
+    probe: &'a Probe,
+    is_slow: bool,
+    /// Leaves that may still be visited before locks are given back.
+    left: usize,
+    visit: &'a mut dyn FnMut(&Page),
 }
 
 /// Where a walk through leaves goes on.
@@ -133,29 +142,30 @@ impl<'s, S: Store> Index<'s, S> {
     /// Visits the leaves that may have keys of the probe, in order, from the key on. Returns after some of
     /// them, so that their locks are given back.
     pub(crate) fn walk(&self, tree: Tree, from: Key, probe: &Probe, visit: &mut dyn FnMut(&Page)) -> Walk {
-        let Some(mut from) = next(probe, from) else { return Walk::Done };
-        let (node, end) = self.descend(tree, 1, from);
-        if node.level() == 0 {
-            visit(&node);
-            return Walk::Done;
-        }
+        let Some(from) = next(probe, from) else { return Walk::Done };
         let is_slow = self.store.is_slow();
-        if is_slow {
-            self.prefetch(&node, from, probe);
+        let left = if is_slow { LEAVES_AHEAD } else { LEAVES_AT_A_TIME };
+        self.walk_under(&self.share_root(tree), None, from, &mut Visit { probe, is_slow, left, visit })
+    }
+
+    /// The same under one node. All keys there are below `end`.
+    fn walk_under(&self, node: &Page, end: Option<Key>, mut from: Key, leaves: &mut Visit<'_>) -> Walk {
+        if node.level() == 0 {
+            (leaves.visit)(node);
+            leaves.left -= 1;
+            return end.and_then(|end| next(leaves.probe, end)).map_or(Walk::Done, Walk::From);
         }
-        for _ in 0..if is_slow { LEAVES_AHEAD } else { LEAVES_AT_A_TIME } {
+        if leaves.is_slow && node.level() == 1 {
+            self.prefetch(node, from, leaves.probe);
+        }
+        loop {
             let index = node.child_of(from);
-            visit(&self.share_child(&node, index));
-            let Some(after) = after_child(&node, index) else {
-                return end.and_then(|end| next(probe, end)).map_or(Walk::Done, Walk::From);
-            };
-            match next(probe, after) {
-                Some(key) if end.is_some_and(|end| key >= end) => return Walk::From(key),
-                Some(key) => from = key,
-                None => return Walk::Done,
+            let child_end = after_child(node, index).or(end);
+            match self.walk_under(&self.share_child(node, index), child_end, from, leaves) {
+                Walk::From(key) if leaves.left > 0 && end.is_none_or(|end| key < end) => from = key,
+                walk => return walk,
             }
         }
-        Walk::From(from)
     }
 
     /// Passes all entries of some leaves, from the key on.
