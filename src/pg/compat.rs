@@ -171,6 +171,38 @@ pub(crate) unsafe fn count_fetch(index: pg_sys::Relation) {
     }
 }
 
+/// Pins a page of an index if it is in this buffer, and counts that for `pg_statio_user_indexes`, which Postgres
+/// leaves to us.
+///
+/// # Safety
+/// The index must be open.
+#[inline]
+pub(crate) unsafe fn read_recent_buffer(
+    index: pg_sys::Relation,
+    block: pg_sys::BlockNumber,
+    buffer: pg_sys::Buffer,
+) -> bool {
+    // SAFETY: promised by the caller.
+    unsafe {
+        #[cfg(any(feature = "pg14", feature = "pg15"))]
+        let file = (*index).rd_node;
+        #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+        let file = (*index).rd_locator;
+        if !pg_sys::ReadRecentBuffer(file, pg_sys::ForkNumber::MAIN_FORKNUM, block, buffer) {
+            return false;
+        }
+        if let Some(counts) = counts(index) {
+            #[cfg(any(feature = "pg14", feature = "pg15"))]
+            let (fetched, hit) = (&mut counts.t_blocks_fetched, &mut counts.t_blocks_hit);
+            #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+            let (fetched, hit) = (&mut counts.blocks_fetched, &mut counts.blocks_hit);
+            *fetched += 1;
+            *hit += 1;
+        }
+        true
+    }
+}
+
 /// Describes an option of an index that is a whole number. Since 18, a description has one field more.
 #[allow(clippy::needless_update, reason = "up to PostgreSQL 17 all fields are named here")]
 pub(crate) fn integer_option(name: &'static CStr, offset: usize) -> pg_sys::relopt_parse_elt {

@@ -3,11 +3,13 @@
 //! `crates/hamming_index` says what is on a page, and asks for pages through its trait `Store`.
 //!
 //! - [`pages`]: finds pages, and is that store
+//! - [`recent`]: remembers where pages were
 //! - [`guard`]: holds the pin and the lock of a page
 //! - [`wal`]: changes pages, and logs the change
 //! - [`runs`]: sorted keys in temporary files
 
 mod guard;
 pub(crate) mod pages;
+mod recent;
 pub(crate) mod runs;
 mod wal;

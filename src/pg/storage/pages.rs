@@ -2,8 +2,8 @@
 //! on.
 
 use super::guard::{Exclusive, Held, Shared};
-use super::wal;
-use crate::pg::compat::{check_snapshot_age, vacuum_delay_point};
+use super::{recent, wal};
+use crate::pg::compat::{check_snapshot_age, read_recent_buffer, vacuum_delay_point};
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use hamming_index::build::Target;
@@ -30,6 +30,8 @@ pub(crate) struct Pages {
     is_vacuum: bool,
     /// The last seen number of pages that this process has read from disk.
     pages_from_disk: Cell<i64>,
+    /// Whether no page was read from disk while the search went through the last leaves.
+    is_cached: Cell<bool>,
     /// Pages that are locked through us.
     held: Held,
     /// The last seen number of pages of the index.
@@ -52,6 +54,7 @@ impl Pages {
             passing: std::ptr::null_mut(),
             is_vacuum: false,
             pages_from_disk,
+            is_cached: Cell::new(true),
             held: Held::default(),
             known_pages: Cell::new(0),
             snapshot: Cell::new(std::ptr::null_mut()),
@@ -117,6 +120,28 @@ impl Pages {
         unsafe { pg_sys::ReadBufferExtended(self.index, self.fork, block, mode, strategy) }
     }
 
+    /// Like [`pin`](Self::pin), but looks first where the page was last.
+    ///
+    /// Postgres does not learn by this way that the page is in use, and might take its buffer for another page.
+    /// So this way is left while pages come from disk. Neither does Postgres count it as work of a vacuum.
+    fn pin_again(&self, block: Block) -> pg_sys::Buffer {
+        let no_strategy = std::ptr::null_mut();
+        if self.fork != MAIN || self.is_vacuum || !self.is_cached.get() {
+            return self.pin(block, no_strategy);
+        }
+        // SAFETY: the index is open, and has been seen to have the page.
+        unsafe {
+            let last = *recent::place_of(self.index, self.known_pages.get(), block);
+            // Those of temporary tables are below zero.
+            if last > 0 && read_recent_buffer(self.index, block, last) {
+                return last;
+            }
+            let buffer = self.pin(block, no_strategy);
+            *recent::place_of(self.index, self.known_pages.get(), block) = buffer;
+            buffer
+        }
+    }
+
     /// Pins and locks a page to which another one leads.
     fn pin_and_lock(
         &self,
@@ -130,7 +155,7 @@ impl Pages {
         } else if !self.has_page(block) {
             self.corrupted(block, "there is no such page, but another one leads to it");
         }
-        let buffer = self.pin(block, strategy);
+        let buffer = if strategy.is_null() { self.pin_again(block) } else { self.pin(block, strategy) };
         // SAFETY: pinned by us.
         unsafe { pg_sys::LockBuffer(buffer, lock as i32) };
         buffer
@@ -249,7 +274,8 @@ impl Store for Pages {
         // SAFETY: a setting.
         let may_prefetch = unsafe { pg_sys::effective_io_concurrency } > 0;
         let now = read_from_disk();
-        self.pages_from_disk.replace(now) != now && may_prefetch
+        self.is_cached.set(self.pages_from_disk.replace(now) == now);
+        !self.is_cached.get() && may_prefetch
     }
 
     fn prefetch(&self, block: Block) {

@@ -136,6 +136,17 @@ RESET enable_sort;
 SELECT radius, substring(plan(format('SELECT count(*) FROM big WHERE hamming(si, 42) <= %s', radius)) FROM '(big_\w+|Seq Scan)') AS chosen
 FROM unnest('{1,2,3,6,10,12,16,20,32,64}'::integer[]) AS radius;
 SELECT substring(plan('SELECT * FROM big ORDER BY hamming(si, 42) LIMIT 10') FROM '(big_\w+|Seq Scan)') AS nearest_10;
+-- the pages that a search visits are counted, the second time as well, when the session knows where they are
+SET enable_seqscan = off;
+BEGIN;
+SELECT pg_stat_get_xact_blocks_fetched('big_hamming'::regclass) AS before \gset
+SELECT count(*) FROM big WHERE hamming(si, 42) <= 6;
+SELECT pg_stat_get_xact_blocks_fetched('big_hamming'::regclass) AS between \gset
+SELECT count(*) FROM big WHERE hamming(si, 42) <= 6;
+SELECT pg_stat_get_xact_blocks_fetched('big_hamming'::regclass) - :between = :between - :before AS "the same",
+       :between > :before AS "not none";
+COMMIT;
+RESET enable_seqscan;
 -- what does not fit into memory is sorted in files
 SET maintenance_work_mem = '1MB';
 REINDEX INDEX big_hamming;

@@ -1,0 +1,47 @@
+//! Where this process has last seen the pages of an index in Postgres's buffers.
+//!
+//! A search visits hundreds of pages all over an index, and looking a page up in Postgres's table of buffers
+//! means waiting for memory several times. Where a page was is known from a list of our own, in one access.
+//! Postgres verifies that the page is still there, so the list may be out of date.
+
+use hamming_index::page::Block;
+use pgrx::pg_sys;
+
+/// Pages that are remembered at most, for each index and process: 2 MB, for 4 GB of an index.
+const MOST: Block = 1 << 19;
+
+/// The place in the list that says in which buffer a page was; 0 says nothing. Several pages may have one place.
+///
+/// The list is kept with what Postgres knows of the open index, and Postgres frees it when that changes. Its
+/// first number says how many follow.
+///
+/// # Safety
+/// The index must be open and have `pages` pages. The result is good until Postgres is called.
+#[inline]
+pub(super) unsafe fn place_of(index: pg_sys::Relation, pages: Block, block: Block) -> *mut pg_sys::Buffer {
+    // SAFETY: promised by the caller; only we write to this field, and the list has the places that it says.
+    unsafe {
+        let mut list: *mut pg_sys::Buffer = (*index).rd_amcache.cast();
+        if list.is_null() || (*list as Block) < pages.min(MOST) {
+            list = make_list(index, pages.clamp(1, MOST).next_power_of_two());
+        }
+        list.add(1 + (block & (*list as Block - 1)) as usize)
+    }
+}
+
+/// # Safety
+/// The index must be open.
+#[cold]
+unsafe fn make_list(index: pg_sys::Relation, places: Block) -> *mut pg_sys::Buffer {
+    // SAFETY: promised by the caller; the memory is the index's own, and has room for all places.
+    unsafe {
+        let bytes = (places as usize + 1) * size_of::<pg_sys::Buffer>();
+        let list: *mut pg_sys::Buffer = pg_sys::MemoryContextAllocZero((*index).rd_indexcxt, bytes).cast();
+        *list = places as pg_sys::Buffer;
+        let old = std::mem::replace(&mut (*index).rd_amcache, list.cast());
+        if !old.is_null() {
+            pg_sys::pfree(old);
+        }
+        list
+    }
+}
