@@ -133,8 +133,11 @@ impl Pages {
         unsafe {
             let last = *recent::place_of(self.index, self.known_pages.get(), block);
             // Those of temporary tables are below zero.
-            if last > 0 && read_recent_buffer(self.index, block, last) {
-                return last;
+            if last > 0 {
+                recent::load(last);
+                if read_recent_buffer(self.index, block, last) {
+                    return last;
+                }
             }
             let buffer = self.pin(block, no_strategy);
             *recent::place_of(self.index, self.known_pages.get(), block) = buffer;

@@ -4,11 +4,15 @@
 //! means waiting for memory several times. Where a page was is known from a list of our own, in one access.
 //! Postgres verifies that the page is still there, so the list may be out of date.
 
-use hamming_index::page::Block;
+use hamming_index::page::{Block, PAGE_SIZE};
 use pgrx::pg_sys;
 
 /// Pages that are remembered at most, for each index and process: 2 MB, for 4 GB of an index.
 const MOST: Block = 1 << 19;
+/// Bytes of a cache line, on nearly all processors.
+const LINE: usize = 64;
+/// Lines at the beginning of a page that are loaded ahead. The processor guesses the next ones by itself.
+const LINES: usize = 8;
 
 /// The place in the list that says in which buffer a page was; 0 says nothing. Several pages may have one place.
 ///
@@ -44,4 +48,23 @@ unsafe fn make_list(index: pg_sys::Relation, places: Block) -> *mut pg_sys::Buff
         }
         list
     }
+}
+
+/// Makes the processor load what is read first of the page in this buffer of all processes: its beginning and
+/// its end, at the same time. Whether the page is still there does not matter.
+#[inline]
+pub(super) fn load(buffer: pg_sys::Buffer) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a number that stays as it is while the process runs.
+        let buffers: *const i8 = unsafe { pg_sys::BufferBlocks }.cast();
+        let page = buffers.wrapping_add((buffer as usize - 1) * PAGE_SIZE);
+        for place in (0..LINES).map(|line| line * LINE).chain([PAGE_SIZE - LINE]) {
+            // SAFETY: a hint, which no address makes fail.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(page.wrapping_add(place)) };
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (buffer, LINES, LINE, PAGE_SIZE);
 }
