@@ -6,13 +6,24 @@
 
 use hamming_index::page::{Block, PAGE_SIZE};
 use pgrx::pg_sys;
+use std::cell::Cell;
 
 /// Pages that are remembered at most, for each index and process: 2 MB, for 4 GB of an index.
 const MOST: Block = 1 << 19;
+/// Of this number of visits to pages, one takes the way on which Postgres counts that a page is in use.
+pub(super) const TURNS: u32 = 16;
 /// Bytes of a cache line, on nearly all processors.
 const LINE: usize = 64;
 /// Lines at the beginning of a page that are loaded ahead. The processor guesses the next ones by itself.
 const LINES: usize = 8;
+
+/// Whether this visit to a page may take the short way.
+#[inline]
+pub(super) fn is_its_turn() -> bool {
+    thread_local!(static VISITS: Cell<u32> = const { Cell::new(0) });
+    VISITS.set(VISITS.get().wrapping_add(1));
+    !VISITS.get().is_multiple_of(TURNS)
+}
 
 /// The place in the list that says in which buffer a page was; 0 says nothing. Several pages may have one place.
 ///
