@@ -1,6 +1,7 @@
 //! `sql/dedup.sql`: which rows of a table are near-duplicates of which.
 
-use crate::pg::call::pg_function;
+use crate::pg::call::{Call, pg_function};
+use crate::pg::codes::{CodeList, Kind};
 use crate::pg::encoding;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
@@ -9,45 +10,91 @@ use crate::pg::report::{self, SqlError};
 use crate::pg::result_set::ResultSet;
 use crate::pg::window::Partition;
 use hamming::clusters::{self, Linkage};
-use hamming::distance;
 use hamming::near_pairs::near_pairs;
-use limits::{OutOfMemory, collect, reserve, sort};
+use hamming::words::distance;
+use limits::{Limit, OutOfMemory, collect, reserve, sort};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{Array, FromDatum, IntoDatum, pg_extern, pg_sys};
 use std::collections::HashMap;
 use std::iter;
 
-/// Fingerprints that are not NULL, and the rows that they belong to.
-#[derive(Default)]
-struct Fingerprints {
-    values: Vec<u64>,
+/// Codes that are not NULL, and the rows that they belong to.
+struct Given {
+    codes: CodeList,
     rows: Vec<u32>,
 }
 
-impl Fingerprints {
-    fn with_capacity(rows: usize) -> Result<Self, SqlError> {
+impl Given {
+    /// Has room for this number of rows.
+    fn new(kind: Kind, rows: usize) -> Result<Self, SqlError> {
         if u32::try_from(rows).is_err() {
-            return Err(error::too_many_fingerprints(rows));
+            return Err(error::too_many_codes(rows, kind));
         }
-        let mut new = Self::default();
-        reserve(&mut new.values, rows).map_err(report::problem)?;
+        let mut new = Self { codes: CodeList::new(kind, rows), rows: Vec::new() };
         reserve(&mut new.rows, rows).map_err(report::problem)?;
         Ok(new)
     }
 
-    fn of(array: &Array<'_, i64>) -> Result<Self, SqlError> {
-        let mut new = Self::with_capacity(array.len())?;
+    fn of_fingerprints(array: &Array<'_, i64>) -> Result<Self, SqlError> {
+        let mut new = Self::new(Kind::Bigint, array.len())?;
         for (row, fingerprint) in array.iter().enumerate() {
-            if let Some(fingerprint) = fingerprint {
-                new.push(row, fingerprint);
+            if let Some(fingerprint) = fingerprint.and_then(IntoDatum::into_datum) {
+                // SAFETY: a bigint.
+                unsafe { new.push(row, fingerprint) }?;
             }
         }
         Ok(new)
     }
 
-    fn push(&mut self, row: usize, fingerprint: i64) {
-        self.values.push(fingerprint as u64);
+    /// # Safety
+    /// The datum must be an array of bit.
+    unsafe fn of_bits(array: pg_sys::Datum) -> Result<(Self, usize), SqlError> {
+        let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
+        // SAFETY: promised by the caller; values of that type have no fixed length, and are aligned as integers.
+        // What is returned lives as long as the call.
+        let (values, nulls) = unsafe {
+            let array = pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast();
+            let alignment = pg_sys::TYPALIGN_INT as std::ffi::c_char;
+            pg_sys::deconstruct_array(
+                array,
+                pg_sys::BITOID,
+                -1,
+                false,
+                alignment,
+                &raw mut values,
+                &raw mut nulls,
+                &raw mut count,
+            );
+            let count = count as usize;
+            let is_empty = count == 0;
+            (
+                if is_empty { &[][..] } else { std::slice::from_raw_parts(values, count) },
+                if is_empty { &[][..] } else { std::slice::from_raw_parts(nulls, count) },
+            )
+        };
+        let mut new = Self::new(Kind::Bits, values.len())?;
+        for (row, (&value, &is_null)) in values.iter().zip(nulls).enumerate() {
+            check_for_interrupts();
+            if !is_null {
+                // SAFETY: an element of the array.
+                unsafe { new.push(row, value) }?;
+            }
+        }
+        Ok((new, values.len()))
+    }
+
+    /// # Safety
+    /// The datum must be a value of the type of these codes.
+    unsafe fn push(&mut self, row: usize, code: pg_sys::Datum) -> Result<(), SqlError> {
         self.rows.push(row as u32);
+        // SAFETY: promised by the caller.
+        unsafe { self.codes.push(code) }
+    }
+
+    /// A radius is at most the number of bits of a code.
+    fn check_radius(&self, radius: i32) -> Result<u32, SqlError> {
+        let most = self.codes.bits().map_or(i32::MAX.into(), i64::from);
+        Limit::new("radius", 0, most).of(radius).map_err(report::problem)
     }
 
     /// Puts them in the order of their rows' ids; rows with the same id stay in their order.
@@ -56,23 +103,22 @@ impl Fingerprints {
         let mut order = collect(0..count as u32, count)?;
         let id = |place: u32| ids[self.rows[place as usize] as usize];
         sort(&mut order, &mut check_for_interrupts, |&place| (id(place), place));
-        self.values = collect(order.iter().map(|&place| self.values[place as usize]), count)?;
+        self.codes.choose(order.iter().copied())?;
         self.rows = collect(order.iter().map(|&place| self.rows[place as usize]), count)?;
         Ok(())
     }
 
-    /// For each row of the input, of which there are `rows`, the row of its keeper. A row without a fingerprint is its
-    /// own.
+    /// For each row of the input, of which there are `rows`, the row of its keeper. A row without a code is its own.
     fn keepers(
         &self,
         function: &'static str,
         rows: usize,
-        radius: u32,
+        radius: i32,
         linkage: Linkage,
     ) -> Result<Vec<u32>, SqlError> {
-        let mut reporter = Reporter::new(function, self.values.len());
-        let found =
-            clusters::keepers(&self.values, radius, linkage, &mut reporter).map_err(report::problem)?;
+        let (codes, radius) = (self.codes.codes(), self.check_radius(radius)?);
+        let mut reporter = Reporter::new(function, self.codes.kind, codes.len());
+        let found = clusters::keepers(codes, radius, linkage, &mut reporter).map_err(report::problem)?;
         let mut keepers = collect(0..rows as u32, rows).map_err(report::problem)?;
         for (&row, &keeper) in self.rows.iter().zip(&found) {
             keepers[row as usize] = self.rows[keeper as usize];
@@ -81,21 +127,31 @@ impl Fingerprints {
     }
 }
 
-fn check_radius(radius: i32) -> Result<u32, SqlError> {
-    hamming::RADIUS.of(radius).map_err(report::problem)
-}
-
 fn parse_linkage(name: &[u8]) -> Result<Linkage, SqlError> {
     encoding::to_utf8(name)?.parse().map_err(report::problem)
 }
 
-/// The ids of an array, and as many fingerprints.
-fn check_ids<'a>(ids: &'a Array<'_, i64>, fingerprints: &Array<'_, i64>) -> Result<&'a [i64], SqlError> {
+/// The ids of an array, of which there must be this number.
+fn check_ids<'a>(ids: &'a Array<'_, i64>, codes: usize, kind: Kind) -> Result<&'a [i64], SqlError> {
     let ids = ids.as_slice().map_err(|_| error::null_id())?;
-    if ids.len() != fingerprints.len() {
-        return Err(error::ids_differ_in_number(ids.len(), fingerprints.len()));
+    if ids.len() != codes {
+        return Err(error::ids_differ_in_number(ids.len(), codes, kind));
     }
     Ok(ids)
+}
+
+/// The first two arguments of a call.
+///
+/// # Safety
+/// The function must be declared with arrays of bigint and of bit in front, which are not NULL.
+unsafe fn ids_and_bits<'a>(call: Call) -> Result<(Array<'a, i64>, Given), SqlError> {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let ids = Array::from_datum(call.datum(0), false).ok_or_else(error::null_id)?;
+        let (given, codes) = Given::of_bits(call.datum(1))?;
+        check_ids(&ids, codes, Kind::Bits)?;
+        Ok((ids, given))
+    }
 }
 
 #[pg_extern(sql = false)]
@@ -106,15 +162,39 @@ fn simhash_clusters(
     linkage: &[u8],
     call: pg_sys::FunctionCallInfo,
 ) -> Result<(), SqlError> {
-    let (radius, linkage) = (check_radius(radius)?, parse_linkage(linkage)?);
-    let ids = check_ids(&ids, &fingerprints)?;
-    let mut given = Fingerprints::of(&fingerprints)?;
+    let ids = check_ids(&ids, fingerprints.len(), Kind::Bigint)?;
+    let given = Given::of_fingerprints(&fingerprints)?;
+    // SAFETY: declared so in `sql/dedup.sql`.
+    let rows = unsafe { ResultSet::of(call) }?;
+    put_clusters("simhash_clusters", ids, given, radius, linkage, rows)
+}
+
+pg_function!(
+    pg_finfo_hamming_bit_clusters,
+    fn hamming_bit_clusters(call) {
+        // SAFETY: declared so in `sql/dedup.sql`, and returns a set of records.
+        let (rows, (ids, given), linkage) =
+            unsafe { (ResultSet::of(call.info()), ids_and_bits(call).unwrap_or_report(), call.text(3)) };
+        let (ids, rows) = (ids.as_slice().unwrap_or_default(), rows.unwrap_or_report());
+        put_clusters("hamming_bit_clusters", ids, given, call.integer(2), linkage, rows).unwrap_or_report();
+        call.null()
+    }
+);
+
+/// Each id with the smallest id of its cluster.
+fn put_clusters(
+    function: &'static str,
+    ids: &[i64],
+    mut given: Given,
+    radius: i32,
+    linkage: &[u8],
+    mut rows: ResultSet,
+) -> Result<(), SqlError> {
+    let linkage = parse_linkage(linkage)?;
     // The smallest id of a cluster keeps.
     given.sort_by(ids).map_err(report::problem)?;
-    let keepers = given.keepers("simhash_clusters", ids.len(), radius, linkage)?;
+    let keepers = given.keepers(function, ids.len(), radius, linkage)?;
     drop(given);
-    // SAFETY: declared so in `sql/dedup.sql`.
-    let mut rows = unsafe { ResultSet::of(call) }?;
     for (&id, &keeper) in ids.iter().zip(&keepers) {
         check_for_interrupts();
         rows.put([id.into_datum(), ids[keeper as usize].into_datum()]);
@@ -129,15 +209,37 @@ fn hamming_pairs(
     radius: i32,
     call: pg_sys::FunctionCallInfo,
 ) -> Result<(), SqlError> {
-    let radius = check_radius(radius)?;
-    let ids = check_ids(&ids, &fingerprints)?;
-    let given = Fingerprints::of(&fingerprints)?;
+    let ids = check_ids(&ids, fingerprints.len(), Kind::Bigint)?;
+    let given = Given::of_fingerprints(&fingerprints)?;
     // SAFETY: declared so in `sql/dedup.sql`.
-    let mut rows = unsafe { ResultSet::of(call) }?;
-    let mut reporter = Reporter::new("hamming_pairs", given.values.len());
-    near_pairs(&given.values, radius, &mut reporter, &mut |a, b| {
+    let rows = unsafe { ResultSet::of(call) }?;
+    put_pairs("hamming_pairs", ids, &given, radius, rows)
+}
+
+pg_function!(
+    pg_finfo_hamming_bit_pairs,
+    fn hamming_bit_pairs(call) {
+        // SAFETY: declared so in `sql/dedup.sql`, and returns a set of records.
+        let (rows, (ids, given)) = unsafe { (ResultSet::of(call.info()), ids_and_bits(call).unwrap_or_report()) };
+        let (ids, rows) = (ids.as_slice().unwrap_or_default(), rows.unwrap_or_report());
+        put_pairs("hamming_bit_pairs", ids, &given, call.integer(2), rows).unwrap_or_report();
+        call.null()
+    }
+);
+
+/// The ids of each near pair, the smaller first, with its distance.
+fn put_pairs(
+    function: &'static str,
+    ids: &[i64],
+    given: &Given,
+    radius: i32,
+    mut rows: ResultSet,
+) -> Result<(), SqlError> {
+    let (codes, radius) = (given.codes.codes(), given.check_radius(radius)?);
+    let mut reporter = Reporter::new(function, given.codes.kind, codes.len());
+    near_pairs(codes, radius, &mut reporter, &mut |a, b| {
         check_for_interrupts();
-        let distance = distance(given.values[a as usize], given.values[b as usize]);
+        let distance = distance(codes.get(a), codes.get(b));
         let id = |place: u32| ids[given.rows[place as usize] as usize];
         let (a, b) = (id(a).min(id(b)), id(a).max(id(b)));
         rows.put([a.into_datum(), b.into_datum(), (distance as i32).into_datum()]);
@@ -153,20 +255,20 @@ struct Clusters {
     keys: HashMap<u32, Option<pg_sys::Datum>>,
 }
 
-/// The arguments of `simhash_cluster`.
+/// The arguments of `simhash_cluster` and `hamming_bit_cluster`.
 const KEY: i32 = 0;
-const FINGERPRINT: i32 = 1;
+const CODE: i32 = 1;
 const RADIUS: i32 = 2;
 const LINKAGE: i32 = 3;
 
 impl Clusters {
     /// Those of the partition that a window is at.
-    fn state(partition: &mut Partition) -> &mut Self {
-        partition.state(|partition| Self::of(partition).unwrap_or_report())
+    fn state(partition: &mut Partition, kind: Kind) -> &mut Self {
+        partition.state(|partition| Self::of(partition, kind).unwrap_or_report())
     }
 
     /// Reads the whole partition.
-    fn of(partition: &Partition) -> Result<Self, SqlError> {
+    fn of(partition: &Partition, kind: Kind) -> Result<Self, SqlError> {
         let radius = partition.argument(RADIUS).and_then(|radius| {
             // SAFETY: declared as integer; not NULL.
             unsafe { i32::from_datum(radius, false) }
@@ -175,16 +277,18 @@ impl Clusters {
             // SAFETY: declared as text; not NULL.
             unsafe { <&[u8]>::from_datum(linkage, false) }
         });
-        let radius = check_radius(radius.ok_or_else(|| error::null_argument("radius"))?)?;
+        let radius = radius.ok_or_else(|| error::null_argument("radius"))?;
         let linkage = parse_linkage(linkage.ok_or_else(|| error::null_argument("linkage"))?)?;
         let rows = partition.rows();
-        let rows = i32::try_from(rows).map_err(|_| error::too_many_fingerprints(rows as usize))?;
-        let mut fingerprints = Fingerprints::with_capacity(rows as usize)?;
-        partition.each(FINGERPRINT, rows, |row, fingerprint| {
+        let rows = i32::try_from(rows).map_err(|_| error::too_many_codes(rows as usize, kind))?;
+        let mut given = Given::new(kind, rows as usize)?;
+        partition.each(CODE, rows, |row, code| {
             check_for_interrupts();
-            fingerprints.push(row as usize, fingerprint.value() as i64);
-        });
-        let keepers = fingerprints.keepers("simhash_cluster", rows as usize, radius, linkage)?;
+            // SAFETY: declared so in `sql/dedup.sql`.
+            unsafe { given.push(row as usize, code) }
+        })?;
+        let function = if kind == Kind::Bigint { "simhash_cluster" } else { "hamming_bit_cluster" };
+        let keepers = given.keepers(function, rows as usize, radius, linkage)?;
         let count = keepers.len();
         let mut has_members = collect(iter::repeat_n(false, count), count).map_err(report::problem)?;
         for (row, &keeper) in keepers.iter().enumerate() {
@@ -198,20 +302,36 @@ pg_function!(pg_finfo_simhash_cluster,
 /// A window calls this for each row of a partition, in order.
 fn simhash_cluster(call) {
     // SAFETY: declared WINDOW in `sql/dedup.sql`.
+    unsafe { keeper(call, Kind::Bigint) }
+});
+
+pg_function!(pg_finfo_hamming_bit_cluster,
+/// The same for strings of bits.
+fn hamming_bit_cluster(call) {
+    // SAFETY: declared WINDOW in `sql/dedup.sql`.
+    unsafe { keeper(call, Kind::Bits) }
+});
+
+/// The key of the keeper of the current row.
+///
+/// # Safety
+/// The call must be that of a function declared WINDOW, whose codes are of this kind.
+unsafe fn keeper(call: Call, kind: Kind) -> pg_sys::Datum {
+    // SAFETY: promised by the caller.
     let mut partition = unsafe { Partition::of(call) };
     let row = partition.current_row() as usize;
     let key = partition.argument(KEY);
-    let clusters = Clusters::state(&mut partition);
+    let clusters = Clusters::state(&mut partition, kind);
     let keeper = clusters.keepers.get(row).copied().unwrap_or(row as u32);
     let key = if keeper as usize != row {
         // A keeper comes before its members.
         clusters.keys.get(&keeper).copied().flatten()
     } else if clusters.has_members[row] {
         let kept = key.map(|key| partition.keep(KEY, key));
-        Clusters::state(&mut partition).keys.insert(keeper, kept);
+        Clusters::state(&mut partition, kind).keys.insert(keeper, kept);
         key
     } else {
         key
     };
     key.unwrap_or_else(|| call.null())
-});
+}

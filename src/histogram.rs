@@ -1,7 +1,8 @@
 //! `sql/histogram.sql`: which radius suits a table.
 
+use crate::pg::codes::CodeList;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::query::FingerprintColumn;
+use crate::pg::query::CodeColumn;
 use crate::pg::report::{self, SqlError};
 use hamming::calibration::{Calibration, Level, SAMPLE};
 use pgrx::iter::TableIterator;
@@ -29,12 +30,19 @@ fn hamming_histogram(
     SqlError,
 > {
     let sample = SAMPLE.of(sample).map_err(report::problem)?;
-    let column = FingerprintColumn::of(relation, column)?;
-    let fingerprints = |values: &[i64]| -> Vec<u64> { values.iter().map(|&value| value as u64).collect() };
-    let mut sampled = Vec::new();
-    column.read(Some(sample), &mut |values| sampled.extend(fingerprints(values)));
-    let mut calibration = Calibration::new(sampled);
-    column.read(None, &mut |values| calibration.add(&fingerprints(values), &mut check_for_interrupts));
+    let column = CodeColumn::of(relation, column)?;
+    let mut codes = CodeList::new(column.kind, sample as usize);
+    // SAFETY: the column has values of this kind.
+    column.read(Some(sample), &mut |value| unsafe { codes.push(value) })?;
+    let bits = codes.bits().or(column.bits).unwrap_or(0);
+    let mut calibration = Calibration::new(codes.codes(), bits);
+    column.read(None, &mut |value| {
+        codes.clear();
+        // SAFETY: as above.
+        unsafe { codes.push(value) }?;
+        calibration.add(codes.codes(), &mut check_for_interrupts);
+        Ok(())
+    })?;
     let levels = calibration.levels(&mut check_for_interrupts);
     Ok(TableIterator::new(levels.into_iter().map(|level| {
         let Level { distance, pairs, nearest, found, unrelated, recommended } = level;

@@ -2,6 +2,7 @@
 //!
 //! What an algorithm has to say it words itself, as a [`Problem`](limits::Problem); see [`report`](super::report).
 
+use super::codes::Kind;
 use super::encoding::for_message;
 use super::report::{SqlError, quote, report};
 use pgrx::pg_sys;
@@ -15,10 +16,10 @@ pub(crate) fn no_json() -> SqlError {
     report(Code::ERRCODE_INTERNAL_ERROR, "explanation cannot be written as JSON")
 }
 
-pub(crate) fn ids_differ_in_number(ids: usize, fingerprints: usize) -> SqlError {
+pub(crate) fn ids_differ_in_number(ids: usize, codes: usize, kind: Kind) -> SqlError {
     report(
         Code::ERRCODE_ARRAY_ELEMENT_ERROR,
-        format!("{ids} ids cannot be those of {fingerprints} fingerprints"),
+        format!("{ids} ids cannot be those of {codes} {}", kind.plural()),
     )
     .set_hint("Collect both in one query: SELECT array_agg(id), array_agg(si) FROM document.")
 }
@@ -32,10 +33,10 @@ pub(crate) fn null_argument(name: &str) -> SqlError {
     report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("{name} must not be NULL"))
 }
 
-pub(crate) fn too_many_fingerprints(rows: usize) -> SqlError {
+pub(crate) fn too_many_codes(rows: usize, kind: Kind) -> SqlError {
     report(
         Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-        format!("{rows} fingerprints are too many to be compared at once"),
+        format!("{rows} {} are too many to be compared at once", kind.plural()),
     )
     .set_hint("Cut the table into parts that have nothing in common, with PARTITION BY or WHERE.")
 }
@@ -49,6 +50,14 @@ pub(crate) fn no_such_column(column: &str, table: &str) -> SqlError {
         Code::ERRCODE_UNDEFINED_COLUMN,
         format!("column \"{}\" of relation \"{}\" does not exist", quote(column), quote(table)),
     )
+}
+
+pub(crate) fn not_a_code(column: &str, type_name: &str) -> SqlError {
+    report(
+        Code::ERRCODE_DATATYPE_MISMATCH,
+        format!("column \"{}\" has type {}, not bigint or bit", quote(column), quote(type_name)),
+    )
+    .set_hint("Name the column that has the fingerprints.")
 }
 
 pub(crate) fn not_a_bigint(column: &str, type_name: &str) -> SqlError {

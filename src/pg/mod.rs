@@ -3,6 +3,7 @@
 //! - [`mod@array`]: numbers that a function returns as an array
 //! - [`call`]: functions in Postgres's own calling convention, their arguments and results
 //! - [`catalog`]: our functions, operators and types in the catalog
+//! - [`codes`]: values of type bigint or bit, for the algorithms that compare many of them
 //! - [`compat`]: what differs between versions of PostgreSQL
 //! - [`encoding`]: texts, whatever the encoding of the database
 //! - [`error`]: the errors that only the Postgres side can meet
@@ -20,6 +21,7 @@ pub(crate) mod array;
 pub(crate) mod bits;
 pub(crate) mod call;
 pub(crate) mod catalog;
+pub(crate) mod codes;
 pub(crate) mod compat;
 pub(crate) mod encoding;
 pub(crate) mod error;

@@ -1,5 +1,6 @@
 //! Long work in memory says how far it has come.
 
+use super::codes::Kind;
 use super::interrupts::check_for_interrupts;
 use limits::Heartbeat;
 use pgrx::{PgLogLevel, ereport};
@@ -11,13 +12,14 @@ const INTERVAL: Duration = Duration::from_secs(5);
 /// Looks for interrupts, and tells the client now and then how much is done.
 pub(crate) struct Reporter {
     function: &'static str,
-    fingerprints: usize,
+    kind: Kind,
+    codes: usize,
     told: Instant,
 }
 
 impl Reporter {
-    pub(crate) fn new(function: &'static str, fingerprints: usize) -> Self {
-        Self { function, fingerprints, told: Instant::now() }
+    pub(crate) fn new(function: &'static str, kind: Kind, codes: usize) -> Self {
+        Self { function, kind, codes, told: Instant::now() }
     }
 }
 
@@ -34,8 +36,8 @@ impl Heartbeat for Reporter {
         self.told = Instant::now();
         let pass = if pass > 1 { format!(", pass {pass}") } else { String::new() };
         let percent = share * 100.0;
-        let message =
-            format!("{}: {percent:.0} % of {} fingerprints compared{pass}", self.function, self.fingerprints);
+        let Self { function, kind, codes, .. } = self;
+        let message = format!("{function}: {percent:.0} % of {codes} {} compared{pass}", kind.plural());
         ereport!(PgLogLevel::NOTICE, pgrx::PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message);
     }
 }

@@ -2,6 +2,7 @@
 #![allow(non_snake_case, reason = "names of PostgreSQL's own")]
 
 use super::call::Call;
+use super::report::SqlError;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 use std::ffi::c_int;
 
@@ -60,16 +61,21 @@ impl Partition {
         unsafe { WinGetCurrentPosition(self.window) }
     }
 
-    /// Calls `take` with the number of each row, from 0, and the row's argument, unless that is NULL. The
-    /// argument's type must be passed by value. The memory in which it was evaluated is freed after each row.
-    pub(crate) fn each(&self, argument: i32, rows: i32, mut take: impl FnMut(i32, pg_sys::Datum)) {
+    /// Calls `take` with the number of each row, from 0, and the row's argument, unless that is NULL. The memory in
+    /// which the argument was evaluated, and in which `take` is called, is freed after each row.
+    pub(crate) fn each(
+        &self,
+        argument: i32,
+        rows: i32,
+        mut take: impl FnMut(i32, pg_sys::Datum) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
         let mut scratch = PgMemoryContexts::new("simhash_pg argument of a window function");
         for row in 0..rows {
             let (mut is_null, mut is_out) = (true, true);
             // SAFETY: as above; the function has that argument, and the partition that row.
-            let value = unsafe {
+            unsafe {
                 scratch.switch_to(|_| {
-                    WinGetFuncArgInPartition(
+                    let value = WinGetFuncArgInPartition(
                         self.window,
                         argument,
                         row,
@@ -77,15 +83,14 @@ impl Partition {
                         false,
                         &raw mut is_null,
                         &raw mut is_out,
-                    )
+                    );
+                    if is_null || is_out { Ok(()) } else { take(row, value) }
                 })
-            };
-            if !is_null && !is_out {
-                take(row, value);
-            }
+            }?;
             // SAFETY: nothing that lives there is used any more.
             unsafe { pg_sys::MemoryContextReset(scratch.value()) };
         }
+        Ok(())
     }
 
     /// An argument at the current row, if it is not NULL.

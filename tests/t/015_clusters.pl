@@ -13,6 +13,7 @@ use constant MAX_RADIUS => 12;
 my $seed = $ENV{SEED} // int(rand(2**31));
 diag("seed $seed");
 
+srand($seed);
 my $node = start_node('clusters');
 
 # Scattered ones, families whose members differ in up to eight bits of one of them, long chains, equal ones, dense ones that are nearly
@@ -110,13 +111,42 @@ for my $radius (0 .. MAX_RADIUS)
 	is($differing, 0, "radius $radius: the pairs are those of the oracle (seed $seed)");
 }
 
+# Strings of bits of any width, some with popular halves.
+for (1 .. 24)
+{
+	my $bits = 1 + int(rand(600));
+	my $radius = int(rand() < 0.7 ? rand($bits / 5) : rand($bits + 1));
+	my ($related, $shared) = (1 + int(rand(8)), 2 + int(rand(5)));
+	my $sql = qq{
+		CREATE TEMP TABLE code AS
+		SELECT id, overlay(string PLACING B'1' FROM 1 + id * 7 % $bits)::bit($bits) AS code
+		FROM generate_series(1, 700) AS id, LATERAL (
+			SELECT string_agg(hashint8extended(CASE WHEN id % $shared = 0 AND w % 3 = 0 THEN 0 ELSE id / $related END, w + $seed)::bit(64)::text, '')
+				::varbit::bit($bits) FROM generate_series(0, $bits / 64) AS w) AS s (string);
+		CREATE TEMP TABLE expected AS
+		SELECT a.id AS a, b.id AS b, bit_count(a.code # b.code)::integer AS distance
+		FROM code AS a JOIN code AS b ON a.id < b.id AND bit_count(a.code # b.code) <= $radius;
+		CREATE TEMP TABLE found AS
+		SELECT p.* FROM (SELECT array_agg(id::bigint) AS ids, array_agg(code) AS codes FROM code) AS c, hamming_bit_pairs(ids, codes, $radius) AS p;
+		CREATE TEMP TABLE cluster AS SELECT id, hamming_bit_cluster(id, code, $radius) OVER (ORDER BY id) AS keeper FROM code;};
+	# Pairs; then rows that are near an earlier keeper than their own, or are not keepers and have no keeper near.
+	my $result = $node->safe_psql('postgres', qq{$sql
+		SELECT (SELECT count(*) FROM ((TABLE found EXCEPT ALL TABLE expected) UNION ALL (TABLE expected EXCEPT ALL TABLE found)) AS d),
+			(SELECT count(*) FROM cluster AS c WHERE keeper <> coalesce(
+				(SELECT min(a) FROM expected JOIN cluster AS k ON k.id = a AND k.keeper = a WHERE b = c.id), id))});
+	is($result, '0|0', "$bits bits, radius $radius: pairs and clusters are those of the oracle (seed $seed)");
+}
+
 # Work that takes minutes is cancelled when it first says how far it is. It ends then, and not when it is nearly done.
 $node->safe_psql('postgres', 'CREATE TABLE scattered AS SELECT i AS id, hashint8extended(i, 1) AS si FROM generate_series(1, 1000000) AS i');
 my $arrays = '(SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM scattered) AS a';
+my $bits = '(si::bit(64) || hashint8extended(id, 2)::bit(64))::bit(128)';
 for my $query (
 	'SELECT count(k) FROM (SELECT simhash_cluster(id, si, 14) OVER (ORDER BY id) AS k FROM scattered) AS c',
 	"SELECT count(*) FROM $arrays, simhash_clusters(ids, sis, 14, 'connected')",
-	"SELECT count(*) FROM $arrays, hamming_pairs(ids, sis, 18)")
+	"SELECT count(*) FROM $arrays, hamming_pairs(ids, sis, 18)",
+	"SELECT count(k) FROM (SELECT hamming_bit_cluster(id, $bits, 40) OVER (ORDER BY id) AS k FROM scattered) AS c",
+	"SELECT count(*) FROM (SELECT array_agg(id) AS ids, array_agg($bits) AS codes FROM scattered) AS a, hamming_bit_pairs(ids, codes, 40)")
 {
 	my ($out, $err) = ('', '');
 	my $psql = IPC::Run::start([ 'psql', '-Xq', '-d', $node->connstr('postgres'), '-c', $query ], '>', \$out, '2>', \$err, patience(0));
@@ -124,7 +154,7 @@ for my $query (
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE '%scattered%' AND pid <> pg_backend_pid()");
 	$psql->finish;
 	like($err, qr/canceling statement due to user request/, "cancelled: $query");
-	my @done = $err =~ /NOTICE:  \w+: (\d+) % of 1000000 fingerprints compared/g;
+	my @done = $err =~ /NOTICE:  \w+: (\d+) % of 1000000 (?:fingerprints|strings of bits) compared/g;
 	ok(@done && $done[-1] < 75, "after it had said how far it was: @done %");
 }
 

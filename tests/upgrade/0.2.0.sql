@@ -27,4 +27,13 @@ INSERT INTO question (name, digest, index, query) VALUES
     ('index of strings of bits', '0b6785de', 'coded_code',
         $$SELECT id FROM coded WHERE hamming(code, (SELECT code FROM coded WHERE id = 120)) <= 100$$),
     ('nearest strings of bits', '25cb10a3', 'coded_code',
-        $$SELECT code <^> 42::bit(256) FROM coded ORDER BY code <^> 42::bit(256) LIMIT 50$$);
+        $$SELECT code <^> 42::bit(256) FROM coded ORDER BY code <^> 42::bit(256) LIMIT 50$$),
+    ('pairs of strings of bits', '7d8381af', NULL,
+        $$SELECT p.* FROM (SELECT array_agg(id) AS ids, array_agg(code) AS codes FROM coded) AS c,
+            hamming_bit_pairs(ids, codes, 80) AS p$$),
+    ('clusters of strings of bits', 'acbdff5b', NULL,
+        $$SELECT id, hamming_bit_cluster(id, code, 80) OVER (ORDER BY id) FROM coded
+        UNION ALL SELECT c.* FROM (SELECT array_agg(id) AS ids, array_agg(code) AS codes FROM coded) AS a,
+            hamming_bit_clusters(ids, codes, 80, 'connected') AS c$$),
+    ('histogram of strings of bits', 'ddc985eb', NULL,
+        $$SELECT distance, pairs FROM hamming_histogram('coded', 'code')$$);

@@ -5,6 +5,7 @@
 
 use hamming::clusters::{Linkage, keepers};
 use hamming::near_pairs::near_pairs;
+use hamming::words::Codes;
 use limits::OutOfMemory;
 use std::fs;
 
@@ -44,6 +45,35 @@ fn crowds() -> Vec<u64> {
     (1..=ROWS).map(|row| scatter(row % 10) ^ flips(row)).collect()
 }
 
+/// A million codes of 256 bits, half of them in clusters of 8 that differ from their center in up to 30 bits.
+fn codes() -> Vec<u64> {
+    let rows = 1_000_000;
+    let word = |row: u64| if row < rows / 2 { row } else { row & !7 };
+    let words = (0..rows).flat_map(|row| (0..4).map(move |index| scatter(word(row) << 2 | index)));
+    let mut words: Vec<u64> = words.collect();
+    for row in rows / 2..rows {
+        for flip in 0..scatter(row << 16) % 31 {
+            let bit = scatter(row << 8 | flip) % 256;
+            words[(4 * row + bit / 64) as usize] ^= 1 << (bit % 64);
+        }
+    }
+    words
+}
+
+/// The same, but half of all rows share the first word, and a tenth one of 300 second words.
+fn skewed_codes() -> Vec<u64> {
+    let mut words = codes();
+    for (row, code) in words.chunks_exact_mut(4).enumerate() {
+        if row % 2 == 0 {
+            code[0] = 0;
+        }
+        if row % 10 == 0 {
+            code[1] = scatter(row as u64 % 3000);
+        }
+    }
+    words
+}
+
 fn processor_seconds() -> f64 {
     let time = fs::read_to_string("/proc/self/schedstat").unwrap();
     time.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
@@ -51,38 +81,44 @@ fn processor_seconds() -> f64 {
 
 fn main() {
     let only: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let data: [(&str, Vec<u64>); 7] = [
-        ("usual", usual()),
-        ("dense", (1..=ROWS).collect()),
-        ("shuffled", shuffled()),
-        ("shifted", (1..=ROWS).map(|value| value << 20).collect()),
-        ("equal", vec![42; 1_000_000]),
-        ("mixed", mixed()),
-        ("crowds", crowds()),
+    type Data = (&'static str, fn() -> Vec<u64>, usize, &'static [u32]);
+    let radii: &[u32] = &[0, 1, 3, 6, 12];
+    let data: [Data; 9] = [
+        ("usual", usual, 1, &radii[..4]),
+        ("dense", || (1..=ROWS).collect(), 1, radii),
+        ("shuffled", shuffled, 1, radii),
+        ("shifted", || (1..=ROWS).map(|value| value << 20).collect(), 1, radii),
+        ("equal", || vec![42; 1_000_000], 1, radii),
+        ("mixed", mixed, 1, radii),
+        ("crowds", crowds, 1, radii),
+        ("codes", codes, 4, &[0, 12, 31, 45]),
+        ("skewed codes", skewed_codes, 4, &[0, 12, 31]),
     ];
     println!(
-        "{:10} {:>6} {:>8} {:>10} {:>8} {:>10}",
+        "{:12} {:>6} {:>8} {:>10} {:>8} {:>10}",
         "", "radius", "leader", "connected", "pairs", "of them"
     );
-    for (name, values) in
-        data.iter().filter(|(name, _)| only.is_empty() || only.iter().any(|only| only == name))
+    for (name, values, width, radii) in
+        data.iter().filter(|(name, ..)| only.is_empty() || only.iter().any(|only| only == name))
     {
-        for radius in [0, 1, 3, 6, 12].into_iter().filter(|&radius| *name != "usual" || radius <= 6) {
+        let words = values();
+        let codes = Codes::new(&words, *width);
+        for &radius in *radii {
             let seconds = |work: &mut dyn FnMut()| {
                 let begin = processor_seconds();
                 work();
                 processor_seconds() - begin
             };
-            let of = |linkage| seconds(&mut || drop(keepers(values, radius, linkage, &mut || ()).unwrap()));
+            let of = |linkage| seconds(&mut || drop(keepers(codes, radius, linkage, &mut || ()).unwrap()));
             let (leader, connected) = (of(Linkage::Leader), of(Linkage::Connected));
-            print!("{name:10} {radius:6} {leader:8.2} {connected:10.2}");
-            if radius <= MAX_RADIUS_OF_PAIRS && *name != "equal" {
+            print!("{name:12} {radius:6} {leader:8.2} {connected:10.2}");
+            if (radius <= MAX_RADIUS_OF_PAIRS || *width > 1) && *name != "equal" {
                 let mut count = 0u64;
                 let mut add = |_, _| {
                     count += 1;
                     Ok::<(), OutOfMemory>(())
                 };
-                let pairs = seconds(&mut || near_pairs(values, radius, &mut || (), &mut add).unwrap());
+                let pairs = seconds(&mut || near_pairs(codes, radius, &mut || (), &mut add).unwrap());
                 print!(" {pairs:8.2} {count:10}");
             }
             println!();

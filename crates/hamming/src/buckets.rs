@@ -1,6 +1,8 @@
 //! Values sorted by some of their bits, so that values which agree there lie together.
 
+use crate::words::Codes;
 use limits::{Heartbeat, OutOfMemory, reserve};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Values that are put into buckets between two heartbeats.
@@ -46,15 +48,15 @@ impl Bits {
     }
 }
 
-/// Values, each with its place in the input. Without `places` the values are the input itself, and each
-/// stands at its own place.
+/// Codes, each with its place in the input. Without `places` the codes are the input itself, and each stands
+/// at its own place.
 #[derive(Clone, Copy)]
 pub(crate) struct Placed<'a> {
-    pub(crate) values: &'a [u64],
+    pub(crate) codes: Codes<'a>,
     pub(crate) places: Option<&'a [u32]>,
 }
 
-/// The values in the order of their buckets, with their places in the input.
+/// One word of each code, in the order of their buckets, with the places of the codes in the input.
 #[derive(Default)]
 pub(crate) struct Buckets {
     pub(crate) values: Vec<u64>,
@@ -72,15 +74,20 @@ impl Buckets {
         self.starts[bucket] as usize..self.starts[bucket + 1] as usize
     }
 
-    /// The rows at these indexes, with their places in the input.
-    pub(crate) fn rows(&self, range: Range<usize>) -> Placed<'_> {
-        Placed { values: &self.values[range.clone()], places: Some(&self.places[range]) }
+    /// The codes of the rows at these indexes, as the input has them. A word that is the whole code is here.
+    pub(crate) fn codes(&self, range: Range<usize>, input: Codes<'_>) -> Result<Cow<'_, [u64]>, OutOfMemory> {
+        if input.width() == 1 {
+            return Ok(Cow::Borrowed(&self.values[range]));
+        }
+        Ok(Cow::Owned(input.gather(self.places[range.clone()].iter().copied(), range.len())?))
     }
 
-    /// Replaces the rows by these. The rows of one bucket keep their order.
+    /// Replaces the rows by these, sorted by bits of one of their words. The rows of one bucket keep their
+    /// order.
     pub(crate) fn fill(
         &mut self,
         rows: Placed<'_>,
+        word: usize,
         bits: &Bits,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<(), OutOfMemory> {
@@ -89,30 +96,30 @@ impl Buckets {
         self.starts.clear();
         reserve(&mut self.starts, bits.buckets() as usize + 2)?;
         self.starts.resize(bits.buckets() as usize + 2, 0);
-        for values in rows.values.chunks(STRIDE) {
-            heartbeat.beat();
-            for &value in values {
-                self.starts[bits.of(value) as usize + 2] += 1;
+        for (row, code) in rows.codes.iter().enumerate() {
+            if row.is_multiple_of(STRIDE) {
+                heartbeat.beat();
             }
+            self.starts[bits.of(code[word]) as usize + 2] += 1;
         }
         self.largest = self.starts.iter().copied().max().unwrap_or(0) as usize;
         for bucket in 2..self.starts.len() {
             self.starts[bucket] += self.starts[bucket - 1];
         }
         // The rows of an earlier call are overwritten, so only the difference is reserved.
-        let more = rows.values.len().saturating_sub(self.values.len());
+        let more = rows.codes.len().saturating_sub(self.values.len());
         reserve(&mut self.values, more)?;
         reserve(&mut self.places, more)?;
-        self.values.resize(rows.values.len(), 0);
-        self.places.resize(rows.values.len(), 0);
-        for (chunk, values) in rows.values.chunks(STRIDE).enumerate() {
-            heartbeat.beat();
-            for (row, &value) in (chunk * STRIDE..).zip(values) {
-                let next = &mut self.starts[bits.of(value) as usize + 1];
-                self.values[*next as usize] = value;
-                self.places[*next as usize] = rows.places.map_or(row as u32, |places| places[row]);
-                *next += 1;
+        self.values.resize(rows.codes.len(), 0);
+        self.places.resize(rows.codes.len(), 0);
+        for (row, code) in rows.codes.iter().enumerate() {
+            if row.is_multiple_of(STRIDE) {
+                heartbeat.beat();
             }
+            let next = &mut self.starts[bits.of(code[word]) as usize + 1];
+            self.values[*next as usize] = code[word];
+            self.places[*next as usize] = rows.places.map_or(row as u32, |places| places[row]);
+            *next += 1;
         }
         Ok(())
     }

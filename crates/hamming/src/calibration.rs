@@ -14,11 +14,12 @@
 //! Guarantee: as a rule too many unrelated rows are expected rather than too few. Distances of unrelated
 //! fingerprints fall off ever faster (log-concave, as in a binomial distribution), and related pairs are
 //! among the pairs that are counted. Cost: a comparison for each pair of the sample, and for each row with
-//! each of at most [`MAX_QUERIES`] queries. Memory: 8 bytes for each fingerprint of the sample, and 9 for
+//! each of at most [`MAX_QUERIES`] queries. Memory: twice that of the codes of the sample, and 12 bytes for
 //! each query.
 
 use crate::distance::BITS;
-use crate::kernel::{GROUP, each_near, for_processors};
+use crate::kernel::{GROUP, for_processors};
+use crate::words::{Codes, distance};
 use limits::{Heartbeat, Limit};
 use multiversion::multiversion;
 use std::ops::RangeInclusive;
@@ -29,9 +30,9 @@ pub const SAMPLE: Limit = Limit::new("sample", 2, 100_000);
 /// Fingerprints of the sample that are compared with all rows.
 pub const MAX_QUERIES: usize = 1000;
 
-/// Up to this distance the rows that queries find are counted. Beyond it, where nobody searches, their
-/// number is taken from the sample's pairs.
-const COUNTED: u8 = 20;
+/// Up to this distance, of fingerprints, the rows that queries find are counted, and in proportion of codes of
+/// another length. Beyond it, where nobody searches, their number is taken from the sample's pairs.
+const COUNTED: u64 = 20;
 
 /// The number of pairs that is enough to tell the share of a distance is a thousandth of all pairs, but
 /// lies within this range.
@@ -47,15 +48,12 @@ const UNRELATED_ROWS: f64 = 0.01;
 const STEPS: usize = 3;
 
 /// Rows between two heartbeats.
-const STRIDE: usize = 1 << 10;
-
-/// All distances, from 0 to 64.
-const DISTANCES: usize = BITS as usize + 1;
+const STRIDE: u64 = 1 << 10;
 
 /// What is known of one distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Level {
-    /// The distance in bits, 0 to 64.
+    /// The distance in bits, from 0 to the number of bits of a code.
     pub distance: u32,
     /// Pairs of the sample that are exactly this far apart.
     pub pairs: u64,
@@ -72,59 +70,51 @@ pub struct Level {
 /// Compares a sample with all rows of the table that it is from.
 #[derive(Clone, Debug)]
 pub struct Calibration {
+    bits: u32,
     sample: Vec<u64>,
-    /// For each query the distance of its nearest row, apart from equal ones.
-    nearest: Vec<u8>,
-    /// For each query the number of rows that are equal to it, its own among them.
-    equal: Vec<u64>,
-    /// Up to [`COUNTED`], the rows at each distance from the queries, all queries together.
-    found: [u64; DISTANCES],
+    /// Words of a code.
+    width: usize,
+    queries: Queries,
     /// Rows of the table that have been added.
     rows: u64,
 }
 
 impl Calibration {
-    /// Begins with a random sample of the rows, of which the first [`MAX_QUERIES`] are the queries.
-    pub fn new(sample: Vec<u64>) -> Self {
-        let queries = sample.len().min(MAX_QUERIES);
-        Self {
-            sample,
-            nearest: vec![u8::MAX; queries],
-            equal: vec![0; queries],
-            found: [0; DISTANCES],
-            rows: 0,
-        }
+    /// Begins with a random sample of the rows, of which the first [`MAX_QUERIES`] are the queries. Codes have
+    /// this number of bits.
+    pub fn new(sample: Codes<'_>, bits: u32) -> Self {
+        let words = sample.iter().flatten().copied().collect();
+        Self { bits, sample: words, width: sample.width(), queries: Queries::new(sample, bits), rows: 0 }
     }
 
     /// Takes rows of the table. Each row must come once, the rows of the sample included.
-    pub fn add(&mut self, rows: &[u64], heartbeat: &mut dyn Heartbeat) {
-        self.rows += rows.len() as u64;
-        for rows in rows.chunks(STRIDE) {
-            heartbeat.beat();
-            for &row in rows {
-                let queries = &self.sample[..self.nearest.len()];
-                compare(queries, row, &mut self.nearest, &mut self.equal, &mut self.found);
+    pub fn add(&mut self, rows: Codes<'_>, heartbeat: &mut dyn Heartbeat) {
+        for row in rows.iter() {
+            if self.rows.is_multiple_of(STRIDE) {
+                heartbeat.beat();
             }
+            self.rows += 1;
+            self.queries.groups.iter_mut().for_each(|group| group.compare(row, &mut self.queries.found));
         }
     }
 
-    /// What the rows added so far say of each distance, from 0 to 64.
+    /// What the rows added so far say of each distance, from 0 on.
     pub fn levels(&self, heartbeat: &mut dyn Heartbeat) -> Vec<Level> {
         let pairs = self.pairs(heartbeat);
         let all_pairs: u64 = pairs.iter().sum();
         let unrelated = unrelated(&pairs);
-        let queries = self.nearest.len() as f64;
+        let queries = self.queries.count as f64;
         let others = self.rows.saturating_sub(1) as f64;
         let mut levels = self.nearest_levels();
         let mut recommended = None;
         let (mut found, mut pairs_within, mut unrelated_within, mut finding) = (0, 0, 0.0, 0);
         for (distance, level) in levels.iter_mut().enumerate() {
-            found += self.found[distance];
+            found += self.queries.found.get(distance).copied().unwrap_or(0);
             pairs_within += pairs[distance];
             finding += level.nearest;
             level.distance = distance as u32;
             level.pairs = pairs[distance];
-            level.found = if distance > usize::from(COUNTED) {
+            level.found = if distance >= self.queries.found.len() {
                 others * pairs_within as f64 / all_pairs.max(1) as f64
             } else {
                 // Each query has found itself.
@@ -135,7 +125,7 @@ impl Calibration {
             let unrelated = others * f64::min(unrelated_within, 1.0);
             level.unrelated = Some(unrelated);
             let is_good = unrelated <= (UNRELATED_SHARE * finding as f64 / queries).max(UNRELATED_ROWS);
-            if is_good && distance <= usize::from(COUNTED) {
+            if is_good && distance < self.queries.found.len() {
                 recommended = Some(distance);
             }
         }
@@ -147,74 +137,135 @@ impl Calibration {
 
     /// A level for each distance, with the queries whose nearest other row is that far away.
     fn nearest_levels(&self) -> Vec<Level> {
-        let mut levels = vec![Level::default(); DISTANCES];
-        for (&nearest, &equal) in self.nearest.iter().zip(&self.equal) {
-            let nearest = if equal > 1 { 0 } else { nearest };
-            if let Some(level) = levels.get_mut(usize::from(nearest)) {
-                level.nearest += 1;
+        let mut levels = vec![Level::default(); self.bits as usize + 1];
+        for group in &self.queries.groups {
+            for (&nearest, &equal) in group.nearest.iter().zip(&group.equal).take(group.count) {
+                let nearest = if equal > 1 { 0 } else { nearest };
+                if let Some(level) = levels.get_mut(nearest as usize) {
+                    level.nearest += 1;
+                }
             }
         }
         levels
     }
 
     /// The number of the sample's pairs at each distance.
-    fn pairs(&self, heartbeat: &mut dyn Heartbeat) -> [u64; DISTANCES] {
-        let mut pairs = [0; DISTANCES];
-        for (index, &a) in self.sample.iter().enumerate() {
+    fn pairs(&self, heartbeat: &mut dyn Heartbeat) -> Vec<u64> {
+        let mut pairs = vec![0; self.bits as usize + 1];
+        for (index, a) in self.sample.chunks_exact(self.width).enumerate() {
             if index % 64 == 0 {
                 heartbeat.beat();
             }
-            count_distances(&self.sample[index + 1..], a, &mut pairs);
+            count_distances(&self.sample[(index + 1) * self.width..], a, &mut pairs);
         }
         pairs
     }
 }
 
 #[multiversion(targets("x86_64+popcnt"))]
-fn count_distances(others: &[u64], value: u64, counts: &mut [u64; DISTANCES]) {
-    for &other in others {
-        counts[(other ^ value).count_ones() as usize] += 1;
+fn count_distances(others: &[u64], code: &[u64], counts: &mut [u64]) {
+    if let &[word] = code {
+        others.iter().for_each(|other| counts[(other ^ word).count_ones() as usize] += 1);
+        return;
+    }
+    for other in others.chunks_exact(code.len()) {
+        counts[distance(other, code) as usize] += 1;
+    }
+}
+
+/// The queries, and what the rows say of them.
+#[derive(Clone, Debug)]
+struct Queries {
+    groups: Vec<Group>,
+    count: usize,
+    /// Up to the largest distance that is counted, the rows at each distance from the queries, all queries
+    /// together.
+    found: Vec<u64>,
+}
+
+impl Queries {
+    fn new(sample: Codes<'_>, bits: u32) -> Self {
+        let count = sample.len().min(MAX_QUERIES);
+        let farthest_counted = u64::from(bits) * COUNTED / u64::from(BITS);
+        let groups = (0..count).step_by(GROUP).map(|first| {
+            let codes = (first..count.min(first + GROUP)).map(|place| sample.get(place as u32));
+            Group::of(codes, sample.width(), farthest_counted as u32)
+        });
+        Self { groups: groups.collect(), count, found: vec![0; farthest_counted as usize + 1] }
+    }
+}
+
+/// Queries that are compared with a row together.
+#[derive(Clone, Debug)]
+struct Group {
+    count: usize,
+    /// The first word of each query, then the second of each, and so on.
+    words: Vec<[u64; GROUP]>,
+    /// For each query the distance of its nearest row, apart from equal ones.
+    nearest: [u32; GROUP],
+    /// For each query the number of rows that are equal to it, its own among them.
+    equal: [u64; GROUP],
+    /// A row this far from all queries of the group, or farther, is not looked at: it is too far to be counted,
+    /// and each query has a nearer one.
+    farthest: u64,
+    farthest_counted: u32,
+}
+
+impl Group {
+    fn of<'a>(codes: impl ExactSizeIterator<Item = &'a [u64]>, width: usize, farthest_counted: u32) -> Self {
+        let count = codes.len();
+        let mut words = vec![[0; GROUP]; width];
+        for (query, code) in codes.enumerate() {
+            words.iter_mut().zip(code).for_each(|(words, &word)| words[query] = word);
+        }
+        let nearest = [u32::MAX; GROUP];
+        Self { count, words, nearest, equal: [0; GROUP], farthest: u64::MAX, farthest_counted }
+    }
+
+    fn compare(&mut self, row: &[u64], found: &mut [u64]) {
+        let Some(distances) = distances_within(&self.words, row, self.farthest) else { return };
+        let distances = distances.iter().enumerate().take(self.count);
+        for (query, &distance) in distances.filter(|(_, distance)| **distance < self.farthest) {
+            let distance = distance as u32;
+            if distance == 0 {
+                self.equal[query] += 1;
+            } else {
+                self.nearest[query] = distance.min(self.nearest[query]);
+            }
+            if distance <= self.farthest_counted {
+                found[distance as usize] += 1;
+            }
+        }
+        let nearest = self.nearest[..self.count].iter().copied().max().unwrap_or(0);
+        self.farthest = nearest.max(self.farthest_counted + 1).into();
     }
 }
 
 for_processors! {
-    /// Compares a row with all queries. A query is looked at if the row is near enough to be counted, or
-    /// nearer than the nearest row of some query in its group.
-    fn compare(
-        queries: &[u64],
-        row: u64,
-        nearest: &mut [u8],
-        equal: &mut [u64],
-        found: &mut [u64; DISTANCES],
-    ) {
-        let groups = queries.chunks(GROUP).zip(nearest.chunks_mut(GROUP)).zip(equal.chunks_mut(GROUP));
-        for ((queries, nearest), equal) in groups {
-            let farthest = nearest.iter().fold(COUNTED + 1, |farthest, &nearest| farthest.max(nearest));
-            let distance = |query: &u64| (query ^ row).count_ones() as u8;
-            each_near(queries, |query| distance(query) < farthest, |index| {
-                let distance = distance(&queries[index]);
-                if distance == 0 {
-                    equal[index] += 1;
-                } else {
-                    nearest[index] = distance.min(nearest[index]);
-                }
-                if distance <= COUNTED {
-                    found[usize::from(distance)] += 1;
-                }
-            });
+    /// The distances of a row from a group of queries, if one of them is below `farthest`, which is rare.
+    fn distances_within(queries: &[[u64; GROUP]], row: &[u64], farthest: u64) -> Option<[u64; GROUP]> {
+        let distance = |query: u64, word: u64| u64::from((query ^ word).count_ones());
+        if let ([queries], &[word]) = (queries, row) {
+            let is_near = queries.iter().fold(false, |any, &query| any | (distance(query, word) < farthest));
+            return is_near.then(|| queries.map(|query| distance(query, word)));
         }
+        let mut distances = [0; GROUP];
+        for (queries, &word) in queries.iter().zip(row) {
+            distances.iter_mut().zip(queries).for_each(|(sum, &query)| *sum += distance(query, word));
+        }
+        distances.iter().fold(false, |any, &distance| any | (distance < farthest)).then_some(distances)
     }
 }
 
 /// The share of all pairs that are unrelated and at each distance, estimated as the module tells; `None` if
 /// there are too few pairs to tell.
-fn unrelated(pairs: &[u64; DISTANCES]) -> Option<[f64; DISTANCES]> {
+fn unrelated(pairs: &[u64]) -> Option<Vec<f64>> {
     let all = pairs.iter().sum::<u64>();
     let enough = (all / 1000).clamp(*ENOUGH_PAIRS.start(), *ENOUGH_PAIRS.end());
     // Distance 0 may have more pairs than any other, and these are related.
     let peak =
-        (1..DISTANCES).max_by_key(|&distance| pairs[distance]).filter(|&peak| pairs[peak] >= enough)?;
-    let mut shares = pairs.map(|pairs| pairs as f64 / all as f64);
+        (1..pairs.len()).max_by_key(|&distance| pairs[distance]).filter(|&peak| pairs[peak] >= enough)?;
+    let mut shares: Vec<f64> = pairs.iter().map(|&pairs| pairs as f64 / all as f64).collect();
     // A count that only chance makes larger than the one above stays within three standard deviations of
     // it.
     let becomes_more = |distance: usize| {
@@ -244,10 +295,10 @@ mod tests {
     }
 
     fn calibrate(rows: &[u64], sample: usize) -> Vec<Level> {
-        let mut calibration =
-            Calibration::new(rows.iter().copied().step_by((rows.len() / sample) | 1).take(sample).collect());
+        let sample: Vec<u64> = rows.iter().copied().step_by((rows.len() / sample) | 1).take(sample).collect();
+        let mut calibration = Calibration::new(Codes::fingerprints(&sample), BITS);
         for rows in rows.chunks(777) {
-            calibration.add(rows, &mut || ());
+            calibration.add(Codes::fingerprints(rows), &mut || ());
         }
         calibration.levels(&mut || ())
     }
@@ -337,6 +388,16 @@ mod tests {
                 let possible = 0.0..=(rows.len() - 1) as f64;
                 prop_assert!(level.unrelated.is_none_or(|unrelated| possible.contains(&unrelated)));
             }
+        }
+
+        /// A code of several words that has the bits of a fingerprint gives the same counts.
+        #[test]
+        fn counts_do_not_depend_on_the_words(values in prop::collection::vec(any::<u64>(), 0..300), few in 0u32..60) {
+            let rows: Vec<u64> = values.iter().map(|value| value >> few).collect();
+            let cut: Vec<u64> = rows.iter().flat_map(|row| [row & 0xff, row >> 8 & 0xffff, row >> 24]).collect();
+            let mut calibration = Calibration::new(Codes::new(&cut, 3), BITS);
+            calibration.add(Codes::new(&cut, 3), &mut || ());
+            prop_assert_eq!(calibration.levels(&mut || ()), calibrate(&rows, rows.len().max(1)));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Clusters of fingerprints: which rows are versions of one another, and which of them is to be kept.
+//! Clusters of codes: which rows are versions of one another, and which of them is to be kept.
 //!
 //! Rows come in an order, and the first row of a cluster is its keeper. There are two linkages:
 //!
@@ -22,8 +22,9 @@ mod leaders;
 
 use crate::buckets::{Bits, Buckets, Placed};
 use crate::near_pairs::{Finder, near_pairs};
+use crate::words::Codes;
 use leaders::{LIMITS, leaders};
-use limits::{Heartbeat, OutOfMemory, Problem, collect, reserve};
+use limits::{Heartbeat, OutOfMemory, Problem, collect, reserve, sort};
 
 /// Rows between two heartbeats.
 const STRIDE: usize = 1 << 16;
@@ -49,26 +50,27 @@ impl std::str::FromStr for Linkage {
     }
 }
 
-/// For each value the place of its keeper; a keeper has its own place.
+/// For each code the place of its keeper; a keeper has its own place.
 ///
 /// The heartbeat is told which pass over the pairs this is, and the share of it that is done.
 ///
 /// # Panics
-/// If there are more than `u32::MAX` values.
+/// If there are more than `u32::MAX` codes.
 pub fn keepers(
-    values: &[u64],
+    codes: Codes<'_>,
     radius: u32,
     linkage: Linkage,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
-    let mut keepers = first_equals(values, heartbeat)?;
+    let mut keepers = first_equals(codes, heartbeat)?;
     let is_first = |place: &u32| keepers[*place as usize] == *place;
-    let all = 0..values.len() as u32;
+    let all = 0..codes.len() as u32;
     let firsts: Vec<u32> = collect(all.clone().filter(is_first), all.filter(is_first).count())?;
-    let distinct: Vec<u64> = collect(firsts.iter().map(|&place| values[place as usize]), firsts.len())?;
+    let distinct = codes.gather(firsts.iter().copied(), firsts.len())?;
+    let distinct_codes = Codes::new(&distinct, codes.width());
     let keepers_of_distinct = match linkage {
-        Linkage::Leader => leaders(&distinct, radius, LIMITS, heartbeat),
-        Linkage::Connected => connected(&distinct, radius, heartbeat),
+        Linkage::Leader => leaders(distinct_codes, radius, LIMITS, heartbeat),
+        Linkage::Connected => connected(distinct_codes, radius, heartbeat),
     }?;
     drop(distinct);
     let mut of_distinct = keepers_of_distinct.iter().map(|&keeper| firsts[keeper as usize]);
@@ -77,20 +79,22 @@ pub fn keepers(
             heartbeat.beat();
         }
         let first = keepers[place] as usize;
-        // Equal values share the keeper of the first of them, which has been settled.
+        // Equal codes share the keeper of the first of them, which has been settled.
         keepers[place] =
             if first == place { of_distinct.next().unwrap_or(place as u32) } else { keepers[first] };
     }
     Ok(keepers)
 }
 
-/// For each value the place of the first value equal to it.
-fn first_equals(values: &[u64], heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, OutOfMemory> {
-    let length = values.len().max(2).ilog2().min(20);
+/// For each code the place of the first code equal to it.
+fn first_equals(codes: Codes<'_>, heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, OutOfMemory> {
+    let length = codes.len().max(2).ilog2().min(20);
     let highest = Bits::of_mask(u64::MAX << (u64::BITS - length));
+    let folded: Vec<u64> = collect(codes.iter().map(folded), codes.len())?;
     let mut table = Buckets::default();
-    table.fill(Placed { values, places: None }, &highest, heartbeat)?;
-    let mut firsts = collect(std::iter::repeat_n(0, values.len()), values.len())?;
+    table.fill(Placed { codes: Codes::fingerprints(&folded), places: None }, 0, &highest, heartbeat)?;
+    drop(folded);
+    let mut firsts = collect(std::iter::repeat_n(0, codes.len()), codes.len())?;
     let mut sorted: Vec<(u64, u32)> = Vec::new();
     reserve(&mut sorted, table.largest)?;
     for bucket in 0..highest.buckets() {
@@ -100,8 +104,8 @@ fn first_equals(values: &[u64], heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32
         let rows = table.range(bucket);
         sorted.clear();
         sorted.extend(table.values[rows.clone()].iter().copied().zip(table.places[rows].iter().copied()));
-        sorted.sort_unstable();
-        for equal in sorted.chunk_by(|a, b| a.0 == b.0) {
+        sort(&mut sorted, heartbeat, |&(folded, place)| (folded, codes.get(place), place));
+        for equal in sorted.chunk_by(|a, b| a.0 == b.0 && codes.get(a.1) == codes.get(b.1)) {
             for &(_, place) in equal {
                 firsts[place as usize] = equal[0].1;
             }
@@ -110,10 +114,19 @@ fn first_equals(values: &[u64], heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32
     Ok(firsts)
 }
 
-/// For each value the place of its keeper by the connected linkage; the values are distinct.
-fn connected(values: &[u64], radius: u32, heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, OutOfMemory> {
-    let mut forest = Forest { parents: collect(0..values.len() as u32, values.len())? };
-    near_pairs(values, radius, heartbeat, &mut forest)?;
+/// A number that is the same for equal codes, and that few different ones share. A code of one word is that word.
+fn folded(code: &[u64]) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let rest = code.iter().skip(1);
+    rest.fold(code[0], |folded, word| {
+        (folded ^ folded >> 32).wrapping_mul(ODD) ^ word.wrapping_mul(ODD).rotate_left(32)
+    })
+}
+
+/// For each code the place of its keeper by the connected linkage; the codes are distinct.
+fn connected(codes: Codes<'_>, radius: u32, heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, OutOfMemory> {
+    let mut forest = Forest { parents: collect(0..codes.len() as u32, codes.len())? };
+    near_pairs(codes, radius, heartbeat, &mut forest)?;
     let mut parents = forest.parents;
     for place in 0..parents.len() {
         if place.is_multiple_of(STRIDE) {
@@ -202,11 +215,17 @@ mod tests {
     #[test]
     fn a_chain() {
         let chain = [0b000_000, 0b000_111, 0b111_111];
-        assert_eq!(keepers(&chain, 3, Linkage::Connected, &mut || ()).unwrap(), [0, 0, 0]);
-        assert_eq!(keepers(&chain, 3, Linkage::Leader, &mut || ()).unwrap(), [0, 0, 2]);
+        assert_eq!(
+            keepers(Codes::fingerprints(&chain), 3, Linkage::Connected, &mut || ()).unwrap(),
+            [0, 0, 0]
+        );
+        assert_eq!(keepers(Codes::fingerprints(&chain), 3, Linkage::Leader, &mut || ()).unwrap(), [0, 0, 2]);
         let middle_first = [chain[1], chain[0], chain[2]];
-        assert_eq!(keepers(&middle_first, 3, Linkage::Leader, &mut || ()).unwrap(), [0, 0, 0]);
-        assert_eq!(keepers(&[], 3, Linkage::Leader, &mut || ()).unwrap(), [0; 0]);
+        assert_eq!(
+            keepers(Codes::fingerprints(&middle_first), 3, Linkage::Leader, &mut || ()).unwrap(),
+            [0, 0, 0]
+        );
+        assert_eq!(keepers(Codes::fingerprints(&[]), 3, Linkage::Leader, &mut || ()).unwrap(), [0; 0]);
     }
 
     #[test]
@@ -246,13 +265,13 @@ mod tests {
             met in 0usize..80,
         ) {
             for linkage in [Linkage::Leader, Linkage::Connected] {
-                let found = keepers(&values, radius, linkage, &mut || ()).unwrap();
+                let found = keepers(Codes::fingerprints(&values), radius, linkage, &mut || ()).unwrap();
                 prop_assert_eq!(found, naive(&values, radius, linkage));
             }
             let mut distinct = values;
             distinct.sort_unstable();
             distinct.dedup();
-            let found = leaders(&distinct, radius, Limits { kept: 1000, met }, &mut || ()).unwrap();
+            let found = leaders(Codes::fingerprints(&distinct), radius, Limits { kept: 1000, met }, &mut || ()).unwrap();
             prop_assert_eq!(found, naive(&distinct, radius, Linkage::Leader));
         }
     }
@@ -271,7 +290,7 @@ mod tests {
             for radius in [0, 1, 3, 6, 12].into_iter().filter(|&radius| radius <= max_radius) {
                 for linkage in [Linkage::Leader, Linkage::Connected] {
                     COMPARISONS.set(0);
-                    keepers(&values, radius, linkage, &mut || ()).unwrap();
+                    keepers(Codes::fingerprints(&values), radius, linkage, &mut || ()).unwrap();
                     let per_row = COMPARISONS.get() / values.len();
                     assert!(per_row < 4000, "{per_row} comparisons a row at radius {radius}, {linkage:?}");
                 }
@@ -283,7 +302,7 @@ mod tests {
         #[test]
         fn clusters_are_those_of_the_definition(values in crowded(), radius in 0u32..40) {
             for linkage in [Linkage::Leader, Linkage::Connected] {
-                let found = keepers(&values, radius, linkage, &mut || ()).unwrap();
+                let found = keepers(Codes::fingerprints(&values), radius, linkage, &mut || ()).unwrap();
                 prop_assert_eq!(found, naive(&values, radius, linkage));
             }
         }
@@ -296,7 +315,7 @@ mod tests {
             kept in 1usize..200,
             met in prop_oneof![0usize..20, Just(usize::MAX)],
         ) {
-            let found = leaders(&values, radius, Limits { kept, met }, &mut || ()).unwrap();
+            let found = leaders(Codes::fingerprints(&values), radius, Limits { kept, met }, &mut || ()).unwrap();
             prop_assert_eq!(found, naive(&values, radius, Linkage::Leader));
         }
     }

@@ -5,6 +5,7 @@
 //!
 //! - [`distance()`], [`within`], [`similarity`] and the radii that comparisons stand for
 //! - [`codes`]: the same for strings of any number of bits
+//! - [`words`]: the same cut into words, for the algorithms below
 //! - [`near_pairs`]: all pairs within a radius, without comparing each with each
 //! - [`clusters`]: which rows are versions of one another, and which of them is kept
 //! - [`calibration`]: which radius suits a table
@@ -25,5 +26,6 @@ pub mod codes;
 mod distance;
 pub mod kernel;
 pub mod near_pairs;
+pub mod words;
 
 pub use distance::{BITS, RADIUS, distance, radius, radius_below, similarity, within};

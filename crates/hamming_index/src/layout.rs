@@ -7,6 +7,7 @@
 use crate::key::{BAND_BITS, BANDS, Key, RowId, Tree, rotated};
 use crate::page::{Block, FIRST_OF_CODES, Page};
 use crate::store::Store;
+use hamming::words::stride;
 use std::ops::{Range, RangeInclusive};
 
 /// The most bits of a code.
@@ -178,22 +179,6 @@ impl Layout {
             }
         }
     }
-}
-
-/// The places between two neighbouring bits of a word: near the golden section of a code, so that the bits of
-/// a band come from all over it; and without a common divisor, so that every bit has its turn.
-///
-/// Neighbouring bits of an image's hash often agree, as those of a white margin do. With 2,471 drawings and
-/// dHash of 256 bits, words of neighbouring bits were near by chance 15 to 45 times as often as with this.
-fn stride(bits: u32) -> u32 {
-    let have_no_divisor = |stride: u32| {
-        let (mut a, mut b) = (bits, stride);
-        while b > 0 {
-            (a, b) = (b, a % b);
-        }
-        a == 1
-    };
-    (bits * 618 / 1000..).find(|&stride| have_no_divisor(stride)).unwrap_or(1)
 }
 
 #[cfg(test)]

@@ -60,3 +60,61 @@ SELECT * FROM hamming_pairs('{1}', '{1}', 65);
 SELECT * FROM hamming_pairs('{1}', '{1,2}', 6);
 SELECT hamming_pairs('{1,2}', '{1,2}', 6);
 DROP TABLE doc, many;
+
+-- Strings of bits: the same chain, a NULL.
+CREATE TABLE picture (id bigint, name text, code bit(100));
+INSERT INTO picture SELECT id, chr(96 + id::integer), (CASE WHEN id < 5 THEN si::bit(64) ELSE ~0::bigint::bit(64) END || repeat('0', 36)::varbit)::bit(100)
+FROM (VALUES (3, 63::bigint), (1, 0), (2, 7), (4, 0), (5, 0)) AS v (id, si);
+INSERT INTO picture VALUES (6, 'f', NULL);
+SELECT id, hamming_bit_cluster(id, code, 3) OVER (ORDER BY id) AS leader, hamming_bit_cluster(id, code, 3, 'connected') OVER (ORDER BY id) AS connected,
+       hamming_bit_cluster(name, code, 3, linkage => 'leader') OVER (ORDER BY id DESC) AS by_name, hamming_bit_cluster(id, code::varbit, 100) OVER (ORDER BY id) AS of_all
+FROM picture ORDER BY id;
+SELECT c.* FROM (SELECT array_agg(id) AS ids, array_agg(code) AS codes FROM picture) AS d, hamming_bit_clusters(ids, codes, 3) AS c ORDER BY id;
+SELECT c.* FROM (SELECT array_agg(id) AS ids, array_agg(code) AS codes FROM picture) AS d, hamming_bit_clusters(ids, codes, 3, 'connected') AS c ORDER BY id;
+SELECT p.* FROM (SELECT array_agg(id) AS ids, array_agg(code) AS codes FROM picture) AS d, hamming_bit_pairs(ids, codes, 3) AS p ORDER BY a, b;
+SELECT count(*), max(distance) FROM (SELECT array_agg(id) AS ids, array_agg(code) AS codes FROM picture) AS d, hamming_bit_pairs(ids, codes, 100);
+-- Arrays of bit varying, no strings, empty ones, only NULLs.
+SELECT * FROM hamming_bit_pairs('{1,2,3}', ARRAY[B'101', B'100', NULL]::varbit[], 1);
+SELECT * FROM hamming_bit_pairs('{}', '{}', 5);
+SELECT * FROM hamming_bit_pairs('{1,2}', ARRAY[B'', B'']::varbit[], 0);
+SELECT * FROM hamming_bit_clusters('{1,2}', '{NULL,NULL}', 5);
+SELECT * FROM hamming_bit_clusters('{1,2}', NULL, 5);
+-- The same as the join, for words, parts of words, and halves that most rows share. Widths that a row of the list has: bits, radius.
+CREATE FUNCTION differing_pairs(bits integer, radius integer) RETURNS TABLE (pairs bigint, differing bigint) LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY EXECUTE format($query$
+        WITH code AS MATERIALIZED (
+            SELECT i AS id, overlay(c PLACING B'1' FROM 1 + i * 7 %% %1$s)::bit(%1$s) AS code
+            FROM generate_series(1, 600) AS i, LATERAL (
+                SELECT string_agg(((hashint8extended(CASE WHEN i %% 3 = 0 AND w < 5 THEN 0 ELSE i / 4 END, w)))::bit(64)::text, '' ORDER BY w)::varbit
+                    ::bit(%1$s) FROM generate_series(1, %1$s / 64 + 1) AS w) AS s (c)),
+        arrays AS (SELECT array_agg(id) AS ids, array_agg(code) AS codes FROM code),
+        found AS (SELECT p.* FROM arrays, hamming_bit_pairs(ids, codes, %2$s) AS p),
+        joined AS (SELECT a.id, b.id, bit_count(a.code # b.code)::integer FROM code AS a JOIN code AS b ON a.id < b.id AND bit_count(a.code # b.code) <= %2$s)
+        SELECT (SELECT count(*) FROM found), (SELECT count(*) FROM ((TABLE found EXCEPT ALL TABLE joined) UNION ALL (TABLE joined EXCEPT ALL TABLE found)) AS d)
+    $query$, bits, radius);
+END $$;
+SELECT bits, radius, pairs > 0 AS some, differing
+FROM (VALUES (1, 0), (7, 2), (63, 5), (64, 6), (65, 6), (128, 12), (256, 31), (256, 110), (576, 60), (600, 600)) AS v (bits, radius), differing_pairs(bits, radius);
+DROP FUNCTION differing_pairs;
+-- Literals and parameters without a type are of bigint, as they were before there were strings of bits.
+PREPARE untyped AS SELECT * FROM hamming_pairs($1, $2, $3);
+EXECUTE untyped('{1,2}', '{0,7}', 3);
+PREPARE untyped_cluster AS SELECT simhash_cluster(g, $1, $2) OVER (ORDER BY g) FROM generate_series(1, 2) AS g;
+EXECUTE untyped_cluster(5, 3);
+DEALLOCATE ALL;
+-- Errors.
+SELECT * FROM hamming_bit_pairs('{1,2}', ARRAY[B'101', B'10']::varbit[], 1);
+SELECT * FROM hamming_bit_clusters('{1,2}', ARRAY[B'101', B'10']::varbit[], 1);
+SELECT hamming_bit_cluster(1, code, 1) OVER () FROM (VALUES (B'101'::varbit), (NULL), (B'1011')) AS v (code);
+SELECT * FROM hamming_bit_pairs('{1,2}', ARRAY[B'101', B'100'], 4);
+SELECT * FROM hamming_bit_pairs('{1,2}', ARRAY[B'101', B'100'], -1);
+SELECT * FROM hamming_bit_pairs('{}', '{}', -1);
+SELECT hamming_bit_cluster(id, code, 101) OVER () FROM picture;
+SELECT hamming_bit_cluster(id, code, NULL) OVER () FROM picture;
+SELECT hamming_bit_cluster(id, code, 3, 'Leader') OVER () FROM picture;
+SELECT * FROM hamming_bit_clusters('{1,2}', ARRAY[B'1'], 1);
+SELECT * FROM hamming_bit_clusters('{1,NULL}', ARRAY[B'1', B'1'], 1);
+SELECT * FROM hamming_bit_clusters('{1}', ARRAY[B'1'], 1, 'single');
+SELECT hamming_bit_pairs('{1,2}', ARRAY[B'1', B'0'], 1);
+DROP TABLE picture;

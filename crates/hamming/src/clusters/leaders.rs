@@ -6,6 +6,7 @@
 //! compared.
 
 use crate::near_pairs::{near_pairs, near_pairs_between};
+use crate::words::Codes;
 use limits::{Heartbeat, OutOfMemory, collect, reserve, sort};
 
 /// Rows that are decided between two heartbeats.
@@ -45,7 +46,7 @@ pub(super) const LIMITS: Limits = Limits { kept: 1 << 25, met: 64 };
 
 /// A search for keepers.
 struct Leaders<'a> {
-    values: &'a [u64],
+    codes: Codes<'a>,
     radius: u32,
     limits: Limits,
     /// For each row its keeper; a keeper has itself. An undecided row has the earliest near keeper that is
@@ -56,16 +57,16 @@ struct Leaders<'a> {
     heartbeat: &'a mut dyn Heartbeat,
 }
 
-/// For each value the place of its keeper by the leader linkage; the values are distinct.
+/// For each code the place of its keeper by the leader linkage; the codes are distinct.
 pub(super) fn leaders(
-    values: &[u64],
+    codes: Codes<'_>,
     radius: u32,
     limits: Limits,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
-    let keepers = collect(std::iter::repeat_n(NONE, values.len()), values.len())?;
-    let mut leaders = Leaders { values, radius, limits, keepers, decided: 0, heartbeat };
-    leaders.settle(collect(0..values.len() as u32, values.len())?)?;
+    let keepers = collect(std::iter::repeat_n(NONE, codes.len()), codes.len())?;
+    let mut leaders = Leaders { codes, radius, limits, keepers, decided: 0, heartbeat };
+    leaders.settle(collect(0..codes.len() as u32, codes.len())?)?;
     Ok(leaders.keepers)
 }
 
@@ -98,11 +99,11 @@ impl Leaders<'_> {
 
     /// Gives each row that is near a keeper the earliest such keeper.
     fn join_keepers(&mut self, keepers: &[u32], rows: &[u32]) -> Result<(), OutOfMemory> {
-        let (of_keepers, of_rows) = (self.values_of(keepers)?, self.values_of(rows)?);
-        let share = self.decided as f64 / self.values.len() as f64;
+        let (of_keepers, of_rows) = (self.words_of(keepers)?, self.words_of(rows)?);
+        let share = self.decided as f64 / self.codes.len() as f64;
         near_pairs_between(
-            &of_keepers,
-            &of_rows,
+            Codes::new(&of_keepers, self.codes.width()),
+            Codes::new(&of_rows, self.codes.width()),
             self.radius,
             &mut Pass { heartbeat: self.heartbeat, pass: 2, share: Some(share) },
             &mut |a, b| {
@@ -113,8 +114,8 @@ impl Leaders<'_> {
         )
     }
 
-    fn values_of(&self, rows: &[u32]) -> Result<Vec<u64>, OutOfMemory> {
-        collect(rows.iter().map(|&row| self.values[row as usize]), rows.len())
+    fn words_of(&self, rows: &[u32]) -> Result<Vec<u64>, OutOfMemory> {
+        self.codes.gather(rows.iter().copied(), rows.len())
     }
 
     /// Decides rows by their near pairs, in one or more passes. Whether a row is a keeper depends on the
@@ -141,12 +142,12 @@ impl Leaders<'_> {
 
     /// The near pairs of undecided rows. A row near a known keeper is given the earliest one instead.
     fn pairs(&mut self, rows: &[u32], pass: u32, max_met: usize) -> Result<Pairs, Stop> {
-        let of_rows = self.values_of(rows)?;
+        let of_rows = self.words_of(rows)?;
         let mut pairs = Pairs::new(self.limits.kept, max_met, rows.len())?;
-        let decided = (self.decided > 0).then(|| self.decided as f64 / self.values.len() as f64);
+        let decided = (self.decided > 0).then(|| self.decided as f64 / self.codes.len() as f64);
         let pass = if decided.is_some() { 2 } else { pass };
         let mut heartbeat = Pass { heartbeat: self.heartbeat, pass, share: decided };
-        near_pairs(&of_rows, self.radius, &mut heartbeat, &mut |a, b| {
+        near_pairs(Codes::new(&of_rows, self.codes.width()), self.radius, &mut heartbeat, &mut |a, b| {
             let (row, other) = (rows[b as usize] as usize, rows[a as usize]);
             if self.keepers[other as usize] == other {
                 self.keepers[row] = self.keepers[row].min(other);

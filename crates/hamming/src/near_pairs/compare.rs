@@ -1,7 +1,9 @@
-//! The loop that compares fingerprints.
+//! The loop that compares codes: first a word of each, then the whole codes if these are near.
 
+use super::plan::Block;
 use crate::buckets::Buckets;
 use crate::kernel::{each_near, for_processors};
+use crate::words::{Codes, distance};
 use std::ops::Range;
 
 /// Both sides of a join, sorted into the buckets of one block.
@@ -10,6 +12,9 @@ pub(super) struct Tables<'a> {
     pub(super) right: &'a Buckets,
     /// Rows are joined with one another: `right` is `left`, and each pair of rows would be met twice.
     pub(super) is_one: bool,
+    pub(super) block: &'a Block,
+    /// The codes at the places that the left and the right buckets have.
+    pub(super) inputs: [Codes<'a>; 2],
 }
 
 impl Tables<'_> {
@@ -23,12 +28,26 @@ impl Tables<'_> {
     pub(super) fn is_diagonal(&self, flip: u32) -> bool {
         self.is_one && flip == 0
     }
+
+    /// The codes of a pair of rows.
+    #[inline(always)]
+    pub(super) fn codes(&self, row: usize, other: usize) -> [&[u64]; 2] {
+        let [left, right] = self.inputs;
+        [left.get(self.left.places[row]), right.get(self.right.places[other])]
+    }
+
+    /// Whether a word is the whole code. Then the buckets have it, which is the faster way to it.
+    #[inline(always)]
+    pub(super) fn have_one_word(&self) -> bool {
+        self.inputs[0].width() == 1
+    }
 }
 
 for_processors! {
-    /// Compares the rows of a part. Where a bucket is compared with itself, each row is compared with the
-    /// rows behind it.
-    pub(super) fn compare(tables: &Tables, part: &Part, radius: u32, hits: &mut Vec<(u32, u32)>) {
+    /// Compares the rows of a part by the word of the block. Where a bucket is compared with itself, each row
+    /// is compared with the rows behind it.
+    pub(super) fn compare(tables: &Tables, part: &Part, hits: &mut Vec<(u32, u32)>) {
+        let limit = tables.block.limit;
         for &flip in part.flips {
             if tables.is_mirrored(part.bucket, flip) {
                 continue;
@@ -43,11 +62,41 @@ for_processors! {
                 super::tests::COMPARISONS.with(|count| count.set(count.get() + others.len()));
                 each_near(
                     others,
-                    |other| (other ^ value).count_ones() <= radius,
+                    |other| (other ^ value).count_ones() <= limit,
                     |index| hits.push((row as u32, (begin + index) as u32)),
                 );
             }
         }
+    }
+}
+
+for_processors! {
+    /// Leaves the pairs that no earlier block has found. Codes have one word, so the hits of `compare` are near,
+    /// and within the limit of every block.
+    pub(super) fn retain_new(tables: &Tables, earlier: &[Block], hits: &mut Vec<(u32, u32)>) {
+        hits.retain(|&(row, other)| {
+            let difference = tables.left.values[row as usize] ^ tables.right.values[other as usize];
+            !earlier.iter().any(|block| block.has_near(difference))
+        });
+    }
+}
+
+for_processors! {
+    /// Leaves the pairs whose whole codes are near, and that no earlier block has found. A pair that the block of
+    /// a crowd does not find is left to the later blocks, since one of them may report it.
+    pub(super) fn retain_near(
+        tables: &Tables,
+        radius: u32,
+        earlier: &[Block],
+        crowds: &[Block],
+        hits: &mut Vec<(u32, u32)>,
+    ) {
+        hits.retain(|&(row, other)| {
+            let codes = tables.codes(row as usize, other as usize);
+            distance(codes[0], codes[1]) <= radius
+                && !earlier.iter().any(|block| block.finds(codes))
+                && crowds.iter().all(|block| block.finds(codes))
+        });
     }
 }
 

@@ -1,0 +1,151 @@
+//! Pairs of fingerprints against plain loops. Those of wider codes are in `tests/wide_codes.rs`.
+
+use super::*;
+use proptest::prelude::*;
+use std::cell::Cell;
+
+thread_local! {
+    /// How many comparisons this thread has made: tests look at work, not at clocks.
+    pub(crate) static COMPARISONS: Cell<usize> = const { Cell::new(0) };
+}
+
+fn found(values: &[u64], radius: u32) -> Vec<(u32, u32)> {
+    let mut pairs = Vec::new();
+    near_pairs(Codes::fingerprints(values), radius, &mut || (), &mut |a, b| push(&mut pairs, a, b)).unwrap();
+    pairs.sort_unstable();
+    pairs
+}
+
+fn push(pairs: &mut Vec<(u32, u32)>, a: u32, b: u32) -> Result<(), OutOfMemory> {
+    pairs.push((a, b));
+    Ok(())
+}
+
+fn naive(values: &[u64], radius: u32) -> Vec<(u32, u32)> {
+    let near = |a: usize, b: usize| (values[a] ^ values[b]).count_ones() <= radius;
+    let pairs = |a| (a + 1..values.len()).filter(move |&b| near(a, b)).map(move |b| (a as u32, b as u32));
+    (0..values.len()).flat_map(pairs).collect()
+}
+
+/// Scattered values, and families whose members differ in few bits.
+fn fingerprints() -> impl Strategy<Value = Vec<u64>> {
+    let family = (any::<u64>(), prop::collection::vec(prop::collection::vec(0u32..64, 0..8), 1..20));
+    let family = family.prop_map(|(center, members)| {
+        members
+            .into_iter()
+            .map(move |flips| flips.into_iter().fold(center, |value, bit| value ^ (1 << bit)))
+            .collect()
+    });
+    let scattered = prop::collection::vec(any::<u64>(), 0..20);
+    prop::collection::vec(prop_oneof![family, scattered], 0..20)
+        .prop_map(|parts: Vec<Vec<u64>>| parts.concat())
+}
+
+proptest! {
+    #[test]
+    fn finds_each_pair_once(values in fingerprints(), radius in 0u32..70) {
+        prop_assert_eq!(found(&values, radius), naive(&values, radius));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A few values are not worth any blocks, so plans are tried here whatever they cost.
+    #[test]
+    fn every_plan_finds_each_pair_once(
+        values in fingerprints(),
+        radius in 0u32..20,
+        blocks in 3u32..=16,
+    ) {
+        let Some(plan) = Plan::of_blocks(0, blocks, u64::MAX, radius + 1) else { return Ok(()) };
+        let pairs_of = |plan: &Plan| {
+            let mut pairs = Vec::new();
+            let codes = Codes::fingerprints(&values);
+            let sides = Sides { left: Placed { codes, places: None }, right: None };
+            Join::new([codes, codes], radius, &mut || (), &mut |a, b| push(&mut pairs, a, b)).run(plan, &sides).unwrap();
+            pairs.sort_unstable();
+            pairs
+        };
+        prop_assume!(plan.cost(&Size { rows: 100.0, left: 100.0, pairs: 5000.0 }, &[u64::MAX]) < 2e7);
+        prop_assert_eq!(pairs_of(&plan), naive(&values, radius));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Dense values at any bits among scattered ones, enough of them to be joined by blocks of their own.
+    #[test]
+    fn crowds_are_joined_once(
+        shift in 0u32..50,
+        seed in any::<u64>(),
+        radius in 0u32..7,
+        dense in 1500u64..4000,
+    ) {
+        let scatter = |i: u64| (seed | 1).wrapping_mul(i << 32 | i).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let scattered = (0..2000u64).map(scatter);
+        let values: Vec<u64> = (0..dense).map(|i| i << shift ^ seed).chain(scattered).collect();
+        prop_assert_eq!(found(&values, radius), naive(&values, radius));
+        let (left, right) = values.split_at(1000);
+        let mut pairs = Vec::new();
+        let mut add = |a, b| push(&mut pairs, a, b + 1000);
+        near_pairs_between(Codes::fingerprints(left), Codes::fingerprints(right), radius, &mut || (), &mut add).unwrap();
+        pairs.sort_unstable();
+        let mut expected = naive(&values, radius);
+        expected.retain(|&(a, b)| a < 1000 && b >= 1000);
+        prop_assert_eq!(pairs, expected);
+    }
+}
+
+/// A pair that is found costs some comparisons, not all with all, and the heartbeat is called between
+/// them.
+#[test]
+fn dense_values_do_not_take_all_comparisons() {
+    let dense = || (1..=1u64 << 14).map(|i| i << 20);
+    let scattered = (1..=1u64 << 14).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    for values in [dense().collect(), dense().chain(scattered).collect::<Vec<u64>>()] {
+        COMPARISONS.set(0);
+        let (mut pairs, mut last, mut longest) = (0, 0, 0);
+        let mut heartbeat = || {
+            longest = longest.max(COMPARISONS.get() - last);
+            last = COMPARISONS.get();
+        };
+        let mut add = |_, _| {
+            pairs += 1;
+            Ok::<(), OutOfMemory>(())
+        };
+        near_pairs(Codes::fingerprints(&values), 3, &mut heartbeat, &mut add).unwrap();
+        assert!(longest <= STRIDE, "{longest} comparisons between two heartbeats");
+        let comparisons = COMPARISONS.get();
+        assert!(comparisons < 40 * pairs, "{comparisons} comparisons for {pairs} pairs");
+    }
+}
+
+/// The shares that a search reports.
+struct Shares(Vec<f64>);
+
+impl Heartbeat for Shares {
+    fn beat(&mut self) {}
+
+    fn progress(&mut self, _pass: u32, share: f64) {
+        self.0.push(share);
+    }
+}
+
+/// One bucket has more values than one stride compares, all of them near each other.
+#[test]
+fn a_crowd_is_compared_in_portions() {
+    let values: Vec<u64> = (0..3000).map(|i| i << 40).collect();
+    let mut shares = Shares(Vec::new());
+    let mut pairs = 0;
+    near_pairs(Codes::fingerprints(&values), 12, &mut shares, &mut |_, _| {
+        pairs += 1;
+        Ok::<(), OutOfMemory>(())
+    })
+    .unwrap();
+    let Shares(shares) = shares;
+    assert_eq!(pairs, 3000 * 2999 / 2);
+    assert!(shares.is_sorted() && shares.iter().all(|share| (0.0..=1.0).contains(share)));
+    assert!(shares.len() > 4, "{}", shares.len());
+}

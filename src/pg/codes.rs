@@ -1,0 +1,106 @@
+//! Values of type bigint or bit, for the algorithms that compare many of them.
+
+use super::bits::Bits;
+use super::error;
+use super::report::{self, SqlError};
+use hamming::words::{Codes, Cutter};
+use limits::reserve;
+use pgrx::pg_sys;
+
+/// A type that has distances.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Bigint,
+    /// Also bit varying.
+    Bits,
+}
+
+impl Kind {
+    /// What messages call values of the type.
+    pub(crate) fn plural(self) -> &'static str {
+        match self {
+            Self::Bigint => "fingerprints",
+            Self::Bits => "strings of bits",
+        }
+    }
+}
+
+/// Codes of one length: that of the first one.
+pub(crate) struct CodeList {
+    pub(crate) kind: Kind,
+    /// The number of codes for which there is to be room.
+    expected: usize,
+    words: Vec<u64>,
+    /// Of strings of bits, once there is one.
+    cutter: Option<Cutter>,
+}
+
+impl CodeList {
+    pub(crate) fn new(kind: Kind, expected: usize) -> Self {
+        Self { kind, expected, words: Vec::new(), cutter: None }
+    }
+
+    /// Adds a value, which must have the length of those before it.
+    ///
+    /// # Safety
+    /// The datum must be a value of this kind of type, which is not NULL.
+    pub(crate) unsafe fn push(&mut self, value: pg_sys::Datum) -> Result<(), SqlError> {
+        if self.words.capacity() == 0 && self.kind == Kind::Bigint {
+            reserve(&mut self.words, self.expected).map_err(report::problem)?;
+        }
+        match self.kind {
+            Kind::Bigint => self.words.push(value.value() as u64),
+            Kind::Bits => {
+                // SAFETY: promised by the caller.
+                let bits = unsafe { Bits::of(value) };
+                let cutter = self.cutter_for(bits.length())?;
+                self.words.extend(cutter.words_of(bits.bytes()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts strings of this length, unless there are strings of another one.
+    fn cutter_for(&mut self, length: u32) -> Result<Cutter, SqlError> {
+        match self.cutter {
+            Some(cutter) if cutter.bits() != length => {
+                Err(error::bits_differ_in_length(cutter.bits(), length))
+            }
+            Some(cutter) => Ok(cutter),
+            None => {
+                let cutter = Cutter::new(length);
+                reserve(&mut self.words, self.expected.saturating_mul(cutter.width()))
+                    .map_err(report::problem)?;
+                self.cutter = Some(cutter);
+                Ok(cutter)
+            }
+        }
+    }
+
+    /// Removes all codes; those that follow must have the same length.
+    pub(crate) fn clear(&mut self) {
+        self.words.clear();
+    }
+
+    pub(crate) fn codes(&self) -> Codes<'_> {
+        Codes::new(&self.words, self.cutter.map_or(1, Cutter::width))
+    }
+
+    /// The number of bits of each code, if that is known.
+    pub(crate) fn bits(&self) -> Option<u32> {
+        match self.kind {
+            Kind::Bigint => Some(hamming::BITS),
+            Kind::Bits => self.cutter.map(Cutter::bits),
+        }
+    }
+
+    /// Puts the codes in another order, or keeps some of them.
+    pub(crate) fn choose(
+        &mut self,
+        places: impl ExactSizeIterator<Item = u32>,
+    ) -> Result<(), limits::OutOfMemory> {
+        let count = places.len();
+        self.words = self.codes().gather(places, count)?;
+        Ok(())
+    }
+}
