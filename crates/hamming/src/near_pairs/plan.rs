@@ -9,6 +9,8 @@ const MAX_BLOCK_BITS: u32 = 22;
 /// The cost of looking up a bucket, and of sorting a row into its bucket, in comparisons of fingerprints.
 const BUCKET_COST: f64 = 8.0;
 const SORT_COST: f64 = 60.0;
+/// Pairs of rows by which a plan for codes of several words is chosen, at most.
+const MAX_SAMPLE: usize = 1 << 12;
 /// The cost of comparing two whole codes of several words, and that for each word.
 const CODE_COST: f64 = 30.0;
 const WORD_COST: f64 = 1.0;
@@ -21,8 +23,25 @@ pub(super) struct Sides<'a> {
 }
 
 impl Sides<'_> {
+    /// How the rows differ.
+    pub(super) fn spread(&self) -> Spread {
+        let mut spread = Spread { varying: self.varying(), differences: Vec::new() };
+        let (left, right) = (self.left.codes, self.right.unwrap_or(self.left).codes);
+        if left.width() > 1 && !right.is_empty() {
+            let random = |number: usize, rows: usize| (scattered(number as u64) % rows as u64) as u32;
+            let pairs = (0..left.len().min(MAX_SAMPLE)).map(|number| {
+                [left.get(random(2 * number, left.len())), right.get(random(2 * number + 1, right.len()))]
+            });
+            let pairs: Vec<[&[u64]; 2]> =
+                pairs.filter(|[a, b]| self.right.is_some() || !std::ptr::eq(*a, *b)).collect();
+            let of_word = |word: usize| pairs.iter().map(|[a, b]| a[word] ^ b[word]).collect();
+            spread.differences = (0..left.width()).map(of_word).collect();
+        }
+        spread
+    }
+
     /// For each word, the bits in which the rows are not all alike.
-    pub(super) fn varying(&self) -> Vec<u64> {
+    fn varying(&self) -> Vec<u64> {
         let all = || self.left.codes.iter().chain(self.right.iter().flat_map(|right| right.codes.iter()));
         let first = all().next().unwrap_or_default();
         let mut varying = vec![0; self.left.codes.width()];
@@ -38,12 +57,45 @@ impl Sides<'_> {
 
     /// The cheapest plan for a radius.
     pub(super) fn plan(&self, radius: u32) -> Plan {
-        Plan::of_size(&self.size(), &self.varying(), radius)
+        Plan::of_size(&self.size(), &self.spread(), radius)
     }
 
     pub(super) fn size(&self) -> Size {
         Size::of(self.left.codes.len(), self.right.map(|right| right.codes.len()))
     }
+}
+
+/// How rows differ.
+pub(super) struct Spread {
+    /// For each word, the bits in which they are not all alike.
+    pub(super) varying: Vec<u64>,
+    /// For each word, how some pairs of rows differ in it, which shows whether many rows have nearly the same
+    /// word. Codes of one word do without: all their bits have to be used.
+    differences: Vec<Vec<u64>>,
+}
+
+impl Spread {
+    /// The share of the pairs that differ in at most `limit` of these bits of a word, if it is at least `scattered`,
+    /// that of scattered rows. A sample cannot tell smaller shares.
+    fn share(&self, word: usize, mask: u64, limit: u32, scattered: f64) -> f64 {
+        let Some(differences) = self.differences.get(word) else { return scattered };
+        let near = differences.iter().filter(|difference| (*difference & mask).count_ones() <= limit).count();
+        f64::max(scattered, near as f64 / differences.len().max(1) as f64)
+    }
+
+    /// The cost of comparing the whole codes of those rows whose words are within the limit. If codes have one
+    /// word, it has been compared before.
+    fn cost_of_checks(&self, size: &Size, word: usize, limit: u32) -> f64 {
+        let scattered = volume(self.varying[word].count_ones(), limit);
+        size.pairs * self.share(word, u64::MAX, limit, scattered) * cost_of_check(self.varying.len())
+    }
+}
+
+/// A number that looks random.
+fn scattered(number: u64) -> u64 {
+    let number = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ number >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    number ^ number >> 32
 }
 
 /// The size of a join: rows on both sides, rows on the left, and pairs of rows.
@@ -98,89 +150,75 @@ impl Block {
     }
 
     /// The cost of comparing all rows by the word of this block, and then the codes of those within its limit.
-    pub(super) fn cost_of_all(&self, size: &Size, varying: &[u64]) -> f64 {
-        size.pairs + cost_of_checks(size, varying.len(), varying[self.word].count_ones(), self.limit)
+    pub(super) fn cost_of_all(&self, size: &Size, spread: &Spread) -> f64 {
+        size.pairs + spread.cost_of_checks(size, self.word, self.limit)
     }
 
-    /// The cost of finding the pairs of scattered rows by this block, in comparisons of words.
-    pub(super) fn cost(&self, size: &Size) -> f64 {
+    /// The cost of finding pairs by this block, in comparisons of words.
+    fn cost(&self, size: &Size, spread: Option<&Spread>) -> f64 {
         let length = self.bits.mask.count_ones();
         let flips: f64 = (0..=self.threshold).map(|flips| choose(length, flips)).sum();
         let buckets = f64::from(self.bits.buckets());
         size.rows * SORT_COST
             + buckets
             + buckets.min(size.left) * flips * BUCKET_COST
-            + size.pairs * flips / buckets
+            + size.pairs
+                * spread.map_or(flips / buckets, |spread| {
+                    spread.share(self.word, self.bits.mask, self.threshold, flips / buckets)
+                })
     }
 }
 
 /// Blocks that find all pairs together.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
     pub(super) blocks: Vec<Block>,
 }
 
 impl Plan {
-    /// The plan of the least estimated cost for rows of this size, which differ in these bits of each word.
-    pub(super) fn of_size(size: &Size, varying: &[u64], radius: u32) -> Self {
+    /// The plan of the least estimated cost for rows of this size.
+    pub(super) fn of_size(size: &Size, spread: &Spread, radius: u32) -> Self {
         let compare_all = Self::one_bucket(radius);
-        let plan = match varying {
-            [varying] => radius.checked_add(1).and_then(|reach| Self::of_word(0, *varying, reach, size)),
-            _ => Self::of_words(size, varying, radius),
+        let plan = match spread.varying[..] {
+            [varying] => radius.checked_add(1).and_then(|reach| {
+                Self::of_blocks(0, cheapest_count(varying.count_ones(), reach, size)?, varying, reach)
+            }),
+            _ => Self::of_words(size, spread, radius),
         };
-        let cost = |plan: &Self| plan.cost(size, varying);
+        let cost = |plan: &Self| plan.cost(size, spread);
         plan.filter(|plan| cost(plan) < cost(&compare_all)).unwrap_or(compare_all)
     }
 
     /// Gives one bit of the radius after the other to the word where it costs least. With the bits that it has
     /// been given, its **reach**, a word finds the pairs that differ in fewer bits of it. The reaches add up to
-    /// `radius + 1`, so each near pair is found by some word.
+    /// `radius + 1`, so each near pair is found by some word. A word that many rows share is given few bits or
+    /// none, because it finds many pairs that are not near.
     ///
     /// `None` if the words do not have bits enough to tell rows apart.
-    fn of_words(size: &Size, varying: &[u64], radius: u32) -> Option<Self> {
-        let mut costs = Costs { size, words: varying.len(), known: vec![Vec::new(); u64::BITS as usize + 1] };
-        let mut reaches = vec![0; varying.len()];
-        let mut more = |word: usize, reach: u32| {
-            let bits = varying[word].count_ones();
-            costs.of(bits, reach + 1) - costs.of(bits, reach)
+    fn of_words(size: &Size, spread: &Spread, radius: u32) -> Option<Self> {
+        let mut counts = Counts { size, known: vec![Vec::new(); u64::BITS as usize + 1] };
+        let mut of_word = |word: usize, reach: u32| {
+            let varying = spread.varying[word];
+            Self::of_blocks(word, counts.of(varying.count_ones(), reach)?, varying, reach)
         };
-        let mut steps: Vec<f64> = (0..reaches.len()).map(|word| more(word, 0)).collect();
+        let mut next: Vec<Option<Self>> = (0..spread.varying.len()).map(|word| of_word(word, 1)).collect();
+        let cost = |plan: &Option<Self>| plan.as_ref().map_or(f64::INFINITY, |plan| plan.cost(size, spread));
+        let mut steps: Vec<f64> = next.iter().map(cost).collect();
+        let mut plans = vec![Self::default(); next.len()];
         for _ in 0..=radius {
             let (word, _) = steps.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
-            if !steps[word].is_finite() {
-                return None;
-            }
-            reaches[word] += 1;
-            steps[word] = more(word, reaches[word]);
+            plans[word] = next[word].take()?;
+            next[word] = of_word(word, plans[word].blocks[0].limit + 2);
+            steps[word] = cost(&next[word]) - plans[word].cost(size, spread);
         }
-        let words = reaches.iter().zip(varying).enumerate().filter(|(_, (reach, _))| **reach > 0);
-        let mut blocks = Vec::new();
-        for (word, (&reach, &varying)) in words {
-            blocks.extend(Self::of_word(word, varying, reach, size)?.blocks);
-        }
-        Some(Self { blocks })
+        Some(Self { blocks: plans.into_iter().flat_map(|plan| plan.blocks).collect() })
     }
 
-    /// The cheapest blocks of a word that find all pairs which differ in fewer than `reach` of its bits.
-    fn of_word(word: usize, varying: u64, reach: u32, size: &Size) -> Option<Self> {
-        let fewest = varying.count_ones().div_ceil(MAX_BLOCK_BITS).max(1);
-        let plans = (fewest..=u64::BITS / 2).filter_map(|count| Self::of_blocks(word, count, varying, reach));
-        plans.min_by(|a, b| a.cost_of_blocks(size).total_cmp(&b.cost_of_blocks(size)))
-    }
-
-    pub(super) fn cost(&self, size: &Size, varying: &[u64]) -> f64 {
-        let mut checks = 0.0;
-        for (number, block) in self.blocks.iter().enumerate() {
-            let is_first = number == 0 || self.blocks[number - 1].word != block.word;
-            if is_first {
-                checks += cost_of_checks(size, varying.len(), varying[block.word].count_ones(), block.limit);
-            }
-        }
-        self.cost_of_blocks(size) + checks
-    }
-
-    fn cost_of_blocks(&self, size: &Size) -> f64 {
-        self.blocks.iter().map(|block| block.cost(size)).sum()
+    pub(super) fn cost(&self, size: &Size, spread: &Spread) -> f64 {
+        let of_blocks: f64 = self.blocks.iter().map(|block| block.cost(size, Some(spread))).sum();
+        let of_words = self.blocks.chunk_by(|a, b| a.word == b.word);
+        of_blocks
+            + of_words.map(|blocks| spread.cost_of_checks(size, blocks[0].word, blocks[0].limit)).sum::<f64>()
     }
 
     /// One bucket for all rows: each is compared with every other.
@@ -212,30 +250,32 @@ impl Plan {
     }
 }
 
-/// The costs of finding pairs by a word, by the number of its varying bits and its reach.
-struct Costs<'a> {
+/// The cheapest numbers of blocks, by the number of varying bits and the reach of a word.
+struct Counts<'a> {
     size: &'a Size,
-    words: usize,
-    known: Vec<Vec<f64>>,
+    known: Vec<Vec<Option<u32>>>,
 }
 
-impl Costs<'_> {
-    fn of(&mut self, bits: u32, reach: u32) -> f64 {
-        let Self { size, words, known } = self;
-        let known = &mut known[bits as usize];
+impl Counts<'_> {
+    fn of(&mut self, bits: u32, reach: u32) -> Option<u32> {
+        let known = &mut self.known[bits as usize];
         for reach in known.len() as u32..=reach {
-            let cost = |plan: Plan| plan.cost_of_blocks(size) + cost_of_checks(size, *words, bits, reach - 1);
-            let plan = (reach > 0).then(|| Plan::of_word(0, lowest(u64::MAX, bits), reach, size));
-            known.push(plan.map_or(0.0, |plan| plan.map_or(f64::INFINITY, cost)));
+            known.push(cheapest_count(bits, reach, self.size));
         }
         known[reach as usize]
     }
 }
 
-/// The cost of comparing the whole codes of those scattered rows whose words, which have this number of varying
-/// bits, are within the limit.
-fn cost_of_checks(size: &Size, words: usize, bits: u32, limit: u32) -> f64 {
-    size.pairs * volume(bits, limit) * cost_of_check(words)
+/// Into how many blocks a word with this number of varying bits is cut to find the pairs of scattered rows which
+/// differ in fewer than `reach` of them.
+fn cheapest_count(bits: u32, reach: u32, size: &Size) -> Option<u32> {
+    let fewest = bits.div_ceil(MAX_BLOCK_BITS).max(1);
+    let cost = |count| {
+        let plan = Plan::of_blocks(0, count, lowest(u64::MAX, bits), reach)?;
+        Some((count, plan.blocks.iter().map(|block| block.cost(size, None)).sum::<f64>()))
+    };
+    let costs = (fewest..=u64::BITS / 2).filter_map(cost);
+    costs.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(count, _)| count)
 }
 
 /// The cost of comparing two whole codes. If they have one word, it has been compared before.
@@ -255,9 +295,14 @@ fn choose(n: u32, k: u32) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Rows that differ in these bits, of which nothing else is known.
+    pub(crate) fn even(varying: &[u64]) -> Spread {
+        Spread { varying: varying.to_vec(), differences: Vec::new() }
+    }
 
     proptest! {
         /// Why plans are exact: each difference of at most `radius` bits is found by some block.
@@ -282,7 +327,7 @@ mod tests {
             let difference: Vec<u64> = words.iter().map(|(varying, mask)| varying & mask & mask >> 3 & mask >> 7).collect();
             let radius = difference.iter().map(|word| word.count_ones()).sum();
             let size = Size { rows, left: rows, pairs: rows * rows / 2.0 };
-            if let Some(plan) = Plan::of_words(&size, &varying, radius) {
+            if let Some(plan) = Plan::of_words(&size, &even(&varying), radius) {
                 prop_assert!(plan.blocks.iter().any(|block| block.finds_difference(difference[block.word])));
             }
         }
@@ -292,7 +337,7 @@ mod tests {
     fn plans_for_ten_million() {
         let ten_million = Size { rows: 1e7, left: 1e7, pairs: 5e13 };
         let thresholds = |radius| -> Vec<(u32, u32)> {
-            Plan::of_size(&ten_million, &[u64::MAX], radius)
+            Plan::of_size(&ten_million, &even(&[u64::MAX]), radius)
                 .blocks
                 .iter()
                 .map(|block| (block.bits.mask.count_ones(), block.threshold))
@@ -304,7 +349,7 @@ mod tests {
         assert_eq!(thresholds(64), [(0, 0)], "everything is near");
         let hundred = Size { rows: 1e2, left: 1e2, pairs: 5e3 };
         assert_eq!(
-            Plan::of_size(&hundred, &[u64::MAX], 3).blocks,
+            Plan::of_size(&hundred, &even(&[u64::MAX]), 3).blocks,
             Plan::one_bucket(3).blocks,
             "blocks are not worth it"
         );
@@ -314,7 +359,7 @@ mod tests {
     fn plans_for_a_million_codes() {
         let million = Size { rows: 1e6, left: 1e6, pairs: 5e11 };
         let reaches = |varying: &[u64], radius| -> Vec<(usize, u32)> {
-            let mut reaches: Vec<(usize, u32)> = Plan::of_size(&million, varying, radius)
+            let mut reaches: Vec<(usize, u32)> = Plan::of_size(&million, &even(varying), radius)
                 .blocks
                 .iter()
                 .map(|block| (block.word, block.limit + 1))
