@@ -162,6 +162,10 @@ impl Finder for Forest {
     type Stop = OutOfMemory;
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
+        // Most pairs of a crowd are connected already.
+        if self.parents[a as usize] == self.parents[b as usize] {
+            return Ok(());
+        }
         let (a, b) = (self.root(a), self.root(b));
         self.parents[a.max(b) as usize] = a.min(b);
         Ok(())
