@@ -9,6 +9,7 @@ pub mod overlap;
 mod ranks;
 mod sample;
 mod sort;
+pub mod threshold;
 pub mod winnow;
 
 pub use sample::MAX_VALUES;

@@ -3,7 +3,42 @@
 //! Broder, "On the resemblance and containment of documents", 1997. Cost: linear time for sketches as they
 //! are stored, which are sorted; other arrays are copied and sorted first.
 
+use limits::{Heartbeat, OutOfMemory, collect, sort};
 use std::borrow::Cow;
+
+/// Values that are looked up between two heartbeats.
+const LOOK_UPS: usize = 1 << 14;
+
+/// Whether two arrays have a value in common. They need not be sorted, and values may be repeated.
+///
+/// Cost: linear time if both are sorted. Otherwise the shorter one is copied and sorted, and each value of the other is
+/// looked up in it.
+pub fn overlaps(a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Result<bool, OutOfMemory> {
+    if a.is_sorted() && b.is_sorted() {
+        return Ok(have_common_value(a, b));
+    }
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    let mut set = collect(short.iter().copied(), short.len())?;
+    sort(&mut set, heartbeat, |&value| value);
+    for values in long.chunks(LOOK_UPS) {
+        heartbeat.beat();
+        if values.iter().any(|value| set.binary_search(value).is_ok()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Merges two sorted arrays up to the first value that both have.
+fn have_common_value(mut a: &[i64], mut b: &[i64]) -> bool {
+    while let (Some(x), Some(y)) = (a.first(), b.first()) {
+        if x == y {
+            return true;
+        }
+        (a, b) = (&a[usize::from(x < y)..], &b[usize::from(y < x)..]);
+    }
+    false
+}
 
 /// How much two sketches have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +53,12 @@ impl Overlap {
     pub fn of(a: &[i64], b: &[i64]) -> Self {
         let (a, b) = (as_set(a), as_set(b));
         Self { a: a.len(), b: b.len(), shared: count_shared(&a, &b) }
+    }
+
+    /// The same, with the second sketch as the first one.
+    #[must_use]
+    pub fn exchanged(self) -> Self {
+        Self { a: self.b, b: self.a, ..self }
     }
 
     /// Shared values among all values of both (Broder's resemblance, the Jaccard index); `None` if
@@ -65,6 +106,15 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
+    fn unsorted_arrays_have_a_pulse() {
+        let odd: Vec<i64> = (0..100_000).rev().map(|value| 2 * value + 1).collect();
+        let even: Vec<i64> = (0..100_000).map(|value| 2 * value).collect();
+        let mut beats = 0;
+        assert_eq!(overlaps(&odd, &even, &mut || beats += 1), Ok(false));
+        assert!(beats >= odd.len() / LOOK_UPS, "{beats} heartbeats");
+    }
+
+    #[test]
     fn empty_sketches_have_no_answer() {
         assert_eq!(Overlap::of(&[], &[]).resemblance(), None);
         assert_eq!(Overlap::of(&[], &[1]).resemblance(), Some(0.0));
@@ -73,6 +123,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn arrays_overlap_if_their_sets_do(
+            mut a in prop::collection::vec(-40i64..40, 0..20),
+            mut b in prop::collection::vec(-40i64..40, 0..20),
+            is_sorted in any::<bool>(),
+        ) {
+            if is_sorted {
+                a.sort_unstable();
+                b.sort_unstable();
+            }
+            let (x, y): (BTreeSet<_>, BTreeSet<_>) = (a.iter().collect(), b.iter().collect());
+            prop_assert_eq!(overlaps(&a, &b, &mut || ()), Ok(!x.is_disjoint(&y)));
+        }
+
         #[test]
         fn overlap_is_that_of_the_sets(
             a in prop::collection::vec(-8i64..8, 0..20),

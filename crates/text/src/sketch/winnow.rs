@@ -19,6 +19,9 @@ pub const K: Limit = Limit::new("k", 1, 10_000);
 /// Windows in a row of which one is kept.
 pub const W: Limit = Limit::new("w", 1, 10_000);
 
+/// Characters that [`Parameters::for_excerpts`] takes.
+pub const MIN_LENGTH: Limit = Limit::new("min_length", 10, 10_000);
+
 /// Hashes that are made in one go, in each lane.
 const OF_LANE: usize = 1 << 10;
 /// The modulus of the polynomials.
@@ -39,6 +42,15 @@ impl Parameters {
     /// Of every w windows of k bytes one is kept.
     pub fn new(k: usize, w: usize) -> Result<Self, Problem> {
         Ok(Self { k: K.of(k)?, w: W.of(w)? })
+    }
+
+    /// Texts that share `min_length` characters share a value, for these characters have at least as many bytes.
+    ///
+    /// Windows are half as long as that. Longer ones would make larger sketches. Shorter ones would often stand in texts
+    /// that have nothing but a phrase in common.
+    pub fn for_excerpts(min_length: usize) -> Result<Self, Problem> {
+        let bytes: usize = MIN_LENGTH.of(min_length as u64)?;
+        Self::new(bytes / 2, bytes - bytes / 2 + 1)
     }
 
     /// The sketch of a text: sorted, distinct; empty if the text is shorter than k, and of one value if it
@@ -213,6 +225,21 @@ mod tests {
             w in 1usize..40,
         ) {
             prop_assert_eq!(sketch(&text, k, w), naive_sketch(&text, k, w));
+        }
+
+        #[test]
+        fn every_shared_excerpt_is_caught(
+            a in "\\PC{0,80}",
+            b in "\\PC{0,80}",
+            shared in "[ab]{10,60}|[ -~]{10,60}|[é日😀a]{10,60}|\\PC{10,60}",
+        ) {
+            let parameters = Parameters::for_excerpts(shared.chars().count()).unwrap();
+            let sketch = |text: &str| -> BTreeSet<i64> {
+                parameters.sketch(text.as_bytes(), &mut || ()).unwrap().into_iter().collect()
+            };
+            let (one, other) = (sketch(&format!("{a}{shared}{b}")), sketch(&format!("{b}{shared}{a}")));
+            prop_assert!(!one.is_disjoint(&other));
+            prop_assert!(!one.is_disjoint(&sketch(&shared)));
         }
 
         #[test]
