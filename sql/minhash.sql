@@ -19,7 +19,7 @@ COMMENT ON FUNCTION minhash_similarity(integer[], integer[]) IS
     'share of the places where two signatures agree, an estimate of the resemblance of their texts, 0 to 1; places that are empty (-1) in both do not count';
 
 CREATE FUNCTION minhash_bands(signature integer[], bands integer) RETURNS bigint[]
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT sketch_support
     AS 'MODULE_PATHNAME', 'minhash_bands_wrapper';
 COMMENT ON FUNCTION minhash_bands(integer[], integer) IS
     'hashes of the bands of a signature, for an index of type GIN: similar texts probably share one';

@@ -31,7 +31,7 @@ COMMENT ON FUNCTION recursive_shingles(text, integer, integer) IS
     'hashes of pieces of 4, 16, 64 ... characters: texts that share 6, 26, 106 ... characters share one of level 1, 2, 3 ... (Sitaker 2021)';
 
 CREATE FUNCTION passage_sketch(doc text, min_length integer) RETURNS bigint[]
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000 SUPPORT sketch_support
     AS 'MODULE_PATHNAME', 'passage_sketch_wrapper';
 COMMENT ON FUNCTION passage_sketch(text, integer) IS
     'recursive shingles by which every text that shares so many characters is found: texts that do have a value in common';

@@ -1,4 +1,4 @@
--- What the planner asks of the functions on distances, and what it puts in their place
+-- What the planner asks of the functions on distances and on sketches, and what it puts in their place
 
 CREATE FUNCTION hamming_support(internal) RETURNS internal
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -11,6 +11,12 @@ CREATE FUNCTION hamming_within_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'hamming_within_support';
 COMMENT ON FUNCTION hamming_within_support(internal) IS
     'planner support: index conditions and selectivity of hamming_within(a, b, radius)';
+
+CREATE FUNCTION sketch_support(internal) RETURNS internal
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'sketch_support';
+COMMENT ON FUNCTION sketch_support(internal) IS
+    'planner support: index conditions, selectivity and cost of comparisons of sketches';
 
 CREATE FUNCTION hamming_ball_sel(internal, oid, internal, integer) RETURNS double precision
     LANGUAGE C STABLE STRICT PARALLEL SAFE

@@ -10,16 +10,22 @@ CREATE FUNCTION manber_sketch(
     unit text DEFAULT 'byte',
     hash text DEFAULT 'polynomial'
 ) RETURNS bigint[]
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000 SUPPORT sketch_support
     AS 'MODULE_PATHNAME', 'manber_sketch_wrapper';
 COMMENT ON FUNCTION manber_sketch(text, integer, integer, bigint, bigint, bigint, text, text) IS
     'hashes (polynomial, java, xxh3) of all windows of a text (of bytes or characters) whose lowest sample_bits bits are zero and which divisor divides (Manber 1994)';
 
 CREATE FUNCTION winnow_sketch(doc text, k integer DEFAULT 50, w integer DEFAULT 100) RETURNS bigint[]
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000 SUPPORT sketch_support
     AS 'MODULE_PATHNAME', 'winnow_sketch_wrapper';
 COMMENT ON FUNCTION winnow_sketch(text, integer, integer) IS
     'of each w windows of k bytes the least hash: texts that share k + w - 1 bytes share a value (winnowing)';
+
+CREATE FUNCTION excerpt_sketch(doc text, min_length integer DEFAULT 100) RETURNS bigint[]
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000 SUPPORT sketch_support
+    AS 'MODULE_PATHNAME', 'excerpt_sketch_wrapper';
+COMMENT ON FUNCTION excerpt_sketch(text, integer) IS
+    'winnow_sketch with k = min_length / 2 and w = min_length - k + 1: texts that share min_length characters share a value';
 
 CREATE FUNCTION heintze_sketch(
     doc text,
@@ -27,19 +33,45 @@ CREATE FUNCTION heintze_sketch(
     length integer DEFAULT 32,
     frequent bigint[] DEFAULT '{}'
 ) RETURNS bigint[]
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000 SUPPORT sketch_support
     AS 'MODULE_PATHNAME', 'heintze_sketch_wrapper';
 COMMENT ON FUNCTION heintze_sketch(text, integer, integer, bigint[]) IS
     'hashes of the substrings of so many letters that are probably the rarest (Heintze 1996); those known to be frequent, from the least to the most, come last';
 
 CREATE FUNCTION sketch_resemblance(a bigint[], b bigint[]) RETURNS double precision
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT sketch_support
     AS 'MODULE_PATHNAME', 'sketch_resemblance_wrapper';
 COMMENT ON FUNCTION sketch_resemblance(bigint[], bigint[]) IS
     'shared values among all values of two sketches, 0 to 1; NULL if both are empty';
 
 CREATE FUNCTION sketch_containment(a bigint[], b bigint[]) RETURNS double precision
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT sketch_support
     AS 'MODULE_PATHNAME', 'sketch_containment_wrapper';
 COMMENT ON FUNCTION sketch_containment(bigint[], bigint[]) IS
     'shared values among those of the first sketch, 0 to 1; NULL if it is empty';
+
+-- Conditions on sketches become these. Servers that share a query (postgres_fdw) send them to one another: their names and
+-- meanings stay.
+CREATE FUNCTION sketch_overlaps(a bigint[], b bigint[]) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 20 SUPPORT sketch_support
+    AS 'MODULE_PATHNAME', 'sketch_overlaps_wrapper';
+COMMENT ON FUNCTION sketch_overlaps(bigint[], bigint[]) IS
+    'whether two arrays have a value in common, in linear time if they are sorted; the planner puts it in place of a && b';
+
+CREATE FUNCTION sketch_resembles(a bigint[], b bigint[], share double precision) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT sketch_support
+    AS 'MODULE_PATHNAME', 'sketch_resembles_wrapper';
+COMMENT ON FUNCTION sketch_resembles(bigint[], bigint[], double precision) IS
+    'sketch_resemblance(a, b) >= share; the planner puts it in place of this';
+
+CREATE FUNCTION sketch_contained(a bigint[], b bigint[], share double precision) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT sketch_support
+    AS 'MODULE_PATHNAME', 'sketch_contained_wrapper';
+COMMENT ON FUNCTION sketch_contained(bigint[], bigint[], double precision) IS
+    'sketch_containment(a, b) >= share; the planner puts it in place of this';
+
+CREATE FUNCTION sketch_above(share double precision) RETURNS double precision
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'sketch_above_wrapper';
+COMMENT ON FUNCTION sketch_above(double precision) IS
+    'the least number above this one; the planner puts it into conditions with >';

@@ -11,6 +11,7 @@ mod bits;
 mod dedup;
 mod estimate;
 mod explain;
+mod gin;
 mod gist;
 mod hamming;
 mod histogram;
@@ -42,7 +43,8 @@ pgrx::extension_sql_file!("../sql/weighted.sql", name = "weighted", requires = [
 pgrx::extension_sql_file!("../sql/explain.sql", name = "explain", requires = ["weighted"]);
 pgrx::extension_sql_file!("../sql/spelling.sql", name = "spelling", requires = ["explain"]);
 pgrx::extension_sql_file!("../sql/sketch.sql", name = "sketch", requires = ["spelling"]);
-pgrx::extension_sql_file!("../sql/minhash.sql", name = "minhash", requires = ["sketch"]);
+pgrx::extension_sql_file!("../sql/gin.sql", name = "gin", requires = ["sketch"]);
+pgrx::extension_sql_file!("../sql/minhash.sql", name = "minhash", requires = ["gin"]);
 pgrx::extension_sql_file!("../sql/passage.sql", name = "passage", requires = ["minhash"]);
 pgrx::extension_sql_file!("../sql/html.sql", name = "html", requires = ["passage"]);
 pgrx::extension_sql_file!("../sql/trigger.sql", name = "trigger", requires = ["html"]);

@@ -5,8 +5,10 @@ use crate::pg::encoding;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
+use limits::{OutOfMemory, reserve};
 use pgrx::{Array, pg_extern};
-use text::sketch::overlap::Overlap;
+use std::borrow::Cow;
+use text::sketch::overlap::{Overlap, overlaps};
 use text::sketch::{MAX_VALUES, heintze, manber, winnow};
 
 #[pg_extern(sql = false)]
@@ -42,6 +44,14 @@ fn winnow_sketch(doc: &[u8], k: i32, w: i32) -> Result<Numbers<i64>, SqlError> {
 }
 
 #[pg_extern(sql = false)]
+fn excerpt_sketch(doc: &[u8], min_length: i32) -> Result<Numbers<i64>, SqlError> {
+    let parameters = winnow::MIN_LENGTH.of(min_length).and_then(winnow::Parameters::for_excerpts);
+    let parameters = parameters.map_err(report::problem)?;
+    let doc = encoding::to_utf8(doc)?;
+    parameters.sketch(doc.as_bytes(), &mut check_for_interrupts).map(Numbers).map_err(report::problem)
+}
+
+#[pg_extern(sql = false)]
 fn heintze_sketch(
     doc: &[u8],
     size: i32,
@@ -65,7 +75,44 @@ fn sketch_containment(a: Array<'_, i64>, b: Array<'_, i64>) -> Result<Option<f64
     Ok(overlap(&a, &b)?.containment())
 }
 
-fn overlap(a: &Array<'_, i64>, b: &Array<'_, i64>) -> Result<Overlap, SqlError> {
+/// `sketch_resemblance(a, b) >= least`.
+#[pg_extern(sql = false)]
+fn sketch_resembles(a: Array<'_, i64>, b: Array<'_, i64>, least: f64) -> Result<Option<bool>, SqlError> {
+    Ok(overlap(&a, &b)?.resemblance().map(|share| share >= least))
+}
+
+/// `sketch_containment(a, b) >= least`.
+#[pg_extern(sql = false)]
+fn sketch_contained(a: Array<'_, i64>, b: Array<'_, i64>, least: f64) -> Result<Option<bool>, SqlError> {
+    Ok(overlap(&a, &b)?.containment().map(|share| share >= least))
+}
+
+/// Shares that are greater than a number are at least this one.
+#[pg_extern(sql = false)]
+fn sketch_above(share: f64) -> f64 {
+    share.next_up()
+}
+
+/// `a && b`. No array raises an error, so that the function is leakproof.
+#[pg_extern(sql = false)]
+fn sketch_overlaps(a: Array<'_, i64>, b: Array<'_, i64>) -> Result<bool, SqlError> {
+    let found = without_nulls(&a)
+        .and_then(|a| without_nulls(&b).and_then(|b| overlaps(&a, &b, &mut check_for_interrupts)));
+    found.map_err(report::problem)
+}
+
+/// The elements of an array, copied only if there are NULLs among them.
+fn without_nulls<'a>(array: &'a Array<'_, i64>) -> Result<Cow<'a, [i64]>, OutOfMemory> {
+    if let Ok(values) = array.as_slice() {
+        return Ok(Cow::Borrowed(values));
+    }
+    let mut values = Vec::new();
+    reserve(&mut values, array.len())?;
+    values.extend(array.iter().flatten());
+    Ok(Cow::Owned(values))
+}
+
+pub(crate) fn overlap(a: &Array<'_, i64>, b: &Array<'_, i64>) -> Result<Overlap, SqlError> {
     match (a.as_slice(), b.as_slice()) {
         (Ok(a), Ok(b)) if a.len().max(b.len()) <= MAX_VALUES => Ok(Overlap::of(a, b)),
         (Ok(a), Ok(b)) => Err(error::sketch_too_large(a.len().max(b.len()))),

@@ -301,6 +301,136 @@ CREATE FUNCTION hamming_bit_pairs(
 COMMENT ON FUNCTION hamming_bit_pairs(bigint[], bit[], integer) IS
     'all pairs of ids, the smaller first, whose strings of bits differ in at most radius bits';
 
+-- Sketches in queries: what planner.sql, sketch.sql, minhash.sql and passage.sql have more.
+CREATE FUNCTION sketch_support(internal) RETURNS internal
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'sketch_support';
+COMMENT ON FUNCTION sketch_support(internal) IS
+    'planner support: index conditions, selectivity and cost of comparisons of sketches';
+
+ALTER FUNCTION manber_sketch(text, integer, integer, bigint, bigint, bigint, text, text) SUPPORT sketch_support;
+ALTER FUNCTION winnow_sketch(text, integer, integer) SUPPORT sketch_support;
+ALTER FUNCTION heintze_sketch(text, integer, integer, bigint[]) SUPPORT sketch_support;
+ALTER FUNCTION sketch_resemblance(bigint[], bigint[]) SUPPORT sketch_support;
+ALTER FUNCTION sketch_containment(bigint[], bigint[]) SUPPORT sketch_support;
+ALTER FUNCTION minhash_bands(integer[], integer) SUPPORT sketch_support;
+ALTER FUNCTION passage_sketch(text, integer) SUPPORT sketch_support;
+
+CREATE FUNCTION excerpt_sketch(doc text, min_length integer DEFAULT 100) RETURNS bigint[]
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000 SUPPORT sketch_support
+    AS 'MODULE_PATHNAME', 'excerpt_sketch_wrapper';
+COMMENT ON FUNCTION excerpt_sketch(text, integer) IS
+    'winnow_sketch with k = min_length / 2 and w = min_length - k + 1: texts that share min_length characters share a value';
+
+-- Conditions on sketches become these. Servers that share a query (postgres_fdw) send them to one another: their names and
+-- meanings stay.
+CREATE FUNCTION sketch_overlaps(a bigint[], b bigint[]) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 20 SUPPORT sketch_support
+    AS 'MODULE_PATHNAME', 'sketch_overlaps_wrapper';
+COMMENT ON FUNCTION sketch_overlaps(bigint[], bigint[]) IS
+    'whether two arrays have a value in common, in linear time if they are sorted; the planner puts it in place of a && b';
+
+CREATE FUNCTION sketch_resembles(a bigint[], b bigint[], share double precision) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT sketch_support
+    AS 'MODULE_PATHNAME', 'sketch_resembles_wrapper';
+COMMENT ON FUNCTION sketch_resembles(bigint[], bigint[], double precision) IS
+    'sketch_resemblance(a, b) >= share; the planner puts it in place of this';
+
+CREATE FUNCTION sketch_contained(a bigint[], b bigint[], share double precision) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT sketch_support
+    AS 'MODULE_PATHNAME', 'sketch_contained_wrapper';
+COMMENT ON FUNCTION sketch_contained(bigint[], bigint[], double precision) IS
+    'sketch_containment(a, b) >= share; the planner puts it in place of this';
+
+CREATE FUNCTION sketch_above(share double precision) RETURNS double precision
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'sketch_above_wrapper';
+COMMENT ON FUNCTION sketch_above(double precision) IS
+    'the least number above this one; the planner puts it into conditions with >';
+
+-- What gin.sql has.
+CREATE TYPE sketch_query;
+
+CREATE FUNCTION sketch_query_in(cstring) RETURNS sketch_query
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'sketch_query_in';
+COMMENT ON FUNCTION sketch_query_in(cstring) IS 'always an error: queries exist in index conditions only';
+
+CREATE FUNCTION sketch_query_out(sketch_query) RETURNS cstring
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'sketch_query_out';
+COMMENT ON FUNCTION sketch_query_out(sketch_query) IS 'the share that is asked for, and the values of the sketch';
+
+CREATE TYPE sketch_query (
+    INPUT = sketch_query_in,
+    OUTPUT = sketch_query_out,
+    INTERNALLENGTH = VARIABLE,
+    ALIGNMENT = int4,
+    STORAGE = extended
+);
+COMMENT ON TYPE sketch_query IS 'sketch with the share of common values that an index is asked for';
+
+CREATE FUNCTION sketch_query_resemblance(sketch bigint[], share double precision) RETURNS sketch_query
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
+    AS 'MODULE_PATHNAME', 'sketch_query_resemblance';
+COMMENT ON FUNCTION sketch_query_resemblance(bigint[], double precision) IS
+    'sketches whose resemblance to this one is at least a share; the planner makes it of sketch_resembles';
+
+CREATE FUNCTION sketch_query_share(sketch bigint[], share double precision) RETURNS sketch_query
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
+    AS 'MODULE_PATHNAME', 'sketch_query_share';
+COMMENT ON FUNCTION sketch_query_share(bigint[], double precision) IS
+    'sketches that have at least a share of the values of this one; the planner makes it of sketch_contained';
+
+CREATE FUNCTION sketch_query_share_of_stored(sketch bigint[], share double precision) RETURNS sketch_query
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
+    AS 'MODULE_PATHNAME', 'sketch_query_share_of_stored';
+COMMENT ON FUNCTION sketch_query_share_of_stored(bigint[], double precision) IS
+    'sketches of whose own values at least a share is in this one; the planner makes it of sketch_contained';
+
+CREATE FUNCTION sketch_matches(bigint[], sketch_query) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
+    AS 'MODULE_PATHNAME', 'sketch_matches';
+COMMENT ON FUNCTION sketch_matches(bigint[], sketch_query) IS 'implementation of @@';
+
+CREATE OPERATOR @@ (
+    LEFTARG = bigint[],
+    RIGHTARG = sketch_query,
+    FUNCTION = sketch_matches,
+    RESTRICT = contsel,
+    JOIN = contjoinsel
+);
+COMMENT ON OPERATOR @@ (bigint[], sketch_query) IS 'does the sketch reach the share?';
+
+CREATE FUNCTION gin_sketch_keys(bigint[], internal, internal) RETURNS internal
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gin_sketch_keys';
+COMMENT ON FUNCTION gin_sketch_keys(bigint[], internal, internal) IS 'GIN support of sketch_ops';
+
+CREATE FUNCTION gin_sketch_query_keys(bigint[], internal, smallint, internal, internal, internal, internal) RETURNS internal
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gin_sketch_query_keys';
+COMMENT ON FUNCTION gin_sketch_query_keys(bigint[], internal, smallint, internal, internal, internal, internal) IS
+    'GIN support of sketch_ops';
+
+CREATE FUNCTION gin_sketch_consistent(internal, smallint, bigint[], integer, internal, internal, internal) RETURNS "char"
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gin_sketch_consistent';
+COMMENT ON FUNCTION gin_sketch_consistent(internal, smallint, bigint[], integer, internal, internal, internal) IS
+    'GIN support of sketch_ops';
+
+-- Not the default for bigint[]: that is PostgreSQL's array_ops.
+CREATE OPERATOR CLASS sketch_ops FOR TYPE bigint[] USING gin AS
+    OPERATOR 1 pg_catalog.&& (anyarray, anyarray),
+    OPERATOR 2 @@ (bigint[], sketch_query),
+    FUNCTION 1 pg_catalog.btint8cmp(bigint, bigint),
+    FUNCTION 2 gin_sketch_keys(bigint[], internal, internal),
+    FUNCTION 3 gin_sketch_query_keys(bigint[], internal, smallint, internal, internal, internal, internal),
+    FUNCTION 6 gin_sketch_consistent(internal, smallint, bigint[], integer, internal, internal, internal),
+    STORAGE bigint;
+COMMENT ON OPERATOR CLASS sketch_ops USING gin IS 'sketches by common values, and by their share';
+COMMENT ON OPERATOR FAMILY sketch_ops USING gin IS 'sketches by common values, and by their share';
+
 -- Says what keeps doc1. A column is named in place of its default, and a view in place of its rule.
 DO LANGUAGE plpgsql $$
 DECLARE

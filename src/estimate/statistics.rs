@@ -3,6 +3,9 @@
 use super::code::Code;
 use pgrx::pg_sys::{self, Node};
 
+/// The parts of statistics about values, with the share of each.
+const BOTH: u32 = pg_sys::ATTSTATSSLOT_VALUES | pg_sys::ATTSTATSSLOT_NUMBERS;
+
 /// The statistics of a column, as the planner finds them.
 pub(crate) struct ColumnStatistics {
     data: pg_sys::VariableStatData,
@@ -61,18 +64,49 @@ impl ColumnStatistics {
 
     /// Values of the column.
     pub(crate) fn values(&self) -> Values {
-        let common = self.slot(pg_sys::STATISTIC_KIND_MCV, pg_sys::ATTSTATSSLOT_NUMBERS);
+        let common = self.slot(pg_sys::STATISTIC_KIND_MCV, BOTH);
         let common_all: f64 = common.iter().flat_map(Slot::values).map(|(_, share)| share).sum();
         // The bounds of the histogram are a sample of the values that are not common.
-        let sample = self.slot(pg_sys::STATISTIC_KIND_HISTOGRAM, 0);
+        let sample = self.slot(pg_sys::STATISTIC_KIND_HISTOGRAM, pg_sys::ATTSTATSSLOT_VALUES);
         Values { common, sample, others: (1.0 - common_all - self.null_share()).max(0.0) }
     }
 
     /// The number of bits of one of its values.
     pub(super) fn bits(&self) -> Option<u32> {
-        [pg_sys::STATISTIC_KIND_MCV, pg_sys::STATISTIC_KIND_HISTOGRAM]
-            .into_iter()
-            .find_map(|kind| self.slot(kind, 0)?.values().next().map(|(value, _)| value.bits()))
+        [pg_sys::STATISTIC_KIND_MCV, pg_sys::STATISTIC_KIND_HISTOGRAM].into_iter().find_map(|kind| {
+            self.slot(kind, pg_sys::ATTSTATSSLOT_VALUES)?.values().next().map(|(value, _)| value.bits())
+        })
+    }
+
+    /// What is known of the elements of a column of bigint[].
+    pub(super) fn elements(&self) -> Option<Elements> {
+        let numbers = |slot: &Slot| {
+            // SAFETY: the array has this length, and lives as long as the slot.
+            unsafe { std::slice::from_raw_parts(slot.0.numbers, slot.0.nnumbers as usize) }.to_vec()
+        };
+        let counts = self.slot(pg_sys::STATISTIC_KIND_DECHIST, pg_sys::ATTSTATSSLOT_NUMBERS)?;
+        let average = f64::from(*numbers(&counts).last()?);
+        let mut common: Vec<(i64, f64)> = Vec::new();
+        let mut least_common = 0.0;
+        if let Some(slot) = self.slot(pg_sys::STATISTIC_KIND_MCELEM, BOTH) {
+            if slot.0.valuetype != pg_sys::INT8OID {
+                return None;
+            }
+            let shares = numbers(&slot);
+            common = slot
+                .values()
+                .filter_map(|(value, share)| match value {
+                    Code::Fingerprint(value) => Some((value as i64, share)),
+                    Code::Bits(_) => None,
+                })
+                .collect();
+            // Behind the shares of the elements stand the least and the greatest of them.
+            least_common = f64::from(shares.get(common.len()).copied().unwrap_or_default());
+        }
+        common.sort_unstable_by_key(|&(value, _)| value);
+        // SAFETY: the planner knows how large the tables of the query are.
+        let rows = unsafe { (*self.data.rel).tuples }.max(1.0);
+        Some(Elements { common, least_common, average, rows, not_null: 1.0 - self.null_share() })
     }
 
     fn null_share(&self) -> f64 {
@@ -86,12 +120,11 @@ impl ColumnStatistics {
         }
     }
 
-    /// The values of a kind of statistics, with what else it has if that is asked for.
-    fn slot(&self, kind: u32, others: u32) -> Option<Slot> {
+    /// Parts of a kind of statistics, of those that it has.
+    fn slot(&self, kind: u32, parts: u32) -> Option<Slot> {
         if self.data.statsTuple.is_null() {
             return None;
         }
-        let parts = pg_sys::ATTSTATSSLOT_VALUES | others;
         let mut slot = pg_sys::AttStatsSlot::default();
         // SAFETY: a row of pg_statistic, which may not have this kind.
         let is_there = unsafe {
@@ -128,6 +161,46 @@ impl Values {
         let others = self.sample.iter().flat_map(Slot::values);
         let common = common.map(|(code, share)| Known { code, share, is_common: true });
         common.chain(others.map(move |(code, _)| Known { code, share: each, is_common: false }))
+    }
+}
+
+/// What ANALYZE has found out about the elements of an array. Shares are those of the rows that are not NULL.
+pub(super) struct Elements {
+    /// The most common elements, with the shares of the rows that have them.
+    common: Vec<(i64, f64)>,
+    least_common: f64,
+    average: f64,
+    rows: f64,
+    not_null: f64,
+}
+
+impl Elements {
+    /// The share of the rows that have the element, if it is a common one.
+    pub(super) fn common_share(&self, value: i64) -> Option<f64> {
+        let found = self.common.binary_search_by_key(&value, |&(value, _)| value).ok()?;
+        Some(self.common[found].1)
+    }
+
+    /// Whether most elements of a row are not common ones: hashes, for example.
+    pub(super) fn are_rare(&self) -> bool {
+        self.common.iter().map(|&(_, share)| share).sum::<f64>() < self.average / 2.0
+    }
+
+    /// The share of the rows that have an element which is not common.
+    pub(super) fn rare_share(&self) -> f64 {
+        let one_row = 1.0 / self.rows;
+        // As Postgres does: half of the least share that is known.
+        if self.are_rare() { one_row } else { (self.least_common / 2.0).max(one_row) }
+    }
+
+    /// How many distinct elements a row has on average.
+    pub(super) fn average(&self) -> f64 {
+        self.average
+    }
+
+    /// The share of the rows that have an array.
+    pub(super) fn not_null(&self) -> f64 {
+        self.not_null
     }
 }
 

@@ -221,3 +221,16 @@ pub(crate) fn set_cost_function(index: &mut pg_sys::IndexOptInfo, estimate: pg_s
     // versions.
     index.amcostestimate = unsafe { std::mem::transmute_copy(&estimate) };
 }
+
+/// Whether the current user may call a function. Since 16, one function answers for objects of all kinds.
+pub(crate) fn may_execute(function: pg_sys::Oid) -> bool {
+    // SAFETY: looks the function up in the catalog.
+    unsafe {
+        let (user, mode) = (pg_sys::GetUserId(), pg_sys::ACL_EXECUTE.into());
+        #[cfg(any(feature = "pg14", feature = "pg15"))]
+        let answer = pg_sys::pg_proc_aclcheck(function, user, mode);
+        #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+        let answer = pg_sys::object_aclcheck(pg_sys::ProcedureRelationId, function, user, mode);
+        answer == pg_sys::AclResult::ACLCHECK_OK
+    }
+}

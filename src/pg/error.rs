@@ -208,6 +208,11 @@ pub(crate) fn null_in_sketch() -> SqlError {
         .set_hint("Use array_remove(sketch, NULL).")
 }
 
+pub(crate) fn not_a_sketch() -> SqlError {
+    report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, "sketch is not an array of bigint")
+        .set_detail(FOREIGN_CLASS)
+}
+
 pub(crate) fn sketch_too_large(values: usize) -> SqlError {
     let message = format!("sketch of {values} values is too large to compare");
     report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)

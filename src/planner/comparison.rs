@@ -10,7 +10,7 @@ use pgrx::pg_sys::{self, Node, NodeTag, Oid};
 /// is of one of these types or is cast to one.
 const FAMILIES: [Oid; 3] = [pg_sys::INTEGER_BTREE_FAM_OID, FLOAT_FAMILY, Oid::from_u32(1988)];
 /// Types of limits that a distance or a similarity is compared with.
-const FLOAT_TYPES: [Oid; 2] = [pg_sys::FLOAT4OID, pg_sys::FLOAT8OID];
+pub(super) const FLOAT_TYPES: [Oid; 2] = [pg_sys::FLOAT4OID, pg_sys::FLOAT8OID];
 /// Types of limits that only a distance is compared with.
 const OTHER_TYPES: [Oid; 4] = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID, pg_sys::NUMERICOID];
 
@@ -35,7 +35,7 @@ impl Sign {
 }
 
 /// The strategy of the operator that says the same with its sides exchanged.
-fn exchanged(strategy: i32) -> i32 {
+pub(super) fn exchanged(strategy: i32) -> i32 {
     pg_sys::BTMaxStrategyNumber as i32 + 1 - strategy
 }
 
@@ -170,7 +170,7 @@ unsafe fn without_cast(node: *mut Node) -> *mut Node {
 }
 
 /// A copy of the number, as the widest type of its family.
-unsafe fn widened(number: *mut Node) -> *mut Node {
+pub(super) unsafe fn widened(number: *mut Node) -> *mut Node {
     // SAFETY: an expression, which the casts take.
     unsafe {
         let (cast, type_) = match pg_sys::exprType(number) {

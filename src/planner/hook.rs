@@ -6,6 +6,7 @@ use super::exclusion::keep_comparisons;
 use super::indexes::prepare;
 use super::order::rewrite_order;
 use super::rewrite::rewrite_and;
+use super::sketches::{mentions_overlap, replace_overlaps, replacing_overlaps};
 use crate::pg::catalog::names::Names;
 use pgrx::{pg_guard, pg_sys};
 use std::ptr::null_mut;
@@ -108,13 +109,19 @@ unsafe fn prepare_relation(
 ) {
     // SAFETY: promised by the caller.
     unsafe {
-        let Some(names) = Names::known() else { return };
+        let query = &*(*root).parse;
+        let named = || mentions_overlap(query).then(Names::of_extension).flatten();
+        let Some(names) = Names::known().or_else(named) else { return };
+        let overlaps = replacing_overlaps(query, &names);
         // Partitions have the conditions of their parent, which were rewritten with it.
         if (*relation).reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
-            change_conditions(&*(*root).parse, &mut |list| rewrite_and(list, &names));
+            change_conditions(query, &mut |list| rewrite_and(list, &names));
+            if let Some(sketches) = &overlaps {
+                replace_overlaps(query, sketches);
+            }
             rewrite_order(&mut *root, &*relation, &names);
         }
         keep_comparisons(&*root, table, &*relation, &names);
-        prepare(root, &*relation, &names);
+        prepare(root, &*relation, &names, overlaps.as_ref());
     }
 }

@@ -2,9 +2,12 @@
 
 use super::expressions::distance_of;
 use super::rewrite::rewrite_and;
+use super::sketches::replace_overlaps_of;
 use crate::am::is_hamming;
+use crate::gin::cost::install_sketch_cost;
 use crate::gist::install_cost;
 use crate::pg::catalog::names::Names;
+use crate::pg::catalog::sketches::Sketches;
 use crate::pg::nodes::{cast, copy, elements};
 use pgrx::pg_sys::{self, Node, NodeTag};
 
@@ -12,13 +15,19 @@ use pgrx::pg_sys::{self, Node, NodeTag};
 ///
 /// # Safety
 /// Both must be the planner's own.
-pub(super) unsafe fn prepare(root: *mut pg_sys::PlannerInfo, relation: &pg_sys::RelOptInfo, names: &Names) {
+pub(super) unsafe fn prepare(
+    root: *mut pg_sys::PlannerInfo,
+    relation: &pg_sys::RelOptInfo,
+    names: &Names,
+    overlaps: Option<&Sketches>,
+) {
     // SAFETY: promised by the caller.
     unsafe {
         for &mut index in elements(relation.indexlist) {
             let index = &mut *index.cast::<pg_sys::IndexOptInfo>();
-            rewrite_predicate(index, names);
+            rewrite_predicate(index, names, overlaps);
             install_cost(index);
+            install_sketch_cost(index);
             if is_hamming(index) {
                 let distances = distances_sorted_by(root, relation, names);
                 index.amoptionalkey = distances > 0;
@@ -32,11 +41,14 @@ pub(super) unsafe fn prepare(root: *mut pg_sys::PlannerInfo, relation: &pg_sys::
 
 /// Rewrites the predicate of a partial index, which has to look like the query's conditions. It is copied,
 /// for it may belong to somebody else's hook.
-unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, names: &Names) {
+unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, names: &Names, overlaps: Option<&Sketches>) {
     // SAFETY: a copy of a list of expressions.
     unsafe {
         if !index.indpred.is_null() {
             index.indpred = rewrite_and(copy(index.indpred.cast()).cast(), names);
+            if let Some(sketches) = overlaps {
+                replace_overlaps_of(index.indpred, sketches);
+            }
         }
     }
 }

@@ -22,6 +22,9 @@
 //! - [`exclusion`], which puts a comparison back where tables are left out by a distance.
 //! - [`indexes`], which describes the indexes of a relation.
 //!
+//! Conditions on sketches take the same steps: [`sketches`] has what the hook makes of them, and [`sketch_support`]
+//! the answers about that.
+//!
 //! All of them meet and make the same [`expressions`]. [`radius`] has the SQL functions that turn a limit
 //! into a radius.
 
@@ -34,6 +37,8 @@ mod indexes;
 mod order;
 mod radius;
 mod rewrite;
+mod sketch_support;
+mod sketches;
 mod support;
 mod trial;
 

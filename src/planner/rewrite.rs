@@ -8,6 +8,7 @@
 
 use super::comparison::Comparison;
 use super::expressions::Rewritten;
+use super::sketches::rewrite_share;
 use super::trial::rewrite_by_trial;
 use crate::pg::catalog::names::Names;
 use crate::pg::interrupts::check_for_interrupts;
@@ -76,13 +77,13 @@ unsafe fn rewrite_below(condition: *mut Node, names: &Names) {
     }
 }
 
-/// What a single condition becomes, if it is on a distance.
+/// What a single condition becomes, if it is on a distance or on a share of sketches.
 unsafe fn rewritten(condition: *mut Node, names: &Names) -> Option<Rewritten> {
     // SAFETY: an expression.
     unsafe {
         match Comparison::read(condition, names) {
             Some(comparison) => Some(comparison.rewritten(names)),
-            None => rewrite_by_trial(condition, names),
+            None => rewrite_by_trial(condition, names).or_else(|| rewrite_share(condition, names)),
         }
     }
 }

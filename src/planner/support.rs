@@ -11,13 +11,13 @@ use crate::pg::nodes::{cast, elements, function, list_of, operator};
 use pgrx::pg_sys::{self, Datum, Node, NodeTag};
 
 /// The request as a struct of its tag.
-fn request<'a, T>(call: Call, tag: NodeTag) -> Option<&'a mut T> {
+pub(super) fn request<'a, T>(call: Call, tag: NodeTag) -> Option<&'a mut T> {
     // SAFETY: support functions are called with a request, which is a node.
     unsafe { cast(call.pointer(0), tag) }
 }
 
 /// The answer to a request; NULL says no.
-fn answer(node: Option<*mut Node>) -> Datum {
+pub(super) fn answer(node: Option<*mut Node>) -> Datum {
     node.map_or(Datum::null(), Datum::from)
 }
 

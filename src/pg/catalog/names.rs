@@ -1,5 +1,6 @@
 //! The numbers (OIDs) of the extension's functions, operators and types.
 
+use super::sketches::Sketches;
 use super::strategy::WITHIN_BALL;
 use pgrx::pg_sys::{self, Oid};
 use std::cell::Cell;
@@ -14,6 +15,8 @@ pub(crate) struct Names {
     /// By the type of the limit: bigint, double precision, numeric.
     radius_le: [Oid; 3],
     radius_lt: [Oid; 3],
+    /// None before the extension was updated from version 0.1.0.
+    pub(crate) sketches: Option<Sketches>,
 }
 
 /// The objects for values of one type: for fingerprints, which are bigints, or for strings of bits.
@@ -37,9 +40,21 @@ thread_local! {
 }
 
 impl Names {
-    /// The names, if this session has planned anything with our functions.
+    /// The names, if this session has planned anything with our functions, and the extension was not dropped since.
     pub(crate) fn known() -> Option<Self> {
-        KNOWN.get()
+        KNOWN.get().filter(|names| names.sketches.is_none_or(|sketches| sketches.are_there()))
+    }
+
+    /// Those of the extension by its own name: for a query that has an operator of Postgres's and no function of ours.
+    pub(crate) fn of_extension() -> Option<Self> {
+        // SAFETY: looks the extension up in the catalog.
+        let namespace = unsafe {
+            let extension = pg_sys::get_extension_oid(c"simhash_pg".as_ptr(), true);
+            (extension != pg_sys::InvalidOid).then(|| schema_of(extension))??
+        };
+        let found = Self::look_up_in(namespace)?;
+        KNOWN.set(Some(found));
+        Some(found)
     }
 
     /// The names of the extension to which a function with planner support belongs, and the kind of values that the
@@ -54,6 +69,17 @@ impl Names {
             let found = Self::look_up(function).and_then(with_kind)?;
             KNOWN.set(Some(found.0));
             Some(found)
+        })
+    }
+
+    /// The names of the extension to which a function on sketches belongs. They are looked up again when the extension
+    /// has been dropped and created.
+    pub(crate) fn of_sketches(function: Oid) -> Option<Sketches> {
+        let known = Self::known().and_then(|names| names.sketches);
+        known.or_else(|| {
+            let names = Self::look_up(function).filter(|names| names.sketches.is_some())?;
+            KNOWN.set(Some(names));
+            names.sketches
         })
     }
 
@@ -73,9 +99,12 @@ impl Names {
     }
 
     fn look_up(function: Oid) -> Option<Self> {
-        let double = pg_sys::FLOAT8OID;
         // SAFETY: looks the function up in the catalog.
-        let namespace = unsafe { pg_sys::get_func_namespace(function) };
+        Self::look_up_in(unsafe { pg_sys::get_func_namespace(function) })
+    }
+
+    fn look_up_in(namespace: Oid) -> Option<Self> {
+        let double = pg_sys::FLOAT8OID;
         let by_limit = |name| {
             let function = |limit| find_function(namespace, name, &[limit]);
             Some([function(pg_sys::INT8OID)?, function(double)?, function(pg_sys::NUMERICOID)?])
@@ -96,6 +125,7 @@ impl Names {
             ),
             radius_le: by_limit(c"hamming_radius_le")?,
             radius_lt: by_limit(c"hamming_radius_lt")?,
+            sketches: Sketches::look_up(namespace),
         })
     }
 }
@@ -140,7 +170,28 @@ impl Kind {
     }
 }
 
-fn find_function(namespace: Oid, name: &CStr, args: &[Oid]) -> Option<Oid> {
+/// The schema of an extension.
+unsafe fn schema_of(extension: Oid) -> Option<Oid> {
+    let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+    let mut key = pg_sys::ScanKeyData::default();
+    // SAFETY: a scan of the catalog, by an index on its OIDs, which is ended. A row has the struct of this catalog.
+    unsafe {
+        let catalog = pg_sys::table_open(pg_sys::ExtensionRelationId, lock);
+        let (equal, column) = (pg_sys::BTEqualStrategyNumber, pg_sys::Anum_pg_extension_oid);
+        let by_oid = pg_sys::F_OIDEQ.into();
+        pg_sys::ScanKeyInit(&raw mut key, column as i16, equal as u16, by_oid, extension.into());
+        let (index, snapshot) = (Oid::from(pg_sys::ExtensionOidIndexId), std::ptr::null_mut());
+        let scan = pg_sys::systable_beginscan(catalog, index, true, snapshot, 1, &raw mut key);
+        let row = pg_sys::systable_getnext(scan);
+        let schema = (!row.is_null())
+            .then(|| (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_extension>()).extnamespace);
+        pg_sys::systable_endscan(scan);
+        pg_sys::table_close(catalog, lock);
+        schema
+    }
+}
+
+pub(super) fn find_function(namespace: Oid, name: &CStr, args: &[Oid]) -> Option<Oid> {
     // SAFETY: pointer and length are those of `args`.
     let args = unsafe { pg_sys::buildoidvector(args.as_ptr(), args.len() as i32) };
     let keys = [name.as_ptr().into(), args.into(), namespace.into(), pg_sys::Datum::null()];
@@ -152,7 +203,7 @@ fn find_operator(namespace: Oid, name: &CStr, left: Oid, right: Oid) -> Option<O
     find(pg_sys::SysCacheIdentifier::OPERNAMENSP, pg_sys::Anum_pg_operator_oid, keys)
 }
 
-fn find_type(namespace: Oid, name: &CStr) -> Option<Oid> {
+pub(super) fn find_type(namespace: Oid, name: &CStr) -> Option<Oid> {
     let keys = [name.as_ptr().into(), namespace.into(), pg_sys::Datum::null(), pg_sys::Datum::null()];
     find(pg_sys::SysCacheIdentifier::TYPENAMENSP, pg_sys::Anum_pg_type_oid, keys)
 }

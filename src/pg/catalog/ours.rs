@@ -39,6 +39,11 @@ pub(crate) fn is_bit_ball_constructor(function: Oid) -> bool {
     is_ours(function, c"hamming_bit_ball")
 }
 
+/// Whether a function is that of the operator `bigint[] @@ sketch_query`.
+pub(crate) fn is_sketch_match(function: Oid) -> bool {
+    is_ours(function, c"sketch_matches")
+}
+
 /// Whether a type is `hamming_ball`.
 pub(crate) fn is_ball(type_: Oid) -> bool {
     is_read_by(type_, c"hamming_ball_in")

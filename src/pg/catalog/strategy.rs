@@ -1,5 +1,6 @@
 //! The numbers (strategies) of the operators in `hamming_ops` and `gist_hamming_ops`, the operator classes
-//! for bigint. `sql/am.sql` and `sql/gist.sql` give an operator the same number.
+//! for bigint, and in `sketch_ops`, that for sketches. `sql/am.sql`, `sql/gist.sql` and `sql/gin.sql` give an operator
+//! the same number.
 
 /// `bigint <@ hamming_ball`.
 pub(crate) const WITHIN_BALL: i16 = 1;
@@ -8,3 +9,8 @@ pub(crate) const EQUAL: i16 = 2;
 /// `bigint <~> bigint`, to order by.
 pub(crate) const DISTANCE: i16 = 15;
 const _: () = assert!(WITHIN_BALL < DISTANCE && EQUAL < DISTANCE);
+
+/// `anyarray && anyarray`, of sketches.
+pub(crate) const OVERLAP: i16 = 1;
+/// `bigint[] @@ sketch_query`.
+pub(crate) const MATCHES: i16 = 2;

@@ -81,3 +81,13 @@ FROM (SELECT heintze_sketch('abcdefg', 10, 5) AS f) AS s;
 SELECT heintze_sketch('a', 0);
 SELECT heintze_sketch('a', 100, 4);
 SELECT heintze_sketch('a', frequent => '{NULL}');
+-- excerpts: winnowing for a number of characters
+SELECT excerpt_sketch(t, 50) = winnow_sketch(t, 25, 26) AS winnowed, excerpt_sketch(t) = excerpt_sketch(t, 100) AS default_100
+FROM (SELECT string_agg(md5(i::text), ' ') FROM generate_series(1, 20) AS i) AS s (t);
+SELECT excerpt_sketch('The quick brown fox jumps over the lazy dog', 20), excerpt_sketch('日本語の文章です', 10),
+       excerpt_sketch('shorter than ten', 40) AS shorter_than_half, cardinality(excerpt_sketch('shorter than it', 20)) AS shorter, excerpt_sketch(NULL) AS null;
+SELECT count(*) AS missed FROM (SELECT md5(i::text) || run || md5('x') AS a, run || md5((-i)::text) AS b
+    FROM generate_series(1, 300) AS i, LATERAL (SELECT substr(translate(md5(i || 'run'), '0123456789', 'éαж日本語😀ßñö'), 1, 25) AS run) AS r) AS t
+WHERE NOT excerpt_sketch(a, 25) && excerpt_sketch(b, 25);
+SELECT excerpt_sketch('a', 9);
+SELECT excerpt_sketch('a', 10001);

@@ -1,0 +1,109 @@
+//! How many rows a condition on sketches finds, and what it costs to test it.
+//!
+//! PostgreSQL's own estimate for `&&` takes each value that is not among the column's most common ones to be nearly as
+//! common as the least of these. The values of sketches are hashes, most of which stand in one row. So some hundred of
+//! them would seem to find every row.
+
+use super::selectivity::UNKNOWN;
+use super::statistics::{ColumnStatistics, Elements};
+use crate::pg::nodes::constant;
+use pgrx::pg_sys::{self, Node};
+use pgrx::{Array, FromDatum};
+
+/// Values that a sketch is assumed to have if nothing is known of it.
+const TYPICAL_VALUES: f64 = 100.0;
+
+/// Operators in the time that it takes to fetch and compare a value of a sketch. Sketches of more than some 250 values
+/// are stored apart from their rows. With 500 values, a row takes 10 µs, and a page in memory 8 µs to be scanned.
+const OPERATORS_PER_VALUE: f64 = 1.0;
+
+/// `sketch_overlaps(a, b)`, or that a share of their values is at least a number.
+pub(crate) struct SketchCondition {
+    pub(crate) a: *mut Node,
+    pub(crate) b: *mut Node,
+    pub(crate) least: Option<*mut Node>,
+}
+
+/// The share of rows, or of pairs of rows, for which the condition holds.
+///
+/// # Safety
+/// The condition must be one of the query.
+pub(crate) unsafe fn selectivity(
+    root: *mut pg_sys::PlannerInfo,
+    condition: &SketchCondition,
+    relation: i32,
+) -> f64 {
+    // SAFETY: promised by the caller. What can be known of an expression is a value of its type.
+    unsafe {
+        let estimated = |node| constant(pg_sys::estimate_expression_value(root, node));
+        let least = match condition.least {
+            None => None,
+            Some(least) => match estimated(least).map(|datum| f64::from_bits(datum.value() as u64)) {
+                // Every row with a sketch passes.
+                Some(least) if least <= 0.0 => return 1.0,
+                known => known,
+            },
+        };
+        let sides = [(condition.a, condition.b), (condition.b, condition.a)];
+        let found = sides.into_iter().find_map(|(column, query)| {
+            let elements = ColumnStatistics::examine(root, column, relation)?.elements()?;
+            Some((elements, values(estimated(query)?)))
+        });
+        let Some((elements, query)) = found else { return UNKNOWN };
+        share(&elements, &query, least)
+    }
+}
+
+/// The share of rows that have one of the values, or the least share of them.
+fn share(elements: &Elements, query: &[i64], least: Option<f64>) -> f64 {
+    let (mut none_common, mut expected, mut rare) = (1.0, 0.0, 0.0);
+    for value in query {
+        match elements.common_share(*value) {
+            Some(share) => {
+                none_common *= 1.0 - share;
+                expected += share;
+            }
+            None => rare += 1.0,
+        }
+    }
+    // Values that are not common stand in a few rows. Many of one query stand in the same row.
+    let rare = match elements.are_rare() {
+        true => (rare * elements.rare_share()).min(UNKNOWN),
+        false => 1.0 - (1.0 - elements.rare_share()).powf(rare),
+    };
+    let any = 1.0 - none_common * (1.0 - rare);
+    // On average a row has `expected` of the common values, so this is the most that can have the wanted number of them.
+    let enough = least.map_or(1.0, |least| expected / (least * query.len().max(1) as f64) + rare);
+    (any.min(enough) * elements.not_null()).clamp(0.0, 1.0)
+}
+
+/// The time that it takes to test the condition for a row, in the planner's units.
+///
+/// # Safety
+/// The condition must be one of the query, if there is one.
+pub(crate) unsafe fn cost(root: *mut pg_sys::PlannerInfo, condition: &SketchCondition) -> f64 {
+    // SAFETY: promised by the caller; a setting.
+    unsafe {
+        let values = |side| {
+            if let Some(datum) = constant(side) {
+                return values(datum).len() as f64;
+            }
+            let column = if root.is_null() { None } else { ColumnStatistics::examine(root, side, 0) };
+            column.and_then(|column| column.elements()).map_or(TYPICAL_VALUES, |elements| elements.average())
+        };
+        (values(condition.a) + values(condition.b)) * OPERATORS_PER_VALUE * pg_sys::cpu_operator_cost
+    }
+}
+
+/// The distinct values of a sketch.
+///
+/// # Safety
+/// The datum must be a bigint[].
+unsafe fn values(datum: pg_sys::Datum) -> Vec<i64> {
+    // SAFETY: promised by the caller.
+    let array = unsafe { Array::<i64>::from_datum(datum, false) };
+    let mut values: Vec<i64> = array.map(|array| array.iter().flatten().collect()).unwrap_or_default();
+    values.sort_unstable();
+    values.dedup();
+    values
+}

@@ -1,0 +1,89 @@
+//! What a search of a GIN index for sketches costs.
+//!
+//! GIN's own estimate knows how many keys are searched for, and what that costs. But the rows that are found by the
+//! derived condition `sketch && query` are estimated by PostgreSQL, which takes the values of a sketch for common ones. So
+//! this number comes from the condition of the query, which has our estimate.
+
+use crate::pg::catalog::names::Names;
+use crate::pg::compat::set_cost_function;
+use crate::pg::nodes::{cast, elements, list_of};
+use pg_sys::{Node, NodeTag, Oid};
+use pgrx::{pg_guard, pg_sys};
+
+/// PostgreSQL's number of the access method GIN.
+const GIN: Oid = Oid::from_u32(2742);
+
+unsafe extern "C-unwind" {
+    /// PostgreSQL's own estimate for GIN.
+    fn gincostestimate(
+        root: *mut pg_sys::PlannerInfo,
+        path: *mut pg_sys::IndexPath,
+        loop_count: f64,
+        startup: *mut pg_sys::Cost,
+        total: *mut pg_sys::Cost,
+        selectivity: *mut pg_sys::Selectivity,
+        correlation: *mut f64,
+        pages: *mut f64,
+    );
+}
+
+/// Makes the planner ask us what a search of the index costs, if it is one of arrays of bigint.
+///
+/// # Safety
+/// The index must be one of the query.
+pub(crate) unsafe fn install_sketch_cost(index: &mut pg_sys::IndexOptInfo) {
+    // SAFETY: promised by the caller; there is a type for each key column.
+    unsafe {
+        let mut columns = 0..index.nkeycolumns as usize;
+        let is_array =
+            |column| [pg_sys::INT8ARRAYOID, pg_sys::ANYARRAYOID].contains(&*index.opcintype.add(column));
+        if index.relam == GIN && columns.any(is_array) {
+            set_cost_function(index, Some(gin_cost));
+        }
+    }
+}
+
+#[pg_guard]
+#[allow(clippy::too_many_arguments, reason = "Postgres says what it is called with")]
+unsafe extern "C-unwind" fn gin_cost(
+    root: *mut pg_sys::PlannerInfo,
+    path: *mut pg_sys::IndexPath,
+    loop_count: f64,
+    startup: *mut pg_sys::Cost,
+    total: *mut pg_sys::Cost,
+    selectivity: *mut pg_sys::Selectivity,
+    correlation: *mut f64,
+    pages: *mut f64,
+) {
+    // SAFETY: the planner passes a path of the query, and places for the answers.
+    unsafe {
+        pg_sys::ffi::pg_guard_ffi_boundary(|| {
+            gincostestimate(root, path, loop_count, startup, total, selectivity, correlation, pages);
+        });
+        let path = &*path;
+        let conditions: Vec<*mut Node> = elements(path.indexclauses)
+            .iter()
+            .map(|clause| (*clause.cast::<pg_sys::IndexClause>()).rinfo.cast())
+            .collect();
+        if conditions.iter().any(|&condition| is_about_sketches(condition)) {
+            let all = pg_sys::add_predicate_to_index_quals(path.indexinfo, list_of(&conditions));
+            let table = (*(*path.indexinfo).rel).relid as i32;
+            let (inner, none) = (pg_sys::JoinType::JOIN_INNER, std::ptr::null_mut());
+            *selectivity = pg_sys::clauselist_selectivity(root, all, table, inner, none);
+        }
+    }
+}
+
+/// Whether a condition of the query is one that has our estimate.
+unsafe fn is_about_sketches(condition: *mut Node) -> bool {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let clause = (*condition.cast::<pg_sys::RestrictInfo>()).clause;
+        let sketches = Names::known().and_then(|names| names.sketches);
+        sketches.zip(cast::<pg_sys::FuncExpr>(clause.cast(), NodeTag::T_FuncExpr)).is_some_and(
+            |(sketches, call)| {
+                [sketches.overlaps, sketches.resembles, sketches.contained].contains(&call.funcid)
+            },
+        )
+    }
+}

@@ -1,0 +1,66 @@
+//! The numbers (OIDs) of the functions on sketches.
+
+use super::names::{find_function, find_type};
+use crate::pg::compat::may_execute;
+use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
+use text::sketch::threshold::Measure;
+
+/// The functions on sketches that the planner meets or makes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sketches {
+    pub(crate) resemblance: Oid,
+    pub(crate) containment: Oid,
+    /// What the comparison of a share with a number becomes: `sketch_resembles` and `sketch_contained`.
+    pub(crate) resembles: Oid,
+    pub(crate) contained: Oid,
+    /// What `&&` becomes.
+    pub(crate) overlaps: Oid,
+    pub(crate) above: Oid,
+    pub(crate) query_type: Oid,
+    /// The functions that make a query: by resemblance, by its own share, by that of the stored sketch.
+    queries: [Oid; 3],
+}
+
+impl Sketches {
+    /// None before the extension was updated from version 0.1.0.
+    pub(super) fn look_up(namespace: Oid) -> Option<Self> {
+        let (sketch, double) = (pg_sys::INT8ARRAYOID, pg_sys::FLOAT8OID);
+        let function = |name, args: &[Oid]| find_function(namespace, name, args);
+        Some(Self {
+            resemblance: function(c"sketch_resemblance", &[sketch, sketch])?,
+            containment: function(c"sketch_containment", &[sketch, sketch])?,
+            resembles: function(c"sketch_resembles", &[sketch, sketch, double])?,
+            contained: function(c"sketch_contained", &[sketch, sketch, double])?,
+            overlaps: function(c"sketch_overlaps", &[sketch, sketch])?,
+            above: function(c"sketch_above", &[double])?,
+            query_type: find_type(namespace, c"sketch_query")?,
+            queries: [
+                function(c"sketch_query_resemblance", &[sketch, double])?,
+                function(c"sketch_query_share", &[sketch, double])?,
+                function(c"sketch_query_share_of_stored", &[sketch, double])?,
+            ],
+        })
+    }
+
+    /// The function that makes a query.
+    pub(crate) fn query(&self, measure: Measure) -> Oid {
+        self.queries[match measure {
+            Measure::Resemblance => 0,
+            Measure::OfQuery => 1,
+            Measure::OfSketch => 2,
+        }]
+    }
+
+    /// Whether these are the functions of the extension as it is now. It may have been dropped since.
+    pub(super) fn are_there(&self) -> bool {
+        let cache = SysCacheIdentifier::PROCOID as i32;
+        let null = pg_sys::Datum::null();
+        // SAFETY: looks a function up by its OID.
+        unsafe { pg_sys::SearchSysCacheExists(cache, self.overlaps.into(), null, null, null) }
+    }
+
+    /// Whether `&&` of this user may become `sketch_overlaps`.
+    pub(crate) fn may_replace_overlap(&self) -> bool {
+        may_execute(self.overlaps)
+    }
+}

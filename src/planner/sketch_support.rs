@@ -1,0 +1,147 @@
+//! What the planner asks the functions on sketches: can you be searched by an index, how many rows pass, what do you cost?
+
+use super::hook::install_hook;
+use super::sketches::OVERLAP_OPERATOR;
+use super::support::{answer, request};
+use crate::estimate::sketch::{SketchCondition, cost, selectivity};
+use crate::pg::call::pg_function;
+use crate::pg::catalog::names::Names;
+use crate::pg::catalog::ours::is_sketch_match;
+use crate::pg::catalog::strategy::MATCHES;
+use crate::pg::nodes::{cast, constant, elements, function, list_of, operator};
+use pgrx::pg_sys::{self, Node, NodeTag, Oid};
+use text::sketch::threshold::Measure;
+
+pg_function!(
+    pg_finfo_sketch_support,
+    fn sketch_support(call) {
+        // SAFETY: each request is passed to what answers it.
+        answer(unsafe {
+            if let Some(request) = request::<pg_sys::SupportRequestSimplify>(call, NodeTag::T_SupportRequestSimplify) {
+                // Makes this session know our names before the conditions of the query are rewritten.
+                install_hook();
+                Names::of_sketches((*request.fcall).funcid);
+                None
+            } else if let Some(request) = request(call, NodeTag::T_SupportRequestIndexCondition) {
+                index_condition(request)
+            } else if let Some(request) = request(call, NodeTag::T_SupportRequestSelectivity) {
+                estimate(request)
+            } else if let Some(request) = request(call, NodeTag::T_SupportRequestCost) {
+                estimate_cost(request)
+            } else {
+                None
+            }
+        })
+    }
+);
+
+/// A condition on an indexed sketch, whichever of the two sketches that is.
+struct Indexed {
+    stored: *mut Node,
+    query: *mut Node,
+    /// The share that is asked for, with the function that makes a query for it. None asks for a common value.
+    share: Option<(Oid, *mut Node)>,
+}
+
+impl Indexed {
+    unsafe fn read(request: &pg_sys::SupportRequestIndexCondition) -> Option<Self> {
+        // SAFETY: a request has the condition that it is about.
+        unsafe {
+            let sketches = Names::of_sketches(request.funcid)?;
+            let condition = cast::<pg_sys::FuncExpr>(request.node, NodeTag::T_FuncExpr)?;
+            let (&mut [a, b] | &mut [a, b, _]) = elements(condition.args) else { return None };
+            let (stored, query, of_pair) = match request.indexarg {
+                0 => (a, b, Measure::OfSketch),
+                1 => (b, a, Measure::OfQuery),
+                _ => return None,
+            };
+            let measure = match request.funcid {
+                function if function == sketches.overlaps => {
+                    return Some(Self { stored, query, share: None });
+                }
+                function if function == sketches.resembles => Measure::Resemblance,
+                function if function == sketches.contained => of_pair,
+                _ => return None,
+            };
+            let &mut [_, _, least] = elements(condition.args) else { return None };
+            Some(Self { stored, query, share: Some((sketches.query(measure), least)) })
+        }
+    }
+
+    /// `stored @@ query`, if the family of the index has the operator.
+    unsafe fn by_share(&self, family: Oid, query_type: Oid) -> Option<*mut Node> {
+        // SAFETY: the function makes a query of these arguments.
+        unsafe {
+            let (query, least) = self.share?;
+            let matches = pg_sys::get_opfamily_member(family, pg_sys::INT8ARRAYOID, query_type, MATCHES);
+            if matches == pg_sys::InvalidOid || !is_sketch_match(pg_sys::get_opcode(matches)) {
+                return None;
+            }
+            let query = function(query, query_type, &[self.query, least]);
+            Some(operator(matches, pg_sys::BOOLOID, self.stored, query))
+        }
+    }
+
+    /// `stored && query`, if the family has the operator: `array_ops` for one. Rows without a common value pass if the
+    /// share may be 0.
+    unsafe fn by_overlap(&self, family: Oid) -> Option<*mut Node> {
+        // SAFETY: the operator takes two arrays of one type. The share is a double precision.
+        unsafe {
+            let is_positive = self.share.is_none_or(|(_, least)| {
+                constant(least).is_some_and(|least| f64::from_bits(least.value() as u64) > 0.0)
+            });
+            (is_positive && pg_sys::op_in_opfamily(OVERLAP_OPERATOR, family))
+                .then(|| operator(OVERLAP_OPERATOR, pg_sys::BOOLOID, self.stored, self.query))
+        }
+    }
+}
+
+unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) -> Option<*mut Node> {
+    // SAFETY: a request has the index.
+    unsafe {
+        let indexed = Indexed::read(request)?;
+        let query_type = Names::of_sketches(request.funcid)?.query_type;
+        let by_share = indexed.by_share(request.opfamily, query_type);
+        let condition = by_share.or_else(|| indexed.by_overlap(request.opfamily))?;
+        let &mut [_, query] = elements((*condition.cast::<pg_sys::OpExpr>()).args) else { return None };
+        if !pg_sys::is_pseudo_constant_for_index(request.root, query, request.index) {
+            return None;
+        }
+        request.lossy = by_share.is_none() && indexed.share.is_some();
+        Some(list_of(&[pg_sys::eval_const_expressions(request.root, condition)]).cast())
+    }
+}
+
+/// The condition that a function stands for.
+unsafe fn condition(function: Oid, args: *mut pg_sys::List) -> Option<SketchCondition> {
+    // SAFETY: the arguments of the function.
+    unsafe {
+        let sketches = Names::of_sketches(function)?;
+        match elements(args) {
+            &mut [a, b] if function == sketches.overlaps => Some(SketchCondition { a, b, least: None }),
+            &mut [a, b, least] if [sketches.resembles, sketches.contained].contains(&function) => {
+                Some(SketchCondition { a, b, least: Some(least) })
+            }
+            _ => None,
+        }
+    }
+}
+
+unsafe fn estimate(request: &mut pg_sys::SupportRequestSelectivity) -> Option<*mut Node> {
+    // SAFETY: a request has the arguments of the call that it is about.
+    unsafe {
+        let condition = condition(request.funcid, request.args)?;
+        request.selectivity = selectivity(request.root, &condition, request.varRelid);
+    }
+    Some(std::ptr::from_mut(request).cast())
+}
+
+unsafe fn estimate_cost(request: &mut pg_sys::SupportRequestCost) -> Option<*mut Node> {
+    // SAFETY: a request may have the call that it is about.
+    unsafe {
+        let call = cast::<pg_sys::FuncExpr>(request.node, NodeTag::T_FuncExpr)?;
+        let condition = condition(request.funcid, call.args)?;
+        (request.startup, request.per_tuple) = (0.0, cost(request.root, &condition));
+    }
+    Some(std::ptr::from_mut(request).cast())
+}

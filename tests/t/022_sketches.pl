@@ -1,0 +1,114 @@
+# Conditions on sketches find the same rows by each index and by a scan as naive SQL does: generated arrays, conditions
+# and thresholds. SEED=… repeats a run, QUERIES=… makes it longer.
+
+use strict;
+use warnings;
+use Test::More;
+use SimhashTest;
+
+my $seed = $ENV{SEED} || int rand 1e9;
+my $queries = $ENV{QUERIES} || 400;
+srand $seed;
+diag "SEED=$seed";
+my $node = start_node('sketches');
+
+# Few distinct values, so that arrays have some in common.
+sub value { return int(rand 2) ? int rand 12 : int(rand 60) - 30 }
+
+# An array as SQL writes it: sorted or not, with repeated values, NULLs, two dimensions, or without elements.
+sub any_array
+{
+	my ($may_have_null) = @_;
+	my @values = map { value() } 1 .. int rand 14;
+	@values = sort { $a <=> $b } keys %{ { map { $_ => 1 } @values } } if rand() < 0.5;
+	@values = map { rand() < 0.2 ? 'NULL' : $_ } @values if $may_have_null && rand() < 0.3;
+	if (@values >= 2 && @values % 2 == 0 && rand() < 0.2)
+	{
+		my $half = @values / 2;
+		return sprintf '{{%s},{%s}}', join(',', @values[ 0 .. $half - 1 ]), join(',', @values[ $half .. $#values ]);
+	}
+	return '{' . join(',', @values) . '}';
+}
+
+sub any_share
+{
+	my @shares = (-1, 0, 0.25, 1 / 3, 0.5, 0.6, 0.75, 1, 1.5, "'NaN'", "'Infinity'");
+	return rand() < 0.5 ? $shares[ rand @shares ] : sprintf '%.3f', rand;
+}
+
+# The rows of both tables are the same, but arrays with a NULL have no shares.
+my @rows = map { "($_, " . (rand() < 0.05 ? 'NULL' : "'" . any_array(1) . "'") . ')' } 1 .. 1500;
+$node->safe_psql('postgres', 'CREATE TABLE tagged (id integer, a bigint[], b bigint[]); INSERT INTO tagged (id, a) VALUES ' . join(',', @rows) . ';'
+	. ' UPDATE tagged SET b = a WHERE a::text !~ \'NULL\'; ANALYZE tagged;'
+	. 'CREATE FUNCTION shared(a bigint[], b bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE AS'
+	. ' $$SELECT count(*) FROM (SELECT unnest(a) INTERSECT SELECT unnest(b)) AS s (v) WHERE v IS NOT NULL$$;'
+	. 'CREATE FUNCTION size(a bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$SELECT count(DISTINCT v) FROM unnest(a) AS v$$;');
+
+# A condition, and what it means in SQL that knows nothing of sketches.
+sub any_condition
+{
+	my ($query) = @_;
+	my ($share, $sign) = (any_share(), (qw(>= > =))[ rand 3 ]);
+	my $as = "$sign ${share}::double precision";
+	my $shared = "shared(b, $query)::double precision";
+	my $both = "(size(b) + size($query) - shared(b, $query))";
+	my @conditions = (
+		[ "a && $query", "shared(a, $query) > 0", 1 ],
+		[ "$query && a", "shared(a, $query) > 0", 1 ],
+		[ "sketch_resemblance(b, $query) $as", "$shared / nullif($both, 0) $as" ],
+		[ "sketch_resemblance($query, b) $as", "$shared / nullif($both, 0) $as" ],
+		[ "sketch_containment($query, b) $as", "$shared / nullif(size($query), 0) $as" ],
+		[ "sketch_containment(b, $query) $as", "$shared / nullif(size(b), 0) $as" ]);
+	return @{ $conditions[ rand @conditions ] };
+}
+
+my %used;
+my $differences = 0;
+for my $class ('sketch_ops', 'array_ops')
+{
+	$node->safe_psql('postgres', "CREATE INDEX by_a ON tagged USING gin (a $class); CREATE INDEX by_b ON tagged USING gin (b $class)");
+	for my $n (1 .. $queries / 2)
+	{
+		# Others rows come and go, in the pending list of the index too.
+		$node->safe_psql('postgres', 'INSERT INTO tagged SELECT id + 10000, b, b FROM tagged WHERE id % 50 = 7; DELETE FROM tagged WHERE id > 30000;') if $n % 20 == 0;
+		my $is_literal = rand() < 0.5;
+		my ($condition, $meaning, $may_have_null) = any_condition($is_literal ? 'QUERY' : '$1');
+		my $array = any_array($may_have_null);
+		my $literal = "'$array'::bigint[]";
+		my $find = sub { "SELECT coalesce(string_agg(id::text, ' ' ORDER BY id), '') FROM tagged WHERE " . ($_[0] =~ s/QUERY/$literal/gr) };
+		my $statement = $find->($condition);
+		my $run = $is_literal ? $statement : "EXECUTE q($literal)";
+		my $prepare = $is_literal ? '' : "PREPARE q(bigint[]) AS $statement;";
+		my $expected = $node->safe_psql('postgres', $find->(($may_have_null ? 'a' : 'b') . ' IS NOT NULL AND ' . ($meaning =~ s/\$1/$literal/gr)));
+		my $by_scan = $node->safe_psql('postgres', "SET enable_bitmapscan = off; $prepare $run");
+		my ($plan, $by_index) = split /^answer$/m, $node->safe_psql('postgres',
+			"SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; $prepare EXPLAIN (COSTS OFF) $run; SELECT 'answer'; $run");
+		my ($shape) = $condition =~ /(&&|sketch_\w+\((?:QUERY|\$1)?)/;
+		$used{"$class $shape" . ($is_literal ? '' : ' $1')}++ if $plan =~ /Bitmap Index Scan on by_[ab]\n\s+Index Cond: /;
+		$by_index =~ s/^\s+|\s+$//g;
+		next if $by_scan eq $expected && $by_index eq $expected;
+		$differences++;
+		diag "$class: $run\n$prepare\n$plan\n", map { sprintf "%d rows: %.200s\n", scalar split(/ /), $_ } $expected, $by_scan, $by_index;
+	}
+	$node->safe_psql('postgres', 'DROP INDEX by_a, by_b');
+}
+is($differences, 0, "$queries queries of seed $seed");
+note explain \%used;
+SKIP:
+{
+	skip 'too few queries to cover everything', 1 if $queries < 300;
+	my @shapes = ('&&', 'sketch_resemblance(', 'sketch_containment(');
+	my @missing = grep { !$used{"sketch_ops $_"} || !$used{"sketch_ops $_ \$1"} } map { ($_) } @shapes;
+	push @missing, grep { !$used{"array_ops $_"} } @shapes;
+	is_deeply(\@missing, [], 'indexes answered conditions of each shape');
+}
+
+# A long search can be cancelled: GIN asks of each of a million values whether a row without it and those before can match.
+$node->safe_psql('postgres', 'CREATE INDEX by_b ON tagged USING gin (b sketch_ops);'
+	. ' CREATE TABLE huge AS SELECT array_agg(i) AS sketch FROM generate_series(1::bigint, 3000000) AS i');
+my ($code, undef, $error) = $node->psql('postgres',
+	q{SET statement_timeout = '3s'; SET enable_seqscan = off;
+	SELECT count(*) FROM tagged WHERE sketch_resemblance(b, (SELECT sketch FROM huge)) >= 0.5});
+isnt($code, 0, 'the search is cancelled');
+like($error, qr/canceling statement due to statement timeout/, 'by its time limit');
+done_testing();
