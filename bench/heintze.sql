@@ -20,11 +20,16 @@ INSERT INTO heintze_fingerprint
 SELECT id, 'rare, not frequent', heintze_sketch(body, 100, frequent => known), heintze_sketch(body, 1000, frequent => known)
 FROM heintze_document, (SELECT array_agg(value ORDER BY documents, value) AS known FROM heintze_frequent) AS f;
 CREATE TABLE heintze_sample AS SELECT id, manber_sketch(letters, 32, 4, hash => 'xxh3') AS sample FROM heintze_document;
-CREATE TABLE heintze_match AS
-SELECT chosen, a.id AS search_id, b.id AS stored_id, count(*) AS shared
-FROM (SELECT chosen, id, unnest(search) AS value FROM heintze_fingerprint) AS a
-JOIN (SELECT chosen, id, unnest(stored) AS value FROM heintze_fingerprint) AS b USING (chosen, value)
-WHERE a.id <> b.id GROUP BY chosen, a.id, b.id;
+CREATE INDEX heintze_rare ON heintze_fingerprint USING gin (stored sketch_ops) WHERE chosen = 'rare';
+CREATE INDEX heintze_random ON heintze_fingerprint USING gin (stored sketch_ops) WHERE chosen = 'random';
+CREATE INDEX heintze_not_frequent ON heintze_fingerprint USING gin (stored sketch_ops) WHERE chosen = 'rare, not frequent';
+ANALYZE heintze_fingerprint;
+-- The plain query, through the index.
+CREATE TABLE heintze_match (chosen text, search_id integer, stored_id integer, shared integer);
+SELECT format('INSERT INTO heintze_match SELECT %1$L, a.id, b.id, round(sketch_containment(b.stored, a.search) * cardinality(b.stored))
+               FROM heintze_fingerprint AS a JOIN heintze_fingerprint AS b ON b.stored && a.search AND a.id <> b.id
+               WHERE a.chosen = %1$L AND b.chosen = %1$L', chosen)
+FROM heintze_fingerprint GROUP BY chosen \gexec
 CREATE TABLE heintze_pair AS
 SELECT search_id, stored_id, greatest(sketch_containment(a.sample, b.sample), sketch_containment(b.sample, a.sample)) AS contained
 FROM (SELECT DISTINCT search_id, stored_id FROM heintze_match) AS p

@@ -226,7 +226,7 @@ pub(crate) fn set_cost_function(index: &mut pg_sys::IndexOptInfo, estimate: pg_s
 pub(crate) fn may_execute(function: pg_sys::Oid) -> bool {
     // SAFETY: looks the function up in the catalog.
     unsafe {
-        let (user, mode) = (pg_sys::GetUserId(), pg_sys::ACL_EXECUTE.into());
+        let (user, mode) = (pg_sys::GetUserId(), pg_sys::ACL_EXECUTE as pg_sys::AclMode);
         #[cfg(any(feature = "pg14", feature = "pg15"))]
         let answer = pg_sys::pg_proc_aclcheck(function, user, mode);
         #[cfg(not(any(feature = "pg14", feature = "pg15")))]

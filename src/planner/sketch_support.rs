@@ -117,9 +117,9 @@ unsafe fn condition(function: Oid, args: *mut pg_sys::List) -> Option<SketchCond
     // SAFETY: the arguments of the function.
     unsafe {
         let sketches = Names::of_sketches(function)?;
-        match elements(args) {
-            &mut [a, b] if function == sketches.overlaps => Some(SketchCondition { a, b, least: None }),
-            &mut [a, b, least] if [sketches.resembles, sketches.contained].contains(&function) => {
+        match *elements(args) {
+            [a, b] if function == sketches.overlaps => Some(SketchCondition { a, b, least: None }),
+            [a, b, least] if [sketches.resembles, sketches.contained].contains(&function) => {
                 Some(SketchCondition { a, b, least: Some(least) })
             }
             _ => None,

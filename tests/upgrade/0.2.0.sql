@@ -9,6 +9,10 @@ CREATE TABLE coded AS SELECT id, minhash_bits(body, 256)::bit(256) AS code FROM 
 CREATE INDEX coded_code ON coded USING hamming (code);
 ANALYZE coded;
 
+CREATE TABLE excerpted AS SELECT id, excerpt_sketch(body, 40) AS sketch FROM document;
+CREATE INDEX excerpted_sketch ON excerpted USING gin (sketch sketch_ops);
+ANALYZE excerpted;
+
 INSERT INTO question (name, digest, index, query) VALUES
     ('signatures by bins', '20e169cf', NULL,
         $$SELECT a.id, b.id, a.code, minhash_similarity(a.signature, b.signature), minhash_merge(a.signature, b.signature),
@@ -37,3 +41,8 @@ INSERT INTO question (name, digest, index, query) VALUES
             hamming_bit_clusters(ids, codes, 80, 'connected') AS c$$),
     ('histogram of strings of bits', 'ddc985eb', NULL,
         $$SELECT distance, pairs FROM hamming_histogram('coded', 'code')$$);
+
+    ('excerpts', '00000000', 'excerpted_sketch',
+        $$SELECT id, sketch FROM excerpted WHERE sketch && (SELECT sketch FROM excerpted WHERE id = 115)$$),
+    ('shares of sketches', '00000000', 'excerpted_sketch',
+        $$SELECT id FROM excerpted WHERE sketch_resemblance(sketch, (SELECT sketch FROM excerpted WHERE id = 115)) >= 0.2$$);
