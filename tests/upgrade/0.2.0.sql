@@ -40,9 +40,8 @@ INSERT INTO question (name, digest, index, query) VALUES
         UNION ALL SELECT c.* FROM (SELECT array_agg(id) AS ids, array_agg(code) AS codes FROM coded) AS a,
             hamming_bit_clusters(ids, codes, 80, 'connected') AS c$$),
     ('histogram of strings of bits', 'ddc985eb', NULL,
-        $$SELECT distance, pairs FROM hamming_histogram('coded', 'code')$$);
-
-    ('excerpts', '00000000', 'excerpted_sketch',
+        $$SELECT distance, pairs FROM hamming_histogram('coded', 'code')$$),
+    ('excerpts', 'a204ece9', 'excerpted_sketch',
         $$SELECT id, sketch FROM excerpted WHERE sketch && (SELECT sketch FROM excerpted WHERE id = 115)$$),
-    ('shares of sketches', '00000000', 'excerpted_sketch',
+    ('shares of sketches', 'f1523b8e', 'excerpted_sketch',
         $$SELECT id FROM excerpted WHERE sketch_resemblance(sketch, (SELECT sketch FROM excerpted WHERE id = 115)) >= 0.2$$);
