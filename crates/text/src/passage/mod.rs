@@ -2,6 +2,7 @@
 //! may share a passage.
 
 pub mod recursive;
+pub mod repeats;
 mod rows;
 mod search;
 mod shared;

@@ -1,0 +1,76 @@
+//! Steps over the characters of a text in UTF-8.
+
+/// Whether a character begins at this byte, or the text ends there.
+pub(super) fn is_boundary(text: &[u8], at: usize) -> bool {
+    text.get(at).is_none_or(|&byte| begins(byte))
+}
+
+fn begins(byte: u8) -> bool {
+    byte as i8 >= -0x40
+}
+
+/// The number of characters that begin in the text.
+pub(super) fn count(text: &[u8]) -> usize {
+    text.iter().filter(|&&byte| begins(byte)).count()
+}
+
+/// The place behind so many characters, or the end of the text. A character begins at `at`.
+///
+/// So many bytes are looked at first; they have fewer characters if some are long, and then the rest is looked for.
+pub(super) fn forward(text: &[u8], mut at: usize, mut characters: usize) -> usize {
+    while characters > 0 && at < text.len() {
+        let end = (at + characters).min(text.len());
+        characters -= count(&text[at..end]);
+        at = end;
+    }
+    while !is_boundary(text, at) {
+        at += 1;
+    }
+    at
+}
+
+/// The place so many characters before, or the beginning of the text. A character begins or the text ends at `at`.
+pub(super) fn back(text: &[u8], mut at: usize, mut characters: usize) -> usize {
+    while characters > 0 && at > 0 {
+        let start = at.saturating_sub(characters);
+        characters -= count(&text[start..at]);
+        at = start;
+    }
+    at
+}
+
+/// The number of bytes in which both texts agree from their beginnings.
+pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    const STEP: usize = 32;
+    let steps = a.chunks_exact(STEP).zip(b.chunks_exact(STEP)).take_while(|(a, b)| a == b).count() * STEP;
+    steps + a[steps..].iter().zip(&b[steps..]).take_while(|(a, b)| a == b).count()
+}
+
+/// The number of bytes in which both texts agree from their ends.
+pub(super) fn common_suffix(a: &[u8], b: &[u8]) -> usize {
+    const STEP: usize = 32;
+    let steps = a.rchunks_exact(STEP).zip(b.rchunks_exact(STEP)).take_while(|(a, b)| a == b).count() * STEP;
+    let (a, b) = (&a[..a.len() - steps], &b[..b.len() - steps]);
+    steps + a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count()
+}
+
+/// A place that only moves on, known in characters and in bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Cursor {
+    characters: usize,
+    byte: usize,
+}
+
+impl Cursor {
+    /// A cursor at the beginning of a document.
+    pub(super) fn new(byte: usize) -> Self {
+        Self { characters: 0, byte }
+    }
+
+    /// Goes on to this character of the document, and returns its byte.
+    pub(super) fn advance(&mut self, text: &[u8], characters: usize) -> usize {
+        self.byte = forward(text, self.byte, characters - self.characters);
+        self.characters = characters;
+        self.byte
+    }
+}

@@ -1,0 +1,173 @@
+//! The earliest place of every window that stood before, found among the windows with equal anchors.
+//!
+//! The anchors of one hash, in the order of their places, are a *class*. The windows of each member are compared with
+//! the first members of the class: the text around both anchors agrees to the left and to the right for some length,
+//! and the windows within that are equal. The earliest member that has a window is its place.
+//!
+//! A class can have many members, and comparing all with all would take quadratic time. So windows that equal none at
+//! the first members are sorted again, by a longer gram. A window of `min_length` characters with a gram of k reaches
+//! beyond the gram by w - 1 characters, where w = `min_length` - k + 1. It reaches beyond its left end by at least
+//! h = w / 2 characters, or beyond its right end by at least w - h. The gram grows by that to the left or to the right,
+//! and the windows are divided among new classes. So w is halved each time, until a gram is a whole window. Then the
+//! members of a class are all equal, but for collisions of hashes, and the first comparison is the last.
+
+use super::Corpus;
+use super::characters::{back, common_prefix, common_suffix, forward, is_boundary};
+use super::packed::{Anchor, Segment};
+use super::room::Room;
+use crate::hash::xxh3_64;
+use limits::{Heartbeat, Problem, sort};
+use std::ops::Range;
+
+/// Members of a class with which all others are compared.
+const FIRST: usize = 4;
+/// Members that are compared between two heartbeats.
+const STRIDE: usize = 1 << 8;
+
+/// All windows that stood before, in their order.
+pub(super) fn settle(
+    corpus: &Corpus,
+    mut anchors: Vec<Anchor>,
+    periodic: Vec<Segment>,
+    room: &mut Room,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<Vec<Segment>, Problem> {
+    let text = corpus.text.as_bytes();
+    let mut classes = Classes { corpus, text, segments: periodic, open: Vec::new(), room, heartbeat };
+    classes.settle(&mut anchors, corpus.gram(), true)?;
+    let mut segments = classes.segments;
+    room.free(anchors);
+    sort(&mut segments, heartbeat, |&segment| segment);
+    Ok(segments)
+}
+
+struct Classes<'a> {
+    corpus: &'a Corpus,
+    text: &'a [u8],
+    segments: Vec<Segment>,
+    /// Windows of a member whose place was not found yet.
+    open: Vec<Range<usize>>,
+    room: &'a mut Room,
+    heartbeat: &'a mut dyn Heartbeat,
+}
+
+impl Classes<'_> {
+    /// Finds the places of windows whose anchors are grams of so many characters.
+    fn settle(&mut self, anchors: &mut [Anchor], gram: usize, is_first: bool) -> Result<(), Problem> {
+        sort(anchors, self.heartbeat, |&anchor| anchor);
+        let (mut done, mut told) = (0, 0);
+        for class in anchors.chunk_by(|a, b| a.hash() == b.hash()) {
+            done += class.len();
+            if done - told >= STRIDE {
+                told = done;
+                if is_first {
+                    self.heartbeat.progress(2, done as f64 / anchors.len() as f64);
+                } else {
+                    self.heartbeat.beat();
+                }
+            }
+            if class.len() > 1 {
+                self.class(class, gram)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn class(&mut self, class: &[Anchor], gram: usize) -> Result<(), Problem> {
+        // A gram that is a whole window needs no longer one.
+        let first = if gram == self.corpus.min_length { class.len() } else { FIRST };
+        let mut crowd = Vec::new();
+        for (number, &member) in class.iter().enumerate().skip(1) {
+            if number % STRIDE == 0 {
+                self.heartbeat.beat();
+            }
+            self.open.clear();
+            self.open.push(member.windows());
+            for &earlier in &class[..number.min(first)] {
+                self.compare(member, earlier)?;
+                if self.open.is_empty() {
+                    break;
+                }
+            }
+            if number >= first {
+                for windows in &self.open {
+                    self.room.push(&mut crowd, Anchor::new(0, member.gram(), windows.clone()))?;
+                }
+            }
+        }
+        self.divide(crowd, gram)
+    }
+
+    /// Takes the windows of the member that equal those around the earlier one from the open windows.
+    fn compare(&mut self, member: Anchor, earlier: Anchor) -> Result<(), Problem> {
+        let shift = member.gram() - earlier.gram();
+        if shift == 0 {
+            // Windows of one anchor that were left in two parts.
+            return Ok(());
+        }
+        let Some(equal) = self.equal_windows(member, earlier) else { return Ok(()) };
+        let open = std::mem::take(&mut self.open);
+        for windows in open {
+            let found = windows.start.max(equal.start)..windows.end.min(equal.end);
+            if found.is_empty() {
+                self.open.push(windows);
+                continue;
+            }
+            let (before, after) = (windows.start..found.start, found.end..windows.end);
+            let place = found.start - shift;
+            self.room.push(&mut self.segments, Segment::new(found, place))?;
+            self.open.extend([before, after].into_iter().filter(|windows| !windows.is_empty()));
+        }
+        Ok(())
+    }
+
+    /// The windows of the member that stand at the earlier one as well, as far as the texts agree around both.
+    fn equal_windows(&self, member: Anchor, earlier: Anchor) -> Option<Range<usize>> {
+        let (text, characters) = (self.text, self.corpus.min_length);
+        let (windows, a, b) = (member.windows(), earlier.gram(), member.gram());
+        let bounds = self.corpus.bounds_at(a);
+        let last = back(text, windows.end, 1);
+        let before = common_suffix(&text[bounds.start..a], &text[windows.start..b]);
+        let after = common_prefix(&text[a..bounds.end], &text[b..forward(text, last, characters)]);
+        // The texts may differ in the middle of a character.
+        let (mut start, mut end) = (b - before, b + after);
+        while !is_boundary(text, start) {
+            start += 1;
+        }
+        while !is_boundary(text, end) {
+            end -= 1;
+        }
+        let last = back(text, end, characters);
+        (start <= last && forward(text, last, characters) <= end).then(|| start..forward(text, last, 1))
+    }
+
+    /// Finds the places of windows by longer grams.
+    fn divide(&mut self, crowd: Vec<Anchor>, gram: usize) -> Result<(), Problem> {
+        if crowd.is_empty() {
+            return Ok(());
+        }
+        let (text, min_length) = (self.text, self.corpus.min_length);
+        let windows = min_length - gram + 1;
+        let half = windows / 2;
+        for (grows_left, length) in [(true, gram + half), (false, gram + windows - half)] {
+            let mut anchors = Vec::new();
+            for (number, anchor) in crowd.iter().enumerate() {
+                if number % STRIDE == 0 {
+                    self.heartbeat.beat();
+                }
+                let (all, left) = (anchor.windows(), back(text, anchor.gram(), half));
+                let border = forward(text, left, 1).clamp(all.start, all.end);
+                let (gram, windows) =
+                    if grows_left { (left, all.start..border) } else { (anchor.gram(), border..all.end) };
+                if !windows.is_empty() {
+                    let hash = xxh3_64(&text[gram..forward(text, gram, length)]);
+                    self.room.push(&mut anchors, Anchor::new(hash, gram, windows))?;
+                }
+            }
+            self.settle(&mut anchors, length, false)?;
+            self.room.free(anchors);
+        }
+        self.room.free(crowd);
+        Ok(())
+    }
+}

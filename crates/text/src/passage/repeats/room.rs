@@ -1,0 +1,65 @@
+//! How much memory may still be taken.
+
+use limits::{Kind, OutOfMemory, Problem, reserve};
+
+/// A list grows by this share of itself, and by this number of elements at least.
+const GROWTH: usize = 8;
+const LEAST_GROWTH: usize = 1 << 8;
+
+/// The bytes that the work on a corpus may take.
+pub(super) struct Room {
+    most: usize,
+    taken: usize,
+}
+
+impl Room {
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, taken: 0 }
+    }
+
+    /// Whether so many further bytes may be taken.
+    pub(super) fn check(&self, more: usize) -> Result<(), Problem> {
+        let needed = self.taken.saturating_add(more);
+        if needed <= self.most {
+            return Ok(());
+        }
+        let message = format!("corpus needs more than {} kB of memory", self.most >> 10);
+        Err(Problem::new(Kind::TooLarge, message)
+            .with_detail(format!("So far it needs {} kB.", needed.div_ceil(1 << 10))))
+    }
+
+    pub(super) fn take(&mut self, bytes: usize) -> Result<(), Problem> {
+        self.check(bytes)?;
+        self.taken += bytes;
+        Ok(())
+    }
+
+    /// Drops a list.
+    pub(super) fn free<T>(&mut self, list: Vec<T>) {
+        self.taken -= list.capacity() * size_of::<T>();
+    }
+
+    pub(super) fn push<T>(&mut self, list: &mut Vec<T>, element: T) -> Result<(), Problem> {
+        if list.len() == list.capacity() {
+            let more = (list.len() / GROWTH).max(LEAST_GROWTH);
+            self.check(more * size_of::<T>())?;
+            let before = list.capacity();
+            reserve(list, more)?;
+            self.taken += (list.capacity() - before) * size_of::<T>();
+        }
+        list.push(element);
+        Ok(())
+    }
+
+    pub(super) fn append(&mut self, text: &mut String, more: &str) -> Result<(), Problem> {
+        if text.capacity() - text.len() < more.len() {
+            let wanted = more.len() + text.len() / GROWTH;
+            self.check(more.len())?;
+            let before = text.capacity();
+            text.try_reserve_exact(wanted).map_err(|_| OutOfMemory(wanted))?;
+            self.taken += text.capacity() - before;
+        }
+        text.push_str(more);
+        Ok(())
+    }
+}

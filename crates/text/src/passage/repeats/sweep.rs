@@ -1,0 +1,150 @@
+//! Rows from segments: each begins at the first window that stood before and does not lie inside the row before.
+
+use super::characters::{back, common_prefix, count, forward, is_boundary};
+use super::packed::Segment;
+use super::room::Room;
+use super::{Corpus, Repeat};
+use limits::{Heartbeat, Problem, reserve};
+use memchr::memmem::rfind;
+use std::ops::Range;
+
+/// Bytes whose characters are counted in advance.
+const BLOCK: usize = 1 << 10;
+/// Bytes that are compared between two heartbeats.
+const STRIDE: usize = 1 << 20;
+
+/// Passes on the rows of segments, which are in their order.
+pub(super) fn rows(
+    corpus: &Corpus,
+    segments: Vec<Segment>,
+    room: &mut Room,
+    heartbeat: &mut dyn Heartbeat,
+    consumer: &mut dyn FnMut(Repeat),
+) -> Result<(), Problem> {
+    let text = corpus.text.as_bytes();
+    let counts = Counts::new(text, room, heartbeat)?;
+    let mut sweep = Sweep { corpus, text, segments: &segments, heartbeat };
+    let mut document = 0..0;
+    // Windows before this one lie inside the row before, or have been looked at.
+    let mut next = 0;
+    for &segment in &segments {
+        let windows = segment.windows();
+        if windows.start >= document.end {
+            document = corpus.bounds_at(windows.start);
+        }
+        while next < windows.end {
+            let start = next.max(windows.start);
+            let (place, length) = sweep.row(start, segment, &document);
+            consumer(counts.repeat(corpus, start, place, length));
+            // The first window that does not end in the row.
+            next = back(text, start + length, corpus.min_length - 1);
+        }
+        sweep.heartbeat.progress(3, windows.end as f64 / text.len() as f64);
+    }
+    Ok(())
+}
+
+struct Sweep<'a> {
+    corpus: &'a Corpus,
+    text: &'a [u8],
+    segments: &'a [Segment],
+    heartbeat: &'a mut dyn Heartbeat,
+}
+
+impl Sweep<'_> {
+    /// The place of the row that begins with this window of the segment, and its length in bytes.
+    fn row(&mut self, window: usize, segment: Segment, document: &Range<usize>) -> (usize, usize) {
+        let text = self.text;
+        let end = forward(text, window, self.corpus.min_length);
+        let earliest = self.earliest(window, segment);
+        let length = self.agreement(earliest, window, end, document);
+        // A window that stands shortly before itself, in the same document.
+        let from = back(text, window, self.corpus.min_length - 1).max(document.start);
+        let until = back(text, end, 1);
+        match rfind(&text[from..until], &text[window..end]).map(|at| from + at) {
+            Some(near) if near != earliest => {
+                let longer = self.agreement(near, window, end, document);
+                if longer > length { (near, longer) } else { (earliest, length) }
+            }
+            _ => (earliest, length),
+        }
+    }
+
+    /// The earliest place of a window of the segment.
+    fn earliest(&self, window: usize, segment: Segment) -> usize {
+        let windows = segment.windows();
+        let Some(period) = segment.period() else { return segment.place() + (window - windows.start) };
+        // The window of the second anchor of the periodic text that equals it; see `anchors`.
+        let window = windows.start - 2 * period + (window - windows.start) % period;
+        let number = self.segments.partition_point(|segment| segment.windows().start <= window);
+        match self.segments[..number].last() {
+            Some(segment) if segment.windows().contains(&window) => {
+                segment.place() + (window - segment.windows().start)
+            }
+            _ => window,
+        }
+    }
+
+    /// The number of bytes from the window on in which the text agrees with that at the place. The windows are equal.
+    fn agreement(&mut self, place: usize, window: usize, end: usize, document: &Range<usize>) -> usize {
+        let others = self.corpus.bounds_at(place);
+        let mut at = end;
+        loop {
+            let (a, b) = (&self.text[place + (at - window)..others.end], &self.text[at..document.end]);
+            let agreed = common_prefix(&a[..a.len().min(STRIDE)], &b[..b.len().min(STRIDE)]);
+            at += agreed;
+            if agreed < STRIDE {
+                break;
+            }
+            self.heartbeat.beat();
+        }
+        while !is_boundary(self.text, at) {
+            at -= 1;
+        }
+        at - window
+    }
+}
+
+/// Positions in characters.
+struct Counts<'a> {
+    text: &'a [u8],
+    /// For each block the characters before it.
+    before: Vec<usize>,
+}
+
+impl<'a> Counts<'a> {
+    fn new(text: &'a [u8], room: &mut Room, heartbeat: &mut dyn Heartbeat) -> Result<Self, Problem> {
+        let blocks = text.len() / BLOCK + 1;
+        room.take(blocks * size_of::<usize>())?;
+        let mut before = Vec::new();
+        reserve(&mut before, blocks)?;
+        before.push(0);
+        let mut characters = 0;
+        for (number, block) in text.chunks_exact(BLOCK).enumerate() {
+            characters += count(block);
+            before.push(characters);
+            if number % BLOCK == 0 {
+                heartbeat.beat();
+            }
+        }
+        Ok(Self { text, before })
+    }
+
+    /// The characters before this byte.
+    fn of(&self, byte: usize) -> usize {
+        let block = byte / BLOCK;
+        self.before[block] + count(&self.text[block * BLOCK..byte])
+    }
+
+    fn repeat(&self, corpus: &Corpus, start: usize, place: usize, length: usize) -> Repeat {
+        let (document, first_document) = (corpus.document_at(start), corpus.document_at(place));
+        let position = |byte: usize, document: usize| self.of(byte) - self.of(corpus.starts[document]);
+        Repeat {
+            document,
+            position: position(start, document),
+            length: self.of(start + length) - self.of(start),
+            first_document,
+            first_position: position(place, first_document),
+        }
+    }
+}
