@@ -35,7 +35,7 @@ help:
 	@echo 'make uninstall         take it away again'
 	@echo 'make lint              formatting, clippy, shellcheck, spelling, licences, and the rules of CONTRIBUTING.md'
 	@echo 'make audit             licences, sources and known vulnerabilities of the dependencies, by the network'
-	@echo 'make bench             throughput of the algorithms, by language, the same inside Postgres, and indexes (ONLY=languages, calls, index, bits, dedup, passages or vacuum; ROWS=1000000)'
+	@echo 'make bench             throughput of the algorithms, by language, the same inside Postgres, and indexes (ONLY=languages, calls, index, bits, dedup, passages, repeats or vacuum; ROWS=1000000)'
 	@echo 'make experiment        the experiment of the Similarity Index paper at ten times its size; then which fingerprint finds which changed texts, in English and in fourteen languages; then what pipelines with a second look find and cost (DOCUMENTS, QUALITY, SEED, PEERS=0, ONLY=pipeline)'
 	@echo 'make check-all-pg      type-check against PostgreSQL 14 to 18'
 	@echo 'make check-upgrade     update databases of every release to this version: the same answers, the schema of a fresh install'

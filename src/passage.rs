@@ -1,16 +1,23 @@
 //! `sql/passage.sql`: text that comes twice.
 
 use crate::pg::array::Numbers;
+use crate::pg::datum::Values;
 use crate::pg::encoding;
+use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::progress::Reporter;
+use crate::pg::query::{self, KeyedText};
 use crate::pg::report::{self, SqlError};
-use limits::Problem;
+use crate::pg::result_set::ResultSet;
+use limits::{Kind, Problem};
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::panic::ErrorReportable;
-use pgrx::{name, pg_extern};
+use pgrx::{AnyElement, IntoDatum, name, pg_extern, pg_sys};
 use std::collections::VecDeque;
 use std::ops::{Range, RangeInclusive};
+use text::passage::headline::{self, Options};
 use text::passage::recursive::{self, RecursiveShingler, Shingle};
+use text::passage::repeats::{self, Corpus, Repeat};
 use text::passage::{self, MIN_LENGTH};
 
 /// Characters that are cut into shingles in one go.
@@ -43,6 +50,93 @@ fn shared_passages(
         let passage = encoding::copy(&b[bytes]).and_then(encoding::to_database).unwrap_or_report();
         (sql_position(in_a), sql_position(in_b), length as i32, passage)
     })))
+}
+
+#[pg_extern(sql = false)]
+fn passage_headline(doc: &[u8], other: &[u8], min_length: i32, options: &[u8]) -> Result<Vec<u8>, SqlError> {
+    let (doc, other, options) =
+        (encoding::to_utf8(doc)?, encoding::to_utf8(other)?, encoding::to_utf8(options)?);
+    let min_length = MIN_LENGTH.of(min_length).map_err(report::problem)?;
+    let options = Options::parse(&options).map_err(report::problem)?;
+    let headline = headline::headline(&doc, &other, min_length, &options, &mut check_for_interrupts);
+    encoding::to_database(headline.map_err(report::problem)?)
+}
+
+#[pg_extern(sql = false)]
+fn repeated_passages(query: &[u8], min_length: i32, call: pg_sys::FunctionCallInfo) -> Result<(), SqlError> {
+    // SAFETY: declared so in `sql/passage.sql`.
+    let rows = unsafe { ResultSet::of(call) }?;
+    put_repeats(rows, query, min_length, pg_sys::INT8OID)
+}
+
+#[pg_extern(sql = false)]
+fn repeated_passages_of_keys(
+    query: Option<&[u8]>,
+    min_length: Option<i32>,
+    _key: Option<AnyElement>,
+    call: pg_sys::FunctionCallInfo,
+) -> Result<(), SqlError> {
+    // SAFETY: declared so in `sql/passage.sql`; the key is the third argument.
+    let (rows, key_type) = unsafe { (ResultSet::of(call)?, pg_sys::get_fn_expr_argtype((*call).flinfo, 2)) };
+    match (query, min_length) {
+        (Some(query), Some(min_length)) => put_repeats(rows, query, min_length, key_type),
+        _ => Ok(()),
+    }
+}
+
+fn put_repeats(
+    mut rows: ResultSet,
+    query: &[u8],
+    min_length: i32,
+    key_type: pg_sys::Oid,
+) -> Result<(), SqlError> {
+    let (corpus, keys) = read_corpus(query, min_length, key_type)?;
+    let mut reporter = Reporter::of("repeated_passages", format!("{} MB", corpus.bytes() >> 20));
+    let mut put = |row: Repeat| {
+        check_for_interrupts();
+        rows.put([
+            Some(keys.get(row.document)),
+            sql_position(row.position).into_datum(),
+            (row.length as i32).into_datum(),
+            Some(keys.get(row.first_document)),
+            sql_position(row.first_position).into_datum(),
+        ]);
+    };
+    corpus.repeats(&mut reporter, &mut put).map_err(corpus_problem)
+}
+
+/// The texts that the query returns, and their keys.
+fn read_corpus(query: &[u8], min_length: i32, key_type: pg_sys::Oid) -> Result<(Corpus, Values), SqlError> {
+    let min_length = repeats::MIN_LENGTH.of(min_length).map_err(report::problem)?;
+    // SAFETY: reads a setting, in kB.
+    let max_memory = unsafe { pg_sys::maintenance_work_mem } as usize * 1024;
+    let mut corpus = Corpus::new(min_length, max_memory).map_err(corpus_problem)?;
+    let mut keys = Values::new(key_type);
+    let mut reporter = Reporter::of("repeated_passages", String::new());
+    query::each_keyed_text(query, key_type, |KeyedText { key, text }| {
+        check_for_interrupts();
+        let key = key.ok_or_else(error::corpus::null_key)?;
+        let Some(text) = text else { return Ok(()) };
+        // SAFETY: the query's first column was checked to be of this type.
+        let beside = unsafe { keys.push(key) }.map_err(report::problem)?;
+        corpus.push(&encoding::to_utf8(text)?, beside).map_err(corpus_problem)?;
+        reporter.tell(|_| format!("{} MB read", corpus.bytes() >> 20));
+        Ok(())
+    })?;
+    Ok((corpus, keys))
+}
+
+/// What could not be done with a corpus. The limit of its memory is the user's to raise.
+fn corpus_problem(problem: Problem) -> SqlError {
+    let is_limit = problem.kind == Kind::TooLarge;
+    let error = report::problem(problem);
+    if !is_limit {
+        return error;
+    }
+    error.set_hint(
+        "Raise maintenance_work_mem, which is the limit: at min_length 100, two or three bytes are needed for each byte \
+        of text. Or take a part of the texts.",
+    )
 }
 
 #[pg_extern(sql = false)]

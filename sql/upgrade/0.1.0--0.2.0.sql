@@ -431,6 +431,43 @@ CREATE OPERATOR CLASS sketch_ops FOR TYPE bigint[] USING gin AS
 COMMENT ON OPERATOR CLASS sketch_ops USING gin IS 'sketches by common values, and by their share';
 COMMENT ON OPERATOR FAMILY sketch_ops USING gin IS 'sketches by common values, and by their share';
 
+CREATE FUNCTION repeated_passages(
+    query text,
+    min_length integer DEFAULT 100,
+    OUT document bigint,
+    OUT pos integer,
+    OUT len integer,
+    OUT first_document bigint,
+    OUT first_pos integer
+)
+    RETURNS SETOF record
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 1000
+    AS 'MODULE_PATHNAME', 'repeated_passages_wrapper';
+COMMENT ON FUNCTION repeated_passages(text, integer) IS
+    'what stood before in the documents of a query, which returns keys and texts: every run of at least so many characters, and where it stood first; positions as substr counts them';
+
+CREATE FUNCTION repeated_passages(
+    query text,
+    min_length integer,
+    key anyelement,
+    OUT document anyelement,
+    OUT pos integer,
+    OUT len integer,
+    OUT first_document anyelement,
+    OUT first_pos integer
+)
+    RETURNS SETOF record
+    LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1000000 ROWS 1000
+    AS 'MODULE_PATHNAME', 'repeated_passages_of_keys_wrapper';
+COMMENT ON FUNCTION repeated_passages(text, integer, anyelement) IS
+    'the same with keys of another type, which is that of the third argument, such as NULL::uuid';
+
+CREATE FUNCTION passage_headline(doc text, other text, min_length integer DEFAULT 50, options text DEFAULT '') RETURNS text
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000
+    AS 'MODULE_PATHNAME', 'passage_headline_wrapper';
+COMMENT ON FUNCTION passage_headline(text, text, integer, text) IS
+    'the first text with every passage marked that it shares with the second, of at least so many characters; options are written as those of ts_headline';
+
 -- Says what keeps doc1. A column is named in place of its default, and a view in place of its rule.
 DO LANGUAGE plpgsql $$
 DECLARE

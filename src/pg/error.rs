@@ -219,6 +219,48 @@ pub(crate) fn sketch_too_large(values: usize) -> SqlError {
         .set_detail(format!("Sketches have at most {} values.", MAX_VALUES))
 }
 
+/// Errors of queries that return the documents of a corpus.
+pub(crate) mod corpus {
+    use super::*;
+
+    const EXAMPLE: &str = "For example: repeated_passages('SELECT id, body FROM document ORDER BY id').";
+
+    pub(crate) fn not_a_query() -> SqlError {
+        report(Code::ERRCODE_SYNTAX_ERROR, "the query of a corpus must be one SELECT").set_hint(EXAMPLE)
+    }
+
+    pub(crate) fn writes() -> SqlError {
+        report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, "the query of a corpus must not write or lock rows")
+            .set_hint(EXAMPLE)
+    }
+
+    pub(crate) fn columns(count: i32) -> SqlError {
+        let message = format!("the query of a corpus must return 2 columns, not {count}");
+        report(Code::ERRCODE_DATATYPE_MISMATCH, message)
+            .set_detail("The first is the key of a document, the second its text.")
+            .set_hint(EXAMPLE)
+    }
+
+    pub(crate) fn key_type(type_name: &str, expected: &str) -> SqlError {
+        let (type_name, expected) = (quote(type_name), quote(expected));
+        report(
+            Code::ERRCODE_DATATYPE_MISMATCH,
+            format!("keys of documents have type {type_name}, not {expected}"),
+        )
+        .set_hint(format!("Name the type: repeated_passages(query, 100, NULL::{type_name})."))
+    }
+
+    pub(crate) fn text_type(type_name: &str) -> SqlError {
+        let message = format!("the second column of a corpus has type {}, not text", quote(type_name));
+        report(Code::ERRCODE_DATATYPE_MISMATCH, message).set_hint("Cast it to text.")
+    }
+
+    pub(crate) fn null_key() -> SqlError {
+        report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "the key of a document must not be NULL")
+            .set_hint("Leave these rows out of the query.")
+    }
+}
+
 /// Errors of `simhash_trigger`. The row is not written.
 pub(crate) mod trigger {
     use super::*;

@@ -5,12 +5,13 @@
 //! - [`catalog`]: our functions, operators and types in the catalog
 //! - [`codes`]: values of type bigint or bit, for the algorithms that compare many of them
 //! - [`compat`]: what differs between versions of PostgreSQL
+//! - [`datum`]: values of any type, kept
 //! - [`encoding`]: texts, whatever the encoding of the database
 //! - [`error`]: the errors that only the Postgres side can meet
 //! - [`interrupts`]: whether the user has cancelled
 //! - [`nodes`]: expressions of the planner
 //! - [`progress`]: notices of how far long work has come
-//! - [`query`]: a column of a table, read by a query
+//! - [`query`]: what a query reads
 //! - [`report`]: how an error is told to the client
 //! - [`result_set`]: the rows that a function returns
 //! - [`storage`]: an index's pages, its log, and the temporary files of a build
@@ -23,6 +24,7 @@ pub(crate) mod call;
 pub(crate) mod catalog;
 pub(crate) mod codes;
 pub(crate) mod compat;
+pub(crate) mod datum;
 pub(crate) mod encoding;
 pub(crate) mod error;
 pub(crate) mod interrupts;

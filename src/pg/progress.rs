@@ -12,14 +12,27 @@ const INTERVAL: Duration = Duration::from_secs(5);
 /// Looks for interrupts, and tells the client now and then how much is done.
 pub(crate) struct Reporter {
     function: &'static str,
-    kind: Kind,
-    codes: usize,
+    /// What is compared, such as `1000 fingerprints`.
+    amount: String,
     told: Instant,
 }
 
 impl Reporter {
     pub(crate) fn new(function: &'static str, kind: Kind, codes: usize) -> Self {
-        Self { function, kind, codes, told: Instant::now() }
+        Self::of(function, format!("{codes} {}", kind.plural()))
+    }
+
+    pub(crate) fn of(function: &'static str, amount: String) -> Self {
+        Self { function, amount, told: Instant::now() }
+    }
+
+    /// Tells the client how far the work has come, unless it was told a moment ago.
+    pub(crate) fn tell(&mut self, state: impl FnOnce(&str) -> String) {
+        if self.told.elapsed() >= INTERVAL {
+            self.told = Instant::now();
+            let message = format!("{}: {}", self.function, state(&self.amount));
+            ereport!(PgLogLevel::NOTICE, pgrx::PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message);
+        }
     }
 }
 
@@ -30,14 +43,9 @@ impl Heartbeat for Reporter {
 
     fn progress(&mut self, pass: u32, share: f64) {
         self.beat();
-        if self.told.elapsed() < INTERVAL {
-            return;
-        }
-        self.told = Instant::now();
-        let pass = if pass > 1 { format!(", pass {pass}") } else { String::new() };
-        let percent = share * 100.0;
-        let Self { function, kind, codes, .. } = self;
-        let message = format!("{function}: {percent:.0} % of {codes} {} compared{pass}", kind.plural());
-        ereport!(PgLogLevel::NOTICE, pgrx::PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message);
+        self.tell(|amount| {
+            let pass = if pass > 1 { format!(", pass {pass}") } else { String::new() };
+            format!("{:.0} % of {amount} compared{pass}", share * 100.0)
+        });
     }
 }

@@ -1,15 +1,18 @@
-//! Reads a column of a table as the user who calls us.
+//! Runs queries that read, as the user who calls us: over a column of a table, or as the user wrote them.
 
 use super::codes::Kind;
 use super::encoding::for_message;
 use super::error;
+use super::nodes::elements;
 use super::report::SqlError;
 use pgrx::pg_sys;
 use pgrx::spi::Spi;
 use std::ffi::{CStr, CString};
 
-/// Rows that are fetched together.
+/// Codes that are fetched together.
 const BATCH: i64 = 10_000;
+/// Rows with texts that are fetched together. Each of them can be large.
+const TEXT_BATCH: i64 = 50;
 
 /// The names of a table and of a column of type bigint or bit, as queries write them.
 pub(crate) struct CodeColumn {
@@ -46,8 +49,7 @@ impl CodeColumn {
                 pg_sys::BITOID => (Kind::Bits, u32::try_from(modifier).ok()),
                 pg_sys::VARBITOID => (Kind::Bits, None),
                 _ => {
-                    let type_ = CStr::from_ptr(pg_sys::format_type_be(type_));
-                    return Err(error::not_a_code(&for_message(column), &for_message(type_)));
+                    return Err(error::not_a_code(&for_message(column), &name_of(type_)));
                 }
             };
             let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(table));
@@ -74,27 +76,153 @@ impl CodeColumn {
         }
         query.push(0);
         // SAFETY: SPI is connected, and disconnected also by an error, which frees all of this. The query
-        // ends with a zero and has one column, without NULLs. Reading only, it sees the same
-        // rows as the calling query.
+        // ends with a zero and has one column, without NULLs.
         Spi::connect(|_| unsafe {
             let plan = pg_sys::SPI_prepare(query.as_ptr().cast(), 0, std::ptr::null_mut());
-            let cursor =
-                pg_sys::SPI_cursor_open(std::ptr::null(), plan, std::ptr::null_mut(), std::ptr::null(), true);
-            loop {
-                pg_sys::SPI_cursor_fetch(cursor, true, BATCH);
-                let (rows, table) = (pg_sys::SPI_processed as usize, pg_sys::SPI_tuptable);
-                for row in 0..rows {
-                    let mut is_null = false;
-                    let tuple = *(*table).vals.add(row);
-                    take(pg_sys::SPI_getbinval(tuple, (*table).tupdesc, 1, &raw mut is_null))?;
-                }
-                pg_sys::SPI_freetuptable(table);
-                if rows == 0 {
-                    break;
+            let mut cursor = Cursor::open(plan);
+            while cursor.fetch(BATCH) {
+                for row in 0..cursor.rows {
+                    take(cursor.value(row, 1).0)?;
                 }
             }
-            pg_sys::SPI_cursor_close(cursor);
             Ok(())
         })
     }
+}
+
+/// A key and a text.
+pub(crate) struct KeyedText<'a> {
+    /// Of the type that was asked for, in the memory of the current batch; `None` if it is NULL.
+    pub(crate) key: Option<pg_sys::Datum>,
+    /// In the encoding of the database; `None` if it is NULL.
+    pub(crate) text: Option<&'a [u8]>,
+}
+
+/// Runs the user's query, which must return two columns: keys of the type, and texts. Calls `take` with each row, in
+/// their order.
+pub(crate) fn each_keyed_text(
+    query: &[u8],
+    key_type: pg_sys::Oid,
+    mut take: impl FnMut(KeyedText<'_>) -> Result<(), SqlError>,
+) -> Result<(), SqlError> {
+    let query = CString::new(query).map_err(|_| error::corpus::not_a_query())?;
+    // SAFETY: SPI is connected, and disconnected also by an error, which frees all of this. The plan is one of a
+    // query that returns rows, whose columns are of the types that are checked.
+    Spi::connect(|_| unsafe {
+        let plan = pg_sys::SPI_prepare(query.as_ptr(), 0, std::ptr::null_mut());
+        check_reads_only(plan)?;
+        let mut cursor = Cursor::open(plan);
+        check_columns((*cursor.portal).tupDesc, key_type)?;
+        while cursor.fetch(TEXT_BATCH) {
+            for row in 0..cursor.rows {
+                let (key, is_null) = cursor.value(row, 1);
+                let key = (!is_null).then_some(key);
+                let (text, is_null) = cursor.value(row, 2);
+                if is_null {
+                    take(KeyedText { key, text: None })?;
+                    continue;
+                }
+                let stored = text.cast_mut_ptr();
+                let plain = pg_sys::pg_detoast_datum_packed(stored);
+                take(KeyedText { key, text: Some(pgrx::varlena_to_byte_slice(plain)) })?;
+                if plain != stored {
+                    pg_sys::pfree(plain.cast());
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A cursor over a query that only reads. It sees the same rows as the calling query.
+struct Cursor {
+    portal: pg_sys::Portal,
+    batch: *mut pg_sys::SPITupleTable,
+    /// The rows of the current batch.
+    rows: usize,
+}
+
+impl Cursor {
+    /// # Safety
+    /// SPI must be connected, and stay so; the plan must be one of a query that returns rows, without parameters.
+    unsafe fn open(plan: pg_sys::SPIPlanPtr) -> Self {
+        // SAFETY: promised by the caller.
+        let portal = unsafe {
+            pg_sys::SPI_cursor_open(std::ptr::null(), plan, std::ptr::null_mut(), std::ptr::null(), true)
+        };
+        Self { portal, batch: std::ptr::null_mut(), rows: 0 }
+    }
+
+    /// Goes on to the next batch. At the end of the rows the cursor is closed.
+    fn fetch(&mut self, count: i64) -> bool {
+        // SAFETY: the cursor is open while it has rows; SPI keeps the rows of the last fetch until they are freed.
+        unsafe {
+            if !self.batch.is_null() {
+                pg_sys::SPI_freetuptable(self.batch);
+            }
+            pg_sys::SPI_cursor_fetch(self.portal, true, count);
+            (self.rows, self.batch) = (pg_sys::SPI_processed as usize, pg_sys::SPI_tuptable);
+            if self.rows == 0 {
+                pg_sys::SPI_freetuptable(self.batch);
+                pg_sys::SPI_cursor_close(self.portal);
+            }
+        }
+        self.rows > 0
+    }
+
+    /// The value of a column, counted from 1, and whether it is NULL.
+    fn value(&self, row: usize, column: i32) -> (pg_sys::Datum, bool) {
+        assert!(row < self.rows, "a row of the batch");
+        let mut is_null = false;
+        // SAFETY: the batch has the row; SPI answers NULL for a column that is not there.
+        let value = unsafe {
+            let tuple = *(*self.batch).vals.add(row);
+            pg_sys::SPI_getbinval(tuple, (*self.batch).tupdesc, column, &raw mut is_null)
+        };
+        (value, is_null)
+    }
+}
+
+/// # Safety
+/// The plan must be one of SPI, or null.
+unsafe fn check_reads_only(plan: pg_sys::SPIPlanPtr) -> Result<(), SqlError> {
+    // SAFETY: a plan for a cursor has one query, which has been analyzed.
+    unsafe {
+        if plan.is_null() || !pg_sys::SPI_is_cursor_plan(plan) {
+            return Err(error::corpus::not_a_query());
+        }
+        let source = elements(pg_sys::SPI_plan_get_plan_sources(plan))[0].cast::<pg_sys::CachedPlanSource>();
+        let query = &*elements((*source).query_list)[0].cast::<pg_sys::Query>();
+        let is_select = query.commandType == pg_sys::CmdType::CMD_SELECT;
+        if !is_select || query.hasModifyingCTE || !query.rowMarks.is_null() {
+            return Err(error::corpus::writes());
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// The description must be that of a query's rows.
+unsafe fn check_columns(columns: pg_sys::TupleDesc, key_type: pg_sys::Oid) -> Result<(), SqlError> {
+    // SAFETY: promised by the caller; types are looked up for columns that are there.
+    unsafe {
+        let count = (*columns).natts;
+        if count != 2 {
+            return Err(error::corpus::columns(count));
+        }
+        let (key, text) = (pg_sys::SPI_gettypeid(columns, 1), pg_sys::SPI_gettypeid(columns, 2));
+        if !pg_sys::IsBinaryCoercible(key, key_type) {
+            return Err(error::corpus::key_type(&name_of(key), &name_of(key_type)));
+        }
+        if !pg_sys::IsBinaryCoercible(pg_sys::getBaseType(text), pg_sys::TEXTOID) {
+            return Err(error::corpus::text_type(&name_of(text)));
+        }
+    }
+    Ok(())
+}
+
+/// The name of a type.
+fn name_of(kind: pg_sys::Oid) -> String {
+    // SAFETY: returns a new C string in the memory of the current call, for any type.
+    for_message(unsafe { CStr::from_ptr(pg_sys::format_type_be(kind)) })
 }

@@ -2,11 +2,12 @@
 #![allow(non_snake_case, reason = "names of PostgreSQL's own")]
 
 use super::call::Call;
+use super::datum::Passing;
 use super::report::SqlError;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 use std::ffi::c_int;
 
-// From windowapi.h and datum.h, which pgrx leaves out.
+// From windowapi.h, which pgrx leaves out.
 #[pg_guard]
 unsafe extern "C-unwind" {
     fn WinGetPartitionLocalMemory(
@@ -29,7 +30,6 @@ unsafe extern "C-unwind" {
         argument: c_int,
         is_null: *mut bool,
     ) -> pg_sys::Datum;
-    fn datumCopy(value: pg_sys::Datum, by_value: bool, length: c_int) -> pg_sys::Datum;
 }
 
 /// `WINDOW_SEEK_HEAD` of windowapi.h: positions count from the first row of the partition.
@@ -118,12 +118,11 @@ impl Partition {
 
     /// A copy, which lives as long as the partition, of a value of the type that the argument has.
     pub(crate) fn keep(&self, argument: i32, value: pg_sys::Datum) -> pg_sys::Datum {
-        let (mut length, mut by_value) = (0, false);
         // SAFETY: the function's own information; the value is of the type that is looked up.
         unsafe {
             let kind = pg_sys::get_fn_expr_argtype((*self.call.info()).flinfo, argument);
-            pg_sys::get_typlenbyval(kind, &raw mut length, &raw mut by_value);
-            self.context().switch_to(|_| datumCopy(value, by_value, length.into()))
+            let passing = Passing::of(kind);
+            self.context().switch_to(|_| passing.copy(value))
         }
     }
 

@@ -40,6 +40,8 @@ for (
 		length($text) > 1000 ? () : (
 			"(SELECT string_agg(feature, '|') FROM simhash_features(t, 'word:1'))",
 			"(SELECT string_agg(passage, '|') FROM shared_passages(t, substr(t, 3), 4))",
+			"passage_headline(t, substr(t, 3, 9), 4, 'Escape=html')",
+			"(SELECT string_agg(format('%s %s %s', document, pos, len), '|') FROM repeated_passages(format('VALUES (%L, %L), (%L, %L)', t, t, substr(t, 3), substr(t, 3)), 4, t))",
 			"simhash_explain(t, substr(t, 5), 'word:1')",
 			"extract_text('<p>' || t || '<p>&lt;' || t)"),
 		"simhash(simhash_text(t, NULL, t), 'char:3')", "ham_dist(t, '')"), text_of($text, 'UTF8');
@@ -89,7 +91,8 @@ my $garbage = "SELECT %s FROM (SELECT string_agg(chr(i % 255 + 1), '') AS t FROM
 for my $function ("count(simhash(t))", "simhash(t, 'char:3')", "simhash(t, 'word:1')", "ham_dist(t, 'a')",
 	"simhash(t, 'commoncrawl')", "cardinality(winnow_sketch(t))", "cardinality(heintze_sketch(t))", "cardinality(minhash(t))",
 	"length(extract_text(t)) - length(extract_text(t))", "(SELECT count(*) FROM simhash_features(t, 'char:2'))",
-	"(SELECT count(*) FROM shared_passages(t, t))", "(SELECT count(*) FROM recursive_shingles(t))",
+	"(SELECT count(*) FROM shared_passages(t, t))", "length(passage_headline(t, substr(t, 5), 20))",
+	"(SELECT count(*) FROM repeated_passages(format('VALUES (1::bigint, %L), (2, %L)', t, substr(t, 5)), 20))", "(SELECT count(*) FROM recursive_shingles(t))",
 	"(simhash_explain(t, t || 'x', 'word:1') ->> 'distance')", "simhash(ARRAY[t])", "simhash(simhash_text(t, NULL, t))")
 {
 	like($node->safe_psql('sql_ascii', sprintf $garbage, $function), qr/^-?\d+$/, "bytes that are no text: $function");

@@ -24,6 +24,7 @@ $node->safe_psql('latin1', 'CREATE EXTENSION simhash_pg');
 $node->safe_psql($_, q{
 	CREATE TABLE part AS SELECT string_agg(md5(i::text), ' ') AS block FROM generate_series(1, 32000) AS i;
 	CREATE SEQUENCE progress}) for 'postgres', 'latin1';
+$node->safe_psql('postgres', "ALTER DATABASE postgres SET maintenance_work_mem = '2GB'");
 my $huge = '(SELECT repeat(block, 1000) AS body FROM part OFFSET 0) AS huge';
 
 # Whether a call is given up halfway when the statement is cancelled after a time that fits: first after that of the last call.
@@ -64,7 +65,12 @@ for (
 	[ 'postgres', "extract_text(left(body, 250000000))" ],
 	[ 'postgres', "extract_text(repeat(left(body, 0) || '<p>&amp;', 30000000))" ],
 	[ 'postgres', "shared_passages(left(body, 100000000), substr(body, 17, 100000000))" ],
+	[ 'postgres', "passage_headline(left(body, 100000000), substr(body, 17, 100000000))" ],
 	[ 'postgres', "recursive_shingles(left(body, 100000000))" ],
+	# Corpora of 300 MB: the same documents again and again, the parts of one, and periodic text.
+	[ 'postgres', "(SELECT count(*) FROM repeated_passages('SELECT 1::bigint, block FROM part, generate_series(1, 300)'))" ],
+	[ 'postgres', "(SELECT count(*) FROM repeated_passages('SELECT 1::bigint, repeat(block, 300) FROM part'))" ],
+	[ 'postgres', "(SELECT count(*) FROM repeated_passages('SELECT 1::bigint, repeat(''a'', 300000000)'))" ],
 	# Texts in which there is nothing to find.
 	[ 'postgres', "simhash(repeat(chr(8212), length(body) / 12))" ],
 	[ 'postgres', "simhash(repeat('me\@example.org ', length(body) / 16))" ],

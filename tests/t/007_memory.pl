@@ -44,6 +44,8 @@ for (
 		"(SELECT simhash_agg(feature, weight) FROM simhash_features(body, 'word:1'))",
 		"(SELECT count(*) FROM shared_passages(body, body || 'x', 10))",
 		"(SELECT count(*) FROM recursive_shingles(body, 2, 2))",
+		"passage_headline(body, body || 'x', 10, 'Escape=html')",
+		"(SELECT count(*) FROM repeated_passages(format('VALUES (%L, %L)', body, body || n), 10, NULL::text))",
 		"simhash_explain(body, 'other', 'word:1')",
 		"simhash_explain(body, 'other')"))
 {

@@ -42,3 +42,91 @@ DROP TABLE passage_document;
 SELECT passage_sketch('', 26) AS empty, passage_sketch('abc', 26) AS short, passage_sketch(NULL, 26) AS null;
 SELECT passage_sketch('a', 5);
 SELECT passage_sketch('a', -1);
+-- what stood before in a corpus, in its order
+CREATE TABLE repeat_document (id bigint, name text, code uuid, body text);
+INSERT INTO repeat_document VALUES
+    (1, 'a', md5('1')::uuid, 'It was a bright cold day in April, and the clocks were striking thirteen.'),
+    (2, 'b', md5('2')::uuid, NULL),
+    (3, 'c', md5('3')::uuid, ''),
+    (4, 'd', md5('4')::uuid, 'They said: It was a bright cold day. They said: the clocks were striking. They said: It'),
+    (5, 'e', md5('5')::uuid, repeat('a', 100)),
+    (6, 'f', md5('6')::uuid, repeat('ab', 20) || 'aaaa'),
+    (7, 'é', md5('7')::uuid, '日本語の文章です。日本語の文章ではない。'),
+    (8, 'é', md5('8')::uuid, 'これも日本語の文章だ'),
+    (8, NULL, NULL, 'これも日本語の文章だ');
+SELECT r.*, substr(d.body, pos, len) AS text, substr(d.body, pos, len) = substr(f.body, first_pos, len) AS stood_before
+FROM repeated_passages('SELECT id, body FROM repeat_document WHERE id < 8 ORDER BY id', 12) AS r
+    JOIN repeat_document AS d ON d.id = r.document JOIN repeat_document AS f ON f.id = r.first_document;
+SELECT * FROM repeated_passages('SELECT id, body FROM repeat_document WHERE id IN (1, 4) ORDER BY id DESC', 20);
+-- keys of other types, and equal ones
+SELECT * FROM repeated_passages('SELECT name, body FROM repeat_document WHERE id >= 7 AND name IS NOT NULL ORDER BY id', 6, NULL::text);
+SELECT * FROM repeated_passages('SELECT code, body FROM repeat_document WHERE id >= 7 AND code IS NOT NULL ORDER BY id', 6, NULL::uuid);
+SELECT * FROM repeated_passages('SELECT id, body FROM repeat_document WHERE id >= 7 ORDER BY id, name', 6);
+SELECT * FROM repeated_passages('VALUES (ARRAY[1, 2], ''same text''::varchar), (ARRAY[3], ''same text'')', 9, '{}'::integer[]);
+SELECT pg_typeof(document), pg_typeof(first_document) FROM repeated_passages('VALUES (1::smallint, ''twice''), (2::smallint, ''twice'')', 5, 0::smallint);
+-- keys and texts that are stored elsewhere
+CREATE TABLE repeat_long AS SELECT string_agg(md5(i::text), '') AS body FROM generate_series(1, 2000) AS i;
+SELECT md5(document) = md5(body) AS key, pos, len, md5(first_document) = md5(body) AS first, first_pos
+FROM repeat_long, repeated_passages('SELECT body, body FROM repeat_long UNION ALL SELECT body, reverse(body) || body FROM repeat_long', 100, NULL::text);
+-- nothing to find
+SELECT count(*) FROM repeated_passages('SELECT id, body FROM repeat_document ORDER BY id') AS r WHERE document < 5
+UNION ALL SELECT count(*) FROM repeated_passages('SELECT 1::bigint, ''''::text WHERE false')
+UNION ALL SELECT count(*) FROM repeated_passages('SELECT 1::bigint, NULL::text')
+UNION ALL SELECT count(*) FROM repeated_passages(NULL) UNION ALL SELECT count(*) FROM repeated_passages('SELECT 1', NULL) UNION ALL SELECT count(*) FROM repeated_passages(NULL, 100, NULL::text);
+-- every character that lies in a window which stood before, and no other
+CREATE TABLE repeat_random AS
+SELECT i AS id, (SELECT string_agg(substr('ab', 1 + (hashint8extended(i, j) & 1)::integer, 1), '') FROM generate_series(1, 40) AS j) AS body
+FROM generate_series(1, 40) AS i;
+WITH at AS (SELECT id, i AS pos, substr(body, i, 12) AS text FROM repeat_random, generate_series(1, 29) AS i),
+     again AS (SELECT id, pos FROM at AS a WHERE EXISTS (SELECT FROM at AS b WHERE b.text = a.text AND (b.id, b.pos) < (a.id, a.pos))),
+     expected AS (SELECT DISTINCT id, i AS pos FROM again, generate_series(pos, pos + 11) AS i),
+     found AS (SELECT DISTINCT document AS id, i AS pos FROM repeated_passages('SELECT id::bigint, body FROM repeat_random ORDER BY id', 12), generate_series(pos, pos + len - 1) AS i)
+SELECT (SELECT count(*) > 100 FROM expected) AS enough, (SELECT count(*) FROM (TABLE expected EXCEPT TABLE found) AS x) AS missed,
+       (SELECT count(*) FROM (TABLE found EXCEPT TABLE expected) AS x) AS wrong;
+DROP TABLE repeat_random, repeat_long;
+-- in the caller's rights, and without writing
+CREATE ROLE passage_reader;
+SET ROLE passage_reader;
+SELECT * FROM repeated_passages('SELECT id, body FROM repeat_document');
+RESET ROLE;
+DROP ROLE passage_reader;
+SELECT * FROM repeated_passages('DELETE FROM repeat_document RETURNING id, body');
+SELECT * FROM repeated_passages('WITH gone AS (DELETE FROM repeat_document RETURNING id, body) SELECT id, body FROM gone');
+SELECT * FROM repeated_passages('SELECT id, body FROM repeat_document FOR UPDATE');
+SELECT * FROM repeated_passages('CREATE TABLE other ()');
+SELECT * FROM repeated_passages('COMMIT');
+SELECT * FROM repeated_passages('COPY repeat_document TO STDOUT');
+SELECT * FROM repeated_passages('SELECT 1::bigint, ''a''; SELECT 2::bigint, ''b''');
+SELECT * FROM repeated_passages('');
+SELECT * FROM repeated_passages('SELECT id, nobody FROM repeat_document');
+SELECT * FROM repeated_passages('SELECT id, $1 FROM repeat_document');
+-- other columns and keys
+SELECT * FROM repeated_passages('SELECT body FROM repeat_document');
+SELECT * FROM repeated_passages('SELECT id, body, name FROM repeat_document');
+SELECT * FROM repeated_passages('SELECT code, body FROM repeat_document');
+SELECT * FROM repeated_passages('SELECT id, code FROM repeat_document');
+SELECT * FROM repeated_passages('SELECT id, body::char(5) FROM repeat_document');
+SELECT * FROM repeated_passages('SELECT name, body FROM repeat_document ORDER BY id', 100, NULL::text);
+-- limits
+SELECT * FROM repeated_passages('SELECT id, body FROM repeat_document', 0);
+SELECT * FROM repeated_passages('SELECT id, body FROM repeat_document', 65537);
+SET maintenance_work_mem = '1MB';
+SELECT * FROM repeated_passages('SELECT i::bigint, repeat(md5(i::text), 1000) FROM generate_series(1, 100) AS i');
+RESET maintenance_work_mem;
+SELECT repeated_passages('SELECT id, body FROM repeat_document WHERE id IN (1, 4) ORDER BY id', 20);
+DROP TABLE repeat_document;
+-- a text in which is marked what it shares
+CREATE TABLE headline AS SELECT 'Then: a bright cold day! It was a bright one. "Nobody" <knew> why.' AS doc, 'It was a bright cold day in April: "Nobody" <knew>.' AS other;
+SELECT passage_headline(doc, other, 8), passage_headline(doc, other), passage_headline(doc, doc) FROM headline;
+SELECT passage_headline(doc, other, 8, 'StartSel=<mark>, StopSel=</mark>, Escape=html'), passage_headline(doc, other, 8, 'StartSel="", stopsel="|"') FROM headline;
+SELECT passage_headline(repeat('x', 100) || doc || repeat('y', 100), other, 8, 'MaxFragments=2, ContextLength=0, FragmentDelimiter=" / "'),
+       passage_headline(doc, 'nothing', 8, 'MaxFragments=2') FROM headline;
+SELECT passage_headline('日本語の文章です。', 'これも日本語の文章だ', 4, 'StartSel=「, StopSel=」');
+SELECT passage_headline('', '') = '' AS empty, passage_headline(NULL, 'a') IS NULL AS null, passage_headline('a', 'a', 5, NULL) IS NULL AS null_options;
+SELECT passage_headline('a', 'a', 0);
+SELECT passage_headline('a', 'a', 1, 'MinWords=5');
+SELECT passage_headline('a', 'a', 1, 'StartSel=<b> StopSel');
+SELECT passage_headline('a', 'a', 1, 'MaxFragments=many');
+SELECT passage_headline('a', 'a', 1, 'Escape=xml');
+SELECT passage_headline('a', 'a', 1, 'just words');
+DROP TABLE headline;

@@ -38,7 +38,7 @@ mod sweep;
 mod tests;
 
 use limits::{Heartbeat, Kind, Limit, Problem};
-use packed::{Anchor, MAX_BYTES};
+use packed::MAX_BYTES;
 use room::Room;
 use std::ops::Range;
 
@@ -100,15 +100,9 @@ impl Corpus {
         consumer: &mut dyn FnMut(Repeat),
     ) -> Result<(), Problem> {
         let mut room = std::mem::replace(&mut self.room, Room::new(0));
-        room.check(self.expected_bytes())?;
         let (anchors, periodic) = anchors::find(&self, &mut room, heartbeat)?;
         let segments = classes::settle(&self, anchors, periodic, &mut room, heartbeat)?;
         sweep::rows(&self, segments, &mut room, heartbeat, consumer)
-    }
-
-    /// The bytes that anchors of usual text take.
-    fn expected_bytes(&self) -> usize {
-        2 * self.text.len() / (self.windows_of_anchor() + 1) * size_of::<Anchor>()
     }
 
     /// Characters whose hash decides which anchor a window has.

@@ -25,7 +25,7 @@ impl Room {
         }
         let message = format!("corpus needs more than {} kB of memory", self.most >> 10);
         Err(Problem::new(Kind::TooLarge, message)
-            .with_detail(format!("So far it needs {} kB.", needed.div_ceil(1 << 10))))
+            .with_detail(format!("At least {} kB are needed.", needed.div_ceil(1 << 10))))
     }
 
     pub(super) fn take(&mut self, bytes: usize) -> Result<(), Problem> {

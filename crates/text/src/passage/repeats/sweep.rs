@@ -10,6 +10,8 @@ use std::ops::Range;
 
 /// Bytes whose characters are counted in advance.
 const BLOCK: usize = 1 << 10;
+/// Segments that are looked at between two heartbeats.
+const BEAT: usize = 1 << 8;
 /// Bytes that are compared between two heartbeats.
 const STRIDE: usize = 1 << 20;
 
@@ -27,7 +29,10 @@ pub(super) fn rows(
     let mut document = 0..0;
     // Windows before this one lie inside the row before, or have been looked at.
     let mut next = 0;
-    for &segment in &segments {
+    for (number, &segment) in segments.iter().enumerate() {
+        if number % BEAT == 0 {
+            sweep.heartbeat.progress(3, segment.windows().start as f64 / text.len() as f64);
+        }
         let windows = segment.windows();
         if windows.start >= document.end {
             document = corpus.bounds_at(windows.start);
@@ -39,7 +44,6 @@ pub(super) fn rows(
             // The first window that does not end in the row.
             next = back(text, start + length, corpus.min_length - 1);
         }
-        sweep.heartbeat.progress(3, windows.end as f64 / text.len() as f64);
     }
     Ok(())
 }

@@ -1,0 +1,340 @@
+//! A text in which everything is marked that it shares with another one.
+//!
+//! Guarantee: what is marked is exactly what [`shared_passages`] finds. Without the marks and the escapes, the headline
+//! is the text, or, where fragments are asked for, pieces of it in their order.
+//!
+//! Cost: that of [`shared_passages`], and the time to write the headline.
+
+use super::shared_passages;
+use limits::{Heartbeat, Kind, Limit, OutOfMemory, Problem};
+use std::ops::Range;
+
+/// The most bytes of a headline, which is a value of PostgreSQL's.
+const MAX_BYTES: usize = (1 << 30) - 100;
+/// Bytes that are written between two heartbeats.
+const STRIDE: usize = 1 << 16;
+
+const MAX_FRAGMENTS: Limit = Limit::new("MaxFragments", 0, 1 << 20);
+const CONTEXT_LENGTH: Limit = Limit::new("ContextLength", 0, 1 << 20);
+const NAMES: &str =
+    "Options are StartSel, StopSel, Escape, MaxFragments, ContextLength and FragmentDelimiter.";
+
+/// How a headline is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Stands before what is shared.
+    start: String,
+    /// Stands behind what is shared.
+    stop: String,
+    /// Whether characters that mean something in HTML are escaped.
+    escapes_html: bool,
+    /// How many fragments there are at most; 0 is the whole text.
+    max_fragments: usize,
+    /// Characters around what is shared in a fragment, on each side.
+    context: usize,
+    /// Stands between fragments.
+    delimiter: String,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            start: "<b>".to_owned(),
+            stop: "</b>".to_owned(),
+            escapes_html: false,
+            max_fragments: 0,
+            context: 50,
+            delimiter: " ... ".to_owned(),
+        }
+    }
+}
+
+impl Options {
+    /// Options as they are written for `ts_headline`: `Name=value, Name="value, quoted"`. A quote within quotes is
+    /// doubled. Names have no case.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        let mut options = Self::default();
+        let mut rest = text.trim();
+        while !rest.is_empty() {
+            let (name, after) = rest.split_once('=').ok_or_else(|| syntax(rest))?;
+            let (value, after) = value(after.trim_start()).ok_or_else(|| syntax(rest))?;
+            options.set(name.trim(), value)?;
+            rest = match after.strip_prefix(',') {
+                Some(after) => after.trim_start(),
+                None if after.is_empty() => "",
+                None => return Err(syntax(after)),
+            };
+        }
+        Ok(options)
+    }
+
+    fn set(&mut self, name: &str, value: String) -> Result<(), Problem> {
+        let number = |limit: Limit| {
+            value.parse::<i64>().map_err(|_| limit.problem(&value)).and_then(|number| limit.of(number))
+        };
+        match name.to_ascii_lowercase().as_str() {
+            "startsel" => self.start = value,
+            "stopsel" => self.stop = value,
+            "fragmentdelimiter" => self.delimiter = value,
+            "maxfragments" => self.max_fragments = number(MAX_FRAGMENTS)?,
+            "contextlength" => self.context = number(CONTEXT_LENGTH)?,
+            "escape" => {
+                self.escapes_html = match value.to_ascii_lowercase().as_str() {
+                    "html" => true,
+                    "none" => false,
+                    _ => return Err(Problem::unknown("Escape", &value, "Valid values are html and none.")),
+                }
+            }
+            _ => return Err(Problem::unknown("option", name, NAMES)),
+        }
+        Ok(())
+    }
+}
+
+/// The value that the text begins with, and what is behind it.
+fn value(text: &str) -> Option<(String, &str)> {
+    let Some(mut rest) = text.strip_prefix('"') else {
+        let end = text.find(|c: char| c == ',' || c.is_whitespace()).unwrap_or(text.len());
+        return Some((text[..end].to_owned(), text[end..].trim_start()));
+    };
+    let mut value = String::new();
+    loop {
+        let (part, after) = rest.split_once('"')?;
+        value.push_str(part);
+        match after.strip_prefix('"') {
+            Some(after) => {
+                value.push('"');
+                rest = after;
+            }
+            None => return Some((value, after.trim_start())),
+        }
+    }
+}
+
+fn syntax(at: &str) -> Problem {
+    let message = format!("options cannot be read at \"{}\"", Problem::quote(at));
+    Problem::new(Kind::InvalidValue, message)
+        .with_hint("For example: 'StartSel=<mark>, StopSel=</mark>, FragmentDelimiter=\" ... \"'.")
+}
+
+/// The text with everything marked that it shares with the other one: passages of at least `min_length` characters.
+pub fn headline(
+    text: &str,
+    other: &str,
+    min_length: usize,
+    options: &Options,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<String, Problem> {
+    let shared = shared(text, other, min_length, heartbeat)?;
+    let mut writer = Writer { text, options, headline: String::new(), heartbeat };
+    if options.max_fragments == 0 {
+        writer.fragment(0..text.len(), &shared)?;
+        return Ok(writer.headline);
+    }
+    let mut rest = shared.as_slice();
+    for number in 0..options.max_fragments {
+        let Some(first) = rest.first() else { break };
+        let start = context_before(text, first.start, options.context);
+        // What follows within the contexts of both belongs to the same fragment.
+        let mut count = 1;
+        let mut end = context_behind(text, first.end, options.context);
+        while let Some(next) = rest.get(count)
+            && context_before(text, next.start, options.context) <= end
+        {
+            end = context_behind(text, next.end, options.context);
+            count += 1;
+        }
+        if number > 0 {
+            writer.append(&options.delimiter)?;
+        }
+        writer.fragment(start..end, &rest[..count])?;
+        rest = &rest[count..];
+    }
+    Ok(writer.headline)
+}
+
+/// The bytes of the text that it shares, in their order, with something between them.
+fn shared(
+    text: &str,
+    other: &str,
+    min_length: usize,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<Vec<Range<usize>>, Problem> {
+    let passages = shared_passages(other, text, min_length, heartbeat)?;
+    if text == other {
+        // Then passages are what the text repeats.
+        let is_shared = text.chars().take(min_length).count() == min_length;
+        return Ok(is_shared.then_some(0..text.len()).into_iter().collect());
+    }
+    let mut shared: Vec<Range<usize>> = Vec::new();
+    for passage in passages {
+        let end = passage.byte + passage.text.len();
+        match shared.last_mut() {
+            Some(last) if passage.byte <= last.end => last.end = end,
+            _ => {
+                shared.try_reserve(1).map_err(|_| OutOfMemory(size_of::<Range<usize>>() * shared.len()))?;
+                shared.push(passage.byte..end);
+            }
+        }
+    }
+    Ok(shared)
+}
+
+fn context_before(text: &str, at: usize, characters: usize) -> usize {
+    text[..at].char_indices().rev().take(characters).last().map_or(at, |(at, _)| at)
+}
+
+fn context_behind(text: &str, at: usize, characters: usize) -> usize {
+    text[at..].char_indices().nth(characters).map_or(text.len(), |(length, _)| at + length)
+}
+
+struct Writer<'a> {
+    text: &'a str,
+    options: &'a Options,
+    headline: String,
+    heartbeat: &'a mut dyn Heartbeat,
+}
+
+impl Writer<'_> {
+    /// Writes a part of the text in which these ranges are shared.
+    fn fragment(&mut self, part: Range<usize>, shared: &[Range<usize>]) -> Result<(), Problem> {
+        let mut at = part.start;
+        for marked in shared {
+            self.piece(at..marked.start)?;
+            self.append(&self.options.start)?;
+            self.piece(marked.clone())?;
+            self.append(&self.options.stop)?;
+            at = marked.end;
+        }
+        self.piece(at..part.end)
+    }
+
+    /// Writes a piece of the text, escaped if that is asked for.
+    fn piece(&mut self, piece: Range<usize>) -> Result<(), Problem> {
+        let mut rest = &self.text[piece];
+        while !rest.is_empty() {
+            self.heartbeat.beat();
+            let (plain, after) = rest.split_at(rest.floor_char_boundary(STRIDE));
+            if self.options.escapes_html {
+                self.escaped(plain)?;
+            } else {
+                self.append(plain)?;
+            }
+            rest = after;
+        }
+        Ok(())
+    }
+
+    fn escaped(&mut self, text: &str) -> Result<(), Problem> {
+        let mut written = 0;
+        for (at, byte) in text.bytes().enumerate() {
+            let escape = match byte {
+                b'&' => "&amp;",
+                b'<' => "&lt;",
+                b'>' => "&gt;",
+                b'"' => "&quot;",
+                b'\'' => "&#39;",
+                _ => continue,
+            };
+            self.append(&text[written..at])?;
+            self.append(escape)?;
+            written = at + 1;
+        }
+        self.append(&text[written..])
+    }
+
+    fn append(&mut self, text: &str) -> Result<(), Problem> {
+        if self.headline.len() + text.len() > MAX_BYTES {
+            return Err(Problem::new(Kind::TooLarge, format!("headline has more than {MAX_BYTES} bytes"))
+                .with_hint("Ask for fragments, with the option MaxFragments."));
+        }
+        self.headline.try_reserve(text.len()).map_err(|_| OutOfMemory(self.headline.len() + text.len()))?;
+        self.headline.push_str(text);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(text: &str, other: &str, min_length: usize, options: &str) -> String {
+        headline(text, other, min_length, &Options::parse(options).unwrap(), &mut || ()).unwrap()
+    }
+
+    #[test]
+    fn what_is_shared_is_marked() {
+        let (text, other) =
+            ("Then: a bright cold day! It was a bright one.", "It was a bright cold day in April.");
+        assert_eq!(of(text, other, 8, ""), "Then:<b> a bright cold day</b>! <b>It was a bright </b>one.");
+        assert_eq!(
+            of(text, other, 8, "startsel=[, StopSel=\"]\"\"\""),
+            "Then:[ a bright cold day]\"! [It was a bright ]\"one."
+        );
+        assert_eq!(of(text, other, 20, ""), text);
+        assert_eq!(of("", other, 1, ""), "");
+        assert_eq!(of(text, text, 8, ""), format!("<b>{text}</b>"));
+        assert_eq!(of("short", "short", 8, ""), "short");
+        assert_eq!(
+            of("a<b> & 'c' \"d\"", "<b> & '", 5, "Escape=html"),
+            "a<b>&lt;b&gt; &amp; &#39;</b>c&#39; &quot;d&quot;"
+        );
+    }
+
+    #[test]
+    fn fragments_have_context() {
+        let text = "0123456789 one two three 0123456789 four five six é123456789";
+        let other = "one two three, four five six";
+        let fragments = |options: &str| of(text, other, 8, options);
+        assert_eq!(
+            fragments("MaxFragments=9, ContextLength=3"),
+            "89 <b>one two three</b> 01 ... 789<b> four five six</b> é1"
+        );
+        assert_eq!(fragments("MaxFragments=1, ContextLength=0, FragmentDelimiter=x"), "<b>one two three</b>");
+        assert_eq!(fragments("MaxFragments=9, ContextLength=5").matches("...").count(), 0);
+        assert_eq!(fragments("MaxFragments=9, ContextLength=100"), fragments(""));
+        assert_eq!(of(text, "nothing", 8, "MaxFragments=9"), "");
+    }
+
+    #[test]
+    fn options_are_checked() {
+        let message = |options: &str| Options::parse(options).unwrap_err().message;
+        assert_eq!(Options::parse(" "), Ok(Options::default()));
+        assert_eq!(Options::parse("StopSel= , ").unwrap().stop, "");
+        assert_eq!(message("MinWords=3"), "unknown option \"MinWords\"");
+        assert_eq!(message("StartSel"), "options cannot be read at \"StartSel\"");
+        assert_eq!(message("StartSel=\"a"), "options cannot be read at \"StartSel=\"a\"");
+        assert_eq!(message("StartSel=a b"), "options cannot be read at \"b\"");
+        assert_eq!(message("StartSel=\"a\" b"), "options cannot be read at \"b\"");
+        assert_eq!(message("MaxFragments=-1"), "MaxFragments -1 is out of range");
+        assert_eq!(message("ContextLength=x"), "ContextLength x is out of range");
+        assert_eq!(message("Escape=xml"), "unknown Escape \"xml\"");
+    }
+
+    proptest! {
+        #[test]
+        fn the_text_is_left_and_marks_are_what_is_shared(
+            text in "[abé<]{0,60}", other in "[abé<]{0,60}", min_length in 1usize..8,
+        ) {
+            let marked = of(&text, &other, min_length, "StartSel=[, StopSel=]");
+            prop_assert_eq!(marked.replace(['[', ']'], ""), text.clone());
+            let (text, other): (Vec<char>, Vec<char>) = (text.chars().collect(), other.chars().collect());
+            let mut expected = vec![false; text.len()];
+            for (at, window) in text.windows(min_length).enumerate() {
+                if other.windows(min_length).any(|other| other == window) {
+                    expected[at..at + min_length].fill(true);
+                }
+            }
+            let (mut is_marked, mut found) = (false, Vec::new());
+            for c in marked.chars() {
+                match c {
+                    '[' => is_marked = true,
+                    ']' => is_marked = false,
+                    _ => found.push(is_marked),
+                }
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Values of any type, kept longer than what they came from.
+#![allow(non_snake_case, reason = "names of PostgreSQL's own")]
+
+use limits::{OutOfMemory, reserve};
+use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
+use std::ffi::c_int;
+
+// From datum.h, which pgrx leaves out.
+#[pg_guard]
+unsafe extern "C-unwind" {
+    fn datumCopy(value: pg_sys::Datum, by_value: bool, length: c_int) -> pg_sys::Datum;
+    fn datumGetSize(value: pg_sys::Datum, by_value: bool, length: c_int) -> usize;
+}
+
+/// How values of a type are passed.
+#[derive(Clone, Copy)]
+pub(crate) struct Passing {
+    length: i16,
+    by_value: bool,
+}
+
+impl Passing {
+    pub(crate) fn of(kind: pg_sys::Oid) -> Self {
+        let mut passing = Self { length: 0, by_value: false };
+        // SAFETY: looks a type up.
+        unsafe { pg_sys::get_typlenbyval(kind, &raw mut passing.length, &raw mut passing.by_value) };
+        passing
+    }
+
+    /// Copies a value to the current memory.
+    ///
+    /// # Safety
+    /// The value must be of this type.
+    pub(crate) unsafe fn copy(self, value: pg_sys::Datum) -> pg_sys::Datum {
+        // SAFETY: promised by the caller.
+        unsafe { datumCopy(value, self.by_value, self.length.into()) }
+    }
+}
+
+/// Values of one type. They live as long as the call in which the list was made.
+pub(crate) struct Values {
+    passing: Passing,
+    memory: pg_sys::MemoryContext,
+    values: Vec<pg_sys::Datum>,
+}
+
+impl Values {
+    pub(crate) fn new(kind: pg_sys::Oid) -> Self {
+        // SAFETY: the memory of the current call is there.
+        Self {
+            passing: Passing::of(kind),
+            memory: unsafe { pg_sys::CurrentMemoryContext },
+            values: Vec::new(),
+        }
+    }
+
+    /// Adds a copy of a value. Returns the bytes that it takes.
+    ///
+    /// # Safety
+    /// The value must be of the type.
+    pub(crate) unsafe fn push(&mut self, value: pg_sys::Datum) -> Result<usize, OutOfMemory> {
+        let Passing { length, by_value } = self.passing;
+        if self.values.len() == self.values.capacity() {
+            let more = self.values.len().max(64);
+            reserve(&mut self.values, more)?;
+        }
+        // SAFETY: promised by the caller. A value of variable length may be stored elsewhere, and its copy must not.
+        let (copy, size) = unsafe {
+            PgMemoryContexts::For(self.memory).switch_to(|_| {
+                let copy = if length == -1 {
+                    pg_sys::Datum::from(pg_sys::pg_detoast_datum_copy(value.cast_mut_ptr()))
+                } else {
+                    self.passing.copy(value)
+                };
+                (copy, if by_value { 0 } else { datumGetSize(copy, by_value, length.into()) })
+            })
+        };
+        self.values.push(copy);
+        Ok(size + size_of::<pg_sys::Datum>())
+    }
+
+    pub(crate) fn get(&self, number: usize) -> pg_sys::Datum {
+        self.values[number]
+    }
+}
