@@ -28,12 +28,12 @@ impl ResultSet {
             let result = &mut *result;
             let backwards =
                 result.allowedModes & pg_sys::SetFunctionReturnMode::SFRM_Materialize_Random as i32 != 0;
+            let mut columns = std::ptr::null_mut();
+            let class = pg_sys::get_call_result_type(call, std::ptr::null_mut(), &raw mut columns);
+            if class != pg_sys::TypeFuncClass::TYPEFUNC_COMPOSITE {
+                return Err(error::set_not_accepted());
+            }
             PgMemoryContexts::For((*result.econtext).ecxt_per_query_memory).switch_to(|_| {
-                let mut columns = std::ptr::null_mut();
-                let class = pg_sys::get_call_result_type(call, std::ptr::null_mut(), &raw mut columns);
-                if class != pg_sys::TypeFuncClass::TYPEFUNC_COMPOSITE {
-                    return Err(error::set_not_accepted());
-                }
                 let columns = pg_sys::CreateTupleDescCopy(columns);
                 let store = pg_sys::tuplestore_begin_heap(backwards, false, pg_sys::work_mem);
                 result.returnMode = pg_sys::SetFunctionReturnMode::SFRM_Materialize;
