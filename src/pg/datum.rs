@@ -47,11 +47,8 @@ pub(crate) struct Values {
 impl Values {
     pub(crate) fn new(kind: pg_sys::Oid) -> Self {
         // SAFETY: the memory of the current call is there.
-        Self {
-            passing: Passing::of(kind),
-            memory: unsafe { pg_sys::CurrentMemoryContext },
-            values: Vec::new(),
-        }
+        let memory = unsafe { pg_sys::CurrentMemoryContext };
+        Self { passing: Passing::of(kind), memory, values: Vec::new() }
     }
 
     /// Adds a copy of a value. Returns the bytes that it takes.

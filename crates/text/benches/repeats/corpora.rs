@@ -42,7 +42,7 @@ fn english(bytes: usize) -> Vec<String> {
         }
         let other = &documents[english.next() as usize % documents.len()];
         let from = english.next() as usize % (other.len() / 2);
-        let length = other.len() / 2 >> (english.next() % 6);
+        let length = (other.len() / 2) >> (english.next() % 6);
         format!("{}{}{own}", &own[..own.len() / 3], &other[from..from + length])
     })
 }
@@ -113,7 +113,7 @@ impl English {
             let random = self.next() as usize;
             word = match self.followers.get(&self.words[word]) {
                 // Now and then a word that never follows, so that phrases of the pages are not repeated.
-                Some(next) if random % 8 > 0 => next[random / 8 % next.len()] as usize,
+                Some(next) if !random.is_multiple_of(8) => next[random / 8 % next.len()] as usize,
                 _ => random % self.words.len(),
             };
         }

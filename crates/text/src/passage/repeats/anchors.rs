@@ -37,6 +37,7 @@ pub(super) fn find(
         anchors: Vec::new(),
         periodic: Vec::new(),
         run: Run::default(),
+        characters: Vec::new(),
     };
     let mut minima = Minima::new(corpus.windows_of_anchor())?;
     for document in 0..corpus.starts.len() {
@@ -58,6 +59,8 @@ struct Finder<'a> {
     anchors: Vec<Anchor>,
     periodic: Vec<Segment>,
     run: Run,
+    /// The characters of a piece that is not ASCII.
+    characters: Vec<char>,
 }
 
 /// Equal grams in a row, at the end of the anchors that were found.
@@ -101,7 +104,7 @@ impl Finder<'_> {
     ) -> Result<(), Problem> {
         let (gram, start) = (Cursor::new(bounds.start), bounds.start);
         let mut scan = Scan { gram, window: gram, before: None, current: None };
-        let (of_piece, mut characters) = (PIECE.max(8 * self.gram), Vec::new());
+        let of_piece = PIECE.max(8 * self.gram);
         let document = &corpus.text[..bounds.end];
         let mut at = start;
         while at < bounds.end {
@@ -111,10 +114,12 @@ impl Finder<'_> {
             if piece.is_ascii() {
                 self.piece(piece.as_bytes(), &mut scan, minima, room, &mut beat)?;
             } else {
+                let mut characters = std::mem::take(&mut self.characters);
                 characters.clear();
-                reserve(&mut characters, of_piece + self.gram)?;
+                reserve(&mut characters, piece.len())?;
                 characters.extend(piece.chars());
                 self.piece(&characters, &mut scan, minima, room, &mut beat)?;
+                self.characters = characters;
             }
             at = forward(document.as_bytes(), at, of_piece);
         }
@@ -191,11 +196,10 @@ impl Finder<'_> {
         let windows =
             self.anchors[dropped.start - 1].windows().end..self.anchors[dropped.end - 1].windows().end;
         if run.is_thinned {
-            let before = self.periodic.pop().map_or(windows.start, |segment| segment.windows().start);
-            self.periodic.push(Segment::periodic(before..windows.end, run.step));
-        } else {
-            room.push(&mut self.periodic, Segment::periodic(windows, run.step))?;
+            // The segment begins at the same window, and becomes longer.
+            self.periodic.pop();
         }
+        room.push(&mut self.periodic, Segment::periodic(windows, run.step))?;
         self.run.is_thinned = true;
         self.anchors.drain(dropped);
         Ok(())
