@@ -431,6 +431,7 @@ CREATE OPERATOR CLASS sketch_ops FOR TYPE bigint[] USING gin AS
 COMMENT ON OPERATOR CLASS sketch_ops USING gin IS 'sketches by common values, and by their share';
 COMMENT ON OPERATOR FAMILY sketch_ops USING gin IS 'sketches by common values, and by their share';
 
+-- What stood before in a corpus, and a text in which is marked what it shares.
 CREATE FUNCTION repeated_passages(
     query text,
     min_length integer DEFAULT 100,
