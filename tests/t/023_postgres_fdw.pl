@@ -1,0 +1,148 @@
+# Tables on other servers, by postgres_fdw: three databases stand for three servers. Conditions and orders travel, the
+# other server answers them by its index, and all answers are those of one table with all rows.
+
+use strict;
+use warnings;
+use Test::More;
+use SimhashTest;
+
+my $node = start_node('postgres_fdw');
+my $code = q{(hashint8extended(i % 900, 1)::bit(64) || hashint8extended(i % 900, 2)::bit(64))::bit(128) # (i % 32)::bit(128)};
+my $rows = qq{SELECT i, hashint8extended(i % 900, 1) # (1::bigint << (i % 60)::integer), $code, 'text ' || i
+	FROM generate_series(1, 9000) AS i};
+
+$node->safe_psql('postgres', qq{
+	CREATE EXTENSION postgres_fdw;
+	CREATE TABLE document (id bigint, si bigint, code bit(128), body text) PARTITION BY HASH (id);
+	CREATE TABLE local (id bigint, si bigint, code bit(128), body text);
+	INSERT INTO local $rows;
+	CREATE TABLE query AS SELECT id AS n, si FROM local WHERE id % 300 = 7;
+	CREATE SERVER incapable FOREIGN DATA WRAPPER postgres_fdw OPTIONS (dbname 'shard_0');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER incapable;
+	CREATE FOREIGN TABLE incapable (id bigint, si bigint, code bit(128)) SERVER incapable OPTIONS (table_name 'document');
+	VACUUM ANALYZE;});
+for my $i (0 .. 2)
+{
+	$node->safe_psql('postgres', "CREATE DATABASE shard_$i");
+	$node->safe_psql("shard_$i", q{
+		CREATE EXTENSION simhash_pg;
+		CREATE TABLE document (id bigint PRIMARY KEY, si bigint, code bit(128), body text);
+		CREATE INDEX by_si ON document USING hamming (si);
+		CREATE INDEX by_code ON document USING hamming (code);});
+	$node->safe_psql('postgres', qq{
+		CREATE SERVER shard_$i FOREIGN DATA WRAPPER postgres_fdw
+			OPTIONS (dbname 'shard_$i', extensions 'simhash_pg', fetch_size '10');
+		CREATE USER MAPPING FOR CURRENT_USER SERVER shard_$i;
+		CREATE FOREIGN TABLE document_$i PARTITION OF document FOR VALUES WITH (MODULUS 3, REMAINDER $i)
+			SERVER shard_$i OPTIONS (table_name 'document');});
+}
+$node->safe_psql('postgres', 'INSERT INTO document SELECT * FROM local; ANALYZE document;');
+$node->safe_psql("shard_$_", 'VACUUM ANALYZE document') for 0 .. 2;
+cmp_ok($node->safe_psql("shard_$_", 'SELECT count(*) FROM document'), '>', 2500, "shard $_ has its rows") for 0 .. 2;
+
+# What the shards are asked by a query, without their answers.
+sub remote_sql
+{
+	my ($before, $query) = @_;
+	my $plan = $node->safe_psql('postgres', "$before; EXPLAIN (VERBOSE, COSTS OFF) $query");
+	return $plan =~ /Remote SQL: (.*)/g;
+}
+
+# The plan of a remote statement where it is executed. Its parameters are given as postgres_fdw gives them, untyped.
+sub plan_there
+{
+	my ($statement, @values) = @_;
+	my $execute = @values ? 'EXECUTE sent(' . join(', ', map { "'$_'" } @values) . ')' : 'EXECUTE sent';
+	return $node->safe_psql('shard_1', "PREPARE sent AS $statement; SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off; EXPLAIN (COSTS OFF) $execute");
+}
+
+my $bits = q{repeat('01', 64)::bit(128)};
+my $literal = q{B'} . '01' x 64 . q{'::bit(128)};
+my $generic = 'SET plan_cache_mode = force_generic_plan';
+my $nearest = 'ORDER BY (si OPERATOR(public.<~>) 42::bigint) ASC NULLS LAST';
+my $within = sub { "WHERE (public.hamming_within($_[0]))" };
+# What is asked, what is sent, the index condition or order there; for queries with parameters, how they are declared
+# and which values they have.
+my @shapes = (
+	[ 'a radius', 'SELECT id FROM document WHERE hamming(si, 42) <= 6', $within->('si, 42::bigint, 6'), 'si <@' ],
+	[ 'an operator', 'SELECT id FROM document WHERE si <~> 42 < 7', $within->('si, 42::bigint, 6'), 'si <@' ],
+	[ 'a similarity', 'SELECT id FROM document WHERE hamming_similarity(si, 42) > 0.9', $within->('si, 42::bigint, 6'), 'si <@' ],
+	[ 'a subquery', 'SELECT id FROM document WHERE hamming(si, (SELECT si FROM query WHERE n = 307)) <= 6',
+		$within->('si, $1::bigint, 6'), 'si <@', undef, 42 ],
+	[ 'a count', 'SELECT count(*) FROM document WHERE hamming(si, 42) <= 6', $within->('si, 42::bigint, 6'), 'si <@' ],
+	[ 'a deletion', 'DELETE FROM document WHERE hamming(si, 42) <= 6', $within->('si, 42::bigint, 6'), 'si <@' ],
+	[ 'the nearest', 'SELECT id FROM document ORDER BY hamming(si, 42) LIMIT 5', $nearest, 'si <~>' ],
+	[ 'the most similar', 'SELECT id FROM document ORDER BY hamming_similarity(si, 42) DESC NULLS LAST LIMIT 5', $nearest, 'si <~>' ],
+	[ 'the nearest within a radius', 'SELECT id FROM document WHERE hamming(si, 42) <= 20 ORDER BY hamming(si, 42) LIMIT 5',
+		$within->('si, 42::bigint, 20') . " $nearest", 'si <@' ],
+	[ 'a radius of bits', "SELECT id FROM document WHERE hamming(code, $bits) < 12", $within->("code, $literal, 11"), 'code <@' ],
+	[ 'the nearest bits', "SELECT id FROM document ORDER BY hamming(code, $bits) LIMIT 5",
+		"ORDER BY (code OPERATOR(public.<^>) $literal) ASC NULLS LAST", 'code <^>' ],
+	[ 'parameters', 'SELECT id FROM document WHERE hamming(si, $1) <= $2',
+		$within->('si, $1::bigint, $2::integer'), 'si <@', 'bigint, integer', 42, 6 ],
+	[ 'a numeric parameter', 'SELECT id FROM document WHERE hamming(si, 42) < $1',
+		$within->('si, 42::bigint, public.hamming_radius_lt($1::numeric)'), 'si <@', 'numeric', 6.5 ],
+	[ 'a similarity as parameter', 'SELECT id FROM document WHERE hamming_similarity(si, 42) >= $1',
+		$within->('si, 42::bigint, public.hamming_radius_ge($1::double precision)'), 'si <@', 'float8', 0.9 ],
+	[ 'a parameter of bits', 'SELECT id FROM document WHERE hamming(code, $1) <= 11',
+		$within->('code, $1::"bit", 11'), 'code <@', 'bit(128)', '01' x 64 ],
+	[ 'the nearest to a parameter', 'SELECT id FROM document ORDER BY hamming(si, $1) LIMIT 5',
+		'ORDER BY (si OPERATOR(public.<~>) $1::bigint) ASC NULLS LAST', 'si <~>', 'bigint', 42 ],
+	[ 'a text in a subquery', 'SELECT id FROM document WHERE hamming(si, (SELECT simhash($1))) <= 6',
+		$within->('si, $1::bigint, 6'), 'si <@', 'text', 42 ],
+	[ 'a join in LATERAL', 'SELECT n, id FROM query AS q, LATERAL (SELECT id FROM document WHERE hamming(si, q.si) <= 3 OFFSET 0) AS d',
+		$within->('si, $1::bigint, 3'), 'si <@', undef, 42 ],
+	[ 'the nearest in LATERAL', 'SELECT n, id FROM query AS q, LATERAL (SELECT id FROM document ORDER BY hamming(si, q.si) LIMIT 3) AS d',
+		'ORDER BY (si OPERATOR(public.<~>) $1::bigint) ASC NULLS LAST', 'si <~>', undef, 42 ]);
+for my $shape (@shapes)
+{
+	my ($name, $query, $sent, $index, $types, @values) = @$shape;
+	my @asked = $types
+	  ? remote_sql("$generic; PREPARE asked($types) AS $query", 'EXECUTE asked(' . join(', ', map { "'$_'" } @values) . ')')
+	  : remote_sql('SET jit = off', $query);
+	is(scalar(grep { /\Q$sent\E$/ } @asked), 3, "$name: each shard is sent it") or diag(join "\n", @asked);
+	my ($statement) = grep { /\Q$sent\E$/ } @asked;
+	like(plan_there($statement, @values), qr/Index Scan using \w+ on document\n.*(?:Index Cond|Order By): \(\Q$index\E /s, "$name: the index there finds it")
+	  if $statement;
+}
+
+# The answers, from the shards and from one table. Of rows at the same distance any may be the nearest.
+my @questions = (
+	'SELECT array_agg(id ORDER BY id) FROM TABLE WHERE hamming(si, (SELECT si FROM query WHERE n = 307)) <= 6',
+	'SELECT array_agg(id ORDER BY id) FROM TABLE WHERE hamming_similarity(si, (SELECT si FROM query WHERE n = 7)) >= 0.95',
+	"SELECT array_agg(id ORDER BY id) FROM TABLE WHERE hamming(code, (SELECT code FROM local WHERE id = 77)) <= 3",
+	'SELECT array_agg(d) FROM (SELECT hamming(si, 42) AS d FROM TABLE ORDER BY d LIMIT 50) AS n',
+	'SELECT array_agg(d) FROM (SELECT hamming(si, 42) AS d FROM TABLE WHERE hamming(si, 42) <= 20 ORDER BY d LIMIT 50) AS n',
+	"SELECT array_agg(d) FROM (SELECT hamming(code, $bits) AS d FROM TABLE ORDER BY d LIMIT 50) AS n",
+	'SELECT array_agg((n, id) ORDER BY n, id) FROM query AS q JOIN TABLE AS d ON hamming(d.si, q.si) <= 3',
+	'SELECT array_agg((n, id) ORDER BY n, id) FROM query AS q, LATERAL (SELECT id FROM TABLE WHERE hamming(si, q.si) <= 3 OFFSET 0) AS d',
+	'SELECT array_agg((n, x) ORDER BY n, x) FROM query AS q, LATERAL (SELECT hamming(si, q.si) AS x FROM TABLE ORDER BY x LIMIT 12) AS d',
+	'SELECT simhash_agg(body) FROM TABLE',
+	'SELECT c.* FROM (SELECT array_agg(id) AS ids, array_agg(si) AS codes FROM TABLE) AS d, simhash_clusters(ids, codes, 3) AS c ORDER BY id');
+for my $question (@questions)
+{
+	my ($shards, $one) = map { $node->safe_psql('postgres', $question =~ s/TABLE/$_/r) } 'document', 'local';
+	isnt($one, '', "something is found: $question");
+	is($shards, $one, 'the shards answer the same');
+}
+
+# What does not travel, and what does instead.
+is_deeply([ remote_sql("$generic; PREPARE asked(text) AS SELECT id FROM document WHERE hamming(si, simhash(\$1)) <= 6", q{EXECUTE asked('a')}) ],
+	[ ('SELECT id, si FROM public.document') x 3 ], 'simhash of a parameter in a generic plan: everything is fetched');
+is_deeply([ remote_sql('SET jit = off', 'SELECT n, id FROM query AS q JOIN document AS d ON hamming(d.si, q.si) <= 3') ],
+	[ ('SELECT id, si FROM public.document') x 3 ], 'a plain join: everything is fetched');
+is_deeply([ remote_sql('SET jit = off', 'SELECT id FROM incapable WHERE hamming(si, 42) <= 6') ],
+	['SELECT id, si FROM public.document'], 'without the option extensions: everything is fetched');
+is_deeply([ remote_sql('SET jit = off', 'SELECT id FROM incapable WHERE bit_count((si # 42)::bit(64)) <= 6') ],
+	['SELECT id FROM public.document WHERE ((bit_count((si # 42::bigint)::bit(64)) <= 6))'], 'but bit_count is sent');
+$node->safe_psql('postgres', join '; ', map { "ALTER SERVER shard_$_ OPTIONS (ADD use_remote_estimate 'true')" } 0 .. 2);
+is_deeply([ remote_sql('SET jit = off', 'SELECT n, id FROM query AS q JOIN document AS d ON hamming(d.si, q.si) <= 3 WHERE n = 307') ],
+	[ ('SELECT id, si FROM public.document WHERE (public.hamming_within(si, $1::bigint, 3))') x 3 ],
+	'a plain join where the other server is asked for its estimates');
+is($node->safe_psql('postgres', $questions[6] =~ s/TABLE/document/r), $node->safe_psql('postgres', $questions[6] =~ s/TABLE/local/r), 'the same pairs');
+
+# An aggregate travels where its groups are those of the key that divides the table.
+my @aggregates = remote_sql('SET enable_partitionwise_aggregate = on', 'SELECT id, simhash_agg(body) FROM document GROUP BY id');
+is(scalar(grep { /^SELECT id, public\.simhash_agg\(body\) FROM public\.document GROUP BY / } @aggregates), 3, 'simhash_agg by the key of the partitions') or diag(join "\n", @aggregates);
+
+done_testing();
