@@ -44,6 +44,8 @@ my $answers = "SELECT by_index(n, 20), nearest_by_index(n, 50), by_index(c, 20),
 	FROM generate_series(0, 3) AS n, scattered_code(n) AS c";
 is($standby->safe_psql('postgres', $answers), $primary->safe_psql('postgres', $answers), 'and answers the same');
 is(check_workload($primary), '', 'the indexes are sound');
+my $stats = "SELECT rows, nulls, leaf_pages FROM hamming_index_stats('document_si')";
+is($standby->safe_psql('postgres', $stats), $primary->safe_psql('postgres', $stats), 'the standby tells what its index consists of');
 
 # There were pages of the indexes to compare: images that are logged for nothing else.
 my @indexes = map { $primary->safe_psql('postgres', "SELECT pg_relation_filenode('document_$_')") } 'si', 'code';
