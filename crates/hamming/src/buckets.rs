@@ -84,9 +84,9 @@ impl Buckets {
 
     /// Replaces the rows by these, sorted by bits of one of their words. The rows of one bucket keep their
     /// order.
-    pub(crate) fn fill(
+    pub(crate) fn fill<'a>(
         &mut self,
-        rows: Placed<'_>,
+        rows: Placed<'a>,
         word: usize,
         bits: &Bits,
         heartbeat: &mut dyn Heartbeat,
@@ -96,11 +96,14 @@ impl Buckets {
         self.starts.clear();
         reserve(&mut self.starts, bits.buckets() as usize + 2)?;
         self.starts.resize(bits.buckets() as usize + 2, 0);
-        for (row, code) in rows.codes.iter().enumerate() {
-            if row.is_multiple_of(STRIDE) {
-                heartbeat.beat();
+        let width = rows.codes.width();
+        let chunks = || rows.codes.words().chunks(STRIDE * width);
+        let values = |chunk: &'a [u64]| chunk.iter().skip(word).step_by(width).copied();
+        for chunk in chunks() {
+            heartbeat.beat();
+            for value in values(chunk) {
+                self.starts[bits.of(value) as usize + 2] += 1;
             }
-            self.starts[bits.of(code[word]) as usize + 2] += 1;
         }
         self.largest = self.starts.iter().copied().max().unwrap_or(0) as usize;
         for bucket in 2..self.starts.len() {
@@ -112,14 +115,14 @@ impl Buckets {
         reserve(&mut self.places, more)?;
         self.values.resize(rows.codes.len(), 0);
         self.places.resize(rows.codes.len(), 0);
-        for (row, code) in rows.codes.iter().enumerate() {
-            if row.is_multiple_of(STRIDE) {
-                heartbeat.beat();
+        for (number, chunk) in chunks().enumerate() {
+            heartbeat.beat();
+            for (row, value) in (number * STRIDE..).zip(values(chunk)) {
+                let next = &mut self.starts[bits.of(value) as usize + 1];
+                self.values[*next as usize] = value;
+                self.places[*next as usize] = rows.places.map_or(row as u32, |places| places[row]);
+                *next += 1;
             }
-            let next = &mut self.starts[bits.of(code[word]) as usize + 1];
-            self.values[*next as usize] = code[word];
-            self.places[*next as usize] = rows.places.map_or(row as u32, |places| places[row]);
-            *next += 1;
         }
         Ok(())
     }

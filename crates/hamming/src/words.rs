@@ -52,6 +52,11 @@ impl<'a> Codes<'a> {
         self.words.chunks_exact(self.width)
     }
 
+    /// The words of all codes, one behind the other.
+    pub fn words(self) -> &'a [u64] {
+        self.words
+    }
+
     /// The words of the codes at these places, of which there are `count`.
     pub fn gather(self, places: impl Iterator<Item = u32>, count: usize) -> Result<Vec<u64>, OutOfMemory> {
         let mut words = Vec::new();
