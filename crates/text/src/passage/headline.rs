@@ -292,7 +292,8 @@ mod tests {
             "89 <b>one two three</b> 01 ... 789<b> four five six</b> é1"
         );
         assert_eq!(fragments("MaxFragments=1, ContextLength=0, FragmentDelimiter=x"), "<b>one two three</b>");
-        assert_eq!(fragments("MaxFragments=9, ContextLength=5").matches("...").count(), 0);
+        assert_eq!(fragments("MaxFragments=9, ContextLength=5").matches("...").count(), 1);
+        assert_eq!(fragments("MaxFragments=9, ContextLength=6").matches("...").count(), 0);
         assert_eq!(fragments("MaxFragments=9, ContextLength=100"), fragments(""));
         assert_eq!(of(text, "nothing", 8, "MaxFragments=9"), "");
     }
