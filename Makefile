@@ -22,7 +22,7 @@ sql_files = sql/planner.sql sql/hamming.sql sql/ball.sql sql/bits.sql sql/gist.s
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/dedup.sql sql/histogram.sql
 
-.PHONY: help build install uninstall prepare-build prepare-lint prepare-test prepare-images prepare-experiment demo demo-dedup demo-images check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-matrix clean
+.PHONY: help build install uninstall prepare-build prepare-lint prepare-test prepare-images prepare-python prepare-experiment demo demo-dedup demo-images check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-matrix clean
 
 help:
 	@echo 'make demo              build, install, and show the extension at work in a cluster of its own'
@@ -43,6 +43,7 @@ help:
 	@echo 'make soak              the property test, generated queries, crashes and load for an hour and more (QUERIES=1000000: for hours)'
 	@echo 'make fuzz              any text, document and history of an index (nightly toolchain; SECONDS_EACH=600, TARGETS=words)'
 	@echo 'make test-drivers      the indexed query through psycopg, asyncpg, node-postgres and tokio-postgres'
+	@echo 'make test-python       builds the wheel of clients/python, and tests it against a server: fingerprints, Django, SQLAlchemy, Alembic'
 	@echo 'make test-matrix       make check-upgrade test on PostgreSQL 14 to 18 (MAJORS="14 17"): on PG14_CONFIG=/path/to/pg_config, or Debian'\''s (root)'
 	@echo
 	@echo 'PG_CONFIG=/path/to/pg_config chooses another PostgreSQL.'
@@ -59,6 +60,9 @@ prepare-test:
 
 prepare-images:
 	@tools/prepare images
+
+prepare-python:
+	@tools/prepare python
 
 prepare-experiment:
 	@tools/prepare experiment
@@ -129,6 +133,9 @@ fuzz:
 
 test-drivers: prepare-test install
 	@tools/test-drivers
+
+test-python: prepare-python install
+	@tools/test-python
 
 test-matrix:
 	@tools/test-matrix $(or $(MAJORS),14 15 16 17 18)

@@ -1,0 +1,28 @@
+"""The functions that are written in Rust, in `src/lib.rs`.
+
+Other threads run while a text is read. A text that PostgreSQL cannot hold is a ValueError: one with a NUL character,
+with a lone surrogate, or of 1 GB and more.
+"""
+
+__all__ = ["hamming", "hamming_similarity", "minhash", "minhash_bins", "simhash", "winnow"]
+
+def simhash(text: str, scheme: str = "doc2") -> int | None:
+    """The fingerprint of a text, as a signed number of 64 bits; None if the text has no features.
+
+    Schemes are doc2, doc1, simhash-doc, commoncrawl, char:1 to char:32, word:1 to word:32.
+    """
+
+def minhash(text: str, hashes: int = 128, scheme: str = "word:3") -> list[int] | None:
+    """The MinHash signature of a text: for each hash the least value of any feature; None if there are no features."""
+
+def minhash_bins(text: str, bins: int = 128, scheme: str = "word:3") -> list[int] | None:
+    """The MinHash signature that is made fast: of the features in each bin the least hash, -1 if there is none."""
+
+def winnow(text: str, k: int = 50, w: int = 100) -> list[int]:
+    """The SQL function `winnow_sketch`: of each w windows of k bytes the least hash, sorted and distinct."""
+
+def hamming(a: int, b: int) -> int:
+    """The number of bits in which two fingerprints differ, 0 to 64."""
+
+def hamming_similarity(a: int, b: int) -> float:
+    """The share of equal bits of two fingerprints, 0 to 1."""

@@ -1,0 +1,56 @@
+//! Arguments that PostgreSQL would take, read from Python's objects.
+
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyInt;
+use pyo3::{Borrowed, FromPyObject};
+
+/// The largest text that PostgreSQL holds, in bytes: 1 GB less the length that stands before it.
+const MAX_TEXT: usize = (1 << 30) - 1 - 4;
+
+/// A text that PostgreSQL can hold. It is the UTF-8 that Python keeps within the `str`, so nothing is copied.
+pub(crate) struct Text<'a>(pub(crate) &'a str);
+
+impl<'a> FromPyObject<'a, '_> for Text<'a> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, '_, PyAny>) -> PyResult<Self> {
+        // Python's own error for lone surrogates is a ValueError and tells the place.
+        let text: &str = object.extract()?;
+        if text.len() > MAX_TEXT {
+            let length = text.len();
+            return Err(PyValueError::new_err(format!(
+                "text of {length} bytes is too large\nPostgreSQL holds texts of up to {MAX_TEXT} bytes."
+            )));
+        }
+        if let Some(at) = text.find('\0') {
+            return Err(PyValueError::new_err(format!(
+                "text has a NUL character at byte {at}\nPostgreSQL holds no NUL characters in a text."
+            )));
+        }
+        Ok(Self(text))
+    }
+}
+
+/// A fingerprint, which is a signed number as in PostgreSQL's type `bigint`.
+pub(crate) struct Fingerprint(pub(crate) u64);
+
+impl<'py> FromPyObject<'_, 'py> for Fingerprint {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if !object.is_instance_of::<PyInt>() {
+            return Err(PyTypeError::new_err(format!("a fingerprint is an int, not {}", object.get_type())));
+        }
+        match object.extract::<i64>() {
+            Ok(signed) => Ok(Self(signed as u64)),
+            Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => {
+                Err(PyValueError::new_err(format!(
+                    "fingerprint {} is not a bigint\nsimhash_pg.signed() converts unsigned numbers.",
+                    object.str()?
+                )))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The functions of `sql/simhash.sql`, `minhash.sql`, `sketch.sql` and `hamming.sql` that need no database, for Python.
+//!
+//! Each function unpacks its arguments, calls a crate while other Python threads run, and packs the result.
+//! `python/simhash_pg/_native.pyi` has their types and says what they do.
+
+mod arguments;
+
+use arguments::{Fingerprint, Text};
+use limits::{Kind, Problem};
+use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::prelude::*;
+use std::cell::RefCell;
+use text::features::Scheme;
+use text::fingerprint::SimHasher;
+use text::sketch::minhash::{BINS, HASHES, MinHasher};
+use text::sketch::winnow::{K, Parameters, W};
+
+thread_local! {
+    /// Kept from text to text: its memory is as large as a document's fingerprint takes to make.
+    static SIMHASHER: RefCell<SimHasher> = RefCell::default();
+    static MINHASHER: RefCell<MinHasher> = RefCell::default();
+}
+
+/// The SQL function `simhash`.
+#[pyfunction]
+#[pyo3(signature = (text, scheme = "doc2"))]
+fn simhash(py: Python<'_>, text: Text<'_>, scheme: &str) -> PyResult<Option<i64>> {
+    let scheme = parse_scheme(scheme)?;
+    let fingerprint = || SIMHASHER.with_borrow_mut(|hasher| hasher.fingerprint(text.0, scheme, &mut || ()));
+    Ok(py.detach(fingerprint).map(|fingerprint| fingerprint as i64))
+}
+
+/// The SQL function `minhash`.
+#[pyfunction]
+#[pyo3(signature = (text, hashes = 128, scheme = "word:3"))]
+fn minhash(py: Python<'_>, text: Text<'_>, hashes: i64, scheme: &str) -> PyResult<Option<Vec<i32>>> {
+    let (hashes, scheme) = (HASHES.of(hashes).map_err(exception)?, parse_scheme(scheme)?);
+    let signature =
+        || MINHASHER.with_borrow_mut(|hasher| hasher.signature(text.0, hashes, scheme, &mut || ()));
+    py.detach(signature).map_err(exception)
+}
+
+/// The SQL function `minhash_bins`.
+#[pyfunction]
+#[pyo3(signature = (text, bins = 128, scheme = "word:3"))]
+fn minhash_bins(py: Python<'_>, text: Text<'_>, bins: i64, scheme: &str) -> PyResult<Option<Vec<i32>>> {
+    let (bins, scheme) = (BINS.of(bins).map_err(exception)?, parse_scheme(scheme)?);
+    let signature = || MINHASHER.with_borrow_mut(|hasher| hasher.bins(text.0, bins, scheme, &mut || ()));
+    py.detach(signature).map_err(exception)
+}
+
+/// The SQL function `winnow_sketch`.
+#[pyfunction]
+#[pyo3(signature = (text, k = 50, w = 100))]
+fn winnow(py: Python<'_>, text: Text<'_>, k: i64, w: i64) -> PyResult<Vec<i64>> {
+    let parameters = || Parameters::new(K.of(k)?, W.of(w)?);
+    let parameters = parameters().map_err(exception)?;
+    py.detach(|| parameters.sketch(text.0.as_bytes(), &mut || ())).map_err(exception)
+}
+
+/// The SQL function `hamming`.
+#[pyfunction(name = "hamming")]
+fn distance(a: Fingerprint, b: Fingerprint) -> u32 {
+    hamming::distance(a.0, b.0)
+}
+
+/// The SQL function `hamming_similarity`.
+#[pyfunction(name = "hamming_similarity")]
+fn similarity(a: Fingerprint, b: Fingerprint) -> f64 {
+    hamming::similarity(a.0, b.0)
+}
+
+fn parse_scheme(name: &str) -> PyResult<Scheme> {
+    name.parse().map_err(exception)
+}
+
+/// A problem as an exception, with its detail and its hint on lines of their own.
+fn exception(problem: Problem) -> PyErr {
+    let message = [Some(problem.message), problem.detail, problem.hint];
+    let message = message.into_iter().flatten().collect::<Vec<_>>().join("\n");
+    match problem.kind {
+        Kind::OutOfMemory => PyMemoryError::new_err(message),
+        _ => PyValueError::new_err(message),
+    }
+}
+
+/// The module `simhash_pg._native`.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(simhash, module)?)?;
+    module.add_function(wrap_pyfunction!(minhash, module)?)?;
+    module.add_function(wrap_pyfunction!(minhash_bins, module)?)?;
+    module.add_function(wrap_pyfunction!(winnow, module)?)?;
+    module.add_function(wrap_pyfunction!(distance, module)?)?;
+    module.add_function(wrap_pyfunction!(similarity, module)?)
+}

@@ -1,0 +1,138 @@
+"""The functions without a database: published fingerprints, errors, threads."""
+
+import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+
+import simhash_pg
+from simhash_pg import hamming, hamming_similarity, minhash, minhash_bins, signed, simhash, unsigned, winnow
+from texts import texts
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize(
+    ("path", "scheme"),
+    [
+        ("tests/vectors/doc1.json", "doc1"),
+        ("tests/vectors/doc2.json", "doc2"),
+        ("crates/text/tests/vectors/schemes.json", None),
+    ],
+)
+def test_published_fingerprints(path: str, scheme: str | None) -> None:
+    vectors = json.loads((ROOT / path).read_text(encoding="utf-8"))
+    assert len(vectors) > 100
+    for vector in vectors:
+        arguments = vector["text"], scheme or vector["scheme"]
+        if "\0" in vector["text"]:
+            with pytest.raises(ValueError, match="NUL"):
+                simhash(*arguments)
+        else:
+            made = simhash(*arguments)
+            assert (made if made is None else f"{unsigned(made):016x}") == vector["fingerprint"], arguments
+
+
+def test_defaults_are_those_of_sql() -> None:
+    text = "The quick brown fox jumps over the lazy dog"
+    assert simhash(text) == simhash(text, "doc2") == signed(0xCEDD212CB2C012A8)
+    assert minhash(text) == minhash(text, 128, "word:3") == minhash(text, hashes=128, scheme="word:3")
+    assert minhash_bins(text) == minhash_bins(text, 128, "word:3") == minhash_bins(text, bins=128, scheme="word:3")
+    assert winnow(text * 9) == winnow(text * 9, 50, 100) == winnow(text * 9, k=50, w=100)
+    assert simhash("") is minhash("") is minhash_bins("") is None
+    assert winnow("") == []
+
+
+def test_distances() -> None:
+    assert hamming(signed(0xA3DBF34F76EA0510), signed(0xA39BF85F76EA1510)) == 6
+    assert hamming(-1, 0) == 64
+    assert hamming_similarity(0, 1) == 1 - 1 / 64
+
+
+def test_unsigned_numbers() -> None:
+    for bigint, number in [(0, 0), (-1, 2**64 - 1), (2**63 - 1, 2**63 - 1), (-(2**63), 2**63)]:
+        assert unsigned(bigint) == number
+        assert signed(number) == bigint
+    for wrong in (-1, 2**64):
+        with pytest.raises(ValueError, match=f"{wrong} is not an unsigned number"):
+            signed(wrong)
+    for wrong in (-(2**63) - 1, 2**63):
+        with pytest.raises(ValueError, match=f"{wrong} is not a bigint"):
+            unsigned(wrong)
+
+
+@pytest.mark.parametrize("function", [simhash, minhash, minhash_bins, winnow])
+def test_texts_that_postgresql_cannot_hold(function: Any) -> None:
+    with pytest.raises(ValueError, match="text has a NUL character at byte 3"):
+        function("ä \0")
+    with pytest.raises(ValueError, match="surrogates not allowed"):
+        function("a \ud800 b")
+    with pytest.raises(TypeError):
+        function(b"bytes")
+
+
+def test_huge_text() -> None:
+    # The largest text of PostgreSQL is 1 GB less five bytes.
+    with pytest.raises(ValueError, match="text of 1073741820 bytes is too large"):
+        winnow("é" * (2**29 - 2))
+
+
+def test_arguments_out_of_range() -> None:
+    for call, message in [
+        (lambda: simhash("a", "word:33"), "Valid values are 1 to 32"),
+        (lambda: simhash("a", "ham"), 'unknown fingerprint scheme "ham"\nValid schemes are doc2'),
+        (lambda: minhash("a", 0), "hashes 0 is out of range\nValid values are 1 to 4096"),
+        (lambda: minhash_bins("a", -1), "bins -1 is out of range"),
+        (lambda: winnow("a", w=10_001), "w 10001 is out of range"),
+        (lambda: hamming(2**64 - 1, 0), "fingerprint 18446744073709551615 is not a bigint"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            call()
+    with pytest.raises(TypeError):
+        hamming("1", 2)  # type: ignore[arg-type]
+
+
+def test_threads_get_the_same_results() -> None:
+    some = texts(500)
+
+    def all_of(text: str) -> list[Any]:
+        return [simhash(text), simhash(text, "word:2"), minhash(text), minhash_bins(text, 64), winnow(text, 5, 9)]
+
+    expected = [all_of(text) for text in some]
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(all_of, some * 4)) == expected * 4
+
+
+@pytest.mark.parametrize("function", [simhash, minhash, minhash_bins, winnow])
+def test_other_threads_run_meanwhile(function: Any) -> None:
+    """This thread sees that the other has begun, and not ended, its call."""
+    text = "".join(texts(500)) * 10
+    seen = []
+
+    def call(begun: Event, ended: Event) -> None:
+        begun.set()
+        function(text)
+        ended.set()
+
+    # No thread has to give way, so ours can run only if the call lets it.
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        for _ in range(20):
+            begun, ended = Event(), Event()
+            thread = Thread(target=call, args=(begun, ended))
+            thread.start()
+            begun.wait()
+            seen.append(not ended.is_set())
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert any(seen)
+
+
+def test_every_function_is_exported() -> None:
+    assert all(hasattr(simhash_pg, name) for name in simhash_pg.__all__)
