@@ -4,8 +4,21 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import django
 import psycopg
 import pytest
+from django.conf import settings
+
+DJANGO_DATABASE = "django"
+SERVER = {"ENGINE": "django.db.backends.postgresql", "NAME": DJANGO_DATABASE}
+settings.configure(
+    INSTALLED_APPS=["django_app", "examples"],
+    DATABASES={"default": SERVER, "server": {**SERVER, "OPTIONS": {"server_side_binding": True}}},
+    # A package that the test of migrations makes.
+    MIGRATION_MODULES={"django_app": "written"},
+    DEFAULT_AUTO_FIELD="django.db.models.BigAutoField",
+)
+django.setup()
 
 
 @contextmanager
@@ -25,6 +38,13 @@ def new_database(name: str) -> Iterator[str]:
 def database(request: pytest.FixtureRequest) -> Iterator[str]:
     """The name of a database of its own for each file of tests."""
     with new_database(request.module.__name__) as name:
+        yield name
+
+
+@pytest.fixture(scope="session")
+def django_database() -> Iterator[str]:
+    """The name of the database that Django's settings have."""
+    with new_database(DJANGO_DATABASE) as name:
         yield name
 
 
