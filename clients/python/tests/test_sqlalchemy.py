@@ -1,0 +1,156 @@
+"""SQLAlchemy's type, functions and index, by psycopg and asyncpg."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy import Computed, Select, String, bindparam, create_engine, event, func, select, text
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, aliased, mapped_column
+
+import simhash_pg
+from simhash_pg.sqlalchemy import Fingerprint, hamming, hamming_index, hamming_similarity, simhash
+from texts import texts
+
+LEAST, MOST = -(2**63), 2**63 - 1
+# Whatever is lost of 64 bits, one of them changes.
+FINGERPRINTS = [LEAST, MOST, 0, -1, 1, 42, 2**31, -(2**31), 2**32, 2**32 + 7, 4565828753376763011, -9169608108452805018]
+MANY = "SELECT '', hashint8extended(i, 1) FROM generate_series(1, 20000) AS i"
+
+
+class Base(DeclarativeBase):
+    pass
+
+
+class Code(Base):
+    __tablename__ = "code"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String, default="")
+    si: Mapped[int | None] = mapped_column(Fingerprint)
+
+
+class Document(Base):
+    __tablename__ = "document"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    body: Mapped[str]
+    si: Mapped[int | None] = mapped_column(Fingerprint, Computed("simhash(body)", persisted=True))
+    by_words: Mapped[int | None] = mapped_column(Fingerprint, Computed("simhash(body, 'word:2')", persisted=True))
+
+
+hamming_index("code_si", Code.si, postgresql_with={"fillfactor": 80})
+hamming_index("document_si", Document.si)
+
+
+class Server:
+    """Runs statements and looks whether their plans have the index, by a driver."""
+
+    def __init__(self, database: str, driver: str) -> None:
+        self.url = f"postgresql+{driver}:///{database}"
+        self.asynchronous = driver == "asyncpg"
+
+    def rows(self, statement: Select[Any], explain: bool = False) -> list[Any]:
+        return (
+            asyncio.run(self.rows_later(statement, explain)) if self.asynchronous else self.rows_now(statement, explain)
+        )
+
+    def rows_now(self, statement: Select[Any], explain: bool) -> list[Any]:
+        engine = create_engine(self.url)
+        if explain:
+            event.listen(engine, "before_cursor_execute", explained, retval=True)
+        with engine.connect() as connection:
+            return list(connection.execute(statement, execution_options={"compiled_cache": None}))
+
+    async def rows_later(self, statement: Select[Any], explain: bool) -> list[Any]:
+        engine = create_async_engine(self.url)
+        if explain:
+            event.listen(engine.sync_engine, "before_cursor_execute", explained, retval=True)
+        async with engine.connect() as connection:
+            rows = list(await connection.execute(statement))
+        await engine.dispose()
+        return rows
+
+    def assert_by_index(self, statement: Select[Any]) -> None:
+        plan = str(self.rows(statement, explain=True))
+        assert "code_si" in plan and "Seq Scan" not in plan, plan
+
+
+def explained(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> tuple[str, Any]:
+    return f"EXPLAIN {statement}", parameters
+
+
+@pytest.fixture(scope="module")
+def tables(database: str) -> Iterator[str]:
+    engine = create_engine(f"postgresql+psycopg:///{database}")
+    Base.metadata.create_all(engine)
+    with Session(engine) as session:
+        session.add_all([Code(name=str(value), si=value) for value in FINGERPRINTS])
+        session.add_all([Document(body=body) for body in texts(3000)])
+        session.execute(text(f"INSERT INTO code (name, si) {MANY}"))
+        session.commit()
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("VACUUM ANALYZE code, document"))
+    engine.dispose()
+    yield database
+
+
+@pytest.fixture(params=["psycopg", "asyncpg"])
+def server(tables: str, request: pytest.FixtureRequest) -> Server:
+    return Server(tables, request.param)
+
+
+@pytest.mark.parametrize("value", FINGERPRINTS)
+def test_all_64_bits_arrive(server: Server, value: int) -> None:
+    named = select(Code.si, Code.si.hamming(value), hamming_similarity(value, Code.si)).where(Code.name > "")
+    expected = [(si, simhash_pg.hamming(si, value), simhash_pg.hamming_similarity(si, value)) for si in FINGERPRINTS]
+    assert server.rows(named.order_by(Code.id)) == expected
+    assert server.rows(select(Code.name).where(Code.si == value)) == [(str(value),)]
+
+
+@pytest.mark.parametrize("value", FINGERPRINTS)
+def test_near_and_nearest(server: Server, value: int) -> None:
+    near = select(Code.si).where(Code.si.hamming(value) <= 6)
+    everything = [si for (si,) in server.rows(select(Code.si))]
+    assert sorted(server.rows(near)) == sorted((si,) for si in everything if simhash_pg.hamming(si, value) <= 6)
+    server.assert_by_index(near)
+
+    nearest = select(Code.si).order_by(Code.si.hamming(value)).limit(10)
+    expected = sorted(simhash_pg.hamming(si, value) for si in everything)[:10]
+    assert [simhash_pg.hamming(si, value) for (si,) in server.rows(nearest)] == expected
+    server.assert_by_index(nearest)
+
+
+def test_other_ways_to_the_index(server: Server) -> None:
+    other = aliased(Code)
+    for statement in [
+        select(Code.id).where(Code.si.hamming_similarity(42) >= 0.9),
+        select(Code.id).where(hamming(Code.si, 42) < 4).order_by(hamming(Code.si, 42)),
+        select(Code.id).where(Code.si.hamming(func.simhash("a text")) <= 3),
+        select(Code.id).where(Code.si.hamming(simhash("a text", "word:2")) <= 3),
+        select(Code.id).join(other, Code.si.hamming(other.si) <= 3).where(other.id == 5),
+    ]:
+        server.assert_by_index(statement)
+
+
+def test_parameters_by_name(server: Server) -> None:
+    statement = select(func.count()).where(Code.si.hamming(bindparam("value", MOST, type_=Fingerprint)) <= 0)
+    assert server.rows(statement) == [(1,)]
+
+
+def test_generated_fingerprints(server: Server) -> None:
+    rows = server.rows(select(Document.body, Document.si, Document.by_words, simhash(Document.body)))
+    assert len(rows) == 3000
+    for body, si, by_words, again in rows:
+        assert si == again == simhash_pg.simhash(body)
+        assert by_words == simhash_pg.simhash(body, "word:2")
+
+
+def test_expressions_are_comparable(server: Server) -> None:
+    """What `simhash` returns has the methods of a column."""
+    distance = simhash("some text").hamming(simhash_pg.simhash("some text"))  # type: ignore[attr-defined]
+    assert server.rows(select(distance)) == [(0,)]
+
+
+def test_index_is_of_our_method(server: Server) -> None:
+    query = "split_part(indexdef, ' USING ', 2) FROM pg_indexes WHERE indexname ~ '_si$' ORDER BY indexname"
+    assert server.rows(select(text(query))) == [("hamming (si) WITH (fillfactor='80')",), ("hamming (si)",)]
