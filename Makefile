@@ -106,6 +106,7 @@ lint: prepare-lint
 # Apart from lint, because it asks a database in the network.
 audit: prepare-lint
 	target/checkers/bin/cargo-deny check
+	target/checkers/bin/cargo-deny --manifest-path clients/python/Cargo.toml check
 
 bench: prepare-test install
 	@bench/run
