@@ -23,7 +23,10 @@ impl<'a> FromPyObject<'a, '_> for Text<'a> {
                 "text of {length} bytes is too large\nPostgreSQL holds texts of up to {MAX_TEXT} bytes."
             )));
         }
-        if let Some(at) = text.find('\0') {
+        // Looks at many bytes with one instruction.
+        let has_nul = |bytes: &[u8]| bytes.iter().fold(false, |found, &byte| found | (byte == 0));
+        if text.as_bytes().chunks(1024).any(has_nul) {
+            let at = text.find('\0').unwrap_or_default();
             return Err(PyValueError::new_err(format!(
                 "text has a NUL character at byte {at}\nPostgreSQL holds no NUL characters in a text."
             )));
