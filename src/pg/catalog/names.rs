@@ -1,5 +1,6 @@
 //! The numbers (OIDs) of the extension's functions, operators and types.
 
+use super::ours::is_in_c;
 use super::sketches::Sketches;
 use super::strategy::WITHIN_BALL;
 use pgrx::pg_sys::{self, Oid};
@@ -111,18 +112,8 @@ impl Names {
         };
         let (bigint, bit) = (pg_sys::INT8OID, pg_sys::BITOID);
         Some(Self {
-            bigint: Kind::look_up(
-                namespace,
-                bigint,
-                [c"hamming_distance", c"<~>", c"hamming_ball"],
-                &[double],
-            )?,
-            bits: Kind::look_up(
-                namespace,
-                bit,
-                [c"hamming_bit_distance", c"<^>", c"hamming_bit_ball"],
-                &[double, bit],
-            ),
+            bigint: Kind::look_up(namespace, bigint, [c"hamming_distance", c"<~>"], &[double])?,
+            bits: Kind::look_up(namespace, bit, [c"hamming_bit_distance", c"<^>"], &[double, bit]),
             radius_le: by_limit(c"hamming_radius_le")?,
             radius_lt: by_limit(c"hamming_radius_lt")?,
             sketches: Sketches::look_up(namespace),
@@ -149,19 +140,21 @@ impl Kind {
         [self.hamming, self.distance, self.within, self.similarity]
     }
 
-    /// The names are those that differ: of the function for the distance, of its operator, and of the type of balls.
+    /// The names are those that differ: of the function for the distance, and of its operator.
     /// The types are those that the radius of a similarity depends on.
-    fn look_up(namespace: Oid, type_: Oid, names: [&CStr; 3], of_similarity: &[Oid]) -> Option<Self> {
-        let [distance, operator, ball_type] = names;
+    fn look_up(namespace: Oid, type_: Oid, names: [&CStr; 2], of_similarity: &[Oid]) -> Option<Self> {
+        let [distance, operator] = names;
         let integer = pg_sys::INT4OID;
         let function = |name, args: &[Oid]| find_function(namespace, name, args);
         Some(Self {
             type_,
             hamming: function(c"hamming", &[type_, type_])?,
             distance: function(distance, &[type_, type_])?,
-            distance_operator: find_operator(namespace, operator, type_, type_)?,
+            distance_operator: find_operator(namespace, operator, type_, type_)
+                // SAFETY: looks the operator up in the catalog.
+                .filter(|&operator| is_in_c(unsafe { pg_sys::get_opcode(operator) }, |_| true))?,
             within: function(c"hamming_within", &[type_, type_, integer])?,
-            ball_type: find_type(namespace, ball_type)?,
+            ball_type: result_of(function(c"hamming_ball", &[type_, integer])?),
             ball: function(c"hamming_ball", &[type_, integer])?,
             similarity: function(c"hamming_similarity", &[type_, type_])?,
             radius_ge: function(c"hamming_radius_ge", of_similarity)?,
@@ -191,11 +184,14 @@ unsafe fn schema_of(extension: Oid) -> Option<Oid> {
     }
 }
 
+/// A function of the extension. Before an update has created it, anybody who may create functions in the schema could
+/// take its name: what is not in C is not ours.
 pub(super) fn find_function(namespace: Oid, name: &CStr, args: &[Oid]) -> Option<Oid> {
     // SAFETY: pointer and length are those of `args`.
     let args = unsafe { pg_sys::buildoidvector(args.as_ptr(), args.len() as i32) };
     let keys = [name.as_ptr().into(), args.into(), namespace.into(), pg_sys::Datum::null()];
-    find(pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP, pg_sys::Anum_pg_proc_oid, keys)
+    let function = find(pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP, pg_sys::Anum_pg_proc_oid, keys);
+    function.filter(|&function| is_in_c(function, |_| true))
 }
 
 fn find_operator(namespace: Oid, name: &CStr, left: Oid, right: Oid) -> Option<Oid> {
@@ -203,9 +199,10 @@ fn find_operator(namespace: Oid, name: &CStr, left: Oid, right: Oid) -> Option<O
     find(pg_sys::SysCacheIdentifier::OPERNAMENSP, pg_sys::Anum_pg_operator_oid, keys)
 }
 
-pub(super) fn find_type(namespace: Oid, name: &CStr) -> Option<Oid> {
-    let keys = [name.as_ptr().into(), namespace.into(), pg_sys::Datum::null(), pg_sys::Datum::null()];
-    find(pg_sys::SysCacheIdentifier::TYPENAMENSP, pg_sys::Anum_pg_type_oid, keys)
+/// The type of a function's results.
+pub(super) fn result_of(function: Oid) -> Oid {
+    // SAFETY: looks the function up in the catalog.
+    unsafe { pg_sys::get_func_rettype(function) }
 }
 
 fn find(cache: pg_sys::SysCacheIdentifier::Type, oid_column: u32, keys: [pg_sys::Datum; 4]) -> Option<Oid> {

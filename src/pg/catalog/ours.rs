@@ -61,6 +61,11 @@ pub(crate) fn is_gist_key(type_: Oid) -> bool {
 
 /// Whether a function is the one of this library with this symbol.
 fn is_ours(function: Oid, symbol: &CStr) -> bool {
+    is_in_c(function, |source| source == symbol)
+}
+
+/// Whether a function is in C, which only superusers can declare, and has a symbol that is accepted.
+pub(super) fn is_in_c(function: Oid, accepts: impl FnOnce(&CStr) -> bool) -> bool {
     // SAFETY: a row of pg_proc, released after it was read; the attribute is a text.
     unsafe {
         let cache = SysCacheIdentifier::PROCOID as i32;
@@ -73,10 +78,10 @@ fn is_ours(function: Oid, symbol: &CStr) -> bool {
         let column = pg_sys::Anum_pg_proc_prosrc as i16;
         let source = pg_sys::SysCacheGetAttr(cache, row, column, &raw mut is_null);
         let source = pg_sys::text_to_cstring(source.cast_mut_ptr());
-        let is_ours = (*form).prolang.to_u32() == C_LANGUAGE && CStr::from_ptr(source) == symbol;
+        let is_in_c = (*form).prolang.to_u32() == C_LANGUAGE && accepts(CStr::from_ptr(source));
         pg_sys::pfree(source.cast());
         pg_sys::ReleaseSysCache(row);
-        is_ours
+        is_in_c
     }
 }
 

@@ -1,7 +1,7 @@
 //! The numbers (OIDs) of the functions on sketches.
 
-use super::names::{find_function, find_type};
-use crate::pg::compat::may_execute;
+use super::names::{find_function, result_of};
+use crate::pg::compat::may_anybody_execute;
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use text::sketch::threshold::Measure;
 
@@ -33,7 +33,7 @@ impl Sketches {
             contained: function(c"sketch_contained", &[sketch, sketch, double])?,
             overlaps: function(c"sketch_overlaps", &[sketch, sketch])?,
             above: function(c"sketch_above", &[double])?,
-            query_type: find_type(namespace, c"sketch_query")?,
+            query_type: result_of(function(c"sketch_query_resemblance", &[sketch, double])?),
             queries: [
                 function(c"sketch_query_resemblance", &[sketch, double])?,
                 function(c"sketch_query_share", &[sketch, double])?,
@@ -59,8 +59,8 @@ impl Sketches {
         unsafe { pg_sys::SearchSysCacheExists(cache, self.overlaps.into(), null, null, null) }
     }
 
-    /// Whether `&&` of this user may become `sketch_overlaps`.
+    /// Whether `&&` may become `sketch_overlaps`. A plan may be kept, and executed by another user.
     pub(crate) fn may_replace_overlap(&self) -> bool {
-        may_execute(self.overlaps)
+        may_anybody_execute(self.overlaps)
     }
 }
