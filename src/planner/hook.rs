@@ -110,18 +110,18 @@ unsafe fn prepare_relation(
     // SAFETY: promised by the caller.
     unsafe {
         let query = &*(*root).parse;
-        let named = || mentions_overlap(query).then(Names::of_extension).flatten();
+        let has_overlap = mentions_overlap(query);
+        let named = || has_overlap.then(Names::of_extension).flatten();
         let Some(names) = Names::known().or_else(named) else { return };
-        let overlaps = replacing_overlaps(query, &names);
         // Partitions have the conditions of their parent, which were rewritten with it.
         if (*relation).reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
             change_conditions(query, &mut |list| rewrite_and(list, &names));
-            if let Some(sketches) = &overlaps {
+            if has_overlap && let Some(sketches) = &replacing_overlaps(query, &names) {
                 replace_overlaps(query, sketches);
             }
             rewrite_order(&mut *root, &*relation, &names);
         }
         keep_comparisons(&*root, table, &*relation, &names);
-        prepare(root, &*relation, &names, overlaps.as_ref());
+        prepare(root, &*relation, &names);
     }
 }

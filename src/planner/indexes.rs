@@ -2,12 +2,11 @@
 
 use super::expressions::distance_of;
 use super::rewrite::rewrite_and;
-use super::sketches::replace_overlaps_of;
+use super::sketches::{has_overlap, replace_overlaps_of, replacing_overlaps};
 use crate::am::is_hamming;
 use crate::gin::cost::install_sketch_cost;
 use crate::gist::install_cost;
 use crate::pg::catalog::names::Names;
-use crate::pg::catalog::sketches::Sketches;
 use crate::pg::nodes::{cast, copy, elements};
 use pgrx::pg_sys::{self, Node, NodeTag};
 
@@ -15,17 +14,13 @@ use pgrx::pg_sys::{self, Node, NodeTag};
 ///
 /// # Safety
 /// Both must be the planner's own.
-pub(super) unsafe fn prepare(
-    root: *mut pg_sys::PlannerInfo,
-    relation: &pg_sys::RelOptInfo,
-    names: &Names,
-    overlaps: Option<&Sketches>,
-) {
+pub(super) unsafe fn prepare(root: *mut pg_sys::PlannerInfo, relation: &pg_sys::RelOptInfo, names: &Names) {
     // SAFETY: promised by the caller.
     unsafe {
         for &mut index in elements(relation.indexlist) {
             let index = &mut *index.cast::<pg_sys::IndexOptInfo>();
-            rewrite_predicate(index, names, overlaps);
+            rewrite_predicate(index, names);
+            replace_overlaps_in(index, &*(*root).parse, names);
             install_cost(index);
             install_sketch_cost(index);
             if is_hamming(index) {
@@ -41,13 +36,25 @@ pub(super) unsafe fn prepare(
 
 /// Rewrites the predicate of a partial index, which has to look like the query's conditions. It is copied,
 /// for it may belong to somebody else's hook.
-unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, names: &Names, overlaps: Option<&Sketches>) {
+unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, names: &Names) {
     // SAFETY: a copy of a list of expressions.
     unsafe {
         if !index.indpred.is_null() {
             index.indpred = rewrite_and(copy(index.indpred.cast()).cast(), names);
-            if let Some(sketches) = overlaps {
-                replace_overlaps_of(index.indpred, sketches);
+        }
+    }
+}
+
+/// Replaces `&&` in the predicate and the expressions of an index, as it is replaced in the query.
+unsafe fn replace_overlaps_in(index: &mut pg_sys::IndexOptInfo, query: &pg_sys::Query, names: &Names) {
+    // SAFETY: copies of lists of expressions.
+    unsafe {
+        for list in [&mut index.indpred, &mut index.indexprs] {
+            if has_overlap(*list)
+                && let Some(sketches) = replacing_overlaps(query, names)
+            {
+                *list = copy((*list).cast()).cast();
+                replace_overlaps_of(*list, &sketches);
             }
         }
     }

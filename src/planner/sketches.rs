@@ -13,7 +13,10 @@ use super::expressions::{FLOAT_FAMILY, Rewritten};
 use crate::pg::catalog::names::Names;
 use crate::pg::catalog::sketches::Sketches;
 use crate::pg::nodes::{cast, constant, copy, double, elements, function};
+use pgrx::pg_guard;
 use pgrx::pg_sys::{self, List, Node, NodeTag, Oid};
+use std::ffi::c_char;
+use std::ptr::null_mut;
 
 /// PostgreSQL's operator `anyarray && anyarray`.
 pub(super) const OVERLAP_OPERATOR: Oid = Oid::from_u32(pg_sys::OID_ARRAY_OVERLAP_OP);
@@ -81,16 +84,41 @@ unsafe fn least(limit: *mut Node, is_above: bool, sketches: &Sketches) -> *mut N
     }
 }
 
+#[pg_guard]
+unsafe extern "C-unwind" {
+    fn has_subclass(table: Oid) -> bool;
+    fn find_all_inheritors(table: Oid, lock: pg_sys::LOCKMODE, parents: *mut *mut List) -> *mut List;
+}
+
 /// The functions by which `&&` is replaced in a query, and in what is compared with it. A server that has a table of the
 /// query as a foreign one may not have our functions.
 pub(super) unsafe fn replacing_overlaps(query: &pg_sys::Query, names: &Names) -> Option<Sketches> {
-    // SAFETY: a query of the planner's.
+    // SAFETY: promised by the caller.
+    names.sketches.filter(|_| unsafe { !has_foreign_table(query) })
+}
+
+/// Whether a foreign table is in a query, below one of its tables, or in a subquery. The planner adds what is below a table
+/// to the query after it has visited the table; the answer is the same before and after.
+unsafe fn has_foreign_table(query: &pg_sys::Query) -> bool {
+    let is_foreign = |kind: c_char| kind as u8 == pg_sys::RELKIND_FOREIGN_TABLE;
+    // SAFETY: a query of the planner's, whose tables are locked. Those below them are looked up in the catalog, which
+    // returns a list of OIDs.
     unsafe {
-        let is_foreign = |&table: &*mut Node| {
+        elements(query.rtable).iter().any(|&table| {
             let table = &*table.cast::<pg_sys::RangeTblEntry>();
-            table.relkind as u8 == pg_sys::RELKIND_FOREIGN_TABLE
-        };
-        names.sketches.filter(|_| !elements(query.rtable).iter().any(is_foreign))
+            if let Some(subquery) = table.subquery.as_ref() {
+                return has_foreign_table(subquery);
+            }
+            if table.rtekind != pg_sys::RTEKind::RTE_RELATION || is_foreign(table.relkind) {
+                return is_foreign(table.relkind);
+            }
+            table.inh && has_subclass(table.relid) && {
+                let no_lock = pg_sys::NoLock as pg_sys::LOCKMODE;
+                let below = &*find_all_inheritors(table.relid, no_lock, null_mut());
+                let below = std::slice::from_raw_parts(below.elements, below.length as usize);
+                below.iter().any(|table| is_foreign(pg_sys::get_rel_relkind(table.oid_value)))
+            }
+        })
     }
 }
 
@@ -111,10 +139,18 @@ pub(super) unsafe fn mentions_overlap(query: &pg_sys::Query) -> bool {
     // SAFETY: a query of the planner's.
     unsafe {
         change_conditions(query, &mut |list| {
-            for_each_overlap(list, &mut |_, _| is_there = true);
+            is_there |= has_overlap(list);
             list
         });
     }
+    is_there
+}
+
+/// Whether `&&` of two bigint[] is in a list of expressions.
+pub(super) unsafe fn has_overlap(list: *mut List) -> bool {
+    let mut is_there = false;
+    // SAFETY: promised by the caller.
+    unsafe { for_each_overlap(list, &mut |_, _| is_there = true) };
     is_there
 }
 

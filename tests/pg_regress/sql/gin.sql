@@ -161,6 +161,29 @@ CREATE TABLE of_integers AS SELECT '{1,2,3}'::integer[] AS tags;
 CREATE INDEX ON of_integers USING gin (tags bad_ops);
 DROP TABLE of_integers;
 DROP OPERATOR FAMILY bad_ops USING gin;
+-- the condition itself may be in an index
+CREATE TABLE flagged AS SELECT i AS id, ARRAY[i]::bigint[] AS sketch FROM generate_series(1, 5000) AS i;
+CREATE INDEX flagged_seven ON flagged ((sketch && '{7}'));
+ANALYZE flagged;
+EXPLAIN (COSTS OFF) SELECT id FROM flagged WHERE sketch && '{7}';
+SELECT id FROM flagged WHERE sketch && '{7}';
+DROP TABLE flagged;
+-- a plan that is kept serves users who may not call the function
+CREATE ROLE sketch_stranger;
+CREATE TABLE shown AS SELECT '{1}'::bigint[] AS sketch;
+GRANT SELECT ON shown TO sketch_stranger;
+REVOKE EXECUTE ON FUNCTION sketch_overlaps FROM PUBLIC;
+SET plan_cache_mode = force_generic_plan;
+PREPARE shown_ones(bigint[]) AS SELECT sketch FROM shown WHERE sketch && $1;
+EXECUTE shown_ones('{1}');
+SET ROLE sketch_stranger;
+EXECUTE shown_ones('{1}');
+RESET ROLE;
+DEALLOCATE shown_ones;
+RESET plan_cache_mode;
+GRANT EXECUTE ON FUNCTION sketch_overlaps TO PUBLIC;
+DROP TABLE shown;
+DROP ROLE sketch_stranger;
 -- a session that has planned nothing with the extension yet, but has loaded its library
 \c -
 SET client_min_messages = warning;
