@@ -127,14 +127,50 @@ fn folded(code: &[u64]) -> u64 {
 fn connected(codes: Codes<'_>, radius: u32, heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, OutOfMemory> {
     let mut forest = Forest { parents: collect(0..codes.len() as u32, codes.len())? };
     near_pairs(codes, radius, heartbeat, &mut forest)?;
-    let mut parents = forest.parents;
-    for place in 0..parents.len() {
-        if place.is_multiple_of(STRIDE) {
-            heartbeat.beat();
+    forest.settle(heartbeat);
+    Ok(forest.parents)
+}
+
+/// For each of `count` rows the place of its keeper, from pairs of rows that are near each other, in any order and
+/// any number of times. Leaders are found in one pass over the sorted pairs.
+///
+/// # Panics
+/// If a row of a pair is not among those that are counted.
+pub fn keepers_of_pairs(
+    count: u32,
+    pairs: &mut [(u32, u32)],
+    linkage: Linkage,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<Vec<u32>, OutOfMemory> {
+    let mut forest = Forest { parents: collect(0..count, count as usize)? };
+    match linkage {
+        Linkage::Connected => {
+            for chunk in pairs.chunks(STRIDE) {
+                heartbeat.beat();
+                chunk.iter().try_for_each(|&(a, b)| forest.found(a, b))?;
+            }
+            forest.settle(heartbeat);
+            Ok(forest.parents)
         }
-        parents[place] = parents[parents[place] as usize];
+        Linkage::Leader => {
+            for chunk in pairs.chunks_mut(STRIDE) {
+                heartbeat.beat();
+                chunk.iter_mut().for_each(|pair| *pair = (pair.0.max(pair.1), pair.0.min(pair.1)));
+            }
+            sort(pairs, heartbeat, |&pair| pair);
+            let mut keepers = forest.parents;
+            for chunk in pairs.chunks(STRIDE) {
+                heartbeat.beat();
+                // The keepers of earlier rows are settled. The first earlier keeper is the one that counts.
+                for &(row, earlier) in chunk {
+                    if keepers[row as usize] == row && keepers[earlier as usize] == earlier {
+                        keepers[row as usize] = earlier;
+                    }
+                }
+            }
+            Ok(keepers)
+        }
     }
-    Ok(parents)
 }
 
 /// Trees of connected rows. A root is its own parent. No parent comes after its child, so a root is the
@@ -154,6 +190,16 @@ impl Forest {
             }
             parents[place as usize] = parents[parent as usize];
             place = parents[place as usize];
+        }
+    }
+
+    /// Makes the root of each tree the parent of all its rows.
+    fn settle(&mut self, heartbeat: &mut dyn Heartbeat) {
+        for place in 0..self.parents.len() {
+            if place.is_multiple_of(STRIDE) {
+                heartbeat.beat();
+            }
+            self.parents[place] = self.parents[self.parents[place] as usize];
         }
     }
 }
@@ -307,6 +353,24 @@ mod tests {
         fn clusters_are_those_of_the_definition(values in crowded(), radius in 0u32..40) {
             for linkage in [Linkage::Leader, Linkage::Connected] {
                 let found = keepers(Codes::fingerprints(&values), radius, linkage, &mut || ()).unwrap();
+                prop_assert_eq!(found, naive(&values, radius, linkage));
+            }
+        }
+
+        /// The pairs come in any order, either row first, and some come twice.
+        #[test]
+        fn clusters_of_pairs_are_those_of_rows(values in crowded(), radius in 0u32..24, seed in any::<u64>()) {
+            let mut pairs = Vec::new();
+            let mut add = |a, b| {
+                pairs.push(if (a ^ b) % 3 == 0 { (b, a) } else { (a, b) });
+                Ok::<(), OutOfMemory>(())
+            };
+            near_pairs(Codes::fingerprints(&values), radius, &mut || (), &mut add).unwrap();
+            pairs.extend_from_within(..pairs.len() / 3);
+            let mixed = |&(a, b): &(u32, u32)| (u64::from(a) << 32 | u64::from(b)).wrapping_mul(seed | 1);
+            pairs.sort_unstable_by_key(mixed);
+            for linkage in [Linkage::Leader, Linkage::Connected] {
+                let found = keepers_of_pairs(values.len() as u32, &mut pairs.clone(), linkage, &mut || ()).unwrap();
                 prop_assert_eq!(found, naive(&values, radius, linkage));
             }
         }

@@ -29,6 +29,7 @@
 //! `MAX_DEPTH` times.
 
 mod compare;
+mod partition;
 mod plan;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -37,6 +38,7 @@ use crate::buckets::{Buckets, Placed};
 use crate::words::Codes;
 use compare::{Part, Tables, compare, retain_near, retain_new};
 use limits::{Heartbeat, OutOfMemory};
+pub use partition::{PARTS, Partition};
 use plan::{Block, Plan, Sides, Size, cost_of_check};
 use std::borrow::Cow;
 use std::ops::Range;

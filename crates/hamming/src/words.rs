@@ -95,14 +95,19 @@ impl Cutter {
         self.bits.div_ceil(u64::BITS).max(1) as usize
     }
 
+    /// Bits of a word, which are its lowest.
+    pub fn bits_of(self, word: usize) -> u32 {
+        let before = |word: usize| (word as u64 * u64::from(self.bits) / self.width() as u64) as u32;
+        before(word + 1) - before(word)
+    }
+
     /// The words of a string, whose first bit is the highest of its first byte. All words have nearly the same
     /// number of bits, and the bits of each come from all over the string.
     pub fn words_of(self, string: &[u8]) -> impl Iterator<Item = u64> {
         let bit = |place: u32| u64::from(string[place as usize / 8] >> (7 - place % 8) & 1);
-        let first_of = move |word: usize| (word as u64 * u64::from(self.bits) / self.width() as u64) as u32;
         let mut place = 0;
         (0..self.width()).map(move |word| {
-            (first_of(word)..first_of(word + 1)).fold(0, |bits, _| {
+            (0..self.bits_of(word)).fold(0, |bits, _| {
                 let more = bits << 1 | bit(place);
                 place += self.stride;
                 place -= if place >= self.bits { self.bits } else { 0 };

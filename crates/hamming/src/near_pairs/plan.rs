@@ -4,7 +4,7 @@ use crate::buckets::{Bits, Placed};
 use crate::codes::volume;
 
 /// The bits of the widest block, whose 2^22 buckets take 16 MB.
-const MAX_BLOCK_BITS: u32 = 22;
+pub(super) const MAX_BLOCK_BITS: u32 = 22;
 
 /// The cost of looking up a bucket, and of sorting a row into its bucket, in comparisons of fingerprints.
 const BUCKET_COST: f64 = 8.0;
@@ -92,7 +92,7 @@ impl Spread {
 }
 
 /// A number that looks random.
-fn scattered(number: u64) -> u64 {
+pub(super) fn scattered(number: u64) -> u64 {
     let number = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
     number ^ number >> 32
@@ -284,7 +284,7 @@ pub(super) fn cost_of_check(words: usize) -> f64 {
 }
 
 /// The `count` lowest bits that are set in the mask.
-fn lowest(mask: u64, count: u32) -> u64 {
+pub(super) fn lowest(mask: u64, count: u32) -> u64 {
     let above = (0..count).fold(mask, |rest, _| rest & rest.wrapping_sub(1));
     mask & !above
 }

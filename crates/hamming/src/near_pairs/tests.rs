@@ -169,3 +169,65 @@ fn a_popular_word_is_left_to_others() {
     let per_row = COMPARISONS.get() as u64 / rows;
     assert!(per_row < 1500, "{per_row} comparisons a row");
 }
+
+/// The pairs of each block, which each have the codes that are in them. Fewer codes than all are in a block.
+fn found_in_blocks(values: &[u64], radius: u32, parts: u32) -> Vec<(u32, u32)> {
+    let partition = Partition::new(u64::BITS, radius, parts);
+    let mut pairs = Vec::new();
+    let mut blocks_of: Vec<Vec<u32>> = vec![Vec::new(); values.len()];
+    for block in 0..partition.blocks() {
+        let (places, members): (Vec<u32>, Vec<u64>) =
+            (0..).zip(values).filter(|(_, value)| partition.contains(block, &[**value])).unzip();
+        places.iter().for_each(|&place| blocks_of[place as usize].push(block));
+        let codes = Codes::fingerprints(&members);
+        let mut add = |a, b| push(&mut pairs, places[a as usize], places[b as usize]);
+        partition.near_pairs(block, codes, &mut || (), &mut add).unwrap();
+    }
+    let expected: Vec<Vec<u32>> = values.iter().map(|&value| partition.blocks_of(&[value])).collect();
+    assert_eq!(blocks_of, expected);
+    pairs.sort_unstable();
+    pairs
+}
+
+proptest! {
+    #[test]
+    fn blocks_find_each_pair_once(values in fingerprints(), radius in 0u32..=64, parts in 1u32..12) {
+        prop_assert_eq!(found_in_blocks(&values, radius, parts), naive(&values, radius));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// The same with crowded buckets, which are joined by blocks of their own.
+    #[test]
+    fn crowded_blocks_find_each_pair_once(
+        shift in 0u32..50,
+        seed in any::<u64>(),
+        radius in 0u32..7,
+        parts in 1u32..6,
+    ) {
+        let values: Vec<u64> = (0..3000u64).map(|i| i << shift ^ seed).collect();
+        prop_assert_eq!(found_in_blocks(&values, radius, parts), naive(&values, radius));
+    }
+}
+
+/// Bands where they are wide enough and need fewer copies, otherwise a triangle.
+#[test]
+fn forms_of_partitions() {
+    let blocks = |bits, radius, parts| {
+        let partition = Partition::new(bits, radius, parts);
+        let words = vec![0; (bits as usize).div_ceil(64).max(1)];
+        (partition.blocks(), partition.blocks_of(&words).len())
+    };
+    assert_eq!(blocks(64, 3, 1), (1, 1));
+    assert_eq!(blocks(64, 3, 2), (8, 4));
+    assert_eq!(blocks(64, 0, 16), (16, 1));
+    assert_eq!(blocks(64, 3, 16), (64, 4));
+    assert_eq!(blocks(64, 4, 16), (136, 16));
+    assert_eq!(blocks(256, 15, 16), (256, 16));
+    assert_eq!(blocks(256, 15, 4), (10, 4));
+    assert_eq!(blocks(0, 0, 3), (6, 3));
+    assert_eq!(blocks(64, 3, 4096), (16384, 4));
+    assert_eq!(blocks(64, 64, 4096), (4096 * 4097 / 2, 4096));
+}
