@@ -20,7 +20,7 @@ pure_crates = --workspace --exclude simhash_pg
 version = $(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 sql_files = sql/planner.sql sql/hamming.sql sql/ball.sql sql/bits.sql sql/gist.sql sql/am.sql \
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/passage.sql \
-            sql/html.sql sql/trigger.sql sql/dedup.sql sql/histogram.sql
+            sql/html.sql sql/trigger.sql sql/dedup.sql sql/near_pairs.sql sql/histogram.sql
 
 .PHONY: help build install uninstall prepare-build prepare-lint prepare-test prepare-images prepare-python prepare-experiment demo demo-dedup demo-images check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-matrix clean
 
@@ -35,7 +35,7 @@ help:
 	@echo 'make uninstall         take it away again'
 	@echo 'make lint              formatting, clippy, shellcheck, spelling, licences, and the rules of CONTRIBUTING.md'
 	@echo 'make audit             licences, sources and known vulnerabilities of the dependencies, by the network'
-	@echo 'make bench             throughput of the algorithms, by language, the same inside Postgres, and indexes (ONLY=languages, calls, index, bits, dedup, passages, repeats or vacuum; ROWS=1000000)'
+	@echo 'make bench             throughput of the algorithms, by language, the same inside Postgres, and indexes (ONLY=languages, calls, index, bits, dedup, pairs, passages, repeats or vacuum; ROWS=1000000)'
 	@echo 'make experiment        the experiment of the Similarity Index paper at ten times its size; then which fingerprint finds which changed texts, in English and in fourteen languages; then what pipelines with a second look find and cost (DOCUMENTS, QUALITY, SEED, PEERS=0, ONLY=pipeline)'
 	@echo 'make check-all-pg      type-check against PostgreSQL 14 to 18'
 	@echo 'make check-upgrade     update databases of every release to this version: the same answers, the schema of a fresh install'

@@ -2,6 +2,7 @@
 
 use crate::pg::call::{Call, pg_function};
 use crate::pg::codes::{CodeList, Kind};
+use crate::pg::elements::Elements;
 use crate::pg::encoding;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
@@ -19,9 +20,9 @@ use std::collections::HashMap;
 use std::iter;
 
 /// Codes that are not NULL, and the rows that they belong to.
-struct Given {
-    codes: CodeList,
-    rows: Vec<u32>,
+pub(crate) struct Given {
+    pub(crate) codes: CodeList,
+    pub(crate) rows: Vec<u32>,
 }
 
 impl Given {
@@ -47,40 +48,17 @@ impl Given {
     }
 
     /// # Safety
-    /// The datum must be an array of bit.
-    unsafe fn of_bits(array: pg_sys::Datum) -> Result<(Self, usize), SqlError> {
-        let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
-        // SAFETY: promised by the caller; values of that type have no fixed length, and are aligned as integers.
-        // What is returned lives as long as the call.
-        let (values, nulls) = unsafe {
-            let array = pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast();
-            let alignment = pg_sys::TYPALIGN_INT as std::ffi::c_char;
-            pg_sys::deconstruct_array(
-                array,
-                pg_sys::BITOID,
-                -1,
-                false,
-                alignment,
-                &raw mut values,
-                &raw mut nulls,
-                &raw mut count,
-            );
-            let count = count as usize;
-            let is_empty = count == 0;
-            (
-                if is_empty { &[][..] } else { std::slice::from_raw_parts(values, count) },
-                if is_empty { &[][..] } else { std::slice::from_raw_parts(nulls, count) },
-            )
-        };
-        let mut new = Self::new(Kind::Bits, values.len())?;
-        for (row, (&value, &is_null)) in values.iter().zip(nulls).enumerate() {
+    /// The elements must be of this kind of type.
+    pub(crate) unsafe fn of_elements(elements: &Elements<'_>, kind: Kind) -> Result<Self, SqlError> {
+        let mut new = Self::new(kind, elements.values.len())?;
+        for (row, (&value, &is_null)) in elements.values.iter().zip(elements.nulls).enumerate() {
             check_for_interrupts();
             if !is_null {
-                // SAFETY: an element of the array.
+                // SAFETY: promised by the caller.
                 unsafe { new.push(row, value) }?;
             }
         }
-        Ok((new, values.len()))
+        Ok(new)
     }
 
     /// # Safety
@@ -92,7 +70,7 @@ impl Given {
     }
 
     /// A radius is at most the number of bits of a code.
-    fn check_radius(&self, radius: i32) -> Result<u32, SqlError> {
+    pub(crate) fn check_radius(&self, radius: i32) -> Result<u32, SqlError> {
         let most = self.codes.bits().map_or(i32::MAX.into(), i64::from);
         Limit::new("radius", 0, most).of(radius).map_err(report::problem)
     }
@@ -127,7 +105,7 @@ impl Given {
     }
 }
 
-fn parse_linkage(name: &[u8]) -> Result<Linkage, SqlError> {
+pub(crate) fn parse_linkage(name: &[u8]) -> Result<Linkage, SqlError> {
     encoding::to_utf8(name)?.parse().map_err(report::problem)
 }
 
@@ -148,8 +126,9 @@ unsafe fn ids_and_bits<'a>(call: Call) -> Result<(Array<'a, i64>, Given), SqlErr
     // SAFETY: promised by the caller.
     unsafe {
         let ids = Array::from_datum(call.datum(0), false).ok_or_else(error::null_id)?;
-        let (given, codes) = Given::of_bits(call.datum(1))?;
-        check_ids(&ids, codes, Kind::Bits)?;
+        let codes = Elements::of(call.datum(1));
+        check_ids(&ids, codes.values.len(), Kind::Bits)?;
+        let given = Given::of_elements(&codes, Kind::Bits)?;
         Ok((ids, given))
     }
 }

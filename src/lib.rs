@@ -17,6 +17,7 @@ mod hamming;
 mod histogram;
 mod html;
 mod minhash;
+mod near_pairs;
 mod passage;
 mod pg;
 mod planner;
@@ -49,7 +50,8 @@ pgrx::extension_sql_file!("../sql/passage.sql", name = "passage", requires = ["m
 pgrx::extension_sql_file!("../sql/html.sql", name = "html", requires = ["passage"]);
 pgrx::extension_sql_file!("../sql/trigger.sql", name = "trigger", requires = ["html"]);
 pgrx::extension_sql_file!("../sql/dedup.sql", name = "dedup", requires = ["trigger"]);
-pgrx::extension_sql_file!("../sql/histogram.sql", name = "histogram", requires = ["dedup"]);
+pgrx::extension_sql_file!("../sql/near_pairs.sql", name = "near_pairs", requires = ["dedup"]);
+pgrx::extension_sql_file!("../sql/histogram.sql", name = "histogram", requires = ["near_pairs"]);
 
 /// Called by Postgres when it loads the library.
 #[pgrx::pg_guard]

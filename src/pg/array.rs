@@ -35,7 +35,8 @@ struct Header {
 }
 
 impl<T: Number> Numbers<T> {
-    fn into_array(self) -> pg_sys::Datum {
+    /// As a datum in the memory of the current call.
+    pub(crate) fn into_array(self) -> pg_sys::Datum {
         let Self(numbers) = self;
         let element = T::type_oid();
         if numbers.is_empty() {

@@ -29,6 +29,35 @@ pub(crate) fn null_id() -> SqlError {
         .set_hint("Leave these rows out, or use the window function simhash_cluster, whose keys may be NULL.")
 }
 
+pub(crate) fn null_key() -> SqlError {
+    report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "keys must not be NULL").set_hint("Leave these rows out.")
+}
+
+pub(crate) fn no_order(type_name: &str) -> SqlError {
+    report(Code::ERRCODE_UNDEFINED_FUNCTION, format!("keys of type {} have no order", quote(type_name)))
+        .set_detail("The smaller key of a pair comes first, by the order of ORDER BY.")
+        .set_hint("Cast the keys to a type with an order, such as text.")
+}
+
+pub(crate) fn not_in_block(place: usize, kind: Kind, block: u32, radius: i32, parts: i32) -> SqlError {
+    let message = format!("element {place} of the {} is not in block {block}", kind.plural());
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
+        .set_detail(format!("With radius {radius} and {parts} parts, it belongs to other blocks."))
+        .set_hint("Make blocks and pairs with the same radius and the same number of parts.")
+}
+
+pub(crate) fn ends_differ_in_number(a: usize, b: usize) -> SqlError {
+    report(Code::ERRCODE_ARRAY_ELEMENT_ERROR, format!("{a} keys cannot be paired with {b} keys"))
+        .set_hint("Collect both in one query: SELECT array_agg(a), array_agg(b) FROM pair.")
+}
+
+pub(crate) fn too_many_pairs(pairs: usize) -> SqlError {
+    report(
+        Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+        format!("{pairs} pairs are too many to be clustered at once"),
+    )
+}
+
 pub(crate) fn null_argument(name: &str) -> SqlError {
     report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("{name} must not be NULL"))
 }

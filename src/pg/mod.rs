@@ -6,6 +6,7 @@
 //! - [`codes`]: values of type bigint or bit, for the algorithms that compare many of them
 //! - [`compat`]: what differs between versions of PostgreSQL
 //! - [`datum`]: values of any type, kept
+//! - [`elements`]: arrays of any type, and the order of their elements
 //! - [`encoding`]: texts, whatever the encoding of the database
 //! - [`error`]: the errors that only the Postgres side can meet
 //! - [`interrupts`]: whether the user has cancelled
@@ -25,6 +26,7 @@ pub(crate) mod catalog;
 pub(crate) mod codes;
 pub(crate) mod compat;
 pub(crate) mod datum;
+pub(crate) mod elements;
 pub(crate) mod encoding;
 pub(crate) mod error;
 pub(crate) mod interrupts;

@@ -116,6 +116,15 @@ sub same_answers
 }
 same_answers('of one node');
 
+# Blocks are divided by their number, and each shard finds the pairs of its own.
+$node->safe_psql('postgres', q{CREATE TABLE in_block (block integer, id bigint, si bigint);
+	SELECT create_distributed_table('in_block', 'block', shard_count => 3);
+	INSERT INTO in_block SELECT block, id, si FROM document, unnest(hamming_blocks(si, 3, 16)) AS block;});
+my $in_blocks = 'SELECT count(*), sum(a * b) FROM (SELECT block, array_agg(id) AS ids, array_agg(si) AS codes FROM in_block GROUP BY block) AS g,
+	near_pairs(ids, codes, 3, 16, block) AS p';
+is($node->safe_psql('postgres', $in_blocks), $answers{'pairs of all'}, 'pairs in parts');
+is(scalar(() = plan_of($in_blocks) =~ /Function Scan on \S*near_pairs/g), 3, 'pairs in parts: on each of three shards');
+
 my (undef, undef, $told) = run_psql($node, 'postgres', 'SET citus.log_local_commands = on; BEGIN; SELECT id FROM document WHERE id = 1;
 	SELECT id FROM document WHERE hamming(si, 42) <= 6; COMMIT');
 is(scalar(() = $told =~ /executing the command locally: SELECT id FROM public\.document_\d+ document WHERE public\.hamming_within/g), 3,

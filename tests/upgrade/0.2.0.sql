@@ -39,6 +39,9 @@ INSERT INTO question (name, digest, index, query) VALUES
         $$SELECT id, hamming_bit_cluster(id, code, 80) OVER (ORDER BY id) FROM coded
         UNION ALL SELECT c.* FROM (SELECT array_agg(id) AS ids, array_agg(code) AS codes FROM coded) AS a,
             hamming_bit_clusters(ids, codes, 80, 'connected') AS c$$),
+    ('near pairs in parts', '7d8381af', NULL,
+        $$SELECT p.* FROM (SELECT block, array_agg(id::text) AS ids, array_agg(code) AS codes
+            FROM coded, unnest(hamming_bit_blocks(code, 80, 3)) AS block GROUP BY block) AS c, near_bit_pairs(ids, codes, 80, 3, block) AS p$$),
     ('histogram of strings of bits', 'ddc985eb', NULL,
         $$SELECT distance, pairs FROM hamming_histogram('coded', 'code')$$),
     ('excerpts', 'a204ece9', 'excerpted_sketch',

@@ -1,0 +1,118 @@
+//! Arrays of any type, and the order of their elements.
+
+use super::encoding::for_message;
+use super::error;
+use super::report::SqlError;
+use pgrx::pg_sys;
+use std::cmp::Ordering;
+use std::ffi::CStr;
+
+/// The elements of an array, in order, whatever its dimensions.
+pub(crate) struct Elements<'a> {
+    pub(crate) kind: pg_sys::Oid,
+    pub(crate) values: &'a [pg_sys::Datum],
+    /// Which of them are NULL.
+    pub(crate) nulls: &'a [bool],
+}
+
+impl Elements<'_> {
+    /// # Safety
+    /// The datum must be an array. The elements must not be used after the call in progress.
+    pub(crate) unsafe fn of(array: pg_sys::Datum) -> Self {
+        let (mut length, mut by_value, mut alignment) = (0, false, 0);
+        let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
+        // SAFETY: promised by the caller; an array knows the type of its elements. What is returned lives as long as
+        // the call.
+        unsafe {
+            let array: *mut pg_sys::ArrayType = pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast();
+            let kind = (*array).elemtype;
+            pg_sys::get_typlenbyvalalign(kind, &raw mut length, &raw mut by_value, &raw mut alignment);
+            pg_sys::deconstruct_array(
+                array,
+                kind,
+                length.into(),
+                by_value,
+                alignment,
+                &raw mut values,
+                &raw mut nulls,
+                &raw mut count,
+            );
+            let count = count as usize;
+            if count == 0 {
+                return Self { kind, values: &[], nulls: &[] };
+            }
+            Self {
+                kind,
+                values: std::slice::from_raw_parts(values, count),
+                nulls: std::slice::from_raw_parts(nulls, count),
+            }
+        }
+    }
+}
+
+/// The order that ORDER BY gives to values of a type.
+pub(crate) struct Order {
+    compare: *mut pg_sys::FmgrInfo,
+    collation: pg_sys::Oid,
+}
+
+impl Order {
+    /// The order of values of this type in a call, which knows their collation.
+    ///
+    /// # Safety
+    /// The information must be that of the call in progress.
+    pub(crate) unsafe fn of(kind: pg_sys::Oid, call: pg_sys::FunctionCallInfo) -> Result<Self, SqlError> {
+        // SAFETY: promised by the caller. The entry of a type lives as long as the session.
+        unsafe {
+            let entry = pg_sys::lookup_type_cache(kind, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32);
+            if (*entry).cmp_proc_finfo.fn_oid == pg_sys::InvalidOid {
+                let name = CStr::from_ptr(pg_sys::format_type_be(kind));
+                return Err(error::no_order(&for_message(name)));
+            }
+            Ok(Self { compare: &raw mut (*entry).cmp_proc_finfo, collation: (*call).fncollation })
+        }
+    }
+
+    /// # Safety
+    /// Both values must be of the type.
+    pub(crate) unsafe fn compare(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> Ordering {
+        // SAFETY: promised by the caller; the function takes two values of the type, and returns an integer.
+        let result = unsafe { pg_sys::FunctionCall2Coll(self.compare, self.collation, a, b) };
+        (result.value() as i32).cmp(&0)
+    }
+}
+
+/// A value that is sorted by the order of its type.
+pub(crate) struct Key<'a> {
+    order: &'a Order,
+    value: pg_sys::Datum,
+}
+
+impl<'a> Key<'a> {
+    /// # Safety
+    /// The value must be of the type of the order.
+    pub(crate) unsafe fn new(order: &'a Order, value: pg_sys::Datum) -> Self {
+        Self { order, value }
+    }
+}
+
+impl Ord for Key<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // SAFETY: promised to `new`.
+        unsafe { self.order.compare(self.value, other.value) }
+    }
+}
+
+impl PartialOrd for Key<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Key<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Key<'_> {}
