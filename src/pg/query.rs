@@ -5,8 +5,8 @@ use super::encoding::for_message;
 use super::error;
 use super::nodes::elements;
 use super::report::SqlError;
-use pgrx::pg_sys;
 use pgrx::spi::Spi;
+use pgrx::{PgMemoryContexts, pg_sys};
 use std::ffi::{CStr, CString};
 
 /// Codes that are fetched together.
@@ -59,7 +59,8 @@ impl CodeColumn {
         }
     }
 
-    /// Calls `take` with each value that is not NULL, or with `at_random` of them, chosen at random.
+    /// Calls `take` with each value that is not NULL, or with `at_random` of them, chosen at random. The memory in
+    /// which `take` is called is freed after each value.
     pub(crate) fn read(
         &self,
         at_random: Option<i32>,
@@ -80,9 +81,12 @@ impl CodeColumn {
         Spi::connect(|_| unsafe {
             let plan = pg_sys::SPI_prepare(query.as_ptr().cast(), 0, std::ptr::null_mut());
             let mut cursor = Cursor::open(plan);
+            let mut scratch = PgMemoryContexts::new("simhash_pg value of a column");
             while cursor.fetch(BATCH) {
                 for row in 0..cursor.rows {
-                    take(cursor.value(row, 1).0)?;
+                    let value = cursor.value(row, 1).0;
+                    scratch.switch_to(|_| take(value))?;
+                    pg_sys::MemoryContextReset(scratch.value());
                 }
             }
             Ok(())
