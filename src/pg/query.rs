@@ -11,8 +11,10 @@ use std::ffi::{CStr, CString};
 
 /// Codes that are fetched together.
 const BATCH: i64 = 10_000;
-/// Rows with texts that are fetched together. Each of them can be large.
+/// Rows with texts that are fetched together, at most.
 const TEXT_BATCH: i64 = 50;
+/// Larger texts, on average, are fetched one by one.
+const SMALL_TEXT: usize = 64 << 10;
 
 /// The names of a table and of a column of type bigint or bit, as queries write them.
 pub(crate) struct CodeColumn {
@@ -117,7 +119,10 @@ pub(crate) fn each_keyed_text(
         check_reads_only(plan)?;
         let mut cursor = Cursor::open(plan);
         check_columns((*cursor.portal).tupDesc, key_type)?;
-        while cursor.fetch(TEXT_BATCH) {
+        // Texts that are computed stand in their rows, whatever their size. So batches grow only while texts are small.
+        let mut batch = 1;
+        while cursor.fetch(batch) {
+            let mut bytes = 0;
             for row in 0..cursor.rows {
                 let (key, is_null) = cursor.value(row, 1);
                 let key = (!is_null).then_some(key);
@@ -128,11 +133,14 @@ pub(crate) fn each_keyed_text(
                 }
                 let stored = text.cast_mut_ptr();
                 let plain = pg_sys::pg_detoast_datum_packed(stored);
-                take(KeyedText { key, text: Some(pgrx::varlena_to_byte_slice(plain)) })?;
+                let text = pgrx::varlena_to_byte_slice(plain);
+                bytes += text.len();
+                take(KeyedText { key, text: Some(text) })?;
                 if plain != stored {
                     pg_sys::pfree(plain.cast());
                 }
             }
+            batch = if bytes / cursor.rows < SMALL_TEXT { TEXT_BATCH.min(2 * batch) } else { 1 };
         }
         Ok(())
     })

@@ -77,6 +77,14 @@ is(ask($session, 'SELECT fails(100000)'), 100000, 'a hundred thousand errors');
 my $grown = private_memory() - $before;
 cmp_ok($grown, '<', 1024, "memory grew by $grown kB");
 
+# Of the texts of a corpus that are computed, the one behind the limit of memory is the last.
+$node->safe_psql('postgres', 'CREATE SEQUENCE computed');
+my (undef, undef, $refusal) = run_psql($node, 'postgres', q{
+	SET maintenance_work_mem = '1MB';
+	SELECT count(*) FROM repeated_passages($$SELECT nextval('computed'), repeat('x', 300000) FROM generate_series(1, 50)$$, 100, NULL::bigint)});
+like($refusal, qr/maintenance_work_mem/, 'fifty texts are too large');
+cmp_ok($node->safe_psql('postgres', 'SELECT last_value FROM computed'), '<', 10, 'only few of them were computed');
+
 # Nor does a scan of an index, of which a statement may begin one for each row: an exclusion constraint does.
 $session->query(q{
 	CREATE TABLE seen (id integer, bytes bigint);
