@@ -174,15 +174,22 @@ impl Finder<'_> {
             return false;
         }
         let step = anchor.gram() - before.gram();
-        let end = forward(self.text, anchor.gram(), self.gram);
-        let is_periodic = |from: usize| self.text[from - step..end - step] == self.text[from..end];
-        if self.run.step == step && is_periodic(self.run.end) {
-            self.run.end = end;
-            return true;
+        if self.run.step == step {
+            // The gram before ends where the run ended. If this one is equal, it ends one step behind that.
+            let end = self.run.end;
+            self.run.end += step;
+            return self.is_periodic(end..self.run.end, step);
         }
+        // Counting the characters of a gram takes long, so it is done once for each run.
+        let end = forward(self.text, anchor.gram(), self.gram);
         let first = self.anchors.len() - 2;
         self.run = Run { first, step, characters, end, is_thinned: false };
-        is_periodic(anchor.gram())
+        self.is_periodic(anchor.gram()..end, step)
+    }
+
+    /// Whether this range equals the one that is a step before. It does not if the text ends inside of it.
+    fn is_periodic(&self, range: Range<usize>, step: usize) -> bool {
+        self.text.get(range.clone()) == self.text.get(range.start - step..range.end - step)
     }
 
     /// Drops the anchors in the middle of the run once they are as many as those at its end.

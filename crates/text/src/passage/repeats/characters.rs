@@ -1,5 +1,11 @@
 //! Steps over the characters of a text in UTF-8.
 
+#[cfg(test)]
+thread_local! {
+    /// Bytes in which characters were counted, for tests of how much work there is.
+    pub(super) static COUNTED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// Whether a character begins at this byte, or the text ends there.
 pub(super) fn is_boundary(text: &[u8], at: usize) -> bool {
     text.get(at).is_none_or(|&byte| begins(byte))
@@ -11,6 +17,8 @@ fn begins(byte: u8) -> bool {
 
 /// The number of characters that begin in the text.
 pub(super) fn count(text: &[u8]) -> usize {
+    #[cfg(test)]
+    COUNTED.set(COUNTED.get() + text.len());
     text.iter().filter(|&&byte| begins(byte)).count()
 }
 

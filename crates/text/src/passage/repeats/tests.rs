@@ -1,3 +1,4 @@
+use super::characters::COUNTED;
 use super::*;
 use proptest::prelude::*;
 
@@ -97,6 +98,19 @@ fn what_repeats_often_takes_no_longer() {
         .collect();
     assert_eq!(repeats(&lines, 95), []);
     assert_eq!(repeats(&[lines.concat(), lines.concat()], 95).len(), 1);
+}
+
+/// In these texts every character, or every third one, is an anchor. Characters are not counted anew for each of them.
+#[test]
+fn characters_of_a_periodic_run_are_counted_once() {
+    for piece in ["x", "é", "xy日"] {
+        let text = piece.repeat(100_000);
+        let mut corpus = Corpus::new(1 << 14, usize::MAX).unwrap();
+        corpus.push(&text, 0).unwrap();
+        COUNTED.set(0);
+        anchors::find(&corpus, &mut Room::new(usize::MAX), &mut || ()).unwrap();
+        assert!(COUNTED.get() < 10 * text.len(), "{} bytes of {}", COUNTED.get(), text.len());
+    }
 }
 
 #[test]
