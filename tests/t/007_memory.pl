@@ -40,7 +40,7 @@ for (
 		"simhash_decode(n + 0.0)",
 		"sketch_resemblance(ARRAY[n, 2, 1], '{1,2,3}')"),
 	# Those that return rows, or more than a value, take longer.
-	(map { [ $_, 30 ] }
+	(map { [ $_, 50 ] }
 		"(SELECT simhash_agg(feature, weight) FROM simhash_features(body, 'word:1'))",
 		"(SELECT count(*) FROM shared_passages(body, body || 'x', 10))",
 		"(SELECT count(*) FROM recursive_shingles(body, 2, 2))",
@@ -56,7 +56,8 @@ for (
 	my $before = private_memory();
 	is(ask($session, sprintf $calls, $thousands), 1000 * $thousands, "$thousands thousand calls of $call");
 	my $grown = private_memory() - $before;
-	cmp_ok($grown, '<', 1024, "memory grew by $grown kB");
+	# PostgreSQL may once have asked for another block of a megabyte.
+	cmp_ok($grown, '<', 2048, "memory grew by $grown kB");
 }
 
 # Errors leave nothing either.
