@@ -1,11 +1,10 @@
 //! Arrays of any type, and the order of their elements.
 
-use super::encoding::for_message;
+use super::encoding::type_name;
 use super::error;
 use super::report::SqlError;
 use pgrx::pg_sys;
 use std::cmp::Ordering;
-use std::ffi::CStr;
 
 /// The elements of an array, in order, whatever its dimensions.
 pub(crate) struct Elements<'a> {
@@ -66,8 +65,7 @@ impl Order {
         unsafe {
             let entry = pg_sys::lookup_type_cache(kind, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32);
             if (*entry).cmp_proc_finfo.fn_oid == pg_sys::InvalidOid {
-                let name = CStr::from_ptr(pg_sys::format_type_be(kind));
-                return Err(error::no_order(&for_message(name)));
+                return Err(error::no_order(&type_name(kind)));
             }
             Ok(Self { compare: &raw mut (*entry).cmp_proc_finfo, collation: (*call).fncollation })
         }

@@ -85,6 +85,12 @@ pub(crate) fn for_message(name: &CStr) -> String {
     to_utf8(name.to_bytes()).map(Cow::into_owned).unwrap_or_default()
 }
 
+/// The name of a type, for a message.
+pub(crate) fn type_name(type_: pg_sys::Oid) -> String {
+    // SAFETY: returns a new C string in the memory of the current call, for any type.
+    for_message(unsafe { CStr::from_ptr(pg_sys::format_type_be(type_)) })
+}
+
 /// Copies, with an error instead of an abort when memory is short.
 pub(crate) fn copy(text: &str) -> Result<String, SqlError> {
     let mut copy = String::new();

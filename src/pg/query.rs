@@ -1,7 +1,7 @@
 //! Runs queries that read, as the user who calls us: over a column of a table, or as the user wrote them.
 
 use super::codes::Kind;
-use super::encoding::for_message;
+use super::encoding::{for_message, type_name};
 use super::error;
 use super::nodes::elements;
 use super::report::SqlError;
@@ -50,9 +50,7 @@ impl CodeColumn {
                 pg_sys::INT8OID => (Kind::Bigint, Some(hamming::BITS)),
                 pg_sys::BITOID => (Kind::Bits, u32::try_from(modifier).ok()),
                 pg_sys::VARBITOID => (Kind::Bits, None),
-                _ => {
-                    return Err(error::not_a_code(&for_message(column), &name_of(type_)));
-                }
+                _ => return Err(error::not_a_code(&for_message(column), &type_name(type_))),
             };
             let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(table));
             let table = CStr::from_ptr(pg_sys::quote_qualified_identifier(schema, name)).to_owned();
@@ -224,17 +222,11 @@ unsafe fn check_columns(columns: pg_sys::TupleDesc, key_type: pg_sys::Oid) -> Re
         }
         let (key, text) = (pg_sys::SPI_gettypeid(columns, 1), pg_sys::SPI_gettypeid(columns, 2));
         if !pg_sys::IsBinaryCoercible(key, key_type) {
-            return Err(error::corpus::key_type(&name_of(key), &name_of(key_type)));
+            return Err(error::corpus::key_type(&type_name(key), &type_name(key_type)));
         }
         if !pg_sys::IsBinaryCoercible(pg_sys::getBaseType(text), pg_sys::TEXTOID) {
-            return Err(error::corpus::text_type(&name_of(text)));
+            return Err(error::corpus::text_type(&type_name(text)));
         }
     }
     Ok(())
-}
-
-/// The name of a type.
-fn name_of(kind: pg_sys::Oid) -> String {
-    // SAFETY: returns a new C string in the memory of the current call, for any type.
-    for_message(unsafe { CStr::from_ptr(pg_sys::format_type_be(kind)) })
 }

@@ -146,8 +146,7 @@ impl TriggerColumn {
     }
 
     pub(crate) fn type_name(&self) -> String {
-        // SAFETY: returns a new C string in the memory of this row, for any type.
-        encoding::for_message(unsafe { CStr::from_ptr(pg_sys::format_type_be(self.declared_type)) })
+        encoding::type_name(self.declared_type)
     }
 
     /// char(n): blanks at the end mean nothing.
