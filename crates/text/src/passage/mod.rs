@@ -1,6 +1,7 @@
 //! Text that stands in two places: the passages themselves, and hashes by which an index finds texts that
 //! may share a passage.
 
+mod agreement;
 pub mod headline;
 pub mod recursive;
 pub mod repeats;

@@ -2,6 +2,7 @@
 //! windows grows to both sides.
 
 use super::MAX_PASSAGES;
+use super::agreement::{common_prefix, common_suffix};
 use std::cell::Cell;
 
 /// The same run of symbols in both texts.
@@ -64,9 +65,8 @@ impl<'a, T: Copy + Eq> Texts<'a, T> {
 
     /// The longest match around these equal windows.
     fn extend(&self, a: usize, b: usize) -> Match {
-        let before =
-            self.a[..a].iter().rev().zip(self.b[..b].iter().rev()).take_while(|(a, b)| a == b).count();
-        let after = self.a[a..].iter().zip(&self.b[b..]).take_while(|(a, b)| a == b).count();
+        let before = common_suffix(&self.a[..a], &self.b[..b]);
+        let after = common_prefix(&self.a[a..], &self.b[b..]);
         Match { a: a - before, b: b - before, length: before + after }
     }
 }

@@ -47,21 +47,6 @@ pub(super) fn back(text: &[u8], mut at: usize, mut characters: usize) -> usize {
     at
 }
 
-/// The number of bytes in which both texts agree from their beginnings.
-pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    const STEP: usize = 32;
-    let steps = a.chunks_exact(STEP).zip(b.chunks_exact(STEP)).take_while(|(a, b)| a == b).count() * STEP;
-    steps + a[steps..].iter().zip(&b[steps..]).take_while(|(a, b)| a == b).count()
-}
-
-/// The number of bytes in which both texts agree from their ends.
-pub(super) fn common_suffix(a: &[u8], b: &[u8]) -> usize {
-    const STEP: usize = 32;
-    let steps = a.rchunks_exact(STEP).zip(b.rchunks_exact(STEP)).take_while(|(a, b)| a == b).count() * STEP;
-    let (a, b) = (&a[..a.len() - steps], &b[..b.len() - steps]);
-    steps + a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count()
-}
-
 /// A place that only moves on, known in characters and in bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor {

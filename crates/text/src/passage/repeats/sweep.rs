@@ -1,6 +1,7 @@
 //! Rows from segments: each begins at the first window that stood before and does not lie inside the row before.
 
-use super::characters::{back, common_prefix, count, forward, is_boundary};
+use super::super::agreement::common_prefix;
+use super::characters::{back, count, forward, is_boundary};
 use super::packed::Segment;
 use super::room::Room;
 use super::{Corpus, Repeat};
