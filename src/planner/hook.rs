@@ -110,13 +110,14 @@ unsafe fn prepare_relation(
     // SAFETY: promised by the caller.
     unsafe {
         let query = &*(*root).parse;
-        let has_overlap = mentions_overlap(query);
-        let named = || has_overlap.then(Names::of_extension).flatten();
+        let named = || mentions_overlap(query).then(Names::of_extension).flatten();
         let Some(names) = Names::known().or_else(named) else { return };
         // Partitions have the conditions of their parent, which were rewritten with it.
         if (*relation).reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
             change_conditions(query, &mut |list| rewrite_and(list, &names));
-            if has_overlap && let Some(sketches) = &replacing_overlaps(query, &names) {
+            if mentions_overlap(query)
+                && let Some(sketches) = &replacing_overlaps(query, &names)
+            {
                 replace_overlaps(query, sketches);
             }
             rewrite_order(&mut *root, &*relation, &names);
