@@ -146,6 +146,7 @@ impl Kind {
         let [distance, operator] = names;
         let integer = pg_sys::INT4OID;
         let function = |name, args: &[Oid]| find_function(namespace, name, args);
+        let ball = function(c"hamming_ball", &[type_, integer])?;
         Some(Self {
             type_,
             hamming: function(c"hamming", &[type_, type_])?,
@@ -154,8 +155,8 @@ impl Kind {
                 // SAFETY: looks the operator up in the catalog.
                 .filter(|&operator| is_in_c(unsafe { pg_sys::get_opcode(operator) }, |_| true))?,
             within: function(c"hamming_within", &[type_, type_, integer])?,
-            ball_type: result_of(function(c"hamming_ball", &[type_, integer])?),
-            ball: function(c"hamming_ball", &[type_, integer])?,
+            ball_type: result_of(ball),
+            ball,
             similarity: function(c"hamming_similarity", &[type_, type_])?,
             radius_ge: function(c"hamming_radius_ge", of_similarity)?,
             radius_gt: function(c"hamming_radius_gt", of_similarity)?,

@@ -26,6 +26,7 @@ impl Sketches {
     pub(super) fn look_up(namespace: Oid) -> Option<Self> {
         let (sketch, double) = (pg_sys::INT8ARRAYOID, pg_sys::FLOAT8OID);
         let function = |name, args: &[Oid]| find_function(namespace, name, args);
+        let query_resemblance = function(c"sketch_query_resemblance", &[sketch, double])?;
         Some(Self {
             resemblance: function(c"sketch_resemblance", &[sketch, sketch])?,
             containment: function(c"sketch_containment", &[sketch, sketch])?,
@@ -33,9 +34,9 @@ impl Sketches {
             contained: function(c"sketch_contained", &[sketch, sketch, double])?,
             overlaps: function(c"sketch_overlaps", &[sketch, sketch])?,
             above: function(c"sketch_above", &[double])?,
-            query_type: result_of(function(c"sketch_query_resemblance", &[sketch, double])?),
+            query_type: result_of(query_resemblance),
             queries: [
-                function(c"sketch_query_resemblance", &[sketch, double])?,
+                query_resemblance,
                 function(c"sketch_query_share", &[sketch, double])?,
                 function(c"sketch_query_share_of_stored", &[sketch, double])?,
             ],
