@@ -14,7 +14,7 @@ use crate::pg::result_set::ResultSet;
 use hamming::clusters::keepers_of_pairs;
 use hamming::near_pairs::{PARTS, Partition};
 use hamming::words::{Cutter, distance};
-use limits::{Limit, OutOfMemory, Problem, collect, reserve, sort};
+use limits::{Limit, OutOfMemory, Problem, collect, push, sort};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{IntoDatum, pg_extern, pg_sys};
 use std::cell::RefCell;
@@ -186,11 +186,7 @@ fn distinct(
     for equal in sorted.chunk_by(|&a, &b| sorted_by(a) == sorted_by(b)) {
         check_for_interrupts();
         equal.iter().for_each(|&end| places[end as usize] = keys.len() as u32);
-        if keys.len() == keys.capacity() {
-            let more = keys.len().max(64);
-            reserve(&mut keys, more)?;
-        }
-        keys.push(key_of(equal[0]));
+        push(&mut keys, key_of(equal[0]))?;
     }
     Ok((keys, places))
 }

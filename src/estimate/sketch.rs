@@ -6,6 +6,7 @@
 
 use super::selectivity::UNKNOWN;
 use super::statistics::{ColumnStatistics, Elements};
+use crate::pg::array::distinct;
 use crate::pg::nodes::constant;
 use pgrx::pg_sys::{self, Node};
 use pgrx::{Array, FromDatum};
@@ -102,8 +103,5 @@ pub(crate) unsafe fn cost(root: *mut pg_sys::PlannerInfo, condition: &SketchCond
 unsafe fn values(datum: pg_sys::Datum) -> Vec<i64> {
     // SAFETY: promised by the caller.
     let array = unsafe { Array::<i64>::from_datum(datum, false) };
-    let mut values: Vec<i64> = array.map(|array| array.iter().flatten().collect()).unwrap_or_default();
-    values.sort_unstable();
-    values.dedup();
-    values
+    array.map(|array| distinct(array.iter().flatten())).unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! Keys: those of a row are the values of its sketch, those of a query the values that are searched for.
 
 use super::query::{SketchQuery, sketch};
+use crate::pg::array::distinct;
 use crate::pg::call::{Call, allocate, pg_function};
 use crate::pg::catalog::strategy::{MATCHES, OVERLAP};
 use crate::pg::error;
@@ -54,9 +55,7 @@ fn wanted(call: Call) -> (Vec<i64>, Option<Wanted>) {
     let nothing = (Vec::new(), Some(Wanted { least: 1, is_exact: true }));
     match call.smallint(2) {
         OVERLAP => {
-            let mut values: Vec<i64> = sketch(call, 0).iter().flatten().collect();
-            values.sort_unstable();
-            values.dedup();
+            let values = distinct(sketch(call, 0).iter().flatten());
             (values, Some(Wanted { least: 1, is_exact: true }))
         }
         MATCHES => {

@@ -1,5 +1,6 @@
 //! The type `sketch_query`: a sketch with the share of common values that is asked for.
 
+use crate::pg::array::distinct;
 use crate::pg::bits::{content, new_value};
 use crate::pg::call::{Call, pg_function};
 use crate::pg::error;
@@ -61,9 +62,7 @@ fn query(call: Call, measure: Measure) -> Datum {
     // Raises the errors that the comparison would raise.
     let checked =
         overlap(&sketch, &sketch).and_then(|_| sketch.as_slice().map_err(|_| error::null_in_sketch()));
-    let mut values = checked.unwrap_or_report().to_vec();
-    values.sort_unstable();
-    values.dedup();
+    let values = distinct(checked.unwrap_or_report().iter().copied());
     SketchQuery { threshold: Threshold { measure, least: call.double(1) }, values }.datum()
 }
 

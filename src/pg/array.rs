@@ -1,4 +1,4 @@
-//! Numbers that a function returns as an array.
+//! Numbers in arrays.
 
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
@@ -13,6 +13,14 @@ use std::ffi::c_int;
 /// They are copied in one go. A `Vec` would do, but pgrx appends its elements one by one, at 20 ns each. A passage
 /// sketch of 5 KB has two thousand, which then took as long as to make them.
 pub(crate) struct Numbers<T>(pub(crate) Vec<T>);
+
+/// The distinct ones of some numbers, in ascending order.
+pub(crate) fn distinct(numbers: impl Iterator<Item = i64>) -> Vec<i64> {
+    let mut numbers: Vec<i64> = numbers.collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
 
 /// A number.
 ///

@@ -1,7 +1,7 @@
 //! Values of any type, kept longer than what they came from.
 #![allow(non_snake_case, reason = "names of PostgreSQL's own")]
 
-use limits::{OutOfMemory, reserve};
+use limits::{OutOfMemory, push};
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 use std::ffi::c_int;
 
@@ -57,10 +57,6 @@ impl Values {
     /// The value must be of the type.
     pub(crate) unsafe fn push(&mut self, value: pg_sys::Datum) -> Result<usize, OutOfMemory> {
         let Passing { length, by_value } = self.passing;
-        if self.values.len() == self.values.capacity() {
-            let more = self.values.len().max(64);
-            reserve(&mut self.values, more)?;
-        }
         // SAFETY: promised by the caller. A value of variable length may be stored elsewhere, and its copy must not.
         let (copy, size) = unsafe {
             PgMemoryContexts::For(self.memory).switch_to(|_| {
@@ -72,7 +68,7 @@ impl Values {
                 (copy, if by_value { 0 } else { datumGetSize(copy, by_value, length.into()) })
             })
         };
-        self.values.push(copy);
+        push(&mut self.values, copy)?;
         Ok(size + size_of::<pg_sys::Datum>())
     }
 

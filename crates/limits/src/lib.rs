@@ -2,7 +2,7 @@
 //!
 //! - [`Problem`]: why there is no result, worded once, for whoever shows it to a user
 //! - [`Limit`]: the values that a parameter may have
-//! - [`OutOfMemory`], [`reserve`], [`collect`]: memory that may not be there
+//! - [`OutOfMemory`], [`reserve`], [`push`], [`collect`]: memory that may not be there
 //! - [`Heartbeat`]: long work reports that it is alive, and can be stopped
 
 #![forbid(unsafe_code)]
@@ -14,5 +14,5 @@ mod problem;
 
 pub use heartbeat::{Heartbeat, sort};
 pub use limit::Limit;
-pub use memory::{OutOfMemory, collect, reserve};
+pub use memory::{OutOfMemory, collect, push, reserve};
 pub use problem::{Kind, Problem};

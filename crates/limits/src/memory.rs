@@ -19,6 +19,15 @@ pub fn reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
     vector.try_reserve_exact(more).map_err(|_| OutOfMemory(more.saturating_mul(size_of::<T>())))
 }
 
+/// Adds an element, for which a full vector doubles.
+pub fn push<T>(vector: &mut Vec<T>, element: T) -> Result<(), OutOfMemory> {
+    if vector.len() == vector.capacity() {
+        reserve(vector, vector.len().max(64))?;
+    }
+    vector.push(element);
+    Ok(())
+}
+
 /// Collects the elements, whose number is `count`.
 pub fn collect<T>(elements: impl Iterator<Item = T>, count: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut vector = Vec::new();
