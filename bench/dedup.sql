@@ -1,12 +1,7 @@
 -- Clusters and pairs of a whole table, against the join that an index on the fingerprints answers. Called with -v rows=N.
 -- Half of the fingerprints are scattered, half come in clusters of 50 that differ in up to four bits.
 SET client_min_messages = warning;
-DROP TABLE IF EXISTS fingerprint CASCADE;
-CREATE TABLE fingerprint AS
-SELECT i AS id, CASE WHEN i % 2 = 0 THEN hashint8extended(i, 1)
-                     ELSE hashint8extended(i % (:rows / 50), 2) # (1::bigint << (i % 61)::integer) # (1::bigint << (i % 53)::integer) END AS si
-FROM generate_series(1, :rows::bigint) AS i;
-VACUUM ANALYZE fingerprint;
+\ir fingerprints.sql
 CREATE TABLE measured_dedup (what text, seconds double precision, rows bigint);
 CREATE PROCEDURE measure_dedup(what text, query text) LANGUAGE plpgsql AS $$
 DECLARE

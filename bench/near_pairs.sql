@@ -1,12 +1,7 @@
 -- Near pairs of a whole table at once, and block by block from a table of blocks: processor seconds and memory of a block.
 -- Called with -v rows=N. Half of the fingerprints are scattered, half come in clusters of 50 that differ in up to four bits.
 SET client_min_messages = warning;
-DROP TABLE IF EXISTS fingerprint CASCADE;
-CREATE TABLE fingerprint AS
-SELECT i AS id, CASE WHEN i % 2 = 0 THEN hashint8extended(i, 1)
-                     ELSE hashint8extended(i % (:rows / 50), 2) # (1::bigint << (i % 61)::integer) # (1::bigint << (i % 53)::integer) END AS si
-FROM generate_series(1, :rows::bigint) AS i;
-VACUUM ANALYZE fingerprint;
+\ir fingerprints.sql
 CREATE TABLE measured_parts (radius integer, parts integer, what text, seconds double precision, rows bigint);
 CREATE FUNCTION processor_seconds() RETURNS double precision LANGUAGE sql VOLATILE AS
     $$SELECT split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::double precision / 1e9$$;
