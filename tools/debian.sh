@@ -1,0 +1,54 @@
+# shellcheck shell=sh disable=SC2034 # what is set here is for the tools that source it
+# Sourced by the tools that need another Debian than this machine's: it lies in a folder, which root enters by chroot.
+
+cache_dir=${XDG_CACHE_HOME:-$HOME/.cache}/simhash_pg
+# Where tools/make-in-debian works: a folder for each major.
+matrix_dir=${MATRIX_DIR:-$cache_dir/matrix}
+
+# Usage: suite_of MAJOR   The Debian suite that ships this PostgreSQL.
+suite_of() {
+    case $1 in
+    15) echo bookworm ;;
+    17) echo trixie ;;
+    18) echo forky ;;
+    *)
+        echo "no Debian suite known for PostgreSQL $1" >&2
+        return 77
+        ;;
+    esac
+}
+
+# Usage: make_root FOLDER SUITE PACKAGES   Makes a small Debian with these packages (a,b) in the folder, if it is not there.
+make_root() {
+    [ "$(id -u)" = 0 ] || {
+        echo 'a folder with another Debian is made, and entered, by root alone' >&2
+        exit 77
+    }
+    [ ! -e "$1/.complete" ] || return 0
+    command -v debootstrap >/dev/null || apt-get install -y --no-install-recommends debootstrap
+    # A debootstrap older than the suite does not know it; all suites are made like sid.
+    script=
+    [ -e "/usr/share/debootstrap/scripts/$2" ] || script=/usr/share/debootstrap/scripts/sid
+    echo "making a Debian $2 in $1"
+    rm -rf "$1"
+    mkdir -p "$1"
+    # shellcheck disable=SC2086 # no mirror and no script, or an empty mirror's default and the script
+    debootstrap --variant=minbase --include="$3" "$2" "$1" \
+        ${script:+"$(debian_mirror)" $script} >"$1.log" 2>&1 || {
+        tail -n 5 "$1.log" >&2
+        echo "failed: debootstrap $2; see $1.log" >&2
+        exit 1
+    }
+    # Packages must neither start servers nor create clusters.
+    printf '#!/bin/sh\nexit 101\n' >"$1/usr/sbin/policy-rc.d"
+    chmod +x "$1/usr/sbin/policy-rc.d"
+    mkdir -p "$1/etc/postgresql-common"
+    echo 'create_main_cluster = false' >"$1/etc/postgresql-common/createcluster.conf"
+    touch "$1/.complete"
+}
+
+# The mirror that this machine's own packages come from.
+debian_mirror() {
+    apt-get indextargets --format '$(SITE)|$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' |
+        sed -n 's/.*|//p' | grep -v security | head -n 1
+}
