@@ -22,7 +22,7 @@ sql_files = sql/planner.sql sql/hamming.sql sql/ball.sql sql/bits.sql sql/gist.s
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/dedup.sql sql/near_pairs.sql sql/histogram.sql
 
-.PHONY: help build install uninstall prepare-build prepare-lint prepare-test prepare-images prepare-python prepare-experiment demo demo-dedup demo-images check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-matrix clean
+.PHONY: help build install uninstall deb test-deb prepare-build prepare-deb prepare-lint prepare-test prepare-images prepare-python prepare-experiment demo demo-dedup demo-images check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-matrix clean
 
 help:
 	@echo 'make demo              build, install, and show the extension at work in a cluster of its own'
@@ -33,6 +33,8 @@ help:
 	@echo 'make build             compile the extension (release)'
 	@echo 'make install           build, and put the extension where PG_CONFIG says'
 	@echo 'make uninstall         take it away again'
+	@echo 'make deb               Debian packages in target/deb, for each PostgreSQL with server headers, or that of PG_CONFIG'
+	@echo 'make test-deb          installs, updates and removes them in a bare Debian folder (MAJORS="15 17"; root)'
 	@echo 'make lint              formatting, clippy, shellcheck, spelling, licences, and the rules of CONTRIBUTING.md'
 	@echo 'make audit             licences, sources and known vulnerabilities of the dependencies, by the network'
 	@echo 'make bench             throughput of the algorithms, by language, the same inside Postgres, and indexes (ONLY=languages, calls, index, bits, dedup, pairs, passages, repeats or vacuum; ROWS=1000000)'
@@ -51,6 +53,9 @@ help:
 # They install what a fresh machine lacks, or say in one line what to install.
 prepare-build:
 	@tools/prepare build
+
+prepare-deb:
+	@tools/prepare deb
 
 prepare-lint:
 	@tools/prepare lint
@@ -81,6 +86,13 @@ install: build
 
 uninstall:
 	@tools/install --uninstall
+
+# Of this version, or of the release whose sources lie in SOURCES.
+deb: prepare-deb
+	@tools/deb $(SOURCES)
+
+test-deb:
+	@for major in $(or $(MAJORS),15 17); do tools/test-deb $$major || exit 1; done
 
 demo: prepare-test install
 	@tools/demo
