@@ -69,7 +69,7 @@ fn piece_shingles(text: &[u8], piece: Range<usize>, k: usize, sink: &mut impl Si
 /// instructions without a branch.
 fn ascii_shingles(text: &[u8], k: usize, sink: &mut impl Sink) {
     fn known<const K: usize>(text: &[u8], sink: &mut impl Sink) {
-        sink.take_all(text.array_windows::<K>().map(<[u8; K]>::as_slice));
+        sink.take_all(text.windows(K));
     }
     match k {
         4 => known::<4>(text, sink),

@@ -7,6 +7,7 @@
 
 use super::{BATCH, Batch, Sink};
 use crate::hash::rabin::{UNITS, hash, hash_latin1};
+use std::array::from_fn;
 
 /// Bytes of text that are read together, at most.
 const PIECE: usize = 16;
@@ -62,7 +63,7 @@ fn hash_ascii_shingles(text: &[u8], batch: &mut Batch<'_>) {
     let shingles = text.windows(UNITS).len();
     for start in (0..shingles).step_by(BATCH) {
         let piece = &text[start..(start + BATCH).min(shingles) + UNITS - 1];
-        batch.extend(piece.array_windows().map(hash_latin1));
+        batch.extend(piece.windows(UNITS).map(|window| hash_latin1(&from_fn(|at| window[at]))));
     }
 }
 
@@ -72,9 +73,9 @@ fn hash_windows(units: &[u16], batch: &mut Batch<'_>) {
         let group = &units[start..(start + GROUP).min(windows) + UNITS - 1];
         let bits_of_all = group.iter().fold(0, |bits, unit| bits | unit);
         if bits_of_all <= 0xff {
-            batch.extend(group.array_windows().map(|window| hash_latin1(&window.map(|unit| unit as u8))));
+            batch.extend(group.windows(UNITS).map(|window| hash_latin1(&from_fn(|at| window[at] as u8))));
         } else {
-            batch.extend(group.array_windows().map(|&window| hash(window)));
+            batch.extend(group.windows(UNITS).map(|window| hash(from_fn(|at| window[at]))));
         }
     }
 }
@@ -87,7 +88,7 @@ mod tests {
 
     fn expected(text: &str) -> Vec<u64> {
         let units: Vec<u16> = text.encode_utf16().collect();
-        units.array_windows().map(|&window| hash(window)).collect()
+        units.windows(UNITS).map(|window| hash(from_fn(|at| window[at]))).collect()
     }
 
     #[test]
