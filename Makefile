@@ -22,10 +22,10 @@ sql_files = sql/planner.sql sql/hamming.sql sql/ball.sql sql/bits.sql sql/gist.s
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/dedup.sql sql/near_pairs.sql sql/histogram.sql
 
-.PHONY: help build install uninstall deb test-deb prepare-build prepare-deb prepare-lint prepare-test prepare-images prepare-python prepare-experiment demo demo-dedup demo-images check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-matrix clean
+.PHONY: help build install uninstall deb test-deb prepare-build prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-experiment demo demo-dedup demo-images check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-matrix clean
 
 help:
-	@echo 'make demo              build, install, and show the extension at work in a cluster of its own'
+	@echo 'make demo              shows the extension at work in a cluster of its own: that of a package, or built and installed first'
 	@echo 'make demo-dedup        the same with a few thousand texts of this machine: finds, shows and removes near-duplicates'
 	@echo 'make demo-images       the same with pictures drawn here: which changed copies are found by their perceptual hashes'
 	@echo 'make check             formatting, clippy and tests of the crates that need no PostgreSQL; under a minute when warm'
@@ -63,6 +63,9 @@ prepare-lint:
 prepare-test:
 	@tools/prepare test
 
+prepare-demo:
+	@tools/prepare demo
+
 prepare-images:
 	@tools/prepare images
 
@@ -74,7 +77,7 @@ prepare-experiment:
 
 build: prepare-build
 	@$(MAKE) --silent target/simhash_pg--$(version).sql
-	$(cargo_pg) build --release --lib $(pg_features) --target-dir target
+	$(cargo_pg) build --release --lib $(pg_features) --target-dir target || tools/explain-failure
 
 target/simhash_pg--$(version).sql: $(sql_files) Makefile
 	@mkdir -p target
@@ -94,14 +97,15 @@ deb: prepare-deb
 test-deb:
 	@for major in $(or $(MAJORS),15 17); do tools/test-deb $$major || exit 1; done
 
-demo: prepare-test install
-	@tools/demo
+# They show what a package has installed, or else build and install.
+demo:
+	@tools/with-extension $(version) demo tools/demo
 
-demo-dedup: prepare-test install
-	@tools/demo-dedup
+demo-dedup:
+	@tools/with-extension $(version) demo tools/demo-dedup
 
-demo-images: prepare-images install
-	@tools/demo-images
+demo-images:
+	@tools/with-extension $(version) images tools/demo-images
 
 test: prepare-test install
 	@tools/test
