@@ -22,7 +22,7 @@ sql_files = sql/planner.sql sql/hamming.sql sql/ball.sql sql/bits.sql sql/gist.s
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/dedup.sql sql/near_pairs.sql sql/histogram.sql
 
-.PHONY: help build install uninstall deb test-deb prepare-build prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-experiment demo demo-dedup demo-images check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-matrix clean
+.PHONY: help build install uninstall deb test-deb prepare-build prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-experiment demo demo-dedup demo-images check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-matrix all dist test-dist clean
 
 help:
 	@echo 'make demo              shows the extension at work in a cluster of its own: that of a package, or built and installed first'
@@ -46,6 +46,8 @@ help:
 	@echo 'make fuzz              any text, document and history of an index (nightly toolchain; SECONDS_EACH=600, TARGETS=words)'
 	@echo 'make test-drivers      the indexed query through psycopg, asyncpg, node-postgres and tokio-postgres'
 	@echo 'make test-python       builds the wheel of clients/python, and tests it against a server: fingerprints, Django, SQLAlchemy, Alembic'
+	@echo 'make dist              the archives of a release, from the last commit, in target/dist: for PGXN, and one that is built without a network'
+	@echo 'make test-dist         make dist, and installs both into a PostgreSQL of its own, one by pgxnclient, one without a network'
 	@echo 'make test-matrix       make check-upgrade test on PostgreSQL 14 to 18 (MAJORS="14 17"): on PG14_CONFIG=/path/to/pg_config, or Debian'\''s (root)'
 	@echo
 	@echo 'PG_CONFIG=/path/to/pg_config chooses another PostgreSQL.'
@@ -74,6 +76,9 @@ prepare-python:
 
 prepare-experiment:
 	@tools/prepare experiment
+
+# What pgxnclient asks for before `make install`.
+all: build
 
 build: prepare-build
 	@$(MAKE) --silent target/simhash_pg--$(version).sql
@@ -153,6 +158,12 @@ test-drivers: prepare-test install
 
 test-python: prepare-python install
 	@tools/test-python
+
+dist:
+	@tools/dist $(version)
+
+test-dist: prepare-test dist
+	@tools/test-dist $(version)
 
 test-matrix:
 	@tools/test-matrix $(or $(MAJORS),14 15 16 17 18)
