@@ -44,7 +44,7 @@ help:
 	@echo 'make check-cargo-pgrx  `cargo pgrx install` makes the same schema as `make install` (root)'
 	@echo 'make soak              the property test, generated queries, crashes and load for an hour and more (QUERIES=1000000: for hours)'
 	@echo 'make fuzz              any text, document and history of an index (nightly toolchain; SECONDS_EACH=600, TARGETS=words)'
-	@echo 'make test-drivers      the indexed query through psycopg, asyncpg, node-postgres and tokio-postgres'
+	@echo 'make test-drivers      the indexed query through psycopg, asyncpg, node-postgres and tokio-postgres; the examples of docs/clients.md in eleven clients'
 	@echo 'make test-python       builds the wheel of clients/python, and tests it against a server: fingerprints, Django, SQLAlchemy, Alembic'
 	@echo 'make dist              the archives of a release, from the last commit, in target/dist: for PGXN, and one that is built without a network'
 	@echo 'make test-dist         make dist, and installs both into a PostgreSQL of its own, one by pgxnclient, one without a network'
@@ -155,6 +155,7 @@ fuzz:
 
 test-drivers: prepare-test install
 	@tools/test-drivers
+	@tools/test-clients
 
 test-python: prepare-python install
 	@tools/test-python

@@ -4,12 +4,14 @@ import ast
 import asyncio
 import re
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import asyncpg
 import psycopg
+import pytest
 from django.db import connections, models
 from sqlalchemy import Computed, Connection, Select, create_engine, select, text
 from sqlalchemy.dialects import postgresql
@@ -65,39 +67,55 @@ def test_fingerprints() -> None:
 
 
 def test_unsigned_numbers() -> None:
-    (block,) = blocks(CLIENTS, "Keep all 64 bits")
+    row = re.search(r"^\| Python \| `(.*?)` \| `(.*?)` \|$", CLIENTS.read_text(encoding="utf-8"), re.MULTILINE)
+    assert row
     for si in (0, 1, -1, 2**63 - 1, -(2**63)):
-        names = run(block, si=si)
-        assert names["number"] == unsigned(si)
-        assert names["si"] == signed(names["number"]) == si
+        number = eval(row[1], {"si": si})
+        assert number == unsigned(si)
+        assert eval(row[2], {"number": number}) == signed(number) == si
 
 
-def test_psycopg(connection: psycopg.Connection) -> None:
-    (block,) = blocks(CLIENTS, "psycopg 3 (Python)")
-    names = run(block, connection=connection, text=TEXT)
-    assert names["si"] == simhash(TEXT)
-    assert names["near"] == names["nearest"] == [(TEXT,)]
+@pytest.fixture
+def page(connection: psycopg.Connection) -> Iterator[None]:
+    """The table that the examples for drivers are for."""
+    connection.execute("CREATE TABLE page (id bigint GENERATED ALWAYS AS IDENTITY, body text)")
+    connection.execute("INSERT INTO page (body) VALUES (%s)", (TEXT,))
     connection.execute(f"INSERT INTO page (body) {MANY}")
     connection.execute("VACUUM ANALYZE page")
-    queries = re.findall(r'"(SELECT .*?)"', block)
-    assert len(queries) == 2
-    for query in queries:
-        plan = connection.execute(f"EXPLAIN {query}".replace("%s", str(VALUE), 1).replace("%s", "6"))
-        assert "using page_si" in str(plan.fetchall())
+    yield
     connection.execute("DROP TABLE page")
 
 
-def test_asyncpg(database: str) -> None:
-    async def example() -> None:
-        connection = await asyncpg.connect(database=database)
-        (block,) = blocks(CLIENTS, "asyncpg (Python)")
-        names = await run_later(block, connection=connection, text=TEXT)
-        assert names["si"] == simhash(TEXT)
-        assert names["near"] == names["nearest"] == [(TEXT,)]
-        await connection.execute("DROP TABLE page")
-        await connection.close()
+def assert_right(names: dict[str, Any], connection: psycopg.Connection) -> None:
+    """The variables of an example have what sequential scans find."""
+    assert names["si"] == simhash(TEXT)
+    connection.execute("SET enable_indexscan = off; SET enable_bitmapscan = off")
+    rows = connection.execute("SELECT id, hamming(si, %s) FROM page ORDER BY 2", (simhash(TEXT),)).fetchall()
+    distances = dict(rows)
+    assert {row[0] for row in names["near"]} == {id for id, distance in rows if distance <= 6}
+    assert [distances[row[0]] for row in names["nearest"]] == [distance for _, distance in rows[:10]]
 
-    asyncio.run(example())
+
+def test_psycopg(connection: psycopg.Connection, page: None) -> None:
+    (block,) = blocks(CLIENTS, "psycopg 3 (Python)")
+    names = run(block, connection=connection, value=simhash(TEXT))
+    queries = re.findall(r'"(SELECT id .*?)"', block)
+    assert len(queries) == 2
+    for query in queries:
+        plan = connection.execute(f"EXPLAIN {query}".replace("%s", str(VALUE), 1).replace("%s", "6"))
+        assert "page_si" in str(plan.fetchall())
+    assert_right(names, connection)
+
+
+def test_asyncpg(connection: psycopg.Connection, page: None) -> None:
+    async def example() -> dict[str, Any]:
+        own = await asyncpg.connect(database=connection.info.dbname)
+        (block,) = blocks(CLIENTS, "asyncpg (Python)")
+        names = await run_later(block, connection=own, value=simhash(TEXT))
+        await own.close()
+        return names
+
+    assert_right(asyncio.run(example()), connection)
 
 
 def declared_in_sqlalchemy(block: str, database: str) -> tuple[Connection, dict[str, Any]]:
