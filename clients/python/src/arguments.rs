@@ -1,22 +1,22 @@
 //! Arguments that PostgreSQL would take, read from Python's objects.
 
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeDecodeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyInt;
+use pyo3::types::{PyBytes, PyInt};
 use pyo3::{Borrowed, FromPyObject};
 
 /// The largest text that PostgreSQL holds, in bytes: 1 GB less the length that stands before it.
 const MAX_TEXT: usize = (1 << 30) - 1 - 4;
 
-/// A text that PostgreSQL can hold. It is the UTF-8 that Python keeps within the `str`, so nothing is copied.
+/// A text that PostgreSQL can hold: `bytes` in UTF-8, or the UTF-8 that Python keeps within a `str`. Neither changes, so
+/// nothing is copied.
 pub(crate) struct Text<'a>(pub(crate) &'a str);
 
 impl<'a> FromPyObject<'a, '_> for Text<'a> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, '_, PyAny>) -> PyResult<Self> {
-        // Python's own error for lone surrogates is a ValueError and tells the place.
-        let text: &str = object.extract()?;
+        let text = utf8(object)?;
         if text.len() > MAX_TEXT {
             let length = text.len();
             return Err(PyValueError::new_err(format!(
@@ -33,6 +33,15 @@ impl<'a> FromPyObject<'a, '_> for Text<'a> {
         }
         Ok(Self(text))
     }
+}
+
+/// Python's own errors for bytes that are no UTF-8, and for lone surrogates, are ValueErrors and tell the place.
+fn utf8<'a>(object: Borrowed<'a, '_, PyAny>) -> PyResult<&'a str> {
+    if !object.is_instance_of::<PyBytes>() {
+        return object.extract();
+    }
+    let bytes = object.extract()?;
+    str::from_utf8(bytes).map_err(|error| PyUnicodeDecodeError::new_err_from_utf8(object.py(), bytes, error))
 }
 
 /// A fingerprint, which is a signed number as in PostgreSQL's type `bigint`.

@@ -58,7 +58,7 @@ def test_errors_are_told_file_by_file(folder: Path) -> None:
     assert out == f"{simhash(FIRST)}\tfirst.txt\n"
     assert errors.splitlines() == [
         "simhash: none.txt: No such file or directory",
-        "simhash: latin1.txt: 'utf-8' codec can't decode byte 0xf6 in position 2: invalid start byte",
+        "simhash: latin1.txt: 'utf-8' codec can't decode byte 0xf6 in position 2: invalid utf-8",
         "simhash: .: Is a directory",
         "simhash: nul.txt: text has a NUL character at byte 1",
     ]

@@ -47,6 +47,12 @@ def test_defaults_are_those_of_sql() -> None:
     assert winnow("") == []
 
 
+@pytest.mark.parametrize("function", [simhash, minhash, minhash_bins, winnow])
+def test_bytes_are_text_in_utf8(function: Any) -> None:
+    for text in texts(200):
+        assert function(text.encode()) == function(text)
+
+
 def test_distances() -> None:
     assert hamming(signed(0xA3DBF34F76EA0510), signed(0xA39BF85F76EA1510)) == 6
     assert hamming(-1, 0) == 64
@@ -71,8 +77,13 @@ def test_texts_that_postgresql_cannot_hold(function: Any) -> None:
         function("ä \0")
     with pytest.raises(ValueError, match="surrogates not allowed"):
         function("a \ud800 b")
-    with pytest.raises(TypeError):
-        function(b"bytes")
+    with pytest.raises(ValueError, match="text has a NUL character at byte 3"):
+        function("ä \0".encode())
+    with pytest.raises(UnicodeDecodeError, match="can't decode byte.* 0xff in position 2"):
+        function(b"a \xff b")
+    for other in (None, 1, bytearray(b"a"), ["a"]):
+        with pytest.raises(TypeError):
+            function(other)
 
 
 def test_huge_text() -> None:

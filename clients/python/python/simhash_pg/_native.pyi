@@ -1,24 +1,24 @@
 """The functions that are written in Rust, in `src/lib.rs`.
 
-Other threads run while a text is read. A text that PostgreSQL cannot hold is a ValueError: one with a NUL character,
-with a lone surrogate, or of 1 GB and more.
+A text is a `str`, or `bytes` in UTF-8. Other threads run while it is read. A text that PostgreSQL cannot hold is a
+ValueError: one with a NUL character, with a lone surrogate, or of 1 GB and more.
 """
 
 __all__ = ["hamming", "hamming_similarity", "minhash", "minhash_bins", "simhash", "winnow"]
 
-def simhash(text: str, scheme: str = "doc2") -> int | None:
+def simhash(text: str | bytes, scheme: str = "doc2") -> int | None:
     """The fingerprint of a text, as a signed number of 64 bits; None if the text has no features.
 
     Schemes are doc2, doc1, simhash-doc, commoncrawl, char:1 to char:32, word:1 to word:32.
     """
 
-def minhash(text: str, hashes: int = 128, scheme: str = "word:3") -> list[int] | None:
+def minhash(text: str | bytes, hashes: int = 128, scheme: str = "word:3") -> list[int] | None:
     """The MinHash signature of a text: for each hash the least value of any feature; None if there are no features."""
 
-def minhash_bins(text: str, bins: int = 128, scheme: str = "word:3") -> list[int] | None:
+def minhash_bins(text: str | bytes, bins: int = 128, scheme: str = "word:3") -> list[int] | None:
     """The MinHash signature that is made fast: of the features in each bin the least hash, -1 if there is none."""
 
-def winnow(text: str, k: int = 50, w: int = 100) -> list[int]:
+def winnow(text: str | bytes, k: int = 50, w: int = 100) -> list[int]:
     """The SQL function `winnow_sketch`: of each w windows of k bytes the least hash, sorted and distinct."""
 
 def hamming(a: int, b: int) -> int:

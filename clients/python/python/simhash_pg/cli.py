@@ -69,7 +69,7 @@ class Program:
             if self.options.csv:
                 # Names of files are bytes, and what COPY reads is text.
                 "".join(place).encode()
-            fingerprint = simhash(content.decode(), self.options.scheme)
+            fingerprint = simhash(content, self.options.scheme)
         except ValueError as error:
             self.report(":".join(place), str(error).partition("\n")[0])
             return
