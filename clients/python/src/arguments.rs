@@ -41,7 +41,10 @@ fn utf8<'a>(object: Borrowed<'a, '_, PyAny>) -> PyResult<&'a str> {
         return object.extract();
     }
     let bytes = object.extract()?;
-    str::from_utf8(bytes).map_err(|error| PyUnicodeDecodeError::new_err_from_utf8(object.py(), bytes, error))
+    // The faster check does not tell the place.
+    simdutf8::basic::from_utf8(bytes)
+        .or_else(|_| str::from_utf8(bytes))
+        .map_err(|error| PyUnicodeDecodeError::new_err_from_utf8(object.py(), bytes, error))
 }
 
 /// A fingerprint, which is a signed number as in PostgreSQL's type `bigint`.
