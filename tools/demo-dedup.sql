@@ -1,25 +1,10 @@
 \pset border 1
 \pset footer off
 SET client_min_messages = warning;
-CREATE EXTENSION simhash_pg;
-CREATE TABLE file (path text);
-COPY file FROM :'files';
 
 \echo 'Texts of this machine, each with its fingerprint'
 \echo
-CREATE TABLE document (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    title text NOT NULL,
-    body text NOT NULL,
-    si bigint GENERATED ALWAYS AS (simhash(body)) STORED
-);
-INSERT INTO document (title, body)
-SELECT title, body
-FROM (
-    SELECT regexp_replace(path, '^/usr/(share/|lib/)?(doc/)?', '') AS title, convert_from(pg_read_binary_file(path), 'LATIN1') AS body
-    FROM (SELECT path FROM file ORDER BY hashtext(path) LIMIT :documents) AS f) AS text
-ORDER BY title;
-VACUUM ANALYZE document;
+\ir demo-texts.sql
 \set ECHO queries
 SELECT count(*) AS documents, count(si) AS fingerprints, count(DISTINCT si) AS distinct_ones, pg_size_pretty(sum(length(body))) AS text FROM document;
 
