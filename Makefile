@@ -22,12 +22,13 @@ sql_files = sql/planner.sql sql/hamming.sql sql/ball.sql sql/bits.sql sql/gist.s
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/dedup.sql sql/near_pairs.sql sql/histogram.sql
 
-.PHONY: help build install uninstall deb test-deb prepare-build prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-experiment demo demo-dedup demo-images check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-matrix all dist test-dist clean
+.PHONY: help build install uninstall deb test-deb prepare-build prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment demo demo-dedup demo-images demo-web check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix all dist test-dist clean
 
 help:
 	@echo 'make demo              shows the extension at work in a cluster of its own: that of a package, or built and installed first'
 	@echo 'make demo-dedup        the same with a few thousand texts of this machine: finds, shows and removes near-duplicates'
 	@echo 'make demo-images       the same with pictures drawn here: which changed copies are found by their perceptual hashes'
+	@echo 'make demo-web          the texts of demo-dedup in a browser: search, compare, clusters, distances (PORT=8765); a table of yours by DATABASE=name TABLE=schema.name'
 	@echo 'make check             formatting, clippy and tests of the crates that need no PostgreSQL; under a minute when warm'
 	@echo 'make test              build, install, and run all tests'
 	@echo 'make build             compile the extension (release)'
@@ -46,6 +47,7 @@ help:
 	@echo 'make fuzz              any text, document and history of an index (nightly toolchain; SECONDS_EACH=600, TARGETS=words)'
 	@echo 'make test-drivers      the indexed query through psycopg, asyncpg, node-postgres and tokio-postgres; the examples of docs/clients.md in eleven clients'
 	@echo 'make test-python       builds the wheel of clients/python, and tests it against a server: fingerprints, Django, SQLAlchemy, Alembic'
+	@echo 'make test-web          the pages of demo-web in a headless Chromium (SCREENSHOTS=folder keeps pictures of them)'
 	@echo 'make dist              the archives of a release, from the last commit, in target/dist: for PGXN, and one that is built without a network'
 	@echo 'make test-dist         make dist, and installs both into a PostgreSQL of its own, one by pgxnclient, one without a network'
 	@echo 'make test-matrix       make check-upgrade test on PostgreSQL 14 to 18 (MAJORS="14 17"): on PG14_CONFIG=/path/to/pg_config, or Debian'\''s (root)'
@@ -73,6 +75,9 @@ prepare-images:
 
 prepare-python:
 	@tools/prepare python
+
+prepare-web:
+	@tools/prepare web
 
 prepare-experiment:
 	@tools/prepare experiment
@@ -111,6 +116,10 @@ demo-dedup:
 
 demo-images:
 	@tools/with-extension $(version) images tools/demo-images
+
+# Another's table needs nothing of ours but the explorer.
+demo-web:
+	@$(if $(TABLE),,tools/with-extension $(version) python) tools/demo-web
 
 test: prepare-test install
 	@tools/test
@@ -159,6 +168,9 @@ test-drivers: prepare-test install
 
 test-python: prepare-python install
 	@tools/test-python
+
+test-web: prepare-web install
+	@tools/test-web
 
 dist:
 	@tools/dist $(version)

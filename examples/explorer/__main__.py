@@ -1,0 +1,58 @@
+"""python3 -m explorer: shows a table until it is interrupted."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+
+import psycopg
+
+from .server import LOOPBACK, Server
+from .table import Unsuitable, Wanted, find_table
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="explorer", description="Shows near-duplicates in a table with fingerprints.")
+    parser.add_argument("--database", required=True, help="a name, or a connection string of libpq")
+    parser.add_argument("--table", required=True)
+    for column in ("text", "fingerprint", "key", "title"):
+        parser.add_argument(f"--{column}", help="a column; looked for if it is not given")
+    parser.add_argument("--scheme", help="of the fingerprints; found by trying if it is not given")
+    parser.add_argument("--port", type=int, default=8765, help="0 takes a free one")
+    options: dict[str, str] = {name: value for name, value in vars(parser.parse_args()).items() if value is not None}
+    port = int(options.pop("port"))
+    try:
+        table = find_table(Wanted(**options))
+        server = Server(table, port)
+    except (Unsuitable, psycopg.Error) as problem:
+        return fail(str(problem).strip())
+    except (OSError, OverflowError) as problem:
+        return fail(f"Port {port} cannot be used ({problem}). PORT= chooses another one.")
+    print(f"table {table.schema}.{table.name}: key {table.key}, text {table.text}, title {table.title or 'none'},"
+          f" fingerprint {table.fingerprint} ({table.scheme})")
+    place = f"http://{LOOPBACK}:{server.server_address[1]}/"
+    print(f"open {place} in a browser of this machine; Ctrl-C ends it", flush=True)
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, stop)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        print()
+    return 0
+
+
+def stop(*_: object) -> None:
+    """Ends the server at the first signal. After Ctrl-C in a terminal, the script around us sends a second one."""
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda *_: None)
+    raise KeyboardInterrupt
+
+
+def fail(message: str) -> int:
+    print(f"explorer: {message}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

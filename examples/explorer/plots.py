@@ -1,0 +1,81 @@
+"""Pictures as SVG, drawn by the server: a plot of bars, and the bits of two fingerprints that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log10
+
+from .markup import Html, html
+
+# Units of the picture; style.css scales it to the width of the window.
+WIDTH, HEIGHT = 640, 260
+LEFT, RIGHT, TOP, BOTTOM = 76, 10, 34, 30
+
+
+def bars(id: str, title: str, unit: str, counts: Sequence[int], recommended: int | None) -> Html:
+    """A bar for each distance, on a logarithmic scale: a few near pairs must show beside millions of others."""
+    top = max([10, *counts])
+    inner, base = WIDTH - LEFT - RIGHT, HEIGHT - BOTTOM
+    step = inner / len(counts)
+
+    def height(count: int) -> float:
+        return log10(1 + count) / log10(1 + top) * (base - TOP)
+
+    drawn = [
+        html(
+            '<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}">'
+            "<title>distance {distance}: {count:,} {unit}</title></rect>",
+            kind="near" if recommended is not None and distance <= recommended else "far",
+            x=LEFT + distance * step + step * 0.12, y=base - height(count), width=step * 0.76, height=height(count),
+            distance=distance, count=count, unit=unit,
+        )
+        for distance, count in enumerate(counts)
+        if count
+    ]
+    powers = [10**power for power in range(0, len(str(top)))]
+    every = max(1, -(-len(powers) // 5))
+    scale = [
+        html(
+            '<line class="grid" x1="{left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            '<text class="scale" x="{label}" y="{y:.1f}" dy="0.35em" text-anchor="end">{count}</text>',
+            left=LEFT, right=WIDTH - RIGHT, y=base - height(count), label=LEFT - 8,
+            count=f"{count:,}" if count < 10**6 else f"{count // 10**6:,} M",
+        )
+        for count in powers[::every]
+    ]
+    ticks = [
+        html('<text x="{x:.1f}" y="{y}" text-anchor="middle">{distance}</text>',
+             x=LEFT + (distance + 0.5) * step, y=base + 20, distance=distance)
+        for distance in range(0, len(counts), 8)
+    ]
+    return html(
+        '<svg class="plot" viewBox="0 0 {width} {height}" role="img" aria-labelledby="{id}-title">'
+        '<title id="{id}-title">{title}. The table below has the numbers.</title>{scale}{drawn}'
+        '<line class="axis" x1="{left}" x2="{right}" y1="{base}" y2="{base}"/>{ticks}{mark}</svg>',
+        width=WIDTH, height=HEIGHT, id=id, title=title, scale=scale, drawn=drawn, left=LEFT, right=WIDTH - RIGHT,
+        base=base, ticks=ticks, mark=_radius(LEFT + (recommended + 1) * step, recommended, base)
+        if recommended is not None else None,
+    )
+
+
+def _radius(x: float, radius: int, base: int) -> Html:
+    return html(
+        '<line class="radius" x1="{x:.1f}" x2="{x:.1f}" y1="{top}" y2="{base}"/>'
+        '<text class="radius" x="{label:.1f}" y="{y}">recommended radius {radius}</text>',
+        x=x, top=TOP - 22, base=base, label=x + 7, y=TOP - 12, radius=radius,
+    )
+
+
+def bits(a: int, b: int) -> Html:
+    """The 64 bits of two fingerprints, eight in a row from bit 0 at the top left; those that differ are filled."""
+    different = [bit for bit in range(64) if (a ^ b) >> bit & 1]
+    cells = [
+        html('<rect class="{kind}" x="{x}" y="{y}" width="16" height="16" rx="3"/>',
+             kind="differs" if bit in different else "same", x=2 + bit % 8 * 20, y=2 + bit // 8 * 20)
+        for bit in range(64)
+    ]
+    return html(
+        '<svg class="bits" viewBox="0 0 160 160" role="img" aria-labelledby="bits-title">'
+        '<title id="bits-title">Bits that differ: {different}</title>{cells}</svg>',
+        different=", ".join(map(str, different)) or "none", cells=cells,
+    )

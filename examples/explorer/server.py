@@ -1,0 +1,156 @@
+"""The web server: Python's own, for one visitor at a time or a few. It listens on the loopback interface only."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import closing
+from email.parser import BytesParser
+from email.policy import HTTP
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import BoundedSemaphore
+from urllib.parse import parse_qsl
+
+import psycopg
+
+from . import pages
+from .layout import Fields, Page, Refused, refusal, server_error
+from .queries import Queries
+from .table import Table, Unsuitable
+
+ROUTES: dict[str, Callable[[Queries, Fields], Page]] = {
+    "/": pages.search,
+    "/compare": pages.compare,
+    "/clusters": pages.clusters,
+    "/cluster": pages.cluster,
+    "/distances": pages.distances,
+    "/document": pages.document,
+}
+
+LARGEST_UPLOAD = 5_000_000
+# What a form has beside the text.
+LARGEST_BODY = LARGEST_UPLOAD + 10_000
+# A browser shows our answer only after it has sent everything, so this much more is read and thrown away.
+LARGEST_REFUSED = 100_000_000
+LOOPBACK = "127.0.0.1"
+HOSTS = {LOOPBACK, "localhost"}
+
+HEADERS = {
+    # No scripts at all, nothing from elsewhere, and forms and frames of ours only.
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src data:; form-action 'self';"
+    " base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+TOO_LARGE = Refused(413, "This is too large", f"A text may have {LARGEST_UPLOAD // 1_000_000} MB. Take a part of it.")
+
+
+class Server(ThreadingHTTPServer):
+    """Answers requests about one table, at most four at a time."""
+
+    daemon_threads = True
+
+    def __init__(self, table: Table, port: int) -> None:
+        self.table, self.turns = table, BoundedSemaphore(4)
+        super().__init__((LOOPBACK, port), Handler)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One request."""
+
+    server: Server
+    server_version, sys_version = "explorer", ""
+    # Seconds that a visitor may be silent.
+    timeout = 30
+
+    def do_GET(self) -> None:
+        if self.path == "/style.css":
+            self.send(200, "text/css", Path(__file__).with_name("style.css").read_bytes())
+        else:
+            self.answer(self.address_fields)
+
+    def do_POST(self) -> None:
+        self.answer(self.form_fields)
+
+    def answer(self, fields: Callable[[], Fields]) -> None:
+        """Finds the page and sends it, or one that says why not."""
+        table = self.server.table
+        try:
+            page = self.page(fields())
+        except Refused as refused:
+            page = refusal(table, refused)
+        except Unsuitable as problem:
+            page = refusal(table, Refused(500, "The table cannot be shown", str(problem)))
+        except psycopg.Error as error:
+            page = server_error(table, error)
+        except Exception:
+            traceback.print_exc(file=sys.stderr)
+            page = refusal(table, Refused(500, "The explorer has a fault", "Its terminal shows where."))
+        self.send(page.status, "text/html; charset=utf-8", page.body.source.encode("utf-8", "replace"))
+
+    def page(self, fields: Fields) -> Page:
+        # A page elsewhere may lead a browser here by a host name of its own, and would then read what we answer.
+        if self.headers.get("Host", "").split(":")[0] not in HOSTS:
+            raise Refused(403, "This host is not served", f"The explorer is at http://{LOOPBACK}.")
+        page = ROUTES.get(self.path.partition("?")[0])
+        if not page:
+            raise Refused(404, "There is no such page", "The links above lead to those that there are.")
+        if "\0" in "".join(fields.values()):
+            raise Refused(400, "This is not text", "It has characters of value 0. A text file in UTF-8 has none.")
+        with self.server.turns, closing(self.server.table.connect()) as connection:
+            return page(Queries(self.server.table, connection), fields)
+
+    def address_fields(self) -> Fields:
+        return Fields(parse_qsl(self.path.partition("?")[2]))
+
+    def form_fields(self) -> Fields:
+        """The fields of a multipart form. A file that was chosen takes the place of the text."""
+        length, kind = self.headers.get("Content-Length", "")[:12], self.headers.get("Content-Type", "")
+        if not (length.isascii() and length.isdigit() and kind.startswith("multipart/form-data")):
+            raise Refused(400, "This is no form of ours", "The links above lead to those that there are.")
+        if int(length) > LARGEST_BODY:
+            self.throw_away(min(int(length), LARGEST_REFUSED))
+            raise TOO_LARGE
+        body = f"Content-Type: {kind}\r\n\r\n".encode("latin-1", "replace") + self.rfile.read(int(length))
+        fields = Fields()
+        for part in BytesParser(policy=HTTP).parsebytes(body).iter_parts():
+            name = part.get_param("name", header="Content-Disposition")
+            payload = part.get_payload(decode=True)
+            if not isinstance(payload, bytes) or len(payload) > LARGEST_UPLOAD:
+                raise TOO_LARGE
+            # Browsers write the ends of lines as CR LF. Stored texts have LF, and passages would end at each.
+            text = decoded(payload).replace("\r\n", "\n")
+            if name == "file" and text:
+                fields["text"] = text
+            elif isinstance(name, str) and name != "file":
+                fields[name] = text
+        return fields
+
+    def throw_away(self, length: int) -> None:
+        while length > 0 and (piece := self.rfile.read(min(length, 65_536))):
+            length -= len(piece)
+
+    def send(self, status: int, kind: str, body: bytes) -> None:
+        self.send_response(status)
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: addresses have keys of the table."""
+
+
+def decoded(payload: bytes) -> str:
+    """UTF-8, or what is most likely otherwise: a file in Latin-1, in which all bytes are characters."""
+    try:
+        return payload.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return payload.decode("latin-1")
