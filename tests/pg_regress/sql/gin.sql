@@ -13,7 +13,7 @@ DECLARE
     line text;
 BEGIN
     FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-        line := replace(regexp_replace(line, 'InitPlan 1.*', 'InitPlan 1'), '(InitPlan 1).col1', '$0');
+        line := regexp_replace(replace(line, '(InitPlan 1).col1', '$0'), 'InitPlan 1.*', 'InitPlan 1');
         RETURN NEXT regexp_replace(line, '\{[-0-9,]{50,}\}', '{...}', 'g');
     END LOOP;
 END $$;

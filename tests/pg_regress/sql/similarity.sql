@@ -164,14 +164,22 @@ SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(si, 42) DESC LI
 SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(sure, 42) LIMIT 3');
 SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(sure, si) DESC LIMIT 3');
 SELECT plan('SELECT d.id FROM probe AS p LEFT JOIN document AS d ON p.id = d.id ORDER BY hamming_similarity(d.sure, 42) DESC LIMIT 3');
+SET enable_hashagg = off;
 SELECT plan('SELECT DISTINCT hamming_similarity(sure, 42) AS s FROM document ORDER BY s DESC LIMIT 3');
+RESET enable_hashagg;
 SELECT plan('SELECT DISTINCT ON (hamming_similarity(sure, 42)) id FROM document ORDER BY hamming_similarity(sure, 42) DESC LIMIT 3');
 CREATE INDEX by_similarity ON document (hamming_similarity(sure, 42));
 SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(sure, 42) DESC LIMIT 3');
 DROP INDEX by_similarity;
 CREATE TABLE child () INHERITS (document);
+-- from PostgreSQL 18 on, a child has the NOT NULL of its parents
+SELECT current_setting('server_version_num')::integer < 180000 AS may_be_null \gset
+\if :may_be_null
 ALTER TABLE child ALTER sure DROP NOT NULL;
 INSERT INTO child VALUES (0);
+\else
+INSERT INTO child VALUES (0, NULL, 42);
+\endif
 SELECT id FROM document ORDER BY hamming_similarity(sure, 42) DESC LIMIT 1;
 DROP TABLE child;
 -- orders, compared by index and by scan: similarities, and the ids where they decide
