@@ -200,8 +200,8 @@ impl CodeSearch {
             if is_cut {
                 self.stage = self.sweep(by_words.then_some(radius));
             } else if !is_last {
-                let next = self.costs.next_radius(radius);
-                self.stage = self.sweep(next.map(|next| next.min(self.request.radius)));
+                let next = self.costs.next_radius(radius, self.request.radius);
+                self.stage = self.sweep(next);
             }
         }
         if is_last {

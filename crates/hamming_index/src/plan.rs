@@ -189,7 +189,7 @@ impl Costs {
             if is_last {
                 return all;
             }
-            pass = pass.and_then(|radius| self.next_radius(radius)).map(|next| next.min(farthest_asked));
+            pass = pass.and_then(|radius| self.next_radius(radius, farthest_asked));
         }
     }
 
@@ -203,21 +203,26 @@ impl Costs {
         self.layout.bands() as u32 - 1
     }
 
-    /// The radius of the pass after the one with this radius; `None` if that pass fetches all rows.
+    /// The radius of the pass after the one with this radius, at most `farthest`; `None` if that pass fetches all
+    /// rows.
     ///
     /// Most queries either have something near, or nothing nearer than scattered rows. So the radius grows until a
-    /// pass would cost a good part of fetching all rows, and then to where scattered rows begin.
-    pub(crate) fn next_radius(&self, radius: u32) -> Option<u32> {
+    /// pass would cost a good part of fetching all rows, and then to where scattered rows begin. The pass that would
+    /// be the last but one is left out if the last one costs little more.
+    pub(crate) fn next_radius(&self, radius: u32, farthest: u32) -> Option<u32> {
         let enough = MORE * self.divide(radius, &self.unsearched())?.cost;
         let next = self.grow_searched(&self.unsearched(), |division| {
             division.radius() > radius.into() && division.cost >= enough
         })?;
+        if self.divide(farthest, &self.unsearched()).is_some_and(|last| last.cost <= MORE * next.cost) {
+            return Some(farthest);
+        }
         let radius = next.radius() as u32;
         if next.cost < LITTLE * self.of_all() {
             return Some(radius);
         }
         let scattered = radius_of_codes(self.layout.bits(), FEW, entries_in(self.leaves)).max(radius);
-        self.divide(scattered, &self.unsearched()).map(|_| scattered)
+        self.divide(scattered, &self.unsearched()).map(|_| scattered.min(farthest))
     }
 
     pub(crate) fn unsearched(&self) -> Vec<Searched> {
@@ -260,5 +265,23 @@ impl Costs {
             return 0.0;
         }
         self.scattered(word, reach).cost() + searched.surcharge
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Otherwise, codes that are about as far as the radius would be read twice.
+    #[test]
+    fn the_nearest_within_a_radius_cost_little_more_than_all_within_it() {
+        for (bits, radius, leaves) in
+            [(128, 12, 2_000.0), (256, 31, 2_000.0), (256, 31, 20_000.0), (576, 60, 2_000.0)]
+        {
+            let costs = Costs::new(Layout::of_codes(bits), leaves);
+            let sample = Sample::default();
+            let [nearest, all] = [costs.nearest(1.0, radius, 1000, &sample), costs.expected(radius, &sample)];
+            assert!(nearest.cost() < 1.4 * all.cost(), "{bits} bits: {nearest:?}, {all:?}");
+        }
     }
 }
