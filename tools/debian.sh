@@ -30,7 +30,8 @@ make_root() {
     script=
     [ -e "/usr/share/debootstrap/scripts/$2" ] || script=/usr/share/debootstrap/scripts/sid
     echo "making a Debian $2 in $1"
-    rm -rf "$1"
+    # A debootstrap that was killed may have left /proc mounted there.
+    rm -rf --one-file-system "$1"
     mkdir -p "$1"
     # shellcheck disable=SC2086 # no mirror and no script, or an empty mirror's default and the script
     debootstrap --variant=minbase --include="$3" "$2" "$1" \
