@@ -32,6 +32,8 @@ ROUTES: dict[str, Callable[[Queries, Fields], Page]] = {
 LARGEST_UPLOAD = 5_000_000
 # What a form has beside the text.
 LARGEST_BODY = LARGEST_UPLOAD + 10_000
+# No form of ours has as many fields.
+MOST_PARTS = 20
 # A browser shows our answer only after it has sent everything, so this much more is read and thrown away.
 LARGEST_REFUSED = 100_000_000
 LOOPBACK = "127.0.0.1"
@@ -81,6 +83,7 @@ class Handler(BaseHTTPRequestHandler):
         """Finds the page and sends it, or one that says why not."""
         table = self.server.table
         try:
+            self.check_sender()
             page = self.page(fields())
         except Refused as refused:
             page = refusal(table, refused)
@@ -88,15 +91,25 @@ class Handler(BaseHTTPRequestHandler):
             page = refusal(table, Refused(500, "The table cannot be shown", str(problem)))
         except psycopg.Error as error:
             page = server_error(table, error)
+        except TimeoutError:
+            # The visitor went silent in the middle of a form.
+            self.close_connection = True
+            return
         except Exception:
             traceback.print_exc(file=sys.stderr)
             page = refusal(table, Refused(500, "The explorer has a fault", "Its terminal shows where."))
         self.send(page.status, "text/html; charset=utf-8", page.body.source.encode("utf-8", "replace"))
 
-    def page(self, fields: Fields) -> Page:
-        # A page elsewhere may lead a browser here by a host name of its own, and would then read what we answer.
+    def check_sender(self) -> None:
+        """Refuses what a page elsewhere makes a browser send, before anything of it is read."""
+        # By a host name of its own, such a page could read what we answer.
         if self.headers.get("Host", "").split(":")[0] not in HOSTS:
             raise Refused(403, "This host is not served", f"The explorer is at http://{LOOPBACK}.")
+        # It cannot read the answer to a form that it sends, but make us work.
+        if self.command == "POST" and self.headers.get("Sec-Fetch-Site", "none") not in {"same-origin", "none"}:
+            raise Refused(403, "This form is not ours", "The links above lead to those that there are.")
+
+    def page(self, fields: Fields) -> Page:
         page = ROUTES.get(self.path.partition("?")[0])
         if not page:
             raise Refused(404, "There is no such page", "The links above lead to those that there are.")
@@ -116,7 +129,12 @@ class Handler(BaseHTTPRequestHandler):
         if int(length) > LARGEST_BODY:
             self.throw_away(min(int(length), LARGEST_REFUSED))
             raise TOO_LARGE
-        body = f"Content-Type: {kind}\r\n\r\n".encode("latin-1", "replace") + self.rfile.read(int(length))
+        body = self.rfile.read(int(length))
+        boundary = kind.partition("boundary=")[2].strip('"').encode("latin-1", "replace")
+        # Python takes long to cut a form into many parts.
+        if not boundary or body.count(boundary) > MOST_PARTS:
+            raise Refused(400, "This is no form of ours", "The links above lead to those that there are.")
+        body = f"Content-Type: {kind}\r\n\r\n".encode("latin-1", "replace") + body
         fields = Fields()
         for part in BytesParser(policy=HTTP).parsebytes(body).iter_parts():
             name = part.get_param("name", header="Content-Disposition")

@@ -77,6 +77,23 @@ def test_only_hosts_of_this_machine_are_served(site: str) -> None:
     assert ask(site, "/", Host="localhost:1234")[0].status == 200
 
 
+def test_forms_of_pages_elsewhere_are_not_read(site: str) -> None:
+    kind = "multipart/form-data; boundary=x"
+    for sender, status in (("cross-site", 403), ("same-site", 403), ("same-origin", 200)):
+        response, _ = ask(site, "/", "POST", b"--x--\r\n", Content_Type=kind, Sec_Fetch_Site=sender)
+        assert response.status == status, sender
+
+
+def test_forms_of_many_parts_are_refused(site: str) -> None:
+    part = b'--xyz\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'
+    for parts, status in ((10, 200), (10_000, 400)):
+        body = part * parts + b"--xyz--\r\n"
+        response, _ = ask(site, "/", "POST", body, Content_Type="multipart/form-data; boundary=xyz")
+        assert response.status == status, parts
+    response, _ = ask(site, "/", "POST", b"--", Content_Type="multipart/form-data")
+    assert response.status == 400
+
+
 def test_only_the_loopback_interface_is_listened_on(site: str) -> None:
     port = int(site.rsplit(":", 1)[1])
     listening = Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()
