@@ -105,7 +105,7 @@ deb: prepare-deb
 	@tools/deb $(SOURCES)
 
 test-deb:
-	@for major in $(or $(MAJORS),15 17); do tools/test-deb $$major || exit 1; done
+	@for major in $(or $(MAJORS),15 17); do tools/test-deb $$major $(version) || exit 1; done
 
 # They show what a package has installed, or else build and install.
 demo:
