@@ -212,7 +212,7 @@ impl Costs {
     ///
     /// Most queries either have something near, or nothing nearer than scattered rows. So the radius grows until a
     /// pass would cost a good part of fetching all rows, and then to where scattered rows begin. The pass that would
-    /// be the last but one is left out if the last one costs little more.
+    /// be the last but one is left out if the last one costs at most [`LAST`] times as much.
     pub(crate) fn next_radius(&self, radius: u32, farthest: u32) -> Option<u32> {
         let enough = MORE * self.divide(radius, &self.unsearched())?.cost;
         let next = self.grow_searched(&self.unsearched(), |division| {
