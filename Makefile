@@ -148,7 +148,7 @@ check-all-pg: prepare-build
 	@tools/check-all-pg
 
 check-upgrade: prepare-test install
-	@tools/check-upgrade
+	@tools/check-upgrade $(version)
 
 check-cargo-pgrx: prepare-test install
 	@tools/check-cargo-pgrx

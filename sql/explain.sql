@@ -20,27 +20,6 @@ CREATE FUNCTION simhash_explain(a text, b text, scheme text DEFAULT 'doc2') RETU
 COMMENT ON FUNCTION simhash_explain(text, text, text) IS
     'why the fingerprints of two texts differ: shared and deciding features, and for each differing bit the votes, or with doc2 the features that decide it';
 
--- What was made with the two functions in 0.1.0 uses these instead, and keeps its meaning.
-CREATE FUNCTION simhash_features_v0_1(
-    doc text,
-    scheme text DEFAULT 'doc1',
-    OUT feature text,
-    OUT weight double precision,
-    OUT hash bigint,
-    OUT occurrences integer
-)
-    RETURNS SETOF record
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 500
-    AS 'MODULE_PATHNAME', 'simhash_features_wrapper';
-COMMENT ON FUNCTION simhash_features_v0_1(text, text) IS
-    'what simhash_features meant in 0.1.0, with doc1 as its default, for objects that were made with it';
-
-CREATE FUNCTION simhash_explain_v0_1(a text, b text, scheme text DEFAULT 'doc1') RETURNS jsonb
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20000
-    AS 'MODULE_PATHNAME', 'simhash_explain';
-COMMENT ON FUNCTION simhash_explain_v0_1(text, text, text) IS
-    'what simhash_explain meant in 0.1.0, with doc1 as its default, for objects that were made with it';
-
 CREATE FUNCTION simhash_schemes(
     OUT name text,
     OUT version integer,

@@ -16,23 +16,14 @@ use text::features::Scheme;
 const SCHEME_ARGUMENT: &[u8] = b"scheme=";
 
 pg_function!(
-    pg_finfo_simhash_trigger_doc2,
-    /// The SQL function `simhash_trigger`.
-    fn simhash_trigger_doc2(call) {
-        set_fingerprint(call, Scheme::Doc2).unwrap_or_report()
-    }
-);
-
-pg_function!(
     pg_finfo_simhash_trigger,
-    /// The SQL function `simhash_trigger_v0_1`. Before the update from 0.1.0, its name is `simhash_trigger`.
     fn simhash_trigger(call) {
-        set_fingerprint(call, Scheme::Doc1).unwrap_or_report()
+        set_fingerprint(call).unwrap_or_report()
     }
 );
 
-/// Returns the row being written, with its fingerprint set. `default` is the scheme if the trigger names none.
-fn set_fingerprint(call: Call, default: Scheme) -> Result<pg_sys::Datum, SqlError> {
+/// Returns the row being written, with its fingerprint set.
+fn set_fingerprint(call: Call) -> Result<pg_sys::Datum, SqlError> {
     // SAFETY: Postgres passes the information on this call, which lives until we return.
     let row = unsafe { TriggerRow::being_written(call.info()) }?;
     let arguments = Arguments::parse(&row.trigger_arguments())?;
@@ -44,7 +35,7 @@ fn set_fingerprint(call: Call, default: Scheme) -> Result<pg_sys::Datum, SqlErro
         return Err(error::target_type(&encoding::for_message(arguments.target), &target.type_name()));
     }
     let doc = joined_text(&row, &arguments.sources)?;
-    let fingerprint = doc.and_then(|doc| fingerprint(&doc, arguments.scheme.unwrap_or(default)));
+    let fingerprint = doc.and_then(|doc| fingerprint(&doc, arguments.scheme.unwrap_or(Scheme::Doc2)));
     Ok(row.with_bigint(&target, fingerprint))
 }
 

@@ -43,8 +43,7 @@ fn add(sums: &mut Sums, feature: Option<&[u8]>, weight: Option<f64>) -> Result<(
 }
 
 /// The state of simhash_agg is a bytea: this mark of its form, and the sums. Servers send it to one another (Citus), so
-/// the form is a protocol; another form gets another mark. The functions of 0.1.0 are declared with the type internal:
-/// there the state is a pointer to the same.
+/// the form is a protocol; another form gets another mark.
 const MARK: &[u8; 8] = b"simhash1";
 /// Bytes of a state, with the header of a bytea.
 const STATE_BYTES: usize = pg_sys::VARHDRSZ + MARK.len() + weighted::BYTES;
@@ -99,26 +98,6 @@ pg_function!(
     }
 );
 
-// What 0.1.0's aggregate asks for between parallel workers.
-pg_function!(
-    pg_finfo_simhash_agg_serialize_wrapper,
-    fn simhash_agg_serialize_wrapper(call) {
-        copied_state(call).unwrap_or_report()
-    }
-);
-pg_function!(
-    pg_finfo_simhash_agg_deserialize_wrapper,
-    fn simhash_agg_deserialize_wrapper(call) {
-        copied_state(call).unwrap_or_report()
-    }
-);
-
-fn copied_state(call: Call) -> Result<Datum, SqlError> {
-    let state = state_at(call, 0)?.ok_or_else(error::damaged_state)?;
-    // SAFETY: a state, as was checked.
-    Ok(unsafe { pg_sys::pg_detoast_datum_copy(state) }.into())
-}
-
 /// The sums of a state.
 fn sums_of(state: *mut pg_sys::varlena) -> *mut Sums {
     state.cast::<u8>().wrapping_add(STATE_BYTES - weighted::BYTES).cast()
@@ -130,10 +109,9 @@ fn state_at(call: Call, index: usize) -> Result<Option<*mut pg_sys::varlena>, Sq
         return Ok(None);
     }
     let mut state: *mut pg_sys::varlena = call.pointer(index);
-    // SAFETY: a bytea; or, of type internal, what 0.1.0's aggregate keeps, or somebody else's that has our functions:
-    // that is not detoasted, and read no further than its mark unless it has the length and the mark of a state.
+    // SAFETY: a bytea, of which no more is read than its mark unless it has the length and the mark of a state.
     unsafe {
-        if !is_plain(state) && !is_internal(call, index) {
+        if !is_plain(state) {
             state = pg_sys::pg_detoast_datum(state);
         }
         let is_state =
@@ -148,34 +126,23 @@ unsafe fn is_plain(state: *const pg_sys::varlena) -> bool {
     unsafe { pgrx::varatt_is_4b_u(state) && pgrx::varsize_4b(state) == STATE_BYTES }
 }
 
-fn is_internal(call: Call, index: usize) -> bool {
-    // SAFETY: the information on the call in progress.
-    unsafe { pg_sys::get_fn_expr_argtype((*call.info()).flinfo, index as i32) == pg_sys::INTERNALOID }
-}
-
 /// The state that comes first, to be changed in place: the aggregate's own, a new one, or a copy of what somebody passes
 /// who is no aggregate.
 fn state_to_change(call: Call) -> Result<*mut pg_sys::varlena, SqlError> {
-    let mut context = std::ptr::null_mut();
-    // SAFETY: the information is that of the call in progress; the function writes the context and returns whether there is
-    // one.
-    let in_aggregate = unsafe { pg_sys::AggCheckCallContext(call.info(), &raw mut context) } != 0;
+    // SAFETY: the information is that of the call in progress; the context is not asked for.
+    let in_aggregate = unsafe { pg_sys::AggCheckCallContext(call.info(), std::ptr::null_mut()) } != 0;
     match state_at(call, 0)? {
         Some(state) if in_aggregate => Ok(state),
         // SAFETY: a state, as was checked.
         Some(state) => Ok(unsafe { pg_sys::pg_detoast_datum_copy(state) }),
-        // SAFETY: the context that results belong into.
-        None if !is_internal(call, 0) => Ok(new_state(unsafe { pg_sys::CurrentMemoryContext })),
-        // What is internal is not copied by PostgreSQL, so it has to live as long as the aggregate.
-        None if in_aggregate => Ok(new_state(context)),
-        None => Err(error::not_an_aggregate("simhash_agg_add")),
+        None => Ok(new_state()),
     }
 }
 
-fn new_state(context: pg_sys::MemoryContext) -> *mut pg_sys::varlena {
-    // SAFETY: a live context; the memory has as many bytes as are written.
+fn new_state() -> *mut pg_sys::varlena {
+    // SAFETY: the memory has as many bytes as are written.
     unsafe {
-        let state = pg_sys::MemoryContextAllocZero(context, STATE_BYTES).cast();
+        let state = pg_sys::palloc0(STATE_BYTES).cast();
         pgrx::set_varsize_4b(state, STATE_BYTES as i32);
         state.cast::<u8>().add(pg_sys::VARHDRSZ).cast::<[u8; 8]>().write(*MARK);
         state

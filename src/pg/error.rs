@@ -115,10 +115,6 @@ pub(crate) fn signatures_differ_in_length(a: usize, b: usize, purpose: &str) -> 
         .set_hint("Make both with the same number of hashes, or of bins.")
 }
 
-pub(crate) fn not_an_aggregate(function: &str) -> SqlError {
-    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, format!("{function} can be called by its aggregate alone"))
-}
-
 pub(crate) fn damaged_state() -> SqlError {
     report(Code::ERRCODE_INVALID_BINARY_REPRESENTATION, "state of simhash_agg is damaged")
 }

@@ -7,8 +7,7 @@ use SimhashTest;
 
 # Functions with a body in SQL, and a call of each.
 my %calls = (
-	'simhash(tsvector)' => q{shared.simhash(to_tsvector('simple', 'a cat and a cat'))},
-	'simhash_v0_1(text,text)' => q{shared.simhash_v0_1('a cat'::text)});
+	'simhash(tsvector)' => q{shared.simhash(to_tsvector('simple', 'a cat and a cat'))});
 
 my $node = start_node('hostile');
 my $bodies = q{SELECT p.oid::regprocedure AS function, coalesce(pg_get_function_sqlbody(p.oid), prosrc) AS body

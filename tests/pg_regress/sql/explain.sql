@@ -31,9 +31,6 @@ SELECT bit, features ->> 'a' AS a, features ->> 'b' AS b
 FROM jsonb_to_recordset(simhash_explain('the quick brown fox jumps', 'the quick brown cat jumps', 'doc2') -> 'bits') AS bits (bit integer, features jsonb);
 SELECT simhash_explain('same', 'same'), simhash_explain('', 'text') -> 'distance' AS nothing, simhash_explain(NULL, 'text') AS null;
 SELECT simhash_explain('a"b\c' || chr(9) || 'd', 'x', 'char:7') -> 'deciding' -> 0 ->> 'feature' AS quoted;
--- what was made in 0.1.0 keeps doc1
-SELECT feature FROM simhash_features_v0_1('to be or');
-SELECT simhash_explain_v0_1('to be', 'or not') ->> 'scheme' AS scheme;
 -- errors
 SELECT * FROM simhash_features('a', 'doc9');
 SELECT simhash_explain('a', 'b', 'char:0');

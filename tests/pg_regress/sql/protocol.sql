@@ -9,7 +9,7 @@ SET search_path = pg_catalog;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SET enable_sort = off;
--- since 0.1.0: conditions
+-- since 0.2.0: conditions
 SELECT id FROM public.document WHERE (public.hamming_within(si, 42::bigint, 1)) ORDER BY id;
 SELECT count(*) FROM public.document WHERE (public.hamming_within(si, (-1)::bigint, 55));
 SELECT count(*) FROM public.document WHERE ((si OPERATOR(public.<~>) 42::bigint) <= 2);
@@ -19,7 +19,7 @@ SELECT count(*) FROM public.document WHERE ((si OPERATOR(public.<@) public.hammi
 SELECT count(*) FROM public.document WHERE ((public.hamming_ball(si, 2) OPERATOR(public.~) public.hamming_ball(42::bigint, 2)));
 SELECT count(*) FROM public.document WHERE ((public.hamming_similarity(si, 42::bigint) >= 0.95::double precision));
 SELECT count(*) FROM public.document WHERE ((public.hamming(si, 42::bigint) = 2));
--- since 0.1.0: radii of limits, with each type of argument
+-- since 0.2.0: radii of limits, with each type of argument
 SELECT public.hamming_radius_le(6::bigint), public.hamming_radius_le(6.9::double precision), public.hamming_radius_le(6.9::numeric),
        public.hamming_radius_lt(6::bigint), public.hamming_radius_lt(6.1::double precision), public.hamming_radius_lt(6::numeric),
        public.hamming_radius_ge(0.9::double precision), public.hamming_radius_gt(0.90625::double precision), public.hamming_radius(0.9);
@@ -27,12 +27,12 @@ SELECT public.hamming_radius_le('-Infinity'::double precision), public.hamming_r
        public.hamming_radius_ge('NaN'::double precision), public.hamming_radius_gt(1::double precision);
 PREPARE numbers (double precision) AS SELECT count(*) FROM public.document WHERE (public.hamming_within(si, 42::bigint, public.hamming_radius_ge($1::double precision)));
 EXECUTE numbers (0.95);
--- since 0.1.0: orders
+-- since 0.2.0: orders
 SELECT id, si FROM public.document WHERE (public.hamming_within(si, 42::bigint, 1)) ORDER BY (si OPERATOR(public.<~>) 42::bigint) ASC NULLS LAST LIMIT 1;
 SELECT sum(d) FROM (SELECT (si OPERATOR(public.<~>) 42::bigint) AS d FROM public.document ORDER BY (si OPERATOR(public.<~>) 42::bigint) LIMIT '12'::bigint) AS nearest;
--- since 0.1.0: balls as text and as bytes
+-- since 0.2.0: balls as text and as bytes
 SELECT '<42,6>'::public.hamming_ball, '<-1,64>'::public.hamming_ball, public.hamming_ball(42::bigint, (-1)), encode(public.hamming_ball_send('<42,6>'), 'hex');
--- since 0.1.0: fingerprints, where their text is on the other server
+-- since 0.2.0: fingerprints, where their text is on the other server
 SELECT public.simhash('The quick brown fox'::text, 'doc1'::text), public.simhash('The quick brown fox'::text, 'word:3'::text),
        public.simhash('{a,b}'::text[], '{2,1}'::double precision[]);
 -- since 0.2.0: strings of bits

@@ -87,13 +87,3 @@ SELECT count(*) AS rows, count(made) AS with_fingerprint, count(*) FILTER (WHERE
        count(DISTINCT made) AS fingerprints FROM simhash_columns;
 CREATE INDEX ON simhash_columns (minhash(simhash_text(title, body)));
 DROP TABLE simhash_columns;
--- what was made in 0.1.0 keeps doc1; an index on it serves conditions on simhash(body, 'doc1')
-SELECT simhash_v0_1('a word') = simhash('a word', 'doc1') AS default_scheme, simhash_v0_1('a word', 'char:2') = simhash('a word', 'char:2') AS other_scheme,
-       simhash_v0_1(NULL) AS null, simhash_v0_1('') AS empty;
-CREATE TABLE simhash_old (body text, si bigint GENERATED ALWAYS AS (simhash_v0_1(body)) STORED);
-INSERT INTO simhash_old SELECT translate(md5(i::text), '0123456789', 'nors tu i ') FROM generate_series(1, 100) AS i;
-CREATE INDEX simhash_old_body ON simhash_old USING hamming (simhash_v0_1(body));
-SELECT count(si = simhash(body, 'doc1') OR NULL) AS of_doc1, count(si = simhash(body, 'doc2') OR NULL) AS of_doc2 FROM simhash_old;
-SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT body FROM simhash_old WHERE hamming(simhash(body, 'doc1'), 42) <= 3;
-DROP TABLE simhash_old;

@@ -22,17 +22,15 @@ CREATE OR REPLACE TRIGGER fingerprint BEFORE INSERT OR UPDATE ON document
     FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'scheme=char:8', 'body');
 UPDATE document SET id = id;
 SELECT bool_and(si IS NOT DISTINCT FROM simhash(body, 'char:8')) AS right FROM document;
--- the default is doc2; a trigger made in 0.1.0 keeps doc1
-CREATE TABLE of_schemes (body text, by_default bigint, doc2 bigint, doc1 bigint, simhash_doc bigint, old bigint, old_words bigint);
+-- the default is doc2
+CREATE TABLE of_schemes (body text, by_default bigint, doc2 bigint, doc1 bigint, simhash_doc bigint);
 CREATE TRIGGER a BEFORE INSERT ON of_schemes FOR EACH ROW EXECUTE FUNCTION simhash_trigger('by_default', 'body');
 CREATE TRIGGER b BEFORE INSERT ON of_schemes FOR EACH ROW EXECUTE FUNCTION simhash_trigger('doc2', 'body', 'scheme=doc2');
 CREATE TRIGGER c BEFORE INSERT ON of_schemes FOR EACH ROW EXECUTE FUNCTION simhash_trigger('doc1', 'body', 'scheme=doc1');
 CREATE TRIGGER d BEFORE INSERT ON of_schemes FOR EACH ROW EXECUTE FUNCTION simhash_trigger('simhash_doc', 'body', 'scheme=simhash-doc');
-CREATE TRIGGER e BEFORE INSERT ON of_schemes FOR EACH ROW EXECUTE FUNCTION simhash_trigger_v0_1('old', 'body');
-CREATE TRIGGER f BEFORE INSERT ON of_schemes FOR EACH ROW EXECUTE FUNCTION simhash_trigger_v0_1('old_words', 'body', 'scheme=word:1');
 INSERT INTO of_schemes VALUES ('the old harbour');
 SELECT by_default = simhash(body, 'doc2') AS by_default, doc2 = simhash(body, 'doc2') AS doc2, doc1 = simhash(body, 'doc1') AS doc1,
-       simhash_doc = simhash(body, 'simhash-doc') AS simhash_doc, old = simhash(body, 'doc1') AS old, old_words = simhash(body, 'word:1') AS old_words
+       simhash_doc = simhash(body, 'simhash-doc') AS simhash_doc
 FROM of_schemes;
 DROP TABLE of_schemes;
 -- partitions, one with its columns in another order

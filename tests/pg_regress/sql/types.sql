@@ -97,15 +97,6 @@ SELECT count(*) = (SELECT count(si) FROM other_types) AS all FROM other_types WH
 ALTER OPERATOR FAMILY integer_ops USING btree DROP OPERATOR 2 (integer, oid);
 DROP OPERATOR <=<= (integer, oid);
 DROP FUNCTION at_most;
--- aggregates with our functions
-CREATE FUNCTION old_final(internal) RETURNS bigint LANGUAGE C AS '$libdir/simhash_pg', 'simhash_agg_final_wrapper';
-CREATE FUNCTION old_serialize(internal) RETURNS bytea LANGUAGE C STRICT AS '$libdir/simhash_pg', 'simhash_agg_serialize_wrapper';
-CREATE AGGREGATE bad_final (text, text) (SFUNC = string_agg_transfn, STYPE = internal, FINALFUNC = old_final);
-CREATE AGGREGATE bad_mix (bigint) (SFUNC = int8_avg_accum, STYPE = internal, FINALFUNC = old_serialize);
-SELECT bad_final(v, ',') FROM (VALUES ('a'), ('b')) AS t (v);
-SELECT bad_mix(v) FROM (VALUES (1), (2)) AS t (v);
-SELECT simhash_agg(v) FROM (VALUES ('a'), ('b')) AS t (v);
-DROP AGGREGATE bad_final(text, text), bad_mix(bigint);
 DROP OPERATOR FAMILY bad_text_ops USING gist CASCADE;
 DROP OPERATOR FAMILY bad_integer_ops USING gist CASCADE;
 DROP OPERATOR FAMILY bad_storage_ops USING gist CASCADE;
