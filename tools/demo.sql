@@ -24,7 +24,7 @@ ORDER BY r_object_id;
 
 SELECT :'texts' <> '' AS has_texts \gset
 \if :has_texts
-\echo 'Real texts: which licences on this machine are versions of one another?'
+\echo 'Real texts: which licences on this machine have near fingerprints? A second look at the texts says which are versions.'
 \echo
 
 CREATE TABLE document (
@@ -45,8 +45,9 @@ ORDER BY title;
 CREATE INDEX ON document USING hamming (si);
 SELECT count(*) AS documents, pg_size_pretty(sum(length(body))) AS text FROM document;
 
-SELECT a.title, b.title AS version, hamming(a.si, b.si) AS hd,
-       round(sketch_resemblance(a.sketch, b.sketch)::numeric, 2) AS shared_text
+SELECT a.title, b.title AS near, hamming(a.si, b.si) AS hd,
+       round(sketch_resemblance(a.sketch, b.sketch)::numeric, 2) AS shared_text,
+       CASE WHEN sketch_resemblance(a.sketch, b.sketch) > 0.2 THEN 'a version' ELSE 'another text' END AS second_look
 FROM document AS a JOIN document AS b ON a.id < b.id AND hamming(a.si, b.si) <= 16
 ORDER BY hd, a.title;
 \set ECHO none
