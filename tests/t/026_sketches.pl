@@ -37,7 +37,7 @@ sub any_share
 }
 
 # The rows of both tables are the same, but arrays with a NULL have no shares.
-my @rows = map { "($_, " . (rand() < 0.05 ? 'NULL' : "'" . any_array(1) . "'") . ')' } 1 .. 1500;
+my @rows = map { "($_, " . (rand() < 0.05 ? 'NULL' : "'" . any_array(1) . "'") . ')' } 1 .. 800;
 $node->safe_psql('postgres', 'CREATE TABLE tagged (id integer, a bigint[], b bigint[]); INSERT INTO tagged (id, a) VALUES ' . join(',', @rows) . ';'
 	. ' UPDATE tagged SET b = a WHERE a::text !~ \'NULL\'; ANALYZE tagged;'
 	. 'CREATE FUNCTION shared(a bigint[], b bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE AS'
@@ -79,13 +79,13 @@ for my $class ('sketch_ops', 'array_ops')
 		my $statement = $find->($condition);
 		my $run = $is_literal ? $statement : "EXECUTE q($literal)";
 		my $prepare = $is_literal ? '' : "PREPARE q(bigint[]) AS $statement;";
-		my $expected = $node->safe_psql('postgres', $find->(($may_have_null ? 'a' : 'b') . ' IS NOT NULL AND ' . ($meaning =~ s/\$1/$literal/gr)));
-		my $by_scan = $node->safe_psql('postgres', "SET enable_bitmapscan = off; $prepare $run");
-		my ($plan, $by_index) = split /^answer$/m, $node->safe_psql('postgres',
-			"SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; $prepare EXPLAIN (COSTS OFF) $run; SELECT 'answer'; $run");
+		my $truth = $find->(($may_have_null ? 'a' : 'b') . ' IS NOT NULL AND ' . ($meaning =~ s/\$1/$literal/gr));
+		my $forget = $is_literal ? '' : 'DEALLOCATE q;';
+		my ($expected, $by_scan, $plan, $by_index) = map { s/^\s+|\s+$//gr } split /^answer$/m, $node->safe_psql('postgres',
+			"$truth; SELECT 'answer'; SET enable_bitmapscan = off; $prepare $run; SELECT 'answer'; $forget RESET enable_bitmapscan;"
+			. " SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; $prepare EXPLAIN (COSTS OFF) $run; SELECT 'answer'; $run"), -1;
 		my ($shape) = $condition =~ /(&&|sketch_\w+\((?:QUERY|\$1)?)/;
 		$used{"$class $shape" . ($is_literal ? '' : ' $1')}++ if $plan =~ /Bitmap Index Scan on by_[ab]\n\s+Index Cond: /;
-		$by_index =~ s/^\s+|\s+$//g;
 		next if $by_scan eq $expected && $by_index eq $expected;
 		$differences++;
 		diag "$class: $run\n$prepare\n$plan\n", map { sprintf "%d rows: %.200s\n", scalar split(/ /), $_ } $expected, $by_scan, $by_index;

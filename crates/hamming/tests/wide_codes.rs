@@ -175,7 +175,7 @@ proptest! {
 
 proptest! {
     // A case joins each of up to a hundred blocks.
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(20))]
 
     #[test]
     fn blocks_find_each_pair_once(
@@ -189,7 +189,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(10))]
 
     /// Rows enough that those with a popular word are a crowd.
     #[test]

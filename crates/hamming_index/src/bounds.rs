@@ -154,6 +154,12 @@ mod tests {
             prop_assert!(bounds.penalty(Bounds::of(members[0])) <= bounds.penalty(Bounds::of(outsider)));
         }
 
+    }
+
+    proptest! {
+        // A case splits up to forty groups of fingerprints.
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn both_sides_of_a_split_get_their_share(
             groups in prop::collection::vec(fingerprints(), 2..40),

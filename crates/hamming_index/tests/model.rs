@@ -143,7 +143,7 @@ fn any_query() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     #[test]
     fn answers_are_those_of_a_list(
@@ -157,9 +157,10 @@ proptest! {
             carry_out(step, &mut model, &mut memory);
             prop_assert_eq!(memory.problems_but(&mut |row| model.dead.contains(&row)), Vec::<String>::new());
         }
-        for (center, other) in queries {
+        for (number, (center, other)) in queries.into_iter().enumerate() {
             let values = Query { values: true, ..Query::default() };
-            for radius in 0..=64 {
+            // The three queries share the radii: each is asked once.
+            for radius in (number as u32..=64).step_by(3) {
                 let balls = vec![Ball { center, radius }];
                 compare(&model, &memory, &Query { balls, ..values.clone() }, tree_leaves, max_sorted);
             }

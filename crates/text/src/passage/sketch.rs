@@ -43,6 +43,9 @@ mod tests {
     }
 
     proptest! {
+        // A third of them have fifteen thousand letters.
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn sketches_have_the_hashes_of_all_pieces(
             text in prop_oneof!["[ab]{0,300}", "\\PC{0,300}", "[aé日]{15000,16000}"],

@@ -284,7 +284,7 @@ mod tests {
 
     proptest! {
         // Each case counts letters in tables of many megabytes.
-        #![proptest_config(ProptestConfig::with_cases(32))]
+        #![proptest_config(ProptestConfig::with_cases(12))]
 
         #[test]
         fn both_ways_choose_the_same(

@@ -121,6 +121,11 @@ proptest! {
     fn runs_can_be_segmented_apart(text in unicode_text()) {
         prop_assert_eq!(words_of(&text, Keep::All), naive_words(&text));
     }
+}
+
+proptest! {
+    // Each case has long runs for the slow definition.
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn shingles_are_the_windows_over_all_words(
