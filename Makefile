@@ -4,6 +4,10 @@ PG_CONFIG ?= pg_config
 CARGO ?= cargo
 
 export PG_CONFIG
+# Compilers and servers need a folder for what is temporary, and one that is missing is worse than none.
+ifeq ($(wildcard $(TMPDIR)/.),)
+unexport TMPDIR
+endif
 # What Postgres's own errors look like must not depend on the developer's shell.
 unexport RUST_BACKTRACE
 # The library is looked for where this file says, whatever the settings of the user's cargo.
@@ -155,8 +159,8 @@ check-cargo-pgrx: prepare-test install
 
 # Each can be made longer or shorter by its variable.
 soak: prepare-test install
-	@ROUNDS=$${ROUNDS:-100} CRASHES=$${CRASHES:-150} STANDBY_SECONDS=$${STANDBY_SECONDS:-180} \
-		SECONDS_OF_LOAD=$${SECONDS_OF_LOAD:-300} QUERIES=$${QUERIES:-30000} \
+	@ROUNDS=$${ROUNDS:-400} CRASHES=$${CRASHES:-150} STANDBY_SECONDS=$${STANDBY_SECONDS:-180} \
+		SECONDS_OF_LOAD=$${SECONDS_OF_LOAD:-300} QUERIES=$${QUERIES:-30000} JOBS=$${JOBS:-1} \
 		ONLY=tap TESTS="010 011 012 013 016" tools/test
 
 fuzz:

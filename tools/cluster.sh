@@ -20,8 +20,10 @@ else
     as_server() { (cd "$work_dir" && "$@"); }
 fi
 
-# Sockets have short names, so this is not under TMPDIR; and /tmp may be in memory.
+# Sockets have short names, so this is not under TMPDIR, which may be long, or missing; and /tmp may be in memory.
 work_dir=$(mktemp -d /var/tmp/simhash_pg.XXXXXX)
+export TMPDIR="$work_dir/tmp"
+mkdir "$TMPDIR"
 keep_work_dir=
 
 own_work_dir() {
