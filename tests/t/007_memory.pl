@@ -1,4 +1,4 @@
-# A million calls leave no memory behind.
+# Calls by the hundred thousand leave no memory behind. The least piece that could be left has 16 bytes, which shows.
 
 use strict;
 use warnings;
@@ -23,7 +23,7 @@ sub private_memory
 }
 
 for (
-	(map { [ $_, 1000 ] }
+	(map { [ $_, 300 ] }
 		"simhash(body, 'char:8')",
 		"simhash(body)",
 		"simhash(body, 'doc1')",

@@ -9,7 +9,7 @@ use PostgreSQL::Test::Utils;
 use Time::HiRes qw(usleep);
 
 my $seed = $ENV{SEED} // int(rand(2**31));
-my $rounds = $ENV{CRASHES} // 30;
+my $rounds = $ENV{CRASHES} // 16;
 diag("seed $seed");
 srand($seed);
 

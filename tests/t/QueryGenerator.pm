@@ -148,7 +148,7 @@ my @ways = (qw(literal literal literal generic generic custom auto cursor));
 
 # Settings that all ways of answering share, and those under which an index is used.
 my @shared_settings = (('SET LOCAL max_parallel_workers_per_gather = 0') x 4, 'SET LOCAL ROLE reader', "SET LOCAL work_mem = '64kB'",
-	'SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL min_parallel_index_scan_size = 0; SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0');
+	'SET LOCAL max_parallel_workers_per_gather = 1; SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL min_parallel_index_scan_size = 0; SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0');
 my @index_settings = (('') x 3, 'SET LOCAL enable_bitmapscan = off', 'SET LOCAL enable_indexscan = off',
 	('SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_material = off') x 3);
 
