@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeDecodeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyInt};
+use pyo3::types::{PyBool, PyBytes, PyInt};
 use pyo3::{Borrowed, FromPyObject};
 
 /// The largest text that PostgreSQL holds, in bytes: 1 GB less the length that stands before it.
@@ -54,7 +54,8 @@ impl<'py> FromPyObject<'_, 'py> for Fingerprint {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if !object.is_instance_of::<PyInt>() {
+        // Python takes True for 1.
+        if !object.is_instance_of::<PyInt>() || object.is_instance_of::<PyBool>() {
             return Err(PyTypeError::new_err(format!("a fingerprint is an int, not {}", object.get_type())));
         }
         match object.extract::<i64>() {

@@ -4,11 +4,13 @@
 //! `python/simhash_pg/_native.pyi` has their types and says what they do.
 
 mod arguments;
+mod signals;
 
 use arguments::{Fingerprint, Text};
 use limits::{Kind, Problem};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
+use signals::with_signals;
 use std::cell::RefCell;
 use text::features::Scheme;
 use text::fingerprint::SimHasher;
@@ -26,8 +28,10 @@ thread_local! {
 #[pyo3(signature = (text, scheme = "doc2"))]
 fn simhash(py: Python<'_>, text: Text<'_>, scheme: &str) -> PyResult<Option<i64>> {
     let scheme = parse_scheme(scheme)?;
-    let fingerprint = || SIMHASHER.with_borrow_mut(|hasher| hasher.fingerprint(text.0, scheme, &mut || ()));
-    Ok(py.detach(fingerprint).map(|fingerprint| fingerprint as i64))
+    let fingerprint = with_signals(py, |beat| {
+        SIMHASHER.with_borrow_mut(|hasher| hasher.fingerprint(text.0, scheme, beat))
+    })?;
+    Ok(fingerprint.map(|fingerprint| fingerprint as i64))
 }
 
 /// The SQL function `minhash`.
@@ -35,9 +39,10 @@ fn simhash(py: Python<'_>, text: Text<'_>, scheme: &str) -> PyResult<Option<i64>
 #[pyo3(signature = (text, hashes = 128, scheme = "word:3"))]
 fn minhash(py: Python<'_>, text: Text<'_>, hashes: i64, scheme: &str) -> PyResult<Option<Vec<i32>>> {
     let (hashes, scheme) = (HASHES.of(hashes).map_err(exception)?, parse_scheme(scheme)?);
-    let signature =
-        || MINHASHER.with_borrow_mut(|hasher| hasher.signature(text.0, hashes, scheme, &mut || ()));
-    py.detach(signature).map_err(exception)
+    with_signals(py, |beat| {
+        MINHASHER.with_borrow_mut(|hasher| hasher.signature(text.0, hashes, scheme, beat))
+    })?
+    .map_err(exception)
 }
 
 /// The SQL function `minhash_bins`.
@@ -45,8 +50,8 @@ fn minhash(py: Python<'_>, text: Text<'_>, hashes: i64, scheme: &str) -> PyResul
 #[pyo3(signature = (text, bins = 128, scheme = "word:3"))]
 fn minhash_bins(py: Python<'_>, text: Text<'_>, bins: i64, scheme: &str) -> PyResult<Option<Vec<i32>>> {
     let (bins, scheme) = (BINS.of(bins).map_err(exception)?, parse_scheme(scheme)?);
-    let signature = || MINHASHER.with_borrow_mut(|hasher| hasher.bins(text.0, bins, scheme, &mut || ()));
-    py.detach(signature).map_err(exception)
+    with_signals(py, |beat| MINHASHER.with_borrow_mut(|hasher| hasher.bins(text.0, bins, scheme, beat)))?
+        .map_err(exception)
 }
 
 /// The SQL function `winnow_sketch`.
@@ -55,7 +60,7 @@ fn minhash_bins(py: Python<'_>, text: Text<'_>, bins: i64, scheme: &str) -> PyRe
 fn winnow(py: Python<'_>, text: Text<'_>, k: i64, w: i64) -> PyResult<Vec<i64>> {
     let parameters = || Parameters::new(K.of(k)?, W.of(w)?);
     let parameters = parameters().map_err(exception)?;
-    py.detach(|| parameters.sketch(text.0.as_bytes(), &mut || ())).map_err(exception)
+    with_signals(py, |beat| parameters.sketch(text.0.as_bytes(), beat))?.map_err(exception)
 }
 
 /// The SQL function `hamming`.

@@ -10,9 +10,9 @@ from django.core.management import call_command
 from django.db import connections
 from django.db.models import Exists, F, OuterRef, Value
 
-from django_app.models import Code, Document
-from simhash_pg import hamming, hamming_similarity, simhash
-from simhash_pg.django import FingerprintField, Hamming, HammingSimilarity, Simhash
+from django_app.models import Code, Document, Picture
+from simhash_pg import code_decode, code_encode, hamming, hamming_similarity, simhash
+from simhash_pg.django import FingerprintField, Hamming, HammingSimilarity, Simhash, code as code_of
 from texts import texts
 
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -138,6 +138,7 @@ def test_migrations(migrated: Path) -> None:
     written = (migrated / "written" / "0001_initial.py").read_text()
     assert "('si', simhash_pg.django.FingerprintField(null=True))" in written
     assert "simhash_pg.django.HammingIndex(fields=['si'], name='code_si')" in written
+    assert "('code', simhash_pg.django.CodeField(256, null=True))" in written
     assert "expression=simhash_pg.django.Simhash(" in written
     # Nothing has changed since.
     call_command("makemigrations", "--check", "django_app", verbosity=0)
@@ -146,4 +147,68 @@ def test_migrations(migrated: Path) -> None:
 def test_index_is_of_our_method(code: Any) -> None:
     with connections[code.db].cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_indexes WHERE tablename ~ '^django_app' AND indexdef ~ 'USING hamming'")
-        assert cursor.fetchone() == (2,)
+        assert cursor.fetchone() == (3,)
+
+
+PDQ = "f8f8f0cee0f4a84f06370a22038f63f0b36e2ed596621e1d33e6b39c4e9c9b22"
+ALL_CODES = " || ".join(f"hashint8extended(i, {n})::bit(64)" for n in range(4))
+
+
+@pytest.fixture(params=["default", "server"])
+def picture(migrated: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
+    pictures = Picture.objects.using(request.param)
+    bits = code_decode(PDQ, bits=256)
+    pictures.bulk_create([Picture(name="first", code=bits), Picture(name="none", code=None)])
+    with connections["default"].cursor() as cursor:
+        cursor.execute(f"INSERT INTO django_app_picture (name, code) SELECT '', {ALL_CODES} FROM generate_series(1, 20000) AS i")
+        cursor.execute("INSERT INTO django_app_picture (name, code) SELECT 'near', set_bit(set_bit(code, 9, 1 - get_bit(code, 9)), 7, 1 - get_bit(code, 7))"
+            " FROM django_app_picture WHERE name = 'first'")
+        cursor.execute("VACUUM ANALYZE django_app_picture")
+    yield pictures
+    pictures.all().delete()
+
+
+def test_codes(picture: Any) -> None:
+    bits = code_decode(PDQ)
+    assert code_encode(picture.get(name="first").code) == PDQ
+    assert picture.get(code=bits).name == "first"
+    assert picture.get(name="none").code is None
+    for near in (picture.filter(code__near=(bits, 15)), picture.filter(code__near=(code_of(bits), 15))):
+        assert sorted(row.name for row in near) == ["first", "near"]
+        assert "picture_code" in near.explain()
+    nearest = picture.order_by(Hamming("code", code_of(bits)))[:2]
+    assert [row.name for row in nearest] == ["first", "near"]
+    assert "picture_code" in nearest.explain()
+    others = picture.filter(code__near=(OuterRef("code"), 15)).exclude(pk=OuterRef("pk"))
+    assert sorted(picture.filter(Exists(others)).values_list("name", flat=True)) == ["first", "near"]
+    distances = picture.filter(name="near").annotate(distance=Hamming("code", code_of(bits)))
+    assert distances.get().distance == sum(a != b for a, b in zip(distances.get().code, bits))
+
+
+def test_what_is_no_fingerprint_is_told(code: Any) -> None:
+    for wrong in ("text", 42, (42,), (42, 6, 1)):
+        with pytest.raises(ValueError, match=r"near needs a pair, si__near=\(value, 6\)"):
+            code.filter(si__near=wrong)
+    for wrong in [("text", 6), (True, 6), (1.5, 6), (b"", 6), (None, 6)]:
+        with pytest.raises(TypeError, match="a fingerprint is an int, not <class"):
+            code.filter(si__near=wrong)
+    for wrong in ["6", 6.5, True, None]:
+        with pytest.raises(TypeError, match="a radius is an int, not <class"):
+            code.filter(si__near=(42, wrong))
+    for call in [
+        lambda: code.filter(si__near=(2**63 + 5, 6)),
+        lambda: code.order_by(Hamming("si", 2**63 + 5)),
+        lambda: code.create(name="", si=2**63 + 5),
+    ]:
+        with pytest.raises(ValueError, match=r"9223372036854775813 is not a bigint\nsimhash_pg.signed\(\) converts"):
+            call()
+
+
+def test_what_is_no_code_is_told(migrated: Path) -> None:
+    pictures = Picture.objects
+    with pytest.raises(ValueError, match=r"other digits than 0 and 1\nsimhash_pg.code_decode\(\) makes"):
+        pictures.create(name="", code=PDQ)
+    with pytest.raises(ValueError, match="a code of 256 bits is needed, and this one has 252"):
+        pictures.filter(code__near=(code_decode(PDQ[1:]), 31))
+    with pytest.raises(TypeError, match="a code is a str of the digits 0 and 1, not <class 'int'>"):
+        pictures.filter(code__near=(42, 31))

@@ -66,6 +66,11 @@ def test_fingerprints() -> None:
     assert run(block)["a"] is not None
 
 
+def test_codes() -> None:
+    (block,) = blocks(README, "Codes of any width")
+    run(block)
+
+
 def test_unsigned_numbers() -> None:
     row = re.search(r"^\| Python \| `(.*?)` \| `(.*?)` \|$", CLIENTS.read_text(encoding="utf-8"), re.MULTILINE)
     assert row

@@ -1,6 +1,7 @@
 """The functions without a database: published fingerprints, errors, threads."""
 
 import json
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,7 +11,18 @@ from typing import Any
 import pytest
 
 import simhash_pg
-from simhash_pg import hamming, hamming_similarity, minhash, minhash_bins, signed, simhash, unsigned, winnow
+from simhash_pg import (
+    code_decode,
+    code_encode,
+    hamming,
+    hamming_similarity,
+    minhash,
+    minhash_bins,
+    signed,
+    simhash,
+    unsigned,
+    winnow,
+)
 from texts import texts
 
 ROOT = Path(__file__).parents[3]
@@ -147,3 +159,80 @@ def test_other_threads_run_meanwhile(function: Any) -> None:
 
 def test_every_function_is_exported() -> None:
     assert all(hasattr(simhash_pg, name) for name in simhash_pg.__all__)
+
+
+@pytest.mark.parametrize("function", [simhash, minhash, minhash_bins, winnow])
+def test_signals_are_heard_within_a_long_text(function: Any) -> None:
+    """A handler runs twice within one call. Signals that nobody asks for are handled once, after the call."""
+    text = "".join(texts(500)) * 10
+    heard = []
+    handler = signal.signal(signal.SIGALRM, lambda *_: heard.append(1))
+    signal.setitimer(signal.ITIMER_REAL, 0.06, 0.06)
+    try:
+        for _ in range(6):
+            heard.clear()
+            function(text)
+            if len(heard) > 1:
+                break
+            text *= 3
+        assert len(heard) > 1
+
+        class Stop(Exception):
+            pass
+
+        def stop(*_: Any) -> None:
+            raise Stop
+
+        signal.signal(signal.SIGALRM, stop)
+        with pytest.raises(Stop):
+            function(text)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+    # What was given up leaves nothing behind.
+    some = texts(50)
+    with ThreadPoolExecutor(1) as threads:
+        assert [function(one) for one in some] == list(threads.map(function, some))
+
+
+@pytest.mark.parametrize("wrong", [True, False, 1.5, "1", None])
+def test_fingerprints_are_ints(wrong: Any) -> None:
+    for function in (hamming, hamming_similarity):
+        with pytest.raises(TypeError, match="a fingerprint is an int, not <class"):
+            function(wrong, 0)
+        with pytest.raises(TypeError, match="a fingerprint is an int, not <class"):
+            function(0, wrong)
+
+
+def test_codes() -> None:
+    bits = "100010110001111111001101"
+    for code, format in [("8b1fcd", "hex"), (" 8B1\nfcd", "HEX"), ("ix/N", "base64"), (b"\x8b\x1f\xcd", "hex")]:
+        assert code_decode(code, format) == bits
+    assert code_decode(0x8B1FCD, bits=24) == bits
+    assert code_decode(-1, bits=64) == code_decode(2**64 - 1, bits=64) == "1" * 64
+    assert code_decode("Zg", "base64") == code_decode("Zg==", "base64") == "01100110"
+    assert code_encode(bits) == "8b1fcd"
+    assert code_encode(bits, "base64") == "ix/N"
+    assert code_encode(bits, "bytes") == b"\x8b\x1f\xcd"
+    assert code_encode(bits, "int") == 0x8B1FCD
+    assert code_decode("") == "" and code_encode("") == ""
+
+
+def test_codes_that_are_wrong() -> None:
+    for call, message in [
+        (lambda: code_decode("0xff"), '"x" is not a hexadecimal digit'),
+        (lambda: code_decode("ff", "base32"), "Valid formats are hex and base64"),
+        (lambda: code_decode("Zg=", "base64"), "may have been cut off"),
+        (lambda: code_decode("Zh==", "base64"), "may have been cut off"),
+        (lambda: code_decode("a-_b", "base64"), "invalid code"),
+        (lambda: code_decode("ff", bits=9), "a code of 9 bits is needed, and this one has 8"),
+        (lambda: code_decode(256, bits=8), "256 has more than 8 bits"),
+        (lambda: code_encode("10101"), "cannot write a code of 5 bits in hex"),
+        (lambda: code_encode("12"), "of the digits 0 and 1"),
+        (lambda: code_encode("1", "text"), "Valid formats are"),  # type: ignore[call-overload]
+    ]:
+        with pytest.raises(ValueError, match=message):
+            call()
+    for wrong in (1, True, 1.5, None):
+        with pytest.raises(TypeError):
+            code_decode(wrong)  # type: ignore[arg-type]

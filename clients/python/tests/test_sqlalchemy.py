@@ -6,17 +6,22 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Computed, Select, String, bindparam, create_engine, event, func, select, text
+from sqlalchemy.exc import StatementError
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, aliased, mapped_column
 
 import simhash_pg
-from simhash_pg.sqlalchemy import Fingerprint, hamming, hamming_index, hamming_similarity, simhash
+from simhash_pg.sqlalchemy import Code as Bits, Fingerprint, hamming, hamming_index, hamming_similarity, simhash
 from texts import texts
 
 LEAST, MOST = -(2**63), 2**63 - 1
 # Whatever is lost of 64 bits, one of them changes.
 FINGERPRINTS = [LEAST, MOST, 0, -1, 1, 42, 2**31, -(2**31), 2**32, 2**32 + 7, 4565828753376763011, -9169608108452805018]
 MANY = "SELECT '', hashint8extended(i, 1) FROM generate_series(1, 20000) AS i"
+
+PDQ = simhash_pg.code_decode("f8f8f0cee0f4a84f06370a22038f63f0b36e2ed596621e1d33e6b39c4e9c9b22")
+NEAR = "01" + PDQ[2:]
+ALL_CODES = " || ".join(f"hashint8extended(i, {n})::bit(64)" for n in range(4))
 
 
 class Base(DeclarativeBase):
@@ -30,6 +35,12 @@ class Code(Base):
     si: Mapped[int | None] = mapped_column(Fingerprint)
 
 
+class Picture(Base):
+    __tablename__ = "picture"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    code: Mapped[str | None] = mapped_column(Bits(256))
+
+
 class Document(Base):
     __tablename__ = "document"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -40,6 +51,7 @@ class Document(Base):
 
 hamming_index("code_si", Code.si, postgresql_with={"fillfactor": 80})
 hamming_index("document_si", Document.si)
+hamming_index("picture_code", Picture.code)
 
 
 class Server:
@@ -70,9 +82,9 @@ class Server:
         await engine.dispose()
         return rows
 
-    def assert_by_index(self, statement: Select[Any]) -> None:
+    def assert_by_index(self, statement: Select[Any], index: str = "code_si") -> None:
         plan = str(self.rows(statement, explain=True))
-        assert "code_si" in plan and "Seq Scan" not in plan, plan
+        assert index in plan and "Seq Scan" not in plan, plan
 
 
 def explained(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> tuple[str, Any]:
@@ -87,9 +99,11 @@ def tables(database: str) -> Iterator[str]:
         session.add_all([Code(name=str(value), si=value) for value in FINGERPRINTS])
         session.add_all([Document(body=body) for body in texts(3000)])
         session.execute(text(f"INSERT INTO code (name, si) {MANY}"))
+        session.add_all([Picture(code=NEAR), Picture(code=None), Picture(code=PDQ)])
+        session.execute(text(f"INSERT INTO picture (code) SELECT {ALL_CODES} FROM generate_series(1, 20000) AS i"))
         session.commit()
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text("VACUUM ANALYZE code, document"))
+        connection.execute(text("VACUUM ANALYZE code, document, picture"))
     engine.dispose()
     yield database
 
@@ -154,3 +168,33 @@ def test_expressions_are_comparable(server: Server) -> None:
 def test_index_is_of_our_method(server: Server) -> None:
     query = "split_part(indexdef, ' USING ', 2) FROM pg_indexes WHERE indexname ~ '_si$' ORDER BY indexname"
     assert server.rows(select(text(query))) == [("hamming (si) WITH (fillfactor='80')",), ("hamming (si)",)]
+
+
+def test_codes(server: Server) -> None:
+    near = select(Picture.code).where(Picture.code.hamming(PDQ) <= 15)
+    assert sorted(server.rows(near)) == sorted([(PDQ,), (NEAR,)])
+    server.assert_by_index(near, "picture_code")
+    nearest = select(Picture.code, hamming(PDQ, Picture.code)).order_by(Picture.code.hamming(PDQ)).limit(2)
+    assert server.rows(nearest) == [(PDQ, 0), (NEAR, sum(a != b for a, b in zip(PDQ, NEAR)))]
+    server.assert_by_index(nearest, "picture_code")
+    assert server.rows(select(func.count()).where(Picture.code == PDQ)) == [(1,)]
+    assert server.rows(select(Picture.code).where(Picture.id == 2)) == [(None,)]
+    other = aliased(Picture)
+    pairs = select(Picture.id, other.id).join(other, Picture.code.hamming(other.code) <= 15).where(Picture.id < other.id)
+    assert server.rows(pairs) == [(1, 3)]
+
+
+def test_what_is_wrong_is_told(server: Server) -> None:
+    for call, error, message in [
+        (lambda: Code.si.hamming(2**63 + 5), ValueError, r"is not a bigint\nsimhash_pg.signed\(\) converts"),
+        (lambda: Code.si.hamming(True), TypeError, "a fingerprint is an int, not <class 'bool'>"),
+        (lambda: Picture.code.hamming("ff"), ValueError, "has other digits than 0 and 1\nsimhash_pg.code_decode"),
+    ]:
+        with pytest.raises(error, match=message):
+            call()
+    for statement, message in [
+        (select(Code.id).where(Code.si == 2**63 + 5), "is not a bigint"),
+        (select(Picture.id).where(Picture.code == "01"), "a code of 256 bits is needed, and this one has 2"),
+    ]:
+        with pytest.raises(StatementError, match=message):
+            server.rows(statement)

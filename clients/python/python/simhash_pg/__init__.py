@@ -5,8 +5,20 @@ search for fingerprints in PostgreSQL.
 """
 
 from simhash_pg._native import hamming, hamming_similarity, minhash, minhash_bins, simhash, winnow
+from simhash_pg.codes import code_decode, code_encode
 
-__all__ = ["hamming", "hamming_similarity", "minhash", "minhash_bins", "signed", "simhash", "unsigned", "winnow"]
+__all__ = [
+    "code_decode",
+    "code_encode",
+    "hamming",
+    "hamming_similarity",
+    "minhash",
+    "minhash_bins",
+    "signed",
+    "simhash",
+    "unsigned",
+    "winnow",
+]
 
 
 def signed(fingerprint: int) -> int:

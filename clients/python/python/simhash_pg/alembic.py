@@ -16,7 +16,7 @@ from alembic.operations.ops import CreateIndexOp, DropIndexOp, ModifyTableOps
 from alembic.util import DispatchPriority, PriorityDispatchResult
 from sqlalchemy import Index, Table
 
-from simhash_pg.sqlalchemy import Fingerprint
+from simhash_pg.sqlalchemy import Code, Fingerprint
 
 __all__ = ["compare_index_methods", "render_item"]
 
@@ -50,8 +50,8 @@ def compare_index_methods(
 
 
 def render_item(kind: str, item: Any, context: AutogenContext) -> str | Literal[False]:
-    """Writes the type of a column of fingerprints into a migration, and imports it there."""
-    if kind == "type" and isinstance(item, Fingerprint):
+    """Writes the type of a column of fingerprints or codes into a migration, and imports it there."""
+    if kind == "type" and isinstance(item, (Fingerprint, Code)):
         context.imports.add("import simhash_pg.sqlalchemy")
-        return "simhash_pg.sqlalchemy.Fingerprint()"
+        return f"simhash_pg.sqlalchemy.{f'Code({item.bits})' if isinstance(item, Code) else 'Fingerprint()'}"
     return False

@@ -9,6 +9,9 @@ class Document(models.Model):
 
 Document.objects.filter(si__near=(value, 6))
 Document.objects.order_by(Hamming("si", value))[:10]
+
+A `CodeField(256)` is a column of type `bit(256)`, such as for perceptual hashes. Its values are texts of the digits 0
+and 1, which `simhash_pg.code_decode` makes; `near`, `Hamming` and `HammingIndex` are the same.
 """
 
 from typing import Any
@@ -18,13 +21,44 @@ from django.db.models import BigIntegerField, Field, FloatField, Func, IntegerFi
 from django.db.models.expressions import Expression
 from django.db.models.lookups import PostgresOperatorLookup
 
-__all__ = ["FingerprintField", "Hamming", "HammingIndex", "HammingSimilarity", "Near", "Simhash"]
+from simhash_pg.arguments import bigint, digits
+
+__all__ = ["CodeField", "FingerprintField", "Hamming", "HammingIndex", "HammingSimilarity", "Near", "Simhash", "code"]
 
 
 class FingerprintField(BigIntegerField):  # type: ignore[type-arg] # Django's classes take no arguments when it runs
     """A fingerprint, in a column of type `bigint`."""
 
     description = "Fingerprint of 64 bits"
+
+    def get_prep_value(self, value: Any) -> Any:
+        value = super().get_prep_value(value)
+        return bigint(value) if isinstance(value, int) else value
+
+
+class CodeField(Field):  # type: ignore[type-arg]
+    """A code of so many bits, in a column of type `bit(n)`: a text of the digits 0 and 1."""
+
+    description = "Code of %(bits)s bits"
+
+    def __init__(self, bits: int, *args: Any, **options: Any) -> None:
+        self.bits = bits
+        super().__init__(*args, **options)
+
+    def deconstruct(self) -> Any:
+        name, path, args, options = super().deconstruct()
+        return name, path, [self.bits, *args], options
+
+    def db_type(self, connection: Any) -> str:
+        return f"bit({self.bits})"
+
+    def get_prep_value(self, value: Any) -> Any:
+        value = super().get_prep_value(value)
+        return value if value is None or hasattr(value, "resolve_expression") else digits(value, self.bits)
+
+    def get_placeholder(self, value: Any, compiler: Any, connection: Any) -> str:
+        # A parameter that the server binds would be a text.
+        return "%s" if hasattr(value, "as_sql") else f"%s::bit({self.bits})"
 
 
 def fingerprint(argument: Expression | str | int) -> Expression | str:
@@ -36,8 +70,13 @@ def fingerprint(argument: Expression | str | int) -> Expression | str:
     if isinstance(argument, Value) and isinstance(argument.value, int):
         argument = argument.value
     if isinstance(argument, int):
-        return Value(argument, output_field=FingerprintField())
+        return Value(bigint(argument), output_field=FingerprintField())
     return argument
+
+
+def code(value: str) -> Value:
+    """A code as an argument, with the bits that it has."""
+    return Value(digits(value), output_field=CodeField(len(value)))
 
 
 class Comparison(Func):
@@ -50,7 +89,7 @@ class Comparison(Func):
 
 
 class Hamming(Comparison):
-    """The number of bits in which two fingerprints differ. A name is a field, a number is a fingerprint."""
+    """The number of differing bits. A name is a field, a number is a fingerprint, `code("0110…")` is a code."""
 
     function = "hamming"
     output_field: "Field[Any, Any]" = IntegerField()
@@ -75,26 +114,41 @@ class Simhash(Func):
 
 
 class HammingBall(Func):
-    """All fingerprints within a radius of a center."""
+    """All fingerprints or codes within a radius of a center."""
 
     function = "hamming_ball"
     arity = 2
 
 
+def pair(name: str, given: Any) -> tuple[Any, Any]:
+    """The center and the radius of a condition `near`."""
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        raise ValueError(f"near needs a pair, {name}__near=(value, 6), and not {given!r}")
+    center, radius = given
+    if isinstance(radius, bool) or not (isinstance(radius, int) or hasattr(radius, "resolve_expression")):
+        raise TypeError(f"a radius is an int, not {type(radius)}")
+    return center, radius
+
+
 @FingerprintField.register_lookup
+@CodeField.register_lookup
 class Near(PostgresOperatorLookup):
-    """`si__near=(value, 6)`: at most 6 bits differ. The value may be a number, or an expression such as `OuterRef`."""
+    """`si__near=(value, 6)`: at most 6 bits differ. The value may be an expression, such as `OuterRef`."""
 
     lookup_name = "near"
     postgres_operator = "<@"
     prepare_rhs = False
 
     def __init__(self, lhs: Any, rhs: Any) -> None:
-        if isinstance(rhs, (tuple, list)):
-            center, radius = rhs
+        field = lhs.output_field
+        if not isinstance(rhs, HammingBall):
+            center, radius = pair(getattr(field, "name", None) or "si", rhs)
+            is_code = isinstance(field, CodeField)
             if isinstance(radius, int):
                 # The same meaning, in 32 bits.
-                radius = min(max(radius, -1), 64)
+                radius = min(max(radius, -1), field.bits if is_code else 64)
+            if not hasattr(center, "resolve_expression"):
+                center = code(digits(center, field.bits)) if is_code else bigint(center)
             rhs = HammingBall(fingerprint(center), radius)
         super().__init__(lhs, rhs)
 

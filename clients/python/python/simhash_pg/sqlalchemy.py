@@ -7,14 +7,31 @@ class Document(Base):
 hamming_index("document_si", Document.si)
 select(Document).where(Document.si.hamming(value) <= 6)
 select(Document).order_by(Document.si.hamming(value)).limit(10)
+
+`Code(256)` is a column of type `bit(256)`, such as for perceptual hashes. Its values are texts of the digits 0 and 1,
+which `simhash_pg.code_decode` makes; the methods and the index are the same.
 """
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Double, Function, Index, Integer, func, literal
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy import BigInteger, Double, Function, Index, Integer, Text, cast, func, literal
+from sqlalchemy.types import TypeDecorator, TypeEngine, UserDefinedType
 
-__all__ = ["Fingerprint", "hamming", "hamming_index", "hamming_similarity", "simhash"]
+from simhash_pg.arguments import bigint, digits
+
+__all__ = ["Code", "Fingerprint", "hamming", "hamming_index", "hamming_similarity", "simhash"]
+
+
+class Distances(TypeEngine.Comparator[Any]):
+    """What columns of both types can do."""
+
+    def hamming(self, other: Any) -> Function[int]:
+        """The number of bits in which the fingerprints differ."""
+        return hamming(self.expr, other)
+
+    def hamming_similarity(self, other: Any) -> Function[float]:
+        """The share of equal bits of the fingerprints, 0 to 1."""
+        return hamming_similarity(self.expr, other)
 
 
 class Fingerprint(TypeDecorator[int]):
@@ -23,16 +40,48 @@ class Fingerprint(TypeDecorator[int]):
     impl = BigInteger
     cache_ok = True
 
-    class Comparator(TypeDecorator.Comparator[int]):
+    def process_bind_param(self, value: Any, dialect: Any) -> int | None:
+        return None if value is None else bigint(value)
+
+    class Comparator(Distances, TypeDecorator.Comparator[int]):
         """What a column of this type can do."""
 
-        def hamming(self, other: Any) -> Function[int]:
-            """The number of bits in which the fingerprints differ, 0 to 64."""
-            return hamming(self.expr, other)
+    comparator_factory = Comparator
 
-        def hamming_similarity(self, other: Any) -> Function[float]:
-            """The share of equal bits of the fingerprints, 0 to 1."""
-            return hamming_similarity(self.expr, other)
+
+class Bits(UserDefinedType[str]):
+    """PostgreSQL's `bit(n)`, sent and read as text, because drivers have types of their own for it."""
+
+    cache_ok = True
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+
+    def get_col_spec(self, **_: Any) -> str:
+        return f"bit({self.bits})"
+
+    def bind_expression(self, bindvalue: Any) -> Any:
+        return cast(cast(bindvalue, Text), self)
+
+    def column_expression(self, column: Any) -> Any:
+        return cast(column, Text)
+
+
+class Code(TypeDecorator[str]):
+    """A code of so many bits, in a column of type `bit(n)`: a text of the digits 0 and 1."""
+
+    impl = Bits
+    cache_ok = True
+
+    def __init__(self, bits: int) -> None:
+        super().__init__(bits)
+        self.bits = bits
+
+    def process_bind_param(self, value: Any, dialect: Any) -> str | None:
+        return None if value is None else digits(value, self.bits)
+
+    class Comparator(Distances, TypeDecorator.Comparator[str]):
+        """What a column of this type can do."""
 
     comparator_factory = Comparator
 
@@ -59,5 +108,7 @@ def hamming_index(name: str, column: Any, **options: Any) -> Index:
 
 
 def fingerprint(argument: Any) -> Any:
-    """The argument of a function: a number becomes a parameter of type `bigint`."""
-    return literal(argument, Fingerprint) if isinstance(argument, int) else argument
+    """The argument of a function: a number becomes a parameter of type `bigint`, the digits of a code one of `bit(n)`."""
+    if isinstance(argument, int):
+        return literal(bigint(argument), Fingerprint)
+    return literal(digits(argument), Code(len(argument))) if isinstance(argument, str) else argument

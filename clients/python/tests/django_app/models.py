@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from simhash_pg.django import FingerprintField, HammingIndex, Simhash
+from simhash_pg.django import CodeField, FingerprintField, HammingIndex, Simhash
 
 
 class Code(models.Model):
@@ -13,6 +13,16 @@ class Code(models.Model):
 
     class Meta:
         indexes = [HammingIndex(fields=["si"], name="code_si")]
+
+
+class Picture(models.Model):
+    """Codes of 256 bits, such as PDQ."""
+
+    name = models.TextField()
+    code = CodeField(256, null=True)
+
+    class Meta:
+        indexes = [HammingIndex(fields=["code"], name="picture_code")]
 
 
 class Document(models.Model):
