@@ -27,7 +27,7 @@ ANALYZE heintze_fingerprint;
 -- The plain query, through the index.
 CREATE TABLE heintze_match (chosen text, search_id integer, stored_id integer, shared integer);
 SELECT format('INSERT INTO heintze_match SELECT %1$L, a.id, b.id, round(sketch_containment(b.stored, a.search) * cardinality(b.stored))
-               FROM heintze_fingerprint AS a JOIN heintze_fingerprint AS b ON b.stored && a.search AND a.id <> b.id
+               FROM heintze_fingerprint AS a JOIN heintze_fingerprint AS b ON sketch_overlaps(b.stored, a.search) AND a.id <> b.id
                WHERE a.chosen = %1$L AND b.chosen = %1$L', chosen)
 FROM heintze_fingerprint GROUP BY chosen \gexec
 CREATE TABLE heintze_pair AS

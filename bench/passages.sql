@@ -63,24 +63,24 @@ SELECT cpu_ms() AS before \gset
 UPDATE document SET excerpt = excerpt_sketch(body);
 SELECT round((cpu_ms() - :before) / 1000, 1) AS "s to make excerpt_sketch(body)", round(avg(cardinality(excerpt))) AS "values" FROM document;
 VACUUM FULL document;
-CALL measure('excerpt_sketch, sketch_ops', 'excerpt sketch_ops', 'd.excerpt && excerpt_sketch(%1$s)');
-CALL measure('excerpt_sketch, array_ops', 'excerpt', 'd.excerpt && excerpt_sketch(%1$s)');
-CALL measure('excerpt_sketch, no index', '', 'd.excerpt && excerpt_sketch(%1$s)');
+CALL measure('excerpt_sketch, sketch_ops', 'excerpt sketch_ops', 'sketch_overlaps(d.excerpt, excerpt_sketch(%1$s))');
+CALL measure('excerpt_sketch, array_ops', 'excerpt', 'sketch_overlaps(d.excerpt, excerpt_sketch(%1$s))');
+CALL measure('excerpt_sketch, no index', '', 'sketch_overlaps(d.excerpt, excerpt_sketch(%1$s))');
 CALL measure('a hundredth of the sketch, sketch_ops', 'excerpt sketch_ops', 'sketch_containment(excerpt_sketch(%1$s), d.excerpt) >= 0.01');
 CALL measure('a hundredth of the sketch, no index', '', 'sketch_containment(excerpt_sketch(%1$s), d.excerpt) >= 0.01');
 \if :with_passage_sketch
 UPDATE document SET passage = passage_sketch(body, 106);
 VACUUM FULL document;
-CALL measure('passage_sketch of 106, sketch_ops', 'passage sketch_ops', 'd.passage && passage_sketch(%1$s, 106)');
-CALL measure('passage_sketch of 106, array_ops', 'passage', 'd.passage && passage_sketch(%1$s, 106)');
-CALL measure('passage_sketch of 106, no index', '', 'd.passage && passage_sketch(%1$s, 106)');
+CALL measure('passage_sketch of 106, sketch_ops', 'passage sketch_ops', 'sketch_overlaps(d.passage, passage_sketch(%1$s, 106))');
+CALL measure('passage_sketch of 106, array_ops', 'passage', 'sketch_overlaps(d.passage, passage_sketch(%1$s, 106))');
+CALL measure('passage_sketch of 106, no index', '', 'sketch_overlaps(d.passage, passage_sketch(%1$s, 106))');
 \endif
 SELECT what, index_s AS "index, s", index_mb AS "MB", of_text AS "of the text", literal_ms AS "literal, ms", parameter_ms AS "parameter", generic_ms AS "generic plan",
        join_ms AS "join", passages, plan FROM measured ORDER BY number;
 CREATE INDEX searched ON document USING gin (excerpt sketch_ops);
 ANALYZE document;
 \echo rows that GIN finds and the table gives, by the least share of the query
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM document, submitted WHERE document.excerpt && excerpt_sketch(submitted.body);
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM document, submitted WHERE sketch_overlaps(document.excerpt, excerpt_sketch(submitted.body));
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM document, submitted WHERE sketch_containment(excerpt_sketch(submitted.body), document.excerpt) >= 0.01;
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM document, submitted WHERE sketch_resemblance(document.excerpt, excerpt_sketch(submitted.body)) >= 0.2;
 -- For passages_core.sql.

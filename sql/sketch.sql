@@ -50,13 +50,13 @@ CREATE FUNCTION sketch_containment(a bigint[], b bigint[]) RETURNS double precis
 COMMENT ON FUNCTION sketch_containment(bigint[], bigint[]) IS
     'shared values among those of the first sketch, 0 to 1; NULL if it is empty';
 
--- Conditions on sketches become these. Servers that share a query (postgres_fdw) send them to one another: their names and
--- meanings stay.
+-- Comparisons of shares become sketch_resembles and sketch_contained. Servers that share a query (postgres_fdw) send these
+-- functions to one another: their names and meanings stay.
 CREATE FUNCTION sketch_overlaps(a bigint[], b bigint[]) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 20 SUPPORT sketch_support
     AS 'MODULE_PATHNAME', 'sketch_overlaps_wrapper';
 COMMENT ON FUNCTION sketch_overlaps(bigint[], bigint[]) IS
-    'whether two arrays have a value in common, in linear time if they are sorted; the planner puts it in place of a && b';
+    'whether two arrays have a value in common, in linear time if they are sorted; an index answers it, as it answers a && b';
 
 CREATE FUNCTION sketch_resembles(a bigint[], b bigint[], share double precision) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT sketch_support

@@ -221,19 +221,3 @@ pub(crate) fn set_cost_function(index: &mut pg_sys::IndexOptInfo, estimate: pg_s
     // versions.
     index.amcostestimate = unsafe { std::mem::transmute_copy(&estimate) };
 }
-
-/// What privileges call everybody.
-const PUBLIC: pg_sys::Oid = pg_sys::Oid::from_u32(pg_sys::ACL_ID_PUBLIC);
-
-/// Whether every user may call a function. Since 16, one function answers for objects of all kinds.
-pub(crate) fn may_anybody_execute(function: pg_sys::Oid) -> bool {
-    // SAFETY: looks the function up in the catalog.
-    unsafe {
-        let (user, mode) = (PUBLIC, pg_sys::ACL_EXECUTE as pg_sys::AclMode);
-        #[cfg(any(feature = "pg14", feature = "pg15"))]
-        let answer = pg_sys::pg_proc_aclcheck(function, user, mode);
-        #[cfg(not(any(feature = "pg14", feature = "pg15")))]
-        let answer = pg_sys::object_aclcheck(pg_sys::ProcedureRelationId, function, user, mode);
-        answer == pg_sys::AclResult::ACLCHECK_OK
-    }
-}

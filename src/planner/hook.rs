@@ -6,7 +6,6 @@ use super::exclusion::keep_comparisons;
 use super::indexes::prepare;
 use super::order::rewrite_order;
 use super::rewrite::rewrite_and;
-use super::sketches::{mentions_overlap, replace_overlaps, replacing_overlaps};
 use crate::pg::catalog::names::Names;
 use pgrx::{pg_guard, pg_sys};
 use std::ptr::null_mut;
@@ -109,17 +108,10 @@ unsafe fn prepare_relation(
 ) {
     // SAFETY: promised by the caller.
     unsafe {
-        let query = &*(*root).parse;
-        let named = || mentions_overlap(query).then(Names::of_extension).flatten();
-        let Some(names) = Names::known().or_else(named) else { return };
+        let Some(names) = Names::known() else { return };
         // Partitions have the conditions of their parent, which were rewritten with it.
         if (*relation).reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
-            change_conditions(query, &mut |list| rewrite_and(list, &names));
-            if mentions_overlap(query)
-                && let Some(sketches) = &replacing_overlaps(query, &names)
-            {
-                replace_overlaps(query, sketches);
-            }
+            change_conditions(&*(*root).parse, &mut |list| rewrite_and(list, &names));
             rewrite_order(&mut *root, &*relation, &names);
         }
         keep_comparisons(&*root, table, &*relation, &names);

@@ -2,7 +2,6 @@
 
 use super::expressions::distance_of;
 use super::rewrite::rewrite_and;
-use super::sketches::{has_overlap, replace_overlaps_of, replacing_overlaps};
 use crate::am::is_hamming;
 use crate::gin::cost::install_sketch_cost;
 use crate::gist::install_cost;
@@ -20,7 +19,6 @@ pub(super) unsafe fn prepare(root: *mut pg_sys::PlannerInfo, relation: &pg_sys::
         for &mut index in elements(relation.indexlist) {
             let index = &mut *index.cast::<pg_sys::IndexOptInfo>();
             rewrite_predicate(index, names);
-            replace_overlaps_in(index, &*(*root).parse, names);
             install_cost(index);
             install_sketch_cost(index);
             if is_hamming(index) {
@@ -41,21 +39,6 @@ unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, names: &Names) {
     unsafe {
         if !index.indpred.is_null() {
             index.indpred = rewrite_and(copy(index.indpred.cast()).cast(), names);
-        }
-    }
-}
-
-/// Replaces `&&` in the predicate and the expressions of an index, as it is replaced in the query.
-unsafe fn replace_overlaps_in(index: &mut pg_sys::IndexOptInfo, query: &pg_sys::Query, names: &Names) {
-    // SAFETY: copies of lists of expressions.
-    unsafe {
-        for list in [&mut index.indpred, &mut index.indexprs] {
-            if has_overlap(*list)
-                && let Some(sketches) = replacing_overlaps(query, names)
-            {
-                *list = copy((*list).cast()).cast();
-                replace_overlaps_of(*list, &sketches);
-            }
         }
     }
 }

@@ -1,7 +1,6 @@
 //! What the planner asks the functions on sketches: can you be searched by an index, how many rows pass, what do you cost?
 
 use super::hook::install_hook;
-use super::sketches::OVERLAP_OPERATOR;
 use super::support::{answer, request};
 use crate::estimate::sketch::{SketchCondition, cost, selectivity};
 use crate::pg::call::pg_function;
@@ -34,6 +33,9 @@ pg_function!(
         })
     }
 );
+
+/// PostgreSQL's operator `anyarray && anyarray`.
+const OVERLAP_OPERATOR: Oid = Oid::from_u32(pg_sys::OID_ARRAY_OVERLAP_OP);
 
 /// A condition on an indexed sketch, whichever of the two sketches that is.
 struct Indexed {

@@ -56,6 +56,26 @@ for my $kind ('gist (si gist_hamming_ops)', 'hamming (si)')
 	}
 }
 
+# Conditions on sketches, by the class for them and by PostgreSQL's own.
+$node->safe_psql('postgres', q{
+	CREATE TABLE page AS SELECT i AS id, ARRAY(SELECT hashint8extended(i * 10 + j, 1) FROM generate_series(1, 20) AS j ORDER BY 1) AS sketch
+		FROM generate_series(1, 3000) AS i;
+	ANALYZE page;});
+my %sketch_shapes = (
+	'overlap' => q{SELECT id FROM page WHERE sketch_overlaps(sketch, '{1,2}')},
+	'overlap of a join' => 'SELECT b.id FROM page AS a JOIN page AS b ON sketch_overlaps(a.sketch, b.sketch) WHERE a.id = 7',
+	'resemblance' => q{SELECT id FROM page WHERE sketch_resemblance(sketch, '{1,2}') >= 0.5},
+	'containment' => q{SELECT id FROM page WHERE sketch_containment('{1,2}', sketch) > 0.5});
+for my $class ('sketch_ops', 'array_ops')
+{
+	$node->safe_psql('postgres', "DROP INDEX IF EXISTS page_sketch; CREATE INDEX page_sketch ON page USING gin (sketch $class)");
+	for my $shape (sort keys %sketch_shapes)
+	{
+		my (undef, $plan, $err) = run_psql($node, 'postgres', "EXPLAIN (COSTS OFF) $sketch_shapes{$shape}");
+		like($plan, qr/Bitmap Index Scan on page_sketch/, "$shape, as the first query, by $class") or diag($plan . $err);
+	}
+}
+
 # The extended protocol's parameters, and PL/pgSQL's, as the server logs their plans.
 my $explain = q{LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on;
 	SET client_min_messages = log;};

@@ -53,8 +53,8 @@ sub any_condition
 	my $shared = "shared(b, $query)::double precision";
 	my $both = "(size(b) + size($query) - shared(b, $query))";
 	my @conditions = (
-		[ "a && $query", "shared(a, $query) > 0", 1 ],
-		[ "$query && a", "shared(a, $query) > 0", 1 ],
+		[ "sketch_overlaps(a, $query)", "shared(a, $query) > 0", 1 ],
+		[ "sketch_overlaps($query, a)", "shared(a, $query) > 0", 1 ],
 		[ "sketch_resemblance(b, $query) $as", "$shared / nullif($both, 0) $as" ],
 		[ "sketch_resemblance($query, b) $as", "$shared / nullif($both, 0) $as" ],
 		[ "sketch_containment($query, b) $as", "$shared / nullif(size($query), 0) $as" ],
@@ -84,7 +84,7 @@ for my $class ('sketch_ops', 'array_ops')
 		my ($expected, $by_scan, $plan, $by_index) = map { s/^\s+|\s+$//gr } split /^answer$/m, $node->safe_psql('postgres',
 			"$truth; SELECT 'answer'; SET enable_bitmapscan = off; $prepare $run; SELECT 'answer'; $forget RESET enable_bitmapscan;"
 			. " SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; $prepare EXPLAIN (COSTS OFF) $run; SELECT 'answer'; $run"), -1;
-		my ($shape) = $condition =~ /(&&|sketch_\w+\((?:QUERY|\$1)?)/;
+		my ($shape) = $condition =~ /(sketch_\w+\((?:QUERY|\$1)?)/;
 		$used{"$class $shape" . ($is_literal ? '' : ' $1')}++ if $plan =~ /Bitmap Index Scan on by_[ab]\n\s+Index Cond: /;
 		next if $by_scan eq $expected && $by_index eq $expected;
 		$differences++;
@@ -97,7 +97,7 @@ note explain \%used;
 SKIP:
 {
 	skip 'too few queries to cover everything', 1 if $queries < 300;
-	my @shapes = ('&&', 'sketch_resemblance(', 'sketch_containment(');
+	my @shapes = ('sketch_overlaps(', 'sketch_resemblance(', 'sketch_containment(');
 	my @missing = grep { !$used{"sketch_ops $_"} || !$used{"sketch_ops $_ \$1"} } map { ($_) } @shapes;
 	push @missing, grep { !$used{"array_ops $_"} } @shapes;
 	is_deeply(\@missing, [], 'indexes answered conditions of each shape');

@@ -46,18 +46,6 @@ impl Names {
         KNOWN.get().filter(|names| names.sketches.is_none_or(|sketches| sketches.are_there()))
     }
 
-    /// Those of the extension by its own name: for a query that has an operator of Postgres's and no function of ours.
-    pub(crate) fn of_extension() -> Option<Self> {
-        // SAFETY: looks the extension up in the catalog.
-        let namespace = unsafe {
-            let extension = pg_sys::get_extension_oid(c"simhash_pg".as_ptr(), true);
-            (extension != pg_sys::InvalidOid).then(|| schema_of(extension))??
-        };
-        let found = Self::look_up_in(namespace)?;
-        KNOWN.set(Some(found));
-        Some(found)
-    }
-
     /// The names of the extension to which a function with planner support belongs, and the kind of values that the
     /// function takes. They are looked up again when the extension has been dropped and created.
     pub(crate) fn of(function: Oid) -> Option<(Self, Kind)> {
@@ -161,27 +149,6 @@ impl Kind {
             radius_ge: function(c"hamming_radius_ge", of_similarity)?,
             radius_gt: function(c"hamming_radius_gt", of_similarity)?,
         })
-    }
-}
-
-/// The schema of an extension.
-unsafe fn schema_of(extension: Oid) -> Option<Oid> {
-    let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-    let mut key = pg_sys::ScanKeyData::default();
-    // SAFETY: a scan of the catalog, by an index on its OIDs, which is ended. A row has the struct of this catalog.
-    unsafe {
-        let catalog = pg_sys::table_open(pg_sys::ExtensionRelationId, lock);
-        let (equal, column) = (pg_sys::BTEqualStrategyNumber, pg_sys::Anum_pg_extension_oid);
-        let by_oid = pg_sys::F_OIDEQ.into();
-        pg_sys::ScanKeyInit(&raw mut key, column as i16, equal as u16, by_oid, extension.into());
-        let (index, snapshot) = (Oid::from(pg_sys::ExtensionOidIndexId), std::ptr::null_mut());
-        let scan = pg_sys::systable_beginscan(catalog, index, true, snapshot, 1, &raw mut key);
-        let row = pg_sys::systable_getnext(scan);
-        let schema = (!row.is_null())
-            .then(|| (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_extension>()).extnamespace);
-        pg_sys::systable_endscan(scan);
-        pg_sys::table_close(catalog, lock);
-        schema
     }
 }
 

@@ -1,7 +1,6 @@
 //! The numbers (OIDs) of the functions on sketches.
 
 use super::names::{find_function, result_of};
-use crate::pg::compat::may_anybody_execute;
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use text::sketch::threshold::Measure;
 
@@ -13,7 +12,6 @@ pub(crate) struct Sketches {
     /// What the comparison of a share with a number becomes: `sketch_resembles` and `sketch_contained`.
     pub(crate) resembles: Oid,
     pub(crate) contained: Oid,
-    /// What `&&` becomes.
     pub(crate) overlaps: Oid,
     pub(crate) above: Oid,
     pub(crate) query_type: Oid,
@@ -58,10 +56,5 @@ impl Sketches {
         let null = pg_sys::Datum::null();
         // SAFETY: looks a function up by its OID.
         unsafe { pg_sys::SearchSysCacheExists(cache, self.overlaps.into(), null, null, null) }
-    }
-
-    /// Whether `&&` may become `sketch_overlaps`. A plan may be kept, and executed by another user.
-    pub(crate) fn may_replace_overlap(&self) -> bool {
-        may_anybody_execute(self.overlaps)
     }
 }

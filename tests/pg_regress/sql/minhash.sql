@@ -19,10 +19,10 @@ FROM generate_series(1, 2000) AS i, generate_series(1, 50) AS j GROUP BY i;
 CREATE INDEX ON minhashed USING gin (minhash_bands(signature, 16));
 ANALYZE minhashed;
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT i FROM minhashed WHERE minhash_bands(signature, 16) && '{1,2}';
+EXPLAIN (COSTS OFF) SELECT i FROM minhashed WHERE sketch_overlaps(minhash_bands(signature, 16), '{1,2}');
 -- texts share 43 of 57 words with their neighbours, and nothing with those eight places away
 SELECT i FROM minhashed
-WHERE minhash_bands(signature, 16) && minhash_bands((SELECT signature FROM minhashed WHERE i = 1000), 16)
+WHERE sketch_overlaps(minhash_bands(signature, 16), minhash_bands((SELECT signature FROM minhashed WHERE i = 1000), 16))
   AND minhash_similarity(signature, (SELECT signature FROM minhashed WHERE i = 1000)) > 0.5 ORDER BY i;
 DROP TABLE minhashed;
 -- signatures by one-permutation hashing: values that must never change, and -1 for empty bins

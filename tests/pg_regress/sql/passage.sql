@@ -35,8 +35,8 @@ ANALYZE passage_document;
 SET enable_seqscan = off;
 CREATE FUNCTION passage_query() RETURNS text LANGUAGE sql STABLE
     RETURN 'quoted: ' || (SELECT substr(body, 20, 70) FROM passage_document WHERE id = 42) || ' and ' || (SELECT substr(body, 101, 59) FROM passage_document WHERE id = 43);
-EXPLAIN (COSTS OFF) SELECT id FROM passage_document WHERE passage_sketch(body, 60) && passage_sketch(passage_query(), 60);
-SELECT id, a_pos, b_pos, len FROM passage_document, shared_passages(body, passage_query(), 60) WHERE passage_sketch(body, 60) && passage_sketch(passage_query(), 60) ORDER BY id;
+EXPLAIN (COSTS OFF) SELECT id FROM passage_document WHERE sketch_overlaps(passage_sketch(body, 60), passage_sketch(passage_query(), 60));
+SELECT id, a_pos, b_pos, len FROM passage_document, shared_passages(body, passage_query(), 60) WHERE sketch_overlaps(passage_sketch(body, 60), passage_sketch(passage_query(), 60)) ORDER BY id;
 DROP FUNCTION passage_query;
 DROP TABLE passage_document;
 SELECT passage_sketch('', 26) AS empty, passage_sketch('abc', 26) AS short, passage_sketch(NULL, 26) AS null;

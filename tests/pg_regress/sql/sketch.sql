@@ -49,8 +49,8 @@ CREATE TABLE sketched (id integer, sketch bigint[]);
 INSERT INTO sketched SELECT i, manber_sketch(repeat(md5(i::text), 3), 32, 2) FROM generate_series(1, 1000) AS i;
 CREATE INDEX ON sketched USING gin (sketch);
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT id FROM sketched WHERE sketch && manber_sketch(repeat(md5('500'), 2), 32, 2);
-SELECT id FROM sketched WHERE sketch && manber_sketch(repeat(md5('500'), 2), 32, 2);
+EXPLAIN (COSTS OFF) SELECT id FROM sketched WHERE sketch_overlaps(sketch, manber_sketch(repeat(md5('500'), 2), 32, 2));
+SELECT id FROM sketched WHERE sketch_overlaps(sketch, manber_sketch(repeat(md5('500'), 2), 32, 2));
 DROP TABLE sketched;
 SELECT manber_sketch('a', divisor => 0);
 SELECT manber_sketch('a', unit => 'bit');
@@ -63,7 +63,7 @@ SELECT s = ARRAY(SELECT unnest(s)) AS same, array_dims(s), pg_column_size(s) = p
 FROM (VALUES (winnow_sketch('')), (passage_sketch('thirteen text', 6)), (minhash_bands(minhash('a b c'), 2))) AS v (s);
 SELECT count(*) AS missed FROM (SELECT md5(i::text) || run || md5('x') AS a, run || md5((-i)::text) AS b
     FROM generate_series(1, 300) AS i, LATERAL (SELECT substr(md5(i || 'run'), 1, 25) AS run) AS r) AS t
-WHERE NOT winnow_sketch(a, 10, 16) && winnow_sketch(b, 10, 16);
+WHERE NOT sketch_overlaps(winnow_sketch(a, 10, 16), winnow_sketch(b, 10, 16));
 SELECT winnow_sketch('a', 0, 5);
 SELECT winnow_sketch('a', 5, 10001);
 -- Heintze: the rarest substrings; what is stored is a part of what is searched with
@@ -88,6 +88,6 @@ SELECT excerpt_sketch('The quick brown fox jumps over the lazy dog', 20), excerp
        excerpt_sketch('shorter than ten', 40) AS shorter_than_half, cardinality(excerpt_sketch('shorter than it', 20)) AS shorter, excerpt_sketch(NULL) AS null;
 SELECT count(*) AS missed FROM (SELECT md5(i::text) || run || md5('x') AS a, run || md5((-i)::text) AS b
     FROM generate_series(1, 300) AS i, LATERAL (SELECT substr(translate(md5(i || 'run'), '0123456789', 'éαж日本語😀ßñö'), 1, 25) AS run) AS r) AS t
-WHERE NOT excerpt_sketch(a, 25) && excerpt_sketch(b, 25);
+WHERE NOT sketch_overlaps(excerpt_sketch(a, 25), excerpt_sketch(b, 25));
 SELECT excerpt_sketch('a', 9);
 SELECT excerpt_sketch('a', 10001);
