@@ -7,11 +7,6 @@ COMMENT ON FUNCTION simhash(text[], double precision[]) IS
     'similarity fingerprint of features, each with its weight or 1; NULL if they have no weight';
 
 -- The state is sent from server to server where rows are sharded (Citus): its form is a protocol.
-CREATE FUNCTION simhash_agg_add(state bytea, feature text) RETURNS bytea
-    LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
-    AS 'MODULE_PATHNAME', 'simhash_agg_add_wrapper';
-COMMENT ON FUNCTION simhash_agg_add(bytea, text) IS 'of the aggregate simhash_agg: takes a feature';
-
 CREATE FUNCTION simhash_agg_add(state bytea, feature text, weight double precision) RETURNS bytea
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
     AS 'MODULE_PATHNAME', 'simhash_agg_add_weighted_wrapper';
@@ -27,17 +22,11 @@ CREATE FUNCTION simhash_agg_final(state bytea) RETURNS bigint
     AS 'MODULE_PATHNAME', 'simhash_agg_final_wrapper';
 COMMENT ON FUNCTION simhash_agg_final(bytea) IS 'of the aggregate simhash_agg: the fingerprint';
 
-CREATE AGGREGATE simhash_agg(feature text) (
-    SFUNC = simhash_agg_add, STYPE = bytea, SSPACE = 1056, COMBINEFUNC = simhash_agg_combine,
-    FINALFUNC = simhash_agg_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE simhash_agg(text) IS 'similarity fingerprint of features, one in each row';
-
 CREATE AGGREGATE simhash_agg(feature text, weight double precision) (
     SFUNC = simhash_agg_add, STYPE = bytea, SSPACE = 1056, COMBINEFUNC = simhash_agg_combine,
     FINALFUNC = simhash_agg_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE simhash_agg(text, double precision) IS 'similarity fingerprint of features with weights, one in each row';
+COMMENT ON AGGREGATE simhash_agg(text, double precision) IS 'similarity fingerprint of features with weights, one in each row; of weight 1 if all weigh the same';
 
 CREATE FUNCTION simhash(doc tsvector) RETURNS bigint
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 2000

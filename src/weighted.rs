@@ -49,13 +49,6 @@ const MARK: &[u8; 8] = b"simhash1";
 const STATE_BYTES: usize = pg_sys::VARHDRSZ + MARK.len() + weighted::BYTES;
 
 pg_function!(
-    pg_finfo_simhash_agg_add_wrapper,
-    fn simhash_agg_add_wrapper(call) {
-        add_to_state(call, Some(1.0)).unwrap_or_report()
-    }
-);
-
-pg_function!(
     pg_finfo_simhash_agg_add_weighted_wrapper,
     fn simhash_agg_add_weighted_wrapper(call) {
         let weight = (!call.is_null(2)).then(|| call.double(2));

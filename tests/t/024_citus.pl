@@ -91,7 +91,7 @@ my @questions = (
 		'Query: SELECT array_agg' ],
 	[ 'clusters of all', 'SELECT count(*), sum(id * keeper) FROM (SELECT id, simhash_cluster(id, si, 3) OVER (ORDER BY id) AS keeper FROM TABLE) AS c',
 		'Query: SELECT id, id AS keeper' ],
-	[ 'simhash_agg', 'SELECT simhash_agg(body) FROM TABLE', q{worker_partial_agg\('public\.simhash_agg\(text\)'} ],
+	[ 'simhash_agg', 'SELECT simhash_agg(body, 1) FROM TABLE', q{worker_partial_agg\('public\.simhash_agg\(text,double precision\)'} ],
 	[ 'simhash_agg of weights', q{SELECT string_agg(tenant || ' ' || s, ',' ORDER BY tenant) FROM (SELECT tenant, simhash_agg(body, id) AS s FROM TABLE GROUP BY tenant) AS g},
 		q{worker_partial_agg\('public\.simhash_agg\(text,double precision\)'} ]);
 my %answers;

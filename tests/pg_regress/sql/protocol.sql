@@ -48,7 +48,7 @@ SELECT '<1010,1>'::public.hamming_bit_ball, '<,3>'::public.hamming_bit_ball, enc
 -- of the features that have it, in parts of 2^-24, as 16 bytes, the lowest first; then the weight of all features.
 SELECT length(state), encode(substr(state, 1, 8), 'escape') AS mark, encode(substr(state, 9, 16), 'hex') AS bit_0, encode(substr(state, 25, 16), 'hex') AS bit_1,
        encode(substr(state, 1033, 16), 'hex') AS all, md5(state)
-FROM (SELECT public.simhash_agg_add(public.simhash_agg_add(NULL::bytea, 'a'::text), 'b'::text, 2.5::double precision) AS state) AS s;
+FROM (SELECT public.simhash_agg_add(public.simhash_agg_add(NULL::bytea, 'a'::text, 1::double precision), 'b'::text, 2.5::double precision) AS state) AS s;
 SELECT public.simhash_agg_final(public.simhash_agg_combine(state, state)), public.simhash_agg_final(state)
 FROM (SELECT decode('73696d6861736831' || repeat('00000001000000000000000000000000' || repeat('00', 16), 32) || '00000001000000000000000000000000', 'hex') AS state) AS s;
 -- since 0.2.0: blocks of near pairs. Servers compute those of their rows, and a pair is found where both rows are in one.

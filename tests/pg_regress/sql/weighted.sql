@@ -1,6 +1,6 @@
 -- features of weight 1 are a scheme
 SELECT simhash(ARRAY['hello', 'world']) = simhash('Hello world', 'word:1') AS like_words,
-       (SELECT simhash_agg(word) FROM unnest(ARRAY['hello', 'world']) AS word) = simhash('Hello world', 'word:1') AS aggregated;
+       (SELECT simhash_agg(word, 1) FROM unnest(ARRAY['hello', 'world']) AS word) = simhash('Hello world', 'word:1') AS aggregated;
 SELECT simhash(array_agg(feature), array_agg(weight)) = simhash(text, scheme) AS from_features,
        simhash_agg(feature, weight) = simhash(text, scheme) AS aggregated
 FROM (VALUES ('To be, or not to be, that is the question', 'word:2'), ('To be, or not to be', 'doc1'), ('To be, or not to be', 'simhash-doc'), ('abracadabra', 'char:3'),
@@ -18,39 +18,39 @@ SELECT count(DISTINCT fingerprint) FROM (
 SELECT simhash(NULL::text[]) AS null, simhash('{}'::text[]) AS empty, simhash(ARRAY[NULL, 'a']) = simhash(ARRAY['a']) AS skipped,
        simhash(ARRAY['a', 'b'], ARRAY[1, NULL]) = simhash(ARRAY['a']) AS no_weight, simhash(ARRAY['a'], ARRAY[0]) AS weightless,
        simhash(ARRAY['a'], NULL) = simhash(ARRAY['a']) AS no_weights;
-SELECT simhash_agg(feature) AS no_rows FROM (SELECT 'a' AS feature WHERE false) AS none;
+SELECT simhash_agg(feature, 1) AS no_rows FROM (SELECT 'a' AS feature WHERE false) AS none;
 SELECT simhash_agg(feature, weight) AS all_null FROM (VALUES (NULL, 1), ('a', NULL)) AS t (feature, weight);
-SELECT simhash_agg(feature) IS NULL AS all_null FROM (VALUES (NULL), (NULL)) AS t (feature);
+SELECT simhash_agg(feature, 1) IS NULL AS all_null FROM (VALUES (NULL), (NULL)) AS t (feature);
 -- groups, windows, filters
-SELECT g, simhash_agg(i::text) = simhash(array_agg(i::text)) AS same, simhash_agg(i::text) FILTER (WHERE i < 0) AS none
+SELECT g, simhash_agg(i::text, 1) = simhash(array_agg(i::text)) AS same, simhash_agg(i::text, 1) FILTER (WHERE i < 0) AS none
 FROM generate_series(1, 30) AS i, LATERAL (SELECT i % 3 AS g) AS x GROUP BY g ORDER BY g;
 SELECT count(*) FROM (
-    SELECT simhash_agg(i::text) OVER (ORDER BY i) AS running, simhash((SELECT array_agg(j::text) FROM generate_series(1, i) AS j)) AS expected
+    SELECT simhash_agg(i::text, 1) OVER (ORDER BY i) AS running, simhash((SELECT array_agg(j::text) FROM generate_series(1, i) AS j)) AS expected
     FROM generate_series(1, 50) AS i) AS w WHERE running <> expected;
 -- in parallel the same
 CREATE TABLE weighted_many AS SELECT i, i % 5000 AS g, md5(i::text) AS feature, (i % 9) / 3.0::real AS weight FROM generate_series(1, 100000) AS i;
 ANALYZE weighted_many;
 SET max_parallel_workers_per_gather = 0;
-CREATE TABLE weighted_serial AS SELECT simhash_agg(feature, weight) AS weighted, simhash_agg(feature) AS plain FROM weighted_many;
+CREATE TABLE weighted_serial AS SELECT simhash_agg(feature, weight) AS weighted, simhash_agg(feature, 1) AS plain FROM weighted_many;
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 EXPLAIN (COSTS OFF) SELECT simhash_agg(feature, weight) FROM weighted_many;
-SELECT simhash_agg(feature, weight) = (SELECT weighted FROM weighted_serial) AS weighted, simhash_agg(feature) = (SELECT plain FROM weighted_serial) AS plain FROM weighted_many;
+SELECT simhash_agg(feature, weight) = (SELECT weighted FROM weighted_serial) AS weighted, simhash_agg(feature, 1) = (SELECT plain FROM weighted_serial) AS plain FROM weighted_many;
 DROP TABLE weighted_many, weighted_serial;
 -- the state is a value; a function of the aggregate changes a copy, and takes nothing else for a state
-SELECT simhash_agg_final(simhash_agg_combine(simhash_agg_add(NULL, 'a', 2.5), simhash_agg_add(simhash_agg_add(NULL, 'b'), 'c'))) = simhash(ARRAY['a']) AS combined,
+SELECT simhash_agg_final(simhash_agg_combine(simhash_agg_add(NULL, 'a', 2.5), simhash_agg_add(simhash_agg_add(NULL, 'b', 1), 'c', 1))) = simhash(ARRAY['a']) AS combined,
        simhash_agg_final(simhash_agg_combine(NULL, NULL)) AS nothing, simhash_agg_final(NULL) AS none,
-       length(simhash_agg_add(NULL, 'a')) AS bytes, substr(simhash_agg_add(NULL, 'a'), 1, 8) AS form;
-WITH state AS MATERIALIZED (SELECT simhash_agg_add(NULL, 'a') AS value)
+       length(simhash_agg_add(NULL, 'a', 1)) AS bytes, substr(simhash_agg_add(NULL, 'a', 1), 1, 8) AS form;
+WITH state AS MATERIALIZED (SELECT simhash_agg_add(NULL, 'a', 1) AS value)
 SELECT simhash_agg_final(simhash_agg_add(value, 'b', 9)) = simhash(ARRAY['b']) AS changed, simhash_agg_final(value) = simhash(ARRAY['a']) AS unchanged FROM state;
-CREATE TABLE weighted_state AS SELECT simhash_agg_add(NULL, 'a') AS value;
+CREATE TABLE weighted_state AS SELECT simhash_agg_add(NULL, 'a', 1) AS value;
 SELECT simhash_agg_final(value) = simhash(ARRAY['a']) AS stored FROM weighted_state;
 DROP TABLE weighted_state;
-SELECT simhash_agg_add('\x'::bytea, 'a');
-SELECT simhash_agg_final(set_byte(simhash_agg_add(NULL, 'a'), 7, 50));
-SELECT simhash_agg_combine(NULL, simhash_agg_add(NULL, 'a') || '\x00');
+SELECT simhash_agg_add('\x'::bytea, 'a', 1);
+SELECT simhash_agg_final(set_byte(simhash_agg_add(NULL, 'a', 1), 7, 50));
+SELECT simhash_agg_combine(NULL, simhash_agg_add(NULL, 'a', 1) || '\x00');
 -- the lexemes of a text, weighed by their positions
 SELECT simhash(to_tsvector('english', 'The cats sat on the mat; a cat!')) = simhash(ARRAY['cat', 'sat', 'mat'], ARRAY[2, 1, 1]) AS weighted,
        simhash(strip(to_tsvector('english', 'The cats sat on the mat; a cat!'))) = simhash(ARRAY['cat', 'sat', 'mat']) AS stripped,
