@@ -54,6 +54,16 @@ CREATE FUNCTION hamming_ball_equal(hamming_ball, hamming_ball) RETURNS boolean
     AS 'MODULE_PATHNAME', 'hamming_ball_equal';
 COMMENT ON FUNCTION hamming_ball_equal(hamming_ball, hamming_ball) IS 'implementation of =';
 
+CREATE FUNCTION hamming_ball_hash(hamming_ball) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'hamming_ball_hash';
+COMMENT ON FUNCTION hamming_ball_hash(hamming_ball) IS 'hash support of hamming_ball_ops';
+
+CREATE FUNCTION hamming_ball_hash_extended(hamming_ball, bigint) RETURNS bigint
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'hamming_ball_hash_extended';
+COMMENT ON FUNCTION hamming_ball_hash_extended(hamming_ball, bigint) IS 'hash support of hamming_ball_ops';
+
 CREATE FUNCTION hamming_ball_near(hamming_ball, hamming_ball) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
     AS 'MODULE_PATHNAME', 'hamming_ball_near';
@@ -85,9 +95,17 @@ CREATE OPERATOR = (
     FUNCTION = hamming_ball_equal,
     COMMUTATOR = =,
     RESTRICT = eqsel,
-    JOIN = eqjoinsel
+    JOIN = eqjoinsel,
+    HASHES
 );
 COMMENT ON OPERATOR = (hamming_ball, hamming_ball) IS 'the same center and the same radius';
+
+CREATE OPERATOR CLASS hamming_ball_ops DEFAULT FOR TYPE hamming_ball USING hash AS
+    OPERATOR 1 = (hamming_ball, hamming_ball),
+    FUNCTION 1 hamming_ball_hash(hamming_ball),
+    FUNCTION 2 hamming_ball_hash_extended(hamming_ball, bigint);
+COMMENT ON OPERATOR CLASS hamming_ball_ops USING hash IS 'balls by center and radius, for DISTINCT and GROUP BY';
+COMMENT ON OPERATOR FAMILY hamming_ball_ops USING hash IS 'balls by center and radius, for DISTINCT and GROUP BY';
 
 CREATE OPERATOR ~ (
     LEFTARG = hamming_ball,

@@ -123,3 +123,37 @@ CREATE OPERATOR @> (
     JOIN = hamming_ball_joinsel
 );
 COMMENT ON OPERATOR @> (hamming_bit_ball, bit) IS 'is the string within the ball?';
+
+-- Balls with the same bytes are equal, so PostgreSQL's own functions for bytes serve.
+CREATE FUNCTION hamming_bit_ball_equal(hamming_bit_ball, hamming_bit_ball) RETURNS boolean
+    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'byteaeq';
+COMMENT ON FUNCTION hamming_bit_ball_equal(hamming_bit_ball, hamming_bit_ball) IS 'implementation of =';
+
+CREATE FUNCTION hamming_bit_ball_hash(hamming_bit_ball) RETURNS integer
+    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE COST 1
+    AS 'hashvarlena';
+COMMENT ON FUNCTION hamming_bit_ball_hash(hamming_bit_ball) IS 'hash support of hamming_bit_ball_ops';
+
+CREATE FUNCTION hamming_bit_ball_hash_extended(hamming_bit_ball, bigint) RETURNS bigint
+    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE COST 1
+    AS 'hashvarlenaextended';
+COMMENT ON FUNCTION hamming_bit_ball_hash_extended(hamming_bit_ball, bigint) IS 'hash support of hamming_bit_ball_ops';
+
+CREATE OPERATOR = (
+    LEFTARG = hamming_bit_ball,
+    RIGHTARG = hamming_bit_ball,
+    FUNCTION = hamming_bit_ball_equal,
+    COMMUTATOR = =,
+    RESTRICT = eqsel,
+    JOIN = eqjoinsel,
+    HASHES
+);
+COMMENT ON OPERATOR = (hamming_bit_ball, hamming_bit_ball) IS 'the same center and the same radius';
+
+CREATE OPERATOR CLASS hamming_bit_ball_ops DEFAULT FOR TYPE hamming_bit_ball USING hash AS
+    OPERATOR 1 = (hamming_bit_ball, hamming_bit_ball),
+    FUNCTION 1 hamming_bit_ball_hash(hamming_bit_ball),
+    FUNCTION 2 hamming_bit_ball_hash_extended(hamming_bit_ball, bigint);
+COMMENT ON OPERATOR CLASS hamming_bit_ball_ops USING hash IS 'balls by center and radius, for DISTINCT and GROUP BY';
+COMMENT ON OPERATOR FAMILY hamming_bit_ball_ops USING hash IS 'balls by center and radius, for DISTINCT and GROUP BY';

@@ -22,6 +22,11 @@ pub(crate) struct HammingBall {
 /// As declared in `sql/ball.sql`.
 const _: () = assert!(size_of::<HammingBall>() == 16 && align_of::<HammingBall>() == 8);
 
+unsafe extern "C-unwind" {
+    /// PostgreSQL's hash of some bytes. With seed 0, its lower half is the hash without a seed.
+    fn hash_bytes_extended(bytes: *const u8, length: i32, seed: u64) -> u64;
+}
+
 impl HammingBall {
     pub(crate) fn new(center: i64, radius: i32) -> Self {
         Self { center, radius, padding: 0 }
@@ -29,6 +34,13 @@ impl HammingBall {
 
     pub(crate) fn contains(self, fingerprint: i64) -> bool {
         within(self.center as u64, fingerprint as u64, self.radius)
+    }
+
+    /// Equal balls have equal hashes.
+    fn hash(self, seed: u64) -> u64 {
+        let bytes = std::ptr::from_ref(&self).cast();
+        // SAFETY: reads the bytes of the value, which are all defined.
+        unsafe { hash_bytes_extended(bytes, size_of::<Self>() as i32, seed) }
     }
 
     /// Whether each contains the other's center.
@@ -133,6 +145,24 @@ pg_function!(
         // SAFETY: declared with two of hamming_ball.
         let (a, b): (HammingBall, HammingBall) = unsafe { (call.value(0), call.value(1)) };
         (a == b).into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_ball_hash,
+    fn hamming_ball_hash(call) {
+        // SAFETY: declared with one hamming_ball.
+        let ball: HammingBall = unsafe { call.value(0) };
+        (ball.hash(0) as i32).into()
+    }
+);
+
+pg_function!(
+    pg_finfo_hamming_ball_hash_extended,
+    fn hamming_ball_hash_extended(call) {
+        // SAFETY: declared with a hamming_ball and a bigint.
+        let ball: HammingBall = unsafe { call.value(0) };
+        ball.hash(call.bigint(1) as u64).into()
     }
 );
 

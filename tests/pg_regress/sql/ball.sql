@@ -26,3 +26,10 @@ SELECT '<0,3>'::hamming_ball ~ '<7,3>' AS near, '<0,3>'::hamming_ball ~ '<15,3>'
 -- what the planner puts for limits of any width
 SELECT k, hamming_radius_le(k), hamming_radius_lt(k)
 FROM unnest('{-9223372036854775808,-1,0,1,6,64,65,9223372036854775807}'::bigint[]) AS k;
+-- DISTINCT, GROUP BY and hash joins
+SELECT count(*), (SELECT count(*) FROM (SELECT DISTINCT b FROM unnest(array_agg(ball)) AS b) AS d) AS distinct_ones,
+       bool_and(hashed = (extended & 4294967295)) AS same_hash, count(DISTINCT seeded) AS seeded
+FROM (SELECT hamming_ball(i % 3, i % 2) AS ball, hamming_ball_hash(hamming_ball(i % 3, i % 2))::bigint & 4294967295 AS hashed,
+             hamming_ball_hash_extended(hamming_ball(i % 3, i % 2), 0) AS extended, hamming_ball_hash_extended(hamming_ball(i % 3, i % 2), 7) AS seeded
+      FROM generate_series(1, 60) AS i) AS balls;
+SELECT ball, count(*) FROM (SELECT hamming_ball(i % 3, i % 2) AS ball FROM generate_series(1, 60) AS i) AS balls GROUP BY ball ORDER BY ball::text;

@@ -86,3 +86,7 @@ SELECT count(*) FROM pairs JOIN balls ON ball::text = format('<%s,%s>', b, n - 9
 DROP TABLE balls;
 DROP TABLE pairs;
 SELECT hamming_bit_ball_send(hamming_ball(B'101', 7)) AS radius_length_and_bits;
+-- balls are equal by center and radius, and can be grouped
+SELECT hamming_ball(B'101', 1) = '<101,1>' AS same, hamming_ball(B'101', 1) = hamming_ball(B'101', 2) AS radius, hamming_ball(B'101', 1) = hamming_ball(B'1010', 1) AS length;
+SELECT ball, count(*) FROM (SELECT hamming_ball((i % 3)::bit(4), i % 2) AS ball FROM generate_series(1, 60) AS i) AS balls GROUP BY ball ORDER BY ball::text;
+SELECT count(*) FROM (SELECT DISTINCT hamming_ball(repeat('10', 5000)::varbit, i % 2) FROM generate_series(1, 10) AS i) AS wide;
