@@ -1,10 +1,15 @@
-//! `sql/spelling.sql`: how fingerprints are written for people and other programs.
+//! `sql/spelling.sql`: how fingerprints and codes are written for people and other programs.
 
+use crate::pg::bits::{Bits, new_value};
+use crate::pg::call::{Call, pg_function};
 use crate::pg::encoding;
 use crate::pg::report::{self, SqlError};
 use crate::simhash::parse_scheme;
+use hamming::code_text::CodeFormat;
 use limits::Problem;
-use pgrx::{AnyNumeric, pg_extern};
+use pgrx::pg_sys::Datum;
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::{AnyNumeric, IntoDatum, pg_extern};
 use text::fingerprint::spelling;
 
 #[pg_extern(sql = false)]
@@ -29,4 +34,39 @@ fn simhash_decode_number(number: AnyNumeric) -> Result<i64, SqlError> {
 
 fn signed(fingerprint: Result<u64, Problem>) -> Result<i64, SqlError> {
     fingerprint.map(|fingerprint| fingerprint as i64).map_err(report::problem)
+}
+
+pg_function!(
+    pg_finfo_code_encode,
+    fn code_encode(call) {
+        encode_code(call).unwrap_or_report()
+    }
+);
+
+/// The text of a call with a string of bits and a format.
+fn encode_code(call: Call) -> Result<Datum, SqlError> {
+    // SAFETY: declared with a bit varying first.
+    let code = unsafe { Bits::of(call.datum(0)) };
+    let text = format_of(call)?.encode(code.bytes(), code.length()).map_err(report::problem)?;
+    Ok(text.into_datum().unwrap_or(Datum::null()))
+}
+
+pg_function!(
+    pg_finfo_code_decode,
+    fn code_decode(call) {
+        decode_code(call).unwrap_or_report()
+    }
+);
+
+/// The string of bits of a call with a text and a format.
+fn decode_code(call: Call) -> Result<Datum, SqlError> {
+    // SAFETY: declared with a text first.
+    let text = encoding::to_utf8(unsafe { call.text(0) })?;
+    let (code, bits) = format_of(call)?.decode(&text).map_err(report::problem)?;
+    Ok(new_value(&[&bits.to_ne_bytes(), &code]))
+}
+
+fn format_of(call: Call) -> Result<CodeFormat, SqlError> {
+    // SAFETY: both functions are declared with a text there.
+    encoding::to_utf8(unsafe { call.text(1) })?.parse().map_err(report::problem)
 }

@@ -5,6 +5,7 @@
 //!
 //! - [`distance()`], [`within`], [`similarity`] and the radii that comparisons stand for
 //! - [`codes`]: the same for strings of any number of bits
+//! - [`code_text`]: such strings in hexadecimal digits and in base64
 //! - [`words`]: the same cut into words, for the algorithms below
 //! - [`near_pairs`]: all pairs within a radius, without comparing each with each
 //! - [`clusters`]: which rows are versions of one another, and which of them is kept
@@ -22,6 +23,7 @@
 mod buckets;
 pub mod calibration;
 pub mod clusters;
+pub mod code_text;
 pub mod codes;
 mod distance;
 pub mod kernel;

@@ -49,3 +49,37 @@ SELECT simhash_decode('0x');
 SELECT simhash_decode('0x03f5d150f76495c83');
 SELECT simhash_decode('0xfg');
 SELECT simhash_decode(repeat('a', 1000000));
+-- codes in hexadecimal digits and in base64
+SELECT code_decode('8b1FcdE8') AS hex, code_decode(E' 8b1\n f\tc') AS spaced, code_decode('') = '' AS empty, code_decode('ix/N6A==', 'base64') = x'8b1fcde8' AS base64,
+       code_decode('ix/N6A', 'BASE64') = x'8b1fcde8' AS unpadded, code_encode(x'8b1fc') AS of_20, code_encode(x'8b1fcd', 'base64') AS of_24;
+SELECT count(*) AS differ FROM (SELECT left(repeat(hashint8extended(i, 1)::bit(64)::text, 5), i)::varbit AS code, i FROM generate_series(0, 300, 4) AS i) AS c
+WHERE code_decode(code_encode(code)) <> code OR code_encode(code) <> substr(encode(decode(rpad(code_encode(code), 76, '0'), 'hex'), 'hex'), 1, i / 4)
+   OR CASE WHEN i % 8 = 0 THEN code_decode(code_encode(code, 'base64'), 'base64') <> code OR code_encode(code, 'base64') <> translate(encode(decode(code_encode(code), 'hex'), 'base64'), E'\n', '') END;
+SELECT code_decode(NULL) IS NULL AS null_code, code_encode(NULL) IS NULL AS null_bits, code_decode('00', NULL) IS NULL AS null_format;
+SELECT code_decode('0xff');
+SELECT code_decode('8b1g');
+SELECT code_decode('ix_N6A==', 'base64');
+SELECT code_decode('ix/N6', 'base64');
+SELECT code_decode('ix/N6B==', 'base64');
+SELECT code_decode('00', 'base32');
+SELECT code_encode(B'10101');
+SELECT code_encode(x'8b1fc', 'base64');
+-- The plain query with such a code uses the index, in whatever way the code comes.
+CREATE TABLE coded AS SELECT i AS id, (hashint8extended(i, 1)::bit(64)::text || hashint8extended(i, 2)::bit(64)::text)::bit(128) AS code FROM generate_series(1, 5000) AS i;
+CREATE INDEX coded_code ON coded USING hamming (code);
+ANALYZE coded;
+SELECT code_encode(code) AS hex, code_encode(code, 'base64') AS base64 FROM coded WHERE id = 7 \gset
+EXPLAIN (COSTS OFF) SELECT id FROM coded WHERE hamming(code, code_decode('00000000000000000000000000000000')) <= 15;
+SELECT id FROM coded WHERE hamming(code, code_decode(:'base64', 'base64')) <= 15;
+PREPARE near_code(text) AS SELECT id FROM coded WHERE hamming(code, code_decode($1)) <= 15;
+EXPLAIN (COSTS OFF) EXECUTE near_code('00000000000000000000000000000000');
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE near_code('00000000000000000000000000000000');
+EXECUTE near_code(:'hex');
+EXECUTE near_code('00');
+RESET plan_cache_mode;
+CREATE TABLE blocked AS SELECT code_encode(code) AS hex FROM coded WHERE id % 1000 = 7;
+ANALYZE blocked;
+EXPLAIN (COSTS OFF) SELECT id FROM blocked JOIN coded ON hamming(code, code_decode(hex)) <= 15;
+SELECT id FROM blocked JOIN coded ON hamming(code, code_decode(hex)) <= 15 ORDER BY id;
+DROP TABLE coded, blocked;
