@@ -1,6 +1,6 @@
 //! Making an index of a table that has rows already.
 
-use super::code::{new_layout, words_of_row};
+use super::code::{layout_of_first, new_layout, words_of_row};
 use super::options::fillfactor;
 use super::row::row_of;
 use super::validate::check_class;
@@ -42,17 +42,28 @@ fn progress(what: u32, value: i64) {
 /// The rows of the table, on their way into sorted runs.
 struct ScannedRows {
     layout: Layout,
+    /// In bytes.
+    memory: usize,
     files: RunFiles,
     builder: Builder<RunFiles>,
     /// The words of a row.
     words: Vec<u64>,
+    has_values: bool,
 }
 
 impl ScannedRows {
-    /// `memory` is in bytes.
     fn new(layout: Layout, memory: usize) -> Self {
         let builder = Builder::new(layout, memory / size_of::<Key>());
-        Self { layout, files: RunFiles::new(memory), builder, words: Vec::new() }
+        Self { layout, memory, files: RunFiles::new(memory), builder, words: Vec::new(), has_values: false }
+    }
+
+    /// Sets the layout that the first value asks for. Rows before it had no value.
+    fn begin(&mut self, layout: Layout) {
+        self.has_values = true;
+        if layout != self.layout {
+            self.layout = layout;
+            self.builder.set_layout(layout, self.memory / size_of::<Key>());
+        }
     }
 }
 
@@ -66,13 +77,13 @@ pub(super) unsafe extern "C-unwind" fn ambuild(
     unsafe {
         check_class(index);
         let layout = new_layout(index);
-        let mut pages = Pages::of(index);
-        create(&mut pages, layout);
         progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, SCANNING);
         let mut rows = ScannedRows::new(layout, pg_sys::maintenance_work_mem as usize * 1024);
         let state = (&raw mut rows).cast();
         let table_rows = scan_table(table, index, info, Some(add_row), state);
         let index_rows = rows.builder.rows();
+        let mut pages = Pages::of(index);
+        create(&mut pages, rows.layout);
         write(rows, &mut pages, fillfactor(index));
         if pages.is_logged() {
             progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, LOGGING);
@@ -119,7 +130,7 @@ pub(super) unsafe fn scan_table(
 
 #[pg_guard]
 unsafe extern "C-unwind" fn add_row(
-    _index: pg_sys::Relation,
+    index: pg_sys::Relation,
     tid: pg_sys::ItemPointer,
     values: *mut pg_sys::Datum,
     is_null: *mut bool,
@@ -128,7 +139,11 @@ unsafe extern "C-unwind" fn add_row(
 ) {
     // SAFETY: called by the scan with the state that we passed to it, and with a row.
     let (words, (files, builder), row) = unsafe {
-        let ScannedRows { layout, files, builder, words } = &mut *rows.cast();
+        let rows = &mut *rows.cast::<ScannedRows>();
+        if !rows.has_values && !*is_null {
+            rows.begin(layout_of_first(index, rows.layout, *values));
+        }
+        let ScannedRows { layout, files, builder, words, .. } = rows;
         (words_of_row(*layout, values, is_null, words), (files, builder), row_of(*tid))
     };
     let added = builder.add(files, words, row);

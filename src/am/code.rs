@@ -33,14 +33,16 @@ pub(super) unsafe fn layout_of(index: pg_sys::Relation, pages: &Pages) -> Layout
         column_of(index)
     };
     let layout = Layout::read(pages);
-    // A column of type varbit can be given another length without a new index, or either type none.
+    // A column of type varbit can be given another length without a new index, or either type none. The index goes on
+    // with the length that its values have.
     if type_ == pg_sys::BITOID && u32::try_from(bits).is_ok_and(|bits| bits != layout.bits()) {
         pages.corrupted(0, "it has not as many bits as the column");
     }
     layout
 }
 
-/// The layout of an index that is to be built: an error if its column does not say how many bits a value has.
+/// The layout of an index that is to be built, if it is empty: an error if its column does not say how many bits a value
+/// has.
 ///
 /// # Safety
 /// The index must be open.
@@ -57,6 +59,28 @@ pub(super) unsafe fn new_layout(index: pg_sys::Relation) -> Layout {
         _ => Err(error::too_many_bits(bits, MAX_BITS)),
     });
     layout.unwrap_or_report()
+}
+
+/// The layout of an index that is to be built, whose first value is this. Values of a column of type varbit(n) may have
+/// fewer bits than n: such a column had another n before, when an index of it was built first.
+///
+/// # Safety
+/// The index must be open, the layout the one it has when it is empty, and the value one of its column.
+pub(super) unsafe fn layout_of_first(
+    index: pg_sys::Relation,
+    if_empty: Layout,
+    value: pg_sys::Datum,
+) -> Layout {
+    // SAFETY: promised by the caller.
+    unsafe {
+        if !has_bits(index) || column_of(index).0 == pg_sys::BITOID {
+            return if_empty;
+        }
+        match Bits::of(value).length() {
+            bits @ 1..=MAX_BITS => Layout::of_codes(bits),
+            _ => if_empty,
+        }
+    }
 }
 
 /// The type of the column of an index, and how many bits it has; -1 if that is not known.

@@ -177,6 +177,9 @@ pub(crate) fn other_length(bits: u32, others: u32) -> SqlError {
     let message = format!("cannot add a string of {bits} bits to an index of strings of {others} bits");
     report(Code::ERRCODE_STRING_DATA_LENGTH_MISMATCH, message)
         .set_detail("A distance is defined between strings of the same length only.")
+        .set_hint(format!(
+            "Once all rows have {bits} bits, ALTER TABLE ... ALTER COLUMN ... TYPE bit({bits}) makes the index anew."
+        ))
 }
 
 pub(crate) fn gist_column(index: &CStr) -> SqlError {

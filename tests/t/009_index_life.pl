@@ -96,6 +96,11 @@ for my $table (@tables)
 }
 is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('${_}_si_idx', true)"), '', "the index of $_ is sound") for 'twin', 'code';
 
+# The type of a column was made longer: the dump is restored all the same.
+$node->safe_psql('postgres', q{CREATE TABLE lengthened (id integer, si varbit(100));
+	INSERT INTO lengthened SELECT i, repeat(i::bit(20)::text, 5)::varbit FROM generate_series(1, 100) AS i;
+	CREATE INDEX lengthened_si_idx ON lengthened USING hamming (si);
+	ALTER TABLE lengthened ALTER COLUMN si TYPE varbit(200)});
 # A dump restores index and constraint.
 $node->safe_psql('postgres', 'CREATE TABLE refusing (id integer, si bigint, EXCLUDE USING gist (hamming_ball(si, 3) WITH ~));
 	INSERT INTO refusing VALUES (1, 0)');

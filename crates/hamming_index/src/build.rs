@@ -97,6 +97,14 @@ impl<R: Runs> Builder<R> {
         Self { layout, words, nulls: Sorter::new(layout.nulls()..layout.nulls() + 1, for_nulls) }
     }
 
+    /// Changes the layout, before a row with a code was added. Those that were added have none.
+    pub fn set_layout(&mut self, layout: Layout, capacity: usize) {
+        let mut changed = Self::new(layout, capacity);
+        std::mem::swap(&mut self.nulls, &mut changed.nulls);
+        changed.nulls.trees = layout.nulls()..layout.nulls() + 1;
+        *self = changed;
+    }
+
     /// Adds a row with the words of its code, which may be NULL.
     pub fn add(&mut self, runs: &mut R, words: Option<&[u64]>, row: RowId) -> Result<(), OutOfMemory> {
         let Some(words) = words else { return self.nulls.add(runs, 0, row) };
