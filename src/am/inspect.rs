@@ -10,7 +10,7 @@ use crate::pg::report;
 use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{leaves_in, pages_read};
 use hamming_index::key::{RowId, Tree};
-use hamming_index::page::LEAF_CAPACITY;
+use hamming_index::page::{LEAF_CAPACITY, Page};
 use hamming_index::plan::Costs;
 use hamming_index::store::Store;
 use hamming_index::{Damage, Index, Layout, Sample};
@@ -73,14 +73,16 @@ fn hamming_index_check(
     index: pg_sys::Oid,
     heapallindexed: bool,
 ) -> TableIterator<'static, (name!(block, i64), name!(problem, String))> {
-    // Nobody writes meanwhile, so the index has to agree with the table.
-    let opened = Opened::new(index, pg_sys::ShareLock);
+    let opened = Opened::to_check(index, heapallindexed);
     let pages = opened.pages();
     let mut problems = Vec::new();
     // SAFETY: the index is open.
     let index = Index::new(&pages, unsafe { layout_of(opened.index, &pages) });
+    let began = log_position();
+    // A page whose place in the log lies ahead is damaged, and not changed by others.
+    let is_changed = |page: &Page| (began + 1..=log_position()).contains(&log_position_of(page));
     index
-        .verify(&mut |row| opened.is_dead(row), &mut |problem| problems.push(problem))
+        .verify(&is_changed, &mut |row| opened.may_differ(row), &mut |problem| problems.push(problem))
         .map_err(report::problem)
         .unwrap_or_report();
     // A damaged index cannot be searched.
@@ -88,6 +90,24 @@ fn hamming_index_check(
         look_up_rows(&opened, index, &mut problems);
     }
     TableIterator::new(problems.into_iter().map(|problem| (problem.block.into(), problem.text)))
+}
+
+/// Where the log ends now. On a standby, up to where it has been replayed.
+fn log_position() -> u64 {
+    // SAFETY: reads shared counters.
+    unsafe {
+        match pg_sys::RecoveryInProgress() {
+            true => pg_sys::GetXLogReplayRecPtr(std::ptr::null_mut()),
+            false => pg_sys::GetXLogInsertRecPtr(),
+        }
+    }
+}
+
+/// Up to where the log was written when the page was changed.
+fn log_position_of(page: &Page) -> u64 {
+    // SAFETY: a page begins with its header.
+    let position = unsafe { (*std::ptr::from_ref(page).cast::<pg_sys::PageHeaderData>()).pd_lsn };
+    u64::from(position.xlogid) << 32 | u64::from(position.xrecoff)
 }
 
 /// The most missing rows that are listed.

@@ -46,6 +46,18 @@ impl Opened {
         }
     }
 
+    /// An index to be checked. To compare it with its table, others must not write; and where changes are not logged, it
+    /// cannot be told what they change meanwhile.
+    pub(super) fn to_check(index: pg_sys::Oid, against_table: bool) -> Self {
+        let opened =
+            Self::new(index, if against_table { pg_sys::ShareLock } else { pg_sys::AccessShareLock });
+        if against_table || opened.pages().is_logged() {
+            return opened;
+        }
+        drop(opened);
+        Self::new(index, pg_sys::ShareLock)
+    }
+
     /// Raises an error if it is not an index of type hamming, is not valid, or is another session's.
     fn check_kind(&self, table: pg_sys::Oid) {
         // SAFETY: open.
@@ -77,9 +89,9 @@ impl Opened {
         }
     }
 
-    /// Whether nobody can see the row any more, so that a vacuum will remove it. Some trees may lack it: a
-    /// vacuum may have been stopped midway, or the insert that made it.
-    pub(super) fn is_dead(&self, row: RowId) -> bool {
+    /// Whether some trees may lack the row: nobody can see it any more, so that a vacuum will remove it, or it is being
+    /// inserted. A vacuum may have been stopped midway, or the insert that made it.
+    pub(super) fn may_differ(&self, row: RowId) -> bool {
         // SAFETY: open, so that nobody shortens it; the page is locked while it is looked at.
         unsafe {
             let main = pg_sys::ForkNumber::MAIN_FORKNUM;
@@ -94,21 +106,21 @@ impl Opened {
             let bytes = usize::from(page.pd_lower).saturating_sub(size_of::<pg_sys::PageHeaderData>());
             let items = page.pd_linp.as_slice(bytes / size_of::<pg_sys::ItemIdData>());
             let item = usize::from(row.offset()).checked_sub(1).and_then(|place| items.get(place));
-            let is_dead = item.is_some_and(|item| match item.lp_flags() {
+            let may_differ = item.is_some_and(|item| match item.lp_flags() {
                 pg_sys::LP_DEAD => true,
-                pg_sys::LP_NORMAL => self.is_dead_tuple(row, item, start, buffer),
+                pg_sys::LP_NORMAL => self.may_tuple_differ(row, item, start, buffer),
                 _ => false,
             });
             pg_sys::UnlockReleaseBuffer(buffer);
-            is_dead
+            may_differ
         }
     }
 
-    /// The same of a row whose line pointer leads to a tuple on a page of the table.
+    /// Whether some trees may lack a row whose line pointer leads to a tuple on a page of the table.
     ///
     /// # Safety
     /// The line pointer must be one of the page, which must be in the buffer, and locked.
-    unsafe fn is_dead_tuple(
+    unsafe fn may_tuple_differ(
         &self,
         row: RowId,
         item: &pg_sys::ItemIdData,
@@ -129,8 +141,14 @@ impl Opened {
                 t_data: header,
             };
             let oldest = pg_sys::GetOldestNonRemovableTransactionId(self.table);
-            pg_sys::HeapTupleSatisfiesVacuum(&raw mut tuple, oldest, buffer)
-                == pg_sys::HTSV_Result::HEAPTUPLE_DEAD
+            match pg_sys::HeapTupleSatisfiesVacuum(&raw mut tuple, oldest, buffer) {
+                pg_sys::HTSV_Result::HEAPTUPLE_DEAD => true,
+                // What this transaction has inserted is in all trees.
+                pg_sys::HTSV_Result::HEAPTUPLE_INSERT_IN_PROGRESS => {
+                    !pg_sys::TransactionIdIsCurrentTransactionId((*header).t_choice.t_heap.t_xmin)
+                }
+                _ => false,
+            }
         }
     }
 

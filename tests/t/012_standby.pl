@@ -27,6 +27,15 @@ my @scripts = pgbench_scripts($primary->basedir, insert => 6, update => 3, delet
 my $load = IPC::Run::start(
 	[ 'pgbench', '-n', '-c', '3', '-T', $seconds, @scripts, '-h', $primary->host, '-p', $primary->port, 'postgres' ],
 	'>', \$out, '2>', \$err, patience($seconds));
+# The pages of an index can be checked meanwhile, on both.
+my $false_alarms = sub {
+	my ($where) = @_;
+	for my $index ('document_si', 'document_code')
+	{
+		is($where->safe_psql('postgres', "SELECT * FROM hamming_index_check('$index')"), '', 'no false alarm on ' . $where->name . " by $index");
+	}
+};
+$false_alarms->($_) for ($primary, $standby) x 3;
 my @check = pgbench_scripts($standby->basedir, check => 1);
 my ($checks, $wrong) = ('', '');
 # Errors end a client, and pgbench then fails.

@@ -3,12 +3,16 @@
 //! Cost: every page that the roots lead to is read once. Only if the bands of a word differ, each of their
 //! entries is looked for in the other bands. Only if words differ in their rows, the rows of two words are
 //! kept in memory.
+//!
+//! Others may change the index meanwhile. What a page says of itself holds at any moment. That a page does not fit the
+//! one that leads to it is reported only if it has not been changed since the check began. And a row that a tree lacks is
+//! looked for again after its insert was seen to be complete.
 
 use crate::key::{Key, RowId, Tree, rotated, rotated_back};
 use crate::page::{Block, Page};
 use crate::store::Store;
 use crate::tree::{Index, Walk};
-use limits::{OutOfMemory, reserve};
+use limits::{OutOfMemory, push};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -43,21 +47,22 @@ pub struct Damage {
 impl<'s, S: Store> Index<'s, S> {
     /// What each tree consists of. The numbers are not exact if others change the index meanwhile.
     pub fn totals(&self) -> Vec<Totals> {
-        self.survey(&mut |_| {})
+        self.survey(&|_| false, &mut |_| {})
     }
 
-    /// Reads every page that the roots lead to, and reports what is wrong. Nobody may change the index
-    /// meanwhile.
+    /// Reads every page that the roots lead to, and reports what is wrong. `is_changed` says whether others may have
+    /// changed a page since the check began.
     ///
-    /// A vacuum that was stopped leaves trees that differ in dead rows. These are no damage, so differences
-    /// in rows that `is_dead` accepts are not reported.
+    /// A vacuum that was stopped leaves trees that differ in dead rows, and an insert that goes on has added its row to
+    /// some trees only. These are no damage, so differences in rows that `may_differ` accepts are not reported.
     pub fn verify(
         &self,
-        is_dead: &mut dyn FnMut(RowId) -> bool,
+        is_changed: &dyn Fn(&Page) -> bool,
+        may_differ: &mut dyn FnMut(RowId) -> bool,
         report: &mut dyn FnMut(Damage),
     ) -> Result<(), OutOfMemory> {
         let mut is_sound = true;
-        let totals = self.survey(&mut |problem| {
+        let totals = self.survey(is_changed, &mut |problem| {
             is_sound = false;
             report(problem);
         });
@@ -73,21 +78,29 @@ impl<'s, S: Store> Index<'s, S> {
                 continue;
             };
             if others.iter().any(|band| (band.entries, band.checksum) != (first.entries, first.checksum)) {
-                self.report_differences(trees, is_dead, &mut left, report);
+                self.report_differences(trees, may_differ, &mut left, report);
             } else if (first.entries, first.rows) != (totals[0].entries, totals[0].rows) {
-                let rows = [self.rows_of(first_tree, &totals[0])?, self.rows_of(trees.start, first)?];
-                self.report_rows([first_tree, trees.start], &rows, is_dead, &mut left, report);
+                let trees = [first_tree, trees.start];
+                let suspects = self.rows_of_one(trees, &mut |row| !may_differ(row))?;
+                // An insert that is complete by now may not have been when the trees were read.
+                let differing = match suspects.is_empty() {
+                    true => Vec::new(),
+                    false => {
+                        self.rows_of_one(trees, &mut |row| suspects.iter().any(|&(_, other)| other == row))?
+                    }
+                };
+                self.report_rows(trees, &differing, &mut left, report);
             }
         }
         Ok(())
     }
 
     /// Walks through all trees, and reports pages that are wrong.
-    fn survey(&self, report: &mut dyn FnMut(Damage)) -> Vec<Totals> {
+    fn survey(&self, is_changed: &dyn Fn(&Page) -> bool, report: &mut dyn FnMut(Damage)) -> Vec<Totals> {
         let mut seen = HashSet::new();
         let mut trees = vec![Totals::default(); self.layout.bands() + 1];
         for (tree, totals) in self.layout.trees().zip(&mut trees) {
-            let mut survey = Survey { index: self, tree, totals, seen: &mut seen, report };
+            let mut survey = Survey { index: self, tree, totals, seen: &mut seen, is_changed, report };
             survey.visit(self.layout.root(tree), None, Key::FIRST, None);
         }
         trees
@@ -97,7 +110,7 @@ impl<'s, S: Store> Index<'s, S> {
     fn report_differences(
         &self,
         trees: Range<Tree>,
-        is_dead: &mut dyn FnMut(RowId) -> bool,
+        may_differ: &mut dyn FnMut(RowId) -> bool,
         left: &mut usize,
         report: &mut dyn FnMut(Damage),
     ) {
@@ -108,13 +121,15 @@ impl<'s, S: Store> Index<'s, S> {
                 let mut entries = Vec::new();
                 let walk = self.entries(tree, from, &mut |entry| entries.push(entry));
                 for entry in entries {
-                    let problems = self.missing_elsewhere(trees.clone(), tree, entry);
-                    let mut problems = problems.take(*left).peekable();
-                    if problems.peek().is_some() && !is_dead(entry.row) {
-                        problems.for_each(|problem| {
-                            *left -= 1;
-                            report(problem);
-                        });
+                    let missing = || self.missing_elsewhere(trees.clone(), tree, entry);
+                    if missing().next().is_none() || may_differ(entry.row) {
+                        continue;
+                    }
+                    // Whoever inserted the row is done. It may have been removed since.
+                    let problems: Vec<Damage> = missing().take(*left).collect();
+                    if self.has(tree, entry) {
+                        *left -= problems.len();
+                        problems.into_iter().for_each(&mut *report);
                     }
                 }
                 match walk {
@@ -139,35 +154,58 @@ impl<'s, S: Store> Index<'s, S> {
         })
     }
 
-    /// Looks for the rows of each of two trees in the other one.
+    /// The rows that one of two trees has and the other one lacks, if they are accepted: with the place of the tree that
+    /// has them, 0 or 1. No more than are reported.
+    fn rows_of_one(
+        &self,
+        trees: [Tree; 2],
+        accepts: &mut dyn FnMut(RowId) -> bool,
+    ) -> Result<Vec<(usize, RowId)>, OutOfMemory> {
+        let rows = [self.rows_of(trees[0])?, self.rows_of(trees[1])?];
+        let mut differing = Vec::new();
+        for (place, others) in [(0, &rows[1]), (1, &rows[0])] {
+            let lacking = rows[place].iter().filter(|row| others.binary_search(row).is_err());
+            let accepted = lacking.filter(|&&row| accepts(row)).take(MAX_DIFFERENCES - differing.len());
+            for &row in accepted {
+                push(&mut differing, (place, row))?;
+            }
+        }
+        Ok(differing)
+    }
+
+    /// Reports rows that one of two trees lacks.
     fn report_rows(
         &self,
-        [a, b]: [Tree; 2],
-        [in_a, in_b]: &[Vec<RowId>; 2],
-        is_dead: &mut dyn FnMut(RowId) -> bool,
+        trees: [Tree; 2],
+        differing: &[(usize, RowId)],
         left: &mut usize,
         report: &mut dyn FnMut(Damage),
     ) {
-        for (has, lacks, rows, others) in [(a, b, in_a, in_b), (b, a, in_b, in_a)] {
-            for &row in rows.iter().filter(|row| others.binary_search(row).is_err()) {
-                if *left > 0 && !is_dead(row) {
-                    *left -= 1;
-                    let row = self.layout.name_of(row, None);
-                    let [has, without] = [has, lacks].map(|tree| self.layout.place(tree));
-                    let text = format!("{row} is in band {has}, not in band {without}");
-                    report(Damage { block: self.layout.root(lacks), text });
-                }
-            }
+        for &(place, row) in differing.iter().take(*left) {
+            let row = self.layout.name_of(row, None);
+            let (has, lacks) = (trees[place], trees[1 - place]);
+            let text = format!(
+                "{row} is in band {}, not in band {}",
+                self.layout.place(has),
+                self.layout.place(lacks)
+            );
+            report(Damage { block: self.layout.root(lacks), text });
         }
+        *left -= differing.len().min(*left);
     }
 
     /// The rows of a tree, in order.
-    fn rows_of(&self, tree: Tree, totals: &Totals) -> Result<Vec<RowId>, OutOfMemory> {
+    fn rows_of(&self, tree: Tree) -> Result<Vec<RowId>, OutOfMemory> {
         let (mut rows, mut walk) = (Vec::new(), Walk::From(Key::FIRST));
-        reserve(&mut rows, totals.entries as usize)?;
         while let Walk::From(key) = walk {
             self.store.check_for_interrupts();
-            walk = self.entries(tree, key, &mut |entry| rows.push(entry.row));
+            let mut pushed = Ok(());
+            walk = self.entries(tree, key, &mut |entry| {
+                if pushed.is_ok() {
+                    pushed = push(&mut rows, entry.row);
+                }
+            });
+            pushed?;
         }
         rows.sort_unstable();
         Ok(rows)
@@ -180,6 +218,7 @@ struct Survey<'a, 's, S> {
     tree: Tree,
     totals: &'a mut Totals,
     seen: &'a mut HashSet<Block>,
+    is_changed: &'a dyn Fn(&Page) -> bool,
     report: &'a mut dyn FnMut(Damage),
 }
 
@@ -191,21 +230,19 @@ impl<S: Store> Survey<'_, '_, S> {
         if block >= store.pages() {
             return self.problem(block, "there is no such page, but another one leads to it");
         }
-        if !self.seen.insert(block) {
-            return self.problem(block, "two pages lead to it");
-        }
         let page = Page::clone(&store.share(block));
-        if let Some(damage) = page.damage() {
+        let is_first_visit = self.seen.insert(block);
+        if let Some(damage) = page.damage().filter(|_| is_first_visit) {
             return self.problem(block, damage);
         }
-        if page.tree() != self.tree {
-            return self.problem(block, "it belongs to another tree, or to none");
+        if let Some(problem) = self.misfit(&page, is_first_visit, level, low, end)
+            && !(self.is_changed)(&page)
+        {
+            self.problem(block, problem);
         }
-        if level.is_some_and(|level| level != page.level()) {
-            return self.problem(block, "it is at another level of its tree");
-        }
-        if page.keys().any(|key| key < low || end.is_some_and(|end| key >= end)) {
-            self.problem(block, "it has keys that belong elsewhere");
+        // There is no sense in what lies below.
+        if page.tree() != self.tree || !is_first_visit || level.is_some_and(|level| level != page.level()) {
+            return;
         }
         self.totals.height = self.totals.height.max(u32::from(page.level()) + 1);
         if page.level() == 0 {
@@ -213,6 +250,28 @@ impl<S: Store> Survey<'_, '_, S> {
         } else {
             self.visit_inner(block, &page, low, end)
         }
+    }
+
+    /// Why a page cannot be the one that another page leads to.
+    fn misfit(
+        &self,
+        page: &Page,
+        is_first_visit: bool,
+        level: Option<u8>,
+        low: Key,
+        end: Option<Key>,
+    ) -> Option<&'static str> {
+        if !is_first_visit {
+            return Some("two pages lead to it");
+        }
+        if page.tree() != self.tree {
+            return Some("it belongs to another tree, or to none");
+        }
+        if level.is_some_and(|level| level != page.level()) {
+            return Some("it is at another level of its tree");
+        }
+        let is_elsewhere = page.keys().any(|key| key < low || end.is_some_and(|end| key >= end));
+        is_elsewhere.then_some("it has keys that belong elsewhere")
     }
 
     fn visit_leaf(&mut self, block: Block, page: &Page) {

@@ -206,9 +206,18 @@ impl Memory {
 
     /// What is wrong, apart from trees that differ in dead rows.
     pub fn problems_but(&self, is_dead: &mut dyn FnMut(RowId) -> bool) -> Vec<String> {
+        self.problems_of(&|_| false, is_dead)
+    }
+
+    /// What is wrong, apart from what others may be changing.
+    pub fn problems_of(
+        &self,
+        is_changed: &dyn Fn(&Page) -> bool,
+        may_differ: &mut dyn FnMut(RowId) -> bool,
+    ) -> Vec<String> {
         let mut problems = Vec::new();
         let mut report = |problem: Damage| problems.push(format!("{}: {}", problem.block, problem.text));
-        self.index().verify(is_dead, &mut report).unwrap();
+        self.index().verify(is_changed, may_differ, &mut report).unwrap();
         problems
     }
 }
