@@ -56,7 +56,31 @@ CREATE FUNCTION hamming_index_check(
     AS 'MODULE_PATHNAME', 'hamming_index_check_wrapper';
 COMMENT ON FUNCTION hamming_index_check(regclass, boolean) IS
     'what is wrong with an index of type hamming, and in which block: no row if nothing is';
--- Both read all of the index, and the second keeps writers waiting.
+
+CREATE VIEW hamming_indexes AS
+SELECT i.indexrelid::pg_catalog.regclass AS index,
+       i.indrelid::pg_catalog.regclass AS relation,
+       s.rows,
+       pg_catalog.pg_relation_size(i.indexrelid) AS size,
+       s.fill,
+       r.pages * 8192 AS size_after_reindex,
+       NOT i.indisvalid OR s.pages > 2 * r.pages AND s.pages > r.pages + 128 AS reindex
+FROM pg_catalog.pg_index AS i
+    JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid AND c.relkind = 'i' AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace)
+    JOIN pg_catalog.pg_am AS a ON a.oid = c.relam AND a.amname = 'hamming'
+    LEFT JOIN LATERAL hamming_index_stats(CASE WHEN i.indisvalid THEN i.indexrelid::pg_catalog.regclass END) AS s ON true
+    -- 95 is the fill factor of a new index, unless one is given. Each tree has a page at least.
+    -- With these casts no operator of another has better types than PostgreSQL's own.
+    LEFT JOIN LATERAL (
+        SELECT greatest(
+            s.leaf_pages::double precision * s.fill::double precision / 0.95::double precision, (s.bands + 1)::double precision
+        )::bigint
+    ) AS r (pages) ON true;
+COMMENT ON VIEW hamming_indexes IS
+    'all indexes of type hamming, and whether REINDEX is due: it would halve the size and save more than 1 MB, or the index is not valid';
+
+-- All read all of the index, and the check can keep writers waiting.
 REVOKE ALL ON FUNCTION hamming_index_stats(regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hamming_index_stats(regclass) TO pg_stat_scan_tables;
+GRANT SELECT ON hamming_indexes TO pg_stat_scan_tables;
 REVOKE ALL ON FUNCTION hamming_index_check(regclass, boolean) FROM PUBLIC;
