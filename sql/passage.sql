@@ -13,7 +13,7 @@ CREATE FUNCTION shared_passages(
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 10
     AS 'MODULE_PATHNAME', 'shared_passages_wrapper';
 COMMENT ON FUNCTION shared_passages(text, text, integer) IS
-    'the longest passages that two texts share, or that one text has twice, of at least so many characters; positions as substr counts them';
+    'the longest passages that two texts share, of at least so many characters, which is the whole text if they are equal; positions as substr counts them';
 
 CREATE FUNCTION recursive_shingles(
     doc text,

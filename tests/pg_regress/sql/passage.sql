@@ -2,9 +2,15 @@
 SELECT *, substr(a, a_pos, len) = passage AS in_a, substr(b, b_pos, len) = passage AS in_b
 FROM (VALUES ('It was a bright cold day in April.', 'Then: a bright cold day! It was a bright one.')) AS t (a, b), shared_passages(a, b, 8);
 SELECT * FROM shared_passages('日本語の文章です。', 'これも日本語の文章だ', 4);
--- equal texts are one: what comes twice in it
+-- equal texts share all of it, as nearly equal ones share nearly all; shorter ones share nothing
 SELECT * FROM shared_passages('one two three, four five, one two three', 'one two three, four five, one two three', 8);
-SELECT * FROM shared_passages('no repetition here', 'no repetition here', 5);
+SELECT * FROM shared_passages('one two three, four five, one two three', 'one two three, four_five, one two three', 8);
+SELECT * FROM shared_passages('no repetition here', 'no repetition here', 18) UNION ALL SELECT * FROM shared_passages('no repetition here', 'no repetition here', 19);
+-- a copy among stored texts, and one text within another
+SELECT t.n, a_pos, b_pos, len FROM (VALUES (1, 'Copied word for word.'), (2, 'Not at all.'), (3, 'Here: Copied word for word.'), (4, 'word for word')) AS t (n, body),
+    shared_passages(t.body, 'Copied word for word.', 10) ORDER BY n;
+-- what one text repeats is asked of repeated_passages
+SELECT pos, len, first_pos FROM repeated_passages($$SELECT 1::bigint, 'one two three, four five, one two three'$$, 8);
 -- nothing shared, nothing to share
 SELECT count(*) FROM shared_passages('abc', 'xyz', 1) UNION ALL SELECT count(*) FROM shared_passages('', '', 1)
 UNION ALL SELECT count(*) FROM shared_passages('short', 'short text') UNION ALL SELECT count(*) FROM shared_passages(NULL, 'a', 1);
@@ -37,6 +43,9 @@ CREATE FUNCTION passage_query() RETURNS text LANGUAGE sql STABLE
     RETURN 'quoted: ' || (SELECT substr(body, 20, 70) FROM passage_document WHERE id = 42) || ' and ' || (SELECT substr(body, 101, 59) FROM passage_document WHERE id = 43);
 EXPLAIN (COSTS OFF) SELECT id FROM passage_document WHERE sketch_overlaps(passage_sketch(body, 60), passage_sketch(passage_query(), 60));
 SELECT id, a_pos, b_pos, len FROM passage_document, shared_passages(body, passage_query(), 60) WHERE sketch_overlaps(passage_sketch(body, 60), passage_sketch(passage_query(), 60)) ORDER BY id;
+-- a verbatim copy is found, and shown as such
+SELECT d.id, a_pos, b_pos, len, length(d.body) FROM passage_document AS q, passage_document AS d, shared_passages(d.body, q.body, 60)
+WHERE q.id = 42 AND sketch_overlaps(passage_sketch(d.body, 60), passage_sketch(q.body, 60));
 DROP FUNCTION passage_query;
 DROP TABLE passage_document;
 SELECT passage_sketch('', 26) AS empty, passage_sketch('abc', 26) AS short, passage_sketch(NULL, 26) AS null;
@@ -117,7 +126,7 @@ SELECT repeated_passages('SELECT id, body FROM repeat_document WHERE id IN (1, 4
 DROP TABLE repeat_document;
 -- a text in which is marked what it shares
 CREATE TABLE headline AS SELECT 'Then: a bright cold day! It was a bright one. "Nobody" <knew> why.' AS doc, 'It was a bright cold day in April: "Nobody" <knew>.' AS other;
-SELECT passage_headline(doc, other, 8), passage_headline(doc, other), passage_headline(doc, doc) FROM headline;
+SELECT passage_headline(doc, other, 8), passage_headline(doc, other), passage_headline(doc, doc), passage_headline(doc, doc, 100) FROM headline;
 SELECT passage_headline(doc, other, 8, 'StartSel=<mark>, StopSel=</mark>, Escape=html'), passage_headline(doc, other, 8, 'StartSel="", stopsel="|"') FROM headline;
 SELECT passage_headline(repeat('x', 100) || doc || repeat('y', 100), other, 8, 'MaxFragments=2, ContextLength=0, FragmentDelimiter=" / "'),
        passage_headline(doc, 'nothing', 8, 'MaxFragments=2') FROM headline;

@@ -12,12 +12,11 @@ fuzz_target!(|input: (u8, &str, &str)| {
         let in_a = &x[passage.a_position..passage.a_position + passage.length];
         let in_b = &y[passage.b_position..passage.b_position + passage.length];
         assert!(in_a == in_b && in_b.iter().collect::<String>() == passage.text && passage.length >= length);
-        assert!(a != b || passage.a_position < passage.b_position);
+        assert!(a != b || passage.text == a);
         covered[passage.b_position..passage.b_position + passage.length].fill(true);
     }
     for (at, window) in y.windows(length).enumerate() {
-        let mut others = x.windows(length).enumerate();
-        let is_shared = others.any(|(first, other)| other == window && (a != b || first < at));
+        let is_shared = x.windows(length).any(|other| other == window);
         assert!(!is_shared || covered[at..at + length].iter().all(|covered| *covered));
     }
 });

@@ -161,11 +161,6 @@ fn shared(
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<Range<usize>>, Problem> {
     let passages = shared_passages(other, text, min_length, heartbeat)?;
-    if text == other {
-        // Then passages are what the text repeats.
-        let is_shared = text.chars().take(min_length).count() == min_length;
-        return Ok(is_shared.then_some(0..text.len()).into_iter().collect());
-    }
     let mut shared: Vec<Range<usize>> = Vec::new();
     for passage in passages {
         let end = passage.byte + passage.text.len();
@@ -275,6 +270,7 @@ mod tests {
         assert_eq!(of(text, other, 20, ""), text);
         assert_eq!(of("", other, 1, ""), "");
         assert_eq!(of(text, text, 8, ""), format!("<b>{text}</b>"));
+        assert_eq!(of(text, text, text.len(), "MaxFragments=1"), format!("<b>{text}</b>"));
         assert_eq!(of("short", "short", 8, ""), "short");
         assert_eq!(
             of("a<b> & 'c' \"d\"", "<b> & '", 5, "Escape=html"),

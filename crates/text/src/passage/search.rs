@@ -27,8 +27,6 @@ pub(super) struct Texts<'a, T> {
     pub(super) a: &'a [T],
     pub(super) b: &'a [T],
     pub(super) window: usize,
-    /// Whether the texts are equal, so that a window must not match itself.
-    pub(super) are_one: bool,
     /// The positions of the two windows that were last found equal.
     verified: Cell<(usize, usize)>,
 }
@@ -38,7 +36,7 @@ const NOTHING: (usize, usize) = (usize::MAX, 0);
 
 impl<'a, T: Copy + Eq> Texts<'a, T> {
     pub(super) fn new(a: &'a [T], b: &'a [T], window: usize) -> Self {
-        Self { a, b, window, are_one: a == b, verified: Cell::new(NOTHING) }
+        Self { a, b, window, verified: Cell::new(NOTHING) }
     }
 
     /// Forgets which windows were compared last: the next are of other texts.

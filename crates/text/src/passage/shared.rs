@@ -1,4 +1,4 @@
-//! Passages that two texts share, or that a text has twice.
+//! Passages that two texts share.
 //!
 //! Every window of `min_length` characters of the first text goes into a hash table. Every window of the
 //! second is looked up there and compared: one that is found grows to both sides as long as the texts
@@ -49,8 +49,7 @@ pub struct Passage<'a> {
 /// The passages of at least `min_length` characters that the texts share, in the order of the second text.
 ///
 /// No passage can be extended where it stands, and none lies within another. Together they cover every
-/// character of the second text that has such a passage around it. Equal texts are taken for one text: then
-/// a passage is text that comes again, and stands in the first text before it stands in the second.
+/// character of the second text that has such a passage around it. So equal texts share one passage: the whole text.
 pub fn shared_passages<'a>(
     a: &str,
     b: &'a str,
@@ -187,7 +186,6 @@ fn look_up<T: Copy + Eq + Into<u32>>(
             for &(at, hash) in batch {
                 if !search.is_covered(at)
                     && let Some(first) = table.get(hash, |other| texts.are_equal(other, texts.b, at))
-                    && !(texts.are_one && first == at)
                 {
                     search.take(first, at);
                 }
@@ -223,11 +221,11 @@ mod tests {
         found.iter().map(|passage| (passage.a_position, passage.b_position, passage.text)).collect()
     }
 
-    /// Which symbols of b lie in a window that stands in a; before its own place, if the texts are equal.
+    /// Which symbols of b lie in a window that stands in a.
     fn naive_covered<T: Eq>(a: &[T], b: &[T], window: usize) -> Vec<bool> {
         let mut covered = vec![false; b.len()];
         for (at, text) in b.windows(window).enumerate() {
-            if a.windows(window).enumerate().any(|(first, other)| other == text && (a != b || first < at)) {
+            if a.windows(window).any(|other| other == text) {
                 covered[at..at + window].fill(true);
             }
         }
@@ -242,7 +240,6 @@ mod tests {
             prop_assert_eq!(&a[m.a..m.a + m.length], &b[m.b..m.end()]);
             prop_assert!(m.a == 0 || m.b == 0 || a[m.a - 1] != b[m.b - 1]);
             prop_assert!(a.get(m.a + m.length).is_none_or(|next| b.get(m.end()) != Some(next)));
-            prop_assert!(a != b || m.a < m.b);
             covered[m.b..m.end()].fill(true);
         }
         for pair in found.windows(2) {
@@ -266,11 +263,21 @@ mod tests {
     }
 
     #[test]
-    fn within_one_text_the_trivial_passage_is_left_out() {
-        let text = "one two three, four five, one two three";
-        assert_eq!(passages(text, text, 8), [(0, 26, "one two three")]);
-        assert_eq!(passages("abcdefgh", "abcdefgh", 2), []);
-        assert_eq!(passages("aaaaaaaa", "aaaaaaaa", 3), [(0, 1, "aaaaaaa")]);
+    fn equal_texts_share_all_and_nearly_equal_ones_nearly_all() {
+        let text = "One two three, four five. One two three!";
+        assert_eq!(passages(text, text, 8), [(0, 0, text)]);
+        assert_eq!(passages(text, text, 40), [(0, 0, text)]);
+        assert_eq!(passages(text, text, 41), []);
+        assert_eq!(passages("日本語", "日本語", 3), [(0, 0, "日本語")]);
+        assert_eq!(passages("aaaaaaaa", "aaaaaaaa", 3), [(0, 0, "aaaaaaaa")]);
+        let changed = "One two three, four_five. One two three!";
+        assert_eq!(
+            passages(text, changed, 8),
+            [(0, 0, "One two three, four"), (20, 20, "five. One two three!")]
+        );
+        assert_eq!(passages(&text[4..], text, 8), [(0, 4, &text[4..])]);
+        assert_eq!(passages(text, &text[4..], 8), [(4, 0, &text[4..])]);
+        assert_eq!(passages(text, &[text, "."].concat(), 8), [(0, 0, text)]);
     }
 
     /// Every window is equal, which would take quadratic time if every pair were looked at.
@@ -303,7 +310,9 @@ mod tests {
             let a = parts.concat();
             let b: String = order.iter().filter_map(|&part| parts.get(part)).map(String::as_str).collect();
             check(a.as_bytes(), b.as_bytes(), window, max_windows)?;
-            check(a.as_bytes(), a.as_bytes(), window, max_windows)?;
+            let own = find(a.as_bytes(), a.as_bytes(), window, max_windows, &mut || ()).unwrap();
+            let whole = Match { a: 0, b: 0, length: a.len() };
+            prop_assert_eq!(own, if a.len() < window { vec![] } else { vec![whole] });
         }
 
         #[test]
