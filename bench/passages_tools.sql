@@ -27,8 +27,8 @@ SELECT (ARRAY['copied', '1 % of the words replaced', '20 % of the words replaced
        round(100 * avg((body = original)::integer)) AS "equal",
        round(100 * avg((distance <= 6)::integer)) AS "within 6", round(100 * avg((distance <= 10)::integer)) AS "10",
        round(100 * avg((distance <= 18)::integer)) AS "18",
-       round(100 * avg((excerpt_sketch(body, 100) && excerpt_sketch(original, 100))::integer)) AS "excerpt of 100",
-       round(100 * avg((excerpt_sketch(body, 50) && excerpt_sketch(original, 50))::integer)) AS "of 50",
+       round(100 * avg(sketch_overlaps(excerpt_sketch(body, 100), excerpt_sketch(original, 100))::integer)) AS "excerpt of 100",
+       round(100 * avg(sketch_overlaps(excerpt_sketch(body, 50), excerpt_sketch(original, 50))::integer)) AS "of 50",
        round(100 * avg((minhash_similarity(minhash_bins(body, 128, 'doc2'), minhash_bins(original, 128, 'doc2')) >= 0.45)::integer)) AS "resemblance 0.45",
        round(avg(distance), 1) AS "mean distance"
 FROM (SELECT *, hamming(simhash(body), simhash(original)) AS distance FROM changed OFFSET 0) AS c
