@@ -153,7 +153,6 @@ mod tests {
             let bounds = around(&members);
             prop_assert!(bounds.penalty(Bounds::of(members[0])) <= bounds.penalty(Bounds::of(outsider)));
         }
-
     }
 
     proptest! {
