@@ -1,11 +1,12 @@
 """Ten thousand texts in many scripts: Python's results are those of SQL."""
 
+import re
 from typing import Any
 
 import psycopg
 import pytest
 
-from simhash_pg import hamming, hamming_similarity, minhash, minhash_bins, simhash, winnow
+from simhash_pg import code_decode, code_encode, hamming, hamming_similarity, minhash, minhash_bins, simhash, winnow
 from texts import texts
 
 TEXTS = texts(10_000)
@@ -52,3 +53,34 @@ def test_distances(connection: psycopg.Connection) -> None:
     query = "SELECT hamming(a, b), hamming_similarity(a, b) FROM unnest(%s::bigint[], %s::bigint[]) AS t (a, b)"
     rows = connection.execute(query, ([a for a, _ in pairs], [b for _, b in pairs])).fetchall()
     assert rows == [(hamming(a, b), hamming_similarity(a, b)) for a, b in pairs]
+
+
+def test_codes(connection: psycopg.Connection) -> None:
+    numbers = range(400)
+    codes = by_sql(connection, "left(repeat(md5(doc), 9), doc::int)", [str(number) for number in numbers])
+    assert [code_decode(code) for code in codes] == by_sql(connection, "code_decode(doc)::text", codes)
+    decoded = [code_decode(code) for code in codes]
+    assert [code_encode(bits) for bits in decoded] == by_sql(connection, "code_encode(doc::varbit)", decoded) == codes
+    whole = [bits for bits in decoded if len(bits) % 8 == 0]
+    in_base64 = by_sql(connection, "code_encode(doc::varbit, 'base64')", whole)
+    assert [code_encode(bits, "base64") for bits in whole] == in_base64
+    assert [code_decode(code, "base64") for code in in_base64] == whole
+
+
+@pytest.mark.parametrize(
+    ("code", "format"),
+    [
+        *[(code, "hex") for code in ("", "8b1FcdE8", " 8b1\n f\tc", "8", "0xff", "8b1g", "ä", "\v8", "８")],
+        *[(code, "base64") for code in ("", "Zg==", "Zg", "Zg=", "Zg===", "Zh==", "Z", "Zm9v", "Zm9v=", "Zm 9v\n", "a-_b", "=", "====", "Zg==Zg==")],
+        ("00", "base32"),
+        ("Zm9v", "BASE64"),
+    ],
+)
+def test_codes_that_are_strange(connection: psycopg.Connection, code: str, format: str) -> None:
+    try:
+        (expected,) = connection.execute("SELECT code_decode(%s, %s)::text", (code, format)).fetchone() or ()
+    except psycopg.Error as error:
+        with pytest.raises(ValueError, match=re.escape(str(error.diag.message_primary))):
+            code_decode(code, format)
+    else:
+        assert code_decode(code, format) == expected
