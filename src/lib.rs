@@ -56,6 +56,7 @@ pgrx::extension_sql_file!("../sql/histogram.sql", name = "histogram", requires =
 /// Called by Postgres when it loads the library.
 #[pgrx::pg_guard]
 extern "C-unwind" fn _PG_init() {
+    pg::backtrace::turn_off();
     planner::install_hook();
     am::register();
 }

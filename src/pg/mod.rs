@@ -1,6 +1,7 @@
 //! The border to Postgres: one file for each thing that several parts of the extension ask of it.
 //!
 //! - [`mod@array`]: numbers that a function returns as an array
+//! - [`backtrace`]: none for clients
 //! - [`call`]: functions in Postgres's own calling convention, their arguments and results
 //! - [`catalog`]: our functions, operators and types in the catalog
 //! - [`codes`]: values of type bigint or bit, for the algorithms that compare many of them
@@ -20,6 +21,7 @@
 //! - [`window`]: the partition that a window function is called for
 
 pub(crate) mod array;
+pub(crate) mod backtrace;
 pub(crate) mod bits;
 pub(crate) mod call;
 pub(crate) mod catalog;
