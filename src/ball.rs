@@ -70,7 +70,7 @@ pg_function!(
     pg_finfo_hamming_ball_in,
     fn hamming_ball_in(call) {
         // SAFETY: the input function of a type is called with a C string.
-        let text = encoding::for_message(unsafe { CStr::from_ptr(call.pointer(0)) });
+        let text = encoding::to_utf8(unsafe { CStr::from_ptr(call.pointer(0)) }.to_bytes()).unwrap_or_report();
         allocate(text.parse::<HammingBall>().map_err(|()| error::ball_syntax(&text)).unwrap_or_report())
     }
 );

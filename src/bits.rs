@@ -2,7 +2,7 @@
 //! a radius of a center.
 
 use crate::ball;
-use crate::pg::bits::{Bits, content, new_value};
+use crate::pg::bits::{Bits, c_string, content, new_value};
 use crate::pg::call::{Call, pg_function};
 use crate::pg::encoding;
 use crate::pg::error;
@@ -10,7 +10,7 @@ use crate::pg::report::{self, SqlError};
 use hamming::codes;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{direct_function_call_as_datum, pg_extern, pg_sys};
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 
 /// Two arguments of type bit.
 ///
@@ -98,13 +98,11 @@ pg_function!(
     pg_finfo_hamming_bit_ball_in,
     fn hamming_bit_ball_in(call) {
         // SAFETY: the input function of a type is called with a C string.
-        let text = encoding::for_message(unsafe { CStr::from_ptr(call.pointer(0)) });
-        let sides = ball::sides(&text).and_then(|(center, radius)| {
-            Some((CString::new(center).ok()?, radius.parse().ok()?))
-        });
+        let text = encoding::to_utf8(unsafe { CStr::from_ptr(call.pointer(0)) }.to_bytes()).unwrap_or_report();
+        let sides = ball::sides(&text).and_then(|(center, radius)| Some((center, radius.parse().ok()?)));
         let (center, radius) = sides.ok_or_else(|| error::bit_ball_syntax(&text)).unwrap_or_report();
         // SAFETY: a C string is passed.
-        let center = unsafe { read_bits(pg_sys::varbit_in, center.as_ptr().into()) };
+        let center = unsafe { read_bits(pg_sys::varbit_in, c_string(&[center.as_bytes()])) };
         BitBall { center, radius }.datum()
     }
 );
@@ -114,13 +112,11 @@ pg_function!(
     fn hamming_bit_ball_out(call) {
         // SAFETY: declared with one hamming_bit_ball.
         let ball = unsafe { BitBall::of(call.datum(0)) };
-        // SAFETY: the function takes a value of type bit and returns a C string. pstrdup copies the string, which
-        // ends with a zero byte, into the memory of the call.
+        // SAFETY: the function takes a value of type bit and returns a C string.
         unsafe {
             let center = direct_function_call_as_datum(pg_sys::varbit_out, &[Some(ball.center.datum())]);
             let center = center.map_or(c"", |text| CStr::from_ptr(text.cast_mut_ptr()));
-            let text = [b"<", center.to_bytes(), format!(",{}>\0", ball.radius).as_bytes()].concat();
-            pg_sys::pstrdup(text.as_ptr().cast()).into()
+            c_string(&[b"<", center.to_bytes(), format!(",{}>", ball.radius).as_bytes()])
         }
     }
 );

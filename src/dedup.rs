@@ -13,7 +13,7 @@ use crate::pg::window::Partition;
 use hamming::clusters::{self, Linkage};
 use hamming::near_pairs::near_pairs;
 use hamming::words::distance;
-use limits::{Limit, OutOfMemory, collect, reserve, sort};
+use limits::{Limit, OutOfMemory, collect, grow_map, reserve, sort};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{Array, FromDatum, IntoDatum, pg_extern, pg_sys};
 use std::collections::HashMap;
@@ -307,7 +307,9 @@ unsafe fn keeper(call: Call, kind: Kind) -> pg_sys::Datum {
         clusters.keys.get(&keeper).copied().flatten()
     } else if clusters.has_members[row] {
         let kept = key.map(|key| partition.keep(KEY, key));
-        Clusters::state(&mut partition, kind).keys.insert(keeper, kept);
+        let keys = &mut Clusters::state(&mut partition, kind).keys;
+        grow_map(keys, 1).map_err(report::problem).unwrap_or_report();
+        keys.insert(keeper, kept);
         key
     } else {
         key

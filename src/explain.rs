@@ -6,10 +6,11 @@ use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use crate::simhash::parse_scheme;
+use limits::{OutOfMemory, extend, push};
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{name, pg_extern, pg_sys};
-use std::ffi::CString;
+use std::io::{self, Write};
 use text::features::{DESCRIPTIONS, EXAMPLE};
 use text::fingerprint::explain;
 
@@ -54,13 +55,33 @@ fn explain_as_jsonb(call: Call) -> Result<pg_sys::Datum, SqlError> {
     let mut explanation =
         explain::explain(&a, &b, scheme, &mut check_for_interrupts).map_err(report::problem)?;
     explanation.rewrite_features(encoding::or_escaped);
-    let json = serde_json::to_string(&explanation).map_err(|_| error::no_json())?;
-    let json = CString::new(encoding::to_database(json)?).map_err(|_| error::no_json())?;
+    let mut json = Json(Vec::new());
+    serde_json::to_writer(&mut json, &explanation).map_err(|problem| match problem.is_io() {
+        true => report::problem(OutOfMemory(json.0.len())),
+        false => error::no_json(),
+    })?;
+    let json = String::from_utf8(json.0).map_err(|_| error::no_json())?;
+    let mut json = encoding::to_database(json)?;
+    push(&mut json, 0).map_err(report::problem)?;
     // SAFETY: the input function of jsonb reads a string in the encoding of the database, and returns a new value.
     let jsonb = unsafe {
         pgrx::direct_function_call_as_datum(pg_sys::jsonb_in, &[Some(pg_sys::Datum::from(json.as_ptr()))])
     };
     jsonb.ok_or_else(error::no_json)
+}
+
+/// JSON as it is written. Its only error is that memory is refused.
+struct Json(Vec<u8>);
+
+impl Write for Json {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        extend(&mut self.0, bytes).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[pg_extern(sql = false)]

@@ -54,7 +54,8 @@ pg_function!(
         let code = unsafe { Bits::of(call.datum(0)) };
         let found = partition(code.length(), call.integer(1), call.integer(2));
         let partition = found.map_err(report::problem).unwrap_or_report();
-        let words: Vec<u64> = Cutter::new(code.length()).words_of(code.bytes()).collect();
+        let cutter = Cutter::new(code.length());
+        let words = collect(cutter.words_of(code.bytes()), cutter.width()).map_err(report::problem).unwrap_or_report();
         Numbers(partition.blocks_of(&words).into_iter().map(|block| block as i32).collect()).into_array()
     }
 );

@@ -9,7 +9,7 @@ use crate::pg::progress::Reporter;
 use crate::pg::query::{self, KeyedText};
 use crate::pg::report::{self, SqlError};
 use crate::pg::result_set::ResultSet;
-use limits::{Kind, Problem};
+use limits::{Kind, Problem, collect, grow_queue};
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{AnyElement, IntoDatum, name, pg_extern, pg_sys};
@@ -36,14 +36,13 @@ fn shared_passages(
     let (a, b) = (encoding::to_utf8(a)?, encoding::to_utf8(b)?);
     let min_length = MIN_LENGTH.of(min_length).map_err(report::problem)?;
     let found = passage::shared_passages(&a, &b, min_length, &mut check_for_interrupts);
-    let found: Vec<(usize, usize, usize, Range<usize>)> = found
-        .map_err(report::problem)?
-        .into_iter()
-        .map(|passage| {
-            let bytes = passage.byte..passage.byte + passage.text.len();
-            (passage.a_position, passage.b_position, passage.length, bytes)
-        })
-        .collect();
+    let found = found.map_err(report::problem)?;
+    let count = found.len();
+    let rows = found.into_iter().map(|passage| {
+        let bytes = passage.byte..passage.byte + passage.text.len();
+        (passage.a_position, passage.b_position, passage.length, bytes)
+    });
+    let found: Vec<(usize, usize, usize, Range<usize>)> = collect(rows, count).map_err(report::problem)?;
     // Passages are copied when their rows are asked for.
     let b = encoding::copy(&b)?;
     Ok(TableIterator::new(found.into_iter().map(move |(in_a, in_b, length, bytes)| {
@@ -195,6 +194,8 @@ impl Iterator for Shingles {
             check_for_interrupts();
             let rest = &self.rest[self.read..];
             let chunk = &rest[..rest.floor_char_boundary(CHUNK)];
+            // A character ends at most one shingle of the first level, and few of all others together.
+            grow_queue(&mut self.ready, 2 * CHUNK).map_err(report::problem).unwrap_or_report();
             let ready = &mut self.ready;
             self.shingler.add(chunk.chars().map(u64::from), &mut |shingle| ready.push_back(shingle));
             self.read += chunk.len();

@@ -7,9 +7,10 @@ use crate::pg::report::{self, SqlError};
 use crate::simhash::parse_scheme;
 use hamming::code_text::CodeFormat;
 use limits::Problem;
-use pgrx::pg_sys::Datum;
 use pgrx::pg_sys::panic::ErrorReportable;
-use pgrx::{AnyNumeric, IntoDatum, pg_extern};
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{AnyNumeric, IntoDatum, direct_function_call, pg_extern};
+use std::ffi::CStr;
 use text::fingerprint::spelling;
 
 #[pg_extern(sql = false)]
@@ -29,7 +30,9 @@ fn simhash_decode(text: &[u8]) -> Result<i64, SqlError> {
 
 #[pg_extern(sql = false)]
 fn simhash_decode_number(number: AnyNumeric) -> Result<i64, SqlError> {
-    signed(spelling::from_decimal(&number.to_string()))
+    // SAFETY: the output function of the type, which returns a C string in the memory of the call.
+    let digits = unsafe { direct_function_call::<&CStr>(pg_sys::numeric_out, &[number.into_datum()]) };
+    signed(spelling::from_decimal(digits.and_then(|digits| digits.to_str().ok()).unwrap_or_default()))
 }
 
 fn signed(fingerprint: Result<u64, Problem>) -> Result<i64, SqlError> {

@@ -159,6 +159,7 @@ impl Codes for RowCodes<'_> {
         // Each row may have to be read from disk, and there may be many before the next leaf.
         check_for_interrupts();
         self.code.clear();
+        // At most as long as a code of the index, a few kB.
         let keep = |code: &[u8]| self.code.extend_from_slice(code);
         // SAFETY: a value of the index's column.
         let read = self.rows.read(tid_of(row), |value| unsafe { read_bits(self.layout, value, keep) });

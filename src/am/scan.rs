@@ -10,9 +10,12 @@ use super::finder::{Finder, Searched};
 use super::row::tid_of;
 use super::validate::check_operator;
 use crate::pg::compat::count_scan;
+use crate::pg::report;
 use crate::pg::storage::pages::Pages;
 use crate::pg::table_rows::TableRows;
 use hamming_index::Layout;
+use limits::grow;
+use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 use std::ffi::c_void;
 
@@ -221,6 +224,7 @@ pub(super) unsafe extern "C-unwind" fn amgetbitmap(
         let mut tids: Vec<pg_sys::ItemPointerData> = Vec::new();
         while finder.next_batch(&state.pages, state.searched.layout(), None) {
             tids.clear();
+            grow(&mut tids, finder.len()).map_err(report::problem).unwrap_or_report();
             tids.extend((0..finder.len()).map(|number| tid_of(finder.row(number))));
             pg_sys::tbm_add_tuples(bitmap, tids.as_mut_ptr(), tids.len() as i32, !finder.is_exact());
             count += tids.len() as i64;

@@ -6,8 +6,10 @@
 
 use super::selectivity::UNKNOWN;
 use super::statistics::{ColumnStatistics, Elements};
-use crate::pg::array::distinct;
 use crate::pg::nodes::constant;
+use crate::pg::report;
+use limits::collect;
+use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Node};
 use pgrx::{Array, FromDatum};
 
@@ -48,7 +50,7 @@ pub(crate) unsafe fn selectivity(
         let sides = [(condition.a, condition.b), (condition.b, condition.a)];
         let found = sides.into_iter().find_map(|(column, query)| {
             let elements = ColumnStatistics::examine(root, column, relation)?.elements()?;
-            Some((elements, values(estimated(query)?)))
+            Some((elements, QueryValues::of(estimated(query)?)))
         });
         let Some((elements, query)) = found else { return UNKNOWN };
         share(&elements, &query, least)
@@ -56,15 +58,15 @@ pub(crate) unsafe fn selectivity(
 }
 
 /// The share of rows that have one of the values, or the least share of them.
-fn share(elements: &Elements, query: &[i64], least: Option<f64>) -> f64 {
-    let (mut none_common, mut expected, mut rare) = (1.0, 0.0, 0.0);
-    for value in query {
+fn share(elements: &Elements, query: &QueryValues, least: Option<f64>) -> f64 {
+    let (mut none_common, mut expected, mut rare): (f64, f64, f64) = (1.0, 0.0, 0.0);
+    for value in &query.values {
         match elements.common_share(*value) {
             Some(share) => {
-                none_common *= 1.0 - share;
-                expected += share;
+                none_common *= (1.0 - share).powf(query.weight);
+                expected += share * query.weight;
             }
-            None => rare += 1.0,
+            None => rare += query.weight,
         }
     }
     // Values that are not common stand in a few rows. Many of one query stand in the same row.
@@ -74,7 +76,7 @@ fn share(elements: &Elements, query: &[i64], least: Option<f64>) -> f64 {
     };
     let any = 1.0 - none_common * (1.0 - rare);
     // On average a row has `expected` of the common values, so this is the most that can have the wanted number of them.
-    let enough = least.map_or(1.0, |least| expected / (least * query.len().max(1) as f64) + rare);
+    let enough = least.map_or(1.0, |least| expected / (least * query.count().max(1.0)) + rare);
     (any.min(enough) * elements.not_null()).clamp(0.0, 1.0)
 }
 
@@ -87,7 +89,7 @@ pub(crate) unsafe fn cost(root: *mut pg_sys::PlannerInfo, condition: &SketchCond
     unsafe {
         let values = |side| {
             if let Some(datum) = constant(side) {
-                return values(datum).len() as f64;
+                return QueryValues::of(datum).count();
             }
             let column = if root.is_null() { None } else { ColumnStatistics::examine(root, side, 0) };
             column.and_then(|column| column.elements()).map_or(TYPICAL_VALUES, |elements| elements.average())
@@ -96,12 +98,47 @@ pub(crate) unsafe fn cost(root: *mut pg_sys::PlannerInfo, condition: &SketchCond
     }
 }
 
-/// The distinct values of a sketch.
-///
-/// # Safety
-/// The datum must be a bigint[].
-unsafe fn values(datum: pg_sys::Datum) -> Vec<i64> {
-    // SAFETY: promised by the caller.
-    let array = unsafe { Array::<i64>::from_datum(datum, false) };
-    array.map(|array| distinct(array.iter().flatten())).unwrap_or_default()
+/// Values of a query that are looked at. A constant may have fifty million.
+const MOST_VALUES: usize = 4000;
+
+/// The distinct values of a query, or of a sample of a long one.
+struct QueryValues {
+    values: Vec<i64>,
+    /// How many distinct values of the query each of them stands for.
+    weight: f64,
+}
+
+impl QueryValues {
+    /// # Safety
+    /// The datum must be a bigint[].
+    unsafe fn of(datum: pg_sys::Datum) -> Self {
+        // SAFETY: promised by the caller.
+        let Some(array) = (unsafe { Array::<i64>::from_datum(datum, false) }) else {
+            return Self { values: Vec::new(), weight: 1.0 };
+        };
+        let step = array.len().div_ceil(MOST_VALUES).max(1);
+        let sample = match array.as_slice() {
+            Ok(values) => collect(values.iter().copied().step_by(step), MOST_VALUES),
+            // Beside NULLs, elements are found one after the other.
+            Err(_) => collect(array.iter().take(MOST_VALUES).flatten(), MOST_VALUES),
+        };
+        Self::in_sample(sample.map_err(report::problem).unwrap_or_report(), array.len())
+    }
+
+    /// The share of values that are once in a sample is that of values which it has not seen among all others (Good
+    /// 1953).
+    fn in_sample(mut values: Vec<i64>, all: usize) -> Self {
+        values.sort_unstable();
+        let once = values.chunk_by(i64::eq).filter(|equal| equal.len() == 1).count();
+        let others = all.saturating_sub(values.len()) as f64;
+        let unseen = if all > MOST_VALUES { others * once as f64 / values.len().max(1) as f64 } else { 0.0 };
+        values.dedup();
+        let weight = 1.0 + unseen / values.len().max(1) as f64;
+        Self { values, weight }
+    }
+
+    /// How many distinct values the query has.
+    fn count(&self) -> f64 {
+        self.values.len() as f64 * self.weight
+    }
 }

@@ -1,6 +1,8 @@
 //! What ANALYZE has found out about a column, and how many of its values are within a radius by that.
 
 use super::code::Code;
+use crate::pg::report;
+use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Node};
 
 /// The parts of statistics about values, with the share of each.
@@ -80,28 +82,22 @@ impl ColumnStatistics {
 
     /// What is known of the elements of a column of bigint[].
     pub(super) fn elements(&self) -> Option<Elements> {
-        let numbers = |slot: &Slot| {
-            // SAFETY: the array has this length, and lives as long as the slot.
-            unsafe { std::slice::from_raw_parts(slot.0.numbers, slot.0.nnumbers as usize) }.to_vec()
-        };
         let counts = self.slot(pg_sys::STATISTIC_KIND_DECHIST, pg_sys::ATTSTATSSLOT_NUMBERS)?;
-        let average = f64::from(*numbers(&counts).last()?);
+        let average = f64::from(*counts.numbers().last()?);
         let mut common: Vec<(i64, f64)> = Vec::new();
         let mut least_common = 0.0;
         if let Some(slot) = self.slot(pg_sys::STATISTIC_KIND_MCELEM, BOTH) {
             if slot.0.valuetype != pg_sys::INT8OID {
                 return None;
             }
-            let shares = numbers(&slot);
-            common = slot
-                .values()
-                .filter_map(|(value, share)| match value {
-                    Code::Fingerprint(value) => Some((value as i64, share)),
-                    Code::Bits(_) => None,
-                })
-                .collect();
+            let values = slot.values().filter_map(|(value, share)| match value {
+                Code::Fingerprint(value) => Some((value as i64, share)),
+                Code::Bits(_) => None,
+            });
+            let count = slot.0.nvalues as usize;
+            common = limits::collect(values, count).map_err(report::problem).unwrap_or_report();
             // Behind the shares of the elements stand the least and the greatest of them.
-            least_common = f64::from(shares.get(common.len()).copied().unwrap_or_default());
+            least_common = f64::from(slot.numbers().get(common.len()).copied().unwrap_or_default());
         }
         common.sort_unstable_by_key(|&(value, _)| value);
         // SAFETY: the planner knows how large the tables of the query are.
@@ -154,6 +150,22 @@ pub(crate) struct Known<'a> {
 }
 
 impl Values {
+    /// At most about this many of them: the most common ones, and others that are spread over the rest and stand for it.
+    pub(crate) fn spread(&self, most: usize) -> impl Iterator<Item = Known<'_>> {
+        let count = |slot: &Option<Slot>| slot.as_ref().map_or(0, |slot| slot.0.nvalues as usize);
+        let (common, all) = (count(&self.common), count(&self.common) + count(&self.sample));
+        let kept = if all <= most { all } else { common.min(most / 2) };
+        let step = (all - kept).div_ceil((most - kept).max(1)).max(1);
+        let spread = self
+            .iter()
+            .enumerate()
+            .filter(move |&(place, _)| place < kept || (place - kept) % step == step / 2);
+        spread.map(move |(place, known)| {
+            let weight = if place < kept { 1.0 } else { step as f64 };
+            Known { share: known.share * weight, ..known }
+        })
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = Known<'_>> {
         let common = self.common.iter().flat_map(Slot::values);
         let each =
@@ -215,6 +227,15 @@ impl Drop for Slot {
 }
 
 impl Slot {
+    /// The numbers, of which some are shares of values.
+    fn numbers(&self) -> &[f32] {
+        if self.0.nnumbers == 0 {
+            return &[];
+        }
+        // SAFETY: the array has this length, and lives as long as the slot.
+        unsafe { std::slice::from_raw_parts(self.0.numbers, self.0.nnumbers as usize) }
+    }
+
     /// Each value with its share of the rows: 0 if the shares were not asked for.
     fn values(&self) -> impl Iterator<Item = (Code<'_>, f64)> {
         let slot = &self.0;

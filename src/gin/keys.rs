@@ -5,6 +5,8 @@ use crate::pg::array::distinct;
 use crate::pg::call::{Call, allocate, pg_function};
 use crate::pg::catalog::strategy::{MATCHES, OVERLAP};
 use crate::pg::error;
+use crate::pg::report;
+use limits::collect;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Datum};
 use text::sketch::threshold::LeastShared;
@@ -42,8 +44,10 @@ pg_function!(
         if let Ok(values) = sketch.as_slice() {
             return keys(call, values);
         }
-        let (values, nulls): (Vec<i64>, Vec<bool>) =
-            sketch.iter().map(|value| (value.unwrap_or_default(), value.is_none())).unzip();
+        let count = sketch.len();
+        let values = collect(sketch.iter().map(Option::unwrap_or_default), count);
+        let nulls = collect(sketch.iter().map(|value| value.is_none()), count);
+        let (values, nulls) = values.and_then(|values| Ok((values, nulls?))).map_err(report::problem).unwrap_or_report();
         // SAFETY: GIN passes a place for the array as the third argument.
         unsafe { call.pointer::<*mut bool>(2).write(array(nulls.into_iter())) };
         keys(call, &values)
@@ -55,7 +59,8 @@ fn wanted(call: Call) -> (Vec<i64>, Option<Wanted>) {
     let nothing = (Vec::new(), Some(Wanted { least: 1, is_exact: true }));
     match call.smallint(2) {
         OVERLAP => {
-            let values = distinct(sketch(call, 0).iter().flatten());
+            let values =
+                distinct(sketch(call, 0).iter().flatten()).map_err(report::problem).unwrap_or_report();
             (values, Some(Wanted { least: 1, is_exact: true }))
         }
         MATCHES => {

@@ -1,14 +1,16 @@
 //! The type `sketch_query`: a sketch with the share of common values that is asked for.
 
 use crate::pg::array::distinct;
-use crate::pg::bits::{content, new_value};
+use crate::pg::bits::{c_string, content, new_value};
 use crate::pg::call::{Call, pg_function};
 use crate::pg::error;
-use crate::pg::report::SqlError;
+use crate::pg::report::{self, SqlError};
 use crate::sketch::overlap;
+use limits::{collect, grow_text};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{Array, FromDatum};
+use std::fmt::Write;
 use text::sketch::overlap::Overlap;
 use text::sketch::threshold::{Measure, Threshold};
 
@@ -31,16 +33,21 @@ impl SketchQuery {
         let word = |index: usize| words.get(index).copied().map_or(0, i64::from_ne_bytes);
         let measure = MEASURES[word(0).clamp(0, 2) as usize];
         let threshold = Threshold { measure, least: f64::from_bits(word(1) as u64) };
-        Self { threshold, values: words.iter().skip(2).copied().map(i64::from_ne_bytes).collect() }
+        let count = words.len().saturating_sub(2);
+        let values = collect(words.iter().skip(2).copied().map(i64::from_ne_bytes), count);
+        Self { threshold, values: values.map_err(report::problem).unwrap_or_report() }
     }
 
     /// As a datum in the memory of the current call.
     fn datum(&self) -> Datum {
         let measure =
             MEASURES.iter().position(|&measure| measure == self.threshold.measure).unwrap_or_default();
-        let head = [measure as u64, self.threshold.least.to_bits()];
-        let words = head.into_iter().chain(self.values.iter().map(|&value| value as u64));
-        new_value(&[&words.flat_map(u64::to_ne_bytes).collect::<Vec<u8>>()])
+        let least = self.threshold.least.to_bits().to_ne_bytes();
+        // SAFETY: the bytes of the values, which have no padding.
+        let values = unsafe {
+            std::slice::from_raw_parts(self.values.as_ptr().cast(), size_of_val(self.values.as_slice()))
+        };
+        new_value(&[&(measure as u64).to_ne_bytes(), &least, values])
     }
 }
 
@@ -63,6 +70,7 @@ fn query(call: Call, measure: Measure) -> Datum {
     let checked =
         overlap(&sketch, &sketch).and_then(|_| sketch.as_slice().map_err(|_| error::null_in_sketch()));
     let values = distinct(checked.unwrap_or_report().iter().copied());
+    let values = values.map_err(report::problem).unwrap_or_report();
     SketchQuery { threshold: Threshold { measure, least: call.double(1) }, values }.datum()
 }
 
@@ -94,6 +102,10 @@ pg_function!(
     }
 );
 
+/// Letters of a sketch_query before its values, and of a value with its comma, at most.
+const HEAD_LETTERS: usize = 400;
+const VALUE_LETTERS: usize = 21;
+
 pg_function!(
     pg_finfo_sketch_query_out,
     fn sketch_query_out(call) {
@@ -104,10 +116,16 @@ pg_function!(
             Measure::OfQuery => "share",
             Measure::OfSketch => "share of stored",
         };
-        let values: Vec<String> = values.iter().map(i64::to_string).collect();
-        let text = format!("{measure} >= {least}: {{{}}}\0", values.join(","));
-        // SAFETY: pstrdup copies the string, which ends with a zero byte, into the memory of the call.
-        unsafe { pg_sys::pstrdup(text.as_ptr().cast()) }.into()
+        let mut text = String::new();
+        grow_text(&mut text, HEAD_LETTERS + values.len() * VALUE_LETTERS).map_err(report::problem).unwrap_or_report();
+        text += &format!("{measure} >= {least}: {{");
+        for (place, value) in values.iter().enumerate() {
+            let separator = if place == 0 { "" } else { "," };
+            // Never fails for a String.
+            _ = write!(text, "{separator}{value}");
+        }
+        text += "}";
+        c_string(&[text.as_bytes()])
     }
 );
 

@@ -1,5 +1,6 @@
 //! Numbers in arrays.
 
+use limits::{OutOfMemory, push};
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
 use pgrx::pgrx_sql_entity_graph::metadata::{
@@ -15,11 +16,14 @@ use std::ffi::c_int;
 pub(crate) struct Numbers<T>(pub(crate) Vec<T>);
 
 /// The distinct ones of some numbers, in ascending order.
-pub(crate) fn distinct(numbers: impl Iterator<Item = i64>) -> Vec<i64> {
-    let mut numbers: Vec<i64> = numbers.collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers
+pub(crate) fn distinct(numbers: impl Iterator<Item = i64>) -> Result<Vec<i64>, OutOfMemory> {
+    let mut distinct = Vec::new();
+    for number in numbers {
+        push(&mut distinct, number)?;
+    }
+    distinct.sort_unstable();
+    distinct.dedup();
+    Ok(distinct)
 }
 
 /// A number.

@@ -3,7 +3,7 @@
 use super::error;
 use super::report::SqlError;
 use hamming::codes;
-use pgrx::{IntoDatum, pg_sys, varlena};
+use pgrx::{pg_sys, varlena};
 
 /// A string of bits.
 #[derive(Clone, Copy)]
@@ -79,8 +79,31 @@ pub(crate) unsafe fn content<'a>(datum: pg_sys::Datum) -> &'a [u8] {
     }
 }
 
+/// A C string in the memory of the current call, as a datum.
+pub(crate) fn c_string(parts: &[&[u8]]) -> pg_sys::Datum {
+    filled(0, parts, &[0]).into()
+}
+
 /// A value of variable length in the memory of the current call, as a datum.
 pub(crate) fn new_value(parts: &[&[u8]]) -> pg_sys::Datum {
-    // Never None for bytes that are there.
-    parts.concat().into_datum().unwrap_or(pg_sys::Datum::null())
+    let value = filled(pg_sys::VARHDRSZ, parts, &[]);
+    let bytes = pg_sys::VARHDRSZ + parts.iter().map(|part| part.len()).sum::<usize>();
+    // SAFETY: there is room for the header. The length fits, since palloc refuses a GB.
+    unsafe { pgrx::set_varsize_4b(value.cast(), bytes as i32) };
+    value.into()
+}
+
+/// Memory of the current call, with the parts behind a header that is left to the caller, and the end behind them.
+fn filled(header: usize, parts: &[&[u8]], end: &[u8]) -> *mut u8 {
+    let bytes = header + parts.iter().map(|part| part.len()).sum::<usize>() + end.len();
+    // SAFETY: palloc returns memory of that size, or raises an error.
+    unsafe {
+        let value: *mut u8 = pg_sys::palloc(bytes).cast();
+        let mut place = value.add(header);
+        for part in parts.iter().copied().chain([end]) {
+            place.copy_from_nonoverlapping(part.as_ptr(), part.len());
+            place = place.add(part.len());
+        }
+        value
+    }
 }

@@ -4,8 +4,8 @@
 //! SQL_ASCII databases hold bytes that nobody checked; there, what is not UTF-8 counts as U+FFFD.
 
 use super::interrupts::check_for_interrupts;
-use super::report::{self, SqlError, escaped};
-use limits::OutOfMemory;
+use super::report::{self, SqlError};
+use limits::{extend, grow_text};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{PgSqlErrorCode, PgTryBuilder, pg_sys};
 use std::borrow::Cow;
@@ -73,12 +73,26 @@ pub(crate) fn or_escaped(text: String) -> String {
     if text.is_ascii() {
         return text;
     }
-    let can_be_held =
-        PgTryBuilder::new(AssertUnwindSafe(|| to_database(text.clone()).map(|_| true).unwrap_or_report()))
-            .catch_when(PgSqlErrorCode::ERRCODE_UNTRANSLATABLE_CHARACTER, |_| false)
-            .execute();
-    if can_be_held { text } else { escaped(&text) }
+    let can_be_held = PgTryBuilder::new(AssertUnwindSafe(|| {
+        copy(&text).and_then(to_database).map(|_| true).unwrap_or_report()
+    }))
+    .catch_when(PgSqlErrorCode::ERRCODE_UNTRANSLATABLE_CHARACTER, |_| false)
+    .execute();
+    if can_be_held { text } else { escape(&text).unwrap_or_report() }
 }
+
+/// The text in ASCII.
+fn escape(text: &str) -> Result<String, SqlError> {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        grow_text(&mut escaped, MOST_OF_ESCAPE).map_err(report::problem)?;
+        if c.is_ascii() { escaped.push(c) } else { escaped.extend(c.escape_unicode()) }
+    }
+    Ok(escaped)
+}
+
+/// Letters of a character's escape, at most: `\u{10ffff}`.
+const MOST_OF_ESCAPE: usize = 10;
 
 /// A name of the database's, for a message.
 pub(crate) fn for_message(name: &CStr) -> String {
@@ -100,7 +114,7 @@ pub(crate) fn copy(text: &str) -> Result<String, SqlError> {
 
 /// Appends, with an error instead of an abort when memory is short.
 pub(crate) fn append(to: &mut String, text: &str) -> Result<(), SqlError> {
-    to.try_reserve(text.len()).map_err(|_| report::problem(OutOfMemory(to.len() + text.len())))?;
+    grow_text(to, text.len()).map_err(report::problem)?;
     to.push_str(text);
     Ok(())
 }
@@ -155,7 +169,5 @@ fn replace_invalid(bytes: &[u8]) -> Result<String, SqlError> {
 
 /// Appends, with an error instead of an abort when memory is short.
 pub(crate) fn append_bytes(to: &mut Vec<u8>, bytes: &[u8]) -> Result<(), SqlError> {
-    to.try_reserve(bytes.len()).map_err(|_| report::problem(OutOfMemory(to.len() + bytes.len())))?;
-    to.extend_from_slice(bytes);
-    Ok(())
+    extend(to, bytes).map_err(report::problem)
 }

@@ -1,5 +1,6 @@
 //! The border to Postgres: one file for each thing that several parts of the extension ask of it.
 //!
+//! - [`allocator`]: memory for Rust, and the end of a session that gets none
 //! - [`mod@array`]: numbers that a function returns as an array
 //! - [`backtrace`]: none for clients
 //! - [`call`]: functions in Postgres's own calling convention, their arguments and results
@@ -20,6 +21,7 @@
 //! - [`trigger_row`]: the row that a trigger is fired for
 //! - [`window`]: the partition that a window function is called for
 
+mod allocator;
 pub(crate) mod array;
 pub(crate) mod backtrace;
 pub(crate) mod bits;

@@ -1,5 +1,6 @@
 //! Runs queries that read, as the user who calls us: over a column of a table, or as the user wrote them.
 
+use super::bits::c_string;
 use super::codes::Kind;
 use super::encoding::{for_message, type_name};
 use super::error;
@@ -109,11 +110,12 @@ pub(crate) fn each_keyed_text(
     key_type: pg_sys::Oid,
     mut take: impl FnMut(KeyedText<'_>) -> Result<(), SqlError>,
 ) -> Result<(), SqlError> {
-    let query = CString::new(query).map_err(|_| error::corpus::not_a_query())?;
+    // A value of type text has no zero byte.
+    let query = c_string(&[query]);
     // SAFETY: SPI is connected, and disconnected also by an error, which frees all of this. The plan is one of a
     // query that returns rows, whose columns are of the types that are checked.
     Spi::connect(|_| unsafe {
-        let plan = pg_sys::SPI_prepare(query.as_ptr(), 0, std::ptr::null_mut());
+        let plan = pg_sys::SPI_prepare(query.cast_mut_ptr(), 0, std::ptr::null_mut());
         check_reads_only(plan)?;
         let mut cursor = Cursor::open(plan);
         check_columns((*cursor.portal).tupDesc, key_type)?;

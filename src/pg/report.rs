@@ -48,7 +48,7 @@ fn in_database_encoding(text: String) -> String {
     if utf8 { text } else { escaped(&text) }
 }
 
-/// The text in ASCII.
-pub(crate) fn escaped(text: &str) -> String {
+/// The text of a message in ASCII.
+fn escaped(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() }).collect()
 }

@@ -4,8 +4,10 @@
 
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report;
 use hamming_index::build::Runs;
 use hamming_index::key::{Key, RowId};
+use limits::reserve;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 
@@ -48,7 +50,8 @@ impl Runs for RunFiles {
         unsafe {
             let file = pg_sys::BufFileCreateTemp(false);
             let mut left = 0;
-            let mut buffer: Vec<[u8; KEY]> = Vec::with_capacity(AT_A_TIME);
+            let mut buffer: Vec<[u8; KEY]> = Vec::new();
+            reserve(&mut buffer, AT_A_TIME).map_err(report::problem).unwrap_or_report();
             loop {
                 check_for_interrupts();
                 buffer.clear();
@@ -89,6 +92,7 @@ impl Run {
         if count == 0 {
             return;
         }
+        reserve(&mut self.buffer, count).map_err(report::problem).unwrap_or_report();
         self.buffer.resize(count, [0; KEY]);
         // SAFETY: the buffer has `count` keys.
         let read = unsafe { pg_sys::BufFileRead(self.file, self.buffer.as_mut_ptr().cast(), count * KEY) };

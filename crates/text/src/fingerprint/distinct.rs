@@ -275,7 +275,7 @@ impl Table {
             return Err(TooMany);
         }
         let mut larger = Vec::new();
-        larger.try_reserve_exact(slots).map_err(|_| TooMany)?;
+        limits::reserve(&mut larger, slots).map_err(|_| TooMany)?;
         larger.resize(slots, 0);
         let old = std::mem::replace(&mut self.slots, larger);
         for hash in old.into_iter().filter(|&hash| hash != 0) {

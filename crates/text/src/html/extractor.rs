@@ -4,7 +4,7 @@ use super::Beat;
 use super::elements::{BLOCKS, CELLS, FOREIGN, SKIPPED};
 use html5gum::emitters::callback::CallbackEvent;
 use html5gum::{State, naive_next_state};
-use limits::OutOfMemory;
+use limits::{OutOfMemory, grow_text};
 
 /// Bytes of text that are added between two heartbeats.
 const PIECE: usize = 1 << 20;
@@ -130,8 +130,8 @@ impl Extractor {
     }
 
     fn add(&mut self, text: &str) {
-        if self.text.try_reserve(text.len() + 1).is_err() {
-            self.failure = Some(OutOfMemory(self.text.len() + text.len() + 1));
+        if let Err(refusal) = grow_text(&mut self.text, text.len() + 1) {
+            self.failure = Some(refusal);
         }
         if self.failure.is_some() {
             return;

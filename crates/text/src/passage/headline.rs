@@ -6,7 +6,7 @@
 //! Cost: that of [`shared_passages`], and the time to write the headline.
 
 use super::shared_passages;
-use limits::{Heartbeat, Kind, Limit, OutOfMemory, Problem};
+use limits::{Heartbeat, Kind, Limit, Problem, grow_text, push};
 use std::ops::Range;
 
 /// The most bytes of a headline, which is a value of PostgreSQL's.
@@ -167,8 +167,7 @@ fn shared(
         match shared.last_mut() {
             Some(last) if passage.byte <= last.end => last.end = end,
             _ => {
-                shared.try_reserve(1).map_err(|_| OutOfMemory(size_of::<Range<usize>>() * shared.len()))?;
-                shared.push(passage.byte..end);
+                push(&mut shared, passage.byte..end)?;
             }
         }
     }
@@ -243,7 +242,7 @@ impl Writer<'_> {
             return Err(Problem::new(Kind::TooLarge, format!("headline has more than {MAX_BYTES} bytes"))
                 .with_hint("Ask for fragments, with the option MaxFragments."));
         }
-        self.headline.try_reserve(text.len()).map_err(|_| OutOfMemory(self.headline.len() + text.len()))?;
+        grow_text(&mut self.headline, text.len())?;
         self.headline.push_str(text);
         Ok(())
     }

@@ -140,7 +140,7 @@ impl<'a, T: Copy + Eq> Search<'a, T> {
     }
 
     fn keep(&mut self, a: usize, b: usize) {
-        if self.new.len() + 1 > MAX_PASSAGES || self.new.try_reserve(1).is_err() {
+        if self.new.len() + 1 > MAX_PASSAGES || limits::grow(&mut self.new, 1).is_err() {
             self.too_many = true;
             return;
         }

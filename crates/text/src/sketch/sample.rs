@@ -1,7 +1,7 @@
 //! The values of a sketch in the making, with a bound on their number.
 
 use super::sort::sort_values;
-use limits::{Heartbeat, Kind, OutOfMemory, Problem};
+use limits::{Heartbeat, Kind, Problem, grow};
 
 /// The most values a sketch can have: more are useless to compare and too many for an array.
 pub const MAX_VALUES: usize = 1 << 23;
@@ -54,9 +54,8 @@ impl<'a> Sample<'a> {
             self.compact();
             self.compact_at = self.compact_at.max(2 * self.values.len());
         }
-        if self.values.try_reserve(1).is_err() {
-            let bytes = self.values.len() * size_of::<i64>();
-            self.problem.get_or_insert_with(|| OutOfMemory(bytes).into());
+        if let Err(refusal) = grow(&mut self.values, 1) {
+            self.problem.get_or_insert_with(|| refusal.into());
         }
     }
 

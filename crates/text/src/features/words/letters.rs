@@ -10,7 +10,7 @@ use super::runs::next_run;
 use super::table::{Entry, SHORT, class, entry};
 use super::utf8::{Decoded, decode, encode};
 use super::{BUFFERED, Keep, split_piece};
-use limits::{Heartbeat, OutOfMemory};
+use limits::{Heartbeat, OutOfMemory, grow};
 
 /// Bytes that are written ahead.
 const SLACK: usize = 4;
@@ -44,7 +44,7 @@ fn add_piece(piece: &str, room: &mut Vec<u8>, letters: &mut Vec<u8>) -> Result<(
     if room.len() < most {
         room.resize(most, 0);
     }
-    letters.try_reserve(most).map_err(|_| OutOfMemory(letters.len() + most))?;
+    grow(letters, most)?;
     if piece.is_ascii() {
         let length = put_ascii_letters(piece.as_bytes(), room);
         letters.extend_from_slice(&room[..length]);
