@@ -10,7 +10,7 @@ use crate::pg::nodes::cast;
 use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{leaves_in, leaves_read, nearest};
 use hamming_index::page::LEAF_CAPACITY;
-use hamming_index::plan::{Costs, Expected};
+use hamming_index::plan::{Estimates, Expected};
 use hamming_index::{Layout, Sample};
 use pgrx::pg_sys;
 
@@ -71,7 +71,7 @@ unsafe fn layout(search: &Search) -> Layout {
 
 /// Searches of strings of bits: the rows that have to be fetched from the table are more than match.
 fn estimate_bits(search: &Search, asked: &Asked, layout: Layout) -> Estimate {
-    let costs = Costs::new(layout, leaves_in(search.index.pages, layout));
+    let costs = Estimates::new(layout, leaves_in(search.index.pages, layout));
     let radius = asked.radius.unwrap_or(layout.bits());
     // SAFETY: the search is one of the query.
     let samples = unsafe { samples(search, layout) };

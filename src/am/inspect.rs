@@ -11,9 +11,10 @@ use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{leaves_in, pages_read};
 use hamming_index::key::{RowId, Tree};
 use hamming_index::page::{LEAF_CAPACITY, Page};
-use hamming_index::plan::Costs;
+use hamming_index::plan::Estimates;
 use hamming_index::store::Store;
 use hamming_index::{Damage, Index, Layout, Sample};
+use limits::{collect, push};
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{name, pg_extern, pg_guard, pg_sys};
@@ -48,7 +49,7 @@ fn hamming_index_stats(
     let (leaves, inner, all) = (sum(|tree| tree.leaves), sum(|tree| tree.inner), i64::from(pages));
     let fill = sum(|tree| tree.entries) as f32 / (leaves * LEAF_CAPACITY as i64) as f32;
     let tree_leaves = leaves_in(pages, layout);
-    let costs = Costs::new(layout, tree_leaves);
+    let costs = Estimates::new(layout, tree_leaves);
     let expected = (0..=layout.bits()).map(|radius| match layout {
         Layout::FINGERPRINTS => pages_read(tree_leaves, radius),
         _ => costs.expected(radius, &Sample::default()).leaves,
@@ -64,7 +65,7 @@ fn hamming_index_stats(
         all - leaves - inner,
         totals.iter().map(|tree| tree.height).max().unwrap_or(0) as i32,
         fill,
-        expected.collect(),
+        collect(expected, layout.bits() as usize + 1).map_err(report::problem).unwrap_or_report(),
     ))
 }
 
@@ -82,7 +83,9 @@ fn hamming_index_check(
     // A page whose place in the log lies ahead is damaged, and not changed by others.
     let is_changed = |page: &Page| (began + 1..=log_position()).contains(&log_position_of(page));
     index
-        .verify(&is_changed, &mut |row| opened.may_differ(row), &mut |problem| problems.push(problem))
+        .verify(&is_changed, &mut |row| opened.may_differ(row), &mut |problem| {
+            push(&mut problems, problem).map_err(report::problem).unwrap_or_report()
+        })
         .map_err(report::problem)
         .unwrap_or_report();
     // A damaged index cannot be searched.

@@ -5,9 +5,14 @@ use crate::estimate::code::Code;
 use crate::estimate::condition::sides;
 use crate::estimate::cost::Search;
 use crate::estimate::statistics::{ColumnStatistics, Known};
+use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::nodes::{constant, elements};
+use crate::pg::report;
+use hamming_index::plan::MOST_PLANNED;
 use hamming_index::{Layout, Sample};
+use limits::collect;
 use pgrx::pg_sys;
+use pgrx::pg_sys::panic::ErrorReportable;
 
 /// Where the query is not known yet, this number of values of the column stand for it.
 const TYPICAL_QUERIES: usize = 8;
@@ -35,9 +40,13 @@ unsafe fn known_samples(search: &Search, layout: Layout) -> Option<Vec<Sample>> 
             .chain(search.conditions())
             .find_map(|condition| sides(condition))?;
         let values = ColumnStatistics::examine(search.root, column, 0)?.values();
-        let known: Vec<(Known, &[u8])> =
-            values.iter().filter_map(|known| Some((known, bytes(known.code, layout)?))).collect();
-        Some(match constant(pg_sys::estimate_expression_value(search.root, center)) {
+        let center = constant(pg_sys::estimate_expression_value(search.root, center));
+        let queries = if center.is_some() { 1 } else { TYPICAL_QUERIES };
+        let most = most_compared(layout, queries);
+        let known = values.spread(most).filter_map(|known| Some((known, bytes(known.code, layout)?)));
+        let known = collect(known.inspect(|_| check_for_interrupts()), most + 1);
+        let known: Vec<(Known, &[u8])> = known.map_err(report::problem).unwrap_or_report();
+        Some(match center {
             Some(center) => {
                 let center = Code::of(center, pg_sys::exprType(column))?;
                 vec![Sample::new(
@@ -49,6 +58,13 @@ unsafe fn known_samples(search: &Search, layout: Layout) -> Option<Vec<Sample>> 
             None => typical(layout, &known),
         })
     }
+}
+
+/// Codes that are compared with each of the queries, at most: a thousand, and fewer where codes are long.
+fn most_compared(layout: Layout, queries: usize) -> usize {
+    const BYTES: usize = 1 << 24;
+    let bytes_of_code = layout.bits().div_ceil(8) as usize * layout.words().min(MOST_PLANNED);
+    (BYTES / bytes_of_code / queries).min(1000)
 }
 
 /// The bits of a code, if it has the length of those in the index.
@@ -68,7 +84,7 @@ fn typical(layout: Layout, known: &[(Known, &[u8])]) -> Vec<Sample> {
         before += query.share;
         let others = || {
             let others = known.iter().enumerate().filter(|&(other, _)| query.is_common || other != place);
-            others.map(|(_, (known, code))| (*code, known.share))
+            others.inspect(|_| check_for_interrupts()).map(|(_, (known, code))| (*code, known.share))
         };
         while before * TYPICAL_QUERIES as f64 > all * (samples.len() as f64 + 0.5) {
             samples.push(Sample::new(layout, code, others()));

@@ -47,6 +47,8 @@ pub(crate) fn patience(expected: f64) -> f64 {
 pub struct Costs {
     layout: Layout,
     leaves: f64,
+    /// How many words of a code each word of the layout stands for.
+    words: f64,
     /// For each number of bits that a word may have, from `least` on: the work for each reach.
     tables: Vec<Vec<Expected>>,
     /// Bits of the narrowest word.
@@ -81,6 +83,8 @@ pub(crate) struct Searched {
 pub(crate) struct Division {
     /// The reach of each word.
     pub(crate) reaches: Vec<u32>,
+    /// Their sum.
+    reached: u32,
     pub(crate) cost: f64,
 }
 
@@ -96,24 +100,29 @@ impl Division {
 
     /// The radius within which nothing is missed; -1 if it is nothing at all.
     fn radius(&self) -> i64 {
-        i64::from(self.reaches.iter().sum::<u32>()) - 1
+        i64::from(self.reached) - 1
     }
 }
 
 impl Costs {
     /// Costs in an index each of whose trees has about this number of leaves.
     pub fn new(layout: Layout, leaves: f64) -> Self {
+        Self::with_words(layout, leaves, 1.0)
+    }
+
+    /// The same where each word of the layout stands for this number of words.
+    fn with_words(layout: Layout, leaves: f64, words: f64) -> Self {
         let widths = (0..layout.words()).map(|word| layout.width(word));
         let (least, most) = widths.fold((u64::BITS, 0), |(l, m), width| (width.min(l), width.max(m)));
         let rows = entries_in(leaves);
         let table = |width| {
             let work = |(radius, share)| Expected {
-                leaves: leaves_read_by_word(leaves, radius, width),
-                rows: rows * share,
+                leaves: leaves_read_by_word(leaves, radius, width) * words,
+                rows: rows * share * words,
             };
             std::iter::once(Expected::default()).chain((0..).zip(volumes(width)).map(work)).collect()
         };
-        Self { layout, leaves, tables: (least..=most).map(table).collect(), least }
+        Self { layout, leaves, words, tables: (least..=most).map(table).collect(), least }
     }
 
     /// The layout of the index.
@@ -173,8 +182,8 @@ impl Costs {
         let Expected { leaves, rows } = self.scattered(word, reach);
         let share = sample.found_by(word, reach);
         Expected {
-            leaves: leaves.max(self.leaves * share * BANDS as f64),
-            rows: rows.max(entries_in(self.leaves) * share),
+            leaves: leaves.max(self.leaves * share * BANDS as f64 * self.words),
+            rows: rows.max(entries_in(self.leaves) * share * self.words),
         }
     }
 
@@ -249,16 +258,20 @@ impl Costs {
         cost: impl Fn(usize, u32) -> f64,
         is_enough: impl Fn(&Division) -> bool,
     ) -> Option<Division> {
-        let mut division = Division { reaches, cost: 0.0 };
+        let more = |word, reach| cost(word, reach + 1) - cost(word, reach);
+        // What the next bit costs in each word. It changes in the word alone that has got a bit.
+        let mut next: Vec<f64> = reaches.iter().enumerate().map(|(word, &reach)| more(word, reach)).collect();
+        let reached = reaches.iter().sum();
+        let mut division = Division { reaches, reached, cost: 0.0 };
         while !is_enough(&division) {
-            let more = |(word, &reach): (usize, &u32)| (word, cost(word, reach + 1) - cost(word, reach));
-            let words = division.reaches.iter().enumerate().map(more);
-            let (word, more) = words.min_by(|a, b| a.1.total_cmp(&b.1))?;
-            division.cost += more;
+            let (word, &cheapest) = next.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
+            division.cost += cheapest;
             if division.cost >= self.of_all() {
                 return None;
             }
             division.reaches[word] += 1;
+            division.reached += 1;
+            next[word] = more(word, division.reaches[word]);
         }
         Some(division)
     }
@@ -272,9 +285,72 @@ impl Costs {
     }
 }
 
+/// Words that the planner looks at. Codes of more words are estimated by as many of them, spread over the code.
+pub const MOST_PLANNED: usize = 16;
+
+/// What the planner wants to know of searches, in a time that does not grow with the codes.
+///
+/// Dividing a radius takes a step for each of its bits, and each step looks at all words. So a code of many words is
+/// taken for [`MOST_PLANNED`] of them, with a part of its radius. Words are equally wide, so each of these stands for
+/// equally many.
+pub struct Estimates {
+    costs: Costs,
+    /// Bits of a code for each bit of a code as wide as is looked at.
+    scale: f64,
+}
+
+impl Estimates {
+    /// For an index each of whose trees has about this number of leaves.
+    pub fn new(layout: Layout, leaves: f64) -> Self {
+        let words = layout.words().min(MOST_PLANNED);
+        let bits = (layout.bits() as usize * words / layout.words()) as u32;
+        let narrow = if words < layout.words() { Layout::of_codes(bits) } else { layout };
+        let scale = f64::from(layout.bits()) / f64::from(narrow.bits());
+        Self { costs: Costs::with_words(narrow, leaves, scale), scale }
+    }
+
+    /// The work of a search with this radius, if codes are scattered but for what the sample shows.
+    pub fn expected(&self, radius: u32, sample: &Sample) -> Expected {
+        self.costs.expected(self.narrow(radius), sample)
+    }
+
+    /// The work of finding the `wanted` nearest rows: see [`Costs::nearest`].
+    pub fn nearest(&self, wanted: f64, farthest: u32, max_sorted: usize, sample: &Sample) -> Expected {
+        self.costs.nearest(wanted, self.narrow(farthest), max_sorted, sample)
+    }
+
+    /// The part of a radius that falls to the words that are looked at.
+    fn narrow(&self, radius: u32) -> u32 {
+        (f64::from(radius) / self.scale).round() as u32
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What the planner takes wide codes for costs about as much as they do.
+    #[test]
+    fn wide_codes_are_estimated_by_some_of_their_words() {
+        for bits in [64, 256, 1024, 2048, 8000] {
+            let (layout, sample) = (Layout::of_codes(bits), Sample::default());
+            for (leaves, part) in [20.0, 2000.0, 50_000.0]
+                .into_iter()
+                .flat_map(|leaves| [200, 50, 20, 8].map(|part| (leaves, part)))
+            {
+                let radius = bits / part;
+                let exact = Costs::new(layout, leaves).expected(radius, &sample);
+                let estimates = Estimates::new(layout, leaves);
+                assert!(estimates.costs.layout.words() <= MOST_PLANNED);
+                let estimate = estimates.expected(radius, &sample);
+                let ratio = estimate.cost() / exact.cost();
+                assert!(
+                    (0.5..2.0).contains(&ratio),
+                    "{bits} bits, {leaves} leaves, radius {radius}: {ratio}"
+                );
+            }
+        }
+    }
 
     /// Otherwise, codes that are about as far as the radius would be read twice.
     #[test]

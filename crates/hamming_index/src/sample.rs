@@ -4,6 +4,7 @@
 //! database keeps of a column, for its planner, tell how much of the table each word of a query finds.
 
 use crate::layout::Layout;
+use crate::plan::MOST_PLANNED;
 
 /// How far the codes of a sample are from a query, word by word. An empty sample stands for scattered codes.
 #[derive(Clone, Debug, Default)]
@@ -17,12 +18,15 @@ pub struct Sample {
 impl Sample {
     /// Compares a query with codes, each of which stands for a share of the table.
     pub fn new<'a>(layout: Layout, query: &[u8], codes: impl IntoIterator<Item = (&'a [u8], f64)>) -> Self {
-        let masks: Vec<Vec<u8>> = (0..layout.words()).map(|word| layout.mask(word)).collect();
+        // Of the words of wide codes some stand for all: see `Estimates`.
+        let words = layout.words().min(MOST_PLANNED);
+        let place = |word: usize| word * layout.words() / words;
+        let masks: Vec<Vec<u8>> = (0..words).map(|word| layout.mask(place(word))).collect();
         let differing = |code: &[u8]| masks.iter().map(|mask| differing_in(mask, query, code)).collect();
         let rows: Vec<(f64, Vec<u32>)> =
             codes.into_iter().map(|(code, share)| (share, differing(code))).collect();
-        let found = (0..layout.words()).map(|word| {
-            let mut shares = vec![0.0; layout.width(word) as usize + 2];
+        let found = (0..words).map(|word| {
+            let mut shares = vec![0.0; layout.width(place(word)) as usize + 2];
             for (share, differing) in &rows {
                 shares[differing[word] as usize + 1] += share;
             }
@@ -37,7 +41,10 @@ impl Sample {
 
     /// The share of the rows that this word finds.
     pub(crate) fn found_by(&self, word: usize, reach: u32) -> f64 {
-        self.found.get(word).and_then(|shares| shares.get(reach as usize)).copied().unwrap_or_default()
+        let shares = self.found.get(word);
+        // A word that is less wide than another has been found by then.
+        let share = shares.and_then(|shares| shares.get(reach as usize).or(shares.last()));
+        share.copied().unwrap_or_default()
     }
 
     /// The share of the rows that at least one word finds.
