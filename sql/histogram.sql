@@ -2,17 +2,20 @@
 
 CREATE FUNCTION hamming_histogram(
     relation regclass,
-    "column" name,
+    code name,
     sample integer DEFAULT 10000,
+    body name DEFAULT NULL,
     OUT distance integer,
     OUT pairs bigint,
     OUT nearest bigint,
     OUT found double precision,
     OUT unrelated double precision,
-    OUT recommended boolean
+    OUT to_search boolean,
+    OUT to_delete boolean,
+    OUT reason text
 )
     RETURNS SETOF record
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 65
+    LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1000000 ROWS 65
     AS 'MODULE_PATHNAME', 'hamming_histogram_wrapper';
-COMMENT ON FUNCTION hamming_histogram(regclass, name, integer) IS
-    'distances of a sample of the fingerprints in a column: of pairs, and to the nearest; rows found within each distance, how many of them are expected to be unrelated, and the recommended radius';
+COMMENT ON FUNCTION hamming_histogram(regclass, name, integer, name) IS
+    'distances in a column of fingerprints: of pairs, and to the nearest; rows found within each distance, how many of them are unrelated, and which radius to search and which to delete with; with the column of the texts, unrelated rows are measured';

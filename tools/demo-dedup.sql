@@ -8,10 +8,10 @@ SET client_min_messages = warning;
 \set ECHO queries
 SELECT count(*) AS documents, count(si) AS fingerprints, count(DISTINCT si) AS distinct_ones, pg_size_pretty(sum(length(body))) AS text FROM document;
 
-\echo 'Which radius suits these texts? (for documents, doc2 is made for 10, or 12 to find more)'
+\echo 'Which radius suits these texts? One to search, one to delete with'
 \echo
-SELECT distance, found::numeric(8, 3), unrelated::numeric(8, 4), recommended
-FROM hamming_histogram('document', 'si') WHERE distance <= 16 ORDER BY distance;
+SELECT distance, found::numeric(8, 3), unrelated::numeric(8, 4), reason
+FROM hamming_histogram('document', 'si', body => 'body') WHERE distance <= 16 ORDER BY distance;
 
 \echo 'Clusters: the first of each is its keeper'
 \echo

@@ -270,9 +270,8 @@ def distances(queries: Queries, fields: Fields) -> Page:
     )
     content = html(
         "<h1>Which radius suits this table</h1>{advice}<p>Versions of a text are on the left, unrelated texts around 32"
-        " bits. The recommended radius is for searching: unrelated rows are expected in at most a tenth of the searches"
-        " that find anything, or in at most one search of a hundred. To delete what is found, choose a smaller one,"
-        " with far fewer than 0.01 unrelated rows.</p>"
+        " bits. The recommended radius is for searching: at most one search in ten finds an unrelated row. To delete what"
+        " is found, choose a smaller one.</p>"
         "<figure>{pairs}<figcaption>Pairs of a sample, by distance</figcaption></figure>"
         "<figure>{nearest}<figcaption>Rows, by the distance of the nearest other row</figcaption></figure>{table}",
         advice=advice,

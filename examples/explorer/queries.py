@@ -163,6 +163,6 @@ WHERE {key} = c.key AND c.keeper <> c.key;
         return psycopg.ClientCursor(self.connection).mogrify(query, {"radius": radius})
 
     def histogram(self) -> list[Any]:
-        query = self.table.sql("SELECT * FROM hamming_histogram(%s::regclass, %s) ORDER BY distance")
+        query = self.table.sql("SELECT *, to_search AS recommended FROM hamming_histogram(%s::regclass, %s) ORDER BY distance")
         relation = psycopg.sql.Identifier(self.table.schema, self.table.name).as_string(self.connection)
         return self.connection.execute(query, [relation, self.table.fingerprint]).fetchall()

@@ -89,6 +89,14 @@ pub(crate) fn not_a_code(column: &str, type_name: &str) -> SqlError {
     .set_hint("Name the column that has the fingerprints.")
 }
 
+pub(crate) fn not_a_text(column: &str, type_name: &str) -> SqlError {
+    report(
+        Code::ERRCODE_DATATYPE_MISMATCH,
+        format!("column \"{}\" has type {}, not text", quote(column), quote(type_name)),
+    )
+    .set_hint("Name the column that has the texts, or make a view with a column of type text.")
+}
+
 pub(crate) fn not_a_bigint(column: &str, type_name: &str) -> SqlError {
     report(
         Code::ERRCODE_DATATYPE_MISMATCH,

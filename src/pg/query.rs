@@ -16,37 +16,25 @@ const BATCH: i64 = 10_000;
 const TEXT_BATCH: i64 = 50;
 /// Larger texts, on average, are fetched one by one.
 const SMALL_TEXT: usize = 64 << 10;
+/// Bytes of codes and stored texts that are fetched together, if each has the size of those before.
+const BATCH_BYTES: usize = 4 << 20;
 
-/// The names of a table and of a column of type bigint or bit, as queries write them.
+/// The names of a table and of a column of type bigint or bit, and perhaps of one of texts, as queries write them.
 pub(crate) struct CodeColumn {
     table: CString,
     column: CString,
+    text: Option<CString>,
     pub(crate) kind: Kind,
     /// The number of bits of each value, if the type says it.
     pub(crate) bits: Option<u32>,
 }
 
 impl CodeColumn {
-    pub(crate) fn of(table: pg_sys::Oid, column: &CStr) -> Result<Self, SqlError> {
-        // SAFETY: looks names and types up; each name that is not NULL is a string in the memory of the
-        // current call.
+    pub(crate) fn of(table: pg_sys::Oid, column: &CStr, text: Option<&CStr>) -> Result<Self, SqlError> {
+        let (type_, mut modifier) = type_of_column(table, column)?;
+        let text = text.map(|text| text_column(table, text)).transpose()?;
+        // SAFETY: looks names and types up; each name is a string in the memory of the current call.
         unsafe {
-            let name = pg_sys::get_rel_name(table);
-            if name.is_null() {
-                return Err(error::no_such_table(table));
-            }
-            let number = pg_sys::get_attnum(table, column.as_ptr());
-            if number <= 0 {
-                return Err(error::no_such_column(&for_message(column), &for_message(CStr::from_ptr(name))));
-            }
-            let (mut type_, mut modifier, mut collation) = (pg_sys::InvalidOid, -1, pg_sys::InvalidOid);
-            pg_sys::get_atttypetypmodcoll(
-                table,
-                number,
-                &raw mut type_,
-                &raw mut modifier,
-                &raw mut collation,
-            );
             let (kind, bits) = match pg_sys::getBaseTypeAndTypmod(type_, &raw mut modifier) {
                 pg_sys::INT8OID => (Kind::Bigint, Some(hamming::BITS)),
                 pg_sys::BITOID => (Kind::Bits, u32::try_from(modifier).ok()),
@@ -54,45 +42,134 @@ impl CodeColumn {
                 _ => return Err(error::not_a_code(&for_message(column), &type_name(type_))),
             };
             let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(table));
+            let name = pg_sys::get_rel_name(table);
             let table = CStr::from_ptr(pg_sys::quote_qualified_identifier(schema, name)).to_owned();
-            let column = CStr::from_ptr(pg_sys::quote_identifier(column.as_ptr())).to_owned();
-            Ok(Self { table, column, kind, bits })
+            Ok(Self { table, column: quoted(column), text, kind, bits })
         }
     }
 
-    /// Calls `take` with each value that is not NULL, or with `at_random` of them, chosen at random. The memory in
-    /// which `take` is called is freed after each value.
+    /// Calls `take` with each code, or with `at_random` of them, chosen at random; codes that are NULL, or whose text
+    /// is, are left out. The memory in which `take` is called is freed after each of them.
     pub(crate) fn read(
         &self,
         at_random: Option<i32>,
         take: &mut dyn FnMut(pg_sys::Datum) -> Result<(), SqlError>,
     ) -> Result<(), SqlError> {
+        self.each_row(at_random, false, &mut |cursor, row| take(cursor.value(row, 1).0))
+    }
+
+    /// The same with the texts, each of which is a value of type text as it is stored.
+    pub(crate) fn read_with_text(
+        &self,
+        at_random: Option<i32>,
+        take: &mut dyn FnMut(pg_sys::Datum, StoredText) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
+        self.each_row(at_random, true, &mut |cursor, row| {
+            take(cursor.value(row, 1).0, StoredText(cursor.value(row, 2).0))
+        })
+    }
+
+    fn query(&self, at_random: Option<i32>, with_text: bool) -> Vec<u8> {
         let (column, table) = (self.column.as_bytes(), self.table.as_bytes());
-        // The cast holds even if somebody has given the column another type meanwhile.
+        // The casts hold even if somebody has given the columns other types meanwhile.
         let type_: &[u8] = if self.kind == Kind::Bigint { b"int8" } else { b"varbit" };
-        let parts = [b"SELECT ", column, b"::pg_catalog.", type_, b" FROM ", table, b" WHERE ", column];
-        let mut query = parts.concat();
-        query.extend(b" IS NOT NULL");
+        let mut query = [b"SELECT ", column, b"::pg_catalog.", type_].concat();
+        let text = self.text.as_ref().map(|text| text.as_bytes());
+        if let (true, Some(text)) = (with_text, text) {
+            query.extend([b", ", text, b"::pg_catalog.text"].concat());
+        }
+        query.extend([b" FROM ", table, b" WHERE ", column, b" IS NOT NULL"].concat());
+        if let Some(text) = text {
+            query.extend([b" AND ", text, b" IS NOT NULL"].concat());
+        }
         if let Some(count) = at_random {
             query.extend(format!(" ORDER BY pg_catalog.random() LIMIT {count}").bytes());
         }
         query.push(0);
+        query
+    }
+
+    fn each_row(
+        &self,
+        at_random: Option<i32>,
+        with_text: bool,
+        take: &mut dyn FnMut(&Cursor, usize) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
+        let query = self.query(at_random, with_text);
         // SAFETY: SPI is connected, and disconnected also by an error, which frees all of this. The query
-        // ends with a zero and has one column, without NULLs.
+        // ends with a zero; its columns are without NULLs, and the second one is of a type of variable length.
         Spi::connect(|_| unsafe {
             let plan = pg_sys::SPI_prepare(query.as_ptr().cast(), 0, std::ptr::null_mut());
             let mut cursor = Cursor::open(plan);
             let mut scratch = PgMemoryContexts::new("simhash_pg value of a column");
-            while cursor.fetch(BATCH) {
+            // Short texts, and those that a view computes, stand in their rows.
+            let mut batch = if with_text { 1 } else { BATCH };
+            while cursor.fetch(batch) {
+                let mut bytes = 1;
                 for row in 0..cursor.rows {
-                    let value = cursor.value(row, 1).0;
-                    scratch.switch_to(|_| take(value))?;
+                    scratch.switch_to(|_| take(&cursor, row))?;
                     pg_sys::MemoryContextReset(scratch.value());
+                    if with_text {
+                        bytes += pgrx::varsize_any(cursor.value(row, 2).0.cast_mut_ptr());
+                    }
+                }
+                if with_text {
+                    let fitting = (BATCH_BYTES / bytes.div_ceil(cursor.rows)) as i64;
+                    batch = fitting.min(2 * batch).clamp(1, BATCH);
                 }
             }
             Ok(())
         })
     }
+}
+
+/// A value of type text, as it is stored.
+#[derive(Clone, Copy)]
+pub(crate) struct StoredText(pg_sys::Datum);
+
+impl StoredText {
+    /// The bytes, in the encoding of the database and in the memory of the current call.
+    ///
+    /// # Safety
+    /// The row that the text was read from must be there still.
+    pub(crate) unsafe fn bytes<'a>(self) -> &'a [u8] {
+        // SAFETY: promised by the caller; the value is not NULL.
+        unsafe { pgrx::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(self.0.cast_mut_ptr())) }
+    }
+}
+
+/// The type of a column, and its modifier.
+fn type_of_column(table: pg_sys::Oid, column: &CStr) -> Result<(pg_sys::Oid, i32), SqlError> {
+    // SAFETY: looks names and types up; a name that is not NULL is a string in the memory of the current call.
+    unsafe {
+        let name = pg_sys::get_rel_name(table);
+        if name.is_null() {
+            return Err(error::no_such_table(table));
+        }
+        let number = pg_sys::get_attnum(table, column.as_ptr());
+        if number <= 0 {
+            return Err(error::no_such_column(&for_message(column), &for_message(CStr::from_ptr(name))));
+        }
+        let (mut type_, mut modifier, mut collation) = (pg_sys::InvalidOid, -1, pg_sys::InvalidOid);
+        pg_sys::get_atttypetypmodcoll(table, number, &raw mut type_, &raw mut modifier, &raw mut collation);
+        Ok((type_, modifier))
+    }
+}
+
+/// The name of a column of texts, as queries write it.
+fn text_column(table: pg_sys::Oid, column: &CStr) -> Result<CString, SqlError> {
+    let (type_, _) = type_of_column(table, column)?;
+    // SAFETY: looks types up.
+    let base = unsafe { pg_sys::getBaseType(type_) };
+    match base {
+        pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID => Ok(quoted(column)),
+        _ => Err(error::not_a_text(&for_message(column), &type_name(type_))),
+    }
+}
+
+fn quoted(name: &CStr) -> CString {
+    // SAFETY: the result is a string in the memory of the current call.
+    unsafe { CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())).to_owned() }
 }
 
 /// A key and a text.

@@ -2,56 +2,43 @@
 //! finds related rows.
 //!
 //! A sample of the fingerprints is compared pair by pair. Nearly all of its pairs are unrelated, so this
-//! shows how far apart unrelated rows are. Some fingerprints of the sample, the queries, are compared with
-//! all rows of the table, which shows what a search finds. The expected number of unrelated rows within a
-//! radius is the number of rows times the share of unrelated pairs within it.
+//! shows how far apart unrelated rows are. Some fingerprints, the queries, are compared with all rows of the
+//! table, which shows what a search finds. [`Calibration::next_to_judge`] names some of the pairs that they find.
+//! If somebody compares the texts of these pairs, it is known how many of them are unrelated; if not, any may be.
 //!
-//! The share of unrelated pairs is counted at the distances that have enough pairs. Equal pairs apart, the
-//! number of pairs has a peak and falls off below it. The count is trusted down to the distance where pairs
-//! become too few, or more again, which is the work of related pairs. From there down the share is taken to
-//! fall as it did in the last steps before.
-//!
-//! Guarantee: as a rule too many unrelated rows are expected rather than too few. Distances of unrelated
-//! fingerprints fall off ever faster (log-concave, as in a binomial distribution), and related pairs are
-//! among the pairs that are counted. Cost: a comparison for each pair of the sample, and for each row with
-//! each of at most [`MAX_QUERIES`] queries. Memory: twice that of the codes of the sample, and 12 bytes for
-//! each query.
+//! Guarantee: as a rule too many unrelated rows are expected rather than too few; `unrelated.rs` says why.
+//! Cost: a comparison for each pair of the sample, and for each row with each of at most [`MAX_QUERIES`] queries; in a
+//! table of n rows 1 + ln n pairs to judge for each query and each of 21 distances, at most. Memory: the codes of the
+//! sample, 12 bytes for each query, and 5 for each query and distance that is counted.
+
+mod advice;
+mod queries;
+mod unrelated;
 
 use crate::distance::BITS;
-use crate::kernel::{GROUP, for_processors};
 use crate::words::{Codes, distance};
-use limits::{Heartbeat, Limit};
+use limits::{Heartbeat, Limit, OutOfMemory, collect};
 use multiversion::multiversion;
-use std::ops::RangeInclusive;
+use queries::{Queries, Share};
+use unrelated::{Bounds, Spread};
+
+pub use queries::Pair;
 
 /// The size of the sample. A larger one takes minutes, and says no more.
 pub const SAMPLE: Limit = Limit::new("sample", 2, 100_000);
 
-/// Fingerprints of the sample that are compared with all rows.
+/// Rows that are compared with all rows.
 pub const MAX_QUERIES: usize = 1000;
 
 /// Up to this distance, of fingerprints, the rows that queries find are counted, and in proportion of codes of
 /// another length. Beyond it, where nobody searches, their number is taken from the sample's pairs.
 const COUNTED: u64 = 20;
 
-/// The number of pairs that is enough to tell the share of a distance is a thousandth of all pairs, but
-/// lies within this range.
-const ENOUGH_PAIRS: RangeInclusive<u64> = 50..=500;
-
-/// A radius is recommended while the unrelated rows that a search is expected to find are at most this
-/// share of the searches that find anything.
-const UNRELATED_SHARE: f64 = 0.1;
-/// Expected unrelated rows of a search that do not speak against a radius.
-const UNRELATED_ROWS: f64 = 0.01;
-
-/// The number of distances over which the fall of the shares is measured.
-const STEPS: usize = 3;
-
 /// Rows between two heartbeats.
 const STRIDE: u64 = 1 << 10;
 
 /// What is known of one distance.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Level {
     /// The distance in bits, from 0 to the number of bits of a code.
     pub distance: u32,
@@ -61,10 +48,15 @@ pub struct Level {
     pub nearest: u64,
     /// The number of other rows that a query finds within this distance, on average.
     pub found: f64,
-    /// The number of these rows that are expected to be unrelated, if the sample is large enough to tell.
+    /// The number of these rows that are unrelated, at most: measured if texts were compared. `None` in a
+    /// table of fewer than two rows.
     pub unrelated: Option<f64>,
     /// Whether this is the radius to search with.
-    pub recommended: bool,
+    pub to_search: bool,
+    /// Whether this is the radius to delete with.
+    pub to_delete: bool,
+    /// Why it is.
+    pub reason: Option<String>,
 }
 
 /// Compares a sample with all rows of the table that it is from.
@@ -82,62 +74,90 @@ pub struct Calibration {
 impl Calibration {
     /// Begins with a random sample of the rows, of which the first [`MAX_QUERIES`] are the queries. Codes have
     /// this number of bits.
-    pub fn new(sample: Codes<'_>, bits: u32) -> Self {
-        let words = sample.iter().flatten().copied().collect();
-        Self { bits, sample: words, width: sample.width(), queries: Queries::new(sample, bits), rows: 0 }
+    pub fn new(sample: Codes<'_>, bits: u32) -> Result<Self, OutOfMemory> {
+        let words = sample.words();
+        Ok(Self {
+            bits,
+            sample: collect(words.iter().copied(), words.len())?,
+            width: sample.width(),
+            queries: Queries::new(sample, farthest_counted(bits))?,
+            rows: 0,
+        })
     }
 
-    /// Takes rows of the table. Each row must come once, the rows of the sample included.
+    /// Takes these codes as queries instead, and names pairs to judge. They must be as long as those of the sample.
+    pub fn judge_pairs_of(&mut self, queries: Codes<'_>) -> Result<(), OutOfMemory> {
+        self.queries = Queries::new(queries, farthest_counted(self.bits))?;
+        self.queries.judge_pairs()
+    }
+
+    /// Takes rows of the table. Each row must come once, the rows of the sample included. Where pairs are judged, rows
+    /// come one by one.
     pub fn add(&mut self, rows: Codes<'_>, heartbeat: &mut dyn Heartbeat) {
         for row in rows.iter() {
             if self.rows.is_multiple_of(STRIDE) {
                 heartbeat.beat();
             }
             self.rows += 1;
-            self.queries.groups.iter_mut().for_each(|group| group.compare(row, &mut self.queries.found));
+            self.queries.compare(row);
         }
     }
 
+    /// The pair of the row added last that is to be judged next.
+    pub fn next_to_judge(&mut self) -> Option<Pair> {
+        self.queries.next_to_judge()
+    }
+
+    /// Takes the judgement of a pair that was to be judged.
+    pub fn judge(&mut self, pair: Pair, is_unrelated: bool) {
+        self.queries.judge(pair, is_unrelated);
+    }
+
     /// What the rows added so far say of each distance, from 0 on.
-    pub fn levels(&self, heartbeat: &mut dyn Heartbeat) -> Vec<Level> {
-        let pairs = self.pairs(heartbeat);
-        let all_pairs: u64 = pairs.iter().sum();
-        let unrelated = unrelated(&pairs);
-        let queries = self.queries.count as f64;
+    pub fn levels(&self, heartbeat: &mut dyn Heartbeat) -> Result<Vec<Level>, OutOfMemory> {
+        let pairs = self.pairs(heartbeat)?;
         let others = self.rows.saturating_sub(1) as f64;
-        let mut levels = self.nearest_levels();
-        let mut recommended = None;
-        let (mut found, mut pairs_within, mut unrelated_within, mut finding) = (0, 0, 0.0, 0);
+        let all_pairs = pairs.iter().sum::<u64>().max(1) as f64;
+        let unrelated = self.unrelated(&pairs, others / all_pairs)?;
+        let mut levels = self.nearest_levels()?;
+        let queries = self.queries.count as f64;
+        let (mut found, mut pairs_within, mut unrelated_within) = (0, 0, 0.0);
         for (distance, level) in levels.iter_mut().enumerate() {
             found += self.queries.found.get(distance).copied().unwrap_or(0);
             pairs_within += pairs[distance];
-            finding += level.nearest;
+            unrelated_within += unrelated[distance];
             level.distance = distance as u32;
             level.pairs = pairs[distance];
             level.found = if distance >= self.queries.found.len() {
-                others * pairs_within as f64 / all_pairs.max(1) as f64
+                others * pairs_within as f64 / all_pairs
             } else {
                 // Each query has found itself.
                 (found as f64 - queries).max(0.0) / queries.max(1.0)
             };
-            let Some(unrelated) = &unrelated else { continue };
-            unrelated_within += unrelated[distance];
-            let unrelated = others * f64::min(unrelated_within, 1.0);
-            level.unrelated = Some(unrelated);
-            let is_good = unrelated <= (UNRELATED_SHARE * finding as f64 / queries).max(UNRELATED_ROWS);
-            if is_good && distance < self.queries.found.len() {
-                recommended = Some(distance);
-            }
+            level.unrelated = (self.rows > 1).then(|| f64::min(unrelated_within, others));
         }
-        if let Some(distance) = recommended {
-            levels[distance].recommended = true;
-        }
-        levels
+        advice::give(&mut levels, &self.queries, self.rows)?;
+        Ok(levels)
+    }
+
+    /// The unrelated rows at each distance, for each query.
+    fn unrelated(&self, pairs: &[u64], rows_of_pair: f64) -> Result<Vec<f64>, OutOfMemory> {
+        let of_query = 1.0 / self.queries.count.max(1) as f64;
+        let bounds = (0..pairs.len()).map(|distance| {
+            let Some(&found) = self.queries.found.get(distance) else {
+                return Bounds::of_rows(pairs[distance] as f64).times(rows_of_pair);
+            };
+            let own = if distance == 0 { self.queries.count as u64 } else { 0 };
+            let by_codes = Bounds::of_rows(found.saturating_sub(own) as f64);
+            self.queries.share(distance).map_or(by_codes, Share::bounds).times(of_query)
+        });
+        Spread::of(pairs).unrelated(&collect(bounds, pairs.len())?)
     }
 
     /// A level for each distance, with the queries whose nearest other row is that far away.
-    fn nearest_levels(&self) -> Vec<Level> {
-        let mut levels = vec![Level::default(); self.bits as usize + 1];
+    fn nearest_levels(&self) -> Result<Vec<Level>, OutOfMemory> {
+        let distances = self.bits as usize + 1;
+        let mut levels = collect((0..distances).map(|_| Level::default()), distances)?;
         for group in &self.queries.groups {
             for (&nearest, &equal) in group.nearest.iter().zip(&group.equal).take(group.count) {
                 let nearest = if equal > 1 { 0 } else { nearest };
@@ -146,20 +166,26 @@ impl Calibration {
                 }
             }
         }
-        levels
+        Ok(levels)
     }
 
     /// The number of the sample's pairs at each distance.
-    fn pairs(&self, heartbeat: &mut dyn Heartbeat) -> Vec<u64> {
-        let mut pairs = vec![0; self.bits as usize + 1];
+    fn pairs(&self, heartbeat: &mut dyn Heartbeat) -> Result<Vec<u64>, OutOfMemory> {
+        let distances = self.bits as usize + 1;
+        let mut pairs = collect((0..distances).map(|_| 0), distances)?;
         for (index, a) in self.sample.chunks_exact(self.width).enumerate() {
             if index % 64 == 0 {
                 heartbeat.beat();
             }
             count_distances(&self.sample[(index + 1) * self.width..], a, &mut pairs);
         }
-        pairs
+        Ok(pairs)
     }
+}
+
+/// The largest distance at which rows are counted, of codes of this number of bits.
+fn farthest_counted(bits: u32) -> u32 {
+    (u64::from(bits) * COUNTED / u64::from(BITS)) as u32
 }
 
 #[multiversion(targets("x86_64+popcnt"))]
@@ -173,118 +199,6 @@ fn count_distances(others: &[u64], code: &[u64], counts: &mut [u64]) {
     }
 }
 
-/// The queries, and what the rows say of them.
-#[derive(Clone, Debug)]
-struct Queries {
-    groups: Vec<Group>,
-    count: usize,
-    /// Up to the largest distance that is counted, the rows at each distance from the queries, all queries
-    /// together.
-    found: Vec<u64>,
-}
-
-impl Queries {
-    fn new(sample: Codes<'_>, bits: u32) -> Self {
-        let count = sample.len().min(MAX_QUERIES);
-        let farthest_counted = u64::from(bits) * COUNTED / u64::from(BITS);
-        let groups = (0..count).step_by(GROUP).map(|first| {
-            let codes = (first..count.min(first + GROUP)).map(|place| sample.get(place as u32));
-            Group::of(codes, sample.width(), farthest_counted as u32)
-        });
-        Self { groups: groups.collect(), count, found: vec![0; farthest_counted as usize + 1] }
-    }
-}
-
-/// Queries that are compared with a row together.
-#[derive(Clone, Debug)]
-struct Group {
-    count: usize,
-    /// The first word of each query, then the second of each, and so on.
-    words: Vec<[u64; GROUP]>,
-    /// For each query the distance of its nearest row, apart from equal ones.
-    nearest: [u32; GROUP],
-    /// For each query the number of rows that are equal to it, its own among them.
-    equal: [u64; GROUP],
-    /// A row this far from all queries of the group, or farther, is not looked at: it is too far to be counted,
-    /// and each query has a nearer one.
-    farthest: u64,
-    farthest_counted: u32,
-}
-
-impl Group {
-    fn of<'a>(codes: impl ExactSizeIterator<Item = &'a [u64]>, width: usize, farthest_counted: u32) -> Self {
-        let count = codes.len();
-        let mut words = vec![[0; GROUP]; width];
-        for (query, code) in codes.enumerate() {
-            words.iter_mut().zip(code).for_each(|(words, &word)| words[query] = word);
-        }
-        let nearest = [u32::MAX; GROUP];
-        Self { count, words, nearest, equal: [0; GROUP], farthest: u64::MAX, farthest_counted }
-    }
-
-    fn compare(&mut self, row: &[u64], found: &mut [u64]) {
-        let Some(distances) = distances_within(&self.words, row, self.farthest) else { return };
-        let distances = distances.iter().enumerate().take(self.count);
-        for (query, &distance) in distances.filter(|(_, distance)| **distance < self.farthest) {
-            let distance = distance as u32;
-            if distance == 0 {
-                self.equal[query] += 1;
-            } else {
-                self.nearest[query] = distance.min(self.nearest[query]);
-            }
-            if distance <= self.farthest_counted {
-                found[distance as usize] += 1;
-            }
-        }
-        let nearest = self.nearest[..self.count].iter().copied().max().unwrap_or(0);
-        self.farthest = nearest.max(self.farthest_counted + 1).into();
-    }
-}
-
-for_processors! {
-    /// The distances of a row from a group of queries, if one of them is below `farthest`, which is rare.
-    fn distances_within(queries: &[[u64; GROUP]], row: &[u64], farthest: u64) -> Option<[u64; GROUP]> {
-        let distance = |query: u64, word: u64| u64::from((query ^ word).count_ones());
-        if let ([queries], &[word]) = (queries, row) {
-            let is_near = queries.iter().fold(false, |any, &query| any | (distance(query, word) < farthest));
-            return is_near.then(|| queries.map(|query| distance(query, word)));
-        }
-        let mut distances = [0; GROUP];
-        for (queries, &word) in queries.iter().zip(row) {
-            distances.iter_mut().zip(queries).for_each(|(sum, &query)| *sum += distance(query, word));
-        }
-        distances.iter().fold(false, |any, &distance| any | (distance < farthest)).then_some(distances)
-    }
-}
-
-/// The share of all pairs that are unrelated and at each distance, estimated as the module tells; `None` if
-/// there are too few pairs to tell.
-fn unrelated(pairs: &[u64]) -> Option<Vec<f64>> {
-    let all = pairs.iter().sum::<u64>();
-    let enough = (all / 1000).clamp(*ENOUGH_PAIRS.start(), *ENOUGH_PAIRS.end());
-    // Distance 0 may have more pairs than any other, and these are related.
-    let peak =
-        (1..pairs.len()).max_by_key(|&distance| pairs[distance]).filter(|&peak| pairs[peak] >= enough)?;
-    let mut shares: Vec<f64> = pairs.iter().map(|&pairs| pairs as f64 / all as f64).collect();
-    // A count that only chance makes larger than the one above stays within three standard deviations of
-    // it.
-    let becomes_more = |distance: usize| {
-        pairs[distance] as f64 > pairs[distance + 1] as f64 + 3.0 * (pairs[distance] as f64).sqrt()
-    };
-    let uncounted =
-        (0..peak).rev().find(|&distance| distance == 0 || pairs[distance] < enough || becomes_more(distance));
-    if let Some(uncounted) = uncounted {
-        let last = uncounted + 1;
-        let above = (last + STEPS).min(peak);
-        let step =
-            if above > last { (shares[above] / shares[last]).powf(1.0 / (above - last) as f64) } else { 1.0 };
-        for distance in (0..=uncounted).rev() {
-            shares[distance] = shares[distance + 1] / step.max(1.0);
-        }
-    }
-    Some(shares)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -294,13 +208,54 @@ mod tests {
         xxhash_rust::xxh3::xxh3_64(&index.to_le_bytes())
     }
 
+    fn sample_of(rows: &[u64], sample: usize) -> Vec<usize> {
+        (0..rows.len()).step_by((rows.len() / sample) | 1).take(sample).collect()
+    }
+
     fn calibrate(rows: &[u64], sample: usize) -> Vec<Level> {
-        let sample: Vec<u64> = rows.iter().copied().step_by((rows.len() / sample) | 1).take(sample).collect();
-        let mut calibration = Calibration::new(Codes::fingerprints(&sample), BITS);
+        let sample: Vec<u64> = sample_of(rows, sample).into_iter().map(|row| rows[row]).collect();
+        let mut calibration = Calibration::new(Codes::fingerprints(&sample), BITS).unwrap();
         for rows in rows.chunks(777) {
             calibration.add(Codes::fingerprints(rows), &mut || ());
         }
-        calibration.levels(&mut || ())
+        calibration.levels(&mut || ()).unwrap()
+    }
+
+    /// The same, where somebody says of two rows whether they are unrelated.
+    fn calibrate_judged(
+        rows: &[u64],
+        sample: usize,
+        is_unrelated: impl Fn(usize, usize) -> bool,
+    ) -> Vec<Level> {
+        let places = sample_of(rows, sample);
+        let sample: Vec<u64> = places.iter().map(|&row| rows[row]).collect();
+        let mut calibration = Calibration::new(Codes::fingerprints(&sample), BITS).unwrap();
+        calibration.judge_pairs_of(Codes::fingerprints(&sample)).unwrap();
+        for (row, code) in rows.iter().enumerate() {
+            calibration.add(Codes::fingerprints(std::slice::from_ref(code)), &mut || ());
+            while let Some(pair) = calibration.next_to_judge() {
+                let query = places[pair.query];
+                assert_eq!((rows[query] ^ code).count_ones(), pair.distance);
+                calibration.judge(pair, is_unrelated(query, row));
+            }
+        }
+        calibration.levels(&mut || ()).unwrap()
+    }
+
+    /// The radii to search and to delete with: there is one of each, and it has a reason.
+    fn radii(levels: &[Level]) -> (u32, u32) {
+        let one = |is_it: fn(&&Level) -> bool, name: &str| {
+            let all: Vec<&Level> = levels.iter().filter(is_it).collect();
+            assert!(
+                all.len() == 1 && all[0].reason.as_ref().is_some_and(|reason| reason.contains(name)),
+                "{all:?}"
+            );
+            all[0].distance
+        };
+        let radii = (one(|level| level.to_search, "search: "), one(|level| level.to_delete, "delete: "));
+        assert!(radii.1 <= radii.0, "{radii:?}");
+        assert!(levels.iter().all(|level| level.reason.is_none() || level.to_search || level.to_delete));
+        radii
     }
 
     /// The chance that two scattered fingerprints are within a distance.
@@ -323,13 +278,12 @@ mod tests {
                 assert!((unrelated / expected - 1.0).abs() < 0.2, "{level:?} {expected}");
             }
         }
-        let recommended: Vec<u32> =
-            levels.iter().filter(|level| level.recommended).map(|level| level.distance).collect();
-        let right = (0..64).rev().find(|&distance| 19_999.0 * binomial(distance) <= UNRELATED_ROWS).unwrap();
-        assert!(
-            recommended.len() == 1 && (right - 2..=right).contains(&recommended[0]),
-            "{recommended:?} {right}"
-        );
+        let right =
+            |allowed| (0..64).rev().find(|&distance| 19_999.0 * binomial(distance) <= allowed).unwrap();
+        let (search, delete) = radii(&levels);
+        assert!((right(0.1) - 2..=right(0.1)).contains(&search), "{search} {}", right(0.1));
+        assert!((right(1e-5) - 3..=right(1e-5)).contains(&delete), "{delete} {}", right(1e-5));
+        assert_eq!(unrelated::scattered_radius(64, 19_999.0, 0.1), right(0.1));
     }
 
     /// Half of the rows have copies that differ in up to five bits.
@@ -341,23 +295,90 @@ mod tests {
             .map(|i| if i % 3 == 0 { scattered(i) } else { scattered(i % 250) ^ change(i) })
             .collect();
         let levels = calibrate(&rows, 3000);
-        let recommended = levels.iter().find(|level| level.recommended).unwrap();
-        assert!((9..=16).contains(&recommended.distance), "{recommended:?}");
-        assert!(recommended.found > 20.0, "{recommended:?}");
+        let (search, delete) = radii(&levels);
+        assert!((10..=14).contains(&search) && (6..=search).contains(&delete), "{search} {delete}");
+        assert!(levels[search as usize].found > 20.0, "{:?}", levels[search as usize]);
         assert!(levels[5].unrelated.unwrap() < 0.01, "copies do not count as unrelated: {:?}", levels[5]);
-        let unrelated_at_20 = 14_999.0 * binomial(20);
+    }
+
+    /// Of the rows, a half are of five families. Each family has a template, from which a bit differs with a chance of
+    /// 1 in 2^`steps`. Of each 50 rows one has a near copy.
+    fn templated(rows: u64, steps: u64) -> Vec<u64> {
+        let changes = |i: u64| (0..steps).fold(u64::MAX, |changes, step| changes & scattered(i << 8 | step));
+        let row = |i: u64| {
+            if i.is_multiple_of(2) { scattered(i / 2 % 5) ^ changes(i) } else { scattered(i << 8 | 9) }
+        };
+        (0..rows).map(|i| if i % 50 == 49 { row(i - 1) ^ 1 << (i % 64) } else { row(i) }).collect()
+    }
+
+    fn is_copy(a: usize, b: usize) -> bool {
+        a == b || a.max(b) % 50 == 49 && a.abs_diff(b) == 1
+    }
+
+    /// Two of a family differ in a bit with a chance of 3/8: they share a quarter of their features.
+    #[test]
+    fn of_templates_that_share_little_the_answer_is_cautious() {
+        let rows = templated(20_000, 2);
+        let places = sample_of(&rows, 1000);
+        let truth = |radius: u32| {
+            let near =
+                |&(a, b): &(usize, usize)| (rows[a] ^ rows[b]).count_ones() <= radius && !is_copy(a, b);
+            let pairs = places.iter().flat_map(|&a| (0..rows.len()).map(move |b| (a, b)));
+            pairs.filter(near).count() as f64 / places.len() as f64
+        };
+        let by_codes = calibrate(&rows, 1000);
+        let by_texts = calibrate_judged(&rows, 1000, |a, b| !is_copy(a, b));
+        for levels in [&by_codes, &by_texts] {
+            let (search, delete) = radii(levels);
+            assert!(truth(search) <= 0.1 && truth(search + 3) > 0.1, "{search}");
+            assert!(delete >= 2 && truth(delete + 1) == 0.0, "{delete}");
+        }
+        for radius in [8, 12, 16, 20] {
+            let (truth, by_texts) = (truth(radius), by_texts[radius as usize].unrelated.unwrap());
+            assert!(by_codes[radius as usize].unrelated.unwrap() >= truth);
+            assert!(
+                by_texts >= 0.9 * truth && by_texts <= 1.3 * truth + 0.05,
+                "{radius}: {by_texts} {truth}"
+            );
+        }
+    }
+
+    /// Two of a family differ in 14 bits on average: they share half of their features. The codes tell that of the
+    /// nearest of them; the texts of all.
+    #[test]
+    fn of_templates_that_share_much_the_texts_tell_more() {
+        let rows = templated(20_000, 3);
+        let is_family =
+            |a: usize, b: usize| a.is_multiple_of(2) && b.is_multiple_of(2) && a / 2 % 5 == b / 2 % 5;
+        let (search, delete) = radii(&calibrate(&rows, 1000));
+        let by_texts = calibrate_judged(&rows, 1000, |a, b| !is_family(a, b) && !is_copy(a, b));
+        let (search_by_texts, delete_by_texts) = radii(&by_texts);
+        assert!((6..=9).contains(&search) && (2..=6).contains(&delete), "{search} {delete}");
+        assert!((11..=15).contains(&search_by_texts), "{search_by_texts}");
+        assert!((delete..=11).contains(&delete_by_texts), "{delete_by_texts}");
+    }
+
+    /// Rows from a distance of 8 on are unrelated.
+    #[test]
+    fn what_is_judged_is_counted() {
+        let rows: Vec<u64> = (0..3000).map(|i| scattered(i) >> 34).collect();
+        let levels = calibrate_judged(&rows, 1000, |a, b| (rows[a] ^ rows[b]).count_ones() >= 8);
         assert!(
-            (0.5..3.0).contains(&(levels[20].unrelated.unwrap() / unrelated_at_20)),
-            "{:?} {unrelated_at_20}",
-            levels[20]
+            levels[..8].iter().all(|level| level.unrelated.unwrap() < 0.05 + 0.1 * level.found),
+            "{levels:?}"
         );
+        for level in &levels[9..=20] {
+            let unrelated = level.found - levels[7].found;
+            assert!((level.unrelated.unwrap() / unrelated - 1.0).abs() < 0.1, "{level:?} {unrelated}");
+        }
     }
 
     #[test]
     fn of_nothing_nothing_is_known() {
         for rows in [vec![], vec![7]] {
             let levels = calibrate(&rows, 10);
-            assert!(levels.iter().all(|level| !level.recommended
+            assert_eq!(radii(&levels), (10, 3));
+            assert!(levels.iter().all(|level| level.unrelated.is_none()
                 && level.pairs == 0
                 && level.nearest == 0
                 && level.found == 0.0));
@@ -395,9 +416,9 @@ mod tests {
         fn counts_do_not_depend_on_the_words(values in prop::collection::vec(any::<u64>(), 0..300), few in 0u32..60) {
             let rows: Vec<u64> = values.iter().map(|value| value >> few).collect();
             let cut: Vec<u64> = rows.iter().flat_map(|row| [row & 0xff, row >> 8 & 0xffff, row >> 24]).collect();
-            let mut calibration = Calibration::new(Codes::new(&cut, 3), BITS);
+            let mut calibration = Calibration::new(Codes::new(&cut, 3), BITS).unwrap();
             calibration.add(Codes::new(&cut, 3), &mut || ());
-            prop_assert_eq!(calibration.levels(&mut || ()), calibrate(&rows, rows.len().max(1)));
+            prop_assert_eq!(calibration.levels(&mut || ()).unwrap(), calibrate(&rows, rows.len().max(1)));
         }
     }
 }

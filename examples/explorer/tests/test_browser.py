@@ -142,7 +142,7 @@ def test_clusters_show_the_keeper_beside_its_duplicates_and_delete_nothing(
 
 
 def test_the_plot_marks_the_recommended_radius(site: str, browser: Chrome, owner: psycopg.Connection) -> None:
-    row = owner.execute("SELECT distance FROM hamming_histogram('document', 'si') WHERE recommended").fetchone()
+    row = owner.execute("SELECT distance FROM hamming_histogram('document', 'si') WHERE to_search").fetchone()
     assert row is not None
     browser.get(site + "/distances")
     assert texts(browser, "text.radius") == [f"recommended radius {row[0]}"] * 2
