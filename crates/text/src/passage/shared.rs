@@ -275,7 +275,7 @@ mod tests {
             passages(text, changed, 8),
             [(0, 0, "One two three, four"), (20, 20, "five. One two three!")]
         );
-        assert_eq!(passages(&text[4..], text, 8), [(0, 4, &text[4..])]);
+        assert_eq!(passages(&text[4..], text, 8), [(22, 0, "One two three"), (0, 4, &text[4..])]);
         assert_eq!(passages(text, &text[4..], 8), [(4, 0, &text[4..])]);
         assert_eq!(passages(text, &[text, "."].concat(), 8), [(0, 0, text)]);
     }
