@@ -186,7 +186,7 @@ pub(crate) fn other_length(bits: u32, others: u32) -> SqlError {
     report(Code::ERRCODE_STRING_DATA_LENGTH_MISMATCH, message)
         .set_detail("A distance is defined between strings of the same length only.")
         .set_hint(format!(
-            "Once all rows have {bits} bits, ALTER TABLE ... ALTER COLUMN ... TYPE bit({bits}) makes the index anew."
+            "To change the length, drop the index, give all rows codes of {bits} bits, and create it again."
         ))
 }
 
