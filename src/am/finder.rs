@@ -8,6 +8,7 @@ use crate::pg::bits::Bits;
 use crate::pg::catalog::strategy::{EQUAL, WITHIN_BALL};
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report;
 use crate::pg::storage::pages::Pages;
 use crate::pg::table_rows::TableRows;
 use hamming_index::codes::{CodeHit, CodeSearch, Codes, Request};
@@ -96,7 +97,7 @@ impl Finder {
     /// come several times.
     pub(super) fn next_batch(&mut self, pages: &Pages, layout: Layout, rows: Option<&TableRows>) -> bool {
         let index = Index::new(pages, layout);
-        match self {
+        let is_more = match self {
             Self::Fingerprints { search, hits, .. } => {
                 hits.clear();
                 search.next_batch(&index, hits)
@@ -107,7 +108,8 @@ impl Finder {
                 let mut codes = rows.map(|rows| RowCodes { rows, layout, code: Vec::new() });
                 search.next_batch(&index, codes.as_mut(), hits)
             }
-        }
+        };
+        is_more.map_err(report::problem).unwrap_or_report()
     }
 
     /// The number of rows of the last batch.

@@ -12,7 +12,8 @@
 //!
 //! A row may be a candidate of several words. It is reported by the first of them alone, which its code tells,
 //! so no list of reported rows is kept. Where a word has many candidates, they wait until all words have been
-//! searched, so that a candidate of several words is looked up once.
+//! searched, so that a candidate of several words is looked up once. Where they are more than memory has room for, they
+//! are looked up at once. A word that has passed on candidates before its end is not abandoned any more.
 //!
 //! Guarantee: every row within the radius is reported exactly once; in the order of distances if that is asked
 //! for.
@@ -24,6 +25,8 @@ use crate::sorted::Sorted;
 use crate::store::Store;
 use crate::tree::{Index, Walk};
 use hamming::codes::distance;
+use limits::{Collector, OutOfMemory, extend, grow, push};
+use std::mem::take;
 
 /// Rows whose codes are asked for together, where all of them are.
 const ROWS_AT_A_TIME: usize = 100_000;
@@ -77,6 +80,8 @@ pub struct CodeSearch {
     stage: Stage,
     /// Results of an ordered search.
     sorted: Sorted<(u32, RowId)>,
+    /// No more candidates than these, but for those of a few leaves, are kept.
+    max_candidates: usize,
 }
 
 enum Stage {
@@ -87,16 +92,17 @@ enum Stage {
 }
 
 impl CodeSearch {
-    /// Begins a search. Ordered results are found in pieces that grow to about `max_sorted`, each by a search
-    /// of its own.
-    pub fn new(costs: &Costs, request: Request, max_sorted: usize) -> Self {
+    /// Begins a search that keeps about `max_rows` rows in memory. Ordered results are found in pieces that grow to about
+    /// this number, each by a search of its own.
+    pub fn new(costs: &Costs, request: Request, max_rows: usize) -> Self {
         let radius = match request.grows() {
             true => request.radius.min(costs.first_radius()),
             false => request.radius,
         };
         let center = request.center.iter().flat_map(|center| costs.layout().words_of(center)).collect();
-        let (costs, sorted) = (costs.clone(), Sorted::new(max_sorted));
-        let mut search = Self { costs, request, center, stage: Stage::Done, sorted };
+        let (costs, sorted) = (costs.clone(), Sorted::new(max_rows));
+        let max_candidates = max_rows.max(FEW_CANDIDATES);
+        let mut search = Self { costs, request, center, stage: Stage::Done, sorted, max_candidates };
         search.stage = if search.request.values { search.sweep(Some(radius)) } else { search.last_stage() };
         search
     }
@@ -128,74 +134,87 @@ impl CodeSearch {
         index: &Index<'_, S>,
         codes: Option<&mut impl Codes>,
         hits: &mut Vec<CodeHit>,
-    ) -> bool {
+    ) -> Result<bool, OutOfMemory> {
         index.store.check_for_interrupts();
         match &mut self.stage {
-            Stage::Done => return false,
+            Stage::Done => return Ok(false),
             Stage::Nulls(from) => {
                 let nulls = self.costs.layout().nulls();
-                let mut report = |entry: Key| hits.push(CodeHit { row: entry.row, distance: None });
+                let mut hits = Collector::new(hits);
+                let mut report = |entry: Key| hits.add(CodeHit { row: entry.row, distance: None });
                 match index.entries(nulls, *from, &mut report) {
                     Walk::From(key) => *from = key,
                     Walk::Done => self.stage = Stage::Done,
                 }
+                hits.finish()?;
             }
             Stage::Sweep(sweep) => {
                 let mut found = Vec::new();
-                let finished = sweep.step(index, &self.costs, &self.center, &mut found);
+                let passed_on =
+                    sweep.step(index, &self.costs, &self.center, self.max_candidates, &mut found)?;
                 if self.request.grows() && sweep.has_given_up() {
                     // From the beginning, for farther rows than this pass has looked for can be had as well.
                     self.sorted.forget();
                     self.stage = Stage::Sweep(Sweep::of_all(self.request.radius));
-                    return true;
+                    return Ok(true);
                 }
                 match (codes, &self.request.center) {
-                    (Some(codes), Some(_)) => self.check(found, codes, hits),
-                    _ => hits.extend(found.into_iter().map(|row| CodeHit { row, distance: None })),
+                    (Some(codes), Some(_)) => self.check(&passed_on, found, codes, hits)?,
+                    _ => {
+                        grow(hits, found.len())?;
+                        hits.extend(found.into_iter().map(|row| CodeHit { row, distance: None }));
+                    }
                 }
-                self.go_on(finished, hits);
+                self.go_on(&passed_on, hits)?;
             }
         }
-        true
+        Ok(true)
     }
 
-    /// Keeps the candidates that are within the radius and were not found before.
+    /// Keeps the candidates of these words that are within the radius and were not found before.
     ///
     /// Codes are compared as they are: where many are in vain, cutting them into words would take half of the
     /// time.
-    fn check(&mut self, mut found: Vec<RowId>, codes: &mut impl Codes, hits: &mut Vec<CodeHit>) {
-        let (Stage::Sweep(sweep), Some(center)) = (&self.stage, &self.request.center) else { return };
+    fn check(
+        &mut self,
+        words: &[usize],
+        mut found: Vec<RowId>,
+        codes: &mut impl Codes,
+        hits: &mut Vec<CodeHit>,
+    ) -> Result<(), OutOfMemory> {
+        let (Stage::Sweep(sweep), Some(center)) = (&self.stage, &self.request.center) else { return Ok(()) };
         // In the order of the table, so that a page of it is looked at once.
         found.sort_unstable();
         found.dedup();
         for row in found {
             let Some(code) = codes.code_of(row) else { continue };
             if distance(code, center) > sweep.radius
-                || sweep.has_reported(self.costs.layout().words_of(code), &self.center)
+                || sweep.has_reported(words, self.costs.layout().words_of(code), &self.center)
             {
                 continue;
             }
             match &self.request.nearest_to {
-                Some(nearest_to) => self.sorted.add((distance(code, nearest_to), row), Ord::cmp),
-                None => hits.push(CodeHit { row, distance: None }),
+                Some(nearest_to) => self.sorted.add((distance(code, nearest_to), row), Ord::cmp)?,
+                None => push(hits, CodeHit { row, distance: None })?,
             }
         }
+        Ok(())
     }
 
-    /// Notes whose candidates have been reported, and passes to the next stage if the present one is at its end.
-    fn go_on(&mut self, finished: Option<usize>, hits: &mut Vec<CodeHit>) {
-        let Stage::Sweep(sweep) = &mut self.stage else { return };
-        if let Some(word) = finished {
-            sweep.reported[word] = sweep.searched[word].reach;
+    /// Notes the words whose candidates have been reported, and passes to the next stage if the present one is at its end.
+    fn go_on(&mut self, passed_on: &[usize], hits: &mut Vec<CodeHit>) -> Result<(), OutOfMemory> {
+        let Stage::Sweep(sweep) = &mut self.stage else { return Ok(()) };
+        for &word in passed_on {
+            sweep.reported[word] = sweep.reach(word);
         }
         if !sweep.is_done {
-            return;
+            return Ok(());
         }
         let (radius, by_words) = (sweep.radius, matches!(sweep.way, Way::Words { .. }));
         let mut is_last = true;
         if self.request.nearest_to.is_some() {
-            let mut report = |(distance, row)| hits.push(CodeHit { row, distance: Some(distance) });
-            let is_cut = self.sorted.take(Ord::cmp, &mut report);
+            let hit = |(distance, row)| CodeHit { row, distance: Some(distance) };
+            let is_cut = self.sorted.take(Ord::cmp, hit, hits)?;
             is_last = !is_cut && radius >= self.request.radius;
             if is_cut {
                 self.stage = self.sweep(by_words.then_some(radius));
@@ -207,6 +226,7 @@ impl CodeSearch {
         if is_last {
             self.stage = self.last_stage();
         }
+        Ok(())
     }
 }
 
@@ -218,8 +238,11 @@ struct Sweep {
     searched: Vec<Searched>,
     /// With which reach the candidates of words have been reported.
     reported: Vec<u32>,
-    /// Candidates of words that have many.
+    /// Candidates of words that have many, and these words.
     waiting: Vec<RowId>,
+    waiting_words: Vec<usize>,
+    /// Whether a word has passed on candidates before its end, so that the division stays.
+    is_settled: bool,
     is_done: bool,
 }
 
@@ -253,12 +276,33 @@ impl Sweep {
         let attempts = searched.iter().map(|_| None).collect();
         let reported = vec![0; searched.len()];
         let way = Way::Words { division, attempts };
-        Self { radius, way, searched, reported, waiting: Vec::new(), is_done: false }
+        Self { searched, reported, ..Self::by(radius, way) }
     }
 
     fn of_all(radius: u32) -> Self {
-        let (searched, reported, waiting) = (Vec::new(), Vec::new(), Vec::new());
-        Self { radius, way: Way::All(Key::FIRST), searched, reported, waiting, is_done: false }
+        Self::by(radius, Way::All(Key::FIRST))
+    }
+
+    fn by(radius: u32, way: Way) -> Self {
+        Self {
+            radius,
+            way,
+            searched: Vec::new(),
+            reported: Vec::new(),
+            waiting: Vec::new(),
+            waiting_words: Vec::new(),
+            is_settled: false,
+            is_done: false,
+        }
+    }
+
+    /// How far a word is searched, or has been.
+    fn reach(&self, word: usize) -> u32 {
+        match &self.way {
+            Way::Words { attempts, .. } => attempts[word].as_ref().map(|attempt| attempt.reach),
+            Way::All(_) => None,
+        }
+        .unwrap_or(self.searched[word].reach)
     }
 
     /// Whether it has begun with words, and turned to all rows.
@@ -266,45 +310,63 @@ impl Sweep {
         matches!(self.way, Way::All(_)) && !self.searched.is_empty()
     }
 
-    /// Reads some more leaves. Appends the candidates of a word that has been searched to its end, and returns
-    /// the word; or appends, after the last word, all candidates that wait; or appends some of all rows.
+    /// Reads some more leaves. Appends candidates, and returns the words whose candidates up to here they are: one that
+    /// has been searched to its end, or has more than there is room for; or those that wait, where they are too many, or
+    /// after the last word. Or appends some of all rows.
     fn step<S: Store>(
         &mut self,
         index: &Index<'_, S>,
         costs: &Costs,
         center: &[u64],
+        max_candidates: usize,
         found: &mut Vec<RowId>,
-    ) -> Option<usize> {
+    ) -> Result<Vec<usize>, OutOfMemory> {
         let Way::Words { division, attempts } = &mut self.way else {
-            self.some_of_all(index, found);
-            return None;
+            self.some_of_all(index, found)?;
+            return Ok(Vec::new());
         };
         let Some((word, reach, expected)) = division.next_word(costs, &self.searched) else {
-            found.append(&mut self.waiting);
+            *found = take(&mut self.waiting);
             self.is_done = true;
-            return None;
+            return Ok(take(&mut self.waiting_words));
         };
         let attempt = attempts[word].get_or_insert_with(|| {
             let ball = Ball { center: center[word], radius: reach - 1 };
             let range = Range::of_word(costs.layout(), word, ball, costs.leaves());
             Attempt { reach, range, found: Vec::new(), expected, limit: patience(expected) }
         });
-        attempt.range.step(index, u64::BITS, &mut |_, row| attempt.found.push(row));
+        let mut candidates = Collector::new(&mut attempt.found);
+        attempt.range.step(index, u64::BITS, &mut |_, row| candidates.add(row));
+        candidates.finish()?;
         let cost = attempt.cost();
         if attempt.range.is_done() {
             let surcharge = (cost - attempt.expected).max(0.0);
             self.searched[word] = Searched { reach, surcharge };
-            let waits = attempt.found.len() > FEW_CANDIDATES;
-            if waits { &mut self.waiting } else { found }.append(&mut attempt.found);
+            let candidates = take(&mut attempt.found);
             attempts[word] = None;
-            return (!waits).then_some(word);
+            if candidates.len() <= FEW_CANDIDATES || candidates.len() > max_candidates {
+                *found = candidates;
+                return Ok(vec![word]);
+            }
+            extend(&mut self.waiting, &candidates)?;
+            self.waiting_words.push(word);
+            if self.waiting.len() <= max_candidates {
+                return Ok(Vec::new());
+            }
+            *found = take(&mut self.waiting);
+            return Ok(take(&mut self.waiting_words));
         }
-        if cost > attempt.limit {
+        if attempt.found.len() > max_candidates {
+            self.is_settled = true;
+            *found = take(&mut attempt.found);
+            return Ok(vec![word]);
+        }
+        if cost > attempt.limit && !self.is_settled {
             attempt.limit = 2.0 * cost;
             self.searched[word].surcharge = 2.0 * cost;
             self.divide_again(costs);
         }
-        None
+        Ok(Vec::new())
     }
 
     /// Thinks the division over after a word has cost more than was expected.
@@ -322,20 +384,28 @@ impl Sweep {
     }
 
     /// Appends some more of all rows.
-    fn some_of_all<S: Store>(&mut self, index: &Index<'_, S>, found: &mut Vec<RowId>) {
-        let Way::All(from) = &mut self.way else { return };
+    fn some_of_all<S: Store>(
+        &mut self,
+        index: &Index<'_, S>,
+        found: &mut Vec<RowId>,
+    ) -> Result<(), OutOfMemory> {
+        let Way::All(from) = &mut self.way else { return Ok(()) };
         while found.len() < ROWS_AT_A_TIME && !self.is_done {
             index.store.check_for_interrupts();
-            match index.entries(index.layout.first_tree(), *from, &mut |entry| found.push(entry.row)) {
+            let mut rows = Collector::new(found);
+            match index.entries(index.layout.first_tree(), *from, &mut |entry| rows.add(entry.row)) {
                 Walk::From(key) => *from = key,
                 Walk::Done => self.is_done = true,
             }
+            rows.finish()?;
         }
+        Ok(())
     }
 
-    /// Whether a row with these words has been reported.
-    fn has_reported(&self, words: impl Iterator<Item = u64>, center: &[u64]) -> bool {
-        let differing = words.zip(center).map(|(a, b)| (a ^ b).count_ones());
-        self.reported.iter().zip(differing).any(|(&reach, differing)| differing < reach)
+    /// Whether a row of this code has been reported, or will be, by another word than these.
+    fn has_reported(&self, words: &[usize], code: impl Iterator<Item = u64>, center: &[u64]) -> bool {
+        let differing = code.zip(center).map(|(a, b)| (a ^ b).count_ones());
+        let mut reported = self.reported.iter().zip(differing).enumerate();
+        reported.any(|(word, (&reach, differing))| differing < reach && !words.contains(&word))
     }
 }

@@ -7,6 +7,7 @@ use crate::range::{Ball, Range};
 use crate::sorted::Sorted;
 use crate::store::Store;
 use crate::tree::{Index, Walk};
+use limits::{Collector, OutOfMemory};
 use std::cmp::Ordering;
 
 /// The rows that a scan wants, and their order.
@@ -70,31 +71,38 @@ impl Search {
     }
 
     /// Appends a further part of the answer, in order. Returns false when there is no more.
-    pub fn next_batch<S: Store>(&mut self, index: &Index<'_, S>, hits: &mut Vec<Hit>) -> bool {
-        let Some(stage) = self.stages.last_mut() else { return false };
+    pub fn next_batch<S: Store>(
+        &mut self,
+        index: &Index<'_, S>,
+        hits: &mut Vec<Hit>,
+    ) -> Result<bool, OutOfMemory> {
+        let Some(stage) = self.stages.last_mut() else { return Ok(false) };
         index.store.check_for_interrupts();
         let is_done = match stage {
             Stage::Range(range) => {
-                let mut report = |_, row| hits.push(Hit { row, fingerprint: None });
-                range.step(index, u64::BITS, &mut report);
+                let mut hits = Collector::new(hits);
+                range.step(index, u64::BITS, &mut |_, row| hits.add(Hit { row, fingerprint: None }));
+                hits.finish()?;
                 range.is_done()
             }
             Stage::Tree(tree, from) => {
+                let mut hits = Collector::new(hits);
                 let walk = index.entries(*tree, *from, &mut |entry| {
-                    hits.push(Hit { row: entry.row, fingerprint: None });
+                    hits.add(Hit { row: entry.row, fingerprint: None });
                 });
+                hits.finish()?;
                 match walk {
                     Walk::From(key) => *from = key,
                     Walk::Done => {}
                 }
                 matches!(walk, Walk::Done)
             }
-            Stage::Nearest(nearest) => nearest.pass(index, self.tree_leaves, hits),
+            Stage::Nearest(nearest) => nearest.pass(index, self.tree_leaves, hits)?,
         };
         if is_done {
             self.stages.pop();
         }
-        true
+        Ok(true)
     }
 }
 
@@ -131,7 +139,12 @@ impl Nearest {
     }
 
     /// Appends the next results, in order. Returns whether these were the last.
-    fn pass<S: Store>(&mut self, index: &Index<'_, S>, tree_leaves: f64, hits: &mut Vec<Hit>) -> bool {
+    fn pass<S: Store>(
+        &mut self,
+        index: &Index<'_, S>,
+        tree_leaves: f64,
+        hits: &mut Vec<Hit>,
+    ) -> Result<bool, OutOfMemory> {
         let (center, radius) = (self.center, self.radius);
         let ball = self.instead.unwrap_or(Ball { center, radius });
         let mut range = Range::new(ball, self.also.clone(), tree_leaves);
@@ -142,18 +155,21 @@ impl Nearest {
             // A distance from the center, which need not be the center of the ball.
             let farthest = sorted.last().map_or(radius, |(distance, ..)| distance);
             let limit = if self.instead.is_some() { ball.radius } else { farthest };
+            let mut refusal = None;
             range.step(index, limit, &mut |bits, row| {
                 let distance = (bits ^ center).count_ones();
-                if distance <= radius {
-                    sorted.add((distance, bits, row), compare);
+                if distance <= radius && refusal.is_none() {
+                    refusal = sorted.add((distance, bits, row), compare).err();
                 }
             });
+            refusal.map_or(Ok(()), Err)?;
         }
-        let is_cut = sorted.take(compare, |(_, bits, row)| hits.push(Hit { row, fingerprint: Some(bits) }));
+        let hit = |(_, bits, row)| Hit { row, fingerprint: Some(bits) };
+        let is_cut = sorted.take(compare, hit, hits)?;
         if !is_cut {
             self.radius = next_radius(tree_leaves, radius).min(self.max_radius);
         }
-        !is_cut && radius == self.max_radius
+        Ok(!is_cut && radius == self.max_radius)
     }
 }
 

@@ -3,6 +3,7 @@
 //! A search passes its results in any order, several times over if need be. Each time the first of those are
 //! kept that have not been taken yet.
 
+use limits::{OutOfMemory, push, reserve};
 use std::cmp::Ordering;
 
 /// The size of the first piece in which results are collected: most queries want a few.
@@ -42,16 +43,17 @@ impl<T: Copy> Sorted<T> {
     }
 
     /// Adds a result, which may have been taken before.
-    pub(crate) fn add(&mut self, result: T, compare: impl Fn(&T, &T) -> Ordering) {
+    pub(crate) fn add(&mut self, result: T, compare: impl Fn(&T, &T) -> Ordering) -> Result<(), OutOfMemory> {
         let is_old = self.taken.is_some_and(|taken| compare(&result, &taken).is_le());
         if is_old || self.last.is_some_and(|last| compare(&result, &last).is_gt()) {
-            return;
+            return Ok(());
         }
-        self.found.push(result);
+        push(&mut self.found, result)?;
         if self.found.len() > 2 * self.piece {
             self.last = Some(*self.found.select_nth_unstable_by(self.piece - 1, compare).1);
             self.found.truncate(self.piece);
         }
+        Ok(())
     }
 
     /// Results after this one are not wanted in the present pass.
@@ -65,16 +67,22 @@ impl<T: Copy> Sorted<T> {
         self.last = None;
     }
 
-    /// Takes the results of a pass, in order. Returns whether there were more than fitted.
-    pub(crate) fn take(&mut self, compare: impl Fn(&T, &T) -> Ordering, mut report: impl FnMut(T)) -> bool {
+    /// Appends the results of a pass to the hits, in order. Returns whether there were more than fitted.
+    pub(crate) fn take<H>(
+        &mut self,
+        compare: impl Fn(&T, &T) -> Ordering,
+        hit: impl Fn(T) -> H,
+        hits: &mut Vec<H>,
+    ) -> Result<bool, OutOfMemory> {
+        reserve(hits, self.found.len())?;
         self.found.sort_unstable_by(compare);
         self.taken = self.found.last().copied().or(self.taken);
-        self.found.drain(..).for_each(&mut report);
+        hits.extend(self.found.drain(..).map(hit));
         let is_cut = self.last.take().is_some();
         if is_cut {
             self.piece = (self.piece * MORE_IN_PIECE).min(self.max_piece);
         }
-        is_cut
+        Ok(is_cut)
     }
 }
 

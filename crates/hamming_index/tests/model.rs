@@ -241,7 +241,7 @@ fn a_search_goes_on_in_a_changed_tree() {
         let query = Query { balls: vec![ball], values: true, nulls: false, nearest_to };
         let mut search = Search::new(query, [1e6, 40.0][turn % 2], 700);
         let (mut hits, mut next) = (Vec::new(), 0);
-        while search.next_batch(&memory.index(), &mut hits) {
+        while search.next_batch(&memory.index(), &mut hits).unwrap() {
             match next % 3 {
                 0 => (0..600).for_each(|n| {
                     let number = next * 1000 + n;

@@ -16,7 +16,7 @@ mod problem;
 pub use heartbeat::{Heartbeat, sort};
 pub use limit::Limit;
 pub use memory::{
-    OutOfMemory, ask, collect, extend, grow, grow_map, grow_queue, grow_text, may_be_refused, push, reserve,
-    reserve_text,
+    Collector, OutOfMemory, ask, collect, extend, grow, grow_map, grow_queue, grow_text, may_be_refused,
+    push, reserve, reserve_text,
 };
 pub use problem::{Kind, Problem};

@@ -94,6 +94,33 @@ pub fn push<T>(vector: &mut Vec<T>, element: T) -> Result<(), OutOfMemory> {
     Ok(())
 }
 
+/// A vector that is added to where no error can be returned, such as in a callback. The first refusal is kept, and
+/// nothing is added after it.
+pub struct Collector<'a, T> {
+    vector: &'a mut Vec<T>,
+    refusal: Option<OutOfMemory>,
+}
+
+impl<'a, T> Collector<'a, T> {
+    /// Adds to this vector.
+    pub fn new(vector: &'a mut Vec<T>) -> Self {
+        Self { vector, refusal: None }
+    }
+
+    /// Adds an element.
+    #[inline]
+    pub fn add(&mut self, element: T) {
+        if self.refusal.is_none() {
+            self.refusal = push(self.vector, element).err();
+        }
+    }
+
+    /// Whether all elements were added.
+    pub fn finish(self) -> Result<(), OutOfMemory> {
+        self.refusal.map_or(Ok(()), Err)
+    }
+}
+
 /// Collects the elements, whose number is `count`.
 pub fn collect<T>(elements: impl Iterator<Item = T>, count: usize) -> Result<Vec<T>, OutOfMemory> {
     let mut vector = Vec::new();

@@ -93,7 +93,7 @@ impl Spread {
 
 /// A number that looks random.
 pub(super) fn scattered(number: u64) -> u64 {
-    let number = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let number = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
     number ^ number >> 32
 }

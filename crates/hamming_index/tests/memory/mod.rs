@@ -181,7 +181,7 @@ impl Memory {
     pub fn search(&self, query: Query, tree_leaves: f64, max_sorted: usize) -> Vec<Hit> {
         let mut search = Search::new(query, tree_leaves, max_sorted);
         let mut hits = Vec::new();
-        while search.next_batch(&self.index(), &mut hits) {}
+        while search.next_batch(&self.index(), &mut hits).unwrap() {}
         hits
     }
 
@@ -195,7 +195,7 @@ impl Memory {
     ) -> Vec<CodeHit> {
         let mut search = CodeSearch::new(costs, request, max_sorted);
         let mut hits = Vec::new();
-        while search.next_batch(&self.index(), codes.as_deref_mut(), &mut hits) {}
+        while search.next_batch(&self.index(), codes.as_deref_mut(), &mut hits).unwrap() {}
         hits
     }
 
