@@ -3,7 +3,7 @@
 //! What is written is read as the same code, and the other way round but for white space, case and the padding of
 //! base64. So only codes whose bits fill all digits are written: of 4 bits each in hexadecimal, of 8 in base64.
 
-use limits::{Kind, OutOfMemory, Problem, reserve};
+use limits::{Kind, Problem, reserve, reserve_text};
 use std::str::FromStr;
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -41,7 +41,7 @@ impl CodeFormat {
             Self::Hex => code.len() * 2,
             Self::Base64 => code.len().div_ceil(3) * 4,
         };
-        text.try_reserve_exact(size).map_err(|_| OutOfMemory(size))?;
+        reserve_text(&mut text, size)?;
         match self {
             Self::Hex if !bits.is_multiple_of(4) => return Err(unfilled(bits, "hexadecimal digits", 4)),
             Self::Base64 if !bits.is_multiple_of(8) => return Err(unfilled(bits, "base64", 8)),
