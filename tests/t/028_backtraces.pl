@@ -20,7 +20,7 @@ for my $variables ({ RUST_BACKTRACE => 1 }, { RUST_BACKTRACE => 'full' }, { RUST
 		[ "SELECT simhash('a', 'none')", qr/unknown fingerprint scheme/ ],
 		[ "SELECT * FROM repeated_passages('SELECT 1/0, body FROM nowhere', 10)", qr/relation "nowhere" does not exist/ ],
 		[ "SELECT '<1,2'::hamming_ball", qr/invalid input syntax/ ],
-		[ "SET statement_timeout = 200; SELECT simhash(repeat(md5('a') || ' ', 20000000), 'word:3')", qr/canceling statement due to statement timeout/ ])
+		[ "SET statement_timeout = 500; SELECT count(simhash(body || n, 'word:3')) FROM generate_series(1, 1000000) AS n, (SELECT string_agg(md5(i::text), ' ') AS body FROM generate_series(1, 20000) AS i) AS t", qr/canceling statement due to statement timeout/ ])
 	{
 		my ($statement, $message) = @$_;
 		my (undef, undef, $err) = run_psql($node, 'postgres', "\\set VERBOSITY verbose\n$statement");
