@@ -348,14 +348,17 @@ mod tests {
     #[test]
     fn of_templates_that_share_much_the_texts_tell_more() {
         let rows = templated(20_000, 3);
-        let is_family =
-            |a: usize, b: usize| a.is_multiple_of(2) && b.is_multiple_of(2) && a / 2 % 5 == b / 2 % 5;
+        let family = |row: usize| {
+            let original = if row % 50 == 49 { row - 1 } else { row };
+            original.is_multiple_of(2).then_some(original / 2 % 5)
+        };
+        let is_family = |a: usize, b: usize| family(a).is_some() && family(a) == family(b);
         let (search, delete) = radii(&calibrate(&rows, 1000));
         let by_texts = calibrate_judged(&rows, 1000, |a, b| !is_family(a, b) && !is_copy(a, b));
         let (search_by_texts, delete_by_texts) = radii(&by_texts);
         assert!((6..=9).contains(&search) && (2..=6).contains(&delete), "{search} {delete}");
-        assert!((11..=15).contains(&search_by_texts), "{search_by_texts}");
-        assert!((delete..=11).contains(&delete_by_texts), "{delete_by_texts}");
+        assert!((search + 1..=14).contains(&search_by_texts), "{search_by_texts}");
+        assert!((delete + 1..=11).contains(&delete_by_texts), "{delete_by_texts}");
     }
 
     /// Rows from a distance of 8 on are unrelated.
