@@ -90,7 +90,7 @@ pub fn near_pairs<F: Finder>(
 ) -> Result<(), F::Stop> {
     assert!(u32::try_from(codes.len()).is_ok(), "places have 32 bits");
     let sides = Sides { left: Placed { codes, places: None }, right: None };
-    Join::new([codes, codes], radius, heartbeat, finder).run(&sides.plan(radius), &sides)
+    Join::new([codes, codes], radius, heartbeat, finder).run(&sides.plan(radius)?, &sides)
 }
 
 /// Like [`near_pairs`], for the pairs of a code, whose place is `a`, with one of the others, whose place
@@ -110,7 +110,7 @@ pub fn near_pairs_between<F: Finder>(
     let sides = Sides { left, right: Some(right) };
     let mut join = Join::new([codes, others], radius, heartbeat, finder);
     join.sorted = false;
-    join.run(&sides.plan(radius), &sides)
+    join.run(&sides.plan(radius)?, &sides)
 }
 
 /// Cuts rows into pieces, of which two take at most [`STRIDE`] comparisons.
@@ -218,7 +218,7 @@ impl<'a, F: Finder> Join<'a, F> {
         let placed = |codes, places| Placed { codes: Codes::new(codes, width), places: Some(places) };
         let sides =
             Sides { left: placed(&of_left, left), right: (!is_one).then(|| placed(&of_right, right)) };
-        let spread = sides.spread();
+        let spread = sides.spread()?;
         if self.earlier.iter().any(|block| block.finds_difference(spread.varying[block.word])) {
             return Ok(true);
         }

@@ -111,7 +111,7 @@ impl Partition {
                 join.earlier = bands[..band].to_vec();
                 Plan { blocks: vec![bands[band].clone()] }
             }
-            Form::Triangle => sides.plan(self.radius),
+            Form::Triangle => sides.plan(self.radius)?,
         };
         join.run(&plan, &sides)
     }
@@ -130,7 +130,7 @@ impl Partition {
         let placed =
             |codes_of, places| Placed { codes: Codes::new(codes_of, codes.width()), places: Some(places) };
         let sides = Sides { left: placed(&left, &of_low), right: Some(placed(&right, &of_high)) };
-        Join::new([codes, codes], self.radius, heartbeat, finder).run(&sides.plan(self.radius), &sides)
+        Join::new([codes, codes], self.radius, heartbeat, finder).run(&sides.plan(self.radius)?, &sides)
     }
 
     /// The places of the codes of a group, and those of the other codes.

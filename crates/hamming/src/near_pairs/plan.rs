@@ -2,6 +2,7 @@
 
 use crate::buckets::{Bits, Placed};
 use crate::codes::volume;
+use limits::{OutOfMemory, collect};
 
 /// The bits of the widest block, whose 2^22 buckets take 16 MB.
 pub(super) const MAX_BLOCK_BITS: u32 = 22;
@@ -24,7 +25,7 @@ pub(super) struct Sides<'a> {
 
 impl Sides<'_> {
     /// How the rows differ.
-    pub(super) fn spread(&self) -> Spread {
+    pub(super) fn spread(&self) -> Result<Spread, OutOfMemory> {
         let mut spread = Spread { varying: self.varying(), differences: Vec::new() };
         let (left, right) = (self.left.codes, self.right.unwrap_or(self.left).codes);
         if left.width() > 1 && !right.is_empty() {
@@ -32,12 +33,12 @@ impl Sides<'_> {
             let pairs = (0..left.len().min(MAX_SAMPLE)).map(|number| {
                 [left.get(random(2 * number, left.len())), right.get(random(2 * number + 1, right.len()))]
             });
-            let pairs: Vec<[&[u64]; 2]> =
-                pairs.filter(|[a, b]| self.right.is_some() || !std::ptr::eq(*a, *b)).collect();
-            let of_word = |word: usize| pairs.iter().map(|[a, b]| a[word] ^ b[word]).collect();
-            spread.differences = (0..left.width()).map(of_word).collect();
+            let pairs = pairs.filter(|[a, b]| self.right.is_some() || !std::ptr::eq(*a, *b));
+            let pairs: Vec<[&[u64]; 2]> = collect(pairs, left.len().min(MAX_SAMPLE))?;
+            let of_word = |word: usize| collect(pairs.iter().map(|[a, b]| a[word] ^ b[word]), pairs.len());
+            spread.differences = (0..left.width()).map(of_word).collect::<Result<_, _>>()?;
         }
-        spread
+        Ok(spread)
     }
 
     /// For each word, the bits in which the rows are not all alike.
@@ -56,8 +57,8 @@ impl Sides<'_> {
     }
 
     /// The cheapest plan for a radius.
-    pub(super) fn plan(&self, radius: u32) -> Plan {
-        Plan::of_size(&self.size(), &self.spread(), radius)
+    pub(super) fn plan(&self, radius: u32) -> Result<Plan, OutOfMemory> {
+        Ok(Plan::of_size(&self.size(), &self.spread()?, radius))
     }
 
     pub(super) fn size(&self) -> Size {
