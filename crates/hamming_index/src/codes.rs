@@ -159,7 +159,7 @@ impl CodeSearch {
                     return Ok(true);
                 }
                 match (codes, &self.request.center) {
-                    (Some(codes), Some(_)) => self.check(&passed_on, found, codes, hits)?,
+                    (Some(codes), Some(_)) => self.check(found, codes, hits)?,
                     _ => {
                         grow(hits, found.len())?;
                         hits.extend(found.into_iter().map(|row| CodeHit { row, distance: None }));
@@ -171,13 +171,12 @@ impl CodeSearch {
         Ok(true)
     }
 
-    /// Keeps the candidates of these words that are within the radius and were not found before.
+    /// Keeps the candidates that are within the radius and were not found before.
     ///
     /// Codes are compared as they are: where many are in vain, cutting them into words would take half of the
     /// time.
     fn check(
         &mut self,
-        words: &[usize],
         mut found: Vec<RowId>,
         codes: &mut impl Codes,
         hits: &mut Vec<CodeHit>,
@@ -189,7 +188,7 @@ impl CodeSearch {
         for row in found {
             let Some(code) = codes.code_of(row) else { continue };
             if distance(code, center) > sweep.radius
-                || sweep.has_reported(words, self.costs.layout().words_of(code), &self.center)
+                || sweep.has_reported(self.costs.layout().words_of(code), &self.center)
             {
                 continue;
             }
@@ -205,7 +204,7 @@ impl CodeSearch {
     fn go_on(&mut self, passed_on: &[usize], hits: &mut Vec<CodeHit>) -> Result<(), OutOfMemory> {
         let Stage::Sweep(sweep) = &mut self.stage else { return Ok(()) };
         for &word in passed_on {
-            sweep.reported[word] = sweep.reach(word);
+            sweep.reported[word] = sweep.searched[word].reach;
         }
         if !sweep.is_done {
             return Ok(());
@@ -241,7 +240,7 @@ struct Sweep {
     /// Candidates of words that have many, and these words.
     waiting: Vec<RowId>,
     waiting_words: Vec<usize>,
-    /// Whether a word has passed on candidates before its end, so that the division stays.
+    /// Whether the present word has passed on candidates before its end, so that the division stays.
     is_settled: bool,
     is_done: bool,
 }
@@ -296,23 +295,14 @@ impl Sweep {
         }
     }
 
-    /// How far a word is searched, or has been.
-    fn reach(&self, word: usize) -> u32 {
-        match &self.way {
-            Way::Words { attempts, .. } => attempts[word].as_ref().map(|attempt| attempt.reach),
-            Way::All(_) => None,
-        }
-        .unwrap_or(self.searched[word].reach)
-    }
-
     /// Whether it has begun with words, and turned to all rows.
     fn has_given_up(&self) -> bool {
         matches!(self.way, Way::All(_)) && !self.searched.is_empty()
     }
 
-    /// Reads some more leaves. Appends candidates, and returns the words whose candidates up to here they are: one that
-    /// has been searched to its end, or has more than there is room for; or those that wait, where they are too many, or
-    /// after the last word. Or appends some of all rows.
+    /// Reads some more leaves. Finds candidates of a word that has been searched to its end; or, where they are too many
+    /// or after the last word, all that wait; and returns these words. Or finds some candidates of a word that has more
+    /// than there is room for, which is then searched to its end before any other; or some of all rows.
     fn step<S: Store>(
         &mut self,
         index: &Index<'_, S>,
@@ -344,6 +334,7 @@ impl Sweep {
             self.searched[word] = Searched { reach, surcharge };
             let candidates = take(&mut attempt.found);
             attempts[word] = None;
+            self.is_settled = false;
             if candidates.len() <= FEW_CANDIDATES || candidates.len() > max_candidates {
                 *found = candidates;
                 return Ok(vec![word]);
@@ -359,7 +350,7 @@ impl Sweep {
         if attempt.found.len() > max_candidates {
             self.is_settled = true;
             *found = take(&mut attempt.found);
-            return Ok(vec![word]);
+            return Ok(Vec::new());
         }
         if cost > attempt.limit && !self.is_settled {
             attempt.limit = 2.0 * cost;
@@ -402,10 +393,9 @@ impl Sweep {
         Ok(())
     }
 
-    /// Whether a row of this code has been reported, or will be, by another word than these.
-    fn has_reported(&self, words: &[usize], code: impl Iterator<Item = u64>, center: &[u64]) -> bool {
-        let differing = code.zip(center).map(|(a, b)| (a ^ b).count_ones());
-        let mut reported = self.reported.iter().zip(differing).enumerate();
-        reported.any(|(word, (&reach, differing))| differing < reach && !words.contains(&word))
+    /// Whether a row with these words has been reported.
+    fn has_reported(&self, words: impl Iterator<Item = u64>, center: &[u64]) -> bool {
+        let differing = words.zip(center).map(|(a, b)| (a ^ b).count_ones());
+        self.reported.iter().zip(differing).any(|(&reach, differing)| differing < reach)
     }
 }

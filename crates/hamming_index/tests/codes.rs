@@ -291,3 +291,38 @@ fn a_row_that_all_words_find_is_looked_up_once() {
     let asked = both.check(&both.costs(), &original, within(&original, 31), 1000);
     assert!((6000..13_000).contains(&asked), "{asked} candidates");
 }
+
+/// Words of few values, and many rows at each radius: words are searched again, farther, after they were reported.
+#[test]
+fn popular_words_are_reported_once() {
+    let mut chance = Chance(11);
+    let mut word = || match chance.below(4) {
+        0 => chance.next(),
+        1 => {
+            (0x9e37 + u64::from(chance.below(20))).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 1 << chance.below(64)
+        }
+        _ => {
+            (0x9e37 + u64::from(chance.below(2))).wrapping_mul(0xd6e8_feb8_6659_fd93)
+                ^ u64::from(chance.below(8))
+        }
+    };
+    let mut code = |number: usize| {
+        let (a, b) = (word(), word());
+        let b = if number % 3 == 0 { a } else { b };
+        [a.to_be_bytes().as_slice(), &b.to_be_bytes(), &[(number % 4) as u8 * 64]].concat()
+    };
+    let both = Both::new(130, (0..9000).map(|number| Some(code(number))).collect(), 95);
+    for number in [0, 1, 2, 5, 8] {
+        let center = both.rows[number].clone().unwrap();
+        for radius in (0..=130).step_by(7) {
+            for nearest_to in [None, Some(center.clone())] {
+                let request = Request { nearest_to, ..within(&center, radius) };
+                for (max_rows, leaves) in
+                    [(1000, 4.0), (1000, 1e4), (4000, 300.0), (100_000, 4.0), (100_000, 1e5)]
+                {
+                    both.check(&Costs::new(both.layout, leaves), &center, request.clone(), max_rows);
+                }
+            }
+        }
+    }
+}
