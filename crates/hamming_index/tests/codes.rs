@@ -308,7 +308,7 @@ fn popular_words_are_reported_once() {
     };
     let mut code = |number: usize| {
         let (a, b) = (word(), word());
-        let b = if number % 3 == 0 { a } else { b };
+        let b = if number.is_multiple_of(3) { a } else { b };
         [a.to_be_bytes().as_slice(), &b.to_be_bytes(), &[(number % 4) as u8 * 64]].concat()
     };
     let both = Both::new(130, (0..9000).map(|number| Some(code(number))).collect(), 95);
