@@ -5,7 +5,7 @@
 //! stay. Blocks begin a new line, cells of a table are set apart by a blank, and white space is folded as
 //! browsers do, except in `pre`.
 //!
-//! Cost: linear time, and memory for the longest piece of text and for the result.
+//! Cost: linear time, and memory for the result.
 
 mod elements;
 mod extractor;
@@ -15,11 +15,13 @@ use extractor::Extractor;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Emitter, ForwardingEmitter, Span, Tokenizer};
 use limits::{Heartbeat, Kind, Problem};
-use reader::Paced;
+use reader::{CHUNK, Paced};
 use std::cell::RefCell;
 
 /// The longest document, in bytes.
 const MAX_BYTES: usize = 256 << 20;
+/// Bytes of a tag's name that are looked at, at most; more than any name has that matters.
+const MAX_NAME: usize = 64;
 
 /// The text of the document, which may have at most 256 MB.
 pub fn extract_text(html: &str, heartbeat: &mut dyn Heartbeat) -> Result<String, Problem> {
@@ -30,8 +32,8 @@ pub fn extract_text(html: &str, heartbeat: &mut dyn Heartbeat) -> Result<String,
     let beat = RefCell::new(heartbeat);
     let mut extractor = Extractor::default();
     let on_event = |event: CallbackEvent<'_>, _: Span<()>| extractor.take(event, &beat);
-    let reader = Paced::new(html.as_bytes(), &beat);
-    let mut tokenizer = Tokenizer::new_with_emitter(reader, TextOnly(CallbackEmitter::new(on_event)));
+    let reader = Paced::new(html, &beat);
+    let mut tokenizer = Tokenizer::new_with_emitter(reader, TextOnly::new(CallbackEmitter::new(on_event)));
     // The tokenizer must read some elements, such as scripts, in another state. Which one is known when the
     // tag is complete.
     while let Some(Ok(state)) = tokenizer.next() {
@@ -42,14 +44,55 @@ pub fn extract_text(html: &str, heartbeat: &mut dyn Heartbeat) -> Result<String,
 }
 
 /// Drops what no text comes from: attributes, comments, document types and errors, which would be looked for
-/// at every byte.
-struct TextOnly<E>(E);
+/// at every byte. The emitter inside keeps text until the next tag, and the names of tags, in memory that it cannot do
+/// without; so it is given little of both.
+struct TextOnly<E> {
+    emitter: E,
+    /// Bytes of text that the emitter may hold.
+    text: usize,
+    /// Bytes of the name that is being read.
+    name: usize,
+}
+
+impl<E> TextOnly<E> {
+    fn new(emitter: E) -> Self {
+        Self { emitter, text: 0, name: 0 }
+    }
+}
 
 impl<E: Emitter> ForwardingEmitter for TextOnly<E> {
     type Token = E::Token;
 
     fn inner(&mut self) -> &mut impl Emitter<Token = E::Token> {
-        &mut self.0
+        &mut self.emitter
+    }
+
+    fn emit_string(&mut self, text: &[u8]) {
+        let begins_character = text.first().is_some_and(|byte| byte & 0xc0 != 0x80);
+        if self.text + text.len() > CHUNK && begins_character {
+            // All that the end of a document does is to pass the text on.
+            self.emitter.emit_eof();
+            self.text = 0;
+        }
+        self.text += text.len();
+        self.emitter.emit_string(text);
+    }
+
+    fn init_start_tag(&mut self) {
+        self.name = 0;
+        self.emitter.init_start_tag();
+    }
+
+    fn init_end_tag(&mut self) {
+        self.name = 0;
+        self.emitter.init_end_tag();
+    }
+
+    fn push_tag_name(&mut self, name: &[u8]) {
+        // A longer name is none that matters.
+        let name = &name[..name.len().min(MAX_NAME - self.name)];
+        self.name += name.len();
+        self.emitter.push_tag_name(name);
     }
 
     #[inline]

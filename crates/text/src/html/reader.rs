@@ -4,8 +4,8 @@ use super::Beat;
 use html5gum::Reader;
 use std::convert::Infallible;
 
-/// Bytes that are read at once.
-const CHUNK: usize = 1 << 14;
+/// Bytes that are read at once, at most.
+pub(super) const CHUNK: usize = 1 << 14;
 /// Bytes that are compared at once.
 const BLOCK: usize = 16;
 /// Reads between two heartbeats.
@@ -13,14 +13,15 @@ const STRIDE: usize = 1 << 12;
 
 /// A document that calls the heartbeat while it is read.
 pub(super) struct Paced<'a, 'b, 'c> {
+    document: &'a str,
     rest: &'a [u8],
     reads: usize,
     beat: &'a Beat<'b, 'c>,
 }
 
 impl<'a, 'b, 'c> Paced<'a, 'b, 'c> {
-    pub(super) fn new(document: &'a [u8], beat: &'a Beat<'b, 'c>) -> Self {
-        Self { rest: document, reads: 0, beat }
+    pub(super) fn new(document: &'a str, beat: &'a Beat<'b, 'c>) -> Self {
+        Self { document, rest: document.as_bytes(), reads: 0, beat }
     }
 
     fn count(&mut self) {
@@ -61,7 +62,10 @@ impl Reader for Paced<'_, '_, '_> {
         if self.rest.is_empty() {
             return Ok(None);
         }
-        let chunk = &self.rest[..self.rest.len().min(CHUNK)];
+        // It ends with a whole character, so that the next one does not begin in the middle of one.
+        let read = self.document.len() - self.rest.len();
+        let end = self.document.floor_char_boundary(read + CHUNK);
+        let chunk = &self.rest[..end - read];
         let found = find(chunk, needle);
         let (read, rest) = self.rest.split_at(found.unwrap_or(chunk.len()).max(1));
         self.rest = rest;
