@@ -194,8 +194,8 @@ impl Iterator for Shingles {
             check_for_interrupts();
             let rest = &self.rest[self.read..];
             let chunk = &rest[..rest.floor_char_boundary(CHUNK)];
-            // A character ends at most one shingle of the first level, and few of all others together.
-            grow_queue(&mut self.ready, 2 * CHUNK).map_err(report::problem).unwrap_or_report();
+            // A character ends three shingles of all levels together on average, and in places four.
+            grow_queue(&mut self.ready, 5 * CHUNK).map_err(report::problem).unwrap_or_report();
             let ready = &mut self.ready;
             self.shingler.add(chunk.chars().map(u64::from), &mut |shingle| ready.push_back(shingle));
             self.read += chunk.len();

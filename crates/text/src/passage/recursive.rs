@@ -82,7 +82,7 @@ impl RecursiveShingler {
     pub fn new(levels: RangeInclusive<u32>, symbols: usize) -> Result<Self, Problem> {
         let levels = self::levels(*levels.start(), *levels.end())?;
         let fitting = (1..=*levels.end()).take_while(|&level| length_of(level) <= symbols).count() as u32;
-        let rows = (0..fitting).map(|level| Row::new(level, symbols)).collect();
+        let rows = (0..fitting).map(|level| Row::new(level, symbols)).collect::<Result<_, _>>()?;
         Ok(Self { levels: *levels.start()..=fitting, symbols: 0, rows })
     }
 

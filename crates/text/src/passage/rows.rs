@@ -1,5 +1,8 @@
 //! The hashes of pieces, level by level, from which those of the next level are made.
 
+use limits::{OutOfMemory, collect};
+use std::iter::repeat_n;
+
 /// Symbols that are dealt with level by level.
 pub(super) const CHUNK: usize = 1 << 10;
 /// Positions whose pieces are hashed in one go: as many as a piece of level 3 has symbols.
@@ -32,10 +35,11 @@ pub(super) struct Row {
 
 impl Row {
     /// A row for a text of that length. It has twice the room needed, so that little time is taken by moving.
-    pub(super) fn new(level: u32, symbols: usize) -> Self {
+    pub(super) fn new(level: u32, symbols: usize) -> Result<Self, OutOfMemory> {
         let of_block = if level == 0 { BLOCK } else { BEGINNINGS[kind_of(level)].len() };
         let positions = symbols.min(2 * length_of(level + 1)) + CHUNK + 3 * BLOCK;
-        Self { hashes: vec![0; positions.div_ceil(BLOCK) * of_block + BLOCK], first: 0, of_block }
+        let count = positions.div_ceil(BLOCK) * of_block + BLOCK;
+        Ok(Self { hashes: collect(repeat_n(0, count), count)?, first: 0, of_block })
     }
 
     /// Where the hashes of a position are that is a multiple of the level's length or of [`BLOCK`].

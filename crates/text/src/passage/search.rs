@@ -3,6 +3,7 @@
 
 use super::MAX_PASSAGES;
 use super::agreement::{common_prefix, common_suffix};
+use limits::{Kind, Problem};
 use std::cell::Cell;
 
 /// The same run of symbols in both texts.
@@ -81,19 +82,20 @@ pub(super) struct Search<'a, T> {
     /// Two equal windows, the second of which has the first symbol behind `covered_to`. The last pair of
     /// that kind is taken, since it reaches farthest.
     waiting: Option<(usize, usize)>,
-    too_many: bool,
+    /// The first one, after which no match is kept.
+    problem: Option<Problem>,
 }
 
 impl<'a, T: Copy + Eq> Search<'a, T> {
     /// A search that knows the matches of earlier rounds.
     pub(super) fn new(texts: &'a Texts<'a, T>, before: &'a [Match]) -> Self {
-        Self { texts, before, new: Vec::new(), covered_to: 0, waiting: None, too_many: false }
+        Self { texts, before, new: Vec::new(), covered_to: 0, waiting: None, problem: None }
     }
 
-    /// The matches of this round, unless they are too many.
-    pub(super) fn into_matches(mut self) -> Option<Vec<Match>> {
+    /// The matches of this round, unless they are too many or there is no memory for them.
+    pub(super) fn into_matches(mut self) -> Result<Vec<Match>, Problem> {
         self.finish();
-        (!self.too_many).then_some(self.new)
+        self.problem.map_or(Ok(self.new), Err)
     }
 
     /// Whether the window lies within a match.
@@ -140,12 +142,24 @@ impl<'a, T: Copy + Eq> Search<'a, T> {
     }
 
     fn keep(&mut self, a: usize, b: usize) {
-        if self.new.len() + 1 > MAX_PASSAGES || limits::grow(&mut self.new, 1).is_err() {
-            self.too_many = true;
+        if self.problem.is_some() {
+            return;
+        }
+        if let Err(problem) = self.make_room() {
+            self.problem = Some(problem);
             return;
         }
         let found = self.texts.extend(a, b);
         self.covered_to = found.end();
         self.new.push(found);
+    }
+
+    /// Makes room for one more match.
+    fn make_room(&mut self) -> Result<(), Problem> {
+        if self.new.len() == MAX_PASSAGES {
+            let message = format!("texts share more than {MAX_PASSAGES} passages");
+            return Err(Problem::new(Kind::TooLarge, message).with_hint("Ask for longer passages."));
+        }
+        Ok(limits::grow(&mut self.new, 1)?)
     }
 }

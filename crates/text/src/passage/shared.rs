@@ -18,7 +18,7 @@
 use super::search::{Match, Search, Texts};
 use super::table::Table;
 use super::windows::{Windows, each_batch};
-use limits::{Heartbeat, Kind, Limit, OutOfMemory, Problem, reserve, sort};
+use limits::{Heartbeat, Limit, OutOfMemory, Problem, collect, reserve, sort};
 
 /// Windows of the first text that one round deals with.
 const MAX_WINDOWS: usize = 1 << 24;
@@ -59,11 +59,11 @@ pub fn shared_passages<'a>(
     let window = MIN_LENGTH.of(min_length)?;
     if a.is_ascii() && b.is_ascii() {
         let matches = find(a.as_bytes(), b.as_bytes(), window, MAX_WINDOWS, heartbeat)?;
-        return Ok(matches.into_iter().map(|m| passage(m, b, m.b, m.end())).collect());
+        return Ok(collect(matches.iter().map(|&m| passage(m, b, m.b, m.end())), matches.len())?);
     }
     let (in_a, in_b) = (characters(a, heartbeat)?, characters(b, heartbeat)?);
     let matches = find(&in_a, &in_b, window, MAX_WINDOWS, heartbeat)?;
-    Ok(with_text(&matches, b, heartbeat))
+    Ok(with_text(&matches, b, heartbeat)?)
 }
 
 fn characters(text: &str, heartbeat: &mut dyn Heartbeat) -> Result<Vec<char>, OutOfMemory> {
@@ -86,8 +86,12 @@ fn passage(found: Match, b: &str, start: usize, end: usize) -> Passage<'_> {
 
 /// Adds the text of each match. Matches are in the order of their beginnings and, since none lies within
 /// another, of their ends; so one walk over the characters finds where all begin, and another where all end.
-fn with_text<'a>(matches: &[Match], b: &'a str, heartbeat: &mut dyn Heartbeat) -> Vec<Passage<'a>> {
-    let mut bytes = |positions: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
+fn with_text<'a>(
+    matches: &[Match],
+    b: &'a str,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<Vec<Passage<'a>>, OutOfMemory> {
+    let mut bytes = |positions: &mut dyn Iterator<Item = usize>| {
         let mut boundaries = b.char_indices().map(|(byte, _)| byte).chain([b.len()]).enumerate();
         let mut is_at = |position, at: usize| {
             if at.is_multiple_of(STRIDE) {
@@ -97,12 +101,12 @@ fn with_text<'a>(matches: &[Match], b: &'a str, heartbeat: &mut dyn Heartbeat) -
         };
         let mut byte_of =
             |position| boundaries.find(|&(at, _)| is_at(position, at)).map_or(b.len(), |(_, byte)| byte);
-        positions.map(&mut byte_of).collect()
+        collect(positions.map(&mut byte_of), matches.len())
     };
-    let starts = bytes(&mut matches.iter().map(|m| m.b));
-    let ends = bytes(&mut matches.iter().map(|m| m.end()));
+    let starts = bytes(&mut matches.iter().map(|m| m.b))?;
+    let ends = bytes(&mut matches.iter().map(|m| m.end()))?;
     let bounds = starts.into_iter().zip(ends);
-    matches.iter().zip(bounds).map(|(&m, (start, end))| passage(m, b, start, end)).collect()
+    collect(matches.iter().zip(bounds).map(|(&m, (start, end))| passage(m, b, start, end)), matches.len())
 }
 
 /// The matches of at least `window` symbols, in rounds of at most `max_windows` windows of the first text.
@@ -131,7 +135,7 @@ fn find<T: Copy + Eq + Into<u32>>(
         fill(&mut table, &texts, is_in_round, heartbeat)?;
         let mut search = Search::new(&texts, &found);
         look_up(&table, &texts, &mut search, is_in_round, heartbeat);
-        let new = search.into_matches().ok_or_else(too_many)?;
+        let new = search.into_matches()?;
         reserve(&mut found, new.len())?;
         found.extend(new);
         keep_widest(&mut found, heartbeat);
@@ -192,11 +196,6 @@ fn look_up<T: Copy + Eq + Into<u32>>(
             }
         });
     }
-}
-
-fn too_many() -> Problem {
-    Problem::new(Kind::TooLarge, format!("texts share more than {MAX_PASSAGES} passages"))
-        .with_hint("Ask for longer passages.")
 }
 
 /// Sorts matches and drops those that lie within another; of equal ones the match that comes first in the

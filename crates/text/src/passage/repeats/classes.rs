@@ -17,7 +17,7 @@ use super::characters::{back, forward, is_boundary};
 use super::packed::{Anchor, Segment};
 use super::room::Room;
 use crate::hash::xxh3_64;
-use limits::{Heartbeat, Problem, sort};
+use limits::{Heartbeat, Problem, push, sort};
 use std::ops::Range;
 
 /// Members of a class with which all others are compared.
@@ -83,7 +83,7 @@ impl Classes<'_> {
                 self.heartbeat.beat();
             }
             self.open.clear();
-            self.open.push(member.windows());
+            push(&mut self.open, member.windows())?;
             for &earlier in &class[..number.min(first)] {
                 self.compare(member, earlier)?;
                 if self.open.is_empty() {
@@ -111,13 +111,15 @@ impl Classes<'_> {
         for windows in open {
             let found = windows.start.max(equal.start)..windows.end.min(equal.end);
             if found.is_empty() {
-                self.open.push(windows);
+                push(&mut self.open, windows)?;
                 continue;
             }
             let (before, after) = (windows.start..found.start, found.end..windows.end);
             let place = found.start - shift;
             self.room.push(&mut self.segments, Segment::new(found, place))?;
-            self.open.extend([before, after].into_iter().filter(|windows| !windows.is_empty()));
+            for windows in [before, after].into_iter().filter(|windows| !windows.is_empty()) {
+                push(&mut self.open, windows)?;
+            }
         }
         Ok(())
     }
