@@ -114,7 +114,7 @@ fn without_nulls<'a>(array: &'a Array<'_, i64>) -> Result<Cow<'a, [i64]>, OutOfM
 
 pub(crate) fn overlap(a: &Array<'_, i64>, b: &Array<'_, i64>) -> Result<Overlap, SqlError> {
     match (a.as_slice(), b.as_slice()) {
-        (Ok(a), Ok(b)) if a.len().max(b.len()) <= MAX_VALUES => Ok(Overlap::of(a, b)),
+        (Ok(a), Ok(b)) if a.len().max(b.len()) <= MAX_VALUES => Overlap::of(a, b).map_err(report::problem),
         (Ok(a), Ok(b)) => Err(error::sketch_too_large(a.len().max(b.len()))),
         _ => Err(error::null_in_sketch()),
     }

@@ -132,7 +132,8 @@ pg_function!(
 /// Whether a sketch reaches the share; None if it has no such share.
 fn matches(sketch: &Array<'_, i64>, query: &SketchQuery) -> Result<Option<bool>, SqlError> {
     let sketch = sketch.as_slice().map_err(|_| error::null_in_sketch())?;
-    Ok(query.threshold.is_reached(Overlap::of(sketch, &query.values)))
+    let overlap = Overlap::of(sketch, &query.values).map_err(report::problem)?;
+    Ok(query.threshold.is_reached(overlap))
 }
 
 pg_function!(

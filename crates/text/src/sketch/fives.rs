@@ -2,7 +2,8 @@
 
 use super::letters::Letters;
 use super::sort::sort_values;
-use limits::{Heartbeat, OutOfMemory, reserve};
+use limits::{Heartbeat, OutOfMemory, collect, reserve};
+use std::iter::repeat_n;
 
 /// Spreads the keys; odd, so that different keys are scattered to different values.
 const SCATTER: u32 = 0x9e37_79b1;
@@ -46,8 +47,9 @@ impl Fives {
     ///
     /// What may be the beginning of a group is written down, but stays only if it is one; likewise the groups. Branches
     /// would often be mispredicted.
-    pub(super) fn groups(&self) -> [Vec<Group>; 2] {
-        let mut firsts = vec![0; self.sorted.len() + 1];
+    pub(super) fn groups(&self) -> Result<[Vec<Group>; 2], OutOfMemory> {
+        let places = self.sorted.len() + 1;
+        let mut firsts = collect(repeat_n(0, places), places)?;
         let mut count = 0;
         let mut last = None;
         for (index, five) in self.sorted.iter().enumerate() {
@@ -57,7 +59,8 @@ impl Fives {
             last = key;
         }
         firsts[count] = self.sorted.len();
-        let mut groups = [0; 2].map(|_| vec![Group(0); count + 1]);
+        let empty = || collect(repeat_n(Group(0), count + 1), count + 1);
+        let mut groups = [empty()?, empty()?];
         let mut counts = [0; 2];
         for ends in firsts[..=count].windows(2) {
             let group = Group::new(ends[1] - ends[0], ends[0]);
@@ -68,7 +71,7 @@ impl Fives {
         for (groups, count) in groups.iter_mut().zip(counts) {
             groups.truncate(count);
         }
-        groups
+        Ok(groups)
     }
 
     /// The scattered key that the fives of a group have in common, and where each begins in the text.

@@ -22,7 +22,7 @@ use super::letters::{JUDGED, KEY_BITS, Letters};
 use super::ranks::{Chosen, Known, PLACE, Taken, rank};
 use super::sort::sort_values;
 use crate::hash::xxh3_64;
-use limits::{Heartbeat, Limit, OutOfMemory, Problem, reserve, sort};
+use limits::{Heartbeat, Limit, OutOfMemory, Problem, collect, push, reserve, sort};
 
 /// Substrings in a fingerprint.
 pub const SIZE: Limit = Limit::new("size", 1, 100_000);
@@ -68,7 +68,7 @@ impl Parameters {
             let whole = (letters.count() > 0).then(|| xxh3_64(&letters.text) as i64);
             return Ok(whole.into_iter().collect());
         }
-        let known = Known::new(frequent, heartbeat);
+        let known = Known::new(frequent, heartbeat)?;
         for share in SHARES {
             // A quarter more than needed, and some, for how many come once is left to chance.
             let wanted = share * (self.size + self.size / 4 + 16);
@@ -89,7 +89,7 @@ impl Parameters {
         known: &Known,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Vec<i64>, OutOfMemory> {
-        let mut chosen = Chosen::new(self.size);
+        let mut chosen = Chosen::new(self.size)?;
         let frequencies = Frequencies::count(letters, heartbeat)?;
         letters.each_key(heartbeat, |start, key, heartbeat| {
             let is_whole = start + self.length <= letters.count();
@@ -100,7 +100,7 @@ impl Parameters {
             }
         });
         chosen.settle(heartbeat);
-        Ok(chosen.into_hashes(heartbeat))
+        chosen.into_hashes(heartbeat)
     }
 
     /// The hashes of the substrings of the lowest ranks, if all of them begin with five letters that come once. Of the
@@ -114,8 +114,8 @@ impl Parameters {
     ) -> Result<Option<Vec<i64>>, OutOfMemory> {
         let bound = ((wanted as u64) << KEY_BITS) / letters.count() as u64 * u64::from(PLACE);
         let Some(fives) = Fives::below(bound, 2 * wanted, letters, heartbeat)? else { return Ok(None) };
-        let [single, _] = fives.groups();
-        let Taken { mut hashes, .. } = self.take(letters, known, &fives, single.into_iter(), heartbeat);
+        let [single, _] = fives.groups()?;
+        let Taken { mut hashes, .. } = self.take(letters, known, &fives, single.into_iter(), heartbeat)?;
         sort_values(&mut hashes, heartbeat);
         Ok((hashes.len() == self.size).then_some(hashes))
     }
@@ -131,14 +131,15 @@ impl Parameters {
         let Some(fives) = Fives::below(all, letters.count(), letters, heartbeat)? else {
             return Ok(Vec::new());
         };
-        let [single, several] = fives.groups();
-        let mut several: Vec<i64> = several.iter().map(|group| group.0).collect();
+        let [single, several] = fives.groups()?;
+        let mut several = collect(several.iter().map(|group| group.0), several.len())?;
         sort_values(&mut several, heartbeat);
         let groups = single.into_iter().chain(several.into_iter().map(Group));
-        let Taken { mut hashes, mut avoided, .. } = self.take(letters, known, &fives, groups, heartbeat);
+        let Taken { mut hashes, mut avoided, .. } = self.take(letters, known, &fives, groups, heartbeat)?;
         sort(&mut avoided, heartbeat, |&rank| rank);
         avoided.dedup();
         let missing = self.size - hashes.len();
+        reserve(&mut hashes, missing.min(avoided.len()))?;
         hashes.extend(avoided.into_iter().take(missing).map(|rank| rank as i64));
         sort_values(&mut hashes, heartbeat);
         Ok(hashes)
@@ -152,7 +153,7 @@ impl Parameters {
         fives: &Fives,
         groups: impl Iterator<Item = Group>,
         heartbeat: &mut dyn Heartbeat,
-    ) -> Taken {
+    ) -> Result<Taken, OutOfMemory> {
         let mut taken = Taken::default();
         let (mut last, mut passed) = (0, 0);
         for group in groups {
@@ -169,8 +170,8 @@ impl Parameters {
             for start in starts.filter(|start| start + self.length <= letters.count()) {
                 let hash = xxh3_64(letters.slice(start, self.length));
                 match known.rank(hash as i64) {
-                    0 => taken.hashes.push(hash as i64),
-                    known => taken.avoided.push(rank(known, frequency, scattered, hash)),
+                    0 => push(&mut taken.hashes, hash as i64)?,
+                    known => push(&mut taken.avoided, rank(known, frequency, scattered, hash))?,
                 }
                 passed += 1;
                 if passed % STRIDE == 0 {
@@ -180,7 +181,7 @@ impl Parameters {
         }
         taken.settle();
         taken.hashes.truncate(self.size);
-        taken
+        Ok(taken)
     }
 }
 
@@ -261,7 +262,7 @@ mod tests {
         let mut heartbeat = || ();
         let parameters = Parameters::new(size, 12).unwrap();
         let letters = Letters::of(text, &mut heartbeat).unwrap();
-        let known = Known::new(frequent, &mut heartbeat);
+        let known = Known::new(frequent, &mut heartbeat).unwrap();
         let wanted = share * (size + size / 4 + 16);
         let single = parameters.choose_single(&letters, &known, wanted, &mut heartbeat).unwrap();
         let all = parameters.choose(&letters, &known, &mut heartbeat).unwrap();

@@ -50,9 +50,9 @@ pub struct Overlap {
 
 impl Overlap {
     /// Compares two sketches as sets; they need not be sorted, and repeated values count once.
-    pub fn of(a: &[i64], b: &[i64]) -> Self {
-        let (a, b) = (as_set(a), as_set(b));
-        Self { a: a.len(), b: b.len(), shared: count_shared(&a, &b) }
+    pub fn of(a: &[i64], b: &[i64]) -> Result<Self, OutOfMemory> {
+        let (a, b) = (as_set(a)?, as_set(b)?);
+        Ok(Self { a: a.len(), b: b.len(), shared: count_shared(&a, &b) })
     }
 
     /// The same, with the second sketch as the first one.
@@ -79,14 +79,14 @@ fn share(part: usize, whole: usize) -> Option<f64> {
 }
 
 /// The values sorted and distinct, as sketches are stored; copied only if they are not.
-fn as_set(values: &[i64]) -> Cow<'_, [i64]> {
+fn as_set(values: &[i64]) -> Result<Cow<'_, [i64]>, OutOfMemory> {
     if values.is_sorted_by(|a, b| a < b) {
-        return Cow::Borrowed(values);
+        return Ok(Cow::Borrowed(values));
     }
-    let mut set = values.to_vec();
+    let mut set = collect(values.iter().copied(), values.len())?;
     set.sort_unstable();
     set.dedup();
-    Cow::Owned(set)
+    Ok(Cow::Owned(set))
 }
 
 /// Merges two sorted sets.
@@ -116,10 +116,10 @@ mod tests {
 
     #[test]
     fn empty_sketches_have_no_answer() {
-        assert_eq!(Overlap::of(&[], &[]).resemblance(), None);
-        assert_eq!(Overlap::of(&[], &[1]).resemblance(), Some(0.0));
-        assert_eq!(Overlap::of(&[], &[1]).containment(), None);
-        assert_eq!(Overlap::of(&[1], &[]).containment(), Some(0.0));
+        assert_eq!(Overlap::of(&[], &[]).unwrap().resemblance(), None);
+        assert_eq!(Overlap::of(&[], &[1]).unwrap().resemblance(), Some(0.0));
+        assert_eq!(Overlap::of(&[], &[1]).unwrap().containment(), None);
+        assert_eq!(Overlap::of(&[1], &[]).unwrap().containment(), Some(0.0));
     }
 
     proptest! {
@@ -144,7 +144,7 @@ mod tests {
         ) {
             let (x, y): (BTreeSet<_>, BTreeSet<_>) = (a.iter().collect(), b.iter().collect());
             let (shared, all) = (x.intersection(&y).count(), x.union(&y).count());
-            let overlap = Overlap::of(&a, &b);
+            let overlap = Overlap::of(&a, &b).unwrap();
             prop_assert_eq!(overlap.resemblance(), (all > 0).then(|| shared as f64 / all as f64));
             prop_assert_eq!(overlap.containment(), (!x.is_empty()).then(|| shared as f64 / x.len() as f64));
         }

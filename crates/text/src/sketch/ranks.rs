@@ -2,7 +2,7 @@
 
 use super::letters::KEY_BITS;
 use super::sort::sort_values;
-use limits::{Heartbeat, sort};
+use limits::{Heartbeat, OutOfMemory, collect, reserve, sort};
 
 /// Bits of a count in a rank.
 const COUNT_BITS: u32 = 20;
@@ -28,10 +28,10 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn new(frequent: &[i64], heartbeat: &mut dyn Heartbeat) -> Self {
-        let mut ranks: Vec<(i64, u32)> = frequent.iter().copied().zip(1..).collect();
+    pub(super) fn new(frequent: &[i64], heartbeat: &mut dyn Heartbeat) -> Result<Self, OutOfMemory> {
+        let mut ranks: Vec<(i64, u32)> = collect(frequent.iter().copied().zip(1..), frequent.len())?;
         sort(&mut ranks, heartbeat, |&rank| rank);
-        Self { ranks }
+        Ok(Self { ranks })
     }
 
     /// The rank of a substring by its hash; 0 if it is not known to be frequent.
@@ -44,20 +44,28 @@ impl Known {
 /// The substrings of the lowest ranks so far.
 pub(super) struct Chosen {
     size: usize,
+    /// With room for all that it ever holds.
     ranks: Vec<Rank>,
     /// Ranks that are not below this one are not chosen.
     pub(super) limit: Rank,
 }
 
 impl Chosen {
-    pub(super) fn new(size: usize) -> Self {
-        Self { size, ranks: Vec::new(), limit: Rank::MAX }
+    pub(super) fn new(size: usize) -> Result<Self, OutOfMemory> {
+        let mut ranks = Vec::new();
+        reserve(&mut ranks, Self::most(size))?;
+        Ok(Self { size, ranks, limit: Rank::MAX })
+    }
+
+    /// Ranks that are held, at most.
+    fn most(size: usize) -> usize {
+        3 * size + 64
     }
 
     pub(super) fn offer(&mut self, rank: Rank, heartbeat: &mut dyn Heartbeat) {
         if rank < self.limit {
             self.ranks.push(rank);
-            if self.ranks.len() >= 3 * self.size + 64 {
+            if self.ranks.len() >= Self::most(self.size) {
                 self.settle(heartbeat);
             }
         }
@@ -73,10 +81,11 @@ impl Chosen {
         }
     }
 
-    pub(super) fn into_hashes(self, heartbeat: &mut dyn Heartbeat) -> Vec<i64> {
-        let mut hashes: Vec<i64> = self.ranks.into_iter().map(|rank| rank as i64).collect();
+    pub(super) fn into_hashes(self, heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, OutOfMemory> {
+        let count = self.ranks.len();
+        let mut hashes = collect(self.ranks.into_iter().map(|rank| rank as i64), count)?;
         sort_values(&mut hashes, heartbeat);
-        hashes
+        Ok(hashes)
     }
 }
 
@@ -95,10 +104,15 @@ impl Taken {
     /// Brings all hashes into the order of the ranks, where hashes are unsigned.
     pub(super) fn settle(&mut self) {
         if self.hashes.len() > self.settled + 1 {
-            let mut equal = self.hashes.split_off(self.settled);
-            equal.sort_unstable_by_key(|&hash| hash as u64);
-            equal.dedup();
-            self.hashes.append(&mut equal);
+            self.hashes[self.settled..].sort_unstable_by_key(|&hash| hash as u64);
+            let mut end = self.settled + 1;
+            for at in end..self.hashes.len() {
+                if self.hashes[at] != self.hashes[end - 1] {
+                    self.hashes[end] = self.hashes[at];
+                    end += 1;
+                }
+            }
+            self.hashes.truncate(end);
         }
         self.settled = self.hashes.len();
     }

@@ -1,6 +1,7 @@
 //! Sorts the values of sketches, most of which are spread evenly over their range.
 
-use limits::Heartbeat;
+use limits::{Heartbeat, OutOfMemory, collect};
+use std::iter::repeat_n;
 
 /// Values that are sorted without a heartbeat, which takes a tenth of a millisecond; fewer than 2^16.
 const PIECE: usize = 1 << 14;
@@ -21,7 +22,8 @@ pub(super) fn sort_values(values: &mut [i64], heartbeat: &mut dyn Heartbeat) {
         return values.sort_unstable();
     }
     if values.len() <= PIECE {
-        return sort_by_buckets(values);
+        // Without memory for buckets, it takes longer.
+        return sort_by_buckets(values).unwrap_or_else(|_| values.sort_unstable());
     }
     let buckets = Buckets::of(values, PARTS);
     if !buckets.are_one() {
@@ -94,17 +96,18 @@ fn divide(values: &mut [i64], buckets: &Buckets, heartbeat: &mut dyn Heartbeat) 
 
 /// Puts the values into buckets, of which there are at least as many as values. Then most values are in their
 /// place, and insertion brings the few of each bucket into order.
-fn sort_by_buckets(values: &mut [i64]) {
+fn sort_by_buckets(values: &mut [i64]) -> Result<(), OutOfMemory> {
     let count = values.len().next_power_of_two();
     let buckets = Buckets::of(values, count);
-    let mut places = vec![0u16; count];
+    let unsorted = collect(values.iter().copied(), values.len())?;
+    let mut places = collect(repeat_n(0u16, count), count)?;
     values.iter().for_each(|&value| places[buckets.number(value)] += 1);
     let mut sum = 0;
     for place in &mut places {
         (*place, sum) = (sum, sum + *place);
     }
     // Each bucket holds the place of its next value: first its beginning, in the end its end.
-    for &value in &values.to_vec() {
+    for &value in &unsorted {
         let place = &mut places[buckets.number(value)];
         values[usize::from(*place)] = value;
         *place += 1;
@@ -118,6 +121,7 @@ fn sort_by_buckets(values: &mut [i64]) {
     }
     exchange_neighbours(values);
     sort_by_insertion(values);
+    Ok(())
 }
 
 /// Brings pairs of neighbours into order, without branches that would be mispredicted.

@@ -106,7 +106,7 @@ mod tests {
             let shared = sketch.intersection(&query).count();
             for measure in MEASURES {
                 let threshold = Threshold { measure, least };
-                let is_reached = threshold.is_reached(Overlap::of(&a, &b)) == Some(true);
+                let is_reached = threshold.is_reached(Overlap::of(&a, &b).unwrap()) == Some(true);
                 match threshold.least_shared(b.len()) {
                     LeastShared::Exactly(count) => prop_assert_eq!(is_reached, shared >= count, "{:?}", measure),
                     LeastShared::AtLeast(count) => prop_assert!(!is_reached || shared >= count, "{:?}", measure),
@@ -120,7 +120,8 @@ mod tests {
     fn shares_are_those_of_the_comparison() {
         let whole: BTreeSet<i64> = (0..10).collect();
         let (half, whole): (Vec<i64>, Vec<i64>) = ((0..5).collect(), whole.into_iter().collect());
-        let reached = |measure, least| Threshold { measure, least }.is_reached(Overlap::of(&half, &whole));
+        let reached =
+            |measure, least| Threshold { measure, least }.is_reached(Overlap::of(&half, &whole).unwrap());
         assert_eq!(reached(Measure::OfQuery, 0.5), Some(true));
         assert_eq!(reached(Measure::OfQuery, 0.5f64.next_up()), Some(false));
         assert_eq!(reached(Measure::OfSketch, 1.0), Some(true));

@@ -12,7 +12,8 @@
 
 use super::Sample;
 use crate::hash::rolling::{LANES, PRIME, Rolling};
-use limits::{Heartbeat, Limit, Problem};
+use limits::{Heartbeat, Limit, OutOfMemory, Problem, collect};
+use std::iter::repeat_n;
 
 /// Bytes in a window.
 pub const K: Limit = Limit::new("k", 1, 10_000);
@@ -57,13 +58,13 @@ impl Parameters {
     /// has fewer than w windows.
     pub fn sketch(&self, text: &[u8], heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
         let mut sample = Sample::new(heartbeat);
-        let mut minima = Minima::new(self.w);
+        let mut minima = Minima::new(self.w)?;
         let windows = (text.len() + 1).saturating_sub(self.k);
         let append = |value: u64, addend: u64| value.wrapping_mul(PRIME).wrapping_add(addend) % MODULUS;
         let rolling = Rolling::new(self.k, MODULUS, append);
         // A piece begins with k steps, so longer windows are taken in longer pieces.
         let of_lane = OF_LANE.max(8 * self.k);
-        let mut hashes = vec![0; LANES * of_lane];
+        let mut hashes = collect(repeat_n(0, LANES * of_lane), LANES * of_lane)?;
         for start in (0..windows).step_by(hashes.len()) {
             sample.beat();
             let count = hashes.len().min(windows - start);
@@ -118,15 +119,15 @@ struct Minima {
 }
 
 impl Minima {
-    fn new(w: usize) -> Self {
-        Self {
-            block: vec![0; w],
+    fn new(w: usize) -> Result<Self, OutOfMemory> {
+        Ok(Self {
+            block: collect(repeat_n(0, w), w)?,
             filled: 0,
             least: u64::MAX,
-            least_behind: vec![u64::MAX; w],
+            least_behind: collect(repeat_n(u64::MAX, w), w)?,
             has_block_before: false,
             passed_on: None,
-        }
+        })
     }
 
     /// Passes on the least hash of every w, but not again while it stays the same.
