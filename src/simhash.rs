@@ -19,7 +19,7 @@ thread_local! {
 #[pg_extern(sql = false)]
 fn simhash(doc: &[u8], scheme: &[u8]) -> Result<Option<i64>, SqlError> {
     let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
-    Ok(fingerprint(&encoding::to_utf8(doc)?, scheme))
+    fingerprint(&encoding::to_utf8(doc)?, scheme)
 }
 
 /// The texts that are not NULL as one, as `simhash_trigger` joins them; `None` if all are NULL.
@@ -38,10 +38,9 @@ fn simhash_text(columns: Array<'_, &[u8]>) -> Result<Option<Vec<u8>>, SqlError> 
 }
 
 /// The fingerprint of a text, or `None` if it has no features.
-pub(crate) fn fingerprint(text: &str, scheme: Scheme) -> Option<i64> {
-    HASHER.with_borrow_mut(|hasher| {
-        hasher.fingerprint(text, scheme, &mut check_for_interrupts).map(|fingerprint| fingerprint as i64)
-    })
+pub(crate) fn fingerprint(text: &str, scheme: Scheme) -> Result<Option<i64>, SqlError> {
+    let made = HASHER.with_borrow_mut(|hasher| hasher.fingerprint(text, scheme, &mut check_for_interrupts));
+    Ok(made.map_err(report::problem)?.map(|fingerprint| fingerprint as i64))
 }
 
 pub(crate) fn parse_scheme(name: &str) -> Result<Scheme, SqlError> {

@@ -30,7 +30,8 @@ fn simhash(py: Python<'_>, text: Text<'_>, scheme: &str) -> PyResult<Option<i64>
     let scheme = parse_scheme(scheme)?;
     let fingerprint = with_signals(py, |beat| {
         SIMHASHER.with_borrow_mut(|hasher| hasher.fingerprint(text.0, scheme, beat))
-    })?;
+    })?
+    .map_err(|refusal| exception(refusal.into()))?;
     Ok(fingerprint.map(|fingerprint| fingerprint as i64))
 }
 

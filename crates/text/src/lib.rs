@@ -12,7 +12,7 @@
 //! use text::fingerprint::SimHasher;
 //!
 //! let mut hasher = SimHasher::default();
-//! let mut of = |text: &str| hasher.fingerprint(text, "char:4".parse().unwrap(), &mut || ());
+//! let mut of = |text: &str| hasher.fingerprint(text, "char:4".parse().unwrap(), &mut || ()).unwrap();
 //! let a = of("The quick brown fox jumps over the lazy dog").unwrap();
 //! let b = of("The quick brown fox jumped over the lazy dog").unwrap();
 //! assert!((a ^ b).count_ones() < 20);

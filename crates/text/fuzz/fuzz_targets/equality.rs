@@ -6,7 +6,7 @@ use text::features::words_in_both_ways;
 
 fuzz_target!(|text: &str| {
     for prose in [false, true] {
-        let [found, defined] = words_in_both_ways(text, prose);
+        let [found, defined] = words_in_both_ways(text, prose).unwrap();
         assert_eq!(found, defined, "prose: {prose}");
     }
 });

@@ -16,6 +16,7 @@ pub(crate) use sink::Sink;
 #[doc(hidden)]
 pub use words::words_in_both_ways;
 
+use limits::OutOfMemory;
 use long_words::LongWords;
 pub(crate) use pairs::TakeHash;
 use pairs::{HashPairs, WritePairs};
@@ -32,33 +33,45 @@ pub(crate) struct Shingler {
 
 impl Shingler {
     /// Passes the hash of every feature to the batch, in the order of the text.
-    pub(crate) fn hash_features(&mut self, text: &str, scheme: Scheme, batch: &mut Batch<'_>) {
+    pub(crate) fn hash_features(
+        &mut self,
+        text: &str,
+        scheme: Scheme,
+        batch: &mut Batch<'_>,
+    ) -> Result<(), OutOfMemory> {
         match scheme {
             Scheme::CommonCrawl => utf16::hash_shingles(text, batch),
-            Scheme::Doc2 => self.hash_pairs(text, batch),
-            _ => self.features(text, scheme, batch),
+            Scheme::Doc2 => self.hash_pairs(text, batch)?,
+            _ => self.features(text, scheme, batch)?,
         }
+        Ok(())
     }
 
     /// Passes every feature to the sink, in the order of the text.
-    pub(crate) fn features(&mut self, text: &str, scheme: Scheme, sink: &mut impl Sink) {
+    pub(crate) fn features(
+        &mut self,
+        text: &str,
+        scheme: Scheme,
+        sink: &mut impl Sink,
+    ) -> Result<(), OutOfMemory> {
         match scheme {
             Scheme::CommonCrawl => utf16::shingles(text, sink),
-            Scheme::Doc1 => self.words.shingles(text, DOC1_WORDS, Keep::Prose, sink),
-            Scheme::Doc2 => self.prose_words(text, &mut WritePairs::new(sink)),
-            Scheme::SimhashDoc => self.prose_words(text, &mut LongWords(sink)),
+            Scheme::Doc1 => self.words.shingles(text, DOC1_WORDS, Keep::Prose, sink)?,
+            Scheme::Doc2 => self.prose_words(text, &mut WritePairs::new(sink))?,
+            Scheme::SimhashDoc => self.prose_words(text, &mut LongWords(sink))?,
             Scheme::Chars(k) => chars::shingles(text, k, sink),
-            Scheme::Words(k) => self.words.shingles(text, k, Keep::All, sink),
+            Scheme::Words(k) => self.words.shingles(text, k, Keep::All, sink)?,
         }
+        Ok(())
     }
 
     /// Passes the hash of every feature of `doc2` on, in the order of the text.
-    pub(crate) fn hash_pairs(&mut self, text: &str, consumer: &mut impl TakeHash) {
-        self.words.each_of_prose(text, &mut HashPairs::new(consumer));
+    pub(crate) fn hash_pairs(&mut self, text: &str, consumer: &mut impl TakeHash) -> Result<(), OutOfMemory> {
+        self.words.each_of_prose(text, &mut HashPairs::new(consumer))
     }
 
     /// Passes every word of prose to the sink.
-    fn prose_words(&mut self, text: &str, sink: &mut impl Sink) {
-        self.words.shingles(text, 1, Keep::Prose, sink);
+    fn prose_words(&mut self, text: &str, sink: &mut impl Sink) -> Result<(), OutOfMemory> {
+        self.words.shingles(text, 1, Keep::Prose, sink)
     }
 }

@@ -16,6 +16,7 @@
 //! time; at most 128 MB of memory, or 192 MB while the table grows.
 
 use crate::features::BATCH;
+use limits::{OutOfMemory, reserve};
 use std::hint::select_unpredictable;
 
 /// Slots of the first sieve at most: 1 MB, which a processor's second cache holds.
@@ -96,14 +97,15 @@ impl Distinct {
     }
 
     /// Forgets all hashes and begins a scan for those of `part`, `expected` of them or so.
-    pub(crate) fn begin(&mut self, part: Part, expected: usize) {
+    pub(crate) fn begin(&mut self, part: Part, expected: usize) -> Result<(), OutOfMemory> {
         let slots = expected.clamp(MIN_SIEVE * 4, MAX_SIEVE).next_power_of_two();
-        self.first.clear(slots);
-        self.second.clear(slots / 4);
-        self.table.clear();
+        self.first.clear(slots)?;
+        self.second.clear(slots / 4)?;
+        self.table.clear()?;
         self.fresh.len = 0;
         self.part = part;
         self.seen_zero = false;
+        Ok(())
     }
 
     /// Takes at most [`BATCH`] hashes. New ones reach the consumer now, later or by
@@ -186,9 +188,11 @@ impl<const SHIFT: u32> Default for Sieve<SHIFT> {
 }
 
 impl<const SHIFT: u32> Sieve<SHIFT> {
-    fn clear(&mut self, slots: usize) {
+    fn clear(&mut self, slots: usize) -> Result<(), OutOfMemory> {
         self.slots.clear();
+        reserve(&mut self.slots, slots)?;
         self.slots.resize(slots, 0);
+        Ok(())
     }
 
     /// The hashes of the last batch that were neither new nor repetitions.
@@ -230,12 +234,15 @@ struct Table {
 }
 
 impl Table {
-    fn clear(&mut self) {
+    fn clear(&mut self) -> Result<(), OutOfMemory> {
         // The table of the last text is a good guess for this one, but large ones take time to clear.
         let slots = (self.members * 2).next_power_of_two().clamp(MIN_TABLE, KEPT_TABLE);
+        let slots = slots.min(self.max_slots);
         self.slots.clear();
-        self.slots.resize(slots.min(self.max_slots), 0);
+        reserve(&mut self.slots, slots)?;
+        self.slots.resize(slots, 0);
         self.members = 0;
+        Ok(())
     }
 
     fn release(&mut self) {
@@ -275,7 +282,7 @@ impl Table {
             return Err(TooMany);
         }
         let mut larger = Vec::new();
-        limits::reserve(&mut larger, slots).map_err(|_| TooMany)?;
+        reserve(&mut larger, slots).map_err(|_| TooMany)?;
         larger.resize(slots, 0);
         let old = std::mem::replace(&mut self.slots, larger);
         for hash in old.into_iter().filter(|&hash| hash != 0) {
@@ -301,7 +308,7 @@ mod tests {
         while let Some(current) = part {
             let mut of_part = Vec::new();
             let mut consumer = |fresh: &[u64]| of_part.extend_from_slice(fresh);
-            distinct.begin(current, hashes.len() / 2);
+            distinct.begin(current, hashes.len() / 2).unwrap();
             if hashes.chunks(batch).any(|batch| distinct.add(batch, &mut consumer).is_err()) {
                 part = Some(current.first_half());
                 continue;
@@ -339,7 +346,7 @@ mod tests {
         collect(&mut distinct, &hashes, BATCH);
         assert!(distinct.table.slots.len() > KEPT_TABLE);
         distinct.release();
-        distinct.begin(Part::WHOLE, 10);
+        distinct.begin(Part::WHOLE, 10).unwrap();
         assert!(distinct.table.slots.capacity() <= KEPT_TABLE);
     }
 

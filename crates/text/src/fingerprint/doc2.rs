@@ -11,13 +11,17 @@
 
 use crate::features::{Shingler, TakeHash};
 use crate::hash::mix;
-use limits::Heartbeat;
+use limits::{Heartbeat, OutOfMemory};
 
 /// The fingerprint of a text, or `None` if it has no words.
-pub(super) fn fingerprint(text: &str, shingler: &mut Shingler, heartbeat: &mut dyn Heartbeat) -> Option<u64> {
+pub(super) fn fingerprint(
+    text: &str,
+    shingler: &mut Shingler,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<Option<u64>, OutOfMemory> {
     let mut consumer = Consumer { keys: LeastKeys::default(), heartbeat };
-    shingler.hash_pairs(text, &mut consumer);
-    consumer.keys.fingerprint()
+    shingler.hash_pairs(text, &mut consumer)?;
+    Ok(consumer.keys.fingerprint())
 }
 
 struct Consumer<'a> {

@@ -8,10 +8,10 @@ use super::doc2::{KEY, LeastKeys};
 use crate::features::{Scheme, Shingler, Sink, pairs};
 use crate::hash::rabin::{self, UNITS};
 use crate::hash::xxh3_64;
-use limits::{Heartbeat, Kind, Problem, sort};
+use limits::{Heartbeat, Kind, OutOfMemory, Problem, collect, grow_map, grow_text, push, sort};
 use serde::Serialize;
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// The most distinct features that are listed: a longer list would explain nothing.
 pub const MAX_FEATURES: usize = 1_000_000;
@@ -37,17 +37,26 @@ pub struct Feature {
 
 /// The distinct features of a text, in the order of their first occurrences.
 pub fn features(text: &str, scheme: Scheme, heartbeat: &mut dyn Heartbeat) -> Result<Vec<Feature>, Problem> {
+    Ok(list(text, scheme, heartbeat)?.0)
+}
+
+/// The same, and the number of each by its hash.
+fn list(
+    text: &str,
+    scheme: Scheme,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<(Vec<Feature>, HashMap<u64, usize>), Problem> {
     let mut list = List {
         scheme,
         features: Vec::new(),
         index: HashMap::new(),
         bytes: 0,
         taken: 0,
-        too_many: false,
+        problem: None,
         heartbeat,
     };
-    Shingler::default().features(text, scheme, &mut list);
-    if list.too_many { Err(too_many_features()) } else { Ok(list.features) }
+    Shingler::default().features(text, scheme, &mut list)?;
+    list.problem.map_or(Ok((list.features, list.index)), Err)
 }
 
 fn too_many_features() -> Problem {
@@ -57,6 +66,14 @@ fn too_many_features() -> Problem {
     Problem::new(Kind::TooLarge, message).with_hint("Explain a part of the text.")
 }
 
+/// A copy of the text.
+fn copy(text: &str) -> Result<String, OutOfMemory> {
+    let mut copied = String::new();
+    grow_text(&mut copied, text.len())?;
+    copied.push_str(text);
+    Ok(copied)
+}
+
 /// Collects the distinct features of a text.
 struct List<'a> {
     scheme: Scheme,
@@ -64,7 +81,8 @@ struct List<'a> {
     index: HashMap<u64, usize>,
     bytes: usize,
     taken: usize,
-    too_many: bool,
+    /// The first one, after which no feature is added.
+    problem: Option<Problem>,
     heartbeat: &'a mut dyn Heartbeat,
 }
 
@@ -76,14 +94,22 @@ impl List<'_> {
         }
         if let Some(&index) = self.index.get(&hash) {
             self.features[index].occurrences = self.features[index].occurrences.saturating_add(1);
-        } else if self.features.len() == MAX_FEATURES || self.bytes + text.len() > MAX_BYTES {
-            self.too_many = true;
-        } else {
-            self.index.insert(hash, self.features.len());
-            self.bytes += text.len();
-            let text = String::from_utf8_lossy(text).into_owned();
-            self.features.push(Feature { text, hash, weight, occurrences: 1 });
+        } else if self.problem.is_none() {
+            self.problem = self.add_new(text, hash, weight).err();
         }
+    }
+
+    fn add_new(&mut self, text: &[u8], hash: u64, weight: f64) -> Result<(), Problem> {
+        if self.features.len() == MAX_FEATURES || self.bytes + text.len() > MAX_BYTES {
+            return Err(too_many_features());
+        }
+        self.bytes += text.len();
+        // It is UTF-8, so nothing is copied twice.
+        let text = copy(&String::from_utf8_lossy(text))?;
+        grow_map(&mut self.index, 1)?;
+        push(&mut self.features, Feature { text, hash, weight, occurrences: 1 })?;
+        self.index.insert(hash, self.features.len() - 1);
+        Ok(())
     }
 }
 
@@ -196,26 +222,25 @@ pub fn explain(
 ) -> Result<Explanation, Problem> {
     let (a, b) = (Text::of(a, scheme, heartbeat)?, Text::of(b, scheme, heartbeat)?);
     let differing = a.fingerprint.zip(b.fingerprint).map_or(0, |(a, b)| a ^ b);
-    let shared: Vec<&Feature> =
-        a.features.iter().filter(|feature| b.hashes.contains(&feature.hash)).collect();
+    let shared = || a.features.iter().filter(|feature| b.numbers.contains_key(&feature.hash));
 
-    let mut deciding = a.deciding(&b, 'a', differing, heartbeat);
-    deciding.extend(b.deciding(&a, 'b', differing, heartbeat));
+    let mut deciding = a.deciding(&b, 'a', differing, heartbeat)?;
+    deciding.extend(b.deciding(&a, 'b', differing, heartbeat)?);
     deciding.sort_by_key(|deciding| Reverse(deciding.bits));
     deciding.truncate(NAMED);
 
     let mut bits: Vec<DifferingBit> = (0..u64::BITS)
         .filter(|bit| differing >> bit & 1 == 1)
-        .map(|bit| DifferingBit { bit, reason: a.reason(&b, bit, heartbeat) })
-        .collect();
+        .map(|bit| Ok(DifferingBit { bit, reason: a.reason(&b, bit, heartbeat)? }))
+        .collect::<Result<_, OutOfMemory>>()?;
     bits.sort_by_key(|bit| bit.reason.strength());
     let signed = |fingerprint: Option<u64>| fingerprint.map(|bits| bits as i64);
     Ok(Explanation {
         scheme: scheme.to_string(),
         distance: a.fingerprint.zip(b.fingerprint).map(|(a, b)| (a ^ b).count_ones()),
         fingerprints: Sides { a: signed(a.fingerprint), b: signed(b.fingerprint) },
-        features: FeatureCounts { a: a.features.len(), b: b.features.len(), shared: shared.len() },
-        shared: shared.iter().take(NAMED).map(|feature| feature.text.clone()).collect(),
+        features: FeatureCounts { a: a.features.len(), b: b.features.len(), shared: shared().count() },
+        shared: shared().take(NAMED).map(|feature| copy(&feature.text)).collect::<Result<_, _>>()?,
         deciding,
         bits,
     })
@@ -224,7 +249,8 @@ pub fn explain(
 /// One of the texts that are compared.
 struct Text {
     features: Vec<Feature>,
-    hashes: HashSet<u64>,
+    /// The number of each feature, by its hash.
+    numbers: HashMap<u64, usize>,
     fingerprint: Option<u64>,
     /// With `doc2`, the number of the feature that decides each bit.
     choice: Option<Vec<usize>>,
@@ -232,32 +258,33 @@ struct Text {
 
 impl Text {
     fn of(text: &str, scheme: Scheme, heartbeat: &mut dyn Heartbeat) -> Result<Self, Problem> {
-        let features = features(text, scheme, heartbeat)?;
-        let (mut hashes, mut counts, mut keys) = (HashSet::new(), BitCounts::default(), LeastKeys::default());
+        let (features, numbers) = list(text, scheme, heartbeat)?;
+        let (mut counts, mut keys) = (BitCounts::default(), LeastKeys::default());
         for features in features.chunks(STRIDE) {
             heartbeat.beat();
             for feature in features {
-                hashes.insert(feature.hash);
                 counts.add_all(&[feature.hash]);
                 keys.add(feature.hash);
             }
         }
         if scheme != Scheme::Doc2 {
-            return Ok(Self { features, hashes, fingerprint: counts.majority(), choice: None });
+            return Ok(Self { features, numbers, fingerprint: counts.majority(), choice: None });
         }
         heartbeat.beat();
-        let numbers: HashMap<u64, usize> = (0..).zip(&features).map(|(n, f)| (f.hash & KEY, n)).collect();
+        let mut by_key = HashMap::new();
+        grow_map(&mut by_key, features.len())?;
+        by_key.extend((0..).zip(&features).map(|(number, feature)| (feature.hash & KEY, number)));
         let choice =
-            keys.deciding().map(|keys| keys.iter().filter_map(|key| numbers.get(key).copied()).collect());
-        Ok(Self { features, hashes, fingerprint: keys.fingerprint(), choice })
+            keys.deciding().map(|keys| keys.iter().filter_map(|key| by_key.get(key).copied()).collect());
+        Ok(Self { features, numbers, fingerprint: keys.fingerprint(), choice })
     }
 
     /// Why a bit of this text and of the other one are as they are.
-    fn reason(&self, other: &Self, bit: u32, heartbeat: &mut dyn Heartbeat) -> Reason {
-        match self.chosen(bit).zip(other.chosen(bit)) {
-            Some((a, b)) => Reason::Features(Sides { a: a.text.clone(), b: b.text.clone() }),
+    fn reason(&self, other: &Self, bit: u32, heartbeat: &mut dyn Heartbeat) -> Result<Reason, OutOfMemory> {
+        Ok(match self.chosen(bit).zip(other.chosen(bit)) {
+            Some((a, b)) => Reason::Features(Sides { a: copy(&a.text)?, b: copy(&b.text)? }),
             None => Reason::Votes(Sides { a: self.votes(bit, heartbeat), b: other.votes(bit, heartbeat) }),
-        }
+        })
     }
 
     /// The feature that decides the bit, with `doc2`.
@@ -272,15 +299,16 @@ impl Text {
     }
 
     /// The differing bits for which each feature votes as this text does, or which it decides.
-    fn bits_of_features(&self, differing: u64) -> Vec<u32> {
+    fn bits_of_features(&self, differing: u64) -> Result<Vec<u32>, OutOfMemory> {
+        let count = self.features.len();
         let Some(choice) = &self.choice else {
             let agreeing = |hash: u64| !(hash ^ self.fingerprint.unwrap_or_default()) & differing;
-            return self.features.iter().map(|feature| agreeing(feature.hash).count_ones()).collect();
+            return collect(self.features.iter().map(|feature| agreeing(feature.hash).count_ones()), count);
         };
-        let mut bits = vec![0; self.features.len()];
+        let mut bits = collect(std::iter::repeat_n(0, count), count)?;
         let chosen = (0..).zip(choice).filter(|(bit, _)| differing >> bit & 1 == 1);
         chosen.for_each(|(_, &feature)| bits[feature] += 1);
-        bits
+        Ok(bits)
     }
 
     /// The features that the other text does not have, of which those are taken that vote as this text does
@@ -291,20 +319,22 @@ impl Text {
         of: char,
         differing: u64,
         heartbeat: &mut dyn Heartbeat,
-    ) -> Vec<Deciding> {
+    ) -> Result<Vec<Deciding>, OutOfMemory> {
         if differing == 0 {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let own = (0..).zip(&self.features).filter(|(_, own)| !other.hashes.contains(&own.hash));
-        let bits = self.bits_of_features(differing);
-        let mut deciding: Vec<(Reverse<u32>, usize)> =
-            own.map(|(index, _): (usize, _)| (Reverse(bits[index]), index)).collect();
+        let own = (0..).zip(&self.features).filter(|(_, own)| !other.numbers.contains_key(&own.hash));
+        let bits = self.bits_of_features(differing)?;
+        let own = own.map(|(index, _): (usize, _)| (Reverse(bits[index]), index));
+        let mut deciding = collect(own, self.features.len())?;
         // With doc2, most features decide nothing.
         deciding.retain(|(bits, _)| self.choice.is_none() || bits.0 > 0);
         sort(&mut deciding, heartbeat, |&deciding| deciding);
         let named = deciding.into_iter().take(NAMED);
         named
-            .map(|(Reverse(bits), index)| Deciding { feature: self.features[index].text.clone(), of, bits })
+            .map(|(Reverse(bits), index)| {
+                Ok(Deciding { feature: copy(&self.features[index].text)?, of, bits })
+            })
             .collect()
     }
 }
@@ -371,7 +401,7 @@ mod tests {
             let scheme: Scheme = scheme.parse().unwrap();
             let found = features(&text, scheme, &mut || ()).unwrap();
             let explained = Text::of(&text, scheme, &mut || ()).unwrap().fingerprint;
-            prop_assert_eq!(explained, SimHasher::default().fingerprint(&text, scheme, &mut || ()));
+            prop_assert_eq!(explained, SimHasher::default().fingerprint(&text, scheme, &mut || ()).unwrap());
             for feature in &found {
                 let is_of_text = xxh3_64(feature.text.as_bytes()) == feature.hash;
                 prop_assert!(is_of_text || [Scheme::CommonCrawl, Scheme::Doc2].contains(&scheme));

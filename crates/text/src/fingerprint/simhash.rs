@@ -9,7 +9,7 @@ use super::bit_counts::BitCounts;
 use super::distinct::{Distinct, Part, TooMany};
 use super::doc2;
 use crate::features::{Batch, Scheme, Shingler};
-use limits::Heartbeat;
+use limits::{Heartbeat, OutOfMemory};
 
 /// Bytes of text for a word, its blank included: an estimate that sizes the table of features.
 const BYTES_PER_WORD: usize = 6;
@@ -23,7 +23,12 @@ pub struct SimHasher {
 
 impl SimHasher {
     /// The fingerprint of a text, or `None` if it has no features.
-    pub fn fingerprint(&mut self, text: &str, scheme: Scheme, heartbeat: &mut dyn Heartbeat) -> Option<u64> {
+    pub fn fingerprint(
+        &mut self,
+        text: &str,
+        scheme: Scheme,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<Option<u64>, OutOfMemory> {
         if scheme == Scheme::Doc2 {
             return doc2::fingerprint(text, &mut self.shingler, heartbeat);
         }
@@ -31,7 +36,7 @@ impl SimHasher {
         let mut part = Some(Part::WHOLE);
         while let Some(current) = part {
             let mut more = counts.clone();
-            part = match self.count_features(text, scheme, current, &mut more, heartbeat) {
+            part = match self.count_features(text, scheme, current, &mut more, heartbeat)? {
                 Ok(()) => {
                     counts = more;
                     current.next()
@@ -40,10 +45,10 @@ impl SimHasher {
             };
         }
         self.features.release();
-        counts.majority()
+        Ok(counts.majority())
     }
 
-    /// Counts the distinct features whose hash lies in the part.
+    /// Counts the distinct features whose hash lies in the part, unless these are too many.
     fn count_features(
         &mut self,
         text: &str,
@@ -51,19 +56,19 @@ impl SimHasher {
         part: Part,
         counts: &mut BitCounts,
         heartbeat: &mut dyn Heartbeat,
-    ) -> Result<(), TooMany> {
+    ) -> Result<Result<(), TooMany>, OutOfMemory> {
         let Self { features, shingler } = self;
-        features.begin(part, expected_features(text, scheme));
+        features.begin(part, expected_features(text, scheme))?;
         let mut result = Ok(());
         let mut consumer = |hashes: &[u64]| {
             heartbeat.beat();
             result = result.and_then(|()| features.add(hashes, &mut |fresh| counts.add_all(fresh)));
         };
         let mut batch = Batch::new(&mut consumer);
-        shingler.hash_features(text, scheme, &mut batch);
+        shingler.hash_features(text, scheme, &mut batch)?;
         batch.flush();
         features.hand_on(&mut |fresh| counts.add_all(fresh));
-        result
+        Ok(result)
     }
 }
 

@@ -85,7 +85,7 @@ mod tests {
         ) {
             let text = words.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
             let features: Vec<(&str, f64)> = words.iter().map(|word| (word.as_str(), 1.0)).collect();
-            let expected = SimHasher::default().fingerprint(&text, Scheme::Words(1), &mut || ());
+            let expected = SimHasher::default().fingerprint(&text, Scheme::Words(1), &mut || ()).unwrap();
             prop_assert_eq!(fingerprint(&features), expected);
         }
 

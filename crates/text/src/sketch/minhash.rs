@@ -17,7 +17,7 @@ pub use bins::BINS;
 pub use signature::{BANDS, bands, bits, merge, similarity};
 
 use crate::features::{Batch, Scheme, Shingler};
-use limits::{Heartbeat, Limit, Problem};
+use limits::{Heartbeat, Limit, OutOfMemory, Problem};
 
 /// The most values in a signature.
 const MAX_HASHES: i64 = 4096;
@@ -53,7 +53,7 @@ impl MinHasher {
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Option<Vec<i32>>, Problem> {
         let empty = vec![EMPTY; HASHES.of(hashes)?];
-        Ok(self.collect(text, scheme, heartbeat, empty, lower))
+        Ok(self.collect(text, scheme, heartbeat, empty, lower)?)
     }
 
     /// Lowers the values for the features of a text, batch by batch. `None` if the text has no features.
@@ -64,7 +64,7 @@ impl MinHasher {
         heartbeat: &mut dyn Heartbeat,
         mut least: Vec<u32>,
         lower: fn(&mut [u32], &[u64]),
-    ) -> Option<Vec<i32>> {
+    ) -> Result<Option<Vec<i32>>, OutOfMemory> {
         let mut any = false;
         let mut consumer = |features: &[u64]| {
             heartbeat.beat();
@@ -72,9 +72,9 @@ impl MinHasher {
             lower(&mut least, features);
         };
         let mut batch = Batch::new(&mut consumer);
-        self.shingler.hash_features(text, scheme, &mut batch);
+        self.shingler.hash_features(text, scheme, &mut batch)?;
         batch.flush();
-        any.then(|| least.into_iter().map(|value| value as i32).collect())
+        Ok(any.then(|| least.into_iter().map(|value| value as i32).collect()))
     }
 }
 

@@ -10,7 +10,7 @@ use super::runs::next_run;
 use super::table::{Entry, SHORT, class, entry};
 use super::utf8::{Decoded, decode, encode};
 use super::{BUFFERED, Keep, split_piece};
-use limits::{Heartbeat, OutOfMemory, grow};
+use limits::{Heartbeat, OutOfMemory, grow, reserve};
 
 /// Bytes that are written ahead.
 const SLACK: usize = 4;
@@ -42,6 +42,8 @@ pub(crate) fn add_letters(
 fn add_piece(piece: &str, room: &mut Vec<u8>, letters: &mut Vec<u8>) -> Result<(), OutOfMemory> {
     let most = GROWTH * piece.len() + SLACK;
     if room.len() < most {
+        let more = most - room.len();
+        reserve(room, more)?;
         room.resize(most, 0);
     }
     grow(letters, most)?;

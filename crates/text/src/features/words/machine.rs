@@ -11,6 +11,7 @@ use super::table::{Entry, SHORT, class, entry};
 use super::utf8::{Decoded, code_point_of_three, decode, encode};
 use super::writer::Writer;
 use crate::features::addresses;
+use limits::{OutOfMemory, reserve};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::compose;
 
@@ -35,18 +36,25 @@ pub(super) enum Found {
 }
 
 impl Machine {
+    /// Makes room for the words of a text of this length.
+    pub(super) fn make_room(&mut self, length: usize) -> Result<(), OutOfMemory> {
+        let room = GROWTH * length + SLACK;
+        if self.room.len() < room {
+            let more = room - self.room.len();
+            reserve(&mut self.room, more)?;
+            self.room.resize(room, 0);
+        }
+        Ok(())
+    }
+
     /// Adds the words of the text, each followed by a blank, and where they begin; or returns `None` and adds
-    /// nothing, if a character depends on its neighbours.
+    /// nothing, if a character depends on its neighbours. To be called after [`make_room`](Self::make_room).
     pub(super) fn add<const PROSE: bool>(
         &mut self,
         text: &str,
         words: &mut Vec<u8>,
         starts: &mut Vec<usize>,
     ) -> Option<Found> {
-        let room = GROWTH * text.len() + SLACK;
-        if self.room.len() < room {
-            self.room.resize(room, 0);
-        }
         let count = starts.len();
         let writer = Writer::new(&mut self.room, starts, words.len());
         match Pass::<PROSE>::new(text, writer).run() {

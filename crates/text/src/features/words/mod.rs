@@ -42,7 +42,8 @@ pub(crate) use output::{ReadableWord, TakeWord};
 
 use super::{BATCH, Sink, addresses};
 use ascii::{WINDOW, Window, bits};
-use machine::{Found, Machine};
+use limits::{OutOfMemory, grow, grow_text};
+use machine::{Found, GROWTH, Machine};
 use normal::{is_letter, is_word_character, normalize, segment};
 use output::{Keeping, Output, Passing};
 use runs::{
@@ -65,6 +66,9 @@ const NOT_FOLDED: u32 = 14;
 
 /// Bytes of a piece of several runs, at most: its words stay in the processor's first cache.
 const PIECE: usize = 1024;
+
+/// Room behind the words of a text: for bytes that are written ahead and do not stay.
+const SLACK: usize = 256;
 
 /// Which of the words are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,13 +93,19 @@ pub(crate) struct Words {
 
 impl Words {
     /// Passes every k consecutive words to the sink; a text of fewer words is one shingle.
-    pub(crate) fn shingles(&mut self, text: &str, k: usize, keep: Keep, sink: &mut impl Sink) {
+    pub(crate) fn shingles(
+        &mut self,
+        text: &str,
+        k: usize,
+        keep: Keep,
+        sink: &mut impl Sink,
+    ) -> Result<(), OutOfMemory> {
         self.clear();
         let mut passed_any = false;
         let mut passed = 0;
         let mut rest = text;
         while !rest.is_empty() {
-            let after = self.add_next(rest, keep);
+            let after = self.add_next(rest, keep)?;
             passed += rest.len() - after.len();
             rest = after;
             if passed >= BUFFERED {
@@ -110,6 +120,27 @@ impl Words {
         if !passed_any && let [words @ .., _blank] = self.text.as_slice() {
             sink.take(words);
         }
+        Ok(())
+    }
+
+    /// Makes room for the words of a text of this length, all that is written meanwhile included.
+    #[inline(always)]
+    fn make_room(&mut self, length: usize) -> Result<(), OutOfMemory> {
+        let bytes = GROWTH * length + SLACK;
+        let is_enough = self.text.capacity() - self.text.len() >= bytes
+            && self.starts.capacity() - self.starts.len() >= bytes / 8
+            && self.normalized.capacity() >= bytes;
+        if is_enough { Ok(()) } else { self.grow(length, bytes) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, length: usize, bytes: usize) -> Result<(), OutOfMemory> {
+        grow(&mut self.text, bytes)?;
+        grow(&mut self.starts, bytes / 8)?;
+        self.machine.make_room(length)?;
+        self.normalized.clear();
+        grow_text(&mut self.normalized, bytes)
     }
 
     fn clear(&mut self) {
@@ -140,12 +171,16 @@ impl Words {
     }
 
     /// Passes every word of prose on.
-    pub(crate) fn each_of_prose(&mut self, text: &str, consumer: &mut impl TakeWord) {
+    pub(crate) fn each_of_prose(
+        &mut self,
+        text: &str,
+        consumer: &mut impl TakeWord,
+    ) -> Result<(), OutOfMemory> {
         self.clear();
         let mut passed = 0;
         let mut rest = text;
         while !rest.is_empty() {
-            let after = self.add_first::<true>(rest, &mut Passing(consumer));
+            let after = self.add_first::<true>(rest, &mut Passing(consumer))?;
             passed += rest.len() - after.len();
             rest = after;
             if passed >= BUFFERED {
@@ -153,11 +188,12 @@ impl Words {
                 consumer.pause();
             }
         }
+        Ok(())
     }
 
     /// Adds words that the text begins with, and returns the text after them.
     #[inline(always)]
-    fn add_next<'a>(&mut self, text: &'a str, keep: Keep) -> &'a str {
+    fn add_next<'a>(&mut self, text: &'a str, keep: Keep) -> Result<&'a str, OutOfMemory> {
         match keep {
             Keep::All => self.add_first::<false>(text, &mut Keeping),
             Keep::Prose => self.add_first::<true>(text, &mut Keeping),
@@ -170,7 +206,8 @@ impl Words {
         &mut self,
         text: &'a str,
         output: &mut impl Output<PROSE>,
-    ) -> &'a str {
+    ) -> Result<&'a str, OutOfMemory> {
+        self.make_room(WINDOW)?;
         let mut padded = [0; _];
         let window = Window::new(text.as_bytes(), &mut padded);
         match window.last_space() {
@@ -179,7 +216,7 @@ impl Words {
                     return self.add_folded_window::<PROSE>(text, &window, end, output);
                 }
                 self.add_window::<PROSE>(text, &window, end, output);
-                text.get(end + 1..).unwrap_or_default()
+                Ok(text.get(end + 1..).unwrap_or_default())
             }
             _ => self.add_others(text, output),
         }
@@ -191,10 +228,10 @@ impl Words {
         &mut self,
         text: &'a str,
         output: &mut impl Output<PROSE>,
-    ) -> &'a str {
-        let after = self.add_unicode(text, if PROSE { Keep::Prose } else { Keep::All });
+    ) -> Result<&'a str, OutOfMemory> {
+        let after = self.add_unicode(text, if PROSE { Keep::Prose } else { Keep::All })?;
         output.take_buffered(&mut self.text, &mut self.starts);
-        after
+        Ok(after)
     }
 
     /// The same if the text begins with a window that has characters beyond ASCII.
@@ -205,14 +242,14 @@ impl Words {
         window: &Window<'_>,
         end: usize,
         output: &mut impl Output<PROSE>,
-    ) -> &'a str {
+    ) -> Result<&'a str, OutOfMemory> {
         let mut folded = [0; _];
         let window = window.fold(end, &mut folded);
         if window.other().count_ones() > NOT_FOLDED {
             return self.add_others(text, output);
         }
         self.add_window::<PROSE>(text, &window, end, output);
-        text.get(end + 1..).unwrap_or_default()
+        Ok(text.get(end + 1..).unwrap_or_default())
     }
 
     /// Adds the words of the window's whole runs, which end before `end`. A run with an address or with a character
@@ -252,16 +289,18 @@ impl Words {
 
     /// Adds the words of a piece of the text or, if that is not possible, of its first run.
     #[inline(never)]
-    fn add_unicode<'a>(&mut self, text: &'a str, keep: Keep) -> &'a str {
+    fn add_unicode<'a>(&mut self, text: &'a str, keep: Keep) -> Result<&'a str, OutOfMemory> {
         if let Some((piece, after)) = split_piece(text) {
+            self.make_room(piece.len())?;
             self.add_piece(piece, keep);
-            return after;
+            return Ok(after);
         }
         let Some(run) = next_run(text) else {
-            return "";
+            return Ok("");
         };
+        self.make_room(run.text.len())?;
         self.add_run(&run, keep);
-        run.after
+        Ok(run.after)
     }
 
     /// Adds the words of several runs at once, which is faster than one by one, if neither an address nor a

@@ -2,14 +2,16 @@
 
 use super::runs::next_run;
 use super::{Keep, Words, addresses};
+use limits::OutOfMemory;
 
 impl Words {
     /// Adds all words of the text, as they are found for fingerprints.
-    pub(super) fn add_all(&mut self, text: &str, keep: Keep) {
+    pub(super) fn add_all(&mut self, text: &str, keep: Keep) -> Result<(), OutOfMemory> {
         let mut rest = text;
         while !rest.is_empty() {
-            rest = self.add_next(rest, keep);
+            rest = self.add_next(rest, keep)?;
         }
+        Ok(())
     }
 
     /// Adds all words of the text, as they are defined.
@@ -27,10 +29,10 @@ impl Words {
 }
 
 /// The words of `doc1` or of `word:k`, each followed by a blank: as they are found and as they are defined.
-pub fn words_in_both_ways(text: &str, prose: bool) -> [String; 2] {
+pub fn words_in_both_ways(text: &str, prose: bool) -> Result<[String; 2], OutOfMemory> {
     let keep = if prose { Keep::Prose } else { Keep::All };
     let [mut found, mut defined] = [Words::default(), Words::default()];
-    found.add_all(text, keep);
+    found.add_all(text, keep)?;
     defined.add_all_by_definition(text, keep);
-    [found, defined].map(|words| String::from_utf8_lossy(&words.text).into_owned())
+    Ok([found, defined].map(|words| String::from_utf8_lossy(&words.text).into_owned()))
 }

@@ -26,7 +26,7 @@ impl Sink for Features {
 
 fn words_of(text: &str, keep: Keep) -> Vec<String> {
     let mut features = Features::default();
-    Words::default().shingles(text, 1, keep, &mut features);
+    Words::default().shingles(text, 1, keep, &mut features).unwrap();
     features.0
 }
 
@@ -40,7 +40,7 @@ fn shingle_hashes(text: &str, k: usize) -> Vec<u64> {
     let mut hashes = Vec::new();
     let mut consumer = |batch: &[u64]| hashes.extend_from_slice(batch);
     let mut batch = Batch::new(&mut consumer);
-    Words::default().shingles(text, k, Keep::All, &mut batch);
+    Words::default().shingles(text, k, Keep::All, &mut batch).unwrap();
     batch.flush();
     hashes
 }

@@ -170,10 +170,11 @@ fn finish_at_mid<const PROSE: bool>(
     if !is_wanted::<PROSE>(flags) {
         return finish::<PROSE>(room, starts, base, first);
     }
-    let rest = room[mid..end].to_vec();
+    // Behind the blank that the first word gets.
+    room.copy_within(mid..end, mid + 1);
     let start = finish::<PROSE>(room, starts, base, first);
-    let second = Word { start, end: start + rest.len(), ..word };
-    room[start..second.end].copy_from_slice(&rest);
+    let second = Word { start, end: start + (end - mid), ..word };
+    room.copy_within(mid + 1..=end, start);
     finish::<PROSE>(room, starts, base, second)
 }
 

@@ -12,7 +12,7 @@
 use super::{EMPTY, LENGTH, MAX_HASHES, MinHasher};
 use crate::features::Scheme;
 use crate::hash::mix;
-use limits::{Heartbeat, Limit, Problem};
+use limits::{Heartbeat, Limit, Problem, collect};
 use std::borrow::Cow;
 
 /// Bins of a signature.
@@ -28,7 +28,7 @@ impl MinHasher {
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Option<Vec<i32>>, Problem> {
         let empty = vec![EMPTY; BINS.of(bins)?];
-        Ok(self.collect(text, scheme, heartbeat, empty, lower))
+        Ok(self.collect(text, scheme, heartbeat, empty, lower)?)
     }
 }
 
@@ -56,8 +56,8 @@ pub(super) fn fill<'a>(
     if !signature.iter().any(is_empty) {
         return Ok(signature.into());
     }
-    let with_value: Vec<u64> =
-        (0..).zip(signature).filter(|(_, value)| !is_empty(value)).map(|(bin, _)| bin).collect();
+    let with_value = (0u64..).zip(signature).filter(|(_, value)| !is_empty(value)).map(|(bin, _)| bin);
+    let with_value = collect(with_value, signature.len())?;
     let fill = |(bin, &value): (u64, &i32)| {
         if !is_empty(&value) {
             return value;

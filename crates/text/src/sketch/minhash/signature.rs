@@ -3,7 +3,7 @@
 use super::bins::{fill, is_empty};
 use super::{LENGTH, MAX_HASHES};
 use crate::hash::{mix, xxh3_64};
-use limits::{Heartbeat, Kind, Limit, Problem};
+use limits::{Heartbeat, Kind, Limit, Problem, collect};
 
 /// Parts that a signature is cut into.
 pub const BANDS: Limit = Limit::new("bands", 1, MAX_HASHES);
@@ -40,7 +40,7 @@ pub fn bands(signature: &[i32], bands: usize, heartbeat: &mut dyn Heartbeat) -> 
         bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
         xxh3_64(&bytes) as i64
     };
-    let mut hashes: Vec<i64> = signature.chunks(values / bands).enumerate().map(hash).collect();
+    let mut hashes = collect(signature.chunks(values / bands).enumerate().map(hash), bands)?;
     hashes.sort_unstable();
     hashes.dedup();
     Ok(hashes)

@@ -16,7 +16,7 @@ impl Both {
     fn assert_equal(&mut self, text: &str) {
         for keep in [Keep::All, Keep::Prose] {
             self.fast.clear();
-            self.fast.add_all(text, keep);
+            self.fast.add_all(text, keep).unwrap();
             self.slow.clear();
             self.slow.add_all_by_definition(text, keep);
             if (&self.fast.text, &self.fast.starts) != (&self.slow.text, &self.slow.starts) {
@@ -194,7 +194,7 @@ fn shingles_of_whole_texts() {
         let words: Vec<&str> = defined.split_terminator(' ').collect();
         for k in 1..=4 {
             let mut features = Features::default();
-            Words::default().shingles(&text, k, keep, &mut features);
+            Words::default().shingles(&text, k, keep, &mut features).unwrap();
             let expected: Vec<String> = words.windows(k).map(|shingle| shingle.join(" ")).collect();
             assert!(features.0 == expected, "{keep:?}, {k} words");
         }
