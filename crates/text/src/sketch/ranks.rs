@@ -106,7 +106,7 @@ impl Taken {
         if self.hashes.len() > self.settled + 1 {
             self.hashes[self.settled..].sort_unstable_by_key(|&hash| hash as u64);
             let mut end = self.settled + 1;
-            for at in end..self.hashes.len() {
+            for at in self.settled + 1..self.hashes.len() {
                 if self.hashes[at] != self.hashes[end - 1] {
                     self.hashes[end] = self.hashes[at];
                     end += 1;

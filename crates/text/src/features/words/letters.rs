@@ -6,10 +6,11 @@
 
 use super::machine::{GROWTH, stays_in_place};
 use super::normal::{is_letter, normalize};
+use super::room::split_piece;
 use super::runs::next_run;
 use super::table::{Entry, SHORT, class, entry};
 use super::utf8::{Decoded, decode, encode};
-use super::{BUFFERED, Keep, split_piece};
+use super::{BUFFERED, Keep};
 use limits::{Heartbeat, OutOfMemory, grow, reserve};
 
 /// Bytes that are written ahead.

@@ -29,6 +29,7 @@ mod machine;
 mod normal;
 mod oracle;
 mod output;
+mod room;
 mod runs;
 mod table;
 #[cfg(test)]
@@ -42,13 +43,12 @@ pub(crate) use output::{ReadableWord, TakeWord};
 
 use super::{BATCH, Sink, addresses};
 use ascii::{WINDOW, Window, bits};
-use limits::{OutOfMemory, grow, grow_text};
-use machine::{Found, GROWTH, Machine};
+use limits::OutOfMemory;
+use machine::{Found, Machine};
 use normal::{is_letter, is_word_character, normalize, segment};
 use output::{Keeping, Output, Passing};
-use runs::{
-    CONTROL, DIGIT, LETTER, NOT_ASCII, PUNCTUATION, Run, SPACE, WORD, class, measure_ascii_word, next_run,
-};
+use room::split_piece;
+use runs::{CONTROL, DIGIT, LETTER, NOT_ASCII, PUNCTUATION, Run, WORD, class, measure_ascii_word, next_run};
 
 /// Bytes of a run, at most.
 pub const MAX_RUN: usize = 16 * 1024;
@@ -66,9 +66,6 @@ const NOT_FOLDED: u32 = 14;
 
 /// Bytes of a piece of several runs, at most: its words stay in the processor's first cache.
 const PIECE: usize = 1024;
-
-/// Room behind the words of a text: for bytes that are written ahead and do not stay.
-const SLACK: usize = 256;
 
 /// Which of the words are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,26 +118,6 @@ impl Words {
             sink.take(words);
         }
         Ok(())
-    }
-
-    /// Makes room for the words of a text of this length, all that is written meanwhile included.
-    #[inline(always)]
-    fn make_room(&mut self, length: usize) -> Result<(), OutOfMemory> {
-        let bytes = GROWTH * length + SLACK;
-        let is_enough = self.text.capacity() - self.text.len() >= bytes
-            && self.starts.capacity() - self.starts.len() >= bytes / 8
-            && self.normalized.capacity() >= bytes;
-        if is_enough { Ok(()) } else { self.grow(length, bytes) }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self, length: usize, bytes: usize) -> Result<(), OutOfMemory> {
-        grow(&mut self.text, bytes)?;
-        grow(&mut self.starts, bytes / 8)?;
-        self.machine.make_room(length)?;
-        self.normalized.clear();
-        grow_text(&mut self.normalized, bytes)
     }
 
     fn clear(&mut self) {
@@ -419,19 +396,4 @@ impl Words {
         self.starts.push(start);
         self.text.push(b' ');
     }
-}
-
-/// Cuts off a piece of whole runs, with the blank behind it, unless the first run is too long. Behind its first
-/// window, the piece ends where the text is nearly all ASCII, since masks are faster there.
-fn split_piece(text: &str) -> Option<(&str, &str)> {
-    let bytes = text.as_bytes();
-    let (windows, _) = bytes[..bytes.len().min(PIECE)].as_chunks::<WINDOW>();
-    let is_foreign = |window: &&[u8; WINDOW]| ascii::beyond_ascii(window).count_ones() > NOT_FOLDED;
-    let foreign = 1 + windows.iter().skip(1).take_while(is_foreign).count();
-    let length = if foreign == windows.len() { PIECE } else { foreign * WINDOW };
-    if bytes.len() <= length {
-        return Some((text, ""));
-    }
-    let last_blank = bytes[..length].iter().rposition(|&byte| class(byte) == SPACE)?;
-    Some(text.split_at(last_blank + 1))
 }
