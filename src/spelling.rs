@@ -9,7 +9,7 @@ use hamming::code_text::CodeFormat;
 use limits::Problem;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{AnyNumeric, IntoDatum, direct_function_call, pg_extern};
+use pgrx::{IntoDatum, direct_function_call, pg_extern};
 use std::ffi::CStr;
 use text::fingerprint::spelling;
 
@@ -28,12 +28,15 @@ fn simhash_decode(text: &[u8]) -> Result<i64, SqlError> {
     signed(spelling::decode(&encoding::to_utf8(text)?))
 }
 
-#[pg_extern(sql = false)]
-fn simhash_decode_number(number: AnyNumeric) -> Result<i64, SqlError> {
-    // SAFETY: the output function of the type, which returns a C string in the memory of the call.
-    let digits = unsafe { direct_function_call::<&CStr>(pg_sys::numeric_out, &[number.into_datum()]) };
-    signed(spelling::from_decimal(digits.and_then(|digits| digits.to_str().ok()).unwrap_or_default()))
-}
+pg_function!(
+    pg_finfo_simhash_decode_number_wrapper,
+    fn simhash_decode_number_wrapper(call) {
+        // SAFETY: declared with a numeric. The output function of the type returns a C string in the memory of the call.
+        let digits = unsafe { direct_function_call::<&CStr>(pg_sys::numeric_out, &[Some(call.datum(0))]) };
+        let number = spelling::from_decimal(digits.and_then(|digits| digits.to_str().ok()).unwrap_or_default());
+        signed(number).unwrap_or_report().into()
+    }
+);
 
 fn signed(fingerprint: Result<u64, Problem>) -> Result<i64, SqlError> {
     fingerprint.map(|fingerprint| fingerprint as i64).map_err(report::problem)

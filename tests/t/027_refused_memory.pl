@@ -254,10 +254,7 @@ for my $size (LARGE, ANY)
 	is($sums{$size}{wrong}, 0, 'nor leads to a wrong answer');
 	cmp_ok($sums{$size}{error}, '>', 0, 'some end in an error');
 }
-TODO: {
-	local $TODO = 'searches, texts and sketches of crates/* still ask for memory that they cannot do without';
-	is($sums{+LARGE}{fatal}, 0, 'no session ends for a request of 32 kB or more');
-}
+is($sums{+LARGE}{fatal}, 0, 'no session ends for a request of 32 kB or more');
 like($last_words // '', qr/FATAL:  53200: out of memory\n.*DETAIL:  Failed on a request of \d+ bytes.*\nHINT:  /, 'a session that ends says why');
 
 # What a worker is refused is an error of its leader.

@@ -27,6 +27,7 @@ mod search;
 mod sorted;
 pub mod store;
 mod survey;
+mod sweep;
 mod tree;
 mod vacuum;
 
