@@ -44,7 +44,8 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src data:; form-action 'self';"
     " base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    # With no-referrer, a browser would send our own forms with the origin null.
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
@@ -105,9 +106,14 @@ class Handler(BaseHTTPRequestHandler):
         # By a host name of its own, such a page could read what we answer.
         if self.headers.get("Host", "").split(":")[0] not in HOSTS:
             raise Refused(403, "This host is not served", f"The explorer is at http://{LOOPBACK}.")
-        # It cannot read the answer to a form that it sends, but make us work.
-        if self.command == "POST" and self.headers.get("Sec-Fetch-Site", "none") not in {"same-origin", "none"}:
-            raise Refused(403, "This form is not ours", "The links above lead to those that there are.")
+        # It cannot read an answer, but make us work. A link elsewhere may lead to the first page, which is quick.
+        site, origin = self.headers.get("Sec-Fetch-Site"), self.headers.get("Origin")
+        is_foreign = site not in {None, "same-origin", "none"} or (
+            # The browser's own word counts for more: a form of ours may come with the origin null.
+            origin not in {None, f"http://{self.headers.get('Host')}"} and site != "same-origin"
+        )
+        if is_foreign and (self.command == "POST" or self.path != "/"):
+            raise Refused(403, "A page elsewhere asked for this", "Enter the address yourself, or begin with Search.")
 
     def page(self, fields: Fields) -> Page:
         page = ROUTES.get(self.path.partition("?")[0])

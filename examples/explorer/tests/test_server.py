@@ -79,9 +79,29 @@ def test_only_hosts_of_this_machine_are_served(site: str) -> None:
 
 def test_forms_of_pages_elsewhere_are_not_read(site: str) -> None:
     kind = "multipart/form-data; boundary=x"
-    for sender, status in (("cross-site", 403), ("same-site", 403), ("same-origin", 200)):
-        response, _ = ask(site, "/", "POST", b"--x--\r\n", Content_Type=kind, Sec_Fetch_Site=sender)
+    for sender, status in (
+        ({"Sec_Fetch_Site": "cross-site"}, 403), ({"Sec_Fetch_Site": "same-site"}, 403),
+        ({"Sec_Fetch_Site": "same-origin"}, 200), ({"Sec_Fetch_Site": "same-origin", "Origin": "null"}, 200),
+        # Of a browser that does not send the first one.
+        ({"Origin": "http://evil.example"}, 403), ({"Origin": "null"}, 403), ({"Origin": site}, 200),
+        ({"Origin": site.replace("http", "https")}, 403), ({"Origin": site + "0"}, 403),
+        ({"Sec_Fetch_Site": "none", "Origin": "http://evil.example"}, 403), ({}, 200),
+    ):
+        response, _ = ask(site, "/", "POST", b"--x--\r\n", Content_Type=kind, **sender)
         assert response.status == status, sender
+
+
+@pytest.mark.parametrize(
+    "path", ["/clusters", "/distances", "/compare?a=1&b=2", "/cluster?keeper=1", "/document?key=1"]
+)
+def test_pages_are_not_made_for_pages_elsewhere(site: str, path: str) -> None:
+    evil = {"Origin": "http://evil.example"}
+    for sender in ({"Sec_Fetch_Site": "cross-site"}, {"Sec_Fetch_Site": "same-site"}, evil):
+        assert ask(site, path, "GET", b"", **sender)[0].status == 403, sender
+    for sender in ({"Sec_Fetch_Site": "same-origin"}, {"Sec_Fetch_Site": "none"}, {}):
+        assert ask(site, path, "GET", b"", **sender)[0].status == 200, sender
+    # A link elsewhere may lead to the explorer.
+    assert ask(site, "/", Sec_Fetch_Site="cross-site")[0].status == 200
 
 
 def test_forms_of_many_parts_are_refused(site: str) -> None:
