@@ -9,7 +9,8 @@ import sys
 import psycopg
 
 from .server import LOOPBACK, Server
-from .table import Unsuitable, Wanted, find_table
+from .safety import Unsuitable
+from .table import Wanted, find_table
 
 
 def main() -> int:
@@ -20,17 +21,18 @@ def main() -> int:
         parser.add_argument(f"--{column}", help="a column; looked for if it is not given")
     parser.add_argument("--scheme", help="of the fingerprints; found by trying if it is not given")
     parser.add_argument("--port", type=int, default=8765, help="0 takes a free one")
+    parser.add_argument("--trust", action="store_true",
+                        help="take a role that may do more than read, and a table with code of others")
     options: dict[str, str] = {name: value for name, value in vars(parser.parse_args()).items() if value is not None}
-    port = int(options.pop("port"))
+    port, trust = int(options.pop("port")), bool(options.pop("trust"))
     try:
-        table = find_table(Wanted(**options))
+        table = find_table(Wanted(**options, trust=trust))
         server = Server(table, port)
     except (Unsuitable, psycopg.Error) as problem:
         return fail(str(problem).strip())
     except (OSError, OverflowError) as problem:
         return fail(f"Port {port} cannot be used ({problem}). PORT= chooses another one.")
-    print(f"table {table.schema}.{table.name}: key {table.key}, text {table.text}, title {table.title or 'none'},"
-          f" fingerprint {table.fingerprint} ({table.scheme})")
+    print(f"table {table.schema}.{table.name}: {table.columns}")
     place = f"http://{LOOPBACK}:{server.server_address[1]}/"
     print(f"open {place} in a browser of this machine; Ctrl-C ends it", flush=True)
     for name in (signal.SIGINT, signal.SIGTERM):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
+from . import codes
 from .markup import Html, address, html
 from .table import STATEMENT_TIMEOUT, Table
 
@@ -47,9 +48,9 @@ class Fields(dict[str, str]):
             raise Refused(400, f"{name} is not a number from {least} to {most}", "Go back and enter another one.")
         return int(value)
 
-    def radius(self) -> int:
-        # Where docs/choosing-a-threshold.md says to start, for documents and few false matches.
-        return self.number("radius", 10, 0, 64)
+    def radius(self, table: Table) -> int:
+        # Where docs/choosing-a-threshold.md says to start: for documents, and for codes of images.
+        return self.number("radius", table.most_bits * 31 // 256 if table.is_bits else 10, 0, table.most_bits)
 
 
 def frame(table: Table, here: str, title: str, content: Html, status: int = 200) -> Page:
@@ -70,9 +71,9 @@ def frame(table: Table, here: str, title: str, content: Html, status: int = 200)
             '<body><a class="skip" href="#main">Skip to the content</a>'
             '<header><p class="brand">simhash_pg explorer</p><nav aria-label="Pages"><ul>{links}</ul></nav></header>'
             '<main id="main">{content}</main>'
-            "<footer><p>Table <b>{table.schema}.{table.name}</b>: text {table.text}, fingerprint {table.fingerprint}"
-            " ({table.scheme}), key {table.key}. This app only reads.</p></footer></body></html>",
-            title=title, links=links, content=content, table=table,
+            "<footer><p>Table <b>{table.schema}.{table.name}</b>: {columns}. This app only reads.</p></footer></body>"
+            "</html>",
+            title=title, links=links, content=content, table=table, columns=table.columns,
         ),
         status,
     )
@@ -106,9 +107,11 @@ def result(row: Any, radius: int) -> Html:
     return html(
         '<li class="{kind}">{distance}<div class="found"><h3>{link}</h3>'
         '<p class="beginning" dir="auto">{row.beginning}</p>'
-        '<p class="facts">key <bdi>{row.key}</bdi> · {length:,} characters{within}</p></div>{button}</li>',
-        kind="near" if within else "far", distance=distance, link=link_to(row), row=row, length=row.length or 0,
-        within=within, button=button,
+        '<p class="facts">key <bdi>{row.key}</bdi>{length}{code}{within}</p></div>{button}</li>',
+        kind="near" if within else "far", distance=distance, link=link_to(row), row=row, within=within,
+        # The number of a text's fingerprint says nothing.
+        code=html(" · code {code}", code=codes.shown(row.code)) if isinstance(row.code, str) else None,
+        length=None if row.length is None else f" · {row.length:,} characters", button=button,
     )
 
 
@@ -145,6 +148,7 @@ ADVICE: list[tuple[type[psycopg.Error], int, str, str]] = [
      "A smaller radius, shorter texts or an index of type hamming make it faster."),
     (psycopg.errors.InsufficientPrivilege, 403, "The role may not read this",
      "The owner of the table says: GRANT SELECT ON {table} TO the role of the explorer."),
+    (psycopg.DataError, 400, "A value does not fit", "The message below is PostgreSQL's own."),
     (psycopg.errors.UndefinedTable, 500, "The table is gone", "Start the explorer again."),
     (psycopg.errors.UndefinedColumn, 500, "The table has changed", "Start the explorer again."),
     (psycopg.errors.UndefinedFunction, 500, "A function is missing",

@@ -6,6 +6,7 @@ is no string: a string that found its way into a page would be escaped, and the 
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Iterable
 from html import escape
@@ -54,6 +55,17 @@ def html(template: LiteralString, /, **values: object) -> Html:
 def html_of_server(source: str) -> Html:
     """What passage_headline made with Escape=html. PostgreSQL has escaped it, but for control characters."""
     return Html(source.translate(VISIBLE))
+
+
+def with_anchor(headline: Html, id: str) -> tuple[Html, bool]:
+    """Puts a target for links before the first text that is not marked. False if all is marked."""
+    # All that is before it: marked text, blanks, and the ends of fragments.
+    place = re.match(r"(?:<mark>.*?</mark>|<[^>]*>|\s+)*", headline.source, re.DOTALL)
+    start = place.end() if place else 0
+    if start == len(headline.source):
+        return headline, False
+    target = html('<span id="{id}" class="target" tabindex="-1"></span>', id=id)
+    return Html(headline.source[:start] + target.source + headline.source[start:]), True
 
 
 def address(path: LiteralString, **parameters: object) -> str:

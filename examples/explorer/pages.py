@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import codes
+from .codes import NotACode
 from .layout import Fields, Page, Refused, frame, grid, link_to, name_of, results
-from .markup import Html, address, html, html_of_server
-from .plots import bars, bits
+from .markup import Html, address, html, html_of_server, with_anchor
+from .plots import bits
 from .queries import CLUSTERS, FRAGMENTS, MEMBERS, Document, Queries
 
 if TYPE_CHECKING:
@@ -35,42 +37,62 @@ def wanted(queries: Queries, key: str) -> Document:
 
 
 def pasted(queries: Queries, text: str) -> Document:
-    return Document(None, "Your text", text, queries.fingerprint(text))
+    """What a visitor entered: a text, or a code."""
+    if not queries.table.is_bits:
+        return Document(None, "Your text", text, queries.fingerprint(text))
+    try:
+        return Document(None, "Your code", None, codes.read(text, queries.table.width))
+    except NotACode as problem:
+        raise Refused(400, "This is not a code", str(problem)) from problem
+
+
+def field(queries: Queries, text: str, rows: int) -> Html:
+    """Where a text or a code is entered."""
+    return html(
+        '<label for="text">{label}</label><textarea id="text" name="text" rows="{rows}" dir="auto" spellcheck="false"'
+        ' placeholder="Paste a {kind} here">\n{text:exact}</textarea>',
+        label="Code, in hex digits" if queries.table.is_bits else "Text", rows=2 if queries.table.is_bits else rows,
+        kind="code" if queries.table.is_bits else "text", text=text,
+    )
 
 
 def search(queries: Queries, fields: Fields) -> Page:
     """Paste a text, and see its nearest documents."""
-    text, radius, plan = fields.get("text", ""), fields.radius(), "plan" in fields
+    text, radius, plan = fields.get("text", ""), fields.radius(queries.table), "plan" in fields
     if text.strip():
         found = found_near(queries, text, radius, plan)
     else:
-        said = html('<p role="status" class="note">There is no text to look for.</p>') if "text" in fields else None
+        said = html('<p role="status" class="note">There is no {kind} to look for.</p>',
+                    kind="code" if queries.table.is_bits else "text") if "text" in fields else None
         found = html("{said}<h2>Or begin with one of these</h2>{rows}", said=said, rows=results(queries.some()))
+    file = None if queries.table.is_bits else html('<label>or a file <input type="file" name="file"></label>')
     form = html(
-        '<h1>Find near-duplicates</h1><form action="/" {form}>'
-        '<label for="text">Text</label><textarea id="text" name="text" rows="7" dir="auto" spellcheck="false"'
-        ' placeholder="Paste a text here">\n{text:exact}</textarea>'
-        '<div class="row"><label>or a file <input type="file" name="file"></label>{radius}'
+        '<h1>Find near-duplicates</h1><form action="/" {form}>{field}<div class="row">{file}{radius}'
         '<label><input type="checkbox" name="plan"{checked}> time and plan</label>'
         '<button class="main">Search</button></div>{found}</form>',
-        form=FORM, text=text, radius=choice("radius", "Radius", radius, 0, 64), found=found,
+        form=FORM, field=field(queries, text, 7), file=file, radius=radius_of(queries, radius), found=found,
         checked=html(" checked") if plan else None,
     )
     return frame(queries.table, "/", "Search", form)
 
 
+def radius_of(queries: Queries, radius: int) -> Html:
+    return choice("radius", "Radius", radius, 0, queries.table.most_bits)
+
+
 def found_near(queries: Queries, text: str, radius: int, plan: bool) -> Html:
-    fingerprint = queries.fingerprint(text)
+    fingerprint = pasted(queries, text).fingerprint
     if fingerprint is None:
         return html('<p role="status" class="note">This text has no words, so it has no fingerprint.</p>')
     rows, statement, lines = queries.nearest(fingerprint, plan)
     near = sum(row.distance <= radius for row in rows)
     count = "None" if not near else f"{near} or more" if near == len(rows) else str(near)
+    width = len(codes.bits_of(fingerprint))
     return html(
-        '<h2 id="found">Nearest documents</h2><p role="status">{count} within {radius} of 64 bits. Unrelated texts are'
-        ' some 32 bits apart.</p>{plan}{results}',
-        count=count, radius=radius, plan=shown_plan(statement, lines) if plan else None,
-        results=results(rows, radius),
+        '<h2 id="found">Nearest documents</h2><p role="status">{count} within {radius} of {width} bits. Unrelated'
+        " {kind} are some {half} bits apart.</p>{results}{plan}",
+        count=count, radius=radius, width=width, half=width // 2, kind="codes" if queries.table.is_bits else "texts",
+        results=results(rows, radius), plan=shown_plan(statement, lines) if plan else None,
     )
 
 
@@ -83,16 +105,18 @@ def shown_plan(statement: str, lines: list[str]) -> Html:
 
 def document(queries: Queries, fields: Fields) -> Page:
     """One document, and what is near it."""
-    shown, radius = wanted(queries, fields.get("key", "")), fields.radius()
+    shown, radius = wanted(queries, fields.get("key", "")), fields.radius(queries.table)
     rows = queries.nearest(shown.fingerprint)[0] if shown.fingerprint is not None else []
     others = [row for row in rows if row.key != shown.key]
     content = html(
-        '<h1>{name}</h1><p class="facts">key <bdi>{d.key}</bdi> · {length:,} characters · fingerprint {print}</p>'
-        "<h2>Text</h2>{text}<h2>Nearest documents</h2>"
+        '<h1>{name}</h1><p class="facts">key <bdi>{d.key}</bdi>{length} · {kind} {print}</p>'
+        "{text}<h2>Nearest documents</h2>"
         '<form><input type="hidden" name="a" value="{d.key:exact}">{results}</form>',
-        name=name_of(shown), d=shown, length=len(shown.text),
-        print="none" if shown.fingerprint is None else shown.fingerprint,
-        text=box("Text", html('<span class="text">{text}</span>', text=shown.text)),
+        name=name_of(shown), d=shown, kind="code" if queries.table.is_bits else "fingerprint",
+        length=None if shown.text is None else f" · {len(shown.text):,} characters",
+        print=codes.shown(shown.fingerprint),
+        text=None if shown.text is None else html(
+            "<h2>Text</h2>{text}", text=box("Text", html('<span class="text">{text}</span>', text=shown.text))),
         results=results(others, radius),
     )
     return frame(queries.table, "", "Document", content)
@@ -112,21 +136,22 @@ def compare(queries: Queries, fields: Fields) -> Page:
     own = None
     if text.strip():
         first = pasted(queries, text)
-        own = html('<label for="text">Your text</label><textarea id="text" name="text" rows="5" dir="auto"'
-                   ' spellcheck="false">\n{text:exact}</textarea>', text=text)
+        own = field(queries, text, 5)
     else:
         first = wanted(queries, fields["a"]) if fields.get("a") else None
     second = wanted(queries, fields["b"]) if fields.get("b") else None
-    form = html(
-        '<h1>Compare two documents</h1><form action="/compare" {method}>{pasted}<div class="row">{a}{b}{min}'
-        '<fieldset><legend class="hidden">Mark</legend>'
+    marks = None if queries.table.text is None else html(
+        '{min}<fieldset><legend class="hidden">Mark</legend>'
         '<label><input type="radio" name="show" value="shared"{shared}> mark what is shared</label>'
-        '<label><input type="radio" name="show" value="differences"{different}> mark what differs</label></fieldset>'
-        '<button class="main">Compare</button></div></form>',
-        method=FORM if own else None, pasted=own, a=None if own else key_input("a", "First key", fields),
-        b=key_input("b", "Key" if own else "Second key", fields),
+        '<label><input type="radio" name="show" value="differences"{different}> mark what differs</label></fieldset>',
         min=choice("min", "Passages of at least", min_length, 1, 10_000, " characters"),
         shared=None if differences else html(" checked"), different=html(" checked") if differences else None,
+    )
+    form = html(
+        '<h1>Compare two documents</h1><form action="/compare" {method}>{pasted}<div class="row">{a}{b}{marks}'
+        '<button class="main">Compare</button></div></form>',
+        method=FORM if own else None, pasted=own, a=None if own else key_input("a", "First key", fields),
+        b=key_input("b", "Key" if own else "Second key", fields), marks=marks,
     )
     shown = compared(queries, first, second, min_length, differences) if first and second else None
     return frame(queries.table, "/compare", "Compare", html("{form}{shown}", form=form, shown=shown))
@@ -140,66 +165,111 @@ def key_input(name: LiteralString, label: str, fields: Fields) -> Html:
 
 
 def compared(queries: Queries, a: Document, b: Document, min_length: int, differences: bool) -> Html:
-    whole = len(a.text) + len(b.text) <= WHOLE_TEXTS
-    row = queries.compare(a, b, min_length, whole)
-    sides = [
-        html(
-            '<section><h2>{name}</h2><p class="facts">{share} shared of {length:,} characters</p>{text}</section>',
-            name=name_of(side) if side.key is None else link_to(side), length=len(side.text),
-            # Rounded down: 100 % is all of it.
-            share=f"{100 * shared // len(side.text)} %" if side.text else "nothing",
-            text=box(f"{which} document", html('<span class="text">{text}</span>', text=html_of_server(headline))),
-        )
-        for which, side, shared, headline in zip(
-            ("First", "Second"), (a, b), (row.shared_a, row.shared_b), (row.headline_a, row.headline_b), strict=True)
-    ]
-    cut = None if whole else html(
-        '<p class="note">These texts are long. Here are the passages that they share, with what stands around them: at'
-        " most {fragments} of each.</p>", fragments=FRAGMENTS)
+    texts = None
+    if a.text is not None and b.text is not None:
+        texts = equal_texts(a, b, a.text) if a.text == b.text else pair(
+            queries, (a, a.text), (b, b.text), min_length, differences)
+    else:
+        names = [side(which, document, "code " + codes.shown(document.fingerprint), None)
+                 for which, document in (("First", a), ("Second", b))]
+        texts = html('<div class="pair">{names}</div>', names=names)
+    return html("{texts}{why}", texts=texts, why=why(queries, a, b))
+
+
+def side(which: str, document: Document, facts: object, text: Html | None) -> Html:
+    """One of two documents."""
     return html(
-        '{cut}<div class="pair{kind}">{sides}</div>{why}', cut=cut, sides=sides,
-        kind=" differences" if differences else "", why=why(a, b, row.distance, queries.explain(a, b)),
+        '<section><h2>{name}</h2><p class="facts">{facts}</p>{text}</section>',
+        name=name_of(document) if document.key is None else link_to(document), facts=facts,
+        text=box(f"{which} document", html('<span class="text">{text}</span>', text=text)) if text else None,
     )
 
 
-def why(a: Document, b: Document, distance: int | None, explanation: dict[str, Any] | None) -> Html:
-    """What simhash_explain says about two fingerprints."""
-    if distance is None or a.fingerprint is None or b.fingerprint is None:
-        return html('<p class="note">One of them has no words, so there is no distance.</p>')
-    facts = None
-    if explanation and explanation.get("features"):
-        names = {"a": "the first", "b": "the second"}
-        rows = [
-            (html("<bdi>{feature}</bdi>", feature=item["feature"]), names.get(item["of"]), item["bits"])
-            for item in explanation.get("deciding", [])[:10]
-        ]
-        caption = "Features that decide the bits that differ"
-        table = grid(caption, ["feature", "only in", "#bits"], rows) if rows else None
-        facts = html(
-            "<p>The texts have {f[shared]:,} features in common, such as words and pairs of words. The first has"
-            " {f[a]:,} in all, and the second {f[b]:,}.</p>{table}", f=explanation["features"], table=table)
+def equal_texts(a: Document, b: Document, text: str) -> Html:
+    """Nothing has to be looked for: all of it is shared, however short it is."""
+    facts = html("{share} shared of {length:,} characters", length=len(text), share="100 %" if text else "nothing")
+    marked = html("<mark>{text}</mark>{more}", text=text[: WHOLE_TEXTS // 2],
+                  more="" if len(text) <= WHOLE_TEXTS // 2 else " …")
     return html(
-        '<section class="why"><h2>Why this distance</h2><div class="reasons"><figure>{bits}<figcaption>{d} of 64 bits'
-        " differ</figcaption></figure><div>{facts}</div></div></section>",
-        bits=bits(a.fingerprint, b.fingerprint), d=distance, facts=facts,
+        '<p class="note">These texts are equal in every character.</p><div class="pair">{sides}</div>',
+        sides=[side("First", a, facts, marked), side("Second", b, facts, marked)],
+    )
+
+
+def pair(queries: Queries, a: tuple[Document, str], b: tuple[Document, str], min_length: int, differs: bool) -> Html:
+    """Two texts that differ, with marks at what they share, or at the rest."""
+    whole = len(a[1]) + len(b[1]) <= WHOLE_TEXTS
+    row = queries.compare(a[1], b[1], min_length, whole)
+    sides = []
+    for number, (document, text), shared, headline in (
+        (1, a, row.shared_a, row.headline_a), (2, b, row.shared_b, row.headline_b)
+    ):
+        marked, found = with_anchor(html_of_server(headline), f"difference-{number}")
+        # Rounded down: 100 % is all of it.
+        share = f"{100 * shared // len(text)} %" if text else "nothing"
+        jump = html(' · <a href="#difference-{number}">jump to the first difference</a>', number=number)
+        facts = html("{share} shared of {length:,} characters{jump}", share=share, length=len(text),
+                     jump=jump if found else None)
+        sides.append(side("First" if number == 1 else "Second", document, facts, marked))
+    cut = None if whole else html(
+        '<p class="note">These texts are long. Here are the passages that they share, with what stands around them: at'
+        " most {fragments} of each.</p>", fragments=FRAGMENTS)
+    return html('{cut}<div class="pair{kind}">{sides}</div>', cut=cut, sides=sides,
+                kind=" differences" if differs else "")
+
+
+def why(queries: Queries, a: Document, b: Document) -> Html:
+    """The bits that differ, and what simhash_explain says about them."""
+    if a.fingerprint is None or b.fingerprint is None:
+        return html('<p class="note">One of them has no {kind}, so there is no distance.</p>',
+                    kind="code" if queries.table.is_bits else "words")
+    first, second = codes.bits_of(a.fingerprint), codes.bits_of(b.fingerprint)
+    if len(first) != len(second):
+        return html('<p class="note">One has {a} bits and the other {b}, so there is no distance.</p>',
+                    a=len(first), b=len(second))
+    explained = not queries.table.is_bits and a.text is not None and b.text is not None
+    return html(
+        '<section class="why"><h2>Why this distance</h2><div class="reasons"><figure>{bits}<figcaption>{d} of {width}'
+        " bits differ</figcaption></figure><div>{facts}</div></div></section>",
+        bits=bits(first, second), d=sum(x != y for x, y in zip(first, second)), width=len(first),
+        facts=features(queries.explain(a.text or "", b.text or "")) if explained else None,
+    )
+
+
+def features(explanation: dict[str, Any] | None) -> Html | None:
+    if not explanation or not explanation.get("features"):
+        return None
+    names = {"a": "the first", "b": "the second"}
+    rows = [
+        (html("<bdi>{feature}</bdi>", feature=item["feature"]), names.get(item["of"]), item["bits"])
+        for item in explanation.get("deciding", [])[:10]
+    ]
+    caption = "Features that decide the bits that differ"
+    return html(
+        "<p>The texts have {f[shared]:,} features in common, such as words and pairs of words. The first has"
+        " {f[a]:,} in all, and the second {f[b]:,}.</p>{table}", f=explanation["features"],
+        table=grid(caption, ["feature", "only in", "#bits"], rows) if rows else None,
     )
 
 
 def clusters(queries: Queries, fields: Fields) -> Page:
     """Groups of near-duplicates, each with the document that keeps it."""
-    radius, page = fields.radius(), fields.number("page", 1, 1, 1_000_000)
-    rows = queries.clusters(radius, page)
+    radius, page = fields.radius(queries.table), fields.number("page", 1, 1, 1_000_000)
+    after = fields.get("after", "")
+    rows = queries.clusters(radius, page, after)
 
     def at(number: int) -> str:
-        return address("/clusters", radius=radius, page=number)
+        return address("/clusters", radius=radius, after=after, page=number)
 
-    items = [
-        (f"{row.members:,}", html('<a href="{href}">{name}</a><p class="beginning" dir="auto">{row.beginning}</p>',
-                                  row=row, name=name_of(row), href=address("/cluster", radius=radius, keeper=row.key)))
-        for row in rows
-    ]
+    def item(row: Any) -> tuple[object, ...]:
+        link = html(
+            '<a href="{href}">{name}</a><p class="beginning" dir="auto">{row.beginning}</p>',
+            row=row, name=name_of(row), href=address("/cluster", radius=radius, after=after, keeper=row.key))
+        return f"{row.texts:,}" if row.texts > 1 else "copies", f"{row.members:,}", link
+
     if rows:
-        clusters, documents = rows[0].clusters, int(rows[0].documents)
+        clusters, documents = int(rows[0].clusters), int(rows[0].documents)
+        heads = ["#different", "#documents", "keeper"]
         found = html(
             '<p role="status">{clusters:,} clusters have {documents:,} documents. If each kept its first one,'
             " {gone:,} would go.</p>{table}{pages}<h2>To delete all but the keepers</h2>"
@@ -207,20 +277,37 @@ def clusters(queries: Queries, fields: Fields) -> Page:
             " these statements, run by the table's owner, keep the first document of each cluster.</p>"
             '<pre class="sql" tabindex="0" role="region" aria-label="Statements">{sql}</pre>',
             clusters=clusters, documents=documents, gone=documents - clusters,
-            table=grid("Clusters, the largest first", ["#documents", "keeper"], items),
-            pages=pager("More clusters", ("Larger ones", at(page - 1) if page > 1 else None),
-                        ("Smaller ones", at(page + 1) if page * CLUSTERS < clusters else None)),
+            table=grid("Clusters, those with the most different documents first", heads, [item(row) for row in rows]),
+            pages=pager("More clusters", ("Before these", at(page - 1) if page > 1 else None),
+                        ("After these", at(page + 1) if page * CLUSTERS < clusters else None)),
             sql=queries.deletion(radius),
         )
     else:
         found = html('<p role="status" class="note">No two documents are within {radius} bits.</p>', radius=radius)
-    form = html(
+    content = html(
         '<h1>Clusters</h1><p>A document belongs to a cluster if it is within the radius of its keeper, the first one'
-        ' in the order of keys.</p><form action="/clusters"><div class="row">{radius}'
-        '<button class="main">Show</button></div></form>{found}',
-        radius=choice("radius", "Radius", radius, 0, 64), found=found,
+        ' in the order of keys.</p><form action="/clusters"><input type="hidden" name="after" value="{after:exact}">'
+        '<div class="row">{radius}<button class="main">Show</button></div></form>{part}{found}',
+        radius=radius_of(queries, radius), found=found, after=after, part=part_of_table(queries, radius, after),
     )
-    return frame(queries.table, "/clusters", "Clusters", form)
+    return frame(queries.table, "/clusters", "Clusters", content)
+
+
+def part_of_table(queries: Queries, radius: int, after: str) -> Html | None:
+    """Says that not all rows have been looked at, if so, with a way to the next ones."""
+    end = queries.end_of_rows(after)
+    if end is None and not after:
+        return None
+    where = html(" after <bdi>{after}</bdi>", after=after) if after else None
+    return html(
+        '<p class="note part">The table is large: these are the clusters among {which} {rows:,} documents{where}, in'
+        " the order of keys. Documents outside of this part may belong to them as well, and SQL finds all of them at"
+        " once.</p>{pages}",
+        which="the first" if not after else "at most the", rows=queries.ROWS, where=where,
+        pages=pager("Parts of the table",
+                    ("The first part", address("/clusters", radius=radius) if after else None),
+                    ("The next part", address("/clusters", radius=radius, after=end) if end else None)),
+    )
 
 
 def pager(label: str, *links: tuple[str, str | None]) -> Html:
@@ -231,70 +318,33 @@ def pager(label: str, *links: tuple[str, str | None]) -> Html:
 
 def cluster(queries: Queries, fields: Fields) -> Page:
     """A keeper beside one of its duplicates, and the list of the others."""
-    radius, keeper = fields.radius(), wanted(queries, fields.get("keeper", ""))
-    rows = queries.members(radius, keeper.key or "", keeper.fingerprint)
+    radius, after = fields.radius(queries.table), fields.get("after", "")
+    keeper = wanted(queries, fields.get("keeper", ""))
+    rows = queries.members(radius, after, keeper)
     if not rows:
         raise Refused(404, "This document keeps no cluster", f"Nothing belongs to it within {radius} bits.")
     shown = next((place for place, row in enumerate(rows) if row.key == fields.get("with")), 0)
-    places = [address("/cluster", radius=radius, keeper=keeper.key, **{"with": row.key}) for row in rows]
+    places = [address("/cluster", radius=radius, after=after, keeper=keeper.key, **{"with": row.key}) for row in rows]
+    has_texts = queries.table.text is not None
     items = [
-        (row.distance, html('<a href="{href}">{name}</a>', href=href, name=name_of(row)), f"{row.length or 0:,}")
+        (row.distance, html('<a href="{href}">{name}</a>{copy}', href=href, name=name_of(row),
+                            copy=" (equals the keeper)" if row.is_copy else None),
+         f"{row.rows:,}", *([f"{row.length or 0:,}"] if has_texts else []))
         for row, href in zip(rows, places, strict=True)
     ]
     more = html('<p class="note">The first {most} are listed.</p>', most=MEMBERS) if len(rows) == MEMBERS else None
+    marks = html(" What differs is marked, and so is what both have if it is shorter than {min} characters.",
+                 min=PASSAGE_OF_VERSIONS) if has_texts else None
     content = html(
         '<p><a href="{back}">All clusters within {radius}</a></p><h1>A keeper and its duplicates</h1>'
-        "<p>The keeper comes first, and then duplicate {number} of {count}. What differs is marked, and so is what"
-        " both have if it is shorter than {min} characters.</p>{pager}{pair}"
-        "<h2>All duplicates of this keeper</h2>{table}{more}",
-        back=address("/clusters", radius=radius), radius=radius, number=shown + 1, count=len(rows),
-        min=PASSAGE_OF_VERSIONS, table=grid(None, ["#bits", "document", "#characters"], items, shown), more=more,
+        "<p>The keeper comes first, and then duplicate {number} of {count}.{marks}</p>{pager}{pair}"
+        "<h2>All duplicates of this keeper</h2><p>Rows that are copies of one another are one line; copies of the"
+        " keeper come last.</p>{table}{more}",
+        back=address("/clusters", radius=radius, after=after), radius=radius, number=shown + 1, count=len(rows),
+        marks=marks, more=more,
+        table=grid(None, ["#bits", "document", "#rows", *(["#characters"] if has_texts else [])], items, shown),
         pager=pager("Other duplicates", ("Previous duplicate", places[shown - 1] if shown else None),
                     ("Next duplicate", places[shown + 1] if shown + 1 < len(rows) else None)),
         pair=compared(queries, keeper, wanted(queries, rows[shown].key), PASSAGE_OF_VERSIONS, differences=True),
     )
     return frame(queries.table, "", "Cluster", content)
-
-
-def distances(queries: Queries, fields: Fields) -> Page:
-    """What distances mean in this table."""
-    rows = queries.histogram()
-    recommended = next((row.distance for row in rows if row.recommended), None)
-    advice = (
-        html('<p class="lead">The recommended radius is <strong>{radius}</strong>: <a href="{clusters}">clusters</a>,'
-             ' <a href="{search}">search</a>.</p>', radius=recommended,
-             clusters=address("/clusters", radius=recommended), search=address("/", radius=recommended))
-        if recommended is not None
-        else html('<p class="lead">No radius can be recommended: at each, too much of what is found is unrelated, or'
-                  " there are too few rows to tell.</p>")
-    )
-    content = html(
-        "<h1>Which radius suits this table</h1>{advice}<p>Versions of a text are on the left, unrelated texts around 32"
-        " bits. The recommended radius is for searching: at most one search in ten finds an unrelated row. To delete what"
-        " is found, choose a smaller one.</p>"
-        "<figure>{pairs}<figcaption>Pairs of a sample, by distance</figcaption></figure>"
-        "<figure>{nearest}<figcaption>Rows, by the distance of the nearest other row</figcaption></figure>{table}",
-        advice=advice,
-        pairs=bars("pairs", "Pairs by distance", "pairs", [row.pairs for row in rows], recommended),
-        nearest=bars("nearest", "Rows by the distance of the nearest other", "rows", [row.nearest for row in rows],
-                     recommended),
-        table=numbers(rows),
-    )
-    return frame(queries.table, "/distances", "Distances", content)
-
-
-def numbers(rows: list[Any]) -> Html:
-    cells = [
-        (
-            f"recommended: {row.distance}" if row.recommended else row.distance, f"{row.pairs:,}", f"{row.nearest:,}",
-            "" if row.found is None else f"{row.found:,.2f}", "" if row.unrelated is None else f"{row.unrelated:,.4f}",
-        )
-        for row in rows
-    ]
-    recommended = next((place for place, row in enumerate(rows) if row.recommended), -1)
-    return html(
-        "<h2>The same in numbers</h2><p><i>Found</i> is how many rows a search with this radius finds on average, and"
-        " <i>unrelated</i> how many of these are expected to be unrelated.</p>"
-        '<div class="wide" tabindex="0" role="region" aria-label="Distances">{table}</div>',
-        table=grid(None, ["#distance", "#pairs", "#nearest", "#found", "#unrelated"], cells, recommended),
-    )

@@ -9,7 +9,7 @@ from .markup import Html, html
 
 # Units of the picture; style.css scales it to the width of the window.
 WIDTH, HEIGHT = 640, 260
-LEFT, RIGHT, TOP, BOTTOM = 76, 10, 34, 30
+LEFT, RIGHT, TOP, BOTTOM = 76, 14, 34, 30
 
 
 def bars(id: str, title: str, unit: str, counts: Sequence[int], recommended: int | None) -> Html:
@@ -46,7 +46,7 @@ def bars(id: str, title: str, unit: str, counts: Sequence[int], recommended: int
     ticks = [
         html('<text x="{x:.1f}" y="{y}" text-anchor="middle">{distance}</text>',
              x=LEFT + (distance + 0.5) * step, y=base + 20, distance=distance)
-        for distance in range(0, len(counts), 8)
+        for distance in range(0, len(counts), max(8, len(counts) // 64 * 8))
     ]
     return html(
         '<svg class="plot" viewBox="0 0 {width} {height}" role="img" aria-labelledby="{id}-title">'
@@ -66,16 +66,24 @@ def _radius(x: float, radius: int, base: int) -> Html:
     )
 
 
-def bits(a: int, b: int) -> Html:
-    """The 64 bits of two fingerprints, eight in a row from bit 0 at the top left; those that differ are filled."""
-    different = [bit for bit in range(64) if (a ^ b) >> bit & 1]
+# A picture of more bits shows nothing.
+MOST_DRAWN = 1024
+
+
+def bits(a: str, b: str) -> Html:
+    """The bits of two codes, row by row from bit 0 at the top left; those that differ are filled."""
+    if len(a) > MOST_DRAWN:
+        return html("")
+    different = [bit for bit in range(len(a)) if a[bit] != b[bit]]
+    columns = 8 if len(a) <= 64 else 16 if len(a) <= 256 else 32
     cells = [
         html('<rect class="{kind}" x="{x}" y="{y}" width="16" height="16" rx="3"/>',
-             kind="differs" if bit in different else "same", x=2 + bit % 8 * 20, y=2 + bit // 8 * 20)
-        for bit in range(64)
+             kind="differs" if a[bit] != b[bit] else "same", x=2 + bit % columns * 20, y=2 + bit // columns * 20)
+        for bit in range(len(a))
     ]
     return html(
-        '<svg class="bits" viewBox="0 0 160 160" role="img" aria-labelledby="bits-title">'
+        '<svg class="bits" viewBox="0 0 {width} {height}" role="img" aria-labelledby="bits-title">'
         '<title id="bits-title">Bits that differ: {different}</title>{cells}</svg>',
-        different=", ".join(map(str, different)) or "none", cells=cells,
+        different=", ".join(map(str, different)) or "none", cells=cells, width=20 * columns,
+        height=20 * -(-len(a) // columns),
     )

@@ -1,13 +1,19 @@
-"""What the pages ask PostgreSQL. Every value is a parameter, and every name is quoted by the driver."""
+"""What the pages ask PostgreSQL. Every value is a parameter, and every name is quoted by the driver.
+
+Arguments of our functions are cast to exactly the types they take: then no other function of the name fits better.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from .table import Connection, Table
+from .codes import Code
+from .table import Connection, Table, find_functions
+if TYPE_CHECKING:
+    from typing import LiteralString
 
 # Rows of a list.
 SOME = 10
@@ -15,6 +21,9 @@ NEAREST = 20
 CLUSTERS = 20
 MEMBERS = 200
 FRAGMENTS = 100
+# Rows that are compared with all others, as hamming_histogram does by itself; and pairs of 64 bits, which take seconds.
+SAMPLE, LEAST_SAMPLE, COMPARED = 10_000, 100, 10**10
+START: LiteralString = " AND {key} > %(after)s"
 
 MARK = 'StartSel="<mark>", StopSel="</mark>", Escape=html'
 GAP = f'{MARK}, MaxFragments={FRAGMENTS}, ContextLength=120, FragmentDelimiter="</span><hr><span>"'
@@ -22,34 +31,41 @@ GAP = f'{MARK}, MaxFragments={FRAGMENTS}, ContextLength=120, FragmentDelimiter="
 
 @dataclass(frozen=True)
 class Document:
-    """A text to compare: a row of the table, or one that a visitor pasted, which has no key."""
+    """A text or a code to compare: a row of the table, or what a visitor pasted, which has no key."""
 
     key: str | None
     title: str
-    text: str
-    fingerprint: int | None
+    # None if the table has no texts.
+    text: str | None
+    fingerprint: Code | None
 
 
 class Queries:
-    """The questions, on one connection."""
+    """The questions, in one transaction."""
+
+    # Clusters are looked for among so many rows at a time: in a few seconds, however many the table has.
+    ROWS = 100_000
 
     def __init__(self, table: Table, connection: Connection) -> None:
-        self.table, self.connection = table, connection
+        self.table, self.connection, self.functions = table, connection, find_functions(connection)
+
+    def sql(self, template: LiteralString) -> psycopg.sql.Composed:
+        return self.table.sql(self.functions, template)
 
     def fingerprint(self, text: str) -> int | None:
         """NULL for a text without features."""
         row = self.connection.execute(
-            "SELECT simhash(%s::text, %s) AS fingerprint", [text, self.table.scheme]
+            self.sql("SELECT {fingerprint_of}(%s::text, %s::text) AS fingerprint"), [text, self.table.scheme]
         ).fetchone()
         return row.fingerprint if row else None
 
-    def nearest(self, fingerprint: int, plan: bool = False) -> tuple[list[Any], str, list[str]]:
+    def nearest(self, fingerprint: Code, plan: bool = False) -> tuple[list[Any], str, list[str]]:
         """The nearest rows, the statement as psql would have it, and its plan if it is wanted."""
-        query = self.table.sql(
-            """SELECT {key}::text AS key, {title} AS title, hamming({si}, %(si)s::bigint) AS distance,
-       left({text}, 300) AS beginning, length({text}) AS length
+        query = self.sql(
+            """SELECT {key}::text AS key, {title} AS title, {distance}({si}, %(si)s::{code}) AS distance,
+       left({text}, 300) AS beginning, length({text}) AS length, {si} AS code
 FROM {table} AS d
-ORDER BY hamming({si}, %(si)s::bigint)
+ORDER BY {distance}({si}, %(si)s::{code})
 LIMIT %(limit)s"""
         )
         values = {"si": fingerprint, "limit": NEAREST}
@@ -64,105 +80,165 @@ LIMIT %(limit)s"""
     def some(self) -> list[Any]:
         """A few rows to begin with."""
         return self.connection.execute(
-            self.table.sql(
+            self.sql(
                 """SELECT {key}::text AS key, {title} AS title, NULL AS distance, left({text}, 300) AS beginning,
-                          length({text}) AS length
+                          length({text}) AS length, {si} AS code
                    FROM {table} AS d WHERE {si} IS NOT NULL ORDER BY {key} LIMIT %s"""
             ),
             [SOME],
         ).fetchall()
 
     def document(self, key: str) -> Document | None:
-        query = self.table.sql(
-            """SELECT {key}::text AS key, {title} AS title, coalesce({text}, '') AS text, {si} AS fingerprint
+        query = self.sql(
+            """SELECT {key}::text AS key, {title} AS title, {text} AS text, {si} AS fingerprint
                FROM {table} AS d WHERE {key} = %s"""
         )
         try:
-            row = self.connection.execute(query, [key]).fetchone()
+            with self.connection.transaction():
+                row = self.connection.execute(query, [key]).fetchone()
         except psycopg.DataError:
             # Not a value of the key's type, so no row has it.
             return None
-        return Document(row.key, row.title or "", row.text, row.fingerprint) if row else None
+        if not row:
+            return None
+        text = (row.text or "") if self.table.text else None
+        return Document(row.key, row.title or "", text, row.fingerprint)
 
-    def compare(self, a: Document, b: Document, min_length: int, whole: bool) -> Any:
-        """What two documents have in common. The headlines are HTML that the server has escaped."""
+    def compare(self, a: str, b: str, min_length: int, whole: bool) -> Any:
+        """What two texts that differ have in common. The headlines are HTML that the server has escaped."""
         return self.connection.execute(
-            """WITH pair AS MATERIALIZED (SELECT %(a)s::text AS a, %(b)s::text AS b),
+            self.sql(
+                """WITH pair AS MATERIALIZED (SELECT %(a)s::text AS a, %(b)s::text AS b, %(min)s::integer AS min),
                     -- The second text of shared_passages is covered completely.
-                    passage AS (SELECT 1 AS side, b_pos AS pos, len FROM pair, shared_passages(b, a, %(min)s)
+                    passage AS (SELECT 1 AS side, b_pos AS pos, len FROM pair, {passages}(b, a, min)
                                 UNION ALL
-                                SELECT 2, b_pos, len FROM pair, shared_passages(a, b, %(min)s)),
+                                SELECT 2, b_pos, len FROM pair, {passages}(a, b, min)),
                     part AS (SELECT side, unnest(range_agg(int4range(pos, pos + len))) AS part
                              FROM passage GROUP BY side)
-               SELECT passage_headline(a, b, %(min)s, %(options)s) AS headline_a,
-                      passage_headline(b, a, %(min)s, %(options)s) AS headline_b,
+               SELECT {headline}(a, b, min, %(options)s::text) AS headline_a,
+                      {headline}(b, a, min, %(options)s::text) AS headline_b,
                       (SELECT coalesce(sum(upper(part) - lower(part)), 0) FROM part WHERE side = 1) AS shared_a,
-                      (SELECT coalesce(sum(upper(part) - lower(part)), 0) FROM part WHERE side = 2) AS shared_b,
-                      hamming(%(fa)s::bigint, %(fb)s::bigint) AS distance
-               FROM pair""",
-            {
-                "a": a.text, "b": b.text, "min": min_length, "options": MARK if whole else GAP,
-                "fa": a.fingerprint, "fb": b.fingerprint,
-            },
+                      (SELECT coalesce(sum(upper(part) - lower(part)), 0) FROM part WHERE side = 2) AS shared_b
+               FROM pair"""
+            ),
+            {"a": a, "b": b, "min": min_length, "options": MARK if whole else GAP},
         ).fetchone()
 
-    def explain(self, a: Document, b: Document) -> dict[str, Any] | None:
+    def explain(self, a: str, b: str) -> dict[str, Any] | None:
         """None for texts that have no features, or more of them than simhash_explain takes."""
+        query = self.sql("SELECT {explain}(%s::text, %s::text, %s::text) AS why")
         try:
-            row = self.connection.execute(
-                "SELECT simhash_explain(%s::text, %s::text, %s) AS why", [a.text, b.text, self.table.scheme]
-            ).fetchone()
+            with self.connection.transaction():
+                row = self.connection.execute(query, [a, b, self.table.scheme]).fetchone()
         except psycopg.errors.ProgramLimitExceeded:
             return None
         return row.why if row else None
 
-    CLUSTERED = """SELECT {key} AS key, simhash_cluster({key}, {si}, %(radius)s) OVER (ORDER BY {key}) AS keeper
-       FROM {table} AS d"""
+    # The functions take numbers of rows in place of keys, which are of any type. Each cluster has the number of its
+    # keeper, the first one.
+    CLUSTERED: LiteralString = """
+        row AS MATERIALIZED (
+            SELECT key, si, row_number() OVER (ORDER BY key) AS n
+            FROM (SELECT {key} AS key, {si} AS si FROM {table} AS d
+                  WHERE {si} IS NOT NULL{start}
+                  ORDER BY {key} LIMIT %(rows)s) AS d),
+        clustered AS MATERIALIZED (
+            SELECT c.id AS n, c.cluster
+            FROM (SELECT array_agg(n ORDER BY n) AS ids, array_agg(si ORDER BY n) AS codes FROM row) AS r,
+                {clusters}(ids, codes, %(radius)s::integer, 'leader'::text) AS c)"""
 
-    def clusters(self, radius: int, page: int) -> list[Any]:
-        """The largest clusters first, each with its keeper; clusters and documents count those of all pages."""
+    def clusters(self, radius: int, page: int, after: str) -> list[Any]:
+        """Clusters with the most different texts first, each with its keeper. Those of mere copies come last.
+
+        Clusters and documents are counted over all pages.
+        """
         return self.connection.execute(
-            self.table.sql(
-                """SELECT {key}::text AS key, {title} AS title, members, left({text}, 300) AS beginning,
-                          clusters, documents
-                   FROM (SELECT keeper, count(*) AS members, count(*) OVER () AS clusters,
-                                sum(count(*)) OVER () AS documents
-                         FROM ("""
-                + self.CLUSTERED
-                + """) AS c GROUP BY keeper HAVING count(*) > 1) AS c JOIN {table} AS d ON {key} = keeper
-                   ORDER BY members DESC, {key} LIMIT %(limit)s OFFSET %(offset)s"""
+            self.clustered(
+                """, cluster AS MATERIALIZED (
+                    SELECT cluster, count(*) AS members FROM clustered GROUP BY cluster HAVING count(*) > 1),
+                content AS (
+                    SELECT cluster, members, hashtextextended({content}, 0) AS hash, row.n
+                    FROM cluster JOIN clustered USING (cluster) JOIN row USING (n)
+                        JOIN {table} AS d ON {key} = row.key),
+                counted AS MATERIALIZED (
+                    SELECT cluster AS n, members, count(DISTINCT hash) AS texts,
+                           count(*) OVER () AS clusters, sum(members) OVER () AS documents
+                    FROM content GROUP BY cluster, members)
+                SELECT {key}::text AS key, {title} AS title, members, texts, left({text}, 300) AS beginning,
+                       clusters, documents
+                FROM counted JOIN row USING (n) JOIN {table} AS d ON {key} = row.key
+                ORDER BY texts DESC, members DESC, n LIMIT %(limit)s OFFSET %(offset)s""",
+                after,
             ),
-            {"radius": radius, "limit": CLUSTERS, "offset": CLUSTERS * (page - 1)},
+            self.values(after, radius=radius, limit=CLUSTERS, offset=CLUSTERS * (page - 1)),
         ).fetchall()
 
-    def members(self, radius: int, keeper: str, fingerprint: int | None) -> list[Any]:
-        """The other rows of a cluster, in the order of their keys."""
+    def clustered(self, rest: LiteralString, after: str) -> psycopg.sql.Composed:
+        """A statement about the clusters of some rows."""
+        return self.sql("WITH " + self.CLUSTERED.replace("{start}", START if after else "") + rest)
+
+    def values(self, after: str, **values: object) -> dict[str, object]:
+        return {"rows": self.ROWS, "after": after, **values} if after else {"rows": self.ROWS, **values}
+
+    def end_of_rows(self, after: str) -> str | None:
+        """The key of the last of the rows among which clusters are looked for, or None if these are all."""
+        template: LiteralString = (
+            "SELECT {key}::text AS key FROM {table} AS d WHERE {si} IS NOT NULL" + (START if after else "")
+            + " ORDER BY {key} LIMIT 2 OFFSET %(rows)s - 1"
+        )
+        rows = self.connection.execute(self.sql(template), self.values(after)).fetchall()
+        return str(rows[0].key) if len(rows) == 2 else None
+
+    def members(self, radius: int, after: str, keeper: Document) -> list[Any]:
+        """The other texts of a cluster, in the order of their keys, and how many rows have each.
+
+        Copies of the keeper come last.
+        """
         return self.connection.execute(
-            self.table.sql(
-                "WITH c AS (" + self.CLUSTERED + """)
-                   SELECT {key}::text AS key, {title} AS title, length({text}) AS length,
-                          hamming({si}, %(si)s::bigint) AS distance
-                   FROM c JOIN {table} AS d ON {key} = c.key
-                   WHERE keeper::text = %(keeper)s AND c.key <> keeper ORDER BY c.key LIMIT %(limit)s"""
+            self.clustered(
+                """, member AS MATERIALIZED (
+                    SELECT row.n, row.key, row.si FROM clustered JOIN row USING (n)
+                    WHERE cluster = (SELECT n FROM row WHERE key::text = %(keeper)s)
+                      AND key::text <> %(keeper)s),
+                content AS (
+                    SELECT member.n, hashtextextended({content}, 0) AS hash,
+                           {content} = %(content)s::text AS is_copy
+                    FROM member JOIN {table} AS d ON {key} = member.key),
+                folded AS MATERIALIZED (
+                    SELECT min(n) AS n, count(*) AS rows, is_copy FROM content GROUP BY hash, is_copy)
+                SELECT {key}::text AS key, {title} AS title, length({text}) AS length, rows, is_copy,
+                       {distance}(member.si, %(si)s::{code}) AS distance
+                FROM folded JOIN member USING (n) JOIN {table} AS d ON {key} = member.key
+                ORDER BY is_copy, n LIMIT %(limit)s""",
+                after,
             ),
-            {"radius": radius, "keeper": keeper, "si": fingerprint, "limit": MEMBERS},
+            self.values(
+                after, radius=radius, keeper=keeper.key, si=keeper.fingerprint, limit=MEMBERS,
+                content=keeper.fingerprint if keeper.text is None else keeper.text,
+            ),
         ).fetchall()
 
     def deletion(self, radius: int) -> str:
         """The statements that would keep the first of each cluster. They are shown, and never run."""
-        query = self.table.sql(
+        query = self.sql(
             """BEGIN;
 LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE;
 DELETE FROM {table} AS d
-USING ("""
-            + self.CLUSTERED
-            + """) AS c
+USING (SELECT {key} AS key, {cluster}({key}, {si}, %(radius)s) OVER (ORDER BY {key}) AS keeper
+       FROM {table} AS d) AS c
 WHERE {key} = c.key AND c.keeper <> c.key;
 -- Look at what is left. Then COMMIT, or ROLLBACK if it is not what you wanted."""
         )
         return psycopg.ClientCursor(self.connection).mogrify(query, {"radius": radius})
 
-    def histogram(self) -> list[Any]:
-        query = self.table.sql("SELECT *, to_search AS recommended FROM hamming_histogram(%s::regclass, %s) ORDER BY distance")
+    def histogram(self) -> tuple[list[Any], int]:
+        """What distances mean, and how many rows were compared with all others: fewer of a large table."""
         relation = psycopg.sql.Identifier(self.table.schema, self.table.name).as_string(self.connection)
-        return self.connection.execute(query, [relation, self.table.fingerprint]).fetchall()
+        size = self.connection.execute(
+            """SELECT greatest(reltuples, 1)::bigint AS rows FROM pg_class WHERE oid = %s::regclass""", [relation]
+        ).fetchone()
+        compared = COMPARED * 64 // (self.table.width or 64) // (size.rows if size else 1)
+        sample = max(LEAST_SAMPLE, min(SAMPLE, compared))
+        query = self.sql("SELECT * FROM {histogram}(%s::regclass, %s::name, %s::integer, %s::name) ORDER BY distance")
+        values = [relation, self.table.fingerprint, sample, self.table.text]
+        return self.connection.execute(query, values).fetchall(), sample

@@ -1,8 +1,13 @@
--- A role that can read the documents and do nothing else, whatever it sets.
-CREATE ROLE explorer LOGIN;
-ALTER ROLE explorer SET default_transaction_read_only = on;
--- These two take rights from every role. Leave them out in a database that others use.
-REVOKE CREATE ON SCHEMA public FROM PUBLIC;
-REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC;
-GRANT USAGE ON SCHEMA public TO explorer;
-GRANT SELECT ON document TO explorer;
+-- A role that can read one table and do nothing else, whatever it sets. Usage:
+-- psql -v schema=public -v table=document -f role.sql archive        (-v role=... names it otherwise than explorer)
+\if :{?role}
+\else
+    \set role explorer
+\endif
+CREATE ROLE :"role" LOGIN;
+ALTER ROLE :"role" SET default_transaction_read_only = on;
+GRANT USAGE ON SCHEMA :"schema" TO :"role";
+GRANT SELECT ON :"schema".:"table" TO :"role";
+-- The functions of the extension.
+SELECT format('GRANT USAGE ON SCHEMA %s TO %I', extnamespace::regnamespace, :'role')
+FROM pg_extension WHERE extname = 'simhash_pg' \gexec

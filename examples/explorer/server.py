@@ -16,16 +16,18 @@ from urllib.parse import parse_qsl
 import psycopg
 
 from . import pages
+from .distances import distances
 from .layout import Fields, Page, Refused, refusal, server_error
 from .queries import Queries
-from .table import Table, Unsuitable
+from .safety import Unsuitable
+from .table import Table
 
 ROUTES: dict[str, Callable[[Queries, Fields], Page]] = {
     "/": pages.search,
     "/compare": pages.compare,
     "/clusters": pages.clusters,
     "/cluster": pages.cluster,
-    "/distances": pages.distances,
+    "/distances": distances,
     "/document": pages.document,
 }
 

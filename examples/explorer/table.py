@@ -1,4 +1,4 @@
-"""The table that is shown: its columns, found in the catalog, and connections that only read it."""
+"""The table that is shown: its columns, found in the catalog, and transactions that only read it."""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import namedtuple_row
 
+from .functions import Functions, qualified
+from .safety import Unsuitable, check, restrict
+
 if TYPE_CHECKING:
     from typing import LiteralString
 
 Connection = psycopg.Connection[Any]
 
-# Longer than any page takes on some thousand rows; shorter than a visitor waits.
+# Longer than any page takes whose limits fit; shorter than a visitor waits.
 STATEMENT_TIMEOUT = "20s"
 # Tried in this order, if the user names none.
 SCHEMES = ["doc2", "doc1", "commoncrawl", "simhash-doc"]
 SCHEMES += [f"{unit}:{size}" for unit in ("word", "char") for size in range(1, 13)]
 # The first of these that exists is shown as the name of a document.
 TITLES = ["title", "name", "headline", "subject", "path", "url"]
-
-
-class Unsuitable(Exception):
-    """The table cannot be shown. The message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -40,19 +39,18 @@ class Wanted:
     key: str | None = None
     title: str | None = None
     scheme: str | None = None
+    # Whether tables are shown, and roles taken, with which code of others could run.
+    trust: bool = False
 
     def connect(self) -> Connection:
-        """A connection in which every transaction is read only."""
+        """A connection in a transaction that is read only, and stays so."""
         database = self.database
         conninfo = database if "=" in database or "://" in database else make_conninfo(dbname=database)
-        return psycopg.connect(
-            conninfo,
-            autocommit=True,
-            row_factory=namedtuple_row,
-            client_encoding="utf8",
-            application_name="simhash_pg explorer",
-            options=f"-c default_transaction_read_only=on -c statement_timeout={STATEMENT_TIMEOUT}",
+        connection = psycopg.connect(
+            conninfo, row_factory=namedtuple_row, client_encoding="utf8", application_name="simhash_pg explorer"
         )
+        connection.read_only = True
+        return connection
 
 
 @dataclass(frozen=True)
@@ -63,30 +61,77 @@ class Table:
     schema: str
     name: str
     key: str
-    text: str
+    # Codes that are not of texts, such as those of images, may come without texts.
+    text: str | None
     fingerprint: str
     title: str | None
-    scheme: str
+    # Of fingerprints of texts; None for codes of anything else.
+    scheme: str | None
+    # Whether the column has strings of bits, and how many bits each has, if the type says it.
+    is_bits: bool = False
+    width: int | None = 64
+
+    @property
+    def most_bits(self) -> int:
+        """The largest distance that can be asked for."""
+        return self.width or 65_535
+
+    @property
+    def columns(self) -> str:
+        """What each column is for."""
+        code = f"code {self.fingerprint}" if self.is_bits else f"fingerprint {self.fingerprint} ({self.scheme})"
+        return f"key {self.key}, text {self.text or 'none'}, title {self.title or 'none'}, {code}"
 
     def connect(self) -> Connection:
-        """A connection in which the functions of the extension are found, and no others but PostgreSQL's."""
+        """A connection in a transaction in which nothing is found but what is PostgreSQL's or named by its schema."""
         connection = self.wanted.connect()
         try:
-            find_extension(connection)
+            restrict(connection, STATEMENT_TIMEOUT)
+            self.check(connection)
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def sql(self, template: LiteralString) -> sql.Composed:
-        """A statement with parameters, in which {table}, {key}, {text}, {si} and {title} are names. The table is d."""
-        text, title = identifier("d", self.text), identifier("d", self.title or self.text)
+    def check(self, connection: Connection) -> None:
+        """Holds the definition of the table as it is, and looks whether it may be read."""
+        if self.wanted.trust:
+            return
+        names = [column for column in (self.key, self.text, self.title, self.fingerprint) if column]
+        if self.relation(connection).relkind in ("r", "p"):
+            lock = sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(sql.Identifier(self.schema, self.name))
+            connection.execute(lock)
+        # Looked up again: before the lock, the name could still be given to another one.
+        check(connection, self.relation(connection).oid, names)
+
+    def relation(self, connection: Connection) -> Any:
+        found = connection.execute(
+            """SELECT c.oid, relkind FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace
+               WHERE nspname = %s AND relname = %s""",
+            [self.schema, self.name],
+        ).fetchone()
+        if not found:
+            raise Unsuitable(f"The table {self.schema}.{self.name} is gone. Start the explorer again.")
+        return found
+
+    def sql(self, functions: Functions, template: LiteralString) -> sql.Composed:
+        """A statement with parameters, in which the table is d, and these are names or expressions:
+
+        {table}, {key}, {title}; {text} and {content}, which tells copies; {si}, of exactly the type {code} that our
+        functions take; and the functions of functions.py.
+        """
+        column = sql.SQL("{}::text").format(identifier("d", self.text)) if self.text else sql.SQL("NULL::text")
+        code = sql.SQL('"bit"' if self.is_bits else "bigint")
+        si = sql.SQL("{}::{}").format(identifier("d", self.fingerprint), code)
+        key = identifier("d", self.key)
+        title = sql.SQL("{}::text").format(identifier("d", self.title)) if self.title else (
+            sql.SQL("left({}, 80)").format(column) if self.text else sql.SQL("{}::text").format(key))
         return sql.SQL(template).format(
-            table=identifier(self.schema, self.name),
-            key=identifier("d", self.key),
-            text=text,
-            si=identifier("d", self.fingerprint),
-            title=sql.SQL("{}::text" if self.title else "left({}, 80)").format(title),
+            table=identifier(self.schema, self.name), key=key, text=column, si=si, code=code, title=title,
+            content=column if self.text else sql.SQL("{}::text").format(si),
+            clusters=functions["clusters_of_bits" if self.is_bits else "clusters_of_fingerprints"],
+            cluster=functions["cluster_of_bits" if self.is_bits else "cluster_of_fingerprint"],
+            **functions,
         )
 
 
@@ -95,47 +140,68 @@ def identifier(*names: str) -> sql.Identifier:
     return sql.Identifier(*(name.replace("%", "%%") for name in names))
 
 
-def find_extension(connection: Connection) -> None:
+def find_functions(connection: Connection) -> Functions:
     found = connection.execute(
-        """SELECT set_config('search_path', quote_ident(nspname), false)
-           FROM pg_extension JOIN pg_namespace AS n ON n.oid = extnamespace WHERE extname = 'simhash_pg'"""
+        """SELECT nspname FROM pg_extension JOIN pg_namespace AS n ON n.oid = extnamespace
+           WHERE extname = 'simhash_pg'"""
     ).fetchone()
     if not found:
         raise Unsuitable("The extension is not in this database. Its owner says: CREATE EXTENSION simhash_pg;")
+    return qualified(found.nspname)
 
 
 def find_table(wanted: Wanted) -> Table:
     """Looks up what the user has not said. Raises Unsuitable, or an error of psycopg."""
     with closing(wanted.connect()) as connection:
+        # The one statement with the search path of the user, who may name the table without its schema.
+        named = connection.execute(
+            "SELECT pg_catalog.to_regclass(%s::pg_catalog.text)::pg_catalog.oid AS oid", [wanted.table]
+        ).fetchone()
+        restrict(connection, STATEMENT_TIMEOUT)
         relation = connection.execute(
             """SELECT c.oid, nspname AS schema, relname AS name
-               FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace WHERE c.oid = to_regclass(%s)""",
-            [wanted.table],
+               FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace WHERE c.oid = %s""",
+            [named.oid if named else None],
         ).fetchone()
         if not relation:
             raise Unsuitable(f"There is no table {wanted.table} in this database. TABLE=schema.name names it.")
-        find_extension(connection)
-        columns = Columns(connection, relation.oid, wanted.table)
+        columns = Columns(connection, relation.oid, wanted.table, find_functions(connection))
         key = columns.key(wanted.key)
         fingerprint = columns.fingerprint(wanted.fingerprint)
         title = columns.title(wanted.title)
-        draft = Table(wanted, relation.schema, relation.name, key, "", fingerprint, title, "")
-        text, scheme = columns.text_and_scheme(draft)
-        return replace(draft, text=text, scheme=scheme)
+        is_bits, width = columns.kind(fingerprint)
+        draft = Table(wanted, relation.schema, relation.name, key, None, fingerprint, title, None, is_bits, width)
+        # No row is read before this.
+        draft.check(connection)
+        if is_bits:
+            found = replace(draft, text=columns.checked(wanted.text, "TEXT") if wanted.text else None)
+        else:
+            text, scheme = columns.text_and_scheme(draft)
+            found = replace(draft, text=text, scheme=scheme)
+        found.check(connection)
+        return found
 
 
 class Columns:
     """The columns of a table, by what they are for."""
 
-    def __init__(self, connection: Connection, oid: int, table: str) -> None:
-        self.connection, self.oid, self.table = connection, oid, table
-        self.types: dict[str, str] = dict(
-            connection.execute(
-                """SELECT attname, format_type(atttypid, NULL) FROM pg_attribute
-                   WHERE attrelid = %s AND attnum > 0 AND NOT attisdropped ORDER BY attnum""",
+    def __init__(self, connection: Connection, oid: int, table: str, functions: Functions) -> None:
+        self.connection, self.oid, self.table, self.functions = connection, oid, table, functions
+        # By the names of the columns: the type behind any domains, and what it says beyond its name, such as a width.
+        self.types: dict[str, tuple[str, int]] = {
+            row.attname: (row.type, row.modifier)
+            for row in connection.execute(
+                """WITH RECURSIVE c AS (
+                       SELECT attname, attnum, atttypid AS id, atttypmod AS modifier FROM pg_attribute
+                       WHERE attrelid = %s AND attnum > 0 AND NOT attisdropped
+                       UNION ALL
+                       SELECT attname, attnum, typbasetype, typtypmod FROM c JOIN pg_type ON oid = id
+                       WHERE typtype = 'd')
+                   SELECT attname, format_type(id, NULL) AS type, modifier
+                   FROM c JOIN pg_type ON oid = id WHERE typtype <> 'd' ORDER BY attnum""",
                 [oid],
-            ).fetchall()
-        )
+            )
+        }
 
     def checked(self, column: str, variable: str) -> str:
         if column not in self.types:
@@ -146,13 +212,32 @@ class Columns:
         if wanted:
             return self.checked(wanted, "KEY")
         found = self.connection.execute(
-            """SELECT attname FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
-               WHERE indrelid = %s AND indisprimary AND indnkeyatts = 1""",
+            """SELECT array_agg(attname ORDER BY n) AS names
+               FROM pg_index, unnest(indkey) WITH ORDINALITY AS k (number, n)
+                   JOIN pg_attribute ON attnum = number
+               WHERE indrelid = %s AND attrelid = indrelid AND indisprimary AND n <= indnkeyatts""",
             [self.oid],
         ).fetchone()
-        if not found:
-            raise Unsuitable(f"{self.table} has no primary key of one column. KEY= names a column that is unique.")
-        return str(found.attname)
+        names = (found.names if found else None) or []
+        if len(names) == 1:
+            return str(names[0])
+        reason = f"a primary key of several columns ({', '.join(names)})" if names else "no primary key"
+        raise Unsuitable(
+            f"{self.table} has {reason}, and the explorer calls a row by one column. KEY= names a column that is"
+            f" unique. If there is none, this makes one: ALTER TABLE {self.table} ADD COLUMN row_number bigint"
+            " GENERATED ALWAYS AS IDENTITY UNIQUE;"
+        )
+
+    def kind(self, fingerprint: str) -> tuple[bool, int | None]:
+        """Whether a column has strings of bits, and their width, if there is one for all."""
+        type, modifier = self.types[fingerprint]
+        if type == "bit":
+            return True, modifier if modifier > 0 else None
+        if type == "bit varying":
+            return True, None
+        if type == "bigint":
+            return False, 64
+        raise Unsuitable(f"The column {fingerprint} of {self.table} is of type {type}. Codes are bigint or bit(n).")
 
     def fingerprint(self, wanted: str | None) -> str:
         if wanted:
@@ -160,19 +245,22 @@ class Columns:
         found = self.connection.execute(
             """SELECT DISTINCT attname
                FROM pg_index JOIN pg_class AS i ON i.oid = indexrelid JOIN pg_am ON pg_am.oid = relam
-                   JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0] AND atttypid = 'bigint'::regtype
+                   JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
                WHERE indrelid = %s AND amname = 'hamming' ORDER BY attname""",
             [self.oid],
         ).fetchall()
-        if not found:
+        names = [row.attname for row in found]
+        # Codes of that many bits are found without an index too.
+        names = names or [name for name, (type, width) in self.types.items() if type == "bit" and width >= 32]
+        if not names:
             raise Unsuitable(
-                f"{self.table} has no bigint column with an index of type hamming. Make one by"
+                f"{self.table} has no column of type bigint or bit(n) with an index of type hamming. Make one by"
                 f" CREATE INDEX ON {self.table} USING hamming (your_column), or name the column by FINGERPRINT=."
             )
-        if len(found) > 1:
-            names = ", ".join(row.attname for row in found)
-            raise Unsuitable(f"{self.table} has several columns of fingerprints. FINGERPRINT= names one of: {names}.")
-        return str(found[0].attname)
+        if len(names) > 1:
+            listed = ", ".join(names)
+            raise Unsuitable(f"{self.table} has several columns of codes. FINGERPRINT= names one of: {listed}.")
+        return str(names[0])
 
     def title(self, wanted: str | None) -> str | None:
         if wanted:
@@ -184,15 +272,16 @@ class Columns:
         wanted = table.wanted
         if wanted.text and wanted.scheme:
             return self.checked(wanted.text, "TEXT"), wanted.scheme
-        texts = [name for name, type in self.types.items() if type in ("text", "character varying", "character")]
+        texts = [name for name, (type, _) in self.types.items() if type in ("text", "character varying", "character")]
         schemes = [wanted.scheme] if wanted.scheme else SCHEMES
         for text in [self.checked(wanted.text, "TEXT")] if wanted.text else texts:
             candidate = replace(table, text=text)
             found = self.connection.execute(
                 candidate.sql(
+                    self.functions,
                     """SELECT scheme FROM unnest(%s::text[]) WITH ORDINALITY AS s (scheme, place)
-                       WHERE (SELECT bool_and(simhash(body, scheme) = si)
-                              FROM (SELECT {text}::text AS body, {si} AS si FROM {table} AS d
+                       WHERE (SELECT bool_and({fingerprint_of}(body, scheme) = si)
+                              FROM (SELECT {text} AS body, {si} AS si FROM {table} AS d
                                     WHERE {si} IS NOT NULL LIMIT 5) AS five)
                        ORDER BY place LIMIT 1"""
                 ),

@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
@@ -36,7 +38,9 @@ def owner() -> Iterator[psycopg.Connection]:
         connection.cursor().executemany("INSERT INTO document (title, body) VALUES (%s, %s)", documents())
         connection.execute("CREATE INDEX ON document USING hamming (si)")
         connection.execute("VACUUM ANALYZE document")
-        connection.execute(Path(__file__).parent.with_name("role.sql").read_text())
+        connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+        connection.execute("REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC")
+        make_role("-v", "schema=public", "-v", "table=document", "postgres")
         # Names and keys that need quotes, of the kind that breaks out of them.
         connection.execute(
             """CREATE SCHEMA "an ""odd"" one";
@@ -51,18 +55,47 @@ def owner() -> Iterator[psycopg.Connection]:
             """INSERT INTO "an ""odd"" one"."%%s{table}" VALUES (%s, %s)""",
             [(title + "?&a=1#b/..", text) for title, text in HOSTILE] + [("copy", HOSTILE[0][1])],
         )
+        # Codes of pictures, the first two of which are alike; two are equal.
+        connection.execute(
+            """CREATE TABLE picture (id integer PRIMARY KEY, name text, code bit(256));
+               INSERT INTO picture VALUES (1, 'picture 1', ~ B'0'::bit(256)), (2, 'picture 2', (~ B'0'::bit(256)) << 1);
+               INSERT INTO picture
+                   SELECT n, 'picture ' || n, (('x' || md5(n::text) || md5('x' || n))::bit(256))
+                   FROM generate_series(3, 300) AS n;
+               INSERT INTO picture SELECT 1000, 'copy of 3', code FROM picture WHERE id = 3;
+               CREATE INDEX ON picture USING hamming (code);
+               ANALYZE picture;
+               GRANT SELECT ON picture TO explorer"""
+        )
         yield connection
 
 
+def make_role(*arguments: str) -> None:
+    """Runs the script as its users do."""
+    pg_config = os.environ.get("PG_CONFIG", "pg_config")
+    folder = subprocess.run([pg_config, "--bindir"], capture_output=True, text=True, check=True).stdout.strip()
+    script = Path(__file__).parent.with_name("role.sql")
+    subprocess.run(
+        [f"{folder}/psql", "-XqU", "postgres", "-v", "ON_ERROR_STOP=1", "-f", str(script), *arguments], check=True)
+
+
 @contextmanager
-def served(table: str) -> Iterator[str]:
-    server = Server(find_table(Wanted(READER, table)), 0)
+def served_as(wanted: Wanted, shown_as: str | None = None) -> Iterator[str]:
+    """The explorer; another name puts another table in the place of the one that was looked up."""
+    table = find_table(wanted)
+    server = Server(replace(table, name=shown_as) if shown_as else table, 0)
     thread = Thread(target=server.serve_forever)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def served(table: str) -> AbstractContextManager[str]:
+    return served_as(Wanted(READER, table))
 
 
 @pytest.fixture(scope="session")
@@ -74,6 +107,12 @@ def site(owner: psycopg.Connection) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def odd_site(owner: psycopg.Connection) -> Iterator[str]:
     with served('"an ""odd"" one"."%s{table}"') as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def codes_site(owner: psycopg.Connection) -> Iterator[str]:
+    with served("picture") as address:
         yield address
 
 

@@ -72,7 +72,24 @@ def test_search_finds_versions_by_the_index(site: str, browser: Chrome) -> None:
     assert len(near) == 4 and texts(browser, "main p[role=status]")[0].startswith("4 within 10 of 64 bits")
     assert "Index Scan using document_si_idx" in one(browser, "details").text
     assert "Execution Time" in one(browser, "details").text
+    assert one(browser, ".results").location["y"] < one(browser, "details").location["y"]
     assert text_field(browser) == REPORT
+
+
+def test_codes_are_searched_and_compared(codes_site: str, browser: Chrome) -> None:
+    paste(browser, codes_site, "f" * 63 + "c", radius=31)
+    assert texts(browser, ".distance b")[:2] == ["1", "2"] and texts(browser, ".near h3") == ["picture 2", "picture 1"]
+    assert "code " + "f" * 64 in texts(browser, ".near .facts")[1]
+    assert "2 within 31 of 256 bits" in one(browser, "p[role=status]").text
+    press(browser, one(browser, ".results button"))
+    assert texts(browser, ".pair .facts") == ["code " + "f" * 63 + "c", "code " + "f" * 63 + "e"]
+    assert one(browser, "figcaption").text == "1 of 256 bits differ"
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".bits rect")) == 256
+    window(browser, 360, 740)
+    for path in ("/", "/document?key=1", "/compare?a=1&b=2", "/clusters", "/cluster?keeper=1", "/distances"):
+        browser.get(codes_site + path)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 360, path
+        assert len(texts(browser, "h1")) == 1
 
 
 def test_a_file_is_searched(site: str, browser: Chrome, tmp_path: Path) -> None:
@@ -110,6 +127,23 @@ def test_documents_are_compared_by_their_keys(site: str, browser: Chrome) -> Non
     assert one(browser, ".pair mark").value_of_css_property("background-color") != marked
 
 
+def test_a_link_leads_to_the_first_difference(site: str, browser: Chrome, owner: psycopg.Connection) -> None:
+    """Far down in a text, which has a box of its own."""
+    beginning = " ".join(f"number {n} of many words that both texts have" for n in range(400))
+    owner.execute("INSERT INTO document (title, body) VALUES ('Long', %s)", [beginning + " as one would expect"])
+    try:
+        paste(browser, site, beginning + " here it ends otherwise", radius=20)
+        press(browser, one(browser, ".results button"))
+    finally:
+        owner.execute("DELETE FROM document WHERE title = 'Long'")
+    box = one(browser, "pre.document")
+    assert browser.execute_script("return arguments[0].scrollTop", box) == 0
+    one(browser, "section:nth-child(1) .facts a[href='#difference-1']").click()
+    assert browser.execute_script("return arguments[0].scrollTop", box) > 1000
+    after = browser.execute_script("return document.querySelector('#difference-1').nextSibling.textContent")
+    assert after.strip().startswith("here it ends otherwise")
+
+
 def test_clusters_show_the_keeper_beside_its_duplicates_and_delete_nothing(
     site: str, browser: Chrome, owner: psycopg.Connection
 ) -> None:
@@ -124,7 +158,7 @@ def test_clusters_show_the_keeper_beside_its_duplicates_and_delete_nothing(
     ).fetchone()
     assert expected is not None
     assert one(browser, "p[role=status]").text.startswith(f"{expected[0]} clusters have {expected[1]} documents")
-    assert texts(browser, "tbody tr")[0].startswith("4 Ferry terminal closed (Harbour Post)")
+    assert texts(browser, "tbody tr")[0].startswith("4 4 Ferry terminal closed (Harbour Post)")
     statements = one(browser, "pre.sql").text
     assert "simhash_cluster" in statements and "DELETE" in statements
     press(browser, one(browser, "tbody a"))
@@ -142,16 +176,18 @@ def test_clusters_show_the_keeper_beside_its_duplicates_and_delete_nothing(
 
 
 def test_the_plot_marks_the_recommended_radius(site: str, browser: Chrome, owner: psycopg.Connection) -> None:
-    row = owner.execute("SELECT distance FROM hamming_histogram('document', 'si') WHERE to_search").fetchone()
+    row = owner.execute(
+        "SELECT distance, reason FROM hamming_histogram('document', 'si', body => 'body') WHERE to_search").fetchone()
     assert row is not None
     browser.get(site + "/distances")
     assert texts(browser, "text.radius") == [f"recommended radius {row[0]}"] * 2
     assert one(browser, "tr.marked").text.startswith(f"recommended: {row[0]} ")
+    assert row[1] in texts(browser, "main li")
     assert len(texts(browser, ".wide tbody tr")) == 65
     pairs = owner.execute(
         """SELECT count(*), count(*) FILTER (WHERE distance <= %s)
            FROM hamming_histogram('document', 'si') WHERE pairs > 0""",
-        row,
+        row[:1],
     ).fetchone()
     plot = one(browser, ".plot")
     assert pairs == tuple(len(plot.find_elements(By.CSS_SELECTOR, kind)) for kind in ("rect", "rect.near"))

@@ -16,7 +16,8 @@ import pytest
 
 from explorer import table as table_module
 from explorer.markup import Html, html
-from explorer.table import Unsuitable, Wanted, find_table
+from explorer.safety import Unsuitable
+from explorer.table import Wanted, find_table
 
 from .conftest import READER
 
@@ -131,13 +132,14 @@ def test_nothing_can_be_written(owner: psycopg.Connection, statement: str) -> No
         with pytest.raises((psycopg.errors.ReadOnlySqlTransaction, psycopg.errors.InsufficientPrivilege)):
             connection.execute(statement.encode())
         # The role cannot either, should a transaction be read-write.
-        connection.execute("SET default_transaction_read_only = off")
+        connection.rollback()
+        connection.read_only = False
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute(statement.encode())
 
 
 def test_a_role_that_may_write_reads_only(owner: psycopg.Connection) -> None:
-    table = find_table(Wanted("dbname=postgres user=postgres", "document"))
+    table = find_table(Wanted("dbname=postgres user=postgres", "document", trust=True))
     with table.connect() as connection, pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
         connection.execute("DELETE FROM public.document")
 
@@ -160,7 +162,7 @@ def test_errors_of_the_server_say_what_to_do(
 
 
 def test_columns_are_found_or_a_message_says_what_to_name(owner: psycopg.Connection) -> None:
-    wanted = Wanted("dbname=postgres user=postgres", "document")
+    wanted = Wanted("dbname=postgres user=postgres", "document", trust=True)
     found = find_table(wanted)
     assert (found.schema, found.key, found.text, found.fingerprint, found.title, found.scheme) == (
         "public", "id", "body", "si", "title", "doc2")

@@ -1,0 +1,27 @@
+"""The functions of the extension that the explorer calls: their names stand here, and nowhere else."""
+
+from __future__ import annotations
+
+from psycopg import sql
+
+# By what stands for them in the statements of queries.py and table.py.
+FUNCTIONS = {
+    "fingerprint_of": "simhash",
+    "explain": "simhash_explain",
+    "distance": "hamming",
+    "clusters_of_fingerprints": "simhash_clusters",
+    "clusters_of_bits": "hamming_bit_clusters",
+    "cluster_of_fingerprint": "simhash_cluster",
+    "cluster_of_bits": "hamming_bit_cluster",
+    "passages": "shared_passages",
+    "headline": "passage_headline",
+    "histogram": "hamming_histogram",
+}
+
+
+Functions = dict[str, sql.Composable]
+
+
+def qualified(schema: str) -> Functions:
+    """Each with the schema of the extension, for sql.SQL.format."""
+    return {place: sql.Identifier(schema.replace("%", "%%"), name) for place, name in FUNCTIONS.items()}

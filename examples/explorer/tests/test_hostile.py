@@ -1,0 +1,201 @@
+"""Code of others in the database: it is not run with the rights of the explorer's role, or the table is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import psycopg
+import pytest
+
+from explorer.safety import Unsuitable, restrict
+from explorer.table import Wanted, find_table
+
+from .conftest import READER, served_as
+from .corpus import REPORTS, versions
+from .test_server import ask, post
+
+OWNER = Wanted("dbname=shared user=postgres", "mine.document", trust=True)
+READS = replace(OWNER, database=READER.replace("dbname=postgres", "dbname=shared"), trust=False)
+PAGES = ["/", "/document?key=1", "/compare?a=1&b=2", "/clusters?radius=10", "/cluster?radius=10&keeper=1", "/distances"]
+
+# It works for mallory, who makes indexes with it, and tells on itself to all others.
+HOSTILE = """
+CREATE FUNCTION {name} RETURNS {returns} LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF current_user <> 'mallory' THEN RAISE EXCEPTION 'hostile code ran as %', current_user; END IF;
+    RETURN NULL;
+END $$"""
+# Each fits the types of the columns better than PostgreSQL's function, or than one of the extension.
+OVERLOADS = {
+    "left(character varying, integer)": "text", "length(character varying)": "integer",
+    "text(character varying)": "text", "coalesced(character varying)": "text", "hamming(integer, bigint)": "integer",
+    "hamming(bigint, integer)": "integer", "simhash(character varying, text)": "bigint",
+    "simhash(character varying, character varying)": "bigint", "array_agg(bigint)": "bigint[]",
+    "shared_passages(character varying, character varying, integer)": "integer",
+    "passage_headline(character varying, character varying, integer, character varying)": "text",
+    "simhash_cluster(integer, bigint, integer)": "integer",
+    "simhash_cluster(integer, bigint, integer, text)": "integer",
+    "hamming_histogram(text, text)": "integer", "same(integer, character varying)": "boolean",
+}
+OPERATOR = "CREATE OPERATOR {schema}.= (LEFTARG = integer, RIGHTARG = character varying, FUNCTION = {schema}.same)"
+
+
+def hostile(schema: str, name: str, returns: str) -> str:
+    return HOSTILE.format(name=f"{schema}.{name}", returns=returns)
+
+
+@pytest.fixture(scope="module")
+def shared(owner: psycopg.Connection) -> Iterator[psycopg.Connection]:
+    """A database in which an ordinary user has installed the extension, in a schema of her own."""
+    owner.execute("CREATE ROLE mallory")
+    owner.execute("CREATE DATABASE shared OWNER mallory")
+    with psycopg.connect(dbname="shared", user="postgres", autocommit=True) as connection:
+        connection.execute("GRANT CREATE ON SCHEMA public TO mallory")
+        connection.execute("SET SESSION AUTHORIZATION mallory")
+        connection.execute(
+            """CREATE SCHEMA mine;
+               CREATE EXTENSION simhash_pg SCHEMA mine;
+               GRANT USAGE ON SCHEMA mine TO explorer;
+               CREATE TABLE mine.document (id integer PRIMARY KEY, title varchar, body varchar, si bigint);
+               GRANT SELECT ON mine.document TO explorer"""
+        )
+        texts = [text for report in REPORTS.values() for text in versions(report)]
+        connection.cursor().executemany(
+            "INSERT INTO mine.document VALUES (%s, 'a title', %s, mine.simhash(%s))",
+            [(number, text, text) for number, text in enumerate(texts, 1)],
+        )
+        connection.execute("CREATE INDEX ON mine.document USING hamming (si)")
+        yield connection
+
+
+def look_at_all(wanted: Wanted) -> None:
+    """Asks for every page, and for a search: none may say that the hostile function ran."""
+    with served_as(wanted) as site:
+        for path in PAGES:
+            response, page = ask(site, path)
+            assert "hostile" not in page and response.status == 200, path
+        response, page = post(site, REPORTS["Ferry terminal closed"].encode())
+        assert "hostile" not in page and response.status == 200
+
+
+@pytest.mark.parametrize("schema", ["mine", "public"])
+def test_an_overload_is_not_run(shared: psycopg.Connection, schema: str) -> None:
+    for name, returns in OVERLOADS.items():
+        shared.execute(hostile(schema, name, returns).encode())
+    shared.execute(OPERATOR.format(schema=schema).encode())
+    try:
+        shared.execute("SET SESSION AUTHORIZATION DEFAULT")
+        shared.execute("ALTER DATABASE shared SET search_path = public, mine, pg_catalog")
+        look_at_all(OWNER)
+        if schema == "mine":
+            with pytest.raises(Unsuitable, match="is not the extension's"):
+                find_table(READS)
+        else:
+            look_at_all(READS)
+    finally:
+        shared.execute("RESET search_path; ALTER DATABASE shared RESET search_path")
+        shared.execute("SET SESSION AUTHORIZATION mallory")
+        shared.execute(f"DROP OPERATOR {schema}.= (integer, character varying)".encode())
+        for name in OVERLOADS:
+            shared.execute(f"DROP FUNCTION {schema}.{name}".encode())
+
+
+def test_the_search_path_holds_against_the_options_of_the_user(shared: psycopg.Connection) -> None:
+    wanted = replace(READS, database=READS.database + " options='-c search_path=mine,public -c statement_timeout=0'")
+    with find_table(replace(wanted, table="document")).connect() as connection:
+        for setting, value in (
+            ("search_path", "pg_catalog, pg_temp"), ("statement_timeout", "20s"), ("transaction_read_only", "on"),
+        ):
+            assert connection.execute("SELECT current_setting(%s)", [setting]).fetchone() == (value,)
+
+
+@pytest.mark.parametrize(
+    "statements, message",
+    [
+        ("CREATE VIEW mine.trap AS SELECT * FROM mine.document WHERE mine.hostile() IS NULL", "is a view"),
+        ("CREATE TABLE mine.trap (LIKE mine.document INCLUDING ALL);"
+         "CREATE POLICY p ON mine.trap USING (mine.hostile() IS NULL);"
+         "ALTER TABLE mine.trap ENABLE ROW LEVEL SECURITY", "row security"),
+        ("CREATE TABLE mine.trap (LIKE mine.document INCLUDING ALL);"
+         "CREATE INDEX ON mine.trap ((id + coalesce(length(mine.hostile()), 0)))", "mine.hostile"),
+        ("CREATE TABLE mine.trap (LIKE mine.document INCLUDING ALL);"
+         "CREATE INDEX ON mine.trap (id) WHERE mine.hostile() IS NULL", "mine.hostile"),
+        ("CREATE TABLE mine.trap (LIKE mine.document INCLUDING ALL, CHECK (mine.hostile() IS NULL))", "mine.hostile"),
+        ("CREATE TABLE mine.trap (LIKE mine.document INCLUDING ALL);"
+         "CREATE STATISTICS mine.s ON (id + coalesce(length(mine.hostile()), 0)), si FROM mine.trap", "mine.hostile"),
+        ("CREATE TYPE mine.cover AS ENUM ('a'); CREATE TABLE mine.trap (LIKE mine.document INCLUDING ALL);"
+         "CREATE FUNCTION mine.shown(mine.cover) RETURNS text LANGUAGE sql AS 'SELECT mine.hostile()';"
+         "CREATE CAST (mine.cover AS text) WITH FUNCTION mine.shown;"
+         "ALTER TABLE mine.trap ALTER title TYPE mine.cover USING 'a'", "mine.cover"),
+        ("CREATE TABLE mine.trap (LIKE mine.document INCLUDING ALL);"
+         "CREATE TABLE mine.part (CHECK (mine.hostile() IS NULL)) INHERITS (mine.trap)", "mine.hostile"),
+    ],
+)
+def test_a_table_that_hides_code_is_refused(shared: psycopg.Connection, statements: str, message: str) -> None:
+    with shared.transaction():
+        shared.execute(hostile("mine", "hostile()", "text").encode())
+        shared.execute(statements.encode())
+        shared.execute("GRANT SELECT ON mine.trap TO explorer")
+    try:
+        wanted = replace(READS, table="mine.trap", key="id", text="body", fingerprint="si", scheme="doc2")
+        with pytest.raises(Unsuitable, match=message) as refused:
+            find_table(wanted)
+        assert "TRUST=yes" in str(refused.value)
+        # It is looked at for each page: a table may become a trap after the explorer has started.
+        with served_as(replace(wanted, table="mine.document"), shown_as="trap") as site:
+            response, page = ask(site, "/")
+            assert response.status == 500 and message in page and "hostile code ran" not in page
+    finally:
+        with shared.transaction():
+            shared.execute(
+                """DROP VIEW IF EXISTS mine.trap""" if "VIEW" in statements else "DROP TABLE mine.trap CASCADE"
+            )
+            shared.execute("DROP TYPE IF EXISTS mine.cover CASCADE; DROP FUNCTION mine.hostile() CASCADE")
+
+
+def test_a_foreign_table_is_refused(shared: psycopg.Connection) -> None:
+    shared.execute("SET SESSION AUTHORIZATION DEFAULT")
+    shared.execute(
+        """CREATE EXTENSION file_fdw;
+           CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;
+           CREATE FOREIGN TABLE mine.far (id integer, title text, body text, si bigint) SERVER files
+               OPTIONS (filename '/dev/null')"""
+    )
+    shared.execute("SET SESSION AUTHORIZATION mallory")
+    with pytest.raises(Unsuitable, match="is a foreign table"):
+        find_table(replace(READS, table="mine.far", key="id", text="body", fingerprint="si", scheme="doc2"))
+
+
+def test_a_superuser_is_refused_unless_asked_for(owner: psycopg.Connection, shared: psycopg.Connection) -> None:
+    superuser = Wanted("dbname=postgres user=postgres", "document")
+    with pytest.raises(Unsuitable, match=r"superuser[^$]*examples/explorer/role\.sql[^$]*TRUST=yes"):
+        find_table(superuser)
+    assert find_table(replace(superuser, trust=True)).text == "body"
+    # One that may become what it is not yet is no better.
+    for role in ("postgres", "pg_execute_server_program"):
+        owner.execute(f"GRANT {role} TO explorer".encode())
+        try:
+            with pytest.raises(Unsuitable, match=f"{role}.*role.sql"):
+                find_table(Wanted(READER, "document"))
+        finally:
+            owner.execute(f"REVOKE {role} FROM explorer".encode())
+
+
+def test_what_is_temporary_hides_nothing(owner: psycopg.Connection) -> None:
+    """A pooler may give us a session in which somebody has made a table or a function."""
+    with Wanted("dbname=postgres user=postgres", "document").connect() as connection:
+        connection.read_only = False
+        connection.execute("CREATE TEMPORARY TABLE pg_extension (extname name, extnamespace oid)")
+        connection.execute("CREATE FUNCTION pg_temp.length(varchar) RETURNS integer LANGUAGE sql AS 'SELECT 0'")
+        assert find_hidden(connection) == (True, 1)
+        restrict(connection, "20s")
+        assert find_hidden(connection) == (False, 1)
+        connection.rollback()
+
+
+def find_hidden(connection: psycopg.Connection[Any]) -> Any:
+    return connection.execute(
+        "SELECT 'pg_extension'::regclass <> 'pg_catalog.pg_extension'::regclass, length('a'::varchar)"
+    ).fetchone()
