@@ -5,7 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use text::features::Scheme;
 use text::fingerprint::SimHasher;
 use text::fingerprint::explain::features;
-use text::fingerprint::weighted::WeightedCounts;
+use text::fingerprint::weighted;
 use text::sketch::heintze;
 
 fuzz_target!(|text: &str| {
@@ -16,11 +16,11 @@ fuzz_target!(|text: &str| {
         let features = features(text, scheme, &mut || ()).unwrap();
         assert_eq!(fingerprint.is_none(), features.is_empty());
         if majorities.contains(&scheme) {
-            let mut counts = WeightedCounts::default();
+            let mut sums = weighted::NOTHING;
             for feature in &features {
-                counts.add(feature.text.as_bytes(), 1.0).unwrap();
+                weighted::add(&mut sums, feature.text.as_bytes(), 1.0).unwrap();
             }
-            assert_eq!(counts.majority(), fingerprint);
+            assert_eq!(weighted::majority(&sums), fingerprint);
         }
     }
     heintze::Parameters::new(10, 8).unwrap().sketch(text, &[], &mut || ()).unwrap();
