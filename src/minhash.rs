@@ -73,6 +73,7 @@ fn minhash_bits_of_text(doc: &[u8], bits: i32, scheme: &[u8]) -> Result<Option<V
 /// The bytes of a `bit varying` behind its length: the number of bits, and the bits.
 fn bit_varying(signature: &[i32]) -> Result<Vec<u8>, SqlError> {
     let bits = minhash::bits(signature, &mut check_for_interrupts).map_err(report::problem)?;
+    // Bounded: four bytes.
     let mut result = (signature.len() as i32).to_ne_bytes().to_vec();
     result.extend(bits);
     Ok(result)

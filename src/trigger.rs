@@ -81,6 +81,7 @@ struct Arguments<'a> {
 
 impl<'a> Arguments<'a> {
     fn parse(arguments: &[&'a CStr]) -> Result<Self, SqlError> {
+        // Bounded: the arguments of a trigger.
         let mut columns = Vec::with_capacity(arguments.len());
         let mut scheme = None;
         for &argument in arguments {
@@ -94,6 +95,7 @@ impl<'a> Arguments<'a> {
         }
         match columns.split_first() {
             Some((target, sources)) if !sources.is_empty() => {
+                // Bounded: the arguments of a trigger.
                 Ok(Self { target, sources: sources.to_vec(), scheme })
             }
             _ => Err(error::too_few_arguments(columns.len())),

@@ -313,5 +313,6 @@ unsafe fn around(layout: Layout, key: &pg_sys::ScanKeyData) -> Around {
 
 /// The bits of a string, if it is as long as those in the index.
 fn code(layout: Layout, string: Bits<'_>) -> Option<Vec<u8>> {
+    // Bounded: a code of the index.
     (string.length() == layout.bits()).then(|| string.bytes().to_vec())
 }

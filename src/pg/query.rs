@@ -73,20 +73,18 @@ impl CodeColumn {
         let (column, table) = (self.column.as_bytes(), self.table.as_bytes());
         // The casts hold even if somebody has given the columns other types meanwhile.
         let type_: &[u8] = if self.kind == Kind::Bigint { b"int8" } else { b"varbit" };
-        let mut query = [b"SELECT ", column, b"::pg_catalog.", type_].concat();
         let text = self.text.as_ref().map(|text| text.as_bytes());
-        if let (true, Some(text)) = (with_text, text) {
-            query.extend([b", ", text, b"::pg_catalog.text"].concat());
-        }
-        query.extend([b" FROM ", table, b" WHERE ", column, b" IS NOT NULL"].concat());
-        if let Some(text) = text {
-            query.extend([b" AND ", text, b" IS NOT NULL"].concat());
-        }
-        if let Some(count) = at_random {
-            query.extend(format!(" ORDER BY pg_catalog.random() LIMIT {count}").bytes());
-        }
-        query.push(0);
-        query
+        let returned: [&[u8]; 3] = match text {
+            Some(text) if with_text => [b", ", text, b"::pg_catalog.text"],
+            _ => [b""; 3],
+        };
+        let wanted: [&[u8]; 3] = text.map_or([b""; 3], |text| [b" AND ", text, b" IS NOT NULL"]);
+        let order = at_random.map(|count| format!(" ORDER BY pg_catalog.random() LIMIT {count}"));
+        let select: [&[u8]; 4] = [b"SELECT ", column, b"::pg_catalog.", type_];
+        let from: [&[u8]; 5] = [b" FROM ", table, b" WHERE ", column, b" IS NOT NULL"];
+        let end: [&[u8]; 2] = [order.as_deref().unwrap_or_default().as_bytes(), b"\0"];
+        // Bounded: some names of the catalog.
+        [&select[..], &returned, &from, &wanted, &end].concat().concat()
     }
 
     fn each_row(

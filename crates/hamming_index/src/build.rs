@@ -40,6 +40,7 @@ fn write_tree(
 ) {
     let leaf_size = LEAF_CAPACITY * fill / 100;
     let mut children = Vec::new();
+    // Bounded: the keys of a page.
     let mut leaf = Vec::with_capacity(leaf_size);
     for key in keys {
         if leaf.len() == leaf_size {

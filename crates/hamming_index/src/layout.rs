@@ -124,6 +124,7 @@ impl Layout {
 
     /// The code that has exactly the bits of this word set.
     pub(crate) fn mask(self, word: usize) -> Vec<u8> {
+        // Bounded: a code.
         let mut mask = vec![0; self.bits.div_ceil(8) as usize];
         for bit in self.bits_of(word) {
             let place = bit * self.stride as usize % self.bits as usize;

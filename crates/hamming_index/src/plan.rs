@@ -148,6 +148,7 @@ impl Costs {
                 [self.scattered(word, reach), self.sampled(word, reach, sample)].map(Expected::cost);
             if sampled > patience(cost) { sampled } else { cost }
         };
+        // Bounded: the words of a code.
         let unsearched = vec![0; self.layout.words()];
         let Some(Division { reaches, .. }) = self.grow(unsearched, cost, |it| it.radius() >= radius.into())
         else {
@@ -239,6 +240,7 @@ impl Costs {
     }
 
     pub(crate) fn unsearched(&self) -> Vec<Searched> {
+        // Bounded: the words of a code.
         vec![Searched::default(); self.layout.words()]
     }
 

@@ -26,6 +26,7 @@ impl Sample {
         let rows: Vec<(f64, Vec<u32>)> =
             codes.into_iter().map(|(code, share)| (share, differing(code))).collect();
         let found = (0..words).map(|word| {
+            // Bounded: a number for each bit of a word.
             let mut shares = vec![0.0; layout.width(place(word)) as usize + 2];
             for (share, differing) in &rows {
                 shares[differing[word] as usize + 1] += share;

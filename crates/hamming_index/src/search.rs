@@ -59,6 +59,7 @@ impl Search {
         }
         if values {
             stages.push(if let Some((&center, others)) = nearest_to.split_first() {
+                // Bounded: the distances that a query is ordered by.
                 Stage::Nearest(Nearest::new(center, others.to_vec(), balls, tree_leaves, max_sorted))
             } else if balls.is_empty() {
                 Stage::Tree(0, Key::FIRST)

@@ -98,6 +98,7 @@ impl<'s, S: Store> Index<'s, S> {
     /// Walks through all trees, and reports pages that are wrong.
     fn survey(&self, is_changed: &dyn Fn(&Page) -> bool, report: &mut dyn FnMut(Damage)) -> Vec<Totals> {
         let mut seen = HashSet::new();
+        // Bounded: the trees of an index.
         let mut trees = vec![Totals::default(); self.layout.bands() + 1];
         for (tree, totals) in self.layout.trees().zip(&mut trees) {
             let mut survey = Survey { index: self, tree, totals, seen: &mut seen, is_changed, report };

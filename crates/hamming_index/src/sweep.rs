@@ -59,6 +59,7 @@ impl Attempt {
 impl Sweep {
     pub(crate) fn of_words(radius: u32, division: Division, searched: Vec<Searched>) -> Self {
         let attempts = searched.iter().map(|_| None).collect();
+        // Bounded: the words of a code.
         let reported = vec![0; searched.len()];
         let way = Way::Words { division, attempts };
         Self { searched, reported, ..Self::by(radius, way) }

@@ -131,6 +131,7 @@ impl<S: Store> Index<'_, S> {
         children.remove(index + 1);
         let joined = match level {
             0 => Page::leaf(tree, &left.keys().chain(right.keys()).collect::<Vec<_>>()),
+            // Bounded: the children of two pages.
             _ => Page::inner(tree, level, &[left.children(), right.children()].concat()),
         };
         let above = Page::inner(tree, level + 1, &children);

@@ -108,6 +108,7 @@ impl Partition {
         let plan = match &self.form {
             Form::Bands(bands) => {
                 let band = (block / self.parts) as usize;
+                // Bounded: a band for each bit that may differ.
                 join.earlier = bands[..band].to_vec();
                 Plan { blocks: vec![bands[band].clone()] }
             }

@@ -45,6 +45,7 @@ impl Sides<'_> {
     fn varying(&self) -> Vec<u64> {
         let all = || self.left.codes.iter().chain(self.right.iter().flat_map(|right| right.codes.iter()));
         let first = all().next().unwrap_or_default();
+        // Bounded: a code.
         let mut varying = vec![0; self.left.codes.width()];
         for code in all() {
             varying
@@ -197,6 +198,7 @@ impl Plan {
     ///
     /// `None` if the words do not have bits enough to tell rows apart.
     fn of_words(size: &Size, spread: &Spread, radius: u32) -> Option<Self> {
+        // Bounded: some numbers for each bit of a word.
         let mut counts = Counts { size, known: vec![Vec::new(); u64::BITS as usize + 1] };
         let mut of_word = |word: usize, reach: u32| {
             let varying = spread.varying[word];
@@ -205,6 +207,7 @@ impl Plan {
         let mut next: Vec<Option<Self>> = (0..spread.varying.len()).map(|word| of_word(word, 1)).collect();
         let cost = |plan: &Option<Self>| plan.as_ref().map_or(f64::INFINITY, |plan| plan.cost(size, spread));
         let mut steps: Vec<f64> = next.iter().map(cost).collect();
+        // Bounded: a plan for each word of a code.
         let mut plans = vec![Self::default(); next.len()];
         for _ in 0..=radius {
             let (word, _) = steps.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
@@ -308,6 +311,12 @@ pub(super) mod tests {
     proptest! {
         /// Why plans are exact: each difference of at most `radius` bits is found by some block.
         #[test]
+    fn every_number_is_scattered() {
+        assert_ne!(scattered(u64::MAX), scattered(0));
+        assert_ne!(scattered(u64::MAX), scattered(u64::MAX - 1));
+    }
+
+    #[test]
         fn some_block_finds_what_is_near(
             bits in prop::collection::btree_set(0u32..64, 0..64),
             blocks in 3u32..=32,

@@ -94,6 +94,7 @@ impl Extractor {
             _ => self.skipping = None,
         }
         if let Some(&(_, ends_at_block)) = SKIPPED.iter().find(|(skipped, _)| *skipped == name) {
+            // Bounded: one of the names that are skipped.
             self.skipping = Some(Skipping { name: name.to_vec(), depth: 1, ends_at_block });
         }
         self.set_apart(name, is_block);

@@ -17,7 +17,8 @@ pub use bins::BINS;
 pub use signature::{BANDS, bands, bits, merge, similarity};
 
 use crate::features::{Batch, Scheme, Shingler};
-use limits::{Heartbeat, Limit, OutOfMemory, Problem};
+use limits::{Heartbeat, Limit, OutOfMemory, Problem, collect};
+use std::iter::repeat_n;
 
 /// The most values in a signature.
 const MAX_HASHES: i64 = 4096;
@@ -52,7 +53,8 @@ impl MinHasher {
         scheme: Scheme,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Option<Vec<i32>>, Problem> {
-        let empty = vec![EMPTY; HASHES.of(hashes)?];
+        let hashes = HASHES.of(hashes)?;
+        let empty = collect(repeat_n(EMPTY, hashes), hashes)?;
         Ok(self.collect(text, scheme, heartbeat, empty, lower)?)
     }
 

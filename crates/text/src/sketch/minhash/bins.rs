@@ -14,6 +14,7 @@ use crate::features::Scheme;
 use crate::hash::mix;
 use limits::{Heartbeat, Limit, Problem, collect};
 use std::borrow::Cow;
+use std::iter::repeat_n;
 
 /// Bins of a signature.
 pub const BINS: Limit = Limit::new("bins", 1, MAX_HASHES);
@@ -27,7 +28,8 @@ impl MinHasher {
         scheme: Scheme,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Option<Vec<i32>>, Problem> {
-        let empty = vec![EMPTY; BINS.of(bins)?];
+        let bins = BINS.of(bins)?;
+        let empty = collect(repeat_n(EMPTY, bins), bins)?;
         Ok(self.collect(text, scheme, heartbeat, empty, lower)?)
     }
 }

@@ -4,6 +4,7 @@ use super::bins::{fill, is_empty};
 use super::{LENGTH, MAX_HASHES};
 use crate::hash::{mix, xxh3_64};
 use limits::{Heartbeat, Kind, Limit, Problem, collect};
+use std::iter::repeat_n;
 
 /// Parts that a signature is cut into.
 pub const BANDS: Limit = Limit::new("bands", 1, MAX_HASHES);
@@ -36,6 +37,7 @@ pub fn bands(signature: &[i32], bands: usize, heartbeat: &mut dyn Heartbeat) -> 
         return Ok(Vec::new());
     }
     let hash = |(band, values): (usize, &[i32])| {
+        // Bounded: a band of a signature.
         let mut bytes = (band as u32).to_le_bytes().to_vec();
         bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
         xxh3_64(&bytes) as i64
@@ -58,7 +60,8 @@ pub fn merge(a: &[i32], b: &[i32]) -> Result<Vec<i32>, Problem> {
 /// Hashing", 2010).
 pub fn bits(signature: &[i32], heartbeat: &mut dyn Heartbeat) -> Result<Vec<u8>, Problem> {
     let signature = fill(signature, heartbeat)?;
-    let mut bytes = vec![0; signature.len().div_ceil(8)];
+    let length = signature.len().div_ceil(8);
+    let mut bytes = collect(repeat_n(0, length), length)?;
     for (place, &value) in signature.iter().enumerate() {
         let bit = mix(u64::from(value as u32) | (place as u64) << 32) as u8 & 1;
         bytes[place / 8] |= bit << (7 - place % 8);
