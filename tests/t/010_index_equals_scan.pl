@@ -154,9 +154,13 @@ srand($seed);
 my $compared = 0;
 for my $round (1 .. $rounds)
 {
+	# Most rows go at most once a round, so that some hundred of the 3,000 new ones stay.
+	my @choice = @weights;
 	for my $step (1 .. 6)
 	{
-		my $operation = $step == 1 ? $operations[0] : $operations[ $weights[ rand @weights ] ];
+		my $chosen = $step == 1 ? 0 : $choice[ rand @choice ];
+		my $operation = $operations[$chosen];
+		@choice = grep { $_ != 5 } @choice if $chosen == 5;
 		$session->query($_) for split /;/, $operation;
 	}
 	for my $function ('disagreements', 'disagreements_of_codes')
@@ -169,7 +173,7 @@ for my $round (1 .. $rounds)
 	for my $table ('document', 'code')
 	{
 		my $rows = ask($session, "SELECT count(*) FROM $table");
-		cmp_ok($rows, '>', 300, "$rows rows of $table, enough for several pages");
+		cmp_ok($rows, '>', 150, "$rows rows of $table are left");
 	}
 	is(ask($session, "SELECT * FROM hamming_index_check('$_', true)"), '', "$_ is sound") for 'twin_hamming', 'code_hamming';
 }
