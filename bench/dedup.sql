@@ -13,27 +13,27 @@ BEGIN
 END $$;
 
 SELECT '(SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM fingerprint) AS f' AS arrays \gset
-CALL measure_dedup('simhash_cluster, leader, 3', 'SELECT count(*) FROM (SELECT id, simhash_cluster(id, si, 3) OVER (ORDER BY id) AS k FROM fingerprint) AS c WHERE id = k');
+CALL measure_dedup('near_cluster, leader, 3', 'SELECT count(*) FROM (SELECT id, near_cluster(id, si, 3) OVER (ORDER BY id) AS k FROM fingerprint) AS c WHERE id = k');
 -- What the process has taken for itself, at most: not what it has touched of the shared buffers.
 SELECT round((substring(status FROM 'VmHWM:\s+(\d+)')::bigint - substring(status FROM 'RssShmem:\s+(\d+)')::bigint) / 1024.0) AS mb
 FROM pg_read_file('/proc/self/status') AS status \gset
-CALL measure_dedup('simhash_cluster, connected, 3', 'SELECT count(*) FROM (SELECT id, simhash_cluster(id, si, 3, ''connected'') OVER (ORDER BY id) AS k FROM fingerprint) AS c WHERE id = k');
-CALL measure_dedup('simhash_clusters, leader, 3', 'SELECT count(*) FROM ' || :'arrays' || ', simhash_clusters(ids, sis, 3) AS c WHERE c.id = cluster');
-CALL measure_dedup('simhash_cluster, leader, 6', 'SELECT count(*) FROM (SELECT id, simhash_cluster(id, si, 6) OVER (ORDER BY id) AS k FROM fingerprint) AS c WHERE id = k');
-CALL measure_dedup('hamming_pairs, 3', 'SELECT count(*) FROM ' || :'arrays' || ', hamming_pairs(ids, sis, 3)');
-CALL measure_dedup('hamming_pairs, 6', 'SELECT count(*) FROM ' || :'arrays' || ', hamming_pairs(ids, sis, 6)');
+CALL measure_dedup('near_cluster, connected, 3', 'SELECT count(*) FROM (SELECT id, near_cluster(id, si, 3, ''connected'') OVER (ORDER BY id) AS k FROM fingerprint) AS c WHERE id = k');
+CALL measure_dedup('near_clusters, leader, 3', 'SELECT count(*) FROM ' || :'arrays' || ', near_clusters(ids, sis, 3) AS c WHERE c.key = cluster');
+CALL measure_dedup('near_cluster, leader, 6', 'SELECT count(*) FROM (SELECT id, near_cluster(id, si, 6) OVER (ORDER BY id) AS k FROM fingerprint) AS c WHERE id = k');
+CALL measure_dedup('near_pairs, 3', 'SELECT count(*) FROM ' || :'arrays' || ', near_pairs(ids, sis, 3)');
+CALL measure_dedup('near_pairs, 6', 'SELECT count(*) FROM ' || :'arrays' || ', near_pairs(ids, sis, 6)');
 CALL measure_dedup('hamming_histogram', 'SELECT count(*) FROM hamming_histogram(''fingerprint'', ''si'')');
 -- As dense as can be: nearly all of the pairs are near at radius 12.
 CREATE TABLE dense AS SELECT i AS id, i AS si FROM generate_series(1, 300000::bigint) AS i;
 SELECT format('CALL measure_dedup(%L, %L)', format('dense, %s, %s', linkage, radius), format(
-       'SELECT count(*) FROM (SELECT id, simhash_cluster(id, si, %s, %L) OVER (ORDER BY id) AS k FROM dense) AS c WHERE id = k', radius, linkage))
+       'SELECT count(*) FROM (SELECT id, near_cluster(id, si, %s, %L) OVER (ORDER BY id) AS k FROM dense) AS c WHERE id = k', radius, linkage))
 FROM unnest('{leader, connected}'::text[]) AS linkage, unnest('{0, 1, 3, 6, 12}'::integer[]) AS radius \gexec
 CREATE INDEX ON fingerprint USING hamming (si);
 -- A part of the join, for all of it would take minutes.
 CALL measure_dedup('join through the index, 3, 1 of 101', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON a.id < b.id AND hamming(a.si, b.si) <= 3 WHERE a.id % 101 = 1');
 CALL measure_dedup('join through the index, 6, 1 of 101', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON a.id < b.id AND hamming(a.si, b.si) <= 6 WHERE a.id % 101 = 1');
 SELECT what, round(seconds::numeric, 2) AS s, rows FROM measured_dedup;
-SELECT round((101 * (SELECT seconds FROM measured_dedup WHERE what LIKE 'join%3,%') / (SELECT seconds FROM measured_dedup WHERE what = 'hamming_pairs, 3'))::numeric)
-       AS "hamming_pairs faster than the join, 3",
-       round((101 * (SELECT seconds FROM measured_dedup WHERE what LIKE 'join%6,%') / (SELECT seconds FROM measured_dedup WHERE what = 'hamming_pairs, 6'))::numeric)
+SELECT round((101 * (SELECT seconds FROM measured_dedup WHERE what LIKE 'join%3,%') / (SELECT seconds FROM measured_dedup WHERE what = 'near_pairs, 3'))::numeric)
+       AS "near_pairs faster than the join, 3",
+       round((101 * (SELECT seconds FROM measured_dedup WHERE what LIKE 'join%6,%') / (SELECT seconds FROM measured_dedup WHERE what = 'near_pairs, 6'))::numeric)
        AS "6", :mb AS "MB of the first, beside shared buffers";

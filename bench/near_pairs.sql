@@ -32,7 +32,7 @@ DECLARE
 BEGIN
     CREATE TABLE in_block (block integer, id bigint, si bigint);
     INSERT INTO measured_parts VALUES (radius, parts, 'load', measured(format('INSERT INTO in_block SELECT block, id, si FROM fingerprint,
-        unnest(hamming_blocks(si, %s, %s)) AS block', radius, parts)), 0);
+        unnest(near_blocks(si, %s, %s)) AS block', radius, parts)), 0);
     FOR number IN SELECT DISTINCT block FROM in_block LOOP
         EXECUTE format('CREATE TABLE one_block AS SELECT id, si FROM in_block WHERE block = %s', number);
         CALL measure_arrays(radius, parts, 'one_block', format('near_pairs(ids, sis, %s, %s, %s)', radius, parts, number));
@@ -44,7 +44,7 @@ END $$;
 CREATE VIEW own_mb AS
 SELECT round((substring(status FROM 'VmHWM:\s+(\d+)')::bigint - substring(status FROM 'RssShmem:\s+(\d+)')::bigint) / 1024.0) AS mb
 FROM pg_read_file('/proc/self/status') AS status;
-SELECT format('CALL measure_arrays(%s, 1, ''fingerprint'', ''hamming_pairs(ids, sis, %s)'')', radius, radius) FROM unnest('{3, 6, 10}'::integer[]) AS radius \gexec
+SELECT format('CALL measure_arrays(%s, 1, ''fingerprint'', ''near_pairs(ids, sis, %s)'')', radius, radius) FROM unnest('{3, 6, 10}'::integer[]) AS radius \gexec
 CALL measure_blocks(3, 4);
 CALL measure_blocks(3, 16);
 CALL measure_blocks(6, 4);
@@ -54,9 +54,9 @@ SELECT radius, parts, count(*) FILTER (WHERE what = 'pairs') AS blocks, round(su
        sum(rows) AS pairs
 FROM measured_parts GROUP BY radius, parts ORDER BY radius, parts;
 \c
-SELECT count(*) AS pairs FROM (SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM fingerprint) AS f, hamming_pairs(ids, sis, 3);
+SELECT count(*) AS pairs FROM (SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM fingerprint) AS f, near_pairs(ids, sis, 3);
 SELECT mb AS "MB for all at once" FROM own_mb;
-CREATE TABLE in_block AS SELECT id, si FROM fingerprint WHERE 5 = ANY (hamming_blocks(si, 3, 16));
+CREATE TABLE in_block AS SELECT id, si FROM fingerprint WHERE 5 = ANY (near_blocks(si, 3, 16));
 \c
 SELECT count(*) AS pairs FROM (SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM in_block) AS f, near_pairs(ids, sis, 3, 16, 5);
 SELECT mb AS "MB for a block of 16 parts" FROM own_mb;

@@ -82,7 +82,7 @@ ANALYZE document;
 \echo rows that GIN finds and the table gives, by the least share of the query
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM document, submitted WHERE sketch_overlaps(document.excerpt, excerpt_sketch(submitted.body));
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM document, submitted WHERE sketch_containment(excerpt_sketch(submitted.body), document.excerpt) >= 0.01;
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM document, submitted WHERE sketch_resemblance(document.excerpt, excerpt_sketch(submitted.body)) >= 0.2;
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM document, submitted WHERE sketch_similarity(document.excerpt, excerpt_sketch(submitted.body)) >= 0.2;
 -- For passages_core.sql.
 DROP INDEX searched;
 CREATE INDEX ON document USING gin (excerpt);

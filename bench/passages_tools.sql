@@ -29,13 +29,13 @@ SELECT (ARRAY['copied', '1 % of the words replaced', '20 % of the words replaced
        round(100 * avg((distance <= 18)::integer)) AS "18",
        round(100 * avg(sketch_overlaps(excerpt_sketch(body, 100), excerpt_sketch(original, 100))::integer)) AS "excerpt of 100",
        round(100 * avg(sketch_overlaps(excerpt_sketch(body, 50), excerpt_sketch(original, 50))::integer)) AS "of 50",
-       round(100 * avg((minhash_similarity(minhash_bins(body, 128, 'doc2'), minhash_bins(original, 128, 'doc2')) >= 0.45)::integer)) AS "resemblance 0.45",
+       round(100 * avg((minhash_similarity(minhash(body, 128, 'doc2'), minhash(original, 128, 'doc2')) >= 0.45)::integer)) AS "resemblance 0.45",
        round(avg(distance), 1) AS "mean distance"
 FROM (SELECT *, hamming(simhash(body), simhash(original)) AS distance FROM changed OFFSET 0) AS c
 GROUP BY c.change ORDER BY c.change;
 
 SELECT round(avg(pg_column_size(excerpt_sketch(body)))) AS "bytes of excerpt_sketch", round(avg(pg_column_size(manber_sketch(body)))) AS "of manber_sketch",
-       round(avg(pg_column_size(minhash_bins(body)))) AS "of minhash_bins"
+       round(avg(pg_column_size(minhash(body)))) AS "of minhash"
 FROM document WHERE id <= 500;
 
 -- Every essay with the same declaration, one copied, one quoted: pairs that share values of few essays.

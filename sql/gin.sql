@@ -21,11 +21,11 @@ CREATE TYPE sketch_query (
 );
 COMMENT ON TYPE sketch_query IS 'sketch with the share of common values that an index is asked for';
 
-CREATE FUNCTION sketch_query_resemblance(sketch bigint[], share double precision) RETURNS sketch_query
+CREATE FUNCTION sketch_query_similar(sketch bigint[], similarity double precision) RETURNS sketch_query
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
-    AS 'MODULE_PATHNAME', 'sketch_query_resemblance';
-COMMENT ON FUNCTION sketch_query_resemblance(bigint[], double precision) IS
-    'sketches whose resemblance to this one is at least a share; the planner makes it of sketch_resembles';
+    AS 'MODULE_PATHNAME', 'sketch_query_similar';
+COMMENT ON FUNCTION sketch_query_similar(bigint[], double precision) IS
+    'sketches whose similarity to this one is at least a number; the planner makes it of sketch_similar';
 
 CREATE FUNCTION sketch_query_share(sketch bigint[], share double precision) RETURNS sketch_query
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10

@@ -1,15 +1,15 @@
--- MinHash signatures, whose agreement estimates the resemblance of two texts
+-- MinHash signatures, whose agreement estimates the similarity of two texts
 
-CREATE FUNCTION minhash(doc text, hashes integer DEFAULT 128, scheme text DEFAULT 'word:3') RETURNS integer[]
+CREATE FUNCTION minhash_classic(doc text, hashes integer DEFAULT 128, scheme text DEFAULT 'word:3') RETURNS integer[]
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000
-    AS 'MODULE_PATHNAME', 'minhash_of_wrapper';
-COMMENT ON FUNCTION minhash(text, integer, text) IS
+    AS 'MODULE_PATHNAME', 'minhash_classic_wrapper';
+COMMENT ON FUNCTION minhash_classic(text, integer, text) IS
     'signature of a text: for each hash the least value of any feature; NULL if there are no features';
 
-CREATE FUNCTION minhash_bins(doc text, bins integer DEFAULT 128, scheme text DEFAULT 'word:3') RETURNS integer[]
+CREATE FUNCTION minhash(doc text, bins integer DEFAULT 128, scheme text DEFAULT 'word:3') RETURNS integer[]
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000
-    AS 'MODULE_PATHNAME', 'minhash_bins_wrapper';
-COMMENT ON FUNCTION minhash_bins(text, integer, text) IS
+    AS 'MODULE_PATHNAME', 'minhash_of_wrapper';
+COMMENT ON FUNCTION minhash(text, integer, text) IS
     'signature of a text, made fast: of the features that fall into each bin the least hash, -1 if there is none; NULL if there are no features';
 
 CREATE FUNCTION minhash_similarity(a integer[], b integer[]) RETURNS double precision
@@ -34,7 +34,7 @@ CREATE FUNCTION minhash_bits(doc text, bits integer, scheme text DEFAULT 'word:3
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000
     AS 'MODULE_PATHNAME', 'minhash_bits_of_text_wrapper';
 COMMENT ON FUNCTION minhash_bits(text, integer, text) IS
-    'bits of the signature that minhash_bins makes of a text; NULL if there are no features';
+    'bits of the signature that minhash makes of a text; NULL if there are no features';
 
 CREATE FUNCTION minhash_merge(a integer[], b integer[]) RETURNS integer[]
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20

@@ -6,7 +6,7 @@ CREATE FUNCTION shared_passages(
     min_length integer DEFAULT 50,
     OUT a_pos integer,
     OUT b_pos integer,
-    OUT len integer,
+    OUT length integer,
     OUT passage text
 )
     RETURNS SETOF record
@@ -22,7 +22,7 @@ CREATE FUNCTION recursive_shingles(
     OUT level integer,
     OUT hash bigint,
     OUT pos integer,
-    OUT len integer
+    OUT length integer
 )
     RETURNS SETOF record
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 1000
@@ -41,7 +41,7 @@ CREATE FUNCTION repeated_passages(
     min_length integer DEFAULT 100,
     OUT document bigint,
     OUT pos integer,
-    OUT len integer,
+    OUT length integer,
     OUT first_document bigint,
     OUT first_pos integer
 )
@@ -57,7 +57,7 @@ CREATE FUNCTION repeated_passages(
     key anyelement,
     OUT document anyelement,
     OUT pos integer,
-    OUT len integer,
+    OUT length integer,
     OUT first_document anyelement,
     OUT first_pos integer
 )

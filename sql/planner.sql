@@ -78,3 +78,15 @@ CREATE FUNCTION hamming_radius_gt(double precision) RETURNS integer
     AS 'MODULE_PATHNAME', 'hamming_radius_gt';
 COMMENT ON FUNCTION hamming_radius_gt(double precision) IS
     'the radius of all similarities > this number; the planner puts it into conditions, also those sent to other servers';
+
+CREATE FUNCTION hamming_radius_ge(double precision, bit) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
+    AS 'MODULE_PATHNAME', 'hamming_radius_ge_bits';
+COMMENT ON FUNCTION hamming_radius_ge(double precision, bit) IS
+    'the radius of all similarities >= this number, for strings as long as this one; the planner puts it into conditions, also those sent to other servers';
+
+CREATE FUNCTION hamming_radius_gt(double precision, bit) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
+    AS 'MODULE_PATHNAME', 'hamming_radius_gt_bits';
+COMMENT ON FUNCTION hamming_radius_gt(double precision, bit) IS
+    'the radius of all similarities > this number, for strings as long as this one; the planner puts it into conditions, also those sent to other servers';

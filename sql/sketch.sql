@@ -2,7 +2,7 @@
 
 CREATE FUNCTION manber_sketch(
     doc text,
-    "window" integer DEFAULT 50,
+    length integer DEFAULT 50,
     sample_bits integer DEFAULT 8,
     prime bigint DEFAULT 1425089352415399837,
     modulus bigint DEFAULT 2305843009213693951,
@@ -15,17 +15,17 @@ CREATE FUNCTION manber_sketch(
 COMMENT ON FUNCTION manber_sketch(text, integer, integer, bigint, bigint, bigint, text, text) IS
     'hashes (polynomial, java, xxh3) of all windows of a text (of bytes or characters) whose lowest sample_bits bits are zero and which divisor divides (Manber 1994)';
 
-CREATE FUNCTION winnow_sketch(doc text, k integer DEFAULT 50, w integer DEFAULT 100) RETURNS bigint[]
+CREATE FUNCTION winnow_sketch(doc text, length integer DEFAULT 50, span integer DEFAULT 100) RETURNS bigint[]
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000 SUPPORT sketch_support
     AS 'MODULE_PATHNAME', 'winnow_sketch_wrapper';
 COMMENT ON FUNCTION winnow_sketch(text, integer, integer) IS
-    'of each w windows of k bytes the least hash: texts that share k + w - 1 bytes share a value (winnowing)';
+    'of any span windows of so many bytes in a row the least hash: texts that share length + span - 1 bytes share a value (winnowing)';
 
 CREATE FUNCTION excerpt_sketch(doc text, min_length integer DEFAULT 100) RETURNS bigint[]
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000 SUPPORT sketch_support
     AS 'MODULE_PATHNAME', 'excerpt_sketch_wrapper';
 COMMENT ON FUNCTION excerpt_sketch(text, integer) IS
-    'winnow_sketch with k = min_length / 2 and w = min_length - k + 1: texts that share min_length characters share a value';
+    'a sketch by which an index finds every text that shares min_length characters: winnow_sketch with windows half as long';
 
 CREATE FUNCTION heintze_sketch(
     doc text,
@@ -38,10 +38,10 @@ CREATE FUNCTION heintze_sketch(
 COMMENT ON FUNCTION heintze_sketch(text, integer, integer, bigint[]) IS
     'hashes of the substrings of so many letters that are probably the rarest (Heintze 1996); those known to be frequent, from the least to the most, come last';
 
-CREATE FUNCTION sketch_resemblance(a bigint[], b bigint[]) RETURNS double precision
+CREATE FUNCTION sketch_similarity(a bigint[], b bigint[]) RETURNS double precision
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT sketch_support
-    AS 'MODULE_PATHNAME', 'sketch_resemblance_wrapper';
-COMMENT ON FUNCTION sketch_resemblance(bigint[], bigint[]) IS
+    AS 'MODULE_PATHNAME', 'sketch_similarity_wrapper';
+COMMENT ON FUNCTION sketch_similarity(bigint[], bigint[]) IS
     'shared values among all values of two sketches, 0 to 1; NULL if both are empty';
 
 CREATE FUNCTION sketch_containment(a bigint[], b bigint[]) RETURNS double precision
@@ -50,7 +50,7 @@ CREATE FUNCTION sketch_containment(a bigint[], b bigint[]) RETURNS double precis
 COMMENT ON FUNCTION sketch_containment(bigint[], bigint[]) IS
     'shared values among those of the first sketch, 0 to 1; NULL if it is empty';
 
--- Comparisons of shares become sketch_resembles and sketch_contained. Servers that share a query (postgres_fdw) send these
+-- Comparisons of shares become sketch_similar and sketch_contained. Servers that share a query (postgres_fdw) send these
 -- functions to one another: their names and meanings stay.
 CREATE FUNCTION sketch_overlaps(a bigint[], b bigint[]) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 20 SUPPORT sketch_support
@@ -58,19 +58,19 @@ CREATE FUNCTION sketch_overlaps(a bigint[], b bigint[]) RETURNS boolean
 COMMENT ON FUNCTION sketch_overlaps(bigint[], bigint[]) IS
     'whether two arrays have a value in common, in linear time if they are sorted; an index answers it, as it answers a && b';
 
-CREATE FUNCTION sketch_resembles(a bigint[], b bigint[], share double precision) RETURNS boolean
+CREATE FUNCTION sketch_similar(a bigint[], b bigint[], similarity double precision) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT sketch_support
-    AS 'MODULE_PATHNAME', 'sketch_resembles_wrapper';
-COMMENT ON FUNCTION sketch_resembles(bigint[], bigint[], double precision) IS
-    'sketch_resemblance(a, b) >= share; the planner puts it in place of this';
+    AS 'MODULE_PATHNAME', 'sketch_similar_wrapper';
+COMMENT ON FUNCTION sketch_similar(bigint[], bigint[], double precision) IS
+    'sketch_similarity(a, b) >= similarity; the planner puts it in place of this';
 
-CREATE FUNCTION sketch_contained(a bigint[], b bigint[], share double precision) RETURNS boolean
+CREATE FUNCTION sketch_contained(a bigint[], b bigint[], containment double precision) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT sketch_support
     AS 'MODULE_PATHNAME', 'sketch_contained_wrapper';
 COMMENT ON FUNCTION sketch_contained(bigint[], bigint[], double precision) IS
-    'sketch_containment(a, b) >= share; the planner puts it in place of this';
+    'sketch_containment(a, b) >= containment; the planner puts it in place of this';
 
-CREATE FUNCTION sketch_above(share double precision) RETURNS double precision
+CREATE FUNCTION sketch_above(number double precision) RETURNS double precision
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
     AS 'MODULE_PATHNAME', 'sketch_above_wrapper';
 COMMENT ON FUNCTION sketch_above(double precision) IS

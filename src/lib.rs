@@ -6,18 +6,15 @@
 #![allow(unsafe_code, reason = "Postgres is C; every unsafe block says why it is sound")]
 
 mod am;
-mod ball;
-mod bits;
-mod dedup;
+mod code;
 mod estimate;
 mod explain;
 mod gin;
 mod gist;
-mod hamming;
 mod histogram;
 mod html;
 mod minhash;
-mod near_pairs;
+mod pairs;
 mod passage;
 mod pg;
 mod planner;
@@ -34,10 +31,8 @@ pgrx::pg_module_magic!(name, version);
 
 // The SQL surface, in order, for `cargo pgrx`. The Makefile joins the same files.
 pgrx::extension_sql_file!("../sql/planner.sql", name = "planner");
-pgrx::extension_sql_file!("../sql/hamming.sql", name = "hamming", requires = ["planner"]);
-pgrx::extension_sql_file!("../sql/ball.sql", name = "ball", requires = ["hamming"]);
-pgrx::extension_sql_file!("../sql/bits.sql", name = "bits", requires = ["ball"]);
-pgrx::extension_sql_file!("../sql/gist.sql", name = "gist", requires = ["bits"]);
+pgrx::extension_sql_file!("../sql/code.sql", name = "code", requires = ["planner"]);
+pgrx::extension_sql_file!("../sql/gist.sql", name = "gist", requires = ["code"]);
 pgrx::extension_sql_file!("../sql/am.sql", name = "am", requires = ["gist"]);
 pgrx::extension_sql_file!("../sql/simhash.sql", name = "simhash", requires = ["am"]);
 pgrx::extension_sql_file!("../sql/weighted.sql", name = "weighted", requires = ["simhash"]);
@@ -49,9 +44,8 @@ pgrx::extension_sql_file!("../sql/minhash.sql", name = "minhash", requires = ["g
 pgrx::extension_sql_file!("../sql/passage.sql", name = "passage", requires = ["minhash"]);
 pgrx::extension_sql_file!("../sql/html.sql", name = "html", requires = ["passage"]);
 pgrx::extension_sql_file!("../sql/trigger.sql", name = "trigger", requires = ["html"]);
-pgrx::extension_sql_file!("../sql/dedup.sql", name = "dedup", requires = ["trigger"]);
-pgrx::extension_sql_file!("../sql/near_pairs.sql", name = "near_pairs", requires = ["dedup"]);
-pgrx::extension_sql_file!("../sql/histogram.sql", name = "histogram", requires = ["near_pairs"]);
+pgrx::extension_sql_file!("../sql/pairs.sql", name = "pairs", requires = ["trigger"]);
+pgrx::extension_sql_file!("../sql/histogram.sql", name = "histogram", requires = ["pairs"]);
 
 /// Called by Postgres when it loads the library.
 #[pgrx::pg_guard]

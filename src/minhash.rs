@@ -16,7 +16,7 @@ thread_local! {
 }
 
 #[pg_extern(sql = false)]
-fn minhash_of(doc: &[u8], hashes: i32, scheme: &[u8]) -> Result<Option<Numbers<i32>>, SqlError> {
+fn minhash_classic(doc: &[u8], hashes: i32, scheme: &[u8]) -> Result<Option<Numbers<i32>>, SqlError> {
     let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
     let hashes = minhash::HASHES.of(hashes).map_err(report::problem)?;
     let doc = encoding::to_utf8(doc)?;
@@ -26,7 +26,7 @@ fn minhash_of(doc: &[u8], hashes: i32, scheme: &[u8]) -> Result<Option<Numbers<i
 }
 
 #[pg_extern(sql = false)]
-fn minhash_bins(doc: &[u8], bins: i32, scheme: &[u8]) -> Result<Option<Numbers<i32>>, SqlError> {
+fn minhash_of(doc: &[u8], bins: i32, scheme: &[u8]) -> Result<Option<Numbers<i32>>, SqlError> {
     let bins = minhash::BINS.of(bins).map_err(report::problem)?;
     Ok(signature_by_bins(doc, bins, scheme)?.map(Numbers))
 }

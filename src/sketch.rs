@@ -15,7 +15,7 @@ use text::sketch::{MAX_VALUES, heintze, manber, winnow};
 #[expect(clippy::too_many_arguments, reason = "each is one of the user's")]
 fn manber_sketch(
     doc: &[u8],
-    window: i32,
+    length: i32,
     sample_bits: i32,
     prime: i64,
     modulus: i64,
@@ -26,7 +26,7 @@ fn manber_sketch(
     let (unit, hash) = (encoding::to_utf8(unit)?, encoding::to_utf8(hash)?);
     let parameters = || {
         let (unit, hash) = (unit.parse()?, hash.parse()?);
-        let (window, sample_bits) = (manber::WINDOW.of(window)?, manber::SAMPLE_BITS.of(sample_bits)?);
+        let (window, sample_bits) = (manber::WINDOW.of(length)?, manber::SAMPLE_BITS.of(sample_bits)?);
         let divisor = manber::DIVISOR.of(divisor)?;
         let (prime, modulus) = (manber::BASE.of(prime)?, manber::MODULUS.of(modulus)?);
         manber::Sketcher::new(manber::Parameters { window, sample_bits, divisor, prime, modulus, unit, hash })
@@ -36,8 +36,8 @@ fn manber_sketch(
 }
 
 #[pg_extern(sql = false)]
-fn winnow_sketch(doc: &[u8], k: i32, w: i32) -> Result<Numbers<i64>, SqlError> {
-    let parameters = || winnow::Parameters::new(winnow::K.of(k)?, winnow::W.of(w)?);
+fn winnow_sketch(doc: &[u8], length: i32, span: i32) -> Result<Numbers<i64>, SqlError> {
+    let parameters = || winnow::Parameters::new(winnow::K.of(length)?, winnow::W.of(span)?);
     let parameters = parameters().map_err(report::problem)?;
     let doc = encoding::to_utf8(doc)?;
     parameters.sketch(doc.as_bytes(), &mut check_for_interrupts).map(Numbers).map_err(report::problem)
@@ -66,7 +66,7 @@ fn heintze_sketch(
 }
 
 #[pg_extern(sql = false)]
-fn sketch_resemblance(a: Array<'_, i64>, b: Array<'_, i64>) -> Result<Option<f64>, SqlError> {
+fn sketch_similarity(a: Array<'_, i64>, b: Array<'_, i64>) -> Result<Option<f64>, SqlError> {
     Ok(overlap(&a, &b)?.resemblance())
 }
 
@@ -75,9 +75,9 @@ fn sketch_containment(a: Array<'_, i64>, b: Array<'_, i64>) -> Result<Option<f64
     Ok(overlap(&a, &b)?.containment())
 }
 
-/// `sketch_resemblance(a, b) >= least`.
+/// `sketch_similarity(a, b) >= least`.
 #[pg_extern(sql = false)]
-fn sketch_resembles(a: Array<'_, i64>, b: Array<'_, i64>, least: f64) -> Result<Option<bool>, SqlError> {
+fn sketch_similar(a: Array<'_, i64>, b: Array<'_, i64>, least: f64) -> Result<Option<bool>, SqlError> {
     Ok(overlap(&a, &b)?.resemblance().map(|share| share >= least))
 }
 

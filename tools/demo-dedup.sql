@@ -16,7 +16,7 @@ FROM hamming_histogram('document', 'si', body => 'body') WHERE distance <= 16 OR
 \echo 'Clusters: the first of each is its keeper'
 \echo
 CREATE TABLE cluster AS
-SELECT id, simhash_cluster(id, si, 6) OVER (ORDER BY id) AS keeper FROM document;
+SELECT id, near_cluster(id, si, 6) OVER (ORDER BY id) AS keeper FROM document;
 
 SELECT count(*) AS clusters, sum(members) AS documents, sum(members - 1) AS could_go
 FROM (SELECT keeper, count(*) AS members FROM cluster GROUP BY keeper HAVING count(*) > 1) AS c;
@@ -36,9 +36,9 @@ WITH pair AS (
     FROM cluster JOIN document AS k ON k.id = keeper JOIN document AS d ON d.id = cluster.id
     WHERE k.si <> d.si AND length(k.body) BETWEEN 2000 AND 20000
     ORDER BY hamming(k.si, d.si) DESC, k.id, d.id LIMIT 1)
-SELECT right(title, 30) AS title, right(version, 30) AS version, hd, a_pos, b_pos, len,
+SELECT right(title, 30) AS title, right(version, 30) AS version, hd, a_pos, b_pos, length,
        regexp_replace(left(passage, 40), '\s+', ' ', 'g') || '...' AS passage
-FROM pair, shared_passages(a, b, 60) ORDER BY len DESC LIMIT 5;
+FROM pair, shared_passages(a, b, 60) ORDER BY length DESC LIMIT 5;
 
 \echo 'Keep the first of each cluster'
 \echo

@@ -46,8 +46,8 @@ CREATE INDEX ON document USING hamming (si);
 SELECT count(*) AS documents, pg_size_pretty(sum(length(body))) AS text FROM document;
 
 SELECT a.title, b.title AS near, hamming(a.si, b.si) AS hd,
-       round(sketch_resemblance(a.sketch, b.sketch)::numeric, 2) AS shared_text,
-       CASE WHEN sketch_resemblance(a.sketch, b.sketch) > 0.2 THEN 'a version' ELSE 'another text' END AS second_look
+       round(sketch_similarity(a.sketch, b.sketch)::numeric, 2) AS shared_text,
+       CASE WHEN sketch_similarity(a.sketch, b.sketch) > 0.2 THEN 'a version' ELSE 'another text' END AS second_look
 FROM document AS a JOIN document AS b ON a.id < b.id AND hamming(a.si, b.si) <= 16
 ORDER BY hd, a.title;
 \set ECHO none

@@ -32,7 +32,7 @@ $$);
 CREATE TABLE signature (id bigint, seen integer[]);
 ALTER TABLE signature ALTER seen SET STORAGE EXTERNAL;
 CALL measure('signatures', NULL, NULL, $$
-    WITH made AS (INSERT INTO signature SELECT id, minhash_bins(body, 128, 'doc2') FROM doc RETURNING id)
+    WITH made AS (INSERT INTO signature SELECT id, minhash(body, 128, 'doc2') FROM doc RETURNING id)
     SELECT count(*) FROM made
 $$);
 VACUUM ANALYZE fingerprint, signature;
@@ -40,15 +40,15 @@ VACUUM ANALYZE fingerprint, signature;
 -- What a second look sees of a text, and what compares it.
 CREATE TEMP TABLE look (name text, seen text, compared text);
 INSERT INTO look VALUES
-    ('128 bins', $$minhash_bins(body, 128, 'doc2')$$, 'minhash_similarity'),
-    ('512 bins', $$minhash_bins(body, 512, 'doc2')$$, 'minhash_similarity'),
-    ('winnow', 'winnow_sketch(body, 16, 8)', 'sketch_resemblance'),
-    ('manber', 'manber_sketch(body, 12, 3)', 'sketch_resemblance'),
-    ('all features', 'ARRAY(SELECT hash FROM simhash_features(body) ORDER BY hash)', 'sketch_resemblance');
+    ('128 bins', $$minhash(body, 128, 'doc2')$$, 'minhash_similarity'),
+    ('512 bins', $$minhash(body, 512, 'doc2')$$, 'minhash_similarity'),
+    ('winnow', 'winnow_sketch(body, 16, 8)', 'sketch_similarity'),
+    ('manber', 'manber_sketch(body, 12, 3)', 'sketch_similarity'),
+    ('all features', 'ARRAY(SELECT hash FROM simhash_features(body) ORDER BY hash)', 'sketch_similarity');
 
 CREATE FUNCTION pg_temp.candidates(radius integer) RETURNS text LANGUAGE sql RETURN format($$
     SELECT p.* FROM (SELECT array_agg(id) AS ids, array_agg(si) AS fingerprints FROM fingerprint) AS d,
-        hamming_pairs(ids, fingerprints, %s) AS p
+        near_pairs(ids, fingerprints, %s) AS p
 $$, radius);
 -- The recipe of docs/deduplication.md.
 CREATE FUNCTION pg_temp.recipe(radius integer, seen text, compared text) RETURNS text LANGUAGE sql RETURN format($$
@@ -79,7 +79,7 @@ CALL measure('join', 14, NULL, 'SELECT count(*) FROM fingerprint AS a JOIN finge
 CREATE TABLE judged AS
 SELECT c.*, x.number AS first, y.number AS second, replace(x.change || y.change, 'none', '') AS change
 FROM (SELECT p.* FROM (SELECT array_agg(id) AS ids, array_agg(si) AS fingerprints FROM fingerprint) AS d,
-          hamming_pairs(ids, fingerprints, 20) AS p) AS c
+          near_pairs(ids, fingerprints, 20) AS p) AS c
     JOIN (SELECT DISTINCT id, number, change FROM doc) AS x ON x.id = a
     JOIN (SELECT DISTINCT id, number, change FROM doc) AS y ON y.id = b
 WHERE x.number = y.number AND 'none' IN (x.change, y.change)

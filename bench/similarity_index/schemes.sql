@@ -24,7 +24,7 @@ SELECT id, collection, kind, change, number,
     -- Weights, by how often a feature comes.
     (SELECT simhash_agg(feature, sqrt(occurrences)) FROM simhash_features(text, 'word:1')) AS "word:1, weight √n",
     (SELECT simhash_agg(feature, 1 + ln(occurrences) / ln(2)) FROM simhash_features(text, 'doc1')) AS "doc1, weight 1 + log₂ n",
-    lowest_bits(minhash(text, 64, 'doc1'), 1) AS "minhash, 64 × 1 bit",
-    lowest_bits(minhash(text, 32, 'doc1'), 2) AS "minhash, 32 × 2 bits",
-    lowest_bits(minhash(text, 16, 'doc1'), 4) AS "minhash, 16 × 4 bits"
+    lowest_bits(minhash_classic(text, 64, 'doc1'), 1) AS "minhash, 64 × 1 bit",
+    lowest_bits(minhash_classic(text, 32, 'doc1'), 2) AS "minhash, 32 × 2 bits",
+    lowest_bits(minhash_classic(text, 16, 'doc1'), 4) AS "minhash, 16 × 4 bits"
 FROM sample;

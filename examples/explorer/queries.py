@@ -110,10 +110,10 @@ LIMIT %(limit)s"""
             self.sql(
                 """WITH pair AS MATERIALIZED (SELECT %(a)s::text AS a, %(b)s::text AS b, %(min)s::integer AS min),
                     -- The second text of shared_passages is covered completely.
-                    passage AS (SELECT 1 AS side, b_pos AS pos, len FROM pair, {passages}(b, a, min)
+                    passage AS (SELECT 1 AS side, b_pos AS pos, length FROM pair, {passages}(b, a, min)
                                 UNION ALL
-                                SELECT 2, b_pos, len FROM pair, {passages}(a, b, min)),
-                    part AS (SELECT side, unnest(range_agg(int4range(pos, pos + len))) AS part
+                                SELECT 2, b_pos, length FROM pair, {passages}(a, b, min)),
+                    part AS (SELECT side, unnest(range_agg(int4range(pos, pos + length))) AS part
                              FROM passage GROUP BY side)
                SELECT {headline}(a, b, min, %(options)s::text) AS headline_a,
                       {headline}(b, a, min, %(options)s::text) AS headline_b,
@@ -143,7 +143,7 @@ LIMIT %(limit)s"""
                   WHERE {si} IS NOT NULL{start}
                   ORDER BY {key} LIMIT %(rows)s) AS d),
         clustered AS MATERIALIZED (
-            SELECT c.id AS n, c.cluster
+            SELECT c.key AS n, c.cluster
             FROM (SELECT array_agg(n ORDER BY n) AS ids, array_agg(si ORDER BY n) AS codes FROM row) AS r,
                 {clusters}(ids, codes, %(radius)s::integer, 'leader'::text) AS c)"""
 

@@ -129,8 +129,6 @@ class Table:
         return sql.SQL(template).format(
             table=identifier(self.schema, self.name), key=key, text=column, si=si, code=code, title=title,
             content=column if self.text else sql.SQL("{}::text").format(si),
-            clusters=functions["clusters_of_bits" if self.is_bits else "clusters_of_fingerprints"],
-            cluster=functions["cluster_of_bits" if self.is_bits else "cluster_of_fingerprint"],
             **functions,
         )
 

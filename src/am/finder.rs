@@ -2,8 +2,8 @@
 
 use super::code::read_bits;
 use super::row::tid_of;
-use crate::ball::HammingBall;
-use crate::bits::BitBall;
+use crate::code::ball::HammingBall;
+use crate::code::bit_ball::BitBall;
 use crate::pg::bits::Bits;
 use crate::pg::catalog::strategy::{EQUAL, WITHIN_BALL};
 use crate::pg::error;

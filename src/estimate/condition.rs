@@ -2,8 +2,8 @@
 //! `hamming_within(a, b, radius)`, and `a <@ ball`, which is searched by an index.
 
 use super::code::bits_of;
-use crate::ball::HammingBall;
-use crate::bits::BitBall;
+use crate::code::ball::HammingBall;
+use crate::code::bit_ball::BitBall;
 use crate::pg::catalog::names::Names;
 use crate::pg::catalog::ours::{is_ball, is_ball_constructor, is_bit_ball, is_bit_ball_constructor};
 use crate::pg::nodes::{bigint, bits, cast, constant, elements, integer};

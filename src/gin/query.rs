@@ -75,8 +75,8 @@ fn query(call: Call, measure: Measure) -> Datum {
 }
 
 pg_function!(
-    pg_finfo_sketch_query_resemblance,
-    fn sketch_query_resemblance(call) {
+    pg_finfo_sketch_query_similar,
+    fn sketch_query_similar(call) {
         query(call, Measure::Resemblance)
     }
 );

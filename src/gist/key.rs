@@ -1,7 +1,7 @@
 //! Keys: the type `gist_hamming_key`, and how a value becomes a key and a key a value.
 
 use super::check::{Indexed, Procedure, check};
-use crate::ball::HammingBall;
+use crate::code::ball::HammingBall;
 use crate::pg::call::{Call, allocate, pg_function};
 use crate::pg::error;
 use hamming_index::Bounds;

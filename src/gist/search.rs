@@ -2,7 +2,7 @@
 
 use super::check::{Indexed, Procedure, check};
 use super::key::{entry, key};
-use crate::ball::HammingBall;
+use crate::code::ball::HammingBall;
 use crate::pg::call::{Call, pg_function};
 use crate::pg::catalog::ours::is_ball;
 use crate::pg::catalog::strategy::{EQUAL, WITHIN_BALL};

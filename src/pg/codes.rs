@@ -7,27 +7,24 @@ use hamming::words::{Codes, Cutter};
 use limits::reserve;
 use pgrx::pg_sys;
 
-/// A type that has distances.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+/// The type of a code: of a value that has distances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CodeType {
     Bigint,
     /// Also bit varying.
     Bits,
 }
 
-impl Kind {
-    /// What messages call values of the type.
-    pub(crate) fn plural(self) -> &'static str {
-        match self {
-            Self::Bigint => "fingerprints",
-            Self::Bits => "strings of bits",
-        }
+impl CodeType {
+    /// The type with this OID, which must be that of bigint, bit or bit varying.
+    pub(crate) fn of(type_: pg_sys::Oid) -> Self {
+        if type_ == pg_sys::INT8OID { Self::Bigint } else { Self::Bits }
     }
 }
 
 /// Codes of one length: that of the first one.
 pub(crate) struct CodeList {
-    pub(crate) kind: Kind,
+    pub(crate) type_: CodeType,
     /// The number of codes for which there is to be room.
     expected: usize,
     words: Vec<u64>,
@@ -36,22 +33,22 @@ pub(crate) struct CodeList {
 }
 
 impl CodeList {
-    pub(crate) fn new(kind: Kind, expected: usize) -> Self {
-        Self { kind, expected, words: Vec::new(), cutter: None }
+    pub(crate) fn new(type_: CodeType, expected: usize) -> Self {
+        Self { type_, expected, words: Vec::new(), cutter: None }
     }
 
     /// Adds a value, which must have the length of those before it.
     ///
     /// # Safety
-    /// The datum must be a value of this kind of type, which is not NULL.
+    /// The datum must be a value of this type, which is not NULL.
     pub(crate) unsafe fn push(&mut self, value: pg_sys::Datum) -> Result<(), SqlError> {
-        if self.words.capacity() == 0 && self.kind == Kind::Bigint {
+        if self.words.capacity() == 0 && self.type_ == CodeType::Bigint {
             reserve(&mut self.words, self.expected).map_err(report::problem)?;
         }
-        match self.kind {
-            Kind::Bigint => self.words.push(value.value() as u64),
-            Kind::Bits => {
-                // SAFETY: promised by the caller.
+        match self.type_ {
+            CodeType::Bigint => self.words.push(value.value() as u64),
+            CodeType::Bits => {
+                // SAFETY: a value of type bit, as the caller promises.
                 let bits = unsafe { Bits::of(value) };
                 let cutter = self.cutter_for(bits.length())?;
                 self.words.extend(cutter.words_of(bits.bytes()));
@@ -88,9 +85,9 @@ impl CodeList {
 
     /// The number of bits of each code, if that is known.
     pub(crate) fn bits(&self) -> Option<u32> {
-        match self.kind {
-            Kind::Bigint => Some(hamming::BITS),
-            Kind::Bits => self.cutter.map(Cutter::bits),
+        match self.type_ {
+            CodeType::Bigint => Some(hamming::BITS),
+            CodeType::Bits => self.cutter.map(Cutter::bits),
         }
     }
 

@@ -2,7 +2,6 @@
 //!
 //! What an algorithm has to say it words itself, as a [`Problem`](limits::Problem); see [`report`](super::report).
 
-use super::codes::Kind;
 use super::encoding::for_message;
 use super::report::{SqlError, quote, report};
 use pgrx::pg_sys;
@@ -16,58 +15,10 @@ pub(crate) fn no_json() -> SqlError {
     report(Code::ERRCODE_INTERNAL_ERROR, "explanation cannot be written as JSON")
 }
 
-pub(crate) fn ids_differ_in_number(ids: usize, codes: usize, kind: Kind) -> SqlError {
-    report(
-        Code::ERRCODE_ARRAY_ELEMENT_ERROR,
-        format!("{ids} ids cannot be those of {codes} {}", kind.plural()),
-    )
-    .set_hint("Collect both in one query: SELECT array_agg(id), array_agg(si) FROM document.")
-}
-
-pub(crate) fn null_id() -> SqlError {
-    report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "ids must not be NULL")
-        .set_hint("Leave these rows out, or use the window function simhash_cluster, whose keys may be NULL.")
-}
-
-pub(crate) fn null_key() -> SqlError {
-    report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "keys must not be NULL").set_hint("Leave these rows out.")
-}
-
 pub(crate) fn no_order(type_name: &str) -> SqlError {
     report(Code::ERRCODE_UNDEFINED_FUNCTION, format!("keys of type {} have no order", quote(type_name)))
         .set_detail("The smaller key of a pair comes first, by the order of ORDER BY.")
         .set_hint("Cast the keys to a type with an order, such as text.")
-}
-
-pub(crate) fn not_in_block(place: usize, kind: Kind, block: u32, radius: i32, parts: i32) -> SqlError {
-    let message = format!("element {place} of the {} is not in block {block}", kind.plural());
-    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
-        .set_detail(format!("With radius {radius} and {parts} parts, it belongs to other blocks."))
-        .set_hint("Make blocks and pairs with the same radius and the same number of parts.")
-}
-
-pub(crate) fn ends_differ_in_number(a: usize, b: usize) -> SqlError {
-    report(Code::ERRCODE_ARRAY_ELEMENT_ERROR, format!("{a} keys cannot be paired with {b} keys"))
-        .set_hint("Collect both in one query: SELECT array_agg(a), array_agg(b) FROM pair.")
-}
-
-pub(crate) fn too_many_pairs(pairs: usize) -> SqlError {
-    report(
-        Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-        format!("{pairs} pairs are too many to be clustered at once"),
-    )
-}
-
-pub(crate) fn null_argument(name: &str) -> SqlError {
-    report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("{name} must not be NULL"))
-}
-
-pub(crate) fn too_many_codes(rows: usize, kind: Kind) -> SqlError {
-    report(
-        Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-        format!("{rows} {} are too many to be compared at once", kind.plural()),
-    )
-    .set_hint("Cut the table into parts that have nothing in common, with PARTITION BY or WHERE.")
 }
 
 pub(crate) fn no_such_table(table: pg_sys::Oid) -> SqlError {

@@ -1,6 +1,5 @@
 //! Long work in memory says how far it has come.
 
-use super::codes::Kind;
 use super::interrupts::check_for_interrupts;
 use limits::Heartbeat;
 use pgrx::{PgLogLevel, ereport};
@@ -12,14 +11,15 @@ const INTERVAL: Duration = Duration::from_secs(5);
 /// Looks for interrupts, and tells the client now and then how much is done.
 pub(crate) struct Reporter {
     function: &'static str,
-    /// What is compared, such as `1000 fingerprints`.
+    /// What is compared, such as `1000 codes`.
     amount: String,
     told: Instant,
 }
 
 impl Reporter {
-    pub(crate) fn new(function: &'static str, kind: Kind, codes: usize) -> Self {
-        Self::of(function, format!("{codes} {}", kind.plural()))
+    /// The reporter of a function that compares so many codes.
+    pub(crate) fn of_codes(function: &'static str, codes: usize) -> Self {
+        Self::of(function, format!("{codes} codes"))
     }
 
     pub(crate) fn of(function: &'static str, amount: String) -> Self {

@@ -1,6 +1,6 @@
 //! Turns comparisons of sketches into functions that an index can answer, and that are estimated as sketches are.
 //!
-//! `sketch_resemblance(a, b) >= x` becomes `sketch_resembles(a, b, x)`, and `sketch_containment(a, b) >= x` becomes
+//! `sketch_similarity(a, b) >= x` becomes `sketch_similar(a, b, x)`, and `sketch_containment(a, b) >= x` becomes
 //! `sketch_contained(a, b, x)`. With `>`, x is the next number above. With `=`, the comparison itself stays beside it.
 //!
 //! `sketch_overlaps(a, b)` is such a function as it is written. PostgreSQL's own `&&` is left alone.

@@ -18,7 +18,7 @@ is($code, 0, 'the owner of a database installs the extension') or diag($err);
 	CREATE TRIGGER fingerprint BEFORE INSERT ON document FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'body');
 	INSERT INTO document VALUES ('a text of theirs');
 	SELECT si = made, hamming(si, made), hamming_within(si, made, 0), si <~> made,
-		sketch_resemblance(manber_sketch(body, 3, 0), manber_sketch(body, 3, 0)) FROM document;});
+		sketch_similarity(manber_sketch(body, 3, 0), manber_sketch(body, 3, 0)) FROM document;});
 is($code, 0, 'and uses it') or diag($err);
 is($out, "t|0|t|0|1\n", 'with the right results');
 

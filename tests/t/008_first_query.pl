@@ -64,7 +64,7 @@ $node->safe_psql('postgres', q{
 my %sketch_shapes = (
 	'overlap' => q{SELECT id FROM page WHERE sketch_overlaps(sketch, '{1,2}')},
 	'overlap of a join' => 'SELECT b.id FROM page AS a JOIN page AS b ON sketch_overlaps(a.sketch, b.sketch) WHERE a.id = 7',
-	'resemblance' => q{SELECT id FROM page WHERE sketch_resemblance(sketch, '{1,2}') >= 0.5},
+	'resemblance' => q{SELECT id FROM page WHERE sketch_similarity(sketch, '{1,2}') >= 0.5},
 	'containment' => q{SELECT id FROM page WHERE sketch_containment('{1,2}', sketch) > 0.5});
 for my $class ('sketch_ops', 'array_ops')
 {

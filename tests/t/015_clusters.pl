@@ -94,10 +94,10 @@ for my $linkage (sort keys %oracle)
 		my $clusters = grep { $keeper[$_] == $_ } 1 .. ROWS;
 		my $found = $node->safe_psql('postgres', qq{
 			SELECT c.* FROM (SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM document) AS d,
-				simhash_clusters(ids, sis, $radius, '$linkage') AS c ORDER BY c.id});
+				near_clusters(ids, sis, $radius, '$linkage') AS c ORDER BY c.key});
 		ok($found eq $expected, "radius $radius, $linkage: the function's $clusters clusters are those of the oracle (seed $seed)");
 		$found = $node->safe_psql('postgres',
-			"SELECT id, simhash_cluster(id, si, $radius, '$linkage') OVER (ORDER BY id) FROM document ORDER BY id");
+			"SELECT id, near_cluster(id, si, $radius, '$linkage') OVER (ORDER BY id) FROM document ORDER BY id");
 		ok($found eq $expected, "radius $radius, $linkage: so are the window's (seed $seed)");
 	}
 }
@@ -105,7 +105,7 @@ for my $radius (0 .. MAX_RADIUS)
 {
 	my $differing = $node->safe_psql('postgres', qq{
 		WITH pairs AS (
-			SELECT p.* FROM (SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM document) AS d, hamming_pairs(ids, sis, $radius) AS p),
+			SELECT p.* FROM (SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM document) AS d, near_pairs(ids, sis, $radius) AS p),
 		expected AS (SELECT * FROM near WHERE distance <= $radius)
 		SELECT count(*) FROM ((TABLE pairs EXCEPT ALL TABLE expected) UNION ALL (TABLE expected EXCEPT ALL TABLE pairs)) AS d});
 	is($differing, 0, "radius $radius: the pairs are those of the oracle (seed $seed)");
@@ -127,8 +127,8 @@ for (1 .. 24)
 		SELECT a.id AS a, b.id AS b, bit_count(a.code # b.code)::integer AS distance
 		FROM code AS a JOIN code AS b ON a.id < b.id AND bit_count(a.code # b.code) <= $radius;
 		CREATE TEMP TABLE found AS
-		SELECT p.* FROM (SELECT array_agg(id::bigint) AS ids, array_agg(code) AS codes FROM code) AS c, hamming_bit_pairs(ids, codes, $radius) AS p;
-		CREATE TEMP TABLE cluster AS SELECT id, hamming_bit_cluster(id, code, $radius) OVER (ORDER BY id) AS keeper FROM code;};
+		SELECT p.* FROM (SELECT array_agg(id::bigint) AS ids, array_agg(code) AS codes FROM code) AS c, near_pairs(ids, codes, $radius) AS p;
+		CREATE TEMP TABLE cluster AS SELECT id, near_cluster(id, code, $radius) OVER (ORDER BY id) AS keeper FROM code;};
 	# Pairs; then rows that are near an earlier keeper than their own, or are not keepers and have no keeper near.
 	my $result = $node->safe_psql('postgres', qq{$sql
 		SELECT (SELECT count(*) FROM ((TABLE found EXCEPT ALL TABLE expected) UNION ALL (TABLE expected EXCEPT ALL TABLE found)) AS d),
@@ -145,11 +145,11 @@ my $arrays = '(SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM scattered)
 my $few = '(SELECT * FROM scattered LIMIT 300000) AS f';
 my $bits = '(si::bit(64) || hashint8extended(id, 2)::bit(64))::bit(128)';
 for my $query (
-	'SELECT count(k) FROM (SELECT simhash_cluster(id, si, 14) OVER (ORDER BY id) AS k FROM scattered) AS c',
-	"SELECT count(*) FROM $arrays, simhash_clusters(ids, sis, 14, 'connected')",
-	"SELECT count(*) FROM $arrays, hamming_pairs(ids, sis, 18)",
-	"SELECT count(k) FROM (SELECT hamming_bit_cluster(id, $bits, 40) OVER (ORDER BY id) AS k FROM $few) AS c",
-	"SELECT count(*) FROM (SELECT array_agg(id) AS ids, array_agg($bits) AS codes FROM $few) AS a, hamming_bit_pairs(ids, codes, 40)")
+	'SELECT count(k) FROM (SELECT near_cluster(id, si, 14) OVER (ORDER BY id) AS k FROM scattered) AS c',
+	"SELECT count(*) FROM $arrays, near_clusters(ids, sis, 14, 'connected')",
+	"SELECT count(*) FROM $arrays, near_pairs(ids, sis, 18)",
+	"SELECT count(k) FROM (SELECT near_cluster(id, $bits, 40) OVER (ORDER BY id) AS k FROM $few) AS c",
+	"SELECT count(*) FROM (SELECT array_agg(id) AS ids, array_agg($bits) AS codes FROM $few) AS a, near_pairs(ids, codes, 40)")
 {
 	my ($out, $err) = ('', '');
 	my $psql = IPC::Run::start([ 'psql', '-Xq', '-d', $node->connstr('postgres'), '-c', $query ], '>', \$out, '2>', \$err, patience(0));

@@ -118,7 +118,7 @@ my @questions = (
 	'SELECT array_agg((n, id) ORDER BY n, id) FROM query AS q, LATERAL (SELECT id FROM TABLE WHERE hamming(si, q.si) <= 3 OFFSET 0) AS d',
 	'SELECT array_agg((n, x) ORDER BY n, x) FROM query AS q, LATERAL (SELECT hamming(si, q.si) AS x FROM TABLE ORDER BY x LIMIT 12) AS d',
 	'SELECT simhash_agg(body, 1) FROM TABLE',
-	'SELECT c.* FROM (SELECT array_agg(id) AS ids, array_agg(si) AS codes FROM TABLE) AS d, simhash_clusters(ids, codes, 3) AS c ORDER BY id');
+	'SELECT c.* FROM (SELECT array_agg(id) AS ids, array_agg(si) AS codes FROM TABLE) AS d, near_clusters(ids, codes, 3) AS c ORDER BY key');
 for my $question (@questions)
 {
 	my ($shards, $one) = map { $node->safe_psql('postgres', $question =~ s/TABLE/$_/r) } 'document', 'local';

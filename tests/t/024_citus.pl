@@ -87,9 +87,9 @@ my @questions = (
 	[ 'the nearest three of each', q{SELECT string_agg(q || ' ' || x, ',' ORDER BY q, x) FROM (SELECT q.id AS q, hamming(d.si, q.si) AS x,
 		row_number() OVER (PARTITION BY q.id ORDER BY hamming(d.si, q.si)) AS place FROM query AS q JOIN TABLE AS d ON hamming(d.si, q.si) <= 3) AS n
 		WHERE place <= 3}, 'Index Cond: \(\S*si <@ hamming_ball\(q\.si, 3' ],
-	[ 'pairs of all', 'SELECT count(*), sum(a * b) FROM (SELECT array_agg(id) AS ids, array_agg(si) AS codes FROM TABLE) AS d, hamming_pairs(ids, codes, 3) AS p',
+	[ 'pairs of all', 'SELECT count(*), sum(a * b) FROM (SELECT array_agg(id) AS ids, array_agg(si) AS codes FROM TABLE) AS d, near_pairs(ids, codes, 3) AS p',
 		'Query: SELECT array_agg' ],
-	[ 'clusters of all', 'SELECT count(*), sum(id * keeper) FROM (SELECT id, simhash_cluster(id, si, 3) OVER (ORDER BY id) AS keeper FROM TABLE) AS c',
+	[ 'clusters of all', 'SELECT count(*), sum(id * keeper) FROM (SELECT id, near_cluster(id, si, 3) OVER (ORDER BY id) AS keeper FROM TABLE) AS c',
 		'Query: SELECT id, id AS keeper' ],
 	[ 'simhash_agg', 'SELECT simhash_agg(body, 1) FROM TABLE', q{worker_partial_agg\('public\.simhash_agg\(text,double precision\)'} ],
 	[ 'simhash_agg of weights', q{SELECT string_agg(tenant || ' ' || s, ',' ORDER BY tenant) FROM (SELECT tenant, simhash_agg(body, id) AS s FROM TABLE GROUP BY tenant) AS g},
@@ -119,7 +119,7 @@ same_answers('of one node');
 # Blocks are divided by their number, and each shard finds the pairs of its own.
 $node->safe_psql('postgres', q{CREATE TABLE in_block (block integer, id bigint, si bigint);
 	SELECT create_distributed_table('in_block', 'block', shard_count => 3);
-	INSERT INTO in_block SELECT block, id, si FROM document, unnest(hamming_blocks(si, 3, 16)) AS block;});
+	INSERT INTO in_block SELECT block, id, si FROM document, unnest(near_blocks(si, 3, 16)) AS block;});
 my $in_blocks = 'SELECT count(*), sum(a * b) FROM (SELECT block, array_agg(id) AS ids, array_agg(si) AS codes FROM in_block GROUP BY block) AS g,
 	near_pairs(ids, codes, 3, 16, block) AS p';
 is($node->safe_psql('postgres', $in_blocks), $answers{'pairs of all'}, 'pairs in parts');
@@ -140,7 +140,7 @@ like(plan_of('EXECUTE asked(42, 6)', join ';', (split /;\n/, $twice)[ 0 .. 8 ]),
 my $tenant = plan_of('SELECT id FROM tenant_document WHERE tenant = 7 AND hamming(si, 42) <= 6');
 like($tenant, qr/Task Count: 1\n.*Index Cond: \(\S*si <@ /s, 'a query of one tenant goes to its shard');
 my $colocated = 'SELECT count(*), sum(a.id * b.id) FROM TENANT AS a JOIN TENANT AS b ON a.tenant = b.tenant AND a.id < b.id AND hamming(a.si, b.si) <= 9';
-my $clusters = 'SELECT count(*), sum(id * keeper) FROM (SELECT id, simhash_cluster(id, si, 9) OVER (PARTITION BY tenant ORDER BY id) AS keeper FROM TENANT) AS c';
+my $clusters = 'SELECT count(*), sum(id * keeper) FROM (SELECT id, near_cluster(id, si, 9) OVER (PARTITION BY tenant ORDER BY id) AS keeper FROM TENANT) AS c';
 $node->safe_psql('postgres', 'CREATE TABLE local_tenant AS SELECT tenant, id, simhash(body) AS si FROM local');
 for my $query ($colocated, $clusters)
 {

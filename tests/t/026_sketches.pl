@@ -55,8 +55,8 @@ sub any_condition
 	my @conditions = (
 		[ "sketch_overlaps(a, $query)", "shared(a, $query) > 0", 1 ],
 		[ "sketch_overlaps($query, a)", "shared(a, $query) > 0", 1 ],
-		[ "sketch_resemblance(b, $query) $as", "$shared / nullif($both, 0) $as" ],
-		[ "sketch_resemblance($query, b) $as", "$shared / nullif($both, 0) $as" ],
+		[ "sketch_similarity(b, $query) $as", "$shared / nullif($both, 0) $as" ],
+		[ "sketch_similarity($query, b) $as", "$shared / nullif($both, 0) $as" ],
 		[ "sketch_containment($query, b) $as", "$shared / nullif(size($query), 0) $as" ],
 		[ "sketch_containment(b, $query) $as", "$shared / nullif(size(b), 0) $as" ]);
 	return @{ $conditions[ rand @conditions ] };
@@ -97,7 +97,7 @@ note explain \%used;
 SKIP:
 {
 	skip 'too few queries to cover everything', 1 if $queries < 300;
-	my @shapes = ('sketch_overlaps(', 'sketch_resemblance(', 'sketch_containment(');
+	my @shapes = ('sketch_overlaps(', 'sketch_similarity(', 'sketch_containment(');
 	my @missing = grep { !$used{"sketch_ops $_"} || !$used{"sketch_ops $_ \$1"} } map { ($_) } @shapes;
 	push @missing, grep { !$used{"array_ops $_"} } @shapes;
 	is_deeply(\@missing, [], 'indexes answered conditions of each shape');
@@ -108,7 +108,7 @@ $node->safe_psql('postgres', 'CREATE INDEX by_b ON tagged USING gin (b sketch_op
 	. ' CREATE TABLE huge AS SELECT array_agg(i) AS sketch FROM generate_series(1::bigint, 3000000) AS i');
 my ($code, undef, $error) = $node->psql('postgres',
 	q{SET statement_timeout = '3s'; SET enable_seqscan = off;
-	SELECT count(*) FROM tagged WHERE sketch_resemblance(b, (SELECT sketch FROM huge)) >= 0.5});
+	SELECT count(*) FROM tagged WHERE sketch_similarity(b, (SELECT sketch FROM huge)) >= 0.5});
 isnt($code, 0, 'the search is cancelled');
 like($error, qr/canceling statement due to statement timeout/, 'by its time limit');
 done_testing();

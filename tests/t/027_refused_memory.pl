@@ -78,7 +78,7 @@ my @statements = (
 	[ 'nearest rows by gist', 'SELECT sum(d) FROM (SELECT hamming(si, 42) AS d FROM code_gist ORDER BY hamming(si, 42) LIMIT 3000) AS q', $index ],
 	[ 'search by gist', 'SELECT count(*) FROM code_gist WHERE hamming(si, 42) <= 20', $index ],
 	[ 'join by index', 'SELECT count(*) FROM code AS a JOIN code AS b ON hamming(a.si, b.si) <= 3 WHERE a.id < 50', $index ],
-	[ 'search of sketches', "SELECT count(*) FROM code WHERE sketch_resemblance(sketch, (SELECT array_agg(n) FROM generate_series(200, 6200) AS n)) >= 0.0001", $bitmap ],
+	[ 'search of sketches', "SELECT count(*) FROM code WHERE sketch_similarity(sketch, (SELECT array_agg(n) FROM generate_series(200, 6200) AS n)) >= 0.0001", $bitmap ],
 	[ 'search of common values', "SELECT count(*) FROM code WHERE sketch_overlaps(sketch, '{7,8}')", $bitmap ],
 	[ 'plan of a long constant', "EXPLAIN (COSTS OFF) SELECT FROM plain WHERE sketch_overlaps(sketch, $long)" ],
 	[ 'plan of a long share', "SELECT count(*) FROM code WHERE sketch_containment($long, sketch) >= 0.5 AND id < 0" ],
@@ -96,15 +96,14 @@ my @statements = (
 	[ 'hamming_index_stats', "SELECT rows FROM hamming_index_stats('code_bits')" ],
 	[ 'hamming_histogram', "SELECT sum(pairs) FROM hamming_histogram('code', 'si', 5000)", 'SET max_parallel_workers = 0', 'SELECT setseed(0.5)' ],
 	[ 'hamming_histogram of bits', "SELECT sum(pairs) FROM hamming_histogram('code', 'bits', 3000)", '', 'SELECT setseed(0.5)' ],
-	[ 'hamming_pairs', "SELECT count(*) FROM hamming_pairs($ids, $fingerprints, 6)" ],
+	[ 'near_pairs', "SELECT count(*) FROM near_pairs($ids, $fingerprints, 6)" ],
 	[ 'near_pairs', "SELECT count(*) FROM near_pairs((SELECT array_agg(id::text) FROM code), $fingerprints, 6)" ],
-	[ 'near_pairs in parts', "SELECT count(*) FROM (SELECT array_agg(id) AS ids, array_agg(si) AS codes, block FROM code, unnest(hamming_blocks(si, 6, 4)) AS block GROUP BY block) AS b, near_pairs(b.ids, b.codes, 6, 4, b.block)" ],
-	[ 'hamming_bit_pairs', "SELECT count(*) FROM hamming_bit_pairs($ids, $codes, 20)" ],
-	[ 'near_bit_pairs', "SELECT count(*) FROM near_bit_pairs($ids, $codes, 20)" ],
-	[ 'simhash_clusters', "SELECT count(*) FROM simhash_clusters($ids, $fingerprints, 6)" ],
-	[ 'hamming_bit_clusters', "SELECT count(*) FROM hamming_bit_clusters($ids, $codes, 20, 'connected')" ],
-	[ 'simhash_cluster', 'SELECT count(DISTINCT c) FROM (SELECT simhash_cluster(id::text, si, 8) OVER (ORDER BY id) AS c FROM code) AS q' ],
-	[ 'hamming_bit_cluster', 'SELECT count(DISTINCT c) FROM (SELECT hamming_bit_cluster(id, bits, 20) OVER (ORDER BY id) AS c FROM code) AS q' ],
+	[ 'near_pairs in parts', "SELECT count(*) FROM (SELECT array_agg(id) AS ids, array_agg(si) AS codes, block FROM code, unnest(near_blocks(si, 6, 4)) AS block GROUP BY block) AS b, near_pairs(b.ids, b.codes, 6, 4, b.block)" ],
+	[ 'near_pairs', "SELECT count(*) FROM near_pairs($ids, $codes, 20)" ],
+	[ 'near_clusters', "SELECT count(*) FROM near_clusters($ids, $fingerprints, 6)" ],
+	[ 'near_clusters', "SELECT count(*) FROM near_clusters($ids, $codes, 20, 'connected')" ],
+	[ 'near_cluster', 'SELECT count(DISTINCT c) FROM (SELECT near_cluster(id::text, si, 8) OVER (ORDER BY id) AS c FROM code) AS q' ],
+	[ 'near_cluster', 'SELECT count(DISTINCT c) FROM (SELECT near_cluster(id, bits, 20) OVER (ORDER BY id) AS c FROM code) AS q' ],
 	[ 'clusters_of_pairs', "SELECT count(*) FROM clusters_of_pairs((SELECT array_agg(n) FROM generate_series(1, 9000) AS n), (SELECT array_agg(n * 71 % 9000) FROM generate_series(1, 9000) AS n), 'connected')" ],
 	[ 'simhash', "SELECT simhash($body), simhash($body, 'doc1'), simhash($body, 'char:8'), simhash($body, 'word:3')" ],
 	[ 'simhash of features', "SELECT simhash(string_to_array($body, ' '), NULL), simhash(to_tsvector('simple', left($body, 100000)))" ],
@@ -124,14 +123,14 @@ my @statements = (
 	[ 'extract_text', 'SELECT sum(length(extract_text(html))) FROM text' ],
 	[ 'sketches', "SELECT cardinality(manber_sketch($body, 50, 1)), cardinality(winnow_sketch($body)), cardinality(excerpt_sketch($body)), cardinality(passage_sketch($body, 26))" ],
 	[ 'heintze_sketch', "SELECT cardinality(heintze_sketch($body))" ],
-	[ 'comparison of sketches', "SELECT sketch_resemblance(a, b), sketch_containment(a, b), sketch_overlaps(a, b), sketch_resembles(a, b, 0.5), sketch_contained(a, b, 0.5), sketch_matches(a, sketch_query_resemblance(b, 0.5)), length(sketch_query_share(b, 0.5)::text), length(sketch_query_share_of_stored(b, 0.5)::text)"
+	[ 'comparison of sketches', "SELECT sketch_similarity(a, b), sketch_containment(a, b), sketch_overlaps(a, b), sketch_similar(a, b, 0.5), sketch_contained(a, b, 0.5), sketch_matches(a, sketch_query_similar(b, 0.5)), length(sketch_query_share(b, 0.5)::text), length(sketch_query_share_of_stored(b, 0.5)::text)"
 		. ' FROM (SELECT array_agg(n) AS a, array_agg(20000 - n * 2) AS b FROM generate_series(1::bigint, 20000) AS n) AS q' ],
-	[ 'minhash', "SELECT cardinality(minhash($body, 4096)), cardinality(minhash_bins($body, 4096)), length(minhash_bits($body, 4096)), length(minhash_bits(minhash_bins($body, 4096)))" ],
-	[ 'minhash in SQL', "SELECT cardinality(minhash_bands(minhash($body, 4096), 4)), minhash_similarity(a, b), cardinality(minhash_merge(a, b)) FROM (SELECT minhash_bins($body, 4096) AS a, minhash_bins($other, 4096) AS b) AS q" ],
-	[ 'minhash_agg', 'SELECT cardinality(minhash_agg(minhash(body, 4096))) FROM text' ],
+	[ 'minhash', "SELECT cardinality(minhash_classic($body, 4096)), cardinality(minhash($body, 4096)), length(minhash_bits($body, 4096)), length(minhash_bits(minhash($body, 4096)))" ],
+	[ 'minhash in SQL', "SELECT cardinality(minhash_bands(minhash_classic($body, 4096), 4)), minhash_similarity(a, b), cardinality(minhash_merge(a, b)) FROM (SELECT minhash($body, 4096) AS a, minhash($other, 4096) AS b) AS q" ],
+	[ 'minhash_agg', 'SELECT cardinality(minhash_agg(minhash_classic(body, 4096))) FROM text' ],
 	[ 'distances', "SELECT hamming(si, 1), hamming_distance(si, 1), hamming_similarity(si, 1), hamming_within(si, 1, 3), hamming(bits, $code), hamming_bit_distance(bits, $code), hamming_similarity(bits, $code), hamming_within(bits, $code, 3), hamming_radius(0.9), hamming_radius(0.9, 256) FROM code WHERE id = 7" ],
 	[ 'balls', "SELECT hamming_ball(si, 3)::text::hamming_ball = hamming_ball(si, 3), si <@ hamming_ball(1, 3), hamming_ball(1, 3) \@> si, hamming_ball(1, 3) ~ hamming_ball(1, 3), hamming_ball(bits, 3)::text::hamming_bit_ball::text, bits <@ hamming_ball($code, 3), hamming_ball($code, 3) \@> bits, hamming_ball_send(hamming_ball(1, 3)), hamming_ball(bits, 3) = hamming_ball(bits, 3), hamming_ball_hash(hamming_ball(1, 3)), hamming_ball_hash_extended(hamming_ball(1, 3), 1), hamming_bit_ball_hash(hamming_ball(bits, 3)), hamming_bit_ball_hash_extended(hamming_ball(bits, 3), 1), hamming_bit_ball_send(hamming_ball(bits, 3)) FROM code WHERE id = 7" ],
-	[ 'blocks', "SELECT hamming_blocks(42, 6, 64), hamming_bit_blocks($code, 20, 64)" ],
+	[ 'blocks', "SELECT near_blocks(42, 6, 64), near_blocks($code, 20, 64)" ],
 	[ 'a long name', "SELECT simhash('a', repeat('x', 100000))", '', '', '22023' ],
 );
 
@@ -147,7 +146,7 @@ my %elsewhere = (
 	(map { $_ => 'index search' } qw(hamming_support hamming_within_support hamming_ball_sel)),
 	hamming_ball_joinsel => 'join by index',
 	(map { $_ => 'balls' } qw(hamming_ball_contained hamming_ball_contains hamming_ball_equal hamming_ball_near hamming_ball_in hamming_ball_out
-		hamming_bit_ball_equal hamming_bit_ball_contained hamming_bit_ball_contains hamming_bit_ball_in hamming_bit_ball_out)),
+		hamming_bit_ball_in hamming_bit_ball_out)),
 	(map { $_ => 'simhash_agg' } qw(simhash_agg_add simhash_agg_combine simhash_agg_final)),
 	sketch_query_out => 'comparison of sketches',
 	simhash_trigger => 'trigger',
@@ -270,7 +269,7 @@ for my $size (LARGE, ANY)
 for my $bytes (50_000, 200_000, 500_000, 1_500_000)
 {
 	for my $statement ("SET work_mem = '200MB'; SET enable_seqscan = off; SELECT count(d) FROM (SELECT hamming(si, 42) AS d FROM code ORDER BY hamming(si, 42) OFFSET 0) AS q",
-		"SELECT count(*) FROM hamming_pairs($ids, $fingerprints, 6)", "SELECT count(*) FROM shared_passages($body, $other, 10)")
+		"SELECT count(*) FROM near_pairs($ids, $fingerprints, 6)", "SELECT count(*) FROM shared_passages($body, $other, 10)")
 	{
 		my ($out, $err) = run("SELECT leave_memory($bytes);\n$statement;\n");
 		my $is_told = $err =~ /(ERROR|FATAL):  53200/ || $err eq '' && $out =~ /^t\n\d+$/;

@@ -22,8 +22,8 @@ CREATE TABLE document (
     manber bigint[] GENERATED ALWAYS AS (manber_sketch(body, 20, 4)) STORED,
     winnow bigint[] GENERATED ALWAYS AS (winnow_sketch(body, 20, 20)) STORED,
     heintze bigint[] GENERATED ALWAYS AS (heintze_sketch(body, 30)) STORED,
-    signature integer[] GENERATED ALWAYS AS (minhash(body)) STORED,
-    bands bigint[] GENERATED ALWAYS AS (minhash_bands(minhash(body), 32)) STORED,
+    signature integer[] GENERATED ALWAYS AS (minhash_classic(body)) STORED,
+    bands bigint[] GENERATED ALWAYS AS (minhash_bands(minhash_classic(body), 32)) STORED,
     passages bigint[] GENERATED ALWAYS AS (passage_sketch(body, 100)) STORED,
     CHECK (hamming_within(doc1, 0, 64)),
     CONSTRAINT by_default CHECK (doc2 = simhash(body))
@@ -74,10 +74,10 @@ CREATE VIEW near_family AS
     SELECT id, hamming(doc1, (SELECT doc1 FROM document WHERE id = 12)) AS distance, hamming_similarity(doc1, 42) AS similarity
     FROM document WHERE hamming(doc1, (SELECT doc1 FROM document WHERE id = 12)) <= 12;
 CREATE VIEW keeper AS
-    SELECT id, simhash_cluster(id, doc1, 6) OVER (ORDER BY id) AS keeper FROM document;
+    SELECT id, near_cluster(id, doc1, 6) OVER (ORDER BY id) AS keeper FROM document;
 CREATE MATERIALIZED VIEW pair AS
     SELECT p.* FROM (SELECT array_agg(id::bigint) AS ids, array_agg(doc1) AS fingerprints FROM document) AS d,
-        hamming_pairs(ids, fingerprints, 8) AS p;
+        near_pairs(ids, fingerprints, 8) AS p;
 CREATE VIEW of_features AS
     SELECT id % 50 AS part, simhash_agg(left(body, 40), 1) AS plain, simhash_agg(left(body, 10), id::double precision) AS weighted
     FROM document GROUP BY id % 50;
@@ -93,7 +93,7 @@ BEGIN
 END $$;
 
 CREATE TABLE signed AS
-SELECT id, minhash_bins(body) AS signature, minhash_bits(minhash_bins(body, 64))::bit(64)::bigint AS code FROM document;
+SELECT id, minhash(body) AS signature, minhash_bits(minhash(body, 64))::bit(64)::bigint AS code FROM document;
 CREATE INDEX signed_bands ON signed USING gin (minhash_bands(signature, 32));
 CREATE INDEX signed_code ON signed USING hamming (code);
 
@@ -132,7 +132,7 @@ INSERT INTO question (name, digest, index, query) VALUES
     ('plpgsql', '58b96171', NULL,
         $$SELECT near_by_quoted_body(body, 12) FROM document WHERE id = 77$$),
     ('sketches', 'c5295dbb', NULL,
-        $$SELECT a.id, b.id, sketch_resemblance(a.manber, b.manber), sketch_containment(a.winnow, b.winnow),
+        $$SELECT a.id, b.id, sketch_similarity(a.manber, b.manber), sketch_containment(a.winnow, b.winnow),
            minhash_similarity(a.signature, b.signature)
         FROM document AS a JOIN document AS b ON a.id / 5 = b.id / 5 WHERE a.id % 100 = 0$$),
     ('explanations', 'a7bd801f', NULL,
@@ -230,17 +230,17 @@ INSERT INTO question (name, digest, index, query) VALUES
         $$SELECT code <^> 42::bit(256) FROM coded ORDER BY code <^> 42::bit(256) LIMIT 50$$),
     ('pairs of strings of bits', '7d8381af', NULL,
         $$SELECT p.* FROM (SELECT array_agg(id) AS ids, array_agg(code) AS codes FROM coded) AS c,
-            hamming_bit_pairs(ids, codes, 80) AS p$$),
+            near_pairs(ids, codes, 80) AS p$$),
     ('clusters of strings of bits', 'acbdff5b', NULL,
-        $$SELECT id, hamming_bit_cluster(id, code, 80) OVER (ORDER BY id) FROM coded
+        $$SELECT id, near_cluster(id, code, 80) OVER (ORDER BY id) FROM coded
         UNION ALL SELECT c.* FROM (SELECT array_agg(id) AS ids, array_agg(code) AS codes FROM coded) AS a,
-            hamming_bit_clusters(ids, codes, 80, 'connected') AS c$$),
+            near_clusters(ids, codes, 80, 'connected') AS c$$),
     ('near pairs in parts', '7d8381af', NULL,
         $$SELECT p.* FROM (SELECT block, array_agg(id::text) AS ids, array_agg(code) AS codes
-            FROM coded, unnest(hamming_bit_blocks(code, 80, 3)) AS block GROUP BY block) AS c, near_bit_pairs(ids, codes, 80, 3, block) AS p$$),
+            FROM coded, unnest(near_blocks(code, 80, 3)) AS block GROUP BY block) AS c, near_pairs(ids, codes, 80, 3, block) AS p$$),
     ('histogram of strings of bits', 'ddc985eb', NULL,
         $$SELECT distance, pairs FROM hamming_histogram('coded', 'code')$$),
     ('excerpts', 'a204ece9', 'excerpted_sketch',
         $$SELECT id, sketch FROM excerpted WHERE sketch && (SELECT sketch FROM excerpted WHERE id = 115)$$),
     ('shares of sketches', 'f1523b8e', 'excerpted_sketch',
-        $$SELECT id FROM excerpted WHERE sketch_resemblance(sketch, (SELECT sketch FROM excerpted WHERE id = 115)) >= 0.2$$);
+        $$SELECT id FROM excerpted WHERE sketch_similarity(sketch, (SELECT sketch FROM excerpted WHERE id = 115)) >= 0.2$$);

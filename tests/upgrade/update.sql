@@ -37,7 +37,7 @@ SELECT assert(count(*) = 0, 'the exclusion constraint refuses a near-duplicate')
 SELECT assert(count(*) = 0, 'generated columns are what their functions say') FROM document
 WHERE (doc1, doc2, words, chars, crawl, page, spelling, manber, signature) IS DISTINCT FROM (
     simhash(body, 'doc1'), simhash(body, 'doc2'), simhash(body, 'word:2'), simhash(body, 'char:8'), simhash(body, 'commoncrawl'),
-    simhash(body, 'doc2'), simhash_encode(simhash(body, 'doc2'), 'doc2'), manber_sketch(body, 20, 4), minhash(body));
+    simhash(body, 'doc2'), simhash_encode(simhash(body, 'doc2'), 'doc2'), manber_sketch(body, 20, 4), minhash_classic(body));
 SELECT assert(count(*) = 0, 'the trigger sets what simhash says') FROM triggered
 WHERE si IS DISTINCT FROM simhash(simhash_text(title, body), 'word:3');
 

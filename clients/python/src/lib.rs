@@ -1,4 +1,4 @@
-//! The functions of `sql/simhash.sql`, `minhash.sql`, `sketch.sql` and `hamming.sql` that need no database, for Python.
+//! The functions of `sql/simhash.sql`, `minhash.sql`, `sketch.sql` and `code.sql` that need no database, for Python.
 //!
 //! Each function unpacks its arguments, calls a crate while other Python threads run, and packs the result.
 //! `python/simhash_pg/_native.pyi` has their types and says what they do.
@@ -35,10 +35,10 @@ fn simhash(py: Python<'_>, text: Text<'_>, scheme: &str) -> PyResult<Option<i64>
     Ok(fingerprint.map(|fingerprint| fingerprint as i64))
 }
 
-/// The SQL function `minhash`.
+/// The SQL function `minhash_classic`.
 #[pyfunction]
 #[pyo3(signature = (text, hashes = 128, scheme = "word:3"))]
-fn minhash(py: Python<'_>, text: Text<'_>, hashes: i64, scheme: &str) -> PyResult<Option<Vec<i32>>> {
+fn minhash_classic(py: Python<'_>, text: Text<'_>, hashes: i64, scheme: &str) -> PyResult<Option<Vec<i32>>> {
     let (hashes, scheme) = (HASHES.of(hashes).map_err(exception)?, parse_scheme(scheme)?);
     with_signals(py, |beat| {
         MINHASHER.with_borrow_mut(|hasher| hasher.signature(text.0, hashes, scheme, beat))
@@ -46,10 +46,10 @@ fn minhash(py: Python<'_>, text: Text<'_>, hashes: i64, scheme: &str) -> PyResul
     .map_err(exception)
 }
 
-/// The SQL function `minhash_bins`.
+/// The SQL function `minhash`.
 #[pyfunction]
 #[pyo3(signature = (text, bins = 128, scheme = "word:3"))]
-fn minhash_bins(py: Python<'_>, text: Text<'_>, bins: i64, scheme: &str) -> PyResult<Option<Vec<i32>>> {
+fn minhash(py: Python<'_>, text: Text<'_>, bins: i64, scheme: &str) -> PyResult<Option<Vec<i32>>> {
     let (bins, scheme) = (BINS.of(bins).map_err(exception)?, parse_scheme(scheme)?);
     with_signals(py, |beat| MINHASHER.with_borrow_mut(|hasher| hasher.bins(text.0, bins, scheme, beat)))?
         .map_err(exception)
@@ -57,9 +57,9 @@ fn minhash_bins(py: Python<'_>, text: Text<'_>, bins: i64, scheme: &str) -> PyRe
 
 /// The SQL function `winnow_sketch`.
 #[pyfunction]
-#[pyo3(signature = (text, k = 50, w = 100))]
-fn winnow(py: Python<'_>, text: Text<'_>, k: i64, w: i64) -> PyResult<Vec<i64>> {
-    let parameters = || Parameters::new(K.of(k)?, W.of(w)?);
+#[pyo3(signature = (text, length = 50, span = 100))]
+fn winnow_sketch(py: Python<'_>, text: Text<'_>, length: i64, span: i64) -> PyResult<Vec<i64>> {
+    let parameters = || Parameters::new(K.of(length)?, W.of(span)?);
     let parameters = parameters().map_err(exception)?;
     with_signals(py, |beat| parameters.sketch(text.0.as_bytes(), beat))?.map_err(exception)
 }
@@ -94,9 +94,9 @@ fn exception(problem: Problem) -> PyErr {
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simhash, module)?)?;
+    module.add_function(wrap_pyfunction!(minhash_classic, module)?)?;
     module.add_function(wrap_pyfunction!(minhash, module)?)?;
-    module.add_function(wrap_pyfunction!(minhash_bins, module)?)?;
-    module.add_function(wrap_pyfunction!(winnow, module)?)?;
+    module.add_function(wrap_pyfunction!(winnow_sketch, module)?)?;
     module.add_function(wrap_pyfunction!(distance, module)?)?;
     module.add_function(wrap_pyfunction!(similarity, module)?)
 }

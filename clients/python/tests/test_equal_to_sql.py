@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from simhash_pg import code_decode, code_encode, hamming, hamming_similarity, minhash, minhash_bins, simhash, winnow
+from simhash_pg import code_decode, code_encode, hamming, hamming_similarity, minhash_classic, minhash, simhash, winnow_sketch
 from texts import texts
 
 TEXTS = texts(10_000)
@@ -36,12 +36,12 @@ def test_the_default_scheme(connection: psycopg.Connection) -> None:
 
 def test_sketches(connection: psycopg.Connection) -> None:
     for expression, function in [
+        ("minhash_classic(doc)", minhash_classic),
+        ("minhash_classic(doc, 7, 'char:3')", lambda text: minhash_classic(text, 7, "char:3")),
         ("minhash(doc)", minhash),
-        ("minhash(doc, 7, 'char:3')", lambda text: minhash(text, 7, "char:3")),
-        ("minhash_bins(doc)", minhash_bins),
-        ("minhash_bins(doc, 256, 'doc2')", lambda text: minhash_bins(text, 256, "doc2")),
-        ("winnow_sketch(doc)", winnow),
-        ("winnow_sketch(doc, 3, 4)", lambda text: winnow(text, 3, 4)),
+        ("minhash(doc, 256, 'doc2')", lambda text: minhash(text, 256, "doc2")),
+        ("winnow_sketch(doc)", winnow_sketch),
+        ("winnow_sketch(doc, 3, 4)", lambda text: winnow_sketch(text, 3, 4)),
     ]:
         # Each has up to 256 numbers, so a tenth of the texts will do.
         assert [function(text) for text in TEXTS[::10]] == by_sql(connection, expression, TEXTS[::10]), expression

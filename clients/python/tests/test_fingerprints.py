@@ -16,12 +16,12 @@ from simhash_pg import (
     code_encode,
     hamming,
     hamming_similarity,
+    minhash_classic,
     minhash,
-    minhash_bins,
     signed,
     simhash,
     unsigned,
-    winnow,
+    winnow_sketch,
 )
 from texts import texts
 
@@ -52,14 +52,14 @@ def test_published_fingerprints(path: str, scheme: str | None) -> None:
 def test_defaults_are_those_of_sql() -> None:
     text = "The quick brown fox jumps over the lazy dog"
     assert simhash(text) == simhash(text, "doc2") == signed(0xCEDD212CB2C012A8)
-    assert minhash(text) == minhash(text, 128, "word:3") == minhash(text, hashes=128, scheme="word:3")
-    assert minhash_bins(text) == minhash_bins(text, 128, "word:3") == minhash_bins(text, bins=128, scheme="word:3")
-    assert winnow(text * 9) == winnow(text * 9, 50, 100) == winnow(text * 9, k=50, w=100)
-    assert simhash("") is minhash("") is minhash_bins("") is None
-    assert winnow("") == []
+    assert minhash_classic(text) == minhash_classic(text, 128, "word:3") == minhash_classic(text, hashes=128, scheme="word:3")
+    assert minhash(text) == minhash(text, 128, "word:3") == minhash(text, bins=128, scheme="word:3")
+    assert winnow_sketch(text * 9) == winnow_sketch(text * 9, 50, 100) == winnow_sketch(text * 9, length=50, span=100)
+    assert simhash("") is minhash_classic("") is minhash("") is None
+    assert winnow_sketch("") == []
 
 
-@pytest.mark.parametrize("function", [simhash, minhash, minhash_bins, winnow])
+@pytest.mark.parametrize("function", [simhash, minhash_classic, minhash, winnow_sketch])
 def test_bytes_are_text_in_utf8(function: Any) -> None:
     for text in texts(200):
         assert function(text.encode()) == function(text)
@@ -83,7 +83,7 @@ def test_unsigned_numbers() -> None:
             unsigned(wrong)
 
 
-@pytest.mark.parametrize("function", [simhash, minhash, minhash_bins, winnow])
+@pytest.mark.parametrize("function", [simhash, minhash_classic, minhash, winnow_sketch])
 def test_texts_that_postgresql_cannot_hold(function: Any) -> None:
     with pytest.raises(ValueError, match="text has a NUL character at byte 3"):
         function("ä \0")
@@ -101,16 +101,16 @@ def test_texts_that_postgresql_cannot_hold(function: Any) -> None:
 def test_huge_text() -> None:
     # The largest text of PostgreSQL is 1 GB less five bytes.
     with pytest.raises(ValueError, match="text of 1073741820 bytes is too large"):
-        winnow("é" * (2**29 - 2))
+        winnow_sketch("é" * (2**29 - 2))
 
 
 def test_arguments_out_of_range() -> None:
     for call, message in [
         (lambda: simhash("a", "word:33"), "Valid values are 1 to 32"),
         (lambda: simhash("a", "ham"), 'unknown fingerprint scheme "ham"\nValid schemes are doc2'),
-        (lambda: minhash("a", 0), "hashes 0 is out of range\nValid values are 1 to 4096"),
-        (lambda: minhash_bins("a", -1), "bins -1 is out of range"),
-        (lambda: winnow("a", w=10_001), "w 10001 is out of range"),
+        (lambda: minhash_classic("a", 0), "hashes 0 is out of range\nValid values are 1 to 4096"),
+        (lambda: minhash("a", -1), "bins -1 is out of range"),
+        (lambda: winnow_sketch("a", span=10_001), "span 10001 is out of range"),
         (lambda: hamming(2**64 - 1, 0), "fingerprint 18446744073709551615 is not a bigint"),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -123,14 +123,14 @@ def test_threads_get_the_same_results() -> None:
     some = texts(500)
 
     def all_of(text: str) -> list[Any]:
-        return [simhash(text), simhash(text, "word:2"), minhash(text), minhash_bins(text, 64), winnow(text, 5, 9)]
+        return [simhash(text), simhash(text, "word:2"), minhash_classic(text), minhash(text, 64), winnow_sketch(text, 5, 9)]
 
     expected = [all_of(text) for text in some]
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(all_of, some * 4)) == expected * 4
 
 
-@pytest.mark.parametrize("function", [simhash, minhash, minhash_bins, winnow])
+@pytest.mark.parametrize("function", [simhash, minhash_classic, minhash, winnow_sketch])
 def test_other_threads_run_meanwhile(function: Any) -> None:
     """This thread sees that the other has begun, and not ended, its call."""
     text = "".join(texts(500)) * 10
@@ -161,7 +161,7 @@ def test_every_function_is_exported() -> None:
     assert all(hasattr(simhash_pg, name) for name in simhash_pg.__all__)
 
 
-@pytest.mark.parametrize("function", [simhash, minhash, minhash_bins, winnow])
+@pytest.mark.parametrize("function", [simhash, minhash_classic, minhash, winnow_sketch])
 def test_signals_are_heard_within_a_long_text(function: Any) -> None:
     """A handler runs twice within one call. Signals that nobody asks for are handled once, after the call."""
     text = "".join(texts(500)) * 10

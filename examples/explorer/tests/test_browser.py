@@ -153,14 +153,14 @@ def test_clusters_show_the_keeper_beside_its_duplicates_and_delete_nothing(
     press(browser, one(browser, "[name=radius]"), "10" + Keys.ENTER)
     expected = owner.execute(
         """SELECT count(*), sum(n) FROM (SELECT count(*) AS n FROM (
-           SELECT simhash_cluster(id, si, 10) OVER (ORDER BY id) AS keeper FROM document) AS c
+           SELECT near_cluster(id, si, 10) OVER (ORDER BY id) AS keeper FROM document) AS c
            GROUP BY keeper HAVING count(*) > 1) AS c"""
     ).fetchone()
     assert expected is not None
     assert one(browser, "p[role=status]").text.startswith(f"{expected[0]} clusters have {expected[1]} documents")
     assert texts(browser, "tbody tr")[0].startswith("4 4 Ferry terminal closed (Harbour Post)")
     statements = one(browser, "pre.sql").text
-    assert "simhash_cluster" in statements and "DELETE" in statements
+    assert "near_cluster" in statements and "DELETE" in statements
     press(browser, one(browser, "tbody a"))
     assert texts(browser, ".pair h2")[0] == "Ferry terminal closed (Harbour Post)"
     press(browser, one(browser, ".pager a"))

@@ -35,8 +35,8 @@ OVERLOADS = {
     "simhash(character varying, character varying)": "bigint", "array_agg(bigint)": "bigint[]",
     "shared_passages(character varying, character varying, integer)": "integer",
     "passage_headline(character varying, character varying, integer, character varying)": "text",
-    "simhash_cluster(integer, bigint, integer)": "integer",
-    "simhash_cluster(integer, bigint, integer, text)": "integer",
+    "near_cluster(integer, bigint, integer)": "integer",
+    "near_cluster(integer, bigint, integer, text)": "integer",
     "hamming_histogram(text, text)": "integer", "same(integer, character varying)": "boolean",
 }
 OPERATOR = "CREATE OPERATOR {schema}.= (LEFTARG = integer, RIGHTARG = character varying, FUNCTION = {schema}.same)"

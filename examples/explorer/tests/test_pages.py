@@ -98,7 +98,7 @@ def test_codes_are_read(codes_site: str) -> None:
     assert "1 of 256" not in page
     page = ask(codes_site, "/clusters?radius=31")[1]
     assert [row.split()[:2] for row in rows_of(page)] == [["2", "2"], ["copies", "2"]]
-    assert "hamming_bit_cluster" in page and "/distances" in page
+    assert "near_cluster" in page and "/distances" in page
     assert ask(codes_site, "/distances")[0].status == 200
     assert "equals the keeper" in ask(codes_site, "/cluster?radius=31&keeper=3")[1]
 

@@ -9,7 +9,7 @@ use text::sketch::threshold::Measure;
 pub(crate) struct Sketches {
     pub(crate) resemblance: Oid,
     pub(crate) containment: Oid,
-    /// What the comparison of a share with a number becomes: `sketch_resembles` and `sketch_contained`.
+    /// What the comparison of a share with a number becomes: `sketch_similar` and `sketch_contained`.
     pub(crate) resembles: Oid,
     pub(crate) contained: Oid,
     pub(crate) overlaps: Oid,
@@ -24,11 +24,11 @@ impl Sketches {
     pub(super) fn look_up(namespace: Oid) -> Option<Self> {
         let (sketch, double) = (pg_sys::INT8ARRAYOID, pg_sys::FLOAT8OID);
         let function = |name, args: &[Oid]| find_function(namespace, name, args);
-        let query_resemblance = function(c"sketch_query_resemblance", &[sketch, double])?;
+        let query_resemblance = function(c"sketch_query_similar", &[sketch, double])?;
         Some(Self {
-            resemblance: function(c"sketch_resemblance", &[sketch, sketch])?,
+            resemblance: function(c"sketch_similarity", &[sketch, sketch])?,
             containment: function(c"sketch_containment", &[sketch, sketch])?,
-            resembles: function(c"sketch_resembles", &[sketch, sketch, double])?,
+            resembles: function(c"sketch_similar", &[sketch, sketch, double])?,
             contained: function(c"sketch_contained", &[sketch, sketch, double])?,
             overlaps: function(c"sketch_overlaps", &[sketch, sketch])?,
             above: function(c"sketch_above", &[double])?,

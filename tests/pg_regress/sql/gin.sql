@@ -40,8 +40,8 @@ EXECUTE overlap('{}');
 EXECUTE overlap(NULL);
 RESET plan_cache_mode;
 -- a share that is not 0 needs a common value
-SELECT sketch_plan('SELECT id FROM document WHERE sketch_resemblance(tags, ''{1,2}'') >= 0.5');
-SELECT sketch_plan('SELECT id FROM document WHERE sketch_resemblance(tags, ''{1,2}'') >= 0');
+SELECT sketch_plan('SELECT id FROM document WHERE sketch_similarity(tags, ''{1,2}'') >= 0.5');
+SELECT sketch_plan('SELECT id FROM document WHERE sketch_similarity(tags, ''{1,2}'') >= 0');
 -- one value of 3,000 rows, a common one, and a whole sketch: none of them seems to find a large part of the table
 CREATE FUNCTION rows_expected(query text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -52,8 +52,8 @@ BEGIN
 END $$;
 SELECT rows_expected(format('SELECT FROM document WHERE sketch_overlaps(tags, %L)', :'sketch')) BETWEEN 1 AND 30 AS sketch,
        rows_expected('SELECT FROM document WHERE sketch_overlaps(tags, ''{1}'')') BETWEEN 1 AND 5 AS value,
-       rows_expected(format('SELECT FROM document WHERE sketch_resemblance(tags, %L) >= 0.5', :'sketch')) BETWEEN 1 AND 30 AS share,
-       rows_expected(format('SELECT FROM document WHERE sketch_resemblance(tags, %L) >= 0', :'sketch')) > 2900 AS any_share;
+       rows_expected(format('SELECT FROM document WHERE sketch_similarity(tags, %L) >= 0.5', :'sketch')) BETWEEN 1 AND 30 AS share,
+       rows_expected(format('SELECT FROM document WHERE sketch_similarity(tags, %L) >= 0', :'sketch')) > 2900 AS any_share;
 CREATE TABLE common AS SELECT i, ARRAY[i % 2, i % 10 + 10, i + 1000]::bigint[] AS tags FROM generate_series(1, 1000) AS i;
 ANALYZE common;
 SELECT rows_expected('SELECT FROM common WHERE sketch_overlaps(tags, ''{1}'')') BETWEEN 400 AND 600 AS half, rows_expected('SELECT FROM common WHERE sketch_overlaps(tags, ''{12,15}'')') BETWEEN 150 AND 250 AS fifth,
@@ -66,20 +66,20 @@ CREATE INDEX document_sketch ON document USING gin (tags sketch_ops);
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'sketch_ops';
 SELECT sketch_plan('SELECT id FROM document WHERE tags && ''{7}''');
 SELECT sketch_plan(format('SELECT id FROM document WHERE sketch_overlaps(tags, %L)', :'sketch'));
-SELECT sketch_plan(format('SELECT id FROM document WHERE sketch_resemblance(tags, %L) >= 0.5', :'sketch'));
-SELECT sketch_plan(format('SELECT id FROM document WHERE 0.5 < sketch_resemblance(%L, tags)', :'sketch'));
+SELECT sketch_plan(format('SELECT id FROM document WHERE sketch_similarity(tags, %L) >= 0.5', :'sketch'));
+SELECT sketch_plan(format('SELECT id FROM document WHERE 0.5 < sketch_similarity(%L, tags)', :'sketch'));
 SELECT sketch_plan(format('SELECT id FROM document WHERE sketch_containment(%L, tags) >= 1', :'sketch'));
 SELECT sketch_plan(format('SELECT id FROM document WHERE sketch_containment(tags, %L) > 0.5::real', :'sketch'));
 SELECT sketch_plan('SELECT id FROM document WHERE sketch_containment(''{1,7}'', tags) = 1');
 SELECT sketch_plan('SELECT id FROM document WHERE sketch_containment(''{1,7}'', tags) BETWEEN 0.2 AND 0.7');
-SELECT sketch_plan('SELECT b.id FROM document AS a JOIN document AS b ON sketch_resemblance(a.tags, b.tags) >= 0.3 WHERE a.id = 7');
-PREPARE share(bigint[], double precision) AS SELECT id FROM document WHERE sketch_resemblance(tags, $1) > $2 ORDER BY id;
+SELECT sketch_plan('SELECT b.id FROM document AS a JOIN document AS b ON sketch_similarity(a.tags, b.tags) >= 0.3 WHERE a.id = 7');
+PREPARE share(bigint[], double precision) AS SELECT id FROM document WHERE sketch_similarity(tags, $1) > $2 ORDER BY id;
 SET plan_cache_mode = force_generic_plan;
 SELECT sketch_plan('EXECUTE share(''{1}'', 0.5)');
 EXECUTE share(:'sketch', 0.2);
 EXECUTE share(:'sketch', 1);
 EXECUTE share(:'sketch', 'NaN');
-PREPARE count_share(bigint[], double precision) AS SELECT count(*) FROM document WHERE sketch_resemblance(tags, $1) >= $2;
+PREPARE count_share(bigint[], double precision) AS SELECT count(*) FROM document WHERE sketch_similarity(tags, $1) >= $2;
 EXECUTE count_share('{}', 0);
 EXECUTE count_share('{}', 0.1);
 EXECUTE count_share('{1}', -1);
@@ -90,7 +90,7 @@ SELECT id FROM document WHERE sketch_containment('{1,7}', tags) = 1;
 SELECT id FROM document WHERE sketch_containment('{1,7}', tags) BETWEEN 0.2 AND 0.7 ORDER BY id;
 SELECT id FROM document WHERE sketch_overlaps(tags, '{1,NULL}') ORDER BY id;
 -- no condition of ours: upper bounds, shares of other functions
-SELECT sketch_plan('SELECT id FROM document WHERE sketch_resemblance(tags, ''{1}'') <= 0.5');
+SELECT sketch_plan('SELECT id FROM document WHERE sketch_similarity(tags, ''{1}'') <= 0.5');
 SELECT sketch_plan('SELECT id FROM document WHERE hamming_similarity(id, 7) >= 0.99');
 -- Rows that cannot reach the share are not fetched.
 CREATE FUNCTION rows_removed(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -106,11 +106,11 @@ BEGIN
 END $$;
 SELECT rows_removed(format('SELECT id FROM document WHERE sketch_overlaps(tags, %L)', :'sketch')) AS overlap,
        rows_removed(format('SELECT id FROM document WHERE sketch_containment(%L, tags) >= 0.6', :'sketch')) AS share,
-       rows_removed(format('SELECT id FROM document WHERE sketch_resemblance(tags, %L) >= 0.6', :'sketch')) AS resemblance;
+       rows_removed(format('SELECT id FROM document WHERE sketch_similarity(tags, %L) >= 0.6', :'sketch')) AS resemblance;
 -- conditions and predicates of indexes are compared as they are
 DROP INDEX document_sketch;
-CREATE INDEX partial ON document (id) WHERE sketch_overlaps(tags, '{1,7}') AND sketch_resemblance(tags, '{1,2}') >= 0.3;
-SELECT sketch_plan('SELECT id FROM document WHERE sketch_overlaps(tags, ''{1,7}'') AND sketch_resemblance(tags, ''{1,2}'') >= 0.3 AND id > 5');
+CREATE INDEX partial ON document (id) WHERE sketch_overlaps(tags, '{1,7}') AND sketch_similarity(tags, '{1,2}') >= 0.3;
+SELECT sketch_plan('SELECT id FROM document WHERE sketch_overlaps(tags, ''{1,7}'') AND sketch_similarity(tags, ''{1,2}'') >= 0.3 AND id > 5');
 DROP INDEX partial;
 -- an index on an expression
 CREATE TABLE text_document AS SELECT i AS id, string_agg(md5((i * 100 + j)::text), ' ') AS body FROM generate_series(1, 300) AS i, generate_series(1, 10) AS j GROUP BY i;
@@ -132,7 +132,7 @@ GRANT SELECT ON document TO sketch_reader;
 SET ROLE sketch_reader;
 SELECT sketch_plan('SELECT id FROM document WHERE sketch_overlaps(tags, ''{1,7}'')');
 SELECT id FROM document WHERE sketch_overlaps(tags, '{1,7}') ORDER BY id;
-SELECT sketch_plan('SELECT id FROM document WHERE sketch_resemblance(tags, ''{1,7}'') >= 0.5');
+SELECT sketch_plan('SELECT id FROM document WHERE sketch_similarity(tags, ''{1,7}'') >= 0.5');
 RESET ROLE;
 DROP TABLE document, text_document;
 DROP ROLE sketch_reader;
@@ -141,8 +141,8 @@ DROP FUNCTION sketch_plan, rows_expected, rows_removed;
 SELECT '{1}'::sketch_query;
 SELECT sketch_query_share('{3,1,1}', 0.5) AS share, '{1}'::bigint[] @@ sketch_query_share('{3,1}', 0.5) AS half, '{}'::bigint[] @@ sketch_query_share_of_stored('{1}', 0.5) AS none;
 SELECT sketch_query_share('{NULL}', 0.5);
-SELECT sketch_resembles('{1}', '{NULL}', 0.5);
-SELECT sketch_resembles('{}', '{}', 0) AS both_empty, sketch_contained('{}', '{1}', 0) AS first_empty, sketch_contained('{1}', '{}', 0) AS second_empty,
+SELECT sketch_similar('{1}', '{NULL}', 0.5);
+SELECT sketch_similar('{}', '{}', 0) AS both_empty, sketch_contained('{}', '{1}', 0) AS first_empty, sketch_contained('{1}', '{}', 0) AS second_empty,
        sketch_above(0.5) > 0.5 AS above, sketch_above('NaN') AS nan, sketch_above('Infinity') AS infinity;
 -- a class of arrays of another type
 CREATE OPERATOR CLASS bad_ops FOR TYPE integer[] USING gin AS
@@ -171,7 +171,7 @@ EXPLAIN (COSTS OFF) EXECUTE flagged_id;
 EXPLAIN (COSTS OFF) EXECUTE parted_id;
 EXPLAIN (COSTS OFF) EXECUTE checked_id;
 -- after the library is loaded, and has planned conditions of its own, the same
-SELECT id FROM flagged WHERE sketch_overlaps(tags, '{7}') AND sketch_resemblance(tags, '{7}') >= 0.5;
+SELECT id FROM flagged WHERE sketch_overlaps(tags, '{7}') AND sketch_similarity(tags, '{7}') >= 0.5;
 DEALLOCATE ALL;
 PREPARE flagged_id AS SELECT id FROM flagged WHERE tags && '{7}';
 PREPARE parted_id AS SELECT id FROM parted WHERE tags && '{5}';
@@ -186,7 +186,7 @@ CREATE TABLE fresh AS SELECT i AS id, winnow_sketch(md5(i::text), 5, 2) AS sketc
 BEGIN;
 DROP EXTENSION simhash_pg CASCADE;
 CREATE EXTENSION simhash_pg;
-SELECT count(*) FROM fresh WHERE sketch_overlaps(sketch, winnow_sketch(md5('7'), 5, 2)) AND sketch_resemblance(sketch, winnow_sketch(md5('7'), 5, 2)) >= 0.9;
+SELECT count(*) FROM fresh WHERE sketch_overlaps(sketch, winnow_sketch(md5('7'), 5, 2)) AND sketch_similarity(sketch, winnow_sketch(md5('7'), 5, 2)) >= 0.9;
 ROLLBACK;
-SELECT count(*) FROM fresh WHERE sketch_overlaps(sketch, winnow_sketch(md5('7'), 5, 2)) AND sketch_resemblance(sketch, winnow_sketch(md5('7'), 5, 2)) >= 0.9;
+SELECT count(*) FROM fresh WHERE sketch_overlaps(sketch, winnow_sketch(md5('7'), 5, 2)) AND sketch_similarity(sketch, winnow_sketch(md5('7'), 5, 2)) >= 0.9;
 DROP TABLE fresh;

@@ -26,7 +26,7 @@ FROM hamming_histogram('document', 'si', 300);
 -- and copies of these with another word at the end.
 CREATE FUNCTION words(first bigint, count integer) RETURNS text LANGUAGE sql IMMUTABLE AS
     $$ SELECT string_agg('w' || abs(hashint8extended(first * 1000 + i, 3)) % 100000, ' ') FROM generate_series(1, count) AS i $$;
-CREATE TABLE letter AS SELECT id, body, simhash(body) AS si, minhash_bins(body, 512, 'doc2') AS signature
+CREATE TABLE letter AS SELECT id, body, simhash(body) AS si, minhash(body, 512, 'doc2') AS signature
 FROM generate_series(1, 900) AS id, LATERAL (
     SELECT CASE WHEN id <= 600 THEN words(-(id % 3), 40) || ' ' || words(id, 20) WHEN id <= 800 THEN words(id, 60) ELSE words(id - 100, 60) || ' end' END) AS t (body);
 CREATE TEMP TABLE near_letters AS

@@ -1,20 +1,20 @@
 -- values that must never change
-SELECT minhash('The quick brown fox jumps over the lazy dog', 8);
-SELECT minhash('The quick brown fox jumps over the lazy dog', 4, 'char:4');
-SELECT cardinality(minhash('a')), cardinality(minhash('a', 1)), cardinality(minhash('a', 4096));
-SELECT m = ARRAY(SELECT unnest(m)) AS same, array_dims(m) FROM (VALUES (minhash('a b c', 3))) AS v (m);
+SELECT minhash_classic('The quick brown fox jumps over the lazy dog', 8);
+SELECT minhash_classic('The quick brown fox jumps over the lazy dog', 4, 'char:4');
+SELECT cardinality(minhash_classic('a')), cardinality(minhash_classic('a', 1)), cardinality(minhash_classic('a', 4096));
+SELECT m = ARRAY(SELECT unnest(m)) AS same, array_dims(m) FROM (VALUES (minhash_classic('a b c', 3))) AS v (m);
 -- texts without features have no signature
-SELECT minhash('') AS empty, minhash('?!') AS marks, minhash(NULL) AS null;
+SELECT minhash_classic('') AS empty, minhash_classic('?!') AS marks, minhash_classic(NULL) AS null;
 -- agreement estimates resemblance: 90 of 110 words are shared, 0.82
 SELECT minhash_similarity(a, b) BETWEEN 0.72 AND 0.92 AS near, minhash_similarity(a, a) AS same, minhash_similarity(a, c) < 0.1 AS far
-FROM (SELECT minhash(string_agg('w' || i, ' ') FILTER (WHERE i <= 100), 256, 'word:1') AS a,
-             minhash(string_agg('w' || i, ' ') FILTER (WHERE i > 10 AND i <= 110), 256, 'word:1') AS b,
-             minhash(string_agg('w' || i, ' ') FILTER (WHERE i > 200), 256, 'word:1') AS c FROM generate_series(1, 300) AS i) AS signatures;
+FROM (SELECT minhash_classic(string_agg('w' || i, ' ') FILTER (WHERE i <= 100), 256, 'word:1') AS a,
+             minhash_classic(string_agg('w' || i, ' ') FILTER (WHERE i > 10 AND i <= 110), 256, 'word:1') AS b,
+             minhash_classic(string_agg('w' || i, ' ') FILTER (WHERE i > 200), 256, 'word:1') AS c FROM generate_series(1, 300) AS i) AS signatures;
 SELECT minhash_similarity('{}', '{}') AS empty, minhash_similarity('{1,2}', NULL) AS null, minhash_similarity('{1,2,3,4}', '{1,5,3,-4}') AS half;
 -- bands, for GIN
-SELECT cardinality(minhash_bands(minhash('a b c d'), 32)), minhash_bands('{}', 4) AS none, minhash_bands('{1,2}', 2) && minhash_bands('{1,3}', 2) AS share,
+SELECT cardinality(minhash_bands(minhash_classic('a b c d'), 32)), minhash_bands('{}', 4) AS none, minhash_bands('{1,2}', 2) && minhash_bands('{1,3}', 2) AS share,
        minhash_bands('{1,2}', 1) && minhash_bands('{1,3}', 1) AS do_not, minhash_bands('{1,2}', 2) && minhash_bands('{2,1}', 2) AS places_matter;
-CREATE TABLE minhashed AS SELECT i, minhash(string_agg('w' || (i * 7 + j), ' '), 64, 'word:1') AS signature
+CREATE TABLE minhashed AS SELECT i, minhash_classic(string_agg('w' || (i * 7 + j), ' '), 64, 'word:1') AS signature
 FROM generate_series(1, 2000) AS i, generate_series(1, 50) AS j GROUP BY i;
 CREATE INDEX ON minhashed USING gin (minhash_bands(signature, 16));
 ANALYZE minhashed;
@@ -26,27 +26,27 @@ WHERE sketch_overlaps(minhash_bands(signature, 16), minhash_bands((SELECT signat
   AND minhash_similarity(signature, (SELECT signature FROM minhashed WHERE i = 1000)) > 0.5 ORDER BY i;
 DROP TABLE minhashed;
 -- signatures by one-permutation hashing: values that must never change, and -1 for empty bins
-SELECT minhash_bins('The quick brown fox jumps over the lazy dog', 8);
-SELECT minhash_bins('The quick brown fox jumps over the lazy dog', 4, 'char:4');
-SELECT minhash_bins('word', 4), minhash_bins('word', 1), cardinality(minhash_bins('a')), cardinality(minhash_bins('a', 4096));
-SELECT minhash_bins('') AS empty, minhash_bins('?!') AS marks, minhash_bins(NULL) AS null;
+SELECT minhash('The quick brown fox jumps over the lazy dog', 8);
+SELECT minhash('The quick brown fox jumps over the lazy dog', 4, 'char:4');
+SELECT minhash('word', 4), minhash('word', 1), cardinality(minhash('a')), cardinality(minhash('a', 4096));
+SELECT minhash('') AS empty, minhash('?!') AS marks, minhash(NULL) AS null;
 -- 90 of 110 words are shared, 0.82, in 512 bins of which most are empty; 2 of 4 words in 64
 SELECT minhash_similarity(a, b) BETWEEN 0.72 AND 0.92 AS near, minhash_similarity(a, a) AS same, minhash_similarity(a, c) < 0.1 AS far
-FROM (SELECT minhash_bins(string_agg('w' || i, ' ') FILTER (WHERE i <= 100), 512, 'word:1') AS a,
-             minhash_bins(string_agg('w' || i, ' ') FILTER (WHERE i > 10 AND i <= 110), 512, 'word:1') AS b,
-             minhash_bins(string_agg('w' || i, ' ') FILTER (WHERE i > 200), 512, 'word:1') AS c FROM generate_series(1, 300) AS i) AS signatures;
-SELECT minhash_similarity(minhash_bins('one two three', 64, 'word:1'), minhash_bins('two three four', 64, 'word:1')) AS half,
+FROM (SELECT minhash(string_agg('w' || i, ' ') FILTER (WHERE i <= 100), 512, 'word:1') AS a,
+             minhash(string_agg('w' || i, ' ') FILTER (WHERE i > 10 AND i <= 110), 512, 'word:1') AS b,
+             minhash(string_agg('w' || i, ' ') FILTER (WHERE i > 200), 512, 'word:1') AS c FROM generate_series(1, 300) AS i) AS signatures;
+SELECT minhash_similarity(minhash('one two three', 64, 'word:1'), minhash('two three four', 64, 'word:1')) AS half,
        minhash_similarity('{-1,-1,3,4}', '{-1,5,3,7}') AS third, minhash_similarity('{-1,-1}', '{-1,-1}') AS all_empty,
        minhash_similarity('{{1,2},{3,4}}', '{1,2,3,9}') AS places_in_order;
 -- empty bins are filled in bands and in bits
-SELECT cardinality(minhash_bands(minhash_bins('word', 64), 16)) AS distinct_bands,
+SELECT cardinality(minhash_bands(minhash('word', 64), 16)) AS distinct_bands,
        minhash_bands('{5,-1}', 2) = minhash_bands('{5,5}', 2) AS filled, minhash_bands('{-1,-1}', 1) AS all_empty;
 SELECT minhash_bits('{}') AS none, minhash_bits(NULL) AS null, minhash_bits('{1}'), minhash_bits('{1,2,3,4,5,6,7,8,-9}'), minhash_bits('{-1,7,-1,7}') = minhash_bits('{7,7,7,7}') AS filled;
-SELECT minhash_bits(minhash_bins('The quick brown fox jumps over the lazy dog', 64, 'word:1'))::bit(64)::bigint AS fingerprint,
-       length(minhash_bits(minhash_bins('a', 256))::bit(256));
-SELECT minhash_bits(minhash('The quick brown fox jumps over the lazy dog', 64, 'word:1'))::bit(64)::bigint AS fingerprint;
+SELECT minhash_bits(minhash('The quick brown fox jumps over the lazy dog', 64, 'word:1'))::bit(64)::bigint AS fingerprint,
+       length(minhash_bits(minhash('a', 256))::bit(256));
+SELECT minhash_bits(minhash_classic('The quick brown fox jumps over the lazy dog', 64, 'word:1'))::bit(64)::bigint AS fingerprint;
 -- the same in one call
-SELECT bool_and(minhash_bits(doc, bits, scheme) = minhash_bits(minhash_bins(doc, bits, scheme))) AS same, count(*)
+SELECT bool_and(minhash_bits(doc, bits, scheme) = minhash_bits(minhash(doc, bits, scheme))) AS same, count(*)
 FROM unnest(ARRAY['a', 'The quick brown fox jumps over the lazy dog', repeat('harbour ferry pier ', 500)]) AS doc,
      unnest(ARRAY[1, 7, 64, 256, 4096]) AS bits, unnest(ARRAY['word:1', 'word:3', 'char:5', 'doc2']) AS scheme;
 SELECT minhash_bits('a b c d', 8) = minhash_bits('a b c d', 8, 'word:3') AS default_scheme, length(minhash_bits('a', 100)),
@@ -54,39 +54,39 @@ SELECT minhash_bits('a b c d', 8) = minhash_bits('a b c d', 8, 'word:3') AS defa
 -- bits agree with the probability (1 + J)/2: 0.75 for half of the words
 SELECT avg(hamming(minhash_bits(a)::bit(64)::bigint, minhash_bits(b)::bit(64)::bigint)) BETWEEN 14 AND 18 AS a_quarter_of_64_differs
 FROM generate_series(1, 200) AS t,
-     LATERAL (SELECT minhash_bins(string_agg('w' || t * 1000 + i, ' ') FILTER (WHERE i <= 300), 64, 'word:1') AS a,
-                     minhash_bins(string_agg('w' || t * 1000 + i, ' ') FILTER (WHERE i > 100), 64, 'word:1') AS b
+     LATERAL (SELECT minhash(string_agg('w' || t * 1000 + i, ' ') FILTER (WHERE i <= 300), 64, 'word:1') AS a,
+                     minhash(string_agg('w' || t * 1000 + i, ' ') FILTER (WHERE i > 100), 64, 'word:1') AS b
               FROM generate_series(1, 400) AS i) AS pair;
 -- the signature of the whole from those of parts, of either kind
 SELECT minhash_merge('{1,-1,-5,7}', '{2,-1,3,-1}') AS lesser, minhash_merge('{}', '{}') AS none, minhash_merge('{{1,2},{3,4}}', '{4,3,2,1}') AS flat,
        minhash_merge('{1}', NULL) AS null;
 -- results are arrays like others
 SELECT minhash_merge('{}', '{}') = '{}' AS empty, minhash_merge('{1,2}', '{2,1}') = '{1,1}' AS equal, minhash_merge('{1,2}', '{2,1}') || 7 AS longer,
-       array_dims(minhash_bins('word', 4)) AS dims, (minhash_merge('{3}', '{4}'))[1] AS first, pg_column_size(minhash_bins('word', 128)) = pg_column_size(array_fill(0, '{128}')) AS same_size;
+       array_dims(minhash('word', 4)) AS dims, (minhash_merge('{3}', '{4}'))[1] AS first, pg_column_size(minhash('word', 128)) = pg_column_size(array_fill(0, '{128}')) AS same_size;
 CREATE TABLE part AS SELECT i % 3 AS n, 'w' || i AS word FROM generate_series(1, 1000) AS i;
 INSERT INTO part VALUES (0, NULL), (0, ''), (1, '?');
-SELECT minhash_agg(minhash_bins(word, 32, 'word:1')) = minhash_bins(string_agg(word, ' '), 32, 'word:1') AS bins,
-       minhash_agg(minhash(word, 32, 'word:1')) = minhash(string_agg(word, ' '), 32, 'word:1') AS hashes FROM part;
-SELECT minhash_agg(signature) = (SELECT minhash_bins(string_agg(word, ' '), 32, 'word:1') FROM part) AS of_aggregates
-FROM (SELECT minhash_agg(minhash_bins(word, 32, 'word:1')) AS signature FROM part GROUP BY n) AS thirds;
+SELECT minhash_agg(minhash(word, 32, 'word:1')) = minhash(string_agg(word, ' '), 32, 'word:1') AS bins,
+       minhash_agg(minhash_classic(word, 32, 'word:1')) = minhash_classic(string_agg(word, ' '), 32, 'word:1') AS hashes FROM part;
+SELECT minhash_agg(signature) = (SELECT minhash(string_agg(word, ' '), 32, 'word:1') FROM part) AS of_aggregates
+FROM (SELECT minhash_agg(minhash(word, 32, 'word:1')) AS signature FROM part GROUP BY n) AS thirds;
 SELECT minhash_agg(signature) AS none FROM (VALUES (NULL::integer[])) AS v (signature);
 ALTER TABLE part SET (parallel_workers = 2);
 RESET enable_seqscan; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
-EXPLAIN (COSTS OFF) SELECT minhash_agg(minhash_bins(word, 32, 'word:1')) FROM part;
-SELECT minhash_agg(minhash_bins(word, 32, 'word:1')) = (SELECT minhash_bins(string_agg(word, ' '), 32, 'word:1') FROM part) AS in_parallel FROM part;
+EXPLAIN (COSTS OFF) SELECT minhash_agg(minhash(word, 32, 'word:1')) FROM part;
+SELECT minhash_agg(minhash(word, 32, 'word:1')) = (SELECT minhash(string_agg(word, ' '), 32, 'word:1') FROM part) AS in_parallel FROM part;
 RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size;
 DROP TABLE part;
 -- errors
-SELECT minhash('a', 0);
-SELECT minhash('a', 5000);
-SELECT minhash('a', 16, 'word:0');
+SELECT minhash_classic('a', 0);
+SELECT minhash_classic('a', 5000);
+SELECT minhash_classic('a', 16, 'word:0');
 SELECT minhash_similarity('{1}', '{1,2}');
 SELECT minhash_similarity('{NULL}', '{1}');
 SELECT minhash_bands('{1,2,3}', 2);
 SELECT minhash_bands('{1,2,3}', 0);
-SELECT minhash_bins('a', 0);
-SELECT minhash_bins('a', 4097);
-SELECT minhash_bins('a', 16, 'word:0');
+SELECT minhash('a', 0);
+SELECT minhash('a', 4097);
+SELECT minhash('a', 16, 'word:0');
 SELECT minhash_merge('{1}', '{1,2}');
 \echo :LAST_ERROR_SQLSTATE
 SELECT minhash_merge('{NULL}', '{1}');

@@ -52,8 +52,8 @@ FROM (SELECT public.simhash_agg_add(public.simhash_agg_add(NULL::bytea, 'a'::tex
 SELECT public.simhash_agg_final(public.simhash_agg_combine(state, state)), public.simhash_agg_final(state)
 FROM (SELECT decode('73696d6861736831' || repeat('00000001000000000000000000000000' || repeat('00', 16), 32) || '00000001000000000000000000000000', 'hex') AS state) AS s;
 -- since 0.2.0: blocks of near pairs. Servers compute those of their rows, and a pair is found where both rows are in one.
-SELECT si, public.hamming_blocks(si, 3, 1) AS one, public.hamming_blocks(si, 3, 16) AS bands, public.hamming_blocks(si, 10, 5) AS triangle FROM unnest('{0,42,-1}'::bigint[]) AS si;
-SELECT public.hamming_bit_blocks(code, 3, 16) AS bands, public.hamming_bit_blocks(code, 25, 5) AS triangle FROM unnest(ARRAY[repeat('01', 64), repeat('0', 128)]::bit(128)[]) AS code;
+SELECT si, public.near_blocks(si, 3, 1) AS one, public.near_blocks(si, 3, 16) AS bands, public.near_blocks(si, 10, 5) AS triangle FROM unnest('{0,42,-1}'::bigint[]) AS si;
+SELECT public.near_blocks(code, 3, 16) AS bands, public.near_blocks(code, 25, 5) AS triangle FROM unnest(ARRAY[repeat('01', 64), repeat('0', 128)]::bit(128)[]) AS code;
 -- the indexes find them
 EXPLAIN (COSTS OFF) SELECT id FROM public.document WHERE (public.hamming_within(si, 42::bigint, 1));
 EXPLAIN (COSTS OFF) SELECT id FROM public.document WHERE ((si OPERATOR(public.<~>) 42::bigint) <= 2);

@@ -17,7 +17,7 @@ FROM manber_sketch((SELECT string_agg('line ' || i, ' ') FROM generate_series(1,
 SELECT manber_sketch('é', 1, 0, 31, 1024) AS bytes;
 -- texts that share a passage share its sketch
 SELECT sketch_containment(manber_sketch(passage, 20, 2), manber_sketch(head || passage || tail, 20, 2)) AS contained,
-       sketch_resemblance(manber_sketch(passage, 20, 2), manber_sketch(head || passage || tail, 20, 2)) BETWEEN 0.3 AND 0.7 AS resembles
+       sketch_similarity(manber_sketch(passage, 20, 2), manber_sketch(head || passage || tail, 20, 2)) BETWEEN 0.3 AND 0.7 AS resembles
 FROM (SELECT string_agg(md5(i::text), ' ') FILTER (WHERE i <= 10) AS head,
              string_agg(md5(i::text), ' ') FILTER (WHERE i BETWEEN 11 AND 30) AS passage,
              string_agg(md5(i::text), ' ') FILTER (WHERE i > 30) AS tail FROM generate_series(1, 40) AS i) AS texts;
@@ -27,12 +27,12 @@ FROM manber_sketch(repeat('round and round it goes, ', 1000), 20, 0) AS sketch;
 -- nothing to hash
 SELECT manber_sketch('') AS empty, manber_sketch('shorter than the window') AS short, manber_sketch(NULL) IS NULL AS nulls;
 -- comparison as sets: neither order nor repetition matter
-SELECT sketch_resemblance('{1,2,3}', '{2,3,4}'), sketch_containment('{1,2,3}', '{2,3,4,5}'),
-       sketch_resemblance('{3,1,2,1}', '{2,3,3,4}') AS unsorted, sketch_resemblance('{{1,2},{3,4}}', '{1,2,3,4}') AS matrix;
-SELECT sketch_resemblance('{}', '{}') AS both_empty, sketch_resemblance('{}', '{1}') AS one_empty,
+SELECT sketch_similarity('{1,2,3}', '{2,3,4}'), sketch_containment('{1,2,3}', '{2,3,4,5}'),
+       sketch_similarity('{3,1,2,1}', '{2,3,3,4}') AS unsorted, sketch_similarity('{{1,2},{3,4}}', '{1,2,3,4}') AS matrix;
+SELECT sketch_similarity('{}', '{}') AS both_empty, sketch_similarity('{}', '{1}') AS one_empty,
        sketch_containment('{}', '{1}') AS first_empty, sketch_containment('{1}', '{}') AS second_empty,
-       sketch_resemblance(NULL, '{1}') AS nulls;
-SELECT sketch_resemblance('{1,NULL}', '{1}');
+       sketch_similarity(NULL, '{1}') AS nulls;
+SELECT sketch_similarity('{1,NULL}', '{1}');
 SELECT sketch_containment('{1}', ARRAY[NULL]::bigint[]);
 SELECT sketch_containment(array_fill(0::bigint, ARRAY[8388609]), '{1}');
 -- wrong parameters
@@ -60,7 +60,7 @@ SELECT winnow_sketch('The quick brown fox jumps over the lazy dog', 8, 6);
 SELECT winnow_sketch('') AS empty, winnow_sketch('short') AS short, cardinality(winnow_sketch('just one window', 15, 100)) AS one, winnow_sketch(NULL) AS null;
 -- The arrays are what PostgreSQL itself would make of their values.
 SELECT s = ARRAY(SELECT unnest(s)) AS same, array_dims(s), pg_column_size(s) = pg_column_size(ARRAY(SELECT unnest(s))) AS same_size
-FROM (VALUES (winnow_sketch('')), (passage_sketch('thirteen text', 6)), (minhash_bands(minhash('a b c'), 2))) AS v (s);
+FROM (VALUES (winnow_sketch('')), (passage_sketch('thirteen text', 6)), (minhash_bands(minhash_classic('a b c'), 2))) AS v (s);
 SELECT count(*) AS missed FROM (SELECT md5(i::text) || run || md5('x') AS a, run || md5((-i)::text) AS b
     FROM generate_series(1, 300) AS i, LATERAL (SELECT substr(md5(i || 'run'), 1, 25) AS run) AS r) AS t
 WHERE NOT sketch_overlaps(winnow_sketch(a, 10, 16), winnow_sketch(b, 10, 16));

@@ -17,7 +17,7 @@ use limits::{Heartbeat, Kind, Limit, Problem};
 use std::str::FromStr;
 
 /// Symbols in a window.
-pub const WINDOW: Limit = Limit::new("window", 1, 1 << 16);
+pub const WINDOW: Limit = Limit::new("length", 1, 1 << 16);
 /// Lowest bits that are zero in the hashes that are kept.
 pub const SAMPLE_BITS: Limit = Limit::new("sample_bits", 0, 32);
 /// A number that the hashes that are kept are divisible by.
@@ -346,8 +346,8 @@ mod tests {
     #[test]
     fn wrong_parameters_are_named() {
         for (parameters, message) in [
-            (parameters(0, 8, 31, 1 << 20), "window 0 is out of range"),
-            (parameters((1 << 16) + 1, 8, 31, 1 << 20), "window 65537 is out of range"),
+            (parameters(0, 8, 31, 1 << 20), "length 0 is out of range"),
+            (parameters((1 << 16) + 1, 8, 31, 1 << 20), "length 65537 is out of range"),
             (parameters(50, 33, 31, 1 << 20), "sample_bits 33 is out of range"),
             (parameters(50, 8, 1, 1 << 20), "prime 1 is out of range"),
             (parameters(50, 8, 31, 1), "modulus 1 is out of range"),

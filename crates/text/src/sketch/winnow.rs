@@ -16,9 +16,9 @@ use limits::{Heartbeat, Limit, OutOfMemory, Problem, collect};
 use std::iter::repeat_n;
 
 /// Bytes in a window.
-pub const K: Limit = Limit::new("k", 1, 10_000);
+pub const K: Limit = Limit::new("length", 1, 10_000);
 /// Windows in a row of which one is kept.
-pub const W: Limit = Limit::new("w", 1, 10_000);
+pub const W: Limit = Limit::new("span", 1, 10_000);
 
 /// Characters that [`Parameters::for_excerpts`] takes.
 pub const MIN_LENGTH: Limit = Limit::new("min_length", 10, 10_000);

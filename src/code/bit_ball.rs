@@ -1,58 +1,14 @@
-//! `sql/bits.sql`: distances between strings of bits, and the type `hamming_bit_ball`, all strings of bits within
-//! a radius of a center.
+//! The type `hamming_bit_ball`: all strings of bits within a radius of a center.
 
-use crate::ball;
+use super::ball;
 use crate::pg::bits::{Bits, c_string, content, new_value};
-use crate::pg::call::{Call, pg_function};
+use crate::pg::call::pg_function;
 use crate::pg::encoding;
 use crate::pg::error;
-use crate::pg::report::{self, SqlError};
-use hamming::codes;
+use crate::pg::report::SqlError;
 use pgrx::pg_sys::panic::ErrorReportable;
-use pgrx::{direct_function_call_as_datum, pg_extern, pg_sys};
+use pgrx::{direct_function_call_as_datum, pg_sys};
 use std::ffi::CStr;
-
-/// Two arguments of type bit.
-///
-/// # Safety
-/// The function must be declared with them in front.
-unsafe fn pair<'a>(call: Call) -> [Bits<'a>; 2] {
-    // SAFETY: promised by the caller.
-    [0, 1].map(|index| unsafe { Bits::of(call.datum(index)) })
-}
-
-pg_function!(
-    pg_finfo_hamming_bits,
-    fn hamming_bits(call) {
-        // SAFETY: declared with two of bit.
-        let [a, b] = unsafe { pair(call) };
-        (a.distance(b).unwrap_or_report() as i32).into()
-    }
-);
-
-pg_function!(
-    pg_finfo_hamming_bits_within,
-    fn hamming_bits_within(call) {
-        // SAFETY: declared with two of bit, and an integer.
-        let [a, b] = unsafe { pair(call) };
-        a.is_within(b, call.integer(2)).unwrap_or_report().into()
-    }
-);
-
-pg_function!(
-    pg_finfo_hamming_bits_similarity,
-    fn hamming_bits_similarity(call) {
-        // SAFETY: declared with two of bit.
-        let [a, b] = unsafe { pair(call) };
-        a.similarity(b).unwrap_or_report().to_bits().into()
-    }
-);
-
-#[pg_extern(sql = false)]
-fn hamming_bits_radius(similarity: f64, bits: i32) -> Result<i32, SqlError> {
-    let bits = codes::LENGTH.of(bits).map_err(report::problem)?;
-    codes::radius(similarity, bits).map_err(report::problem)
-}
 
 /// A value of type `hamming_bit_ball`. Its content is the radius and that of a value of type bit.
 #[derive(Clone, Copy)]

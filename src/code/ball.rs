@@ -1,4 +1,4 @@
-//! `sql/ball.sql`: the type `hamming_ball`, all fingerprints within a radius of a center.
+//! The type `hamming_ball`: all fingerprints within a radius of a center.
 
 use crate::pg::call::{allocate, pg_function};
 use crate::pg::encoding;
@@ -19,7 +19,7 @@ pub(crate) struct HammingBall {
     padding: i32,
 }
 
-/// As declared in `sql/ball.sql`.
+/// As declared in `sql/code.sql`.
 const _: () = assert!(size_of::<HammingBall>() == 16 && align_of::<HammingBall>() == 8);
 
 unsafe extern "C-unwind" {

@@ -1,0 +1,309 @@
+-- Codes: bigint, such as fingerprints of texts, and bit(n), such as perceptual hashes of images. What takes bit takes
+-- bit varying too.
+
+-- Distances
+
+CREATE FUNCTION hamming(a bigint, b bigint) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_support
+    AS 'MODULE_PATHNAME', 'hamming_wrapper';
+COMMENT ON FUNCTION hamming(bigint, bigint) IS
+    'number of bits in which two fingerprints differ, 0 to 64';
+
+CREATE FUNCTION hamming(a bit, b bit) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT hamming_support
+    AS 'MODULE_PATHNAME', 'hamming_bits';
+COMMENT ON FUNCTION hamming(bit, bit) IS
+    'number of bits in which two strings of one length differ';
+
+CREATE FUNCTION hamming_within(a bigint, b bigint, radius integer) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_within_support
+    AS 'MODULE_PATHNAME', 'hamming_within_wrapper';
+COMMENT ON FUNCTION hamming_within(bigint, bigint, integer) IS
+    'whether two fingerprints differ in at most radius bits';
+
+CREATE FUNCTION hamming_within(a bit, b bit, radius integer) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT hamming_within_support
+    AS 'MODULE_PATHNAME', 'hamming_bits_within';
+COMMENT ON FUNCTION hamming_within(bit, bit, integer) IS
+    'whether two strings of one length differ in at most radius bits';
+
+CREATE FUNCTION hamming_similarity(a bigint, b bigint) RETURNS double precision
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_support
+    AS 'MODULE_PATHNAME', 'hamming_similarity_wrapper';
+COMMENT ON FUNCTION hamming_similarity(bigint, bigint) IS
+    'share of equal bits of two fingerprints, 0 to 1';
+
+CREATE FUNCTION hamming_similarity(a bit, b bit) RETURNS double precision
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT hamming_support
+    AS 'MODULE_PATHNAME', 'hamming_bits_similarity';
+COMMENT ON FUNCTION hamming_similarity(bit, bit) IS
+    'share of equal bits of two strings of one length, 0 to 1; 1 if they are empty';
+
+CREATE FUNCTION hamming_radius(similarity double precision, bits integer DEFAULT 64) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
+    AS 'MODULE_PATHNAME', 'hamming_radius_wrapper';
+COMMENT ON FUNCTION hamming_radius(double precision, integer) IS
+    'largest distance at which codes of this number of bits have at least this share of equal bits: 0.90 gives 6, of 256 bits 25';
+
+-- Not an overload of hamming: arguments without a type would be text.
+CREATE FUNCTION ham_dist(a text, b text) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
+    AS 'MODULE_PATHNAME', 'ham_dist_wrapper';
+COMMENT ON FUNCTION ham_dist(text, text) IS
+    'number of characters in which two strings differ, the shorter one padded with blanks';
+
+-- The functions of the operators: hamming itself is turned into the operator. The operator <~> of bit and the function
+-- hamming_distance(bit, bit) belong to the extension vector.
+CREATE FUNCTION hamming_distance(a bigint, b bigint) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_support
+    AS 'MODULE_PATHNAME', 'hamming_wrapper';
+COMMENT ON FUNCTION hamming_distance(bigint, bigint) IS
+    'implementation of <~>';
+
+CREATE FUNCTION hamming_bit_distance(a bit, b bit) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT hamming_support
+    AS 'MODULE_PATHNAME', 'hamming_bits';
+COMMENT ON FUNCTION hamming_bit_distance(bit, bit) IS
+    'implementation of <^>';
+
+CREATE OPERATOR <~> (
+    LEFTARG = bigint,
+    RIGHTARG = bigint,
+    FUNCTION = hamming_distance,
+    COMMUTATOR = <~>
+);
+COMMENT ON OPERATOR <~> (bigint, bigint) IS
+    'number of bits in which two fingerprints differ';
+
+CREATE OPERATOR <^> (
+    LEFTARG = bit,
+    RIGHTARG = bit,
+    FUNCTION = hamming_bit_distance,
+    COMMUTATOR = <^>
+);
+COMMENT ON OPERATOR <^> (bit, bit) IS
+    'number of bits in which two strings of one length differ';
+
+-- Balls, all codes within a radius of a center: what index conditions are made of
+
+CREATE TYPE hamming_ball;
+
+CREATE FUNCTION hamming_ball_in(cstring) RETURNS hamming_ball
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'hamming_ball_in';
+COMMENT ON FUNCTION hamming_ball_in(cstring) IS 'text input, <center,radius>';
+
+CREATE FUNCTION hamming_ball_out(hamming_ball) RETURNS cstring
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'hamming_ball_out';
+COMMENT ON FUNCTION hamming_ball_out(hamming_ball) IS 'text output';
+
+CREATE FUNCTION hamming_ball_recv(internal) RETURNS hamming_ball
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'hamming_ball_recv';
+COMMENT ON FUNCTION hamming_ball_recv(internal) IS 'binary input';
+
+CREATE FUNCTION hamming_ball_send(hamming_ball) RETURNS bytea
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'hamming_ball_send';
+COMMENT ON FUNCTION hamming_ball_send(hamming_ball) IS 'binary output';
+
+CREATE TYPE hamming_ball (
+    INPUT = hamming_ball_in,
+    OUTPUT = hamming_ball_out,
+    RECEIVE = hamming_ball_recv,
+    SEND = hamming_ball_send,
+    INTERNALLENGTH = 16,
+    ALIGNMENT = double
+);
+COMMENT ON TYPE hamming_ball IS
+    'all fingerprints within a radius of a center, written <center,radius>';
+
+CREATE TYPE hamming_bit_ball;
+
+CREATE FUNCTION hamming_bit_ball_in(cstring) RETURNS hamming_bit_ball
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'hamming_bit_ball_in';
+COMMENT ON FUNCTION hamming_bit_ball_in(cstring) IS 'text input, <center,radius>';
+
+CREATE FUNCTION hamming_bit_ball_out(hamming_bit_ball) RETURNS cstring
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'hamming_bit_ball_out';
+COMMENT ON FUNCTION hamming_bit_ball_out(hamming_bit_ball) IS 'text output';
+
+CREATE FUNCTION hamming_bit_ball_recv(internal) RETURNS hamming_bit_ball
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'hamming_bit_ball_recv';
+COMMENT ON FUNCTION hamming_bit_ball_recv(internal) IS 'binary input';
+
+CREATE FUNCTION hamming_bit_ball_send(hamming_bit_ball) RETURNS bytea
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'hamming_bit_ball_send';
+COMMENT ON FUNCTION hamming_bit_ball_send(hamming_bit_ball) IS 'binary output';
+
+CREATE TYPE hamming_bit_ball (
+    INPUT = hamming_bit_ball_in,
+    OUTPUT = hamming_bit_ball_out,
+    RECEIVE = hamming_bit_ball_recv,
+    SEND = hamming_bit_ball_send,
+    INTERNALLENGTH = VARIABLE,
+    ALIGNMENT = int4,
+    STORAGE = extended
+);
+COMMENT ON TYPE hamming_bit_ball IS
+    'all strings of bits within a radius of a center, written <center,radius>';
+
+CREATE FUNCTION hamming_ball(center bigint, radius integer) RETURNS hamming_ball
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'hamming_ball';
+COMMENT ON FUNCTION hamming_ball(bigint, integer) IS
+    'all fingerprints within a radius of a center';
+
+CREATE FUNCTION hamming_ball(center bit, radius integer) RETURNS hamming_bit_ball
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
+    AS 'MODULE_PATHNAME', 'hamming_bit_ball';
+COMMENT ON FUNCTION hamming_ball(bit, integer) IS
+    'all strings of bits within a radius of a center';
+
+CREATE FUNCTION hamming_ball_contained(bigint, hamming_ball) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'hamming_ball_contained';
+COMMENT ON FUNCTION hamming_ball_contained(bigint, hamming_ball) IS 'implementation of <@';
+
+CREATE FUNCTION hamming_ball_contained(bit, hamming_bit_ball) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
+    AS 'MODULE_PATHNAME', 'hamming_bit_ball_contained';
+COMMENT ON FUNCTION hamming_ball_contained(bit, hamming_bit_ball) IS 'implementation of <@';
+
+CREATE FUNCTION hamming_ball_contains(hamming_ball, bigint) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'hamming_ball_contains';
+COMMENT ON FUNCTION hamming_ball_contains(hamming_ball, bigint) IS 'implementation of @>';
+
+CREATE FUNCTION hamming_ball_contains(hamming_bit_ball, bit) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
+    AS 'MODULE_PATHNAME', 'hamming_bit_ball_contains';
+COMMENT ON FUNCTION hamming_ball_contains(hamming_bit_ball, bit) IS 'implementation of @>';
+
+CREATE FUNCTION hamming_ball_equal(hamming_ball, hamming_ball) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'hamming_ball_equal';
+COMMENT ON FUNCTION hamming_ball_equal(hamming_ball, hamming_ball) IS 'implementation of =';
+
+-- Balls with the same bytes are equal, so PostgreSQL's own functions for bytes serve.
+CREATE FUNCTION hamming_ball_equal(hamming_bit_ball, hamming_bit_ball) RETURNS boolean
+    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'byteaeq';
+COMMENT ON FUNCTION hamming_ball_equal(hamming_bit_ball, hamming_bit_ball) IS 'implementation of =';
+
+CREATE FUNCTION hamming_ball_hash(hamming_ball) RETURNS integer
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'hamming_ball_hash';
+COMMENT ON FUNCTION hamming_ball_hash(hamming_ball) IS 'hash support of hamming_ball_ops';
+
+CREATE FUNCTION hamming_ball_hash(hamming_bit_ball) RETURNS integer
+    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE COST 1
+    AS 'hashvarlena';
+COMMENT ON FUNCTION hamming_ball_hash(hamming_bit_ball) IS 'hash support of hamming_bit_ball_ops';
+
+CREATE FUNCTION hamming_ball_hash_extended(hamming_ball, bigint) RETURNS bigint
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'hamming_ball_hash_extended';
+COMMENT ON FUNCTION hamming_ball_hash_extended(hamming_ball, bigint) IS 'hash support of hamming_ball_ops';
+
+CREATE FUNCTION hamming_ball_hash_extended(hamming_bit_ball, bigint) RETURNS bigint
+    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE COST 1
+    AS 'hashvarlenaextended';
+COMMENT ON FUNCTION hamming_ball_hash_extended(hamming_bit_ball, bigint) IS 'hash support of hamming_bit_ball_ops';
+
+CREATE FUNCTION hamming_ball_near(hamming_ball, hamming_ball) RETURNS boolean
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
+    AS 'MODULE_PATHNAME', 'hamming_ball_near';
+COMMENT ON FUNCTION hamming_ball_near(hamming_ball, hamming_ball) IS 'implementation of ~';
+
+CREATE OPERATOR <@ (
+    LEFTARG = bigint,
+    RIGHTARG = hamming_ball,
+    FUNCTION = hamming_ball_contained,
+    COMMUTATOR = @>,
+    RESTRICT = hamming_ball_sel,
+    JOIN = hamming_ball_joinsel
+);
+COMMENT ON OPERATOR <@ (bigint, hamming_ball) IS 'is the fingerprint within the ball?';
+
+CREATE OPERATOR <@ (
+    LEFTARG = bit,
+    RIGHTARG = hamming_bit_ball,
+    FUNCTION = hamming_ball_contained,
+    COMMUTATOR = @>,
+    RESTRICT = hamming_ball_sel,
+    JOIN = hamming_ball_joinsel
+);
+COMMENT ON OPERATOR <@ (bit, hamming_bit_ball) IS 'is the string within the ball?';
+
+CREATE OPERATOR @> (
+    LEFTARG = hamming_ball,
+    RIGHTARG = bigint,
+    FUNCTION = hamming_ball_contains,
+    COMMUTATOR = <@,
+    RESTRICT = hamming_ball_sel,
+    JOIN = hamming_ball_joinsel
+);
+COMMENT ON OPERATOR @> (hamming_ball, bigint) IS 'is the fingerprint within the ball?';
+
+CREATE OPERATOR @> (
+    LEFTARG = hamming_bit_ball,
+    RIGHTARG = bit,
+    FUNCTION = hamming_ball_contains,
+    COMMUTATOR = <@,
+    RESTRICT = hamming_ball_sel,
+    JOIN = hamming_ball_joinsel
+);
+COMMENT ON OPERATOR @> (hamming_bit_ball, bit) IS 'is the string within the ball?';
+
+CREATE OPERATOR = (
+    LEFTARG = hamming_ball,
+    RIGHTARG = hamming_ball,
+    FUNCTION = hamming_ball_equal,
+    COMMUTATOR = =,
+    RESTRICT = eqsel,
+    JOIN = eqjoinsel,
+    HASHES
+);
+COMMENT ON OPERATOR = (hamming_ball, hamming_ball) IS 'the same center and the same radius';
+
+CREATE OPERATOR = (
+    LEFTARG = hamming_bit_ball,
+    RIGHTARG = hamming_bit_ball,
+    FUNCTION = hamming_ball_equal,
+    COMMUTATOR = =,
+    RESTRICT = eqsel,
+    JOIN = eqjoinsel,
+    HASHES
+);
+COMMENT ON OPERATOR = (hamming_bit_ball, hamming_bit_ball) IS 'the same center and the same radius';
+
+CREATE OPERATOR CLASS hamming_ball_ops DEFAULT FOR TYPE hamming_ball USING hash AS
+    OPERATOR 1 = (hamming_ball, hamming_ball),
+    FUNCTION 1 hamming_ball_hash(hamming_ball),
+    FUNCTION 2 hamming_ball_hash_extended(hamming_ball, bigint);
+COMMENT ON OPERATOR CLASS hamming_ball_ops USING hash IS 'balls by center and radius, for DISTINCT and GROUP BY';
+COMMENT ON OPERATOR FAMILY hamming_ball_ops USING hash IS 'balls by center and radius, for DISTINCT and GROUP BY';
+
+CREATE OPERATOR CLASS hamming_bit_ball_ops DEFAULT FOR TYPE hamming_bit_ball USING hash AS
+    OPERATOR 1 = (hamming_bit_ball, hamming_bit_ball),
+    FUNCTION 1 hamming_ball_hash(hamming_bit_ball),
+    FUNCTION 2 hamming_ball_hash_extended(hamming_bit_ball, bigint);
+COMMENT ON OPERATOR CLASS hamming_bit_ball_ops USING hash IS 'balls by center and radius, for DISTINCT and GROUP BY';
+COMMENT ON OPERATOR FAMILY hamming_bit_ball_ops USING hash IS 'balls by center and radius, for DISTINCT and GROUP BY';
+
+CREATE OPERATOR ~ (
+    LEFTARG = hamming_ball,
+    RIGHTARG = hamming_ball,
+    FUNCTION = hamming_ball_near,
+    COMMUTATOR = ~,
+    RESTRICT = contsel,
+    JOIN = contjoinsel
+);
+COMMENT ON OPERATOR ~ (hamming_ball, hamming_ball) IS
+    'does each ball contain the other''s center?';
