@@ -157,7 +157,7 @@ for my $query (
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE '%scattered%' AND pid <> pg_backend_pid()");
 	$psql->finish;
 	like($err, qr/canceling statement due to user request/, "cancelled: $query");
-	my @done = $err =~ /NOTICE:  \w+: (\d+) % of (?:1000000|300000) (?:fingerprints|strings of bits) compared/g;
+	my @done = $err =~ /NOTICE:  \w+: (\d+) % of (?:1000000|300000) codes compared/g;
 	ok(@done && $done[-1] < 75, "after it had said how far it was: @done %");
 }
 
