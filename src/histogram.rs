@@ -1,6 +1,6 @@
 //! `sql/histogram.sql`: which radius suits a table.
 
-use crate::pg::codes::CodeList;
+use crate::pg::code::list::CodeList;
 use crate::pg::encoding::to_utf8;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::query::{CodeColumn, StoredText};
@@ -60,8 +60,8 @@ fn levels(
 ) -> Result<Vec<Level>, SqlError> {
     let sample = SAMPLE.of(sample).map_err(report::problem)?;
     let column = CodeColumn::of(relation, code, body)?;
-    let mut codes = CodeList::new(column.kind, sample as usize);
-    // SAFETY: the column has values of this kind.
+    let mut codes = CodeList::new(column.codes, sample as usize);
+    // SAFETY: the column has values of this type.
     column.read(Some(sample), &mut |value| unsafe { codes.push(value) })?;
     let bits = codes.bits().or(column.bits).unwrap_or(0);
     let mut calibration = Calibration::new(codes.codes(), bits).map_err(report::problem)?;
@@ -91,7 +91,7 @@ fn compare_texts(
     reserve(&mut texts.signatures, queries as usize).map_err(report::problem)?;
     codes.clear();
     column.read_with_text(Some(queries), &mut |value, text| {
-        // SAFETY: the column has values of this kind.
+        // SAFETY: the column has values of this type.
         unsafe { codes.push(value) }?;
         let signature = texts.signature(text)?;
         texts.signatures.push(signature);

@@ -1,9 +1,10 @@
 //! `sql/spelling.sql`: how fingerprints and codes are written for people and other programs.
 
-use crate::pg::bits::{Bits, new_value};
 use crate::pg::call::{Call, pg_function};
+use crate::pg::code::bits::Bits;
 use crate::pg::encoding;
 use crate::pg::report::{self, SqlError};
+use crate::pg::varlena::new_value;
 use crate::simhash::parse_scheme;
 use hamming::code_text::CodeFormat;
 use limits::Problem;

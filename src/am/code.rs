@@ -1,6 +1,6 @@
 //! What an index has codes of, and how the values of its column become the words of its trees.
 
-use crate::pg::bits::Bits;
+use crate::pg::code::bits::Bits;
 use crate::pg::error;
 use crate::pg::report::SqlError;
 use crate::pg::storage::pages::Pages;

@@ -1,10 +1,10 @@
 //! What ANALYZE knows of a column of strings of bits, as an estimate of a search needs it: how much of the table each word
 //! of the query finds.
 
-use crate::estimate::code::Code;
 use crate::estimate::condition::sides;
 use crate::estimate::cost::Search;
 use crate::estimate::statistics::{ColumnStatistics, Known};
+use crate::pg::code::Code;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::nodes::{constant, elements};
 use crate::pg::report;

@@ -6,6 +6,7 @@
 use super::code::name_of;
 use crate::pg::catalog::ours;
 use crate::pg::catalog::strategy::{DISTANCE, EQUAL, WITHIN_BALL};
+use crate::pg::code::CodeType;
 use crate::pg::error;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION;
 use pgrx::pg_sys::panic::ErrorReportable;
@@ -84,15 +85,31 @@ pub(super) fn check_operator(key: &pg_sys::ScanKeyData, input_type: Oid) {
 /// What is wrong with the function of an operator. If nothing is wrong, its arguments have the right types.
 fn fault_of_function(strategy: i16, function: Oid, input_type: Oid) -> Option<&'static str> {
     let number = function.to_u32();
-    let (is_right, fault) = match (strategy, input_type == pg_sys::BITOID) {
-        (WITHIN_BALL, false) => (ours::is_within_ball(function), "it is not <@ of bigint and hamming_ball"),
-        (EQUAL, false) => (number == pg_sys::F_INT8EQ, "it is not = of two bigint"),
-        (DISTANCE, false) => (ours::is_distance(function), "it is not <~> of two bigint"),
-        (WITHIN_BALL, true) => {
-            (ours::is_within_bit_ball(function), "it is not <@ of bit and hamming_bit_ball")
-        }
-        (EQUAL, true) => (number == pg_sys::F_BITEQ, "it is not = of two bit"),
-        (DISTANCE, true) => (ours::is_bit_distance(function), "it is not <^> of two bit"),
+    // A class for another type has that fault, too.
+    let codes = CodeType::of(input_type)?;
+    let (equal, faults) = match codes {
+        CodeType::Bigint => (
+            pg_sys::F_INT8EQ,
+            [
+                "it is not <@ of bigint and hamming_ball",
+                "it is not = of two bigint",
+                "it is not <~> of two bigint",
+            ],
+        ),
+        CodeType::Bits => (
+            pg_sys::F_BITEQ,
+            [
+                "it is not <@ of bit and hamming_bit_ball",
+                "it is not = of two bit",
+                "it is not <^> of two bit",
+            ],
+        ),
+    };
+    let [not_within, not_equal, not_distance] = faults;
+    let (is_right, fault) = match strategy {
+        WITHIN_BALL => (ours::is_within_ball(function, codes), not_within),
+        EQUAL => (number == equal, not_equal),
+        DISTANCE => (ours::is_distance(function, codes), not_distance),
         _ => (false, "there is no such strategy"),
     };
     (!is_right).then_some(fault)

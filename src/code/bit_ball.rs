@@ -1,11 +1,12 @@
 //! The type `hamming_bit_ball`: all strings of bits within a radius of a center.
 
 use super::ball;
-use crate::pg::bits::{Bits, c_string, content, new_value};
 use crate::pg::call::pg_function;
+use crate::pg::code::bits::Bits;
 use crate::pg::encoding;
 use crate::pg::error;
 use crate::pg::report::SqlError;
+use crate::pg::varlena::{c_string, content, new_value};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{direct_function_call_as_datum, pg_sys};
 use std::ffi::CStr;

@@ -1,7 +1,7 @@
 //! Distances between codes, and between texts character by character.
 
-use crate::pg::bits::Bits;
 use crate::pg::call::{Call, pg_function};
+use crate::pg::code::bits::Bits;
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};

@@ -1,11 +1,11 @@
 //! Conditions on a distance, as the planner's estimators and indexes meet them:
 //! `hamming_within(a, b, radius)`, and `a <@ ball`, which is searched by an index.
 
-use super::code::bits_of;
 use crate::code::ball::HammingBall;
 use crate::code::bit_ball::BitBall;
-use crate::pg::catalog::names::Names;
-use crate::pg::catalog::ours::{is_ball, is_ball_constructor, is_bit_ball, is_bit_ball_constructor};
+use crate::pg::catalog::oids::ExtensionOids;
+use crate::pg::catalog::ours::{is_ball, is_ball_constructor};
+use crate::pg::code::{Code, CodeType};
 use crate::pg::nodes::{bigint, bits, cast, constant, elements, integer};
 use pgrx::pg_sys::{self, Node, NodeTag};
 
@@ -29,27 +29,26 @@ impl Within {
     pub(crate) unsafe fn ball(value: *mut Node, ball: *mut Node) -> Option<Self> {
         // SAFETY: two expressions; the datum is a ball by its type.
         unsafe {
-            let (type_, ball_type) = (pg_sys::exprType(value), pg_sys::exprType(ball));
-            let is_fingerprint = type_ == pg_sys::INT8OID && is_ball(ball_type);
-            let is_bits = type_ == pg_sys::BITOID && is_bit_ball(ball_type);
-            if !is_fingerprint && !is_bits {
+            let type_ = CodeType::of(pg_sys::exprType(value))?;
+            if !is_ball(pg_sys::exprType(ball), type_) {
                 return None;
             }
             if let Some(datum) = constant(ball) {
-                let (center, radius) = if is_fingerprint {
-                    let HammingBall { center, radius, .. } = datum.cast_mut_ptr::<HammingBall>().read();
-                    (bigint(center), radius)
-                } else {
-                    let BitBall { center, radius } = BitBall::of(datum);
-                    (bits(center), radius)
+                let (center, radius) = match type_ {
+                    CodeType::Bigint => {
+                        let HammingBall { center, radius, .. } = datum.cast_mut_ptr::<HammingBall>().read();
+                        (bigint(center), radius)
+                    }
+                    CodeType::Bits => {
+                        let BitBall { center, radius } = BitBall::of(datum);
+                        (bits(center), radius)
+                    }
                 };
                 return Some(Self { a: value, b: center, radius: integer(radius) });
             }
             let call = cast::<pg_sys::FuncExpr>(ball, NodeTag::T_FuncExpr)?;
             match elements(call.args) {
-                &mut [center, radius]
-                    if is_ball_constructor(call.funcid) || is_bit_ball_constructor(call.funcid) =>
-                {
+                &mut [center, radius] if is_ball_constructor(call.funcid, type_) => {
                     Some(Self { a: value, b: center, radius })
                 }
                 _ => None,
@@ -114,5 +113,25 @@ pub(crate) unsafe fn sides(condition: *mut Node) -> Option<(*mut Node, *mut Node
 pub(crate) unsafe fn is_fingerprint(index: &pg_sys::IndexOptInfo, column: usize) -> bool {
     // SAFETY: promised by the caller; there is a family for each key column.
     let family = unsafe { *index.opfamily.add(column) };
-    Names::known().is_some_and(|names| names.kinds().any(|kind| kind.ball_operator(family).is_some()))
+    ExtensionOids::known().is_some_and(|ours| ours.codes().any(|oids| oids.ball_operator(family).is_some()))
+}
+
+/// The number of bits that all values of an expression have, if it is known: that of a constant, or n of `bit(n)`.
+pub(crate) unsafe fn bits_of(mut node: *mut Node) -> Option<u32> {
+    // SAFETY: an expression; the datum is of its type.
+    unsafe {
+        if let Some(datum) = constant(node) {
+            return Code::of(datum, pg_sys::exprType(node)).map(Code::bits);
+        }
+        // A value of type bit varying, or of a domain, stands below it.
+        while let Some(relabeled) = cast::<pg_sys::RelabelType>(node, NodeTag::T_RelabelType) {
+            node = relabeled.arg.cast();
+        }
+        let mut modifier = pg_sys::exprTypmod(node);
+        match pg_sys::getBaseTypeAndTypmod(pg_sys::exprType(node), &raw mut modifier) {
+            pg_sys::INT8OID => Some(hamming::BITS),
+            pg_sys::BITOID if modifier > 0 => Some(modifier as u32),
+            _ => None,
+        }
+    }
 }

@@ -3,14 +3,12 @@
 //! `planner/` answers for conditions, `am/` and `gist/` for searches of their indexes. What their answers
 //! share is here, and imports none of the three.
 //!
-//! - [`code`]: the values that have distances
 //! - [`condition`]: the conditions, and the radius that they ask for
 //! - [`statistics`]: what ANALYZE knows of a column
 //! - [`selectivity`]: the share of rows that pass a condition
 //! - [`sketch`]: the same for conditions on sketches, and what they cost
 //! - [`cost`]: the time that a search takes
 
-pub(crate) mod code;
 pub(crate) mod condition;
 pub(crate) mod cost;
 pub(crate) mod selectivity;

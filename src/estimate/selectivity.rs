@@ -4,9 +4,9 @@
 //! come in clusters. So the estimate is the share that the column's statistics show, and never less than the
 //! rows that have one value on average.
 
-use super::code::Code;
 use super::condition::{Within, typical_radius};
 use super::statistics::ColumnStatistics;
+use crate::pg::code::Code;
 use crate::pg::nodes::constant;
 use hamming::codes::volume;
 use pgrx::pg_sys;

@@ -1,6 +1,6 @@
 //! What ANALYZE has found out about a column, and how many of its values are within a radius by that.
 
-use super::code::Code;
+use crate::pg::code::Code;
 use crate::pg::report;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Node};

@@ -4,7 +4,7 @@
 //! derived condition `sketch && query` are estimated by PostgreSQL, which takes the values of a sketch for common ones. So
 //! this number comes from the condition of the query, which has our estimate.
 
-use crate::pg::catalog::names::Names;
+use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::compat::set_cost_function;
 use crate::pg::nodes::{cast, elements, list_of};
 use pg_sys::{Node, NodeTag, Oid};
@@ -79,7 +79,7 @@ unsafe fn is_about_sketches(condition: *mut Node) -> bool {
     // SAFETY: promised by the caller.
     unsafe {
         let clause = (*condition.cast::<pg_sys::RestrictInfo>()).clause;
-        let sketches = Names::known().and_then(|names| names.sketches);
+        let sketches = ExtensionOids::known().map(|ours| ours.sketches);
         sketches.zip(cast::<pg_sys::FuncExpr>(clause.cast(), NodeTag::T_FuncExpr)).is_some_and(
             |(sketches, call)| {
                 [sketches.overlaps, sketches.resembles, sketches.contained].contains(&call.funcid)

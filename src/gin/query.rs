@@ -1,10 +1,10 @@
 //! The type `sketch_query`: a sketch with the share of common values that is asked for.
 
 use crate::pg::array::distinct;
-use crate::pg::bits::{c_string, content, new_value};
 use crate::pg::call::{Call, pg_function};
 use crate::pg::error;
 use crate::pg::report::{self, SqlError};
+use crate::pg::varlena::{c_string, content, new_value};
 use crate::sketch::overlap;
 use limits::{collect, grow_text};
 use pgrx::pg_sys::panic::ErrorReportable;

@@ -3,6 +3,7 @@
 
 use crate::pg::call::Call;
 use crate::pg::catalog::ours::{is_ball, is_gist_key};
+use crate::pg::code::CodeType;
 use crate::pg::error;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Oid};
@@ -31,8 +32,8 @@ impl Indexed {
     fn is(self, type_: Oid) -> bool {
         match self {
             Self::Fingerprint => type_ == pg_sys::INT8OID,
-            Self::Ball => is_ball(type_),
-            Self::Either => type_ == pg_sys::INT8OID || is_ball(type_),
+            Self::Ball => is_ball(type_, CodeType::Bigint),
+            Self::Either => type_ == pg_sys::INT8OID || is_ball(type_, CodeType::Bigint),
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::code::ball::HammingBall;
 use crate::pg::call::{Call, pg_function};
 use crate::pg::catalog::ours::is_ball;
 use crate::pg::catalog::strategy::{EQUAL, WITHIN_BALL};
+use crate::pg::code::CodeType;
 use crate::pg::error;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
@@ -38,7 +39,7 @@ pg_function!(
     pg_finfo_gist_hamming_consistent,
     fn gist_hamming_consistent(call) {
         check(call, entry(call), Procedure::Consistent, Indexed::Fingerprint, || match call.smallint(2) {
-            WITHIN_BALL => is_ball(operand_type(call)),
+            WITHIN_BALL => is_ball(operand_type(call), CodeType::Bigint),
             _ => [pg_sys::INT8OID, pg_sys::InvalidOid].contains(&operand_type(call)),
         });
         let bounds = key(call);
@@ -60,7 +61,7 @@ pg_function!(
     pg_finfo_gist_hamming_ball_consistent,
     fn gist_hamming_ball_consistent(call) {
         check(call, entry(call), Procedure::Consistent, Indexed::Ball, || {
-            operand_type(call) == pg_sys::InvalidOid || is_ball(operand_type(call))
+            operand_type(call) == pg_sys::InvalidOid || is_ball(operand_type(call), CodeType::Bigint)
         });
         // SAFETY: declared with a hamming_ball.
         let ball: HammingBall = unsafe { call.value(1) };

@@ -68,7 +68,7 @@ unsafe fn put_clusters_of_pairs(call: Call) -> Result<(), SqlError> {
         (ResultSet::of(call.info())?, Elements::of(call.datum(0)), Elements::of(call.datum(1)), call.text(2))
     };
     // SAFETY: the keys are values of that type.
-    let order = unsafe { Order::of(a.kind, call.info()) }?;
+    let order = unsafe { Order::of(a.type_, call.info()) }?;
     let linkage = parse_linkage(linkage)?;
     let (a, b) = (not_null(&a)?, not_null(&b)?);
     let count = a.len();

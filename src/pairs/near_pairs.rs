@@ -3,8 +3,8 @@
 use super::error;
 use super::row_codes::keys_and_codes;
 use crate::pg::array::Numbers;
-use crate::pg::bits::Bits;
 use crate::pg::call::{Call, pg_function};
+use crate::pg::code::bits::Bits;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
 use crate::pg::report::{self, SqlError};

@@ -2,7 +2,8 @@
 
 use super::error;
 use crate::pg::call::Call;
-use crate::pg::codes::{CodeList, CodeType};
+use crate::pg::code::CodeType;
+use crate::pg::code::list::CodeList;
 use crate::pg::elements::{Elements, Key, Order};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
@@ -30,7 +31,9 @@ impl RowCodes {
 
     /// The codes of an array of bigint or of bit.
     fn of(elements: &Elements<'_>) -> Result<Self, SqlError> {
-        let mut new = Self::new(CodeType::of(elements.kind), elements.values.len())?;
+        let is_bigint = elements.type_ == pg_sys::INT8OID;
+        let type_ = if is_bigint { CodeType::Bigint } else { CodeType::Bits };
+        let mut new = Self::new(type_, elements.values.len())?;
         for (row, (&value, &is_null)) in elements.values.iter().zip(elements.nulls).enumerate() {
             check_for_interrupts();
             if !is_null {
@@ -98,7 +101,7 @@ pub(super) unsafe fn keys_and_codes<'a>(
     // SAFETY: declared so, as the caller promises.
     let (keys, codes) = unsafe { (Elements::of(call.datum(0)), Elements::of(call.datum(1))) };
     // SAFETY: the information is that of the call in progress.
-    let order = unsafe { Order::of(keys.kind, call.info()) }?;
+    let order = unsafe { Order::of(keys.type_, call.info()) }?;
     let values = not_null(&keys)?;
     if values.len() != codes.values.len() {
         return Err(error::keys_differ_in_number(values.len(), codes.values.len()));

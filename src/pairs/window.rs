@@ -4,7 +4,7 @@ use super::clusters::parse_linkage;
 use super::error;
 use super::row_codes::RowCodes;
 use crate::pg::call::{Call, pg_function};
-use crate::pg::codes::CodeType;
+use crate::pg::code::CodeType;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use crate::pg::window::Partition;

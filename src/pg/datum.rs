@@ -20,10 +20,10 @@ pub(crate) struct Passing {
 }
 
 impl Passing {
-    pub(crate) fn of(kind: pg_sys::Oid) -> Self {
+    pub(crate) fn of(type_: pg_sys::Oid) -> Self {
         let mut passing = Self { length: 0, by_value: false };
         // SAFETY: looks a type up.
-        unsafe { pg_sys::get_typlenbyval(kind, &raw mut passing.length, &raw mut passing.by_value) };
+        unsafe { pg_sys::get_typlenbyval(type_, &raw mut passing.length, &raw mut passing.by_value) };
         passing
     }
 
@@ -45,10 +45,10 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    pub(crate) fn new(kind: pg_sys::Oid) -> Self {
+    pub(crate) fn new(type_: pg_sys::Oid) -> Self {
         // SAFETY: the memory of the current call is there.
         let memory = unsafe { pg_sys::CurrentMemoryContext };
-        Self { passing: Passing::of(kind), memory, values: Vec::new() }
+        Self { passing: Passing::of(type_), memory, values: Vec::new() }
     }
 
     /// Adds a copy of a value. Returns the bytes that it takes.

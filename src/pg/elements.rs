@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 /// The elements of an array, in order, whatever its dimensions.
 pub(crate) struct Elements<'a> {
-    pub(crate) kind: pg_sys::Oid,
+    pub(crate) type_: pg_sys::Oid,
     pub(crate) values: &'a [pg_sys::Datum],
     /// Which of them are NULL.
     pub(crate) nulls: &'a [bool],
@@ -24,11 +24,11 @@ impl Elements<'_> {
         // the call.
         unsafe {
             let array: *mut pg_sys::ArrayType = pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast();
-            let kind = (*array).elemtype;
-            pg_sys::get_typlenbyvalalign(kind, &raw mut length, &raw mut by_value, &raw mut alignment);
+            let type_ = (*array).elemtype;
+            pg_sys::get_typlenbyvalalign(type_, &raw mut length, &raw mut by_value, &raw mut alignment);
             pg_sys::deconstruct_array(
                 array,
-                kind,
+                type_,
                 length.into(),
                 by_value,
                 alignment,
@@ -38,10 +38,10 @@ impl Elements<'_> {
             );
             let count = count as usize;
             if count == 0 {
-                return Self { kind, values: &[], nulls: &[] };
+                return Self { type_, values: &[], nulls: &[] };
             }
             Self {
-                kind,
+                type_,
                 values: std::slice::from_raw_parts(values, count),
                 nulls: std::slice::from_raw_parts(nulls, count),
             }
@@ -60,12 +60,12 @@ impl Order {
     ///
     /// # Safety
     /// The information must be that of the call in progress.
-    pub(crate) unsafe fn of(kind: pg_sys::Oid, call: pg_sys::FunctionCallInfo) -> Result<Self, SqlError> {
+    pub(crate) unsafe fn of(type_: pg_sys::Oid, call: pg_sys::FunctionCallInfo) -> Result<Self, SqlError> {
         // SAFETY: promised by the caller. The entry of a type lives as long as the session.
         unsafe {
-            let entry = pg_sys::lookup_type_cache(kind, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32);
+            let entry = pg_sys::lookup_type_cache(type_, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32);
             if (*entry).cmp_proc_finfo.fn_oid == pg_sys::InvalidOid {
-                return Err(error::no_order(&type_name(kind)));
+                return Err(error::no_order(&type_name(type_)));
             }
             Ok(Self { compare: &raw mut (*entry).cmp_proc_finfo, collation: (*call).fncollation })
         }

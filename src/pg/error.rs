@@ -92,13 +92,6 @@ pub(crate) fn bit_ball_syntax(text: &str) -> SqlError {
         .set_hint("For example: '<1010,1>'::hamming_bit_ball, or hamming_ball(B'1010', 1).")
 }
 
-pub(crate) fn bits_differ_in_length(a: u32, b: u32) -> SqlError {
-    let message = format!("strings of {a} and {b} bits cannot be compared");
-    report(Code::ERRCODE_STRING_DATA_LENGTH_MISMATCH, message)
-        .set_detail("A distance is the number of places at which two strings of one length differ.")
-        .set_hint("A column of type bit(n) holds strings of one length.")
-}
-
 pub(crate) fn no_input(type_name: &str) -> SqlError {
     report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, format!("cannot accept a value of type {type_name}"))
 }

@@ -5,7 +5,7 @@
 //! - [`backtrace`]: none for clients
 //! - [`call`]: functions in Postgres's own calling convention, their arguments and results
 //! - [`catalog`]: our functions, operators and types in the catalog
-//! - [`codes`]: values of type bigint or bit, for the algorithms that compare many of them
+//! - [`code`]: values of type bigint or bit, which have distances
 //! - [`compat`]: what differs between versions of PostgreSQL
 //! - [`datum`]: values of any type, kept
 //! - [`elements`]: arrays of any type, and the order of their elements
@@ -18,16 +18,17 @@
 //! - [`report`]: how an error is told to the client
 //! - [`result_set`]: the rows that a function returns
 //! - [`storage`]: an index's pages, its log, and the temporary files of a build
+//! - [`table_rows`]: rows of a table that an index looks up while it searches
 //! - [`trigger_row`]: the row that a trigger is fired for
+//! - [`varlena`]: values of variable length
 //! - [`window`]: the partition that a window function is called for
 
 mod allocator;
 pub(crate) mod array;
 pub(crate) mod backtrace;
-pub(crate) mod bits;
 pub(crate) mod call;
 pub(crate) mod catalog;
-pub(crate) mod codes;
+pub(crate) mod code;
 pub(crate) mod compat;
 pub(crate) mod datum;
 pub(crate) mod elements;
@@ -42,4 +43,5 @@ pub(crate) mod result_set;
 pub(crate) mod storage;
 pub(crate) mod table_rows;
 pub(crate) mod trigger_row;
+pub(crate) mod varlena;
 pub(crate) mod window;

@@ -2,7 +2,7 @@
 //!
 //! All of these functions expect well-formed trees of the planner, in its memory.
 
-use super::bits::Bits;
+use super::code::bits::Bits;
 use pgrx::pg_sys::{self, Node};
 
 /// The node as a struct of its tag.

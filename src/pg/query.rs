@@ -1,11 +1,11 @@
 //! Runs queries that read, as the user who calls us: over a column of a table, or as the user wrote them.
 
-use super::bits::c_string;
-use super::codes::CodeType;
+use super::code::CodeType;
 use super::encoding::{for_message, type_name};
 use super::error;
 use super::nodes::elements;
 use super::report::SqlError;
+use super::varlena::c_string;
 use pgrx::spi::Spi;
 use pgrx::{PgMemoryContexts, pg_sys};
 use std::ffi::{CStr, CString};
@@ -24,7 +24,7 @@ pub(crate) struct CodeColumn {
     table: CString,
     column: CString,
     text: Option<CString>,
-    pub(crate) kind: CodeType,
+    pub(crate) codes: CodeType,
     /// The number of bits of each value, if the type says it.
     pub(crate) bits: Option<u32>,
 }
@@ -35,7 +35,7 @@ impl CodeColumn {
         let text = text.map(|text| text_column(table, text)).transpose()?;
         // SAFETY: looks names and types up; each name is a string in the memory of the current call.
         unsafe {
-            let (kind, bits) = match pg_sys::getBaseTypeAndTypmod(type_, &raw mut modifier) {
+            let (codes, bits) = match pg_sys::getBaseTypeAndTypmod(type_, &raw mut modifier) {
                 pg_sys::INT8OID => (CodeType::Bigint, Some(hamming::BITS)),
                 pg_sys::BITOID => (CodeType::Bits, u32::try_from(modifier).ok()),
                 pg_sys::VARBITOID => (CodeType::Bits, None),
@@ -44,7 +44,7 @@ impl CodeColumn {
             let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(table));
             let name = pg_sys::get_rel_name(table);
             let table = CStr::from_ptr(pg_sys::quote_qualified_identifier(schema, name)).to_owned();
-            Ok(Self { table, column: quoted(column), text, kind, bits })
+            Ok(Self { table, column: quoted(column), text, codes, bits })
         }
     }
 
@@ -72,7 +72,7 @@ impl CodeColumn {
     fn query(&self, at_random: Option<i32>, with_text: bool) -> Vec<u8> {
         let (column, table) = (self.column.as_bytes(), self.table.as_bytes());
         // The casts hold even if somebody has given the columns other types meanwhile.
-        let type_: &[u8] = if self.kind == CodeType::Bigint { b"int8" } else { b"varbit" };
+        let type_: &[u8] = if self.codes == CodeType::Bigint { b"int8" } else { b"varbit" };
         let text = self.text.as_ref().map(|text| text.as_bytes());
         let returned: [&[u8]; 3] = match text {
             Some(text) if with_text => [b", ", text, b"::pg_catalog.text"],

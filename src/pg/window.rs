@@ -120,8 +120,8 @@ impl Partition {
     pub(crate) fn keep(&self, argument: i32, value: pg_sys::Datum) -> pg_sys::Datum {
         // SAFETY: the function's own information; the value is of the type that is looked up.
         unsafe {
-            let kind = pg_sys::get_fn_expr_argtype((*self.call.info()).flinfo, argument);
-            let passing = Passing::of(kind);
+            let type_ = pg_sys::get_fn_expr_argtype((*self.call.info()).flinfo, argument);
+            let passing = Passing::of(type_);
             self.context().switch_to(|_| passing.copy(value))
         }
     }

@@ -1,7 +1,8 @@
 //! Reads comparisons of a distance or a similarity with a number, and finds the radius that they mean.
 
-use super::expressions::{FLOAT_FAMILY, Measured, Pair, Rewritten};
-use crate::pg::catalog::names::Names;
+use super::expressions::{CodePair, FLOAT_FAMILY, Measured, Rewritten};
+use crate::pg::catalog::oids::ExtensionOids;
+use crate::pg::code::CodeType;
 use crate::pg::nodes::{cast, constant, copy, elements, function, integer};
 use hamming::codes::radius_of_similarity;
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
@@ -48,13 +49,13 @@ pub(super) struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    pub(super) unsafe fn read(node: *mut Node, names: &'a Names) -> Option<Self> {
+    pub(super) unsafe fn read(node: *mut Node, ours: &'a ExtensionOids) -> Option<Self> {
         // SAFETY: an expression.
         unsafe {
             let comparison = cast::<pg_sys::OpExpr>(node, NodeTag::T_OpExpr)?;
             let &mut [left, right] = elements(comparison.args) else { return None };
             let (measured, limit, is_exchanged) =
-                match [left, right].map(|side| Measured::of(without_cast(side), names)) {
+                match [left, right].map(|side| Measured::of(without_cast(side), ours)) {
                     [Some(measured), None] => (measured, right, false),
                     [None, Some(measured)] => (measured, left, true),
                     _ => return None,
@@ -72,7 +73,7 @@ impl<'a> Comparison<'a> {
                 cast::<pg_sys::Const>(limit, NodeTag::T_Const).is_some() && constant(limit).is_none();
             // With `=` both conditions stay, and the radius of a similarity may depend on the length of a string. So
             // anything volatile would be evaluated twice.
-            let is_bigint = measured.pair.kind.type_ == pg_sys::INT8OID;
+            let is_bigint = measured.pair.oids.codes == CodeType::Bigint;
             let is_volatile = (sign == Sign::Equal || measured.is_similarity && !is_bigint)
                 && (pg_sys::contain_volatile_functions(node) || pg_sys::contain_subplans(node));
             // Others may have added types of their own to the families.
@@ -84,22 +85,22 @@ impl<'a> Comparison<'a> {
     }
 
     /// With `=`, the comparison stays unless it is one of the fingerprints themselves.
-    pub(super) unsafe fn rewritten(&self, names: &Names) -> Rewritten {
+    pub(super) unsafe fn rewritten(&self, ours: &ExtensionOids) -> Rewritten {
         // SAFETY: nodes are copied, since the comparison may stay as well.
         unsafe {
-            let within = self.measured.pair.copied().within(self.radius(names));
+            let within = self.measured.pair.copied().within(self.radius(ours));
             let is_of_fingerprints = cast::<pg_sys::OpExpr>(within, NodeTag::T_OpExpr).is_some();
             Rewritten { within, replaces: self.sign != Sign::Equal || is_of_fingerprints }
         }
     }
 
     /// The radius as an integer: now if it can be known, otherwise as an expression.
-    unsafe fn radius(&self, names: &Names) -> *mut Node {
+    unsafe fn radius(&self, ours: &ExtensionOids) -> *mut Node {
         // SAFETY: the limit is a number of a type that `read` knows.
         unsafe {
             let limit = widened(self.limit);
             let [inclusive, exclusive] =
-                [true, false].map(|inclusive| self.known_radius(limit, inclusive, names));
+                [true, false].map(|inclusive| self.known_radius(limit, inclusive, ours));
             if let (Some(inclusive), Some(exclusive)) = (inclusive, exclusive) {
                 return integer(match self.sign {
                     Sign::Less => exclusive,
@@ -112,38 +113,38 @@ impl<'a> Comparison<'a> {
                 Sign::AtMost | Sign::Equal if pg_sys::exprType(self.limit) == pg_sys::INT4OID => {
                     copy(self.limit)
                 }
-                sign => self.radius_function(limit, sign != Sign::Less, names),
+                sign => self.radius_function(limit, sign != Sign::Less, ours),
             }
         }
     }
 
     /// The radius for a limit that is a constant. With a similarity, it depends on the number of bits.
-    unsafe fn known_radius(&self, limit: *mut Node, inclusive: bool, names: &Names) -> Option<i32> {
+    unsafe fn known_radius(&self, limit: *mut Node, inclusive: bool, ours: &ExtensionOids) -> Option<i32> {
         // SAFETY: promised by the caller; the function for the type of the limit is called.
         unsafe {
             let (datum, bits) = (constant(limit)?, self.measured.pair.bits());
             if self.measured.is_similarity {
                 return Some(radius_of_similarity(f64::from_bits(datum.value() as u64), inclusive, bits?));
             }
-            let function = names.radius_of_distance(pg_sys::exprType(limit), inclusive);
+            let function = ours.radius_of_distance(pg_sys::exprType(limit), inclusive);
             let radius = pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, datum).value() as i32;
             Some(bits.map_or(radius, |bits| radius.min(bits as i32)))
         }
     }
 
     /// The call of the function that makes a radius of the limit.
-    unsafe fn radius_function(&self, limit: *mut Node, inclusive: bool, names: &Names) -> *mut Node {
-        let Pair { kind, a, b } = self.measured.pair;
+    unsafe fn radius_function(&self, limit: *mut Node, inclusive: bool, ours: &ExtensionOids) -> *mut Node {
+        let CodePair { oids, a, b } = self.measured.pair;
         // SAFETY: promised by the caller; the function is that for these types.
         unsafe {
             let (radius, args): (_, &[_]) = if !self.measured.is_similarity {
-                (names.radius_of_distance(pg_sys::exprType(limit), inclusive), &[limit])
-            } else if kind.type_ == pg_sys::INT8OID {
-                (kind.radius_of_similarity(inclusive), &[limit])
+                (ours.radius_of_distance(pg_sys::exprType(limit), inclusive), &[limit])
+            } else if oids.codes == CodeType::Bigint {
+                (oids.radius_of_similarity(inclusive), &[limit])
             } else {
                 // The two are of one length. An index on one of them needs a radius that does not depend on it.
                 let other = if pg_sys::contain_var_clause(a) { b } else { a };
-                (kind.radius_of_similarity(inclusive), &[limit, copy(other)])
+                (oids.radius_of_similarity(inclusive), &[limit, copy(other)])
             };
             function(radius, pg_sys::INT4OID, args)
         }

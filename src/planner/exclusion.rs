@@ -6,8 +6,8 @@
 //! `hamming_within` beside it.
 
 use super::conditions::change_conditions;
-use super::expressions::{Pair, compared, distance_of};
-use crate::pg::catalog::names::Names;
+use super::expressions::{CodePair, compared, distance_of};
+use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::nodes::{cast, copy, elements, integer, list_of};
 use pgrx::pg_sys::{self, List, Node, NodeTag};
 use std::ffi::CStr;
@@ -20,39 +20,39 @@ pub(super) unsafe fn keep_comparisons(
     root: &pg_sys::PlannerInfo,
     table: pg_sys::Oid,
     relation: &pg_sys::RelOptInfo,
-    names: &Names,
+    ours: &ExtensionOids,
 ) {
     // SAFETY: promised by the caller.
     unsafe {
-        let keys = distances_of_partitions(relation, names);
+        let keys = distances_of_partitions(relation, ours);
         let is_base = relation.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL;
-        let is_checked = is_checked_by_distance(table, is_base, names);
+        let is_checked = is_checked_by_distance(table, is_base, ours);
         if keys.is_empty() && !is_checked {
             return;
         }
         if is_base {
             let known = std::ptr::null_mut();
-            let bounded = Bounded { root, relation: relation.relid, keys, is_checked, known, names };
+            let bounded = Bounded { root, relation: relation.relid, keys, is_checked, known, ours };
             change_conditions(&*root.parse, &mut |list| bounded.with_comparisons(list));
         } else {
-            change_conditions_of_parent(root, relation.relid, names);
+            change_conditions_of_parent(root, relation.relid, ours);
         }
     }
 }
 
 /// The distances that a table is partitioned by.
-unsafe fn distances_of_partitions(relation: &pg_sys::RelOptInfo, names: &Names) -> Vec<*mut Node> {
+unsafe fn distances_of_partitions(relation: &pg_sys::RelOptInfo, ours: &ExtensionOids) -> Vec<*mut Node> {
     // SAFETY: a partitioned table has a list of expressions for each column of its key.
     unsafe {
         let Some(scheme) = relation.part_scheme.as_ref() else { return Vec::new() };
         let columns = std::slice::from_raw_parts(relation.partexprs, scheme.partnatts as usize);
         let all = columns.iter().flat_map(|&expressions| elements(expressions).iter().copied());
-        all.filter(|&key| distance_of(key, names).is_some()).collect()
+        all.filter(|&key| distance_of(key, ours).is_some()).collect()
     }
 }
 
 /// Whether a table has a CHECK with a distance, and the planner looks at it.
-unsafe fn is_checked_by_distance(table: pg_sys::Oid, is_base: bool, names: &Names) -> bool {
+unsafe fn is_checked_by_distance(table: pg_sys::Oid, is_base: bool, ours: &ExtensionOids) -> bool {
     use pg_sys::ConstraintExclusionType::{CONSTRAINT_EXCLUSION_OFF, CONSTRAINT_EXCLUSION_PARTITION};
     // SAFETY: a setting. The planner has the table locked; its checks are texts, which end with a zero byte.
     unsafe {
@@ -63,7 +63,7 @@ unsafe fn is_checked_by_distance(table: pg_sys::Oid, is_base: bool, names: &Name
         let relation = pg_sys::table_open(table, pg_sys::NoLock as i32);
         let has_distance = (*(*relation).rd_att).constr.as_ref().is_some_and(|constraints| {
             (0..constraints.num_check.into())
-                .any(|index| is_about_distances(CStr::from_ptr((*constraints.check.add(index)).ccbin), names))
+                .any(|index| is_about_distances(CStr::from_ptr((*constraints.check.add(index)).ccbin), ours))
         });
         pg_sys::table_close(relation, pg_sys::NoLock as i32);
         has_distance
@@ -72,14 +72,14 @@ unsafe fn is_checked_by_distance(table: pg_sys::Oid, is_base: bool, names: &Name
 
 /// Whether an expression has a distance. It is in the catalog's spelling, which names functions and operators
 /// by OID.
-fn is_about_distances(expression: &CStr, names: &Names) -> bool {
+fn is_about_distances(expression: &CStr, ours: &ExtensionOids) -> bool {
     let expression = expression.to_string_lossy();
     let has = |field, object: pg_sys::Oid| expression.contains(&format!(":{field} {} ", object.to_u32()));
-    names.kinds().any(|kind| has("funcid", kind.hamming) || has("opno", kind.distance_operator))
+    ours.codes().any(|oids| has("funcid", oids.hamming) || has("opno", oids.distance_operator))
 }
 
 /// A part has the conditions of its parent, which are handed out to it after this.
-unsafe fn change_conditions_of_parent(root: &pg_sys::PlannerInfo, part: pg_sys::Index, names: &Names) {
+unsafe fn change_conditions_of_parent(root: &pg_sys::PlannerInfo, part: pg_sys::Index, ours: &ExtensionOids) {
     // SAFETY: a part has an entry that leads to its parent, and that is a relation of the query.
     unsafe {
         let parent = (**root.append_rel_array.add(part as usize)).parent_relid;
@@ -87,7 +87,7 @@ unsafe fn change_conditions_of_parent(root: &pg_sys::PlannerInfo, part: pg_sys::
         // The keys are columns of the part, but these conditions are not.
         let keys = Vec::new();
         let known = pg_sys::extract_actual_clauses(conditions, false);
-        let bounded = Bounded { root, relation: parent, keys, is_checked: true, known, names };
+        let bounded = Bounded { root, relation: parent, keys, is_checked: true, known, ours };
         for condition in elements(conditions) {
             let copy: *mut pg_sys::RestrictInfo = pg_sys::copyObjectImpl((*condition).cast()).cast();
             let both = bounded.with_comparisons(list_of(&[(*copy).clause.cast()]));
@@ -108,7 +108,7 @@ struct Bounded<'a> {
     is_checked: bool,
     /// Conditions that hold in any case.
     known: *mut List,
-    names: &'a Names,
+    ours: &'a ExtensionOids,
 }
 
 impl Bounded<'_> {
@@ -175,25 +175,25 @@ impl Bounded<'_> {
     }
 
     /// The arguments of `hamming_within(a, b, radius)`, or the sides of `a = b`, which it is at radius 0.
-    unsafe fn read(&self, condition: *mut Node) -> Option<(Pair<'_>, Option<*mut Node>)> {
+    unsafe fn read(&self, condition: *mut Node) -> Option<(CodePair<'_>, Option<*mut Node>)> {
         // SAFETY: an expression of the query.
         unsafe {
             if let Some(call) = cast::<pg_sys::FuncExpr>(condition, NodeTag::T_FuncExpr) {
-                let kind = self.names.kinds().find(|kind| kind.within == call.funcid)?;
+                let oids = self.ours.codes().find(|oids| oids.within == call.funcid)?;
                 let &mut [a, b, radius] = elements(call.args) else { return None };
-                return Some((Pair { kind, a, b }, Some(radius)));
+                return Some((CodePair { oids, a, b }, Some(radius)));
             }
             let equality = cast::<pg_sys::OpExpr>(condition, NodeTag::T_OpExpr)?;
             let &mut [a, b] = elements(equality.args) else { return None };
             let is_of_bigints = pg_sys::get_opcode(equality.opno).to_u32() == pg_sys::F_INT8EQ;
-            is_of_bigints.then_some((Pair { kind: &self.names.bigint, a, b }, None))
+            is_of_bigints.then_some((CodePair { oids: self.ours.of_bigint(), a, b }, None))
         }
     }
 
     /// Whether a distance is that between two values.
-    unsafe fn is_between(&self, key: *mut Node, pair: Pair<'_>) -> bool {
-        let exchanged = Pair { a: pair.b, b: pair.a, ..pair };
-        // SAFETY: expressions, of which two are values of the kind.
+    unsafe fn is_between(&self, key: *mut Node, pair: CodePair<'_>) -> bool {
+        let exchanged = CodePair { a: pair.b, b: pair.a, ..pair };
+        // SAFETY: expressions, of which two are codes of one type.
         unsafe { [pair, exchanged].iter().any(|pair| pg_sys::equal(key.cast(), pair.distance().cast())) }
     }
 }

@@ -6,7 +6,7 @@ use super::exclusion::keep_comparisons;
 use super::indexes::prepare;
 use super::order::rewrite_order;
 use super::rewrite::rewrite_and;
-use crate::pg::catalog::names::Names;
+use crate::pg::catalog::oids::ExtensionOids;
 use pgrx::{pg_guard, pg_sys};
 use std::ptr::null_mut;
 
@@ -108,13 +108,13 @@ unsafe fn prepare_relation(
 ) {
     // SAFETY: promised by the caller.
     unsafe {
-        let Some(names) = Names::known() else { return };
+        let Some(ours) = ExtensionOids::known() else { return };
         // Partitions have the conditions of their parent, which were rewritten with it.
         if (*relation).reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
-            change_conditions(&*(*root).parse, &mut |list| rewrite_and(list, &names));
-            rewrite_order(&mut *root, &*relation, &names);
+            change_conditions(&*(*root).parse, &mut |list| rewrite_and(list, &ours));
+            rewrite_order(&mut *root, &*relation, &ours);
         }
-        keep_comparisons(&*root, table, &*relation, &names);
-        prepare(root, &*relation, &names);
+        keep_comparisons(&*root, table, &*relation, &ours);
+        prepare(root, &*relation, &ours);
     }
 }

@@ -5,7 +5,7 @@ use super::rewrite::rewrite_and;
 use crate::am::is_hamming;
 use crate::gin::cost::install_sketch_cost;
 use crate::gist::install_cost;
-use crate::pg::catalog::names::Names;
+use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::nodes::{cast, copy, elements};
 use pgrx::pg_sys::{self, Node, NodeTag};
 
@@ -13,16 +13,20 @@ use pgrx::pg_sys::{self, Node, NodeTag};
 ///
 /// # Safety
 /// Both must be the planner's own.
-pub(super) unsafe fn prepare(root: *mut pg_sys::PlannerInfo, relation: &pg_sys::RelOptInfo, names: &Names) {
+pub(super) unsafe fn prepare(
+    root: *mut pg_sys::PlannerInfo,
+    relation: &pg_sys::RelOptInfo,
+    ours: &ExtensionOids,
+) {
     // SAFETY: promised by the caller.
     unsafe {
         for &mut index in elements(relation.indexlist) {
             let index = &mut *index.cast::<pg_sys::IndexOptInfo>();
-            rewrite_predicate(index, names);
+            rewrite_predicate(index, ours);
             install_cost(index);
             install_sketch_cost(index);
             if is_hamming(index) {
-                let distances = distances_sorted_by(root, relation, names);
+                let distances = distances_sorted_by(root, relation, ours);
                 index.amoptionalkey = distances > 0;
                 // Of strings of bits the index tells bounds, by which the executor can sort if there is one distance. It
                 // takes rows whose first distance is NULL for equal, whatever the second one is.
@@ -34,11 +38,11 @@ pub(super) unsafe fn prepare(root: *mut pg_sys::PlannerInfo, relation: &pg_sys::
 
 /// Rewrites the predicate of a partial index, which has to look like the query's conditions. It is copied,
 /// for it may belong to somebody else's hook.
-unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, names: &Names) {
+unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, ours: &ExtensionOids) {
     // SAFETY: a copy of a list of expressions.
     unsafe {
         if !index.indpred.is_null() {
-            index.indpred = rewrite_and(copy(index.indpred.cast()).cast(), names);
+            index.indpred = rewrite_and(copy(index.indpred.cast()).cast(), ours);
         }
     }
 }
@@ -52,13 +56,13 @@ unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, names: &Names) {
 unsafe fn distances_sorted_by(
     root: *mut pg_sys::PlannerInfo,
     relation: &pg_sys::RelOptInfo,
-    names: &Names,
+    ours: &ExtensionOids,
 ) -> usize {
     // SAFETY: the target list of a query has entries with expressions.
     unsafe {
         let sorts = |&&entry: &&*mut Node| {
             let entry = &*entry.cast::<pg_sys::TargetEntry>();
-            entry.ressortgroupref != 0 && is_distance(&*root, entry.expr.cast(), relation.relid, names)
+            entry.ressortgroupref != 0 && is_distance(&*root, entry.expr.cast(), relation.relid, ours)
         };
         elements((*(*root).parse).targetList).iter().filter(sorts).count()
     }
@@ -69,16 +73,16 @@ unsafe fn is_distance(
     root: &pg_sys::PlannerInfo,
     node: *mut Node,
     relation: pg_sys::Index,
-    names: &Names,
+    ours: &ExtensionOids,
 ) -> bool {
     // SAFETY: promised by the caller.
     unsafe {
         if let Some(placeholder) = cast::<pg_sys::PlaceHolderVar>(node, NodeTag::T_PlaceHolderVar) {
-            is_distance(root, placeholder.phexpr.cast(), relation, names)
+            is_distance(root, placeholder.phexpr.cast(), relation, ours)
         } else if let Some(column) = cast::<pg_sys::Var>(node, NodeTag::T_Var) {
-            in_part(root, column, relation).is_some_and(|node| is_distance(root, node, relation, names))
+            in_part(root, column, relation).is_some_and(|node| is_distance(root, node, relation, ours))
         } else {
-            distance_of(node, names).is_some() && mentions(root, node, relation)
+            distance_of(node, ours).is_some() && mentions(root, node, relation)
         }
     }
 }

@@ -5,8 +5,8 @@
 //! there are no NULLs, and where all are NULL. The query then looks as if the parser had read
 //! `ORDER BY a <~> b`. The planner reads the list of sort keys after our hook.
 
-use super::expressions::{FLOAT_FAMILY, Pair, similarity_of};
-use crate::pg::catalog::names::Names;
+use super::expressions::{CodePair, FLOAT_FAMILY, similarity_of};
+use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::compat::is_declared_not_null;
 use crate::pg::nodes::{cast, elements, is_not_null, list_of, make};
 use pgrx::pg_sys::{self, Node, NodeTag};
@@ -18,7 +18,7 @@ use pgrx::pg_sys::{self, Node, NodeTag};
 pub(super) unsafe fn rewrite_order(
     root: &mut pg_sys::PlannerInfo,
     relation: &pg_sys::RelOptInfo,
-    names: &Names,
+    ours: &ExtensionOids,
 ) {
     // SAFETY: sort keys refer to entries of the query's target list, which the planner goes on with.
     unsafe {
@@ -29,7 +29,7 @@ pub(super) unsafe fn rewrite_order(
         for clause in elements(query.sortClause) {
             let key = &*clause.cast::<pg_sys::SortGroupClause>();
             let entry = &mut *pg_sys::get_sortgroupclause_tle((&raw const *key).cast_mut(), query.targetList);
-            let Some(pair) = similarity_of(entry.expr.cast(), names) else { continue };
+            let Some(pair) = similarity_of(entry.expr.cast(), ours) else { continue };
             let strategy = pg_sys::get_op_opfamily_strategy(key.sortop, FLOAT_FAMILY);
             let is_falling = strategy as u32 == pg_sys::BTGreaterStrategyNumber;
             if is_falling
@@ -57,7 +57,7 @@ unsafe fn sorts_rows(query: &pg_sys::Query) -> bool {
 }
 
 /// Whether the strings of all rows are of one length. Otherwise a greater distance may be a greater similarity.
-unsafe fn has_one_length(pair: Pair<'_>) -> bool {
+unsafe fn has_one_length(pair: CodePair<'_>) -> bool {
     // SAFETY: expressions of the query.
     unsafe { pair.bits().is_some() || [pair.a, pair.b].iter().any(|&node| !pg_sys::contain_var_clause(node)) }
 }

@@ -3,8 +3,8 @@
 //! The planner calls them for constants, and puts calls of them into the query for limits that it does not
 //! know yet.
 
-use crate::pg::bits::Bits;
 use crate::pg::call::pg_function;
+use crate::pg::code::bits::Bits;
 use hamming::codes::radius_of_similarity;
 use hamming::{BITS, radius_below};
 use pgrx::pg_sys::{self, Datum};

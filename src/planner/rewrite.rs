@@ -10,21 +10,21 @@ use super::comparison::Comparison;
 use super::expressions::Rewritten;
 use super::sketches::rewrite_share;
 use super::trial::rewrite_by_trial;
-use crate::pg::catalog::names::Names;
+use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::nodes::{cast, copy, elements, list_of};
 use pgrx::pg_sys::{self, Node, NodeTag};
 
 /// Conditions that all have to hold. Returns the list, which may have grown.
-pub(super) unsafe fn rewrite_and(list: *mut pg_sys::List, names: &Names) -> *mut pg_sys::List {
+pub(super) unsafe fn rewrite_and(list: *mut pg_sys::List, ours: &ExtensionOids) -> *mut pg_sys::List {
     let mut all = list;
     // SAFETY: a list of expressions.
     unsafe {
         for index in 0..elements(list).len() {
             check_for_interrupts();
             let condition = elements(all)[index];
-            rewrite_below(condition, names);
-            let Some(Rewritten { within, replaces }) = rewritten(condition, names) else { continue };
+            rewrite_below(condition, ours);
+            let Some(Rewritten { within, replaces }) = rewritten(condition, ours) else { continue };
             // Both stand here already: see `exclusion`.
             if is_member(all, within) {
                 continue;
@@ -54,16 +54,16 @@ unsafe fn is_member(list: *mut pg_sys::List, within: *mut Node) -> bool {
 }
 
 /// Rewrites conditions below AND and OR.
-unsafe fn rewrite_below(condition: *mut Node, names: &Names) {
+unsafe fn rewrite_below(condition: *mut Node, ours: &ExtensionOids) {
     // SAFETY: the arguments of these are lists of expressions.
     unsafe {
         let Some(bool_expr) = cast::<pg_sys::BoolExpr>(condition, NodeTag::T_BoolExpr) else { return };
         match bool_expr.boolop {
-            pg_sys::BoolExprType::AND_EXPR => bool_expr.args = rewrite_and(bool_expr.args, names),
+            pg_sys::BoolExprType::AND_EXPR => bool_expr.args = rewrite_and(bool_expr.args, ours),
             pg_sys::BoolExprType::OR_EXPR => {
                 for alternative in elements(bool_expr.args) {
-                    rewrite_below(*alternative, names);
-                    let Some(Rewritten { within, replaces }) = rewritten(*alternative, names) else {
+                    rewrite_below(*alternative, ours);
+                    let Some(Rewritten { within, replaces }) = rewritten(*alternative, ours) else {
                         continue;
                     };
                     *alternative = match replaces {
@@ -78,12 +78,12 @@ unsafe fn rewrite_below(condition: *mut Node, names: &Names) {
 }
 
 /// What a single condition becomes, if it is on a distance or on a share of sketches.
-unsafe fn rewritten(condition: *mut Node, names: &Names) -> Option<Rewritten> {
+unsafe fn rewritten(condition: *mut Node, ours: &ExtensionOids) -> Option<Rewritten> {
     // SAFETY: an expression.
     unsafe {
-        match Comparison::read(condition, names) {
-            Some(comparison) => Some(comparison.rewritten(names)),
-            None => rewrite_by_trial(condition, names).or_else(|| rewrite_share(condition, names)),
+        match Comparison::read(condition, ours) {
+            Some(comparison) => Some(comparison.rewritten(ours)),
+            None => rewrite_by_trial(condition, ours).or_else(|| rewrite_share(condition, ours)),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::hook::install_hook;
 use super::support::{answer, request};
 use crate::estimate::sketch::{SketchCondition, cost, selectivity};
 use crate::pg::call::pg_function;
-use crate::pg::catalog::names::Names;
+use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::ours::is_sketch_match;
 use crate::pg::catalog::strategy::MATCHES;
 use crate::pg::nodes::{cast, constant, elements, function, list_of, operator};
@@ -17,9 +17,9 @@ pg_function!(
         // SAFETY: each request is passed to what answers it.
         answer(unsafe {
             if let Some(request) = request::<pg_sys::SupportRequestSimplify>(call, NodeTag::T_SupportRequestSimplify) {
-                // Makes this session know our names before the conditions of the query are rewritten.
+                // Makes this session know our objects before the conditions of the query are rewritten.
                 install_hook();
-                Names::of_sketches((*request.fcall).funcid);
+                ExtensionOids::of_sketches((*request.fcall).funcid);
                 None
             } else if let Some(request) = request(call, NodeTag::T_SupportRequestIndexCondition) {
                 index_condition(request)
@@ -49,7 +49,7 @@ impl Indexed {
     unsafe fn read(request: &pg_sys::SupportRequestIndexCondition) -> Option<Self> {
         // SAFETY: a request has the condition that it is about.
         unsafe {
-            let sketches = Names::of_sketches(request.funcid)?;
+            let sketches = ExtensionOids::of_sketches(request.funcid)?;
             let condition = cast::<pg_sys::FuncExpr>(request.node, NodeTag::T_FuncExpr)?;
             let (&mut [a, b] | &mut [a, b, _]) = elements(condition.args) else { return None };
             let (stored, query, of_pair) = match request.indexarg {
@@ -102,7 +102,7 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
     // SAFETY: a request has the index.
     unsafe {
         let indexed = Indexed::read(request)?;
-        let query_type = Names::of_sketches(request.funcid)?.query_type;
+        let query_type = ExtensionOids::of_sketches(request.funcid)?.query_type;
         let by_share = indexed.by_share(request.opfamily, query_type);
         let condition = by_share.or_else(|| indexed.by_overlap(request.opfamily))?;
         let &mut [_, query] = elements((*condition.cast::<pg_sys::OpExpr>()).args) else { return None };
@@ -118,7 +118,7 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
 unsafe fn condition(function: Oid, args: *mut pg_sys::List) -> Option<SketchCondition> {
     // SAFETY: the arguments of the function.
     unsafe {
-        let sketches = Names::of_sketches(function)?;
+        let sketches = ExtensionOids::of_sketches(function)?;
         match *elements(args) {
             [a, b] if function == sketches.overlaps => Some(SketchCondition { a, b, least: None }),
             [a, b, least] if [sketches.resembles, sketches.contained].contains(&function) => {

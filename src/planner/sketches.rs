@@ -7,14 +7,14 @@
 
 use super::comparison::{FLOAT_TYPES, exchanged, widened};
 use super::expressions::{FLOAT_FAMILY, Rewritten};
-use crate::pg::catalog::names::Names;
-use crate::pg::catalog::sketches::Sketches;
+use crate::pg::catalog::oids::ExtensionOids;
+use crate::pg::catalog::sketch_oids::SketchOids;
 use crate::pg::nodes::{cast, constant, copy, double, elements, function};
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
 
 /// What a comparison of a share with a number becomes.
-pub(super) unsafe fn rewrite_share(condition: *mut Node, names: &Names) -> Option<Rewritten> {
-    let sketches = names.sketches?;
+pub(super) unsafe fn rewrite_share(condition: *mut Node, ours: &ExtensionOids) -> Option<Rewritten> {
+    let sketches = ours.sketches;
     // SAFETY: an expression; nodes are copied, since the comparison may stay as well.
     unsafe {
         let comparison = cast::<pg_sys::OpExpr>(condition, NodeTag::T_OpExpr)?;
@@ -49,7 +49,7 @@ pub(super) unsafe fn rewrite_share(condition: *mut Node, names: &Names) -> Optio
 }
 
 /// The sketches of a share, with the function that says whether it is large enough.
-unsafe fn share(node: *mut Node, sketches: &Sketches) -> Option<(Oid, [*mut Node; 2])> {
+unsafe fn share(node: *mut Node, sketches: &SketchOids) -> Option<(Oid, [*mut Node; 2])> {
     // SAFETY: an expression.
     unsafe {
         let call = cast::<pg_sys::FuncExpr>(node, NodeTag::T_FuncExpr)?;
@@ -64,7 +64,7 @@ unsafe fn share(node: *mut Node, sketches: &Sketches) -> Option<(Oid, [*mut Node
 }
 
 /// The least share that meets a limit, which is a double precision.
-unsafe fn least(limit: *mut Node, is_above: bool, sketches: &Sketches) -> *mut Node {
+unsafe fn least(limit: *mut Node, is_above: bool, sketches: &SketchOids) -> *mut Node {
     // SAFETY: an expression of that type.
     unsafe {
         match constant(limit) {

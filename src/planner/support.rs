@@ -1,12 +1,12 @@
 //! What the planner asks our functions: can you be written otherwise, searched by an index, estimated?
 
-use super::expressions::Pair;
+use super::expressions::CodePair;
 use super::hook::install_hook;
 use crate::estimate::condition::Within;
 use crate::estimate::selectivity::{UNKNOWN, selectivity};
 use crate::pg::call::{Call, pg_function};
-use crate::pg::catalog::names::{Kind, Names};
-use crate::pg::catalog::ours::{is_within_ball, is_within_bit_ball};
+use crate::pg::catalog::oids::{CodeOids, ExtensionOids};
+use crate::pg::catalog::ours::is_within_ball;
 use crate::pg::nodes::{cast, elements, function, list_of, operator};
 use pgrx::pg_sys::{self, Datum, Node, NodeTag};
 
@@ -55,19 +55,19 @@ unsafe fn simplify_hamming(request: &mut pg_sys::SupportRequestSimplify) -> Opti
     unsafe {
         let call = &*request.fcall;
         install_hook();
-        // Also makes this session know our names, when the operator was written.
-        let (_, kind) = Names::of(call.funcid)?;
+        // Also makes this session know our ours, when the operator was written.
+        let (_, oids) = ExtensionOids::of(call.funcid)?;
         match elements(call.args) {
-            &mut [a, b] if call.funcid == kind.hamming => Some(Pair { kind: &kind, a, b }.distance()),
+            &mut [a, b] if call.funcid == oids.hamming => Some(CodePair { oids: &oids, a, b }.distance()),
             _ => None,
         }
     }
 }
 
-/// The kind of values, if the function is `hamming_within`. Another function with its planner support may have other
+/// The objects for the type of codes, if the function is `hamming_within`. Another function with its planner support may have other
 /// arguments.
-fn kind_of_within(function: pg_sys::Oid) -> Option<Kind> {
-    Names::of(function).map(|(_, kind)| kind).filter(|kind| kind.within == function)
+fn oids_of_within(function: pg_sys::Oid) -> Option<CodeOids> {
+    ExtensionOids::of(function).map(|(_, oids)| oids).filter(|oids| oids.within == function)
 }
 
 /// `hamming_within(a, b, 0)` of fingerprints is `a = b`.
@@ -75,9 +75,9 @@ unsafe fn simplify_within(request: &mut pg_sys::SupportRequestSimplify) -> Optio
     // SAFETY: a request has the call that it is about.
     unsafe {
         let call = &*request.fcall;
-        let kind = kind_of_within(call.funcid)?;
+        let oids = oids_of_within(call.funcid)?;
         let &mut [a, b, radius] = elements(call.args) else { return None };
-        let simplified = Pair { kind: &kind, a, b }.within(radius);
+        let simplified = CodePair { oids: &oids, a, b }.within(radius);
         (cast::<pg_sys::OpExpr>(simplified, NodeTag::T_OpExpr).is_some()).then_some(simplified)
     }
 }
@@ -86,7 +86,7 @@ unsafe fn simplify_within(request: &mut pg_sys::SupportRequestSimplify) -> Optio
 unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) -> Option<*mut Node> {
     // SAFETY: a request has the condition that it is about, and the index.
     unsafe {
-        let kind = kind_of_within(request.funcid)?;
+        let oids = oids_of_within(request.funcid)?;
         let condition = cast::<pg_sys::FuncExpr>(request.node, NodeTag::T_FuncExpr)?;
         let &mut [a, b, radius] = elements(condition.args) else { return None };
         let (key, center) = match request.indexarg {
@@ -94,12 +94,11 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
             1 => (b, a),
             _ => return None,
         };
-        let contained = kind.ball_operator(request.opfamily)?;
-        let implementation = pg_sys::get_opcode(contained);
-        if !is_within_ball(implementation) && !is_within_bit_ball(implementation) {
+        let contained = oids.ball_operator(request.opfamily)?;
+        if !is_within_ball(pg_sys::get_opcode(contained), oids.codes) {
             return None;
         }
-        let ball = function(kind.ball, kind.ball_type, &[center, radius]);
+        let ball = function(oids.ball, oids.ball_type, &[center, radius]);
         if !pg_sys::is_pseudo_constant_for_index(request.root, ball, request.index) {
             return None;
         }
@@ -113,7 +112,7 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
 unsafe fn estimate(request: &mut pg_sys::SupportRequestSelectivity) -> Option<*mut Node> {
     // SAFETY: a request has the arguments of the call that it is about.
     unsafe {
-        kind_of_within(request.funcid)?;
+        oids_of_within(request.funcid)?;
         let &mut [a, b, radius] = elements(request.args) else { return None };
         let condition = Within { a, b, radius };
         request.selectivity = selectivity(request.root, &condition, request.varRelid);

@@ -8,7 +8,7 @@
 
 use super::expressions::{Measured, Rewritten};
 use super::radius::float_of_numeric;
-use crate::pg::catalog::names::Names;
+use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::nodes::{cast, constant, copy, double, elements, integer};
 use hamming::codes::similarity;
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
@@ -23,17 +23,17 @@ const MOST_BITS: u32 = 1024;
 const MODEST: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 
 /// `hamming_within`, with all distances at which the condition holds.
-pub(super) unsafe fn rewrite_by_trial(condition: *mut Node, names: &Names) -> Option<Rewritten> {
+pub(super) unsafe fn rewrite_by_trial(condition: *mut Node, ours: &ExtensionOids) -> Option<Rewritten> {
     // SAFETY: a condition of the query; the constant that takes the place of the distance has its type.
     unsafe {
         let mut trial = condition;
-        place_of_distance(&raw mut trial, names, MAX_DEPTH).ok()??;
+        place_of_distance(&raw mut trial, ours, MAX_DEPTH).ok()??;
         trial = copy(condition);
-        let place = place_of_distance(&raw mut trial, names, MAX_DEPTH).ok()??;
+        let place = place_of_distance(&raw mut trial, ours, MAX_DEPTH).ok()??;
         if pg_sys::contain_volatile_functions(*place) || pg_sys::contain_subplans(*place) {
             return None;
         }
-        let Measured { pair, is_similarity } = Measured::of(*place, names)?;
+        let Measured { pair, is_similarity } = Measured::of(*place, ours)?;
         let bits = pair.bits().filter(|&bits| bits <= MOST_BITS)?;
         let holds_at = |d: u32| {
             *place = match is_similarity {
@@ -55,7 +55,7 @@ pub(super) unsafe fn rewrite_by_trial(condition: *mut Node, names: &Names) -> Op
 /// Where the one distance is in an expression of constants; None if the expression has no distance.
 unsafe fn place_of_distance(
     place: *mut *mut Node,
-    names: &Names,
+    ours: &ExtensionOids,
     depth: u32,
 ) -> Result<Option<*mut *mut Node>, ()> {
     // SAFETY: an expression.
@@ -63,13 +63,13 @@ unsafe fn place_of_distance(
         if cast::<pg_sys::Const>(*place, NodeTag::T_Const).is_some() {
             return Ok(None);
         }
-        if Measured::of(*place, names).is_some() {
+        if Measured::of(*place, ours).is_some() {
             return Ok(Some(place));
         }
         let (function, args) = callee(*place).filter(|_| depth > 0).ok_or(())?;
         let mut found = None;
         for arg in &mut *args {
-            let in_arg = place_of_distance(arg, names, depth - 1)?;
+            let in_arg = place_of_distance(arg, ours, depth - 1)?;
             if in_arg.is_some() && std::mem::replace(&mut found, in_arg).is_some() {
                 return Err(());
             }

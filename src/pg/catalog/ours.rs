@@ -3,55 +3,61 @@
 //! Anybody who may declare an operator, an operator class or a support function can name our functions in it,
 //! with other types than we expect.
 
+use crate::pg::code::CodeType;
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use std::ffi::CStr;
 
 /// Functions in C, by Postgres's own number.
 const C_LANGUAGE: u32 = 13;
 
-/// Whether a function is that of the operator `bigint <@ hamming_ball`.
-pub(crate) fn is_within_ball(function: Oid) -> bool {
-    is_ours(function, c"hamming_ball_contained")
+/// The C symbols of what exists for each type of codes.
+struct Symbols {
+    within_ball: &'static CStr,
+    distance: &'static CStr,
+    ball: &'static CStr,
+    ball_in: &'static CStr,
 }
 
-/// Whether a function is that of the operator `bit <@ hamming_bit_ball`.
-pub(crate) fn is_within_bit_ball(function: Oid) -> bool {
-    is_ours(function, c"hamming_bit_ball_contained")
+const fn symbols(codes: CodeType) -> Symbols {
+    match codes {
+        CodeType::Bigint => Symbols {
+            within_ball: c"hamming_ball_contained",
+            distance: c"hamming_wrapper",
+            ball: c"hamming_ball",
+            ball_in: c"hamming_ball_in",
+        },
+        CodeType::Bits => Symbols {
+            within_ball: c"hamming_bit_ball_contained",
+            distance: c"hamming_bits",
+            ball: c"hamming_bit_ball",
+            ball_in: c"hamming_bit_ball_in",
+        },
+    }
 }
 
-/// Whether a function is that of the operator `bigint <~> bigint`.
-pub(crate) fn is_distance(function: Oid) -> bool {
-    is_ours(function, c"hamming_wrapper")
+/// Whether a function is that of the operator `code <@ ball`.
+pub(crate) fn is_within_ball(function: Oid, codes: CodeType) -> bool {
+    is_ours(function, symbols(codes).within_ball)
 }
 
-/// Whether a function is that of the operator `bit <^> bit`.
-pub(crate) fn is_bit_distance(function: Oid) -> bool {
-    is_ours(function, c"hamming_bits")
+/// Whether a function is that of the operator `<~>`, or of `<^>`.
+pub(crate) fn is_distance(function: Oid, codes: CodeType) -> bool {
+    is_ours(function, symbols(codes).distance)
 }
 
-/// Whether a function is `hamming_ball(center, radius)` of fingerprints.
-pub(crate) fn is_ball_constructor(function: Oid) -> bool {
-    is_ours(function, c"hamming_ball")
+/// Whether a function is `hamming_ball(center, radius)`.
+pub(crate) fn is_ball_constructor(function: Oid, codes: CodeType) -> bool {
+    is_ours(function, symbols(codes).ball)
 }
 
-/// Whether a function is `hamming_ball(center, radius)` of strings of bits.
-pub(crate) fn is_bit_ball_constructor(function: Oid) -> bool {
-    is_ours(function, c"hamming_bit_ball")
+/// Whether a type is that of balls of such codes.
+pub(crate) fn is_ball(type_: Oid, codes: CodeType) -> bool {
+    is_read_by(type_, symbols(codes).ball_in)
 }
 
 /// Whether a function is that of the operator `bigint[] @@ sketch_query`.
 pub(crate) fn is_sketch_match(function: Oid) -> bool {
     is_ours(function, c"sketch_matches")
-}
-
-/// Whether a type is `hamming_ball`.
-pub(crate) fn is_ball(type_: Oid) -> bool {
-    is_read_by(type_, c"hamming_ball_in")
-}
-
-/// Whether a type is `hamming_bit_ball`.
-pub(crate) fn is_bit_ball(type_: Oid) -> bool {
-    is_read_by(type_, c"hamming_bit_ball_in")
 }
 
 /// Whether a type is `gist_hamming_key`, that of keys in GiST.

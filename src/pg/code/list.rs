@@ -1,26 +1,11 @@
-//! Values of type bigint or bit, for the algorithms that compare many of them.
+//! Codes in one piece of memory, for the algorithms that compare many of them.
 
 use super::bits::Bits;
-use super::error;
-use super::report::{self, SqlError};
+use super::{CodeType, error};
+use crate::pg::report::{self, SqlError};
 use hamming::words::{Codes, Cutter};
 use limits::reserve;
 use pgrx::pg_sys;
-
-/// The type of a code: of a value that has distances.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CodeType {
-    Bigint,
-    /// Also bit varying.
-    Bits,
-}
-
-impl CodeType {
-    /// The type with this OID, which must be that of bigint, bit or bit varying.
-    pub(crate) fn of(type_: pg_sys::Oid) -> Self {
-        if type_ == pg_sys::INT8OID { Self::Bigint } else { Self::Bits }
-    }
-}
 
 /// Codes of one length: that of the first one.
 pub(crate) struct CodeList {

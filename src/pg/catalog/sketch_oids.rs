@@ -1,12 +1,12 @@
 //! The numbers (OIDs) of the functions on sketches.
 
-use super::names::{find_function, result_of};
+use super::lookup::{find_function, result_of};
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use text::sketch::threshold::Measure;
 
 /// The functions on sketches that the planner meets or makes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sketches {
+pub(crate) struct SketchOids {
     pub(crate) resemblance: Oid,
     pub(crate) containment: Oid,
     /// What the comparison of a share with a number becomes: `sketch_similar` and `sketch_contained`.
@@ -19,8 +19,7 @@ pub(crate) struct Sketches {
     queries: [Oid; 3],
 }
 
-impl Sketches {
-    /// None before the extension was updated from version 0.1.0.
+impl SketchOids {
     pub(super) fn look_up(namespace: Oid) -> Option<Self> {
         let (sketch, double) = (pg_sys::INT8ARRAYOID, pg_sys::FLOAT8OID);
         let function = |name, args: &[Oid]| find_function(namespace, name, args);

@@ -1,0 +1,154 @@
+//! The numbers (OIDs) of the extension's functions, operators and types.
+
+use super::lookup::{find_function, find_operator, result_of};
+use super::sketch_oids::SketchOids;
+use super::strategy::WITHIN_BALL;
+use crate::pg::code::CodeType;
+use pgrx::pg_sys::{self, Oid};
+use std::cell::Cell;
+
+/// The objects of the extension that the planner meets or makes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExtensionOids {
+    codes: [CodeOids; 2],
+    /// By the type of the limit: bigint, double precision, numeric.
+    radius_le: [Oid; 3],
+    radius_lt: [Oid; 3],
+    pub(crate) sketches: SketchOids,
+}
+
+/// The objects for one type of codes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CodeOids {
+    pub(crate) codes: CodeType,
+    pub(crate) hamming: Oid,
+    distance: Oid,
+    pub(crate) distance_operator: Oid,
+    pub(crate) within: Oid,
+    pub(crate) ball_type: Oid,
+    pub(crate) ball: Oid,
+    pub(crate) similarity: Oid,
+    radius_ge: Oid,
+    radius_gt: Oid,
+}
+
+thread_local! {
+    static KNOWN: Cell<Option<ExtensionOids>> = const { Cell::new(None) };
+}
+
+impl ExtensionOids {
+    /// The objects, if this session has planned anything with our functions, and the extension was not dropped since.
+    pub(crate) fn known() -> Option<Self> {
+        KNOWN.get().filter(|oids| oids.sketches.are_there())
+    }
+
+    /// The objects of the extension to which a function with planner support belongs, and those for the type of codes
+    /// that the function takes. They are looked up again when the extension has been dropped and created.
+    pub(crate) fn of(function: Oid) -> Option<(Self, CodeOids)> {
+        let with_codes = |oids: Self| {
+            let codes = oids.codes().find(|codes| codes.supported().contains(&function)).copied();
+            codes.map(|codes| (oids, codes))
+        };
+        KNOWN.get().and_then(with_codes).or_else(|| {
+            // Somebody else's function may name our planner support: what is known stays.
+            let found = Self::look_up(function).and_then(with_codes)?;
+            KNOWN.set(Some(found.0));
+            Some(found)
+        })
+    }
+
+    /// The objects for sketches of the extension to which a function on sketches belongs. They are looked up again when
+    /// the extension has been dropped and created.
+    pub(crate) fn of_sketches(function: Oid) -> Option<SketchOids> {
+        let oids = Self::known().or_else(|| {
+            let oids = Self::look_up(function)?;
+            KNOWN.set(Some(oids));
+            Some(oids)
+        });
+        oids.map(|oids| oids.sketches)
+    }
+
+    /// The objects for each type of codes.
+    pub(crate) fn codes(&self) -> impl Iterator<Item = &CodeOids> {
+        self.codes.iter()
+    }
+
+    /// The objects for codes of type bigint.
+    pub(crate) fn of_bigint(&self) -> &CodeOids {
+        &self.codes[0]
+    }
+
+    /// The function that gives the radius for a limit of a distance. The limit is of one of the types above.
+    pub(crate) fn radius_of_distance(&self, limit: Oid, inclusive: bool) -> Oid {
+        let functions = if inclusive { self.radius_le } else { self.radius_lt };
+        match limit {
+            pg_sys::FLOAT8OID => functions[1],
+            pg_sys::NUMERICOID => functions[2],
+            _ => functions[0],
+        }
+    }
+
+    fn look_up(function: Oid) -> Option<Self> {
+        // SAFETY: looks the function up in the catalog.
+        Self::look_up_in(unsafe { pg_sys::get_func_namespace(function) })
+    }
+
+    fn look_up_in(namespace: Oid) -> Option<Self> {
+        let double = pg_sys::FLOAT8OID;
+        let by_limit = |name| {
+            let function = |limit| find_function(namespace, name, &[limit]);
+            Some([function(pg_sys::INT8OID)?, function(double)?, function(pg_sys::NUMERICOID)?])
+        };
+        let [bigint, bits] = CodeType::ALL.map(|codes| CodeOids::look_up(namespace, codes));
+        Some(Self {
+            codes: [bigint?, bits?],
+            radius_le: by_limit(c"hamming_radius_le")?,
+            radius_lt: by_limit(c"hamming_radius_lt")?,
+            sketches: SketchOids::look_up(namespace)?,
+        })
+    }
+}
+
+impl CodeOids {
+    /// The function that gives the radius for a limit of a similarity.
+    pub(crate) fn radius_of_similarity(&self, inclusive: bool) -> Oid {
+        if inclusive { self.radius_ge } else { self.radius_gt }
+    }
+
+    /// The operator `bigint <@ hamming_ball`, or `bit <@ hamming_bit_ball`, of an operator family, if the family has one.
+    pub(crate) fn ball_operator(&self, family: Oid) -> Option<Oid> {
+        // SAFETY: looks the operator up in the catalog.
+        let operator =
+            unsafe { pg_sys::get_opfamily_member(family, self.codes.oid(), self.ball_type, WITHIN_BALL) };
+        (operator != pg_sys::InvalidOid).then_some(operator)
+    }
+
+    /// The functions with planner support.
+    fn supported(&self) -> [Oid; 4] {
+        [self.hamming, self.distance, self.within, self.similarity]
+    }
+
+    fn look_up(namespace: Oid, codes: CodeType) -> Option<Self> {
+        let type_ = codes.oid();
+        // What the radius of a similarity depends on: all bigints have one length.
+        let (distance, operator, of_similarity): (_, _, &[Oid]) = match codes {
+            CodeType::Bigint => (c"hamming_distance", c"<~>", &[pg_sys::FLOAT8OID]),
+            CodeType::Bits => (c"hamming_bit_distance", c"<^>", &[pg_sys::FLOAT8OID, type_]),
+        };
+        let integer = pg_sys::INT4OID;
+        let function = |name, args: &[Oid]| find_function(namespace, name, args);
+        let ball = function(c"hamming_ball", &[type_, integer])?;
+        Some(Self {
+            codes,
+            hamming: function(c"hamming", &[type_, type_])?,
+            distance: function(distance, &[type_, type_])?,
+            distance_operator: find_operator(namespace, operator, type_, type_)?,
+            within: function(c"hamming_within", &[type_, type_, integer])?,
+            ball_type: result_of(ball),
+            ball,
+            similarity: function(c"hamming_similarity", &[type_, type_])?,
+            radius_ge: function(c"hamming_radius_ge", of_similarity)?,
+            radius_gt: function(c"hamming_radius_gt", of_similarity)?,
+        })
+    }
+}

@@ -1,0 +1,65 @@
+//! Values of the types `bit` and `bit varying`, as Postgres keeps them.
+
+use super::error;
+use crate::pg::report::SqlError;
+use crate::pg::varlena::{content, new_value};
+use hamming::codes;
+use pgrx::pg_sys;
+
+/// A string of bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Bits<'a> {
+    /// The number of bits, as an integer, and the bits.
+    value: &'a [u8],
+}
+
+impl<'a> Bits<'a> {
+    /// # Safety
+    /// The datum must be a value of one of the two types, which lives as long as is said here.
+    pub(crate) unsafe fn of(datum: pg_sys::Datum) -> Self {
+        // SAFETY: a value of variable length, as the caller promises.
+        Self::in_value(unsafe { content(datum) })
+    }
+
+    /// The string of bits with this content: the number of bits, and the bits.
+    pub(crate) fn in_value(value: &'a [u8]) -> Self {
+        Self { value }
+    }
+
+    /// As a datum in the memory of the current call.
+    pub(crate) fn datum(self) -> pg_sys::Datum {
+        new_value(&[self.value])
+    }
+
+    /// The content of the value: the number of bits, and the bits.
+    pub(crate) fn value(self) -> &'a [u8] {
+        self.value
+    }
+
+    /// The number of bits.
+    pub(crate) fn length(self) -> u32 {
+        self.value.first_chunk().map_or(0, |&length| u32::from_ne_bytes(length))
+    }
+
+    /// The bits, from the most significant one of the first byte on. The last byte is filled up with zeros.
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        self.value.get(size_of::<u32>()..).unwrap_or_default()
+    }
+
+    /// The number of bits in which the two differ: an error if they are not of one length.
+    pub(crate) fn distance(self, other: Self) -> Result<u32, SqlError> {
+        if self.length() != other.length() {
+            return Err(error::bits_differ_in_length(self.length(), other.length()));
+        }
+        Ok(codes::distance(self.bytes(), other.bytes()))
+    }
+
+    pub(crate) fn is_within(self, other: Self, radius: i32) -> Result<bool, SqlError> {
+        // A distance is at most a length, which is an integer.
+        Ok(self.distance(other)? as i32 <= radius)
+    }
+
+    pub(crate) fn similarity(self, other: Self) -> Result<f64, SqlError> {
+        Ok(codes::similarity(self.distance(other)?, self.length()))
+    }
+}
