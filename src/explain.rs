@@ -2,12 +2,12 @@
 
 use crate::pg::call::{Call, pg_function};
 use crate::pg::encoding;
-use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use crate::simhash::parse_scheme;
 use limits::{OutOfMemory, extend, push};
 use pgrx::iter::TableIterator;
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{name, pg_extern, pg_sys};
 use std::io::{self, Write};
@@ -58,16 +58,16 @@ fn explain_as_jsonb(call: Call) -> Result<pg_sys::Datum, SqlError> {
     let mut json = Json(Vec::new());
     serde_json::to_writer(&mut json, &explanation).map_err(|problem| match problem.is_io() {
         true => report::problem(OutOfMemory(json.0.len())),
-        false => error::no_json(),
+        false => no_json(),
     })?;
-    let json = String::from_utf8(json.0).map_err(|_| error::no_json())?;
+    let json = String::from_utf8(json.0).map_err(|_| no_json())?;
     let mut json = encoding::to_database(json)?;
     push(&mut json, 0).map_err(report::problem)?;
     // SAFETY: the input function of jsonb reads a string in the encoding of the database, and returns a new value.
     let jsonb = unsafe {
         pgrx::direct_function_call_as_datum(pg_sys::jsonb_in, &[Some(pg_sys::Datum::from(json.as_ptr()))])
     };
-    jsonb.ok_or_else(error::no_json)
+    jsonb.ok_or_else(no_json)
 }
 
 /// JSON as it is written. Its only error is that memory is refused.
@@ -101,4 +101,8 @@ fn simhash_schemes() -> TableIterator<
         let fingerprint = scheme.fingerprint as i64;
         (scheme.name, scheme.version, scheme.unit, scheme.features, scheme.example, EXAMPLE, fingerprint)
     }))
+}
+
+fn no_json() -> SqlError {
+    report::report(Code::ERRCODE_INTERNAL_ERROR, "explanation cannot be written as JSON")
 }

@@ -3,7 +3,7 @@
 use crate::pg::code::list::CodeList;
 use crate::pg::encoding::to_utf8;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::query::{CodeColumn, StoredText};
+use crate::pg::query::code_column::{CodeColumn, StoredText};
 use crate::pg::report::{self, SqlError};
 use hamming::calibration::{Calibration, Level, MAX_QUERIES, SAMPLE};
 use limits::reserve;

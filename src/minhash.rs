@@ -6,6 +6,7 @@ use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use crate::simhash::parse_scheme;
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::{Array, pg_extern};
 use std::cell::RefCell;
 use text::sketch::minhash::{self, MinHasher};
@@ -87,11 +88,19 @@ fn equally_long<'a>(
 ) -> Result<(&'a [i32], &'a [i32]), SqlError> {
     let (a, b) = (values(a)?, values(b)?);
     if a.len() != b.len() {
-        return Err(error::signatures_differ_in_length(a.len(), b.len(), purpose));
+        return Err(signatures_differ_in_length(a.len(), b.len(), purpose));
     }
     Ok((a, b))
 }
 
 fn values<'a>(signature: &'a Array<'_, i32>) -> Result<&'a [i32], SqlError> {
     signature.as_slice().map_err(|_| error::null_in_sketch())
+}
+
+fn signatures_differ_in_length(a: usize, b: usize, purpose: &str) -> SqlError {
+    report::report(
+        Code::ERRCODE_ARRAY_ELEMENT_ERROR,
+        format!("signatures of {a} and {b} values cannot be {purpose}"),
+    )
+    .set_hint("Make both with the same number of hashes, or of bins.")
 }

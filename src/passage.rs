@@ -3,10 +3,9 @@
 use crate::pg::array::Numbers;
 use crate::pg::datum::Values;
 use crate::pg::encoding;
-use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
-use crate::pg::query::{self, KeyedText};
+use crate::pg::query::corpus::{KeyedText, each_keyed_text, null_key};
 use crate::pg::report::{self, SqlError};
 use crate::pg::result_set::ResultSet;
 use limits::{Kind, Problem, collect, grow_queue};
@@ -112,9 +111,9 @@ fn read_corpus(query: &[u8], min_length: i32, key_type: pg_sys::Oid) -> Result<(
     let mut corpus = Corpus::new(min_length, max_memory).map_err(corpus_problem)?;
     let mut keys = Values::new(key_type);
     let mut reporter = Reporter::of("repeated_passages", String::new());
-    query::each_keyed_text(query, key_type, |KeyedText { key, text }| {
+    each_keyed_text(query, key_type, |KeyedText { key, text }| {
         check_for_interrupts();
-        let key = key.ok_or_else(error::corpus::null_key)?;
+        let key = key.ok_or_else(null_key)?;
         let Some(text) = text else { return Ok(()) };
         // SAFETY: the query's first column was checked to be of this type.
         let beside = unsafe { keys.push(key) }.map_err(report::problem)?;

@@ -6,6 +6,7 @@ use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use limits::{OutOfMemory, reserve};
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::{Array, pg_extern};
 use std::borrow::Cow;
 use text::sketch::overlap::{Overlap, overlaps};
@@ -115,7 +116,13 @@ fn without_nulls<'a>(array: &'a Array<'_, i64>) -> Result<Cow<'a, [i64]>, OutOfM
 pub(crate) fn overlap(a: &Array<'_, i64>, b: &Array<'_, i64>) -> Result<Overlap, SqlError> {
     match (a.as_slice(), b.as_slice()) {
         (Ok(a), Ok(b)) if a.len().max(b.len()) <= MAX_VALUES => Overlap::of(a, b).map_err(report::problem),
-        (Ok(a), Ok(b)) => Err(error::sketch_too_large(a.len().max(b.len()))),
+        (Ok(a), Ok(b)) => Err(sketch_too_large(a.len().max(b.len()))),
         _ => Err(error::null_in_sketch()),
     }
+}
+
+fn sketch_too_large(values: usize) -> SqlError {
+    let message = format!("sketch of {values} values is too large to compare");
+    report::report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
+        .set_detail(format!("Sketches have at most {} values.", MAX_VALUES))
 }

@@ -2,10 +2,10 @@
 
 use crate::pg::call::{Call, pg_function};
 use crate::pg::encoding;
-use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use pg_sys::Datum;
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{Array, pg_extern, pg_sys};
 use text::fingerprint::weighted::{self, Sums};
@@ -22,7 +22,7 @@ fn simhash_of_features(
     if let Some(weights) = &weights
         && weights.len() != features.len()
     {
-        return Err(error::weights_differ_in_number(features.len(), weights.len()));
+        return Err(weights_differ_in_number(features.len(), weights.len()));
     }
     let mut sums = weighted::NOTHING;
     let mut weights = weights.as_ref().map(Array::iter);
@@ -109,7 +109,7 @@ fn state_at(call: Call, index: usize) -> Result<Option<*mut pg_sys::varlena>, Sq
         }
         let is_state =
             is_plain(state) && *state.cast::<u8>().add(pg_sys::VARHDRSZ).cast::<[u8; 8]>() == *MARK;
-        if is_state { Ok(Some(state)) } else { Err(error::damaged_state()) }
+        if is_state { Ok(Some(state)) } else { Err(damaged_state()) }
     }
 }
 
@@ -140,4 +140,13 @@ fn new_state() -> *mut pg_sys::varlena {
         state.cast::<u8>().add(pg_sys::VARHDRSZ).cast::<[u8; 8]>().write(*MARK);
         state
     }
+}
+
+fn weights_differ_in_number(features: usize, weights: usize) -> SqlError {
+    let message = format!("{features} features have {weights} weights");
+    report::report(Code::ERRCODE_ARRAY_ELEMENT_ERROR, message).set_detail("Each feature needs one weight.")
+}
+
+fn damaged_state() -> SqlError {
+    report::report(Code::ERRCODE_INVALID_BINARY_REPRESENTATION, "state of simhash_agg is damaged")
 }

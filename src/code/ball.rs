@@ -2,9 +2,10 @@
 
 use crate::pg::call::{allocate, pg_function};
 use crate::pg::encoding;
-use crate::pg::error;
+use crate::pg::report::{SqlError, quote, report};
 use hamming::within;
 use pgrx::pg_sys;
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReportable;
 use std::ffi::CStr;
 use std::str::FromStr;
@@ -71,7 +72,7 @@ pg_function!(
     fn hamming_ball_in(call) {
         // SAFETY: the input function of a type is called with a C string.
         let text = encoding::to_utf8(unsafe { CStr::from_ptr(call.pointer(0)) }.to_bytes()).unwrap_or_report();
-        allocate(text.parse::<HammingBall>().map_err(|()| error::ball_syntax(&text)).unwrap_or_report())
+        allocate(text.parse::<HammingBall>().map_err(|()| ball_syntax(&text)).unwrap_or_report())
     }
 );
 
@@ -174,3 +175,10 @@ pg_function!(
         a.is_near(b).into()
     }
 );
+
+fn ball_syntax(text: &str) -> SqlError {
+    let message = format!("invalid input syntax for type hamming_ball: \"{}\"", quote(text));
+    report(Code::ERRCODE_INVALID_TEXT_REPRESENTATION, message)
+        .set_detail("A ball is written <center,radius>, with a bigint and an integer.")
+        .set_hint("For example: '<42,6>'::hamming_ball, or hamming_ball(42, 6).")
+}

@@ -4,9 +4,9 @@ use super::ball;
 use crate::pg::call::pg_function;
 use crate::pg::code::bits::Bits;
 use crate::pg::encoding;
-use crate::pg::error;
-use crate::pg::report::SqlError;
+use crate::pg::report::{SqlError, quote, report};
 use crate::pg::varlena::{c_string, content, new_value};
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{direct_function_call_as_datum, pg_sys};
 use std::ffi::CStr;
@@ -57,7 +57,7 @@ pg_function!(
         // SAFETY: the input function of a type is called with a C string.
         let text = encoding::to_utf8(unsafe { CStr::from_ptr(call.pointer(0)) }.to_bytes()).unwrap_or_report();
         let sides = ball::sides(&text).and_then(|(center, radius)| Some((center, radius.parse().ok()?)));
-        let (center, radius) = sides.ok_or_else(|| error::bit_ball_syntax(&text)).unwrap_or_report();
+        let (center, radius) = sides.ok_or_else(|| bit_ball_syntax(&text)).unwrap_or_report();
         // SAFETY: a C string is passed.
         let center = unsafe { read_bits(pg_sys::varbit_in, c_string(&[center.as_bytes()])) };
         BitBall { center, radius }.datum()
@@ -134,3 +134,10 @@ pg_function!(
         ball.contains(code).unwrap_or_report().into()
     }
 );
+
+fn bit_ball_syntax(text: &str) -> SqlError {
+    let message = format!("invalid input syntax for type hamming_bit_ball: \"{}\"", quote(text));
+    report(Code::ERRCODE_INVALID_TEXT_REPRESENTATION, message)
+        .set_detail("A ball is written <center,radius>, with a string of bits and an integer.")
+        .set_hint("For example: '<1010,1>'::hamming_bit_ball, or hamming_ball(B'1010', 1).")
+}

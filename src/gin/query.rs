@@ -7,6 +7,7 @@ use crate::pg::report::{self, SqlError};
 use crate::pg::varlena::{c_string, content, new_value};
 use crate::sketch::overlap;
 use limits::{collect, grow_text};
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{Array, FromDatum};
@@ -60,7 +61,7 @@ pub(super) fn sketch<'a>(call: Call, argument: usize) -> Array<'a, i64> {
         let is_sketch = is_array && (*value.cast::<pg_sys::ArrayType>()).elemtype == pg_sys::INT8OID;
         is_sketch.then(|| Array::from_datum(value.into(), false)).flatten()
     };
-    array.ok_or_else(error::not_a_sketch).unwrap_or_report()
+    array.ok_or_else(not_a_sketch).unwrap_or_report()
 }
 
 /// A query for sketches that reach the share.
@@ -147,3 +148,8 @@ pg_function!(
         }
     }
 );
+
+fn not_a_sketch() -> SqlError {
+    report::report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, "sketch is not an array of bigint")
+        .set_detail(error::FOREIGN_CLASS)
+}

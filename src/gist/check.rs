@@ -4,7 +4,10 @@
 use crate::pg::call::Call;
 use crate::pg::catalog::ours::{is_ball, is_gist_key};
 use crate::pg::code::CodeType;
+use crate::pg::encoding::for_message;
 use crate::pg::error;
+use crate::pg::report::{SqlError, quote, report};
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Oid};
 use std::ffi::CStr;
@@ -56,7 +59,7 @@ pub(super) fn check(
         let Some(index) = entry.rel.as_ref().filter(|_| function.fn_extra.is_null()) else { return };
         if !serves(index, function.fn_oid, procedure, indexed) || !is_operand_right() {
             let name = CStr::from_ptr((*index.rd_rel).relname.data.as_ptr());
-            Err(error::gist_column(name)).unwrap_or_report()
+            Err(gist_column(name)).unwrap_or_report()
         }
         static CHECKED: u8 = 0;
         function.fn_extra = (&raw const CHECKED).cast_mut().cast();
@@ -83,4 +86,12 @@ unsafe fn serves(
                     && is_gist_key(pg_sys::get_atttype(index.rd_id, column as i16 + 1))
             })
     }
+}
+
+fn gist_column(index: &CStr) -> SqlError {
+    let name = for_message(index);
+    let message = format!("cannot serve the operator class of a column of index \"{}\"", quote(&name));
+    report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
+        .set_detail(error::FOREIGN_CLASS)
+        .set_hint("Use gist_hamming_ops for bigint, and gist_hamming_ball_ops for hamming_ball.")
 }

@@ -1,9 +1,9 @@
 //! Arrays of any type, and the order of their elements.
 
 use super::encoding::type_name;
-use super::error;
-use super::report::SqlError;
+use super::report::{SqlError, quote, report};
 use pgrx::pg_sys;
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use std::cmp::Ordering;
 
 /// The elements of an array, in order, whatever its dimensions.
@@ -65,7 +65,7 @@ impl Order {
         unsafe {
             let entry = pg_sys::lookup_type_cache(type_, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32);
             if (*entry).cmp_proc_finfo.fn_oid == pg_sys::InvalidOid {
-                return Err(error::no_order(&type_name(type_)));
+                return Err(no_order(&type_name(type_)));
             }
             Ok(Self { compare: &raw mut (*entry).cmp_proc_finfo, collation: (*call).fncollation })
         }
@@ -114,3 +114,9 @@ impl PartialEq for Key<'_> {
 }
 
 impl Eq for Key<'_> {}
+
+fn no_order(type_name: &str) -> SqlError {
+    report(Code::ERRCODE_UNDEFINED_FUNCTION, format!("keys of type {} have no order", quote(type_name)))
+        .set_detail("The smaller key of a pair comes first, by the order of ORDER BY.")
+        .set_hint("Cast the keys to a type with an order, such as text.")
+}

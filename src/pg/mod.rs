@@ -19,7 +19,6 @@
 //! - [`result_set`]: the rows that a function returns
 //! - [`storage`]: an index's pages, its log, and the temporary files of a build
 //! - [`table_rows`]: rows of a table that an index looks up while it searches
-//! - [`trigger_row`]: the row that a trigger is fired for
 //! - [`varlena`]: values of variable length
 //! - [`window`]: the partition that a window function is called for
 
@@ -42,6 +41,5 @@ pub(crate) mod report;
 pub(crate) mod result_set;
 pub(crate) mod storage;
 pub(crate) mod table_rows;
-pub(crate) mod trigger_row;
 pub(crate) mod varlena;
 pub(crate) mod window;

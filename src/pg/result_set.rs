@@ -1,7 +1,7 @@
 //! The rows of a set-returning function: in memory up to `work_mem`, in a temporary file beyond.
 
-use super::error;
-use super::report::SqlError;
+use super::report::{SqlError, report};
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::{PgMemoryContexts, pg_sys};
 
 /// The result of the call in progress, row by row.
@@ -23,7 +23,7 @@ impl ResultSet {
             if !takes_set
                 || (*result).allowedModes & pg_sys::SetFunctionReturnMode::SFRM_Materialize as i32 == 0
             {
-                return Err(error::set_not_accepted());
+                return Err(set_not_accepted());
             }
             let result = &mut *result;
             let backwards =
@@ -31,7 +31,7 @@ impl ResultSet {
             let mut columns = std::ptr::null_mut();
             let class = pg_sys::get_call_result_type(call, std::ptr::null_mut(), &raw mut columns);
             if class != pg_sys::TypeFuncClass::TYPEFUNC_COMPOSITE {
-                return Err(error::set_not_accepted());
+                return Err(set_not_accepted());
             }
             PgMemoryContexts::For((*result.econtext).ecxt_per_query_memory).switch_to(|_| {
                 let columns = pg_sys::CreateTupleDescCopy(columns);
@@ -53,4 +53,12 @@ impl ResultSet {
             pg_sys::tuplestore_putvalues(self.store, self.columns, values.as_mut_ptr(), nulls.as_mut_ptr());
         }
     }
+}
+
+fn set_not_accepted() -> SqlError {
+    report(
+        Code::ERRCODE_FEATURE_NOT_SUPPORTED,
+        "set-valued function called in context that cannot accept a set",
+    )
+    .set_hint("Call it in FROM.")
 }

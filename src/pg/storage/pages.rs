@@ -4,14 +4,17 @@
 use super::guard::{Exclusive, Held, Shared};
 use super::{recent, wal};
 use crate::pg::compat::{check_snapshot_age, read_recent_buffer, vacuum_delay_point};
-use crate::pg::error;
+use crate::pg::encoding::for_message;
 use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report::{SqlError, quote, report};
 use hamming_index::build::Target;
 use hamming_index::page::{Block, Edit, HEADER_LAYOUT, PAGE_SIZE, Page};
 use hamming_index::store::{Numbered, Store};
 use pgrx::pg_sys;
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReportable;
 use std::cell::Cell;
+use std::ffi::CStr;
 
 const _: () = assert!(PAGE_SIZE == pg_sys::BLCKSZ as usize, "only 8 kB pages are supported");
 const _: () = assert!(HEADER_LAYOUT == pg_sys::PG_PAGE_LAYOUT_VERSION as u16);
@@ -302,7 +305,7 @@ impl Store for Pages {
     fn corrupted(&self, block: Block, what: &str) -> ! {
         // SAFETY: the index is open.
         let name = unsafe { std::ffi::CStr::from_ptr((*(*self.index).rd_rel).relname.data.as_ptr()) };
-        Err::<std::convert::Infallible, _>(error::corrupted_index(name, block, what)).unwrap_or_report();
+        Err::<std::convert::Infallible, _>(corrupted_index(name, block, what)).unwrap_or_report();
         unreachable!("an error has been reported")
     }
 }
@@ -328,4 +331,13 @@ impl Target for Pages {
 fn read_from_disk() -> i64 {
     // SAFETY: a counter of this process.
     unsafe { pg_sys::pgBufferUsage.shared_blks_read }
+}
+
+fn corrupted_index(name: &CStr, block: u32, what: &str) -> SqlError {
+    let name = for_message(name);
+    report(
+        Code::ERRCODE_INDEX_CORRUPTED,
+        format!("index \"{}\" is damaged in block {block}: {what}", quote(&name)),
+    )
+    .set_hint("hamming_index_check lists all damage; REINDEX rebuilds the index.")
 }

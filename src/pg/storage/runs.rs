@@ -2,13 +2,13 @@
 //!
 //! The files are gone at the end of the transaction and count towards `temp_file_limit`.
 
-use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report;
 use hamming_index::build::Runs;
 use hamming_index::key::{Key, RowId};
 use limits::reserve;
 use pgrx::pg_sys;
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReportable;
 
 /// Bytes of a key in a file.
@@ -63,7 +63,7 @@ impl Runs for RunFiles {
                 pg_sys::BufFileWrite(file, buffer.as_mut_ptr().cast(), buffer.len() * KEY);
             }
             if pg_sys::BufFileSeek(file, 0, 0, SEEK_SET) != 0 {
-                Err(error::temporary_file()).unwrap_or_report()
+                Err(temporary_file()).unwrap_or_report()
             }
             self.runs += 1;
             Run { file, left, buffer: Vec::new() }
@@ -97,7 +97,7 @@ impl Run {
         // SAFETY: the buffer has `count` keys.
         let read = unsafe { pg_sys::BufFileRead(self.file, self.buffer.as_mut_ptr().cast(), count * KEY) };
         if read != count * KEY {
-            Err(error::temporary_file()).unwrap_or_report()
+            Err(temporary_file()).unwrap_or_report()
         }
         self.buffer.reverse();
         self.left -= count;
@@ -124,4 +124,9 @@ fn from_bytes(bytes: [u8; KEY]) -> Key {
     let (bits, row) = bytes.split_at(8);
     let number = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
     Key { bits: number(bits), row: RowId::from_number(number(row)) }
+}
+
+fn temporary_file() -> report::SqlError {
+    report::report(Code::ERRCODE_INTERNAL_ERROR, "a temporary file ended before its time")
+        .set_detail("The build of the index wrote more to it than it could read back.")
 }

@@ -1,8 +1,8 @@
 //! A row that a BEFORE trigger is about to let through.
 
-use super::encoding;
 use super::error;
-use super::report::SqlError;
+use crate::pg::encoding;
+use crate::pg::report::SqlError;
 use pgrx::pg_sys;
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -31,24 +31,23 @@ impl<'a> TriggerRow<'a> {
     /// # Safety
     /// `call` is the information that Postgres passed to the function, and lives as long as `'a`.
     pub(crate) unsafe fn being_written(call: pg_sys::FunctionCallInfo) -> Result<Self, SqlError> {
-        use error::trigger as misfired;
         // SAFETY: promised by the caller.
         if !unsafe { pgrx::trigger_support::called_as_trigger(call) } {
-            return Err(misfired::not_a_trigger_call());
+            return Err(error::not_a_trigger_call());
         }
         // SAFETY: the context of a trigger call is its TriggerData.
         let trigger = unsafe { &*(*call).context.cast::<pg_sys::TriggerData>() };
         let event = trigger.tg_event;
         if event & pg_sys::TRIGGER_EVENT_ROW == 0 {
-            return Err(misfired::not_for_each_row());
+            return Err(error::not_for_each_row());
         }
         if event & pg_sys::TRIGGER_EVENT_TIMINGMASK != pg_sys::TRIGGER_EVENT_BEFORE {
-            return Err(misfired::not_before());
+            return Err(error::not_before());
         }
         let tuple = match event & pg_sys::TRIGGER_EVENT_OPMASK {
             pg_sys::TRIGGER_EVENT_INSERT => trigger.tg_trigtuple,
             pg_sys::TRIGGER_EVENT_UPDATE => trigger.tg_newtuple,
-            _ => return Err(misfired::not_insert_or_update()),
+            _ => return Err(error::not_insert_or_update()),
         };
         Ok(Self { trigger, tuple })
     }
@@ -70,9 +69,10 @@ impl<'a> TriggerRow<'a> {
         // SAFETY: the description is that of the table, the name a C string.
         let number = unsafe { pg_sys::SPI_fnumber(description, name.as_ptr()) };
         // Numbers below 1 are system columns, or say that there is none of this name.
-        let index = usize::try_from(number).ok().and_then(NonZeroUsize::new).ok_or_else(|| {
-            error::trigger::no_such_column(&encoding::for_message(name), &self.table_name())
-        })?;
+        let index = usize::try_from(number)
+            .ok()
+            .and_then(NonZeroUsize::new)
+            .ok_or_else(|| error::no_such_column(&encoding::for_message(name), &self.table_name()))?;
         // SAFETY: the column exists, as was just found; the table is open while its trigger runs.
         let (declared_type, base_type, generated) = unsafe {
             let declared_type = pg_sys::SPI_gettypeid(description, number);

@@ -1,13 +1,15 @@
 //! `sql/trigger.sql`: a trigger that sets a fingerprint whenever a row is written.
 
+mod error;
+mod row;
+
 use crate::pg::call::{Call, pg_function};
 use crate::pg::encoding;
-use crate::pg::error::trigger as error;
 use crate::pg::report::SqlError;
-use crate::pg::trigger_row::{TriggerColumn, TriggerRow};
 use crate::simhash::{SEPARATOR, fingerprint, parse_scheme};
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
+use row::{TriggerColumn, TriggerRow};
 use std::borrow::Cow;
 use std::ffi::CStr;
 use text::features::Scheme;

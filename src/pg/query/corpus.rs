@@ -1,0 +1,141 @@
+//! A query of the user's that returns the documents of a corpus: keys and texts.
+
+use super::Cursor;
+use crate::pg::encoding::type_name;
+use crate::pg::nodes::elements;
+use crate::pg::report::{SqlError, quote, report};
+use crate::pg::varlena::c_string;
+use pgrx::pg_sys;
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
+use pgrx::spi::Spi;
+
+/// Rows that are fetched together, at most.
+const TEXT_BATCH: i64 = 50;
+/// Larger texts, on average, are fetched one by one.
+const SMALL_TEXT: usize = 64 << 10;
+
+/// A key and a text.
+pub(crate) struct KeyedText<'a> {
+    /// Of the type that was asked for, in the memory of the current batch; `None` if it is NULL.
+    pub(crate) key: Option<pg_sys::Datum>,
+    /// In the encoding of the database; `None` if it is NULL.
+    pub(crate) text: Option<&'a [u8]>,
+}
+
+/// Runs the user's query, which must return two columns: keys of the type, and texts. Calls `take` with each row, in
+/// their order.
+pub(crate) fn each_keyed_text(
+    query: &[u8],
+    key_type: pg_sys::Oid,
+    mut take: impl FnMut(KeyedText<'_>) -> Result<(), SqlError>,
+) -> Result<(), SqlError> {
+    // A value of type text has no zero byte.
+    let query = c_string(&[query]);
+    // SAFETY: SPI is connected, and disconnected also by an error, which frees all of this. The plan is one of a
+    // query that returns rows, whose columns are of the types that are checked.
+    Spi::connect(|_| unsafe {
+        let plan = pg_sys::SPI_prepare(query.cast_mut_ptr(), 0, std::ptr::null_mut());
+        check_reads_only(plan)?;
+        let mut cursor = Cursor::open(plan);
+        check_columns((*cursor.portal).tupDesc, key_type)?;
+        // Texts that are computed stand in their rows, whatever their size. So batches grow only while texts are small.
+        let mut batch = 1;
+        while cursor.fetch(batch) {
+            let mut bytes = 0;
+            for row in 0..cursor.rows {
+                let (key, is_null) = cursor.value(row, 1);
+                let key = (!is_null).then_some(key);
+                let (text, is_null) = cursor.value(row, 2);
+                if is_null {
+                    take(KeyedText { key, text: None })?;
+                    continue;
+                }
+                let stored = text.cast_mut_ptr();
+                let plain = pg_sys::pg_detoast_datum_packed(stored);
+                let text = pgrx::varlena_to_byte_slice(plain);
+                bytes += text.len();
+                take(KeyedText { key, text: Some(text) })?;
+                if plain != stored {
+                    pg_sys::pfree(plain.cast());
+                }
+            }
+            batch = if bytes / cursor.rows < SMALL_TEXT { TEXT_BATCH.min(2 * batch) } else { 1 };
+        }
+        Ok(())
+    })
+}
+
+/// # Safety
+/// The plan must be one of SPI, or null.
+unsafe fn check_reads_only(plan: pg_sys::SPIPlanPtr) -> Result<(), SqlError> {
+    // SAFETY: a plan for a cursor has one query, which has been analyzed.
+    unsafe {
+        if plan.is_null() || !pg_sys::SPI_is_cursor_plan(plan) {
+            return Err(not_a_query());
+        }
+        let source = elements(pg_sys::SPI_plan_get_plan_sources(plan))[0].cast::<pg_sys::CachedPlanSource>();
+        let query = &*elements((*source).query_list)[0].cast::<pg_sys::Query>();
+        let is_select = query.commandType == pg_sys::CmdType::CMD_SELECT;
+        if !is_select || query.hasModifyingCTE || !query.rowMarks.is_null() {
+            return Err(writes());
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// The description must be that of a query's rows.
+unsafe fn check_columns(columns: pg_sys::TupleDesc, key_type: pg_sys::Oid) -> Result<(), SqlError> {
+    // SAFETY: promised by the caller; types are looked up for columns that are there.
+    unsafe {
+        let count = (*columns).natts;
+        if count != 2 {
+            return Err(wrong_columns(count));
+        }
+        let (key, text) = (pg_sys::SPI_gettypeid(columns, 1), pg_sys::SPI_gettypeid(columns, 2));
+        if !pg_sys::IsBinaryCoercible(key, key_type) {
+            return Err(wrong_key_type(&type_name(key), &type_name(key_type)));
+        }
+        if !pg_sys::IsBinaryCoercible(pg_sys::getBaseType(text), pg_sys::TEXTOID) {
+            return Err(wrong_text_type(&type_name(text)));
+        }
+    }
+    Ok(())
+}
+
+const EXAMPLE: &str = "For example: repeated_passages('SELECT id, body FROM document ORDER BY id').";
+
+fn not_a_query() -> SqlError {
+    report(Code::ERRCODE_SYNTAX_ERROR, "the query of a corpus must be one SELECT").set_hint(EXAMPLE)
+}
+
+fn writes() -> SqlError {
+    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, "the query of a corpus must not write or lock rows")
+        .set_hint(EXAMPLE)
+}
+
+fn wrong_columns(count: i32) -> SqlError {
+    let message = format!("the query of a corpus must return 2 columns, not {count}");
+    report(Code::ERRCODE_DATATYPE_MISMATCH, message)
+        .set_detail("The first is the key of a document, the second its text.")
+        .set_hint(EXAMPLE)
+}
+
+fn wrong_key_type(type_name: &str, expected: &str) -> SqlError {
+    let (type_name, expected) = (quote(type_name), quote(expected));
+    report(
+        Code::ERRCODE_DATATYPE_MISMATCH,
+        format!("keys of documents have type {type_name}, not {expected}"),
+    )
+    .set_hint(format!("Name the type: repeated_passages(query, 100, NULL::{type_name})."))
+}
+
+fn wrong_text_type(type_name: &str) -> SqlError {
+    let message = format!("the second column of a corpus has type {}, not text", quote(type_name));
+    report(Code::ERRCODE_DATATYPE_MISMATCH, message).set_hint("Cast it to text.")
+}
+
+pub(crate) fn null_key() -> SqlError {
+    report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "the key of a document must not be NULL")
+        .set_hint("Leave these rows out of the query.")
+}

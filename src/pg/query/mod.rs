@@ -1,0 +1,58 @@
+//! Runs queries that read, as the user who calls us.
+//!
+//! - [`code_column`]: over a column of codes of a table
+//! - [`corpus`]: a query of the user's that returns keys and texts
+
+pub(crate) mod code_column;
+pub(crate) mod corpus;
+
+use pgrx::pg_sys;
+
+/// A cursor over a query that only reads. It sees the same rows as the calling query.
+struct Cursor {
+    portal: pg_sys::Portal,
+    batch: *mut pg_sys::SPITupleTable,
+    /// The rows of the current batch.
+    rows: usize,
+}
+
+impl Cursor {
+    /// # Safety
+    /// SPI must be connected, and stay so; the plan must be one of a query that returns rows, without parameters.
+    unsafe fn open(plan: pg_sys::SPIPlanPtr) -> Self {
+        // SAFETY: promised by the caller.
+        let portal = unsafe {
+            pg_sys::SPI_cursor_open(std::ptr::null(), plan, std::ptr::null_mut(), std::ptr::null(), true)
+        };
+        Self { portal, batch: std::ptr::null_mut(), rows: 0 }
+    }
+
+    /// Goes on to the next batch. At the end of the rows the cursor is closed.
+    fn fetch(&mut self, count: i64) -> bool {
+        // SAFETY: the cursor is open while it has rows; SPI keeps the rows of the last fetch until they are freed.
+        unsafe {
+            if !self.batch.is_null() {
+                pg_sys::SPI_freetuptable(self.batch);
+            }
+            pg_sys::SPI_cursor_fetch(self.portal, true, count);
+            (self.rows, self.batch) = (pg_sys::SPI_processed as usize, pg_sys::SPI_tuptable);
+            if self.rows == 0 {
+                pg_sys::SPI_freetuptable(self.batch);
+                pg_sys::SPI_cursor_close(self.portal);
+            }
+        }
+        self.rows > 0
+    }
+
+    /// The value of a column, counted from 1, and whether it is NULL.
+    fn value(&self, row: usize, column: i32) -> (pg_sys::Datum, bool) {
+        assert!(row < self.rows, "a row of the batch");
+        let mut is_null = false;
+        // SAFETY: the batch has the row; SPI answers NULL for a column that is not there.
+        let value = unsafe {
+            let tuple = *(*self.batch).vals.add(row);
+            pg_sys::SPI_getbinval(tuple, (*self.batch).tupdesc, column, &raw mut is_null)
+        };
+        (value, is_null)
+    }
+}
