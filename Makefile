@@ -60,38 +60,38 @@ help:
 
 # They install what a fresh machine lacks, or say in one line what to install.
 prepare-build:
-	@tools/prepare build
+	@tools/packages/prepare build
 
 prepare-deb:
-	@tools/prepare deb
+	@tools/packages/prepare deb
 
 prepare-lint:
-	@tools/prepare lint
+	@tools/packages/prepare lint
 
 prepare-test:
-	@tools/prepare test
+	@tools/packages/prepare test
 
 prepare-demo:
-	@tools/prepare demo
+	@tools/packages/prepare demo
 
 prepare-images:
-	@tools/prepare images
+	@tools/packages/prepare images
 
 prepare-python:
-	@tools/prepare python
+	@tools/packages/prepare python
 
 prepare-web:
-	@tools/prepare web
+	@tools/packages/prepare web
 
 prepare-experiment:
-	@tools/prepare experiment
+	@tools/packages/prepare experiment
 
 # What pgxnclient asks for before `make install`.
 all: build
 
 build: prepare-build
 	@$(MAKE) --silent target/simhash_pg--$(version).sql
-	$(cargo_pg) build --release --lib $(pg_features) --target-dir target || tools/explain-failure
+	$(cargo_pg) build --release --lib $(pg_features) --target-dir target || tools/packages/explain-failure
 
 target/simhash_pg--$(version).sql: $(sql_files) Makefile
 	@mkdir -p target
@@ -99,34 +99,34 @@ target/simhash_pg--$(version).sql: $(sql_files) Makefile
 	   for file in $(sql_files); do echo; cat $$file; done; } > $@
 
 install: build
-	@tools/install $(version)
+	@tools/packages/install $(version)
 
 uninstall:
-	@tools/install --uninstall
+	@tools/packages/install --uninstall
 
 # Of this version, or of the release whose sources lie in SOURCES.
 deb: prepare-deb
-	@tools/deb $(SOURCES)
+	@tools/packages/deb $(SOURCES)
 
 test-deb:
-	@for major in $(or $(MAJORS),15 17); do tools/test-deb $$major $(version) || exit 1; done
+	@for major in $(or $(MAJORS),15 17); do tools/tests/test-deb $$major $(version) || exit 1; done
 
 # They show what a package has installed, or else build and install.
 demo:
-	@tools/with-extension $(version) demo tools/demo
+	@tools/tests/with-extension $(version) demo tools/demos/demo
 
 demo-dedup:
-	@tools/with-extension $(version) demo tools/demo-dedup
+	@tools/tests/with-extension $(version) demo tools/demos/demo-dedup
 
 demo-images:
-	@tools/with-extension $(version) images tools/demo-images
+	@tools/tests/with-extension $(version) images tools/demos/demo-images
 
 # Another's table needs nothing of ours but the explorer.
 demo-web:
-	@$(if $(TABLE),,tools/with-extension $(version) python) tools/demo-web
+	@$(if $(TABLE),,tools/tests/with-extension $(version) python) tools/demos/demo-web
 
 test: prepare-test install
-	@tools/test
+	@tools/tests/test
 
 # Of the pure crates, in seconds: what to run while writing.
 check:
@@ -135,7 +135,7 @@ check:
 	$(CARGO) test --quiet $(pure_crates)
 
 lint: prepare-lint
-	@tools/lint
+	@tools/checks/lint
 
 # Apart from lint, because it asks a database in the network.
 audit: prepare-lint
@@ -149,41 +149,41 @@ experiment: prepare-experiment install
 	@bench/similarity_index/run
 
 check-all-pg: prepare-build
-	@tools/check-all-pg
+	@tools/checks/check-all-pg
 
 check-upgrade: prepare-test install
-	@tools/check-upgrade $(version)
+	@tools/checks/check-upgrade $(version)
 
 check-cargo-pgrx: prepare-test install
-	@tools/check-cargo-pgrx
+	@tools/checks/check-cargo-pgrx
 
 # Each can be made longer or shorter by its variable.
 soak: prepare-test install
 	@ROUNDS=$${ROUNDS:-400} CRASHES=$${CRASHES:-150} STANDBY_SECONDS=$${STANDBY_SECONDS:-180} \
 		SECONDS_OF_LOAD=$${SECONDS_OF_LOAD:-300} QUERIES=$${QUERIES:-30000} JOBS=$${JOBS:-1} REFUSALS=$${REFUSALS:-100} \
-		ONLY=tap TESTS="010 011 012 013 016 027" tools/test
+		ONLY=tap TESTS="010 011 012 013 016 027" tools/tests/test
 
 fuzz:
-	@tools/fuzz
+	@tools/tests/fuzz
 
 test-drivers: prepare-test install
-	@tools/test-drivers
-	@tools/test-clients
+	@tools/tests/test-drivers
+	@tools/tests/test-clients
 
 test-python: prepare-python install
-	@tools/test-python
+	@tools/tests/test-python
 
 test-web: prepare-web install
-	@tools/test-web
+	@tools/tests/test-web
 
 dist:
-	@tools/dist $(version)
+	@tools/packages/dist $(version)
 
 test-dist: prepare-test dist
-	@tools/test-dist $(version)
+	@tools/tests/test-dist $(version)
 
 test-matrix:
-	@tools/test-matrix $(or $(MAJORS),14 15 16 17 18)
+	@tools/tests/test-matrix $(or $(MAJORS),14 15 16 17 18)
 
 clean:
 	$(CARGO) clean

@@ -86,7 +86,7 @@ fn compare_texts(
     codes: &mut CodeList,
     calibration: &mut Calibration,
 ) -> Result<(), SqlError> {
-    let mut texts = Texts::default();
+    let mut texts = SampledTexts::default();
     let queries = sample.min(MAX_QUERIES as i32);
     reserve(&mut texts.signatures, queries as usize).map_err(report::problem)?;
     codes.clear();
@@ -117,12 +117,12 @@ fn compare_texts(
 
 /// Signatures of the texts that others are compared with; `None` for a text without words.
 #[derive(Default)]
-struct Texts {
+struct SampledTexts {
     signatures: Vec<Option<Vec<i32>>>,
     hasher: MinHasher,
 }
 
-impl Texts {
+impl SampledTexts {
     fn signature(&mut self, text: StoredText) -> Result<Option<Vec<i32>>, SqlError> {
         check_for_interrupts();
         // SAFETY: the row is the current one of a cursor.

@@ -1,7 +1,7 @@
 //! `sql/passage.sql`: text that comes twice.
 
 use crate::pg::array::Numbers;
-use crate::pg::datum::Values;
+use crate::pg::datum::KeptValues;
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
@@ -104,12 +104,16 @@ fn put_repeats(
 }
 
 /// The texts that the query returns, and their keys.
-fn read_corpus(query: &[u8], min_length: i32, key_type: pg_sys::Oid) -> Result<(Corpus, Values), SqlError> {
+fn read_corpus(
+    query: &[u8],
+    min_length: i32,
+    key_type: pg_sys::Oid,
+) -> Result<(Corpus, KeptValues), SqlError> {
     let min_length = repeats::MIN_LENGTH.of(min_length).map_err(report::problem)?;
     // SAFETY: reads a setting, in kB.
     let max_memory = unsafe { pg_sys::maintenance_work_mem } as usize * 1024;
     let mut corpus = Corpus::new(min_length, max_memory).map_err(corpus_problem)?;
-    let mut keys = Values::new(key_type);
+    let mut keys = KeptValues::new(key_type);
     let mut reporter = Reporter::of("repeated_passages", String::new());
     each_keyed_text(query, key_type, |KeyedText { key, text }| {
         check_for_interrupts();

@@ -3,7 +3,7 @@
 
 use crate::estimate::condition::sides;
 use crate::estimate::cost::Search;
-use crate::estimate::statistics::{ColumnStatistics, Known};
+use crate::estimate::statistics::{ColumnStatistics, KnownValue};
 use crate::pg::code::Code;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::nodes::{constant, elements};
@@ -45,7 +45,7 @@ unsafe fn known_samples(search: &Search, layout: Layout) -> Option<Vec<Sample>> 
         let most = most_compared(layout, queries);
         let known = values.spread(most).filter_map(|known| Some((known, bytes(known.code, layout)?)));
         let known = collect(known.inspect(|_| check_for_interrupts()), most + 1);
-        let known: Vec<(Known, &[u8])> = known.map_err(report::problem).unwrap_or_report();
+        let known: Vec<(KnownValue, &[u8])> = known.map_err(report::problem).unwrap_or_report();
         Some(match center {
             Some(center) => {
                 let center = Code::of(center, pg_sys::exprType(column))?;
@@ -77,7 +77,7 @@ fn bytes(code: Code<'_>, layout: Layout) -> Option<&[u8]> {
 
 /// Samples for values that are spread over the column, as queries. The row of a value that is not common stands for others, but
 /// a query for it finds no more than this row.
-fn typical(layout: Layout, known: &[(Known, &[u8])]) -> Vec<Sample> {
+fn typical(layout: Layout, known: &[(KnownValue, &[u8])]) -> Vec<Sample> {
     let all: f64 = known.iter().map(|(known, _)| known.share).sum();
     let (mut before, mut samples) = (0.0, Vec::new());
     for (place, (query, code)) in known.iter().enumerate() {

@@ -5,7 +5,7 @@
 //! them would seem to find every row.
 
 use super::selectivity::UNKNOWN;
-use super::statistics::{ColumnStatistics, Elements};
+use super::statistics::{ColumnStatistics, ElementStatistics};
 use crate::pg::nodes::constant;
 use crate::pg::report;
 use limits::collect;
@@ -58,7 +58,7 @@ pub(crate) unsafe fn selectivity(
 }
 
 /// The share of rows that have one of the values, or the least share of them.
-fn share(elements: &Elements, query: &QueryValues, least: Option<f64>) -> f64 {
+fn share(elements: &ElementStatistics, query: &QueryValues, least: Option<f64>) -> f64 {
     let (mut none_common, mut expected, mut rare): (f64, f64, f64) = (1.0, 0.0, 0.0);
     for value in &query.values {
         match elements.common_share(*value) {

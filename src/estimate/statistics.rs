@@ -56,7 +56,7 @@ impl ColumnStatistics {
         let Some(query) = query else { return typical };
         let (mut common_near, mut others_near) = (0.0, 0.0);
         let values = self.values();
-        for Known { code, share, is_common } in values.iter() {
+        for KnownValue { code, share, is_common } in values.iter() {
             if query.distance(code).is_some_and(|distance| distance <= radius) {
                 *if is_common { &mut common_near } else { &mut others_near } += share;
             }
@@ -64,13 +64,13 @@ impl ColumnStatistics {
         common_near + others_near.max(values.others * typical)
     }
 
-    /// Values of the column.
-    pub(crate) fn values(&self) -> Values {
+    /// ColumnValues of the column.
+    pub(crate) fn values(&self) -> ColumnValues {
         let common = self.slot(pg_sys::STATISTIC_KIND_MCV, BOTH);
         let common_all: f64 = common.iter().flat_map(Slot::values).map(|(_, share)| share).sum();
         // The bounds of the histogram are a sample of the values that are not common.
         let sample = self.slot(pg_sys::STATISTIC_KIND_HISTOGRAM, pg_sys::ATTSTATSSLOT_VALUES);
-        Values { common, sample, others: (1.0 - common_all - self.null_share()).max(0.0) }
+        ColumnValues { common, sample, others: (1.0 - common_all - self.null_share()).max(0.0) }
     }
 
     /// The number of bits of one of its values.
@@ -81,7 +81,7 @@ impl ColumnStatistics {
     }
 
     /// What is known of the elements of a column of bigint[].
-    pub(super) fn elements(&self) -> Option<Elements> {
+    pub(super) fn elements(&self) -> Option<ElementStatistics> {
         let counts = self.slot(pg_sys::STATISTIC_KIND_DECHIST, pg_sys::ATTSTATSSLOT_NUMBERS)?;
         let average = f64::from(*counts.numbers().last()?);
         let mut common: Vec<(i64, f64)> = Vec::new();
@@ -102,7 +102,7 @@ impl ColumnStatistics {
         common.sort_unstable_by_key(|&(value, _)| value);
         // SAFETY: the planner knows how large the tables of the query are.
         let rows = unsafe { (*self.data.rel).tuples }.max(1.0);
-        Some(Elements { common, least_common, average, rows, not_null: 1.0 - self.null_share() })
+        Some(ElementStatistics { common, least_common, average, rows, not_null: 1.0 - self.null_share() })
     }
 
     fn null_share(&self) -> f64 {
@@ -131,8 +131,8 @@ impl ColumnStatistics {
     }
 }
 
-/// Values of a column.
-pub(crate) struct Values {
+/// ColumnValues of a column.
+pub(crate) struct ColumnValues {
     common: Option<Slot>,
     /// Some of the values that are not common.
     sample: Option<Slot>,
@@ -142,16 +142,16 @@ pub(crate) struct Values {
 
 /// A value of a column.
 #[derive(Clone, Copy)]
-pub(crate) struct Known<'a> {
+pub(crate) struct KnownValue<'a> {
     pub(crate) code: Code<'a>,
     /// The share of the rows that it stands for: those that have it if it is common, or a part of all that have no common value.
     pub(crate) share: f64,
     pub(crate) is_common: bool,
 }
 
-impl Values {
+impl ColumnValues {
     /// At most about this many of them: the most common ones, and others that are spread over the rest and stand for it.
-    pub(crate) fn spread(&self, most: usize) -> impl Iterator<Item = Known<'_>> {
+    pub(crate) fn spread(&self, most: usize) -> impl Iterator<Item = KnownValue<'_>> {
         let count = |slot: &Option<Slot>| slot.as_ref().map_or(0, |slot| slot.0.nvalues as usize);
         let (common, all) = (count(&self.common), count(&self.common) + count(&self.sample));
         let kept = if all <= most { all } else { common.min(most / 2) };
@@ -162,22 +162,22 @@ impl Values {
             .filter(move |&(place, _)| place < kept || (place - kept) % step == step / 2);
         spread.map(move |(place, known)| {
             let weight = if place < kept { 1.0 } else { step as f64 };
-            Known { share: known.share * weight, ..known }
+            KnownValue { share: known.share * weight, ..known }
         })
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Known<'_>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = KnownValue<'_>> {
         let common = self.common.iter().flat_map(Slot::values);
         let each =
             self.others / self.sample.as_ref().map_or(1.0, |sample| sample.values().count().max(1) as f64);
         let others = self.sample.iter().flat_map(Slot::values);
-        let common = common.map(|(code, share)| Known { code, share, is_common: true });
-        common.chain(others.map(move |(code, _)| Known { code, share: each, is_common: false }))
+        let common = common.map(|(code, share)| KnownValue { code, share, is_common: true });
+        common.chain(others.map(move |(code, _)| KnownValue { code, share: each, is_common: false }))
     }
 }
 
 /// What ANALYZE has found out about the elements of an array. Shares are those of the rows that are not NULL.
-pub(super) struct Elements {
+pub(super) struct ElementStatistics {
     /// The most common elements, with the shares of the rows that have them.
     common: Vec<(i64, f64)>,
     least_common: f64,
@@ -186,7 +186,7 @@ pub(super) struct Elements {
     not_null: f64,
 }
 
-impl Elements {
+impl ElementStatistics {
     /// The share of the rows that have the element, if it is a common one.
     pub(super) fn common_share(&self, value: i64) -> Option<f64> {
         let found = self.common.binary_search_by_key(&value, |&(value, _)| value).ok()?;

@@ -25,13 +25,13 @@ pub(super) enum Procedure {
 
 /// The type that an indexed column may have.
 #[derive(Clone, Copy)]
-pub(super) enum Indexed {
+pub(super) enum IndexedType {
     Fingerprint,
     Ball,
     Either,
 }
 
-impl Indexed {
+impl IndexedType {
     fn is(self, type_: Oid) -> bool {
         match self {
             Self::Fingerprint => type_ == pg_sys::INT8OID,
@@ -49,7 +49,7 @@ pub(super) fn check(
     call: Call,
     entry: &pg_sys::GISTENTRY,
     procedure: Procedure,
-    indexed: Indexed,
+    indexed: IndexedType,
     is_operand_right: impl FnOnce() -> bool,
 ) {
     // SAFETY: GiST calls with such a record, and an entry of an index names the index. Nobody else writes to
@@ -74,7 +74,7 @@ unsafe fn serves(
     index: &pg_sys::RelationData,
     function: Oid,
     procedure: Procedure,
-    indexed: Indexed,
+    indexed: IndexedType,
 ) -> bool {
     // SAFETY: promised by the caller; each column has `functions` support functions.
     unsafe {

@@ -1,6 +1,6 @@
 //! Keys: the type `gist_hamming_key`, and how a value becomes a key and a key a value.
 
-use super::check::{Indexed, Procedure, check};
+use super::check::{IndexedType, Procedure, check};
 use crate::code::ball::HammingBall;
 use crate::pg::call::{Call, allocate, pg_function};
 use crate::pg::error;
@@ -42,7 +42,7 @@ pg_function!(
 );
 
 /// A key for a value that has none yet; keys that are there already stay as they are.
-fn compress(call: Call, indexed: Indexed, key_of: impl FnOnce(pg_sys::Datum) -> Bounds) -> pg_sys::Datum {
+fn compress(call: Call, indexed: IndexedType, key_of: impl FnOnce(pg_sys::Datum) -> Bounds) -> pg_sys::Datum {
     let entry = entry(call);
     check(call, entry, Procedure::Compress, indexed, || true);
     if !entry.leafkey {
@@ -54,14 +54,14 @@ fn compress(call: Call, indexed: Indexed, key_of: impl FnOnce(pg_sys::Datum) -> 
 pg_function!(
     pg_finfo_gist_hamming_compress,
     fn gist_hamming_compress(call) {
-        compress(call, Indexed::Fingerprint, |fingerprint| Bounds::of(fingerprint.value() as u64))
+        compress(call, IndexedType::Fingerprint, |fingerprint| Bounds::of(fingerprint.value() as u64))
     }
 );
 
 pg_function!(
     pg_finfo_gist_hamming_ball_compress,
     fn gist_hamming_ball_compress(call) {
-        compress(call, Indexed::Ball, |ball| {
+        compress(call, IndexedType::Ball, |ball| {
             // SAFETY: the entry of a value of the indexed type, which is hamming_ball.
             let ball = unsafe { ball.cast_mut_ptr::<HammingBall>().read() };
             Bounds::of(ball.center as u64)
@@ -72,7 +72,7 @@ pg_function!(
 pg_function!(
     pg_finfo_gist_hamming_fetch,
     fn gist_hamming_fetch(call) {
-        check(call, entry(call), Procedure::Fetch, Indexed::Fingerprint, || true);
+        check(call, entry(call), Procedure::Fetch, IndexedType::Fingerprint, || true);
         allocate(pg_sys::GISTENTRY { key: pg_sys::Datum::from(key(call).all as i64), ..*entry(call) })
     }
 );

@@ -1,6 +1,6 @@
 //! Searching: whether a subtree may have matches, and how near its rows may be.
 
-use super::check::{Indexed, Procedure, check};
+use super::check::{IndexedType, Procedure, check};
 use super::key::{entry, key};
 use crate::code::ball::HammingBall;
 use crate::pg::call::{Call, pg_function};
@@ -38,7 +38,7 @@ fn set_recheck(call: Call, recheck: bool) {
 pg_function!(
     pg_finfo_gist_hamming_consistent,
     fn gist_hamming_consistent(call) {
-        check(call, entry(call), Procedure::Consistent, Indexed::Fingerprint, || match call.smallint(2) {
+        check(call, entry(call), Procedure::Consistent, IndexedType::Fingerprint, || match call.smallint(2) {
             WITHIN_BALL => is_ball(operand_type(call), CodeType::Bigint),
             _ => [pg_sys::INT8OID, pg_sys::InvalidOid].contains(&operand_type(call)),
         });
@@ -60,7 +60,7 @@ pg_function!(
 pg_function!(
     pg_finfo_gist_hamming_ball_consistent,
     fn gist_hamming_ball_consistent(call) {
-        check(call, entry(call), Procedure::Consistent, Indexed::Ball, || {
+        check(call, entry(call), Procedure::Consistent, IndexedType::Ball, || {
             operand_type(call) == pg_sys::InvalidOid || is_ball(operand_type(call), CodeType::Bigint)
         });
         // SAFETY: declared with a hamming_ball.
@@ -73,7 +73,7 @@ pg_function!(
 pg_function!(
     pg_finfo_gist_hamming_distance,
     fn gist_hamming_distance(call) {
-        check(call, entry(call), Procedure::Distance, Indexed::Fingerprint, || {
+        check(call, entry(call), Procedure::Distance, IndexedType::Fingerprint, || {
             operand_type(call) == pg_sys::INT8OID
         });
         let bounds = key(call);

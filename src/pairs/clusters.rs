@@ -3,7 +3,7 @@
 use super::error;
 use super::row_codes::{keys_and_codes, not_null};
 use crate::pg::call::{Call, pg_function};
-use crate::pg::elements::{Elements, Key, Order};
+use crate::pg::elements::{ArrayElements, Order, SortedKey};
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
@@ -65,7 +65,12 @@ pg_function!(
 unsafe fn put_clusters_of_pairs(call: Call) -> Result<(), SqlError> {
     // SAFETY: promised by the caller.
     let (mut rows, a, b, linkage) = unsafe {
-        (ResultSet::of(call.info())?, Elements::of(call.datum(0)), Elements::of(call.datum(1)), call.text(2))
+        (
+            ResultSet::of(call.info())?,
+            ArrayElements::of(call.datum(0)),
+            ArrayElements::of(call.datum(1)),
+            call.text(2),
+        )
     };
     // SAFETY: the keys are values of that type.
     let order = unsafe { Order::of(a.type_, call.info()) }?;
@@ -100,7 +105,7 @@ fn distinct(
     order: &Order,
 ) -> Result<(Vec<pg_sys::Datum>, Vec<u32>), OutOfMemory> {
     // SAFETY: keys are values of the type of the order.
-    let sorted_by = |end: u32| unsafe { Key::new(order, key_of(end)) };
+    let sorted_by = |end: u32| unsafe { SortedKey::new(order, key_of(end)) };
     let mut sorted = collect(0..ends, ends as usize)?;
     sort(&mut sorted, &mut check_for_interrupts, |&end| sorted_by(end));
     let mut places = collect(std::iter::repeat_n(0, ends as usize), ends as usize)?;

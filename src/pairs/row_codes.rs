@@ -4,7 +4,7 @@ use super::error;
 use crate::pg::call::Call;
 use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
-use crate::pg::elements::{Elements, Key, Order};
+use crate::pg::elements::{ArrayElements, Order, SortedKey};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
 use crate::pg::report::{self, SqlError};
@@ -13,12 +13,12 @@ use limits::{Limit, OutOfMemory, collect, reserve, sort};
 use pgrx::pg_sys;
 
 /// Codes that are not NULL, and the rows that they belong to.
-pub(super) struct RowCodes {
+pub(super) struct CodesOfRows {
     pub(super) codes: CodeList,
     pub(super) rows: Vec<u32>,
 }
 
-impl RowCodes {
+impl CodesOfRows {
     /// Has room for this number of rows.
     pub(super) fn new(type_: CodeType, rows: usize) -> Result<Self, SqlError> {
         if u32::try_from(rows).is_err() {
@@ -30,7 +30,7 @@ impl RowCodes {
     }
 
     /// The codes of an array of bigint or of bit.
-    fn of(elements: &Elements<'_>) -> Result<Self, SqlError> {
+    fn of(elements: &ArrayElements<'_>) -> Result<Self, SqlError> {
         let is_bigint = elements.type_ == pg_sys::INT8OID;
         let type_ = if is_bigint { CodeType::Bigint } else { CodeType::Bits };
         let mut new = Self::new(type_, elements.values.len())?;
@@ -65,7 +65,7 @@ impl RowCodes {
         let count = self.rows.len();
         let mut places = collect(0..count as u32, count)?;
         // SAFETY: keys are values of the type of the order.
-        let key = |place: u32| unsafe { Key::new(order, keys[self.rows[place as usize] as usize]) };
+        let key = |place: u32| unsafe { SortedKey::new(order, keys[self.rows[place as usize] as usize]) };
         sort(&mut places, &mut check_for_interrupts, |&place| (key(place), place));
         self.codes.choose(places.iter().copied())?;
         self.rows = collect(places.iter().map(|&place| self.rows[place as usize]), count)?;
@@ -97,19 +97,19 @@ impl RowCodes {
 /// The function must be declared with an array of any type in front, then one of bigint or bit, which are not NULL.
 pub(super) unsafe fn keys_and_codes<'a>(
     call: Call,
-) -> Result<(&'a [pg_sys::Datum], Order, RowCodes), SqlError> {
+) -> Result<(&'a [pg_sys::Datum], Order, CodesOfRows), SqlError> {
     // SAFETY: declared so, as the caller promises.
-    let (keys, codes) = unsafe { (Elements::of(call.datum(0)), Elements::of(call.datum(1))) };
+    let (keys, codes) = unsafe { (ArrayElements::of(call.datum(0)), ArrayElements::of(call.datum(1))) };
     // SAFETY: the information is that of the call in progress.
     let order = unsafe { Order::of(keys.type_, call.info()) }?;
     let values = not_null(&keys)?;
     if values.len() != codes.values.len() {
         return Err(error::keys_differ_in_number(values.len(), codes.values.len()));
     }
-    Ok((values, order, RowCodes::of(&codes)?))
+    Ok((values, order, CodesOfRows::of(&codes)?))
 }
 
 /// The keys of an array, none of which may be NULL.
-pub(super) fn not_null<'a>(keys: &Elements<'a>) -> Result<&'a [pg_sys::Datum], SqlError> {
+pub(super) fn not_null<'a>(keys: &ArrayElements<'a>) -> Result<&'a [pg_sys::Datum], SqlError> {
     if keys.nulls.contains(&true) { Err(error::null_key()) } else { Ok(keys.values) }
 }

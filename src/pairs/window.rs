@@ -2,12 +2,12 @@
 
 use super::clusters::parse_linkage;
 use super::error;
-use super::row_codes::RowCodes;
+use super::row_codes::CodesOfRows;
 use crate::pg::call::{Call, pg_function};
 use crate::pg::code::CodeType;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
-use crate::pg::window::Partition;
+use crate::pg::window::WindowPartition;
 use limits::{collect, grow_map};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{FromDatum, pg_sys};
@@ -29,12 +29,12 @@ const LINKAGE: i32 = 3;
 
 impl Clusters {
     /// The clusters of the partition that a window is at, computed at its first row.
-    fn state(partition: &mut Partition, type_: CodeType) -> &mut Self {
+    fn state(partition: &mut WindowPartition, type_: CodeType) -> &mut Self {
         partition.state(|partition| Self::of(partition, type_).unwrap_or_report())
     }
 
     /// Reads the whole partition.
-    fn of(partition: &Partition, type_: CodeType) -> Result<Self, SqlError> {
+    fn of(partition: &WindowPartition, type_: CodeType) -> Result<Self, SqlError> {
         let radius = partition.argument(RADIUS).and_then(|radius| {
             // SAFETY: declared as integer; not NULL.
             unsafe { i32::from_datum(radius, false) }
@@ -47,7 +47,7 @@ impl Clusters {
         let linkage = parse_linkage(linkage.ok_or_else(|| error::null_argument("linkage"))?)?;
         let rows = partition.rows();
         let rows = i32::try_from(rows).map_err(|_| error::too_many_codes(rows as usize))?;
-        let mut row_codes = RowCodes::new(type_, rows as usize)?;
+        let mut row_codes = CodesOfRows::new(type_, rows as usize)?;
         partition.each(CODE, rows, |row, code| {
             check_for_interrupts();
             // SAFETY: declared so in `sql/pairs.sql`.
@@ -83,7 +83,7 @@ fn near_cluster_of_bit(call) {
 /// The call must be that of a function declared WINDOW, whose codes are of this type.
 unsafe fn keeper(call: Call, type_: CodeType) -> pg_sys::Datum {
     // SAFETY: the call of a window function, as the caller promises.
-    let mut partition = unsafe { Partition::of(call) };
+    let mut partition = unsafe { WindowPartition::of(call) };
     let row = partition.current_row() as usize;
     let key = partition.argument(KEY);
     let clusters = Clusters::state(&mut partition, type_);

@@ -37,7 +37,7 @@ unsafe impl Number for i32 {}
 // SAFETY: bigint.
 unsafe impl Number for i64 {}
 
-/// What stands before the elements of an array that has one dimension and no NULL. Elements of up to 8 bytes are
+/// What stands before the elements of an array that has one dimension and no NULL. ArrayElements of up to 8 bytes are
 /// aligned behind it.
 #[repr(C)]
 struct Header {

@@ -38,13 +38,13 @@ impl Passing {
 }
 
 /// Values of one type. They live as long as the call in which the list was made.
-pub(crate) struct Values {
+pub(crate) struct KeptValues {
     passing: Passing,
     memory: pg_sys::MemoryContext,
     values: Vec<pg_sys::Datum>,
 }
 
-impl Values {
+impl KeptValues {
     pub(crate) fn new(type_: pg_sys::Oid) -> Self {
         // SAFETY: the memory of the current call is there.
         let memory = unsafe { pg_sys::CurrentMemoryContext };

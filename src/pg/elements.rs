@@ -7,14 +7,14 @@ use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use std::cmp::Ordering;
 
 /// The elements of an array, in order, whatever its dimensions.
-pub(crate) struct Elements<'a> {
+pub(crate) struct ArrayElements<'a> {
     pub(crate) type_: pg_sys::Oid,
     pub(crate) values: &'a [pg_sys::Datum],
     /// Which of them are NULL.
     pub(crate) nulls: &'a [bool],
 }
 
-impl Elements<'_> {
+impl ArrayElements<'_> {
     /// # Safety
     /// The datum must be an array. The elements must not be used after the call in progress.
     pub(crate) unsafe fn of(array: pg_sys::Datum) -> Self {
@@ -81,12 +81,12 @@ impl Order {
 }
 
 /// A value that is sorted by the order of its type.
-pub(crate) struct Key<'a> {
+pub(crate) struct SortedKey<'a> {
     order: &'a Order,
     value: pg_sys::Datum,
 }
 
-impl<'a> Key<'a> {
+impl<'a> SortedKey<'a> {
     /// # Safety
     /// The value must be of the type of the order.
     pub(crate) unsafe fn new(order: &'a Order, value: pg_sys::Datum) -> Self {
@@ -94,26 +94,26 @@ impl<'a> Key<'a> {
     }
 }
 
-impl Ord for Key<'_> {
+impl Ord for SortedKey<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         // SAFETY: promised to `new`.
         unsafe { self.order.compare(self.value, other.value) }
     }
 }
 
-impl PartialOrd for Key<'_> {
+impl PartialOrd for SortedKey<'_> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Key<'_> {
+impl PartialEq for SortedKey<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Key<'_> {}
+impl Eq for SortedKey<'_> {}
 
 fn no_order(type_name: &str) -> SqlError {
     report(Code::ERRCODE_UNDEFINED_FUNCTION, format!("keys of type {} have no order", quote(type_name)))

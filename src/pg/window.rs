@@ -36,12 +36,12 @@ unsafe extern "C-unwind" {
 const FROM_FIRST_ROW: c_int = 1;
 
 /// The partition that a window function is called for, at its current row.
-pub(crate) struct Partition {
+pub(crate) struct WindowPartition {
     window: *mut pg_sys::WindowObjectData,
     call: Call,
 }
 
-impl Partition {
+impl WindowPartition {
     /// # Safety
     /// The call must be that of a function declared WINDOW: only a window calls these.
     pub(crate) unsafe fn of(call: Call) -> Self {

@@ -38,14 +38,14 @@ pg_function!(
 const OVERLAP_OPERATOR: Oid = Oid::from_u32(pg_sys::OID_ARRAY_OVERLAP_OP);
 
 /// A condition on an indexed sketch, whichever of the two sketches that is.
-struct Indexed {
+struct IndexedSketch {
     stored: *mut Node,
     query: *mut Node,
     /// The share that is asked for, with the function that makes a query for it. None asks for a common value.
     share: Option<(Oid, *mut Node)>,
 }
 
-impl Indexed {
+impl IndexedSketch {
     unsafe fn read(request: &pg_sys::SupportRequestIndexCondition) -> Option<Self> {
         // SAFETY: a request has the condition that it is about.
         unsafe {
@@ -101,7 +101,7 @@ impl Indexed {
 unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) -> Option<*mut Node> {
     // SAFETY: a request has the index.
     unsafe {
-        let indexed = Indexed::read(request)?;
+        let indexed = IndexedSketch::read(request)?;
         let query_type = ExtensionOids::of_sketches(request.funcid)?.query_type;
         let by_share = indexed.by_share(request.opfamily, query_type);
         let condition = by_share.or_else(|| indexed.by_overlap(request.opfamily))?;

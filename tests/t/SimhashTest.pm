@@ -20,7 +20,7 @@ sub start_node
 	my ($name, %options) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
 	my $run = \&PostgreSQL::Test::Utils::system_or_bail;
-	# initdb takes a second of computing. A copy of what it made before takes none (tools/test).
+	# initdb takes a second of computing. A copy of what it made before takes none (tools/tests/test).
 	my $init = sub { $_[0] eq 'initdb' ? $run->('cp', '-RPp', $ENV{INITIAL_DATA}, $node->data_dir) : $run->(@_) };
 	no warnings 'redefine';
 	local *PostgreSQL::Test::Utils::system_or_bail = $ENV{INITIAL_DATA} ? $init : $run;

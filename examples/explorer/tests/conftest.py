@@ -1,4 +1,4 @@
-"""A database with the corpus, the explorer on it, and a headless Chromium. tools/test-web starts the server."""
+"""A database with the corpus, the explorer on it, and a headless Chromium. tools/tests/test-web starts the server."""
 
 import os
 import shutil

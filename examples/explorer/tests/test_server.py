@@ -200,7 +200,7 @@ def test_without_the_extension(owner: psycopg.Connection) -> None:
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_the_demo_ends_and_leaves_nothing(by: signal.Signals) -> None:
     demo = subprocess.Popen(
-        ["tools/demo-web"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        ["tools/demos/demo-web"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
         env={**os.environ, "DOCUMENTS": "50", "PORT": "0"},
     )
     assert demo.stdout is not None

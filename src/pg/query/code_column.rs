@@ -1,6 +1,6 @@
 //! A column of codes of a table, and perhaps one of texts next to it.
 
-use super::Cursor;
+use super::QueryCursor;
 use crate::pg::code::CodeType;
 use crate::pg::encoding::{for_message, type_name};
 use crate::pg::error;
@@ -87,14 +87,14 @@ impl CodeColumn {
         &self,
         at_random: Option<i32>,
         with_text: bool,
-        take: &mut dyn FnMut(&Cursor, usize) -> Result<(), SqlError>,
+        take: &mut dyn FnMut(&QueryCursor, usize) -> Result<(), SqlError>,
     ) -> Result<(), SqlError> {
         let query = self.query(at_random, with_text);
         // SAFETY: SPI is connected, and disconnected also by an error, which frees all of this. The query
         // ends with a zero; its columns are without NULLs, and the second one is of a type of variable length.
         Spi::connect(|_| unsafe {
             let plan = pg_sys::SPI_prepare(query.as_ptr().cast(), 0, std::ptr::null_mut());
-            let mut cursor = Cursor::open(plan);
+            let mut cursor = QueryCursor::open(plan);
             let mut scratch = PgMemoryContexts::new("simhash_pg value of a column");
             // Short texts, and those that a view computes, stand in their rows.
             let mut batch = if with_text { 1 } else { BATCH };

@@ -1,6 +1,6 @@
 //! A query of the user's that returns the documents of a corpus: keys and texts.
 
-use super::Cursor;
+use super::QueryCursor;
 use crate::pg::encoding::type_name;
 use crate::pg::nodes::elements;
 use crate::pg::report::{SqlError, quote, report};
@@ -36,7 +36,7 @@ pub(crate) fn each_keyed_text(
     Spi::connect(|_| unsafe {
         let plan = pg_sys::SPI_prepare(query.cast_mut_ptr(), 0, std::ptr::null_mut());
         check_reads_only(plan)?;
-        let mut cursor = Cursor::open(plan);
+        let mut cursor = QueryCursor::open(plan);
         check_columns((*cursor.portal).tupDesc, key_type)?;
         // Texts that are computed stand in their rows, whatever their size. So batches grow only while texts are small.
         let mut batch = 1;

@@ -9,14 +9,14 @@ pub(crate) mod corpus;
 use pgrx::pg_sys;
 
 /// A cursor over a query that only reads. It sees the same rows as the calling query.
-struct Cursor {
+struct QueryCursor {
     portal: pg_sys::Portal,
     batch: *mut pg_sys::SPITupleTable,
     /// The rows of the current batch.
     rows: usize,
 }
 
-impl Cursor {
+impl QueryCursor {
     /// # Safety
     /// SPI must be connected, and stay so; the plan must be one of a query that returns rows, without parameters.
     unsafe fn open(plan: pg_sys::SPIPlanPtr) -> Self {

@@ -27,7 +27,7 @@ pub(crate) struct RunFiles {
 }
 
 /// A run in its file.
-pub(crate) struct Run {
+pub(crate) struct SortedRun {
     file: *mut pg_sys::BufFile,
     /// Keys that are still in the file.
     left: usize,
@@ -43,9 +43,9 @@ impl RunFiles {
 }
 
 impl Runs for RunFiles {
-    type Run = Run;
+    type Run = SortedRun;
 
-    fn write(&mut self, mut keys: &mut dyn Iterator<Item = Key>) -> Run {
+    fn write(&mut self, mut keys: &mut dyn Iterator<Item = Key>) -> SortedRun {
         // SAFETY: a file of this transaction, written and rewound.
         unsafe {
             let file = pg_sys::BufFileCreateTemp(false);
@@ -66,11 +66,11 @@ impl Runs for RunFiles {
                 Err(temporary_file()).unwrap_or_report()
             }
             self.runs += 1;
-            Run { file, left, buffer: Vec::new() }
+            SortedRun { file, left, buffer: Vec::new() }
         }
     }
 
-    fn read(&mut self, run: &mut Run) -> Option<Key> {
+    fn read(&mut self, run: &mut SortedRun) -> Option<Key> {
         if run.buffer.is_empty() {
             run.fill((self.memory / KEY / self.runs.max(1)).clamp(LEAST_AT_A_TIME, AT_A_TIME));
         }
@@ -85,7 +85,7 @@ impl Runs for RunFiles {
 /// Of the C library: the same number on every platform.
 const SEEK_SET: i32 = 0;
 
-impl Run {
+impl SortedRun {
     /// Reads the next keys into the empty buffer.
     fn fill(&mut self, at_a_time: usize) {
         let count = self.left.min(at_a_time);
@@ -104,7 +104,7 @@ impl Run {
     }
 }
 
-impl Drop for Run {
+impl Drop for SortedRun {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             // SAFETY: made by us and closed nowhere else.

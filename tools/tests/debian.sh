@@ -2,7 +2,7 @@
 # Sourced by the tools that need another Debian than this machine's: it lies in a folder, which root enters by chroot.
 
 cache_dir=${XDG_CACHE_HOME:-$HOME/.cache}/simhash_pg
-# Where tools/make-in-debian works: a folder for each major.
+# Where tools/tests/make-in-debian works: a folder for each major.
 matrix_dir=${MATRIX_DIR:-$cache_dir/matrix}
 
 # Usage: suite_of MAJOR   The Debian suite that ships this PostgreSQL.
