@@ -114,6 +114,9 @@ fn state_at(call: Call, index: usize) -> Result<Option<*mut pg_sys::varlena>, Sq
 }
 
 /// Whether this has the header of a state that is neither compressed nor stored elsewhere.
+///
+/// # Safety
+/// The pointer must be that of a value of variable length.
 unsafe fn is_plain(state: *const pg_sys::varlena) -> bool {
     // SAFETY: the caller's pointer is to at least four bytes.
     unsafe { pgrx::varatt_is_4b_u(state) && pgrx::varsize_4b(state) == STATE_BYTES }

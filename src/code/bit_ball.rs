@@ -22,7 +22,8 @@ impl BitBall<'_> {
     /// # Safety
     /// The datum must be a value of this type, which lives as long as the ball.
     pub(crate) unsafe fn of(datum: pg_sys::Datum) -> Self {
-        // SAFETY: promised by the caller.
+        // SAFETY: the datum is a value of this type, which lives as long as the ball, as the caller
+        // promises.
         let (&radius, center) = unsafe { content(datum) }.split_first_chunk().unwrap_or((&[0; 4], &[]));
         Self { center: Bits::in_value(center), radius: i32::from_ne_bytes(radius) }
     }
@@ -47,7 +48,8 @@ unsafe fn read_bits<'a>(
 ) -> Bits<'a> {
     const NO_MODIFIER: i32 = -1;
     let args = [Some(argument), Some(pg_sys::InvalidOid.into()), Some(NO_MODIFIER.into())];
-    // SAFETY: promised by the caller; both functions take a type and a modifier beside it, and never return NULL.
+    // SAFETY: the first argument is of the type that the function takes, as the caller promises; both
+    // functions take a type and a modifier beside it, and never return NULL.
     unsafe { Bits::of(direct_function_call_as_datum(input, &args).unwrap_or(pg_sys::Datum::null())) }
 }
 

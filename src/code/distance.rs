@@ -43,7 +43,7 @@ fn ham_dist(a: &[u8], b: &[u8]) -> Result<i32, SqlError> {
 /// # Safety
 /// The function must be declared with them in front.
 unsafe fn pair<'a>(call: Call) -> [Bits<'a>; 2] {
-    // SAFETY: promised by the caller.
+    // SAFETY: the function is declared with them in front, as the caller promises.
     [0, 1].map(|index| unsafe { Bits::of(call.datum(index)) })
 }
 

@@ -26,6 +26,9 @@ impl Within {
     /// The arguments of the `hamming_within` that is the same as `value <@ ball`: None if the two are not of these types,
     /// since operators of other types may have our estimators, or if the ball is neither a constant nor a call of
     /// `hamming_ball`.
+    ///
+    /// # Safety
+    /// `value` and `ball` must be expressions of the query that is being planned.
     pub(crate) unsafe fn ball(value: *mut Node, ball: *mut Node) -> Option<Self> {
         // SAFETY: two expressions; the datum is a ball by its type.
         unsafe {
@@ -57,6 +60,9 @@ impl Within {
     }
 
     /// The number of bits of the two values, if it is known.
+    ///
+    /// # Safety
+    /// The expressions that it has must be alive.
     pub(crate) unsafe fn bits(&self) -> Option<u32> {
         // SAFETY: expressions.
         unsafe { bits_of(self.a).or_else(|| bits_of(self.b)) }
@@ -68,7 +74,7 @@ impl Within {
 /// # Safety
 /// The condition must be one of the query, on such a column.
 pub(crate) unsafe fn radius_of_condition(root: *mut pg_sys::PlannerInfo, condition: *mut Node) -> u32 {
-    // SAFETY: promised by the caller.
+    // SAFETY: the condition is one of the query, on such a column, as the caller promises.
     unsafe {
         // Otherwise it is `= ANY (…)`, and each element is searched for by itself.
         let Some(condition) = cast::<pg_sys::OpExpr>(condition, NodeTag::T_OpExpr) else { return 0 };
@@ -95,7 +101,8 @@ pub(crate) unsafe fn radius_of_condition(root: *mut pg_sys::PlannerInfo, conditi
 /// # Safety
 /// The condition must be one of the query, on a column of fingerprints or of strings of bits.
 pub(crate) unsafe fn sides(condition: *mut Node) -> Option<(*mut Node, *mut Node)> {
-    // SAFETY: promised by the caller.
+    // SAFETY: the condition is one of the query, on a column of fingerprints or of strings of bits, as the
+    // caller promises.
     unsafe {
         let condition = cast::<pg_sys::OpExpr>(condition, NodeTag::T_OpExpr)?;
         let &mut [key, operand] = elements(condition.args) else { return None };
@@ -109,14 +116,18 @@ pub(crate) unsafe fn sides(condition: *mut Node) -> Option<(*mut Node, *mut Node
 /// Whether a key column of an index, counted from 0, is searched for values within balls.
 ///
 /// # Safety
-/// The index must be one of the query, and have the column.
+/// The index must be one of the query, and has the column.
 pub(crate) unsafe fn is_fingerprint(index: &pg_sys::IndexOptInfo, column: usize) -> bool {
-    // SAFETY: promised by the caller; there is a family for each key column.
+    // SAFETY: the index is one of the query, and has the column, as the caller promises; there is a family
+    // for each key column.
     let family = unsafe { *index.opfamily.add(column) };
     ExtensionOids::known().is_some_and(|ours| ours.codes().any(|oids| oids.ball_operator(family).is_some()))
 }
 
 /// The number of bits that all values of an expression have, if it is known: that of a constant, or n of `bit(n)`.
+///
+/// # Safety
+/// `node` must be an expression of the query that is being planned.
 pub(crate) unsafe fn bits_of(mut node: *mut Node) -> Option<u32> {
     // SAFETY: an expression; the datum is of its type.
     unsafe {

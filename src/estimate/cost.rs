@@ -41,7 +41,7 @@ impl<'a> Search<'a> {
         path: *mut pg_sys::IndexPath,
         loop_count: f64,
     ) -> Self {
-        // SAFETY: promised by the caller.
+        // SAFETY: the path is one of the query, as the caller promises.
         unsafe {
             let mut general = pg_sys::GenericCosts::default();
             pg_sys::genericcostestimate(root, path, loop_count, &raw mut general);

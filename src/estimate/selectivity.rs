@@ -17,12 +17,17 @@ pub(crate) const UNKNOWN: f64 = 0.005;
 
 /// The share of rows, or of pairs of rows, for which the condition holds: from 0 to 1, or the planner raises
 /// an error.
+///
+/// # Safety
+/// `root` must be that of the query that is being planned.
 pub(crate) unsafe fn selectivity(root: *mut pg_sys::PlannerInfo, condition: &Within, relation: i32) -> f64 {
-    // SAFETY: promised by the caller.
+    // SAFETY: `root` is that of the query that is being planned, as the caller promises.
     let share = unsafe { share(root, condition, relation) };
     if share.is_nan() { UNKNOWN } else { share.clamp(0.0, 1.0) }
 }
 
+/// # Safety
+/// `root` must be that of the query that is being planned.
 unsafe fn share(root: *mut pg_sys::PlannerInfo, condition: &Within, relation: i32) -> f64 {
     let Within { a, b, radius } = *condition;
     // SAFETY: expressions of the query, estimated as Postgres's own estimators do.

@@ -36,7 +36,8 @@ pub(crate) unsafe fn selectivity(
     condition: &SketchCondition,
     relation: i32,
 ) -> f64 {
-    // SAFETY: promised by the caller. What can be known of an expression is a value of its type.
+    // SAFETY: the condition is one of the query, as the caller promises. What can be known of an expression
+    // is a value of its type.
     unsafe {
         let estimated = |node| constant(pg_sys::estimate_expression_value(root, node));
         let least = match condition.least {
@@ -85,7 +86,7 @@ fn share(elements: &ElementStatistics, query: &QueryValues, least: Option<f64>) 
 /// # Safety
 /// The condition must be one of the query, if there is one.
 pub(crate) unsafe fn cost(root: *mut pg_sys::PlannerInfo, condition: &SketchCondition) -> f64 {
-    // SAFETY: promised by the caller; a setting.
+    // SAFETY: the condition is one of the query, if there is one, as the caller promises; a setting.
     unsafe {
         let values = |side| {
             if let Some(datum) = constant(side) {
@@ -112,7 +113,7 @@ impl QueryValues {
     /// # Safety
     /// The datum must be a bigint[].
     unsafe fn of(datum: pg_sys::Datum) -> Self {
-        // SAFETY: promised by the caller.
+        // SAFETY: the datum is a bigint[], as the caller promises.
         let Some(array) = (unsafe { Array::<i64>::from_datum(datum, false) }) else {
             return Self { values: Vec::new(), weight: 1.0 };
         };

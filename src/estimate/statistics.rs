@@ -26,6 +26,9 @@ impl Drop for ColumnStatistics {
 
 impl ColumnStatistics {
     /// Those of an expression, if it is a column of a relation.
+    ///
+    /// # Safety
+    /// `node` must be an expression of the query that is being planned.
     pub(crate) unsafe fn examine(
         root: *mut pg_sys::PlannerInfo,
         node: *mut Node,
@@ -252,6 +255,9 @@ impl Slot {
 }
 
 /// How many values a column of a relation has, of whatever type.
+///
+/// # Safety
+/// `column` must be an expression of the query that is being planned.
 pub(crate) unsafe fn distinct_values(
     root: *mut pg_sys::PlannerInfo,
     column: *mut Node,

@@ -76,7 +76,7 @@ unsafe fn serves(
     procedure: Procedure,
     indexed: IndexedType,
 ) -> bool {
-    // SAFETY: promised by the caller; each column has `functions` support functions.
+    // SAFETY: the index is open, as the caller promises; each column has `functions` support functions.
     unsafe {
         let functions = usize::from((*index.rd_indam).amsupport);
         (0..(*index.rd_index).indnkeyatts as usize)

@@ -31,7 +31,7 @@ cost_function!(gist_cost, estimate);
 /// # Safety
 /// The index must be one of the query.
 pub(crate) unsafe fn install_cost(index: &mut pg_sys::IndexOptInfo) {
-    // SAFETY: promised by the caller.
+    // SAFETY: the index is one of the query, as the caller promises.
     unsafe {
         let mut key_columns = 0..index.nkeycolumns as usize;
         if index.relam == pg_sys::GIST_AM_OID && key_columns.any(|column| is_fingerprint(index, column)) {
@@ -68,7 +68,8 @@ fn estimate(search: &Search) -> Estimate {
 /// The search must be one of the query.
 unsafe fn columns(search: &Search) -> Vec<IndexedColumn> {
     let index = search.index;
-    // SAFETY: promised by the caller; the list has an entry for each column.
+    // SAFETY: the search is one of the query, as the caller promises; the list has an entry for each
+    // column.
     unsafe {
         let expressions = elements(index.indextlist);
         let asked = |column: usize| {
@@ -90,7 +91,8 @@ unsafe fn columns(search: &Search) -> Vec<IndexedColumn> {
 /// The path must be one of the query.
 unsafe fn conditions(path: &pg_sys::IndexPath, column: usize) -> *mut pg_sys::List {
     let mut conditions = std::ptr::null_mut();
-    // SAFETY: promised by the caller: a list of clauses, each with a list of conditions.
+    // SAFETY: the path is one of the query, as the caller promises: a list of clauses, each with a list of
+    // conditions.
     unsafe {
         for &mut clause in elements(path.indexclauses) {
             let clause = &*clause.cast::<pg_sys::IndexClause>();
@@ -107,7 +109,7 @@ unsafe fn conditions(path: &pg_sys::IndexPath, column: usize) -> *mut pg_sys::Li
 /// # Safety
 /// The list must be one of conditions.
 unsafe fn clauses(conditions: *mut pg_sys::List) -> impl Iterator<Item = *mut Node> {
-    // SAFETY: promised by the caller.
+    // SAFETY: the list is one of conditions, as the caller promises.
     let conditions = unsafe { elements(conditions) };
     // SAFETY: the same.
     conditions.iter().map(|condition| unsafe { (*condition.cast::<pg_sys::RestrictInfo>()).clause.cast() })
@@ -118,7 +120,7 @@ unsafe fn clauses(conditions: *mut pg_sys::List) -> impl Iterator<Item = *mut No
 /// # Safety
 /// The conditions must be of the query.
 unsafe fn smallest_radius(root: *mut pg_sys::PlannerInfo, conditions: *mut pg_sys::List) -> u32 {
-    // SAFETY: promised by the caller.
+    // SAFETY: the conditions are of the query, as the caller promises.
     unsafe {
         let radii =
             clauses(conditions).map(|clause| match cast::<pg_sys::NullTest>(clause, NodeTag::T_NullTest) {
@@ -137,7 +139,7 @@ unsafe fn smallest_radius(root: *mut pg_sys::PlannerInfo, conditions: *mut pg_sy
 /// The search must be one of the query, and the conditions on this column.
 unsafe fn other(search: &Search, conditions: *mut pg_sys::List, values: f64) -> IndexedColumn {
     let (root, index, table) = (search.root, search.index, search.index.rel);
-    // SAFETY: promised by the caller.
+    // SAFETY: the search is one of the query, and the conditions on this column, as the caller promises.
     unsafe {
         let (inner, none) = (pg_sys::JoinType::JOIN_INNER, std::ptr::null_mut());
         let mut share = pg_sys::clauselist_selectivity(root, conditions, (*table).relid as i32, inner, none);

@@ -60,10 +60,11 @@ pg_function!(
 /// Returns each key with the smallest key of its cluster.
 ///
 /// # Safety
-/// The function must be declared with two arrays of one type and a text, and return a set of records of two of their
+/// The function must be declared with two arrays of one type and a text, and returns a set of records of two of their
 /// elements.
 unsafe fn put_clusters_of_pairs(call: Call) -> Result<(), SqlError> {
-    // SAFETY: promised by the caller.
+    // SAFETY: the function is declared with two arrays of one type and a text, and returns a set of records
+    // of two of their elements, as the caller promises.
     let (mut rows, a, b, linkage) = unsafe {
         (
             ResultSet::of(call.info())?,

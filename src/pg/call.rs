@@ -91,7 +91,8 @@ impl Call {
     /// # Safety
     /// The function must be declared with an argument there of type text, which is not NULL.
     pub(crate) unsafe fn text<'a>(self, index: usize) -> &'a [u8] {
-        // SAFETY: promised by the caller; the value, or its copy that is not compressed, lives as long as the
+        // SAFETY: the function is declared with an argument there of type text, which is not NULL, as the
+        // caller promises; the value, or its copy that is not compressed, lives as long as the
         // call.
         unsafe { <&[u8]>::from_datum(self.datum(index), false) }.unwrap_or_default()
     }
@@ -101,7 +102,8 @@ impl Call {
     /// # Safety
     /// The function must be declared with an argument there whose type is `T` in memory.
     pub(crate) unsafe fn value<T: Copy>(self, index: usize) -> T {
-        // SAFETY: promised by the caller; values of fixed length are never toasted.
+        // SAFETY: the function is declared with an argument there whose type is `T` in memory, as the
+        // caller promises; values of fixed length are never toasted.
         unsafe { self.pointer::<T>(index).read() }
     }
 }

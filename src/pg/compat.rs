@@ -11,12 +11,12 @@ use std::ffi::CStr;
 /// # Safety
 /// Nothing may be held that an error would leave behind.
 pub(crate) unsafe fn vacuum_delay_point() {
-    // SAFETY: promised by the caller.
+    // SAFETY: nothing is held that an error would leave behind, as the caller promises.
     #[cfg(not(feature = "pg18"))]
     unsafe {
         pg_sys::vacuum_delay_point()
     };
-    // SAFETY: promised by the caller.
+    // SAFETY: nothing is held that an error would leave behind, as the caller promises.
     #[cfg(feature = "pg18")]
     unsafe {
         pg_sys::vacuum_delay_point(false)
@@ -35,7 +35,8 @@ pub(crate) unsafe fn check_snapshot_age(
     relation: pg_sys::Relation,
     page: *const Page,
 ) {
-    // SAFETY: promised by the caller; a setting that does not change; a page begins with its header.
+    // SAFETY: the relation is open, the page one of it and locked, and the snapshot one or null, as the
+    // caller promises; a setting that does not change; a page begins with its header.
     unsafe {
         if pg_sys::old_snapshot_threshold < 0 || snapshot.is_null() {
             return;
@@ -50,6 +51,9 @@ pub(crate) unsafe fn check_snapshot_age(
 }
 
 /// Since 17, no row is removed early.
+///
+/// # Safety
+/// The snapshot, the relation and the page must be those of a scan.
 #[inline]
 #[cfg(not(any(feature = "pg14", feature = "pg15", feature = "pg16")))]
 pub(crate) unsafe fn check_snapshot_age(_: pg_sys::Snapshot, _: pg_sys::Relation, _: *const Page) {}
@@ -107,7 +111,7 @@ pub(crate) unsafe fn is_declared_not_null(
 /// # Safety
 /// There must be a level of settings that will be ended.
 pub(crate) unsafe fn restrict_search_path() {
-    // SAFETY: promised by the caller.
+    // SAFETY: there is a level of settings that will be ended, as the caller promises.
     #[cfg(any(feature = "pg17", feature = "pg18"))]
     unsafe {
         pg_sys::RestrictSearchPath()
@@ -120,7 +124,7 @@ pub(crate) unsafe fn restrict_search_path() {
 /// # Safety
 /// The index must be open.
 unsafe fn counts<'a>(index: pg_sys::Relation) -> Option<&'a mut pg_sys::PgStat_TableCounts> {
-    // SAFETY: promised by the caller.
+    // SAFETY: the index is open, as the caller promises.
     unsafe {
         let index = &mut *index;
         #[cfg(not(feature = "pg14"))]
@@ -140,7 +144,7 @@ unsafe fn counts<'a>(index: pg_sys::Relation) -> Option<&'a mut pg_sys::PgStat_T
 /// # Safety
 /// The scan must have begun, and its index be open.
 pub(crate) unsafe fn count_scan(scan: &mut pg_sys::IndexScanDescData) {
-    // SAFETY: promised by the caller.
+    // SAFETY: the scan has begun, and its index is open, as the caller promises.
     unsafe {
         if let Some(counts) = counts(scan.indexRelation) {
             #[cfg(any(feature = "pg14", feature = "pg15"))]
@@ -161,7 +165,7 @@ pub(crate) unsafe fn count_scan(scan: &mut pg_sys::IndexScanDescData) {
 /// # Safety
 /// The index must be open.
 pub(crate) unsafe fn count_fetch(index: pg_sys::Relation) {
-    // SAFETY: promised by the caller.
+    // SAFETY: the index is open, as the caller promises.
     if let Some(counts) = unsafe { counts(index) } {
         #[cfg(any(feature = "pg14", feature = "pg15"))]
         let fetched = &mut counts.t_tuples_fetched;
@@ -182,7 +186,7 @@ pub(crate) unsafe fn read_recent_buffer(
     block: pg_sys::BlockNumber,
     buffer: pg_sys::Buffer,
 ) -> bool {
-    // SAFETY: promised by the caller.
+    // SAFETY: the index is open, as the caller promises.
     unsafe {
         #[cfg(any(feature = "pg14", feature = "pg15"))]
         let file = (*index).rd_node;

@@ -32,7 +32,7 @@ impl Passing {
     /// # Safety
     /// The value must be of this type.
     pub(crate) unsafe fn copy(self, value: pg_sys::Datum) -> pg_sys::Datum {
-        // SAFETY: promised by the caller.
+        // SAFETY: the value is of this type, as the caller promises.
         unsafe { datumCopy(value, self.by_value, self.length.into()) }
     }
 }
@@ -57,7 +57,8 @@ impl KeptValues {
     /// The value must be of the type.
     pub(crate) unsafe fn push(&mut self, value: pg_sys::Datum) -> Result<usize, OutOfMemory> {
         let Passing { length, by_value } = self.passing;
-        // SAFETY: promised by the caller. A value of variable length may be stored elsewhere, and its copy must not.
+        // SAFETY: the value is of the type, as the caller promises. A value of variable length may be
+        // stored elsewhere, and its copy must not.
         let (copy, size) = unsafe {
             PgMemoryContexts::For(self.memory).switch_to(|_| {
                 let copy = if length == -1 {

@@ -20,7 +20,8 @@ impl ArrayElements<'_> {
     pub(crate) unsafe fn of(array: pg_sys::Datum) -> Self {
         let (mut length, mut by_value, mut alignment) = (0, false, 0);
         let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
-        // SAFETY: promised by the caller; an array knows the type of its elements. What is returned lives as long as
+        // SAFETY: the datum is an array, as the caller promises; an array knows the type of its elements.
+        // What is returned lives as long as
         // the call.
         unsafe {
             let array: *mut pg_sys::ArrayType = pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast();
@@ -61,7 +62,8 @@ impl Order {
     /// # Safety
     /// The information must be that of the call in progress.
     pub(crate) unsafe fn of(type_: pg_sys::Oid, call: pg_sys::FunctionCallInfo) -> Result<Self, SqlError> {
-        // SAFETY: promised by the caller. The entry of a type lives as long as the session.
+        // SAFETY: the information is that of the call in progress, as the caller promises. The entry of a
+        // type lives as long as the session.
         unsafe {
             let entry = pg_sys::lookup_type_cache(type_, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32);
             if (*entry).cmp_proc_finfo.fn_oid == pg_sys::InvalidOid {
@@ -74,7 +76,8 @@ impl Order {
     /// # Safety
     /// Both values must be of the type.
     pub(crate) unsafe fn compare(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> Ordering {
-        // SAFETY: promised by the caller; the function takes two values of the type, and returns an integer.
+        // SAFETY: both values are of the type, as the caller promises; the function takes two values of the
+        // type, and returns an integer.
         let result = unsafe { pg_sys::FunctionCall2Coll(self.compare, self.collation, a, b) };
         (result.value() as i32).cmp(&0)
     }

@@ -6,12 +6,18 @@ use super::code::bits::Bits;
 use pgrx::pg_sys::{self, Node};
 
 /// The node as a struct of its tag.
+///
+/// # Safety
+/// `node` must be null or a node, and `T` the struct of the tag.
 pub(crate) unsafe fn cast<'a, T>(node: *mut Node, tag: pg_sys::NodeTag) -> Option<&'a mut T> {
     // SAFETY: every node begins with its tag, and has the struct that the tag names.
     unsafe { (!node.is_null() && (*node).type_ == tag).then(|| &mut *node.cast::<T>()) }
 }
 
 /// The elements of a list of nodes, which may be empty (NIL).
+///
+/// # Safety
+/// `list` must be null or a list of nodes, which nobody else changes meanwhile.
 pub(crate) unsafe fn elements<'a>(list: *mut pg_sys::List) -> &'a mut [*mut Node] {
     if list.is_null() {
         return &mut [];
@@ -21,12 +27,18 @@ pub(crate) unsafe fn elements<'a>(list: *mut pg_sys::List) -> &'a mut [*mut Node
 }
 
 /// A list of nodes.
+///
+/// # Safety
+/// `nodes` must be nodes that are alive.
 pub(crate) unsafe fn list_of(nodes: &[*mut Node]) -> *mut pg_sys::List {
     // SAFETY: appending to NIL makes a list.
     nodes.iter().fold(std::ptr::null_mut(), |list, node| unsafe { pg_sys::lappend(list, node.cast()) })
 }
 
 /// `a operator b`.
+///
+/// # Safety
+/// The operator must return that type, and take arguments of the types of these expressions.
 pub(crate) unsafe fn operator(
     operator: pg_sys::Oid,
     result: pg_sys::Oid,
@@ -43,27 +55,38 @@ pub(crate) unsafe fn operator(
 }
 
 /// `function(args…)`.
+///
+/// # Safety
+/// The function must return that type, and take arguments of the types of these expressions.
 pub(crate) unsafe fn function(function: pg_sys::Oid, result: pg_sys::Oid, args: &[*mut Node]) -> *mut Node {
     let (none, format) = (pg_sys::InvalidOid, pg_sys::CoercionForm::COERCE_EXPLICIT_CALL);
     // SAFETY: makes a node of others; the function takes no collation.
     unsafe { pg_sys::makeFuncExpr(function, result, list_of(args), none, none, format).cast() }
 }
 
+/// # Safety
+/// There must be a memory context to allocate in.
 pub(crate) unsafe fn integer(value: i32) -> *mut Node {
     // SAFETY: the value is of the type.
     unsafe { by_value(pg_sys::INT4OID, value) }
 }
 
+/// # Safety
+/// There must be a memory context to allocate in.
 pub(crate) unsafe fn bigint(value: i64) -> *mut Node {
     // SAFETY: the value is of the type.
     unsafe { by_value(pg_sys::INT8OID, value) }
 }
 
+/// # Safety
+/// There must be a memory context to allocate in.
 pub(crate) unsafe fn double(value: f64) -> *mut Node {
     // SAFETY: the value is of the type.
     unsafe { by_value(pg_sys::FLOAT8OID, value.to_bits()) }
 }
 
+/// # Safety
+/// There must be a memory context to allocate in.
 pub(crate) unsafe fn bits(value: Bits) -> *mut Node {
     let (no_modifier, none, variable) = (-1, pg_sys::InvalidOid, -1);
     // SAFETY: the datum is of the type.
@@ -73,26 +96,38 @@ pub(crate) unsafe fn bits(value: Bits) -> *mut Node {
 }
 
 /// A constant of a type that is passed by value and has the size of `T`.
+///
+/// # Safety
+/// The type must be passed by value, and the value one of it.
 unsafe fn by_value<T: Into<pg_sys::Datum>>(type_: pg_sys::Oid, value: T) -> *mut Node {
     let (no_modifier, none, length) = (-1, pg_sys::InvalidOid, size_of::<T>() as i32);
-    // SAFETY: promised by the callers.
+    // SAFETY: the type is passed by value, and the value one of it, as the caller promises.
     unsafe { pg_sys::makeConst(type_, no_modifier, none, length, value.into(), false, true).cast() }
 }
 
 /// The value of a constant that is not NULL.
+///
+/// # Safety
+/// `node` must be an expression.
 pub(crate) unsafe fn constant(node: *mut Node) -> Option<pg_sys::Datum> {
-    // SAFETY: promised by the callers.
+    // SAFETY: `node` is an expression, as the caller promises.
     let constant = unsafe { cast::<pg_sys::Const>(node, pg_sys::NodeTag::T_Const) }?;
     (!constant.constisnull).then_some(constant.constvalue)
 }
 
 /// A copy of an expression, in nodes of its own.
+///
+/// # Safety
+/// `node` must be an expression.
 pub(crate) unsafe fn copy(node: *mut Node) -> *mut Node {
     // SAFETY: an expression.
     unsafe { pg_sys::copyObjectImpl(node.cast()).cast() }
 }
 
 /// A node with nothing in it but its tag.
+///
+/// # Safety
+/// `T` must be the struct of the tag.
 pub(crate) unsafe fn make<'a, T>(tag: pg_sys::NodeTag) -> &'a mut T {
     // SAFETY: zeroed memory is how Postgres makes nodes; the callers promise that the tag is that of the
     // struct.
@@ -104,6 +139,9 @@ pub(crate) unsafe fn make<'a, T>(tag: pg_sys::NodeTag) -> &'a mut T {
 }
 
 /// `node IS NOT NULL`.
+///
+/// # Safety
+/// `node` must be an expression.
 pub(crate) unsafe fn is_not_null(node: *mut Node) -> *mut Node {
     // SAFETY: the struct is that of the tag.
     unsafe {

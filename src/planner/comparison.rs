@@ -49,6 +49,8 @@ pub(super) struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
+    /// # Safety
+    /// `node` must be an expression of the query that is being planned.
     pub(super) unsafe fn read(node: *mut Node, ours: &'a ExtensionOids) -> Option<Self> {
         // SAFETY: an expression.
         unsafe {
@@ -85,6 +87,9 @@ impl<'a> Comparison<'a> {
     }
 
     /// With `=`, the comparison stays unless it is one of the fingerprints themselves.
+    ///
+    /// # Safety
+    /// The expressions of the comparison must be alive.
     pub(super) unsafe fn rewritten(&self, ours: &ExtensionOids) -> Rewritten {
         // SAFETY: nodes are copied, since the comparison may stay as well.
         unsafe {
@@ -95,6 +100,9 @@ impl<'a> Comparison<'a> {
     }
 
     /// The radius as an integer: now if it can be known, otherwise as an expression.
+    ///
+    /// # Safety
+    /// The expressions that it has must be alive.
     unsafe fn radius(&self, ours: &ExtensionOids) -> *mut Node {
         // SAFETY: the limit is a number of a type that `read` knows.
         unsafe {
@@ -119,8 +127,12 @@ impl<'a> Comparison<'a> {
     }
 
     /// The radius for a limit that is a constant. With a similarity, it depends on the number of bits.
+    ///
+    /// # Safety
+    /// `limit` must be an expression of the query that is being planned.
     unsafe fn known_radius(&self, limit: *mut Node, inclusive: bool, ours: &ExtensionOids) -> Option<i32> {
-        // SAFETY: promised by the caller; the function for the type of the limit is called.
+        // SAFETY: `limit` is an expression of the query that is being planned, as the caller promises; the
+        // function for the type of the limit is called.
         unsafe {
             let (datum, bits) = (constant(limit)?, self.measured.pair.bits());
             if self.measured.is_similarity {
@@ -133,9 +145,13 @@ impl<'a> Comparison<'a> {
     }
 
     /// The call of the function that makes a radius of the limit.
+    ///
+    /// # Safety
+    /// `limit` must be an expression of the query that is being planned.
     unsafe fn radius_function(&self, limit: *mut Node, inclusive: bool, ours: &ExtensionOids) -> *mut Node {
         let CodePair { oids, a, b } = self.measured.pair;
-        // SAFETY: promised by the caller; the function is that for these types.
+        // SAFETY: `limit` is an expression of the query that is being planned, as the caller promises; the
+        // function is that for these types.
         unsafe {
             let (radius, args): (_, &[_]) = if !self.measured.is_similarity {
                 (ours.radius_of_distance(pg_sys::exprType(limit), inclusive), &[limit])
@@ -153,6 +169,9 @@ impl<'a> Comparison<'a> {
 
 /// The argument of a cast from integer to another type of number; any other expression as it is. A distance
 /// is the same number in each of these types.
+///
+/// # Safety
+/// `node` must be an expression of the query that is being planned.
 unsafe fn without_cast(node: *mut Node) -> *mut Node {
     let casts = [
         pg_sys::F_INT2_INT4,
@@ -171,6 +190,9 @@ unsafe fn without_cast(node: *mut Node) -> *mut Node {
 }
 
 /// A copy of the number, as the widest type of its family.
+///
+/// # Safety
+/// `number` must be an expression of the query that is being planned.
 pub(super) unsafe fn widened(number: *mut Node) -> *mut Node {
     // SAFETY: an expression, which the casts take.
     unsafe {

@@ -5,6 +5,9 @@ use pgrx::pg_sys::{self, List, Node, NodeTag};
 
 /// Changes each list of conditions of a query, all of which have to hold at this stage: the lists of FROM,
 /// WHERE and JOIN, of row-level security, and of security barrier views.
+///
+/// # Safety
+/// `query` must be one that is being planned.
 pub(super) unsafe fn change_conditions(
     query: &pg_sys::Query,
     change: &mut dyn FnMut(*mut List) -> *mut List,
@@ -20,6 +23,8 @@ pub(super) unsafe fn change_conditions(
     }
 }
 
+/// # Safety
+/// `item` must be an expression of the query that is being planned.
 unsafe fn change_jointree(item: *mut Node, change: &mut dyn FnMut(*mut List) -> *mut List) {
     // SAFETY: items of a join tree are of these two kinds or references to relations.
     unsafe {
@@ -36,6 +41,8 @@ unsafe fn change_jointree(item: *mut Node, change: &mut dyn FnMut(*mut List) -> 
     }
 }
 
+/// # Safety
+/// `conditions` must be a condition of the query that is being planned, or null.
 unsafe fn change_list(conditions: &mut *mut Node, change: &mut dyn FnMut(*mut List) -> *mut List) {
     // SAFETY: checked to be a list.
     if let Some(list) = unsafe { cast::<List>(*conditions, NodeTag::T_List) } {

@@ -22,7 +22,7 @@ pub(super) unsafe fn keep_comparisons(
     relation: &pg_sys::RelOptInfo,
     ours: &ExtensionOids,
 ) {
-    // SAFETY: promised by the caller.
+    // SAFETY: both are the planner's own, and the table that of the relation, as the caller promises.
     unsafe {
         let keys = distances_of_partitions(relation, ours);
         let is_base = relation.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL;
@@ -41,6 +41,9 @@ pub(super) unsafe fn keep_comparisons(
 }
 
 /// The distances that a table is partitioned by.
+///
+/// # Safety
+/// `relation` must be that of the query that is being planned.
 unsafe fn distances_of_partitions(relation: &pg_sys::RelOptInfo, ours: &ExtensionOids) -> Vec<*mut Node> {
     // SAFETY: a partitioned table has a list of expressions for each column of its key.
     unsafe {
@@ -52,6 +55,9 @@ unsafe fn distances_of_partitions(relation: &pg_sys::RelOptInfo, ours: &Extensio
 }
 
 /// Whether a table has a CHECK with a distance, and the planner looks at it.
+///
+/// # Safety
+/// The table must be one of the query that is being planned.
 unsafe fn is_checked_by_distance(table: pg_sys::Oid, is_base: bool, ours: &ExtensionOids) -> bool {
     use pg_sys::ConstraintExclusionType::{CONSTRAINT_EXCLUSION_OFF, CONSTRAINT_EXCLUSION_PARTITION};
     // SAFETY: a setting. The planner has the table locked; its checks are texts, which end with a zero byte.
@@ -79,6 +85,9 @@ fn is_about_distances(expression: &CStr, ours: &ExtensionOids) -> bool {
 }
 
 /// A part has the conditions of its parent, which are handed out to it after this.
+///
+/// # Safety
+/// `root` must be that of the query that is being planned.
 unsafe fn change_conditions_of_parent(root: &pg_sys::PlannerInfo, part: pg_sys::Index, ours: &ExtensionOids) {
     // SAFETY: a part has an entry that leads to its parent, and that is a relation of the query.
     unsafe {
@@ -113,6 +122,9 @@ struct Bounded<'a> {
 
 impl Bounded<'_> {
     /// Conditions that all have to hold. Returns the list, which may have grown.
+    ///
+    /// # Safety
+    /// `list` must be a list of expressions of the query that is being planned.
     unsafe fn with_comparisons(&self, list: *mut List) -> *mut List {
         let mut all = list;
         // SAFETY: a list of expressions.
@@ -129,6 +141,9 @@ impl Bounded<'_> {
     }
 
     /// Changes conditions below AND and OR.
+    ///
+    /// # Safety
+    /// `condition` must be an expression of the query that is being planned.
     unsafe fn change_below(&self, condition: *mut Node) {
         // SAFETY: the arguments of these are lists of expressions.
         unsafe {
@@ -148,6 +163,10 @@ impl Bounded<'_> {
 
     /// The comparison that a condition on the relation means, if it has to be added. A volatile condition has
     /// none, for it would be evaluated twice.
+    ///
+    /// # Safety
+    /// `condition` must be an expression of the query that is being planned. `beside` must be a list of its
+    /// expressions.
     unsafe fn comparison(&self, condition: *mut Node, beside: *mut List) -> Option<*mut Node> {
         // SAFETY: an expression of the query, and conditions.
         unsafe {
@@ -175,6 +194,9 @@ impl Bounded<'_> {
     }
 
     /// The arguments of `hamming_within(a, b, radius)`, or the sides of `a = b`, which it is at radius 0.
+    ///
+    /// # Safety
+    /// `condition` must be an expression of the query that is being planned.
     unsafe fn read(&self, condition: *mut Node) -> Option<(CodePair<'_>, Option<*mut Node>)> {
         // SAFETY: an expression of the query.
         unsafe {
@@ -191,6 +213,10 @@ impl Bounded<'_> {
     }
 
     /// Whether a distance is that between two values.
+    ///
+    /// # Safety
+    /// The expressions of the pair must be alive. `key` must be an expression of the query that is being
+    /// planned.
     unsafe fn is_between(&self, key: *mut Node, pair: CodePair<'_>) -> bool {
         let exchanged = CodePair { a: pair.b, b: pair.a, ..pair };
         // SAFETY: expressions, of which two are codes of one type.

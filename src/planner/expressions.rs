@@ -19,6 +19,9 @@ pub(super) struct CodePair<'a> {
 
 impl CodePair<'_> {
     /// `a <~> b`, or `a <^> b`.
+    ///
+    /// # Safety
+    /// The two expressions must be alive.
     pub(super) unsafe fn distance(self) -> *mut Node {
         // SAFETY: makes an expression of two codes of one type.
         unsafe { operator(self.oids.distance_operator, pg_sys::INT4OID, self.a, self.b) }
@@ -26,6 +29,9 @@ impl CodePair<'_> {
 
     /// `hamming_within(a, b, radius)`, or `a = b` if these are fingerprints and the radius is 0. Strings of bits stay
     /// as they are, since those of different lengths have to raise an error.
+    ///
+    /// # Safety
+    /// `radius` must be an expression of the query that is being planned.
     pub(super) unsafe fn within(self, radius: *mut Node) -> *mut Node {
         let Self { oids, a, b } = self;
         // SAFETY: makes an expression of two codes of one type and an integer.
@@ -40,12 +46,18 @@ impl CodePair<'_> {
     }
 
     /// The number of their bits, if it is known. If they had different numbers, they would have no distance.
+    ///
+    /// # Safety
+    /// The two expressions must be alive.
     pub(super) unsafe fn bits(self) -> Option<u32> {
         // SAFETY: expressions.
         unsafe { bits_of(self.a).or_else(|| bits_of(self.b)) }
     }
 
     /// The same with a copy of each value.
+    ///
+    /// # Safety
+    /// The two expressions must be alive.
     pub(super) unsafe fn copied(self) -> Self {
         // SAFETY: expressions.
         unsafe { Self { oids: self.oids, a: copy(self.a), b: copy(self.b) } }
@@ -53,6 +65,9 @@ impl CodePair<'_> {
 }
 
 /// A comparison of two integers of a type, by a strategy of B-trees.
+///
+/// # Safety
+/// `a` and `b` must be expressions of the type.
 pub(super) unsafe fn compared(type_: Oid, a: *mut Node, strategy: u32, b: *mut Node) -> *mut Node {
     // SAFETY: makes an expression of two others, which the operator takes.
     unsafe {
@@ -63,6 +78,9 @@ pub(super) unsafe fn compared(type_: Oid, a: *mut Node, strategy: u32, b: *mut N
 }
 
 /// The sides of `a <~> b`, or of `a <^> b`.
+///
+/// # Safety
+/// `node` must be an expression of the query that is being planned.
 pub(super) unsafe fn distance_of(node: *mut Node, ours: &ExtensionOids) -> Option<CodePair<'_>> {
     // SAFETY: an expression; the operator has two arguments.
     unsafe {
@@ -74,6 +92,9 @@ pub(super) unsafe fn distance_of(node: *mut Node, ours: &ExtensionOids) -> Optio
 }
 
 /// The arguments of `hamming_similarity(a, b)`.
+///
+/// # Safety
+/// `node` must be an expression of the query that is being planned.
 pub(super) unsafe fn similarity_of(node: *mut Node, ours: &ExtensionOids) -> Option<CodePair<'_>> {
     // SAFETY: an expression; the function has two arguments.
     unsafe {
@@ -92,6 +113,8 @@ pub(super) struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
+    /// # Safety
+    /// `node` must be an expression of the query that is being planned.
     pub(super) unsafe fn of(node: *mut Node, ours: &'a ExtensionOids) -> Option<Self> {
         // SAFETY: an expression.
         let (distance, similarity) = unsafe { (distance_of(node, ours), similarity_of(node, ours)) };

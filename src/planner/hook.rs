@@ -101,12 +101,15 @@ unsafe extern "C-unwind" fn on_relation(
 }
 
 /// What the files of this room do with a relation.
+///
+/// # Safety
+/// The arguments must be those that PostgreSQL passes to the hook.
 unsafe fn prepare_relation(
     root: *mut pg_sys::PlannerInfo,
     table: pg_sys::Oid,
     relation: *mut pg_sys::RelOptInfo,
 ) {
-    // SAFETY: promised by the caller.
+    // SAFETY: the arguments are those that PostgreSQL passes to the hook, as the caller promises.
     unsafe {
         let Some(ours) = ExtensionOids::known() else { return };
         // Partitions have the conditions of their parent, which were rewritten with it.

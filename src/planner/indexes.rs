@@ -18,7 +18,7 @@ pub(super) unsafe fn prepare(
     relation: &pg_sys::RelOptInfo,
     ours: &ExtensionOids,
 ) {
-    // SAFETY: promised by the caller.
+    // SAFETY: both are the planner's own, as the caller promises.
     unsafe {
         for &mut index in elements(relation.indexlist) {
             let index = &mut *index.cast::<pg_sys::IndexOptInfo>();
@@ -38,6 +38,9 @@ pub(super) unsafe fn prepare(
 
 /// Rewrites the predicate of a partial index, which has to look like the query's conditions. It is copied,
 /// for it may belong to somebody else's hook.
+///
+/// # Safety
+/// `index` must be that of the query that is being planned.
 unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, ours: &ExtensionOids) {
     // SAFETY: a copy of a list of expressions.
     unsafe {
@@ -53,6 +56,9 @@ unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, ours: &ExtensionOi
 /// query that needs no column at all, such as `count(*)` with the predicate of a partial index as its
 /// condition, would get an index-only scan, and the index cannot do that: see `src/am/scan.rs`. A query that
 /// sorts by the distance of a column needs the column.
+///
+/// # Safety
+/// `root` and `relation` must be those of the query that is being planned.
 unsafe fn distances_sorted_by(
     root: *mut pg_sys::PlannerInfo,
     relation: &pg_sys::RelOptInfo,
@@ -69,13 +75,16 @@ unsafe fn distances_sorted_by(
 }
 
 /// Whether an expression of the query is, for the relation, a distance from something of it.
+///
+/// # Safety
+/// `node` must be an expression of the query that is being planned.
 unsafe fn is_distance(
     root: &pg_sys::PlannerInfo,
     node: *mut Node,
     relation: pg_sys::Index,
     ours: &ExtensionOids,
 ) -> bool {
-    // SAFETY: promised by the caller.
+    // SAFETY: `node` is an expression of the query that is being planned, as the caller promises.
     unsafe {
         if let Some(placeholder) = cast::<pg_sys::PlaceHolderVar>(node, NodeTag::T_PlaceHolderVar) {
             is_distance(root, placeholder.phexpr.cast(), relation, ours)
@@ -88,10 +97,14 @@ unsafe fn is_distance(
 }
 
 /// Whether an expression of the query has a column of the relation in it.
+///
+/// # Safety
+/// `node` must be an expression of the query that is being planned.
 unsafe fn mentions(root: &pg_sys::PlannerInfo, node: *mut Node, relation: pg_sys::Index) -> bool {
     const INTO_ALL: u32 =
         pg_sys::PVC_RECURSE_AGGREGATES | pg_sys::PVC_RECURSE_WINDOWFUNCS | pg_sys::PVC_RECURSE_PLACEHOLDERS;
-    // SAFETY: promised by the caller; with these flags there is nothing but columns in the list.
+    // SAFETY: `node` is an expression of the query that is being planned, as the caller promises; with
+    // these flags there is nothing but columns in the list.
     unsafe {
         elements(pg_sys::pull_var_clause(node, INTO_ALL as i32)).iter().any(|&column| {
             let column = &*column.cast::<pg_sys::Var>();
@@ -106,6 +119,9 @@ unsafe fn mentions(root: &pg_sys::PlannerInfo, node: *mut Node, relation: pg_sys
 ///
 /// Postgres's own `adjust_appendrel_attrs` does not serve here: since PostgreSQL 16 it raises an error if the
 /// column may be NULL by an outer join and is no column in the part.
+///
+/// # Safety
+/// `root` must be that of the query that is being planned.
 unsafe fn in_part(
     root: &pg_sys::PlannerInfo,
     column: &pg_sys::Var,

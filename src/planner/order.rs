@@ -45,6 +45,9 @@ pub(super) unsafe fn rewrite_order(
 }
 
 /// Whether the sort keys serve nothing but the order of the rows.
+///
+/// # Safety
+/// `query` must be one that is being planned.
 unsafe fn sorts_rows(query: &pg_sys::Query) -> bool {
     query.commandType == pg_sys::CmdType::CMD_SELECT
         && !query.hasAggs
@@ -57,12 +60,18 @@ unsafe fn sorts_rows(query: &pg_sys::Query) -> bool {
 }
 
 /// Whether the strings of all rows are of one length. Otherwise a greater distance may be a greater similarity.
+///
+/// # Safety
+/// The expressions of the pair must be alive.
 unsafe fn has_one_length(pair: CodePair<'_>) -> bool {
     // SAFETY: expressions of the query.
     unsafe { pair.bits().is_some() || [pair.a, pair.b].iter().any(|&node| !pg_sys::contain_var_clause(node)) }
 }
 
 /// Whether the similarity cannot be replaced, or is what an index of the relation has.
+///
+/// # Safety
+/// `relation` and `entry` must be those of the query that is being planned.
 unsafe fn is_served_as_it_is(relation: &pg_sys::RelOptInfo, entry: &pg_sys::TargetEntry) -> bool {
     let similarity = entry.expr.cast();
     // SAFETY: an expression, and lists of others.
@@ -77,6 +86,10 @@ unsafe fn is_served_as_it_is(relation: &pg_sys::RelOptInfo, entry: &pg_sys::Targ
 
 /// A sort key for the distance. It takes the similarity's entry in the target list if the similarity is not
 /// returned, and otherwise an entry of its own.
+///
+/// # Safety
+/// `distance` must be an expression of the query that is being planned. `entries` must be a list of its
+/// expressions.
 unsafe fn sort_by(
     distance: *mut Node,
     entry: &mut pg_sys::TargetEntry,
@@ -106,6 +119,9 @@ unsafe fn sort_by(
 }
 
 /// Whether the expression is NULL in no row, or in all.
+///
+/// # Safety
+/// `node` must be an expression of the query that is being planned.
 unsafe fn is_never_null(root: &pg_sys::PlannerInfo, relation: &pg_sys::RelOptInfo, node: *mut Node) -> bool {
     // SAFETY: an expression of the query.
     unsafe {
@@ -134,6 +150,9 @@ struct Facts {
 
 impl Facts {
     /// Adds the facts of a part of the join tree.
+    ///
+    /// # Safety
+    /// `item` must be an expression of the query that is being planned.
     unsafe fn gather(&mut self, item: *mut Node) {
         use pg_sys::JoinType::{JOIN_ANTI, JOIN_INNER, JOIN_LEFT, JOIN_SEMI};
         // SAFETY: items of a join tree are of these three kinds, with conditions that are lists.
@@ -155,6 +174,8 @@ impl Facts {
         }
     }
 
+    /// # Safety
+    /// `conditions` must be an expression of the query that is being planned.
     unsafe fn add(&mut self, conditions: *mut Node) {
         // SAFETY: checked to be a list.
         unsafe {

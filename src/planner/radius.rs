@@ -10,16 +10,23 @@ use hamming::{BITS, radius_below};
 use pgrx::pg_sys::{self, Datum};
 
 /// The floating-point number nearest to a numeric. A number that is too large is infinite, and no error.
+///
+/// # Safety
+/// The datum must be a value of type numeric.
 pub(super) unsafe fn float_of_numeric(numeric: Datum) -> f64 {
-    // SAFETY: promised by the caller.
+    // SAFETY: the datum is a value of type numeric, as the caller promises.
     let number =
         unsafe { pgrx::direct_function_call_as_datum(pg_sys::numeric_float8_no_overflow, &[Some(numeric)]) };
     number.map_or(f64::NAN, |datum| f64::from_bits(datum.value() as u64))
 }
 
 /// A numeric as a whole number, rounded by this function of Postgres's.
+///
+/// # Safety
+/// The datum must be a value of type numeric, and the function one that rounds such values.
 unsafe fn whole(numeric: Datum, round: unsafe fn(pg_sys::FunctionCallInfo) -> Datum) -> f64 {
-    // SAFETY: promised by the caller; the function takes a numeric and returns one.
+    // SAFETY: the datum is a value of type numeric, and the function one that rounds such values, as the
+    // caller promises; the function takes a numeric and returns one.
     unsafe {
         pgrx::direct_function_call_as_datum(round, &[Some(numeric)])
             .map_or(f64::NAN, |whole| float_of_numeric(whole))

@@ -16,6 +16,9 @@ use crate::pg::nodes::{cast, copy, elements, list_of};
 use pgrx::pg_sys::{self, Node, NodeTag};
 
 /// Conditions that all have to hold. Returns the list, which may have grown.
+///
+/// # Safety
+/// `list` must be a list of expressions of the query that is being planned.
 pub(super) unsafe fn rewrite_and(list: *mut pg_sys::List, ours: &ExtensionOids) -> *mut pg_sys::List {
     let mut all = list;
     // SAFETY: a list of expressions.
@@ -40,6 +43,10 @@ pub(super) unsafe fn rewrite_and(list: *mut pg_sys::List, ours: &ExtensionOids) 
 }
 
 /// Whether a condition is in the list, whichever of its two fingerprints comes first.
+///
+/// # Safety
+/// `within` must be an expression of the query that is being planned. `list` must be a list of its
+/// expressions.
 unsafe fn is_member(list: *mut pg_sys::List, within: *mut Node) -> bool {
     // SAFETY: a call of hamming_within, or an equality, in nodes of our own.
     unsafe {
@@ -54,6 +61,9 @@ unsafe fn is_member(list: *mut pg_sys::List, within: *mut Node) -> bool {
 }
 
 /// Rewrites conditions below AND and OR.
+///
+/// # Safety
+/// `condition` must be an expression of the query that is being planned.
 unsafe fn rewrite_below(condition: *mut Node, ours: &ExtensionOids) {
     // SAFETY: the arguments of these are lists of expressions.
     unsafe {
@@ -78,6 +88,9 @@ unsafe fn rewrite_below(condition: *mut Node, ours: &ExtensionOids) {
 }
 
 /// What a single condition becomes, if it is on a distance or on a share of sketches.
+///
+/// # Safety
+/// `condition` must be an expression of the query that is being planned.
 unsafe fn rewritten(condition: *mut Node, ours: &ExtensionOids) -> Option<Rewritten> {
     // SAFETY: an expression.
     unsafe {

@@ -46,6 +46,8 @@ struct IndexedSketch {
 }
 
 impl IndexedSketch {
+    /// # Safety
+    /// The request must be one that PostgreSQL has made, with all that it points to.
     unsafe fn read(request: &pg_sys::SupportRequestIndexCondition) -> Option<Self> {
         // SAFETY: a request has the condition that it is about.
         unsafe {
@@ -71,6 +73,9 @@ impl IndexedSketch {
     }
 
     /// `stored @@ query`, if the family of the index has the operator.
+    ///
+    /// # Safety
+    /// The expressions that it has must be alive.
     unsafe fn by_share(&self, family: Oid, query_type: Oid) -> Option<*mut Node> {
         // SAFETY: the function makes a query of these arguments.
         unsafe {
@@ -86,6 +91,9 @@ impl IndexedSketch {
 
     /// `stored && query`, if the family has the operator: `array_ops` for one. Rows without a common value pass if the
     /// share may be 0.
+    ///
+    /// # Safety
+    /// The expressions that it has must be alive.
     unsafe fn by_overlap(&self, family: Oid) -> Option<*mut Node> {
         // SAFETY: the operator takes two arrays of one type. The share is a double precision.
         unsafe {
@@ -98,6 +106,8 @@ impl IndexedSketch {
     }
 }
 
+/// # Safety
+/// The request must be one that PostgreSQL has made, with all that it points to.
 unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) -> Option<*mut Node> {
     // SAFETY: a request has the index.
     unsafe {
@@ -115,6 +125,9 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
 }
 
 /// The condition that a function stands for.
+///
+/// # Safety
+/// `args` must be a list of expressions of the query that is being planned.
 unsafe fn condition(function: Oid, args: *mut pg_sys::List) -> Option<SketchCondition> {
     // SAFETY: the arguments of the function.
     unsafe {
@@ -129,6 +142,8 @@ unsafe fn condition(function: Oid, args: *mut pg_sys::List) -> Option<SketchCond
     }
 }
 
+/// # Safety
+/// The request must be one that PostgreSQL has made, with all that it points to.
 unsafe fn estimate(request: &mut pg_sys::SupportRequestSelectivity) -> Option<*mut Node> {
     // SAFETY: a request has the arguments of the call that it is about.
     unsafe {
@@ -138,6 +153,8 @@ unsafe fn estimate(request: &mut pg_sys::SupportRequestSelectivity) -> Option<*m
     Some(std::ptr::from_mut(request).cast())
 }
 
+/// # Safety
+/// The request must be one that PostgreSQL has made, with all that it points to.
 unsafe fn estimate_cost(request: &mut pg_sys::SupportRequestCost) -> Option<*mut Node> {
     // SAFETY: a request may have the call that it is about.
     unsafe {

@@ -13,6 +13,9 @@ use crate::pg::nodes::{cast, constant, copy, double, elements, function};
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
 
 /// What a comparison of a share with a number becomes.
+///
+/// # Safety
+/// `condition` must be an expression of the query that is being planned.
 pub(super) unsafe fn rewrite_share(condition: *mut Node, ours: &ExtensionOids) -> Option<Rewritten> {
     let sketches = ours.sketches;
     // SAFETY: an expression; nodes are copied, since the comparison may stay as well.
@@ -49,6 +52,9 @@ pub(super) unsafe fn rewrite_share(condition: *mut Node, ours: &ExtensionOids) -
 }
 
 /// The sketches of a share, with the function that says whether it is large enough.
+///
+/// # Safety
+/// `node` must be an expression of the query that is being planned.
 unsafe fn share(node: *mut Node, sketches: &SketchOids) -> Option<(Oid, [*mut Node; 2])> {
     // SAFETY: an expression.
     unsafe {
@@ -64,6 +70,9 @@ unsafe fn share(node: *mut Node, sketches: &SketchOids) -> Option<(Oid, [*mut No
 }
 
 /// The least share that meets a limit, which is a double precision.
+///
+/// # Safety
+/// `limit` must be an expression of the query that is being planned.
 unsafe fn least(limit: *mut Node, is_above: bool, sketches: &SketchOids) -> *mut Node {
     // SAFETY: an expression of that type.
     unsafe {

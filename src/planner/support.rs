@@ -50,6 +50,9 @@ pg_function!(
 
 /// `hamming(a, b)` is `a <~> b`, or `a <^> b`: in queries, and in what Postgres keeps of index definitions to compare with
 /// them. The catalog has definitions as they were written.
+///
+/// # Safety
+/// The request must be one that PostgreSQL has made, with all that it points to.
 unsafe fn simplify_hamming(request: &mut pg_sys::SupportRequestSimplify) -> Option<*mut Node> {
     // SAFETY: a request has the call that it is about.
     unsafe {
@@ -71,6 +74,9 @@ fn oids_of_within(function: pg_sys::Oid) -> Option<CodeOids> {
 }
 
 /// `hamming_within(a, b, 0)` of fingerprints is `a = b`.
+///
+/// # Safety
+/// The request must be one that PostgreSQL has made, with all that it points to.
 unsafe fn simplify_within(request: &mut pg_sys::SupportRequestSimplify) -> Option<*mut Node> {
     // SAFETY: a request has the call that it is about.
     unsafe {
@@ -83,6 +89,9 @@ unsafe fn simplify_within(request: &mut pg_sys::SupportRequestSimplify) -> Optio
 }
 
 /// `a <@ hamming_ball(b, radius)`, whichever of the two values is in the index.
+///
+/// # Safety
+/// The request must be one that PostgreSQL has made, with all that it points to.
 unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) -> Option<*mut Node> {
     // SAFETY: a request has the condition that it is about, and the index.
     unsafe {
@@ -109,6 +118,9 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
 }
 
 /// The selectivity of `hamming_within(a, b, radius)`.
+///
+/// # Safety
+/// The request must be one that PostgreSQL has made, with all that it points to.
 unsafe fn estimate(request: &mut pg_sys::SupportRequestSelectivity) -> Option<*mut Node> {
     // SAFETY: a request has the arguments of the call that it is about.
     unsafe {
@@ -137,8 +149,12 @@ pg_function!(
 );
 
 /// The selectivity of `a <@ ball` or `ball @> a`.
+///
+/// # Safety
+/// The call must be that of an estimator, with the query first and the arguments of the operator third.
 unsafe fn estimate_ball(call: Call, relation: i32) -> f64 {
-    // SAFETY: promised by the callers; both operators have two arguments.
+    // SAFETY: the call is that of an estimator, with the query first and the arguments of the operator
+    // third, as the caller promises; both operators have two arguments.
     unsafe {
         let (root, args) = (call.pointer(0), call.pointer(2));
         let condition = match elements(args) {

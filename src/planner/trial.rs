@@ -23,6 +23,9 @@ const MOST_BITS: u32 = 1024;
 const MODEST: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 
 /// `hamming_within`, with all distances at which the condition holds.
+///
+/// # Safety
+/// `condition` must be an expression of the query that is being planned.
 pub(super) unsafe fn rewrite_by_trial(condition: *mut Node, ours: &ExtensionOids) -> Option<Rewritten> {
     // SAFETY: a condition of the query; the constant that takes the place of the distance has its type.
     unsafe {
@@ -53,6 +56,9 @@ pub(super) unsafe fn rewrite_by_trial(condition: *mut Node, ours: &ExtensionOids
 }
 
 /// Where the one distance is in an expression of constants; None if the expression has no distance.
+///
+/// # Safety
+/// `place` must be that of an expression of the query that is being planned.
 unsafe fn place_of_distance(
     place: *mut *mut Node,
     ours: &ExtensionOids,
@@ -79,6 +85,9 @@ unsafe fn place_of_distance(
 }
 
 /// The function of an operator or of a call, and its arguments.
+///
+/// # Safety
+/// `node` must be an expression of the query that is being planned.
 unsafe fn callee<'a>(node: *mut Node) -> Option<(Oid, &'a mut [*mut Node])> {
     // SAFETY: an expression.
     unsafe {
@@ -96,6 +105,9 @@ unsafe fn callee<'a>(node: *mut Node) -> Option<(Oid, &'a mut [*mut Node])> {
 
 /// Whether the function is Postgres's own, returns NULL if an argument is NULL, and raises no error for these
 /// arguments.
+///
+/// # Safety
+/// `args` must be expressions of the query that is being planned.
 unsafe fn cannot_fail(function: Oid, args: &[*mut Node]) -> bool {
     // SAFETY: the function of an expression, and its arguments.
     unsafe {
@@ -128,6 +140,9 @@ unsafe fn cannot_fail(function: Oid, args: &[*mut Node]) -> bool {
 
 /// Whether a constant is in the range, or is 0 if it may be. An argument that is no constant has the distance
 /// in it, which is small.
+///
+/// # Safety
+/// `node` must be an expression of the query that is being planned.
 unsafe fn is_modest(node: *mut Node, may_be_zero: bool) -> bool {
     // SAFETY: an expression; numbers are of the type that is asked for.
     unsafe {

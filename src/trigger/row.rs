@@ -31,7 +31,8 @@ impl<'a> TriggerRow<'a> {
     /// # Safety
     /// `call` is the information that Postgres passed to the function, and lives as long as `'a`.
     pub(crate) unsafe fn being_written(call: pg_sys::FunctionCallInfo) -> Result<Self, SqlError> {
-        // SAFETY: promised by the caller.
+        // SAFETY: `call` is the information that Postgres passed to the function, and lives as long as
+        // `'a`, as the caller promises.
         if !unsafe { pgrx::trigger_support::called_as_trigger(call) } {
             return Err(error::not_a_trigger_call());
         }

@@ -127,7 +127,8 @@ impl StoredText {
     /// # Safety
     /// The row that the text was read from must be there still.
     pub(crate) unsafe fn bytes<'a>(self) -> &'a [u8] {
-        // SAFETY: promised by the caller; the value is not NULL.
+        // SAFETY: the row that the text was read from is there still, as the caller promises; the value is
+        // not NULL.
         unsafe { pgrx::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(self.0.cast_mut_ptr())) }
     }
 }

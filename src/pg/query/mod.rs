@@ -20,7 +20,8 @@ impl QueryCursor {
     /// # Safety
     /// SPI must be connected, and stay so; the plan must be one of a query that returns rows, without parameters.
     unsafe fn open(plan: pg_sys::SPIPlanPtr) -> Self {
-        // SAFETY: promised by the caller.
+        // SAFETY: SPI is connected, and stays so; the plan is one of a query that returns rows, without
+        // parameters, as the caller promises.
         let portal = unsafe {
             pg_sys::SPI_cursor_open(std::ptr::null(), plan, std::ptr::null_mut(), std::ptr::null(), true)
         };

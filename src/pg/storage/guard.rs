@@ -23,7 +23,7 @@ impl Held {
     /// # Safety
     /// The buffer must be pinned and locked, and nobody else may release it.
     pub(super) unsafe fn shared(&self, buffer: pg_sys::Buffer) -> Shared<'_> {
-        // SAFETY: promised by the caller.
+        // SAFETY: the buffer is pinned and locked, and nobody else may release it, as the caller promises.
         Shared(unsafe { self.pinned(buffer) })
     }
 
@@ -32,10 +32,13 @@ impl Held {
     /// # Safety
     /// The buffer must be pinned and locked for us alone, and nobody else may release it.
     pub(super) unsafe fn exclusive(&self, buffer: pg_sys::Buffer) -> Exclusive<'_> {
-        // SAFETY: promised by the caller.
+        // SAFETY: the buffer is pinned and locked for us alone, and nobody else may release it, as the
+        // caller promises.
         Exclusive(unsafe { self.pinned(buffer) })
     }
 
+    /// # Safety
+    /// The buffer must be pinned by us, and by no guard yet.
     unsafe fn pinned(&self, buffer: pg_sys::Buffer) -> Pinned<'_> {
         // SAFETY: the callers promise that the buffer is pinned.
         let block = unsafe { pg_sys::BufferGetBlockNumber(buffer) };

@@ -47,7 +47,7 @@ impl Pages {
     /// # Safety
     /// The index must stay open, with a lock, as long as the result is used.
     pub(crate) unsafe fn of(index: pg_sys::Relation) -> Self {
-        // SAFETY: promised by the caller.
+        // SAFETY: the index stays open with a lock, as the caller promises.
         let is_logged = unsafe { wal::needs_wal(index) };
         let pages_from_disk = Cell::new(read_from_disk());
         Self {
@@ -69,14 +69,15 @@ impl Pages {
     /// # Safety
     /// As for [`Pages::of`].
     pub(crate) unsafe fn of_empty(index: pg_sys::Relation) -> Self {
-        // SAFETY: promised by the caller. What resets must be there after a crash, so it is logged.
+        // SAFETY: the caller promises what `Pages::of` asks. What resets must be there after a crash, so
+        // it is logged.
         Self { fork: pg_sys::ForkNumber::INIT_FORKNUM, is_logged: true, ..unsafe { Self::of(index) } }
     }
 
     /// # Safety
     /// As for [`Pages::of`]; the strategy must last as long.
     pub(crate) unsafe fn for_vacuum(info: &pg_sys::IndexVacuumInfo) -> Self {
-        // SAFETY: promised by the caller.
+        // SAFETY: the index stays open with a lock, as the caller promises.
         Self { passing: info.strategy, is_vacuum: true, ..unsafe { Self::of(info.index) } }
     }
 

@@ -34,7 +34,8 @@ pub(super) fn is_its_turn() -> bool {
 /// The index must be open and have `pages` pages. The result is good until Postgres is called.
 #[inline]
 pub(super) unsafe fn place_of(index: pg_sys::Relation, pages: Block, block: Block) -> *mut pg_sys::Buffer {
-    // SAFETY: promised by the caller; only we write to this field, and the list has the places that it says.
+    // SAFETY: the index is open and has `pages` pages, as the caller promises; only we write to this
+    // field, and the list has the places that it says.
     unsafe {
         let mut list: *mut pg_sys::Buffer = (*index).rd_amcache.cast();
         if list.is_null() || (*list as Block) < pages.min(MOST) {
@@ -48,7 +49,8 @@ pub(super) unsafe fn place_of(index: pg_sys::Relation, pages: Block, block: Bloc
 /// The index must be open.
 #[cold]
 unsafe fn make_list(index: pg_sys::Relation, places: Block) -> *mut pg_sys::Buffer {
-    // SAFETY: promised by the caller; the memory is the index's own, and has room for all places.
+    // SAFETY: the index is open, as the caller promises; the memory is the index's own, and has room for
+    // all places.
     unsafe {
         let bytes = (places as usize + 1) * size_of::<pg_sys::Buffer>();
         let list: *mut pg_sys::Buffer = pg_sys::MemoryContextAllocZero((*index).rd_indexcxt, bytes).cast();
