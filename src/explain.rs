@@ -63,7 +63,8 @@ fn explain_as_jsonb(call: Call) -> Result<pg_sys::Datum, SqlError> {
     let json = String::from_utf8(json.0).map_err(|_| no_json())?;
     let mut json = encoding::to_database(json)?;
     push(&mut json, 0).map_err(report::problem)?;
-    // SAFETY: the input function of jsonb reads a string in the encoding of the database, and returns a new value.
+    // SAFETY: the input function of jsonb reads a string in the encoding of the database, and returns a new
+    // value.
     let jsonb = unsafe {
         pgrx::direct_function_call_as_datum(pg_sys::jsonb_in, &[Some(pg_sys::Datum::from(json.as_ptr()))])
     };

@@ -48,8 +48,14 @@ fn hamming_histogram(
     };
     Ok(TableIterator::new(levels.into_iter().map(|level| {
         let Level { distance, pairs, nearest, found, unrelated, to_search, to_delete, reason } = level;
+        let unrelated = unrelated.map(three_digits);
         (distance as i32, pairs as i64, nearest as i64, found, unrelated, to_search, to_delete, reason)
     })))
+}
+
+/// The number with three significant digits: an estimate has no more.
+fn three_digits(number: f64) -> f64 {
+    format!("{number:.2e}").parse().unwrap_or(number)
 }
 
 fn levels(

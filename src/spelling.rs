@@ -32,7 +32,8 @@ fn simhash_decode(text: &[u8]) -> Result<i64, SqlError> {
 pg_function!(
     pg_finfo_simhash_decode_number_wrapper,
     fn simhash_decode_number_wrapper(call) {
-        // SAFETY: declared with a numeric. The output function of the type returns a C string in the memory of the call.
+        // SAFETY: declared with a numeric. The output function of the type returns a C string in the memory
+        // of the call.
         let digits = unsafe { direct_function_call::<&CStr>(pg_sys::numeric_out, &[Some(call.datum(0))]) };
         let number = spelling::from_decimal(digits.and_then(|digits| digits.to_str().ok()).unwrap_or_default());
         signed(number).unwrap_or_report().into()

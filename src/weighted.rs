@@ -42,8 +42,8 @@ fn add(sums: &mut Sums, feature: Option<&[u8]>, weight: Option<f64>) -> Result<(
     weighted::add(sums, encoding::to_utf8(feature)?.as_bytes(), weight).map_err(report::problem)
 }
 
-/// The state of simhash_agg is a bytea: this mark of its form, and the sums. Servers send it to one another (Citus), so
-/// the form is a protocol; another form gets another mark.
+/// The state of simhash_agg is a bytea: this mark of its form, and the sums. Servers send it to one another
+/// (Citus), so the form is a protocol; another form gets another mark.
 const MARK: &[u8; 8] = b"simhash1";
 /// Bytes of a state, with the header of a bytea.
 const STATE_BYTES: usize = pg_sys::VARHDRSZ + MARK.len() + weighted::BYTES;
@@ -102,7 +102,8 @@ fn state_at(call: Call, index: usize) -> Result<Option<*mut pg_sys::varlena>, Sq
         return Ok(None);
     }
     let mut state: *mut pg_sys::varlena = call.pointer(index);
-    // SAFETY: a bytea, of which no more is read than its mark unless it has the length and the mark of a state.
+    // SAFETY: a bytea, of which no more is read than its mark unless it has the length and the mark of a
+    // state.
     unsafe {
         if !is_plain(state) {
             state = pg_sys::pg_detoast_datum(state);
@@ -122,8 +123,8 @@ unsafe fn is_plain(state: *const pg_sys::varlena) -> bool {
     unsafe { pgrx::varatt_is_4b_u(state) && pgrx::varsize_4b(state) == STATE_BYTES }
 }
 
-/// The state that comes first, to be changed in place: the aggregate's own, a new one, or a copy of what somebody passes
-/// who is no aggregate.
+/// The state that comes first, to be changed in place: the aggregate's own, a new one, or a copy of what
+/// somebody passes who is no aggregate.
 fn state_to_change(call: Call) -> Result<*mut pg_sys::varlena, SqlError> {
     // SAFETY: the information is that of the call in progress; the context is not asked for.
     let in_aggregate = unsafe { pg_sys::AggCheckCallContext(call.info(), std::ptr::null_mut()) } != 0;

@@ -9,8 +9,8 @@ use crate::pg::code::{Code, CodeType};
 use crate::pg::nodes::{bigint, bits, cast, constant, elements, integer};
 use pgrx::pg_sys::{self, Node, NodeTag};
 
-/// The radius that is assumed where it is not known at planning time: that of the Similarity Index paper, which has 64
-/// bits, and the same share of other numbers of bits.
+/// The radius that is assumed where it is not known at planning time: that of the Similarity Index paper,
+/// which has 64 bits, and the same share of other numbers of bits.
 pub(crate) fn typical_radius(bits: u32) -> u32 {
     (u64::from(bits) * 6 / u64::from(hamming::BITS)) as u32
 }
@@ -23,9 +23,9 @@ pub(crate) struct Within {
 }
 
 impl Within {
-    /// The arguments of the `hamming_within` that is the same as `value <@ ball`: None if the two are not of these types,
-    /// since operators of other types may have our estimators, or if the ball is neither a constant nor a call of
-    /// `hamming_ball`.
+    /// The arguments of the `hamming_within` that is the same as `value <@ ball`: None if the two are not of
+    /// these types, since operators of other types may have our estimators, or if the ball is neither a
+    /// constant nor a call of `hamming_ball`.
     ///
     /// # Safety
     /// `value` and `ball` must be expressions of the query that is being planned.
@@ -69,7 +69,8 @@ impl Within {
     }
 }
 
-/// The radius of an index's condition on a column of fingerprints or of strings of bits: at most their number of bits.
+/// The radius of an index's condition on a column of fingerprints or of strings of bits: at most their number
+/// of bits.
 ///
 /// # Safety
 /// The condition must be one of the query, on such a column.
@@ -95,8 +96,8 @@ pub(crate) unsafe fn radius_of_condition(root: *mut pg_sys::PlannerInfo, conditi
     }
 }
 
-/// The column of an index, and the value from which a condition or an order counts distances; None if these are several
-/// values, or if there is no distance.
+/// The column of an index, and the value from which a condition or an order counts distances; None if these
+/// are several values, or if there is no distance.
 ///
 /// # Safety
 /// The condition must be one of the query, on a column of fingerprints or of strings of bits.
@@ -124,7 +125,8 @@ pub(crate) unsafe fn is_fingerprint(index: &pg_sys::IndexOptInfo, column: usize)
     ExtensionOids::known().is_some_and(|ours| ours.codes().any(|oids| oids.ball_operator(family).is_some()))
 }
 
-/// The number of bits that all values of an expression have, if it is known: that of a constant, or n of `bit(n)`.
+/// The number of bits that all values of an expression have, if it is known: that of a constant, or n of
+/// `bit(n)`.
 ///
 /// # Safety
 /// `node` must be an expression of the query that is being planned.

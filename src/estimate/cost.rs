@@ -46,8 +46,9 @@ impl<'a> Search<'a> {
             let mut general = pg_sys::GenericCosts::default();
             pg_sys::genericcostestimate(root, path, loop_count, &raw mut general);
             general.num_sa_scans = general.num_sa_scans.max(1.0);
-            // Postgres looks at the conditions of a relation, but not at the order of a path. A parallel worker does not
-            // have the value of a parameter of LATERAL, and would read a string of bits at no address.
+            // Postgres looks at the conditions of a relation, but not at the order of a path. A parallel
+            // worker does not have the value of a parameter of LATERAL, and would read a string of bits at no
+            // address.
             let order_bys = (*path).indexorderbys;
             (*path).path.parallel_safe &= pg_sys::is_parallel_safe(root, order_bys.cast());
             let path = &*path;

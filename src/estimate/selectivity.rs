@@ -1,8 +1,8 @@
 //! How many rows are within a radius: the share of a table's rows that pass `hamming_within(a, b, radius)`.
 //!
-//! The volume of a ball among all values of that length says "none" for every radius that is used. But fingerprints
-//! come in clusters. So the estimate is the share that the column's statistics show, and never less than the
-//! rows that have one value on average.
+//! The volume of a ball among all values of that length says "none" for every radius that is used. But
+//! fingerprints come in clusters. So the estimate is the share that the column's statistics show, and never
+//! less than the rows that have one value on average.
 
 use super::condition::{Within, typical_radius};
 use super::statistics::ColumnStatistics;

@@ -1,8 +1,8 @@
 //! How many rows a condition on sketches finds, and what it costs to test it.
 //!
-//! PostgreSQL's own estimate for `&&` takes each value that is not among the column's most common ones to be nearly as
-//! common as the least of these. The values of sketches are hashes, most of which stand in one row. So some hundred of
-//! them would seem to find every row.
+//! PostgreSQL's own estimate for `&&` takes each value that is not among the column's most common ones to be
+//! nearly as common as the least of these. The values of sketches are hashes, most of which stand in one row.
+//! So some hundred of them would seem to find every row.
 
 use super::selectivity::UNKNOWN;
 use super::statistics::{ColumnStatistics, ElementStatistics};
@@ -16,8 +16,9 @@ use pgrx::{Array, FromDatum};
 /// Values that a sketch is assumed to have if nothing is known of it.
 const TYPICAL_VALUES: f64 = 100.0;
 
-/// Operators in the time that it takes to fetch and compare a value of a sketch. Sketches of more than some 250 values
-/// are stored apart from their rows. With 500 values, a row takes 10 µs, and a page in memory 8 µs to be scanned.
+/// Operators in the time that it takes to fetch and compare a value of a sketch. Sketches of more than some
+/// 250 values are stored apart from their rows. With 500 values, a row takes 10 µs, and a page in memory 8 µs
+/// to be scanned.
 const OPERATORS_PER_VALUE: f64 = 1.0;
 
 /// `sketch_overlaps(a, b)`, or that a share of their values is at least a number.
@@ -76,7 +77,8 @@ fn share(elements: &ElementStatistics, query: &QueryValues, least: Option<f64>) 
         false => 1.0 - (1.0 - elements.rare_share()).powf(rare),
     };
     let any = 1.0 - none_common * (1.0 - rare);
-    // On average a row has `expected` of the common values, so this is the most that can have the wanted number of them.
+    // On average a row has `expected` of the common values, so this is the most that can have the wanted
+    // number of them.
     let enough = least.map_or(1.0, |least| expected / (least * query.count().max(1.0)) + rare);
     (any.min(enough) * elements.not_null()).clamp(0.0, 1.0)
 }
@@ -126,8 +128,8 @@ impl QueryValues {
         Self::in_sample(sample.map_err(report::problem).unwrap_or_report(), array.len())
     }
 
-    /// The share of values that are once in a sample is that of values which it has not seen among all others (Good
-    /// 1953).
+    /// The share of values that are once in a sample is that of values which it has not seen among all others
+    /// (Good 1953).
     fn in_sample(mut values: Vec<i64>, all: usize) -> Self {
         values.sort_unstable();
         let once = values.chunk_by(i64::eq).filter(|equal| equal.len() == 1).count();

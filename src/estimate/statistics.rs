@@ -51,8 +51,8 @@ impl ColumnStatistics {
         distinct.max(1.0)
     }
 
-    /// The share of rows within the radius of a query, whose value may not be known yet. The volume is that of the
-    /// ball among all values.
+    /// The share of rows within the radius of a query, whose value may not be known yet. The volume is that
+    /// of the ball among all values.
     pub(super) fn share_within(&self, query: Option<Code>, radius: u32, volume: f64) -> f64 {
         let one_value = 1.0 / self.distinct();
         let typical = volume.max(one_value);
@@ -147,13 +147,15 @@ pub(crate) struct ColumnValues {
 #[derive(Clone, Copy)]
 pub(crate) struct KnownValue<'a> {
     pub(crate) code: Code<'a>,
-    /// The share of the rows that it stands for: those that have it if it is common, or a part of all that have no common value.
+    /// The share of the rows that it stands for: those that have it if it is common, or a part of all that
+    /// have no common value.
     pub(crate) share: f64,
     pub(crate) is_common: bool,
 }
 
 impl ColumnValues {
-    /// At most about this many of them: the most common ones, and others that are spread over the rest and stand for it.
+    /// At most about this many of them: the most common ones, and others that are spread over the rest and
+    /// stand for it.
     pub(crate) fn spread(&self, most: usize) -> impl Iterator<Item = KnownValue<'_>> {
         let count = |slot: &Option<Slot>| slot.as_ref().map_or(0, |slot| slot.0.nvalues as usize);
         let (common, all) = (count(&self.common), count(&self.common) + count(&self.sample));
@@ -245,7 +247,8 @@ impl Slot {
         // SAFETY: looks up a type.
         let type_ = unsafe { pg_sys::getBaseType(slot.valuetype) };
         (0..slot.nvalues as usize).filter_map(move |index| {
-            // SAFETY: the arrays have these lengths, and live as long as the slot. The values are of the type.
+            // SAFETY: the arrays have these lengths, and live as long as the slot. The values are of the
+            // type.
             unsafe {
                 let share = if index < slot.nnumbers as usize { *slot.numbers.add(index) } else { 0.0 };
                 Code::of(*slot.values.add(index), type_).map(|code| (code, f64::from(share)))

@@ -30,8 +30,8 @@ pg_function!(
 /// Returns each key with the smallest key of its cluster.
 ///
 /// # Safety
-/// The function must be declared with keys in front, then codes, an integer and a text, and return a set of records of
-/// two keys.
+/// The function must be declared with keys in front, then codes, an integer and a text, and return a set of
+/// records of two keys.
 unsafe fn put_near_clusters(call: Call) -> Result<(), SqlError> {
     // SAFETY: declared so, as the caller promises.
     let (mut rows, (keys, order, mut row_codes), linkage) =
@@ -60,8 +60,8 @@ pg_function!(
 /// Returns each key with the smallest key of its cluster.
 ///
 /// # Safety
-/// The function must be declared with two arrays of one type and a text, and returns a set of records of two of their
-/// elements.
+/// The function must be declared with two arrays of one type and a text, and returns a set of records of two
+/// of their elements.
 unsafe fn put_clusters_of_pairs(call: Call) -> Result<(), SqlError> {
     // SAFETY: the function is declared with two arrays of one type and a text, and returns a set of records
     // of two of their elements, as the caller promises.

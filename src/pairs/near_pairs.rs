@@ -75,8 +75,8 @@ pg_function!(
 /// Returns the keys of each near pair of a block, the smaller first, with its distance.
 ///
 /// # Safety
-/// The function must be declared with keys in front, then codes and three integers, and return a set of records of two
-/// keys and an integer.
+/// The function must be declared with keys in front, then codes and three integers, and return a set of
+/// records of two keys and an integer.
 unsafe fn put_near_pairs(call: Call) -> Result<(), SqlError> {
     // SAFETY: declared so, as the caller promises.
     let (mut rows, (keys, order, row_codes)) =

@@ -72,7 +72,8 @@ impl CodesOfRows {
         Ok(())
     }
 
-    /// For each row of the input, of which there are `rows`, the row of its keeper. A row without a code is its own.
+    /// For each row of the input, of which there are `rows`, the row of its keeper. A row without a code is
+    /// its own.
     pub(super) fn keepers(
         &self,
         function: &'static str,
@@ -94,7 +95,8 @@ impl CodesOfRows {
 /// The first two arguments of a call: as many keys as codes, and the order of the keys.
 ///
 /// # Safety
-/// The function must be declared with an array of any type in front, then one of bigint or bit, which are not NULL.
+/// The function must be declared with an array of any type in front, then one of bigint or bit, which are not
+/// NULL.
 pub(super) unsafe fn keys_and_codes<'a>(
     call: Call,
 ) -> Result<(&'a [pg_sys::Datum], Order, CodesOfRows), SqlError> {

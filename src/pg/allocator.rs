@@ -1,13 +1,15 @@
 //! Memory for all that is Rust's, and what happens when there is none.
 //!
-//! Rust aborts the process where memory is refused and the caller cannot do without. PostgreSQL takes an aborted process
-//! for one that may have damaged shared memory, and ends all sessions. So such a refusal ends this session alone, as
-//! PostgreSQL's FATAL does: the client is told, locks are released, the transaction is rolled back. It is a net.
-//! Whatever grows with the user's data asks by `limits::reserve` and its kind, which mark their requests
-//! ([`limits::may_be_refused`]): these get the refusal, and become an error of the statement.
+//! Rust aborts the process where memory is refused and the caller cannot do without. PostgreSQL takes an
+//! aborted process for one that may have damaged shared memory, and ends all sessions. So such a refusal ends
+//! this session alone, as PostgreSQL's FATAL does: the client is told, locks are released, the transaction is
+//! rolled back. It is a net. Whatever grows with the user's data asks by `limits::reserve` and its kind,
+//! which mark their requests ([`limits::may_be_refused`]): these get the refusal, and become an error of the
+//! statement.
 //!
-//! An allocator must not unwind, and a FATAL does not: it never returns. Frames of Rust's that are left behind drop
-//! nothing, which is what they hold of the process's own memory; PostgreSQL releases what others could see.
+//! An allocator must not unwind, and a FATAL does not: it never returns. Frames of Rust's that are left
+//! behind drop nothing, which is what they hold of the process's own memory; PostgreSQL releases what others
+//! could see.
 
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode;
@@ -69,14 +71,14 @@ const HINT: &CStr =
     c"Other sessions go on. Lower work_mem, maintenance_work_mem or the number of connections, or give \
 the server more memory (vm.overcommit_memory and ulimit -v limit it too).";
 
-/// Ends this session as a FATAL does. It returns where there is no session, or where the report of a refusal is refused
-/// memory itself: then Rust aborts.
+/// Ends this session as a FATAL does. It returns where there is no session, or where the report of a refusal
+/// is refused memory itself: then Rust aborts.
 #[cold]
 fn end_session(bytes: usize) {
-    // SAFETY: flags of the process, which has one thread. PostgreSQL's functions are called as its macro ereport does.
-    // With the level FATAL the last one exits. Without a place to jump to, an error within the report does so too, and
-    // does not jump over Rust's frames. In a critical section PostgreSQL makes a PANIC of it, but no memory is asked for
-    // there (`src/pg/storage/wal.rs`).
+    // SAFETY: flags of the process, which has one thread. PostgreSQL's functions are called as its macro
+    // ereport does. With the level FATAL the last one exits. Without a place to jump to, an error within the
+    // report does so too, and does not jump over Rust's frames. In a critical section PostgreSQL makes a
+    // PANIC of it, but no memory is asked for there (`src/pg/storage/wal.rs`).
     unsafe {
         let is_postmaster = pg_sys::IsPostmasterEnvironment && !pg_sys::IsUnderPostmaster;
         if is_postmaster || IS_ENDING.swap(true, Relaxed) && !pg_sys::proc_exit_inprogress {

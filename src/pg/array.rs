@@ -11,8 +11,8 @@ use std::ffi::c_int;
 
 /// Numbers to be returned as an array.
 ///
-/// They are copied in one go. A `Vec` would do, but pgrx appends its elements one by one, at 20 ns each. A passage
-/// sketch of 5 KB has two thousand, which then took as long as to make them.
+/// They are copied in one go. A `Vec` would do, but pgrx appends its elements one by one, at 20 ns each. A
+/// passage sketch of 5 KB has two thousand, which then took as long as to make them.
 pub(crate) struct Numbers<T>(pub(crate) Vec<T>);
 
 /// The distinct ones of some numbers, in ascending order.
@@ -37,8 +37,8 @@ unsafe impl Number for i32 {}
 // SAFETY: bigint.
 unsafe impl Number for i64 {}
 
-/// What stands before the elements of an array that has one dimension and no NULL. ArrayElements of up to 8 bytes are
-/// aligned behind it.
+/// What stands before the elements of an array that has one dimension and no NULL. ArrayElements of up to 8
+/// bytes are aligned behind it.
 #[repr(C)]
 struct Header {
     array: pg_sys::ArrayType,
@@ -58,8 +58,8 @@ impl<T: Number> Numbers<T> {
         let bytes = size_of::<Header>() + size_of_val(numbers.as_slice());
         let array = pg_sys::ArrayType { vl_len_: 0, ndim: 1, dataoffset: 0, elemtype: element };
         let header = Header { array, length: numbers.len() as c_int, lower_bound: 1 };
-        // SAFETY: palloc returns memory of that size, aligned for any type, or raises an error. It has room for the
-        // header and the numbers. The lengths fit, since palloc refuses a GB.
+        // SAFETY: palloc returns memory of that size, aligned for any type, or raises an error. It has room
+        // for the header and the numbers. The lengths fit, since palloc refuses a GB.
         unsafe {
             let place: *mut Header = pg_sys::palloc(bytes).cast();
             place.write(header);

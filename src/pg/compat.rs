@@ -118,8 +118,8 @@ pub(crate) unsafe fn restrict_search_path() {
     };
 }
 
-/// What `pg_stat_user_indexes` says of an index, as this session counts it; None if nothing is counted. Since 15, statistics
-/// are kept from the first use of a relation on. Since 16, the field has another name.
+/// What `pg_stat_user_indexes` says of an index, as this session counts it; None if nothing is counted. Since
+/// 15, statistics are kept from the first use of a relation on. Since 16, the field has another name.
 ///
 /// # Safety
 /// The index must be open.
@@ -139,7 +139,8 @@ unsafe fn counts<'a>(index: pg_sys::Relation) -> Option<&'a mut pg_sys::PgStat_T
     }
 }
 
-/// Counts a scan as `idx_scan`. Since 16, the field has another name. Since 18, EXPLAIN shows the number of searches.
+/// Counts a scan as `idx_scan`. Since 16, the field has another name. Since 18, EXPLAIN shows the number of
+/// searches.
 ///
 /// # Safety
 /// The scan must have begun, and its index be open.
@@ -160,7 +161,8 @@ pub(crate) unsafe fn count_scan(scan: &mut pg_sys::IndexScanDescData) {
     }
 }
 
-/// Counts a row that a scan has fetched from the table as `idx_tup_fetch`. Since 16, the field has another name.
+/// Counts a row that a scan has fetched from the table as `idx_tup_fetch`. Since 16, the field has another
+/// name.
 ///
 /// # Safety
 /// The index must be open.
@@ -175,8 +177,8 @@ pub(crate) unsafe fn count_fetch(index: pg_sys::Relation) {
     }
 }
 
-/// Pins a page of an index if it is in this buffer, and counts that for `pg_statio_user_indexes`, which Postgres
-/// leaves to us.
+/// Pins a page of an index if it is in this buffer, and counts that for `pg_statio_user_indexes`, which
+/// Postgres leaves to us.
 ///
 /// # Safety
 /// The index must be open.

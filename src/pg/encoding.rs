@@ -17,12 +17,12 @@ const SLICE: usize = 1 << 20;
 
 /// The text as UTF-8. It is read from end to end, so a caller asks once for each argument.
 ///
-/// The bytes are checked even where the encoding of the database is UTF-8. PostgreSQL has checked what came from a
-/// client, but not what a function in C or a cast without a function returned. A `str` of bytes that are not UTF-8
-/// would be undefined behaviour, here in a server with other people's data. The check runs at 14 GB/s or more,
-/// a fiftieth of the time of a fingerprint made at 300 MB/s. The standard library's check would take a third of that
-/// time on Russian or Korean, where it runs at 0.8 GB/s (`make bench ONLY=languages`). Without any check, `simhash`
-/// in SQL was at most 2 % faster on rows of 5 KB.
+/// The bytes are checked even where the encoding of the database is UTF-8. PostgreSQL has checked what came
+/// from a client, but not what a function in C or a cast without a function returned. A `str` of bytes that
+/// are not UTF-8 would be undefined behaviour, here in a server with other people's data. The check runs at
+/// 14 GB/s or more, a fiftieth of the time of a fingerprint made at 300 MB/s. The standard library's check
+/// would take a third of that time on Russian or Korean, where it runs at 0.8 GB/s (`make bench
+/// ONLY=languages`). Without any check, `simhash` in SQL was at most 2 % faster on rows of 5 KB.
 pub(crate) fn to_utf8(text: &[u8]) -> Result<Cow<'_, str>, SqlError> {
     match to_utf8_bytes(text)? {
         Cow::Borrowed(bytes) => match simdutf8::basic::from_utf8(bytes) {
@@ -46,8 +46,8 @@ pub(crate) fn to_utf8_bytes(text: &[u8]) -> Result<Cow<'_, [u8]>, SqlError> {
     }
 }
 
-/// Text of ours in the encoding of the database, as the bytes of a value of type text. A character that it does not have is an
-/// error.
+/// Text of ours in the encoding of the database, as the bytes of a value of type text. A character that it
+/// does not have is an error.
 pub(crate) fn to_database(text: String) -> Result<Vec<u8>, SqlError> {
     // SAFETY: reads a setting of the connected database.
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
@@ -67,8 +67,8 @@ pub(crate) fn to_database(text: String) -> Result<Vec<u8>, SqlError> {
     }
 }
 
-/// Text that the database can hold. Normalization makes characters that it may not have of some that it has; then all that is
-/// not ASCII becomes an escape.
+/// Text that the database can hold. Normalization makes characters that it may not have of some that it has;
+/// then all that is not ASCII becomes an escape.
 pub(crate) fn or_escaped(text: String) -> String {
     if text.is_ascii() {
         return text;

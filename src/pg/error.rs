@@ -1,6 +1,7 @@
 //! Errors that only the Postgres side can meet: one constructor each, with code, values and advice.
 //!
-//! What an algorithm has to say it words itself, as a [`Problem`](limits::Problem); see [`report`](super::report).
+//! What an algorithm has to say it words itself, as a [`Problem`](limits::Problem); see
+//! [`report`](super::report).
 
 use super::encoding::for_message;
 use super::report::{SqlError, quote, report};

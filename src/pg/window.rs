@@ -61,8 +61,8 @@ impl WindowPartition {
         unsafe { WinGetCurrentPosition(self.window) }
     }
 
-    /// Calls `take` with the number of each row, from 0, and the row's argument, unless that is NULL. The memory in
-    /// which the argument was evaluated, and in which `take` is called, is freed after each row.
+    /// Calls `take` with the number of each row, from 0, and the row's argument, unless that is NULL. The
+    /// memory in which the argument was evaluated, and in which `take` is called, is freed after each row.
     pub(crate) fn each(
         &self,
         argument: i32,

@@ -73,8 +73,8 @@ impl<'a> Comparison<'a> {
             // A limit of NULL is true for nothing, and left to Postgres.
             let is_null =
                 cast::<pg_sys::Const>(limit, NodeTag::T_Const).is_some() && constant(limit).is_none();
-            // With `=` both conditions stay, and the radius of a similarity may depend on the length of a string. So
-            // anything volatile would be evaluated twice.
+            // With `=` both conditions stay, and the radius of a similarity may depend on the length of a
+            // string. So anything volatile would be evaluated twice.
             let is_bigint = measured.pair.oids.codes == CodeType::Bigint;
             let is_volatile = (sign == Sign::Equal || measured.is_similarity && !is_bigint)
                 && (pg_sys::contain_volatile_functions(node) || pg_sys::contain_subplans(node));
@@ -158,7 +158,8 @@ impl<'a> Comparison<'a> {
             } else if oids.codes == CodeType::Bigint {
                 (oids.radius_of_similarity(inclusive), &[limit])
             } else {
-                // The two are of one length. An index on one of them needs a radius that does not depend on it.
+                // The two are of one length. An index on one of them needs a radius that does not depend on
+                // it.
                 let other = if pg_sys::contain_var_clause(a) { b } else { a };
                 (oids.radius_of_similarity(inclusive), &[limit, copy(other)])
             };

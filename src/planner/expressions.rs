@@ -27,8 +27,8 @@ impl CodePair<'_> {
         unsafe { operator(self.oids.distance_operator, pg_sys::INT4OID, self.a, self.b) }
     }
 
-    /// `hamming_within(a, b, radius)`, or `a = b` if these are fingerprints and the radius is 0. Strings of bits stay
-    /// as they are, since those of different lengths have to raise an error.
+    /// `hamming_within(a, b, radius)`, or `a = b` if these are fingerprints and the radius is 0. Strings of
+    /// bits stay as they are, since those of different lengths have to raise an error.
     ///
     /// # Safety
     /// `radius` must be an expression of the query that is being planned.

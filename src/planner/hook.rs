@@ -15,11 +15,12 @@ static mut FOUND: Vec<pg_sys::get_relation_info_hook_type> = Vec::new();
 /// The call of our hook that is in progress.
 static mut IN_PROGRESS: Calls = Calls { root: null_mut(), depth: 0 };
 
-/// Puts our hook in place, if it is not. Called when the library is loaded, and again whenever a query on distances
-/// is simplified: libraries loaded later may have replaced our hook, and not all of them call the one before theirs
-/// (Citus does not).
+/// Puts our hook in place, if it is not. Called when the library is loaded, and again whenever a query on
+/// distances is simplified: libraries loaded later may have replaced our hook, and not all of them call the
+/// one before theirs (Citus does not).
 pub(crate) fn install_hook() {
-    // SAFETY: a backend has one thread; nobody else looks at these while a library is loaded or a query simplified.
+    // SAFETY: a backend has one thread; nobody else looks at these while a library is loaded or a query
+    // simplified.
     unsafe {
         let found = pg_sys::get_relation_info_hook;
         if is_same(found, Some(on_relation)) || IN_PROGRESS.depth > 0 {
@@ -38,8 +39,8 @@ fn is_same(a: pg_sys::get_relation_info_hook_type, b: pg_sys::get_relation_info_
     a.map(|hook| hook as usize) == b.map(|hook| hook as usize)
 }
 
-/// How often our hook is on the stack for a query. A hook that was put in place after ours calls ours, as a hook should
-/// that comes after another; once we have put ours before it again, that is a call within a call.
+/// How often our hook is on the stack for a query. A hook that was put in place after ours calls ours, as a
+/// hook should that comes after another; once we have put ours before it again, that is a call within a call.
 #[derive(Clone, Copy)]
 struct Calls {
     root: *mut pg_sys::PlannerInfo,

@@ -59,7 +59,8 @@ unsafe fn sorts_rows(query: &pg_sys::Query) -> bool {
         && query.setOperations.is_null()
 }
 
-/// Whether the strings of all rows are of one length. Otherwise a greater distance may be a greater similarity.
+/// Whether the strings of all rows are of one length. Otherwise a greater distance may be a greater
+/// similarity.
 ///
 /// # Safety
 /// The expressions of the pair must be alive.

@@ -1,4 +1,5 @@
-//! What the planner asks the functions on sketches: can you be searched by an index, how many rows pass, what do you cost?
+//! What the planner asks the functions on sketches: can you be searched by an index, how many rows pass, what
+//! do you cost?
 
 use super::hook::install_hook;
 use super::support::{answer, request};
@@ -41,7 +42,8 @@ const OVERLAP_OPERATOR: Oid = Oid::from_u32(pg_sys::OID_ARRAY_OVERLAP_OP);
 struct IndexedSketch {
     stored: *mut Node,
     query: *mut Node,
-    /// The share that is asked for, with the function that makes a query for it. None asks for a common value.
+    /// The share that is asked for, with the function that makes a query for it. None asks for a common
+    /// value.
     share: Option<(Oid, *mut Node)>,
 }
 
@@ -89,8 +91,8 @@ impl IndexedSketch {
         }
     }
 
-    /// `stored && query`, if the family has the operator: `array_ops` for one. Rows without a common value pass if the
-    /// share may be 0.
+    /// `stored && query`, if the family has the operator: `array_ops` for one. Rows without a common value
+    /// pass if the share may be 0.
     ///
     /// # Safety
     /// The expressions that it has must be alive.

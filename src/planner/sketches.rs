@@ -1,7 +1,9 @@
-//! Turns comparisons of sketches into functions that an index can answer, and that are estimated as sketches are.
+//! Turns comparisons of sketches into functions that an index can answer, and that are estimated as sketches
+//! are.
 //!
-//! `sketch_similarity(a, b) >= x` becomes `sketch_similar(a, b, x)`, and `sketch_containment(a, b) >= x` becomes
-//! `sketch_contained(a, b, x)`. With `>`, x is the next number above. With `=`, the comparison itself stays beside it.
+//! `sketch_similarity(a, b) >= x` becomes `sketch_similar(a, b, x)`, and `sketch_containment(a, b) >= x`
+//! becomes `sketch_contained(a, b, x)`. With `>`, x is the next number above. With `=`, the comparison itself
+//! stays beside it.
 //!
 //! `sketch_overlaps(a, b)` is such a function as it is written. PostgreSQL's own `&&` is left alone.
 
@@ -32,8 +34,8 @@ pub(super) unsafe fn rewrite_share(condition: *mut Node, ours: &ExtensionOids) -
         let is_equality = strategy == pg_sys::BTEqualStrategyNumber;
         let is_lower_bound =
             [pg_sys::BTGreaterStrategyNumber, pg_sys::BTGreaterEqualStrategyNumber].contains(&strategy);
-        // A limit of NULL is true for nothing, and left to Postgres. With `=` both conditions stay, and anything volatile
-        // would be evaluated twice.
+        // A limit of NULL is true for nothing, and left to Postgres. With `=` both conditions stay, and
+        // anything volatile would be evaluated twice.
         let is_null = cast::<pg_sys::Const>(limit, NodeTag::T_Const).is_some() && constant(limit).is_none();
         let is_volatile = is_equality
             && (pg_sys::contain_volatile_functions(condition) || pg_sys::contain_subplans(condition));

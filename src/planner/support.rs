@@ -48,8 +48,8 @@ pg_function!(
     }
 );
 
-/// `hamming(a, b)` is `a <~> b`, or `a <^> b`: in queries, and in what Postgres keeps of index definitions to compare with
-/// them. The catalog has definitions as they were written.
+/// `hamming(a, b)` is `a <~> b`, or `a <^> b`: in queries, and in what Postgres keeps of index definitions to
+/// compare with them. The catalog has definitions as they were written.
 ///
 /// # Safety
 /// The request must be one that PostgreSQL has made, with all that it points to.
@@ -67,8 +67,8 @@ unsafe fn simplify_hamming(request: &mut pg_sys::SupportRequestSimplify) -> Opti
     }
 }
 
-/// The objects for the type of codes, if the function is `hamming_within`. Another function with its planner support may have other
-/// arguments.
+/// The objects for the type of codes, if the function is `hamming_within`. Another function with its planner
+/// support may have other arguments.
 fn oids_of_within(function: pg_sys::Oid) -> Option<CodeOids> {
     ExtensionOids::of(function).map(|(_, oids)| oids).filter(|oids| oids.within == function)
 }

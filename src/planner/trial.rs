@@ -1,10 +1,10 @@
 //! Finds the radius of conditions that compute with a distance, such as `1 - hamming(a, b) / 64.0 >= 0.9`, or
 //! that ask for one of several, such as `hamming(a, b) IN (1, 2)`.
 //!
-//! A distance of fingerprints has 65 values, and one of strings of n bits n + 1. Where all else in a condition is constant, each value is tried: the largest for
-//! which the condition holds is the radius. The condition itself is evaluated, so nothing is lost to
-//! rounding. A condition that may raise an error is not tried, for the query might never meet the distance
-//! that raises it.
+//! A distance of fingerprints has 65 values, and one of strings of n bits n + 1. Where all else in a
+//! condition is constant, each value is tried: the largest for which the condition holds is the radius. The
+//! condition itself is evaluated, so nothing is lost to rounding. A condition that may raise an error is not
+//! tried, for the query might never meet the distance that raises it.
 
 use super::expressions::{Measured, Rewritten};
 use super::radius::float_of_numeric;

@@ -4,8 +4,8 @@ use super::ours::is_in_c;
 use pgrx::pg_sys::{self, Oid};
 use std::ffi::CStr;
 
-/// A function of the extension. In a schema that others may use, anybody could take its name: what is not in C is not
-/// ours.
+/// A function of the extension. In a schema that others may use, anybody could take its name: what is not in
+/// C is not ours.
 pub(super) fn find_function(namespace: Oid, name: &CStr, args: &[Oid]) -> Option<Oid> {
     // SAFETY: pointer and length are those of `args`.
     let args = unsafe { pg_sys::buildoidvector(args.as_ptr(), args.len() as i32) };

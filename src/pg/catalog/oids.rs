@@ -37,13 +37,15 @@ thread_local! {
 }
 
 impl ExtensionOids {
-    /// The objects, if this session has planned anything with our functions, and the extension was not dropped since.
+    /// The objects, if this session has planned anything with our functions, and the extension was not
+    /// dropped since.
     pub(crate) fn known() -> Option<Self> {
         KNOWN.get().filter(|oids| oids.sketches.are_there())
     }
 
-    /// The objects of the extension to which a function with planner support belongs, and those for the type of codes
-    /// that the function takes. They are looked up again when the extension has been dropped and created.
+    /// The objects of the extension to which a function with planner support belongs, and those for the type
+    /// of codes that the function takes. They are looked up again when the extension has been dropped and
+    /// created.
     pub(crate) fn of(function: Oid) -> Option<(Self, CodeOids)> {
         let with_codes = |oids: Self| {
             let codes = oids.codes().find(|codes| codes.supported().contains(&function)).copied();
@@ -57,8 +59,8 @@ impl ExtensionOids {
         })
     }
 
-    /// The objects for sketches of the extension to which a function on sketches belongs. They are looked up again when
-    /// the extension has been dropped and created.
+    /// The objects for sketches of the extension to which a function on sketches belongs. They are looked up
+    /// again when the extension has been dropped and created.
     pub(crate) fn of_sketches(function: Oid) -> Option<SketchOids> {
         let oids = Self::known().or_else(|| {
             let oids = Self::look_up(function)?;
@@ -115,7 +117,8 @@ impl CodeOids {
         if inclusive { self.radius_ge } else { self.radius_gt }
     }
 
-    /// The operator `bigint <@ hamming_ball`, or `bit <@ hamming_bit_ball`, of an operator family, if the family has one.
+    /// The operator `bigint <@ hamming_ball`, or `bit <@ hamming_bit_ball`, of an operator family, if the
+    /// family has one.
     pub(crate) fn ball_operator(&self, family: Oid) -> Option<Oid> {
         // SAFETY: looks the operator up in the catalog.
         let operator =

@@ -1,6 +1,6 @@
 //! The numbers (strategies) of the operators in `hamming_ops` and `gist_hamming_ops`, the operator classes
-//! for bigint, and in `sketch_ops`, that for sketches. `sql/am.sql`, `sql/gist.sql` and `sql/gin.sql` give an operator
-//! the same number.
+//! for bigint, and in `sketch_ops`, that for sketches. `sql/am.sql`, `sql/gist.sql` and `sql/gin.sql` give an
+//! operator the same number.
 
 /// `bigint <@ hamming_ball`.
 pub(crate) const WITHIN_BALL: i16 = 1;

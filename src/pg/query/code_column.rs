@@ -15,7 +15,8 @@ const BATCH: i64 = 10_000;
 /// Bytes of codes and stored texts that are fetched together, if each has the size of those before.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// The names of a table and of a column of type bigint or bit, and perhaps of one of texts, as queries write them.
+/// The names of a table and of a column of type bigint or bit, and perhaps of one of texts, as queries write
+/// them.
 pub(crate) struct CodeColumn {
     table: CString,
     column: CString,
@@ -44,8 +45,8 @@ impl CodeColumn {
         }
     }
 
-    /// Calls `take` with each code, or with `at_random` of them, chosen at random; codes that are NULL, or whose text
-    /// is, are left out. The memory in which `take` is called is freed after each of them.
+    /// Calls `take` with each code, or with `at_random` of them, chosen at random; codes that are NULL, or
+    /// whose text is, are left out. The memory in which `take` is called is freed after each of them.
     pub(crate) fn read(
         &self,
         at_random: Option<i32>,
@@ -91,7 +92,8 @@ impl CodeColumn {
     ) -> Result<(), SqlError> {
         let query = self.query(at_random, with_text);
         // SAFETY: SPI is connected, and disconnected also by an error, which frees all of this. The query
-        // ends with a zero; its columns are without NULLs, and the second one is of a type of variable length.
+        // ends with a zero; its columns are without NULLs, and the second one is of a type of variable
+        // length.
         Spi::connect(|_| unsafe {
             let plan = pg_sys::SPI_prepare(query.as_ptr().cast(), 0, std::ptr::null_mut());
             let mut cursor = QueryCursor::open(plan);
@@ -135,7 +137,8 @@ impl StoredText {
 
 /// The type of a column, and its modifier.
 fn type_of_column(table: pg_sys::Oid, column: &CStr) -> Result<(pg_sys::Oid, i32), SqlError> {
-    // SAFETY: looks names and types up; a name that is not NULL is a string in the memory of the current call.
+    // SAFETY: looks names and types up; a name that is not NULL is a string in the memory of the current
+    // call.
     unsafe {
         let name = pg_sys::get_rel_name(table);
         if name.is_null() {

@@ -22,8 +22,8 @@ pub(crate) struct KeyedText<'a> {
     pub(crate) text: Option<&'a [u8]>,
 }
 
-/// Runs the user's query, which must return two columns: keys of the type, and texts. Calls `take` with each row, in
-/// their order.
+/// Runs the user's query, which must return two columns: keys of the type, and texts. Calls `take` with each
+/// row, in their order.
 pub(crate) fn each_keyed_text(
     query: &[u8],
     key_type: pg_sys::Oid,
@@ -31,14 +31,15 @@ pub(crate) fn each_keyed_text(
 ) -> Result<(), SqlError> {
     // A value of type text has no zero byte.
     let query = c_string(&[query]);
-    // SAFETY: SPI is connected, and disconnected also by an error, which frees all of this. The plan is one of a
-    // query that returns rows, whose columns are of the types that are checked.
+    // SAFETY: SPI is connected, and disconnected also by an error, which frees all of this. The plan is one
+    // of a query that returns rows, whose columns are of the types that are checked.
     Spi::connect(|_| unsafe {
         let plan = pg_sys::SPI_prepare(query.cast_mut_ptr(), 0, std::ptr::null_mut());
         check_reads_only(plan)?;
         let mut cursor = QueryCursor::open(plan);
         check_columns((*cursor.portal).tupDesc, key_type)?;
-        // Texts that are computed stand in their rows, whatever their size. So batches grow only while texts are small.
+        // Texts that are computed stand in their rows, whatever their size. So batches grow only while texts
+        // are small.
         let mut batch = 1;
         while cursor.fetch(batch) {
             let mut bytes = 0;

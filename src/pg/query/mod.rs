@@ -18,7 +18,8 @@ struct QueryCursor {
 
 impl QueryCursor {
     /// # Safety
-    /// SPI must be connected, and stay so; the plan must be one of a query that returns rows, without parameters.
+    /// SPI must be connected, and stay so; the plan must be one of a query that returns rows, without
+    /// parameters.
     unsafe fn open(plan: pg_sys::SPIPlanPtr) -> Self {
         // SAFETY: SPI is connected, and stays so; the plan is one of a query that returns rows, without
         // parameters, as the caller promises.
@@ -30,7 +31,8 @@ impl QueryCursor {
 
     /// Goes on to the next batch. At the end of the rows the cursor is closed.
     fn fetch(&mut self, count: i64) -> bool {
-        // SAFETY: the cursor is open while it has rows; SPI keeps the rows of the last fetch until they are freed.
+        // SAFETY: the cursor is open while it has rows; SPI keeps the rows of the last fetch until they are
+        // freed.
         unsafe {
             if !self.batch.is_null() {
                 pg_sys::SPI_freetuptable(self.batch);

@@ -126,9 +126,9 @@ impl Pages {
 
     /// Like [`pin`](Self::pin), but looks first where the page was last.
     ///
-    /// Postgres does not learn by this way that the page is in use, and might take its buffer for another page.
-    /// So this way is left while pages come from disk, and for one visit in [`recent::TURNS`]. Neither does Postgres
-    /// count it as work of a vacuum.
+    /// Postgres does not learn by this way that the page is in use, and might take its buffer for another
+    /// page. So this way is left while pages come from disk, and for one visit in [`recent::TURNS`]. Neither
+    /// does Postgres count it as work of a vacuum.
     fn pin_again(&self, block: Block) -> pg_sys::Buffer {
         let no_strategy = std::ptr::null_mut();
         if self.fork != MAIN || self.is_vacuum || !self.is_cached.get() {

@@ -25,7 +25,8 @@ pub(super) fn is_its_turn() -> bool {
     !VISITS.get().is_multiple_of(TURNS)
 }
 
-/// The place in the list that says in which buffer a page was; 0 says nothing. Several pages may have one place.
+/// The place in the list that says in which buffer a page was; 0 says nothing. Several pages may have one
+/// place.
 ///
 /// The list is kept with what Postgres knows of the open index, and Postgres frees it when that changes. Its
 /// first number says how many follow.
