@@ -49,7 +49,7 @@ unsafe fn read_bits<'a>(
     const NO_MODIFIER: i32 = -1;
     let args = [Some(argument), Some(pg_sys::InvalidOid.into()), Some(NO_MODIFIER.into())];
     // SAFETY: the first argument is of the type that the function takes, as the caller promises; both
-    // functions take a type and a modifier beside it, and never return NULL.
+    // functions take a type and a modifier next to it, and never return NULL.
     unsafe { Bits::of(direct_function_call_as_datum(input, &args).unwrap_or(pg_sys::Datum::null())) }
 }
 

@@ -25,7 +25,7 @@ impl Drop for ColumnStatistics {
 }
 
 impl ColumnStatistics {
-    /// Those of an expression, if it is a column of a relation.
+    /// The statistics of an expression, if it is a column of a relation.
     ///
     /// # Safety
     /// `node` must be an expression of the query that is being planned.

@@ -16,9 +16,9 @@ use pgrx::pg_sys::{self, Node, NodeTag};
 /// nothing to take half as long as a sequential scan, both in memory; and so it was measured.
 const OPERATORS_PER_ENTRY: f64 = 1.0;
 
-/// The same in ordered searches, which keep the entries in a queue. Where no row is near, some 30 were
-/// measured: a million rows take as long as to scan and sort the table. Where rows are near, most pages are
-/// not even read.
+/// The cost of an entry in ordered searches, which keep the entries in a queue. Where no row is near, some 30
+/// were measured: a million rows take as long as to scan and sort the table. Where rows are near, most pages
+/// are not even read.
 const OPERATORS_PER_QUEUED: f64 = 5.0;
 
 /// Operators in the time that it takes to find the next one in the queue, when it has a million.

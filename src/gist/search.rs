@@ -11,7 +11,7 @@ use crate::pg::error;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 
-/// Whether the entry of a consistent function is that of a row, as Postgres's own GIST_LEAF tells it.
+/// Whether the entry of a consistent function is that of a row, as Postgres's own GIST_LEAF says it.
 fn is_row(call: Call) -> bool {
     // SAFETY: an entry that is looked at in a search has the page that it stands on, whose special space is
     // GiST's opaque data. (Fetch functions get none.)

@@ -24,7 +24,7 @@ enum Sign {
 }
 
 impl Sign {
-    /// That of an operator with this strategy in a B-tree family. The others give no radius.
+    /// The sign of an operator with this strategy in a B-tree family. The others give no radius.
     fn of(strategy: i32) -> Option<Self> {
         match strategy as u32 {
             pg_sys::BTLessStrategyNumber => Some(Self::Less),

@@ -2,8 +2,8 @@
 //!
 //! Partition pruning and constraint exclusion understand `a <~> b <= k`, but not the
 //! `hamming_within(a, b, k)` that it has become. So where a table is partitioned by a distance, or has a
-//! CHECK of one, the comparison is put beside it again. Rewriting leaves a comparison alone that has its
-//! `hamming_within` beside it.
+//! CHECK of one, the comparison is put next to it again. Rewriting leaves a comparison alone that has its
+//! `hamming_within` next to it.
 
 use super::conditions::change_conditions;
 use super::expressions::{CodePair, compared, distance_of};

@@ -54,7 +54,7 @@ impl CodePair<'_> {
         unsafe { bits_of(self.a).or_else(|| bits_of(self.b)) }
     }
 
-    /// The same with a copy of each value.
+    /// The pair with a copy of each value.
     ///
     /// # Safety
     /// The two expressions must be alive.
@@ -127,6 +127,6 @@ impl<'a> Measured<'a> {
 pub(super) struct Rewritten {
     /// `hamming_within(a, b, radius)`, or `a = b`.
     pub(super) within: *mut Node,
-    /// Whether the condition itself goes; otherwise it stays beside `within`.
+    /// Whether the condition itself goes; otherwise it stays next to `within`.
     pub(super) replaces: bool,
 }

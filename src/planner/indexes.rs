@@ -28,7 +28,7 @@ pub(super) unsafe fn prepare(
             if is_hamming(index) {
                 let distances = distances_sorted_by(root, relation, ours);
                 index.amoptionalkey = distances > 0;
-                // Of strings of bits the index tells bounds, by which the executor can sort if there is one
+                // Of strings of bits the index gives bounds, by which the executor can sort if there is one
                 // distance. It takes rows whose first distance is NULL for equal, whatever the second one is.
                 index.amcanorderbyop &= distances == 1 || *index.opcintype == pg_sys::INT8OID;
             }

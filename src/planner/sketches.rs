@@ -3,7 +3,7 @@
 //!
 //! `sketch_similarity(a, b) >= x` becomes `sketch_similar(a, b, x)`, and `sketch_containment(a, b) >= x`
 //! becomes `sketch_contained(a, b, x)`. With `>`, x is the next number above. With `=`, the comparison itself
-//! stays beside it.
+//! stays next to it.
 //!
 //! `sketch_overlaps(a, b)` is such a function as it is written. PostgreSQL's own `&&` is left alone.
 

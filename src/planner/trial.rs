@@ -19,7 +19,8 @@ const MAX_DEPTH: u32 = 8;
 /// The longest strings of bits whose distances are tried: of 1,024 bits, it takes up to 4 ms.
 const MOST_BITS: u32 = 1024;
 
-/// The absolute values that constants in arithmetic may have, beside 0: small enough that nothing overflows.
+/// The absolute values that constants in arithmetic may have, apart from 0: small enough that nothing
+/// overflows.
 const MODEST: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 
 /// `hamming_within`, with all distances at which the condition holds.

@@ -55,7 +55,7 @@ impl CodeColumn {
         self.each_row(at_random, false, &mut |cursor, row| take(cursor.value(row, 1).0))
     }
 
-    /// The same with the texts, each of which is a value of type text as it is stored.
+    /// Calls `take` with each code and its text, which is a value of type text as it is stored.
     pub(crate) fn read_with_text(
         &self,
         at_random: Option<i32>,

@@ -137,7 +137,7 @@ impl Pages {
         // SAFETY: the index is open, and has been seen to have the page.
         unsafe {
             let last = *recent::place_of(self.index, self.known_pages.get(), block);
-            // Those of temporary tables are below zero.
+            // Buffers of temporary tables are below zero.
             if last > 0 && recent::is_its_turn() {
                 recent::load(last);
                 if read_recent_buffer(self.index, block, last) {
