@@ -5,12 +5,8 @@ mod agreement;
 pub mod headline;
 pub mod recursive;
 pub mod repeats;
-mod rows;
-mod search;
 mod shared;
-mod sketch;
-mod table;
 mod windows;
 
+pub use recursive::passage_sketch;
 pub use shared::{MAX_PASSAGES, MIN_LENGTH, Passage, shared_passages};
-pub use sketch::passage_sketch;

@@ -1,12 +1,9 @@
 //! Sketches: sets of hashes that stand for a text. Texts that share a passage share some of their values.
 
-mod fives;
 pub mod heintze;
-mod letters;
 pub mod manber;
 pub mod minhash;
 pub mod overlap;
-mod ranks;
 mod sample;
 mod sort;
 pub mod threshold;

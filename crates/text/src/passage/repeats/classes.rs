@@ -11,12 +11,12 @@
 //! and the windows are divided among new classes. So w is halved each time, until a gram is a whole window. Then the
 //! members of a class are all equal, but for collisions of hashes, and the first comparison is the last.
 
-use super::super::agreement::{common_prefix, common_suffix};
 use super::Corpus;
 use super::characters::{back, forward, is_boundary};
 use super::packed::{Anchor, Segment};
 use super::room::Room;
 use crate::hash::xxh3_64;
+use crate::passage::agreement::{common_prefix, common_suffix};
 use limits::{Heartbeat, Problem, push, sort};
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
 //! Rows from segments: each begins at the first window that stood before and does not lie inside the row before.
 
-use super::super::agreement::common_prefix;
 use super::characters::{back, count, forward, is_boundary};
 use super::packed::Segment;
 use super::room::Room;
 use super::{Corpus, Repeat};
+use crate::passage::agreement::common_prefix;
 use limits::{Heartbeat, Problem, reserve};
 use memchr::memmem::rfind;
 use std::ops::Range;

@@ -1,9 +1,8 @@
-//! Sketches by which an index finds texts that share a passage: the hashes of all pieces of one level of
-//! [`recursive`](super::recursive).
+//! Sketches by which an index finds texts that share a passage: the hashes of all pieces of one level.
 //!
 //! Cost: linear time; memory for the values.
 
-use super::recursive::{RecursiveShingler, Shingle};
+use super::{RecursiveShingler, Shingle};
 use crate::sketch::Sample;
 use limits::{Heartbeat, Problem};
 

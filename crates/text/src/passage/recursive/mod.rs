@@ -13,8 +13,14 @@
 //! Cost: linear time. There are at most 3 hashes per symbol over all levels. Memory is that of the pieces
 //! that have begun: four hashes for each piece of the level below the highest.
 
-use super::rows::{BLOCK, Row, hash_block, is_kept, kind_of, length_of};
+mod rows;
+mod sketch;
+
+pub use sketch::passage_sketch;
+
+use crate::passage::MIN_LENGTH;
 use limits::{Limit, Problem};
+use rows::{BLOCK, Row, hash_block, is_kept, kind_of, length_of};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
@@ -52,7 +58,7 @@ pub fn level_for(length: usize) -> Option<u32> {
 
 /// The problem of a length that is too short for any level to promise anything.
 pub fn no_level(length: impl Display) -> Problem {
-    let (min, max) = (shared_guarantee(1) as i64, super::MIN_LENGTH.max());
+    let (min, max) = (shared_guarantee(1) as i64, MIN_LENGTH.max());
     Problem::out_of_range("min_length", length, min, max)
         .with_hint("For shorter passages use shared_passages on the texts themselves.")
 }
@@ -139,7 +145,7 @@ impl RecursiveShingler {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::hash;
+    use super::rows::hash;
     use super::*;
     use proptest::prelude::*;
     use std::collections::{BTreeSet, HashSet};

@@ -1,7 +1,7 @@
 //! The ranks of Heintze's substrings, and the lowest of them.
 
 use super::letters::KEY_BITS;
-use super::sort::sort_values;
+use crate::sketch::sort::sort_values;
 use limits::{Heartbeat, OutOfMemory, collect, reserve, sort};
 
 /// Bits of a count in a rank.

@@ -1,7 +1,7 @@
 //! The sequences of five letters in a text, in the order of the values to which their keys are scattered.
 
 use super::letters::Letters;
-use super::sort::sort_values;
+use crate::sketch::sort::sort_values;
 use limits::{Heartbeat, OutOfMemory, collect, reserve};
 use std::iter::repeat_n;
 

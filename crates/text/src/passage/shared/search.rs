@@ -2,7 +2,7 @@
 //! windows grows to both sides.
 
 use super::MAX_PASSAGES;
-use super::agreement::{common_prefix, common_suffix};
+use crate::passage::agreement::{common_prefix, common_suffix};
 use limits::{Kind, Problem};
 use std::cell::Cell;
 

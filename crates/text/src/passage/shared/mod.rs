@@ -6,7 +6,7 @@
 //!
 //! Guarantee: a character of the second text lies in a passage if and only if some `min_length` characters
 //! around it stand in the first as well, whatever else is repeated. Hashes of pieces alone, as
-//! [`super::recursive`] makes, could not promise that: a piece that comes many times would have to be tried
+//! [`recursive`](super::recursive) makes, could not promise that: a piece that comes many times would have to be tried
 //! at every place.
 //!
 //! Cost: windows are hashed in constant time each, and equal ones compared where the last comparison ended.
@@ -15,10 +15,13 @@
 //! linear in the texts, times the rounds (one for every 16 million characters of the first); very periodic
 //! texts take longer, the longer `min_length` is.
 
-use super::search::{Match, Search, Texts};
-use super::table::Table;
+mod search;
+mod table;
+
 use super::windows::{Windows, each_batch};
 use limits::{Heartbeat, Limit, OutOfMemory, Problem, collect, reserve, sort};
+use search::{Match, Search, Texts};
+use table::Table;
 
 /// Windows of the first text that one round deals with.
 const MAX_WINDOWS: usize = 1 << 24;

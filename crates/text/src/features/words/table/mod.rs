@@ -103,7 +103,7 @@ impl Entry {
     }
 }
 
-const FILE: &[u8] = include_bytes!("table.bin");
+const FILE: &[u8] = include_bytes!("../table.bin");
 /// Code points that share a leaf.
 const LEAF: usize = 64;
 const INDEXED: usize = 0x11_0000 / LEAF;

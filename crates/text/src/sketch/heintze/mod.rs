@@ -17,12 +17,16 @@
 //! Guarantee: the fingerprint of a smaller size is a subset of that of a larger size. Cost: linear time;
 //! memory for the letters, for at most 2^24 counters of 4 bytes, and for 1,000 bytes for each substring.
 
-use super::fives::{Fives, Group, scatter};
-use super::letters::{JUDGED, KEY_BITS, Letters};
-use super::ranks::{Chosen, Known, PLACE, Taken, rank};
+mod fives;
+mod letters;
+mod ranks;
+
 use super::sort::sort_values;
 use crate::hash::xxh3_64;
+use fives::{Fives, Group, scatter};
+use letters::{JUDGED, KEY_BITS, Letters};
 use limits::{Heartbeat, Limit, OutOfMemory, Problem, collect, push, reserve, sort};
+use ranks::{Chosen, Known, PLACE, Taken, rank};
 
 /// Substrings in a fingerprint.
 pub const SIZE: Limit = Limit::new("size", 1, 100_000);
