@@ -5,10 +5,13 @@
 
 use super::words::{ReadableWord, TakeWord};
 use super::{Batch, Sink};
-use crate::fingerprint::doc2::KEY;
 use crate::hash::rabin::UNITS;
 
-/// Bits of a hash that choose a cell.
+/// Bits of a hash that are the key of its feature. The bits above them choose a cell.
+pub(crate) const KEY_BITS: u32 = 55;
+/// The bits of a hash that are the key.
+pub(crate) const KEY: u64 = (1 << KEY_BITS) - 1;
+/// The bits of a hash that choose a cell.
 const CELL: u64 = !KEY;
 /// The odd factor that XXH3 mixes the bits of short inputs with.
 const CHUNK_FACTOR: u64 = 0x9fb2_1c65_1e98_df25;

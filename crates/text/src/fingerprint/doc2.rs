@@ -9,6 +9,7 @@
 //! nor repetition of features changes it, so there is no set of distinct features. Two tables merge by the
 //! lesser key of each cell. Cost: linear time, whatever the text, and 4 KB of memory.
 
+use crate::features::pairs::{KEY, KEY_BITS};
 use crate::features::{Shingler, TakeHash};
 use crate::hash::mix;
 use limits::{Heartbeat, OutOfMemory};
@@ -42,12 +43,8 @@ impl TakeHash for Consumer<'_> {
 
 /// Bins: one for each bit of the fingerprint.
 const BINS: usize = 64;
-/// Cells of the table.
-const CELLS: usize = BINS * 8;
-/// Bits of a key. The others of a feature's hash choose the cell.
-const KEY_BITS: u32 = u64::BITS - CELLS.ilog2();
-/// The bits of a hash that are the key.
-pub(crate) const KEY: u64 = (1 << KEY_BITS) - 1;
+/// Cells of the table: as many as the bits of a hash above the key can tell apart.
+const CELLS: usize = 1 << (u64::BITS - KEY_BITS);
 /// In a cell without a feature: greater than any key.
 const EMPTY: u64 = u64::MAX;
 

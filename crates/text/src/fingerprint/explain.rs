@@ -4,7 +4,8 @@
 //! which are therefore limited, and one pass over them for each differing bit.
 
 use super::bit_counts::BitCounts;
-use super::doc2::{KEY, LeastKeys};
+use super::doc2::LeastKeys;
+use crate::features::pairs::KEY;
 use crate::features::{Scheme, Shingler, Sink, pairs};
 use crate::hash::rabin::{self, UNITS};
 use crate::hash::xxh3_64;

@@ -4,7 +4,7 @@
 //! shifts, by the rules of UAX #29 for the classes that ASCII has. [`latin`](super::latin) brings other letters
 //! and quotes into the masks. Anything else is left to the caller, run by run.
 
-use super::output::{ReadableWord, SHORT_WORD, TakeWord};
+use super::readable_word::{ReadableWord, SHORT_WORD, TakeWord};
 use crate::features::addresses::{self, UUID_LENGTH};
 use std::ops::Range;
 use wide::u8x16;

@@ -29,6 +29,7 @@ mod machine;
 mod normal;
 mod oracle;
 mod output;
+mod readable_word;
 mod room;
 mod runs;
 mod table;
@@ -39,7 +40,7 @@ mod writer;
 
 pub(crate) use letters::add_letters;
 pub use oracle::words_in_both_ways;
-pub(crate) use output::{ReadableWord, TakeWord};
+pub(crate) use readable_word::{ReadableWord, TakeWord};
 
 use super::{BATCH, Sink, addresses};
 use ascii::{WINDOW, Window, bits};
