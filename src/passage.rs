@@ -8,13 +8,13 @@ use crate::pg::progress::Reporter;
 use crate::pg::query::corpus::{KeyedText, each_keyed_text, null_key};
 use crate::pg::report::{self, SqlError};
 use crate::pg::result_set::ResultSet;
-use limits::{Kind, Problem, collect, grow_queue};
+use limits::{Problem, ProblemKind, collect, grow_queue};
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{AnyElement, IntoDatum, name, pg_extern, pg_sys};
 use std::collections::VecDeque;
 use std::ops::{Range, RangeInclusive};
-use text::passage::headline::{self, Options};
+use text::passage::headline::{self, HeadlineOptions};
 use text::passage::recursive::{self, RecursiveShingler, Shingle};
 use text::passage::repeats::{self, Corpus, Repeat};
 use text::passage::{self, MIN_LENGTH};
@@ -55,7 +55,7 @@ fn passage_headline(doc: &[u8], other: &[u8], min_length: i32, options: &[u8]) -
     let (doc, other, options) =
         (encoding::to_utf8(doc)?, encoding::to_utf8(other)?, encoding::to_utf8(options)?);
     let min_length = MIN_LENGTH.of(min_length).map_err(report::problem)?;
-    let options = Options::parse(&options).map_err(report::problem)?;
+    let options = HeadlineOptions::parse(&options).map_err(report::problem)?;
     let headline = headline::headline(&doc, &other, min_length, &options, &mut check_for_interrupts);
     encoding::to_database(headline.map_err(report::problem)?)
 }
@@ -130,7 +130,7 @@ fn read_corpus(
 
 /// What could not be done with a corpus. The limit of its memory is the user's to raise.
 fn corpus_problem(problem: Problem) -> SqlError {
-    let is_limit = problem.kind == Kind::TooLarge;
+    let is_limit = problem.kind == ProblemKind::TooLarge;
     let error = report::problem(problem);
     if !is_limit {
         return error;

@@ -30,7 +30,15 @@ fn manber_sketch(
         let (window, sample_bits) = (manber::WINDOW.of(length)?, manber::SAMPLE_BITS.of(sample_bits)?);
         let divisor = manber::DIVISOR.of(divisor)?;
         let (prime, modulus) = (manber::BASE.of(prime)?, manber::MODULUS.of(modulus)?);
-        manber::Sketcher::new(manber::Parameters { window, sample_bits, divisor, prime, modulus, unit, hash })
+        manber::ManberSketcher::new(manber::ManberParameters {
+            window,
+            sample_bits,
+            divisor,
+            prime,
+            modulus,
+            unit,
+            hash,
+        })
     };
     let sketcher = parameters().map_err(report::problem)?;
     sketcher.sketch(&encoding::to_utf8(doc)?, &mut check_for_interrupts).map(Numbers).map_err(report::problem)
@@ -38,7 +46,7 @@ fn manber_sketch(
 
 #[pg_extern(sql = false)]
 fn winnow_sketch(doc: &[u8], length: i32, span: i32) -> Result<Numbers<i64>, SqlError> {
-    let parameters = || winnow::Parameters::new(winnow::K.of(length)?, winnow::W.of(span)?);
+    let parameters = || winnow::WinnowParameters::new(winnow::K.of(length)?, winnow::W.of(span)?);
     let parameters = parameters().map_err(report::problem)?;
     let doc = encoding::to_utf8(doc)?;
     parameters.sketch(doc.as_bytes(), &mut check_for_interrupts).map(Numbers).map_err(report::problem)
@@ -46,7 +54,7 @@ fn winnow_sketch(doc: &[u8], length: i32, span: i32) -> Result<Numbers<i64>, Sql
 
 #[pg_extern(sql = false)]
 fn excerpt_sketch(doc: &[u8], min_length: i32) -> Result<Numbers<i64>, SqlError> {
-    let parameters = winnow::MIN_LENGTH.of(min_length).and_then(winnow::Parameters::for_excerpts);
+    let parameters = winnow::MIN_LENGTH.of(min_length).and_then(winnow::WinnowParameters::for_excerpts);
     let parameters = parameters.map_err(report::problem)?;
     let doc = encoding::to_utf8(doc)?;
     parameters.sketch(doc.as_bytes(), &mut check_for_interrupts).map(Numbers).map_err(report::problem)
@@ -59,7 +67,7 @@ fn heintze_sketch(
     length: i32,
     frequent: Array<'_, i64>,
 ) -> Result<Numbers<i64>, SqlError> {
-    let parameters = || heintze::Parameters::new(heintze::SIZE.of(size)?, heintze::LENGTH.of(length)?);
+    let parameters = || heintze::HeintzeParameters::new(heintze::SIZE.of(size)?, heintze::LENGTH.of(length)?);
     let parameters = parameters().map_err(report::problem)?;
     let frequent = frequent.as_slice().map_err(|_| error::null_in_sketch())?;
     let doc = encoding::to_utf8(doc)?;

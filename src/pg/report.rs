@@ -1,6 +1,6 @@
 //! How an error is told to the client.
 
-use limits::{Kind, Problem};
+use limits::{Problem, ProblemKind};
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReport;
@@ -26,13 +26,13 @@ pub(crate) fn problem(problem: impl Into<Problem>) -> SqlError {
     }
 }
 
-fn code_of(kind: Kind) -> Code {
+fn code_of(kind: ProblemKind) -> Code {
     match kind {
-        Kind::InvalidValue => Code::ERRCODE_INVALID_PARAMETER_VALUE,
-        Kind::InvalidText => Code::ERRCODE_INVALID_TEXT_REPRESENTATION,
-        Kind::InvalidNumber => Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-        Kind::TooLarge => Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-        Kind::OutOfMemory => Code::ERRCODE_OUT_OF_MEMORY,
+        ProblemKind::InvalidValue => Code::ERRCODE_INVALID_PARAMETER_VALUE,
+        ProblemKind::InvalidText => Code::ERRCODE_INVALID_TEXT_REPRESENTATION,
+        ProblemKind::InvalidNumber => Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+        ProblemKind::TooLarge => Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+        ProblemKind::OutOfMemory => Code::ERRCODE_OUT_OF_MEMORY,
     }
 }
 

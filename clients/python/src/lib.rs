@@ -7,7 +7,7 @@ mod arguments;
 mod signals;
 
 use arguments::{Fingerprint, Text};
-use limits::{Kind, Problem};
+use limits::{ProblemKind, Problem};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use signals::with_signals;
@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use text::features::Scheme;
 use text::fingerprint::SimHasher;
 use text::sketch::minhash::{BINS, HASHES, MinHasher};
-use text::sketch::winnow::{K, Parameters, W};
+use text::sketch::winnow::{K, WinnowParameters, W};
 
 thread_local! {
     /// Kept from text to text: its memory is as large as a document's fingerprint takes to make.
@@ -59,7 +59,7 @@ fn minhash(py: Python<'_>, text: Text<'_>, bins: i64, scheme: &str) -> PyResult<
 #[pyfunction]
 #[pyo3(signature = (text, length = 50, span = 100))]
 fn winnow_sketch(py: Python<'_>, text: Text<'_>, length: i64, span: i64) -> PyResult<Vec<i64>> {
-    let parameters = || Parameters::new(K.of(length)?, W.of(span)?);
+    let parameters = || WinnowParameters::new(K.of(length)?, W.of(span)?);
     let parameters = parameters().map_err(exception)?;
     with_signals(py, |beat| parameters.sketch(text.0.as_bytes(), beat))?.map_err(exception)
 }
@@ -85,7 +85,7 @@ fn exception(problem: Problem) -> PyErr {
     let message = [Some(problem.message), problem.detail, problem.hint];
     let message = message.into_iter().flatten().collect::<Vec<_>>().join("\n");
     match problem.kind {
-        Kind::OutOfMemory => PyMemoryError::new_err(message),
+        ProblemKind::OutOfMemory => PyMemoryError::new_err(message),
         _ => PyValueError::new_err(message),
     }
 }

@@ -3,7 +3,7 @@
 //! What is written is read as the same code, and the other way round but for white space, case and the padding of
 //! base64. So only codes whose bits fill all digits are written: of 4 bits each in hexadecimal, of 8 in base64.
 
-use limits::{Kind, Problem, reserve, reserve_text};
+use limits::{Problem, ProblemKind, reserve, reserve_text};
 use std::str::FromStr;
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -90,7 +90,7 @@ impl CodeFormat {
         }
         match bits {
             ..=MAX_BITS => Ok((code, bits as u32)),
-            _ => Err(Problem::new(Kind::TooLarge, format!("a code of {bits} bits is too long"))
+            _ => Err(Problem::new(ProblemKind::TooLarge, format!("a code of {bits} bits is too long"))
                 .with_detail(format!("A code has up to {MAX_BITS} bits."))),
         }
     }
@@ -145,7 +145,7 @@ fn check_end(text: &str, digits: usize, padding: usize, held: u32) -> Result<(),
 
 fn unfilled(bits: u32, digits: &str, bits_of_digit: u32) -> Problem {
     let filled = bits.next_multiple_of(bits_of_digit);
-    Problem::new(Kind::InvalidValue, format!("cannot write a code of {bits} bits in {digits}"))
+    Problem::new(ProblemKind::InvalidValue, format!("cannot write a code of {bits} bits in {digits}"))
         .with_detail(format!("The number of bits has to be a multiple of {bits_of_digit}."))
         .with_hint(format!(
             "Add zeros on the right with code::bit({filled}), or write the bits themselves with code::text."
@@ -153,7 +153,8 @@ fn unfilled(bits: u32, digits: &str, bits_of_digit: u32) -> Problem {
 }
 
 fn invalid(text: &str, detail: String) -> Problem {
-    Problem::new(Kind::InvalidText, format!("invalid code: \"{}\"", Problem::quote(text))).with_detail(detail)
+    Problem::new(ProblemKind::InvalidText, format!("invalid code: \"{}\"", Problem::quote(text)))
+        .with_detail(detail)
 }
 
 #[cfg(test)]
@@ -196,7 +197,7 @@ mod tests {
             let problem = format.decode(text).unwrap_err();
             assert_eq!(
                 (problem.kind, problem.detail.as_deref()),
-                (Kind::InvalidText, Some(detail)),
+                (ProblemKind::InvalidText, Some(detail)),
                 "{text}"
             );
         }

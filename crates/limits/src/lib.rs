@@ -19,4 +19,4 @@ pub use memory::{
     Collector, OutOfMemory, ask, collect, extend, grow, grow_map, grow_queue, grow_text, may_be_refused,
     push, reserve, reserve_text,
 };
-pub use problem::{Kind, Problem};
+pub use problem::{Problem, ProblemKind};

@@ -8,7 +8,7 @@ const QUOTED: usize = 64;
 
 /// The sort of a problem; the extension gives each an SQLSTATE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ProblemKind {
     /// A parameter has a value that it may not have.
     InvalidValue,
     /// A text does not have the form in which it can be read.
@@ -28,7 +28,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The sort of problem, which decides the SQLSTATE.
-    pub kind: Kind,
+    pub kind: ProblemKind,
     /// What is wrong, with the actual values.
     pub message: String,
     /// A sentence that helps to understand the message, such as the valid values.
@@ -39,21 +39,21 @@ pub struct Problem {
 
 impl Problem {
     /// A problem of this kind, without detail and hint.
-    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub fn new(kind: ProblemKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), detail: None, hint: None }
     }
 
     /// A parameter has a value outside its range.
     pub fn out_of_range(name: &str, value: impl Display, min: impl Display, max: impl Display) -> Self {
         let value = Self::quote(&value.to_string());
-        Self::new(Kind::InvalidValue, format!("{name} {value} is out of range"))
+        Self::new(ProblemKind::InvalidValue, format!("{name} {value} is out of range"))
             .with_detail(format!("Valid values are {min} to {max}."))
     }
 
     /// A parameter's value is a name, and is not among the names that it may have.
     pub fn unknown(name: &str, value: &str, hint: impl Into<String>) -> Self {
         let message = format!("unknown {name} \"{}\"", Self::quote(value));
-        Self::new(Kind::InvalidValue, message).with_hint(hint)
+        Self::new(ProblemKind::InvalidValue, message).with_hint(hint)
     }
 
     /// Adds the detail.
@@ -86,7 +86,7 @@ impl std::error::Error for Problem {}
 
 impl From<OutOfMemory> for Problem {
     fn from(OutOfMemory(bytes): OutOfMemory) -> Self {
-        Self::new(Kind::OutOfMemory, "out of memory")
+        Self::new(ProblemKind::OutOfMemory, "out of memory")
             .with_detail(format!("Failed on a request of {bytes} bytes."))
     }
 }

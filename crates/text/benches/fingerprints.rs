@@ -110,17 +110,20 @@ fn text_throughput(criterion: &mut Criterion) {
         });
     }
     for (name, parameters) in [
-        ("manber_sketch (default)", manber::Parameters::default()),
+        ("manber_sketch (default)", manber::ManberParameters::default()),
         (
             "manber_sketch (modulus 2^32)",
-            manber::Parameters { prime: 31, modulus: 1 << 32, ..Default::default() },
+            manber::ManberParameters { prime: 31, modulus: 1 << 32, ..Default::default() },
         ),
-        ("manber_sketch (xxh3)", manber::Parameters { hash: manber::Hash::Xxh3, ..Default::default() }),
+        (
+            "manber_sketch (xxh3)",
+            manber::ManberParameters { hash: manber::ManberHash::Xxh3, ..Default::default() },
+        ),
     ] {
-        let sketcher = manber::Sketcher::new(parameters).unwrap();
+        let sketcher = manber::ManberSketcher::new(parameters).unwrap();
         measure(&mut group, name, &documents, |text| sketcher.sketch(text, &mut || ()).unwrap());
     }
-    let winnow = winnow::Parameters::new(50, 100).unwrap();
+    let winnow = winnow::WinnowParameters::new(50, 100).unwrap();
     measure(&mut group, "winnow_sketch", &documents, |text| {
         winnow.sketch(text.as_bytes(), &mut || ()).unwrap()
     });
@@ -129,7 +132,7 @@ fn text_throughput(criterion: &mut Criterion) {
         ("heintze_sketch (mixed scripts)", 100, &mixed),
         ("heintze_sketch (size 1,000)", 1_000, &documents),
     ] {
-        let heintze = heintze::Parameters::new(size, 32).unwrap();
+        let heintze = heintze::HeintzeParameters::new(size, 32).unwrap();
         measure(&mut group, name, texts, |text| heintze.sketch(text, &[], &mut || ()).unwrap());
     }
     let mut minhasher = MinHasher::default();

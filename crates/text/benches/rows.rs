@@ -43,8 +43,8 @@ impl Call {
 
 /// The functions, with the parameters that are defaults in SQL.
 fn calls() -> [Call; 12] {
-    let winnow = winnow::Parameters::new(50, 100).unwrap();
-    let heintze = heintze::Parameters::new(100, 32).unwrap();
+    let winnow = winnow::WinnowParameters::new(50, 100).unwrap();
+    let heintze = heintze::HeintzeParameters::new(100, 32).unwrap();
     let (mut minhasher, mut binner) = (MinHasher::default(), MinHasher::default());
     [
         Call::simhash("simhash(body)", "doc2"),
@@ -53,7 +53,7 @@ fn calls() -> [Call; 12] {
         Call::simhash("simhash(body, 'char:8')", "char:8"),
         Call::simhash("simhash(body, 'commoncrawl')", "commoncrawl"),
         Call::new("manber_sketch(body)", |text| {
-            manber::Sketcher::new(manber::Parameters::default())?.sketch(text, &mut || ())
+            manber::ManberSketcher::new(manber::ManberParameters::default())?.sketch(text, &mut || ())
         }),
         Call::new("winnow_sketch(body)", move |text| winnow.sketch(text.as_bytes(), &mut || ())),
         Call::new("heintze_sketch(body)", move |text| heintze.sketch(text, &[], &mut || ())),

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use text::passage::headline::{Options, headline};
+use text::passage::headline::{HeadlineOptions, headline};
 use text::passage::repeats::{Corpus, Repeat};
 
 type Documents = Vec<Vec<char>>;
@@ -47,8 +47,8 @@ fuzz_target!(|input: (u8, Vec<&str>)| {
     let characters: Documents = documents.iter().map(|document| document.chars().collect()).collect();
     assert_eq!(rows, naive(&characters, min_length));
     if let [options, text, other, ..] = documents[..] {
-        _ = Options::parse(options);
-        let plain = Options::parse("StartSel=\"\", StopSel=\"\"").unwrap();
+        _ = HeadlineOptions::parse(options);
+        let plain = HeadlineOptions::parse("StartSel=\"\", StopSel=\"\"").unwrap();
         assert_eq!(headline(text, other, min_length, &plain, &mut || ()).unwrap(), text);
     }
 });

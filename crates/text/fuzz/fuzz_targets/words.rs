@@ -23,5 +23,5 @@ fuzz_target!(|text: &str| {
             assert_eq!(weighted::majority(&sums), fingerprint);
         }
     }
-    heintze::Parameters::new(10, 8).unwrap().sketch(text, &[], &mut || ()).unwrap();
+    heintze::HeintzeParameters::new(10, 8).unwrap().sketch(text, &[], &mut || ()).unwrap();
 });

@@ -20,13 +20,13 @@ const PAIR_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A word, as pairs need it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Word {
+struct HashedWord {
     hash: u64,
     /// 1 for a long word, else 0.
     long: u32,
 }
 
-impl Word {
+impl HashedWord {
     #[inline(always)]
     fn new(word: ReadableWord<'_>) -> Self {
         Self { hash: word.fold_chunks(append), long: u32::from(word.is_long()) }
@@ -48,7 +48,7 @@ fn append(hash: u64, chunk: u64) -> u64 {
 /// The hash of the feature that two words make. Every long word halves the key, so that the feature is chosen
 /// more often.
 #[inline(always)]
-fn hash(first: Word, second: Word) -> u64 {
+fn hash(first: HashedWord, second: HashedWord) -> u64 {
     let hash = (first.hash.rotate_left(32) ^ second.hash).wrapping_mul(PAIR_FACTOR);
     hash & CELL | (hash & KEY) >> (first.long + second.long)
 }
@@ -65,10 +65,11 @@ pub(crate) fn weigh_feature(feature: &[u8]) -> f64 {
     f64::from(1 << (first.long + second.long))
 }
 
-fn words_of(feature: &[u8]) -> [Word; 2] {
+fn words_of(feature: &[u8]) -> [HashedWord; 2] {
     let mut buffer = Vec::new();
-    let mut words =
-        feature.split(|&byte| byte == b' ').map(|word| Word::new(ReadableWord::copied(word, &mut buffer)));
+    let mut words = feature
+        .split(|&byte| byte == b' ')
+        .map(|word| HashedWord::new(ReadableWord::copied(word, &mut buffer)));
     let last = words.next_back().unwrap_or_default();
     [words.next().unwrap_or_default(), last]
 }
@@ -95,19 +96,19 @@ impl TakeHash for Batch<'_> {
 
 /// Takes words and hashes the features that they make.
 pub(super) struct HashPairs<'a, T> {
-    before: Word,
+    before: HashedWord,
     consumer: &'a mut T,
 }
 
 impl<'a, T: TakeHash> HashPairs<'a, T> {
     pub(super) fn new(consumer: &'a mut T) -> Self {
-        Self { before: Word::default(), consumer }
+        Self { before: HashedWord::default(), consumer }
     }
 
     #[inline(always)]
-    fn add(&mut self, word: Word) {
+    fn add(&mut self, word: HashedWord) {
         // The first word makes no pair: with an empty word before it, it makes the same feature again.
-        self.consumer.take(hash(Word::default(), word));
+        self.consumer.take(hash(HashedWord::default(), word));
         self.consumer.take(hash(self.before, word));
         self.before = word;
     }
@@ -116,12 +117,12 @@ impl<'a, T: TakeHash> HashPairs<'a, T> {
 impl<T: TakeHash> TakeWord for HashPairs<'_, T> {
     #[inline(always)]
     fn take(&mut self, word: ReadableWord<'_>) {
-        self.add(Word::new(word));
+        self.add(HashedWord::new(word));
     }
 
     #[inline(always)]
     fn take_short(&mut self, word: ReadableWord<'_>) {
-        self.add(Word::short(word));
+        self.add(HashedWord::short(word));
     }
 
     fn pause(&mut self) {

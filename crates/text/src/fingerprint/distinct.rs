@@ -39,12 +39,12 @@ const HANDED_ON: usize = 4 * BATCH;
 ///
 /// A set that outgrows its memory is found part by part, with a scan of the text for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct HashRange {
     bits: u32,
     index: u64,
 }
 
-impl Part {
+impl HashRange {
     pub(crate) const WHOLE: Self = Self { bits: 0, index: 0 };
 
     pub(crate) fn first_half(self) -> Self {
@@ -73,8 +73,8 @@ pub(crate) struct Distinct {
     /// Chooses slots by other bits than the first.
     second: Sieve<18>,
     table: Table,
-    fresh: Fresh,
-    part: Part,
+    fresh: NewHashes,
+    part: HashRange,
     seen_zero: bool,
 }
 
@@ -90,14 +90,14 @@ impl Distinct {
             first: Sieve::default(),
             second: Sieve::default(),
             table: Table { slots: Vec::new(), members: 0, max_slots },
-            fresh: Fresh { hashes: [0; HANDED_ON], len: 0 },
-            part: Part::WHOLE,
+            fresh: NewHashes { hashes: [0; HANDED_ON], len: 0 },
+            part: HashRange::WHOLE,
             seen_zero: false,
         }
     }
 
     /// Forgets all hashes and begins a scan for those of `part`, `expected` of them or so.
-    pub(crate) fn begin(&mut self, part: Part, expected: usize) -> Result<(), OutOfMemory> {
+    pub(crate) fn begin(&mut self, part: HashRange, expected: usize) -> Result<(), OutOfMemory> {
         let slots = expected.clamp(MIN_SIEVE * 4, MAX_SIEVE).next_power_of_two();
         self.first.clear(slots)?;
         self.second.clear(slots / 4)?;
@@ -112,7 +112,7 @@ impl Distinct {
     /// [`hand_on`](Self::hand_on).
     pub(crate) fn add(&mut self, hashes: &[u64], consumer: &mut impl FnMut(&[u64])) -> Result<(), TooMany> {
         // 0 marks an empty slot, so it is kept apart.
-        if self.part != Part::WHOLE || may_hold_zero(hashes) {
+        if self.part != HashRange::WHOLE || may_hold_zero(hashes) {
             let part = self.part;
             let mut kept = [0; BATCH];
             let mut len = 0;
@@ -160,12 +160,12 @@ fn may_hold_zero(hashes: &[u64]) -> bool {
 
 /// New hashes that have not been passed on yet.
 #[derive(Debug)]
-struct Fresh {
+struct NewHashes {
     hashes: [u64; HANDED_ON],
     len: usize,
 }
 
-impl Fresh {
+impl NewHashes {
     fn push(&mut self, hash: u64) {
         self.hashes[self.len] = hash;
         self.len += 1;
@@ -205,7 +205,7 @@ impl<const SHIFT: u32> Sieve<SHIFT> {
     /// Both outputs are written for every hash, and the length of one advances only if the hash belongs
     /// there: that keeps the loop free of branches. The masks of the output positions change nothing, since
     /// neither position can pass the end; they spare the check of it.
-    fn sift(&mut self, hashes: &[u64], fresh: &mut Fresh) {
+    fn sift(&mut self, hashes: &[u64], fresh: &mut NewHashes) {
         let slots = self.slots.as_mut_slice();
         let mask = slots.len() - 1;
         let (mut new, mut fallen) = (fresh.len, 0);
@@ -251,7 +251,7 @@ impl Table {
         }
     }
 
-    fn add(&mut self, hashes: &[u64], fresh: &mut Fresh) -> Result<(), TooMany> {
+    fn add(&mut self, hashes: &[u64], fresh: &mut NewHashes) -> Result<(), TooMany> {
         while (self.members + hashes.len()) * 2 > self.slots.len() {
             self.grow()?;
         }
@@ -304,7 +304,7 @@ mod tests {
 
     /// All distinct hashes sorted, and the number of scans that were completed for them.
     fn collect(distinct: &mut Distinct, hashes: &[u64], batch: usize) -> (Vec<u64>, usize) {
-        let (mut all, mut scans, mut part) = (Vec::new(), 0, Some(Part::WHOLE));
+        let (mut all, mut scans, mut part) = (Vec::new(), 0, Some(HashRange::WHOLE));
         while let Some(current) = part {
             let mut of_part = Vec::new();
             let mut consumer = |fresh: &[u64]| of_part.extend_from_slice(fresh);
@@ -346,7 +346,7 @@ mod tests {
         collect(&mut distinct, &hashes, BATCH);
         assert!(distinct.table.slots.len() > KEPT_TABLE);
         distinct.release();
-        distinct.begin(Part::WHOLE, 10).unwrap();
+        distinct.begin(HashRange::WHOLE, 10).unwrap();
         assert!(distinct.table.slots.capacity() <= KEPT_TABLE);
     }
 

@@ -20,17 +20,17 @@ pub(super) fn fingerprint(
     shingler: &mut Shingler,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Option<u64>, OutOfMemory> {
-    let mut consumer = Consumer { keys: LeastKeys::default(), heartbeat };
+    let mut consumer = KeyConsumer { keys: LeastKeys::default(), heartbeat };
     shingler.hash_pairs(text, &mut consumer)?;
     Ok(consumer.keys.fingerprint())
 }
 
-struct Consumer<'a> {
+struct KeyConsumer<'a> {
     keys: LeastKeys,
     heartbeat: &'a mut dyn Heartbeat,
 }
 
-impl TakeHash for Consumer<'_> {
+impl TakeHash for KeyConsumer<'_> {
     #[inline(always)]
     fn take(&mut self, hash: u64) {
         self.keys.add(hash);

@@ -9,7 +9,7 @@ use crate::features::pairs::KEY;
 use crate::features::{Scheme, Shingler, Sink, pairs};
 use crate::hash::rabin::{self, UNITS};
 use crate::hash::xxh3_64;
-use limits::{Heartbeat, Kind, OutOfMemory, Problem, collect, grow_map, grow_text, push, sort};
+use limits::{Heartbeat, OutOfMemory, Problem, ProblemKind, collect, grow_map, grow_text, push, sort};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -47,7 +47,7 @@ fn list(
     scheme: Scheme,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<(Vec<Feature>, HashMap<u64, usize>), Problem> {
-    let mut list = List {
+    let mut list = FeatureList {
         scheme,
         features: Vec::new(),
         index: HashMap::new(),
@@ -64,7 +64,7 @@ fn too_many_features() -> Problem {
     let message = format!(
         "text has more than {MAX_FEATURES} distinct features, or more than {MAX_BYTES} bytes of them"
     );
-    Problem::new(Kind::TooLarge, message).with_hint("Explain a part of the text.")
+    Problem::new(ProblemKind::TooLarge, message).with_hint("Explain a part of the text.")
 }
 
 /// A copy of the text.
@@ -76,7 +76,7 @@ fn copy(text: &str) -> Result<String, OutOfMemory> {
 }
 
 /// Collects the distinct features of a text.
-struct List<'a> {
+struct FeatureList<'a> {
     scheme: Scheme,
     features: Vec<Feature>,
     index: HashMap<u64, usize>,
@@ -87,7 +87,7 @@ struct List<'a> {
     heartbeat: &'a mut dyn Heartbeat,
 }
 
-impl List<'_> {
+impl FeatureList<'_> {
     fn add(&mut self, text: &[u8], hash: u64, weight: f64) {
         self.taken += 1;
         if self.taken.is_multiple_of(STRIDE) {
@@ -114,7 +114,7 @@ impl List<'_> {
     }
 }
 
-impl Sink for List<'_> {
+impl Sink for FeatureList<'_> {
     fn take(&mut self, feature: &[u8]) {
         debug_assert!(self.scheme != Scheme::CommonCrawl, "whose features have a hash of their own");
         match self.scheme {
@@ -138,13 +138,13 @@ pub struct Explanation {
     scheme: String,
     /// Differing bits; none if a text has no features.
     distance: Option<u32>,
-    fingerprints: Sides<Option<i64>>,
+    fingerprints: PerText<Option<i64>>,
     /// The number of features of each text, and of those that both have.
     features: FeatureCounts,
     /// Features of both texts: those that come first in the first text.
     shared: Vec<String>,
     /// Features of one text alone: those that vote as their text does in the most differing bits, or decide them.
-    deciding: Vec<Deciding>,
+    deciding: Vec<DecidingFeature>,
     /// The differing bits, those of the weakest votes first, or in their order.
     bits: Vec<DifferingBit>,
 }
@@ -154,8 +154,8 @@ impl Explanation {
     pub fn rewrite_features(&mut self, rewrite: impl Fn(String) -> String) {
         let deciding = self.deciding.iter_mut().map(|deciding| &mut deciding.feature);
         let chosen = self.bits.iter_mut().filter_map(|bit| match &mut bit.reason {
-            Reason::Votes(_) => None,
-            Reason::Features(features) => Some(features),
+            BitReason::Votes(_) => None,
+            BitReason::Features(features) => Some(features),
         });
         let chosen = chosen.flat_map(|features| [&mut features.a, &mut features.b]);
         for feature in self.shared.iter_mut().chain(deciding).chain(chosen) {
@@ -166,7 +166,7 @@ impl Explanation {
 
 #[derive(Clone, Copy, Debug, Serialize)]
 /// A value of each text.
-struct Sides<T> {
+struct PerText<T> {
     a: T,
     b: T,
 }
@@ -179,7 +179,7 @@ struct FeatureCounts {
 }
 
 #[derive(Clone, Debug, Serialize)]
-struct Deciding {
+struct DecidingFeature {
     feature: String,
     /// The text that has it: a or b.
     of: char,
@@ -191,20 +191,20 @@ struct Deciding {
 struct DifferingBit {
     bit: u32,
     #[serde(flatten)]
-    reason: Reason,
+    reason: BitReason,
 }
 
 /// Why a bit is as it is.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Reason {
+enum BitReason {
     /// The sum of the votes: positive sets the bit, and near 0 a few features turn it.
-    Votes(Sides<i64>),
+    Votes(PerText<i64>),
     /// With `doc2`, the feature that decides the bit.
-    Features(Sides<String>),
+    Features(PerText<String>),
 }
 
-impl Reason {
+impl BitReason {
     /// How sure a bit is: the least sure are told first.
     fn strength(&self) -> i64 {
         match self {
@@ -221,7 +221,7 @@ pub fn explain(
     scheme: Scheme,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Explanation, Problem> {
-    let (a, b) = (Text::of(a, scheme, heartbeat)?, Text::of(b, scheme, heartbeat)?);
+    let (a, b) = (ExplainedText::of(a, scheme, heartbeat)?, ExplainedText::of(b, scheme, heartbeat)?);
     let differing = a.fingerprint.zip(b.fingerprint).map_or(0, |(a, b)| a ^ b);
     let shared = || a.features.iter().filter(|feature| b.numbers.contains_key(&feature.hash));
 
@@ -239,7 +239,7 @@ pub fn explain(
     Ok(Explanation {
         scheme: scheme.to_string(),
         distance: a.fingerprint.zip(b.fingerprint).map(|(a, b)| (a ^ b).count_ones()),
-        fingerprints: Sides { a: signed(a.fingerprint), b: signed(b.fingerprint) },
+        fingerprints: PerText { a: signed(a.fingerprint), b: signed(b.fingerprint) },
         features: FeatureCounts { a: a.features.len(), b: b.features.len(), shared: shared().count() },
         shared: shared().take(NAMED).map(|feature| copy(&feature.text)).collect::<Result<_, _>>()?,
         deciding,
@@ -248,7 +248,7 @@ pub fn explain(
 }
 
 /// One of the texts that are compared.
-struct Text {
+struct ExplainedText {
     features: Vec<Feature>,
     /// The number of each feature, by its hash.
     numbers: HashMap<u64, usize>,
@@ -257,7 +257,7 @@ struct Text {
     choice: Option<Vec<usize>>,
 }
 
-impl Text {
+impl ExplainedText {
     fn of(text: &str, scheme: Scheme, heartbeat: &mut dyn Heartbeat) -> Result<Self, Problem> {
         let (features, numbers) = list(text, scheme, heartbeat)?;
         let (mut counts, mut keys) = (BitCounts::default(), LeastKeys::default());
@@ -281,10 +281,17 @@ impl Text {
     }
 
     /// Why a bit of this text and of the other one are as they are.
-    fn reason(&self, other: &Self, bit: u32, heartbeat: &mut dyn Heartbeat) -> Result<Reason, OutOfMemory> {
+    fn reason(
+        &self,
+        other: &Self,
+        bit: u32,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<BitReason, OutOfMemory> {
         Ok(match self.chosen(bit).zip(other.chosen(bit)) {
-            Some((a, b)) => Reason::Features(Sides { a: copy(&a.text)?, b: copy(&b.text)? }),
-            None => Reason::Votes(Sides { a: self.votes(bit, heartbeat), b: other.votes(bit, heartbeat) }),
+            Some((a, b)) => BitReason::Features(PerText { a: copy(&a.text)?, b: copy(&b.text)? }),
+            None => {
+                BitReason::Votes(PerText { a: self.votes(bit, heartbeat), b: other.votes(bit, heartbeat) })
+            }
         })
     }
 
@@ -320,7 +327,7 @@ impl Text {
         of: char,
         differing: u64,
         heartbeat: &mut dyn Heartbeat,
-    ) -> Result<Vec<Deciding>, OutOfMemory> {
+    ) -> Result<Vec<DecidingFeature>, OutOfMemory> {
         if differing == 0 {
             return Ok(Vec::new());
         }
@@ -334,7 +341,7 @@ impl Text {
         let named = deciding.into_iter().take(NAMED);
         named
             .map(|(Reverse(bits), index)| {
-                Ok(Deciding { feature: copy(&self.features[index].text)?, of, bits })
+                Ok(DecidingFeature { feature: copy(&self.features[index].text)?, of, bits })
             })
             .collect()
     }
@@ -366,7 +373,7 @@ mod tests {
             explanation
                 .bits
                 .iter()
-                .all(|bit| matches!(bit.reason, Reason::Votes(votes) if (votes.a > 0) != (votes.b > 0)))
+                .all(|bit| matches!(bit.reason, BitReason::Votes(votes) if (votes.a > 0) != (votes.b > 0)))
         );
         let mut deciding: Vec<(&str, char)> =
             explanation.deciding.iter().map(|deciding| (deciding.feature.as_str(), deciding.of)).collect();
@@ -388,7 +395,7 @@ mod tests {
         assert_eq!(explanation.bits.len() as u32, explanation.distance.unwrap());
         let is_new = |feature: &str| feature.contains("fox") || feature.contains("cat");
         for bit in &explanation.bits {
-            assert!(matches!(&bit.reason, Reason::Features(f) if is_new(&f.a) || is_new(&f.b)), "{bit:?}");
+            assert!(matches!(&bit.reason, BitReason::Features(f) if is_new(&f.a) || is_new(&f.b)), "{bit:?}");
         }
         assert!(explanation.deciding.iter().all(|deciding| is_new(&deciding.feature) && deciding.bits > 0));
     }
@@ -401,7 +408,7 @@ mod tests {
         ) {
             let scheme: Scheme = scheme.parse().unwrap();
             let found = features(&text, scheme, &mut || ()).unwrap();
-            let explained = Text::of(&text, scheme, &mut || ()).unwrap().fingerprint;
+            let explained = ExplainedText::of(&text, scheme, &mut || ()).unwrap().fingerprint;
             prop_assert_eq!(explained, SimHasher::default().fingerprint(&text, scheme, &mut || ()).unwrap());
             for feature in &found {
                 let is_of_text = xxh3_64(feature.text.as_bytes()) == feature.hash;

@@ -6,7 +6,7 @@
 //! eight million distinct features, and one more for about every eight million.
 
 use super::bit_counts::BitCounts;
-use super::distinct::{Distinct, Part, TooMany};
+use super::distinct::{Distinct, HashRange, TooMany};
 use super::doc2;
 use crate::features::{Batch, Scheme, Shingler};
 use limits::{Heartbeat, OutOfMemory};
@@ -33,7 +33,7 @@ impl SimHasher {
             return doc2::fingerprint(text, &mut self.shingler, heartbeat);
         }
         let mut counts = BitCounts::default();
-        let mut part = Some(Part::WHOLE);
+        let mut part = Some(HashRange::WHOLE);
         while let Some(current) = part {
             let mut more = counts.clone();
             part = match self.count_features(text, scheme, current, &mut more, heartbeat)? {
@@ -53,7 +53,7 @@ impl SimHasher {
         &mut self,
         text: &str,
         scheme: Scheme,
-        part: Part,
+        part: HashRange,
         counts: &mut BitCounts,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Result<(), TooMany>, OutOfMemory> {

@@ -9,7 +9,7 @@
 //! letter or `0x`, which can be either, are refused.
 
 use crate::features::Scheme;
-use limits::{Kind, Problem};
+use limits::{Problem, ProblemKind};
 
 const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 /// Letters of a fingerprint in base32.
@@ -38,7 +38,7 @@ pub fn encode(fingerprint: u64) -> String {
 
 /// Reads a fingerprint in any of its spellings but the decimal one.
 pub fn decode(text: &str) -> Result<u64, Problem> {
-    let reading = Reading { text };
+    let reading = FingerprintText { text };
     if text.len() > MAX_BYTES {
         return Err(reading.wrong_length(text.len()));
     }
@@ -70,7 +70,7 @@ pub fn from_decimal(number: &str) -> Result<u64, Problem> {
     let too_precise =
         "Fingerprints are numbers of 64 bits; one that was a floating-point number has lost its lowest bits.";
     whole_number(number).ok_or_else(|| {
-        Problem::new(Kind::InvalidNumber, format!("invalid fingerprint: {}", Problem::quote(number)))
+        Problem::new(ProblemKind::InvalidNumber, format!("invalid fingerprint: {}", Problem::quote(number)))
             .with_detail(format!("It is not a whole number from {} to {}.", i64::MIN, u64::MAX))
             .with_hint(too_precise)
     })
@@ -86,11 +86,11 @@ fn whole_number(number: &str) -> Option<u64> {
 }
 
 /// A text that is being read as a fingerprint, for messages.
-struct Reading<'a> {
+struct FingerprintText<'a> {
     text: &'a str,
 }
 
-impl Reading<'_> {
+impl FingerprintText<'_> {
     fn base32(&self, digits: &str) -> Result<u64, Problem> {
         let mut padded = 0u128;
         let mut last = ' ';
@@ -129,7 +129,7 @@ impl Reading<'_> {
 
     fn invalid(&self, why: String) -> Problem {
         let message = format!("invalid fingerprint: \"{}\"", Problem::quote(self.text));
-        Problem::new(Kind::InvalidText, message).with_detail(format!("{why}.")).with_hint(VALID)
+        Problem::new(ProblemKind::InvalidText, message).with_detail(format!("{why}.")).with_hint(VALID)
     }
 }
 
@@ -187,7 +187,7 @@ mod tests {
             let problem = decode(text).unwrap_err();
             assert_eq!(
                 (problem.kind, problem.detail.as_deref()),
-                (Kind::InvalidText, Some(detail)),
+                (ProblemKind::InvalidText, Some(detail)),
                 "{text}"
             );
         }
@@ -223,7 +223,7 @@ mod tests {
             "-Infinity",
             &huge,
         ] {
-            assert_eq!(from_decimal(wrong).unwrap_err().kind, Kind::InvalidNumber, "{wrong}");
+            assert_eq!(from_decimal(wrong).unwrap_err().kind, ProblemKind::InvalidNumber, "{wrong}");
         }
     }
 

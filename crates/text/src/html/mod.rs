@@ -14,7 +14,7 @@ mod reader;
 use extractor::Extractor;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Emitter, ForwardingEmitter, Span, Tokenizer};
-use limits::{Heartbeat, Kind, Problem};
+use limits::{Heartbeat, Problem, ProblemKind};
 use reader::{CHUNK, Paced};
 use std::cell::RefCell;
 
@@ -27,7 +27,7 @@ const MAX_NAME: usize = 64;
 pub fn extract_text(html: &str, heartbeat: &mut dyn Heartbeat) -> Result<String, Problem> {
     if html.len() > MAX_BYTES {
         let message = format!("document of {} bytes is longer than {MAX_BYTES}", html.len());
-        return Err(Problem::new(Kind::TooLarge, message));
+        return Err(Problem::new(ProblemKind::TooLarge, message));
     }
     let beat = RefCell::new(heartbeat);
     let mut extractor = Extractor::default();

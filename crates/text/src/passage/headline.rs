@@ -6,7 +6,7 @@
 //! Cost: that of [`shared_passages`], and the time to write the headline.
 
 use super::shared_passages;
-use limits::{Heartbeat, Kind, Limit, Problem, grow_text, push};
+use limits::{Heartbeat, Limit, Problem, ProblemKind, grow_text, push};
 use std::ops::Range;
 
 /// The most bytes of a headline, which is a value of PostgreSQL's.
@@ -21,7 +21,7 @@ const NAMES: &str =
 
 /// How a headline is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct HeadlineOptions {
     /// Stands before what is shared.
     start: String,
     /// Stands behind what is shared.
@@ -36,7 +36,7 @@ pub struct Options {
     delimiter: String,
 }
 
-impl Default for Options {
+impl Default for HeadlineOptions {
     fn default() -> Self {
         Self {
             start: "<b>".to_owned(),
@@ -49,7 +49,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl HeadlineOptions {
     /// Options as they are written for `ts_headline`: `Name=value, Name="value, quoted"`. A quote within quotes is
     /// doubled. Names have no case.
     pub fn parse(text: &str) -> Result<Self, Problem> {
@@ -113,7 +113,7 @@ fn value(text: &str) -> Option<(String, &str)> {
 
 fn syntax(at: &str) -> Problem {
     let message = format!("options cannot be read at \"{}\"", Problem::quote(at));
-    Problem::new(Kind::InvalidValue, message)
+    Problem::new(ProblemKind::InvalidValue, message)
         .with_hint("For example: 'StartSel=<mark>, StopSel=</mark>, FragmentDelimiter=\" ... \"'.")
 }
 
@@ -122,11 +122,11 @@ pub fn headline(
     text: &str,
     other: &str,
     min_length: usize,
-    options: &Options,
+    options: &HeadlineOptions,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<String, Problem> {
     let shared = shared(text, other, min_length, heartbeat)?;
-    let mut writer = Writer { text, options, headline: String::new(), heartbeat };
+    let mut writer = HeadlineWriter { text, options, headline: String::new(), heartbeat };
     if options.max_fragments == 0 {
         writer.fragment(0..text.len(), &shared)?;
         return Ok(writer.headline);
@@ -182,14 +182,14 @@ fn context_behind(text: &str, at: usize, characters: usize) -> usize {
     text[at..].char_indices().nth(characters).map_or(text.len(), |(length, _)| at + length)
 }
 
-struct Writer<'a> {
+struct HeadlineWriter<'a> {
     text: &'a str,
-    options: &'a Options,
+    options: &'a HeadlineOptions,
     headline: String,
     heartbeat: &'a mut dyn Heartbeat,
 }
 
-impl Writer<'_> {
+impl HeadlineWriter<'_> {
     /// Writes a part of the text in which these ranges are shared.
     fn fragment(&mut self, part: Range<usize>, shared: &[Range<usize>]) -> Result<(), Problem> {
         let mut at = part.start;
@@ -239,8 +239,11 @@ impl Writer<'_> {
 
     fn append(&mut self, text: &str) -> Result<(), Problem> {
         if self.headline.len() + text.len() > MAX_BYTES {
-            return Err(Problem::new(Kind::TooLarge, format!("headline has more than {MAX_BYTES} bytes"))
-                .with_hint("Ask for fragments, with the option MaxFragments."));
+            return Err(Problem::new(
+                ProblemKind::TooLarge,
+                format!("headline has more than {MAX_BYTES} bytes"),
+            )
+            .with_hint("Ask for fragments, with the option MaxFragments."));
         }
         grow_text(&mut self.headline, text.len())?;
         self.headline.push_str(text);
@@ -254,7 +257,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(text: &str, other: &str, min_length: usize, options: &str) -> String {
-        headline(text, other, min_length, &Options::parse(options).unwrap(), &mut || ()).unwrap()
+        headline(text, other, min_length, &HeadlineOptions::parse(options).unwrap(), &mut || ()).unwrap()
     }
 
     #[test]
@@ -295,9 +298,9 @@ mod tests {
 
     #[test]
     fn options_are_checked() {
-        let message = |options: &str| Options::parse(options).unwrap_err().message;
-        assert_eq!(Options::parse(" "), Ok(Options::default()));
-        assert_eq!(Options::parse("StopSel= , ").unwrap().stop, "");
+        let message = |options: &str| HeadlineOptions::parse(options).unwrap_err().message;
+        assert_eq!(HeadlineOptions::parse(" "), Ok(HeadlineOptions::default()));
+        assert_eq!(HeadlineOptions::parse("StopSel= , ").unwrap().stop, "");
         assert_eq!(message("MinWords=3"), "unknown option \"MinWords\"");
         assert_eq!(message("StartSel"), "options cannot be read at \"StartSel\"");
         assert_eq!(message("StartSel=\"a"), "options cannot be read at \"StartSel=\"a\"");

@@ -9,11 +9,11 @@
 //! Guarantee: a window is kept or not whatever the text around it, so texts that share a passage share its
 //! sketch. Cost: linear time; memory for the values that are kept.
 
-use super::Sample;
+use super::SketchSample;
 use crate::features::chars;
 use crate::hash::rolling::{LANES, MERSENNE_61, PRIME, Rolling, append_mersenne_61};
 use crate::hash::xxh3_64;
-use limits::{Heartbeat, Kind, Limit, Problem};
+use limits::{Heartbeat, Limit, Problem, ProblemKind};
 use std::str::FromStr;
 
 /// Symbols in a window.
@@ -32,7 +32,7 @@ const STRIDE: usize = 1 << 14;
 
 /// What a window consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum ManberUnit {
     /// Bytes of UTF-8.
     Byte,
     /// Characters (code points).
@@ -41,7 +41,7 @@ pub enum Unit {
 
 /// How a window is hashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hash {
+pub enum ManberHash {
     /// Manber's polynomial with the prime and the modulus given.
     Polynomial,
     /// `String.hashCode`: the polynomial over UTF-16 code units with p = 31, as a signed number of 32 bits.
@@ -52,7 +52,7 @@ pub enum Hash {
 
 /// How a sketch is made. Only sketches made alike can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameters {
+pub struct ManberParameters {
     /// Symbols in a window.
     pub window: usize,
     /// The first criterion: this number of lowest bits of the hash are zero.
@@ -64,12 +64,12 @@ pub struct Parameters {
     /// The modulus of the polynomial.
     pub modulus: u64,
     /// What a symbol is; Java's hash has UTF-16 code units whatever this says.
-    pub unit: Unit,
+    pub unit: ManberUnit,
     /// The hash function of the windows.
-    pub hash: Hash,
+    pub hash: ManberHash,
 }
 
-impl Default for Parameters {
+impl Default for ManberParameters {
     fn default() -> Self {
         Self {
             window: 50,
@@ -77,8 +77,8 @@ impl Default for Parameters {
             divisor: 1,
             prime: PRIME,
             modulus: MERSENNE_61,
-            unit: Unit::Byte,
-            hash: Hash::Polynomial,
+            unit: ManberUnit::Byte,
+            hash: ManberHash::Polynomial,
         }
     }
 }
@@ -99,12 +99,12 @@ impl Criteria {
 
 /// Makes sketches with parameters that have been checked.
 #[derive(Clone, Copy, Debug)]
-pub struct Sketcher(Parameters);
+pub struct ManberSketcher(ManberParameters);
 
-impl Sketcher {
+impl ManberSketcher {
     /// Checks the parameters against their limits.
-    pub fn new(parameters: Parameters) -> Result<Self, Problem> {
-        let Parameters { window, sample_bits, divisor, prime, modulus, .. } = parameters;
+    pub fn new(parameters: ManberParameters) -> Result<Self, Problem> {
+        let ManberParameters { window, sample_bits, divisor, prime, modulus, .. } = parameters;
         WINDOW.of::<usize>(window)?;
         SAMPLE_BITS.of::<u32>(sample_bits)?;
         DIVISOR.of::<i64>(divisor)?;
@@ -112,7 +112,7 @@ impl Sketcher {
         MODULUS.of::<u64>(modulus)?;
         if greatest_common_divisor(prime, modulus) != 1 {
             let message = format!("prime {prime} and modulus {modulus} have a common factor");
-            return Err(Problem::new(Kind::InvalidValue, message)
+            return Err(Problem::new(ProblemKind::InvalidValue, message)
                 .with_detail("Bytes at the beginning of a window would count less or not at all.")
                 .with_hint("Choose a prime that has no common factor with the modulus."));
         }
@@ -121,13 +121,13 @@ impl Sketcher {
 
     /// The sketch of a text: sorted, distinct; empty if the text is shorter than the window.
     pub fn sketch(&self, text: &str, heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
-        let Parameters { sample_bits, divisor, hash, .. } = self.0;
+        let ManberParameters { sample_bits, divisor, hash, .. } = self.0;
         let criteria = Criteria { mask: (1 << sample_bits) - 1, divisor };
-        let mut sampler = Sampler { criteria, sample: Sample::new(heartbeat), taken: 0 };
+        let mut sampler = Sampler { criteria, sample: SketchSample::new(heartbeat), taken: 0 };
         match hash {
-            Hash::Xxh3 => self.hash_windows(text, &mut sampler),
-            Hash::Java => self.roll_units(text, &mut sampler),
-            Hash::Polynomial => self.roll_polynomial(text, &mut sampler),
+            ManberHash::Xxh3 => self.hash_windows(text, &mut sampler),
+            ManberHash::Java => self.roll_units(text, &mut sampler),
+            ManberHash::Polynomial => self.roll_polynomial(text, &mut sampler),
         }
         let more_bits = "Raise sample_bits: each bit more halves the sketch.";
         sampler.sample.into_values().map_err(|problem| problem.with_hint(more_bits))
@@ -153,7 +153,7 @@ impl Sketcher {
 
     fn roll(&self, text: &str, append: impl Fn(u64, u64) -> u64, sampler: &mut Sampler<'_>) {
         let rolling = Rolling::new(self.0.window, self.0.modulus, append);
-        if self.0.unit == Unit::Character && !text.is_ascii() {
+        if self.0.unit == ManberUnit::Character && !text.is_ascii() {
             rolling.each(|| text.chars().map(u64::from), |value| sampler.take_timed(value as i64));
         } else {
             self.roll_bytes(text.as_bytes(), &rolling, sampler);
@@ -204,7 +204,7 @@ impl Sketcher {
     fn hash_windows(&self, text: &str, sampler: &mut Sampler<'_>) {
         let window = self.0.window;
         let text_bytes = text.as_bytes();
-        if self.0.unit == Unit::Byte || text.is_ascii() {
+        if self.0.unit == ManberUnit::Byte || text.is_ascii() {
             text_bytes.windows(window).for_each(|window| sampler.take_timed(xxh3_64(window) as i64));
         } else {
             let ends = chars::boundaries(text_bytes).skip(window);
@@ -218,7 +218,7 @@ impl Sketcher {
 /// Takes the hashes of windows, and keeps those that meet the criteria.
 struct Sampler<'a> {
     criteria: Criteria,
-    sample: Sample<'a>,
+    sample: SketchSample<'a>,
     taken: usize,
 }
 
@@ -247,7 +247,7 @@ impl Sampler<'_> {
     }
 }
 
-impl FromStr for Unit {
+impl FromStr for ManberUnit {
     type Err = Problem;
 
     fn from_str(name: &str) -> Result<Self, Problem> {
@@ -259,7 +259,7 @@ impl FromStr for Unit {
     }
 }
 
-impl FromStr for Hash {
+impl FromStr for ManberHash {
     type Err = Problem;
 
     fn from_str(name: &str) -> Result<Self, Problem> {
@@ -285,36 +285,36 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    fn parameters(window: usize, sample_bits: u32, prime: u64, modulus: u64) -> Parameters {
-        Parameters { window, sample_bits, prime, modulus, ..Parameters::default() }
+    fn parameters(window: usize, sample_bits: u32, prime: u64, modulus: u64) -> ManberParameters {
+        ManberParameters { window, sample_bits, prime, modulus, ..ManberParameters::default() }
     }
 
-    fn sketch(text: &str, parameters: Parameters) -> Vec<i64> {
-        Sketcher::new(parameters).unwrap().sketch(text, &mut || ()).unwrap()
+    fn sketch(text: &str, parameters: ManberParameters) -> Vec<i64> {
+        ManberSketcher::new(parameters).unwrap().sketch(text, &mut || ()).unwrap()
     }
 
     /// Each window by itself, as the definitions say.
-    fn naive_sketch(text: &str, parameters: Parameters) -> Vec<i64> {
-        let Parameters { window, sample_bits, divisor, prime, modulus, unit, hash } = parameters;
+    fn naive_sketch(text: &str, parameters: ManberParameters) -> Vec<i64> {
+        let ManberParameters { window, sample_bits, divisor, prime, modulus, unit, hash } = parameters;
         let symbols: Vec<u64> = match (hash, unit) {
-            (Hash::Java, _) => text.encode_utf16().map(u64::from).collect(),
-            (_, Unit::Byte) => text.bytes().map(u64::from).collect(),
-            (_, Unit::Character) => text.chars().map(u64::from).collect(),
+            (ManberHash::Java, _) => text.encode_utf16().map(u64::from).collect(),
+            (_, ManberUnit::Byte) => text.bytes().map(u64::from).collect(),
+            (_, ManberUnit::Character) => text.chars().map(u64::from).collect(),
         };
         let polynomial = |window: &[u64], prime: u128, modulus: u128| {
             window.iter().fold(0, |value, &symbol| (value * prime + u128::from(symbol)) % modulus)
         };
         let utf8 = |window: &[u64]| match unit {
-            Unit::Byte => window.iter().map(|&byte| byte as u8).collect::<Vec<_>>(),
-            Unit::Character => {
+            ManberUnit::Byte => window.iter().map(|&byte| byte as u8).collect::<Vec<_>>(),
+            ManberUnit::Character => {
                 let chars = window.iter().map(|&c| char::from_u32(c as u32).unwrap());
                 chars.collect::<String>().into_bytes()
             }
         };
         let value = |window: &[u64]| match hash {
-            Hash::Polynomial => polynomial(window, prime.into(), modulus.into()) as i64,
-            Hash::Java => polynomial(window, 31, 1 << 32) as u32 as i32 as i64,
-            Hash::Xxh3 => xxh3_64(&utf8(window)) as i64,
+            ManberHash::Polynomial => polynomial(window, prime.into(), modulus.into()) as i64,
+            ManberHash::Java => polynomial(window, 31, 1 << 32) as u32 as i32 as i64,
+            ManberHash::Xxh3 => xxh3_64(&utf8(window)) as i64,
         };
         let kept = symbols.windows(window).map(value);
         let kept = kept.filter(|value| value & ((1 << sample_bits) - 1) == 0 && value % divisor == 0);
@@ -336,11 +336,16 @@ mod tests {
 
     #[test]
     fn javas_hash_code() {
-        let java = |window| Parameters { window, sample_bits: 0, hash: Hash::Java, ..Parameters::default() };
+        let java = |window| ManberParameters {
+            window,
+            sample_bits: 0,
+            hash: ManberHash::Java,
+            ..ManberParameters::default()
+        };
         assert_eq!(sketch("abc", java(3)), [96354]);
         assert_eq!(sketch("Hello world", java(11)), [-832992604]);
-        assert_eq!(sketch("Hello world", Parameters { divisor: 4, ..java(11) }), [-832992604]);
-        assert_eq!(sketch("Hello world", Parameters { divisor: 25, ..java(11) }), []);
+        assert_eq!(sketch("Hello world", ManberParameters { divisor: 4, ..java(11) }), [-832992604]);
+        assert_eq!(sketch("Hello world", ManberParameters { divisor: 25, ..java(11) }), []);
     }
 
     #[test]
@@ -351,13 +356,13 @@ mod tests {
             (parameters(50, 33, 31, 1 << 20), "sample_bits 33 is out of range"),
             (parameters(50, 8, 1, 1 << 20), "prime 1 is out of range"),
             (parameters(50, 8, 31, 1), "modulus 1 is out of range"),
-            (Parameters { divisor: 0, ..Parameters::default() }, "divisor 0 is out of range"),
+            (ManberParameters { divisor: 0, ..ManberParameters::default() }, "divisor 0 is out of range"),
             (parameters(50, 8, 6, 9), "prime 6 and modulus 9 have a common factor"),
         ] {
-            assert_eq!(Sketcher::new(parameters).unwrap_err().message, message);
+            assert_eq!(ManberSketcher::new(parameters).unwrap_err().message, message);
         }
-        assert_eq!("bit".parse::<Unit>().unwrap_err().message, "unknown unit \"bit\"");
-        assert_eq!("md5".parse::<Hash>().unwrap_err().message, "unknown hash \"md5\"");
+        assert_eq!("bit".parse::<ManberUnit>().unwrap_err().message, "unknown unit \"bit\"");
+        assert_eq!("md5".parse::<ManberHash>().unwrap_err().message, "unknown hash \"md5\"");
     }
 
     proptest! {
@@ -374,11 +379,11 @@ mod tests {
                 2u64..1 << 40,
                 1u64 << 62..1 << 63,
             ],
-            unit in prop::sample::select(vec![Unit::Byte, Unit::Character]),
-            hash in prop::sample::select(vec![Hash::Polynomial, Hash::Polynomial, Hash::Java, Hash::Xxh3]),
+            unit in prop::sample::select(vec![ManberUnit::Byte, ManberUnit::Character]),
+            hash in prop::sample::select(vec![ManberHash::Polynomial, ManberHash::Polynomial, ManberHash::Java, ManberHash::Xxh3]),
         ) {
             prop_assume!(greatest_common_divisor(prime, modulus) == 1);
-            let parameters = Parameters { window, sample_bits, divisor, prime, modulus, unit, hash };
+            let parameters = ManberParameters { window, sample_bits, divisor, prime, modulus, unit, hash };
             prop_assert_eq!(sketch(&text, parameters), naive_sketch(&text, parameters));
         }
     }

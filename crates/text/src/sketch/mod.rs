@@ -10,4 +10,4 @@ pub mod threshold;
 pub mod winnow;
 
 pub use sample::MAX_VALUES;
-pub(crate) use sample::Sample;
+pub(crate) use sample::SketchSample;

@@ -1,13 +1,13 @@
 //! The values of a sketch in the making, with a bound on their number.
 
 use super::sort::sort_values;
-use limits::{Heartbeat, Kind, Problem, grow};
+use limits::{Heartbeat, Problem, ProblemKind, grow};
 
 /// The most values a sketch can have: more are useless to compare and too many for an array.
 pub const MAX_VALUES: usize = 1 << 23;
 
 /// Collects values. Whenever they have doubled in number, they are sorted and repeated ones dropped.
-pub struct Sample<'a> {
+pub struct SketchSample<'a> {
     values: Vec<i64>,
     /// Sort and deduplicate when this many are held.
     compact_at: usize,
@@ -15,7 +15,7 @@ pub struct Sample<'a> {
     heartbeat: &'a mut dyn Heartbeat,
 }
 
-impl<'a> Sample<'a> {
+impl<'a> SketchSample<'a> {
     /// A sample without values, which sorts with this heartbeat.
     pub fn new(heartbeat: &'a mut dyn Heartbeat) -> Self {
         Self { values: Vec::new(), compact_at: 1 << 18, problem: None, heartbeat }
@@ -64,7 +64,7 @@ impl<'a> Sample<'a> {
         self.values.dedup();
         if self.values.len() > MAX_VALUES {
             let message = format!("sketch has more than {MAX_VALUES} values");
-            self.problem.get_or_insert_with(|| Problem::new(Kind::TooLarge, message));
+            self.problem.get_or_insert_with(|| Problem::new(ProblemKind::TooLarge, message));
         }
     }
 }
@@ -77,7 +77,7 @@ mod tests {
     fn values_are_sorted_and_distinct_and_time_passes() {
         let mut beats = 0;
         let mut heartbeat = || beats += 1;
-        let mut sample = Sample::new(&mut heartbeat);
+        let mut sample = SketchSample::new(&mut heartbeat);
         (0..200_000i64).for_each(|value| sample.push((value * 7919) % 150_001));
         let values = sample.into_values().unwrap();
         assert_eq!(values, (0..150_001).collect::<Vec<i64>>());
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn more_values_than_a_sketch_can_have_are_a_problem() {
         let mut heartbeat = || ();
-        let mut sample = Sample::new(&mut heartbeat);
+        let mut sample = SketchSample::new(&mut heartbeat);
         let mut pushed = 0;
         while !sample.has_failed() {
             sample.push(pushed);
@@ -97,7 +97,7 @@ mod tests {
         let problem = sample.into_values().unwrap_err();
         assert_eq!(
             (problem.kind, problem.message.as_str()),
-            (Kind::TooLarge, "sketch has more than 8388608 values")
+            (ProblemKind::TooLarge, "sketch has more than 8388608 values")
         );
     }
 }

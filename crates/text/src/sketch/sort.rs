@@ -25,7 +25,7 @@ pub(super) fn sort_values(values: &mut [i64], heartbeat: &mut dyn Heartbeat) {
         // Without memory for buckets, it takes longer.
         return sort_by_buckets(values).unwrap_or_else(|_| values.sort_unstable());
     }
-    let buckets = Buckets::of(values, PARTS);
+    let buckets = SortBuckets::of(values, PARTS);
     if !buckets.are_one() {
         let mut rest = values;
         for count in divide(rest, &buckets, heartbeat) {
@@ -37,14 +37,14 @@ pub(super) fn sort_values(values: &mut [i64], heartbeat: &mut dyn Heartbeat) {
 }
 
 /// Equal parts of the range of some values.
-struct Buckets {
+struct SortBuckets {
     least: i64,
     /// The difference of the greatest value and the least.
     width: u64,
     shift: u32,
 }
 
-impl Buckets {
+impl SortBuckets {
     /// At most `count` parts; a power of two.
     fn of(values: &[i64], count: usize) -> Self {
         let ends =
@@ -65,7 +65,7 @@ impl Buckets {
 }
 
 /// Brings the values into the order of their parts. Returns the number of values in each.
-fn divide(values: &mut [i64], buckets: &Buckets, heartbeat: &mut dyn Heartbeat) -> [usize; PARTS] {
+fn divide(values: &mut [i64], buckets: &SortBuckets, heartbeat: &mut dyn Heartbeat) -> [usize; PARTS] {
     let part_of = |value| buckets.number(value) % PARTS;
     let mut counts = [0; PARTS];
     for values in values.chunks(STRIDE) {
@@ -98,7 +98,7 @@ fn divide(values: &mut [i64], buckets: &Buckets, heartbeat: &mut dyn Heartbeat) 
 /// place, and insertion brings the few of each bucket into order.
 fn sort_by_buckets(values: &mut [i64]) -> Result<(), OutOfMemory> {
     let count = values.len().next_power_of_two();
-    let buckets = Buckets::of(values, count);
+    let buckets = SortBuckets::of(values, count);
     let unsorted = collect(values.iter().copied(), values.len())?;
     let mut places = collect(repeat_n(0u16, count), count)?;
     values.iter().for_each(|&value| places[buckets.number(value)] += 1);

@@ -10,7 +10,7 @@
 //! of two: the least so far of the current block, and the least of the rest of the block before. Memory:
 //! two hashes for each of w windows, and those of one piece of text.
 
-use super::Sample;
+use super::SketchSample;
 use crate::hash::rolling::{LANES, PRIME, Rolling};
 use limits::{Heartbeat, Limit, OutOfMemory, Problem, collect};
 use std::iter::repeat_n;
@@ -20,7 +20,7 @@ pub const K: Limit = Limit::new("length", 1, 10_000);
 /// Windows in a row of which one is kept.
 pub const W: Limit = Limit::new("span", 1, 10_000);
 
-/// Characters that [`Parameters::for_excerpts`] takes.
+/// Characters that [`WinnowParameters::for_excerpts`] takes.
 pub const MIN_LENGTH: Limit = Limit::new("min_length", 10, 10_000);
 
 /// Hashes that are made in one go, in each lane.
@@ -32,14 +32,14 @@ const SCATTER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// How a sketch is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameters {
+pub struct WinnowParameters {
     /// Bytes in a window.
     k: usize,
     /// Windows of which one is kept.
     w: usize,
 }
 
-impl Parameters {
+impl WinnowParameters {
     /// Of every w windows of k bytes one is kept.
     pub fn new(k: usize, w: usize) -> Result<Self, Problem> {
         Ok(Self { k: K.of(k)?, w: W.of(w)? })
@@ -57,7 +57,7 @@ impl Parameters {
     /// The sketch of a text: sorted, distinct; empty if the text is shorter than k, and of one value if it
     /// has fewer than w windows.
     pub fn sketch(&self, text: &[u8], heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
-        let mut sample = Sample::new(heartbeat);
+        let mut sample = SketchSample::new(heartbeat);
         let mut minima = Minima::new(self.w)?;
         let windows = (text.len() + 1).saturating_sub(self.k);
         let append = |value: u64, addend: u64| value.wrapping_mul(PRIME).wrapping_add(addend) % MODULUS;
@@ -193,7 +193,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn sketch(text: &str, k: usize, w: usize) -> Vec<i64> {
-        Parameters::new(k, w).unwrap().sketch(text.as_bytes(), &mut || ()).unwrap()
+        WinnowParameters::new(k, w).unwrap().sketch(text.as_bytes(), &mut || ()).unwrap()
     }
 
     /// The least of every w windows, each hashed by itself.
@@ -214,8 +214,8 @@ mod tests {
 
     #[test]
     fn wrong_parameters_are_named() {
-        assert_eq!(Parameters::new(0, 5).unwrap_err().message, "k 0 is out of range");
-        assert_eq!(Parameters::new(5, 10_001).unwrap_err().message, "w 10001 is out of range");
+        assert_eq!(WinnowParameters::new(0, 5).unwrap_err().message, "k 0 is out of range");
+        assert_eq!(WinnowParameters::new(5, 10_001).unwrap_err().message, "w 10001 is out of range");
     }
 
     proptest! {
@@ -234,7 +234,7 @@ mod tests {
             b in "\\PC{0,80}",
             shared in "[ab]{10,60}|[ -~]{10,60}|[é日😀a]{10,60}|\\PC{10,60}",
         ) {
-            let parameters = Parameters::for_excerpts(shared.chars().count()).unwrap();
+            let parameters = WinnowParameters::for_excerpts(shared.chars().count()).unwrap();
             let sketch = |text: &str| -> BTreeSet<i64> {
                 parameters.sketch(text.as_bytes(), &mut || ()).unwrap().into_iter().collect()
             };

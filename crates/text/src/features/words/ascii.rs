@@ -14,7 +14,7 @@ pub(super) const WINDOW: usize = 64;
 /// Bytes that may be read behind a window: no fewer than behind a word, and a multiple of sixteen, which is copied fast.
 const BEHIND: usize = 32;
 /// A window and the bytes behind it.
-pub(super) type Bytes = [u8; WINDOW + BEHIND];
+pub(super) type WindowBytes = [u8; WINDOW + BEHIND];
 /// Room for the words of a window. Words have at least one byte between them, so with a blank after each they have at
 /// most one byte more than the window. Up to 15 bytes are written behind the last.
 const ROOM: usize = WINDOW + BEHIND;
@@ -38,7 +38,7 @@ pub(super) const NONE: u8 = 8;
 
 /// The first bytes of a text, and the classes of these bytes.
 pub(super) struct Window<'a> {
-    pub(super) bytes: &'a Bytes,
+    pub(super) bytes: &'a WindowBytes,
     /// Bits to be set in letters and digits to make them lower case: none if they are so already.
     pub(super) to_lower_case: u8x16,
     /// For each class, the bytes that have it; the first byte is the lowest bit.
@@ -48,7 +48,7 @@ pub(super) struct Window<'a> {
 impl<'a> Window<'a> {
     /// The first bytes of the text, or in `padded` those of a short text with blanks behind.
     #[inline(always)]
-    pub(super) fn new(text: &'a [u8], padded: &'a mut Bytes) -> Self {
+    pub(super) fn new(text: &'a [u8], padded: &'a mut WindowBytes) -> Self {
         let bytes = text.first_chunk().unwrap_or_else(|| {
             padded.fill(b' ');
             padded[..text.len()].copy_from_slice(text);
@@ -289,7 +289,7 @@ pub(super) fn beyond_ascii(bytes: &[u8; WINDOW]) -> u64 {
 
 /// For each class, the bytes that have it.
 #[inline(always)]
-fn make_masks(bytes: &Bytes) -> [u64; 8] {
+fn make_masks(bytes: &WindowBytes) -> [u64; 8] {
     let mut masks = [0; 8];
     let (sixteens, _) = bytes[..WINDOW].as_chunks();
     for (place, &sixteen) in sixteens.iter().enumerate() {

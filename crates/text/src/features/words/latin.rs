@@ -1,8 +1,8 @@
 //! Characters beyond ASCII in a window that has few of them: accented letters, quotes, dashes.
 
-use super::ascii::{Bytes, DIGIT, JOINER, LETTER, MID_EITHER, NONE, OTHER, Window, bits};
+use super::ascii::{DIGIT, JOINER, LETTER, MID_EITHER, NONE, OTHER, Window, WindowBytes, bits};
 use super::table::{Entry, class, entry};
-use super::utf8::{Decoded, decode, encode, next_letter};
+use super::utf8::{DecodedCharacter, decode, encode, next_letter};
 use wide::u8x16;
 
 /// Flags of characters that may be in words.
@@ -16,7 +16,7 @@ impl Window<'_> {
     /// Such a character remains OTHER, so that its run is left to the caller, if its normal form has another length or
     /// may depend on its neighbours, or if it is of a class that is not among those of a window.
     #[inline(never)]
-    pub(super) fn fold<'a>(&self, end: usize, folded: &'a mut Bytes) -> Window<'a> {
+    pub(super) fn fold<'a>(&self, end: usize, folded: &'a mut WindowBytes) -> Window<'a> {
         *folded = *self.bytes;
         folded.make_ascii_lowercase();
         let (mut letters, mut others, mut quotes) = (self.mask(LETTER), 0, 0);
@@ -59,7 +59,8 @@ fn fold_character(text: &mut [u8]) -> (u8, usize) {
 /// The same for any character.
 #[inline(never)]
 fn fold_other(text: &mut [u8]) -> (u8, usize) {
-    let Some(Decoded { code_point, utf8, length }) = decode(text).filter(|_| !text[0].is_ascii()) else {
+    let Some(DecodedCharacter { code_point, utf8, length }) = decode(text).filter(|_| !text[0].is_ascii())
+    else {
         return (OTHER, 1);
     };
     let entry = entry(code_point);

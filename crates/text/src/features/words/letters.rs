@@ -9,7 +9,7 @@ use super::normal::{is_letter, normalize};
 use super::room::split_piece;
 use super::runs::next_run;
 use super::table::{Entry, SHORT, class, entry};
-use super::utf8::{Decoded, decode, encode};
+use super::utf8::{DecodedCharacter, decode, encode};
 use super::{BUFFERED, Keep};
 use limits::{Heartbeat, OutOfMemory, grow, reserve};
 
@@ -100,7 +100,7 @@ fn put_letters(text: &str, room: &mut [u8]) -> Option<usize> {
             at += 1;
             continue;
         }
-        let Decoded { code_point, utf8, length } = decode(&bytes[at..])?;
+        let DecodedCharacter { code_point, utf8, length } = decode(&bytes[at..])?;
         let entry = entry(code_point);
         if entry.is_plain() {
             put(entry, utf8, length);

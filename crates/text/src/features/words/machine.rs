@@ -8,8 +8,8 @@
 
 use super::breaks::takes_letter;
 use super::table::{Entry, SHORT, class, entry};
-use super::utf8::{Decoded, code_point_of_three, decode, encode};
-use super::writer::Writer;
+use super::utf8::{DecodedCharacter, code_point_of_three, decode, encode};
+use super::writer::WordWriter;
 use crate::features::addresses;
 use limits::{OutOfMemory, reserve};
 use unicode_normalization::UnicodeNormalization;
@@ -29,7 +29,7 @@ pub(super) struct Machine {
 
 /// What the pass found beside words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum PassOutcome {
     Words,
     /// Words, and a character that addresses have. Only told of prose.
     MaybeAddress,
@@ -54,10 +54,10 @@ impl Machine {
         text: &str,
         words: &mut Vec<u8>,
         starts: &mut Vec<usize>,
-    ) -> Option<Found> {
+    ) -> Option<PassOutcome> {
         let count = starts.len();
-        let writer = Writer::new(&mut self.room, starts, words.len());
-        match Pass::<PROSE>::new(text, writer).run() {
+        let writer = WordWriter::new(&mut self.room, starts, words.len());
+        match TextPass::<PROSE>::new(text, writer).run() {
             Some((length, found)) => {
                 words.extend_from_slice(&self.room[..length]);
                 Some(found)
@@ -71,26 +71,26 @@ impl Machine {
 }
 
 /// A pass over a text. PROSE stands for [`Keep::Prose`](super::Keep::Prose).
-struct Pass<'a, const PROSE: bool> {
+struct TextPass<'a, const PROSE: bool> {
     text: &'a str,
     bytes: &'a [u8],
     /// Bytes that have been read.
     at: usize,
-    writer: Writer<'a, PROSE>,
+    writer: WordWriter<'a, PROSE>,
     /// Combining class of the last character.
     combining_class: u32,
-    found: Found,
+    found: PassOutcome,
 }
 
-impl<'a, const PROSE: bool> Pass<'a, PROSE> {
+impl<'a, const PROSE: bool> TextPass<'a, PROSE> {
     #[inline(always)]
-    fn new(text: &'a str, writer: Writer<'a, PROSE>) -> Self {
-        Self { text, bytes: text.as_bytes(), at: 0, writer, combining_class: 0, found: Found::Words }
+    fn new(text: &'a str, writer: WordWriter<'a, PROSE>) -> Self {
+        Self { text, bytes: text.as_bytes(), at: 0, writer, combining_class: 0, found: PassOutcome::Words }
     }
 
     /// Returns the length of the words.
     #[inline(always)]
-    fn run(mut self) -> Option<(usize, Found)> {
+    fn run(mut self) -> Option<(usize, PassOutcome)> {
         while self.at < self.bytes.len() {
             if takes_letter(self.writer.state()) {
                 self.read_words_of_letters();
@@ -146,7 +146,7 @@ impl<'a, const PROSE: bool> Pass<'a, PROSE> {
             return;
         }
         if PROSE && addresses::is_telltale(self.bytes, self.at) {
-            self.found = Found::MaybeAddress;
+            self.found = PassOutcome::MaybeAddress;
         }
         let entry = SHORT[usize::from(byte & 0x7f)];
         self.combining_class = 0;
@@ -191,7 +191,7 @@ impl<'a, const PROSE: bool> Pass<'a, PROSE> {
 
     /// Writes a mark, unless it moves or may compose.
     #[inline(always)]
-    fn push_mark(&mut self, entry: Entry, mark: Decoded) -> Option<()> {
+    fn push_mark(&mut self, entry: Entry, mark: DecodedCharacter) -> Option<()> {
         if !stays_in_place(entry, mark.code_point, self.combining_class, &self.text[..self.at]) {
             return None;
         }

@@ -45,11 +45,13 @@ pub(crate) use readable_word::{ReadableWord, TakeWord};
 use super::{BATCH, Sink, addresses};
 use ascii::{WINDOW, Window, bits};
 use limits::OutOfMemory;
-use machine::{Found, Machine};
+use machine::{Machine, PassOutcome};
 use normal::{is_letter, is_word_character, normalize, segment};
-use output::{Keeping, Output, Passing};
+use output::{WordOutput, WordsToBuffer, WordsToConsumer};
 use room::split_piece;
-use runs::{CONTROL, DIGIT, LETTER, NOT_ASCII, PUNCTUATION, Run, WORD, class, measure_ascii_word, next_run};
+use runs::{
+    CONTROL, DIGIT, LETTER, NOT_ASCII, PUNCTUATION, TextRun, WORD, class, measure_ascii_word, next_run,
+};
 
 /// Bytes of a run, at most.
 pub const MAX_RUN: usize = 16 * 1024;
@@ -158,7 +160,7 @@ impl Words {
         let mut passed = 0;
         let mut rest = text;
         while !rest.is_empty() {
-            let after = self.add_first::<true>(rest, &mut Passing(consumer))?;
+            let after = self.add_first::<true>(rest, &mut WordsToConsumer(consumer))?;
             passed += rest.len() - after.len();
             rest = after;
             if passed >= BUFFERED {
@@ -173,8 +175,8 @@ impl Words {
     #[inline(always)]
     fn add_next<'a>(&mut self, text: &'a str, keep: Keep) -> Result<&'a str, OutOfMemory> {
         match keep {
-            Keep::All => self.add_first::<false>(text, &mut Keeping),
-            Keep::Prose => self.add_first::<true>(text, &mut Keeping),
+            Keep::All => self.add_first::<false>(text, &mut WordsToBuffer),
+            Keep::Prose => self.add_first::<true>(text, &mut WordsToBuffer),
         }
     }
 
@@ -183,7 +185,7 @@ impl Words {
     fn add_first<'a, const PROSE: bool>(
         &mut self,
         text: &'a str,
-        output: &mut impl Output<PROSE>,
+        output: &mut impl WordOutput<PROSE>,
     ) -> Result<&'a str, OutOfMemory> {
         self.make_room(WINDOW)?;
         let mut padded = [0; _];
@@ -205,7 +207,7 @@ impl Words {
     fn add_others<'a, const PROSE: bool>(
         &mut self,
         text: &'a str,
-        output: &mut impl Output<PROSE>,
+        output: &mut impl WordOutput<PROSE>,
     ) -> Result<&'a str, OutOfMemory> {
         let after = self.add_unicode(text, if PROSE { Keep::Prose } else { Keep::All })?;
         output.take_buffered(&mut self.text, &mut self.starts);
@@ -219,7 +221,7 @@ impl Words {
         text: &'a str,
         window: &Window<'_>,
         end: usize,
-        output: &mut impl Output<PROSE>,
+        output: &mut impl WordOutput<PROSE>,
     ) -> Result<&'a str, OutOfMemory> {
         let mut folded = [0; _];
         let window = window.fold(end, &mut folded);
@@ -238,7 +240,7 @@ impl Words {
         text: &str,
         window: &Window<'_>,
         end: usize,
-        output: &mut impl Output<PROSE>,
+        output: &mut impl WordOutput<PROSE>,
     ) {
         let keep = if PROSE { Keep::Prose } else { Keep::All };
         let suspects = if PROSE { window.suspects() } else { 0 };
@@ -286,8 +288,8 @@ impl Words {
     fn add_piece(&mut self, piece: &str, keep: Keep) {
         let before = (self.text.len(), self.starts.len());
         match self.pass(piece, keep) {
-            Some(Found::Words) => return,
-            Some(Found::MaybeAddress) if !addresses::has_address(piece.as_bytes()) => return,
+            Some(PassOutcome::Words) => return,
+            Some(PassOutcome::MaybeAddress) if !addresses::has_address(piece.as_bytes()) => return,
             _ => (),
         }
         self.text.truncate(before.0);
@@ -305,7 +307,7 @@ impl Words {
     }
 
     /// Adds the words of a run of text without ASCII white space.
-    fn add_run(&mut self, run: &Run<'_>, keep: Keep) {
+    fn add_run(&mut self, run: &TextRun<'_>, keep: Keep) {
         let skipped = keep == Keep::Prose
             && run.may_have_address()
             && addresses::skip_addresses(run.text, |part| self.add_part(part, keep));
@@ -329,7 +331,7 @@ impl Words {
         }
     }
 
-    fn pass(&mut self, text: &str, keep: Keep) -> Option<Found> {
+    fn pass(&mut self, text: &str, keep: Keep) -> Option<PassOutcome> {
         match keep {
             Keep::All => self.machine.add::<false>(text, &mut self.text, &mut self.starts),
             Keep::Prose => self.machine.add::<true>(text, &mut self.text, &mut self.starts),

@@ -5,7 +5,7 @@ use super::readable_word::{READABLE, ReadableWord, TakeWord};
 use std::ops::Range;
 
 /// What is done with words as they are found.
-pub(super) trait Output<const PROSE: bool> {
+pub(super) trait WordOutput<const PROSE: bool> {
     /// Takes the words of whole runs of a window.
     fn take_window(
         &mut self,
@@ -20,9 +20,9 @@ pub(super) trait Output<const PROSE: bool> {
 }
 
 /// Leaves the words in the buffer.
-pub(super) struct Keeping;
+pub(super) struct WordsToBuffer;
 
-impl<const PROSE: bool> Output<PROSE> for Keeping {
+impl<const PROSE: bool> WordOutput<PROSE> for WordsToBuffer {
     #[inline(always)]
     fn take_window(
         &mut self,
@@ -39,9 +39,9 @@ impl<const PROSE: bool> Output<PROSE> for Keeping {
 }
 
 /// Passes every word of prose on at once.
-pub(super) struct Passing<'a, T>(pub(super) &'a mut T);
+pub(super) struct WordsToConsumer<'a, T>(pub(super) &'a mut T);
 
-impl<T: TakeWord> Output<true> for Passing<'_, T> {
+impl<T: TakeWord> WordOutput<true> for WordsToConsumer<'_, T> {
     #[inline(always)]
     fn take_window(&mut self, window: &Window<'_>, runs: Range<usize>, _: &mut Vec<u8>, _: &mut Vec<usize>) {
         window.take_words(runs, self.0);

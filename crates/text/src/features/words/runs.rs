@@ -41,13 +41,13 @@ pub(super) fn class(byte: u8) -> u8 {
 }
 
 /// Text between ASCII white space.
-pub(super) struct Run<'a> {
+pub(super) struct TextRun<'a> {
     pub(super) text: &'a str,
     pub(super) classes: u8,
     pub(super) after: &'a str,
 }
 
-impl Run<'_> {
+impl TextRun<'_> {
     pub(super) fn has(&self, classes: u8) -> bool {
         self.classes & classes != 0
     }
@@ -61,7 +61,7 @@ impl Run<'_> {
 }
 
 /// The next run of the text.
-pub(super) fn next_run(text: &str) -> Option<Run<'_>> {
+pub(super) fn next_run(text: &str) -> Option<TextRun<'_>> {
     let bytes = text.as_bytes();
     let start = bytes.iter().position(|&byte| class(byte) != SPACE)?;
     let within = &bytes[start..bytes.len().min(start + MAX_RUN)];
@@ -74,7 +74,7 @@ pub(super) fn next_run(text: &str) -> Option<Run<'_>> {
         length += 1;
     }
     let end = if length == MAX_RUN { text.floor_char_boundary(start + length) } else { start + length };
-    Some(Run { text: &text[start..end], classes, after: &text[end..] })
+    Some(TextRun { text: &text[start..end], classes, after: &text[end..] })
 }
 
 /// The number of ASCII letters that the text begins with. It looks at eight bytes at once, as most words

@@ -4,7 +4,7 @@ use super::table::{Entry, SHORT, entry};
 
 /// A character as it is in the text.
 #[derive(Clone, Copy)]
-pub(super) struct Decoded {
+pub(super) struct DecodedCharacter {
     pub(super) code_point: u32,
     /// Its UTF-8, the first byte lowest.
     pub(super) utf8: u32,
@@ -43,25 +43,33 @@ pub(super) fn code_point_of_three(utf8: [u8; 3]) -> u32 {
 
 /// The character beyond ASCII that the text begins with.
 #[inline(always)]
-pub(super) fn decode(bytes: &[u8]) -> Option<Decoded> {
+pub(super) fn decode(bytes: &[u8]) -> Option<DecodedCharacter> {
     let at = |index: usize| bytes.get(index).copied();
     let first = at(0)?;
     let second = at(1)?;
     if first < 0xe0 {
         let code_point = u32::from(first & 0x1f) << 6 | u32::from(second & 0x3f);
-        return Some(Decoded { code_point, utf8: u32::from_le_bytes([first, second, 0, 0]), length: 2 });
+        return Some(DecodedCharacter {
+            code_point,
+            utf8: u32::from_le_bytes([first, second, 0, 0]),
+            length: 2,
+        });
     }
     let third = at(2)?;
     if first < 0xf0 {
         let code_point = code_point_of_three([first, second, third]);
-        return Some(Decoded { code_point, utf8: u32::from_le_bytes([first, second, third, 0]), length: 3 });
+        return Some(DecodedCharacter {
+            code_point,
+            utf8: u32::from_le_bytes([first, second, third, 0]),
+            length: 3,
+        });
     }
     let fourth = at(3)?;
     let code_point = u32::from(first & 7) << 18
         | u32::from(second & 0x3f) << 12
         | u32::from(third & 0x3f) << 6
         | u32::from(fourth & 0x3f);
-    Some(Decoded { code_point, utf8: u32::from_le_bytes([first, second, third, fourth]), length: 4 })
+    Some(DecodedCharacter { code_point, utf8: u32::from_le_bytes([first, second, third, fourth]), length: 4 })
 }
 
 /// The UTF-8 of a character, the first byte lowest, and its length.

@@ -9,19 +9,19 @@ use crate::features::addresses;
 /// [`Keep::Prose`](super::Keep::Prose).
 ///
 /// All of its methods are inlined into one loop, so that the fields are kept in registers.
-pub(super) struct Writer<'a, const PROSE: bool> {
+pub(super) struct WordWriter<'a, const PROSE: bool> {
     /// Where words are written, with room for all of them and a few bytes more.
     room: &'a mut [u8],
     /// Where words begin, `base` bytes before their place in `room`.
     starts: &'a mut Vec<usize>,
     base: usize,
-    word: Word,
+    word: UnfinishedWord,
     state: u8,
 }
 
 /// The word that is being written, in terms of places in the room.
 #[derive(Clone, Copy, Default)]
-struct Word {
+struct UnfinishedWord {
     start: usize,
     end: usize,
     /// The flags of its characters, or of those from the mid character on while that waits.
@@ -31,9 +31,9 @@ struct Word {
     flags_before_mid: u32,
 }
 
-impl<'a, const PROSE: bool> Writer<'a, PROSE> {
+impl<'a, const PROSE: bool> WordWriter<'a, PROSE> {
     pub(super) fn new(room: &'a mut [u8], starts: &'a mut Vec<usize>, base: usize) -> Self {
-        Self { room, starts, base, word: Word::default(), state: state::START }
+        Self { room, starts, base, word: UnfinishedWord::default(), state: state::START }
     }
 
     #[inline(always)]
@@ -142,8 +142,13 @@ impl<'a, const PROSE: bool> Writer<'a, PROSE> {
 
 /// Keeps the word if it is wanted. Returns where the next one begins.
 #[inline(always)]
-fn finish<const PROSE: bool>(room: &mut [u8], starts: &mut Vec<usize>, base: usize, word: Word) -> usize {
-    let Word { start, end, flags, .. } = word;
+fn finish<const PROSE: bool>(
+    room: &mut [u8],
+    starts: &mut Vec<usize>,
+    base: usize,
+    word: UnfinishedWord,
+) -> usize {
+    let UnfinishedWord { start, end, flags, .. } = word;
     if !is_wanted::<PROSE>(flags) {
         return start;
     }
@@ -163,17 +168,17 @@ fn finish_at_mid<const PROSE: bool>(
     room: &mut [u8],
     starts: &mut Vec<usize>,
     base: usize,
-    word: Word,
+    word: UnfinishedWord,
 ) -> usize {
-    let Word { mid, end, flags, flags_before_mid, .. } = word;
-    let first = Word { end: mid, flags: flags_before_mid, ..word };
+    let UnfinishedWord { mid, end, flags, flags_before_mid, .. } = word;
+    let first = UnfinishedWord { end: mid, flags: flags_before_mid, ..word };
     if !is_wanted::<PROSE>(flags) {
         return finish::<PROSE>(room, starts, base, first);
     }
     // Behind the blank that the first word gets.
     room.copy_within(mid..end, mid + 1);
     let start = finish::<PROSE>(room, starts, base, first);
-    let second = Word { start, end: start + (end - mid), ..word };
+    let second = UnfinishedWord { start, end: start + (end - mid), ..word };
     room.copy_within(mid + 1..=end, start);
     finish::<PROSE>(room, starts, base, second)
 }

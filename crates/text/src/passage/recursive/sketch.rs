@@ -3,7 +3,7 @@
 //! Cost: linear time; memory for the values.
 
 use super::{RecursiveShingler, Shingle};
-use crate::sketch::Sample;
+use crate::sketch::SketchSample;
 use limits::{Heartbeat, Problem};
 
 /// Bytes of text between two heartbeats.
@@ -12,7 +12,7 @@ const STRIDE: usize = 1 << 14;
 /// The hashes of all pieces of the level: sorted, distinct.
 pub fn passage_sketch(text: &str, level: u32, heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
     let mut shingler = RecursiveShingler::new(level..=level, text.chars().count())?;
-    let mut sample = Sample::new(heartbeat);
+    let mut sample = SketchSample::new(heartbeat);
     let mut rest = text;
     while !rest.is_empty() && !sample.has_failed() {
         sample.beat();

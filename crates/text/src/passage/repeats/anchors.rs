@@ -12,7 +12,7 @@
 //! become one periodic segment, and none of them is an earliest place, since a(2) is kept.
 
 use super::Corpus;
-use super::characters::{Cursor, forward};
+use super::characters::{CharacterCursor, forward};
 use super::packed::{Anchor, Segment};
 use super::room::Room;
 use crate::passage::windows::Windows;
@@ -30,13 +30,13 @@ pub(super) fn find(
     room: &mut Room,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<(Vec<Anchor>, Vec<Segment>), Problem> {
-    let mut finder = Finder {
+    let mut finder = AnchorFinder {
         text: corpus.text.as_bytes(),
         min_length: corpus.min_length,
         gram: corpus.gram(),
         anchors: Vec::new(),
         periodic: Vec::new(),
-        run: Run::default(),
+        run: GramRun::default(),
         characters: Vec::new(),
     };
     let mut minima = Minima::new(corpus.windows_of_anchor())?;
@@ -51,21 +51,21 @@ pub(super) fn find(
     Ok((finder.anchors, finder.periodic))
 }
 
-struct Finder<'a> {
+struct AnchorFinder<'a> {
     text: &'a [u8],
     min_length: usize,
     /// Characters of a gram.
     gram: usize,
     anchors: Vec<Anchor>,
     periodic: Vec<Segment>,
-    run: Run,
+    run: GramRun,
     /// The characters of a piece that is not ASCII.
     characters: Vec<char>,
 }
 
 /// Equal grams in a row, at the end of the anchors that were found.
 #[derive(Clone, Copy, Default)]
-struct Run {
+struct GramRun {
     /// The number of the first anchor.
     first: usize,
     /// The distance between two of them, in bytes and in characters; 0 while there is only one.
@@ -78,22 +78,22 @@ struct Run {
 }
 
 /// The anchor of the last windows of a document; numbers are in characters of the document.
-struct Current {
+struct CurrentAnchor {
     gram: usize,
     hash: u64,
     first_window: usize,
 }
 
 /// Where the finder is in a document.
-struct Scan {
-    gram: Cursor,
-    window: Cursor,
+struct DocumentScan {
+    gram: CharacterCursor,
+    window: CharacterCursor,
     /// The anchor before, in characters; `None` for the first one.
     before: Option<usize>,
-    current: Option<Current>,
+    current: Option<CurrentAnchor>,
 }
 
-impl Finder<'_> {
+impl AnchorFinder<'_> {
     fn document(
         &mut self,
         corpus: &Corpus,
@@ -102,8 +102,8 @@ impl Finder<'_> {
         room: &mut Room,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<(), Problem> {
-        let (gram, start) = (Cursor::new(bounds.start), bounds.start);
-        let mut scan = Scan { gram, window: gram, before: None, current: None };
+        let (gram, start) = (CharacterCursor::new(bounds.start), bounds.start);
+        let mut scan = DocumentScan { gram, window: gram, before: None, current: None };
         let of_piece = PIECE.max(8 * self.gram);
         let document = &corpus.text[..bounds.end];
         let mut at = start;
@@ -129,7 +129,7 @@ impl Finder<'_> {
     fn piece<T: Copy + Into<u32>>(
         &mut self,
         symbols: &[T],
-        scan: &mut Scan,
+        scan: &mut DocumentScan,
         minima: &mut Minima,
         room: &mut Room,
         beat: &mut dyn FnMut(),
@@ -142,7 +142,7 @@ impl Finder<'_> {
                 if scan.current.as_ref().is_none_or(|current| current.gram != gram) {
                     let first_window = minima.windows() - 1;
                     self.finish(scan, first_window, room)?;
-                    scan.current = Some(Current { gram, hash, first_window });
+                    scan.current = Some(CurrentAnchor { gram, hash, first_window });
                 }
             }
         }
@@ -150,7 +150,7 @@ impl Finder<'_> {
     }
 
     /// Keeps the current anchor, whose windows end before window `end` of the document.
-    fn finish(&mut self, scan: &mut Scan, end: usize, room: &mut Room) -> Result<(), Problem> {
+    fn finish(&mut self, scan: &mut DocumentScan, end: usize, room: &mut Room) -> Result<(), Problem> {
         let Some(current) = scan.current.take() else { return Ok(()) };
         let first = scan.window.advance(self.text, current.first_window);
         let windows = first..scan.window.advance(self.text, end);
@@ -161,7 +161,7 @@ impl Finder<'_> {
         match step {
             Some(characters) if self.continues_run(anchor, characters) => self.thin_out(room),
             _ => {
-                self.run = Run { first: self.anchors.len() - 1, ..Run::default() };
+                self.run = GramRun { first: self.anchors.len() - 1, ..GramRun::default() };
                 Ok(())
             }
         }
@@ -183,7 +183,7 @@ impl Finder<'_> {
         // Counting the characters of a gram takes long, so it is done once for each run.
         let end = forward(self.text, anchor.gram(), self.gram);
         let first = self.anchors.len() - 2;
-        self.run = Run { first, step, characters, end, is_thinned: false };
+        self.run = GramRun { first, step, characters, end, is_thinned: false };
         self.is_periodic(anchor.gram()..end, step)
     }
 

@@ -49,12 +49,12 @@ pub(super) fn back(text: &[u8], mut at: usize, mut characters: usize) -> usize {
 
 /// A place that only moves on, known in characters and in bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Cursor {
+pub(super) struct CharacterCursor {
     characters: usize,
     byte: usize,
 }
 
-impl Cursor {
+impl CharacterCursor {
     /// A cursor at the beginning of a document.
     pub(super) fn new(byte: usize) -> Self {
         Self { characters: 0, byte }

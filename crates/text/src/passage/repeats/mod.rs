@@ -37,7 +37,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
-use limits::{Heartbeat, Kind, Limit, Problem};
+use limits::{Heartbeat, Limit, Problem, ProblemKind};
 use packed::MAX_BYTES;
 use room::Room;
 use std::ops::Range;
@@ -83,7 +83,10 @@ impl Corpus {
         self.room.push(&mut self.starts, self.text.len())?;
         self.room.append(&mut self.text, document)?;
         if self.text.len() > MAX_BYTES {
-            return Err(Problem::new(Kind::TooLarge, format!("corpus has more than {MAX_BYTES} bytes")));
+            return Err(Problem::new(
+                ProblemKind::TooLarge,
+                format!("corpus has more than {MAX_BYTES} bytes"),
+            ));
         }
         Ok(())
     }

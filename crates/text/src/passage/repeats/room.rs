@@ -1,6 +1,6 @@
 //! How much memory may still be taken.
 
-use limits::{Kind, Problem, reserve};
+use limits::{Problem, ProblemKind, reserve};
 
 /// A list grows by this share of itself, and by this number of elements at least.
 const GROWTH: usize = 8;
@@ -24,7 +24,7 @@ impl Room {
             return Ok(());
         }
         let message = format!("corpus needs more than {} kB of memory", self.most >> 10);
-        Err(Problem::new(Kind::TooLarge, message)
+        Err(Problem::new(ProblemKind::TooLarge, message)
             .with_detail(format!("At least {} kB are needed.", needed.div_ceil(1 << 10))))
     }
 

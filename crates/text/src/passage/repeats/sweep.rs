@@ -25,8 +25,8 @@ pub(super) fn rows(
     consumer: &mut dyn FnMut(Repeat),
 ) -> Result<(), Problem> {
     let text = corpus.text.as_bytes();
-    let counts = Counts::new(text, room, heartbeat)?;
-    let mut sweep = Sweep { corpus, text, segments: &segments, heartbeat };
+    let counts = CharacterCounts::new(text, room, heartbeat)?;
+    let mut sweep = RepeatFinder { corpus, text, segments: &segments, heartbeat };
     let mut document = 0..0;
     // Windows before this one lie inside the row before, or have been looked at.
     let mut next = 0;
@@ -49,14 +49,14 @@ pub(super) fn rows(
     Ok(())
 }
 
-struct Sweep<'a> {
+struct RepeatFinder<'a> {
     corpus: &'a Corpus,
     text: &'a [u8],
     segments: &'a [Segment],
     heartbeat: &'a mut dyn Heartbeat,
 }
 
-impl Sweep<'_> {
+impl RepeatFinder<'_> {
     /// The place of the row that begins with this window of the segment, and its length in bytes.
     fn row(&mut self, window: usize, segment: Segment, document: &Range<usize>) -> (usize, usize) {
         let text = self.text;
@@ -111,13 +111,13 @@ impl Sweep<'_> {
 }
 
 /// Positions in characters.
-struct Counts<'a> {
+struct CharacterCounts<'a> {
     text: &'a [u8],
     /// For each block the characters before it.
     before: Vec<usize>,
 }
 
-impl<'a> Counts<'a> {
+impl<'a> CharacterCounts<'a> {
     fn new(text: &'a [u8], room: &mut Room, heartbeat: &mut dyn Heartbeat) -> Result<Self, Problem> {
         let blocks = text.len() / BLOCK + 1;
         room.take(blocks * size_of::<usize>())?;

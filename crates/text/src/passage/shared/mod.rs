@@ -20,8 +20,8 @@ mod table;
 
 use super::windows::{Windows, each_batch};
 use limits::{Heartbeat, Limit, OutOfMemory, Problem, collect, reserve, sort};
-use search::{Match, Search, Texts};
-use table::Table;
+use search::{Match, MatchSearch, TextPair};
+use table::WindowTable;
 
 /// Windows of the first text that one round deals with.
 const MAX_WINDOWS: usize = 1 << 24;
@@ -125,8 +125,8 @@ fn find<T: Copy + Eq + Into<u32>>(
         return Ok(Vec::new());
     }
     let rounds = windows.div_ceil(max_windows);
-    let texts = Texts::new(a, b, window);
-    let mut table = Table::new(2 * (windows / rounds))?;
+    let texts = TextPair::new(a, b, window);
+    let mut table = WindowTable::new(2 * (windows / rounds))?;
     let mut found = Vec::new();
     for round in 0..rounds {
         // Rounds go by the lower half of the hash, of which the table keeps nothing.
@@ -136,7 +136,7 @@ fn find<T: Copy + Eq + Into<u32>>(
             table.clear();
         }
         fill(&mut table, &texts, is_in_round, heartbeat)?;
-        let mut search = Search::new(&texts, &found);
+        let mut search = MatchSearch::new(&texts, &found);
         look_up(&table, &texts, &mut search, is_in_round, heartbeat);
         let new = search.into_matches()?;
         reserve(&mut found, new.len())?;
@@ -148,8 +148,8 @@ fn find<T: Copy + Eq + Into<u32>>(
 
 /// Puts the windows of the first text that are wanted into the empty table.
 fn fill<T: Copy + Eq + Into<u32>>(
-    table: &mut Table,
-    texts: &Texts<'_, T>,
+    table: &mut WindowTable,
+    texts: &TextPair<'_, T>,
     is_wanted: impl Fn(u64) -> bool,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<(), OutOfMemory> {
@@ -172,9 +172,9 @@ fn fill<T: Copy + Eq + Into<u32>>(
 
 /// Looks those windows of the second text up that are wanted, unless they lie within a match.
 fn look_up<T: Copy + Eq + Into<u32>>(
-    table: &Table,
-    texts: &Texts<'_, T>,
-    search: &mut Search<'_, T>,
+    table: &WindowTable,
+    texts: &TextPair<'_, T>,
+    search: &mut MatchSearch<'_, T>,
     is_wanted: impl Fn(u64) -> bool,
     heartbeat: &mut dyn Heartbeat,
 ) {

@@ -3,7 +3,7 @@
 
 use super::MAX_PASSAGES;
 use crate::passage::agreement::{common_prefix, common_suffix};
-use limits::{Kind, Problem};
+use limits::{Problem, ProblemKind};
 use std::cell::Cell;
 
 /// The same run of symbols in both texts.
@@ -24,7 +24,7 @@ impl Match {
 }
 
 /// Both texts, and the length of their windows.
-pub(super) struct Texts<'a, T> {
+pub(super) struct TextPair<'a, T> {
     pub(super) a: &'a [T],
     pub(super) b: &'a [T],
     pub(super) window: usize,
@@ -35,7 +35,7 @@ pub(super) struct Texts<'a, T> {
 /// No windows have been compared yet.
 const NOTHING: (usize, usize) = (usize::MAX, 0);
 
-impl<'a, T: Copy + Eq> Texts<'a, T> {
+impl<'a, T: Copy + Eq> TextPair<'a, T> {
     pub(super) fn new(a: &'a [T], b: &'a [T], window: usize) -> Self {
         Self { a, b, window, verified: Cell::new(NOTHING) }
     }
@@ -71,8 +71,8 @@ impl<'a, T: Copy + Eq> Texts<'a, T> {
 }
 
 /// Goes through the second text from left to right.
-pub(super) struct Search<'a, T> {
-    texts: &'a Texts<'a, T>,
+pub(super) struct MatchSearch<'a, T> {
+    texts: &'a TextPair<'a, T>,
     /// The matches of earlier rounds that are still to come, in their order.
     before: &'a [Match],
     /// The matches of this round.
@@ -86,9 +86,9 @@ pub(super) struct Search<'a, T> {
     problem: Option<Problem>,
 }
 
-impl<'a, T: Copy + Eq> Search<'a, T> {
+impl<'a, T: Copy + Eq> MatchSearch<'a, T> {
     /// A search that knows the matches of earlier rounds.
-    pub(super) fn new(texts: &'a Texts<'a, T>, before: &'a [Match]) -> Self {
+    pub(super) fn new(texts: &'a TextPair<'a, T>, before: &'a [Match]) -> Self {
         Self { texts, before, new: Vec::new(), covered_to: 0, waiting: None, problem: None }
     }
 
@@ -158,7 +158,7 @@ impl<'a, T: Copy + Eq> Search<'a, T> {
     fn make_room(&mut self) -> Result<(), Problem> {
         if self.new.len() == MAX_PASSAGES {
             let message = format!("texts share more than {MAX_PASSAGES} passages");
-            return Err(Problem::new(Kind::TooLarge, message).with_hint("Ask for longer passages."));
+            return Err(Problem::new(ProblemKind::TooLarge, message).with_hint("Ask for longer passages."));
         }
         Ok(limits::grow(&mut self.new, 1)?)
     }

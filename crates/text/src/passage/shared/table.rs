@@ -3,13 +3,13 @@
 use limits::{OutOfMemory, reserve};
 
 /// The first position of every window, by its hash: open addressing, at most half full.
-pub(super) struct Table {
+pub(super) struct WindowTable {
     /// The upper half of the hash, and the position plus 1 below; 0 is empty. The length is a power of two.
     slots: Vec<u64>,
     members: usize,
 }
 
-impl Table {
+impl WindowTable {
     pub(super) fn new(slots: usize) -> Result<Self, OutOfMemory> {
         let slots = slots.next_power_of_two().max(16);
         let mut table = Self { slots: Vec::new(), members: 0 };

@@ -47,7 +47,7 @@ impl Fives {
     ///
     /// What may be the beginning of a group is written down, but stays only if it is one; likewise the groups. Branches
     /// would often be mispredicted.
-    pub(super) fn groups(&self) -> Result<[Vec<Group>; 2], OutOfMemory> {
+    pub(super) fn groups(&self) -> Result<[Vec<EqualFives>; 2], OutOfMemory> {
         let places = self.sorted.len() + 1;
         let mut firsts = collect(repeat_n(0, places), places)?;
         let mut count = 0;
@@ -59,11 +59,11 @@ impl Fives {
             last = key;
         }
         firsts[count] = self.sorted.len();
-        let empty = || collect(repeat_n(Group(0), count + 1), count + 1);
+        let empty = || collect(repeat_n(EqualFives(0), count + 1), count + 1);
         let mut groups = [empty()?, empty()?];
         let mut counts = [0; 2];
         for ends in firsts[..=count].windows(2) {
-            let group = Group::new(ends[1] - ends[0], ends[0]);
+            let group = EqualFives::new(ends[1] - ends[0], ends[0]);
             let kind = usize::from(group.len() > 1);
             groups[kind][counts[kind]] = group;
             counts[kind] += 1;
@@ -75,7 +75,7 @@ impl Fives {
     }
 
     /// The scattered key that the fives of a group have in common, and where each begins in the text.
-    pub(super) fn of(&self, group: Group) -> (u32, impl Iterator<Item = usize>) {
+    pub(super) fn of(&self, group: EqualFives) -> (u32, impl Iterator<Item = usize>) {
         let fives = &self.sorted[group.first()..][..group.len()];
         let scattered = ((fives[0] ^ i64::MIN) as u64 >> u32::BITS) as u32;
         (scattered, fives.iter().map(|&five| five as u32 as usize))
@@ -84,9 +84,9 @@ impl Fives {
 
 /// Equal fives: their number, above the index of the first in the order of fives. So groups are sorted as numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Group(pub(super) i64);
+pub(super) struct EqualFives(pub(super) i64);
 
-impl Group {
+impl EqualFives {
     fn new(len: usize, first: usize) -> Self {
         Self((len << u32::BITS | first) as i64)
     }

@@ -3,7 +3,7 @@
 use crate::features::chars::boundaries;
 use crate::features::words::add_letters;
 use crate::hash::xxh3_64;
-use limits::{Heartbeat, Kind, Problem, reserve};
+use limits::{Heartbeat, Problem, ProblemKind, reserve};
 
 /// Bytes of letters in a text, at most.
 const MAX_BYTES: usize = u32::MAX as usize;
@@ -28,7 +28,7 @@ impl Letters {
         add_letters(text, &mut letters, heartbeat)?;
         if letters.len() > MAX_BYTES {
             let message = format!("text has {} bytes of letters, more than {MAX_BYTES}", letters.len());
-            return Err(Problem::new(Kind::TooLarge, message));
+            return Err(Problem::new(ProblemKind::TooLarge, message));
         }
         let mut starts = Vec::new();
         if !letters.is_ascii() {

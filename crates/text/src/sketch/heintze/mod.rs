@@ -23,10 +23,10 @@ mod ranks;
 
 use super::sort::sort_values;
 use crate::hash::xxh3_64;
-use fives::{Fives, Group, scatter};
+use fives::{EqualFives, Fives, scatter};
 use letters::{JUDGED, KEY_BITS, Letters};
 use limits::{Heartbeat, Limit, OutOfMemory, Problem, collect, push, reserve, sort};
-use ranks::{Chosen, Known, PLACE, Taken, rank};
+use ranks::{FrequentSubstrings, LowestRanks, PLACE, TakenSubstrings, rank};
 
 /// Substrings in a fingerprint.
 pub const SIZE: Limit = Limit::new("size", 1, 100_000);
@@ -44,12 +44,12 @@ const SHARES: [usize; 2] = [3, 32];
 
 /// How a fingerprint is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameters {
+pub struct HeintzeParameters {
     size: usize,
     length: usize,
 }
 
-impl Parameters {
+impl HeintzeParameters {
     /// Parameters by which `size` substrings of `length` letters are chosen.
     pub fn new(size: usize, length: usize) -> Result<Self, Problem> {
         Ok(Self { size: SIZE.of(size)?, length: LENGTH.of(length)? })
@@ -72,7 +72,7 @@ impl Parameters {
             let whole = (letters.count() > 0).then(|| xxh3_64(&letters.text) as i64);
             return Ok(whole.into_iter().collect());
         }
-        let known = Known::new(frequent, heartbeat)?;
+        let known = FrequentSubstrings::new(frequent, heartbeat)?;
         for share in SHARES {
             // A quarter more than needed, and some, for how many come once is left to chance.
             let wanted = share * (self.size + self.size / 4 + 16);
@@ -90,10 +90,10 @@ impl Parameters {
     fn choose_of_many(
         &self,
         letters: &Letters,
-        known: &Known,
+        known: &FrequentSubstrings,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Vec<i64>, OutOfMemory> {
-        let mut chosen = Chosen::new(self.size)?;
+        let mut chosen = LowestRanks::new(self.size)?;
         let frequencies = Frequencies::count(letters, heartbeat)?;
         letters.each_key(heartbeat, |start, key, heartbeat| {
             let is_whole = start + self.length <= letters.count();
@@ -112,14 +112,15 @@ impl Parameters {
     fn choose_single(
         &self,
         letters: &Letters,
-        known: &Known,
+        known: &FrequentSubstrings,
         wanted: usize,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Option<Vec<i64>>, OutOfMemory> {
         let bound = ((wanted as u64) << KEY_BITS) / letters.count() as u64 * u64::from(PLACE);
         let Some(fives) = Fives::below(bound, 2 * wanted, letters, heartbeat)? else { return Ok(None) };
         let [single, _] = fives.groups()?;
-        let Taken { mut hashes, .. } = self.take(letters, known, &fives, single.into_iter(), heartbeat)?;
+        let TakenSubstrings { mut hashes, .. } =
+            self.take(letters, known, &fives, single.into_iter(), heartbeat)?;
         sort_values(&mut hashes, heartbeat);
         Ok((hashes.len() == self.size).then_some(hashes))
     }
@@ -128,7 +129,7 @@ impl Parameters {
     fn choose(
         &self,
         letters: &Letters,
-        known: &Known,
+        known: &FrequentSubstrings,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Vec<i64>, OutOfMemory> {
         let all = 1 << u32::BITS;
@@ -138,8 +139,9 @@ impl Parameters {
         let [single, several] = fives.groups()?;
         let mut several = collect(several.iter().map(|group| group.0), several.len())?;
         sort_values(&mut several, heartbeat);
-        let groups = single.into_iter().chain(several.into_iter().map(Group));
-        let Taken { mut hashes, mut avoided, .. } = self.take(letters, known, &fives, groups, heartbeat)?;
+        let groups = single.into_iter().chain(several.into_iter().map(EqualFives));
+        let TakenSubstrings { mut hashes, mut avoided, .. } =
+            self.take(letters, known, &fives, groups, heartbeat)?;
         sort(&mut avoided, heartbeat, |&rank| rank);
         avoided.dedup();
         let missing = self.size - hashes.len();
@@ -153,12 +155,12 @@ impl Parameters {
     fn take(
         &self,
         letters: &Letters,
-        known: &Known,
+        known: &FrequentSubstrings,
         fives: &Fives,
-        groups: impl Iterator<Item = Group>,
+        groups: impl Iterator<Item = EqualFives>,
         heartbeat: &mut dyn Heartbeat,
-    ) -> Result<Taken, OutOfMemory> {
-        let mut taken = Taken::default();
+    ) -> Result<TakenSubstrings, OutOfMemory> {
+        let mut taken = TakenSubstrings::default();
         let (mut last, mut passed) = (0, 0);
         for group in groups {
             let (scattered, starts) = fives.of(group);
@@ -217,7 +219,7 @@ mod tests {
     use std::collections::{BTreeSet, HashMap};
 
     fn sketch(text: &str, size: usize, length: usize, frequent: &[i64]) -> Vec<i64> {
-        Parameters::new(size, length).unwrap().sketch(text, frequent, &mut || ()).unwrap()
+        HeintzeParameters::new(size, length).unwrap().sketch(text, frequent, &mut || ()).unwrap()
     }
 
     /// By the definition. The letters other than a to z are few here, so their keys do not fall together.
@@ -255,7 +257,7 @@ mod tests {
     #[test]
     fn wrong_parameters_are_named() {
         for (size, length, name) in [(0, 32, "size"), (100_001, 32, "size"), (100, 4, "length")] {
-            let problem = Parameters::new(size, length).unwrap_err();
+            let problem = HeintzeParameters::new(size, length).unwrap_err();
             assert!(problem.message.starts_with(name), "{problem}");
         }
     }
@@ -264,9 +266,9 @@ mod tests {
     /// another way; that must make no difference.
     fn both_ways(text: &str, share: usize, size: usize, frequent: &[i64]) -> (Option<Vec<i64>>, Vec<i64>) {
         let mut heartbeat = || ();
-        let parameters = Parameters::new(size, 12).unwrap();
+        let parameters = HeintzeParameters::new(size, 12).unwrap();
         let letters = Letters::of(text, &mut heartbeat).unwrap();
-        let known = Known::new(frequent, &mut heartbeat).unwrap();
+        let known = FrequentSubstrings::new(frequent, &mut heartbeat).unwrap();
         let wanted = share * (size + size / 4 + 16);
         let single = parameters.choose_single(&letters, &known, wanted, &mut heartbeat).unwrap();
         let all = parameters.choose(&letters, &known, &mut heartbeat).unwrap();

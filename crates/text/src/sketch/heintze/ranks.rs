@@ -22,12 +22,12 @@ pub(super) fn rank(known: u32, frequency: u32, scattered: u32, hash: u64) -> Ran
 }
 
 /// Substrings that are known to be frequent.
-pub(super) struct Known {
+pub(super) struct FrequentSubstrings {
     /// Their hashes, sorted, each with its rank: 1 for the least frequent.
     ranks: Vec<(i64, u32)>,
 }
 
-impl Known {
+impl FrequentSubstrings {
     pub(super) fn new(frequent: &[i64], heartbeat: &mut dyn Heartbeat) -> Result<Self, OutOfMemory> {
         let mut ranks: Vec<(i64, u32)> = collect(frequent.iter().copied().zip(1..), frequent.len())?;
         sort(&mut ranks, heartbeat, |&rank| rank);
@@ -42,7 +42,7 @@ impl Known {
 }
 
 /// The substrings of the lowest ranks so far.
-pub(super) struct Chosen {
+pub(super) struct LowestRanks {
     size: usize,
     /// With room for all that it ever holds.
     ranks: Vec<Rank>,
@@ -50,7 +50,7 @@ pub(super) struct Chosen {
     pub(super) limit: Rank,
 }
 
-impl Chosen {
+impl LowestRanks {
     pub(super) fn new(size: usize) -> Result<Self, OutOfMemory> {
         let mut ranks = Vec::new();
         reserve(&mut ranks, Self::most(size))?;
@@ -91,7 +91,7 @@ impl Chosen {
 
 /// Substrings that were taken.
 #[derive(Default)]
-pub(super) struct Taken {
+pub(super) struct TakenSubstrings {
     /// Those that are not known to be frequent.
     pub(super) hashes: Vec<i64>,
     /// The first of the hashes are distinct, and in the order of their ranks. The others differ in nothing else.
@@ -100,7 +100,7 @@ pub(super) struct Taken {
     pub(super) avoided: Vec<Rank>,
 }
 
-impl Taken {
+impl TakenSubstrings {
     /// Brings all hashes into the order of the ranks, where hashes are unsigned.
     pub(super) fn settle(&mut self) {
         if self.hashes.len() > self.settled + 1 {

@@ -3,7 +3,7 @@
 use super::bins::{fill, is_empty};
 use super::{LENGTH, MAX_HASHES};
 use crate::hash::{mix, xxh3_64};
-use limits::{Heartbeat, Kind, Limit, Problem, collect};
+use limits::{Heartbeat, Limit, Problem, ProblemKind, collect};
 use std::iter::repeat_n;
 
 /// Parts that a signature is cut into.
@@ -29,7 +29,7 @@ pub fn bands(signature: &[i32], bands: usize, heartbeat: &mut dyn Heartbeat) -> 
     let values = signature.len();
     if !values.is_multiple_of(bands) {
         let message = format!("signature of {values} values cannot be cut into {bands} equal bands");
-        return Err(Problem::new(Kind::InvalidValue, message)
+        return Err(Problem::new(ProblemKind::InvalidValue, message)
             .with_hint(format!("Choose a number of bands that divides {values}.")));
     }
     let signature = fill(signature, heartbeat)?;
