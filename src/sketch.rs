@@ -9,8 +9,11 @@ use limits::{OutOfMemory, reserve};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::{Array, pg_extern};
 use std::borrow::Cow;
+use text::sketch::MAX_VALUES;
+use text::sketch::heintze::{self, HeintzeParameters};
+use text::sketch::manber::{self, ManberParameters, ManberSketcher};
 use text::sketch::overlap::{Overlap, overlaps};
-use text::sketch::{MAX_VALUES, heintze, manber, winnow};
+use text::sketch::winnow::{self, WinnowParameters};
 
 #[pg_extern(sql = false)]
 #[expect(clippy::too_many_arguments, reason = "each is one of the user's")]
@@ -27,18 +30,10 @@ fn manber_sketch(
     let (unit, hash) = (encoding::to_utf8(unit)?, encoding::to_utf8(hash)?);
     let parameters = || {
         let (unit, hash) = (unit.parse()?, hash.parse()?);
-        let (window, sample_bits) = (manber::WINDOW.of(length)?, manber::SAMPLE_BITS.of(sample_bits)?);
+        let (length, sample_bits) = (manber::LENGTH.of(length)?, manber::SAMPLE_BITS.of(sample_bits)?);
         let divisor = manber::DIVISOR.of(divisor)?;
         let (prime, modulus) = (manber::BASE.of(prime)?, manber::MODULUS.of(modulus)?);
-        manber::ManberSketcher::new(manber::ManberParameters {
-            window,
-            sample_bits,
-            divisor,
-            prime,
-            modulus,
-            unit,
-            hash,
-        })
+        ManberSketcher::new(ManberParameters { length, sample_bits, divisor, prime, modulus, unit, hash })
     };
     let sketcher = parameters().map_err(report::problem)?;
     sketcher.sketch(&encoding::to_utf8(doc)?, &mut check_for_interrupts).map(Numbers).map_err(report::problem)
@@ -46,7 +41,7 @@ fn manber_sketch(
 
 #[pg_extern(sql = false)]
 fn winnow_sketch(doc: &[u8], length: i32, span: i32) -> Result<Numbers<i64>, SqlError> {
-    let parameters = || winnow::WinnowParameters::new(winnow::K.of(length)?, winnow::W.of(span)?);
+    let parameters = || WinnowParameters::new(winnow::LENGTH.of(length)?, winnow::SPAN.of(span)?);
     let parameters = parameters().map_err(report::problem)?;
     let doc = encoding::to_utf8(doc)?;
     parameters.sketch(doc.as_bytes(), &mut check_for_interrupts).map(Numbers).map_err(report::problem)
@@ -54,7 +49,7 @@ fn winnow_sketch(doc: &[u8], length: i32, span: i32) -> Result<Numbers<i64>, Sql
 
 #[pg_extern(sql = false)]
 fn excerpt_sketch(doc: &[u8], min_length: i32) -> Result<Numbers<i64>, SqlError> {
-    let parameters = winnow::MIN_LENGTH.of(min_length).and_then(winnow::WinnowParameters::for_excerpts);
+    let parameters = winnow::MIN_LENGTH.of(min_length).and_then(WinnowParameters::for_excerpts);
     let parameters = parameters.map_err(report::problem)?;
     let doc = encoding::to_utf8(doc)?;
     parameters.sketch(doc.as_bytes(), &mut check_for_interrupts).map(Numbers).map_err(report::problem)
@@ -67,7 +62,7 @@ fn heintze_sketch(
     length: i32,
     frequent: Array<'_, i64>,
 ) -> Result<Numbers<i64>, SqlError> {
-    let parameters = || heintze::HeintzeParameters::new(heintze::SIZE.of(size)?, heintze::LENGTH.of(length)?);
+    let parameters = || HeintzeParameters::new(heintze::SIZE.of(size)?, heintze::LENGTH.of(length)?);
     let parameters = parameters().map_err(report::problem)?;
     let frequent = frequent.as_slice().map_err(|_| error::null_in_sketch())?;
     let doc = encoding::to_utf8(doc)?;

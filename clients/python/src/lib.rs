@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use text::features::Scheme;
 use text::fingerprint::SimHasher;
 use text::sketch::minhash::{BINS, HASHES, MinHasher};
-use text::sketch::winnow::{K, WinnowParameters, W};
+use text::sketch::winnow::{LENGTH, SPAN, WinnowParameters};
 
 thread_local! {
     /// Kept from text to text: its memory is as large as a document's fingerprint takes to make.
@@ -59,7 +59,7 @@ fn minhash(py: Python<'_>, text: Text<'_>, bins: i64, scheme: &str) -> PyResult<
 #[pyfunction]
 #[pyo3(signature = (text, length = 50, span = 100))]
 fn winnow_sketch(py: Python<'_>, text: Text<'_>, length: i64, span: i64) -> PyResult<Vec<i64>> {
-    let parameters = || WinnowParameters::new(K.of(length)?, W.of(span)?);
+    let parameters = || WinnowParameters::new(LENGTH.of(length)?, SPAN.of(span)?);
     let parameters = parameters().map_err(exception)?;
     with_signals(py, |beat| parameters.sketch(text.0.as_bytes(), beat))?.map_err(exception)
 }

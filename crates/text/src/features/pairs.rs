@@ -5,6 +5,7 @@
 
 use super::words::{ReadableWord, TakeWord};
 use super::{Batch, Sink};
+use crate::hash::GOLDEN_RATIO;
 use crate::hash::rabin::UNITS;
 
 /// Bits of a hash that are the key of its feature. The bits above them choose a cell.
@@ -15,8 +16,6 @@ pub(crate) const KEY: u64 = (1 << KEY_BITS) - 1;
 const CELL: u64 = !KEY;
 /// The odd factor that XXH3 mixes the bits of short inputs with.
 const CHUNK_FACTOR: u64 = 0x9fb2_1c65_1e98_df25;
-/// 2^64 divided by the golden ratio.
-const PAIR_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A word, as pairs need it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,7 +48,7 @@ fn append(hash: u64, chunk: u64) -> u64 {
 /// more often.
 #[inline(always)]
 fn hash(first: HashedWord, second: HashedWord) -> u64 {
-    let hash = (first.hash.rotate_left(32) ^ second.hash).wrapping_mul(PAIR_FACTOR);
+    let hash = (first.hash.rotate_left(32) ^ second.hash).wrapping_mul(GOLDEN_RATIO);
     hash & CELL | (hash & KEY) >> (first.long + second.long)
 }
 
@@ -206,9 +205,9 @@ mod tests {
         let chunk = u64::from_le_bytes(*b"abcdefgh").wrapping_mul(CHUNK_FACTOR);
         let first = chunk ^ chunk >> 32;
         let chunk = (first ^ u64::from(b'i')).wrapping_mul(CHUNK_FACTOR);
-        let value = (chunk ^ chunk >> 32).wrapping_mul(PAIR_FACTOR);
+        let value = (chunk ^ chunk >> 32).wrapping_mul(GOLDEN_RATIO);
         assert_eq!(hash("abcdefghi"), format!("{:016x}", value & CELL | (value & KEY) >> 1));
-        let value = first.wrapping_mul(PAIR_FACTOR);
+        let value = first.wrapping_mul(GOLDEN_RATIO);
         assert_eq!(hash("abcdefgh"), format!("{:016x}", value & CELL | (value & KEY) >> 1));
         assert_ne!(hash("a b"), hash("b a"));
     }

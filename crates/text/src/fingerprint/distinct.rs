@@ -16,6 +16,7 @@
 //! time; at most 128 MB of memory, or 192 MB while the table grows.
 
 use crate::features::BATCH;
+use crate::hash::probing_table::ProbingTable;
 use limits::{OutOfMemory, reserve};
 use std::hint::select_unpredictable;
 
@@ -72,7 +73,7 @@ pub(crate) struct Distinct {
     first: Sieve<0>,
     /// Chooses slots by other bits than the first.
     second: Sieve<18>,
-    table: Table,
+    table: DistinctTable,
     fresh: NewHashes,
     part: HashRange,
     seen_zero: bool,
@@ -89,7 +90,7 @@ impl Distinct {
         Self {
             first: Sieve::default(),
             second: Sieve::default(),
-            table: Table { slots: Vec::new(), members: 0, max_slots },
+            table: DistinctTable { hashes: ProbingTable::default(), max_slots },
             fresh: NewHashes { hashes: [0; HANDED_ON], len: 0 },
             part: HashRange::WHOLE,
             seen_zero: false,
@@ -224,73 +225,51 @@ impl<const SHIFT: u32> Sieve<SHIFT> {
     }
 }
 
-/// Open addressing with linear probing, at most half full. Hashes are spread evenly already.
+/// The table that settles every case. Hashes are spread evenly already.
 #[derive(Debug)]
-struct Table {
-    /// 0 is an empty slot. The length is a power of two.
-    slots: Vec<u64>,
-    members: usize,
+struct DistinctTable {
+    hashes: ProbingTable,
     max_slots: usize,
 }
 
-impl Table {
+impl DistinctTable {
     fn clear(&mut self) -> Result<(), OutOfMemory> {
         // The table of the last text is a good guess for this one, but large ones take time to clear.
-        let slots = (self.members * 2).next_power_of_two().clamp(MIN_TABLE, KEPT_TABLE);
-        let slots = slots.min(self.max_slots);
-        self.slots.clear();
-        reserve(&mut self.slots, slots)?;
-        self.slots.resize(slots, 0);
-        self.members = 0;
-        Ok(())
+        let slots = (self.hashes.entries() * 2).next_power_of_two().clamp(MIN_TABLE, KEPT_TABLE);
+        self.hashes.clear(slots.min(self.max_slots))
     }
 
     fn release(&mut self) {
-        if self.slots.len() > KEPT_TABLE {
-            self.slots = Vec::new();
+        if self.hashes.slots() > KEPT_TABLE {
+            self.hashes.release();
         }
     }
 
     fn add(&mut self, hashes: &[u64], fresh: &mut NewHashes) -> Result<(), TooMany> {
-        while (self.members + hashes.len()) * 2 > self.slots.len() {
+        while !self.hashes.has_room_for(hashes.len()) {
             self.grow()?;
         }
         for &hash in hashes {
-            let slot = self.find(hash);
-            if self.slots[slot] == 0 {
-                self.slots[slot] = hash;
-                self.members += 1;
+            let slot = self.hashes.find(first_slot(hash), |entry| entry == hash);
+            if self.hashes.entry(slot) == 0 {
+                self.hashes.put(slot, hash);
                 fresh.push(hash);
             }
         }
         Ok(())
     }
 
-    /// The slot that holds the hash, or the empty one where it belongs.
-    fn find(&self, hash: u64) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut slot = (hash >> TABLE_SHIFT) as usize & mask;
-        while self.slots[slot] != 0 && self.slots[slot] != hash {
-            slot = (slot + 1) & mask;
-        }
-        slot
-    }
-
     fn grow(&mut self) -> Result<(), TooMany> {
-        let slots = self.slots.len() * 2;
-        if slots > self.max_slots {
+        if 2 * self.hashes.slots() > self.max_slots {
             return Err(TooMany);
         }
-        let mut larger = Vec::new();
-        reserve(&mut larger, slots).map_err(|_| TooMany)?;
-        larger.resize(slots, 0);
-        let old = std::mem::replace(&mut self.slots, larger);
-        for hash in old.into_iter().filter(|&hash| hash != 0) {
-            let slot = self.find(hash);
-            self.slots[slot] = hash;
-        }
-        Ok(())
+        self.hashes.grow(|hash, _| first_slot(hash)).map_err(|_| TooMany)
     }
+}
+
+/// Where the search for a hash begins; the lower bits count.
+fn first_slot(hash: u64) -> usize {
+    (hash >> TABLE_SHIFT) as usize
 }
 
 #[cfg(test)]
@@ -344,10 +323,10 @@ mod tests {
         let hashes: Vec<u64> = (1..=4 * KEPT_TABLE as u64).map(scatter).collect();
         let mut distinct = Distinct::default();
         collect(&mut distinct, &hashes, BATCH);
-        assert!(distinct.table.slots.len() > KEPT_TABLE);
+        assert!(distinct.table.hashes.slots() > KEPT_TABLE);
         distinct.release();
         distinct.begin(HashRange::WHOLE, 10).unwrap();
-        assert!(distinct.table.slots.capacity() <= KEPT_TABLE);
+        assert!(distinct.table.hashes.slots() <= KEPT_TABLE);
     }
 
     proptest! {

@@ -3,16 +3,30 @@
 //! XXH3 with 64 bits and no seed hashes every feature, unless a scheme or a sketch is defined by another
 //! function.
 
+pub(crate) mod minima;
+pub(crate) mod probing_table;
 pub(crate) mod rabin;
 pub(crate) mod rolling;
 
 pub(crate) use xxhash_rust::xxh3::xxh3_64;
 
+/// 2^64 divided by the golden ratio: multiples of this odd number are spread evenly.
+pub(crate) const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
+/// The odd factors of [`mix`].
+pub(crate) const MIX_FACTORS: [u64; 2] = [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
+
 /// SplitMix64's finalizer (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", 2014): every bit of the
 /// result depends on every bit of the value, and different values have different results.
 #[inline(always)]
 pub(crate) fn mix(value: u64) -> u64 {
-    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    let value = (value ^ value >> 30).wrapping_mul(MIX_FACTORS[0]);
+    let value = (value ^ value >> 27).wrapping_mul(MIX_FACTORS[1]);
     value ^ value >> 31
+}
+
+/// Spreads values over all 64 bits, in one step: enough to choose among the windows of one text.
+#[inline(always)]
+pub(crate) fn spread(value: u64) -> u64 {
+    let product = value.wrapping_mul(GOLDEN_RATIO);
+    product ^ product >> 32
 }

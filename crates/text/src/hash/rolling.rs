@@ -6,6 +6,8 @@
 //! processor idles most of the time unless it rolls over several parts of a text at once. Cost: constant
 //! for each window, whatever its length.
 
+use limits::{OutOfMemory, collect};
+use std::array::from_fn;
 use std::iter;
 
 /// The Mersenne prime 2^61 - 1: reduction takes a shift and an addition.
@@ -13,12 +15,20 @@ pub(crate) const MERSENNE_61: u64 = (1 << 61) - 1;
 /// The base of the polynomials unless the user says otherwise.
 pub(crate) const PRIME: u64 = 1_425_089_352_415_399_837;
 
-/// Windows that roll at once, in different parts of a text.
-pub(crate) const LANES: usize = 4;
+/// Parts of a piece that are rolled over at once.
+const LANES: usize = 4;
 /// Steps of an inner loop whose length the compiler knows.
 const STEPS: usize = 64;
+/// The least and the largest number of windows that [`piece_for`] takes together.
+const PIECES: [usize; 2] = [1 << 12, 1 << 17];
 
-/// Rolls over the windows of a text. `append(value, addend)` is value · p + addend modulo m, for a value
+/// Windows that are hashed together where all windows of a text are wanted. Each lane begins with as many steps as a
+/// window is long, so longer windows are taken in larger pieces.
+pub(crate) fn piece_for(window: usize) -> usize {
+    (8 * LANES * window).clamp(PIECES[0], PIECES[1])
+}
+
+/// Makes the values of windows of one length. `append(value, addend)` is value · p + addend modulo m, for a value
 /// below m and an addend below 2m.
 pub(crate) struct Rolling<A: Fn(u64, u64) -> u64> {
     window: usize,
@@ -26,53 +36,77 @@ pub(crate) struct Rolling<A: Fn(u64, u64) -> u64> {
     append: A,
     /// p^s modulo m.
     top: u64,
-    /// For each byte what to add to take it out of a window.
-    removal: [u64; 256],
+    /// For each of the first symbols what to add to take it out of a window.
+    removals: [u64; 256],
 }
 
 impl<A: Fn(u64, u64) -> u64> Rolling<A> {
     pub(crate) fn new(window: usize, modulus: u64, append: A) -> Self {
         let one = 1 % modulus;
         let top = iter::repeat_n(0, window).fold(one, &append);
-        let mut rolling = Self { window, modulus, append, top, removal: [0; 256] };
-        rolling.removal = std::array::from_fn(|byte| rolling.removal_of(byte as u64));
+        let mut rolling = Self { window, modulus, append, top, removals: [0; 256] };
+        rolling.removals = from_fn(|symbol| rolling.compute_removal(symbol as u64));
         rolling
     }
 
     /// What to add to take a symbol out of a window: the negative of symbol · p^s.
-    fn removal_of(&self, symbol: u64) -> u64 {
-        let product = u128::from(symbol) * u128::from(self.top) % u128::from(self.modulus);
-        (self.modulus - product as u64) % self.modulus
+    fn compute_removal(&self, symbol: u64) -> u64 {
+        let product = u128::from(symbol) * u128::from(self.top);
+        if self.modulus == MERSENNE_61 {
+            // Much faster than a division.
+            return 2 * MERSENNE_61 - (product as u64 & MERSENNE_61) - (product >> 61) as u64;
+        }
+        (self.modulus - (product % u128::from(self.modulus)) as u64) % self.modulus
     }
 
-    /// The value of the window that the text begins with; the text must have one.
-    pub(crate) fn first(&self, text: &[u8]) -> u64 {
-        text[..self.window].iter().fold(0, |value, &byte| (self.append)(value, u64::from(byte)))
-    }
-
-    /// Rolls on by one window in each of the texts, `values` being those of their first windows, until the
-    /// shortest ends. `consumer` gets the values after each step.
     #[inline(always)]
-    pub(crate) fn roll(
+    fn removal(&self, symbol: u64) -> u64 {
+        match self.removals.get(symbol as usize) {
+            Some(&removal) => removal,
+            None => self.compute_removal(symbol),
+        }
+    }
+
+    /// The value of the next window, whose last symbol is the new one. The old one was the first.
+    #[inline(always)]
+    fn step(&self, value: u64, old: u64, new: u64) -> u64 {
+        (self.append)(value, new + self.removal(old))
+    }
+
+    /// The values of the windows that the texts begin with; each text must have one.
+    fn first<T: Copy + Into<u64>, const LANES: usize>(&self, texts: [&[T]; LANES]) -> [u64; LANES] {
+        let mut values = [0; LANES];
+        for at in 0..self.window {
+            for (value, text) in values.iter_mut().zip(texts) {
+                *value = (self.append)(*value, text[at].into());
+            }
+        }
+        values
+    }
+
+    /// Rolls over the windows of texts that are equally long. `values` are those of their first windows; the consumer
+    /// gets the values after each step.
+    #[inline(always)]
+    fn roll<T: Copy + Into<u64>, const LANES: usize>(
         &self,
-        texts: [&[u8]; LANES],
+        texts: [&[T]; LANES],
         values: &mut [u64; LANES],
         mut consumer: impl FnMut(&[u64; LANES]),
     ) {
-        let steps = texts.iter().map(|text| text.len()).min().unwrap_or(0).saturating_sub(self.window);
+        let steps = texts[0].len() - self.window;
         let mut state = *values;
-        let mut step = |old: [u8; LANES], new: [u8; LANES]| {
+        let mut step = |old: [T; LANES], new: [T; LANES]| {
             for ((value, old), new) in state.iter_mut().zip(old).zip(new) {
-                *value = (self.append)(*value, u64::from(new) + self.removal[usize::from(old)]);
+                *value = self.step(*value, old.into(), new.into());
             }
             consumer(&state);
         };
         let old = texts.map(|text| text[..steps].as_chunks::<STEPS>());
-        let new = texts.map(|text| text[self.window..][..steps].as_chunks::<STEPS>());
-        for block in 0..steps / STEPS {
-            let (old, new) = (old.map(|(blocks, _)| &blocks[block]), new.map(|(blocks, _)| &blocks[block]));
+        let new = texts.map(|text| text[self.window..].as_chunks::<STEPS>());
+        for chunk in 0..steps / STEPS {
+            let (old, new) = (old.map(|(chunks, _)| &chunks[chunk]), new.map(|(chunks, _)| &chunks[chunk]));
             for at in 0..STEPS {
-                step(old.map(|block| block[at]), new.map(|block| block[at]));
+                step(old.map(|chunk| chunk[at]), new.map(|chunk| chunk[at]));
             }
         }
         for at in 0..steps % STEPS {
@@ -96,9 +130,75 @@ impl<A: Fn(u64, u64) -> u64> Rolling<A> {
         }
         consumer(value);
         for (old, new) in symbols().zip(new) {
-            value = (self.append)(value, new % self.modulus + self.removal_of(old));
+            value = self.step(value, old, new % self.modulus);
             consumer(value);
         }
+    }
+}
+
+/// Goes through the windows of a text, and makes their values a piece at a time.
+pub(crate) struct Windows<'a, T, A: Fn(u64, u64) -> u64> {
+    rolling: &'a Rolling<A>,
+    text: &'a [T],
+    /// The position of the next window.
+    next: usize,
+    /// The value of the window before, unless windows were skipped.
+    value: Option<u64>,
+    /// Room for the values of a piece.
+    values: Vec<u64>,
+}
+
+impl<'a, T: Copy + Into<u64>, A: Fn(u64, u64) -> u64> Windows<'a, T, A> {
+    /// The windows of the text, of which `piece` are taken together.
+    pub(crate) fn new(text: &'a [T], rolling: &'a Rolling<A>, piece: usize) -> Result<Self, OutOfMemory> {
+        let values = collect(iter::repeat_n(0, piece), piece)?;
+        Ok(Self { rolling, text, next: 0, value: None, values })
+    }
+
+    /// The position of the next window; `None` behind the last one.
+    pub(crate) fn next(&self) -> Option<usize> {
+        (self.next + self.rolling.window <= self.text.len()).then_some(self.next)
+    }
+
+    /// Goes on to the window at this position.
+    pub(crate) fn skip_to(&mut self, position: usize) {
+        self.next = position;
+        self.value = None;
+    }
+
+    /// The values of the next windows, at least one. There must be a next window.
+    pub(crate) fn hash_some(&mut self) -> &[u64] {
+        let (window, piece) = (self.rolling.window, self.values.len());
+        let left = self.text.len() + 1 - window - self.next;
+        // Each lane begins with as many steps as a window is long.
+        if LANES * window <= piece && left >= LANES.max(piece / 2) {
+            self.hash_in_lanes::<LANES>(left.min(piece) / LANES)
+        } else {
+            self.hash_in_lanes::<1>(left.min(piece))
+        }
+    }
+
+    fn hash_in_lanes<const LANES: usize>(&mut self, of_lane: usize) -> &[u64] {
+        let Self { rolling, text, next, .. } = *self;
+        let window = rolling.window;
+        let lanes: [&[T]; LANES] = from_fn(|lane| &text[next + lane * of_lane..][..of_lane + window - 1]);
+        let mut values = if LANES > 1 || self.value.is_none() { rolling.first(lanes) } else { [0; LANES] };
+        if let Some(before) = self.value {
+            values[0] = rolling.step(before, text[next - 1].into(), text[next + window - 1].into());
+        }
+        let all = &mut self.values[..LANES * of_lane];
+        let mut at = 0;
+        let mut put = |values: &[u64; LANES]| {
+            for (lane, value) in values.iter().enumerate() {
+                all[lane * of_lane + at] = *value;
+            }
+            at += 1;
+        };
+        put(&values);
+        rolling.roll(lanes, &mut values, put);
+        self.next += LANES * of_lane;
+        self.value = values.last().copied();
+        &self.values[..LANES * of_lane]
     }
 }
 
@@ -110,5 +210,41 @@ pub(crate) fn append_mersenne_61(prime: u64) -> impl Fn(u64, u64) -> u64 {
         let sum = (product as u64 & MERSENNE_61) + (product >> 61) as u64 + addend;
         let folded = (sum & MERSENNE_61) + (sum >> 61);
         if folded >= MERSENNE_61 { folded - MERSENNE_61 } else { folded }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn windows_have_the_values_of_their_polynomials(
+            text in prop_oneof!["[ab]{0,40}", "[a-zéя日😀]{0,300}"],
+            window in 1usize..20,
+            piece in 1usize..120,
+            skipped in 0usize..30,
+        ) {
+            let text: Vec<char> = text.chars().collect();
+            let value = |window: &[char]| {
+                let append = |value: u128, symbol: &char| {
+                    (value * u128::from(PRIME) + u128::from(u32::from(*symbol))) % u128::from(MERSENNE_61)
+                };
+                window.iter().fold(0, append) as u64
+            };
+            let expected: Vec<u64> = text.windows(window).map(value).collect();
+            let rolling = Rolling::new(window, MERSENNE_61, append_mersenne_61(PRIME));
+            let mut windows = Windows::new(&text, &rolling, piece).unwrap();
+            let mut found = Vec::new();
+            while windows.next().is_some() {
+                found.extend_from_slice(windows.hash_some());
+            }
+            prop_assert_eq!(&found, &expected);
+            windows.skip_to(skipped);
+            let rest = windows.next().map_or(&[][..], |_| windows.hash_some());
+            prop_assert!(expected.get(skipped..).unwrap_or_default().starts_with(rest));
+            prop_assert_eq!(rest.is_empty(), expected.len() <= skipped);
+        }
     }
 }

@@ -6,7 +6,6 @@ pub mod headline;
 pub mod recursive;
 pub mod repeats;
 mod shared;
-mod windows;
 
 pub use recursive::passage_sketch;
 pub use shared::{MAX_PASSAGES, MIN_LENGTH, Passage, shared_passages};

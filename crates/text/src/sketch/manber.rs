@@ -11,13 +11,13 @@
 
 use super::SketchSample;
 use crate::features::chars;
-use crate::hash::rolling::{LANES, MERSENNE_61, PRIME, Rolling, append_mersenne_61};
+use crate::hash::rolling::{MERSENNE_61, PRIME, Rolling, Windows, append_mersenne_61, piece_for};
 use crate::hash::xxh3_64;
 use limits::{Heartbeat, Limit, Problem, ProblemKind};
 use std::str::FromStr;
 
 /// Symbols in a window.
-pub const WINDOW: Limit = Limit::new("length", 1, 1 << 16);
+pub const LENGTH: Limit = Limit::new("length", 1, 1 << 16);
 /// Lowest bits that are zero in the hashes that are kept.
 pub const SAMPLE_BITS: Limit = Limit::new("sample_bits", 0, 32);
 /// A number that the hashes that are kept are divisible by.
@@ -54,7 +54,7 @@ pub enum ManberHash {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ManberParameters {
     /// Symbols in a window.
-    pub window: usize,
+    pub length: usize,
     /// The first criterion: this number of lowest bits of the hash are zero.
     pub sample_bits: u32,
     /// The second criterion: the hash is divisible by this number.
@@ -72,7 +72,7 @@ pub struct ManberParameters {
 impl Default for ManberParameters {
     fn default() -> Self {
         Self {
-            window: 50,
+            length: 50,
             sample_bits: 8,
             divisor: 1,
             prime: PRIME,
@@ -104,8 +104,8 @@ pub struct ManberSketcher(ManberParameters);
 impl ManberSketcher {
     /// Checks the parameters against their limits.
     pub fn new(parameters: ManberParameters) -> Result<Self, Problem> {
-        let ManberParameters { window, sample_bits, divisor, prime, modulus, .. } = parameters;
-        WINDOW.of::<usize>(window)?;
+        let ManberParameters { length, sample_bits, divisor, prime, modulus, .. } = parameters;
+        LENGTH.of::<usize>(length)?;
         SAMPLE_BITS.of::<u32>(sample_bits)?;
         DIVISOR.of::<i64>(divisor)?;
         BASE.of::<u64>(prime)?;
@@ -119,7 +119,7 @@ impl ManberSketcher {
         Ok(Self(parameters))
     }
 
-    /// The sketch of a text: sorted, distinct; empty if the text is shorter than the window.
+    /// The sketch of a text: sorted, distinct; empty if the text is shorter than a window.
     pub fn sketch(&self, text: &str, heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
         let ManberParameters { sample_bits, divisor, hash, .. } = self.0;
         let criteria = Criteria { mask: (1 << sample_bits) - 1, divisor };
@@ -127,73 +127,66 @@ impl ManberSketcher {
         match hash {
             ManberHash::Xxh3 => self.hash_windows(text, &mut sampler),
             ManberHash::Java => self.roll_units(text, &mut sampler),
-            ManberHash::Polynomial => self.roll_polynomial(text, &mut sampler),
+            ManberHash::Polynomial => self.roll_polynomial(text, &mut sampler)?,
         }
         let more_bits = "Raise sample_bits: each bit more halves the sketch.";
         sampler.sample.into_values().map_err(|problem| problem.with_hint(more_bits))
     }
 
     /// Hashes windows by the polynomial. Each arm compiles the loops with its own arithmetic.
-    fn roll_polynomial(&self, text: &str, sampler: &mut Sampler<'_>) {
+    fn roll_polynomial(&self, text: &str, sampler: &mut Sampler<'_>) -> Result<(), Problem> {
         let (modulus, prime) = (self.0.modulus, self.0.prime % self.0.modulus);
         match modulus {
             MERSENNE_61 => self.roll(text, append_mersenne_61(prime), sampler),
             m if m.is_power_of_two() => {
                 let append = |a: u64, b: u64| a.wrapping_mul(prime).wrapping_add(b) & (m - 1);
-                self.roll(text, append, sampler);
+                self.roll(text, append, sampler)
             }
             m if m <= 1 << 32 => self.roll(text, |a, b| (a * prime + b) % m, sampler),
             m => {
                 let append =
                     |a, b| ((u128::from(a) * u128::from(prime) + u128::from(b)) % u128::from(m)) as u64;
-                self.roll(text, append, sampler);
+                self.roll(text, append, sampler)
             }
         }
     }
 
-    fn roll(&self, text: &str, append: impl Fn(u64, u64) -> u64, sampler: &mut Sampler<'_>) {
-        let rolling = Rolling::new(self.0.window, self.0.modulus, append);
+    fn roll(
+        &self,
+        text: &str,
+        append: impl Fn(u64, u64) -> u64,
+        sampler: &mut Sampler<'_>,
+    ) -> Result<(), Problem> {
+        let rolling = Rolling::new(self.0.length, self.0.modulus, append);
         if self.0.unit == ManberUnit::Character && !text.is_ascii() {
             rolling.each(|| text.chars().map(u64::from), |value| sampler.take_timed(value as i64));
+            Ok(())
         } else {
-            self.roll_bytes(text.as_bytes(), &rolling, sampler);
+            self.roll_bytes(text.as_bytes(), &rolling, sampler)
         }
     }
 
-    /// Cuts the windows into [`LANES`] parts that are rolled over at once. The few windows that are left
-    /// over are hashed one by one.
-    fn roll_bytes<A>(&self, text: &[u8], rolling: &Rolling<A>, sampler: &mut Sampler<'_>)
+    fn roll_bytes<A>(
+        &self,
+        text: &[u8],
+        rolling: &Rolling<A>,
+        sampler: &mut Sampler<'_>,
+    ) -> Result<(), Problem>
     where
         A: Fn(u64, u64) -> u64,
     {
-        let window = self.0.window;
-        let windows = (text.len() + 1).saturating_sub(window);
-        let of_lane = windows / LANES;
-        let mut lanes: [&[u8]; LANES] = std::array::from_fn(|lane| &text[(lane * of_lane).min(text.len())..]);
-        if of_lane > 0 {
-            let mut values = lanes.map(|lane| rolling.first(lane));
-            values.iter().for_each(|&value| sampler.take(value as i64));
-            let mut left = of_lane - 1;
-            while left > 0 && !sampler.sample.has_failed() {
-                let steps = left.min(STRIDE / LANES);
-                let pieces = lanes.map(|lane| &lane[..steps + window]);
-                rolling.roll(pieces, &mut values, |values| {
-                    values.iter().for_each(|&value| sampler.take(value as i64));
-                });
-                lanes = lanes.map(|lane| &lane[steps..]);
-                left -= steps;
-                sampler.sample.beat();
-            }
+        let mut windows = Windows::new(text, rolling, piece_for(self.0.length))?;
+        while windows.next().is_some() && !sampler.sample.has_failed() {
+            sampler.sample.beat();
+            windows.hash_some().iter().for_each(|&value| sampler.take(value as i64));
         }
-        for rest in text[LANES * of_lane..].windows(window) {
-            sampler.take(rolling.first(rest) as i64);
-        }
+        Ok(())
     }
 
     /// Hashes windows of UTF-16 code units by `String.hashCode`.
     fn roll_units(&self, text: &str, sampler: &mut Sampler<'_>) {
         let append = |a: u64, b: u64| (a * 31 + b) & u64::from(u32::MAX);
-        let rolling = Rolling::new(self.0.window, 1 << 32, append);
+        let rolling = Rolling::new(self.0.length, 1 << 32, append);
         rolling.each(
             || text.encode_utf16().map(u64::from),
             |value| sampler.take_timed(i64::from(value as u32 as i32)),
@@ -202,12 +195,12 @@ impl ManberSketcher {
 
     /// Hashes each window by XXH3.
     fn hash_windows(&self, text: &str, sampler: &mut Sampler<'_>) {
-        let window = self.0.window;
+        let length = self.0.length;
         let text_bytes = text.as_bytes();
         if self.0.unit == ManberUnit::Byte || text.is_ascii() {
-            text_bytes.windows(window).for_each(|window| sampler.take_timed(xxh3_64(window) as i64));
+            text_bytes.windows(length).for_each(|window| sampler.take_timed(xxh3_64(window) as i64));
         } else {
-            let ends = chars::boundaries(text_bytes).skip(window);
+            let ends = chars::boundaries(text_bytes).skip(length);
             for (start, end) in chars::boundaries(text_bytes).zip(ends) {
                 sampler.take_timed(xxh3_64(&text_bytes[start..end]) as i64);
             }
@@ -285,8 +278,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    fn parameters(window: usize, sample_bits: u32, prime: u64, modulus: u64) -> ManberParameters {
-        ManberParameters { window, sample_bits, prime, modulus, ..ManberParameters::default() }
+    fn parameters(length: usize, sample_bits: u32, prime: u64, modulus: u64) -> ManberParameters {
+        ManberParameters { length, sample_bits, prime, modulus, ..ManberParameters::default() }
     }
 
     fn sketch(text: &str, parameters: ManberParameters) -> Vec<i64> {
@@ -295,7 +288,7 @@ mod tests {
 
     /// Each window by itself, as the definitions say.
     fn naive_sketch(text: &str, parameters: ManberParameters) -> Vec<i64> {
-        let ManberParameters { window, sample_bits, divisor, prime, modulus, unit, hash } = parameters;
+        let ManberParameters { length, sample_bits, divisor, prime, modulus, unit, hash } = parameters;
         let symbols: Vec<u64> = match (hash, unit) {
             (ManberHash::Java, _) => text.encode_utf16().map(u64::from).collect(),
             (_, ManberUnit::Byte) => text.bytes().map(u64::from).collect(),
@@ -316,7 +309,7 @@ mod tests {
             ManberHash::Java => polynomial(window, 31, 1 << 32) as u32 as i32 as i64,
             ManberHash::Xxh3 => xxh3_64(&utf8(window)) as i64,
         };
-        let kept = symbols.windows(window).map(value);
+        let kept = symbols.windows(length).map(value);
         let kept = kept.filter(|value| value & ((1 << sample_bits) - 1) == 0 && value % divisor == 0);
         kept.collect::<BTreeSet<_>>().into_iter().collect()
     }
@@ -336,8 +329,8 @@ mod tests {
 
     #[test]
     fn javas_hash_code() {
-        let java = |window| ManberParameters {
-            window,
+        let java = |length| ManberParameters {
+            length,
             sample_bits: 0,
             hash: ManberHash::Java,
             ..ManberParameters::default()
@@ -369,7 +362,7 @@ mod tests {
         #[test]
         fn sketches_equal_the_definition(
             text in prop_oneof!["\\PC{0,80}", "[ab]{0,200}", "[ -~]{200,900}"],
-            window in 1usize..20,
+            length in 1usize..20,
             sample_bits in 0u32..4,
             divisor in prop_oneof![Just(1i64), 1i64..30],
             prime in prop::sample::select(vec![2u64, 31, 257, 1_000_003, PRIME]),
@@ -383,7 +376,7 @@ mod tests {
             hash in prop::sample::select(vec![ManberHash::Polynomial, ManberHash::Polynomial, ManberHash::Java, ManberHash::Xxh3]),
         ) {
             prop_assume!(greatest_common_divisor(prime, modulus) == 1);
-            let parameters = ManberParameters { window, sample_bits, divisor, prime, modulus, unit, hash };
+            let parameters = ManberParameters { length, sample_bits, divisor, prime, modulus, unit, hash };
             prop_assert_eq!(sketch(&text, parameters), naive_sketch(&text, parameters));
         }
     }

@@ -15,12 +15,16 @@ use super::Corpus;
 use super::characters::{CharacterCursor, forward};
 use super::packed::{Anchor, Segment};
 use super::room::Room;
-use crate::passage::windows::Windows;
+use crate::hash::minima::Minima;
+use crate::hash::rolling::{MERSENNE_61, PRIME, Rolling, Windows, append_mersenne_61};
+use crate::hash::spread;
 use limits::{Heartbeat, Problem, reserve};
 use std::ops::Range;
 
-/// Grams that are hashed in one go, at least.
+/// Grams of a piece of a document, at least.
 const PIECE: usize = 1 << 16;
+/// Grams that are hashed in one go.
+const HASHED: usize = 1 << 10;
 /// Anchors at the beginning of a periodic run that are kept.
 const HEAD: usize = 3;
 
@@ -34,12 +38,13 @@ pub(super) fn find(
         text: corpus.text.as_bytes(),
         min_length: corpus.min_length,
         gram: corpus.gram(),
+        rolling: &Rolling::new(corpus.gram(), MERSENNE_61, append_mersenne_61(PRIME)),
         anchors: Vec::new(),
         periodic: Vec::new(),
         run: GramRun::default(),
         characters: Vec::new(),
     };
-    let mut minima = Minima::new(corpus.windows_of_anchor())?;
+    let mut minima = Minima::new(corpus.windows_of_anchor(), (u64::MAX, usize::MAX))?;
     for document in 0..corpus.starts.len() {
         heartbeat.progress(1, corpus.starts[document] as f64 / corpus.text.len().max(1) as f64);
         let bounds = corpus.bounds(document);
@@ -51,17 +56,22 @@ pub(super) fn find(
     Ok((finder.anchors, finder.periodic))
 }
 
-struct AnchorFinder<'a> {
+struct AnchorFinder<'a, A: Fn(u64, u64) -> u64> {
     text: &'a [u8],
     min_length: usize,
     /// Characters of a gram.
     gram: usize,
+    /// Makes the values of grams.
+    rolling: &'a Rolling<A>,
     anchors: Vec<Anchor>,
     periodic: Vec<Segment>,
     run: GramRun,
     /// The characters of a piece that is not ASCII.
     characters: Vec<char>,
 }
+
+/// The least hashes of the grams of each window, and the numbers of these grams in the document.
+type GramMinima = Minima<(u64, usize)>;
 
 /// Equal grams in a row, at the end of the anchors that were found.
 #[derive(Clone, Copy, Default)]
@@ -93,12 +103,12 @@ struct DocumentScan {
     current: Option<CurrentAnchor>,
 }
 
-impl AnchorFinder<'_> {
+impl<A: Fn(u64, u64) -> u64> AnchorFinder<'_, A> {
     fn document(
         &mut self,
         corpus: &Corpus,
         bounds: Range<usize>,
-        minima: &mut Minima,
+        minima: &mut GramMinima,
         room: &mut Room,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<(), Problem> {
@@ -123,28 +133,29 @@ impl AnchorFinder<'_> {
             }
             at = forward(document.as_bytes(), at, of_piece);
         }
-        self.finish(&mut scan, minima.windows(), room)
+        self.finish(&mut scan, minima.rows(), room)
     }
 
-    fn piece<T: Copy + Into<u32>>(
+    fn piece<T: Copy + Into<u64>>(
         &mut self,
         symbols: &[T],
         scan: &mut DocumentScan,
-        minima: &mut Minima,
+        minima: &mut GramMinima,
         room: &mut Room,
         beat: &mut dyn FnMut(),
     ) -> Result<(), Problem> {
-        let mut windows = Windows::new(symbols, self.gram);
+        let mut windows = Windows::new(symbols, self.rolling, HASHED)?;
         while windows.next().is_some() {
             beat();
-            for &hash in windows.hash_some() {
-                let Some((gram, hash)) = minima.push(hash) else { continue };
-                if scan.current.as_ref().is_none_or(|current| current.gram != gram) {
-                    let first_window = minima.windows() - 1;
-                    self.finish(scan, first_window, room)?;
+            let hashes = windows.hash_some().iter().copied().map(spread);
+            let mut result = Ok(());
+            minima.add(hashes.zip(minima.keys()..), |first_window, (hash, gram)| {
+                if result.is_ok() {
+                    result = self.finish(scan, first_window, room);
                     scan.current = Some(CurrentAnchor { gram, hash, first_window });
                 }
-            }
+            });
+            result?;
         }
         Ok(())
     }
@@ -210,75 +221,5 @@ impl AnchorFinder<'_> {
         self.run.is_thinned = true;
         self.anchors.drain(dropped);
         Ok(())
-    }
-}
-
-/// The leftmost least of the last hashes, as many as a window has grams.
-///
-/// Hashes are taken in blocks of that number. The least of the last ones is the lesser of two: the least so far of the
-/// current block, and the least of the rest of the block before.
-struct Minima {
-    block: Vec<u64>,
-    /// The least hash of the current block, and its number in the document.
-    least: (u64, usize),
-    /// For each hash of the block before, the least from there to the end of that block.
-    rest: Vec<(u64, usize)>,
-    /// Hashes of the document so far.
-    count: usize,
-    /// Hashes of the current block.
-    filled: usize,
-}
-
-const NOTHING: (u64, usize) = (u64::MAX, usize::MAX);
-
-impl Minima {
-    fn new(grams: usize) -> Result<Self, Problem> {
-        let mut minima = Self { block: Vec::new(), least: NOTHING, rest: Vec::new(), count: 0, filled: 0 };
-        reserve(&mut minima.block, grams)?;
-        reserve(&mut minima.rest, grams + 1)?;
-        minima.block.resize(grams, 0);
-        minima.rest.resize(grams + 1, NOTHING);
-        Ok(minima)
-    }
-
-    /// Begins a document.
-    fn clear(&mut self) {
-        (self.least, self.count, self.filled) = (NOTHING, 0, 0);
-    }
-
-    /// The number of windows that have all their hashes.
-    fn windows(&self) -> usize {
-        (self.count + 1).saturating_sub(self.block.len())
-    }
-
-    /// Takes the next hash. Returns the anchor of the window that ends with it: number and hash.
-    #[inline(always)]
-    fn push(&mut self, hash: u64) -> Option<(usize, u64)> {
-        self.block[self.filled] = hash;
-        if hash < self.least.0 || self.filled == 0 {
-            self.least = (hash, self.count);
-        }
-        self.filled += 1;
-        self.count += 1;
-        let is_block_before = self.count > self.block.len();
-        let rest = if is_block_before { self.rest[self.filled] } else { NOTHING };
-        let (hash, number) =
-            if is_block_before && rest.1 != usize::MAX && rest.0 <= self.least.0 { rest } else { self.least };
-        if self.filled == self.block.len() {
-            self.end_block();
-        }
-        (self.count >= self.block.len()).then_some((number, hash))
-    }
-
-    fn end_block(&mut self) {
-        let mut least = NOTHING;
-        let first = self.count - self.block.len();
-        for (at, &hash) in self.block.iter().enumerate().rev() {
-            if hash <= least.0 {
-                least = (hash, first + at);
-            }
-            self.rest[at] = least;
-        }
-        self.filled = 0;
     }
 }

@@ -18,13 +18,15 @@
 mod search;
 mod table;
 
-use super::windows::{Windows, each_batch};
+use crate::hash::rolling::{MERSENNE_61, PRIME, Rolling, Windows, append_mersenne_61};
 use limits::{Heartbeat, Limit, OutOfMemory, Problem, collect, reserve, sort};
 use search::{Match, MatchSearch, TextPair};
-use table::WindowTable;
+use table::{WindowTable, each_batch};
 
 /// Windows of the first text that one round deals with.
 const MAX_WINDOWS: usize = 1 << 24;
+/// Windows that are hashed in one go: few, since those within a match need not be hashed.
+const PIECE: usize = 1 << 10;
 /// Characters that are counted between two heartbeats.
 const STRIDE: usize = 1 << 16;
 
@@ -113,7 +115,7 @@ fn with_text<'a>(
 }
 
 /// The matches of at least `window` symbols, in rounds of at most `max_windows` windows of the first text.
-fn find<T: Copy + Eq + Into<u32>>(
+fn find<T: Copy + Eq + Into<u64>>(
     a: &[T],
     b: &[T],
     window: usize,
@@ -126,6 +128,7 @@ fn find<T: Copy + Eq + Into<u32>>(
     }
     let rounds = windows.div_ceil(max_windows);
     let texts = TextPair::new(a, b, window);
+    let rolling = Rolling::new(window, MERSENNE_61, append_mersenne_61(PRIME));
     let mut table = WindowTable::new(2 * (windows / rounds))?;
     let mut found = Vec::new();
     for round in 0..rounds {
@@ -133,11 +136,13 @@ fn find<T: Copy + Eq + Into<u32>>(
         let is_in_round =
             |hash: u64| rounds == 1 || ((u64::from(hash as u32) * rounds as u64) >> 32) as usize == round;
         if round > 0 {
-            table.clear();
+            table.clear()?;
         }
-        fill(&mut table, &texts, is_in_round, heartbeat)?;
+        let windows = Windows::new(a, &rolling, PIECE)?;
+        fill(&mut table, &texts, windows, is_in_round, heartbeat)?;
         let mut search = MatchSearch::new(&texts, &found);
-        look_up(&table, &texts, &mut search, is_in_round, heartbeat);
+        let windows = Windows::new(b, &rolling, PIECE)?;
+        look_up(&table, &texts, windows, &mut search, is_in_round, heartbeat);
         let new = search.into_matches()?;
         reserve(&mut found, new.len())?;
         found.extend(new);
@@ -147,14 +152,14 @@ fn find<T: Copy + Eq + Into<u32>>(
 }
 
 /// Puts the windows of the first text that are wanted into the empty table.
-fn fill<T: Copy + Eq + Into<u32>>(
+fn fill<T: Copy + Eq + Into<u64>>(
     table: &mut WindowTable,
     texts: &TextPair<'_, T>,
+    mut windows: Windows<'_, T, impl Fn(u64, u64) -> u64>,
     is_wanted: impl Fn(u64) -> bool,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<(), OutOfMemory> {
     let mut result = Ok(());
-    let mut windows = Windows::new(texts.a, texts.window);
     while let Some(first) = windows.next() {
         heartbeat.beat();
         each_batch(first, windows.hash_some(), &is_wanted, |batch| {
@@ -171,14 +176,14 @@ fn fill<T: Copy + Eq + Into<u32>>(
 }
 
 /// Looks those windows of the second text up that are wanted, unless they lie within a match.
-fn look_up<T: Copy + Eq + Into<u32>>(
+fn look_up<T: Copy + Eq + Into<u64>>(
     table: &WindowTable,
     texts: &TextPair<'_, T>,
+    mut windows: Windows<'_, T, impl Fn(u64, u64) -> u64>,
     search: &mut MatchSearch<'_, T>,
     is_wanted: impl Fn(u64) -> bool,
     heartbeat: &mut dyn Heartbeat,
 ) {
-    let mut windows = Windows::new(texts.b, texts.window);
     while let Some(first) = windows.next() {
         heartbeat.beat();
         if let Some(after) = search.end_of_covered(first) {

@@ -1,38 +1,34 @@
 //! The table in which windows of the first text are found by their hash.
 
-use limits::{OutOfMemory, reserve};
+use crate::hash::probing_table::ProbingTable;
+use crate::hash::spread;
+use limits::OutOfMemory;
 
-/// The first position of every window, by its hash: open addressing, at most half full.
+/// Windows that are looked up together.
+const BATCH: usize = 64;
+
+/// The first position of every window, by its hash.
 pub(super) struct WindowTable {
-    /// The upper half of the hash, and the position plus 1 below; 0 is empty. The length is a power of two.
-    slots: Vec<u64>,
-    members: usize,
+    /// An entry is the upper half of the hash, and the position plus 1 below.
+    table: ProbingTable,
 }
 
 impl WindowTable {
     pub(super) fn new(slots: usize) -> Result<Self, OutOfMemory> {
-        let slots = slots.next_power_of_two().max(16);
-        let mut table = Self { slots: Vec::new(), members: 0 };
-        reserve(&mut table.slots, slots)?;
-        table.slots.resize(slots, 0);
-        Ok(table)
+        let mut table = ProbingTable::default();
+        table.clear(slots.next_power_of_two().max(16))?;
+        Ok(Self { table })
     }
 
-    pub(super) fn clear(&mut self) {
-        self.slots.fill(0);
-        self.members = 0;
+    pub(super) fn clear(&mut self) -> Result<(), OutOfMemory> {
+        self.table.clear(self.table.slots())
     }
 
     /// Reads the slots that a batch will look at. These reads do not wait for one another, as the searches
     /// in a table larger than the processor's caches would.
     pub(super) fn warm_up(&self, batch: &[(usize, u64)]) {
-        std::hint::black_box(batch.iter().fold(0, |sum, &(_, hash)| sum ^ self.slots[self.slot(hash)]));
-    }
-
-    /// The slot where the search for a hash begins. The tag alone decides, so a larger table can be made
-    /// without the hashes.
-    fn slot(&self, hash: u64) -> usize {
-        (tag(hash) >> (u64::BITS - self.slots.len().ilog2())) as usize
+        let entry = |hash| self.table.entry(first_slot(hash, self.table.slots()));
+        std::hint::black_box(batch.iter().fold(0, |sum, &(_, hash)| sum ^ entry(hash)));
     }
 
     /// Adds the position of a window, unless an equal window is there already.
@@ -42,51 +38,57 @@ impl WindowTable {
         position: usize,
         is_equal: impl Fn(usize) -> bool,
     ) -> Result<(), OutOfMemory> {
-        if let Err(slot) = self.find(hash, is_equal) {
-            self.slots[slot] = tag(hash) | (position as u64 + 1);
-            self.members += 1;
-            if 2 * self.members > self.slots.len() {
-                self.grow()?;
-            }
+        let slot = self.find(hash, is_equal);
+        if self.table.entry(slot) != 0 {
+            return Ok(());
         }
-        Ok(())
+        self.table.put(slot, tag(hash) | (position as u64 + 1));
+        // A round may have more windows than its share.
+        if self.table.has_room_for(0) { Ok(()) } else { self.table.grow(first_slot) }
     }
 
     /// The position of the equal window, if there is one.
     pub(super) fn get(&self, hash: u64, is_equal: impl Fn(usize) -> bool) -> Option<usize> {
-        self.find(hash, is_equal).ok()
+        let entry = self.table.entry(self.find(hash, is_equal));
+        (entry != 0).then(|| position(entry))
     }
 
-    /// The position of the equal window, or else the slot where it belongs.
-    fn find(&self, hash: u64, is_equal: impl Fn(usize) -> bool) -> Result<usize, usize> {
-        let mask = self.slots.len() - 1;
-        let mut slot = self.slot(hash);
-        loop {
-            let entry = self.slots[slot];
-            if entry == 0 {
-                return Err(slot);
-            }
-            if tag(entry) == tag(hash) && is_equal((entry - tag(entry)) as usize - 1) {
-                return Ok((entry - tag(entry)) as usize - 1);
-            }
-            slot = (slot + 1) & mask;
-        }
+    /// The slot of the equal window, or else the empty one where it belongs.
+    fn find(&self, hash: u64, is_equal: impl Fn(usize) -> bool) -> usize {
+        let is_wanted = |entry| tag(entry) == tag(hash) && is_equal(position(entry));
+        self.table.find(first_slot(hash, self.table.slots()), is_wanted)
     }
+}
 
-    /// Doubles the table, when a round has more windows than its share.
-    fn grow(&mut self) -> Result<(), OutOfMemory> {
-        let mut larger = Self::new(2 * self.slots.len())?;
-        for &entry in self.slots.iter().filter(|&&entry| entry != 0) {
-            if let Err(slot) = larger.find(entry, |_| false) {
-                larger.slots[slot] = entry;
-            }
-        }
-        self.slots = larger.slots;
-        Ok(())
+/// Passes on the positions and hashes of those windows that are wanted, a batch at a time. The first value is that of
+/// the window at `first`.
+pub(super) fn each_batch(
+    first: usize,
+    values: &[u64],
+    is_wanted: impl Fn(u64) -> bool,
+    mut consumer: impl FnMut(&[(usize, u64)]),
+) {
+    // Bounded: a batch.
+    let mut batch = Vec::with_capacity(BATCH);
+    for (first, values) in (first..).step_by(BATCH).zip(values.chunks(BATCH)) {
+        let windows = (first..).zip(values.iter().copied().map(spread));
+        batch.clear();
+        batch.extend(windows.filter(|&(_, hash)| is_wanted(hash)));
+        consumer(&batch);
     }
+}
+
+/// Where the search for a hash begins. The tag alone decides, so a larger table can be made without the hashes.
+fn first_slot(hash: u64, slots: usize) -> usize {
+    (tag(hash) >> (u64::BITS - slots.ilog2())) as usize
 }
 
 /// The bits of a hash that the table keeps.
 fn tag(hash: u64) -> u64 {
     hash & !u64::from(u32::MAX)
+}
+
+/// The position of the window that an entry stands for.
+fn position(entry: u64) -> usize {
+    (entry - tag(entry)) as usize - 1
 }

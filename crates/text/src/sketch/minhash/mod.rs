@@ -17,6 +17,7 @@ pub use bins::BINS;
 pub use signature::{BANDS, bands, bits, merge, similarity};
 
 use crate::features::{Batch, Scheme, Shingler};
+use crate::hash::{GOLDEN_RATIO, MIX_FACTORS};
 use limits::{Heartbeat, Limit, OutOfMemory, Problem, collect};
 use std::iter::repeat_n;
 
@@ -31,12 +32,8 @@ const LENGTH: Limit = Limit::new("length of signature", 0, MAX_HASHES);
 /// Before there is a value; in SQL, -1.
 const EMPTY: u32 = u32::MAX;
 
-/// Multiples of this odd number set the hashes of a feature apart.
-const KEY: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Values that are lowered together, which fit into the registers.
 const GROUP: usize = 32;
-/// Odd factors that mix the bits of a hash.
-const MIX: [u64; 2] = [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
 
 /// Makes signatures; keeps its memory from text to text.
 #[derive(Debug, Default)]
@@ -80,17 +77,19 @@ impl MinHasher {
     }
 }
 
-/// Lowers every value to the least hash of the same number that a feature has, where that is less. It is
-/// compiled for several kinds of processors: with AVX-512 eight hashes are made at a time.
+/// Lowers every value to the least hash of the same number that a feature has, where that is less. Multiples of
+/// [`GOLDEN_RATIO`] set the hashes of a feature apart. The function is compiled for several kinds of processors: with
+/// AVX-512 eight hashes are made at a time.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
 fn lower(least: &mut [u32], features: &[u64]) {
     for (group, values) in (0..).zip(least.chunks_mut(GROUP)) {
         let mut group_least = [EMPTY; GROUP];
-        let keys: [u64; GROUP] = std::array::from_fn(|at| KEY.wrapping_mul((group * GROUP + at + 1) as u64));
+        let keys: [u64; GROUP] =
+            std::array::from_fn(|at| GOLDEN_RATIO.wrapping_mul((group * GROUP + at + 1) as u64));
         for &feature in features {
             for (value, key) in group_least.iter_mut().zip(keys) {
-                let mixed = (feature ^ key).wrapping_mul(MIX[0]);
-                let mixed = (mixed ^ mixed >> 32).wrapping_mul(MIX[1]);
+                let mixed = (feature ^ key).wrapping_mul(MIX_FACTORS[0]);
+                let mixed = (mixed ^ mixed >> 32).wrapping_mul(MIX_FACTORS[1]);
                 *value = (*value).min((mixed >> 32) as u32);
             }
         }
@@ -159,8 +158,8 @@ mod tests {
         #[test]
         fn values_are_least_hashes(words in prop::collection::vec(0usize..5000, 1..1000), hashes in 1usize..200) {
             let hash = |word: &usize, i: u64| {
-                let mixed = (xxh3_64(format!("w{word}").as_bytes()) ^ i.wrapping_mul(KEY)).wrapping_mul(MIX[0]);
-                ((mixed ^ mixed >> 32).wrapping_mul(MIX[1]) >> 32) as u32
+                let mixed = (xxh3_64(format!("w{word}").as_bytes()) ^ i.wrapping_mul(GOLDEN_RATIO)).wrapping_mul(MIX_FACTORS[0]);
+                ((mixed ^ mixed >> 32).wrapping_mul(MIX_FACTORS[1]) >> 32) as u32
             };
             let least = |i| words.iter().map(|word| hash(word, i)).min().map(|least| least as i32);
             let expected: Vec<i32> = (1..=hashes as u64).filter_map(least).collect();

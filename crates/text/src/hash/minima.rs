@@ -1,0 +1,142 @@
+//! The least of every few keys in a row, as winnowing takes it.
+//!
+//! Keys are taken in groups of that number. The least key of a row is the lesser of two: the least so far of the
+//! current group, and the least of the rest of the group before. Cost: constant for each key, whatever the length of
+//! a row; memory for two rows.
+
+use limits::{OutOfMemory, collect};
+use std::iter::repeat_n;
+
+/// Finds the least key of every row. Where keys may be equal and the leftmost is wanted, they end with their number.
+pub(crate) struct Minima<K> {
+    /// Greater than any key, or equal to it.
+    greatest: K,
+    /// The keys of the group that is not full yet.
+    group: Vec<K>,
+    filled: usize,
+    /// The least of them.
+    least: K,
+    /// For each key of the group before, the least key behind it in that group.
+    least_behind: Vec<K>,
+    /// Keys in the groups before.
+    before: usize,
+    /// The key that was passed on last, if there was a row.
+    last: K,
+}
+
+impl<K: Copy + Ord> Minima<K> {
+    /// Rows of this many keys, at least one, none of which is above the greatest.
+    pub(crate) fn new(row: usize, greatest: K) -> Result<Self, OutOfMemory> {
+        Ok(Self {
+            greatest,
+            group: collect(repeat_n(greatest, row), row)?,
+            filled: 0,
+            least: greatest,
+            least_behind: collect(repeat_n(greatest, row), row)?,
+            before: 0,
+            last: greatest,
+        })
+    }
+
+    /// Forgets all keys.
+    pub(crate) fn clear(&mut self) {
+        (self.filled, self.least, self.before) = (0, self.greatest, 0);
+    }
+
+    /// The number of keys so far.
+    pub(crate) fn keys(&self) -> usize {
+        self.before + self.filled
+    }
+
+    /// The number of rows that are complete.
+    pub(crate) fn rows(&self) -> usize {
+        (self.keys() + 1).saturating_sub(self.group.len())
+    }
+
+    /// The least key, as long as there are keys but no complete row.
+    pub(crate) fn least_of_few(&self) -> Option<K> {
+        (self.keys() > 0 && self.rows() == 0).then_some(self.least)
+    }
+
+    /// Takes keys. Passes on the number of a row and its least key, unless the row before has the same.
+    #[inline]
+    pub(crate) fn add(&mut self, keys: impl IntoIterator<Item = K>, mut consumer: impl FnMut(usize, K)) {
+        let row = self.group.len();
+        let mut keys = keys.into_iter();
+        loop {
+            let places = self.group[self.filled..].iter_mut().zip(&self.least_behind[self.filled..]);
+            if self.before == 0 {
+                for ((place, _), key) in places.zip(&mut keys) {
+                    *place = key;
+                    self.least = self.least.min(key);
+                    self.filled += 1;
+                }
+            } else {
+                let (mut least, mut last, mut filled) = (self.least, self.last, self.filled);
+                for ((place, &behind), key) in places.zip(&mut keys) {
+                    *place = key;
+                    least = least.min(key);
+                    filled += 1;
+                    let of_row = least.min(behind);
+                    if of_row != last {
+                        last = of_row;
+                        consumer(self.before + filled - row, of_row);
+                    }
+                }
+                (self.least, self.last, self.filled) = (least, last, filled);
+            }
+            if self.filled < row {
+                return;
+            }
+            if self.before == 0 {
+                self.last = self.least;
+                consumer(0, self.least);
+            }
+            self.end_group();
+        }
+    }
+
+    /// The group is full: it becomes the one before.
+    fn end_group(&mut self) {
+        let mut least = self.greatest;
+        for (behind, &key) in self.least_behind.iter_mut().zip(&self.group).rev() {
+            *behind = least;
+            least = least.min(key);
+        }
+        self.before += self.group.len();
+        (self.filled, self.least) = (0, self.greatest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn minima_are_those_of_all_rows(
+            keys in prop::collection::vec(0u64..9, 0..60),
+            row in 1usize..12,
+            cut in 0usize..60,
+        ) {
+            let numbered: Vec<(u64, usize)> = keys.iter().copied().zip(0..).collect();
+            let least = numbered.windows(row).map(|keys| keys.iter().copied().min().unwrap()).enumerate();
+            let mut expected: Vec<(usize, (u64, usize))> = least.collect();
+            expected.dedup_by_key(|&mut (_, least)| least);
+            let mut minima = Minima::new(row, (u64::MAX, usize::MAX)).unwrap();
+            // Keys of another text leave no trace.
+            minima.add(numbered.iter().copied(), |_, _| ());
+            minima.clear();
+            let mut found = Vec::new();
+            let (head, tail) = numbered.split_at(cut.min(numbered.len()));
+            for keys in [head, tail] {
+                minima.add(keys.iter().copied(), |row, least| found.push((row, least)));
+            }
+            prop_assert_eq!(found, expected);
+            prop_assert_eq!((minima.keys(), minima.rows()), (keys.len(), numbered.windows(row).len()));
+            let few = numbered.iter().copied().min().filter(|_| keys.len() < row);
+            prop_assert_eq!(minima.least_of_few(), few);
+        }
+    }
+}

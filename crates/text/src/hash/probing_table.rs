@@ -1,0 +1,78 @@
+//! A hash table of numbers: open addressing with linear probing.
+
+use limits::{OutOfMemory, reserve};
+
+/// Entries, none of which is 0. The caller keeps at most half of the slots full, and says where the search for an entry
+/// begins.
+#[derive(Debug, Default)]
+pub(crate) struct ProbingTable {
+    /// 0 is an empty slot. The length is a power of two, or 0 before the table is first cleared.
+    slots: Vec<u64>,
+    entries: usize,
+}
+
+impl ProbingTable {
+    /// Drops all entries, and has this many slots from now on, a power of two.
+    pub(crate) fn clear(&mut self, slots: usize) -> Result<(), OutOfMemory> {
+        self.slots.clear();
+        reserve(&mut self.slots, slots)?;
+        self.slots.resize(slots, 0);
+        self.entries = 0;
+        Ok(())
+    }
+
+    /// Gives the memory back. The number of entries is still known.
+    pub(crate) fn release(&mut self) {
+        self.slots = Vec::new();
+    }
+
+    pub(crate) fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(crate) fn entries(&self) -> usize {
+        self.entries
+    }
+
+    /// The entry in a slot, or 0.
+    #[inline]
+    pub(crate) fn entry(&self, slot: usize) -> u64 {
+        self.slots[slot]
+    }
+
+    /// Whether at most half of the slots are full after so many further entries.
+    pub(crate) fn has_room_for(&self, more: usize) -> bool {
+        2 * (self.entries + more) <= self.slots.len()
+    }
+
+    /// The slot of the entry that is looked for, or the empty one where it belongs. The search begins at a slot, of
+    /// which only the lower bits count.
+    #[inline]
+    pub(crate) fn find(&self, first: usize, is_wanted: impl Fn(u64) -> bool) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = first & mask;
+        while self.slots[slot] != 0 && !is_wanted(self.slots[slot]) {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    /// Puts an entry into an empty slot, where it was looked for.
+    #[inline]
+    pub(crate) fn put(&mut self, slot: usize, entry: u64) {
+        self.slots[slot] = entry;
+        self.entries += 1;
+    }
+
+    /// Doubles the number of slots. `first` says where the search for an entry begins, among this many slots.
+    pub(crate) fn grow(&mut self, first: impl Fn(u64, usize) -> usize) -> Result<(), OutOfMemory> {
+        let mut larger = Self::default();
+        larger.clear(2 * self.slots.len())?;
+        for &entry in self.slots.iter().filter(|&&entry| entry != 0) {
+            let slot = larger.find(first(entry, larger.slots.len()), |_| false);
+            larger.put(slot, entry);
+        }
+        *self = larger;
+        Ok(())
+    }
+}
