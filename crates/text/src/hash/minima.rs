@@ -58,41 +58,49 @@ impl<K: Copy + Ord> Minima<K> {
         (self.keys() > 0 && self.rows() == 0).then_some(self.least)
     }
 
-    /// Takes keys. Passes on the number of a row and its least key, unless the row before has the same.
+    /// Takes values, each of whose keys is made of its number and the value. Passes on the number of a row and its
+    /// least key, unless the row before has the same.
     #[inline]
-    pub(crate) fn add(&mut self, keys: impl IntoIterator<Item = K>, mut consumer: impl FnMut(usize, K)) {
+    pub(crate) fn add(
+        &mut self,
+        values: &[u64],
+        key: impl Fn(usize, u64) -> K,
+        mut consumer: impl FnMut(usize, K),
+    ) {
         let row = self.group.len();
-        let mut keys = keys.into_iter();
-        loop {
-            let places = self.group[self.filled..].iter_mut().zip(&self.least_behind[self.filled..]);
+        let mut rest = values;
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(rest.len().min(row - self.filled));
+            let first = self.keys();
+            let group = &mut self.group[self.filled..][..now.len()];
+            for ((place, &value), number) in group.iter_mut().zip(now).zip(first..) {
+                *place = key(number, value);
+            }
+            let mut least = self.least;
             if self.before == 0 {
-                for ((place, _), key) in places.zip(&mut keys) {
-                    *place = key;
-                    self.least = self.least.min(key);
-                    self.filled += 1;
+                least = group.iter().copied().fold(least, K::min);
+                if self.filled + now.len() == row {
+                    self.last = least;
+                    consumer(0, least);
                 }
             } else {
-                let (mut least, mut last, mut filled) = (self.least, self.last, self.filled);
-                for ((place, &behind), key) in places.zip(&mut keys) {
-                    *place = key;
+                let mut last = self.last;
+                for ((at, &key), &behind) in group.iter().enumerate().zip(&self.least_behind[self.filled..]) {
                     least = least.min(key);
-                    filled += 1;
                     let of_row = least.min(behind);
                     if of_row != last {
                         last = of_row;
-                        consumer(self.before + filled - row, of_row);
+                        consumer(first + at + 1 - row, of_row);
                     }
                 }
-                (self.least, self.last, self.filled) = (least, last, filled);
+                self.last = last;
             }
-            if self.filled < row {
-                return;
+            self.least = least;
+            self.filled += now.len();
+            if self.filled == row {
+                self.end_group();
             }
-            if self.before == 0 {
-                self.last = self.least;
-                consumer(0, self.least);
-            }
-            self.end_group();
+            rest = later;
         }
     }
 
@@ -120,18 +128,19 @@ mod tests {
             row in 1usize..12,
             cut in 0usize..60,
         ) {
+            let key = |number, value| (value, number);
             let numbered: Vec<(u64, usize)> = keys.iter().copied().zip(0..).collect();
             let least = numbered.windows(row).map(|keys| keys.iter().copied().min().unwrap()).enumerate();
             let mut expected: Vec<(usize, (u64, usize))> = least.collect();
             expected.dedup_by_key(|&mut (_, least)| least);
             let mut minima = Minima::new(row, (u64::MAX, usize::MAX)).unwrap();
             // Keys of another text leave no trace.
-            minima.add(numbered.iter().copied(), |_, _| ());
+            minima.add(&keys, key, |_, _| ());
             minima.clear();
             let mut found = Vec::new();
-            let (head, tail) = numbered.split_at(cut.min(numbered.len()));
+            let (head, tail) = keys.split_at(cut.min(keys.len()));
             for keys in [head, tail] {
-                minima.add(keys.iter().copied(), |row, least| found.push((row, least)));
+                minima.add(keys, key, |row, least| found.push((row, least)));
             }
             prop_assert_eq!(found, expected);
             prop_assert_eq!((minima.keys(), minima.rows()), (keys.len(), numbered.windows(row).len()));

@@ -28,49 +28,97 @@ pub(crate) fn piece_for(window: usize) -> usize {
     (8 * LANES * window).clamp(PIECES[0], PIECES[1])
 }
 
-/// Makes the values of windows of one length. `append(value, addend)` is value · p + addend modulo m, for a value
-/// below m and an addend below 2m.
-pub(crate) struct Rolling<A: Fn(u64, u64) -> u64> {
+/// Arithmetic modulo m.
+pub(crate) trait Arithmetic {
+    /// value · p + addend, for a value below m and an addend below 2m.
+    fn append(&self, value: u64, addend: u64) -> u64;
+
+    /// The negative of a · b, below 2m.
+    fn negative_product(&self, a: u64, b: u64) -> u64;
+
+    /// A symbol modulo m.
+    fn remainder(&self, symbol: u64) -> u64;
+}
+
+/// Arithmetic modulo 2^61 - 1, with the base p.
+#[derive(Clone, Copy)]
+pub(crate) struct Mersenne61(pub(crate) u64);
+
+impl Arithmetic for Mersenne61 {
+    /// 2^61 equals 1, so the upper bits are added to the lower 61.
+    #[inline(always)]
+    fn append(&self, value: u64, addend: u64) -> u64 {
+        let product = u128::from(value) * u128::from(self.0);
+        let sum = (product as u64 & MERSENNE_61) + (product >> 61) as u64 + addend;
+        let folded = (sum & MERSENNE_61) + (sum >> 61);
+        if folded >= MERSENNE_61 { folded - MERSENNE_61 } else { folded }
+    }
+
+    #[inline(always)]
+    fn negative_product(&self, a: u64, b: u64) -> u64 {
+        let product = u128::from(a) * u128::from(b);
+        2 * MERSENNE_61 - (product as u64 & MERSENNE_61) - (product >> 61) as u64
+    }
+
+    #[inline(always)]
+    fn remainder(&self, symbol: u64) -> u64 {
+        symbol
+    }
+}
+
+/// Arithmetic modulo any number; `append` is as the trait says.
+pub(crate) struct Modulo<F> {
+    pub(crate) modulus: u64,
+    pub(crate) append: F,
+}
+
+impl<F: Fn(u64, u64) -> u64> Arithmetic for Modulo<F> {
+    #[inline(always)]
+    fn append(&self, value: u64, addend: u64) -> u64 {
+        (self.append)(value, addend)
+    }
+
+    fn negative_product(&self, a: u64, b: u64) -> u64 {
+        let product = u128::from(a) * u128::from(b);
+        (self.modulus - (product % u128::from(self.modulus)) as u64) % self.modulus
+    }
+
+    fn remainder(&self, symbol: u64) -> u64 {
+        symbol % self.modulus
+    }
+}
+
+/// Makes the values of windows of one length.
+pub(crate) struct Rolling<A> {
     window: usize,
-    modulus: u64,
-    append: A,
+    arithmetic: A,
     /// p^s modulo m.
     top: u64,
     /// For each of the first symbols what to add to take it out of a window.
     removals: [u64; 256],
 }
 
-impl<A: Fn(u64, u64) -> u64> Rolling<A> {
-    pub(crate) fn new(window: usize, modulus: u64, append: A) -> Self {
-        let one = 1 % modulus;
-        let top = iter::repeat_n(0, window).fold(one, &append);
-        let mut rolling = Self { window, modulus, append, top, removals: [0; 256] };
-        rolling.removals = from_fn(|symbol| rolling.compute_removal(symbol as u64));
-        rolling
+impl<A: Arithmetic> Rolling<A> {
+    pub(crate) fn new(window: usize, arithmetic: A) -> Self {
+        let one = arithmetic.remainder(1);
+        let top = iter::repeat_n(0, window).fold(one, |power, zero| arithmetic.append(power, zero));
+        let removals = from_fn(|symbol| arithmetic.negative_product(symbol as u64, top));
+        Self { window, arithmetic, top, removals }
     }
 
     /// What to add to take a symbol out of a window: the negative of symbol · p^s.
-    fn compute_removal(&self, symbol: u64) -> u64 {
-        let product = u128::from(symbol) * u128::from(self.top);
-        if self.modulus == MERSENNE_61 {
-            // Much faster than a division.
-            return 2 * MERSENNE_61 - (product as u64 & MERSENNE_61) - (product >> 61) as u64;
-        }
-        (self.modulus - (product % u128::from(self.modulus)) as u64) % self.modulus
-    }
-
     #[inline(always)]
     fn removal(&self, symbol: u64) -> u64 {
         match self.removals.get(symbol as usize) {
             Some(&removal) => removal,
-            None => self.compute_removal(symbol),
+            None => self.arithmetic.negative_product(symbol, self.top),
         }
     }
 
     /// The value of the next window, whose last symbol is the new one. The old one was the first.
     #[inline(always)]
     fn step(&self, value: u64, old: u64, new: u64) -> u64 {
-        (self.append)(value, new + self.removal(old))
+        self.arithmetic.append(value, new + self.removal(old))
     }
 
     /// The values of the windows that the texts begin with; each text must have one.
@@ -78,41 +126,46 @@ impl<A: Fn(u64, u64) -> u64> Rolling<A> {
         let mut values = [0; LANES];
         for at in 0..self.window {
             for (value, text) in values.iter_mut().zip(texts) {
-                *value = (self.append)(*value, text[at].into());
+                *value = self.arithmetic.append(*value, text[at].into());
             }
         }
         values
     }
 
-    /// Rolls over the windows of texts that are equally long. `values` are those of their first windows; the consumer
-    /// gets the values after each step.
+    /// Rolls over the windows of texts that are equally long. `values` are those of their first windows; what follows
+    /// after each step goes into the rooms, one for each text.
     #[inline(always)]
     fn roll<T: Copy + Into<u64>, const LANES: usize>(
         &self,
         texts: [&[T]; LANES],
-        values: &mut [u64; LANES],
-        mut consumer: impl FnMut(&[u64; LANES]),
-    ) {
+        mut values: [u64; LANES],
+        rooms: [&mut [u64]; LANES],
+        finish: impl Fn(u64) -> u64,
+    ) -> [u64; LANES] {
         let steps = texts[0].len() - self.window;
-        let mut state = *values;
-        let mut step = |old: [T; LANES], new: [T; LANES]| {
-            for ((value, old), new) in state.iter_mut().zip(old).zip(new) {
-                *value = self.step(*value, old.into(), new.into());
+        // An array of characters would be slower: an iterator looks at each whether it is the last.
+        let mut step = |old: [u64; LANES], new: [u64; LANES]| {
+            for lane in 0..LANES {
+                values[lane] = self.step(values[lane], old[lane], new[lane]);
             }
-            consumer(&state);
+            values
         };
         let old = texts.map(|text| text[..steps].as_chunks::<STEPS>());
         let new = texts.map(|text| text[self.window..].as_chunks::<STEPS>());
+        let mut rooms = rooms.map(|room| room[..steps].as_chunks_mut::<STEPS>());
         for chunk in 0..steps / STEPS {
             let (old, new) = (old.map(|(chunks, _)| &chunks[chunk]), new.map(|(chunks, _)| &chunks[chunk]));
+            let mut rooms = rooms.each_mut().map(|(chunks, _)| &mut chunks[chunk]);
             for at in 0..STEPS {
-                step(old.map(|chunk| chunk[at]), new.map(|chunk| chunk[at]));
+                let values = step(old.map(|chunk| chunk[at].into()), new.map(|chunk| chunk[at].into()));
+                rooms.iter_mut().zip(values).for_each(|(room, value)| room[at] = finish(value));
             }
         }
         for at in 0..steps % STEPS {
-            step(old.map(|(_, rest)| rest[at]), new.map(|(_, rest)| rest[at]));
+            let values = step(old.map(|(_, rest)| rest[at].into()), new.map(|(_, rest)| rest[at].into()));
+            rooms.iter_mut().zip(values).for_each(|((_, rest), value)| rest[at] = finish(value));
         }
-        *values = state;
+        values
     }
 
     /// Passes on the values of all windows over any symbols, one after the other. Each call of `symbols`
@@ -126,33 +179,33 @@ impl<A: Fn(u64, u64) -> u64> Rolling<A> {
         let mut value = 0;
         for _ in 0..self.window {
             let Some(symbol) = new.next() else { return };
-            value = (self.append)(value, symbol % self.modulus);
+            value = self.arithmetic.append(value, self.arithmetic.remainder(symbol));
         }
         consumer(value);
         for (old, new) in symbols().zip(new) {
-            value = self.step(value, old, new % self.modulus);
+            value = self.step(value, old, self.arithmetic.remainder(new));
             consumer(value);
         }
     }
 }
 
-/// Goes through the windows of a text, and makes their values a piece at a time.
-pub(crate) struct Windows<'a, T, A: Fn(u64, u64) -> u64> {
+/// Goes through the windows of a text, and hashes them a piece at a time.
+pub(crate) struct Windows<'a, T, A> {
     rolling: &'a Rolling<A>,
     text: &'a [T],
     /// The position of the next window.
     next: usize,
     /// The value of the window before, unless windows were skipped.
     value: Option<u64>,
-    /// Room for the values of a piece.
-    values: Vec<u64>,
+    /// Room for the hashes of a piece.
+    hashes: Vec<u64>,
 }
 
-impl<'a, T: Copy + Into<u64>, A: Fn(u64, u64) -> u64> Windows<'a, T, A> {
+impl<'a, T: Copy + Into<u64>, A: Arithmetic> Windows<'a, T, A> {
     /// The windows of the text, of which `piece` are taken together.
     pub(crate) fn new(text: &'a [T], rolling: &'a Rolling<A>, piece: usize) -> Result<Self, OutOfMemory> {
-        let values = collect(iter::repeat_n(0, piece), piece)?;
-        Ok(Self { rolling, text, next: 0, value: None, values })
+        let hashes = collect(iter::repeat_n(0, piece), piece)?;
+        Ok(Self { rolling, text, next: 0, value: None, hashes })
     }
 
     /// The position of the next window; `None` behind the last one.
@@ -166,19 +219,19 @@ impl<'a, T: Copy + Into<u64>, A: Fn(u64, u64) -> u64> Windows<'a, T, A> {
         self.value = None;
     }
 
-    /// The values of the next windows, at least one. There must be a next window.
-    pub(crate) fn hash_some(&mut self) -> &[u64] {
-        let (window, piece) = (self.rolling.window, self.values.len());
+    /// The hashes of the next windows, at least one: their values, finished. There must be a next window.
+    pub(crate) fn hash_some(&mut self, finish: impl Fn(u64) -> u64) -> &[u64] {
+        let (window, piece) = (self.rolling.window, self.hashes.len());
         let left = self.text.len() + 1 - window - self.next;
         // Each lane begins with as many steps as a window is long.
         if LANES * window <= piece && left >= LANES.max(piece / 2) {
-            self.hash_in_lanes::<LANES>(left.min(piece) / LANES)
+            self.hash_in_lanes::<LANES>(left.min(piece) / LANES, finish)
         } else {
-            self.hash_in_lanes::<1>(left.min(piece))
+            self.hash_in_lanes::<1>(left.min(piece), finish)
         }
     }
 
-    fn hash_in_lanes<const LANES: usize>(&mut self, of_lane: usize) -> &[u64] {
+    fn hash_in_lanes<const LANES: usize>(&mut self, of_lane: usize, finish: impl Fn(u64) -> u64) -> &[u64] {
         let Self { rolling, text, next, .. } = *self;
         let window = rolling.window;
         let lanes: [&[T]; LANES] = from_fn(|lane| &text[next + lane * of_lane..][..of_lane + window - 1]);
@@ -186,30 +239,16 @@ impl<'a, T: Copy + Into<u64>, A: Fn(u64, u64) -> u64> Windows<'a, T, A> {
         if let Some(before) = self.value {
             values[0] = rolling.step(before, text[next - 1].into(), text[next + window - 1].into());
         }
-        let all = &mut self.values[..LANES * of_lane];
-        let mut at = 0;
-        let mut put = |values: &[u64; LANES]| {
-            for (lane, value) in values.iter().enumerate() {
-                all[lane * of_lane + at] = *value;
-            }
-            at += 1;
-        };
-        put(&values);
-        rolling.roll(lanes, &mut values, put);
+        let mut rooms = self.hashes.chunks_exact_mut(of_lane);
+        let rooms: [&mut [u64]; LANES] = from_fn(|lane| {
+            let room = rooms.next().unwrap_or_default();
+            room[0] = finish(values[lane]);
+            &mut room[1..]
+        });
+        values = rolling.roll(lanes, values, rooms, finish);
         self.next += LANES * of_lane;
         self.value = values.last().copied();
-        &self.values[..LANES * of_lane]
-    }
-}
-
-/// value · p + addend modulo 2^61 - 1. There 2^61 equals 1, so the upper bits are added to the lower 61.
-#[inline(always)]
-pub(crate) fn append_mersenne_61(prime: u64) -> impl Fn(u64, u64) -> u64 {
-    move |value, addend| {
-        let product = u128::from(value) * u128::from(prime);
-        let sum = (product as u64 & MERSENNE_61) + (product >> 61) as u64 + addend;
-        let folded = (sum & MERSENNE_61) + (sum >> 61);
-        if folded >= MERSENNE_61 { folded - MERSENNE_61 } else { folded }
+        &self.hashes[..LANES * of_lane]
     }
 }
 
@@ -234,15 +273,15 @@ mod tests {
                 window.iter().fold(0, append) as u64
             };
             let expected: Vec<u64> = text.windows(window).map(value).collect();
-            let rolling = Rolling::new(window, MERSENNE_61, append_mersenne_61(PRIME));
+            let rolling = Rolling::new(window, Mersenne61(PRIME));
             let mut windows = Windows::new(&text, &rolling, piece).unwrap();
             let mut found = Vec::new();
             while windows.next().is_some() {
-                found.extend_from_slice(windows.hash_some());
+                found.extend_from_slice(windows.hash_some(|value| value));
             }
             prop_assert_eq!(&found, &expected);
             windows.skip_to(skipped);
-            let rest = windows.next().map_or(&[][..], |_| windows.hash_some());
+            let rest = windows.next().map_or(&[][..], |_| windows.hash_some(|value| value));
             prop_assert!(expected.get(skipped..).unwrap_or_default().starts_with(rest));
             prop_assert_eq!(rest.is_empty(), expected.len() <= skipped);
         }

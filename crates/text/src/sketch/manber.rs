@@ -11,7 +11,7 @@
 
 use super::SketchSample;
 use crate::features::chars;
-use crate::hash::rolling::{MERSENNE_61, PRIME, Rolling, Windows, append_mersenne_61, piece_for};
+use crate::hash::rolling::{Arithmetic, MERSENNE_61, Mersenne61, Modulo, PRIME, Rolling, Windows, piece_for};
 use crate::hash::xxh3_64;
 use limits::{Heartbeat, Limit, Problem, ProblemKind};
 use std::str::FromStr;
@@ -137,16 +137,19 @@ impl ManberSketcher {
     fn roll_polynomial(&self, text: &str, sampler: &mut Sampler<'_>) -> Result<(), Problem> {
         let (modulus, prime) = (self.0.modulus, self.0.prime % self.0.modulus);
         match modulus {
-            MERSENNE_61 => self.roll(text, append_mersenne_61(prime), sampler),
+            MERSENNE_61 => self.roll(text, Mersenne61(prime), sampler),
             m if m.is_power_of_two() => {
                 let append = |a: u64, b: u64| a.wrapping_mul(prime).wrapping_add(b) & (m - 1);
-                self.roll(text, append, sampler)
+                self.roll(text, Modulo { modulus, append }, sampler)
             }
-            m if m <= 1 << 32 => self.roll(text, |a, b| (a * prime + b) % m, sampler),
+            m if m <= 1 << 32 => {
+                let append = |a: u64, b: u64| (a * prime + b) % m;
+                self.roll(text, Modulo { modulus, append }, sampler)
+            }
             m => {
                 let append =
                     |a, b| ((u128::from(a) * u128::from(prime) + u128::from(b)) % u128::from(m)) as u64;
-                self.roll(text, append, sampler)
+                self.roll(text, Modulo { modulus, append }, sampler)
             }
         }
     }
@@ -154,10 +157,10 @@ impl ManberSketcher {
     fn roll(
         &self,
         text: &str,
-        append: impl Fn(u64, u64) -> u64,
+        arithmetic: impl Arithmetic,
         sampler: &mut Sampler<'_>,
     ) -> Result<(), Problem> {
-        let rolling = Rolling::new(self.0.length, self.0.modulus, append);
+        let rolling = Rolling::new(self.0.length, arithmetic);
         if self.0.unit == ManberUnit::Character && !text.is_ascii() {
             rolling.each(|| text.chars().map(u64::from), |value| sampler.take_timed(value as i64));
             Ok(())
@@ -173,12 +176,12 @@ impl ManberSketcher {
         sampler: &mut Sampler<'_>,
     ) -> Result<(), Problem>
     where
-        A: Fn(u64, u64) -> u64,
+        A: Arithmetic,
     {
         let mut windows = Windows::new(text, rolling, piece_for(self.0.length))?;
         while windows.next().is_some() && !sampler.sample.has_failed() {
             sampler.sample.beat();
-            windows.hash_some().iter().for_each(|&value| sampler.take(value as i64));
+            windows.hash_some(|value| value).iter().for_each(|&value| sampler.take(value as i64));
         }
         Ok(())
     }
@@ -186,7 +189,7 @@ impl ManberSketcher {
     /// Hashes windows of UTF-16 code units by `String.hashCode`.
     fn roll_units(&self, text: &str, sampler: &mut Sampler<'_>) {
         let append = |a: u64, b: u64| (a * 31 + b) & u64::from(u32::MAX);
-        let rolling = Rolling::new(self.0.length, 1 << 32, append);
+        let rolling = Rolling::new(self.0.length, Modulo { modulus: 1 << 32, append });
         rolling.each(
             || text.encode_utf16().map(u64::from),
             |value| sampler.take_timed(i64::from(value as u32 as i32)),

@@ -12,7 +12,7 @@
 use super::SketchSample;
 use crate::hash::GOLDEN_RATIO;
 use crate::hash::minima::Minima;
-use crate::hash::rolling::{PRIME, Rolling, Windows, piece_for};
+use crate::hash::rolling::{Modulo, PRIME, Rolling, Windows, piece_for};
 use limits::{Heartbeat, Limit, Problem};
 
 /// Bytes in a window.
@@ -56,12 +56,11 @@ impl WinnowParameters {
         let mut sample = SketchSample::new(heartbeat);
         let mut minima = Minima::new(self.span, u64::MAX)?;
         let append = |value: u64, addend: u64| value.wrapping_mul(PRIME).wrapping_add(addend) % MODULUS;
-        let rolling = Rolling::new(self.length, MODULUS, append);
+        let rolling = Rolling::new(self.length, Modulo { modulus: MODULUS, append });
         let mut windows = Windows::new(text, &rolling, piece_for(self.length))?;
         while windows.next().is_some() && !sample.has_failed() {
             sample.beat();
-            let hashes = windows.hash_some().iter().copied().map(scatter);
-            minima.add(hashes, |_, least| sample.push(least as i64));
+            minima.add(windows.hash_some(scatter), |_, hash| hash, |_, least| sample.push(least as i64));
         }
         if let Some(least) = minima.least_of_few() {
             sample.push(least as i64);

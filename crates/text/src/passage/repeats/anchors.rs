@@ -16,7 +16,7 @@ use super::characters::{CharacterCursor, forward};
 use super::packed::{Anchor, Segment};
 use super::room::Room;
 use crate::hash::minima::Minima;
-use crate::hash::rolling::{MERSENNE_61, PRIME, Rolling, Windows, append_mersenne_61};
+use crate::hash::rolling::{Arithmetic, Mersenne61, PRIME, Rolling, Windows};
 use crate::hash::spread;
 use limits::{Heartbeat, Problem, reserve};
 use std::ops::Range;
@@ -38,13 +38,13 @@ pub(super) fn find(
         text: corpus.text.as_bytes(),
         min_length: corpus.min_length,
         gram: corpus.gram(),
-        rolling: &Rolling::new(corpus.gram(), MERSENNE_61, append_mersenne_61(PRIME)),
+        rolling: &Rolling::new(corpus.gram(), Mersenne61(PRIME)),
         anchors: Vec::new(),
         periodic: Vec::new(),
         run: GramRun::default(),
         characters: Vec::new(),
     };
-    let mut minima = Minima::new(corpus.windows_of_anchor(), (u64::MAX, usize::MAX))?;
+    let mut minima = Minima::new(corpus.windows_of_anchor(), u128::MAX)?;
     for document in 0..corpus.starts.len() {
         heartbeat.progress(1, corpus.starts[document] as f64 / corpus.text.len().max(1) as f64);
         let bounds = corpus.bounds(document);
@@ -56,7 +56,7 @@ pub(super) fn find(
     Ok((finder.anchors, finder.periodic))
 }
 
-struct AnchorFinder<'a, A: Fn(u64, u64) -> u64> {
+struct AnchorFinder<'a, A> {
     text: &'a [u8],
     min_length: usize,
     /// Characters of a gram.
@@ -70,8 +70,9 @@ struct AnchorFinder<'a, A: Fn(u64, u64) -> u64> {
     characters: Vec<char>,
 }
 
-/// The least hashes of the grams of each window, and the numbers of these grams in the document.
-type GramMinima = Minima<(u64, usize)>;
+/// The least gram of each window: its hash, and behind that its number in the document, so that of equal grams the
+/// leftmost is taken.
+type GramMinima = Minima<u128>;
 
 /// Equal grams in a row, at the end of the anchors that were found.
 #[derive(Clone, Copy, Default)]
@@ -103,7 +104,7 @@ struct DocumentScan {
     current: Option<CurrentAnchor>,
 }
 
-impl<A: Fn(u64, u64) -> u64> AnchorFinder<'_, A> {
+impl<A: Arithmetic> AnchorFinder<'_, A> {
     fn document(
         &mut self,
         corpus: &Corpus,
@@ -147,11 +148,12 @@ impl<A: Fn(u64, u64) -> u64> AnchorFinder<'_, A> {
         let mut windows = Windows::new(symbols, self.rolling, HASHED)?;
         while windows.next().is_some() {
             beat();
-            let hashes = windows.hash_some().iter().copied().map(spread);
+            let key = |gram, hash| u128::from(hash) << u64::BITS | gram as u128;
             let mut result = Ok(());
-            minima.add(hashes.zip(minima.keys()..), |first_window, (hash, gram)| {
+            minima.add(windows.hash_some(spread), key, |first_window, least| {
                 if result.is_ok() {
                     result = self.finish(scan, first_window, room);
+                    let (gram, hash) = (least as u64 as usize, (least >> u64::BITS) as u64);
                     scan.current = Some(CurrentAnchor { gram, hash, first_window });
                 }
             });

@@ -18,7 +18,8 @@
 mod search;
 mod table;
 
-use crate::hash::rolling::{MERSENNE_61, PRIME, Rolling, Windows, append_mersenne_61};
+use crate::hash::rolling::{Arithmetic, Mersenne61, PRIME, Rolling, Windows};
+use crate::hash::spread;
 use limits::{Heartbeat, Limit, OutOfMemory, Problem, collect, reserve, sort};
 use search::{Match, MatchSearch, TextPair};
 use table::{WindowTable, each_batch};
@@ -128,7 +129,7 @@ fn find<T: Copy + Eq + Into<u64>>(
     }
     let rounds = windows.div_ceil(max_windows);
     let texts = TextPair::new(a, b, window);
-    let rolling = Rolling::new(window, MERSENNE_61, append_mersenne_61(PRIME));
+    let rolling = Rolling::new(window, Mersenne61(PRIME));
     let mut table = WindowTable::new(2 * (windows / rounds))?;
     let mut found = Vec::new();
     for round in 0..rounds {
@@ -155,14 +156,14 @@ fn find<T: Copy + Eq + Into<u64>>(
 fn fill<T: Copy + Eq + Into<u64>>(
     table: &mut WindowTable,
     texts: &TextPair<'_, T>,
-    mut windows: Windows<'_, T, impl Fn(u64, u64) -> u64>,
+    mut windows: Windows<'_, T, impl Arithmetic>,
     is_wanted: impl Fn(u64) -> bool,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<(), OutOfMemory> {
     let mut result = Ok(());
     while let Some(first) = windows.next() {
         heartbeat.beat();
-        each_batch(first, windows.hash_some(), &is_wanted, |batch| {
+        each_batch(first, windows.hash_some(spread), &is_wanted, |batch| {
             table.warm_up(batch);
             for &(at, hash) in batch {
                 if result.is_ok() {
@@ -179,7 +180,7 @@ fn fill<T: Copy + Eq + Into<u64>>(
 fn look_up<T: Copy + Eq + Into<u64>>(
     table: &WindowTable,
     texts: &TextPair<'_, T>,
-    mut windows: Windows<'_, T, impl Fn(u64, u64) -> u64>,
+    mut windows: Windows<'_, T, impl Arithmetic>,
     search: &mut MatchSearch<'_, T>,
     is_wanted: impl Fn(u64) -> bool,
     heartbeat: &mut dyn Heartbeat,
@@ -190,7 +191,7 @@ fn look_up<T: Copy + Eq + Into<u64>>(
             windows.skip_to(after);
             continue;
         }
-        each_batch(first, windows.hash_some(), &is_wanted, |batch| {
+        each_batch(first, windows.hash_some(spread), &is_wanted, |batch| {
             if batch.last().is_some_and(|&(last, _)| search.is_within_last(last)) {
                 return;
             }

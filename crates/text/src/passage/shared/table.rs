@@ -1,7 +1,6 @@
 //! The table in which windows of the first text are found by their hash.
 
 use crate::hash::probing_table::ProbingTable;
-use crate::hash::spread;
 use limits::OutOfMemory;
 
 /// Windows that are looked up together.
@@ -60,18 +59,18 @@ impl WindowTable {
     }
 }
 
-/// Passes on the positions and hashes of those windows that are wanted, a batch at a time. The first value is that of
+/// Passes on the positions and hashes of those windows that are wanted, a batch at a time. The first hash is that of
 /// the window at `first`.
 pub(super) fn each_batch(
     first: usize,
-    values: &[u64],
+    hashes: &[u64],
     is_wanted: impl Fn(u64) -> bool,
     mut consumer: impl FnMut(&[(usize, u64)]),
 ) {
     // Bounded: a batch.
     let mut batch = Vec::with_capacity(BATCH);
-    for (first, values) in (first..).step_by(BATCH).zip(values.chunks(BATCH)) {
-        let windows = (first..).zip(values.iter().copied().map(spread));
+    for (first, hashes) in (first..).step_by(BATCH).zip(hashes.chunks(BATCH)) {
+        let windows = (first..).zip(hashes.iter().copied());
         batch.clear();
         batch.extend(windows.filter(|&(_, hash)| is_wanted(hash)));
         consumer(&batch);
