@@ -11,7 +11,7 @@ use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{name, pg_extern, pg_sys};
 use std::io::{self, Write};
-use text::features::{DESCRIPTIONS, EXAMPLE};
+use text::features::{EXAMPLE, SCHEMES};
 use text::fingerprint::explain;
 
 #[pg_extern(sql = false)]
@@ -93,14 +93,14 @@ fn simhash_schemes() -> TableIterator<
         name!(version, i32),
         name!(unit, &'static str),
         name!(features, &'static str),
-        name!(example_scheme, &'static str),
+        name!(example_scheme, String),
         name!(example, &'static str),
         name!(fingerprint, i64),
     ),
 > {
-    TableIterator::new(DESCRIPTIONS.into_iter().map(|scheme| {
-        let fingerprint = scheme.fingerprint as i64;
-        (scheme.name, scheme.version, scheme.unit, scheme.features, scheme.example, EXAMPLE, fingerprint)
+    TableIterator::new(SCHEMES.iter().map(|family| {
+        let (example, fingerprint) = (family.example().to_string(), family.fingerprint as i64);
+        (family.name, family.version, family.unit(), family.features, example, EXAMPLE, fingerprint)
     }))
 }
 

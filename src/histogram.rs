@@ -133,7 +133,7 @@ impl SampledTexts {
         check_for_interrupts();
         // SAFETY: the row is the current one of a cursor.
         let text = to_utf8(unsafe { text.bytes() })?;
-        self.hasher.bins(&text, BINS, Scheme::Doc2, &mut check_for_interrupts).map_err(report::problem)
+        self.hasher.bins(&text, BINS, Scheme::DOC2, &mut check_for_interrupts).map_err(report::problem)
     }
 
     fn is_unrelated(&self, query: usize, signature: Option<&[i32]>) -> bool {

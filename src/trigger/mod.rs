@@ -37,7 +37,7 @@ fn set_fingerprint(call: Call) -> Result<pg_sys::Datum, SqlError> {
         return Err(error::target_type(&encoding::for_message(arguments.target), &target.type_name()));
     }
     let doc = joined_text(&row, &arguments.sources)?;
-    let scheme = arguments.scheme.unwrap_or(Scheme::Doc2);
+    let scheme = arguments.scheme.unwrap_or(Scheme::DOC2);
     let fingerprint = doc.map(|doc| fingerprint(&doc, scheme)).transpose()?.flatten();
     Ok(row.with_bigint(&target, fingerprint))
 }

@@ -1,5 +1,5 @@
-//! Throughput of fingerprints and sketches over English text in documents of about 5 KB, beside that
-//! of XXH3 over the same bytes, which is the baseline that ratios are given against.
+//! Throughput of fingerprints and sketches over English text in documents of about 5 KB, compared with
+//! XXH3 over the same bytes, which is the baseline that ratios are given against.
 
 #![allow(missing_docs, reason = "criterion's macros define undocumented functions")]
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
@@ -12,8 +12,10 @@ use text::fingerprint::SimHasher;
 use text::html;
 use text::passage::recursive::RecursiveShingler;
 use text::passage::{passage_sketch, shared_passages};
+use text::sketch::heintze::HeintzeParameters;
+use text::sketch::manber::{ManberHash, ManberParameters, ManberSketcher};
 use text::sketch::minhash::MinHasher;
-use text::sketch::{heintze, manber, winnow};
+use text::sketch::winnow::WinnowParameters;
 use xxhash_rust::xxh3::xxh3_64;
 
 const DOCUMENT_BYTES: usize = 5_000;
@@ -110,20 +112,17 @@ fn text_throughput(criterion: &mut Criterion) {
         });
     }
     for (name, parameters) in [
-        ("manber_sketch (default)", manber::ManberParameters::default()),
+        ("manber_sketch (default)", ManberParameters::default()),
         (
             "manber_sketch (modulus 2^32)",
-            manber::ManberParameters { prime: 31, modulus: 1 << 32, ..Default::default() },
+            ManberParameters { prime: 31, modulus: 1 << 32, ..Default::default() },
         ),
-        (
-            "manber_sketch (xxh3)",
-            manber::ManberParameters { hash: manber::ManberHash::Xxh3, ..Default::default() },
-        ),
+        ("manber_sketch (xxh3)", ManberParameters { hash: ManberHash::Xxh3, ..Default::default() }),
     ] {
-        let sketcher = manber::ManberSketcher::new(parameters).unwrap();
+        let sketcher = ManberSketcher::new(parameters).unwrap();
         measure(&mut group, name, &documents, |text| sketcher.sketch(text, &mut || ()).unwrap());
     }
-    let winnow = winnow::WinnowParameters::new(50, 100).unwrap();
+    let winnow = WinnowParameters::new(50, 100).unwrap();
     measure(&mut group, "winnow_sketch", &documents, |text| {
         winnow.sketch(text.as_bytes(), &mut || ()).unwrap()
     });
@@ -132,15 +131,16 @@ fn text_throughput(criterion: &mut Criterion) {
         ("heintze_sketch (mixed scripts)", 100, &mixed),
         ("heintze_sketch (size 1,000)", 1_000, &documents),
     ] {
-        let heintze = heintze::HeintzeParameters::new(size, 32).unwrap();
+        let heintze = HeintzeParameters::new(size, 32).unwrap();
         measure(&mut group, name, texts, |text| heintze.sketch(text, &[], &mut || ()).unwrap());
     }
+    let word3: Scheme = "word:3".parse().unwrap();
     let mut minhasher = MinHasher::default();
     measure(&mut group, "minhash (128)", &documents, |text| {
-        minhasher.signature(text, 128, Scheme::Words(3), &mut || ()).unwrap()
+        minhasher.signature(text, 128, word3, &mut || ()).unwrap()
     });
     measure(&mut group, "minhash_bins (128)", &documents, |text| {
-        minhasher.bins(text, 128, Scheme::Words(3), &mut || ()).unwrap()
+        minhasher.bins(text, 128, word3, &mut || ()).unwrap()
     });
     for (name, levels) in
         [("recursive_shingles (levels 1 to 6)", 1..=6), ("recursive_shingles (level 3)", 3..=3)]

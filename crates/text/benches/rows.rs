@@ -1,8 +1,8 @@
 //! Throughput of the functions of SQL in their crate, over the rows of a table.
 //!
-//! `bench/run` writes the rows into a file, runs this, and measures the same calls in the server. What is measured is
-//! CPU time of this thread for all rows in their order: the fastest of several sweeps. Texts that are always the same
-//! would be faster: a processor learns the branches that a short text takes.
+//! `bench/run` writes the rows into a file, runs this, and measures the same calls in the server. What is
+//! measured is CPU time of this thread for all rows in their order: the fastest of several sweeps. Texts that
+//! are always the same would be faster: a processor learns the branches that a short text takes.
 
 #![allow(missing_docs, reason = "nobody links a benchmark")]
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
@@ -16,8 +16,10 @@ use text::features::Scheme;
 use text::fingerprint::SimHasher;
 use text::html;
 use text::passage::passage_sketch;
+use text::sketch::heintze::HeintzeParameters;
+use text::sketch::manber::{ManberParameters, ManberSketcher};
 use text::sketch::minhash::MinHasher;
-use text::sketch::{heintze, manber, winnow};
+use text::sketch::winnow::WinnowParameters;
 
 const SWEEPS: usize = 15;
 
@@ -43,8 +45,9 @@ impl Call {
 
 /// The functions, with the parameters that are defaults in SQL.
 fn calls() -> [Call; 12] {
-    let winnow = winnow::WinnowParameters::new(50, 100).unwrap();
-    let heintze = heintze::HeintzeParameters::new(100, 32).unwrap();
+    let winnow = WinnowParameters::new(50, 100).unwrap();
+    let heintze = HeintzeParameters::new(100, 32).unwrap();
+    let word3: Scheme = "word:3".parse().unwrap();
     let (mut minhasher, mut binner) = (MinHasher::default(), MinHasher::default());
     [
         Call::simhash("simhash(body)", "doc2"),
@@ -53,12 +56,12 @@ fn calls() -> [Call; 12] {
         Call::simhash("simhash(body, 'char:8')", "char:8"),
         Call::simhash("simhash(body, 'commoncrawl')", "commoncrawl"),
         Call::new("manber_sketch(body)", |text| {
-            manber::ManberSketcher::new(manber::ManberParameters::default())?.sketch(text, &mut || ())
+            ManberSketcher::new(ManberParameters::default())?.sketch(text, &mut || ())
         }),
         Call::new("winnow_sketch(body)", move |text| winnow.sketch(text.as_bytes(), &mut || ())),
         Call::new("heintze_sketch(body)", move |text| heintze.sketch(text, &[], &mut || ())),
-        Call::new("minhash(body)", move |text| minhasher.signature(text, 128, Scheme::Words(3), &mut || ())),
-        Call::new("minhash_bins(body)", move |text| binner.bins(text, 128, Scheme::Words(3), &mut || ())),
+        Call::new("minhash(body)", move |text| minhasher.signature(text, 128, word3, &mut || ())),
+        Call::new("minhash_bins(body)", move |text| binner.bins(text, 128, word3, &mut || ())),
         Call::new("passage_sketch(body, 106)", |text| passage_sketch(text, 3, &mut || ())),
         Call::new("extract_text(body)", |text| html::extract_text(text, &mut || ())),
     ]
@@ -90,7 +93,7 @@ fn main() {
     let (memory, places) = paged(&fs::read_to_string(file).unwrap());
     let bytes: usize = places.iter().map(Range::len).sum();
     let mut calls = calls();
-    let mut fastest = [Duration::MAX; 10];
+    let mut fastest = calls.each_ref().map(|_| Duration::MAX);
     // The calls take turns, so that a busy moment of the machine does not hit all sweeps of one.
     for _ in 0..SWEEPS {
         for (call, fastest) in calls.iter_mut().zip(&mut fastest) {

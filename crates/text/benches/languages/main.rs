@@ -1,8 +1,10 @@
-//! Throughput of fingerprints in many languages, beside that of XXH3 over the same bytes, and of checks for UTF-8.
+//! Throughput of fingerprints in many languages, compared with XXH3 over the same bytes, and with checks for
+//! UTF-8.
 //!
-//! `bench/languages` fetches the texts and runs this. What is measured is CPU time of this thread. Every slice of the
-//! documents counts with its fastest sweep, so that a busy machine changes the figures little. A sweep reads the
-//! documents of all languages: they come from memory or the last cache, as documents of a database do.
+//! `bench/languages` fetches the texts and runs this. What is measured is CPU time of this thread. Every
+//! slice of the documents counts with its fastest sweep, so that a busy machine changes the figures little. A
+//! sweep reads the documents of all languages: they come from memory or the last cache, as documents of a
+//! database do.
 
 #![allow(missing_docs, reason = "nobody links a benchmark")]
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
@@ -34,7 +36,8 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// A function that takes a microsecond for a document: the clock is read once for all documents of a language.
+    /// A function that takes a microsecond for a document: the clock is read once for all documents of a
+    /// language.
     fn quick<R>(function: impl Fn(&[u8]) -> R + 'static) -> Self {
         let run = move |text: &str| _ = black_box(function(text.as_bytes()));
         Candidate { run: Box::new(run), slice: usize::MAX, sweeps_a_turn: 20, fastest: Vec::new() }

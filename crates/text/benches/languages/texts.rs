@@ -18,8 +18,8 @@ pub struct Language {
     pub documents: Vec<String>,
 }
 
-/// The languages that have a folder there, and texts made of them: English without a character beyond ASCII, English
-/// with typographic quotes, and documents in all languages.
+/// The languages that have a folder there, and texts made of them: English without a character beyond ASCII,
+/// English with typographic quotes, and documents in all languages.
 pub fn languages(folder: &Path) -> Vec<Language> {
     let original = lines(&folder.join(ORIGINAL), &HashSet::new());
     let untranslated: HashSet<String> = original.iter().cloned().collect();
@@ -48,8 +48,8 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The lines of all files below the folder. A line that stood before, as the headings of all pages do, is left out.
-/// So is a line that is not translated.
+/// The lines of all files below the folder. A line that stood before, as the headings of all pages do, is
+/// left out. So is a line that is not translated.
 fn lines(folder: &Path, untranslated: &HashSet<String>) -> Vec<String> {
     let mut lines = Vec::new();
     let mut seen = HashSet::new();
@@ -71,9 +71,9 @@ fn lines(folder: &Path, untranslated: &HashSet<String>) -> Vec<String> {
     lines
 }
 
-/// The translated messages of a catalogue in the format of GNU gettext, which describes it in "The Format of GNU MO
-/// Files": numbers of 32 bits; the third is the count of messages, the fifth the place of a table with the length and
-/// the place of each translation.
+/// The translated messages of a catalogue in the format of GNU gettext, which describes it in "The Format of
+/// GNU MO Files": numbers of 32 bits; the third is the count of messages, the fifth the place of a table with
+/// the length and the place of each translation.
 fn messages(catalogue: &[u8]) -> String {
     let number = |place: usize| u32::from_le_bytes(catalogue[place..place + 4].try_into().unwrap()) as usize;
     assert_eq!(number(0), 0x9504_12de, "not a catalogue of a little-endian machine");

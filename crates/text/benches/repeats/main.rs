@@ -1,8 +1,8 @@
-//! Repeated text of a corpus: rows, time and memory beside a suffix array's.
+//! Repeated text of a corpus: rows, time and memory, compared with a suffix array.
 //!
-//! `bench/repeats` fetches the English text and runs this. Times are CPU time of this thread. Memory is the most that
-//! the process had beside the documents, and includes a copy of their text. `BENCH_BYTES` is the size of each corpus. A
-//! suffix array is made of corpora up to `BENCH_SUFFIX_BYTES`.
+//! `bench/repeats` fetches the English text and runs this. Times are CPU time of this thread. Memory is the
+//! most that the process had in addition to the documents, and includes a copy of their text. `BENCH_BYTES`
+//! is the size of each corpus. A suffix array is made of corpora up to `BENCH_SUFFIX_BYTES`.
 
 #![allow(missing_docs, reason = "nobody links a benchmark")]
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
@@ -22,7 +22,7 @@ const MIN_LENGTH: usize = 100;
 struct Outcome {
     rows: Vec<Repeat>,
     seconds: f64,
-    /// The most memory that was in use, beside what was before.
+    /// The most memory that was in use, less what was before.
     bytes: usize,
 }
 

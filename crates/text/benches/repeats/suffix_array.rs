@@ -1,4 +1,4 @@
-//! The same rows by a suffix array and its longest common prefixes, made by libsais.
+//! Repeated passages by a suffix array and its longest common prefixes, made by libsais.
 
 use libsais::SuffixArrayConstruction;
 use std::ops::Range;
@@ -43,8 +43,8 @@ pub fn repeats(documents: &[String], min_length: usize) -> Vec<Repeat> {
     rows
 }
 
-/// For each window the least place of an equal one, which is its own if there is no earlier one. It takes the place of
-/// the longest common prefixes, since these are not needed any more where it is known.
+/// For each window the least place of an equal one, which is its own if there is no earlier one. It takes the
+/// place of the longest common prefixes, since these are not needed any more where it is known.
 fn earliest_places(text: &[u8], min_length: usize) -> Vec<i32> {
     let array = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run().unwrap();
     let array = array.plcp_construction().single_threaded().run().unwrap();

@@ -1,4 +1,5 @@
-//! What a corpus repeats are the rows of the definition in `text::passage::repeats`, and a headline leaves the text.
+//! What a corpus repeats are the rows of the definition in `text::passage::repeats`, and a headline leaves
+//! the text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -11,7 +11,8 @@ mod utf16;
 pub(crate) mod words;
 
 pub(crate) use batch::{BATCH, Batch};
-pub use scheme::{DESCRIPTIONS, Description, EXAMPLE, MAX_SHINGLE, Scheme};
+pub(crate) use scheme::FeatureRule;
+pub use scheme::{EXAMPLE, MAX_SHINGLE, SCHEMES, Scheme, SchemeFamily};
 pub(crate) use sink::Sink;
 #[doc(hidden)]
 pub use words::words_in_both_ways;
@@ -21,9 +22,6 @@ use long_words::LongWords;
 pub(crate) use pairs::TakeHash;
 use pairs::{HashPairs, WritePairs};
 use words::{Keep, Words};
-
-/// Consecutive words in a feature of `doc1`.
-const DOC1_WORDS: usize = 2;
 
 /// Finds the features of texts; keeps its memory from text to text.
 #[derive(Debug, Default)]
@@ -39,9 +37,9 @@ impl Shingler {
         scheme: Scheme,
         batch: &mut Batch<'_>,
     ) -> Result<(), OutOfMemory> {
-        match scheme {
-            Scheme::CommonCrawl => utf16::hash_shingles(text, batch),
-            Scheme::Doc2 => self.hash_pairs(text, batch)?,
+        match scheme.rule() {
+            FeatureRule::CodeUnits => utf16::hash_shingles(text, batch),
+            FeatureRule::WordsAndPairs => self.hash_pairs(text, batch)?,
             _ => self.features(text, scheme, batch)?,
         }
         Ok(())
@@ -54,13 +52,12 @@ impl Shingler {
         scheme: Scheme,
         sink: &mut impl Sink,
     ) -> Result<(), OutOfMemory> {
-        match scheme {
-            Scheme::CommonCrawl => utf16::shingles(text, sink),
-            Scheme::Doc1 => self.words.shingles(text, DOC1_WORDS, Keep::Prose, sink)?,
-            Scheme::Doc2 => self.prose_words(text, &mut WritePairs::new(sink))?,
-            Scheme::SimhashDoc => self.prose_words(text, &mut LongWords(sink))?,
-            Scheme::Chars(k) => chars::shingles(text, k, sink),
-            Scheme::Words(k) => self.words.shingles(text, k, Keep::All, sink)?,
+        match scheme.rule() {
+            FeatureRule::WordsAndPairs => self.prose_words(text, &mut WritePairs::new(sink))?,
+            FeatureRule::Words(keep) => self.words.shingles(text, scheme.k(), keep, sink)?,
+            FeatureRule::LongWords => self.prose_words(text, &mut LongWords(sink))?,
+            FeatureRule::CodeUnits => utf16::shingles(text, sink),
+            FeatureRule::Characters => chars::shingles(text, scheme.k(), sink),
         }
         Ok(())
     }

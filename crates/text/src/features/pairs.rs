@@ -181,7 +181,7 @@ mod tests {
 
     fn features(text: &str) -> Vec<String> {
         let mut listed = Listed(Vec::new());
-        Shingler::default().features(text, Scheme::Doc2, &mut listed).unwrap();
+        Shingler::default().features(text, Scheme::DOC2, &mut listed).unwrap();
         listed.0
     }
 
@@ -219,7 +219,7 @@ mod tests {
             let word = &letters[..length];
             let text = format!("{before}{word} {}", " ".repeat(100));
             let hashes =
-                hashes_of(|batch| Shingler::default().hash_features(&text, Scheme::Doc2, batch).unwrap());
+                hashes_of(|batch| Shingler::default().hash_features(&text, Scheme::DOC2, batch).unwrap());
             let expected = hash_feature(word.to_lowercase().as_bytes());
             assert!(hashes.contains(&expected), "{text}");
         }
@@ -228,7 +228,7 @@ mod tests {
     proptest! {
         #[test]
         fn hashes_are_those_of_the_features(text in any_text()) {
-            let mut hashes = hashes_of(|batch| Shingler::default().hash_features(&text, Scheme::Doc2, batch).unwrap());
+            let mut hashes = hashes_of(|batch| Shingler::default().hash_features(&text, Scheme::DOC2, batch).unwrap());
             // The first word is hashed twice.
             hashes.drain(..hashes.len().min(1));
             let written: Vec<u64> = features(&text).iter().map(|f| hash_feature(f.as_bytes())).collect();

@@ -2,7 +2,10 @@
 //!
 //! A scheme's name never changes its meaning, because stored fingerprints outlive the library that
 //! made them. The files in `tests/vectors` hold every scheme to that.
+//!
+//! [`SCHEMES`] is the one list of them: names, their parsing, hints, descriptions and tests follow from it.
 
+use super::words::Keep;
 use limits::{Limit, Problem};
 use std::fmt;
 use std::str::FromStr;
@@ -10,139 +13,205 @@ use std::str::FromStr;
 /// The longest shingle, in characters or words.
 pub const MAX_SHINGLE: usize = 32;
 
-/// What the features of a text are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
-    /// The interoperable document scheme, of `docs/doc1.md`: every two consecutive words of prose.
-    Doc1,
-    /// The fingerprint of `docs/doc2.md`: every word of prose, and every two consecutive ones.
-    Doc2,
-    /// What the proposal of 2017 says to the letter: every word of prose that has three characters or more.
-    SimhashDoc,
-    /// What the Similarity Index paper ran: every four consecutive UTF-16 code units.
-    CommonCrawl,
-    /// `char:k`: every k consecutive characters of the text as it stands.
-    Chars(usize),
-    /// `word:k`: every k consecutive words, without regard to case.
-    Words(usize),
-}
+/// The text that the examples fingerprint.
+pub const EXAMPLE: &str = "The quick brown fox jumps over the lazy dog";
 
-/// The description of a scheme, or of a family of schemes.
-#[derive(Clone, Copy, Debug)]
-pub struct Description {
+/// A named scheme, or a family of schemes that differ in a number k.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SchemeFamily {
     /// The scheme's name; `k` stands for a number.
     pub name: &'static str,
     /// The version of its specification.
     pub version: i32,
-    /// What a feature consists of, such as words.
-    pub unit: &'static str,
     /// The number and kind of units in a feature, and how it is hashed.
     pub features: &'static str,
-    /// A scheme for the example: the scheme itself, or one of the family.
-    pub example: &'static str,
-    /// The fingerprint of [`EXAMPLE`] by that scheme.
+    /// What a text is cut into.
+    rule: FeatureRule,
+    /// Units in a feature; in a family, those of the example.
+    k: usize,
+    /// The fingerprint of [`EXAMPLE`], by the scheme or the family's example.
     pub fingerprint: u64,
 }
 
-/// The text that the examples fingerprint.
-pub const EXAMPLE: &str = "The quick brown fox jumps over the lazy dog";
+/// What a text is cut into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FeatureRule {
+    /// Every word of prose, and every two consecutive ones. The hashes of features choose some of them
+    /// (`doc2.rs`); by all other rules every feature has a vote.
+    WordsAndPairs,
+    /// Every k consecutive words, of those that are kept.
+    Words(Keep),
+    /// Every word of prose that has three characters or more.
+    LongWords,
+    /// Every four consecutive UTF-16 code units, with a hash of their own.
+    CodeUnits,
+    /// Every k consecutive characters of the text as it is.
+    Characters,
+}
 
-/// All schemes.
-pub const DESCRIPTIONS: [Description; 6] = [
-    Description {
+/// All schemes, in the order in which users see them.
+pub static SCHEMES: [SchemeFamily; 6] = [
+    // `docs/doc2.md`.
+    SchemeFamily {
         name: "doc2",
         version: 1,
-        unit: "word",
         features: "words of prose and 2 consecutive ones (Unicode 16), one chosen for each bit",
-        example: "doc2",
+        rule: FeatureRule::WordsAndPairs,
+        k: 2,
         fingerprint: 0xcedd_212c_b2c0_12a8,
     },
-    Description {
+    // `docs/doc1.md`.
+    SchemeFamily {
         name: "doc1",
         version: 1,
-        unit: "word",
         features: "2 consecutive words of prose (Unicode 16), XXH3",
-        example: "doc1",
+        rule: FeatureRule::Words(Keep::Prose),
+        k: 2,
         fingerprint: 0x12bf_8002_4a21_0544,
     },
-    Description {
+    // What the proposal of 2017 says to the letter.
+    SchemeFamily {
         name: "simhash-doc",
         version: 1,
-        unit: "word",
         features: "words of prose of 3 characters and more (Unicode 16), XXH3",
-        example: "simhash-doc",
+        rule: FeatureRule::LongWords,
+        k: 1,
         fingerprint: 0x8200_8682_0852_9263,
     },
-    Description {
+    // What the Similarity Index paper ran.
+    SchemeFamily {
         name: "commoncrawl",
         version: 1,
-        unit: "UTF-16 code unit",
         features: "4 consecutive code units, Rabin fingerprint D74307D3FD3382DB",
-        example: "commoncrawl",
+        rule: FeatureRule::CodeUnits,
+        k: 4,
         fingerprint: 0x1600_955a_9fb2_b5af,
     },
-    Description {
+    SchemeFamily {
         name: "char:k",
         version: 1,
-        unit: "character",
         features: "k consecutive characters (1 to 32), XXH3",
-        example: "char:4",
+        rule: FeatureRule::Characters,
+        k: 4,
         fingerprint: 0x88b0_a104_5420_9614,
     },
-    Description {
+    SchemeFamily {
         name: "word:k",
         version: 1,
-        unit: "word",
         features: "k consecutive words (1 to 32; Unicode 16), XXH3",
-        example: "word:3",
+        rule: FeatureRule::Words(Keep::All),
+        k: 3,
         fingerprint: 0x5cc1_c8ef_c0c9_b905,
     },
 ];
 
-/// The names that users can write, as a hint tells them.
-const VALID: &str =
-    "Valid schemes are doc2, doc1, simhash-doc, commoncrawl, char:1 to char:32, word:1 to word:32.";
+/// Bytes of text for a word, its blank included: an estimate.
+const BYTES_PER_WORD: usize = 6;
 /// Characters or words in a shingle.
 const SHINGLE: Limit = Limit::new("shingle length", 1, MAX_SHINGLE as i64);
+
+impl FeatureRule {
+    fn unit(self) -> &'static str {
+        match self {
+            Self::WordsAndPairs | Self::Words(_) | Self::LongWords => "word",
+            Self::CodeUnits => "UTF-16 code unit",
+            Self::Characters => "character",
+        }
+    }
+
+    /// About how many features a text of this many bytes has, which need not be distinct.
+    pub(crate) fn expected_features(self, bytes: usize) -> usize {
+        match self {
+            Self::WordsAndPairs | Self::Words(_) | Self::LongWords => bytes / BYTES_PER_WORD,
+            Self::CodeUnits | Self::Characters => bytes,
+        }
+    }
+}
+
+impl SchemeFamily {
+    /// What a feature consists of, such as words.
+    pub fn unit(&self) -> &'static str {
+        self.rule.unit()
+    }
+
+    /// The scheme, or one of the family.
+    pub fn example(&'static self) -> Scheme {
+        Scheme { family: self, k: self.k }
+    }
+
+    /// What the names of a family begin with; `None` for a single scheme.
+    fn prefix(&self) -> Option<&'static str> {
+        self.name.strip_suffix(":k")
+    }
+
+    /// The names that users can write, for a hint.
+    fn valid_names(&self) -> String {
+        match self.prefix() {
+            Some(prefix) => format!("{prefix}:1 to {prefix}:{MAX_SHINGLE}"),
+            None => self.name.to_owned(),
+        }
+    }
+}
+
+/// A scheme: what the features of a text are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scheme {
+    family: &'static SchemeFamily,
+    k: usize,
+}
+
+impl Scheme {
+    /// The scheme `doc2`, which is meant where none is named.
+    pub const DOC2: Self = Self { family: &SCHEMES[0], k: SCHEMES[0].k };
+
+    /// What a text is cut into.
+    pub(crate) fn rule(self) -> FeatureRule {
+        self.family.rule
+    }
+
+    /// Units in a feature.
+    pub(crate) fn k(self) -> usize {
+        self.k
+    }
+}
 
 impl FromStr for Scheme {
     type Err = Problem;
 
     fn from_str(name: &str) -> Result<Self, Problem> {
-        match name {
-            "doc1" => return Ok(Self::Doc1),
-            "doc2" => return Ok(Self::Doc2),
-            "simhash-doc" => return Ok(Self::SimhashDoc),
-            "commoncrawl" => return Ok(Self::CommonCrawl),
-            _ => (),
-        }
-        let unknown = || Problem::unknown("fingerprint scheme", name, VALID);
-        let (unit, length) = name.split_once(':').ok_or_else(unknown)?;
-        let scheme = match unit {
-            "char" => Self::Chars,
-            "word" => Self::Words,
-            _ => return Err(unknown()),
+        let (prefix, number) = match name.split_once(':') {
+            Some((prefix, number)) => (prefix, Some(number)),
+            None => (name, None),
         };
-        // One spelling per scheme: digits only, no sign and no leading zero.
-        let has_leading_zero = length.starts_with('0') && length.len() > 1;
-        if length.is_empty() || has_leading_zero || !length.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(unknown());
-        }
+        let is_meant = |family: &&SchemeFamily| match number {
+            // One spelling per scheme: digits only, no sign and no leading zero.
+            Some(number) => family.prefix() == Some(prefix) && is_plain_number(number),
+            None => family.name == name,
+        };
+        let family = SCHEMES.iter().find(is_meant).ok_or_else(|| unknown(name))?;
         // More digits than a number holds are out of range, too.
-        let out_of_range = |_| SHINGLE.problem(length);
-        SHINGLE.of(length.parse::<i64>().map_err(out_of_range)?).map(scheme)
+        let k = number.map_or(Ok(family.k), |number| {
+            number.parse::<i64>().map_err(|_| SHINGLE.problem(number)).and_then(|k| SHINGLE.of(k))
+        })?;
+        Ok(Self { family, k })
     }
+}
+
+fn is_plain_number(number: &str) -> bool {
+    let has_leading_zero = number.starts_with('0') && number.len() > 1;
+    !number.is_empty() && !has_leading_zero && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn unknown(name: &str) -> Problem {
+    let valid: Vec<String> = SCHEMES.iter().map(SchemeFamily::valid_names).collect();
+    Problem::unknown("fingerprint scheme", name, format!("Valid schemes are {}.", valid.join(", ")))
 }
 
 impl fmt::Display for Scheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Doc1 => write!(f, "doc1"),
-            Self::Doc2 => write!(f, "doc2"),
-            Self::SimhashDoc => write!(f, "simhash-doc"),
-            Self::CommonCrawl => write!(f, "commoncrawl"),
-            Self::Chars(k) => write!(f, "char:{k}"),
-            Self::Words(k) => write!(f, "word:{k}"),
+        match self.family.prefix() {
+            Some(prefix) => write!(f, "{prefix}:{}", self.k),
+            None => f.write_str(self.family.name),
         }
     }
 }
@@ -153,20 +222,21 @@ mod tests {
 
     #[test]
     fn names_and_schemes_are_one_to_one() {
-        let all = (1..=MAX_SHINGLE).flat_map(|k| [Scheme::Chars(k), Scheme::Words(k)]);
-        for scheme in all.chain([Scheme::Doc1, Scheme::Doc2, Scheme::SimhashDoc, Scheme::CommonCrawl]) {
+        let families = SCHEMES.iter().filter(|family| family.prefix().is_some());
+        let all = families.flat_map(|family| (1..=MAX_SHINGLE).map(move |k| Scheme { family, k }));
+        for scheme in all.chain(SCHEMES.iter().map(SchemeFamily::example)) {
             assert_eq!(scheme.to_string().parse(), Ok(scheme));
         }
+        assert_eq!(Scheme::DOC2.to_string(), "doc2");
     }
 
     #[test]
-    fn descriptions_are_true() {
-        for Description { name, example, fingerprint, .. } in DESCRIPTIONS {
+    fn fingerprints_of_the_example_are_true() {
+        for family in &SCHEMES {
             let made = crate::fingerprint::SimHasher::default()
-                .fingerprint(EXAMPLE, example.parse().unwrap(), &mut || ())
+                .fingerprint(EXAMPLE, family.example(), &mut || ())
                 .unwrap();
-            assert_eq!(made, Some(fingerprint), "{example}: {:016x}", made.unwrap());
-            assert_eq!(name.split(':').next(), example.split(':').next());
+            assert_eq!(made, Some(family.fingerprint), "{}: {:016x}", family.name, made.unwrap());
         }
     }
 

@@ -1,12 +1,12 @@
 //! What the fingerprints of two texts come from: their features, and the features that make bits differ.
 //!
-//! A feature is told by its hash, as in the fingerprint itself. Cost: memory for all distinct features,
+//! A feature is known by its hash, as in the fingerprint itself. Cost: memory for all distinct features,
 //! which are therefore limited, and one pass over them for each differing bit.
 
 use super::bit_counts::BitCounts;
 use super::doc2::LeastKeys;
 use crate::features::pairs::KEY;
-use crate::features::{Scheme, Shingler, Sink, pairs};
+use crate::features::{FeatureRule, Scheme, Shingler, Sink, pairs};
 use crate::hash::rabin::{self, UNITS};
 use crate::hash::xxh3_64;
 use limits::{Heartbeat, OutOfMemory, Problem, ProblemKind, collect, grow_map, grow_text, push, sort};
@@ -41,7 +41,7 @@ pub fn features(text: &str, scheme: Scheme, heartbeat: &mut dyn Heartbeat) -> Re
     Ok(list(text, scheme, heartbeat)?.0)
 }
 
-/// The same, and the number of each by its hash.
+/// The distinct features of a text, and the number of each by its hash.
 fn list(
     text: &str,
     scheme: Scheme,
@@ -82,7 +82,7 @@ struct FeatureList<'a> {
     index: HashMap<u64, usize>,
     bytes: usize,
     taken: usize,
-    /// The first one, after which no feature is added.
+    /// The first problem, after which no feature is added.
     problem: Option<Problem>,
     heartbeat: &'a mut dyn Heartbeat,
 }
@@ -116,9 +116,10 @@ impl FeatureList<'_> {
 
 impl Sink for FeatureList<'_> {
     fn take(&mut self, feature: &[u8]) {
-        debug_assert!(self.scheme != Scheme::CommonCrawl, "whose features have a hash of their own");
-        match self.scheme {
-            Scheme::Doc2 => self.add(feature, pairs::hash_feature(feature), pairs::weigh_feature(feature)),
+        match self.scheme.rule() {
+            FeatureRule::WordsAndPairs => {
+                self.add(feature, pairs::hash_feature(feature), pairs::weigh_feature(feature))
+            }
             _ => self.add(feature, xxh3_64(feature), 1.0),
         }
     }
@@ -143,7 +144,8 @@ pub struct Explanation {
     features: FeatureCounts,
     /// Features of both texts: those that come first in the first text.
     shared: Vec<String>,
-    /// Features of one text alone: those that vote as their text does in the most differing bits, or decide them.
+    /// Features of one text alone: those that vote as their text does in the most differing bits, or decide
+    /// them.
     deciding: Vec<DecidingFeature>,
     /// The differing bits, those of the weakest votes first, or in their order.
     bits: Vec<DifferingBit>,
@@ -205,7 +207,7 @@ enum BitReason {
 }
 
 impl BitReason {
-    /// How sure a bit is: the least sure are told first.
+    /// How sure a bit is: the least sure come first.
     fn strength(&self) -> i64 {
         match self {
             Self::Votes(votes) => votes.a.abs() + votes.b.abs(),
@@ -268,7 +270,7 @@ impl ExplainedText {
                 keys.add(feature.hash);
             }
         }
-        if scheme != Scheme::Doc2 {
+        if scheme.rule() != FeatureRule::WordsAndPairs {
             return Ok(Self { features, numbers, fingerprint: counts.majority(), choice: None });
         }
         heartbeat.beat();
@@ -319,8 +321,8 @@ impl ExplainedText {
         Ok(bits)
     }
 
-    /// The features that the other text does not have, of which those are taken that vote as this text does
-    /// in the most differing bits, or decide the most.
+    /// The features that only this text has: those that vote as it does in the most differing bits, or decide
+    /// the most.
     fn deciding(
         &self,
         other: &Self,
@@ -350,14 +352,13 @@ impl ExplainedText {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::features::{SCHEMES, SchemeFamily};
     use crate::fingerprint::SimHasher;
     use proptest::prelude::*;
 
-    const SCHEMES: [&str; 7] = ["doc1", "doc2", "simhash-doc", "commoncrawl", "char:3", "word:1", "word:3"];
-
     #[test]
     fn features_come_in_the_order_of_the_text() {
-        let found = features("To be, or not to be", Scheme::Words(1), &mut || ()).unwrap();
+        let found = features("To be, or not to be", "word:1".parse().unwrap(), &mut || ()).unwrap();
         let listed: Vec<(&str, u32)> =
             found.iter().map(|feature| (feature.text.as_str(), feature.occurrences)).collect();
         assert_eq!(listed, [("to", 2), ("be", 2), ("or", 1), ("not", 1)]);
@@ -366,7 +367,7 @@ mod tests {
     #[test]
     fn an_explanation_adds_up() {
         let (a, b) = ("the quick brown fox jumps over the dog", "the quick brown cat jumps over the dog");
-        let explanation = explain(a, b, Scheme::Words(1), &mut || ()).unwrap();
+        let explanation = explain(a, b, "word:1".parse().unwrap(), &mut || ()).unwrap();
         assert_eq!((explanation.features.a, explanation.features.b, explanation.features.shared), (7, 7, 6));
         assert_eq!(explanation.bits.len() as u32, explanation.distance.unwrap());
         assert!(
@@ -379,14 +380,14 @@ mod tests {
             explanation.deciding.iter().map(|deciding| (deciding.feature.as_str(), deciding.of)).collect();
         deciding.sort_unstable();
         assert_eq!(deciding, [("cat", 'b'), ("fox", 'a')]);
-        let empty = explain("", b, Scheme::Words(1), &mut || ()).unwrap();
+        let empty = explain("", b, "word:1".parse().unwrap(), &mut || ()).unwrap();
         assert_eq!((empty.distance, empty.bits.len(), empty.deciding.len()), (None, 0, 0));
     }
 
     #[test]
     fn with_doc2_features_decide_bits() {
         let (a, b) = ("the quick brown fox jumps over the dog", "the quick brown cat jumps over the dog");
-        let explanation = explain(a, b, Scheme::Doc2, &mut || ()).unwrap();
+        let explanation = explain(a, b, Scheme::DOC2, &mut || ()).unwrap();
         // Seven words and seven pairs; of these one word and two pairs differ.
         assert_eq!(
             (explanation.features.a, explanation.features.b, explanation.features.shared),
@@ -404,15 +405,15 @@ mod tests {
         #[test]
         fn features_are_those_of_the_fingerprint(
             text in prop_oneof!["\\PC{0,60}", "[ab ]{0,100}"],
-            scheme in prop::sample::select(SCHEMES.to_vec()),
+            scheme in prop::sample::select(SCHEMES.iter().map(SchemeFamily::example).collect::<Vec<_>>()),
         ) {
-            let scheme: Scheme = scheme.parse().unwrap();
             let found = features(&text, scheme, &mut || ()).unwrap();
             let explained = ExplainedText::of(&text, scheme, &mut || ()).unwrap().fingerprint;
             prop_assert_eq!(explained, SimHasher::default().fingerprint(&text, scheme, &mut || ()).unwrap());
             for feature in &found {
                 let is_of_text = xxh3_64(feature.text.as_bytes()) == feature.hash;
-                prop_assert!(is_of_text || [Scheme::CommonCrawl, Scheme::Doc2].contains(&scheme));
+                let has_own_hash = [FeatureRule::CodeUnits, FeatureRule::WordsAndPairs].contains(&scheme.rule());
+                prop_assert!(is_of_text || has_own_hash);
             }
         }
     }

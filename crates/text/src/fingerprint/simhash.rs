@@ -8,11 +8,8 @@
 use super::bit_counts::BitCounts;
 use super::distinct::{Distinct, HashRange, TooMany};
 use super::doc2;
-use crate::features::{Batch, Scheme, Shingler};
+use crate::features::{Batch, FeatureRule, Scheme, Shingler};
 use limits::{Heartbeat, OutOfMemory};
-
-/// Bytes of text for a word, its blank included: an estimate that sizes the table of features.
-const BYTES_PER_WORD: usize = 6;
 
 /// Makes fingerprints; keeps its memory from text to text.
 #[derive(Debug, Default)]
@@ -29,7 +26,7 @@ impl SimHasher {
         scheme: Scheme,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Option<u64>, OutOfMemory> {
-        if scheme == Scheme::Doc2 {
+        if scheme.rule() == FeatureRule::WordsAndPairs {
             return doc2::fingerprint(text, &mut self.shingler, heartbeat);
         }
         let mut counts = BitCounts::default();
@@ -58,7 +55,7 @@ impl SimHasher {
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Result<(), TooMany>, OutOfMemory> {
         let Self { features, shingler } = self;
-        features.begin(part, expected_features(text, scheme))?;
+        features.begin(part, scheme.rule().expected_features(text.len()))?;
         let mut result = Ok(());
         let mut consumer = |hashes: &[u64]| {
             heartbeat.beat();
@@ -69,13 +66,5 @@ impl SimHasher {
         batch.flush();
         features.hand_on(&mut |fresh| counts.add_all(fresh));
         Ok(result)
-    }
-}
-
-/// An estimate of the number of features, which need not be distinct.
-fn expected_features(text: &str, scheme: Scheme) -> usize {
-    match scheme {
-        Scheme::Chars(_) | Scheme::CommonCrawl => text.len(),
-        Scheme::Words(_) | Scheme::Doc1 | Scheme::Doc2 | Scheme::SimhashDoc => text.len() / BYTES_PER_WORD,
     }
 }

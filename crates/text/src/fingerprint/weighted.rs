@@ -15,8 +15,9 @@ pub const MAX_WEIGHT: f64 = 1e9;
 /// Parts of a weight of 1.
 const UNITS: f64 = (1u64 << 24) as f64;
 
-/// The sums of a fingerprint in the making: for each bit, the weights of the features in whose hash it is set; then
-/// the weights of all features. Each is a little-endian u128, so that they are bytes which can be sent as they are.
+/// The sums of a fingerprint in the making: for each bit, the weights of the features in whose hash it is
+/// set; then the weights of all features. Each is a little-endian u128, so that they are bytes which can be
+/// sent as they are.
 pub type Sums = [[u8; 16]; 65];
 /// The sums of no features.
 pub const NOTHING: Sums = [[0; 16]; 65];
@@ -57,7 +58,6 @@ pub fn majority(sums: &Sums) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::Scheme;
     use crate::fingerprint::SimHasher;
     use proptest::prelude::*;
 
@@ -85,7 +85,7 @@ mod tests {
         ) {
             let text = words.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
             let features: Vec<(&str, f64)> = words.iter().map(|word| (word.as_str(), 1.0)).collect();
-            let expected = SimHasher::default().fingerprint(&text, Scheme::Words(1), &mut || ()).unwrap();
+            let expected = SimHasher::default().fingerprint(&text, "word:1".parse().unwrap(), &mut || ()).unwrap();
             prop_assert_eq!(fingerprint(&features), expected);
         }
 

@@ -5,9 +5,9 @@
 //! signature, an empty bin takes the value of another, as in Shrivastava, "Optimal Densification for Fast
 //! and Accurate Minwise Hashing", 2017.
 //!
-//! Guarantee: the share of bins that agree, leaving out those that are empty in both signatures, is an unbiased
-//! estimate of the resemblance J. Its variance is at most J(1 - J)/n for n bins. Cost: linear time, whatever the
-//! number of bins.
+//! Guarantee: the share of bins that agree, leaving out those that are empty in both signatures, is an
+//! unbiased estimate of the resemblance J. Its variance is at most J(1 - J)/n for n bins. Cost: linear time,
+//! whatever the number of bins.
 
 use super::{EMPTY, LENGTH, MAX_HASHES, MinHasher};
 use crate::features::Scheme;
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(one_feature.iter().filter(|value| !is_empty(value)).count(), 1);
         assert_eq!(fill(&one_feature).iter().filter(|value| !is_empty(value)).count(), 16);
         for bins in [0, 4097] {
-            assert!(MinHasher::default().bins("x", bins, Scheme::Doc1, &mut || ()).is_err());
+            assert!(MinHasher::default().bins("x", bins, Scheme::DOC2, &mut || ()).is_err());
         }
     }
 
@@ -146,7 +146,8 @@ mod tests {
                 let differing: u32 = a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum();
                 1.0 - 2.0 * f64::from(differing) / 256.0
             };
-            // Chance decides the bits of values that differ: the spread is (1 - J²)/256. It is J(1 - J)/64 for 1/3.
+            // Chance decides the bits of values that differ: the spread is (1 - J²)/256. It is J(1 - J)/64
+            // for 1/3.
             assert_unbiased(words, shared, 64, bits, estimate);
         }
     }

@@ -77,9 +77,9 @@ impl MinHasher {
     }
 }
 
-/// Lowers every value to the least hash of the same number that a feature has, where that is less. Multiples of
-/// [`GOLDEN_RATIO`] set the hashes of a feature apart. The function is compiled for several kinds of processors: with
-/// AVX-512 eight hashes are made at a time.
+/// Lowers every value to the least hash of the same number that a feature has, where that is less. Multiples
+/// of [`GOLDEN_RATIO`] set the hashes of a feature apart. The function is compiled for several kinds of
+/// processors: with AVX-512 eight hashes are made at a time.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
 fn lower(least: &mut [u32], features: &[u64]) {
     for (group, values) in (0..).zip(least.chunks_mut(GROUP)) {
@@ -116,12 +116,12 @@ mod tests {
     fn no_features_no_signature() {
         assert_eq!(signature("", 128, "word:3"), None);
         assert_eq!(signature("x", 16, "word:3").map(|values| values.len()), Some(16));
-        assert!(MinHasher::default().signature("x", 0, Scheme::Doc1, &mut || ()).is_err());
+        assert!(MinHasher::default().signature("x", 0, Scheme::DOC2, &mut || ()).is_err());
         assert_eq!(similarity(&[], &[]), None);
     }
 
-    /// 200 pairs of texts with this number of words, of which they share a known number: the mean error of the
-    /// estimates must be near 0, and its spread at most that of this number of independent values.
+    /// 200 pairs of texts with this number of words, of which they share a known number: the mean error of
+    /// the estimates must be near 0, and its spread at most that of this number of independent values.
     pub(super) fn assert_unbiased<S>(
         words: usize,
         shared: usize,

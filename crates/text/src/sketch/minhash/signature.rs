@@ -9,8 +9,8 @@ use std::iter::repeat_n;
 /// Parts that a signature is cut into.
 pub const BANDS: Limit = Limit::new("bands", 1, MAX_HASHES);
 
-/// The share of values in which two signatures agree, leaving out those that are empty in both; `None` if there
-/// are no others.
+/// The share of values in which two signatures agree, leaving out those that are empty in both; `None` if
+/// there are no others.
 pub fn similarity(a: &[i32], b: &[i32]) -> Option<f64> {
     let (mut agreeing, mut values) = (0usize, 0usize);
     for (a, b) in a.iter().zip(b) {
