@@ -1,16 +1,17 @@
 //! Memory that may not be there: an error instead of an abort, which would take the whole server down.
 //!
-//! Rust's allocator is told a size, and not whether the caller can do without. So a request whose refusal is handled is
-//! marked as such, by [`ask`]: the extension's allocator answers it with the refusal, and ends the session for any other
-//! one. All calls of `try_reserve` are in this file (clippy.toml), so none is without the mark.
+//! Rust's allocator is told a size, and not whether the caller can do without. So a request whose refusal is
+//! handled is marked as such, by [`ask`]: the extension's allocator answers it with the refusal, and ends the
+//! session for any other one. All calls of `try_reserve` are in this file (clippy.toml), so none is without
+//! the mark.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Whether the request in progress may be refused. It is not one for each thread, since the first use of a thread's own
-/// variable may itself take memory. PostgreSQL has one thread, and nobody else reads it.
+/// Whether the request in progress may be refused. It is not one for each thread, since the first use of a
+/// thread's own variable may itself take memory. PostgreSQL has one thread, and nobody else reads it.
 static MAY_BE_REFUSED: AtomicBool = AtomicBool::new(false);
 
 /// Whether the caller of the request for memory in progress handles a refusal.
@@ -94,8 +95,8 @@ pub fn push<T>(vector: &mut Vec<T>, element: T) -> Result<(), OutOfMemory> {
     Ok(())
 }
 
-/// A vector that is added to where no error can be returned, such as in a callback. The first refusal is kept, and
-/// nothing is added after it.
+/// A vector that is added to where no error can be returned, such as in a callback. The first refusal is
+/// kept, and nothing is added after it.
 pub struct Collector<'a, T> {
     vector: &'a mut Vec<T>,
     refusal: Option<OutOfMemory>,

@@ -4,8 +4,8 @@
 //!
 //! - [`features`]: what a text consists of, by a named [`Scheme`](features::Scheme)
 //! - [`fingerprint`]: 64 bits for a text, what they come from, and how they are written
-//! - [`sketch`]: sets of hashes that stand for a text
-//! - [`passage`]: text that stands in two places
+//! - [`sketch`]: sets of hashes that represent a text
+//! - [`passage`]: text that is in two places
 //! - [`html`]: the text of a document
 //!
 //! ```

@@ -1,8 +1,8 @@
-//! Addresses in prose: URLs, e-mail addresses and identifiers, none of which tell what a text says.
+//! Addresses in prose: URLs, e-mail addresses and identifiers, none of which say what a text is about.
 //!
 //! An address is a longest sequence of the characters of URLs that looks like one; see [`is_address`].
 
-/// What stands before the colon that identifiers begin with, in lower case.
+/// The words before the colon that identifiers begin with, in lower case.
 const PREFIXES: [&str; 5] = ["doi", "urn", "isbn", "issn", "arxiv"];
 /// Lengths of the groups of digits in a UUID.
 const UUID_GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_between_addresses_is_kept_whole() {
+    fn text_between_addresses_is_kept_whole() {
         let parts = |text| {
             let mut parts = Vec::new();
             let found = skip_addresses(text, |part| parts.push(part));

@@ -12,7 +12,7 @@
 const PLANES: usize = 48;
 
 /// Hashes that are added with one carry into the higher planes.
-const BLOCK: usize = 32;
+const GROUP: usize = 32;
 
 /// The 64 counters of a fingerprint in the making.
 #[derive(Clone, Debug)]
@@ -30,10 +30,10 @@ impl Default for BitCounts {
 impl BitCounts {
     /// Adds every hash of the slice.
     pub fn add_all(&mut self, hashes: &[u64]) {
-        let (blocks, rest) = hashes.as_chunks::<BLOCK>();
-        for block in blocks {
-            let carried = self.add_block(block);
-            self.carry(carried, BLOCK.ilog2() as usize);
+        let (groups, rest) = hashes.as_chunks::<GROUP>();
+        for group in groups {
+            let carried = self.add_group(group);
+            self.carry(carried, GROUP.ilog2() as usize);
         }
         for &hash in rest {
             self.carry(hash, 0);
@@ -46,14 +46,14 @@ impl BitCounts {
         (self.hashes > 0).then(|| self.above(self.hashes / 2))
     }
 
-    /// Adds a block of hashes to the lowest planes and returns what is carried out of them.
+    /// Adds a group of hashes to the lowest planes and returns what is carried out of them.
     #[inline]
-    fn add_block(&mut self, block: &[u64; BLOCK]) -> u64 {
-        let mut carries = [0u64; BLOCK / 2];
-        let mut width = BLOCK;
+    fn add_group(&mut self, group: &[u64; GROUP]) -> u64 {
+        let mut carries = [0u64; GROUP / 2];
+        let mut width = GROUP;
         // The first round adds the hashes to plane 0, the next their carries to plane 1, and so on.
-        let mut inputs = *block;
-        for plane in &mut self.planes[..BLOCK.ilog2() as usize] {
+        let mut inputs = *group;
+        for plane in &mut self.planes[..GROUP.ilog2() as usize] {
             width /= 2;
             for pair in 0..width {
                 (*plane, carries[pair]) = carry_save_add(*plane, inputs[2 * pair], inputs[2 * pair + 1]);

@@ -8,9 +8,9 @@
 //! falls through the first sieve and a thirtieth through both.
 //!
 //! `char:4` spends half of its time here, and no cheaper way was found. A sieve that does not list new hashes
-//! takes 40 % less time, but then its slots must be counted at the end of the text, empty ones too. That takes
-//! more than was saved with SSE2, and the same with AVX-512. A third sieve before the table takes the time
-//! that it saves.
+//! takes 40 % less time, but then its slots must be counted at the end of the text, empty ones too. That
+//! takes more than was saved with SSE2, and the same with AVX-512. A third sieve before the table takes the
+//! time that it saves.
 //!
 //! Guarantee: every hash is passed on exactly once, or the set is reported to be too large. Cost: linear
 //! time; at most 128 MB of memory, or 192 MB while the table grows.

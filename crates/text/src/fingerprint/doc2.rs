@@ -129,8 +129,9 @@ mod tests {
         }
     }
 
-    /// 400 pairs of sets with a known resemblance: two thirds of the bits must agree where half of the features
-    /// are common to both, within five standard errors, for large sets and for sets that leave bins empty.
+    /// 400 pairs of sets with a known resemblance: two thirds of the bits must agree where half of the
+    /// features are common to both, within five standard errors, for large sets and for sets that leave bins
+    /// empty.
     #[test]
     fn bits_agree_as_often_as_features_resemble_each_other() {
         for features in [3u64, 30, 3000] {

@@ -1,13 +1,14 @@
 //! The least of every few keys in a row, as winnowing takes it.
 //!
-//! Keys are taken in groups of that number. The least key of a row is the lesser of two: the least so far of the
-//! current group, and the least of the rest of the group before. Cost: constant for each key, whatever the length of
-//! a row; memory for two rows.
+//! Keys are taken in groups of that number. The least key of a row is the lesser of two: the least so far of
+//! the current group, and the least of the rest of the group before. Cost: constant for each key, whatever
+//! the length of a row; memory for two rows.
 
 use limits::{OutOfMemory, collect};
 use std::iter::repeat_n;
 
-/// Finds the least key of every row. Where keys may be equal and the leftmost is wanted, they end with their number.
+/// Finds the least key of every row. Where keys may be equal and the leftmost is wanted, they end with their
+/// number.
 pub(crate) struct Minima<K> {
     /// Greater than any key, or equal to it.
     greatest: K,
@@ -58,8 +59,8 @@ impl<K: Copy + Ord> Minima<K> {
         (self.keys() > 0 && self.rows() == 0).then_some(self.least)
     }
 
-    /// Takes values, each of whose keys is made of its number and the value. Passes on the number of a row and its
-    /// least key, unless the row before has the same.
+    /// Takes values, each of whose keys is made of its number and the value. Passes on the number of a row
+    /// and its least key, unless the row before has the same.
     #[inline]
     pub(crate) fn add(
         &mut self,

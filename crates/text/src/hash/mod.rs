@@ -15,8 +15,8 @@ pub(crate) const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The odd factors of [`mix`].
 pub(crate) const MIX_FACTORS: [u64; 2] = [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
 
-/// SplitMix64's finalizer (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", 2014): every bit of the
-/// result depends on every bit of the value, and different values have different results.
+/// SplitMix64's finalizer (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", 2014): every
+/// bit of the result depends on every bit of the value, and different values have different results.
 #[inline(always)]
 pub(crate) fn mix(value: u64) -> u64 {
     let value = (value ^ value >> 30).wrapping_mul(MIX_FACTORS[0]);

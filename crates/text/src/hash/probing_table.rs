@@ -2,8 +2,8 @@
 
 use limits::{OutOfMemory, reserve};
 
-/// Entries, none of which is 0. The caller keeps at most half of the slots full, and says where the search for an entry
-/// begins.
+/// Entries, none of which is 0. The caller keeps at most half of the slots full, and says where the search
+/// for an entry begins.
 #[derive(Debug, Default)]
 pub(crate) struct ProbingTable {
     /// 0 is an empty slot. The length is a power of two, or 0 before the table is first cleared.
@@ -45,8 +45,8 @@ impl ProbingTable {
         2 * (self.entries + more) <= self.slots.len()
     }
 
-    /// The slot of the entry that is looked for, or the empty one where it belongs. The search begins at a slot, of
-    /// which only the lower bits count.
+    /// The slot of the entry that is looked for, or the empty one where it belongs. The search begins at a
+    /// slot, of which only the lower bits count.
     #[inline]
     pub(crate) fn find(&self, first: usize, is_wanted: impl Fn(u64) -> bool) -> usize {
         let mask = self.slots.len() - 1;

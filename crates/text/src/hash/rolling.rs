@@ -22,8 +22,8 @@ const STEPS: usize = 64;
 /// The least and the largest number of windows that [`piece_for`] takes together.
 const PIECES: [usize; 2] = [1 << 12, 1 << 17];
 
-/// Windows that are hashed together where all windows of a text are wanted. Each lane begins with as many steps as a
-/// window is long, so longer windows are taken in larger pieces.
+/// Windows that are hashed together where all windows of a text are wanted. Each lane begins with as many
+/// steps as a window is long, so longer windows are taken in larger pieces.
 pub(crate) fn piece_for(window: usize) -> usize {
     (8 * LANES * window).clamp(PIECES[0], PIECES[1])
 }
@@ -132,8 +132,8 @@ impl<A: Arithmetic> Rolling<A> {
         values
     }
 
-    /// Rolls over the windows of texts that are equally long. `values` are those of their first windows; what follows
-    /// after each step goes into the rooms, one for each text.
+    /// Rolls over the windows of texts that are equally long. `values` are those of their first windows; what
+    /// follows after each step goes into the rooms, one for each text.
     #[inline(always)]
     fn roll<T: Copy + Into<u64>, const LANES: usize>(
         &self,

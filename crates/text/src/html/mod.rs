@@ -44,8 +44,8 @@ pub fn extract_text(html: &str, heartbeat: &mut dyn Heartbeat) -> Result<String,
 }
 
 /// Drops what no text comes from: attributes, comments, document types and errors, which would be looked for
-/// at every byte. The emitter inside keeps text until the next tag, and the names of tags, in memory that it cannot do
-/// without; so it is given little of both.
+/// at every byte. The emitter inside keeps text until the next tag, and the names of tags, in memory that it
+/// cannot do without; so it is given little of both.
 struct TextOnly<E> {
     emitter: E,
     /// Bytes of text that the emitter may hold.

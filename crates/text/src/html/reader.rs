@@ -7,7 +7,7 @@ use std::convert::Infallible;
 /// Bytes that are read at once, at most.
 pub(super) const CHUNK: usize = 1 << 14;
 /// Bytes that are compared at once.
-const BLOCK: usize = 16;
+const GROUP: usize = 16;
 /// Reads between two heartbeats.
 const STRIDE: usize = 1 << 12;
 
@@ -75,19 +75,19 @@ impl Reader for Paced<'_, '_, '_> {
 
 /// Where the first byte stands that is one of the needles.
 fn find(bytes: &[u8], needles: &[u8]) -> Option<usize> {
-    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
-    let in_block = |(number, block)| find_in_block(block, needles).map(|at| number * BLOCK + at);
-    blocks.iter().enumerate().find_map(in_block).or_else(|| {
+    let (groups, rest) = bytes.as_chunks::<GROUP>();
+    let in_group = |(number, group)| find_in_group(group, needles).map(|at| number * GROUP + at);
+    groups.iter().enumerate().find_map(in_group).or_else(|| {
         let found = rest.iter().position(|byte| needles.contains(byte));
-        found.map(|at| blocks.len() * BLOCK + at)
+        found.map(|at| groups.len() * GROUP + at)
     })
 }
 
-/// Compares all bytes of the block with a needle at once.
-fn find_in_block(block: &[u8; BLOCK], needles: &[u8]) -> Option<usize> {
-    let mut hits = [0; BLOCK];
+/// Compares all bytes of the group with a needle at once.
+fn find_in_group(group: &[u8; GROUP], needles: &[u8]) -> Option<usize> {
+    let mut hits = [0; GROUP];
     for needle in needles {
-        hits.iter_mut().zip(block).for_each(|(hit, byte)| *hit |= u8::from(byte == needle));
+        hits.iter_mut().zip(group).for_each(|(hit, byte)| *hit |= u8::from(byte == needle));
     }
     let hits = u128::from_le_bytes(hits);
     (hits != 0).then(|| (hits.trailing_zeros() / u8::BITS) as usize)

@@ -1,7 +1,7 @@
 //! A text in which everything is marked that it shares with another one.
 //!
-//! Guarantee: what is marked is exactly what [`shared_passages`] finds. Without the marks and the escapes, the headline
-//! is the text, or, where fragments are asked for, pieces of it in their order.
+//! Guarantee: what is marked is exactly what [`shared_passages`] finds. Without the marks and the escapes,
+//! the headline is the text, or, where fragments are asked for, pieces of it in their order.
 //!
 //! Cost: that of [`shared_passages`], and the time to write the headline.
 
@@ -50,8 +50,8 @@ impl Default for HeadlineOptions {
 }
 
 impl HeadlineOptions {
-    /// Options as they are written for `ts_headline`: `Name=value, Name="value, quoted"`. A quote within quotes is
-    /// doubled. Names have no case.
+    /// Options as they are written for `ts_headline`: `Name=value, Name="value, quoted"`. A quote within
+    /// quotes is doubled. Names have no case.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let mut options = Self::default();
         let mut rest = text.trim();
@@ -117,7 +117,8 @@ fn syntax(at: &str) -> Problem {
         .with_hint("For example: 'StartSel=<mark>, StopSel=</mark>, FragmentDelimiter=\" ... \"'.")
 }
 
-/// The text with everything marked that it shares with the other one: passages of at least `min_length` characters.
+/// The text with everything marked that it shares with the other one: passages of at least `min_length`
+/// characters.
 pub fn headline(
     text: &str,
     other: &str,

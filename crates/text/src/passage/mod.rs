@@ -1,4 +1,4 @@
-//! Text that stands in two places: the passages themselves, and hashes by which an index finds texts that
+//! Text that is in two places: the passages themselves, and hashes by which an index finds texts that
 //! may share a passage.
 
 mod agreement;

@@ -11,8 +11,8 @@ const LOOK_UPS: usize = 1 << 14;
 
 /// Whether two arrays have a value in common. They need not be sorted, and values may be repeated.
 ///
-/// Cost: linear time if both are sorted. Otherwise the shorter one is copied and sorted, and each value of the other is
-/// looked up in it.
+/// Cost: linear time if both are sorted. Otherwise the shorter one is copied and sorted, and each value of
+/// the other is looked up in it.
 pub fn overlaps(a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Result<bool, OutOfMemory> {
     if a.is_sorted() && b.is_sorted() {
         return Ok(have_common_value(a, b));
@@ -55,7 +55,7 @@ impl Overlap {
         Ok(Self { a: a.len(), b: b.len(), shared: count_shared(&a, &b) })
     }
 
-    /// The same, with the second sketch as the first one.
+    /// This overlap with the second sketch as the first one.
     #[must_use]
     pub fn exchanged(self) -> Self {
         Self { a: self.b, b: self.a, ..self }

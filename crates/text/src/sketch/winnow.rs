@@ -3,9 +3,9 @@
 //! Schleimer, Wilkerson and Aiken, "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD 2003,
 //! where the two numbers are w and k.
 //!
-//! Guarantee: two texts that share `length + span - 1` bytes share a value of their sketches, for both choose the
-//! least of the same hashes there; and no shared value stands for fewer than `length` bytes. About 2 in `span + 1`
-//! windows are kept.
+//! Guarantee: two texts that share `length + span - 1` bytes share a value of their sketches, for both choose
+//! the least of the same hashes there; and no shared value stands for fewer than `length` bytes. About 2 in
+//! `span + 1` windows are kept.
 //!
 //! Cost: linear time. Memory: two hashes for each window of a span, and those of one piece of text.
 
@@ -41,17 +41,18 @@ impl WinnowParameters {
         Ok(Self { length: LENGTH.of(length)?, span: SPAN.of(span)? })
     }
 
-    /// Texts that share `min_length` characters share a value, for these characters have at least as many bytes.
+    /// Texts that share `min_length` characters share a value, for these characters have at least as many
+    /// bytes.
     ///
-    /// Windows are half as long as that. Longer ones would make larger sketches. Shorter ones would often occur in
-    /// texts that have nothing but a phrase in common.
+    /// Windows are half as long as that. Longer ones would make larger sketches. Shorter ones would often
+    /// occur in texts that have nothing but a phrase in common.
     pub fn for_excerpts(min_length: usize) -> Result<Self, Problem> {
         let bytes: usize = MIN_LENGTH.of(min_length as u64)?;
         Self::new(bytes / 2, bytes - bytes / 2 + 1)
     }
 
-    /// The sketch of a text: sorted, distinct; empty if the text is shorter than a window, and of one value if it
-    /// has fewer windows than a span.
+    /// The sketch of a text: sorted, distinct; empty if the text is shorter than a window, and of one value
+    /// if it has fewer windows than a span.
     pub fn sketch(&self, text: &[u8], heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
         let mut sample = SketchSample::new(heartbeat);
         let mut minima = Minima::new(self.span, u64::MAX)?;

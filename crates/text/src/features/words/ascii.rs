@@ -1,8 +1,8 @@
 //! Words of text that is mostly ASCII, 64 bytes at a time.
 //!
 //! For each class of characters, a mask of 64 bits tells which bytes have it. Words are found in the masks by
-//! shifts, by the rules of UAX #29 for the classes that ASCII has. [`latin`](super::latin) brings other letters
-//! and quotes into the masks. Anything else is left to the caller, run by run.
+//! shifts, by the rules of UAX #29 for the classes that ASCII has. [`latin`](super::latin) brings other
+//! letters and quotes into the masks. Anything else is left to the caller, run by run.
 
 use super::readable_word::{ReadableWord, SHORT_WORD, TakeWord};
 use crate::features::addresses::{self, UUID_LENGTH};
@@ -11,12 +11,13 @@ use wide::u8x16;
 
 /// Bytes that are looked at together.
 pub(super) const WINDOW: usize = 64;
-/// Bytes that may be read behind a window: no fewer than behind a word, and a multiple of sixteen, which is copied fast.
+/// Bytes that may be read behind a window: no fewer than behind a word, and a multiple of sixteen, which is
+/// copied fast.
 const BEHIND: usize = 32;
 /// A window and the bytes behind it.
 pub(super) type WindowBytes = [u8; WINDOW + BEHIND];
-/// Room for the words of a window. Words have at least one byte between them, so with a blank after each they have at
-/// most one byte more than the window. Up to 15 bytes are written behind the last.
+/// Room for the words of a window. Words have at least one byte between them, so with a blank after each they
+/// have at most one byte more than the window. Up to 15 bytes are written behind the last.
 const ROOM: usize = WINDOW + BEHIND;
 
 pub(super) const LETTER: u8 = 0;
@@ -267,8 +268,8 @@ fn put(bytes: &[u8], count: usize, to_lower_case: u8x16, target: &mut [u8]) {
     }
 }
 
-/// Writes the `kept` bytes of a word that does not consist of letters alone. Returns its length, or 0 if it is a
-/// digest.
+/// Writes the `kept` bytes of a word that does not consist of letters alone. Returns its length, or 0 if it
+/// is a digest.
 #[inline(never)]
 fn put_mixed<const PROSE: bool>(word: &[u8], kept: u64, target: &mut [u8]) -> usize {
     let mut length = 0;

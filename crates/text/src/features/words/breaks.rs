@@ -1,7 +1,7 @@
 //! Where words end: the rules of UAX #29 as an automaton over classes of characters.
 //!
-//! The rules for line ends (WB3, 3a, 3b), white space (3d) and joiners of emoji (3c) are not here: white space
-//! separates words before the rules apply, and the joiner is invisible and gone. What is left looks one
+//! The rules for line ends (WB3, 3a, 3b), white space (3d) and joiners of emoji (3c) are not here: white
+//! space separates words before the rules apply, and the joiner is invisible and gone. What is left looks one
 //! character ahead in three places: a mid character, such as the full stop in `3.14`, joins only if the right
 //! character follows. There the automaton goes on in a state of its own, and the place is remembered.
 

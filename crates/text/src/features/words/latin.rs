@@ -11,10 +11,10 @@ const FLAGS: u32 = Entry::ALPHANUMERIC | Entry::LETTER | Entry::WORD_CHARACTER;
 const QUOTE: usize = 3;
 
 impl Window<'_> {
-    /// The same window in lower case, with the classes of characters beyond ASCII that stand before `end`.
+    /// This window in lower case, with the classes of characters beyond ASCII before `end`.
     ///
-    /// Such a character remains OTHER, so that its run is left to the caller, if its normal form has another length or
-    /// may depend on its neighbours, or if it is of a class that is not among those of a window.
+    /// Such a character remains OTHER, so that its run is left to the caller, if its normal form has another
+    /// length or may depend on its neighbours, or if it is of a class that is not among those of a window.
     #[inline(never)]
     pub(super) fn fold<'a>(&self, end: usize, folded: &'a mut WindowBytes) -> Window<'a> {
         *folded = *self.bytes;
@@ -43,7 +43,8 @@ impl Window<'_> {
     }
 }
 
-/// Gives the character that the text begins with its normal form, if that is as long. Returns its class and its length.
+/// Gives the character that the text begins with its normal form, if that is as long. Returns its class and
+/// its length.
 #[inline(always)]
 fn fold_character(text: &mut [u8]) -> (u8, usize) {
     if let Some((utf8, length)) = next_letter(text) {
@@ -56,7 +57,7 @@ fn fold_character(text: &mut [u8]) -> (u8, usize) {
     fold_other(text)
 }
 
-/// The same for any character.
+/// Gives any character its normal form, if that is as long. Returns its class and its length.
 #[inline(never)]
 fn fold_other(text: &mut [u8]) -> (u8, usize) {
     let Some(DecodedCharacter { code_point, utf8, length }) = decode(text).filter(|_| !text[0].is_ascii())

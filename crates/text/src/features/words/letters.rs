@@ -1,8 +1,8 @@
 //! The letters of a text, for a sketch that looks at nothing else.
 //!
 //! Letters of ASCII are picked without a branch. Other text is decoded and looked up in the table of all
-//! characters ([`table`](super::table)), as [`machine`](super::machine) does; where that would refuse a text, the
-//! Unicode crates normalize it run by run.
+//! characters ([`table`](super::table)), as [`machine`](super::machine) does; where that would refuse a text,
+//! the Unicode crates normalize it run by run.
 
 use super::machine::{GROWTH, stays_in_place};
 use super::normal::{is_letter, normalize};
@@ -72,7 +72,8 @@ fn add_piece(piece: &str, room: &mut Vec<u8>, letters: &mut Vec<u8>) -> Result<(
     Ok(())
 }
 
-/// Writes the letters of ASCII into the room and returns their length. Every byte is written, but only letters stay.
+/// Writes the letters of ASCII into the room and returns their length. Every byte is written, but only
+/// letters stay.
 fn put_ascii_letters(text: &[u8], room: &mut [u8]) -> usize {
     let mut end = 0;
     for &byte in text {
@@ -83,7 +84,8 @@ fn put_ascii_letters(text: &[u8], room: &mut [u8]) -> usize {
     end
 }
 
-/// Writes the letters into the room and returns their length; `None` if a character depends on its neighbours.
+/// Writes the letters into the room and returns their length; `None` if a character depends on its
+/// neighbours.
 fn put_letters(text: &str, room: &mut [u8]) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut end = 0;

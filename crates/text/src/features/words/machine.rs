@@ -1,10 +1,10 @@
 //! Words of any text in one pass: decode a character, look it up, take a step of the automaton, write the
 //! normal form.
 //!
-//! Sources: UAX #29 (words), UAX #15 (normal forms). Most characters have a normal form that does not depend on
-//! their neighbours. A mark is written as it is if it neither moves (its combining class is not below that of
-//! the mark before) nor composes with the character before. Any other text is refused, and the caller has the
-//! Unicode crates do it. So the words are those of the definition; `tests` compare. Linear time.
+//! Sources: UAX #29 (words), UAX #15 (normal forms). Most characters have a normal form that does not depend
+//! on their neighbours. A mark is written as it is if it neither moves (its combining class is not below that
+//! of the mark before) nor composes with the character before. Any other text is refused, and the caller has
+//! the Unicode crates do it. So the words are those of the definition; `tests` compare. Linear time.
 
 use super::breaks::takes_letter;
 use super::table::{Entry, SHORT, class, entry};
@@ -27,11 +27,11 @@ pub(super) struct Machine {
     room: Vec<u8>,
 }
 
-/// What the pass found beside words.
+/// What the pass found in addition to words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PassOutcome {
     Words,
-    /// Words, and a character that addresses have. Only told of prose.
+    /// Words, and a character that addresses have; only for prose.
     MaybeAddress,
 }
 
@@ -212,7 +212,7 @@ impl<'a, const PROSE: bool> TextPass<'a, PROSE> {
     }
 }
 
-/// Whether a mark neither moves nor may compose, given what stands before it and the combining class of that.
+/// Whether a mark neither moves nor may compose, given the text before it and the combining class of that.
 #[inline(always)]
 pub(super) fn stays_in_place(mark: Entry, code_point: u32, class_before: u32, before: &str) -> bool {
     let may_compose = mark.has(Entry::CHANGED);

@@ -8,18 +8,18 @@
 //! [`Keep::Prose`] is for `doc1`, whose rules are in `docs/doc1.md`: addresses, identifiers and numbers are
 //! left out, and words keep only their letters, marks and digits.
 //!
-//! Text is taken in runs between ASCII white space. Runs longer than [`MAX_RUN`] are split there, on a character
-//! boundary, so memory stays bounded whatever the text. Time is linear.
+//! Text is taken in runs between ASCII white space. Runs longer than [`MAX_RUN`] are split there, on a
+//! character boundary, so memory stays bounded whatever the text. Time is linear.
 //!
 //! There are three ways to the words of a run, and `tests` hold them to the same words:
 //!
-//! - [`ascii`]: 64 bytes at a time, as long as most of them are ASCII. [`latin`] is for the accented letters and
-//!   quotes among them. [`runs`] does the same run by run, for runs that are longer.
+//! - [`ascii`]: 64 bytes at a time, as long as most of them are ASCII. [`latin`] is for the accented letters
+//!   and quotes among them. [`runs`] cuts longer runs, one by one.
 //! - [`machine`]: one pass over pieces of 1 KB in any script, by a table of all characters ([`table`]) and an
 //!   automaton ([`breaks`], [`writer`]).
-//! - [`normal`]: the definition itself, by the Unicode crates, at a twentieth of that speed. It takes the runs
-//!   with a character whose normal form depends on its neighbours in a way that the pass does not follow: in
-//!   most languages fewer than one byte in a thousand.
+//! - [`normal`]: the definition itself, by the Unicode crates, at a twentieth of that speed. It takes the
+//!   runs with a character whose normal form depends on its neighbours in a way that the pass does not
+//!   follow: in most languages fewer than one byte in a thousand.
 
 mod ascii;
 mod breaks;
@@ -39,6 +39,7 @@ mod utf8;
 mod writer;
 
 pub(crate) use letters::add_letters;
+pub(crate) use normal::Keep;
 pub use oracle::words_in_both_ways;
 pub(crate) use readable_word::{ReadableWord, TakeWord};
 
@@ -59,25 +60,17 @@ pub const MAX_RUN: usize = 16 * 1024;
 /// Bytes of normalized words after which their shingles are hashed.
 const BUFFERED: usize = 32 * 1024;
 
-/// A window with more bytes beyond ASCII than this is not cut by masks. Measured: German, French and Vietnamese have
-/// fewer, other scripts more.
+/// A window with more bytes beyond ASCII than this is not cut by masks. Measured: German, French and
+/// Vietnamese have fewer, other scripts more.
 const MOSTLY_ASCII: u32 = 40;
 
-/// Nor is a window that has more bytes than this left when it is folded, as in Hebrew: its runs are faster together.
-/// A piece of other text ends before a window that has no more bytes beyond ASCII.
+/// A window that has more bytes than this left when it is folded, as in Hebrew, is not cut by masks either:
+/// its runs are faster together. A piece of other text ends before a window that has no more bytes beyond
+/// ASCII.
 const NOT_FOLDED: u32 = 14;
 
 /// Bytes of a piece of several runs, at most: its words stay in the processor's first cache.
 const PIECE: usize = 1024;
-
-/// Which of the words are left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keep {
-    /// No word is left out.
-    All,
-    /// Numbers and addresses (URL, e-mail) are left out.
-    Prose,
-}
 
 /// Memory for words, kept from text to text.
 #[derive(Debug, Default)]
@@ -180,7 +173,8 @@ impl Words {
         }
     }
 
-    /// The same; PROSE stands for [`Keep::Prose`].
+    /// Adds words that the text begins with, and returns the text after them; PROSE stands for
+    /// [`Keep::Prose`].
     #[inline(always)]
     fn add_first<'a, const PROSE: bool>(
         &mut self,
@@ -202,7 +196,7 @@ impl Words {
         }
     }
 
-    /// The same for text that windows do not cut.
+    /// Adds words that the text begins with, where windows do not cut it.
     #[inline(always)]
     fn add_others<'a, const PROSE: bool>(
         &mut self,
@@ -214,7 +208,7 @@ impl Words {
         Ok(after)
     }
 
-    /// The same if the text begins with a window that has characters beyond ASCII.
+    /// Adds the words of the window that the text begins with, which has characters beyond ASCII.
     #[inline(never)]
     fn add_folded_window<'a, const PROSE: bool>(
         &mut self,
@@ -232,8 +226,8 @@ impl Words {
         Ok(text.get(end + 1..).unwrap_or_default())
     }
 
-    /// Adds the words of the window's whole runs, which end before `end`. A run with an address or with a character
-    /// that the window cannot place is taken by itself.
+    /// Adds the words of the window's whole runs, which end before `end`. A run with an address or with a
+    /// character that the window cannot place is taken by itself.
     #[inline(always)]
     fn add_window<const PROSE: bool>(
         &mut self,

@@ -1,10 +1,18 @@
 //! The definition of a word, by the Unicode crates: normal form, segmentation, and properties of characters.
 
-use super::Keep;
 use caseless::Caseless;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 use unicode_segmentation::UnicodeSegmentation;
+
+/// Which of the words are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// No word is left out.
+    All,
+    /// Numbers and addresses (URL, e-mail) are left out.
+    Prose,
+}
 
 /// NFKC, case folding, removal of what is invisible, and NFKC again, since these leave new neighbours.
 pub(super) fn normalize(text: &str, keep: Keep) -> impl Iterator<Item = char> {

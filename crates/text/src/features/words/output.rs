@@ -1,4 +1,5 @@
-//! Where words go: into a buffer, in which shingles are made of them, or one by one to a consumer that hashes each.
+//! Where words go: into a buffer, in which shingles are made of them, or one by one to a consumer that hashes
+//! each.
 
 use super::ascii::Window;
 use super::readable_word::{READABLE, ReadableWord, TakeWord};

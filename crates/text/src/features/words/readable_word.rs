@@ -40,7 +40,8 @@ impl<'a> ReadableWord<'a> {
         Self { bytes: buffer, length: word.len(), set: 0 }
     }
 
-    /// Folds the word's bytes in chunks of eight: numbers of which the first byte is the lowest. Zeros follow the word.
+    /// Folds the word's bytes in chunks of eight: numbers of which the first byte is the lowest. Zeros follow
+    /// the word.
     #[inline(always)]
     pub(crate) fn fold_chunks(self, fold: impl Fn(u64, u64) -> u64) -> u64 {
         match self.length {
@@ -52,13 +53,14 @@ impl<'a> ReadableWord<'a> {
         }
     }
 
-    /// The same for a word of at most [`SHORT_WORD`] bytes.
+    /// Folds the chunks of a word of at most [`SHORT_WORD`] bytes.
     #[inline(always)]
     pub(crate) fn fold_short(self, fold: impl Fn(u64, u64) -> u64) -> u64 {
         self.fold_first_chunks::<{ SHORT_WORD / CHUNK }>(fold)
     }
 
-    /// The same for a word of 1 byte to N chunks. All N are folded, as branches on the length of words are mispredicted.
+    /// Folds the chunks of a word of 1 byte to N chunks. All N are folded, as branches on the length of words
+    /// are mispredicted.
     #[inline(always)]
     fn fold_first_chunks<const N: usize>(self, fold: impl Fn(u64, u64) -> u64) -> u64 {
         // A mask for a word's bytes begins as many bytes before the middle as the word is long.
@@ -81,7 +83,7 @@ impl<'a> ReadableWord<'a> {
         })
     }
 
-    /// The same for any word.
+    /// Folds the chunks of a word of any length.
     fn fold_all_chunks(self, fold: impl Fn(u64, u64) -> u64) -> u64 {
         let set = u64::from_le_bytes([self.set; CHUNK]);
         let (mut result, mut at) = (0, 0);

@@ -31,8 +31,8 @@ impl Words {
     }
 }
 
-/// Cuts off a piece of whole runs, with the blank behind it, unless the first run is too long. Behind its first
-/// window, the piece ends where the text is nearly all ASCII, since masks are faster there.
+/// Cuts off a piece of whole runs, with the blank behind it, unless the first run is too long. Behind its
+/// first window, the piece ends where the text is nearly all ASCII, since masks are faster there.
 pub(super) fn split_piece(text: &str) -> Option<(&str, &str)> {
     let bytes = text.as_bytes();
     let (windows, _) = bytes[..bytes.len().min(PIECE)].as_chunks::<WINDOW>();

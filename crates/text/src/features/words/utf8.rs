@@ -11,8 +11,8 @@ pub(super) struct DecodedCharacter {
     pub(super) length: usize,
 }
 
-/// The normal form of the letter that the text begins with, if it is a letter of an alphabet whose normal form
-/// is as long as itself: its UTF-8, the first byte lowest, and its length.
+/// The normal form of the letter that the text begins with, if it is a letter of an alphabet whose normal
+/// form is as long as itself: its UTF-8, the first byte lowest, and its length.
 #[inline(always)]
 pub(super) fn next_letter(bytes: &[u8]) -> Option<(u32, usize)> {
     let &[first, second] = bytes.first_chunk()?;

@@ -160,8 +160,8 @@ fn finish<const PROSE: bool>(
     end + 1
 }
 
-/// The same for two words: the first ends before the mid character. The second consists of that and its marks,
-/// and is a word if one of these is alphabetic.
+/// Keeps two words, if they are wanted: the first ends before the mid character. The second consists of that
+/// character and its marks, and is a word if one of these is alphabetic. Returns where the next one begins.
 #[cold]
 #[inline(never)]
 fn finish_at_mid<const PROSE: bool>(

@@ -20,7 +20,7 @@ pub use sketch::passage_sketch;
 
 use crate::passage::MIN_LENGTH;
 use limits::{Limit, Problem};
-use rows::{BLOCK, Row, hash_block, is_kept, kind_of, length_of};
+use rows::{GROUP, Row, hash_group, is_kept, kind_of, length_of};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
@@ -113,27 +113,27 @@ impl RecursiveShingler {
 
     /// The pieces of a level that end behind the first `before` symbols.
     ///
-    /// A block that has not ended is hashed all the same, and once more when there are more symbols.
+    /// A group that has not ended is hashed all the same, and once more when there are more symbols.
     fn complete(&mut self, level: u32, before: usize, consumer: &mut impl FnMut(Shingle)) {
         let (length, quarter) = (length_of(level), length_of(level - 1));
         let (below, above) = self.rows.split_at_mut(level as usize);
         let Some(below) = below.last() else { return };
         let mut above = above.first_mut();
-        let mut highest = [0; BLOCK];
+        let mut highest = [0; GROUP];
         let is_wanted = self.levels.contains(&level);
         let new = (before + 1).saturating_sub(length)..(self.symbols + 1).saturating_sub(length);
         let kind = kind_of(level);
-        let blocks = (new.start / BLOCK * BLOCK..new.end).step_by(BLOCK);
-        for start in blocks.filter(|start| is_kept(start % length)) {
-            let parts = std::array::from_fn(|part| below.block(start + part * quarter));
-            let hashes = above.as_mut().map_or(&mut highest, |row| row.block_mut(start));
+        let groups = (new.start / GROUP * GROUP..new.end).step_by(GROUP);
+        for start in groups.filter(|start| is_kept(start % length)) {
+            let parts = std::array::from_fn(|part| below.group(start + part * quarter));
+            let hashes = above.as_mut().map_or(&mut highest, |row| row.group_mut(start));
             let mut pass_on = |at, hash| consumer(Shingle { level, hash, position: start + at, length });
             if !is_wanted {
-                hash_block(parts, kind, hashes, |_, _| ());
-            } else if new.start <= start && start + BLOCK <= new.end {
-                hash_block(parts, kind, hashes, pass_on);
+                hash_group(parts, kind, hashes, |_, _| ());
+            } else if new.start <= start && start + GROUP <= new.end {
+                hash_group(parts, kind, hashes, pass_on);
             } else {
-                hash_block(parts, kind, hashes, |at, hash| {
+                hash_group(parts, kind, hashes, |at, hash| {
                     if new.contains(&(start + at)) {
                         pass_on(at, hash);
                     }

@@ -6,10 +6,10 @@ use std::iter::repeat_n;
 /// Symbols that are dealt with level by level.
 pub(super) const CHUNK: usize = 1 << 10;
 /// Positions whose pieces are hashed in one go: as many as a piece of level 3 has symbols.
-pub(super) const BLOCK: usize = 64;
-/// Where in a block the pieces of levels 1, 2 and 3 begin, and those of a higher level if any does.
+pub(super) const GROUP: usize = 64;
+/// Where in a group the pieces of levels 1, 2 and 3 begin, and those of a higher level if any does.
 const BEGINNINGS: [&[u8]; 3] = [&beginnings::<48>(1), &beginnings::<36>(2), &beginnings::<27>(3)];
-/// For each of these pieces, how many pieces of the level below begin in the block before it.
+/// For each of these pieces, how many pieces of the level below begin in the group before it.
 const BELOW: [&[u8]; 3] = [&numbers_below::<48>(1), &numbers_below::<36>(2), &numbers_below::<27>(3)];
 
 /// Digits of pi, which set the four parts of a piece apart.
@@ -22,36 +22,37 @@ const KEYS: [u64; 6] = [
     0xbe54_66cf_34e9_0c6c,
 ];
 
-/// The hashes of the last pieces of a level, in the order of their positions. Every block takes the same place;
-/// what is in the place of pieces that have not ended, or of a block in which none begins, has no meaning.
+/// The hashes of the last pieces of a level, in the order of their positions. Every group takes the same
+/// place; what is in the place of pieces that have not ended, or of a group in which none begins, has no
+/// meaning.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     hashes: Vec<u64>,
-    /// Where the first block begins.
+    /// Where the first group begins.
     first: usize,
-    /// The greatest number of pieces that begin in a block.
-    of_block: usize,
+    /// The greatest number of pieces that begin in a group.
+    of_group: usize,
 }
 
 impl Row {
     /// A row for a text of that length. It has twice the room needed, so that little time is taken by moving.
     pub(super) fn new(level: u32, symbols: usize) -> Result<Self, OutOfMemory> {
-        let of_block = if level == 0 { BLOCK } else { BEGINNINGS[kind_of(level)].len() };
-        let positions = symbols.min(2 * length_of(level + 1)) + CHUNK + 3 * BLOCK;
-        let count = positions.div_ceil(BLOCK) * of_block + BLOCK;
-        Ok(Self { hashes: collect(repeat_n(0, count), count)?, first: 0, of_block })
+        let of_group = if level == 0 { GROUP } else { BEGINNINGS[kind_of(level)].len() };
+        let positions = symbols.min(2 * length_of(level + 1)) + CHUNK + 3 * GROUP;
+        let count = positions.div_ceil(GROUP) * of_group + GROUP;
+        Ok(Self { hashes: collect(repeat_n(0, count), count)?, first: 0, of_group })
     }
 
-    /// Where the hashes of a position are that is a multiple of the level's length or of [`BLOCK`].
+    /// Where the hashes of a position are that is a multiple of the level's length or of [`GROUP`].
     fn place(&self, position: usize) -> usize {
-        (position - self.first) * self.of_block / BLOCK
+        (position - self.first) * self.of_group / GROUP
     }
 
-    /// Makes room for the pieces that begin in the next chunk, and in a block more, which is read as a whole.
+    /// Makes room for the pieces that begin in the next chunk, and in a group more, which is read as a whole.
     /// Pieces that can be no part of a piece of the next level any more are forgotten.
     pub(super) fn make_room(&mut self, level: u32, symbols: usize) {
-        if self.hashes.len() < self.place(symbols / BLOCK * BLOCK + CHUNK + 2 * BLOCK) + BLOCK {
-            let needed = symbols.saturating_sub(length_of(level + 1)) / BLOCK * BLOCK;
+        if self.hashes.len() < self.place(symbols / GROUP * GROUP + CHUNK + 2 * GROUP) + GROUP {
+            let needed = symbols.saturating_sub(length_of(level + 1)) / GROUP * GROUP;
             let kept = self.place(needed)..;
             self.hashes.copy_within(kept, 0);
             self.first = needed;
@@ -63,13 +64,13 @@ impl Row {
         &mut self.hashes[before - self.first..][..CHUNK]
     }
 
-    pub(super) fn block(&self, position: usize) -> &[u64; BLOCK] {
-        self.hashes[self.place(position)..].first_chunk().expect("room was made for a block more")
+    pub(super) fn group(&self, position: usize) -> &[u64; GROUP] {
+        self.hashes[self.place(position)..].first_chunk().expect("room was made for a group more")
     }
 
-    pub(super) fn block_mut(&mut self, position: usize) -> &mut [u64; BLOCK] {
+    pub(super) fn group_mut(&mut self, position: usize) -> &mut [u64; GROUP] {
         let place = self.place(position);
-        self.hashes[place..].first_chunk_mut().expect("room was made for a block more")
+        self.hashes[place..].first_chunk_mut().expect("room was made for a group more")
     }
 }
 
@@ -78,16 +79,17 @@ pub(super) fn kind_of(level: u32) -> usize {
     level.min(3) as usize - 1
 }
 
-/// Puts down the hashes of a block's pieces, from the blocks where their four parts begin, and passes them on.
+/// Puts down the hashes of a group's pieces, from the groups where their four parts begin, and passes them
+/// on.
 #[inline(always)]
-pub(super) fn hash_block(
-    parts: [&[u64; BLOCK]; 4],
+pub(super) fn hash_group(
+    parts: [&[u64; GROUP]; 4],
     kind: usize,
-    hashes: &mut [u64; BLOCK],
+    hashes: &mut [u64; GROUP],
     mut consumer: impl FnMut(usize, u64),
 ) {
     for ((&at, &number), place) in BEGINNINGS[kind].iter().zip(BELOW[kind]).zip(hashes) {
-        let hash = hash(parts.map(|part| part[usize::from(number) % BLOCK]));
+        let hash = hash(parts.map(|part| part[usize::from(number) % GROUP]));
         *place = hash;
         consumer(usize::from(at), hash);
     }
@@ -98,11 +100,11 @@ pub(super) const fn length_of(level: u32) -> usize {
     1 << (2 * level)
 }
 
-/// Where in a block pieces of a level begin.
+/// Where in a group pieces of a level begin.
 const fn beginnings<const COUNT: usize>(level: u32) -> [u8; COUNT] {
     let mut beginnings = [0; COUNT];
     let (mut at, mut count) = (0, 0);
-    while at < BLOCK {
+    while at < GROUP {
         if is_kept(at % length_of(level)) {
             beginnings[count] = at as u8;
             count += 1;
@@ -112,11 +114,12 @@ const fn beginnings<const COUNT: usize>(level: u32) -> [u8; COUNT] {
     beginnings
 }
 
-/// For each piece of a level that begins in a block, how many pieces of the level below begin before it there.
+/// For each piece of a level that begins in a group, how many pieces of the level below begin before it
+/// there.
 const fn numbers_below<const COUNT: usize>(level: u32) -> [u8; COUNT] {
     let mut numbers = [0; COUNT];
     let (mut at, mut number, mut count) = (0, 0, 0);
-    while at < BLOCK {
+    while at < GROUP {
         if is_kept(at % length_of(level)) {
             numbers[count] = number;
             count += 1;

@@ -1,15 +1,17 @@
 //! The anchors of all windows: of the grams that a window contains, the leftmost one with the least hash.
 //!
-//! That is winnowing (Schleimer, Wilkerson and Aiken 2003), with the windows that each anchor serves. A gram has about
-//! half the characters of a window, so a text has about 4 anchors for every `min_length` characters.
+//! Anchors are chosen by winnowing (Schleimer, Wilkerson and Aiken 2003), and each has the windows that it
+//! serves. A gram has about half the characters of a window, so a text has about 4 anchors for every
+//! `min_length` characters.
 //!
-//! In periodic text of period d every d-th gram is an anchor: every character in `aaaa…`. Such anchors are thinned out.
-//! Let a(1) < a(2) < … < a(m) be anchors in a row with equal grams, each d characters behind the one before, where d is
-//! at most the length of a gram. Then the text from a(1) to the end of the last gram has the period d. Because the
-//! leftmost of equal grams is taken, a(i) serves exactly the windows that begin behind a(i-1) and not behind a(i), for
-//! 1 < i < m. If a(i) + `min_length` ≤ a(m), these windows lie in the periodic text. So they equal those that a(i-1)
-//! serves, for i ≥ 3, and all the way down those that a(2) serves. These i are dropped, apart from a(3). Their windows
-//! become one periodic segment, and none of them is an earliest place, since a(2) is kept.
+//! In periodic text of period d every d-th gram is an anchor: every character in `aaaa…`. Such anchors are
+//! thinned out. Let a(1) < a(2) < … < a(m) be anchors in a row with equal grams, each d characters behind the
+//! one before, where d is at most the length of a gram. Then the text from a(1) to the end of the last gram
+//! has the period d. Because the leftmost of equal grams is taken, a(i) serves exactly the windows that begin
+//! behind a(i-1) and not behind a(i), for 1 < i < m. If a(i) + `min_length` ≤ a(m), these windows lie in the
+//! periodic text. So they equal those that a(i-1) serves, for i ≥ 3, and all the way down those that a(2)
+//! serves. These i are dropped, apart from a(3). Their windows become one periodic segment, and none of them
+//! is an earliest place, since a(2) is kept.
 
 use super::Corpus;
 use super::characters::{CharacterCursor, forward};
@@ -70,8 +72,8 @@ struct AnchorFinder<'a, A> {
     characters: Vec<char>,
 }
 
-/// The least gram of each window: its hash, and behind that its number in the document, so that of equal grams the
-/// leftmost is taken.
+/// The least gram of each window: its hash, and behind that its number in the document, so that of equal
+/// grams the leftmost is taken.
 type GramMinima = Minima<u128>;
 
 /// Equal grams in a row, at the end of the anchors that were found.

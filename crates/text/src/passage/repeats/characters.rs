@@ -24,7 +24,8 @@ pub(super) fn count(text: &[u8]) -> usize {
 
 /// The place behind so many characters, or the end of the text. A character begins at `at`.
 ///
-/// So many bytes are looked at first; they have fewer characters if some are long, and then the rest is looked for.
+/// So many bytes are looked at first; they have fewer characters if some are long, and then the rest is
+/// looked for.
 pub(super) fn forward(text: &[u8], mut at: usize, mut characters: usize) -> usize {
     while characters > 0 && at < text.len() {
         let end = (at + characters).min(text.len());
@@ -37,7 +38,8 @@ pub(super) fn forward(text: &[u8], mut at: usize, mut characters: usize) -> usiz
     at
 }
 
-/// The place so many characters before, or the beginning of the text. A character begins or the text ends at `at`.
+/// The place so many characters before, or the beginning of the text. A character begins or the text ends at
+/// `at`.
 pub(super) fn back(text: &[u8], mut at: usize, mut characters: usize) -> usize {
     while characters > 0 && at > 0 {
         let start = at.saturating_sub(characters);

@@ -1,15 +1,17 @@
 //! The earliest place of every window that stood before, found among the windows with equal anchors.
 //!
-//! The anchors of one hash, in the order of their places, are a *class*. The windows of each member are compared with
-//! the first members of the class: the text around both anchors agrees to the left and to the right for some length,
-//! and the windows within that are equal. The earliest member that has a window is its place.
+//! The anchors of one hash, in the order of their places, are a *class*. The windows of each member are
+//! compared with the first members of the class: the text around both anchors agrees to the left and to the
+//! right for some length, and the windows within that are equal. The earliest member that has a window is its
+//! place.
 //!
-//! A class can have many members, and comparing all with all would take quadratic time. So windows that equal none at
-//! the first members are sorted again, by a longer gram. A window of `min_length` characters with a gram of k reaches
-//! beyond the gram by w - 1 characters, where w = `min_length` - k + 1. It reaches beyond its left end by at least
-//! h = w / 2 characters, or beyond its right end by at least w - h. The gram grows by that to the left or to the right,
-//! and the windows are divided among new classes. So w is halved each time, until a gram is a whole window. Then the
-//! members of a class are all equal, but for collisions of hashes, and the first comparison is the last.
+//! A class can have many members, and comparing all with all would take quadratic time. So windows that equal
+//! none at the first members are sorted again, by a longer gram. A window of `min_length` characters with a
+//! gram of k reaches beyond the gram by w - 1 characters, where w = `min_length` - k + 1. It reaches beyond
+//! its left end by at least h = w / 2 characters, or beyond its right end by at least w - h. The gram grows
+//! by that to the left or to the right, and the windows are divided among new classes. So w is halved each
+//! time, until a gram is a whole window. Then the members of a class are all equal, but for collisions of
+//! hashes, and the first comparison is the last.
 
 use super::Corpus;
 use super::characters::{back, forward, is_boundary};
@@ -124,7 +126,8 @@ impl Classes<'_> {
         Ok(())
     }
 
-    /// The windows of the member that stand at the earlier one as well, as far as the texts agree around both.
+    /// The windows of the member that stand at the earlier one as well, as far as the texts agree around
+    /// both.
     fn equal_windows(&self, member: Anchor, earlier: Anchor) -> Option<Range<usize>> {
         let (text, characters) = (self.text, self.corpus.min_length);
         let (windows, a, b) = (member.windows(), earlier.gram(), member.gram());

@@ -12,8 +12,8 @@ const FLAG: u32 = 8;
 /// The most bytes that a text can have.
 pub(super) const MAX_BYTES: usize = (1 << PLACE) - 1;
 
-/// A gram of the text, and the windows that have it as their anchor: those that begin at the bytes `windows`. Anchors
-/// are in the order of their hashes, and then of their places.
+/// A gram of the text, and the windows that have it as their anchor: those that begin at the bytes `windows`.
+/// Anchors are in the order of their hashes, and then of their places.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Anchor(u128);
 
@@ -45,8 +45,8 @@ impl Anchor {
     }
 }
 
-/// Windows that stood before: those that begin at the bytes `windows`. The first of them stood at `place`, and the
-/// places of the others follow. Segments are in the order of their windows.
+/// Windows that stood before: those that begin at the bytes `windows`. The first of them stood at `place`,
+/// and the places of the others follow. Segments are in the order of their windows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Segment(u128);
 

@@ -1,4 +1,5 @@
-//! Rows from segments: each begins at the first window that stood before and does not lie inside the row before.
+//! Rows from segments: each begins at the first window that stood before and does not lie inside the row
+//! before.
 
 use super::characters::{back, count, forward, is_boundary};
 use super::packed::Segment;
@@ -10,7 +11,7 @@ use memchr::memmem::rfind;
 use std::ops::Range;
 
 /// Bytes whose characters are counted in advance.
-const BLOCK: usize = 1 << 10;
+const GROUP: usize = 1 << 10;
 /// Segments that are looked at between two heartbeats.
 const BEAT: usize = 1 << 8;
 /// Bytes that are compared between two heartbeats.
@@ -90,7 +91,8 @@ impl RepeatFinder<'_> {
         }
     }
 
-    /// The number of bytes from the window on in which the text agrees with that at the place. The windows are equal.
+    /// The number of bytes from the window on in which the text agrees with that at the place. The windows
+    /// are equal.
     fn agreement(&mut self, place: usize, window: usize, end: usize, document: &Range<usize>) -> usize {
         let others = self.corpus.bounds_at(place);
         let mut at = end;
@@ -113,22 +115,22 @@ impl RepeatFinder<'_> {
 /// Positions in characters.
 struct CharacterCounts<'a> {
     text: &'a [u8],
-    /// For each block the characters before it.
+    /// For each group the characters before it.
     before: Vec<usize>,
 }
 
 impl<'a> CharacterCounts<'a> {
     fn new(text: &'a [u8], room: &mut Room, heartbeat: &mut dyn Heartbeat) -> Result<Self, Problem> {
-        let blocks = text.len() / BLOCK + 1;
-        room.take(blocks * size_of::<usize>())?;
+        let groups = text.len() / GROUP + 1;
+        room.take(groups * size_of::<usize>())?;
         let mut before = Vec::new();
-        reserve(&mut before, blocks)?;
+        reserve(&mut before, groups)?;
         before.push(0);
         let mut characters = 0;
-        for (number, block) in text.chunks_exact(BLOCK).enumerate() {
-            characters += count(block);
+        for (number, group) in text.chunks_exact(GROUP).enumerate() {
+            characters += count(group);
             before.push(characters);
-            if number % BLOCK == 0 {
+            if number % GROUP == 0 {
                 heartbeat.beat();
             }
         }
@@ -137,8 +139,8 @@ impl<'a> CharacterCounts<'a> {
 
     /// The characters before this byte.
     fn of(&self, byte: usize) -> usize {
-        let block = byte / BLOCK;
-        self.before[block] + count(&self.text[block * BLOCK..byte])
+        let group = byte / GROUP;
+        self.before[group] + count(&self.text[group * GROUP..byte])
     }
 
     fn repeat(&self, corpus: &Corpus, start: usize, place: usize, length: usize) -> Repeat {

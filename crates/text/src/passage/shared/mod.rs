@@ -6,8 +6,8 @@
 //!
 //! Guarantee: a character of the second text lies in a passage if and only if some `min_length` characters
 //! around it stand in the first as well, whatever else is repeated. Hashes of pieces alone, as
-//! [`recursive`](super::recursive) makes, could not promise that: a piece that comes many times would have to be tried
-//! at every place.
+//! [`recursive`](super::recursive) makes, could not promise that: a piece that comes many times would have to
+//! be tried at every place.
 //!
 //! Cost: windows are hashed in constant time each, and equal ones compared where the last comparison ended.
 //! Windows that lie within a long match are not even hashed, so most of the time goes into the table.
@@ -55,7 +55,8 @@ pub struct Passage<'a> {
 /// The passages of at least `min_length` characters that the texts share, in the order of the second text.
 ///
 /// No passage can be extended where it stands, and none lies within another. Together they cover every
-/// character of the second text that has such a passage around it. So equal texts share one passage: the whole text.
+/// character of the second text that has such a passage around it. So equal texts share one passage: the
+/// whole text.
 pub fn shared_passages<'a>(
     a: &str,
     b: &'a str,

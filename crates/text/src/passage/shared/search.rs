@@ -6,7 +6,7 @@ use crate::passage::agreement::{common_prefix, common_suffix};
 use limits::{Problem, ProblemKind};
 use std::cell::Cell;
 
-/// The same run of symbols in both texts.
+/// A run of symbols that both texts have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Match {
     /// Where it begins in the first text.
@@ -79,10 +79,10 @@ pub(super) struct MatchSearch<'a, T> {
     new: Vec<Match>,
     /// Where the last match of this round ends.
     covered_to: usize,
-    /// Two equal windows, the second of which has the first symbol behind `covered_to`. The last pair of
-    /// that kind is taken, since it reaches farthest.
+    /// Two equal windows, the second of which has the first symbol behind `covered_to`. The last such pair is
+    /// taken, since it reaches farthest.
     waiting: Option<(usize, usize)>,
-    /// The first one, after which no match is kept.
+    /// The first problem, after which no match is kept.
     problem: Option<Problem>,
 }
 

@@ -59,8 +59,8 @@ impl WindowTable {
     }
 }
 
-/// Passes on the positions and hashes of those windows that are wanted, a batch at a time. The first hash is that of
-/// the window at `first`.
+/// Passes on the positions and hashes of those windows that are wanted, a batch at a time. The first hash is
+/// that of the window at `first`.
 pub(super) fn each_batch(
     first: usize,
     hashes: &[u64],
@@ -77,7 +77,8 @@ pub(super) fn each_batch(
     }
 }
 
-/// Where the search for a hash begins. The tag alone decides, so a larger table can be made without the hashes.
+/// Where the search for a hash begins. The tag alone decides, so a larger table can be made without the
+/// hashes.
 fn first_slot(hash: u64, slots: usize) -> usize {
     (tag(hash) >> (u64::BITS - slots.ilog2())) as usize
 }

@@ -15,13 +15,13 @@ pub(super) fn scatter(key: u32) -> u32 {
 
 /// Sequences of five letters, sorted.
 pub(super) struct Fives {
-    /// The scattered key in the upper half, where the five letters begin in the lower. The sign bit is turned over, so
-    /// that signed numbers have the order of the unsigned.
+    /// The scattered key in the upper half, where the five letters begin in the lower. The sign bit is turned
+    /// over, so that signed numbers have the order of the unsigned.
     sorted: Vec<i64>,
 }
 
 impl Fives {
-    /// Those whose scattered key is below the bound, or `None` if they are `most` or more.
+    /// The sequences whose scattered key is below the bound, or `None` if they are `most` or more.
     pub(super) fn below(
         bound: u64,
         most: usize,
@@ -43,10 +43,10 @@ impl Fives {
         Ok(Some(Self { sorted }))
     }
 
-    /// The groups of equal fives in the order of their scattered keys: those of one, and those of several.
+    /// The groups of equal fives in the order of their scattered keys: groups of one, and groups of several.
     ///
-    /// What may be the beginning of a group is written down, but stays only if it is one; likewise the groups. Branches
-    /// would often be mispredicted.
+    /// What may be the beginning of a group is written down, but stays only if it is one; likewise the
+    /// groups. Branches would often be mispredicted.
     pub(super) fn groups(&self) -> Result<[Vec<EqualFives>; 2], OutOfMemory> {
         let places = self.sorted.len() + 1;
         let mut firsts = collect(repeat_n(0, places), places)?;
@@ -82,7 +82,8 @@ impl Fives {
     }
 }
 
-/// Equal fives: their number, above the index of the first in the order of fives. So groups are sorted as numbers.
+/// Equal fives: their number, above the index of the first in the order of fives. So groups are sorted as
+/// numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct EqualFives(pub(super) i64);
 

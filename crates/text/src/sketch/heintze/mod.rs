@@ -7,8 +7,8 @@
 //! not quite agree on what is rare.
 //!
 //! Letters are those of the text after normalization and case folding, with nothing between them. Equally
-//! rare substrings are chosen in an order that is the same in every text: by a scattering of their first
-//! five letters, and then by their hash (XXH3). In a text that has letters beside a to z, five letters are
+//! rare substrings are chosen in an order that is the same in every text: by a scattering of their first five
+//! letters, and then by their hash (XXH3). In a text that has letters other than a to z, five letters are
 //! counted by 24 bits of their hash, which bounds the memory; few of them fall together.
 //!
 //! In most texts enough sequences of five letters come only once. Then it suffices to sort a part of them,
@@ -35,7 +35,8 @@ pub const LENGTH: Limit = Limit::new("length", JUDGED as i64, 1_000);
 /// Substrings that are known to be frequent.
 const FREQUENT: Limit = Limit::new("length of frequent", 0, 1_000_000);
 
-/// A text of more letters than this has a counter for every key. In a shorter text every five letters are sorted.
+/// A text of more letters than this has a counter for every key. In a shorter text every five letters are
+/// sorted.
 const MANY: usize = 1 << 17;
 /// Substrings between two heartbeats.
 const STRIDE: usize = 1 << 14;
@@ -107,8 +108,8 @@ impl HeintzeParameters {
         chosen.into_hashes(heartbeat)
     }
 
-    /// The hashes of the substrings of the lowest ranks, if all of them begin with five letters that come once. Of the
-    /// fives only those are looked at that are scattered lowest, probably about `wanted`.
+    /// The hashes of the substrings of the lowest ranks, if all of them begin with five letters that come
+    /// once. Of the fives only those are looked at that are scattered lowest, probably about `wanted`.
     fn choose_single(
         &self,
         letters: &Letters,
@@ -262,8 +263,8 @@ mod tests {
         }
     }
 
-    /// What is chosen if only sequences that come once are looked at, and if all are. Long texts are dealt with in
-    /// another way; that must make no difference.
+    /// What is chosen if only sequences that come once are looked at, and if all are. Long texts are dealt
+    /// with in another way; that must make no difference.
     fn both_ways(text: &str, share: usize, size: usize, frequent: &[i64]) -> (Option<Vec<i64>>, Vec<i64>) {
         let mut heartbeat = || ();
         let parameters = HeintzeParameters::new(size, 12).unwrap();

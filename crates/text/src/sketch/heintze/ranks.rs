@@ -92,11 +92,12 @@ impl LowestRanks {
 /// Substrings that were taken.
 #[derive(Default)]
 pub(super) struct TakenSubstrings {
-    /// Those that are not known to be frequent.
+    /// The hashes of substrings that are not known to be frequent.
     pub(super) hashes: Vec<i64>,
-    /// The first of the hashes are distinct, and in the order of their ranks. The others differ in nothing else.
+    /// The first of the hashes are distinct, and in the order of their ranks. The others differ in nothing
+    /// else.
     pub(super) settled: usize,
-    /// The ranks of those that are known to be frequent.
+    /// The ranks of substrings that are known to be frequent.
     pub(super) avoided: Vec<Rank>,
 }
 

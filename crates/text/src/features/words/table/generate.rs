@@ -15,7 +15,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 #[test]
 fn the_table_is_that_of_the_unicode_crates() {
-    assert!(generate() == super::FILE, "write it anew, see the head of this file");
+    assert!(generate() == super::FILE, "write it again, see the head of this file");
 }
 
 #[test]

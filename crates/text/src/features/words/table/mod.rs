@@ -1,9 +1,9 @@
 //! What one pass over a text needs to know of each code point, in one table.
 //!
-//! `table.bin` is made from the pinned Unicode crates by `table/generate.rs`; a test makes it anew and
-//! compares. It consists of the number of leaves (u16), an index from the code point divided by 64 to its leaf
-//! (u16 each), the leaves (64 entries of u32 each), and the normal forms of more than one character, each
-//! behind its length in bytes (u8). Numbers are in little-endian order.
+//! `table.bin` is made from the pinned Unicode crates by `table/generate.rs`; a test makes it again and
+//! compares. It consists of the number of leaves (u16), an index from the code point divided by 64 to its
+//! leaf (u16 each), the leaves (64 entries of u32 each), and the normal forms of more than one character,
+//! each behind its length in bytes (u8). Numbers are in little-endian order.
 
 #[cfg(test)]
 mod generate;
@@ -45,9 +45,9 @@ pub(super) mod class {
 
 /// What is known of a code point.
 ///
-/// Bits 0 to 3 are the class of the normal form, bits 4 to 7 flags, bits 8 to 15 the canonical combining class,
-/// and bits 16 to 31 depend: the normal form if [`CHANGED`](Self::CHANGED), its place if it has several
-/// characters, and else 0, so that leaves are equal and stored once.
+/// Bits 0 to 3 are the class of the normal form, bits 4 to 7 flags, bits 8 to 15 the canonical combining
+/// class, and bits 16 to 31 depend: the normal form if [`CHANGED`](Self::CHANGED), its place if it has
+/// several characters, and else 0, so that leaves are equal and stored once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry(pub(super) u32);
 
@@ -142,9 +142,9 @@ pub(super) const fn entry(code_point: u32) -> Entry {
     ENTRIES[INDEX[code_point as usize / LEAF] as usize][code_point as usize % LEAF]
 }
 
-/// Entries of the code points below U+0800, whose UTF-8 has two bytes at most. Their value is the UTF-8 of the
-/// normal form where that has two bytes as well, or one if the character is of ASCII. These are not CHANGED,
-/// so that a text is folded without a branch.
+/// Entries of the code points below U+0800, whose UTF-8 has two bytes at most. Their value is the UTF-8 of
+/// the normal form where that has two bytes as well, or one if the character is of ASCII. These are not
+/// CHANGED, so that a text is folded without a branch.
 pub(super) static SHORT: [Entry; 0x800] = {
     let mut short = [Entry(0); 0x800];
     let mut code_point = 0;
