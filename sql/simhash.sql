@@ -4,7 +4,7 @@ CREATE FUNCTION simhash(doc text, scheme text DEFAULT 'doc2') RETURNS bigint
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000
     AS 'MODULE_PATHNAME', 'simhash_wrapper';
 COMMENT ON FUNCTION simhash(text, text) IS
-    'similarity fingerprint of a text, NULL if it has no features; schemes: doc2, doc1, simhash-doc, commoncrawl, char:1 to char:32, word:1 to word:32';
+    'similarity fingerprint of a text, NULL if it has no features; simhash_schemes() lists the schemes';
 
 CREATE FUNCTION simhash_text(VARIADIC columns text[]) RETURNS text
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10

@@ -136,10 +136,10 @@ fn text_throughput(criterion: &mut Criterion) {
     }
     let word3: Scheme = "word:3".parse().unwrap();
     let mut minhasher = MinHasher::default();
-    measure(&mut group, "minhash (128)", &documents, |text| {
+    measure(&mut group, "minhash_classic (128)", &documents, |text| {
         minhasher.signature(text, 128, word3, &mut || ()).unwrap()
     });
-    measure(&mut group, "minhash_bins (128)", &documents, |text| {
+    measure(&mut group, "minhash (128)", &documents, |text| {
         minhasher.bins(text, 128, word3, &mut || ()).unwrap()
     });
     for (name, levels) in

@@ -60,8 +60,8 @@ fn calls() -> [Call; 12] {
         }),
         Call::new("winnow_sketch(body)", move |text| winnow.sketch(text.as_bytes(), &mut || ())),
         Call::new("heintze_sketch(body)", move |text| heintze.sketch(text, &[], &mut || ())),
-        Call::new("minhash(body)", move |text| minhasher.signature(text, 128, word3, &mut || ())),
-        Call::new("minhash_bins(body)", move |text| binner.bins(text, 128, word3, &mut || ())),
+        Call::new("minhash_classic(body)", move |text| minhasher.signature(text, 128, word3, &mut || ())),
+        Call::new("minhash(body)", move |text| binner.bins(text, 128, word3, &mut || ())),
         Call::new("passage_sketch(body, 106)", |text| passage_sketch(text, 3, &mut || ())),
         Call::new("extract_text(body)", |text| html::extract_text(text, &mut || ())),
     ]
