@@ -33,7 +33,7 @@ pub struct Problem {
     pub message: String,
     /// A sentence that helps to understand the message, such as the valid values.
     pub detail: Option<String>,
-    /// A sentence that tells the user what to do.
+    /// A sentence that says what the user can do.
     pub hint: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! `char:k`: every k consecutive characters of a text.
 //!
-//! Characters are Unicode code points, taken as they stand: no case folding, no normalization. A text
+//! Characters are Unicode code points, taken as they are: no case folding, no normalization. A text
 //! of fewer than k characters is one feature by itself.
 //!
 //! Text is read in pieces; the shingles of a piece begin in it and may end after it. Where all of them are

@@ -1,7 +1,7 @@
 //! The features of `commoncrawl`: every four consecutive UTF-16 code units, as the Similarity Index paper ran
 //! it.
 //!
-//! ASCII is hashed where it stands. Other text becomes UTF-16 in a small buffer, piece by piece, since most
+//! ASCII is hashed in place. Other text becomes UTF-16 in a small buffer, piece by piece, since most
 //! pieces are ASCII in languages with Latin letters. The windows of the buffer are hashed in groups, since a
 //! group without a unit above 0xFF needs only half of the lookups.
 

@@ -24,7 +24,7 @@ const BINARY: usize = 64;
 /// The longest text that is read, in bytes.
 const MAX_BYTES: usize = 1000;
 
-/// The spellings that are read, as a hint tells them.
+/// The spellings that are read, for a hint.
 const VALID: &str = "A fingerprint has 13 letters of base32, 16 hexadecimal or 64 binary digits. \
     Shorter hexadecimal ones are read as '0x' || code, binary ones as lpad(code, 64, '0'), \
     and decimal ones as code::numeric.";

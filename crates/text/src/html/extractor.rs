@@ -9,7 +9,7 @@ use limits::{OutOfMemory, grow_text};
 /// Bytes of text that are added between two heartbeats.
 const PIECE: usize = 1 << 20;
 
-/// What will stand between the text so far and the next piece.
+/// What will be between the text so far and the next piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     #[default]

@@ -73,7 +73,7 @@ impl Reader for Paced<'_, '_, '_> {
     }
 }
 
-/// Where the first byte stands that is one of the needles.
+/// The place of the first byte that is one of the needles.
 fn find(bytes: &[u8], needles: &[u8]) -> Option<usize> {
     let (groups, rest) = bytes.as_chunks::<GROUP>();
     let in_group = |(number, group)| find_in_group(group, needles).map(|at| number * GROUP + at);

@@ -1,4 +1,4 @@
-//! Sketches: sets of hashes that stand for a text. Texts that share a passage share some of their values.
+//! Sketches: sets of hashes that represent a text. Texts that share a passage share some of their values.
 
 pub mod heintze;
 pub mod manber;

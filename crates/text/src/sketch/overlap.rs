@@ -1,4 +1,4 @@
-//! Comparison of sketches: sets of hashes that stand for a text.
+//! Comparison of sketches: sets of hashes that represent a text.
 //!
 //! Broder, "On the resemblance and containment of documents", 1997. Cost: linear time for sketches as they
 //! are stored, which are sorted; other arrays are copied and sorted first.

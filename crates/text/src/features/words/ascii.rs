@@ -1,6 +1,6 @@
 //! Words of text that is mostly ASCII, 64 bytes at a time.
 //!
-//! For each class of characters, a mask of 64 bits tells which bytes have it. Words are found in the masks by
+//! For each class of characters, a mask of 64 bits says which bytes have it. Words are found in the masks by
 //! shifts, by the rules of UAX #29 for the classes that ASCII has. [`latin`](super::latin) brings other
 //! letters and quotes into the masks. Anything else is left to the caller, run by run.
 

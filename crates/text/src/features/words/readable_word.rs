@@ -46,7 +46,7 @@ impl<'a> ReadableWord<'a> {
     pub(crate) fn fold_chunks(self, fold: impl Fn(u64, u64) -> u64) -> u64 {
         match self.length {
             0 => 0,
-            // An ideograph. They stand together, so that the branch is predicted.
+            // An ideograph. They come in a row, so that the branch is predicted.
             3 => self.fold_first_chunks::<1>(fold),
             1..=READABLE => self.fold_first_chunks::<{ READABLE / CHUNK }>(fold),
             _ => self.fold_all_chunks(fold),

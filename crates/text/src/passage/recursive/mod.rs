@@ -7,7 +7,7 @@
 //! base 4 are all below 3.
 //!
 //! Guarantee: every run of 5, 21, 85, 341 … symbols has a whole piece of level 1, 2, 3, 4 …, wherever it
-//! stands. Texts that share a run need a little more to be sure to share a hash, for the piece must be one
+//! is. Texts that share a run need a little more to be sure to share a hash, for the piece must be one
 //! of both: 6, 26, 106, 426 … symbols, which the source does not say.
 //!
 //! Cost: linear time. There are at most 3 hashes per symbol over all levels. Memory is that of the pieces
@@ -18,7 +18,7 @@ mod sketch;
 
 pub use sketch::passage_sketch;
 
-use crate::passage::MIN_LENGTH;
+use crate::passage::shared::MIN_LENGTH;
 use limits::{Limit, Problem};
 use rows::{GROUP, Row, hash_group, is_kept, kind_of, length_of};
 use std::fmt::Display;
@@ -46,7 +46,7 @@ pub fn guarantee(level: u32) -> usize {
 }
 
 /// Symbols of a run that is sure to give two texts that share it a common hash of the level, wherever it
-/// stands in each.
+/// is in each.
 pub fn shared_guarantee(level: u32) -> usize {
     (0..level).fold(1, |guarantee, _| 4 * guarantee + 2)
 }
@@ -282,7 +282,7 @@ mod tests {
         }
     }
 
-    /// For each symbol of a run that stands at this position, whether a whole piece of the run begins
+    /// For each symbol of a run at this position, whether a whole piece of the run begins
     /// there.
     fn pieces_within(start: usize, length: usize, level: u32) -> Vec<bool> {
         let starts = start..=start + length - length_of(level);

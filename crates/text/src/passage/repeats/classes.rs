@@ -1,4 +1,4 @@
-//! The earliest place of every window that stood before, found among the windows with equal anchors.
+//! The earliest place of every window that came before, found among the windows with equal anchors.
 //!
 //! The anchors of one hash, in the order of their places, are a *class*. The windows of each member are
 //! compared with the first members of the class: the text around both anchors agrees to the left and to the
@@ -27,7 +27,7 @@ const FIRST: usize = 4;
 /// Members that are compared between two heartbeats.
 const STRIDE: usize = 1 << 8;
 
-/// All windows that stood before, in their order.
+/// All windows that came before, in their order.
 pub(super) fn settle(
     corpus: &Corpus,
     mut anchors: Vec<Anchor>,
@@ -126,7 +126,7 @@ impl Classes<'_> {
         Ok(())
     }
 
-    /// The windows of the member that stand at the earlier one as well, as far as the texts agree around
+    /// The windows of the member that the earlier one has as well, as far as the texts agree around
     /// both.
     fn equal_windows(&self, member: Anchor, earlier: Anchor) -> Option<Range<usize>> {
         let (text, characters) = (self.text, self.corpus.min_length);

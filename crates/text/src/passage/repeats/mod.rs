@@ -1,16 +1,16 @@
-//! Text that stands more than once in a corpus: in several of its documents, or several times in one.
+//! Text that comes more than once in a corpus: in several of its documents, or several times in one.
 //!
-//! A *window* is `min_length` consecutive characters of a document. A window *stood before* if an equal
+//! A *window* is `min_length` consecutive characters of a document. A window *came before* if an equal
 //! window begins in an earlier document, or earlier in the same one; the two may overlap. Rows are found from
-//! left to right. The first window of a document that stood before, and that does not lie inside the row
+//! left to right. The first window of a document that came before, and that does not lie inside the row
 //! before, begins the next row. The row takes the earliest place of that window, and is as long as the texts
 //! agree from there to the right; the end of a document ends it.
 //!
-//! There is one exception, for periodic text such as `aaaa…`. If the window also stood less than `min_length`
+//! There is one exception, for periodic text such as `aaaa…`. If the window also came less than `min_length`
 //! characters before itself, and the agreement with the nearest such place is longer, then that place is
 //! taken.
 //!
-//! Guarantee: together the rows cover exactly the characters that lie in a window which stood before. Every
+//! Guarantee: together the rows cover exactly the characters that lie in a window which came before. Every
 //! row is compared on the text itself, so that no collision of hashes can show.
 //!
 //! How it works:
@@ -18,12 +18,12 @@
 //! 1. `anchors.rs` gives every window an *anchor*, a place inside of it that depends on its content alone. So
 //!    equal windows have equal anchors. Windows that follow one another mostly have the same one.
 //! 2. `classes.rs` sorts the anchors by their hashes and compares the text around those with the same hash.
-//!    It finds the earliest place of every window that stood before, as *segments*: windows in a row with
+//!    It finds the earliest place of every window that came before, as *segments*: windows in a row with
 //!    places in a row.
 //! 3. `sweep.rs` goes through the segments from left to right and makes the rows.
 //!
 //! Cost: time in proportion to the text, whatever is repeated and how often, plus `min_length` for each row.
-//! Where one piece shorter than `min_length` stands in many different surroundings, its windows are sorted up
+//! Where one piece shorter than `min_length` comes in many different surroundings, its windows are sorted up
 //! to log2(`min_length`) times. Many periodic runs that are hardly longer than `min_length` take longer, the
 //! longer `min_length` is. Memory: the text; 16 bytes for each anchor, of which there are about 4 for every
 //! `min_length` characters; and 16 bytes for each segment, of which there are hardly more than anchors in the
@@ -47,17 +47,17 @@ use std::ops::Range;
 /// The least length that rows can be asked to have, in characters.
 pub const MIN_LENGTH: Limit = Limit::new("min_length", 1, 1 << 16);
 
-/// Text that stood before. Documents are numbered in the order in which they were added, from 0. Positions
+/// Text that came before. Documents are numbered in the order in which they were added, from 0. Positions
 /// and lengths are in characters, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeat {
-    /// The document in which it stands again.
+    /// The document in which it comes again.
     pub document: usize,
     /// Where it begins there.
     pub position: usize,
     /// Its length.
     pub length: usize,
-    /// The document in which it stood before.
+    /// The document in which it came before.
     pub first_document: usize,
     /// Where it begins there.
     pub first_position: usize,
@@ -98,7 +98,7 @@ impl Corpus {
         self.text.len()
     }
 
-    /// Passes on what stood before, in the order of the documents and of the positions in them.
+    /// Passes on what came before, in the order of the documents and of the positions in them.
     pub fn repeats(
         mut self,
         heartbeat: &mut dyn Heartbeat,

@@ -45,7 +45,7 @@ impl Anchor {
     }
 }
 
-/// Windows that stood before: those that begin at the bytes `windows`. The first of them stood at `place`,
+/// Windows that came before: those that begin at the bytes `windows`. The first of them came at `place`,
 /// and the places of the others follow. Segments are in the order of their windows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Segment(u128);

@@ -1,4 +1,4 @@
-//! Rows from segments: each begins at the first window that stood before and does not lie inside the row
+//! Rows from segments: each begins at the first window that came before and does not lie inside the row
 //! before.
 
 use super::characters::{back, count, forward, is_boundary};
@@ -64,7 +64,7 @@ impl RepeatFinder<'_> {
         let end = forward(text, window, self.corpus.min_length);
         let earliest = self.earliest(window, segment);
         let length = self.agreement(earliest, window, end, document);
-        // A window that stands shortly before itself, in the same document.
+        // A window that comes shortly before itself, in the same document.
         let from = back(text, window, self.corpus.min_length - 1).max(document.start);
         let until = back(text, end, 1);
         match rfind(&text[from..until], &text[window..end]).map(|at| from + at) {

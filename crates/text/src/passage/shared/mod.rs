@@ -5,7 +5,7 @@
 //! agree.
 //!
 //! Guarantee: a character of the second text lies in a passage if and only if some `min_length` characters
-//! around it stand in the first as well, whatever else is repeated. Hashes of pieces alone, as
+//! around it are in the first as well, whatever else is repeated. Hashes of pieces alone, as
 //! [`recursive`](super::recursive) makes, could not promise that: a piece that comes many times would have to
 //! be tried at every place.
 //!
@@ -36,7 +36,7 @@ pub const MIN_LENGTH: Limit = Limit::new("min_length", 1, 1 << 20);
 /// The most passages that a result can have.
 pub const MAX_PASSAGES: usize = 1 << 23;
 
-/// A passage of the second text that stands in the first as well. Positions and lengths are in characters,
+/// A passage of the second text that is in the first as well. Positions and lengths are in characters,
 /// from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage<'a> {
@@ -54,7 +54,7 @@ pub struct Passage<'a> {
 
 /// The passages of at least `min_length` characters that the texts share, in the order of the second text.
 ///
-/// No passage can be extended where it stands, and none lies within another. Together they cover every
+/// No passage can be extended where it is, and none lies within another. Together they cover every
 /// character of the second text that has such a passage around it. So equal texts share one passage: the
 /// whole text.
 pub fn shared_passages<'a>(
@@ -230,7 +230,7 @@ mod tests {
         found.iter().map(|passage| (passage.a_position, passage.b_position, passage.text)).collect()
     }
 
-    /// Which symbols of b lie in a window that stands in a.
+    /// Which symbols of b lie in a window that is in a.
     fn naive_covered<T: Eq>(a: &[T], b: &[T], window: usize) -> Vec<bool> {
         let mut covered = vec![false; b.len()];
         for (at, text) in b.windows(window).enumerate() {

@@ -118,8 +118,8 @@ fn make_entry(c: char, normal_forms: &mut NormalForms) -> u32 {
     }
 }
 
-/// Whether the normal form of a character that is no mark is the same wherever it stands: no step of
-/// normalization lets it compose with what stands before, and marks that follow neither move nor compose into
+/// Whether the normal form of a character that is no mark is the same wherever it is: no step of
+/// normalization lets it compose with what is before, and marks that follow neither move nor compose into
 /// it, unless the caller sees to that (it compares combining classes, and asks of marks that may compose).
 fn is_context_free(text: &str) -> bool {
     let composed: String = text.nfkc().collect();

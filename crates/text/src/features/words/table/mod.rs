@@ -19,7 +19,7 @@ pub(super) mod class {
     pub(crate) const HEBREW: u8 = 2;
     pub(crate) const NUMERIC: u8 = 3;
     pub(crate) const KATAKANA: u8 = 4;
-    /// ExtendNumLet: underscores, which join whatever stands on both sides.
+    /// ExtendNumLet: underscores, which join whatever is on both sides.
     pub(crate) const JOINER: u8 = 5;
     /// MidLetter: joins two letters, such as a colon.
     pub(crate) const MID_LETTER: u8 = 6;
@@ -90,7 +90,7 @@ impl Entry {
         self.0 >> 16
     }
 
-    /// Whether the character is its own normal form wherever it stands and whatever follows.
+    /// Whether the character is its own normal form wherever it is and whatever follows.
     pub(super) const fn is_plain(self) -> bool {
         !self.has(Self::CHANGED | Self::COMBINING_CLASS) && self.class() < class::SEVERAL
     }

@@ -31,7 +31,7 @@ fn assert_equal(text: &str) {
     Both::default().assert_equal(text);
 }
 
-/// What a character stands between: letters, digits and marks of several kinds, and characters that join.
+/// What is around a character: letters, digits and marks of several kinds, and characters that join.
 const CONTEXTS: [(&str, &str); 20] = [
     ("", ""),
     ("a", "b"),
@@ -104,7 +104,7 @@ fn every_short_sequence_of_classes() {
     }
 }
 
-/// What windows of text that is mostly ASCII take, what they leave, and what stands between.
+/// What windows of text that is mostly ASCII take, what they leave, and what is between.
 const OF_WINDOWS: [&str; 19] = [
     "a", "Z", "7", " ", ".", ",", "_", "é", "Ü", "ß", "ẞ", "ĳ", "ŉ", "İ", "’", "“", "…", "\u{a0}", "\u{301}",
 ];
