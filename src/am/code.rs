@@ -117,7 +117,7 @@ pub(super) unsafe fn name_of<'a>(index: pg_sys::Relation) -> &'a CStr {
 /// # Safety
 /// The value must be one of the index's column, and the layout that of the index.
 unsafe fn append_words(layout: Layout, value: pg_sys::Datum, words: &mut Vec<u64>) -> Result<(), SqlError> {
-    if layout == Layout::FINGERPRINTS {
+    if !layout.is_described() {
         words.push(value.value() as u64);
         return Ok(());
     }

@@ -2,15 +2,15 @@
 //! the index alone.
 
 use super::code::layout_of;
-use super::finder::BYTES_PER_SORTED;
 use super::sample::samples;
+use super::search::BYTES_PER_SORTED;
 use crate::estimate::condition::radius_of_condition;
 use crate::estimate::cost::{Estimate, Search, Work, cost_function};
 use crate::pg::nodes::cast;
 use crate::pg::storage::pages::Pages;
-use hamming_index::cost::{leaves_in, leaves_read, nearest};
+use hamming_index::cost::{ExpectedWork, leaves_in};
+use hamming_index::division::Estimates;
 use hamming_index::page::LEAF_CAPACITY;
-use hamming_index::plan::{Estimates, Expected};
 use hamming_index::{Layout, Sample};
 use pgrx::pg_sys;
 
@@ -42,13 +42,33 @@ cost_function!(pub(super) amcostestimate, estimate);
 
 fn estimate(search: &Search) -> Estimate {
     // SAFETY: the search is one of the query, and its index one of the query's.
-    let (asked, layout) = unsafe { (asked(search), layout(search)) };
-    if layout == Layout::FINGERPRINTS {
-        let (first, all) = work(search, &asked);
-        search.estimate(first, all)
-    } else {
-        estimate_bits(search, &asked, layout)
+    let (conditions, layout) = unsafe { (SearchConditions::of(search), layout(search)) };
+    let costs = Estimates::new(layout, leaves_in(search.index.pages, layout));
+    let radius = conditions.radius.unwrap_or(layout.bits());
+    // SAFETY: the search is one of the query, in an index with this layout.
+    let samples = unsafe { samples(search, layout) };
+    if search.is_ordered() {
+        let wanted = search.wanted();
+        let may_be_near = wanted <= MOST_NEAR && !layout.has_whole_codes();
+        let near = if may_be_near { radius.min(layout.bits() / NEAR_PART) } else { radius };
+        let nearest = [(wanted, near), (search.rows.max(1.0), radius)];
+        let [first, all] = nearest.map(|(wanted, radius)| {
+            let nearest = |sample: &Sample| costs.nearest(wanted, radius, max_sorted(), sample);
+            let expected = average(&samples, nearest);
+            comparing(expected, expected.fetched * OPERATORS_PER_LOOK)
+        });
+        return search.estimate(first, all);
     }
+    let expected = match conditions.is_null {
+        true => ExpectedWork { leaves: leaves_of_nulls(search), ..ExpectedWork::default() },
+        false => average(&samples, |sample| costs.expected(radius, sample)),
+    };
+    // Where codes have several words, the rows that have to be fetched from the table are more than match.
+    let all = comparing(expected, expected.fetched * OPERATORS_PER_CANDIDATE);
+    let mut estimate = search.estimate(Work::default(), all);
+    let fetched = (expected.fetched / search.index.tuples.max(1.0)).min(1.0);
+    estimate.selectivity = estimate.selectivity.max(fetched);
+    estimate
 }
 
 /// The layout of the index of a search.
@@ -69,60 +89,10 @@ unsafe fn layout(search: &Search) -> Layout {
     }
 }
 
-/// Searches of strings of bits: the rows that have to be fetched from the table are more than match.
-fn estimate_bits(search: &Search, asked: &Asked, layout: Layout) -> Estimate {
-    let costs = Estimates::new(layout, leaves_in(search.index.pages, layout));
-    let radius = asked.radius.unwrap_or(layout.bits());
-    // SAFETY: the search is one of the query.
-    let samples = unsafe { samples(search, layout) };
-    if search.is_ordered() {
-        let wanted = search.wanted();
-        let near = if wanted <= MOST_NEAR { radius.min(layout.bits() / NEAR_PART) } else { radius };
-        let nearest = [(wanted, near), (search.rows.max(1.0), radius)];
-        let [first, all] = nearest.map(|(wanted, radius)| {
-            let nearest = |sample: &Sample| costs.nearest(wanted, radius, max_sorted(), sample);
-            let Expected { leaves, rows } = average(&samples, nearest);
-            let Work { pages, operators } = comparing(leaves);
-            Work { pages, operators: operators + rows * OPERATORS_PER_LOOK }
-        });
-        return search.estimate(first, all);
-    }
-    let Expected { leaves, rows } = match asked.is_null {
-        true => Expected { leaves: leaves_of_nulls(search), rows: 0.0 },
-        false => average(&samples, |sample| costs.expected(radius, sample)),
-    };
-    let Work { pages, operators } = comparing(leaves);
-    let operators = operators + rows * OPERATORS_PER_CANDIDATE;
-    let mut estimate = search.estimate(Work::default(), Work { pages, operators });
-    estimate.selectivity = estimate.selectivity.max((rows / search.index.tuples.max(1.0)).min(1.0));
-    estimate
-}
-
 /// The average work of a search whose query is one of several.
-fn average(samples: &[Sample], work: impl Fn(&Sample) -> Expected) -> Expected {
-    let count = samples.len() as f64;
-    samples.iter().map(work).fold(Expected::default(), |sum, work| Expected {
-        leaves: sum.leaves + work.leaves / count,
-        rows: sum.rows + work.rows / count,
-    })
-}
-
-/// The work until the first row is found, and all work.
-fn work(search: &Search, asked: &Asked) -> (Work, Work) {
-    let leaves = leaves_in(search.index.pages, Layout::FINGERPRINTS);
-    let read = match asked.radius {
-        _ if asked.is_null => leaves_of_nulls(search),
-        _ if search.is_ordered() => {
-            let farthest = asked.radius.unwrap_or(u64::BITS);
-            return (
-                nearest_work(search, search.wanted(), farthest),
-                nearest_work(search, f64::INFINITY, farthest),
-            );
-        }
-        Some(radius) => leaves_read(leaves, radius),
-        None => leaves,
-    };
-    (Work::default(), comparing(read))
+fn average(samples: &[Sample], work: impl Fn(&Sample) -> ExpectedWork) -> ExpectedWork {
+    let share = 1.0 / samples.len() as f64;
+    samples.iter().map(work).fold(ExpectedWork::default(), |sum, work| sum.plus(share, work))
 }
 
 /// The leaves that a search for rows that are NULL reads.
@@ -130,17 +100,11 @@ fn leaves_of_nulls(search: &Search) -> f64 {
     (search.rows / LEAF_CAPACITY as f64).max(1.0)
 }
 
-/// The work of reading leaves and comparing their fingerprints.
-fn comparing(leaves: f64) -> Work {
-    Work { pages: leaves, operators: leaves * LEAF_CAPACITY as f64 / COMPARISONS_PER_OPERATOR }
-}
-
-/// The work of finding the nearest `wanted` rows in order, none of them farther than `farthest`.
-fn nearest_work(search: &Search, wanted: f64, farthest: u32) -> Work {
-    let leaves = leaves_in(search.index.pages, Layout::FINGERPRINTS);
-    let effort = nearest(leaves, search.index.tuples, wanted, farthest, max_sorted());
-    let Work { pages, operators } = comparing(effort.leaves);
-    Work { pages, operators: operators + effort.collected * OPERATORS_PER_SORTED }
+/// The work of reading leaves, comparing their words and collecting matches, and what fetching rows takes.
+fn comparing(expected: ExpectedWork, operators_of_fetching: f64) -> Work {
+    let compared = expected.leaves * LEAF_CAPACITY as f64 / COMPARISONS_PER_OPERATOR;
+    let operators = compared + expected.collected * OPERATORS_PER_SORTED + operators_of_fetching;
+    Work { pages: expected.leaves, operators }
 }
 
 /// Rows that an ordered search collects at a time, at most.
@@ -150,31 +114,33 @@ fn max_sorted() -> usize {
 }
 
 /// What the conditions of a path say.
-struct Asked {
+struct SearchConditions {
     /// The smallest radius of all conditions on the distance, if there are any.
     radius: Option<u32>,
-    /// Only rows without a fingerprint are wanted.
+    /// Only rows whose code is NULL are wanted.
     is_null: bool,
 }
 
-/// Reads the conditions of a search.
-///
-/// # Safety
-/// The search must be one of the query.
-unsafe fn asked(search: &Search) -> Asked {
-    let mut asked = Asked { radius: None, is_null: false };
-    // SAFETY: promised by the caller: clauses are lists of conditions, which have expressions.
-    unsafe {
-        for clause in search.conditions() {
-            if let Some(test) = cast::<pg_sys::NullTest>(clause, pg_sys::NodeTag::T_NullTest) {
-                asked.is_null |= test.nulltesttype == pg_sys::NullTestType::IS_NULL;
-            } else {
-                let radius = radius_of_condition(search.root, clause);
-                asked.radius = Some(asked.radius.map_or(radius, |smallest| smallest.min(radius)));
+impl SearchConditions {
+    /// Reads the conditions of a search.
+    ///
+    /// # Safety
+    /// The search must be one of the query.
+    unsafe fn of(search: &Search) -> Self {
+        let mut conditions = Self { radius: None, is_null: false };
+        // SAFETY: clauses of a search of the query are lists of conditions, which have expressions.
+        unsafe {
+            for clause in search.conditions() {
+                if let Some(test) = cast::<pg_sys::NullTest>(clause, pg_sys::NodeTag::T_NullTest) {
+                    conditions.is_null |= test.nulltesttype == pg_sys::NullTestType::IS_NULL;
+                } else {
+                    let radius = radius_of_condition(search.root, clause);
+                    conditions.radius = Some(conditions.radius.map_or(radius, |least| least.min(radius)));
+                }
             }
         }
+        conditions
     }
-    asked
 }
 
 /// Whether an index of the query is of our access method.

@@ -9,9 +9,9 @@ use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report;
 use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{leaves_in, pages_read};
+use hamming_index::division::Estimates;
 use hamming_index::key::{RowId, Tree};
 use hamming_index::page::{LEAF_CAPACITY, Page};
-use hamming_index::plan::Estimates;
 use hamming_index::store::Store;
 use hamming_index::{Damage, Index, Layout, Sample};
 use limits::{collect, push};
@@ -50,9 +50,9 @@ fn hamming_index_stats(
     let fill = sum(|tree| tree.entries) as f32 / (leaves * LEAF_CAPACITY as i64) as f32;
     let tree_leaves = leaves_in(pages, layout);
     let costs = Estimates::new(layout, tree_leaves);
-    let expected = (0..=layout.bits()).map(|radius| match layout {
-        Layout::FINGERPRINTS => pages_read(tree_leaves, radius),
-        _ => costs.expected(radius, &Sample::default()).leaves,
+    let expected = (0..=layout.bits()).map(|radius| match layout.has_whole_codes() {
+        true => pages_read(tree_leaves, radius, layout.bits()),
+        false => costs.expected(radius, &Sample::default()).leaves,
     });
     let expected = expected.map(|pages| pages.round() as i32);
     TableIterator::once((

@@ -7,7 +7,6 @@
 mod build;
 mod code;
 mod cost;
-mod finder;
 mod handler;
 mod insert;
 mod inspect;
@@ -16,6 +15,7 @@ mod options;
 mod row;
 mod sample;
 mod scan;
+mod search;
 mod vacuum;
 mod validate;
 

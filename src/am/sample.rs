@@ -8,7 +8,7 @@ use crate::pg::code::Code;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::nodes::{constant, elements};
 use crate::pg::report;
-use hamming_index::plan::MOST_PLANNED;
+use hamming_index::division::MOST_PLANNED;
 use hamming_index::{Layout, Sample};
 use limits::collect;
 use pgrx::pg_sys;
@@ -21,9 +21,13 @@ const TYPICAL_QUERIES: usize = 8;
 /// if nothing is known of the column.
 ///
 /// # Safety
-/// The search must be one of the query, in an index with this layout, and of strings of bits.
+/// The search must be one of the query, in an index with this layout.
 pub(super) unsafe fn samples(search: &Search, layout: Layout) -> Vec<Sample> {
-    // SAFETY: promised by the caller.
+    // Fingerprints of texts are scattered, and not worth the time to look.
+    if !layout.is_described() {
+        return vec![Sample::default()];
+    }
+    // SAFETY: the search is one of the query, of strings of bits.
     unsafe { known_samples(search, layout) }
         .filter(|samples| !samples.is_empty())
         .unwrap_or_else(|| vec![Sample::default()])

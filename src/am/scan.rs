@@ -6,27 +6,29 @@
 //! Index-only scans are not offered, since they would not look at the row at all.
 
 use super::code::layout_of;
-use super::finder::{Finder, Searched};
 use super::row::tid_of;
+use super::search::ScanSearch;
 use super::validate::check_operator;
 use crate::pg::compat::count_scan;
 use crate::pg::report;
 use crate::pg::storage::pages::Pages;
 use crate::pg::table_rows::TableRows;
-use hamming_index::Layout;
+use hamming_index::cost::leaves_in;
+use hamming_index::division::SearchCosts;
+use hamming_index::store::Store;
 use limits::grow;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 use std::ffi::c_void;
 
 /// What is kept of a scan between calls.
-struct Scan {
+struct ScanState {
     /// Holds this state, and is deleted with it.
     memory: pg_sys::MemoryContext,
     pages: Pages,
-    searched: Searched,
+    costs: SearchCosts,
     /// None if no row can match.
-    finder: Option<Finder>,
+    search: Option<ScanSearch>,
     /// The rows of the table, once they have been looked at.
     rows: Option<TableRows>,
     /// Whether the operators of its keys are known to be ours. A scan that is begun again has the same
@@ -36,13 +38,13 @@ struct Scan {
     next: usize,
 }
 
-impl Scan {
+impl ScanState {
     /// Goes on to the next row that was found, and returns its number in the batch.
     fn advance(&mut self) -> Option<usize> {
-        let finder = self.finder.as_mut()?;
-        while self.next == finder.len() {
+        let search = self.search.as_mut()?;
+        while self.next == search.len() {
             self.next = 0;
-            if !finder.next_batch(&self.pages, self.searched.layout(), self.rows.as_ref()) {
+            if !search.next_batch(&self.pages, self.costs.layout(), self.rows.as_ref()) {
                 return None;
             }
         }
@@ -53,7 +55,7 @@ impl Scan {
 
 /// # Safety
 /// The scan must be one that [`ambeginscan`] has begun.
-unsafe fn state<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut Scan {
+unsafe fn state<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut ScanState {
     // SAFETY: promised by the caller; it lives as long as the memory that the scan was begun in.
     unsafe { &mut *(*scan).opaque.cast() }
 }
@@ -69,9 +71,10 @@ pub(super) unsafe extern "C-unwind" fn ambeginscan(
     unsafe {
         let scan = pg_sys::RelationGetIndexScan(index, keys, order_bys);
         let pages = Pages::of(index);
-        let searched = Searched::new(&pages, layout_of(index, &pages));
+        let layout = layout_of(index, &pages);
+        let costs = SearchCosts::new(layout, leaves_in(pages.pages(), layout));
         let memory = scan_memory();
-        let state = Scan { memory, pages, searched, finder: None, rows: None, is_checked: false, next: 0 };
+        let state = ScanState { memory, pages, costs, search: None, rows: None, is_checked: false, next: 0 };
         (*scan).opaque = PgMemoryContexts::For(memory).leak_and_drop_on_delete(state).cast();
         if order_bys > 0 {
             let count = order_bys as usize;
@@ -135,7 +138,7 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
             keys.iter().chain(order_bys).for_each(|key| check_operator(key, input_type));
             state.is_checked = true;
         }
-        state.finder = state.searched.begin(keys, order_bys);
+        state.search = ScanSearch::begin(&state.costs, keys, order_bys);
     }
 }
 
@@ -160,18 +163,18 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
     unsafe {
         let state = state(scan);
         let descriptor = &mut *scan;
-        if state.next == 0 && state.finder.as_ref().is_none_or(|finder| finder.len() == 0) {
+        if state.next == 0 && state.search.as_ref().is_none_or(|search| search.len() == 0) {
             count_scan(descriptor);
         }
         state.pages.read_as_of(descriptor.xs_snapshot);
-        if state.rows.is_none() && state.searched.layout() != Layout::FINGERPRINTS {
+        if state.rows.is_none() && !state.costs.layout().has_whole_codes() {
             let mut memory = PgMemoryContexts::For(state.memory);
             state.rows = Some(memory.switch_to(|_| TableRows::of(scan)));
         }
-        let (Some(number), Some(finder)) = (state.advance(), &state.finder) else { return false };
-        descriptor.xs_heaptid = tid_of(finder.row(number));
-        descriptor.xs_recheck = !finder.is_exact() || !is_mvcc(descriptor.xs_snapshot);
-        set_distances(descriptor, finder, number);
+        let (Some(number), Some(search)) = (state.advance(), &state.search) else { return false };
+        descriptor.xs_heaptid = tid_of(search.row(number));
+        descriptor.xs_recheck = !search.is_exact() || !is_mvcc(descriptor.xs_snapshot);
+        set_distances(descriptor, search, number);
         true
     }
 }
@@ -185,17 +188,17 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
 ///
 /// # Safety
 /// The scan must be one that [`ambeginscan`] has begun.
-unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, finder: &Finder, number: usize) {
+unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, search: &ScanSearch, number: usize) {
     for place in 0..scan.numberOfOrderBys as usize {
-        let distance = finder.distance(number, place);
+        let distance = search.distance(number, place);
         // SAFETY: the scan has a value and a flag for each distance.
         unsafe {
             *scan.xs_orderbyvals.add(place) = pg_sys::Datum::from(distance.unwrap_or(0) as i32);
             *scan.xs_orderbynulls.add(place) = distance.is_none();
         }
     }
-    let is_unknown = scan.numberOfOrderBys > 0 && finder.distance(number, 0).is_none();
-    scan.xs_recheckorderby = is_unknown && !finder.is_exact();
+    let is_unknown = scan.numberOfOrderBys > 0 && search.distance(number, 0).is_none();
+    scan.xs_recheckorderby = is_unknown && !search.is_exact();
 }
 
 /// Whether the snapshot sees rows as of one moment.
@@ -219,14 +222,14 @@ pub(super) unsafe extern "C-unwind" fn amgetbitmap(
         count_scan(&mut *scan);
         let state = state(scan);
         state.pages.read_as_of((*scan).xs_snapshot);
-        let Some(finder) = &mut state.finder else { return 0 };
+        let Some(search) = &mut state.search else { return 0 };
         let mut count = 0;
         let mut tids: Vec<pg_sys::ItemPointerData> = Vec::new();
-        while finder.next_batch(&state.pages, state.searched.layout(), None) {
+        while search.next_batch(&state.pages, state.costs.layout(), None) {
             tids.clear();
-            grow(&mut tids, finder.len()).map_err(report::problem).unwrap_or_report();
-            tids.extend((0..finder.len()).map(|number| tid_of(finder.row(number))));
-            pg_sys::tbm_add_tuples(bitmap, tids.as_mut_ptr(), tids.len() as i32, !finder.is_exact());
+            grow(&mut tids, search.len()).map_err(report::problem).unwrap_or_report();
+            tids.extend((0..search.len()).map(|number| tid_of(search.row(number))));
+            pg_sys::tbm_add_tuples(bitmap, tids.as_mut_ptr(), tids.len() as i32, !search.is_exact());
             count += tids.len() as i64;
         }
         count

@@ -57,7 +57,7 @@ fn estimate(search: &Search) -> Estimate {
     // SAFETY: an ordered path has a column for each of its expressions.
     let by = unsafe { (*(*search.path.indexorderbycols).elements).int_value } as usize;
     if let Some(IndexedColumn::Fingerprint { radius }) = columns.get_mut(by) {
-        *radius = radius_of(search.wanted(), search.rows).min(*radius);
+        *radius = radius_of(hamming::BITS, search.wanted(), search.rows).min(*radius);
     }
     search.estimate(work(boxes_read(pages, &columns), OPERATORS_PER_QUEUED), all)
 }

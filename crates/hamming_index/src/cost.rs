@@ -6,7 +6,7 @@ use crate::layout::Layout;
 use crate::page::{INNER_CAPACITY, LEAF_CAPACITY};
 use crate::probe::share_of_band;
 use crate::sorted::{FIRST_PIECE, MORE_IN_PIECE};
-use hamming::codes::{self, volumes};
+use hamming::codes::{volume, volumes};
 
 /// The share of a page's room that is used, on average.
 const FILL: f64 = 0.8;
@@ -28,18 +28,9 @@ pub fn entries_in(leaves: f64) -> f64 {
     leaves * LEAF_CAPACITY as f64 * FILL
 }
 
-/// The share of all fingerprints that a ball holds.
-fn volume(radius: u32) -> f64 {
-    codes::volume(u64::BITS, radius)
-}
-
-/// The smallest radius within which `wanted` of these rows are expected, if they are scattered.
-pub fn radius_of(wanted: f64, rows: f64) -> u32 {
-    radius_of_codes(u64::BITS, wanted, rows)
-}
-
-/// The same for codes with this number of bits.
-pub(crate) fn radius_of_codes(bits: u32, wanted: f64, rows: f64) -> u32 {
+/// The smallest radius within which `wanted` of these rows are expected, if their codes, with this number of bits, are
+/// scattered.
+pub fn radius_of(bits: u32, wanted: f64, rows: f64) -> u32 {
     volumes(bits).position(|share| rows * share >= wanted).map_or(bits, |radius| radius as u32)
 }
 
@@ -49,30 +40,25 @@ pub fn leaves_in(pages: u32, layout: Layout) -> f64 {
     (f64::from(pages.saturating_sub(others)) / layout.bands() as f64).max(1.0)
 }
 
-/// The leaves that a search with this radius is expected to read, if each tree has `leaves` leaves; at most
-/// those of one tree, which is then read as a whole.
-pub fn leaves_read(leaves: f64, radius: u32) -> f64 {
-    leaves_read_by_word(leaves, radius, u64::BITS)
-}
-
-/// The same where a word of a code is searched that has `width` bits.
-pub(crate) fn leaves_read_by_word(leaves: f64, radius: u32, width: u32) -> f64 {
+/// The leaves that the search of a word of `width` bits with this radius is expected to read, if each tree has `leaves`
+/// leaves; at most those of one tree, which is then read as a whole.
+pub fn leaves_read(leaves: f64, radius: u32, width: u32) -> f64 {
     by_bands(leaves, radius, width).min(leaves)
 }
 
 /// The pages that the same search is expected to read, those above the leaves among them.
-pub fn pages_read(leaves: f64, radius: u32) -> f64 {
-    let (mut pages, mut level) = (leaves_read(leaves, radius), leaves);
+pub fn pages_read(leaves: f64, radius: u32, width: u32) -> f64 {
+    let (mut pages, mut level) = (leaves_read(leaves, radius, width), leaves);
     // On each level above, a node is read once for the pages below it, and at least one in each tree.
     while level > 1.0 {
         level = (level / (INNER_CAPACITY as f64 * FILL)).max(1.0);
-        pages += by_bands(level, radius, u64::BITS).min(pages);
+        pages += by_bands(level, radius, width).min(pages);
     }
     pages
 }
 
 /// Whether reading one tree from end to end takes no more leaves than the bands do.
-pub fn is_flat(leaves: f64, radius: u32, width: u32) -> bool {
+pub(crate) fn is_flat(leaves: f64, radius: u32, width: u32) -> bool {
     by_bands(leaves, radius, width) >= leaves
 }
 
@@ -91,65 +77,86 @@ pub(crate) fn limits(leaves: f64, radius: u32, width: u32) -> [f64; BANDS] {
     })
 }
 
-/// The first radius of an ordered search: it reads one leaf of each band.
-pub(crate) fn first_radius(leaves: f64) -> u32 {
+/// The first radius of an ordered search of codes of one word: it reads one leaf of each band.
+pub(crate) fn first_radius(leaves: f64, width: u32) -> u32 {
     let one_each = BANDS as u32 - 1;
-    if is_flat(leaves, one_each, u64::BITS) { u64::BITS } else { one_each }
+    if is_flat(leaves, one_each, width) { width } else { one_each }
 }
 
-/// The radius that follows in an ordered search. Most queries either have something near, or nothing nearer
+/// The radius that follows in an ordered search of codes of one word. Most queries either have something near, or nothing nearer
 /// than scattered rows. So the radius grows from one leaf of each band to one more bit in each band, then
 /// to where scattered rows begin, and then step by step. (With a million and with ten million rows this
 /// takes half as long where nothing is near as growing by [`MORE_LEAVES`] from the start.)
-pub(crate) fn next_radius(leaves: f64, radius: u32) -> u32 {
+pub(crate) fn next_radius(leaves: f64, radius: u32, width: u32) -> u32 {
     let one_more_bit = 2 * BANDS as u32 - 1;
-    let scattered = radius_of(FEW, entries_in(leaves));
-    let enough = MORE_LEAVES * leaves_read(leaves, radius);
+    let scattered = radius_of(width, FEW, entries_in(leaves));
+    let enough = MORE_LEAVES * leaves_read(leaves, radius, width);
     let next = [one_more_bit, scattered]
         .into_iter()
         .find(|&next| next > radius)
-        .or_else(|| (radius + 1..u64::BITS).find(|&next| leaves_read(leaves, next) >= enough));
-    next.filter(|&next| !is_flat(leaves, next, u64::BITS)).unwrap_or(u64::BITS)
+        .or_else(|| (radius + 1..width).find(|&next| leaves_read(leaves, next, width) >= enough));
+    next.filter(|&next| !is_flat(leaves, next, width)).unwrap_or(width)
 }
 
-/// The cost of an ordered search.
+/// The work of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Effort {
-    /// Leaves that are read; a leaf that is read twice counts twice.
+pub struct ExpectedWork {
+    /// Leaves that it reads; a leaf that is read twice counts twice.
     pub leaves: f64,
-    /// Rows that are collected, to be sorted or to be left out as reported before.
+    /// Rows that it fetches from the table, because the index does not have whole codes.
+    pub fetched: f64,
+    /// Rows that are collected in the index, to be sorted or to be left out as reported before.
     pub collected: f64,
 }
 
-/// The cost of finding the `wanted` nearest rows, or all rows within `farthest` if these are fewer, if the
-/// rows are scattered.
+impl ExpectedWork {
+    /// The work of both, the other one several times.
+    #[must_use]
+    pub fn plus(self, times: f64, other: Self) -> Self {
+        Self {
+            leaves: self.leaves + times * other.leaves,
+            fetched: self.fetched + times * other.fetched,
+            collected: self.collected + times * other.collected,
+        }
+    }
+}
+
+/// The work of finding the `wanted` nearest of these rows, or all within `farthest` if these are fewer, if their codes
+/// have one word of `width` bits and are scattered.
 ///
 /// It goes through the radii of the search itself. The rows within a radius may have to be found in several
 /// pieces, each by a search of its own that collects the pieces before it as well.
-pub fn nearest(leaves: f64, rows: f64, wanted: f64, farthest: u32, max_sorted: usize) -> Effort {
+pub(crate) fn nearest(
+    leaves: f64,
+    width: u32,
+    rows: f64,
+    wanted: f64,
+    farthest: u32,
+    max_sorted: usize,
+) -> ExpectedWork {
     let largest = max_sorted.max(1) as f64;
     let mut piece = largest.min(FIRST_PIECE as f64);
-    let (mut effort, mut found) = (Effort::default(), 0.0);
-    let mut radius = first_radius(leaves).min(farthest);
+    let (mut work, mut found) = (ExpectedWork::default(), 0.0);
+    let mut radius = first_radius(leaves, width).min(farthest);
     loop {
-        let read = leaves_read(leaves, radius);
-        let (within, before) = (rows * volume(radius), effort);
+        let read = leaves_read(leaves, radius, width);
+        let (within, before) = (rows * volume(width, radius), work);
         let end = within.min(wanted);
         while piece < largest && found + piece < end {
             found += piece;
-            effort.leaves += read;
-            effort.collected += found;
+            work.leaves += read;
+            work.collected += found;
             piece = largest.min(piece * MORE_IN_PIECE as f64);
         }
         // A search that finds nothing reads leaves, too.
-        let pieces = ((end - found) / piece).ceil().max(if before == effort { 1.0 } else { 0.0 });
-        effort.leaves += pieces * read;
-        effort.collected += pieces * (found + end) / 2.0;
+        let pieces = ((end - found) / piece).ceil().max(if before == work { 1.0 } else { 0.0 });
+        work.leaves += pieces * read;
+        work.collected += pieces * (found + end) / 2.0;
         found = end.max(found);
         if found >= wanted || radius >= farthest {
-            return effort;
+            return work;
         }
-        radius = next_radius(leaves, radius).min(farthest);
+        radius = next_radius(leaves, radius, width).min(farthest);
     }
 }
 
@@ -239,19 +246,22 @@ mod tests {
         assert_eq!(strings_within(14.0, 1), 15.0);
         assert_eq!(strings_within(14.0, 2), 106.0);
         assert_eq!(strings_within(14.0, 20), 16384.0);
-        assert_eq!(volume(0), 1.0 / 2f64.powi(64));
-        assert!((volume(64) - 1.0).abs() < 1e-9 && (volume(31) - 0.45).abs() < 0.01);
-        assert_eq!(volume(u32::MAX), volume(64));
-        assert!((0..=64).all(|radius| volume(radius) <= 1.0));
-        assert_eq!(radius_of(1.0, 2f64.powi(64)), 0);
+        assert_eq!(volume(64, 0), 1.0 / 2f64.powi(64));
+        assert!((volume(64, 64) - 1.0).abs() < 1e-9 && (volume(64, 31) - 0.45).abs() < 0.01);
+        assert_eq!(volume(64, u32::MAX), volume(64, 64));
+        assert!((0..=64).all(|radius| volume(64, radius) <= 1.0));
+        assert_eq!(radius_of(64, 1.0, 2f64.powi(64)), 0);
     }
 
     #[test]
     fn a_larger_radius_reads_no_less() {
         for leaves in [1.0, 2.0, 300.0, 17_000.0, 200_000.0] {
             for radius in 0..64 {
-                assert!(pages_read(leaves, radius) <= pages_read(leaves, radius + 1), "{leaves} {radius}");
-                assert!(leaves_read(leaves, radius) <= leaves);
+                assert!(
+                    pages_read(leaves, radius, 64) <= pages_read(leaves, radius + 1, 64),
+                    "{leaves} {radius}"
+                );
+                assert!(leaves_read(leaves, radius, 64) <= leaves);
             }
         }
     }
@@ -301,8 +311,8 @@ mod tests {
 
     #[test]
     fn the_nearest_cost_more_the_more_are_wanted() {
-        let effort = |wanted| nearest(1818.0, 1e6, wanted, 64, 32_768);
-        let mut last = Effort::default();
+        let effort = |wanted| nearest(1818.0, 64, 1e6, wanted, 64, 32_768);
+        let mut last = ExpectedWork::default();
         for wanted in [1.0, 10.0, 100.0, 1000.0, 1e4, 1e5, 1e6, f64::INFINITY] {
             let next = effort(wanted);
             assert!(next.leaves >= last.leaves && next.collected >= last.collected, "{wanted}: {next:?}");
@@ -312,8 +322,8 @@ mod tests {
         assert!(is_near(effort(10.0).leaves, 1455.0, 1.6), "{:?}", effort(10.0));
         // All of them: 31 pieces, and the first are small. On average half of the rows are collected.
         assert!(is_near(last.leaves, 32.0 * 1818.0, 1.1) && is_near(last.collected, 16e6, 1.1), "{last:?}");
-        assert!(nearest(1818.0, 1e6, f64::INFINITY, 6, 32_768).leaves < 100.0);
-        assert_eq!(nearest(1.0, 0.0, 1.0, 64, 0).leaves, 1.0);
+        assert!(nearest(1818.0, 64, 1e6, f64::INFINITY, 6, 32_768).leaves < 100.0);
+        assert_eq!(nearest(1.0, 64, 0.0, 1.0, 64, 0).leaves, 1.0);
     }
 
     // Counted in trees of scattered fingerprints: 100,000, a million, nine million.
@@ -325,7 +335,7 @@ mod tests {
             (16414.0, [(3, 5.0), (7, 76.0), (11, 524.0), (19, 7040.0)]),
         ] {
             for (radius, counted) in counted {
-                let read = leaves_read(leaves, radius);
+                let read = leaves_read(leaves, radius, 64);
                 assert!(is_near(read, counted, if radius < 11 { 1.15 } else { 1.04 }), "{radius}: {read}");
             }
         }

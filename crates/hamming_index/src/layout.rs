@@ -2,7 +2,7 @@
 //!
 //! An index of fingerprints has one word of 64 bits for each row. A code of any other width is cut into
 //! several words. Each has its own four trees, like a fingerprint. Codes that differ in few bits have a word
-//! that differs in very few: see [`crate::codes`].
+//! that differs in very few: see [`crate::search`].
 
 use crate::key::{BAND_BITS, BANDS, Key, RowId, Tree, rotated};
 use crate::page::{Block, FIRST_OF_CODES, Page};
@@ -49,7 +49,7 @@ impl Layout {
 
     /// The first page of an index of codes.
     pub(crate) fn description(self) -> Option<Box<Page>> {
-        (self.first_root > 0).then(|| Page::description(Key::before(self.bits.into())))
+        self.is_described().then(|| Page::description(Key::before(self.bits.into())))
     }
 
     /// Bits of a code.
@@ -60,6 +60,16 @@ impl Layout {
     /// Words of a code.
     pub fn words(self) -> usize {
         self.bits.div_ceil(u64::BITS) as usize
+    }
+
+    /// Whether a code is one word, so that the index has the whole of it.
+    pub fn has_whole_codes(self) -> bool {
+        self.words() == 1
+    }
+
+    /// Whether the first page says how many bits a code has, as it does of all codes but fingerprints.
+    pub fn is_described(self) -> bool {
+        self.first_root > 0
     }
 
     /// The number of bands of all words.
@@ -156,7 +166,7 @@ impl Layout {
     pub fn name_of(self, row: RowId, word: Option<u64>) -> String {
         let name = format!("row ({},{})", row.page(), row.offset());
         match word {
-            Some(word) if self == Self::FINGERPRINTS => format!("{name} with fingerprint {}", word as i64),
+            Some(word) if !self.is_described() => format!("{name} with fingerprint {}", word as i64),
             _ => name,
         }
     }

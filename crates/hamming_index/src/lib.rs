@@ -1,25 +1,25 @@
-//! How indexes find fingerprints by Hamming distance.
+//! How indexes find codes by Hamming distance.
 //!
 //! Pure algorithms: no Postgres, no `unsafe`. The extension `simhash_pg` puts them behind PostgreSQL's
 //! index interfaces.
 //!
 //! - [`Bounds`]: bounding boxes, for GiST.
-//! - [`Index`]: exact multi-index hashing over pages, for the access method `hamming`. A fingerprint is cut
-//!   into bands ([`key`]), each of which has a tree of pages ([`page`]). A [`Search`] looks in each tree at
-//!   the keys whose band is near.
+//! - [`Index`]: exact multi-index hashing over pages, for the access method `hamming`. A word of a
+//!   code is cut into bands ([`key`]), each of which has a tree of pages ([`page`]). An [`IndexSearch`] looks in
+//!   each tree at the keys whose band is near.
 
 #![forbid(unsafe_code)]
 
 mod bounds;
 pub mod build;
 mod change;
-pub mod codes;
 pub mod cost;
+pub mod division;
 mod kernel;
 pub mod key;
 pub mod layout;
 pub mod page;
-pub mod plan;
+mod pass;
 mod probe;
 mod range;
 mod sample;
@@ -27,14 +27,12 @@ mod search;
 mod sorted;
 pub mod store;
 mod survey;
-mod sweep;
 mod tree;
 mod vacuum;
 
 pub use bounds::{Bounds, split};
 pub use layout::Layout;
-pub use range::Ball;
 pub use sample::Sample;
-pub use search::{Hit, Query, Search};
+pub use search::{CodeBall, CodeLookup, IndexSearch, SearchCenter, SearchHit, SearchQuery};
 pub use survey::{Damage, Totals};
 pub use tree::Index;

@@ -1,11 +1,11 @@
-//! The search for all rows within a radius.
+//! The search of one word: for all rows that have it within a radius.
 //!
-//! Each band's tree is searched for its share of the differing bits ([`crate::probe`]). A fingerprint that
-//! several of these searches meet is reported by the first of them alone. The fingerprint and the query
+//! Each band's tree is searched for its share of the differing bits ([`crate::probe`]). A word that
+//! several of these searches meet is reported by the first of them alone. The word and the query
 //! tell which search that is. So the search keeps no list of reported rows, and can go on at any key.
 //!
 //! When the bands would read more leaves than one tree has, one tree is read from end to end instead. For
-//! scattered fingerprints this is known before. For others it turns out on the way: where the first bands
+//! scattered words this is known before. For others it turns out on the way: where the first bands
 //! read far more than expected, the later ones will.
 //!
 //! Guarantee: every row within the radius is reported exactly once. Cost: [`crate::cost::pages_read`].
@@ -19,30 +19,30 @@ use crate::probe::{Probe, first_tree};
 use crate::store::Store;
 use crate::tree::{Index, Walk};
 
-/// All fingerprints within a radius of a center.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ball {
-    /// The fingerprint in the middle.
-    pub center: u64,
-    /// The largest distance from the center, in bits; 64 takes in every fingerprint.
-    pub radius: u32,
+/// All words within a radius of a center.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WordBall {
+    /// The word in the middle.
+    pub(crate) center: u64,
+    /// The largest distance from the center, in bits; 64 takes in every word.
+    pub(crate) radius: u32,
 }
 
-impl Ball {
-    fn contains(&self, fingerprint: u64) -> bool {
-        (self.center ^ fingerprint).count_ones() <= self.radius
+impl WordBall {
+    fn contains(&self, word: u64) -> bool {
+        (self.center ^ word).count_ones() <= self.radius
     }
 }
 
 /// A search under way.
 #[derive(Clone)]
-pub(crate) struct Range {
+pub(crate) struct WordSearch {
     /// The first tree of the word that is searched.
     first: Tree,
-    ball: Ball,
+    ball: WordBall,
     /// Balls that a row must lie in as well.
-    also: Vec<Ball>,
-    stage: Stage,
+    also: Vec<WordBall>,
+    stage: WordStage,
     /// Leaves that the search has read so far.
     leaves_read: usize,
     /// For each band, the number of leaves read so far with which the search gives the bands up.
@@ -52,7 +52,7 @@ pub(crate) struct Range {
 }
 
 #[derive(Clone, Copy)]
-enum Stage {
+enum WordStage {
     /// In a band's tree, from the key on.
     Band(Tree, Key),
     /// In the first of the word's trees from end to end, from the key on. Before the change to this stage every row was
@@ -65,25 +65,26 @@ enum Stage {
     Done,
 }
 
-impl Range {
-    /// Searches for the rows of the ball that lie in the other balls as well. A tree has about
+impl WordSearch {
+    /// Searches this word of codes for the rows of the ball that lie in the other balls as well. A tree has about
     /// `tree_leaves` leaves.
-    pub(crate) fn new(ball: Ball, also: Vec<Ball>, tree_leaves: f64) -> Self {
-        Self { also, ..Self::of_word(Layout::FINGERPRINTS, 0, ball, tree_leaves) }
-    }
-
-    /// Searches one word of codes.
-    pub(crate) fn of_word(layout: Layout, word: usize, ball: Ball, tree_leaves: f64) -> Self {
+    pub(crate) fn new(
+        layout: Layout,
+        word: usize,
+        ball: WordBall,
+        also: Vec<WordBall>,
+        tree_leaves: f64,
+    ) -> Self {
         let (first, width) = (layout.trees_of(word).start, layout.width(word));
         let stage = if is_flat(tree_leaves, ball.radius, width) {
-            Stage::Flat { from: Key::FIRST, reported: (first, Key::FIRST) }
+            WordStage::Flat { from: Key::FIRST, reported: (first, Key::FIRST) }
         } else {
-            Stage::Band(first, Key::FIRST)
+            WordStage::Band(first, Key::FIRST)
         };
         Self {
             first,
             ball,
-            also: Vec::new(),
+            also,
             stage,
             leaves_read: 0,
             limits: limits(tree_leaves, ball.radius, width),
@@ -97,49 +98,51 @@ impl Range {
     }
 
     pub(crate) fn is_done(&self) -> bool {
-        matches!(self.stage, Stage::Done)
+        matches!(self.stage, WordStage::Done)
     }
 
-    /// Reads some more leaves, and reports their rows that are within the limit, too.
+    /// Reads some more leaves, and reports those of their words that are within the limit, too, with their rows.
     pub(crate) fn step<S: Store>(
         &mut self,
         index: &Index<'_, S>,
         limit: u32,
         report: &mut dyn FnMut(u64, RowId),
     ) {
-        let Self { first, ball: Ball { center, radius }, stage, .. } = *self;
+        let Self { first, ball: WordBall { center, radius }, stage, .. } = *self;
         let limit = limit.min(radius);
         match stage {
-            Stage::Done => {}
-            Stage::Band(tree, from) => {
+            WordStage::Done => {}
+            WordStage::Band(tree, from) => {
                 let walk = Probe::of_band(center, tree, radius).map_or(Walk::Done, |probe| {
-                    let mut report = |fingerprint, row| {
-                        if first + first_tree(center, fingerprint, radius) == tree {
-                            report(fingerprint, row);
+                    let mut report = |word, row| {
+                        if first + first_tree(center, word, radius) == tree {
+                            report(word, row);
                         }
                     };
                     self.walk(index, tree, from, &probe, limit, &mut report)
                 });
                 self.stage = match walk {
                     Walk::From(key) if self.leaves_read as f64 > self.limits[usize::from(tree - first)] => {
-                        Stage::Flat { from: Key::FIRST, reported: (tree, key) }
+                        WordStage::Flat { from: Key::FIRST, reported: (tree, key) }
                     }
-                    Walk::From(key) => Stage::Band(tree, key),
-                    Walk::Done if usize::from(tree - first) + 1 < BANDS => Stage::Band(tree + 1, Key::FIRST),
-                    Walk::Done => Stage::Done,
+                    Walk::From(key) => WordStage::Band(tree, key),
+                    Walk::Done if usize::from(tree - first) + 1 < BANDS => {
+                        WordStage::Band(tree + 1, Key::FIRST)
+                    }
+                    Walk::Done => WordStage::Done,
                 };
             }
-            Stage::Flat { from, reported } => {
+            WordStage::Flat { from, reported } => {
                 let probe = Probe::within(center, first, radius);
-                let mut report = |fingerprint, row| {
-                    let tree = first + first_tree(center, fingerprint, radius);
-                    if (tree, Key { bits: rotated(fingerprint, tree), row }) >= reported {
-                        report(fingerprint, row);
+                let mut report = |word, row| {
+                    let tree = first + first_tree(center, word, radius);
+                    if (tree, Key { bits: rotated(word, tree), row }) >= reported {
+                        report(word, row);
                     }
                 };
                 self.stage = match self.walk(index, first, from, &probe, limit, &mut report) {
-                    Walk::From(from) => Stage::Flat { from, reported },
-                    Walk::Done => Stage::Done,
+                    Walk::From(from) => WordStage::Flat { from, reported },
+                    Walk::Done => WordStage::Done,
                 };
             }
         }
@@ -161,10 +164,10 @@ impl Range {
             near(leaf.bits(), query, limit, &mut self.slots);
             for &slot in &self.slots {
                 let entry = leaf.key(slot.into());
-                let fingerprint = rotated_back(entry.bits, tree);
+                let word = rotated_back(entry.bits, tree);
                 // A leaf may have entries below the key from which on it is visited.
-                if entry >= from && self.also.iter().all(|ball| ball.contains(fingerprint)) {
-                    report(fingerprint, entry.row);
+                if entry >= from && self.also.iter().all(|ball| ball.contains(word)) {
+                    report(word, entry.row);
                 }
             }
         })

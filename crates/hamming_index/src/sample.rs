@@ -3,8 +3,8 @@
 //! Codes are rarely scattered in every word: half of all drawings may have the same white margin. The values that the
 //! database keeps of a column, for its planner, tell how much of the table each word of a query finds.
 
+use crate::division::MOST_PLANNED;
 use crate::layout::Layout;
-use crate::plan::MOST_PLANNED;
 
 /// How far the codes of a sample are from a query, word by word. An empty sample stands for scattered codes.
 #[derive(Clone, Debug, Default)]

@@ -1,182 +1,397 @@
-//! The question that a scan of the index asks, and how the answer is put together, batch by batch.
+//! The search of an index: the question that a scan asks, and how the answer is put together, batch by batch.
+//!
+//! A code is searched by its words, each with a part of the radius: see [`crate::division`]. A code of one word,
+//! such as a fingerprint, is in the index as a whole. So what a leaf has is compared, and reported at once. Of a
+//! code of several words the index has each word in another place. So a row that was found by one word is only a
+//! **candidate** until its whole code is known, which the table has ([`CodeLookup`]). Words that are near by chance
+//! are rare, so few candidates are in vain.
+//!
+//! A row may be a candidate of several words. It is reported by the first of them alone, which its code says,
+//! so no list of reported rows is kept. [`crate::pass`] says in which order words are searched, and when one is
+//! abandoned.
+//!
+//! Ordered rows are found in passes of growing radius.
+//!
+//! Guarantee: every row that is asked for is reported exactly once; in the order of distances if that is asked for.
 
-use crate::cost::{first_radius, next_radius};
-use crate::key::{Key, RowId, Tree};
+use crate::division::SearchCosts;
+use crate::key::{Key, RowId};
 use crate::layout::Layout;
-use crate::range::{Ball, Range};
+use crate::pass::{FEW_CANDIDATES, WordsPass};
+use crate::range::{WordBall, WordSearch};
 use crate::sorted::Sorted;
 use crate::store::Store;
 use crate::tree::{Index, Walk};
-use limits::{Collector, OutOfMemory};
+use hamming::codes::distance;
+use limits::{Collector, OutOfMemory, grow, push};
 use std::cmp::Ordering;
+
+/// A code from which distances are asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchCenter {
+    /// Its words, at least one.
+    words: Vec<u64>,
+    /// Its bytes, by which it is compared with the codes of the table if it has several words: where many
+    /// candidates are in vain, cutting their codes into words would take half of the time.
+    bytes: Vec<u8>,
+}
+
+impl SearchCenter {
+    /// A code with the number of bits of the layout, as bytes filled up with zeros.
+    pub fn of_code(layout: Layout, code: &[u8]) -> Self {
+        // Bounded: a code.
+        let bytes = if layout.has_whole_codes() { Vec::new() } else { code.to_vec() };
+        Self { words: layout.words_of(code).collect(), bytes }
+    }
+
+    fn first_word(&self) -> u64 {
+        self.words.first().copied().unwrap_or_default()
+    }
+}
+
+/// A fingerprint, which is a word.
+impl From<u64> for SearchCenter {
+    fn from(fingerprint: u64) -> Self {
+        Self { words: vec![fingerprint], bytes: Vec::new() }
+    }
+}
+
+/// All codes within a radius of a center.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeBall {
+    /// The code in the middle.
+    pub center: SearchCenter,
+    /// The largest distance from the center, in bits; the number of bits of a code takes in every code.
+    pub radius: u32,
+}
+
+impl CodeBall {
+    /// The ball around this center.
+    pub fn new(center: impl Into<SearchCenter>, radius: u32) -> Self {
+        Self { center: center.into(), radius }
+    }
+
+    fn contains(&self, code: &[u8]) -> bool {
+        distance(code, &self.center.bytes) <= self.radius
+    }
+}
 
 /// The rows that a scan wants, and their order.
 #[derive(Clone, Debug, Default)]
-pub struct Query {
-    /// A fingerprint has to lie in all of these balls.
-    pub balls: Vec<Ball>,
-    /// Whether rows with a fingerprint are wanted.
+pub struct SearchQuery {
+    /// A code has to lie in all of these balls.
+    pub balls: Vec<CodeBall>,
+    /// Whether rows with a code are wanted.
     pub values: bool,
-    /// Whether rows without a fingerprint are wanted. They lie in no ball.
+    /// Whether rows whose code is NULL are wanted. They lie in no ball.
     pub nulls: bool,
-    /// Rows are ordered by their distance from the first of these; where that is equal, by that from the
-    /// next. Rows without a fingerprint come last. If the list is empty, rows come in any order.
-    pub nearest_to: Vec<u64>,
+    /// Rows are ordered by their distance from the first of these. Where that is equal, codes of one word are
+    /// ordered by their distance from the next; others by row. Rows whose code is NULL come last. If the list is
+    /// empty, rows come in any order.
+    pub nearest_to: Vec<SearchCenter>,
 }
 
 /// A row that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub struct SearchHit {
     /// Where the row is in the table.
     pub row: RowId,
-    /// The row's fingerprint, if it has one and rows are ordered.
-    pub fingerprint: Option<u64>,
+    /// The distance by which it is ordered, if rows are ordered and its code is not NULL.
+    pub distance: Option<u32>,
+    /// Its code, if that is one word, is not NULL, and rows are ordered.
+    pub word: Option<u64>,
+}
+
+impl SearchHit {
+    fn unordered(row: RowId) -> Self {
+        Self { row, distance: None, word: None }
+    }
+
+    /// The distance from a center by which rows are ordered; from the first one if codes have several words.
+    pub fn distance_from(&self, center: &SearchCenter) -> Option<u32> {
+        self.word.map(|word| (word ^ center.first_word()).count_ones()).or(self.distance)
+    }
+}
+
+/// Where the codes of rows are known.
+pub trait CodeLookup {
+    /// A row's code, filled up with zeros to whole bytes; `None` if the row is not wanted after all.
+    fn code_of(&mut self, row: RowId) -> Option<&[u8]>;
 }
 
 /// A search under way. It holds no locks and no pages between two batches.
-pub struct Search {
-    tree_leaves: f64,
-    stages: Vec<Stage>,
+pub struct IndexSearch {
+    costs: SearchCosts,
+    target: SearchTarget,
+    stage: SearchStage,
+    /// Results of an ordered search.
+    sorted: Sorted<SortedHit>,
+    /// No more candidates than these, but for those of a few leaves, are kept.
+    max_candidates: usize,
 }
 
-enum Stage {
-    Range(Range),
-    /// A whole tree, from the key on.
-    Tree(Tree, Key),
-    Nearest(Nearest),
+/// A result of an ordered search: its distance, its code if that is one word, otherwise 0, and its row.
+type SortedHit = (u32, u64, RowId);
+
+/// The distance of a result by which it is ordered first.
+fn distance_of(hit: SortedHit) -> u32 {
+    hit.0
 }
 
-impl Search {
-    /// Begins a search. A tree has about `tree_leaves` leaves. Ordered results are found in pieces that
-    /// grow to about `max_sorted`, each by a search of its own.
-    pub fn new(query: Query, tree_leaves: f64, max_sorted: usize) -> Self {
-        let Query { mut balls, values, nulls, nearest_to } = query;
+/// What the passes of a search look for.
+struct SearchTarget {
+    /// The code around which words are searched; without it, every row is found.
+    center: Option<SearchCenter>,
+    /// The radius of the last pass.
+    farthest: u32,
+    /// Whether passes begin with a small radius.
+    grows: bool,
+    /// Balls that a row must lie in as well.
+    also: Vec<CodeBall>,
+    nearest_to: Vec<SearchCenter>,
+    nulls: bool,
+}
+
+impl SearchTarget {
+    fn of(query: SearchQuery, bits: u32) -> Self {
+        let SearchQuery { mut balls, nulls, nearest_to, .. } = query;
+        let nulls = nulls && balls.is_empty();
         // The smallest ball, which finds the least, is searched. Its rows are checked against the others.
         balls.sort_by_key(|ball| ball.radius);
-        let mut stages = Vec::new();
-        if nulls && balls.is_empty() {
-            stages.push(Stage::Tree(Layout::FINGERPRINTS.nulls(), Key::FIRST));
-        }
-        if values {
-            stages.push(if let Some((&center, others)) = nearest_to.split_first() {
-                // Bounded: the distances that a query is ordered by.
-                Stage::Nearest(Nearest::new(center, others.to_vec(), balls, tree_leaves, max_sorted))
-            } else if balls.is_empty() {
-                Stage::Tree(0, Key::FIRST)
-            } else {
+        let grows =
+            nearest_to.first().is_some_and(|nearest| balls.first().is_none_or(|b| b.center == *nearest));
+        let (center, farthest) = match (balls.is_empty(), nearest_to.first()) {
+            (false, _) => {
                 let ball = balls.remove(0);
-                Stage::Range(Range::new(ball, balls, tree_leaves))
-            });
+                (Some(ball.center), ball.radius)
+            }
+            (true, nearest) => (nearest.cloned(), bits),
+        };
+        let farthest = farthest.min(bits);
+        Self { center, farthest, grows, also: balls, nearest_to, nulls }
+    }
+}
+
+enum SearchStage {
+    /// A pass of this radius, where the index has whole codes.
+    Whole(u32, WordSearch),
+    /// A pass that finds candidates, or all rows.
+    Candidates(WordsPass),
+    /// Rows whose code is NULL, from the key on.
+    Nulls(Key),
+    Done,
+}
+
+impl IndexSearch {
+    /// Begins a search that keeps about `max_rows` rows in memory. Ordered results are found in pieces that grow to
+    /// about this number, each by a pass of its own.
+    pub fn new(costs: &SearchCosts, query: SearchQuery, max_rows: usize) -> Self {
+        let values = query.values;
+        let target = SearchTarget::of(query, costs.layout().bits());
+        let radius = match target.grows {
+            true => target.farthest.min(costs.first_radius()),
+            false => target.farthest,
+        };
+        let (costs, sorted) = (costs.clone(), Sorted::new(max_rows));
+        let max_candidates = max_rows.max(FEW_CANDIDATES);
+        let mut search = Self { costs, target, stage: SearchStage::Done, sorted, max_candidates };
+        search.stage = if values { search.pass(Some(radius)) } else { search.last_stage() };
+        search
+    }
+
+    /// Begins a pass with this radius; without one, it finds all rows.
+    fn pass(&self, radius: Option<u32>) -> SearchStage {
+        let (Some(center), Some(radius)) = (&self.target.center, radius) else {
+            return SearchStage::Candidates(WordsPass::of_all(self.target.farthest));
+        };
+        let layout = self.costs.layout();
+        if layout.has_whole_codes() {
+            let ball = |center: &SearchCenter, radius| WordBall { center: center.first_word(), radius };
+            let also = self.target.also.iter().map(|other| ball(&other.center, other.radius)).collect();
+            let search = WordSearch::new(layout, 0, ball(center, radius), also, self.costs.leaves());
+            return SearchStage::Whole(radius, search);
         }
-        Self { tree_leaves, stages }
+        let mut searched = self.costs.unsearched();
+        if let SearchStage::Candidates(last) = &self.stage {
+            searched.iter_mut().zip(&last.searched).for_each(|(word, last)| word.surcharge = last.surcharge);
+        }
+        SearchStage::Candidates(match self.costs.divide(radius, &searched) {
+            Some(division) => WordsPass::of_words(radius, division, searched),
+            None => WordsPass::of_all(self.target.farthest),
+        })
+    }
+
+    /// The stage after all rows with a code.
+    fn last_stage(&self) -> SearchStage {
+        if self.target.nulls { SearchStage::Nulls(Key::FIRST) } else { SearchStage::Done }
     }
 
     /// Appends a further part of the answer, in order. Returns false when there is no more.
+    ///
+    /// Where codes have several words and `codes` is missing, rows are candidates, in no order, and may come several
+    /// times.
     pub fn next_batch<S: Store>(
         &mut self,
         index: &Index<'_, S>,
-        hits: &mut Vec<Hit>,
+        codes: Option<&mut impl CodeLookup>,
+        hits: &mut Vec<SearchHit>,
     ) -> Result<bool, OutOfMemory> {
-        let Some(stage) = self.stages.last_mut() else { return Ok(false) };
         index.store.check_for_interrupts();
-        let is_done = match stage {
-            Stage::Range(range) => {
+        match &mut self.stage {
+            SearchStage::Done => return Ok(false),
+            SearchStage::Whole(..) => self.step_whole(index, hits)?,
+            SearchStage::Candidates(_) => self.step_candidates(index, codes, hits)?,
+            SearchStage::Nulls(from) => {
                 let mut hits = Collector::new(hits);
-                range.step(index, u64::BITS, &mut |_, row| hits.add(Hit { row, fingerprint: None }));
-                hits.finish()?;
-                range.is_done()
-            }
-            Stage::Tree(tree, from) => {
-                let mut hits = Collector::new(hits);
-                let walk = index.entries(*tree, *from, &mut |entry| {
-                    hits.add(Hit { row: entry.row, fingerprint: None });
-                });
-                hits.finish()?;
-                match walk {
+                let mut report = |entry: Key| hits.add(SearchHit::unordered(entry.row));
+                match index.entries(index.layout.nulls(), *from, &mut report) {
                     Walk::From(key) => *from = key,
-                    Walk::Done => {}
+                    Walk::Done => self.stage = SearchStage::Done,
                 }
-                matches!(walk, Walk::Done)
+                hits.finish()?;
             }
-            Stage::Nearest(nearest) => nearest.pass(index, self.tree_leaves, hits)?,
-        };
-        if is_done {
-            self.stages.pop();
         }
         Ok(true)
     }
-}
 
-/// Something found: its distance from the center, its fingerprint and its row.
-type Found = (u32, u64, RowId);
-
-/// Rows in the order of their distances; equal distances in the order of `others`, then of fingerprints and
-/// rows. Ranges of growing radius are searched, each of which reports the rows beyond the one before.
-struct Nearest {
-    center: u64,
-    /// Fingerprints whose distances decide between rows that are equally near the center.
-    others: Vec<u64>,
-    /// No wanted row is farther from the center.
-    max_radius: u32,
-    /// Balls that a row must lie in as well.
-    also: Vec<Ball>,
-    /// A ball around another fingerprint that is searched instead, because it is no larger than
-    /// `max_radius`.
-    instead: Option<Ball>,
-    /// The radius of the next pass.
-    radius: u32,
-    /// The results of a pass.
-    sorted: Sorted<Found>,
-}
-
-impl Nearest {
-    fn new(center: u64, others: Vec<u64>, balls: Vec<Ball>, tree_leaves: f64, max_sorted: usize) -> Self {
-        let (around, mut also): (Vec<Ball>, Vec<Ball>) =
-            balls.into_iter().partition(|ball| ball.center == center);
-        let max_radius = around.iter().map(|ball| ball.radius).min().unwrap_or(u64::BITS);
-        let instead = (!also.is_empty() && also[0].radius <= max_radius).then(|| also.remove(0));
-        let radius = if instead.is_some() { max_radius } else { first_radius(tree_leaves).min(max_radius) };
-        Self { center, others, max_radius, also, instead, radius, sorted: Sorted::new(max_sorted) }
-    }
-
-    /// Appends the next results, in order. Returns whether these were the last.
-    fn pass<S: Store>(
+    /// Reads some more leaves, where the index has whole codes.
+    fn step_whole<S: Store>(
         &mut self,
         index: &Index<'_, S>,
-        tree_leaves: f64,
-        hits: &mut Vec<Hit>,
-    ) -> Result<bool, OutOfMemory> {
-        let (center, radius) = (self.center, self.radius);
-        let ball = self.instead.unwrap_or(Ball { center, radius });
-        let mut range = Range::new(ball, self.also.clone(), tree_leaves);
-        let Self { others, sorted, .. } = self;
-        let compare = |a: &Found, b: &Found| in_order(others, a, b);
-        while !range.is_done() {
-            index.store.check_for_interrupts();
-            // A distance from the center, which need not be the center of the ball.
-            let farthest = sorted.last().map_or(radius, |(distance, ..)| distance);
-            let limit = if self.instead.is_some() { ball.radius } else { farthest };
+        hits: &mut Vec<SearchHit>,
+    ) -> Result<(), OutOfMemory> {
+        let Self { stage: SearchStage::Whole(radius, search), target, sorted, .. } = self else {
+            return Ok(());
+        };
+        if let Some((nearest, others)) = target.nearest_to.split_first() {
+            let nearest = nearest.first_word();
+            // Farther results do not fit.
+            let limit = if target.grows { sorted.last().map_or(*radius, distance_of) } else { *radius };
             let mut refusal = None;
-            range.step(index, limit, &mut |bits, row| {
-                let distance = (bits ^ center).count_ones();
-                if distance <= radius && refusal.is_none() {
-                    refusal = sorted.add((distance, bits, row), compare).err();
+            search.step(index, limit, &mut |word, row| {
+                if refusal.is_none() {
+                    let hit = ((word ^ nearest).count_ones(), word, row);
+                    refusal = sorted.add(hit, |a, b| in_order(others, a, b)).err();
                 }
             });
             refusal.map_or(Ok(()), Err)?;
+        } else {
+            let mut hits = Collector::new(hits);
+            search.step(index, u64::BITS, &mut |_, row| hits.add(SearchHit::unordered(row)));
+            hits.finish()?;
         }
-        let hit = |(_, bits, row)| Hit { row, fingerprint: Some(bits) };
-        let is_cut = sorted.take(compare, hit, hits)?;
-        if !is_cut {
-            self.radius = next_radius(tree_leaves, radius).min(self.max_radius);
+        if search.is_done() {
+            let radius = *radius;
+            self.end_pass(radius, true, hits)?;
         }
-        Ok(!is_cut && radius == self.max_radius)
+        Ok(())
+    }
+
+    /// Finds some more candidates, or some of all rows, and looks them up.
+    fn step_candidates<S: Store>(
+        &mut self,
+        index: &Index<'_, S>,
+        codes: Option<&mut impl CodeLookup>,
+        hits: &mut Vec<SearchHit>,
+    ) -> Result<(), OutOfMemory> {
+        let Self { stage: SearchStage::Candidates(pass), target, .. } = self else { return Ok(()) };
+        let center = target.center.as_ref();
+        let mut found = Vec::new();
+        let passed_on = pass.step(
+            index,
+            &self.costs,
+            center.map_or(&[], |center| &center.words),
+            self.max_candidates,
+            &mut found,
+        )?;
+        if target.grows && pass.has_given_up() {
+            // From the beginning, for farther rows than this pass has looked for can be had as well.
+            self.sorted.forget();
+            self.stage = SearchStage::Candidates(WordsPass::of_all(target.farthest));
+            return Ok(());
+        }
+        match codes {
+            Some(codes) if center.is_some() => self.check(found, codes, hits)?,
+            _ => {
+                grow(hits, found.len())?;
+                hits.extend(found.into_iter().map(SearchHit::unordered));
+            }
+        }
+        let Self { stage: SearchStage::Candidates(pass), .. } = self else { return Ok(()) };
+        pass.note_reported(&passed_on);
+        if pass.is_done {
+            let (radius, by_words) = (pass.radius, pass.is_by_words());
+            self.end_pass(radius, by_words, hits)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the candidates that lie in all balls and were not found before.
+    fn check(
+        &mut self,
+        mut found: Vec<RowId>,
+        codes: &mut impl CodeLookup,
+        hits: &mut Vec<SearchHit>,
+    ) -> Result<(), OutOfMemory> {
+        let Self { stage: SearchStage::Candidates(pass), target, costs, sorted, .. } = self else {
+            return Ok(());
+        };
+        let Some(center) = &target.center else { return Ok(()) };
+        // In the order of the table, so that a page of it is looked at once.
+        found.sort_unstable();
+        found.dedup();
+        for row in found {
+            let Some(code) = codes.code_of(row) else { continue };
+            if distance(code, &center.bytes) > pass.radius
+                || !target.also.iter().all(|ball| ball.contains(code))
+                || pass.has_reported(costs.layout().words_of(code), &center.words)
+            {
+                continue;
+            }
+            match target.nearest_to.first() {
+                Some(nearest) => sorted.add((distance(code, &nearest.bytes), 0, row), Ord::cmp)?,
+                None => push(hits, SearchHit::unordered(row))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the results of a pass, if rows are ordered, and goes on to the next pass or stage.
+    fn end_pass(
+        &mut self,
+        radius: u32,
+        by_words: bool,
+        hits: &mut Vec<SearchHit>,
+    ) -> Result<(), OutOfMemory> {
+        if let Some((_, others)) = self.target.nearest_to.split_first() {
+            let is_whole = self.costs.layout().has_whole_codes();
+            let hit = |(distance, word, row)| SearchHit {
+                row,
+                distance: Some(distance),
+                word: is_whole.then_some(word),
+            };
+            if self.sorted.take(|a, b| in_order(others, a, b), hit, hits)? {
+                self.stage = self.pass(by_words.then_some(radius));
+                return Ok(());
+            }
+            if radius < self.target.farthest {
+                self.stage = self.pass(self.costs.next_radius(radius, self.target.farthest));
+                return Ok(());
+            }
+        }
+        self.stage = self.last_stage();
+        Ok(())
     }
 }
 
-/// Tells which of two results comes first: the nearer one; where that is equal, the one nearer to the others.
-fn in_order(others: &[u64], a: &Found, b: &Found) -> Ordering {
-    let nearer = |center: &u64| (a.1 ^ center).count_ones().cmp(&(b.1 ^ center).count_ones());
-    let by_others = || others.iter().map(nearer).find(|order| order.is_ne());
+/// Which of two results comes first: the nearer one; where that is equal, the one nearer to the others.
+fn in_order(others: &[SearchCenter], a: &SortedHit, b: &SortedHit) -> Ordering {
+    let by_others = || {
+        let nearer = |center: &SearchCenter| {
+            let center = center.first_word();
+            (a.1 ^ center).count_ones().cmp(&(b.1 ^ center).count_ones())
+        };
+        others.iter().map(nearer).find(|order| order.is_ne())
+    };
     a.0.cmp(&b.0).then_with(|| by_others().unwrap_or_else(|| (a.1, a.2).cmp(&(b.1, b.2))))
 }

@@ -4,10 +4,9 @@
 
 mod memory;
 
-use hamming_index::Layout;
-use hamming_index::codes::{CodeHit, Codes, Request};
+use hamming_index::division::SearchCosts;
 use hamming_index::key::RowId;
-use hamming_index::plan::Costs;
+use hamming_index::{CodeBall, CodeLookup, Layout, SearchCenter, SearchHit, SearchQuery};
 use memory::Memory;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -83,10 +82,32 @@ struct Known<'a> {
     asked: usize,
 }
 
-impl Codes for Known<'_> {
+impl CodeLookup for Known<'_> {
     fn code_of(&mut self, row: RowId) -> Option<&[u8]> {
         self.asked += 1;
         self.rows[number_of(row)].as_deref()
+    }
+}
+
+/// What a search of codes asks for.
+#[derive(Clone, Debug, Default)]
+struct Request {
+    center: Option<Code>,
+    radius: u32,
+    nearest_to: Option<Code>,
+    values: bool,
+    nulls: bool,
+}
+
+impl Request {
+    fn query(&self, layout: Layout) -> SearchQuery {
+        let center = |code: &Code| SearchCenter::of_code(layout, code);
+        SearchQuery {
+            balls: self.center.iter().map(|code| CodeBall::new(center(code), self.radius)).collect(),
+            values: self.values,
+            nulls: self.nulls,
+            nearest_to: self.nearest_to.iter().map(center).collect(),
+        }
     }
 }
 
@@ -121,32 +142,32 @@ impl Both {
         self.rows.push(code);
     }
 
-    fn costs(&self) -> Costs {
+    fn costs(&self) -> SearchCosts {
         let leaves = hamming_index::cost::leaves_in(self.memory.pages_in_use() as u32, self.layout);
-        Costs::new(self.layout, leaves)
+        SearchCosts::new(self.layout, leaves)
     }
 
     /// Compares a search with the list. Returns the number of rows whose codes were asked for.
-    fn check(&self, costs: &Costs, center: &Code, request: Request, max_sorted: usize) -> usize {
+    fn check(&self, costs: &SearchCosts, center: &Code, request: Request, max_sorted: usize) -> usize {
         let mut codes = Known { rows: &self.rows, asked: 0 };
-        let mut hits = self.memory.search_codes(costs, request.clone(), max_sorted, Some(&mut codes));
-        let rank = |hit: &CodeHit| hit.distance.unwrap_or(u32::MAX);
+        let hits = self.memory.search_codes(costs, request.query(self.layout), max_sorted, Some(&mut codes));
+        let rank = |hit: &SearchHit| hit.distance.unwrap_or(u32::MAX);
         assert!(request.nearest_to.is_none() || hits.is_sorted_by_key(rank), "not in order: {request:?}");
         let rank_of = |code: &Option<Code>| Some(distance(code.as_ref()?, request.nearest_to.as_ref()?));
         let distance_of = |code: &Option<Code>| code.as_ref().map(|code| distance(code, center));
         let wanted = self.rows.iter().map(distance_of).enumerate().filter(|(_, distance)| match distance {
             Some(distance) => request.values && *distance <= request.radius,
-            None => request.nulls,
+            None => request.nulls && request.center.is_none(),
         });
-        let expected: Vec<CodeHit> = wanted
-            .map(|(number, _)| CodeHit { row: row(number), distance: rank_of(&self.rows[number]) })
-            .collect();
-        hits.sort_by_key(|hit| hit.row);
+        let expected: Vec<_> = wanted.map(|(number, _)| (row(number), rank_of(&self.rows[number]))).collect();
+        let mut hits: Vec<_> = hits.iter().map(|hit| (hit.row, hit.distance)).collect();
+        hits.sort_unstable_by_key(|&(row, _)| row);
         let differing = hits.iter().zip(&expected).find(|(hit, expected)| hit != expected);
         assert_eq!((hits.len(), differing), (expected.len(), None), "{request:?}");
-        let candidates = self.memory.search_codes(costs, request.clone(), max_sorted, None::<&mut Known<'_>>);
+        let candidates =
+            self.memory.search_codes(costs, request.query(self.layout), max_sorted, None::<&mut Known<'_>>);
         let candidates: BTreeSet<RowId> = candidates.iter().map(|hit| hit.row).collect();
-        assert!(hits.iter().all(|hit| candidates.contains(&hit.row)), "a candidate is missing: {request:?}");
+        assert!(hits.iter().all(|(row, _)| candidates.contains(row)), "a candidate is missing: {request:?}");
         codes.asked
     }
 }
@@ -170,7 +191,7 @@ proptest! {
         let mut both = Both::new(bits, (0..rows).map(|_| chance.row(bits, &centers)).collect(), fill);
         (0..inserted).for_each(|_| both.insert(chance.row(bits, &centers)));
         prop_assert_eq!(both.memory.problems(), Vec::<String>::new());
-        let costs = leaves.map_or_else(|| both.costs(), |leaves| Costs::new(both.layout, leaves));
+        let costs = leaves.map_or_else(|| both.costs(), |leaves| SearchCosts::new(both.layout, leaves));
         for center in &centers {
             let flips = chance.below(bits / 8 + 2);
             let center = chance.flip(center, bits, flips);
@@ -180,7 +201,8 @@ proptest! {
                     let request = within(&center, radius);
                     let nearest_to = [request.center.clone(), Some(centers[0].clone())];
                     let ordered = nearest_to.map(|nearest_to| Request { nearest_to, nulls: true, ..request.clone() });
-                    for request in ordered.into_iter().chain([request]) {
+                    let all = Request { center: None, radius: bits, ..ordered[0].clone() };
+                    for request in ordered.into_iter().chain([request, all]) {
                         both.check(&costs, &center, request, max_sorted);
                     }
                 }
@@ -320,7 +342,7 @@ fn popular_words_are_reported_once() {
                 for (max_rows, leaves) in
                     [(1000, 4.0), (1000, 1e4), (4000, 300.0), (100_000, 4.0), (100_000, 1e5)]
                 {
-                    both.check(&Costs::new(both.layout, leaves), &center, request.clone(), max_rows);
+                    both.check(&SearchCosts::new(both.layout, leaves), &center, request.clone(), max_rows);
                 }
             }
         }

@@ -4,8 +4,7 @@ mod memory;
 
 use hamming_index::key::RowId;
 use hamming_index::page::PAGE_SIZE;
-use hamming_index::{Ball, Hit, Query, Search};
-use memory::Memory;
+use memory::{Ball, FingerprintSearch, Hit, Memory, Query};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -239,9 +238,9 @@ fn a_search_goes_on_in_a_changed_tree() {
         let ball = Ball { center: scattered(turn as u64 * 91) ^ 5, radius };
         let nearest_to = (turn > 4).then_some(ball.center).into_iter().collect();
         let query = Query { balls: vec![ball], values: true, nulls: false, nearest_to };
-        let mut search = Search::new(query, [1e6, 40.0][turn % 2], 700);
+        let mut search = FingerprintSearch::new(&query, [1e6, 40.0][turn % 2], 700);
         let (mut hits, mut next) = (Vec::new(), 0);
-        while search.next_batch(&memory.index(), &mut hits).unwrap() {
+        while search.next_batch(&memory, &mut hits) {
             match next % 3 {
                 0 => (0..600).for_each(|n| {
                     let number = next * 1000 + n;

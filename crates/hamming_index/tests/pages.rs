@@ -3,11 +3,11 @@
 
 mod memory;
 
+use hamming_index::Layout;
 use hamming_index::cost::{leaves_in, pages_read};
 use hamming_index::key::RowId;
 use hamming_index::store::Store;
-use hamming_index::{Ball, Layout, Query};
-use memory::Memory;
+use memory::{Ball, Memory, Query};
 
 /// A number that looks random (the finalizer of SplitMix64).
 fn scattered(number: u64) -> u64 {
@@ -63,7 +63,7 @@ fn scattered_rows_take_the_pages_that_are_expected() {
             let pages = |center| memory.pages_read(within(center, radius), leaves);
             let all: Vec<usize> = centers(fingerprint).map(pages).collect();
             let (mean, most) = (all.iter().sum::<usize>() as f64 / all.len() as f64, all.iter().max());
-            let expected = pages_read(leaves, radius);
+            let expected = pages_read(leaves, radius, 64);
             assert!(
                 (mean - expected).abs() <= 0.06 * expected + 3.0,
                 "{rows}, {radius}: {mean}, not {expected}"

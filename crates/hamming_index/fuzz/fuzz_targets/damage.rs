@@ -7,13 +7,12 @@ mod memory;
 
 use arbitrary::Arbitrary;
 use hamming_index::key::RowId;
-use hamming_index::codes::{Codes, Request};
 use hamming_index::cost::leaves_in;
-use hamming_index::plan::Costs;
+use hamming_index::division::SearchCosts;
 use hamming_index::store::Store;
-use hamming_index::{Ball, Layout, Query};
+use hamming_index::{CodeBall, CodeLookup, Layout, SearchCenter, SearchQuery};
 use libfuzzer_sys::fuzz_target;
-use memory::Memory;
+use memory::{Ball, Memory, Query};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[derive(Arbitrary, Debug)]
@@ -29,7 +28,7 @@ struct Damage {
 /// The codes of all rows.
 struct Known(Vec<Vec<u8>>);
 
-impl Codes for Known {
+impl CodeLookup for Known {
     fn code_of(&mut self, row: RowId) -> Option<&[u8]> {
         self.0.get(row.page() as usize).map(Vec::as_slice)
     }
@@ -71,11 +70,12 @@ fn damage_codes(damage: &Damage) {
         memory.damage(block.into(), first.into(), &bytes);
     }
     memory.problems();
-    let costs = Costs::new(layout, leaves_in(memory.pages(), layout));
-    let center = Some(code(damage.center % 1000));
-    let (radius, nearest_to) = (damage.radius.into(), center.clone().filter(|_| damage.radius % 2 == 0));
-    let request = Request { center, radius, nearest_to, values: true, nulls: true };
-    let _ = catch_unwind(AssertUnwindSafe(|| memory.search_codes(&costs, request, 100, Some(&mut known))));
+    let costs = SearchCosts::new(layout, leaves_in(memory.pages(), layout));
+    let center = SearchCenter::of_code(layout, &code(damage.center % 1000));
+    let nearest_to = (damage.radius % 2 == 0).then(|| center.clone()).into_iter().collect();
+    let balls = vec![CodeBall::new(center, damage.radius.into())];
+    let query = SearchQuery { balls, values: true, nulls: true, nearest_to };
+    let _ = catch_unwind(AssertUnwindSafe(|| memory.search_codes(&costs, query, 100, Some(&mut known))));
     let _ = catch_unwind(AssertUnwindSafe(|| Layout::read(&memory)));
     let index = memory.index();
     let _ = catch_unwind(AssertUnwindSafe(|| index.insert(Some(&words(&code(5))), RowId::new(0, 2))));

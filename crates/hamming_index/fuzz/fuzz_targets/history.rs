@@ -6,9 +6,8 @@ mod memory;
 
 use arbitrary::Arbitrary;
 use hamming_index::key::RowId;
-use hamming_index::{Ball, Query};
 use libfuzzer_sys::fuzz_target;
-use memory::Memory;
+use memory::{Ball, Memory, Query};
 use std::collections::BTreeMap;
 
 #[derive(Arbitrary, Debug)]

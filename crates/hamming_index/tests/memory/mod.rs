@@ -3,12 +3,11 @@
 #![allow(dead_code, reason = "not everybody who includes this needs all of it")]
 
 use hamming_index::build::{Builder, Runs, Target, create};
-use hamming_index::codes::{CodeHit, CodeSearch, Codes, Request};
+use hamming_index::division::SearchCosts;
 use hamming_index::key::{Key, RowId};
 use hamming_index::page::{Block, Edit, PAGE_SIZE, Page, Patch};
-use hamming_index::plan::Costs;
 use hamming_index::store::{Numbered, Store};
-use hamming_index::{Damage, Hit, Index, Layout, Query, Search};
+use hamming_index::{CodeBall, CodeLookup, Damage, Index, IndexSearch, Layout, SearchHit, SearchQuery};
 use std::cell::Cell;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -177,23 +176,23 @@ impl Memory {
         self.reads.load(Ordering::Relaxed) - before
     }
 
-    /// Everything that a search answers.
+    /// Everything that a search of fingerprints answers.
     pub fn search(&self, query: Query, tree_leaves: f64, max_sorted: usize) -> Vec<Hit> {
-        let mut search = Search::new(query, tree_leaves, max_sorted);
+        let mut search = FingerprintSearch::new(&query, tree_leaves, max_sorted);
         let mut hits = Vec::new();
-        while search.next_batch(&self.index(), &mut hits).unwrap() {}
+        while search.next_batch(self, &mut hits) {}
         hits
     }
 
-    /// All rows that a search of codes finds; candidates, if there are no codes.
+    /// All rows that a search finds; candidates, if there are no codes and these have several words.
     pub fn search_codes(
         &self,
-        costs: &Costs,
-        request: Request,
+        costs: &SearchCosts,
+        query: SearchQuery,
         max_sorted: usize,
-        mut codes: Option<&mut impl Codes>,
-    ) -> Vec<CodeHit> {
-        let mut search = CodeSearch::new(costs, request, max_sorted);
+        mut codes: Option<&mut impl CodeLookup>,
+    ) -> Vec<SearchHit> {
+        let mut search = IndexSearch::new(costs, query, max_sorted);
         let mut hits = Vec::new();
         while search.next_batch(&self.index(), codes.as_deref_mut(), &mut hits).unwrap() {}
         hits
@@ -219,6 +218,62 @@ impl Memory {
         let mut report = |problem: Damage| problems.push(format!("{}: {}", problem.block, problem.text));
         self.index().verify(is_changed, may_differ, &mut report).unwrap();
         problems
+    }
+}
+
+/// All fingerprints within a radius of a center.
+#[derive(Clone, Copy, Debug)]
+pub struct Ball {
+    pub center: u64,
+    pub radius: u32,
+}
+
+/// What a search of fingerprints asks for: see `SearchQuery`.
+#[derive(Clone, Debug, Default)]
+pub struct Query {
+    pub balls: Vec<Ball>,
+    pub values: bool,
+    pub nulls: bool,
+    pub nearest_to: Vec<u64>,
+}
+
+/// A row, and its fingerprint if rows are ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    pub row: RowId,
+    pub fingerprint: Option<u64>,
+}
+
+/// A search of fingerprints under way.
+pub struct FingerprintSearch(IndexSearch);
+
+impl FingerprintSearch {
+    pub fn new(query: &Query, tree_leaves: f64, max_sorted: usize) -> Self {
+        let query = SearchQuery {
+            balls: query.balls.iter().map(|ball| CodeBall::new(ball.center, ball.radius)).collect(),
+            values: query.values,
+            nulls: query.nulls,
+            nearest_to: query.nearest_to.iter().map(|&center| center.into()).collect(),
+        };
+        let costs = SearchCosts::new(Layout::FINGERPRINTS, tree_leaves);
+        Self(IndexSearch::new(&costs, query, max_sorted))
+    }
+
+    /// Appends further hits. Returns false when there are no more.
+    pub fn next_batch(&mut self, memory: &Memory, hits: &mut Vec<Hit>) -> bool {
+        let mut found = Vec::new();
+        let is_more = self.0.next_batch(&memory.index(), None::<&mut NoCodes>, &mut found).unwrap();
+        hits.extend(found.iter().map(|hit| Hit { row: hit.row, fingerprint: hit.word }));
+        is_more
+    }
+}
+
+/// A table whose codes nobody asks for.
+pub struct NoCodes;
+
+impl CodeLookup for NoCodes {
+    fn code_of(&mut self, _row: RowId) -> Option<&[u8]> {
+        None
     }
 }
 

@@ -1,4 +1,7 @@
-//! How a search of codes divides its radius among the words.
+//! What a search costs, and how it divides its radius among the words of codes.
+//!
+//! A code of one word is searched with the whole radius, and no row is fetched: its costs are those of
+//! [`crate::cost`]. What follows is about codes of several words.
 //!
 //! Two codes that differ in at most r bits cannot differ in many bits of every word. Say that word i is
 //! searched for all words that differ in fewer than n_i bits, its **reach**; with reach 0 it is not searched.
@@ -6,10 +9,10 @@
 //! nothing within the radius is missed if the reaches add up to r + 1 (GPH: Qin and others 2018). Of these
 //! divisions a cheap one is found by giving one bit at a time to the word where it costs least.
 //!
-//! Costs are those of scattered codes. A word that has turned out to cost more bears a surcharge. So a word
+//! SearchCosts are those of scattered codes. A word that has turned out to cost more bears a surcharge. So a word
 //! that half of the table shares is left out, and the others are searched farther instead.
 
-use crate::cost::{FEW, entries_in, leaves_read_by_word, radius_of_codes};
+use crate::cost::{self, ExpectedWork, FEW, entries_in, leaves_read, radius_of};
 use crate::key::BANDS;
 use crate::layout::Layout;
 use crate::sample::Sample;
@@ -41,38 +44,29 @@ pub(crate) fn patience(expected: f64) -> f64 {
     GRACE.max(PATIENCE * expected)
 }
 
-/// What it costs to search the words of codes, if codes are scattered. The unit is the time that reading a
-/// leaf takes.
+/// What it costs to search an index, if codes are scattered. The unit is the time that reading a leaf takes.
 #[derive(Clone, Debug)]
-pub struct Costs {
+pub struct SearchCosts {
     layout: Layout,
     leaves: f64,
     /// How many words of a code each word of the layout stands for.
     words: f64,
-    /// For each number of bits that a word may have, from `least` on: the work for each reach.
-    tables: Vec<Vec<Expected>>,
+    /// For each number of bits that a word may have, from `least` on: the work for each reach. Empty if codes have
+    /// one word.
+    tables: Vec<Vec<ExpectedWork>>,
     /// Bits of the narrowest word.
     least: u32,
 }
 
-/// The work of a search.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Expected {
-    /// Leaves that it reads.
-    pub leaves: f64,
-    /// Rows that it fetches from the table.
-    pub rows: f64,
-}
-
-impl Expected {
+impl ExpectedWork {
     fn cost(self) -> f64 {
-        self.leaves + self.rows / ROWS_PER_LEAF
+        self.leaves + self.fetched / ROWS_PER_LEAF
     }
 }
 
 /// How far a word has been searched.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Searched {
+pub(crate) struct SearchedWord {
     pub(crate) reach: u32,
     /// What searching the word farther costs beside the cost of scattered codes.
     pub(crate) surcharge: f64,
@@ -90,7 +84,11 @@ pub(crate) struct Division {
 
 impl Division {
     /// The word to be searched next, the cheapest first, with its reach and its cost.
-    pub(crate) fn next_word(&self, costs: &Costs, searched: &[Searched]) -> Option<(usize, u32, f64)> {
+    pub(crate) fn next_word(
+        &self,
+        costs: &SearchCosts,
+        searched: &[SearchedWord],
+    ) -> Option<(usize, u32, f64)> {
         let words = self.reaches.iter().zip(searched).enumerate();
         let unsearched = words.filter(|(_, (reach, searched))| **reach > searched.reach);
         unsearched
@@ -104,7 +102,7 @@ impl Division {
     }
 }
 
-impl Costs {
+impl SearchCosts {
     /// Costs in an index each of whose trees has about this number of leaves.
     pub fn new(layout: Layout, leaves: f64) -> Self {
         Self::with_words(layout, leaves, 1.0)
@@ -116,13 +114,15 @@ impl Costs {
         let (least, most) = widths.fold((u64::BITS, 0), |(l, m), width| (width.min(l), width.max(m)));
         let rows = entries_in(leaves);
         let table = |width| {
-            let work = |(radius, share)| Expected {
-                leaves: leaves_read_by_word(leaves, radius, width) * words,
-                rows: rows * share * words,
+            let work = |(radius, share)| ExpectedWork {
+                leaves: leaves_read(leaves, radius, width) * words,
+                fetched: rows * share * words,
+                collected: 0.0,
             };
-            std::iter::once(Expected::default()).chain((0..).zip(volumes(width)).map(work)).collect()
+            std::iter::once(ExpectedWork::default()).chain((0..).zip(volumes(width)).map(work)).collect()
         };
-        Self { layout, leaves, words, tables: (least..=most).map(table).collect(), least }
+        let tables = if layout.has_whole_codes() { Vec::new() } else { (least..=most).map(table).collect() };
+        Self { layout, leaves, words, tables, least }
     }
 
     /// The layout of the index.
@@ -142,10 +142,13 @@ impl Costs {
     /// The work of a search with this radius, if codes are scattered but for what the sample shows.
     ///
     /// The search itself knows no sample. It divides the radius anew where a word costs more than it has patience for.
-    pub fn expected(&self, radius: u32, sample: &Sample) -> Expected {
+    pub fn expected(&self, radius: u32, sample: &Sample) -> ExpectedWork {
+        if self.layout.has_whole_codes() {
+            return self.expected_of_whole_codes(radius, sample);
+        }
         let cost = |word, reach| {
             let [cost, sampled] =
-                [self.scattered(word, reach), self.sampled(word, reach, sample)].map(Expected::cost);
+                [self.scattered(word, reach), self.sampled(word, reach, sample)].map(ExpectedWork::cost);
             if sampled > patience(cost) { sampled } else { cost }
         };
         // Bounded: the words of a code.
@@ -155,51 +158,72 @@ impl Costs {
             return self.everything();
         };
         let words = reaches.iter().enumerate().map(|(word, &reach)| self.sampled(word, reach, sample));
-        let sum = words.fold(Expected::default(), |sum, word| Expected {
-            leaves: sum.leaves + word.leaves,
-            rows: sum.rows + word.rows,
-        });
+        let sum = words.fold(ExpectedWork::default(), |sum, word| sum.plus(1.0, word));
         // A row that several words find is fetched once.
-        let scattered = reaches.iter().enumerate().map(|(word, &reach)| self.scattered(word, reach).rows);
+        let scattered = reaches.iter().enumerate().map(|(word, &reach)| self.scattered(word, reach).fetched);
         let once = scattered.sum::<f64>() + entries_in(self.leaves) * sample.found(&reaches);
-        Expected { rows: sum.rows.min(once), ..sum }
+        ExpectedWork { fetched: sum.fetched.min(once), ..sum }
+    }
+
+    /// The work of a search where the index has whole codes. Each of the trees has the rows that the sample shows
+    /// together, and no search reads more than two and a half trees: see [`cost::limits`].
+    fn expected_of_whole_codes(&self, radius: u32, sample: &Sample) -> ExpectedWork {
+        let radius = radius.min(self.layout.bits());
+        let scattered = leaves_read(self.leaves, radius, self.layout.bits());
+        let share = sample.found_by(0, radius + 1);
+        let leaves = if scattered < self.leaves {
+            scattered.max((BANDS as f64 * share).min(2.5) * self.leaves)
+        } else {
+            scattered
+        };
+        ExpectedWork { leaves, ..ExpectedWork::default() }
     }
 
     /// The work of reading one tree from end to end, and fetching every row.
-    fn everything(&self) -> Expected {
-        Expected { leaves: self.leaves, rows: entries_in(self.leaves) }
+    fn everything(&self) -> ExpectedWork {
+        ExpectedWork { leaves: self.leaves, fetched: entries_in(self.leaves), collected: 0.0 }
     }
 
     /// The work of searching a word, if codes are scattered.
-    fn scattered(&self, word: usize, reach: u32) -> Expected {
-        let never = Expected { leaves: f64::INFINITY, rows: f64::INFINITY };
+    fn scattered(&self, word: usize, reach: u32) -> ExpectedWork {
+        let never = ExpectedWork { leaves: f64::INFINITY, fetched: f64::INFINITY, collected: 0.0 };
         let table = &self.tables[(self.layout.width(word) - self.least) as usize];
         table.get(reach as usize).copied().unwrap_or(never)
     }
 
     /// The same if codes are scattered but for what the sample shows. Each of a word's trees has the rows that the
     /// sample shows together.
-    fn sampled(&self, word: usize, reach: u32, sample: &Sample) -> Expected {
-        let Expected { leaves, rows } = self.scattered(word, reach);
+    fn sampled(&self, word: usize, reach: u32, sample: &Sample) -> ExpectedWork {
+        let scattered = self.scattered(word, reach);
         let share = sample.found_by(word, reach);
-        Expected {
-            leaves: leaves.max(self.leaves * share * BANDS as f64 * self.words),
-            rows: rows.max(entries_in(self.leaves) * share * self.words),
+        ExpectedWork {
+            leaves: scattered.leaves.max(self.leaves * share * BANDS as f64 * self.words),
+            fetched: scattered.fetched.max(entries_in(self.leaves) * share * self.words),
+            ..scattered
         }
     }
 
     /// The work of finding the `wanted` nearest rows, or all rows within `farthest` if these are fewer, if codes
     /// are scattered but for what the sample shows. Each pass fetches its rows anew, and the last one is repeated
     /// for each piece of about `max_sorted` rows.
-    pub fn nearest(&self, wanted: f64, farthest_asked: u32, max_sorted: usize, sample: &Sample) -> Expected {
-        let rows = entries_in(self.leaves);
-        let farthest = radius_of_codes(self.layout.bits(), wanted, rows).min(farthest_asked);
-        let (mut pass, mut all) = (Some(self.first_radius().min(farthest)), Expected::default());
+    pub fn nearest(
+        &self,
+        wanted: f64,
+        farthest_asked: u32,
+        max_sorted: usize,
+        sample: &Sample,
+    ) -> ExpectedWork {
+        let (rows, bits) = (entries_in(self.leaves), self.layout.bits());
+        if self.layout.has_whole_codes() {
+            return cost::nearest(self.leaves, bits, rows, wanted, farthest_asked, max_sorted);
+        }
+        let farthest = radius_of(bits, wanted, rows).min(farthest_asked);
+        let (mut pass, mut all) = (Some(self.first_radius().min(farthest)), ExpectedWork::default());
         loop {
             let work = pass.map_or(self.everything(), |radius| self.expected(radius, sample));
             let is_last = pass.is_none_or(|radius| radius >= farthest);
             let times = if is_last { pieces(wanted.min(rows), max_sorted) } else { 1.0 };
-            all = Expected { leaves: all.leaves + times * work.leaves, rows: all.rows + times * work.rows };
+            all = all.plus(times, work);
             if is_last {
                 return all;
             }
@@ -208,12 +232,15 @@ impl Costs {
     }
 
     /// The cheapest division that misses nothing within the radius; `None` if fetching all rows is cheaper.
-    pub(crate) fn divide(&self, radius: u32, searched: &[Searched]) -> Option<Division> {
+    pub(crate) fn divide(&self, radius: u32, searched: &[SearchedWord]) -> Option<Division> {
         self.grow_searched(searched, |division| division.radius() >= radius.into())
     }
 
     /// The radius of the first pass of an ordered search: it reads one leaf of each tree.
     pub(crate) fn first_radius(&self) -> u32 {
+        if self.layout.has_whole_codes() {
+            return cost::first_radius(self.leaves, self.layout.bits());
+        }
         self.layout.bands() as u32 - 1
     }
 
@@ -224,6 +251,9 @@ impl Costs {
     /// pass would cost a good part of fetching all rows, and then to where scattered rows begin. The pass that would
     /// be the last but one is left out if the last one costs at most [`LAST`] times as much.
     pub(crate) fn next_radius(&self, radius: u32, farthest: u32) -> Option<u32> {
+        if self.layout.has_whole_codes() {
+            return Some(cost::next_radius(self.leaves, radius, self.layout.bits()).min(farthest));
+        }
         let enough = MORE * self.divide(radius, &self.unsearched())?.cost;
         let next = self.grow_searched(&self.unsearched(), |division| {
             division.radius() > radius.into() && division.cost >= enough
@@ -235,18 +265,18 @@ impl Costs {
         if next.cost < LITTLE * self.of_all() {
             return Some(radius);
         }
-        let scattered = radius_of_codes(self.layout.bits(), FEW, entries_in(self.leaves)).max(radius);
+        let scattered = radius_of(self.layout.bits(), FEW, entries_in(self.leaves)).max(radius);
         self.divide(scattered, &self.unsearched()).map(|_| scattered.min(farthest))
     }
 
-    pub(crate) fn unsearched(&self) -> Vec<Searched> {
+    pub(crate) fn unsearched(&self) -> Vec<SearchedWord> {
         // Bounded: the words of a code.
-        vec![Searched::default(); self.layout.words()]
+        vec![SearchedWord::default(); self.layout.words()]
     }
 
     fn grow_searched(
         &self,
-        searched: &[Searched],
+        searched: &[SearchedWord],
         is_enough: impl Fn(&Division) -> bool,
     ) -> Option<Division> {
         let reaches = searched.iter().map(|word| word.reach).collect();
@@ -279,7 +309,7 @@ impl Costs {
     }
 
     /// The cost of searching a word that has been searched before.
-    pub(crate) fn of_word(&self, word: usize, reach: u32, searched: Searched) -> f64 {
+    pub(crate) fn of_word(&self, word: usize, reach: u32, searched: SearchedWord) -> f64 {
         if reach <= searched.reach {
             return 0.0;
         }
@@ -296,7 +326,7 @@ pub const MOST_PLANNED: usize = 16;
 /// taken for [`MOST_PLANNED`] of them, with a part of its radius. Words are equally wide, so each of these stands for
 /// equally many.
 pub struct Estimates {
-    costs: Costs,
+    costs: SearchCosts,
     /// Bits of a code for each bit of a code as wide as is looked at.
     scale: f64,
 }
@@ -308,16 +338,16 @@ impl Estimates {
         let bits = (layout.bits() as usize * words / layout.words()) as u32;
         let narrow = if words < layout.words() { Layout::of_codes(bits) } else { layout };
         let scale = f64::from(layout.bits()) / f64::from(narrow.bits());
-        Self { costs: Costs::with_words(narrow, leaves, scale), scale }
+        Self { costs: SearchCosts::with_words(narrow, leaves, scale), scale }
     }
 
     /// The work of a search with this radius, if codes are scattered but for what the sample shows.
-    pub fn expected(&self, radius: u32, sample: &Sample) -> Expected {
+    pub fn expected(&self, radius: u32, sample: &Sample) -> ExpectedWork {
         self.costs.expected(self.narrow(radius), sample)
     }
 
-    /// The work of finding the `wanted` nearest rows: see [`Costs::nearest`].
-    pub fn nearest(&self, wanted: f64, farthest: u32, max_sorted: usize, sample: &Sample) -> Expected {
+    /// The work of finding the `wanted` nearest rows: see [`SearchCosts::nearest`].
+    pub fn nearest(&self, wanted: f64, farthest: u32, max_sorted: usize, sample: &Sample) -> ExpectedWork {
         self.costs.nearest(wanted, self.narrow(farthest), max_sorted, sample)
     }
 
@@ -341,7 +371,7 @@ mod tests {
                 .flat_map(|leaves| [200, 50, 20, 8].map(|part| (leaves, part)))
             {
                 let radius = bits / part;
-                let exact = Costs::new(layout, leaves).expected(radius, &sample);
+                let exact = SearchCosts::new(layout, leaves).expected(radius, &sample);
                 let estimates = Estimates::new(layout, leaves);
                 assert!(estimates.costs.layout.words() <= MOST_PLANNED);
                 let estimate = estimates.expected(radius, &sample);
@@ -360,7 +390,7 @@ mod tests {
         for (bits, radius, leaves) in
             [(128, 12, 2_000.0), (256, 31, 2_000.0), (256, 31, 20_000.0), (576, 60, 2_000.0)]
         {
-            let costs = Costs::new(Layout::of_codes(bits), leaves);
+            let costs = SearchCosts::new(Layout::of_codes(bits), leaves);
             let sample = Sample::default();
             let [nearest, all] = [costs.nearest(1.0, radius, 1000, &sample), costs.expected(radius, &sample)];
             assert!(nearest.cost() < 1.25 * all.cost(), "{bits} bits: {nearest:?}, {all:?}");

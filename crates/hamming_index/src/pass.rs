@@ -1,10 +1,17 @@
-//! A pass of the search of codes: which words are searched, and which candidates they find.
+//! A pass of the search of codes of several words: in which order words are searched, and which candidates they find.
 //!
-//! See [`crate::codes`], which looks the candidates up.
+//! A word is abandoned when it turns out to cost much more than scattered codes do, if others can be searched
+//! farther for less. Its candidates are dropped before their codes are asked for. An abandoned word bears a
+//! surcharge of twice what it has cost. So a search costs at most a small multiple of what the best division
+//! would have cost.
+//!
+//! Where a word has many candidates, they wait until all words have been searched, so that a candidate of several
+//! words is looked up once. Where they are more than memory has room for, they are looked up at once. A word that has
+//! passed on candidates before its end is not abandoned any more.
 
+use crate::division::{Division, SearchCosts, SearchedWord, patience};
 use crate::key::{Key, RowId};
-use crate::plan::{Costs, Division, Searched, patience};
-use crate::range::{Ball, Range};
+use crate::range::{WordBall, WordSearch};
 use crate::store::Store;
 use crate::tree::{Index, Walk};
 use limits::{Collector, OutOfMemory, extend};
@@ -16,13 +23,13 @@ const ROWS_AT_A_TIME: usize = 100_000;
 pub(crate) const FEW_CANDIDATES: usize = 1000;
 
 /// A pass through the index that finds all rows within a radius.
-pub(crate) struct Sweep {
+pub(crate) struct WordsPass {
     pub(crate) radius: u32,
-    pub(crate) way: Way,
+    way: WordsPassWay,
     /// How far words have been searched.
-    pub(crate) searched: Vec<Searched>,
+    pub(crate) searched: Vec<SearchedWord>,
     /// With which reach the candidates of words have been reported.
-    pub(crate) reported: Vec<u32>,
+    reported: Vec<u32>,
     /// Candidates of words that have many, and these words.
     waiting: Vec<RowId>,
     waiting_words: Vec<usize>,
@@ -32,17 +39,17 @@ pub(crate) struct Sweep {
 }
 
 /// How a pass finds rows.
-pub(crate) enum Way {
+enum WordsPassWay {
     /// By their words.
-    Words { division: Division, attempts: Vec<Option<Attempt>> },
+    Words { division: Division, attempts: Vec<Option<WordAttempt>> },
     /// By going through all of them, from the key on.
     All(Key),
 }
 
 /// A word that is being searched.
-pub(crate) struct Attempt {
+struct WordAttempt {
     reach: u32,
-    range: Range,
+    search: WordSearch,
     found: Vec<RowId>,
     /// The cost that was expected.
     expected: f64,
@@ -50,26 +57,26 @@ pub(crate) struct Attempt {
     limit: f64,
 }
 
-impl Attempt {
+impl WordAttempt {
     fn cost(&self) -> f64 {
-        (self.range.leaves_read() + self.found.len()) as f64
+        (self.search.leaves_read() + self.found.len()) as f64
     }
 }
 
-impl Sweep {
-    pub(crate) fn of_words(radius: u32, division: Division, searched: Vec<Searched>) -> Self {
+impl WordsPass {
+    pub(crate) fn of_words(radius: u32, division: Division, searched: Vec<SearchedWord>) -> Self {
         let attempts = searched.iter().map(|_| None).collect();
         // Bounded: the words of a code.
         let reported = vec![0; searched.len()];
-        let way = Way::Words { division, attempts };
+        let way = WordsPassWay::Words { division, attempts };
         Self { searched, reported, ..Self::by(radius, way) }
     }
 
     pub(crate) fn of_all(radius: u32) -> Self {
-        Self::by(radius, Way::All(Key::FIRST))
+        Self::by(radius, WordsPassWay::All(Key::FIRST))
     }
 
-    fn by(radius: u32, way: Way) -> Self {
+    fn by(radius: u32, way: WordsPassWay) -> Self {
         Self {
             radius,
             way,
@@ -82,24 +89,38 @@ impl Sweep {
         }
     }
 
-    /// Whether it has begun with words, and turned to all rows.
-    pub(crate) fn has_given_up(&self) -> bool {
-        matches!(self.way, Way::All(_)) && !self.searched.is_empty()
+    /// Whether it finds rows by their words.
+    pub(crate) fn is_by_words(&self) -> bool {
+        matches!(self.way, WordsPassWay::Words { .. })
     }
 
-    /// Reads some more leaves. Finds candidates of a word that has been searched to its end; or, where they are too many
+    /// Notes the words whose candidates have been reported.
+    pub(crate) fn note_reported(&mut self, words: &[usize]) {
+        for &word in words {
+            self.reported[word] = self.searched[word].reach;
+        }
+    }
+
+    /// Whether it has begun with words, and turned to all rows.
+    pub(crate) fn has_given_up(&self) -> bool {
+        matches!(self.way, WordsPassWay::All(_)) && !self.searched.is_empty()
+    }
+
+    /// Reads some more leaves, around a center with these words; without words it finds all rows. Finds candidates of a word that has been searched to its end; or, where they are too many
     /// or after the last word, all that wait; and returns these words. Or finds some candidates of a word that has more
     /// than there is room for, which is then searched to its end before any other; or some of all rows.
     pub(crate) fn step<S: Store>(
         &mut self,
         index: &Index<'_, S>,
-        costs: &Costs,
+        costs: &SearchCosts,
         center: &[u64],
         max_candidates: usize,
         found: &mut Vec<RowId>,
     ) -> Result<Vec<usize>, OutOfMemory> {
-        let Way::Words { division, attempts } = &mut self.way else {
-            self.some_of_all(index, found)?;
+        let WordsPassWay::Words { division, attempts } = &mut self.way else {
+            // Rows that need not be looked up are passed on at once.
+            let at_a_time = if center.is_empty() { 1 } else { ROWS_AT_A_TIME };
+            self.some_of_all(index, at_a_time, found)?;
             return Ok(Vec::new());
         };
         let Some((word, reach, expected)) = division.next_word(costs, &self.searched) else {
@@ -108,17 +129,17 @@ impl Sweep {
             return Ok(take(&mut self.waiting_words));
         };
         let attempt = attempts[word].get_or_insert_with(|| {
-            let ball = Ball { center: center[word], radius: reach - 1 };
-            let range = Range::of_word(costs.layout(), word, ball, costs.leaves());
-            Attempt { reach, range, found: Vec::new(), expected, limit: patience(expected) }
+            let ball = WordBall { center: center[word], radius: reach - 1 };
+            let search = WordSearch::new(costs.layout(), word, ball, Vec::new(), costs.leaves());
+            WordAttempt { reach, search, found: Vec::new(), expected, limit: patience(expected) }
         });
         let mut candidates = Collector::new(&mut attempt.found);
-        attempt.range.step(index, u64::BITS, &mut |_, row| candidates.add(row));
+        attempt.search.step(index, u64::BITS, &mut |_, row| candidates.add(row));
         candidates.finish()?;
         let cost = attempt.cost();
-        if attempt.range.is_done() {
+        if attempt.search.is_done() {
             let surcharge = (cost - attempt.expected).max(0.0);
-            self.searched[word] = Searched { reach, surcharge };
+            self.searched[word] = SearchedWord { reach, surcharge };
             let candidates = take(&mut attempt.found);
             attempts[word] = None;
             self.is_settled = false;
@@ -159,10 +180,10 @@ impl Sweep {
     }
 
     /// Thinks the division over after a word has cost more than was expected.
-    fn divide_again(&mut self, costs: &Costs) {
-        let Way::Words { division, attempts } = &mut self.way else { return };
+    fn divide_again(&mut self, costs: &SearchCosts) {
+        let WordsPassWay::Words { division, attempts } = &mut self.way else { return };
         match costs.divide(self.radius, &self.searched) {
-            None => self.way = Way::All(Key::FIRST),
+            None => self.way = WordsPassWay::All(Key::FIRST),
             Some(other) => {
                 for (attempt, &reach) in attempts.iter_mut().zip(&other.reaches) {
                     attempt.take_if(|attempt| attempt.reach != reach);
@@ -172,14 +193,15 @@ impl Sweep {
         }
     }
 
-    /// Appends some more of all rows.
+    /// Appends some more of all rows: at least so many, if there are.
     fn some_of_all<S: Store>(
         &mut self,
         index: &Index<'_, S>,
+        at_a_time: usize,
         found: &mut Vec<RowId>,
     ) -> Result<(), OutOfMemory> {
-        let Way::All(from) = &mut self.way else { return Ok(()) };
-        while found.len() < ROWS_AT_A_TIME && !self.is_done {
+        let WordsPassWay::All(from) = &mut self.way else { return Ok(()) };
+        while found.len() < at_a_time && !self.is_done {
             index.store.check_for_interrupts();
             let mut rows = Collector::new(found);
             match index.entries(index.layout.first_tree(), *from, &mut |entry| rows.add(entry.row)) {
