@@ -10,7 +10,7 @@ use crate::pg::storage::pages::Pages;
 use crate::pg::storage::runs::RunFiles;
 use hamming_index::Layout;
 use hamming_index::build::{Builder, create};
-use hamming_index::key::Key;
+use hamming_index::key::IndexKey;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{pg_guard, pg_sys};
 use std::ffi::{CStr, c_char, c_void};
@@ -53,7 +53,7 @@ struct ScannedRows {
 
 impl ScannedRows {
     fn new(layout: Layout, memory: usize) -> Self {
-        let builder = Builder::new(layout, memory / size_of::<Key>());
+        let builder = Builder::new(layout, memory / size_of::<IndexKey>());
         Self { layout, memory, files: RunFiles::new(memory), builder, words: Vec::new(), has_values: false }
     }
 
@@ -62,7 +62,7 @@ impl ScannedRows {
         self.has_values = true;
         if layout != self.layout {
             self.layout = layout;
-            self.builder.set_layout(layout, self.memory / size_of::<Key>());
+            self.builder.set_layout(layout, self.memory / size_of::<IndexKey>());
         }
     }
 }

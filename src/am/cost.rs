@@ -9,9 +9,9 @@ use crate::estimate::cost::{Estimate, Search, Work, cost_function};
 use crate::pg::nodes::cast;
 use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{ExpectedWork, leaves_in};
-use hamming_index::division::Estimates;
+use hamming_index::division::PlannerCosts;
 use hamming_index::page::LEAF_CAPACITY;
-use hamming_index::{Layout, Sample};
+use hamming_index::{CodeSample, Layout};
 use pgrx::pg_sys;
 
 /// Fingerprints that are compared in the time of one operator. The 582 of a page take some 0.15 µs, an
@@ -43,7 +43,7 @@ cost_function!(pub(super) amcostestimate, estimate);
 fn estimate(search: &Search) -> Estimate {
     // SAFETY: the search is one of the query, and its index one of the query's.
     let (conditions, layout) = unsafe { (SearchConditions::of(search), layout(search)) };
-    let costs = Estimates::new(layout, leaves_in(search.index.pages, layout));
+    let costs = PlannerCosts::new(layout, leaves_in(search.index.pages, layout));
     let radius = conditions.radius.unwrap_or(layout.bits());
     // SAFETY: the search is one of the query, in an index with this layout.
     let samples = unsafe { samples(search, layout) };
@@ -53,7 +53,7 @@ fn estimate(search: &Search) -> Estimate {
         let near = if may_be_near { radius.min(layout.bits() / NEAR_PART) } else { radius };
         let nearest = [(wanted, near), (search.rows.max(1.0), radius)];
         let [first, all] = nearest.map(|(wanted, radius)| {
-            let nearest = |sample: &Sample| costs.nearest(wanted, radius, max_sorted(), sample);
+            let nearest = |sample: &CodeSample| costs.nearest(wanted, radius, max_sorted(), sample);
             let expected = average(&samples, nearest);
             comparing(expected, expected.fetched * OPERATORS_PER_LOOK)
         });
@@ -90,7 +90,7 @@ unsafe fn layout(search: &Search) -> Layout {
 }
 
 /// The average work of a search whose query is one of several.
-fn average(samples: &[Sample], work: impl Fn(&Sample) -> ExpectedWork) -> ExpectedWork {
+fn average(samples: &[CodeSample], work: impl Fn(&CodeSample) -> ExpectedWork) -> ExpectedWork {
     let share = 1.0 / samples.len() as f64;
     samples.iter().map(work).fold(ExpectedWork::default(), |sum, work| sum.plus(share, work))
 }

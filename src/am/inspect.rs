@@ -2,18 +2,18 @@
 
 use super::build::scan_table;
 use super::code::{layout_of, words_of_row};
-use super::opened::Opened;
+use super::inspected_index::InspectedIndex;
 use super::row::row_of;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report;
 use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{leaves_in, pages_read};
-use hamming_index::division::Estimates;
+use hamming_index::division::PlannerCosts;
 use hamming_index::key::{RowId, Tree};
 use hamming_index::page::{LEAF_CAPACITY, Page};
 use hamming_index::store::Store;
-use hamming_index::{Damage, Index, Layout, Sample};
+use hamming_index::{CodeSample, Damage, Index, Layout};
 use limits::{collect, push};
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::panic::ErrorReportable;
@@ -39,20 +39,20 @@ fn hamming_index_stats(
         name!(expected_pages, Vec<i32>),
     ),
 > {
-    let opened = Opened::new(index, pg_sys::AccessShareLock);
-    let pages = opened.pages();
+    let inspected = InspectedIndex::new(index, pg_sys::AccessShareLock);
+    let pages = inspected.pages();
     // SAFETY: the index is open.
-    let layout = unsafe { layout_of(opened.index, &pages) };
+    let layout = unsafe { layout_of(inspected.index, &pages) };
     let totals = Index::new(&pages, layout).totals();
     let sum = |part: fn(&hamming_index::Totals) -> u64| totals.iter().map(part).sum::<u64>() as i64;
     let pages = pages.pages();
     let (leaves, inner, all) = (sum(|tree| tree.leaves), sum(|tree| tree.inner), i64::from(pages));
     let fill = sum(|tree| tree.entries) as f32 / (leaves * LEAF_CAPACITY as i64) as f32;
     let tree_leaves = leaves_in(pages, layout);
-    let costs = Estimates::new(layout, tree_leaves);
+    let costs = PlannerCosts::new(layout, tree_leaves);
     let expected = (0..=layout.bits()).map(|radius| match layout.has_whole_codes() {
         true => pages_read(tree_leaves, radius, layout.bits()),
-        false => costs.expected(radius, &Sample::default()).leaves,
+        false => costs.expected(radius, &CodeSample::default()).leaves,
     });
     let expected = expected.map(|pages| pages.round() as i32);
     TableIterator::once((
@@ -74,25 +74,25 @@ fn hamming_index_check(
     index: pg_sys::Oid,
     heapallindexed: bool,
 ) -> TableIterator<'static, (name!(block, i64), name!(problem, String))> {
-    let opened = Opened::to_check(index, heapallindexed);
-    let pages = opened.pages();
+    let inspected = InspectedIndex::to_check(index, heapallindexed);
+    let pages = inspected.pages();
     let mut problems = Vec::new();
     // SAFETY: the index is open.
-    let index = Index::new(&pages, unsafe { layout_of(opened.index, &pages) });
+    let index = Index::new(&pages, unsafe { layout_of(inspected.index, &pages) });
     let began = log_position();
     // A page whose place in the log lies ahead is damaged, and not changed by others.
     let is_changed = |page: &Page| (began + 1..=log_position()).contains(&log_position_of(page));
     index
-        .verify(&is_changed, &mut |row| opened.may_differ(row), &mut |problem| {
+        .verify(&is_changed, &mut |row| inspected.may_differ(row), &mut |problem| {
             push(&mut problems, problem).map_err(report::problem).unwrap_or_report()
         })
         .map_err(report::problem)
         .unwrap_or_report();
     // A damaged index cannot be searched.
     if heapallindexed && problems.is_empty() {
-        look_up_rows(&opened, index, &mut problems);
+        look_up_rows(&inspected, index, &mut problems);
     }
-    TableIterator::new(problems.into_iter().map(|problem| (problem.block.into(), problem.text)))
+    TableIterator::new(problems.into_iter().map(|problem| (problem.page_number.into(), problem.text)))
 }
 
 /// Where the log ends now. On a standby, up to where it has been replayed.
@@ -117,7 +117,7 @@ fn log_position_of(page: &Page) -> u64 {
 const MAX_MISSING: usize = 1000;
 
 /// What the rows of the table are compared with, and the differences.
-struct LookUp<'a> {
+struct RowLookUp<'a> {
     index: Index<'a, Pages>,
     problems: &'a mut Vec<Damage>,
     /// The words of a row.
@@ -125,18 +125,18 @@ struct LookUp<'a> {
 }
 
 /// Looks up each row of the table in all trees.
-fn look_up_rows(opened: &Opened, index: Index<'_, Pages>, problems: &mut Vec<Damage>) {
-    let mut look_up = LookUp { index, problems, words: Vec::new() };
+fn look_up_rows(inspected: &InspectedIndex, index: Index<'_, Pages>, problems: &mut Vec<Damage>) {
+    let mut look_up = RowLookUp { index, problems, words: Vec::new() };
     // SAFETY: both are open; the callback gets the state that is passed here.
     unsafe {
-        if opened.is_too_new() {
+        if inspected.is_too_new() {
             Err(error::index_too_new()).unwrap_or_report()
         }
-        let info = pg_sys::BuildIndexInfo(opened.index);
+        let info = pg_sys::BuildIndexInfo(inspected.index);
         // Asks for the rows that a snapshot sees: an index that was built concurrently has no others.
         (*info).ii_Concurrent = true;
         let state: *mut c_void = (&raw mut look_up).cast();
-        scan_table(opened.table, opened.index, info, Some(look_up_row), state);
+        scan_table(inspected.table, inspected.index, info, Some(look_up_row), state);
     }
 }
 
@@ -151,13 +151,14 @@ unsafe extern "C-unwind" fn look_up_row(
 ) {
     check_for_interrupts();
     // SAFETY: called by the scan with the state that we passed to it, and with a row.
-    let (LookUp { index, problems, words }, row) = unsafe { (&mut *state.cast::<LookUp>(), row_of(*tid)) };
+    let (RowLookUp { index, problems, words }, row) =
+        unsafe { (&mut *state.cast::<RowLookUp>(), row_of(*tid)) };
     let layout = index.layout();
     // SAFETY: a value of the index's column.
     let words = unsafe { words_of_row(layout, values, is_null, words) };
     for (tree, key) in layout.all_keys_of(words, row) {
         if problems.len() < MAX_MISSING && !index.has(tree, key) {
-            problems.push(Damage { block: layout.root(tree), text: missing(layout, row, words, tree) });
+            problems.push(Damage { page_number: layout.root(tree), text: missing(layout, row, words, tree) });
         }
     }
 }

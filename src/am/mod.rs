@@ -10,7 +10,7 @@ mod cost;
 mod handler;
 mod insert;
 mod inspect;
-mod opened;
+mod inspected_index;
 mod options;
 mod row;
 mod sample;

@@ -12,7 +12,7 @@ const _: () = assert!(LEAF_CAPACITY * DEFAULT_FILLFACTOR as usize / 100 > 1);
 
 /// As Postgres keeps it with the index.
 #[repr(C)]
-struct Options {
+struct IndexOptions {
     length: i32,
     fillfactor: i32,
 }
@@ -43,11 +43,18 @@ pub(super) unsafe extern "C-unwind" fn amoptions(
     options: pg_sys::Datum,
     validate: bool,
 ) -> *mut pg_sys::bytea {
-    let element = integer_option(c"fillfactor", std::mem::offset_of!(Options, fillfactor));
+    let element = integer_option(c"fillfactor", std::mem::offset_of!(IndexOptions, fillfactor));
     // SAFETY: the element describes the struct, whose size is passed.
     unsafe {
-        pg_sys::build_reloptions(options, validate, KIND.get(), size_of::<Options>(), &raw const element, 1)
-            .cast()
+        pg_sys::build_reloptions(
+            options,
+            validate,
+            KIND.get(),
+            size_of::<IndexOptions>(),
+            &raw const element,
+            1,
+        )
+        .cast()
     }
 }
 
@@ -75,6 +82,6 @@ pub(super) unsafe extern "C-unwind" fn amproperty(
 /// The index must be open and of our type.
 pub(super) unsafe fn fillfactor(index: pg_sys::Relation) -> usize {
     // SAFETY: promised by the caller; the options of such an index were made by us.
-    let options = unsafe { (*index).rd_options.cast::<Options>().as_ref() };
+    let options = unsafe { (*index).rd_options.cast::<IndexOptions>().as_ref() };
     options.map_or(DEFAULT_FILLFACTOR, |options| options.fillfactor) as usize
 }

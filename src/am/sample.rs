@@ -9,7 +9,7 @@ use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::nodes::{constant, elements};
 use crate::pg::report;
 use hamming_index::division::MOST_PLANNED;
-use hamming_index::{Layout, Sample};
+use hamming_index::{CodeSample, Layout};
 use limits::collect;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
@@ -22,20 +22,20 @@ const TYPICAL_QUERIES: usize = 8;
 ///
 /// # Safety
 /// The search must be one of the query, in an index with this layout.
-pub(super) unsafe fn samples(search: &Search, layout: Layout) -> Vec<Sample> {
+pub(super) unsafe fn samples(search: &Search, layout: Layout) -> Vec<CodeSample> {
     // Fingerprints of texts are scattered, and not worth the time to look.
     if !layout.is_described() {
-        return vec![Sample::default()];
+        return vec![CodeSample::default()];
     }
     // SAFETY: the search is one of the query, of strings of bits.
     unsafe { known_samples(search, layout) }
         .filter(|samples| !samples.is_empty())
-        .unwrap_or_else(|| vec![Sample::default()])
+        .unwrap_or_else(|| vec![CodeSample::default()])
 }
 
 /// # Safety
 /// As for [`samples`].
-unsafe fn known_samples(search: &Search, layout: Layout) -> Option<Vec<Sample>> {
+unsafe fn known_samples(search: &Search, layout: Layout) -> Option<Vec<CodeSample>> {
     // SAFETY: promised by the caller; a constant is of its type.
     unsafe {
         let (column, center) = elements(search.path.indexorderbys)
@@ -53,7 +53,7 @@ unsafe fn known_samples(search: &Search, layout: Layout) -> Option<Vec<Sample>> 
         Some(match center {
             Some(center) => {
                 let center = Code::of(center, pg_sys::exprType(column))?;
-                vec![Sample::new(
+                vec![CodeSample::new(
                     layout,
                     bytes(center, layout)?,
                     known.iter().map(|(known, code)| (*code, known.share)),
@@ -81,7 +81,7 @@ fn bytes(code: Code<'_>, layout: Layout) -> Option<&[u8]> {
 
 /// Samples for values that are spread over the column, as queries. The row of a value that is not common stands for others, but
 /// a query for it finds no more than this row.
-fn typical(layout: Layout, known: &[(KnownValue, &[u8])]) -> Vec<Sample> {
+fn typical(layout: Layout, known: &[(KnownValue, &[u8])]) -> Vec<CodeSample> {
     let all: f64 = known.iter().map(|(known, _)| known.share).sum();
     let (mut before, mut samples) = (0.0, Vec::new());
     for (place, (query, code)) in known.iter().enumerate() {
@@ -91,7 +91,7 @@ fn typical(layout: Layout, known: &[(KnownValue, &[u8])]) -> Vec<Sample> {
             others.inspect(|_| check_for_interrupts()).map(|(_, (known, code))| (*code, known.share))
         };
         while before * TYPICAL_QUERIES as f64 > all * (samples.len() as f64 + 0.5) {
-            samples.push(Sample::new(layout, code, others()));
+            samples.push(CodeSample::new(layout, code, others()));
         }
     }
     samples

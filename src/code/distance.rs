@@ -5,7 +5,7 @@ use crate::pg::code::bits::Bits;
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
-use hamming::codes;
+use hamming::code;
 use pgrx::pg_extern;
 use pgrx::pg_sys::panic::ErrorReportable;
 use text::fingerprint::differing_characters;
@@ -22,13 +22,13 @@ fn hamming_within(a: i64, b: i64, radius: i32) -> bool {
 
 #[pg_extern(sql = false)]
 fn hamming_similarity(a: i64, b: i64) -> f64 {
-    hamming::similarity(a as u64, b as u64)
+    code::similarity(hamming::distance(a as u64, b as u64), hamming::BITS)
 }
 
 #[pg_extern(sql = false)]
 fn hamming_radius(similarity: f64, bits: i32) -> Result<i32, SqlError> {
-    let bits = codes::LENGTH.of(bits).map_err(report::problem)?;
-    codes::radius(similarity, bits).map_err(report::problem)
+    let bits = code::LENGTH.of(bits).map_err(report::problem)?;
+    code::radius(similarity, bits).map_err(report::problem)
 }
 
 #[pg_extern(sql = false)]

@@ -8,7 +8,7 @@ use super::condition::{Within, typical_radius};
 use super::statistics::ColumnStatistics;
 use crate::pg::code::Code;
 use crate::pg::nodes::constant;
-use hamming::codes::volume;
+use hamming::code::volume;
 use pgrx::pg_sys;
 
 /// The selectivity of a condition of which nothing is known, as Postgres assumes it for inequalities of

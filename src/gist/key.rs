@@ -4,12 +4,12 @@ use super::check::{IndexedType, Procedure, check};
 use crate::code::ball::HammingBall;
 use crate::pg::call::{Call, allocate, pg_function};
 use crate::pg::error;
-use hamming_index::Bounds;
+use hamming_index::BoundingBox;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 
 /// As declared in `sql/gist.sql`.
-const _: () = assert!(size_of::<Bounds>() == 16 && align_of::<Bounds>() == 8);
+const _: () = assert!(size_of::<BoundingBox>() == 16 && align_of::<BoundingBox>() == 8);
 
 /// The entry that a function is called with.
 pub(super) fn entry<'a>(call: Call) -> &'a pg_sys::GISTENTRY {
@@ -18,7 +18,7 @@ pub(super) fn entry<'a>(call: Call) -> &'a pg_sys::GISTENTRY {
 }
 
 /// The key of the entry.
-pub(super) fn key(call: Call) -> Bounds {
+pub(super) fn key(call: Call) -> BoundingBox {
     // SAFETY: the key of an entry that is in the index has the storage type of the operator class.
     unsafe { *entry(call).key.cast_mut_ptr() }
 }
@@ -34,7 +34,7 @@ pg_function!(
     pg_finfo_gist_hamming_key_out,
     fn gist_hamming_key_out(call) {
         // SAFETY: declared with one gist_hamming_key.
-        let bounds: Bounds = unsafe { call.value(0) };
+        let bounds: BoundingBox = unsafe { call.value(0) };
         let text = format!("{:064b},{:064b}\0", bounds.all, bounds.any);
         // SAFETY: pstrdup copies the string, which ends with a zero byte, into the memory of the call.
         unsafe { pg_sys::pstrdup(text.as_ptr().cast()) }.into()
@@ -42,7 +42,11 @@ pg_function!(
 );
 
 /// A key for a value that has none yet; keys that are there already stay as they are.
-fn compress(call: Call, indexed: IndexedType, key_of: impl FnOnce(pg_sys::Datum) -> Bounds) -> pg_sys::Datum {
+fn compress(
+    call: Call,
+    indexed: IndexedType,
+    key_of: impl FnOnce(pg_sys::Datum) -> BoundingBox,
+) -> pg_sys::Datum {
     let entry = entry(call);
     check(call, entry, Procedure::Compress, indexed, || true);
     if !entry.leafkey {
@@ -54,7 +58,7 @@ fn compress(call: Call, indexed: IndexedType, key_of: impl FnOnce(pg_sys::Datum)
 pg_function!(
     pg_finfo_gist_hamming_compress,
     fn gist_hamming_compress(call) {
-        compress(call, IndexedType::Fingerprint, |fingerprint| Bounds::of(fingerprint.value() as u64))
+        compress(call, IndexedType::Fingerprint, |fingerprint| BoundingBox::of(fingerprint.value() as u64))
     }
 );
 
@@ -64,7 +68,7 @@ pg_function!(
         compress(call, IndexedType::Ball, |ball| {
             // SAFETY: the entry of a value of the indexed type, which is hamming_ball.
             let ball = unsafe { ball.cast_mut_ptr::<HammingBall>().read() };
-            Bounds::of(ball.center as u64)
+            BoundingBox::of(ball.center as u64)
         })
     }
 );

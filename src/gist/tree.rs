@@ -3,31 +3,31 @@
 use super::check::{IndexedType, Procedure, check};
 use super::key::entry;
 use crate::pg::call::{Call, allocate, pg_function};
-use hamming_index::{Bounds, split};
+use hamming_index::{BoundingBox, split};
 use pgrx::pg_sys;
 
 /// The keys of a vector of entries, from `first` on.
-fn keys(call: Call, first: usize) -> Vec<Bounds> {
+fn keys(call: Call, first: usize) -> Vec<BoundingBox> {
     // SAFETY: GiST passes a vector of entries, each with a key of the storage type; n counts the entries that
     // may be looked at.
     unsafe {
         let vector = &*call.pointer::<pg_sys::GistEntryVector>(0);
         let entries = vector.vector.as_slice(vector.n as usize);
-        entries[first..].iter().map(|entry| *entry.key.cast_mut_ptr::<Bounds>()).collect()
+        entries[first..].iter().map(|entry| *entry.key.cast_mut_ptr::<BoundingBox>()).collect()
     }
 }
 
 /// The box around all keys.
-fn around(keys: impl IntoIterator<Item = Bounds>) -> Bounds {
+fn around(keys: impl IntoIterator<Item = BoundingBox>) -> BoundingBox {
     // GiST asks for nothing where there is no entry.
-    keys.into_iter().reduce(Bounds::union).unwrap_or(Bounds { all: u64::MAX, any: 0 })
+    keys.into_iter().reduce(BoundingBox::union).unwrap_or(BoundingBox { all: u64::MAX, any: 0 })
 }
 
 pg_function!(
     pg_finfo_gist_hamming_union,
     fn gist_hamming_union(call) {
         // SAFETY: the second argument points to where the size of the key is to be put.
-        unsafe { call.pointer::<i32>(1).write(size_of::<Bounds>() as i32) };
+        unsafe { call.pointer::<i32>(1).write(size_of::<BoundingBox>() as i32) };
         allocate(around(keys(call, 0)))
     }
 );
@@ -38,8 +38,8 @@ pg_function!(
         check(call, entry(call), Procedure::Penalty, IndexedType::Either, || true);
         // SAFETY: two entries with keys of the storage type, and a pointer to where the penalty is to be put.
         unsafe {
-            let key = |index| *(*call.pointer::<pg_sys::GISTENTRY>(index)).key.cast_mut_ptr::<Bounds>();
-            call.pointer::<f32>(2).write(Bounds::penalty(key(0), key(1)));
+            let key = |index| *(*call.pointer::<pg_sys::GISTENTRY>(index)).key.cast_mut_ptr::<BoundingBox>();
+            call.pointer::<f32>(2).write(BoundingBox::penalty(key(0), key(1)));
         }
         call.datum(2)
     }
@@ -49,7 +49,7 @@ pg_function!(
     pg_finfo_gist_hamming_same,
     fn gist_hamming_same(call) {
         // SAFETY: two keys of the storage type, and a pointer to where the answer is to be put.
-        unsafe { call.pointer::<bool>(2).write(call.value::<Bounds>(0) == call.value::<Bounds>(1)) };
+        unsafe { call.pointer::<bool>(2).write(call.value::<BoundingBox>(0) == call.value::<BoundingBox>(1)) };
         call.datum(2)
     }
 );
@@ -109,6 +109,6 @@ unsafe extern "C-unwind" fn compare_keys(
     _sort: pg_sys::SortSupport,
 ) -> i32 {
     // SAFETY: the sort is over keys of the storage type.
-    let (a, b): (Bounds, Bounds) = unsafe { (*a.cast_mut_ptr(), *b.cast_mut_ptr()) };
+    let (a, b): (BoundingBox, BoundingBox) = unsafe { (*a.cast_mut_ptr(), *b.cast_mut_ptr()) };
     a.build_order(b) as i32
 }

@@ -9,8 +9,8 @@ use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
 use crate::pg::report::{self, SqlError};
 use crate::pg::result_set::ResultSet;
-use hamming::near_pairs::{PARTS, Partition};
-use hamming::words::{Cutter, distance};
+use hamming::code::{CodeCutter, distance_of_words};
+use hamming::near_pairs::{PARTS, PairPartition};
 use limits::{Limit, OutOfMemory, Problem, collect};
 use pgrx::IntoDatum;
 use pgrx::pg_extern;
@@ -23,17 +23,17 @@ type PartitionParameters = (u32, i32, i32);
 
 thread_local! {
     /// The partition of the last call. Most calls are those of one query, for one row after the other.
-    static LAST: RefCell<Option<(PartitionParameters, Rc<Partition>)>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<(PartitionParameters, Rc<PairPartition>)>> = const { RefCell::new(None) };
 }
 
 /// The partition for these parameters, which is checked and made once for all rows of a query.
-fn partition(bits: u32, radius: i32, parts: i32) -> Result<Rc<Partition>, Problem> {
+fn partition(bits: u32, radius: i32, parts: i32) -> Result<Rc<PairPartition>, Problem> {
     let parameters = (bits, radius, parts);
     LAST.with_borrow_mut(|last| match last {
         Some((of, partition)) if *of == parameters => Ok(Rc::clone(partition)),
         _ => {
             let radius = Limit::new("radius", 0, bits.into()).of(radius)?;
-            let partition = Rc::new(Partition::new(bits, radius, PARTS.of(parts)?));
+            let partition = Rc::new(PairPartition::new(bits, radius, PARTS.of(parts)?));
             *last = Some((parameters, Rc::clone(&partition)));
             Ok(partition)
         }
@@ -50,7 +50,7 @@ pg_function!(
     fn near_blocks_of_bit(call) {
         // SAFETY: declared with a bit in front in `sql/pairs.sql`.
         let code = unsafe { Bits::of(call.datum(0)) };
-        let cutter = Cutter::new(code.length());
+        let cutter = CodeCutter::new(code.length());
         let words = collect(cutter.words_of(code.bytes()), cutter.width()).map_err(report::problem).unwrap_or_report();
         let blocks = blocks_of(&words, code.length(), call.integer(1), call.integer(2));
         blocks.unwrap_or_report().into_array()
@@ -97,7 +97,7 @@ unsafe fn put_near_pairs(call: Call) -> Result<(), SqlError> {
     partition
         .near_pairs(block, codes, &mut reporter, &mut |a, b| {
             check_for_interrupts();
-            let distance = distance(codes.get(a), codes.get(b)) as i32;
+            let distance = distance_of_words(codes.get(a), codes.get(b)) as i32;
             let (a, b) = (key(a), key(b));
             // SAFETY: keys are values of the type of the order.
             let (a, b) = if unsafe { order.compare(a, b) }.is_gt() { (b, a) } else { (a, b) };

@@ -4,7 +4,7 @@ use super::expressions::{CodePair, FLOAT_FAMILY, Measured, Rewritten};
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::code::CodeType;
 use crate::pg::nodes::{cast, constant, copy, elements, function, integer};
-use hamming::codes::radius_of_similarity;
+use hamming::code::radius_of_similarity;
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
 
 /// The B-tree families of integers, floating-point numbers and numerics: each distance, similarity and limit

@@ -5,8 +5,8 @@
 
 use crate::pg::call::pg_function;
 use crate::pg::code::bits::Bits;
-use hamming::codes::radius_of_similarity;
-use hamming::{BITS, radius_below};
+use hamming::BITS;
+use hamming::code::{radius_below, radius_of_similarity};
 use pgrx::pg_sys::{self, Datum};
 
 /// The floating-point number nearest to a numeric. A number that is too large is infinite, and no error.

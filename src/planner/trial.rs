@@ -10,7 +10,7 @@ use super::expressions::{Measured, Rewritten};
 use super::radius::float_of_numeric;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::nodes::{cast, constant, copy, double, elements, integer};
-use hamming::codes::similarity;
+use hamming::code::similarity;
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
 
 /// The deepest nesting of operators that is tried: more than anybody writes.

@@ -73,7 +73,7 @@ fn distance(a: Fingerprint, b: Fingerprint) -> u32 {
 /// The SQL function `hamming_similarity`.
 #[pyfunction(name = "hamming_similarity")]
 fn similarity(a: Fingerprint, b: Fingerprint) -> f64 {
-    hamming::similarity(a.0, b.0)
+    hamming::code::similarity(hamming::distance(a.0, b.0), hamming::BITS)
 }
 
 fn parse_scheme(name: &str) -> PyResult<Scheme> {

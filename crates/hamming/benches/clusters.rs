@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
 
 use hamming::clusters::{Linkage, keepers};
+use hamming::code::CodeSlice;
 use hamming::near_pairs::near_pairs;
-use hamming::words::Codes;
 use limits::OutOfMemory;
 use std::fs;
 
@@ -102,7 +102,7 @@ fn main() {
         data.iter().filter(|(name, ..)| only.is_empty() || only.iter().any(|only| only == name))
     {
         let words = values();
-        let codes = Codes::new(&words, *width);
+        let codes = CodeSlice::new(&words, *width);
         for &radius in *radii {
             let seconds = |work: &mut dyn FnMut()| {
                 let begin = processor_seconds();

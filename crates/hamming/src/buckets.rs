@@ -1,6 +1,6 @@
 //! Values sorted by some of their bits, so that values which agree there lie together.
 
-use crate::words::Codes;
+use crate::code::CodeSlice;
 use limits::{Heartbeat, OutOfMemory, reserve};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,7 +10,7 @@ const STRIDE: usize = 1 << 16;
 
 /// A choice of at most 31 of the 64 bits, kept as runs of neighbouring bits.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Bits {
+pub(crate) struct BitChoice {
     pub(crate) mask: u64,
     /// The first run: how far it is shifted down to close the gap below it, and its mask after the shift.
     /// Most choices have no other run.
@@ -19,7 +19,7 @@ pub(crate) struct Bits {
     others: Vec<(u32, u32)>,
 }
 
-impl Bits {
+impl BitChoice {
     /// The bits that are set in the mask.
     pub(crate) fn of_mask(mask: u64) -> Self {
         let (mut runs, mut rest, mut closed_up) = (Vec::new(), mask, 0);
@@ -51,14 +51,14 @@ impl Bits {
 /// Codes, each with its place in the input. Without `places` the codes are the input itself, and each stands
 /// at its own place.
 #[derive(Clone, Copy)]
-pub(crate) struct Placed<'a> {
-    pub(crate) codes: Codes<'a>,
+pub(crate) struct PlacedCodes<'a> {
+    pub(crate) codes: CodeSlice<'a>,
     pub(crate) places: Option<&'a [u32]>,
 }
 
 /// One word of each code, in the order of their buckets, with the places of the codes in the input.
 #[derive(Default)]
-pub(crate) struct Buckets {
+pub(crate) struct RowBuckets {
     pub(crate) values: Vec<u64>,
     pub(crate) places: Vec<u32>,
     /// The index at which each bucket begins, and behind these the index at which the last one ends.
@@ -67,7 +67,7 @@ pub(crate) struct Buckets {
     pub(crate) largest: usize,
 }
 
-impl Buckets {
+impl RowBuckets {
     /// The indexes of a bucket's rows in `values` and `places`.
     pub(crate) fn range(&self, bucket: u32) -> Range<usize> {
         let bucket = bucket as usize;
@@ -75,7 +75,11 @@ impl Buckets {
     }
 
     /// The codes of the rows at these indexes, as the input has them. A word that is the whole code is here.
-    pub(crate) fn codes(&self, range: Range<usize>, input: Codes<'_>) -> Result<Cow<'_, [u64]>, OutOfMemory> {
+    pub(crate) fn codes(
+        &self,
+        range: Range<usize>,
+        input: CodeSlice<'_>,
+    ) -> Result<Cow<'_, [u64]>, OutOfMemory> {
         if input.width() == 1 {
             return Ok(Cow::Borrowed(&self.values[range]));
         }
@@ -86,9 +90,9 @@ impl Buckets {
     /// order.
     pub(crate) fn fill<'a>(
         &mut self,
-        rows: Placed<'a>,
+        rows: PlacedCodes<'a>,
         word: usize,
-        bits: &Bits,
+        bits: &BitChoice,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<(), OutOfMemory> {
         // The rows of bucket b are counted at b + 2. When the counts are summed up, b + 1 says where bucket

@@ -1,21 +1,19 @@
-//! Fingerprints as numbers of 64 bits: how far apart they are, which are near one another, and what distances
-//! mean.
+//! Codes: how far apart they are, which are near one another, and what distances mean.
 //!
 //! Pure algorithms: no Postgres, no text, no `unsafe`, no global state.
 //!
-//! - [`distance()`], [`within`], [`similarity`] and the radii that comparisons stand for
-//! - [`codes`]: the same for strings of any number of bits
-//! - [`code_text`]: such strings in hexadecimal digits and in base64
-//! - [`words`]: the same cut into words, for the algorithms below
+//! - [`code`]: what a code is, its bits, bytes and words; distance, similarity and radius
+//! - [`code_text`]: codes in hexadecimal digits and in base64
 //! - [`near_pairs`]: all pairs within a radius, without comparing each with each
 //! - [`clusters`]: which rows are versions of one another, and which of them is kept
 //! - [`calibration`]: which radius suits a table
-//! - [`kernel`]: the loop that compares one fingerprint with many, for these and for indexes
+//! - [`hash`]: a number that looks random
+//! - [`kernel`]: the loop that compares one word with many, for these and for indexes
 //!
 //! ```
 //! assert_eq!(hamming::distance(0b1100, 0b1010), 2);
 //! assert!(hamming::within(0b1100, 0b1010, 2));
-//! assert_eq!(hamming::radius(0.90).unwrap(), 6);
+//! assert_eq!(hamming::code::radius(0.90, hamming::BITS).unwrap(), 6);
 //! ```
 
 #![forbid(unsafe_code)]
@@ -23,11 +21,10 @@
 mod buckets;
 pub mod calibration;
 pub mod clusters;
+pub mod code;
 pub mod code_text;
-pub mod codes;
-mod distance;
+pub mod hash;
 pub mod kernel;
 pub mod near_pairs;
-pub mod words;
 
-pub use distance::{BITS, RADIUS, distance, radius, radius_below, similarity, within};
+pub use code::{BITS, RADIUS, distance, within};

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use hamming::clusters::{Linkage, keepers};
-use hamming::near_pairs::{Partition, near_pairs, near_pairs_between};
-use hamming::words::{Codes, Cutter, distance};
+use hamming::code::{CodeCutter, CodeSlice, distance_of_words};
+use hamming::near_pairs::{PairPartition, near_pairs, near_pairs_between};
 use limits::OutOfMemory;
 use proptest::prelude::*;
 
@@ -41,7 +41,7 @@ fn mixed(seed: u64, number: u64) -> u64 {
 impl Table {
     fn of(spread: Spread) -> Self {
         let Spread { bits, rows, related, skewed, popular, seed, .. } = spread;
-        let cutter = Cutter::new(bits);
+        let cutter = CodeCutter::new(bits);
         let width = cutter.width();
         let mut words = Vec::new();
         for row in 0..rows {
@@ -70,12 +70,12 @@ impl Table {
         Self { words, width }
     }
 
-    fn codes(&self) -> Codes<'_> {
-        Codes::new(&self.words, self.width)
+    fn codes(&self) -> CodeSlice<'_> {
+        CodeSlice::new(&self.words, self.width)
     }
 
     fn is_near(&self, a: u32, b: u32, radius: u32) -> bool {
-        distance(self.codes().get(a), self.codes().get(b)) <= radius
+        distance_of_words(self.codes().get(a), self.codes().get(b)) <= radius
     }
 
     fn naive_pairs(&self, radius: u32) -> Vec<(u32, u32)> {
@@ -101,14 +101,14 @@ fn push(pairs: &mut Vec<(u32, u32)>, a: u32, b: u32) -> Result<(), OutOfMemory> 
 
 /// The pairs of all blocks.
 fn found_in_blocks(table: &Table, bits: u32, radius: u32, parts: u32) -> Vec<(u32, u32)> {
-    let partition = Partition::new(bits, radius, parts);
+    let partition = PairPartition::new(bits, radius, parts);
     let mut pairs = Vec::new();
     for block in 0..partition.blocks() {
         let is_member = |place: &u32| partition.contains(block, table.codes().get(*place));
         let places: Vec<u32> = (0..table.codes().len() as u32).filter(is_member).collect();
         let words = table.codes().gather(places.iter().copied(), places.len()).unwrap();
         let mut add = |a, b| push(&mut pairs, places[a as usize], places[b as usize]);
-        partition.near_pairs(block, Codes::new(&words, table.width), &mut || (), &mut add).unwrap();
+        partition.near_pairs(block, CodeSlice::new(&words, table.width), &mut || (), &mut add).unwrap();
     }
     pairs.sort_unstable();
     pairs
@@ -143,7 +143,7 @@ proptest! {
         prop_assert_eq!(&found(&table, radius), &expected);
         let middle = (spread.seed % (spread.rows + 1)) as usize;
         let (left, right) = table.words.split_at(middle * table.width);
-        let (left, right) = (Codes::new(left, table.width), Codes::new(right, table.width));
+        let (left, right) = (CodeSlice::new(left, table.width), CodeSlice::new(right, table.width));
         let mut pairs = Vec::new();
         let mut add = |a, b| push(&mut pairs, a, b + middle as u32);
         near_pairs_between(left, right, radius, &mut || (), &mut add).unwrap();

@@ -17,14 +17,14 @@
 /// The box around a set of fingerprints.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct BoundingBox {
     /// Bits that all fingerprints have.
     pub all: u64,
     /// Bits that at least one fingerprint has.
     pub any: u64,
 }
 
-impl Bounds {
+impl BoundingBox {
     /// The box around one fingerprint.
     pub fn of(fingerprint: u64) -> Self {
         Self { all: fingerprint, any: fingerprint }
@@ -78,7 +78,7 @@ const MIN_SHARE: usize = 20;
 ///
 /// The bit that halves them best becomes fixed on both sides. Where no bit comes near to that (boxes of
 /// inner pages have few fixed bits, templates have skewed ones), the order of building decides.
-pub fn split(boxes: &[Bounds]) -> Vec<bool> {
+pub fn split(boxes: &[BoundingBox]) -> Vec<bool> {
     let share = |bit: u32| {
         let ones = boxes.iter().filter(|b| b.all >> bit & 1 == 1).count();
         let zeros = boxes.iter().filter(|b| b.any >> bit & 1 == 0).count();
@@ -94,19 +94,24 @@ pub fn split(boxes: &[Bounds]) -> Vec<bool> {
 
 /// Boxes in which the bit is fixed go to its side; each other box goes to the side whose box loses fewer
 /// fixed bits by it.
-fn split_by_bit(boxes: &[Bounds], bit: u32) -> Vec<bool> {
-    let is_one = |b: &Bounds| b.all >> bit & 1 == 1;
-    let is_zero = |b: &Bounds| b.any >> bit & 1 == 0;
-    let around = |side: &dyn Fn(&Bounds) -> bool| {
-        boxes.iter().copied().filter(|b| side(b)).reduce(Bounds::union).unwrap_or(Bounds { all: 0, any: 0 })
+fn split_by_bit(boxes: &[BoundingBox], bit: u32) -> Vec<bool> {
+    let is_one = |b: &BoundingBox| b.all >> bit & 1 == 1;
+    let is_zero = |b: &BoundingBox| b.any >> bit & 1 == 0;
+    let around = |side: &dyn Fn(&BoundingBox) -> bool| {
+        boxes
+            .iter()
+            .copied()
+            .filter(|b| side(b))
+            .reduce(BoundingBox::union)
+            .unwrap_or(BoundingBox { all: 0, any: 0 })
     };
     let (zeros, ones) = (around(&is_zero), around(&is_one));
-    let second = |b: &Bounds| is_one(b) || !is_zero(b) && ones.penalty(*b) < zeros.penalty(*b);
+    let second = |b: &BoundingBox| is_one(b) || !is_zero(b) && ones.penalty(*b) < zeros.penalty(*b);
     boxes.iter().map(second).collect()
 }
 
 /// The first half of the boxes in the order of building, and the second.
-fn split_by_order(boxes: &[Bounds]) -> Vec<bool> {
+fn split_by_order(boxes: &[BoundingBox]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..boxes.len()).collect();
     order.sort_by(|&a, &b| boxes[a].build_order(boxes[b]));
     // Bounded: the boxes of a page.
@@ -122,8 +127,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn around(fingerprints: &[u64]) -> Bounds {
-        fingerprints.iter().map(|&f| Bounds::of(f)).reduce(Bounds::union).unwrap()
+    fn around(fingerprints: &[u64]) -> BoundingBox {
+        fingerprints.iter().map(|&f| BoundingBox::of(f)).reduce(BoundingBox::union).unwrap()
     }
 
     fn fingerprints() -> impl Strategy<Value = Vec<u64>> {
@@ -134,7 +139,7 @@ mod tests {
     #[test]
     fn neighbours_in_the_order_differ_in_one_bit() {
         let mut values: Vec<u64> = (0..1 << 10).collect();
-        values.sort_by(|&a, &b| Bounds::of(a).build_order(Bounds::of(b)));
+        values.sort_by(|&a, &b| BoundingBox::of(a).build_order(BoundingBox::of(b)));
         assert!(values.windows(2).all(|pair| (pair[0] ^ pair[1]).count_ones() == 1));
     }
 
@@ -144,7 +149,7 @@ mod tests {
             let bounds = around(&members);
             for &member in &members {
                 prop_assert!(bounds.min_distance(query) <= (member ^ query).count_ones());
-                prop_assert_eq!(Bounds::of(member).min_distance(query), (member ^ query).count_ones());
+                prop_assert_eq!(BoundingBox::of(member).min_distance(query), (member ^ query).count_ones());
                 prop_assert!(bounds.may_contain(member));
             }
         }
@@ -152,7 +157,7 @@ mod tests {
         #[test]
         fn a_member_costs_no_more_than_an_outsider(members in fingerprints(), outsider: u64) {
             let bounds = around(&members);
-            prop_assert!(bounds.penalty(Bounds::of(members[0])) <= bounds.penalty(Bounds::of(outsider)));
+            prop_assert!(bounds.penalty(BoundingBox::of(members[0])) <= bounds.penalty(BoundingBox::of(outsider)));
         }
     }
 
@@ -165,8 +170,8 @@ mod tests {
             groups in prop::collection::vec(fingerprints(), 2..40),
             leaf: bool,
         ) {
-            let boxes: Vec<Bounds> = match leaf {
-                true => groups.iter().flatten().map(|&f| Bounds::of(f)).collect(),
+            let boxes: Vec<BoundingBox> = match leaf {
+                true => groups.iter().flatten().map(|&f| BoundingBox::of(f)).collect(),
                 false => groups.iter().map(|group| around(group)).collect(),
             };
             let second = split(&boxes).into_iter().filter(|&second| second).count();

@@ -4,24 +4,24 @@
 //! in runs, which are kept outside and merged when a tree is written. Cost: one sort of the rows for each
 //! tree. Memory: 16 bytes for each word of a row that is kept at a time.
 
-use crate::key::{Key, RowId, Tree, rotated};
+use crate::key::{IndexKey, RowId, Tree, rotated};
 use crate::layout::Layout;
-use crate::page::{Block, INNER_CAPACITY, LEAF_CAPACITY, Page};
+use crate::page::{INNER_CAPACITY, LEAF_CAPACITY, Page, PageNumber};
 use limits::{OutOfMemory, reserve};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
 /// Where a new index is written to.
-pub trait Target {
+pub trait BuildTarget {
     /// Writes a page behind the last one, and returns its number.
-    fn append(&mut self, page: &Page) -> Block;
+    fn append(&mut self, page: &Page) -> PageNumber;
     /// Writes a page over the one of this number.
-    fn put(&mut self, block: Block, page: &Page);
+    fn put(&mut self, page_number: PageNumber, page: &Page);
 }
 
 /// Writes an empty index: its first pages, which are the roots and what the layout has before them.
-pub fn create(target: &mut impl Target, layout: Layout) {
+pub fn create(target: &mut impl BuildTarget, layout: Layout) {
     if let Some(description) = layout.description() {
         target.append(&description);
     }
@@ -33,10 +33,10 @@ pub fn create(target: &mut impl Target, layout: Layout) {
 /// Writes a tree whose root, on this page, has been created. `fill` is the share of each page that is filled,
 /// in percent.
 fn write_tree(
-    target: &mut impl Target,
-    (tree, root): (Tree, Block),
+    target: &mut impl BuildTarget,
+    (tree, root): (Tree, PageNumber),
     fill: usize,
-    keys: impl Iterator<Item = Key>,
+    keys: impl Iterator<Item = IndexKey>,
 ) {
     let leaf_size = LEAF_CAPACITY * fill / 100;
     let mut children = Vec::new();
@@ -62,8 +62,13 @@ fn write_tree(
 }
 
 /// Writes a leaf behind the last page, and adds it to the children with its lowest key.
-fn append_leaf(target: &mut impl Target, tree: Tree, children: &mut Vec<(Key, Block)>, leaf: &mut Vec<Key>) {
-    let low = if children.is_empty() { Key::FIRST } else { leaf[0] };
+fn append_leaf(
+    target: &mut impl BuildTarget,
+    tree: Tree,
+    children: &mut Vec<(IndexKey, PageNumber)>,
+    leaf: &mut Vec<IndexKey>,
+) {
+    let low = if children.is_empty() { IndexKey::FIRST } else { leaf[0] };
     children.push((low, target.append(&Page::leaf(tree, leaf))));
     leaf.clear();
 }
@@ -73,9 +78,9 @@ pub trait Runs {
     /// A run of sorted keys, which is read once from its beginning.
     type Run;
     /// Keeps these keys, which come in order, as a run.
-    fn write(&mut self, keys: &mut dyn Iterator<Item = Key>) -> Self::Run;
+    fn write(&mut self, keys: &mut dyn Iterator<Item = IndexKey>) -> Self::Run;
     /// The next key of a run; `None` at its end.
-    fn read(&mut self, run: &mut Self::Run) -> Option<Key>;
+    fn read(&mut self, run: &mut Self::Run) -> Option<IndexKey>;
     /// Called often; does not return if the user has cancelled.
     fn check_for_interrupts(&self);
 }
@@ -124,7 +129,7 @@ impl<R: Runs> Builder<R> {
 
     /// Writes each tree from its sorted keys. `fill` is the share of each page that is filled, in percent;
     /// `progress` is called for each key.
-    pub fn write(self, mut runs: R, target: &mut impl Target, fill: usize, progress: &mut dyn FnMut()) {
+    pub fn write(self, mut runs: R, target: &mut impl BuildTarget, fill: usize, progress: &mut dyn FnMut()) {
         // The memory of a word is given back before the next one is sorted.
         for mut sorter in self.words.into_iter().chain([self.nulls]) {
             for tree in sorter.trees.clone() {
@@ -180,7 +185,7 @@ impl<R: Runs> Sorter<R> {
     }
 
     /// Passes the keys of one of the trees in order.
-    fn sorted(&mut self, store: &mut R, tree: Tree, write: impl FnOnce(&mut dyn Iterator<Item = Key>)) {
+    fn sorted(&mut self, store: &mut R, tree: Tree, write: impl FnOnce(&mut dyn Iterator<Item = IndexKey>)) {
         if self.count > self.rows.len() as u64 {
             if !self.rows.is_empty() {
                 self.spill(store);
@@ -195,8 +200,8 @@ impl<R: Runs> Sorter<R> {
     }
 }
 
-fn key((word, row): (u64, RowId), tree: Tree) -> Key {
-    Key { bits: rotated(word, tree), row }
+fn key((word, row): (u64, RowId), tree: Tree) -> IndexKey {
+    IndexKey { bits: rotated(word, tree), row }
 }
 
 /// Sorts rows by their keys, and looks for interrupts meanwhile: a gigabyte of rows takes seconds.
@@ -208,7 +213,7 @@ fn sort(rows: &mut [(u64, RowId)], tree: Tree, store: &impl Runs) {
 struct Merge<'a, R: Runs> {
     store: &'a mut R,
     runs: Vec<R::Run>,
-    heads: BinaryHeap<Reverse<(Key, usize)>>,
+    heads: BinaryHeap<Reverse<(IndexKey, usize)>>,
 }
 
 impl<'a, R: Runs> Merge<'a, R> {
@@ -220,9 +225,9 @@ impl<'a, R: Runs> Merge<'a, R> {
 }
 
 impl<R: Runs> Iterator for Merge<'_, R> {
-    type Item = Key;
+    type Item = IndexKey;
 
-    fn next(&mut self) -> Option<Key> {
+    fn next(&mut self) -> Option<IndexKey> {
         let mut head = self.heads.peek_mut()?;
         let Reverse((key, index)) = *head;
         match self.store.read(&mut self.runs[index]) {

@@ -5,16 +5,16 @@
 //! the row is dead. A leaf without room is split first, in a commit of its own. A split locks a node, its
 //! parent and the new sibling, and nothing else waits. Cost: one leaf in each tree, and the pages above it.
 
-use crate::key::{Key, RowId, Tree};
-use crate::page::{Block, Edit, Page};
-use crate::store::{Numbered, Store};
+use crate::key::{IndexKey, RowId, Tree};
+use crate::page::{Edit, Page, PageNumber};
+use crate::store::{NumberedPage, Store};
 use crate::tree::Index;
 
 impl<'s, S: Store> Index<'s, S> {
     /// Adds a row with the words of its code, which may be NULL.
     pub fn insert(&self, words: Option<&[u64]>, row: RowId) {
         let Some(words) = words else {
-            return self.add(std::iter::once((self.layout.nulls(), Key { bits: 0, row })));
+            return self.add(std::iter::once((self.layout.nulls(), IndexKey { bits: 0, row })));
         };
         for (word, &bits) in words.iter().enumerate() {
             self.add(self.layout.keys_of(word, bits, row));
@@ -22,7 +22,7 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// Adds keys, each to its tree: those of one word at most.
-    fn add(&self, keys: impl Iterator<Item = (Tree, Key)> + Clone) {
+    fn add(&self, keys: impl Iterator<Item = (Tree, IndexKey)> + Clone) {
         loop {
             let mut leaves: Vec<_> = keys.clone().map(|(tree, key)| self.lock_leaf(tree, key)).collect();
             if let Some(full) = leaves.iter().position(|leaf| leaf.is_full()) {
@@ -41,7 +41,7 @@ impl<'s, S: Store> Index<'s, S> {
     ///
     /// The new page is allocated while no other is locked: allocating may wait for others, and reads and
     /// writes the list of free pages.
-    fn split(&self, tree: Tree, level: u8, key: Key) {
+    fn split(&self, tree: Tree, level: u8, key: IndexKey) {
         let mut sibling = self.store.allocate();
         let Some(mut parent) = self.lock_at(tree, level + 1, key) else {
             return self.grow(tree, level, sibling);
@@ -59,7 +59,7 @@ impl<'s, S: Store> Index<'s, S> {
         }
         let (left, right, low) = halves(&node);
         let mut children = parent.children();
-        children.insert(index + 1, (low, sibling.block()));
+        children.insert(index + 1, (low, sibling.page_number()));
         let above = Page::inner(tree, level + 1, &children);
         self.store.commit(&mut [
             (&mut parent, Edit::Replace(above)),
@@ -76,20 +76,20 @@ impl<'s, S: Store> Index<'s, S> {
             return self.store.release(child);
         }
         let moved = Box::new(Page::clone(&root));
-        let above = Page::inner(tree, level + 1, &[(Key::FIRST, child.block())]);
+        let above = Page::inner(tree, level + 1, &[(IndexKey::FIRST, child.page_number())]);
         self.store.commit(&mut [(&mut root, Edit::Replace(above)), (&mut child, Edit::Replace(moved))]);
     }
 }
 
 /// The two halves of a node, and the lowest key that may lie under the second.
-fn halves(node: &Page) -> (Box<Page>, Box<Page>, Key) {
+fn halves(node: &Page) -> (Box<Page>, Box<Page>, IndexKey) {
     let (tree, level) = (node.tree(), node.level());
     if level > 0 {
-        let children: Vec<(Key, Block)> = node.children();
+        let children: Vec<(IndexKey, PageNumber)> = node.children();
         let (left, right) = children.split_at(children.len() / 2);
         return (Page::inner(tree, level, left), Page::inner(tree, level, right), right[0].0);
     }
-    let mut entries: Vec<Key> = node.keys().collect();
+    let mut entries: Vec<IndexKey> = node.keys().collect();
     let middle = entries.len() / 2;
     let low = *entries.select_nth_unstable(middle).1;
     (Page::leaf(tree, &entries[..middle]), Page::leaf(tree, &entries[middle..]), low)

@@ -6,7 +6,7 @@ use crate::layout::Layout;
 use crate::page::{INNER_CAPACITY, LEAF_CAPACITY};
 use crate::probe::share_of_band;
 use crate::sorted::{FIRST_PIECE, MORE_IN_PIECE};
-use hamming::codes::{volume, volumes};
+use hamming::code::{volume, volumes};
 
 /// The share of a page's room that is used, on average.
 const FILL: f64 = 0.8;

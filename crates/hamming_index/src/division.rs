@@ -15,9 +15,9 @@
 use crate::cost::{self, ExpectedWork, FEW, entries_in, leaves_read, radius_of};
 use crate::key::BANDS;
 use crate::layout::Layout;
-use crate::sample::Sample;
+use crate::sample::CodeSample;
 use crate::sorted::pieces;
-use hamming::codes::volumes;
+use hamming::code::volumes;
 
 /// Rows that are fetched from the table in the time that it takes to read a leaf.
 const ROWS_PER_LEAF: f64 = 1.0;
@@ -142,7 +142,7 @@ impl SearchCosts {
     /// The work of a search with this radius, if codes are scattered but for what the sample shows.
     ///
     /// The search itself knows no sample. It divides the radius anew where a word costs more than it has patience for.
-    pub fn expected(&self, radius: u32, sample: &Sample) -> ExpectedWork {
+    pub fn expected(&self, radius: u32, sample: &CodeSample) -> ExpectedWork {
         if self.layout.has_whole_codes() {
             return self.expected_of_whole_codes(radius, sample);
         }
@@ -167,7 +167,7 @@ impl SearchCosts {
 
     /// The work of a search where the index has whole codes. Each of the trees has the rows that the sample shows
     /// together, and no search reads more than two and a half trees: see [`cost::limits`].
-    fn expected_of_whole_codes(&self, radius: u32, sample: &Sample) -> ExpectedWork {
+    fn expected_of_whole_codes(&self, radius: u32, sample: &CodeSample) -> ExpectedWork {
         let radius = radius.min(self.layout.bits());
         let scattered = leaves_read(self.leaves, radius, self.layout.bits());
         let share = sample.found_by(0, radius + 1);
@@ -193,7 +193,7 @@ impl SearchCosts {
 
     /// The same if codes are scattered but for what the sample shows. Each of a word's trees has the rows that the
     /// sample shows together.
-    fn sampled(&self, word: usize, reach: u32, sample: &Sample) -> ExpectedWork {
+    fn sampled(&self, word: usize, reach: u32, sample: &CodeSample) -> ExpectedWork {
         let scattered = self.scattered(word, reach);
         let share = sample.found_by(word, reach);
         ExpectedWork {
@@ -211,7 +211,7 @@ impl SearchCosts {
         wanted: f64,
         farthest_asked: u32,
         max_sorted: usize,
-        sample: &Sample,
+        sample: &CodeSample,
     ) -> ExpectedWork {
         let (rows, bits) = (entries_in(self.leaves), self.layout.bits());
         if self.layout.has_whole_codes() {
@@ -325,13 +325,13 @@ pub const MOST_PLANNED: usize = 16;
 /// Dividing a radius takes a step for each of its bits, and each step looks at all words. So a code of many words is
 /// taken for [`MOST_PLANNED`] of them, with a part of its radius. Words are equally wide, so each of these stands for
 /// equally many.
-pub struct Estimates {
+pub struct PlannerCosts {
     costs: SearchCosts,
     /// Bits of a code for each bit of a code as wide as is looked at.
     scale: f64,
 }
 
-impl Estimates {
+impl PlannerCosts {
     /// For an index each of whose trees has about this number of leaves.
     pub fn new(layout: Layout, leaves: f64) -> Self {
         let words = layout.words().min(MOST_PLANNED);
@@ -342,12 +342,18 @@ impl Estimates {
     }
 
     /// The work of a search with this radius, if codes are scattered but for what the sample shows.
-    pub fn expected(&self, radius: u32, sample: &Sample) -> ExpectedWork {
+    pub fn expected(&self, radius: u32, sample: &CodeSample) -> ExpectedWork {
         self.costs.expected(self.narrow(radius), sample)
     }
 
     /// The work of finding the `wanted` nearest rows: see [`SearchCosts::nearest`].
-    pub fn nearest(&self, wanted: f64, farthest: u32, max_sorted: usize, sample: &Sample) -> ExpectedWork {
+    pub fn nearest(
+        &self,
+        wanted: f64,
+        farthest: u32,
+        max_sorted: usize,
+        sample: &CodeSample,
+    ) -> ExpectedWork {
         self.costs.nearest(wanted, self.narrow(farthest), max_sorted, sample)
     }
 
@@ -365,14 +371,14 @@ mod tests {
     #[test]
     fn wide_codes_are_estimated_by_some_of_their_words() {
         for bits in [64, 256, 1024, 2048, 8000] {
-            let (layout, sample) = (Layout::of_codes(bits), Sample::default());
+            let (layout, sample) = (Layout::of_codes(bits), CodeSample::default());
             for (leaves, part) in [20.0, 2000.0, 50_000.0]
                 .into_iter()
                 .flat_map(|leaves| [200, 50, 20, 8].map(|part| (leaves, part)))
             {
                 let radius = bits / part;
                 let exact = SearchCosts::new(layout, leaves).expected(radius, &sample);
-                let estimates = Estimates::new(layout, leaves);
+                let estimates = PlannerCosts::new(layout, leaves);
                 assert!(estimates.costs.layout.words() <= MOST_PLANNED);
                 let estimate = estimates.expected(radius, &sample);
                 let ratio = estimate.cost() / exact.cost();
@@ -391,7 +397,7 @@ mod tests {
             [(128, 12, 2_000.0), (256, 31, 2_000.0), (256, 31, 20_000.0), (576, 60, 2_000.0)]
         {
             let costs = SearchCosts::new(Layout::of_codes(bits), leaves);
-            let sample = Sample::default();
+            let sample = CodeSample::default();
             let [nearest, all] = [costs.nearest(1.0, radius, 1000, &sample), costs.expected(radius, &sample)];
             assert!(nearest.cost() < 1.25 * all.cost(), "{bits} bits: {nearest:?}, {all:?}");
         }

@@ -60,14 +60,14 @@ impl RowId {
 /// An entry of a tree: a word, rotated so that the tree's band comes first, and its row. Rows make
 /// keys distinct, so that a value of which there are millions is spread over pages like any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key {
+pub struct IndexKey {
     /// A word of the code, rotated; 0 in the tree of NULLs.
     pub bits: u64,
     /// The row that has the code.
     pub row: RowId,
 }
 
-impl Key {
+impl IndexKey {
     /// The least of all keys.
     pub const FIRST: Self = Self { bits: 0, row: RowId::FIRST };
 

@@ -4,10 +4,10 @@
 //! several words. Each has its own four trees, like a fingerprint. Codes that differ in few bits have a word
 //! that differs in very few: see [`crate::search`].
 
-use crate::key::{BAND_BITS, BANDS, Key, RowId, Tree, rotated};
-use crate::page::{Block, FIRST_OF_CODES, Page};
+use crate::key::{BAND_BITS, BANDS, IndexKey, RowId, Tree, rotated};
+use crate::page::{FIRST_OF_CODES, Page, PageNumber};
 use crate::store::Store;
-use hamming::words::stride;
+use hamming::code::CodeCutter;
 use std::ops::{Range, RangeInclusive};
 
 /// The most bits of a code.
@@ -16,25 +16,23 @@ pub const MAX_BITS: u32 = 8192;
 /// The trees of an index, and their roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Bits of a code.
-    bits: u32,
-    /// Places of a code between two neighbouring bits of its words.
-    stride: u32,
+    /// How a code is cut into words. A word of the index has the bits of its bands apart: see [`Self::words_of`].
+    cutter: CodeCutter,
     /// The number of the first tree. Those of fingerprints and of codes have no number in common.
     first_tree: Tree,
     /// Pages before the roots.
-    first_root: Block,
+    first_root: PageNumber,
 }
 
 impl Layout {
     /// An index of 64-bit fingerprints. It begins with the roots.
-    pub const FINGERPRINTS: Self = Self { bits: u64::BITS, stride: 1, first_tree: 0, first_root: 0 };
+    pub const FINGERPRINTS: Self = Self { cutter: CodeCutter::FINGERPRINTS, first_tree: 0, first_root: 0 };
 
     /// An index of codes with this number of bits, from 1 to [`MAX_BITS`]. Its first page says how many they
     /// are.
     pub fn of_codes(bits: u32) -> Self {
-        let bits = bits.clamp(1, MAX_BITS);
-        Self { bits, stride: stride(bits), first_tree: FIRST_OF_CODES, first_root: 1 }
+        let cutter = CodeCutter::new(bits.clamp(1, MAX_BITS));
+        Self { cutter, first_tree: FIRST_OF_CODES, first_root: 1 }
     }
 
     /// The layout of an index of codes, which is said by the first page.
@@ -49,17 +47,17 @@ impl Layout {
 
     /// The first page of an index of codes.
     pub(crate) fn description(self) -> Option<Box<Page>> {
-        self.is_described().then(|| Page::description(Key::before(self.bits.into())))
+        self.is_described().then(|| Page::description(IndexKey::before(self.bits().into())))
     }
 
     /// Bits of a code.
     pub fn bits(self) -> u32 {
-        self.bits
+        self.cutter.bits()
     }
 
     /// Words of a code.
     pub fn words(self) -> usize {
-        self.bits.div_ceil(u64::BITS) as usize
+        self.cutter.width()
     }
 
     /// Whether a code is one word, so that the index has the whole of it.
@@ -104,12 +102,12 @@ impl Layout {
     }
 
     /// The page of a tree's root.
-    pub fn root(self, tree: Tree) -> Block {
-        self.first_root + self.place(tree) as Block
+    pub fn root(self, tree: Tree) -> PageNumber {
+        self.first_root + self.place(tree) as PageNumber
     }
 
     /// Pages of the smallest index, which never move.
-    pub fn fixed_pages(self) -> Block {
+    pub fn fixed_pages(self) -> PageNumber {
         self.root(self.nulls()) + 1
     }
 
@@ -117,7 +115,7 @@ impl Layout {
     ///
     /// Bands differ by at most one bit in width, so that each tells rows apart as well as the others.
     fn band(self, band: usize) -> Range<usize> {
-        let place = |band: usize| band * self.bits as usize / self.bands();
+        let place = |band: usize| band * self.bits() as usize / self.bands();
         place(band)..place(band + 1)
     }
 
@@ -135,30 +133,21 @@ impl Layout {
     /// The code that has exactly the bits of this word set.
     pub(crate) fn mask(self, word: usize) -> Vec<u8> {
         // Bounded: a code.
-        let mut mask = vec![0; self.bits.div_ceil(8) as usize];
+        let mut mask = vec![0; self.bits().div_ceil(8) as usize];
         for bit in self.bits_of(word) {
-            let place = bit * self.stride as usize % self.bits as usize;
+            let place = self.cutter.place_of(bit);
             mask[place / 8] |= 0x80 >> (place % 8);
         }
         mask
     }
 
-    /// Cuts a code into words. The code has its first bit as the highest of its first byte. A band has its
-    /// bits as its highest, and zeros below.
+    /// Cuts a code, which is given as bytes, into words. A band has its bits as its highest, and zeros below.
     pub fn words_of(self, code: &[u8]) -> impl Iterator<Item = u64> {
-        let bit = |place: u32| u64::from(code[place as usize / 8] >> (7 - place % 8) & 1);
-        let mut place = 0;
-        (0..self.words()).map(move |word| {
-            (word * BANDS..(word + 1) * BANDS).fold(0, |bits, band| {
-                let width = self.band(band).len() as u32;
-                let band = (0..width).fold(0, |band, _| {
-                    let more = band << 1 | bit(place);
-                    place += self.stride;
-                    place -= if place < self.bits { 0 } else { self.bits };
-                    more
-                });
-                bits << BAND_BITS | band << (BAND_BITS - width)
-            })
+        let widths = (0..self.bands()).map(move |band| self.band(band).len() as u32);
+        let mut bands = self.cutter.pieces_of(code, widths.clone()).zip(widths);
+        (0..self.words()).map(move |_| {
+            let bands = bands.by_ref().take(BANDS);
+            bands.fold(0, |word, (band, width)| word << BAND_BITS | band << (BAND_BITS - width))
         })
     }
 
@@ -177,14 +166,14 @@ impl Layout {
         word: usize,
         bits: u64,
         row: RowId,
-    ) -> impl Iterator<Item = (Tree, Key)> + Clone {
-        self.trees_of(word).map(move |tree| (tree, Key { bits: rotated(bits, tree), row }))
+    ) -> impl Iterator<Item = (Tree, IndexKey)> + Clone {
+        self.trees_of(word).map(move |tree| (tree, IndexKey { bits: rotated(bits, tree), row }))
     }
 
     /// All keys of a row, each with its tree: those of its words, or one in the tree of NULLs.
-    pub fn all_keys_of(self, words: Option<&[u64]>, row: RowId) -> Vec<(Tree, Key)> {
+    pub fn all_keys_of(self, words: Option<&[u64]>, row: RowId) -> Vec<(Tree, IndexKey)> {
         match words {
-            None => vec![(self.nulls(), Key { bits: 0, row })],
+            None => vec![(self.nulls(), IndexKey { bits: 0, row })],
             Some(words) => {
                 words.iter().enumerate().flat_map(|(word, &bits)| self.keys_of(word, bits, row)).collect()
             }
@@ -217,7 +206,7 @@ mod tests {
             prop_assert_eq!(widths.iter().sum::<u32>(), bits);
             prop_assert!(widths.iter().all(|width| width.abs_diff(widths[0]) <= BANDS as u32));
             let described = layout.description().unwrap().described();
-            prop_assert_eq!(described, Some(Key::before(bits.into())));
+            prop_assert_eq!(described, Some(IndexKey::before(bits.into())));
         }
     }
 

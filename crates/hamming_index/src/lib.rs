@@ -3,7 +3,7 @@
 //! Pure algorithms: no Postgres, no `unsafe`. The extension `simhash_pg` puts them behind PostgreSQL's
 //! index interfaces.
 //!
-//! - [`Bounds`]: bounding boxes, for GiST.
+//! - [`BoundingBox`]: bounding boxes, for GiST.
 //! - [`Index`]: exact multi-index hashing over pages, for the access method `hamming`. A word of a
 //!   code is cut into bands ([`key`]), each of which has a tree of pages ([`page`]). An [`IndexSearch`] looks in
 //!   each tree at the keys whose band is near.
@@ -21,7 +21,6 @@ pub mod layout;
 pub mod page;
 mod pass;
 mod probe;
-mod range;
 mod sample;
 mod search;
 mod sorted;
@@ -29,10 +28,11 @@ pub mod store;
 mod survey;
 mod tree;
 mod vacuum;
+mod word_search;
 
-pub use bounds::{Bounds, split};
+pub use bounds::{BoundingBox, split};
 pub use layout::Layout;
-pub use sample::Sample;
+pub use sample::CodeSample;
 pub use search::{CodeBall, CodeLookup, IndexSearch, SearchCenter, SearchHit, SearchQuery};
 pub use survey::{Damage, Totals};
 pub use tree::Index;

@@ -10,12 +10,12 @@
 //! | header 24 | key 0 | key 1 | ... -> lower ... free ... upper <- ... | rest 1 | rest 0 | trailer 8 |
 //! ```
 
-use crate::key::{Key, RowId, Tree};
+use crate::key::{IndexKey, RowId, Tree};
 
 /// Bytes of a page: Postgres's usual size, and the only one supported.
 pub const PAGE_SIZE: usize = 8192;
 /// The number of a page within the index, from 0.
-pub type Block = u32;
+pub type PageNumber = u32;
 
 const HEADER: usize = 24;
 const LOWER: usize = 12;
@@ -110,7 +110,7 @@ impl Page {
     }
 
     /// A leaf with these entries, which must fit.
-    pub fn leaf(tree: Tree, entries: &[Key]) -> Box<Self> {
+    pub fn leaf(tree: Tree, entries: &[IndexKey]) -> Box<Self> {
         let mut page = Self::node(tree, 0);
         for &entry in entries {
             page.push(entry, &[]);
@@ -120,7 +120,7 @@ impl Page {
 
     /// An inner node with these children, in order, which must fit. Each comes with the lowest key that may
     /// lie under it.
-    pub fn inner(tree: Tree, level: u8, children: &[(Key, Block)]) -> Box<Self> {
+    pub fn inner(tree: Tree, level: u8, children: &[(IndexKey, PageNumber)]) -> Box<Self> {
         let mut page = Self::node(tree, level);
         for &(low, child) in children {
             page.push(low, &child.to_ne_bytes());
@@ -134,16 +134,16 @@ impl Page {
     }
 
     /// A page that says by this key what the index has codes of: see [`crate::layout`].
-    pub(crate) fn description(key: Key) -> Box<Self> {
+    pub(crate) fn description(key: IndexKey) -> Box<Self> {
         Self::leaf(DESCRIPTION, &[key])
     }
 
     /// The key of a page that was made as [`Page::description`], if it is sound.
-    pub(crate) fn described(&self) -> Option<Key> {
+    pub(crate) fn described(&self) -> Option<IndexKey> {
         (self.damage().is_none() && self.tree() == DESCRIPTION).then(|| self.keys().next())?
     }
 
-    fn push(&mut self, key: Key, child: &[u8]) {
+    fn push(&mut self, key: IndexKey, child: &[u8]) {
         let (lower, upper) = (self.number(LOWER), self.number(UPPER) - ROW - child.len());
         self.write(lower, &key.bits.to_ne_bytes());
         self.write(upper, &key.row.to_bytes());
@@ -272,27 +272,27 @@ impl Page {
     }
 
     /// The entry in this slot; in an inner node the lowest key that may lie under the child.
-    pub fn key(&self, slot: usize) -> Key {
-        Key { bits: u64::from_ne_bytes(self.bits()[slot]), row: self.row(slot) }
+    pub fn key(&self, slot: usize) -> IndexKey {
+        IndexKey { bits: u64::from_ne_bytes(self.bits()[slot]), row: self.row(slot) }
     }
 
     /// The [`key`](Self::key) of every slot.
-    pub fn keys(&self) -> impl Iterator<Item = Key> {
+    pub fn keys(&self) -> impl Iterator<Item = IndexKey> {
         (0..self.len()).map(|slot| self.key(slot))
     }
 
     /// The child in this slot of an inner node.
-    pub fn child(&self, slot: usize) -> Block {
-        Block::from_ne_bytes(self.read(self.rest_of(slot) + ROW))
+    pub fn child(&self, slot: usize) -> PageNumber {
+        PageNumber::from_ne_bytes(self.read(self.rest_of(slot) + ROW))
     }
 
     /// All children of an inner node, each with the lowest key that may lie under it.
-    pub fn children(&self) -> Vec<(Key, Block)> {
+    pub fn children(&self) -> Vec<(IndexKey, PageNumber)> {
         (0..self.len()).map(|slot| (self.key(slot), self.child(slot))).collect()
     }
 
     /// The slot of the child under which the key lies, in an inner node.
-    pub fn child_of(&self, key: Key) -> usize {
+    pub fn child_of(&self, key: IndexKey) -> usize {
         let (mut low, mut high) = (1, self.len().max(1));
         while low < high {
             let middle = low.midpoint(high);
@@ -305,14 +305,14 @@ impl Page {
     }
 
     /// The slot in which a leaf has the entry, if it has it.
-    pub fn position(&self, entry: Key) -> Option<usize> {
+    pub fn position(&self, entry: IndexKey) -> Option<usize> {
         let bits = entry.bits.to_ne_bytes();
         let same = self.bits().iter().enumerate().filter(|(_, other)| **other == bits);
         same.map(|(slot, _)| slot).find(|&slot| self.row(slot) == entry.row)
     }
 
     /// The edit that adds an entry to a leaf that is not full.
-    pub fn adding(&self, entry: Key) -> Edit {
+    pub fn adding(&self, entry: IndexKey) -> Edit {
         let (lower, upper) = (self.number(LOWER), self.number(UPPER) - ROW);
         Edit::Patch(vec![
             Self::bounds(lower + KEY, upper),
@@ -327,9 +327,9 @@ impl Page {
         let kept = stays.iter().filter(|&&stays| stays).count();
         let gaps = (0..kept).filter(|&slot| !stays[slot]);
         let last = (kept..self.len()).filter(|&slot| stays[slot]);
-        let moves: Vec<(usize, Key)> = gaps.zip(last.map(|slot| self.key(slot))).collect();
+        let moves: Vec<(usize, IndexKey)> = gaps.zip(last.map(|slot| self.key(slot))).collect();
         if moves.len() * (KEY + ROW + 2 * PATCH_HEADER) > kept * (KEY + ROW) {
-            let entries: Vec<Key> =
+            let entries: Vec<IndexKey> =
                 self.keys().zip(stays).filter(|&(_, &stays)| stays).map(|(entry, _)| entry).collect();
             return Edit::Replace(Self::leaf(self.tree(), &entries));
         }

@@ -10,10 +10,10 @@
 //! passed on candidates before its end is not abandoned any more.
 
 use crate::division::{Division, SearchCosts, SearchedWord, patience};
-use crate::key::{Key, RowId};
-use crate::range::{WordBall, WordSearch};
+use crate::key::{IndexKey, RowId};
 use crate::store::Store;
 use crate::tree::{Index, Walk};
+use crate::word_search::{WordBall, WordSearch};
 use limits::{Collector, OutOfMemory, extend};
 use std::mem::take;
 
@@ -43,7 +43,7 @@ enum WordsPassWay {
     /// By their words.
     Words { division: Division, attempts: Vec<Option<WordAttempt>> },
     /// By going through all of them, from the key on.
-    All(Key),
+    All(IndexKey),
 }
 
 /// A word that is being searched.
@@ -73,7 +73,7 @@ impl WordsPass {
     }
 
     pub(crate) fn of_all(radius: u32) -> Self {
-        Self::by(radius, WordsPassWay::All(Key::FIRST))
+        Self::by(radius, WordsPassWay::All(IndexKey::FIRST))
     }
 
     fn by(radius: u32, way: WordsPassWay) -> Self {
@@ -183,7 +183,7 @@ impl WordsPass {
     fn divide_again(&mut self, costs: &SearchCosts) {
         let WordsPassWay::Words { division, attempts } = &mut self.way else { return };
         match costs.divide(self.radius, &self.searched) {
-            None => self.way = WordsPassWay::All(Key::FIRST),
+            None => self.way = WordsPassWay::All(IndexKey::FIRST),
             Some(other) => {
                 for (attempt, &reach) in attempts.iter_mut().zip(&other.reaches) {
                     attempt.take_if(|attempt| attempt.reach != reach);

@@ -8,17 +8,17 @@ use crate::layout::Layout;
 
 /// How far the codes of a sample are from a query, word by word. An empty sample stands for scattered codes.
 #[derive(Clone, Debug, Default)]
-pub struct Sample {
+pub struct CodeSample {
     /// For each word and each reach, the share of the rows that the word finds.
     found: Vec<Vec<f64>>,
     /// For each row of the sample, the share of the table that it stands for, and how many bits differ in each word.
     rows: Vec<(f64, Vec<u32>)>,
 }
 
-impl Sample {
+impl CodeSample {
     /// Compares a query with codes, each of which stands for a share of the table.
     pub fn new<'a>(layout: Layout, query: &[u8], codes: impl IntoIterator<Item = (&'a [u8], f64)>) -> Self {
-        // Of the words of wide codes some stand for all: see `Estimates`.
+        // Of the words of wide codes some stand for all: see `PlannerCosts`.
         let words = layout.words().min(MOST_PLANNED);
         let place = |word: usize| word * layout.words() / words;
         let masks: Vec<Vec<u8>> = (0..words).map(|word| layout.mask(place(word))).collect();
@@ -74,7 +74,7 @@ mod tests {
     fn shares_of_words_and_of_all() {
         let layout = Layout::of_codes(100);
         let (zeros, first_word) = (vec![0; 13], layout.mask(0));
-        let sample = Sample::new(layout, &zeros, [(&zeros[..], 0.5), (&first_word[..], 0.25)]);
+        let sample = CodeSample::new(layout, &zeros, [(&zeros[..], 0.5), (&first_word[..], 0.25)]);
         assert_eq!(layout.words_of(&first_word).map(u64::count_ones).collect::<Vec<_>>(), [50, 0]);
         assert_eq!([0, 1, 50, 51].map(|reach| sample.found_by(0, reach)), [0.0, 0.5, 0.5, 0.75]);
         assert_eq!([0, 1, 50].map(|reach| sample.found_by(1, reach)), [0.0, 0.75, 0.75]);
@@ -82,6 +82,6 @@ mod tests {
             [[1, 0], [0, 1], [51, 0], [0, 0]].map(|reaches| sample.found(&reaches)),
             [0.5, 0.75, 0.75, 0.0]
         );
-        assert_eq!(Sample::default().found(&[51, 51]) + Sample::default().found_by(0, 51), 0.0);
+        assert_eq!(CodeSample::default().found(&[51, 51]) + CodeSample::default().found_by(0, 51), 0.0);
     }
 }

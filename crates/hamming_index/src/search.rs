@@ -15,14 +15,14 @@
 //! Guarantee: every row that is asked for is reported exactly once; in the order of distances if that is asked for.
 
 use crate::division::SearchCosts;
-use crate::key::{Key, RowId};
+use crate::key::{IndexKey, RowId};
 use crate::layout::Layout;
 use crate::pass::{FEW_CANDIDATES, WordsPass};
-use crate::range::{WordBall, WordSearch};
 use crate::sorted::Sorted;
 use crate::store::Store;
 use crate::tree::{Index, Walk};
-use hamming::codes::distance;
+use crate::word_search::{WordBall, WordSearch};
+use hamming::code::distance_of_bytes;
 use limits::{Collector, OutOfMemory, grow, push};
 use std::cmp::Ordering;
 
@@ -72,7 +72,7 @@ impl CodeBall {
     }
 
     fn contains(&self, code: &[u8]) -> bool {
-        distance(code, &self.center.bytes) <= self.radius
+        distance_of_bytes(code, &self.center.bytes) <= self.radius
     }
 }
 
@@ -178,7 +178,7 @@ enum SearchStage {
     /// A pass that finds candidates, or all rows.
     Candidates(WordsPass),
     /// Rows whose code is NULL, from the key on.
-    Nulls(Key),
+    Nulls(IndexKey),
     Done,
 }
 
@@ -223,7 +223,7 @@ impl IndexSearch {
 
     /// The stage after all rows with a code.
     fn last_stage(&self) -> SearchStage {
-        if self.target.nulls { SearchStage::Nulls(Key::FIRST) } else { SearchStage::Done }
+        if self.target.nulls { SearchStage::Nulls(IndexKey::FIRST) } else { SearchStage::Done }
     }
 
     /// Appends a further part of the answer, in order. Returns false when there is no more.
@@ -243,7 +243,7 @@ impl IndexSearch {
             SearchStage::Candidates(_) => self.step_candidates(index, codes, hits)?,
             SearchStage::Nulls(from) => {
                 let mut hits = Collector::new(hits);
-                let mut report = |entry: Key| hits.add(SearchHit::unordered(entry.row));
+                let mut report = |entry: IndexKey| hits.add(SearchHit::unordered(entry.row));
                 match index.entries(index.layout.nulls(), *from, &mut report) {
                     Walk::From(key) => *from = key,
                     Walk::Done => self.stage = SearchStage::Done,
@@ -342,14 +342,14 @@ impl IndexSearch {
         found.dedup();
         for row in found {
             let Some(code) = codes.code_of(row) else { continue };
-            if distance(code, &center.bytes) > pass.radius
+            if distance_of_bytes(code, &center.bytes) > pass.radius
                 || !target.also.iter().all(|ball| ball.contains(code))
                 || pass.has_reported(costs.layout().words_of(code), &center.words)
             {
                 continue;
             }
             match target.nearest_to.first() {
-                Some(nearest) => sorted.add((distance(code, &nearest.bytes), 0, row), Ord::cmp)?,
+                Some(nearest) => sorted.add((distance_of_bytes(code, &nearest.bytes), 0, row), Ord::cmp)?,
                 None => push(hits, SearchHit::unordered(row))?,
             }
         }

@@ -1,6 +1,6 @@
 //! Where pages are kept: Postgres's buffers and its log, or a list in memory.
 
-use crate::page::{Block, Edit, Page};
+use crate::page::{Edit, Page, PageNumber};
 use std::ops::Deref;
 
 /// Pages, each locked for as long as a value returned here refers to it.
@@ -18,23 +18,23 @@ pub trait Store {
     where
         Self: 'a;
     /// A page that is locked for a change: nobody else reads or changes it.
-    type Exclusive<'a>: Deref<Target = Page> + Numbered
+    type Exclusive<'a>: Deref<Target = Page> + NumberedPage
     where
         Self: 'a;
 
     /// The number of pages, free ones included.
-    fn pages(&self) -> Block;
+    fn pages(&self) -> PageNumber;
 
     /// Locks the page for reading. Waits until nobody changes it.
-    fn share(&self, block: Block) -> Self::Shared<'_>;
+    fn share(&self, page_number: PageNumber) -> Self::Shared<'_>;
 
     /// Locks the page for a change. Waits until nobody else reads or changes it.
-    fn lock(&self, block: Block) -> Self::Exclusive<'_>;
+    fn lock(&self, page_number: PageNumber) -> Self::Exclusive<'_>;
 
     /// Like [`lock`](Self::lock), for a walk that visits each page once: reading the page from disk should
     /// not push others out of the cache.
-    fn lock_in_passing(&self, block: Block) -> Self::Exclusive<'_> {
-        self.lock(block)
+    fn lock_in_passing(&self, page_number: PageNumber) -> Self::Exclusive<'_> {
+        self.lock(page_number)
     }
 
     /// Locks a page that nobody refers to, for a change. May wait for others, so it is called while no page
@@ -54,17 +54,17 @@ pub trait Store {
     fn is_slow(&self) -> bool;
 
     /// Announces that the page will be read soon.
-    fn prefetch(&self, block: Block);
+    fn prefetch(&self, page_number: PageNumber);
 
     /// Called while no page is locked; does not return if the user has cancelled.
     fn check_for_interrupts(&self);
 
     /// Ends the operation with an error: the page is damaged in the way that `what` tells.
-    fn corrupted(&self, block: Block, what: &str) -> !;
+    fn corrupted(&self, page_number: PageNumber, what: &str) -> !;
 }
 
 /// A page that knows its number.
-pub trait Numbered {
+pub trait NumberedPage {
     /// The number of the page.
-    fn block(&self) -> Block;
+    fn page_number(&self) -> PageNumber;
 }

@@ -8,10 +8,11 @@
 //! one that leads to it is reported only if it has not been changed since the check began. And a row that a tree lacks is
 //! looked for again after its insert was seen to be complete.
 
-use crate::key::{Key, RowId, Tree, rotated, rotated_back};
-use crate::page::{Block, Page};
+use crate::key::{IndexKey, RowId, Tree, rotated, rotated_back};
+use crate::page::{Page, PageNumber};
 use crate::store::Store;
 use crate::tree::{Index, Walk};
+use hamming::hash::scattered;
 use limits::{OutOfMemory, push};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -39,7 +40,7 @@ const MAX_DIFFERENCES: usize = 1000;
 /// Something wrong with an index, and the page where it was seen.
 pub struct Damage {
     /// The number of the page.
-    pub block: Block,
+    pub page_number: PageNumber,
     /// What is wrong, for the user to read.
     pub text: String,
 }
@@ -102,7 +103,7 @@ impl<'s, S: Store> Index<'s, S> {
         let mut trees = vec![Totals::default(); self.layout.bands() + 1];
         for (tree, totals) in self.layout.trees().zip(&mut trees) {
             let mut survey = Survey { index: self, tree, totals, seen: &mut seen, is_changed, report };
-            survey.visit(self.layout.root(tree), None, Key::FIRST, None);
+            survey.visit(self.layout.root(tree), None, IndexKey::FIRST, None);
         }
         trees
     }
@@ -116,7 +117,7 @@ impl<'s, S: Store> Index<'s, S> {
         report: &mut dyn FnMut(Damage),
     ) {
         for tree in trees.clone() {
-            let mut from = Key::FIRST;
+            let mut from = IndexKey::FIRST;
             while *left > 0 {
                 self.store.check_for_interrupts();
                 let mut entries = Vec::new();
@@ -142,16 +143,21 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// The bands of a word that lack an entry of this one.
-    fn missing_elsewhere(&self, trees: Range<Tree>, tree: Tree, entry: Key) -> impl Iterator<Item = Damage> {
+    fn missing_elsewhere(
+        &self,
+        trees: Range<Tree>,
+        tree: Tree,
+        entry: IndexKey,
+    ) -> impl Iterator<Item = Damage> {
         let word = rotated_back(entry.bits, tree);
         let others = trees.filter(move |&other| other != tree);
-        let lacking =
-            others.filter(move |&other| !self.has(other, Key { bits: rotated(word, other), row: entry.row }));
+        let lacking = others
+            .filter(move |&other| !self.has(other, IndexKey { bits: rotated(word, other), row: entry.row }));
         lacking.map(move |other| {
             let row = self.layout.name_of(entry.row, Some(word));
             let [has, lacks] = [tree, other].map(|tree| self.layout.place(tree));
             let text = format!("{row} is in band {has}, not in band {lacks}");
-            Damage { block: self.layout.root(other), text }
+            Damage { page_number: self.layout.root(other), text }
         })
     }
 
@@ -190,14 +196,14 @@ impl<'s, S: Store> Index<'s, S> {
                 self.layout.place(has),
                 self.layout.place(lacks)
             );
-            report(Damage { block: self.layout.root(lacks), text });
+            report(Damage { page_number: self.layout.root(lacks), text });
         }
         *left -= differing.len().min(*left);
     }
 
     /// The rows of a tree, in order.
     fn rows_of(&self, tree: Tree) -> Result<Vec<RowId>, OutOfMemory> {
-        let (mut rows, mut walk) = (Vec::new(), Walk::From(Key::FIRST));
+        let (mut rows, mut walk) = (Vec::new(), Walk::From(IndexKey::FIRST));
         while let Walk::From(key) = walk {
             self.store.check_for_interrupts();
             let mut pushed = Ok(());
@@ -218,28 +224,28 @@ struct Survey<'a, 's, S> {
     index: &'a Index<'s, S>,
     tree: Tree,
     totals: &'a mut Totals,
-    seen: &'a mut HashSet<Block>,
+    seen: &'a mut HashSet<PageNumber>,
     is_changed: &'a dyn Fn(&Page) -> bool,
     report: &'a mut dyn FnMut(Damage),
 }
 
 impl<S: Store> Survey<'_, '_, S> {
     /// Visits a node and all below it, whose keys must lie from `low` on and before `end`.
-    fn visit(&mut self, block: Block, level: Option<u8>, low: Key, end: Option<Key>) {
+    fn visit(&mut self, page_number: PageNumber, level: Option<u8>, low: IndexKey, end: Option<IndexKey>) {
         let store = self.index.store;
         store.check_for_interrupts();
-        if block >= store.pages() {
-            return self.problem(block, "there is no such page, but another one leads to it");
+        if page_number >= store.pages() {
+            return self.problem(page_number, "there is no such page, but another one leads to it");
         }
-        let page = Page::clone(&store.share(block));
-        let is_first_visit = self.seen.insert(block);
+        let page = Page::clone(&store.share(page_number));
+        let is_first_visit = self.seen.insert(page_number);
         if let Some(damage) = page.damage().filter(|_| is_first_visit) {
-            return self.problem(block, damage);
+            return self.problem(page_number, damage);
         }
         if let Some(problem) = self.misfit(&page, is_first_visit, level, low, end)
             && !(self.is_changed)(&page)
         {
-            self.problem(block, problem);
+            self.problem(page_number, problem);
         }
         // There is no sense in what lies below.
         if page.tree() != self.tree || !is_first_visit || level.is_some_and(|level| level != page.level()) {
@@ -247,9 +253,9 @@ impl<S: Store> Survey<'_, '_, S> {
         }
         self.totals.height = self.totals.height.max(u32::from(page.level()) + 1);
         if page.level() == 0 {
-            self.visit_leaf(block, &page)
+            self.visit_leaf(page_number, &page)
         } else {
-            self.visit_inner(block, &page, low, end)
+            self.visit_inner(page_number, &page, low, end)
         }
     }
 
@@ -259,8 +265,8 @@ impl<S: Store> Survey<'_, '_, S> {
         page: &Page,
         is_first_visit: bool,
         level: Option<u8>,
-        low: Key,
-        end: Option<Key>,
+        low: IndexKey,
+        end: Option<IndexKey>,
     ) -> Option<&'static str> {
         if !is_first_visit {
             return Some("two pages lead to it");
@@ -275,32 +281,33 @@ impl<S: Store> Survey<'_, '_, S> {
         is_elsewhere.then_some("it has keys that belong elsewhere")
     }
 
-    fn visit_leaf(&mut self, block: Block, page: &Page) {
-        let mut keys: Vec<Key> = page.keys().collect();
+    fn visit_leaf(&mut self, page_number: PageNumber, page: &Page) {
+        let mut keys: Vec<IndexKey> = page.keys().collect();
         keys.sort_unstable();
         if keys.windows(2).any(|pair| pair[0] == pair[1]) {
-            self.problem(block, "it has a row twice");
+            self.problem(page_number, "it has a row twice");
         }
         if self.tree == self.index.layout.nulls() && keys.iter().any(|key| key.bits != 0) {
-            self.problem(block, "it has fingerprints among the rows that have none");
+            self.problem(page_number, "it has fingerprints among the rows that have none");
         }
         self.totals.leaves += 1;
         self.totals.entries += keys.len() as u64;
         for key in keys {
-            let sum = mix(rotated_back(key.bits, self.tree) ^ mix(key.row.number()));
+            // Sums of scattered numbers differ where sets do.
+            let sum = scattered(rotated_back(key.bits, self.tree) ^ scattered(key.row.number()));
             self.totals.checksum = self.totals.checksum.wrapping_add(sum);
-            self.totals.rows = self.totals.rows.wrapping_add(mix(key.row.number()));
+            self.totals.rows = self.totals.rows.wrapping_add(scattered(key.row.number()));
         }
     }
 
-    fn visit_inner(&mut self, block: Block, page: &Page, low: Key, end: Option<Key>) {
+    fn visit_inner(&mut self, page_number: PageNumber, page: &Page, low: IndexKey, end: Option<IndexKey>) {
         self.totals.inner += 1;
         let children = page.children();
         if children.is_empty() {
-            return self.problem(block, "it is an inner page without children");
+            return self.problem(page_number, "it is an inner page without children");
         }
         if children.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
-            return self.problem(block, "its keys are out of order");
+            return self.problem(page_number, "its keys are out of order");
         }
         for (index, &(key, child)) in children.iter().enumerate() {
             let low = if index == 0 { low } else { key };
@@ -309,14 +316,7 @@ impl<S: Store> Survey<'_, '_, S> {
         }
     }
 
-    fn problem(&mut self, block: Block, text: &str) {
-        (self.report)(Damage { block, text: text.to_string() });
+    fn problem(&mut self, page_number: PageNumber, text: &str) {
+        (self.report)(Damage { page_number, text: text.to_string() });
     }
-}
-
-/// Spreads a number over 64 bits (the finalizer of SplitMix64), so that sums tell sets apart.
-fn mix(number: u64) -> u64 {
-    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ number >> 31
 }

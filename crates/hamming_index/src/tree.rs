@@ -5,9 +5,9 @@
 //! siblings or second looks are not needed. Cost: one page for each level, and for a range one page for
 //! each leaf.
 
-use crate::key::{Key, Tree};
+use crate::key::{IndexKey, Tree};
 use crate::layout::Layout;
-use crate::page::{Block, Page};
+use crate::page::{Page, PageNumber};
 use crate::probe::Probe;
 use crate::store::Store;
 
@@ -36,7 +36,7 @@ struct Visit<'a> {
 /// Where a walk through leaves goes on.
 pub(crate) enum Walk {
     /// It has to go on from this key.
-    From(Key),
+    From(IndexKey),
     /// It has seen all of its leaves.
     Done,
 }
@@ -53,15 +53,15 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// Refuses a page that is damaged, of another tree, or not at this level.
-    pub(crate) fn check(&self, page: &Page, block: Block, tree: Tree, level: Option<u8>) {
+    pub(crate) fn check(&self, page: &Page, page_number: PageNumber, tree: Tree, level: Option<u8>) {
         if let Some(damage) = page.damage() {
-            self.store.corrupted(block, damage);
+            self.store.corrupted(page_number, damage);
         } else if page.tree() != tree {
-            self.store.corrupted(block, "it belongs to another tree");
+            self.store.corrupted(page_number, "it belongs to another tree");
         } else if level.is_some_and(|level| page.level() != level) {
-            self.store.corrupted(block, "it is at another level of its tree");
+            self.store.corrupted(page_number, "it is at another level of its tree");
         } else if page.level() > 0 && page.is_empty() {
-            self.store.corrupted(block, "it is an inner page without children");
+            self.store.corrupted(page_number, "it is an inner page without children");
         }
     }
 
@@ -73,16 +73,16 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     pub(crate) fn share_child(&self, parent: &Page, index: usize) -> S::Shared<'s> {
-        let block = parent.child(index);
-        let page = self.store.share(block);
-        self.check(&page, block, parent.tree(), Some(parent.level() - 1));
+        let page_number = parent.child(index);
+        let page = self.store.share(page_number);
+        self.check(&page, page_number, parent.tree(), Some(parent.level() - 1));
         page
     }
 
     pub(crate) fn lock_child(&self, parent: &Page, index: usize) -> S::Exclusive<'s> {
-        let block = parent.child(index);
-        let page = self.store.lock(block);
-        self.check(&page, block, parent.tree(), Some(parent.level() - 1));
+        let page_number = parent.child(index);
+        let page = self.store.lock(page_number);
+        self.check(&page, page_number, parent.tree(), Some(parent.level() - 1));
         page
     }
 
@@ -94,7 +94,7 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// Locks the node at this level under which the key lies; `None` if the tree is not that high.
-    pub(crate) fn lock_at(&self, tree: Tree, level: u8, key: Key) -> Option<S::Exclusive<'s>> {
+    pub(crate) fn lock_at(&self, tree: Tree, level: u8, key: IndexKey) -> Option<S::Exclusive<'s>> {
         loop {
             let (parent, _) = self.descend(tree, level + 1, key);
             if parent.level() < level {
@@ -112,7 +112,7 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// Locks the leaf under which the key lies.
-    pub(crate) fn lock_leaf(&self, tree: Tree, key: Key) -> S::Exclusive<'s> {
+    pub(crate) fn lock_leaf(&self, tree: Tree, key: IndexKey) -> S::Exclusive<'s> {
         loop {
             // No tree is lower than its leaves.
             if let Some(leaf) = self.lock_at(tree, 0, key) {
@@ -122,13 +122,13 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// Whether the tree has the entry.
-    pub fn has(&self, tree: Tree, entry: Key) -> bool {
+    pub fn has(&self, tree: Tree, entry: IndexKey) -> bool {
         self.descend(tree, 0, entry).0.position(entry).is_some()
     }
 
     /// Goes down to the node at this level under which the key lies, or to the root if the tree is not that
     /// high. Also returns the first key that is no longer under it.
-    pub(crate) fn descend(&self, tree: Tree, level: u8, key: Key) -> (S::Shared<'s>, Option<Key>) {
+    pub(crate) fn descend(&self, tree: Tree, level: u8, key: IndexKey) -> (S::Shared<'s>, Option<IndexKey>) {
         let mut node = self.share_root(tree);
         let mut end = None;
         while node.level() > level {
@@ -141,7 +141,13 @@ impl<'s, S: Store> Index<'s, S> {
 
     /// Visits the leaves that may have keys of the probe, in order, from the key on. Returns after some of
     /// them, so that their locks are given back.
-    pub(crate) fn walk(&self, tree: Tree, from: Key, probe: &Probe, visit: &mut dyn FnMut(&Page)) -> Walk {
+    pub(crate) fn walk(
+        &self,
+        tree: Tree,
+        from: IndexKey,
+        probe: &Probe,
+        visit: &mut dyn FnMut(&Page),
+    ) -> Walk {
         let Some(from) = next(probe, from) else { return Walk::Done };
         let is_slow = self.store.is_slow();
         let left = if is_slow { LEAVES_AHEAD } else { LEAVES_AT_A_TIME };
@@ -149,7 +155,13 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// The same under one node. All keys there are below `end`.
-    fn walk_under(&self, node: &Page, end: Option<Key>, mut from: Key, leaves: &mut Visit<'_>) -> Walk {
+    fn walk_under(
+        &self,
+        node: &Page,
+        end: Option<IndexKey>,
+        mut from: IndexKey,
+        leaves: &mut Visit<'_>,
+    ) -> Walk {
         if node.level() == 0 {
             (leaves.visit)(node);
             leaves.left -= 1;
@@ -169,7 +181,7 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// Passes all entries of some leaves, from the key on.
-    pub(crate) fn entries(&self, tree: Tree, from: Key, visit: &mut dyn FnMut(Key)) -> Walk {
+    pub(crate) fn entries(&self, tree: Tree, from: IndexKey, visit: &mut dyn FnMut(IndexKey)) -> Walk {
         self.walk(tree, from, &Probe::ALL, &mut |leaf| {
             // The first leaf may have lower entries, which were passed before.
             leaf.keys().filter(|&entry| entry >= from).for_each(&mut *visit);
@@ -177,7 +189,7 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// Announces the leaves under this node that a walk will read.
-    pub(crate) fn prefetch(&self, node: &Page, from: Key, probe: &Probe) {
+    pub(crate) fn prefetch(&self, node: &Page, from: IndexKey, probe: &Probe) {
         let mut from = Some(from);
         for _ in 0..LEAVES_AHEAD {
             let Some(key) = from else { return };
@@ -189,12 +201,12 @@ impl<'s, S: Store> Index<'s, S> {
 }
 
 /// The lowest key that lies under the next child.
-pub(crate) fn after_child(node: &Page, index: usize) -> Option<Key> {
+pub(crate) fn after_child(node: &Page, index: usize) -> Option<IndexKey> {
     (index + 1 < node.len()).then(|| node.key(index + 1))
 }
 
 /// The first key of the probe that is not below this one.
-fn next(probe: &Probe, from: Key) -> Option<Key> {
+fn next(probe: &Probe, from: IndexKey) -> Option<IndexKey> {
     let bits = probe.next(from.bits)?;
-    Some(if bits == from.bits { from } else { Key::before(bits) })
+    Some(if bits == from.bits { from } else { IndexKey::before(bits) })
 }

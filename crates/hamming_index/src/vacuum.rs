@@ -5,7 +5,7 @@
 //! only in rows that nobody can see any more. Postgres uses their row ids again only after a later vacuum
 //! has removed them from all trees. So a search misses nothing, whichever trees it looks at.
 
-use crate::key::{Key, RowId, Tree};
+use crate::key::{IndexKey, RowId, Tree};
 use crate::page::{Edit, Page};
 use crate::probe::Probe;
 use crate::store::Store;
@@ -21,7 +21,7 @@ impl<S: Store> Index<'_, S> {
     pub fn vacuum(&self, is_dead: &mut dyn FnMut(RowId) -> bool) -> (u64, u64) {
         let (mut remaining, mut removed) = (0, 0);
         for tree in self.layout.trees() {
-            let mut sweep = Sweep {
+            let mut sweep = VacuumWalk {
                 index: self,
                 tree,
                 is_dead: &mut *is_dead,
@@ -45,7 +45,7 @@ impl<S: Store> Index<'_, S> {
     pub fn rows(&self, visit: &mut dyn FnMut(RowId)) -> u64 {
         let mut rows = 0;
         for tree in [self.layout.first_tree(), self.layout.nulls()] {
-            let mut walk = Walk::From(Key::FIRST);
+            let mut walk = Walk::From(IndexKey::FIRST);
             while let Walk::From(key) = walk {
                 self.store.check_for_interrupts();
                 walk = self.entries(tree, key, &mut |entry| {
@@ -74,24 +74,24 @@ impl<S: Store> Index<'_, S> {
 
     /// Merges neighbours at one level. Returns whether there is a level above it.
     fn tidy_level(&self, tree: Tree, level: u8) -> bool {
-        let mut from = Key::FIRST;
+        let mut from = IndexKey::FIRST;
         loop {
             self.store.check_for_interrupts();
             match self.small_pair(tree, level, from) {
                 None => return false,
-                Some(Pair::Found(key)) => {
+                Some(SmallNeighbours::Found(key)) => {
                     self.merge(tree, level, key);
                     from = key;
                 }
-                Some(Pair::NoneUntil(Some(key))) => from = key,
-                Some(Pair::NoneUntil(None)) => return true,
+                Some(SmallNeighbours::NoneUntil(Some(key))) => from = key,
+                Some(SmallNeighbours::NoneUntil(None)) => return true,
             }
         }
     }
 
     /// Looks for a pair of small neighbours under one parent, from the key on. `None` if the tree ends at
     /// this level.
-    fn small_pair(&self, tree: Tree, level: u8, from: Key) -> Option<Pair> {
+    fn small_pair(&self, tree: Tree, level: u8, from: IndexKey) -> Option<SmallNeighbours> {
         let (node, end) = self.descend(tree, level + 1, from);
         if node.level() <= level {
             return None;
@@ -104,19 +104,19 @@ impl<S: Store> Index<'_, S> {
                 let root = self.layout.root(tree);
                 self.store.corrupted(root, "keys above the leaves of its tree are out of order");
             } else if index > first + LEAVES_AT_A_TIME {
-                return Some(Pair::NoneUntil(Some(node.key(index - 1))));
+                return Some(SmallNeighbours::NoneUntil(Some(node.key(index - 1))));
             }
             let child = self.share_child(&node, index);
             if is_small(length + child.len(), child.capacity()) {
-                return Some(Pair::Found(node.key(index - 1).max(from)));
+                return Some(SmallNeighbours::Found(node.key(index - 1).max(from)));
             }
             length = child.len();
         }
-        Some(Pair::NoneUntil(end))
+        Some(SmallNeighbours::NoneUntil(end))
     }
 
     /// Merges the node under which the key lies with its right neighbour, if they are still small.
-    fn merge(&self, tree: Tree, level: u8, key: Key) {
+    fn merge(&self, tree: Tree, level: u8, key: IndexKey) {
         let Some(mut parent) = self.lock_at(tree, level + 1, key) else { return };
         let index = parent.child_of(key);
         if index + 1 == parent.len() {
@@ -161,24 +161,24 @@ impl<S: Store> Index<'_, S> {
 }
 
 /// A walk through a tree that removes dead entries.
-struct Sweep<'a, 's, S> {
+struct VacuumWalk<'a, 's, S> {
     index: &'a Index<'s, S>,
     tree: Tree,
     is_dead: &'a mut dyn FnMut(RowId) -> bool,
     remaining: u64,
     removed: u64,
     /// The lowest key of the last leaf, and its number of entries.
-    last: Option<(Key, usize)>,
+    last: Option<(IndexKey, usize)>,
     /// Leaves that may be merged with their right neighbour.
-    small: Vec<Key>,
+    small: Vec<IndexKey>,
 }
 
-impl<S: Store> Sweep<'_, '_, S> {
+impl<S: Store> VacuumWalk<'_, '_, S> {
     /// Removes the dead entries of all leaves, and merges small leaves while they are at hand.
     ///
     /// An entry that is moved meanwhile stays in the range of keys that it was in, so none is passed over.
     fn run(&mut self) {
-        let mut from = Some(Key::FIRST);
+        let mut from = Some(IndexKey::FIRST);
         while let Some(key) = from {
             from = self.some_leaves(key);
             for small in std::mem::take(&mut self.small) {
@@ -189,7 +189,7 @@ impl<S: Store> Sweep<'_, '_, S> {
     }
 
     /// Goes through some leaves under one parent, from the key on. Returns where the next one begins.
-    fn some_leaves(&mut self, from: Key) -> Option<Key> {
+    fn some_leaves(&mut self, from: IndexKey) -> Option<IndexKey> {
         let Index { store, layout } = *self.index;
         let (parent, end) = self.index.descend(self.tree, 1, from);
         if parent.level() == 0 {
@@ -223,7 +223,7 @@ impl<S: Store> Sweep<'_, '_, S> {
     }
 
     /// Goes through a tree that is one leaf. If it has grown in between, begins again.
-    fn root(&mut self, from: Key) -> Option<Key> {
+    fn root(&mut self, from: IndexKey) -> Option<IndexKey> {
         let mut root = self.index.lock_root(self.tree);
         if root.level() > 0 {
             return Some(from);
@@ -233,7 +233,7 @@ impl<S: Store> Sweep<'_, '_, S> {
     }
 
     /// Removes the dead entries of a leaf. Entries below the key were counted before.
-    fn clean(&mut self, leaf: &mut S::Exclusive<'_>, from: Key) {
+    fn clean(&mut self, leaf: &mut S::Exclusive<'_>, from: IndexKey) {
         let stays: Vec<bool> = leaf.keys().map(|entry| !(self.is_dead)(entry.row)).collect();
         self.remaining +=
             leaf.keys().zip(&stays).filter(|&(entry, &stays)| stays && entry >= from).count() as u64;
@@ -247,11 +247,11 @@ impl<S: Store> Sweep<'_, '_, S> {
 }
 
 /// What a search for small neighbours has found.
-enum Pair {
+enum SmallNeighbours {
     /// A pair of small neighbours; the key lies under the first.
-    Found(Key),
+    Found(IndexKey),
     /// No pair before this key, from which the search goes on; `None` at the end of the level.
-    NoneUntil(Option<Key>),
+    NoneUntil(Option<IndexKey>),
 }
 
 /// Whether two neighbours with these entries together are small enough to be merged.

@@ -10,8 +10,8 @@
 mod memory;
 
 use hamming_index::Layout;
-use hamming_index::key::{Key, RowId, Tree, rotated_back};
-use hamming_index::page::{Block, Edit, PAGE_SIZE, Page, Patch};
+use hamming_index::key::{IndexKey, RowId, Tree, rotated_back};
+use hamming_index::page::{Edit, PAGE_SIZE, Page, PageNumber, Patch};
 use hamming_index::store::Store;
 use memory::Memory;
 
@@ -67,7 +67,7 @@ fn many_rows() -> Memory {
     Memory::built(40, &rows.collect::<Vec<_>>(), 50, 1000)
 }
 
-fn keys_of(page: &Page) -> Vec<Key> {
+fn keys_of(page: &Page) -> Vec<IndexKey> {
     page.keys().collect()
 }
 
@@ -79,12 +79,12 @@ fn a_leaf_is_read() {
     let bits = [0, 0x4567_89ab_cdee_0123, 0x4567_89ab_cdef_0123, 0xba98_7654_3210_fedc];
     let entries = bits.into_iter().zip(few_rows());
     for (key, (bits, (fingerprint, row))) in keys_of(&leaf).into_iter().zip(entries) {
-        assert_eq!((key, rotated_back(key.bits, 1)), (Key { bits, row }, fingerprint.unwrap()));
+        assert_eq!((key, rotated_back(key.bits, 1)), (IndexKey { bits, row }, fingerprint.unwrap()));
     }
 
     let nulls = page(NULL_LEAF);
     assert_eq!((nulls.damage(), nulls.tree(), nulls.level()), (None, NULLS, 0));
-    assert_eq!(keys_of(&nulls), [Key { bits: 0, row: RowId::new(0, 2) }]);
+    assert_eq!(keys_of(&nulls), [IndexKey { bits: 0, row: RowId::new(0, 2) }]);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn an_inner_page_is_read() {
     let inner = page(INNER);
     assert_eq!((inner.damage(), inner.is_new(), inner.is_free()), (None, false, false));
     assert_eq!((inner.tree(), inner.level(), inner.len()), (1, 1, 3));
-    let children: Vec<(u64, RowId, Block)> =
+    let children: Vec<(u64, RowId, PageNumber)> =
         inner.children().into_iter().map(|(low, child)| (low.bits, low.row, child)).collect();
     let expected = [
         (0, RowId::new(0, 0), 8),
@@ -150,9 +150,10 @@ fn a_free_page_is_read_and_written() {
     assert!(page(FREE).is_free());
     let memory = many_rows();
     memory.index().vacuum(&mut |_| true);
-    let freed: Vec<Block> = (0..memory.pages()).filter(|&block| memory.share(block).is_free()).collect();
+    let freed: Vec<PageNumber> =
+        (0..memory.pages()).filter(|&page_number| memory.share(page_number).is_free()).collect();
     assert_eq!(freed.len(), 12);
-    freed.into_iter().for_each(|block| assert_same(&memory.share(block), FREE));
+    freed.into_iter().for_each(|page_number| assert_same(&memory.share(page_number), FREE));
 }
 
 #[test]

@@ -365,10 +365,10 @@ fn damage_is_found() {
         (0, first_child, u32(4_000_000), "4000000: there is no such page, but another one leads to it"),
         (4, 24 + 8, vec![1; 8], "4: it has fingerprints among the rows that have none"),
     ];
-    for (block, first, bytes, expected) in damages {
-        let mut memory = Memory::built(5_000, &rows, if block == 4 { 100 } else { 4 }, 10_000);
+    for (page_number, first, bytes, expected) in damages {
+        let mut memory = Memory::built(5_000, &rows, if page_number == 4 { 100 } else { 4 }, 10_000);
         assert_eq!(memory.problems(), Vec::<String>::new());
-        memory.damage(block, first, &bytes);
+        memory.damage(page_number, first, &bytes);
         let problems = memory.problems();
         assert!(problems.iter().any(|problem| problem == expected), "{expected}: {problems:?}");
         // That a page does not fit the one that leads to it is not reported if others may have changed it. A search of the

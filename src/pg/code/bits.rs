@@ -3,7 +3,7 @@
 use super::error;
 use crate::pg::report::SqlError;
 use crate::pg::varlena::{content, new_value};
-use hamming::codes;
+use hamming::code;
 use pgrx::pg_sys;
 
 /// A string of bits.
@@ -51,7 +51,7 @@ impl<'a> Bits<'a> {
         if self.length() != other.length() {
             return Err(error::bits_differ_in_length(self.length(), other.length()));
         }
-        Ok(codes::distance(self.bytes(), other.bytes()))
+        Ok(code::distance_of_bytes(self.bytes(), other.bytes()))
     }
 
     pub(crate) fn is_within(self, other: Self, radius: i32) -> Result<bool, SqlError> {
@@ -60,6 +60,6 @@ impl<'a> Bits<'a> {
     }
 
     pub(crate) fn similarity(self, other: Self) -> Result<f64, SqlError> {
-        Ok(codes::similarity(self.distance(other)?, self.length()))
+        Ok(code::similarity(self.distance(other)?, self.length()))
     }
 }

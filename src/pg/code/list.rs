@@ -3,7 +3,7 @@
 use super::bits::Bits;
 use super::{CodeType, error};
 use crate::pg::report::{self, SqlError};
-use hamming::words::{Codes, Cutter};
+use hamming::code::{CodeCutter, CodeSlice};
 use limits::reserve;
 use pgrx::pg_sys;
 
@@ -14,7 +14,7 @@ pub(crate) struct CodeList {
     expected: usize,
     words: Vec<u64>,
     /// Of strings of bits, once there is one.
-    cutter: Option<Cutter>,
+    cutter: Option<CodeCutter>,
 }
 
 impl CodeList {
@@ -43,14 +43,14 @@ impl CodeList {
     }
 
     /// Cuts strings of this length, unless there are strings of another one.
-    fn cutter_for(&mut self, length: u32) -> Result<Cutter, SqlError> {
+    fn cutter_for(&mut self, length: u32) -> Result<CodeCutter, SqlError> {
         match self.cutter {
             Some(cutter) if cutter.bits() != length => {
                 Err(error::bits_differ_in_length(cutter.bits(), length))
             }
             Some(cutter) => Ok(cutter),
             None => {
-                let cutter = Cutter::new(length);
+                let cutter = CodeCutter::new(length);
                 reserve(&mut self.words, self.expected.saturating_mul(cutter.width()))
                     .map_err(report::problem)?;
                 self.cutter = Some(cutter);
@@ -64,15 +64,15 @@ impl CodeList {
         self.words.clear();
     }
 
-    pub(crate) fn codes(&self) -> Codes<'_> {
-        Codes::new(&self.words, self.cutter.map_or(1, Cutter::width))
+    pub(crate) fn codes(&self) -> CodeSlice<'_> {
+        CodeSlice::new(&self.words, self.cutter.map_or(1, CodeCutter::width))
     }
 
     /// The number of bits of each code, if that is known.
     pub(crate) fn bits(&self) -> Option<u32> {
         match self.type_ {
             CodeType::Bigint => Some(hamming::BITS),
-            CodeType::Bits => self.cutter.map(Cutter::bits),
+            CodeType::Bits => self.cutter.map(CodeCutter::bits),
         }
     }
 

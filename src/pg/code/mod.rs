@@ -8,7 +8,7 @@ mod error;
 pub(crate) mod list;
 
 use bits::Bits;
-use hamming::codes;
+use hamming::code;
 use pgrx::pg_sys::{self, Datum, Oid};
 
 /// The type of a code.
@@ -73,7 +73,7 @@ impl Code<'_> {
         match (self, other) {
             (Self::Fingerprint(a), Self::Fingerprint(b)) => Some(hamming::distance(a, b)),
             (Self::Bits(a), Self::Bits(b)) if a.length() == b.length() => {
-                Some(codes::distance(a.bytes(), b.bytes()))
+                Some(code::distance_of_bytes(a.bytes(), b.bytes()))
             }
             _ => None,
         }

@@ -3,18 +3,18 @@
 //! If an error is on its way, the guard leaves both to the end of the transaction, as Postgres's own code
 //! does.
 
-use hamming_index::page::{Block, Page};
-use hamming_index::store::Numbered;
+use hamming_index::page::{Page, PageNumber};
+use hamming_index::store::NumberedPage;
 use pgrx::pg_sys;
 use std::cell::RefCell;
 use std::ops::Deref;
 
 /// The numbers of the pages of one index that this process has locked.
 #[derive(Default)]
-pub(super) struct Held(RefCell<Vec<Block>>);
+pub(super) struct Held(RefCell<Vec<PageNumber>>);
 
 impl Held {
-    pub(super) fn contains(&self, block: Block) -> bool {
+    pub(super) fn contains(&self, block: PageNumber) -> bool {
         self.0.borrow().contains(&block)
     }
 
@@ -50,7 +50,7 @@ impl Held {
 /// A page that is pinned and locked.
 struct Pinned<'a> {
     buffer: pg_sys::Buffer,
-    block: Block,
+    block: PageNumber,
     held: &'a Held,
 }
 
@@ -112,8 +112,8 @@ impl Deref for Exclusive<'_> {
     }
 }
 
-impl Numbered for Exclusive<'_> {
-    fn block(&self) -> Block {
+impl NumberedPage for Exclusive<'_> {
+    fn page_number(&self) -> PageNumber {
         self.0.block
     }
 }

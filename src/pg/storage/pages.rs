@@ -7,9 +7,9 @@ use crate::pg::compat::{check_snapshot_age, read_recent_buffer, vacuum_delay_poi
 use crate::pg::encoding::for_message;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{SqlError, quote, report};
-use hamming_index::build::Target;
-use hamming_index::page::{Block, Edit, HEADER_LAYOUT, PAGE_SIZE, Page};
-use hamming_index::store::{Numbered, Store};
+use hamming_index::build::BuildTarget;
+use hamming_index::page::{Edit, HEADER_LAYOUT, PAGE_SIZE, Page, PageNumber};
+use hamming_index::store::{NumberedPage, Store};
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReportable;
@@ -38,7 +38,7 @@ pub(crate) struct Pages {
     /// Pages that are locked through us.
     held: Held,
     /// The last seen number of pages of the index.
-    known_pages: Cell<Block>,
+    known_pages: Cell<PageNumber>,
     /// In a scan, the snapshot that pages are read for; otherwise null.
     snapshot: Cell<pg_sys::Snapshot>,
 }
@@ -86,7 +86,7 @@ impl Pages {
     }
 
     /// Pages of the index, each of which has been used by whoever made it.
-    pub(crate) fn settled_pages(&self) -> Block {
+    pub(crate) fn settled_pages(&self) -> PageNumber {
         let lock = pg_sys::ExclusiveLock as i32;
         // SAFETY: the index is open. Whoever adds a page has it locked when it gives this lock up.
         unsafe {
@@ -98,13 +98,13 @@ impl Pages {
     }
 
     /// Whether nobody uses the page.
-    pub(crate) fn is_free(&self, block: Block) -> bool {
+    pub(crate) fn is_free(&self, block: PageNumber) -> bool {
         let page = self.share(block);
         page.is_new() || page.is_free()
     }
 
     /// Offers a page for use.
-    pub(crate) fn record_free(&self, block: Block) {
+    pub(crate) fn record_free(&self, block: PageNumber) {
         // SAFETY: the index is open.
         unsafe { pg_sys::RecordFreeIndexPage(self.index, block) };
     }
@@ -118,7 +118,7 @@ impl Pages {
         self.snapshot.set(snapshot);
     }
 
-    fn pin(&self, block: Block, strategy: pg_sys::BufferAccessStrategy) -> pg_sys::Buffer {
+    fn pin(&self, block: PageNumber, strategy: pg_sys::BufferAccessStrategy) -> pg_sys::Buffer {
         let mode = pg_sys::ReadBufferMode::RBM_NORMAL;
         // SAFETY: the index is open; a block that is not there is an error.
         unsafe { pg_sys::ReadBufferExtended(self.index, self.fork, block, mode, strategy) }
@@ -129,7 +129,7 @@ impl Pages {
     /// Postgres does not learn by this way that the page is in use, and might take its buffer for another
     /// page. So this way is left while pages come from disk, and for one visit in [`recent::TURNS`]. Neither
     /// does Postgres count it as work of a vacuum.
-    fn pin_again(&self, block: Block) -> pg_sys::Buffer {
+    fn pin_again(&self, block: PageNumber) -> pg_sys::Buffer {
         let no_strategy = std::ptr::null_mut();
         if self.fork != MAIN || self.is_vacuum || !self.is_cached.get() {
             return self.pin(block, no_strategy);
@@ -153,7 +153,7 @@ impl Pages {
     /// Pins and locks a page to which another one leads.
     fn pin_and_lock(
         &self,
-        block: Block,
+        block: PageNumber,
         lock: u32,
         strategy: pg_sys::BufferAccessStrategy,
     ) -> pg_sys::Buffer {
@@ -169,13 +169,13 @@ impl Pages {
         buffer
     }
 
-    fn lock_by(&self, block: Block, strategy: pg_sys::BufferAccessStrategy) -> Exclusive<'_> {
+    fn lock_by(&self, block: PageNumber, strategy: pg_sys::BufferAccessStrategy) -> Exclusive<'_> {
         let buffer = self.pin_and_lock(block, pg_sys::BUFFER_LOCK_EXCLUSIVE, strategy);
         // SAFETY: pinned and locked just now.
         unsafe { self.held.exclusive(buffer) }
     }
 
-    fn has_page(&self, block: Block) -> bool {
+    fn has_page(&self, block: PageNumber) -> bool {
         block < self.known_pages.get() || block < self.pages()
     }
 
@@ -220,11 +220,11 @@ impl Pages {
     }
 
     /// Writes a page without logging it.
-    fn write(&self, mut place: Exclusive<'_>, page: &Page) -> Block {
+    fn write(&self, mut place: Exclusive<'_>, page: &Page) -> PageNumber {
         *place.content_mut() = page.clone();
         // SAFETY: pinned and locked by us.
         unsafe { pg_sys::MarkBufferDirty(place.buffer()) };
-        place.block()
+        place.page_number()
     }
 
     /// Logs everything at once, after building.
@@ -238,7 +238,7 @@ impl Store for Pages {
     type Shared<'a> = Shared<'a>;
     type Exclusive<'a> = Exclusive<'a>;
 
-    fn pages(&self) -> Block {
+    fn pages(&self) -> PageNumber {
         // SAFETY: the index is open.
         let pages = unsafe { pg_sys::RelationGetNumberOfBlocksInFork(self.index, self.fork) };
         self.known_pages.set(pages);
@@ -246,7 +246,7 @@ impl Store for Pages {
     }
 
     #[inline]
-    fn share(&self, block: Block) -> Shared<'_> {
+    fn share(&self, block: PageNumber) -> Shared<'_> {
         let buffer = self.pin_and_lock(block, pg_sys::BUFFER_LOCK_SHARE, std::ptr::null_mut());
         // SAFETY: pinned and locked just now; the index is open, and the snapshot still there.
         unsafe {
@@ -256,11 +256,11 @@ impl Store for Pages {
         }
     }
 
-    fn lock(&self, block: Block) -> Exclusive<'_> {
+    fn lock(&self, block: PageNumber) -> Exclusive<'_> {
         self.lock_by(block, std::ptr::null_mut())
     }
 
-    fn lock_in_passing(&self, block: Block) -> Exclusive<'_> {
+    fn lock_in_passing(&self, block: PageNumber) -> Exclusive<'_> {
         self.lock_by(block, self.passing)
     }
 
@@ -269,7 +269,7 @@ impl Store for Pages {
     }
 
     fn release(&self, page: Exclusive<'_>) {
-        let block = page.block();
+        let block = page.page_number();
         drop(page);
         self.record_free(block);
     }
@@ -286,7 +286,7 @@ impl Store for Pages {
         !self.is_cached.get() && may_prefetch
     }
 
-    fn prefetch(&self, block: Block) {
+    fn prefetch(&self, block: PageNumber) {
         // If there is no such page, reading it raises the error.
         if self.has_page(block) {
             // SAFETY: the index is open.
@@ -303,7 +303,7 @@ impl Store for Pages {
         }
     }
 
-    fn corrupted(&self, block: Block, what: &str) -> ! {
+    fn corrupted(&self, block: PageNumber, what: &str) -> ! {
         // SAFETY: the index is open.
         let name = unsafe { std::ffi::CStr::from_ptr((*(*self.index).rd_rel).relname.data.as_ptr()) };
         Err::<std::convert::Infallible, _>(corrupted_index(name, block, what)).unwrap_or_report();
@@ -311,18 +311,18 @@ impl Store for Pages {
     }
 }
 
-impl Target for Pages {
-    fn append(&mut self, page: &Page) -> Block {
+impl BuildTarget for Pages {
+    fn append(&mut self, page: &Page) -> PageNumber {
         check_for_interrupts();
         let mut place = self.extend();
         if self.fork == MAIN {
             return self.write(place, page);
         }
         wal::commit(&mut [(&mut place, Edit::Replace(Box::new(page.clone())))], self.is_logged);
-        place.block()
+        place.page_number()
     }
 
-    fn put(&mut self, block: Block, page: &Page) {
+    fn put(&mut self, block: PageNumber, page: &Page) {
         let place = self.lock(block);
         self.write(place, page);
     }

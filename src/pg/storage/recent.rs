@@ -4,12 +4,12 @@
 //! means waiting for memory several times. Where a page was is known from a list of our own, in one access.
 //! Postgres verifies that the page is still there, so the list may be out of date.
 
-use hamming_index::page::{Block, PAGE_SIZE};
+use hamming_index::page::{PAGE_SIZE, PageNumber};
 use pgrx::pg_sys;
 use std::cell::Cell;
 
 /// Pages that are remembered at most, for each index and process: 2 MB, for 4 GB of an index.
-const MOST: Block = 1 << 19;
+const MOST: PageNumber = 1 << 19;
 /// Of this number of visits to pages, one takes the way on which Postgres counts that a page is in use.
 pub(super) const TURNS: u32 = 16;
 /// Bytes of a cache line, on nearly all processors.
@@ -34,22 +34,26 @@ pub(super) fn is_its_turn() -> bool {
 /// # Safety
 /// The index must be open and have `pages` pages. The result is good until Postgres is called.
 #[inline]
-pub(super) unsafe fn place_of(index: pg_sys::Relation, pages: Block, block: Block) -> *mut pg_sys::Buffer {
+pub(super) unsafe fn place_of(
+    index: pg_sys::Relation,
+    pages: PageNumber,
+    block: PageNumber,
+) -> *mut pg_sys::Buffer {
     // SAFETY: the index is open and has `pages` pages, as the caller promises; only we write to this
     // field, and the list has the places that it says.
     unsafe {
         let mut list: *mut pg_sys::Buffer = (*index).rd_amcache.cast();
-        if list.is_null() || (*list as Block) < pages.min(MOST) {
+        if list.is_null() || (*list as PageNumber) < pages.min(MOST) {
             list = make_list(index, pages.clamp(1, MOST).next_power_of_two());
         }
-        list.add(1 + (block & (*list as Block - 1)) as usize)
+        list.add(1 + (block & (*list as PageNumber - 1)) as usize)
     }
 }
 
 /// # Safety
 /// The index must be open.
 #[cold]
-unsafe fn make_list(index: pg_sys::Relation, places: Block) -> *mut pg_sys::Buffer {
+unsafe fn make_list(index: pg_sys::Relation, places: PageNumber) -> *mut pg_sys::Buffer {
     // SAFETY: the index is open, as the caller promises; the memory is the index's own, and has room for
     // all places.
     unsafe {

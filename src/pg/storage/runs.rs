@@ -5,7 +5,7 @@
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report;
 use hamming_index::build::Runs;
-use hamming_index::key::{Key, RowId};
+use hamming_index::key::{IndexKey, RowId};
 use limits::reserve;
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
@@ -45,7 +45,7 @@ impl RunFiles {
 impl Runs for RunFiles {
     type Run = SortedRun;
 
-    fn write(&mut self, mut keys: &mut dyn Iterator<Item = Key>) -> SortedRun {
+    fn write(&mut self, mut keys: &mut dyn Iterator<Item = IndexKey>) -> SortedRun {
         // SAFETY: a file of this transaction, written and rewound.
         unsafe {
             let file = pg_sys::BufFileCreateTemp(false);
@@ -70,7 +70,7 @@ impl Runs for RunFiles {
         }
     }
 
-    fn read(&mut self, run: &mut SortedRun) -> Option<Key> {
+    fn read(&mut self, run: &mut SortedRun) -> Option<IndexKey> {
         if run.buffer.is_empty() {
             run.fill((self.memory / KEY / self.runs.max(1)).clamp(LEAST_AT_A_TIME, AT_A_TIME));
         }
@@ -113,17 +113,17 @@ impl Drop for SortedRun {
     }
 }
 
-fn to_bytes(key: Key) -> [u8; KEY] {
+fn to_bytes(key: IndexKey) -> [u8; KEY] {
     let mut bytes = [0; KEY];
     bytes[..8].copy_from_slice(&key.bits.to_ne_bytes());
     bytes[8..].copy_from_slice(&key.row.number().to_ne_bytes());
     bytes
 }
 
-fn from_bytes(bytes: [u8; KEY]) -> Key {
+fn from_bytes(bytes: [u8; KEY]) -> IndexKey {
     let (bits, row) = bytes.split_at(8);
     let number = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
-    Key { bits: number(bits), row: RowId::from_number(number(row)) }
+    IndexKey { bits: number(bits), row: RowId::from_number(number(row)) }
 }
 
 fn temporary_file() -> report::SqlError {

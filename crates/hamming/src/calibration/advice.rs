@@ -3,7 +3,7 @@
 use super::queries::Queries;
 use super::unrelated::scattered_radius;
 use super::{Level, farthest_counted};
-use crate::distance::BITS;
+use crate::BITS;
 use limits::OutOfMemory;
 
 /// A search may find so many unrelated rows on average: one search in ten finds one.

@@ -1,33 +1,33 @@
 //! Rows of a table that are compared with all others, as queries are.
 
 use super::MAX_QUERIES;
-use super::unrelated::Bounds;
+use super::unrelated::UnrelatedBounds;
+use crate::code::CodeSlice;
 use crate::kernel::{GROUP, for_processors};
-use crate::words::Codes;
 use limits::{OutOfMemory, collect, reserve};
 
 /// Some rows, and what the other rows say of them.
 #[derive(Clone, Debug)]
 pub(super) struct Queries {
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<QueryGroup>,
     pub(super) count: usize,
     /// Up to the largest distance that is counted, the rows at each distance from the queries, all queries
     /// together.
     pub(super) found: Vec<u64>,
     /// For each query the rows at each distance, its own row among them.
     rows: Vec<u32>,
-    judged: Option<Judged>,
+    judged: Option<JudgedPairs>,
 }
 
 impl Queries {
     /// The first [`MAX_QUERIES`] of these codes, for which rows up to this distance are counted.
-    pub(super) fn new(codes: Codes<'_>, farthest_counted: u32) -> Result<Self, OutOfMemory> {
+    pub(super) fn new(codes: CodeSlice<'_>, farthest_counted: u32) -> Result<Self, OutOfMemory> {
         let count = codes.len().min(MAX_QUERIES);
         let mut groups = Vec::new();
         reserve(&mut groups, count.div_ceil(GROUP))?;
         for first in (0..count).step_by(GROUP) {
             let codes_of_group = (first..count.min(first + GROUP)).map(|place| codes.get(place as u32));
-            groups.push(Group::of(codes_of_group, codes.width(), farthest_counted)?);
+            groups.push(QueryGroup::of(codes_of_group, codes.width(), farthest_counted)?);
         }
         let distances = farthest_counted as usize + 1;
         let found = collect((0..distances).map(|_| 0), distances)?;
@@ -40,23 +40,23 @@ impl Queries {
         let mut wanted = Vec::new();
         reserve(&mut wanted, self.count)?;
         let is_unrelated = collect((0..self.rows.len()).map(|_| false), self.rows.len())?;
-        self.judged = Some(Judged { is_unrelated, wanted, chance: 0 });
+        self.judged = Some(JudgedPairs { is_unrelated, wanted, chance: 0 });
         Ok(())
     }
 
     /// The pair of the row compared last that is to be judged next.
-    pub(super) fn next_to_judge(&mut self) -> Option<Pair> {
+    pub(super) fn next_to_judge(&mut self) -> Option<QueryPair> {
         self.judged.as_mut()?.wanted.pop()
     }
 
-    pub(super) fn judge(&mut self, pair: Pair, is_unrelated: bool) {
+    pub(super) fn judge(&mut self, pair: QueryPair, is_unrelated: bool) {
         let cell = self.cell(pair);
         if let Some(judged) = &mut self.judged {
             judged.is_unrelated[cell] = is_unrelated;
         }
     }
 
-    fn cell(&self, pair: Pair) -> usize {
+    fn cell(&self, pair: QueryPair) -> usize {
         pair.query * self.found.len() + pair.distance as usize
     }
 
@@ -67,7 +67,7 @@ impl Queries {
         let distances = self.found.len();
         for (group, first) in self.groups.iter_mut().zip((0..).step_by(GROUP)) {
             group.compare(row, &mut |query, distance| {
-                let pair = Pair { query: first + query, distance };
+                let pair = QueryPair { query: first + query, distance };
                 self.found[distance as usize] += 1;
                 let rows = &mut self.rows[pair.query * distances + distance as usize];
                 *rows = rows.saturating_add(1);
@@ -79,16 +79,16 @@ impl Queries {
     }
 
     /// What was judged at this distance, if anything is. Each query has found itself, which does not count.
-    pub(super) fn share(&self, distance: usize) -> Option<Share> {
+    pub(super) fn share(&self, distance: usize) -> Option<JudgedShare> {
         let judged = self.judged.as_ref()?;
         let own = u32::from(distance == 0);
         let cells = self.rows.iter().zip(&judged.is_unrelated).skip(distance).step_by(self.found.len());
-        let add = |share: Share, (&rows, &is_unrelated): (&u32, &bool)| Share {
+        let add = |share: JudgedShare, (&rows, &is_unrelated): (&u32, &bool)| JudgedShare {
             rows: share.rows + f64::from(rows - own),
             unrelated: share.unrelated + if is_unrelated { f64::from(rows) } else { 0.0 },
             judged: share.judged + 1.0,
         };
-        Some(cells.filter(|(rows, _)| **rows > own).fold(Share::default(), add))
+        Some(cells.filter(|(rows, _)| **rows > own).fold(JudgedShare::default(), add))
     }
 
     /// For each distance that is counted, the share that one row has of those that a query finds within it: the mean of
@@ -113,7 +113,7 @@ impl Queries {
 
 /// A query and the row that was added last.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pair {
+pub struct QueryPair {
     /// Queries are counted from 0.
     pub query: usize,
     /// How many bits the two differ in.
@@ -122,16 +122,16 @@ pub struct Pair {
 
 /// For each query and each distance, whether one of the rows, chosen at random, is unrelated.
 #[derive(Clone, Debug)]
-struct Judged {
+struct JudgedPairs {
     is_unrelated: Vec<bool>,
     /// Pairs of the last row that are to be judged.
-    wanted: Vec<Pair>,
+    wanted: Vec<QueryPair>,
     chance: u64,
 }
 
 /// What was judged at one distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Share {
+pub(super) struct JudgedShare {
     /// Rows at this distance, all queries together.
     pub(super) rows: f64,
     /// Rows that are unrelated, estimated from the judged ones.
@@ -140,16 +140,16 @@ pub(super) struct Share {
     pub(super) judged: f64,
 }
 
-impl Share {
-    pub(super) fn bounds(self) -> Bounds {
-        Bounds::of_judged(self.rows, self.unrelated, self.judged)
+impl JudgedShare {
+    pub(super) fn bounds(self) -> UnrelatedBounds {
+        UnrelatedBounds::of_judged(self.rows, self.unrelated, self.judged)
     }
 }
 
-impl Judged {
+impl JudgedPairs {
     /// The pair of the n-th row is judged with a chance of 1 in n, and replaces the one before: so each row has the
     /// same chance to be the one that stays.
-    fn choose(&mut self, pair: Pair, rows: u32) {
+    fn choose(&mut self, pair: QueryPair, rows: u32) {
         // Numbers of Weyl's sequence, mixed: evenly scattered, and the same in every call.
         self.chance = self.chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.chance ^ self.chance >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -161,7 +161,7 @@ impl Judged {
 
 /// Queries that are compared with a row together.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
+pub(super) struct QueryGroup {
     pub(super) count: usize,
     /// The first word of each query, then the second of each, and so on.
     words: Vec<[u64; GROUP]>,
@@ -175,7 +175,7 @@ pub(super) struct Group {
     farthest_counted: u32,
 }
 
-impl Group {
+impl QueryGroup {
     fn of<'a>(
         codes: impl ExactSizeIterator<Item = &'a [u64]>,
         width: usize,

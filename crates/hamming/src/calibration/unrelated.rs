@@ -23,12 +23,12 @@ const NOTHING_FOUND: f64 = 3.0;
 
 /// The fewest and the most rows at a distance that may be unrelated, for each search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
+pub(super) struct UnrelatedBounds {
     pub(super) least: f64,
     pub(super) most: f64,
 }
 
-impl Bounds {
+impl UnrelatedBounds {
     /// Of rows that nobody has looked at: any number of them may be unrelated.
     pub(super) fn of_rows(rows: f64) -> Self {
         Self { least: 0.0, most: at_most(rows) }
@@ -54,7 +54,7 @@ fn at_most(count: f64) -> f64 {
 
 /// How the distances of rows at random are spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Spread {
+pub(super) struct DistanceSpread {
     bits: f64,
     /// The least chance with which a bit of unrelated rows differs.
     chance: f64,
@@ -62,7 +62,7 @@ pub(super) struct Spread {
     independent: f64,
 }
 
-impl Spread {
+impl DistanceSpread {
     /// Of this number of pairs at each distance. The larger distances tell, because copies have the smaller ones.
     pub(super) fn of(pairs: &[u64]) -> Self {
         let bits = (pairs.len() - 1) as f64;
@@ -92,7 +92,7 @@ impl Spread {
     }
 
     /// The unrelated rows at each distance that these bounds allow, at most.
-    pub(super) fn unrelated(self, bounds: &[Bounds]) -> Result<Vec<f64>, OutOfMemory> {
+    pub(super) fn unrelated(self, bounds: &[UnrelatedBounds]) -> Result<Vec<f64>, OutOfMemory> {
         let mut unrelated = collect(bounds.iter().map(|bounds| bounds.most), bounds.len())?;
         for distance in (0..bounds.len().saturating_sub(1)).rev() {
             let next = unrelated[distance + 1] * self.step(distance);

@@ -5,8 +5,8 @@
 //! and only the rest is decided in the same way. So hardly any pairs of rows that are not keepers are
 //! compared.
 
+use crate::code::CodeSlice;
 use crate::near_pairs::{near_pairs, near_pairs_between};
-use crate::words::Codes;
 use limits::{Heartbeat, OutOfMemory, collect, reserve, sort};
 
 /// Rows that are decided between two heartbeats.
@@ -20,13 +20,13 @@ const NONE: u32 = u32::MAX;
 
 /// Why a pass over pairs ends early.
 #[derive(Debug)]
-enum Stop {
+enum PassStop {
     OutOfMemory(OutOfMemory),
     /// There are too many pairs to look at all of them.
     TooMany,
 }
 
-impl From<OutOfMemory> for Stop {
+impl From<OutOfMemory> for PassStop {
     fn from(error: OutOfMemory) -> Self {
         Self::OutOfMemory(error)
     }
@@ -34,7 +34,7 @@ impl From<OutOfMemory> for Stop {
 
 /// Bounds on the memory and the time of a search for keepers.
 #[derive(Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct LeaderLimits {
     /// Pairs that are kept at a time, at most.
     pub(super) kept: usize,
     /// Pairs that a pass may meet, for each of its rows.
@@ -42,13 +42,13 @@ pub(super) struct Limits {
 }
 
 /// 256 MB of pairs; clusters of up to a hundred rows are decided by their pairs at once.
-pub(super) const LIMITS: Limits = Limits { kept: 1 << 25, met: 64 };
+pub(super) const LIMITS: LeaderLimits = LeaderLimits { kept: 1 << 25, met: 64 };
 
 /// A search for keepers.
 struct Leaders<'a> {
-    codes: Codes<'a>,
+    codes: CodeSlice<'a>,
     radius: u32,
-    limits: Limits,
+    limits: LeaderLimits,
     /// For each row its keeper; a keeper has itself. An undecided row has the earliest near keeper that is
     /// known, or [`NONE`].
     keepers: Vec<u32>,
@@ -59,9 +59,9 @@ struct Leaders<'a> {
 
 /// For each code the place of its keeper by the leader linkage; the codes are distinct.
 pub(super) fn leaders(
-    codes: Codes<'_>,
+    codes: CodeSlice<'_>,
     radius: u32,
-    limits: Limits,
+    limits: LeaderLimits,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
     let keepers = collect(std::iter::repeat_n(NONE, codes.len()), codes.len())?;
@@ -81,8 +81,8 @@ impl Leaders<'_> {
                 self.decided += rows.len();
                 return Ok(());
             }
-            Err(Stop::OutOfMemory(error)) => return Err(error),
-            Err(Stop::TooMany) => {}
+            Err(PassStop::OutOfMemory(error)) => return Err(error),
+            Err(PassStop::TooMany) => {}
         }
         let middle = rows.len() / 2;
         let mut later = collect(rows[middle..].iter().copied(), rows.len() - middle)?;
@@ -102,10 +102,10 @@ impl Leaders<'_> {
         let (of_keepers, of_rows) = (self.words_of(keepers)?, self.words_of(rows)?);
         let share = self.decided as f64 / self.codes.len() as f64;
         near_pairs_between(
-            Codes::new(&of_keepers, self.codes.width()),
-            Codes::new(&of_rows, self.codes.width()),
+            CodeSlice::new(&of_keepers, self.codes.width()),
+            CodeSlice::new(&of_rows, self.codes.width()),
             self.radius,
-            &mut Pass { heartbeat: self.heartbeat, pass: 2, share: Some(share) },
+            &mut PassHeartbeat { heartbeat: self.heartbeat, pass: 2, share: Some(share) },
             &mut |a, b| {
                 let nearest = &mut self.keepers[rows[b as usize] as usize];
                 *nearest = (*nearest).min(keepers[a as usize]);
@@ -126,7 +126,7 @@ impl Leaders<'_> {
     /// knows the earliest near row. The later row is decided if that one is a keeper, or if there is none.
     /// So nearly all rows are decided, unless near rows form long chains. The next pass looks at the
     /// undecided rows and at the keepers that this one has found.
-    fn settle_by_pairs(&mut self, all: &[u32]) -> Result<(), Stop> {
+    fn settle_by_pairs(&mut self, all: &[u32]) -> Result<(), PassStop> {
         let max_met = self.limits.met.saturating_mul(all.len());
         // The rows of a pass, in order: undecided rows, and keepers that the last pass has found.
         let mut rows = collect(all.iter().copied(), all.len())?;
@@ -141,27 +141,32 @@ impl Leaders<'_> {
     }
 
     /// The near pairs of undecided rows. A row near a known keeper is given the earliest one instead.
-    fn pairs(&mut self, rows: &[u32], pass: u32, max_met: usize) -> Result<Pairs, Stop> {
+    fn pairs(&mut self, rows: &[u32], pass: u32, max_met: usize) -> Result<KeptPairs, PassStop> {
         let of_rows = self.words_of(rows)?;
-        let mut pairs = Pairs::new(self.limits.kept, max_met, rows.len())?;
+        let mut pairs = KeptPairs::new(self.limits.kept, max_met, rows.len())?;
         let decided = (self.decided > 0).then(|| self.decided as f64 / self.codes.len() as f64);
         let pass = if decided.is_some() { 2 } else { pass };
-        let mut heartbeat = Pass { heartbeat: self.heartbeat, pass, share: decided };
-        near_pairs(Codes::new(&of_rows, self.codes.width()), self.radius, &mut heartbeat, &mut |a, b| {
-            let (row, other) = (rows[b as usize] as usize, rows[a as usize]);
-            if self.keepers[other as usize] == other {
-                self.keepers[row] = self.keepers[row].min(other);
-                return Ok(());
-            }
-            pairs.add(a, b)
-        })?;
+        let mut heartbeat = PassHeartbeat { heartbeat: self.heartbeat, pass, share: decided };
+        near_pairs(
+            CodeSlice::new(&of_rows, self.codes.width()),
+            self.radius,
+            &mut heartbeat,
+            &mut |a, b| {
+                let (row, other) = (rows[b as usize] as usize, rows[a as usize]);
+                if self.keepers[other as usize] == other {
+                    self.keepers[row] = self.keepers[row].min(other);
+                    return Ok(());
+                }
+                pairs.add(a, b)
+            },
+        )?;
         sort(&mut pairs.pairs, self.heartbeat, |&pair| pair);
         Ok(pairs)
     }
 
     /// Decides row by row, as far as the pairs tell. Leaves the rows of the next pass, and returns the
     /// number of undecided rows among them.
-    fn decide(&mut self, rows: &mut Vec<u32>, mut pairs: Pairs) -> Result<usize, OutOfMemory> {
+    fn decide(&mut self, rows: &mut Vec<u32>, mut pairs: KeptPairs) -> Result<usize, OutOfMemory> {
         let keepers = &mut self.keepers;
         let mut undecided = 0;
         let mut next = Vec::new();
@@ -202,13 +207,13 @@ impl Leaders<'_> {
 
 /// Reports the pass that a search for pairs belongs to, and the share that is done where the search itself
 /// does not know it.
-struct Pass<'a> {
+struct PassHeartbeat<'a> {
     heartbeat: &'a mut dyn Heartbeat,
     pass: u32,
     share: Option<f64>,
 }
 
-impl Heartbeat for Pass<'_> {
+impl Heartbeat for PassHeartbeat<'_> {
     fn beat(&mut self) {
         self.heartbeat.beat();
     }
@@ -220,7 +225,7 @@ impl Heartbeat for Pass<'_> {
 
 /// Near pairs of undecided rows: all pairs of the first rows, as far as there is room, and for every row
 /// the earliest row near it.
-struct Pairs {
+struct KeptPairs {
     /// The later row of a pair comes first, so that they sort by it.
     pairs: Vec<(u32, u32)>,
     max_pairs: usize,
@@ -234,14 +239,14 @@ struct Pairs {
     asked: usize,
 }
 
-impl Pairs {
+impl KeptPairs {
     fn new(max_pairs: usize, max_met: usize, rows: usize) -> Result<Self, OutOfMemory> {
         let earliest = collect(std::iter::repeat_n(NONE, rows), rows)?;
         Ok(Self { pairs: Vec::new(), max_pairs, left: max_met, complete: rows, earliest, asked: 0 })
     }
 
-    fn add(&mut self, a: u32, b: u32) -> Result<(), Stop> {
-        self.left = self.left.checked_sub(1).ok_or(Stop::TooMany)?;
+    fn add(&mut self, a: u32, b: u32) -> Result<(), PassStop> {
+        self.left = self.left.checked_sub(1).ok_or(PassStop::TooMany)?;
         let earliest = &mut self.earliest[b as usize];
         *earliest = (*earliest).min(a);
         if (b as usize) < self.complete && self.pairs.len() >= self.max_pairs {

@@ -1,23 +1,23 @@
 //! The loop that compares codes: first a word of each, then the whole codes if these are near.
 
-use super::plan::Block;
-use crate::buckets::Buckets;
+use super::plan::BitSegment;
+use crate::buckets::RowBuckets;
+use crate::code::{CodeSlice, distance_of_words};
 use crate::kernel::{each_near, for_processors};
-use crate::words::{Codes, distance};
 use std::ops::Range;
 
-/// Both sides of a join, sorted into the buckets of one block.
-pub(super) struct Tables<'a> {
-    pub(super) left: &'a Buckets,
-    pub(super) right: &'a Buckets,
+/// Both sides of a join, sorted into the buckets of one segment.
+pub(super) struct JoinTables<'a> {
+    pub(super) left: &'a RowBuckets,
+    pub(super) right: &'a RowBuckets,
     /// Rows are joined with one another: `right` is `left`, and each pair of rows would be met twice.
     pub(super) is_one: bool,
-    pub(super) block: &'a Block,
+    pub(super) segment: &'a BitSegment,
     /// The codes at the places that the left and the right buckets have.
-    pub(super) inputs: [Codes<'a>; 2],
+    pub(super) inputs: [CodeSlice<'a>; 2],
 }
 
-impl Tables<'_> {
+impl JoinTables<'_> {
     /// Whether the two buckets are compared when it is the turn of the other one, which has the lower
     /// number.
     pub(super) fn is_mirrored(&self, bucket: u32, flip: u32) -> bool {
@@ -44,10 +44,10 @@ impl Tables<'_> {
 }
 
 for_processors! {
-    /// Compares the rows of a part by the word of the block. Where a bucket is compared with itself, each row
+    /// Compares the rows of a part by the word of the segment. Where a bucket is compared with itself, each row
     /// is compared with the rows behind it.
-    pub(super) fn compare(tables: &Tables, part: &Part, hits: &mut Vec<(u32, u32)>) {
-        let limit = tables.block.limit;
+    pub(super) fn compare(tables: &JoinTables, part: &BucketComparison, hits: &mut Vec<(u32, u32)>) {
+        let limit = tables.segment.limit;
         for &flip in part.flips {
             if tables.is_mirrored(part.bucket, flip) {
                 continue;
@@ -71,38 +71,38 @@ for_processors! {
 }
 
 for_processors! {
-    /// Leaves the pairs that no earlier block has found. Codes have one word, so the hits of `compare` are near,
-    /// and within the limit of every block.
-    pub(super) fn retain_new(tables: &Tables, earlier: &[Block], hits: &mut Vec<(u32, u32)>) {
+    /// Leaves the pairs that no earlier segment has found. Codes have one word, so the hits of `compare` are near,
+    /// and within the limit of every segment.
+    pub(super) fn retain_new(tables: &JoinTables, earlier: &[BitSegment], hits: &mut Vec<(u32, u32)>) {
         hits.retain(|&(row, other)| {
             let difference = tables.left.values[row as usize] ^ tables.right.values[other as usize];
-            !earlier.iter().any(|block| block.has_near(difference))
+            !earlier.iter().any(|segment| segment.has_near(difference))
         });
     }
 }
 
 for_processors! {
-    /// Leaves the pairs whose whole codes are near, and that no earlier block has found. A pair that the block of
-    /// a crowd does not find is left to the later blocks, since one of them may report it.
+    /// Leaves the pairs whose whole codes are near, and that no earlier segment has found. A pair that the segment of
+    /// a crowd does not find is left to the later segments, since one of them may report it.
     pub(super) fn retain_near(
-        tables: &Tables,
+        tables: &JoinTables,
         radius: u32,
-        earlier: &[Block],
-        crowds: &[Block],
+        earlier: &[BitSegment],
+        crowds: &[BitSegment],
         hits: &mut Vec<(u32, u32)>,
     ) {
         hits.retain(|&(row, other)| {
             let codes = tables.codes(row as usize, other as usize);
-            distance(codes[0], codes[1]) <= radius
-                && !earlier.iter().any(|block| block.finds(codes))
-                && crowds.iter().all(|block| block.finds(codes))
+            distance_of_words(codes[0], codes[1]) <= radius
+                && !earlier.iter().any(|segment| segment.finds(codes))
+                && crowds.iter().all(|segment| segment.finds(codes))
         });
     }
 }
 
 /// Comparisons that are made at one go: of rows of a left bucket with rows of the right buckets whose
 /// numbers differ from its own by one of the flips.
-pub(super) struct Part<'a> {
+pub(super) struct BucketComparison<'a> {
     pub(super) bucket: u32,
     /// Indexes of the rows on the left.
     pub(super) rows: Range<usize>,

@@ -11,7 +11,8 @@ thread_local! {
 
 fn found(values: &[u64], radius: u32) -> Vec<(u32, u32)> {
     let mut pairs = Vec::new();
-    near_pairs(Codes::fingerprints(values), radius, &mut || (), &mut |a, b| push(&mut pairs, a, b)).unwrap();
+    near_pairs(CodeSlice::fingerprints(values), radius, &mut || (), &mut |a, b| push(&mut pairs, a, b))
+        .unwrap();
     pairs.sort_unstable();
     pairs
 }
@@ -51,23 +52,23 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A few values are not worth any blocks, so plans are tried here whatever they cost.
+    /// A few values are not worth any segments, so plans are tried here whatever they cost.
     #[test]
     fn every_plan_finds_each_pair_once(
         values in fingerprints(),
         radius in 0u32..20,
-        blocks in 3u32..=16,
+        segments in 3u32..=16,
     ) {
-        let Some(plan) = Plan::of_blocks(0, blocks, u64::MAX, radius + 1) else { return Ok(()) };
-        let pairs_of = |plan: &Plan| {
+        let Some(plan) = JoinPlan::of_segments(0, segments, u64::MAX, radius + 1) else { return Ok(()) };
+        let pairs_of = |plan: &JoinPlan| {
             let mut pairs = Vec::new();
-            let codes = Codes::fingerprints(&values);
-            let sides = Sides { left: Placed { codes, places: None }, right: None };
-            Join::new([codes, codes], radius, &mut || (), &mut |a, b| push(&mut pairs, a, b)).run(plan, &sides).unwrap();
+            let codes = CodeSlice::fingerprints(&values);
+            let sides = JoinSides { left: PlacedCodes { codes, places: None }, right: None };
+            PairJoin::new([codes, codes], radius, &mut || (), &mut |a, b| push(&mut pairs, a, b)).run(plan, &sides).unwrap();
             pairs.sort_unstable();
             pairs
         };
-        let size = Size { rows: 100.0, left: 100.0, pairs: 5000.0 };
+        let size = JoinSize { rows: 100.0, left: 100.0, pairs: 5000.0 };
         prop_assume!(plan.cost(&size, &plan::tests::even(&[u64::MAX])) < 2e7);
         prop_assert_eq!(pairs_of(&plan), naive(&values, radius));
     }
@@ -76,7 +77,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Dense values at any bits among scattered ones, enough of them to be joined by blocks of their own.
+    /// Dense values at any bits among scattered ones, enough of them to be joined by segments of their own.
     #[test]
     fn crowds_are_joined_once(
         shift in 0u32..50,
@@ -91,7 +92,7 @@ proptest! {
         let (left, right) = values.split_at(1000);
         let mut pairs = Vec::new();
         let mut add = |a, b| push(&mut pairs, a, b + 1000);
-        near_pairs_between(Codes::fingerprints(left), Codes::fingerprints(right), radius, &mut || (), &mut add).unwrap();
+        near_pairs_between(CodeSlice::fingerprints(left), CodeSlice::fingerprints(right), radius, &mut || (), &mut add).unwrap();
         pairs.sort_unstable();
         let mut expected = naive(&values, radius);
         expected.retain(|&(a, b)| a < 1000 && b >= 1000);
@@ -116,7 +117,7 @@ fn dense_values_do_not_take_all_comparisons() {
             pairs += 1;
             Ok::<(), OutOfMemory>(())
         };
-        near_pairs(Codes::fingerprints(&values), 3, &mut heartbeat, &mut add).unwrap();
+        near_pairs(CodeSlice::fingerprints(&values), 3, &mut heartbeat, &mut add).unwrap();
         assert!(longest <= STRIDE, "{longest} comparisons between two heartbeats");
         let comparisons = COMPARISONS.get();
         assert!(comparisons < 40 * pairs, "{comparisons} comparisons for {pairs} pairs");
@@ -140,7 +141,7 @@ fn a_crowd_is_compared_in_portions() {
     let values: Vec<u64> = (0..3000).map(|i| i << 40).collect();
     let mut shares = Shares(Vec::new());
     let mut pairs = 0;
-    near_pairs(Codes::fingerprints(&values), 12, &mut shares, &mut |_, _| {
+    near_pairs(CodeSlice::fingerprints(&values), 12, &mut shares, &mut |_, _| {
         pairs += 1;
         Ok::<(), OutOfMemory>(())
     })
@@ -165,21 +166,21 @@ fn a_popular_word_is_left_to_others() {
         .flat_map(|row| [first(row), scatter(row << 20), scatter(row << 21), scatter(row << 22)])
         .collect();
     COMPARISONS.set(0);
-    near_pairs(Codes::new(&words, 4), 31, &mut || (), &mut |_, _| Ok::<(), OutOfMemory>(())).unwrap();
+    near_pairs(CodeSlice::new(&words, 4), 31, &mut || (), &mut |_, _| Ok::<(), OutOfMemory>(())).unwrap();
     let per_row = COMPARISONS.get() as u64 / rows;
     assert!(per_row < 1500, "{per_row} comparisons a row");
 }
 
 /// The pairs of each block, which each have the codes that are in them. Fewer codes than all are in a block.
 fn found_in_blocks(values: &[u64], radius: u32, parts: u32) -> Vec<(u32, u32)> {
-    let partition = Partition::new(u64::BITS, radius, parts);
+    let partition = PairPartition::new(u64::BITS, radius, parts);
     let mut pairs = Vec::new();
     let mut blocks_of: Vec<Vec<u32>> = vec![Vec::new(); values.len()];
     for block in 0..partition.blocks() {
         let (places, members): (Vec<u32>, Vec<u64>) =
             (0..).zip(values).filter(|(_, value)| partition.contains(block, &[**value])).unzip();
         places.iter().for_each(|&place| blocks_of[place as usize].push(block));
-        let codes = Codes::fingerprints(&members);
+        let codes = CodeSlice::fingerprints(&members);
         let mut add = |a, b| push(&mut pairs, places[a as usize], places[b as usize]);
         partition.near_pairs(block, codes, &mut || (), &mut add).unwrap();
     }
@@ -199,7 +200,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// The same with crowded buckets, which are joined by blocks of their own.
+    /// Parts with crowded buckets, which are joined by segments of their own.
     #[test]
     fn crowded_blocks_find_each_pair_once(
         shift in 0u32..50,
@@ -212,11 +213,11 @@ proptest! {
     }
 }
 
-/// Bands where they are wide enough and need fewer copies, otherwise a triangle.
+/// Segments where they are wide enough and need fewer copies, otherwise a triangle.
 #[test]
 fn forms_of_partitions() {
     let blocks = |bits, radius, parts| {
-        let partition = Partition::new(bits, radius, parts);
+        let partition = PairPartition::new(bits, radius, parts);
         let words = vec![0; (bits as usize).div_ceil(64).max(1)];
         (partition.blocks(), partition.blocks_of(&words).len())
     };

@@ -39,8 +39,8 @@ fuzz_target!(|damage: Damage| {
         .map(|n| ((n % 50 > 0).then_some(u64::from(n).wrapping_mul(0x9e37_79b9_7f4a_7c15)), RowId::new(n, 1)))
         .collect();
     let mut memory = Memory::built(1500, &rows, usize::from(damage.fill % 100) + 1, 10_000);
-    for &(block, first, bytes) in &damage.writes {
-        memory.damage(block.into(), first.into(), &bytes);
+    for &(page_number, first, bytes) in &damage.writes {
+        memory.damage(page_number.into(), first.into(), &bytes);
     }
     let ball = Ball { center: damage.center, radius: u32::from(damage.radius % 65) };
     let query = Query { balls: vec![ball], values: true, nulls: true, nearest_to: vec![] };
@@ -66,8 +66,8 @@ fn damage_codes(damage: &Damage) {
     let numbered = words_of_all.iter().zip(0..).map(|(words, n)| (Some(words.as_slice()), RowId::new(n, 1)));
     let fill = usize::from(damage.fill % 100) + 1;
     let mut memory = Memory::built_of(layout, 8000, numbered, fill, 10_000);
-    for &(block, first, bytes) in &damage.writes {
-        memory.damage(block.into(), first.into(), &bytes);
+    for &(page_number, first, bytes) in &damage.writes {
+        memory.damage(page_number.into(), first.into(), &bytes);
     }
     memory.problems();
     let costs = SearchCosts::new(layout, leaves_in(memory.pages(), layout));

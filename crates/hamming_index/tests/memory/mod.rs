@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "not everybody who includes this needs all of it")]
 
-use hamming_index::build::{Builder, Runs, Target, create};
+use hamming_index::build::{BuildTarget, Builder, Runs, create};
 use hamming_index::division::SearchCosts;
-use hamming_index::key::{Key, RowId};
-use hamming_index::page::{Block, Edit, PAGE_SIZE, Page, Patch};
-use hamming_index::store::{Numbered, Store};
+use hamming_index::key::{IndexKey, RowId};
+use hamming_index::page::{Edit, PAGE_SIZE, Page, PageNumber, Patch};
+use hamming_index::store::{NumberedPage, Store};
 use hamming_index::{CodeBall, CodeLookup, Damage, Index, IndexSearch, Layout, SearchHit, SearchQuery};
 use std::cell::Cell;
 use std::ops::Deref;
@@ -18,7 +18,7 @@ pub struct Memory {
     layout: Layout,
     pages: Vec<RwLock<Page>>,
     /// The number of pages used so far, and the free ones among them.
-    space: Mutex<(Block, Vec<Block>)>,
+    space: Mutex<(PageNumber, Vec<PageNumber>)>,
     /// Pages may be damaged. There is one thread, so a page that is locked already is one that two pages
     /// lead to.
     is_damaged: bool,
@@ -64,7 +64,7 @@ impl Deref for Shared<'_> {
 
 pub struct Locked<'a> {
     page: RwLockWriteGuard<'a, Page>,
-    block: Block,
+    page_number: PageNumber,
     _held: Held,
 }
 
@@ -76,9 +76,9 @@ impl Deref for Locked<'_> {
     }
 }
 
-impl Numbered for Locked<'_> {
-    fn block(&self) -> Block {
-        self.block
+impl NumberedPage for Locked<'_> {
+    fn page_number(&self) -> PageNumber {
+        self.page_number
     }
 }
 
@@ -131,11 +131,11 @@ impl Memory {
         self.index().insert(fingerprint.as_ref().map(std::slice::from_ref), row);
     }
 
-    fn page(&self, block: Block) -> &RwLock<Page> {
-        if block >= self.pages() {
-            self.corrupted(block, "there is no such page, but another one leads to it");
+    fn page(&self, page_number: PageNumber) -> &RwLock<Page> {
+        if page_number >= self.pages() {
+            self.corrupted(page_number, "there is no such page, but another one leads to it");
         }
-        &self.pages[block as usize]
+        &self.pages[page_number as usize]
     }
 
     pub fn index(&self) -> Index<'_, Self> {
@@ -143,16 +143,16 @@ impl Memory {
     }
 
     /// Overwrites bytes of a page that is in use.
-    pub fn damage(&mut self, block: usize, first: usize, bytes: &[u8]) {
+    pub fn damage(&mut self, page_number: usize, first: usize, bytes: &[u8]) {
         self.is_damaged = true;
         let used = self.space.get_mut().unwrap().0 as usize;
-        let page = self.pages[block % used].get_mut().unwrap();
+        let page = self.pages[page_number % used].get_mut().unwrap();
         page.apply(&Edit::Patch(vec![Patch::new(first % (PAGE_SIZE - bytes.len()), bytes)]));
     }
 
     /// The eight bytes of a leaf from this byte on, which are the bits of a key.
-    pub fn bytes(&self, block: Block, first: usize) -> [u8; 8] {
-        self.share(block).bits()[(first - 24) / 8]
+    pub fn bytes(&self, page_number: PageNumber, first: usize) -> [u8; 8] {
+        self.share(page_number).bits()[(first - 24) / 8]
     }
 
     /// Cancels the operation when it has looked for interrupts this number of times. Returns whether it was
@@ -215,7 +215,8 @@ impl Memory {
         may_differ: &mut dyn FnMut(RowId) -> bool,
     ) -> Vec<String> {
         let mut problems = Vec::new();
-        let mut report = |problem: Damage| problems.push(format!("{}: {}", problem.block, problem.text));
+        let mut report =
+            |problem: Damage| problems.push(format!("{}: {}", problem.page_number, problem.text));
         self.index().verify(is_changed, may_differ, &mut report).unwrap();
         problems
     }
@@ -281,50 +282,50 @@ impl Store for Memory {
     type Shared<'a> = Shared<'a>;
     type Exclusive<'a> = Locked<'a>;
 
-    fn pages(&self) -> Block {
+    fn pages(&self) -> PageNumber {
         self.space.lock().unwrap().0
     }
 
-    fn share(&self, block: Block) -> Shared<'_> {
+    fn share(&self, page_number: PageNumber) -> Shared<'_> {
         self.reads.fetch_add(1, Ordering::Relaxed);
-        let page = self.page(block);
+        let page = self.page(page_number);
         let page = if self.is_damaged {
-            page.try_read().unwrap_or_else(|_| self.corrupted(block, "two pages lead to it"))
+            page.try_read().unwrap_or_else(|_| self.corrupted(page_number, "two pages lead to it"))
         } else {
             page.read().unwrap()
         };
         Shared { page, _held: Held::new() }
     }
 
-    fn lock(&self, block: Block) -> Locked<'_> {
-        let page = self.page(block);
+    fn lock(&self, page_number: PageNumber) -> Locked<'_> {
+        let page = self.page(page_number);
         let page = if self.is_damaged {
-            page.try_write().unwrap_or_else(|_| self.corrupted(block, "two pages lead to it"))
+            page.try_write().unwrap_or_else(|_| self.corrupted(page_number, "two pages lead to it"))
         } else {
             page.write().unwrap()
         };
-        Locked { page, block, _held: Held::new() }
+        Locked { page, page_number, _held: Held::new() }
     }
 
     fn allocate(&self) -> Locked<'_> {
         assert_eq!(HELD.get(), 0, "who allocates may wait for others, so none may wait for him");
         let mut space = self.space.lock().unwrap();
-        let block = space.1.pop().unwrap_or_else(|| {
+        let page_number = space.1.pop().unwrap_or_else(|| {
             space.0 += 1;
             space.0 - 1
         });
-        match self.pages.get(block as usize).map(RwLock::try_write) {
-            Some(Ok(page)) => Locked { page, block, _held: Held::new() },
-            _ => self.corrupted(block, "there is no room, or somebody has a free page"),
+        match self.pages.get(page_number as usize).map(RwLock::try_write) {
+            Some(Ok(page)) => Locked { page, page_number, _held: Held::new() },
+            _ => self.corrupted(page_number, "there is no room, or somebody has a free page"),
         }
     }
 
     fn release(&self, page: Locked<'_>) {
-        let block = page.block;
+        let page_number = page.page_number;
         assert!(page.is_free() || page.is_empty());
         drop(page);
         assert_eq!(HELD.get(), 0, "the list of free pages is written while none is locked");
-        self.space.lock().unwrap().1.push(block);
+        self.space.lock().unwrap().1.push(page_number);
     }
 
     fn commit(&self, changes: &mut [(&mut Locked<'_>, Edit)]) {
@@ -338,8 +339,8 @@ impl Store for Memory {
         true
     }
 
-    fn prefetch(&self, block: Block) {
-        assert!(self.is_damaged || block < self.pages());
+    fn prefetch(&self, page_number: PageNumber) {
+        assert!(self.is_damaged || page_number < self.pages());
     }
 
     fn check_for_interrupts(&self) {
@@ -351,22 +352,22 @@ impl Store for Memory {
         }
     }
 
-    fn corrupted(&self, block: Block, what: &str) -> ! {
-        assert!(self.is_damaged, "page {block}: {what}");
+    fn corrupted(&self, page_number: PageNumber, what: &str) -> ! {
+        assert!(self.is_damaged, "page {page_number}: {what}");
         // As above.
         resume_unwind(Box::new(()))
     }
 }
 
-impl Target for Memory {
-    fn append(&mut self, page: &Page) -> Block {
+impl BuildTarget for Memory {
+    fn append(&mut self, page: &Page) -> PageNumber {
         let mut new = self.allocate();
         new.page.apply(&Edit::Replace(Box::new(page.clone())));
-        new.block
+        new.page_number
     }
 
-    fn put(&mut self, block: Block, page: &Page) {
-        self.lock(block).page.apply(&Edit::Replace(Box::new(page.clone())));
+    fn put(&mut self, page_number: PageNumber, page: &Page) {
+        self.lock(page_number).page.apply(&Edit::Replace(Box::new(page.clone())));
     }
 }
 
@@ -374,13 +375,13 @@ impl Target for Memory {
 pub struct Lists;
 
 impl Runs for Lists {
-    type Run = std::vec::IntoIter<Key>;
+    type Run = std::vec::IntoIter<IndexKey>;
 
-    fn write(&mut self, keys: &mut dyn Iterator<Item = Key>) -> Self::Run {
+    fn write(&mut self, keys: &mut dyn Iterator<Item = IndexKey>) -> Self::Run {
         keys.collect::<Vec<_>>().into_iter()
     }
 
-    fn read(&mut self, run: &mut Self::Run) -> Option<Key> {
+    fn read(&mut self, run: &mut Self::Run) -> Option<IndexKey> {
         run.next()
     }
 

@@ -15,7 +15,7 @@ use std::ffi::CStr;
 ///
 /// Meanwhile the owner of the table is the current user, in a security-restricted operation. So an expression
 /// or a predicate of the index cannot borrow the rights of whoever inspects it.
-pub(super) struct Opened {
+pub(super) struct InspectedIndex {
     pub(super) table: pg_sys::Relation,
     pub(super) index: pg_sys::Relation,
     /// User and security context before, to be restored.
@@ -23,7 +23,7 @@ pub(super) struct Opened {
     settings_level: i32,
 }
 
-impl Opened {
+impl InspectedIndex {
     pub(super) fn new(index: pg_sys::Oid, lock: u32) -> Self {
         // SAFETY: looks up and opens relations, or raises an error, after which the end of the transaction
         // closes them; the table is locked first, as everywhere.
@@ -40,21 +40,21 @@ impl Opened {
             let settings_level = pg_sys::NewGUCNestLevel();
             restrict_search_path();
             let index = pg_sys::index_open(index, lock as i32);
-            let opened = Self { table, index, caller, settings_level };
-            opened.check_kind(table_id);
-            opened
+            let inspected = Self { table, index, caller, settings_level };
+            inspected.check_kind(table_id);
+            inspected
         }
     }
 
     /// An index to be checked. To compare it with its table, others must not write; and where changes are not logged, it
     /// cannot be told what they change meanwhile.
     pub(super) fn to_check(index: pg_sys::Oid, against_table: bool) -> Self {
-        let opened =
+        let inspected =
             Self::new(index, if against_table { pg_sys::ShareLock } else { pg_sys::AccessShareLock });
-        if against_table || opened.pages().is_logged() {
-            return opened;
+        if against_table || inspected.pages().is_logged() {
+            return inspected;
         }
-        drop(opened);
+        drop(inspected);
         Self::new(index, pg_sys::ShareLock)
     }
 
@@ -158,7 +158,7 @@ impl Opened {
     }
 }
 
-impl Drop for Opened {
+impl Drop for InspectedIndex {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             let keep_lock = pg_sys::NoLock as i32;

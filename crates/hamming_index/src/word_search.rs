@@ -12,7 +12,7 @@
 
 use crate::cost::{is_flat, limits};
 use crate::kernel::near;
-use crate::key::{BANDS, Key, RowId, Tree, rotated, rotated_back};
+use crate::key::{BANDS, IndexKey, RowId, Tree, rotated, rotated_back};
 use crate::layout::Layout;
 use crate::page::Page;
 use crate::probe::{Probe, first_tree};
@@ -54,13 +54,13 @@ pub(crate) struct WordSearch {
 #[derive(Clone, Copy)]
 enum WordStage {
     /// In a band's tree, from the key on.
-    Band(Tree, Key),
+    Band(Tree, IndexKey),
     /// In the first of the word's trees from end to end, from the key on. Before the change to this stage every row was
     /// reported whose [`first_tree`] comes before that of `reported`, or is the same and has a lower key
     /// there.
     Flat {
-        from: Key,
-        reported: (Tree, Key),
+        from: IndexKey,
+        reported: (Tree, IndexKey),
     },
     Done,
 }
@@ -77,9 +77,9 @@ impl WordSearch {
     ) -> Self {
         let (first, width) = (layout.trees_of(word).start, layout.width(word));
         let stage = if is_flat(tree_leaves, ball.radius, width) {
-            WordStage::Flat { from: Key::FIRST, reported: (first, Key::FIRST) }
+            WordStage::Flat { from: IndexKey::FIRST, reported: (first, IndexKey::FIRST) }
         } else {
-            WordStage::Band(first, Key::FIRST)
+            WordStage::Band(first, IndexKey::FIRST)
         };
         Self {
             first,
@@ -123,11 +123,11 @@ impl WordSearch {
                 });
                 self.stage = match walk {
                     Walk::From(key) if self.leaves_read as f64 > self.limits[usize::from(tree - first)] => {
-                        WordStage::Flat { from: Key::FIRST, reported: (tree, key) }
+                        WordStage::Flat { from: IndexKey::FIRST, reported: (tree, key) }
                     }
                     Walk::From(key) => WordStage::Band(tree, key),
                     Walk::Done if usize::from(tree - first) + 1 < BANDS => {
-                        WordStage::Band(tree + 1, Key::FIRST)
+                        WordStage::Band(tree + 1, IndexKey::FIRST)
                     }
                     Walk::Done => WordStage::Done,
                 };
@@ -136,7 +136,7 @@ impl WordSearch {
                 let probe = Probe::within(center, first, radius);
                 let mut report = |word, row| {
                     let tree = first + first_tree(center, word, radius);
-                    if (tree, Key { bits: rotated(word, tree), row }) >= reported {
+                    if (tree, IndexKey { bits: rotated(word, tree), row }) >= reported {
                         report(word, row);
                     }
                 };
@@ -152,7 +152,7 @@ impl WordSearch {
         &mut self,
         index: &Index<'_, S>,
         tree: Tree,
-        from: Key,
+        from: IndexKey,
         probe: &Probe,
         limit: u32,
         report: &mut dyn FnMut(u64, RowId),

@@ -20,9 +20,9 @@
 
 mod leaders;
 
-use crate::buckets::{Bits, Buckets, Placed};
-use crate::near_pairs::{Finder, near_pairs};
-use crate::words::Codes;
+use crate::buckets::{BitChoice, PlacedCodes, RowBuckets};
+use crate::code::CodeSlice;
+use crate::near_pairs::{PairFinder, near_pairs};
 use leaders::{LIMITS, leaders};
 use limits::{Heartbeat, OutOfMemory, Problem, collect, reserve, sort};
 
@@ -57,7 +57,7 @@ impl std::str::FromStr for Linkage {
 /// # Panics
 /// If there are more than `u32::MAX` codes.
 pub fn keepers(
-    codes: Codes<'_>,
+    codes: CodeSlice<'_>,
     radius: u32,
     linkage: Linkage,
     heartbeat: &mut dyn Heartbeat,
@@ -67,7 +67,7 @@ pub fn keepers(
     let all = 0..codes.len() as u32;
     let firsts: Vec<u32> = collect(all.clone().filter(is_first), all.filter(is_first).count())?;
     let distinct = codes.gather(firsts.iter().copied(), firsts.len())?;
-    let distinct_codes = Codes::new(&distinct, codes.width());
+    let distinct_codes = CodeSlice::new(&distinct, codes.width());
     let keepers_of_distinct = match linkage {
         Linkage::Leader => leaders(distinct_codes, radius, LIMITS, heartbeat),
         Linkage::Connected => connected(distinct_codes, radius, heartbeat),
@@ -87,12 +87,17 @@ pub fn keepers(
 }
 
 /// For each code the place of the first code equal to it.
-fn first_equals(codes: Codes<'_>, heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, OutOfMemory> {
+fn first_equals(codes: CodeSlice<'_>, heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, OutOfMemory> {
     let length = codes.len().max(2).ilog2().min(20);
-    let highest = Bits::of_mask(u64::MAX << (u64::BITS - length));
+    let highest = BitChoice::of_mask(u64::MAX << (u64::BITS - length));
     let folded: Vec<u64> = collect(codes.iter().map(folded), codes.len())?;
-    let mut table = Buckets::default();
-    table.fill(Placed { codes: Codes::fingerprints(&folded), places: None }, 0, &highest, heartbeat)?;
+    let mut table = RowBuckets::default();
+    table.fill(
+        PlacedCodes { codes: CodeSlice::fingerprints(&folded), places: None },
+        0,
+        &highest,
+        heartbeat,
+    )?;
     drop(folded);
     let mut firsts = collect(std::iter::repeat_n(0, codes.len()), codes.len())?;
     let mut sorted: Vec<(u64, u32)> = Vec::new();
@@ -124,7 +129,11 @@ fn folded(code: &[u64]) -> u64 {
 }
 
 /// For each code the place of its keeper by the connected linkage; the codes are distinct.
-fn connected(codes: Codes<'_>, radius: u32, heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, OutOfMemory> {
+fn connected(
+    codes: CodeSlice<'_>,
+    radius: u32,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<Vec<u32>, OutOfMemory> {
     let mut forest = Forest { parents: collect(0..codes.len() as u32, codes.len())? };
     near_pairs(codes, radius, heartbeat, &mut forest)?;
     forest.settle(heartbeat);
@@ -204,7 +213,7 @@ impl Forest {
     }
 }
 
-impl Finder for Forest {
+impl PairFinder for Forest {
     type Stop = OutOfMemory;
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
@@ -227,7 +236,7 @@ impl Finder for Forest {
 
 #[cfg(test)]
 mod tests {
-    use super::leaders::Limits;
+    use super::leaders::LeaderLimits;
     use super::*;
     use crate::near_pairs::tests::COMPARISONS;
     use proptest::prelude::*;
@@ -266,16 +275,19 @@ mod tests {
     fn a_chain() {
         let chain = [0b000_000, 0b000_111, 0b111_111];
         assert_eq!(
-            keepers(Codes::fingerprints(&chain), 3, Linkage::Connected, &mut || ()).unwrap(),
+            keepers(CodeSlice::fingerprints(&chain), 3, Linkage::Connected, &mut || ()).unwrap(),
             [0, 0, 0]
         );
-        assert_eq!(keepers(Codes::fingerprints(&chain), 3, Linkage::Leader, &mut || ()).unwrap(), [0, 0, 2]);
+        assert_eq!(
+            keepers(CodeSlice::fingerprints(&chain), 3, Linkage::Leader, &mut || ()).unwrap(),
+            [0, 0, 2]
+        );
         let middle_first = [chain[1], chain[0], chain[2]];
         assert_eq!(
-            keepers(Codes::fingerprints(&middle_first), 3, Linkage::Leader, &mut || ()).unwrap(),
+            keepers(CodeSlice::fingerprints(&middle_first), 3, Linkage::Leader, &mut || ()).unwrap(),
             [0, 0, 0]
         );
-        assert_eq!(keepers(Codes::fingerprints(&[]), 3, Linkage::Leader, &mut || ()).unwrap(), [0; 0]);
+        assert_eq!(keepers(CodeSlice::fingerprints(&[]), 3, Linkage::Leader, &mut || ()).unwrap(), [0; 0]);
     }
 
     #[test]
@@ -315,13 +327,13 @@ mod tests {
             met in 0usize..80,
         ) {
             for linkage in [Linkage::Leader, Linkage::Connected] {
-                let found = keepers(Codes::fingerprints(&values), radius, linkage, &mut || ()).unwrap();
+                let found = keepers(CodeSlice::fingerprints(&values), radius, linkage, &mut || ()).unwrap();
                 prop_assert_eq!(found, naive(&values, radius, linkage));
             }
             let mut distinct = values;
             distinct.sort_unstable();
             distinct.dedup();
-            let found = leaders(Codes::fingerprints(&distinct), radius, Limits { kept: 1000, met }, &mut || ()).unwrap();
+            let found = leaders(CodeSlice::fingerprints(&distinct), radius, LeaderLimits { kept: 1000, met }, &mut || ()).unwrap();
             prop_assert_eq!(found, naive(&distinct, radius, Linkage::Leader));
         }
     }
@@ -340,7 +352,7 @@ mod tests {
             for radius in [0, 1, 3, 6, 12].into_iter().filter(|&radius| radius <= max_radius) {
                 for linkage in [Linkage::Leader, Linkage::Connected] {
                     COMPARISONS.set(0);
-                    keepers(Codes::fingerprints(&values), radius, linkage, &mut || ()).unwrap();
+                    keepers(CodeSlice::fingerprints(&values), radius, linkage, &mut || ()).unwrap();
                     let per_row = COMPARISONS.get() / values.len();
                     assert!(per_row < 4000, "{per_row} comparisons a row at radius {radius}, {linkage:?}");
                 }
@@ -352,7 +364,7 @@ mod tests {
         #[test]
         fn clusters_are_those_of_the_definition(values in crowded(), radius in 0u32..40) {
             for linkage in [Linkage::Leader, Linkage::Connected] {
-                let found = keepers(Codes::fingerprints(&values), radius, linkage, &mut || ()).unwrap();
+                let found = keepers(CodeSlice::fingerprints(&values), radius, linkage, &mut || ()).unwrap();
                 prop_assert_eq!(found, naive(&values, radius, linkage));
             }
         }
@@ -365,7 +377,7 @@ mod tests {
                 pairs.push(if (a ^ b) % 3 == 0 { (b, a) } else { (a, b) });
                 Ok::<(), OutOfMemory>(())
             };
-            near_pairs(Codes::fingerprints(&values), radius, &mut || (), &mut add).unwrap();
+            near_pairs(CodeSlice::fingerprints(&values), radius, &mut || (), &mut add).unwrap();
             pairs.extend_from_within(..pairs.len() / 3);
             let mixed = |&(a, b): &(u32, u32)| (u64::from(a) << 32 | u64::from(b)).wrapping_mul(seed | 1);
             pairs.sort_unstable_by_key(mixed);
@@ -383,7 +395,7 @@ mod tests {
             kept in 1usize..200,
             met in prop_oneof![0usize..20, Just(usize::MAX)],
         ) {
-            let found = leaders(Codes::fingerprints(&values), radius, Limits { kept, met }, &mut || ()).unwrap();
+            let found = leaders(CodeSlice::fingerprints(&values), radius, LeaderLimits { kept, met }, &mut || ()).unwrap();
             prop_assert_eq!(found, naive(&values, radius, Linkage::Leader));
         }
     }

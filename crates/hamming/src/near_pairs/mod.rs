@@ -1,29 +1,29 @@
 //! All pairs of codes within a radius, without comparing each with each.
 //!
-//! Source: multi-index hashing (Norouzi, Punjani and Fleet, 2012) with thresholds that differ from block to
-//! block (Qin and others, "GPH: Similarity Search in Hamming Space", 2018), turned from a search into a join.
+//! Source: multi-index hashing (Norouzi, Punjani and Fleet, 2012) with thresholds that differ from segment to
+//! segment (Qin and others, "GPH: Similarity Search in Hamming Space", 2018), turned from a search into a join.
 //!
-//! The bits are cut into blocks, and block i is given `t_i` flips so that the sum of all `t_i + 1` is
-//! `radius + 1`. Were two fingerprints to differ in more than `t_i` bits of every block, they would differ
+//! The bits are cut into segments, and segment i is given `t_i` flips so that the sum of all `t_i + 1` is
+//! `radius + 1`. Were two fingerprints to differ in more than `t_i` bits of every segment, they would differ
 //! in more than `radius` bits altogether. So each pair within the radius differs in at most `t_i` bits of
-//! some block: the rows are sorted into buckets by that block, and a bucket is compared with itself and
+//! some segment: the rows are sorted into buckets by that segment, and a bucket is compared with itself and
 //! with the buckets whose number is at most `t_i` flips away.
 //!
 //! Codes of several words are cut twice, by the same rule: first the radius is divided among the words, then
-//! what a word has been given among its blocks. Rows are first compared by the word that the block is of. Only
+//! what a word has been given among its segments. Rows are first compared by the word that the segment is of. Only
 //! if their words are as near as the word was given, their whole codes are compared, which is rare. Perceptual
 //! hashes have words that many rows nearly share. A sample of pairs shows this, and such a word is given less.
 //!
-//! Bits that are the same in all rows tell nothing, and are in no block. Rows that differ almost only
-//! outside a block crowd together in a few of its buckets. Two crowded buckets are joined in the same way,
-//! by blocks of the bits in which their rows differ. So a word that half of the rows share is of no use among
+//! Bits that are the same in all rows tell nothing, and are in no segment. Rows that differ almost only
+//! outside a segment crowd together in a few of its buckets. Two crowded buckets are joined in the same way,
+//! by segments of the bits in which their rows differ. So a word that half of the rows share is of no use among
 //! these, and the others are used.
 //!
-//! Guarantee: every pair is reported exactly once, at the first block that could find it.
+//! Guarantee: every pair is reported exactly once, at the first segment that could find it.
 //!
-//! Cost: as the plan estimates, which tries all numbers of blocks; 10 million scattered fingerprints take
+//! Cost: as the plan estimates, which tries all numbers of segments; 10 million scattered fingerprints take
 //! some 10^9 comparisons at radius 3 and 10^10 at radius 6, of 5 * 10^13 pairs. The cost is higher where
-//! the result is very large, and for rows that lie closely without being near, which no block tells apart.
+//! the result is very large, and for rows that lie closely without being near, which no segment tells apart.
 //! By the sample, no plan costs more than comparing all rows with all.
 //! Memory: 12 bytes a row and some 30 MB, and the same again for the rows of crowded buckets, at most
 //! `MAX_DEPTH` times.
@@ -34,12 +34,12 @@ mod plan;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::buckets::{Buckets, Placed};
-use crate::words::Codes;
-use compare::{Part, Tables, compare, retain_near, retain_new};
+use crate::buckets::{PlacedCodes, RowBuckets};
+use crate::code::CodeSlice;
+use compare::{BucketComparison, JoinTables, compare, retain_near, retain_new};
 use limits::{Heartbeat, OutOfMemory};
-pub use partition::{PARTS, Partition};
-use plan::{Block, Plan, Sides, Size, cost_of_check};
+pub use partition::{PARTS, PairPartition};
+use plan::{BitSegment, JoinPlan, JoinSides, JoinSize, cost_of_check};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -53,7 +53,7 @@ const CROWD: f64 = (1 << 20) as f64;
 const MAX_DEPTH: usize = 4;
 
 /// Takes near pairs, and may say of which rows it wants no pairs.
-pub trait Finder {
+pub trait PairFinder {
     /// Why the finder ends the search.
     type Stop: From<OutOfMemory>;
 
@@ -67,7 +67,7 @@ pub trait Finder {
     }
 }
 
-impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> Finder for F {
+impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairFinder for F {
     type Stop = Stop;
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), Stop> {
@@ -82,15 +82,15 @@ impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> Finder for
 ///
 /// # Panics
 /// If there are more than `u32::MAX` codes.
-pub fn near_pairs<F: Finder>(
-    codes: Codes<'_>,
+pub fn near_pairs<F: PairFinder>(
+    codes: CodeSlice<'_>,
     radius: u32,
     heartbeat: &mut dyn Heartbeat,
     finder: &mut F,
 ) -> Result<(), F::Stop> {
     assert!(u32::try_from(codes.len()).is_ok(), "places have 32 bits");
-    let sides = Sides { left: Placed { codes, places: None }, right: None };
-    Join::new([codes, codes], radius, heartbeat, finder).run(&sides.plan(radius)?, &sides)
+    let sides = JoinSides { left: PlacedCodes { codes, places: None }, right: None };
+    PairJoin::new([codes, codes], radius, heartbeat, finder).run(&sides.plan(radius)?, &sides)
 }
 
 /// Like [`near_pairs`], for the pairs of a code, whose place is `a`, with one of the others, whose place
@@ -98,17 +98,17 @@ pub fn near_pairs<F: Finder>(
 ///
 /// # Panics
 /// If there are more than `u32::MAX` codes on a side.
-pub fn near_pairs_between<F: Finder>(
-    codes: Codes<'_>,
-    others: Codes<'_>,
+pub fn near_pairs_between<F: PairFinder>(
+    codes: CodeSlice<'_>,
+    others: CodeSlice<'_>,
     radius: u32,
     heartbeat: &mut dyn Heartbeat,
     finder: &mut F,
 ) -> Result<(), F::Stop> {
     assert!(u32::try_from(codes.len().max(others.len())).is_ok(), "places have 32 bits");
-    let [left, right] = [codes, others].map(|codes| Placed { codes, places: None });
-    let sides = Sides { left, right: Some(right) };
-    let mut join = Join::new([codes, others], radius, heartbeat, finder);
+    let [left, right] = [codes, others].map(|codes| PlacedCodes { codes, places: None });
+    let sides = JoinSides { left, right: Some(right) };
+    let mut join = PairJoin::new([codes, others], radius, heartbeat, finder);
     join.sorted = false;
     join.run(&sides.plan(radius)?, &sides)
 }
@@ -120,25 +120,30 @@ fn sides(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// A search for pairs.
-struct Join<'a, F> {
+struct PairJoin<'a, F> {
     /// The codes at the places on the left, and on the right.
-    inputs: [Codes<'a>; 2],
+    inputs: [CodeSlice<'a>; 2],
     radius: u32,
     heartbeat: &'a mut dyn Heartbeat,
     finder: &'a mut F,
     /// The smaller place of a pair comes first.
     sorted: bool,
-    /// Blocks whose pairs have been reported.
-    earlier: Vec<Block>,
-    /// The blocks of the crowds that the current rows lie within.
-    crowds: Vec<Block>,
+    /// Segments whose pairs have been reported.
+    earlier: Vec<BitSegment>,
+    /// The segments of the crowds that the current rows lie within.
+    crowds: Vec<BitSegment>,
     /// The share of the work that is done, from 0 to 1.
     share: f64,
     hits: Vec<(u32, u32)>,
 }
 
-impl<'a, F: Finder> Join<'a, F> {
-    fn new(inputs: [Codes<'a>; 2], radius: u32, heartbeat: &'a mut dyn Heartbeat, finder: &'a mut F) -> Self {
+impl<'a, F: PairFinder> PairJoin<'a, F> {
+    fn new(
+        inputs: [CodeSlice<'a>; 2],
+        radius: u32,
+        heartbeat: &'a mut dyn Heartbeat,
+        finder: &'a mut F,
+    ) -> Self {
         Self {
             inputs,
             radius,
@@ -152,32 +157,32 @@ impl<'a, F: Finder> Join<'a, F> {
         }
     }
 
-    /// Finds the pairs of the sides, block by block.
-    fn run(&mut self, plan: &Plan, sides: &Sides) -> Result<(), F::Stop> {
+    /// Finds the pairs of the sides, segment by segment.
+    fn run(&mut self, plan: &JoinPlan, sides: &JoinSides) -> Result<(), F::Stop> {
         let reported = self.earlier.len();
-        let (mut left, mut right) = (Buckets::default(), Buckets::default());
-        for (number, block) in plan.blocks.iter().enumerate() {
-            left.fill(sides.left, block.word, &block.bits, self.heartbeat)?;
+        let (mut left, mut right) = (RowBuckets::default(), RowBuckets::default());
+        for (number, segment) in plan.segments.iter().enumerate() {
+            left.fill(sides.left, segment.word, &segment.bits, self.heartbeat)?;
             if let Some(rows) = sides.right {
-                right.fill(rows, block.word, &block.bits, self.heartbeat)?;
+                right.fill(rows, segment.word, &segment.bits, self.heartbeat)?;
             }
             let is_one = sides.right.is_none();
-            let tables = Tables {
+            let tables = JoinTables {
                 left: &left,
                 right: if is_one { &left } else { &right },
                 is_one,
-                block,
+                segment,
                 inputs: self.inputs,
             };
-            let (flips, buckets) = (block.flips(), block.bits.buckets());
+            let (flips, buckets) = (segment.flips(), segment.bits.buckets());
             for bucket in (0..buckets).filter(|&bucket| !left.range(bucket).is_empty()) {
                 if self.crowds.is_empty() {
-                    let of_block = f64::from(bucket) / f64::from(buckets);
-                    self.share = (number as f64 + of_block) / plan.blocks.len() as f64;
+                    let of_segment = f64::from(bucket) / f64::from(buckets);
+                    self.share = (number as f64 + of_segment) / plan.segments.len() as f64;
                 }
                 self.bucket(&tables, bucket, &flips)?;
             }
-            self.earlier.push(block.clone());
+            self.earlier.push(segment.clone());
         }
         self.earlier.truncate(reported);
         Ok(())
@@ -185,11 +190,14 @@ impl<'a, F: Finder> Join<'a, F> {
 
     /// Makes all comparisons of a bucket at once if they are at most [`STRIDE`], otherwise one flip after
     /// the other.
-    fn bucket(&mut self, tables: &Tables, bucket: u32, flips: &[u32]) -> Result<(), F::Stop> {
+    fn bucket(&mut self, tables: &JoinTables, bucket: u32, flips: &[u32]) -> Result<(), F::Stop> {
         self.heartbeat.progress(1, self.share);
         let rows = tables.left.range(bucket);
         if rows.len().saturating_mul(flips.len()).saturating_mul(tables.right.largest) <= STRIDE {
-            return self.part(tables, &Part { bucket, rows, flips, others: 0..tables.right.values.len() });
+            return self.part(
+                tables,
+                &BucketComparison { bucket, rows, flips, others: 0..tables.right.values.len() },
+            );
         }
         for flip in flips.chunks(1).filter(|flip| !tables.is_mirrored(bucket, flip[0])) {
             if !self.crowd(tables, bucket, flip[0])? {
@@ -199,12 +207,12 @@ impl<'a, F: Finder> Join<'a, F> {
         Ok(())
     }
 
-    /// Joins two buckets by blocks of their own, if they are crowded and if that costs less. Returns
+    /// Joins two buckets by segments of their own, if they are crowded and if that costs less. Returns
     /// whether nothing is left to compare.
-    fn crowd(&mut self, tables: &Tables, bucket: u32, flip: u32) -> Result<bool, F::Stop> {
+    fn crowd(&mut self, tables: &JoinTables, bucket: u32, flip: u32) -> Result<bool, F::Stop> {
         let (rows, others) = (tables.left.range(bucket), tables.right.range(bucket ^ flip));
         let is_one = tables.is_diagonal(flip);
-        let size = Size::of(rows.len(), (!is_one).then_some(others.len()));
+        let size = JoinSize::of(rows.len(), (!is_one).then_some(others.len()));
         let width = self.inputs[0].width();
         if size.pairs * (1.0 + cost_of_check(width)) < CROWD || self.crowds.len() == MAX_DEPTH {
             return Ok(false);
@@ -215,40 +223,41 @@ impl<'a, F: Finder> Join<'a, F> {
         }
         let of_left = tables.left.codes(rows, self.inputs[0])?;
         let of_right = if is_one { Cow::default() } else { tables.right.codes(others, self.inputs[1])? };
-        let placed = |codes, places| Placed { codes: Codes::new(codes, width), places: Some(places) };
+        let placed =
+            |codes, places| PlacedCodes { codes: CodeSlice::new(codes, width), places: Some(places) };
         let sides =
-            Sides { left: placed(&of_left, left), right: (!is_one).then(|| placed(&of_right, right)) };
+            JoinSides { left: placed(&of_left, left), right: (!is_one).then(|| placed(&of_right, right)) };
         let spread = sides.spread()?;
-        if self.earlier.iter().any(|block| block.finds_difference(spread.varying[block.word])) {
+        if self.earlier.iter().any(|segment| segment.finds_difference(spread.varying[segment.word])) {
             return Ok(true);
         }
-        let plan = Plan::of_size(&size, &spread, self.radius);
-        if plan.cost(&size, &spread) > tables.block.cost_of_all(&size, &spread) / 2.0 {
+        let plan = JoinPlan::of_size(&size, &spread, self.radius);
+        if plan.cost(&size, &spread) > tables.segment.cost_of_all(&size, &spread) / 2.0 {
             return Ok(false);
         }
-        self.crowds.push(tables.block.clone());
+        self.crowds.push(tables.segment.clone());
         self.run(&plan, &sides)?;
         self.crowds.pop();
         Ok(true)
     }
 
     /// Compares two buckets piece by piece, and leaves out pieces of which the finder wants no pairs.
-    fn squares(&mut self, tables: &Tables, bucket: u32, flip: &[u32]) -> Result<(), F::Stop> {
+    fn squares(&mut self, tables: &JoinTables, bucket: u32, flip: &[u32]) -> Result<(), F::Stop> {
         for rows in sides(tables.left.range(bucket)) {
             for others in sides(tables.right.range(bucket ^ flip[0])) {
                 self.heartbeat.progress(1, self.share);
                 let is_below = tables.is_diagonal(flip[0]) && others.end <= rows.start;
                 let places = (&tables.left.places[rows.clone()], &tables.right.places[others.clone()]);
                 if !is_below && self.finder.wants(places.0, places.1) {
-                    self.part(tables, &Part { bucket, rows: rows.clone(), flips: flip, others })?;
+                    self.part(tables, &BucketComparison { bucket, rows: rows.clone(), flips: flip, others })?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Makes the comparisons of a part, and reports the pairs that no earlier block has found.
-    fn part(&mut self, tables: &Tables, part: &Part) -> Result<(), F::Stop> {
+    /// Makes the comparisons of a part, and reports the pairs that no earlier segment has found.
+    fn part(&mut self, tables: &JoinTables, part: &BucketComparison) -> Result<(), F::Stop> {
         compare(tables, part, &mut self.hits);
         if tables.have_one_word() {
             retain_new(tables, &self.earlier, &mut self.hits);

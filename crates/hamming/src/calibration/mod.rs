@@ -15,14 +15,14 @@ mod advice;
 mod queries;
 mod unrelated;
 
-use crate::distance::BITS;
-use crate::words::{Codes, distance};
+use crate::BITS;
+use crate::code::{CodeSlice, distance_of_words};
 use limits::{Heartbeat, Limit, OutOfMemory, collect};
 use multiversion::multiversion;
-use queries::{Queries, Share};
-use unrelated::{Bounds, Spread};
+use queries::{JudgedShare, Queries};
+use unrelated::{DistanceSpread, UnrelatedBounds};
 
-pub use queries::Pair;
+pub use queries::QueryPair;
 
 /// The size of the sample. A larger one takes minutes, and says no more.
 pub const SAMPLE: Limit = Limit::new("sample", 2, 100_000);
@@ -74,7 +74,7 @@ pub struct Calibration {
 impl Calibration {
     /// Begins with a random sample of the rows, of which the first [`MAX_QUERIES`] are the queries. Codes have
     /// this number of bits.
-    pub fn new(sample: Codes<'_>, bits: u32) -> Result<Self, OutOfMemory> {
+    pub fn new(sample: CodeSlice<'_>, bits: u32) -> Result<Self, OutOfMemory> {
         let words = sample.words();
         Ok(Self {
             bits,
@@ -86,14 +86,14 @@ impl Calibration {
     }
 
     /// Takes these codes as queries instead, and names pairs to judge. They must be as long as those of the sample.
-    pub fn judge_pairs_of(&mut self, queries: Codes<'_>) -> Result<(), OutOfMemory> {
+    pub fn judge_pairs_of(&mut self, queries: CodeSlice<'_>) -> Result<(), OutOfMemory> {
         self.queries = Queries::new(queries, farthest_counted(self.bits))?;
         self.queries.judge_pairs()
     }
 
     /// Takes rows of the table. Each row must come once, the rows of the sample included. Where pairs are judged, rows
     /// come one by one.
-    pub fn add(&mut self, rows: Codes<'_>, heartbeat: &mut dyn Heartbeat) {
+    pub fn add(&mut self, rows: CodeSlice<'_>, heartbeat: &mut dyn Heartbeat) {
         for row in rows.iter() {
             if self.rows.is_multiple_of(STRIDE) {
                 heartbeat.beat();
@@ -104,12 +104,12 @@ impl Calibration {
     }
 
     /// The pair of the row added last that is to be judged next.
-    pub fn next_to_judge(&mut self) -> Option<Pair> {
+    pub fn next_to_judge(&mut self) -> Option<QueryPair> {
         self.queries.next_to_judge()
     }
 
     /// Takes the judgement of a pair that was to be judged.
-    pub fn judge(&mut self, pair: Pair, is_unrelated: bool) {
+    pub fn judge(&mut self, pair: QueryPair, is_unrelated: bool) {
         self.queries.judge(pair, is_unrelated);
     }
 
@@ -145,13 +145,13 @@ impl Calibration {
         let of_query = 1.0 / self.queries.count.max(1) as f64;
         let bounds = (0..pairs.len()).map(|distance| {
             let Some(&found) = self.queries.found.get(distance) else {
-                return Bounds::of_rows(pairs[distance] as f64).times(rows_of_pair);
+                return UnrelatedBounds::of_rows(pairs[distance] as f64).times(rows_of_pair);
             };
             let own = if distance == 0 { self.queries.count as u64 } else { 0 };
-            let by_codes = Bounds::of_rows(found.saturating_sub(own) as f64);
-            self.queries.share(distance).map_or(by_codes, Share::bounds).times(of_query)
+            let by_codes = UnrelatedBounds::of_rows(found.saturating_sub(own) as f64);
+            self.queries.share(distance).map_or(by_codes, JudgedShare::bounds).times(of_query)
         });
-        Spread::of(pairs).unrelated(&collect(bounds, pairs.len())?)
+        DistanceSpread::of(pairs).unrelated(&collect(bounds, pairs.len())?)
     }
 
     /// A level for each distance, with the queries whose nearest other row is that far away.
@@ -195,7 +195,7 @@ fn count_distances(others: &[u64], code: &[u64], counts: &mut [u64]) {
         return;
     }
     for other in others.chunks_exact(code.len()) {
-        counts[distance(other, code) as usize] += 1;
+        counts[distance_of_words(other, code) as usize] += 1;
     }
 }
 
@@ -214,9 +214,9 @@ mod tests {
 
     fn calibrate(rows: &[u64], sample: usize) -> Vec<Level> {
         let sample: Vec<u64> = sample_of(rows, sample).into_iter().map(|row| rows[row]).collect();
-        let mut calibration = Calibration::new(Codes::fingerprints(&sample), BITS).unwrap();
+        let mut calibration = Calibration::new(CodeSlice::fingerprints(&sample), BITS).unwrap();
         for rows in rows.chunks(777) {
-            calibration.add(Codes::fingerprints(rows), &mut || ());
+            calibration.add(CodeSlice::fingerprints(rows), &mut || ());
         }
         calibration.levels(&mut || ()).unwrap()
     }
@@ -229,10 +229,10 @@ mod tests {
     ) -> Vec<Level> {
         let places = sample_of(rows, sample);
         let sample: Vec<u64> = places.iter().map(|&row| rows[row]).collect();
-        let mut calibration = Calibration::new(Codes::fingerprints(&sample), BITS).unwrap();
-        calibration.judge_pairs_of(Codes::fingerprints(&sample)).unwrap();
+        let mut calibration = Calibration::new(CodeSlice::fingerprints(&sample), BITS).unwrap();
+        calibration.judge_pairs_of(CodeSlice::fingerprints(&sample)).unwrap();
         for (row, code) in rows.iter().enumerate() {
-            calibration.add(Codes::fingerprints(std::slice::from_ref(code)), &mut || ());
+            calibration.add(CodeSlice::fingerprints(std::slice::from_ref(code)), &mut || ());
             while let Some(pair) = calibration.next_to_judge() {
                 let query = places[pair.query];
                 assert_eq!((rows[query] ^ code).count_ones(), pair.distance);
@@ -419,8 +419,8 @@ mod tests {
         fn counts_do_not_depend_on_the_words(values in prop::collection::vec(any::<u64>(), 0..300), few in 0u32..60) {
             let rows: Vec<u64> = values.iter().map(|value| value >> few).collect();
             let cut: Vec<u64> = rows.iter().flat_map(|row| [row & 0xff, row >> 8 & 0xffff, row >> 24]).collect();
-            let mut calibration = Calibration::new(Codes::new(&cut, 3), BITS).unwrap();
-            calibration.add(Codes::new(&cut, 3), &mut || ());
+            let mut calibration = Calibration::new(CodeSlice::new(&cut, 3), BITS).unwrap();
+            calibration.add(CodeSlice::new(&cut, 3), &mut || ());
             prop_assert_eq!(calibration.levels(&mut || ()).unwrap(), calibrate(&rows, rows.len().max(1)));
         }
     }
