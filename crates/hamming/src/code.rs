@@ -19,10 +19,6 @@ pub const BITS: u32 = 64;
 /// The number of bits that a code may have.
 pub const LENGTH: Limit = Limit::new("bits", 0, i32::MAX as i64);
 
-/// The radii of clusters and near pairs of fingerprints, in bits. A search takes any number, also one that finds nothing
-/// or all.
-pub const RADIUS: Limit = Limit::new("radius", 0, BITS as i64);
-
 /// The number of bits in which two fingerprints differ, 0 to 64.
 #[inline]
 pub fn distance(a: u64, b: u64) -> u32 {

@@ -27,4 +27,4 @@ pub mod hash;
 pub mod kernel;
 pub mod near_pairs;
 
-pub use code::{BITS, RADIUS, distance, within};
+pub use code::{BITS, distance, within};

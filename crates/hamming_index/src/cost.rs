@@ -95,7 +95,9 @@ pub(crate) fn next_radius(leaves: f64, radius: u32, width: u32) -> u32 {
         .into_iter()
         .find(|&next| next > radius)
         .or_else(|| (radius + 1..width).find(|&next| leaves_read(leaves, next, width) >= enough));
-    next.filter(|&next| !is_flat(leaves, next, width)).unwrap_or(width)
+    // Where one tree is read as a whole, to where scattered rows begin costs no more leaves than a step.
+    let flat = if scattered > radius { scattered } else { width };
+    next.filter(|&next| !is_flat(leaves, next, width)).unwrap_or(flat)
 }
 
 /// The work of a search.
