@@ -115,8 +115,8 @@ pub(super) unsafe fn scan_table(
     callback: pg_sys::IndexBuildCallback,
     state: *mut c_void,
 ) -> f64 {
-    // SAFETY: promised by the caller. From the first block to the last; a scan of another backend may be
-    // joined, and progress is reported.
+    // SAFETY: all is open and fits the callback, as the caller promises. From the first page to the last; a
+    // scan of another backend may be joined, and progress is reported.
     unsafe {
         let scan = (*(*table).rd_tableam).index_build_range_scan;
         let (first, all, no_scan) = (0, pg_sys::InvalidBlockNumber, std::ptr::null_mut());

@@ -1,5 +1,6 @@
 //! What an index has codes of, and how the values of its column become the words of its trees.
 
+use crate::pg::code::CodeType;
 use crate::pg::code::bits::Bits;
 use crate::pg::error;
 use crate::pg::report::SqlError;
@@ -16,8 +17,8 @@ use std::ffi::CStr;
 /// # Safety
 /// The index must be open.
 unsafe fn has_bits(index: pg_sys::Relation) -> bool {
-    // SAFETY: promised by the caller; an index has at least one column.
-    unsafe { *(*index).rd_opcintype == pg_sys::BITOID }
+    // SAFETY: the index is open, as the caller promises; it has at least one column.
+    CodeType::of(unsafe { *(*index).rd_opcintype }) == Some(CodeType::Bits)
 }
 
 /// The layout of an index that has been built.
@@ -25,7 +26,7 @@ unsafe fn has_bits(index: pg_sys::Relation) -> bool {
 /// # Safety
 /// The index must be open, and these its pages.
 pub(super) unsafe fn layout_of(index: pg_sys::Relation, pages: &Pages) -> Layout {
-    // SAFETY: promised by the caller.
+    // SAFETY: the index is open, as the caller promises.
     let (type_, bits) = unsafe {
         if !has_bits(index) {
             return Layout::FINGERPRINTS;
@@ -33,21 +34,21 @@ pub(super) unsafe fn layout_of(index: pg_sys::Relation, pages: &Pages) -> Layout
         column_of(index)
     };
     let layout = Layout::read(pages);
-    // A column of type varbit can be given another length without a new index, or either type none. The index goes on
-    // with the length that its values have.
+    // A column of type varbit can be given another length without a new index, or either type none. The index
+    // goes on with the length that its values have.
     if type_ == pg_sys::BITOID && u32::try_from(bits).is_ok_and(|bits| bits != layout.bits()) {
         pages.corrupted(0, "it has not as many bits as the column");
     }
     layout
 }
 
-/// The layout of an index that is to be built, if it is empty: an error if its column does not say how many bits a value
-/// has.
+/// The layout of an index that is to be built, if it is empty: an error if its column does not say how many
+/// bits a value has.
 ///
 /// # Safety
 /// The index must be open.
 pub(super) unsafe fn new_layout(index: pg_sys::Relation) -> Layout {
-    // SAFETY: promised by the caller.
+    // SAFETY: the index is open, as the caller promises.
     let length = unsafe {
         if !has_bits(index) {
             return Layout::FINGERPRINTS;
@@ -61,8 +62,9 @@ pub(super) unsafe fn new_layout(index: pg_sys::Relation) -> Layout {
     layout.unwrap_or_report()
 }
 
-/// The layout of an index that is to be built, whose first value is this. Values of a column of type varbit(n) may have
-/// fewer bits than n: such a column had another n before, when an index of it was built first.
+/// The layout of an index that is to be built, whose first value is this. Values of a column of type
+/// varbit(n) may have fewer bits than n: such a column had another n before, when an index of it was built
+/// first.
 ///
 /// # Safety
 /// The index must be open, the layout the one it has when it is empty, and the value one of its column.
@@ -71,7 +73,7 @@ pub(super) unsafe fn layout_of_first(
     if_empty: Layout,
     value: pg_sys::Datum,
 ) -> Layout {
-    // SAFETY: promised by the caller.
+    // SAFETY: the index is open, and the value one of its column, as the caller promises.
     unsafe {
         if !has_bits(index) || column_of(index).0 == pg_sys::BITOID {
             return if_empty;
@@ -89,7 +91,7 @@ pub(super) unsafe fn layout_of_first(
 /// The index must be open, and one of strings of bits.
 unsafe fn column_of(index: pg_sys::Relation) -> (pg_sys::Oid, i32) {
     let (mut type_, mut modifier, mut collation) = (pg_sys::InvalidOid, -1, pg_sys::InvalidOid);
-    // SAFETY: promised by the caller; what is known of the column is looked up.
+    // SAFETY: the index is open, as the caller promises; what is known of the column is looked up.
     unsafe {
         pg_sys::get_atttypetypmodcoll(
             (*index).rd_id,
@@ -108,7 +110,7 @@ unsafe fn column_of(index: pg_sys::Relation) -> (pg_sys::Oid, i32) {
 /// # Safety
 /// The index must be open.
 pub(super) unsafe fn name_of<'a>(index: pg_sys::Relation) -> &'a CStr {
-    // SAFETY: promised by the caller; names end with a zero byte.
+    // SAFETY: the index is open, as the caller promises; names end with a zero byte.
     unsafe { CStr::from_ptr((*(*index).rd_rel).relname.data.as_ptr()) }
 }
 
@@ -121,7 +123,7 @@ unsafe fn append_words(layout: Layout, value: pg_sys::Datum, words: &mut Vec<u64
         words.push(value.value() as u64);
         return Ok(());
     }
-    // SAFETY: promised by the caller.
+    // SAFETY: the index has a description, so the value is a string of bits, as the caller promises.
     unsafe { read_bits(layout, value, |code| words.extend(layout.words_of(code))) }
 }
 
@@ -134,8 +136,8 @@ pub(super) unsafe fn read_bits(
     value: pg_sys::Datum,
     read: impl FnOnce(&[u8]),
 ) -> Result<(), SqlError> {
-    // SAFETY: promised by the caller. A copy that had to be made is given back at once, for there may be one
-    // for each row of a table.
+    // SAFETY: a string of bits, as the caller promises. A copy that had to be made is given back at once, for
+    // there may be one for each row of a table.
     unsafe {
         let stored: *mut pg_sys::varlena = value.cast_mut_ptr();
         let plain = pg_sys::pg_detoast_datum_packed(stored);
@@ -163,7 +165,7 @@ pub(super) unsafe fn words_of_row(
     words: &mut Vec<u64>,
 ) -> Option<&[u64]> {
     words.clear();
-    // SAFETY: promised by the caller.
+    // SAFETY: there is a flag, and a value of the index's column, as the caller promises.
     unsafe {
         if *is_null {
             return None;

@@ -6,6 +6,7 @@ use super::sample::samples;
 use super::search::BYTES_PER_SORTED;
 use crate::estimate::condition::radius_of_condition;
 use crate::estimate::cost::{Estimate, Search, Work, cost_function};
+use crate::pg::code::CodeType;
 use crate::pg::nodes::cast;
 use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{ExpectedWork, leaves_in};
@@ -18,21 +19,22 @@ use pgrx::pg_sys;
 /// operator some 0.05 µs.
 const COMPARISONS_PER_OPERATOR: f64 = 200.0;
 
-/// Operators in the time that it takes to collect a match for an ordered result. That is some 0.12 µs, measured
-/// where all of 200,000 rows are read in eight pieces. A sequential scan takes 0.08 µs for a row, at a cost of five
-/// operators.
+/// Operators in the time that it takes to collect a match for an ordered result. That is some 0.12 µs,
+/// measured where all of 200,000 rows are read in eight pieces. A sequential scan takes 0.08 µs for a row, at
+/// a cost of five operators.
 const OPERATORS_PER_SORTED: f64 = 7.0;
 
 /// Operators in the time that it takes to look a row up in the table, where rows are looked up in order.
 const OPERATORS_PER_LOOK: f64 = 5.0;
 
-/// Operators in the time that it takes to note a row that may match, as Postgres charges for a row that an index finds.
+/// Operators in the time that it takes to note a row that may match, as Postgres charges for a row that an
+/// index finds.
 const OPERATORS_PER_CANDIDATE: f64 = 2.0;
 
-/// The nearest strings of bits are expected to differ in this part of the bits at most, as copies of a picture
-/// do. If nothing is that near, the search ends by looking every row up in the order of the table, in the time
-/// of a sequential scan and a sort (measured: 222 ms instead of 263 for ten of a million; 0.7 ms if some are
-/// near).
+/// The nearest strings of bits are expected to differ in this part of the bits at most, as copies of a
+/// picture do. If nothing is that near, the search ends by looking every row up in the order of the table, in
+/// the time of a sequential scan and a sort (measured: 222 ms instead of 263 for ten of a million; 0.7 ms if
+/// some are near).
 const NEAR_PART: u32 = 8;
 
 /// No more rows than this are expected to be that near.
@@ -76,9 +78,10 @@ fn estimate(search: &Search) -> Estimate {
 /// # Safety
 /// The search must be one of the query.
 unsafe fn layout(search: &Search) -> Layout {
-    // SAFETY: promised by the caller; the planner has the index locked, and there is an operator class.
+    // SAFETY: the search is one of the query, so the planner has its index locked; there is an operator
+    // class.
     unsafe {
-        if *search.index.opcintype != pg_sys::BITOID {
+        if CodeType::of(*search.index.opcintype) != Some(CodeType::Bits) {
             return Layout::FINGERPRINTS;
         }
         let no_lock = pg_sys::NoLock as i32;

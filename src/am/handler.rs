@@ -1,4 +1,4 @@
-//! `hamming_handler`: tells Postgres which functions and properties the access method has.
+//! `hamming_handler`: says to Postgres which functions and properties the access method has.
 
 use super::{build, cost, insert, options, scan, vacuum, validate};
 use crate::pg::call::pg_function;

@@ -46,8 +46,8 @@ impl InspectedIndex {
         }
     }
 
-    /// An index to be checked. To compare it with its table, others must not write; and where changes are not logged, it
-    /// cannot be told what they change meanwhile.
+    /// An index to be checked. To compare it with its table, others must not write; and where changes are not
+    /// logged, it cannot be told what they change meanwhile.
     pub(super) fn to_check(index: pg_sys::Oid, against_table: bool) -> Self {
         let inspected =
             Self::new(index, if against_table { pg_sys::ShareLock } else { pg_sys::AccessShareLock });
@@ -89,8 +89,8 @@ impl InspectedIndex {
         }
     }
 
-    /// Whether some trees may lack the row: nobody can see it any more, so that a vacuum will remove it, or it is being
-    /// inserted. A vacuum may have been stopped midway, or the insert that made it.
+    /// Whether some trees may lack the row: nobody can see it any more, so that a vacuum will remove it, or
+    /// it is being inserted. A vacuum may have been stopped midway, or the insert that made it.
     pub(super) fn may_differ(&self, row: RowId) -> bool {
         // SAFETY: open, so that nobody shortens it; the page is locked while it is looked at.
         unsafe {
@@ -127,7 +127,7 @@ impl InspectedIndex {
         page: pg_sys::Page,
         buffer: pg_sys::Buffer,
     ) -> bool {
-        // SAFETY: promised by the caller; the table is open.
+        // SAFETY: the line pointer is one of the page, as the caller promises; the table is open.
         unsafe {
             let header: pg_sys::HeapTupleHeader = page.add(item.lp_off() as usize).cast();
             // Another version of the row, to which this one leads, may be alive.

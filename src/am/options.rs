@@ -81,7 +81,7 @@ pub(super) unsafe extern "C-unwind" fn amproperty(
 /// # Safety
 /// The index must be open and of our type.
 pub(super) unsafe fn fillfactor(index: pg_sys::Relation) -> usize {
-    // SAFETY: promised by the caller; the options of such an index were made by us.
+    // SAFETY: the index is open and of our type, as the caller promises, so we made its options.
     let options = unsafe { (*index).rd_options.cast::<IndexOptions>().as_ref() };
     options.map_or(DEFAULT_FILLFACTOR, |options| options.fillfactor) as usize
 }

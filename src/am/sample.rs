@@ -1,5 +1,5 @@
-//! What ANALYZE knows of a column of strings of bits, as an estimate of a search needs it: how much of the table each word
-//! of the query finds.
+//! What ANALYZE knows of a column of strings of bits, as an estimate of a search needs it: how much of the
+//! table each word of the query finds.
 
 use crate::estimate::condition::sides;
 use crate::estimate::cost::Search;
@@ -17,8 +17,8 @@ use pgrx::pg_sys::panic::ErrorReportable;
 /// Where the query is not known yet, this number of values of the column stand for it.
 const TYPICAL_QUERIES: usize = 8;
 
-/// Samples for the query of a search, or for typical ones if it is not known yet. There is at least one, which is empty
-/// if nothing is known of the column.
+/// Samples for the query of a search, or for typical ones if it is not known yet. There is at least one,
+/// which is empty if nothing is known of the column.
 ///
 /// # Safety
 /// The search must be one of the query, in an index with this layout.
@@ -36,7 +36,7 @@ pub(super) unsafe fn samples(search: &Search, layout: Layout) -> Vec<CodeSample>
 /// # Safety
 /// As for [`samples`].
 unsafe fn known_samples(search: &Search, layout: Layout) -> Option<Vec<CodeSample>> {
-    // SAFETY: promised by the caller; a constant is of its type.
+    // SAFETY: the search is one of the query, as the caller promises; a constant is of its type.
     unsafe {
         let (column, center) = elements(search.path.indexorderbys)
             .iter()
@@ -79,8 +79,8 @@ fn bytes(code: Code<'_>, layout: Layout) -> Option<&[u8]> {
     }
 }
 
-/// Samples for values that are spread over the column, as queries. The row of a value that is not common stands for others, but
-/// a query for it finds no more than this row.
+/// Samples for values that are spread over the column, as queries. The row of a value that is not common
+/// stands for others, but a query for it finds no more than this row.
 fn typical(layout: Layout, known: &[(KnownValue, &[u8])]) -> Vec<CodeSample> {
     let all: f64 = known.iter().map(|(known, _)| known.share).sum();
     let (mut before, mut samples) = (0.0, Vec::new());

@@ -56,7 +56,8 @@ impl ScanState {
 /// # Safety
 /// The scan must be one that [`ambeginscan`] has begun.
 unsafe fn state<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut ScanState {
-    // SAFETY: promised by the caller; it lives as long as the memory that the scan was begun in.
+    // SAFETY: ambeginscan has left a state there, as the caller promises; it lives as long as the memory that
+    // the scan was begun in.
     unsafe { &mut *(*scan).opaque.cast() }
 }
 
@@ -150,7 +151,7 @@ unsafe fn slice<'a>(keys: pg_sys::ScanKey, count: i32) -> &'a [pg_sys::ScanKeyDa
     if count == 0 {
         return &[];
     }
-    // SAFETY: promised by the caller.
+    // SAFETY: there are so many keys, as the caller promises.
     unsafe { std::slice::from_raw_parts(keys, count as usize) }
 }
 
@@ -182,9 +183,9 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
 /// Tells the executor the distances.
 ///
 /// They are exact, and rows come in the order of all of them: the executor must not sort anything, for it
-/// takes rows whose first distances are NULL for equal, whatever the second ones are. Only where the query has
-/// a string of bits of another length than the index, the executor is to compute the distance, which raises
-/// an error.
+/// takes rows whose first distances are NULL for equal, whatever the second ones are. Only where the query
+/// has a string of bits of another length than the index, the executor is to compute the distance, which
+/// raises an error.
 ///
 /// # Safety
 /// The scan must be one that [`ambeginscan`] has begun.
@@ -207,7 +208,7 @@ unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, search: &ScanSearc
 /// There must be a snapshot, or none.
 unsafe fn is_mvcc(snapshot: pg_sys::Snapshot) -> bool {
     use pg_sys::SnapshotType::{SNAPSHOT_HISTORIC_MVCC, SNAPSHOT_MVCC};
-    // SAFETY: promised by the caller.
+    // SAFETY: a snapshot or none, as the caller promises.
     let kind = unsafe { snapshot.as_ref() }.map(|snapshot| snapshot.snapshot_type);
     kind.is_some_and(|kind| kind == SNAPSHOT_MVCC || kind == SNAPSHOT_HISTORIC_MVCC)
 }

@@ -53,8 +53,8 @@ impl ScanSearch {
 
     /// Finds further rows in place of the last ones. Returns false when there are no more.
     ///
-    /// Without the rows of the table, codes of several words are not compared: rows are those that may match, and may
-    /// come several times.
+    /// Without the rows of the table, codes of several words are not compared: rows are those that may match,
+    /// and may come several times.
     pub(super) fn next_batch(&mut self, pages: &Pages, layout: Layout, rows: Option<&TableRows>) -> bool {
         let index = Index::new(pages, layout);
         self.is_exact &= layout.has_whole_codes() || rows.is_some();
@@ -124,8 +124,8 @@ struct ScanQuestion {
 impl ScanQuestion {
     /// `None` if no row can match.
     ///
-    /// A string of bits that has another length than those in the index cannot be compared with its rows. A question
-    /// with one asks for all rows, and comparing raises the error as it does without an index.
+    /// A string of bits that has another length than those in the index cannot be compared with its rows. A
+    /// question with one asks for all rows, and comparing raises the error as it does without an index.
     ///
     /// # Safety
     /// Arguments must be of the types that the operator class says.
@@ -165,8 +165,9 @@ impl ScanQuestion {
             centers.push(center.flatten());
         }
         if !is_comparable {
-            let all = SearchQuery { balls: Vec::new(), ..query };
-            return Some(Self { query: all, centers: vec![None; order_bys.len()], is_exact: false });
+            let query = SearchQuery { balls: Vec::new(), ..query };
+            centers.fill(None);
+            return Some(Self { query, centers, is_exact: false });
         }
         query.nearest_to = centers.iter().flatten().cloned().collect();
         Some(Self { query, centers, is_exact: true })
@@ -176,7 +177,7 @@ impl ScanQuestion {
 /// The codes that a key asks for.
 enum KeyBall {
     Nothing,
-    /// Those within a distance from a string of bits that has another length.
+    /// Codes within a distance from a string of bits that has another length.
     Incomparable,
     Codes(CodeBall),
 }

@@ -64,7 +64,10 @@ pub(super) unsafe extern "C-unwind" fn amvacuumcleanup(
     }
 }
 
-/// The counts so far: made by the first call.
+/// The counts so far, which the first call makes.
+///
+/// # Safety
+/// The pointer must be null, or what an earlier call of the same vacuum has returned.
 unsafe fn result(stats: *mut pg_sys::IndexBulkDeleteResult) -> *mut pg_sys::IndexBulkDeleteResult {
     if !stats.is_null() {
         return stats;

@@ -65,7 +65,7 @@ pub(super) unsafe extern "C-unwind" fn amvalidate(class: Oid) -> bool {
 /// # Safety
 /// The index must be open.
 pub(super) unsafe fn check_class(index: pg_sys::Relation) {
-    // SAFETY: promised by the caller; an index has at least one column.
+    // SAFETY: the index is open, as the caller promises; it has at least one column.
     let (family, input_type, name) =
         unsafe { (*(*index).rd_opfamily, *(*index).rd_opcintype, name_of(index)) };
     if let Some(fault) = faults(family, input_type).first() {

@@ -1,8 +1,8 @@
 //! `sql/gist.sql`: operator classes for GiST.
 //!
-//! Keys are [`BoundingBox`](hamming_index::BoundingBox); `crates/hamming_index` works out what they prune. Every answer
-//! is exact for `gist_hamming_ops`. Keys of `gist_hamming_ball_ops` leave the radius out, so there a match
-//! has to be looked at again in the table.
+//! Keys are [`BoundingBox`](hamming_index::BoundingBox); `crates/hamming_index` works out what they prune.
+//! Every answer is exact for `gist_hamming_ops`. Keys of `gist_hamming_ball_ops` leave the radius out, so
+//! there a match has to be looked at again in the table.
 //!
 //! - [`key`]: the type of keys, and how a value becomes one
 //! - [`search`]: which subtrees may have matches

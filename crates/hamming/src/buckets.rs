@@ -48,8 +48,8 @@ impl BitChoice {
     }
 }
 
-/// Codes, each with its place in the input. Without `places` the codes are the input itself, and each stands
-/// at its own place.
+/// Codes, each with its place in the input. Without `places` the codes are the input itself, and each has
+/// its own place.
 #[derive(Clone, Copy)]
 pub(crate) struct PlacedCodes<'a> {
     pub(crate) codes: CodeSlice<'a>,

@@ -2,13 +2,13 @@
 //!
 //! A code has three forms, with the same distances.
 //! - A **fingerprint** is a code of 64 bits, as a number: the code of a text.
-//! - The **bytes** of a code have its first bit as the highest of the first byte. What the last byte has more is zero.
-//!   So databases keep strings of bits, such as perceptual hashes of images.
-//! - The **words** of a code have up to 64 of its bits each: see [`CodeCutter`]. So algorithms keep many codes of one
-//!   length, in a [`CodeSlice`]. A fingerprint is its own only word.
+//! - The **bytes** of a code have its first bit as the highest of the first byte. What the last byte has more
+//!   is zero. So databases keep strings of bits, such as perceptual hashes of images.
+//! - The **words** of a code have up to 64 of its bits each: see [`CodeCutter`]. So algorithms keep many
+//!   codes of one length, in a [`CodeSlice`]. A fingerprint is its own only word.
 //!
-//! The **distance** of two codes is the number of bits in which they differ. Their **similarity** is the share of
-//! equal bits. The **radius** of a search is the largest distance that it accepts.
+//! The **distance** of two codes is the number of bits in which they differ. Their **similarity** is the
+//! share of equal bits. The **radius** of a search is the largest distance that it accepts.
 
 use crate::kernel::for_processors;
 use limits::{Limit, OutOfMemory, Problem, reserve};
@@ -47,8 +47,8 @@ for_processors! {
     }
 }
 
-/// The share of equal bits of two codes with this distance: 1 for equal codes, and for codes without bits; about 0.5
-/// for unrelated ones.
+/// The share of equal bits of two codes with this distance: 1 for equal codes, and for codes without bits;
+/// about 0.5 for unrelated ones.
 pub fn similarity(distance: u32, bits: u32) -> f64 {
     if bits == 0 { 1.0 } else { 1.0 - f64::from(distance) / f64::from(bits) }
 }
@@ -68,8 +68,8 @@ pub fn radius(similarity: f64, bits: u32) -> Result<i32, Problem> {
 /// The largest distance whose similarity is at least `limit`, or above it if that is not inclusive; -1 if
 /// there is none.
 ///
-/// A similarity is rounded, unless the number of bits is a power of two. So the computed radius may be wrong by
-/// one, and the comparison itself decides. NaN is greater than every number, as in SQL.
+/// A similarity is rounded, unless the number of bits is a power of two. So the computed radius may be wrong
+/// by one, and the comparison itself decides. NaN is greater than every number, as in SQL.
 pub fn radius_of_similarity(limit: f64, inclusive: bool, bits: u32) -> i32 {
     let computed = (1.0 - limit) * f64::from(bits);
     let largest = computed.clamp(-1.0, f64::from(bits)) as i32;
@@ -98,10 +98,11 @@ pub fn volume(bits: u32, radius: u32) -> f64 {
     if radius >= bits { 1.0 } else { volumes(bits).nth(radius as usize).unwrap_or(1.0) }
 }
 
-/// The share of all codes with this number of bits that a ball holds, for each radius from 0 to the number of bits.
+/// The share of all codes with this number of bits that a ball holds, for each radius from 0 to the number of
+/// bits.
 pub fn volumes(bits: u32) -> impl Iterator<Item = f64> {
-    // The codes at each distance, and those within it, as multiples of a power of two. Otherwise they would be too many
-    // for a number.
+    // The codes at each distance, and those within it, as multiples of a power of two. Otherwise they would
+    // be too many for a number.
     const STEP: i32 = 512;
     let (mut shell, mut sum, mut exponent) = (1.0, 0.0, -f64::from(bits));
     (0..=bits).map(move |differing| {
@@ -207,7 +208,8 @@ impl CodeCutter {
         self.bits.div_ceil(u64::BITS).max(1) as usize
     }
 
-    /// The first bits of a code that are in this word or a later one, counted in the order that words have them in.
+    /// The first bits of a code that are in this word or a later one, counted in the order that words have
+    /// them in.
     fn bits_before(self, word: usize) -> u32 {
         (word as u64 * u64::from(self.bits) / self.width() as u64) as u32
     }
@@ -217,13 +219,14 @@ impl CodeCutter {
         self.bits_before(word + 1) - self.bits_before(word)
     }
 
-    /// The words of a code, which is given as bytes. All words have nearly the same number of bits, and the bits of
-    /// each come from all over the code.
+    /// The words of a code, which is given as bytes. All words have nearly the same number of bits, and the
+    /// bits of each come from all over the code.
     pub fn words_of(self, code: &[u8]) -> impl Iterator<Item = u64> {
         self.pieces_of(code, (0..self.width()).map(move |word| self.bits_of(word)))
     }
 
-    /// Pieces of a code with these numbers of bits, which are their lowest, in the order that words have them in.
+    /// Pieces of a code with these numbers of bits, which are their lowest, in the order that words have them
+    /// in.
     #[inline]
     pub fn pieces_of(self, code: &[u8], lengths: impl Iterator<Item = u32>) -> impl Iterator<Item = u64> {
         let bit = |place: u32| u64::from(code[place as usize / 8] >> (7 - place % 8) & 1);
@@ -245,7 +248,8 @@ impl CodeCutter {
 }
 
 /// The places between two neighbouring bits of a word: near the golden section of a code, so that the bits of
-/// a part of a word come from all over the code; and without a common divisor, so that every bit has its turn.
+/// a part of a word come from all over the code; and without a common divisor, so that every bit has its
+/// turn.
 ///
 /// Neighbouring bits of an image's hash often agree, as those of a white margin do. With 2,471 drawings and
 /// dHash of 256 bits, words of neighbouring bits were near by chance 15 to 45 times as often as with this.

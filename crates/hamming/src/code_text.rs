@@ -1,7 +1,8 @@
 //! How codes are written as text: in hexadecimal digits, or in base64 (RFC 4648).
 //!
-//! What is written is read as the same code, and the other way round but for white space, case and the padding of
-//! base64. So only codes whose bits fill all digits are written: of 4 bits each in hexadecimal, of 8 in base64.
+//! What is written is read as the same code, and the other way round but for white space, case and the
+//! padding of base64. So only codes whose bits fill all digits are written: of 4 bits each in hexadecimal, of
+//! 8 in base64.
 
 use limits::{Problem, ProblemKind, reserve, reserve_text};
 use std::str::FromStr;

@@ -12,8 +12,8 @@ use hamming::code::{volume, volumes};
 const FILL: f64 = 0.8;
 
 /// Nodes do not begin where a high bit changes. So their values agree in fewer bits, as if there were more
-/// values by this factor. With it, estimates were within 4 % of the leaves that are read from radius 11 on, with
-/// 100,000 to ten million scattered fingerprints.
+/// values by this factor. With it, estimates were within 4 % of the leaves that are read from radius 11 on,
+/// with 100,000 to ten million scattered fingerprints.
 const STRADDLING: f64 = 1.1;
 
 /// The third radius of an ordered search is the one within which this number of rows is expected, if
@@ -28,8 +28,8 @@ pub fn entries_in(leaves: f64) -> f64 {
     leaves * LEAF_CAPACITY as f64 * FILL
 }
 
-/// The smallest radius within which `wanted` of these rows are expected, if their codes, with this number of bits, are
-/// scattered.
+/// The smallest radius within which `wanted` of these rows are expected, if their codes, with this number of
+/// bits, are scattered.
 pub fn radius_of(bits: u32, wanted: f64, rows: f64) -> u32 {
     volumes(bits).position(|share| rows * share >= wanted).map_or(bits, |radius| radius as u32)
 }
@@ -40,8 +40,8 @@ pub fn leaves_in(pages: u32, layout: Layout) -> f64 {
     (f64::from(pages.saturating_sub(others)) / layout.bands() as f64).max(1.0)
 }
 
-/// The leaves that the search of a word of `width` bits with this radius is expected to read, if each tree has `leaves`
-/// leaves; at most those of one tree, which is then read as a whole.
+/// The leaves that the search of a word of `width` bits with this radius is expected to read, if each tree
+/// has `leaves` leaves; at most those of one tree, which is then read as a whole.
 pub fn leaves_read(leaves: f64, radius: u32, width: u32) -> f64 {
     by_bands(leaves, radius, width).min(leaves)
 }
@@ -66,9 +66,10 @@ pub(crate) fn is_flat(leaves: f64, radius: u32, width: u32) -> bool {
 /// band's tree and those before it. The later bands are then expected to read more leaves than one tree has:
 /// as many times the expected number as the bands before them have read.
 ///
-/// No search reads more than two and a half trees, whatever its fingerprints are: one and a half by bands, and
-/// then one from end to end. With bits that are set with a chance of four fifths, giving up after one tree
-/// took 1,711 leaves on average at radius 14, and this takes 1,542 (200 queries, 1,679 leaves in a tree).
+/// No search reads more than two and a half trees, whatever its fingerprints are: one and a half by bands,
+/// and then one from end to end. With bits that are set with a chance of four fifths, giving up after one
+/// tree took 1,711 leaves on average at radius 14, and this takes 1,542 (200 queries, 1,679 leaves in a
+/// tree).
 pub(crate) fn limits(leaves: f64, radius: u32, width: u32) -> [f64; BANDS] {
     let bands = in_each_band(leaves, radius, width);
     std::array::from_fn(|band| {
@@ -83,10 +84,10 @@ pub(crate) fn first_radius(leaves: f64, width: u32) -> u32 {
     if is_flat(leaves, one_each, width) { width } else { one_each }
 }
 
-/// The radius that follows in an ordered search of codes of one word. Most queries either have something near, or nothing nearer
-/// than scattered rows. So the radius grows from one leaf of each band to one more bit in each band, then
-/// to where scattered rows begin, and then step by step. (With a million and with ten million rows this
-/// takes half as long where nothing is near as growing by [`MORE_LEAVES`] from the start.)
+/// The radius that follows in an ordered search of codes of one word. Most queries either have something
+/// near, or nothing nearer than scattered rows. So the radius grows from one leaf of each band to one more
+/// bit in each band, then to where scattered rows begin, and then step by step. (With a million and with ten
+/// million rows this takes half as long where nothing is near as growing by [`MORE_LEAVES`] from the start.)
 pub(crate) fn next_radius(leaves: f64, radius: u32, width: u32) -> u32 {
     let one_more_bit = 2 * BANDS as u32 - 1;
     let scattered = radius_of(width, FEW, entries_in(leaves));
@@ -123,8 +124,8 @@ impl ExpectedWork {
     }
 }
 
-/// The work of finding the `wanted` nearest of these rows, or all within `farthest` if these are fewer, if their codes
-/// have one word of `width` bits and are scattered.
+/// The work of finding the `wanted` nearest of these rows, or all within `farthest` if these are fewer, if
+/// their codes have one word of `width` bits and are scattered.
 ///
 /// It goes through the radii of the search itself. The rows within a radius may have to be found in several
 /// pieces, each by a search of its own that collects the pieces before it as well.

@@ -9,8 +9,8 @@
 //! nothing within the radius is missed if the reaches add up to r + 1 (GPH: Qin and others 2018). Of these
 //! divisions a cheap one is found by giving one bit at a time to the word where it costs least.
 //!
-//! SearchCosts are those of scattered codes. A word that has turned out to cost more bears a surcharge. So a word
-//! that half of the table shares is left out, and the others are searched farther instead.
+//! SearchCosts are those of scattered codes. A word that has turned out to cost more bears a surcharge. So a
+//! word that half of the table shares is left out, and the others are searched farther instead.
 
 use crate::cost::{self, ExpectedWork, FEW, entries_in, leaves_read, radius_of};
 use crate::key::BANDS;
@@ -21,17 +21,18 @@ use hamming::code::volumes;
 
 /// Rows that are fetched from the table in the time that it takes to read a leaf.
 const ROWS_PER_LEAF: f64 = 1.0;
-/// The same where all rows are fetched, in the order of the table.
+/// Rows that are fetched in that time where all are, in the order of the table.
 const ROWS_IN_ORDER_PER_LEAF: f64 = 4.0;
 /// Each pass of an ordered search costs about this multiple of the one before. So all passes together cost
 /// little more than the last.
 const MORE: f64 = 3.0;
 
-/// The last pass within a radius follows at once if it costs at most this multiple of the pass that would come before
-/// it: that one would often be in vain.
+/// The last pass within a radius follows at once if it costs at most this multiple of the pass that would
+/// come before it: that one would often be in vain.
 const LAST: f64 = 6.0;
 
-/// A pass of an ordered search that costs this part of fetching all rows is no longer worth trying for rows that may be near.
+/// A pass of an ordered search that costs this part of fetching all rows is no longer worth trying for rows
+/// that may be near.
 const LITTLE: f64 = 1.0 / 16.0;
 
 /// A word may cost this multiple of what was expected before it is abandoned.
@@ -39,7 +40,8 @@ const PATIENCE: f64 = 4.0;
 /// What a word may cost in any case, in leaves: less than it takes to search others.
 const GRACE: f64 = 64.0;
 
-/// The cost at which a word is abandoned for which this one was expected, if others can be searched farther for less.
+/// The cost at which a word is abandoned for which this one was expected, if others can be searched farther
+/// for less.
 pub(crate) fn patience(expected: f64) -> f64 {
     GRACE.max(PATIENCE * expected)
 }
@@ -51,8 +53,8 @@ pub struct SearchCosts {
     leaves: f64,
     /// How many words of a code each word of the layout stands for.
     words: f64,
-    /// For each number of bits that a word may have, from `least` on: the work for each reach. Empty if codes have
-    /// one word.
+    /// For each number of bits that a word may have, from `least` on: the work for each reach. Empty if codes
+    /// have one word.
     tables: Vec<Vec<ExpectedWork>>,
     /// Bits of the narrowest word.
     least: u32,
@@ -68,7 +70,7 @@ impl ExpectedWork {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SearchedWord {
     pub(crate) reach: u32,
-    /// What searching the word farther costs beside the cost of scattered codes.
+    /// What searching the word farther costs more than with scattered codes.
     pub(crate) surcharge: f64,
 }
 
@@ -108,7 +110,7 @@ impl SearchCosts {
         Self::with_words(layout, leaves, 1.0)
     }
 
-    /// The same where each word of the layout stands for this number of words.
+    /// Costs of codes that have `words` times as many words as the layout, all of them like its words.
     fn with_words(layout: Layout, leaves: f64, words: f64) -> Self {
         let widths = (0..layout.words()).map(|word| layout.width(word));
         let (least, most) = widths.fold((u64::BITS, 0), |(l, m), width| (width.min(l), width.max(m)));
@@ -141,7 +143,8 @@ impl SearchCosts {
 
     /// The work of a search with this radius, if codes are scattered but for what the sample shows.
     ///
-    /// The search itself knows no sample. It divides the radius anew where a word costs more than it has patience for.
+    /// The search itself knows no sample. It divides the radius again where a word costs more than it has
+    /// patience for.
     pub fn expected(&self, radius: u32, sample: &CodeSample) -> ExpectedWork {
         if self.layout.has_whole_codes() {
             return self.expected_of_whole_codes(radius, sample);
@@ -165,8 +168,8 @@ impl SearchCosts {
         ExpectedWork { fetched: sum.fetched.min(once), ..sum }
     }
 
-    /// The work of a search where the index has whole codes. Each of the trees has the rows that the sample shows
-    /// together, and no search reads more than two and a half trees: see [`cost::limits`].
+    /// The work of a search where the index has whole codes. Each of the trees has the rows that the sample
+    /// shows together, and no search reads more than two and a half trees: see [`cost::limits`].
     fn expected_of_whole_codes(&self, radius: u32, sample: &CodeSample) -> ExpectedWork {
         let radius = radius.min(self.layout.bits());
         let scattered = leaves_read(self.leaves, radius, self.layout.bits());
@@ -191,8 +194,8 @@ impl SearchCosts {
         table.get(reach as usize).copied().unwrap_or(never)
     }
 
-    /// The same if codes are scattered but for what the sample shows. Each of a word's trees has the rows that the
-    /// sample shows together.
+    /// The work of searching a word if codes are scattered but for what the sample shows. Each of a word's
+    /// trees has the rows that the sample shows together.
     fn sampled(&self, word: usize, reach: u32, sample: &CodeSample) -> ExpectedWork {
         let scattered = self.scattered(word, reach);
         let share = sample.found_by(word, reach);
@@ -203,9 +206,9 @@ impl SearchCosts {
         }
     }
 
-    /// The work of finding the `wanted` nearest rows, or all rows within `farthest` if these are fewer, if codes
-    /// are scattered but for what the sample shows. Each pass fetches its rows anew, and the last one is repeated
-    /// for each piece of about `max_sorted` rows.
+    /// The work of finding the `wanted` nearest rows, or all rows within `farthest` if these are fewer, if
+    /// codes are scattered but for what the sample shows. Each pass fetches its rows again, and the last one
+    /// is repeated for each piece of about `max_sorted` rows.
     pub fn nearest(
         &self,
         wanted: f64,
@@ -244,12 +247,12 @@ impl SearchCosts {
         self.layout.bands() as u32 - 1
     }
 
-    /// The radius of the pass after the one with this radius, at most `farthest`; `None` if that pass fetches all
-    /// rows.
+    /// The radius of the pass after the one with this radius, at most `farthest`; `None` if that pass fetches
+    /// all rows.
     ///
-    /// Most queries either have something near, or nothing nearer than scattered rows. So the radius grows until a
-    /// pass would cost a good part of fetching all rows, and then to where scattered rows begin. The pass that would
-    /// be the last but one is left out if the last one costs at most [`LAST`] times as much.
+    /// Most queries either have something near, or nothing nearer than scattered rows. So the radius grows
+    /// until a pass would cost a good part of fetching all rows, and then to where scattered rows begin. The
+    /// pass that would be the last but one is left out if the last one costs at most [`LAST`] times as much.
     pub(crate) fn next_radius(&self, radius: u32, farthest: u32) -> Option<u32> {
         if self.layout.has_whole_codes() {
             return Some(cost::next_radius(self.leaves, radius, self.layout.bits()).min(farthest));
@@ -317,14 +320,15 @@ impl SearchCosts {
     }
 }
 
-/// Words that the planner looks at. Codes of more words are estimated by as many of them, spread over the code.
+/// Words that the planner looks at. Codes of more words are estimated by as many of them, spread over the
+/// code.
 pub const MOST_PLANNED: usize = 16;
 
 /// What the planner wants to know of searches, in a time that does not grow with the codes.
 ///
-/// Dividing a radius takes a step for each of its bits, and each step looks at all words. So a code of many words is
-/// taken for [`MOST_PLANNED`] of them, with a part of its radius. Words are equally wide, so each of these stands for
-/// equally many.
+/// Dividing a radius takes a step for each of its bits, and each step looks at all words. So a code of many
+/// words is taken for [`MOST_PLANNED`] of them, with a part of its radius. Words are equally wide, so each of
+/// these stands for equally many.
 pub struct PlannerCosts {
     costs: SearchCosts,
     /// Bits of a code for each bit of a code as wide as is looked at.

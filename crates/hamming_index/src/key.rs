@@ -3,8 +3,8 @@
 /// Bands that a word of 64 bits is cut into, each with a tree of its own.
 ///
 /// Four, because a change has to reach all trees at once and a record of Postgres's generic WAL reaches four
-/// pages. By the formula of [`crate::cost::pages_read`], three bands would read more leaves at radius 6 up to 100
-/// million rows (239 instead of 222 there), and fewer from 150 million on.
+/// pages. By the formula of [`crate::cost::pages_read`], three bands would read more leaves at radius 6 up to
+/// 100 million rows (239 instead of 222 there), and fewer from 150 million on.
 pub const BANDS: usize = 4;
 /// Bits of a band.
 pub const BAND_BITS: u32 = u64::BITS / BANDS as u32;

@@ -16,7 +16,8 @@ pub const MAX_BITS: u32 = 8192;
 /// The trees of an index, and their roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// How a code is cut into words. A word of the index has the bits of its bands apart: see [`Self::words_of`].
+    /// How a code is cut into words. A word of the index has the bits of its bands apart: see
+    /// [`Self::words_of`].
     cutter: CodeCutter,
     /// The number of the first tree. Those of fingerprints and of codes have no number in common.
     first_tree: Tree,
@@ -113,7 +114,7 @@ impl Layout {
 
     /// The bits of this band, of all bands of a code, counted in the order that words have them in.
     ///
-    /// Bands differ by at most one bit in width, so that each tells rows apart as well as the others.
+    /// Bands differ by at most one bit in width, so that each divides the rows as well as the others.
     fn band(self, band: usize) -> Range<usize> {
         let place = |band: usize| band * self.bits() as usize / self.bands();
         place(band)..place(band + 1)

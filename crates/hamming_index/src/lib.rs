@@ -4,9 +4,9 @@
 //! index interfaces.
 //!
 //! - [`BoundingBox`]: bounding boxes, for GiST.
-//! - [`Index`]: exact multi-index hashing over pages, for the access method `hamming`. A word of a
-//!   code is cut into bands ([`key`]), each of which has a tree of pages ([`page`]). An [`IndexSearch`] looks in
-//!   each tree at the keys whose band is near.
+//! - [`Index`]: exact multi-index hashing over pages, for the access method `hamming`. A word of a code is
+//!   cut into bands ([`key`]), each of which has a tree of pages ([`page`]). An [`IndexSearch`] looks in each
+//!   tree at the keys whose band is near.
 
 #![forbid(unsafe_code)]
 

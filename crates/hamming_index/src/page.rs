@@ -42,7 +42,7 @@ pub(crate) const FIRST_OF_CODES: Tree = 8;
 const KEY: usize = 8;
 const ROW: usize = 6;
 const CHILD: usize = 4;
-/// Bytes that a patch takes in the log, beside its new bytes.
+/// Bytes that a patch takes in the log, in addition to its new bytes.
 const PATCH_HEADER: usize = 4;
 
 /// Entries that a leaf can hold.
@@ -166,7 +166,7 @@ impl Page {
         usize::from(u16::from_ne_bytes(self.read(offset)))
     }
 
-    /// The page as it is in files. `docs/index-format.md` tells what each byte means.
+    /// The page as it is in files. `docs/index-format.md` says what each byte means.
     pub fn bytes(&self) -> &[u8; PAGE_SIZE] {
         &self.0
     }
@@ -183,7 +183,7 @@ impl Page {
         }
     }
 
-    /// What is wrong with a page that was read from an index, as far as the page alone tells; `None` if it
+    /// What is wrong with a page that was read from an index, as far as the page alone shows; `None` if it
     /// is sound.
     pub fn damage(&self) -> Option<&'static str> {
         let (lower, upper) = (self.number(LOWER), self.number(UPPER));
@@ -251,7 +251,7 @@ impl Page {
         self.len() == self.capacity()
     }
 
-    /// Bytes of an entry beside its key's bits.
+    /// Bytes of an entry without its key's bits.
     fn rest(&self) -> usize {
         if self.level() == 0 { ROW } else { ROW + CHILD }
     }
@@ -322,7 +322,7 @@ impl Page {
     }
 
     /// The edit that keeps the entries of a leaf whose slots say that they stay. Gaps are filled with the
-    /// last entries; where that takes more of the log than all entries that stay, the page is written anew.
+    /// last entries; where that takes more of the log than all entries that stay, the page is written again.
     pub fn keeping(&self, stays: &[bool]) -> Edit {
         let kept = stays.iter().filter(|&&stays| stays).count();
         let gaps = (0..kept).filter(|&slot| !stays[slot]);

@@ -1,13 +1,14 @@
-//! A pass of the search of codes of several words: in which order words are searched, and which candidates they find.
+//! A pass of the search of codes of several words: in which order words are searched, and which candidates
+//! they find.
 //!
 //! A word is abandoned when it turns out to cost much more than scattered codes do, if others can be searched
 //! farther for less. Its candidates are dropped before their codes are asked for. An abandoned word bears a
 //! surcharge of twice what it has cost. So a search costs at most a small multiple of what the best division
 //! would have cost.
 //!
-//! Where a word has many candidates, they wait until all words have been searched, so that a candidate of several
-//! words is looked up once. Where they are more than memory has room for, they are looked up at once. A word that has
-//! passed on candidates before its end is not abandoned any more.
+//! Where a word has many candidates, they wait until all words have been searched, so that a candidate of
+//! several words is looked up once. Where they are more than memory has room for, they are looked up at once.
+//! A word that has passed on candidates before its end is not abandoned any more.
 
 use crate::division::{Division, SearchCosts, SearchedWord, patience};
 use crate::key::{IndexKey, RowId};
@@ -106,9 +107,10 @@ impl WordsPass {
         matches!(self.way, WordsPassWay::All(_)) && !self.searched.is_empty()
     }
 
-    /// Reads some more leaves, around a center with these words; without words it finds all rows. Finds candidates of a word that has been searched to its end; or, where they are too many
-    /// or after the last word, all that wait; and returns these words. Or finds some candidates of a word that has more
-    /// than there is room for, which is then searched to its end before any other; or some of all rows.
+    /// Reads some more leaves, around a center with these words; without words it finds all rows. Finds
+    /// candidates of a word that has been searched to its end; or, where they are too many or after the last
+    /// word, all that wait; and returns these words. Or finds some candidates of a word that has more than
+    /// there is room for, which is then searched to its end before any other; or some of all rows.
     pub(crate) fn step<S: Store>(
         &mut self,
         index: &Index<'_, S>,

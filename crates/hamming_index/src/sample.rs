@@ -1,7 +1,8 @@
 //! What a sample of a table's codes says about a search.
 //!
-//! Codes are rarely scattered in every word: half of all drawings may have the same white margin. The values that the
-//! database keeps of a column, for its planner, tell how much of the table each word of a query finds.
+//! Codes are rarely scattered in every word: half of all drawings may have the same white margin. The values
+//! that the database keeps of a column, for its planner, tell how much of the table each word of a query
+//! finds.
 
 use crate::division::MOST_PLANNED;
 use crate::layout::Layout;
@@ -11,7 +12,8 @@ use crate::layout::Layout;
 pub struct CodeSample {
     /// For each word and each reach, the share of the rows that the word finds.
     found: Vec<Vec<f64>>,
-    /// For each row of the sample, the share of the table that it stands for, and how many bits differ in each word.
+    /// For each row of the sample, the share of the table that it stands for, and how many bits differ in
+    /// each word.
     rows: Vec<(f64, Vec<u32>)>,
 }
 

@@ -1,18 +1,19 @@
 //! The search of an index: the question that a scan asks, and how the answer is put together, batch by batch.
 //!
-//! A code is searched by its words, each with a part of the radius: see [`crate::division`]. A code of one word,
-//! such as a fingerprint, is in the index as a whole. So what a leaf has is compared, and reported at once. Of a
-//! code of several words the index has each word in another place. So a row that was found by one word is only a
-//! **candidate** until its whole code is known, which the table has ([`CodeLookup`]). Words that are near by chance
-//! are rare, so few candidates are in vain.
+//! A code is searched by its words, each with a part of the radius: see [`crate::division`]. A code of one
+//! word, such as a fingerprint, is in the index as a whole. So what a leaf has is compared, and reported at
+//! once. Of a code of several words the index has each word in another place. So a row that was found by one
+//! word is only a **candidate** until its whole code is known, which the table has ([`CodeLookup`]). Words
+//! that are near by chance are rare, so few candidates are in vain.
 //!
 //! A row may be a candidate of several words. It is reported by the first of them alone, which its code says,
-//! so no list of reported rows is kept. [`crate::pass`] says in which order words are searched, and when one is
-//! abandoned.
+//! so no list of reported rows is kept. [`crate::pass`] says in which order words are searched, and when one
+//! is abandoned.
 //!
 //! Ordered rows are found in passes of growing radius.
 //!
-//! Guarantee: every row that is asked for is reported exactly once; in the order of distances if that is asked for.
+//! Guarantee: every row that is asked for is reported exactly once; in the order of distances if that is
+//! asked for.
 
 use crate::division::SearchCosts;
 use crate::key::{IndexKey, RowId};
@@ -86,8 +87,8 @@ pub struct SearchQuery {
     /// Whether rows whose code is NULL are wanted. They lie in no ball.
     pub nulls: bool,
     /// Rows are ordered by their distance from the first of these. Where that is equal, codes of one word are
-    /// ordered by their distance from the next; others by row. Rows whose code is NULL come last. If the list is
-    /// empty, rows come in any order.
+    /// ordered by their distance from the next; others by row. Rows whose code is NULL come last. If the list
+    /// is empty, rows come in any order.
     pub nearest_to: Vec<SearchCenter>,
 }
 
@@ -183,8 +184,8 @@ enum SearchStage {
 }
 
 impl IndexSearch {
-    /// Begins a search that keeps about `max_rows` rows in memory. Ordered results are found in pieces that grow to
-    /// about this number, each by a pass of its own.
+    /// Begins a search that keeps about `max_rows` rows in memory. Ordered results are found in pieces that
+    /// grow to about this number, each by a pass of its own.
     pub fn new(costs: &SearchCosts, query: SearchQuery, max_rows: usize) -> Self {
         let values = query.values;
         let target = SearchTarget::of(query, costs.layout().bits());
@@ -228,8 +229,8 @@ impl IndexSearch {
 
     /// Appends a further part of the answer, in order. Returns false when there is no more.
     ///
-    /// Where codes have several words and `codes` is missing, rows are candidates, in no order, and may come several
-    /// times.
+    /// Where codes have several words and `codes` is missing, rows are candidates, in no order, and may come
+    /// several times.
     pub fn next_batch<S: Store>(
         &mut self,
         index: &Index<'_, S>,

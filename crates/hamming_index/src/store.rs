@@ -59,7 +59,7 @@ pub trait Store {
     /// Called while no page is locked; does not return if the user has cancelled.
     fn check_for_interrupts(&self);
 
-    /// Ends the operation with an error: the page is damaged in the way that `what` tells.
+    /// Ends the operation with an error: the page is damaged in the way that `what` says.
     fn corrupted(&self, page_number: PageNumber, what: &str) -> !;
 }
 

@@ -4,9 +4,9 @@
 //! entries is looked for in the other bands. Only if words differ in their rows, the rows of two words are
 //! kept in memory.
 //!
-//! Others may change the index meanwhile. What a page says of itself holds at any moment. That a page does not fit the
-//! one that leads to it is reported only if it has not been changed since the check began. And a row that a tree lacks is
-//! looked for again after its insert was seen to be complete.
+//! Others may change the index meanwhile. What a page says of itself holds at any moment. That a page does
+//! not fit the one that leads to it is reported only if it has not been changed since the check began. And a
+//! row that a tree lacks is looked for again after its insert was seen to be complete.
 
 use crate::key::{IndexKey, RowId, Tree, rotated, rotated_back};
 use crate::page::{Page, PageNumber};
@@ -51,11 +51,12 @@ impl<'s, S: Store> Index<'s, S> {
         self.survey(&|_| false, &mut |_| {})
     }
 
-    /// Reads every page that the roots lead to, and reports what is wrong. `is_changed` says whether others may have
-    /// changed a page since the check began.
+    /// Reads every page that the roots lead to, and reports what is wrong. `is_changed` says whether others
+    /// may have changed a page since the check began.
     ///
-    /// A vacuum that was stopped leaves trees that differ in dead rows, and an insert that goes on has added its row to
-    /// some trees only. These are no damage, so differences in rows that `may_differ` accepts are not reported.
+    /// A vacuum that was stopped leaves trees that differ in dead rows, and an insert that goes on has added
+    /// its row to some trees only. These are no damage, so differences in rows that `may_differ` accepts are
+    /// not reported.
     pub fn verify(
         &self,
         is_changed: &dyn Fn(&Page) -> bool,
@@ -161,8 +162,8 @@ impl<'s, S: Store> Index<'s, S> {
         })
     }
 
-    /// The rows that one of two trees has and the other one lacks, if they are accepted: with the place of the tree that
-    /// has them, 0 or 1. No more than are reported.
+    /// The rows that one of two trees has and the other one lacks, if they are accepted: with the place of
+    /// the tree that has them, 0 or 1. No more than are reported.
     fn rows_of_one(
         &self,
         trees: [Tree; 2],

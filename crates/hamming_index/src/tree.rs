@@ -11,8 +11,8 @@ use crate::page::{Page, PageNumber};
 use crate::probe::Probe;
 use crate::store::Store;
 
-/// Leaves read while the nodes above them stay locked. Meanwhile splits below these nodes wait, and nothing can
-/// be cancelled. Finding each node above again costs about as much as one leaf.
+/// Leaves read while the nodes above them stay locked. Meanwhile splits below these nodes wait, and nothing
+/// can be cancelled. Finding each node above again costs about as much as one leaf.
 pub(crate) const LEAVES_AT_A_TIME: usize = 16;
 /// Leaves read at a time where pages come from far away: these are announced all at once.
 const LEAVES_AHEAD: usize = 64;
@@ -154,7 +154,7 @@ impl<'s, S: Store> Index<'s, S> {
         self.walk_under(&self.share_root(tree), None, from, &mut Visit { probe, is_slow, left, visit })
     }
 
-    /// The same under one node. All keys there are below `end`.
+    /// Visits the leaves under one node. All keys there are below `end`.
     fn walk_under(
         &self,
         node: &Page,

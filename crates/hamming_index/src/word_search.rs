@@ -55,9 +55,9 @@ pub(crate) struct WordSearch {
 enum WordStage {
     /// In a band's tree, from the key on.
     Band(Tree, IndexKey),
-    /// In the first of the word's trees from end to end, from the key on. Before the change to this stage every row was
-    /// reported whose [`first_tree`] comes before that of `reported`, or is the same and has a lower key
-    /// there.
+    /// In the first of the word's trees from end to end, from the key on. Before the change to this stage
+    /// every row was reported whose [`first_tree`] comes before that of `reported`, or is the same and has a
+    /// lower key there.
     Flat {
         from: IndexKey,
         reported: (Tree, IndexKey),
@@ -66,8 +66,8 @@ enum WordStage {
 }
 
 impl WordSearch {
-    /// Searches this word of codes for the rows of the ball that lie in the other balls as well. A tree has about
-    /// `tree_leaves` leaves.
+    /// Searches this word of codes for the rows of the ball that lie in the other balls as well. A tree has
+    /// about `tree_leaves` leaves.
     pub(crate) fn new(
         layout: Layout,
         word: usize,
@@ -101,7 +101,8 @@ impl WordSearch {
         matches!(self.stage, WordStage::Done)
     }
 
-    /// Reads some more leaves, and reports those of their words that are within the limit, too, with their rows.
+    /// Reads some more leaves, and reports those of their words that are within the limit, too, with their
+    /// rows.
     pub(crate) fn step<S: Store>(
         &mut self,
         index: &Index<'_, S>,

@@ -1,5 +1,5 @@
-//! Codes of any width against a list: no row is missed, none comes twice, order is right, words that many rows
-//! share do not ruin a search.
+//! Codes of any width against a list: no row is missed, none comes twice, order is right, words that many
+//! rows share do not ruin a search.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod memory;
@@ -222,7 +222,8 @@ fn scattered_codes_have_few_candidates() {
         let center = chance.flip(&stored, 256, 31);
         let asked = both.check(&costs, &center, within(&center, 31), 100_000);
         assert!((1..5).contains(&asked), "{asked} candidates");
-        // Candidates that memory has no room for are looked up before it is known that the word costs too much.
+        // Candidates that memory has no room for are looked up before it is known that the word costs too
+        // much.
         both.check(&costs, &center, within(&center, 31), 1000);
     }
 }
@@ -292,7 +293,8 @@ fn a_word_that_many_share_is_left_out() {
         let center = chance.flip(&stored, 256, 31);
         let asked = both.check(&costs, &center, within(&center, 31), 100_000);
         assert!((1..5).contains(&asked), "{asked} candidates");
-        // Candidates that memory has no room for are looked up before it is known that the word costs too much.
+        // Candidates that memory has no room for are looked up before it is known that the word costs too
+        // much.
         both.check(&costs, &center, within(&center, 31), 1000);
     }
 }
@@ -314,7 +316,8 @@ fn a_row_that_all_words_find_is_looked_up_once() {
     assert!((6000..13_000).contains(&asked), "{asked} candidates");
 }
 
-/// Words of few values, and many rows at each radius: words are searched again, farther, after they were reported.
+/// Words of few values, and many rows at each radius: words are searched again, farther, after they were
+/// reported.
 #[test]
 fn popular_words_are_reported_once() {
     let mut chance = Chance(11);

@@ -1,9 +1,8 @@
 //! Formats 1 and 2 byte by byte.
 //!
-//! `golden/*.hex` hold the pages that existing indexes consist of; `docs/index-format.md` explains them. If a test here
-//! fails, then the code no longer reads or writes existing indexes: undo the change, or add a
-//! format.
-//! Integers have the byte order of the processor, and the files that of the usual one.
+//! `golden/*.hex` hold the pages that existing indexes consist of; `docs/index-format.md` explains them. If a
+//! test here fails, then the code no longer reads or writes existing indexes: undo the change, or add a
+//! format. Integers have the byte order of the processor, and the files that of the usual one.
 #![cfg(target_endian = "little")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -371,8 +371,8 @@ fn damage_is_found() {
         memory.damage(page_number, first, &bytes);
         let problems = memory.problems();
         assert!(problems.iter().any(|problem| problem == expected), "{expected}: {problems:?}");
-        // That a page does not fit the one that leads to it is not reported if others may have changed it. A search of the
-        // trees that meets the page raises an error then.
+        // That a page does not fit the one that leads to it is not reported if others may have changed it. A
+        // search of the trees that meets the page raises an error then.
         let is_misfit = ["another tree", "another level", "elsewhere", "two pages"]
             .iter()
             .any(|part| expected.contains(part));

@@ -13,7 +13,7 @@ const WRONG_DELETIONS: f64 = 0.002;
 /// Or so many of all rows, where hardly any has a neighbour.
 const WRONG_ROWS: f64 = 0.000_01;
 
-/// What one begins with if the table tells nothing, for codes of 64 bits.
+/// What one begins with if the table says nothing, for codes of 64 bits.
 const SEARCH: u32 = 10;
 const DELETE: u32 = 3;
 

@@ -3,13 +3,15 @@
 //!
 //! A sample of the fingerprints is compared pair by pair. Nearly all of its pairs are unrelated, so this
 //! shows how far apart unrelated rows are. Some fingerprints, the queries, are compared with all rows of the
-//! table, which shows what a search finds. [`Calibration::next_to_judge`] names some of the pairs that they find.
-//! If somebody compares the texts of these pairs, it is known how many of them are unrelated; if not, any may be.
+//! table, which shows what a search finds. [`Calibration::next_to_judge`] names some of the pairs that they
+//! find. If somebody compares the texts of these pairs, it is known how many of them are unrelated; if not,
+//! any may be.
 //!
 //! Guarantee: as a rule too many unrelated rows are expected rather than too few; `unrelated.rs` says why.
-//! Cost: a comparison for each pair of the sample, and for each row with each of at most [`MAX_QUERIES`] queries; in a
-//! table of n rows 1 + ln n pairs to judge for each query and each of 21 distances, at most. Memory: the codes of the
-//! sample, 12 bytes for each query, and 5 for each query and distance that is counted.
+//! Cost: a comparison for each pair of the sample, and for each row with each of at most [`MAX_QUERIES`]
+//! queries; in a table of n rows 1 + ln n pairs to judge for each query and each of 21 distances, at most.
+//! Memory: the codes of the sample, 12 bytes for each query, and 5 for each query and distance that is
+//! counted.
 
 mod advice;
 mod queries;
@@ -30,8 +32,8 @@ pub const SAMPLE: Limit = Limit::new("sample", 2, 100_000);
 /// Rows that are compared with all rows.
 pub const MAX_QUERIES: usize = 1000;
 
-/// Up to this distance, of fingerprints, the rows that queries find are counted, and in proportion of codes of
-/// another length. Beyond it, where nobody searches, their number is taken from the sample's pairs.
+/// Up to this distance, of fingerprints, the rows that queries find are counted, and in proportion of codes
+/// of another length. Beyond it, where nobody searches, their number is taken from the sample's pairs.
 const COUNTED: u64 = 20;
 
 /// Rows between two heartbeats.
@@ -72,8 +74,8 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Begins with a random sample of the rows, of which the first [`MAX_QUERIES`] are the queries. Codes have
-    /// this number of bits.
+    /// Begins with a random sample of the rows, of which the first [`MAX_QUERIES`] are the queries. Codes
+    /// have this number of bits.
     pub fn new(sample: CodeSlice<'_>, bits: u32) -> Result<Self, OutOfMemory> {
         let words = sample.words();
         Ok(Self {
@@ -85,14 +87,15 @@ impl Calibration {
         })
     }
 
-    /// Takes these codes as queries instead, and names pairs to judge. They must be as long as those of the sample.
+    /// Takes these codes as queries instead, and names pairs to judge. They must be as long as those of the
+    /// sample.
     pub fn judge_pairs_of(&mut self, queries: CodeSlice<'_>) -> Result<(), OutOfMemory> {
         self.queries = Queries::new(queries, farthest_counted(self.bits))?;
         self.queries.judge_pairs()
     }
 
-    /// Takes rows of the table. Each row must come once, the rows of the sample included. Where pairs are judged, rows
-    /// come one by one.
+    /// Takes rows of the table. Each row must come once, the rows of the sample included. Where pairs are
+    /// judged, rows come one by one.
     pub fn add(&mut self, rows: CodeSlice<'_>, heartbeat: &mut dyn Heartbeat) {
         for row in rows.iter() {
             if self.rows.is_multiple_of(STRIDE) {
@@ -221,7 +224,7 @@ mod tests {
         calibration.levels(&mut || ()).unwrap()
     }
 
-    /// The same, where somebody says of two rows whether they are unrelated.
+    /// A calibration where somebody says of two rows whether they are unrelated.
     fn calibrate_judged(
         rows: &[u64],
         sample: usize,
@@ -301,8 +304,8 @@ mod tests {
         assert!(levels[5].unrelated.unwrap() < 0.01, "copies do not count as unrelated: {:?}", levels[5]);
     }
 
-    /// Of the rows, a half are of five families. Each family has a template, from which a bit differs with a chance of
-    /// 1 in 2^`steps`. Of each 50 rows one has a near copy.
+    /// Of the rows, a half are of five families. Each family has a template, from which a bit differs with a
+    /// chance of 1 in 2^`steps`. Of each 50 rows one has a near copy.
     fn templated(rows: u64, steps: u64) -> Vec<u64> {
         let changes = |i: u64| (0..steps).fold(u64::MAX, |changes, step| changes & scattered(i << 8 | step));
         let row = |i: u64| {
@@ -343,8 +346,8 @@ mod tests {
         }
     }
 
-    /// Two of a family differ in 14 bits on average: they share half of their features. The codes tell that of the
-    /// nearest of them; the texts of all.
+    /// Two of a family differ in 14 bits on average: they share half of their features. The codes tell that
+    /// of the nearest of them; the texts of all.
     #[test]
     fn of_templates_that_share_much_the_texts_tell_more() {
         let rows = templated(20_000, 3);

@@ -91,8 +91,8 @@ impl Queries {
         Some(cells.filter(|(rows, _)| **rows > own).fold(JudgedShare::default(), add))
     }
 
-    /// For each distance that is counted, the share that one row has of those that a query finds within it: the mean of
-    /// the queries that find something.
+    /// For each distance that is counted, the share that one row has of those that a query finds within it:
+    /// the mean of the queries that find something.
     pub(super) fn weights(&self) -> Result<Vec<f64>, OutOfMemory> {
         let mut weights = collect(self.found.iter().map(|_| 0.0), self.found.len())?;
         let mut finding = collect(self.found.iter().map(|_| 0.0), self.found.len())?;
@@ -147,8 +147,8 @@ impl JudgedShare {
 }
 
 impl JudgedPairs {
-    /// The pair of the n-th row is judged with a chance of 1 in n, and replaces the one before: so each row has the
-    /// same chance to be the one that stays.
+    /// The pair of the n-th row is judged with a chance of 1 in n, and replaces the one before: so each row
+    /// has the same chance to be the one that stays.
     fn choose(&mut self, pair: QueryPair, rows: u32) {
         // Numbers of Weyl's sequence, mixed: evenly scattered, and the same in every call.
         self.chance = self.chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -169,8 +169,8 @@ pub(super) struct QueryGroup {
     pub(super) nearest: [u32; GROUP],
     /// For each query the number of rows that are equal to it, its own among them.
     pub(super) equal: [u64; GROUP],
-    /// A row this far from all queries of the group, or farther, is not looked at: it is too far to be counted,
-    /// and each query has a nearer one.
+    /// A row this far from all queries of the group, or farther, is not looked at: it is too far to be
+    /// counted, and each query has a nearer one.
     farthest: u64,
     farthest_counted: u32,
 }

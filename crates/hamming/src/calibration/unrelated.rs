@@ -1,15 +1,15 @@
 //! How many of the rows at each distance are unrelated.
 //!
-//! Two texts that share little differ in each bit of their fingerprints with a chance of nearly a half. So their
-//! distances are spread as in a binomial distribution, and the smaller the distance, the faster their number falls
-//! off. Here rows count as unrelated if the chance is at least [`APART`] of that of two rows of the table that are
-//! chosen at random. With `doc2` this is a resemblance of at most 0.3.
+//! Two texts that share little differ in each bit of their fingerprints with a chance of nearly a half. So
+//! their distances are spread as in a binomial distribution, and the smaller the distance, the faster their
+//! number falls off. Here rows count as unrelated if the chance is at least [`APART`] of that of two rows of
+//! the table that are chosen at random. With `doc2` this is a resemblance of at most 0.3.
 //!
-//! Guarantee: for such rows, whatever the mixture of their chances, a step from distance d + 1 to d divides their
-//! number by at least (1 - d / n) / ((d + 1) / n) * p / (1 - p), if n bits are independent and p is the least chance.
-//! So each count, even if all of its rows are unrelated, says how many there can be at smaller distances. Near
-//! copies, and templates that texts are filled into, are among the counts, so the answer is too large rather than
-//! too small. Where somebody has looked at the texts, only unrelated rows count.
+//! Guarantee: for such rows, whatever the mixture of their chances, a step from distance d + 1 to d divides
+//! their number by at least (1 - d / n) / ((d + 1) / n) * p / (1 - p), if n bits are independent and p is the
+//! least chance. So each count, even if all of its rows are unrelated, says how many there can be at smaller
+//! distances. Near copies, and templates that texts are filled into, are among the counts, so the answer is
+//! too large rather than too small. Where somebody has looked at the texts, only unrelated rows count.
 
 use limits::{OutOfMemory, collect};
 
@@ -42,7 +42,7 @@ impl UnrelatedBounds {
         Self { least: unrelated, most: (unrelated + rows.max(1.0) * error).min(at_most(rows)) }
     }
 
-    /// The same for each search of several.
+    /// The bounds for several searches together.
     pub(super) fn times(self, factor: f64) -> Self {
         Self { least: self.least * factor, most: self.most * factor }
     }
@@ -63,7 +63,8 @@ pub(super) struct DistanceSpread {
 }
 
 impl DistanceSpread {
-    /// Of this number of pairs at each distance. The larger distances tell, because copies have the smaller ones.
+    /// Of this number of pairs at each distance. The larger distances tell, because copies have the smaller
+    /// ones.
     pub(super) fn of(pairs: &[u64]) -> Self {
         let bits = (pairs.len() - 1) as f64;
         let half = pairs.iter().sum::<u64>() as f64 / 2.0;

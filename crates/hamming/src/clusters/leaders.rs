@@ -1,4 +1,4 @@
-//! The keepers of the leader linkage: [`super`] defines it, and tells guarantee and cost.
+//! The keepers of the leader linkage: [`super`] defines it, with guarantee and cost.
 //!
 //! A pass finds the near pairs and keeps them, then decides the rows in their order. If there are too many
 //! pairs, the first half of the rows is decided by itself. Its keepers then take the later rows near them,

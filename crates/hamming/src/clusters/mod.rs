@@ -119,7 +119,8 @@ fn first_equals(codes: CodeSlice<'_>, heartbeat: &mut dyn Heartbeat) -> Result<V
     Ok(firsts)
 }
 
-/// A number that is the same for equal codes, and that few different ones share. A code of one word is that word.
+/// A number that is the same for equal codes, and that few different ones share. A code of one word is that
+/// word.
 fn folded(code: &[u64]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let rest = code.iter().skip(1);
@@ -140,8 +141,8 @@ fn connected(
     Ok(forest.parents)
 }
 
-/// For each of `count` rows the place of its keeper, from pairs of rows that are near each other, in any order and
-/// any number of times. Leaders are found in one pass over the sorted pairs.
+/// For each of `count` rows the place of its keeper, from pairs of rows that are near each other, in any
+/// order and any number of times. Leaders are found in one pass over the sorted pairs.
 ///
 /// # Panics
 /// If a row of a pair is not among those that are counted.

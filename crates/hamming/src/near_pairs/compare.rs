@@ -44,8 +44,8 @@ impl JoinTables<'_> {
 }
 
 for_processors! {
-    /// Compares the rows of a part by the word of the segment. Where a bucket is compared with itself, each row
-    /// is compared with the rows behind it.
+    /// Compares the rows of a part by the word of the segment. Where a bucket is compared with itself, each
+    /// row is compared with the rows behind it.
     pub(super) fn compare(tables: &JoinTables, part: &BucketComparison, hits: &mut Vec<(u32, u32)>) {
         let limit = tables.segment.limit;
         for &flip in part.flips {
@@ -71,8 +71,8 @@ for_processors! {
 }
 
 for_processors! {
-    /// Leaves the pairs that no earlier segment has found. Codes have one word, so the hits of `compare` are near,
-    /// and within the limit of every segment.
+    /// Leaves the pairs that no earlier segment has found. Codes have one word, so the hits of `compare` are
+    /// near, and within the limit of every segment.
     pub(super) fn retain_new(tables: &JoinTables, earlier: &[BitSegment], hits: &mut Vec<(u32, u32)>) {
         hits.retain(|&(row, other)| {
             let difference = tables.left.values[row as usize] ^ tables.right.values[other as usize];
@@ -82,8 +82,8 @@ for_processors! {
 }
 
 for_processors! {
-    /// Leaves the pairs whose whole codes are near, and that no earlier segment has found. A pair that the segment of
-    /// a crowd does not find is left to the later segments, since one of them may report it.
+    /// Leaves the pairs whose whole codes are near, and that no earlier segment has found. A pair that the
+    /// segment of a crowd does not find is left to the later segments, since one of them may report it.
     pub(super) fn retain_near(
         tables: &JoinTables,
         radius: u32,

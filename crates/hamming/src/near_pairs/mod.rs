@@ -1,7 +1,8 @@
 //! All pairs of codes within a radius, without comparing each with each.
 //!
 //! Source: multi-index hashing (Norouzi, Punjani and Fleet, 2012) with thresholds that differ from segment to
-//! segment (Qin and others, "GPH: Similarity Search in Hamming Space", 2018), turned from a search into a join.
+//! segment (Qin and others, "GPH: Similarity Search in Hamming Space", 2018), turned from a search into a
+//! join.
 //!
 //! The bits are cut into segments, and segment i is given `t_i` flips so that the sum of all `t_i + 1` is
 //! `radius + 1`. Were two fingerprints to differ in more than `t_i` bits of every segment, they would differ
@@ -10,14 +11,15 @@
 //! with the buckets whose number is at most `t_i` flips away.
 //!
 //! Codes of several words are cut twice, by the same rule: first the radius is divided among the words, then
-//! what a word has been given among its segments. Rows are first compared by the word that the segment is of. Only
-//! if their words are as near as the word was given, their whole codes are compared, which is rare. Perceptual
-//! hashes have words that many rows nearly share. A sample of pairs shows this, and such a word is given less.
+//! what a word has been given among its segments. Rows are first compared by the word that the segment is of.
+//! Only if their words are as near as the word was given, their whole codes are compared, which is rare.
+//! Perceptual hashes have words that many rows nearly share. A sample of pairs shows this, and such a word is
+//! given less.
 //!
 //! Bits that are the same in all rows tell nothing, and are in no segment. Rows that differ almost only
 //! outside a segment crowd together in a few of its buckets. Two crowded buckets are joined in the same way,
-//! by segments of the bits in which their rows differ. So a word that half of the rows share is of no use among
-//! these, and the others are used.
+//! by segments of the bits in which their rows differ. So a word that half of the rows share is of no use
+//! among these, and the others are used.
 //!
 //! Guarantee: every pair is reported exactly once, at the first segment that could find it.
 //!

@@ -2,18 +2,19 @@
 //!
 //! The blocks of a code depend on this code alone, so several machines can compute them. There are two forms:
 //!
-//! - **Segments**: as many segments of bits as the radius and one more. Two near codes agree in at least one segment. A code
-//!   is in one block of each segment, chosen by its bits there. A pair belongs to the first segment that finds it.
-//! - **Triangle**: a hash divides the codes into groups. There is a block for every two groups, and one for each
-//!   group with itself. A pair belongs to the block of its two groups.
+//! - **Segments**: as many segments of bits as the radius and one more. Two near codes agree in at least one
+//!   segment. A code is in one block of each segment, chosen by its bits there. A pair belongs to the first
+//!   segment that finds it.
+//! - **Triangle**: a hash divides the codes into groups. There is a block for every two groups, and one for
+//!   each group with itself. A pair belongs to the block of its two groups.
 //!
 //! Guarantee: the blocks together find each near pair exactly once.
 //!
-//! Cost: a code is in `radius + 1` blocks of segments, and such a block has `1 / parts` of the codes. Or it is in
-//! `parts` blocks of a triangle, and such a block has up to `2 / parts` of the codes. Segments are taken if they need
-//! fewer copies for blocks of the same size, and if they are wide enough to tell codes apart. Codes that agree in
-//! a segment are all in one block of it, however many they are.
-//! Memory: that of a search among the codes of the block. A block of two groups also copies its codes.
+//! Cost: a code is in `radius + 1` blocks of segments, and such a block has `1 / parts` of the codes. Or it
+//! is in `parts` blocks of a triangle, and such a block has up to `2 / parts` of the codes. Segments are
+//! taken if they need fewer copies for blocks of the same size, and if they are wide enough to tell codes
+//! apart. Codes that agree in a segment are all in one block of it, however many they are. Memory: that of a
+//! search among the codes of the block. A block of two groups also copies its codes.
 
 use super::plan::{BitSegment, JoinPlan, JoinSides, MAX_SEGMENT_BITS, lowest};
 use super::{PairFinder, PairJoin};
@@ -86,7 +87,8 @@ impl PairPartition {
         }
     }
 
-    /// Like [`near_pairs`](super::near_pairs()), for the pairs that belong to a block. All codes must be in it.
+    /// Like [`near_pairs`](super::near_pairs()), for the pairs that belong to a block. All codes must be in
+    /// it.
     ///
     /// # Panics
     /// If there are more than `u32::MAX` codes.
@@ -171,9 +173,9 @@ impl PairPartition {
     }
 }
 
-/// Segments of bits, none of which may differ. The words share them out: if a word has `n` of the segments, and two codes
-/// differ in fewer than `n` bits of the word, they agree in one of these segments. Two near codes cannot differ more in
-/// every word. `None` if segments have too few bits.
+/// Segments of bits, none of which may differ. The words share them out: if a word has `n` of the segments,
+/// and two codes differ in fewer than `n` bits of the word, they agree in one of these segments. Two near
+/// codes cannot differ more in every word. `None` if segments have too few bits.
 fn segments(cutter: CodeCutter, count: u32) -> Option<Vec<BitSegment>> {
     let words = cutter.width() as u32;
     let mut segments = Vec::new();

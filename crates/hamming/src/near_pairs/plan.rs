@@ -78,16 +78,16 @@ pub(super) struct RowDifferences {
 }
 
 impl RowDifferences {
-    /// The share of the pairs that differ in at most `limit` of these bits of a word, if it is at least `scattered`,
-    /// that of scattered rows. A sample cannot tell smaller shares.
+    /// The share of the pairs that differ in at most `limit` of these bits of a word, if it is at least
+    /// `scattered`, that of scattered rows. A sample cannot tell smaller shares.
     fn share(&self, word: usize, mask: u64, limit: u32, scattered: f64) -> f64 {
         let Some(differences) = self.differences.get(word) else { return scattered };
         let near = differences.iter().filter(|difference| (*difference & mask).count_ones() <= limit).count();
         f64::max(scattered, near as f64 / differences.len().max(1) as f64)
     }
 
-    /// The cost of comparing the whole codes of those rows whose words are within the limit. If codes have one
-    /// word, it has been compared before.
+    /// The cost of comparing the whole codes of those rows whose words are within the limit. If codes have
+    /// one word, it has been compared before.
     fn cost_of_checks(&self, size: &JoinSize, word: usize, limit: u32) -> f64 {
         let scattered = volume(self.varying[word].count_ones(), limit);
         size.pairs * self.share(word, u64::MAX, limit, scattered) * cost_of_check(self.varying.len())
@@ -145,7 +145,8 @@ impl BitSegment {
         (0..self.bits.buckets()).filter(|flip| flip.count_ones() <= self.threshold).collect()
     }
 
-    /// The cost of comparing all rows by the word of this segment, and then the codes of those within its limit.
+    /// The cost of comparing all rows by the word of this segment, and then the codes of those within its
+    /// limit.
     pub(super) fn cost_of_all(&self, size: &JoinSize, spread: &RowDifferences) -> f64 {
         size.pairs + spread.cost_of_checks(size, self.word, self.limit)
     }
@@ -185,10 +186,10 @@ impl JoinPlan {
         plan.filter(|plan| cost(plan) < cost(&compare_all)).unwrap_or(compare_all)
     }
 
-    /// Gives one bit of the radius after the other to the word where it costs least. With the bits that it has
-    /// been given, its **reach**, a word finds the pairs that differ in fewer bits of it. The reaches add up to
-    /// `radius + 1`, so each near pair is found by some word. A word that many rows share is given few bits or
-    /// none, because it finds many pairs that are not near.
+    /// Gives one bit of the radius after the other to the word where it costs least. With the bits that it
+    /// has been given, its **reach**, a word finds the pairs that differ in fewer bits of it. The reaches add
+    /// up to `radius + 1`, so each near pair is found by some word. A word that many rows share is given few
+    /// bits or none, because it finds many pairs that are not near.
     ///
     /// `None` if the words do not have bits enough to tell rows apart.
     fn of_words(size: &JoinSize, spread: &RowDifferences, radius: u32) -> Option<Self> {
@@ -228,9 +229,9 @@ impl JoinPlan {
         }
     }
 
-    /// Cuts the varying bits of a word into `count` segments of nearly equal width. The first segments are the
-    /// wider ones, and the first to be given one flip more. With a reach of at most `count`, the first `reach`
-    /// segments are enough.
+    /// Cuts the varying bits of a word into `count` segments of nearly equal width. The first segments are
+    /// the wider ones, and the first to be given one flip more. With a reach of at most `count`, the first
+    /// `reach` segments are enough.
     ///
     /// `None` if a segment would be given a flip for each of its bits, and so tell no rows apart.
     pub(super) fn of_segments(word: usize, count: u32, varying: u64, reach: u32) -> Option<Self> {
@@ -268,8 +269,8 @@ impl SegmentCounts<'_> {
     }
 }
 
-/// Into how many segments a word with this number of varying bits is cut to find the pairs of scattered rows which
-/// differ in fewer than `reach` of them.
+/// Into how many segments a word with this number of varying bits is cut to find the pairs of scattered rows
+/// which differ in fewer than `reach` of them.
 fn cheapest_count(bits: u32, reach: u32, size: &JoinSize) -> Option<u32> {
     let fewest = bits.div_ceil(MAX_SEGMENT_BITS).max(1);
     let cost = |count| {
@@ -319,7 +320,7 @@ pub(super) mod tests {
             }
         }
 
-        /// The same for codes of several words, of which some bits are alike in all rows.
+        /// Plans are exact for codes of several words, too, of which some bits are alike in all rows.
         #[test]
         fn some_word_finds_what_is_near(
             words in prop::collection::vec((any::<u64>(), any::<u64>()), 1..8),
