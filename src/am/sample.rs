@@ -8,7 +8,7 @@ use crate::pg::code::Code;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::nodes::{constant, elements};
 use crate::pg::report;
-use hamming_index::division::MOST_PLANNED;
+use hamming_index::sample::MOST_PLANNED;
 use hamming_index::{CodeSample, Layout};
 use limits::collect;
 use pgrx::pg_sys;

@@ -8,8 +8,8 @@ use pyo3::{Borrowed, FromPyObject};
 /// The largest text that PostgreSQL holds, in bytes: 1 GB less the length that stands before it.
 const MAX_TEXT: usize = (1 << 30) - 1 - 4;
 
-/// A text that PostgreSQL can hold: `bytes` in UTF-8, or the UTF-8 that Python keeps within a `str`. Neither changes, so
-/// nothing is copied.
+/// A text that PostgreSQL can hold: `bytes` in UTF-8, or the UTF-8 that Python keeps within a `str`. Neither
+/// changes, so nothing is copied.
 pub(crate) struct Text<'a>(pub(crate) &'a str);
 
 impl<'a> FromPyObject<'a, '_> for Text<'a> {
@@ -35,7 +35,8 @@ impl<'a> FromPyObject<'a, '_> for Text<'a> {
     }
 }
 
-/// Python's own errors for bytes that are no UTF-8, and for lone surrogates, are ValueErrors and tell the place.
+/// Python's own errors for bytes that are no UTF-8, and for lone surrogates, are ValueErrors and tell the
+/// place.
 fn utf8<'a>(object: Borrowed<'a, '_, PyAny>) -> PyResult<&'a str> {
     if !object.is_instance_of::<PyBytes>() {
         return object.extract();

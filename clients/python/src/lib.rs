@@ -1,4 +1,5 @@
-//! The functions of `sql/simhash.sql`, `minhash.sql`, `sketch.sql` and `code.sql` that need no database, for Python.
+//! The functions of `sql/simhash.sql`, `minhash.sql`, `sketch.sql` and `code.sql` that need no database, for
+//! Python.
 //!
 //! Each function unpacks its arguments, calls a crate while other Python threads run, and packs the result.
 //! `python/simhash_pg/_native.pyi` has their types and says what they do.

@@ -15,7 +15,7 @@
 use crate::cost::{self, ExpectedWork, FEW, entries_in, leaves_read, radius_of};
 use crate::key::BANDS;
 use crate::layout::Layout;
-use crate::sample::CodeSample;
+use crate::sample::{CodeSample, MOST_PLANNED};
 use crate::sorted::pieces;
 use hamming::code::volumes;
 
@@ -319,10 +319,6 @@ impl SearchCosts {
         self.scattered(word, reach).cost() + searched.surcharge
     }
 }
-
-/// Words that the planner looks at. Codes of more words are estimated by as many of them, spread over the
-/// code.
-pub const MOST_PLANNED: usize = 16;
 
 /// What the planner wants to know of searches, in a time that does not grow with the codes.
 ///

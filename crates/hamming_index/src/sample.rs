@@ -4,8 +4,11 @@
 //! that the database keeps of a column, for its planner, tell how much of the table each word of a query
 //! finds.
 
-use crate::division::MOST_PLANNED;
 use crate::layout::Layout;
+
+/// Words that the planner looks at. Codes of more words are estimated by as many of them, spread over the
+/// code.
+pub const MOST_PLANNED: usize = 16;
 
 /// How far the codes of a sample are from a query, word by word. An empty sample stands for scattered codes.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,8 @@
 //! Sketches that have at least a share of their values in common with a query: what has to be known to tell.
 //!
-//! An index knows which values of a query a sketch has, but not how many values the sketch has. So it counts the values
-//! in common. [`Threshold::least_shared`] is the count below which a sketch cannot reach the share.
+//! An index knows which values of a query a sketch has, but not how many values the sketch has. So it counts
+//! the values in common. [`Threshold::least_shared`] is the count below which a sketch cannot reach the
+//! share.
 
 use super::overlap::Overlap;
 
@@ -37,8 +38,8 @@ pub enum LeastShared {
 }
 
 impl Threshold {
-    /// Whether a sketch reaches the share; `None` if it has no such share. The overlap is that of the sketch with the
-    /// query, in this order.
+    /// Whether a sketch reaches the share; `None` if it has no such share. The overlap is that of the sketch
+    /// with the query, in this order.
     pub fn is_reached(self, overlap: Overlap) -> Option<bool> {
         let share = match self.measure {
             Measure::Resemblance => overlap.resemblance(),

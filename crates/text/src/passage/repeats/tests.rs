@@ -100,8 +100,8 @@ fn what_repeats_often_takes_no_longer() {
     assert_eq!(repeats(&[lines.concat(), lines.concat()], 95).len(), 1);
 }
 
-/// In these texts every character, or every third one, is an anchor. Characters are not counted again for each
-/// of them.
+/// In these texts every character, or every third one, is an anchor. Characters are not counted again for
+/// each of them.
 #[test]
 fn characters_of_a_periodic_run_are_counted_once() {
     for piece in ["x", "é", "xy日"] {
