@@ -32,7 +32,7 @@ mod word_search;
 
 pub use bounds::{BoundingBox, split};
 pub use layout::Layout;
-pub use sample::CodeSample;
+pub use sample::{CodeSample, MOST_PLANNED};
 pub use search::{CodeBall, CodeLookup, IndexSearch, SearchCenter, SearchHit, SearchQuery};
 pub use survey::{Damage, Totals};
 pub use tree::Index;
