@@ -1,4 +1,5 @@
-# docs/reference.md names every object of the extension, and every parameter of the functions that users can call.
+# docs/reference.md and docs/reference-internal.md name every object of the extension, and every parameter of the
+# functions that users can call.
 
 use strict;
 use warnings;
@@ -6,9 +7,8 @@ use Test::More;
 use SimhashTest;
 
 my $node = start_node('reference');
-open my $file, '<:raw', "$ENV{DOCS}/docs/reference.md" or die "cannot read docs/reference.md: $!";
-my $reference = do { local $/; <$file> };
-close $file;
+my @pages = map { { name => $_, text => read_page($_) } } qw(docs/reference.md docs/reference-internal.md);
+my $reference = join '', map { $_->{text} } @pages;
 
 # Everything but functions: their names, and the symbols of operators.
 my $names = $node->safe_psql('postgres', q{
@@ -37,4 +37,20 @@ for my $function (split /\n/, $functions)
 	like($reference, qr/(?<!\w)$call/, "$name(" . join(', ', @parameters) . ') is in the reference');
 }
 
+# An empty line ends a table: rows after it have no header, and are shown as plain text.
+for my $page (@pages)
+{
+	my @tables = grep { /^\|/ } split /\n{2,}/, $page->{text};
+	ok(@tables > 0, "$page->{name} has tables");
+	like($_, qr/\A\|.*\n\|(?:-+\|)+\n/, "$page->{name}: a table has a header: " . substr($_, 0, 40)) for @tables;
+}
+
 done_testing();
+
+sub read_page
+{
+	my ($page) = @_;
+	open my $file, '<:raw', "$ENV{DOCS}/$page" or die "cannot read $page: $!";
+	local $/;
+	return <$file>;
+}
