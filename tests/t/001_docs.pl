@@ -42,7 +42,7 @@ sub read_page
 sub database_for
 {
 	my ($page) = @_;
-	my $database = lc($page =~ s{.*/|\.md$}{}gr) =~ tr/a-z0-9/_/cr;
+	my $database = lc($page =~ s{\.md$}{}r) =~ tr/a-z0-9/_/cr;
 	$node->safe_psql('postgres', "CREATE DATABASE reader_of_$database TEMPLATE template0");
 	return "reader_of_$database";
 }
