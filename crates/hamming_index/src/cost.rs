@@ -23,6 +23,10 @@ pub(crate) const FEW: f64 = 20.0;
 /// searches together read at most about three times the leaves of the last.
 const MORE_LEAVES: f64 = 1.5;
 
+/// The last pass within a radius follows at once if it costs at most this multiple of the pass that would
+/// come before it: that one would often be in vain.
+pub(crate) const LAST: f64 = 6.0;
+
 /// The expected number of entries of a tree with this number of leaves.
 pub fn entries_in(leaves: f64) -> f64 {
     leaves * LEAF_CAPACITY as f64 * FILL
@@ -88,7 +92,9 @@ pub(crate) fn first_radius(leaves: f64, width: u32) -> u32 {
 /// near, or nothing nearer than scattered rows. So the radius grows from one leaf of each band to one more
 /// bit in each band, then to where scattered rows begin, and then step by step. (With a million and with ten
 /// million rows this takes half as long where nothing is near as growing by [`MORE_LEAVES`] from the start.)
-pub(crate) fn next_radius(leaves: f64, radius: u32, width: u32) -> u32 {
+///
+/// It is at most `farthest`, and `farthest` itself if its pass costs little more than the one before would.
+pub(crate) fn next_radius(leaves: f64, radius: u32, farthest: u32, width: u32) -> u32 {
     let one_more_bit = 2 * BANDS as u32 - 1;
     let scattered = radius_of(width, FEW, entries_in(leaves));
     let enough = MORE_LEAVES * leaves_read(leaves, radius, width);
@@ -98,7 +104,9 @@ pub(crate) fn next_radius(leaves: f64, radius: u32, width: u32) -> u32 {
         .or_else(|| (radius + 1..width).find(|&next| leaves_read(leaves, next, width) >= enough));
     // Where one tree is read as a whole, to where scattered rows begin costs no more leaves than a step.
     let flat = if scattered > radius { scattered } else { width };
-    next.filter(|&next| !is_flat(leaves, next, width)).unwrap_or(flat)
+    let next = next.filter(|&next| !is_flat(leaves, next, width)).unwrap_or(flat);
+    let is_near = |next| leaves_read(leaves, farthest, width) <= LAST * leaves_read(leaves, next, width);
+    if next >= farthest || !is_flat(leaves, farthest, width) && is_near(next) { farthest } else { next }
 }
 
 /// The work of a search.
@@ -159,7 +167,7 @@ pub(crate) fn nearest(
         if found >= wanted || radius >= farthest {
             return work;
         }
-        radius = next_radius(leaves, radius, width).min(farthest);
+        radius = next_radius(leaves, radius, farthest, width);
     }
 }
 

@@ -12,7 +12,7 @@
 //! SearchCosts are those of scattered codes. A word that has turned out to cost more bears a surcharge. So a
 //! word that half of the table shares is left out, and the others are searched farther instead.
 
-use crate::cost::{self, ExpectedWork, FEW, entries_in, leaves_read, radius_of};
+use crate::cost::{self, ExpectedWork, FEW, LAST, entries_in, leaves_read, radius_of};
 use crate::key::BANDS;
 use crate::layout::Layout;
 use crate::sample::{CodeSample, MOST_PLANNED};
@@ -26,10 +26,6 @@ const ROWS_IN_ORDER_PER_LEAF: f64 = 4.0;
 /// Each pass of an ordered search costs about this multiple of the one before. So all passes together cost
 /// little more than the last.
 const MORE: f64 = 3.0;
-
-/// The last pass within a radius follows at once if it costs at most this multiple of the pass that would
-/// come before it: that one would often be in vain.
-const LAST: f64 = 6.0;
 
 /// A pass of an ordered search that costs this part of fetching all rows is no longer worth trying for rows
 /// that may be near.
@@ -255,7 +251,7 @@ impl SearchCosts {
     /// pass that would be the last but one is left out if the last one costs at most [`LAST`] times as much.
     pub(crate) fn next_radius(&self, radius: u32, farthest: u32) -> Option<u32> {
         if self.layout.has_whole_codes() {
-            return Some(cost::next_radius(self.leaves, radius, self.layout.bits()).min(farthest));
+            return Some(cost::next_radius(self.leaves, radius, farthest, self.layout.bits()));
         }
         let enough = MORE * self.divide(radius, &self.unsearched())?.cost;
         let next = self.grow_searched(&self.unsearched(), |division| {

@@ -15,7 +15,7 @@ use crate::kernel::near;
 use crate::key::{BANDS, IndexKey, RowId, Tree, rotated, rotated_back};
 use crate::layout::Layout;
 use crate::page::Page;
-use crate::probe::{Probe, first_tree};
+use crate::probe::{Probe, first_tree, share_of_band};
 use crate::store::Store;
 use crate::tree::{Index, Walk};
 
@@ -127,7 +127,7 @@ impl WordSearch {
                         WordStage::Flat { from: IndexKey::FIRST, reported: (tree, key) }
                     }
                     Walk::From(key) => WordStage::Band(tree, key),
-                    Walk::Done if usize::from(tree - first) + 1 < BANDS => {
+                    Walk::Done if is_searched(tree + 1 - first, radius) => {
                         WordStage::Band(tree + 1, IndexKey::FIRST)
                     }
                     Walk::Done => WordStage::Done,
@@ -173,4 +173,10 @@ impl WordSearch {
             }
         })
     }
+}
+
+/// Whether a search with this radius looks into a band, counted from 0. Later bands have no larger share of
+/// the radius than earlier ones.
+fn is_searched(band: Tree, radius: u32) -> bool {
+    usize::from(band) < BANDS && share_of_band(radius, band).is_some()
 }
