@@ -8,7 +8,7 @@ use crate::pg::nodes::{cast, elements};
 use pgrx::pg_sys;
 
 /// Operators in the time that it takes to find, pin and lock a page: as in Postgres's own indexes.
-const OPERATORS_PER_PAGE: f64 = 50.0;
+pub(crate) const OPERATORS_PER_PAGE: f64 = 50.0;
 
 /// The work that a search has done at some moment.
 #[derive(Clone, Copy, Default)]
@@ -112,18 +112,30 @@ impl<'a> Search<'a> {
     /// What one search costs. Later searches find pages that earlier ones have read.
     fn cost(&self, work: Work) -> f64 {
         let searches = self.loop_count * self.general.num_sa_scans;
-        let pages = self.index.pages;
-        let fetched = if searches > 1.0 {
-            let all = (work.pages * searches).max(1.0);
-            // SAFETY: the planner's own, which knows how large the tables of the query are.
-            (unsafe { pg_sys::index_pages_fetched(all, pages, pages.into(), self.root) }) / searches
-        } else {
-            work.pages.min(pages.into())
-        };
+        // SAFETY: the planner's own query and index.
+        let fetched = unsafe { pages_fetched(self.root, self.index, work.pages, searches) };
         let operators = work.pages * OPERATORS_PER_PAGE + work.operators;
         // SAFETY: a setting.
         fetched * self.general.spc_random_page_cost + operators * unsafe { pg_sys::cpu_operator_cost }
     }
+}
+
+/// How many pages one of several searches has to fetch, each of which looks at `pages`.
+///
+/// # Safety
+/// The index must be one of the query.
+pub(crate) unsafe fn pages_fetched(
+    root: *mut pg_sys::PlannerInfo,
+    index: &pg_sys::IndexOptInfo,
+    pages: f64,
+    searches: f64,
+) -> f64 {
+    if searches <= 1.0 {
+        return pages.min(index.pages.into());
+    }
+    let all = (pages * searches).max(1.0);
+    // SAFETY: the index is one of the query, as the caller promises; the planner knows how large its tables are.
+    (unsafe { pg_sys::index_pages_fetched(all, index.pages, index.pages.into(), root) }) / searches
 }
 
 /// The answer to the planner, in its own units.

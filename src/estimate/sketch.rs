@@ -90,14 +90,23 @@ fn share(elements: &ElementStatistics, query: &QueryValues, least: Option<f64>) 
 pub(crate) unsafe fn cost(root: *mut pg_sys::PlannerInfo, condition: &SketchCondition) -> f64 {
     // SAFETY: the condition is one of the query, if there is one, as the caller promises; a setting.
     unsafe {
-        let values = |side| {
-            if let Some(datum) = constant(side) {
-                return QueryValues::of(datum).count();
-            }
-            let column = if root.is_null() { None } else { ColumnStatistics::examine(root, side, 0) };
-            column.and_then(|column| column.elements()).map_or(TYPICAL_VALUES, |elements| elements.average())
-        };
-        (values(condition.a) + values(condition.b)) * OPERATORS_PER_VALUE * pg_sys::cpu_operator_cost
+        let values = values_of(root, condition.a) + values_of(root, condition.b);
+        values * OPERATORS_PER_VALUE * pg_sys::cpu_operator_cost
+    }
+}
+
+/// How many values a sketch has.
+///
+/// # Safety
+/// The sketch must be an expression of the query, if there is one.
+pub(crate) unsafe fn values_of(root: *mut pg_sys::PlannerInfo, sketch: *mut Node) -> f64 {
+    // SAFETY: the sketch is an expression of the query, if there is one, as the caller promises.
+    unsafe {
+        if let Some(datum) = constant(sketch) {
+            return QueryValues::of(datum).count();
+        }
+        let column = if root.is_null() { None } else { ColumnStatistics::examine(root, sketch, 0) };
+        column.and_then(|column| column.elements()).map_or(TYPICAL_VALUES, |elements| elements.average())
     }
 }
 

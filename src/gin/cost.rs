@@ -1,13 +1,17 @@
 //! What a search of a GIN index for sketches costs.
 //!
-//! GIN's own estimate knows how many keys are searched for, and what that costs. But the rows that are found by the
-//! derived condition `sketch && query` are estimated by PostgreSQL, which takes the values of a sketch for common ones. So
-//! this number comes from the condition of the query, which has our estimate.
+//! GIN's own estimate is wrong for sketches in two ways:
+//!
+//! - It charges each key for several pages, those on the way to it. But the upper ones are the same for all keys, and a
+//!   sketch has hundreds of values. So GIN is asked for the cost of one key, and [`KeyEstimate`] adds the others.
+//! - The rows that are found by the derived condition `sketch && query` are estimated by PostgreSQL, which takes the values
+//!   of a sketch for common ones. So this number comes from the condition of the query, which has our estimate.
 
+use super::key_estimate::{KeyEstimate, with_unknown_query};
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::compat::set_cost_function;
 use crate::pg::nodes::{cast, elements, list_of};
-use pg_sys::{Node, NodeTag, Oid};
+use pg_sys::{IndexClause, Node, NodeTag, Oid};
 use pgrx::{pg_guard, pg_sys};
 
 /// PostgreSQL's number of the access method GIN.
@@ -57,20 +61,54 @@ unsafe extern "C-unwind" fn gin_cost(
 ) {
     // SAFETY: the planner passes a path of the query, and places for the answers.
     unsafe {
-        pg_sys::ffi::pg_guard_ffi_boundary(|| {
-            gincostestimate(root, path, loop_count, startup, total, selectivity, correlation, pages);
-        });
         let path = &*path;
-        let conditions: Vec<*mut Node> = elements(path.indexclauses)
-            .iter()
-            .map(|clause| (*clause.cast::<pg_sys::IndexClause>()).rinfo.cast())
-            .collect();
-        if conditions.iter().any(|&condition| is_about_sketches(condition)) {
-            let all = pg_sys::add_predicate_to_index_quals(path.indexinfo, list_of(&conditions));
-            let table = (*(*path.indexinfo).rel).relid as i32;
-            let (inner, none) = (pg_sys::JoinType::JOIN_INNER, std::ptr::null_mut());
-            *selectivity = pg_sys::clauselist_selectivity(root, all, table, inner, none);
+        let (mut keys, mut is_about_ours) = (KeyEstimate::default(), false);
+        let mut clauses = std::ptr::null_mut();
+        for &clause in elements(path.indexclauses).iter() {
+            let known = &*clause.cast::<IndexClause>();
+            let is_about_sketches = is_about_sketches(known.rinfo.cast());
+            is_about_ours |= is_about_sketches;
+            let searched = if is_about_sketches { KeyEstimate::of(root, known) } else { None };
+            clauses = pg_sys::lappend(clauses, searched.map_or(clause, |_| with_unknown_query(known)).cast());
+            keys.add(searched.unwrap_or_default());
         }
+        let mut asked = pg_sys::IndexPath { indexclauses: clauses, ..*path };
+        pg_sys::ffi::pg_guard_ffi_boundary(|| {
+            gincostestimate(
+                root,
+                &raw mut asked,
+                loop_count,
+                startup,
+                total,
+                selectivity,
+                correlation,
+                pages,
+            );
+        });
+        if is_about_ours {
+            let index = &*path.indexinfo;
+            *selectivity = share_found(root, path);
+            let of_keys = keys.cost(root, index, loop_count);
+            let of_rows = *selectivity * (*index.rel).tuples * pg_sys::cpu_index_tuple_cost;
+            *startup += of_keys;
+            *total += of_keys + of_rows;
+        }
+    }
+}
+
+/// The share of rows that a search finds, by the conditions of the query.
+///
+/// # Safety
+/// The path must be one of the query.
+unsafe fn share_found(root: *mut pg_sys::PlannerInfo, path: &pg_sys::IndexPath) -> f64 {
+    // SAFETY: the path is one of the query, as the caller promises.
+    unsafe {
+        let condition = |&clause: &*mut Node| (*clause.cast::<IndexClause>()).rinfo.cast();
+        let conditions: Vec<*mut Node> = elements(path.indexclauses).iter().map(condition).collect();
+        let all = pg_sys::add_predicate_to_index_quals(path.indexinfo, list_of(&conditions));
+        let table = (*(*path.indexinfo).rel).relid as i32;
+        let (inner, none) = (pg_sys::JoinType::JOIN_INNER, std::ptr::null_mut());
+        pg_sys::clauselist_selectivity(root, all, table, inner, none)
     }
 }
 

@@ -1,37 +1,52 @@
 //! Searching: whether a row that has some of the keys matches.
 
-use super::keys::Wanted;
+use super::keys::KeysNeeded;
 use crate::pg::call::{Call, pg_function};
 use crate::pg::interrupts::check_for_interrupts;
 use pgrx::pg_sys::{self, GinTernaryValue};
 
-/// How many keys a row is known to have, and how many it may have besides.
-fn count(call: Call) -> (usize, usize) {
+/// Which keys a row is known to have, or may have.
+fn found<'a>(call: Call) -> &'a [GinTernaryValue] {
     // SAFETY: GIN passes a value for each key as the first argument, and their number as the fourth.
-    let has: &[GinTernaryValue] =
-        unsafe { std::slice::from_raw_parts(call.pointer(0), call.integer(3).max(0) as usize) };
-    let is = |wanted: u32| has.iter().map(|&value| usize::from(value as u32 == wanted)).sum();
-    (is(pg_sys::GIN_TRUE), is(pg_sys::GIN_MAYBE))
+    unsafe { std::slice::from_raw_parts(call.pointer(0), call.integer(3).max(0) as usize) }
+}
+
+/// How many values are the wanted one.
+fn count(found: &[GinTernaryValue], wanted: u32) -> usize {
+    found.iter().map(|&value| usize::from(value as u32 == wanted)).sum()
+}
+
+/// Whether a row matches, as a ternary value.
+fn consistent(needed: &KeysNeeded, found: &[GinTernaryValue]) -> u32 {
+    let Some((values, sizes)) = found.split_at_checked(needed.values) else { return pg_sys::GIN_MAYBE };
+    // The smallest of the sizes that the row may have needs the fewest values.
+    let size = match sizes {
+        [] => Some(0),
+        sizes => sizes.iter().position(|&size| size as u32 != pg_sys::GIN_FALSE),
+    };
+    let Some(&least) = size.and_then(|size| needed.least.get(size)) else { return pg_sys::GIN_FALSE };
+    let has = count(values, pg_sys::GIN_TRUE);
+    if has >= least && needed.is_exact {
+        pg_sys::GIN_TRUE
+    } else if has >= least || has + count(values, pg_sys::GIN_MAYBE) >= least {
+        pg_sys::GIN_MAYBE
+    } else {
+        pg_sys::GIN_FALSE
+    }
 }
 
 pg_function!(
     pg_finfo_gin_sketch_consistent,
     fn gin_sketch_consistent(call) {
         check_for_interrupts();
-        if call.integer(3) == 0 {
+        let found = found(call);
+        if found.is_empty() {
             // All rows are looked at.
             return pg_sys::Datum::from(pg_sys::GIN_MAYBE);
         }
         // SAFETY: `gin_sketch_query_keys` has written one of these for each key, and GIN passes them as the fifth
         // argument.
-        let wanted = unsafe { **call.pointer::<*const Wanted>(4) };
-        let (has, may_have) = count(call);
-        pg_sys::Datum::from(if has + may_have < wanted.least {
-            pg_sys::GIN_FALSE
-        } else if has >= wanted.least && wanted.is_exact {
-            pg_sys::GIN_TRUE
-        } else {
-            pg_sys::GIN_MAYBE
-        })
+        let needed = unsafe { &**call.pointer::<*const KeysNeeded<'_>>(4) };
+        pg_sys::Datum::from(consistent(needed, found))
     }
 );

@@ -106,7 +106,13 @@ BEGIN
 END $$;
 SELECT rows_removed(format('SELECT id FROM document WHERE sketch_overlaps(tags, %L)', :'sketch')) AS overlap,
        rows_removed(format('SELECT id FROM document WHERE sketch_containment(%L, tags) >= 0.6', :'sketch')) AS share,
-       rows_removed(format('SELECT id FROM document WHERE sketch_similarity(tags, %L) >= 0.6', :'sketch')) AS resemblance;
+       rows_removed(format('SELECT id FROM document WHERE sketch_containment(tags, %L) >= 0.6', :'sketch')) AS share_of_stored,
+       rows_removed(format('SELECT id FROM document WHERE sketch_similarity(tags, %L) >= 0.6', :'sketch')) AS similarity;
+-- a value that is the key of a size as well
+INSERT INTO document VALUES (-8, '{-9223372036854775806}');
+SELECT id FROM document WHERE sketch_overlaps(tags, '{-9223372036854775806}');
+SELECT id FROM document WHERE sketch_containment(tags, '{-9223372036854775806,7}') >= 0.5 ORDER BY id;
+DELETE FROM document WHERE id = -8;
 -- conditions and predicates of indexes are compared as they are
 DROP INDEX document_sketch;
 CREATE INDEX partial ON document (id) WHERE sketch_overlaps(tags, '{1,7}') AND sketch_similarity(tags, '{1,2}') >= 0.3;

@@ -5,6 +5,7 @@ pub mod manber;
 pub mod minhash;
 pub mod overlap;
 mod sample;
+pub mod sizes;
 mod sort;
 pub mod threshold;
 pub mod winnow;

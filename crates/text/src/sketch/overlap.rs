@@ -43,9 +43,9 @@ fn have_common_value(mut a: &[i64], mut b: &[i64]) -> bool {
 /// How much two sketches have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overlap {
-    a: usize,
-    b: usize,
-    shared: usize,
+    pub(super) a: usize,
+    pub(super) b: usize,
+    pub(super) shared: usize,
 }
 
 impl Overlap {

@@ -1,10 +1,10 @@
 //! Sketches that have at least a share of their values in common with a query: what has to be known to tell.
 //!
-//! An index knows which values of a query a sketch has, but not how many values the sketch has. So it counts
-//! the values in common. [`Threshold::least_shared`] is the count below which a sketch cannot reach the
-//! share.
+//! An index knows which values of a query a sketch has, and the class of its size. So it counts the values in
+//! common, and [`Threshold::least_shared`] says how many of them a sketch needs.
 
 use super::overlap::Overlap;
+use super::sizes::SizeClass;
 
 /// Which share of values is meant, of a sketch and a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,13 +26,15 @@ pub struct Threshold {
     pub least: f64,
 }
 
-/// What the number of common values says.
+/// How many values a sketch needs in common with the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeastShared {
-    /// The sketch reaches the share if it has this many values in common with the query, and only then.
+    /// Perhaps none: every sketch may reach the share.
+    Unknown,
+    /// This many, and every sketch that has them reaches the share.
     Exactly(usize),
-    /// It has to have this many, and may still fail.
-    AtLeast(usize),
+    /// It depends on the size of the sketch: [`Threshold::least_shared_by_size`].
+    BySize,
     /// No sketch reaches the share.
     Unreachable,
 }
@@ -49,29 +51,50 @@ impl Threshold {
         share.map(|share| share >= self.least)
     }
 
-    /// What the number of values in common with a query of `values` distinct values says.
+    /// How many values a sketch needs in common with a query of `values` distinct values.
     pub fn least_shared(self, values: usize) -> LeastShared {
-        let is_enough = |shared: usize| shared as f64 / values as f64 >= self.least;
         match self.measure {
             _ if self.least.is_nan() || self.least > 1.0 => LeastShared::Unreachable,
             // Shares of an empty query are 0, or there is none.
             Measure::OfQuery if values == 0 => LeastShared::Unreachable,
-            _ if self.least <= 0.0 => match self.measure {
-                Measure::OfQuery => LeastShared::Exactly(0),
-                _ => LeastShared::AtLeast(0),
-            },
+            _ if self.least <= 0.0 => LeastShared::Unknown,
             _ if values == 0 => LeastShared::Unreachable,
-            Measure::OfSketch => LeastShared::AtLeast(1),
-            // Both have at least as many values as the query alone, so the resemblance is at most this share.
-            Measure::Resemblance => LeastShared::AtLeast(least(values, is_enough)),
-            Measure::OfQuery => LeastShared::Exactly(least(values, is_enough)),
+            Measure::OfQuery => LeastShared::Exactly(self.least_of(values, values, values)),
+            Measure::Resemblance | Measure::OfSketch => LeastShared::BySize,
         }
+    }
+
+    /// The classes of sizes that can reach the share, each with how many values the smallest sketch of the class needs in
+    /// common with a query of `values` distinct values. Larger sketches need as many or more.
+    ///
+    /// [`Self::least_shared`] must have said that it depends on the size.
+    pub fn least_shared_by_size(self, values: usize) -> impl Iterator<Item = (SizeClass, usize)> {
+        let smallest = match self.measure {
+            // A sketch that has no other values than the query.
+            Measure::Resemblance => least(values, |size| self.is_enough(size, values, size)),
+            Measure::OfSketch | Measure::OfQuery => 1,
+        };
+        SizeClass::of(smallest).and_later().map_while(move |class| {
+            let size = class.least().max(smallest);
+            let most = size.min(values);
+            self.is_enough(size, values, most).then(|| (class, self.least_of(size, values, most)))
+        })
+    }
+
+    /// Whether a sketch reaches the share that has `size` values, `shared` of them in common with a query of `values`.
+    fn is_enough(self, size: usize, values: usize, shared: usize) -> bool {
+        self.is_reached(Overlap { a: size, b: values, shared }) == Some(true)
+    }
+
+    /// How many values a sketch needs in common with the query, if `most` are enough.
+    fn least_of(self, size: usize, values: usize, most: usize) -> usize {
+        least(most, |shared| self.is_enough(size, values, shared))
     }
 }
 
-/// The least number up to `values` that is enough, as all greater ones are, and the last one is.
-fn least(values: usize, is_enough: impl Fn(usize) -> bool) -> usize {
-    let (mut too_few, mut enough) = (0, values);
+/// The least number from 1 to `most` that is enough, as all greater ones are, and the last one is.
+fn least(most: usize, is_enough: impl Fn(usize) -> bool) -> usize {
+    let (mut too_few, mut enough) = (0, most);
     while enough - too_few > 1 {
         let middle = too_few + (enough - too_few) / 2;
         if is_enough(middle) {
@@ -96,11 +119,25 @@ mod tests {
         prop_oneof![odd, 0.0..1.0, (1..8u32, 1..8u32).prop_map(|(a, b)| f64::from(a) / f64::from(b))]
     }
 
+    /// Whether an index finds a sketch by its counts, and whether it is sure that these decide.
+    fn naive_search(threshold: Threshold, size: usize, values: usize, shared: usize) -> (bool, bool) {
+        match threshold.least_shared(values) {
+            LeastShared::Unknown => (true, false),
+            LeastShared::Exactly(count) => (shared >= count, true),
+            LeastShared::BySize => {
+                let least =
+                    threshold.least_shared_by_size(values).find(|&(class, _)| class == SizeClass::of(size));
+                (least.is_some_and(|(_, count)| shared >= count), false)
+            }
+            LeastShared::Unreachable => (false, true),
+        }
+    }
+
     proptest! {
         #[test]
-        fn counts_tell_what_is_promised(
-            sketch in prop::collection::btree_set(0i64..12, 0..12),
-            query in prop::collection::btree_set(0i64..12, 0..12),
+        fn no_sketch_that_reaches_the_share_is_missed(
+            sketch in prop::collection::btree_set(0i64..40, 0..40),
+            query in prop::collection::btree_set(0i64..40, 0..40),
             least in any_share(),
         ) {
             let (a, b): (Vec<i64>, Vec<i64>) = (sketch.iter().copied().collect(), query.iter().copied().collect());
@@ -108,13 +145,48 @@ mod tests {
             for measure in MEASURES {
                 let threshold = Threshold { measure, least };
                 let is_reached = threshold.is_reached(Overlap::of(&a, &b).unwrap()) == Some(true);
-                match threshold.least_shared(b.len()) {
-                    LeastShared::Exactly(count) => prop_assert_eq!(is_reached, shared >= count, "{:?}", measure),
-                    LeastShared::AtLeast(count) => prop_assert!(!is_reached || shared >= count, "{:?}", measure),
-                    LeastShared::Unreachable => prop_assert!(!is_reached, "{:?}", measure),
-                }
+                let (is_found, is_exact) = naive_search(threshold, a.len(), b.len(), shared);
+                prop_assert!(is_found || !is_reached, "{:?}", measure);
+                prop_assert!(!is_exact || is_found == is_reached, "{:?}", measure);
             }
         }
+
+        #[test]
+        fn counts_by_size_are_those_of_every_size(
+            values in 1..400usize,
+            least in prop_oneof![f64::MIN_POSITIVE..1.0, 0.1..1.0, Just(1.0), Just(0.5)],
+        ) {
+            for measure in [Measure::Resemblance, Measure::OfSketch] {
+                let threshold = Threshold { measure, least };
+                let mut naive: Vec<(SizeClass, usize)> = Vec::new();
+                for size in 1..2000 {
+                    let needed = (1..=size.min(values)).find(|&shared| threshold.is_enough(size, values, shared));
+                    let class = SizeClass::of(size);
+                    if let Some(needed) = needed && naive.last().is_none_or(|&(last, _)| last != class) {
+                        naive.push((class, needed));
+                    }
+                }
+                let found: Vec<_> = threshold.least_shared_by_size(values).collect();
+                let below = found.partition_point(|(class, _)| class.least() < 2000);
+                prop_assert_eq!(&found[..below], &naive[..], "{:?}", measure);
+                prop_assert!(found.is_sorted_by_key(|&(class, needed)| (class, needed)), "{:?}", measure);
+                prop_assert!(found.windows(2).all(|pair| pair[0].1 <= pair[1].1), "{:?}", measure);
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_bound_what_is_fetched() {
+        let classes = |measure, least| -> Vec<(usize, usize)> {
+            let threshold = Threshold { measure, least };
+            threshold.least_shared_by_size(100).map(|(class, count)| (class.least(), count)).collect()
+        };
+        let similar = classes(Measure::Resemblance, 0.8);
+        assert_eq!(similar, [(80, 80), (88, 84), (96, 88), (104, 91), (112, 95), (120, 98)]);
+        let part_of_query = classes(Measure::OfSketch, 0.5);
+        assert_eq!(part_of_query.first(), Some(&(1, 1)));
+        assert_eq!(part_of_query.last(), Some(&(192, 96)));
+        assert_eq!(classes(Measure::OfSketch, f64::MIN_POSITIVE).last(), Some(&(1 << 27, 1)));
     }
 
     #[test]
