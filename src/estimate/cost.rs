@@ -134,7 +134,8 @@ pub(crate) unsafe fn pages_fetched(
         return pages.min(index.pages.into());
     }
     let all = (pages * searches).max(1.0);
-    // SAFETY: the index is one of the query, as the caller promises; the planner knows how large its tables are.
+    // SAFETY: the index is one of the query, as the caller promises; the planner knows how large its tables
+    // are.
     (unsafe { pg_sys::index_pages_fetched(all, index.pages, index.pages.into(), root) }) / searches
 }
 

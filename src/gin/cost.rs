@@ -2,10 +2,12 @@
 //!
 //! GIN's own estimate is wrong for sketches in two ways:
 //!
-//! - It charges each key for several pages, those on the way to it. But the upper ones are the same for all keys, and a
-//!   sketch has hundreds of values. So GIN is asked for the cost of one key, and [`KeyEstimate`] adds the others.
-//! - The rows that are found by the derived condition `sketch && query` are estimated by PostgreSQL, which takes the values
-//!   of a sketch for common ones. So this number comes from the condition of the query, which has our estimate.
+//! - It charges each key for several pages, those on the way to it. But the upper ones are the same for all
+//!   keys, and a sketch has hundreds of values. So GIN is asked for the cost of one key, and [`KeyEstimate`]
+//!   adds the others.
+//! - The rows that are found by the derived condition `sketch && query` are estimated by PostgreSQL, which
+//!   takes the values of a sketch for common ones. So this number comes from the condition of the query,
+//!   which has our estimate.
 
 use super::key_estimate::{KeyEstimate, with_unknown_query};
 use crate::pg::catalog::oids::ExtensionOids;
@@ -36,7 +38,7 @@ unsafe extern "C-unwind" {
 /// # Safety
 /// The index must be one of the query.
 pub(crate) unsafe fn install_sketch_cost(index: &mut pg_sys::IndexOptInfo) {
-    // SAFETY: promised by the caller; there is a type for each key column.
+    // SAFETY: the index is one of the query, as the caller promises; there is a type for each key column.
     unsafe {
         let mut columns = 0..index.nkeycolumns as usize;
         let is_array =
@@ -113,8 +115,11 @@ unsafe fn share_found(root: *mut pg_sys::PlannerInfo, path: &pg_sys::IndexPath) 
 }
 
 /// Whether a condition of the query is one that has our estimate.
+///
+/// # Safety
+/// `condition` must be an expression of the query that is being planned.
 unsafe fn is_about_sketches(condition: *mut Node) -> bool {
-    // SAFETY: promised by the caller.
+    // SAFETY: `condition` is an expression of the query that is being planned, as the caller promises.
     unsafe {
         let clause = (*condition.cast::<pg_sys::RestrictInfo>()).clause;
         let sketches = ExtensionOids::known().map(|ours| ours.sketches);

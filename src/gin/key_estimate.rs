@@ -10,7 +10,8 @@ use pg_sys::{IndexClause, Node, NodeTag, OpExpr, RestrictInfo};
 use pgrx::pg_sys;
 use text::sketch::threshold::LeastShared;
 
-/// Classes of sizes that a query searches for if nothing is known of it: those of a share of 0.6 of 200 values.
+/// Classes of sizes that a query searches for if nothing is known of it: those of a share of 0.6 of 200
+/// values.
 const TYPICAL_SIZES: f64 = 50.0;
 
 /// Pages on the way to a key: the root, a page below, and a leaf. The first two are taken to be in memory.
@@ -27,12 +28,14 @@ pub(super) struct KeyEstimate {
 }
 
 impl KeyEstimate {
-    /// The keys of a condition: None if it finds nothing, or reads the whole index, which GIN's own estimate knows.
+    /// The keys of a condition: None if it finds nothing, or reads the whole index, which GIN's own estimate
+    /// knows.
     ///
     /// # Safety
     /// The condition must be one of the query.
     pub(super) unsafe fn of(root: *mut pg_sys::PlannerInfo, condition: &IndexClause) -> Option<Self> {
-        // SAFETY: the condition is one of the query, as the caller promises. Its operand is of the type that it shows.
+        // SAFETY: the condition is one of the query, as the caller promises. Its operand is of the type that
+        // it shows.
         unsafe {
             let (_, operator) = operator_of(condition)?;
             let &mut [stored, query] = elements(operator.args) else { return None };

@@ -1,5 +1,5 @@
-//! Keys: those of a row are the values of its sketch and one for how many they are; those of a query are the values and
-//! the sizes that are searched for.
+//! Keys: those of a row are the values of its sketch and one for how many they are; those of a query are the
+//! values and the sizes that are searched for.
 
 use super::query::{SketchQuery, sketch};
 use crate::pg::array::distinct;
@@ -28,7 +28,8 @@ pub(super) struct KeysNeeded<'a> {
 /// An array in the memory of the current call.
 fn array<'a, T>(elements: impl ExactSizeIterator<Item = T>) -> &'a mut [T] {
     let count = elements.len();
-    // SAFETY: palloc returns memory of that size, aligned for any type, or raises an error. Each element is written.
+    // SAFETY: palloc returns memory of that size, aligned for any type, or raises an error. Each element is
+    // written.
     unsafe {
         let place: *mut T = pg_sys::palloc(count.max(1) * size_of::<T>()).cast();
         elements.take(count).enumerate().for_each(|(index, element)| place.add(index).write(element));
@@ -124,8 +125,8 @@ pg_function!(
         let all = searched.all().map_err(report::problem).unwrap_or_report();
         let SearchedKeys { values, least, is_exact, .. } = searched;
         let needed = allocate(KeysNeeded { values: values.len(), least: array(least.into_iter()), is_exact });
-        // GIN compares each key with all others to find equal ones, but not if they come with data of their own.
-        // SAFETY: GIN passes a place for the array as this argument.
+        // GIN compares each key with all others to find equal ones, but not if they come with data of their
+        // own. SAFETY: GIN passes a place for the array as this argument.
         unsafe { call.pointer::<*mut Datum>(4).write(array(all.iter().map(|_| needed)).as_mut_ptr()) };
         keys(call, all.into_iter())
     }

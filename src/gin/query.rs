@@ -18,7 +18,8 @@ use text::sketch::threshold::{Measure, Threshold};
 /// The measures by their numbers in a value.
 const MEASURES: [Measure; 3] = [Measure::Resemblance, Measure::OfQuery, Measure::OfSketch];
 
-/// What stands in a value: the number of the measure, the least share, and the values of the sketch, sorted and distinct.
+/// What stands in a value: the number of the measure, the least share, and the values of the sketch, sorted
+/// and distinct.
 pub(crate) struct SketchQuery {
     pub(crate) threshold: Threshold,
     pub(crate) values: Vec<i64>,
@@ -28,7 +29,8 @@ impl SketchQuery {
     /// # Safety
     /// The datum must be a sketch_query.
     pub(crate) unsafe fn of(datum: Datum) -> Self {
-        // SAFETY: promised by the caller; what is read lives as long as this call.
+        // SAFETY: the datum is a sketch_query, as the caller promises; what is read lives as long as this
+        // call.
         let content = unsafe { content(datum) };
         let (words, _) = content.as_chunks();
         let word = |index: usize| words.get(index).copied().map_or(0, i64::from_ne_bytes);
@@ -52,9 +54,11 @@ impl SketchQuery {
     }
 }
 
-/// The bigint[] that a function got as an argument. Somebody's operator class may name the function for another type.
+/// The bigint[] that a function got as an argument. Somebody's operator class may name the function for
+/// another type.
 pub(super) fn sketch<'a>(call: Call, argument: usize) -> Array<'a, i64> {
-    // SAFETY: the argument is a value of variable length. An array begins with the struct, and this one is of bigint.
+    // SAFETY: the argument is a value of variable length. An array begins with the struct, and this one is of
+    // bigint.
     let array = unsafe {
         let value = pg_sys::pg_detoast_datum(call.pointer(argument));
         let is_array = pgrx::varlena::varsize(value) >= size_of::<pg_sys::ArrayType>();

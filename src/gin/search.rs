@@ -44,8 +44,8 @@ pg_function!(
             // All rows are looked at.
             return pg_sys::Datum::from(pg_sys::GIN_MAYBE);
         }
-        // SAFETY: `gin_sketch_query_keys` has written one of these for each key, and GIN passes them as the fifth
-        // argument.
+        // SAFETY: `gin_sketch_query_keys` has written one of these for each key, and GIN passes them as the
+        // fifth argument.
         let needed = unsafe { &**call.pointer::<*const KeysNeeded<'_>>(4) };
         pg_sys::Datum::from(consistent(needed, found))
     }

@@ -1,8 +1,8 @@
 //! Classes of sizes: how many values a sketch has, as an index keeps it next to the values.
 //!
-//! Sizes below 16 have a class each, and from there on each doubling has eight. So the least size of a class is more than
-//! 8/9 of any other in it, and all sketches together have some hundred classes. Numbers of classes, and the keys that
-//! stand for them, are stored in indexes: they never change.
+//! Sizes below 16 have a class each, and from there on each doubling has eight. So the least size of a class
+//! is more than 8/9 of any other in it, and all sketches together have some hundred classes. Numbers of
+//! classes, and the keys that stand for them, are stored in indexes: they never change.
 
 /// Classes of each doubling of sizes, as a power of two.
 const STEPS: u32 = 3;
@@ -41,8 +41,8 @@ impl SizeClass {
         (self.0..=Self::LAST.0).map(Self)
     }
 
-    /// The key that stands for the class among the values of sketches: one of the least numbers, which hashes hardly
-    /// ever are.
+    /// The key that stands for the class among the values of sketches: one of the least numbers, which hashes
+    /// hardly ever are.
     #[must_use]
     pub fn key(self) -> i64 {
         i64::MIN + i64::from(self.0)

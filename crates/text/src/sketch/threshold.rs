@@ -64,8 +64,8 @@ impl Threshold {
         }
     }
 
-    /// The classes of sizes that can reach the share, each with how many values the smallest sketch of the class needs in
-    /// common with a query of `values` distinct values. Larger sketches need as many or more.
+    /// The classes of sizes that can reach the share, each with how many values the smallest sketch of the
+    /// class needs in common with a query of `values` distinct values. Larger sketches need as many or more.
     ///
     /// [`Self::least_shared`] must have said that it depends on the size.
     pub fn least_shared_by_size(self, values: usize) -> impl Iterator<Item = (SizeClass, usize)> {
@@ -81,7 +81,8 @@ impl Threshold {
         })
     }
 
-    /// Whether a sketch reaches the share that has `size` values, `shared` of them in common with a query of `values`.
+    /// Whether a sketch reaches the share that has `size` values, `shared` of them in common with a query of
+    /// `values`.
     fn is_enough(self, size: usize, values: usize, shared: usize) -> bool {
         self.is_reached(Overlap { a: size, b: values, shared }) == Some(true)
     }
