@@ -125,7 +125,7 @@ pg_function!(
         let all = searched.all().map_err(report::problem).unwrap_or_report();
         let SearchedKeys { values, least, is_exact, .. } = searched;
         let needed = allocate(KeysNeeded { values: values.len(), least: array(least.into_iter()), is_exact });
-        // GIN compares each key with all others to find equal ones, but not if they come with data of their own.
+        // GIN compares each key with all others to find equal ones, but not if they have data of their own.
         // SAFETY: GIN passes a place for the array as this argument.
         unsafe { call.pointer::<*mut Datum>(4).write(array(all.iter().map(|_| needed)).as_mut_ptr()) };
         keys(call, all.into_iter())
