@@ -223,25 +223,24 @@ mod tests {
         HeintzeParameters::new(size, length).unwrap().sketch(text, frequent, &mut || ()).unwrap()
     }
 
-    /// By the definition. The letters other than a to z are few here, so their keys do not fall together.
+    /// By the definition: sequences of five letters are counted by their keys, and some fall together.
     fn naive_sketch(letters: &str, size: usize, length: usize, frequent: &[i64]) -> Vec<i64> {
         let letters: Vec<char> = letters.chars().collect();
-        let mut counts: HashMap<&[char], u32> = HashMap::new();
-        letters.windows(JUDGED).for_each(|five| *counts.entry(five).or_default() += 1);
         let hash = |part: &[char]| xxh3_64(part.iter().collect::<String>().as_bytes()) as i64;
         if letters.len() < length {
             return if letters.is_empty() { vec![] } else { vec![hash(&letters)] };
         }
         let known = |hash| frequent.iter().position(|&known| known == hash).map_or(0, |at| at + 1);
         let is_latin = letters.iter().all(char::is_ascii);
-        let scattered = |five: &[char]| {
+        let key = |five: &[char]| {
             let in_latin = || five.iter().fold(0u32, |key, &letter| key * 26 + (letter as u32 - 'a' as u32));
-            let key = if is_latin { in_latin() } else { (hash(five) as u64 >> 40) as u32 };
-            scatter(key) >> 8
+            if is_latin { in_latin() } else { (hash(five) as u64 >> 40) as u32 }
         };
+        let mut counts: HashMap<u32, u32> = HashMap::new();
+        letters.windows(JUDGED).for_each(|five| *counts.entry(key(five)).or_default() += 1);
         let rank = |part: &[char]| {
-            let five = &part[..JUDGED];
-            (known(hash(part)), counts[five], scattered(five), hash(part) as u64)
+            let key = key(&part[..JUDGED]);
+            (known(hash(part)), counts[&key], scatter(key) >> 8, hash(part) as u64)
         };
         let ranks: BTreeSet<_> = letters.windows(length).map(rank).collect();
         let hashes: BTreeSet<i64> = ranks.into_iter().take(size).map(|rank| rank.3 as i64).collect();
