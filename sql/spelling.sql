@@ -1,6 +1,6 @@
 -- How fingerprints and codes are written for people and other programs
 
-CREATE FUNCTION simhash_encode(si bigint, scheme text DEFAULT NULL) RETURNS text
+CREATE FUNCTION simhash_encode(code bigint, scheme text DEFAULT NULL) RETURNS text
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10
     AS 'MODULE_PATHNAME', 'simhash_encode_wrapper';
 COMMENT ON FUNCTION simhash_encode(bigint, text) IS
@@ -24,7 +24,7 @@ CREATE FUNCTION code_encode(code bit varying, format text DEFAULT 'hex') RETURNS
 COMMENT ON FUNCTION code_encode(bit varying, text) IS
     'a string of bits in hexadecimal digits (format hex, a multiple of 4 bits) or in base64 (a multiple of 8 bits)';
 
-CREATE FUNCTION code_decode(code text, format text DEFAULT 'hex') RETURNS bit varying
+CREATE FUNCTION code_decode(spelling text, format text DEFAULT 'hex') RETURNS bit varying
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
     AS 'MODULE_PATHNAME', 'code_decode';
 COMMENT ON FUNCTION code_decode(text, text) IS

@@ -15,9 +15,9 @@ use std::ffi::CStr;
 use text::fingerprint::spelling;
 
 #[pg_extern(sql = false)]
-fn simhash_encode(si: Option<i64>, scheme: Option<&[u8]>) -> Result<Option<String>, SqlError> {
-    let Some(si) = si else { return Ok(None) };
-    let letters = spelling::encode(si as u64);
+fn simhash_encode(code: Option<i64>, scheme: Option<&[u8]>) -> Result<Option<String>, SqlError> {
+    let Some(code) = code else { return Ok(None) };
+    let letters = spelling::encode(code as u64);
     Ok(Some(match scheme {
         Some(name) => format!("{}:{letters}", parse_scheme(&encoding::to_utf8(name)?)?),
         None => letters,
