@@ -30,6 +30,7 @@ CREATE FUNCTION hamming_index_stats(
     index regclass,
     OUT rows bigint,
     OUT nulls bigint,
+    OUT bits integer,
     OUT bands integer,
     OUT pages bigint,
     OUT leaf_pages bigint,

@@ -29,6 +29,7 @@ fn hamming_index_stats(
     (
         name!(rows, i64),
         name!(nulls, i64),
+        name!(bits, i32),
         name!(bands, i32),
         name!(pages, i64),
         name!(leaf_pages, i64),
@@ -58,6 +59,7 @@ fn hamming_index_stats(
     TableIterator::once((
         totals[0].entries as i64,
         totals[layout.bands()].entries as i64,
+        layout.bits() as i32,
         layout.bands() as i32,
         all,
         leaves,

@@ -164,7 +164,7 @@ CREATE TABLE grown (id integer, si bigint);
 CREATE INDEX grown_si ON grown USING hamming (si);
 INSERT INTO grown SELECT id, si FROM document;
 SELECT * FROM hamming_index_check('grown_si', true);
-SELECT rows, nulls, bands, leaf_pages > 100 AS leaves, inner_pages, height, fill BETWEEN 0.5 AND 0.95 AS fill,
+SELECT rows, nulls, bits, bands, leaf_pages > 100 AS leaves, inner_pages, height, fill BETWEEN 0.5 AND 0.95 AS fill,
        pages = leaf_pages + inner_pages + unused_pages AS adds_up, expected_pages[1:8]
 FROM hamming_index_stats('grown_si');
 SELECT radius, (SELECT count(*) FROM grown WHERE hamming(si, :q) <= radius) = (SELECT count(*) FROM by_scan(:q, radius)) AS same
