@@ -340,7 +340,7 @@ mod tests {
     }
 
     /// Where nearly all pairs are near, few of them are compared: all pairs would take 8,000 comparisons a
-    /// row, for each block of bits.
+    /// row, for each segment of bits.
     #[test]
     fn dense_values_do_not_take_all_comparisons() {
         let dense = || (1..=1u64 << 14).map(|i| i << 20);
