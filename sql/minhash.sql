@@ -16,7 +16,7 @@ CREATE FUNCTION minhash_similarity(a integer[], b integer[]) RETURNS double prec
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
     AS 'MODULE_PATHNAME', 'minhash_similarity_wrapper';
 COMMENT ON FUNCTION minhash_similarity(integer[], integer[]) IS
-    'share of the places where two signatures agree, an estimate of the resemblance of their texts, 0 to 1; places that are empty (-1) in both do not count';
+    'share of the places where two signatures agree, an estimate of the similarity of their texts, 0 to 1; places that are empty (-1) in both do not count';
 
 CREATE FUNCTION minhash_bands(signature integer[], bands integer) RETURNS bigint[]
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT sketch_support

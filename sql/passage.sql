@@ -65,10 +65,10 @@ CREATE FUNCTION repeated_passages(
     LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1000000 ROWS 1000
     AS 'MODULE_PATHNAME', 'repeated_passages_of_keys_wrapper';
 COMMENT ON FUNCTION repeated_passages(text, integer, anyelement) IS
-    'the same with keys of another type, which is that of the third argument, such as NULL::uuid';
+    'repeated_passages with keys of another type than bigint: the type of the third argument, such as NULL::uuid';
 
 CREATE FUNCTION passage_headline(doc text, other text, min_length integer DEFAULT 50, options text DEFAULT '') RETURNS text
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000
     AS 'MODULE_PATHNAME', 'passage_headline_wrapper';
 COMMENT ON FUNCTION passage_headline(text, text, integer, text) IS
-    'the first text with every passage marked that it shares with the second, of at least so many characters; options are written as those of ts_headline';
+    'the first text with every passage marked that it shares with the second, of at least so many characters; options are written as for ts_headline';

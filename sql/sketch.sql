@@ -48,7 +48,7 @@ CREATE FUNCTION sketch_containment(a bigint[], b bigint[]) RETURNS double precis
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT sketch_support
     AS 'MODULE_PATHNAME', 'sketch_containment_wrapper';
 COMMENT ON FUNCTION sketch_containment(bigint[], bigint[]) IS
-    'shared values among those of the first sketch, 0 to 1; NULL if it is empty';
+    'shared values among the values of the first sketch, 0 to 1; NULL if it is empty';
 
 -- Comparisons of shares become sketch_similar and sketch_contained. Servers that share a query (postgres_fdw) send these
 -- functions to one another: their names and meanings stay.
