@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from psycopg import sql
 
-# By what stands for them in the statements of queries.py and table.py.
+# By their names in the statements of queries.py and table.py.
 FUNCTIONS = {
     "fingerprint_of": "simhash",
     "explain": "simhash_explain",

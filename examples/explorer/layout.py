@@ -40,7 +40,7 @@ class Refused(Exception):
 
 
 class Fields(dict[str, str]):
-    """What a visitor has filled in, or what stands in an address."""
+    """What a visitor has filled in, or what an address contains."""
 
     def number(self, name: str, default: int, least: int, most: int) -> int:
         value = self.get(name, "").strip() or str(default)
@@ -116,7 +116,7 @@ def result(row: Any, radius: int) -> Html:
 
 
 def grid(caption: str | None, heads: Sequence[str], rows: Sequence[tuple[object, ...]], marked: int = -1) -> Html:
-    """A table of data. Heads that begin with # are those of figures. One row may be marked by its place."""
+    """A table of data. Heads of figures begin with #. One row may be marked by its place."""
     kinds = [html(' class="figure"') if head.startswith("#") else None for head in heads]
     return html(
         "<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>",

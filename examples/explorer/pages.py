@@ -212,7 +212,7 @@ def pair(queries: Queries, a: tuple[Document, str], b: tuple[Document, str], min
                      jump=jump if found else None)
         sides.append(side("First" if number == 1 else "Second", document, facts, marked))
     cut = None if whole else html(
-        '<p class="note">These texts are long. Here are the passages that they share, with what stands around them: at'
+        '<p class="note">These texts are long. Here are the passages that they share, with the text around them: at'
         " most {fragments} of each.</p>", fragments=FRAGMENTS)
     return html('{cut}<div class="pair{kind}">{sides}</div>', cut=cut, sides=sides,
                 kind=" differences" if differs else "")
@@ -317,7 +317,7 @@ def pager(label: str, *links: tuple[str, str | None]) -> Html:
 
 
 def cluster(queries: Queries, fields: Fields) -> Page:
-    """A keeper beside one of its duplicates, and the list of the others."""
+    """A keeper next to one of its duplicates, and the list of the others."""
     radius, after = fields.radius(queries.table), fields.get("after", "")
     keeper = wanted(queries, fields.get("keeper", ""))
     rows = queries.members(radius, after, keeper)

@@ -13,7 +13,7 @@ LEFT, RIGHT, TOP, BOTTOM = 76, 14, 34, 30
 
 
 def bars(id: str, title: str, unit: str, counts: Sequence[int], recommended: int | None) -> Html:
-    """A bar for each distance, on a logarithmic scale: a few near pairs must show beside millions of others."""
+    """A bar for each distance, on a logarithmic scale: a few near pairs must show next to millions of others."""
     top = max([10, *counts])
     inner, base = WIDTH - LEFT - RIGHT, HEIGHT - BOTTOM
     step = inner / len(counts)

@@ -144,11 +144,11 @@ LIMIT %(limit)s"""
                   ORDER BY {key} LIMIT %(rows)s) AS d),
         clustered AS MATERIALIZED (
             SELECT c.key AS n, c.cluster
-            FROM (SELECT array_agg(n ORDER BY n) AS ids, array_agg(si ORDER BY n) AS codes FROM row) AS r,
-                {clusters}(ids, codes, %(radius)s::integer, 'leader'::text) AS c)"""
+            FROM (SELECT array_agg(n ORDER BY n) AS keys, array_agg(si ORDER BY n) AS codes FROM row) AS r,
+                {clusters}(keys, codes, %(radius)s::integer, 'leader'::text) AS c)"""
 
     def clusters(self, radius: int, page: int, after: str) -> list[Any]:
-        """Clusters with the most different texts first, each with its keeper. Those of mere copies come last.
+        """Clusters with the most different texts first, each with its keeper. Clusters of mere copies come last.
 
         Clusters and documents are counted over all pages.
         """

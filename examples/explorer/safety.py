@@ -62,7 +62,7 @@ EXPRESSIONS: LiteralString = (
         WHERE d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass))
     SELECT 'an expression of the table calls ' || p.oid::regprocedure || ', of ' || pg_get_userbyid(proowner) AS reason
     FROM called JOIN pg_proc AS p ON p.oid = function WHERE proowner NOT IN """ + TRUSTED)
-# The casts of a type are its owner's. A domain has those of its base type.
+# The casts of a type are its owner's. A domain has the casts of its base type.
 TYPES: LiteralString = (
     """WITH RECURSIVE type AS (
         SELECT attname, atttypid AS id FROM pg_attribute WHERE attrelid = %(table)s AND attname = ANY(%(columns)s)
@@ -77,9 +77,9 @@ RELATIONS: LiteralString = """
 
 
 def restrict(connection: psycopg.Connection[Any], timeout: str) -> None:
-    """Settings of the transaction: stronger than those of the role, of the database and of the user's options.
+    """Settings of the transaction: stronger than settings of the role, of the database and of the user's options.
 
-    pg_temp comes last: where it is not named, its tables hide those of the catalog.
+    pg_temp comes last: where it is not named, its tables hide tables of the catalog.
     """
     connection.execute(
         psycopg.sql.SQL("SET LOCAL search_path = pg_catalog, pg_temp; SET LOCAL statement_timeout = {}").format(timeout)

@@ -32,7 +32,7 @@ ROUTES: dict[str, Callable[[Queries, Fields], Page]] = {
 }
 
 LARGEST_UPLOAD = 5_000_000
-# What a form has beside the text.
+# What a form has in addition to the text.
 LARGEST_BODY = LARGEST_UPLOAD + 10_000
 # No form of ours has as many fields.
 MOST_PARTS = 20

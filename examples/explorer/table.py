@@ -117,7 +117,7 @@ class Table:
     def sql(self, functions: Functions, template: LiteralString) -> sql.Composed:
         """A statement with parameters, in which the table is d, and these are names or expressions:
 
-        {table}, {key}, {title}; {text} and {content}, which tells copies; {si}, of exactly the type {code} that our
+        {table}, {key}, {title}; {text} and {content}, by which copies are known; {si}, of exactly the type {code} that our
         functions take; and the functions of functions.py.
         """
         column = sql.SQL("{}::text").format(identifier("d", self.text)) if self.text else sql.SQL("NULL::text")

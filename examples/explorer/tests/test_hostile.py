@@ -20,7 +20,7 @@ OWNER = Wanted("dbname=shared user=postgres", "mine.document", trust=True)
 READS = replace(OWNER, database=READER.replace("dbname=postgres", "dbname=shared"), trust=False)
 PAGES = ["/", "/document?key=1", "/compare?a=1&b=2", "/clusters?radius=10", "/cluster?radius=10&keeper=1", "/distances"]
 
-# It works for mallory, who makes indexes with it, and tells on itself to all others.
+# It works for mallory, who makes indexes with it, and gives itself away to all others.
 HOSTILE = """
 CREATE FUNCTION {name} RETURNS {returns} LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
