@@ -35,14 +35,14 @@ impl<'a> FromPyObject<'a, '_> for Text<'a> {
     }
 }
 
-/// Python's own errors for bytes that are no UTF-8, and for lone surrogates, are ValueErrors and tell the
+/// Python's own errors for bytes that are no UTF-8, and for lone surrogates, are ValueErrors and name the
 /// place.
 fn utf8<'a>(object: Borrowed<'a, '_, PyAny>) -> PyResult<&'a str> {
     if !object.is_instance_of::<PyBytes>() {
         return object.extract();
     }
     let bytes = object.extract()?;
-    // The faster check does not tell the place.
+    // The faster check does not name the place.
     simdutf8::basic::from_utf8(bytes)
         .or_else(|_| str::from_utf8(bytes))
         .map_err(|error| PyUnicodeDecodeError::new_err_from_utf8(object.py(), bytes, error))

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Does work while other Python threads run. At its heartbeats it asks Python for signals now and then, and
-/// gives up if a handler has raised an exception, as that of Ctrl-C does.
+/// gives up if a handler has raised an exception, as Ctrl-C's does.
 pub(crate) fn with_signals<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&mut dyn Heartbeat) -> T + Send,
@@ -19,7 +19,7 @@ pub(crate) fn with_signals<T: Send>(
         let mut asked = Instant::now();
         let mut beat = || {
             if asked.elapsed() >= INTERVAL {
-                // The algorithms know no way back but that of a panic. This one prints nothing, and ends
+                // The algorithms know no way back but a panic. This one prints nothing, and ends
                 // right below.
                 Python::attach(|py| py.check_signals())
                     .unwrap_or_else(|error| resume_unwind(Box::new(error)));

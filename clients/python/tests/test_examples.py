@@ -45,7 +45,7 @@ def run(block: str, **names: Any) -> dict[str, Any]:
 
 
 async def run_later(block: str, **names: Any) -> dict[str, Any]:
-    """The same with a block in which `await` stands outside of functions."""
+    """Runs a block in which `await` stands outside of functions."""
     await eval(compile(block, "example", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
     return names
 

@@ -26,7 +26,7 @@ def method(index: Index) -> str:
     return str(index.dialect_options["postgresql"]["using"] or "btree").lower()
 
 
-# After Alembic's own comparison, which may have found that the index is to be made anew.
+# After Alembic's own comparison, which may have found that the index is to be made again.
 @comparators.dispatch_for("table", qualifier="postgresql", priority=DispatchPriority.LAST)
 def compare_index_methods(
     context: AutogenContext,
@@ -36,7 +36,7 @@ def compare_index_methods(
     existing_table: Table | None,
     declared_table: Table | None,
 ) -> PriorityDispatchResult:
-    """Makes the indexes anew whose method is not the declared one."""
+    """Makes the indexes again whose method is not the declared one."""
     if existing_table is not None and declared_table is not None:
         done = {operation.index_name for operation in operations.ops if isinstance(operation, DropIndexOp)}
         existing = {index.name: index for index in existing_table.indexes}

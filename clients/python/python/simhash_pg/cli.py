@@ -34,7 +34,7 @@ class Progress:
 
 
 class Program:
-    """One run of the program. `failed` tells whether any text had no result because of an error."""
+    """One run of the program. `failed` says whether any text had no result because of an error."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options, self.failed = options, False

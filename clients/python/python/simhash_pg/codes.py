@@ -11,7 +11,7 @@ __all__ = ["code_decode", "code_encode"]
 def code_decode(code: str | bytes | int, format: str = "hex", bits: int | None = None) -> str:
     """The digits 0 and 1 of a code, which drivers take for `bit(n)`: of a text as the SQL function `code_decode` reads it.
 
-    Bytes are read as they are; a number needs to be told how many bits it has. `bits` is how many a code has to have.
+    Bytes are read as they are; with a number, say how many bits it has. `bits` is how many a code has to have.
     """
     if isinstance(code, bool) or not isinstance(code, (str, bytes, int)):
         raise TypeError(f"a code is a str, bytes or an int, not {type(code)}")
