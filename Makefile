@@ -29,7 +29,7 @@ sql_files = sql/planner.sql sql/code.sql sql/gist.sql sql/am.sql \
 .PHONY: help build install uninstall deb test-deb prepare-build prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment demo demo-dedup demo-images demo-web check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix all dist test-dist clean
 
 help:
-	@echo 'make demo              shows the extension at work in a cluster of its own: that of a package, or built and installed first'
+	@echo 'make demo              shows the extension at work in a cluster of its own: from a package, or built and installed first'
 	@echo 'make demo-dedup        the same with a few thousand texts of this machine: finds, shows and removes near-duplicates'
 	@echo 'make demo-images       the same with pictures drawn here: which changed copies are found by their perceptual hashes'
 	@echo 'make demo-web          the texts of demo-dedup in a browser: search, compare, clusters, distances (PORT=8765); a table of yours by DATABASE=name TABLE=schema.name'
@@ -38,7 +38,7 @@ help:
 	@echo 'make build             compile the extension (release)'
 	@echo 'make install           build, and put the extension where PG_CONFIG says'
 	@echo 'make uninstall         take it away again'
-	@echo 'make deb               Debian packages in target/deb, for each PostgreSQL with server headers, or that of PG_CONFIG'
+	@echo 'make deb               Debian packages in target/deb, for each PostgreSQL with server headers, or for PG_CONFIG'
 	@echo 'make test-deb          installs, updates and removes them in a bare Debian folder (MAJORS="15 17"; root)'
 	@echo 'make lint              formatting, clippy, shellcheck, spelling, licences, and the rules of CONTRIBUTING.md'
 	@echo 'make audit             licences, sources and known vulnerabilities of the dependencies, by the network'

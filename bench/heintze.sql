@@ -1,4 +1,4 @@
--- Heintze's claim: choosing rare substrings instead of random ones more than halves the false positives. Beside both, his suggestion
+-- Heintze's claim: choosing rare substrings instead of random ones more than halves the false positives. Next to both, his suggestion
 -- to avoid what the stored fingerprints show to be frequent: here what ten documents have in common. Documents are text
 -- files that Debian's packages bring; called with -v files=PATH, a list of them. Stored fingerprints have 100 substrings of 32
 -- letters, search fingerprints 1,000. A match is a pair of documents with a common value. It is false if less than 5 % of the
