@@ -16,7 +16,7 @@ use text::sketch::minhash::{self, MinHasher};
 /// Texts that share a smaller part of their words and pairs of words are unrelated.
 const RELATED: f64 = 0.3;
 
-/// Bins of a signature: the resemblance that two signatures show has a standard error of 0.02.
+/// Bins of a signature: the similarity that two signatures show has a standard error of 0.02.
 const BINS: usize = 512;
 
 #[pg_extern(sql = false)]

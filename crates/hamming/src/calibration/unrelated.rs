@@ -3,7 +3,7 @@
 //! Two texts that share little differ in each bit of their fingerprints with a chance of nearly a half. So
 //! their distances are spread as in a binomial distribution, and the smaller the distance, the faster their
 //! number falls off. Here rows count as unrelated if the chance is at least [`APART`] of that of two rows of
-//! the table that are chosen at random. With `doc2` this is a resemblance of at most 0.3.
+//! the table that are chosen at random. With `doc2` this is a similarity of at most 0.3.
 //!
 //! Guarantee: for such rows, whatever the mixture of their chances, a step from distance d + 1 to d divides
 //! their number by at least (1 - d / n) / ((d + 1) / n) * p / (1 - p), if n bits are independent and p is the

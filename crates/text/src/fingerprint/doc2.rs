@@ -129,7 +129,7 @@ mod tests {
         }
     }
 
-    /// 400 pairs of sets with a known resemblance: two thirds of the bits must agree where half of the
+    /// 400 pairs of sets with a known similarity: two thirds of the bits must agree where half of the
     /// features are common to both, within five standard errors, for large sets and for sets that leave bins
     /// empty.
     #[test]

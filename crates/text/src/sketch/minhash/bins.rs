@@ -6,7 +6,7 @@
 //! and Accurate Minwise Hashing", 2017.
 //!
 //! Guarantee: the share of bins that agree, leaving out those that are empty in both signatures, is an
-//! unbiased estimate of the resemblance J. Its variance is at most J(1 - J)/n for n bins. Cost: linear time,
+//! unbiased estimate of the similarity J. Its variance is at most J(1 - J)/n for n bins. Cost: linear time,
 //! whatever the number of bins.
 
 use super::{EMPTY, LENGTH, MAX_HASHES, MinHasher};

@@ -1,11 +1,11 @@
-//! MinHash signatures: what share of them agrees estimates the resemblance of two texts.
+//! MinHash signatures: what share of them agrees estimates the similarity of two texts.
 //!
 //! Broder, "On the resemblance and containment of documents", 1997. The i-th value is the least that any
 //! feature of the text has under the i-th hash. Two texts agree in a value with the probability that their
-//! least feature is a shared one, which is their resemblance. The hashes of a feature are made of one hash
+//! least feature is a shared one, which is their similarity. The hashes of a feature are made of one hash
 //! of 64 bits, mixed with a different key each time.
 //!
-//! Guarantee: the share of agreeing values among n is an unbiased estimate of the resemblance J, with a
+//! Guarantee: the share of agreeing values among n is an unbiased estimate of the similarity J, with a
 //! variance of J(1 - J)/n. Cost: n mixed hashes for each occurrence of a feature; memory for n values.
 //!
 //! [`bins`] makes signatures with one hash for each occurrence, and [`signature`] what is made of both kinds.

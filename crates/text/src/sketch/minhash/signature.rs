@@ -23,7 +23,7 @@ pub fn similarity(a: &[i32], b: &[i32]) -> Option<f64> {
 
 /// One hash of each band of a signature, sorted and distinct: similar texts probably share one.
 ///
-/// Texts of resemblance J share one with the probability 1 - (1 - J^r)^b, for b bands of r values.
+/// Texts of similarity J share one with the probability 1 - (1 - J^r)^b, for b bands of r values.
 pub fn bands(signature: &[i32], bands: usize, heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
     let bands = BANDS.of(bands)?;
     let values = signature.len();
@@ -56,7 +56,7 @@ pub fn merge(a: &[i32], b: &[i32]) -> Result<Vec<i32>, Problem> {
 
 /// One bit of each value, in bytes of which the highest bit is the first.
 ///
-/// Bits of texts of resemblance J agree with the probability (1 + J)/2 (Li and König, "b-Bit Minwise
+/// Bits of texts of similarity J agree with the probability (1 + J)/2 (Li and König, "b-Bit Minwise
 /// Hashing", 2010).
 pub fn bits(signature: &[i32], heartbeat: &mut dyn Heartbeat) -> Result<Vec<u8>, Problem> {
     let signature = fill(signature, heartbeat)?;
@@ -108,7 +108,7 @@ mod tests {
         b[0] = 99;
         let (a, b) = (bands(&a, 4, &mut || ()).unwrap(), bands(&b, 4, &mut || ()).unwrap());
         assert_eq!(a.iter().filter(|hash| b.contains(hash)).count(), 3);
-        // The same values in another band are another hash.
+        // In another band, equal values have another hash.
         assert_eq!(bands(&[7, 7, 7], 3, &mut || ()).unwrap().len(), 3);
     }
 
