@@ -118,7 +118,7 @@ def word_break_class(char):
     if ALETTER_BUT_NOT_LETTER.match(char):
         return ALETTER
     if category[0] == "M" or category == "Cf" or "\U0001f3fb" <= char <= "\U0001f3ff":
-        return EXTEND  # marks, emoji modifiers, and Format, which no rule tells from Extend
+        return EXTEND  # marks, emoji modifiers, and Format, which every rule treats as Extend
     if name.startswith(("KATAKANA", "VERTICAL KANA")) and char != "\u30fb":
         return KATAKANA
     if category[0] != "L" and category != "Nl":
@@ -329,7 +329,7 @@ def encode(fingerprint):
 
 
 def check(path, fingerprint):
-    """Checks a function against the vectors in a file, tells the failures, and returns their number."""
+    """Checks a function against the vectors in a file, prints the failures, and returns their number."""
     with open(path, encoding="utf-8") as file:
         vectors = json.load(file)
     failed = 0

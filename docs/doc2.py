@@ -5,7 +5,7 @@
     doc2.py         writes the fingerprint of standard input (UTF-8), or NULL if there is none
 
 It needs Python 3.11 or later and no package, and prefers clarity to speed. The words, which are steps 1 to 5, and
-the letters of a fingerprint are those of doc1.py, and so is what it says about older versions of Unicode.
+the letters of a fingerprint come from doc1.py, and so does what it says about older versions of Unicode.
 """
 
 import sys
