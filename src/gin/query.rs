@@ -117,7 +117,7 @@ pg_function!(
         // SAFETY: declared with one sketch_query.
         let SketchQuery { threshold: Threshold { measure, least }, values } = unsafe { SketchQuery::of(call.datum(0)) };
         let measure = match measure {
-            Measure::Resemblance => "resemblance",
+            Measure::Resemblance => "similarity",
             Measure::OfQuery => "share",
             Measure::OfSketch => "share of stored",
         };
