@@ -114,7 +114,7 @@ impl FingerprintText<'_> {
     }
 
     fn wrong_length(&self, length: usize) -> Problem {
-        self.invalid(format!("it has {length} characters beside white space and scheme"))
+        self.invalid(format!("it has {length} characters apart from white space and scheme"))
     }
 
     fn not_a_digit(&self, digit: char, base: u32) -> Problem {
@@ -171,16 +171,16 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         for (text, detail) in [
-            ("", "it has 0 characters beside white space and scheme."),
-            ("h5orkd3wjfoi", "it has 12 characters beside white space and scheme."),
-            (&"a".repeat(1001), "it has 1001 characters beside white space and scheme."),
+            ("", "it has 0 characters apart from white space and scheme."),
+            ("h5orkd3wjfoi", "it has 12 characters apart from white space and scheme."),
+            (&"a".repeat(1001), "it has 1001 characters apart from white space and scheme."),
             ("h5orkd3wjfo1g", "\"1\" is not a digit of base 32."),
             ("h5orkd3wjfoiГ", "\"Г\" is not a digit of base 32."),
             ("0x", "it has 0 digits after 0x, not 1 to 16."),
             ("0x03f5d150f76495c83", "it has 17 digits after 0x, not 1 to 16."),
             ("0x-1", "\"-\" is not a digit of base 16."),
             ("4565828753376763", "4565828753376763 can be hexadecimal or decimal."),
-            ("4565828753376763011", "it has 19 characters beside white space and scheme."),
+            ("4565828753376763011", "it has 19 characters apart from white space and scheme."),
             ("3f5d150f76495c8x", "\"x\" is not a digit of base 16."),
             (&"2".repeat(64), "\"2\" is not a digit of base 2."),
         ] {
