@@ -138,7 +138,7 @@ impl SampledTexts {
 
     fn is_unrelated(&self, query: usize, signature: Option<&[i32]>) -> bool {
         match (self.signatures[query].as_deref(), signature) {
-            (Some(a), Some(b)) => minhash::similarity(a, b).is_some_and(|resemblance| resemblance < RELATED),
+            (Some(a), Some(b)) => minhash::similarity(a, b).is_some_and(|share| share < RELATED),
             (a, b) => a.is_some() != b.is_some(),
         }
     }

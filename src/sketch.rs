@@ -71,7 +71,7 @@ fn heintze_sketch(
 
 #[pg_extern(sql = false)]
 fn sketch_similarity(a: Array<'_, i64>, b: Array<'_, i64>) -> Result<Option<f64>, SqlError> {
-    Ok(overlap(&a, &b)?.resemblance())
+    Ok(overlap(&a, &b)?.similarity())
 }
 
 #[pg_extern(sql = false)]
@@ -82,7 +82,7 @@ fn sketch_containment(a: Array<'_, i64>, b: Array<'_, i64>) -> Result<Option<f64
 /// `sketch_similarity(a, b) >= least`.
 #[pg_extern(sql = false)]
 fn sketch_similar(a: Array<'_, i64>, b: Array<'_, i64>, least: f64) -> Result<Option<bool>, SqlError> {
-    Ok(overlap(&a, &b)?.resemblance().map(|share| share >= least))
+    Ok(overlap(&a, &b)?.similarity().map(|share| share >= least))
 }
 
 /// `sketch_containment(a, b) >= least`.

@@ -125,7 +125,7 @@ unsafe fn is_about_sketches(condition: *mut Node) -> bool {
         let sketches = ExtensionOids::known().map(|ours| ours.sketches);
         sketches.zip(cast::<pg_sys::FuncExpr>(clause.cast(), NodeTag::T_FuncExpr)).is_some_and(
             |(sketches, call)| {
-                [sketches.overlaps, sketches.resembles, sketches.contained].contains(&call.funcid)
+                [sketches.overlaps, sketches.similar, sketches.contained].contains(&call.funcid)
             },
         )
     }

@@ -16,7 +16,7 @@ use text::sketch::overlap::Overlap;
 use text::sketch::threshold::{Measure, Threshold};
 
 /// The measures by their numbers in a value.
-const MEASURES: [Measure; 3] = [Measure::Resemblance, Measure::OfQuery, Measure::OfSketch];
+const MEASURES: [Measure; 3] = [Measure::Similarity, Measure::OfQuery, Measure::OfSketch];
 
 /// What stands in a value: the number of the measure, the least share, and the values of the sketch, sorted
 /// and distinct.
@@ -82,7 +82,7 @@ fn query(call: Call, measure: Measure) -> Datum {
 pg_function!(
     pg_finfo_sketch_query_similar,
     fn sketch_query_similar(call) {
-        query(call, Measure::Resemblance)
+        query(call, Measure::Similarity)
     }
 );
 
@@ -117,7 +117,7 @@ pg_function!(
         // SAFETY: declared with one sketch_query.
         let SketchQuery { threshold: Threshold { measure, least }, values } = unsafe { SketchQuery::of(call.datum(0)) };
         let measure = match measure {
-            Measure::Resemblance => "similarity",
+            Measure::Similarity => "similarity",
             Measure::OfQuery => "share",
             Measure::OfSketch => "share of stored",
         };

@@ -65,7 +65,7 @@ impl IndexedSketch {
                 function if function == sketches.overlaps => {
                     return Some(Self { stored, query, share: None });
                 }
-                function if function == sketches.resembles => Measure::Resemblance,
+                function if function == sketches.similar => Measure::Similarity,
                 function if function == sketches.contained => of_pair,
                 _ => return None,
             };
@@ -136,7 +136,7 @@ unsafe fn condition(function: Oid, args: *mut pg_sys::List) -> Option<SketchCond
         let sketches = ExtensionOids::of_sketches(function)?;
         match *elements(args) {
             [a, b] if function == sketches.overlaps => Some(SketchCondition { a, b, least: None }),
-            [a, b, least] if [sketches.resembles, sketches.contained].contains(&function) => {
+            [a, b, least] if [sketches.similar, sketches.contained].contains(&function) => {
                 Some(SketchCondition { a, b, least: Some(least) })
             }
             _ => None,

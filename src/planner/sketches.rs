@@ -62,7 +62,7 @@ unsafe fn share(node: *mut Node, sketches: &SketchOids) -> Option<(Oid, [*mut No
     unsafe {
         let call = cast::<pg_sys::FuncExpr>(node, NodeTag::T_FuncExpr)?;
         let reaches = match call.funcid {
-            function if function == sketches.resemblance => sketches.resembles,
+            function if function == sketches.similarity => sketches.similar,
             function if function == sketches.containment => sketches.contained,
             _ => return None,
         };

@@ -7,15 +7,15 @@ use text::sketch::threshold::Measure;
 /// The functions on sketches that the planner meets or makes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SketchOids {
-    pub(crate) resemblance: Oid,
+    pub(crate) similarity: Oid,
     pub(crate) containment: Oid,
     /// What the comparison of a share with a number becomes: `sketch_similar` and `sketch_contained`.
-    pub(crate) resembles: Oid,
+    pub(crate) similar: Oid,
     pub(crate) contained: Oid,
     pub(crate) overlaps: Oid,
     pub(crate) above: Oid,
     pub(crate) query_type: Oid,
-    /// The functions that make a query: by resemblance, by its own share, by that of the stored sketch.
+    /// The functions that make a query: by similarity, by its own share, by that of the stored sketch.
     queries: [Oid; 3],
 }
 
@@ -23,17 +23,17 @@ impl SketchOids {
     pub(super) fn look_up(namespace: Oid) -> Option<Self> {
         let (sketch, double) = (pg_sys::INT8ARRAYOID, pg_sys::FLOAT8OID);
         let function = |name, args: &[Oid]| find_function(namespace, name, args);
-        let query_resemblance = function(c"sketch_query_similar", &[sketch, double])?;
+        let query_similar = function(c"sketch_query_similar", &[sketch, double])?;
         Some(Self {
-            resemblance: function(c"sketch_similarity", &[sketch, sketch])?,
+            similarity: function(c"sketch_similarity", &[sketch, sketch])?,
             containment: function(c"sketch_containment", &[sketch, sketch])?,
-            resembles: function(c"sketch_similar", &[sketch, sketch, double])?,
+            similar: function(c"sketch_similar", &[sketch, sketch, double])?,
             contained: function(c"sketch_contained", &[sketch, sketch, double])?,
             overlaps: function(c"sketch_overlaps", &[sketch, sketch])?,
             above: function(c"sketch_above", &[double])?,
-            query_type: result_of(query_resemblance),
+            query_type: result_of(query_similar),
             queries: [
-                query_resemblance,
+                query_similar,
                 function(c"sketch_query_share", &[sketch, double])?,
                 function(c"sketch_query_share_of_stored", &[sketch, double])?,
             ],
@@ -43,7 +43,7 @@ impl SketchOids {
     /// The function that makes a query.
     pub(crate) fn query(&self, measure: Measure) -> Oid {
         self.queries[match measure {
-            Measure::Resemblance => 0,
+            Measure::Similarity => 0,
             Measure::OfQuery => 1,
             Measure::OfSketch => 2,
         }]

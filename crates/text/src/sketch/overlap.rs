@@ -63,7 +63,7 @@ impl Overlap {
 
     /// Shared values among all values of both (Broder's resemblance, the Jaccard index); `None` if
     /// both sketches are empty.
-    pub fn resemblance(self) -> Option<f64> {
+    pub fn similarity(self) -> Option<f64> {
         share(self.shared, self.a + self.b - self.shared)
     }
 
@@ -116,8 +116,8 @@ mod tests {
 
     #[test]
     fn empty_sketches_have_no_answer() {
-        assert_eq!(Overlap::of(&[], &[]).unwrap().resemblance(), None);
-        assert_eq!(Overlap::of(&[], &[1]).unwrap().resemblance(), Some(0.0));
+        assert_eq!(Overlap::of(&[], &[]).unwrap().similarity(), None);
+        assert_eq!(Overlap::of(&[], &[1]).unwrap().similarity(), Some(0.0));
         assert_eq!(Overlap::of(&[], &[1]).unwrap().containment(), None);
         assert_eq!(Overlap::of(&[1], &[]).unwrap().containment(), Some(0.0));
     }
@@ -145,7 +145,7 @@ mod tests {
             let (x, y): (BTreeSet<_>, BTreeSet<_>) = (a.iter().collect(), b.iter().collect());
             let (shared, all) = (x.intersection(&y).count(), x.union(&y).count());
             let overlap = Overlap::of(&a, &b).unwrap();
-            prop_assert_eq!(overlap.resemblance(), (all > 0).then(|| shared as f64 / all as f64));
+            prop_assert_eq!(overlap.similarity(), (all > 0).then(|| shared as f64 / all as f64));
             prop_assert_eq!(overlap.containment(), (!x.is_empty()).then(|| shared as f64 / x.len() as f64));
         }
     }

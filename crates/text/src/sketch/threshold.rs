@@ -10,7 +10,7 @@ use super::sizes::SizeClass;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// Common values among all values of both.
-    Resemblance,
+    Similarity,
     /// Common values among those of the query.
     OfQuery,
     /// Common values among those of the sketch.
@@ -44,7 +44,7 @@ impl Threshold {
     /// with the query, in this order.
     pub fn is_reached(self, overlap: Overlap) -> Option<bool> {
         let share = match self.measure {
-            Measure::Resemblance => overlap.resemblance(),
+            Measure::Similarity => overlap.similarity(),
             Measure::OfQuery => overlap.exchanged().containment(),
             Measure::OfSketch => overlap.containment(),
         };
@@ -60,7 +60,7 @@ impl Threshold {
             _ if self.least <= 0.0 => LeastShared::Unknown,
             _ if values == 0 => LeastShared::Unreachable,
             Measure::OfQuery => LeastShared::Exactly(self.least_of(values, values, values)),
-            Measure::Resemblance | Measure::OfSketch => LeastShared::BySize,
+            Measure::Similarity | Measure::OfSketch => LeastShared::BySize,
         }
     }
 
@@ -71,7 +71,7 @@ impl Threshold {
     pub fn least_shared_by_size(self, values: usize) -> impl Iterator<Item = (SizeClass, usize)> {
         let smallest = match self.measure {
             // A sketch that has no other values than the query.
-            Measure::Resemblance => least(values, |size| self.is_enough(size, values, size)),
+            Measure::Similarity => least(values, |size| self.is_enough(size, values, size)),
             Measure::OfSketch | Measure::OfQuery => 1,
         };
         SizeClass::of(smallest).and_later().map_while(move |class| {
@@ -113,7 +113,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    const MEASURES: [Measure; 3] = [Measure::Resemblance, Measure::OfQuery, Measure::OfSketch];
+    const MEASURES: [Measure; 3] = [Measure::Similarity, Measure::OfQuery, Measure::OfSketch];
 
     fn any_share() -> impl Strategy<Value = f64> {
         let odd = prop::sample::select(vec![f64::NAN, -1.0, -0.0, 0.0, f64::MIN_POSITIVE, 1.0, 1.5]);
@@ -157,7 +157,7 @@ mod tests {
             values in 1..400usize,
             least in prop_oneof![f64::MIN_POSITIVE..1.0, 0.1..1.0, Just(1.0), Just(0.5)],
         ) {
-            for measure in [Measure::Resemblance, Measure::OfSketch] {
+            for measure in [Measure::Similarity, Measure::OfSketch] {
                 let threshold = Threshold { measure, least };
                 let mut naive: Vec<(SizeClass, usize)> = Vec::new();
                 for size in 1..2000 {
@@ -182,7 +182,7 @@ mod tests {
             let threshold = Threshold { measure, least };
             threshold.least_shared_by_size(100).map(|(class, count)| (class.least(), count)).collect()
         };
-        let similar = classes(Measure::Resemblance, 0.8);
+        let similar = classes(Measure::Similarity, 0.8);
         assert_eq!(similar, [(80, 80), (88, 84), (96, 88), (104, 91), (112, 95), (120, 98)]);
         let part_of_query = classes(Measure::OfSketch, 0.5);
         assert_eq!(part_of_query.first(), Some(&(1, 1)));
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(reached(Measure::OfQuery, 0.5), Some(true));
         assert_eq!(reached(Measure::OfQuery, 0.5f64.next_up()), Some(false));
         assert_eq!(reached(Measure::OfSketch, 1.0), Some(true));
-        assert_eq!(reached(Measure::Resemblance, 0.6), Some(false));
+        assert_eq!(reached(Measure::Similarity, 0.6), Some(false));
     }
 
     #[test]
