@@ -6,16 +6,16 @@ CREATE FUNCTION hamming_handler(internal) RETURNS index_am_handler
 COMMENT ON FUNCTION hamming_handler(internal) IS 'handler of the access method hamming';
 
 CREATE ACCESS METHOD hamming TYPE INDEX HANDLER hamming_handler;
-COMMENT ON ACCESS METHOD hamming IS 'exact search of fingerprints by Hamming distance';
+COMMENT ON ACCESS METHOD hamming IS 'exact search of codes by Hamming distance';
 
 CREATE OPERATOR CLASS hamming_ops DEFAULT FOR TYPE bigint USING hamming AS
     OPERATOR 1 <@ (bigint, hamming_ball),
     OPERATOR 2 = (bigint, bigint),
     OPERATOR 15 <~> (bigint, bigint) FOR ORDER BY pg_catalog.integer_ops;
 COMMENT ON OPERATOR CLASS hamming_ops USING hamming IS
-    'fingerprints by Hamming distance';
+    'codes by Hamming distance';
 COMMENT ON OPERATOR FAMILY hamming_ops USING hamming IS
-    'fingerprints by Hamming distance';
+    'codes by Hamming distance';
 
 CREATE OPERATOR CLASS hamming_bit_ops DEFAULT FOR TYPE bit USING hamming AS
     OPERATOR 1 <@ (bit, hamming_bit_ball),

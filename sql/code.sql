@@ -7,7 +7,7 @@ CREATE FUNCTION hamming(a bigint, b bigint) RETURNS integer
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_support
     AS 'MODULE_PATHNAME', 'hamming_wrapper';
 COMMENT ON FUNCTION hamming(bigint, bigint) IS
-    'number of bits in which two fingerprints differ, 0 to 64';
+    'number of bits in which two codes differ, 0 to 64';
 
 CREATE FUNCTION hamming(a bit, b bit) RETURNS integer
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT hamming_support
@@ -19,7 +19,7 @@ CREATE FUNCTION hamming_within(a bigint, b bigint, radius integer) RETURNS boole
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_within_support
     AS 'MODULE_PATHNAME', 'hamming_within_wrapper';
 COMMENT ON FUNCTION hamming_within(bigint, bigint, integer) IS
-    'whether two fingerprints differ in at most radius bits';
+    'whether two codes differ in at most radius bits';
 
 CREATE FUNCTION hamming_within(a bit, b bit, radius integer) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT hamming_within_support
@@ -31,7 +31,7 @@ CREATE FUNCTION hamming_similarity(a bigint, b bigint) RETURNS double precision
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_support
     AS 'MODULE_PATHNAME', 'hamming_similarity_wrapper';
 COMMENT ON FUNCTION hamming_similarity(bigint, bigint) IS
-    'share of equal bits of two fingerprints, 0 to 1';
+    'share of equal bits of two codes, 0 to 1';
 
 CREATE FUNCTION hamming_similarity(a bit, b bit) RETURNS double precision
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT hamming_support
@@ -73,7 +73,7 @@ CREATE OPERATOR <~> (
     COMMUTATOR = <~>
 );
 COMMENT ON OPERATOR <~> (bigint, bigint) IS
-    'number of bits in which two fingerprints differ';
+    'number of bits in which two codes differ';
 
 CREATE OPERATOR <^> (
     LEFTARG = bit,
@@ -117,7 +117,7 @@ CREATE TYPE hamming_ball (
     ALIGNMENT = double
 );
 COMMENT ON TYPE hamming_ball IS
-    'all fingerprints within a radius of a center, written <center,radius>';
+    'all codes within a radius of a center, written <center,radius>';
 
 CREATE TYPE hamming_bit_ball;
 
@@ -157,7 +157,7 @@ CREATE FUNCTION hamming_ball(center bigint, radius integer) RETURNS hamming_ball
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
     AS 'MODULE_PATHNAME', 'hamming_ball';
 COMMENT ON FUNCTION hamming_ball(bigint, integer) IS
-    'all fingerprints within a radius of a center';
+    'all codes within a radius of a center';
 
 CREATE FUNCTION hamming_ball(center bit, radius integer) RETURNS hamming_bit_ball
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
@@ -229,7 +229,7 @@ CREATE OPERATOR <@ (
     RESTRICT = hamming_ball_sel,
     JOIN = hamming_ball_joinsel
 );
-COMMENT ON OPERATOR <@ (bigint, hamming_ball) IS 'is the fingerprint within the ball?';
+COMMENT ON OPERATOR <@ (bigint, hamming_ball) IS 'is the code within the ball?';
 
 CREATE OPERATOR <@ (
     LEFTARG = bit,
@@ -249,7 +249,7 @@ CREATE OPERATOR @> (
     RESTRICT = hamming_ball_sel,
     JOIN = hamming_ball_joinsel
 );
-COMMENT ON OPERATOR @> (hamming_ball, bigint) IS 'is the fingerprint within the ball?';
+COMMENT ON OPERATOR @> (hamming_ball, bigint) IS 'is the code within the ball?';
 
 CREATE OPERATOR @> (
     LEFTARG = hamming_bit_ball,

@@ -11,7 +11,7 @@ CREATE FUNCTION gist_hamming_key_out(gist_hamming_key) RETURNS cstring
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'gist_hamming_key_out';
 COMMENT ON FUNCTION gist_hamming_key_out(gist_hamming_key) IS
-    'bits that all fingerprints of a subtree have, and bits that any has';
+    'bits that all codes of a subtree have, and bits that any has';
 
 CREATE TYPE gist_hamming_key (
     INPUT = gist_hamming_key_in,
@@ -19,7 +19,7 @@ CREATE TYPE gist_hamming_key (
     INTERNALLENGTH = 16,
     ALIGNMENT = double
 );
-COMMENT ON TYPE gist_hamming_key IS 'key of GiST indexes on fingerprints';
+COMMENT ON TYPE gist_hamming_key IS 'key of GiST indexes on codes';
 
 CREATE FUNCTION gist_hamming_consistent(internal, bigint, smallint, oid, internal) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -95,9 +95,9 @@ CREATE OPERATOR CLASS gist_hamming_ops FOR TYPE bigint USING gist AS
     FUNCTION 11 gist_hamming_sortsupport(internal),
     STORAGE gist_hamming_key;
 COMMENT ON OPERATOR CLASS gist_hamming_ops USING gist IS
-    'fingerprints by Hamming distance';
+    'codes by Hamming distance';
 COMMENT ON OPERATOR FAMILY gist_hamming_ops USING gist IS
-    'fingerprints by Hamming distance';
+    'codes by Hamming distance';
 
 CREATE OPERATOR CLASS gist_hamming_ball_ops DEFAULT FOR TYPE hamming_ball USING gist AS
     OPERATOR 1 ~ (hamming_ball, hamming_ball),

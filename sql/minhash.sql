@@ -28,7 +28,7 @@ CREATE FUNCTION minhash_bits(signature integer[]) RETURNS bit varying
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
     AS 'MODULE_PATHNAME', 'minhash_bits_wrapper';
 COMMENT ON FUNCTION minhash_bits(integer[]) IS
-    'one bit of each value of a signature: of 64 values, ::bit(64)::bigint makes a fingerprint';
+    'one bit of each value of a signature: of 64 values, ::bit(64)::bigint makes a code';
 
 CREATE FUNCTION minhash_bits(doc text, bits integer, scheme text DEFAULT 'word:3') RETURNS bit varying
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000
