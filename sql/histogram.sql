@@ -18,4 +18,4 @@ CREATE FUNCTION hamming_histogram(
     LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1000000 ROWS 65
     AS 'MODULE_PATHNAME', 'hamming_histogram_wrapper';
 COMMENT ON FUNCTION hamming_histogram(regclass, name, integer, name) IS
-    'distances in a column of codes: of pairs, and to the nearest; rows found within each distance, how many of them are unrelated, and which radius to search and which to delete with; with the column of the texts, unrelated rows are measured';
+    'distances in a column of codes, of a random sample of the rows: of pairs, and to the nearest; rows found within each distance, how many of them are unrelated, and which radius to search and which to delete with; with the column of the texts, unrelated rows are measured';
