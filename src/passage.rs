@@ -137,7 +137,7 @@ fn corpus_problem(problem: Problem) -> SqlError {
     }
     error.set_hint(
         "Raise maintenance_work_mem, which is the limit: at min_length 100, two or three bytes are needed for each byte \
-        of text. Or take a part of the texts.",
+        of text, and more at a smaller one. Or take a part of the texts.",
     )
 }
 
