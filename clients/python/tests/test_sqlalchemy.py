@@ -188,6 +188,8 @@ def test_what_is_wrong_is_told(server: Server) -> None:
     for call, error, message in [
         (lambda: Code.si.hamming(2**63 + 5), ValueError, r"is not a bigint\nsimhash_pg.signed\(\) converts"),
         (lambda: Code.si.hamming(True), TypeError, "a fingerprint is an int, not <class 'bool'>"),
+        (lambda: Code.si.hamming("ff"), TypeError, "a fingerprint is an int, not <class 'str'>"),
+        (lambda: Picture.code.hamming(5), TypeError, "a code is a str of the digits 0 and 1, not <class 'int'>"),
         (lambda: Picture.code.hamming("ff"), ValueError, "has other digits than 0 and 1\nsimhash_pg.code_decode"),
     ]:
         with pytest.raises(error, match=message):

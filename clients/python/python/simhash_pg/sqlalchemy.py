@@ -88,12 +88,12 @@ class Code(TypeDecorator[str]):
 
 def hamming(a: Any, b: Any) -> Function[int]:
     """The number of bits in which two fingerprints differ, 0 to 64. They are columns, expressions or numbers."""
-    return func.hamming(fingerprint(a), fingerprint(b), type_=Integer)
+    return func.hamming(parameter(a, b), parameter(b, a), type_=Integer)
 
 
 def hamming_similarity(a: Any, b: Any) -> Function[float]:
     """The share of equal bits of two fingerprints, 0 to 1. They are columns, expressions or numbers."""
-    return func.hamming_similarity(fingerprint(a), fingerprint(b), type_=Double)
+    return func.hamming_similarity(parameter(a, b), parameter(b, a), type_=Double)
 
 
 def simhash(text: Any, scheme: str | None = None) -> Function[int]:
@@ -107,8 +107,12 @@ def hamming_index(name: str, column: Any, **options: Any) -> Index:
     return Index(name, column, postgresql_using="hamming", **options)
 
 
-def fingerprint(argument: Any) -> Any:
-    """The argument of a function: a number becomes a parameter of type `bigint`, the digits of a code one of `bit(n)`."""
-    if isinstance(argument, int):
-        return literal(bigint(argument), Fingerprint)
-    return literal(digits(argument), Code(len(argument))) if isinstance(argument, str) else argument
+def parameter(value: Any, other: Any) -> Any:
+    """An argument of a function: a number is sent as `bigint`, and digits as `bit(n)`, if the other's type allows it."""
+    if not isinstance(value, int | str):
+        return value
+    kind = getattr(other, "type", None)
+    if isinstance(kind, Fingerprint) or (isinstance(value, int) and not isinstance(kind, Code)):
+        return literal(bigint(value), Fingerprint)
+    code = digits(value)
+    return literal(code, Code(len(code)))
