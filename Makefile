@@ -44,7 +44,7 @@ help:
 	@echo 'make audit             licences, sources and known vulnerabilities of the dependencies, by the network'
 	@echo 'make bench             throughput of the algorithms, by language, the same inside Postgres, and indexes (ONLY=languages, calls, index, bits, dedup, pairs, passages, repeats or vacuum; ROWS=1000000)'
 	@echo 'make experiment        the experiment of the Similarity Index paper at ten times its size; then which fingerprint finds which changed texts, in English and in fourteen languages; then what pipelines with a second look find and cost (DOCUMENTS, QUALITY, SEED, PEERS=0, ONLY=pipeline)'
-	@echo 'make check-all-pg      type-check against PostgreSQL 14 to 18'
+	@echo 'make check-all-pg      type-check against PostgreSQL 15 to 19'
 	@echo 'make check-upgrade     update databases of every release to this version: the same answers, the schema of a fresh install'
 	@echo 'make check-cargo-pgrx  `cargo pgrx install` makes the same schema as `make install` (root)'
 	@echo 'make soak              the property test, generated queries, crashes and load for an hour and more (QUERIES=1000000: for hours)'
@@ -54,7 +54,7 @@ help:
 	@echo 'make test-web          the pages of demo-web in a headless Chromium (SCREENSHOTS=folder keeps pictures of them)'
 	@echo 'make dist              the archives of a release, from the last commit, in target/dist: for PGXN, and one that is built without a network'
 	@echo 'make test-dist         make dist, and installs both into a PostgreSQL of its own, one by pgxnclient, one without a network'
-	@echo 'make test-matrix       make check-upgrade test on PostgreSQL 14 to 18 (MAJORS="14 17"): on PG14_CONFIG=/path/to/pg_config, or Debian'\''s (root)'
+	@echo 'make test-matrix       make check-upgrade test on PostgreSQL 15 to 19 (MAJORS="15 17"): on PG16_CONFIG=/path/to/pg_config, or Debian'\''s (root)'
 	@echo
 	@echo 'PG_CONFIG=/path/to/pg_config chooses another PostgreSQL.'
 
@@ -91,7 +91,7 @@ all: build
 
 build: prepare-build
 	@$(MAKE) --silent target/simhash_pg--$(version).sql
-	$(cargo_pg) build --release --lib $(pg_features) --target-dir target || tools/packages/explain-failure
+	$(cargo_pg) build --ignore-rust-version --release --lib $(pg_features) --target-dir target || tools/packages/explain-failure
 
 target/simhash_pg--$(version).sql: $(sql_files) Makefile
 	@mkdir -p target
@@ -183,7 +183,7 @@ test-dist: prepare-test dist
 	@tools/tests/test-dist $(version)
 
 test-matrix:
-	@tools/tests/test-matrix $(or $(MAJORS),14 15 16 17 18)
+	@tools/tests/test-matrix $(or $(MAJORS),15 16 17 18 19)
 
 clean:
 	$(CARGO) clean

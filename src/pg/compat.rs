@@ -1,4 +1,4 @@
-//! What differs between PostgreSQL 14 and 18: the one file with `cfg(feature = "pg…")`.
+//! What differs between PostgreSQL 15 and 19: the one file with `cfg(feature = "pg…")`.
 //!
 //! Each function hides one difference, and says what changed in which version.
 
@@ -29,7 +29,7 @@ pub(crate) unsafe fn vacuum_delay_point() {
 /// # Safety
 /// The relation must be open, the page one of it and locked, and the snapshot one or null.
 #[inline]
-#[cfg(any(feature = "pg14", feature = "pg15", feature = "pg16"))]
+#[cfg(any(feature = "pg15", feature = "pg16"))]
 pub(crate) unsafe fn check_snapshot_age(
     snapshot: pg_sys::Snapshot,
     relation: pg_sys::Relation,
@@ -55,15 +55,15 @@ pub(crate) unsafe fn check_snapshot_age(
 /// # Safety
 /// The snapshot, the relation and the page must be those of a scan.
 #[inline]
-#[cfg(not(any(feature = "pg14", feature = "pg15", feature = "pg16")))]
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
 pub(crate) unsafe fn check_snapshot_age(_: pg_sys::Snapshot, _: pg_sys::Relation, _: *const Page) {}
 
 /// The subtransaction in which the relation first got a new file. Since 16, a file's number is a "file
 /// locator".
 pub(crate) fn new_file_transaction(relation: &pg_sys::RelationData) -> pg_sys::SubTransactionId {
-    #[cfg(any(feature = "pg14", feature = "pg15"))]
+    #[cfg(feature = "pg15")]
     return relation.rd_firstRelfilenodeSubid;
-    #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+    #[cfg(not(feature = "pg15"))]
     return relation.rd_firstRelfilelocatorSubid;
 }
 
@@ -118,8 +118,8 @@ pub(crate) unsafe fn restrict_search_path() {
     };
 }
 
-/// What `pg_stat_user_indexes` says of an index, as this session counts it; None if nothing is counted. Since
-/// 15, statistics are kept from the first use of a relation on. Since 16, the field has another name.
+/// What `pg_stat_user_indexes` says of an index, as this session counts it; None if nothing is counted.
+/// Since 16, the field has another name.
 ///
 /// # Safety
 /// The index must be open.
@@ -127,14 +127,13 @@ unsafe fn counts<'a>(index: pg_sys::Relation) -> Option<&'a mut pg_sys::PgStat_T
     // SAFETY: the index is open, as the caller promises.
     unsafe {
         let index = &mut *index;
-        #[cfg(not(feature = "pg14"))]
         if index.pgstat_info.is_null() && index.pgstat_enabled {
             pg_sys::pgstat_assoc_relation(index);
         }
         let statistics = index.pgstat_info.as_mut()?;
-        #[cfg(any(feature = "pg14", feature = "pg15"))]
+        #[cfg(feature = "pg15")]
         return Some(&mut statistics.t_counts);
-        #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+        #[cfg(not(feature = "pg15"))]
         Some(&mut statistics.counts)
     }
 }
@@ -148,9 +147,9 @@ pub(crate) unsafe fn count_scan(scan: &mut pg_sys::IndexScanDescData) {
     // SAFETY: the scan has begun, and its index is open, as the caller promises.
     unsafe {
         if let Some(counts) = counts(scan.indexRelation) {
-            #[cfg(any(feature = "pg14", feature = "pg15"))]
+            #[cfg(feature = "pg15")]
             let scans = &mut counts.t_numscans;
-            #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+            #[cfg(not(feature = "pg15"))]
             let scans = &mut counts.numscans;
             *scans += 1;
         }
@@ -169,9 +168,9 @@ pub(crate) unsafe fn count_scan(scan: &mut pg_sys::IndexScanDescData) {
 pub(crate) unsafe fn count_fetch(index: pg_sys::Relation) {
     // SAFETY: the index is open, as the caller promises.
     if let Some(counts) = unsafe { counts(index) } {
-        #[cfg(any(feature = "pg14", feature = "pg15"))]
+        #[cfg(feature = "pg15")]
         let fetched = &mut counts.t_tuples_fetched;
-        #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+        #[cfg(not(feature = "pg15"))]
         let fetched = &mut counts.tuples_fetched;
         *fetched += 1;
     }
@@ -190,17 +189,17 @@ pub(crate) unsafe fn read_recent_buffer(
 ) -> bool {
     // SAFETY: the index is open, as the caller promises.
     unsafe {
-        #[cfg(any(feature = "pg14", feature = "pg15"))]
+        #[cfg(feature = "pg15")]
         let file = (*index).rd_node;
-        #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+        #[cfg(not(feature = "pg15"))]
         let file = (*index).rd_locator;
         if !pg_sys::ReadRecentBuffer(file, pg_sys::ForkNumber::MAIN_FORKNUM, block, buffer) {
             return false;
         }
         if let Some(counts) = counts(index) {
-            #[cfg(any(feature = "pg14", feature = "pg15"))]
+            #[cfg(feature = "pg15")]
             let (fetched, hit) = (&mut counts.t_blocks_fetched, &mut counts.t_blocks_hit);
-            #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+            #[cfg(not(feature = "pg15"))]
             let (fetched, hit) = (&mut counts.blocks_fetched, &mut counts.blocks_hit);
             *fetched += 1;
             *hit += 1;

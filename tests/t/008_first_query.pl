@@ -40,10 +40,9 @@ my %shapes = (
 	'nearest by similarity' => 'SELECT id FROM document ORDER BY hamming_similarity(si, 42) DESC NULLS LAST LIMIT 3',
 	'limit that is no integer' => 'SELECT id FROM document WHERE hamming(si, 42) <= 3.5',
 	'update' => 'UPDATE document SET si = si WHERE hamming(si, 42) <= 3',
-	'delete' => 'DELETE FROM document WHERE hamming(si, 42) <= 3');
-$shapes{'merge'} = 'MERGE INTO document AS d USING probe AS p ON hamming(d.si, p.si) <= 3
-	WHEN MATCHED THEN UPDATE SET si = p.si WHEN NOT MATCHED THEN DO NOTHING'
-  if server_major($node) >= 15;
+	'delete' => 'DELETE FROM document WHERE hamming(si, 42) <= 3',
+	'merge' => 'MERGE INTO document AS d USING probe AS p ON hamming(d.si, p.si) <= 3
+		WHEN MATCHED THEN UPDATE SET si = p.si WHEN NOT MATCHED THEN DO NOTHING');
 
 for my $kind ('gist (si gist_hamming_ops)', 'hamming (si)')
 {

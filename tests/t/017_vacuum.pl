@@ -58,11 +58,9 @@ for my $share (10, 2)
 	$node->restart;
 	my @before = pages_asked_for();
 	$node->safe_psql('postgres', 'VACUUM document');
-	# (PostgreSQL 14 counts a moment later.)
-	ok($node->poll_query_until('postgres', "SELECT idx_blks_read - $before[1] > 0.9 * $pages FROM pg_statio_user_indexes
-		WHERE indexrelname = 'document_si'"), 'nothing was cached');
 	my @after = pages_asked_for();
 	my ($asked, $read) = map { $after[$_] - $before[$_] } 0, 1;
+	cmp_ok($read, '>', 0.9 * $pages, 'nothing was cached');
 	note("1 of $share dead: $pages pages, $asked asked for, $read read");
 	cmp_ok($asked, '<', 4 * $pages, "1 of $share dead: pages asked for");
 	cmp_ok($read, '<', 2.5 * $pages, "1 of $share dead: pages read");

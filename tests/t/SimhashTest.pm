@@ -9,9 +9,9 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(start_node start_again run_psql ask server_major bindir session patience SECONDS_OF_PATIENCE make_workload check_workload pgbench_scripts);
+our @EXPORT = qw(start_node start_again run_psql ask bindir session patience SECONDS_OF_PATIENCE make_workload check_workload pgbench_scripts);
 
-# After how long a step counts as hanging. PostgreSQL's own modules know it as well, 14's by another name.
+# After how long a step counts as hanging. PostgreSQL's own modules know it as well.
 use constant SECONDS_OF_PATIENCE => $ENV{PG_TEST_TIMEOUT_DEFAULT} || 180;
 
 # A running cluster with the extension in database postgres.
@@ -100,13 +100,7 @@ sub ask
 	return $session->query($query) =~ s/background_psql: QUERY_SEPARATOR//r =~ s/^\s+|\s+$//gr;
 }
 
-# What PostgreSQL 14's nodes cannot tell: the version of the server, and where the programs are.
-sub server_major
-{
-	my ($node) = @_;
-	return int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
-}
-
+# Where PostgreSQL's programs are.
 sub bindir
 {
 	chomp(my $dir = `pg_config --bindir`);
@@ -193,7 +187,7 @@ sub check_workload
 }
 
 # Writes scripts for pgbench, and returns the options that choose them by weight. Nobody waits for a row that another
-# has locked: clients that meet the same rows in other orders would end in a deadlock, and PostgreSQL 14's pgbench at it.
+# has locked: clients that meet the same rows in other orders would end in a deadlock.
 sub pgbench_scripts
 {
 	my ($dir, %weights) = @_;
