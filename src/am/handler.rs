@@ -3,39 +3,46 @@
 use super::{build, cost, insert, options, scan, vacuum, validate};
 use crate::pg::call::pg_function;
 use crate::pg::catalog::strategy::DISTANCE;
+use crate::pg::compat::give_routine;
 use pgrx::pg_sys;
 
 pg_function!(
     pg_finfo_hamming_handler,
     fn hamming_handler(_call) {
-        // SAFETY: a node of this kind, in the memory of the caller, zero where nothing is said.
-        let mut am = unsafe {
-            pgrx::PgBox::<pg_sys::IndexAmRoutine>::alloc_node(pg_sys::NodeTag::T_IndexAmRoutine)
-        };
-        am.amstrategies = DISTANCE as u16;
-        am.amcanorderbyop = true;
-        // Every row is in the index, so it could answer without a condition: see `src/planner/indexes.rs`.
-        am.amoptionalkey = false;
-        am.amsearchnulls = true;
-        am.amusemaintenanceworkmem = false;
-        // One worker can have the index while others have other indexes of the table.
-        am.amparallelvacuumoptions =
-            (pg_sys::VACUUM_OPTION_PARALLEL_BULKDEL | pg_sys::VACUUM_OPTION_PARALLEL_COND_CLEANUP) as u8;
-        am.ambuild = Some(build::ambuild);
-        am.ambuildempty = Some(build::ambuildempty);
-        am.aminsert = Some(insert::aminsert);
-        am.ambulkdelete = Some(vacuum::ambulkdelete);
-        am.amvacuumcleanup = Some(vacuum::amvacuumcleanup);
-        am.amcostestimate = Some(cost::amcostestimate);
-        am.amoptions = Some(options::amoptions);
-        am.amproperty = Some(options::amproperty);
-        am.ambuildphasename = Some(build::ambuildphasename);
-        am.amvalidate = Some(validate::amvalidate);
-        am.ambeginscan = Some(scan::ambeginscan);
-        am.amrescan = Some(scan::amrescan);
-        am.amgettuple = Some(scan::amgettuple);
-        am.amgetbitmap = Some(scan::amgetbitmap);
-        am.amendscan = Some(scan::amendscan);
-        am.into_pg().into()
+        give_routine(&ROUTINE).into()
     }
 );
+
+/// The functions and properties of the access method.
+static ROUTINE: pg_sys::IndexAmRoutine = pg_sys::IndexAmRoutine {
+    type_: pg_sys::NodeTag::T_IndexAmRoutine,
+    amstrategies: DISTANCE as u16,
+    amcanorderbyop: true,
+    // Every row is in the index, so it could answer without a condition: see `src/planner/indexes.rs`.
+    amoptionalkey: false,
+    amsearchnulls: true,
+    amusemaintenanceworkmem: false,
+    // One worker can have the index while others have other indexes of the table.
+    amparallelvacuumoptions: (pg_sys::VACUUM_OPTION_PARALLEL_BULKDEL
+        | pg_sys::VACUUM_OPTION_PARALLEL_COND_CLEANUP) as u8,
+    ambuild: Some(build::ambuild),
+    ambuildempty: Some(build::ambuildempty),
+    aminsert: Some(insert::aminsert),
+    ambulkdelete: Some(vacuum::ambulkdelete),
+    amvacuumcleanup: Some(vacuum::amvacuumcleanup),
+    amcostestimate: Some(cost::amcostestimate),
+    amoptions: Some(options::amoptions),
+    amproperty: Some(options::amproperty),
+    ambuildphasename: Some(build::ambuildphasename),
+    amvalidate: Some(validate::amvalidate),
+    ambeginscan: Some(scan::ambeginscan),
+    amrescan: Some(scan::amrescan),
+    amgettuple: Some(scan::amgettuple),
+    amgetbitmap: Some(scan::amgetbitmap),
+    amendscan: Some(scan::amendscan),
+    ..NOTHING
+};
+
+/// What an access method is that says nothing of itself.
+// SAFETY: zero is a number, false, or no function.
+const NOTHING: pg_sys::IndexAmRoutine = unsafe { std::mem::zeroed() };

@@ -4,6 +4,7 @@ use super::build::scan_table;
 use super::code::{layout_of, words_of_row};
 use super::inspected_index::InspectedIndex;
 use super::row::row_of;
+use crate::pg::compat::page_lsn;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report;
@@ -111,8 +112,7 @@ fn log_position() -> u64 {
 /// Up to where the log was written when the page was changed.
 fn log_position_of(page: &Page) -> u64 {
     // SAFETY: a page begins with its header.
-    let position = unsafe { (*std::ptr::from_ref(page).cast::<pg_sys::PageHeaderData>()).pd_lsn };
-    u64::from(position.xlogid) << 32 | u64::from(position.xrecoff)
+    page_lsn(unsafe { &(*std::ptr::from_ref(page).cast::<pg_sys::PageHeaderData>()).pd_lsn })
 }
 
 /// The most missing rows that are listed.

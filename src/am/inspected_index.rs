@@ -3,7 +3,7 @@
 use super::build::ambuild;
 use super::code::name_of;
 use super::row::tid_of;
-use crate::pg::compat::restrict_search_path;
+use crate::pg::compat::{lock_buffer, restrict_search_path};
 use crate::pg::error;
 use crate::pg::storage::pages::Pages;
 use hamming_index::key::RowId;
@@ -99,7 +99,7 @@ impl InspectedIndex {
                 return false;
             }
             let buffer = pg_sys::ReadBuffer(self.table, row.page());
-            pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_SHARE as i32);
+            lock_buffer(buffer, pg_sys::BUFFER_LOCK_SHARE);
             // (PostgreSQL's own functions for this are inline since 16, and so not in its library.)
             let start = pg_sys::BufferGetPage(buffer);
             let page = &*start.cast::<pg_sys::PageHeaderData>();

@@ -1,6 +1,7 @@
 //! What differs between PostgreSQL 15 and 19: the one file with `cfg(feature = "pg…")`.
 //!
-//! Each function hides one difference, and says what changed in which version.
+//! Each function hides one difference, and says what changed in which version. A condition names the versions
+//! before a change, so that versions to come get the new code.
 
 use hamming_index::page::Page;
 use pgrx::pg_sys;
@@ -12,12 +13,12 @@ use std::ffi::CStr;
 /// Nothing may be held that an error would leave behind.
 pub(crate) unsafe fn vacuum_delay_point() {
     // SAFETY: nothing is held that an error would leave behind, as the caller promises.
-    #[cfg(not(feature = "pg18"))]
+    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
     unsafe {
         pg_sys::vacuum_delay_point()
     };
     // SAFETY: nothing is held that an error would leave behind, as the caller promises.
-    #[cfg(feature = "pg18")]
+    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
     unsafe {
         pg_sys::vacuum_delay_point(false)
     };
@@ -41,8 +42,7 @@ pub(crate) unsafe fn check_snapshot_age(
         if pg_sys::old_snapshot_threshold < 0 || snapshot.is_null() {
             return;
         }
-        let lsn = (*page.cast::<pg_sys::PageHeaderData>()).pd_lsn;
-        let lsn = pg_sys::XLogRecPtr::from(lsn.xlogid) << 32 | pg_sys::XLogRecPtr::from(lsn.xrecoff);
+        let lsn = page_lsn(&(*page.cast::<pg_sys::PageHeaderData>()).pd_lsn);
         let is_mvcc = (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC;
         if is_mvcc && (*snapshot).lsn != 0 && lsn > (*snapshot).lsn {
             pg_sys::TestForOldSnapshot_impl(snapshot, relation);
@@ -71,7 +71,7 @@ pub(crate) fn new_file_transaction(relation: &pg_sys::RelationData) -> pg_sys::S
 ///
 /// # Safety
 /// The relation must be one of the query.
-#[cfg(any(feature = "pg17", feature = "pg18"))]
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
 pub(crate) unsafe fn is_declared_not_null(
     _: &pg_sys::PlannerInfo,
     relation: &pg_sys::RelOptInfo,
@@ -86,7 +86,7 @@ pub(crate) unsafe fn is_declared_not_null(
 ///
 /// # Safety
 /// The relation must be one of the query.
-#[cfg(not(any(feature = "pg17", feature = "pg18")))]
+#[cfg(any(feature = "pg15", feature = "pg16"))]
 pub(crate) unsafe fn is_declared_not_null(
     root: &pg_sys::PlannerInfo,
     relation: &pg_sys::RelOptInfo,
@@ -112,7 +112,7 @@ pub(crate) unsafe fn is_declared_not_null(
 /// There must be a level of settings that will be ended.
 pub(crate) unsafe fn restrict_search_path() {
     // SAFETY: there is a level of settings that will be ended, as the caller promises.
-    #[cfg(any(feature = "pg17", feature = "pg18"))]
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     unsafe {
         pg_sys::RestrictSearchPath()
     };
@@ -153,7 +153,7 @@ pub(crate) unsafe fn count_scan(scan: &mut pg_sys::IndexScanDescData) {
             let scans = &mut counts.numscans;
             *scans += 1;
         }
-        #[cfg(feature = "pg18")]
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
         if let Some(instrument) = scan.instrument.as_mut() {
             instrument.nsearches += 1;
         }
@@ -207,6 +207,145 @@ pub(crate) unsafe fn read_recent_buffer(
         true
     }
 }
+
+/// Locks a page in a buffer. Since 19, PostgreSQL's own function is inline, and so not in its library.
+///
+/// # Safety
+/// The buffer must be pinned by us.
+#[inline]
+pub(crate) unsafe fn lock_buffer(buffer: pg_sys::Buffer, lock: u32) {
+    // SAFETY: the buffer is pinned by us, as the caller promises.
+    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+    unsafe {
+        pg_sys::LockBuffer(buffer, lock as i32)
+    };
+    // SAFETY: the buffer is pinned by us, as the caller promises.
+    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+    unsafe {
+        pg_sys::LockBufferInternal(buffer, lock)
+    };
+}
+
+/// The position in the log that a page's header says: the higher half first, whatever the order of bytes.
+/// Since 19, the header has both halves in one number.
+pub(crate) fn page_lsn(written: &pg_sys::PageXLogRecPtr) -> pg_sys::XLogRecPtr {
+    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+    let lsn = pg_sys::XLogRecPtr::from(written.xlogid) << 32 | pg_sys::XLogRecPtr::from(written.xrecoff);
+    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+    let lsn = swap_halves(written.lsn);
+    lsn
+}
+
+/// A position in the log as a page's header has it.
+pub(crate) fn written_lsn(lsn: pg_sys::XLogRecPtr) -> pg_sys::PageXLogRecPtr {
+    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+    let written = pg_sys::PageXLogRecPtr { xlogid: (lsn >> 32) as u32, xrecoff: lsn as u32 };
+    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+    let written = pg_sys::PageXLogRecPtr { lsn: swap_halves(lsn) };
+    written
+}
+
+/// The number whose higher half comes first in memory, or the number that was written so.
+#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+fn swap_halves(lsn: pg_sys::XLogRecPtr) -> pg_sys::XLogRecPtr {
+    if cfg!(target_endian = "little") { lsn.rotate_left(32) } else { lsn }
+}
+
+/// Gives PostgreSQL what it knows of an access method. Since 19, it keeps the pointer. Up to 18, it frees
+/// what it got.
+pub(crate) fn give_routine(routine: &'static pg_sys::IndexAmRoutine) -> *const pg_sys::IndexAmRoutine {
+    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+    // SAFETY: as much memory as the copy takes, which the caller of the handler owns.
+    let given = unsafe {
+        let copy = pg_sys::palloc(size_of::<pg_sys::IndexAmRoutine>()).cast();
+        std::ptr::copy_nonoverlapping(routine, copy, 1);
+        copy
+    };
+    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+    let given = routine;
+    given
+}
+
+/// The hook that the planner calls for each relation of a query. Since 19, it is another one.
+#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+pub(crate) type RelationHook = pg_sys::get_relation_info_hook_type;
+/// The hook that the planner calls for each relation of a query, and for whatever else is in FROM.
+#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+pub(crate) type RelationHook = pg_sys::build_simple_rel_hook_type;
+
+/// Where PostgreSQL looks for the hook.
+pub(crate) fn relation_hook() -> *mut RelationHook {
+    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+    let hook = &raw mut pg_sys::get_relation_info_hook;
+    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+    let hook = &raw mut pg_sys::build_simple_rel_hook;
+    hook
+}
+
+/// A call of the hook for something in FROM.
+pub(crate) struct RelationCall<'a> {
+    pub(crate) root: *mut pg_sys::PlannerInfo,
+    pub(crate) relation: *mut pg_sys::RelOptInfo,
+    /// None for what is no table, for which the hook is called since 19.
+    pub(crate) table: Option<pg_sys::Oid>,
+    /// Calls another's hook with the same arguments.
+    pub(crate) pass_on: &'a dyn Fn(RelationHook),
+}
+
+/// Defines a hook for relations: `relation_hook_function!(fn NAME(call) { … })`. The body sees a
+/// [`RelationCall`]. Since 19, PostgreSQL passes other arguments.
+#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+macro_rules! relation_hook_function {
+    ($(#[$doc:meta])* fn $name:ident($call:ident) $body:block) => {
+        $(#[$doc])*
+        #[pgrx::pg_guard]
+        unsafe extern "C-unwind" fn $name(
+            root: *mut pgrx::pg_sys::PlannerInfo,
+            table: pgrx::pg_sys::Oid,
+            is_parent: bool,
+            relation: *mut pgrx::pg_sys::RelOptInfo,
+        ) {
+            let pass_on = |hook: $crate::pg::compat::RelationHook| {
+                if let Some(hook) = hook {
+                    // SAFETY: another's hook gets what PostgreSQL passed to ours.
+                    unsafe {
+                        pgrx::pg_sys::ffi::pg_guard_ffi_boundary(|| hook(root, table, is_parent, relation));
+                    }
+                }
+            };
+            let table = Some(table);
+            let $call = $crate::pg::compat::RelationCall { root, relation, table, pass_on: &pass_on };
+            $body
+        }
+    };
+}
+#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+macro_rules! relation_hook_function {
+    ($(#[$doc:meta])* fn $name:ident($call:ident) $body:block) => {
+        $(#[$doc])*
+        #[pgrx::pg_guard]
+        unsafe extern "C-unwind" fn $name(
+            root: *mut pgrx::pg_sys::PlannerInfo,
+            relation: *mut pgrx::pg_sys::RelOptInfo,
+            entry: *mut pgrx::pg_sys::RangeTblEntry,
+        ) {
+            let pass_on = |hook: $crate::pg::compat::RelationHook| {
+                if let Some(hook) = hook {
+                    // SAFETY: another's hook gets what PostgreSQL passed to ours.
+                    unsafe {
+                        pgrx::pg_sys::ffi::pg_guard_ffi_boundary(|| hook(root, relation, entry));
+                    }
+                }
+            };
+            // SAFETY: the entry of the relation, which the planner does not change until we return.
+            let entry = unsafe { &*entry };
+            let table = (entry.rtekind == pgrx::pg_sys::RTEKind::RTE_RELATION).then_some(entry.relid);
+            let $call = $crate::pg::compat::RelationCall { root, relation, table, pass_on: &pass_on };
+            $body
+        }
+    };
+}
+pub(crate) use relation_hook_function;
 
 /// Describes an option of an index that is a whole number. Since 18, a description has one field more.
 #[allow(clippy::needless_update, reason = "up to PostgreSQL 17 all fields are named here")]

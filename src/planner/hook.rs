@@ -7,11 +7,12 @@ use super::indexes::prepare;
 use super::order::rewrite_order;
 use super::rewrite::rewrite_and;
 use crate::pg::catalog::oids::ExtensionOids;
-use pgrx::{pg_guard, pg_sys};
+use crate::pg::compat::{RelationHook, relation_hook, relation_hook_function};
+use pgrx::pg_sys;
 use std::ptr::null_mut;
 
 /// The hooks that we found in place when we put ours there, each time.
-static mut FOUND: Vec<pg_sys::get_relation_info_hook_type> = Vec::new();
+static mut FOUND: Vec<RelationHook> = Vec::new();
 /// The call of our hook that is in progress.
 static mut IN_PROGRESS: Calls = Calls { root: null_mut(), depth: 0 };
 
@@ -22,7 +23,7 @@ pub(crate) fn install_hook() {
     // SAFETY: a backend has one thread; nobody else looks at these while a library is loaded or a query
     // simplified.
     unsafe {
-        let found = pg_sys::get_relation_info_hook;
+        let found = *relation_hook();
         if is_same(found, Some(on_relation)) || IN_PROGRESS.depth > 0 {
             return;
         }
@@ -31,11 +32,11 @@ pub(crate) fn install_hook() {
         if !(*all).last().is_some_and(|&last| is_same(last, found)) {
             (*all).push(found);
         }
-        pg_sys::get_relation_info_hook = Some(on_relation);
+        *relation_hook() = Some(on_relation);
     }
 }
 
-fn is_same(a: pg_sys::get_relation_info_hook_type, b: pg_sys::get_relation_info_hook_type) -> bool {
+fn is_same(a: RelationHook, b: RelationHook) -> bool {
     a.map(|hook| hook as usize) == b.map(|hook| hook as usize)
 }
 
@@ -64,7 +65,7 @@ impl CallingNext {
     }
 
     /// Each call within a call goes on to the hook that we found one time earlier.
-    fn hook(&self) -> pg_sys::get_relation_info_hook_type {
+    fn hook(&self) -> RelationHook {
         // SAFETY: a backend has one thread; the list does not change while a call is in progress.
         unsafe {
             let all = &raw const FOUND;
@@ -80,26 +81,23 @@ impl Drop for CallingNext {
     }
 }
 
-#[pg_guard]
-unsafe extern "C-unwind" fn on_relation(
-    root: *mut pg_sys::PlannerInfo,
-    table: pg_sys::Oid,
-    is_parent: bool,
-    relation: *mut pg_sys::RelOptInfo,
-) {
-    let call = CallingNext::of(root);
-    // SAFETY: the planner passes the query and one of its relations; it does nothing else with either until
-    // we return.
-    unsafe {
-        if let Some(next) = call.hook() {
-            pg_sys::ffi::pg_guard_ffi_boundary(|| next(root, table, is_parent, relation));
-        }
-        drop(call);
-        if IN_PROGRESS.root != root {
-            prepare_relation(root, table, relation);
+relation_hook_function!(
+    /// Calls the hook that comes next, and then does our part.
+    fn on_relation(call) {
+        let next = CallingNext::of(call.root);
+        (call.pass_on)(next.hook());
+        drop(next);
+        // SAFETY: the planner passes the query and one of its relations; it does nothing else with either
+        // until we return.
+        unsafe {
+            if let Some(table) = call.table
+                && IN_PROGRESS.root != call.root
+            {
+                prepare_relation(call.root, table, call.relation);
+            }
         }
     }
-}
+);
 
 /// What the files of this room do with a relation.
 ///

@@ -16,27 +16,44 @@ my $source = <<'C';
 #include "utils/guc.h"
 PG_MODULE_MAGIC;
 void _PG_init(void);
-static get_relation_info_hook_type before;
 static planner_hook_type planner_before;
 static int calls;
-static void on_relation(PlannerInfo *root, Oid table, bool parent, RelOptInfo *relation)
+#if PG_VERSION_NUM >= 190000
+#include "optimizer/pathnode.h"
+#define HOOK build_simple_rel_hook
+#define IS_TABLE (entry->rtekind == RTE_RELATION)
+#define RELATION_PARAMETERS PlannerInfo *root, RelOptInfo *relation, RangeTblEntry *entry
+#define RELATION_ARGUMENTS root, relation, entry
+#define PLAN_PARAMETERS Query *query, const char *text, int options, ParamListInfo params, ExplainState *explain
+#define PLAN_ARGUMENTS query, text, options, params, explain
+static build_simple_rel_hook_type before;
+#else
+#define HOOK get_relation_info_hook
+#define IS_TABLE true
+#define RELATION_PARAMETERS PlannerInfo *root, Oid table, bool parent, RelOptInfo *relation
+#define RELATION_ARGUMENTS root, table, parent, relation
+#define PLAN_PARAMETERS Query *query, const char *text, int options, ParamListInfo params
+#define PLAN_ARGUMENTS query, text, options, params
+static get_relation_info_hook_type before;
+#endif
+static void on_relation(RELATION_PARAMETERS)
 {
-	calls++;
+	calls += IS_TABLE;
 	if (CHAINS && before)
-		before(root, table, parent, relation);
+		before(RELATION_ARGUMENTS);
 }
 static void install(void)
 {
-	if (get_relation_info_hook != on_relation)
+	if (HOOK != on_relation)
 	{
-		before = get_relation_info_hook;
-		get_relation_info_hook = on_relation;
+		before = HOOK;
+		HOOK = on_relation;
 	}
 }
-static PlannedStmt *plan(Query *query, const char *text, int options, ParamListInfo params)
+static PlannedStmt *plan(PLAN_PARAMETERS)
 {
 	install();
-	return planner_before ? planner_before(query, text, options, params) : standard_planner(query, text, options, params);
+	return planner_before ? planner_before(PLAN_ARGUMENTS) : standard_planner(PLAN_ARGUMENTS);
 }
 void _PG_init(void)
 {

@@ -3,6 +3,7 @@
 //! If an error is on its way, the guard leaves both to the end of the transaction, as Postgres's own code
 //! does.
 
+use crate::pg::compat::written_lsn;
 use hamming_index::page::{Page, PageNumber};
 use hamming_index::store::NumberedPage;
 use pgrx::pg_sys;
@@ -97,9 +98,8 @@ impl Exclusive<'_> {
     }
 
     pub(super) fn set_lsn(&mut self, lsn: pg_sys::XLogRecPtr) {
-        let lsn = pg_sys::PageXLogRecPtr { xlogid: (lsn >> 32) as u32, xrecoff: lsn as u32 };
         // SAFETY: a page begins with its header, and this one is locked for us alone.
-        unsafe { (*self.0.content().cast::<pg_sys::PageHeaderData>()).pd_lsn = lsn };
+        unsafe { (*self.0.content().cast::<pg_sys::PageHeaderData>()).pd_lsn = written_lsn(lsn) };
     }
 }
 

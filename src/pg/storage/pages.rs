@@ -3,7 +3,7 @@
 
 use super::guard::{Exclusive, Held, Shared};
 use super::{recent, wal};
-use crate::pg::compat::{check_snapshot_age, read_recent_buffer, vacuum_delay_point};
+use crate::pg::compat::{check_snapshot_age, lock_buffer, read_recent_buffer, vacuum_delay_point};
 use crate::pg::encoding::for_message;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{SqlError, quote, report};
@@ -165,7 +165,7 @@ impl Pages {
         }
         let buffer = if strategy.is_null() { self.pin_again(block) } else { self.pin(block, strategy) };
         // SAFETY: pinned by us.
-        unsafe { pg_sys::LockBuffer(buffer, lock as i32) };
+        unsafe { lock_buffer(buffer, lock) };
         buffer
     }
 
