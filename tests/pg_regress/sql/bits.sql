@@ -30,11 +30,15 @@ PREPARE of_bits AS SELECT hamming(X'ff', $1), hamming_similarity($2, X'ff'), ham
 SELECT name, parameter_types FROM pg_prepared_statements WHERE name LIKE 'of%' ORDER BY name;
 DEALLOCATE of_bigint;
 DEALLOCATE of_bits;
+\set VERBOSITY terse
 SELECT hamming('5', '16');
 PREPARE untyped AS SELECT hamming($1, $2);
+\set VERBOSITY default
 SELECT hamming(B'1010', '012');
 SELECT hamming(X'ff', 'xfg');
+\set VERBOSITY terse
 SELECT hamming(B'1010', 5);
+\set VERBOSITY default
 -- similarity and radius
 SELECT s AS similarity, hamming_radius(s, 256) AS of_256, hamming_radius(s, 64) AS of_64, hamming_radius(s) AS of_bigint, hamming_radius(s, 0) AS of_0
 FROM unnest('{1, 0.984375, 0.98, 0.95, 0.90, 0.5, 0}'::float8[]) AS s;

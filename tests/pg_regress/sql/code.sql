@@ -25,7 +25,9 @@ SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
 EXECUTE untyped ('5');
 DEALLOCATE untyped;
 SELECT hamming('abc', 16);
+\set VERBOSITY terse
 SELECT hamming('5'::text, '16'::text);
+\set VERBOSITY default
 -- both ways between numbers and strings of digits
 SELECT 4565828753376763011::bit(64) AS digits,
        B'0011111101011101000101010000111101110110010010010101110010000011'::bigint AS si,

@@ -13,6 +13,8 @@ DECLARE
     line text;
 BEGIN
     FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        CONTINUE WHEN line ~ '^ *Replaces: ';
+        line := regexp_replace(line, 'InitPlan (expr|minmax)_\d+', 'InitPlan 1');
         line := regexp_replace(replace(line, '(InitPlan 1).col1', '$0'), 'InitPlan 1.*', 'InitPlan 1');
         RETURN NEXT regexp_replace(line, '\{[-0-9,]{50,}\}', '{...}', 'g');
     END LOOP;
@@ -142,7 +144,7 @@ SELECT sketch_plan('SELECT id FROM document WHERE sketch_similarity(tags, ''{1,7
 RESET ROLE;
 DROP TABLE document, text_document;
 DROP ROLE sketch_reader;
-DROP FUNCTION sketch_plan, rows_expected, rows_removed;
+DROP FUNCTION rows_expected, rows_removed;
 -- queries exist in index conditions only; errors are those of the comparison
 SELECT '{1}'::sketch_query;
 SELECT sketch_query_share('{3,1,1}', 0.5) AS share, '{1}'::bigint[] @@ sketch_query_share('{3,1}', 0.5) AS half, '{}'::bigint[] @@ sketch_query_share_of_stored('{1}', 0.5) AS none;
@@ -175,7 +177,7 @@ PREPARE parted_id AS SELECT id FROM parted WHERE tags && '{5}';
 PREPARE checked_id AS SELECT id FROM checked WHERE tags && '{9}';
 EXPLAIN (COSTS OFF) EXECUTE flagged_id;
 EXPLAIN (COSTS OFF) EXECUTE parted_id;
-EXPLAIN (COSTS OFF) EXECUTE checked_id;
+SELECT sketch_plan('EXECUTE checked_id');
 -- after the library is loaded, and has planned conditions of its own, the same
 SELECT id FROM flagged WHERE sketch_overlaps(tags, '{7}') AND sketch_similarity(tags, '{7}') >= 0.5;
 DEALLOCATE ALL;
@@ -184,9 +186,10 @@ PREPARE parted_id AS SELECT id FROM parted WHERE tags && '{5}';
 PREPARE checked_id AS SELECT id FROM checked WHERE tags && '{9}';
 EXPLAIN (COSTS OFF) EXECUTE flagged_id;
 EXPLAIN (COSTS OFF) EXECUTE parted_id;
-EXPLAIN (COSTS OFF) EXECUTE checked_id;
+SELECT sketch_plan('EXECUTE checked_id');
 RESET constraint_exclusion;
 DROP TABLE flagged, parted, checked;
+DROP FUNCTION sketch_plan;
 -- a session in which the extension is dropped and comes back
 CREATE TABLE fresh AS SELECT i AS id, winnow_sketch(md5(i::text), 5, 2) AS sketch FROM generate_series(1, 10) AS i;
 BEGIN;

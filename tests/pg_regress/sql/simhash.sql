@@ -74,8 +74,10 @@ SELECT simhash(a, 'doc1') = simhash(b, 'doc1') AS doc1, simhash(a, 'doc2') = sim
 SELECT simhash_text('a', NULL, 'b') = E'a\nb' AS skipped, simhash_text(NULL, 'a') = 'a' AS one, simhash_text('', 'a') = E'\na' AS empty,
        simhash_text(NULL, NULL) AS all_null, simhash_text(VARIADIC '{}') AS none, simhash_text(VARIADIC NULL) AS null,
        simhash_text('a'::char(5), 'b'::varchar, 'c') = E'a\nb\nc' AS types;
+\set VERBOSITY terse
 SELECT simhash_text();
 SELECT simhash_text('a', 1);
+\set VERBOSITY default
 -- the same fingerprint as the trigger's, whatever is NULL
 CREATE TABLE simhash_columns (title varchar, head char(10), body text, si bigint,
     made bigint GENERATED ALWAYS AS (simhash(simhash_text(title, head, body), 'word:2')) STORED);

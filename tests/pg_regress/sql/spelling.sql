@@ -29,7 +29,9 @@ SELECT simhash_decode(-9223372036854775809);
 SELECT simhash_decode(1.5);
 SELECT simhash_decode('NaN'::numeric);
 SELECT simhash_decode(1e1000);
+\set VERBOSITY terse
 SELECT simhash_decode(1e18::double precision);
+\set VERBOSITY default
 -- what has no type is text
 PREPARE untyped AS SELECT simhash_decode($1);
 SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
