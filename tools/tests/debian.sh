@@ -11,6 +11,7 @@ suite_of() {
     15) echo bookworm ;;
     17) echo trixie ;;
     18) echo forky ;;
+    19) echo experimental ;;
     *)
         echo "no Debian suite known for PostgreSQL $1" >&2
         return 77
@@ -26,15 +27,18 @@ make_root() {
     }
     [ ! -e "$1/.complete" ] || return 0
     command -v debootstrap >/dev/null || apt-get install -y --no-install-recommends debootstrap
+    # What is in experimental is put on top of sid.
+    suite=$2
+    [ "$2" != experimental ] || suite=sid
     # A debootstrap older than the suite does not know it; all suites are made like sid.
     script=
-    [ -e "/usr/share/debootstrap/scripts/$2" ] || script=/usr/share/debootstrap/scripts/sid
+    [ -e "/usr/share/debootstrap/scripts/$suite" ] || script=/usr/share/debootstrap/scripts/sid
     echo "making a Debian $2 in $1"
     # A debootstrap that was killed may have left /proc mounted there.
     rm -rf --one-file-system "$1"
     mkdir -p "$1"
     # shellcheck disable=SC2086 # no mirror and no script, or an empty mirror's default and the script
-    debootstrap --variant=minbase --include="$3" "$2" "$1" \
+    debootstrap --variant=minbase --include="$3" "$suite" "$1" \
         ${script:+"$(debian_mirror)" $script} >"$1.log" 2>&1 || {
         tail -n 5 "$1.log" >&2
         echo "failed: debootstrap $2; see $1.log" >&2
@@ -45,6 +49,10 @@ make_root() {
     chmod +x "$1/usr/sbin/policy-rc.d"
     mkdir -p "$1/etc/postgresql-common"
     echo 'create_main_cluster = false' >"$1/etc/postgresql-common/createcluster.conf"
+    [ "$suite" = "$2" ] || {
+        echo "deb $(debian_mirror) $2 main" >>"$1/etc/apt/sources.list"
+        printf 'Package: *postgresql* libpq*\nPin: release a=%s\nPin-Priority: 500\n' "$2" >"$1/etc/apt/preferences"
+    }
     touch "$1/.complete"
 }
 
