@@ -7,7 +7,7 @@ FROM postgres:${PG_MAJOR}-trixie AS build
 ARG PG_MAJOR
 # Debian keeps the compiler of cargo-web up to date within a release.
 RUN apt-get update && apt-get install --yes --no-install-recommends \
-        cargo-web gcc libc6-dev libclang-dev make rustfmt-web "postgresql-server-dev-$PG_MAJOR"
+        cargo-web gcc libc6-dev libclang-dev libicu-dev make rustfmt-web "postgresql-server-dev-$PG_MAJOR"
 COPY . /src
 RUN make -C /src install PG_CONFIG="/usr/lib/postgresql/$PG_MAJOR/bin/pg_config"
 
