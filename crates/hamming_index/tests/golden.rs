@@ -156,6 +156,18 @@ fn a_free_page_is_read_and_written() {
 }
 
 #[test]
+fn a_page_of_the_other_byte_order_is_refused() {
+    for hex in [LEAF, INNER, FREE] {
+        let mut other = page(hex);
+        for numbers in [12..14, 14..16, 16..18, TRAILER..TRAILER + 4] {
+            let swapped: Vec<u8> = other.bytes()[numbers.clone()].iter().rev().copied().collect();
+            other.apply(&Edit::Patch(vec![Patch::new(numbers.start, &swapped)]));
+        }
+        assert_eq!(other.damage(), Some("it is not a page of an index of type hamming"));
+    }
+}
+
+#[test]
 fn a_damaged_page_is_refused() {
     let foreign = Some("it is not a page of an index of type hamming");
     let impossible = Some("its number of entries is impossible");
