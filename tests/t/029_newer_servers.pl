@@ -1,5 +1,5 @@
-# What servers of later versions do with tables and plans, and have not done before: REPACK, parallel autovacuum and plan
-# advice since 19, asynchronous reads since 18. Indexes stay right, and answers the same.
+# What servers of later versions do, and have not done before: REPACK, parallel autovacuum and plan advice since 19,
+# asynchronous reads and extensions in folders of their own since 18. Indexes stay right, and answers the same.
 
 use strict;
 use warnings;
@@ -62,9 +62,23 @@ for my $method (@methods)
 		check_indexes("io_method = $method, after VACUUM");
 	}
 }
-$node->stop;
 $node->adjust_conf('postgresql.conf', 'io_method', 'worker');
-$node->start;
+
+# An image of the extension, as CloudNativePG mounts one: a folder with lib and share/extension, which two settings name.
+my $image = $node->basedir . '/image';
+my ($share, $lib) = map { `pg_config --$_` =~ s/\n//r } qw(sharedir pkglibdir);
+system("mkdir -p $image/lib $image/share/extension && cp $lib/simhash_pg.so $image/lib && cp $share/extension/simhash_pg* $image/share/extension") == 0
+  or die 'cannot make an image';
+$node->append_conf('postgresql.conf', "extension_control_path = '$image/share'\ndynamic_library_path = '$image/lib:\$libdir'");
+$node->restart;
+my $loaded = $node->safe_psql('postgres', q{
+	CREATE DATABASE imaged TEMPLATE template0;
+	\c imaged
+	CREATE EXTENSION simhash_pg;
+	CREATE TEMPORARY TABLE loaded (name text);
+	COPY loaded FROM PROGRAM 'grep -o "/.*simhash_pg.so" /proc/$PPID/maps | sort -u';
+	SELECT * FROM loaded});
+is($loaded, "$image/lib/simhash_pg.so", 'the library of an image is the one that is loaded');
 
 SKIP:
 {
