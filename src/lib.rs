@@ -13,6 +13,7 @@ mod gin;
 mod gist;
 mod histogram;
 mod html;
+mod join;
 mod minhash;
 mod pairs;
 mod passage;
@@ -52,5 +53,6 @@ pgrx::extension_sql_file!("../sql/histogram.sql", name = "histogram", requires =
 extern "C-unwind" fn _PG_init() {
     pg::backtrace::turn_off();
     planner::install_hook();
+    join::install_hook();
     am::register();
 }

@@ -2,8 +2,8 @@
 #![allow(non_snake_case, reason = "names of PostgreSQL's own")]
 
 use limits::{OutOfMemory, push};
-use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
-use std::ffi::c_int;
+use pgrx::{PgMemoryContexts, pg_guard, pg_sys, varlena};
+use std::ffi::{CStr, c_int};
 
 // From datum.h, which pgrx leaves out.
 #[pg_guard]
@@ -34,6 +34,33 @@ impl Passing {
     pub(crate) unsafe fn copy(self, value: pg_sys::Datum) -> pg_sys::Datum {
         // SAFETY: the value is of this type, as the caller promises.
         unsafe { datumCopy(value, self.by_value, self.length.into()) }
+    }
+}
+
+impl Passing {
+    pub(crate) fn is_by_value(self) -> bool {
+        self.by_value
+    }
+
+    /// The bytes of a value that is passed by reference. What is elsewhere stays there, but for an expanded
+    /// value, which becomes a copy in the current memory.
+    ///
+    /// # Safety
+    /// The value must be of this type, and live as long as is said here.
+    pub(crate) unsafe fn bytes<'a>(self, value: pg_sys::Datum) -> &'a [u8] {
+        // SAFETY: such a value, as the caller promises.
+        unsafe {
+            match self.length {
+                -1 => {
+                    let is_elsewhere = varlena::varatt_is_1b_e(value.cast_mut_ptr());
+                    let value = if is_elsewhere { self.copy(value) } else { value };
+                    let bytes = varlena::varsize_any(value.cast_mut_ptr());
+                    std::slice::from_raw_parts(value.cast_mut_ptr(), bytes)
+                }
+                -2 => CStr::from_ptr(value.cast_mut_ptr()).to_bytes_with_nul(),
+                length => std::slice::from_raw_parts(value.cast_mut_ptr(), length as usize),
+            }
+        }
     }
 }
 

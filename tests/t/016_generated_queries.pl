@@ -1,5 +1,5 @@
-# Random queries, each answered three ways: by index, by scan, and with arithmetic instead of the extension. The answers,
-# or the errors, are the same. Fingerprints are bigints in one half, and strings of 70 bits in the other. The seed is printed; SEED repeats a run, QUERIES makes it longer (make soak).
+# Random queries, each answered four ways: by index, by near join, by scan, and with arithmetic instead of the extension. The
+# answers, or the errors, are the same. Fingerprints are bigints in one half, and strings of 70 bits in the other. The seed is printed; SEED repeats a run, QUERIES makes it longer (make soak).
 # QueryGenerator.pm has the grammar, generated_queries.sql the tables.
 
 use strict;
@@ -19,8 +19,9 @@ my $queries = $ENV{QUERIES} // 1000;
 diag("seed $seed");
 
 my %ways = (
-	'by index' => "SET search_path = ours, public; SET enable_seqscan = off; SET enable_sort = off;",
-	'by scan' => "SET search_path = ours, public; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;",
+	'by index' => "SET search_path = ours, public; SET enable_seqscan = off; SET enable_sort = off; SET enable_hashjoin = off;",
+	'by near join' => "SET search_path = ours, public; SET enable_nestloop = off;",
+	'by scan' => "SET search_path = ours, public; SET enable_hashjoin = off; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;",
 	'by arithmetic' => "SET search_path = arithmetic, public;");
 
 my ($generator, $node);
@@ -50,15 +51,23 @@ sub of_bits
 	return $tables;
 }
 
-# The statements of a query in a transaction of their own, and by index also their plans.
+# The settings of a query for a way.
+sub settings
+{
+	my ($query, $way) = @_;
+	my %own = ('by index' => $query->{index}, 'by near join' => $query->{near_join});
+	return join '', map { "$_;\n" } grep { $_ } $query->{shared}, $own{$way};
+}
+
+# The statements of a query in a transaction of their own, and by index or near join also their plans.
 sub script
 {
 	my ($query, $way) = @_;
-	my $by_index = $way eq 'by index';
-	my $script = "BEGIN;\n$query->{shared};\n" . ($by_index && $query->{index} ? "$query->{index};\n" : '');
+	my $shows_plan = $way =~ /^by (?:index|near join)$/;
+	my $script = "BEGIN;\n" . settings($query, $way);
 	for my $statement (@{ $query->{statements} })
 	{
-		$script .= "\\echo \@plan\nEXPLAIN (COSTS OFF) $statement;\n" if $by_index && $statement !~ /^(PREPARE|FETCH|SET)/;
+		$script .= "\\echo \@plan\nEXPLAIN (COSTS OFF) $statement;\n" if $shows_plan && $statement !~ /^(PREPARE|FETCH|SET)/;
 		$script .= "\\echo \@answer\n$statement;\n\\echo \@state :SQLSTATE\n";
 	}
 	return $script . "ROLLBACK;\nDEALLOCATE ALL;\n";
@@ -100,7 +109,7 @@ sub report
 {
 	my ($query, $way, $answer, $truth) = @_;
 	my ($too_many, $missing) = (beyond($answer->{answer}, $truth), beyond($truth, $answer->{answer}));
-	return "DIFFERENT $way:\n$ways{$way}\nBEGIN; $query->{shared};" . ($way eq 'by index' ? " $query->{index};" : '') . "\n"
+	return "DIFFERENT $way:\n$ways{$way}\nBEGIN; " . settings($query, $way)
 	  . join('', map { "$_;\n" } @{ $query->{statements} }) . "ROLLBACK; DEALLOCATE ALL;\n"
 	  . ($too_many || $missing ? "not by arithmetic:\n${too_many}by arithmetic alone:\n$missing" : "in another order\n") . $answer->{plan};
 }
@@ -125,7 +134,7 @@ sub indexes
 for my $kind ('bigint', 'bits')
 {
 	begin($kind);
-	my (%generated, %by_index, %indexes, %states);
+	my (%generated, %by_index, %indexes, %joins, %states);
 	my ($with_index, $with_rows, $done) = (0, 0, 0);
 	while ($done < $queries)
 	{
@@ -138,6 +147,7 @@ for my $kind ('bigint', 'bits')
 			my @used = indexes($index->{plan});
 			$with_index++ if @used;
 			$indexes{$_}++ for @used;
+			$joins{$_}++ for $answers{'by near join'}[$n]{plan} =~ /Custom Scan \((Near [\w ]*Join)\)/g;
 			for my $part (QueryGenerator::counted($query))
 			{
 				$generated{$part}++;
@@ -146,7 +156,7 @@ for my $kind ('bigint', 'bits')
 			my $truth = $answers{'by arithmetic'}[$n]{answer};
 			$states{$_}++ for $truth =~ /^-- (\w+)/mg;
 			$with_rows++ if $truth =~ /^[^-]/m;
-			for my $way ('by index', 'by scan')
+			for my $way ('by index', 'by near join', 'by scan')
 			{
 				my $answer = $answers{$way}[$n];
 				next if $answer->{answer} eq $truth;
@@ -158,7 +168,7 @@ for my $kind ('bigint', 'bits')
 		is($differences, 0, "$kind: $done queries of seed $seed");
 	}
 
-	note("$with_index of $done by an index, $with_rows found rows: ", explain(\%indexes, \%states));
+	note("$with_index of $done by an index, $with_rows found rows: ", explain(\%indexes, \%joins, \%states));
 	note(sprintf '%5d of %5d with an index: %s', $by_index{$_} // 0, $generated{$_}, $_) for sort keys %generated;
 
 	# A test that compares scans with scans, or nothing with nothing, shows nothing.
@@ -170,6 +180,7 @@ for my $kind ('bigint', 'bits')
 		cmp_ok($states{'00000'}, '>', 0.9 * sum(values %states), 'most statements are no errors');
 		my @kinds = $node->safe_psql('postgres', q{SELECT DISTINCT split_part(relname, '_idx', 1) FROM pg_class WHERE relkind = 'i' AND relname LIKE '%\_idx%'}) =~ /\w+/g;
 		is_deeply([ grep { !$indexes{$_} } @kinds ], [], 'every kind of index was used');
+		is_deeply([ sort keys %joins ], [ sort map { "Near ${_}Join" } '', 'Anti ', 'Full ', 'Left ', 'Right ', 'Semi ' ], 'every kind of near join was used');
 		my @uncovered = grep { !$by_index{$_} } QueryGenerator::must_use_index();
 		is_deeply(\@uncovered, [], 'every shape of query and every way to write a radius used an index');
 	}

@@ -48,6 +48,14 @@ my %shapes = (
 		'SELECT v.n, b.id FROM (VALUES (1, {q}::TYPE), (2, {q}::TYPE)) AS v (n, si) {join_type} {source} AS b ON {pair|v|b}',
 		'SELECT a.id, b.id, c.id FROM {few} AS a JOIN {few} AS b ON {match|a|b} LEFT JOIN {source} AS c ON {match|c|b}',
 	],
+	large_join => [
+		'SELECT count(*), sum(a.id), sum(b.id) FROM {some} AS a {join_type} {source} AS b ON {match|a|b}',
+		'SELECT count(*), sum(b.id), sum(a.id) FROM {source} AS b {join_type} {some} AS a ON {match|b|a} AND a.grp <> b.grp',
+		'SELECT a.id, b.id FROM {some} AS a {join_type} {source} AS b ON {match|a|b} AND a.id % 10 = b.id % 10 WHERE a.grp IS DISTINCT FROM b.grp',
+		'SELECT a.id FROM {some} AS a WHERE {not} EXISTS (SELECT FROM {source} AS b WHERE {match|a|b} AND a.grp < b.grp)',
+		'SELECT a.id FROM {some} AS a WHERE {not} EXISTS (SELECT FROM {source} AS b WHERE {match|a|b})',
+		'UPDATE {changed} AS a SET grp = -1 FROM {some} AS b WHERE {match|a|b} AND a.id <> b.id RETURNING a.id',
+	],
 	full_join => [ 'SELECT a.id, b.id FROM {few} AS a FULL JOIN (SELECT * FROM {source} AS s WHERE {near|s}) AS b ON a.grp = b.grp AND {match|a|b}' ],
 	self_join => ['{self_join_of|{relation}}'],
 	semi_join => [
@@ -135,6 +143,7 @@ my %parts = (
 	set_operator => [ 'UNION', 'UNION ALL', 'INTERSECT', 'EXCEPT', 'EXCEPT ALL' ],
 	lock         => [ 'UPDATE', 'SHARE', 'NO KEY UPDATE OF a', 'UPDATE SKIP LOCKED' ],
 	few          => [ '(SELECT * FROM {relation} AS f WHERE f.id % 61 = 5)', '(SELECT * FROM {relation} AS f WHERE f.id % 97 = 3 OFFSET 0)' ],
+	some         => [ '(SELECT * FROM {relation} AS f WHERE f.id % 4 = 1)', '(SELECT * FROM {relation} AS f WHERE f.id % 3 = 2 OFFSET 0)' ],
 	source       => [ ('{relation}') x 5, '(SELECT * FROM {relation} AS i WHERE {near|i} OFFSET 0)', '(SELECT * FROM {relation} AS i WHERE {other|i})' ],
 	relation     => [ ('{table}') x 6, 'united', 'close', 'guarded', 'secured', '(SELECT * FROM partial WHERE grp < 5)', '(SELECT * FROM partial WHERE grp > 4)',
 		'(SELECT id, grp, (si # other)::TYPE AS si, other FROM computed)', '(SELECT id, grp, (si # 21::TYPE)::TYPE AS si, other FROM computed)' ],
@@ -151,6 +160,9 @@ my @shared_settings = (('SET LOCAL max_parallel_workers_per_gather = 0') x 4, 'S
 	'SET LOCAL max_parallel_workers_per_gather = 1; SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL min_parallel_index_scan_size = 0; SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0');
 my @index_settings = (('') x 3, 'SET LOCAL enable_bitmapscan = off', 'SET LOCAL enable_indexscan = off',
 	('SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_material = off') x 3);
+
+# Settings under which near joins differ.
+my @join_settings = (('') x 5, "SET LOCAL work_mem = '64kB'", 'SET LOCAL enable_material = off', 'SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off');
 
 my %numbers = (
 	integer => [ 0 .. 12, 2, 3, 4, 6, 16, 20, 30, 40, 61, 62, 63, 64, 65, 69, 70, 71, -1, -2147483648, 2147483647, 'NULL' ],
@@ -268,7 +280,7 @@ sub query
 {
 	my ($self) = @_;
 	my $shape = pick(sort keys %shapes);
-	my $query = { shape => $shape, types => [], shared => pick(@shared_settings), index => pick(@index_settings) };
+	my $query = { shape => $shape, types => [], shared => pick(@shared_settings), index => pick(@index_settings), near_join => pick(@join_settings) };
 	my $text = "{$shape}";
 	while ($text =~ s/\{(\w+)((?:\|[^{}|]*)*)\}/$self->produce($query, $1, split m{\|}, $2)/e) { }
 	$query->{ordered} = $text =~ s/^ORDERED //;

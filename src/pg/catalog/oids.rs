@@ -43,6 +43,12 @@ impl ExtensionOids {
         KNOWN.get().filter(|oids| oids.sketches.are_there())
     }
 
+    /// The objects, if this session has planned anything with our functions. The extension may have been
+    /// dropped since. This is the fastest way to say that a query has nothing to do with us.
+    pub(crate) fn remembered() -> Option<Self> {
+        KNOWN.get()
+    }
+
     /// The objects of the extension to which a function with planner support belongs, and those for the type
     /// of codes that the function takes. They are looked up again when the extension has been dropped and
     /// created.

@@ -4,7 +4,7 @@ use super::bits::Bits;
 use super::{CodeType, error};
 use crate::pg::report::{self, SqlError};
 use hamming::code::{CodeCutter, CodeSlice};
-use limits::reserve;
+use limits::{grow, reserve};
 use pgrx::pg_sys;
 
 /// Codes of one length: that of the first one.
@@ -31,15 +31,47 @@ impl CodeList {
             reserve(&mut self.words, self.expected).map_err(report::problem)?;
         }
         match self.type_ {
-            CodeType::Bigint => self.words.push(value.value() as u64),
+            CodeType::Bigint => {
+                self.make_room(1)?;
+                self.words.push(value.value() as u64);
+            }
             CodeType::Bits => {
                 // SAFETY: a value of type bit, as the caller promises.
                 let bits = unsafe { Bits::of(value) };
                 let cutter = self.cutter_for(bits.length())?;
+                self.make_room(cutter.width())?;
                 self.words.extend(cutter.words_of(bits.bytes()));
             }
         }
         Ok(())
+    }
+
+    /// Makes room for so many words, also if there are more codes than expected.
+    #[inline]
+    fn make_room(&mut self, words: usize) -> Result<(), SqlError> {
+        if self.words.capacity() - self.words.len() < words {
+            grow(&mut self.words, words).map_err(report::problem)?;
+        }
+        Ok(())
+    }
+
+    /// Raises the error of `hamming` if there are codes on both sides, and they differ in length.
+    pub(crate) fn check_length(&self, others: &Self) -> Result<(), SqlError> {
+        match (self.bits(), others.bits()) {
+            (Some(bits), Some(of_others)) if bits != of_others && !self.is_empty() && !others.is_empty() => {
+                Err(error::bits_differ_in_length(bits, of_others))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Bytes that the codes take.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&self.words[..])
     }
 
     /// Cuts strings of this length, unless there are strings of another one.

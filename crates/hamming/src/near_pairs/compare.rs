@@ -45,9 +45,10 @@ impl JoinTables<'_> {
 
 for_processors! {
     /// Compares the rows of a part by the word of the segment. Where a bucket is compared with itself, each
-    /// row is compared with the rows behind it.
-    pub(super) fn compare(tables: &JoinTables, part: &BucketComparison, hits: &mut Vec<(u32, u32)>) {
+    /// row is compared with the rows behind it. Returns the number of comparisons.
+    pub(super) fn compare(tables: &JoinTables, part: &BucketComparison, hits: &mut Vec<(u32, u32)>) -> u64 {
         let limit = tables.segment.limit;
+        let mut comparisons = 0;
         for &flip in part.flips {
             if tables.is_mirrored(part.bucket, flip) {
                 continue;
@@ -58,8 +59,7 @@ for_processors! {
                 let begin = if tables.is_diagonal(flip) { begin.max(row + 1) } else { begin };
                 let value = tables.left.values[row];
                 let others = &tables.right.values[begin.min(end)..end];
-                #[cfg(test)]
-                super::tests::COMPARISONS.with(|count| count.set(count.get() + others.len()));
+                comparisons += others.len() as u64;
                 each_near(
                     others,
                     |other| (other ^ value).count_ones() <= limit,
@@ -67,6 +67,9 @@ for_processors! {
                 );
             }
         }
+        #[cfg(test)]
+        super::tests::COMPARISONS.with(|count| count.set(count.get() + comparisons as usize));
+        comparisons
     }
 }
 

@@ -41,6 +41,7 @@ use crate::code::CodeSlice;
 use compare::{BucketComparison, JoinTables, compare, retain_near, retain_new};
 use limits::{Heartbeat, OutOfMemory};
 pub use partition::{PARTS, PairPartition};
+pub use plan::cost_between;
 use plan::{BitSegment, JoinPlan, JoinSides, JoinSize, cost_of_check};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -67,6 +68,9 @@ pub trait PairFinder {
     fn wants(&mut self, _these: &[u32], _those: &[u32]) -> bool {
         true
     }
+
+    /// Takes the number of comparisons that were made since the last call.
+    fn compared(&mut self, _comparisons: u64) {}
 }
 
 impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairFinder for F {
@@ -260,7 +264,8 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
 
     /// Makes the comparisons of a part, and reports the pairs that no earlier segment has found.
     fn part(&mut self, tables: &JoinTables, part: &BucketComparison) -> Result<(), F::Stop> {
-        compare(tables, part, &mut self.hits);
+        let comparisons = compare(tables, part, &mut self.hits);
+        self.finder.compared(comparisons);
         if tables.have_one_word() {
             retain_new(tables, &self.earlier, &mut self.hits);
         } else {

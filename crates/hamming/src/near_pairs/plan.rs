@@ -1,7 +1,7 @@
 //! Which segments of bits find all pairs at the least cost.
 
 use crate::buckets::{BitChoice, PlacedCodes};
-use crate::code::volume;
+use crate::code::{CodeCutter, volume};
 use crate::hash::scattered;
 use limits::{OutOfMemory, collect};
 
@@ -281,6 +281,16 @@ fn cheapest_count(bits: u32, reach: u32, size: &JoinSize) -> Option<u32> {
     costs.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(count, _)| count)
 }
 
+/// The estimated cost of finding the pairs between so many codes and so many others, which are scattered: in
+/// comparisons of words.
+pub fn cost_between(codes: f64, others: f64, bits: u32, radius: u32) -> f64 {
+    let cutter = CodeCutter::new(bits);
+    let varying = (0..cutter.width()).map(|word| lowest(u64::MAX, cutter.bits_of(word))).collect();
+    let spread = RowDifferences { varying, differences: Vec::new() };
+    let size = JoinSize { rows: codes + others, left: codes, pairs: codes * others };
+    JoinPlan::of_size(&size, &spread, radius).cost(&size, &spread)
+}
+
 /// The cost of comparing two whole codes. If they have one word, it has been compared before.
 pub(super) fn cost_of_check(words: usize) -> f64 {
     if words == 1 { 0.0 } else { CODE_COST + WORD_COST * words as f64 }
@@ -356,6 +366,14 @@ pub(super) mod tests {
             JoinPlan::one_bucket(3).segments,
             "segments are not worth it"
         );
+    }
+
+    #[test]
+    fn a_join_costs_less_than_all_comparisons() {
+        assert_eq!(cost_between(10.0, 20.0, 64, 3), 200.0 + 30.0 * SORT_COST + 1.0 + BUCKET_COST);
+        assert!(cost_between(1e6, 1e6, 64, 3) < 1e9);
+        assert!(cost_between(1e6, 1e5, 256, 31) < 1e10);
+        assert!(cost_between(1e3, 1e3, 64, 64) < 2e6, "everything is near");
     }
 
     #[test]

@@ -1,0 +1,103 @@
+//! The condition of a near join: `hamming_within(x, y, radius)`, with x from one side and y from the other.
+
+use super::kind::JoinKind;
+use crate::estimate::condition::{Within, typical_radius};
+use crate::pg::catalog::oids::ExtensionOids;
+use crate::pg::code::CodeType;
+use crate::pg::nodes::{cast, constant, elements};
+use pgrx::pg_sys::{self, Node, NodeTag, RestrictInfo};
+
+/// A condition on a distance between the two sides of a join.
+pub(super) struct NearCondition {
+    pub(super) clause: *mut RestrictInfo,
+    pub(super) within: Within,
+    /// Which of the two arguments is of the outer side.
+    pub(super) outer: usize,
+    pub(super) codes: CodeType,
+}
+
+impl NearCondition {
+    /// The first condition of a join that the near join can serve; None also if a condition is one that
+    /// PostgreSQL tests before the join, which a custom node cannot do in all versions.
+    ///
+    /// # Safety
+    /// The arguments must be those of PostgreSQL's hook.
+    pub(super) unsafe fn find(
+        root: *mut pg_sys::PlannerInfo,
+        relations: [&pg_sys::RelOptInfo; 3],
+        kind: JoinKind,
+        conditions: *mut pg_sys::List,
+    ) -> Option<Self> {
+        let [join, outer, inner] = relations;
+        // SAFETY: a list of the planner's conditions.
+        unsafe {
+            let ours = ExtensionOids::remembered()?;
+            let conditions = elements(conditions);
+            let mut found = None;
+            for &clause in conditions.iter() {
+                let clause = clause.cast::<RestrictInfo>();
+                if (*clause).pseudoconstant {
+                    return None;
+                }
+                if found.is_some() || kind.is_outer() && is_pushed_down(&*clause, join) {
+                    continue;
+                }
+                found = Self::read(root, [outer, inner], clause, &ours);
+            }
+            found.filter(|_| ExtensionOids::known().is_some())
+        }
+    }
+
+    /// # Safety
+    /// The clause must be a condition of the join of these relations.
+    unsafe fn read(
+        root: *mut pg_sys::PlannerInfo,
+        [outer, inner]: [&pg_sys::RelOptInfo; 2],
+        clause: *mut RestrictInfo,
+        ours: &ExtensionOids,
+    ) -> Option<Self> {
+        // SAFETY: an expression of the query.
+        unsafe {
+            let expression: *mut Node = (*clause).clause.cast();
+            let call = cast::<pg_sys::FuncExpr>(expression, NodeTag::T_FuncExpr)?;
+            let oids = ours.codes().find(|oids| oids.within == call.funcid)?;
+            let &mut [a, b, radius] = elements(call.args) else { return None };
+            let of = |node| pg_sys::pull_varnos(root, node);
+            let is_of = |node, side: &pg_sys::RelOptInfo| {
+                let relations = of(node);
+                !relations.is_null() && pg_sys::bms_is_subset(relations, side.relids)
+            };
+            let outer = match () {
+                () if is_of(a, outer) && is_of(b, inner) => 0,
+                () if is_of(b, outer) && is_of(a, inner) => 1,
+                () => return None,
+            };
+            let is_fit = of(radius).is_null() && !pg_sys::contain_volatile_functions(expression);
+            let within = Within { a, b, radius };
+            is_fit.then_some(Self { clause, within, outer, codes: oids.codes })
+        }
+    }
+
+    /// The number of bits and the radius, as far as they are known, else as they are assumed.
+    ///
+    /// # Safety
+    /// The condition must be one of the query.
+    pub(super) unsafe fn bits_and_radius(&self, root: *mut pg_sys::PlannerInfo) -> (u32, u32) {
+        // SAFETY: expressions of the query.
+        unsafe {
+            let bits = self.within.bits().unwrap_or(hamming::BITS);
+            let radius = constant(pg_sys::estimate_expression_value(root, self.within.radius));
+            let radius = radius.map_or(typical_radius(bits), |datum| (datum.value() as i32).max(0) as u32);
+            (bits, radius.min(bits))
+        }
+    }
+}
+
+/// Whether a condition is tested after an outer join, as those of WHERE are.
+///
+/// # Safety
+/// The clause must be a condition of the join.
+unsafe fn is_pushed_down(clause: &RestrictInfo, join: &pg_sys::RelOptInfo) -> bool {
+    // SAFETY: sets of relations.
+    clause.is_pushed_down || unsafe { !pg_sys::bms_is_subset(clause.required_relids, join.relids) }
+}

@@ -1,0 +1,130 @@
+//! What PostgreSQL's executor has as inline functions of C: the next row of a node, a condition, a
+//! projection.
+
+use pgrx::pg_sys::ffi::pg_guard_ffi_boundary as guarded;
+use pgrx::pg_sys::{self, Datum, ExprContext, ExprState, PlanState, TupleTableSlot};
+
+/// The next row of a node, with all of its columns; None at the end.
+///
+/// # Safety
+/// The node must be one of the plan that is executed.
+pub(super) unsafe fn next_row(node: *mut PlanState) -> Option<*mut TupleTableSlot> {
+    // SAFETY: such a node, as the caller promises.
+    unsafe {
+        if !(*node).chgParam.is_null() {
+            pg_sys::ExecReScan(node);
+        }
+        let next = (*node).ExecProcNode?;
+        let slot = guarded(|| next(node));
+        if slot.is_null() || is_empty(slot) {
+            return None;
+        }
+        read_all(slot);
+        Some(slot)
+    }
+}
+
+/// # Safety
+/// The slot must be alive.
+unsafe fn is_empty(slot: *mut TupleTableSlot) -> bool {
+    // SAFETY: the slot is alive, as the caller promises.
+    unsafe { u32::from((*slot).tts_flags) & pg_sys::TTS_FLAG_EMPTY != 0 }
+}
+
+/// Takes all columns out of the row of a slot.
+///
+/// # Safety
+/// The slot must have a row.
+pub(super) unsafe fn read_all(slot: *mut TupleTableSlot) {
+    // SAFETY: the slot has a row, as the caller promises.
+    unsafe {
+        let columns = (*(*slot).tts_tupleDescriptor).natts;
+        if i32::from((*slot).tts_nvalid) < columns {
+            pg_sys::slot_getsomeattrs_int(slot, columns);
+        }
+    }
+}
+
+/// The columns of a virtual slot, whose row has been replaced: values, and which of them are NULL. The slot
+/// takes memory of its own when somebody keeps its row; that is released first.
+///
+/// # Safety
+/// The slot must be virtual, and nobody else uses it meanwhile.
+pub(super) unsafe fn virtual_row<'a>(slot: *mut TupleTableSlot) -> (&'a mut [Datum], &'a mut [bool]) {
+    // SAFETY: the slot is virtual, as the caller promises, and has room for all columns.
+    unsafe {
+        if u32::from((*slot).tts_flags) & pg_sys::TTS_FLAG_SHOULDFREE != 0 {
+            let clear = (*(*slot).tts_ops).clear;
+            guarded(|| clear.into_iter().for_each(|clear| clear(slot)));
+        }
+        let columns = (*(*slot).tts_tupleDescriptor).natts;
+        (*slot).tts_flags &= !(pg_sys::TTS_FLAG_EMPTY as u16);
+        (*slot).tts_nvalid = columns as i16;
+        let columns = columns as usize;
+        (
+            std::slice::from_raw_parts_mut((*slot).tts_values, columns),
+            std::slice::from_raw_parts_mut((*slot).tts_isnull, columns),
+        )
+    }
+}
+
+/// Forgets what was computed for the last row.
+///
+/// # Safety
+/// The context must be alive.
+pub(super) unsafe fn reset(context: *mut ExprContext) {
+    // SAFETY: the context is alive, as the caller promises.
+    unsafe {
+        let memory = (*context).ecxt_per_tuple_memory;
+        if !(*memory).isReset {
+            pg_sys::MemoryContextReset(memory);
+        }
+    }
+}
+
+/// The value of an expression in memory that is reset with each row; None if it is NULL.
+///
+/// # Safety
+/// The expression must have been made for the context, which has the row that it is about.
+pub(super) unsafe fn value(expression: *mut ExprState, context: *mut ExprContext) -> Option<Datum> {
+    // SAFETY: made so, as the caller promises. After an error PostgreSQL chooses the current memory itself.
+    unsafe {
+        let evaluate = (*expression).evalfunc?;
+        let mut is_null = false;
+        let before = pg_sys::CurrentMemoryContext;
+        pg_sys::CurrentMemoryContext = (*context).ecxt_per_tuple_memory;
+        let value = guarded(|| evaluate(expression, context, &raw mut is_null));
+        pg_sys::CurrentMemoryContext = before;
+        (!is_null).then_some(value)
+    }
+}
+
+/// Whether all conditions hold; without any, they do.
+///
+/// # Safety
+/// As for [`value`].
+pub(super) unsafe fn holds(conditions: *mut ExprState, context: *mut ExprContext) -> bool {
+    // SAFETY: as the caller promises.
+    conditions.is_null() || unsafe { value(conditions, context) }.is_some_and(|datum| datum.value() != 0)
+}
+
+/// The row that a node returns: what it computes of the current one, or this one itself.
+///
+/// # Safety
+/// The projection must be null or made for the context, which has the current row.
+pub(super) unsafe fn projected(
+    projection: *mut pg_sys::ProjectionInfo,
+    row: *mut TupleTableSlot,
+) -> *mut TupleTableSlot {
+    // SAFETY: as the caller promises.
+    unsafe {
+        if projection.is_null() {
+            return row;
+        }
+        let state = &raw mut (*projection).pi_state;
+        let result = (*state).resultslot;
+        virtual_row(result);
+        value(state, (*projection).pi_exprContext);
+        result
+    }
+}

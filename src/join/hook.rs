@@ -1,0 +1,52 @@
+//! The hook in which PostgreSQL asks for further ways to join two relations.
+
+use super::condition::NearCondition;
+use super::kind::JoinKind;
+use super::path::{Sides, propose};
+use super::plan;
+use crate::pg::compat;
+use pgrx::{pg_guard, pg_sys};
+
+/// The hook of the library that was loaded before ours.
+static mut NEXT: pg_sys::set_join_pathlist_hook_type = None;
+
+/// Puts our hook in place, and makes the node known by its names. Called when the library is loaded: by the
+/// first query on distances of a session, which has planned no join then.
+pub(crate) fn install_hook() {
+    // SAFETY: a backend has one thread; nobody else looks at these while a library is loaded.
+    unsafe {
+        NEXT = pg_sys::set_join_pathlist_hook;
+        pg_sys::set_join_pathlist_hook = Some(on_join);
+    }
+    plan::register();
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn on_join(
+    root: *mut pg_sys::PlannerInfo,
+    join: *mut pg_sys::RelOptInfo,
+    outer: *mut pg_sys::RelOptInfo,
+    inner: *mut pg_sys::RelOptInfo,
+    type_: pg_sys::JoinType::Type,
+    extra: *mut pg_sys::JoinPathExtraData,
+) {
+    // SAFETY: the planner passes relations of the query, with the conditions between them.
+    unsafe {
+        if let Some(next) = NEXT {
+            pg_sys::ffi::pg_guard_ffi_boundary(|| next(root, join, outer, inner, type_, extra));
+        }
+        let Some(kind) = JoinKind::of(type_) else { return };
+        // The setting is followed as a hash join does. But a full join has no other plan.
+        if kind.is_outer() && !compat::OUTER_JOINS_KEEP_NAMES {
+            return;
+        }
+        if !pg_sys::enable_hashjoin && kind != JoinKind::Full || !(*join).lateral_relids.is_null() {
+            return;
+        }
+        let (conditions, special) = ((*extra).restrictlist, (*extra).sjinfo);
+        let relations = [&*join, &*outer, &*inner];
+        if let Some(condition) = NearCondition::find(root, relations, kind, conditions) {
+            propose(&Sides { root, join, outer, inner, kind, conditions, special }, &condition);
+        }
+    }
+}

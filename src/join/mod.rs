@@ -1,0 +1,30 @@
+//! The near join: a join on `hamming_within(a, b, radius)` as one node of a plan, set at a time.
+//!
+//! A nested loop searches an index once for each row of one side. This node keeps the codes of the inner side
+//! in memory, and compares them with those of many outer rows at once, as `crates/hamming` finds near pairs.
+//!
+//! 1. PostgreSQL asks for further ways to join two relations ([`hook`]). If a condition is on a distance
+//!    between them ([`condition`]), the near join is proposed with what it costs ([`path`](mod@path)).
+//! 2. If it is the cheapest, it becomes a node of the plan, a `CustomScan` ([`plan`]).
+//! 3. The executor begins the node, asks it for rows, begins it again and ends it ([`node`]). [`run`] joins:
+//!    it reads a chunk of the inner side, as much as memory may have, and joins it with batches of the outer
+//!    side, each of which is larger than the last. If the inner side has several chunks, the outer side is
+//!    read once for each, from a temporary file.
+//! 4. EXPLAIN shows the condition and the work ([`explain`]).
+//!
+//! [`kind`] has the kinds of joins, [`side`] the rows and codes of one side in memory, [`rows`] the rows
+//! alone, and [`exec`] what PostgreSQL's executor has as inline functions.
+
+mod condition;
+mod exec;
+mod explain;
+mod hook;
+mod kind;
+mod node;
+mod path;
+mod plan;
+mod rows;
+mod run;
+mod side;
+
+pub(crate) use hook::install_hook;

@@ -1,0 +1,157 @@
+//! What PostgreSQL's executor calls: begin, a row, begin again, end.
+
+use super::explain::explain;
+use super::plan::{NodeExpressions, NodeNumbers};
+use super::run::{NearJoin, NodeParts};
+use super::side::JoinSide;
+use crate::pg::datum::Passing;
+use crate::pg::nodes::{cast, elements};
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::pg_sys::{self, CustomScan, CustomScanState, Node, NodeTag, TupleTableSlot};
+use pgrx::{PgMemoryContexts, pg_guard};
+
+/// What the executor calls.
+const METHODS: pg_sys::CustomExecMethods = pg_sys::CustomExecMethods {
+    CustomName: c"Near Join".as_ptr(),
+    BeginCustomScan: Some(begin),
+    ExecCustomScan: Some(next),
+    EndCustomScan: Some(end),
+    ReScanCustomScan: Some(rescan),
+    MarkPosCustomScan: None,
+    RestrPosCustomScan: None,
+    EstimateDSMCustomScan: None,
+    InitializeDSMCustomScan: None,
+    ReInitializeDSMCustomScan: None,
+    InitializeWorkerCustomScan: None,
+    ShutdownCustomScan: None,
+    ExplainCustomScan: Some(explain),
+};
+
+static EXEC_METHODS: super::plan::Methods<pg_sys::CustomExecMethods> = super::plan::Methods(METHODS);
+
+/// The state of a node: PostgreSQL's part, and ours.
+#[repr(C)]
+pub(super) struct NodeState {
+    base: CustomScanState,
+    join: *mut NearJoin,
+}
+
+/// # Safety
+/// The node must be one that [`begin`] has begun.
+pub(super) unsafe fn join_of<'a>(node: *mut CustomScanState) -> &'a mut NearJoin {
+    // SAFETY: begun so, as the caller promises.
+    unsafe { &mut *(*node.cast::<NodeState>()).join }
+}
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn create_state(_plan: *mut CustomScan) -> *mut Node {
+    // SAFETY: zeroed memory is how PostgreSQL makes nodes.
+    unsafe {
+        let state: *mut NodeState = pg_sys::palloc0(size_of::<NodeState>()).cast();
+        (*state).base.ss.ps.type_ = NodeTag::T_CustomScanState;
+        (*state).base.methods = &raw const EXEC_METHODS.0;
+        state.cast()
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sys::EState, flags: i32) {
+    // SAFETY: the executor passes a node that it has made of our plan. What we keep is dropped with the
+    // memory of the execution.
+    unsafe {
+        let plan = &*(*node).ss.ps.plan.cast::<CustomScan>();
+        let child_flags =
+            flags & !(pg_sys::EXEC_FLAG_REWIND | pg_sys::EXEC_FLAG_BACKWARD | pg_sys::EXEC_FLAG_MARK) as i32;
+        let &mut [outer, inner] = elements(plan.custom_plans) else { return };
+        let children = [outer, inner].map(|child| pg_sys::ExecInitNode(child.cast(), estate, child_flags));
+        for child in children {
+            (*node).custom_ps = pg_sys::lappend((*node).custom_ps, child.cast());
+        }
+        let numbers = NodeNumbers::of(plan.custom_private);
+        let NodeExpressions { within, conditions, filter } = NodeExpressions::of(plan);
+        let parent = &raw mut (*node).ss.ps;
+        let args = elements(within.args);
+        let [outer_code, inner_code] = [args[numbers.outer], args[1 - numbers.outer]];
+        let expression = |node: *mut Node| pg_sys::ExecInitExpr(node.cast(), parent);
+        let stored = pg_sys::ExecInitExtraTupleSlot(
+            estate,
+            pg_sys::ExecGetResultType(children[0]),
+            &raw const pg_sys::TTSOpsMinimalTuple,
+        );
+        let parts = NodeParts {
+            numbers,
+            children,
+            codes: [outer_code, inner_code].map(expression),
+            radius: expression(args[2]),
+            conditions: pg_sys::ExecInitQual(conditions, parent),
+            filter: pg_sys::ExecInitQual(filter, parent),
+            context: (*parent).ps_ExprContext,
+            projection: (*parent).ps_ProjInfo,
+            row: (*node).ss.ss_ScanTupleSlot,
+            stored,
+            memory: (*estate).es_query_cxt,
+        };
+        let sides = [outer, inner].map(|child| JoinSide::new(columns(child.cast()), numbers.codes));
+        let mut memory = PgMemoryContexts::For((*estate).es_query_cxt);
+        (*node.cast::<NodeState>()).join = memory.leak_and_drop_on_delete(NearJoin::new(parts, sides));
+    }
+}
+
+/// How the columns of a child are passed.
+///
+/// # Safety
+/// The plan must be that of the child.
+unsafe fn columns(plan: *mut pg_sys::Plan) -> Vec<Passing> {
+    // SAFETY: a plan has a list of columns.
+    unsafe {
+        let columns = elements((*plan).targetlist).iter();
+        // Bounded: a query has at most 1,664 columns.
+        columns
+            .map(|column| Passing::of(pg_sys::exprType((*column.cast::<pg_sys::TargetEntry>()).expr.cast())))
+            .collect()
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn next(node: *mut CustomScanState) -> *mut TupleTableSlot {
+    // SAFETY: a node that was begun.
+    unsafe { join_of(node).next() }.unwrap_or_report()
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn rescan(node: *mut CustomScanState) {
+    // SAFETY: a node that was begun.
+    unsafe {
+        let join = join_of(node);
+        let changed = (*node).ss.ps.chgParam;
+        let children = join.parts.children;
+        if !changed.is_null() {
+            children.iter().for_each(|&child| pg_sys::UpdateChangedParamSet(child, changed));
+        }
+        // The code of an inner row may depend on a parameter, unless it is a column.
+        let plan = &*(*node).ss.ps.plan.cast::<CustomScan>();
+        let code = elements(NodeExpressions::of(plan).within.args)[1 - join.parts.numbers.outer];
+        let is_column = cast::<pg_sys::Var>(code, NodeTag::T_Var).is_some();
+        let [outer, inner] = children;
+        let keeps_inner =
+            (*inner).chgParam.is_null() && (changed.is_null() || is_column) && join.has_whole_inner();
+        join.restart(keeps_inner);
+        let again: &[_] = if keeps_inner { &[outer] } else { &[outer, inner] };
+        for &child in again {
+            // A child whose parameters have changed begins again by itself.
+            if (*child).chgParam.is_null() {
+                pg_sys::ExecReScan(child);
+            }
+        }
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn end(node: *mut CustomScanState) {
+    // SAFETY: a node that was begun.
+    unsafe {
+        let join = join_of(node);
+        join.end();
+        join.parts.children.iter().for_each(|&child| pg_sys::ExecEndNode(child));
+    }
+}

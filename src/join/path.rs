@@ -1,0 +1,159 @@
+//! What a near join costs, as a path that the planner compares with others.
+
+use super::condition::NearCondition;
+use super::kind::JoinKind;
+use super::plan::PATH_METHODS;
+use crate::pg::compat;
+use crate::pg::nodes::{elements, list_of, make};
+use hamming::near_pairs::cost_between;
+use pgrx::pg_sys::{self, NodeTag, Path};
+
+/// Operators, and rows of a plan, in the time that it takes to read a row into memory with its code.
+const OPERATORS_PER_ROW: f64 = 4.0;
+const TUPLES_PER_ROW: f64 = 3.0;
+
+/// Comparisons of words in the time of an operator: some 5 ns against a fifth of one.
+const COMPARISONS_PER_OPERATOR: f64 = 20.0;
+
+/// Bytes that a row takes in memory in addition to its columns: its code, its places, and what sorting it
+/// into buckets takes.
+const BYTES_PER_ROW: f64 = 40.0;
+
+/// The two relations, and the join between them.
+pub(super) struct Sides {
+    pub(super) root: *mut pg_sys::PlannerInfo,
+    pub(super) join: *mut pg_sys::RelOptInfo,
+    pub(super) outer: *mut pg_sys::RelOptInfo,
+    pub(super) inner: *mut pg_sys::RelOptInfo,
+    pub(super) kind: JoinKind,
+    pub(super) conditions: *mut pg_sys::List,
+    pub(super) special: *mut pg_sys::SpecialJoinInfo,
+}
+
+/// Proposes the near join of the cheapest paths of both sides.
+///
+/// # Safety
+/// The sides must be those of PostgreSQL's hook, and the condition one of theirs.
+pub(super) unsafe fn propose(sides: &Sides, condition: &NearCondition) {
+    // SAFETY: relations and paths of the query.
+    unsafe {
+        let [outer, inner] = [sides.outer, sides.inner].map(|side| (*side).cheapest_total_path);
+        let is_free = |path: *mut Path| !path.is_null() && (*path).param_info.is_null();
+        if !is_free(outer) || !is_free(inner) {
+            return;
+        }
+        pg_sys::add_path(sides.join, near_path(sides, condition, [&*outer, &*inner]));
+        propose_parallel(sides, condition, inner);
+    }
+}
+
+/// Proposes that workers share the outer side. Each reads the whole inner side; so none of them knows whether
+/// an inner row has a partner.
+///
+/// # Safety
+/// The arguments must be those of [`propose`], and a path of the inner side.
+unsafe fn propose_parallel(sides: &Sides, condition: &NearCondition, inner: *mut Path) {
+    // SAFETY: relations and paths of the query.
+    unsafe {
+        let is_safe = (*sides.join).consider_parallel && (*inner).parallel_safe;
+        let Some(&outer) = elements((*sides.outer).partial_pathlist).first() else { return };
+        let outer: *mut Path = outer.cast();
+        if is_safe && !sides.kind.keeps_inner() && (*outer).param_info.is_null() {
+            let path = near_path(sides, condition, [&*outer, &*inner]);
+            (*path).parallel_workers = (*outer).parallel_workers;
+            pg_sys::add_partial_path(sides.join, path);
+        }
+    }
+}
+
+/// # Safety
+/// The arguments must be those of [`propose`], and paths of the two sides.
+unsafe fn near_path(sides: &Sides, condition: &NearCondition, [outer, inner]: [&Path; 2]) -> *mut Path {
+    // SAFETY: nodes of the planner.
+    unsafe {
+        let join = &*sides.join;
+        let path = make::<pg_sys::CustomPath>(NodeTag::T_CustomPath);
+        path.path.pathtype = NodeTag::T_CustomScan;
+        path.path.parent = sides.join;
+        path.path.pathtarget = join.reltarget;
+        // A worker returns its share of the rows.
+        path.path.rows = join.rows * (outer.rows / (*sides.outer).rows.max(outer.rows)).min(1.0);
+        let cost = cost(sides, condition, [outer, inner], path.path.rows);
+        path.path.startup_cost = cost.startup;
+        path.path.total_cost = cost.total;
+        path.path.parallel_safe = join.consider_parallel && outer.parallel_safe && inner.parallel_safe;
+        path.flags = compat::CUSTOM_PATH_PROJECTS;
+        compat::add_disabled_nodes(&mut path.path, [outer, inner]);
+        let children = [outer, inner].map(|path| std::ptr::from_ref(path).cast_mut().cast());
+        path.custom_paths = list_of(&children);
+        let numbers = [sides.kind as i32, condition.outer as i32, condition.codes as i32];
+        let numbers =
+            numbers.iter().fold(std::ptr::null_mut(), |list, &number| pg_sys::lappend_int(list, number));
+        path.custom_private = list_of(&[numbers.cast(), condition.clause.cast(), sides.conditions.cast()]);
+        path.methods = &raw const PATH_METHODS.0;
+        std::ptr::from_mut(path).cast()
+    }
+}
+
+struct Cost {
+    startup: f64,
+    total: f64,
+}
+
+/// The inner side is read whole before the first row; the rest grows with the rows of the outer side.
+///
+/// # Safety
+/// The arguments must be those of [`near_path`], and the rows that it returns.
+unsafe fn cost(sides: &Sides, condition: &NearCondition, [outer, inner]: [&Path; 2], rows: f64) -> Cost {
+    // SAFETY: nodes of the planner, and settings.
+    unsafe {
+        let (operator, tuple) = (pg_sys::cpu_operator_cost, pg_sys::cpu_tuple_cost);
+        let reading = OPERATORS_PER_ROW * operator + TUPLES_PER_ROW * tuple;
+        let (bits, radius) = condition.bits_and_radius(sides.root);
+        let memory = pg_sys::get_hash_memory_limit() as f64;
+        let bytes = |path: &Path| {
+            let width = f64::from((*path.pathtarget).width);
+            path.rows.max(1.0) * (width + f64::from(bits) / 8.0 + BYTES_PER_ROW)
+        };
+        let rounds = (bytes(inner) / (memory / 2.0)).ceil().max(1.0);
+        let batches = (bytes(outer) / (memory / 4.0)).ceil().max(1.0);
+        let [of_outer, of_inner] =
+            [(outer, batches), (inner, rounds)].map(|(path, parts)| path.rows.max(1.0) / parts);
+        let comparisons = rounds * batches * cost_between(of_outer, of_inner, bits, radius);
+        let near = outer.rows * inner.rows * selectivity(sides, condition);
+        let mut quals = pg_sys::QualCost::default();
+        pg_sys::cost_qual_eval(&raw mut quals, sides.conditions, sides.root);
+        // Rows of a side that is read again come from a file.
+        let pages = if rounds > 1.0 { (bytes(outer) / f64::from(pg_sys::BLCKSZ)).ceil() } else { 0.0 };
+        let target = &*(*sides.join).reltarget;
+        let startup = outer.startup_cost
+            + inner.total_cost
+            + quals.startup
+            + target.cost.startup
+            + inner.rows * reading;
+        let run = outer.total_cost - outer.startup_cost
+            + outer.rows * reading * rounds
+            + comparisons / COMPARISONS_PER_OPERATOR * operator
+            + near * quals.per_tuple
+            + rows * (tuple + target.cost.per_tuple)
+            + pages * (1.0 + rounds) * pg_sys::seq_page_cost;
+        Cost { startup, total: startup + run }
+    }
+}
+
+/// The share of pairs that are near.
+///
+/// # Safety
+/// The arguments must be those of [`near_path`].
+unsafe fn selectivity(sides: &Sides, condition: &NearCondition) -> f64 {
+    // SAFETY: a condition of the join.
+    unsafe {
+        pg_sys::clause_selectivity(
+            sides.root,
+            condition.clause.cast(),
+            0,
+            pg_sys::JoinType::JOIN_INNER,
+            sides.special,
+        )
+    }
+}

@@ -1,0 +1,168 @@
+//! The near join as a node of a plan: how a path becomes one, and what is kept in it.
+
+use super::kind::JoinKind;
+use super::node::create_state;
+use crate::pg::code::CodeType;
+use crate::pg::nodes::{copy, elements, list_of, make};
+use pgrx::pg_guard;
+use pgrx::pg_sys::{self, List, Node, NodeTag, RestrictInfo};
+use std::ptr::null_mut;
+
+/// Pointers that never change.
+pub(super) struct Methods<T>(pub(super) T);
+
+// SAFETY: a backend has one thread, and nobody writes to these.
+unsafe impl<T> Sync for Methods<T> {}
+
+pub(super) static PATH_METHODS: Methods<pg_sys::CustomPathMethods> = Methods(pg_sys::CustomPathMethods {
+    CustomName: c"Near Join".as_ptr(),
+    PlanCustomPath: Some(plan_path),
+    ReparameterizeCustomPathByChild: None,
+});
+
+/// For each kind of join, in their order.
+static SCAN_METHODS: Methods<[pg_sys::CustomScanMethods; JoinKind::ALL.len()]> = Methods([
+    methods(JoinKind::ALL[0]),
+    methods(JoinKind::ALL[1]),
+    methods(JoinKind::ALL[2]),
+    methods(JoinKind::ALL[3]),
+    methods(JoinKind::ALL[4]),
+    methods(JoinKind::ALL[5]),
+]);
+
+const fn methods(kind: JoinKind) -> pg_sys::CustomScanMethods {
+    pg_sys::CustomScanMethods { CustomName: kind.name().as_ptr(), CreateCustomScanState: Some(create_state) }
+}
+
+/// Makes the node known by its names, for plans that come from another process.
+pub(super) fn register() {
+    for methods in &SCAN_METHODS.0 {
+        // SAFETY: the methods live as long as the process.
+        unsafe { pg_sys::RegisterCustomScanMethods(methods) };
+    }
+}
+
+/// What a node keeps in numbers.
+#[derive(Clone, Copy)]
+pub(super) struct NodeNumbers {
+    pub(super) kind: JoinKind,
+    /// Which argument of `hamming_within` is of the outer side.
+    pub(super) outer: usize,
+    pub(super) codes: CodeType,
+}
+
+impl NodeNumbers {
+    /// # Safety
+    /// The list must be one of three integers that a path has been made with.
+    pub(super) unsafe fn of(list: *mut List) -> Self {
+        // SAFETY: such a list, as the caller promises.
+        let [kind, outer, codes] =
+            [0, 1, 2].map(|place| unsafe { (*(*list).elements.add(place)).int_value } as usize);
+        Self { kind: JoinKind::ALL[kind], outer, codes: CodeType::ALL[codes] }
+    }
+}
+
+/// The node has in `custom_exprs` the call of `hamming_within`, the further conditions of the join, and those
+/// that are tested after it. They refer to the columns of both sides, the outer ones first.
+#[pg_guard]
+unsafe extern "C-unwind" fn plan_path(
+    _root: *mut pg_sys::PlannerInfo,
+    join: *mut pg_sys::RelOptInfo,
+    path: *mut pg_sys::CustomPath,
+    columns: *mut List,
+    _clauses: *mut List,
+    plans: *mut List,
+) -> *mut pg_sys::Plan {
+    // SAFETY: the planner passes a path that we have made, and the plans of its children.
+    unsafe {
+        let &mut [numbers, within, conditions] = elements((*path).custom_private) else {
+            unreachable!("a path has three parts")
+        };
+        let NodeNumbers { kind, .. } = NodeNumbers::of(numbers.cast());
+        let others = others(conditions.cast(), within.cast());
+        let (mut of_join, mut filter) = (null_mut(), null_mut());
+        match kind {
+            JoinKind::Inner | JoinKind::Semi => of_join = pg_sys::extract_actual_clauses(others, false),
+            _ => {
+                pg_sys::extract_actual_join_clauses(others, (*join).relids, &raw mut of_join, &raw mut filter)
+            }
+        }
+        let node = make::<pg_sys::CustomScan>(NodeTag::T_CustomScan);
+        node.scan.plan.targetlist = columns;
+        node.flags = (*path).flags;
+        node.custom_plans = plans;
+        let clause = (*within.cast::<RestrictInfo>()).clause;
+        node.custom_exprs = list_of(&[clause.cast(), of_join.cast(), filter.cast()]);
+        node.custom_private = numbers.cast();
+        node.custom_scan_tlist = columns_of(plans);
+        node.methods = &raw const SCAN_METHODS.0[kind as usize];
+        (&raw mut node.scan.plan).cast()
+    }
+}
+
+/// The other conditions of a join, those first that protect the others, then the cheap ones.
+///
+/// # Safety
+/// The arguments must be those of a path.
+unsafe fn others(conditions: *mut List, within: *mut Node) -> *mut List {
+    // SAFETY: a list of conditions.
+    unsafe {
+        let others: Vec<*mut Node> =
+            elements(conditions).iter().copied().filter(|&clause| clause != within).collect();
+        let mut keyed: Vec<(u32, f64, *mut Node)> = others
+            .into_iter()
+            .map(|clause| {
+                let mut cost = pg_sys::QualCost::default();
+                pg_sys::cost_qual_eval_node(&raw mut cost, clause, null_mut());
+                ((*clause.cast::<RestrictInfo>()).security_level, cost.per_tuple, clause)
+            })
+            .collect();
+        keyed.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        keyed.iter().fold(null_mut(), |list, &(.., clause)| pg_sys::lappend(list, clause.cast()))
+    }
+}
+
+/// The columns of both children.
+///
+/// # Safety
+/// The list must be one of plans.
+unsafe fn columns_of(plans: *mut List) -> *mut List {
+    // SAFETY: plans with lists of columns.
+    unsafe {
+        let mut all = null_mut();
+        for &plan in elements(plans).iter() {
+            for &column in elements((*plan.cast::<pg_sys::Plan>()).targetlist).iter() {
+                let expression = copy((*column.cast::<pg_sys::TargetEntry>()).expr.cast());
+                let place = elements(all).len() as i16 + 1;
+                let entry = pg_sys::makeTargetEntry(expression.cast(), place, null_mut(), false);
+                all = pg_sys::lappend(all, entry.cast());
+            }
+        }
+        all
+    }
+}
+
+/// The expressions of a node.
+pub(super) struct NodeExpressions<'a> {
+    /// The call of `hamming_within`.
+    pub(super) within: &'a mut pg_sys::FuncExpr,
+    /// The further conditions of the join.
+    pub(super) conditions: *mut List,
+    /// Conditions that are tested after the join.
+    pub(super) filter: *mut List,
+}
+
+impl NodeExpressions<'_> {
+    /// # Safety
+    /// The node must be one that [`plan_path`] has made.
+    pub(super) unsafe fn of(node: &pg_sys::CustomScan) -> Self {
+        // SAFETY: so made.
+        unsafe {
+            let &mut [within, conditions, filter] = elements(node.custom_exprs) else {
+                unreachable!("a node has three parts")
+            };
+            let within = &mut *within.cast();
+            Self { within, conditions: conditions.cast(), filter: filter.cast() }
+        }
+    }
+}
