@@ -82,7 +82,7 @@ unsafe fn near_path(sides: &Sides, condition: &NearCondition, [outer, inner]: [&
         path.path.startup_cost = cost.startup;
         path.path.total_cost = cost.total;
         path.path.parallel_safe = join.consider_parallel && outer.parallel_safe && inner.parallel_safe;
-        path.flags = compat::CUSTOM_PATH_PROJECTS;
+        path.flags = pg_sys::CUSTOMPATH_SUPPORT_PROJECTION;
         compat::add_disabled_nodes(&mut path.path, [outer, inner]);
         let children = [outer, inner].map(|path| std::ptr::from_ref(path).cast_mut().cast());
         path.custom_paths = list_of(&children);

@@ -3,7 +3,8 @@
 use super::kind::JoinKind;
 use super::node::create_state;
 use crate::pg::code::CodeType;
-use crate::pg::nodes::{copy, elements, list_of, make};
+use crate::pg::compat;
+use crate::pg::nodes::{columns_in, copy, elements, list_of, make};
 use pgrx::pg_guard;
 use pgrx::pg_sys::{self, List, Node, NodeTag, RestrictInfo};
 use std::ptr::null_mut;
@@ -91,10 +92,12 @@ unsafe extern "C-unwind" fn plan_path(
         node.scan.plan.targetlist = columns;
         node.flags = (*path).flags;
         node.custom_plans = plans;
-        let clause = (*within.cast::<RestrictInfo>()).clause;
-        node.custom_exprs = list_of(&[clause.cast(), of_join.cast(), filter.cast()]);
+        let clause = copy((*within.cast::<RestrictInfo>()).clause.cast());
+        let of_join = copy(of_join.cast());
+        node.custom_exprs = list_of(&[clause, of_join, filter.cast()]);
         node.custom_private = numbers.cast();
         node.custom_scan_tlist = columns_of(plans);
+        name_outer_joins(node.custom_scan_tlist, [columns, filter], [clause, of_join]);
         node.methods = &raw const SCAN_METHODS.0[kind as usize];
         (&raw mut node.scan.plan).cast()
     }
@@ -139,6 +142,30 @@ unsafe fn columns_of(plans: *mut List) -> *mut List {
             }
         }
         all
+    }
+}
+
+/// Gives the columns of a node, and of the conditions of its join, the names that they have above it. Below an
+/// outer join a column does not name that join, but a node has one name for each of its columns.
+///
+/// # Safety
+/// The arguments must be the columns of a node, what is computed of its rows, and conditions that nobody else
+/// has.
+unsafe fn name_outer_joins(columns: *mut List, above: [*mut List; 2], conditions: [*mut Node; 2]) {
+    // SAFETY: lists of expressions.
+    unsafe {
+        let is_same = |a: &pg_sys::Var, b: &pg_sys::Var| (a.varno, a.varattno) == (b.varno, b.varattno);
+        columns_in(columns.cast()).for_each(|column| {
+            let mut above = above.into_iter().flat_map(|list| columns_in(list.cast()));
+            if let Some(above) = above.find(|above| is_same(above, column)) {
+                compat::name_outer_joins_of(column, above);
+            }
+        });
+        for column in conditions.into_iter().flat_map(|condition| columns_in(condition)) {
+            if let Some(named) = columns_in(columns.cast()).find(|named| is_same(named, column)) {
+                compat::name_outer_joins_of(column, named);
+            }
+        }
     }
 }
 

@@ -366,23 +366,25 @@ pub(crate) fn set_cost_function(index: &mut pg_sys::IndexOptInfo, estimate: pg_s
     index.amcostestimate = unsafe { std::mem::transmute_copy(&estimate) };
 }
 
-/// The flag of a custom path that computes expressions. Up to 14, all of them have to.
-#[cfg(feature = "pg14")]
-pub(crate) const CUSTOM_PATH_PROJECTS: u32 = 0;
-/// The flag of a custom path that computes expressions.
-#[cfg(not(feature = "pg14"))]
-pub(crate) const CUSTOM_PATH_PROJECTS: u32 = pg_sys::CUSTOMPATH_SUPPORT_PROJECTION;
-
 /// Counts the disabled nodes below a path. Up to 17, they have a high cost instead.
-#[cfg(feature = "pg18")]
 pub(crate) fn add_disabled_nodes(path: &mut pg_sys::Path, children: [&pg_sys::Path; 2]) {
-    path.disabled_nodes = children.iter().map(|child| child.disabled_nodes).sum();
+    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
+    let _ = (path, children);
+    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
+    {
+        path.disabled_nodes = children.iter().map(|child| child.disabled_nodes).sum();
+    }
 }
 
-/// Up to 17, disabled nodes below a path have a high cost.
-#[cfg(not(feature = "pg18"))]
-pub(crate) fn add_disabled_nodes(_: &mut pg_sys::Path, _: [&pg_sys::Path; 2]) {}
+/// Whether a column says which outer joins may have made it NULL: since 16.
+pub(crate) const COLUMNS_NAME_OUTER_JOINS: bool = !cfg!(feature = "pg15");
 
-/// Whether a node that stands for an outer join may name the columns of its sides as they are below it. Since
-/// 16, a column knows which outer joins may have made it NULL, and a custom node has one name for it.
-pub(crate) const OUTER_JOINS_KEEP_NAMES: bool = cfg!(any(feature = "pg14", feature = "pg15"));
+/// Makes a column name the same outer joins as another one.
+pub(crate) fn name_outer_joins_of(column: &mut pg_sys::Var, other: &pg_sys::Var) {
+    #[cfg(feature = "pg15")]
+    let _ = (column, other);
+    #[cfg(not(feature = "pg15"))]
+    {
+        column.varnullingrels = other.varnullingrels;
+    }
+}

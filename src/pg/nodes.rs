@@ -124,6 +124,20 @@ pub(crate) unsafe fn copy(node: *mut Node) -> *mut Node {
     unsafe { pg_sys::copyObjectImpl(node.cast()).cast() }
 }
 
+/// The columns that an expression, or a list of expressions, mentions.
+///
+/// # Safety
+/// `node` must be an expression of the query that is being planned.
+pub(crate) unsafe fn columns_in<'a>(node: *mut Node) -> impl Iterator<Item = &'a mut pg_sys::Var> {
+    const INTO_ALL: u32 =
+        pg_sys::PVC_RECURSE_AGGREGATES | pg_sys::PVC_RECURSE_WINDOWFUNCS | pg_sys::PVC_RECURSE_PLACEHOLDERS;
+    // SAFETY: with these flags there is nothing but columns in the list.
+    unsafe {
+        let columns = elements(pg_sys::pull_var_clause(node, INTO_ALL as i32));
+        columns.iter().map(|&column| &mut *column.cast())
+    }
+}
+
 /// A node with nothing in it but its tag.
 ///
 /// # Safety

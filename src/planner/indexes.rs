@@ -6,7 +6,7 @@ use crate::am::is_hamming;
 use crate::gin::cost::install_sketch_cost;
 use crate::gist::install_cost;
 use crate::pg::catalog::oids::ExtensionOids;
-use crate::pg::nodes::{cast, copy, elements};
+use crate::pg::nodes::{cast, columns_in, copy, elements};
 use pgrx::pg_sys::{self, Node, NodeTag};
 
 /// Called once for each relation of a query, before paths are looked for.
@@ -101,13 +101,9 @@ unsafe fn is_distance(
 /// # Safety
 /// `node` must be an expression of the query that is being planned.
 unsafe fn mentions(root: &pg_sys::PlannerInfo, node: *mut Node, relation: pg_sys::Index) -> bool {
-    const INTO_ALL: u32 =
-        pg_sys::PVC_RECURSE_AGGREGATES | pg_sys::PVC_RECURSE_WINDOWFUNCS | pg_sys::PVC_RECURSE_PLACEHOLDERS;
-    // SAFETY: `node` is an expression of the query that is being planned, as the caller promises; with
-    // these flags there is nothing but columns in the list.
+    // SAFETY: `node` is an expression of the query that is being planned, as the caller promises.
     unsafe {
-        elements(pg_sys::pull_var_clause(node, INTO_ALL as i32)).iter().any(|&column| {
-            let column = &*column.cast::<pg_sys::Var>();
+        columns_in(node).any(|column| {
             i64::from(column.varno) == i64::from(relation)
                 || in_part(root, column, relation).is_some_and(|node| mentions(root, node, relation))
         })
