@@ -44,6 +44,7 @@ impl NearCondition {
                 }
                 found = Self::read(root, [outer, inner], clause, &ours);
             }
+            let found = found.filter(|found| is_safe_first(&*found.clause, conditions));
             found.filter(|_| ExtensionOids::known().is_some())
         }
     }
@@ -91,6 +92,16 @@ impl NearCondition {
             (bits, radius.min(bits))
         }
     }
+}
+
+/// Whether a condition may be tested before the others of its join, which may hide rows from it.
+///
+/// # Safety
+/// The conditions must be those of a join.
+unsafe fn is_safe_first(clause: &RestrictInfo, conditions: &[*mut Node]) -> bool {
+    // SAFETY: conditions of a join, as the caller promises.
+    let levels = conditions.iter().map(|&other| unsafe { (*other.cast::<RestrictInfo>()).security_level });
+    clause.leakproof || levels.min() >= Some(clause.security_level)
 }
 
 /// Whether a condition is tested after an outer join, as those of WHERE are.

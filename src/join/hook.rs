@@ -4,7 +4,6 @@ use super::condition::NearCondition;
 use super::kind::JoinKind;
 use super::path::{Sides, propose};
 use super::plan;
-use crate::pg::compat;
 use pgrx::{pg_guard, pg_sys};
 
 /// The hook of the library that was loaded before ours.
@@ -37,7 +36,7 @@ unsafe extern "C-unwind" fn on_join(
         }
         let Some(kind) = JoinKind::of(type_) else { return };
         // A placeholder names outer joins as a column does, but may stand for any expression.
-        if kind.is_outer() && compat::COLUMNS_NAME_OUTER_JOINS && (*(*root).glob).lastPHId != 0 {
+        if kind.is_outer() && (*(*root).glob).lastPHId != 0 {
             return;
         }
         // The setting is followed as a hash join does. But a full join has no other plan.

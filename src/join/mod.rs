@@ -6,10 +6,11 @@
 //! 1. PostgreSQL asks for further ways to join two relations ([`hook`]). If a condition is on a distance
 //!    between them ([`condition`]), the near join is proposed with what it costs ([`path`](mod@path)).
 //! 2. If it is the cheapest, it becomes a node of the plan, a `CustomScan` ([`plan`]).
-//! 3. The executor begins the node, asks it for rows, begins it again and ends it ([`node`]). [`run`] joins:
-//!    it reads a chunk of the inner side, as much as memory may have, and joins it with batches of the outer
-//!    side, each of which is larger than the last. If the inner side has several chunks, the outer side is
-//!    read once for each, from a temporary file.
+//! 3. The executor begins the node, asks it for rows, begins it again and ends it ([`node`]). [`run`] returns
+//!    one row after the other. [`read`] reads a chunk of the inner side, as much as memory may have, and
+//!    batches of the outer side, each of which is larger than the last. [`pairs`] finds the near pairs of a
+//!    batch and the chunk. If the inner side has several chunks, the outer side is read once for each, from
+//!    a temporary file.
 //! 4. EXPLAIN shows the condition and the work ([`explain`]).
 //!
 //! [`kind`] has the kinds of joins, [`side`] the rows and codes of one side in memory, [`rows`] the rows
@@ -21,8 +22,10 @@ mod explain;
 mod hook;
 mod kind;
 mod node;
+mod pairs;
 mod path;
 mod plan;
+mod read;
 mod rows;
 mod run;
 mod side;

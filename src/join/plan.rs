@@ -145,8 +145,8 @@ unsafe fn columns_of(plans: *mut List) -> *mut List {
     }
 }
 
-/// Gives the columns of a node, and of the conditions of its join, the names that they have above it. Below an
-/// outer join a column does not name that join, but a node has one name for each of its columns.
+/// Gives the columns of a node, and those in the conditions of its join, the names that they have above it.
+/// Below an outer join a column does not name that join, but a node has one name for each column.
 ///
 /// # Safety
 /// The arguments must be the columns of a node, what is computed of its rows, and conditions that nobody else

@@ -367,24 +367,18 @@ pub(crate) fn set_cost_function(index: &mut pg_sys::IndexOptInfo, estimate: pg_s
 }
 
 /// Counts the disabled nodes below a path. Up to 17, they have a high cost instead.
-pub(crate) fn add_disabled_nodes(path: &mut pg_sys::Path, children: [&pg_sys::Path; 2]) {
-    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
-    let _ = (path, children);
+pub(crate) fn add_disabled_nodes(_path: &mut pg_sys::Path, _children: [&pg_sys::Path; 2]) {
     #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
     {
-        path.disabled_nodes = children.iter().map(|child| child.disabled_nodes).sum();
+        _path.disabled_nodes = _children.iter().map(|child| child.disabled_nodes).sum();
     }
 }
 
-/// Whether a column says which outer joins may have made it NULL: since 16.
-pub(crate) const COLUMNS_NAME_OUTER_JOINS: bool = !cfg!(feature = "pg15");
-
-/// Makes a column name the same outer joins as another one.
-pub(crate) fn name_outer_joins_of(column: &mut pg_sys::Var, other: &pg_sys::Var) {
-    #[cfg(feature = "pg15")]
-    let _ = (column, other);
+/// Makes a column name the same outer joins as another one: those that may have made it NULL. Up to 15, it
+/// names none.
+pub(crate) fn name_outer_joins_of(_column: &mut pg_sys::Var, _other: &pg_sys::Var) {
     #[cfg(not(feature = "pg15"))]
     {
-        column.varnullingrels = other.varnullingrels;
+        _column.varnullingrels = _other.varnullingrels;
     }
 }

@@ -1,4 +1,4 @@
--- Joins on distances, set at a time: every kind of join gives what a nested loop gives, and says what it did.
+-- Joins on distances, set at a time: inner, semi and anti joins give what a nested loop gives, and say what they did.
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE join_a (id integer, grp integer, si bigint, note text);
 CREATE TABLE join_b (LIKE join_a);
@@ -15,10 +15,8 @@ ANALYZE join_a, join_b;
 
 -- What is asked, and what EXPLAIN says.
 EXPLAIN (COSTS OFF) SELECT a.id, b.note FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3 AND a.grp < b.grp;
-EXPLAIN (COSTS OFF) SELECT * FROM join_a AS a LEFT JOIN join_b AS b ON hamming(b.si, a.si) < 4 AND a.id <> b.id WHERE b.id IS NULL OR b.grp > 2;
 EXPLAIN (COSTS OFF) SELECT a.id FROM join_a AS a WHERE EXISTS (SELECT FROM join_b AS b WHERE hamming_similarity(a.si, b.si) >= 0.95);
 EXPLAIN (COSTS OFF) SELECT a.id FROM join_a AS a WHERE NOT EXISTS (SELECT FROM join_b AS b WHERE hamming(a.si, b.si # 5) <= 3 AND b.note > a.note);
-EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a FULL JOIN join_b AS b ON hamming(a.si, b.si) <= 2;
 CREATE FUNCTION join_work(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     line text;
@@ -32,7 +30,7 @@ END $$;
 SELECT join_work('SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3 AND a.id <> b.id');
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-SELECT join_work('SELECT count(*) FROM join_a AS a LEFT JOIN join_b AS b ON hamming(a.si, b.si) <= 3 WHERE b.id IS DISTINCT FROM 4');
+SELECT join_work('SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3');
 RESET work_mem;
 RESET hash_mem_multiplier;
 -- The setting of hash joins is that of near joins.
@@ -46,8 +44,6 @@ INSERT INTO join_query (query)
 SELECT format(query, condition) FROM unnest(ARRAY[
     'SELECT a.id, b.id AS other, a.note, b.note FROM join_a AS a JOIN join_b AS b ON %s',
     'SELECT a.id, b.id AS other, b.note FROM join_a AS a JOIN join_b AS b ON %s AND a.grp < b.grp',
-    'SELECT a.id, b.id AS other, b.note FROM join_a AS a LEFT JOIN join_b AS b ON %s AND a.grp = b.grp WHERE b.id IS NULL OR b.note IS NOT NULL',
-    'SELECT a.id, b.id AS other, a.note FROM join_a AS a RIGHT JOIN join_b AS b ON %s AND a.id %% 3 = 1',
     'SELECT a.id FROM join_a AS a WHERE EXISTS (SELECT FROM join_b AS b WHERE %s AND a.id > b.id)',
     'SELECT a.id FROM join_a AS a WHERE NOT EXISTS (SELECT FROM join_b AS b WHERE %s)',
     'SELECT a.id FROM join_a AS a WHERE NOT EXISTS (SELECT FROM join_b AS b WHERE %s AND a.grp = b.grp)',
@@ -85,11 +81,9 @@ RESET work_mem;
 RESET hash_mem_multiplier;
 
 -- Empty sides, and radii that are NULL.
-SELECT count(*), count(b.id) FROM join_a AS a LEFT JOIN (SELECT * FROM join_b WHERE id < 0 OFFSET 0) AS b ON hamming(a.si, b.si) <= 3;
+SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= (SELECT NULL::integer);
+SELECT count(*) FROM join_a AS a JOIN (SELECT * FROM join_b WHERE id < 0 OFFSET 0) AS b ON hamming(a.si, b.si) <= 3;
 SELECT count(*) FROM (SELECT * FROM join_a WHERE id < 0 OFFSET 0) AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3;
-SELECT count(*), count(a.id), count(b.id) FROM join_a AS a FULL JOIN join_b AS b ON hamming(a.si, b.si) <= (SELECT NULL::integer);
--- A full join on a distance has no other plan.
-SELECT count(*), count(a.id), count(b.id) FROM join_a AS a FULL JOIN join_b AS b ON hamming(a.si, b.si) <= 2;
 
 -- Strings of bits, and those of different lengths.
 SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si::bit(64), b.si::bit(64)) <= 3;

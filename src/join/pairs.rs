@@ -1,0 +1,97 @@
+//! Finds the near pairs of a batch and a chunk.
+
+use super::rows::RowStore;
+use super::run::NearJoin;
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report::{self, SqlError};
+use hamming::near_pairs::{PairFinder, near_pairs_between};
+use limits::{OutOfMemory, push};
+use pgrx::pg_sys;
+
+/// The least number of pairs for which there is room.
+const MIN_PAIRS: usize = 1 << 12;
+
+impl NearJoin {
+    /// Memory that the join may take.
+    pub(super) fn memory() -> usize {
+        // SAFETY: settings.
+        (unsafe { pg_sys::get_hash_memory_limit() }).min(RowStore::MAX_BYTES)
+    }
+
+    /// Finds the pairs of the next codes of the batch: fewer codes if there are too many pairs.
+    pub(super) fn find_pairs(&mut self) -> Result<(), SqlError> {
+        self.next_pair = 0;
+        let room = (Self::memory() / 4 / size_of::<(u32, u32)>()).max(MIN_PAIRS);
+        let (outer, inner) = (self.outer.codes.codes(), self.inner.codes.codes());
+        loop {
+            self.pairs.clear();
+            let codes = self.rest.start..self.rest.end.min(self.rest.start + self.step);
+            let mut finder = BatchPairs {
+                pairs: &mut self.pairs,
+                first: codes.start as u32,
+                room: if codes.len() > 1 { room } else { usize::MAX },
+                comparisons: 0,
+            };
+            let radius = self.radius.unwrap_or(0) as u32;
+            let found = near_pairs_between(
+                outer.range(codes.clone()),
+                inner,
+                radius,
+                &mut check_for_interrupts,
+                &mut finder,
+            );
+            self.work.comparisons += finder.comparisons;
+            match found {
+                Ok(()) => self.rest.start = codes.end,
+                Err(SearchStop::Full) => {
+                    self.step = codes.len().div_ceil(2);
+                    continue;
+                }
+                Err(SearchStop::OutOfMemory(refusal)) => return Err(report::problem(refusal)),
+            }
+            if self.pairs.len() < room / 4 {
+                self.step = self.step.saturating_mul(2);
+            }
+            self.work.matches += self.pairs.len() as u64;
+            let bytes = self.outer.bytes() + self.inner.bytes() + size_of_val(&self.pairs[..]);
+            self.work.bytes = self.work.bytes.max(bytes);
+            return Ok(());
+        }
+    }
+}
+
+/// Why a search for pairs ends early.
+enum SearchStop {
+    Full,
+    OutOfMemory(OutOfMemory),
+}
+
+impl From<OutOfMemory> for SearchStop {
+    fn from(refusal: OutOfMemory) -> Self {
+        Self::OutOfMemory(refusal)
+    }
+}
+
+/// The pairs of some codes of a batch.
+struct BatchPairs<'a> {
+    pairs: &'a mut Vec<(u32, u32)>,
+    /// The place in the batch of the first of these codes.
+    first: u32,
+    room: usize,
+    comparisons: u64,
+}
+
+impl PairFinder for BatchPairs<'_> {
+    type Stop = SearchStop;
+
+    fn found(&mut self, a: u32, b: u32) -> Result<(), SearchStop> {
+        if self.pairs.len() == self.room {
+            return Err(SearchStop::Full);
+        }
+        Ok(push(self.pairs, (self.first + a, b))?)
+    }
+
+    fn compared(&mut self, comparisons: u64) {
+        self.comparisons += comparisons;
+    }
+}

@@ -1,0 +1,153 @@
+//! Reads both sides of a join: chunks of the inner side, batches of the outer side.
+
+use super::exec::{next_row, read_all, reset, value, virtual_row};
+use super::run::{NearJoin, Stage};
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report::SqlError;
+use pgrx::pg_sys::{self, Datum, TupleTableSlot};
+
+/// How much larger each batch is than the last: few batches, for each of which the inner side is sorted.
+const GROWTH: usize = 16;
+
+impl NearJoin {
+    /// Reads the next chunk of the inner side, with half of the memory.
+    ///
+    /// # Safety
+    /// The node must be in execution.
+    pub(super) unsafe fn read_chunk(&mut self) -> Result<(), SqlError> {
+        let limit = Self::memory() / 2;
+        self.inner.clear();
+        self.inner_partners.clear();
+        // SAFETY: the node is in execution, as the caller promises.
+        unsafe {
+            while self.inner.bytes() < limit {
+                check_for_interrupts();
+                let Some(row) = next_row(self.parts.children[1]) else {
+                    self.inner_ended = true;
+                    break;
+                };
+                let code = if self.radius.is_some() { self.code_of(row, 1) } else { None };
+                self.inner.push(columns(row), code)?;
+            }
+            self.work.rounds += 1;
+            self.outer.clear();
+            (self.before, self.outer_ended) = (0, false);
+            if !self.file.is_null() {
+                pg_sys::tuplestore_rescan(self.file);
+            } else if !self.inner_ended {
+                self.begin_file();
+            }
+        }
+        let is_needed =
+            self.inner.rows.len() > 0 || self.parts.numbers.kind.keeps_outer() && self.inner_ended;
+        self.stage = if is_needed { Stage::Batch } else { self.after_last_batch() };
+        Ok(())
+    }
+
+    /// # Safety
+    /// The node must be in execution.
+    pub(super) unsafe fn begin_file(&mut self) {
+        // SAFETY: the file lives in memory of the execution, which ends it too if there is an error.
+        unsafe {
+            let before = pg_sys::CurrentMemoryContext;
+            pg_sys::CurrentMemoryContext = self.parts.memory;
+            self.file = pg_sys::tuplestore_begin_heap(false, false, pg_sys::work_mem);
+            pg_sys::tuplestore_set_eflags(self.file, pg_sys::EXEC_FLAG_REWIND as i32);
+            pg_sys::CurrentMemoryContext = before;
+        }
+    }
+
+    /// The code of a row of a side.
+    ///
+    /// # Safety
+    /// The row must be one of that child.
+    pub(super) unsafe fn code_of(&self, row: *mut TupleTableSlot, side: usize) -> Option<Datum> {
+        // SAFETY: expressions refer to the columns of both sides; those of the other one are not read.
+        unsafe {
+            let (values, nulls) = columns(row);
+            let first = if side == 0 { 0 } else { self.outer.rows.width() };
+            let (all_values, all_nulls) = virtual_row(self.parts.row);
+            all_values[first..first + values.len()].copy_from_slice(values);
+            all_nulls[first..first + values.len()].copy_from_slice(nulls);
+            let context = self.parts.context;
+            reset(context);
+            (*context).ecxt_scantuple = self.parts.row;
+            value(self.parts.codes[side], context)
+        }
+    }
+
+    /// The next row of the outer side, from its child or from the temporary file.
+    ///
+    /// # Safety
+    /// The node must be in execution.
+    pub(super) unsafe fn next_outer(&mut self) -> Option<*mut TupleTableSlot> {
+        // SAFETY: the node is in execution, as the caller promises.
+        unsafe {
+            if self.work.rounds > 1 {
+                let stored = self.parts.stored;
+                let is_there = pg_sys::tuplestore_gettupleslot(self.file, true, false, stored);
+                return is_there.then(|| {
+                    read_all(stored);
+                    stored
+                });
+            }
+            let row = next_row(self.parts.children[0])?;
+            if !self.file.is_null() {
+                pg_sys::tuplestore_puttupleslot(self.file, row);
+            }
+            Some(row)
+        }
+    }
+
+    /// Reads a batch of the outer side, with at most a quarter of the memory.
+    ///
+    /// # Safety
+    /// The node must be in execution.
+    pub(super) unsafe fn read_batch(&mut self) -> Result<(), SqlError> {
+        let limit = Self::memory() / 4;
+        self.before += self.outer.rows.len() as u64;
+        self.outer.clear();
+        let is_once = self.parts.numbers.kind.needs_one_partner();
+        // SAFETY: the node is in execution, as the caller promises.
+        unsafe {
+            while !self.outer_ended && self.outer.rows.len() < self.batch && self.outer.bytes() < limit {
+                check_for_interrupts();
+                let Some(row) = self.next_outer() else {
+                    self.outer_ended = true;
+                    break;
+                };
+                let number = self.before + self.outer.rows.len() as u64;
+                let is_open = !is_once || !self.outer_partners.contains(number);
+                let is_wanted = is_open && self.inner.has_codes() && self.radius.is_some();
+                let code = if is_wanted { self.code_of(row, 0) } else { None };
+                self.outer.push(columns(row), code)?;
+            }
+        }
+        if self.outer.rows.len() == 0 {
+            self.stage = self.after_last_batch();
+            return Ok(());
+        }
+        self.outer.check(&mut self.inner)?;
+        self.batch = self.batch.saturating_mul(GROWTH);
+        self.work.batches += 1;
+        self.rest = 0..if self.radius >= Some(0) { self.outer.codes.codes().len() } else { 0 };
+        self.step = self.rest.len();
+        self.stage = Stage::Pairs;
+        Ok(())
+    }
+}
+
+/// The columns of a row that has been taken apart.
+///
+/// # Safety
+/// The slot must have such a row.
+unsafe fn columns<'a>(row: *mut TupleTableSlot) -> (&'a [Datum], &'a [bool]) {
+    // SAFETY: a slot has room for all columns.
+    unsafe {
+        let columns = (*(*row).tts_tupleDescriptor).natts as usize;
+        (
+            std::slice::from_raw_parts((*row).tts_values, columns),
+            std::slice::from_raw_parts((*row).tts_isnull, columns),
+        )
+    }
+}
