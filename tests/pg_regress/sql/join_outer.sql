@@ -1,8 +1,4 @@
--- Outer joins on distances, set at a time, give what a nested loop gives. PostgreSQL 16 and later have nested loops for them.
-SELECT current_setting('server_version_num')::integer >= 160000 AS has_nested_loops \gset
-\if :has_nested_loops
-\quit
-\endif
+-- Outer joins on distances, set at a time, give what a nested loop gives.
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE join_a (id integer, grp integer, si bigint, note text);
 CREATE TABLE join_b (LIKE join_a);
