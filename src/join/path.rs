@@ -43,7 +43,7 @@ pub(super) unsafe fn propose(sides: &Sides, condition: &NearCondition) {
             return;
         }
         pg_sys::add_path(sides.join, near_path(sides, condition, [&*outer, &*inner]));
-        propose_parallel(sides, condition, inner);
+        propose_parallel(sides, condition);
     }
 }
 
@@ -51,11 +51,12 @@ pub(super) unsafe fn propose(sides: &Sides, condition: &NearCondition) {
 /// an inner row has a partner.
 ///
 /// # Safety
-/// The arguments must be those of [`propose`], and a path of the inner side.
-unsafe fn propose_parallel(sides: &Sides, condition: &NearCondition, inner: *mut Path) {
+/// The arguments must be those of [`propose`].
+unsafe fn propose_parallel(sides: &Sides, condition: &NearCondition) {
     // SAFETY: relations and paths of the query.
     unsafe {
-        let is_safe = (*sides.join).consider_parallel && (*inner).parallel_safe;
+        let inner = pg_sys::get_cheapest_parallel_safe_total_inner((*sides.inner).pathlist);
+        let is_safe = (*sides.join).consider_parallel && !inner.is_null();
         let Some(&outer) = elements((*sides.outer).partial_pathlist).first() else { return };
         let outer: *mut Path = outer.cast();
         if is_safe && !sides.kind.keeps_inner() && (*outer).param_info.is_null() {
