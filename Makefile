@@ -26,7 +26,7 @@ sql_files = sql/planner.sql sql/code.sql sql/gist.sql sql/am.sql \
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/pairs.sql sql/histogram.sql
 
-.PHONY: help build install uninstall deb test-deb prepare-build prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment demo demo-dedup demo-images demo-web check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix all dist test-dist clean
+.PHONY: help build install uninstall deb test-deb prepare-build prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment demo demo-dedup demo-images demo-web check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix test-arm64 test-s390x all dist test-dist clean
 
 help:
 	@echo 'make demo              shows the extension at work in a cluster of its own: from a package, or built and installed first'
@@ -55,6 +55,7 @@ help:
 	@echo 'make dist              the archives of a release, from the last commit, in target/dist: for PGXN, and one that is built without a network'
 	@echo 'make test-dist         make dist, and installs both into a PostgreSQL of its own, one by pgxnclient, one without a network'
 	@echo 'make test-matrix       make check-upgrade test on PostgreSQL 15 to 19 (MAJORS="15 17"): on PG16_CONFIG=/path/to/pg_config, or Debian'\''s (root)'
+	@echo 'make test-arm64        the crates'\'' tests on arm64, which qemu emulates, in a folder with Debian (root); make test-s390x: on that'
 	@echo
 	@echo 'PG_CONFIG=/path/to/pg_config chooses another PostgreSQL.'
 
@@ -184,6 +185,12 @@ test-dist: prepare-test dist
 
 test-matrix:
 	@tools/tests/test-matrix $(or $(MAJORS),15 16 17 18 19)
+
+test-arm64:
+	@tools/tests/test-emulated arm64
+
+test-s390x:
+	@tools/tests/test-emulated s390x
 
 clean:
 	$(CARGO) clean
