@@ -97,7 +97,9 @@ unsafe extern "C-unwind" fn plan_path(
         node.custom_exprs = list_of(&[clause, of_join, filter.cast()]);
         node.custom_private = numbers.cast();
         node.custom_scan_tlist = columns_of(plans);
-        name_outer_joins(node.custom_scan_tlist, [columns, filter], [clause, of_join]);
+        // The list of columns may be empty here, and is then filled in later.
+        let above = (*(*join).reltarget).exprs;
+        name_outer_joins(node.custom_scan_tlist, [above, filter], [clause, of_join]);
         node.methods = &raw const SCAN_METHODS.0[kind as usize];
         (&raw mut node.scan.plan).cast()
     }
