@@ -100,6 +100,8 @@ my @statements = (
 	[ 'near_pairs', "SELECT count(*) FROM near_pairs((SELECT array_agg(id::text) FROM code), $fingerprints, 6)" ],
 	[ 'near_pairs in parts', "SELECT count(*) FROM (SELECT array_agg(id) AS ids, array_agg(si) AS codes, block FROM code, unnest(near_blocks(si, 6, 4)) AS block GROUP BY block) AS b, near_pairs(b.ids, b.codes, 6, 4, b.block)" ],
 	[ 'near_pairs', "SELECT count(*) FROM near_pairs($ids, $codes, 20)" ],
+	[ 'near join', 'SELECT count(b.bits) FROM code AS a LEFT JOIN code AS b ON hamming(a.si, b.si) <= 3 AND a.id <> b.id', 'SET enable_nestloop = off' ],
+	[ 'near join in rounds', "SELECT count(b.si), count(a.sketch) FROM code AS a FULL JOIN code AS b ON hamming(a.bits, b.bits) <= 20", "SET work_mem = '64kB'" ],
 	[ 'near_clusters', "SELECT count(*) FROM near_clusters($ids, $fingerprints, 6)" ],
 	[ 'near_clusters', "SELECT count(*) FROM near_clusters($ids, $codes, 20, 'connected')" ],
 	[ 'near_cluster', 'SELECT count(DISTINCT c) FROM (SELECT near_cluster(id::text, si, 8) OVER (ORDER BY id) AS c FROM code) AS q' ],
