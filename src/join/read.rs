@@ -7,7 +7,7 @@ use crate::pg::report::SqlError;
 use pgrx::pg_sys::{self, Datum, TupleTableSlot};
 
 /// How much larger each batch is than the last: few batches, for each of which the inner side is sorted.
-const GROWTH: usize = 16;
+const GROWTH: usize = 256;
 
 impl NearJoin {
     /// Reads the next chunk of the inner side, with half of the memory.
