@@ -5,20 +5,24 @@ use crate::estimate::condition::{Within, typical_radius};
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::code::CodeType;
 use crate::pg::nodes::{cast, constant, elements};
+use hamming::near_pairs::cost_between;
 use pgrx::pg_sys::{self, Node, NodeTag, RestrictInfo};
 
 /// A condition on a distance between the two sides of a join.
 pub(super) struct NearCondition {
     pub(super) clause: *mut RestrictInfo,
-    pub(super) within: Within,
     /// Which of the two arguments is of the outer side.
     pub(super) outer: usize,
     pub(super) codes: CodeType,
+    /// The number of bits and the radius, as far as they are known, else as they are assumed.
+    pub(super) bits: u32,
+    pub(super) radius: u32,
 }
 
 impl NearCondition {
-    /// The first condition of a join that the near join can serve; None also if a condition is one that
-    /// PostgreSQL tests before the join, which a custom node cannot do in all versions.
+    /// The conditions of a join that the near join can serve, the one that is searched for with the fewest
+    /// comparisons first. None also if a condition is one that PostgreSQL tests before the join, which a custom
+    /// node cannot do in all versions.
     ///
     /// # Safety
     /// The arguments must be those of PostgreSQL's hook.
@@ -27,25 +31,28 @@ impl NearCondition {
         relations: [&pg_sys::RelOptInfo; 3],
         kind: JoinKind,
         conditions: *mut pg_sys::List,
-    ) -> Option<Self> {
+    ) -> Option<Vec<Self>> {
         let [join, outer, inner] = relations;
         // SAFETY: a list of the planner's conditions.
         unsafe {
             let ours = ExtensionOids::remembered()?;
             let conditions = elements(conditions);
-            let mut found = None;
-            for &clause in conditions.iter() {
-                let clause = clause.cast::<RestrictInfo>();
-                if (*clause).pseudoconstant {
-                    return None;
-                }
-                if found.is_some() || kind.is_outer() && is_pushed_down(&*clause, join) {
-                    continue;
-                }
-                found = Self::read(root, [outer, inner], clause, &ours);
+            let clauses = || conditions.iter().map(|clause| clause.cast::<RestrictInfo>());
+            if clauses().any(|clause| (*clause).pseudoconstant) {
+                return None;
             }
-            let found = found.filter(|found| is_safe_first(&*found.clause, conditions));
-            found.filter(|_| ExtensionOids::known().is_some())
+            // Bounded: as many as the query has conditions.
+            let mut found: Vec<Self> = clauses()
+                .filter(|&clause| !(kind.is_outer() && is_pushed_down(&*clause, join)))
+                .filter_map(|clause| Self::read(root, [outer, inner], clause, &ours))
+                .filter(|found| is_safe_first(&*found.clause, conditions))
+                .collect();
+            if found.is_empty() || ExtensionOids::known().is_none() {
+                return None;
+            }
+            let cost = |found: &Self| cost_between(outer.rows, inner.rows, found.bits, found.radius);
+            found.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+            Some(found)
         }
     }
 
@@ -75,21 +82,13 @@ impl NearCondition {
             };
             let is_fit = of(radius).is_null() && !pg_sys::contain_volatile_functions(expression);
             let within = Within { a, b, radius };
-            is_fit.then_some(Self { clause, within, outer, codes: oids.codes })
-        }
-    }
-
-    /// The number of bits and the radius, as far as they are known, else as they are assumed.
-    ///
-    /// # Safety
-    /// The condition must be one of the query.
-    pub(super) unsafe fn bits_and_radius(&self, root: *mut pg_sys::PlannerInfo) -> (u32, u32) {
-        // SAFETY: expressions of the query.
-        unsafe {
-            let bits = self.within.bits().unwrap_or(hamming::BITS);
-            let radius = constant(pg_sys::estimate_expression_value(root, self.within.radius));
+            if !is_fit {
+                return None;
+            }
+            let bits = within.bits().unwrap_or(hamming::BITS);
+            let radius = constant(pg_sys::estimate_expression_value(root, radius));
             let radius = radius.map_or(typical_radius(bits), |datum| (datum.value() as i32).max(0) as u32);
-            (bits, radius.min(bits))
+            Some(Self { clause, outer, codes: oids.codes, bits, radius: radius.min(bits) })
         }
     }
 }

@@ -18,7 +18,7 @@ pub(super) unsafe extern "C-unwind" fn explain(
     // SAFETY: EXPLAIN passes a node that was begun.
     unsafe {
         let plan = &*(*node).ss.ps.plan.cast::<pg_sys::CustomScan>();
-        let NodeExpressions { within, conditions, filter } = NodeExpressions::of(plan);
+        let NodeExpressions { near, conditions, filter } = NodeExpressions::of(plan);
         let context = pg_sys::set_deparse_context_plan((*to).deparse_cxt, (*node).ss.ps.plan, ancestors);
         let show = |label: &CStr, expression: *mut pg_sys::Node| {
             let text = pg_sys::deparse_expression(expression, context, true, false);
@@ -30,7 +30,12 @@ pub(super) unsafe extern "C-unwind" fn explain(
             }
         };
         let work = &join_of(node).work;
-        show(c"Near Cond", std::ptr::from_mut(within).cast());
+        for (place, &call) in near.iter().enumerate() {
+            show(if place == 0 { c"Near Cond" } else { c"Second Look" }, call.cast());
+        }
+        if near.len() > 1 {
+            number(c"Pairs Removed by Second Look", null(), work.dismissed);
+        }
         for (conditions, label, removed, number_removed) in [
             (conditions, c"Join Filter", c"Rows Removed by Join Filter", work.removed),
             (filter, c"Filter", c"Rows Removed by Filter", work.filtered),

@@ -45,8 +45,8 @@ unsafe extern "C-unwind" fn on_join(
         }
         let (conditions, special) = ((*extra).restrictlist, (*extra).sjinfo);
         let relations = [&*join, &*outer, &*inner];
-        if let Some(condition) = NearCondition::find(root, relations, kind, conditions) {
-            propose(&Sides { root, join, outer, inner, kind, conditions, special }, &condition);
+        if let Some(near) = NearCondition::find(root, relations, kind, conditions) {
+            propose(&Sides { root, join, outer, inner, kind, conditions, special, near });
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::explain::explain;
 use super::plan::{NodeExpressions, NodeNumbers};
-use super::run::{NearJoin, NodeParts};
+use super::run::{NearJoin, NearParts, NodeParts};
 use super::side::JoinSide;
 use crate::pg::datum::Passing;
 use crate::pg::nodes::{cast, elements};
@@ -68,21 +68,26 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
             (*node).custom_ps = pg_sys::lappend((*node).custom_ps, child.cast());
         }
         let numbers = NodeNumbers::of(plan.custom_private);
-        let NodeExpressions { within, conditions, filter } = NodeExpressions::of(plan);
+        let NodeExpressions { near, conditions, filter } = NodeExpressions::of(plan);
         let parent = &raw mut (*node).ss.ps;
-        let args = elements(within.args);
-        let [outer_code, inner_code] = [args[numbers.outer], args[1 - numbers.outer]];
         let expression = |node: *mut Node| pg_sys::ExecInitExpr(node.cast(), parent);
         let stored = pg_sys::ExecInitExtraTupleSlot(
             estate,
             pg_sys::ExecGetResultType(children[0]),
             &raw const pg_sys::TTSOpsMinimalTuple,
         );
+        let sides = [outer, inner]
+            .map(|child| JoinSide::new(columns(child.cast()), numbers.near.iter().map(|&(_, codes)| codes)));
+        // Bounded: as many as the query has conditions.
+        let near = near.iter().zip(&numbers.near).map(|(&call, &(outer, _))| {
+            let args = elements((*call).args);
+            let codes = [args[outer], args[1 - outer]].map(expression);
+            NearParts { codes, radius: expression(args[2]) }
+        });
         let parts = NodeParts {
-            numbers,
+            kind: numbers.kind,
             children,
-            codes: [outer_code, inner_code].map(expression),
-            radius: expression(args[2]),
+            near: near.collect(),
             conditions: pg_sys::ExecInitQual(conditions, parent),
             filter: pg_sys::ExecInitQual(filter, parent),
             context: (*parent).ps_ExprContext,
@@ -91,7 +96,6 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
             stored,
             memory: (*estate).es_query_cxt,
         };
-        let sides = [outer, inner].map(|child| JoinSide::new(columns(child.cast()), numbers.codes));
         let mut memory = PgMemoryContexts::For((*estate).es_query_cxt);
         (*node.cast::<NodeState>()).join = memory.leak_and_drop_on_delete(NearJoin::new(parts, sides));
     }
@@ -130,11 +134,12 @@ unsafe extern "C-unwind" fn rescan(node: *mut CustomScanState) {
         }
         // The code of an inner row may depend on a parameter, unless it is a column.
         let plan = &*(*node).ss.ps.plan.cast::<CustomScan>();
-        let code = elements(NodeExpressions::of(plan).within.args)[1 - join.parts.numbers.outer];
-        let is_column = cast::<pg_sys::Var>(code, NodeTag::T_Var).is_some();
+        let near = NodeExpressions::of(plan).near.iter().zip(NodeNumbers::of(plan.custom_private).near);
+        let mut codes = near.map(|(&call, (outer, _))| elements((*call).args)[1 - outer]);
+        let are_columns = codes.all(|code| cast::<pg_sys::Var>(code, NodeTag::T_Var).is_some());
         let [outer, inner] = children;
         let keeps_inner =
-            (*inner).chgParam.is_null() && (changed.is_null() || is_column) && join.has_whole_inner();
+            (*inner).chgParam.is_null() && (changed.is_null() || are_columns) && join.has_whole_inner();
         join.restart(keeps_inner);
         let again: &[_] = if keeps_inner { &[outer] } else { &[outer, inner] };
         for &child in again {

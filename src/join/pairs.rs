@@ -2,9 +2,11 @@
 
 use super::rows::RowStore;
 use super::run::NearJoin;
+use crate::pg::code::list::CodeList;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
-use hamming::near_pairs::{PairFinder, near_pairs_between};
+use hamming::code::CodeSlice;
+use hamming::near_pairs::{PairFinder, near_pairs_between, retain_within};
 use limits::{OutOfMemory, push};
 use pgrx::pg_sys;
 
@@ -22,25 +24,35 @@ impl NearJoin {
     pub(super) fn find_pairs(&mut self) -> Result<(), SqlError> {
         self.next_pair = 0;
         let room = (Self::memory() / 4 / size_of::<(u32, u32)>()).max(MIN_PAIRS);
-        let (outer, inner) = (self.outer.codes.codes(), self.inner.codes.codes());
+        let [outer, inner] = [&self.outer, &self.inner].map(|side| side.codes.iter().map(CodeList::codes));
+        // Bounded: as many as the query has conditions.
+        let looks: Vec<Look> = outer
+            .zip(inner)
+            .zip(&self.radii)
+            .map(|((outer, inner), &radius)| Look { codes: [outer, inner], radius })
+            .collect();
+        let [searched, looks @ ..] = &looks[..] else { return Ok(()) };
         loop {
             self.pairs.clear();
             let codes = self.rest.start..self.rest.end.min(self.rest.start + self.step);
             let mut finder = BatchPairs {
                 pairs: &mut self.pairs,
-                first: codes.start as u32,
+                first: codes.start,
                 room: if codes.len() > 1 { room } else { usize::MAX },
+                looks,
                 comparisons: 0,
+                dismissed: 0,
             };
-            let radius = self.radius.unwrap_or(0) as u32;
+            let [outer, inner] = searched.codes;
             let found = near_pairs_between(
                 outer.range(codes.clone()),
                 inner,
-                radius,
+                searched.radius,
                 &mut check_for_interrupts,
                 &mut finder,
             );
             self.work.comparisons += finder.comparisons;
+            let dismissed = finder.dismissed as u64;
             match found {
                 Ok(()) => self.rest.start = codes.end,
                 Err(SearchStop::Full) => {
@@ -53,6 +65,7 @@ impl NearJoin {
                 self.step = self.step.saturating_mul(2);
             }
             self.work.matches += self.pairs.len() as u64;
+            self.work.dismissed += dismissed;
             let bytes = self.outer.bytes() + self.inner.bytes() + size_of_val(&self.pairs[..]);
             self.work.bytes = self.work.bytes.max(bytes);
             return Ok(());
@@ -76,9 +89,17 @@ impl From<OutOfMemory> for SearchStop {
 struct BatchPairs<'a> {
     pairs: &'a mut Vec<(u32, u32)>,
     /// The place in the batch of the first of these codes.
-    first: u32,
+    first: usize,
     room: usize,
+    looks: &'a [Look<'a>],
     comparisons: u64,
+    dismissed: usize,
+}
+
+/// A further condition on a distance: the codes of the batch, and those of the chunk.
+struct Look<'a> {
+    codes: [CodeSlice<'a>; 2],
+    radius: u32,
 }
 
 impl PairFinder for BatchPairs<'_> {
@@ -88,7 +109,15 @@ impl PairFinder for BatchPairs<'_> {
         if self.pairs.len() == self.room {
             return Err(SearchStop::Full);
         }
-        Ok(push(self.pairs, (self.first + a, b))?)
+        Ok(push(self.pairs, (self.first as u32 + a, b))?)
+    }
+
+    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
+        for Look { codes: [outer, inner], radius } in self.looks {
+            let before = pairs.len();
+            retain_within(pairs, [outer.range(self.first..outer.len()), *inner], *radius);
+            self.dismissed += before - pairs.len();
+        }
     }
 
     fn compared(&mut self, comparisons: u64) {

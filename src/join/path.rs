@@ -7,6 +7,7 @@ use crate::pg::compat;
 use crate::pg::nodes::{elements, list_of, make};
 use hamming::near_pairs::cost_between;
 use pgrx::pg_sys::{self, NodeTag, Path};
+use std::ptr::null_mut;
 
 /// Operators, and rows of a plan, in the time that it takes to read a row into memory with its code.
 const OPERATORS_PER_ROW: f64 = 4.0;
@@ -14,6 +15,9 @@ const TUPLES_PER_ROW: f64 = 3.0;
 
 /// Comparisons of words in the time of an operator: some 5 ns against a fifth of one.
 const COMPARISONS_PER_OPERATOR: f64 = 20.0;
+
+/// Comparisons of words in the time of a second look, which reads codes from two places in memory.
+const COMPARISONS_PER_LOOK: f64 = 40.0;
 
 /// Bytes that a row takes in memory in addition to its columns: its code, its places, and what sorting it
 /// into buckets takes.
@@ -28,13 +32,16 @@ pub(super) struct Sides {
     pub(super) kind: JoinKind,
     pub(super) conditions: *mut pg_sys::List,
     pub(super) special: *mut pg_sys::SpecialJoinInfo,
+    /// The conditions that the near join serves. The first is searched for; the others are compared for the
+    /// pairs that are found.
+    pub(super) near: Vec<NearCondition>,
 }
 
 /// Proposes the near join of the cheapest paths of both sides.
 ///
 /// # Safety
-/// The sides must be those of PostgreSQL's hook, and the condition one of theirs.
-pub(super) unsafe fn propose(sides: &Sides, condition: &NearCondition) {
+/// The sides must be those of PostgreSQL's hook.
+pub(super) unsafe fn propose(sides: &Sides) {
     // SAFETY: relations and paths of the query.
     unsafe {
         let [outer, inner] = [sides.outer, sides.inner].map(|side| (*side).cheapest_total_path);
@@ -42,8 +49,8 @@ pub(super) unsafe fn propose(sides: &Sides, condition: &NearCondition) {
         if !is_free(outer) || !is_free(inner) {
             return;
         }
-        pg_sys::add_path(sides.join, near_path(sides, condition, [&*outer, &*inner]));
-        propose_parallel(sides, condition);
+        pg_sys::add_path(sides.join, near_path(sides, [&*outer, &*inner]));
+        propose_parallel(sides);
     }
 }
 
@@ -52,7 +59,7 @@ pub(super) unsafe fn propose(sides: &Sides, condition: &NearCondition) {
 ///
 /// # Safety
 /// The arguments must be those of [`propose`].
-unsafe fn propose_parallel(sides: &Sides, condition: &NearCondition) {
+unsafe fn propose_parallel(sides: &Sides) {
     // SAFETY: relations and paths of the query.
     unsafe {
         let inner = pg_sys::get_cheapest_parallel_safe_total_inner((*sides.inner).pathlist);
@@ -60,7 +67,7 @@ unsafe fn propose_parallel(sides: &Sides, condition: &NearCondition) {
         let Some(&outer) = elements((*sides.outer).partial_pathlist).first() else { return };
         let outer: *mut Path = outer.cast();
         if is_safe && !sides.kind.keeps_inner() && (*outer).param_info.is_null() {
-            let path = near_path(sides, condition, [&*outer, &*inner]);
+            let path = near_path(sides, [&*outer, &*inner]);
             (*path).parallel_workers = (*outer).parallel_workers;
             pg_sys::add_partial_path(sides.join, path);
         }
@@ -69,7 +76,7 @@ unsafe fn propose_parallel(sides: &Sides, condition: &NearCondition) {
 
 /// # Safety
 /// The arguments must be those of [`propose`], and paths of the two sides.
-unsafe fn near_path(sides: &Sides, condition: &NearCondition, [outer, inner]: [&Path; 2]) -> *mut Path {
+unsafe fn near_path(sides: &Sides, [outer, inner]: [&Path; 2]) -> *mut Path {
     // SAFETY: nodes of the planner.
     unsafe {
         let join = &*sides.join;
@@ -79,7 +86,7 @@ unsafe fn near_path(sides: &Sides, condition: &NearCondition, [outer, inner]: [&
         path.path.pathtarget = join.reltarget;
         // A worker returns its share of the rows.
         path.path.rows = join.rows * (outer.rows / (*sides.outer).rows.max(outer.rows)).min(1.0);
-        let cost = cost(sides, condition, [outer, inner], path.path.rows);
+        let cost = cost(sides, [outer, inner], path.path.rows);
         path.path.startup_cost = cost.startup;
         path.path.total_cost = cost.total;
         path.path.parallel_safe = join.consider_parallel && outer.parallel_safe && inner.parallel_safe;
@@ -87,15 +94,20 @@ unsafe fn near_path(sides: &Sides, condition: &NearCondition, [outer, inner]: [&
         compat::add_disabled_nodes(&mut path.path, [outer, inner]);
         let children = [outer, inner].map(|path| std::ptr::from_ref(path).cast_mut().cast());
         path.custom_paths = list_of(&children);
-        let numbers = [sides.kind as i32, condition.outer as i32, condition.codes as i32];
-        let numbers =
-            numbers.iter().fold(std::ptr::null_mut(), |list, &number| pg_sys::lappend_int(list, number));
-        path.custom_private = list_of(&[numbers.cast(), condition.clause.cast(), sides.conditions.cast()]);
+        let mut numbers = pg_sys::lappend_int(null_mut(), sides.kind as i32);
+        let mut clauses = null_mut();
+        for near in &sides.near {
+            numbers = pg_sys::lappend_int(numbers, near.outer as i32);
+            numbers = pg_sys::lappend_int(numbers, near.codes as i32);
+            clauses = pg_sys::lappend(clauses, near.clause.cast());
+        }
+        path.custom_private = list_of(&[numbers.cast(), clauses.cast(), sides.conditions.cast()]);
         path.methods = &raw const PATH_METHODS.0;
         std::ptr::from_mut(path).cast()
     }
 }
 
+#[derive(Default)]
 struct Cost {
     startup: f64,
     total: f64,
@@ -105,23 +117,29 @@ struct Cost {
 ///
 /// # Safety
 /// The arguments must be those of [`near_path`], and the rows that it returns.
-unsafe fn cost(sides: &Sides, condition: &NearCondition, [outer, inner]: [&Path; 2], rows: f64) -> Cost {
+unsafe fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64) -> Cost {
     // SAFETY: nodes of the planner, and settings.
     unsafe {
         let (operator, tuple) = (pg_sys::cpu_operator_cost, pg_sys::cpu_tuple_cost);
         let reading = OPERATORS_PER_ROW * operator + TUPLES_PER_ROW * tuple;
-        let (bits, radius) = condition.bits_and_radius(sides.root);
+        let bits = sides.near.iter().map(|near| f64::from(near.bits)).sum::<f64>();
         let memory = pg_sys::get_hash_memory_limit() as f64;
         let bytes = |path: &Path| {
             let width = f64::from((*path.pathtarget).width);
-            path.rows.max(1.0) * (width + f64::from(bits) / 8.0 + BYTES_PER_ROW)
+            path.rows.max(1.0) * (width + bits / 8.0 + BYTES_PER_ROW)
         };
         let rounds = (bytes(inner) / (memory / 2.0)).ceil().max(1.0);
         let batches = (bytes(outer) / (memory / 4.0)).ceil().max(1.0);
         let [of_outer, of_inner] =
             [(outer, batches), (inner, rounds)].map(|(path, parts)| path.rows.max(1.0) / parts);
-        let comparisons = rounds * batches * cost_between(of_outer, of_inner, bits, radius);
-        let near = outer.rows * inner.rows * selectivity(sides, condition);
+        let [searched, looks @ ..] = &sides.near[..] else { return Cost::default() };
+        let search = rounds * batches * cost_between(of_outer, of_inner, searched.bits, searched.radius);
+        let mut near = outer.rows * inner.rows * selectivity(sides, searched);
+        let mut comparisons = search;
+        for look in looks {
+            comparisons += near * COMPARISONS_PER_LOOK;
+            near *= selectivity(sides, look);
+        }
         let mut quals = pg_sys::QualCost::default();
         pg_sys::cost_qual_eval(&raw mut quals, sides.conditions, sides.root);
         // Rows of a side that is read again come from a file.

@@ -44,26 +44,31 @@ pub(super) fn register() {
 }
 
 /// What a node keeps in numbers.
-#[derive(Clone, Copy)]
 pub(super) struct NodeNumbers {
     pub(super) kind: JoinKind,
-    /// Which argument of `hamming_within` is of the outer side.
-    pub(super) outer: usize,
-    pub(super) codes: CodeType,
+    /// For each condition on a distance, which argument of `hamming_within` is of the outer side, and the type
+    /// of its codes.
+    pub(super) near: Vec<(usize, CodeType)>,
 }
 
 impl NodeNumbers {
     /// # Safety
-    /// The list must be one of three integers that a path has been made with.
+    /// The list must be one of integers that a path has been made with.
     pub(super) unsafe fn of(list: *mut List) -> Self {
         // SAFETY: such a list, as the caller promises.
-        let [kind, outer, codes] =
-            [0, 1, 2].map(|place| unsafe { (*(*list).elements.add(place)).int_value } as usize);
-        Self { kind: JoinKind::ALL[kind], outer, codes: CodeType::ALL[codes] }
+        let numbers = unsafe { std::slice::from_raw_parts((*list).elements, (*list).length as usize) };
+        // SAFETY: as above.
+        let number = |place: usize| unsafe { numbers[place].int_value } as usize;
+        // Bounded: as many as the query has conditions.
+        let near = (1..numbers.len())
+            .step_by(2)
+            .map(|place| (number(place), CodeType::ALL[number(place + 1)]))
+            .collect();
+        Self { kind: JoinKind::ALL[number(0)], near }
     }
 }
 
-/// The node has in `custom_exprs` the call of `hamming_within`, the further conditions of the join, and those
+/// The node has in `custom_exprs` the calls of `hamming_within`, the further conditions of the join, and those
 /// that are tested after it. They refer to the columns of both sides, the outer ones first.
 #[pg_guard]
 unsafe extern "C-unwind" fn plan_path(
@@ -76,11 +81,12 @@ unsafe extern "C-unwind" fn plan_path(
 ) -> *mut pg_sys::Plan {
     // SAFETY: the planner passes a path that we have made, and the plans of its children.
     unsafe {
-        let &mut [numbers, within, conditions] = elements((*path).custom_private) else {
+        let &mut [numbers, near, conditions] = elements((*path).custom_private) else {
             unreachable!("a path has three parts")
         };
         let NodeNumbers { kind, .. } = NodeNumbers::of(numbers.cast());
-        let others = others(conditions.cast(), within.cast());
+        let near = elements(near.cast());
+        let others = others(conditions.cast(), near);
         let (mut of_join, mut filter) = (null_mut(), null_mut());
         match kind {
             JoinKind::Inner | JoinKind::Semi => of_join = pg_sys::extract_actual_clauses(others, false),
@@ -92,14 +98,15 @@ unsafe extern "C-unwind" fn plan_path(
         node.scan.plan.targetlist = columns;
         node.flags = (*path).flags;
         node.custom_plans = plans;
-        let clause = copy((*within.cast::<RestrictInfo>()).clause.cast());
+        let calls = near.iter().map(|&near| copy((*near.cast::<RestrictInfo>()).clause.cast()));
+        let calls = calls.fold(null_mut(), |list, call| pg_sys::lappend(list, call.cast()));
         let of_join = copy(of_join.cast());
-        node.custom_exprs = list_of(&[clause, of_join, filter.cast()]);
+        node.custom_exprs = list_of(&[calls.cast(), of_join, filter.cast()]);
         node.custom_private = numbers.cast();
         node.custom_scan_tlist = columns_of(plans);
         // The list of columns may be empty here, and is then filled in later.
         let above = (*(*join).reltarget).exprs;
-        name_outer_joins(node.custom_scan_tlist, [above, filter], [clause, of_join]);
+        name_outer_joins(node.custom_scan_tlist, [above, filter], [calls.cast(), of_join]);
         node.methods = &raw const SCAN_METHODS.0[kind as usize];
         (&raw mut node.scan.plan).cast()
     }
@@ -109,11 +116,11 @@ unsafe extern "C-unwind" fn plan_path(
 ///
 /// # Safety
 /// The arguments must be those of a path.
-unsafe fn others(conditions: *mut List, within: *mut Node) -> *mut List {
+unsafe fn others(conditions: *mut List, near: &[*mut Node]) -> *mut List {
     // SAFETY: a list of conditions.
     unsafe {
         let others: Vec<*mut Node> =
-            elements(conditions).iter().copied().filter(|&clause| clause != within).collect();
+            elements(conditions).iter().copied().filter(|clause| !near.contains(clause)).collect();
         let mut keyed: Vec<(u32, f64, *mut Node)> = others
             .into_iter()
             .map(|clause| {
@@ -173,8 +180,8 @@ unsafe fn name_outer_joins(columns: *mut List, above: [*mut List; 2], conditions
 
 /// The expressions of a node.
 pub(super) struct NodeExpressions<'a> {
-    /// The call of `hamming_within`.
-    pub(super) within: &'a mut pg_sys::FuncExpr,
+    /// The calls of `hamming_within`: that which is searched for, then those that are looked at.
+    pub(super) near: &'a [*mut pg_sys::FuncExpr],
     /// The further conditions of the join.
     pub(super) conditions: *mut List,
     /// Conditions that are tested after the join.
@@ -187,11 +194,12 @@ impl NodeExpressions<'_> {
     pub(super) unsafe fn of(node: &pg_sys::CustomScan) -> Self {
         // SAFETY: so made.
         unsafe {
-            let &mut [within, conditions, filter] = elements(node.custom_exprs) else {
+            let &mut [near, conditions, filter] = elements(node.custom_exprs) else {
                 unreachable!("a node has three parts")
             };
-            let within = &mut *within.cast();
-            Self { within, conditions: conditions.cast(), filter: filter.cast() }
+            let near = elements(near.cast());
+            let near = std::slice::from_raw_parts(near.as_ptr().cast(), near.len());
+            Self { near, conditions: conditions.cast(), filter: filter.cast() }
         }
     }
 }

@@ -3,7 +3,8 @@
 use super::exec::{next_row, read_all, reset, value, virtual_row};
 use super::run::{NearJoin, Stage};
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report::SqlError;
+use crate::pg::report::{self, SqlError};
+use limits::push;
 use pgrx::pg_sys::{self, Datum, TupleTableSlot};
 
 /// How much larger each batch is than the last: few batches, for each of which the inner side is sorted.
@@ -26,8 +27,7 @@ impl NearJoin {
                     self.inner_ended = true;
                     break;
                 };
-                let code = if self.radius.is_some() { self.code_of(row, 1) } else { None };
-                self.inner.push(columns(row), code)?;
+                self.push_row(row, 1, !self.radii.is_empty())?;
             }
             self.work.rounds += 1;
             self.outer.clear();
@@ -38,8 +38,7 @@ impl NearJoin {
                 self.begin_file();
             }
         }
-        let is_needed =
-            self.inner.rows.len() > 0 || self.parts.numbers.kind.keeps_outer() && self.inner_ended;
+        let is_needed = self.inner.rows.len() > 0 || self.parts.kind.keeps_outer() && self.inner_ended;
         self.stage = if is_needed { Stage::Batch } else { self.after_last_batch() };
         Ok(())
     }
@@ -57,22 +56,38 @@ impl NearJoin {
         }
     }
 
-    /// The code of a row of a side.
+    /// Adds a row to a side, with its codes if they are wanted and none of them is NULL.
     ///
     /// # Safety
     /// The row must be one of that child.
-    pub(super) unsafe fn code_of(&self, row: *mut TupleTableSlot, side: usize) -> Option<Datum> {
+    unsafe fn push_row(
+        &mut self,
+        row: *mut TupleTableSlot,
+        side: usize,
+        is_wanted: bool,
+    ) -> Result<(), SqlError> {
+        self.row_codes.clear();
         // SAFETY: expressions refer to the columns of both sides; those of the other one are not read.
         unsafe {
             let (values, nulls) = columns(row);
-            let first = if side == 0 { 0 } else { self.outer.rows.width() };
-            let (all_values, all_nulls) = virtual_row(self.parts.row);
-            all_values[first..first + values.len()].copy_from_slice(values);
-            all_nulls[first..first + values.len()].copy_from_slice(nulls);
-            let context = self.parts.context;
-            reset(context);
-            (*context).ecxt_scantuple = self.parts.row;
-            value(self.parts.codes[side], context)
+            if is_wanted {
+                let first = if side == 0 { 0 } else { self.outer.rows.width() };
+                let (all_values, all_nulls) = virtual_row(self.parts.row);
+                all_values[first..first + values.len()].copy_from_slice(values);
+                all_nulls[first..first + values.len()].copy_from_slice(nulls);
+                let context = self.parts.context;
+                reset(context);
+                (*context).ecxt_scantuple = self.parts.row;
+                for near in &self.parts.near {
+                    let Some(code) = value(near.codes[side], context) else {
+                        self.row_codes.clear();
+                        break;
+                    };
+                    push(&mut self.row_codes, code).map_err(report::problem)?;
+                }
+            }
+            let of_side = if side == 0 { &mut self.outer } else { &mut self.inner };
+            of_side.push((values, nulls), &self.row_codes)
         }
     }
 
@@ -107,7 +122,7 @@ impl NearJoin {
         let limit = Self::memory() / 4;
         self.before += self.outer.rows.len() as u64;
         self.outer.clear();
-        let is_once = self.parts.numbers.kind.needs_one_partner();
+        let is_once = self.parts.kind.needs_one_partner();
         // SAFETY: the node is in execution, as the caller promises.
         unsafe {
             while !self.outer_ended && self.outer.rows.len() < self.batch && self.outer.bytes() < limit {
@@ -118,9 +133,8 @@ impl NearJoin {
                 };
                 let number = self.before + self.outer.rows.len() as u64;
                 let is_open = !is_once || !self.outer_partners.contains(number);
-                let is_wanted = is_open && self.inner.has_codes() && self.radius.is_some();
-                let code = if is_wanted { self.code_of(row, 0) } else { None };
-                self.outer.push(columns(row), code)?;
+                let is_wanted = is_open && self.inner.has_codes() && !self.radii.is_empty();
+                self.push_row(row, 0, is_wanted)?;
             }
         }
         if self.outer.rows.len() == 0 {
@@ -130,7 +144,7 @@ impl NearJoin {
         self.outer.check(&mut self.inner)?;
         self.batch = self.batch.saturating_mul(GROWTH);
         self.work.batches += 1;
-        self.rest = 0..if self.radius >= Some(0) { self.outer.codes.codes().len() } else { 0 };
+        self.rest = 0..self.outer.codes[0].codes().len();
         self.step = self.rest.len();
         self.stage = Stage::Pairs;
         Ok(())

@@ -1,11 +1,12 @@
 //! Joins chunks of the inner side with batches of the outer side.
 
 use super::exec::{holds, projected, reset, value, virtual_row};
-use super::plan::NodeNumbers;
+use super::kind::JoinKind;
 use super::side::{JoinSide, RowSet};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
-use pgrx::pg_sys::{self, ExprState, TupleTableSlot};
+use limits::push;
+use pgrx::pg_sys::{self, Datum, ExprState, TupleTableSlot};
 use std::ops::Range;
 use std::ptr::null_mut;
 
@@ -14,12 +15,11 @@ const FIRST_BATCH: usize = 64;
 
 /// What is made by the executor when a node begins.
 pub(super) struct NodeParts {
-    pub(super) numbers: NodeNumbers,
+    pub(super) kind: JoinKind,
     /// The outer child and the inner one.
     pub(super) children: [*mut pg_sys::PlanState; 2],
-    /// The code of an outer row, and that of an inner row.
-    pub(super) codes: [*mut ExprState; 2],
-    pub(super) radius: *mut ExprState,
+    /// The conditions on distances: that which is searched for, then those that are looked at.
+    pub(super) near: Vec<NearParts>,
     /// The further conditions of the join, and those that are tested after it.
     pub(super) conditions: *mut ExprState,
     pub(super) filter: *mut ExprState,
@@ -33,6 +33,13 @@ pub(super) struct NodeParts {
     pub(super) memory: pg_sys::MemoryContext,
 }
 
+/// A condition on a distance.
+pub(super) struct NearParts {
+    /// The code of an outer row, and that of an inner row.
+    pub(super) codes: [*mut ExprState; 2],
+    pub(super) radius: *mut ExprState,
+}
+
 /// What EXPLAIN shows.
 #[derive(Default)]
 pub(super) struct JoinWork {
@@ -40,6 +47,8 @@ pub(super) struct JoinWork {
     pub(super) batches: u64,
     pub(super) comparisons: u64,
     pub(super) matches: u64,
+    /// Pairs within the first radius, but not within the others.
+    pub(super) dismissed: u64,
     /// Pairs that did not pass the further conditions of the join.
     pub(super) removed: u64,
     /// Rows that did not pass the conditions after the join.
@@ -70,7 +79,8 @@ pub(super) struct NearJoin {
     pub(super) parts: NodeParts,
     pub(super) work: JoinWork,
     pub(super) stage: Stage,
-    pub(super) radius: Option<i32>,
+    /// The radius of each condition; without any, no rows are near.
+    pub(super) radii: Vec<u32>,
     pub(super) outer: JoinSide,
     pub(super) inner: JoinSide,
     /// Whether the inner side has been read to its end.
@@ -91,6 +101,8 @@ pub(super) struct NearJoin {
     pub(super) step: usize,
     pub(super) pairs: Vec<(u32, u32)>,
     pub(super) next_pair: usize,
+    /// The codes of a row that is read.
+    pub(super) row_codes: Vec<Datum>,
 }
 
 impl NearJoin {
@@ -100,7 +112,7 @@ impl NearJoin {
             parts,
             work: JoinWork::default(),
             stage: Stage::Begin,
-            radius: None,
+            radii: Vec::new(),
             outer,
             inner,
             inner_ended: false,
@@ -114,6 +126,7 @@ impl NearJoin {
             step: 0,
             pairs: Vec::new(),
             next_pair: 0,
+            row_codes: Vec::new(),
         }
     }
 
@@ -167,7 +180,7 @@ impl NearJoin {
     /// # Safety
     /// The node must be in execution.
     pub(super) unsafe fn next(&mut self) -> Result<*mut TupleTableSlot, SqlError> {
-        let kind = self.parts.numbers.kind;
+        let kind = self.parts.kind;
         loop {
             check_for_interrupts();
             // SAFETY: the node is in execution, as the caller promises.
@@ -209,7 +222,7 @@ impl NearJoin {
         // SAFETY: the node is in execution, as the caller promises.
         unsafe {
             reset(self.parts.context);
-            self.radius = value(self.parts.radius, self.parts.context).map(|datum| datum.value() as i32);
+            self.read_radii()?;
             if self.inner_ended {
                 self.work.rounds = 1;
                 self.stage = Stage::Batch;
@@ -220,8 +233,28 @@ impl NearJoin {
         }
     }
 
+    /// A radius that is NULL or negative holds for no rows.
+    ///
+    /// # Safety
+    /// The node must be in execution.
+    unsafe fn read_radii(&mut self) -> Result<(), SqlError> {
+        self.radii.clear();
+        for near in &self.parts.near {
+            // SAFETY: the node is in execution, as the caller promises.
+            let radius = unsafe { value(near.radius, self.parts.context) };
+            match radius.and_then(|radius| u32::try_from(radius.value() as i32).ok()) {
+                Some(radius) => push(&mut self.radii, radius).map_err(report::problem)?,
+                None => {
+                    self.radii.clear();
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn after_last_batch(&self) -> Stage {
-        match self.parts.numbers.kind.keeps_inner() {
+        match self.parts.kind.keeps_inner() {
             true => Stage::LoneInner(0),
             false => self.after_chunk(),
         }
@@ -236,7 +269,7 @@ impl NearJoin {
     /// # Safety
     /// The node must be in execution.
     unsafe fn next_of_pairs(&mut self) -> Result<Option<*mut TupleTableSlot>, SqlError> {
-        let kind = self.parts.numbers.kind;
+        let kind = self.parts.kind;
         while self.next_pair < self.pairs.len() {
             check_for_interrupts();
             let (code, other) = self.pairs[self.next_pair];

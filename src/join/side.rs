@@ -14,7 +14,8 @@ const BYTES_IN_BUCKETS: usize = 12;
 /// Rows of a side.
 pub(super) struct JoinSide {
     pub(super) rows: RowStore,
-    pub(super) codes: CodeList,
+    /// For each condition on a distance, the codes of the rows that have one for all of them.
+    pub(super) codes: Vec<CodeList>,
     /// For each code, its row.
     places: Vec<u32>,
     /// Why a code could not be added. It is an error only if there is a code on the other side.
@@ -22,10 +23,11 @@ pub(super) struct JoinSide {
 }
 
 impl JoinSide {
-    pub(super) fn new(columns: Vec<Passing>, codes: CodeType) -> Self {
+    pub(super) fn new(columns: Vec<Passing>, types: impl Iterator<Item = CodeType>) -> Self {
         Self {
             rows: RowStore::new(columns),
-            codes: CodeList::new(codes, 0),
+            // Bounded: as many as the query has conditions.
+            codes: types.map(|type_| CodeList::new(type_, 0)).collect(),
             places: Vec::new(),
             problem: None,
         }
@@ -33,35 +35,38 @@ impl JoinSide {
 
     pub(super) fn clear(&mut self) {
         self.rows.clear();
-        self.codes.clear();
+        self.codes.iter_mut().for_each(CodeList::clear);
         self.places.clear();
     }
 
     /// Gives back the memory, and forgets the length of the codes.
     pub(super) fn reset(&mut self) {
         let columns = std::mem::take(&mut self.rows).into_columns();
-        *self = Self::new(columns, self.codes.type_);
+        let codes = std::mem::take(&mut self.codes);
+        *self = Self::new(columns, codes.iter().map(|codes| codes.type_));
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.rows.bytes() + self.codes.bytes() + self.places.len() * (size_of::<u32>() + BYTES_IN_BUCKETS)
+        let codes: usize = self.codes.iter().map(CodeList::bytes).sum();
+        self.rows.bytes() + codes + self.places.len() * (size_of::<u32>() + BYTES_IN_BUCKETS)
     }
 
-    /// Adds a row, and its code if that is not NULL.
+    /// Adds a row, and its codes if it has any.
     ///
     /// # Safety
-    /// The values must be of the types of the columns, and the code of its own.
+    /// The values must be of the types of the columns, and the codes of their own.
     pub(super) unsafe fn push(
         &mut self,
         (values, nulls): (&[Datum], &[bool]),
-        code: Option<Datum>,
+        codes: &[Datum],
     ) -> Result<(), SqlError> {
-        if let Some(code) = code {
-            // SAFETY: a code, as the caller promises.
-            match unsafe { self.codes.push(code) } {
-                Ok(()) => push(&mut self.places, self.rows.len() as u32).map_err(report::problem)?,
-                Err(problem) => self.problem = Some(problem),
-            }
+        // SAFETY: codes of these types, as the caller promises.
+        let pushed =
+            self.codes.iter_mut().zip(codes).try_for_each(|(list, &code)| unsafe { list.push(code) });
+        match pushed {
+            Ok(()) if codes.is_empty() => {}
+            Ok(()) => push(&mut self.places, self.rows.len() as u32).map_err(report::problem)?,
+            Err(problem) => self.problem = Some(problem),
         }
         // SAFETY: values of the types of the columns, as the caller promises.
         unsafe { self.rows.push(values, nulls) }.map_err(report::problem)
@@ -74,7 +79,7 @@ impl JoinSide {
 
     /// Whether a code of the other side can have a partner here, or raise an error.
     pub(super) fn has_codes(&self) -> bool {
-        !self.codes.is_empty() || self.problem.is_some()
+        !self.places.is_empty() || self.problem.is_some()
     }
 
     /// Raises the error of `hamming` if codes of the two sides have different lengths.
@@ -83,7 +88,10 @@ impl JoinSide {
             if let Some(problem) = self.problem.take().or_else(|| others.problem.take()) {
                 return Err(problem);
             }
-            self.codes.check_length(&others.codes)?;
+            self.codes
+                .iter()
+                .zip(&others.codes)
+                .try_for_each(|(codes, others)| codes.check_length(others))?;
         }
         Ok(())
     }

@@ -11,6 +11,11 @@ INSERT INTO join_b SELECT i, i % 5,
     CASE i % 6 WHEN 0 THEN NULL WHEN 1 THEN hashint8extended(i, 2) WHEN 2 THEN 1 ELSE (hashint8extended(i % 20, 1) # (1::bigint << (i % 61))) END,
     nullif(repeat('y', i % 3), '')
 FROM generate_series(1, 1000) AS i;
+-- For a second look: half of it as the code, half like nothing, and some are missing.
+ALTER TABLE join_a ADD look bit(128);
+ALTER TABLE join_b ADD look bit(128);
+UPDATE join_a SET look = (si # (3::bigint << (id % 60)))::bit(64) || hashint8extended(id % 3, 7)::bit(64) WHERE id % 13 <> 0;
+UPDATE join_b SET look = si::bit(64) || hashint8extended(id % 4, 7)::bit(64) WHERE id % 11 <> 0;
 ANALYZE join_a, join_b;
 
 -- What is asked, and what EXPLAIN says.
@@ -22,7 +27,7 @@ DECLARE
     line text;
 BEGIN
     FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-        IF line ~ '(Cond|Filter|Rounds|Batches|Comparisons|Pairs|Memory):' THEN
+        IF line ~ '(Cond|Look|Filter|Rounds|Batches|Comparisons|Pairs|Memory):' THEN
             RETURN NEXT regexp_replace(trim(line), '((Comparisons|Memory): )\d+', '\1...');
         END IF;
     END LOOP;
@@ -33,6 +38,9 @@ SET hash_mem_multiplier = 1;
 SELECT join_work('SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3');
 RESET work_mem;
 RESET hash_mem_multiplier;
+-- Further distances are compared before a row is formed. The one that needs the fewest comparisons is searched for.
+SELECT join_work('SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 9 AND hamming(a.look, b.look) <= 35 AND a.id <> b.id');
+EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(b.look, a.look) <= 70 AND hamming(a.si, b.si) <= 3 AND hamming(a.si # 1, b.id) <= 60;
 -- The setting of hash joins is that of near joins.
 SET enable_hashjoin = off;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3;
@@ -48,7 +56,9 @@ SELECT format(query, condition) FROM unnest(ARRAY[
     'SELECT a.id FROM join_a AS a WHERE NOT EXISTS (SELECT FROM join_b AS b WHERE %s)',
     'SELECT a.id FROM join_a AS a WHERE NOT EXISTS (SELECT FROM join_b AS b WHERE %s AND a.grp = b.grp)',
     'SELECT a.id, b.id AS other FROM join_a AS a JOIN join_a AS b ON a.id < b.id AND %s']) AS query,
-    unnest(ARRAY['hamming(a.si, b.si) <= 3', 'hamming(b.si, a.si) < (SELECT 1)', 'hamming(a.si # 6, b.si) <= 9', 'hamming(a.si, b.si) <= -1', 'hamming(a.si, b.si) <= 64']) AS condition;
+    unnest(ARRAY['hamming(a.si, b.si) <= 3', 'hamming(b.si, a.si) < (SELECT 1)', 'hamming(a.si # 6, b.si) <= 9', 'hamming(a.si, b.si) <= -1', 'hamming(a.si, b.si) <= 64',
+        'hamming(a.si, b.si) <= 9 AND hamming(b.look, a.look) <= 35', 'hamming(a.si, b.si) <= 5 AND hamming(a.look, b.look) <= (SELECT NULL::integer)',
+        'hamming(a.look, b.look) < 3 AND hamming(a.si, b.si) <= 12 AND hamming(a.id, b.id) <= 4']) AS condition;
 CREATE FUNCTION join_answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     answer text;

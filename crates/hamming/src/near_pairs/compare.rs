@@ -103,6 +103,14 @@ for_processors! {
     }
 }
 
+for_processors! {
+    /// Leaves the pairs whose codes at these places differ in at most `radius` bits.
+    pub fn retain_within(pairs: &mut Vec<(u32, u32)>, codes: [CodeSlice<'_>; 2], radius: u32) {
+        let [left, right] = codes;
+        pairs.retain(|&(a, b)| distance_of_words(left.get(a), right.get(b)) <= radius);
+    }
+}
+
 /// Comparisons that are made at one go: of rows of a left bucket with rows of the right buckets whose
 /// numbers differ from its own by one of the flips.
 pub(super) struct BucketComparison<'a> {

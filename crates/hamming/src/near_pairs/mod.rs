@@ -38,6 +38,7 @@ pub(crate) mod tests;
 
 use crate::buckets::{PlacedCodes, RowBuckets};
 use crate::code::CodeSlice;
+pub use compare::retain_within;
 use compare::{BucketComparison, JoinTables, compare, retain_near, retain_new};
 use limits::{Heartbeat, OutOfMemory};
 pub use partition::{PARTS, PairPartition};
@@ -68,6 +69,9 @@ pub trait PairFinder {
     fn wants(&mut self, _these: &[u32], _those: &[u32]) -> bool {
         true
     }
+
+    /// Removes those of some near pairs that are of no use. The others are found next, one by one.
+    fn retain(&mut self, _pairs: &mut Vec<(u32, u32)>) {}
 
     /// Takes the number of comparisons that were made since the last call.
     fn compared(&mut self, _comparisons: u64) {}
@@ -271,11 +275,11 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
         } else {
             retain_near(tables, self.radius, &self.earlier, &self.crowds, &mut self.hits);
         }
-        for (i, j) in self.hits.drain(..) {
-            let (a, b) = (tables.left.places[i as usize], tables.right.places[j as usize]);
-            let (a, b) = if self.sorted { (a.min(b), a.max(b)) } else { (a, b) };
-            self.finder.found(a, b)?;
+        for hit in &mut self.hits {
+            let (a, b) = (tables.left.places[hit.0 as usize], tables.right.places[hit.1 as usize]);
+            *hit = if self.sorted { (a.min(b), a.max(b)) } else { (a, b) };
         }
-        Ok(())
+        self.finder.retain(&mut self.hits);
+        self.hits.drain(..).try_for_each(|(a, b)| self.finder.found(a, b))
     }
 }
