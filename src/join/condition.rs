@@ -21,8 +21,8 @@ pub(super) struct NearCondition {
 
 impl NearCondition {
     /// The conditions of a join that the near join can serve, the one that is searched for with the fewest
-    /// comparisons first. None also if a condition is one that PostgreSQL tests before the join, which a custom
-    /// node cannot do in all versions.
+    /// comparisons first. None also if a condition is one that PostgreSQL tests before the join, which a
+    /// custom node cannot do in all versions.
     ///
     /// # Safety
     /// The arguments must be those of PostgreSQL's hook.

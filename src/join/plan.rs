@@ -46,8 +46,8 @@ pub(super) fn register() {
 /// What a node keeps in numbers.
 pub(super) struct NodeNumbers {
     pub(super) kind: JoinKind,
-    /// For each condition on a distance, which argument of `hamming_within` is of the outer side, and the type
-    /// of its codes.
+    /// For each condition on a distance, which argument of `hamming_within` is of the outer side, and the
+    /// type of its codes.
     pub(super) near: Vec<(usize, CodeType)>,
 }
 
@@ -68,8 +68,8 @@ impl NodeNumbers {
     }
 }
 
-/// The node has in `custom_exprs` the calls of `hamming_within`, the further conditions of the join, and those
-/// that are tested after it. They refer to the columns of both sides, the outer ones first.
+/// The node has in `custom_exprs` the calls of `hamming_within`, the further conditions of the join, and
+/// those that are tested after it. They refer to the columns of both sides, the outer ones first.
 #[pg_guard]
 unsafe extern "C-unwind" fn plan_path(
     _root: *mut pg_sys::PlannerInfo,
