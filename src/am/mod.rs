@@ -11,6 +11,7 @@ mod handler;
 mod insert;
 mod inspect;
 mod inspected_index;
+mod near_share;
 mod options;
 mod row;
 mod sample;
@@ -20,4 +21,5 @@ mod vacuum;
 mod validate;
 
 pub(crate) use cost::is_hamming;
+pub(crate) use near_share::near_share;
 pub(crate) use options::register;

@@ -86,6 +86,22 @@ impl ScanSearch {
     }
 }
 
+/// The number of rows of an index of fingerprints whose code is within the radius, dead ones included.
+pub(super) fn count_within(pages: &Pages, costs: &SearchCosts, code: u64, radius: u32) -> usize {
+    let index = Index::new(pages, costs.layout());
+    let balls = vec![CodeBall::new(code, radius)];
+    let mut search = IndexSearch::new(costs, SearchQuery { balls, values: true, ..Default::default() }, 0);
+    let (mut hits, mut count) = (Vec::new(), 0);
+    loop {
+        let is_more = search.next_batch(&index, None::<&mut TableCodes>, &mut hits);
+        count += hits.len();
+        hits.clear();
+        if !is_more.map_err(report::problem).unwrap_or_report() {
+            return count;
+        }
+    }
+}
+
 /// The codes of a table's rows.
 struct TableCodes<'a> {
     rows: &'a TableRows,

@@ -108,7 +108,8 @@ impl ColumnStatistics {
         Some(ElementStatistics { common, least_common, average, rows, not_null: 1.0 - self.null_share() })
     }
 
-    fn null_share(&self) -> f64 {
+    /// The share of the rows that are NULL.
+    pub(crate) fn null_share(&self) -> f64 {
         if self.data.statsTuple.is_null() {
             return 0.0;
         }
@@ -119,9 +120,15 @@ impl ColumnStatistics {
         }
     }
 
+    /// Whether the user may read the column and all of its rows. Otherwise an estimate could show what is
+    /// hidden.
+    pub(crate) fn is_readable(&self) -> bool {
+        self.data.acl_ok
+    }
+
     /// Parts of a kind of statistics, of those that it has.
     fn slot(&self, kind: u32, parts: u32) -> Option<Slot> {
-        if self.data.statsTuple.is_null() {
+        if self.data.statsTuple.is_null() || !self.is_readable() {
             return None;
         }
         let mut slot = pg_sys::AttStatsSlot::default();

@@ -46,6 +46,37 @@ SET enable_hashjoin = off;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3;
 RESET enable_hashjoin;
 
+-- How many rows there are is estimated within a factor of three where one side has an index, if half of them lie in
+-- clusters or none. What a user may not read is not counted.
+CREATE TABLE join_many AS SELECT i AS id, hashint8extended(i, 1) AS scattered,
+    CASE WHEN i % 2 = 0 THEN hashint8extended(i, 1) ELSE hashint8extended(i % 400, 2) # (1::bigint << (i % 61)) # (1::bigint << (i % 53)) END AS si
+FROM generate_series(1, 20000) AS i;
+CREATE INDEX ON join_many USING hamming (si);
+CREATE INDEX ON join_many USING hamming ((scattered # 1));
+ANALYZE join_many;
+CREATE FUNCTION join_estimate(condition text, OUT estimated bigint, OUT counted bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    EXECUTE format('EXPLAIN (FORMAT JSON) SELECT FROM join_many AS a JOIN join_many AS b ON %s', condition) INTO plan;
+    estimated := plan->0->'Plan'->>'Plan Rows';
+    EXECUTE format('SELECT count(*) FROM join_many AS a JOIN join_many AS b ON %s', condition) INTO counted;
+END $$;
+SELECT condition, counted, round(abs(ln(estimated::numeric / counted)), 1) <= 1.1 AS fits FROM unnest(ARRAY[
+    'hamming(a.si, b.si) <= 0', 'hamming(a.si, b.si) <= 3', 'hamming(a.si, b.si) <= 6', 'hamming(a.si, b.si) <= 8',
+    'hamming(a.scattered, b.si) <= 6', 'hamming(a.scattered # 1, b.scattered # 1) <= 3']) AS condition, join_estimate(condition);
+CREATE ROLE regress_join_reader;
+GRANT SELECT ON join_many TO regress_join_reader;
+ALTER TABLE join_many ENABLE ROW LEVEL SECURITY;
+CREATE POLICY visible ON join_many USING (id > 0);
+SELECT (join_estimate('hamming(a.si, b.si) <= 3')).estimated = (join_estimate('hamming(a.si, b.si) <= 6')).estimated AS hidden;
+SET ROLE regress_join_reader;
+SELECT (join_estimate('hamming(a.si, b.si) <= 3')).estimated = (join_estimate('hamming(a.si, b.si) <= 6')).estimated AS hidden;
+RESET ROLE;
+DROP TABLE join_many;
+DROP ROLE regress_join_reader;
+DROP FUNCTION join_estimate;
+
 -- Each query by a nested loop and by a near join, with enough memory and with little. The number of rows, and what they are.
 CREATE TABLE join_query (number serial, query text);
 INSERT INTO join_query (query)
