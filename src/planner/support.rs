@@ -133,7 +133,8 @@ unsafe fn estimate(request: &mut pg_sys::SupportRequestSelectivity) -> Option<*m
     Some(std::ptr::from_mut(request).cast())
 }
 
-/// The share of rows, or of pairs of rows, that are within a radius: by searches of an index, or by statistics.
+/// The share of rows, or of pairs of rows, that are within a radius: by searches of an index, or by what
+/// ANALYZE knows.
 ///
 /// # Safety
 /// The condition must be one of the query that is being planned.
