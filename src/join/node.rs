@@ -1,11 +1,13 @@
 //! What PostgreSQL's executor calls: begin, a row, begin again, end.
 
+use super::exec::virtual_row;
 use super::explain::explain;
 use super::plan::{NodeExpressions, NodeNumbers};
+use super::rows::KeptColumns;
 use super::run::{NearJoin, NearParts, NodeParts};
 use super::side::JoinSide;
 use crate::pg::datum::Passing;
-use crate::pg::nodes::{cast, elements};
+use crate::pg::nodes::{cast, columns_in, elements};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, CustomScan, CustomScanState, Node, NodeTag, TupleTableSlot};
 use pgrx::{PgMemoryContexts, pg_guard};
@@ -76,8 +78,8 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
             pg_sys::ExecGetResultType(children[0]),
             &raw const pg_sys::TTSOpsMinimalTuple,
         );
-        let sides = [outer, inner]
-            .map(|child| JoinSide::new(columns(child.cast()), numbers.near.iter().map(|&(_, codes)| codes)));
+        let sides = kept_columns(plan, [outer.cast(), inner.cast()])
+            .map(|columns| JoinSide::new(columns, numbers.near.iter().map(|&(_, codes)| codes)));
         // Bounded: as many as the query has conditions.
         let near = near.iter().zip(&numbers.near).map(|(&call, &(outer, _))| {
             let args = elements((*call).args);
@@ -96,23 +98,39 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
             stored,
             memory: (*estate).es_query_cxt,
         };
+        // Columns that are not kept are NULL.
+        virtual_row(parts.row).1.fill(true);
         let mut memory = PgMemoryContexts::For((*estate).es_query_cxt);
         (*node.cast::<NodeState>()).join = memory.leak_and_drop_on_delete(NearJoin::new(parts, sides));
     }
 }
 
-/// How the columns of a child are passed.
+/// For each child, how those of its columns are passed that the node reads once it has found pairs.
 ///
 /// # Safety
-/// The plan must be that of the child.
-unsafe fn columns(plan: *mut pg_sys::Plan) -> Vec<Passing> {
-    // SAFETY: a plan has a list of columns.
+/// The plan must be one that is executed.
+unsafe fn kept_columns(plan: &CustomScan, children: [*mut pg_sys::Plan; 2]) -> [KeptColumns; 2] {
+    // SAFETY: a plan has lists of columns and of expressions.
     unsafe {
-        let columns = elements((*plan).targetlist).iter();
+        let NodeExpressions { conditions, filter, .. } = NodeExpressions::of(plan);
+        let read = [plan.scan.plan.targetlist, conditions, filter].into_iter();
         // Bounded: a query has at most 1,664 columns.
-        columns
-            .map(|column| Passing::of(pg_sys::exprType((*column.cast::<pg_sys::TargetEntry>()).expr.cast())))
-            .collect()
+        let read: Vec<usize> = read
+            .flat_map(|list| columns_in(list.cast()))
+            .filter_map(|column| usize::try_from(column.varattno - 1).ok())
+            .collect();
+        let mut first = 0;
+        children.map(|child| {
+            let columns = elements((*child).targetlist);
+            let of_child = first..first + columns.len();
+            first = of_child.end;
+            let types = columns.iter().map(|column| (*column.cast::<pg_sys::TargetEntry>()).expr.cast());
+            let kept = types.zip(of_child).map(|(expression, place)| {
+                read.contains(&place).then(|| Passing::of(pg_sys::exprType(expression)))
+            });
+            // Bounded: as above.
+            kept.collect()
+        })
     }
 }
 

@@ -13,6 +13,9 @@ use pgrx::pg_sys;
 /// The least number of pairs for which there is room.
 const MIN_PAIRS: usize = 1 << 12;
 
+/// How much of the room for pairs is expected to be used, so that it is rarely too small.
+const EXPECTED_FILL: f64 = 0.75;
+
 impl NearJoin {
     /// Memory that the join may take.
     pub(super) fn memory() -> usize {
@@ -32,9 +35,10 @@ impl NearJoin {
             .map(|((outer, inner), &radius)| Look { codes: [outer, inner], radius })
             .collect();
         let [searched, looks @ ..] = &looks[..] else { return Ok(()) };
+        let mut step = ((room as f64 * EXPECTED_FILL / self.pairs_per_code) as usize).max(1);
         loop {
             self.pairs.clear();
-            let codes = self.rest.start..self.rest.end.min(self.rest.start + self.step);
+            let codes = self.rest.start..self.rest.end.min(self.rest.start.saturating_add(step));
             let mut finder = BatchPairs {
                 pairs: &mut self.pairs,
                 first: codes.start,
@@ -56,14 +60,12 @@ impl NearJoin {
             match found {
                 Ok(()) => self.rest.start = codes.end,
                 Err(SearchStop::Full) => {
-                    self.step = codes.len().div_ceil(2);
+                    step = codes.len().div_ceil(2);
                     continue;
                 }
                 Err(SearchStop::OutOfMemory(refusal)) => return Err(report::problem(refusal)),
             }
-            if self.pairs.len() < room / 4 {
-                self.step = self.step.saturating_mul(2);
-            }
+            self.pairs_per_code = self.pairs.len() as f64 / codes.len() as f64;
             self.work.matches += self.pairs.len() as u64;
             self.work.dismissed += dismissed;
             let bytes = self.outer.bytes() + self.inner.bytes() + size_of_val(&self.pairs[..]);

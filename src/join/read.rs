@@ -85,6 +85,8 @@ impl NearJoin {
                     };
                     push(&mut self.row_codes, code).map_err(report::problem)?;
                 }
+                // Columns that are not kept are NULL from now on.
+                all_nulls[first..first + values.len()].fill(true);
             }
             let of_side = if side == 0 { &mut self.outer } else { &mut self.inner };
             of_side.push((values, nulls), &self.row_codes)
@@ -145,7 +147,6 @@ impl NearJoin {
         self.batch = self.batch.saturating_mul(GROWTH);
         self.work.batches += 1;
         self.rest = 0..self.outer.codes[0].codes().len();
-        self.step = self.rest.len();
         self.stage = Stage::Pairs;
         Ok(())
     }

@@ -2,6 +2,7 @@
 //!
 //! A row is a run of words: a bit for each column that is NULL, a word for each column, and the bytes of
 //! those that are passed by reference. For these, the word of the column says where in the row they are.
+//! Columns that nobody reads are not kept.
 
 use crate::pg::datum::Passing;
 use limits::{OutOfMemory, grow, push};
@@ -9,29 +10,33 @@ use pgrx::pg_sys::Datum;
 
 const WORD: usize = size_of::<u64>();
 
+/// The columns of a side: for each, how it is passed if it is kept.
+pub(super) type KeptColumns = Vec<Option<Passing>>;
+
 /// Rows of one side of a join.
 #[derive(Default)]
 pub(super) struct RowStore {
-    columns: Vec<Passing>,
+    columns: KeptColumns,
     words: Vec<u64>,
-    /// Where each row begins.
+    /// Where each row begins, unless all rows have the same number of words.
     starts: Vec<u32>,
+    count: usize,
 }
 
 impl RowStore {
     /// The largest store, whose places have 32 bits.
     pub(super) const MAX_BYTES: usize = (1 << 32) * WORD / 2;
 
-    pub(super) fn new(columns: Vec<Passing>) -> Self {
-        Self { columns, words: Vec::new(), starts: Vec::new() }
+    pub(super) fn new(columns: KeptColumns) -> Self {
+        Self { columns, words: Vec::new(), starts: Vec::new(), count: 0 }
     }
 
-    pub(super) fn into_columns(self) -> Vec<Passing> {
+    pub(super) fn into_columns(self) -> KeptColumns {
         self.columns
     }
 
     pub(super) fn len(&self) -> usize {
-        self.starts.len()
+        self.count
     }
 
     /// Bytes that the rows take.
@@ -42,15 +47,24 @@ impl RowStore {
     pub(super) fn clear(&mut self) {
         self.words.clear();
         self.starts.clear();
+        self.count = 0;
     }
 
-    /// The number of columns.
+    /// The number of columns, with those that are not kept.
     pub(super) fn width(&self) -> usize {
         self.columns.len()
     }
 
-    fn null_words(&self) -> usize {
-        self.width().div_ceil(u64::BITS as usize)
+    /// The columns that are kept, with their places among all.
+    fn kept(&self) -> impl Iterator<Item = (usize, Passing)> {
+        self.columns.iter().enumerate().filter_map(|(column, kept)| Some((column, (*kept)?)))
+    }
+
+    /// The words of a row for NULLs, and those with the words of its columns.
+    fn head(&self) -> (usize, usize) {
+        let kept = self.kept().count();
+        let nulls = kept.div_ceil(u64::BITS as usize);
+        (nulls, nulls + kept)
     }
 
     /// Adds a copy of a row.
@@ -59,25 +73,26 @@ impl RowStore {
     /// The values must be of the types of the columns. What is made while they are copied is left in the
     /// current memory.
     pub(super) unsafe fn push(&mut self, values: &[Datum], nulls: &[bool]) -> Result<(), OutOfMemory> {
-        let (begin, first) = (self.words.len(), self.null_words());
-        push(&mut self.starts, begin as u32)?;
-        let head = first + self.width();
+        let (begin, (first, head)) = (self.words.len(), self.head());
+        if self.kept().any(|(_, passing)| !passing.is_by_value()) {
+            push(&mut self.starts, begin as u32)?;
+        }
+        self.count += 1;
         grow(&mut self.words, head)?;
         self.words.resize(begin + head, 0);
+        let mut place = 0;
         for column in 0..self.width() {
+            let Some(passing) = self.columns[column] else { continue };
             if nulls[column] {
-                self.words[begin + column / 64] |= 1 << (column % 64);
-                continue;
-            }
-            let passing = self.columns[column];
-            self.words[begin + first + column] = if passing.is_by_value() {
-                values[column].value() as u64
+                self.words[begin + place / 64] |= 1 << (place % 64);
+            } else if passing.is_by_value() {
+                self.words[begin + first + place] = values[column].value() as u64;
             } else {
-                let place = self.words.len() - begin;
+                self.words[begin + first + place] = (self.words.len() - begin) as u64;
                 // SAFETY: a value of the type of the column, as the caller promises.
                 self.push_bytes(unsafe { passing.bytes(values[column]) })?;
-                place as u64
-            };
+            }
+            place += 1;
         }
         Ok(())
     }
@@ -95,14 +110,15 @@ impl RowStore {
         Ok(())
     }
 
-    /// Writes the columns of a row. They are good until a row is added or all are removed.
+    /// Writes the columns of a row that are kept. They are good until a row is added or all are removed.
     #[inline]
     pub(super) fn put(&self, row: u32, values: &mut [Datum], nulls: &mut [bool]) {
-        let row = &self.words[self.starts[row as usize] as usize..];
-        let first = self.null_words();
-        for (column, passing) in self.columns.iter().enumerate() {
-            nulls[column] = row[column / 64] >> (column % 64) & 1 != 0;
-            let word = row[first + column];
+        let (first, head) = self.head();
+        let begin = self.starts.get(row as usize).map_or(row as usize * head, |&begin| begin as usize);
+        let row = &self.words[begin..];
+        for (place, (column, passing)) in self.kept().enumerate() {
+            nulls[column] = row[place / 64] >> (place % 64) & 1 != 0;
+            let word = row[first + place];
             values[column] = match passing.is_by_value() || nulls[column] {
                 true => Datum::from(word as usize),
                 false => Datum::from(row[word as usize..].as_ptr()),

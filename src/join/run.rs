@@ -96,9 +96,10 @@ pub(super) struct NearJoin {
     /// The outer side, if it has to be read again.
     pub(super) file: *mut pg_sys::Tuplestorestate,
     pub(super) batch: usize,
-    /// The codes of the batch whose pairs have not been found yet, and how many of them come next.
+    /// The codes of the batch whose pairs have not been found yet.
     pub(super) rest: Range<usize>,
-    pub(super) step: usize,
+    /// Pairs that the last codes had on average; as many are expected of the next.
+    pub(super) pairs_per_code: f64,
     pub(super) pairs: Vec<(u32, u32)>,
     pub(super) next_pair: usize,
     /// The codes of a row that is read.
@@ -123,7 +124,7 @@ impl NearJoin {
             file: null_mut(),
             batch: FIRST_BATCH,
             rest: 0..0,
-            step: 0,
+            pairs_per_code: 0.0,
             pairs: Vec::new(),
             next_pair: 0,
             row_codes: Vec::new(),

@@ -1,11 +1,10 @@
 //! One side of a join in memory: rows, the codes of those that have one, and which of them have a partner.
 
-use super::rows::RowStore;
+use super::rows::{KeptColumns, RowStore};
 use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
-use crate::pg::datum::Passing;
 use crate::pg::report::{self, SqlError};
-use limits::{OutOfMemory, grow, push};
+use limits::{OutOfMemory, collect, grow, push};
 use pgrx::pg_sys::Datum;
 
 /// Bytes that a row takes while it is sorted into buckets.
@@ -16,18 +15,21 @@ pub(super) struct JoinSide {
     pub(super) rows: RowStore,
     /// For each condition on a distance, the codes of the rows that have one for all of them.
     pub(super) codes: Vec<CodeList>,
-    /// For each code, its row.
+    /// The number of codes for a condition.
+    count: usize,
+    /// For each code, its row; empty as long as every row has codes.
     places: Vec<u32>,
     /// Why a code could not be added. It is an error only if there is a code on the other side.
     problem: Option<SqlError>,
 }
 
 impl JoinSide {
-    pub(super) fn new(columns: Vec<Passing>, types: impl Iterator<Item = CodeType>) -> Self {
+    pub(super) fn new(columns: KeptColumns, types: impl Iterator<Item = CodeType>) -> Self {
         Self {
             rows: RowStore::new(columns),
             // Bounded: as many as the query has conditions.
             codes: types.map(|type_| CodeList::new(type_, 0)).collect(),
+            count: 0,
             places: Vec::new(),
             problem: None,
         }
@@ -37,6 +39,7 @@ impl JoinSide {
         self.rows.clear();
         self.codes.iter_mut().for_each(CodeList::clear);
         self.places.clear();
+        self.count = 0;
     }
 
     /// Gives back the memory, and forgets the length of the codes.
@@ -48,7 +51,7 @@ impl JoinSide {
 
     pub(super) fn bytes(&self) -> usize {
         let codes: usize = self.codes.iter().map(CodeList::bytes).sum();
-        self.rows.bytes() + codes + self.places.len() * (size_of::<u32>() + BYTES_IN_BUCKETS)
+        self.rows.bytes() + codes + size_of_val(&self.places[..]) + self.count * BYTES_IN_BUCKETS
     }
 
     /// Adds a row, and its codes if it has any.
@@ -65,21 +68,34 @@ impl JoinSide {
             self.codes.iter_mut().zip(codes).try_for_each(|(list, &code)| unsafe { list.push(code) });
         match pushed {
             Ok(()) if codes.is_empty() => {}
-            Ok(()) => push(&mut self.places, self.rows.len() as u32).map_err(report::problem)?,
+            Ok(()) => self.place_code().map_err(report::problem)?,
             Err(problem) => self.problem = Some(problem),
         }
         // SAFETY: values of the types of the columns, as the caller promises.
         unsafe { self.rows.push(values, nulls) }.map_err(report::problem)
     }
 
+    /// Notes that the next row has the next code.
+    fn place_code(&mut self) -> Result<(), OutOfMemory> {
+        if self.count != self.rows.len() {
+            if self.places.is_empty() {
+                self.places = collect(0..self.count as u32, self.count)?;
+            }
+            push(&mut self.places, self.rows.len() as u32)?;
+        }
+        self.count += 1;
+        Ok(())
+    }
+
     /// The row of a code.
+    #[inline]
     pub(super) fn row(&self, place: u32) -> u32 {
-        self.places[place as usize]
+        self.places.get(place as usize).copied().unwrap_or(place)
     }
 
     /// Whether a code of the other side can have a partner here, or raise an error.
     pub(super) fn has_codes(&self) -> bool {
-        !self.places.is_empty() || self.problem.is_some()
+        self.count > 0 || self.problem.is_some()
     }
 
     /// Raises the error of `hamming` if codes of the two sides have different lengths.

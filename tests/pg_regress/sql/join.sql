@@ -35,7 +35,7 @@ END $$;
 SELECT join_work('SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3 AND a.id <> b.id');
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-SELECT join_work('SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3');
+SELECT join_work('SELECT count(a.note), count(b.note), count(a.look), count(b.look) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3');
 RESET work_mem;
 RESET hash_mem_multiplier;
 -- Further distances are compared before a row is formed. The one that needs the fewest comparisons is searched for.
