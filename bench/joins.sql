@@ -1,47 +1,95 @@
--- Joins of a table with itself: by near join, by near_pairs with array_agg, and by a nested loop through the index, in
--- processor seconds of one run. near_pairs finds each pair once, and the join from either side. Called with -v rows=N.
+-- Near joins: by the node, by near_pairs with array_agg, and by a nested loop through the index, in processor seconds of
+-- one run. near_pairs finds each pair once, and the join from either side. Called with -v rows=N.
 SET client_min_messages = warning;
 \ir fingerprints.sql
 CREATE INDEX fingerprint_si ON fingerprint USING hamming (si);
 VACUUM ANALYZE fingerprint;
-SET work_mem = '1GB';
-CREATE TABLE measured_joins (radius integer, what text, seconds double precision, rows bigint);
+-- A batch of new ones: half of them near to stored ones.
+CREATE TABLE newcomer AS
+SELECT 2 * i - 1 AS id, hashint8extended(i, 9) AS si FROM generate_series(1, 50000) AS i
+UNION ALL SELECT 2 * row_number() OVER (), si # 5 FROM fingerprint WHERE id % (:rows / 50000) = 0;
+-- Uploaded pictures and a blocklist, of which one of a thousand is a changed copy.
+CREATE FUNCTION picture(i bigint) RETURNS bit(256) LANGUAGE sql IMMUTABLE AS
+    $$SELECT string_agg(hashint8extended(i, seed)::bit(64)::text, '' ORDER BY seed)::bit(256) FROM generate_series(1, 4) AS seed$$;
+CREATE TABLE blocked AS SELECT i AS id, picture(i)::bit(256) AS code FROM generate_series(1, :rows::bigint / 10) AS i;
+CREATE TABLE upload AS
+SELECT i AS id, CASE WHEN i % 1000 = 0 THEN set_bit(set_bit(picture(i / 1000), 3, 0), (i / 1000 % 256)::integer, 1) ELSE picture(-i) END::bit(256) AS code
+FROM generate_series(1, :rows::bigint) AS i;
+CREATE INDEX blocked_code ON blocked USING hamming (code);
+CREATE TABLE dense AS SELECT i AS id, i AS si FROM generate_series(1, 300000::bigint) AS i;
+CREATE TABLE half_equal AS SELECT i AS id, CASE WHEN i % 2 = 0 THEN hashint8extended(i, 1) ELSE 1 END AS si FROM generate_series(1, 10000::bigint) AS i;
+CREATE TABLE copy AS TABLE fingerprint;
+CREATE TABLE looked AS SELECT id, si, (si # (id % 3))::bit(64) || hashint8extended(id % 4, 1)::bit(64) AS look FROM dense;
+VACUUM ANALYZE newcomer, blocked, upload, dense, half_equal, looked, copy;
+
+CREATE TABLE measured_joins (number serial, part text, what text, seconds double precision, rows bigint, memory text);
 CREATE FUNCTION processor_seconds() RETURNS double precision LANGUAGE sql VOLATILE AS
     $$SELECT split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::double precision / 1e9$$;
--- The query has to have this in its plan.
-CREATE PROCEDURE measure_join(radius integer, what text, plan text, query text) LANGUAGE plpgsql AS $$
+-- The query has to have this in its plan. A nested loop and a near join are each forced by what else is off.
+CREATE PROCEDURE measure_join(part text, what text, plan text, query text) LANGUAGE plpgsql AS $$
 DECLARE
     started double precision;
     rows bigint;
     line text;
     shown text := '';
 BEGIN
-    FOR line IN EXECUTE 'EXPLAIN ' || format(query, radius) LOOP
+    PERFORM set_config('enable_hashjoin', (plan !~ 'Index')::text, true), set_config('enable_nestloop', (plan !~ 'Near')::text, true);
+    FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
         shown := shown || line || E'\n';
     END LOOP;
     IF shown !~ plan THEN
         RAISE EXCEPTION 'not by %: %', plan, shown;
     END IF;
     started := processor_seconds();
-    EXECUTE format(query, radius) INTO rows;
-    INSERT INTO measured_joins VALUES (radius, what, processor_seconds() - started, rows);
+    EXECUTE query INTO rows;
+    INSERT INTO measured_joins (part, what, seconds, rows) VALUES (part, what, processor_seconds() - started, rows);
 END $$;
-SET enable_nestloop = off;
-SELECT format('CALL measure_join(%s, ''near join'', ''Near Join'', ''SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= %%s'')', radius),
-       format('CALL measure_join(%s, ''not exists'', ''Near Anti Join'', ''SELECT count(*) FROM fingerprint AS a WHERE NOT EXISTS (SELECT FROM fingerprint AS b WHERE b.id < a.id AND hamming(a.si, b.si) <= %%s)'')', radius)
-FROM unnest('{3, 6}'::integer[]) AS radius \gexec
-RESET enable_nestloop;
-SELECT format('CALL measure_join(%s, ''near_pairs'', ''near_pairs'', ''SELECT count(*) FROM (SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM fingerprint) AS g, near_pairs(ids, sis, %%s)'')', radius)
-FROM unnest('{3, 6}'::integer[]) AS radius \gexec
-SET enable_hashjoin = off;
-SELECT format('CALL measure_join(%s, ''index'', ''Index Scan'', ''SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= %%s'')', radius)
-FROM unnest('{3, 6}'::integer[]) AS radius \gexec
-RESET enable_hashjoin;
--- The border: some rows against all.
-SELECT format('SET enable_nestloop = %s', is_index), format('SET enable_hashjoin = %s', NOT is_index),
-       format('CALL measure_join(6, ''%s rows %s'', '''', ''SELECT count(*) FROM (SELECT * FROM fingerprint ORDER BY id LIMIT %s) AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= %%s'')',
-              few, CASE WHEN is_index THEN 'by index' ELSE 'by near join' END, few)
-FROM unnest('{100, 1000, 10000, 100000}'::integer[]) AS few, unnest('{t, f}'::boolean[]) AS is_index \gexec
-SELECT radius, what, round(seconds::numeric, 2) AS "s of CPU", rows,
-       round((seconds / min(seconds) FILTER (WHERE what = 'near_pairs') OVER (PARTITION BY radius))::numeric, 1) AS "times near_pairs"
-FROM measured_joins ORDER BY radius, rows, seconds;
+
+SET work_mem = '1GB';
+-- A table with itself. The index is left out where it takes minutes.
+SELECT format('CALL measure_join(''itself, radius %s'', ''%s'', ''%s'', ''%s'')', radius, what, plan, format(query, radius))
+FROM unnest('{3, 6, 10}'::integer[]) AS radius, (VALUES
+    ('near join', 'Near Join', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= %s'),
+    ('near join, not exists', 'Near Anti Join', 'SELECT count(*) FROM fingerprint AS a WHERE NOT EXISTS (SELECT FROM fingerprint AS b WHERE b.id < a.id AND hamming(a.si, b.si) <= %s)'),
+    ('near_pairs', 'near_pairs', 'SELECT count(*) FROM (SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM fingerprint) AS g, near_pairs(ids, sis, %s)'),
+    ('index', 'Index Scan', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= %s')) AS way (what, plan, query)
+WHERE what <> 'index' OR :rows * radius <= 6000000 \gexec
+CALL measure_join('itself, radius 3', 'delete where an earlier one exists', 'Near Semi Join', 'WITH gone AS (DELETE FROM copy AS a WHERE EXISTS (SELECT FROM copy AS b WHERE b.id < a.id AND hamming(a.si, b.si) <= 3) RETURNING 1) SELECT count(*) FROM gone');
+-- New ones against stored ones; the border lies where both ways take as long.
+SELECT format('CALL measure_join(''%s new ones, radius 6'', ''%s'', ''%s'', ''%s'')', few, what, plan, format(query, few))
+FROM unnest('{100, 1000, 10000, 100000}'::integer[]) AS few, (VALUES
+    ('near join', 'Near .*Join', 'SELECT count(b.id) FROM newcomer AS a LEFT JOIN fingerprint AS b ON hamming(a.si, b.si) <= 6 WHERE a.id <= %s'),
+    ('near join, not exists', 'Near .*Join', 'SELECT count(*) FROM newcomer AS a WHERE NOT EXISTS (SELECT FROM fingerprint AS b WHERE hamming(a.si, b.si) <= 6) AND a.id <= %s'),
+    ('index', 'Index Scan', 'SELECT count(b.id) FROM newcomer AS a LEFT JOIN fingerprint AS b ON hamming(a.si, b.si) <= 6 WHERE a.id <= %s')) AS way (what, plan, query) \gexec
+-- Pictures: all uploads by a near join, some by the index.
+CALL measure_join('uploads, 256 bits, radius 31', 'near join', 'Near Join', 'SELECT count(*) FROM upload AS a JOIN blocked AS b ON hamming(a.code, b.code) <= 31');
+CALL measure_join('uploads, 256 bits, radius 31', 'index, a hundredth of them', 'Index Scan', 'SELECT count(*) FROM (SELECT * FROM upload WHERE id % 100 = 0 OFFSET 0) AS a JOIN blocked AS b ON hamming(a.code, b.code) <= 31');
+-- Dense rows: as long as the result.
+CALL measure_join('dense', '300,000 numbers, radius 3', 'Near Join', 'SELECT count(*) FROM dense AS a JOIN dense AS b ON hamming(a.si, b.si) <= 3');
+CALL measure_join('dense', 'half of 10,000 equal, radius 3', 'Near Join', 'SELECT count(*) FROM half_equal AS a JOIN half_equal AS b ON hamming(a.si, b.si) <= 3');
+CALL measure_join('dense', 'those numbers, and a second look', 'Near Join', 'SELECT count(*) FROM looked AS a JOIN looked AS b ON hamming(a.si, b.si) <= 3 AND hamming(a.look, b.look) <= 2');
+-- Less memory, and more rounds.
+SELECT format('SET work_mem = ''%s''', memory),
+       format('CALL measure_join(''itself, radius 3'', ''near join, work_mem %s'', ''Near Join'', ''SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= 3'')', memory)
+FROM unnest('{64MB, 4MB}'::text[]) AS memory \gexec
+SELECT part, what, round(seconds::numeric, 2) AS "s of CPU", rows,
+       round((seconds / min(seconds) FILTER (WHERE what LIKE 'near%') OVER (PARTITION BY part))::numeric, 1) AS "times the fastest near one"
+FROM measured_joins ORDER BY min(number) OVER (PARTITION BY part), seconds;
+-- With workers it is the time that counts.
+SET work_mem = '1GB';
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+CREATE TABLE measured_times (workers integer, seconds double precision);
+CREATE PROCEDURE measure_workers(workers integer) LANGUAGE plpgsql AS $$
+DECLARE
+    started timestamptz;
+    rows bigint;
+BEGIN
+    PERFORM set_config('max_parallel_workers_per_gather', workers::text, true);
+    started := clock_timestamp();
+    SELECT count(*) INTO rows FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= 6;
+    INSERT INTO measured_times VALUES (workers, extract(epoch FROM clock_timestamp() - started));
+END $$;
+CALL measure_workers(0);
+CALL measure_workers(1);
+SELECT workers, round(seconds::numeric, 2) AS seconds, round((max(seconds) OVER () / seconds)::numeric, 2) AS "times as fast" FROM measured_times ORDER BY workers;
