@@ -80,16 +80,12 @@ SET work_mem = '1GB';
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 CREATE TABLE measured_times (workers integer, seconds double precision);
-CREATE PROCEDURE measure_workers(workers integer) LANGUAGE plpgsql AS $$
-DECLARE
-    started timestamptz;
-    rows bigint;
-BEGIN
-    PERFORM set_config('max_parallel_workers_per_gather', workers::text, true);
-    started := clock_timestamp();
-    SELECT count(*) INTO rows FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= 6;
-    INSERT INTO measured_times VALUES (workers, extract(epoch FROM clock_timestamp() - started));
-END $$;
-CALL measure_workers(0);
-CALL measure_workers(1);
+\set query 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= 6'
+SELECT clock_timestamp() AS started \gset
+:query \g /dev/null
+INSERT INTO measured_times VALUES (0, extract(epoch FROM clock_timestamp() - :'started'));
+SET max_parallel_workers_per_gather = 1;
+SELECT clock_timestamp() AS started \gset
+:query \g /dev/null
+INSERT INTO measured_times VALUES (1, extract(epoch FROM clock_timestamp() - :'started'));
 SELECT workers, round(seconds::numeric, 2) AS seconds, round((max(seconds) OVER () / seconds)::numeric, 2) AS "times as fast" FROM measured_times ORDER BY workers;
