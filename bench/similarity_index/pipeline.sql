@@ -50,7 +50,7 @@ CREATE FUNCTION pg_temp.candidates(radius integer) RETURNS text LANGUAGE sql RET
     SELECT p.* FROM (SELECT array_agg(id) AS ids, array_agg(si) AS fingerprints FROM fingerprint) AS d,
         near_pairs(ids, fingerprints, %s) AS p
 $$, radius);
--- The recipe of docs/deduplication.md.
+-- A second look at the texts of candidates, each of which is read once.
 CREATE FUNCTION pg_temp.recipe(radius integer, seen text, compared text) RETURNS text LANGUAGE sql RETURN format($$
     WITH candidate AS MATERIALIZED (%s),
     signature AS MATERIALIZED (
