@@ -21,6 +21,7 @@
 //! - [`order`], by which `ORDER BY hamming_similarity(a, b) DESC` becomes `ORDER BY a <~> b`.
 //! - [`exclusion`], which puts a comparison back where tables are left out by a distance.
 //! - [`indexes`], which describes the indexes of a relation.
+//! - [`tableless`], which rewrites the joins of queries without a table, by a hook of its own.
 //!
 //! Conditions on sketches take the same steps: [`sketches`] has what the hook makes of them, and
 //! [`sketch_support`] the answers about that.
@@ -40,6 +41,8 @@ mod rewrite;
 mod sketch_support;
 mod sketches;
 mod support;
+mod tableless;
 mod trial;
 
 pub(crate) use hook::install_hook;
+pub(crate) use tableless::install_relation_hook;

@@ -91,7 +91,7 @@ unsafe fn rewrite_below(condition: *mut Node, ours: &ExtensionOids) {
 ///
 /// # Safety
 /// `condition` must be an expression of the query that is being planned.
-unsafe fn rewritten(condition: *mut Node, ours: &ExtensionOids) -> Option<Rewritten> {
+pub(super) unsafe fn rewritten(condition: *mut Node, ours: &ExtensionOids) -> Option<Rewritten> {
     // SAFETY: an expression.
     unsafe {
         match Comparison::read(condition, ours) {

@@ -46,6 +46,17 @@ SET enable_hashjoin = off;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3;
 RESET enable_hashjoin;
 
+-- Queries without a table.
+EXPLAIN (COSTS OFF) WITH a AS MATERIALIZED (SELECT * FROM join_a), b AS MATERIALIZED (SELECT * FROM join_b)
+SELECT count(*) FROM a LEFT JOIN b ON hamming(a.si, b.si) <= 3 AND 1 - hamming(a.look, b.look) / 128.0 > 0.5;
+WITH a AS MATERIALIZED (SELECT * FROM join_a), b AS MATERIALIZED (SELECT * FROM join_b)
+SELECT (SELECT count(*) FROM a JOIN b ON hamming(a.si, b.si) <= 3) AS near,
+    (SELECT count(*) FROM a JOIN b ON bit_count((a.si # b.si)::bit(64)) <= 3) AS counted;
+SET enable_nestloop = off;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM unnest('{1, 2, 4}'::bigint[]) AS a (si) JOIN generate_series(1, 9::bigint) AS b (si) ON hamming(a.si, b.si) <= 1;
+SELECT count(*) FROM unnest('{1, 2, 4}'::bigint[]) AS a (si) JOIN generate_series(1, 9::bigint) AS b (si) ON hamming(a.si, b.si) <= 1;
+RESET enable_nestloop;
+
 -- How many rows there are is estimated within a factor of three where one side has an index, if half of them lie in
 -- clusters or none. What a user may not read is not counted.
 CREATE TABLE join_many AS SELECT i AS id, hashint8extended(i, 1) AS scattered,
