@@ -141,6 +141,19 @@ is_deeply([ remote_sql('SET jit = off', 'SELECT n, id FROM query AS q JOIN docum
 	'a plain join where the other server is asked for its estimates');
 is($node->safe_psql('postgres', $questions[6] =~ s/TABLE/document/r), $node->safe_psql('postgres', $questions[6] =~ s/TABLE/local/r), 'the same pairs');
 
+# A join of many rows is a near join here, of what all servers send. Tables of one server can be joined there.
+$node->safe_psql('postgres', join '; ', map { "ALTER SERVER shard_$_ OPTIONS (DROP use_remote_estimate)" } 0 .. 2);
+my $near = 'SELECT count(*) FROM local AS a JOIN TABLE AS b ON hamming(a.si, b.si) <= 3 AND hamming(a.code, b.code) <= 40';
+like($node->safe_psql('postgres', 'SET jit = off; EXPLAIN (COSTS OFF) ' . $near =~ s/TABLE/document/r),
+	qr/Custom Scan \(Near Join\)\n.*Near Cond.*\n.*Second Look.*\n(.*\n)*.*Append\n.*Foreign Scan on document_0/, 'a join of many rows is a near join here');
+my ($there, $here) = map { $node->safe_psql('postgres', $near =~ s/TABLE/$_/r) } 'document', 'local';
+is($there, $here, 'which finds the same pairs');
+cmp_ok($there, '>', 9000, 'and not only those of a row with itself');
+$node->safe_psql('shard_0', 'CREATE TABLE few AS SELECT * FROM document WHERE id < 50');
+$node->safe_psql('postgres', 'CREATE FOREIGN TABLE few (id bigint, si bigint) SERVER shard_0; ALTER SERVER shard_0 OPTIONS (ADD use_remote_estimate \'true\')');
+is_deeply([ remote_sql('SET jit = off; SET enable_hashjoin = off; SET enable_nestloop = off', 'SELECT a.id, b.id FROM few AS a JOIN document_0 AS b ON hamming(a.si, b.si) <= 3') ],
+	['SELECT r1.id, r2.id FROM (public.few r1 INNER JOIN public.document r2 ON ((public.hamming_within(r1.si, r2.si, 3))))'], 'tables of one server can be joined there');
+
 # Conditions on sketches are sent as they are written; what stays PostgreSQL's own needs no extension on the other server.
 $node->safe_psql('shard_0', q{CREATE TABLE tagged (id bigint, tags bigint[])});
 $node->safe_psql('postgres', q{CREATE FOREIGN TABLE tagged (id bigint, tags bigint[]) SERVER shard_0});
