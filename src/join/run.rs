@@ -151,9 +151,9 @@ impl NearJoin {
         self.stage = Stage::Begin;
     }
 
-    /// Whether the whole inner side is in memory.
+    /// Whether the whole inner side is in memory, with its codes: for a radius that is NULL they are not read.
     pub(super) fn has_whole_inner(&self) -> bool {
-        self.inner_ended && self.work.rounds == 1
+        self.inner_ended && self.work.rounds == 1 && !self.radii.is_empty()
     }
 
     /// Gives back all memory.
