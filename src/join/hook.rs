@@ -4,6 +4,7 @@ use super::condition::NearCondition;
 use super::kind::JoinKind;
 use super::path::{Sides, propose};
 use super::plan;
+use crate::pg::nodes::columns_in;
 use pgrx::{pg_guard, pg_sys};
 
 /// The hook of the library that was loaded before ours.
@@ -45,8 +46,21 @@ unsafe extern "C-unwind" fn on_join(
         }
         let (conditions, special) = ((*extra).restrictlist, (*extra).sjinfo);
         let relations = [&*join, &*outer, &*inner];
-        if let Some(near) = NearCondition::find(root, relations, kind, conditions) {
+        if let Some(near) = NearCondition::find(root, relations, kind, conditions)
+            && !returns_row_identity(&*join)
+        {
             propose(&Sides { root, join, outer, inner, kind, conditions, special, near });
         }
     }
+}
+
+/// Whether a join returns what identifies the rows of several tables, which an UPDATE of an inherited or
+/// partitioned table asks for. PostgreSQL keeps a column without a table for it, which a custom node cannot have:
+/// EXPLAIN VERBOSE fails, and a server with assertions ends.
+///
+/// # Safety
+/// The relation must be one of the planner.
+unsafe fn returns_row_identity(join: &pg_sys::RelOptInfo) -> bool {
+    // SAFETY: a list of expressions.
+    unsafe { columns_in((*join.reltarget).exprs.cast()).any(|column| column.varno as i32 == pg_sys::ROWID_VAR) }
 }
