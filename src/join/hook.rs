@@ -55,8 +55,8 @@ unsafe extern "C-unwind" fn on_join(
 }
 
 /// Whether a join returns what identifies the rows of several tables, which an UPDATE of an inherited or
-/// partitioned table asks for. PostgreSQL keeps a column without a table for it, which a custom node cannot have:
-/// EXPLAIN VERBOSE fails, and a server with assertions ends.
+/// partitioned table asks for. PostgreSQL keeps a column without a table for it, which a custom node cannot
+/// have: EXPLAIN VERBOSE fails, and a server with assertions ends.
 ///
 /// # Safety
 /// The relation must be one of the planner.

@@ -151,7 +151,7 @@ impl NearJoin {
         self.stage = Stage::Begin;
     }
 
-    /// Whether the whole inner side is in memory, with its codes: for a radius that is NULL they are not read.
+    /// Whether the whole inner side is in memory, with its codes, which are not read for a radius of NULL.
     pub(super) fn has_whole_inner(&self) -> bool {
         self.inner_ended && self.work.rounds == 1 && !self.radii.is_empty()
     }
