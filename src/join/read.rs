@@ -67,16 +67,17 @@ impl NearJoin {
         is_wanted: bool,
     ) -> Result<(), SqlError> {
         self.row_codes.clear();
-        // SAFETY: expressions refer to the columns of both sides; those of the other one are not read.
+        // SAFETY: expressions refer to the columns of both sides; those of the other one are not read. After
+        // an error PostgreSQL chooses the current memory itself.
         unsafe {
+            let context = self.parts.context;
+            reset(context);
             let (values, nulls) = columns(row);
             if is_wanted {
                 let first = if side == 0 { 0 } else { self.outer.rows.width() };
                 let (all_values, all_nulls) = virtual_row(self.parts.row);
                 all_values[first..first + values.len()].copy_from_slice(values);
                 all_nulls[first..first + values.len()].copy_from_slice(nulls);
-                let context = self.parts.context;
-                reset(context);
                 (*context).ecxt_scantuple = self.parts.row;
                 for near in &self.parts.near {
                     let Some(code) = value(near.codes[side], context) else {
@@ -89,7 +90,12 @@ impl NearJoin {
                 all_nulls[first..first + values.len()].fill(true);
             }
             let of_side = if side == 0 { &mut self.outer } else { &mut self.inner };
-            of_side.push((values, nulls), &self.row_codes)
+            // A value that is stored elsewhere leaves a copy of its pointer there.
+            let before = pg_sys::CurrentMemoryContext;
+            pg_sys::CurrentMemoryContext = (*context).ecxt_per_tuple_memory;
+            let pushed = of_side.push((values, nulls), &self.row_codes);
+            pg_sys::CurrentMemoryContext = before;
+            pushed
         }
     }
 

@@ -151,6 +151,47 @@ $session->query(q{
 is(ask($session, "SELECT sum(pairs) FROM hamming_histogram('looked', 'code', 10)"), 45, 'pairs of a histogram');
 my $left = ask($session, 'SELECT max(bytes) FILTER (WHERE id = 20001) - max(bytes) FILTER (WHERE id = 10001) FROM seen');
 cmp_ok($left, '<', 50_000, "ten thousand codes that a histogram has read left $left bytes");
+# Near joins read values that are stored elsewhere, begin again many times, and end in errors.
+$session->query(q{
+	SET enable_nestloop = off;
+	SET max_parallel_workers_per_gather = 0;
+	CREATE TABLE small AS SELECT i AS id, hashint8extended(i, 1) AS si FROM generate_series(1, 300) AS i;
+	ANALYZE stored, small;
+	CREATE FUNCTION explained(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+	BEGIN
+		RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
+	END $$;
+	CREATE FUNCTION join_fails(n integer) RETURNS integer LANGUAGE plpgsql AS $$
+	BEGIN
+		FOR i IN 1..n LOOP
+			BEGIN
+				PERFORM count(*) FROM small AS a JOIN small AS b ON hamming(a.si, b.si) <= 3 AND 1 / (a.id - 200) < 5;
+			EXCEPTION WHEN division_by_zero THEN NULL;
+			END;
+		END LOOP;
+		RETURN n;
+	END $$});
+my %joins = (
+	'a near join of stored values' => [ 10000, 'SELECT row_number() OVER () AS n, a.code AS x, b.code AS y FROM stored AS a JOIN stored AS b
+		ON hamming(hashint8extended(a.id, 1), hashint8extended(b.id, 1)) <= 1' ],
+	'a near join of stored codes' => [ 1000, 'SELECT row_number() OVER () AS n, a.id AS x, b.id AS y FROM code AS a JOIN code AS b ON hamming(a.code, b.code) <= 20' ],
+	'near joins that begin again' => [ 200, 'SELECT n, c AS x, c AS y FROM generate_series(1, 400) AS n,
+		LATERAL (SELECT count(*) AS c FROM small AS a JOIN small AS b ON hamming(a.si, b.si # n) <= 3 OFFSET 0) AS j' ]);
+for my $what (sort keys %joins)
+{
+	my ($every, $query) = @{ $joins{$what} };
+	like(ask($session, "SELECT string_agg(plan, '') FROM explained(\$\$$query\$\$) AS plan"), qr/Near Join/, "$what: its plan");
+	$session->query('TRUNCATE seen');
+	$session->query("SELECT count(CASE WHEN n % $every = 0 THEN look(n::integer) END), count(x), count(y) FROM ($query) AS q");
+	my $bytes = ask($session, "SELECT (max(bytes) FILTER (WHERE id = 2 * $every) - max(bytes) FILTER (WHERE id = $every)) FROM seen");
+	cmp_ok($bytes, '<', 50_000, "$what left $bytes bytes");
+}
+ask($session, 'SELECT join_fails(10)');
+my $used = ask($session, 'SELECT sum(used_bytes) FROM pg_backend_memory_contexts');
+is(ask($session, 'SELECT join_fails(200)'), 200, 'two hundred near joins fail');
+my $more = ask($session, 'SELECT sum(used_bytes) FROM pg_backend_memory_contexts') - $used;
+cmp_ok($more, '<', 50_000, "and left $more bytes");
+is(ask($session, 'SELECT count(*) FROM pg_ls_tmpdir()'), 0, 'no temporary file is left');
 $session->quit;
 
 done_testing();
