@@ -1,6 +1,7 @@
 //! Sketches: sets of hashes that represent a text. Texts that share a passage share some of their values.
 
 pub mod heintze;
+pub mod join;
 pub mod manber;
 pub mod minhash;
 pub mod overlap;

@@ -83,7 +83,7 @@ impl Threshold {
 
     /// Whether a sketch reaches the share that has `size` values, `shared` of them in common with a query of
     /// `values`.
-    fn is_enough(self, size: usize, values: usize, shared: usize) -> bool {
+    pub(super) fn is_enough(self, size: usize, values: usize, shared: usize) -> bool {
         self.is_reached(Overlap { a: size, b: values, shared }) == Some(true)
     }
 
