@@ -106,7 +106,7 @@ fn sketch_overlaps(a: Array<'_, i64>, b: Array<'_, i64>) -> Result<bool, SqlErro
 }
 
 /// The elements of an array, copied only if there are NULLs among them.
-fn without_nulls<'a>(array: &'a Array<'_, i64>) -> Result<Cow<'a, [i64]>, OutOfMemory> {
+pub(crate) fn without_nulls<'a>(array: &'a Array<'_, i64>) -> Result<Cow<'a, [i64]>, OutOfMemory> {
     if let Ok(values) = array.as_slice() {
         return Ok(Cow::Borrowed(values));
     }
@@ -117,10 +117,15 @@ fn without_nulls<'a>(array: &'a Array<'_, i64>) -> Result<Cow<'a, [i64]>, OutOfM
 }
 
 pub(crate) fn overlap(a: &Array<'_, i64>, b: &Array<'_, i64>) -> Result<Overlap, SqlError> {
-    match (a.as_slice(), b.as_slice()) {
-        (Ok(a), Ok(b)) if a.len().max(b.len()) <= MAX_VALUES => Overlap::of(a, b).map_err(report::problem),
-        (Ok(a), Ok(b)) => Err(sketch_too_large(a.len().max(b.len()))),
-        _ => Err(error::null_in_sketch()),
+    Overlap::of(shareable(a)?, shareable(b)?).map_err(report::problem)
+}
+
+/// The values of a sketch of which shares can be compared.
+pub(crate) fn shareable<'a>(sketch: &'a Array<'_, i64>) -> Result<&'a [i64], SqlError> {
+    match sketch.as_slice() {
+        Ok(values) if values.len() <= MAX_VALUES => Ok(values),
+        Ok(values) => Err(sketch_too_large(values.len())),
+        Err(_) => Err(error::null_in_sketch()),
     }
 }
 

@@ -1,22 +1,36 @@
-//! The condition of a near join: `hamming_within(x, y, radius)`, with x from one side and y from the other.
+//! The condition of a near join: `hamming_within(x, y, radius)`, or that sketches share values, with x from one
+//! side and y from the other.
 
 use super::kind::JoinKind;
+use super::measure::{NearCall, NearMeasure};
 use crate::estimate::condition::{Within, typical_radius};
+use crate::estimate::sketch::values_of;
 use crate::pg::catalog::oids::ExtensionOids;
-use crate::pg::code::CodeType;
-use crate::pg::nodes::{cast, constant, elements};
+use crate::pg::nodes::{constant, elements};
 use hamming::near_pairs::cost_between;
-use pgrx::pg_sys::{self, Node, NodeTag, RestrictInfo};
+use pgrx::pg_sys::{self, Node, RestrictInfo};
+use text::sketch::join::SketchList;
 
-/// A condition on a distance between the two sides of a join.
+/// Comparisons of words in the time in which a value of a sketch is sorted into an index, or looked up.
+const COMPARISONS_PER_VALUE: f64 = 300.0;
+
+/// A condition by which the two sides of a join are near.
 pub(super) struct NearCondition {
     pub(super) clause: *mut RestrictInfo,
     /// Which of the two arguments is of the outer side.
     pub(super) outer: usize,
-    pub(super) codes: CodeType,
-    /// The number of bits and the radius, as far as they are known, else as they are assumed.
-    pub(super) bits: u32,
-    pub(super) radius: u32,
+    pub(super) measure: NearMeasure,
+    sizes: NearSizes,
+}
+
+/// What a comparison costs depends on these, as far as they are known, else as they are assumed.
+enum NearSizes {
+    Distance {
+        bits: u32,
+        radius: u32,
+    },
+    /// The number of values of an outer sketch, and of an inner one.
+    Sketches([f64; 2]),
 }
 
 impl NearCondition {
@@ -47,11 +61,15 @@ impl NearCondition {
                 .filter_map(|clause| Self::read(root, [outer, inner], clause, &ours))
                 .filter(|found| is_safe_first(&*found.clause, conditions))
                 .collect();
+            // Sketches are not looked at a second time: a condition on them is one that rows are tested with.
+            let have_distance = found.iter().any(|found| found.measure.is_distance());
+            found.retain(|found| found.measure.is_distance() == have_distance);
             if found.is_empty() || ExtensionOids::known().is_none() {
                 return None;
             }
-            let cost = |found: &Self| cost_between(outer.rows, inner.rows, found.bits, found.radius);
+            let cost = |found: &Self| found.comparisons([outer.rows, inner.rows], [1.0; 2]);
             found.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+            found.truncate(if have_distance { found.len() } else { 1 });
             Some(found)
         }
     }
@@ -67,9 +85,7 @@ impl NearCondition {
         // SAFETY: an expression of the query.
         unsafe {
             let expression: *mut Node = (*clause).clause.cast();
-            let call = cast::<pg_sys::FuncExpr>(expression, NodeTag::T_FuncExpr)?;
-            let oids = ours.codes().find(|oids| oids.within == call.funcid)?;
-            let &mut [a, b, radius] = elements(call.args) else { return None };
+            let NearCall { measures, sides: [a, b], limit } = NearCall::of(expression, ours)?;
             let of = |node| pg_sys::pull_varnos(root, node);
             let is_of = |node, side: &pg_sys::RelOptInfo| {
                 let relations = of(node);
@@ -80,15 +96,54 @@ impl NearCondition {
                 () if is_of(b, outer) && is_of(a, inner) => 1,
                 () => return None,
             };
-            let is_fit = of(radius).is_null() && !pg_sys::contain_volatile_functions(expression);
-            let within = Within { a, b, radius };
+            let is_fit = limit.is_none_or(|limit| of(limit).is_null())
+                && !pg_sys::contain_volatile_functions(expression);
             if !is_fit {
                 return None;
             }
+            let measure = measures[outer];
+            let sizes = match limit {
+                Some(radius) if measure.is_distance() => NearSizes::of_codes(root, &Within { a, b, radius }),
+                _ if outer == 0 => NearSizes::Sketches([a, b].map(|side| values_of(root, side))),
+                _ => NearSizes::Sketches([b, a].map(|side| values_of(root, side))),
+            };
+            Some(Self { clause, outer, measure, sizes })
+        }
+    }
+
+    /// Bytes that the code or the sketch of a row takes, of the outer side and of the inner one.
+    pub(super) fn bytes(&self) -> [f64; 2] {
+        match self.sizes {
+            NearSizes::Distance { bits, .. } => [f64::from(bits) / 8.0; 2],
+            NearSizes::Sketches(values) => values.map(|values| values * SketchList::BYTES_PER_VALUE as f64),
+        }
+    }
+
+    /// Comparisons of words, or what takes their time, to search for the rows that are near. The two sides
+    /// have so many rows, in so many parts.
+    pub(super) fn comparisons(&self, rows: [f64; 2], [batches, rounds]: [f64; 2]) -> f64 {
+        match self.sizes {
+            NearSizes::Distance { bits, radius } => {
+                let cost = cost_between(rows[0] / batches, rows[1] / rounds, bits, radius);
+                rounds * batches * cost
+            }
+            NearSizes::Sketches(values) => {
+                COMPARISONS_PER_VALUE * (rounds * rows[0] * values[0] + rows[1] * values[1])
+            }
+        }
+    }
+}
+
+impl NearSizes {
+    /// # Safety
+    /// The condition must be one of the query.
+    unsafe fn of_codes(root: *mut pg_sys::PlannerInfo, within: &Within) -> Self {
+        // SAFETY: a condition of the query, as the caller promises.
+        unsafe {
             let bits = within.bits().unwrap_or(hamming::BITS);
-            let radius = constant(pg_sys::estimate_expression_value(root, radius));
+            let radius = constant(pg_sys::estimate_expression_value(root, within.radius));
             let radius = radius.map_or(typical_radius(bits), |datum| (datum.value() as i32).max(0) as u32);
-            Some(Self { clause, outer, codes: oids.codes, bits, radius: radius.min(bits) })
+            Self::Distance { bits, radius: radius.min(bits) }
         }
     }
 }

@@ -30,8 +30,8 @@ pub(super) unsafe extern "C-unwind" fn explain(
             }
         };
         let work = &join_of(node).work;
-        for (place, &call) in near.iter().enumerate() {
-            show(if place == 0 { c"Near Cond" } else { c"Second Look" }, call.cast());
+        for (place, &condition) in near.iter().enumerate() {
+            show(if place == 0 { c"Near Cond" } else { c"Second Look" }, condition);
         }
         if near.len() > 1 {
             number(c"Pairs Removed by Second Look", null(), work.dismissed);

@@ -21,6 +21,7 @@ mod exec;
 mod explain;
 mod hook;
 mod kind;
+mod measure;
 mod node;
 mod pairs;
 mod path;
@@ -29,5 +30,6 @@ mod read;
 mod rows;
 mod run;
 mod side;
+mod sketches;
 
 pub(crate) use hook::install_hook;

@@ -2,6 +2,7 @@
 
 use super::exec::virtual_row;
 use super::explain::explain;
+use super::measure::arguments;
 use super::plan::{NodeExpressions, NodeNumbers};
 use super::rows::KeptColumns;
 use super::run::{NearJoin, NearParts, NodeParts};
@@ -79,12 +80,12 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
             &raw const pg_sys::TTSOpsMinimalTuple,
         );
         let sides = kept_columns(plan, [outer.cast(), inner.cast()])
-            .map(|columns| JoinSide::new(columns, numbers.near.iter().map(|&(_, codes)| codes)));
+            .map(|columns| JoinSide::new(columns, numbers.near.iter().map(|&(_, measure)| measure)));
         // Bounded: as many as the query has conditions.
-        let near = near.iter().zip(&numbers.near).map(|(&call, &(outer, _))| {
-            let args = elements((*call).args);
+        let near = near.iter().zip(&numbers.near).map(|(&condition, &(outer, measure))| {
+            let args = arguments(condition);
             let codes = [args[outer], args[1 - outer]].map(expression);
-            NearParts { codes, radius: expression(args[2]) }
+            NearParts { measure, codes, limit: args.get(2).map(|&limit| expression(limit)) }
         });
         let parts = NodeParts {
             kind: numbers.kind,
@@ -153,7 +154,7 @@ unsafe extern "C-unwind" fn rescan(node: *mut CustomScanState) {
         // The code of an inner row may depend on a parameter, unless it is a column.
         let plan = &*(*node).ss.ps.plan.cast::<CustomScan>();
         let near = NodeExpressions::of(plan).near.iter().zip(NodeNumbers::of(plan.custom_private).near);
-        let mut codes = near.map(|(&call, (outer, _))| elements((*call).args)[1 - outer]);
+        let mut codes = near.map(|(&condition, (outer, _))| arguments(condition)[1 - outer]);
         let are_columns = codes.all(|code| cast::<pg_sys::Var>(code, NodeTag::T_Var).is_some());
         let [outer, inner] = children;
         let keeps_inner =

@@ -27,6 +27,9 @@ impl NearJoin {
     pub(super) fn find_pairs(&mut self) -> Result<(), SqlError> {
         self.next_pair = 0;
         let room = (Self::memory() / 4 / size_of::<(u32, u32)>()).max(MIN_PAIRS);
+        if self.wanted.is_some() {
+            return self.find_sketch_pairs(room);
+        }
         let [outer, inner] = [&self.outer, &self.inner].map(|side| side.codes.iter().map(CodeList::codes));
         // Bounded: as many as the query has conditions.
         let looks: Vec<Look> = outer
@@ -66,12 +69,17 @@ impl NearJoin {
                 Err(SearchStop::OutOfMemory(refusal)) => return Err(report::problem(refusal)),
             }
             self.pairs_per_code = self.pairs.len() as f64 / codes.len() as f64;
-            self.work.matches += self.pairs.len() as u64;
             self.work.dismissed += dismissed;
-            let bytes = self.outer.bytes() + self.inner.bytes() + size_of_val(&self.pairs[..]);
-            self.work.bytes = self.work.bytes.max(bytes);
+            self.note_pairs();
             return Ok(());
         }
+    }
+
+    /// Notes what was found, for EXPLAIN.
+    pub(super) fn note_pairs(&mut self) {
+        self.work.matches += self.pairs.len() as u64;
+        let bytes = self.outer.bytes() + self.inner.bytes() + size_of_val(&self.pairs[..]);
+        self.work.bytes = self.work.bytes.max(bytes);
     }
 }
 

@@ -5,7 +5,6 @@ use super::kind::JoinKind;
 use super::plan::PATH_METHODS;
 use crate::pg::compat;
 use crate::pg::nodes::{elements, list_of, make};
-use hamming::near_pairs::cost_between;
 use pgrx::pg_sys::{self, NodeTag, Path};
 use std::ptr::null_mut;
 
@@ -98,7 +97,7 @@ unsafe fn near_path(sides: &Sides, [outer, inner]: [&Path; 2]) -> *mut Path {
         let mut clauses = null_mut();
         for near in &sides.near {
             numbers = pg_sys::lappend_int(numbers, near.outer as i32);
-            numbers = pg_sys::lappend_int(numbers, near.codes as i32);
+            numbers = pg_sys::lappend_int(numbers, near.measure.number());
             clauses = pg_sys::lappend(clauses, near.clause.cast());
         }
         path.custom_private = list_of(&[numbers.cast(), clauses.cast(), sides.conditions.cast()]);
@@ -122,18 +121,16 @@ unsafe fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64) -> Cost {
     unsafe {
         let (operator, tuple) = (pg_sys::cpu_operator_cost, pg_sys::cpu_tuple_cost);
         let reading = OPERATORS_PER_ROW * operator + TUPLES_PER_ROW * tuple;
-        let bits = sides.near.iter().map(|near| f64::from(near.bits)).sum::<f64>();
         let memory = pg_sys::get_hash_memory_limit() as f64;
-        let bytes = |path: &Path| {
+        let bytes = |path: &Path, side: usize| {
             let width = f64::from((*path.pathtarget).width);
-            path.rows.max(1.0) * (width + bits / 8.0 + BYTES_PER_ROW)
+            let near = sides.near.iter().map(|near| near.bytes()[side]).sum::<f64>();
+            path.rows.max(1.0) * (width + near + BYTES_PER_ROW)
         };
-        let rounds = (bytes(inner) / (memory / 2.0)).ceil().max(1.0);
-        let batches = (bytes(outer) / (memory / 4.0)).ceil().max(1.0);
-        let [of_outer, of_inner] =
-            [(outer, batches), (inner, rounds)].map(|(path, parts)| path.rows.max(1.0) / parts);
+        let rounds = (bytes(inner, 1) / (memory / 2.0)).ceil().max(1.0);
+        let batches = (bytes(outer, 0) / (memory / 4.0)).ceil().max(1.0);
         let [searched, looks @ ..] = &sides.near[..] else { return Cost::default() };
-        let search = rounds * batches * cost_between(of_outer, of_inner, searched.bits, searched.radius);
+        let search = searched.comparisons([outer, inner].map(|path| path.rows.max(1.0)), [batches, rounds]);
         let mut near = outer.rows * inner.rows * selectivity(sides, searched);
         let mut comparisons = search;
         for look in looks {
@@ -142,8 +139,13 @@ unsafe fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64) -> Cost {
         }
         let mut quals = pg_sys::QualCost::default();
         pg_sys::cost_qual_eval(&raw mut quals, sides.conditions, sides.root);
+        for near in &sides.near {
+            let mut own = pg_sys::QualCost::default();
+            pg_sys::cost_qual_eval_node(&raw mut own, near.clause.cast(), sides.root);
+            quals.per_tuple -= own.per_tuple;
+        }
         // Rows of a side that is read again come from a file.
-        let pages = if rounds > 1.0 { (bytes(outer) / f64::from(pg_sys::BLCKSZ)).ceil() } else { 0.0 };
+        let pages = if rounds > 1.0 { (bytes(outer, 0) / f64::from(pg_sys::BLCKSZ)).ceil() } else { 0.0 };
         let target = &*(*sides.join).reltarget;
         let startup = outer.startup_cost
             + inner.total_cost

@@ -1,8 +1,8 @@
 //! The near join as a node of a plan: how a path becomes one, and what is kept in it.
 
 use super::kind::JoinKind;
+use super::measure::NearMeasure;
 use super::node::create_state;
-use crate::pg::code::CodeType;
 use crate::pg::compat;
 use crate::pg::nodes::{columns_in, copy, elements, list_of, make};
 use pgrx::pg_guard;
@@ -46,9 +46,8 @@ pub(super) fn register() {
 /// What a node keeps in numbers.
 pub(super) struct NodeNumbers {
     pub(super) kind: JoinKind,
-    /// For each condition on a distance, which argument of `hamming_within` is of the outer side, and the
-    /// type of its codes.
-    pub(super) near: Vec<(usize, CodeType)>,
+    /// For each condition that the node serves, which argument is of the outer side, and what is compared.
+    pub(super) near: Vec<(usize, NearMeasure)>,
 }
 
 impl NodeNumbers {
@@ -62,13 +61,13 @@ impl NodeNumbers {
         // Bounded: as many as the query has conditions.
         let near = (1..numbers.len())
             .step_by(2)
-            .map(|place| (number(place), CodeType::ALL[number(place + 1)]))
+            .map(|place| (number(place), NearMeasure::of(number(place + 1))))
             .collect();
         Self { kind: JoinKind::ALL[number(0)], near }
     }
 }
 
-/// The node has in `custom_exprs` the calls of `hamming_within`, the further conditions of the join, and
+/// The node has in `custom_exprs` the conditions that it serves, the further conditions of the join, and
 /// those that are tested after it. They refer to the columns of both sides, the outer ones first.
 #[pg_guard]
 unsafe extern "C-unwind" fn plan_path(
@@ -180,8 +179,8 @@ unsafe fn name_outer_joins(columns: *mut List, above: [*mut List; 2], conditions
 
 /// The expressions of a node.
 pub(super) struct NodeExpressions<'a> {
-    /// The calls of `hamming_within`: that which is searched for, then those that are looked at.
-    pub(super) near: &'a [*mut pg_sys::FuncExpr],
+    /// The conditions that the node serves: that which is searched for, then those that are looked at.
+    pub(super) near: &'a [*mut Node],
     /// The further conditions of the join.
     pub(super) conditions: *mut List,
     /// Conditions that are tested after the join.
@@ -198,7 +197,6 @@ impl NodeExpressions<'_> {
                 unreachable!("a node has three parts")
             };
             let near = elements(near.cast());
-            let near = std::slice::from_raw_parts(near.as_ptr().cast(), near.len());
             Self { near, conditions: conditions.cast(), filter: filter.cast() }
         }
     }

@@ -27,7 +27,7 @@ impl NearJoin {
                     self.inner_ended = true;
                     break;
                 };
-                self.push_row(row, 1, !self.radii.is_empty())?;
+                self.push_row(row, 1, self.can_match())?;
             }
             self.work.rounds += 1;
             self.outer.clear();
@@ -90,7 +90,7 @@ impl NearJoin {
                 all_nulls[first..first + values.len()].fill(true);
             }
             let of_side = if side == 0 { &mut self.outer } else { &mut self.inner };
-            // A value that is stored elsewhere leaves a copy of its pointer there.
+            // A value that is stored elsewhere leaves a copy of its pointer there, and a sketch itself.
             let before = pg_sys::CurrentMemoryContext;
             pg_sys::CurrentMemoryContext = (*context).ecxt_per_tuple_memory;
             let pushed = of_side.push((values, nulls), &self.row_codes);
@@ -141,7 +141,7 @@ impl NearJoin {
                 };
                 let number = self.before + self.outer.rows.len() as u64;
                 let is_open = !is_once || !self.outer_partners.contains(number);
-                let is_wanted = is_open && self.inner.has_codes() && !self.radii.is_empty();
+                let is_wanted = is_open && self.inner.has_codes() && self.can_match();
                 self.push_row(row, 0, is_wanted)?;
             }
         }
@@ -152,7 +152,7 @@ impl NearJoin {
         self.outer.check(&mut self.inner)?;
         self.batch = self.batch.saturating_mul(GROWTH);
         self.work.batches += 1;
-        self.rest = 0..self.outer.codes[0].codes().len();
+        self.rest = 0..self.outer.count;
         self.stage = Stage::Pairs;
         Ok(())
     }

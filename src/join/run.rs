@@ -1,14 +1,15 @@
 //! Joins chunks of the inner side with batches of the outer side.
 
-use super::exec::{holds, projected, reset, value, virtual_row};
+use super::exec::{holds, projected, reset, virtual_row};
 use super::kind::JoinKind;
+use super::measure::NearMeasure;
 use super::side::{JoinSide, RowSet};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
-use limits::push;
 use pgrx::pg_sys::{self, Datum, ExprState, TupleTableSlot};
 use std::ops::Range;
 use std::ptr::null_mut;
+use text::sketch::join::SketchMatch;
 
 /// Rows of the first batch: so many that the answer to LIMIT 1 or EXISTS comes at once.
 const FIRST_BATCH: usize = 64;
@@ -18,7 +19,7 @@ pub(super) struct NodeParts {
     pub(super) kind: JoinKind,
     /// The outer child and the inner one.
     pub(super) children: [*mut pg_sys::PlanState; 2],
-    /// The conditions on distances: that which is searched for, then those that are looked at.
+    /// The conditions by which rows are near: that which is searched for, then those that are looked at.
     pub(super) near: Vec<NearParts>,
     /// The further conditions of the join, and those that are tested after it.
     pub(super) conditions: *mut ExprState,
@@ -33,11 +34,13 @@ pub(super) struct NodeParts {
     pub(super) memory: pg_sys::MemoryContext,
 }
 
-/// A condition on a distance.
+/// A condition by which rows are near.
 pub(super) struct NearParts {
-    /// The code of an outer row, and that of an inner row.
+    pub(super) measure: NearMeasure,
+    /// The code or the sketch of an outer row, and that of an inner row.
     pub(super) codes: [*mut ExprState; 2],
-    pub(super) radius: *mut ExprState,
+    /// The radius, or the least share.
+    pub(super) limit: Option<*mut ExprState>,
 }
 
 /// What EXPLAIN shows.
@@ -79,8 +82,10 @@ pub(super) struct NearJoin {
     pub(super) parts: NodeParts,
     pub(super) work: JoinWork,
     pub(super) stage: Stage,
-    /// The radius of each condition; without any, no rows are near.
+    /// The radius of each condition on a distance.
     pub(super) radii: Vec<u32>,
+    /// What sketches have to share.
+    pub(super) wanted: Option<SketchMatch>,
     pub(super) outer: JoinSide,
     pub(super) inner: JoinSide,
     /// Whether the inner side has been read to its end.
@@ -114,6 +119,7 @@ impl NearJoin {
             work: JoinWork::default(),
             stage: Stage::Begin,
             radii: Vec::new(),
+            wanted: None,
             outer,
             inner,
             inner_ended: false,
@@ -223,7 +229,7 @@ impl NearJoin {
         // SAFETY: the node is in execution, as the caller promises.
         unsafe {
             reset(self.parts.context);
-            self.read_radii()?;
+            self.read_limits()?;
             if self.inner_ended {
                 self.work.rounds = 1;
                 self.stage = Stage::Batch;
@@ -232,26 +238,6 @@ impl NearJoin {
             self.work.rounds = 0;
             self.read_chunk()
         }
-    }
-
-    /// A radius that is NULL or negative holds for no rows.
-    ///
-    /// # Safety
-    /// The node must be in execution.
-    unsafe fn read_radii(&mut self) -> Result<(), SqlError> {
-        self.radii.clear();
-        for near in &self.parts.near {
-            // SAFETY: the node is in execution, as the caller promises.
-            let radius = unsafe { value(near.radius, self.parts.context) };
-            match radius.and_then(|radius| u32::try_from(radius.value() as i32).ok()) {
-                Some(radius) => push(&mut self.radii, radius).map_err(report::problem)?,
-                None => {
-                    self.radii.clear();
-                    break;
-                }
-            }
-        }
-        Ok(())
     }
 
     pub(super) fn after_last_batch(&self) -> Stage {

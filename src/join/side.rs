@@ -1,7 +1,8 @@
 //! One side of a join in memory: rows, the codes of those that have one, and which of them have a partner.
 
+use super::measure::NearMeasure;
 use super::rows::{KeptColumns, RowStore};
-use crate::pg::code::CodeType;
+use super::sketches::SideSketches;
 use crate::pg::code::list::CodeList;
 use crate::pg::report::{self, SqlError};
 use limits::{OutOfMemory, collect, grow, push};
@@ -15,8 +16,10 @@ pub(super) struct JoinSide {
     pub(super) rows: RowStore,
     /// For each condition on a distance, the codes of the rows that have one for all of them.
     pub(super) codes: Vec<CodeList>,
-    /// The number of codes for a condition.
-    count: usize,
+    /// Sketches, for a condition on them; then there are no codes.
+    pub(super) sketches: Option<SideSketches>,
+    /// The number of codes for a condition, or of sketches.
+    pub(super) count: usize,
     /// For each code, its row; empty as long as every row has codes.
     places: Vec<u32>,
     /// Why a code could not be added. It is an error only if there is a code on the other side.
@@ -24,20 +27,23 @@ pub(super) struct JoinSide {
 }
 
 impl JoinSide {
-    pub(super) fn new(columns: KeptColumns, types: impl Iterator<Item = CodeType>) -> Self {
-        Self {
-            rows: RowStore::new(columns),
-            // Bounded: as many as the query has conditions.
-            codes: types.map(|type_| CodeList::new(type_, 0)).collect(),
-            count: 0,
-            places: Vec::new(),
-            problem: None,
+    pub(super) fn new(columns: KeptColumns, measures: impl Iterator<Item = NearMeasure>) -> Self {
+        let (mut codes, mut sketches) = (Vec::new(), None);
+        for measure in measures {
+            match measure {
+                // Bounded: as many as the query has conditions.
+                NearMeasure::Distance(type_) => codes.push(CodeList::new(type_, 0)),
+                NearMeasure::AnyShared => sketches = Some(SideSketches::new(false)),
+                NearMeasure::Share(_) => sketches = Some(SideSketches::new(true)),
+            }
         }
+        Self { rows: RowStore::new(columns), codes, sketches, count: 0, places: Vec::new(), problem: None }
     }
 
     pub(super) fn clear(&mut self) {
         self.rows.clear();
         self.codes.iter_mut().for_each(CodeList::clear);
+        self.sketches.iter_mut().for_each(SideSketches::clear);
         self.places.clear();
         self.count = 0;
     }
@@ -46,11 +52,14 @@ impl JoinSide {
     pub(super) fn reset(&mut self) {
         let columns = std::mem::take(&mut self.rows).into_columns();
         let codes = std::mem::take(&mut self.codes);
-        *self = Self::new(columns, codes.iter().map(|codes| codes.type_));
+        let sketches = self.sketches.take().map(|sketches| SideSketches::new(sketches.have_shares));
+        let measures = codes.iter().map(|codes| NearMeasure::Distance(codes.type_));
+        *self = Self { sketches, ..Self::new(columns, measures) };
     }
 
     pub(super) fn bytes(&self) -> usize {
-        let codes: usize = self.codes.iter().map(CodeList::bytes).sum();
+        let codes = self.codes.iter().map(CodeList::bytes);
+        let codes: usize = codes.chain(self.sketches.iter().map(SideSketches::bytes)).sum();
         self.rows.bytes() + codes + size_of_val(&self.places[..]) + self.count * BYTES_IN_BUCKETS
     }
 
@@ -64,8 +73,10 @@ impl JoinSide {
         codes: &[Datum],
     ) -> Result<(), SqlError> {
         // SAFETY: codes of these types, as the caller promises.
-        let pushed =
-            self.codes.iter_mut().zip(codes).try_for_each(|(list, &code)| unsafe { list.push(code) });
+        let pushed = match (&mut self.sketches, codes) {
+            (Some(list), &[sketch]) => unsafe { list.push(sketch) },
+            _ => self.codes.iter_mut().zip(codes).try_for_each(|(list, &code)| unsafe { list.push(code) }),
+        };
         match pushed {
             Ok(()) if codes.is_empty() => {}
             Ok(()) => self.place_code().map_err(report::problem)?,

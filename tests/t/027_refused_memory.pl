@@ -102,6 +102,7 @@ my @statements = (
 	[ 'near_pairs', "SELECT count(*) FROM near_pairs($ids, $codes, 20)" ],
 	[ 'near join', 'SELECT count(b.bits) FROM code AS a LEFT JOIN code AS b ON hamming(a.si, b.si) <= 3 AND a.id <> b.id', 'SET enable_nestloop = off' ],
 	[ 'near join in rounds', "SELECT count(b.si), count(a.sketch) FROM code AS a FULL JOIN code AS b ON hamming(a.bits, b.bits) <= 20", "SET work_mem = '64kB'" ],
+	[ 'near join of sketches', 'SELECT count(b.bits) FROM code AS a LEFT JOIN code AS b ON sketch_similarity(a.sketch, b.sketch) >= 0.3 AND a.id <> b.id', 'SET enable_nestloop = off' ],
 	[ 'near_clusters', "SELECT count(*) FROM near_clusters($ids, $fingerprints, 6)" ],
 	[ 'near_clusters', "SELECT count(*) FROM near_clusters($ids, $codes, 20, 'connected')" ],
 	[ 'near_cluster', 'SELECT count(DISTINCT c) FROM (SELECT near_cluster(id::text, si, 8) OVER (ORDER BY id) AS c FROM code) AS q' ],

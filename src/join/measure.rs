@@ -1,0 +1,155 @@
+//! What a near join compares: codes by their distance, or sketches by the values that they share.
+
+use super::exec::value;
+use super::run::NearJoin;
+use crate::pg::catalog::oids::ExtensionOids;
+use crate::pg::code::CodeType;
+use crate::pg::nodes::{cast, elements};
+use crate::pg::report::{self, SqlError};
+use limits::push;
+use pgrx::pg_sys::{self, FuncExpr, Node, NodeTag, Oid, OpExpr};
+use text::sketch::join::SketchMatch;
+use text::sketch::threshold::{Measure, Threshold};
+
+/// PostgreSQL's operator `anyarray && anyarray`.
+const OVERLAP_OPERATOR: Oid = Oid::from_u32(pg_sys::OID_ARRAY_OVERLAP_OP);
+
+/// What makes two rows near.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum NearMeasure {
+    /// A distance between codes.
+    Distance(CodeType),
+    /// A value that both sketches have.
+    AnyShared,
+    /// A share of values that both sketches have. The inner one is the sketch, and the outer one the query.
+    Share(Measure),
+}
+
+impl NearMeasure {
+    const ALL: [Self; 6] = [
+        Self::Distance(CodeType::Bigint),
+        Self::Distance(CodeType::Bits),
+        Self::AnyShared,
+        Self::Share(Measure::Similarity),
+        Self::Share(Measure::OfQuery),
+        Self::Share(Measure::OfSketch),
+    ];
+
+    /// The number that a plan keeps.
+    pub(super) fn number(self) -> i32 {
+        Self::ALL.iter().position(|&measure| measure == self).unwrap_or_default() as i32
+    }
+
+    pub(super) fn of(number: usize) -> Self {
+        Self::ALL[number]
+    }
+
+    pub(super) fn is_distance(self) -> bool {
+        matches!(self, Self::Distance(_))
+    }
+}
+
+/// A condition that a near join can serve.
+pub(super) struct NearCall {
+    /// The measure if the first argument is of the outer side, and if it is of the inner one.
+    pub(super) measures: [NearMeasure; 2],
+    /// The two values.
+    pub(super) sides: [*mut Node; 2],
+    /// The radius, or the least share.
+    pub(super) limit: Option<*mut Node>,
+}
+
+impl NearCall {
+    /// # Safety
+    /// The expression must be one of the query.
+    pub(super) unsafe fn of(expression: *mut Node, ours: &ExtensionOids) -> Option<Self> {
+        // SAFETY: an expression of the query, as the caller promises.
+        unsafe {
+            let measures = measures(expression, ours)?;
+            let (sides, limit) = match *arguments(expression) {
+                [a, b] => ([a, b], None),
+                [a, b, limit] => ([a, b], Some(limit)),
+                _ => return None,
+            };
+            let is_array = |&side: &*mut Node| pg_sys::exprType(side) == pg_sys::INT8ARRAYOID;
+            (measures[0].is_distance() || sides.iter().all(is_array)).then_some(Self {
+                measures,
+                sides,
+                limit,
+            })
+        }
+    }
+}
+
+/// The arguments of a call, or of an operator.
+///
+/// # Safety
+/// The expression must be one of the query or of its plan.
+pub(super) unsafe fn arguments<'a>(expression: *mut Node) -> &'a [*mut Node] {
+    // SAFETY: an expression, as the caller promises.
+    unsafe {
+        if let Some(call) = cast::<FuncExpr>(expression, NodeTag::T_FuncExpr) {
+            return elements(call.args);
+        }
+        cast::<OpExpr>(expression, NodeTag::T_OpExpr).map_or(&[], |operator| elements(operator.args))
+    }
+}
+
+/// # Safety
+/// The expression must be one of the query.
+unsafe fn measures(expression: *mut Node, ours: &ExtensionOids) -> Option<[NearMeasure; 2]> {
+    // SAFETY: an expression of the query, as the caller promises.
+    unsafe {
+        if let Some(operator) = cast::<OpExpr>(expression, NodeTag::T_OpExpr) {
+            return (operator.opno == OVERLAP_OPERATOR).then_some([NearMeasure::AnyShared; 2]);
+        }
+        let called = cast::<FuncExpr>(expression, NodeTag::T_FuncExpr)?.funcid;
+        if let Some(oids) = ours.codes().find(|oids| oids.within == called) {
+            return Some([NearMeasure::Distance(oids.codes); 2]);
+        }
+        Some(match called {
+            _ if called == ours.sketches.overlaps => [NearMeasure::AnyShared; 2],
+            _ if called == ours.sketches.similar => [NearMeasure::Share(Measure::Similarity); 2],
+            _ if called == ours.sketches.contained => {
+                [Measure::OfQuery, Measure::OfSketch].map(NearMeasure::Share)
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl NearJoin {
+    /// Evaluates the limits of all conditions. One that is NULL holds for no rows, as a negative radius does.
+    ///
+    /// # Safety
+    /// The node must be in execution.
+    pub(super) unsafe fn read_limits(&mut self) -> Result<(), SqlError> {
+        self.radii.clear();
+        self.wanted = None;
+        for near in &self.parts.near {
+            // SAFETY: the node is in execution, as the caller promises.
+            let limit = near.limit.and_then(|limit| unsafe { value(limit, self.parts.context) });
+            let radius = limit.and_then(|radius| u32::try_from(radius.value() as i32).ok());
+            match (near.measure, limit, radius) {
+                (NearMeasure::Distance(_), _, Some(radius)) => {
+                    push(&mut self.radii, radius).map_err(report::problem)?;
+                }
+                (NearMeasure::AnyShared, ..) => self.wanted = Some(SketchMatch::AnyShared),
+                (NearMeasure::Share(measure), Some(least), _) => {
+                    let least = f64::from_bits(least.value() as u64);
+                    self.wanted = Some(SketchMatch::Share(Threshold { measure, least }));
+                }
+                _ => {
+                    self.radii.clear();
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether any rows can be near.
+    pub(super) fn can_match(&self) -> bool {
+        !self.radii.is_empty() || self.wanted.is_some()
+    }
+}

@@ -1,0 +1,80 @@
+//! Sketches of a side, and how the pairs of a batch and a chunk that share values are found.
+
+use super::run::NearJoin;
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report::{self, SqlError};
+use crate::sketch::{shareable, without_nulls};
+use limits::push;
+use pgrx::pg_sys::Datum;
+use pgrx::{Array, FromDatum};
+use text::sketch::join::{SketchIndex, SketchList};
+
+/// The sketches of a side.
+pub(super) struct SideSketches {
+    /// Whether shares of values are compared. Then no sketch may contain NULL.
+    pub(super) have_shares: bool,
+    list: SketchList,
+    /// Of the inner side, once pairs are looked for.
+    index: Option<SketchIndex>,
+}
+
+impl SideSketches {
+    pub(super) fn new(have_shares: bool) -> Self {
+        Self { have_shares, list: SketchList::default(), index: None }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.list.clear();
+        self.index = None;
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.list.bytes()
+    }
+
+    /// Adds a sketch. What it is unpacked to is left in the current memory.
+    ///
+    /// # Safety
+    /// The datum must be a bigint[], which is not NULL.
+    pub(super) unsafe fn push(&mut self, sketch: Datum) -> Result<(), SqlError> {
+        // SAFETY: such a datum, as the caller promises.
+        let Some(array) = (unsafe { Array::<i64>::from_datum(sketch, false) }) else { return Ok(()) };
+        let list = &mut self.list;
+        let pushed = match self.have_shares {
+            true => list.push(shareable(&array)?, &mut check_for_interrupts),
+            false => without_nulls(&array).and_then(|values| list.push(&values, &mut check_for_interrupts)),
+        };
+        pushed.map_err(report::problem)
+    }
+}
+
+impl NearJoin {
+    /// Finds the pairs of the next sketches of the batch, up to a number of pairs.
+    pub(super) fn find_sketch_pairs(&mut self, room: usize) -> Result<(), SqlError> {
+        let (Some(outer), Some(inner)) = (&self.outer.sketches, &mut self.inner.sketches) else {
+            return Ok(());
+        };
+        let Some(wanted) = self.wanted else { return Ok(()) };
+        let index = match &mut inner.index {
+            Some(index) => index,
+            none => {
+                none.insert(SketchIndex::of(&inner.list, &mut check_for_interrupts).map_err(report::problem)?)
+            }
+        };
+        self.pairs.clear();
+        let before = index.comparisons();
+        while !self.rest.is_empty() && self.pairs.len() < room {
+            let place = self.rest.start;
+            let found = index
+                .search(outer.list.get(place), wanted, &mut check_for_interrupts)
+                .map_err(report::problem)?;
+            for &other in found {
+                push(&mut self.pairs, (place as u32, other)).map_err(report::problem)?;
+            }
+            self.rest.start += 1;
+        }
+        self.work.comparisons += index.comparisons() - before;
+        self.note_pairs();
+        Ok(())
+    }
+}

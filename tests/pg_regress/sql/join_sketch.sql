@@ -1,0 +1,113 @@
+-- Joins on sketches, set at a time, give what a nested loop gives, and say what they did.
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE join_a (id integer, grp integer, sketch bigint[], tags bigint[], note text);
+CREATE TABLE join_b (LIKE join_a);
+-- Families that share values, a value of nearly all, repeated and unsorted ones, empty arrays, and NULLs. Tags have NULLs among their values too.
+INSERT INTO join_a SELECT i, i % 7,
+    CASE i % 9 WHEN 0 THEN NULL WHEN 1 THEN '{}' WHEN 2 THEN '{{9,3},{3,1}}'
+        ELSE ARRAY(SELECT abs(hashint8extended(j % (3 + i % 5), i % 20)) % 100000 FROM generate_series(1, i % 11) AS j) || 1::bigint END,
+    CASE WHEN i % 8 = 0 THEN ARRAY[NULL, i % 30, 7 - i, NULL] ELSE ARRAY[i % 50, i] END,
+    repeat('x', i % 11)
+FROM generate_series(1, 450) AS i;
+INSERT INTO join_b SELECT i, i % 5,
+    CASE i % 7 WHEN 0 THEN NULL WHEN 1 THEN '{}' WHEN 2 THEN '{1,2,3}'
+        ELSE ARRAY(SELECT abs(hashint8extended(j % (2 + i % 6), i % 20)) % 100000 FROM generate_series(1, i % 11) AS j) || -5::bigint || nullif(1::bigint, i % 4) END,
+    CASE WHEN i % 6 = 0 THEN ARRAY[i % 20, NULL, i] ELSE ARRAY[i % 40] END,
+    nullif(repeat('y', i % 3), '')
+FROM generate_series(1, 350) AS i;
+UPDATE join_b SET sketch = array_remove(sketch, NULL);
+ANALYZE join_a, join_b;
+
+-- What is asked, and what EXPLAIN says.
+EXPLAIN (COSTS OFF) SELECT a.id, b.note FROM join_a AS a JOIN join_b AS b ON sketch_similarity(a.sketch, b.sketch) >= 0.5 AND a.grp < b.grp;
+EXPLAIN (COSTS OFF) SELECT a.id FROM join_a AS a WHERE EXISTS (SELECT FROM join_b AS b WHERE sketch_containment(b.sketch, a.sketch) > 0.5);
+EXPLAIN (COSTS OFF) SELECT a.id FROM join_a AS a WHERE NOT EXISTS (SELECT FROM join_b AS b WHERE a.tags && b.tags AND b.note > a.note);
+EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a FULL JOIN join_b AS b ON sketch_overlaps(a.tags, b.tags);
+-- Of several conditions one is served: the one on a distance, if there is any.
+EXPLAIN (COSTS OFF) SELECT a.id FROM join_a AS a JOIN join_b AS b ON a.tags && b.tags AND hamming(a.id, b.id) <= 3;
+EXPLAIN (COSTS OFF) SELECT a.id FROM join_a AS a JOIN join_b AS b ON a.tags && b.tags AND sketch_similarity(a.sketch, b.sketch) = 0.5;
+-- Arrays of other types have no sketches, and a share has to be the same for all rows.
+SET enable_nestloop = off;
+EXPLAIN (COSTS OFF) SELECT a.id FROM join_a AS a JOIN join_b AS b ON a.tags::text[] && b.tags::text[];
+EXPLAIN (COSTS OFF) SELECT a.id FROM join_a AS a JOIN join_b AS b ON sketch_similarity(a.sketch, b.sketch) >= a.id;
+RESET enable_nestloop;
+CREATE FUNCTION join_work(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+        IF line ~ '(Cond|Filter|Rounds|Batches|Comparisons|Pairs|Memory):' THEN
+            RETURN NEXT regexp_replace(trim(line), '((Comparisons|Memory): )\d+', '\1...');
+        END IF;
+    END LOOP;
+END $$;
+SELECT join_work('SELECT count(*) FROM join_a AS a JOIN join_b AS b ON sketch_containment(a.sketch, b.sketch) >= 0.75 AND a.id <> b.id');
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT join_work('SELECT count(*) FROM join_a AS a JOIN join_b AS b ON a.tags && b.tags');
+RESET work_mem;
+RESET hash_mem_multiplier;
+
+-- Each query by a nested loop and by a near join, with enough memory and with little. The number of rows, and what they are.
+CREATE TABLE join_query (number serial, query text);
+INSERT INTO join_query (query)
+SELECT format(query, condition) FROM unnest(ARRAY[
+    'SELECT a.id, b.id AS other, a.note, b.note FROM join_a AS a JOIN join_b AS b ON %s',
+    'SELECT a.id, b.id AS other, b.sketch FROM join_a AS a JOIN join_b AS b ON %s AND a.grp < b.grp',
+    'SELECT a.id FROM join_a AS a WHERE EXISTS (SELECT FROM join_b AS b WHERE %s AND a.id > b.id)',
+    'SELECT a.id FROM join_a AS a WHERE NOT EXISTS (SELECT FROM join_b AS b WHERE %s AND a.grp <= b.grp)',
+    'SELECT a.id, b.id AS other FROM join_a AS a JOIN join_a AS b ON a.id < b.id AND %s',
+    'SELECT a.id, b.id AS other, b.note FROM join_a AS a LEFT JOIN join_b AS b ON %s AND a.grp = b.grp WHERE b.id IS NULL OR b.note IS NOT NULL',
+    'SELECT a.id, b.id AS other, a.tags FROM join_a AS a RIGHT JOIN join_b AS b ON %s AND a.id %% 3 = 1']) AS query,
+    unnest(ARRAY['a.sketch && b.sketch', 'b.tags && a.tags', 'sketch_overlaps(a.tags, b.sketch)', 'sketch_overlaps(a.sketch, array_remove(b.tags, 3))',
+        'sketch_similarity(a.sketch, b.sketch) >= 0.4', 'sketch_similarity(b.sketch, a.sketch) > (SELECT 0.2)', 'sketch_similarity(a.sketch, b.sketch) = 1',
+        'sketch_similarity(a.sketch, b.sketch) >= 0', 'sketch_similarity(a.sketch, b.sketch) > 0', 'sketch_similarity(a.sketch, b.sketch) >= 1.5',
+        'sketch_similarity(a.sketch, b.sketch) >= ''NaN''', 'sketch_similar(a.sketch, b.sketch, (SELECT NULL::double precision))',
+        'sketch_containment(a.sketch, b.sketch) >= 0.5', 'sketch_containment(b.sketch, a.sketch) >= 0.5', 'sketch_containment(a.sketch, b.sketch) >= 1',
+        'sketch_containment(b.sketch, a.sketch) >= -1', 'sketch_containment(a.sketch, b.sketch) >= (SELECT -1)', 'sketch_containment(b.sketch, a.sketch) > 0.3']) AS condition;
+CREATE FUNCTION join_answer(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    answer text;
+BEGIN
+    EXECUTE format('SELECT count(*) || '' '' || coalesce(sum(hashtextextended(s::text, 0)), 0) FROM (%s) AS s', query) INTO answer;
+    RETURN answer;
+END $$;
+CREATE FUNCTION join_plan(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        IF line ~ 'Join|Nested' THEN
+            RETURN substring(line FROM '(?:Near|Nested|Hash|Merge)[A-Za-z ]*');
+        END IF;
+    END LOOP;
+END $$;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+CREATE TABLE join_truth AS SELECT number, join_answer(query) AS answer, join_plan(query) AS plan FROM join_query;
+RESET enable_hashjoin;
+SET enable_nestloop = off;
+SELECT plan.plan, truth.plan, count(*), sum(split_part(answer, ' ', 1)::bigint) AS rows, sum((join_answer(query) <> answer)::integer) AS wrong
+FROM join_query JOIN join_truth AS truth USING (number), join_plan(query) AS plan GROUP BY 1, 2 ORDER BY 1, 2;
+-- Several rounds.
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT sum((join_answer(query) <> answer)::integer) AS wrong FROM join_query JOIN join_truth USING (number);
+RESET work_mem;
+RESET hash_mem_multiplier;
+-- A full join has no other plan.
+SELECT count(*), count(a.id), count(b.id) FROM join_a AS a FULL JOIN join_b AS b ON sketch_similarity(a.sketch, b.sketch) >= 0.4 AND a.grp = b.grp;
+SELECT (SELECT count(*) FROM join_a AS a JOIN join_b AS b ON sketch_similarity(a.sketch, b.sketch) >= 0.4 AND a.grp = b.grp) AS pairs, count(*) AS lone
+FROM join_a AS a WHERE NOT EXISTS (SELECT FROM join_b AS b WHERE sketch_similarity(a.sketch, b.sketch) >= 0.4 AND a.grp = b.grp);
+
+-- The side that changes begins again with each row outside, as does the share.
+SELECT x, count FROM generate_series(0, 10, 4) AS x, LATERAL (SELECT count(*) FROM join_a AS a JOIN join_b AS b ON sketch_similarity(a.sketch, b.sketch) >= x / 10.0 OFFSET 0) AS c;
+SELECT x, count FROM generate_series(0, 10, 4) AS x, LATERAL (SELECT count(*) FROM join_a AS a JOIN join_b AS b ON a.tags && (b.tags || x::bigint) OFFSET 0) AS c;
+
+-- Sketches with a NULL have no shares. The error comes only if there is a sketch to compare with.
+SELECT count(*) FROM join_a AS a JOIN join_b AS b ON sketch_similarity(a.sketch, b.tags) >= 0.5;
+SELECT count(*) FROM join_a AS a JOIN join_b AS b ON sketch_containment(a.tags, b.sketch) >= 0.5;
+SELECT count(*) FROM (SELECT * FROM join_a WHERE sketch IS NULL OFFSET 0) AS a JOIN join_b AS b ON sketch_similarity(a.sketch, b.tags) >= 0.5;
+SELECT count(*) FROM join_a AS a JOIN join_b AS b ON sketch_similar(a.sketch, b.tags, (SELECT NULL::double precision));
+DROP TABLE join_a, join_b, join_query, join_truth;
+DROP FUNCTION join_answer, join_plan, join_work;
