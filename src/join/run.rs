@@ -157,9 +157,9 @@ impl NearJoin {
         self.stage = Stage::Begin;
     }
 
-    /// Whether the whole inner side is in memory, with its codes, which are not read for a radius of NULL.
+    /// Whether the whole inner side is in memory, with its codes, which are not read for a limit of NULL.
     pub(super) fn has_whole_inner(&self) -> bool {
-        self.inner_ended && self.work.rounds == 1 && !self.radii.is_empty()
+        self.inner_ended && self.work.rounds == 1 && self.can_match()
     }
 
     /// Gives back all memory.

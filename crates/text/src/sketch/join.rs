@@ -9,7 +9,7 @@
 //! filter of Chaudhuri, Ganti and Kaushik 2006, and of PPJoin (Xiao, Wang, Lin, Yu and Wang 2011). What is
 //! too small or too large, or has too few values left, is dropped before.
 
-use super::sort::{SortBuckets, sort_values};
+use super::sort::sort_values;
 use super::threshold::{LeastShared, Threshold};
 use limits::{Heartbeat, OutOfMemory, collect, extend, push, sort};
 use std::iter::repeat_n;
@@ -23,6 +23,13 @@ const COUNTS_PER_LOOK_UP: usize = 16;
 
 /// Values of an index in each of its buckets, at least.
 const OF_BUCKET: usize = 2;
+
+/// Entries that are all read rather than searched.
+const FEW: usize = 16;
+
+/// An odd number near 2^64 divided by the golden ratio: the upper bits of products with it are spread evenly
+/// (Knuth, volume 3, 6.4). Values of sketches are not, since they are the least hashes of many.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// When two sketches match.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,12 +100,23 @@ impl SketchList {
     }
 }
 
+/// Buckets of values, whose number is a power of two.
+struct HashBuckets {
+    shift: u32,
+}
+
+impl HashBuckets {
+    fn number(&self, value: i64) -> usize {
+        ((value as u64).wrapping_mul(SPREAD) >> self.shift) as usize
+    }
+}
+
 /// Sketches by their values.
 pub struct SketchIndex {
-    buckets: SortBuckets,
+    buckets: HashBuckets,
     /// Where the entries of each bucket end.
     ends: Vec<usize>,
-    /// Each value with a sketch that has it, in order.
+    /// Each value with a sketch that has it, bucket by bucket, and in order in each of them.
     entries: Vec<(i64, u32)>,
     /// The number of values of each sketch.
     sizes: Vec<u32>,
@@ -120,7 +138,7 @@ impl SketchIndex {
         let (values, sketches) = (list.values.len(), list.len());
         // Two buckets at least.
         let count = (values.next_power_of_two() / OF_BUCKET / 2).max(2);
-        let buckets = SortBuckets::of(&list.values, count);
+        let buckets = HashBuckets { shift: u64::BITS - count.ilog2() };
         let mut ends = collect(repeat_n(0, count), count)?;
         for values in list.values.chunks(STRIDE) {
             heartbeat.beat();
@@ -247,11 +265,19 @@ impl SketchIndex {
         self.lists.clear();
         self.comparisons += query.len() as u64;
         for &value in query {
-            let Some(bucket) = self.buckets.number_within(value) else { continue };
+            let bucket = self.buckets.number(value);
             let start = if bucket == 0 { 0 } else { self.ends[bucket - 1] };
             let entries = &self.entries[start..self.ends[bucket]];
-            let below = entries.partition_point(|&(other, _)| other < value);
-            let count = entries[below..].partition_point(|&(other, _)| other == value);
+            let (below, count) = match entries.len() {
+                // Without branches on what is read, the processor fetches several buckets at once.
+                ..=FEW => {
+                    (count_of(entries, |other| other < value), count_of(entries, |other| other == value))
+                }
+                _ => {
+                    let below = entries.partition_point(|&(other, _)| other < value);
+                    (below, entries[below..].partition_point(|&(other, _)| other == value))
+                }
+            };
             if count > 0 {
                 push(&mut self.lists, start + below..start + below + count)?;
             }
@@ -313,6 +339,11 @@ impl SketchIndex {
             is_kept
         });
     }
+}
+
+/// The entries whose value is such.
+fn count_of(entries: &[(i64, u32)], is_such: impl Fn(i64) -> bool) -> usize {
+    entries.iter().map(|&(value, _)| usize::from(is_such(value))).sum()
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub(super) fn sort_values(values: &mut [i64], heartbeat: &mut dyn Heartbeat) {
 }
 
 /// Equal parts of the range of some values.
-pub(super) struct SortBuckets {
+struct SortBuckets {
     least: i64,
     /// The difference of the greatest value and the least.
     width: u64,
@@ -46,7 +46,7 @@ pub(super) struct SortBuckets {
 
 impl SortBuckets {
     /// At most `count` parts; a power of two.
-    pub(super) fn of(values: &[i64], count: usize) -> Self {
+    fn of(values: &[i64], count: usize) -> Self {
         let ends =
             values.iter().fold((i64::MAX, i64::MIN), |ends, &value| (ends.0.min(value), ends.1.max(value)));
         let width = ends.1.wrapping_sub(ends.0) as u64;
@@ -59,14 +59,8 @@ impl SortBuckets {
         self.width == 0
     }
 
-    /// The part of one of these values.
-    pub(super) fn number(&self, value: i64) -> usize {
+    fn number(&self, value: i64) -> usize {
         (value.wrapping_sub(self.least) as u64 >> self.shift) as usize
-    }
-
-    /// The part of any value that lies in the range.
-    pub(super) fn number_within(&self, value: i64) -> Option<usize> {
-        (value.wrapping_sub(self.least) as u64 <= self.width).then(|| self.number(value))
     }
 }
 
