@@ -1,6 +1,6 @@
 //! Set joins: which of many sketches have a value in common with another, or a share of their values.
 //!
-//! Sketches are indexed by their values, and an index counts for each of them how many values it shares with a
+//! Sketches are indexed by their values. For each of them, an index counts how many values it shares with a
 //! sketch that is searched for. Whether these are enough, sizes and counts decide exactly, as the comparison
 //! of two sketches does.
 //!
