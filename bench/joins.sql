@@ -107,10 +107,10 @@ CREATE TABLE sketched AS
 SELECT i AS id, ARRAY(SELECT v FROM (SELECT hashint8extended(j, i) AS v FROM generate_series(1, 571) AS j UNION ALL SELECT hashint8extended(j, -1 - i % (:rows / 2000)) FROM generate_series(1, 6) AS j) AS all_values ORDER BY v) AS sketch
 FROM generate_series(1, :rows / 100) AS i;
 ANALYZE sketched;
-TRUNCATE measured_joins;
+SET max_parallel_workers_per_gather = 0;
 SET enable_nestloop = off;
 SELECT count(*) FROM sketched WHERE sketch_overlaps(sketch, '{1}') \gset ignored_
-SELECT format('CALL measure_join(0, %L, ''Near Join'', %L)', condition, format('SELECT count(*) FROM sketched AS a JOIN sketched AS b ON %s', condition))
+SELECT format('CALL measure_join(''sketches'', %L, ''Near Join'', %L)', condition, format('SELECT count(*) FROM sketched AS a JOIN sketched AS b ON %s', condition))
 FROM unnest(ARRAY['a.sketch && b.sketch', 'sketch_similarity(a.sketch, b.sketch) >= 0.5', 'sketch_containment(a.sketch, b.sketch) >= 0.5']) AS condition \gexec
 RESET enable_nestloop;
-SELECT what, round(seconds::numeric, 2) AS "s of CPU", rows FROM measured_joins;
+SELECT what, round(seconds::numeric, 2) AS "s of CPU", rows FROM measured_joins WHERE part = 'sketches' ORDER BY number;

@@ -1,5 +1,5 @@
-//! The condition of a near join: `hamming_within(x, y, radius)`, or that the sketches x and y share values. In
-//! either case x is from one side, and y from the other.
+//! The condition of a near join: `hamming_within(x, y, radius)`, or that the sketches x and y share values.
+//! Here x is from one side, and y from the other.
 
 use super::kind::JoinKind;
 use super::measure::{NearCall, NearMeasure};
