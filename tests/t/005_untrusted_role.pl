@@ -54,4 +54,46 @@ is($err, '', 'and says nothing of the hidden row');
 is($out, "0|f|1\n0|f|1\n11\n", 'strings of bits are used, and their row-level security holds') or diag($err);
 is($err, '', 'and says nothing of the hidden row');
 
+# A near join compares codes before it looks at other conditions, but never rows that a policy or a view hides. A
+# function that is said to be cheap, and tells what it sees, is in WHERE, in the condition of the join, and in a code.
+($code, $out, $err) = as_developer(q{
+	CREATE FUNCTION tells(si bigint) RETURNS bigint LANGUAGE plpgsql STABLE COST 0.0001 AS $$BEGIN RAISE NOTICE 'seen %', si; RETURN si; END $$;
+	CREATE TABLE hiding (owner name, si bigint);
+	INSERT INTO hiding SELECT 'developer', 1000000 + i FROM generate_series(1, 3) AS i;
+	INSERT INTO hiding VALUES ('somebody', 42), ('somebody', 1000003);
+	CREATE TABLE probe AS SELECT i AS id, i::bigint AS si FROM generate_series(1000001, 1000003) AS i;
+	CREATE VIEW seen WITH (security_barrier) AS SELECT * FROM hiding WHERE owner = 'developer';
+	ANALYZE hiding, probe;
+	CREATE TABLE asked (query text);
+	INSERT INTO asked SELECT format(query, hides) FROM unnest(ARRAY['hiding', 'seen']) AS hides, unnest(ARRAY[
+		'SELECT p.id, h.si FROM probe AS p JOIN %s AS h ON hamming(p.si, h.si) <= 1 WHERE tells(h.si) > 0',
+		'SELECT p.id, h.si FROM probe AS p JOIN %s AS h ON hamming(p.si, h.si) <= 1 AND tells(h.si) > p.id - 100',
+		'SELECT p.id, h.si FROM probe AS p LEFT JOIN %s AS h ON hamming(p.si, h.si) <= 1 AND tells(h.si) > p.id - 100',
+		'SELECT p.id, h.si FROM probe AS p JOIN %s AS h ON hamming(p.si, tells(h.si)) <= 1',
+		'SELECT p.id, h.si FROM probe AS p JOIN %s AS h ON hamming(tells(h.si), p.si) <= 1 AND hamming(p.si, h.si) <= 3']) AS query;
+	ALTER TABLE hiding ENABLE ROW LEVEL SECURITY;
+	ALTER TABLE hiding FORCE ROW LEVEL SECURITY;
+	CREATE POLICY own ON hiding USING (owner = current_user);
+	SET enable_nestloop = off;
+	CREATE FUNCTION near_joins(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+	DECLARE
+		line text;
+		found bigint := 0;
+	BEGIN
+		FOR line IN EXECUTE 'EXPLAIN ' || query LOOP found := found + (line ~ 'Near .*Join')::integer; END LOOP;
+		RETURN found;
+	END $$;
+	CREATE FUNCTION rows_of(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+	DECLARE
+		found bigint;
+	BEGIN
+		EXECUTE 'SELECT count(*) FROM (' || query || ') AS q WHERE id > 0' INTO found;
+		RETURN found;
+	END $$;
+	SELECT string_agg(near_joins(query) || ' ' || rows_of(query), ', ') FROM asked;});
+is($code, 0, 'leaky functions in near joins') or diag($err);
+is($out, join(', ', ('1 7') x 10) . "\n", 'all of them near joins, with the rows that are shown');
+my %told = map { $_ => 1 } $err =~ /NOTICE:  seen (\d+)/g;
+is_deeply([ sort keys %told ], [qw(1000001 1000002 1000003)], 'and no hidden row is seen') or diag($err);
+
 done_testing();
