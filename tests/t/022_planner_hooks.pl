@@ -11,13 +11,15 @@ use SimhashTest;
 my $source = <<'C';
 #include "postgres.h"
 #include "fmgr.h"
+#include "optimizer/paths.h"
 #include "optimizer/plancat.h"
 #include "optimizer/planner.h"
 #include "utils/guc.h"
 PG_MODULE_MAGIC;
 void _PG_init(void);
 static planner_hook_type planner_before;
-static int calls;
+static int calls, joins;
+static set_join_pathlist_hook_type join_before;
 #if PG_VERSION_NUM >= 190000
 #include "optimizer/pathnode.h"
 #define HOOK build_simple_rel_hook
@@ -50,6 +52,12 @@ static void install(void)
 		HOOK = on_relation;
 	}
 }
+static void on_join(PlannerInfo *root, RelOptInfo *join, RelOptInfo *outer, RelOptInfo *inner, JoinType type, JoinPathExtraData *extra)
+{
+	joins++;
+	if (CHAINS && join_before)
+		join_before(root, join, outer, inner, type, extra);
+}
 static PlannedStmt *plan(PLAN_PARAMETERS)
 {
 	install();
@@ -57,6 +65,9 @@ static PlannedStmt *plan(PLAN_PARAMETERS)
 }
 void _PG_init(void)
 {
+	join_before = set_join_pathlist_hook;
+	set_join_pathlist_hook = on_join;
+	DefineCustomIntVariable(NAME ".joins", "calls of the hook for joins", NULL, &joins, 0, 0, 1000000, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable(NAME ".calls", "calls of the hook", NULL, &calls, 0, 0, 1000000, PGC_USERSET, 0, NULL, NULL, NULL);
 	install();
 	if (INSISTS)
@@ -102,6 +113,13 @@ for my $order ('simhash_pg', 'simhash_pg,rude', 'rude,simhash_pg', 'simhash_pg,p
 	my $found = () = $plans =~ /Index Cond: \(si <@ |Order By: \(si <~> /g;
 	is($found, 5, "$order: all by the index") or diag($plans);
 
+	# Near joins too, unless a hook that was loaded later does not call ours.
+	my $is_hidden = $order =~ /simhash_pg.*rude/;
+	my $join = 'SELECT count(*) FROM document AS a JOIN document AS b ON hamming(a.si, b.si) <= 3';
+	(undef, $plans) = run_psql($node, 'postgres', join ";\n", @loads, ("EXPLAIN (COSTS OFF) $join") x 2);
+	my $near = () = $plans =~ /Near Join/g;
+	is($near, $is_hidden ? 0 : 2, "$order: near joins") or diag($plans);
+
 	# A rude hook hides those that were loaded before it.
 	my @others = grep { $_ ne 'simhash_pg' } split /,/, $order;
 	shift @others while grep { $_ eq 'rude' } @others[ 1 .. $#others ];
@@ -113,6 +131,9 @@ for my $order ('simhash_pg', 'simhash_pg,rude', 'rude,simhash_pg', 'simhash_pg,p
 				'SELECT b.id FROM document AS a JOIN document AS b ON a.si <~> b.si <= 3 WHERE a.id = 1') . ";\n\\t\n\\a\nSHOW $kind.calls;\n");
 		my ($last) = $calls =~ /(\d+)\s*\z/;
 		is($last, 2, "$order: $kind is called once for each relation") or diag($calls . $err);
+		(undef, $calls) = run_psql($node, 'postgres', join(";\n", @loads, "EXPLAIN (COSTS OFF) $join", "SET $kind.joins = 0", "EXPLAIN (COSTS OFF) $join") . ";\n\\t\n\\a\nSHOW $kind.joins;\n");
+		($last) = $calls =~ /(\d+)\s*\z/;
+		is($last, 2, "$order: $kind is called for each order of the join") or diag($calls);
 	}
 }
 

@@ -131,6 +131,8 @@ is_deeply([ remote_sql("$generic; PREPARE asked(text) AS SELECT id FROM document
 	[ ('SELECT id, si FROM public.document') x 3 ], 'simhash of a parameter in a generic plan: everything is fetched');
 is_deeply([ remote_sql('SET jit = off', 'SELECT n, id FROM query AS q JOIN document AS d ON hamming(d.si, q.si) <= 3') ],
 	[ ('SELECT id, si FROM public.document') x 3 ], 'a plain join: everything is fetched');
+like($node->safe_psql('postgres', 'EXPLAIN (VERBOSE, COSTS OFF) SELECT n, id FROM query AS q LEFT JOIN document AS d ON hamming(d.si, q.si) <= 3 AND d.id <> n'),
+	qr/Custom Scan \(Near \w+ Join\).*Remote SQL: SELECT id, si FROM public\.document$/ms, 'and joined here, by a near join');
 is_deeply([ remote_sql('SET jit = off', 'SELECT id FROM incapable WHERE hamming(si, 42) <= 6') ],
 	['SELECT id, si FROM public.document'], 'without the option extensions: everything is fetched');
 is_deeply([ remote_sql('SET jit = off', 'SELECT id FROM incapable WHERE bit_count((si # 42)::bit(64)) <= 6') ],
