@@ -89,6 +89,7 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
         });
         let parts = NodeParts {
             kind: numbers.kind,
+            may_end_early: numbers.may_end_early,
             children,
             near: near.collect(),
             conditions: pg_sys::ExecInitQual(conditions, parent),

@@ -94,6 +94,7 @@ unsafe fn near_path(sides: &Sides, [outer, inner]: [&Path; 2]) -> *mut Path {
         let children = [outer, inner].map(|path| std::ptr::from_ref(path).cast_mut().cast());
         path.custom_paths = list_of(&children);
         let mut numbers = pg_sys::lappend_int(null_mut(), sides.kind as i32);
+        numbers = pg_sys::lappend_int(numbers, ((*sides.root).tuple_fraction > 0.0).into());
         let mut clauses = null_mut();
         for near in &sides.near {
             numbers = pg_sys::lappend_int(numbers, near.outer as i32);

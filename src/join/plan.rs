@@ -46,6 +46,8 @@ pub(super) fn register() {
 /// What a node keeps in numbers.
 pub(super) struct NodeNumbers {
     pub(super) kind: JoinKind,
+    /// Whether not all rows may be asked for, as with LIMIT, EXISTS and cursors.
+    pub(super) may_end_early: bool,
     /// For each condition that the node serves, which argument is of the outer side, and what is compared.
     pub(super) near: Vec<(usize, NearMeasure)>,
 }
@@ -59,11 +61,11 @@ impl NodeNumbers {
         // SAFETY: as above.
         let number = |place: usize| unsafe { numbers[place].int_value } as usize;
         // Bounded: as many as the query has conditions.
-        let near = (1..numbers.len())
+        let near = (2..numbers.len())
             .step_by(2)
             .map(|place| (number(place), NearMeasure::of(number(place + 1))))
             .collect();
-        Self { kind: JoinKind::ALL[number(0)], near }
+        Self { kind: JoinKind::ALL[number(0)], may_end_early: number(1) != 0, near }
     }
 }
 

@@ -7,7 +7,8 @@ use crate::pg::report::{self, SqlError};
 use limits::push;
 use pgrx::pg_sys::{self, Datum, TupleTableSlot};
 
-/// How much larger each batch is than the last: few batches, for each of which the inner side is sorted.
+/// How much larger each batch is than the last, if the join may end early: few batches, for each of which the
+/// inner side is sorted. Otherwise the second one has all that memory has room for.
 const GROWTH: usize = 256;
 
 impl NearJoin {
@@ -150,7 +151,10 @@ impl NearJoin {
             return Ok(());
         }
         self.outer.check(&mut self.inner)?;
-        self.batch = self.batch.saturating_mul(GROWTH);
+        self.batch = match self.parts.may_end_early {
+            true => self.batch.saturating_mul(GROWTH),
+            false => usize::MAX,
+        };
         self.work.batches += 1;
         self.rest = 0..self.outer.count;
         self.stage = Stage::Pairs;

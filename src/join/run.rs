@@ -17,6 +17,7 @@ const FIRST_BATCH: usize = 64;
 /// What is made by the executor when a node begins.
 pub(super) struct NodeParts {
     pub(super) kind: JoinKind,
+    pub(super) may_end_early: bool,
     /// The outer child and the inner one.
     pub(super) children: [*mut pg_sys::PlanState; 2],
     /// The conditions by which rows are near: that which is searched for, then those that are looked at.
