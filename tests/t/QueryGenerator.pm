@@ -58,6 +58,11 @@ my %shapes = (
 		'SELECT a.id FROM {some} AS a WHERE {not} EXISTS (SELECT FROM {source} AS b WHERE {match|b|a} AND {look|a|b} AND a.id <> b.id)',
 		'UPDATE {changed} AS a SET grp = -1 FROM {some} AS b WHERE {match|a|b} AND a.id <> b.id RETURNING a.id',
 	],
+	radius_join => [
+		'SELECT v.r, j.* FROM (VALUES ({i}), ({i}), (3), ({i})) AS v (r), LATERAL (SELECT a.id, b.id FROM {few} AS a {join_type} {source} AS b ON {distance|a.si|b.si} <= v.r OFFSET 0) AS j',
+		'SELECT v.r, j.* FROM (VALUES ({i}, {q}::TYPE), (3, 0::TYPE), ({i}, 1::TYPE)) AS v (r, x), LATERAL (SELECT a.id, b.id FROM {few} AS a JOIN {source} AS b ON {distance|(a.si # v.x)|b.si} <= v.r AND {within|a.other|b.other} OFFSET 0) AS j',
+	],
+	array_join => ['SELECT u.n, b.id FROM unnest(ARRAY[{q}, {q}, {q}]::TYPE[]) WITH ORDINALITY AS u (si, n) {join_type} {source} AS b ON {pair|u|b}'],
 	full_join => [ 'SELECT a.id, b.id FROM {few} AS a FULL JOIN (SELECT * FROM {source} AS s WHERE {near|s}) AS b ON a.grp = b.grp AND {match|a|b}' ],
 	self_join => ['{self_join_of|{relation}}'],
 	semi_join => [
@@ -127,7 +132,7 @@ my %parts = (
 	print => [ ('@1.si') x 12, '@1.other', '(@1.si # @1.other)', '(@1.si # 21::TYPE)::TYPE' ],
 	within => [
 		'{distance|@1|@2} <= {r}', '{distance|@1|@2} <= {r}', '{distance|@1|@2} < {r}', '{distance|@1|@2} = {r}', '{r} >= {distance|@1|@2}', '{r} > {distance|@1|@2}',
-		'{distance|@1|@2} BETWEEN {i} AND {r}', 'NOT {distance|@1|@2} > {r}', 'hamming_within(@1, @2, {i})', '@1 <@ hamming_ball(@2, {i})',
+		'{distance|@1|@2} <= (SELECT {i})', '{distance|@1|@2} BETWEEN {i} AND {r}', 'NOT {distance|@1|@2} > {r}', 'hamming_within(@1, @2, {i})', '@1 <@ hamming_ball(@2, {i})',
 		'hamming_ball(@2, {i}) @> @1', 'hamming_similarity(@1, @2) >= {similarity}', '{similarity} < hamming_similarity(@1, @2)',
 		'1 - hamming(@1, @2) / 64.0 >= {similarity}', '{unindexed|@1|@2}',
 	],
