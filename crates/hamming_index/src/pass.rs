@@ -15,6 +15,7 @@ use crate::key::{IndexKey, RowId};
 use crate::store::Store;
 use crate::tree::{Index, Walk};
 use crate::word_search::{WordBall, WordSearch};
+use crate::work::SearchWork;
 use limits::{Collector, OutOfMemory, extend};
 use std::mem::take;
 
@@ -95,6 +96,15 @@ impl WordsPass {
         matches!(self.way, WordsPassWay::Words { .. })
     }
 
+    /// The differing bits that it allows in each word; none where it goes through all rows.
+    pub(crate) fn shares(&self) -> impl Iterator<Item = Option<u32>> {
+        let reaches: &[u32] = match &self.way {
+            WordsPassWay::Words { division, .. } => &division.reaches,
+            WordsPassWay::All(_) => &[],
+        };
+        reaches.iter().map(|reach| reach.checked_sub(1))
+    }
+
     /// Notes the words whose candidates have been reported.
     pub(crate) fn note_reported(&mut self, words: &[usize]) {
         for &word in words {
@@ -117,12 +127,13 @@ impl WordsPass {
         costs: &SearchCosts,
         center: &[u64],
         max_candidates: usize,
+        work: &mut SearchWork,
         found: &mut Vec<RowId>,
     ) -> Result<Vec<usize>, OutOfMemory> {
         let WordsPassWay::Words { division, attempts } = &mut self.way else {
             // Rows that need not be looked up are passed on at once.
             let at_a_time = if center.is_empty() { 1 } else { ROWS_AT_A_TIME };
-            self.some_of_all(index, at_a_time, found)?;
+            self.some_of_all(index, at_a_time, work, found)?;
             return Ok(Vec::new());
         };
         let Some((word, reach, expected)) = division.next_word(costs, &self.searched) else {
@@ -136,7 +147,7 @@ impl WordsPass {
             WordAttempt { reach, search, found: Vec::new(), expected, limit: patience(expected) }
         });
         let mut candidates = Collector::new(&mut attempt.found);
-        attempt.search.step(index, u64::BITS, &mut |_, row| candidates.add(row));
+        attempt.search.step(index, u64::BITS, work, &mut |_, row| candidates.add(row));
         candidates.finish()?;
         let cost = attempt.cost();
         if attempt.search.is_done() {
@@ -200,13 +211,14 @@ impl WordsPass {
         &mut self,
         index: &Index<'_, S>,
         at_a_time: usize,
+        work: &mut SearchWork,
         found: &mut Vec<RowId>,
     ) -> Result<(), OutOfMemory> {
         let WordsPassWay::All(from) = &mut self.way else { return Ok(()) };
         while found.len() < at_a_time && !self.is_done {
             index.store.check_for_interrupts();
             let mut rows = Collector::new(found);
-            match index.entries(index.layout.first_tree(), *from, &mut |entry| rows.add(entry.row)) {
+            match index.entries(index.layout.first_tree(), *from, work, &mut |entry| rows.add(entry.row)) {
                 Walk::From(key) => *from = key,
                 Walk::Done => self.is_done = true,
             }

@@ -1,4 +1,4 @@
-//! The search of an index: the question that a scan asks, and how the answer is put together, batch by batch.
+//! The search of an index: how the answer to a [`SearchQuery`] is put together, batch by batch.
 //!
 //! A code is searched by its words, each with a part of the radius: see [`crate::division`]. A code of one
 //! word, such as a fingerprint, is in the index as a whole. So what a leaf has is compared, and reported at
@@ -17,108 +17,16 @@
 
 use crate::division::SearchCosts;
 use crate::key::{IndexKey, RowId};
-use crate::layout::Layout;
 use crate::pass::{FEW_CANDIDATES, WordsPass};
+use crate::query::{CodeBall, CodeLookup, SearchCenter, SearchHit, SearchQuery};
 use crate::sorted::Sorted;
 use crate::store::Store;
 use crate::tree::{Index, Walk};
 use crate::word_search::{WordBall, WordSearch};
+use crate::work::SearchWork;
 use hamming::code::distance_of_bytes;
 use limits::{Collector, OutOfMemory, grow, push};
 use std::cmp::Ordering;
-
-/// A code from which distances are asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SearchCenter {
-    /// Its words, at least one.
-    words: Vec<u64>,
-    /// Its bytes, by which it is compared with the codes of the table if it has several words: where many
-    /// candidates are in vain, cutting their codes into words would take half of the time.
-    bytes: Vec<u8>,
-}
-
-impl SearchCenter {
-    /// A code with the number of bits of the layout, as bytes filled up with zeros.
-    pub fn of_code(layout: Layout, code: &[u8]) -> Self {
-        // Bounded: a code.
-        let bytes = if layout.has_whole_codes() { Vec::new() } else { code.to_vec() };
-        Self { words: layout.words_of(code).collect(), bytes }
-    }
-
-    fn first_word(&self) -> u64 {
-        self.words.first().copied().unwrap_or_default()
-    }
-}
-
-/// A fingerprint, which is a word.
-impl From<u64> for SearchCenter {
-    fn from(fingerprint: u64) -> Self {
-        Self { words: vec![fingerprint], bytes: Vec::new() }
-    }
-}
-
-/// All codes within a radius of a center.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CodeBall {
-    /// The code in the middle.
-    pub center: SearchCenter,
-    /// The largest distance from the center, in bits; the number of bits of a code takes in every code.
-    pub radius: u32,
-}
-
-impl CodeBall {
-    /// The ball around this center.
-    pub fn new(center: impl Into<SearchCenter>, radius: u32) -> Self {
-        Self { center: center.into(), radius }
-    }
-
-    fn contains(&self, code: &[u8]) -> bool {
-        distance_of_bytes(code, &self.center.bytes) <= self.radius
-    }
-}
-
-/// The rows that a scan wants, and their order.
-#[derive(Clone, Debug, Default)]
-pub struct SearchQuery {
-    /// A code has to lie in all of these balls.
-    pub balls: Vec<CodeBall>,
-    /// Whether rows with a code are wanted.
-    pub values: bool,
-    /// Whether rows whose code is NULL are wanted. They lie in no ball.
-    pub nulls: bool,
-    /// Rows are ordered by their distance from the first of these. Where that is equal, codes of one word are
-    /// ordered by their distance from the next; others by row. Rows whose code is NULL come last. If the list
-    /// is empty, rows come in any order.
-    pub nearest_to: Vec<SearchCenter>,
-}
-
-/// A row that was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SearchHit {
-    /// Where the row is in the table.
-    pub row: RowId,
-    /// The distance by which it is ordered, if rows are ordered and its code is not NULL.
-    pub distance: Option<u32>,
-    /// Its code, if that is one word, is not NULL, and rows are ordered.
-    pub word: Option<u64>,
-}
-
-impl SearchHit {
-    fn unordered(row: RowId) -> Self {
-        Self { row, distance: None, word: None }
-    }
-
-    /// The distance from a center by which rows are ordered; from the first one if codes have several words.
-    pub fn distance_from(&self, center: &SearchCenter) -> Option<u32> {
-        self.word.map(|word| (word ^ center.first_word()).count_ones()).or(self.distance)
-    }
-}
-
-/// Where the codes of rows are known.
-pub trait CodeLookup {
-    /// A row's code, filled up with zeros to whole bytes; `None` if the row is not wanted after all.
-    fn code_of(&mut self, row: RowId) -> Option<&[u8]>;
-}
 
 /// A search under way. It holds no locks and no pages between two batches.
 pub struct IndexSearch {
@@ -129,6 +37,7 @@ pub struct IndexSearch {
     sorted: Sorted<SortedHit>,
     /// No more candidates than these, but for those of a few leaves, are kept.
     max_candidates: usize,
+    work: SearchWork,
 }
 
 /// A result of an ordered search: its distance, its code if that is one word, otherwise 0, and its row.
@@ -195,9 +104,25 @@ impl IndexSearch {
         };
         let (costs, sorted) = (costs.clone(), Sorted::new(max_rows));
         let max_candidates = max_rows.max(FEW_CANDIDATES);
-        let mut search = Self { costs, target, stage: SearchStage::Done, sorted, max_candidates };
+        let (stage, work) = (SearchStage::Done, SearchWork::default());
+        let mut search = Self { costs, target, stage, sorted, max_candidates, work };
         search.stage = if values { search.pass(Some(radius)) } else { search.last_stage() };
         search
+    }
+
+    /// What it has done so far.
+    pub fn work(&self) -> &SearchWork {
+        &self.work
+    }
+
+    /// Notes how the present pass divides its radius.
+    fn note_pass(&mut self) {
+        match &self.stage {
+            _ if self.target.center.is_none() => {}
+            SearchStage::Whole(radius, search) => self.work.note_pass(*radius, search.shares()),
+            SearchStage::Candidates(pass) => self.work.note_pass(pass.radius, pass.shares()),
+            SearchStage::Nulls(_) | SearchStage::Done => {}
+        }
     }
 
     /// Begins a pass with this radius; without one, it finds all rows.
@@ -238,6 +163,7 @@ impl IndexSearch {
         hits: &mut Vec<SearchHit>,
     ) -> Result<bool, OutOfMemory> {
         index.store.check_for_interrupts();
+        self.note_pass();
         match &mut self.stage {
             SearchStage::Done => return Ok(false),
             SearchStage::Whole(..) => self.step_whole(index, hits)?,
@@ -245,7 +171,7 @@ impl IndexSearch {
             SearchStage::Nulls(from) => {
                 let mut hits = Collector::new(hits);
                 let mut report = |entry: IndexKey| hits.add(SearchHit::unordered(entry.row));
-                match index.entries(index.layout.nulls(), *from, &mut report) {
+                match index.entries(index.layout.nulls(), *from, &mut self.work, &mut report) {
                     Walk::From(key) => *from = key,
                     Walk::Done => self.stage = SearchStage::Done,
                 }
@@ -261,7 +187,7 @@ impl IndexSearch {
         index: &Index<'_, S>,
         hits: &mut Vec<SearchHit>,
     ) -> Result<(), OutOfMemory> {
-        let Self { stage: SearchStage::Whole(radius, search), target, sorted, .. } = self else {
+        let Self { stage: SearchStage::Whole(radius, search), target, sorted, work, .. } = self else {
             return Ok(());
         };
         if let Some((nearest, others)) = target.nearest_to.split_first() {
@@ -269,7 +195,7 @@ impl IndexSearch {
             // Farther results do not fit.
             let limit = if target.grows { sorted.last().map_or(*radius, distance_of) } else { *radius };
             let mut refusal = None;
-            search.step(index, limit, &mut |word, row| {
+            search.step(index, limit, work, &mut |word, row| {
                 if refusal.is_none() {
                     let hit = ((word ^ nearest).count_ones(), word, row);
                     refusal = sorted.add(hit, |a, b| in_order(others, a, b)).err();
@@ -278,7 +204,7 @@ impl IndexSearch {
             refusal.map_or(Ok(()), Err)?;
         } else {
             let mut hits = Collector::new(hits);
-            search.step(index, u64::BITS, &mut |_, row| hits.add(SearchHit::unordered(row)));
+            search.step(index, u64::BITS, work, &mut |_, row| hits.add(SearchHit::unordered(row)));
             hits.finish()?;
         }
         if search.is_done() {
@@ -303,8 +229,10 @@ impl IndexSearch {
             &self.costs,
             center.map_or(&[], |center| &center.words),
             self.max_candidates,
+            &mut self.work,
             &mut found,
         )?;
+        self.work.candidates += found.len() as u64;
         if target.grows && pass.has_given_up() {
             // From the beginning, for farther rows than this pass has looked for can be had as well.
             self.sorted.forget();
@@ -334,13 +262,14 @@ impl IndexSearch {
         codes: &mut impl CodeLookup,
         hits: &mut Vec<SearchHit>,
     ) -> Result<(), OutOfMemory> {
-        let Self { stage: SearchStage::Candidates(pass), target, costs, sorted, .. } = self else {
+        let Self { stage: SearchStage::Candidates(pass), target, costs, sorted, work, .. } = self else {
             return Ok(());
         };
         let Some(center) = &target.center else { return Ok(()) };
         // In the order of the table, so that a page of it is looked at once.
         found.sort_unstable();
         found.dedup();
+        work.looked_up += found.len() as u64;
         for row in found {
             let Some(code) = codes.code_of(row) else { continue };
             if distance_of_bytes(code, &center.bytes) > pass.radius

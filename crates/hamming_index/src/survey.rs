@@ -12,6 +12,7 @@ use crate::key::{IndexKey, RowId, Tree, rotated, rotated_back};
 use crate::page::{Page, PageNumber};
 use crate::store::Store;
 use crate::tree::{Index, Walk};
+use crate::work::SearchWork;
 use hamming::hash::scattered;
 use limits::{OutOfMemory, push};
 use std::collections::HashSet;
@@ -122,7 +123,8 @@ impl<'s, S: Store> Index<'s, S> {
             while *left > 0 {
                 self.store.check_for_interrupts();
                 let mut entries = Vec::new();
-                let walk = self.entries(tree, from, &mut |entry| entries.push(entry));
+                let walk =
+                    self.entries(tree, from, &mut SearchWork::default(), &mut |entry| entries.push(entry));
                 for entry in entries {
                     let missing = || self.missing_elsewhere(trees.clone(), tree, entry);
                     if missing().next().is_none() || may_differ(entry.row) {
@@ -208,7 +210,7 @@ impl<'s, S: Store> Index<'s, S> {
         while let Walk::From(key) = walk {
             self.store.check_for_interrupts();
             let mut pushed = Ok(());
-            walk = self.entries(tree, key, &mut |entry| {
+            walk = self.entries(tree, key, &mut SearchWork::default(), &mut |entry| {
                 if pushed.is_ok() {
                     pushed = push(&mut rows, entry.row);
                 }

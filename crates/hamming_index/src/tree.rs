@@ -10,6 +10,7 @@ use crate::layout::Layout;
 use crate::page::{Page, PageNumber};
 use crate::probe::Probe;
 use crate::store::Store;
+use crate::work::SearchWork;
 
 /// Leaves read while the nodes above them stay locked. Meanwhile splits below these nodes wait, and nothing
 /// can be cancelled. Finding each node above again costs about as much as one leaf.
@@ -30,6 +31,7 @@ struct Visit<'a> {
     is_slow: bool,
     /// Leaves that may still be visited before locks are given back.
     left: usize,
+    work: &'a mut SearchWork,
     visit: &'a mut dyn FnMut(&Page),
 }
 
@@ -146,12 +148,14 @@ impl<'s, S: Store> Index<'s, S> {
         tree: Tree,
         from: IndexKey,
         probe: &Probe,
+        work: &mut SearchWork,
         visit: &mut dyn FnMut(&Page),
     ) -> Walk {
+        work.trees += u64::from(from == IndexKey::FIRST);
         let Some(from) = next(probe, from) else { return Walk::Done };
         let is_slow = self.store.is_slow();
         let left = if is_slow { LEAVES_AHEAD } else { LEAVES_AT_A_TIME };
-        self.walk_under(&self.share_root(tree), None, from, &mut Visit { probe, is_slow, left, visit })
+        self.walk_under(&self.share_root(tree), None, from, &mut Visit { probe, is_slow, left, work, visit })
     }
 
     /// Visits the leaves under one node. All keys there are below `end`.
@@ -163,6 +167,8 @@ impl<'s, S: Store> Index<'s, S> {
         leaves: &mut Visit<'_>,
     ) -> Walk {
         if node.level() == 0 {
+            leaves.work.leaves += 1;
+            leaves.work.entries += node.len() as u64;
             (leaves.visit)(node);
             leaves.left -= 1;
             return end.and_then(|end| next(leaves.probe, end)).map_or(Walk::Done, Walk::From);
@@ -181,8 +187,14 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// Passes all entries of some leaves, from the key on.
-    pub(crate) fn entries(&self, tree: Tree, from: IndexKey, visit: &mut dyn FnMut(IndexKey)) -> Walk {
-        self.walk(tree, from, &Probe::ALL, &mut |leaf| {
+    pub(crate) fn entries(
+        &self,
+        tree: Tree,
+        from: IndexKey,
+        work: &mut SearchWork,
+        visit: &mut dyn FnMut(IndexKey),
+    ) -> Walk {
+        self.walk(tree, from, &Probe::ALL, work, &mut |leaf| {
             // The first leaf may have lower entries, which were passed before.
             leaf.keys().filter(|&entry| entry >= from).for_each(&mut *visit);
         })

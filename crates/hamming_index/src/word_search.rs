@@ -18,6 +18,7 @@ use crate::page::Page;
 use crate::probe::{Probe, first_tree, share_of_band};
 use crate::store::Store;
 use crate::tree::{Index, Walk};
+use crate::work::SearchWork;
 
 /// All words within a radius of a center.
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +98,13 @@ impl WordSearch {
         self.leaves_read
     }
 
+    /// The differing bits that it allows in each band; none where it reads one tree from end to end.
+    pub(crate) fn shares(&self) -> impl Iterator<Item = Option<u32>> {
+        let bands = if matches!(self.stage, WordStage::Flat { .. }) { 0 } else { BANDS };
+        let radius = self.ball.radius;
+        (0..bands as Tree).map(move |band| share_of_band(radius, band))
+    }
+
     pub(crate) fn is_done(&self) -> bool {
         matches!(self.stage, WordStage::Done)
     }
@@ -107,6 +115,7 @@ impl WordSearch {
         &mut self,
         index: &Index<'_, S>,
         limit: u32,
+        work: &mut SearchWork,
         report: &mut dyn FnMut(u64, RowId),
     ) {
         let Self { first, ball: WordBall { center, radius }, stage, .. } = *self;
@@ -120,7 +129,7 @@ impl WordSearch {
                             report(word, row);
                         }
                     };
-                    self.walk(index, tree, from, &probe, limit, &mut report)
+                    self.walk(index, (tree, from), &probe, limit, work, &mut report)
                 });
                 self.stage = match walk {
                     Walk::From(key) if self.leaves_read as f64 > self.limits[usize::from(tree - first)] => {
@@ -141,7 +150,7 @@ impl WordSearch {
                         report(word, row);
                     }
                 };
-                self.stage = match self.walk(index, first, from, &probe, limit, &mut report) {
+                self.stage = match self.walk(index, (first, from), &probe, limit, work, &mut report) {
                     Walk::From(from) => WordStage::Flat { from, reported },
                     Walk::Done => WordStage::Done,
                 };
@@ -152,14 +161,14 @@ impl WordSearch {
     fn walk<S: Store>(
         &mut self,
         index: &Index<'_, S>,
-        tree: Tree,
-        from: IndexKey,
+        (tree, from): (Tree, IndexKey),
         probe: &Probe,
         limit: u32,
+        work: &mut SearchWork,
         report: &mut dyn FnMut(u64, RowId),
     ) -> Walk {
         let query = rotated(self.ball.center, tree);
-        index.walk(tree, from, probe, &mut |leaf: &Page| {
+        index.walk(tree, from, probe, work, &mut |leaf: &Page| {
             self.leaves_read += 1;
             self.slots.clear();
             near(leaf.bits(), query, limit, &mut self.slots);

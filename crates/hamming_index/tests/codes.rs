@@ -6,7 +6,9 @@ mod memory;
 
 use hamming_index::division::SearchCosts;
 use hamming_index::key::RowId;
-use hamming_index::{CodeBall, CodeLookup, Layout, SearchCenter, SearchHit, SearchQuery};
+use hamming_index::{
+    CodeBall, CodeLookup, IndexSearch, Layout, SearchCenter, SearchHit, SearchQuery, SearchWork,
+};
 use memory::Memory;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -226,6 +228,55 @@ fn scattered_codes_have_few_candidates() {
         // much.
         both.check(&costs, &center, within(&center, 31), 1000);
     }
+}
+
+/// What a search says it has done, and the number of rows whose codes were asked for.
+fn work_of(both: &Both, request: &Request) -> (SearchWork, u64) {
+    let mut codes = Known { rows: &both.rows, asked: 0 };
+    let mut search = IndexSearch::new(&both.costs(), request.query(both.layout), 1000);
+    let mut hits = Vec::new();
+    while search.next_batch(&both.memory.index(), Some(&mut codes), &mut hits).unwrap() {}
+    (search.work().clone(), codes.asked as u64)
+}
+
+#[test]
+fn a_search_of_words_counts_its_work() {
+    let mut chance = Chance(6);
+    let both = Both::new(64, (0..30_000).map(|_| Some(chance.code(64))).collect(), 95);
+    let center = chance.code(64);
+    let (near, _) = work_of(&both, &within(&center, 5));
+    assert_eq!((near.radius, near.trees), (Some(5), 4));
+    assert_eq!(near.shares, [Some(1), Some(1), Some(0), Some(0)]);
+    assert!(near.leaves >= 4 && near.leaves <= near.entries, "{near:?}");
+    let (far, _) = work_of(&both, &within(&center, 64));
+    assert_eq!((far.radius, far.trees, far.entries), (Some(64), 1, 30_000));
+    assert_eq!(far.shares, []);
+    assert!(near.leaves < far.leaves && far.leaves < 30_000 / 50, "{near:?}, {far:?}");
+    let ordered = Request { nearest_to: Some(center.clone()), center: None, ..within(&center, 64) };
+    let (ordered, _) = work_of(&both, &ordered);
+    assert!(ordered.radius == Some(64) && ordered.leaves > far.leaves, "{ordered:?}");
+    let mut sum = near.clone();
+    sum.add(&far);
+    let (leaves, entries) = (near.leaves + far.leaves, near.entries + far.entries);
+    assert_eq!(sum, SearchWork { trees: 5, leaves, entries, ..far });
+}
+
+#[test]
+fn a_search_of_codes_counts_its_work() {
+    let mut chance = Chance(7);
+    let rows: Vec<_> = (0..30_000).map(|number| (number % 10 > 0).then(|| chance.code(256))).collect();
+    let both = Both::new(256, rows, 95);
+    let center = chance.flip(both.rows[77].as_ref().unwrap(), 256, 9);
+    let (near, asked) = work_of(&both, &within(&center, 11));
+    assert_eq!((near.radius, near.looked_up), (Some(11), asked));
+    assert_eq!(near.shares.iter().flatten().map(|share| share + 1).sum::<u32>(), 12);
+    assert!(near.candidates >= asked && asked > 0 && near.entries < 27_000, "{near:?}");
+    let (far, asked) = work_of(&both, &within(&center, 256));
+    assert_eq!((far.radius, far.trees, far.entries), (Some(256), 1, 27_000));
+    assert_eq!((far.candidates, far.looked_up, asked), (27_000, 27_000, 27_000));
+    assert_eq!(far.shares, []);
+    let (any, _) = work_of(&both, &Request { values: true, nulls: true, ..Request::default() });
+    assert_eq!((any.radius, any.trees, any.entries), (None, 2, 30_000));
 }
 
 /// Trees may differ in dead rows, of one word and of several; any other difference is reported.

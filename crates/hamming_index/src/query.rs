@@ -1,0 +1,98 @@
+//! The question that a scan asks of an index, and the rows that answer it.
+
+use crate::key::RowId;
+use crate::layout::Layout;
+use hamming::code::distance_of_bytes;
+
+/// A code from which distances are asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchCenter {
+    /// Its words, at least one.
+    pub(crate) words: Vec<u64>,
+    /// Its bytes, by which it is compared with the codes of the table if it has several words: where many
+    /// candidates are in vain, cutting their codes into words would take half of the time.
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl SearchCenter {
+    /// A code with the number of bits of the layout, as bytes filled up with zeros.
+    pub fn of_code(layout: Layout, code: &[u8]) -> Self {
+        // Bounded: a code.
+        let bytes = if layout.has_whole_codes() { Vec::new() } else { code.to_vec() };
+        Self { words: layout.words_of(code).collect(), bytes }
+    }
+
+    pub(crate) fn first_word(&self) -> u64 {
+        self.words.first().copied().unwrap_or_default()
+    }
+}
+
+/// A fingerprint, which is a word.
+impl From<u64> for SearchCenter {
+    fn from(fingerprint: u64) -> Self {
+        Self { words: vec![fingerprint], bytes: Vec::new() }
+    }
+}
+
+/// All codes within a radius of a center.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeBall {
+    /// The code in the middle.
+    pub center: SearchCenter,
+    /// The largest distance from the center, in bits; the number of bits of a code takes in every code.
+    pub radius: u32,
+}
+
+impl CodeBall {
+    /// The ball around this center.
+    pub fn new(center: impl Into<SearchCenter>, radius: u32) -> Self {
+        Self { center: center.into(), radius }
+    }
+
+    pub(crate) fn contains(&self, code: &[u8]) -> bool {
+        distance_of_bytes(code, &self.center.bytes) <= self.radius
+    }
+}
+
+/// The rows that a scan wants, and their order.
+#[derive(Clone, Debug, Default)]
+pub struct SearchQuery {
+    /// A code has to lie in all of these balls.
+    pub balls: Vec<CodeBall>,
+    /// Whether rows with a code are wanted.
+    pub values: bool,
+    /// Whether rows whose code is NULL are wanted. They lie in no ball.
+    pub nulls: bool,
+    /// Rows are ordered by their distance from the first of these. Where that is equal, codes of one word are
+    /// ordered by their distance from the next; others by row. Rows whose code is NULL come last. If the list
+    /// is empty, rows come in any order.
+    pub nearest_to: Vec<SearchCenter>,
+}
+
+/// A row that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchHit {
+    /// Where the row is in the table.
+    pub row: RowId,
+    /// The distance by which it is ordered, if rows are ordered and its code is not NULL.
+    pub distance: Option<u32>,
+    /// Its code, if that is one word, is not NULL, and rows are ordered.
+    pub word: Option<u64>,
+}
+
+impl SearchHit {
+    pub(crate) fn unordered(row: RowId) -> Self {
+        Self { row, distance: None, word: None }
+    }
+
+    /// The distance from a center by which rows are ordered; from the first one if codes have several words.
+    pub fn distance_from(&self, center: &SearchCenter) -> Option<u32> {
+        self.word.map(|word| (word ^ center.first_word()).count_ones()).or(self.distance)
+    }
+}
+
+/// Where the codes of rows are known.
+pub trait CodeLookup {
+    /// A row's code, filled up with zeros to whole bytes; `None` if the row is not wanted after all.
+    fn code_of(&mut self, row: RowId) -> Option<&[u8]>;
+}
