@@ -7,6 +7,7 @@
 mod build;
 mod code;
 mod cost;
+mod explain;
 mod handler;
 mod insert;
 mod inspect;
@@ -22,4 +23,9 @@ mod validate;
 
 pub(crate) use cost::is_hamming;
 pub(crate) use near_share::near_share;
-pub(crate) use options::register;
+
+/// Makes known to PostgreSQL what is there once for each session. Called when the library is loaded.
+pub(crate) fn register() {
+    options::register();
+    explain::register();
+}

@@ -13,6 +13,7 @@ use crate::pg::compat::count_scan;
 use crate::pg::report;
 use crate::pg::storage::pages::Pages;
 use crate::pg::table_rows::TableRows;
+use hamming_index::SearchWork;
 use hamming_index::cost::leaves_in;
 use hamming_index::division::SearchCosts;
 use hamming_index::store::Store;
@@ -29,6 +30,8 @@ struct ScanState {
     costs: SearchCosts,
     /// None if no row can match.
     search: Option<ScanSearch>,
+    /// The work of the searches before this one, if the scan was begun again.
+    work: SearchWork,
     /// The rows of the table, once they have been looked at.
     rows: Option<TableRows>,
     /// Whether the operators of its keys are known to be ours. A scan that is begun again has the same
@@ -53,6 +56,20 @@ impl ScanState {
     }
 }
 
+/// What the scan has done so far, and whether codes have several words.
+///
+/// # Safety
+/// The scan must be one that [`ambeginscan`] has begun.
+pub(super) unsafe fn work_of(scan: pg_sys::IndexScanDesc) -> (SearchWork, bool) {
+    // SAFETY: a scan of ours, as the caller promises.
+    let state = unsafe { state(scan) };
+    let mut work = state.work.clone();
+    if let Some(search) = &state.search {
+        work.add(search.work());
+    }
+    (work, !state.costs.layout().has_whole_codes())
+}
+
 /// # Safety
 /// The scan must be one that [`ambeginscan`] has begun.
 unsafe fn state<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut ScanState {
@@ -75,7 +92,8 @@ pub(super) unsafe extern "C-unwind" fn ambeginscan(
         let layout = layout_of(index, &pages);
         let costs = SearchCosts::new(layout, leaves_in(pages.pages(), layout));
         let memory = scan_memory();
-        let state = ScanState { memory, pages, costs, search: None, rows: None, is_checked: false, next: 0 };
+        let (search, work) = (None, SearchWork::default());
+        let state = ScanState { memory, pages, costs, search, work, rows: None, is_checked: false, next: 0 };
         (*scan).opaque = PgMemoryContexts::For(memory).leak_and_drop_on_delete(state).cast();
         if order_bys > 0 {
             let count = order_bys as usize;
@@ -138,6 +156,9 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
             let input_type = *(*descriptor.indexRelation).rd_opcintype;
             keys.iter().chain(order_bys).for_each(|key| check_operator(key, input_type));
             state.is_checked = true;
+        }
+        if let Some(search) = &state.search {
+            state.work.add(search.work());
         }
         state.search = ScanSearch::begin(&state.costs, keys, order_bys);
     }

@@ -1,4 +1,4 @@
-//! What differs between PostgreSQL 15 and 19: the one file with `cfg(feature = "pg…")`.
+//! What differs between PostgreSQL 15 and 19: the one place with `cfg(feature = "pg…")`.
 //!
 //! Each function hides one difference, and says what changed in which version. A condition names the versions
 //! before a change, so that versions to come get the new code.
@@ -6,6 +6,12 @@
 use hamming_index::page::Page;
 use pgrx::pg_sys;
 use std::ffi::CStr;
+
+#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
+mod explain_option;
+
+#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
+pub(crate) use explain_option::add_explain_option;
 
 /// Pauses as VACUUM does. Since 18, it is told whether this is ANALYZE.
 ///
@@ -382,3 +388,10 @@ pub(crate) fn name_outer_joins_of(_column: &mut pg_sys::Var, _other: &pg_sys::Va
         _column.varnullingrels = _other.varnullingrels;
     }
 }
+
+/// Shows something of a node, below what EXPLAIN itself shows of it.
+pub(crate) type ShowNode = unsafe fn(*mut pg_sys::PlanState, *mut pg_sys::ExplainState);
+
+/// Makes an option of EXPLAIN known. Up to 17, an extension cannot have one.
+#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
+pub(crate) fn add_explain_option(_: &'static CStr, _: ShowNode) {}
