@@ -31,7 +31,7 @@ INSERT INTO shape (name, query) VALUES
     ('materialized', 'WITH w AS MATERIALIZED (SELECT * FROM batched) SELECT a.id, w.id AS other FROM code AS a JOIN w ON hamming(a.si, w.si) <= 3'),
     ('array', 'SELECT a.id, u.number FROM code AS a JOIN unnest((SELECT array_agg(si ORDER BY id) FROM batched)) WITH ORDINALITY AS u (si, number) ON hamming(a.si, u.si) <= 3'),
     ('three tables', 'SELECT a.id, b.id AS second, c.id AS third FROM code AS a JOIN batched AS b ON hamming(a.si, b.si) <= 2 JOIN family AS c ON hamming(b.si, c.si) <= 2'),
-    ('three tables, left', 'SELECT a.id, b.id AS second, c.id AS third FROM code AS a LEFT JOIN batched AS b ON hamming(a.si, b.si) <= 2 LEFT JOIN family AS c ON hamming(b.si, c.si) <= 2'),
+    ('three tables, left', 'SELECT a.id, b.id AS second, c.id AS third FROM code AS a LEFT JOIN batched AS b ON hamming(a.si, b.si) <= 2 LEFT JOIN family AS c ON hamming(b.si, c.si) <= 2 AND a.id > 0'),
     ('a join in a join', 'SELECT a.id, b.id AS second FROM code AS a LEFT JOIN (SELECT b.*, c.id AS third FROM batched AS b JOIN family AS c ON hamming(b.si, c.si) <= 2) AS b ON hamming(a.si, b.si) <= 2'),
     ('computed below', 'SELECT a.id, b.x FROM code AS a LEFT JOIN (SELECT si, coalesce(note, ''none'') AS x FROM batched) AS b ON hamming(a.si, b.si) <= 2'),
     ('radius from outside', 'SELECT r, j.* FROM (VALUES (NULL), (2), (-1), (0), (3), (NULL), (1)) AS v (r), LATERAL (SELECT a.id, b.id AS other FROM code AS a JOIN batched AS b ON hamming(a.si, b.si) <= r OFFSET 0) AS j'),
