@@ -290,6 +290,8 @@ sub query
 	my ($self) = @_;
 	my $shape = pick(sort keys %shapes);
 	my $query = { shape => $shape, types => [], shared => pick(@shared_settings), index => pick(@index_settings), near_join => pick(@join_settings) };
+	# PostgreSQL has other ways for a full join with an equality, and may find them cheaper.
+	$query->{near_join} = 'SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off' if $shape eq 'full_join';
 	my $text = "{$shape}";
 	while ($text =~ s/\{(\w+)((?:\|[^{}|]*)*)\}/$self->produce($query, $1, split m{\|}, $2)/e) { }
 	$query->{ordered} = $text =~ s/^ORDERED //;
