@@ -3,7 +3,7 @@
 
 use super::kind::JoinKind;
 use super::measure::{NearCall, NearMeasure};
-use crate::estimate::condition::{Within, typical_radius};
+use crate::estimate::condition::{Within, bits_of, typical_radius};
 use crate::estimate::sketch::values_of;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::nodes::{constant, elements};
@@ -25,6 +25,9 @@ pub(super) struct NearCondition {
     pub(super) outer: usize,
     pub(super) measure: NearMeasure,
     sizes: NearSizes,
+    /// Whether all codes have one length. Otherwise another condition may be there to keep apart what has not:
+    /// comparing these raises an error, so it has to be tested first.
+    has_known_length: bool,
 }
 
 /// What a comparison costs depends on these, as far as they are known, else as they are assumed.
@@ -67,6 +70,7 @@ impl NearCondition {
             let mut found: Vec<Self> = clauses()
                 .filter(|&clause| !(kind.is_outer() && is_pushed_down(&*clause, join)))
                 .filter_map(|clause| Self::read(root, [outer, inner], clause, &ours))
+                .filter(|found| conditions.len() == 1 || found.has_known_length)
                 .filter(|found| is_safe_first(&*found.clause, conditions))
                 .collect();
             // Sketches are not looked at a second time: a condition on them is one that rows are tested with.
@@ -118,7 +122,9 @@ impl NearCondition {
                     NearSizes::Sketches { values, is_operator: (*expression).type_ == NodeTag::T_OpExpr }
                 }
             };
-            Some(Self { clause, outer, measure, sizes })
+            let has_known_length =
+                !measure.is_distance() || [a, b].iter().all(|&side| bits_of(side).is_some());
+            Some(Self { clause, outer, measure, sizes, has_known_length })
         }
     }
 
