@@ -62,7 +62,5 @@ unsafe extern "C-unwind" fn on_join(
 /// The relation must be one of the planner.
 unsafe fn returns_row_identity(join: &pg_sys::RelOptInfo) -> bool {
     // SAFETY: a list of expressions.
-    unsafe {
-        columns_in((*join.reltarget).exprs.cast()).any(|column| column.varno as i32 == pg_sys::ROWID_VAR)
-    }
+    unsafe { columns_in((*join.reltarget).exprs.cast()).any(|column| column.varno == pg_sys::ROWID_VAR) }
 }

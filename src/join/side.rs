@@ -72,10 +72,13 @@ impl JoinSide {
         (values, nulls): (&[Datum], &[bool]),
         codes: &[Datum],
     ) -> Result<(), SqlError> {
-        // SAFETY: codes of these types, as the caller promises.
         let pushed = match (&mut self.sketches, codes) {
+            // SAFETY: a sketch, as the caller promises.
             (Some(list), &[sketch]) => unsafe { list.push(sketch) },
-            _ => self.codes.iter_mut().zip(codes).try_for_each(|(list, &code)| unsafe { list.push(code) }),
+            _ => self.codes.iter_mut().zip(codes).try_for_each(|(list, &code)| {
+                // SAFETY: a code of this type, as the caller promises.
+                unsafe { list.push(code) }
+            }),
         };
         match pushed {
             Ok(()) if codes.is_empty() => {}
