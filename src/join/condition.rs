@@ -25,8 +25,8 @@ pub(super) struct NearCondition {
     pub(super) outer: usize,
     pub(super) measure: NearMeasure,
     sizes: NearSizes,
-    /// Whether all codes have one length. Otherwise another condition may be there to keep apart what has not:
-    /// comparing these raises an error, so it has to be tested first.
+    /// Whether all codes have one length. Otherwise another condition may be there to keep apart those that
+    /// have not: comparing them raises an error, so it has to be tested first.
     has_known_length: bool,
 }
 
