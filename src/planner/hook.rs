@@ -113,10 +113,30 @@ unsafe fn prepare_relation(
         let Some(ours) = ExtensionOids::known() else { return };
         // Partitions have the conditions of their parent, which were rewritten with it.
         if (*relation).reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
-            change_conditions(&*(*root).parse, &mut |list| rewrite_and(list, &ours));
+            if is_first_table(&*root, relation) {
+                change_conditions(&*(*root).parse, &mut |list| rewrite_and(list, &ours));
+            }
             rewrite_order(&mut *root, &*relation, &ours);
         }
         keep_comparisons(&*root, table, &*relation, &ours);
         prepare(root, &*relation, &ours);
+    }
+}
+
+/// Whether no other table of the query has been here. With the first one, the conditions of all are
+/// rewritten.
+///
+/// # Safety
+/// The query must be the one that is being planned.
+unsafe fn is_first_table(root: &pg_sys::PlannerInfo, table: *mut pg_sys::RelOptInfo) -> bool {
+    // SAFETY: the array has a place for each relation of the query, which is null until it is known.
+    unsafe {
+        let relations =
+            std::slice::from_raw_parts(root.simple_rel_array, root.simple_rel_array_size as usize);
+        let is_table = |relation: &pg_sys::RelOptInfo| {
+            relation.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL
+                && relation.rtekind == pg_sys::RTEKind::RTE_RELATION
+        };
+        !relations.iter().any(|&other| other != table && other.as_ref().is_some_and(is_table))
     }
 }

@@ -3,8 +3,7 @@
 //! `a <~> b <= k` and its relatives become `hamming_within(a, b, k)`. So does
 //! `hamming_similarity(a, b) >= x`, with the largest distance that is similar enough. With `=`, the
 //! comparison itself stays next to it. The result is the same for NULLs. A radius of 0 is equality of the
-//! fingerprints, which hash joins and B-trees serve. Rewriting twice changes nothing more, so it is done for
-//! every relation of a query without keeping a record.
+//! fingerprints, which hash joins and B-trees serve. Rewriting twice changes nothing more.
 
 use super::comparison::Comparison;
 use super::expressions::Rewritten;
