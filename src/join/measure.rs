@@ -3,16 +3,14 @@
 use super::exec::value;
 use super::run::NearJoin;
 use crate::pg::catalog::oids::ExtensionOids;
+use crate::pg::catalog::sketch_oids::OVERLAP_OPERATOR;
 use crate::pg::code::CodeType;
 use crate::pg::nodes::{cast, elements};
 use crate::pg::report::{self, SqlError};
 use limits::push;
-use pgrx::pg_sys::{self, FuncExpr, Node, NodeTag, Oid, OpExpr};
+use pgrx::pg_sys::{self, FuncExpr, Node, NodeTag, OpExpr};
 use text::sketch::join::SketchMatch;
 use text::sketch::threshold::{Measure, Threshold};
-
-/// PostgreSQL's operator `anyarray && anyarray`.
-const OVERLAP_OPERATOR: Oid = Oid::from_u32(pg_sys::OID_ARRAY_OVERLAP_OP);
 
 /// What makes two rows near.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,6 +7,7 @@ use crate::estimate::sketch::{SketchCondition, cost, selectivity};
 use crate::pg::call::pg_function;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::ours::is_sketch_match;
+use crate::pg::catalog::sketch_oids::OVERLAP_OPERATOR;
 use crate::pg::catalog::strategy::MATCHES;
 use crate::pg::nodes::{cast, constant, elements, function, list_of, operator};
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
@@ -34,9 +35,6 @@ pg_function!(
         })
     }
 );
-
-/// PostgreSQL's operator `anyarray && anyarray`.
-const OVERLAP_OPERATOR: Oid = Oid::from_u32(pg_sys::OID_ARRAY_OVERLAP_OP);
 
 /// A condition on an indexed sketch, whichever of the two sketches that is.
 struct IndexedSketch {

@@ -4,6 +4,9 @@ use super::lookup::{find_function, result_of};
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use text::sketch::threshold::Measure;
 
+/// PostgreSQL's operator `anyarray && anyarray`.
+pub(crate) const OVERLAP_OPERATOR: Oid = Oid::from_u32(pg_sys::OID_ARRAY_OVERLAP_OP);
+
 /// The functions on sketches that the planner meets or makes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SketchOids {
