@@ -67,6 +67,22 @@ impl Within {
         // SAFETY: expressions.
         unsafe { bits_of(self.a).or_else(|| bits_of(self.b)) }
     }
+
+    /// The radius as far as it is known, else as it is assumed; at most the number of bits, if that is known.
+    ///
+    /// # Safety
+    /// The condition must be one of the query that is being planned.
+    pub(crate) unsafe fn expected_radius(&self, root: *mut pg_sys::PlannerInfo) -> u32 {
+        // SAFETY: expressions of the query, as the caller promises.
+        unsafe {
+            let bits = self.bits();
+            let radius = match constant(pg_sys::estimate_expression_value(root, self.radius)) {
+                Some(datum) => (datum.value() as i32).max(0) as u32,
+                None => typical_radius(bits.unwrap_or(hamming::BITS)),
+            };
+            bits.map_or(radius, |bits| radius.min(bits))
+        }
+    }
 }
 
 /// The radius of an index's condition on a column of fingerprints or of strings of bits: at most their number
@@ -85,14 +101,7 @@ pub(crate) unsafe fn radius_of_condition(root: *mut pg_sys::PlannerInfo, conditi
             return 0;
         }
         let within = Within::ball(key, operand);
-        let bits = within.as_ref().and_then(|within| within.bits());
-        let radius =
-            within.and_then(|within| constant(pg_sys::estimate_expression_value(root, within.radius)));
-        let radius = match radius {
-            Some(datum) => (datum.value() as i32).max(0) as u32,
-            None => typical_radius(bits.unwrap_or(hamming::BITS)),
-        };
-        bits.map_or(radius, |bits| radius.min(bits))
+        within.map_or(typical_radius(hamming::BITS), |within| within.expected_radius(root))
     }
 }
 

@@ -3,10 +3,10 @@
 
 use super::kind::JoinKind;
 use super::measure::{NearCall, NearMeasure};
-use crate::estimate::condition::{Within, bits_of, typical_radius};
+use crate::estimate::condition::{Within, bits_of};
 use crate::estimate::sketch::values_of;
 use crate::pg::catalog::oids::ExtensionOids;
-use crate::pg::nodes::{constant, elements};
+use crate::pg::nodes::elements;
 use hamming::near_pairs::cost_between;
 use pgrx::pg_sys::{self, Node, NodeTag, RestrictInfo};
 use text::sketch::join::SketchList;
@@ -162,9 +162,7 @@ impl NearSizes {
         // SAFETY: a condition of the query, as the caller promises.
         unsafe {
             let bits = within.bits().unwrap_or(hamming::BITS);
-            let radius = constant(pg_sys::estimate_expression_value(root, within.radius));
-            let radius = radius.map_or(typical_radius(bits), |datum| (datum.value() as i32).max(0) as u32);
-            Self::Distance { bits, radius: radius.min(bits) }
+            Self::Distance { bits, radius: within.expected_radius(root).min(bits) }
         }
     }
 }
