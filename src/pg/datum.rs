@@ -35,9 +35,7 @@ impl Passing {
         // SAFETY: the value is of this type, as the caller promises.
         unsafe { datumCopy(value, self.by_value, self.length.into()) }
     }
-}
 
-impl Passing {
     pub(crate) fn is_by_value(self) -> bool {
         self.by_value
     }
