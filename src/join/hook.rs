@@ -4,8 +4,10 @@ use super::condition::NearCondition;
 use super::kind::JoinKind;
 use super::path::{Sides, propose};
 use super::plan;
-use crate::pg::nodes::columns_in;
+use crate::pg::nodes::{columns_in, elements};
+use pgrx::pg_sys::Node;
 use pgrx::{pg_guard, pg_sys};
+use std::ptr::null_mut;
 
 /// The hook of the library that was loaded before ours.
 static mut NEXT: pg_sys::set_join_pathlist_hook_type = None;
@@ -49,7 +51,10 @@ unsafe extern "C-unwind" fn on_join(
         if let Some(near) = NearCondition::find(root, relations, kind, conditions)
             && !returns_row_identity(&*join)
         {
-            propose(&Sides { root, join, outer, inner, kind, conditions, special, near });
+            let is_other = |&&clause: &&*mut Node| near.iter().all(|near| near.clause.cast() != clause);
+            let others = elements(conditions).iter().filter(is_other);
+            let others = others.fold(null_mut(), |list, clause| pg_sys::lappend(list, clause.cast()));
+            propose(&Sides { root, join, outer, inner, kind, others, special, near });
         }
     }
 }

@@ -29,7 +29,8 @@ pub(super) struct Sides {
     pub(super) outer: *mut pg_sys::RelOptInfo,
     pub(super) inner: *mut pg_sys::RelOptInfo,
     pub(super) kind: JoinKind,
-    pub(super) conditions: *mut pg_sys::List,
+    /// The conditions of the join that it does not serve.
+    pub(super) others: *mut pg_sys::List,
     pub(super) special: *mut pg_sys::SpecialJoinInfo,
     /// The conditions that the near join serves. The first is searched for; the others are compared for the
     /// pairs that are found.
@@ -101,7 +102,7 @@ unsafe fn near_path(sides: &Sides, [outer, inner]: [&Path; 2]) -> *mut Path {
             numbers = pg_sys::lappend_int(numbers, near.measure.number());
             clauses = pg_sys::lappend(clauses, near.clause.cast());
         }
-        path.custom_private = list_of(&[numbers.cast(), clauses.cast(), sides.conditions.cast()]);
+        path.custom_private = list_of(&[numbers.cast(), clauses.cast(), sides.others.cast()]);
         path.methods = &raw const PATH_METHODS.0;
         std::ptr::from_mut(path).cast()
     }
@@ -139,12 +140,7 @@ unsafe fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64) -> Cost {
             near *= selectivity(sides, look);
         }
         let mut quals = pg_sys::QualCost::default();
-        pg_sys::cost_qual_eval(&raw mut quals, sides.conditions, sides.root);
-        for near in &sides.near {
-            let mut own = pg_sys::QualCost::default();
-            pg_sys::cost_qual_eval_node(&raw mut own, near.clause.cast(), sides.root);
-            quals.per_tuple -= own.per_tuple;
-        }
+        pg_sys::cost_qual_eval(&raw mut quals, sides.others, sides.root);
         // Rows of a side that is read again come from a file.
         let pages = if rounds > 1.0 { (bytes(outer, 0) / f64::from(pg_sys::BLCKSZ)).ceil() } else { 0.0 };
         let target = &*(*sides.join).reltarget;

@@ -82,12 +82,12 @@ unsafe extern "C-unwind" fn plan_path(
 ) -> *mut pg_sys::Plan {
     // SAFETY: the planner passes a path that we have made, and the plans of its children.
     unsafe {
-        let &mut [numbers, near, conditions] = elements((*path).custom_private) else {
+        let &mut [numbers, near, others] = elements((*path).custom_private) else {
             unreachable!("a path has three parts")
         };
         let NodeNumbers { kind, .. } = NodeNumbers::of(numbers.cast());
         let near = elements(near.cast());
-        let others = others(conditions.cast(), near);
+        let others = in_order(others.cast());
         let (mut of_join, mut filter) = (null_mut(), null_mut());
         match kind {
             JoinKind::Inner | JoinKind::Semi => of_join = pg_sys::extract_actual_clauses(others, false),
@@ -113,18 +113,17 @@ unsafe extern "C-unwind" fn plan_path(
     }
 }
 
-/// The other conditions of a join, those first that protect the others, then the cheap ones.
+/// Conditions of a join in the order in which they are tested: first those that protect the others, then the
+/// cheap ones.
 ///
 /// # Safety
-/// The arguments must be those of a path.
-unsafe fn others(conditions: *mut List, near: &[*mut Node]) -> *mut List {
+/// The list must be one of conditions.
+unsafe fn in_order(conditions: *mut List) -> *mut List {
     // SAFETY: a list of conditions.
     unsafe {
-        let others: Vec<*mut Node> =
-            elements(conditions).iter().copied().filter(|clause| !near.contains(clause)).collect();
-        let mut keyed: Vec<(u32, f64, *mut Node)> = others
-            .into_iter()
-            .map(|clause| {
+        let mut keyed: Vec<(u32, f64, *mut Node)> = elements(conditions)
+            .iter()
+            .map(|&clause| {
                 let mut cost = pg_sys::QualCost::default();
                 pg_sys::cost_qual_eval_node(&raw mut cost, clause, null_mut());
                 ((*clause.cast::<RestrictInfo>()).security_level, cost.per_tuple, clause)
