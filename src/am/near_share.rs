@@ -9,7 +9,7 @@ use super::search::count_within;
 use crate::estimate::condition::Within;
 use crate::estimate::statistics::ColumnStatistics;
 use crate::pg::code::Code;
-use crate::pg::nodes::{cast, constant, elements};
+use crate::pg::nodes::{cast, constant, elements, is_same_column};
 use crate::pg::storage::pages::Pages;
 use hamming_index::Layout;
 use hamming_index::cost::{leaves_in, leaves_read};
@@ -100,7 +100,7 @@ unsafe fn is_same(a: *mut Node, b: *mut Node) -> bool {
     unsafe {
         let columns = [a, b].map(|node| cast::<pg_sys::Var>(node, NodeTag::T_Var));
         match columns {
-            [Some(a), Some(b)] => (a.varno, a.varattno) == (b.varno, b.varattno),
+            [Some(a), Some(b)] => is_same_column(a, b),
             _ => pg_sys::equal(a.cast(), b.cast()),
         }
     }

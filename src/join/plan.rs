@@ -4,7 +4,7 @@ use super::kind::JoinKind;
 use super::measure::NearMeasure;
 use super::node::create_state;
 use crate::pg::compat;
-use crate::pg::nodes::{columns_in, copy, elements, list_of, make};
+use crate::pg::nodes::{columns_in, copy, elements, is_same_column, list_of, make};
 use pgrx::pg_guard;
 use pgrx::pg_sys::{self, List, Node, NodeTag, RestrictInfo};
 use std::ptr::null_mut;
@@ -163,15 +163,14 @@ unsafe fn columns_of(plans: *mut List) -> *mut List {
 unsafe fn name_outer_joins(columns: *mut List, above: [*mut List; 2], conditions: [*mut Node; 2]) {
     // SAFETY: lists of expressions.
     unsafe {
-        let is_same = |a: &pg_sys::Var, b: &pg_sys::Var| (a.varno, a.varattno) == (b.varno, b.varattno);
         columns_in(columns.cast()).for_each(|column| {
             let mut above = above.into_iter().flat_map(|list| columns_in(list.cast()));
-            if let Some(above) = above.find(|above| is_same(above, column)) {
+            if let Some(above) = above.find(|above| is_same_column(above, column)) {
                 compat::name_outer_joins_of(column, above);
             }
         });
         for column in conditions.into_iter().flat_map(|condition| columns_in(condition)) {
-            if let Some(named) = columns_in(columns.cast()).find(|named| is_same(named, column)) {
+            if let Some(named) = columns_in(columns.cast()).find(|named| is_same_column(named, column)) {
                 compat::name_outer_joins_of(column, named);
             }
         }

@@ -138,6 +138,11 @@ pub(crate) unsafe fn columns_in<'a>(node: *mut Node) -> impl Iterator<Item = &'a
     }
 }
 
+/// Whether two columns are the same, apart from the outer joins that they may be NULL by.
+pub(crate) fn is_same_column(a: &pg_sys::Var, b: &pg_sys::Var) -> bool {
+    (a.varno, a.varattno) == (b.varno, b.varattno)
+}
+
 /// A node with nothing in it but its tag.
 ///
 /// # Safety
