@@ -55,7 +55,7 @@ help:
 	@echo 'make dist              the archives of a release, from the last commit, in target/dist: for PGXN, and one that is built without a network'
 	@echo 'make test-dist         make dist, and installs both into a PostgreSQL of its own, one by pgxnclient, one without a network'
 	@echo 'make test-matrix       make check-upgrade test on PostgreSQL 15 to 19 (MAJORS="15 17"): on PG16_CONFIG=/path/to/pg_config, or Debian'\''s (root)'
-	@echo 'make test-arm64        the crates'\'' tests on arm64, which qemu emulates, in a folder with Debian (root); make test-s390x: on that'
+	@echo 'make test-arm64        the tests of the crates and of SQL on arm64, which qemu emulates, in folders with Debian (root); make test-s390x: the crates'\'' on that'
 	@echo
 	@echo 'PG_CONFIG=/path/to/pg_config chooses another PostgreSQL.'
 
@@ -187,10 +187,10 @@ test-matrix:
 	@tools/tests/test-matrix $(or $(MAJORS),15 16 17 18 19)
 
 test-arm64:
-	@tools/tests/test-emulated arm64
+	@tools/tests/test-emulated arm64 $(version)
 
 test-s390x:
-	@tools/tests/test-emulated s390x
+	@tools/tests/test-emulated s390x $(version)
 
 clean:
 	$(CARGO) clean

@@ -19,7 +19,8 @@ suite_of() {
     esac
 }
 
-# Usage: make_root FOLDER SUITE PACKAGES   Makes a small Debian with these packages (a,b) in the folder, if it is not there.
+# Usage: make_root FOLDER SUITE PACKAGES [ARCHITECTURE]   Makes a small Debian with these packages (a,b) in the folder,
+# if it is not there.
 make_root() {
     [ "$(id -u)" = 0 ] || {
         echo 'a folder with another Debian is made, and entered, by root alone' >&2
@@ -38,7 +39,7 @@ make_root() {
     rm -rf --one-file-system "$1"
     mkdir -p "$1"
     # shellcheck disable=SC2086 # no mirror and no script, or an empty mirror's default and the script
-    debootstrap --variant=minbase --include="$3" "$suite" "$1" \
+    debootstrap --variant=minbase ${4:+"--arch=$4"} --include="$3" "$suite" "$1" \
         ${script:+"$(debian_mirror)" $script} >"$1.log" 2>&1 || {
         tail -n 5 "$1.log" >&2
         echo "failed: debootstrap $2; see $1.log" >&2
