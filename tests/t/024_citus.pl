@@ -91,9 +91,9 @@ my @questions = (
 		'Query: SELECT array_agg' ],
 	[ 'clusters of all', 'SELECT count(*), sum(id * keeper) FROM (SELECT id, near_cluster(id, si, 3) OVER (ORDER BY id) AS keeper FROM TABLE) AS c',
 		'Query: SELECT id, id AS keeper' ],
-	[ 'simhash_agg', 'SELECT simhash_agg(body, 1) FROM TABLE', q{worker_partial_agg\('public\.simhash_agg\(text,double precision\)'} ],
+	[ 'simhash_agg', 'SELECT simhash_agg(body, 1) FROM TABLE', q{worker_(?:binary_)?partial_agg\('public\.simhash_agg\(text,double precision\)'} ],
 	[ 'simhash_agg of weights', q{SELECT string_agg(tenant || ' ' || s, ',' ORDER BY tenant) FROM (SELECT tenant, simhash_agg(body, id) AS s FROM TABLE GROUP BY tenant) AS g},
-		q{worker_partial_agg\('public\.simhash_agg\(text,double precision\)'} ]);
+		q{worker_(?:binary_)?partial_agg\('public\.simhash_agg\(text,double precision\)'} ]);
 my %answers;
 for my $question (@questions)
 {
@@ -103,6 +103,13 @@ for my $question (@questions)
 	my $plan = plan_of($query =~ s/TABLE/document/gr);
 	is(scalar(() = $plan =~ /$mark/g), 3, "$name: on each of three shards") or diag($plan);
 }
+
+# Many rows of two tables: each shard has a near join with its copy of the reference table.
+my $near = 'SELECT count(*), sum(d.id * f.id) FROM TABLE AS d JOIN fingerprint AS f ON hamming(d.si, f.si) <= 6 AND d.id <> f.id';
+$answers{'a near join'} = $node->safe_psql('postgres', $near =~ s/TABLE/local/r);
+my $near_plan = $node->safe_psql('postgres', 'SET citus.explain_all_tasks = on; EXPLAIN (COSTS OFF) ' . $near =~ s/TABLE/document/r);
+is(scalar(() = $near_plan =~ /Custom Scan \(Near Join\)/g), 3, 'a near join: on each of three shards') or diag($near_plan);
+push @questions, [ 'a near join', $near ];
 
 # Citus may ask the shards of its own node without a connection.
 sub same_answers
