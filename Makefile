@@ -26,7 +26,7 @@ sql_files = sql/planner.sql sql/code.sql sql/gist.sql sql/am.sql \
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/pairs.sql sql/histogram.sql
 
-.PHONY: help build install uninstall deb test-deb prepare-build prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment demo demo-dedup demo-images demo-web check test lint audit bench experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix test-arm64 test-s390x all dist test-dist clean
+.PHONY: help build install uninstall deb test-deb prepare-build prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment demo demo-dedup demo-images demo-web check test lint audit bench compare experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix test-arm64 test-s390x all dist test-dist clean
 
 help:
 	@echo 'make demo              shows the extension at work in a cluster of its own: from a package, or built and installed first'
@@ -43,6 +43,7 @@ help:
 	@echo 'make lint              formatting, clippy, shellcheck, spelling, licences, and the rules of CONTRIBUTING.md'
 	@echo 'make audit             licences, sources and known vulnerabilities of the dependencies, by the network'
 	@echo 'make bench             throughput of the algorithms, by language, the same inside Postgres, and indexes (ONLY=languages, calls, index, bits, dedup, pairs, passages, repeats or vacuum; ROWS=1000000)'
+	@echo 'make compare           searches, pairs and duplicates by other programs on the same data, in one run (ONLY=corpus, ROWS, DOCUMENTS)'
 	@echo 'make experiment        the experiment of the Similarity Index paper at ten times its size; then which fingerprint finds which changed texts, in English and in fourteen languages; then what pipelines with a second look find and cost (DOCUMENTS, QUALITY, SEED, PEERS=0, ONLY=pipeline)'
 	@echo 'make check-all-pg      type-check against PostgreSQL 15 to 19'
 	@echo 'make check-upgrade     update databases of every release to this version: the same answers, the schema of a fresh install'
@@ -145,6 +146,9 @@ audit: prepare-lint
 
 bench: prepare-test install
 	@bench/run
+
+compare: prepare-python install
+	@bench/compare/run
 
 experiment: prepare-experiment install
 	@bench/similarity_index/run
