@@ -90,6 +90,7 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
         let parts = NodeParts {
             kind: numbers.kind,
             may_end_early: numbers.may_end_early,
+            share: numbers.share,
             children,
             near: near.collect(),
             conditions: pg_sys::ExecInitQual(conditions, parent),

@@ -3,6 +3,7 @@
 use super::condition::NearCondition;
 use super::kind::JoinKind;
 use super::plan::PATH_METHODS;
+use super::read::BATCHES_OF_SHARE;
 use crate::pg::compat;
 use crate::pg::nodes::{elements, list_of, make};
 use pgrx::pg_sys::{self, NodeTag, Path};
@@ -49,7 +50,7 @@ pub(super) unsafe fn propose(sides: &Sides) {
         if !is_free(outer) || !is_free(inner) {
             return;
         }
-        pg_sys::add_path(sides.join, near_path(sides, [&*outer, &*inner]));
+        pg_sys::add_path(sides.join, near_path(sides, [&*outer, &*inner], 0));
         propose_parallel(sides);
     }
 }
@@ -67,16 +68,17 @@ unsafe fn propose_parallel(sides: &Sides) {
         let Some(&outer) = elements((*sides.outer).partial_pathlist).first() else { return };
         let outer: *mut Path = outer.cast();
         if is_safe && !sides.kind.keeps_inner() && (*outer).param_info.is_null() {
-            let path = near_path(sides, [&*outer, &*inner]);
-            (*path).parallel_workers = (*outer).parallel_workers;
+            let path = near_path(sides, [&*outer, &*inner], (*outer).parallel_workers);
             pg_sys::add_partial_path(sides.join, path);
         }
     }
 }
 
+/// A path for so many workers, each of which returns a share of the rows; for none of them, all rows.
+///
 /// # Safety
 /// The arguments must be those of [`propose`], and paths of the two sides.
-unsafe fn near_path(sides: &Sides, [outer, inner]: [&Path; 2]) -> *mut Path {
+unsafe fn near_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: i32) -> *mut Path {
     // SAFETY: nodes of the planner.
     unsafe {
         let join = &*sides.join;
@@ -84,9 +86,10 @@ unsafe fn near_path(sides: &Sides, [outer, inner]: [&Path; 2]) -> *mut Path {
         path.path.pathtype = NodeTag::T_CustomScan;
         path.path.parent = sides.join;
         path.path.pathtarget = join.reltarget;
-        // A worker returns its share of the rows.
+        path.path.parallel_workers = workers;
         path.path.rows = join.rows * (outer.rows / (*sides.outer).rows.max(outer.rows)).min(1.0);
-        let cost = cost(sides, [outer, inner], path.path.rows);
+        let share = if workers > 0 { outer_share(sides, workers) } else { 0.0 };
+        let cost = cost(sides, [outer, inner], path.path.rows, share > 0.0);
         path.path.startup_cost = cost.startup;
         path.path.total_cost = cost.total;
         path.path.parallel_safe = join.consider_parallel && outer.parallel_safe && inner.parallel_safe;
@@ -96,6 +99,7 @@ unsafe fn near_path(sides: &Sides, [outer, inner]: [&Path; 2]) -> *mut Path {
         path.custom_paths = list_of(&children);
         let mut numbers = pg_sys::lappend_int(null_mut(), sides.kind as i32);
         numbers = pg_sys::lappend_int(numbers, ((*sides.root).tuple_fraction > 0.0).into());
+        numbers = pg_sys::lappend_int(numbers, share as i32);
         let mut clauses = null_mut();
         for near in &sides.near {
             numbers = pg_sys::lappend_int(numbers, near.outer as i32);
@@ -105,6 +109,18 @@ unsafe fn near_path(sides: &Sides, [outer, inner]: [&Path; 2]) -> *mut Path {
         path.custom_private = list_of(&[numbers.cast(), clauses.cast(), sides.others.cast()]);
         path.methods = &raw const PATH_METHODS.0;
         std::ptr::from_mut(path).cast()
+    }
+}
+
+/// Outer rows for each process of a parallel plan, as far as they are estimated.
+///
+/// # Safety
+/// The arguments must be those of [`propose`].
+unsafe fn outer_share(sides: &Sides, workers: i32) -> f64 {
+    // SAFETY: a relation of the query, and a setting.
+    unsafe {
+        let processes = workers + i32::from(pg_sys::parallel_leader_participation);
+        ((*sides.outer).rows / f64::from(processes)).max(1.0)
     }
 }
 
@@ -118,7 +134,7 @@ struct Cost {
 ///
 /// # Safety
 /// The arguments must be those of [`near_path`], and the rows that it returns.
-unsafe fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64) -> Cost {
+unsafe fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, is_shared: bool) -> Cost {
     // SAFETY: nodes of the planner, and settings.
     unsafe {
         let (operator, tuple) = (pg_sys::cpu_operator_cost, pg_sys::cpu_tuple_cost);
@@ -130,7 +146,8 @@ unsafe fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64) -> Cost {
             path.rows.max(1.0) * (width + near + BYTES_PER_ROW)
         };
         let rounds = (bytes(inner, 1) / (memory / 2.0)).ceil().max(1.0);
-        let batches = (bytes(outer, 0) / (memory / 4.0)).ceil().max(1.0);
+        let least = if is_shared { BATCHES_OF_SHARE } else { 1.0 };
+        let batches = (bytes(outer, 0) / (memory / 4.0)).ceil().max(least);
         let [searched, looks @ ..] = &sides.near[..] else { return Cost::default() };
         let search = searched.comparisons([outer, inner].map(|path| path.rows.max(1.0)), [batches, rounds]);
         let mut near = outer.rows * inner.rows * selectivity(sides, searched);

@@ -48,6 +48,8 @@ pub(super) struct NodeNumbers {
     pub(super) kind: JoinKind,
     /// Whether not all rows may be asked for, as with LIMIT, EXISTS and cursors.
     pub(super) may_end_early: bool,
+    /// Outer rows that the process is expected to get in a parallel plan; 0 in others.
+    pub(super) share: usize,
     /// For each condition that the node serves, which argument is of the outer side, and what is compared.
     pub(super) near: Vec<(usize, NearMeasure)>,
 }
@@ -61,11 +63,11 @@ impl NodeNumbers {
         // SAFETY: as above.
         let number = |place: usize| unsafe { numbers[place].int_value } as usize;
         // Bounded: as many as the query has conditions.
-        let near = (2..numbers.len())
+        let near = (3..numbers.len())
             .step_by(2)
             .map(|place| (number(place), NearMeasure::of(number(place + 1))))
             .collect();
-        Self { kind: JoinKind::ALL[number(0)], may_end_early: number(1) != 0, near }
+        Self { kind: JoinKind::ALL[number(0)], may_end_early: number(1) != 0, share: number(2), near }
     }
 }
 

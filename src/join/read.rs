@@ -1,7 +1,7 @@
 //! Reads both sides of a join: chunks of the inner side, batches of the outer side.
 
 use super::exec::{next_row, read_all, reset, value, virtual_row};
-use super::run::{NearJoin, Stage};
+use super::run::{FIRST_BATCH, NearJoin, Stage};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use limits::push;
@@ -10,6 +10,13 @@ use pgrx::pg_sys::{self, Datum, TupleTableSlot};
 /// How much larger each batch is than the last, if the join may end early: few batches, for each of which the
 /// inner side is sorted. Otherwise the second one has all that memory has room for.
 const GROWTH: usize = 256;
+
+/// The least batch in a parallel plan, as a part of the process's share of the outer side. The processes end
+/// within the time of such a batch, for each of which the inner side is sorted.
+const PARTS_OF_SHARE: usize = 16;
+
+/// Batches that a process of a parallel plan takes by and large.
+pub(super) const BATCHES_OF_SHARE: f64 = 4.0;
 
 impl NearJoin {
     /// Reads the next chunk of the inner side, with half of the memory.
@@ -151,14 +158,30 @@ impl NearJoin {
             return Ok(());
         }
         self.outer.check(&mut self.inner)?;
-        self.batch = match self.parts.may_end_early {
-            true => self.batch.saturating_mul(GROWTH),
-            false => usize::MAX,
-        };
+        self.batch = self.next_batch();
         self.work.batches += 1;
         self.rest = 0..self.outer.count;
         self.stage = Stage::Pairs;
         Ok(())
+    }
+
+    /// The rows of the next batch, at most.
+    ///
+    /// The processes of a parallel plan take rows from one scan. One that takes all that memory has room for
+    /// leaves nothing to the others. So it takes three quarters of what it is still expected to get, and
+    /// small parts in the end, or if there are more rows than estimated.
+    fn next_batch(&self) -> usize {
+        let share = self.parts.share;
+        let growing = match self.parts.may_end_early {
+            true => self.batch.saturating_mul(GROWTH),
+            false => usize::MAX,
+        };
+        if share == 0 || self.work.rounds > 1 {
+            return growing;
+        }
+        let taken = self.before as usize + self.outer.rows.len();
+        let of_rest = share.saturating_sub(taken) / 4 * 3;
+        growing.min(of_rest.max(share.max(taken) / PARTS_OF_SHARE).max(FIRST_BATCH))
     }
 }
 

@@ -12,12 +12,14 @@ use std::ptr::null_mut;
 use text::sketch::join::SketchMatch;
 
 /// Rows of the first batch: so many that the answer to LIMIT 1 or EXISTS comes at once.
-const FIRST_BATCH: usize = 64;
+pub(super) const FIRST_BATCH: usize = 64;
 
 /// What is made by the executor when a node begins.
 pub(super) struct NodeParts {
     pub(super) kind: JoinKind,
     pub(super) may_end_early: bool,
+    /// Outer rows that the process is expected to get in a parallel plan; 0 in others.
+    pub(super) share: usize,
     /// The outer child and the inner one.
     pub(super) children: [*mut pg_sys::PlanState; 2],
     /// The conditions by which rows are near: that which is searched for, then those that are looked at.
