@@ -3,7 +3,6 @@
 use super::condition::NearCondition;
 use super::kind::JoinKind;
 use super::plan::PATH_METHODS;
-use super::read::BATCHES_OF_SHARE;
 use crate::pg::compat;
 use crate::pg::nodes::{elements, list_of, make};
 use pgrx::pg_sys::{self, NodeTag, Path};
@@ -89,7 +88,7 @@ unsafe fn near_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: i32) -> 
         path.path.parallel_workers = workers;
         path.path.rows = join.rows * (outer.rows / (*sides.outer).rows.max(outer.rows)).min(1.0);
         let share = if workers > 0 { outer_share(sides, workers) } else { 0.0 };
-        let cost = cost(sides, [outer, inner], path.path.rows, share > 0.0);
+        let cost = cost(sides, [outer, inner], path.path.rows);
         path.path.startup_cost = cost.startup;
         path.path.total_cost = cost.total;
         path.path.parallel_safe = join.consider_parallel && outer.parallel_safe && inner.parallel_safe;
@@ -134,7 +133,7 @@ struct Cost {
 ///
 /// # Safety
 /// The arguments must be those of [`near_path`], and the rows that it returns.
-unsafe fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, is_shared: bool) -> Cost {
+unsafe fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64) -> Cost {
     // SAFETY: nodes of the planner, and settings.
     unsafe {
         let (operator, tuple) = (pg_sys::cpu_operator_cost, pg_sys::cpu_tuple_cost);
@@ -146,8 +145,7 @@ unsafe fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, is_shared: 
             path.rows.max(1.0) * (width + near + BYTES_PER_ROW)
         };
         let rounds = (bytes(inner, 1) / (memory / 2.0)).ceil().max(1.0);
-        let least = if is_shared { BATCHES_OF_SHARE } else { 1.0 };
-        let batches = (bytes(outer, 0) / (memory / 4.0)).ceil().max(least);
+        let batches = (bytes(outer, 0) / (memory / 4.0)).ceil().max(1.0);
         let [searched, looks @ ..] = &sides.near[..] else { return Cost::default() };
         let search = searched.comparisons([outer, inner].map(|path| path.rows.max(1.0)), [batches, rounds]);
         let mut near = outer.rows * inner.rows * selectivity(sides, searched);

@@ -11,12 +11,9 @@ use pgrx::pg_sys::{self, Datum, TupleTableSlot};
 /// inner side is sorted. Otherwise the second one has all that memory has room for.
 const GROWTH: usize = 256;
 
-/// The least batch in a parallel plan, as a part of the process's share of the outer side. The processes end
-/// within the time of such a batch, for each of which the inner side is sorted.
-const PARTS_OF_SHARE: usize = 16;
-
-/// Batches that a process of a parallel plan takes by and large.
-pub(super) const BATCHES_OF_SHARE: f64 = 4.0;
+/// The part of its share of the outer side that a process of a parallel plan takes at a time once it has had
+/// its share: a few batches, for each of which the inner side is sorted.
+const PARTS_OF_SHARE: usize = 4;
 
 impl NearJoin {
     /// Reads the next chunk of the inner side, with half of the memory.
@@ -168,8 +165,8 @@ impl NearJoin {
     /// The rows of the next batch, at most.
     ///
     /// The processes of a parallel plan take rows from one scan. One that takes all that memory has room for
-    /// leaves nothing to the others. So it takes three quarters of what it is still expected to get, and
-    /// small parts in the end, or if there are more rows than estimated.
+    /// leaves nothing to the others. So each takes its share, and parts of it as long as there are more rows.
+    /// Smaller batches would be shared more evenly, but the inner side is sorted for each of them.
     fn next_batch(&self) -> usize {
         let share = self.parts.share;
         let growing = match self.parts.may_end_early {
@@ -180,8 +177,7 @@ impl NearJoin {
             return growing;
         }
         let taken = self.before as usize + self.outer.rows.len();
-        let of_rest = share.saturating_sub(taken) / 4 * 3;
-        growing.min(of_rest.max(share.max(taken) / PARTS_OF_SHARE).max(FIRST_BATCH))
+        growing.min(share.saturating_sub(taken).max(share.max(taken) / PARTS_OF_SHARE).max(FIRST_BATCH))
     }
 }
 

@@ -93,6 +93,20 @@ SET hash_mem_multiplier = 1;
 SELECT sum((join_answer(query) <> answer)::integer) AS wrong FROM join_query JOIN join_truth USING (number);
 RESET work_mem;
 RESET hash_mem_multiplier;
+-- Workers share the outer side.
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a JOIN join_b AS b ON sketch_similarity(a.sketch, b.sketch) >= 0.5;
+SELECT sum((join_answer(query) <> answer)::integer) AS wrong FROM join_query JOIN join_truth USING (number);
+SET parallel_leader_participation = off;
+SELECT sum((join_answer(query) <> answer)::integer) AS wrong FROM join_query JOIN join_truth USING (number);
+RESET parallel_leader_participation;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+SET max_parallel_workers_per_gather = 0;
 -- A full join has no other plan.
 SELECT count(*), count(a.id), count(b.id) FROM join_a AS a FULL JOIN join_b AS b ON sketch_similarity(a.sketch, b.sketch) >= 0.4 AND a.grp = b.grp;
 SELECT (SELECT count(*) FROM join_a AS a JOIN join_b AS b ON sketch_similarity(a.sketch, b.sketch) >= 0.4 AND a.grp = b.grp) AS pairs, count(*) AS lone
