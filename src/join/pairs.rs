@@ -6,12 +6,15 @@ use crate::pg::code::list::CodeList;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use hamming::code::CodeSlice;
-use hamming::near_pairs::{PairFinder, near_pairs_between, retain_within};
+use hamming::near_pairs::{MAX_SEGMENT_BITS, PairFinder, near_pairs_between, retain_within};
 use limits::{OutOfMemory, push};
 use pgrx::pg_sys;
 
 /// The least number of pairs for which there is room.
 const MIN_PAIRS: usize = 1 << 12;
+
+/// The part of the memory in which both sides may note where their buckets begin.
+const PART_FOR_BUCKETS: usize = 16;
 
 /// How much of the room for pairs is expected to be used, so that it is rarely too small.
 const EXPECTED_FILL: f64 = 0.75;
@@ -23,10 +26,17 @@ impl NearJoin {
         (unsafe { pg_sys::get_hash_memory_limit() }).min(RowStore::MAX_BYTES)
     }
 
+    /// The bits of the widest segment by which codes are sorted into buckets.
+    fn widest_segment() -> u32 {
+        let buckets = Self::memory() / PART_FOR_BUCKETS / 2 / size_of::<u32>();
+        buckets.max(2).ilog2().min(MAX_SEGMENT_BITS)
+    }
+
     /// Finds the pairs of the next codes of the batch: fewer codes if there are too many pairs.
     pub(super) fn find_pairs(&mut self) -> Result<(), SqlError> {
         self.next_pair = 0;
-        let room = (Self::memory() / 4 / size_of::<(u32, u32)>()).max(MIN_PAIRS);
+        let memory = Self::memory() / 4 - Self::memory() / PART_FOR_BUCKETS;
+        let room = (memory / size_of::<(u32, u32)>()).max(MIN_PAIRS);
         if self.wanted.is_some() {
             return self.find_sketch_pairs(room);
         }
@@ -55,6 +65,7 @@ impl NearJoin {
                 outer.range(codes.clone()),
                 inner,
                 searched.radius,
+                Self::widest_segment(),
                 &mut check_for_interrupts,
                 &mut finder,
             );

@@ -4,7 +4,7 @@
 
 use hamming::clusters::{Linkage, keepers};
 use hamming::code::{CodeCutter, CodeSlice, distance_of_words};
-use hamming::near_pairs::{PairPartition, near_pairs, near_pairs_between};
+use hamming::near_pairs::{MAX_SEGMENT_BITS, PairPartition, near_pairs, near_pairs_between};
 use limits::OutOfMemory;
 use proptest::prelude::*;
 
@@ -137,7 +137,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn finds_each_pair_once(spread in any_spread(0..400), radius in any_radius()) {
+    fn finds_each_pair_once(spread in any_spread(0..400), radius in any_radius(), widest in 1..=MAX_SEGMENT_BITS) {
         let table = Table::of(spread);
         let expected = table.naive_pairs(radius);
         prop_assert_eq!(&found(&table, radius), &expected);
@@ -146,7 +146,7 @@ proptest! {
         let (left, right) = (CodeSlice::new(left, table.width), CodeSlice::new(right, table.width));
         let mut pairs = Vec::new();
         let mut add = |a, b| push(&mut pairs, a, b + middle as u32);
-        near_pairs_between(left, right, radius, &mut || (), &mut add).unwrap();
+        near_pairs_between(left, right, radius, widest, &mut || (), &mut add).unwrap();
         pairs.sort_unstable();
         let crosses = |&(a, b): &(u32, u32)| (a as usize) < middle && b as usize >= middle;
         prop_assert_eq!(pairs, expected.into_iter().filter(crosses).collect::<Vec<_>>());

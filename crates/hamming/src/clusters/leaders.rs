@@ -6,7 +6,7 @@
 //! compared.
 
 use crate::code::CodeSlice;
-use crate::near_pairs::{near_pairs, near_pairs_between};
+use crate::near_pairs::{MAX_SEGMENT_BITS, near_pairs, near_pairs_between};
 use limits::{Heartbeat, OutOfMemory, collect, reserve, sort};
 
 /// Rows that are decided between two heartbeats.
@@ -105,6 +105,7 @@ impl Leaders<'_> {
             CodeSlice::new(&of_keepers, self.codes.width()),
             CodeSlice::new(&of_rows, self.codes.width()),
             self.radius,
+            MAX_SEGMENT_BITS,
             &mut PassHeartbeat { heartbeat: self.heartbeat, pass: 2, share: Some(share) },
             &mut |a, b| {
                 let nearest = &mut self.keepers[rows[b as usize] as usize];

@@ -42,7 +42,7 @@ pub use compare::retain_within;
 use compare::{BucketComparison, JoinTables, compare, retain_near, retain_new};
 use limits::{Heartbeat, OutOfMemory};
 pub use partition::{PARTS, PairPartition};
-pub use plan::cost_between;
+pub use plan::{MAX_SEGMENT_BITS, cost_between};
 use plan::{BitSegment, JoinPlan, JoinSides, JoinSize, cost_of_check};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -100,11 +100,13 @@ pub fn near_pairs<F: PairFinder>(
 ) -> Result<(), F::Stop> {
     assert!(u32::try_from(codes.len()).is_ok(), "places have 32 bits");
     let sides = JoinSides { left: PlacedCodes { codes, places: None }, right: None };
-    PairJoin::new([codes, codes], radius, heartbeat, finder).run(&sides.plan(radius)?, &sides)
+    PairJoin::new([codes, codes], radius, heartbeat, finder).run(&sides.plan(radius, MAX_SEGMENT_BITS)?, &sides)
 }
 
 /// Like [`near_pairs`], for the pairs of a code, whose place is `a`, with one of the others, whose place
 /// among them is `b`. All have the same number of words.
+///
+/// Buckets are by at most `widest` bits, which is at least 1: those of a side take `4 << widest` bytes.
 ///
 /// # Panics
 /// If there are more than `u32::MAX` codes on a side.
@@ -112,6 +114,7 @@ pub fn near_pairs_between<F: PairFinder>(
     codes: CodeSlice<'_>,
     others: CodeSlice<'_>,
     radius: u32,
+    widest: u32,
     heartbeat: &mut dyn Heartbeat,
     finder: &mut F,
 ) -> Result<(), F::Stop> {
@@ -119,8 +122,8 @@ pub fn near_pairs_between<F: PairFinder>(
     let [left, right] = [codes, others].map(|codes| PlacedCodes { codes, places: None });
     let sides = JoinSides { left, right: Some(right) };
     let mut join = PairJoin::new([codes, others], radius, heartbeat, finder);
-    join.sorted = false;
-    join.run(&sides.plan(radius)?, &sides)
+    (join.sorted, join.widest) = (false, widest);
+    join.run(&sides.plan(radius, widest)?, &sides)
 }
 
 /// Cuts rows into pieces, of which two take at most [`STRIDE`] comparisons.
@@ -136,6 +139,8 @@ struct PairJoin<'a, F> {
     radius: u32,
     heartbeat: &'a mut dyn Heartbeat,
     finder: &'a mut F,
+    /// The bits of the widest segment.
+    widest: u32,
     /// The smaller place of a pair comes first.
     sorted: bool,
     /// Segments whose pairs have been reported.
@@ -157,6 +162,7 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
         Self {
             inputs,
             radius,
+            widest: MAX_SEGMENT_BITS,
             heartbeat,
             finder,
             sorted: true,
@@ -222,7 +228,7 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
     fn crowd(&mut self, tables: &JoinTables, bucket: u32, flip: u32) -> Result<bool, F::Stop> {
         let (rows, others) = (tables.left.range(bucket), tables.right.range(bucket ^ flip));
         let is_one = tables.is_diagonal(flip);
-        let size = JoinSize::of(rows.len(), (!is_one).then_some(others.len()));
+        let size = JoinSize::of(rows.len(), (!is_one).then_some(others.len()), self.widest);
         let width = self.inputs[0].width();
         if size.pairs * (1.0 + cost_of_check(width)) < CROWD || self.crowds.len() == MAX_DEPTH {
             return Ok(false);

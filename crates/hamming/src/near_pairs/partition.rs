@@ -115,7 +115,7 @@ impl PairPartition {
                 join.earlier = segments[..segment].to_vec();
                 JoinPlan { segments: vec![segments[segment].clone()] }
             }
-            PartitionForm::Triangle => sides.plan(self.radius)?,
+            PartitionForm::Triangle => sides.plan(self.radius, MAX_SEGMENT_BITS)?,
         };
         join.run(&plan, &sides)
     }
@@ -136,7 +136,8 @@ impl PairPartition {
             places: Some(places),
         };
         let sides = JoinSides { left: placed(&left, &of_low), right: Some(placed(&right, &of_high)) };
-        PairJoin::new([codes, codes], self.radius, heartbeat, finder).run(&sides.plan(self.radius)?, &sides)
+        let plan = sides.plan(self.radius, MAX_SEGMENT_BITS)?;
+        PairJoin::new([codes, codes], self.radius, heartbeat, finder).run(&plan, &sides)
     }
 
     /// The places of the codes of a group, and those of the other codes.

@@ -6,7 +6,7 @@ use crate::hash::scattered;
 use limits::{OutOfMemory, collect};
 
 /// The bits of the widest segment, whose 2^22 buckets take 16 MB.
-pub(super) const MAX_SEGMENT_BITS: u32 = 22;
+pub const MAX_SEGMENT_BITS: u32 = 22;
 
 /// The cost of looking up a bucket, and of sorting a row into its bucket, in comparisons of fingerprints.
 const BUCKET_COST: f64 = 8.0;
@@ -58,13 +58,10 @@ impl JoinSides<'_> {
         varying
     }
 
-    /// The cheapest plan for a radius.
-    pub(super) fn plan(&self, radius: u32) -> Result<JoinPlan, OutOfMemory> {
-        Ok(JoinPlan::of_size(&self.size(), &self.spread()?, radius))
-    }
-
-    pub(super) fn size(&self) -> JoinSize {
-        JoinSize::of(self.left.codes.len(), self.right.map(|right| right.codes.len()))
+    /// The cheapest plan for a radius, with segments of so many bits at most.
+    pub(super) fn plan(&self, radius: u32, widest: u32) -> Result<JoinPlan, OutOfMemory> {
+        let size = JoinSize::of(self.left.codes.len(), self.right.map(|right| right.codes.len()), widest);
+        Ok(JoinPlan::of_size(&size, &self.spread()?, radius))
     }
 }
 
@@ -94,19 +91,21 @@ impl RowDifferences {
     }
 }
 
-/// The size of a join: rows on both sides, rows on the left, and pairs of rows.
+/// The size of a join: rows on both sides, rows on the left, and pairs of rows. And how many bits a segment may
+/// have.
 pub(super) struct JoinSize {
     pub(super) rows: f64,
     pub(super) left: f64,
     pub(super) pairs: f64,
+    pub(super) widest: u32,
 }
 
 impl JoinSize {
-    pub(super) fn of(left: usize, right: Option<usize>) -> Self {
+    pub(super) fn of(left: usize, right: Option<usize>, widest: u32) -> Self {
         let left = left as f64;
-        right.map_or(Self { rows: left, left, pairs: left * left / 2.0 }, |right| {
+        right.map_or(Self { rows: left, left, pairs: left * left / 2.0, widest }, |right| {
             let right = right as f64;
-            Self { rows: left + right, left, pairs: left * right }
+            Self { rows: left + right, left, pairs: left * right, widest }
         })
     }
 }
@@ -272,7 +271,7 @@ impl SegmentCounts<'_> {
 /// Into how many segments a word with this number of varying bits is cut to find the pairs of scattered rows
 /// which differ in fewer than `reach` of them.
 fn cheapest_count(bits: u32, reach: u32, size: &JoinSize) -> Option<u32> {
-    let fewest = bits.div_ceil(MAX_SEGMENT_BITS).max(1);
+    let fewest = bits.div_ceil(size.widest).max(1);
     let cost = |count| {
         let plan = JoinPlan::of_segments(0, count, lowest(u64::MAX, bits), reach)?;
         Some((count, plan.segments.iter().map(|segment| segment.cost(size, None)).sum::<f64>()))
@@ -287,7 +286,8 @@ pub fn cost_between(codes: f64, others: f64, bits: u32, radius: u32) -> f64 {
     let cutter = CodeCutter::new(bits);
     let varying = (0..cutter.width()).map(|word| lowest(u64::MAX, cutter.bits_of(word))).collect();
     let spread = RowDifferences { varying, differences: Vec::new() };
-    let size = JoinSize { rows: codes + others, left: codes, pairs: codes * others };
+    let widest = MAX_SEGMENT_BITS;
+    let size = JoinSize { rows: codes + others, left: codes, pairs: codes * others, widest };
     JoinPlan::of_size(&size, &spread, radius).cost(&size, &spread)
 }
 
@@ -335,11 +335,12 @@ pub(super) mod tests {
         fn some_word_finds_what_is_near(
             words in prop::collection::vec((any::<u64>(), any::<u64>()), 1..8),
             rows in 2.0f64..1e8,
+            widest in 1..=MAX_SEGMENT_BITS,
         ) {
             let varying: Vec<u64> = words.iter().map(|word| word.0).collect();
             let difference: Vec<u64> = words.iter().map(|(varying, mask)| varying & mask & mask >> 3 & mask >> 7).collect();
             let radius = difference.iter().map(|word| word.count_ones()).sum();
-            let size = JoinSize { rows, left: rows, pairs: rows * rows / 2.0 };
+            let size = JoinSize { rows, left: rows, pairs: rows * rows / 2.0, widest };
             if let Some(plan) = JoinPlan::of_words(&size, &even(&varying), radius) {
                 prop_assert!(plan.segments.iter().any(|segment| segment.finds_difference(difference[segment.word])));
             }
@@ -348,7 +349,7 @@ pub(super) mod tests {
 
     #[test]
     fn plans_for_ten_million() {
-        let ten_million = JoinSize { rows: 1e7, left: 1e7, pairs: 5e13 };
+        let ten_million = JoinSize { rows: 1e7, left: 1e7, pairs: 5e13, widest: MAX_SEGMENT_BITS };
         let thresholds = |radius| -> Vec<(u32, u32)> {
             JoinPlan::of_size(&ten_million, &even(&[u64::MAX]), radius)
                 .segments
@@ -360,7 +361,7 @@ pub(super) mod tests {
         assert_eq!(thresholds(3), [(22, 1), (21, 0), (21, 0)]);
         assert_eq!(thresholds(6), [(22, 2), (21, 1), (21, 1)]);
         assert_eq!(thresholds(64), [(0, 0)], "everything is near");
-        let hundred = JoinSize { rows: 1e2, left: 1e2, pairs: 5e3 };
+        let hundred = JoinSize { rows: 1e2, left: 1e2, pairs: 5e3, widest: MAX_SEGMENT_BITS };
         assert_eq!(
             JoinPlan::of_size(&hundred, &even(&[u64::MAX]), 3).segments,
             JoinPlan::one_bucket(3).segments,
@@ -378,7 +379,7 @@ pub(super) mod tests {
 
     #[test]
     fn plans_for_a_million_codes() {
-        let million = JoinSize { rows: 1e6, left: 1e6, pairs: 5e11 };
+        let million = JoinSize { rows: 1e6, left: 1e6, pairs: 5e11, widest: MAX_SEGMENT_BITS };
         let reaches = |varying: &[u64], radius| -> Vec<(usize, u32)> {
             let mut reaches: Vec<(usize, u32)> = JoinPlan::of_size(&million, &even(varying), radius)
                 .segments

@@ -68,7 +68,7 @@ proptest! {
             pairs.sort_unstable();
             pairs
         };
-        let size = JoinSize { rows: 100.0, left: 100.0, pairs: 5000.0 };
+        let size = JoinSize { rows: 100.0, left: 100.0, pairs: 5000.0, widest: MAX_SEGMENT_BITS };
         prop_assume!(plan.cost(&size, &plan::tests::even(&[u64::MAX])) < 2e7);
         prop_assert_eq!(pairs_of(&plan), naive(&values, radius));
     }
@@ -84,6 +84,7 @@ proptest! {
         seed in any::<u64>(),
         radius in 0u32..7,
         dense in 1500u64..4000,
+        widest in 1..=MAX_SEGMENT_BITS,
     ) {
         let scatter = |i: u64| (seed | 1).wrapping_mul(i << 32 | i).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let scattered = (0..2000u64).map(scatter);
@@ -92,7 +93,7 @@ proptest! {
         let (left, right) = values.split_at(1000);
         let mut pairs = Vec::new();
         let mut add = |a, b| push(&mut pairs, a, b + 1000);
-        near_pairs_between(CodeSlice::fingerprints(left), CodeSlice::fingerprints(right), radius, &mut || (), &mut add).unwrap();
+        near_pairs_between(CodeSlice::fingerprints(left), CodeSlice::fingerprints(right), radius, widest, &mut || (), &mut add).unwrap();
         pairs.sort_unstable();
         let mut expected = naive(&values, radius);
         expected.retain(|&(a, b)| a < 1000 && b >= 1000);
