@@ -83,7 +83,10 @@ impl SearchedKeys {
 
     /// Values of which a row needs a share that depends on its size.
     fn of_query(query: SketchQuery) -> Result<Option<Self>, OutOfMemory> {
-        let SketchQuery { threshold, values } = query;
+        let SketchQuery { threshold: Some(threshold), values } = query else {
+            let (sizes, least) = (collect(once(SizeClass::of(0)), 1)?, collect(once(0), 1)?);
+            return Ok(Some(Self { values: Vec::new(), sizes, least, is_exact: false }));
+        };
         match threshold.least_shared(values.len()) {
             LeastShared::Unknown => Ok(None),
             LeastShared::Exactly(least) => Self::of_values(values, least),

@@ -18,10 +18,14 @@ use text::sketch::threshold::{Measure, Threshold};
 /// The measures by their numbers in a value.
 const MEASURES: [Measure; 3] = [Measure::Similarity, Measure::OfQuery, Measure::OfSketch];
 
-/// What stands in a value: the number of the measure, the least share, and the values of the sketch, sorted
+/// The number in a value that asks for sketches without values.
+const NO_VALUES: u64 = MEASURES.len() as u64;
+
+/// The content of a value: the number of the measure, the least share, and the values of the sketch, sorted
 /// and distinct.
 pub(crate) struct SketchQuery {
-    pub(crate) threshold: Threshold,
+    /// None asks for sketches without values.
+    pub(crate) threshold: Option<Threshold>,
     pub(crate) values: Vec<i64>,
 }
 
@@ -34,24 +38,38 @@ impl SketchQuery {
         let content = unsafe { content(datum) };
         let (words, _) = content.as_chunks();
         let word = |index: usize| words.get(index).copied().map_or(0, i64::from_ne_bytes);
-        let measure = MEASURES[word(0).clamp(0, 2) as usize];
-        let threshold = Threshold { measure, least: f64::from_bits(word(1) as u64) };
+        let least = f64::from_bits(word(1) as u64);
+        let measure = MEASURES.get(word(0) as usize);
+        let threshold = measure.map(|&measure| Threshold { measure, least });
         let count = words.len().saturating_sub(2);
         let values = collect(words.iter().skip(2).copied().map(i64::from_ne_bytes), count);
         Self { threshold, values: values.map_err(report::problem).unwrap_or_report() }
     }
 
     /// As a datum in the memory of the current call.
-    fn datum(&self) -> Datum {
-        let measure =
-            MEASURES.iter().position(|&measure| measure == self.threshold.measure).unwrap_or_default();
-        let least = self.threshold.least.to_bits().to_ne_bytes();
+    pub(crate) fn datum(&self) -> Datum {
+        let number = |measure| MEASURES.iter().position(|&other| other == measure).unwrap_or_default() as u64;
+        let measure = self.threshold.map_or(NO_VALUES, |threshold| number(threshold.measure));
+        let least = self.threshold.map_or(0.0, |threshold| threshold.least).to_bits().to_ne_bytes();
         // SAFETY: the bytes of the values, which have no padding.
         let values = unsafe {
             std::slice::from_raw_parts(self.values.as_ptr().cast(), size_of_val(self.values.as_slice()))
         };
-        new_value(&[&(measure as u64).to_ne_bytes(), &least, values])
+        new_value(&[&measure.to_ne_bytes(), &least, values])
     }
+
+    /// A value in the place of others, which a scan is given later.
+    pub(crate) fn placeholder() -> Datum {
+        new_value(&[])
+    }
+}
+
+/// The values of a sketch that is compared with others, sorted and distinct. Raises the errors that the
+/// comparison would raise.
+pub(crate) fn query_values(sketch: &Array<'_, i64>) -> Result<Vec<i64>, SqlError> {
+    overlap(sketch, sketch)?;
+    let values = sketch.as_slice().map_err(|_| error::null_in_sketch())?;
+    distinct(values.iter().copied()).map_err(report::problem)
 }
 
 /// The bigint[] that a function got as an argument. Somebody's operator class may name the function for
@@ -70,13 +88,8 @@ pub(super) fn sketch<'a>(call: Call, argument: usize) -> Array<'a, i64> {
 
 /// A query for sketches that reach the share.
 fn query(call: Call, measure: Measure) -> Datum {
-    let sketch = sketch(call, 0);
-    // Raises the errors that the comparison would raise.
-    let checked =
-        overlap(&sketch, &sketch).and_then(|_| sketch.as_slice().map_err(|_| error::null_in_sketch()));
-    let values = distinct(checked.unwrap_or_report().iter().copied());
-    let values = values.map_err(report::problem).unwrap_or_report();
-    SketchQuery { threshold: Threshold { measure, least: call.double(1) }, values }.datum()
+    let values = query_values(&sketch(call, 0)).unwrap_or_report();
+    SketchQuery { threshold: Some(Threshold { measure, least: call.double(1) }), values }.datum()
 }
 
 pg_function!(
@@ -115,7 +128,11 @@ pg_function!(
     pg_finfo_sketch_query_out,
     fn sketch_query_out(call) {
         // SAFETY: declared with one sketch_query.
-        let SketchQuery { threshold: Threshold { measure, least }, values } = unsafe { SketchQuery::of(call.datum(0)) };
+        let (SketchQuery { threshold, values }, content) = unsafe { (SketchQuery::of(call.datum(0)), content(call.datum(0))) };
+        if content.is_empty() {
+            return c_string(&[b"largest shares first"]);
+        }
+        let Some(Threshold { measure, least }) = threshold else { return c_string(&[b"no values"]) };
         let measure = match measure {
             Measure::Similarity => "similarity",
             Measure::OfQuery => "share",
@@ -138,7 +155,7 @@ pg_function!(
 fn matches(sketch: &Array<'_, i64>, query: &SketchQuery) -> Result<Option<bool>, SqlError> {
     let sketch = sketch.as_slice().map_err(|_| error::null_in_sketch())?;
     let overlap = Overlap::of(sketch, &query.values).map_err(report::problem)?;
-    Ok(query.threshold.is_reached(overlap))
+    Ok(query.threshold.map_or(Some(sketch.is_empty()), |threshold| threshold.is_reached(overlap)))
 }
 
 pg_function!(

@@ -1,10 +1,10 @@
 //! What a near join compares: codes by their distance, or sketches by the values that they share.
 
-use super::exec::value;
 use super::run::NearJoin;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::OVERLAP_OPERATOR;
 use crate::pg::code::CodeType;
+use crate::pg::executor::value;
 use crate::pg::nodes::{cast, elements};
 use crate::pg::report::{self, SqlError};
 use limits::push;

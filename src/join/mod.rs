@@ -13,11 +13,10 @@
 //!    a temporary file.
 //! 4. EXPLAIN shows the condition and the work ([`explain`]).
 //!
-//! [`kind`] has the kinds of joins, [`side`] the rows and codes of one side in memory, [`rows`] the rows
-//! alone, and [`exec`] what PostgreSQL's executor has as inline functions.
+//! [`kind`] has the kinds of joins, [`side`] the rows and codes of one side in memory, and [`rows`] the rows
+//! alone.
 
 mod condition;
-mod exec;
 mod explain;
 mod hook;
 mod kind;

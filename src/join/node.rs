@@ -1,6 +1,5 @@
 //! What PostgreSQL's executor calls: begin, a row, begin again, end.
 
-use super::exec::virtual_row;
 use super::explain::explain;
 use super::measure::arguments;
 use super::plan::{NodeExpressions, NodeNumbers};
@@ -8,6 +7,7 @@ use super::rows::KeptColumns;
 use super::run::{NearJoin, NearParts, NodeParts};
 use super::side::JoinSide;
 use crate::pg::datum::Passing;
+use crate::pg::executor::{Methods, virtual_row};
 use crate::pg::nodes::{cast, columns_in, elements};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, CustomScan, CustomScanState, Node, NodeTag, TupleTableSlot};
@@ -30,7 +30,7 @@ const METHODS: pg_sys::CustomExecMethods = pg_sys::CustomExecMethods {
     ExplainCustomScan: Some(explain),
 };
 
-static EXEC_METHODS: super::plan::Methods<pg_sys::CustomExecMethods> = super::plan::Methods(METHODS);
+static EXEC_METHODS: Methods<pg_sys::CustomExecMethods> = Methods(METHODS);
 
 /// The state of a node: PostgreSQL's part, and ours.
 #[repr(C)]

@@ -4,16 +4,11 @@ use super::kind::JoinKind;
 use super::measure::NearMeasure;
 use super::node::create_state;
 use crate::pg::compat;
+use crate::pg::executor::Methods;
 use crate::pg::nodes::{columns_in, copy, elements, is_same_column, list_of, make};
 use pgrx::pg_guard;
 use pgrx::pg_sys::{self, List, Node, NodeTag, RestrictInfo};
 use std::ptr::null_mut;
-
-/// Pointers that never change.
-pub(super) struct Methods<T>(pub(super) T);
-
-// SAFETY: a backend has one thread, and nobody writes to these.
-unsafe impl<T> Sync for Methods<T> {}
 
 pub(super) static PATH_METHODS: Methods<pg_sys::CustomPathMethods> = Methods(pg_sys::CustomPathMethods {
     CustomName: c"Near Join".as_ptr(),

@@ -1,7 +1,7 @@
 //! Reads both sides of a join: chunks of the inner side, batches of the outer side.
 
-use super::exec::{next_row, read_all, reset, value, virtual_row};
 use super::run::{FIRST_BATCH, NearJoin, Stage};
+use crate::pg::executor::{next_row, read_all, reset, value, virtual_row};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use limits::push;

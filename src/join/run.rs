@@ -1,9 +1,9 @@
 //! Joins chunks of the inner side with batches of the outer side.
 
-use super::exec::{holds, projected, reset, virtual_row};
 use super::kind::JoinKind;
 use super::measure::NearMeasure;
 use super::side::{JoinSide, RowSet};
+use crate::pg::executor::{holds, projected, reset, virtual_row};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use pgrx::pg_sys::{self, Datum, ExprState, TupleTableSlot};

@@ -11,6 +11,7 @@
 //! - [`elements`]: arrays of any type, and the order of their elements
 //! - [`encoding`]: texts, whatever the encoding of the database
 //! - [`error`]: the errors that only the Postgres side can meet
+//! - [`executor`]: what PostgreSQL's executor has as inline functions, for nodes of our own
 //! - [`interrupts`]: whether the user has cancelled
 //! - [`nodes`]: expressions of the planner
 //! - [`progress`]: notices of how far long work has come
@@ -33,6 +34,7 @@ pub(crate) mod datum;
 pub(crate) mod elements;
 pub(crate) mod encoding;
 pub(crate) mod error;
+pub(crate) mod executor;
 pub(crate) mod interrupts;
 pub(crate) mod nodes;
 pub(crate) mod progress;

@@ -124,7 +124,7 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
     }
 }
 
-/// The condition that a function stands for.
+/// The condition that a function stands for, or the share that it computes.
 ///
 /// # Safety
 /// `args` must be a list of expressions of the query that is being planned.
@@ -133,7 +133,9 @@ unsafe fn condition(function: Oid, args: *mut pg_sys::List) -> Option<SketchCond
     unsafe {
         let sketches = ExtensionOids::of_sketches(function)?;
         match *elements(args) {
-            [a, b] if function == sketches.overlaps => Some(SketchCondition { a, b, least: None }),
+            [a, b] if [sketches.overlaps, sketches.similarity, sketches.containment].contains(&function) => {
+                Some(SketchCondition { a, b, least: None })
+            }
             [a, b, least] if [sketches.similar, sketches.contained].contains(&function) => {
                 Some(SketchCondition { a, b, least: Some(least) })
             }

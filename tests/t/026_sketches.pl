@@ -1,5 +1,5 @@
 # Conditions on sketches find the same rows by each index and by a scan as naive SQL does: generated arrays, conditions
-# and thresholds. SEED=… repeats a run, QUERIES=… makes it longer.
+# and thresholds. The best by a share are those that a sort finds. SEED=… repeats a run, QUERIES=… makes it longer.
 
 use strict;
 use warnings;
@@ -106,6 +106,65 @@ SKIP:
 	push @missing, grep { !$used{"array_ops $_"} } @shapes;
 	is_deeply(\@missing, [], 'indexes answered conditions of each shape');
 }
+
+# The best rows by a share: the same shares in the same order as by a sort, and rows that have them. Ties may be in any order.
+# `total` has no NULLs, so the index serves either place of NULLs. `b` has some, so NULLS LAST has to be written, or a condition.
+$node->safe_psql('postgres', q{ALTER TABLE tagged ADD total bigint[], ADD key integer GENERATED ALWAYS AS IDENTITY; UPDATE tagged SET total = coalesce(b, '{}'); ALTER TABLE tagged ALTER total SET NOT NULL;
+	CREATE INDEX by_total ON tagged USING gin (total sketch_ops); CREATE INDEX by_b ON tagged USING gin (b sketch_ops);
+	CREATE TABLE part (LIKE tagged) PARTITION BY RANGE (id); CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (MINVALUE) TO (400);
+	CREATE TABLE part_2 PARTITION OF part FOR VALUES FROM (400) TO (MAXVALUE); INSERT INTO part SELECT * FROM tagged;
+	CREATE INDEX ON part USING gin (total sketch_ops); CREATE INDEX ON part USING gin (b sketch_ops); VACUUM ANALYZE tagged, part});
+my ($best_differences, %best_used) = (0);
+for my $n (1 .. $queries)
+{
+	if ($n % 40 == 0)
+	{
+		$node->safe_psql('postgres', "DELETE FROM tagged WHERE id % 7 = @{[int rand 7]} AND id > 10000;"
+			. ' INSERT INTO tagged (id, a, b, total) SELECT id + 10000, a, b, total FROM tagged WHERE id < 10000 AND id % 40 = 7');
+	}
+	my $column = (qw(total total b))[ rand 3 ];
+	my $share = (map { sprintf $_, $column } 'sketch_similarity(%s, QUERY)', 'sketch_similarity(QUERY, %s)', 'sketch_containment(%s, QUERY)', 'sketch_containment(QUERY, %s)')[ rand 4 ];
+	my $nulls = $column eq 'b' ? ' NULLS LAST' : ('', '', ' NULLS LAST')[ rand 3 ];
+	my @conditions = ('', '', 'id % 3 = 1', "sketch_overlaps($column, '{1,2,3}')", 'id BETWEEN 100 AND 300', "$share >= 0.2");
+	my $condition = $conditions[ rand @conditions ];
+	if ($column eq 'b' && rand() < 0.3)
+	{
+		($condition, $nulls) = ('b IS NOT NULL', '');
+	}
+	my $table = rand() < 0.2 ? 'part' : 'tagged';
+	my $limit = (1, 3, 10, 50, 2000)[ rand 5 ];
+	my $where = $condition ? "WHERE $condition" : '';
+	my $further = rand() < 0.3 ? ', key' : '';
+	my $statement = "SELECT key, $share AS share FROM $table $where ORDER BY $share DESC$nulls$further LIMIT $limit";
+	my $array = rand() < 0.05 ? 'NULL' : "'" . any_array(0) . "'";
+	my $is_literal = rand() < 0.5;
+	my $forms = sub {
+		my ($wanted, $query) = @_;
+		return $wanted =~ s/QUERY/$array\::bigint[]/gr if $is_literal;
+		return ($wanted =~ s/QUERY/\$1/gr);
+	};
+	my $prepare = $is_literal ? '' : "PREPARE best(bigint[]) AS " . $forms->($statement) . ';';
+	my $run = $is_literal ? $forms->($statement) : "EXECUTE best($array)";
+	my $forget = $is_literal ? '' : 'DEALLOCATE best;';
+	my ($sorted, $plan, $best) = map { s/^\s+|\s+$//gr } split /^answer$/m, $node->safe_psql('postgres',
+		"SET enable_bitmapscan = off; $prepare $run; SELECT 'answer'; $forget RESET enable_bitmapscan;"
+		. " SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; $prepare EXPLAIN (COSTS OFF) $run; SELECT 'answer'; $run"), -1;
+	my ($function, $first) = $share =~ /(\w+)\((QUERY)?/;
+	$best_used{ $function . ($first ? ' of query' : '') . ($nulls ? ' nulls last' : '') . ($is_literal ? '' : ' $1') . ($table eq 'part' ? ' parts' : '') }++
+	  if $plan =~ /Custom Scan \(Best Sketches\)(?!.*Seq Scan.*Sort)/s;
+	my ($is_same, @sorted) = (1, split /\n/, $sorted);
+	my @best = split /\n/, $best;
+	my ($shares, $best_shares) = map { join ' ', map { s/.*\|//r } @$_ } \@sorted, \@best;
+	my %keys = map { (split /\|/)[0] => 1 } @best;
+	$is_same = $further ? $sorted eq $best : $shares eq $best_shares && keys %keys == @best;
+	next if $is_same;
+	$best_differences++;
+	diag "$run\n$prepare\n$plan\n", map { sprintf "%d rows: %.600s\n", scalar split(/\n/), $_ } $sorted, $best;
+}
+is($best_differences, 0, "the best rows of $queries queries of seed $seed");
+note explain \%best_used;
+cmp_ok(keys %best_used, '>=', $queries < 300 ? 1 : 16, 'the index served each direction, either place of NULLs, parameters and partitions') or diag explain \%best_used;
+$node->safe_psql('postgres', 'DROP INDEX by_total, by_b; DROP TABLE part');
 
 # A long search can be cancelled: GIN asks of each of a million values whether a row without it and those before can match.
 $node->safe_psql('postgres', 'CREATE INDEX by_b ON tagged USING gin (b sketch_ops);'

@@ -42,8 +42,8 @@ pub use compare::retain_within;
 use compare::{BucketComparison, JoinTables, compare, retain_near, retain_new};
 use limits::{Heartbeat, OutOfMemory};
 pub use partition::{PARTS, PairPartition};
-pub use plan::{MAX_SEGMENT_BITS, cost_between};
 use plan::{BitSegment, JoinPlan, JoinSides, JoinSize, cost_of_check};
+pub use plan::{MAX_SEGMENT_BITS, cost_between};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -100,7 +100,8 @@ pub fn near_pairs<F: PairFinder>(
 ) -> Result<(), F::Stop> {
     assert!(u32::try_from(codes.len()).is_ok(), "places have 32 bits");
     let sides = JoinSides { left: PlacedCodes { codes, places: None }, right: None };
-    PairJoin::new([codes, codes], radius, heartbeat, finder).run(&sides.plan(radius, MAX_SEGMENT_BITS)?, &sides)
+    PairJoin::new([codes, codes], radius, heartbeat, finder)
+        .run(&sides.plan(radius, MAX_SEGMENT_BITS)?, &sides)
 }
 
 /// Like [`near_pairs`], for the pairs of a code, whose place is `a`, with one of the others, whose place

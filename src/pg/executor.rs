@@ -8,7 +8,7 @@ use pgrx::pg_sys::{self, Datum, ExprContext, ExprState, PlanState, TupleTableSlo
 ///
 /// # Safety
 /// The node must be one of the plan that is executed.
-pub(super) unsafe fn next_row(node: *mut PlanState) -> Option<*mut TupleTableSlot> {
+pub(crate) unsafe fn next_row(node: *mut PlanState) -> Option<*mut TupleTableSlot> {
     // SAFETY: such a node, as the caller promises.
     unsafe {
         if !(*node).chgParam.is_null() {
@@ -35,7 +35,7 @@ unsafe fn is_empty(slot: *mut TupleTableSlot) -> bool {
 ///
 /// # Safety
 /// The slot must have a row.
-pub(super) unsafe fn read_all(slot: *mut TupleTableSlot) {
+pub(crate) unsafe fn read_all(slot: *mut TupleTableSlot) {
     // SAFETY: the slot has a row, as the caller promises.
     unsafe {
         let columns = (*(*slot).tts_tupleDescriptor).natts;
@@ -50,7 +50,7 @@ pub(super) unsafe fn read_all(slot: *mut TupleTableSlot) {
 ///
 /// # Safety
 /// The slot must be virtual, and nobody else uses it meanwhile.
-pub(super) unsafe fn virtual_row<'a>(slot: *mut TupleTableSlot) -> (&'a mut [Datum], &'a mut [bool]) {
+pub(crate) unsafe fn virtual_row<'a>(slot: *mut TupleTableSlot) -> (&'a mut [Datum], &'a mut [bool]) {
     // SAFETY: the slot is virtual, as the caller promises, and has room for all columns.
     unsafe {
         if u32::from((*slot).tts_flags) & pg_sys::TTS_FLAG_SHOULDFREE != 0 {
@@ -72,7 +72,7 @@ pub(super) unsafe fn virtual_row<'a>(slot: *mut TupleTableSlot) -> (&'a mut [Dat
 ///
 /// # Safety
 /// The context must be alive.
-pub(super) unsafe fn reset(context: *mut ExprContext) {
+pub(crate) unsafe fn reset(context: *mut ExprContext) {
     // SAFETY: the context is alive, as the caller promises.
     unsafe {
         let memory = (*context).ecxt_per_tuple_memory;
@@ -86,7 +86,7 @@ pub(super) unsafe fn reset(context: *mut ExprContext) {
 ///
 /// # Safety
 /// The expression must have been made for the context, which has the row that it is about.
-pub(super) unsafe fn value(expression: *mut ExprState, context: *mut ExprContext) -> Option<Datum> {
+pub(crate) unsafe fn value(expression: *mut ExprState, context: *mut ExprContext) -> Option<Datum> {
     // SAFETY: made so, as the caller promises. After an error PostgreSQL chooses the current memory itself.
     unsafe {
         let evaluate = (*expression).evalfunc?;
@@ -103,7 +103,7 @@ pub(super) unsafe fn value(expression: *mut ExprState, context: *mut ExprContext
 ///
 /// # Safety
 /// As for [`value`].
-pub(super) unsafe fn holds(conditions: *mut ExprState, context: *mut ExprContext) -> bool {
+pub(crate) unsafe fn holds(conditions: *mut ExprState, context: *mut ExprContext) -> bool {
     // SAFETY: as the caller promises.
     conditions.is_null() || unsafe { value(conditions, context) }.is_some_and(|datum| datum.value() != 0)
 }
@@ -112,7 +112,7 @@ pub(super) unsafe fn holds(conditions: *mut ExprState, context: *mut ExprContext
 ///
 /// # Safety
 /// The projection must be null or made for the context, which has the current row.
-pub(super) unsafe fn projected(
+pub(crate) unsafe fn projected(
     projection: *mut pg_sys::ProjectionInfo,
     row: *mut TupleTableSlot,
 ) -> *mut TupleTableSlot {
@@ -128,3 +128,9 @@ pub(super) unsafe fn projected(
         result
     }
 }
+
+/// Tables of functions that PostgreSQL is given, which never change.
+pub(crate) struct Methods<T>(pub(crate) T);
+
+// SAFETY: a backend has one thread, and nobody writes to these.
+unsafe impl<T> Sync for Methods<T> {}
