@@ -9,7 +9,7 @@ use super::threshold::{Measure, Threshold};
 
 /// The least shares of the searches. Each search has a share of the cost for every value of the query, and
 /// one that begins too low finds more than is wanted.
-const SHARES: [f64; 6] = [f64::INFINITY, 0.85, 0.5, 0.2, 0.05, f64::MIN_POSITIVE];
+const SHARES: [f64; 5] = [f64::INFINITY, 0.5, 0.15, 0.04, f64::MIN_POSITIVE];
 
 /// What is wanted: all sketches by falling share of the values that they have in common with a query.
 #[derive(Clone, Copy, Debug)]
