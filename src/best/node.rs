@@ -1,6 +1,6 @@
 //! What PostgreSQL's executor calls: begin, a row, begin again, end; and what EXPLAIN shows.
 
-use super::plan::{NodeNumbers, state_below};
+use super::plan::{BestNumbers, state_below};
 use super::rows::{BestParts, BestRows};
 use crate::pg::executor::{Methods, virtual_row};
 use crate::pg::nodes::elements;
@@ -27,7 +27,7 @@ static EXEC_METHODS: Methods<pg_sys::CustomExecMethods> = Methods(pg_sys::Custom
 
 /// The state of a node: PostgreSQL's part, and ours.
 #[repr(C)]
-struct NodeState {
+struct BestState {
     base: CustomScanState,
     rows: *mut BestRows,
 }
@@ -36,14 +36,14 @@ struct NodeState {
 /// The node must be one that [`begin`] has begun.
 unsafe fn rows_of<'a>(node: *mut CustomScanState) -> &'a mut BestRows {
     // SAFETY: begun so, as the caller promises.
-    unsafe { &mut *(*node.cast::<NodeState>()).rows }
+    unsafe { &mut *(*node.cast::<BestState>()).rows }
 }
 
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn create_state(_plan: *mut CustomScan) -> *mut Node {
     // SAFETY: zeroed memory is how PostgreSQL makes nodes.
     unsafe {
-        let state: *mut NodeState = pg_sys::palloc0(size_of::<NodeState>()).cast();
+        let state: *mut BestState = pg_sys::palloc0(size_of::<BestState>()).cast();
         (*state).base.ss.ps.type_ = NodeTag::T_CustomScanState;
         (*state).base.methods = &raw const EXEC_METHODS.0;
         state.cast()
@@ -71,7 +71,7 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
         let scan = state_below(found, NodeTag::T_BitmapHeapScanState);
         let parent = &raw mut (*node).ss.ps;
         let parts = BestParts {
-            numbers: NodeNumbers::of(plan),
+            numbers: BestNumbers::of(plan),
             found,
             rest,
             scan,
@@ -84,7 +84,7 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
         };
         virtual_row(parts.row).1.fill(true);
         let mut memory = PgMemoryContexts::For((*estate).es_query_cxt);
-        (*node.cast::<NodeState>()).rows = memory.leak_and_drop_on_delete(BestRows::new(parts));
+        (*node.cast::<BestState>()).rows = memory.leak_and_drop_on_delete(BestRows::new(parts));
     }
 }
 

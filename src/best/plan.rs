@@ -28,14 +28,14 @@ pub(super) fn register() {
 }
 
 /// What a node keeps in numbers.
-pub(super) struct NodeNumbers {
+pub(super) struct BestNumbers {
     pub(super) measure: Measure,
     pub(super) nulls_first: bool,
     /// The place of the share among the columns of both children.
     pub(super) share: usize,
 }
 
-impl NodeNumbers {
+impl BestNumbers {
     /// # Safety
     /// The node must be one that [`plan_path`] has made.
     pub(super) unsafe fn of(node: &CustomScan) -> Self {

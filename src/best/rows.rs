@@ -1,6 +1,6 @@
 //! The rows of a node, pass by pass.
 
-use super::plan::NodeNumbers;
+use super::plan::BestNumbers;
 use crate::gin::query::{SketchQuery, query_values};
 use crate::pg::executor::{next_row, projected, reset, value, virtual_row};
 use crate::pg::interrupts::check_for_interrupts;
@@ -13,7 +13,7 @@ use text::sketch::descent::{Descent, Pass, Verdict};
 
 /// The parts of a node that PostgreSQL has made.
 pub(super) struct BestParts {
-    pub(super) numbers: NodeNumbers,
+    pub(super) numbers: BestNumbers,
     /// The rows that a search finds, sorted.
     pub(super) found: *mut PlanState,
     /// All rows of the table.
@@ -151,7 +151,7 @@ impl BestRows {
     /// # Safety
     /// The node must be in execution.
     unsafe fn read_query(&self) -> Result<(Descent, Vec<i64>), SqlError> {
-        let &NodeNumbers { measure, nulls_first, .. } = &self.parts.numbers;
+        let &BestNumbers { measure, nulls_first, .. } = &self.parts.numbers;
         // SAFETY: the node is in execution, as the caller promises; the query is a bigint[].
         let sketch = unsafe {
             value(self.parts.query, self.parts.context).and_then(|datum| Array::from_datum(datum, false))

@@ -1,14 +1,14 @@
 //! Sketches in the order of falling shares: the passes in which an index finds them.
 //!
-//! An index finds the sketches that reach a share, and the fewer the larger it is. So it is searched for large
-//! shares first, and for smaller ones only if more sketches are wanted. Each pass finds again what those
-//! before it have found, and leaves that out by its share alone. Sketches without a common value, and those
-//! that have no share, are in no list of an index. They need passes over all sketches.
+//! An index finds the sketches that reach a share, and the fewer the larger it is. So it is searched for
+//! large shares first, and for smaller ones only if more sketches are wanted. Each pass finds again what
+//! those before it have found, and leaves that out by its share alone. Sketches without a common value, and
+//! those that have no share, are in no list of an index. They need passes over all sketches.
 
 use super::threshold::{Measure, Threshold};
 
-/// The least shares of the searches. Each search has a share of the cost for every value of the query, and
-/// one that begins too low finds more than is wanted.
+/// The least shares of the searches. Each search looks up every value of the query, so few are made; but the
+/// lower a search begins, the more it finds that nobody wants.
 const SHARES: [f64; 5] = [f64::INFINITY, 0.5, 0.15, 0.04, f64::MIN_POSITIVE];
 
 /// What is wanted: all sketches by falling share of the values that they have in common with a query.
