@@ -91,8 +91,7 @@ impl RowDifferences {
     }
 }
 
-/// The size of a join: rows on both sides, rows on the left, and pairs of rows. And how many bits a segment may
-/// have.
+/// The size of a join: rows on both sides, rows on the left, and pairs of rows. And the most bits of a segment.
 pub(super) struct JoinSize {
     pub(super) rows: f64,
     pub(super) left: f64,
