@@ -52,11 +52,3 @@ FROM (SELECT array_agg(id) AS ids FROM document, unnest(excerpt) AS hash GROUP B
      unnest(ids) AS a, unnest(ids) AS b
 WHERE a < b GROUP BY a, b;
 SELECT round((cpu_ms() - :before) / 1000, 1) AS "s for pairs without frequent values", count(*) AS pairs, count(*) FILTER (WHERE values >= 3) AS "with 3 values" FROM pairs;
-
--- Which licence is in a text: the one of which most is found there.
-CREATE TABLE licence AS
-SELECT name, pg_read_file('/usr/share/common-licenses/' || name) AS body FROM pg_ls_dir('/usr/share/common-licenses') AS name
-WHERE name NOT IN ('GPL', 'LGPL', 'GFDL');
-SELECT count(*) AS licences, count(*) FILTER (WHERE found = name) AS "found, by manber_sketch(body, 50, 4)"
-FROM (SELECT l.name, (SELECT k.name FROM licence AS k ORDER BY sketch_containment(manber_sketch(k.body, 50, 4), manber_sketch(d.body || l.body || d.body, 50, 4)) DESC LIMIT 1) AS found
-      FROM licence AS l, document AS d WHERE d.id = 1) AS f;
