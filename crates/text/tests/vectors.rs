@@ -17,7 +17,16 @@ struct Vector {
 
 #[test]
 fn published_fingerprints() -> Result<(), Box<dyn Error>> {
-    let vectors: Vec<Vector> = serde_json::from_str(include_str!("vectors/schemes.json"))?;
+    check_vectors(include_str!("vectors/schemes.json"))
+}
+
+#[test]
+fn published_fingerprints_of_letters_and_without_marks() -> Result<(), Box<dyn Error>> {
+    check_vectors(include_str!("../../../tests/vectors/folded.json"))
+}
+
+fn check_vectors(vectors: &str) -> Result<(), Box<dyn Error>> {
+    let vectors: Vec<Vector> = serde_json::from_str(vectors)?;
     assert!(vectors.len() > 100);
     let mut hasher = SimHasher::default();
     for Vector { text, scheme, fingerprint } in vectors {

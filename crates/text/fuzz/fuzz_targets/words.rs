@@ -10,12 +10,13 @@ use text::sketch::heintze::HeintzeParameters;
 
 fuzz_target!(|text: &str| {
     let mut hasher = SimHasher::default();
-    for scheme in SCHEMES.iter().map(SchemeFamily::example) {
+    let prefixed = ["folded:doc2", "perm:letters:4", "folded:perm:letters:4"].map(|name| name.parse().unwrap());
+    for scheme in SCHEMES.iter().map(SchemeFamily::example).chain(prefixed) {
         let fingerprint = hasher.fingerprint(text, scheme, &mut || ()).unwrap();
         let features = features(text, scheme, &mut || ()).unwrap();
         assert_eq!(fingerprint.is_none(), features.is_empty());
         // Votes of features that are hashed by XXH3.
-        if !["doc2", "commoncrawl"].contains(&scheme.to_string().as_str()) {
+        if !["doc2", "commoncrawl"].contains(&scheme.to_string().as_str()) && !prefixed.contains(&scheme) {
             let mut sums = weighted::NOTHING;
             for feature in &features {
                 weighted::add(&mut sums, feature.text.as_bytes(), 1.0).unwrap();

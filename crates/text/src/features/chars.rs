@@ -16,9 +16,13 @@ const STARTS: usize = 2 * BATCH;
 
 /// Passes every shingle to the sink, in the order of the text.
 pub(crate) fn shingles(text: &str, k: usize, sink: &mut impl Sink) {
-    let bytes = text.as_bytes();
-    if text.chars().take(k).count() < k {
-        if !text.is_empty() {
+    shingles_of_bytes(text.as_bytes(), k, sink);
+}
+
+/// Passes every shingle of a text, which is UTF-8, to the sink.
+pub(super) fn shingles_of_bytes(bytes: &[u8], k: usize, sink: &mut impl Sink) {
+    if bytes.iter().filter(|&&byte| is_start(byte)).take(k).count() < k {
+        if !bytes.is_empty() {
             sink.take(bytes);
         }
         return;

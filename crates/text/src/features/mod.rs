@@ -3,7 +3,9 @@
 mod addresses;
 mod batch;
 pub(crate) mod chars;
+mod letters;
 mod long_words;
+mod marks;
 pub(crate) mod pairs;
 mod scheme;
 mod sink;
@@ -17,10 +19,12 @@ pub(crate) use sink::Sink;
 #[doc(hidden)]
 pub use words::words_in_both_ways;
 
+use letters::LettersOfWords;
 use limits::OutOfMemory;
 use long_words::LongWords;
 pub(crate) use pairs::TakeHash;
 use pairs::{HashPairs, WritePairs};
+use std::borrow::Cow;
 use words::{Keep, Words};
 
 /// Finds the features of texts; keeps its memory from text to text.
@@ -38,8 +42,8 @@ impl Shingler {
         batch: &mut Batch<'_>,
     ) -> Result<(), OutOfMemory> {
         match scheme.rule() {
-            FeatureRule::CodeUnits => utf16::hash_shingles(text, batch),
-            FeatureRule::WordsAndPairs => self.hash_pairs(text, batch)?,
+            FeatureRule::CodeUnits => utf16::hash_shingles(&fold(text, scheme, batch)?, batch),
+            FeatureRule::WordsAndPairs => self.hash_pairs(&fold(text, scheme, batch)?, batch)?,
             _ => self.features(text, scheme, batch)?,
         }
         Ok(())
@@ -52,18 +56,31 @@ impl Shingler {
         scheme: Scheme,
         sink: &mut impl Sink,
     ) -> Result<(), OutOfMemory> {
+        let text = &*fold(text, scheme, sink)?;
         match scheme.rule() {
             FeatureRule::WordsAndPairs => self.prose_words(text, &mut WritePairs::new(sink))?,
             FeatureRule::Words(keep) => self.words.shingles(text, scheme.k(), keep, sink)?,
             FeatureRule::LongWords => self.prose_words(text, &mut LongWords(sink))?,
             FeatureRule::CodeUnits => utf16::shingles(text, sink),
+            FeatureRule::Letters => self.prose_words(text, &mut LettersOfWords::new(scheme.k(), sink))?,
             FeatureRule::Characters => chars::shingles(text, scheme.k(), sink),
         }
         Ok(())
     }
 
-    /// Passes the hash of every feature of `doc2` on, in the order of the text.
-    pub(crate) fn hash_pairs(&mut self, text: &str, consumer: &mut impl TakeHash) -> Result<(), OutOfMemory> {
+    /// Passes the hash of every feature of `doc2` or `folded:doc2` on, in the order of the text.
+    pub(crate) fn hash_features_of_doc2(
+        &mut self,
+        text: &str,
+        scheme: Scheme,
+        consumer: &mut impl TakeHash,
+    ) -> Result<(), OutOfMemory> {
+        let text =
+            if scheme.is_folded() { marks::fold(text, &mut || consumer.pause())? } else { text.into() };
+        self.hash_pairs(&text, consumer)
+    }
+
+    fn hash_pairs(&mut self, text: &str, consumer: &mut impl TakeHash) -> Result<(), OutOfMemory> {
         self.words.each_of_prose(text, &mut HashPairs::new(consumer))
     }
 
@@ -71,4 +88,9 @@ impl Shingler {
     fn prose_words(&mut self, text: &str, sink: &mut impl Sink) -> Result<(), OutOfMemory> {
         self.words.shingles(text, 1, Keep::Prose, sink)
     }
+}
+
+/// The text as the scheme reads it, without optional marks or as it is.
+fn fold<'a>(text: &'a str, scheme: Scheme, sink: &mut impl Sink) -> Result<Cow<'a, str>, OutOfMemory> {
+    if scheme.is_folded() { marks::fold(text, &mut || sink.pause()) } else { Ok(Cow::Borrowed(text)) }
 }

@@ -161,13 +161,13 @@ impl<S: Sink> Sink for WritePairs<'_, S> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::batch::tests::{any_text, hashes_of};
     use super::super::{Scheme, Shingler};
     use super::*;
     use proptest::prelude::*;
 
-    struct Listed(Vec<String>);
+    pub(in crate::features) struct Listed(pub Vec<String>);
 
     impl Sink for Listed {
         fn take(&mut self, feature: &[u8]) {

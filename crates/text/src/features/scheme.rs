@@ -4,6 +4,7 @@
 //! made them. The files in `tests/vectors` hold every scheme to that.
 //!
 //! [`SCHEMES`] is the one list of them: names, their parsing, hints, descriptions and tests follow from it.
+//! Two prefixes make more: [`PERMUTED`] and [`FOLDED`].
 
 use super::words::Keep;
 use limits::{Limit, Problem};
@@ -12,6 +13,11 @@ use std::str::FromStr;
 
 /// The longest shingle, in characters or words.
 pub const MAX_SHINGLE: usize = 32;
+
+/// Before a scheme's name: features choose bits by one permutation, as those of `doc2` do, instead of voting.
+const PERMUTED: &str = "perm:";
+/// Before a name, also before [`PERMUTED`]: the text is read without optional marks.
+const FOLDED: &str = "folded:";
 
 /// The text that the examples fingerprint.
 pub const EXAMPLE: &str = "The quick brown fox jumps over the lazy dog";
@@ -43,6 +49,8 @@ pub(crate) enum FeatureRule {
     Words(Keep),
     /// Every word of prose that has three characters or more.
     LongWords,
+    /// Every k consecutive characters of a word of prose, with a blank before and after it.
+    Letters,
     /// Every four consecutive UTF-16 code units, with a hash of their own.
     CodeUnits,
     /// Every k consecutive characters of the text as it is.
@@ -50,7 +58,7 @@ pub(crate) enum FeatureRule {
 }
 
 /// All schemes, in the order in which users see them.
-pub static SCHEMES: [SchemeFamily; 6] = [
+pub static SCHEMES: [SchemeFamily; 7] = [
     // `docs/doc2.md`.
     SchemeFamily {
         name: "doc2",
@@ -68,6 +76,14 @@ pub static SCHEMES: [SchemeFamily; 6] = [
         rule: FeatureRule::Words(Keep::Prose),
         k: 2,
         fingerprint: 0x12bf_8002_4a21_0544,
+    },
+    SchemeFamily {
+        name: "letters:k",
+        version: 1,
+        features: "k consecutive characters of a word of prose (1 to 32; Unicode 16), XXH3",
+        rule: FeatureRule::Letters,
+        k: 4,
+        fingerprint: 0xb128_a702_5680_1634,
     },
     // What the proposal of 2017 says to the letter.
     SchemeFamily {
@@ -115,15 +131,20 @@ impl FeatureRule {
         match self {
             Self::WordsAndPairs | Self::Words(_) | Self::LongWords => "word",
             Self::CodeUnits => "UTF-16 code unit",
-            Self::Characters => "character",
+            Self::Letters | Self::Characters => "character",
         }
+    }
+
+    /// Whether features are hashed by XXH3, so that `perm:` may be before the scheme's name.
+    fn can_be_permuted(self) -> bool {
+        !matches!(self, Self::WordsAndPairs | Self::CodeUnits)
     }
 
     /// About how many features a text of this many bytes has, which need not be distinct.
     pub(crate) fn expected_features(self, bytes: usize) -> usize {
         match self {
             Self::WordsAndPairs | Self::Words(_) | Self::LongWords => bytes / BYTES_PER_WORD,
-            Self::CodeUnits | Self::Characters => bytes,
+            Self::CodeUnits | Self::Letters | Self::Characters => bytes,
         }
     }
 }
@@ -136,7 +157,12 @@ impl SchemeFamily {
 
     /// The scheme, or one of the family.
     pub fn example(&'static self) -> Scheme {
-        Scheme { family: self, k: self.k }
+        Scheme {
+            family: self,
+            k: self.k,
+            is_permuted: self.rule == FeatureRule::WordsAndPairs,
+            is_folded: false,
+        }
     }
 
     /// What the names of a family begin with; `None` for a single scheme.
@@ -158,15 +184,27 @@ impl SchemeFamily {
 pub struct Scheme {
     family: &'static SchemeFamily,
     k: usize,
+    is_permuted: bool,
+    is_folded: bool,
 }
 
 impl Scheme {
     /// The scheme `doc2`, which is meant where none is named.
-    pub const DOC2: Self = Self { family: &SCHEMES[0], k: SCHEMES[0].k };
+    pub const DOC2: Self = Self { family: &SCHEMES[0], k: SCHEMES[0].k, is_permuted: true, is_folded: false };
 
     /// What a text is cut into.
     pub(crate) fn rule(self) -> FeatureRule {
         self.family.rule
+    }
+
+    /// Whether features choose bits by one permutation.
+    pub(crate) fn is_permuted(self) -> bool {
+        self.is_permuted
+    }
+
+    /// Whether the text is read without optional marks.
+    pub(crate) fn is_folded(self) -> bool {
+        self.is_folded
     }
 
     /// Units in a feature.
@@ -179,6 +217,19 @@ impl FromStr for Scheme {
     type Err = Problem;
 
     fn from_str(name: &str) -> Result<Self, Problem> {
+        let (rest, is_folded) = name.strip_prefix(FOLDED).map_or((name, false), |rest| (rest, true));
+        let (rest, is_permuted) = rest.strip_prefix(PERMUTED).map_or((rest, false), |rest| (rest, true));
+        let plain = Self::plain(rest).ok_or_else(|| unknown(name))??;
+        if is_permuted && !plain.family.rule.can_be_permuted() {
+            return Err(unknown(name));
+        }
+        Ok(Self { is_permuted: is_permuted || plain.is_permuted, is_folded, ..plain })
+    }
+}
+
+impl Scheme {
+    /// The scheme of a name without prefixes; `None` if there is none.
+    fn plain(name: &str) -> Option<Result<Self, Problem>> {
         let (prefix, number) = match name.split_once(':') {
             Some((prefix, number)) => (prefix, Some(number)),
             None => (name, None),
@@ -188,12 +239,12 @@ impl FromStr for Scheme {
             Some(number) => family.prefix() == Some(prefix) && is_plain_number(number),
             None => family.name == name,
         };
-        let family = SCHEMES.iter().find(is_meant).ok_or_else(|| unknown(name))?;
+        let family = SCHEMES.iter().find(is_meant)?;
         // More digits than a number holds are out of range, too.
         let k = number.map_or(Ok(family.k), |number| {
             number.parse::<i64>().map_err(|_| SHINGLE.problem(number)).and_then(|k| SHINGLE.of(k))
-        })?;
-        Ok(Self { family, k })
+        });
+        Some(k.map(|k| Self { k, ..family.example() }))
     }
 }
 
@@ -204,11 +255,19 @@ fn is_plain_number(number: &str) -> bool {
 
 fn unknown(name: &str) -> Problem {
     let valid: Vec<String> = SCHEMES.iter().map(SchemeFamily::valid_names).collect();
-    Problem::unknown("fingerprint scheme", name, format!("Valid schemes are {}.", valid.join(", ")))
+    let hint = format!(
+        "Valid schemes are {}. Before those whose features are hashed by XXH3 may be {PERMUTED}, and {FOLDED} \
+         before any.",
+        valid.join(", ")
+    );
+    Problem::unknown("fingerprint scheme", name, hint)
 }
 
 impl fmt::Display for Scheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let permuted = self.is_permuted && self.family.rule.can_be_permuted();
+        f.write_str(if self.is_folded { FOLDED } else { "" })?;
+        f.write_str(if permuted { PERMUTED } else { "" })?;
         match self.family.prefix() {
             Some(prefix) => write!(f, "{prefix}:{}", self.k),
             None => f.write_str(self.family.name),
@@ -223,9 +282,16 @@ mod tests {
     #[test]
     fn names_and_schemes_are_one_to_one() {
         let families = SCHEMES.iter().filter(|family| family.prefix().is_some());
-        let all = families.flat_map(|family| (1..=MAX_SHINGLE).map(move |k| Scheme { family, k }));
+        let all =
+            families.flat_map(|family| (1..=MAX_SHINGLE).map(move |k| Scheme { k, ..family.example() }));
         for scheme in all.chain(SCHEMES.iter().map(SchemeFamily::example)) {
             assert_eq!(scheme.to_string().parse(), Ok(scheme));
+            let folded = Scheme { is_folded: true, ..scheme };
+            assert_eq!(folded.to_string().parse(), Ok(folded));
+            if scheme.rule().can_be_permuted() {
+                let permuted = Scheme { is_permuted: true, ..folded };
+                assert_eq!(permuted.to_string().parse(), Ok(permuted));
+            }
         }
         assert_eq!(Scheme::DOC2.to_string(), "doc2");
     }
@@ -242,7 +308,23 @@ mod tests {
 
     #[test]
     fn other_spellings_are_refused() {
-        for name in ["", "doc", "DOC1", "doc1 ", "char", "char:", "char:x", "char:+3", "char:03", "word: 3"] {
+        for name in [
+            "",
+            "doc",
+            "DOC1",
+            "doc1 ",
+            "char",
+            "char:",
+            "char:x",
+            "char:+3",
+            "char:03",
+            "word: 3",
+            "perm:doc2",
+            "perm:commoncrawl",
+            "perm:folded:doc1",
+            "folded:",
+            "perm:perm:doc1",
+        ] {
             let problem = name.parse::<Scheme>().unwrap_err();
             assert_eq!(problem.message, format!("unknown fingerprint scheme \"{name}\""));
         }

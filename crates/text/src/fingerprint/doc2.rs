@@ -1,4 +1,5 @@
-//! The fingerprint of `doc2`: one bit of each of 64 features, chosen by their hashes (`docs/doc2.md`).
+//! The fingerprint of `doc2` and of schemes with `perm:`: one bit of each of 64 features, chosen by their
+//! hashes (`docs/doc2.md`).
 //!
 //! One-permutation hashing (Li, Owen and Zhang, 2012) with one bit a bin (Li and König, "b-Bit Minwise
 //! Hashing", 2010): the hash of a feature chooses a bin and a key. The feature with the least key of a bin
@@ -10,18 +11,29 @@
 //! lesser key of each cell. Cost: linear time, whatever the text, and 4 KB of memory.
 
 use crate::features::pairs::{KEY, KEY_BITS};
-use crate::features::{Shingler, TakeHash};
+use crate::features::{Batch, FeatureRule, Scheme, Shingler, TakeHash};
 use crate::hash::mix;
 use limits::{Heartbeat, OutOfMemory};
 
-/// The fingerprint of a text, or `None` if it has no words.
+/// The fingerprint of a text by a scheme with one permutation, or `None` if it has no features.
 pub(super) fn fingerprint(
     text: &str,
+    scheme: Scheme,
     shingler: &mut Shingler,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Option<u64>, OutOfMemory> {
     let mut consumer = KeyConsumer { keys: LeastKeys::default(), heartbeat };
-    shingler.hash_pairs(text, &mut consumer)?;
+    if scheme.rule() == FeatureRule::WordsAndPairs {
+        shingler.hash_features_of_doc2(text, scheme, &mut consumer)?;
+    } else {
+        let mut add_all = |hashes: &[u64]| {
+            consumer.pause();
+            hashes.iter().for_each(|&hash| consumer.take(hash));
+        };
+        let mut batch = Batch::new(&mut add_all);
+        shingler.hash_features(text, scheme, &mut batch)?;
+        batch.flush();
+    }
     Ok(consumer.keys.fingerprint())
 }
 

@@ -28,7 +28,8 @@ const STRIDE: usize = 1 << 10;
 pub struct Feature {
     /// The feature itself.
     pub text: String,
-    /// Its hash. It votes for the bits of the fingerprint; with `doc2`, it may be chosen to decide some.
+    /// Its hash. It votes for the bits of the fingerprint; by one permutation, it may be chosen to decide
+    /// some.
     pub hash: u64,
     /// What its votes count, or with `doc2` how often it is chosen: 1, or 2 or 4 there.
     pub weight: f64,
@@ -202,7 +203,7 @@ struct DifferingBit {
 enum BitReason {
     /// The sum of the votes: positive sets the bit, and near 0 a few features turn it.
     Votes(PerText<i64>),
-    /// With `doc2`, the feature that decides the bit.
+    /// By one permutation, the feature that decides the bit.
     Features(PerText<String>),
 }
 
@@ -255,7 +256,7 @@ struct ExplainedText {
     /// The number of each feature, by its hash.
     numbers: HashMap<u64, usize>,
     fingerprint: Option<u64>,
-    /// With `doc2`, the number of the feature that decides each bit.
+    /// By one permutation, the number of the feature that decides each bit.
     choice: Option<Vec<usize>>,
 }
 
@@ -270,7 +271,7 @@ impl ExplainedText {
                 keys.add(feature.hash);
             }
         }
-        if scheme.rule() != FeatureRule::WordsAndPairs {
+        if !scheme.is_permuted() {
             return Ok(Self { features, numbers, fingerprint: counts.majority(), choice: None });
         }
         heartbeat.beat();
@@ -406,7 +407,9 @@ mod tests {
         fn features_are_those_of_the_fingerprint(
             text in prop_oneof!["\\PC{0,60}", "[ab ]{0,100}"],
             scheme in prop::sample::select(SCHEMES.iter().map(SchemeFamily::example).collect::<Vec<_>>()),
+            prefix in prop::sample::select(vec!["", "folded:", "perm:", "folded:perm:"]),
         ) {
+            let scheme = format!("{prefix}{scheme}").parse().unwrap_or(scheme);
             let found = features(&text, scheme, &mut || ()).unwrap();
             let explained = ExplainedText::of(&text, scheme, &mut || ()).unwrap().fingerprint;
             prop_assert_eq!(explained, SimHasher::default().fingerprint(&text, scheme, &mut || ()).unwrap());

@@ -8,7 +8,7 @@
 use super::bit_counts::BitCounts;
 use super::distinct::{Distinct, HashRange, TooMany};
 use super::doc2;
-use crate::features::{Batch, FeatureRule, Scheme, Shingler};
+use crate::features::{Batch, Scheme, Shingler};
 use limits::{Heartbeat, OutOfMemory};
 
 /// Makes fingerprints; keeps its memory from text to text.
@@ -26,8 +26,8 @@ impl SimHasher {
         scheme: Scheme,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Option<u64>, OutOfMemory> {
-        if scheme.rule() == FeatureRule::WordsAndPairs {
-            return doc2::fingerprint(text, &mut self.shingler, heartbeat);
+        if scheme.is_permuted() {
+            return doc2::fingerprint(text, scheme, &mut self.shingler, heartbeat);
         }
         let mut counts = BitCounts::default();
         let mut part = Some(HashRange::WHOLE);

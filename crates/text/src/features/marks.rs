@@ -1,0 +1,125 @@
+//! Folds the marks that a script's writers often leave out, which `folded:` does before all else.
+//!
+//! These are accents and breathings on Greek letters, the points and accents of Hebrew, and the vowel signs
+//! and tatweel of Arabic. Vowels of Indic scripts and Thai are letters, and stay. So do marks on Latin and
+//! Cyrillic letters, which distinguish words. `docs/doc2.md` specifies every step. Linear time; a text
+//! without such marks is not copied.
+
+use limits::{OutOfMemory, grow_text};
+use std::borrow::Cow;
+use unicode_normalization::char::decompose_canonical;
+
+/// Bytes that are folded between two heartbeats.
+const STRIDE: usize = 1 << 16;
+
+/// The text without optional marks. `pause` is called now and then.
+pub(super) fn fold<'a>(text: &'a str, pause: &mut dyn FnMut()) -> Result<Cow<'a, str>, OutOfMemory> {
+    if !text.bytes().any(may_begin_mark) {
+        return Ok(Cow::Borrowed(text));
+    }
+    let mut folded = String::new();
+    // No character becomes longer.
+    grow_text(&mut folded, text.len())?;
+    let mut is_greek = false;
+    let mut paused = 0;
+    for (at, c) in text.char_indices() {
+        if at >= paused + STRIDE {
+            paused = at;
+            pause();
+        }
+        match c {
+            '\0'..='\u{2ff}' => {
+                is_greek = false;
+                folded.push(c);
+            }
+            '\u{300}'..='\u{36f}' if is_greek => (),
+            '\u{300}'..='\u{36f}' => folded.push(c),
+            _ if is_point(c) => (),
+            _ => {
+                is_greek = is_greek_letter(c);
+                push_base(c, is_greek, &mut folded);
+            }
+        }
+    }
+    Ok(Cow::Owned(folded))
+}
+
+/// Whether a character that folding changes or removes can begin with the byte.
+fn may_begin_mark(byte: u8) -> bool {
+    matches!(byte, 0xcd..=0xcf | 0xd6..=0xdb | 0xe1 | 0xef)
+}
+
+/// Whether a character is a point or an accent of Hebrew, or a vowel sign, a Quranic mark or tatweel of
+/// Arabic.
+fn is_point(c: char) -> bool {
+    matches!(c,
+        '\u{591}'..='\u{5bd}' | '\u{5bf}' | '\u{5c1}'..='\u{5c2}' | '\u{5c4}'..='\u{5c5}' | '\u{5c7}'
+        | '\u{610}'..='\u{61a}' | '\u{640}' | '\u{64b}'..='\u{652}' | '\u{656}'..='\u{65f}' | '\u{670}'
+        | '\u{6d6}'..='\u{6dc}' | '\u{6df}'..='\u{6e4}' | '\u{6e7}'..='\u{6e8}' | '\u{6ea}'..='\u{6ed}'
+        | '\u{fe70}'..='\u{fe7f}')
+}
+
+fn is_greek_letter(c: char) -> bool {
+    matches!(c, '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}')
+}
+
+/// Pushes the letter without marks: a Greek one, or a Hebrew one with its points (U+FB1D to U+FB4E).
+fn push_base(c: char, is_greek: bool, folded: &mut String) {
+    if is_greek || matches!(c, '\u{fb1d}'..='\u{fb4e}') {
+        decompose_canonical(c, |part| {
+            if !is_point(part) && !matches!(part, '\u{300}'..='\u{36f}') {
+                folded.push(part);
+            }
+        });
+    } else {
+        folded.push(c);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use unicode_normalization::UnicodeNormalization;
+
+    fn folded(text: &str) -> String {
+        fold(text, &mut || ()).unwrap().into_owned()
+    }
+
+    #[test]
+    fn optional_marks_go() {
+        for (text, without) in [
+            ("Ἐν ἀρχῇ ἦν ὁ λόγος", "Εν αρχη ην ο λογος"),
+            ("ΰ Ὧ ά", "υ Ω α"),
+            ("בְּרֵאשִׁית בָּרָא", "בראשית ברא"),
+            ("\u{fb2a}\u{fb4b}", "שו"),
+            ("بِسْمِ ٱللَّهِ الرَّحْمَـٰنِ", "بسم ٱلله الرحمن"),
+        ] {
+            assert_eq!(folded(text), without);
+            assert_eq!(folded(&text.nfd().collect::<String>()), without);
+        }
+    }
+
+    #[test]
+    fn letters_and_other_marks_stay() {
+        for text in
+            ["été ệ İ ё й", "x\u{301}", "हिन्दी", "ไม่มี", "أ إ آ ئ", "\u{5be}\u{5c0}\u{5c3}", "が", "한"]
+        {
+            assert_eq!(folded(text), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn folding_twice_changes_nothing(text in "[a-zé\u{300}-\u{3ff}\u{590}-\u{6ff}\u{1f00}-\u{1fff}\u{fb1d}-\u{fb4f}\u{fe70}-\u{fe7f}語]{0,40}") {
+            let once = folded(&text);
+            prop_assert!(once.len() <= text.len());
+            prop_assert_eq!(folded(&once), once);
+        }
+
+        #[test]
+        fn nothing_else_changes(text in "[^\u{300}-\u{6ff}\u{1f00}-\u{1fff}\u{fb1d}-\u{fb4e}\u{fe70}-\u{fe7f}]{0,40}") {
+            prop_assert_eq!(folded(&text), text);
+        }
+    }
+}
