@@ -2,10 +2,9 @@
 //!
 //! It is plain code that compilers turn into vector instructions: with AVX-512's VPOPCNTDQ eight fingerprints
 //! are compared at a time. Each caller compiles it into a function of its own for several kinds of
-//! processors, by [`for_processors`]; which of them runs is decided at run time. Elsewhere it is
-//! compiled once. On aarch64 that is NEON: a group of 64 fingerprints takes 249 instructions. With UDOT it would be
-//! 288, with SVE, which counts the bits of whole words, 183 (LLVM of Rust 1.96; not timed, for want of such a
-//! machine).
+//! processors, by [`for_processors`]; which of them runs is decided at run time. Elsewhere it is compiled
+//! once. On aarch64 that is NEON: 64 fingerprints take 249 instructions. With UDOT it would be 288, with SVE,
+//! which counts the bits of whole words, 183 (LLVM of Rust 1.96; not timed, for want of such a machine).
 
 /// Elements that are tested together. Hits are rare, so elements are tested one by one only in a group that
 /// has a hit.

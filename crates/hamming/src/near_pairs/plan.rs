@@ -91,7 +91,8 @@ impl RowDifferences {
     }
 }
 
-/// The size of a join: rows on both sides, rows on the left, and pairs of rows. And the most bits of a segment.
+/// The size of a join: rows on both sides, rows on the left, and pairs of rows. And the most bits of a
+/// segment.
 pub(super) struct JoinSize {
     pub(super) rows: f64,
     pub(super) left: f64,
