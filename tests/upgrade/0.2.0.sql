@@ -141,7 +141,7 @@ INSERT INTO question (name, digest, index, query) VALUES
     ('passages', 'bbb72431', NULL,
         $$SELECT * FROM shared_passages(made_text(10), made_text(14), 30), recursive_shingles(made_text(11))$$),
     ('schemes', '6f2e718d', NULL,
-        $$SELECT * FROM simhash_schemes()$$),
+        $$SELECT * FROM simhash_schemes() WHERE name <> 'letters:k'$$),
     ('decoded', '6ebeecaf', NULL,
         $$SELECT simhash_decode(spelling), simhash_decode(doc1::numeric) FROM document WHERE id < 100$$),
     ('distances', '64be9aec', NULL,
