@@ -15,6 +15,7 @@ mod gist;
 mod histogram;
 mod html;
 mod join;
+mod living;
 mod minhash;
 mod pairs;
 mod passage;
@@ -47,7 +48,8 @@ pgrx::extension_sql_file!("../sql/passage.sql", name = "passage", requires = ["m
 pgrx::extension_sql_file!("../sql/html.sql", name = "html", requires = ["passage"]);
 pgrx::extension_sql_file!("../sql/trigger.sql", name = "trigger", requires = ["html"]);
 pgrx::extension_sql_file!("../sql/pairs.sql", name = "pairs", requires = ["trigger"]);
-pgrx::extension_sql_file!("../sql/histogram.sql", name = "histogram", requires = ["pairs"]);
+pgrx::extension_sql_file!("../sql/living.sql", name = "living", requires = ["pairs"]);
+pgrx::extension_sql_file!("../sql/histogram.sql", name = "histogram", requires = ["living"]);
 
 /// Called by Postgres when it loads the library.
 #[pgrx::pg_guard]

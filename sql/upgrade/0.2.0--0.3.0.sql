@@ -2,3 +2,87 @@
 
 COMMENT ON FUNCTION hamming_histogram(regclass, name, integer, name) IS
     'distances in a column of codes, of a random sample of the rows: of pairs, and to the nearest; rows found within each distance, how many of them are unrelated, and which radius to search and which to delete with; with the column of the texts, unrelated rows are measured';
+
+CREATE FUNCTION near_cluster(
+    key anyelement,
+    code bigint,
+    radius integer,
+    look bit,
+    look_radius integer,
+    linkage text DEFAULT 'leader'
+)
+    RETURNS anyelement
+    LANGUAGE C WINDOW IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000
+    AS 'MODULE_PATHNAME', 'near_cluster_of_bigint_look';
+COMMENT ON FUNCTION near_cluster(anyelement, bigint, integer, bit, integer, text) IS
+    'window function: as near_cluster without look, but a row joins a keeper only if their second codes, too, differ in at most look_radius bits';
+
+CREATE FUNCTION near_cluster(
+    key anyelement,
+    code bit,
+    radius integer,
+    look bit,
+    look_radius integer,
+    linkage text DEFAULT 'leader'
+)
+    RETURNS anyelement
+    LANGUAGE C WINDOW IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000
+    AS 'MODULE_PATHNAME', 'near_cluster_of_bit_look';
+COMMENT ON FUNCTION near_cluster(anyelement, bit, integer, bit, integer, text) IS
+    'window function: as near_cluster without look, but a row joins a keeper only if their second codes, too, differ in at most look_radius bits';
+
+CREATE FUNCTION near_clusters_trigger() RETURNS trigger
+    LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 10
+    AS 'MODULE_PATHNAME', 'near_clusters_trigger';
+COMMENT ON FUNCTION near_clusters_trigger() IS
+    'notes the keys of rows that change, for near_clusters_refresh; near_clusters_create makes its triggers';
+
+CREATE FUNCTION near_clusters_create(
+    relation regclass,
+    key name,
+    code name,
+    radius integer,
+    linkage text DEFAULT 'leader',
+    first text[] DEFAULT '{}',
+    within text[] DEFAULT '{}',
+    filter text DEFAULT NULL,
+    look name DEFAULT NULL,
+    look_radius integer DEFAULT NULL
+)
+    RETURNS regclass
+    LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 100000
+    AS 'MODULE_PATHNAME', 'near_clusters_create';
+COMMENT ON FUNCTION near_clusters_create(regclass, name, name, integer, text, text[], text[], text, name, integer) IS
+    'makes a table of the clusters of a table''s rows, which near_clusters_refresh brings up to date; the first row in the order keeps a cluster';
+
+CREATE FUNCTION near_clusters_refresh(relation regclass, everything boolean DEFAULT false) RETURNS bigint
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000
+    AS 'MODULE_PATHNAME', 'near_clusters_refresh';
+COMMENT ON FUNCTION near_clusters_refresh(regclass, boolean) IS
+    'brings the clusters of near_clusters_create up to date with all committed changes, and returns how many rows were clustered; everything compares all rows, whether changes were noted or not';
+
+CREATE FUNCTION near_cluster_of(
+    relation regclass,
+    code bigint,
+    within text[] DEFAULT NULL,
+    look bit DEFAULT NULL,
+    key anyelement DEFAULT NULL::bigint
+)
+    RETURNS anyelement
+    LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1000
+    AS 'MODULE_PATHNAME', 'near_cluster_of';
+COMMENT ON FUNCTION near_cluster_of(regclass, bigint, text[], bit, anyelement) IS
+    'the cluster that a row with this code would join as the last one, as of the last near_clusters_refresh; NULL if it would keep its own';
+
+CREATE FUNCTION near_cluster_of(
+    relation regclass,
+    code bit,
+    within text[] DEFAULT NULL,
+    look bit DEFAULT NULL,
+    key anyelement DEFAULT NULL::bigint
+)
+    RETURNS anyelement
+    LANGUAGE C STABLE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1000
+    AS 'MODULE_PATHNAME', 'near_cluster_of';
+COMMENT ON FUNCTION near_cluster_of(regclass, bit, text[], bit, anyelement) IS
+    'the cluster that a row with this code would join as the last one, as of the last near_clusters_refresh; NULL if it would keep its own';

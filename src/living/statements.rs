@@ -1,0 +1,297 @@
+//! The statements of living clusters, for all linkages, types and orders.
+//!
+//! All rows that count are in the table of clusters, so only the first statement of a refresh,
+//! [`Statements::copy_changes`], looks at the table that is clustered.
+
+use super::columns::Column;
+use super::objects::Clustered;
+use hamming::clusters::Linkage;
+
+/// Makes statements for a table.
+pub(super) struct Statements<'a>(pub(super) &'a Clustered);
+
+impl Statements<'_> {
+    fn key(&self) -> &str {
+        &self.0.columns.key.name
+    }
+
+    fn clusters(&self) -> &str {
+        &self.0.names.clusters
+    }
+
+    /// The columns that are copied, each of the given row.
+    fn copied(&self, row: &str) -> String {
+        let columns = self.0.columns.copied().map(|column| format!("{row}.{}", column.name));
+        columns.collect::<Vec<_>>().join(", ")
+    }
+
+    fn distance(&self, a: &str, b: &str) -> String {
+        format!("{}.hamming({a}.code, {b}.code)", self.0.names.extension)
+    }
+
+    /// Whether two rows are near each other, and of one tenant.
+    fn near(&self, a: &str, b: &str) -> String {
+        self.near_values(a, &|column| format!("{b}.{}", column.name))
+    }
+
+    /// Whether a row is near one with these values, and of the same tenant.
+    fn near_values(&self, row: &str, value: &dyn Fn(&Column) -> String) -> String {
+        let (extension, definition, columns) = (&self.0.names.extension, &self.0.definition, &self.0.columns);
+        let within = |column: &Column, radius| {
+            let distance = format!("{extension}.hamming({row}.{}, {})", column.name, value(column));
+            format!("{distance} OPERATOR(pg_catalog.<=) {radius}")
+        };
+        let mut all = vec![within(&columns.code, definition.radius)];
+        if let (Some(look), Some(radius)) = (&columns.look, definition.look_radius) {
+            all.push(within(look, radius));
+        }
+        all.extend(columns.within.iter().map(|column| column.same_as(row, &value(column))));
+        all.join(" AND ")
+    }
+
+    /// Whether row `a` comes after `b` in the order; keys decide between equal rows.
+    fn after(&self, a: &str, b: &str) -> String {
+        let columns = self.0.columns.first.iter().zip(&self.0.definition.first);
+        let by_key = self.0.columns.key.after(a, b, false, false);
+        columns.rev().fold(by_key, |rest, (column, direction)| {
+            let after = column.after(a, b, direction.descending, direction.nulls_first);
+            format!("({after} OR {} AND {rest})", column.same(a, b))
+        })
+    }
+
+    /// What to sort rows by.
+    fn order(&self, row: &str) -> String {
+        let columns = self.0.columns.first.iter().zip(&self.0.definition.first);
+        let mut all: Vec<_> =
+            columns.map(|(column, direction)| format!("{row}.{} {}", column.name, direction.sql())).collect();
+        all.push(format!("{row}.{}", self.key()));
+        all.join(", ")
+    }
+
+    /// The window function that clusters rows.
+    fn near_cluster(&self, row: &str) -> String {
+        let (key, definition) = (self.key(), &self.0.definition);
+        let linkage = if definition.linkage == Linkage::Leader { "leader" } else { "connected" };
+        let look = definition.look_radius.map(|radius| format!(", {row}.look, {radius}")).unwrap_or_default();
+        let within: Vec<_> =
+            self.0.columns.within.iter().map(|column| format!("{row}.{}", column.name)).collect();
+        let partition =
+            if within.is_empty() { String::new() } else { format!("PARTITION BY {} ", within.join(", ")) };
+        format!(
+            "{}.near_cluster({row}.{key}, {row}.code, {}{look}, '{linkage}') OVER ({partition}ORDER BY {})",
+            self.0.names.extension,
+            definition.radius,
+            self.order(row)
+        )
+    }
+
+    /// Fills an empty table from scratch.
+    pub(super) fn fill(&self) -> String {
+        let (key, clusters, rows) = (self.key(), self.clusters(), &self.0.names.rows);
+        let (of_row, keeper) = (self.copied("c"), self.near_cluster("r"));
+        let (distance, same) =
+            (self.distance("c", "k"), self.0.columns.key.equal_values("k.keeper", &format!("k.{key}")));
+        let of_keeper = self.0.columns.key.equal_values("c.keeper", &format!("k.{key}"));
+        format!(
+            "WITH c AS MATERIALIZED (SELECT r.*, {keeper} AS keeper FROM {rows} AS r)
+             INSERT INTO {clusters}
+             SELECT c.{key}, c.keeper, coalesce({distance}, 0), {of_row}
+             FROM c JOIN c AS k ON {of_keeper} AND {same}"
+        )
+    }
+
+    /// Copies rows that have changed, without a cluster. Returns the clusters that have lost a row, or with
+    /// leader linkage their keeper, and how many rows have changed.
+    ///
+    /// With `all`, every row is compared.
+    pub(super) fn copy_changes(&self, all: bool) -> String {
+        let (key, clusters, names) = (self.key(), self.clusters(), &self.0.names);
+        let (changes, rows) = (&names.changes, &names.rows);
+        let columns = &self.0.columns;
+        let (taken, keys) = if all {
+            (String::new(), format!("SELECT {key} FROM {rows} UNION SELECT {key} FROM {clusters}"))
+        } else {
+            (format!(" WHERE {key} IS NOT NULL"), format!("SELECT DISTINCT {key} FROM noted"))
+        };
+        let is_same: Vec<_> = columns.copied().map(|column| column.same("c", "n")).collect();
+        let is_same = is_same.join(" AND ");
+        let names_of: Vec<_> = columns.copied().map(|column| column.name.as_str()).collect();
+        let set: Vec<_> = names_of.iter().map(|name| format!("{name} = n.{name}")).collect();
+        let left = match self.0.definition.linkage {
+            Linkage::Leader => format!(
+                "l.cluster IS NOT NULL AND {}",
+                columns.key.equal_values("l.cluster", &format!("l.{key}"))
+            ),
+            Linkage::Connected => "l.cluster IS NOT NULL".to_owned(),
+        };
+        let equal = |a: &str, b: &str| columns.key.equal(a, b);
+        format!(
+            "WITH noted AS (DELETE FROM {changes}{taken} RETURNING {key}),
+             keys AS MATERIALIZED ({keys}),
+             now AS MATERIALIZED (SELECT r.* FROM keys JOIN {rows} AS r ON {keys_r}),
+             gone AS (DELETE FROM {clusters} AS c USING keys WHERE {c_keys} AND NOT EXISTS (SELECT FROM now AS n WHERE {c_n})
+                      RETURNING c.{key}, c.cluster),
+             old AS MATERIALIZED (SELECT c.{key}, c.cluster FROM {clusters} AS c JOIN now AS n ON {c_n} WHERE ({is_same}) IS NOT TRUE),
+             changed AS (UPDATE {clusters} AS c SET cluster = NULL, distance = NULL, {set}
+                         FROM now AS n JOIN old AS o ON {n_o} WHERE {c_n} RETURNING 1),
+             added AS (INSERT INTO {clusters} ({key}, {names_of}) SELECT n.{key}, {of_now} FROM now AS n
+                       WHERE NOT EXISTS (SELECT FROM {clusters} AS c WHERE {c_n}) RETURNING 1),
+             l AS (TABLE gone UNION ALL TABLE old)
+             SELECT (SELECT pg_catalog.array_agg(DISTINCT l.cluster) FROM l WHERE {left}),
+                 (SELECT count(*) FROM gone) + (SELECT count(*) FROM changed) + (SELECT count(*) FROM added)",
+            keys_r = equal("keys", "r"),
+            c_keys = equal("c", "keys"),
+            c_n = equal("c", "n"),
+            n_o = equal("n", "o"),
+            set = set.join(", "),
+            names_of = names_of.join(", "),
+            of_now = self.copied("n"),
+        )
+    }
+
+    /// Unsettles all rows of clusters, which are given as an array.
+    pub(super) fn unsettle(&self) -> String {
+        let member = self.0.columns.key.equal_values("cluster", "ANY ($1)");
+        format!("UPDATE {} SET cluster = NULL, distance = NULL WHERE {member}", self.clusters())
+    }
+
+    /// Clusters the unsettled rows, or unsettles further ones. Returns how many rows are unsettled now, and
+    /// how many were settled.
+    pub(super) fn settle(&self) -> String {
+        match self.0.definition.linkage {
+            Linkage::Leader => self.settle_leaders(),
+            Linkage::Connected => self.settle_connected(),
+        }
+    }
+
+    /// Unsettled rows are clustered together with the keepers near them. Where a keeper is none any more, its
+    /// members are affected; where a row has become one, those of later keepers that are near it.
+    fn settle_leaders(&self) -> String {
+        let (key, clusters) = (self.key(), self.clusters());
+        let by = &self.0.columns.key;
+        let of_d = self.copied("d");
+        let is_keeper = |row: &str| by.equal_values(&format!("{row}.cluster"), &format!("{row}.{key}"));
+        format!(
+            "WITH d AS MATERIALIZED (SELECT d.{key}, d.cluster, {of_d} FROM {clusters} AS d WHERE d.cluster IS NULL),
+             s AS MATERIALIZED (
+                 SELECT s.*, {keeper} AS keeper
+                 FROM (TABLE d UNION ALL
+                       SELECT DISTINCT k.{key}, k.cluster, {of_k} FROM d JOIN {clusters} AS k ON {near_d} WHERE {k_keeps}) AS s),
+             lost AS (SELECT s.{key} FROM s WHERE {s_kept} AND NOT {s_keeps}),
+             gained AS (SELECT s.* FROM s WHERE s.cluster IS NULL AND {s_keeps} AND s.code IS NOT NULL),
+             affected AS MATERIALIZED (
+                 SELECT m.{key} FROM lost JOIN {clusters} AS m ON {m_lost}
+                 UNION
+                 SELECT m.{key} FROM gained AS x JOIN {clusters} AS m ON {near_x} JOIN {clusters} AS k ON {k_of_m}
+                 WHERE NOT {m_keeps} AND {after}),
+             t AS (
+                 SELECT a.{key}, NULL::{type_} AS keeper, NULL::integer AS distance FROM affected AS a
+                 UNION ALL
+                 SELECT s.{key}, s.keeper, coalesce({distance}, 0) FROM s JOIN s AS k ON {keeper_k}
+                 WHERE s.cluster IS NULL AND NOT EXISTS (SELECT FROM affected)),
+             settled AS (UPDATE {clusters} AS c SET cluster = t.keeper, distance = t.distance FROM t WHERE {c_t}
+                         RETURNING c.cluster IS NULL AS again)
+             SELECT count(*) FILTER (WHERE again), count(*) FILTER (WHERE NOT again) FROM settled",
+            keeper = self.near_cluster("s"),
+            of_k = self.copied("k"),
+            near_d = self.near("k", "d"),
+            k_keeps = is_keeper("k"),
+            s_kept = is_keeper("s"),
+            s_keeps = by.equal_values("s.keeper", &format!("s.{key}")),
+            m_lost = by.equal_values("m.cluster", &format!("lost.{key}")),
+            near_x = self.near("m", "x"),
+            k_of_m = by.equal_values(&format!("k.{key}"), "m.cluster"),
+            m_keeps = is_keeper("m"),
+            after = self.after("k", "x"),
+            type_ = by.type_name(),
+            distance = self.distance("s", "k"),
+            keeper_k = by.equal_values("s.keeper", &format!("k.{key}")),
+            c_t = by.equal("c", "t"),
+        )
+    }
+
+    /// Unsettled rows and the settled ones near them are connected, and so are rows of a cluster. Each group
+    /// gets the name of its first row.
+    fn settle_connected(&self) -> String {
+        let (key, clusters, extension) = (self.key(), self.clusters(), &self.0.names.extension);
+        let by = &self.0.columns.key;
+        format!(
+            "WITH d AS MATERIALIZED (SELECT d.{key}, d.cluster, {of_d} FROM {clusters} AS d WHERE d.cluster IS NULL),
+             s AS MATERIALIZED (
+                 SELECT s.{key}, s.cluster, {keeper} AS near
+                 FROM (TABLE d UNION ALL
+                       SELECT DISTINCT k.{key}, k.cluster, {of_k} FROM d JOIN {clusters} AS k ON {near_d}
+                       WHERE k.cluster IS NOT NULL) AS s),
+             g AS MATERIALIZED (
+                 SELECT g.key, g.cluster
+                 FROM (SELECT pg_catalog.array_agg(p.a) AS a, pg_catalog.array_agg(p.b) AS b
+                       FROM (SELECT s.{key}, s.near FROM s UNION ALL
+                             SELECT s.{key}, s.cluster FROM s WHERE s.cluster IS NOT NULL) AS p (a, b)) AS p,
+                     {extension}.clusters_of_pairs(p.a, p.b, 'connected') AS g),
+             n AS MATERIALIZED (
+                 SELECT DISTINCT ON (g.cluster) g.cluster, c.{key}, c.code FROM g JOIN {clusters} AS c ON {g_c}
+                 ORDER BY g.cluster, {order}),
+             t AS (
+                 SELECT m.{key}, n.{key} AS keeper, coalesce({distance}, 0) AS distance
+                 FROM (SELECT d.{key}, d.{key}, d.code FROM d UNION ALL
+                       SELECT c.{key}, c.cluster, c.code FROM g JOIN {clusters} AS c ON {c_of_g}) AS m ({key}, node, code)
+                     JOIN g ON {g_m} JOIN n ON {n_g}),
+             settled AS (UPDATE {clusters} AS c SET cluster = t.keeper, distance = t.distance FROM t
+                         WHERE {c_t} AND ({unchanged}) IS NOT TRUE RETURNING 1)
+             SELECT 0::bigint, count(*) FROM settled",
+            of_d = self.copied("d"),
+            keeper = self.near_cluster("s"),
+            of_k = self.copied("k"),
+            near_d = self.near("k", "d"),
+            g_c = by.equal_values("g.key", &format!("c.{key}")),
+            order = self.order("c"),
+            distance = self.distance("m", "n"),
+            c_of_g = by.equal_values("c.cluster", "g.key"),
+            g_m = by.equal_values("g.key", "m.node"),
+            n_g = by.equal_values("n.cluster", "g.cluster"),
+            c_t = by.equal("c", "t"),
+            unchanged = by.equal_values("c.cluster", "t.keeper"),
+        )
+    }
+
+    /// The cluster that a code would join. Parameters are the code, the second code, and the tenants.
+    pub(super) fn look_up(&self) -> String {
+        let (key, clusters, columns) = (self.key(), self.clusters(), &self.0.columns);
+        let near = self.near_values("m", &|column| {
+            let place = columns.compared().position(|other| other.name == column.name);
+            format!("${}", place.map_or(1, |place| place + 1))
+        });
+        let by = &columns.key;
+        match self.0.definition.linkage {
+            Linkage::Leader => format!(
+                "SELECT m.{key} FROM {clusters} AS m WHERE {near} AND {} ORDER BY {} LIMIT 1",
+                by.equal_values("m.cluster", &format!("m.{key}")),
+                self.order("m")
+            ),
+            Linkage::Connected => format!(
+                "SELECT k.{key} FROM {clusters} AS m JOIN {clusters} AS k ON {} WHERE {near} ORDER BY {} LIMIT 1",
+                by.equal_values(&format!("k.{key}"), "m.cluster"),
+                self.order("k")
+            ),
+        }
+    }
+
+    /// Whether ANALYZE has found a cluster of nearly half of the rows.
+    pub(super) fn has_large(&self) -> String {
+        format!(
+            "SELECT count(*) FROM pg_class AS t JOIN pg_namespace AS n ON n.oid = t.relnamespace
+                 JOIN pg_stats AS s ON s.schemaname = n.nspname AND s.tablename = t.relname
+             WHERE t.oid = {} AND s.attname = 'cluster' AND s.most_common_freqs[1] >= 0.4",
+            self.0.clusters.to_u32()
+        )
+    }
+
+    /// The keeper of the largest cluster, as text, its rows, and all rows.
+    pub(super) fn largest(&self) -> String {
+        format!(
+            "SELECT cluster::text, count(*), sum(count(*)) OVER ()::bigint FROM {} GROUP BY cluster
+             ORDER BY count(*) DESC LIMIT 1",
+            self.clusters()
+        )
+    }
+}
