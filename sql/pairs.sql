@@ -12,6 +12,34 @@ CREATE FUNCTION near_cluster(key anyelement, code bit, radius integer, linkage t
 COMMENT ON FUNCTION near_cluster(anyelement, bit, integer, text) IS
     'window function: the key of the row that keeps the cluster of near-duplicates, its first in the order of the window; linkage is leader or connected, and the first row of a partition says which, and the radius';
 
+CREATE FUNCTION near_cluster(
+    key anyelement,
+    code bigint,
+    radius integer,
+    look bit,
+    look_radius integer,
+    linkage text DEFAULT 'leader'
+)
+    RETURNS anyelement
+    LANGUAGE C WINDOW IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000
+    AS 'MODULE_PATHNAME', 'near_cluster_of_bigint_look';
+COMMENT ON FUNCTION near_cluster(anyelement, bigint, integer, bit, integer, text) IS
+    'window function: as near_cluster without look, but a row joins a keeper only if their second codes, too, differ in at most look_radius bits';
+
+CREATE FUNCTION near_cluster(
+    key anyelement,
+    code bit,
+    radius integer,
+    look bit,
+    look_radius integer,
+    linkage text DEFAULT 'leader'
+)
+    RETURNS anyelement
+    LANGUAGE C WINDOW IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000
+    AS 'MODULE_PATHNAME', 'near_cluster_of_bit_look';
+COMMENT ON FUNCTION near_cluster(anyelement, bit, integer, bit, integer, text) IS
+    'window function: as near_cluster without look, but a row joins a keeper only if their second codes, too, differ in at most look_radius bits';
+
 CREATE FUNCTION near_clusters(
     keys anyarray,
     codes bigint[],

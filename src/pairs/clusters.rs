@@ -39,7 +39,7 @@ unsafe fn put_near_clusters(call: Call) -> Result<(), SqlError> {
     let linkage = parse_linkage(linkage)?;
     // The smallest key of a cluster keeps.
     row_codes.sort_by(keys, &order).map_err(report::problem)?;
-    let keepers = row_codes.keepers("near_clusters", keys.len(), call.integer(2), linkage)?;
+    let keepers = row_codes.keepers("near_clusters", keys.len(), call.integer(2), None, linkage)?;
     drop(row_codes);
     for (&key, &keeper) in keys.iter().zip(&keepers) {
         check_for_interrupts();

@@ -8,7 +8,7 @@ use crate::pg::elements::{ArrayElements, Order, SortedKey};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
 use crate::pg::report::{self, SqlError};
-use hamming::clusters::{self, Linkage};
+use hamming::clusters::{self, Linkage, Look};
 use limits::{Limit, OutOfMemory, collect, reserve, sort};
 use pgrx::pg_sys;
 
@@ -72,18 +72,43 @@ impl CodesOfRows {
         Ok(())
     }
 
+    /// Leaves the rows that the others have as well, in both.
+    pub(super) fn meet(&mut self, others: &mut Self) -> Result<(), OutOfMemory> {
+        if self.rows == others.rows {
+            return Ok(());
+        }
+        let places = |these: &[u32], those: &[u32]| {
+            let common =
+                (0..these.len() as u32).filter(|&place| those.binary_search(&these[place as usize]).is_ok());
+            collect(common, these.len())
+        };
+        let (these, those) = (places(&self.rows, &others.rows)?, places(&others.rows, &self.rows)?);
+        for (codes, places) in [(self, these), (others, those)] {
+            codes.codes.choose(places.iter().copied())?;
+            codes.rows = collect(places.iter().map(|&place| codes.rows[place as usize]), places.len())?;
+        }
+        Ok(())
+    }
+
     /// For each row of the input, of which there are `rows`, the row of its keeper. A row without a code is
-    /// its own.
+    /// its own. Second codes, with their radius, are of the same rows.
     pub(super) fn keepers(
         &self,
         function: &'static str,
         rows: usize,
         radius: i32,
+        look: Option<(&Self, i32)>,
         linkage: Linkage,
     ) -> Result<Vec<u32>, SqlError> {
         let (codes, radius) = (self.codes.codes(), self.check_radius(radius)?);
         let mut reporter = Reporter::of_codes(function, codes.len());
-        let found = clusters::keepers(codes, radius, linkage, &mut reporter).map_err(report::problem)?;
+        let look = look.map(|(looks, radius)| {
+            let most = looks.codes.bits().map_or(i32::MAX.into(), i64::from);
+            let radius = Limit::new("look_radius", 0, most).of(radius).map_err(report::problem)?;
+            Ok::<_, SqlError>(Look { codes: looks.codes.codes(), radius })
+        });
+        let found = clusters::keepers(codes, radius, look.transpose()?, linkage, &mut reporter)
+            .map_err(report::problem)?;
         let mut keepers = collect(0..rows as u32, rows).map_err(report::problem)?;
         for (&row, &keeper) in self.rows.iter().zip(&found) {
             keepers[row as usize] = self.rows[keeper as usize];

@@ -5,6 +5,7 @@
 //! and only the rest is decided in the same way. So hardly any pairs of rows that are not keepers are
 //! compared.
 
+use super::{Look, agree};
 use crate::code::CodeSlice;
 use crate::near_pairs::{MAX_SEGMENT_BITS, near_pairs, near_pairs_between};
 use limits::{Heartbeat, OutOfMemory, collect, reserve, sort};
@@ -48,6 +49,7 @@ pub(super) const LIMITS: LeaderLimits = LeaderLimits { kept: 1 << 25, met: 64 };
 struct Leaders<'a> {
     codes: CodeSlice<'a>,
     radius: u32,
+    look: Option<Look<'a>>,
     limits: LeaderLimits,
     /// For each row its keeper; a keeper has itself. An undecided row has the earliest near keeper that is
     /// known, or [`NONE`].
@@ -61,11 +63,12 @@ struct Leaders<'a> {
 pub(super) fn leaders(
     codes: CodeSlice<'_>,
     radius: u32,
+    look: Option<Look<'_>>,
     limits: LeaderLimits,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
     let keepers = collect(std::iter::repeat_n(NONE, codes.len()), codes.len())?;
-    let mut leaders = Leaders { codes, radius, limits, keepers, decided: 0, heartbeat };
+    let mut leaders = Leaders { codes, radius, look, limits, keepers, decided: 0, heartbeat };
     leaders.settle(collect(0..codes.len() as u32, codes.len())?)?;
     Ok(leaders.keepers)
 }
@@ -108,8 +111,11 @@ impl Leaders<'_> {
             MAX_SEGMENT_BITS,
             &mut PassHeartbeat { heartbeat: self.heartbeat, pass: 2, share: Some(share) },
             &mut |a, b| {
-                let nearest = &mut self.keepers[rows[b as usize] as usize];
-                *nearest = (*nearest).min(keepers[a as usize]);
+                let (keeper, row) = (keepers[a as usize], rows[b as usize]);
+                let nearest = &mut self.keepers[row as usize];
+                if keeper < *nearest && agree(self.look, keeper, row) {
+                    *nearest = keeper;
+                }
                 Ok::<(), OutOfMemory>(())
             },
         )
@@ -153,9 +159,13 @@ impl Leaders<'_> {
             self.radius,
             &mut heartbeat,
             &mut |a, b| {
-                let (row, other) = (rows[b as usize] as usize, rows[a as usize]);
+                let (row, other) = (rows[b as usize], rows[a as usize]);
+                if !agree(self.look, other, row) {
+                    return Ok(());
+                }
                 if self.keepers[other as usize] == other {
-                    self.keepers[row] = self.keepers[row].min(other);
+                    let nearest = &mut self.keepers[row as usize];
+                    *nearest = (*nearest).min(other);
                     return Ok(());
                 }
                 pairs.add(a, b)

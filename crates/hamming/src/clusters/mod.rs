@@ -21,7 +21,7 @@
 mod leaders;
 
 use crate::buckets::{BitChoice, PlacedCodes, RowBuckets};
-use crate::code::CodeSlice;
+use crate::code::{CodeSlice, distance_of_words};
 use crate::near_pairs::{PairFinder, near_pairs};
 use leaders::{LIMITS, leaders};
 use limits::{Heartbeat, OutOfMemory, Problem, collect, reserve, sort};
@@ -50,7 +50,28 @@ impl std::str::FromStr for Linkage {
     }
 }
 
-/// For each code the place of its keeper; a keeper has its own place.
+/// A second code of each row, which must be near as well.
+#[derive(Clone, Copy)]
+pub struct Look<'a> {
+    /// As many as there are codes.
+    pub codes: CodeSlice<'a>,
+    /// The largest distance of near ones.
+    pub radius: u32,
+}
+
+impl Look<'_> {
+    fn is_near(self, a: u32, b: u32) -> bool {
+        distance_of_words(self.codes.get(a), self.codes.get(b)) <= self.radius
+    }
+}
+
+/// Whether two rows are near each other by the second code, if there is one.
+fn agree(look: Option<Look<'_>>, a: u32, b: u32) -> bool {
+    look.is_none_or(|look| look.is_near(a, b))
+}
+
+/// For each code the place of its keeper; a keeper has its own place. With a second code, rows are near each
+/// other if both codes are.
 ///
 /// The heartbeat is told which pass over the pairs this is, and the share of it that is done.
 ///
@@ -59,20 +80,35 @@ impl std::str::FromStr for Linkage {
 pub fn keepers(
     codes: CodeSlice<'_>,
     radius: u32,
+    look: Option<Look<'_>>,
     linkage: Linkage,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
-    let mut keepers = first_equals(codes, heartbeat)?;
+    let mut keepers = match look {
+        None => first_equals(codes, heartbeat)?,
+        Some(look) => {
+            let width = codes.width() + look.codes.width();
+            let words = codes.iter().zip(look.codes.iter()).flat_map(|(code, look)| code.iter().chain(look));
+            let both = collect(words.copied(), codes.len() * width)?;
+            first_equals(CodeSlice::new(&both, width), heartbeat)?
+        }
+    };
     let is_first = |place: &u32| keepers[*place as usize] == *place;
     let all = 0..codes.len() as u32;
     let firsts: Vec<u32> = collect(all.clone().filter(is_first), all.filter(is_first).count())?;
-    let distinct = codes.gather(firsts.iter().copied(), firsts.len())?;
+    let gather = |codes: CodeSlice<'_>| codes.gather(firsts.iter().copied(), firsts.len());
+    let distinct = gather(codes)?;
     let distinct_codes = CodeSlice::new(&distinct, codes.width());
+    let looks = look.map(|look| gather(look.codes)).transpose()?;
+    let distinct_look = look.zip(looks.as_deref()).map(|(look, distinct)| Look {
+        codes: CodeSlice::new(distinct, look.codes.width()),
+        radius: look.radius,
+    });
     let keepers_of_distinct = match linkage {
-        Linkage::Leader => leaders(distinct_codes, radius, LIMITS, heartbeat),
-        Linkage::Connected => connected(distinct_codes, radius, heartbeat),
+        Linkage::Leader => leaders(distinct_codes, radius, distinct_look, LIMITS, heartbeat),
+        Linkage::Connected => connected(distinct_codes, radius, distinct_look, heartbeat),
     }?;
-    drop(distinct);
+    drop((distinct, looks));
     let mut of_distinct = keepers_of_distinct.iter().map(|&keeper| firsts[keeper as usize]);
     for place in 0..keepers.len() {
         if place.is_multiple_of(STRIDE) {
@@ -133,9 +169,10 @@ fn folded(code: &[u64]) -> u64 {
 fn connected(
     codes: CodeSlice<'_>,
     radius: u32,
+    look: Option<Look<'_>>,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
-    let mut forest = Forest { parents: collect(0..codes.len() as u32, codes.len())? };
+    let mut forest = Forest { parents: collect(0..codes.len() as u32, codes.len())?, look };
     near_pairs(codes, radius, heartbeat, &mut forest)?;
     forest.settle(heartbeat);
     Ok(forest.parents)
@@ -152,7 +189,7 @@ pub fn keepers_of_pairs(
     linkage: Linkage,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
-    let mut forest = Forest { parents: collect(0..count, count as usize)? };
+    let mut forest = Forest { parents: collect(0..count, count as usize)?, look: None };
     match linkage {
         Linkage::Connected => {
             for chunk in pairs.chunks(STRIDE) {
@@ -185,11 +222,12 @@ pub fn keepers_of_pairs(
 
 /// Trees of connected rows. A root is its own parent. No parent comes after its child, so a root is the
 /// first row of its tree.
-struct Forest {
+struct Forest<'a> {
     parents: Vec<u32>,
+    look: Option<Look<'a>>,
 }
 
-impl Forest {
+impl Forest<'_> {
     /// The root of the tree, halving the path to it.
     fn root(&mut self, mut place: u32) -> u32 {
         let parents = &mut self.parents;
@@ -214,12 +252,12 @@ impl Forest {
     }
 }
 
-impl PairFinder for Forest {
+impl PairFinder for Forest<'_> {
     type Stop = OutOfMemory;
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
         // Most pairs of a crowd are connected already.
-        if self.parents[a as usize] == self.parents[b as usize] {
+        if self.parents[a as usize] == self.parents[b as usize] || !agree(self.look, a, b) {
             return Ok(());
         }
         let (a, b) = (self.root(a), self.root(b));
@@ -246,19 +284,22 @@ mod tests {
         (values[a] ^ values[b]).count_ones() <= radius
     }
 
-    /// The definitions, row by row.
     fn naive(values: &[u64], radius: u32, linkage: Linkage) -> Vec<u32> {
+        naive_by(values.len(), linkage, &|a, b| near(values, a, b, radius))
+    }
+
+    /// The definitions, row by row.
+    fn naive_by(rows: usize, linkage: Linkage, near: &dyn Fn(usize, usize) -> bool) -> Vec<u32> {
         let mut keepers: Vec<usize> = Vec::new();
-        for row in 0..values.len() {
+        for row in 0..rows {
             match linkage {
                 Linkage::Leader => {
-                    let keeper =
-                        (0..row).find(|&other| keepers[other] == other && near(values, other, row, radius));
+                    let keeper = (0..row).find(|&other| keepers[other] == other && near(other, row));
                     keepers.push(keeper.unwrap_or(row));
                 }
                 Linkage::Connected => {
                     keepers.push(row);
-                    for other in (0..row).filter(|&other| near(values, other, row, radius)) {
+                    for other in (0..row).filter(|&other| near(other, row)) {
                         let (a, b) = (keepers[other], keepers[row]);
                         keepers
                             .iter_mut()
@@ -276,19 +317,22 @@ mod tests {
     fn a_chain() {
         let chain = [0b000_000, 0b000_111, 0b111_111];
         assert_eq!(
-            keepers(CodeSlice::fingerprints(&chain), 3, Linkage::Connected, &mut || ()).unwrap(),
+            keepers(CodeSlice::fingerprints(&chain), 3, None, Linkage::Connected, &mut || ()).unwrap(),
             [0, 0, 0]
         );
         assert_eq!(
-            keepers(CodeSlice::fingerprints(&chain), 3, Linkage::Leader, &mut || ()).unwrap(),
+            keepers(CodeSlice::fingerprints(&chain), 3, None, Linkage::Leader, &mut || ()).unwrap(),
             [0, 0, 2]
         );
         let middle_first = [chain[1], chain[0], chain[2]];
         assert_eq!(
-            keepers(CodeSlice::fingerprints(&middle_first), 3, Linkage::Leader, &mut || ()).unwrap(),
+            keepers(CodeSlice::fingerprints(&middle_first), 3, None, Linkage::Leader, &mut || ()).unwrap(),
             [0, 0, 0]
         );
-        assert_eq!(keepers(CodeSlice::fingerprints(&[]), 3, Linkage::Leader, &mut || ()).unwrap(), [0; 0]);
+        assert_eq!(
+            keepers(CodeSlice::fingerprints(&[]), 3, None, Linkage::Leader, &mut || ()).unwrap(),
+            [0; 0]
+        );
     }
 
     #[test]
@@ -328,13 +372,13 @@ mod tests {
             met in 0usize..80,
         ) {
             for linkage in [Linkage::Leader, Linkage::Connected] {
-                let found = keepers(CodeSlice::fingerprints(&values), radius, linkage, &mut || ()).unwrap();
+                let found = keepers(CodeSlice::fingerprints(&values), radius, None, linkage, &mut || ()).unwrap();
                 prop_assert_eq!(found, naive(&values, radius, linkage));
             }
             let mut distinct = values;
             distinct.sort_unstable();
             distinct.dedup();
-            let found = leaders(CodeSlice::fingerprints(&distinct), radius, LeaderLimits { kept: 1000, met }, &mut || ()).unwrap();
+            let found = leaders(CodeSlice::fingerprints(&distinct), radius, None, LeaderLimits { kept: 1000, met }, &mut || ()).unwrap();
             prop_assert_eq!(found, naive(&distinct, radius, Linkage::Leader));
         }
     }
@@ -353,7 +397,7 @@ mod tests {
             for radius in [0, 1, 3, 6, 12].into_iter().filter(|&radius| radius <= max_radius) {
                 for linkage in [Linkage::Leader, Linkage::Connected] {
                     COMPARISONS.set(0);
-                    keepers(CodeSlice::fingerprints(&values), radius, linkage, &mut || ()).unwrap();
+                    keepers(CodeSlice::fingerprints(&values), radius, None, linkage, &mut || ()).unwrap();
                     let per_row = COMPARISONS.get() / values.len();
                     assert!(per_row < 4000, "{per_row} comparisons a row at radius {radius}, {linkage:?}");
                 }
@@ -365,9 +409,32 @@ mod tests {
         #[test]
         fn clusters_are_those_of_the_definition(values in crowded(), radius in 0u32..40) {
             for linkage in [Linkage::Leader, Linkage::Connected] {
-                let found = keepers(CodeSlice::fingerprints(&values), radius, linkage, &mut || ()).unwrap();
+                let found = keepers(CodeSlice::fingerprints(&values), radius, None, linkage, &mut || ()).unwrap();
                 prop_assert_eq!(found, naive(&values, radius, linkage));
             }
+        }
+
+        /// A second code must be near as well. Half of the bits of a row are its code, the others its look.
+        #[test]
+        fn both_codes_are_near(
+            rows in prop::collection::vec((0u64..1 << 5, 0u64..1 << 9), 0..300),
+            radius in 0u32..6,
+            look_radius in 0u32..10,
+            limits in (1usize..200, 0usize..20),
+        ) {
+            let codes: Vec<u64> = rows.iter().map(|row| row.0.wrapping_mul(0x0011_0101_0100_1001)).collect();
+            let looks: Vec<u64> = rows.iter().flat_map(|row| [row.1 << 30, !row.1]).collect();
+            let look = Some(Look { codes: CodeSlice::new(&looks, 2), radius: look_radius });
+            let near = |a: usize, b: usize| {
+                near(&codes, a, b, radius) && 2 * (rows[a].1 ^ rows[b].1).count_ones() <= look_radius
+            };
+            for linkage in [Linkage::Leader, Linkage::Connected] {
+                let found = keepers(CodeSlice::fingerprints(&codes), radius, look, linkage, &mut || ()).unwrap();
+                prop_assert_eq!(found, naive_by(rows.len(), linkage, &near));
+            }
+            let limits = LeaderLimits { kept: limits.0, met: limits.1 };
+            let found = leaders(CodeSlice::fingerprints(&codes), radius, look, limits, &mut || ()).unwrap();
+            prop_assert_eq!(found, naive_by(rows.len(), Linkage::Leader, &near));
         }
 
         /// The pairs come in any order, either row first, and some come twice.
@@ -396,7 +463,7 @@ mod tests {
             kept in 1usize..200,
             met in prop_oneof![0usize..20, Just(usize::MAX)],
         ) {
-            let found = leaders(CodeSlice::fingerprints(&values), radius, LeaderLimits { kept, met }, &mut || ()).unwrap();
+            let found = leaders(CodeSlice::fingerprints(&values), radius, None, LeaderLimits { kept, met }, &mut || ()).unwrap();
             prop_assert_eq!(found, naive(&values, radius, Linkage::Leader));
         }
     }
