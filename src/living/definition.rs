@@ -22,6 +22,9 @@ pub(super) struct Definition {
     pub(super) first: Vec<Direction>,
 }
 
+/// A definition with the triggers that say it.
+pub(super) type WithTriggers = (Definition, Vec<pg_sys::Oid>);
+
 /// How a column is sorted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Direction {
@@ -90,9 +93,7 @@ impl Definition {
     ///
     /// # Safety
     /// The relation must be open.
-    pub(super) unsafe fn of(
-        relation: pg_sys::Relation,
-    ) -> Result<Option<(Self, Vec<pg_sys::Oid>)>, SqlError> {
+    pub(super) unsafe fn of(relation: pg_sys::Relation) -> Result<Option<WithTriggers>, SqlError> {
         // SAFETY: open, as the caller promises; its triggers live as long, and have as many arguments as they
         // say.
         unsafe {

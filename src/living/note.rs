@@ -101,7 +101,7 @@ impl Changes {
             let columns = (*relation).rd_att;
             let is_ours = form.relowner == source_form.relowner
                 && form.relkind as u8 == pg_sys::RELKIND_RELATION
-                && form.relam == pg_sys::Oid::from(pg_sys::HEAP_TABLE_AM_OID)
+                && form.relam == pg_sys::HEAP_TABLE_AM_OID
                 && !form.relhasindex
                 && form.relnatts == 1
                 && pg_sys::SPI_gettypeid(columns, 1) == pg_sys::SPI_gettypeid(source.rd_att, number);

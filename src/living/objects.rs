@@ -1,7 +1,7 @@
 //! The table that is clustered, and what was made next to it.
 
 use super::columns::Columns;
-use super::definition::Definition;
+use super::definition::{Definition, WithTriggers};
 use super::error;
 use super::spi::{name_at, number, quoted};
 use crate::pg::encoding::to_database;
@@ -41,7 +41,7 @@ pub(super) struct Names {
 
 impl Source {
     /// Looks the table up, of which the caller must be an owner, and what its triggers say.
-    pub(super) fn of(oid: Oid) -> Result<(Self, Option<(Definition, Vec<Oid>)>), SqlError> {
+    pub(super) fn of(oid: Oid) -> Result<(Self, Option<WithTriggers>), SqlError> {
         // SAFETY: opened and closed here; the lock stays until the transaction ends. The name was read before.
         unsafe {
             let relation = pg_sys::relation_open(oid, pg_sys::AccessShareLock as i32);
