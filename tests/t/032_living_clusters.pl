@@ -86,7 +86,7 @@ sub kill_a_writer
 	$writer->finish;
 }
 
-my ($settled, $rows) = (0, 0);
+my $rows = 0;
 for my $of (
 	{ code => 'si', radius => 3, linkage => 'leader' },
 	{ code => 'si', radius => 2, linkage => 'leader', first => 'rank DESC NULLS LAST', within => 'tenant', filter => 'rank IS DISTINCT FROM 3' },
@@ -115,7 +115,7 @@ for my $of (
 		kill_a_writer() for 1 .. 3;
 		$node->safe_psql('postgres', "COPY story (id, si) FROM PROGRAM 'seq 10000001 10000050 | sed s/\$/\\\\t7/'") if $pause == 1;
 		ok($load->finish, "$name: nothing failed in storm $pause") or diag($err);
-		$settled += $node->safe_psql('postgres', "SELECT near_clusters_refresh('story')");
+		$node->safe_psql('postgres', "SELECT near_clusters_refresh('story')");
 		is(differing(%$of), 0, "$name: after storm $pause, the clusters are those of near_cluster (seed $seed)");
 		ask($slow, $pause == 2 ? 'COMMIT;' : 'SELECT write_rows(1);');
 		$slow->quit;
@@ -126,7 +126,7 @@ for my $of (
 	}
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM story_clusters_changes'), 0, 'no change is left');
 }
-cmp_ok($settled, '>', 0, "$settled rows were settled by the last refreshes alone, $rows rows compared");
+cmp_ok($rows, '>', 1000, "$rows rows were compared");
 
 # The second refresh waits for the first.
 my $first = session($node);
