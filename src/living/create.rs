@@ -100,7 +100,7 @@ impl Request {
         }
         let table = derived(&source.name, "clusters")?;
         let names = Names::of(&source, &table, function)?;
-        // Whoever has written must have committed before the rows are read, and whoever writes later notes it.
+        // Whoever has written must have committed before the rows are read, and later writers note it.
         run(&format!("LOCK TABLE ONLY {} IN SHARE ROW EXCLUSIVE MODE", names.source), &[])?;
         self.check_key(&source)?;
         self.check_codes(&source)?;
@@ -174,8 +174,8 @@ impl Request {
         columns
     }
 
-    /// Makes the view and the two tables. The view has the caller's expressions, which are read by the caller's
-    /// search path.
+    /// Makes the view and the two tables. The view has the caller's expressions, which are read by the
+    /// caller's search path.
     fn make_relations(
         &self,
         source: &Source,

@@ -31,8 +31,8 @@ pg_function!(
 /// The key of the keeper that a row with this code would join as the last one.
 ///
 /// # Safety
-/// The function must be declared with a table, a code, an array of text, a string of bits and any element, whose
-/// type it returns.
+/// The function must be declared with a table, a code, an array of text, a string of bits and any element,
+/// whose type it returns.
 unsafe fn look_up(call: Call) -> Result<Option<pg_sys::Datum>, SqlError> {
     if call.is_null(0) || call.is_null(1) {
         return Ok(None);

@@ -1,10 +1,10 @@
 //! `near_clusters_trigger` notes the keys of rows that have changed.
 //!
-//! A note is written by itself, never over another one, so that writers do not wait for each other. It belongs
-//! to the transaction that has changed the row: it is there if and when the change is.
+//! A note is written by itself, never over another one, so that writers do not wait for each other. It
+//! belongs to the transaction that has changed the row: it is there if and when the change is.
 //!
-//! Row triggers are also fired for partitions, by foreign keys, and by the apply worker of logical replication,
-//! which fires no triggers of statements. A note is written without SPI, in a microsecond.
+//! Row triggers are also fired for partitions, by foreign keys, and by the apply worker of logical
+//! replication, which fires no triggers of statements. A note is written without SPI, in a microsecond.
 
 use super::error;
 use super::objects::derived;
@@ -33,7 +33,8 @@ pg_function!(
 /// # Safety
 /// The information must be that of the call in progress.
 unsafe fn note(call: pg_sys::FunctionCallInfo) -> Result<(), SqlError> {
-    // SAFETY: checks first that it is the call of a trigger; then its data is there, and the relation is open.
+    // SAFETY: checks first that it is the call of a trigger; then its data is there, and the relation is
+    // open.
     unsafe {
         if !pgrx::trigger_support::called_as_trigger(call) {
             return Err(error::misfired());
@@ -74,8 +75,8 @@ impl Changes {
     /// # Safety
     /// The data must be that of the trigger in progress.
     unsafe fn of(trigger: &pg_sys::TriggerData) -> Result<Self, SqlError> {
-        // SAFETY: the trigger's definition and relation are there, as the caller promises. The table is opened
-        // before anything is read of it.
+        // SAFETY: the trigger's definition and relation are there, as the caller promises. The table is
+        // opened before anything is read of it.
         unsafe {
             let definition = &*trigger.tg_trigger;
             let argument = |index: usize, prefix: &str| {

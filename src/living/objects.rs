@@ -42,7 +42,8 @@ pub(super) struct Names {
 impl Source {
     /// Looks the table up, of which the caller must be an owner, and what its triggers say.
     pub(super) fn of(oid: Oid) -> Result<(Self, Option<WithTriggers>), SqlError> {
-        // SAFETY: opened and closed here; the lock stays until the transaction ends. The name was read before.
+        // SAFETY: opened and closed here; the lock stays until the transaction ends. The name was read
+        // before.
         unsafe {
             let relation = pg_sys::relation_open(oid, pg_sys::AccessShareLock as i32);
             let form = &*(*relation).rd_rel;
@@ -117,8 +118,8 @@ impl Clustered {
         Ok(Self { table, definition, triggers, names, clusters, columns })
     }
 
-    /// Records what goes with what: with the table, all of it; with the table of clusters, the notes, the view
-    /// and the triggers. A dump does not have this, so each refresh looks.
+    /// Records what goes with what: with the table, all of it; with the table of clusters, the notes, the
+    /// view and the triggers. A dump does not have this, so each refresh looks.
     pub(super) fn record_dependencies(&self) -> Result<(), SqlError> {
         let (class, trigger) = (pg_sys::RelationRelationId, pg_sys::TriggerRelationId);
         let known = number(

@@ -103,8 +103,8 @@ impl Statements<'_> {
     /// Copies rows that have changed, without a cluster. Returns the clusters that have lost a row, or with
     /// leader linkage their keeper, and how many rows have changed.
     ///
-    /// With `all`, every row is compared. Keys become distinct by UNION, since the planner takes 200 for the number
-    /// of DISTINCT ones.
+    /// With `all`, every row is compared. Keys become distinct by UNION, since the planner takes 200 for the
+    /// number of DISTINCT ones.
     pub(super) fn copy_changes(&self, all: bool) -> String {
         let (key, clusters, names) = (self.key(), self.clusters(), &self.0.names);
         let (changes, rows) = (&names.changes, &names.rows);
@@ -166,8 +166,8 @@ impl Statements<'_> {
     }
 
     /// Unsettled rows are clustered together with the keepers near them. Where a keeper is none any more, its
-    /// members are affected; where a row has become one, those of later keepers that are near it. The planner takes
-    /// half of all rows for those with a boolean, and far too few for those with equal columns.
+    /// members are affected; where a row has become one, those of later keepers that are near it. The planner
+    /// takes half of all rows for those with a boolean, and far too few for those with equal columns.
     fn settle_leaders(&self) -> String {
         let (key, clusters) = (self.key(), self.clusters());
         let by = &self.0.columns.key;
