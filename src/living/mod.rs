@@ -4,9 +4,9 @@
 //!
 //! - `story_clusters`, a table: each row's keeper, with copies of all that clustering looks at. It changes in
 //!   refreshes alone, so it is at any time the clusters of one state of the table.
-//! - `story_clusters_changes`, a table: keys of rows that have changed since, noted row by row by
-//!   triggers ([`note`]). Notes of open transactions are not seen yet, and those of aborted ones never. NULL says that
-//!   any row may have changed.
+//! - `story_clusters_changes`, a table: keys of rows that have changed since, noted row by row by triggers
+//!   ([`note`]). Notes of open transactions are not seen yet, and those of aborted ones never. NULL says
+//!   that any row may have changed.
 //! - `story_clusters_rows`, a view: what is to be copied from the table. It holds the user's expressions, so
 //!   that they keep their meaning whatever the search path.
 //!

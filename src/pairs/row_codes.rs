@@ -8,7 +8,7 @@ use crate::pg::elements::{ArrayElements, Order, SortedKey};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
 use crate::pg::report::{self, SqlError};
-use hamming::clusters::{self, Linkage, Look};
+use hamming::clusters::{self, Linkage, SecondLook};
 use limits::{Limit, OutOfMemory, collect, reserve, sort};
 use pgrx::pg_sys;
 
@@ -105,7 +105,7 @@ impl CodesOfRows {
         let look = look.map(|(looks, radius)| {
             let most = looks.codes.bits().map_or(i32::MAX.into(), i64::from);
             let radius = Limit::new("look_radius", 0, most).of(radius).map_err(report::problem)?;
-            Ok::<_, SqlError>(Look { codes: looks.codes.codes(), radius })
+            Ok::<_, SqlError>(SecondLook { codes: looks.codes.codes(), radius })
         });
         let found = clusters::keepers(codes, radius, look.transpose()?, linkage, &mut reporter)
             .map_err(report::problem)?;

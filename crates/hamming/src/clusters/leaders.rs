@@ -5,7 +5,7 @@
 //! and only the rest is decided in the same way. So hardly any pairs of rows that are not keepers are
 //! compared.
 
-use super::{Look, agree};
+use super::{SecondLook, agree};
 use crate::code::CodeSlice;
 use crate::near_pairs::{MAX_SEGMENT_BITS, near_pairs, near_pairs_between};
 use limits::{Heartbeat, OutOfMemory, collect, reserve, sort};
@@ -49,7 +49,7 @@ pub(super) const LIMITS: LeaderLimits = LeaderLimits { kept: 1 << 25, met: 64 };
 struct Leaders<'a> {
     codes: CodeSlice<'a>,
     radius: u32,
-    look: Option<Look<'a>>,
+    look: Option<SecondLook<'a>>,
     limits: LeaderLimits,
     /// For each row its keeper; a keeper has itself. An undecided row has the earliest near keeper that is
     /// known, or [`NONE`].
@@ -63,7 +63,7 @@ struct Leaders<'a> {
 pub(super) fn leaders(
     codes: CodeSlice<'_>,
     radius: u32,
-    look: Option<Look<'_>>,
+    look: Option<SecondLook<'_>>,
     limits: LeaderLimits,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {

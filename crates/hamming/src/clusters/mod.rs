@@ -52,21 +52,21 @@ impl std::str::FromStr for Linkage {
 
 /// A second code of each row, which must be near as well.
 #[derive(Clone, Copy)]
-pub struct Look<'a> {
+pub struct SecondLook<'a> {
     /// As many as there are codes.
     pub codes: CodeSlice<'a>,
     /// The largest distance of near ones.
     pub radius: u32,
 }
 
-impl Look<'_> {
+impl SecondLook<'_> {
     fn is_near(self, a: u32, b: u32) -> bool {
         distance_of_words(self.codes.get(a), self.codes.get(b)) <= self.radius
     }
 }
 
 /// Whether two rows are near each other by the second code, if there is one.
-fn agree(look: Option<Look<'_>>, a: u32, b: u32) -> bool {
+fn agree(look: Option<SecondLook<'_>>, a: u32, b: u32) -> bool {
     look.is_none_or(|look| look.is_near(a, b))
 }
 
@@ -80,7 +80,7 @@ fn agree(look: Option<Look<'_>>, a: u32, b: u32) -> bool {
 pub fn keepers(
     codes: CodeSlice<'_>,
     radius: u32,
-    look: Option<Look<'_>>,
+    look: Option<SecondLook<'_>>,
     linkage: Linkage,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
@@ -100,7 +100,7 @@ pub fn keepers(
     let distinct = gather(codes)?;
     let distinct_codes = CodeSlice::new(&distinct, codes.width());
     let looks = look.map(|look| gather(look.codes)).transpose()?;
-    let distinct_look = look.zip(looks.as_deref()).map(|(look, distinct)| Look {
+    let distinct_look = look.zip(looks.as_deref()).map(|(look, distinct)| SecondLook {
         codes: CodeSlice::new(distinct, look.codes.width()),
         radius: look.radius,
     });
@@ -169,7 +169,7 @@ fn folded(code: &[u64]) -> u64 {
 fn connected(
     codes: CodeSlice<'_>,
     radius: u32,
-    look: Option<Look<'_>>,
+    look: Option<SecondLook<'_>>,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
     let mut forest = Forest { parents: collect(0..codes.len() as u32, codes.len())?, look };
@@ -224,7 +224,7 @@ pub fn keepers_of_pairs(
 /// first row of its tree.
 struct Forest<'a> {
     parents: Vec<u32>,
-    look: Option<Look<'a>>,
+    look: Option<SecondLook<'a>>,
 }
 
 impl Forest<'_> {
@@ -424,7 +424,7 @@ mod tests {
         ) {
             let codes: Vec<u64> = rows.iter().map(|row| row.0.wrapping_mul(0x0011_0101_0100_1001)).collect();
             let looks: Vec<u64> = rows.iter().flat_map(|row| [row.1 << 30, !row.1]).collect();
-            let look = Some(Look { codes: CodeSlice::new(&looks, 2), radius: look_radius });
+            let look = Some(SecondLook { codes: CodeSlice::new(&looks, 2), radius: look_radius });
             let near = |a: usize, b: usize| {
                 near(&codes, a, b, radius) && 2 * (rows[a].1 ^ rows[b].1).count_ones() <= look_radius
             };
