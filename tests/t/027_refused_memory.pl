@@ -54,6 +54,11 @@ $node->safe_psql('postgres', qq{
 	CREATE INDEX target_sketch ON target USING gin (sketch sketch_ops);
 	CREATE INDEX target_gist ON target USING gist (si gist_hamming_ops);
 	CREATE TABLE plain AS SELECT sketch FROM code;
+	CREATE TABLE living AS SELECT id, si FROM code LIMIT 0;
+	ALTER TABLE living ADD PRIMARY KEY (id);
+	CREATE TABLE lived (LIKE living INCLUDING ALL);
+	INSERT INTO lived SELECT id, si FROM code WHERE id <= 500;
+	SELECT near_clusters_create('living', 'id', 'si', 6);
 	VACUUM ANALYZE;});
 
 my ($body, $other) = map { "(SELECT body FROM text WHERE id = $_)" } 1, 2;
@@ -107,6 +112,10 @@ my @statements = (
 	[ 'near_clusters', "SELECT count(*) FROM near_clusters($ids, $codes, 20, 'connected')" ],
 	[ 'near_cluster', 'SELECT count(DISTINCT c) FROM (SELECT near_cluster(id::text, si, 8) OVER (ORDER BY id) AS c FROM code) AS q' ],
 	[ 'near_cluster', 'SELECT count(DISTINCT c) FROM (SELECT near_cluster(id, bits, 20) OVER (ORDER BY id) AS c FROM code) AS q' ],
+	[ 'near_clusters_create', "SELECT near_clusters_create('lived', 'id', 'si', 6)", '', 'DROP TABLE IF EXISTS lived_clusters' ],
+	[ 'rows of living clusters', "WITH new AS (INSERT INTO living SELECT id, si FROM code WHERE id <= 100 RETURNING 1) SELECT count(*) FROM new", '', 'TRUNCATE living' ],
+	[ 'near_clusters_refresh', "SELECT near_clusters_refresh('living'), near_cluster_of('living', 42)", '',
+		q{TRUNCATE living; DO 'BEGIN PERFORM near_clusters_refresh(''living''); END'; INSERT INTO living SELECT id, si FROM code WHERE id <= 100} ],
 	[ 'clusters_of_pairs', "SELECT count(*) FROM clusters_of_pairs((SELECT array_agg(n) FROM generate_series(1, 9000) AS n), (SELECT array_agg(n * 71 % 9000) FROM generate_series(1, 9000) AS n), 'connected')" ],
 	[ 'simhash', "SELECT simhash($body), simhash($body, 'doc1'), simhash($body, 'char:8'), simhash($body, 'word:3')" ],
 	[ 'simhash of features', "SELECT simhash(string_to_array($body, ' '), NULL), simhash(to_tsvector('simple', left($body, 100000)))" ],
@@ -153,6 +162,7 @@ my %elsewhere = (
 	(map { $_ => 'simhash_agg' } qw(simhash_agg_add simhash_agg_combine simhash_agg_final)),
 	sketch_query_out => 'comparison of sketches',
 	simhash_trigger => 'trigger',
+	near_clusters_trigger => 'rows of living clusters',
 	(map { $_ => 'no memory: reads what the client sent, and fails or returns a number' }
 		qw(gist_hamming_key_in gist_hamming_key_out hamming_ball_recv hamming_bit_ball_recv sketch_query_in sketch_above
 		hamming_radius_ge hamming_radius_gt hamming_radius_le hamming_radius_lt)));
