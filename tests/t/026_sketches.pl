@@ -1,5 +1,6 @@
-# Conditions on sketches find the same rows by each index and by a scan as naive SQL does: generated arrays, conditions
-# and thresholds. The best by a share are those that a sort finds. SEED=… repeats a run, QUERIES=… makes it longer.
+# Conditions on sketches find the same rows by each index, by a near join and by a scan as naive SQL does: generated arrays,
+# conditions, thresholds and joins. The best by a share are those that a sort finds. SEED=… repeats a run, QUERIES=… makes it
+# longer.
 
 use strict;
 use warnings;
@@ -165,6 +166,110 @@ is($best_differences, 0, "the best rows of $queries queries of seed $seed");
 note explain \%best_used;
 cmp_ok(keys %best_used, '>=', $queries < 300 ? 1 : 16, 'the index served each direction, either place of NULLs, parameters and partitions') or diag explain \%best_used;
 $node->safe_psql('postgres', 'DROP INDEX by_total, by_b; DROP TABLE part');
+
+# Joins of sketches. Sizes, and what each two rows share, are counted once, by SQL that knows nothing of sketches.
+$node->safe_psql('postgres', q{
+	DELETE FROM tagged WHERE id > 800;
+	ALTER TABLE tagged ADD PRIMARY KEY (id), ADD size bigint;
+	UPDATE tagged SET size = size(b) WHERE b IS NOT NULL;
+	CREATE TABLE element AS SELECT DISTINCT id, v FROM tagged, unnest(a) AS v WHERE v IS NOT NULL;
+	CREATE TABLE pair AS SELECT x.id AS x, y.id AS y, count(*) AS shared FROM element AS x JOIN element AS y USING (v) GROUP BY 1, 2;
+	ALTER TABLE pair ADD PRIMARY KEY (x, y);
+	INSERT INTO pair SELECT x.id, y.id, 0 FROM tagged AS x, tagged AS y WHERE x.a IS NOT NULL AND y.a IS NOT NULL ON CONFLICT DO NOTHING;
+	CREATE TABLE other AS TABLE tagged;
+	ALTER TABLE other ADD PRIMARY KEY (id);});
+$node->safe_psql('postgres', 'VACUUM ANALYZE');
+
+# A condition on rows x and y, and what it means in plain SQL.
+sub any_join_condition
+{
+	my ($share, $sign) = (any_share(), (qw(>= > =))[ rand 3 ]);
+	my ($x, $y) = rand() < 0.5 ? qw(x y) : qw(y x);
+	my $as = "$sign ${share}::double precision";
+	my $shared = '(SELECT shared FROM pair AS p WHERE p.x = x.id AND p.y = y.id)';
+	my @conditions = (
+		[ "$x.a && $y.a", "$shared > 0" ],
+		[ "sketch_overlaps($x.a, $y.a)", "$shared > 0" ],
+		[ "sketch_similarity($x.b, $y.b) $as", "$shared\::double precision / nullif(x.size + y.size - $shared, 0) $as" ],
+		[ "sketch_containment($x.b, $y.b) $as", "$shared\::double precision / nullif($x.size, 0) + 0 * $y.size $as" ]);
+	return @{ $conditions[ rand @conditions ] };
+}
+
+# The shape of a query with CONDITION between rows x and y, some of each table, its text, and what goes before it.
+sub any_join
+{
+	my $some = sub { sprintf '(SELECT * FROM %s WHERE id %% %d = %d%s)', $_[0], 12 + int rand 20, int rand 12, rand() < 0.3 ? ' OFFSET 0' : '' };
+	my ($x, $y) = ($some->('tagged'), rand() < 0.2 ? 'other' : $some->(rand() < 0.3 ? 'tagged' : 'other'));
+	my $join = (qw(JOIN JOIN LEFT RIGHT))[ rand 4 ];
+	$join .= ' JOIN' unless $join eq 'JOIN';
+	my $not = rand() < 0.5 ? 'NOT' : '';
+	my $more = ('', '', 'AND x.id < y.id', 'AND x.id % 3 <> y.id % 3', 'AND cardinality(x.a) <= cardinality(y.a)')[ rand 5 ];
+	my $where = ('', '', 'WHERE x.id IS DISTINCT FROM y.id', 'WHERE coalesce(y.id, 1) % 2 = 1')[ rand 4 ];
+	my @joins = (
+		[ pairs => "SELECT x.id AS x, y.id AS y FROM $x AS x $join $y AS y ON CONDITION $more $where" ],
+		[ pairs => "SELECT x.id AS x, y.id AS y FROM $x AS x $join $y AS y ON CONDITION $more $where" ],
+		[ full => "SELECT x.id AS x, y.id AS y FROM $x AS x FULL JOIN $y AS y ON x.id % 5 = y.id % 5 AND CONDITION $where" ],
+		[ exists => "SELECT x.id AS x, 0 AS y FROM $x AS x WHERE $not EXISTS (SELECT FROM $y AS y WHERE CONDITION $more)" ],
+		[ in => "SELECT x.id AS x, 0 AS y FROM $x AS x WHERE x.id % 50 IN (SELECT y.id % 50 FROM $y AS y WHERE CONDITION)" ],
+		[ changed => 'SELECT id AS x, 0 AS y FROM gone', "WITH gone AS (DELETE FROM tagged AS x USING $y AS y WHERE CONDITION AND x.id % 20 = 3 RETURNING x.id)" ],
+		[ cte => "SELECT x.id AS x, y.id AS y FROM kept AS x $join $y AS y ON CONDITION $more", "WITH kept AS MATERIALIZED $x" ],
+		[ three => "SELECT x.id AS x, z.id AS y FROM $x AS x JOIN $y AS y ON CONDITION JOIN " . $some->('other') . ' AS z ON z.id > y.id AND z.a && y.a' ]);
+	my ($shape, $text, $with) = @{ $joins[ rand @joins ] };
+	return ($shape, $text, $with // '');
+}
+
+my %ways = (
+	'by near join' => 'SET LOCAL enable_nestloop = off; SET LOCAL enable_mergejoin = off;',
+	'by index' => 'SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_material = off;',
+	'by scan' => 'SET LOCAL enable_hashjoin = off; SET LOCAL enable_bitmapscan = off;');
+my $memory = "SET LOCAL work_mem = '64kB'; SET LOCAL hash_mem_multiplier = 1;";
+my $workers = 'SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0; SET LOCAL min_parallel_table_scan_size = 0;';
+my (%joined, %kinds, $pairs);
+$differences = 0;
+for my $class ('sketch_ops', 'array_ops')
+{
+	$node->safe_psql('postgres', "DROP INDEX IF EXISTS by_a, by_b; CREATE INDEX by_a ON other USING gin (a $class); CREATE INDEX by_b ON other USING gin (b $class); ANALYZE other");
+	for my $n (1 .. $queries / 2)
+	{
+		my ($shape, $join, $with) = any_join();
+		my ($condition, $meaning) = any_join_condition();
+		# The number of rows, and what they are.
+		my $answer = sub {
+			my ($of) = @_;
+			return "$with SELECT count(*) || ' ' || coalesce(sum(hashtextextended(coalesce(x, -1) || '/' || coalesce(y, -1), 0)), 0) FROM ($join) AS s" =~ s/CONDITION/$of/gr;
+		};
+		# A nested loop in a nested loop would begin workers again for each row.
+		my $settings = rand() < 0.25 ? $memory : $shape ne 'three' && rand() < 0.25 ? $workers : '';
+		# PostgreSQL's own `&&` is served once the session knows the extension.
+		my $script = "SET jit = off; BEGIN; " . $answer->($meaning) . "; ROLLBACK; SELECT 'answer'; SELECT sketch_overlaps(a, a) FROM tagged LIMIT 0;";
+		for my $way (sort keys %ways)
+		{
+			$script .= "BEGIN; $ways{$way} $settings EXPLAIN (COSTS OFF) " . $answer->($condition) . "; SELECT 'result'; " . $answer->($condition) . "; ROLLBACK; SELECT 'answer';";
+		}
+		my ($expected, @parts) = map { s/^\s+|\s+$//gr } split /^answer$/m, $node->safe_psql('postgres', $script), -1;
+		$pairs += (split / /, $expected)[0];
+		for my $way (sort keys %ways)
+		{
+			my ($plan, $found) = map { s/^\s+|\s+$//gr } split /^result$/m, shift @parts;
+			$joined{"near join of $shape"}++ if $plan =~ /Custom Scan \(Near/;
+			$joined{"$class by index"}++ if $way eq 'by index' && $plan =~ /Bitmap Index Scan on by_[ab]/;
+			$kinds{$_}++ for $plan =~ /Custom Scan \((Near [\w ]*Join)\)/g;
+			next if $found eq $expected;
+			$differences++;
+			diag "$class, $way: $settings\n", $answer->($condition), "\n$plan\n$expected by plain SQL: ", $answer->($meaning), "\n$found\n";
+		}
+	}
+}
+is($differences, 0, "$queries joins of seed $seed, with $pairs rows");
+note explain \%joined, \%kinds;
+SKIP:
+{
+	skip 'too few queries to cover everything', 1 if $queries < 300;
+	is_deeply([ sort keys %kinds ], [ sort map { "Near ${_}Join" } '', 'Anti ', 'Full ', 'Left ', 'Right ', 'Semi ' ], 'every kind of near join was used');
+	is_deeply([ grep { !$joined{"near join of $_"} } qw(pairs full exists changed cte three) ], [], 'in every shape of query that can have one');
+	is_deeply([ grep { !$joined{"$_ by index"} } qw(sketch_ops array_ops) ], [], 'and every index');
+}
+$node->safe_psql('postgres', 'DROP INDEX by_a, by_b');
 
 # A long search can be cancelled: GIN asks of each of a million values whether a row without it and those before can match.
 $node->safe_psql('postgres', 'CREATE INDEX by_b ON tagged USING gin (b sketch_ops);'
