@@ -5,6 +5,7 @@ use super::row::tid_of;
 use crate::code::ball::HammingBall;
 use crate::code::bit_ball::BitBall;
 use crate::pg::catalog::strategy::{EQUAL, WITHIN_BALL};
+use crate::pg::code::Code;
 use crate::pg::code::bits::Bits;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
@@ -93,18 +94,39 @@ impl ScanSearch {
     }
 }
 
-/// The number of rows of an index of fingerprints whose code is within the radius, dead ones included.
-pub(super) fn count_within(pages: &Pages, costs: &SearchCosts, code: u64, radius: u32) -> usize {
-    let index = Index::new(pages, costs.layout());
-    let balls = vec![CodeBall::new(code, radius)];
-    let mut search = IndexSearch::new(costs, SearchQuery { balls, values: true, ..Default::default() }, 0);
-    let (mut hits, mut count) = (Vec::new(), 0);
-    loop {
-        let is_more = search.next_batch(&index, None::<&mut TableCodes>, &mut hits);
-        count += hits.len();
-        hits.clear();
-        if !is_more.map_err(report::problem).unwrap_or_report() {
-            return count;
+/// Counts the rows of an index that are near to a code, without a scan.
+pub(super) struct NearCounter<'a> {
+    pub(super) pages: &'a Pages,
+    pub(super) costs: &'a SearchCosts,
+    /// The rows of the table, if the index does not have whole codes.
+    pub(super) rows: Option<&'a TableRows>,
+    /// A search ends when it has found or fetched more rows than this.
+    pub(super) most: u64,
+}
+
+impl NearCounter<'_> {
+    /// The number of rows within the radius, as far as the search came. None if codes have another length.
+    pub(super) fn count(&self, code: Code, radius: u32) -> Option<u64> {
+        let layout = self.costs.layout();
+        let center = match code {
+            Code::Fingerprint(code) => SearchCenter::from(code),
+            Code::Bits(code) => center_of_bits(layout, code)?,
+        };
+        let index = Index::new(self.pages, layout);
+        let query =
+            SearchQuery { balls: vec![CodeBall { center, radius }], values: true, ..Default::default() };
+        let mut codes = self.rows.map(|rows| TableCodes { rows, layout, code: Vec::new() });
+        let mut search = IndexSearch::new(self.costs, query, 0);
+        let (mut hits, mut count) = (Vec::new(), 0);
+        loop {
+            let is_more = search.next_batch(&index, codes.as_mut(), &mut hits);
+            count += hits.len() as u64;
+            hits.clear();
+            if !is_more.map_err(report::problem).unwrap_or_report()
+                || count.max(search.work().looked_up) > self.most
+            {
+                return Some(count);
+            }
         }
     }
 }

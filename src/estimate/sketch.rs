@@ -54,9 +54,35 @@ pub(crate) unsafe fn selectivity(
             let elements = ColumnStatistics::examine(root, column, relation)?.elements()?;
             Some((elements, QueryValues::of(estimated(query)?)))
         });
-        let Some((elements, query)) = found else { return UNKNOWN };
+        let Some((elements, query)) = found else {
+            return share_of_pairs(root, condition, least).unwrap_or(UNKNOWN);
+        };
         share(&elements, &query, least)
     }
+}
+
+/// The share of pairs of rows of two columns that have a common value, or the least share of them. Values
+/// that are common in both columns are counted. Else a row is expected to match those that are equal to it.
+///
+/// # Safety
+/// The condition must be one of the query.
+unsafe fn share_of_pairs(
+    root: *mut pg_sys::PlannerInfo,
+    condition: &SketchCondition,
+    least: Option<f64>,
+) -> Option<f64> {
+    // SAFETY: the condition is one of the query, as the caller promises.
+    let columns = unsafe { [condition.a, condition.b].map(|side| ColumnStatistics::examine(root, side, 0)) };
+    let [Some(a), Some(b)] = columns else { return None };
+    let equal = 1.0 / a.distinct().max(b.distinct());
+    let [a, b] = [a.elements()?, b.elements()?];
+    let (none, expected) = a
+        .common_to_both(&b)
+        .fold((1.0, 0.0), |(none, expected), share| (none * (1.0 - share), expected + share));
+    // On average a pair has `expected` common values, so this is the most that can have the wanted number.
+    let wanted = least.map(|least| least * a.average().min(b.average()).max(1.0));
+    let common = wanted.map_or(1.0, |wanted| expected / wanted).min(1.0 - none);
+    Some((common.max(equal) * a.not_null() * b.not_null()).clamp(0.0, 1.0))
 }
 
 /// The share of rows that have one of the values, or the least share of them.

@@ -42,7 +42,7 @@ impl ColumnStatistics {
     }
 
     /// How many values the column has.
-    fn distinct(&self) -> f64 {
+    pub(super) fn distinct(&self) -> f64 {
         let mut is_default = false;
         // SAFETY: filled in by `examine`.
         let distinct = unsafe {
@@ -60,7 +60,7 @@ impl ColumnStatistics {
         let (mut common_near, mut others_near) = (0.0, 0.0);
         let values = self.values();
         for KnownValue { code, share, is_common } in values.iter() {
-            if query.distance(code).is_some_and(|distance| distance <= radius) {
+            if is_within(query, code, radius) {
                 *if is_common { &mut common_near } else { &mut others_near } += share;
             }
         }
@@ -141,6 +141,11 @@ impl ColumnStatistics {
     }
 }
 
+/// Whether two codes have one length, and at most this distance.
+fn is_within(a: Code, b: Code, radius: u32) -> bool {
+    a.distance(b).is_some_and(|distance| distance <= radius)
+}
+
 /// ColumnValues of a column.
 pub(crate) struct ColumnValues {
     common: Option<Slot>,
@@ -178,6 +183,12 @@ impl ColumnValues {
         })
     }
 
+    /// The share of the rows whose value is a common one within the radius of a code.
+    pub(crate) fn common_share_within(&self, code: Code, radius: u32) -> f64 {
+        let common = self.iter().take_while(|known| known.is_common);
+        common.filter(|known| is_within(code, known.code, radius)).map(|known| known.share).sum()
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = KnownValue<'_>> {
         let common = self.common.iter().flat_map(Slot::values);
         let each =
@@ -203,6 +214,12 @@ impl ElementStatistics {
     pub(super) fn common_share(&self, value: i64) -> Option<f64> {
         let found = self.common.binary_search_by_key(&value, |&(value, _)| value).ok()?;
         Some(self.common[found].1)
+    }
+
+    /// The shares of the rows that have both an element of this column and the same one of another column, if
+    /// it is a common one of both and rows do not depend on each other.
+    pub(super) fn common_to_both(&self, other: &Self) -> impl Iterator<Item = f64> {
+        self.common.iter().filter_map(|&(value, share)| Some(share * other.common_share(value)?))
     }
 
     /// Whether most elements of a row are not common ones: hashes, for example.

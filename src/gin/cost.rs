@@ -17,7 +17,7 @@ use pg_sys::{IndexClause, Node, NodeTag, Oid};
 use pgrx::{pg_guard, pg_sys};
 
 /// PostgreSQL's number of the access method GIN.
-const GIN: Oid = Oid::from_u32(2742);
+pub(super) const GIN: Oid = Oid::from_u32(2742);
 
 unsafe extern "C-unwind" {
     /// PostgreSQL's own estimate for GIN.

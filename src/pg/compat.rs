@@ -9,6 +9,7 @@ use std::ffi::CStr;
 
 #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
 mod explain_option;
+pub(crate) mod index_scan;
 mod sort_key;
 
 #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]

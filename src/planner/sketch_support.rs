@@ -4,6 +4,7 @@
 use super::hook::install_hook;
 use super::support::{answer, request};
 use crate::estimate::sketch::{SketchCondition, cost, selectivity};
+use crate::gin::near_share::near_share;
 use crate::pg::call::pg_function;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::ours::is_sketch_match;
@@ -54,19 +55,13 @@ impl IndexedSketch {
             let sketches = ExtensionOids::of_sketches(request.funcid)?;
             let condition = cast::<pg_sys::FuncExpr>(request.node, NodeTag::T_FuncExpr)?;
             let (&mut [a, b] | &mut [a, b, _]) = elements(condition.args) else { return None };
-            let (stored, query, of_pair) = match request.indexarg {
-                0 => (a, b, Measure::OfSketch),
-                1 => (b, a, Measure::OfQuery),
+            let [of_first, of_second] = measures(request.funcid)?;
+            let (stored, query, measure) = match request.indexarg {
+                0 => (a, b, of_first),
+                1 => (b, a, of_second),
                 _ => return None,
             };
-            let measure = match request.funcid {
-                function if function == sketches.overlaps => {
-                    return Some(Self { stored, query, share: None });
-                }
-                function if function == sketches.similar => Measure::Similarity,
-                function if function == sketches.contained => of_pair,
-                _ => return None,
-            };
+            let Some(measure) = measure else { return Some(Self { stored, query, share: None }) };
             let &mut [_, _, least] = elements(condition.args) else { return None };
             Some(Self { stored, query, share: Some((sketches.query(measure), least)) })
         }
@@ -124,6 +119,18 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
     }
 }
 
+/// What a condition compares if its first sketch is the stored one, and if its second one is; None asks for a
+/// common value.
+fn measures(function: Oid) -> Option<[Option<Measure>; 2]> {
+    let sketches = ExtensionOids::of_sketches(function)?;
+    Some(match function {
+        _ if function == sketches.overlaps => [None; 2],
+        _ if function == sketches.similar => [Some(Measure::Similarity); 2],
+        _ if function == sketches.contained => [Measure::OfSketch, Measure::OfQuery].map(Some),
+        _ => return None,
+    })
+}
+
 /// The condition that a function stands for, or the share that it computes.
 ///
 /// # Safety
@@ -150,7 +157,8 @@ unsafe fn estimate(request: &mut pg_sys::SupportRequestSelectivity) -> Option<*m
     // SAFETY: a request has the arguments of the call that it is about.
     unsafe {
         let condition = condition(request.funcid, request.args)?;
-        request.selectivity = selectivity(request.root, &condition, request.varRelid);
+        let near = near_share(request.root, &condition, measures(request.funcid)?, request.varRelid);
+        request.selectivity = near.unwrap_or_else(|| selectivity(request.root, &condition, request.varRelid));
     }
     Some(std::ptr::from_mut(request).cast())
 }
