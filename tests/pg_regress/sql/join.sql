@@ -1,4 +1,8 @@
 -- Joins on distances, set at a time: inner, semi and anti joins give what a nested loop gives, and say what they did.
+\getenv folder PG_ABS_SRCDIR
+\set functions :folder '/include/join_functions.sql'
+\set ways :folder '/include/join_ways.sql'
+\i :functions
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE join_a (id integer, grp integer, si bigint, note text);
 CREATE TABLE join_b (LIKE join_a);
@@ -22,16 +26,6 @@ ANALYZE join_a, join_b;
 EXPLAIN (COSTS OFF) SELECT a.id, b.note FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3 AND a.grp < b.grp;
 EXPLAIN (COSTS OFF) SELECT a.id FROM join_a AS a WHERE EXISTS (SELECT FROM join_b AS b WHERE hamming_similarity(a.si, b.si) >= 0.95);
 EXPLAIN (COSTS OFF) SELECT a.id FROM join_a AS a WHERE NOT EXISTS (SELECT FROM join_b AS b WHERE hamming(a.si, b.si # 5) <= 3 AND b.note > a.note);
-CREATE FUNCTION join_work(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-    line text;
-BEGIN
-    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-        IF line ~ '(Cond|Look|Filter|Rounds|Batches|Comparisons|Pairs|Memory):' THEN
-            RETURN NEXT regexp_replace(trim(line), '((Comparisons|Memory): )\d+', '\1...');
-        END IF;
-    END LOOP;
-END $$;
 SELECT join_work('SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3 AND a.id <> b.id');
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
@@ -62,20 +56,15 @@ RESET enable_nestloop;
 CREATE TABLE join_many AS SELECT i AS id, hashint8extended(i, 1) AS scattered,
     CASE WHEN i % 2 = 0 THEN hashint8extended(i, 1) ELSE hashint8extended(i % 400, 2) # (1::bigint << (i % 61)) # (1::bigint << (i % 53)) END AS si
 FROM generate_series(1, 20000) AS i;
+ALTER TABLE join_many ADD code bit(128) GENERATED ALWAYS AS (si::bit(64) || si::bit(64)) STORED;
 CREATE INDEX ON join_many USING hamming (si);
+CREATE INDEX ON join_many USING hamming (code);
 CREATE INDEX ON join_many USING hamming ((scattered # 1));
 ANALYZE join_many;
-CREATE FUNCTION join_estimate(condition text, OUT estimated bigint, OUT counted bigint) LANGUAGE plpgsql AS $$
-DECLARE
-    plan json;
-BEGIN
-    EXECUTE format('EXPLAIN (FORMAT JSON) SELECT FROM join_many AS a JOIN join_many AS b ON %s', condition) INTO plan;
-    estimated := plan->0->'Plan'->>'Plan Rows';
-    EXECUTE format('SELECT count(*) FROM join_many AS a JOIN join_many AS b ON %s', condition) INTO counted;
-END $$;
 SELECT condition, counted, round(abs(ln(estimated::numeric / counted)), 1) <= 1.1 AS fits FROM unnest(ARRAY[
     'hamming(a.si, b.si) <= 0', 'hamming(a.si, b.si) <= 3', 'hamming(a.si, b.si) <= 6', 'hamming(a.si, b.si) <= 8',
-    'hamming(a.scattered, b.si) <= 6', 'hamming(a.scattered # 1, b.scattered # 1) <= 3']) AS condition, join_estimate(condition);
+    'hamming(a.scattered, b.si) <= 6', 'hamming(a.scattered # 1, b.scattered # 1) <= 3',
+    'hamming(a.code, b.code) <= 6', 'hamming(a.code, b.code) <= 12', 'hamming(a.code, b.code) <= 20']) AS condition, join_estimate(condition);
 CREATE ROLE regress_join_reader;
 GRANT SELECT ON join_many TO regress_join_reader;
 ALTER TABLE join_many ENABLE ROW LEVEL SECURITY;
@@ -86,9 +75,7 @@ SELECT (join_estimate('hamming(a.si, b.si) <= 3')).estimated = (join_estimate('h
 RESET ROLE;
 DROP TABLE join_many;
 DROP ROLE regress_join_reader;
-DROP FUNCTION join_estimate;
 
--- Each query by a nested loop and by a near join, with enough memory and with little. The number of rows, and what they are.
 CREATE TABLE join_query (number serial, query text);
 INSERT INTO join_query (query)
 SELECT format(query, condition) FROM unnest(ARRAY[
@@ -101,36 +88,7 @@ SELECT format(query, condition) FROM unnest(ARRAY[
     unnest(ARRAY['hamming(a.si, b.si) <= 3', 'hamming(b.si, a.si) < (SELECT 1)', 'hamming(a.si # 6, b.si) <= 9', 'hamming(a.si, b.si) <= -1', 'hamming(a.si, b.si) <= 64',
         'hamming(a.si, b.si) <= 9 AND hamming(b.look, a.look) <= 35', 'hamming(a.si, b.si) <= 5 AND hamming(a.look, b.look) <= (SELECT NULL::integer)',
         'hamming(a.look, b.look) < 3 AND hamming(a.si, b.si) <= 12 AND hamming(a.id, b.id) <= 4']) AS condition;
-CREATE FUNCTION join_answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    answer text;
-BEGIN
-    EXECUTE format('SELECT count(*) || '' '' || coalesce(sum(hashtextextended(s::text, 0)), 0) FROM (%s) AS s', query) INTO answer;
-    RETURN answer;
-END $$;
-CREATE FUNCTION join_plan(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    line text;
-BEGIN
-    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-        IF line ~ 'Join|Nested' THEN
-            RETURN substring(line FROM '(?:Near|Nested|Hash|Merge)[A-Za-z ]*');
-        END IF;
-    END LOOP;
-END $$;
-SET enable_hashjoin = off;
-SET enable_mergejoin = off;
-CREATE TABLE join_truth AS SELECT number, join_answer(query) AS answer, join_plan(query) AS plan FROM join_query;
-RESET enable_hashjoin;
-SET enable_nestloop = off;
-SELECT plan.plan, truth.plan, count(*), sum(split_part(answer, ' ', 1)::bigint) AS rows, sum((join_answer(query) <> answer)::integer) AS wrong
-FROM join_query JOIN join_truth AS truth USING (number), join_plan(query) AS plan GROUP BY 1, 2 ORDER BY 1, 2;
--- Several rounds.
-SET work_mem = '64kB';
-SET hash_mem_multiplier = 1;
-SELECT sum((join_answer(query) <> answer)::integer) AS wrong FROM join_query JOIN join_truth USING (number);
-RESET work_mem;
-RESET hash_mem_multiplier;
+\i :ways
 
 -- Empty sides, and radii that are NULL.
 SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= (SELECT NULL::integer);
@@ -172,4 +130,4 @@ UPDATE join_a AS a SET note = 'near' FROM join_b AS b WHERE hamming(a.si, b.si) 
 SELECT (SELECT count(*) FROM join_b), count(*) FILTER (WHERE note = 'near') FROM join_a;
 ROLLBACK;
 DROP TABLE join_a, join_b, join_query, join_truth;
-DROP FUNCTION join_answer, join_plan, join_work;
+DROP FUNCTION join_answer, join_estimate, join_plan, join_work;

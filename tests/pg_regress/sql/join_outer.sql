@@ -1,4 +1,8 @@
 -- Outer joins on distances, set at a time, give what a nested loop gives.
+\getenv folder PG_ABS_SRCDIR
+\set functions :folder '/include/join_functions.sql'
+\set ways :folder '/include/join_ways.sql'
+\i :functions
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE join_a (id integer, grp integer, si bigint, note text);
 CREATE TABLE join_b (LIKE join_a);
@@ -16,23 +20,12 @@ ANALYZE join_a, join_b;
 -- What is asked, and what EXPLAIN says.
 EXPLAIN (COSTS OFF) SELECT * FROM join_a AS a LEFT JOIN join_b AS b ON hamming(b.si, a.si) < 4 AND a.id <> b.id WHERE b.id IS NULL OR b.grp > 2;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a FULL JOIN join_b AS b ON hamming(a.si, b.si) <= 2;
-CREATE FUNCTION join_work(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-    line text;
-BEGIN
-    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-        IF line ~ '(Cond|Filter|Rounds|Batches|Comparisons|Pairs|Memory):' THEN
-            RETURN NEXT regexp_replace(trim(line), '((Comparisons|Memory): )\d+', '\1...');
-        END IF;
-    END LOOP;
-END $$;
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SELECT join_work('SELECT count(*) FROM join_a AS a LEFT JOIN join_b AS b ON hamming(a.si, b.si) <= 3 WHERE b.id IS DISTINCT FROM 4');
 RESET work_mem;
 RESET hash_mem_multiplier;
 
--- Each query by a nested loop and by a near join, with enough memory and with little. The number of rows, and what they are.
 CREATE TABLE join_query (number serial, query text);
 INSERT INTO join_query (query)
 SELECT format(query, condition) FROM unnest(ARRAY[
@@ -41,36 +34,7 @@ SELECT format(query, condition) FROM unnest(ARRAY[
     'SELECT a.id, b.id AS other, b.note FROM join_a AS a LEFT JOIN join_b AS b ON %s',
     'SELECT a.id, b.note FROM join_a AS a LEFT JOIN join_b AS b ON %s AND a.id < b.id WHERE b.id IS NULL']) AS query,
     unnest(ARRAY['hamming(a.si, b.si) <= 3', 'hamming(b.si, a.si) < (SELECT 1)', 'hamming(a.si, b.si) <= -1', 'hamming(a.si, b.si) <= 64']) AS condition;
-CREATE FUNCTION join_answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    answer text;
-BEGIN
-    EXECUTE format('SELECT count(*) || '' '' || coalesce(sum(hashtextextended(s::text, 0)), 0) FROM (%s) AS s', query) INTO answer;
-    RETURN answer;
-END $$;
-CREATE FUNCTION join_plan(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    line text;
-BEGIN
-    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-        IF line ~ 'Join|Nested' THEN
-            RETURN substring(line FROM '(?:Near|Nested|Hash|Merge)[A-Za-z ]*');
-        END IF;
-    END LOOP;
-END $$;
-SET enable_hashjoin = off;
-SET enable_mergejoin = off;
-CREATE TABLE join_truth AS SELECT number, join_answer(query) AS answer, join_plan(query) AS plan FROM join_query;
-RESET enable_hashjoin;
-SET enable_nestloop = off;
-SELECT plan.plan, truth.plan, count(*), sum(split_part(answer, ' ', 1)::bigint) AS rows, sum((join_answer(query) <> answer)::integer) AS wrong
-FROM join_query JOIN join_truth AS truth USING (number), join_plan(query) AS plan GROUP BY 1, 2 ORDER BY 1, 2;
--- Several rounds.
-SET work_mem = '64kB';
-SET hash_mem_multiplier = 1;
-SELECT sum((join_answer(query) <> answer)::integer) AS wrong FROM join_query JOIN join_truth USING (number);
-RESET work_mem;
-RESET hash_mem_multiplier;
+\i :ways
 
 -- Empty sides, and radii that are NULL.
 SELECT count(*), count(b.id) FROM join_a AS a LEFT JOIN (SELECT * FROM join_b WHERE id < 0 OFFSET 0) AS b ON hamming(a.si, b.si) <= 3;
@@ -78,4 +42,4 @@ SELECT count(*), count(a.id), count(b.id) FROM join_a AS a FULL JOIN join_b AS b
 -- A full join on a distance has no other plan.
 SELECT count(*), count(a.id), count(b.id) FROM join_a AS a FULL JOIN join_b AS b ON hamming(a.si, b.si) <= 2;
 DROP TABLE join_a, join_b, join_query, join_truth;
-DROP FUNCTION join_answer, join_plan, join_work;
+DROP FUNCTION join_answer, join_estimate, join_plan, join_work;
