@@ -36,7 +36,7 @@ BEGIN
 END $$;
 CREATE PROCEDURE measure_choice(kind text, outer_rows bigint, inner_rows bigint, radius integer) LANGUAGE plpgsql AS $$
 DECLARE
-    searched bigint := least(outer_rows, 300);
+    searched bigint := least(outer_rows, 3000);
     join_of text := format('FROM %%s AS a JOIN %s_%s AS b ON hamming(a.si, b.si) <= %s', kind, inner_rows, radius);
     query text := 'SELECT count(*) ' || format(join_of, kind || '_' || outer_rows);
     near double precision;
@@ -48,7 +48,8 @@ BEGIN
     SET LOCAL enable_nestloop = on;
     SET LOCAL enable_hashjoin = off;
     SET LOCAL enable_seqscan = off;
-    query := 'SELECT count(*) ' || format(join_of, format('(SELECT * FROM %s_%s ORDER BY hashint8(id) LIMIT %s)', kind, outer_rows, searched));
+    EXECUTE format('CREATE TEMPORARY TABLE searched ON COMMIT DROP AS SELECT * FROM %s_%s ORDER BY hashint8(id) LIMIT %s', kind, outer_rows, searched);
+    query := 'SELECT count(*) ' || format(join_of, 'searched');
     PERFORM seconds(query);
     searches := seconds(query) * outer_rows / searched;
     INSERT INTO choice VALUES (kind, outer_rows, inner_rows, radius, near, searches, chosen);
