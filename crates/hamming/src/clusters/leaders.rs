@@ -5,9 +5,9 @@
 //! and only the rest is decided in the same way. So hardly any pairs of rows that are not keepers are
 //! compared.
 
-use super::{SecondLook, agree};
+use super::Look;
 use crate::code::CodeSlice;
-use crate::near_pairs::{MAX_SEGMENT_BITS, near_pairs, near_pairs_between};
+use crate::near_pairs::{MAX_SEGMENT_BITS, PairFinder, near_pairs, near_pairs_between, retain_within};
 use limits::{Heartbeat, OutOfMemory, collect, reserve, sort};
 
 /// Rows that are decided between two heartbeats.
@@ -103,6 +103,7 @@ impl Leaders<'_> {
     /// Gives each row that is near a keeper the earliest such keeper.
     fn join_keepers(&mut self, keepers: &[u32], rows: &[u32]) -> Result<(), OutOfMemory> {
         let (of_keepers, of_rows) = (self.words_of(keepers)?, self.words_of(rows)?);
+        let looks = [self.looks_of(keepers)?, self.looks_of(rows)?];
         let share = self.decided as f64 / self.codes.len() as f64;
         near_pairs_between(
             CodeSlice::new(&of_keepers, self.codes.width()),
@@ -110,19 +111,22 @@ impl Leaders<'_> {
             self.radius,
             MAX_SEGMENT_BITS,
             &mut PassHeartbeat { heartbeat: self.heartbeat, pass: 2, share: Some(share) },
-            &mut |a, b| {
+            &mut BothNear::new(self.look, [&looks[0], &looks[1]], |a, b| {
                 let (keeper, row) = (keepers[a as usize], rows[b as usize]);
                 let nearest = &mut self.keepers[row as usize];
-                if keeper < *nearest && agree(self.look, keeper, row) {
-                    *nearest = keeper;
-                }
+                *nearest = (*nearest).min(keeper);
                 Ok::<(), OutOfMemory>(())
-            },
+            }),
         )
     }
 
     fn words_of(&self, rows: &[u32]) -> Result<Vec<u64>, OutOfMemory> {
         self.codes.gather(rows.iter().copied(), rows.len())
+    }
+
+    /// The second codes of these rows, if there are any.
+    fn looks_of(&self, rows: &[u32]) -> Result<Vec<u64>, OutOfMemory> {
+        self.look.map_or(Ok(Vec::new()), |look| look.codes.gather(rows.iter().copied(), rows.len()))
     }
 
     /// Decides rows by their near pairs, in one or more passes. Whether a row is a keeper depends on the
@@ -149,7 +153,7 @@ impl Leaders<'_> {
 
     /// The near pairs of undecided rows. A row near a known keeper is given the earliest one instead.
     fn pairs(&mut self, rows: &[u32], pass: u32, max_met: usize) -> Result<KeptPairs, PassStop> {
-        let of_rows = self.words_of(rows)?;
+        let (of_rows, looks) = (self.words_of(rows)?, self.looks_of(rows)?);
         let mut pairs = KeptPairs::new(self.limits.kept, max_met, rows.len())?;
         let decided = (self.decided > 0).then(|| self.decided as f64 / self.codes.len() as f64);
         let pass = if decided.is_some() { 2 } else { pass };
@@ -158,18 +162,15 @@ impl Leaders<'_> {
             CodeSlice::new(&of_rows, self.codes.width()),
             self.radius,
             &mut heartbeat,
-            &mut |a, b| {
+            &mut BothNear::new(self.look, [&looks; 2], |a, b| {
                 let (row, other) = (rows[b as usize], rows[a as usize]);
-                if !agree(self.look, other, row) {
-                    return Ok(());
-                }
                 if self.keepers[other as usize] == other {
                     let nearest = &mut self.keepers[row as usize];
                     *nearest = (*nearest).min(other);
                     return Ok(());
                 }
                 pairs.add(a, b)
-            },
+            }),
         )?;
         sort(&mut pairs.pairs, self.heartbeat, |&pair| pair);
         Ok(pairs)
@@ -213,6 +214,34 @@ impl Leaders<'_> {
         }
         *rows = next;
         Ok(undecided)
+    }
+}
+
+/// Takes near pairs whose second codes, if there are any, are near as well.
+struct BothNear<'a, F> {
+    looks: Option<([CodeSlice<'a>; 2], u32)>,
+    found: F,
+}
+
+impl<'a, F> BothNear<'a, F> {
+    /// Second codes are those of the rows on either side.
+    fn new(look: Option<SecondLook<'_>>, looks: [&'a [u64]; 2], found: F) -> Self {
+        let codes = |look: SecondLook<'_>| looks.map(|words| CodeSlice::new(words, look.codes.width()));
+        Self { looks: look.map(|look| (codes(look), look.radius)), found }
+    }
+}
+
+impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairFinder for BothNear<'_, F> {
+    type Stop = Stop;
+
+    fn found(&mut self, a: u32, b: u32) -> Result<(), Stop> {
+        (self.found)(a, b)
+    }
+
+    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
+        if let Some((codes, radius)) = self.looks {
+            retain_within(pairs, codes, radius);
+        }
     }
 }
 

@@ -21,8 +21,8 @@
 mod leaders;
 
 use crate::buckets::{BitChoice, PlacedCodes, RowBuckets};
-use crate::code::{CodeSlice, distance_of_words};
-use crate::near_pairs::{PairFinder, near_pairs};
+use crate::code::CodeSlice;
+use crate::near_pairs::{PairFinder, near_pairs, retain_within};
 use leaders::{LIMITS, leaders};
 use limits::{Heartbeat, OutOfMemory, Problem, collect, reserve, sort};
 
@@ -57,17 +57,6 @@ pub struct SecondLook<'a> {
     pub codes: CodeSlice<'a>,
     /// The largest distance of near ones.
     pub radius: u32,
-}
-
-impl SecondLook<'_> {
-    fn is_near(self, a: u32, b: u32) -> bool {
-        distance_of_words(self.codes.get(a), self.codes.get(b)) <= self.radius
-    }
-}
-
-/// Whether two rows are near each other by the second code, if there is one.
-fn agree(look: Option<SecondLook<'_>>, a: u32, b: u32) -> bool {
-    look.is_none_or(|look| look.is_near(a, b))
 }
 
 /// For each code the place of its keeper; a keeper has its own place. With a second code, rows are near each
@@ -257,7 +246,7 @@ impl PairFinder for Forest<'_> {
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
         // Most pairs of a crowd are connected already.
-        if self.parents[a as usize] == self.parents[b as usize] || !agree(self.look, a, b) {
+        if self.parents[a as usize] == self.parents[b as usize] {
             return Ok(());
         }
         let (a, b) = (self.root(a), self.root(b));
@@ -270,6 +259,13 @@ impl PairFinder for Forest<'_> {
         let mut all = these.iter().chain(those);
         let Some(first) = all.next().map(|&place| self.root(place)) else { return false };
         all.any(|&place| self.root(place) != first)
+    }
+
+    /// Second codes must be near as well.
+    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
+        if let Some(look) = self.look {
+            retain_within(pairs, [look.codes; 2], look.radius);
+        }
     }
 }
 
