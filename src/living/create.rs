@@ -4,7 +4,7 @@ use super::definition::{Definition, Direction, escaped};
 use super::error;
 use super::objects::{Clustered, Names, Source, derived};
 use super::refresh::warn_of_large;
-use super::spi::{SAFE_PATH, as_owner, name_at, number, quoted, run, set};
+use super::spi::{SAFE_PATH, as_owner, name_at, quoted, run, set};
 use super::statements::Statements;
 use crate::pg::call::{Call, pg_function};
 use crate::pg::code::CodeType;
@@ -102,7 +102,7 @@ impl Request {
         let names = Names::of(&source, &table, function)?;
         // Whoever has written must have committed before the rows are read, and later writers note it.
         run(&format!("LOCK TABLE ONLY {} IN SHARE ROW EXCLUSIVE MODE", names.source), &[])?;
-        self.check_key(&source)?;
+        source.check_key(&self.key)?;
         self.check_codes(&source)?;
         let items: Vec<_> = self.first.iter().map(|item| Direction::split(item)).collect();
         let first = items.iter().map(|&(_, direction)| direction).collect();
@@ -122,22 +122,6 @@ impl Request {
         clustered.fill()?;
         clustered.record_dependencies()?;
         Ok(clustered.clusters)
-    }
-
-    /// Keys must be unique, and not NULL.
-    fn check_key(&self, source: &Source) -> Result<(), SqlError> {
-        let found = number(
-            &format!(
-                "SELECT count(*) FROM pg_attribute AS a JOIN pg_index AS i
-                     ON i.indrelid = a.attrelid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL
-                        AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum
-                 WHERE a.attrelid = {} AND a.attname = '{}' AND a.attnotnull",
-                source.oid.to_u32(),
-                escaped(&self.key)
-            ),
-            &[],
-        )?;
-        if found > 0 { Ok(()) } else { Err(error::key_not_unique(&self.key)) }
     }
 
     /// Codes are `bigint` or `bit(n)`, second codes `bit(n)`; a radius is at most the number of bits.
@@ -205,6 +189,8 @@ impl Request {
             &format!("CREATE {unlogged} {changes} USING heap AS SELECT {key} FROM {rows} WITH NO DATA"),
             &[],
         )?;
+        // A publication of all tables would not let a refresh take notes from a table without a key.
+        run(&format!("ALTER TABLE {changes} REPLICA IDENTITY FULL"), &[])?;
         Ok(())
     }
 }

@@ -42,6 +42,42 @@ pub(super) fn table_is_gone(table: &str, clusters: &str) -> SqlError {
     ))
 }
 
+pub(super) fn part_is_gone(table: &str, clusters: &str, part: &str) -> SqlError {
+    report(
+        Code::ERRCODE_UNDEFINED_TABLE,
+        format!("table \"{}\" has living clusters, but \"{}\" does not exist", quote(table), quote(part)),
+    )
+    .set_detail(format!("It was made together with \"{}\".", quote(clusters)))
+    .set_hint(format!("To set them up again: DROP TABLE {};", quote(clusters)))
+}
+
+pub(super) fn key_is_gone(table: &str, clusters: &str, key: &str) -> SqlError {
+    report(
+        Code::ERRCODE_UNDEFINED_COLUMN,
+        format!("table \"{}\" has no column \"{}\", the key of its clusters", quote(table), quote(key)),
+    )
+    .set_detail("Changes are noted by the name of the key.")
+    .set_hint(format!(
+        "Give the column its name back, or remove the clusters: DROP TABLE {};",
+        quote(clusters)
+    ))
+}
+
+pub(super) fn other_persistence(table: &str, tables: &[String], logged: bool) -> SqlError {
+    let (is, set) = if logged { ("logged", "LOGGED") } else { ("unlogged", "UNLOGGED") };
+    let alter = |name: &String| format!("ALTER TABLE {} SET {set};", quote(name));
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("table \"{}\" is {is}, but its clusters are not", quote(table)),
+    )
+    .set_detail("A crash empties unlogged tables alone, so that clusters would be those of other rows.")
+    .set_hint(format!(
+        "{} SELECT near_clusters_refresh('{}', everything => true);",
+        tables.iter().map(alter).collect::<Vec<_>>().join(" "),
+        quote(table)
+    ))
+}
+
 pub(super) fn not_a_table(table: &str) -> SqlError {
     report(
         Code::ERRCODE_WRONG_OBJECT_TYPE,

@@ -89,14 +89,19 @@ impl Changes {
             };
             let source = &*trigger.tg_relation;
             let source_form = &*source.rd_rel;
-            let (table, key) = (name_at(c_string(&[table]).cast_mut_ptr()), c_string(&[key]));
+            let (table, key_name) = (name_at(c_string(&[table]).cast_mut_ptr()), c_string(&[key]));
             let changes = derived(&table, "changes")?;
             let missing = || error::no_changes(&name_at(source_form.relname.data.as_ptr()), &changes);
             let name = c_string(&[&to_database(changes.clone())?]);
             let oid = pg_sys::get_relname_relid(name.cast_mut_ptr(), source_form.relnamespace);
-            let number = pg_sys::SPI_fnumber(source.rd_att, key.cast_mut_ptr());
-            let key = usize::try_from(number).ok().and_then(NonZeroUsize::new);
-            let (true, Some(key)) = (oid != pg_sys::InvalidOid, key) else { return Err(missing()) };
+            let number = pg_sys::SPI_fnumber(source.rd_att, key_name.cast_mut_ptr());
+            let Some(key) = usize::try_from(number).ok().and_then(NonZeroUsize::new) else {
+                let name = name_at(source_form.relname.data.as_ptr());
+                return Err(error::key_is_gone(&name, &table, &name_at(key_name.cast_mut_ptr())));
+            };
+            if oid == pg_sys::InvalidOid {
+                return Err(missing());
+            }
             let relation = pg_sys::relation_open(oid, pg_sys::RowExclusiveLock as i32);
             let form = &*(*relation).rd_rel;
             let columns = (*relation).rd_att;

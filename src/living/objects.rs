@@ -1,7 +1,7 @@
 //! The table that is clustered, and what was made next to it.
 
 use super::columns::Columns;
-use super::definition::{Definition, WithTriggers};
+use super::definition::{Definition, WithTriggers, escaped};
 use super::error;
 use super::spi::{name_at, number, quoted};
 use crate::pg::encoding::to_database;
@@ -67,6 +67,22 @@ impl Source {
         let is_owner = unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), self.owner) };
         if is_owner { Ok(()) } else { Err(error::not_owner(&self.name)) }
     }
+
+    /// Keys must be unique, and not NULL.
+    pub(super) fn check_key(&self, key: &str) -> Result<(), SqlError> {
+        let found = number(
+            &format!(
+                "SELECT count(*) FROM pg_attribute AS a JOIN pg_index AS i
+                     ON i.indrelid = a.attrelid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL
+                        AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum
+                 WHERE a.attrelid = {} AND a.attname = '{}' AND a.attnotnull",
+                self.oid.to_u32(),
+                escaped(key)
+            ),
+            &[],
+        )?;
+        if found > 0 { Ok(()) } else { Err(error::key_not_unique(key)) }
+    }
 }
 
 impl Names {
@@ -115,7 +131,31 @@ impl Clustered {
         let missing = || error::table_is_gone(&table.name, &definition.table);
         let clusters = relation(table.schema, &definition.table)?.ok_or_else(missing)?;
         let columns = Columns::of(clusters, &definition.key)?.ok_or_else(missing)?;
+        for label in ["changes", "rows"] {
+            let name = derived(&definition.table, label)?;
+            relation(table.schema, &name)?
+                .ok_or_else(|| error::part_is_gone(&table.name, &definition.table, &name))?;
+        }
         Ok(Self { table, definition, triggers, names, clusters, columns })
+    }
+
+    /// After a crash, tables that are not logged are empty, and others are not.
+    pub(super) fn check_persistence(&self) -> Result<(), SqlError> {
+        let mut differ = Vec::new();
+        for name in [self.definition.table.clone(), derived(&self.definition.table, "changes")?] {
+            let Some(oid) = relation(self.table.schema, &name)? else { continue };
+            // SAFETY: looks the table up.
+            let persistence = unsafe { pg_sys::get_rel_persistence(oid) };
+            if persistence as u8 != self.table.persistence {
+                differ.push(name);
+            }
+        }
+        let logged = self.table.persistence == pg_sys::RELPERSISTENCE_PERMANENT;
+        if differ.is_empty() {
+            Ok(())
+        } else {
+            Err(error::other_persistence(&self.table.name, &differ, logged))
+        }
     }
 
     /// Records what goes with what: with the table, all of it; with the table of clusters, the notes, the

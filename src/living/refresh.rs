@@ -50,9 +50,11 @@ pub(super) fn refresh(clustered: &Clustered, all: bool) -> Result<i64, SqlError>
         number(&format!("SELECT count(*) FROM (SELECT FROM {} {condition} LIMIT 1) AS c", names.changes), &[])
     };
     let all = all || any(&format!("WHERE {key} IS NULL"))? > 0;
+    clustered.check_persistence()?;
     if !all && any("")? == 0 {
         return Ok(0);
     }
+    clustered.table.check_key(&clustered.definition.key)?;
     let copied = run(&statements.copy_changes(all), &[])?;
     let [left, (_, changed)] = copied[..] else { return Ok(0) };
     let changed = changed.map_or(0, |changed| changed.value() as i64);

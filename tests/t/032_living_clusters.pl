@@ -201,5 +201,10 @@ $node->safe_psql('postgres', 'TRUNCATE copied');
 $node->wait_for_catchup('copied');
 is($subscriber->safe_psql('postgres', q{SELECT near_clusters_refresh('copied'); SELECT count(*) FROM copied_clusters}) =~ s/^\d+\n//r, 0, 'and they go with TRUNCATE');
 
+# A publication of all tables has those of clusters as well.
+$node->safe_psql('postgres', 'CREATE PUBLICATION everything FOR ALL TABLES; SELECT write_rows(10)');
+is($node->safe_psql('postgres', "SELECT near_clusters_refresh('story') > 0"), 't', 'a publication of all tables is no hindrance');
+is(differing(%of), 0, 'and changes nothing');
+
 unlike(slurp_file($node->logfile), qr/PANIC|panicked|terminated by signal|deadlock detected/, 'no crash, no deadlock');
 done_testing();

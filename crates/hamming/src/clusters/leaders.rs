@@ -5,7 +5,7 @@
 //! and only the rest is decided in the same way. So hardly any pairs of rows that are not keepers are
 //! compared.
 
-use super::Look;
+use super::SecondLook;
 use crate::code::CodeSlice;
 use crate::near_pairs::{MAX_SEGMENT_BITS, PairFinder, near_pairs, near_pairs_between, retain_within};
 use limits::{Heartbeat, OutOfMemory, collect, reserve, sort};
