@@ -61,15 +61,16 @@ pub(crate) unsafe fn near_share(
             let readable =
                 |side| ColumnStatistics::examine(root, side, 0).filter(ColumnStatistics::is_readable);
             let (_, of_query) = (readable(stored)?, readable(query)?);
-            let known = || selectivity(root, condition, relation) * index.tuples;
-            if !has_many_rows(root, query) || known() > MOST_FOUND {
+            if !has_many_rows(root, query) {
                 return None;
             }
             let column = cast::<pg_sys::Var>(query, NodeTag::T_Var)?;
             let table = table_of(root, column)?;
             let searched = (table, column.varattno, measure.map(|measure| measure as u8), least.to_bits());
-            let share = SearchQuestion::new(index, searched)
-                .answer(|| counted_share(root, index, threshold, column))?;
+            let share = SearchQuestion::new(index, searched).answer(|| {
+                let known = selectivity(root, condition, relation) * index.tuples;
+                if known > MOST_FOUND { None } else { counted_share(root, index, threshold, column) }
+            })?;
             Some(share * (1.0 - of_query.null_share()))
         })
     }
@@ -80,7 +81,8 @@ fn strategy(index: &IndexOptInfo, threshold: Option<Threshold>) -> Option<u16> {
     // SAFETY: an index of the planner has a family for its first column; the catalog is read.
     unsafe {
         let family = *index.opfamily;
-        if index.relam != GIN {
+        // An index of a partitioned table has no pages, and so no estimate of its cost.
+        if index.relam != GIN || index.amcostestimate.is_none() {
             return None;
         }
         if threshold.is_none() {
@@ -102,7 +104,8 @@ fn strategy(index: &IndexOptInfo, threshold: Option<Threshold>) -> Option<u16> {
 unsafe fn table_of(root: *mut pg_sys::PlannerInfo, column: &pg_sys::Var) -> Option<Oid> {
     // SAFETY: the planner has an entry for each relation.
     unsafe {
-        if column.varlevelsup != 0 || column.varattno <= 0 || column.varno >= (*root).simple_rel_array_size {
+        let is_known = (1..(*root).simple_rel_array_size).contains(&column.varno);
+        if !is_known || column.varlevelsup != 0 || column.varattno <= 0 {
             return None;
         }
         let entry = &**(*root).simple_rte_array.add(column.varno as usize);
@@ -132,7 +135,8 @@ unsafe fn counted_share(
         let slot = pg_sys::table_slot_create(table, null_mut());
         let pages = pg_sys::RelationGetNumberOfBlocksInFork(table, pg_sys::ForkNumber::MAIN_FORKNUM);
         let mut values = 0;
-        let share = average((0..MOST_SEARCHES).filter_map(|search| {
+        let searches = if pages > 0 { MOST_SEARCHES } else { 0 };
+        let share = average((0..searches).filter_map(|search| {
             // In the middle of as many equal parts of the table.
             let page = u64::from(pages) * u64::from(2 * search + 1) / u64::from(2 * MOST_SEARCHES);
             let is_read = values < MOST_VALUES && read_row(table, page as u32, search, slot);
