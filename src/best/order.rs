@@ -93,7 +93,9 @@ impl SearchedIndex {
         unsafe {
             elements(relation.indexlist).iter().find_map(|&index| {
                 let info: *mut IndexOptInfo = index.cast();
-                let is_complete = (*info).indpred.is_null() || (*info).predOK;
+                // An index of a partitioned table has no pages, and so no estimate of its cost.
+                let is_searchable = (*info).amcostestimate.is_some();
+                let is_complete = is_searchable && ((*info).indpred.is_null() || (*info).predOK);
                 (0..(*info).nkeycolumns).filter(|_| is_complete).find_map(|column| {
                     let family = *(*info).opfamily.add(column as usize);
                     let array = pg_sys::INT8ARRAYOID;

@@ -368,8 +368,11 @@ pub(crate) fn integer_option(name: &'static CStr, offset: usize) -> pg_sys::relo
 }
 
 /// Makes the planner ask a function what a scan of the index costs. Since 16, the field says what arguments
-/// it has.
+/// it has, and the planner also knows indexes of partitioned tables, which have no pages and no function.
 pub(crate) fn set_cost_function(index: &mut pg_sys::IndexOptInfo, estimate: pg_sys::amcostestimate_function) {
+    if index.amcostestimate.is_none() {
+        return;
+    }
     // SAFETY: a pointer to a function in both types; the planner calls it with these arguments in all
     // versions.
     index.amcostestimate = unsafe { std::mem::transmute_copy(&estimate) };
