@@ -2,12 +2,13 @@
 
 use super::error;
 use super::objects::Clustered;
-use super::spi::{as_owner, number, run};
+use super::spi::{Parameter, as_owner, number, run};
 use super::statements::Statements;
 use crate::pg::call::{Call, pg_function};
 use crate::pg::encoding::to_utf8;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{SqlError, quote};
+use hamming::clusters::Linkage;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{FromDatum, IntoDatum, PgLogLevel, pg_sys};
 
@@ -57,11 +58,12 @@ pub(super) fn refresh(clustered: &Clustered, all: bool) -> Result<i64, SqlError>
     clustered.table.check_key(&clustered.definition.key)?;
     let copied = run(&statements.copy_changes(all), &[])?;
     let [left, (_, changed)] = copied[..] else { return Ok(0) };
+    let is_leader = clustered.definition.linkage == Linkage::Leader;
     let changed = changed.map_or(0, |changed| changed.value() as i64);
     if changed == 0 {
         return Ok(0);
     }
-    if left.1.is_some() {
+    if is_leader && left.1.is_some() {
         run(&statements.unsettle(), &[left])?;
     }
     let rows = number(
@@ -72,16 +74,21 @@ pub(super) fn refresh(clustered: &Clustered, all: bool) -> Result<i64, SqlError>
     if is_large {
         run(&format!("ANALYZE {} ({key}, cluster)", names.clusters), &[])?;
     }
-    let settled = settle(&statements)?;
+    let settled = if is_leader { settle_leaders(&statements)? } else { settle_connected(&statements, left)? };
     if is_large {
         warn_of_large(clustered)?;
     }
     Ok(settled)
 }
 
+/// Clusters unsettled rows and those of the clusters that have lost a row.
+fn settle_connected(statements: &Statements<'_>, left: Parameter) -> Result<i64, SqlError> {
+    number(&statements.settle_connected(), &[left])
+}
+
 /// Clusters unsettled rows, until no further ones are affected.
-fn settle(statements: &Statements<'_>) -> Result<i64, SqlError> {
-    let settle = statements.settle();
+fn settle_leaders(statements: &Statements<'_>) -> Result<i64, SqlError> {
+    let settle = statements.settle_leaders();
     loop {
         check_for_interrupts();
         let counts = run(&settle, &[])?;

@@ -156,19 +156,12 @@ impl Statements<'_> {
         format!("UPDATE {} SET cluster = NULL, distance = NULL WHERE {member}", self.clusters())
     }
 
-    /// Clusters the unsettled rows, or unsettles further ones. Returns how many rows are unsettled now, and
-    /// how many were settled.
-    pub(super) fn settle(&self) -> String {
-        match self.0.definition.linkage {
-            Linkage::Leader => self.settle_leaders(),
-            Linkage::Connected => self.settle_connected(),
-        }
-    }
-
-    /// Unsettled rows are clustered together with the keepers near them. Where a keeper is none any more, its
-    /// members are affected; where a row has become one, those of later keepers that are near it. The planner
-    /// takes half of all rows for those with a boolean, and far too few for those with equal columns.
-    fn settle_leaders(&self) -> String {
+    /// Clusters unsettled rows together with the keepers near them. Where a keeper is none any more, its
+    /// members are affected; where a row has become one, those of later keepers that are near it. If there
+    /// are any, they are unsettled, and no row is settled. Returns how many rows were unsettled, and how
+    /// many settled. The planner takes half of all rows for those with a boolean, and far too few for those
+    /// with equal columns.
+    pub(super) fn settle_leaders(&self) -> String {
         let (key, clusters) = (self.key(), self.clusters());
         let by = &self.0.columns.key;
         let of_d = self.copied("d");
@@ -215,18 +208,22 @@ impl Statements<'_> {
         )
     }
 
-    /// Unsettled rows and the settled ones near them are connected, and so are rows of a cluster. Each group
-    /// gets the name of its first row.
-    fn settle_connected(&self) -> String {
+    /// Connects unsettled rows, rows of the given clusters, and the settled rows near them with what else is
+    /// in their clusters. Each group gets the name of its first row. Returns how many rows were written.
+    pub(super) fn settle_connected(&self) -> String {
         let (key, clusters, extension) = (self.key(), self.clusters(), &self.0.names.extension);
         let by = &self.0.columns.key;
+        let is_left = |row: &str| by.equal_values(&format!("{row}.cluster"), "ANY ($1)");
         format!(
-            "WITH d AS MATERIALIZED (SELECT d.{key}, d.cluster, {of_d} FROM {clusters} AS d WHERE d.cluster IS NULL),
+            "WITH d AS MATERIALIZED (
+                 SELECT d.{key}, NULL::{type_} AS cluster, {of_d} FROM {clusters} AS d WHERE d.cluster IS NULL
+                 UNION ALL
+                 SELECT d.{key}, NULL, {of_d} FROM {clusters} AS d WHERE {d_left}),
              s AS MATERIALIZED (
                  SELECT s.{key}, s.cluster, {keeper} AS near
                  FROM (TABLE d UNION ALL
                        SELECT DISTINCT k.{key}, k.cluster, {of_k} FROM d JOIN {clusters} AS k ON {near_d}
-                       WHERE k.cluster IS NOT NULL) AS s),
+                       WHERE k.cluster IS NOT NULL AND ({k_left}) IS NOT TRUE) AS s),
              g AS MATERIALIZED (
                  SELECT g.key, g.cluster
                  FROM (SELECT pg_catalog.array_agg(p.a) AS a, pg_catalog.array_agg(p.b) AS b
@@ -239,11 +236,16 @@ impl Statements<'_> {
              t AS (
                  SELECT m.{key}, n.{key} AS keeper, coalesce({distance}, 0) AS distance
                  FROM (SELECT d.{key}, d.{key}, d.code FROM d UNION ALL
-                       SELECT c.{key}, c.cluster, c.code FROM g JOIN {clusters} AS c ON {c_of_g}) AS m ({key}, node, code)
+                       SELECT c.{key}, c.cluster, c.code FROM g JOIN {clusters} AS c ON {c_of_g}
+                       WHERE ({c_left}) IS NOT TRUE) AS m ({key}, node, code)
                      JOIN g ON {g_m} JOIN n ON {n_g}),
              settled AS (UPDATE {clusters} AS c SET cluster = t.keeper, distance = t.distance FROM t
-                         WHERE {c_t} AND ({unchanged}) IS NOT TRUE RETURNING 1)
-             SELECT 0::bigint, count(*) FROM settled",
+                         WHERE {c_t} AND ({unchanged} AND c.distance = t.distance) IS NOT TRUE RETURNING 1)
+             SELECT count(*) FROM settled",
+            type_ = by.type_name(),
+            d_left = is_left("d"),
+            k_left = is_left("k"),
+            c_left = is_left("c"),
             of_d = self.copied("d"),
             keeper = self.near_cluster("s"),
             of_k = self.copied("k"),

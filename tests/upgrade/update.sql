@@ -53,3 +53,8 @@ REINDEX INDEX document_by_default;
 -- Index and scan agree on the changed data too.
 SELECT assert(count(*) = (SELECT count(*) FROM question), 'every question has an answer') FROM answers();
 SELECT assert_sound();
+
+-- Living clusters of codes that the release has made, with changes that the next refresh settles.
+SELECT assert(near_clusters_create('document', 'id', 'doc1', 6) IS NOT NULL, 'clusters are set up');
+DELETE FROM document WHERE id % 20 = 3;
+INSERT INTO document (id, title, body) SELECT i, 'newer', made_text(i) FROM generate_series(4001, 4100) AS i;
