@@ -18,6 +18,7 @@ import psycopg
 from . import pages
 from .distances import distances
 from .layout import Fields, Page, Refused, refusal, server_error
+from .living import living
 from .queries import Queries
 from .safety import Unsuitable
 from .table import Table
@@ -29,6 +30,7 @@ ROUTES: dict[str, Callable[[Queries, Fields], Page]] = {
     "/cluster": pages.cluster,
     "/distances": distances,
     "/document": pages.document,
+    "/living": living,
 }
 
 LARGEST_UPLOAD = 5_000_000

@@ -54,6 +54,15 @@ class Wanted:
 
 
 @dataclass(frozen=True)
+class Living:
+    """Clusters that near_clusters_create has made, in a table of this name in the same schema."""
+
+    name: str
+    # What near_clusters_create says about it.
+    comment: str
+
+
+@dataclass(frozen=True)
 class Table:
     """A table that can be shown."""
 
@@ -103,6 +112,27 @@ class Table:
             connection.execute(lock)
         # Looked up again: before the lock, the name could still be given to another one.
         check(connection, self.relation(connection).oid, names)
+
+    def living(self, connection: Connection) -> Living | None:
+        """The table's living clusters, if it has any that may be read."""
+        row = connection.execute(
+            """SELECT c.oid, c.relname AS name, obj_description(c.oid, 'pg_class') AS comment
+               FROM pg_namespace AS n JOIN pg_class AS t ON t.relnamespace = n.oid
+                   JOIN pg_trigger AS g ON g.tgrelid = t.oid AND g.tgname = 'near_clusters_rows'
+                   JOIN pg_depend AS d ON d.classid = 'pg_trigger'::regclass AND d.objid = g.oid
+                       AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> t.oid
+                   JOIN pg_class AS c ON c.oid = d.refobjid AND c.relnamespace = n.oid
+                   JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = 1 AND a.attname = %s
+               WHERE n.nspname = %s AND t.relname = %s AND has_table_privilege(c.oid, 'SELECT')""",
+            [self.key, self.schema, self.name],
+        ).fetchone()
+        if not row:
+            return None
+        if not self.wanted.trust:
+            lock = sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(sql.Identifier(self.schema, row.name))
+            connection.execute(lock)
+            check(connection, row.oid, [self.key, "cluster", "distance"])
+        return Living(row.name, row.comment or "")
 
     def relation(self, connection: Connection) -> Any:
         found = connection.execute(
