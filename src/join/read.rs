@@ -15,6 +15,9 @@ const GROWTH: usize = 256;
 /// its share: a few batches, for each of which the inner side is sorted.
 const PARTS_OF_SHARE: usize = 4;
 
+/// Memory of the temporary file, in kB: little, for the two sides have what the join may take.
+const FILE_MEMORY: i32 = 64;
+
 impl NearJoin {
     /// Reads the next chunk of the inner side, with half of the memory.
     ///
@@ -55,7 +58,7 @@ impl NearJoin {
         unsafe {
             let before = pg_sys::CurrentMemoryContext;
             pg_sys::CurrentMemoryContext = self.parts.memory;
-            self.file = pg_sys::tuplestore_begin_heap(false, false, pg_sys::work_mem);
+            self.file = pg_sys::tuplestore_begin_heap(false, false, FILE_MEMORY);
             pg_sys::tuplestore_set_eflags(self.file, pg_sys::EXEC_FLAG_REWIND as i32);
             pg_sys::CurrentMemoryContext = before;
         }
