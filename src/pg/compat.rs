@@ -370,12 +370,10 @@ pub(crate) fn integer_option(name: &'static CStr, offset: usize) -> pg_sys::relo
 /// Makes the planner ask a function what a scan of the index costs. Since 16, the field says what arguments
 /// it has, and the planner also knows indexes of partitioned tables, which have no pages and no function.
 pub(crate) fn set_cost_function(index: &mut pg_sys::IndexOptInfo, estimate: pg_sys::amcostestimate_function) {
-    if index.amcostestimate.is_none() {
-        return;
+    if index.amcostestimate.is_some() {
+        // SAFETY: a pointer to a function in both types, called with these arguments in all versions.
+        index.amcostestimate = unsafe { std::mem::transmute_copy(&estimate) };
     }
-    // SAFETY: a pointer to a function in both types; the planner calls it with these arguments in all
-    // versions.
-    index.amcostestimate = unsafe { std::mem::transmute_copy(&estimate) };
 }
 
 /// Counts the disabled nodes below a path. Up to 17, they have a high cost instead.
@@ -386,8 +384,7 @@ pub(crate) fn add_disabled_nodes(_path: &mut pg_sys::Path, _children: [&pg_sys::
     }
 }
 
-/// Makes a column name the same outer joins as another one: those that may have made it NULL. Up to 15, it
-/// names none.
+/// Makes a column name the outer joins that may have made another one NULL. Up to 15, it names none.
 pub(crate) fn name_outer_joins_of(_column: &mut pg_sys::Var, _other: &pg_sys::Var) {
     #[cfg(not(feature = "pg15"))]
     {
