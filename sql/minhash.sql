@@ -36,6 +36,12 @@ CREATE FUNCTION minhash_bits(doc text, bits integer, scheme text DEFAULT 'word:3
 COMMENT ON FUNCTION minhash_bits(text, integer, text) IS
     'bits of the signature that minhash makes of a text; NULL if there are no features';
 
+CREATE FUNCTION minhash_bits(doc text, bits integer, weights bytea) RETURNS bit varying
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000
+    AS 'MODULE_PATHNAME', 'minhash_bits_of_weighted_text_wrapper';
+COMMENT ON FUNCTION minhash_bits(text, integer, bytea) IS
+    'bits of the signature of a text in which each feature stands for as many as it weighs; NULL if nothing in the text has a weight';
+
 CREATE FUNCTION minhash_merge(a integer[], b integer[]) RETURNS integer[]
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
     AS 'MODULE_PATHNAME', 'minhash_merge_wrapper';

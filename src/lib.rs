@@ -21,6 +21,7 @@ mod pairs;
 mod passage;
 mod pg;
 mod planner;
+mod rarity;
 mod simhash;
 mod sketch;
 mod spelling;
@@ -44,7 +45,8 @@ pgrx::extension_sql_file!("../sql/spelling.sql", name = "spelling", requires = [
 pgrx::extension_sql_file!("../sql/sketch.sql", name = "sketch", requires = ["spelling"]);
 pgrx::extension_sql_file!("../sql/gin.sql", name = "gin", requires = ["sketch"]);
 pgrx::extension_sql_file!("../sql/minhash.sql", name = "minhash", requires = ["gin"]);
-pgrx::extension_sql_file!("../sql/passage.sql", name = "passage", requires = ["minhash"]);
+pgrx::extension_sql_file!("../sql/rarity.sql", name = "rarity", requires = ["minhash"]);
+pgrx::extension_sql_file!("../sql/passage.sql", name = "passage", requires = ["rarity"]);
 pgrx::extension_sql_file!("../sql/html.sql", name = "html", requires = ["passage"]);
 pgrx::extension_sql_file!("../sql/trigger.sql", name = "trigger", requires = ["html"]);
 pgrx::extension_sql_file!("../sql/pairs.sql", name = "pairs", requires = ["trigger"]);

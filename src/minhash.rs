@@ -10,6 +10,7 @@ use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::{Array, pg_extern};
 use std::cell::RefCell;
 use text::sketch::minhash::{self, MinHasher};
+use text::sketch::rarity::FeatureWeights;
 
 thread_local! {
     /// Kept from row to row.
@@ -69,6 +70,17 @@ fn minhash_bits(signature: Array<'_, i32>) -> Result<Vec<u8>, SqlError> {
 fn minhash_bits_of_text(doc: &[u8], bits: i32, scheme: &[u8]) -> Result<Option<Vec<u8>>, SqlError> {
     let bits: usize = minhash::BITS.of(bits).map_err(report::problem)?;
     signature_by_bins(doc, bits, scheme)?.as_deref().map(bit_varying).transpose()
+}
+
+#[pg_extern(sql = false)]
+fn minhash_bits_of_weighted_text(doc: &[u8], bits: i32, weights: &[u8]) -> Result<Option<Vec<u8>>, SqlError> {
+    let bits = minhash::BITS.of(bits).map_err(report::problem)?;
+    let weights = FeatureWeights::read(weights).map_err(report::problem)?;
+    let doc = encoding::to_utf8(doc)?;
+    let signature = HASHER
+        .with_borrow_mut(|hasher| hasher.weighted_bins(&doc, bits, &weights, &mut check_for_interrupts))
+        .map_err(report::problem)?;
+    signature.as_deref().map(bit_varying).transpose()
 }
 
 /// The bytes of a `bit varying` behind its length: the number of bits, and the bits.

@@ -14,10 +14,9 @@ import random
 import re
 import subprocess
 import sys
-import unicodedata
 
 PAIRS = 1500
-LANGUAGES = "cs da de es fi fr it ja ko nl pl pt_BR ru sk sv uk zh_CN".split()
+LANGUAGES = "cs da de es fi fr it ja ko nl pl pt_BR ru sk sv tr uk vi zh_CN".split()
 # What scanners take for what, as often as they do: a list of ours, from pages that were scanned.
 CONFUSIONS = {"e": "c", "c": "e", "o": "0", "l": "1", "i": "l", "t": "f", "f": "t", "h": "b", "u": "n", "n": "u", "a": "s",
               "m": "rn", "w": "vv", "d": "cl", "s": "5", "g": "q", "r": "t", "b": "h", "v": "y", "y": "v", ",": ".", ".": ","}
@@ -104,10 +103,6 @@ def respelt(random, text):
     for pattern, by in RESPELT:
         text = re.sub(pattern, lambda m: m.expand(by) if random.random() < 0.25 else m[0], text)
     return text
-
-
-def without_marks(text):
-    return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
 
 
 def order(seed, key):

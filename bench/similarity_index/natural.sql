@@ -3,9 +3,16 @@ CREATE EXTENSION simhash_pg;
 CREATE UNLOGGED TABLE sample (id integer, "set" text, pair integer, side integer, family text, text text);
 COPY sample FROM :'texts' CSV;
 
-CREATE FUNCTION look(doc text, bits integer, scheme text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+-- What is rare in the texts of the old release, of each set.
+CREATE TABLE rarity AS SELECT "set", feature_weights(text, 'word:2') AS weights FROM sample WHERE side = 0 GROUP BY "set";
+
+CREATE FUNCTION look(code bit varying) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT string_agg(lpad(to_hex(substr(code::text, at, 8)::bit(8)::integer), 2, '0'), '' ORDER BY at)
-    FROM minhash_bits(doc, bits, scheme) AS code, generate_series(1, bits, 8) AS at
+    FROM generate_series(1, length(code), 8) AS at
+$$;
+
+CREATE FUNCTION without_marks(doc text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT regexp_replace(normalize(doc, NFD), '[\u0300-\u036f]', '', 'g')
 $$;
 
 COPY (
@@ -15,9 +22,11 @@ COPY (
         lpad(to_hex(simhash(text, 'char:4')), 16, '0') AS "char:4",
         lpad(to_hex(simhash(text, 'perm:char:4')), 16, '0') AS "perm:char:4",
         lpad(to_hex(simhash(text, 'perm:letters:4')), 16, '0') AS "perm:letters:4",
-        look(text, 128, 'doc2') AS "doc2 128",
-        look(text, 128, 'letters:4') AS "letters:4 128",
-        look(text, 256, 'word:2') AS "word:2 look",
-        look(text, 256, 'doc2') AS "doc2 look"
-    FROM sample ORDER BY id
+        lpad(to_hex(simhash(without_marks(text))), 16, '0') AS "doc2 unmarked",
+        look(minhash_bits(text, 128, 'doc2')) AS "doc2 128",
+        look(minhash_bits(text, 128, 'letters:4')) AS "letters:4 128",
+        look(minhash_bits(text, 256, 'doc2')) AS "doc2 look",
+        look(minhash_bits(text, 256, 'word:2')) AS "word:2 look",
+        look(minhash_bits(text, 256, weights)) AS "rare look"
+    FROM sample JOIN rarity USING ("set") ORDER BY id
 ) TO STDOUT (NULL '', HEADER, FORMAT text);

@@ -86,3 +86,37 @@ CREATE FUNCTION near_cluster_of(
     AS 'MODULE_PATHNAME', 'near_cluster_of';
 COMMENT ON FUNCTION near_cluster_of(regclass, bit, text[], bit, anyelement) IS
     'the cluster that a row with this code would join as the last one, as of the last near_clusters_refresh; NULL if it would keep its own';
+
+CREATE FUNCTION minhash_bits(doc text, bits integer, weights bytea) RETURNS bit varying
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000
+    AS 'MODULE_PATHNAME', 'minhash_bits_of_weighted_text_wrapper';
+COMMENT ON FUNCTION minhash_bits(text, integer, bytea) IS
+    'bits of the signature of a text in which each feature stands for as many as it weighs; NULL if nothing in the text has a weight';
+
+CREATE FUNCTION feature_weights_add(state bytea, doc text, scheme text) RETURNS bytea
+    LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 5000
+    AS 'MODULE_PATHNAME', 'feature_weights_add_wrapper';
+COMMENT ON FUNCTION feature_weights_add(bytea, text, text) IS 'of the aggregate feature_weights: takes a text';
+
+CREATE FUNCTION feature_weights_combine(state bytea, other bytea) RETURNS bytea
+    LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100
+    AS 'MODULE_PATHNAME', 'feature_weights_combine_wrapper';
+COMMENT ON FUNCTION feature_weights_combine(bytea, bytea) IS 'of the aggregate feature_weights: joins what two workers or servers have';
+
+CREATE FUNCTION feature_weights_final(state bytea) RETURNS bytea
+    LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000
+    AS 'MODULE_PATHNAME', 'feature_weights_final_wrapper';
+COMMENT ON FUNCTION feature_weights_final(bytea) IS 'of the aggregate feature_weights: the weights';
+
+CREATE AGGREGATE feature_weights(doc text, scheme text) (
+    SFUNC = feature_weights_add, STYPE = bytea, SSPACE = 131200, COMBINEFUNC = feature_weights_combine,
+    FINALFUNC = feature_weights_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE feature_weights(text, text) IS
+    'how much features weigh by a scheme: the more, the fewer of these texts have them; a value of 32 kB, NULL if there are no features';
+
+CREATE FUNCTION text_similarity(a text, b text, weights bytea) RETURNS double precision
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000
+    AS 'MODULE_PATHNAME', 'text_similarity_wrapper';
+COMMENT ON FUNCTION text_similarity(text, text, bytea) IS
+    'weight of the features that both texts have, as a share of the weight of all their features, 0 to 1; NULL if nothing in them has a weight';

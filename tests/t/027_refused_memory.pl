@@ -140,6 +140,7 @@ my @statements = (
 	[ 'minhash', "SELECT cardinality(minhash_classic($body, 4096)), cardinality(minhash($body, 4096)), length(minhash_bits($body, 4096)), length(minhash_bits(minhash($body, 4096)))" ],
 	[ 'minhash in SQL', "SELECT cardinality(minhash_bands(minhash_classic($body, 4096), 4)), minhash_similarity(a, b), cardinality(minhash_merge(a, b)) FROM (SELECT minhash($body, 4096) AS a, minhash($other, 4096) AS b) AS q" ],
 	[ 'minhash_agg', 'SELECT cardinality(minhash_agg(minhash_classic(body, 4096))) FROM text' ],
+	[ 'rarity', "SELECT length(minhash_bits($body, 4096, w)), text_similarity($body, $other, w) FROM (SELECT feature_weights(body, 'word:2') AS w FROM text) AS q" ],
 	[ 'distances', "SELECT hamming(si, 1), hamming_distance(si, 1), hamming_similarity(si, 1), hamming_within(si, 1, 3), hamming(bits, $code), hamming_bit_distance(bits, $code), hamming_similarity(bits, $code), hamming_within(bits, $code, 3), hamming_radius(0.9), hamming_radius(0.9, 256) FROM code WHERE id = 7" ],
 	[ 'balls', "SELECT hamming_ball(si, 3)::text::hamming_ball = hamming_ball(si, 3), si <@ hamming_ball(1, 3), hamming_ball(1, 3) \@> si, hamming_ball(1, 3) ~ hamming_ball(1, 3), hamming_ball(bits, 3)::text::hamming_bit_ball::text, bits <@ hamming_ball($code, 3), hamming_ball($code, 3) \@> bits, hamming_ball_send(hamming_ball(1, 3)), hamming_ball(bits, 3) = hamming_ball(bits, 3), hamming_ball_hash(hamming_ball(1, 3)), hamming_ball_hash_extended(hamming_ball(1, 3), 1), hamming_ball_hash(hamming_ball(bits, 3)), hamming_ball_hash_extended(hamming_ball(bits, 3), 1), hamming_bit_ball_send(hamming_ball(bits, 3)) FROM code WHERE id = 7" ],
 	[ 'blocks', "SELECT near_blocks(42, 6, 64), near_blocks($code, 20, 64)" ],
@@ -159,6 +160,7 @@ my %elsewhere = (
 	hamming_ball_joinsel => 'join by index',
 	(map { $_ => 'balls' } qw(hamming_ball_contained hamming_ball_contains hamming_ball_equal hamming_ball_near hamming_ball_in hamming_ball_out
 		hamming_bit_ball_in hamming_bit_ball_out)),
+	(map { $_ => 'rarity' } qw(feature_weights_add feature_weights_combine feature_weights_final)),
 	(map { $_ => 'simhash_agg' } qw(simhash_agg_add simhash_agg_combine simhash_agg_final)),
 	sketch_query_out => 'comparison of sketches',
 	simhash_trigger => 'trigger',

@@ -51,6 +51,11 @@ SELECT length(state), encode(substr(state, 1, 8), 'escape') AS mark, encode(subs
 FROM (SELECT public.simhash_agg_add(public.simhash_agg_add(NULL::bytea, 'a'::text, 1::double precision), 'b'::text, 2.5::double precision) AS state) AS s;
 SELECT public.simhash_agg_final(public.simhash_agg_combine(state, state)), public.simhash_agg_final(state)
 FROM (SELECT decode('73696d6861736831' || repeat('00000001000000000000000000000000' || repeat('00', 16), 32) || '00000001000000000000000000000000', 'hex') AS state) AS s;
+-- since 0.3.0: the state of feature_weights. It is made, read and joined: a mark; the number of texts in 8 bytes, the
+-- lowest first; the name of the scheme in 32; 32,768 counts of 4 bytes.
+SELECT length(state), encode(substr(state, 1, 8), 'escape') AS mark, encode(substr(state, 9, 8), 'hex') AS texts, encode(substr(state, 17, 6), 'escape') AS scheme,
+       md5(state), md5(public.feature_weights_final(public.feature_weights_combine(state, state))) AS weights
+FROM (SELECT public.feature_weights_add(public.feature_weights_add(NULL::bytea, 'a b'::text, 'word:1'::text), 'b c'::text, 'word:1'::text) AS state) AS s;
 -- since 0.2.0: blocks of near pairs. Servers compute those of their rows, and a pair is found where both rows are in one.
 SELECT si, public.near_blocks(si, 3, 1) AS one, public.near_blocks(si, 3, 16) AS bands, public.near_blocks(si, 10, 5) AS triangle FROM unnest('{0,42,-1}'::bigint[]) AS si;
 SELECT public.near_blocks(code, 3, 16) AS bands, public.near_blocks(code, 25, 5) AS triangle FROM unnest(ARRAY[repeat('01', 64), repeat('0', 128)]::bit(128)[]) AS code;

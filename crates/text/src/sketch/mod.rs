@@ -6,6 +6,7 @@ pub mod join;
 pub mod manber;
 pub mod minhash;
 pub mod overlap;
+pub mod rarity;
 mod sample;
 pub mod sizes;
 mod sort;

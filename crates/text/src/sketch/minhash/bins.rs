@@ -11,7 +11,8 @@
 
 use super::{EMPTY, LENGTH, MAX_HASHES, MinHasher};
 use crate::features::Scheme;
-use crate::hash::mix;
+use crate::hash::{GOLDEN_RATIO, mix};
+use crate::sketch::rarity::FeatureWeights;
 use limits::{Heartbeat, Limit, Problem, collect};
 use std::borrow::Cow;
 use std::iter::repeat_n;
@@ -31,6 +32,35 @@ impl MinHasher {
         let bins = BINS.of(bins)?;
         let empty = collect(repeat_n(EMPTY, bins), bins)?;
         Ok(self.collect(text, scheme, heartbeat, empty, lower)?)
+    }
+
+    /// The signature of a text in which each feature stands for as many as it weighs, or `None` if nothing in
+    /// the text has a weight.
+    pub fn weighted_bins(
+        &mut self,
+        text: &str,
+        bins: usize,
+        weights: &FeatureWeights<'_>,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<Option<Vec<i32>>, Problem> {
+        let bins = BINS.of(bins)?;
+        let empty = collect(repeat_n(EMPTY, bins), bins)?;
+        let lower = |least: &mut [u32], features: &[u64]| lower_by_weight(least, features, weights);
+        let signature = self.collect(text, weights.scheme(), heartbeat, empty, lower)?;
+        Ok(signature.filter(|signature| !signature.iter().all(is_empty)))
+    }
+}
+
+/// Lowers values as [`lower`] does, for as many features in place of each as it weighs: for itself, and for
+/// those that multiples of [`GOLDEN_RATIO`] set apart from it.
+fn lower_by_weight(least: &mut [u32], features: &[u64], weights: &FeatureWeights<'_>) {
+    let mut copies = [0; u8::MAX as usize];
+    for &feature in features {
+        let copies = &mut copies[..usize::from(weights.of(feature))];
+        for (copy, number) in copies.iter_mut().zip(0..) {
+            *copy = feature.wrapping_add(GOLDEN_RATIO.wrapping_mul(number));
+        }
+        lower(least, copies);
     }
 }
 

@@ -62,7 +62,7 @@ impl MinHasher {
         scheme: Scheme,
         heartbeat: &mut dyn Heartbeat,
         mut least: Vec<u32>,
-        lower: fn(&mut [u32], &[u64]),
+        mut lower: impl FnMut(&mut [u32], &[u64]),
     ) -> Result<Option<Vec<i32>>, OutOfMemory> {
         let mut any = false;
         let mut consumer = |features: &[u64]| {

@@ -1,0 +1,414 @@
+//! How much features weigh: the more, the fewer texts of a corpus have them.
+//!
+//! [`FeatureCounter`] counts the texts of a sample that have a feature, in one row of cells which hashes
+//! choose (Cormode and Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch", 2005). From a
+//! cell is taken off what falls into every cell by chance (Deng and Rafiei, "New Estimation Algorithms for
+//! Streaming Data: Count-min Can Do More", 2007). A feature that a share s of the texts has weighs
+//! log₂(1/s)²/8, rounded up: hardly anything if many have it, and 32 if it is in one of 65,536.
+//!
+//! Two texts then resemble each other by the weight of what they share, divided by the weight of all that
+//! either has. A signature estimates this if each feature stands for as many as it weighs (Haveliwala, Gionis
+//! and Indyk, "Scalable Techniques for Clustering the Web", 2000).
+//!
+//! Guarantee: neither the order of the texts nor who counts which of them matters; the resemblance is exact,
+//! and its estimate from a signature is unbiased. Cost: linear time, and the sorting of a text's features;
+//! memory for 32,768 counts, and for 8 million features of a text at most.
+
+use crate::features::{Batch, Scheme, Shingler};
+use crate::hash::mix;
+use crate::sketch::SketchSample;
+use limits::{Heartbeat, Problem, ProblemKind, collect};
+
+/// Cells, each for the features whose mixed hash begins with its number.
+const CELLS: usize = 1 << CELL_BITS;
+const CELL_BITS: u32 = 15;
+/// Bytes of a scheme's name, filled up with zeros.
+const NAME: usize = 32;
+/// Bytes of the number of texts.
+const NUMBER: usize = 8;
+/// Bytes of a cell's count.
+const COUNT: usize = 4;
+/// What weights begin with. Another form gets another mark.
+const MARK: &[u8; 8] = b"weights1";
+/// The square of a feature's rarity in bits is divided by this.
+const STEP: f64 = 8.0;
+
+/// Bytes of counts: the number of texts, the scheme's name, and the cells, all in little-endian order.
+pub const COUNTS_BYTES: usize = NUMBER + NAME + CELLS * COUNT;
+/// Bytes of weights: their mark, the scheme's name, and a byte for each cell.
+const WEIGHTS_BYTES: usize = MARK.len() + NAME + CELLS;
+
+/// Counts the texts that have a feature; keeps its memory from text to text.
+#[derive(Debug, Default)]
+pub struct FeatureCounter {
+    shingler: Shingler,
+}
+
+impl FeatureCounter {
+    /// Adds a text to counts, which are zeros before the first one.
+    pub fn add(
+        &mut self,
+        counts: &mut [u8],
+        text: &str,
+        scheme: Scheme,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<(), Problem> {
+        let Counts { texts, name, cells } = parts(counts)?;
+        take_name(name, &padded(scheme))?;
+        let features = self.features(text, scheme, heartbeat)?;
+        if !features.is_empty() {
+            write(texts, number(texts).saturating_add(1));
+        }
+        for feature in features {
+            let at = cell(feature as u64) * COUNT;
+            let count = count(&cells[at..at + COUNT]).saturating_add(1);
+            cells[at..at + COUNT].copy_from_slice(&count.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    /// The resemblance of two texts, 0 to 1; `None` if nothing in them has a weight.
+    pub fn similarity(
+        &mut self,
+        a: &str,
+        b: &str,
+        weights: &FeatureWeights<'_>,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<Option<f64>, Problem> {
+        let a = self.features(a, weights.scheme, heartbeat)?;
+        let b = self.features(b, weights.scheme, heartbeat)?;
+        let weight = |&feature: &i64| u64::from(weights.of(feature as u64));
+        let shared: u64 = a.iter().filter(|feature| b.binary_search(feature).is_ok()).map(weight).sum();
+        let either = a.iter().chain(&b).map(weight).sum::<u64>() - shared;
+        Ok((either > 0).then(|| shared as f64 / either as f64))
+    }
+
+    /// The hashes of the features of a text, sorted and distinct.
+    fn features(
+        &mut self,
+        text: &str,
+        scheme: Scheme,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<Vec<i64>, Problem> {
+        let mut sample = SketchSample::new(heartbeat);
+        let mut consumer = |features: &[u64]| {
+            sample.beat();
+            features.iter().for_each(|&feature| sample.push(feature as i64));
+        };
+        let mut batch = Batch::new(&mut consumer);
+        self.shingler.hash_features(text, scheme, &mut batch)?;
+        batch.flush();
+        sample.into_values()
+    }
+}
+
+/// Adds to counts what somebody else has counted.
+pub fn merge(counts: &mut [u8], others: &[u8]) -> Result<(), Problem> {
+    let Counts { texts, name, cells } = parts(counts)?;
+    let (other_texts, rest) = others.split_at_checked(NUMBER).ok_or_else(damaged)?;
+    let (other_name, other_cells) = rest.split_at_checked(NAME).ok_or_else(damaged)?;
+    take_name(name, other_name)?;
+    write(texts, number(texts).saturating_add(number(other_texts)));
+    for (own, other) in cells.chunks_exact_mut(COUNT).zip(other_cells.chunks_exact(COUNT)) {
+        own.copy_from_slice(&count(own).saturating_add(count(other)).to_le_bytes());
+    }
+    Ok(())
+}
+
+/// The weights that counts give to features, as they are stored; `None` if no text has been counted.
+pub fn weights(counts: &mut [u8]) -> Result<Option<Vec<u8>>, Problem> {
+    let Counts { texts, name, cells } = parts(counts)?;
+    let texts = number(texts) as f64;
+    if texts == 0.0 {
+        return Ok(None);
+    }
+    let counts = || cells.chunks_exact(COUNT).map(count);
+    let sum: u64 = counts().map(u64::from).sum();
+    let weights = counts().map(|count| {
+        let by_chance = (sum - u64::from(count)) as f64 / (CELLS - 1) as f64;
+        let having = (f64::from(count) - by_chance).clamp(1.0, texts);
+        ((texts / having).log2().powi(2) / STEP).ceil() as u8
+    });
+    let bytes = MARK.iter().chain(&*name).copied().chain(weights);
+    Ok(Some(collect(bytes, WEIGHTS_BYTES)?))
+}
+
+/// What each feature of a scheme weighs.
+#[derive(Clone, Copy, Debug)]
+pub struct FeatureWeights<'a> {
+    scheme: Scheme,
+    cells: &'a [u8],
+}
+
+impl<'a> FeatureWeights<'a> {
+    /// Reads weights as they are stored.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, Problem> {
+        let rest = bytes.strip_prefix(MARK).ok_or_else(damaged)?;
+        let (name, cells) = rest.split_at_checked(NAME).ok_or_else(damaged)?;
+        let name = std::str::from_utf8(name).map_err(|_| damaged())?;
+        let scheme = name.trim_end_matches('\0').parse().map_err(|_| damaged())?;
+        if cells.len() == CELLS { Ok(Self { scheme, cells }) } else { Err(damaged()) }
+    }
+
+    /// The scheme whose features were counted.
+    pub(super) fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// The weight of the feature with this hash.
+    #[inline]
+    pub(super) fn of(&self, feature: u64) -> u8 {
+        self.cells[cell(feature)]
+    }
+}
+
+fn cell(feature: u64) -> usize {
+    (mix(feature) >> (u64::BITS - CELL_BITS)) as usize
+}
+
+/// The parts of counts.
+struct Counts<'a> {
+    texts: &'a mut [u8],
+    name: &'a mut [u8],
+    cells: &'a mut [u8],
+}
+
+fn parts(counts: &mut [u8]) -> Result<Counts<'_>, Problem> {
+    if counts.len() != COUNTS_BYTES {
+        return Err(damaged());
+    }
+    let (texts, rest) = counts.split_at_mut(NUMBER);
+    let (name, cells) = rest.split_at_mut(NAME);
+    Ok(Counts { texts, name, cells })
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+fn write(bytes: &mut [u8], number: u64) {
+    bytes.copy_from_slice(&number.to_le_bytes());
+}
+
+fn count(bytes: &[u8]) -> u32 {
+    number(bytes) as u32
+}
+
+/// A scheme's name as counts and weights have it.
+fn padded(scheme: Scheme) -> [u8; NAME] {
+    let name = scheme.to_string();
+    std::array::from_fn(|at| name.as_bytes().get(at).copied().unwrap_or(0))
+}
+
+/// Takes the scheme of the first text; later ones must have the same.
+fn take_name(name: &mut [u8], other: &[u8]) -> Result<(), Problem> {
+    if name.iter().all(|&byte| byte == 0) {
+        name.copy_from_slice(other);
+    }
+    let is_empty = other.iter().all(|&byte| byte == 0);
+    if name == other || is_empty { Ok(()) } else { Err(schemes_differ(name, other)) }
+}
+
+fn schemes_differ(a: &[u8], b: &[u8]) -> Problem {
+    let [a, b] = [a, b].map(|name| String::from_utf8_lossy(name).trim_end_matches('\0').to_owned());
+    let message = format!("features of \"{a}\" and of \"{b}\" cannot be counted together");
+    Problem::new(ProblemKind::InvalidValue, message).with_hint("Name one scheme for all texts.")
+}
+
+fn damaged() -> Problem {
+    Problem::new(ProblemKind::InvalidText, "value has no weights of features")
+        .with_hint("Make one by SELECT feature_weights(body, 'word:2') FROM document.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sketch::minhash::{self, MinHasher};
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    fn counts<T: AsRef<str>>(texts: &[T], scheme: &str) -> Vec<u8> {
+        let (mut counter, mut counts) = (FeatureCounter::default(), vec![0; COUNTS_BYTES]);
+        for text in texts {
+            counter.add(&mut counts, text.as_ref(), scheme.parse().unwrap(), &mut || ()).unwrap();
+        }
+        counts
+    }
+
+    fn weights_of<T: AsRef<str>>(texts: &[T], scheme: &str) -> Vec<u8> {
+        weights(&mut counts(texts, scheme)).unwrap().unwrap()
+    }
+
+    fn similarity(a: &str, b: &str, weights: &[u8]) -> Option<f64> {
+        let weights = FeatureWeights::read(weights).unwrap();
+        FeatureCounter::default().similarity(a, b, &weights, &mut || ()).unwrap()
+    }
+
+    /// Texts of words, which `word:1` takes as features.
+    fn written(texts: &[Vec<u16>]) -> Vec<String> {
+        texts.iter().map(|text| text.iter().map(|word| format!("w{word} ")).collect()).collect()
+    }
+
+    /// What a feature weighs that this many of the texts have.
+    fn weight(having: usize, texts: usize) -> u8 {
+        ((texts as f64 / having as f64).log2().powi(2) / 8.0).ceil() as u8
+    }
+
+    fn hash(word: u16) -> u64 {
+        crate::hash::xxh3_64(format!("w{word}").as_bytes())
+    }
+
+    #[test]
+    fn rare_features_weigh_more() {
+        let texts: Vec<String> = (0..1024).map(|at| format!("all {} w{at}", at % 4)).collect();
+        let bytes = weights_of(&texts, "word:1");
+        let weights = FeatureWeights::read(&bytes).unwrap();
+        let of = |word: &str| weights.of(crate::hash::xxh3_64(word.as_bytes()));
+        assert_eq!([of("all"), of("3"), of("w7"), of("unseen")], [1, 1, 13, 13]);
+    }
+
+    #[test]
+    fn what_is_no_weights_is_refused() {
+        let good = weights_of(&["a b"], "word:1");
+        let mut named = good.clone();
+        named[8] = b'x';
+        for bytes in [&[][..], b"weights1", &good[1..], &good[..good.len() - 1], &named] {
+            assert_eq!(FeatureWeights::read(bytes).unwrap_err().message, "value has no weights of features");
+        }
+        assert_eq!(weights(&mut vec![0; COUNTS_BYTES]).unwrap(), None);
+        assert_eq!(weights(&mut counts(&["", "?!"], "word:1")).unwrap(), None);
+        assert!(weights(&mut [0; 8]).is_err());
+        assert!(merge(&mut vec![0; COUNTS_BYTES], &[]).is_err());
+    }
+
+    #[test]
+    fn schemes_are_not_mixed() {
+        let mut counted = counts(&["a b"], "word:1");
+        let problem = merge(&mut counted, &counts(&["a b"], "char:4")).unwrap_err();
+        assert_eq!(problem.message, "features of \"word:1\" and of \"char:4\" cannot be counted together");
+        merge(&mut counted, &vec![0; COUNTS_BYTES]).unwrap();
+    }
+
+    /// 50,000 words of 4,000 texts share 32,768 cells: still, the weights of frequent words are right, and
+    /// those of rare ones wrong by a third.
+    #[test]
+    fn many_features_share_cells() {
+        let word = |text: u64, at: u64| match at % 10 {
+            0 => at / 10,
+            _ => 100 + mix(text * 1000 + at) % 50_000,
+        };
+        let texts: Vec<Vec<u16>> =
+            (0..4000).map(|text| (0..100).map(|at| word(text, at) as u16).collect()).collect();
+        let mut having = BTreeMap::new();
+        for text in &texts {
+            for word in text.iter().collect::<BTreeSet<_>>() {
+                *having.entry(*word).or_insert(0) += 1;
+            }
+        }
+        let bytes = weights_of(&written(&texts), "word:1");
+        let weights = FeatureWeights::read(&bytes).unwrap();
+        let (mut error, mut rare) = (0.0, 0.0);
+        for (&word, &having) in &having {
+            let (estimated, exact) = (weights.of(hash(word)), weight(having, 4000));
+            if having > 2000 {
+                assert!(estimated.abs_diff(exact) <= 1, "{estimated} instead of {exact}");
+            } else {
+                error += f64::from(estimated.abs_diff(exact));
+                rare += f64::from(exact);
+            }
+        }
+        assert!(error / rare < 0.35, "{} of the weight of rare words", error / rare);
+    }
+
+    /// 300 pairs of texts of which half of the words are common ones.
+    #[test]
+    fn bits_estimate_the_weighted_resemblance() {
+        let texts: Vec<String> = (0..2000)
+            .map(|text| (0..10).map(|at| format!("c{at} r{} ", mix(text * 16 + at) % 3000)).collect())
+            .collect();
+        let bytes = weights_of(&texts, "word:1");
+        let weights = FeatureWeights::read(&bytes).unwrap();
+        let bits = |text: &str| {
+            let signature = MinHasher::default().weighted_bins(text, 256, &weights, &mut || ()).unwrap();
+            minhash::bits(&signature.unwrap(), &mut || ()).unwrap()
+        };
+        let mut errors = Vec::new();
+        for pair in texts.windows(2).take(300) {
+            let (a, b) = (&pair[0], pair[0].split_at(pair[0].len() / 2).0.to_owned() + &pair[1]);
+            let (x, y) = (bits(a), bits(&b));
+            let differing: u32 = x.iter().zip(&y).map(|(x, y)| (x ^ y).count_ones()).sum();
+            let estimate = 1.0 - 2.0 * f64::from(differing) / 256.0;
+            errors.push(estimate - similarity(a, &b, &bytes).unwrap());
+        }
+        let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+        let spread = (errors.iter().map(|error| error * error).sum::<f64>() / errors.len() as f64).sqrt();
+        assert!(mean.abs() < 0.02 && spread < 0.12, "{mean} {spread}");
+    }
+
+    #[test]
+    fn texts_without_weight_have_no_signature() {
+        let bytes = weights_of(&["a b", "a c"], "word:1");
+        let weights = FeatureWeights::read(&bytes).unwrap();
+        let signature = |text| MinHasher::default().weighted_bins(text, 8, &weights, &mut || ()).unwrap();
+        assert_eq!(signature(""), None);
+        assert!(signature("b").is_some());
+        assert_eq!(similarity("", "", &bytes), None);
+        assert_eq!(similarity("b", "b", &bytes), Some(1.0));
+        assert_eq!(similarity("b", "c", &bytes), Some(0.0));
+    }
+
+    proptest! {
+        /// By the definition, with a set of words for each text.
+        #[test]
+        fn weights_and_resemblance_are_as_defined(
+            texts in prop::collection::vec(prop::collection::vec(0u16..60, 0..20), 1..40),
+            parts in 1usize..5,
+        ) {
+            let all = written(&texts);
+            let mut merged = vec![0; COUNTS_BYTES];
+            for part in all.chunks(all.len().div_ceil(parts)) {
+                merge(&mut merged, &counts(part, "word:1")).unwrap();
+            }
+            prop_assert!(merged == counts(&all, "word:1"));
+            let sets: Vec<BTreeSet<u16>> = texts.iter().map(|text| text.iter().copied().collect()).collect();
+            let counted = sets.iter().filter(|set| !set.is_empty()).count();
+            let Some(bytes) = weights(&mut merged).unwrap() else {
+                prop_assert_eq!(counted, 0);
+                return Ok(());
+            };
+            let weights = FeatureWeights::read(&bytes).unwrap();
+            let mut cells = BTreeMap::new();
+            for word in sets.iter().flatten() {
+                *cells.entry(mix(hash(*word)) >> 49).or_insert(0u32) += 1;
+            }
+            let sum: u32 = cells.values().sum();
+            let weight = |word: u16| {
+                let count = cells.get(&(mix(hash(word)) >> 49)).copied().unwrap_or(0);
+                let having = f64::from(count) - f64::from(sum - count) / 32_767.0;
+                ((counted as f64 / having.max(1.0).min(counted as f64)).log2().powi(2) / 8.0).ceil() as u8
+            };
+            for word in 0..70 {
+                prop_assert_eq!(weights.of(hash(word)), weight(word));
+            }
+            let sum = |words: &mut dyn Iterator<Item = &u16>| {
+                words.map(|&word| u32::from(weight(word))).sum::<u32>()
+            };
+            let (a, b) = (&sets[0], &sets[sets.len() - 1]);
+            let either = sum(&mut a.union(b));
+            let expected = (either > 0).then(|| f64::from(sum(&mut a.intersection(b))) / f64::from(either));
+            prop_assert_eq!(similarity(&all[0], &all[all.len() - 1], &bytes), expected);
+        }
+
+        #[test]
+        fn any_bytes_are_weights_or_refused(
+            mut bytes in prop::collection::vec(any::<u8>(), 0..100),
+            whole: bool,
+        ) {
+            if whole {
+                bytes.splice(0..0, MARK.iter().copied());
+                bytes.resize(WEIGHTS_BYTES, 0);
+            }
+            let _ = FeatureWeights::read(&bytes);
+        }
+    }
+}

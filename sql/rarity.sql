@@ -1,0 +1,30 @@
+-- Features weigh the more, the rarer they are in a corpus
+
+-- The state is sent from server to server where rows are sharded (Citus): its form is a protocol.
+CREATE FUNCTION feature_weights_add(state bytea, doc text, scheme text) RETURNS bytea
+    LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 5000
+    AS 'MODULE_PATHNAME', 'feature_weights_add_wrapper';
+COMMENT ON FUNCTION feature_weights_add(bytea, text, text) IS 'of the aggregate feature_weights: takes a text';
+
+CREATE FUNCTION feature_weights_combine(state bytea, other bytea) RETURNS bytea
+    LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 100
+    AS 'MODULE_PATHNAME', 'feature_weights_combine_wrapper';
+COMMENT ON FUNCTION feature_weights_combine(bytea, bytea) IS 'of the aggregate feature_weights: joins what two workers or servers have';
+
+CREATE FUNCTION feature_weights_final(state bytea) RETURNS bytea
+    LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000
+    AS 'MODULE_PATHNAME', 'feature_weights_final_wrapper';
+COMMENT ON FUNCTION feature_weights_final(bytea) IS 'of the aggregate feature_weights: the weights';
+
+CREATE AGGREGATE feature_weights(doc text, scheme text) (
+    SFUNC = feature_weights_add, STYPE = bytea, SSPACE = 131200, COMBINEFUNC = feature_weights_combine,
+    FINALFUNC = feature_weights_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE feature_weights(text, text) IS
+    'how much features weigh by a scheme: the more, the fewer of these texts have them; a value of 32 kB, NULL if there are no features';
+
+CREATE FUNCTION text_similarity(a text, b text, weights bytea) RETURNS double precision
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000
+    AS 'MODULE_PATHNAME', 'text_similarity_wrapper';
+COMMENT ON FUNCTION text_similarity(text, text, bytea) IS
+    'weight of the features that both texts have, as a share of the weight of all their features, 0 to 1; NULL if nothing in them has a weight';

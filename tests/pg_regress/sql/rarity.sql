@@ -1,0 +1,51 @@
+-- 1,000 texts of one template: ten words in all, three in a tenth, and a word of its own in each
+CREATE TABLE corpus AS
+SELECT i, 'this package has the files that a program of ours needs ' || repeat('group' || i % 10 || ' ', 3) || 'name' || i AS body
+FROM generate_series(1, 1000) AS i;
+CREATE TABLE rarity AS SELECT feature_weights(body, 'word:1') AS weights FROM corpus;
+SELECT length(weights), substr(weights, 1, 14) FROM rarity;
+-- unrelated texts of one template: ten words of weight 1 are shared, and two names of 13 are not
+SELECT text_similarity(a.body, b.body, weights) BETWEEN 0.2 AND 0.3 AS unrelated,
+       hamming(minhash_bits(a.body, 256, weights)::bit(256), minhash_bits(b.body, 256, weights)::bit(256)) BETWEEN 76 AND 116 AS far,
+       hamming(minhash_bits(a.body, 256, 'word:1')::bit(256), minhash_bits(b.body, 256, 'word:1')::bit(256)) < 50 AS near_without_weights
+FROM corpus AS a, corpus AS b, rarity WHERE a.i = 7 AND b.i = 18;
+SELECT text_similarity('group1 name11', 'name11', weights) BETWEEN 0.8 AND 0.95 AS mostly, text_similarity('a b', 'b a', weights) AS same,
+       text_similarity('a', 'b', weights) AS none, text_similarity('', '?!', weights) AS empty, text_similarity('a', NULL, weights) AS null
+FROM rarity;
+-- bits estimate the share
+SELECT abs(avg(1 - 2 * hamming(minhash_bits(a.body, 256, weights)::bit(256), minhash_bits(a.body || ' and more ' || b.body, 256, weights)::bit(256)) / 256.0
+           - text_similarity(a.body, a.body || ' and more ' || b.body, weights))) < 0.05 AS estimated
+FROM (SELECT i, md5(i::text) || ' ' || md5(i || 'x') || ' ' || body AS body FROM corpus) AS a JOIN corpus AS b ON b.i = a.i + 1, rarity WHERE a.i <= 200;
+SELECT length(minhash_bits('name1', 100, weights)) AS bits, minhash_bits('', 8, weights) AS empty, minhash_bits('?!', 8, weights) AS marks,
+       minhash_bits(NULL, 8, weights) AS no_text, minhash_bits('a', 8, NULL::bytea) AS no_weights
+FROM rarity;
+-- neither the order nor the parts matter, nor do NULLs and texts without words
+SELECT feature_weights(body, 'word:1' ORDER BY hashint4(i)) = (SELECT weights FROM rarity) AS ordered FROM corpus;
+SELECT feature_weights_final(feature_weights_combine(NULL, NULL)) AS nothing, feature_weights_final(NULL) AS none;
+SELECT feature_weights(body, 'word:1') = (SELECT weights FROM rarity) AS same
+FROM (SELECT body FROM corpus UNION ALL VALUES (NULL), (''), ('?!')) AS c;
+SELECT feature_weights(body, 'word:1') AS no_rows FROM corpus WHERE false;
+SELECT feature_weights('', 'word:1') AS no_features, feature_weights(NULL, 'word:1') AS null, feature_weights('a', NULL) AS no_scheme;
+SELECT count(DISTINCT w) AS groups FROM (SELECT feature_weights(body, 'char:4') AS w FROM corpus GROUP BY i % 10) AS g;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+ALTER TABLE corpus SET (parallel_workers = 2);
+EXPLAIN (COSTS OFF) SELECT feature_weights(body, 'word:1') FROM corpus;
+SELECT feature_weights(body, 'word:1') = (SELECT weights FROM rarity) AS in_parallel FROM corpus;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+-- states are checked, and one that is not the aggregate's own is not changed
+WITH state AS MATERIALIZED (SELECT feature_weights_add(NULL, 'a b', 'word:1') AS value)
+SELECT length(value), substr(value, 1, 8) AS form, feature_weights_final(feature_weights_combine(value, value)) = feature_weights_final(feature_weights_add(value, 'a b', 'word:1')) AS twice,
+       feature_weights_final(value) = (SELECT feature_weights('a b', 'word:1')) AS unchanged
+FROM state;
+SELECT feature_weights_final('\x'::bytea);
+SELECT feature_weights_combine(feature_weights_add(NULL, 'a', 'word:1'), feature_weights_add(NULL, 'a', 'word:2'));
+SELECT feature_weights(body, scheme) FROM (VALUES ('a', 'word:1'), ('b', 'char:4')) AS v (body, scheme);
+SELECT feature_weights('a', 'word');
+SELECT minhash_bits('a', 8, '\x00'::bytea);
+SELECT text_similarity('a', 'b', substr(weights, 1, 100)) FROM rarity;
+SELECT minhash_bits('a', 0, weights) FROM rarity;
+DROP TABLE corpus, rarity;
