@@ -22,6 +22,8 @@ use limits::{Heartbeat, Problem, ProblemKind, collect};
 /// Cells, each for the features whose mixed hash begins with its number.
 const CELLS: usize = 1 << CELL_BITS;
 const CELL_BITS: u32 = 15;
+/// Features between two heartbeats.
+const STRIDE: usize = 1 << 14;
 /// Bytes of a scheme's name, filled up with zeros.
 const NAME: usize = 32;
 /// Bytes of the number of texts.
@@ -59,7 +61,10 @@ impl FeatureCounter {
         if !features.is_empty() {
             write(texts, number(texts).saturating_add(1));
         }
-        for feature in features {
+        for (number, feature) in features.into_iter().enumerate() {
+            if number % STRIDE == 0 {
+                heartbeat.beat();
+            }
             let at = cell(feature as u64) * COUNT;
             let count = count(&cells[at..at + COUNT]).saturating_add(1);
             cells[at..at + COUNT].copy_from_slice(&count.to_le_bytes());
@@ -77,9 +82,16 @@ impl FeatureCounter {
     ) -> Result<Option<f64>, Problem> {
         let a = self.features(a, weights.scheme, heartbeat)?;
         let b = self.features(b, weights.scheme, heartbeat)?;
-        let weight = |&feature: &i64| u64::from(weights.of(feature as u64));
-        let shared: u64 = a.iter().filter(|feature| b.binary_search(feature).is_ok()).map(weight).sum();
-        let either = a.iter().chain(&b).map(weight).sum::<u64>() - shared;
+        let mut weight = |features: &[i64], counts: &dyn Fn(&i64) -> bool| {
+            let of_part = |part: &[i64]| {
+                heartbeat.beat();
+                let counted = part.iter().filter(|feature| counts(feature));
+                counted.map(|&feature| u64::from(weights.of(feature as u64))).sum::<u64>()
+            };
+            features.chunks(STRIDE).map(of_part).sum::<u64>()
+        };
+        let shared = weight(&a, &|feature| b.binary_search(feature).is_ok());
+        let either = weight(&a, &|_| true) + weight(&b, &|_| true) - shared;
         Ok((either > 0).then(|| shared as f64 / either as f64))
     }
 
