@@ -1,3 +1,5 @@
+-- On a slow machine, repeated_passages says how far it is.
+SET client_min_messages = warning;
 -- maximal passages, counted as substr counts
 SELECT *, substr(a, a_pos, len) = passage AS in_a, substr(b, b_pos, len) = passage AS in_b
 FROM (VALUES ('It was a bright cold day in April.', 'Then: a bright cold day! It was a bright one.')) AS t (a, b), shared_passages(a, b, 8);
