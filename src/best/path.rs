@@ -16,6 +16,12 @@ const TYPICAL_SHARE: f64 = 0.2;
 /// Searches up to then. Each looks up all values of the query, and finds the pages of the first in memory.
 const TYPICAL_SEARCHES: f64 = 3.0;
 
+/// The limit of a query if it is not known.
+const TYPICAL_LIMIT: f64 = 10.0;
+
+/// The most sketches that a search shall find. A query that reads more is searched for again.
+const MOST_WANTED: f64 = 10_000.0;
+
 /// Proposes to read a table in the order.
 ///
 /// # Safety
@@ -55,6 +61,7 @@ pub(super) unsafe fn propose(root: *mut PlannerInfo, table: *mut RelOptInfo, ord
         path.custom_paths = list_of(&[std::ptr::from_ref(found).cast_mut().cast(), rest.cast()]);
         let measure = pg_sys::lappend_int(null_mut(), number(order.measure));
         let numbers = pg_sys::lappend_int(measure, (*order.key).pk_nulls_first.into());
+        let numbers = pg_sys::lappend_int(numbers, wanted(&*root, &*table));
         path.custom_private = list_of(&[numbers.cast(), copy(order.query), condition]);
         path.methods = &raw const PATH_METHODS.0;
         pg_sys::add_path(table, std::ptr::from_mut(path).cast());
@@ -74,6 +81,14 @@ unsafe fn kept(root: *mut PlannerInfo, table: *mut RelOptInfo, path: *mut Path) 
             _ => pg_sys::create_seqscan_path(root, table, null_mut(), 0),
         }
     }
+}
+
+/// How many sketches a search shall find, so that the limit of the query is reached.
+fn wanted(root: &PlannerInfo, table: &RelOptInfo) -> i32 {
+    let limit = if root.limit_tuples > 0.0 { root.limit_tuples } else { TYPICAL_LIMIT };
+    // Further conditions leave some out.
+    let passing = (table.rows / table.tuples.max(1.0)).clamp(1.0 / MOST_WANTED, 1.0);
+    (limit / passing).clamp(1.0, MOST_WANTED) as i32
 }
 
 /// The measures by their numbers in a plan.

@@ -31,6 +31,8 @@ pub(super) fn register() {
 pub(super) struct BestNumbers {
     pub(super) measure: Measure,
     pub(super) nulls_first: bool,
+    /// How many rows the query is expected to read.
+    pub(super) wanted: usize,
     /// The place of the share among the columns of both children.
     pub(super) share: usize,
 }
@@ -39,9 +41,10 @@ impl BestNumbers {
     /// # Safety
     /// The node must be one that [`plan_path`] has made.
     pub(super) unsafe fn of(node: &CustomScan) -> Self {
-        // SAFETY: so made, with a list of three integers.
+        // SAFETY: so made, with a list of four integers.
         let number = |place| unsafe { (*(*node.custom_private).elements.add(place)).int_value };
-        Self { measure: measure(number(0)), nulls_first: number(1) != 0, share: number(2) as usize }
+        let [wanted, share] = [number(2), number(3)].map(|number| number as usize);
+        Self { measure: measure(number(0)), nulls_first: number(1) != 0, wanted, share }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The rows of a node, pass by pass.
 
 use super::plan::BestNumbers;
-use crate::gin::query::{SketchQuery, query_values};
+use crate::gin::query::{BestWanted, SketchQuery, query_values};
 use crate::pg::executor::{next_row, projected, reset, value, virtual_row};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
@@ -9,7 +9,7 @@ use limits::collect;
 use pgrx::pg_sys::{self, BitmapIndexScanState, Datum, PlanState, TupleTableSlot};
 use pgrx::{Array, FromDatum, PgMemoryContexts};
 use std::ptr::null_mut;
-use text::sketch::descent::{Descent, Pass, Verdict};
+use text::sketch::descent::{Descent, DescentOrder, Pass, Verdict};
 
 /// The parts of a node that PostgreSQL has made.
 pub(super) struct BestParts {
@@ -41,9 +41,8 @@ pub(super) struct BestWork {
 pub(super) struct BestRows {
     pub(super) parts: BestParts,
     pub(super) work: BestWork,
-    /// The query, once its values are known, and how many passes have begun.
+    /// The query, once its values are known.
     query: Option<(Descent, Vec<i64>)>,
-    begun: usize,
     pass: Option<Pass>,
     /// What the index is searched for.
     searched: Datum,
@@ -52,12 +51,12 @@ pub(super) struct BestRows {
 impl BestRows {
     pub(super) fn new(parts: BestParts) -> Self {
         let (query, searched) = (None, Datum::null());
-        Self { parts, work: BestWork::default(), query, begun: 0, pass: None, searched }
+        Self { parts, work: BestWork::default(), query, pass: None, searched }
     }
 
     /// Forgets the query, which may be another one from now on.
     pub(super) fn restart(&mut self) {
-        (self.query, self.begun, self.pass) = (None, 0, None);
+        (self.query, self.pass) = (None, None);
     }
 
     /// The next row; null at the end.
@@ -79,12 +78,34 @@ impl BestRows {
                 };
                 let child = if pass.reads_all() { self.parts.rest } else { self.parts.found };
                 let found = next_row(child);
+                // The Sort has read all that the search fetches.
+                let bound = self.bound(pass);
+                let pass = pass.bounded(bound);
+                if let Pass::Search { least, .. } = pass {
+                    self.work.least = Some(least);
+                }
                 match found.map_or(Verdict::End, |row| pass.verdict(self.share(row))) {
                     Verdict::Take => return Ok(found.map_or(null_mut(), |row| self.returned(row))),
                     Verdict::Skip => {}
-                    Verdict::End => self.pass = None,
+                    Verdict::End => self.end_pass(bound),
                 }
             }
+        }
+    }
+
+    /// The bound of what a search has met; 0 of other passes.
+    fn bound(&self, pass: Pass) -> f64 {
+        match pass {
+            // SAFETY: what such a pass searches for has the bound.
+            Pass::Search { .. } => unsafe { SketchQuery::bound(self.searched).read_unaligned() },
+            Pass::Empty | Pass::NoneShared | Pass::NoShare => 0.0,
+        }
+    }
+
+    /// Ends a pass, whose search has met this bound.
+    fn end_pass(&mut self, bound: f64) {
+        if let (Some(Pass::Search { .. }), Some((descent, _))) = (self.pass.take(), &mut self.query) {
+            descent.searched(bound);
         }
     }
 
@@ -127,21 +148,21 @@ impl BestRows {
             if self.query.is_none() {
                 self.query = Some(self.read_query()?);
             }
-            let Some((descent, values)) = &self.query else { return Ok(None) };
-            let Some(pass) = descent.passes().nth(self.begun) else { return Ok(None) };
-            self.begun += 1;
+            let Some((descent, values)) = &mut self.query else { return Ok(None) };
+            let Some(pass) = descent.next_pass() else { return Ok(None) };
             if pass.reads_all() {
                 pg_sys::ExecReScan(self.parts.rest);
                 return Ok(Some(pass));
             }
             let values = collect(values.iter().copied(), values.len()).map_err(report::problem)?;
-            let query = SketchQuery { threshold: pass.threshold(measure), values };
+            let best = match pass {
+                Pass::Search { below, wanted, .. } => Some(BestWanted { below, count: wanted }),
+                Pass::Empty | Pass::NoneShared | Pass::NoShare => None,
+            };
+            let query = SketchQuery { threshold: pass.threshold(measure), best, values };
             let searched = PgMemoryContexts::For(self.parts.memory).switch_to(|_| query.datum());
             self.search(searched);
             self.work.searches += 1;
-            if let Pass::Search { least, .. } = pass {
-                self.work.least = Some(self.work.least.map_or(least, |other| other.min(least)));
-            }
             Ok(Some(pass))
         }
     }
@@ -151,14 +172,14 @@ impl BestRows {
     /// # Safety
     /// The node must be in execution.
     unsafe fn read_query(&self) -> Result<(Descent, Vec<i64>), SqlError> {
-        let &BestNumbers { measure, nulls_first, .. } = &self.parts.numbers;
+        let &BestNumbers { measure, nulls_first, wanted, .. } = &self.parts.numbers;
         // SAFETY: the node is in execution, as the caller promises; the query is a bigint[].
         let sketch = unsafe {
             value(self.parts.query, self.parts.context).and_then(|datum| Array::from_datum(datum, false))
         };
         let values = sketch.map(|sketch| query_values(&sketch)).transpose()?;
-        let descent = Descent { measure, values: values.as_ref().map(Vec::len), nulls_first };
-        Ok((descent, values.unwrap_or_default()))
+        let order = DescentOrder { measure, values: values.as_ref().map(Vec::len), nulls_first };
+        Ok((Descent::new(order, wanted), values.unwrap_or_default()))
     }
 
     /// Makes the scan of the index search for this, and the nodes above it begin again.

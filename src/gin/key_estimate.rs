@@ -50,7 +50,7 @@ impl KeyEstimate {
             if !is_share {
                 return Some(Self { values: values_of(root, known), sizes: 0.0 });
             }
-            let SketchQuery { threshold: Some(threshold), values } = SketchQuery::of(datum) else {
+            let SketchQuery { threshold: Some(threshold), values, .. } = SketchQuery::of(datum) else {
                 return None;
             };
             let sizes = match threshold.least_shared(values.len()) {
