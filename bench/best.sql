@@ -29,25 +29,28 @@ FROM (VALUES (1, 'most', 0.8, 1.0), (2, 'some', 0.2, 0.5), (3, 'little', 0.03, 0
               WHERE chance(family, 1) BETWEEN least AND most LIMIT 20) AS q
 ORDER BY place;
 
-CREATE TABLE measured (share text, shared text, number bigint, by_index boolean, ms numeric);
-CREATE PROCEDURE measure(queries integer, is_indexed boolean) LANGUAGE plpgsql AS $$
+-- Time is counted by the ticks of the scheduler, so all queries of a kind are measured together.
+CREATE TABLE measured (place serial, share text, shared text, by_index boolean, ms numeric);
+CREATE PROCEDURE measure(queries integer, runs integer, is_indexed boolean) LANGUAGE plpgsql AS $$
 DECLARE
-    asked record;
+    kind record;
+    asked bigint[];
     started numeric;
 BEGIN
-    PERFORM set_config('enable_bitmapscan', is_indexed::text, true);
-    PERFORM set_config('enable_seqscan', (NOT is_indexed)::text, true);
-    FOR run IN 0..is_indexed::integer LOOP
-        FOR asked IN SELECT * FROM query, unnest('{"sketch_similarity(sketch, %L)","sketch_containment(%L, sketch)","sketch_containment(sketch, %L)"}'::text[]) AS share
-                     WHERE number <= queries LOOP
-            started := cpu_ms();
-            EXECUTE format('SELECT id FROM document ORDER BY ' || asked.share || ' DESC LIMIT 10', asked.sketch);
-            INSERT INTO measured VALUES (asked.share, asked.shared, asked.number, is_indexed, cpu_ms() - started);
+    PERFORM set_config('enable_bitmapscan', is_indexed::text, true), set_config('enable_seqscan', (NOT is_indexed)::text, true);
+    FOR kind IN SELECT * FROM unnest('{"sketch_similarity(sketch, %L)","sketch_containment(%L, sketch)","sketch_containment(sketch, %L)"}'::text[]) AS share,
+                              unnest('{most,some,little,phrases}'::text[]) AS shared LOOP
+        started := cpu_ms();
+        FOR run IN 1..runs LOOP
+            FOR asked IN SELECT sketch FROM query WHERE shared = kind.shared AND number <= queries LOOP
+                EXECUTE format('SELECT id FROM document ORDER BY ' || kind.share || ' DESC LIMIT 10', asked);
+            END LOOP;
         END LOOP;
+        INSERT INTO measured (share, shared, by_index, ms)
+        SELECT kind.share, kind.shared, is_indexed, (cpu_ms() - started) / runs / count(*) FROM query WHERE shared = kind.shared AND number <= queries;
     END LOOP;
 END $$;
-CALL measure(20, true);
-CALL measure(1, false);
-SELECT replace(share, '%L', 'query') AS share, shared, round(percentile_disc(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE by_index), 1) AS "ms by index",
-       round(max(ms) FILTER (WHERE by_index), 1) AS "at most", round(avg(ms) FILTER (WHERE NOT by_index)) AS "ms by a sort"
-FROM (SELECT share, shared, number, by_index, min(ms) AS ms FROM measured GROUP BY 1, 2, 3, 4) AS fastest GROUP BY share, shared ORDER BY share DESC, min(ms) FILTER (WHERE by_index);
+CALL measure(10, 3, true);
+CALL measure(1, 1, false);
+SELECT replace(share, '%L', 'query') AS share, shared, round(min(ms) FILTER (WHERE by_index), 1) AS "ms by index", round(min(ms) FILTER (WHERE NOT by_index)) AS "by a sort"
+FROM measured GROUP BY share, shared ORDER BY min(place);

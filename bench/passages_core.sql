@@ -1,5 +1,5 @@
--- The same condition in a session that has not loaded the library, with an index of the class array_ops.
+-- The first query of a session, with an index of the class array_ops.
 \set sketch `cat excerpt`
-\echo The same in a session without the library: the operator and the estimate of PostgreSQL
+\echo The first query of a session
 \timing on
-SELECT count(*) AS essays FROM document WHERE excerpt && :'sketch';
+SELECT count(*) AS essays FROM document WHERE sketch_overlaps(excerpt, :'sketch');
