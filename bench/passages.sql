@@ -4,6 +4,7 @@ CREATE TABLE document (id integer PRIMARY KEY, body text, excerpt bigint[], pass
 COPY document (id, body) FROM :'essays';
 CREATE TABLE submitted AS SELECT * FROM document ORDER BY id DESC LIMIT 1;
 DELETE FROM document WHERE id = (SELECT id FROM submitted);
+ANALYZE document, submitted;
 
 CREATE TABLE measured (number serial, what text, index_s numeric, index_mb numeric, of_text numeric, literal_ms numeric, parameter_ms numeric, generic_ms numeric, join_ms numeric, passages bigint, plan text);
 
