@@ -54,3 +54,29 @@ CALL measure(10, 3, true);
 CALL measure(1, 1, false);
 SELECT replace(share, '%L', 'query') AS share, shared, round(min(ms) FILTER (WHERE by_index), 1) AS "ms by index", round(min(ms) FILTER (WHERE NOT by_index)) AS "by a sort"
 FROM measured GROUP BY share, shared ORDER BY min(place);
+
+-- Rows that the index gives, and those of them that answer, by the least share of the query's twenty.
+CREATE FUNCTION rows_read(condition text, OUT read numeric, OUT answers numeric) LANGUAGE plpgsql AS $$
+DECLARE
+    asked bigint[];
+    plan jsonb;
+BEGIN
+    read := 0;
+    answers := 0;
+    FOR asked IN SELECT sketch FROM query WHERE shared = 'some' LOOP
+        EXECUTE format('EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) SELECT id FROM document WHERE ' || condition, asked) INTO plan;
+        plan := plan -> 0 -> 'Plan';
+        IF plan ->> 'Node Type' <> 'Bitmap Heap Scan' THEN RAISE 'not by index: %', plan; END IF;
+        answers := answers + (plan ->> 'Actual Rows')::numeric;
+        read := read + (plan ->> 'Actual Rows')::numeric + coalesce((plan ->> 'Rows Removed by Index Recheck')::numeric, 0);
+    END LOOP;
+END $$;
+SET enable_seqscan = off;
+SELECT replace(condition, '%L', 'query') AS condition, read, answers
+FROM unnest('{"sketch_similarity(sketch, %L) >= 0.05","sketch_containment(%L, sketch) >= 0.1","sketch_containment(sketch, %L) >= 0.1","sketch_overlaps(sketch, %L)"}'::text[]) AS condition, rows_read(condition);
+
+-- What an inverted list would take in a tree of hamming: each of the index's four holds every value with its row.
+CREATE TABLE inverted AS SELECT unnest(sketch) AS value FROM document;
+SELECT cpu_ms() AS before \gset
+CREATE INDEX trees ON inverted USING hamming (value);
+SELECT count(*) AS "values", round((cpu_ms() - :before) / 4000, 1) AS "s for one tree of hamming", pg_size_pretty(pg_relation_size('trees') / 4) AS "its size" FROM inverted;

@@ -136,9 +136,17 @@ for my $n (1 .. $queries)
 	my $limit = (1, 3, 10, 50, 2000)[ rand 5 ];
 	my $where = $condition ? "WHERE $condition" : '';
 	my $further = rand() < 0.3 ? ', key' : '';
-	my $statement = "SELECT key, $share AS share FROM $table $where ORDER BY $share DESC$nulls$further LIMIT $limit";
+	my $offset = rand() < 0.2 ? 'OFFSET ' . int rand 12 : '';
+	my $statement = "SELECT key, $share AS share FROM $table $where ORDER BY $share DESC$nulls$further LIMIT $limit $offset";
 	my $array = rand() < 0.05 ? 'NULL' : "'" . any_array(0) . "'";
-	my $is_literal = rand() < 0.5;
+	# Asked at once, once for each of some rows, or piece by piece.
+	my $way = (('at once') x 6, 'by rows', 'by a cursor')[ rand 8 ];
+	if ($way eq 'by rows')
+	{
+		$statement = "SELECT o.key || ':' || t.key, share FROM (SELECT key, total FROM tagged WHERE total <> '{}' ORDER BY key LIMIT 4) AS o, LATERAL ("
+		  . $statement =~ s/QUERY/o.total/gr . ') AS t';
+	}
+	my $is_literal = $way eq 'by a cursor' || rand() < 0.5;
 	my $forms = sub {
 		my ($wanted, $query) = @_;
 		return $wanted =~ s/QUERY/$array\::bigint[]/gr if $is_literal;
@@ -147,11 +155,12 @@ for my $n (1 .. $queries)
 	my $prepare = $is_literal ? '' : "PREPARE best(bigint[]) AS " . $forms->($statement) . ';';
 	my $run = $is_literal ? $forms->($statement) : "EXECUTE best($array)";
 	my $forget = $is_literal ? '' : 'DEALLOCATE best;';
+	my $ask = $way eq 'by a cursor' ? "BEGIN; DECLARE c CURSOR FOR $run; FETCH 2 FROM c; FETCH ALL FROM c; COMMIT" : $run;
 	my ($sorted, $plan, $best) = map { s/^\s+|\s+$//gr } split /^answer$/m, $node->safe_psql('postgres',
-		"SET enable_bitmapscan = off; $prepare $run; SELECT 'answer'; $forget RESET enable_bitmapscan;"
-		. " SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; $prepare EXPLAIN (COSTS OFF) $run; SELECT 'answer'; $run"), -1;
+		"SET enable_bitmapscan = off; $prepare $ask; SELECT 'answer'; $forget RESET enable_bitmapscan;"
+		. " SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; $prepare EXPLAIN (COSTS OFF) $run; SELECT 'answer'; $ask"), -1;
 	my ($function, $first) = $share =~ /(\w+)\((QUERY)?/;
-	$best_used{ $function . ($first ? ' of query' : '') . ($nulls ? ' nulls last' : '') . ($is_literal ? '' : ' $1') . ($table eq 'part' ? ' parts' : '') }++
+	$best_used{ $function . ($first ? ' of query' : '') . ($nulls ? ' nulls last' : '') . ($is_literal ? '' : ' $1') . ($table eq 'part' ? ' parts' : '') . ($way eq 'at once' ? '' : " $way") }++
 	  if $plan =~ /Custom Scan \(Best Sketches\)(?!.*Seq Scan.*Sort)/s;
 	my ($is_same, @sorted) = (1, split /\n/, $sorted);
 	my @best = split /\n/, $best;
@@ -160,11 +169,12 @@ for my $n (1 .. $queries)
 	$is_same = $further ? $sorted eq $best : $shares eq $best_shares && keys %keys == @best;
 	next if $is_same;
 	$best_differences++;
-	diag "$run\n$prepare\n$plan\n", map { sprintf "%d rows: %.600s\n", scalar split(/\n/), $_ } $sorted, $best;
+	diag "$ask\n$prepare\n$plan\n", map { sprintf "%d rows: %.600s\n", scalar split(/\n/), $_ } $sorted, $best;
 }
 is($best_differences, 0, "the best rows of $queries queries of seed $seed");
 note explain \%best_used;
-cmp_ok(keys %best_used, '>=', $queries < 300 ? 1 : 16, 'the index served each direction, either place of NULLs, parameters and partitions') or diag explain \%best_used;
+cmp_ok(keys %best_used, '>=', $queries < 300 ? 1 : 16, 'the index served each direction, either place of NULLs, parameters, partitions, cursors and rescans') or diag explain \%best_used;
+ok($queries < 300 || grep(/$_$/, keys %best_used), "the index served queries asked $_") for 'by rows', 'by a cursor';
 $node->safe_psql('postgres', 'DROP INDEX by_total, by_b; DROP TABLE part');
 
 # Joins of sketches. Sizes, and what each two rows share, are counted once, by SQL that knows nothing of sketches.
