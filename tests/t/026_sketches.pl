@@ -175,6 +175,18 @@ is($best_differences, 0, "the best rows of $queries queries of seed $seed");
 note explain \%best_used;
 cmp_ok(keys %best_used, '>=', $queries < 300 ? 1 : 16, 'the index served each direction, either place of NULLs, parameters, partitions, cursors and rescans') or diag explain \%best_used;
 ok($queries < 300 || grep(/$_$/, keys %best_used), "the index served queries asked $_") for 'by rows', 'by a cursor';
+# A cancel while the best are fetched ends the statement. The session goes on.
+my ($ended, $out, $err) = $node->psql('postgres', q{SET enable_seqscan = off;
+	CREATE FUNCTION cancel(bigint) RETURNS boolean LANGUAGE sql STABLE BEGIN ATOMIC SELECT pg_cancel_backend(pg_backend_pid()) AND $1 IS NOT NULL; END;
+	PREPARE best(boolean) AS
+	SELECT sketch_similarity(total, '{1,2,3}') FROM tagged WHERE NOT $1 OR cancel(id) ORDER BY 1 DESC LIMIT 5;
+	EXECUTE best(true);
+	EXECUTE best(false);
+	EXPLAIN (COSTS OFF) EXECUTE best(true)}, on_error_stop => 0);
+my ($sorted) = $node->safe_psql('postgres', q{SET enable_bitmapscan = off; SELECT sketch_similarity(total, '{1,2,3}') FROM tagged ORDER BY 1 DESC LIMIT 5});
+like($err, qr/canceling statement due to user request/, 'a search for the best is cancelled');
+like($out, qr/\A\Q$sorted\E\n.*Best Sketches/s, 'and made again in the same session');
+
 $node->safe_psql('postgres', 'DROP INDEX by_total, by_b; DROP TABLE part');
 
 # Joins of sketches. Sizes, and what each two rows share, are counted once, by SQL that knows nothing of sketches.
