@@ -5,7 +5,8 @@ use crate::pg::encoding::to_utf8;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::query::code_column::{CodeColumn, StoredText};
 use crate::pg::report::{self, SqlError};
-use hamming::calibration::{Calibration, Level, MAX_QUERIES, SAMPLE};
+use crate::simhash::parse_scheme;
+use hamming::calibration::{Calibration, Level, MAX_QUERIES, PairVerdict, SAMPLE};
 use limits::reserve;
 use pgrx::iter::TableIterator;
 use pgrx::{name, pg_extern, pg_sys};
@@ -16,9 +17,47 @@ use text::sketch::minhash::{self, MinHasher};
 /// Texts that share a smaller part of their words and pairs of words are unrelated.
 const RELATED: f64 = 0.3;
 
+/// The documented second look: texts that share this part of their pairs of words are versions of one text.
+const LOOK: &str = "word:2";
+const KEPT: f64 = 0.45;
+
 /// Bins of a signature: the similarity that two signatures show has a standard error of 0.02.
 const BINS: usize = 512;
 
+#[pg_extern(sql = false)]
+#[expect(clippy::type_complexity, reason = "a row")]
+fn hamming_histogram_with_look(
+    relation: Option<pg_sys::Oid>,
+    code: Option<&CStr>,
+    sample: Option<i32>,
+    body: Option<&CStr>,
+) -> Result<
+    TableIterator<
+        'static,
+        (
+            name!(distance, i32),
+            name!(pairs, i64),
+            name!(nearest, i64),
+            name!(found, f64),
+            name!(unrelated, Option<f64>),
+            name!(kept, Option<f64>),
+            name!(to_search, bool),
+            name!(to_delete, bool),
+            name!(to_check, bool),
+            name!(reason, Option<String>),
+        ),
+    >,
+    SqlError,
+> {
+    Ok(TableIterator::new(levels(relation, code, sample, body)?.into_iter().map(|level| {
+        let Level { distance, pairs, nearest, found, to_search, to_delete, to_check, reason, .. } = level;
+        let (unrelated, kept) = (level.unrelated.map(three_digits), level.kept.map(three_digits));
+        let (pairs, nearest) = (pairs as i64, nearest as i64);
+        (distance as i32, pairs, nearest, found, unrelated, kept, to_search, to_delete, to_check, reason)
+    })))
+}
+
+/// As the SQL of 0.2.0 declares it.
 #[pg_extern(sql = false)]
 #[expect(clippy::type_complexity, reason = "a row")]
 fn hamming_histogram(
@@ -42,12 +81,8 @@ fn hamming_histogram(
     >,
     SqlError,
 > {
-    let levels = match (relation, code, sample) {
-        (Some(relation), Some(code), Some(sample)) => levels(relation, code, sample, body)?,
-        _ => Vec::new(),
-    };
-    Ok(TableIterator::new(levels.into_iter().map(|level| {
-        let Level { distance, pairs, nearest, found, unrelated, to_search, to_delete, reason } = level;
+    Ok(TableIterator::new(levels(relation, code, sample, body)?.into_iter().map(|level| {
+        let Level { distance, pairs, nearest, found, unrelated, to_search, to_delete, reason, .. } = level;
         let unrelated = unrelated.map(three_digits);
         (distance as i32, pairs as i64, nearest as i64, found, unrelated, to_search, to_delete, reason)
     })))
@@ -58,12 +93,14 @@ fn three_digits(number: f64) -> f64 {
     format!("{number:.2e}").parse().unwrap_or(number)
 }
 
+/// What is known of each distance; nothing if an argument is NULL.
 fn levels(
-    relation: pg_sys::Oid,
-    code: &CStr,
-    sample: i32,
+    relation: Option<pg_sys::Oid>,
+    code: Option<&CStr>,
+    sample: Option<i32>,
     body: Option<&CStr>,
 ) -> Result<Vec<Level>, SqlError> {
+    let (Some(relation), Some(code), Some(sample)) = (relation, code, sample) else { return Ok(Vec::new()) };
     let sample = SAMPLE.of(sample).map_err(report::problem)?;
     let column = CodeColumn::of(relation, code, body)?;
     let mut codes = CodeList::new(column.codes, sample as usize);
@@ -92,15 +129,14 @@ fn compare_texts(
     codes: &mut CodeList,
     calibration: &mut Calibration,
 ) -> Result<(), SqlError> {
-    let mut texts = SampledTexts::default();
     let queries = sample.min(MAX_QUERIES as i32);
-    reserve(&mut texts.signatures, queries as usize).map_err(report::problem)?;
+    let mut texts = SampledTexts::new(queries as usize)?;
     codes.clear();
     column.read_with_text(Some(queries), &mut |value, text| {
         // SAFETY: the column has values of this type.
         unsafe { codes.push(value) }?;
-        let signature = texts.signature(text)?;
-        texts.signatures.push(signature);
+        let signatures = texts.signatures_of(text)?;
+        texts.signatures.push(signatures);
         Ok(())
     })?;
     calibration.judge_pairs_of(codes.codes()).map_err(report::problem)?;
@@ -113,33 +149,54 @@ fn compare_texts(
         while let Some(pair) = calibration.next_to_judge() {
             let signature = match &signature {
                 Some(signature) => signature,
-                None => signature.insert(texts.signature(text)?),
+                None => signature.insert(texts.signatures_of(text)?),
             };
-            calibration.judge(pair, texts.is_unrelated(pair.query, signature.as_deref()));
+            calibration.judge(pair, texts.verdict(pair.query, signature));
         }
         Ok(())
     })
 }
 
-/// Signatures of the texts that others are compared with; `None` for a text without words.
-#[derive(Default)]
+/// Signatures of a text: none where it has no words, or no pairs of words.
+struct TextSignatures {
+    /// Of its words and pairs of words.
+    features: Option<Vec<i32>>,
+    /// Of its pairs of words, for the second look.
+    look: Option<Vec<i32>>,
+}
+
+/// Signatures of the texts that others are compared with.
 struct SampledTexts {
-    signatures: Vec<Option<Vec<i32>>>,
+    signatures: Vec<TextSignatures>,
     hasher: MinHasher,
+    look: Scheme,
 }
 
 impl SampledTexts {
-    fn signature(&mut self, text: StoredText) -> Result<Option<Vec<i32>>, SqlError> {
+    fn new(texts: usize) -> Result<Self, SqlError> {
+        let mut signatures = Vec::new();
+        reserve(&mut signatures, texts).map_err(report::problem)?;
+        Ok(Self { signatures, hasher: MinHasher::default(), look: parse_scheme(LOOK)? })
+    }
+
+    fn signatures_of(&mut self, text: StoredText) -> Result<TextSignatures, SqlError> {
         check_for_interrupts();
         // SAFETY: the row is the current one of a cursor.
         let text = to_utf8(unsafe { text.bytes() })?;
-        self.hasher.bins(&text, BINS, Scheme::DOC2, &mut check_for_interrupts).map_err(report::problem)
+        let mut bins = |scheme| {
+            self.hasher.bins(&text, BINS, scheme, &mut check_for_interrupts).map_err(report::problem)
+        };
+        Ok(TextSignatures { features: bins(Scheme::DOC2)?, look: bins(self.look)? })
     }
 
-    fn is_unrelated(&self, query: usize, signature: Option<&[i32]>) -> bool {
-        match (self.signatures[query].as_deref(), signature) {
-            (Some(a), Some(b)) => minhash::similarity(a, b).is_some_and(|share| share < RELATED),
-            (a, b) => a.is_some() != b.is_some(),
-        }
+    fn verdict(&self, query: usize, other: &TextSignatures) -> PairVerdict {
+        let query = &self.signatures[query];
+        let share =
+            |a: &Option<Vec<i32>>, b: &Option<Vec<i32>>| minhash::similarity(a.as_deref()?, b.as_deref()?);
+        let is_unrelated = match share(&query.features, &other.features) {
+            Some(share) => share < RELATED,
+            None => query.features.is_some() != other.features.is_some(),
+        };
+        PairVerdict { is_unrelated, is_kept: share(&query.look, &other.look) >= Some(KEPT) }
     }
 }

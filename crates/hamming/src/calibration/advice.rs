@@ -1,4 +1,4 @@
-//! Which radius to search with, which to delete with, and why.
+//! Which radius to search with, which to delete with, which to take a second look within, and why.
 
 use super::queries::Queries;
 use super::unrelated::scattered_radius;
@@ -16,6 +16,9 @@ const WRONG_ROWS: f64 = 0.000_01;
 /// What one begins with if the table says nothing, for codes of 64 bits.
 const SEARCH: u32 = 10;
 const DELETE: u32 = 3;
+
+/// The part of all that a second look keeps which the radius for it has to find.
+const CHECKED: f64 = 0.95;
 
 /// Where scattered codes have [`UNRELATED_ROWS`], so many rows need a word of explanation.
 const CROWD: f64 = 1.0;
@@ -42,7 +45,26 @@ pub(super) fn give(levels: &mut [Level], queries: &Queries, rows: u64) -> Result
     levels[delete].reason = Some(why_delete);
     let other = levels[search].reason.take().filter(|_| search == delete);
     levels[search].reason = Some(other.map_or(why_search.clone(), |other| format!("{why_search}; {other}")));
+    mark_check(levels);
     Ok(())
+}
+
+/// Marks the radius for a second look, where texts were compared.
+fn mark_check(levels: &mut [Level]) {
+    let Some(most) = levels.iter().rev().find_map(|level| level.kept).filter(|&most| most > 0.0) else {
+        return;
+    };
+    let Some(level) = levels.iter_mut().find(|level| level.kept >= Some(CHECKED * most)) else { return };
+    let (found, kept) = (level.found, level.kept.unwrap_or_default());
+    let related = found - level.unrelated.unwrap_or_default();
+    let (rows, part) = (number(found), number(100.0 * CHECKED));
+    let mut why =
+        format!("check: finds {rows} rows, a second look keeps {} of them, {part} % of all", number(kept));
+    if related > 2.0 * kept {
+        why += "; most related rows are no versions but of one template";
+    }
+    level.to_check = true;
+    level.reason = Some(level.reason.take().map(|other| format!("{other}; {why}")).unwrap_or(why));
 }
 
 /// The largest of the distances up to this one that is good, by the queries that find something within it.

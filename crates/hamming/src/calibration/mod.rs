@@ -4,13 +4,13 @@
 //! A sample of the fingerprints is compared pair by pair. Nearly all of its pairs are unrelated, so this
 //! shows how far apart unrelated rows are. Some fingerprints, the queries, are compared with all rows of the
 //! table, which shows what a search finds. [`Calibration::next_to_judge`] names some of the pairs that they
-//! find. If somebody compares the texts of these pairs, it is known how many of them are unrelated; if not,
-//! any may be.
+//! find. If somebody compares the texts of these pairs, it is known how many of them are unrelated, and how
+//! many a second look keeps; if not, any may be unrelated.
 //!
 //! Guarantee: as a rule too many unrelated rows are expected rather than too few; `unrelated.rs` says why.
 //! Cost: a comparison for each pair of the sample, and for each row with each of at most [`MAX_QUERIES`]
 //! queries; in a table of n rows 1 + ln n pairs to judge for each query and each of 21 distances, at most.
-//! Memory: the codes of the sample, 12 bytes for each query, and 5 for each query and distance that is
+//! Memory: the codes of the sample, 12 bytes for each query, and 6 for each query and distance that is
 //! counted.
 
 mod advice;
@@ -24,7 +24,7 @@ use multiversion::multiversion;
 use queries::{JudgedShare, Queries};
 use unrelated::{DistanceSpread, UnrelatedBounds};
 
-pub use queries::QueryPair;
+pub use queries::{PairVerdict, QueryPair};
 
 /// The size of the sample. A larger one takes minutes, and says no more.
 pub const SAMPLE: Limit = Limit::new("sample", 2, 100_000);
@@ -53,10 +53,14 @@ pub struct Level {
     /// The number of these rows that are unrelated, at most: measured if texts were compared. `None` in a
     /// table of fewer than two rows.
     pub unrelated: Option<f64>,
+    /// The number of the rows found that a second look keeps, where texts were compared.
+    pub kept: Option<f64>,
     /// Whether this is the radius to search with.
     pub to_search: bool,
     /// Whether this is the radius to delete with.
     pub to_delete: bool,
+    /// Whether this is the radius within which a second look is worth while.
+    pub to_check: bool,
     /// Why it is.
     pub reason: Option<String>,
 }
@@ -112,8 +116,8 @@ impl Calibration {
     }
 
     /// Takes the judgement of a pair that was to be judged.
-    pub fn judge(&mut self, pair: QueryPair, is_unrelated: bool) {
-        self.queries.judge(pair, is_unrelated);
+    pub fn judge(&mut self, pair: QueryPair, verdict: PairVerdict) {
+        self.queries.judge(pair, verdict);
     }
 
     /// What the rows added so far say of each distance, from 0 on.
@@ -124,7 +128,7 @@ impl Calibration {
         let unrelated = self.unrelated(&pairs, others / all_pairs)?;
         let mut levels = self.nearest_levels()?;
         let queries = self.queries.count as f64;
-        let (mut found, mut pairs_within, mut unrelated_within) = (0, 0, 0.0);
+        let (mut found, mut pairs_within, mut unrelated_within, mut kept_within) = (0, 0, 0.0, 0.0);
         for (distance, level) in levels.iter_mut().enumerate() {
             found += self.queries.found.get(distance).copied().unwrap_or(0);
             pairs_within += pairs[distance];
@@ -138,6 +142,11 @@ impl Calibration {
                 (found as f64 - queries).max(0.0) / queries.max(1.0)
             };
             level.unrelated = (self.rows > 1).then(|| f64::min(unrelated_within, others));
+            level.kept =
+                self.queries.found.get(distance).and_then(|_| self.queries.share(distance)).map(|share| {
+                    kept_within += share.kept / queries.max(1.0);
+                    kept_within
+                });
         }
         advice::give(&mut levels, &self.queries, self.rows)?;
         Ok(levels)
@@ -239,7 +248,8 @@ mod tests {
             while let Some(pair) = calibration.next_to_judge() {
                 let query = places[pair.query];
                 assert_eq!((rows[query] ^ code).count_ones(), pair.distance);
-                calibration.judge(pair, is_unrelated(query, row));
+                let is_unrelated = is_unrelated(query, row);
+                calibration.judge(pair, PairVerdict { is_unrelated, is_kept: !is_unrelated });
             }
         }
         calibration.levels(&mut || ()).unwrap()
@@ -257,7 +267,8 @@ mod tests {
         };
         let radii = (one(|level| level.to_search, "search: "), one(|level| level.to_delete, "delete: "));
         assert!(radii.1 <= radii.0, "{radii:?}");
-        assert!(levels.iter().all(|level| level.reason.is_none() || level.to_search || level.to_delete));
+        let is_advised = |level: &Level| level.to_search || level.to_delete || level.to_check;
+        assert!(levels.iter().all(|level| level.reason.is_none() || is_advised(level)));
         radii
     }
 

@@ -39,8 +39,8 @@ impl Queries {
     pub(super) fn judge_pairs(&mut self) -> Result<(), OutOfMemory> {
         let mut wanted = Vec::new();
         reserve(&mut wanted, self.count)?;
-        let is_unrelated = collect((0..self.rows.len()).map(|_| false), self.rows.len())?;
-        self.judged = Some(JudgedPairs { is_unrelated, wanted, chance: 0 });
+        let verdicts = collect((0..self.rows.len()).map(|_| PairVerdict::default()), self.rows.len())?;
+        self.judged = Some(JudgedPairs { verdicts, wanted, chance: 0 });
         Ok(())
     }
 
@@ -49,10 +49,10 @@ impl Queries {
         self.judged.as_mut()?.wanted.pop()
     }
 
-    pub(super) fn judge(&mut self, pair: QueryPair, is_unrelated: bool) {
+    pub(super) fn judge(&mut self, pair: QueryPair, verdict: PairVerdict) {
         let cell = self.cell(pair);
         if let Some(judged) = &mut self.judged {
-            judged.is_unrelated[cell] = is_unrelated;
+            judged.verdicts[cell] = verdict;
         }
     }
 
@@ -82,10 +82,11 @@ impl Queries {
     pub(super) fn share(&self, distance: usize) -> Option<JudgedShare> {
         let judged = self.judged.as_ref()?;
         let own = u32::from(distance == 0);
-        let cells = self.rows.iter().zip(&judged.is_unrelated).skip(distance).step_by(self.found.len());
-        let add = |share: JudgedShare, (&rows, &is_unrelated): (&u32, &bool)| JudgedShare {
+        let cells = self.rows.iter().zip(&judged.verdicts).skip(distance).step_by(self.found.len());
+        let add = |share: JudgedShare, (&rows, verdict): (&u32, &PairVerdict)| JudgedShare {
             rows: share.rows + f64::from(rows - own),
-            unrelated: share.unrelated + if is_unrelated { f64::from(rows) } else { 0.0 },
+            unrelated: share.unrelated + if verdict.is_unrelated { f64::from(rows) } else { 0.0 },
+            kept: share.kept + if verdict.is_kept { f64::from(rows - own) } else { 0.0 },
             judged: share.judged + 1.0,
         };
         Some(cells.filter(|(rows, _)| **rows > own).fold(JudgedShare::default(), add))
@@ -120,10 +121,19 @@ pub struct QueryPair {
     pub distance: u32,
 }
 
-/// For each query and each distance, whether one of the rows, chosen at random, is unrelated.
+/// What the texts of a pair say.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PairVerdict {
+    /// They have nothing to do with each other.
+    pub is_unrelated: bool,
+    /// A second look at them finds that they are versions of one text.
+    pub is_kept: bool,
+}
+
+/// For each query and each distance, what one of the rows, chosen at random, was judged to be.
 #[derive(Clone, Debug)]
 struct JudgedPairs {
-    is_unrelated: Vec<bool>,
+    verdicts: Vec<PairVerdict>,
     /// Pairs of the last row that are to be judged.
     wanted: Vec<QueryPair>,
     chance: u64,
@@ -136,6 +146,8 @@ pub(super) struct JudgedShare {
     pub(super) rows: f64,
     /// Rows that are unrelated, estimated from the judged ones.
     pub(super) unrelated: f64,
+    /// Rows that a second look keeps, estimated in the same way.
+    pub(super) kept: f64,
     /// Pairs that have been judged.
     pub(super) judged: f64,
 }
