@@ -35,6 +35,12 @@ RESET hash_mem_multiplier;
 -- Further distances are compared before a row is formed. The one that needs the fewest comparisons is searched for.
 SELECT join_work('SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 9 AND hamming(a.look, b.look) <= 35 AND a.id <> b.id');
 EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(b.look, a.look) <= 70 AND hamming(a.si, b.si) <= 3 AND hamming(a.si # 1, b.id) <= 60;
+-- One distance or the other: two near joins.
+EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3
+UNION SELECT a.id, b.id FROM join_a AS a JOIN join_b AS b ON hamming(a.look, b.look) <= 35;
+SELECT count(*), count(*) = (SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3 OR hamming(a.look, b.look) <= 35) AS same
+FROM (SELECT a.id, b.id FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3
+      UNION SELECT a.id, b.id FROM join_a AS a JOIN join_b AS b ON hamming(a.look, b.look) <= 35) AS either;
 -- The setting of hash joins is that of near joins.
 SET enable_hashjoin = off;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3;
