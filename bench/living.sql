@@ -1,4 +1,5 @@
--- Living clusters against near_cluster from scratch on the same rows, in processor seconds of one run. Called with -v rows=N.
+-- Living clusters against near_cluster from scratch on the same rows, in processor seconds of one run. Called with -v rows=N
+-- and -v codes='bigint bit'.
 SET client_min_messages = warning;
 \ir fingerprints.sql
 CREATE TABLE measured_living (number serial, part text, what text, seconds double precision, rows bigint, times bigint);
@@ -23,16 +24,29 @@ FROM (SELECT hashint8extended(i, 9) AS si, picture(hashint8extended(i, 9), :rows
       UNION ALL (SELECT si # 1, code # 1::bit(256) FROM coded ORDER BY hashint8extended(id, 7) LIMIT 5000)) AS n;
 CREATE TABLE gone AS SELECT id FROM fingerprint ORDER BY hashint8extended(id, 8) LIMIT 1000;
 
+-- What comes as near to living clusters as near_cluster does: its result in a table, with indexes.
+CREATE FUNCTION store_clusters(clustered text) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE 'CREATE TABLE stored AS SELECT * FROM ' || clustered;
+    ALTER TABLE stored ADD PRIMARY KEY (id);
+    CREATE INDEX ON stored (keeper);
+    EXECUTE 'CREATE INDEX ON stored USING hamming (code)';
+    DROP TABLE stored;
+    RETURN 1;
+END $$;
+
 CREATE PROCEDURE measure_part(type text, code text, radius integer, linkage text) LANGUAGE plpgsql AS $$
 DECLARE
     part text := format('%s, %s, radius %s', type, linkage, radius);
-    clustered text := format('(SELECT id, near_cluster(id, code, %s, %L) OVER (ORDER BY id) AS keeper FROM story)', radius, linkage);
+    clustered text := format('(SELECT id, code, near_cluster(id, code, %s, %L) OVER (ORDER BY id) AS keeper FROM story)', radius, linkage);
 BEGIN
     EXECUTE format('CREATE TABLE story (id bigint PRIMARY KEY, code %s)', type);
     EXECUTE format('INSERT INTO story SELECT id, %I FROM coded ORDER BY id', code);
     ANALYZE story;
     COMMIT;
     CALL measure_living(part, 'near_cluster', format('SELECT count(*) FROM %s AS c WHERE id = keeper', clustered));
+    CALL measure_living(part, 'near_cluster, stored and indexed', format('SELECT store_clusters(%L)', clustered));
+    COMMIT;
     CALL measure_living(part, 'near_clusters_create', format('SELECT count(near_clusters_create(''story'', ''id'', ''code'', %s, %L))', radius, linkage));
     COMMIT;
     EXECUTE format('INSERT INTO story SELECT id, %I FROM newcomer', code);
@@ -51,10 +65,15 @@ BEGIN
     DROP TABLE story;
     COMMIT;
 END $$;
+SELECT :'codes' ~ 'bigint' AS of_bigint, :'codes' ~ 'bit( |$)' AS of_bit \gset
+\if :of_bigint
 CALL measure_part('bigint', 'si', 3, 'leader');
 CALL measure_part('bigint', 'si', 3, 'connected');
+\endif
+\if :of_bit
 CALL measure_part('bit(256)', 'code', 31, 'leader');
 CALL measure_part('bit(256)', 'code', 31, 'connected');
+\endif
 -- What the triggers cost a row.
 CREATE TABLE note (id bigint PRIMARY KEY, code bigint);
 SELECT 'WITH new AS (INSERT INTO note SELECT id, si FROM fingerprint WHERE id <= 100000 RETURNING 1) SELECT count(*) FROM new' AS insert \gset

@@ -19,6 +19,9 @@ use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{FromDatum, pg_sys};
 use std::ffi::CStr;
 
+/// Columns that a key must not be called: of the table of clusters, and of statements of a refresh.
+const RESERVED: [&str; 7] = ["cluster", "distance", "code", "look", "keeper", "is_lost", "is_gained"];
+
 /// What a user has asked for.
 struct Request {
     key: String,
@@ -95,7 +98,8 @@ impl Request {
 
     /// Makes table, view, notes and triggers, and fills the table.
     fn create(self, source: Source, function: pg_sys::Oid, path: &str) -> Result<pg_sys::Oid, SqlError> {
-        if matches!(self.key.as_str(), "cluster" | "distance" | "code" | "look") {
+        let numbered = self.key.starts_with("within_") || self.key.starts_with("first_");
+        if numbered || RESERVED.contains(&self.key.as_str()) {
             return Err(error::reserved_key(&self.key));
         }
         let table = derived(&source.name, "clusters")?;
@@ -119,6 +123,11 @@ impl Request {
         self.make_relations(&source, &names, &expressions, path)?;
         make_triggers(&names, &definition)?;
         let clustered = Clustered::of(source.oid, function)?;
+        let key = &clustered.columns.key;
+        // SAFETY: looks the type up.
+        if unsafe { pg_sys::get_base_element_type(key.type_) } != pg_sys::InvalidOid {
+            return Err(error::array_key(&self.key, &key.type_name()));
+        }
         clustered.fill()?;
         clustered.record_dependencies()?;
         Ok(clustered.clusters)

@@ -1,6 +1,8 @@
 //! Errors of living clusters.
 
+use super::definition::Definition;
 use crate::pg::report::{SqlError, quote, report};
+use hamming::clusters::Linkage;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 
 const EXAMPLE: &str = "SELECT near_clusters_create('story', key => 'id', code => 'si', radius => 6);";
@@ -63,6 +65,17 @@ pub(super) fn key_is_gone(table: &str, clusters: &str, key: &str) -> SqlError {
     ))
 }
 
+pub(super) fn old_snapshot() -> SqlError {
+    report(
+        Code::ERRCODE_ACTIVE_SQL_TRANSACTION,
+        "near_clusters_refresh must run at isolation level READ COMMITTED",
+    )
+    .set_detail(
+        "At a higher level, it would not see what another refresh has done since the transaction began.",
+    )
+    .set_hint("BEGIN ISOLATION LEVEL READ COMMITTED;")
+}
+
 pub(super) fn other_persistence(table: &str, tables: &[String], logged: bool) -> SqlError {
     let (is, set) = if logged { ("logged", "LOGGED") } else { ("unlogged", "UNLOGGED") };
     let alter = |name: &String| format!("ALTER TABLE {} SET {set};", quote(name));
@@ -95,9 +108,17 @@ pub(super) fn key_not_unique(column: &str) -> SqlError {
     .set_hint("Name the primary key, or a column that is NOT NULL and has a unique index.")
 }
 
+pub(super) fn array_key(column: &str, type_: &str) -> SqlError {
+    report(
+        Code::ERRCODE_DATATYPE_MISMATCH,
+        format!("key \"{}\" has type {}, an array", quote(column), quote(type_)),
+    )
+    .set_hint("Name a column of another type, which is NOT NULL and has a unique index.")
+}
+
 pub(super) fn reserved_key(column: &str) -> SqlError {
     report(Code::ERRCODE_DUPLICATE_COLUMN, format!("a key cannot be called \"{}\" here", quote(column)))
-        .set_detail("The table of clusters has a column of that name.")
+        .set_detail("The table of clusters, or a refresh, has a column of that name.")
         .set_hint("Rename the column, or name another unique one.")
 }
 
@@ -139,7 +160,9 @@ pub(super) fn no_changes(table: &str, changes: &str) -> SqlError {
         Code::ERRCODE_UNDEFINED_TABLE,
         format!("changes of table \"{}\" cannot be noted in \"{}\"", quote(table), quote(changes)),
     )
-    .set_detail("It must be a table of one column, the key, as near_clusters_create has made it.")
+    .set_detail(
+        "It must have the owner of the table, and one column, the key, as near_clusters_create has made it.",
+    )
     .set_hint(format!(
         "To have no clusters any more: DROP TRIGGER near_clusters_rows ON {0}; \
         DROP TRIGGER near_clusters_truncate ON {0};",
@@ -171,9 +194,13 @@ pub(super) fn other_tenants(given: usize, columns: usize) -> SqlError {
     .set_hint("For example: near_cluster_of('story', $1, within => ARRAY['7']).")
 }
 
-pub(super) fn large_cluster(keeper: &str, members: i64, rows: i64, radius: i32) -> SqlError {
+pub(super) fn large_cluster(keeper: &str, members: i64, rows: i64, definition: &Definition) -> SqlError {
+    let radius = definition.radius;
     report(Code::ERRCODE_WARNING, format!("the cluster of {keeper} holds {members} of {rows} rows"))
-        .set_detail(format!("So many rows are within {radius} bits of each other, or of one row."))
+        .set_detail(match definition.linkage {
+            Linkage::Leader => format!("All of them are within {radius} bits of it."),
+            Linkage::Connected => format!("Chains of rows within {radius} bits of each other lead to it."),
+        })
         .set_hint(
             "Choose a smaller radius: hamming_histogram advises one. Or compare a second code: look => ….",
         )

@@ -15,8 +15,9 @@ use pgrx::{FromDatum, PgMemoryContexts, pg_sys, spi::Spi};
 use std::cell::RefCell;
 
 thread_local! {
-    /// The last look-up, and its plan.
-    static LAST: RefCell<Option<(String, pg_sys::SPIPlanPtr)>> = const { RefCell::new(None) };
+    /// The last look-up with the types of its parameters, and its plan.
+    static LAST: RefCell<Option<((String, Vec<pg_sys::Oid>), pg_sys::SPIPlanPtr)>> =
+        const { RefCell::new(None) };
 }
 
 pg_function!(
@@ -98,10 +99,12 @@ unsafe fn tenants(call: Call, clustered: &Clustered) -> Result<Vec<Option<pg_sys
 /// SPI must be connected; as many values as types, and of them.
 unsafe fn run(
     sql: String,
-    mut types: Vec<pg_sys::Oid>,
+    types: Vec<pg_sys::Oid>,
     values: &[Option<pg_sys::Datum>],
 ) -> Result<(), SqlError> {
-    let kept = LAST.with_borrow(|last| last.as_ref().filter(|(of, _)| *of == sql).map(|&(_, plan)| plan));
+    let statement = (sql, types);
+    let kept =
+        LAST.with_borrow(|last| last.as_ref().filter(|(of, _)| *of == statement).map(|&(_, plan)| plan));
     let mut datums: Vec<_> = values.iter().map(|value| value.unwrap_or(pg_sys::Datum::null())).collect();
     let nulls: Vec<_> = values.iter().map(|value| if value.is_some() { b' ' } else { b'n' }).collect();
     // SAFETY: SPI is connected, as the caller promises. A plan that is kept lives until it is freed here.
@@ -109,10 +112,11 @@ unsafe fn run(
         let plan = match kept {
             Some(plan) => plan,
             None => {
-                let text = c_string(&[&to_database(sql.clone())?]);
+                let text = c_string(&[&to_database(statement.0.clone())?]);
+                let mut types = statement.1.clone();
                 let plan = pg_sys::SPI_prepare(text.cast_mut_ptr(), types.len() as i32, types.as_mut_ptr());
                 pg_sys::SPI_keepplan(plan);
-                if let Some((_, old)) = LAST.replace(Some((sql, plan))) {
+                if let Some((_, old)) = LAST.replace(Some((statement, plan))) {
                     pg_sys::SPI_freeplan(old);
                 }
                 plan

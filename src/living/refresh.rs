@@ -35,6 +35,10 @@ unsafe fn refresh_for(call: Call) -> Result<i64, SqlError> {
     let all = call.datum(1).value() != 0;
     let clustered = Clustered::of(table.unwrap_or(pg_sys::InvalidOid), function)?;
     clustered.table.check_owner()?;
+    // SAFETY: reads the level of isolation of the transaction.
+    if unsafe { pg_sys::XactIsoLevel } >= pg_sys::XACT_REPEATABLE_READ as i32 {
+        return Err(error::old_snapshot());
+    }
     as_owner(clustered.table.owner, || refresh(&clustered, all))
 }
 
@@ -76,6 +80,7 @@ pub(super) fn refresh(clustered: &Clustered, all: bool) -> Result<i64, SqlError>
     }
     let settled = if is_leader { settle_leaders(&statements)? } else { settle_connected(&statements, left)? };
     if is_large {
+        run(&format!("ANALYZE {} (cluster)", names.clusters), &[])?;
         warn_of_large(clustered)?;
     }
     Ok(settled)
@@ -116,7 +121,6 @@ pub(super) fn warn_of_large(clustered: &Clustered) -> Result<(), SqlError> {
     // SAFETY: the column is of type text.
     let keeper = unsafe { <&[u8]>::from_datum(keeper, false) }.unwrap_or_default();
     let keeper = to_utf8(keeper)?;
-    let definition = &clustered.definition;
-    error::large_cluster(&quote(&keeper), members, rows, definition.radius).report(PgLogLevel::WARNING);
+    error::large_cluster(&quote(&keeper), members, rows, &clustered.definition).report(PgLogLevel::WARNING);
     Ok(())
 }

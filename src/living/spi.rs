@@ -30,6 +30,7 @@ pub(super) fn as_owner<T>(
     };
     set(c"search_path", SAFE_PATH)?;
     set(c"row_security", "off")?;
+    set(c"standard_conforming_strings", "on")?;
     plan_for_maintenance()?;
     let result = Spi::connect(|_| work())?;
     // SAFETY: the level and the user of above.
@@ -44,12 +45,14 @@ pub(super) fn as_owner<T>(
 /// in memory, since each statement of a refresh comes back to them.
 const RANDOM_PAGE: f64 = 1.1;
 
-/// Lets the planner look rows up by index, and gives it the memory that building an index has.
+/// Lets the planner look rows up by index, gives it the memory that building an index has, and spares the
+/// compilation of statements that run once.
 fn plan_for_maintenance() -> Result<(), SqlError> {
     // SAFETY: reads settings of the session.
     let (random, sequential, work_mem, maintenance) = unsafe {
         (pg_sys::random_page_cost, pg_sys::seq_page_cost, pg_sys::work_mem, pg_sys::maintenance_work_mem)
     };
+    set(c"jit", "off")?;
     set(c"random_page_cost", &random.min(RANDOM_PAGE * sequential).to_string())?;
     set(c"work_mem", &work_mem.max(maintenance).to_string())
 }

@@ -68,9 +68,9 @@ impl Statements<'_> {
         all.join(", ")
     }
 
-    /// The window function that clusters rows.
-    fn near_cluster(&self, row: &str) -> String {
-        let (key, definition) = (self.key(), &self.0.definition);
+    /// The window function that clusters rows, and names a cluster by the given value of its keeper.
+    fn near_cluster(&self, named: &str, row: &str) -> String {
+        let definition = &self.0.definition;
         let linkage = if definition.linkage == Linkage::Leader { "leader" } else { "connected" };
         let look = definition.look_radius.map(|radius| format!(", {row}.look, {radius}")).unwrap_or_default();
         let within: Vec<_> =
@@ -78,25 +78,23 @@ impl Statements<'_> {
         let partition =
             if within.is_empty() { String::new() } else { format!("PARTITION BY {} ", within.join(", ")) };
         format!(
-            "{}.near_cluster({row}.{key}, {row}.code, {}{look}, '{linkage}') OVER ({partition}ORDER BY {})",
+            "{}.near_cluster({row}.{named}, {row}.code, {}{look}, '{linkage}') OVER ({partition}ORDER BY {})",
             self.0.names.extension,
             definition.radius,
             self.order(row)
         )
     }
 
-    /// Fills an empty table from scratch.
+    /// Fills an empty table from scratch. A cluster is named by the whole row of its keeper, whose code is at
+    /// hand then.
     pub(super) fn fill(&self) -> String {
         let (key, clusters, rows) = (self.key(), self.clusters(), &self.0.names.rows);
-        let (of_row, keeper) = (self.copied("c"), self.near_cluster("r"));
-        let (distance, same) =
-            (self.distance("c", "k"), self.0.columns.key.equal_values("k.keeper", &format!("k.{key}")));
-        let of_keeper = self.0.columns.key.equal_values("c.keeper", &format!("k.{key}"));
+        let (of_row, keeper) = (self.copied("c"), self.near_cluster("*", "r"));
+        let distance = self.distance("c", "(c.keeper)");
         format!(
-            "WITH c AS MATERIALIZED (SELECT r.*, {keeper} AS keeper FROM {rows} AS r)
-             INSERT INTO {clusters}
-             SELECT c.{key}, c.keeper, coalesce({distance}, 0), {of_row}
-             FROM c JOIN c AS k ON {of_keeper} AND {same}"
+            "INSERT INTO {clusters}
+             SELECT c.{key}, (c.keeper).{key}, coalesce({distance}, 0), {of_row}
+             FROM (SELECT r.*, {keeper} AS keeper FROM {rows} AS r) AS c"
         )
     }
 
@@ -190,7 +188,7 @@ impl Statements<'_> {
              settled AS (UPDATE {clusters} AS c SET cluster = t.keeper, distance = t.distance FROM t WHERE {c_t}
                          RETURNING c.cluster IS NULL AS again)
              SELECT count(*) FILTER (WHERE again), count(*) FILTER (WHERE NOT again) FROM settled",
-            keeper = self.near_cluster("s"),
+            keeper = self.near_cluster(key, "s"),
             of_k = self.copied("k"),
             near_d = self.near("k", "d"),
             k_keeps = is_keeper("k"),
@@ -208,51 +206,54 @@ impl Statements<'_> {
         )
     }
 
-    /// Connects unsettled rows, rows of the given clusters, and the settled rows near them with what else is
-    /// in their clusters. Each group gets the name of its first row. Returns how many rows were written.
+    /// Connects unsettled rows and rows of the given clusters with each other, and with the clusters near
+    /// them, of which each counts as one row. Of equal rows one looks for such clusters. Each group gets the
+    /// name of its first row. Returns how many rows were written. The planner takes a third of all rows for
+    /// those up to a number, and far too few for those that are DISTINCT.
     pub(super) fn settle_connected(&self) -> String {
         let (key, clusters, extension) = (self.key(), self.clusters(), &self.0.names.extension);
         let by = &self.0.columns.key;
         let is_left = |row: &str| by.equal_values(&format!("{row}.cluster"), "ANY ($1)");
+        let compared: Vec<_> = self.0.columns.compared().map(|column| format!("d.{}", column.name)).collect();
         format!(
             "WITH d AS MATERIALIZED (
-                 SELECT d.{key}, NULL::{type_} AS cluster, {of_d} FROM {clusters} AS d WHERE d.cluster IS NULL
+                 SELECT d.{key}, {of_d} FROM {clusters} AS d WHERE d.cluster IS NULL
                  UNION ALL
-                 SELECT d.{key}, NULL, {of_d} FROM {clusters} AS d WHERE {d_left}),
-             s AS MATERIALIZED (
-                 SELECT s.{key}, s.cluster, {keeper} AS near
-                 FROM (TABLE d UNION ALL
-                       SELECT DISTINCT k.{key}, k.cluster, {of_k} FROM d JOIN {clusters} AS k ON {near_d}
-                       WHERE k.cluster IS NOT NULL AND ({k_left}) IS NOT TRUE) AS s),
+                 SELECT d.{key}, {of_d} FROM {clusters} AS d WHERE {d_left}),
+             x AS (SELECT d.{key} AS key, {of_d}, pg_catalog.row_number() OVER (PARTITION BY {compared}) AS number FROM d),
+             p (a, b) AS (
+                 SELECT d.{key}, {keeper} FROM d
+                 UNION ALL
+                 SELECT DISTINCT x.key, k.cluster FROM x JOIN {clusters} AS k ON {near_x}
+                 WHERE x.number OPERATOR(pg_catalog.<=) 1 AND k.cluster IS NOT NULL AND ({k_left}) IS NOT TRUE),
              g AS MATERIALIZED (
                  SELECT g.key, g.cluster
-                 FROM (SELECT pg_catalog.array_agg(p.a) AS a, pg_catalog.array_agg(p.b) AS b
-                       FROM (SELECT s.{key}, s.near FROM s UNION ALL
-                             SELECT s.{key}, s.cluster FROM s WHERE s.cluster IS NOT NULL) AS p (a, b)) AS p,
+                 FROM (SELECT pg_catalog.array_agg(p.a) AS a, pg_catalog.array_agg(p.b) AS b FROM p) AS p,
                      {extension}.clusters_of_pairs(p.a, p.b, 'connected') AS g),
              n AS MATERIALIZED (
                  SELECT DISTINCT ON (g.cluster) g.cluster, c.{key}, c.code FROM g JOIN {clusters} AS c ON {g_c}
                  ORDER BY g.cluster, {order}),
              t AS (
-                 SELECT m.{key}, n.{key} AS keeper, coalesce({distance}, 0) AS distance
+                 SELECT m.key AS {key}, n.{key} AS keeper, coalesce({distance}, 0) AS distance
                  FROM (SELECT d.{key}, d.{key}, d.code FROM d UNION ALL
-                       SELECT c.{key}, c.cluster, c.code FROM g JOIN {clusters} AS c ON {c_of_g}
-                       WHERE ({c_left}) IS NOT TRUE) AS m ({key}, node, code)
+                       SELECT c.{key}, c.cluster, c.code
+                       FROM g JOIN n ON {n_g} AND NOT {is_named} JOIN {clusters} AS c ON {c_of_g}
+                       WHERE ({c_left}) IS NOT TRUE) AS m (key, node, code)
                      JOIN g ON {g_m} JOIN n ON {n_g}),
              settled AS (UPDATE {clusters} AS c SET cluster = t.keeper, distance = t.distance FROM t
                          WHERE {c_t} AND ({unchanged} AND c.distance = t.distance) IS NOT TRUE RETURNING 1)
              SELECT count(*) FROM settled",
-            type_ = by.type_name(),
             d_left = is_left("d"),
             k_left = is_left("k"),
             c_left = is_left("c"),
             of_d = self.copied("d"),
-            keeper = self.near_cluster("s"),
-            of_k = self.copied("k"),
-            near_d = self.near("k", "d"),
+            compared = compared.join(", "),
+            keeper = self.near_cluster(key, "d"),
+            near_x = self.near("k", "x"),
             g_c = by.equal_values("g.key", &format!("c.{key}")),
             order = self.order("c"),
             distance = self.distance("m", "n"),
+            is_named = by.equal_values("g.key", &format!("n.{key}")),
             c_of_g = by.equal_values("c.cluster", "g.key"),
             g_m = by.equal_values("g.key", "m.node"),
             n_g = by.equal_values("n.cluster", "g.cluster"),

@@ -50,14 +50,12 @@ impl Clusters {
         let linkage = parse_linkage(linkage.ok_or_else(|| error::null_argument("linkage"))?)?;
         let rows = partition.rows();
         let rows = i32::try_from(rows).map_err(|_| error::too_many_codes(rows as usize))?;
-        let mut codes = codes(partition, CODE, declared.codes, rows)?;
+        let [mut codes, mut looks] = codes(partition, declared, rows)?;
         let mut look = None;
         if declared.has_look {
-            let mut looks = self::codes(partition, LOOK, CodeType::Bits, rows)?;
             codes.meet(&mut looks).map_err(report::problem)?;
-            look = Some((looks, integer(partition, LOOK_RADIUS, "look_radius")?));
+            look = Some((&looks, integer(partition, LOOK_RADIUS, "look_radius")?));
         }
-        let look = look.as_ref().map(|(looks, radius)| (looks, *radius));
         let keepers = codes.keepers("near_cluster", rows as usize, radius, look, linkage)?;
         let count = keepers.len();
         let mut has_members = collect(iter::repeat_n(false, count), count).map_err(report::problem)?;
@@ -75,18 +73,16 @@ fn integer(partition: &WindowPartition, argument: i32, name: &str) -> Result<i32
     value.ok_or_else(|| error::null_argument(name))
 }
 
-/// The codes of an argument in all rows.
-fn codes(
-    partition: &WindowPartition,
-    argument: i32,
-    type_: CodeType,
-    rows: i32,
-) -> Result<CodesOfRows, SqlError> {
-    let mut codes = CodesOfRows::new(type_, rows as usize)?;
-    partition.each(argument, rows, |row, code| {
+/// The codes of all rows, and their second codes if there are any.
+fn codes(partition: &WindowPartition, declared: Declared, rows: i32) -> Result<[CodesOfRows; 2], SqlError> {
+    let arguments: &[i32] = if declared.has_look { &[CODE, LOOK] } else { &[CODE] };
+    let looks = if declared.has_look { rows as usize } else { 0 };
+    let mut codes =
+        [CodesOfRows::new(declared.codes, rows as usize)?, CodesOfRows::new(CodeType::Bits, looks)?];
+    partition.each(arguments, rows, |row, place, code| {
         check_for_interrupts();
         // SAFETY: declared so in `sql/pairs.sql`.
-        unsafe { codes.push(row as usize, code) }
+        unsafe { codes[place].push(row as usize, code) }
     })?;
     Ok(codes)
 }

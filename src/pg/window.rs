@@ -61,36 +61,49 @@ impl WindowPartition {
         unsafe { WinGetCurrentPosition(self.window) }
     }
 
-    /// Calls `take` with the number of each row, from 0, and the row's argument, unless that is NULL. The
-    /// memory in which the argument was evaluated, and in which `take` is called, is freed after each row.
+    /// Calls `take` with the number of each row, from 0, and for each of the arguments that is not NULL with
+    /// its place among them and its value. The memory in which arguments were evaluated, and in which `take`
+    /// is called, is freed after each row.
+    ///
+    /// All arguments are read in one pass: to go back to the first row, PostgreSQL passes all others.
     pub(crate) fn each(
         &self,
-        argument: i32,
+        arguments: &[i32],
         rows: i32,
-        mut take: impl FnMut(i32, pg_sys::Datum) -> Result<(), SqlError>,
+        mut take: impl FnMut(i32, usize, pg_sys::Datum) -> Result<(), SqlError>,
     ) -> Result<(), SqlError> {
-        let mut scratch = PgMemoryContexts::new("simhash_pg argument of a window function");
+        let mut scratch = PgMemoryContexts::new("simhash_pg arguments of a window function");
         for row in 0..rows {
-            let (mut is_null, mut is_out) = (true, true);
-            // SAFETY: as above; the function has that argument, and the partition that row.
-            unsafe {
-                scratch.switch_to(|_| {
-                    let value = WinGetFuncArgInPartition(
-                        self.window,
-                        argument,
-                        row,
-                        FROM_FIRST_ROW,
-                        false,
-                        &raw mut is_null,
-                        &raw mut is_out,
-                    );
-                    if is_null || is_out { Ok(()) } else { take(row, value) }
-                })
-            }?;
+            for (place, &argument) in arguments.iter().enumerate() {
+                // SAFETY: a context of our own.
+                let value = unsafe { scratch.switch_to(|_| self.argument_of(argument, row)) };
+                if let Some(value) = value {
+                    // SAFETY: as above.
+                    unsafe { scratch.switch_to(|_| take(row, place, value)) }?;
+                }
+            }
             // SAFETY: nothing that lives there is used any more.
             unsafe { pg_sys::MemoryContextReset(scratch.value()) };
         }
         Ok(())
+    }
+
+    /// An argument at a row, if it is not NULL.
+    fn argument_of(&self, argument: i32, row: i32) -> Option<pg_sys::Datum> {
+        let (mut is_null, mut is_out) = (true, true);
+        // SAFETY: as above; the function has that argument, and the partition that row.
+        let value = unsafe {
+            WinGetFuncArgInPartition(
+                self.window,
+                argument,
+                row,
+                FROM_FIRST_ROW,
+                false,
+                &raw mut is_null,
+                &raw mut is_out,
+            )
+        };
+        (!is_null && !is_out).then_some(value)
     }
 
     /// An argument at the current row, if it is not NULL.

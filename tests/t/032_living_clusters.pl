@@ -6,11 +6,13 @@ use strict;
 use warnings;
 use Test::More;
 use IPC::Run;
+use List::Util qw(sum);
 use Time::HiRes qw(usleep);
 use SimhashTest;
 use PostgreSQL::Test::Utils;
 
-my $seconds = ($ENV{SECONDS_OF_LOAD} // 12) / 6;
+# Two storms for each of six kinds of clusters.
+my $storm = 1 + int(($ENV{SECONDS_OF_LOAD} // 12) / 12);
 my $seed = $ENV{SEED} // int(rand(2**31));
 diag("seed $seed");
 srand($seed);
@@ -76,17 +78,24 @@ sub differing
 		WHERE n.cluster IS DISTINCT FROM c.cluster OR c.distance IS DISTINCT FROM coalesce(hamming(c.code, k.code), 0)});
 }
 
-# Connects, writes, and is killed before it can commit.
-sub kill_a_writer
+# Killed before they can commit what they have written or refreshed, or anywhere in a refresh.
+my $marked = "SET application_name = 'to be killed'";
+my @doomed = (
+	"BEGIN; SELECT write_rows(50); $marked; SELECT pg_sleep(60)",
+	"BEGIN; SELECT write_rows(50); SELECT near_clusters_refresh('story'); $marked; SELECT pg_sleep(60)",
+	'DO $$ BEGIN LOOP PERFORM write_rows(5); PERFORM near_clusters_refresh(\'story\'); COMMIT; ' . "$marked; END LOOP; END \$\$");
+
+# Runs statements in a session that is killed when it has marked itself.
+sub kill_while
 {
+	my ($statements) = @_;
 	my ($out, $err) = ('', '');
-	my $writer = IPC::Run::start([ 'psql', '-Xq', '-d', $node->connstr('postgres'), '-c',
-		"BEGIN; SELECT write_rows(50); SET application_name = 'to be killed'; SELECT pg_sleep(60)" ], '>', \$out, '2>', \$err, patience(0));
+	my $session = IPC::Run::start([ 'psql', '-Xq', '-d', $node->connstr('postgres'), '-c', $statements ], '>', \$out, '2>', \$err, patience(0));
 	$node->poll_query_until('postgres', "SELECT count(pg_terminate_backend(pid)) > 0 FROM pg_stat_activity WHERE application_name = 'to be killed'");
-	$writer->finish;
+	$session->finish;
 }
 
-my $rows = 0;
+my ($rows, $kills, %ran) = (0, 0);
 for my $of (
 	{ code => 'si', radius => 3, linkage => 'leader' },
 	{ code => 'si', radius => 2, linkage => 'leader', first => 'rank DESC NULLS LAST', within => 'tenant', filter => 'rank IS DISTINCT FROM 3' },
@@ -110,9 +119,10 @@ for my $of (
 		my $slow = session($node);
 		ask($slow, 'BEGIN; SELECT write_rows(30);') if $pause == 2;
 		my ($out, $err) = ('', '');
-		my $load = IPC::Run::start([ 'pgbench', '-n', '-c', '8', '-j', '2', '-T', 1 + int($seconds / 2), "--random-seed=$seed", @load, @to ],
-			'>', \$out, '2>', \$err, patience($seconds));
-		kill_a_writer() for 1 .. 3;
+		my $load = IPC::Run::start([ 'pgbench', '-n', '-c', '8', '-j', '2', '-T', $storm, "--random-seed=$seed", @load, @to ],
+			'>', \$out, '2>', \$err, patience($storm));
+		my $until = time + $storm / 2;
+		do { kill_while($_) for @doomed; $kills += @doomed } while time < $until;
 		$node->safe_psql('postgres', "COPY story (id, si) FROM PROGRAM 'seq 10000001 10000050 | sed s/\$/\\\\t7/'") if $pause == 1;
 		ok($load->finish, "$name: nothing failed in storm $pause") or diag($err);
 		$node->safe_psql('postgres', "SELECT near_clusters_refresh('story')");
@@ -122,11 +132,13 @@ for my $of (
 		is($node->safe_psql('postgres', "SELECT near_clusters_refresh('story') > 0"), 't', 'what is committed later comes later');
 		is(differing(%$of), 0, "$name: and so are they then");
 		$rows += $node->safe_psql('postgres', 'SELECT count(*) FROM story');
-		note($out =~ /(number of transactions actually processed: \d+)/);
+		$ran{$1} += $2 while $out =~ /SQL script \d+: \S*\/(\w+)\.pgbench\n.*?- (\d+) transactions/sg;
 	}
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM story_clusters_changes'), 0, 'no change is left');
 }
 cmp_ok($rows, '>', 1000, "$rows rows were compared");
+my $refreshes = delete $ran{refresh};
+diag(sum(values %ran) . " operations, $refreshes refreshes, $kills kills");
 
 # The second refresh waits for the first.
 my $first = session($node);

@@ -94,12 +94,22 @@ INSERT INTO many SELECT i, hashint8extended(i, 1) FROM generate_series(351, 500)
 SELECT near_clusters_refresh('many');
 INSERT INTO many SELECT i, i FROM generate_series(1001, 1200) AS i;
 SELECT near_clusters_refresh('many');
+DROP TABLE many_clusters;
+SELECT near_clusters_create('many', 'id', 'si', 2, 'connected');
+INSERT INTO many SELECT i, i FROM generate_series(2001, 2300) AS i;
+SELECT near_clusters_refresh('many');
 
 -- Errors.
 CREATE TABLE wrong (id integer, cluster integer PRIMARY KEY, si bigint, other integer NOT NULL UNIQUE, body text);
 SELECT near_clusters_create('wrong', 'id', 'si', 3);
 SELECT near_clusters_create('wrong', 'cluster', 'si', 3);
 SELECT near_clusters_create('wrong', 'none', 'si', 3);
+ALTER TABLE wrong RENAME COLUMN other TO first_1;
+SELECT near_clusters_create('wrong', 'first_1', 'si', 3);
+ALTER TABLE wrong RENAME COLUMN first_1 TO other;
+ALTER TABLE wrong ADD COLUMN numbers integer[] NOT NULL UNIQUE DEFAULT '{1}';
+SELECT near_clusters_create('wrong', 'numbers', 'si', 3);
+ALTER TABLE wrong DROP COLUMN numbers;
 SELECT near_clusters_create('wrong', 'other', 'none', 3);
 SELECT near_clusters_create('wrong', 'other', 'body', 3);
 SELECT near_clusters_create('wrong', 'other', 'si', NULL);
@@ -191,6 +201,53 @@ ALTER TABLE renamed SET UNLOGGED;
 SELECT near_clusters_refresh('renamed');
 ROLLBACK;
 DROP TABLE renamed;
+-- A table of another type by the same names, after a look-up by the first one.
+CREATE TABLE altered (id integer PRIMARY KEY, si bigint, tenant name);
+INSERT INTO altered VALUES (1, 1, 'a');
+SELECT near_clusters_create('altered', 'id', 'si', 1, within => '{tenant}');
+SELECT near_cluster_of('altered', 1, within => '{a}', key => NULL::integer);
+DROP TABLE altered_clusters;
+ALTER TABLE altered ALTER tenant TYPE text;
+SELECT near_clusters_create('altered', 'id', 'si', 1, within => '{tenant}');
+SELECT near_cluster_of('altered', 1, within => '{a}', key => NULL::integer);
+-- A snapshot that does not see what others have done since.
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT near_clusters_refresh('altered');
+ROLLBACK;
+-- Another owner needs the other tables as well.
+CREATE ROLE next_owner;
+GRANT CREATE ON SCHEMA public TO next_owner;
+ALTER TABLE altered OWNER TO next_owner;
+INSERT INTO altered VALUES (2, 2, 'a');
+ALTER TABLE altered_clusters OWNER TO next_owner;
+ALTER TABLE altered_clusters_changes OWNER TO next_owner;
+ALTER VIEW altered_clusters_rows OWNER TO next_owner;
+INSERT INTO altered VALUES (2, 0, 'a');
+SELECT near_clusters_refresh('altered');
+SELECT id, cluster FROM altered_clusters;
+DROP TABLE altered;
+REVOKE CREATE ON SCHEMA public FROM next_owner;
+DROP ROLE next_owner;
+-- Rows of any kind of key: records, and texts whose case does not count.
+CREATE TYPE place AS (page integer, line text);
+CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE keyed (place place PRIMARY KEY, node text COLLATE no_case NOT NULL UNIQUE, si bigint);
+INSERT INTO keyed VALUES ((1, 'a'), 'a', 1), ((1, 'b'), 'B', 3), ((2, 'a'), 'c', 7);
+SELECT near_clusters_create('keyed', 'place', 'si', 1, first => '{node DESC}');
+DELETE FROM keyed WHERE node = 'b';
+UPDATE keyed SET si = 5 WHERE node = 'a';
+SELECT near_clusters_refresh('keyed');
+SELECT place, cluster FROM keyed_clusters ORDER BY place;
+DROP TABLE keyed_clusters;
+SELECT near_clusters_create('keyed', 'node', 'si', 2, 'connected');
+UPDATE keyed SET node = 'A' WHERE node = 'a';
+DELETE FROM keyed WHERE node = 'C';
+INSERT INTO keyed VALUES ((3, 'a'), 'd', 0);
+SELECT near_clusters_refresh('keyed');
+SELECT node, cluster FROM keyed_clusters ORDER BY node;
+DROP TABLE keyed;
+DROP TYPE place;
+DROP COLLATION no_case;
 -- All of it can move to another schema, in one transaction.
 CREATE SCHEMA other;
 CREATE TABLE moved (id integer PRIMARY KEY, si bigint);
