@@ -27,7 +27,7 @@ CREATE TABLE gone AS SELECT id FROM fingerprint ORDER BY hashint8extended(id, 8)
 -- What comes as near to living clusters as near_cluster does: its result in a table, with indexes.
 CREATE FUNCTION store_clusters(clustered text) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
-    EXECUTE 'CREATE TABLE stored AS SELECT * FROM ' || clustered;
+    EXECUTE format('CREATE TABLE stored AS SELECT * FROM %s AS c', clustered);
     ALTER TABLE stored ADD PRIMARY KEY (id);
     CREATE INDEX ON stored (keeper);
     EXECUTE 'CREATE INDEX ON stored USING hamming (code)';
