@@ -20,7 +20,8 @@ use pgrx::{FromDatum, pg_sys};
 use std::ffi::CStr;
 
 /// Columns that a key must not be called: of the table of clusters, and of statements of a refresh.
-const RESERVED: [&str; 7] = ["cluster", "distance", "code", "look", "keeper", "is_lost", "is_gained"];
+const RESERVED: [&str; 8] =
+    ["cluster", "distance", "code", "look", "keeper", "is_lost", "is_gained", "place"];
 
 /// What a user has asked for.
 struct Request {

@@ -102,7 +102,7 @@ impl Statements<'_> {
     /// leader linkage their keeper, and how many rows have changed.
     ///
     /// With `all`, every row is compared. Keys become distinct by UNION, since the planner takes 200 for the
-    /// number of DISTINCT ones.
+    /// number of DISTINCT ones. A row as it is now is one value, so that its columns may have any names.
     pub(super) fn copy_changes(&self, all: bool) -> String {
         let (key, clusters, names) = (self.key(), self.clusters(), &self.0.names);
         let (changes, rows) = (&names.changes, &names.rows);
@@ -112,39 +112,33 @@ impl Statements<'_> {
         } else {
             (format!(" WHERE {key} IS NOT NULL"), "TABLE noted UNION TABLE noted".to_owned())
         };
-        let is_same: Vec<_> = columns.copied().map(|column| column.same("c", "n")).collect();
-        let is_same = is_same.join(" AND ");
+        let is_same: Vec<_> = columns.copied().map(|column| column.same("c", "r")).collect();
         let names_of: Vec<_> = columns.copied().map(|column| column.name.as_str()).collect();
-        let set: Vec<_> = names_of.iter().map(|name| format!("{name} = n.{name}")).collect();
+        let set: Vec<_> = names_of.iter().map(|name| format!("{name} = (j.now).{name}")).collect();
         let left = match self.0.definition.linkage {
-            Linkage::Leader => format!(
-                "l.cluster IS NOT NULL AND {}",
-                columns.key.equal_values("l.cluster", &format!("l.{key}"))
-            ),
-            Linkage::Connected => "l.cluster IS NOT NULL".to_owned(),
+            Linkage::Leader => columns.key.equal_values("j.cluster", "j.was"),
+            Linkage::Connected => "j.cluster IS NOT NULL".to_owned(),
         };
-        let equal = |a: &str, b: &str| columns.key.equal(a, b);
         format!(
             "WITH noted AS (DELETE FROM {changes}{taken} RETURNING {key}),
              keys AS MATERIALIZED ({keys}),
-             now AS MATERIALIZED (SELECT r.* FROM keys JOIN {rows} AS r ON {keys_r}),
-             gone AS (DELETE FROM {clusters} AS c USING keys WHERE {c_keys} AND NOT EXISTS (SELECT FROM now AS n WHERE {c_n})
-                      RETURNING c.{key}, c.cluster),
-             old AS MATERIALIZED (SELECT c.{key}, c.cluster FROM {clusters} AS c JOIN now AS n ON {c_n} WHERE ({is_same}) IS NOT TRUE),
-             changed AS (UPDATE {clusters} AS c SET cluster = NULL, distance = NULL, {set}
-                         FROM now AS n JOIN old AS o ON {n_o} WHERE {c_n} RETURNING 1),
-             added AS (INSERT INTO {clusters} ({key}, {names_of}) SELECT n.{key}, {of_now} FROM now AS n
-                       WHERE NOT EXISTS (SELECT FROM {clusters} AS c WHERE {c_n}) RETURNING 1),
-             l AS (TABLE gone UNION ALL TABLE old)
-             SELECT (SELECT pg_catalog.array_agg(DISTINCT l.cluster) FROM l WHERE {left}),
+             j AS MATERIALIZED (
+                 SELECT ROW(r.*)::{rows} AS now, c.ctid AS place, c.{key} AS was, c.cluster AS cluster,
+                     r.{key} IS NOT NULL AND ({is_same}) IS TRUE AS is_same
+                 FROM keys LEFT JOIN {rows} AS r ON {keys_r} LEFT JOIN {clusters} AS c ON {c_keys}),
+             gone AS (DELETE FROM {clusters} AS c USING j WHERE c.ctid = j.place AND (j.now).{key} IS NULL RETURNING 1),
+             changed AS (UPDATE {clusters} AS c SET cluster = NULL, distance = NULL, {set} FROM j
+                         WHERE c.ctid = j.place AND (j.now).{key} IS NOT NULL AND NOT j.is_same RETURNING 1),
+             added AS (INSERT INTO {clusters} ({key}, {names_of}) SELECT (j.now).{key}, {of_now} FROM j
+                       WHERE j.place IS NULL AND (j.now).{key} IS NOT NULL RETURNING 1)
+             SELECT (SELECT pg_catalog.array_agg(DISTINCT j.cluster) FROM j WHERE NOT j.is_same AND {left}),
                  (SELECT count(*) FROM gone) + (SELECT count(*) FROM changed) + (SELECT count(*) FROM added)",
-            keys_r = equal("keys", "r"),
-            c_keys = equal("c", "keys"),
-            c_n = equal("c", "n"),
-            n_o = equal("n", "o"),
+            keys_r = columns.key.equal("keys", "r"),
+            c_keys = columns.key.equal("c", "keys"),
+            is_same = is_same.join(" AND "),
             set = set.join(", "),
             names_of = names_of.join(", "),
-            of_now = self.copied("n"),
+            of_now = self.copied("(j.now)"),
         )
     }
 
@@ -165,28 +159,28 @@ impl Statements<'_> {
         let of_d = self.copied("d");
         let is_keeper = |row: &str| by.equal_values(&format!("{row}.cluster"), &format!("{row}.{key}"));
         format!(
-            "WITH d AS MATERIALIZED (SELECT d.{key}, d.cluster, {of_d} FROM {clusters} AS d WHERE d.cluster IS NULL),
+            "WITH d AS MATERIALIZED (SELECT d.{key}, d.cluster, {of_d}, d.ctid AS place FROM {clusters} AS d WHERE d.cluster IS NULL),
              c AS (
                  SELECT s.*, {keeper} AS keeper
                  FROM (TABLE d UNION ALL
-                       SELECT DISTINCT k.{key}, k.cluster, {of_k} FROM d JOIN {clusters} AS k ON {near_d} WHERE {k_keeps}) AS s),
+                       SELECT DISTINCT k.{key}, k.cluster, {of_k}, NULL::tid FROM d JOIN {clusters} AS k ON {near_d} WHERE {k_keeps}) AS s),
              s AS MATERIALIZED (
                  SELECT s.*, {s_kept} AND NOT {s_keeps} AS is_lost,
                      s.cluster IS NULL AND {s_keeps} AND s.code IS NOT NULL AS is_gained FROM c AS s),
              lost AS (SELECT s.* FROM s WHERE s.is_lost),
              gained AS (SELECT s.* FROM s WHERE s.is_gained),
              affected AS MATERIALIZED (
-                 SELECT m.{key} FROM lost JOIN {clusters} AS m ON {m_lost}
+                 SELECT m.ctid AS place FROM lost JOIN {clusters} AS m ON {m_lost}
                  UNION
-                 SELECT m.{key} FROM gained AS x JOIN {clusters} AS m ON {near_x} JOIN {clusters} AS k ON {k_of_m}
+                 SELECT m.ctid FROM gained AS x JOIN {clusters} AS m ON {near_x} JOIN {clusters} AS k ON {k_of_m}
                  WHERE NOT {m_keeps} AND {after}),
              t AS (
-                 SELECT a.{key}, NULL::{type_} AS keeper, NULL::integer AS distance FROM affected AS a
+                 SELECT a.place, NULL::{type_} AS keeper, NULL::integer AS distance FROM affected AS a
                  UNION ALL
-                 SELECT s.{key}, s.keeper, coalesce({distance}, 0) FROM s JOIN s AS k ON {keeper_k}
+                 SELECT s.place, s.keeper, coalesce({distance}, 0) FROM s JOIN s AS k ON {keeper_k}
                  WHERE s.cluster IS NULL AND NOT EXISTS (SELECT FROM affected)),
-             settled AS (UPDATE {clusters} AS c SET cluster = t.keeper, distance = t.distance FROM t WHERE {c_t}
-                         RETURNING c.cluster IS NULL AS again)
+             settled AS (UPDATE {clusters} AS c SET cluster = t.keeper, distance = t.distance FROM t
+                         WHERE c.ctid = t.place RETURNING c.cluster IS NULL AS again)
              SELECT count(*) FILTER (WHERE again), count(*) FILTER (WHERE NOT again) FROM settled",
             keeper = self.near_cluster(key, "s"),
             of_k = self.copied("k"),
@@ -202,7 +196,6 @@ impl Statements<'_> {
             type_ = by.type_name(),
             distance = self.distance("s", "k"),
             keeper_k = by.equal_values("s.keeper", &format!("k.{key}")),
-            c_t = by.equal("c", "t"),
         )
     }
 
@@ -217,9 +210,9 @@ impl Statements<'_> {
         let compared: Vec<_> = self.0.columns.compared().map(|column| format!("d.{}", column.name)).collect();
         format!(
             "WITH d AS MATERIALIZED (
-                 SELECT d.{key}, {of_d} FROM {clusters} AS d WHERE d.cluster IS NULL
+                 SELECT d.{key}, {of_d}, d.ctid AS place FROM {clusters} AS d WHERE d.cluster IS NULL
                  UNION ALL
-                 SELECT d.{key}, {of_d} FROM {clusters} AS d WHERE {d_left}),
+                 SELECT d.{key}, {of_d}, d.ctid FROM {clusters} AS d WHERE {d_left}),
              x AS (SELECT d.{key} AS key, {of_d}, pg_catalog.row_number() OVER (PARTITION BY {compared}) AS number FROM d),
              p (a, b) AS (
                  SELECT d.{key}, {keeper} FROM d
@@ -234,14 +227,14 @@ impl Statements<'_> {
                  SELECT DISTINCT ON (g.cluster) g.cluster, c.{key}, c.code FROM g JOIN {clusters} AS c ON {g_c}
                  ORDER BY g.cluster, {order}),
              t AS (
-                 SELECT m.key AS {key}, n.{key} AS keeper, coalesce({distance}, 0) AS distance
-                 FROM (SELECT d.{key}, d.{key}, d.code FROM d UNION ALL
-                       SELECT c.{key}, c.cluster, c.code
+                 SELECT m.place, n.{key} AS keeper, coalesce({distance}, 0) AS distance
+                 FROM (SELECT d.place, d.{key}, d.code FROM d UNION ALL
+                       SELECT c.ctid, c.cluster, c.code
                        FROM g JOIN n ON {n_g} AND NOT {is_named} JOIN {clusters} AS c ON {c_of_g}
-                       WHERE ({c_left}) IS NOT TRUE) AS m (key, node, code)
+                       WHERE ({c_left}) IS NOT TRUE) AS m (place, node, code)
                      JOIN g ON {g_m} JOIN n ON {n_g}),
              settled AS (UPDATE {clusters} AS c SET cluster = t.keeper, distance = t.distance FROM t
-                         WHERE {c_t} AND ({unchanged} AND c.distance = t.distance) IS NOT TRUE RETURNING 1)
+                         WHERE c.ctid = t.place AND ({unchanged} AND c.distance = t.distance) IS NOT TRUE RETURNING 1)
              SELECT count(*) FROM settled",
             d_left = is_left("d"),
             k_left = is_left("k"),
@@ -257,7 +250,6 @@ impl Statements<'_> {
             c_of_g = by.equal_values("c.cluster", "g.key"),
             g_m = by.equal_values("g.key", "m.node"),
             n_g = by.equal_values("n.cluster", "g.cluster"),
-            c_t = by.equal("c", "t"),
             unchanged = by.equal_values("c.cluster", "t.keeper"),
         )
     }

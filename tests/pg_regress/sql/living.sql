@@ -231,13 +231,13 @@ DROP ROLE next_owner;
 -- Rows of any kind of key: records, and texts whose case does not count.
 CREATE TYPE place AS (page integer, line text);
 CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-CREATE TABLE keyed (place place PRIMARY KEY, node text COLLATE no_case NOT NULL UNIQUE, si bigint);
+CREATE TABLE keyed (line place PRIMARY KEY, node text COLLATE no_case NOT NULL UNIQUE, si bigint);
 INSERT INTO keyed VALUES ((1, 'a'), 'a', 1), ((1, 'b'), 'B', 3), ((2, 'a'), 'c', 7);
-SELECT near_clusters_create('keyed', 'place', 'si', 1, first => '{node DESC}');
+SELECT near_clusters_create('keyed', 'line', 'si', 1, first => '{node DESC}');
 DELETE FROM keyed WHERE node = 'b';
 UPDATE keyed SET si = 5 WHERE node = 'a';
 SELECT near_clusters_refresh('keyed');
-SELECT place, cluster FROM keyed_clusters ORDER BY place;
+SELECT line, cluster FROM keyed_clusters ORDER BY line;
 DROP TABLE keyed_clusters;
 SELECT near_clusters_create('keyed', 'node', 'si', 2, 'connected');
 UPDATE keyed SET node = 'A' WHERE node = 'a';
