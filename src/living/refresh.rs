@@ -2,7 +2,7 @@
 
 use super::error;
 use super::objects::Clustered;
-use super::spi::{Parameter, as_owner, number, run};
+use super::spi::{as_owner, number, run};
 use super::statements::Statements;
 use crate::pg::call::{Call, pg_function};
 use crate::pg::encoding::to_utf8;
@@ -67,33 +67,35 @@ pub(super) fn refresh(clustered: &Clustered, all: bool) -> Result<i64, SqlError>
     if changed == 0 {
         return Ok(0);
     }
+    let mut unsettled = changed;
     if is_leader && left.1.is_some() {
-        run(&statements.unsettle(), &[left])?;
+        unsettled += number(&statements.unsettle(), &[left])?;
     }
-    let rows = number(
-        &format!("SELECT reltuples::bigint FROM pg_class WHERE oid = {}", clustered.clusters.to_u32()),
-        &[],
-    )?;
-    let is_large = changed >= MANY_CHANGES || changed * 10 >= rows;
-    if is_large {
-        run(&format!("ANALYZE {} ({key}, cluster)", names.clusters), &[])?;
-    }
-    let settled = if is_leader { settle_leaders(&statements)? } else { settle_connected(&statements, left)? };
-    if is_large {
-        run(&format!("ANALYZE {} (cluster)", names.clusters), &[])?;
+    analyze_if_many(clustered, unsettled)?;
+    let settled =
+        if is_leader { settle_leaders(clustered)? } else { number(&statements.settle_connected(), &[left])? };
+    if analyze_if_many(clustered, settled)? {
         warn_of_large(clustered)?;
     }
     Ok(settled)
 }
 
-/// Clusters unsettled rows and those of the clusters that have lost a row.
-fn settle_connected(statements: &Statements<'_>, left: Parameter) -> Result<i64, SqlError> {
-    number(&statements.settle_connected(), &[left])
+/// Lets the planner know how many rows are unsettled, if they are many. Returns whether they are.
+fn analyze_if_many(clustered: &Clustered, rows: i64) -> Result<bool, SqlError> {
+    let all = number(
+        &format!("SELECT reltuples::bigint FROM pg_class WHERE oid = {}", clustered.clusters.to_u32()),
+        &[],
+    )?;
+    let are_many = rows >= MANY_CHANGES || rows * 10 >= all;
+    if are_many {
+        run(&format!("ANALYZE {} ({}, cluster)", clustered.names.clusters, clustered.columns.key.name), &[])?;
+    }
+    Ok(are_many)
 }
 
 /// Clusters unsettled rows, until no further ones are affected.
-fn settle_leaders(statements: &Statements<'_>) -> Result<i64, SqlError> {
-    let settle = statements.settle_leaders();
+fn settle_leaders(clustered: &Clustered) -> Result<i64, SqlError> {
+    let settle = Statements(clustered).settle_leaders();
     loop {
         check_for_interrupts();
         let counts = run(&settle, &[])?;
@@ -103,6 +105,7 @@ fn settle_leaders(statements: &Statements<'_>) -> Result<i64, SqlError> {
         if count(0) == 0 {
             return Ok(count(1));
         }
+        analyze_if_many(clustered, count(0))?;
     }
 }
 

@@ -142,10 +142,14 @@ impl Statements<'_> {
         )
     }
 
-    /// Unsettles all rows of clusters, which are given as an array.
+    /// Unsettles all rows of clusters, which are given as an array. Returns how many they are.
     pub(super) fn unsettle(&self) -> String {
         let member = self.0.columns.key.equal_values("cluster", "ANY ($1)");
-        format!("UPDATE {} SET cluster = NULL, distance = NULL WHERE {member}", self.clusters())
+        format!(
+            "WITH u AS (UPDATE {} SET cluster = NULL, distance = NULL WHERE {member} RETURNING 1)
+             SELECT count(*) FROM u",
+            self.clusters()
+        )
     }
 
     /// Clusters unsettled rows together with the keepers near them. Where a keeper is none any more, its

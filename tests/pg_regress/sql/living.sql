@@ -99,6 +99,19 @@ SELECT near_clusters_create('many', 'id', 'si', 2, 'connected');
 INSERT INTO many SELECT i, i FROM generate_series(2001, 2300) AS i;
 SELECT near_clusters_refresh('many');
 
+-- The keeper of many equal rows goes: one change, by which all of them are clustered again.
+CREATE TABLE alike AS SELECT i AS id, 5::bigint AS si FROM generate_series(1, 40000) AS i;
+ALTER TABLE alike ADD PRIMARY KEY (id);
+SET client_min_messages = error;
+SELECT near_clusters_create('alike', 'id', 'si', 1);
+DELETE FROM alike WHERE id = 1;
+SET statement_timeout = '30s';
+SELECT near_clusters_refresh('alike');
+RESET statement_timeout;
+RESET client_min_messages;
+SELECT cluster, count(*) FROM alike_clusters GROUP BY cluster;
+DROP TABLE alike;
+
 -- Errors.
 CREATE TABLE wrong (id integer, cluster integer PRIMARY KEY, si bigint, other integer NOT NULL UNIQUE, body text);
 SELECT near_clusters_create('wrong', 'id', 'si', 3);
