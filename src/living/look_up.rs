@@ -14,10 +14,12 @@ use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{FromDatum, PgMemoryContexts, pg_sys, spi::Spi};
 use std::cell::RefCell;
 
+/// A look-up, and the types of its parameters.
+type Statement = (String, Vec<pg_sys::Oid>);
+
 thread_local! {
-    /// The last look-up with the types of its parameters, and its plan.
-    static LAST: RefCell<Option<((String, Vec<pg_sys::Oid>), pg_sys::SPIPlanPtr)>> =
-        const { RefCell::new(None) };
+    /// The last look-up, and its plan.
+    static LAST: RefCell<Option<(Statement, pg_sys::SPIPlanPtr)>> = const { RefCell::new(None) };
 }
 
 pg_function!(
