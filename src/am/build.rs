@@ -9,8 +9,7 @@ use crate::pg::report;
 use crate::pg::storage::pages::Pages;
 use crate::pg::storage::runs::RunFiles;
 use hamming_index::Layout;
-use hamming_index::build::{Builder, create};
-use hamming_index::key::IndexKey;
+use hamming_index::build::{BYTES_PER_WORD, Builder, create};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{pg_guard, pg_sys};
 use std::ffi::{CStr, c_char, c_void};
@@ -53,7 +52,7 @@ struct ScannedRows {
 
 impl ScannedRows {
     fn new(layout: Layout, memory: usize) -> Self {
-        let builder = Builder::new(layout, memory / size_of::<IndexKey>());
+        let builder = Builder::new(layout, memory / BYTES_PER_WORD);
         Self { layout, memory, files: RunFiles::new(memory), builder, words: Vec::new(), has_values: false }
     }
 
@@ -62,7 +61,7 @@ impl ScannedRows {
         self.has_values = true;
         if layout != self.layout {
             self.layout = layout;
-            self.builder.set_layout(layout, self.memory / size_of::<IndexKey>());
+            self.builder.set_layout(layout, self.memory / BYTES_PER_WORD);
         }
     }
 }
@@ -146,7 +145,7 @@ unsafe extern "C-unwind" fn add_row(
         let ScannedRows { layout, files, builder, words, .. } = rows;
         (words_of_row(*layout, values, is_null, words), (files, builder), row_of(*tid))
     };
-    let added = builder.add(files, words, row);
+    let added = builder.add(files, words, None, row);
     added.map_err(report::problem).unwrap_or_report();
 }
 

@@ -28,7 +28,8 @@ pub(super) unsafe extern "C-unwind" fn aminsert(
         }
         let (pages, layout) = &*kept.cast::<(Pages, Layout)>();
         let mut words = Vec::new();
-        Index::new(pages, *layout).insert(words_of_row(*layout, values, is_null, &mut words), row_of(*tid));
+        let words = words_of_row(*layout, values, is_null, &mut words);
+        Index::new(pages, *layout).insert(words, None, row_of(*tid));
     }
     // Says whether the row is unique, and is not looked at where that was not asked.
     false

@@ -158,7 +158,7 @@ unsafe extern "C-unwind" fn look_up_row(
     let layout = index.layout();
     // SAFETY: a value of the index's column.
     let words = unsafe { words_of_row(layout, values, is_null, words) };
-    for (tree, key) in layout.all_keys_of(words, row) {
+    for (tree, key) in layout.all_keys_of(words, None, row) {
         if problems.len() < MAX_MISSING && !index.has(tree, key) {
             problems.push(Damage { page_number: layout.root(tree), text: missing(layout, row, words, tree) });
         }

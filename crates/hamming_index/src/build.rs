@@ -2,15 +2,19 @@
 //!
 //! Each tree is written from its sorted keys, leaf after leaf. Rows that do not fit into memory are sorted
 //! in runs, which are kept outside and merged when a tree is written. Cost: one sort of the rows for each
-//! tree. Memory: 16 bytes for each word of a row that is kept at a time.
+//! tree. Memory: [`BYTES_PER_WORD`] for each word of a row that is kept at a time, and half as much again for
+//! its further columns.
 
-use crate::key::{IndexKey, RowId, Tree, rotated};
+use crate::key::{Filter, IndexKey, RowId, Tree, rotated};
 use crate::layout::Layout;
-use crate::page::{INNER_CAPACITY, LEAF_CAPACITY, Page, PageNumber};
+use crate::page::{FILTER_TREE, Page, PageNumber, capacity};
 use limits::{OutOfMemory, reserve};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
+
+/// Memory that a word of a row takes.
+pub const BYTES_PER_WORD: usize = size_of::<(u64, RowId)>();
 
 /// Where a new index is written to.
 pub trait BuildTarget {
@@ -38,7 +42,7 @@ fn write_tree(
     fill: usize,
     keys: impl Iterator<Item = IndexKey>,
 ) {
-    let leaf_size = LEAF_CAPACITY * fill / 100;
+    let leaf_size = capacity(tree, 0) * fill / 100;
     let mut children = Vec::new();
     // Bounded: the keys of a page.
     let mut leaf = Vec::with_capacity(leaf_size);
@@ -53,8 +57,8 @@ fn write_tree(
     }
     append_leaf(target, tree, &mut children, &mut leaf);
     let mut level = 1;
-    while children.len() > INNER_CAPACITY {
-        let nodes = children.chunks(INNER_CAPACITY * fill / 100);
+    while children.len() > capacity(tree, level) {
+        let nodes = children.chunks(capacity(tree, level) * fill / 100);
         children = nodes.map(|node| (node[0].0, target.append(&Page::inner(tree, level, node)))).collect();
         level += 1;
     }
@@ -89,8 +93,10 @@ pub trait Runs {
 pub struct Builder<R: Runs> {
     layout: Layout,
     /// One for each word.
-    words: Vec<Sorter<R>>,
-    nulls: Sorter<R>,
+    words: Vec<Sorter<R, (u64, RowId)>>,
+    nulls: Sorter<R, (u64, RowId)>,
+    /// All rows by their further columns, if there are any.
+    filter: Option<Sorter<R, IndexKey>>,
 }
 
 impl<R: Runs> Builder<R> {
@@ -98,23 +104,37 @@ impl<R: Runs> Builder<R> {
     pub fn new(layout: Layout, capacity: usize) -> Self {
         // Few tables have many rows without a code.
         let for_nulls = capacity / 8;
-        let for_word = (capacity - for_nulls) / layout.words();
-        let words = (0..layout.words()).map(|word| Sorter::new(layout.trees_of(word), for_word)).collect();
-        Self { layout, words, nulls: Sorter::new(layout.nulls()..layout.nulls() + 1, for_nulls) }
+        let halves = 2 * layout.words() + if layout.has_filter() { 3 } else { 0 };
+        let each = 2 * (capacity - for_nulls) / halves;
+        let words = (0..layout.words()).map(|word| Sorter::new(layout.trees_of(word), each)).collect();
+        let nulls = Sorter::new(layout.nulls()..layout.nulls() + 1, for_nulls);
+        let filter = layout.has_filter().then(|| Sorter::new(FILTER_TREE..FILTER_TREE + 1, each));
+        Self { layout, words, nulls, filter }
     }
 
     /// Changes the layout, before a row with a code was added. Those that were added have none.
     pub fn set_layout(&mut self, layout: Layout, capacity: usize) {
         let mut changed = Self::new(layout, capacity);
         std::mem::swap(&mut self.nulls, &mut changed.nulls);
+        std::mem::swap(&mut self.filter, &mut changed.filter);
         changed.nulls.trees = layout.nulls()..layout.nulls() + 1;
         *self = changed;
     }
 
-    /// Adds a row with the words of its code, which may be NULL.
-    pub fn add(&mut self, runs: &mut R, words: Option<&[u64]>, row: RowId) -> Result<(), OutOfMemory> {
-        let Some(words) = words else { return self.nulls.add(runs, 0, row) };
-        self.words.iter_mut().zip(words).try_for_each(|(sorter, &word)| sorter.add(runs, word, row))
+    /// Adds a row with the words of its code, which may be NULL, and with its filter, if the index has
+    /// further columns.
+    pub fn add(
+        &mut self,
+        runs: &mut R,
+        words: Option<&[u64]>,
+        filter: Option<Filter>,
+        row: RowId,
+    ) -> Result<(), OutOfMemory> {
+        if let (Some(sorter), Some(filter)) = (&mut self.filter, filter) {
+            sorter.add(runs, Layout::filter_key(words, filter, row))?;
+        }
+        let Some(words) = words else { return self.nulls.add(runs, (0, row)) };
+        self.words.iter_mut().zip(words).try_for_each(|(sorter, &word)| sorter.add(runs, (word, row)))
     }
 
     /// The number of rows that have been added.
@@ -124,36 +144,65 @@ impl<R: Runs> Builder<R> {
 
     /// The number of keys that all trees will have.
     pub fn keys(&self) -> u64 {
-        self.words[0].count * self.layout.bands() as u64 + self.nulls.count
+        let filters = self.filter.as_ref().map_or(0, |filter| filter.count);
+        self.words[0].count * self.layout.bands() as u64 + self.nulls.count + filters
     }
 
     /// Writes each tree from its sorted keys. `fill` is the share of each page that is filled, in percent;
     /// `progress` is called for each key.
     pub fn write(self, mut runs: R, target: &mut impl BuildTarget, fill: usize, progress: &mut dyn FnMut()) {
         // The memory of a word is given back before the next one is sorted.
-        for mut sorter in self.words.into_iter().chain([self.nulls]) {
-            for tree in sorter.trees.clone() {
-                sorter.sorted(&mut runs, tree, |keys| {
-                    let root = self.layout.root(tree);
-                    write_tree(target, (tree, root), fill, keys.inspect(|_| progress()));
-                });
-            }
+        for sorter in self.words.into_iter().chain([self.nulls]) {
+            sorter.write(self.layout, &mut runs, target, fill, progress);
+        }
+        if let Some(sorter) = self.filter {
+            sorter.write(self.layout, &mut runs, target, fill, progress);
         }
     }
 }
 
+/// A row as it is kept in memory, to be sorted.
+trait UnsortedRow: Copy {
+    /// Its key in a tree.
+    fn key(self, tree: Tree) -> IndexKey;
+    /// A part of its key that decides the order.
+    fn order(self, tree: Tree) -> impl Ord;
+}
+
+/// A word, which is sorted for each of its bands.
+impl UnsortedRow for (u64, RowId) {
+    fn key(self, tree: Tree) -> IndexKey {
+        IndexKey::new(rotated(self.0, tree), self.1)
+    }
+
+    fn order(self, tree: Tree) -> impl Ord {
+        (rotated(self.0, tree), self.1)
+    }
+}
+
+/// A key of the tree of further columns.
+impl UnsortedRow for IndexKey {
+    fn key(self, _tree: Tree) -> IndexKey {
+        self
+    }
+
+    fn order(self, _tree: Tree) -> impl Ord {
+        self
+    }
+}
+
 /// Sorts rows for some trees.
-struct Sorter<R: Runs> {
+struct Sorter<R: Runs, U> {
     trees: Range<Tree>,
     /// The rows in memory, at most `capacity` of them.
-    rows: Vec<(u64, RowId)>,
+    rows: Vec<U>,
     capacity: usize,
     count: u64,
     /// For each tree its runs, one for each time that memory was full.
     runs: Vec<Vec<R::Run>>,
 }
 
-impl<R: Runs> Sorter<R> {
+impl<R: Runs, U: UnsortedRow> Sorter<R, U> {
     /// Sorts for these trees, with at most `capacity` rows in memory.
     fn new(trees: Range<Tree>, capacity: usize) -> Self {
         let runs = trees.clone().map(|_| Vec::new()).collect();
@@ -161,7 +210,7 @@ impl<R: Runs> Sorter<R> {
     }
 
     /// Adds a row.
-    fn add(&mut self, store: &mut R, word: u64, row: RowId) -> Result<(), OutOfMemory> {
+    fn add(&mut self, store: &mut R, row: U) -> Result<(), OutOfMemory> {
         if self.rows.len() == self.capacity {
             self.spill(store);
         }
@@ -169,16 +218,32 @@ impl<R: Runs> Sorter<R> {
             let more = self.rows.len().max(1024).min(self.capacity - self.rows.len());
             reserve(&mut self.rows, more)?;
         }
-        self.rows.push((word, row));
+        self.rows.push(row);
         self.count += 1;
         Ok(())
+    }
+
+    /// Writes each of the trees.
+    fn write(
+        mut self,
+        layout: Layout,
+        runs: &mut R,
+        target: &mut impl BuildTarget,
+        fill: usize,
+        progress: &mut dyn FnMut(),
+    ) {
+        for tree in self.trees.clone() {
+            self.sorted(runs, tree, |keys| {
+                write_tree(target, (tree, layout.root(tree)), fill, keys.inspect(|_| progress()));
+            });
+        }
     }
 
     /// Keeps the rows in memory as a run for each tree.
     fn spill(&mut self, store: &mut R) {
         for tree in self.trees.clone() {
             sort(&mut self.rows, tree, store);
-            let mut keys = self.rows.iter().map(|&row| key(row, tree));
+            let mut keys = self.rows.iter().map(|row| row.key(tree));
             self.runs[usize::from(tree - self.trees.start)].push(store.write(&mut keys));
         }
         self.rows.clear();
@@ -196,17 +261,13 @@ impl<R: Runs> Sorter<R> {
             return write(&mut Merge::new(store, runs));
         }
         sort(&mut self.rows, tree, store);
-        write(&mut self.rows.iter().map(|&row| key(row, tree)));
+        write(&mut self.rows.iter().map(|row| row.key(tree)));
     }
 }
 
-fn key((word, row): (u64, RowId), tree: Tree) -> IndexKey {
-    IndexKey { bits: rotated(word, tree), row }
-}
-
 /// Sorts rows by their keys, and looks for interrupts meanwhile: a gigabyte of rows takes seconds.
-fn sort(rows: &mut [(u64, RowId)], tree: Tree, store: &impl Runs) {
-    limits::sort(rows, &mut || store.check_for_interrupts(), |&row| key(row, tree));
+fn sort<U: UnsortedRow>(rows: &mut [U], tree: Tree, store: &impl Runs) {
+    limits::sort(rows, &mut || store.check_for_interrupts(), |row| row.order(tree));
 }
 
 /// Several sorted runs as one.

@@ -4,20 +4,28 @@
 //! before all of them are there, so every tree has every row that somebody can see. If adding ends midway,
 //! the row is dead. A leaf without room is split first, in a commit of its own. A split locks a node, its
 //! parent and the new sibling, and nothing else waits. Cost: one leaf in each tree, and the pages above it.
+//! The key in the tree of further columns comes last, in a commit of its own.
 
-use crate::key::{IndexKey, RowId, Tree};
-use crate::page::{Edit, Page, PageNumber};
+use crate::key::{Filter, IndexKey, RowId, Tree};
+use crate::layout::Layout;
+use crate::page::{Edit, FILTER_TREE, Page, PageNumber};
 use crate::store::{NumberedPage, Store};
 use crate::tree::Index;
 
 impl<'s, S: Store> Index<'s, S> {
-    /// Adds a row with the words of its code, which may be NULL.
-    pub fn insert(&self, words: Option<&[u64]>, row: RowId) {
-        let Some(words) = words else {
-            return self.add(std::iter::once((self.layout.nulls(), IndexKey { bits: 0, row })));
-        };
-        for (word, &bits) in words.iter().enumerate() {
-            self.add(self.layout.keys_of(word, bits, row));
+    /// Adds a row with the words of its code, which may be NULL, and with its filter, if the index has
+    /// further columns.
+    pub fn insert(&self, words: Option<&[u64]>, filter: Option<Filter>, row: RowId) {
+        match words {
+            None => self.add(std::iter::once((self.layout.nulls(), IndexKey::new(0, row)))),
+            Some(words) => {
+                for (word, &bits) in words.iter().enumerate() {
+                    self.add(self.layout.keys_of(word, bits, row));
+                }
+            }
+        }
+        if let Some(filter) = filter {
+            self.add(std::iter::once((FILTER_TREE, Layout::filter_key(words, filter, row))));
         }
     }
 

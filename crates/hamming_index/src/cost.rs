@@ -3,7 +3,7 @@
 
 use crate::key::{BANDS, Tree};
 use crate::layout::Layout;
-use crate::page::{INNER_CAPACITY, LEAF_CAPACITY};
+use crate::page::{FILTER_TREE, INNER_CAPACITY, LEAF_CAPACITY, capacity};
 use crate::probe::share_of_band;
 use crate::sorted::{FIRST_PIECE, MORE_IN_PIECE};
 use hamming::code::{volume, volumes};
@@ -41,7 +41,13 @@ pub fn radius_of(bits: u32, wanted: f64, rows: f64) -> u32 {
 /// The expected number of leaves of each band's tree, in an index with this number of pages.
 pub fn leaves_in(pages: u32, layout: Layout) -> f64 {
     let others = layout.fixed_pages() - layout.bands() as u32;
-    (f64::from(pages.saturating_sub(others)) / layout.bands() as f64).max(1.0)
+    let by_filter = if layout.has_filter() { filter_leaves() } else { 0.0 };
+    (f64::from(pages.saturating_sub(others)) / (layout.bands() as f64 + by_filter)).max(1.0)
+}
+
+/// Leaves of the tree of further columns for each leaf of a band's tree.
+pub fn filter_leaves() -> f64 {
+    LEAF_CAPACITY as f64 / capacity(FILTER_TREE, 0) as f64
 }
 
 /// The leaves that the search of a word of `width` bits with this radius is expected to read, if each tree
@@ -61,31 +67,32 @@ pub fn pages_read(leaves: f64, radius: u32, width: u32) -> f64 {
     pages
 }
 
-/// Whether reading one tree from end to end takes no more leaves than the bands do.
-pub(crate) fn is_flat(leaves: f64, radius: u32, width: u32) -> bool {
-    by_bands(leaves, radius, width) >= leaves
+/// Whether reading the `flat` leaves that have all wanted rows takes no more leaves than the bands do.
+pub(crate) fn is_flat(leaves: f64, flat: f64, radius: u32, width: u32) -> bool {
+    by_bands(leaves, radius, width) >= flat
 }
 
 /// For each band, the number of leaves after which a search gives the bands up, if it has read them in this
-/// band's tree and those before it. The later bands are then expected to read more leaves than one tree has:
+/// band's tree and those before it. The later bands are then expected to read more than the `flat` leaves that
+/// have all wanted rows, such as those of one tree:
 /// as many times the expected number as the bands before them have read.
 ///
 /// No search reads more than two and a half trees, whatever its fingerprints are: one and a half by bands,
 /// and then one from end to end. With bits that are set with a chance of four fifths, giving up after one
 /// tree took 1,711 leaves on average at radius 14, and this takes 1,542 (200 queries, 1,679 leaves in a
 /// tree).
-pub(crate) fn limits(leaves: f64, radius: u32, width: u32) -> [f64; BANDS] {
+pub(crate) fn limits(leaves: f64, flat: f64, radius: u32, width: u32) -> [f64; BANDS] {
     let bands = in_each_band(leaves, radius, width);
     std::array::from_fn(|band| {
         let (read, later) = bands.split_at(band + 1);
-        (leaves * sum(read) / sum(later)).min(1.5 * leaves)
+        (flat * sum(read) / sum(later)).min(1.5 * flat)
     })
 }
 
 /// The first radius of an ordered search of codes of one word: it reads one leaf of each band.
-pub(crate) fn first_radius(leaves: f64, width: u32) -> u32 {
+pub(crate) fn first_radius(leaves: f64, flat: f64, width: u32) -> u32 {
     let one_each = BANDS as u32 - 1;
-    if is_flat(leaves, one_each, width) { width } else { one_each }
+    if is_flat(leaves, flat, one_each, width) { width } else { one_each }
 }
 
 /// The radius that follows in an ordered search of codes of one word. Most queries either have something
@@ -94,19 +101,20 @@ pub(crate) fn first_radius(leaves: f64, width: u32) -> u32 {
 /// million rows this takes half as long where nothing is near as growing by [`MORE_LEAVES`] from the start.)
 ///
 /// It is at most `farthest`, and `farthest` itself if its pass costs little more than the one before would.
-pub(crate) fn next_radius(leaves: f64, radius: u32, farthest: u32, width: u32) -> u32 {
+pub(crate) fn next_radius(leaves: f64, flat: f64, radius: u32, farthest: u32, width: u32) -> u32 {
     let one_more_bit = 2 * BANDS as u32 - 1;
-    let scattered = radius_of(width, FEW, entries_in(leaves));
+    let scattered = radius_of(width, FEW, entries_in(flat));
     let enough = MORE_LEAVES * leaves_read(leaves, radius, width);
     let next = [one_more_bit, scattered]
         .into_iter()
         .find(|&next| next > radius)
         .or_else(|| (radius + 1..width).find(|&next| leaves_read(leaves, next, width) >= enough));
     // Where one tree is read as a whole, to where scattered rows begin costs no more leaves than a step.
-    let flat = if scattered > radius { scattered } else { width };
-    let next = next.filter(|&next| !is_flat(leaves, next, width)).unwrap_or(flat);
+    let by_one_tree = if scattered > radius { scattered } else { width };
+    let is_flat = |radius| is_flat(leaves, flat, radius, width);
+    let next = next.filter(|&next| !is_flat(next)).unwrap_or(by_one_tree);
     let is_near = |next| leaves_read(leaves, farthest, width) <= LAST * leaves_read(leaves, next, width);
-    if next >= farthest || !is_flat(leaves, farthest, width) && is_near(next) { farthest } else { next }
+    if next >= farthest || !is_flat(farthest) && is_near(next) { farthest } else { next }
 }
 
 /// The work of a search.
@@ -132,13 +140,13 @@ impl ExpectedWork {
     }
 }
 
-/// The work of finding the `wanted` nearest of these rows, or all within `farthest` if these are fewer, if
-/// their codes have one word of `width` bits and are scattered.
+/// The work of finding the `wanted` nearest of these rows, which `flat` leaves have, or all within `farthest` if
+/// these are fewer, if their codes have one word of `width` bits and are scattered.
 ///
 /// It goes through the radii of the search itself. The rows within a radius may have to be found in several
 /// pieces, each by a search of its own that collects the pieces before it as well.
 pub(crate) fn nearest(
-    leaves: f64,
+    (leaves, flat): (f64, f64),
     width: u32,
     rows: f64,
     wanted: f64,
@@ -148,9 +156,9 @@ pub(crate) fn nearest(
     let largest = max_sorted.max(1) as f64;
     let mut piece = largest.min(FIRST_PIECE as f64);
     let (mut work, mut found) = (ExpectedWork::default(), 0.0);
-    let mut radius = first_radius(leaves, width).min(farthest);
+    let mut radius = first_radius(leaves, flat, width).min(farthest);
     loop {
-        let read = leaves_read(leaves, radius, width);
+        let read = leaves_read(leaves, radius, width).min(flat);
         let (within, before) = (rows * volume(width, radius), work);
         let end = within.min(wanted);
         while piece < largest && found + piece < end {
@@ -167,7 +175,7 @@ pub(crate) fn nearest(
         if found >= wanted || radius >= farthest {
             return work;
         }
-        radius = next_radius(leaves, radius, farthest, width);
+        radius = next_radius(leaves, flat, radius, farthest, width);
     }
 }
 
@@ -322,7 +330,7 @@ mod tests {
 
     #[test]
     fn the_nearest_cost_more_the_more_are_wanted() {
-        let effort = |wanted| nearest(1818.0, 64, 1e6, wanted, 64, 32_768);
+        let effort = |wanted| nearest((1818.0, 1818.0), 64, 1e6, wanted, 64, 32_768);
         let mut last = ExpectedWork::default();
         for wanted in [1.0, 10.0, 100.0, 1000.0, 1e4, 1e5, 1e6, f64::INFINITY] {
             let next = effort(wanted);
@@ -333,8 +341,8 @@ mod tests {
         assert!(is_near(effort(10.0).leaves, 1455.0, 1.6), "{:?}", effort(10.0));
         // All of them: 31 pieces, and the first are small. On average half of the rows are collected.
         assert!(is_near(last.leaves, 32.0 * 1818.0, 1.1) && is_near(last.collected, 16e6, 1.1), "{last:?}");
-        assert!(nearest(1818.0, 64, 1e6, f64::INFINITY, 6, 32_768).leaves < 100.0);
-        assert_eq!(nearest(1.0, 64, 0.0, 1.0, 64, 0).leaves, 1.0);
+        assert!(nearest((1818.0, 1818.0), 64, 1e6, f64::INFINITY, 6, 32_768).leaves < 100.0);
+        assert_eq!(nearest((1.0, 1.0), 64, 0.0, 1.0, 64, 0).leaves, 1.0);
     }
 
     // Counted in trees of scattered fingerprints: 100,000, a million, nine million.

@@ -13,10 +13,11 @@
 //! word that half of the table shares is left out, and the others are searched farther instead.
 
 use crate::cost::{self, ExpectedWork, FEW, LAST, entries_in, leaves_read, radius_of};
-use crate::key::BANDS;
+use crate::key::{BANDS, Filter};
 use crate::layout::Layout;
 use crate::sample::{CodeSample, MOST_PLANNED};
 use crate::sorted::pieces;
+use crate::tree::TreePart;
 use hamming::code::volumes;
 
 /// Rows that are fetched from the table in the time that it takes to read a leaf.
@@ -47,6 +48,10 @@ pub(crate) fn patience(expected: f64) -> f64 {
 pub struct SearchCosts {
     layout: Layout,
     leaves: f64,
+    /// The further columns of the rows that are wanted; without it, all rows are.
+    filter: Option<Filter>,
+    /// Leaves of one tree that have all rows that are wanted.
+    flat: f64,
     /// How many words of a code each word of the layout stands for.
     words: f64,
     /// For each number of bits that a word may have, from `least` on: the work for each reach. Empty if codes
@@ -120,7 +125,32 @@ impl SearchCosts {
             std::iter::once(ExpectedWork::default()).chain((0..).zip(volumes(width)).map(work)).collect()
         };
         let tables = if layout.has_whole_codes() { Vec::new() } else { (least..=most).map(table).collect() };
-        Self { layout, leaves, words, tables, least }
+        Self { layout, leaves, filter: None, flat: leaves, words, tables, least }
+    }
+
+    /// Costs of finding the rows with this filter alone, which about so many leaves have.
+    #[must_use]
+    pub fn of_filter(&self, filter: Filter, leaves: f64) -> Self {
+        Self { filter: Some(filter), flat: leaves, ..self.clone() }
+    }
+
+    /// The further columns of the rows that are wanted.
+    pub(crate) fn filter(&self) -> Option<Filter> {
+        self.filter
+    }
+
+    /// The part of a tree that has all rows that are wanted, if they have a code.
+    pub(crate) fn all_rows(&self) -> TreePart {
+        self.filter.map_or(TreePart::all(self.layout.first_tree()), TreePart::of_filter)
+    }
+
+    /// What is read in place of the bands of a word if that is less, and how many leaves it has.
+    pub(crate) fn instead_of_bands(&self, word: usize) -> (TreePart, f64) {
+        // Where codes have several words, the bands of one find few rows, and the part has but the first word.
+        match self.layout.has_whole_codes() {
+            true => (self.all_rows(), self.flat),
+            false => (TreePart::all(self.layout.trees_of(word).start), self.leaves),
+        }
     }
 
     /// The layout of the index.
@@ -134,7 +164,7 @@ impl SearchCosts {
 
     /// The cost of reading one tree from end to end, and fetching every row from the table.
     fn of_all(&self) -> f64 {
-        self.leaves + entries_in(self.leaves) / ROWS_IN_ORDER_PER_LEAF
+        self.flat + entries_in(self.flat) / ROWS_IN_ORDER_PER_LEAF
     }
 
     /// The work of a search with this radius, if codes are scattered but for what the sample shows.
@@ -168,10 +198,10 @@ impl SearchCosts {
     /// shows together, and no search reads more than two and a half trees: see [`cost::limits`].
     fn expected_of_whole_codes(&self, radius: u32, sample: &CodeSample) -> ExpectedWork {
         let radius = radius.min(self.layout.bits());
-        let scattered = leaves_read(self.leaves, radius, self.layout.bits());
+        let scattered = leaves_read(self.leaves, radius, self.layout.bits()).min(self.flat);
         let share = sample.found_by(0, radius + 1);
-        let leaves = if scattered < self.leaves {
-            scattered.max((BANDS as f64 * share).min(2.5) * self.leaves)
+        let leaves = if scattered < self.flat {
+            scattered.max((BANDS as f64 * share * self.leaves).min(2.5 * self.flat))
         } else {
             scattered
         };
@@ -180,7 +210,7 @@ impl SearchCosts {
 
     /// The work of reading one tree from end to end, and fetching every row.
     fn everything(&self) -> ExpectedWork {
-        ExpectedWork { leaves: self.leaves, fetched: entries_in(self.leaves), collected: 0.0 }
+        ExpectedWork { leaves: self.flat, fetched: entries_in(self.flat), collected: 0.0 }
     }
 
     /// The work of searching a word, if codes are scattered.
@@ -212,9 +242,9 @@ impl SearchCosts {
         max_sorted: usize,
         sample: &CodeSample,
     ) -> ExpectedWork {
-        let (rows, bits) = (entries_in(self.leaves), self.layout.bits());
+        let (rows, bits) = (entries_in(self.flat), self.layout.bits());
         if self.layout.has_whole_codes() {
-            return cost::nearest(self.leaves, bits, rows, wanted, farthest_asked, max_sorted);
+            return cost::nearest((self.leaves, self.flat), bits, rows, wanted, farthest_asked, max_sorted);
         }
         let farthest = radius_of(bits, wanted, rows).min(farthest_asked);
         let (mut pass, mut all) = (Some(self.first_radius().min(farthest)), ExpectedWork::default());
@@ -238,7 +268,7 @@ impl SearchCosts {
     /// The radius of the first pass of an ordered search: it reads one leaf of each tree.
     pub(crate) fn first_radius(&self) -> u32 {
         if self.layout.has_whole_codes() {
-            return cost::first_radius(self.leaves, self.layout.bits());
+            return cost::first_radius(self.leaves, self.flat, self.layout.bits());
         }
         self.layout.bands() as u32 - 1
     }
@@ -251,7 +281,7 @@ impl SearchCosts {
     /// pass that would be the last but one is left out if the last one costs at most [`LAST`] times as much.
     pub(crate) fn next_radius(&self, radius: u32, farthest: u32) -> Option<u32> {
         if self.layout.has_whole_codes() {
-            return Some(cost::next_radius(self.leaves, radius, farthest, self.layout.bits()));
+            return Some(cost::next_radius(self.leaves, self.flat, radius, farthest, self.layout.bits()));
         }
         let enough = MORE * self.divide(radius, &self.unsearched())?.cost;
         let next = self.grow_searched(&self.unsearched(), |division| {
@@ -264,7 +294,7 @@ impl SearchCosts {
         if next.cost < LITTLE * self.of_all() {
             return Some(radius);
         }
-        let scattered = radius_of(self.layout.bits(), FEW, entries_in(self.leaves)).max(radius);
+        let scattered = radius_of(self.layout.bits(), FEW, entries_in(self.flat)).max(radius);
         self.divide(scattered, &self.unsearched()).map(|_| scattered.min(farthest))
     }
 
@@ -335,6 +365,13 @@ impl PlannerCosts {
         let narrow = if words < layout.words() { Layout::of_codes(bits) } else { layout };
         let scale = f64::from(layout.bits()) / f64::from(narrow.bits());
         Self { costs: SearchCosts::with_words(narrow, leaves, scale), scale }
+    }
+
+    /// The same for searches of the rows with one filter, which have so many leaves of the tree of further
+    /// columns.
+    #[must_use]
+    pub fn of_filter(self, leaves: f64) -> Self {
+        Self { costs: self.costs.of_filter(Filter::NONE, leaves), ..self }
     }
 
     /// The work of a search with this radius, if codes are scattered but for what the sample shows.

@@ -57,10 +57,52 @@ impl RowId {
     }
 }
 
+/// A hash of a row's further columns, such as its tenant, in 31 bits. The highest bit says that the row's code
+/// is NULL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Filter(u32);
+
+impl Filter {
+    /// In trees that are not ordered by further columns, and the least of all.
+    pub const NONE: Self = Self(0);
+    const NULL_CODE: u32 = 1 << 31;
+
+    /// The filter of rows that have a code, and whose further columns have this hash.
+    pub fn of_hash(hash: u32) -> Self {
+        Self(hash & !Self::NULL_CODE)
+    }
+
+    /// The filter of rows with the same further columns whose code is NULL.
+    #[must_use]
+    pub fn of_null_code(self) -> Self {
+        Self(self.0 | Self::NULL_CODE)
+    }
+
+    pub(crate) fn to_bytes(self) -> [u8; 4] {
+        self.0.to_ne_bytes()
+    }
+
+    pub(crate) fn from_bytes(bytes: [u8; 4]) -> Self {
+        Self(u32::from_ne_bytes(bytes))
+    }
+
+    /// The filter as a number of 32 bits.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The filter that [`number`](Self::number) gave this number.
+    pub fn from_number(number: u32) -> Self {
+        Self(number)
+    }
+}
+
 /// An entry of a tree: a word, rotated so that the tree's band comes first, and its row. Rows make
 /// keys distinct, so that a value of which there are millions is spread over pages like any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IndexKey {
+    /// In [`FILTER_TREE`](crate::page::FILTER_TREE), the row's further columns.
+    pub filter: Filter,
     /// A word of the code, rotated; 0 in the tree of NULLs.
     pub bits: u64,
     /// The row that has the code.
@@ -69,11 +111,16 @@ pub struct IndexKey {
 
 impl IndexKey {
     /// The least of all keys.
-    pub const FIRST: Self = Self { bits: 0, row: RowId::FIRST };
+    pub const FIRST: Self = Self { filter: Filter::NONE, bits: 0, row: RowId::FIRST };
+
+    /// The key of a row in a tree that is ordered by bits alone.
+    pub fn new(bits: u64, row: RowId) -> Self {
+        Self { filter: Filter::NONE, bits, row }
+    }
 
     /// The least key with these bits.
     pub fn before(bits: u64) -> Self {
-        Self { bits, row: RowId::FIRST }
+        Self::new(bits, RowId::FIRST)
     }
 }
 

@@ -3,12 +3,14 @@
 //! An index of fingerprints has one word of 64 bits for each row. A code of any other width is cut into
 //! several words. Each has its own four trees, like a fingerprint. Codes that differ in few bits have a word
 //! that differs in very few: see [`crate::search`].
+//!
+//! An index of several columns has one more tree, of all rows: see [`Layout::with_filter`].
 
-use crate::key::{BAND_BITS, BANDS, IndexKey, RowId, Tree, rotated};
-use crate::page::{FIRST_OF_CODES, Page, PageNumber};
+use crate::key::{BAND_BITS, BANDS, Filter, IndexKey, RowId, Tree, rotated};
+use crate::page::{FILTER_TREE, FIRST_OF_CODES, Page, PageNumber, SEVERAL_COLUMNS};
 use crate::store::Store;
 use hamming::code::CodeCutter;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 /// The most bits of a code.
 pub const MAX_BITS: u32 = 8192;
@@ -36,19 +38,34 @@ impl Layout {
         Self { cutter, first_tree: FIRST_OF_CODES, first_root: 1 }
     }
 
+    /// The same codes in an index that has further columns. Its last tree has all rows, ordered by a hash of
+    /// these columns and then by the first word of the code. So the rows of a tenant lie together there, and
+    /// those of them whose codes begin alike.
+    #[must_use]
+    pub fn with_filter(self) -> Self {
+        if self.has_filter() { self } else { Self { first_tree: self.first_tree + SEVERAL_COLUMNS, ..self } }
+    }
+
+    /// Whether the index has further columns.
+    pub fn has_filter(self) -> bool {
+        self.first_tree >= SEVERAL_COLUMNS
+    }
+
     /// The layout of an index of codes, which is said by the first page.
     pub fn read<S: Store>(store: &S) -> Self {
         let first = 0;
-        let bits = store.share(first).described().map(|key| key.bits as u32);
-        match bits {
-            Some(bits @ 1..=MAX_BITS) => Self::of_codes(bits),
+        let described = store.share(first).described().map(|(tree, key)| (tree, key.bits as u32));
+        match described {
+            Some((FIRST_OF_CODES, bits @ 1..=MAX_BITS)) => Self::of_codes(bits),
+            Some((_, bits @ 1..=MAX_BITS)) => Self::of_codes(bits).with_filter(),
             _ => store.corrupted(first, "it does not say how many bits a code has"),
         }
     }
 
     /// The first page of an index of codes.
     pub(crate) fn description(self) -> Option<Box<Page>> {
-        self.is_described().then(|| Page::description(IndexKey::before(self.bits().into())))
+        let bits = IndexKey::before(self.bits().into());
+        self.is_described().then(|| Page::description(self.first_tree, bits))
     }
 
     /// Bits of a code.
@@ -87,9 +104,9 @@ impl Layout {
         self.first_tree + self.bands() as Tree
     }
 
-    /// All trees: those of the words one after the other, and that of NULLs.
-    pub fn trees(self) -> RangeInclusive<Tree> {
-        self.first_tree..=self.nulls()
+    /// All trees: those of the words one after the other, the one of NULLs, and the one of further columns.
+    pub fn trees(self) -> impl Iterator<Item = Tree> {
+        (self.first_tree..=self.nulls()).chain(self.has_filter().then_some(FILTER_TREE))
     }
 
     /// The first of all trees.
@@ -99,7 +116,7 @@ impl Layout {
 
     /// A tree's place among the trees of the index, counted from 0.
     pub fn place(self, tree: Tree) -> usize {
-        usize::from(tree - self.first_tree)
+        if tree == FILTER_TREE { self.bands() + 1 } else { usize::from(tree - self.first_tree) }
     }
 
     /// The page of a tree's root.
@@ -109,7 +126,7 @@ impl Layout {
 
     /// Pages of the smallest index, which never move.
     pub fn fixed_pages(self) -> PageNumber {
-        self.root(self.nulls()) + 1
+        self.root(if self.has_filter() { FILTER_TREE } else { self.nulls() }) + 1
     }
 
     /// The bits of this band, of all bands of a code, counted in the order that words have them in.
@@ -168,17 +185,34 @@ impl Layout {
         bits: u64,
         row: RowId,
     ) -> impl Iterator<Item = (Tree, IndexKey)> + Clone {
-        self.trees_of(word).map(move |tree| (tree, IndexKey { bits: rotated(bits, tree), row }))
+        self.trees_of(word).map(move |tree| (tree, IndexKey::new(rotated(bits, tree), row)))
     }
 
-    /// All keys of a row, each with its tree: those of its words, or one in the tree of NULLs.
-    pub fn all_keys_of(self, words: Option<&[u64]>, row: RowId) -> Vec<(Tree, IndexKey)> {
-        match words {
-            None => vec![(self.nulls(), IndexKey { bits: 0, row })],
+    /// The key of a row in the tree of further columns. The bits of a code that is NULL are 0.
+    pub(crate) fn filter_key(words: Option<&[u64]>, filter: Filter, row: RowId) -> IndexKey {
+        match words.and_then(|words| words.first()) {
+            Some(&bits) => IndexKey { filter, bits, row },
+            None => IndexKey { filter: filter.of_null_code(), bits: 0, row },
+        }
+    }
+
+    /// All keys of a row, each with its tree: those of its words, or one in the tree of NULLs; and the one in
+    /// the tree of further columns, if the index has them.
+    pub fn all_keys_of(
+        self,
+        words: Option<&[u64]>,
+        filter: Option<Filter>,
+        row: RowId,
+    ) -> Vec<(Tree, IndexKey)> {
+        let mut keys = match words {
+            None => vec![(self.nulls(), IndexKey::new(0, row))],
             Some(words) => {
                 words.iter().enumerate().flat_map(|(word, &bits)| self.keys_of(word, bits, row)).collect()
             }
-        }
+        };
+        // Bounded: one more.
+        keys.extend(filter.map(|filter| (FILTER_TREE, Self::filter_key(words, filter, row))));
+        keys
     }
 }
 
@@ -207,7 +241,7 @@ mod tests {
             prop_assert_eq!(widths.iter().sum::<u32>(), bits);
             prop_assert!(widths.iter().all(|width| width.abs_diff(widths[0]) <= BANDS as u32));
             let described = layout.description().unwrap().described();
-            prop_assert_eq!(described, Some(IndexKey::before(bits.into())));
+            prop_assert_eq!(described, Some((FIRST_OF_CODES, IndexKey::before(bits.into()))));
         }
     }
 
@@ -215,5 +249,7 @@ mod tests {
     fn roots_come_first() {
         assert_eq!(Layout::FINGERPRINTS.fixed_pages(), 5);
         assert_eq!(Layout::of_codes(256).fixed_pages(), 18);
+        assert_eq!(Layout::FINGERPRINTS.with_filter().fixed_pages(), 6);
+        assert_eq!(Layout::of_codes(256).with_filter().fixed_pages(), 19);
     }
 }

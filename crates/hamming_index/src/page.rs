@@ -4,13 +4,14 @@
 //! copies of a page leave the free space out. Keys lie one after the other from the front, so a leaf's
 //! fingerprints are compared in one plain loop. The rest of each entry lies from the back: its row, and in
 //! an inner node its child. A leaf has its entries in no order, so adding one changes some twenty bytes. An
-//! inner node has them in the order of their keys. An entry's number, from 0, is its slot.
+//! inner node has them in the order of their keys. An entry's number, from 0, is its slot. In [`FILTER_TREE`]
+//! the filter follows the row.
 //!
 //! ```text
 //! | header 24 | key 0 | key 1 | ... -> lower ... free ... upper <- ... | rest 1 | rest 0 | trailer 8 |
 //! ```
 
-use crate::key::{IndexKey, RowId, Tree};
+use crate::key::{Filter, IndexKey, RowId, Tree};
 
 /// Bytes of a page: Postgres's usual size, and the only one supported.
 pub const PAGE_SIZE: usize = 8192;
@@ -28,9 +29,11 @@ pub const HEADER_LAYOUT: u16 = 4;
 const TRAILER: usize = PAGE_SIZE - 8;
 const MAGIC: u32 = 0x5348_4d48;
 /// The versions of this layout, which `docs/index-format.md` describes and `tests/golden.rs` pins. Whoever
-/// changes the layout adds one. Trees of codes have format 2; other pages have format 1.
+/// changes the layout adds one. Trees of codes have format 2, and all trees of an index of several columns have
+/// format 3; other pages have format 1.
 const FORMAT_1: u8 = 1;
 const FORMAT_2: u8 = 2;
+const FORMAT_3: u8 = 3;
 /// In place of a tree: the page belongs to no tree, and is free. Its lower byte alone is written.
 const FREE: Tree = Tree::MAX;
 const FREE_BYTE: u8 = FREE as u8;
@@ -38,10 +41,15 @@ const FREE_BYTE: u8 = FREE as u8;
 const DESCRIPTION: Tree = 7;
 /// The first tree of an index of codes.
 pub(crate) const FIRST_OF_CODES: Tree = 8;
+/// The number by which trees of an index of several columns come after those of an index of one.
+pub(crate) const SEVERAL_COLUMNS: Tree = 1024;
+/// The tree that is ordered by the further columns, then by the first word of the code, which is not rotated.
+pub const FILTER_TREE: Tree = 2048;
 
 const KEY: usize = 8;
 const ROW: usize = 6;
 const CHILD: usize = 4;
+const FILTER: usize = 4;
 /// Bytes that a patch takes in the log, in addition to its new bytes.
 const PATCH_HEADER: usize = 4;
 
@@ -49,6 +57,17 @@ const PATCH_HEADER: usize = 4;
 pub const LEAF_CAPACITY: usize = (TRAILER - HEADER) / (KEY + ROW);
 /// Children that an inner node can have.
 pub const INNER_CAPACITY: usize = (TRAILER - HEADER) / (KEY + ROW + CHILD);
+
+/// Entries that a leaf of the tree can hold, or children that a node above the leaves can have.
+pub fn capacity(tree: Tree, level: u8) -> usize {
+    (TRAILER - HEADER) / (KEY + rest(tree, level))
+}
+
+/// Bytes of an entry without its key's bits.
+fn rest(tree: Tree, level: u8) -> usize {
+    let filter = if tree == FILTER_TREE { FILTER } else { 0 };
+    ROW + filter + if level == 0 { 0 } else { CHILD }
+}
 
 /// A page, as it is in memory and in files.
 #[repr(C, align(8))]
@@ -90,6 +109,7 @@ pub enum Edit {
 const fn format_of(tree: Tree) -> u8 {
     match tree {
         FREE => FORMAT_1,
+        SEVERAL_COLUMNS.. => FORMAT_3,
         DESCRIPTION.. => FORMAT_2,
         _ => FORMAT_1,
     }
@@ -105,7 +125,7 @@ impl Page {
         page.write(SIZE_AND_LAYOUT, &(PAGE_SIZE as u16 | HEADER_LAYOUT).to_ne_bytes());
         page.write(TRAILER, &MAGIC.to_ne_bytes());
         let ([low, high], format) = (tree.to_le_bytes(), format_of(tree));
-        page.write(TRAILER + 4, &[format, low, level, if format == FORMAT_2 { high } else { 0 }]);
+        page.write(TRAILER + 4, &[format, low, level, if format == FORMAT_1 { 0 } else { high }]);
         page
     }
 
@@ -133,21 +153,29 @@ impl Page {
         Self::node(FREE, 0)
     }
 
-    /// A page that says by this key what the index has codes of: see [`crate::layout`].
-    pub(crate) fn description(key: IndexKey) -> Box<Self> {
-        Self::leaf(DESCRIPTION, &[key])
+    /// A page that says by this key what an index has codes of whose first tree is this: see
+    /// [`crate::layout`].
+    pub(crate) fn description(first_tree: Tree, key: IndexKey) -> Box<Self> {
+        Self::leaf(first_tree - 1, &[key])
     }
 
-    /// The key of a page that was made as [`Page::description`], if it is sound.
-    pub(crate) fn described(&self) -> Option<IndexKey> {
-        (self.damage().is_none() && self.tree() == DESCRIPTION).then(|| self.keys().next())?
+    /// The first tree and the key of a page that was made as [`Page::description`], if it is sound.
+    pub(crate) fn described(&self) -> Option<(Tree, IndexKey)> {
+        let is_description = self.tree() == DESCRIPTION || self.tree() == SEVERAL_COLUMNS + DESCRIPTION;
+        if self.damage().is_some() || !is_description {
+            return None;
+        }
+        Some((self.tree() + 1, self.keys().next()?))
     }
 
     fn push(&mut self, key: IndexKey, child: &[u8]) {
-        let (lower, upper) = (self.number(LOWER), self.number(UPPER) - ROW - child.len());
+        let (lower, upper) = (self.number(LOWER), self.number(UPPER) - self.rest());
         self.write(lower, &key.bits.to_ne_bytes());
         self.write(upper, &key.row.to_bytes());
-        self.write(upper + ROW, child);
+        if self.has_filters() {
+            self.write(upper + ROW, &key.filter.to_bytes());
+        }
+        self.write(upper + self.rest() - child.len(), child);
         self.write(LOWER, &((lower + KEY) as u16).to_ne_bytes());
         self.write(UPPER, &(upper as u16).to_ne_bytes());
     }
@@ -220,7 +248,7 @@ impl Page {
     /// The tree that the page belongs to.
     pub fn tree(&self) -> Tree {
         match (self.format(), self.0[TRAILER + 5], self.0[TRAILER + 7]) {
-            (FORMAT_2, low, high) => Tree::from_le_bytes([low, high]),
+            (FORMAT_2 | FORMAT_3, low, high) => Tree::from_le_bytes([low, high]),
             (_, FREE_BYTE, _) => FREE,
             (_, tree, _) => tree.into(),
         }
@@ -243,7 +271,7 @@ impl Page {
 
     /// The number of entries or children that the page has room for.
     pub fn capacity(&self) -> usize {
-        if self.level() == 0 { LEAF_CAPACITY } else { INNER_CAPACITY }
+        capacity(self.tree(), self.level())
     }
 
     /// Whether the page has no room for another entry or child.
@@ -253,7 +281,19 @@ impl Page {
 
     /// Bytes of an entry without its key's bits.
     fn rest(&self) -> usize {
-        if self.level() == 0 { ROW } else { ROW + CHILD }
+        rest(self.tree(), self.level())
+    }
+
+    /// Whether entries have filters.
+    fn has_filters(&self) -> bool {
+        self.tree() == FILTER_TREE
+    }
+
+    fn filter(&self, slot: usize) -> Filter {
+        match self.has_filters() {
+            true => Filter::from_bytes(self.read(self.rest_of(slot) + ROW)),
+            false => Filter::NONE,
+        }
     }
 
     /// The bits of all keys, slot by slot.
@@ -273,7 +313,8 @@ impl Page {
 
     /// The entry in this slot; in an inner node the lowest key that may lie under the child.
     pub fn key(&self, slot: usize) -> IndexKey {
-        IndexKey { bits: u64::from_ne_bytes(self.bits()[slot]), row: self.row(slot) }
+        let bits = u64::from_ne_bytes(self.bits()[slot]);
+        IndexKey { filter: self.filter(slot), bits, row: self.row(slot) }
     }
 
     /// The [`key`](Self::key) of every slot.
@@ -283,7 +324,7 @@ impl Page {
 
     /// The child in this slot of an inner node.
     pub fn child(&self, slot: usize) -> PageNumber {
-        PageNumber::from_ne_bytes(self.read(self.rest_of(slot) + ROW))
+        PageNumber::from_ne_bytes(self.read(self.rest_of(slot) + self.rest() - CHILD))
     }
 
     /// All children of an inner node, each with the lowest key that may lie under it.
@@ -294,11 +335,15 @@ impl Page {
     /// The slot of the child under which the key lies, in an inner node.
     pub fn child_of(&self, key: IndexKey) -> usize {
         let (mut low, mut high) = (1, self.len().max(1));
+        let has_filters = self.has_filters();
         while low < high {
             let middle = low.midpoint(high);
             // Rows lie in another part of the page, so they are read for equal bits alone.
             let bits = u64::from_ne_bytes(self.bits()[middle]);
-            let is_after = bits > key.bits || bits == key.bits && self.row(middle) > key.row;
+            let is_after = match has_filters {
+                true => self.key(middle) > key,
+                false => bits > key.bits || bits == key.bits && self.row(middle) > key.row,
+            };
             if is_after { high = middle } else { low = middle + 1 }
         }
         low - 1
@@ -308,17 +353,21 @@ impl Page {
     pub fn position(&self, entry: IndexKey) -> Option<usize> {
         let bits = entry.bits.to_ne_bytes();
         let same = self.bits().iter().enumerate().filter(|(_, other)| **other == bits);
-        same.map(|(slot, _)| slot).find(|&slot| self.row(slot) == entry.row)
+        same.map(|(slot, _)| slot).find(|&slot| self.key(slot) == entry)
     }
 
     /// The edit that adds an entry to a leaf that is not full.
     pub fn adding(&self, entry: IndexKey) -> Edit {
-        let (lower, upper) = (self.number(LOWER), self.number(UPPER) - ROW);
-        Edit::Patch(vec![
-            Self::bounds(lower + KEY, upper),
-            Patch::new(lower, &entry.bits.to_ne_bytes()),
-            Patch::new(upper, &entry.row.to_bytes()),
-        ])
+        let (lower, upper) = (self.number(LOWER), self.number(UPPER) - self.rest());
+        let bounds = Self::bounds(lower + KEY, upper);
+        Edit::Patch(std::iter::once(bounds).chain(self.entry_at(lower, upper, entry)).collect())
+    }
+
+    /// Writes an entry of a leaf, whose bits and rest lie at these offsets.
+    fn entry_at(&self, bits: usize, rest: usize, entry: IndexKey) -> impl Iterator<Item = Patch> {
+        let filter = self.has_filters().then(|| Patch::new(rest + ROW, &entry.filter.to_bytes()));
+        let row = Patch::new(rest, &entry.row.to_bytes());
+        [Patch::new(bits, &entry.bits.to_ne_bytes()), row].into_iter().chain(filter)
     }
 
     /// The edit that keeps the entries of a leaf whose slots say that they stay. Gaps are filled with the
@@ -333,11 +382,9 @@ impl Page {
                 self.keys().zip(stays).filter(|&(_, &stays)| stays).map(|(entry, _)| entry).collect();
             return Edit::Replace(Self::leaf(self.tree(), &entries));
         }
-        let bounds = Self::bounds(HEADER + kept * KEY, TRAILER - kept * ROW);
-        let entries = moves.into_iter().flat_map(|(gap, entry)| {
-            let row = Patch::new(self.rest_of(gap), &entry.row.to_bytes());
-            [Patch::new(HEADER + gap * KEY, &entry.bits.to_ne_bytes()), row]
-        });
+        let bounds = Self::bounds(HEADER + kept * KEY, TRAILER - kept * self.rest());
+        let entry_at = |(gap, entry)| self.entry_at(HEADER + gap * KEY, self.rest_of(gap), entry);
+        let entries = moves.into_iter().flat_map(entry_at);
         Edit::Patch(std::iter::once(bounds).chain(entries).collect())
     }
 

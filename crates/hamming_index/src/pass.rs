@@ -13,7 +13,7 @@
 use crate::division::{Division, SearchCosts, SearchedWord, patience};
 use crate::key::{IndexKey, RowId};
 use crate::store::Store;
-use crate::tree::{Index, Walk};
+use crate::tree::{Index, TreePart, Walk};
 use crate::word_search::{WordBall, WordSearch};
 use crate::work::SearchWork;
 use limits::{Collector, OutOfMemory, extend};
@@ -133,7 +133,7 @@ impl WordsPass {
         let WordsPassWay::Words { division, attempts } = &mut self.way else {
             // Rows that need not be looked up are passed on at once.
             let at_a_time = if center.is_empty() { 1 } else { ROWS_AT_A_TIME };
-            self.some_of_all(index, at_a_time, work, found)?;
+            self.some_of_all(index, costs.all_rows(), at_a_time, work, found)?;
             return Ok(Vec::new());
         };
         let Some((word, reach, expected)) = division.next_word(costs, &self.searched) else {
@@ -143,7 +143,7 @@ impl WordsPass {
         };
         let attempt = attempts[word].get_or_insert_with(|| {
             let ball = WordBall { center: center[word], radius: reach - 1 };
-            let search = WordSearch::new(costs.layout(), word, ball, Vec::new(), costs.leaves());
+            let search = WordSearch::new(costs, word, ball, Vec::new());
             WordAttempt { reach, search, found: Vec::new(), expected, limit: patience(expected) }
         });
         let mut candidates = Collector::new(&mut attempt.found);
@@ -206,10 +206,11 @@ impl WordsPass {
         }
     }
 
-    /// Appends some more of all rows: at least so many, if there are.
+    /// Appends some more of all rows, which this part has: at least so many, if there are.
     fn some_of_all<S: Store>(
         &mut self,
         index: &Index<'_, S>,
+        part: TreePart,
         at_a_time: usize,
         work: &mut SearchWork,
         found: &mut Vec<RowId>,
@@ -218,7 +219,7 @@ impl WordsPass {
         while found.len() < at_a_time && !self.is_done {
             index.store.check_for_interrupts();
             let mut rows = Collector::new(found);
-            match index.entries(index.layout.first_tree(), *from, work, &mut |entry| rows.add(entry.row)) {
+            match index.entries(part, *from, work, &mut |entry| rows.add(entry.row)) {
                 Walk::From(key) => *from = key,
                 Walk::Done => self.is_done = true,
             }

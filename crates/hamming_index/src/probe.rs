@@ -29,7 +29,7 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// Every key.
+    /// Every value of the bits.
     pub(crate) const ALL: Self = Self { query: 0, in_band: u64::BITS, in_all: u64::BITS };
 
     /// Keys of this tree within the radius of a fingerprint, whatever bits differ.

@@ -13,7 +13,7 @@
 //! Ordered rows are found in passes of growing radius.
 //!
 //! Guarantee: every row that is asked for is reported exactly once; in the order of distances if that is
-//! asked for.
+//! asked for. Where rows with one filter are, rows with other filters may be reported as well.
 
 use crate::division::SearchCosts;
 use crate::key::{IndexKey, RowId};
@@ -21,7 +21,7 @@ use crate::pass::{FEW_CANDIDATES, WordsPass};
 use crate::query::{CodeBall, CodeLookup, SearchCenter, SearchHit, SearchQuery};
 use crate::sorted::Sorted;
 use crate::store::Store;
-use crate::tree::{Index, Walk};
+use crate::tree::{Index, TreePart, Walk};
 use crate::word_search::{WordBall, WordSearch};
 use crate::work::SearchWork;
 use hamming::code::distance_of_bytes;
@@ -134,7 +134,7 @@ impl IndexSearch {
         if layout.has_whole_codes() {
             let ball = |center: &SearchCenter, radius| WordBall { center: center.first_word(), radius };
             let also = self.target.also.iter().map(|other| ball(&other.center, other.radius)).collect();
-            let search = WordSearch::new(layout, 0, ball(center, radius), also, self.costs.leaves());
+            let search = WordSearch::new(&self.costs, 0, ball(center, radius), also);
             return SearchStage::Whole(radius, search);
         }
         let mut searched = self.costs.unsearched();
@@ -171,7 +171,9 @@ impl IndexSearch {
             SearchStage::Nulls(from) => {
                 let mut hits = Collector::new(hits);
                 let mut report = |entry: IndexKey| hits.add(SearchHit::unordered(entry.row));
-                match index.entries(index.layout.nulls(), *from, &mut self.work, &mut report) {
+                let of_filter = self.costs.filter().map(|filter| TreePart::of_filter(filter.of_null_code()));
+                let nulls = of_filter.unwrap_or(TreePart::all(index.layout.nulls()));
+                match index.entries(nulls, *from, &mut self.work, &mut report) {
                     Walk::From(key) => *from = key,
                     Walk::Done => self.stage = SearchStage::Done,
                 }

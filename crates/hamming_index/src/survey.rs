@@ -1,20 +1,20 @@
 //! Counting the entries and pages of an index, and checking that it is sound.
 //!
 //! Cost: every page that the roots lead to is read once. Only if the bands of a word differ, each of their
-//! entries is looked for in the other bands. Only if words differ in their rows, the rows of two words are
-//! kept in memory.
+//! entries is looked for in the other bands. Only if words differ in their rows, or further columns do from
+//! the first word, the rows of two trees are kept in memory.
 //!
 //! Others may change the index meanwhile. What a page says of itself holds at any moment. That a page does
 //! not fit the one that leads to it is reported only if it has not been changed since the check began. And a
 //! row that a tree lacks is looked for again after its insert was seen to be complete.
 
 use crate::key::{IndexKey, RowId, Tree, rotated, rotated_back};
-use crate::page::{Page, PageNumber};
+use crate::page::{FILTER_TREE, Page, PageNumber};
 use crate::store::Store;
-use crate::tree::{Index, Walk};
+use crate::tree::{Index, TreePart, Walk};
 use crate::work::SearchWork;
 use hamming::hash::scattered;
-use limits::{OutOfMemory, push};
+use limits::{Collector, OutOfMemory, push};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -83,17 +83,73 @@ impl<'s, S: Store> Index<'s, S> {
             if others.iter().any(|band| (band.entries, band.checksum) != (first.entries, first.checksum)) {
                 self.report_differences(trees, may_differ, &mut left, report);
             } else if (first.entries, first.rows) != (totals[0].entries, totals[0].rows) {
-                let trees = [first_tree, trees.start];
-                let suspects = self.rows_of_one(trees, &mut |row| !may_differ(row))?;
-                // An insert that is complete by now may not have been when the trees were read.
-                let differing = match suspects.is_empty() {
-                    true => Vec::new(),
-                    false => {
-                        self.rows_of_one(trees, &mut |row| suspects.iter().any(|&(_, other)| other == row))?
-                    }
-                };
-                self.report_rows(trees, &differing, &mut left, report);
+                let trees = [&[first_tree][..], &[trees.start]];
+                self.compare_rows(trees, may_differ, &mut left, report)?;
             }
+        }
+        self.verify_filters(&totals, may_differ, &mut left, report)
+    }
+
+    /// Compares the tree of further columns with the first band and the tree of NULLs.
+    fn verify_filters(
+        &self,
+        totals: &[Totals],
+        may_differ: &mut dyn FnMut(RowId) -> bool,
+        left: &mut usize,
+        report: &mut dyn FnMut(Damage),
+    ) -> Result<(), OutOfMemory> {
+        let layout = self.layout;
+        let Some(filters) = totals.get(layout.bands() + 1) else { return Ok(()) };
+        let (first, nulls) = (totals[0], totals[layout.bands()]);
+        let sum = |part: fn(&Totals) -> u64| part(&first).wrapping_add(part(&nulls)) == part(filters);
+        if !sum(|tree| tree.entries) || !sum(|tree| tree.rows) {
+            let trees = [&[layout.first_tree(), layout.nulls()][..], &[FILTER_TREE]];
+            return self.compare_rows(trees, may_differ, left, report);
+        }
+        // The sums were taken at different times, while rows came and went.
+        if !sum(|tree| tree.checksum) && self.differs_in_codes(may_differ) {
+            let text = "further columns have other fingerprints than band 0".to_string();
+            report(Damage { page_number: layout.root(FILTER_TREE), text });
+        }
+        Ok(())
+    }
+
+    /// Whether the tree of further columns has a code that the first band lacks.
+    fn differs_in_codes(&self, may_differ: &mut dyn FnMut(RowId) -> bool) -> bool {
+        let first_tree = self.layout.first_tree();
+        let mut walk = Walk::From(IndexKey::FIRST);
+        while let Walk::From(key) = walk {
+            self.store.check_for_interrupts();
+            // Bounded: the entries of some leaves.
+            let mut entries = Vec::new();
+            walk = self.entries(TreePart::all(FILTER_TREE), key, &mut SearchWork::default(), &mut |entry| {
+                entries.push(entry);
+            });
+            let lacks = |entry: &IndexKey| {
+                entry.filter != entry.filter.of_null_code()
+                    && !self.has(first_tree, IndexKey::new(rotated(entry.bits, first_tree), entry.row))
+            };
+            if entries.iter().any(|entry| lacks(entry) && !may_differ(entry.row)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Reports rows that one of two groups of trees has and the other one lacks.
+    fn compare_rows(
+        &self,
+        trees: [&[Tree]; 2],
+        may_differ: &mut dyn FnMut(RowId) -> bool,
+        left: &mut usize,
+        report: &mut dyn FnMut(Damage),
+    ) -> Result<(), OutOfMemory> {
+        let suspects = self.rows_of_one(trees, &mut |row| !may_differ(row))?;
+        // An insert that is complete by now may not have been when the trees were read.
+        if !suspects.is_empty() {
+            let differing =
+                self.rows_of_one(trees, &mut |row| suspects.iter().any(|&(_, other)| other == row))?;
+            self.report_rows(trees, &differing, left, report);
         }
         Ok(())
     }
@@ -102,7 +158,7 @@ impl<'s, S: Store> Index<'s, S> {
     fn survey(&self, is_changed: &dyn Fn(&Page) -> bool, report: &mut dyn FnMut(Damage)) -> Vec<Totals> {
         let mut seen = HashSet::new();
         // Bounded: the trees of an index.
-        let mut trees = vec![Totals::default(); self.layout.bands() + 1];
+        let mut trees = vec![Totals::default(); self.layout.trees().count()];
         for (tree, totals) in self.layout.trees().zip(&mut trees) {
             let mut survey = Survey { index: self, tree, totals, seen: &mut seen, is_changed, report };
             survey.visit(self.layout.root(tree), None, IndexKey::FIRST, None);
@@ -124,7 +180,9 @@ impl<'s, S: Store> Index<'s, S> {
                 self.store.check_for_interrupts();
                 let mut entries = Vec::new();
                 let walk =
-                    self.entries(tree, from, &mut SearchWork::default(), &mut |entry| entries.push(entry));
+                    self.entries(TreePart::all(tree), from, &mut SearchWork::default(), &mut |entry| {
+                        entries.push(entry);
+                    });
                 for entry in entries {
                     let missing = || self.missing_elsewhere(trees.clone(), tree, entry);
                     if missing().next().is_none() || may_differ(entry.row) {
@@ -154,8 +212,8 @@ impl<'s, S: Store> Index<'s, S> {
     ) -> impl Iterator<Item = Damage> {
         let word = rotated_back(entry.bits, tree);
         let others = trees.filter(move |&other| other != tree);
-        let lacking = others
-            .filter(move |&other| !self.has(other, IndexKey { bits: rotated(word, other), row: entry.row }));
+        let lacking =
+            others.filter(move |&other| !self.has(other, IndexKey::new(rotated(word, other), entry.row)));
         lacking.map(move |other| {
             let row = self.layout.name_of(entry.row, Some(word));
             let [has, lacks] = [tree, other].map(|tree| self.layout.place(tree));
@@ -164,11 +222,11 @@ impl<'s, S: Store> Index<'s, S> {
         })
     }
 
-    /// The rows that one of two trees has and the other one lacks, if they are accepted: with the place of
-    /// the tree that has them, 0 or 1. No more than are reported.
+    /// The rows that one of two groups of trees has and the other one lacks, if they are accepted: with the
+    /// place of the group that has them, 0 or 1. No more than are reported.
     fn rows_of_one(
         &self,
-        trees: [Tree; 2],
+        trees: [&[Tree]; 2],
         accepts: &mut dyn FnMut(RowId) -> bool,
     ) -> Result<Vec<(usize, RowId)>, OutOfMemory> {
         let rows = [self.rows_of(trees[0])?, self.rows_of(trees[1])?];
@@ -183,39 +241,42 @@ impl<'s, S: Store> Index<'s, S> {
         Ok(differing)
     }
 
-    /// Reports rows that one of two trees lacks.
+    /// Reports rows that one of two groups of trees lacks.
     fn report_rows(
         &self,
-        trees: [Tree; 2],
+        trees: [&[Tree]; 2],
         differing: &[(usize, RowId)],
         left: &mut usize,
         report: &mut dyn FnMut(Damage),
     ) {
         for &(place, row) in differing.iter().take(*left) {
             let row = self.layout.name_of(row, None);
-            let (has, lacks) = (trees[place], trees[1 - place]);
-            let text = format!(
-                "{row} is in band {}, not in band {}",
-                self.layout.place(has),
-                self.layout.place(lacks)
-            );
+            let (has, lacks) = (trees[place][0], trees[1 - place][0]);
+            let text = match (has, lacks) {
+                (_, FILTER_TREE) => format!("{row} is missing among further columns"),
+                (FILTER_TREE, _) => format!("{row} is among further columns alone"),
+                _ => {
+                    let [has, lacks] = [has, lacks].map(|tree| self.layout.place(tree));
+                    format!("{row} is in band {has}, not in band {lacks}")
+                }
+            };
             report(Damage { page_number: self.layout.root(lacks), text });
         }
         *left -= differing.len().min(*left);
     }
 
-    /// The rows of a tree, in order.
-    fn rows_of(&self, tree: Tree) -> Result<Vec<RowId>, OutOfMemory> {
-        let (mut rows, mut walk) = (Vec::new(), Walk::From(IndexKey::FIRST));
-        while let Walk::From(key) = walk {
-            self.store.check_for_interrupts();
-            let mut pushed = Ok(());
-            walk = self.entries(tree, key, &mut SearchWork::default(), &mut |entry| {
-                if pushed.is_ok() {
-                    pushed = push(&mut rows, entry.row);
-                }
-            });
-            pushed?;
+    /// The rows of some trees, in order.
+    fn rows_of(&self, trees: &[Tree]) -> Result<Vec<RowId>, OutOfMemory> {
+        let mut rows = Vec::new();
+        for &tree in trees {
+            let mut walk = Walk::From(IndexKey::FIRST);
+            while let Walk::From(key) = walk {
+                self.store.check_for_interrupts();
+                let mut found = Collector::new(&mut rows);
+                let add = &mut |entry: IndexKey| found.add(entry.row);
+                walk = self.entries(TreePart::all(tree), key, &mut SearchWork::default(), add);
+                found.finish()?;
+            }
         }
         rows.sort_unstable();
         Ok(rows)

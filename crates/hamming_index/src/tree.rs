@@ -5,9 +5,9 @@
 //! siblings or second looks are not needed. Cost: one page for each level, and for a range one page for
 //! each leaf.
 
-use crate::key::{IndexKey, Tree};
+use crate::key::{Filter, IndexKey, RowId, Tree};
 use crate::layout::Layout;
-use crate::page::{Page, PageNumber};
+use crate::page::{FILTER_TREE, Page, PageNumber};
 use crate::probe::Probe;
 use crate::store::Store;
 use crate::work::SearchWork;
@@ -25,14 +25,62 @@ pub struct Index<'s, S> {
     pub(crate) layout: Layout,
 }
 
+/// A tree, or its keys with one filter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TreePart {
+    pub(crate) tree: Tree,
+    /// Without one, all keys.
+    pub(crate) filter: Option<Filter>,
+}
+
+impl TreePart {
+    /// A whole tree.
+    pub(crate) fn all(tree: Tree) -> Self {
+        Self { tree, filter: None }
+    }
+
+    /// The rows with this filter.
+    pub(crate) fn of_filter(filter: Filter) -> Self {
+        Self { tree: FILTER_TREE, filter: Some(filter) }
+    }
+
+    pub(crate) fn has(&self, key: IndexKey) -> bool {
+        self.filter.is_none_or(|filter| filter == key.filter)
+    }
+
+    /// The first key of the part and of the probe that is not below this one.
+    fn next(&self, probe: &Probe, from: IndexKey) -> Option<IndexKey> {
+        let from = match self.filter {
+            Some(filter) if from.filter > filter => return None,
+            Some(filter) if from.filter < filter => IndexKey { filter, ..IndexKey::FIRST },
+            _ => from,
+        };
+        let bits = probe.next(from.bits)?;
+        Some(if bits == from.bits { from } else { IndexKey { bits, row: RowId::FIRST, ..from } })
+    }
+}
+
 /// The leaves that a walk visits.
 struct Visit<'a> {
+    part: TreePart,
     probe: &'a Probe,
     is_slow: bool,
     /// Leaves that may still be visited before locks are given back.
     left: usize,
     work: &'a mut SearchWork,
     visit: &'a mut dyn FnMut(&Page),
+}
+
+impl Visit<'_> {
+    fn next(&self, from: IndexKey) -> Option<IndexKey> {
+        self.part.next(self.probe, from)
+    }
+}
+
+/// A step from a node to one of its children, and the number of children after that one.
+struct Step {
+    child: usize,
+    after: usize,
 }
 
 /// Where a walk through leaves goes on.
@@ -141,21 +189,52 @@ impl<'s, S: Store> Index<'s, S> {
         (node, end)
     }
 
-    /// Visits the leaves that may have keys of the probe, in order, from the key on. Returns after some of
-    /// them, so that their locks are given back.
+    /// About how many leaves have the rows with this filter.
+    pub fn leaves_of(&self, filter: Filter) -> f64 {
+        let first = self.way_to(FILTER_TREE, IndexKey { filter, ..IndexKey::FIRST });
+        let last = self.way_to(FILTER_TREE, IndexKey { filter, bits: u64::MAX, row: RowId::LAST });
+        let Some(parting) = first.iter().zip(&last).position(|(a, b)| a.child != b.child) else { return 1.0 };
+        // A child next to the way has as many leaves as one on the way.
+        let leaves_under = |way: &[Step], place: usize| -> f64 {
+            way[place + 1..].iter().map(|step| (step.child + 1 + step.after) as f64).product()
+        };
+        let between = last[parting].child.saturating_sub(first[parting].child + 1);
+        // Below, all children after the one way, and all before the other.
+        let after = first.iter().enumerate().skip(parting + 1);
+        let after = after.map(|(place, step)| step.after as f64 * leaves_under(&first, place));
+        let before = last.iter().enumerate().skip(parting + 1);
+        let before = before.map(|(place, step)| step.child as f64 * leaves_under(&last, place));
+        2.0 + between as f64 * leaves_under(&first, parting) + after.sum::<f64>() + before.sum::<f64>()
+    }
+
+    /// The way from the root to the leaf under which the key lies.
+    fn way_to(&self, tree: Tree, key: IndexKey) -> Vec<Step> {
+        let (mut node, mut way) = (self.share_root(tree), Vec::new());
+        while node.level() > 0 {
+            let child = node.child_of(key);
+            // Bounded: the levels of a tree.
+            way.push(Step { child, after: node.len() - 1 - child });
+            node = self.share_child(&node, child);
+        }
+        way
+    }
+
+    /// Visits the leaves of a part of a tree that may have keys of the probe, in order, from the key on.
+    /// Returns after some of them, so that their locks are given back.
     pub(crate) fn walk(
         &self,
-        tree: Tree,
+        part: TreePart,
         from: IndexKey,
         probe: &Probe,
         work: &mut SearchWork,
         visit: &mut dyn FnMut(&Page),
     ) -> Walk {
         work.trees += u64::from(from == IndexKey::FIRST);
-        let Some(from) = next(probe, from) else { return Walk::Done };
+        let Some(from) = part.next(probe, from) else { return Walk::Done };
         let is_slow = self.store.is_slow();
         let left = if is_slow { LEAVES_AHEAD } else { LEAVES_AT_A_TIME };
-        self.walk_under(&self.share_root(tree), None, from, &mut Visit { probe, is_slow, left, work, visit })
+        let root = self.share_root(part.tree);
+        self.walk_under(&root, None, from, &mut Visit { part, probe, is_slow, left, work, visit })
     }
 
     /// Visits the leaves under one node. All keys there are below `end`.
@@ -171,10 +250,10 @@ impl<'s, S: Store> Index<'s, S> {
             leaves.work.entries += node.len() as u64;
             (leaves.visit)(node);
             leaves.left -= 1;
-            return end.and_then(|end| next(leaves.probe, end)).map_or(Walk::Done, Walk::From);
+            return end.and_then(|end| leaves.next(end)).map_or(Walk::Done, Walk::From);
         }
         if leaves.is_slow && node.level() == 1 {
-            self.prefetch(node, from, leaves.probe);
+            self.prefetch(node, from, &|key| leaves.next(key));
         }
         loop {
             let index = node.child_of(from);
@@ -186,28 +265,29 @@ impl<'s, S: Store> Index<'s, S> {
         }
     }
 
-    /// Passes all entries of some leaves, from the key on.
+    /// Passes all entries of a part of a tree in some leaves, from the key on.
     pub(crate) fn entries(
         &self,
-        tree: Tree,
+        part: TreePart,
         from: IndexKey,
         work: &mut SearchWork,
         visit: &mut dyn FnMut(IndexKey),
     ) -> Walk {
-        self.walk(tree, from, &Probe::ALL, work, &mut |leaf| {
+        self.walk(part, from, &Probe::ALL, work, &mut |leaf| {
             // The first leaf may have lower entries, which were passed before.
-            leaf.keys().filter(|&entry| entry >= from).for_each(&mut *visit);
+            leaf.keys().filter(|&entry| entry >= from && part.has(entry)).for_each(&mut *visit);
         })
     }
 
-    /// Announces the leaves under this node that a walk will read.
-    pub(crate) fn prefetch(&self, node: &Page, from: IndexKey, probe: &Probe) {
+    /// Announces the leaves under this node that a walk will read, which goes on at the next key that it
+    /// wants.
+    pub(crate) fn prefetch(&self, node: &Page, from: IndexKey, next: &dyn Fn(IndexKey) -> Option<IndexKey>) {
         let mut from = Some(from);
         for _ in 0..LEAVES_AHEAD {
             let Some(key) = from else { return };
             let index = node.child_of(key);
             self.store.prefetch(node.child(index));
-            from = after_child(node, index).and_then(|after| next(probe, after));
+            from = after_child(node, index).and_then(next);
         }
     }
 }
@@ -215,10 +295,4 @@ impl<'s, S: Store> Index<'s, S> {
 /// The lowest key that lies under the next child.
 pub(crate) fn after_child(node: &Page, index: usize) -> Option<IndexKey> {
     (index + 1 < node.len()).then(|| node.key(index + 1))
-}
-
-/// The first key of the probe that is not below this one.
-fn next(probe: &Probe, from: IndexKey) -> Option<IndexKey> {
-    let bits = probe.next(from.bits)?;
-    Some(if bits == from.bits { from } else { IndexKey::before(bits) })
 }

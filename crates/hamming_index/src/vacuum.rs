@@ -7,9 +7,8 @@
 
 use crate::key::{IndexKey, RowId, Tree};
 use crate::page::{Edit, Page};
-use crate::probe::Probe;
 use crate::store::Store;
-use crate::tree::{Index, LEAVES_AT_A_TIME, Walk};
+use crate::tree::{Index, LEAVES_AT_A_TIME, TreePart, Walk};
 use crate::work::SearchWork;
 
 /// Neighbours are merged when they fill at most this share of a page together, in percent. Less than full, so
@@ -49,7 +48,7 @@ impl<S: Store> Index<'_, S> {
             let mut walk = Walk::From(IndexKey::FIRST);
             while let Walk::From(key) = walk {
                 self.store.check_for_interrupts();
-                walk = self.entries(tree, key, &mut SearchWork::default(), &mut |entry| {
+                walk = self.entries(TreePart::all(tree), key, &mut SearchWork::default(), &mut |entry| {
                     rows += 1;
                     visit(entry.row);
                 });
@@ -198,7 +197,7 @@ impl<S: Store> VacuumWalk<'_, '_, S> {
             return self.root(from);
         }
         if store.is_slow() {
-            self.index.prefetch(&parent, from, &Probe::ALL);
+            self.index.prefetch(&parent, from, &Some);
         }
         let first = parent.child_of(from);
         let next = parent.len().min(first + LEAVES_AT_A_TIME);

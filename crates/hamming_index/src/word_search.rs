@@ -8,16 +8,20 @@
 //! scattered words this is known before. For others it turns out on the way: where the first bands
 //! read far more than expected, the later ones will.
 //!
-//! Guarantee: every row within the radius is reported exactly once. Cost: [`crate::cost::pages_read`].
+//! Where rows with one filter are wanted, their part of the tree of further columns is that one tree. Bands
+//! know no filter. So a row that they find counts as a leaf, for it may be fetched from the table in vain.
+//!
+//! Guarantee: every row within the radius, and with the filter, is reported exactly once; a row within the
+//! radius with another filter at most once. Cost: [`crate::cost::pages_read`].
 
 use crate::cost::{is_flat, limits};
+use crate::division::SearchCosts;
 use crate::kernel::near;
 use crate::key::{BANDS, IndexKey, RowId, Tree, rotated, rotated_back};
-use crate::layout::Layout;
 use crate::page::Page;
 use crate::probe::{Probe, first_tree, share_of_band};
 use crate::store::Store;
-use crate::tree::{Index, Walk};
+use crate::tree::{Index, TreePart, Walk};
 use crate::work::SearchWork;
 
 /// All words within a radius of a center.
@@ -40,11 +44,13 @@ impl WordBall {
 pub(crate) struct WordSearch {
     /// The first tree of the word that is searched.
     first: Tree,
+    /// What is read from end to end instead of the bands.
+    flat: TreePart,
     ball: WordBall,
     /// Balls that a row must lie in as well.
     also: Vec<WordBall>,
     stage: WordStage,
-    /// Leaves that the search has read so far.
+    /// Leaves that the search has read so far, and rows that count as leaves.
     leaves_read: usize,
     /// For each band, the number of leaves read so far with which the search gives the bands up.
     limits: [f64; BANDS],
@@ -56,8 +62,7 @@ pub(crate) struct WordSearch {
 enum WordStage {
     /// In a band's tree, from the key on.
     Band(Tree, IndexKey),
-    /// In the first of the word's trees from end to end, from the key on. Before the change to this stage
-    /// every row was reported whose [`first_tree`] comes before that of `reported`, or is the same and has a
+    /// In the tree that is read from end to end, from the key on. Before the change to this stage every row was reported whose [`first_tree`] comes before that of `reported`, or is the same and has a
     /// lower key there.
     Flat {
         from: IndexKey,
@@ -67,33 +72,29 @@ enum WordStage {
 }
 
 impl WordSearch {
-    /// Searches this word of codes for the rows of the ball that lie in the other balls as well. A tree has
-    /// about `tree_leaves` leaves.
-    pub(crate) fn new(
-        layout: Layout,
-        word: usize,
-        ball: WordBall,
-        also: Vec<WordBall>,
-        tree_leaves: f64,
-    ) -> Self {
+    /// Searches this word of codes for the rows of the ball that lie in the other balls as well.
+    pub(crate) fn new(costs: &SearchCosts, word: usize, ball: WordBall, also: Vec<WordBall>) -> Self {
+        let (layout, leaves) = (costs.layout(), costs.leaves());
         let (first, width) = (layout.trees_of(word).start, layout.width(word));
-        let stage = if is_flat(tree_leaves, ball.radius, width) {
+        let (flat, flat_leaves) = costs.instead_of_bands(word);
+        let stage = if is_flat(leaves, flat_leaves, ball.radius, width) {
             WordStage::Flat { from: IndexKey::FIRST, reported: (first, IndexKey::FIRST) }
         } else {
             WordStage::Band(first, IndexKey::FIRST)
         };
         Self {
             first,
+            flat,
             ball,
             also,
             stage,
             leaves_read: 0,
-            limits: limits(tree_leaves, ball.radius, width),
+            limits: limits(leaves, flat_leaves, ball.radius, width),
             slots: Vec::new(),
         }
     }
 
-    /// Leaves that the search has read so far.
+    /// Leaves that the search has read so far, and rows that count as leaves.
     pub(crate) fn leaves_read(&self) -> usize {
         self.leaves_read
     }
@@ -118,19 +119,24 @@ impl WordSearch {
         work: &mut SearchWork,
         report: &mut dyn FnMut(u64, RowId),
     ) {
-        let Self { first, ball: WordBall { center, radius }, stage, .. } = *self;
+        let Self { first, flat, ball: WordBall { center, radius }, stage, .. } = *self;
         let limit = limit.min(radius);
         match stage {
             WordStage::Done => {}
             WordStage::Band(tree, from) => {
+                let mut reported = 0;
                 let walk = Probe::of_band(center, tree, radius).map_or(Walk::Done, |probe| {
                     let mut report = |word, row| {
                         if first + first_tree(center, word, radius) == tree {
+                            reported += 1;
                             report(word, row);
                         }
                     };
-                    self.walk(index, (tree, from), &probe, limit, work, &mut report)
+                    self.walk(index, (TreePart::all(tree), from), &probe, limit, work, &mut report)
                 });
+                if flat.filter.is_some() {
+                    self.leaves_read += reported;
+                }
                 self.stage = match walk {
                     Walk::From(key) if self.leaves_read as f64 > self.limits[usize::from(tree - first)] => {
                         WordStage::Flat { from: IndexKey::FIRST, reported: (tree, key) }
@@ -143,14 +149,14 @@ impl WordSearch {
                 };
             }
             WordStage::Flat { from, reported } => {
-                let probe = Probe::within(center, first, radius);
+                let probe = Probe::within(center, flat.tree, radius);
                 let mut report = |word, row| {
                     let tree = first + first_tree(center, word, radius);
-                    if (tree, IndexKey { bits: rotated(word, tree), row }) >= reported {
+                    if (tree, IndexKey::new(rotated(word, tree), row)) >= reported {
                         report(word, row);
                     }
                 };
-                self.stage = match self.walk(index, (first, from), &probe, limit, work, &mut report) {
+                self.stage = match self.walk(index, (flat, from), &probe, limit, work, &mut report) {
                     Walk::From(from) => WordStage::Flat { from, reported },
                     Walk::Done => WordStage::Done,
                 };
@@ -161,22 +167,22 @@ impl WordSearch {
     fn walk<S: Store>(
         &mut self,
         index: &Index<'_, S>,
-        (tree, from): (Tree, IndexKey),
+        (part, from): (TreePart, IndexKey),
         probe: &Probe,
         limit: u32,
         work: &mut SearchWork,
         report: &mut dyn FnMut(u64, RowId),
     ) -> Walk {
-        let query = rotated(self.ball.center, tree);
-        index.walk(tree, from, probe, work, &mut |leaf: &Page| {
+        let query = rotated(self.ball.center, part.tree);
+        index.walk(part, from, probe, work, &mut |leaf: &Page| {
             self.leaves_read += 1;
             self.slots.clear();
             near(leaf.bits(), query, limit, &mut self.slots);
             for &slot in &self.slots {
                 let entry = leaf.key(slot.into());
-                let word = rotated_back(entry.bits, tree);
-                // A leaf may have entries below the key from which on it is visited.
-                if entry >= from && self.also.iter().all(|ball| ball.contains(word)) {
+                let word = rotated_back(entry.bits, part.tree);
+                // A leaf may have entries below the key from which on it is visited, or of other parts.
+                if entry >= from && part.has(entry) && self.also.iter().all(|ball| ball.contains(word)) {
                     report(word, entry.row);
                 }
             }

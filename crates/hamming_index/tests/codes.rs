@@ -133,14 +133,14 @@ impl Both {
         let layout = Layout::of_codes(bits);
         let words: Vec<_> =
             rows.iter().map(|code| code.as_ref().map(|code| words_of(layout, code))).collect();
-        let numbered = words.iter().enumerate().map(|(number, words)| (words.as_deref(), row(number)));
+        let numbered = words.iter().enumerate().map(|(number, words)| (words.as_deref(), None, row(number)));
         let memory = Memory::built_of(layout, 16_000, numbered, fill, 500_000);
         Self { layout, rows, memory }
     }
 
     fn insert(&mut self, code: Option<Code>) {
         let words = code.as_ref().map(|code| words_of(self.layout, code));
-        self.memory.index().insert(words.as_deref(), row(self.rows.len()));
+        self.memory.index().insert(words.as_deref(), None, row(self.rows.len()));
         self.rows.push(code);
     }
 
@@ -308,7 +308,7 @@ fn words_that_differ_in_rows_are_reported() {
     let mut chance = Chance(4);
     let mut both = Both::new(200, (0..500).map(|_| Some(chance.code(200))).collect(), 95);
     let short: Vec<u64> = words_of(both.layout, &chance.code(200)).into_iter().take(2).collect();
-    both.memory.index().insert(Some(&short), row(600));
+    both.memory.index().insert(Some(&short), None, row(600));
     let expected = ["9: row (6,1) is in band 0, not in band 8", "13: row (6,1) is in band 0, not in band 12"];
     assert_eq!(both.memory.problems(), expected);
     assert_eq!(both.memory.problems_but(&mut |dead| dead == row(600)), Vec::<String>::new());

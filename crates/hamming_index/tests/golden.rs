@@ -78,12 +78,12 @@ fn a_leaf_is_read() {
     let bits = [0, 0x4567_89ab_cdee_0123, 0x4567_89ab_cdef_0123, 0xba98_7654_3210_fedc];
     let entries = bits.into_iter().zip(few_rows());
     for (key, (bits, (fingerprint, row))) in keys_of(&leaf).into_iter().zip(entries) {
-        assert_eq!((key, rotated_back(key.bits, 1)), (IndexKey { bits, row }, fingerprint.unwrap()));
+        assert_eq!((key, rotated_back(key.bits, 1)), (IndexKey::new(bits, row), fingerprint.unwrap()));
     }
 
     let nulls = page(NULL_LEAF);
     assert_eq!((nulls.damage(), nulls.tree(), nulls.level()), (None, NULLS, 0));
-    assert_eq!(keys_of(&nulls), [IndexKey { bits: 0, row: RowId::new(0, 2) }]);
+    assert_eq!(keys_of(&nulls), [IndexKey::new(0, RowId::new(0, 2))]);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn few_codes() -> Memory {
     let memory = Memory::of(layout, 20);
     for (place, code) in (1..).zip(codes) {
         let words: Vec<u64> = layout.words_of(&code).collect();
-        memory.index().insert(Some(&words), RowId::new(0, place));
+        memory.index().insert(Some(&words), None, RowId::new(0, place));
     }
     memory
 }

@@ -5,14 +5,15 @@
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report;
 use hamming_index::build::Runs;
-use hamming_index::key::{IndexKey, RowId};
+use hamming_index::key::{Filter, IndexKey, RowId};
 use limits::reserve;
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReportable;
 
-/// Bytes of a key in a file.
-const KEY: usize = 16;
+/// Bytes of a key in a file: its bits, its row, and its filter.
+const KEY: usize = 18;
+const ROW: std::ops::Range<usize> = 8..14;
 /// Keys that are read or written together.
 const AT_A_TIME: usize = 4096;
 /// Keys that are read together where the buffers of all runs would be too large: what Postgres reads at once.
@@ -115,15 +116,19 @@ impl Drop for SortedRun {
 
 fn to_bytes(key: IndexKey) -> [u8; KEY] {
     let mut bytes = [0; KEY];
-    bytes[..8].copy_from_slice(&key.bits.to_ne_bytes());
-    bytes[8..].copy_from_slice(&key.row.number().to_ne_bytes());
+    bytes[..ROW.start].copy_from_slice(&key.bits.to_le_bytes());
+    bytes[ROW].copy_from_slice(&key.row.number().to_le_bytes()[..ROW.len()]);
+    bytes[ROW.end..].copy_from_slice(&key.filter.number().to_le_bytes());
     bytes
 }
 
 fn from_bytes(bytes: [u8; KEY]) -> IndexKey {
-    let (bits, row) = bytes.split_at(8);
-    let number = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
-    IndexKey { bits: number(bits), row: RowId::from_number(number(row)) }
+    let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
+    IndexKey {
+        filter: Filter::from_number(number(&bytes[ROW.end..]) as u32),
+        bits: number(&bytes[..ROW.start]),
+        row: RowId::from_number(number(&bytes[ROW])),
+    }
 }
 
 fn temporary_file() -> report::SqlError {

@@ -63,7 +63,7 @@ fn damage_codes(damage: &Damage) {
     let words = |code: &Vec<u8>| layout.words_of(code).collect::<Vec<u64>>();
     let mut known = Known((0..rows).map(code).collect());
     let words_of_all: Vec<_> = known.0.iter().map(words).collect();
-    let numbered = words_of_all.iter().zip(0..).map(|(words, n)| (Some(words.as_slice()), RowId::new(n, 1)));
+    let numbered = words_of_all.iter().zip(0..).map(|(words, n)| (Some(words.as_slice()), None, RowId::new(n, 1)));
     let fill = usize::from(damage.fill % 100) + 1;
     let mut memory = Memory::built_of(layout, 8000, numbered, fill, 10_000);
     for &(page_number, first, bytes) in &damage.writes {
@@ -78,6 +78,6 @@ fn damage_codes(damage: &Damage) {
     let _ = catch_unwind(AssertUnwindSafe(|| memory.search_codes(&costs, query, 100, Some(&mut known))));
     let _ = catch_unwind(AssertUnwindSafe(|| Layout::read(&memory)));
     let index = memory.index();
-    let _ = catch_unwind(AssertUnwindSafe(|| index.insert(Some(&words(&code(5))), RowId::new(0, 2))));
+    let _ = catch_unwind(AssertUnwindSafe(|| index.insert(Some(&words(&code(5))), None, RowId::new(0, 2))));
     let _ = catch_unwind(AssertUnwindSafe(|| index.vacuum(&mut |row: RowId| row.page() % 3 == 0)));
 }

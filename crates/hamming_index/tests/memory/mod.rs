@@ -4,7 +4,7 @@
 
 use hamming_index::build::{BuildTarget, Builder, Runs, create};
 use hamming_index::division::SearchCosts;
-use hamming_index::key::{IndexKey, RowId};
+use hamming_index::key::{Filter, IndexKey, RowId};
 use hamming_index::page::{Edit, PAGE_SIZE, Page, PageNumber, Patch};
 use hamming_index::store::{NumberedPage, Store};
 use hamming_index::{CodeBall, CodeLookup, Damage, Index, IndexSearch, Layout, SearchHit, SearchQuery};
@@ -106,29 +106,30 @@ impl Memory {
     /// An index of these rows. `fill` is the share of a page that is filled, in percent; `at_a_time` is the
     /// number of rows that are sorted in memory.
     pub fn built(room: usize, rows: &[(Option<u64>, RowId)], fill: usize, at_a_time: usize) -> Self {
-        let rows =
-            rows.iter().map(|(fingerprint, row)| (fingerprint.as_ref().map(std::slice::from_ref), *row));
+        let rows = rows
+            .iter()
+            .map(|(fingerprint, row)| (fingerprint.as_ref().map(std::slice::from_ref), None, *row));
         Self::built_of(Layout::FINGERPRINTS, room, rows, fill, at_a_time)
     }
 
-    /// The same of rows with the words of their codes.
+    /// The same of rows with the words of their codes, and with their filters if the layout has them.
     pub fn built_of<'a>(
         layout: Layout,
         room: usize,
-        rows: impl Iterator<Item = (Option<&'a [u64]>, RowId)>,
+        rows: impl Iterator<Item = (Option<&'a [u64]>, Option<Filter>, RowId)>,
         fill: usize,
         at_a_time: usize,
     ) -> Self {
         let mut memory = Self::of(layout, room);
         let mut builder = Builder::new(layout, at_a_time);
-        rows.for_each(|(words, row)| builder.add(&mut Lists, words, row).unwrap());
+        rows.for_each(|(words, filter, row)| builder.add(&mut Lists, words, filter, row).unwrap());
         builder.write(Lists, &mut memory, fill, &mut || {});
         memory
     }
 
     /// Adds a row to an index of fingerprints.
     pub fn insert(&self, fingerprint: Option<u64>, row: RowId) {
-        self.index().insert(fingerprint.as_ref().map(std::slice::from_ref), row);
+        self.index().insert(fingerprint.as_ref().map(std::slice::from_ref), None, row);
     }
 
     fn page(&self, page_number: PageNumber) -> &RwLock<Page> {
@@ -196,6 +197,13 @@ impl Memory {
         let mut hits = Vec::new();
         while search.next_batch(&self.index(), codes.as_deref_mut(), &mut hits).unwrap() {}
         hits
+    }
+
+    /// The leaves that an unordered search of fingerprints reads.
+    pub fn leaves_read(&self, costs: &SearchCosts, query: SearchQuery) -> u64 {
+        let mut search = IndexSearch::new(costs, query, 1000);
+        while search.next_batch(&self.index(), None::<&mut NoCodes>, &mut Vec::new()).unwrap() {}
+        search.work().leaves
     }
 
     /// What is wrong, in words.
