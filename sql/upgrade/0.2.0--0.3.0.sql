@@ -144,3 +144,77 @@ CREATE FUNCTION hamming_histogram(
     AS 'MODULE_PATHNAME', 'hamming_histogram_with_look_wrapper';
 COMMENT ON FUNCTION hamming_histogram(regclass, name, integer, name) IS
     'distances in a column of codes, of a random sample of the rows: of pairs, and to the nearest; rows found within each distance, how many of them are unrelated, and which radius to search and which to delete with; with the column of the texts, unrelated rows are measured, and how many rows a second look keeps within which radius';
+
+-- Classes of columns after the first, by which rows are filtered. Of bigint it is hamming_ops.
+
+ALTER OPERATOR FAMILY hamming_ops USING hamming ADD
+    OPERATOR 2 = (bigint, integer),
+    OPERATOR 2 = (bigint, smallint);
+
+CREATE OPERATOR FAMILY hamming_filter_ops USING hamming;
+COMMENT ON OPERATOR FAMILY hamming_filter_ops USING hamming IS
+    'further columns of an index of codes';
+
+CREATE OPERATOR CLASS int2_filter_ops DEFAULT FOR TYPE smallint USING hamming FAMILY hamming_filter_ops AS
+    OPERATOR 2 = (smallint, smallint),
+    OPERATOR 2 = (smallint, integer),
+    OPERATOR 2 = (smallint, bigint);
+COMMENT ON OPERATOR CLASS int2_filter_ops USING hamming IS
+    'columns of type smallint after the codes';
+
+CREATE OPERATOR CLASS int4_filter_ops DEFAULT FOR TYPE integer USING hamming FAMILY hamming_filter_ops AS
+    OPERATOR 2 = (integer, integer),
+    OPERATOR 2 = (integer, smallint),
+    OPERATOR 2 = (integer, bigint);
+COMMENT ON OPERATOR CLASS int4_filter_ops USING hamming IS
+    'columns of type integer after the codes';
+
+CREATE OPERATOR CLASS numeric_filter_ops DEFAULT FOR TYPE numeric USING hamming FAMILY hamming_filter_ops AS
+    OPERATOR 2 = (numeric, numeric);
+COMMENT ON OPERATOR CLASS numeric_filter_ops USING hamming IS
+    'columns of type numeric after the codes';
+
+CREATE OPERATOR CLASS oid_filter_ops DEFAULT FOR TYPE oid USING hamming FAMILY hamming_filter_ops AS
+    OPERATOR 2 = (oid, oid);
+COMMENT ON OPERATOR CLASS oid_filter_ops USING hamming IS
+    'columns of type oid after the codes';
+
+CREATE OPERATOR CLASS text_filter_ops DEFAULT FOR TYPE text USING hamming FAMILY hamming_filter_ops AS
+    OPERATOR 2 = (text, text);
+COMMENT ON OPERATOR CLASS text_filter_ops USING hamming IS
+    'columns of type text after the codes';
+
+CREATE OPERATOR CLASS bpchar_filter_ops DEFAULT FOR TYPE character USING hamming FAMILY hamming_filter_ops AS
+    OPERATOR 2 = (character, character);
+COMMENT ON OPERATOR CLASS bpchar_filter_ops USING hamming IS
+    'columns of type character after the codes';
+
+CREATE OPERATOR CLASS bytea_filter_ops DEFAULT FOR TYPE bytea USING hamming FAMILY hamming_filter_ops AS
+    OPERATOR 2 = (bytea, bytea);
+COMMENT ON OPERATOR CLASS bytea_filter_ops USING hamming IS
+    'columns of type bytea after the codes';
+
+CREATE OPERATOR CLASS uuid_filter_ops DEFAULT FOR TYPE uuid USING hamming FAMILY hamming_filter_ops AS
+    OPERATOR 2 = (uuid, uuid);
+COMMENT ON OPERATOR CLASS uuid_filter_ops USING hamming IS
+    'columns of type uuid after the codes';
+
+CREATE OPERATOR CLASS date_filter_ops DEFAULT FOR TYPE date USING hamming FAMILY hamming_filter_ops AS
+    OPERATOR 2 = (date, date);
+COMMENT ON OPERATOR CLASS date_filter_ops USING hamming IS
+    'columns of type date after the codes';
+
+CREATE OPERATOR CLASS timestamp_filter_ops DEFAULT FOR TYPE timestamp USING hamming FAMILY hamming_filter_ops AS
+    OPERATOR 2 = (timestamp, timestamp);
+COMMENT ON OPERATOR CLASS timestamp_filter_ops USING hamming IS
+    'columns of type timestamp after the codes';
+
+CREATE OPERATOR CLASS timestamptz_filter_ops DEFAULT FOR TYPE timestamptz USING hamming FAMILY hamming_filter_ops AS
+    OPERATOR 2 = (timestamptz, timestamptz);
+COMMENT ON OPERATOR CLASS timestamptz_filter_ops USING hamming IS
+    'columns of type timestamptz after the codes';
+
+CREATE OPERATOR CLASS enum_filter_ops DEFAULT FOR TYPE anyenum USING hamming FAMILY hamming_filter_ops AS
+    OPERATOR 2 = (anyenum, anyenum);
+COMMENT ON OPERATOR CLASS enum_filter_ops USING hamming IS
+    'columns of type anyenum after the codes';

@@ -1,6 +1,7 @@
 //! Making an index of a table that has rows already.
 
 use super::code::{layout_of_first, new_layout, words_of_row};
+use super::filter::FilterColumns;
 use super::options::fillfactor;
 use super::row::row_of;
 use super::validate::check_class;
@@ -45,15 +46,16 @@ struct ScannedRows {
     memory: usize,
     files: RunFiles,
     builder: Builder<RunFiles>,
+    filters: FilterColumns,
     /// The words of a row.
     words: Vec<u64>,
     has_values: bool,
 }
 
 impl ScannedRows {
-    fn new(layout: Layout, memory: usize) -> Self {
-        let builder = Builder::new(layout, memory / BYTES_PER_WORD);
-        Self { layout, memory, files: RunFiles::new(memory), builder, words: Vec::new(), has_values: false }
+    fn new(layout: Layout, filters: FilterColumns, memory: usize) -> Self {
+        let (files, builder) = (RunFiles::new(memory), Builder::new(layout, memory / BYTES_PER_WORD));
+        Self { layout, memory, files, builder, filters, words: Vec::new(), has_values: false }
     }
 
     /// Sets the layout that the first value asks for. Rows before it had no value.
@@ -74,10 +76,12 @@ pub(super) unsafe extern "C-unwind" fn ambuild(
 ) -> *mut pg_sys::IndexBuildResult {
     // SAFETY: Postgres passes both open and locked, so that nobody else changes or reads the index.
     unsafe {
+        let filters = FilterColumns::of(index);
         check_class(index);
         let layout = new_layout(index);
         progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, SCANNING);
-        let mut rows = ScannedRows::new(layout, pg_sys::maintenance_work_mem as usize * 1024);
+        let memory = pg_sys::maintenance_work_mem as usize * 1024;
+        let mut rows = ScannedRows::new(layout, filters, memory);
         let state = (&raw mut rows).cast();
         let table_rows = scan_table(table, index, info, Some(add_row), state);
         let index_rows = rows.builder.rows();
@@ -137,15 +141,16 @@ unsafe extern "C-unwind" fn add_row(
     rows: *mut c_void,
 ) {
     // SAFETY: called by the scan with the state that we passed to it, and with a row.
-    let (words, (files, builder), row) = unsafe {
+    let (words, filter, (files, builder), row) = unsafe {
         let rows = &mut *rows.cast::<ScannedRows>();
         if !rows.has_values && !*is_null {
             rows.begin(layout_of_first(index, rows.layout, *values));
         }
-        let ScannedRows { layout, files, builder, words, .. } = rows;
-        (words_of_row(*layout, values, is_null, words), (files, builder), row_of(*tid))
+        let ScannedRows { layout, files, builder, filters, words, .. } = rows;
+        let filter = filters.of_row(values, is_null);
+        (words_of_row(*layout, values, is_null, words), filter, (files, builder), row_of(*tid))
     };
-    let added = builder.add(files, words, None, row);
+    let added = builder.add(files, words, filter, row);
     added.map_err(report::problem).unwrap_or_report();
 }
 

@@ -1,5 +1,6 @@
 //! What an index has codes of, and how the values of its column become the words of its trees.
 
+use super::filter::has_filter;
 use crate::pg::code::CodeType;
 use crate::pg::code::bits::Bits;
 use crate::pg::error;
@@ -29,7 +30,7 @@ pub(super) unsafe fn layout_of(index: pg_sys::Relation, pages: &Pages) -> Layout
     // SAFETY: the index is open, as the caller promises.
     let (type_, bits) = unsafe {
         if !has_bits(index) {
-            return Layout::FINGERPRINTS;
+            return with_columns(index, Layout::FINGERPRINTS);
         }
         column_of(index)
     };
@@ -42,6 +43,15 @@ pub(super) unsafe fn layout_of(index: pg_sys::Relation, pages: &Pages) -> Layout
     layout
 }
 
+/// The layout of an index of these codes, with the columns that it has.
+///
+/// # Safety
+/// The index must be open.
+unsafe fn with_columns(index: pg_sys::Relation, layout: Layout) -> Layout {
+    // SAFETY: the index is open, as the caller promises.
+    if unsafe { has_filter(index) } { layout.with_filter() } else { layout }
+}
+
 /// The layout of an index that is to be built, if it is empty: an error if its column does not say how many
 /// bits a value has.
 ///
@@ -51,12 +61,13 @@ pub(super) unsafe fn new_layout(index: pg_sys::Relation) -> Layout {
     // SAFETY: the index is open, as the caller promises.
     let length = unsafe {
         if !has_bits(index) {
-            return Layout::FINGERPRINTS;
+            return with_columns(index, Layout::FINGERPRINTS);
         }
         u32::try_from(column_of(index).1).map_err(|_| error::unknown_length(name_of(index)))
     };
     let layout = length.and_then(|bits| match bits {
-        1..=MAX_BITS => Ok(Layout::of_codes(bits)),
+        // SAFETY: the index is open, as the caller promises.
+        1..=MAX_BITS => Ok(unsafe { with_columns(index, Layout::of_codes(bits)) }),
         _ => Err(error::too_many_bits(bits, MAX_BITS)),
     });
     layout.unwrap_or_report()
@@ -79,7 +90,7 @@ pub(super) unsafe fn layout_of_first(
             return if_empty;
         }
         match Bits::of(value).length() {
-            bits @ 1..=MAX_BITS => Layout::of_codes(bits),
+            bits @ 1..=MAX_BITS => with_columns(index, Layout::of_codes(bits)),
             _ => if_empty,
         }
     }

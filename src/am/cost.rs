@@ -2,6 +2,7 @@
 //! the index alone.
 
 use super::code::layout_of;
+use super::filter_share::FilterShare;
 use super::sample::samples;
 use super::search::BYTES_PER_SORTED;
 use crate::estimate::condition::radius_of_condition;
@@ -9,7 +10,7 @@ use crate::estimate::cost::{Estimate, Search, Work, cost_function};
 use crate::pg::code::CodeType;
 use crate::pg::nodes::cast;
 use crate::pg::storage::pages::Pages;
-use hamming_index::cost::{ExpectedWork, leaves_in};
+use hamming_index::cost::{ExpectedWork, filter_leaves, leaves_in};
 use hamming_index::division::PlannerCosts;
 use hamming_index::page::LEAF_CAPACITY;
 use hamming_index::{CodeSample, Layout};
@@ -44,8 +45,21 @@ cost_function!(pub(super) amcostestimate, estimate);
 
 fn estimate(search: &Search) -> Estimate {
     // SAFETY: the search is one of the query, and its index one of the query's.
-    let (conditions, layout) = unsafe { (SearchConditions::of(search), layout(search)) };
-    let costs = PlannerCosts::new(layout, leaves_in(search.index.pages, layout));
+    let (conditions, layout, filter) =
+        unsafe { (SearchConditions::of(search), layout(search), FilterShare::of(search)) };
+    if !search.is_ordered_by_first() {
+        return Estimate::NEVER;
+    }
+    let tree_leaves = leaves_in(search.index.pages, layout);
+    let mut costs = PlannerCosts::new(layout, tree_leaves);
+    // Conditions that do not choose a part of the tree of further columns leave rows out when they are found.
+    let mut search = search.clone();
+    if filter.is_complete {
+        costs = costs.of_filter((tree_leaves * filter_leaves() * filter.share).max(1.0));
+    } else if filter.share < 1.0 {
+        search = search.finding_more(1.0 / filter.share);
+    }
+    let search = &search;
     let radius = conditions.radius.unwrap_or(layout.bits());
     // SAFETY: the search is one of the query, in an index with this layout.
     let samples = unsafe { samples(search, layout) };
@@ -82,7 +96,8 @@ unsafe fn layout(search: &Search) -> Layout {
     // class.
     unsafe {
         if CodeType::of(*search.index.opcintype) != Some(CodeType::Bits) {
-            return Layout::FINGERPRINTS;
+            let has_filter = search.index.nkeycolumns > 1;
+            return if has_filter { Layout::FINGERPRINTS.with_filter() } else { Layout::FINGERPRINTS };
         }
         let no_lock = pg_sys::NoLock as i32;
         let index = pg_sys::index_open(search.index.indexoid, no_lock);

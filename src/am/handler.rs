@@ -18,6 +18,8 @@ static ROUTINE: pg_sys::IndexAmRoutine = pg_sys::IndexAmRoutine {
     type_: pg_sys::NodeTag::T_IndexAmRoutine,
     amstrategies: DISTANCE as u16,
     amcanorderbyop: true,
+    // The first column has the codes; by others rows are filtered.
+    amcanmulticol: true,
     // Every row is in the index, so it could answer without a condition: see `src/planner/indexes.rs`.
     amoptionalkey: false,
     amsearchnulls: true,

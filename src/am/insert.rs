@@ -1,6 +1,7 @@
 //! Adding a row.
 
 use super::code::{layout_of, words_of_row};
+use super::filter::FilterColumns;
 use super::row::row_of;
 use crate::pg::storage::pages::Pages;
 use hamming_index::{Index, Layout};
@@ -17,19 +18,22 @@ pub(super) unsafe extern "C-unwind" fn aminsert(
     _unchanged: bool,
     info: *mut pg_sys::IndexInfo,
 ) -> bool {
-    // SAFETY: Postgres passes the open index, its one value, and the row. What we keep in `ii_AmCache` for
+    // SAFETY: Postgres passes the open index, its values, and the row. What we keep in `ii_AmCache` for
     // the next row of the same statement is dropped at the end of the statement.
     unsafe {
         let kept = &mut (*info).ii_AmCache;
         if kept.is_null() {
             let pages = Pages::of(index);
             let layout = layout_of(index, &pages);
-            *kept = PgMemoryContexts::For((*info).ii_Context).leak_and_drop_on_delete((pages, layout)).cast();
+            let mut memory = PgMemoryContexts::For((*info).ii_Context);
+            let filters = memory.switch_to(|_| FilterColumns::of(index));
+            *kept = memory.leak_and_drop_on_delete((pages, layout, filters)).cast();
         }
-        let (pages, layout) = &*kept.cast::<(Pages, Layout)>();
+        let (pages, layout, filters) = &*kept.cast::<(Pages, Layout, FilterColumns)>();
         let mut words = Vec::new();
+        let filter = filters.of_row(values, is_null);
         let words = words_of_row(*layout, values, is_null, &mut words);
-        Index::new(pages, *layout).insert(words, None, row_of(*tid));
+        Index::new(pages, *layout).insert(words, filter, row_of(*tid));
     }
     // Says whether the row is unique, and is not looked at where that was not asked.
     false

@@ -2,6 +2,7 @@
 
 use super::build::scan_table;
 use super::code::{layout_of, words_of_row};
+use super::filter::FilterColumns;
 use super::inspected_index::InspectedIndex;
 use super::row::row_of;
 use crate::pg::compat::page_lsn;
@@ -12,7 +13,7 @@ use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{leaves_in, pages_read};
 use hamming_index::division::PlannerCosts;
 use hamming_index::key::{RowId, Tree};
-use hamming_index::page::{LEAF_CAPACITY, Page};
+use hamming_index::page::{FILTER_TREE, Page, capacity};
 use hamming_index::store::Store;
 use hamming_index::{CodeSample, Damage, Index, Layout};
 use limits::{collect, push};
@@ -49,7 +50,8 @@ fn hamming_index_stats(
     let sum = |part: fn(&hamming_index::Totals) -> u64| totals.iter().map(part).sum::<u64>() as i64;
     let pages = pages.pages();
     let (leaves, inner, all) = (sum(|tree| tree.leaves), sum(|tree| tree.inner), i64::from(pages));
-    let fill = sum(|tree| tree.entries) as f32 / (leaves * LEAF_CAPACITY as i64) as f32;
+    let room = totals.iter().zip(layout.trees()).map(|(total, tree)| total.leaves * capacity(tree, 0) as u64);
+    let fill = sum(|tree| tree.entries) as f32 / room.sum::<u64>() as f32;
     let tree_leaves = leaves_in(pages, layout);
     let costs = PlannerCosts::new(layout, tree_leaves);
     let expected = (0..=layout.bits()).map(|radius| match layout.has_whole_codes() {
@@ -122,13 +124,16 @@ const MAX_MISSING: usize = 1000;
 struct RowLookUp<'a> {
     index: Index<'a, Pages>,
     problems: &'a mut Vec<Damage>,
+    filters: FilterColumns,
     /// The words of a row.
     words: Vec<u64>,
 }
 
 /// Looks up each row of the table in all trees.
 fn look_up_rows(inspected: &InspectedIndex, index: Index<'_, Pages>, problems: &mut Vec<Damage>) {
-    let mut look_up = RowLookUp { index, problems, words: Vec::new() };
+    // SAFETY: the index is open.
+    let filters = unsafe { FilterColumns::of(inspected.index) };
+    let mut look_up = RowLookUp { index, problems, filters, words: Vec::new() };
     // SAFETY: both are open; the callback gets the state that is passed here.
     unsafe {
         if inspected.is_too_new() {
@@ -153,12 +158,13 @@ unsafe extern "C-unwind" fn look_up_row(
 ) {
     check_for_interrupts();
     // SAFETY: called by the scan with the state that we passed to it, and with a row.
-    let (RowLookUp { index, problems, words }, row) =
+    let (RowLookUp { index, problems, filters, words }, row) =
         unsafe { (&mut *state.cast::<RowLookUp>(), row_of(*tid)) };
     let layout = index.layout();
-    // SAFETY: a value of the index's column.
-    let words = unsafe { words_of_row(layout, values, is_null, words) };
-    for (tree, key) in layout.all_keys_of(words, None, row) {
+    // SAFETY: values of the index's columns.
+    let (words, filter) =
+        unsafe { (words_of_row(layout, values, is_null, words), filters.of_row(values, is_null)) };
+    for (tree, key) in layout.all_keys_of(words, filter, row) {
         if problems.len() < MAX_MISSING && !index.has(tree, key) {
             problems.push(Damage { page_number: layout.root(tree), text: missing(layout, row, words, tree) });
         }
@@ -169,6 +175,7 @@ unsafe extern "C-unwind" fn look_up_row(
 fn missing(layout: Layout, row: RowId, words: Option<&[u64]>, tree: Tree) -> String {
     let name = layout.name_of(row, words.and_then(|words| words.first().copied()));
     match words {
+        _ if tree == FILTER_TREE => format!("{name} is missing among further columns"),
         Some(_) => format!("{name} is missing in band {}", layout.place(tree)),
         None => format!("{name} is missing among those that are NULL"),
     }

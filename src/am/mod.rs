@@ -8,6 +8,8 @@ mod build;
 mod code;
 mod cost;
 mod explain;
+mod filter;
+mod filter_share;
 mod handler;
 mod insert;
 mod inspect;

@@ -71,7 +71,7 @@ pub(super) unsafe extern "C-unwind" fn amproperty(
     let is_known = column > 0 && property == pg_sys::IndexAMProperty::AMPROP_DISTANCE_ORDERABLE;
     if is_known {
         // SAFETY: Postgres passes a place for the answer.
-        unsafe { *result = true };
+        unsafe { *result = column == 1 };
     }
     is_known
 }

@@ -6,10 +6,12 @@
 //! Index-only scans are not offered, since they would not look at the row at all.
 
 use super::code::layout_of;
+use super::filter::{FilterColumns, is_known};
 use super::row::tid_of;
 use super::search::ScanSearch;
 use super::validate::check_operator;
 use crate::pg::compat::count_scan;
+use crate::pg::error;
 use crate::pg::report;
 use crate::pg::storage::pages::Pages;
 use crate::pg::table_rows::TableRows;
@@ -28,6 +30,7 @@ struct ScanState {
     memory: pg_sys::MemoryContext,
     pages: Pages,
     costs: SearchCosts,
+    filters: FilterColumns,
     /// None if no row can match.
     search: Option<ScanSearch>,
     /// The work of the searches before this one, if the scan was begun again.
@@ -92,8 +95,10 @@ pub(super) unsafe extern "C-unwind" fn ambeginscan(
         let layout = layout_of(index, &pages);
         let costs = SearchCosts::new(layout, leaves_in(pages.pages(), layout));
         let memory = scan_memory();
+        let filters = PgMemoryContexts::For(memory).switch_to(|_| FilterColumns::of(index));
         let (search, work) = (None, SearchWork::default());
-        let state = ScanState { memory, pages, costs, search, work, rows: None, is_checked: false, next: 0 };
+        let (rows, is_checked, next) = (None, false, 0);
+        let state = ScanState { memory, pages, costs, filters, search, work, rows, is_checked, next };
         (*scan).opaque = PgMemoryContexts::For(memory).leak_and_drop_on_delete(state).cast();
         if order_bys > 0 {
             let count = order_bys as usize;
@@ -153,14 +158,28 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
         let keys = slice(descriptor.keyData, descriptor.numberOfKeys);
         let order_bys = slice(descriptor.orderByData, descriptor.numberOfOrderBys);
         if !state.is_checked {
-            let input_type = *(*descriptor.indexRelation).rd_opcintype;
-            keys.iter().chain(order_bys).for_each(|key| check_operator(key, input_type));
+            keys.iter().chain(order_bys).for_each(|key| check_key(descriptor.indexRelation, key));
             state.is_checked = true;
         }
         if let Some(search) = &state.search {
             state.work.add(search.work());
         }
-        state.search = ScanSearch::begin(&state.costs, keys, order_bys);
+        state.search = ScanSearch::begin(&state.pages, &state.costs, &state.filters, keys, order_bys);
+    }
+}
+
+/// Raises an error if a key has an operator that we cannot serve.
+///
+/// # Safety
+/// The key must be one of a scan of the index.
+unsafe fn check_key(index: pg_sys::Relation, key: &pg_sys::ScanKeyData) {
+    // SAFETY: the index is open, and has the column of the key, as the caller promises.
+    unsafe {
+        if key.sk_attno == 1 {
+            check_operator(key, *(*index).rd_opcintype);
+        } else if key.sk_flags as u32 & pg_sys::SK_ORDER_BY != 0 || !is_known(index, key) {
+            Err(error::unknown_strategy(key.sk_strategy as i16)).unwrap_or_report()
+        }
     }
 }
 
@@ -195,7 +214,7 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
         }
         let (Some(number), Some(search)) = (state.advance(), &state.search) else { return false };
         descriptor.xs_heaptid = tid_of(search.row(number));
-        descriptor.xs_recheck = !search.is_exact() || !is_mvcc(descriptor.xs_snapshot);
+        descriptor.xs_recheck = search.needs_recheck() || !is_mvcc(descriptor.xs_snapshot);
         set_distances(descriptor, search, number);
         true
     }
@@ -251,7 +270,7 @@ pub(super) unsafe extern "C-unwind" fn amgetbitmap(
             tids.clear();
             grow(&mut tids, search.len()).map_err(report::problem).unwrap_or_report();
             tids.extend((0..search.len()).map(|number| tid_of(search.row(number))));
-            pg_sys::tbm_add_tuples(bitmap, tids.as_mut_ptr(), tids.len() as i32, !search.is_exact());
+            pg_sys::tbm_add_tuples(bitmap, tids.as_mut_ptr(), tids.len() as i32, search.needs_recheck());
             count += tids.len() as i64;
         }
         count

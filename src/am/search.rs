@@ -1,6 +1,7 @@
 //! What a scan asks, as the index understands it, and the search that answers.
 
 use super::code::read_bits;
+use super::filter::FilterColumns;
 use super::row::tid_of;
 use crate::code::ball::HammingBall;
 use crate::code::bit_ball::BitBall;
@@ -32,25 +33,36 @@ pub(super) struct ScanSearch {
     centers: Vec<Option<SearchCenter>>,
     /// Whether all rows that are found match. Otherwise these are all that may match.
     is_exact: bool,
+    /// Whether there are conditions on further columns, which the index does not check on each row.
+    is_filtered: bool,
 }
 
 impl ScanSearch {
     /// Begins the search that these keys ask for; `None` if no row can match.
     ///
     /// # Safety
-    /// Arguments must be of the types that the operator class says, and the costs those of its index.
+    /// Arguments must be of the types that the operator classes say; pages, costs and columns must be those of
+    /// their index.
     pub(super) unsafe fn begin(
+        pages: &Pages,
         costs: &SearchCosts,
+        filters: &FilterColumns,
         keys: &[pg_sys::ScanKeyData],
         order_bys: &[pg_sys::ScanKeyData],
     ) -> Option<Self> {
-        // SAFETY: a setting; keys and costs are as the caller promises.
+        let layout = costs.layout();
+        // SAFETY: a setting; keys and all else are as the caller promises.
         unsafe {
-            let ScanQuestion { query, centers, is_exact } =
-                ScanQuestion::of(costs.layout(), keys, order_bys)?;
+            let ScanQuestion { query, centers, is_exact } = ScanQuestion::of(layout, keys, order_bys)?;
             let memory = pg_sys::work_mem as usize * 1024;
-            let search = IndexSearch::new(costs, query, memory / BYTES_PER_SORTED);
-            Some(Self { search, hits: Vec::new(), centers, is_exact })
+            let of_filter = filters.of_keys(keys).map(|filter| {
+                let leaves = Index::new(pages, layout).leaves_of(filter);
+                costs.of_filter(filter, leaves)
+            });
+            let search =
+                IndexSearch::new(of_filter.as_ref().unwrap_or(costs), query, memory / BYTES_PER_SORTED);
+            let is_filtered = keys.iter().any(|key| key.sk_attno > 1);
+            Some(Self { search, hits: Vec::new(), centers, is_exact, is_filtered })
         }
     }
 
@@ -82,9 +94,15 @@ impl ScanSearch {
         self.hits[number].row
     }
 
-    /// Whether all rows that are found match. Otherwise these are all that may match.
+    /// Whether all rows that are found match, apart from further columns. Otherwise these are all that may
+    /// match.
     pub(super) fn is_exact(&self) -> bool {
         self.is_exact
+    }
+
+    /// Whether the conditions have to be checked on the rows that are found.
+    pub(super) fn needs_recheck(&self) -> bool {
+        !self.is_exact || self.is_filtered
     }
 
     /// A distance of a row of the last batch, of those by which rows are ordered; `None` is NULL.
@@ -183,7 +201,11 @@ impl ScanQuestion {
         let mut is_comparable = true;
         for key in keys {
             let flags = key.sk_flags as u32;
-            if flags & pg_sys::SK_SEARCHNULL != 0 {
+            let is_further = key.sk_attno > 1;
+            let is_of_null = flags & (pg_sys::SK_SEARCHNULL | pg_sys::SK_SEARCHNOTNULL) != 0;
+            if is_further && (is_of_null || !is_null(key)) {
+                // Is checked on the rows that are found.
+            } else if flags & pg_sys::SK_SEARCHNULL != 0 {
                 query.values = false;
             } else if flags & pg_sys::SK_SEARCHNOTNULL != 0 {
                 query.nulls = false;
@@ -242,6 +264,7 @@ unsafe fn ball_of_key(layout: Layout, key: &pg_sys::ScanKeyData) -> KeyBall {
                 let ball: HammingBall = argument.cast_mut_ptr::<HammingBall>().read();
                 (Some(SearchCenter::from(ball.center as u64)), ball.radius)
             }
+            EQUAL if !layout.is_described() => (Some(SearchCenter::from(integer(key) as u64)), 0),
             EQUAL => match center_of(layout, argument) {
                 None => return KeyBall::Nothing,
                 center => (center, 0),
@@ -253,6 +276,16 @@ unsafe fn ball_of_key(layout: Layout, key: &pg_sys::ScanKeyData) -> KeyBall {
         (None, _) => KeyBall::Incomparable,
         (Some(_), Err(_)) => KeyBall::Nothing,
         (Some(center), Ok(radius)) => KeyBall::Codes(CodeBall { center, radius }),
+    }
+}
+
+/// The number that a key compares with: bigint, or one that takes fewer bytes.
+fn integer(key: &pg_sys::ScanKeyData) -> i64 {
+    let value = key.sk_argument.value();
+    match key.sk_subtype {
+        pg_sys::INT4OID => (value as i32).into(),
+        pg_sys::INT2OID => (value as i16).into(),
+        _ => value as i64,
     }
 }
 

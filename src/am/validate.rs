@@ -1,9 +1,11 @@
 //! Whether an operator class is one that the access method can serve.
 //!
 //! The index computes distances by itself. So only operators whose functions are ours mean the same to the
-//! index as to a sequential scan.
+//! index as to a sequential scan. A further column is hashed as PostgreSQL does. So its class needs the equality
+//! that goes with this hash.
 
 use super::code::name_of;
+use super::filter::{can_be_hashed, is_hashed_equality};
 use crate::pg::catalog::ours;
 use crate::pg::catalog::strategy::{DISTANCE, EQUAL, WITHIN_BALL};
 use crate::pg::code::CodeType;
@@ -65,11 +67,18 @@ pub(super) unsafe extern "C-unwind" fn amvalidate(class: Oid) -> bool {
 /// # Safety
 /// The index must be open.
 pub(super) unsafe fn check_class(index: pg_sys::Relation) {
-    // SAFETY: the index is open, as the caller promises; it has at least one column.
-    let (family, input_type, name) =
-        unsafe { (*(*index).rd_opfamily, *(*index).rd_opcintype, name_of(index)) };
-    if let Some(fault) = faults(family, input_type).first() {
-        Err(error::operator_class(name, fault)).unwrap_or_report()
+    // SAFETY: the index is open, as the caller promises; there are a family and a type for each key column.
+    let (name, classes) = unsafe {
+        let columns = 0..(*(*index).rd_index).indnkeyatts as usize;
+        let class = |place| (*(*index).rd_opfamily.add(place), *(*index).rd_opcintype.add(place));
+        (name_of(index), columns.map(class).collect::<Vec<_>>())
+    };
+    for (place, (family, input_type)) in classes.into_iter().enumerate() {
+        let faults =
+            if place == 0 { code_faults(family, input_type) } else { filter_faults(family, input_type) };
+        if let Some(fault) = faults.first() {
+            Err(error::operator_class(name, fault)).unwrap_or_report()
+        }
     }
 }
 
@@ -87,9 +96,9 @@ fn fault_of_function(strategy: i16, function: Oid, input_type: Oid) -> Option<&'
     let number = function.to_u32();
     // A class for another type has that fault, too.
     let codes = CodeType::of(input_type)?;
-    let (equal, faults) = match codes {
+    let (equal, faults): (&[u32], _) = match codes {
         CodeType::Bigint => (
-            pg_sys::F_INT8EQ,
+            &[pg_sys::F_INT8EQ, pg_sys::F_INT84EQ, pg_sys::F_INT82EQ],
             [
                 "it is not <@ of bigint and hamming_ball",
                 "it is not = of two bigint",
@@ -97,7 +106,7 @@ fn fault_of_function(strategy: i16, function: Oid, input_type: Oid) -> Option<&'
             ],
         ),
         CodeType::Bits => (
-            pg_sys::F_BITEQ,
+            &[pg_sys::F_BITEQ],
             [
                 "it is not <@ of bit and hamming_bit_ball",
                 "it is not = of two bit",
@@ -108,7 +117,7 @@ fn fault_of_function(strategy: i16, function: Oid, input_type: Oid) -> Option<&'
     let [not_within, not_equal, not_distance] = faults;
     let (is_right, fault) = match strategy {
         WITHIN_BALL => (ours::is_within_ball(function, codes), not_within),
-        EQUAL => (number == equal, not_equal),
+        EQUAL => (equal.contains(&number), not_equal),
         DISTANCE => (ours::is_distance(function, codes), not_distance),
         _ => (false, "there is no such strategy"),
     };
@@ -117,6 +126,42 @@ fn fault_of_function(strategy: i16, function: Oid, input_type: Oid) -> Option<&'
 
 /// What is wrong with an operator class for a type, and with the family that it belongs to.
 fn faults(family: Oid, input_type: Oid) -> Vec<String> {
+    match CodeType::of(input_type) {
+        Some(_) => code_faults(family, input_type),
+        None => filter_faults(family, input_type),
+    }
+}
+
+/// What is wrong with the operator class of a further column.
+fn filter_faults(family: Oid, input_type: Oid) -> Vec<String> {
+    let mut faults: Vec<String> = Vec::new();
+    if !can_be_hashed(input_type) {
+        faults.push("values of its type cannot be hashed".into());
+    }
+    // A class of codes has other operators as well, which are not used for a further column.
+    let is_for_codes = CodeType::of(input_type).is_some();
+    let of_type = |member: &Member| member.left_type == input_type;
+    let members: Vec<Member> = members_of(family).into_iter().filter(of_type).collect();
+    for member in &members {
+        let fault = match member.strategy {
+            EQUAL if is_hashed_equality(member.operator, input_type) => continue,
+            EQUAL => "it is not an equality by which values of the type are hashed",
+            _ if is_for_codes => continue,
+            _ => "there is no such strategy",
+        };
+        faults.push(format!("operator {} with strategy {}: {fault}", member.name(), member.strategy));
+    }
+    if !members.iter().any(|member| member.strategy == EQUAL) {
+        faults.push(format!("it has no operator with strategy {EQUAL}"));
+    }
+    if count_of_functions(family) > 0 {
+        faults.push("it has support functions, of which the access method knows none".into());
+    }
+    faults
+}
+
+/// What is wrong with the operator class of a column of codes.
+fn code_faults(family: Oid, input_type: Oid) -> Vec<String> {
     let members = members_of(family);
     let mut faults: Vec<String> = Vec::new();
     if ![pg_sys::INT8OID, pg_sys::BITOID].contains(&input_type) {

@@ -96,8 +96,11 @@ pub(crate) unsafe fn radius_of_condition(root: *mut pg_sys::PlannerInfo, conditi
         // Otherwise it is `= ANY (…)`, and each element is searched for by itself.
         let Some(condition) = cast::<pg_sys::OpExpr>(condition, NodeTag::T_OpExpr) else { return 0 };
         let &mut [key, operand] = elements(condition.args) else { return 0 };
-        // The operator is either equality with a value of the column's type, or membership in a ball.
-        if pg_sys::exprType(operand) == pg_sys::exprType(key) {
+        // The operator is either equality with a value of the column's type, or with another number, or
+        // membership in a ball.
+        let operand_type = pg_sys::exprType(operand);
+        if operand_type == pg_sys::exprType(key) || [pg_sys::INT2OID, pg_sys::INT4OID].contains(&operand_type)
+        {
             return 0;
         }
         let within = Within::ball(key, operand);

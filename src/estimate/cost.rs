@@ -6,6 +6,7 @@
 
 use crate::pg::nodes::{cast, elements};
 use pgrx::pg_sys;
+use pgrx::pg_sys::NodeTag::{T_IndexClause, T_RestrictInfo};
 
 /// Operators in the time that it takes to find, pin and lock a page: as in Postgres's own indexes.
 pub(crate) const OPERATORS_PER_PAGE: f64 = 50.0;
@@ -21,6 +22,7 @@ pub(crate) struct Work {
 }
 
 /// The search of an index that a path of the planner stands for.
+#[derive(Clone)]
 pub(crate) struct Search<'a> {
     pub(crate) root: *mut pg_sys::PlannerInfo,
     pub(crate) path: &'a pg_sys::IndexPath,
@@ -56,20 +58,46 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The conditions that the index is searched by.
-    pub(crate) fn conditions(&self) -> impl Iterator<Item = *mut pg_sys::Node> {
+    /// The conditions that the index is searched by, each with its key column, counted from 0.
+    pub(crate) fn all_conditions(&self) -> impl Iterator<Item = (usize, &pg_sys::RestrictInfo)> {
         // SAFETY: clauses of the planner are lists of conditions, which have expressions.
         unsafe {
-            let conditions = elements(pg_sys::get_quals_from_indexclauses(self.path.indexclauses));
-            conditions.iter().filter_map(|&condition| {
-                let condition = cast::<pg_sys::RestrictInfo>(condition, pg_sys::NodeTag::T_RestrictInfo)?;
-                Some(condition.clause.cast())
+            let clauses = elements(self.path.indexclauses).iter();
+            let clauses = clauses.filter_map(|&clause| cast::<pg_sys::IndexClause>(clause, T_IndexClause));
+            clauses.flat_map(|clause| {
+                let conditions = elements(clause.indexquals).iter();
+                let conditions = conditions.filter_map(|&condition| cast(condition, T_RestrictInfo));
+                conditions.map(|condition| (clause.indexcol as usize, &*condition))
             })
         }
     }
 
+    /// The conditions on the first column.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = *mut pg_sys::Node> {
+        let of_first = self.all_conditions().filter(|&(column, _)| column == 0);
+        of_first.map(|(_, condition)| condition.clause.cast())
+    }
+
+    /// The same search, which finds a multiple of the rows because some conditions are checked on the rows
+    /// that it finds.
+    pub(crate) fn finding_more(mut self, factor: f64) -> Self {
+        self.rows = (self.rows * factor).min(self.index.tuples.max(1.0));
+        self.general.indexSelectivity = (self.general.indexSelectivity * factor).min(1.0);
+        self
+    }
+
     pub(crate) fn is_ordered(&self) -> bool {
         !self.path.indexorderbys.is_null()
+    }
+
+    /// Whether rows are ordered by nothing, or by the first column alone.
+    pub(crate) fn is_ordered_by_first(&self) -> bool {
+        // SAFETY: a list of integers of the path.
+        unsafe {
+            let columns = self.path.indexorderbycols.as_ref();
+            columns
+                .is_none_or(|list| (0..list.length).all(|n| (*list.elements.add(n as usize)).int_value == 0))
+        }
     }
 
     /// Rows that have to be found until LIMIT is reached, with those that fail conditions of which the index
@@ -146,6 +174,12 @@ pub(crate) struct Estimate {
     pub(crate) selectivity: f64,
     pub(crate) correlation: f64,
     pub(crate) pages: f64,
+}
+
+impl Estimate {
+    /// For a path that cannot be taken. The table can always be scanned instead.
+    pub(crate) const NEVER: Self =
+        Self { startup: f64::MAX, total: f64::MAX, selectivity: 1.0, correlation: 0.0, pages: 0.0 };
 }
 
 /// Defines what the planner calls: `cost_function!(name, estimate)`, where `estimate` takes a [`Search`].

@@ -3,8 +3,9 @@
 //! What an algorithm has to say it words itself, as a [`Problem`](limits::Problem); see
 //! [`report`](super::report).
 
-use super::encoding::for_message;
+use super::encoding::{for_message, type_name};
 use super::report::{SqlError, quote, report};
+use pgrx::pg_sys::Oid;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use std::ffi::CStr;
 
@@ -24,7 +25,21 @@ pub(crate) fn operator_class(index: &CStr, fault: &str) -> SqlError {
     let message = format!("cannot serve the operator class of index \"{}\"", quote(&name));
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
         .set_detail(format!("Access method hamming: {fault}."))
-        .set_hint("Use hamming_ops for bigint, and hamming_bit_ops for bit.")
+        .set_hint(
+            "Use hamming_ops for bigint, and hamming_bit_ops for bit, and make the codes the first column.",
+        )
+}
+
+pub(crate) fn no_hash(index: &CStr, type_: Oid) -> SqlError {
+    let (name, type_) = (for_message(index), type_name(type_));
+    let message = format!("cannot filter by a column of type {type_} in index \"{}\"", quote(&name));
+    report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
+        .set_detail(
+            "The values of columns after the first are hashed, and the type has no function for that.",
+        )
+        .set_hint(
+            "Index an expression whose type has a default operator class for hash, such as column::text.",
+        )
 }
 
 pub(crate) fn unknown_length(index: &CStr) -> SqlError {

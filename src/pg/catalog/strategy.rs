@@ -4,7 +4,7 @@
 
 /// `bigint <@ hamming_ball`.
 pub(crate) const WITHIN_BALL: i16 = 1;
-/// `bigint = bigint`.
+/// `bigint = bigint`; in `hamming_filter_ops`, `=` of any type.
 pub(crate) const EQUAL: i16 = 2;
 /// `bigint <~> bigint`, to order by.
 pub(crate) const DISTANCE: i16 = 15;

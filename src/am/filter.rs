@@ -1,0 +1,213 @@
+//! The further columns of an index, such as a tenant: their values become one hash, by which one of its trees is
+//! ordered.
+//!
+//! Values are hashed as PostgreSQL does for partitions. Different values can have the same hash, so conditions on
+//! further columns are checked on the rows that are found.
+
+use super::code::name_of;
+use crate::pg::catalog::strategy::EQUAL;
+use crate::pg::error;
+use hamming::hash::scattered;
+use hamming_index::key::Filter;
+use pgrx::PgMemoryContexts;
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::pg_sys::{self, Datum, Oid};
+use std::ptr::null_mut;
+
+/// The function that hashes the values of a type. It stays as long as the session.
+#[derive(Clone, Copy)]
+struct HashFunction(*mut pg_sys::FmgrInfo);
+
+impl HashFunction {
+    /// None if the type has none.
+    fn of(type_: Oid) -> Option<Self> {
+        // SAFETY: an entry of the cache of types, which is never removed.
+        unsafe {
+            let entry = pg_sys::lookup_type_cache(type_, pg_sys::TYPECACHE_HASH_EXTENDED_PROC_FINFO as i32);
+            let is_there = (*entry).hash_extended_proc_finfo.fn_oid != pg_sys::InvalidOid;
+            is_there.then_some(Self(&raw mut (*entry).hash_extended_proc_finfo))
+        }
+    }
+
+    /// # Safety
+    /// The value must be of the type.
+    unsafe fn hash(self, value: Datum, collation: Oid, seed: u64) -> u64 {
+        // SAFETY: the function stays, and the value is of its type, as the caller promises.
+        unsafe { pg_sys::FunctionCall2Coll(self.0, collation, value, Datum::from(seed)).value() as u64 }
+    }
+}
+
+/// A column after the first.
+#[derive(Clone, Copy)]
+struct FilterColumn {
+    class_type: Oid,
+    collation: Oid,
+    hash: HashFunction,
+}
+
+/// The further columns of an open index; none if it has one column.
+pub(super) struct FilterColumns {
+    columns: Vec<FilterColumn>,
+    /// For what hash functions leave behind. Null if there are no columns.
+    memory: pg_sys::MemoryContext,
+}
+
+/// Whether an index has further columns.
+///
+/// # Safety
+/// The index must be open.
+pub(super) unsafe fn has_filter(index: pg_sys::Relation) -> bool {
+    // SAFETY: the index is open, as the caller promises.
+    unsafe { (*(*index).rd_index).indnkeyatts > 1 }
+}
+
+impl FilterColumns {
+    /// An error if a type cannot be hashed.
+    ///
+    /// # Safety
+    /// The index must be open. What is made here is in the current memory.
+    pub(super) unsafe fn of(index: pg_sys::Relation) -> Self {
+        // SAFETY: the index is open, as the caller promises, so that it has what is known of each key column.
+        unsafe {
+            if !has_filter(index) {
+                return Self { columns: Vec::new(), memory: null_mut() };
+            }
+            let count = (*(*index).rd_index).indnkeyatts as usize;
+            let column = |place: usize| {
+                let class_type = *(*index).rd_opcintype.add(place);
+                let hash = HashFunction::of(type_of(index, place));
+                let hash = hash.ok_or_else(|| error::no_hash(name_of(index), class_type)).unwrap_or_report();
+                FilterColumn { class_type, collation: *(*index).rd_indcollation.add(place), hash }
+            };
+            Self { columns: (1..count).map(column).collect(), memory: scratch() }
+        }
+    }
+
+    /// The filter of a row; None if there are no further columns.
+    ///
+    /// # Safety
+    /// There must be a value for each column of the index, and a flag that says whether it is NULL.
+    pub(super) unsafe fn of_row(&self, values: *mut Datum, is_null: *mut bool) -> Option<Filter> {
+        // SAFETY: there are so many values, as the caller promises.
+        let value = |place: usize| unsafe { (!*is_null.add(place)).then(|| *values.add(place)) };
+        let hashed = self.columns.iter().enumerate();
+        // SAFETY: each value is one of its column.
+        unsafe {
+            self.filter(hashed.map(|(place, column)| (column.hash, column.collation, value(place + 1))))
+        }
+    }
+
+    /// The filter of the rows that a scan wants; None if its keys do not say a value for each further column.
+    ///
+    /// # Safety
+    /// Arguments must be of the types that the operator classes say.
+    pub(super) unsafe fn of_keys(&self, keys: &[pg_sys::ScanKeyData]) -> Option<Filter> {
+        let mut wanted = Vec::new();
+        for (place, column) in (2..).zip(&self.columns) {
+            let mut of_column = keys.iter().filter(|key| key.sk_attno == place);
+            wanted.push(of_column.find_map(|key| column.wanted(key))?);
+        }
+        // SAFETY: arguments are of these types, as the caller promises.
+        unsafe { self.filter(wanted.into_iter()) }
+    }
+
+    /// # Safety
+    /// Each value must be of the type of its hash function.
+    unsafe fn filter(
+        &self,
+        values: impl Iterator<Item = (HashFunction, Oid, Option<Datum>)>,
+    ) -> Option<Filter> {
+        if self.columns.is_empty() {
+            return None;
+        }
+        // SAFETY: made by us; nothing is kept there.
+        unsafe {
+            pg_sys::MemoryContextReset(self.memory);
+            PgMemoryContexts::For(self.memory).switch_to(|_| {
+                let hash = values.fold(0, |seed, (hash, collation, value)| match value {
+                    Some(value) => hash.hash(value, collation, seed),
+                    None => scattered(seed),
+                });
+                Some(Filter::of_hash(hash as u32))
+            })
+        }
+    }
+}
+
+impl FilterColumn {
+    /// The value that a key asks for, or NULL, and how it is hashed. None if it asks for something else.
+    fn wanted(&self, key: &pg_sys::ScanKeyData) -> Option<(HashFunction, Oid, Option<Datum>)> {
+        let flags = key.sk_flags as u32;
+        if flags & pg_sys::SK_SEARCHNULL != 0 {
+            return Some((self.hash, self.collation, None));
+        }
+        if flags & pg_sys::SK_SEARCHNOTNULL != 0 || key.sk_strategy as i16 != EQUAL {
+            return None;
+        }
+        let is_of_column = key.sk_subtype == pg_sys::InvalidOid || key.sk_subtype == self.class_type;
+        let hash = if is_of_column { Some(self.hash) } else { HashFunction::of(key.sk_subtype) };
+        Some((hash?, self.collation, Some(key.sk_argument)))
+    }
+}
+
+/// The type of a key column of an index, counted from 0.
+///
+/// # Safety
+/// The index must be open.
+unsafe fn type_of(index: pg_sys::Relation, place: usize) -> Oid {
+    let (mut type_, mut modifier, mut collation) = (pg_sys::InvalidOid, -1, pg_sys::InvalidOid);
+    // SAFETY: the index is open, as the caller promises; what is known of the column is looked up.
+    unsafe {
+        let column = place as i16 + 1;
+        let id = (*index).rd_id;
+        pg_sys::get_atttypetypmodcoll(id, column, &raw mut type_, &raw mut modifier, &raw mut collation);
+    }
+    type_
+}
+
+/// A small piece of memory, which goes with the current one.
+fn scratch() -> pg_sys::MemoryContext {
+    let (least, first, most) = (
+        pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
+        pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
+        pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
+    );
+    // SAFETY: makes a child of the current one.
+    unsafe {
+        let parent = pg_sys::CurrentMemoryContext;
+        pg_sys::AllocSetContextCreateInternal(parent, c"hashes of columns".as_ptr(), least, first, most)
+    }
+}
+
+/// Whether values of a type can be hashed.
+pub(super) fn can_be_hashed(type_: Oid) -> bool {
+    HashFunction::of(type_).is_some()
+}
+
+/// Whether an operator is an equality by which values of this type, and of the operator's other type, have equal
+/// hashes if they are equal.
+pub(super) fn is_hashed_equality(operator: Oid, type_: Oid) -> bool {
+    // SAFETY: looks the type and the operator up.
+    unsafe {
+        let entry = pg_sys::lookup_type_cache(type_, pg_sys::TYPECACHE_HASH_EXTENDED_PROC_FINFO as i32);
+        can_be_hashed(type_) && pg_sys::op_in_opfamily(operator, (*entry).hash_opf)
+    }
+}
+
+/// Whether a key on a further column can be served.
+///
+/// # Safety
+/// The index must be open, and have the column.
+pub(super) unsafe fn is_known(index: pg_sys::Relation, key: &pg_sys::ScanKeyData) -> bool {
+    let place = key.sk_attno as usize - 1;
+    // SAFETY: the index is open, and has the column, as the caller promises.
+    unsafe {
+        let (family, type_) = (*(*index).rd_opfamily.add(place), *(*index).rd_opcintype.add(place));
+        let operator = pg_sys::get_opfamily_member(family, type_, key.sk_subtype, EQUAL);
+        key.sk_func.fn_oid == pg_sys::InvalidOid
+            || key.sk_strategy as i16 != EQUAL
+            || operator != pg_sys::InvalidOid
+                && pg_sys::get_opcode(operator) == key.sk_func.fn_oid
+                && is_hashed_equality(operator, type_)
+    }
+}
