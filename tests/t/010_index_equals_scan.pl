@@ -25,6 +25,9 @@ $session->query(
 	-- Strings of bits.
 	CREATE TABLE code (id integer, si bit(130));
 	CREATE INDEX code_hamming ON code USING hamming (si);
+	-- A second column, whose values have very different numbers of rows.
+	CREATE TABLE part (id integer, si bigint, grp integer GENERATED ALWAYS AS (nullif(id % 40 / 8 * (id % 3), 2)) STORED);
+	CREATE INDEX part_hamming ON part USING hamming (si, grp);
 	SET jit = off;
 	SET max_parallel_workers_per_gather = 0;
 
@@ -132,6 +135,23 @@ $session->query(
 		SELECT disagreements(format('%L::bit(130)', q), format('%L::bit(130)', any_code_query()), 130,
 			4 * question + floor(random() * 4)::integer, 4 * questions, 'code_hamming')
 		FROM (SELECT any_code_query() AS q) AS one $$;
+
+	-- Of one value of the second column.
+	CREATE FUNCTION disagreements_of_parts(question integer, questions integer) RETURNS SETOF text LANGUAGE plpgsql AS $$
+	DECLARE
+		q text := format('%L::bigint', any_query());
+		grp text;
+	BEGIN
+		FOREACH grp IN ARRAY '{grp = 0, grp = 1, grp = 8, grp = 99, grp IS NULL, grp < 4}'::text[] LOOP
+			FOR radius IN question..64 BY 2 * questions LOOP
+				RETURN NEXT disagreement(format('SELECT array_agg(id ORDER BY id) FROM document WHERE %s AND hamming(si, %s) <= %s',
+					grp, q, radius), 'part_hamming');
+			END LOOP;
+			RETURN NEXT disagreement(format('SELECT array_agg(d) FROM (SELECT hamming(si, %1$s) AS d FROM document
+				WHERE %3$s ORDER BY hamming(si, %1$s) LIMIT %2$s) AS n', q, floor(random() * 100), grp), 'part_hamming');
+			RETURN NEXT disagreement(format('SELECT array_agg(id ORDER BY id) FROM document WHERE %s AND si IS NULL', grp), 'part_hamming');
+		END LOOP;
+	END $$;
 });
 $session->query("SELECT setseed($seed / 2147483648.0)");
 
@@ -139,15 +159,17 @@ $session->query("SELECT setseed($seed / 2147483648.0)");
 my @operations = (
 	'INSERT INTO document SELECT (SELECT coalesce(max(id), 0) FROM document) + n, any_fingerprint() FROM generate_series(1, 3000) AS n;
 	 INSERT INTO twin SELECT * FROM document WHERE id > (SELECT coalesce(max(id), 0) FROM twin);
+	 INSERT INTO part SELECT id, si FROM document WHERE id > (SELECT coalesce(max(id), 0) FROM part);
 	 INSERT INTO code SELECT (SELECT coalesce(max(id), 0) FROM code) + n, any_code() FROM generate_series(1, 3000) AS n',
 	'UPDATE document SET si = any_fingerprint() WHERE random() < 0.2;
 	 UPDATE twin SET si = d.si FROM document AS d WHERE d.id = twin.id AND d.si IS DISTINCT FROM twin.si;
+	 UPDATE part SET si = d.si FROM document AS d WHERE d.id = part.id AND d.si IS DISTINCT FROM part.si;
 	 UPDATE code SET si = any_code() WHERE random() < 0.2',
 	'DELETE FROM document WHERE random() < 0.1; DELETE FROM twin WHERE NOT EXISTS (SELECT FROM document AS d WHERE d.id = twin.id);
-	 DELETE FROM code WHERE random() < 0.1',
-	'VACUUM document; VACUUM twin; VACUUM code',
-	'REINDEX INDEX document_gist; REINDEX INDEX twin_hamming; REINDEX INDEX code_hamming',
-	join(';', (map { "DELETE FROM $_ WHERE hashint4(id) % 8 <> 0" } 'document', 'twin', 'code'), (map { "VACUUM $_" } 'document', 'twin', 'code')));
+	 DELETE FROM part WHERE NOT EXISTS (SELECT FROM document AS d WHERE d.id = part.id); DELETE FROM code WHERE random() < 0.1',
+	'VACUUM document; VACUUM twin; VACUUM code; VACUUM part',
+	'REINDEX INDEX document_gist; REINDEX INDEX twin_hamming; REINDEX INDEX code_hamming; REINDEX INDEX part_hamming',
+	join(';', (map { "DELETE FROM $_ WHERE hashint4(id) % 8 <> 0" } 'document', 'twin', 'code', 'part'), (map { "VACUUM $_" } 'document', 'twin', 'code', 'part')));
 my @weights = (0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 5);
 
 srand($seed);
@@ -163,7 +185,7 @@ for my $round (1 .. $rounds)
 		@choice = grep { $_ != 5 } @choice if $chosen == 5;
 		$session->query($_) for split /;/, $operation;
 	}
-	for my $function ('disagreements', 'disagreements_of_codes')
+	for my $function ('disagreements', 'disagreements_of_codes', 'disagreements_of_parts')
 	{
 		my $answer = ask($session, "SELECT count(*), string_agg(d, E'\\n') FROM generate_series(0, $queries - 1) AS n, $function(n, $queries) AS d");
 		my ($count, $differences) = split /\|/, $answer, 2;
@@ -175,7 +197,7 @@ for my $round (1 .. $rounds)
 		my $rows = ask($session, "SELECT count(*) FROM $table");
 		cmp_ok($rows, '>', 150, "$rows rows of $table are left");
 	}
-	is(ask($session, "SELECT * FROM hamming_index_check('$_', true)"), '', "$_ is sound") for 'twin_hamming', 'code_hamming';
+	is(ask($session, "SELECT * FROM hamming_index_check('$_', true)"), '', "$_ is sound") for 'twin_hamming', 'code_hamming', 'part_hamming';
 }
 cmp_ok($compared, '>=', (65 + 31 + 2 * 5 * $queries) * $rounds, "$compared comparisons");
 $session->quit;

@@ -56,6 +56,11 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE many AS SELECT i * 5000000000000001 AS si FROM generate_series(1, 700) AS i;
 	CREATE INDEX many_si ON many USING hamming (si) WITH (fillfactor = 50);
 
+	CREATE TABLE of_tenants AS SELECT si, CASE WHEN (ctid::text::point)[1] < 4 THEN 1 ELSE 2 END AS tenant_id FROM built;
+	CREATE INDEX of_tenants_si ON of_tenants USING hamming (si, tenant_id);
+	CREATE TABLE many_of_tenants AS SELECT i * 5000000000000001 AS si, (1 + i % 2)::integer AS tenant_id FROM generate_series(1, 700) AS i;
+	CREATE INDEX many_of_tenants_si ON many_of_tenants USING hamming (si, tenant_id) WITH (fillfactor = 50);
+
 	-- 80 bits: the bytes of a text.
 	CREATE TABLE coded AS SELECT ('x' || encode(convert_to(t, 'UTF8'), 'hex'))::bit(80) AS code
 		FROM unnest('{0123456789,ABCDEFGHIJ,abcdefghij}'::text[]) AS t;
@@ -66,6 +71,8 @@ $node->safe_psql('postgres', q{
 is_golden('built_si', 1, 'leaf', 'a leaf that was built');
 is_golden('built_si', 4, 'null_leaf', 'a leaf of rows without a fingerprint');
 is_golden('many_si', 1, 'inner', 'an inner page');
+is_golden('of_tenants_si', 5, 'filter_leaf', 'a leaf of further columns');
+is_golden('many_of_tenants_si', 5, 'filter_inner', 'an inner page of further columns');
 for my $index ('coded_built', 'coded_inserted')
 {
 	is_golden($index, 0, 'code_description', "$index: the page that says how many bits a code has");

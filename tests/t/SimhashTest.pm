@@ -107,8 +107,9 @@ sub bindir
 	return $dir;
 }
 
-# The columns of the workload's table, each with an index of type hamming, and their types.
-my %columns = (si => 'bigint', code => 'bit');
+# The columns of the workload's table, each with an index of type hamming, and their types. The index on `twin` has a
+# second column, and is asked for one of its values.
+my %columns = (si => 'bigint', code => 'bit', twin => 'bigint');
 
 # The table, and functions that raise an error when an index does not find what a sequential scan finds. Both are
 # looked at by one query, so they have the same snapshot whatever others do.
@@ -117,9 +118,11 @@ sub make_workload
 	my ($node) = @_;
 	$node->safe_psql('postgres', q{
 		CREATE SEQUENCE ids;
-		CREATE TABLE document (id bigint, si bigint, code bit(150));
+		CREATE TABLE document (id bigint, si bigint, code bit(150), twin bigint GENERATED ALWAYS AS (si) STORED,
+			part integer GENERATED ALWAYS AS (nullif(id % 20 / 4 * (id % 3), 2)) STORED);
 		CREATE INDEX document_si ON document USING hamming (si);
 		CREATE INDEX document_code ON document USING hamming (code);
+		CREATE INDEX document_twin ON document USING hamming (twin, part);
 		CREATE FUNCTION any_fingerprint() RETURNS bigint LANGUAGE sql VOLATILE AS $$
 			SELECT CASE floor(random() * 8)
 				WHEN 0 THEN NULL
@@ -170,8 +173,14 @@ sub make_workload
 			END IF;
 			RETURN coalesce(cardinality(by_index(query, radius)), 0);
 		END $$;};
+		if ($column eq 'twin')
+		{
+			$functions =~ s/FROM document WHERE/FROM document WHERE part = radius % 9 AND/g;
+			$functions =~ s/FROM document ORDER BY/FROM document WHERE part = k % 9 ORDER BY/g;
+			$functions =~ s/\b(by_scan|by_index|by_bitmap|nearest_by_scan|nearest_by_index|assert_same)\b/$1_of_part/g;
+		}
 		$node->safe_psql('postgres', $functions =~ s/TYPE/$columns{$column}/gr =~ s/COLUMN/$column/gr);
-		my $query = $column eq 'si' ? 42 : 'scattered_code(42)';
+		my $query = $column eq 'code' ? 'scattered_code(42)' : 42;
 		my ($scan, $nearest) = map {
 			$node->safe_psql('postgres', "SET enable_seqscan = off; SET enable_sort = off; EXPLAIN SELECT id FROM document $_")
 		} "WHERE hamming($column, $query) <= 6", "ORDER BY hamming($column, $query) LIMIT 10";
@@ -199,6 +208,7 @@ sub pgbench_scripts
 		vacuum => 'VACUUM document;',
 		check => "\\set radius random(0, 24)\n"
 		  . "SELECT assert_same(coalesce(any_fingerprint(), 0) # (1::bigint << floor(random() * 64)::integer), :radius);\n"
+		  . "SELECT assert_same_of_part(coalesce(any_fingerprint(), 0), :radius);\n"
 		  . "SELECT assert_same(flipped(coalesce(any_code(), scattered_code(0)), floor(random() * 150)::integer), :radius);");
 	my @options;
 	for my $name (sort keys %weights)

@@ -1,4 +1,4 @@
-//! Formats 1 and 2 byte by byte.
+//! Formats 1 to 3 byte by byte.
 //!
 //! `golden/*.hex` hold the pages that existing indexes consist of; `docs/index-format.md` explains them. If a
 //! test here fails, then the code no longer reads or writes existing indexes: undo the change, or add a
@@ -9,8 +9,8 @@
 mod memory;
 
 use hamming_index::Layout;
-use hamming_index::key::{IndexKey, RowId, Tree, rotated_back};
-use hamming_index::page::{Edit, PAGE_SIZE, Page, PageNumber, Patch};
+use hamming_index::key::{Filter, IndexKey, RowId, Tree, rotated_back};
+use hamming_index::page::{Edit, FILTER_TREE, PAGE_SIZE, Page, PageNumber, Patch};
 use hamming_index::store::Store;
 use memory::Memory;
 
@@ -19,6 +19,8 @@ const NULL_LEAF: &str = include_str!("golden/null_leaf.hex");
 const INNER: &str = include_str!("golden/inner.hex");
 const CODE_DESCRIPTION: &str = include_str!("golden/code_description.hex");
 const CODE_LEAF: &str = include_str!("golden/code_leaf.hex");
+const FILTER_LEAF: &str = include_str!("golden/filter_leaf.hex");
+const FILTER_INNER: &str = include_str!("golden/filter_inner.hex");
 const FREE: &str = include_str!("golden/free.hex");
 const EXPLAINED: &str = include_str!("../../../docs/index-format.md");
 
@@ -64,6 +66,16 @@ fn many_rows() -> Memory {
     let row = |number: u32| RowId::new((number - 1) / 226, ((number - 1) % 226) as u16 + 1);
     let rows = (1..=700).map(|number| (Some(u64::from(number) * 5_000_000_000_000_001), row(number)));
     Memory::built(40, &rows.collect::<Vec<_>>(), 50, 1000)
+}
+
+/// The same rows of two tenants, in turn, 185 on a page. Half-filled leaves of the tree of further columns hold 226 of them.
+fn many_rows_of_tenants() -> Memory {
+    let row = |number: u32| RowId::new((number - 1) / 185, ((number - 1) % 185) as u16 + 1);
+    let words: Vec<u64> = (1..=700).map(|number| number * 5_000_000_000_000_001).collect();
+    let rows = (1..).zip(&words);
+    let rows = rows
+        .map(|(number, word)| (Some(std::slice::from_ref(word)), Some(filter(1 + number % 2)), row(number)));
+    Memory::built_of(Layout::FINGERPRINTS.with_filter(), 40, rows, 50, 1000)
 }
 
 fn keys_of(page: &Page) -> Vec<IndexKey> {
@@ -121,6 +133,48 @@ fn pages_of_codes_are_written_and_read() {
     assert_same(&memory.share(Layout::of_codes(80).root(first_of_second_word)), CODE_LEAF);
     let leaf = page(CODE_LEAF);
     assert_eq!((leaf.damage(), leaf.tree(), leaf.level(), leaf.len()), (None, 12, 0, 3));
+}
+
+/// The filter of a tenant: PostgreSQL's hash of the numbers 1 and 2.
+fn filter(tenant: u32) -> Filter {
+    Filter::of_hash([242_423_622, 1_134_484_726][tenant as usize - 1])
+}
+
+/// The five rows with the tenants 1, 1, 1, 2, 2 in the order of their places.
+fn few_rows_of_tenants() -> Memory {
+    let memory = Memory::of(Layout::FINGERPRINTS.with_filter(), 20);
+    let mut rows = few_rows();
+    rows.sort_by_key(|&(fingerprint, row)| (row.offset() / 4, fingerprint.is_none(), fingerprint));
+    for (fingerprint, row) in rows {
+        let filter = filter(1 + u32::from(row.offset() / 4));
+        memory.index().insert(fingerprint.as_ref().map(std::slice::from_ref), Some(filter), row);
+    }
+    memory
+}
+
+#[test]
+fn pages_of_several_columns_are_written_and_read() {
+    let layout = Layout::FINGERPRINTS.with_filter();
+    assert_eq!((layout.root(layout.first_tree()), layout.root(FILTER_TREE)), (0, 5));
+    let leaf = page(FILTER_LEAF);
+    assert_eq!((leaf.damage(), leaf.tree(), leaf.level(), leaf.len()), (None, FILTER_TREE, 0, 5));
+    let mut keys = keys_of(&few_rows_of_tenants().share(5));
+    keys.sort_unstable();
+    assert_eq!(keys, keys_of(&leaf));
+    assert_same(&Page::leaf(FILTER_TREE, &keys), FILTER_LEAF);
+    let inner = page(FILTER_INNER);
+    assert_eq!((inner.damage(), inner.tree(), inner.level(), inner.len()), (None, FILTER_TREE, 1, 4));
+    assert_same(&Page::inner(FILTER_TREE, 1, &inner.children()), FILTER_INNER);
+    assert_same(&many_rows_of_tenants().share(5), FILTER_INNER);
+    // Its other trees have format 3 as well, and the numbers of those of one column and 1024.
+    let few = few_rows_of_tenants();
+    for tree in layout.trees() {
+        let root = few.share(layout.root(tree));
+        assert_eq!((root.bytes()[TRAILER + 4], root.tree()), (3, tree));
+    }
+    assert_eq!(layout.first_tree(), 1024);
+    let codes = Layout::of_codes(80).with_filter();
+    assert_eq!((codes.first_tree(), Layout::read(&Memory::of(codes, 20))), (1032, codes));
 }
 
 #[test]
@@ -189,7 +243,7 @@ fn a_damaged_page_is_refused() {
         }
     }
     // The format of another kind of tree.
-    for (hex, format) in [(LEAF, 2), (INNER, 2), (CODE_LEAF, 1), (CODE_DESCRIPTION, 1)] {
+    for (hex, format) in [(LEAF, 2), (INNER, 2), (CODE_LEAF, 1), (CODE_DESCRIPTION, 1), (FILTER_LEAF, 2)] {
         let mut damaged = page(hex);
         damaged.apply(&Edit::Patch(vec![Patch::new(TRAILER + 4, &[format])]));
         assert_eq!(damaged.damage(), Some("it has another format"));
