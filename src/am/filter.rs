@@ -1,8 +1,8 @@
-//! The further columns of an index, such as a tenant: their values become one hash, by which one of its trees is
-//! ordered.
+//! The further columns of an index, such as a tenant: their values become one hash, by which one of its trees
+//! is ordered.
 //!
-//! Values are hashed as PostgreSQL does for partitions. Different values can have the same hash, so conditions on
-//! further columns are checked on the rows that are found.
+//! Values are hashed as PostgreSQL does for partitions. Different values can have the same hash, so
+//! conditions on further columns are checked on the rows that are found.
 
 use super::code::name_of;
 use crate::pg::catalog::strategy::EQUAL;
@@ -184,8 +184,8 @@ pub(super) fn can_be_hashed(type_: Oid) -> bool {
     HashFunction::of(type_).is_some()
 }
 
-/// Whether an operator is an equality by which values of this type, and of the operator's other type, have equal
-/// hashes if they are equal.
+/// Whether an operator is an equality by which values of this type, and of the operator's other type, have
+/// equal hashes if they are equal.
 pub(super) fn is_hashed_equality(operator: Oid, type_: Oid) -> bool {
     // SAFETY: looks the type and the operator up.
     unsafe {

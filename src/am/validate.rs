@@ -1,8 +1,8 @@
 //! Whether an operator class is one that the access method can serve.
 //!
 //! The index computes distances by itself. So only operators whose functions are ours mean the same to the
-//! index as to a sequential scan. A further column is hashed as PostgreSQL does. So its class needs the equality
-//! that goes with this hash.
+//! index as to a sequential scan. A further column is hashed as PostgreSQL does. So its class needs the
+//! equality that goes with this hash.
 
 use super::code::name_of;
 use super::filter::{can_be_hashed, is_hashed_equality};

@@ -78,8 +78,8 @@ impl<'a> Search<'a> {
         of_first.map(|(_, condition)| condition.clause.cast())
     }
 
-    /// The same search, which finds a multiple of the rows because some conditions are checked on the rows
-    /// that it finds.
+    /// This search, if it finds a multiple of the rows because some conditions are checked on the rows that
+    /// it finds.
     pub(crate) fn finding_more(mut self, factor: f64) -> Self {
         self.rows = (self.rows * factor).min(self.index.tuples.max(1.0));
         self.general.indexSelectivity = (self.general.indexSelectivity * factor).min(1.0);

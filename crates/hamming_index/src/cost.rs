@@ -73,9 +73,9 @@ pub(crate) fn is_flat(leaves: f64, flat: f64, radius: u32, width: u32) -> bool {
 }
 
 /// For each band, the number of leaves after which a search gives the bands up, if it has read them in this
-/// band's tree and those before it. The later bands are then expected to read more than the `flat` leaves that
-/// have all wanted rows, such as those of one tree:
-/// as many times the expected number as the bands before them have read.
+/// band's tree and those before it. The later bands are then expected to read more than the `flat` leaves
+/// that have all wanted rows, such as those of one tree: as many times the expected number as the bands
+/// before them have read.
 ///
 /// No search reads more than two and a half trees, whatever its fingerprints are: one and a half by bands,
 /// and then one from end to end. With bits that are set with a chance of four fifths, giving up after one
@@ -140,8 +140,8 @@ impl ExpectedWork {
     }
 }
 
-/// The work of finding the `wanted` nearest of these rows, which `flat` leaves have, or all within `farthest` if
-/// these are fewer, if their codes have one word of `width` bits and are scattered.
+/// The work of finding the `wanted` nearest of these rows, which `flat` leaves have, or all within `farthest`
+/// if these are fewer, if their codes have one word of `width` bits and are scattered.
 ///
 /// It goes through the radii of the search itself. The rows within a radius may have to be found in several
 /// pieces, each by a search of its own that collects the pieces before it as well.

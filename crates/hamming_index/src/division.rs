@@ -146,7 +146,8 @@ impl SearchCosts {
 
     /// What is read in place of the bands of a word if that is less, and how many leaves it has.
     pub(crate) fn instead_of_bands(&self, word: usize) -> (TreePart, f64) {
-        // Where codes have several words, the bands of one find few rows, and the part has but the first word.
+        // Where codes have several words, the bands of one find few rows, and the part has but the first
+        // word.
         match self.layout.has_whole_codes() {
             true => (self.all_rows(), self.flat),
             false => (TreePart::all(self.layout.trees_of(word).start), self.leaves),
@@ -367,7 +368,7 @@ impl PlannerCosts {
         Self { costs: SearchCosts::with_words(narrow, leaves, scale), scale }
     }
 
-    /// The same for searches of the rows with one filter, which have so many leaves of the tree of further
+    /// Costs of searches for the rows with one filter, which have so many leaves of the tree of further
     /// columns.
     #[must_use]
     pub fn of_filter(self, leaves: f64) -> Self {

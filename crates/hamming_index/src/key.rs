@@ -57,8 +57,8 @@ impl RowId {
     }
 }
 
-/// A hash of a row's further columns, such as its tenant, in 31 bits. The highest bit says that the row's code
-/// is NULL.
+/// A hash of a row's further columns, such as its tenant, in 31 bits. The highest bit says that the row's
+/// code is NULL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Filter(u32);
 

@@ -38,7 +38,7 @@ impl Layout {
         Self { cutter, first_tree: FIRST_OF_CODES, first_root: 1 }
     }
 
-    /// The same codes in an index that has further columns. Its last tree has all rows, ordered by a hash of
+    /// This layout with further columns. Its last tree has all rows, ordered by a hash of
     /// these columns and then by the first word of the code. So the rows of a tenant lie together there, and
     /// those of them whose codes begin alike.
     #[must_use]

@@ -29,8 +29,8 @@ pub const HEADER_LAYOUT: u16 = 4;
 const TRAILER: usize = PAGE_SIZE - 8;
 const MAGIC: u32 = 0x5348_4d48;
 /// The versions of this layout, which `docs/index-format.md` describes and `tests/golden.rs` pins. Whoever
-/// changes the layout adds one. Trees of codes have format 2, and all trees of an index of several columns have
-/// format 3; other pages have format 1.
+/// changes the layout adds one. Trees of codes have format 2, and all trees of an index of several columns
+/// have format 3; other pages have format 1.
 const FORMAT_1: u8 = 1;
 const FORMAT_2: u8 = 2;
 const FORMAT_3: u8 = 3;

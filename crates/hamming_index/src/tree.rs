@@ -78,7 +78,7 @@ impl Visit<'_> {
 }
 
 /// A step from a node to one of its children, and the number of children after that one.
-struct Step {
+struct TreeStep {
     child: usize,
     after: usize,
 }
@@ -195,7 +195,7 @@ impl<'s, S: Store> Index<'s, S> {
         let last = self.way_to(FILTER_TREE, IndexKey { filter, bits: u64::MAX, row: RowId::LAST });
         let Some(parting) = first.iter().zip(&last).position(|(a, b)| a.child != b.child) else { return 1.0 };
         // A child next to the way has as many leaves as one on the way.
-        let leaves_under = |way: &[Step], place: usize| -> f64 {
+        let leaves_under = |way: &[TreeStep], place: usize| -> f64 {
             way[place + 1..].iter().map(|step| (step.child + 1 + step.after) as f64).product()
         };
         let between = last[parting].child.saturating_sub(first[parting].child + 1);
@@ -208,12 +208,12 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// The way from the root to the leaf under which the key lies.
-    fn way_to(&self, tree: Tree, key: IndexKey) -> Vec<Step> {
+    fn way_to(&self, tree: Tree, key: IndexKey) -> Vec<TreeStep> {
         let (mut node, mut way) = (self.share_root(tree), Vec::new());
         while node.level() > 0 {
             let child = node.child_of(key);
             // Bounded: the levels of a tree.
-            way.push(Step { child, after: node.len() - 1 - child });
+            way.push(TreeStep { child, after: node.len() - 1 - child });
             node = self.share_child(&node, child);
         }
         way

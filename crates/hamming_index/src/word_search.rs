@@ -62,8 +62,9 @@ pub(crate) struct WordSearch {
 enum WordStage {
     /// In a band's tree, from the key on.
     Band(Tree, IndexKey),
-    /// In the tree that is read from end to end, from the key on. Before the change to this stage every row was reported whose [`first_tree`] comes before that of `reported`, or is the same and has a
-    /// lower key there.
+    /// In the tree that is read from end to end, from the key on. Before the change to this stage every row
+    /// was reported whose [`first_tree`] comes before that of `reported`, or is the same and has a lower key
+    /// there.
     Flat {
         from: IndexKey,
         reported: (Tree, IndexKey),

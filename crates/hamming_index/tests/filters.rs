@@ -100,7 +100,7 @@ fn tenant(seed: u64) -> u32 {
 }
 
 fn entry(layout: Layout, seed: u64) -> Entry {
-    let code = (scattered(seed ^ 3) % 10 > 0).then(|| code(layout, seed));
+    let code = (!scattered(seed ^ 3).is_multiple_of(10)).then(|| code(layout, seed));
     Entry { code, tenant: tenant(seed), is_dead: false }
 }
 
