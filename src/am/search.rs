@@ -40,8 +40,9 @@ pub(super) struct ScanSearch {
 impl ScanSearch {
     /// Begins the search that these keys ask for; `None` if no row can match.
     ///
-    /// # Safety Arguments must be of the types that the operator classes say; pages, costs and columns must
-    /// be those of their index.
+    /// # Safety
+    /// Arguments must be of the types that the operator classes say; pages, costs and columns must be those
+    /// of their index.
     pub(super) unsafe fn begin(
         pages: &Pages,
         costs: &SearchCosts,
