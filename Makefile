@@ -48,7 +48,7 @@ help:
 	@echo 'make check-all-pg      type-check against PostgreSQL 15 to 19'
 	@echo 'make check-upgrade     update databases of every release to this version: the same answers, the schema of a fresh install'
 	@echo 'make check-cargo-pgrx  `cargo pgrx install` makes the same schema as `make install` (root)'
-	@echo 'make soak              the property test, generated queries, crashes and load for an hour and more (QUERIES=1000000: for hours)'
+	@echo 'make soak              the property test, generated queries, crashes and load for two hours and more (QUERIES=1000000: for hours)'
 	@echo 'make fuzz              any text, document and history of an index (nightly toolchain; SECONDS_EACH=600, TARGETS=words)'
 	@echo 'make test-drivers      the indexed query through psycopg, asyncpg, node-postgres and tokio-postgres; the examples of docs/clients.md in eleven clients'
 	@echo 'make test-python       builds the wheel of clients/python, and tests it against a server: fingerprints, Django, SQLAlchemy, Alembic'
@@ -165,7 +165,7 @@ check-cargo-pgrx: prepare-test install
 # Each can be made longer or shorter by its variable.
 soak: prepare-test install
 	@ROUNDS=$${ROUNDS:-400} CRASHES=$${CRASHES:-150} STANDBY_SECONDS=$${STANDBY_SECONDS:-180} \
-		SECONDS_OF_LOAD=$${SECONDS_OF_LOAD:-300} STORM_SECONDS=$${STORM_SECONDS:-2400} QUERIES=$${QUERIES:-30000} JOBS=$${JOBS:-1} REFUSALS=$${REFUSALS:-100} \
+		SECONDS_OF_LOAD=$${SECONDS_OF_LOAD:-300} STORM_SECONDS=$${STORM_SECONDS:-3000} QUERIES=$${QUERIES:-30000} JOBS=$${JOBS:-1} REFUSALS=$${REFUSALS:-100} \
 		ONLY=tap TESTS="010 011 012 013 016 027 032" tools/tests/test
 
 fuzz:
