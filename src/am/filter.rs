@@ -203,7 +203,9 @@ pub(super) unsafe fn is_known(index: pg_sys::Relation, key: &pg_sys::ScanKeyData
     // SAFETY: the index is open, and has the column, as the caller promises.
     unsafe {
         let (family, type_) = (*(*index).rd_opfamily.add(place), *(*index).rd_opcintype.add(place));
-        let operator = pg_sys::get_opfamily_member(family, type_, key.sk_subtype, EQUAL);
+        // A check of a constraint names no type of the argument, which is that of the column.
+        let argument = if key.sk_subtype == pg_sys::InvalidOid { type_ } else { key.sk_subtype };
+        let operator = pg_sys::get_opfamily_member(family, type_, argument, EQUAL);
         key.sk_func.fn_oid == pg_sys::InvalidOid
             || key.sk_strategy as i16 != EQUAL
             || operator != pg_sys::InvalidOid

@@ -139,6 +139,10 @@ SELECT * FROM none_yet WHERE tenant_id = 1 ORDER BY hamming(si, 1);
 SELECT * FROM none_yet WHERE tenant_id IS NULL ORDER BY hamming(si, 1);
 SELECT * FROM none_yet ORDER BY hamming(si, 1), tenant_id;
 SELECT * FROM hamming_index_check('none_yet_si', true);
+-- a constraint: no two rows of a tenant have one code
+ALTER TABLE none_yet ADD EXCLUDE USING hamming (si WITH =, tenant_id WITH =);
+INSERT INTO none_yet VALUES (1, 2), (2, 1);
+INSERT INTO none_yet VALUES (1, 1);
 DROP TABLE document, condition, types, none_yet;
 DROP FUNCTION differing(text, boolean, text), index_of(text);
 DROP TYPE mood;
