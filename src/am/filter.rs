@@ -19,7 +19,7 @@ use std::ptr::null_mut;
 struct HashFunction(*mut pg_sys::FmgrInfo);
 
 impl HashFunction {
-    /// None if the type has none.
+    /// The hash function of a type; None if it has none.
     fn of(type_: Oid) -> Option<Self> {
         // SAFETY: an entry of the cache of types, which is never removed.
         unsafe {
@@ -29,6 +29,8 @@ impl HashFunction {
         }
     }
 
+    /// The hash of a value, which depends on the seed.
+    ///
     /// # Safety
     /// The value must be of the type.
     unsafe fn hash(self, value: Datum, collation: Oid, seed: u64) -> u64 {
@@ -62,7 +64,7 @@ pub(super) unsafe fn has_filter(index: pg_sys::Relation) -> bool {
 }
 
 impl FilterColumns {
-    /// An error if a type cannot be hashed.
+    /// The further columns of an index: an error if a type cannot be hashed.
     ///
     /// # Safety
     /// The index must be open. What is made here is in the current memory.
@@ -111,6 +113,8 @@ impl FilterColumns {
         unsafe { self.filter(wanted.into_iter()) }
     }
 
+    /// The filter of these values, each with its hash function and its collation; None without columns.
+    ///
     /// # Safety
     /// Each value must be of the type of its hash function.
     unsafe fn filter(
