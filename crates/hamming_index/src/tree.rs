@@ -68,7 +68,8 @@ struct Visit<'a> {
     /// Leaves that may still be visited before locks are given back.
     left: usize,
     work: &'a mut SearchWork,
-    visit: &'a mut dyn FnMut(&Page),
+    /// Says whether the walk should go on at once.
+    visit: &'a mut dyn FnMut(&Page) -> bool,
 }
 
 impl Visit<'_> {
@@ -220,14 +221,14 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// Visits the leaves of a part of a tree that may have keys of the probe, in order, from the key on.
-    /// Returns after some of them, so that their locks are given back.
+    /// Returns after some of them, so that their locks are given back, or after the one whose visit says so.
     pub(crate) fn walk(
         &self,
         part: TreePart,
         from: IndexKey,
         probe: &Probe,
         work: &mut SearchWork,
-        visit: &mut dyn FnMut(&Page),
+        visit: &mut dyn FnMut(&Page) -> bool,
     ) -> Walk {
         work.trees += u64::from(from == IndexKey::FIRST);
         let Some(from) = part.next(probe, from) else { return Walk::Done };
@@ -248,8 +249,7 @@ impl<'s, S: Store> Index<'s, S> {
         if node.level() == 0 {
             leaves.work.leaves += 1;
             leaves.work.entries += node.len() as u64;
-            (leaves.visit)(node);
-            leaves.left -= 1;
+            leaves.left = if (leaves.visit)(node) { leaves.left - 1 } else { 0 };
             return end.and_then(|end| leaves.next(end)).map_or(Walk::Done, Walk::From);
         }
         if leaves.is_slow && node.level() == 1 {
@@ -276,6 +276,7 @@ impl<'s, S: Store> Index<'s, S> {
         self.walk(part, from, &Probe::ALL, work, &mut |leaf| {
             // The first leaf may have lower entries, which were passed before.
             leaf.keys().filter(|&entry| entry >= from && part.has(entry)).for_each(&mut *visit);
+            true
         })
     }
 

@@ -125,19 +125,14 @@ impl WordSearch {
         match stage {
             WordStage::Done => {}
             WordStage::Band(tree, from) => {
-                let mut reported = 0;
                 let walk = Probe::of_band(center, tree, radius).map_or(Walk::Done, |probe| {
                     let mut report = |word, row| {
                         if first + first_tree(center, word, radius) == tree {
-                            reported += 1;
                             report(word, row);
                         }
                     };
                     self.walk(index, (TreePart::all(tree), from), &probe, limit, work, &mut report)
                 });
-                if flat.filter.is_some() {
-                    self.leaves_read += reported;
-                }
                 self.stage = match walk {
                     Walk::From(key) if self.leaves_read as f64 > self.limits[usize::from(tree - first)] => {
                         WordStage::Flat { from: IndexKey::FIRST, reported: (tree, key) }
@@ -175,6 +170,11 @@ impl WordSearch {
         report: &mut dyn FnMut(u64, RowId),
     ) -> Walk {
         let query = rotated(self.ball.center, part.tree);
+        // Where bands know no filter, many rows in a leaf are a reason to give the bands up.
+        let limit_of_rows = match (self.flat.filter, part.filter) {
+            (Some(_), None) => Some(self.limits[usize::from(part.tree - self.first)]),
+            _ => None,
+        };
         index.walk(part, from, probe, work, &mut |leaf: &Page| {
             self.leaves_read += 1;
             self.slots.clear();
@@ -184,9 +184,11 @@ impl WordSearch {
                 let word = rotated_back(entry.bits, part.tree);
                 // A leaf may have entries below the key from which on it is visited, or of other parts.
                 if entry >= from && part.has(entry) && self.also.iter().all(|ball| ball.contains(word)) {
+                    self.leaves_read += usize::from(limit_of_rows.is_some());
                     report(word, entry.row);
                 }
             }
+            limit_of_rows.is_none_or(|limit| self.leaves_read as f64 <= limit)
         })
     }
 }

@@ -260,6 +260,23 @@ fn a_tenant_reads_few_pages() {
     }
 }
 
+/// A code that many rows of others have is not looked up in the table for each of them.
+#[test]
+fn few_rows_of_others_are_found() {
+    let layout = Layout::FINGERPRINTS.with_filter();
+    let mut rows = rows_of_tenants(&[60_000, 20_000]);
+    rows.iter_mut().filter(|row| row.tenant == 0).for_each(|row| row.code = Some(vec![7; 8]));
+    let both = Both::built(layout, rows, 95, 1_000_000);
+    let costs = SearchCosts::new(layout, leaves_in(both.memory.pages_in_use() as u32, layout));
+    let costs = costs.of_filter(filter(1), both.memory.index().leaves_of(filter(1)));
+    for nearest_to in [vec![], vec![center(layout, &[7; 8])]] {
+        let balls = vec![CodeBall::new(center(layout, &[7; 8]), 6)];
+        let query = SearchQuery { balls, values: true, nulls: false, nearest_to };
+        let hits = both.memory.search_codes(&costs, query, 1000, Some(&mut Known(&both.rows)));
+        assert!(hits.len() < 1300, "{} rows", hits.len());
+    }
+}
+
 #[test]
 fn a_row_that_a_tree_lacks_is_reported() {
     let layout = Layout::FINGERPRINTS.with_filter();
