@@ -180,6 +180,10 @@ impl Estimate {
     /// For a path that cannot be taken. The table can always be scanned instead.
     pub(crate) const NEVER: Self =
         Self { startup: f64::MAX, total: f64::MAX, selectivity: 1.0, correlation: 0.0, pages: 0.0 };
+
+    pub(crate) fn is_never(&self) -> bool {
+        self.startup == f64::MAX
+    }
 }
 
 /// Defines what the planner calls: `cost_function!(name, estimate)`, where `estimate` takes a [`Search`].
@@ -200,6 +204,9 @@ macro_rules! cost_function {
             // SAFETY: the planner passes a path of the query, and places for the answers.
             unsafe {
                 let estimate = $estimate(&$crate::estimate::cost::Search::of(root, path, loop_count));
+                if estimate.is_never() {
+                    $crate::pg::compat::disable(&mut (*path).path);
+                }
                 *startup = estimate.startup;
                 *total = estimate.total;
                 *selectivity = estimate.selectivity;

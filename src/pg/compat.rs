@@ -384,6 +384,15 @@ pub(crate) fn add_disabled_nodes(_path: &mut pg_sys::Path, _children: [&pg_sys::
     }
 }
 
+/// Makes the planner take any other path. Since 18 it looks at the disabled nodes of a path before its costs.
+pub(crate) fn disable(_path: &mut pg_sys::Path) {
+    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
+    {
+        // More than a query has nodes that a setting switches off.
+        _path.disabled_nodes += 1_000_000;
+    }
+}
+
 /// Makes a column name the outer joins that may have made another one NULL. Up to 15, it names none.
 pub(crate) fn name_outer_joins_of(_column: &mut pg_sys::Var, _other: &pg_sys::Var) {
     #[cfg(not(feature = "pg15"))]

@@ -130,7 +130,7 @@ for my $of (
 		ok($load->finish, "$name: nothing failed in storm $pause") or diag($err);
 		$node->safe_psql('postgres', "SELECT near_clusters_refresh('story')");
 		is(differing(%$of), 0, "$name: after storm $pause, the clusters are those of near_cluster (seed $seed)");
-		ask($slow, $pause % 2 == 0 ? 'COMMIT;' : 'SELECT write_rows(1);');
+		ask($slow, $pause % 2 == 0 ? 'COMMIT;' : 'SELECT write_rows(30);');
 		$slow->quit;
 		is($node->safe_psql('postgres', "SELECT near_clusters_refresh('story') > 0"), 't', 'what is committed later comes later');
 		is(differing(%$of), 0, "$name: and so are they then");

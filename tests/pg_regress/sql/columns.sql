@@ -22,9 +22,9 @@ EXPLAIN (COSTS OFF) SELECT id FROM document WHERE tenant_id = 3 ORDER BY hamming
 EXPLAIN (COSTS OFF) SELECT id FROM document WHERE tenant_id IS NULL ORDER BY hamming(si, :q) LIMIT 5;
 EXPLAIN (COSTS OFF) SELECT id FROM document WHERE hamming(si, :q) <= 6;
 EXPLAIN (COSTS OFF) SELECT id FROM document WHERE tenant_id = 3::bigint AND si = :q;
+RESET enable_sort;
 -- further columns are no codes, and are not ordered by
 EXPLAIN (COSTS OFF) SELECT id FROM document WHERE tenant_id = 3 AND tenant_id > 2 ORDER BY hamming(tenant_id, 3) LIMIT 5;
-RESET enable_sort;
 -- all answers, by the index and without it
 CREATE FUNCTION differing(condition text, ordered boolean, scan text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE

@@ -71,7 +71,9 @@ SELECT near_cluster_of('story', code, key => NULL::text) FROM story WHERE id = 1
 SELECT near_cluster_of('story', 5, within => '{1}', key => NULL::text);
 SELECT near_cluster_of('story', code, within => '{x}', key => NULL::text) FROM story WHERE id = 12;
 -- What is clustered cannot be dropped without its clusters.
+\set VERBOSITY terse
 ALTER TABLE story DROP COLUMN tenant;
+\set VERBOSITY default
 SELECT near_clusters_create('story', 'id', 'si', 2);
 DROP TABLE story_clusters;
 
@@ -179,9 +181,11 @@ CREATE TABLE altered (id integer PRIMARY KEY, si bigint, tenant integer, body te
 INSERT INTO altered SELECT i, i, 1, 'x' || i FROM generate_series(1, 6) AS i;
 SELECT near_clusters_create('altered', 'id', 'si', 1, within => '{tenant}', first => '{length(body) DESC}');
 SELECT near_clusters_create('altered', 'id', 'si', 2);
+\set VERBOSITY terse
 ALTER TABLE altered ALTER COLUMN id TYPE bigint;
 ALTER TABLE altered ALTER COLUMN si TYPE numeric;
 ALTER TABLE altered DROP COLUMN si;
+\set VERBOSITY default
 -- Names of the table and of other columns than the key do not matter.
 ALTER TABLE altered RENAME TO renamed;
 ALTER TABLE renamed RENAME COLUMN si TO code;
