@@ -107,7 +107,14 @@ for_processors! {
     /// Leaves the pairs whose codes at these places differ in at most `radius` bits.
     pub fn retain_within(pairs: &mut Vec<(u32, u32)>, codes: [CodeSlice<'_>; 2], radius: u32) {
         let [left, right] = codes;
-        pairs.retain(|&(a, b)| distance_of_words(left.get(a), right.get(b)) <= radius);
+        let mut kept = 0;
+        // Without a branch, the processor waits for the codes of many pairs at a time.
+        for index in 0..pairs.len() {
+            let (a, b) = pairs[index];
+            pairs[kept] = (a, b);
+            kept += usize::from(distance_of_words(left.get(a), right.get(b)) <= radius);
+        }
+        pairs.truncate(kept);
     }
 }
 
