@@ -20,7 +20,17 @@ pub(crate) fn shingles(text: &str, k: usize, sink: &mut impl Sink) {
 }
 
 /// Passes every shingle of a text, which is UTF-8, to the sink.
+#[inline]
 pub(super) fn shingles_of_bytes(bytes: &[u8], k: usize, sink: &mut impl Sink) {
+    // As most words are.
+    if (k..BATCH).contains(&bytes.len()) && bytes.is_ascii() {
+        ascii_shingles(bytes, k, sink);
+    } else {
+        shingles_of_pieces(bytes, k, sink);
+    }
+}
+
+fn shingles_of_pieces(bytes: &[u8], k: usize, sink: &mut impl Sink) {
     if bytes.iter().filter(|&&byte| is_start(byte)).take(k).count() < k {
         if !bytes.is_empty() {
             sink.take(bytes);
