@@ -10,10 +10,12 @@ use std::ffi::CStr;
 #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
 mod explain_option;
 pub(crate) mod index_scan;
+mod paths;
 mod sort_key;
 
 #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
 pub(crate) use explain_option::add_explain_option;
+pub(crate) use paths::{add_disabled_nodes, disable, set_cost_function};
 pub(crate) use sort_key::{is_falling, members_of};
 
 /// Pauses as VACUUM does. Since 18, it is told whether this is ANALYZE.
@@ -367,30 +369,12 @@ pub(crate) fn integer_option(name: &'static CStr, offset: usize) -> pg_sys::relo
     }
 }
 
-/// Makes the planner ask a function what a scan of the index costs. Since 16, the field says what arguments
-/// it has, and the planner also knows indexes of partitioned tables, which have no pages and no function.
-pub(crate) fn set_cost_function(index: &mut pg_sys::IndexOptInfo, estimate: pg_sys::amcostestimate_function) {
-    if index.amcostestimate.is_some() {
-        // SAFETY: a pointer to a function in both types, called with these arguments in all versions.
-        index.amcostestimate = unsafe { std::mem::transmute_copy(&estimate) };
-    }
-}
-
-/// Counts the disabled nodes below a path. Up to 17, they have a high cost instead.
-pub(crate) fn add_disabled_nodes(_path: &mut pg_sys::Path, _children: [&pg_sys::Path; 2]) {
+/// Where a projection says that its value is NULL. Since 18 it has none, and may not say so.
+pub(crate) fn null_of_projection(_is_null: &mut bool) -> *mut bool {
+    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
+    return _is_null;
     #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
-    {
-        _path.disabled_nodes = _children.iter().map(|child| child.disabled_nodes).sum();
-    }
-}
-
-/// Makes the planner take any other path. Since 18 it looks at the disabled nodes of a path before its costs.
-pub(crate) fn disable(_path: &mut pg_sys::Path) {
-    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
-    {
-        // More than a query has nodes that a setting switches off.
-        _path.disabled_nodes += 1_000_000;
-    }
+    return std::ptr::null_mut();
 }
 
 /// Makes a column name the outer joins that may have made another one NULL. Up to 15, it names none.

@@ -1,6 +1,7 @@
 //! What PostgreSQL's executor has as inline functions of C: the next row of a node, a condition, a
 //! projection.
 
+use super::compat::null_of_projection;
 use pgrx::pg_sys::ffi::pg_guard_ffi_boundary as guarded;
 use pgrx::pg_sys::{self, Datum, ExprContext, ExprState, PlanState, TupleTableSlot};
 
@@ -87,15 +88,29 @@ pub(crate) unsafe fn reset(context: *mut ExprContext) {
 /// # Safety
 /// The expression must have been made for the context, which has the row that it is about.
 pub(crate) unsafe fn value(expression: *mut ExprState, context: *mut ExprContext) -> Option<Datum> {
+    let mut is_null = false;
+    // SAFETY: as the caller promises.
+    let value = unsafe { evaluate(expression, context, &raw mut is_null) }?;
+    (!is_null).then_some(value)
+}
+
+/// Evaluates an expression, and says where it is told to whether the value is NULL.
+///
+/// # Safety
+/// As for [`value`].
+unsafe fn evaluate(
+    expression: *mut ExprState,
+    context: *mut ExprContext,
+    is_null: *mut bool,
+) -> Option<Datum> {
     // SAFETY: made so, as the caller promises. After an error PostgreSQL chooses the current memory itself.
     unsafe {
         let evaluate = (*expression).evalfunc?;
-        let mut is_null = false;
         let before = pg_sys::CurrentMemoryContext;
         pg_sys::CurrentMemoryContext = (*context).ecxt_per_tuple_memory;
-        let value = guarded(|| evaluate(expression, context, &raw mut is_null));
+        let value = guarded(|| evaluate(expression, context, is_null));
         pg_sys::CurrentMemoryContext = before;
-        (!is_null).then_some(value)
+        Some(value)
     }
 }
 
@@ -124,7 +139,8 @@ pub(crate) unsafe fn projected(
         let state = &raw mut (*projection).pi_state;
         let result = (*state).resultslot;
         virtual_row(result);
-        value(state, (*projection).pi_exprContext);
+        let mut is_null = false;
+        evaluate(state, (*projection).pi_exprContext, null_of_projection(&mut is_null));
         result
     }
 }
