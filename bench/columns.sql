@@ -1,14 +1,15 @@
 -- One index for a tenant and for all: hamming (si, tenant_id) next to what else can serve, with 10,000 tenants of very
--- different sizes. Half of the fingerprints are scattered, half in clusters of 50. Called with -v rows=N.
+-- different sizes, and three of 50, 500 and 50,000 rows. Half of the fingerprints are scattered, half in clusters of 50. Called with -v rows=N.
 SET client_min_messages = warning;
 SET jit = off;
 CREATE EXTENSION IF NOT EXISTS btree_gist;
 DROP TABLE IF EXISTS note, shape, answer CASCADE;
 CREATE TABLE note AS
-SELECT i AS id, floor(10000 * ((hashint8extended(i, 7) & 4194303) / 4194304.0) ^ 3)::integer AS tenant_id,
+SELECT i AS id, CASE WHEN i <= 50 THEN -50 WHEN i <= 550 THEN -500 WHEN i <= 50550 THEN -50000
+                     ELSE floor(10000 * ((hashint8extended(i, 7) & 4194303) / 4194304.0) ^ 3) END::integer AS tenant_id,
        CASE WHEN i % 2 = 0 THEN hashint8extended(i, 1)
             ELSE hashint8extended(i / 100, 2) # (1::bigint << (i % 61)) # (1::bigint << (i / 7 % 61)) END AS si
-FROM generate_series(1, :rows) AS i;
+FROM generate_series(1, :rows) AS i ORDER BY hashint8(i);
 VACUUM (FREEZE, ANALYZE) note;
 
 -- $t is a tenant, $q something that nothing is near to.
@@ -18,7 +19,7 @@ SELECT 'all, ' || name AS name, NULL::integer AS tenant_id, query FROM (VALUES
     ('within 6', 'SELECT id FROM note WHERE hamming(si, $q) <= 6')) AS q (name, query)
 UNION ALL
 SELECT format('tenant of %s, %s', (SELECT count(*) FROM note AS n WHERE n.tenant_id = t.tenant_id), name), t.tenant_id, query
-FROM (VALUES (0), (1), (20), (500), (9000), (20000)) AS t (tenant_id), (VALUES
+FROM (VALUES (-50), (-500), (-50000), (0), (1), (20), (500), (9000), (20000)) AS t (tenant_id), (VALUES
     ('nearest 10', 'SELECT id FROM note WHERE tenant_id = $t ORDER BY hamming(si, $q) LIMIT 10'),
     ('within 6', 'SELECT id FROM note WHERE tenant_id = $t AND hamming(si, $q) <= 6')) AS q (name, query);
 CREATE TABLE answer (indexes text, name text, ms double precision, pages bigint, node text);
@@ -57,7 +58,7 @@ DROP INDEX by_code;
 SELECT FROM measure('2 hamming (si, tenant_id)');
 -- A range is checked on the rows that are found.
 INSERT INTO shape VALUES
-    ('half of all, nearest 10', NULL, 'SELECT id FROM note WHERE tenant_id < 1250 ORDER BY hamming(si, $q) LIMIT 10'),
+    ('half of all, nearest 10', NULL, 'SELECT id FROM note WHERE tenant_id BETWEEN 0 AND 1250 ORDER BY hamming(si, $q) LIMIT 10'),
     ('1 % of all, nearest 10', NULL, 'SELECT id FROM note WHERE tenant_id > 9702 ORDER BY hamming(si, $q) LIMIT 10');
 SELECT FROM measure('2 hamming (si, tenant_id)', '%of all%');
 RESET enable_seqscan;
