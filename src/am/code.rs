@@ -100,7 +100,7 @@ pub(super) unsafe fn layout_of_first(
 ///
 /// # Safety
 /// The index must be open, and one of strings of bits.
-unsafe fn column_of(index: pg_sys::Relation) -> (pg_sys::Oid, i32) {
+pub(super) unsafe fn column_of(index: pg_sys::Relation) -> (pg_sys::Oid, i32) {
     let (mut type_, mut modifier, mut collation) = (pg_sys::InvalidOid, -1, pg_sys::InvalidOid);
     // SAFETY: the index is open, as the caller promises; what is known of the column is looked up.
     unsafe {

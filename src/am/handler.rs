@@ -1,6 +1,6 @@
 //! `hamming_handler`: says to Postgres which functions and properties the access method has.
 
-use super::{build, cost, insert, options, scan, vacuum, validate};
+use super::{build, cost, index_only, insert, options, scan, vacuum, validate};
 use crate::pg::call::pg_function;
 use crate::pg::catalog::strategy::DISTANCE;
 use crate::pg::compat::give_routine;
@@ -32,6 +32,7 @@ static ROUTINE: pg_sys::IndexAmRoutine = pg_sys::IndexAmRoutine {
     aminsert: Some(insert::aminsert),
     ambulkdelete: Some(vacuum::ambulkdelete),
     amvacuumcleanup: Some(vacuum::amvacuumcleanup),
+    amcanreturn: Some(index_only::amcanreturn),
     amcostestimate: Some(cost::amcostestimate),
     amoptions: Some(options::amoptions),
     amproperty: Some(options::amproperty),

@@ -11,6 +11,7 @@ mod explain;
 mod filter;
 mod filter_share;
 mod handler;
+mod index_only;
 mod insert;
 mod inspect;
 mod inspected_index;

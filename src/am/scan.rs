@@ -3,22 +3,24 @@
 //! A scan takes its matches from the index in batches and holds no page between two of them. So a row may be
 //! vacuumed, and its place be taken by another, before the executor looks at it. For snapshots of the usual
 //! kind (MVCC) that other row is too young to be seen; for others the row's value is checked again.
-//! Index-only scans are not offered, since they would not look at the row at all.
+//! [`super::index_only`] says how a row can be returned that is not looked at.
 
 use super::code::layout_of;
 use super::filter::{FilterColumns, is_known};
+use super::index_only::{datum_of, set_row};
 use super::row::tid_of;
 use super::search::ScanSearch;
 use super::validate::check_operator;
 use crate::pg::compat::count_scan;
 use crate::pg::error;
+use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report;
 use crate::pg::storage::pages::Pages;
 use crate::pg::table_rows::TableRows;
-use hamming_index::SearchWork;
 use hamming_index::cost::leaves_in;
 use hamming_index::division::SearchCosts;
 use hamming_index::store::Store;
+use hamming_index::{Layout, SearchWork};
 use limits::grow;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
@@ -35,7 +37,7 @@ struct ScanState {
     search: Option<ScanSearch>,
     /// The work of the searches before this one, if the scan was begun again.
     work: SearchWork,
-    /// The rows of the table, once they have been looked at.
+    /// The rows of the table, once they have to be looked at.
     rows: Option<TableRows>,
     /// Whether the operators of its keys are known to be ours. A scan that is begun again has the same
     /// operators.
@@ -50,12 +52,42 @@ impl ScanState {
         let search = self.search.as_mut()?;
         while self.next == search.len() {
             self.next = 0;
-            if !search.next_batch(&self.pages, self.costs.layout(), self.rows.as_ref()) {
+            let is_more = search.next_batch(&self.pages, self.costs.layout(), self.rows.as_ref());
+            self.pages.release_visibility();
+            if !is_more {
                 return None;
             }
         }
         self.next += 1;
         Some(self.next - 1)
+    }
+
+    /// Whether the snapshot of an index-only scan sees a row of the batch.
+    ///
+    /// # Safety
+    /// It must be the scan that has this state.
+    unsafe fn is_seen(&mut self, scan: pg_sys::IndexScanDesc, number: usize) -> bool {
+        let Some(search) = &self.search else { return false };
+        if search.is_seen_by_all(number) {
+            return true;
+        }
+        let row = tid_of(search.row(number));
+        // There may be many that are not seen.
+        check_for_interrupts();
+        // SAFETY: an index-only scan returns rows, and has this state as long as it lasts.
+        unsafe { self.look_at_rows(scan).is_seen(row) }
+    }
+
+    /// The rows of the table.
+    ///
+    /// # Safety
+    /// The scan must be one that returns rows, and have this state.
+    unsafe fn look_at_rows(&mut self, scan: pg_sys::IndexScanDesc) -> &TableRows {
+        self.rows.get_or_insert_with(|| {
+            // SAFETY: a scan that returns rows, as the caller promises, and has this state as long as it
+            // lasts.
+            unsafe { PgMemoryContexts::For(self.memory).switch_to(|_| TableRows::of(scan)) }
+        })
     }
 }
 
@@ -91,6 +123,7 @@ pub(super) unsafe extern "C-unwind" fn ambeginscan(
     // with its memory: by amendscan, or after an error with the memory of the query.
     unsafe {
         let scan = pg_sys::RelationGetIndexScan(index, keys, order_bys);
+        (*scan).xs_itupdesc = (*index).rd_att;
         let pages = Pages::of(index);
         let layout = layout_of(index, &pages);
         let costs = SearchCosts::new(layout, leaves_in(pages.pages(), layout));
@@ -164,6 +197,9 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
         if let Some(search) = &state.search {
             state.work.add(search.work());
         }
+        if descriptor.xs_want_itup {
+            state.pages.know_visibility(descriptor.heapRelation);
+        }
         state.search = ScanSearch::begin(&state.pages, &state.costs, &state.filters, keys, order_bys);
     }
 }
@@ -208,14 +244,22 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
             count_scan(descriptor);
         }
         state.pages.read_as_of(descriptor.xs_snapshot);
-        if state.rows.is_none() && !state.costs.layout().has_whole_codes() {
-            let mut memory = PgMemoryContexts::For(state.memory);
-            state.rows = Some(memory.switch_to(|_| TableRows::of(scan)));
+        if !state.costs.layout().has_whole_codes() {
+            state.look_at_rows(scan);
         }
-        let (Some(number), Some(search)) = (state.advance(), &state.search) else { return false };
+        let mut next = state.advance();
+        while descriptor.xs_want_itup && next.is_some_and(|number| !state.is_seen(scan, number)) {
+            next = state.advance();
+        }
+        let (Some(number), Some(search)) = (next, &state.search) else { return false };
         descriptor.xs_heaptid = tid_of(search.row(number));
         descriptor.xs_recheck = search.needs_recheck() || !is_mvcc(descriptor.xs_snapshot);
         set_distances(descriptor, search, number);
+        if descriptor.xs_want_itup {
+            let (layout, word) = (state.costs.layout(), search.word(number));
+            check_distance(descriptor, layout, word);
+            set_row(descriptor, state.memory, layout, word);
+        }
         true
     }
 }
@@ -240,6 +284,26 @@ unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, search: &ScanSearc
     }
     let is_unknown = scan.numberOfOrderBys > 0 && search.distance(number, 0).is_none();
     scan.xs_recheckorderby = is_unknown && !search.is_exact();
+}
+
+/// Raises the error of computing a distance that the executor would have to compute: it cannot do so in an
+/// index-only scan.
+///
+/// # Safety
+/// The scan must be one that [`ambeginscan`] has begun, and the word that of a row that it found.
+unsafe fn check_distance(scan: &mut pg_sys::IndexScanDescData, layout: Layout, word: Option<u64>) {
+    if !scan.xs_recheckorderby {
+        return;
+    }
+    scan.xs_recheckorderby = false;
+    if let Some(word) = word {
+        // SAFETY: there is an order by a distance from a code, which is not NULL.
+        unsafe {
+            let order_by = &mut *scan.orderByData;
+            let (function, collation) = (&raw mut order_by.sk_func, order_by.sk_collation);
+            pg_sys::FunctionCall2Coll(function, collation, datum_of(layout, word), order_by.sk_argument);
+        }
+    }
 }
 
 /// Whether the snapshot sees rows as of one moment.

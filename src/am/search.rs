@@ -23,7 +23,7 @@ use pgrx::pg_sys::panic::ErrorReportable;
 
 /// Memory that a row of a sorted result takes at most. Up to twice the wanted number of rows is found before
 /// the rest is cut off, each row in a buffer that has doubled, and once more as a hit.
-pub(super) const BYTES_PER_SORTED: usize = 128;
+pub(super) const BYTES_PER_SORTED: usize = 136;
 
 /// The search of a scan, with what its last batch has found.
 pub(super) struct ScanSearch {
@@ -92,6 +92,16 @@ impl ScanSearch {
     /// A row of the last batch.
     pub(super) fn row(&self, number: usize) -> RowId {
         self.hits[number].row
+    }
+
+    /// The code of a row of the last batch, if that is one word; `None` is NULL.
+    pub(super) fn word(&self, number: usize) -> Option<u64> {
+        self.hits[number].word
+    }
+
+    /// Whether everybody saw a row of the last batch when it was found, in an index-only scan.
+    pub(super) fn is_seen_by_all(&self, number: usize) -> bool {
+        self.hits[number].is_seen_by_all
     }
 
     /// Whether all rows that are found match, apart from further columns. Otherwise these are all that may

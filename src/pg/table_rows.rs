@@ -34,21 +34,27 @@ impl TableRows {
         }
     }
 
-    /// Reads the value of the index's column in the version of the row that the scan sees, if it sees one and
-    /// the value is not NULL.
-    pub(crate) fn read<T>(
-        &self,
-        mut row: pg_sys::ItemPointerData,
-        read: impl FnOnce(pg_sys::Datum) -> T,
-    ) -> Option<T> {
-        const COLUMNS: usize = pg_sys::INDEX_MAX_KEYS as usize;
-        let (mut values, mut are_null) = ([pg_sys::Datum::null(); COLUMNS], [true; COLUMNS]);
-        // SAFETY: the scan is there; the slot is for rows of its table, and the information of its index.
+    /// Whether the scan sees a version of the row.
+    pub(crate) fn is_seen(&self, row: pg_sys::ItemPointerData) -> bool {
+        // SAFETY: the slot is for rows of the table.
+        unsafe {
+            let is_seen = self.fetch(row);
+            self.clear();
+            is_seen
+        }
+    }
+
+    /// Fetches the version of the row that the scan sees. Returns false if it sees none.
+    ///
+    /// # Safety
+    /// The slot has to be cleared afterwards.
+    unsafe fn fetch(&self, mut row: pg_sys::ItemPointerData) -> bool {
+        // SAFETY: the scan is there; the slot is for rows of its table.
         unsafe {
             let scan = &*self.scan;
-            let fetch = (*(*scan.heapRelation).rd_tableam).index_fetch_tuple?;
+            let Some(fetch) = (*(*scan.heapRelation).rd_tableam).index_fetch_tuple else { return false };
             let (mut again, mut all_dead) = (false, false);
-            let is_seen = pg_sys::ffi::pg_guard_ffi_boundary(|| {
+            pg_sys::ffi::pg_guard_ffi_boundary(|| {
                 fetch(
                     scan.xs_heapfetch,
                     &raw mut row,
@@ -57,11 +63,35 @@ impl TableRows {
                     &raw mut again,
                     &raw mut all_dead,
                 )
-            });
-            if !is_seen {
+            })
+        }
+    }
+
+    /// Gives up the page of the row that was fetched last.
+    fn clear(&self) {
+        // SAFETY: the slot is ours.
+        unsafe {
+            if let Some(clear) = (*(*self.slot).tts_ops).clear {
+                pg_sys::ffi::pg_guard_ffi_boundary(|| clear(self.slot));
+            }
+        }
+    }
+
+    /// Reads the value of the index's column in the version of the row that the scan sees, if it sees one and
+    /// the value is not NULL.
+    pub(crate) fn read<T>(
+        &self,
+        row: pg_sys::ItemPointerData,
+        read: impl FnOnce(pg_sys::Datum) -> T,
+    ) -> Option<T> {
+        const COLUMNS: usize = pg_sys::INDEX_MAX_KEYS as usize;
+        let (mut values, mut are_null) = ([pg_sys::Datum::null(); COLUMNS], [true; COLUMNS]);
+        // SAFETY: the scan is there; the slot is for rows of its table, and the information of its index.
+        unsafe {
+            if !self.fetch(row) {
                 return None;
             }
-            count_fetch(scan.indexRelation);
+            count_fetch((*self.scan).indexRelation);
             if !self.executor.is_null() {
                 pg_sys::MemoryContextReset(
                     (*(*self.executor).es_per_tuple_exprcontext).ecxt_per_tuple_memory,
@@ -70,9 +100,7 @@ impl TableRows {
             let (values, are_null) = (values.as_mut_ptr(), are_null.as_mut_ptr());
             pg_sys::FormIndexDatum(self.info, self.slot, self.executor, values, are_null);
             let result = (!*are_null).then(|| read(*values));
-            // Gives up the row's page.
-            let clear = (*(*self.slot).tts_ops).clear?;
-            pg_sys::ffi::pg_guard_ffi_boundary(|| clear(self.slot));
+            self.clear();
             result
         }
     }

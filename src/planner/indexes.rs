@@ -54,8 +54,8 @@ unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, ours: &ExtensionOi
 ///
 /// Only if there is one may an index of type hamming be scanned without a condition on its column. If it
 /// always might, a query that needs no column at all, such as `count(*)` with the predicate of a partial
-/// index as its condition, would get an index-only scan, and the index cannot do that: see `src/am/scan.rs`.
-/// A query that sorts by the distance of a column needs the column.
+/// index as its condition, would get an index-only scan, also of codes that the index does not have as a
+/// whole. A query that sorts by the distance of a column needs the column.
 ///
 /// # Safety
 /// `root` and `relation` must be those of the query that is being planned.

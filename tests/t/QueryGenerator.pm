@@ -118,7 +118,7 @@ my %parts = (
 		'SELECT a.id, b.id FROM @1 AS a JOIN @1 AS b ON a.id < b.id AND {match|a|b} WHERE a.grp = 1',
 		'SELECT a.id FROM @1 AS a WHERE a.grp = 2 AND {not} EXISTS (SELECT FROM @1 AS b WHERE b.id < a.id AND {match|b|a})',
 	],
-	columns => [ '@1.id', '@1.id', '@1.id, @1.si', '@1.grp, @1.other', 'count(*)', '@1.id, {distance|@1.si|{q}}' ],
+	columns => [ '@1.id', '@1.id', '@1.si', '@1.id, @1.si', '@1.grp, @1.other', 'count(*)', '@1.id, {distance|@1.si|{q}}' ],
 	maybe_where => [ '', 'WHERE {where|@1}' ],
 	where => [ ('{near|@1}') x 8, '{near|@1} AND {other|@1}', '{near|@1} AND {near|@1}', '({near|@1} OR {near|@1})', '{near|@1} OR {near|@1} AND {other|@1}',
 		'{near|@1} AND NOT ({far|@1})', '({near|@1}) IS NOT FALSE', '{near|@1} AND {far|@1}' ],

@@ -169,6 +169,22 @@ impl Layout {
         })
     }
 
+    /// The code that has this word, if codes have one: its bytes, filled up with zeros.
+    pub fn code_of(self, word: u64) -> [u8; 8] {
+        if !self.is_described() {
+            return word.to_be_bytes();
+        }
+        let mut code = [0; 8];
+        for band in 0..BANDS {
+            let (bits, first) = (self.band(band), band * BAND_BITS as usize);
+            for (place, bit) in (first..).zip(bits) {
+                let bit = self.cutter.place_of(bit);
+                code[bit / 8] |= ((word >> (63 - place) & 1) as u8) << (7 - bit % 8);
+            }
+        }
+        code
+    }
+
     /// A row as messages name it, with its fingerprint if that is a word.
     pub fn name_of(self, row: RowId, word: Option<u64>) -> String {
         let name = format!("row ({},{})", row.page(), row.offset());
@@ -232,6 +248,15 @@ mod tests {
             let words: Vec<u64> = layout.words_of(&code).collect();
             prop_assert_eq!(words.len(), bits.div_ceil(64) as usize);
             prop_assert_eq!(words.iter().map(|word| word.count_ones()).sum::<u32>(), 1);
+        }
+
+        #[test]
+        fn a_word_gives_its_code_back(bits in 1u32..=64, code: u64) {
+            let layout = Layout::of_codes(bits);
+            let code = code >> (64 - bits) << (64 - bits);
+            let word = layout.words_of(&code.to_be_bytes()).next().unwrap();
+            prop_assert_eq!(layout.code_of(word), code.to_be_bytes());
+            prop_assert_eq!(Layout::FINGERPRINTS.code_of(code), code.to_be_bytes());
         }
 
         #[test]

@@ -117,8 +117,7 @@ impl WordsPass {
         matches!(self.way, WordsPassWay::All(_)) && !self.searched.is_empty()
     }
 
-    /// Reads some more leaves, around a center with these words; without words it finds all rows. Finds
-    /// candidates of a word that has been searched to its end; or, where they are too many or after the last
+    /// Reads some more leaves, around a center with these words. Finds candidates of a word that has been searched to its end; or, where they are too many or after the last
     /// word, all that wait; and returns these words. Or finds some candidates of a word that has more than
     /// there is room for, which is then searched to its end before any other; or some of all rows.
     pub(crate) fn step<S: Store>(
@@ -131,9 +130,7 @@ impl WordsPass {
         found: &mut Vec<RowId>,
     ) -> Result<Vec<usize>, OutOfMemory> {
         let WordsPassWay::Words { division, attempts } = &mut self.way else {
-            // Rows that need not be looked up are passed on at once.
-            let at_a_time = if center.is_empty() { 1 } else { ROWS_AT_A_TIME };
-            self.some_of_all(index, costs.all_rows(), at_a_time, work, found)?;
+            self.some_of_all(index, costs.all_rows(), work, found)?;
             return Ok(Vec::new());
         };
         let Some((word, reach, expected)) = division.next_word(costs, &self.searched) else {
@@ -206,17 +203,16 @@ impl WordsPass {
         }
     }
 
-    /// Appends some more of all rows, which this part has: at least so many, if there are.
+    /// Appends some more of all rows, which this part has: many, if there are.
     fn some_of_all<S: Store>(
         &mut self,
         index: &Index<'_, S>,
         part: TreePart,
-        at_a_time: usize,
         work: &mut SearchWork,
         found: &mut Vec<RowId>,
     ) -> Result<(), OutOfMemory> {
         let WordsPassWay::All(from) = &mut self.way else { return Ok(()) };
-        while found.len() < at_a_time && !self.is_done {
+        while found.len() < ROWS_AT_A_TIME && !self.is_done {
             index.store.check_for_interrupts();
             let mut rows = Collector::new(found);
             match index.entries(part, *from, work, &mut |entry| rows.add(entry.row)) {

@@ -76,13 +76,17 @@ pub struct SearchHit {
     pub row: RowId,
     /// The distance by which it is ordered, if rows are ordered and its code is not NULL.
     pub distance: Option<u32>,
-    /// Its code, if that is one word, is not NULL, and rows are ordered.
+    /// Its code, if that is one word and is not NULL.
     pub word: Option<u64>,
+    /// Whether everybody saw the row when it was found: see
+    /// [`is_seen_by_all`](crate::store::Store::is_seen_by_all).
+    pub is_seen_by_all: bool,
 }
 
 impl SearchHit {
+    /// A row of which the table alone knows more.
     pub(crate) fn unordered(row: RowId) -> Self {
-        Self { row, distance: None, word: None }
+        Self { row, distance: None, word: None, is_seen_by_all: false }
     }
 
     /// The distance from a center by which rows are ordered; from the first one if codes have several words.

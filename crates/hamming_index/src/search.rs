@@ -16,7 +16,7 @@
 //! asked for. Where rows with one filter are, rows with other filters may be reported as well.
 
 use crate::division::SearchCosts;
-use crate::key::{IndexKey, RowId};
+use crate::key::{IndexKey, RowId, rotated_back};
 use crate::pass::{FEW_CANDIDATES, WordsPass};
 use crate::query::{CodeBall, CodeLookup, SearchCenter, SearchHit, SearchQuery};
 use crate::sorted::Sorted;
@@ -40,8 +40,9 @@ pub struct IndexSearch {
     work: SearchWork,
 }
 
-/// A result of an ordered search: its distance, its code if that is one word, otherwise 0, and its row.
-type SortedHit = (u32, u64, RowId);
+/// A result of an ordered search: its distance, its code if that is one word, otherwise 0, its row, and
+/// whether everybody saw it.
+type SortedHit = (u32, u64, RowId, bool);
 
 /// The distance of a result by which it is ordered first.
 fn distance_of(hit: SortedHit) -> u32 {
@@ -85,8 +86,10 @@ impl SearchTarget {
 enum SearchStage {
     /// A pass of this radius, where the index has whole codes.
     Whole(u32, WordSearch),
-    /// A pass that finds candidates, or all rows.
+    /// A pass that finds candidates.
     Candidates(WordsPass),
+    /// All rows with a code, from the key on.
+    All(IndexKey),
     /// Rows whose code is NULL, from the key on.
     Nulls(IndexKey),
     Done,
@@ -121,13 +124,14 @@ impl IndexSearch {
             _ if self.target.center.is_none() => {}
             SearchStage::Whole(radius, search) => self.work.note_pass(*radius, search.shares()),
             SearchStage::Candidates(pass) => self.work.note_pass(pass.radius, pass.shares()),
-            SearchStage::Nulls(_) | SearchStage::Done => {}
+            SearchStage::All(_) | SearchStage::Nulls(_) | SearchStage::Done => {}
         }
     }
 
-    /// Begins a pass with this radius; without one, it finds all rows.
+    /// Begins a pass with this radius; without one, all rows are candidates.
     fn pass(&self, radius: Option<u32>) -> SearchStage {
-        let (Some(center), Some(radius)) = (&self.target.center, radius) else {
+        let Some(center) = &self.target.center else { return SearchStage::All(IndexKey::FIRST) };
+        let Some(radius) = radius else {
             return SearchStage::Candidates(WordsPass::of_all(self.target.farthest));
         };
         let layout = self.costs.layout();
@@ -168,19 +172,43 @@ impl IndexSearch {
             SearchStage::Done => return Ok(false),
             SearchStage::Whole(..) => self.step_whole(index, hits)?,
             SearchStage::Candidates(_) => self.step_candidates(index, codes, hits)?,
-            SearchStage::Nulls(from) => {
-                let mut hits = Collector::new(hits);
-                let mut report = |entry: IndexKey| hits.add(SearchHit::unordered(entry.row));
+            &mut SearchStage::All(from) => {
+                let next = self.rows(index, self.costs.all_rows(), from, hits)?;
+                self.stage = next.map_or_else(|| self.last_stage(), SearchStage::All);
+            }
+            &mut SearchStage::Nulls(from) => {
                 let of_filter = self.costs.filter().map(|filter| TreePart::of_filter(filter.of_null_code()));
                 let nulls = of_filter.unwrap_or(TreePart::all(index.layout.nulls()));
-                match index.entries(nulls, *from, &mut self.work, &mut report) {
-                    Walk::From(key) => *from = key,
-                    Walk::Done => self.stage = SearchStage::Done,
-                }
-                hits.finish()?;
+                let next = self.rows(index, nulls, from, hits)?;
+                self.stage = next.map_or(SearchStage::Done, SearchStage::Nulls);
             }
         }
         Ok(true)
+    }
+
+    /// Appends some of the rows of this part of a tree, from the key on. Returns where they go on.
+    fn rows<S: Store>(
+        &mut self,
+        index: &Index<'_, S>,
+        part: TreePart,
+        from: IndexKey,
+        hits: &mut Vec<SearchHit>,
+    ) -> Result<Option<IndexKey>, OutOfMemory> {
+        let has_words = index.layout.has_whole_codes() && !matches!(self.stage, SearchStage::Nulls(_));
+        let mut hits = Collector::new(hits);
+        let walk = index.entries(part, from, &mut self.work, &mut |entry| {
+            hits.add(SearchHit {
+                row: entry.row,
+                distance: None,
+                word: has_words.then(|| rotated_back(entry.bits, part.tree)),
+                is_seen_by_all: index.store.is_seen_by_all(entry.row),
+            });
+        });
+        hits.finish()?;
+        Ok(match walk {
+            Walk::From(key) => Some(key),
+            Walk::Done => None,
+        })
     }
 
     /// Reads some more leaves, where the index has whole codes.
@@ -199,14 +227,18 @@ impl IndexSearch {
             let mut refusal = None;
             search.step(index, limit, work, &mut |word, row| {
                 if refusal.is_none() {
-                    let hit = ((word ^ nearest).count_ones(), word, row);
+                    let is_seen = index.store.is_seen_by_all(row);
+                    let hit = ((word ^ nearest).count_ones(), word, row, is_seen);
                     refusal = sorted.add(hit, |a, b| in_order(others, a, b)).err();
                 }
             });
             refusal.map_or(Ok(()), Err)?;
         } else {
             let mut hits = Collector::new(hits);
-            search.step(index, u64::BITS, work, &mut |_, row| hits.add(SearchHit::unordered(row)));
+            search.step(index, u64::BITS, work, &mut |word, row| {
+                let is_seen_by_all = index.store.is_seen_by_all(row);
+                hits.add(SearchHit { row, distance: None, word: Some(word), is_seen_by_all });
+            });
             hits.finish()?;
         }
         if search.is_done() {
@@ -216,7 +248,7 @@ impl IndexSearch {
         Ok(())
     }
 
-    /// Finds some more candidates, or some of all rows, and looks them up.
+    /// Finds some more candidates, and looks them up.
     fn step_candidates<S: Store>(
         &mut self,
         index: &Index<'_, S>,
@@ -224,16 +256,10 @@ impl IndexSearch {
         hits: &mut Vec<SearchHit>,
     ) -> Result<(), OutOfMemory> {
         let Self { stage: SearchStage::Candidates(pass), target, .. } = self else { return Ok(()) };
-        let center = target.center.as_ref();
+        let Some(center) = &target.center else { return Ok(()) };
         let mut found = Vec::new();
-        let passed_on = pass.step(
-            index,
-            &self.costs,
-            center.map_or(&[], |center| &center.words),
-            self.max_candidates,
-            &mut self.work,
-            &mut found,
-        )?;
+        let passed_on =
+            pass.step(index, &self.costs, &center.words, self.max_candidates, &mut self.work, &mut found)?;
         self.work.candidates += found.len() as u64;
         if target.grows && pass.has_given_up() {
             // From the beginning, for farther rows than this pass has looked for can be had as well.
@@ -242,8 +268,8 @@ impl IndexSearch {
             return Ok(());
         }
         match codes {
-            Some(codes) if center.is_some() => self.check(found, codes, hits)?,
-            _ => {
+            Some(codes) => self.check(found, codes, hits)?,
+            None => {
                 grow(hits, found.len())?;
                 hits.extend(found.into_iter().map(SearchHit::unordered));
             }
@@ -281,7 +307,9 @@ impl IndexSearch {
                 continue;
             }
             match target.nearest_to.first() {
-                Some(nearest) => sorted.add((distance_of_bytes(code, &nearest.bytes), 0, row), Ord::cmp)?,
+                Some(nearest) => {
+                    sorted.add((distance_of_bytes(code, &nearest.bytes), 0, row, false), Ord::cmp)?;
+                }
                 None => push(hits, SearchHit::unordered(row))?,
             }
         }
@@ -297,10 +325,11 @@ impl IndexSearch {
     ) -> Result<(), OutOfMemory> {
         if let Some((_, others)) = self.target.nearest_to.split_first() {
             let is_whole = self.costs.layout().has_whole_codes();
-            let hit = |(distance, word, row)| SearchHit {
+            let hit = |(distance, word, row, is_seen_by_all)| SearchHit {
                 row,
                 distance: Some(distance),
                 word: is_whole.then_some(word),
+                is_seen_by_all,
             };
             if self.sorted.take(|a, b| in_order(others, a, b), hit, hits)? {
                 self.stage = self.pass(by_words.then_some(radius));

@@ -1,5 +1,6 @@
 //! Where pages are kept: Postgres's buffers and its log, or a list in memory.
 
+use crate::key::RowId;
 use crate::page::{Edit, Page, PageNumber};
 use std::ops::Deref;
 
@@ -55,6 +56,12 @@ pub trait Store {
 
     /// Announces that the page will be read soon.
     fn prefetch(&self, page_number: PageNumber);
+
+    /// Whether everybody sees this row, so that whoever knows its code need not look at the table. Asked while
+    /// the leaf that has the row is locked, so the row has not been vacuumed yet.
+    fn is_seen_by_all(&self, _row: RowId) -> bool {
+        false
+    }
 
     /// Called while no page is locked; does not return if the user has cancelled.
     fn check_for_interrupts(&self);

@@ -9,7 +9,7 @@ use hamming_index::division::SearchCosts;
 use hamming_index::key::{Filter, RowId};
 use hamming_index::page::FILTER_TREE;
 use hamming_index::{CodeBall, CodeLookup, Layout, SearchCenter, SearchHit, SearchQuery};
-use memory::Memory;
+use memory::{Memory, is_seen};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -150,6 +150,13 @@ impl Both {
             assert!(hits.is_sorted_by_key(rank), "not in order: {query:?}");
         }
         let mut found: Vec<usize> = hits.iter().map(|hit| number_of(hit.row)).collect();
+        if self.layout.has_whole_codes() {
+            for hit in &hits {
+                let code = hit.word.map(|word| self.layout.code_of(word)[..center.len()].to_vec());
+                assert_eq!(code, self.rows[number_of(hit.row)].code, "another code: {query:?}");
+                assert_eq!(hit.is_seen_by_all, is_seen(hit.row), "{query:?}");
+            }
+        }
         found.sort_unstable();
         assert!(found.windows(2).all(|pair| pair[0] < pair[1]), "a row comes twice: {query:?}");
         found.retain(|&number| self.rows[number].tenant == wanted);

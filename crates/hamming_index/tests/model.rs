@@ -118,9 +118,8 @@ fn naive(model: &Model, query: &Query) -> Vec<Hit> {
         Some(f) => query.values && query.balls.iter().all(|b| (b.center ^ f).count_ones() <= b.radius),
         None => query.nulls && query.balls.is_empty(),
     };
-    let is_ordered = !query.nearest_to.is_empty();
     let rows = model.rows.iter().filter(|&(_, &f)| wanted(f));
-    rows.map(|(&number, &f)| Hit { row: row(number), fingerprint: f.filter(|_| is_ordered) }).collect()
+    rows.map(|(&number, &f)| Hit { row: row(number), fingerprint: f }).collect()
 }
 
 fn compare(model: &Model, memory: &Memory, query: &Query, tree_leaves: f64, max_sorted: usize) {

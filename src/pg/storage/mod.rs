@@ -5,6 +5,7 @@
 //! - [`pages`]: finds pages, and is that store
 //! - [`recent`]: remembers where pages were
 //! - [`guard`]: holds the pin and the lock of a page
+//! - [`visibility`]: which rows of the table need not be looked at
 //! - [`wal`]: changes pages, and logs the change
 //! - [`runs`]: sorted keys in temporary files
 
@@ -12,4 +13,5 @@ mod guard;
 pub(crate) mod pages;
 mod recent;
 pub(crate) mod runs;
+mod visibility;
 mod wal;

@@ -2,12 +2,14 @@
 //! on.
 
 use super::guard::{Exclusive, Held, Shared};
+use super::visibility::VisibilityMap;
 use super::{recent, wal};
 use crate::pg::compat::{check_snapshot_age, lock_buffer, read_recent_buffer, vacuum_delay_point};
 use crate::pg::encoding::for_message;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{SqlError, quote, report};
 use hamming_index::build::BuildTarget;
+use hamming_index::key::RowId;
 use hamming_index::page::{Edit, HEADER_LAYOUT, PAGE_SIZE, Page, PageNumber};
 use hamming_index::store::{NumberedPage, Store};
 use pgrx::pg_sys;
@@ -41,6 +43,8 @@ pub(crate) struct Pages {
     known_pages: Cell<PageNumber>,
     /// In a scan, the snapshot that pages are read for; otherwise null.
     snapshot: Cell<pg_sys::Snapshot>,
+    /// In an index-only scan, that of the table.
+    visibility: VisibilityMap,
 }
 
 impl Pages {
@@ -61,6 +65,7 @@ impl Pages {
             held: Held::default(),
             known_pages: Cell::new(0),
             snapshot: Cell::new(std::ptr::null_mut()),
+            visibility: VisibilityMap::none(),
         }
     }
 
@@ -116,6 +121,21 @@ impl Pages {
     /// The snapshot must last as long as pages are read.
     pub(crate) unsafe fn read_as_of(&self, snapshot: pg_sys::Snapshot) {
         self.snapshot.set(snapshot);
+    }
+
+    /// Of the rows that are found from now on, it is known whether everybody sees them: those of this table.
+    /// What is held for that has to be given up by [`Self::release_visibility`].
+    ///
+    /// # Safety
+    /// The table must be that of the index, and stay open as long as pages are read.
+    pub(crate) unsafe fn know_visibility(&self, table: pg_sys::Relation) {
+        // SAFETY: the table is open, as the caller promises.
+        unsafe { self.visibility.set_table(table) };
+    }
+
+    /// Gives up what is held to know which rows everybody sees.
+    pub(crate) fn release_visibility(&self) {
+        self.visibility.release();
     }
 
     fn pin(&self, block: PageNumber, strategy: pg_sys::BufferAccessStrategy) -> pg_sys::Buffer {
@@ -292,6 +312,10 @@ impl Store for Pages {
             // SAFETY: the index is open.
             unsafe { pg_sys::PrefetchBuffer(self.index, self.fork, block) };
         }
+    }
+
+    fn is_seen_by_all(&self, row: RowId) -> bool {
+        self.visibility.has(row.page())
     }
 
     fn check_for_interrupts(&self) {

@@ -1,0 +1,76 @@
+//! Index-only scans: rows that are returned without a look at the table, which have nothing but their code.
+//!
+//! The index has the whole of a code of up to 64 bits. Of further columns it has a hash, which cannot be
+//! returned.
+//!
+//! PostgreSQL returns such a row if everybody sees all rows of its page. But a scan of ours holds no page of
+//! the index between two rows. So a row that nobody sees may be vacuumed after the index has named it, and its
+//! page then be marked as one that everybody sees. VACUUM takes a row out of the index before it marks the
+//! page. So we ask for the mark while the leaf that has the row is locked. Where there is none, we look at the
+//! row in the table.
+
+use super::code::column_of;
+use crate::pg::code::CodeType;
+use crate::pg::code::bits::Bits;
+use hamming_index::Layout;
+use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
+
+/// Whether the index can give a column back, counted from 1.
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn amcanreturn(index: pg_sys::Relation, column: i32) -> bool {
+    // SAFETY: Postgres passes the open index, which has at least one column.
+    let type_ = CodeType::of(unsafe { *(*index).rd_opcintype });
+    column == 1
+        && match type_ {
+            Some(CodeType::Bigint) => true,
+            Some(CodeType::Bits) => {
+                // SAFETY: the index is open, and one of strings of bits.
+                let (type_, bits) = unsafe { column_of(index) };
+                // Of type varbit, the pages alone say how many bits a value has.
+                type_ == pg_sys::BITOID && (1..=u64::BITS as i32).contains(&bits)
+            }
+            None => false,
+        }
+}
+
+/// Passes a row to the executor, as the index has it: its code, or NULL.
+///
+/// # Safety
+/// It must be a scan of an index with this layout, in this memory, and the code one of its codes.
+pub(super) unsafe fn set_row(
+    scan: &mut pg_sys::IndexScanDescData,
+    memory: pg_sys::MemoryContext,
+    layout: Layout,
+    word: Option<u64>,
+) {
+    const COLUMNS: usize = pg_sys::INDEX_MAX_KEYS as usize;
+    let (mut values, mut are_null) = ([pg_sys::Datum::null(); COLUMNS], [true; COLUMNS]);
+    // SAFETY: there are a value and a flag for each column; the last row was made here, and is not looked at
+    // any more.
+    unsafe {
+        if !scan.xs_itup.is_null() {
+            pg_sys::pfree(scan.xs_itup.cast());
+        }
+        scan.xs_itup = PgMemoryContexts::For(memory).switch_to(|_| {
+            if let Some(word) = word {
+                (values[0], are_null[0]) = (datum_of(layout, word), false);
+            }
+            let row = pg_sys::index_form_tuple(scan.xs_itupdesc, values.as_mut_ptr(), are_null.as_mut_ptr());
+            if word.is_some() && layout.is_described() {
+                pg_sys::pfree(values[0].cast_mut_ptr());
+            }
+            row
+        });
+    }
+}
+
+/// The code that has this word, in the current memory.
+pub(super) fn datum_of(layout: Layout, word: u64) -> pg_sys::Datum {
+    if !layout.is_described() {
+        return pg_sys::Datum::from(word);
+    }
+    let code = layout.code_of(word);
+    // Bounded: a length, and a code of one word.
+    let value = [&layout.bits().to_ne_bytes(), &code[..layout.bits().div_ceil(8) as usize]].concat();
+    Bits::in_value(&value).datum()
+}
