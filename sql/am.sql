@@ -26,6 +26,15 @@ COMMENT ON OPERATOR CLASS hamming_bit_ops USING hamming IS
 COMMENT ON OPERATOR FAMILY hamming_bit_ops USING hamming IS
     'strings of bits by Hamming distance';
 
+-- For exclusion constraints: the index finds centers, and the executor compares the balls.
+
+CREATE OPERATOR CLASS hamming_ball_ops DEFAULT FOR TYPE hamming_ball USING hamming AS
+    OPERATOR 3 ~ (hamming_ball, hamming_ball);
+COMMENT ON OPERATOR CLASS hamming_ball_ops USING hamming IS
+    'balls that contain each other''s centers, for exclusion constraints';
+COMMENT ON OPERATOR FAMILY hamming_ball_ops USING hamming IS
+    'balls that contain each other''s centers, for exclusion constraints';
+
 -- Classes of columns after the first, by which rows are filtered. Of bigint it is hamming_ops.
 
 ALTER OPERATOR FAMILY hamming_ops USING hamming ADD

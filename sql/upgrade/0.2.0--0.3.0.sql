@@ -145,6 +145,15 @@ CREATE FUNCTION hamming_histogram(
 COMMENT ON FUNCTION hamming_histogram(regclass, name, integer, name) IS
     'distances in a column of codes, of a random sample of the rows: of pairs, and to the nearest; rows found within each distance, how many of them are unrelated, and which radius to search and which to delete with; with the column of the texts, unrelated rows are measured, and how many rows a second look keeps within which radius';
 
+-- For exclusion constraints: the index finds centers, and the executor compares the balls.
+
+CREATE OPERATOR CLASS hamming_ball_ops DEFAULT FOR TYPE hamming_ball USING hamming AS
+    OPERATOR 3 ~ (hamming_ball, hamming_ball);
+COMMENT ON OPERATOR CLASS hamming_ball_ops USING hamming IS
+    'balls that contain each other''s centers, for exclusion constraints';
+COMMENT ON OPERATOR FAMILY hamming_ball_ops USING hamming IS
+    'balls that contain each other''s centers, for exclusion constraints';
+
 -- Classes of columns after the first, by which rows are filtered. Of bigint it is hamming_ops.
 
 ALTER OPERATOR FAMILY hamming_ops USING hamming ADD

@@ -148,7 +148,7 @@ unsafe extern "C-unwind" fn add_row(
         }
         let ScannedRows { layout, files, builder, filters, words, .. } = rows;
         let filter = filters.of_row(values, is_null);
-        (words_of_row(*layout, values, is_null, words), filter, (files, builder), row_of(*tid))
+        (words_of_row(index, *layout, values, is_null, words), filter, (files, builder), row_of(*tid))
     };
     let added = builder.add(files, words, filter, row);
     added.map_err(report::problem).unwrap_or_report();

@@ -1,6 +1,7 @@
 //! What an index has codes of, and how the values of its column become the words of its trees.
 
 use super::filter::has_filter;
+use crate::code::ball::HammingBall;
 use crate::pg::code::CodeType;
 use crate::pg::code::bits::Bits;
 use crate::pg::error;
@@ -12,6 +13,16 @@ use hamming_index::store::Store;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 use std::ffi::CStr;
+
+/// Whether an index has balls, of which the trees have the centers.
+///
+/// # Safety
+/// The index must be open.
+unsafe fn has_balls(index: pg_sys::Relation) -> bool {
+    // SAFETY: the index is open, as the caller promises. Of other types there are no indexes: see
+    // `check_class`.
+    CodeType::of(unsafe { *(*index).rd_opcintype }).is_none()
+}
 
 /// Whether an index has strings of bits, and not fingerprints.
 ///
@@ -128,10 +139,21 @@ pub(super) unsafe fn name_of<'a>(index: pg_sys::Relation) -> &'a CStr {
 /// Appends the words of a value of the column: an error if it has not as many bits as the others.
 ///
 /// # Safety
-/// The value must be one of the index's column, and the layout that of the index.
-unsafe fn append_words(layout: Layout, value: pg_sys::Datum, words: &mut Vec<u64>) -> Result<(), SqlError> {
+/// The index must be open, the value one of its column, and the layout its own.
+unsafe fn append_words(
+    index: pg_sys::Relation,
+    layout: Layout,
+    value: pg_sys::Datum,
+    words: &mut Vec<u64>,
+) -> Result<(), SqlError> {
     if !layout.is_described() {
-        words.push(value.value() as u64);
+        // SAFETY: the index is open, and the value one of its column, as the caller promises.
+        words.push(unsafe {
+            match has_balls(index) {
+                true => value.cast_mut_ptr::<HammingBall>().read().center as u64,
+                false => value.value() as u64,
+            }
+        });
         return Ok(());
     }
     // SAFETY: the index has a description, so the value is a string of bits, as the caller promises.
@@ -167,9 +189,10 @@ pub(super) unsafe fn read_bits(
 /// The words of a row's code, in a list that is used again for each row; `None` if the code is NULL.
 ///
 /// # Safety
-/// There must be one value, of the index's column, and one flag that says whether it is NULL. The layout must
-/// be that of the index.
+/// The index must be open. There must be one value, of its column, and one flag that says whether it is NULL.
+/// The layout must be that of the index.
 pub(super) unsafe fn words_of_row(
+    index: pg_sys::Relation,
     layout: Layout,
     values: *mut pg_sys::Datum,
     is_null: *mut bool,
@@ -181,7 +204,7 @@ pub(super) unsafe fn words_of_row(
         if *is_null {
             return None;
         }
-        append_words(layout, *values, words).unwrap_or_report();
+        append_words(index, layout, *values, words).unwrap_or_report();
     }
     Some(words)
 }

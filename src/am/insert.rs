@@ -32,7 +32,7 @@ pub(super) unsafe extern "C-unwind" fn aminsert(
         let (pages, layout, filters) = &*kept.cast::<(Pages, Layout, FilterColumns)>();
         let mut words = Vec::new();
         let filter = filters.of_row(values, is_null);
-        let words = words_of_row(*layout, values, is_null, &mut words);
+        let words = words_of_row(index, *layout, values, is_null, &mut words);
         Index::new(pages, *layout).insert(words, filter, row_of(*tid));
     }
     // Says whether the row is unique, and is not looked at where that was not asked.

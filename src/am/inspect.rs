@@ -149,7 +149,7 @@ fn look_up_rows(inspected: &InspectedIndex, index: Index<'_, Pages>, problems: &
 
 #[pg_guard]
 unsafe extern "C-unwind" fn look_up_row(
-    _index: pg_sys::Relation,
+    relation: pg_sys::Relation,
     tid: pg_sys::ItemPointer,
     values: *mut pg_sys::Datum,
     is_null: *mut bool,
@@ -163,7 +163,7 @@ unsafe extern "C-unwind" fn look_up_row(
     let layout = index.layout();
     // SAFETY: values of the index's columns.
     let (words, filter) =
-        unsafe { (words_of_row(layout, values, is_null, words), filters.of_row(values, is_null)) };
+        unsafe { (words_of_row(relation, layout, values, is_null, words), filters.of_row(values, is_null)) };
     for (tree, key) in layout.all_keys_of(words, filter, row) {
         if problems.len() < MAX_MISSING && !index.has(tree, key) {
             problems.push(Damage { page_number: layout.root(tree), text: missing(layout, row, words, tree) });

@@ -1,5 +1,6 @@
 //! Storage parameters, and what one can ask about an index.
 
+use crate::pg::code::CodeType;
 use crate::pg::compat::integer_option;
 use hamming_index::page::LEAF_CAPACITY;
 use pgrx::{pg_guard, pg_sys};
@@ -61,7 +62,7 @@ pub(super) unsafe extern "C-unwind" fn amoptions(
 /// For `pg_index_column_has_property`: what only the access method knows.
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn amproperty(
-    _index: pg_sys::Oid,
+    index: pg_sys::Oid,
     column: i32,
     property: pg_sys::IndexAMProperty::Type,
     _name: *const std::ffi::c_char,
@@ -70,8 +71,11 @@ pub(super) unsafe extern "C-unwind" fn amproperty(
 ) -> bool {
     let is_known = column > 0 && property == pg_sys::IndexAMProperty::AMPROP_DISTANCE_ORDERABLE;
     if is_known {
-        // SAFETY: Postgres passes a place for the answer.
-        unsafe { *result = column == 1 };
+        // SAFETY: Postgres passes an index of ours with this column, and a place for the answer.
+        unsafe {
+            let type_ = pg_sys::get_opclass_input_type(pg_sys::get_index_column_opclass(index, 1));
+            *result = column == 1 && CodeType::of(type_).is_some();
+        }
     }
     is_known
 }

@@ -5,7 +5,7 @@ use super::filter::FilterColumns;
 use super::row::tid_of;
 use crate::code::ball::HammingBall;
 use crate::code::bit_ball::BitBall;
-use crate::pg::catalog::strategy::{EQUAL, WITHIN_BALL};
+use crate::pg::catalog::strategy::{EQUAL, NEAR, WITHIN_BALL};
 use crate::pg::code::Code;
 use crate::pg::code::bits::Bits;
 use crate::pg::error;
@@ -208,7 +208,7 @@ impl ScanQuestion {
         order_bys: &[pg_sys::ScanKeyData],
     ) -> Option<Self> {
         let mut query = SearchQuery { values: true, nulls: true, ..SearchQuery::default() };
-        let mut is_comparable = true;
+        let (mut is_comparable, mut is_exact) = (true, true);
         for key in keys {
             let flags = key.sk_flags as u32;
             let is_further = key.sk_attno > 1;
@@ -230,6 +230,8 @@ impl ScanQuestion {
                     KeyBall::Incomparable => is_comparable = false,
                     KeyBall::Codes(ball) => query.balls.push(ball),
                 }
+                // The radius of the row's ball counts as well.
+                is_exact &= key.sk_strategy as i16 != NEAR;
             }
         }
         // Bounded: the distances that a query is ordered by.
@@ -247,7 +249,7 @@ impl ScanQuestion {
             return Some(Self { query, centers, is_exact: false });
         }
         query.nearest_to = centers.iter().flatten().cloned().collect();
-        Some(Self { query, centers, is_exact: true })
+        Some(Self { query, centers, is_exact })
     }
 }
 
@@ -270,7 +272,7 @@ unsafe fn ball_of_key(layout: Layout, key: &pg_sys::ScanKeyData) -> KeyBall {
                 let ball = BitBall::of(argument);
                 (center_of_bits(layout, ball.center), ball.radius)
             }
-            WITHIN_BALL => {
+            WITHIN_BALL | NEAR => {
                 let ball: HammingBall = argument.cast_mut_ptr::<HammingBall>().read();
                 (Some(SearchCenter::from(ball.center as u64)), ball.radius)
             }

@@ -7,7 +7,7 @@
 use super::code::name_of;
 use super::filter::{can_be_hashed, is_hashed_equality};
 use crate::pg::catalog::ours;
-use crate::pg::catalog::strategy::{DISTANCE, EQUAL, WITHIN_BALL};
+use crate::pg::catalog::strategy::{DISTANCE, EQUAL, NEAR, WITHIN_BALL};
 use crate::pg::code::CodeType;
 use crate::pg::error;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION;
@@ -44,7 +44,9 @@ impl Member {
             DISTANCE if self.sort_family != pg_sys::INTEGER_BTREE_FAM_OID => {
                 Some("it is not ordered as integers are")
             }
-            WITHIN_BALL | EQUAL if self.purpose != b's' => Some("it is there to order by, not to search by"),
+            WITHIN_BALL | EQUAL | NEAR if self.purpose != b's' => {
+                Some("it is there to order by, not to search by")
+            }
             strategy => fault_of_function(strategy, function, input_type),
         }
     }
@@ -75,7 +77,7 @@ pub(super) unsafe fn check_class(index: pg_sys::Relation) {
     };
     for (place, (family, input_type)) in classes.into_iter().enumerate() {
         let faults =
-            if place == 0 { code_faults(family, input_type) } else { filter_faults(family, input_type) };
+            if place == 0 { first_faults(family, input_type) } else { filter_faults(family, input_type) };
         if let Some(fault) = faults.first() {
             Err(error::operator_class(name, fault)).unwrap_or_report()
         }
@@ -94,8 +96,11 @@ pub(super) fn check_operator(key: &pg_sys::ScanKeyData, input_type: Oid) {
 /// What is wrong with the function of an operator. If nothing is wrong, its arguments have the right types.
 fn fault_of_function(strategy: i16, function: Oid, input_type: Oid) -> Option<&'static str> {
     let number = function.to_u32();
-    // A class for another type has that fault, too.
-    let codes = CodeType::of(input_type)?;
+    let Some(codes) = CodeType::of(input_type) else {
+        // A class for another type has that fault, too.
+        let is_wrong = ours::is_ball(input_type, CodeType::Bigint) && !is_near(strategy, function);
+        return is_wrong.then_some("it is not ~ of two hamming_ball");
+    };
     let (equal, faults): (&[u32], _) = match codes {
         CodeType::Bigint => (
             &[pg_sys::F_INT8EQ, pg_sys::F_INT84EQ, pg_sys::F_INT82EQ],
@@ -124,10 +129,15 @@ fn fault_of_function(strategy: i16, function: Oid, input_type: Oid) -> Option<&'
     (!is_right).then_some(fault)
 }
 
+fn is_near(strategy: i16, function: Oid) -> bool {
+    strategy == NEAR && ours::is_near_ball(function)
+}
+
 /// What is wrong with an operator class for a type, and with the family that it belongs to.
 fn faults(family: Oid, input_type: Oid) -> Vec<String> {
     match CodeType::of(input_type) {
         Some(_) => code_faults(family, input_type),
+        None if ours::is_ball(input_type, CodeType::Bigint) => first_faults(family, input_type),
         None => filter_faults(family, input_type),
     }
 }
@@ -158,6 +168,22 @@ fn filter_faults(family: Oid, input_type: Oid) -> Vec<String> {
         faults.push("it has support functions, of which the access method knows none".into());
     }
     faults
+}
+
+/// What is wrong with the operator class of a first column, of codes or of balls.
+fn first_faults(family: Oid, input_type: Oid) -> Vec<String> {
+    if !ours::is_ball(input_type, CodeType::Bigint) {
+        return code_faults(family, input_type);
+    }
+    let members = members_of(family);
+    let faults = members.iter().filter_map(|member| {
+        let fault = member.fault(input_type)?;
+        Some(format!("operator {} with strategy {}: {fault}", member.name(), member.strategy))
+    });
+    let missing = members.is_empty().then(|| format!("it has no operator with strategy {NEAR}"));
+    let functions = (count_of_functions(family) > 0)
+        .then(|| "it has support functions, of which the access method knows none".to_owned());
+    faults.chain(missing).chain(functions).collect()
 }
 
 /// What is wrong with the operator class of a column of codes.

@@ -97,8 +97,13 @@ pub(crate) unsafe fn radius_of_condition(root: *mut pg_sys::PlannerInfo, conditi
         let Some(condition) = cast::<pg_sys::OpExpr>(condition, NodeTag::T_OpExpr) else { return 0 };
         let &mut [key, operand] = elements(condition.args) else { return 0 };
         // The operator is either equality with a value of the column's type, or with another number, or
-        // membership in a ball.
+        // membership in a ball; of balls, it is nearness.
         let operand_type = pg_sys::exprType(operand);
+        if is_ball(operand_type, CodeType::Bigint) && operand_type == pg_sys::exprType(key) {
+            let ball = constant(pg_sys::estimate_expression_value(root, operand));
+            let radius = ball.map(|ball| ball.cast_mut_ptr::<HammingBall>().read().radius);
+            return radius.map_or(typical_radius(hamming::BITS), |radius| radius.clamp(0, 64) as u32);
+        }
         if operand_type == pg_sys::exprType(key) || [pg_sys::INT2OID, pg_sys::INT4OID].contains(&operand_type)
         {
             return 0;

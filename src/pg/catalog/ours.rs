@@ -55,6 +55,11 @@ pub(crate) fn is_ball(type_: Oid, codes: CodeType) -> bool {
     is_read_by(type_, symbols(codes).ball_in)
 }
 
+/// Whether a function is that of the operator `hamming_ball ~ hamming_ball`.
+pub(crate) fn is_near_ball(function: Oid) -> bool {
+    is_ours(function, c"hamming_ball_near")
+}
+
 /// Whether a function is that of the operator `bigint[] @@ sketch_query`.
 pub(crate) fn is_sketch_match(function: Oid) -> bool {
     is_ours(function, c"sketch_matches")

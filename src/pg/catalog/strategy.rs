@@ -6,9 +6,11 @@
 pub(crate) const WITHIN_BALL: i16 = 1;
 /// `bigint = bigint`; in `hamming_filter_ops`, `=` of any type.
 pub(crate) const EQUAL: i16 = 2;
+/// `hamming_ball ~ hamming_ball`.
+pub(crate) const NEAR: i16 = 3;
 /// `bigint <~> bigint`, to order by.
 pub(crate) const DISTANCE: i16 = 15;
-const _: () = assert!(WITHIN_BALL < DISTANCE && EQUAL < DISTANCE);
+const _: () = assert!(WITHIN_BALL < DISTANCE && EQUAL < DISTANCE && NEAR < DISTANCE);
 
 /// `anyarray && anyarray`, of sketches.
 pub(crate) const OVERLAP: i16 = 1;

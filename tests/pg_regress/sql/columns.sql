@@ -143,6 +143,37 @@ SELECT * FROM hamming_index_check('none_yet_si', true);
 ALTER TABLE none_yet ADD EXCLUDE USING hamming (si WITH =, tenant_id WITH =);
 INSERT INTO none_yet VALUES (1, 2), (2, 1);
 INSERT INTO none_yet VALUES (1, 1);
-DROP TABLE document, condition, types, none_yet;
+-- nor codes within a distance, and more of another tenant; balls of several radii contain each other's centers
+CREATE TABLE apart (id integer, tenant_id integer, si bigint, radius integer DEFAULT 10,
+    CONSTRAINT far_apart EXCLUDE USING hamming (hamming_ball(si, radius) WITH ~, tenant_id WITH =));
+INSERT INTO apart VALUES (1, 7, 0), (2, 7, 2047), (3, 8, 0), (4, NULL, 0), (5, NULL, 0), (6, 7, NULL), (7, 7, NULL);
+INSERT INTO apart VALUES (8, 7, 1023);
+INSERT INTO apart VALUES (8, 7, 1023) ON CONFLICT DO NOTHING;
+INSERT INTO apart VALUES (9, 7, 1023, 0), (10, 8, 1023, -1), (11, 8, 0, -1), (12, 8, 1, 0);
+UPDATE apart SET si = 3 WHERE id = 2;
+UPDATE apart SET si = 4095 WHERE id = 2;
+INSERT INTO apart SELECT i, 9, hashint8extended(i, 1) FROM generate_series(100, 2099) AS i;
+SELECT count(*) FILTER (WHERE b.id IS NOT NULL) AS refused, count(*) FILTER (WHERE b.id IS NULL) AS accepted FROM (
+    SELECT hashint8extended(i % 2000 + 100, 1) # (1023::bigint << i % 54) # (i % 3) AS si FROM generate_series(1, 200) AS i) AS a
+LEFT JOIN apart AS b ON b.tenant_id = 9 AND hamming(a.si, b.si) <= 10;
+WITH added AS (INSERT INTO apart SELECT 5000 + i, 9, hashint8extended(i % 2000 + 100, 1) # (1023::bigint << i % 54) # (i % 3)
+    FROM generate_series(1, 200) AS i ON CONFLICT DO NOTHING RETURNING id) SELECT count(*) > 0 AS some, count(*) < 200 AS not_all FROM added;
+SELECT count(*) AS near FROM apart AS a JOIN apart AS b ON a.id < b.id AND a.tenant_id = b.tenant_id AND hamming(a.si, b.si) <= least(a.radius, b.radius);
+SELECT * FROM hamming_index_check('far_apart', true);
+EXPLAIN (COSTS OFF) SELECT id FROM apart WHERE hamming_ball(si, radius) ~ hamming_ball(4095, 11) AND tenant_id = 7;
+SELECT id FROM apart WHERE hamming_ball(si, radius) ~ hamming_ball(4095, 11) AND tenant_id = 7;
+SET enable_indexscan = off;
+EXPLAIN (COSTS OFF) SELECT id FROM apart WHERE hamming_ball(si, radius) ~ hamming_ball(4095, 11);
+SELECT id FROM apart WHERE hamming_ball(si, radius) ~ hamming_ball(4095, 11);
+RESET enable_indexscan;
+SELECT pg_index_column_has_property('far_apart', 1, 'distance_orderable') AS orderable, pg_index_column_has_property('far_apart', 1, 'returnable') AS returnable;
+ALTER TABLE apart ADD EXCLUDE USING hamming (hamming_ball(si, radius) WITH ~);
+-- of balls it has no other operator
+CREATE OPERATOR CLASS bad_ball_ops FOR TYPE hamming_ball USING hamming AS OPERATOR 3 = (hamming_ball, hamming_ball);
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'bad_ball_ops';
+CREATE INDEX ON apart USING hamming (hamming_ball(si, 3) bad_ball_ops);
+CREATE INDEX ON apart USING hamming (si, hamming_ball(si, 3));
+DROP OPERATOR FAMILY bad_ball_ops USING hamming;
+DROP TABLE document, condition, types, none_yet, apart;
 DROP FUNCTION differing(text, boolean, text), index_of(text);
 DROP TYPE mood;
