@@ -1,28 +1,55 @@
-"""The table as a page of the documentation: `page.py RESULTS MADE`."""
+"""The answers that are kept as a page of the documentation: `page.py FOLDER MADE`."""
 
 import csv
+import pathlib
 import sys
+import textwrap
 
 from measure import COLUMNS
 
+SEARCH = ["peer", "settings", "found", "query_ms", "build_s", "bytes"]
+CORPUS = ["peer", "settings", "found", "false", "build_s", "rate", "peak_mb", "bytes"]
 TITLES = {
-    "within": ("Which codes are within a radius?", ["peer", "settings", "found", "query_ms", "build_s", "bytes"]),
-    "nearest": ("Which ten codes are nearest?", ["peer", "settings", "found", "query_ms", "build_s", "bytes"]),
-    "pairs": ("Which pairs of codes are near?", ["peer", "settings", "found", "query_ms", "peak_mb"]),
-    "corpus": ("Which texts of a corpus are duplicates?", ["peer", "settings", "found", "false", "build_s", "peak_mb", "bytes"]),
+    "within": ("Which codes are within a radius?", SEARCH,
+               "All answers are right. A scan needs no index, and no time to build one; the others keep all codes in memory."),
+    "nearest": ("Which ten codes are nearest?", SEARCH, "Ten codes are near each of the queries. *Found* counts the right distances of all ten."),
+    "far": ("Which ten codes are nearest, if none is near?", SEARCH,
+            "Here an index must look at most of the codes, and **ours loses** to FAISS, which compares all of them without a server. "
+            "[A radius](querying.md) next to the order ends such a search early. What graphs find is as good as random."),
+    "pairs": ("Which pairs of codes are near?", ["peer", "settings", "found", "query_ms", "peak_mb"], ""),
+    "corpus": ("Which texts of a corpus are duplicates?", CORPUS,
+               "A tenth of the texts are copies to the letter, a tenth have 5 % of the words replaced, and a tenth share a third "
+               "of their sentences with another text, which makes no duplicates of them. These edits suit our recipe: texts that "
+               "differ more need a [larger radius](deduplication.md#check-candidates-by-a-second-look), and time."),
+    "quotes": ("Who quotes whom?", ["peer", "settings", "found", "false", "query_ms", "build_s", "bytes"],
+               "Half of the queries have 300 characters of a stored text in their middle. Others than ours answer by a score, and are "
+               "given the limit that does best, which a user would have to guess."),
+    "pictures": ("Which pictures are copies?", ["peer", "settings", "found", "false", "query_ms", "build_s", "bytes"],
+                 "The code decides what is found, so all who compare codes exactly find the same."),
+    "passages": ("What does a corpus repeat?", ["peer", "settings", "found", "query_ms", "peak_mb"],
+                 "Both are exact: *found* is the share of the characters in repeats of 100."),
 }
-HEADS = {"peer": "", "settings": "", "found": "found", "false": "false", "query_ms": "time", "build_s": "built in", "peak_mb": "memory", "bytes": "bytes a row"}
+HEADS = {"peer": "", "settings": "", "found": "found", "false": "false", "query_ms": "time", "build_s": "built in", "rate": "a second",
+         "peak_mb": "memory", "bytes": "bytes a row"}
 INTRODUCTION = """# Comparison
 
-What do others find on the same data, in which time? `make compare` asks them in one run, in one thread each: {made}.
-Times are of the processor, *memory* is what the peer took while it worked, *found* the share of what comparing all with
-all finds, or of the copies that were made."""
+What do other programs find on the same data, in which time? `make compare` asks them, each in one thread, with the best
+settings that we found: {made}.
+
+Times are of the processor, for other programs ran on both cores. *Memory* is what the peer took while it worked. *Found*
+is the share of what comparing all with all finds, or of what was planted; *false* is the share of the others that were
+named as well. Bytes are next to the code or the text. The lines of PostgreSQL and simhash_pg include the server's way
+from SQL to the answer; libraries only compute. Above each table is its command, `bench/compare/results` has the figures.
+
+Packages: {packages}.
+"""
 
 
-def shown(name, value):
-    if value == "":
-        return ""
-    number = float(value) if name not in ("peer", "settings") else 0
+def shown(name, row):
+    value = row.get(name) or ""
+    if name in ("peer", "settings") or value == "":
+        return f"**{value}**" if value == "simhash_pg" else value
+    number = float(value)
     significant = lambda number: f"{number:,.0f}" if number >= 100 else f"{number:.2g}"
     if name in ("found", "false"):
         return f"{100 * number:.4g} %" if number in (0, 1) else f"{100 * number:.3g} %"
@@ -32,25 +59,31 @@ def shown(name, value):
         return f"{significant(number)} s" if number else ""
     if name == "peak_mb":
         return f"{significant(number)} MB"
-    if name == "bytes":
-        return f"{number:,.0f}" if number else ""
-    return f"**{value}**" if value == "simhash_pg" else value
+    return f"{number:,.0f}" if number else ""
 
 
-def main(results, made):
-    with open(results, newline="") as file:
-        rows = list(csv.DictReader(file, COLUMNS))
-    print(INTRODUCTION.format(made=made))
-    for question, (title, columns) in TITLES.items():
+def main(kept, made):
+    requirements = (pathlib.Path(__file__).parent / "requirements.txt").read_text()
+    packages = ", ".join(line.replace("==", " ") for line in requirements.splitlines() if not line.startswith("#"))
+    fill = lambda text: "\n\n".join(textwrap.fill(part, 120, break_long_words=False, break_on_hyphens=False) for part in text.split("\n\n"))
+    print(fill(INTRODUCTION.format(made=made, packages=packages)).rstrip())
+    rows = []
+    for path in sorted(pathlib.Path(kept).glob("*.csv")):
+        with path.open(newline="") as file:
+            command = next(file).removeprefix("# ").strip()
+            rows += [row | {"command": command} for row in csv.DictReader(file, COLUMNS)]
+    for question, (title, columns, remark) in TITLES.items():
         lines = [row for row in rows if row["question"] == question]
         if not lines:
             continue
-        print(f"\n## {title}")
-        for data in dict.fromkeys(row["data"] for row in lines):
-            print(f"\n{data}:\n\n| {' | '.join(HEADS[name] for name in columns)} |\n|{'---|' * len(columns)}")
-            for row in lines:
-                if row["data"] == data:
-                    print("| " + " | ".join(shown(name, row[name]) for name in columns) + " |")
+        print(f"\n## {title}" + f"\n\n{fill(remark)}" * bool(remark))
+        for data, command in dict.fromkeys((row["data"], row["command"]) for row in lines):
+            some = [row for row in lines if row["data"] == data]
+            for row in some:
+                row["rate"] = int(data.split()[0].replace(",", "")) / float(row["build_s"]) if "rate" in columns else ""
+            print(f"\n{data}, `{command}`:\n\n| {' | '.join(HEADS[name] for name in columns)} |\n|{'---|' * len(columns)}")
+            for row in some:
+                print("| " + " | ".join(shown(name, row) for name in columns) + " |")
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ QUERIES = 200
 FAMILY = 10
 RADIUS = {64: 6, 256: 31}
 NEAREST = 10
-# Its index takes minutes to be built for each 100,000 codes.
-VECTOR_ROWS = 300_000
+# Graphs take minutes to be built for each 100,000 codes.
+HNSW_ROWS = 300_000
 
 
 def make_codes(rows, bits):
@@ -42,6 +42,15 @@ def all_distances(codes, query):
     return np.bitwise_count(words(codes) ^ words(query)).sum(axis=-1, dtype=np.int16)
 
 
+# Which queries a question has: "far" asks for the nearest to those that have nothing near.
+ASKED = {"within": slice(0, QUERIES), "nearest": slice(0, QUERIES // 2), "far": slice(QUERIES // 2, QUERIES)}
+
+
+def asked(question, queries, count):
+    """Some of them, so that they are as many as `count` of all would be."""
+    return queries[ASKED[question]][:: QUERIES // count]
+
+
 class Truth:
     """What comparing each query with all codes gives."""
 
@@ -52,15 +61,16 @@ class Truth:
             self.within.append(set(np.flatnonzero(distances <= radius).tolist()))
             self.nearest.append(np.sort(np.partition(distances, NEAREST)[:NEAREST]).tolist())
 
-    def judge(self, question, step, answers):
-        """The share found, and the share of what was answered that is wrong. Every step-th query was asked."""
-        if question == "nearest":
+    def judge(self, question, count, answers):
+        """The share found, and the share of what was answered that is wrong."""
+        if question != "within":
             # Of equally near codes any may be named.
-            return sum(sorted(answer) == truth for truth, answer in zip(self.nearest[::step], answers)) / len(answers), 0.0
-        asked = self.within[::step]
-        right = sum(len(truth & set(answer)) for truth, answer in zip(asked, answers))
+            truths = asked(question, self.nearest, count)
+            return sum(sorted(answer) == truth for truth, answer in zip(truths, answers)) / len(answers), 0.0
+        truths = asked(question, self.within, count)
+        right = sum(len(truth & set(answer)) for truth, answer in zip(truths, answers))
         told = sum(len(set(answer)) for answer in answers)
-        return right / sum(map(len, asked)), (told - right) / max(told, 1)
+        return right / sum(map(len, truths)), (told - right) / max(told, 1)
 
 
 class Comparison:
@@ -71,25 +81,26 @@ class Comparison:
         self.radius = RADIUS[bits]
         self.truth = Truth(codes, queries, self.radius)
 
-    def line(self, question, peer, settings, answers, build, took, peak, size):
-        step = QUERIES // len(answers)
-        found, false = self.truth.judge(question, step, answers)
-        if step > 1:
+    def line(self, question, peer, settings, count, answers, build, took, peak, size):
+        found, false = self.truth.judge(question, count, answers)
+        if count < QUERIES:
             settings += f", {len(answers)} queries"
         report(self.writer, question=question, data=f"{len(self.codes):,} codes of {self.bits} bits", peer=peer, settings=settings,
                found=found, false=false, build_s=build, query_ms=took / len(answers) * 1000, peak_mb=peak, bytes=size)
 
     def library(self, peer, build, searches, size, count=QUERIES):
         """A peer that lives in a process: `searches` has (question, settings, search of one query)."""
+        searches = [(question, *how) for name, *how in searches for question in ((name, "far") if name == "nearest" else (name,))]
+
         def work():
             index, seconds = cpu_seconds(build)
-            queries = self.queries[:: QUERIES // count]
-            answers = [cpu_seconds(lambda: [search(index, query) for query in queries]) for _, _, search in searches]
+            answers = [cpu_seconds(lambda: [search(index, query) for query in asked(question, self.queries, count)])
+                       for question, _, search in searches]
             return seconds, size(index), answers
 
         (seconds, bytes_kept, answers), _, peak = in_child(work)
         for (question, settings, _), (found, took) in zip(searches, answers):
-            self.line(question, peer, settings, found, seconds, took, peak, bytes_kept)
+            self.line(question, peer, settings, count, found, seconds, took, peak, bytes_kept)
 
 
 def faiss_peers(comparison):
@@ -127,11 +138,16 @@ def faiss_peers(comparison):
             return near(index, query)
         return search
 
+    if len(codes) > HNSW_ROWS:
+        return
     comparison.library("FAISS BinaryHNSW", built(lambda: faiss.IndexBinaryHNSW(bits, 16)),
                        [("nearest", f"M 16, efSearch {ef}", at(ef)) for ef in (40, 400)], per_code(16 * 2 * 4))
 
 
 def usearch_peer(comparison):
+    if len(comparison.codes) > HNSW_ROWS:
+        return
+
     def build():
         index = Index(ndim=comparison.bits, metric="hamming", dtype="b1", expansion_add=64, expansion_search=400)
         index.add(np.arange(len(comparison.codes)), comparison.codes, threads=1)
@@ -214,12 +230,14 @@ def postgres_peers(comparison, sockets):
         queries = [text(query) for query in comparison.queries]
 
         def ask(question, peer, settings, statement, build, size, count):
+            if question == "nearest":
+                ask("far", peer, settings, statement, build, size, count)
             answers, took = [], 0.0
-            for query in queries[:: QUERIES // count]:
+            for query in asked(question, queries, count):
                 rows, seconds = server.run(statement, [query] * statement.count("%s"), prepare=True)
                 answers.append([row[0] for row in rows])
                 took += seconds
-            comparison.line(question, peer, settings, answers, build, took, server.peak_mb(), size)
+            comparison.line(question, peer, settings, count, answers, build, took, server.peak_mb(), size)
 
         within = f"SELECT id FROM code WHERE hamming(si, %s::{kind}) <= {radius}"
         nearest = f"SELECT hamming(si, %s::{kind}) AS d FROM code ORDER BY d LIMIT {NEAREST}"
@@ -232,16 +250,17 @@ def postgres_peers(comparison, sockets):
         ask("nearest", "simhash_pg", "USING hamming", nearest, build, size, QUERIES)
         if bits == 64:
             four_trees(server, ask, radius)
-        if not connection.execute("SELECT FROM pg_available_extensions WHERE name = 'vector'").fetchone():
+        if not connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchone():
             print("left out: pgvector is not installed", file=sys.stderr)
-        elif len(codes) <= VECTOR_ROWS:
+        elif len(codes) <= HNSW_ROWS:
             connection.execute("CREATE EXTENSION vector")
+            ((version,),), _ = server.run("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
             _, build = server.run(f"CREATE INDEX code_hnsw ON code USING hnsw ((si::bit({bits})) bit_hamming_ops)")
             ((size,),), _ = server.run("SELECT pg_relation_size('code_hnsw') / count(*) FROM code")
             for ef in (40, 400):
                 connection.execute(f"SET hnsw.ef_search = {ef}")
                 statement = f"SELECT (si::bit({bits}) <~> %s::{kind}::bit({bits}))::integer FROM code ORDER BY si::bit({bits}) <~> %s::{kind}::bit({bits}) LIMIT {NEAREST}"
-                ask("nearest", "pgvector HNSW", f"ef_search {ef}", statement, build, size, QUERIES)
+                ask("nearest", f"pgvector {version} HNSW", f"ef_search {ef}", statement, build, size, QUERIES)
 
 
 def four_trees(server, ask, radius):

@@ -15,6 +15,7 @@ use crate::hash::{GOLDEN_RATIO, mix};
 use crate::sketch::rarity::FeatureWeights;
 use limits::{Heartbeat, Limit, Problem, collect};
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::iter::repeat_n;
 
 /// Bins of a signature.
@@ -78,8 +79,8 @@ fn lower(least: &mut [u32], features: &[u64]) {
 /// The signature with a value in every bin.
 ///
 /// Every bin has an order of all bins, and takes the value of the first one that is not empty. Bins that are
-/// empty in two signatures have the same order, so they agree as often as other bins do. Time: empty bins by
-/// others.
+/// empty in two signatures have the same order, so they agree as often as other bins do. Time: empty bins, and
+/// bins once for each bin; empty bins by others, where most are empty.
 pub(super) fn fill<'a>(
     signature: &'a [i32],
     heartbeat: &mut dyn Heartbeat,
@@ -90,15 +91,72 @@ pub(super) fn fill<'a>(
     }
     let with_value = (0u64..).zip(signature).filter(|(_, value)| !is_empty(value)).map(|(bin, _)| bin);
     let with_value = collect(with_value, signature.len())?;
-    let fill = |(bin, &value): (u64, &i32)| {
-        if !is_empty(&value) {
-            return value;
+    // With few bins to choose from, it is faster to compare them than to find the beginnings of orders.
+    let is_dense = with_value.len() >= signature.len() / SPARSE;
+    ORDERS.with_borrow_mut(|orders| {
+        if is_dense {
+            orders.begin(signature.len())?;
         }
-        heartbeat.beat();
-        let first = with_value.iter().min_by_key(|&&other| mix(bin << 32 | other));
-        first.map_or(value, |&other| signature[other as usize])
-    };
-    Ok((0..).zip(signature).map(fill).collect())
+        let fill = |(bin, &value): (usize, &i32)| {
+            if !is_empty(&value) {
+                return value;
+            }
+            heartbeat.beat();
+            let is_full = |&&other: &&u16| !is_empty(&signature[usize::from(other)]);
+            if let Some(&first) = if is_dense { orders.of(bin).iter().find(is_full) } else { None } {
+                return signature[usize::from(first)];
+            }
+            let first = with_value.iter().min_by_key(|&&other| place(bin, other));
+            first.map_or(value, |&other| signature[other as usize])
+        };
+        Ok(collect(signature.iter().enumerate().map(fill), signature.len())?.into())
+    })
+}
+
+/// Where a bin is in another one's order.
+fn place(bin: usize, other: u64) -> u64 {
+    mix((bin as u64) << 32 | other)
+}
+
+/// How many bins of an order are kept: all of them are empty once in 65,536 times, if half of the bins are, and
+/// once in 100 times, if all but one of [`SPARSE`] are.
+const KEPT: usize = 16;
+const SPARSE: usize = 4;
+
+/// The first bins of each bin's order, in signatures of one length.
+#[derive(Default)]
+struct Orders(Vec<Option<[u16; KEPT]>>);
+
+thread_local! {
+    static ORDERS: RefCell<Orders> = RefCell::default();
+}
+
+impl Orders {
+    /// Forgets those of signatures of another length.
+    fn begin(&mut self, bins: usize) -> Result<(), Problem> {
+        if self.0.len() != bins {
+            self.0 = Vec::new();
+            self.0 = collect(repeat_n(None, bins), bins)?;
+        }
+        Ok(())
+    }
+
+    fn of(&mut self, bin: usize) -> &[u16; KEPT] {
+        let bins = self.0.len() as u64;
+        self.0[bin].get_or_insert_with(|| {
+            // An order of fewer bins ends with the bin itself, which is empty.
+            let mut first = [(u64::MAX, bin as u16); KEPT];
+            for other in 0..bins {
+                let place = place(bin, other);
+                if place < first[KEPT - 1].0 {
+                    let rank = first.partition_point(|&(before, _)| before < place);
+                    first.copy_within(rank..KEPT - 1, rank + 1);
+                    first[rank] = (place, other as u16);
+                }
+            }
+            first.map(|(_, other)| other)
+        })
+    }
 }
 
 /// Whether a value is that of an empty bin.
@@ -239,6 +297,21 @@ mod tests {
         ) {
             let of = |words: &[usize]| bins(&text(words.iter().copied()), 64, "word:1").unwrap();
             prop_assert_eq!(merge(&of(&a), &of(&b)).unwrap(), of(&[a, b].concat()));
+        }
+
+        /// Whatever was filled before, the value of an empty bin is that of the first in its order.
+        #[test]
+        fn orders_are_those_of_all_bins(
+            signatures in prop::collection::vec(prop::collection::vec(prop_oneof![2 => Just(-1), 1 => 0..9i32], 1..70), 1..5),
+        ) {
+            for signature in &signatures {
+                let with_value = || (0..signature.len()).filter(|&bin| signature[bin] != -1);
+                let value = |bin: usize| match signature[bin] {
+                    -1 => with_value().min_by_key(|&other| mix((bin as u64) << 32 | other as u64)).map_or(-1, |o| signature[o]),
+                    value => value,
+                };
+                prop_assert_eq!(fill(signature), (0..signature.len()).map(value).collect::<Vec<_>>());
+            }
         }
 
         /// An empty bin takes the value of another, and no value is lost.
