@@ -18,9 +18,10 @@ TITLES = {
             "[A radius](querying.md) next to the order ends such a search early. What graphs find is as good as random."),
     "pairs": ("Which pairs of codes are near?", ["peer", "settings", "found", "query_ms", "peak_mb"], ""),
     "corpus": ("Which texts of a corpus are duplicates?", CORPUS,
-               "A tenth of the texts are copies to the letter, a tenth have 5 % of the words replaced, and a tenth share a third "
-               "of their sentences with another text, which makes no duplicates of them. These edits suit our recipe: texts that "
-               "differ more need a [larger radius](deduplication.md#check-candidates-by-a-second-look), and time."),
+               "Of ten texts one is a copy, and one a changed copy: 2, 5 or 10 % of the words are replaced, two sentences are exchanged, "
+               "or others are put before and after. Two more share a third or half of their sentences with another, which makes no "
+               "duplicates of them. *A second* is texts a second and core, by ours from COPY to the list of duplicates. The other "
+               "programs also pay for Python, and none of these edits is as hard as a rewritten text."),
     "quotes": ("Who quotes whom?", ["peer", "settings", "found", "false", "query_ms", "build_s", "bytes"],
                "Half of the queries have 300 characters of a stored text in their middle. Others than ours answer by a score, and are "
                "given the limit that does best, which a user would have to guess."),
