@@ -4,10 +4,10 @@
 //! returned.
 //!
 //! PostgreSQL returns such a row if everybody sees all rows of its page. But a scan of ours holds no page of
-//! the index between two rows. So a row that nobody sees may be vacuumed after the index has named it, and its
-//! page then be marked as one that everybody sees. VACUUM takes a row out of the index before it marks the
-//! page. So we ask for the mark while the leaf that has the row is locked. Where there is none, we look at the
-//! row in the table.
+//! the index between two rows. So a row that nobody sees may be vacuumed after the index has named it, and
+//! its page then be marked as one that everybody sees. VACUUM takes a row out of the index before it marks
+//! the page. So we ask for the mark while the leaf that has the row is locked. Where there is none, we look
+//! at the row in the table.
 
 use super::code::column_of;
 use crate::pg::code::CodeType;

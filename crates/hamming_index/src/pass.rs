@@ -117,8 +117,9 @@ impl WordsPass {
         matches!(self.way, WordsPassWay::All(_)) && !self.searched.is_empty()
     }
 
-    /// Reads some more leaves, around a center with these words. Finds candidates of a word that has been searched to its end; or, where they are too many or after the last
-    /// word, all that wait; and returns these words. Or finds some candidates of a word that has more than
+    /// Reads some more leaves, around a center with these words. Finds candidates of a word that has been
+    /// searched to its end; or, where they are too many or after the last word, all that wait; and returns
+    /// these words. Or finds some candidates of a word that has more than
     /// there is room for, which is then searched to its end before any other; or some of all rows.
     pub(crate) fn step<S: Store>(
         &mut self,
