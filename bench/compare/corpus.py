@@ -38,10 +38,10 @@ def with_rensa(texts, values, bands):
     return [number for number, found in enumerate(index.query_all(signatures)) if any(other < number for other in found)]
 
 
-def with_gaoya(texts, threshold):
+def with_gaoya(texts, threshold, bands, values):
     from gaoya.minhash import MinHashStringIndex
 
-    index = MinHashStringIndex(hash_size=32, jaccard_threshold=threshold, num_bands=32, band_size=4, num_hashes=128,
+    index = MinHashStringIndex(hash_size=32, jaccard_threshold=threshold, num_bands=bands, band_size=values, num_hashes=bands * values,
                                analyzer="word", lowercase=True, ngram_range=(5, 5))
     gone = []
     for number, text in enumerate(texts):
@@ -77,9 +77,10 @@ def main(results, sockets, files, count):
     texts = [corpus.text(number) for number in range(int(count))]
     peers = [
         ("datasketch", "5 words, 250 values, threshold 0.7 (text-dedup)", 250 * 4, lambda: with_datasketch(texts, 250, 0.7)),
-        ("datasketch", "5 words, 128 values, threshold 0.5", 128 * 4, lambda: with_datasketch(texts, 128, 0.5)),
+        ("datasketch", "5 words, 128 values, threshold 0.3", 128 * 4, lambda: with_datasketch(texts, 128, 0.3)),
         ("rensa", "5 words, 128 values, 32 bands", 128 * 4, lambda: with_rensa(texts, 128, 32)),
-        ("gaoya", "5 words, 128 values, threshold 0.5", 128 * 4, lambda: with_gaoya(texts, 0.5)),
+        ("gaoya", "5 words, 32 bands of 4 values, threshold 0.5", 128 * 4, lambda: with_gaoya(texts, 0.5, 32, 4)),
+        ("gaoya", "5 words, 42 bands of 3 values, threshold 0.3", 126 * 4, lambda: with_gaoya(texts, 0.3, 42, 3)),
     ]
     with open(results, "a", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)

@@ -15,7 +15,7 @@ from documents import LENGTH, Corpus, sentences_of
 from measure import COLUMNS, Server, report
 
 IN_FILE, FILES = 100_000, 5
-RADIUS, LOOK_RADIUS, RADII = 10, 60, (8, 10, 12)
+RADIUS, LOOK_RADIUS, RADII = 10, 60, (10, 12, 14)
 
 
 def write_files(corpus, folder, count):

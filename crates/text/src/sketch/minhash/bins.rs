@@ -79,8 +79,8 @@ fn lower(least: &mut [u32], features: &[u64]) {
 /// The signature with a value in every bin.
 ///
 /// Every bin has an order of all bins, and takes the value of the first one that is not empty. Bins that are
-/// empty in two signatures have the same order, so they agree as often as other bins do. Time: empty bins, and
-/// bins once for each bin; empty bins by others, where most are empty.
+/// empty in two signatures have the same order, so they agree as often as other bins do. Time: empty bins,
+/// and bins once for each bin; empty bins by others, where most are empty.
 pub(super) fn fill<'a>(
     signature: &'a [i32],
     heartbeat: &mut dyn Heartbeat,
@@ -118,8 +118,8 @@ fn place(bin: usize, other: u64) -> u64 {
     mix((bin as u64) << 32 | other)
 }
 
-/// How many bins of an order are kept: all of them are empty once in 65,536 times, if half of the bins are, and
-/// once in 100 times, if all but one of [`SPARSE`] are.
+/// How many bins of an order are kept: all of them are empty once in 65,536 times, if half of the bins are,
+/// and once in 100 times, if all but one of [`SPARSE`] are.
 const KEPT: usize = 16;
 const SPARSE: usize = 4;
 
