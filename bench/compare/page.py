@@ -90,12 +90,13 @@ def main(kept, made):
         lines = [row for row in rows if row["question"] == question]
         if not lines:
             continue
+        heads = HEADS | ({"build_s": "time"} if "rate" in columns else {})
         print(f"\n## {title}" + f"\n\n{fill(remark)}" * bool(remark))
         for data, command in dict.fromkeys((row["data"], row["command"]) for row in lines):
             some = [row for row in lines if row["data"] == data]
             for row in some:
                 row["rate"] = int(data.split()[0].replace(",", "")) / float(row["build_s"]) if "rate" in columns else ""
-            print(f"\n{data}, `{command}`:\n\n| {' | '.join(HEADS[name] for name in columns)} |\n|{'---|' * len(columns)}")
+            print(f"\n{data}, `{command}`:\n\n| {' | '.join(heads[name] for name in columns)} |\n|{'---|' * len(columns)}")
             for row in some:
                 print("| " + " | ".join(shown(name, row) for name in columns) + " |")
 

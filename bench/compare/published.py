@@ -109,9 +109,9 @@ def compare(sockets, name, rows, text_of, score):
             ("simhash_pg within 24, a look of 90", codes, "24, look => look, look_radius => 90, linkage => 'connected'")]
     print(f"{name}, {len(rows):,} texts. Published: {PUBLISHED[name]}")
     clusters, seconds, _ = in_child(lambda: with_minhash(texts, SETTINGS[name]))
-    print(f"  datasketch, as MinHash: {score(rows, clusters)}, {seconds:.1f} s")
+    print(f"  datasketch, as MinHash: {score(rows, clusters)}, {seconds:.2f} s")
     for way, clusters, seconds in in_postgres(sockets, texts, ways):
-        print(f"  {way}: {score(rows, clusters)}, {seconds:.1f} s")
+        print(f"  {way}: {score(rows, clusters)}, {seconds:.2f} s")
 
 
 def main(sockets, files, core, news):
