@@ -177,7 +177,7 @@ cmp_ok(keys %best_used, '>=', $queries < 300 ? 1 : 16, 'the index served each di
 ok($queries < 300 || grep(/$_$/, keys %best_used), "the index served queries asked $_") for 'by rows', 'by a cursor';
 # A cancel while the best are fetched ends the statement. The session goes on.
 my ($ended, $out, $err) = $node->psql('postgres', q{SET enable_seqscan = off;
-	CREATE FUNCTION cancel(bigint) RETURNS boolean LANGUAGE sql STABLE BEGIN ATOMIC SELECT pg_cancel_backend(pg_backend_pid()) AND $1 IS NOT NULL; END;
+	CREATE FUNCTION cancel(bigint) RETURNS boolean LANGUAGE sql STABLE COST 10000 BEGIN ATOMIC SELECT pg_cancel_backend(pg_backend_pid()) AND $1 IS NOT NULL; END;
 	PREPARE best(boolean) AS
 	SELECT sketch_similarity(total, '{1,2,3}') FROM tagged WHERE NOT $1 OR cancel(id) ORDER BY 1 DESC LIMIT 5;
 	EXECUTE best(true);
