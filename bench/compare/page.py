@@ -14,8 +14,9 @@ TITLES = {
                "All answers are right. A scan needs no index, and no time to build one; the others keep all codes in memory."),
     "nearest": ("Which ten codes are nearest?", SEARCH, "Ten codes are near each of the queries. *Found* counts the right distances of all ten."),
     "far": ("Which ten codes are nearest, if none is near?", SEARCH,
-            "Here an index must look at most of the codes, and **ours loses** to FAISS, which compares all of them without a server. "
-            "[A radius](querying.md) next to the order ends such a search early. Graphs find the right ten of hardly any query."),
+            "Here an index must look at many of the codes, and **ours loses** to FAISS, which compares all of them without a server, but "
+            "for ten million of 64 bits. [A radius](querying.md) next to the order ends such a search early. Graphs find the right ten "
+            "of hardly any query."),
     "pairs": ("Which pairs of codes are near?", ["peer", "settings", "query_ms", "peak_mb"],
               "All count the same pairs. FAISS searches for each code in turn."),
     "corpus": ("Which texts of a corpus are duplicates?", CORPUS,
@@ -42,7 +43,8 @@ Where simhash_pg loses:
 
 {losses}
 
-Times are of the processor, for other programs ran on both cores, and may be a fifth higher or lower in another run.
+Times are of the processor, for other programs ran on both cores, and may be a fifth higher or lower in another run. They
+are means of the first queries of a session; [Performance](performance.md#searching) has medians of later ones.
 *Memory* is what the peer took while it worked. *Found* is the share of what comparing all with all finds, or of what was
 planted; *false* is the share of wrong answers, and of a corpus the share of the texts that are no copies. Bytes are next
 to the code or the text. The lines of PostgreSQL and simhash_pg include the way from SQL to the answer; libraries only
@@ -52,7 +54,7 @@ choose, not the best of many.
 {packages}
 """
 PACKAGES = "Packages: {}. pgvector is Debian 13's 0.8.0, compiled for this processor."
-LOSSES = """- Nearest codes where none is near: FAISS compares all codes sooner than an index can leave some out.
+LOSSES = """- Nearest codes where none is near: FAISS compares a million codes sooner than an index can leave some out.
 - Codes that fit into a library's memory: up to some hundred thousand of them, comparing all takes no longer than our
   index, and a seventh of the bytes.
 - Quotations: TF-IDF of four words finds the same. It needs a limit to be guessed, and a vocabulary of all texts.
