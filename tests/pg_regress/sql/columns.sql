@@ -167,12 +167,16 @@ EXPLAIN (COSTS OFF) SELECT id FROM apart WHERE hamming_ball(si, radius) ~ hammin
 SELECT id FROM apart WHERE hamming_ball(si, radius) ~ hamming_ball(4095, 11);
 RESET enable_indexscan;
 SELECT pg_index_column_has_property('far_apart', 1, 'distance_orderable') AS orderable, pg_index_column_has_property('far_apart', 1, 'returnable') AS returnable;
+\set VERBOSITY terse
 ALTER TABLE apart ADD EXCLUDE USING hamming (hamming_ball(si, radius) WITH ~);
+\set VERBOSITY default
 -- of balls it has no other operator
 CREATE OPERATOR CLASS bad_ball_ops FOR TYPE hamming_ball USING hamming AS OPERATOR 3 = (hamming_ball, hamming_ball);
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'bad_ball_ops';
+\set VERBOSITY terse
 CREATE INDEX ON apart USING hamming (hamming_ball(si, 3) bad_ball_ops);
 CREATE INDEX ON apart USING hamming (si, hamming_ball(si, 3));
+\set VERBOSITY default
 DROP OPERATOR FAMILY bad_ball_ops USING hamming;
 DROP TABLE document, condition, types, none_yet, apart;
 DROP FUNCTION differing(text, boolean, text), index_of(text);
