@@ -88,3 +88,11 @@ class Corpus:
 def shingles(text, length=5):
     words = WORD.findall(text.lower())
     return {" ".join(words[i : i + length]) for i in range(max(len(words) - length + 1, 1))}
+
+
+def load_texts(connection, texts):
+    """The texts, numbered from 0, in a table `document`."""
+    connection.execute("CREATE TABLE document (id bigint, body text)")
+    with connection.cursor().copy("COPY document FROM STDIN") as copy:
+        for row in enumerate(texts):
+            copy.write_row(row)

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import psycopg
+from documents import load_texts
 from measure import COLUMNS, Server, in_child, report
 
 LENGTH = 100
@@ -41,10 +42,7 @@ def main(results, sockets, files, megabytes):
                 break
     with psycopg.connect(host=sockets, user="postgres", dbname="postgres", autocommit=True) as connection:
         server = Server(connection)
-        connection.execute("CREATE TABLE document (id bigint, body text)")
-        with connection.cursor().copy("COPY document FROM STDIN") as copy:
-            for row in enumerate(texts):
-                copy.write_row(row)
+        load_texts(connection, texts)
         ((ours,),), seconds = server.run(f"""SELECT sum(upper(r) - lower(r)) FROM (SELECT range_agg(int4range(pos, pos + length)) AS passages
             FROM repeated_passages('SELECT id, body FROM document ORDER BY id', {LENGTH}) GROUP BY document) AS d, unnest(passages) AS r""")
         peak = server.peak_mb()

@@ -11,7 +11,7 @@ import re
 import sys
 
 import psycopg
-from documents import Corpus, sentences_of
+from documents import Corpus, load_texts, sentences_of
 from measure import Server, in_child
 
 PUBLISHED = {"CORE": "MinHash .9587 and .9416, SimHash .9038 and .7323", "NEWS-COPY": "MinHash .7293, SimHash .6463"}
@@ -91,10 +91,7 @@ def in_postgres(sockets, texts, ways):
     with psycopg.connect(host=sockets, user="postgres", dbname="postgres", autocommit=True) as connection:
         server = Server(connection)
         connection.execute("DROP TABLE IF EXISTS document")
-        connection.execute("CREATE TABLE document (id bigint, body text)")
-        with connection.cursor().copy("COPY document FROM STDIN") as copy:
-            for row in enumerate(texts):
-                copy.write_row(row)
+        load_texts(connection, texts)
         for way, codes, cluster in ways:
             rows, seconds = server.run(f"SELECT near_cluster(id, si, {cluster}) OVER (ORDER BY id) FROM (SELECT id, {codes} FROM document) AS d ORDER BY id")
             yield way, [cluster for cluster, in rows], seconds

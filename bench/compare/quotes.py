@@ -10,7 +10,7 @@ import random
 import sys
 
 import psycopg
-from documents import sentences_of, shingles
+from documents import load_texts, sentences_of, shingles
 from measure import COLUMNS, Server, cpu_seconds, in_child, report
 
 LENGTH, QUOTED, QUERIES = 2_000, 300, 200
@@ -59,10 +59,7 @@ def in_postgres(sockets, stored, queries, line):
     with psycopg.connect(host=sockets, user="postgres", dbname="postgres", autocommit=True) as connection:
         server = Server(connection)
         connection.execute("CREATE EXTENSION pg_trgm")
-        connection.execute("CREATE TABLE document (id bigint, body text)")
-        with connection.cursor().copy("COPY document FROM STDIN") as copy:
-            for row in enumerate(stored):
-                copy.write_row(row)
+        load_texts(connection, stored)
 
         def ask(peer, settings, build, relation, statement, step=1):
             seconds = sum(server.run(part)[1] for part in build)
