@@ -1,8 +1,9 @@
-"""Pairs of versions of texts from two releases, as CSV: `natural.py FOLDER OLD NEW SEED TEXTS`.
+"""Pairs of versions of texts from two releases, as CSV: `natural.py FOLDER OLD NEW SEED TEXTS [VERSIONS]`.
 
 FOLDER/RELEASE/lists has what `apt-get update` fetched, and FOLDER/RELEASE/pages the manual pages of some packages.
 TEXTS gets rows of (id, set, pair, side, family, text): side 0 is of the old release, 1 of the new one; of a family are the
-texts of one source package. Two sets are simulated, and are called so.
+texts of one source package. Two sets are simulated, and are called so. With VERSIONS, rows of (set, key, old text, new text),
+the pairs are those, each of a family of its own, and FOLDER is not read.
 """
 
 import collections
@@ -139,14 +140,26 @@ def sentences(folder, release):
                 yield f"{path} {n}", sentence
 
 
-def main(folder, old, new, seed, texts):
-    folder, sets = pathlib.Path(folder), collections.defaultdict(list)
-    for name, *pair in version_pairs(folder, old, new):
-        sets[name].append(pair)
+def release_pairs(folder, old, new, seed):
+    """Yields (set, key, family, old text, new text) of all sets."""
+    yield from version_pairs(folder, old, new)
     for key, sentence in sentences(folder, old):
         own = random.Random(f"{seed} {key}")
-        sets["sentences, simulated scan"].append([key, key, sentence, noisy(own, sentence, 0.03)])
-        sets["sentences, simulated old spelling"].append([key, key, sentence, respelt(own, sentence)])
+        yield "sentences, simulated scan", key, key, sentence, noisy(own, sentence, 0.03)
+        yield "sentences, simulated old spelling", key, key, sentence, respelt(own, sentence)
+
+
+def given_pairs(file):
+    with open(file, newline="", encoding="utf-8") as rows:
+        for name, key, before, after in csv.reader(rows):
+            if before != after:
+                yield name, key, key, before, after
+
+
+def main(folder, old, new, seed, texts, versions=None):
+    sets = collections.defaultdict(list)
+    for name, *pair in given_pairs(versions) if versions else release_pairs(pathlib.Path(folder), old, new, seed):
+        sets[name].append(pair)
     with open(texts, "w", newline="", encoding="utf-8") as file:
         rows, number = csv.writer(file), 0
         for name, pairs in sorted(sets.items()):
