@@ -27,6 +27,9 @@ TITLES = {
     "quotes": ("Who quotes whom?", ["peer", "settings", "found", "false", "query_ms", "build_s", "bytes"],
                "Half of the queries have 300 characters of a stored text in their middle. Others than ours answer by a score, and are "
                "given the limit that does best, which a user would have to guess."),
+    "licences": ("Which licence is in a file?", ["peer", "settings", "found", "false", "query_ms", "build_s", "bytes"],
+                 "ScanCode's labelled files, against its labelled texts, notices and references; all peers read the same words, in "
+                 "small letters. Each names the licence of the known text that it takes for the best."),
     "pictures": ("Which pictures are copies?", ["peer", "settings", "found", "false", "query_ms", "build_s", "bytes"],
                  "Of 60 drawn pictures and 14 changes. The code, ImageHash's `phash`, decides what is found. FAISS has no server, and is faster "
                  "at this size; at a radius of 64 an index reads most of the codes."),
