@@ -1,16 +1,17 @@
-"""Writes ScanCode's labelled texts and files, as COPY reads them. Usage: licences.py CHECKOUT FOLDER
+"""Writes labelled licence texts and files, as COPY reads them. Usage: licences.py CHECKOUT FOLDER
 
 known.tsv: name, licence, whether it is a text or notice of 100 characters. All texts of 20 characters are in it.
 file.tsv: name, licence, whether ScanCode calls that a licence and not a kind of them, such as "proprietary". Files of 300
 characters are in it whose only label is one licence that has a text or notice.
+
+Of a checkout of SPDX's list, known.tsv has its texts without their markup, and file.tsv the texts that they are tested with,
+but for deprecated licences, which have the texts of others.
 """
 
 import pathlib
 import re
 import sys
-
-checkout, folder = map(pathlib.Path, sys.argv[1:])
-data = checkout / "src/licensedcode/data"
+import xml.etree.ElementTree
 
 
 def field(text):
@@ -21,8 +22,9 @@ def flags(head):
     return set(re.findall(r"^is_(\w+): (?:yes|true)", head, re.M))
 
 
-labels, kinds = set(), set()
-with open(folder / "known.tsv", "w") as known:
+def of_scancode(checkout, known, files):
+    data = checkout / "src/licensedcode/data"
+    labels, kinds = set(), set()
     for path in sorted([*data.glob("licenses/*.LICENSE"), *data.glob("rules/*.RULE")]):
         head, body = re.match(r"---\n(.*?)\n---\n?(.*)", path.read_text(errors="replace"), re.S).groups()
         licence = re.search(r"^(?:key|license_expression): (.*)", head, re.M)
@@ -36,7 +38,6 @@ with open(folder / "known.tsv", "w") as known:
             if is_text:
                 labels.add(licence[1].strip())
 
-with open(folder / "file.tsv", "w") as files:
     for path in sorted((checkout / "tests/licensedcode/data/datadriven").rglob("*.yml")):
         labelled = path.with_suffix("")
         found = re.search(r"^license_expressions:\n((?: *- .*\n?)+)", path.read_text(), re.M)
@@ -46,3 +47,21 @@ with open(folder / "file.tsv", "w") as files:
         body = labelled.read_bytes().decode(errors="replace")
         if len(licences) == 1 and licences[0] in labels and " " not in licences[0] and len(body) >= 300:
             files.write("\t".join([labelled.name, licences[0], str(licences[0] not in kinds), field(body)]) + "\n")
+
+
+def of_spdx(checkout, known, files):
+    labels = set()
+    for path in sorted(checkout.glob("src/**/*.xml")):
+        (licence,) = xml.etree.ElementTree.parse(path).getroot()
+        if not licence.get("deprecatedVersion"):
+            labels.add(path.stem)
+            text = " ".join(licence.find("{*}text").itertext())
+            known.write("\t".join([path.stem, path.stem, "True", field(text)]) + "\n")
+    for path in sorted(checkout.glob("test/simpleTestForGenerator/*.txt")):
+        if path.stem in labels:
+            files.write("\t".join([path.stem, path.stem, "True", field(path.read_text(errors="replace"))]) + "\n")
+
+
+checkout, folder = map(pathlib.Path, sys.argv[1:])
+with open(folder / "known.tsv", "w") as known, open(folder / "file.tsv", "w") as files:
+    (of_scancode if (checkout / "src/licensedcode").is_dir() else of_spdx)(checkout, known, files)

@@ -26,16 +26,30 @@ def with_datasketch(texts, values, threshold):
     return gone
 
 
-def with_rensa(texts, values, bands):
+def with_rensa(texts, values, bands, sampled):
     import rensa
 
-    signatures = []
-    for first in range(0, len(texts), 256):
-        sets = [list(shingles(text)) for text in texts[first : first + 256]]
-        signatures += rensa.RMinHash.from_token_sets(sets, num_perm=values, seed=1)
-    index = rensa.RMinHashLSH(threshold=0.7, num_perm=values, num_bands=bands)
-    index.insert_many(signatures)
-    return [number for number, found in enumerate(index.query_all(signatures)) if any(other < number for other in found)]
+    # The faster one reads a few of a text's shingles only, as many for a book as for a page.
+    sign = rensa.RMinHash.digest_matrix_from_token_sets_rho if sampled else rensa.RMinHash.digest_matrix_from_token_sets
+    index, gone = rensa.RMinHashLSH(threshold=0.7, num_perm=values, num_bands=bands), []
+    for number, text in enumerate(texts):
+        signature = sign([list(shingles(text))], num_perm=values, seed=1)
+        if index.insert_matrix_and_query_duplicate_flags(signature, start_key=number)[0]:
+            gone.append(number)
+    return gone
+
+
+def with_simhash(texts, radius):
+    from simhash import Simhash, SimhashIndex
+
+    index, gone = SimhashIndex([], k=radius), []
+    for number, text in enumerate(texts):
+        code = Simhash(list(shingles(text)))
+        if index.get_near_dups(code):
+            gone.append(number)
+        else:
+            index.add(number, code)
+    return gone
 
 
 def with_gaoya(texts, threshold, bands, values):
@@ -78,7 +92,9 @@ def main(results, sockets, files, count):
     peers = [
         ("datasketch", "5 words, 250 values, threshold 0.7 (text-dedup)", 250 * 4, lambda: with_datasketch(texts, 250, 0.7)),
         ("datasketch", "5 words, 128 values, threshold 0.3", 128 * 4, lambda: with_datasketch(texts, 128, 0.3)),
-        ("rensa", "5 words, 128 values, 32 bands", 128 * 4, lambda: with_rensa(texts, 128, 32)),
+        ("rensa", "5 words, 128 values, 32 bands", 128 * 4, lambda: with_rensa(texts, 128, 32, False)),
+        ("rensa", "the same, of sampled shingles", 128 * 4, lambda: with_rensa(texts, 128, 32, True)),
+        ("simhash", "5 words, radius 3 (text-dedup)", 8, lambda: with_simhash(texts, 3)),
         ("gaoya", "5 words, 32 bands of 4 values, threshold 0.5", 128 * 4, lambda: with_gaoya(texts, 0.5, 32, 4)),
         ("gaoya", "5 words, 42 bands of 3 values, threshold 0.3", 126 * 4, lambda: with_gaoya(texts, 0.3, 42, 3)),
     ]
