@@ -4,19 +4,29 @@
 //! errors or old spelling, and short texts. In scripts without blanks a word is about one character, and two
 //! words that follow each other make a feature too.
 
-use super::{Sink, chars};
-use crate::hash::rabin::UNITS;
+use super::{BATCH, Sink, chars};
+use std::array;
 
 /// Bytes of a short word of a script in which characters have three bytes or more.
 const SHORT_WORD: usize = 9;
 /// What such characters begin with, at least.
 const THREE_BYTES: u8 = 0xe0;
+/// Bytes of a word that is taken together with others, at most: the places of a batch of features fit into a `u16`.
+const MAX_TOGETHER: usize = 62;
+/// Features whose places are written at once.
+const STEP: usize = 16;
 
 /// Takes words of prose and passes the characters that they are made of to the sink.
+///
+/// A word has few features. So those of many words, which are ASCII, are hashed in one loop.
 pub(super) struct LettersOfWords<'a, S> {
     k: usize,
-    /// The word with its blanks.
-    word: Vec<u8>,
+    /// Where the words begin that are taken together, with the blank before them, and where they end.
+    begin: usize,
+    end: usize,
+    /// Where their features begin, from `begin`.
+    places: [u16; BATCH + STEP],
+    features: usize,
     /// The word before, if it is a short one.
     before: Vec<u8>,
     sink: &'a mut S,
@@ -24,11 +34,68 @@ pub(super) struct LettersOfWords<'a, S> {
 
 impl<'a, S: Sink> LettersOfWords<'a, S> {
     pub(super) fn new(k: usize, sink: &'a mut S) -> Self {
-        Self { k, word: Vec::new(), before: Vec::new(), sink }
+        Self { k, begin: 0, end: 0, places: [0; BATCH + STEP], features: 0, before: Vec::new(), sink }
+    }
+
+    /// Takes the words that begin there, each between two blanks.
+    pub(super) fn take(&mut self, text: &[u8], starts: &[usize]) {
+        (self.begin, self.end) = (0, 0);
+        let afters = starts.iter().skip(1).copied().chain([text.len()]);
+        for (&start, after) in starts.iter().zip(afters) {
+            let marked = &text[start - 1..after];
+            if (self.k..=MAX_TOGETHER + 2).contains(&marked.len()) && is_ascii(text, start - 1, after) {
+                self.before.clear();
+                self.take_together(text, start - 1, after);
+            } else {
+                self.pass(text);
+                chars::shingles_of_bytes(marked, self.k, self.sink);
+                self.take_short(&marked[1..marked.len() - 1]);
+            }
+        }
+        self.pass(text);
+        self.sink.pause();
+    }
+
+    /// Takes a word, from the blank before it to the one after it, together with those before it.
+    #[inline]
+    fn take_together(&mut self, text: &[u8], start: usize, after: usize) {
+        let features = after - start + 1 - self.k;
+        if self.features + features > BATCH {
+            self.pass(text);
+        }
+        if self.features == 0 {
+            self.begin = start;
+        }
+        let mut place = start - self.begin;
+        for places in self.places[self.features..].chunks_exact_mut(STEP).take(features.div_ceil(STEP)) {
+            // Some may be too many: the next word writes over them.
+            places.copy_from_slice(&array::from_fn::<u16, STEP, _>(|at| (place + at) as u16));
+            place += STEP;
+        }
+        self.features += features;
+        self.end = after;
+    }
+
+    /// Passes on the features of the words that are taken together.
+    fn pass(&mut self, text: &[u8]) {
+        fn known<const K: usize>(words: &[u8], places: &[u16], sink: &mut impl Sink) {
+            sink.take_all(places.iter().map(|&place| &words[usize::from(place)..][..K]));
+        }
+        let (words, places) = (&text[self.begin..self.end], &self.places[..self.features]);
+        match self.k {
+            4 => known::<4>(words, places, self.sink),
+            5 => known::<5>(words, places, self.sink),
+            k => self.sink.take_all(places.iter().map(|&place| &words[usize::from(place)..][..k])),
+        }
+        (self.begin, self.end, self.features) = (0, 0, 0);
     }
 
     /// Passes on the feature that a short word makes with the one before.
     fn take_short(&mut self, word: &[u8]) {
+        if word.len() > SHORT_WORD || word.first().is_none_or(|&byte| byte < THREE_BYTES) {
+            self.before.clear();
+            return;
+        }
         if !self.before.is_empty() {
             self.before.extend_from_slice(word);
             self.sink.take(&self.before);
@@ -39,26 +106,15 @@ impl<'a, S: Sink> LettersOfWords<'a, S> {
     }
 }
 
-impl<S: Sink> Sink for LettersOfWords<'_, S> {
-    #[inline]
-    fn take(&mut self, word: &[u8]) {
-        self.word.clear();
-        self.word.push(b' ');
-        // Bounded: the words of a run.
-        self.word.extend_from_slice(word);
-        self.word.push(b' ');
-        chars::shingles_of_bytes(&self.word, self.k, self.sink);
-        if word.len() <= SHORT_WORD && word.first().is_some_and(|&byte| byte >= THREE_BYTES) {
-            self.take_short(word);
-        } else {
-            self.before.clear();
+/// Whether this part of the text is ASCII, for short ones without a branch for each length.
+#[inline(always)]
+fn is_ascii(text: &[u8], start: usize, end: usize) -> bool {
+    const NOT_ASCII: u128 = u128::from_le_bytes([0x80; 16]);
+    match text[start..].first_chunk() {
+        Some(&chunk) if end - start <= 16 => {
+            u128::from_le_bytes(chunk) << (128 - 8 * (end - start)) & NOT_ASCII == 0
         }
-    }
-
-    fn take_units(&mut self, _: [u16; UNITS]) {}
-
-    fn pause(&mut self) {
-        self.sink.pause();
+        _ => text[start..end].is_ascii(),
     }
 }
 
@@ -100,6 +156,17 @@ mod tests {
         );
         assert_eq!(features("語言", "letters:4"), [" 語 ", " 言 ", "語言"]);
         assert_eq!(features("42", "letters:4"), [""; 0]);
+    }
+
+    #[test]
+    fn words_are_taken_in_parts() {
+        for words in ["an été of words, and of 語言 文 a ", "some-words ", "ab ", "語 言 "] {
+            let text = words.repeat(70_000 / words.len());
+            for k in [2, 4, 5, 9] {
+                let scheme = format!("letters:{k}");
+                assert!(features(&text, &scheme) == by_definition(&text, k), "{words}, {k}");
+            }
+        }
     }
 
     proptest! {

@@ -62,7 +62,10 @@ impl Shingler {
             FeatureRule::Words(keep) => self.words.shingles(text, scheme.k(), keep, sink)?,
             FeatureRule::LongWords => self.prose_words(text, &mut LongWords(sink))?,
             FeatureRule::CodeUnits => utf16::shingles(text, sink),
-            FeatureRule::Letters => self.prose_words(text, &mut LettersOfWords::new(scheme.k(), sink))?,
+            FeatureRule::Letters => {
+                let mut letters = LettersOfWords::new(scheme.k(), sink);
+                self.words.prose_in_parts(text, |words, starts| letters.take(words, starts))?;
+            }
             FeatureRule::Characters => chars::shingles(text, scheme.k(), sink),
         }
         Ok(())

@@ -29,6 +29,7 @@ mod machine;
 mod normal;
 mod oracle;
 mod output;
+mod passing;
 mod readable_word;
 mod room;
 mod runs;
@@ -43,12 +44,13 @@ pub(crate) use normal::Keep;
 pub use oracle::words_in_both_ways;
 pub(crate) use readable_word::{ReadableWord, TakeWord};
 
-use super::{BATCH, Sink, addresses};
+use super::addresses;
 use ascii::{WINDOW, Window, bits};
 use limits::OutOfMemory;
 use machine::{Machine, PassOutcome};
 use normal::{is_letter, is_word_character, normalize, segment};
-use output::{WordOutput, WordsToBuffer, WordsToConsumer};
+use output::{WordOutput, WordsToBuffer};
+use passing::BUFFERED;
 use room::split_piece;
 use runs::{
     CONTROL, DIGIT, LETTER, NOT_ASCII, PUNCTUATION, TextRun, WORD, class, measure_ascii_word, next_run,
@@ -56,9 +58,6 @@ use runs::{
 
 /// Bytes of a run, at most.
 pub const MAX_RUN: usize = 16 * 1024;
-
-/// Bytes of normalized words after which their shingles are hashed.
-const BUFFERED: usize = 32 * 1024;
 
 /// A window with more bytes beyond ASCII than this is not cut by masks. Measured: German, French and
 /// Vietnamese have fewer, other scripts more.
@@ -85,83 +84,9 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Passes every k consecutive words to the sink; a text of fewer words is one shingle.
-    pub(crate) fn shingles(
-        &mut self,
-        text: &str,
-        k: usize,
-        keep: Keep,
-        sink: &mut impl Sink,
-    ) -> Result<(), OutOfMemory> {
-        self.clear();
-        let mut passed_any = false;
-        let mut passed = 0;
-        let mut rest = text;
-        while !rest.is_empty() {
-            let after = self.add_next(rest, keep)?;
-            passed += rest.len() - after.len();
-            rest = after;
-            if passed >= BUFFERED {
-                passed = 0;
-                sink.pause();
-            }
-            if self.text.len() >= BUFFERED {
-                passed_any |= self.pass_buffered(k, sink);
-            }
-        }
-        passed_any |= self.pass_buffered(k, sink);
-        if !passed_any && let [words @ .., _blank] = self.text.as_slice() {
-            sink.take(words);
-        }
-        Ok(())
-    }
-
     fn clear(&mut self) {
         self.text.clear();
         self.starts.clear();
-    }
-
-    /// Passes on the shingles of the buffered words and keeps the last k - 1 words, which later shingles
-    /// begin with. Returns whether there was a shingle.
-    fn pass_buffered(&mut self, k: usize, sink: &mut impl Sink) -> bool {
-        let shingles = (self.starts.len() + 1).saturating_sub(k);
-        if shingles == 0 {
-            return false;
-        }
-        // Where the word after the last shingle would begin.
-        self.starts.push(self.text.len());
-        let (firsts, afters) = (&self.starts[..shingles], &self.starts[k..]);
-        for (firsts, afters) in firsts.chunks(BATCH).zip(afters.chunks(BATCH)) {
-            let ranges = firsts.iter().zip(afters);
-            sink.take_all(ranges.map(|(&start, &after)| &self.text[start..after - 1]));
-        }
-        self.starts.pop();
-        let kept = self.starts.get(shingles).copied().unwrap_or(self.text.len());
-        self.text.drain(..kept);
-        self.starts.drain(..shingles);
-        self.starts.iter_mut().for_each(|start| *start -= kept);
-        true
-    }
-
-    /// Passes every word of prose on.
-    pub(crate) fn each_of_prose(
-        &mut self,
-        text: &str,
-        consumer: &mut impl TakeWord,
-    ) -> Result<(), OutOfMemory> {
-        self.clear();
-        let mut passed = 0;
-        let mut rest = text;
-        while !rest.is_empty() {
-            let after = self.add_first::<true>(rest, &mut WordsToConsumer(consumer))?;
-            passed += rest.len() - after.len();
-            rest = after;
-            if passed >= BUFFERED {
-                passed = 0;
-                consumer.pause();
-            }
-        }
-        Ok(())
     }
 
     /// Adds words that the text begins with, and returns the text after them.

@@ -4,7 +4,7 @@ mod equality;
 
 use super::runs::count_letters;
 use super::*;
-use crate::features::Batch;
+use crate::features::{Batch, Sink};
 use proptest::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
