@@ -27,7 +27,8 @@ pub(super) unsafe fn prepare(
             install_sketch_cost(index);
             if is_hamming(index) {
                 let distances = distances_sorted_by(root, relation, ours);
-                index.amoptionalkey = distances > 0;
+                let is_partial = !index.indpred.is_null();
+                index.amoptionalkey = distances > 0 || is_partial && *index.canreturn;
                 // Of strings of bits the index gives bounds, by which the executor can sort if there is one
                 // distance. It takes rows whose first distance is NULL for equal, whatever the second one is.
                 index.amcanorderbyop &= distances == 1 || *index.opcintype == pg_sys::INT8OID;
@@ -52,10 +53,11 @@ unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, ours: &ExtensionOi
 
 /// The number of distances from something of the relation that decide an order.
 ///
-/// Only if there is one may an index of type hamming be scanned without a condition on its column. If it
+/// Only if there is one may any index of type hamming be scanned without a condition on its column. If it
 /// always might, a query that needs no column at all, such as `count(*)` with the predicate of a partial
 /// index as its condition, would get an index-only scan, also of codes that the index does not have as a
-/// whole. A query that sorts by the distance of a column needs the column.
+/// whole. A query that sorts by the distance of a column needs the column. A partial index that has whole
+/// codes always may, for otherwise the planner lets the query check its predicate again, in the table.
 ///
 /// # Safety
 /// `root` and `relation` must be those of the query that is being planned.

@@ -78,6 +78,13 @@ DROP INDEX by_tenant;
 CREATE INDEX by_part ON document USING hamming (si) WHERE tenant_id = 1;
 SELECT count(*) = (SELECT count(*) FROM (SELECT * FROM document OFFSET 0) AS d WHERE tenant_id = 1 AND hamming(si, :q) <= 30) AS same
 FROM document WHERE tenant_id = 1 AND hamming(si, :q) <= 30;
+EXPLAIN (COSTS OFF) SELECT si FROM document WHERE tenant_id = 1 AND hamming(si, :q) <= 30;
+-- the predicate alone is a condition, too
+EXPLAIN (COSTS OFF) SELECT count(*) FROM document WHERE tenant_id = 1;
+SELECT count(*) = (SELECT count(*) FROM (SELECT * FROM document OFFSET 0) AS d WHERE tenant_id = 1) AS same FROM document WHERE tenant_id = 1;
+DROP INDEX by_part;
+CREATE INDEX by_part ON document USING hamming (b65) WHERE tenant_id = 1;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM document WHERE tenant_id = 1;
 DROP INDEX by_part;
 -- strings of bits
 CREATE INDEX by_b1 ON document USING hamming (b1);
