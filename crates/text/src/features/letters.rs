@@ -11,7 +11,7 @@ use std::array;
 const SHORT_WORD: usize = 9;
 /// What such characters begin with, at least.
 const THREE_BYTES: u8 = 0xe0;
-/// Bytes of a word that is taken together with others, at most: the places of a batch of features fit into a `u16`.
+/// Bytes of a word that is taken together with others, at most: a `u16` has room for the places of a batch.
 const MAX_TOGETHER: usize = 62;
 /// Features whose places are written at once.
 const STEP: usize = 16;

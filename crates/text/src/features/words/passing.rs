@@ -62,8 +62,8 @@ impl Words {
         true
     }
 
-    /// Passes words of prose on in parts: a text in which each is between two blanks, and where they begin. This may
-    /// be nowhere.
+    /// Passes words of prose on in parts: a text in which each is between two blanks, and where they begin.
+    /// There may be none.
     pub(crate) fn prose_in_parts(
         &mut self,
         text: &str,
