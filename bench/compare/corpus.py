@@ -5,6 +5,7 @@ says which documents go. *Found* is the share of copies that do, *false* the sha
 """
 
 import csv
+import logging
 import sys
 
 import psycopg
@@ -26,14 +27,12 @@ def with_datasketch(texts, values, threshold):
     return gone
 
 
-def with_rensa(texts, values, bands, sampled):
+def with_rensa(texts, values, bands):
     import rensa
 
-    # The faster one reads a few of a text's shingles only, as many for a book as for a page.
-    sign = rensa.RMinHash.digest_matrix_from_token_sets_rho if sampled else rensa.RMinHash.digest_matrix_from_token_sets
     index, gone = rensa.RMinHashLSH(threshold=0.7, num_perm=values, num_bands=bands), []
     for number, text in enumerate(texts):
-        signature = sign([list(shingles(text))], num_perm=values, seed=1)
+        signature = rensa.RMinHash.digest_matrix_from_token_sets([list(shingles(text))], num_perm=values, seed=1)
         if index.insert_matrix_and_query_duplicate_flags(signature, start_key=number)[0]:
             gone.append(number)
     return gone
@@ -42,7 +41,8 @@ def with_rensa(texts, values, bands, sampled):
 def with_simhash(texts, radius):
     from simhash import Simhash, SimhashIndex
 
-    index, gone = SimhashIndex([], k=radius), []
+    index, gone = SimhashIndex([], k=radius, log=logging.getLogger("silent")), []
+    index.log.setLevel(logging.ERROR)
     for number, text in enumerate(texts):
         code = Simhash(list(shingles(text)))
         if index.get_near_dups(code):
@@ -91,12 +91,11 @@ def main(results, sockets, files, count):
     texts = [corpus.text(number) for number in range(int(count))]
     peers = [
         ("datasketch", "5 words, 250 values, threshold 0.7 (text-dedup)", 250 * 4, lambda: with_datasketch(texts, 250, 0.7)),
-        ("datasketch", "5 words, 128 values, threshold 0.3", 128 * 4, lambda: with_datasketch(texts, 128, 0.3)),
-        ("rensa", "5 words, 128 values, 32 bands", 128 * 4, lambda: with_rensa(texts, 128, 32, False)),
-        ("rensa", "the same, of sampled shingles", 128 * 4, lambda: with_rensa(texts, 128, 32, True)),
-        ("simhash", "5 words, radius 3 (text-dedup)", 8, lambda: with_simhash(texts, 3)),
-        ("gaoya", "5 words, 32 bands of 4 values, threshold 0.5", 128 * 4, lambda: with_gaoya(texts, 0.5, 32, 4)),
+        ("datasketch", "5 words, 250 values, threshold 0.5", 250 * 4, lambda: with_datasketch(texts, 250, 0.5)),
+        ("rensa", "5 words, 256 values, 32 bands", 256 * 4, lambda: with_rensa(texts, 256, 32)),
+        ("gaoya", "5 words, 51 bands of 5 values, threshold 0.4", 255 * 4, lambda: with_gaoya(texts, 0.4, 51, 5)),
         ("gaoya", "5 words, 42 bands of 3 values, threshold 0.3", 126 * 4, lambda: with_gaoya(texts, 0.3, 42, 3)),
+        ("simhash", "5 words, radius 3 (text-dedup)", 8, lambda: with_simhash(texts, 3)),
     ]
     with open(results, "a", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
