@@ -15,8 +15,8 @@ TITLES = {
                "All answers are right. A scan needs no index, and no time to build one; the others keep all codes in memory."),
     "nearest": ("Which ten codes are nearest?", SEARCH, "Ten codes are near each of the queries. *Found* counts the right distances of all ten."),
     "far": ("Which ten codes are nearest, if none is near?", SEARCH,
-            "Here an index must look at many of the codes, and **ours loses** to FAISS, which compares all of them without a server, but "
-            "for ten million of 64 bits. [A radius](querying.md) next to the order ends such a search early. Graphs find the right ten "
+            "Here an index must look at many of the codes, and **ours loses** to FAISS, which compares all of them without a server: "
+            "of 256 bits always, of a million of 64 bits on some processors. [A radius](querying.md) next to the order ends such a search early. Graphs find the right ten "
             "of hardly any query."),
     "pairs": ("Which pairs of codes are near?", ["peer", "settings", "query_ms", "peak_mb"],
               "All count the same pairs. FAISS searches for each code in turn."),
@@ -66,12 +66,14 @@ choose; of a corpus, the one of each MinHash that did best, by F1, is among them
 """
 PACKAGES = """Packages: {}. pgvector is Debian 13's 0.8.0, compiled for this processor. Not run: hnswlib, which has no Hamming
 distance; smlar, of which there is no package, is done by hand."""
-LOSSES = """- Nearest codes where none is near: FAISS compares a million codes sooner than an index can leave some out.
+LOSSES = """- Nearest codes of 256 bits where none is near: FAISS compares all sooner than an index can leave some out, ten million
+  in 38 ms, where ours takes 615.
 - Codes that fit into a library's memory: up to some hundred thousand of them, comparing all takes no longer than our
   index, and a seventh of the bytes.
 - Quotations: TF-IDF of four words finds the same. It needs a limit to be guessed, and a vocabulary of all texts.
 - Licences of files asked for one by one: TF-IDF of four words needs a tenth of the time. All in one statement, ours
   needs less.
+- Copies of short answers: copydetect finds 98 %, ours 97.
 - Rewritten texts: none of these tables has them. [A code of 64 bits misses many](which-tool.md)."""
 
 # Of these questions, which data is drawn, by which column, and what is beside it.
