@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 import psycopg
-from measure import COLUMNS, Server, cpu_seconds, report
+from measure import COLUMNS, Server, cpu_seconds, or_left_out, report
 
 # level is none for an independent solution.
 Solution = collections.namedtuple("Solution", "task level original body")
@@ -141,10 +141,8 @@ def main(results, sockets, code, texts):
             in_sql, by_library = ways(solutions)
             in_postgres(Server(connection), solutions, in_sql, line)
             for peer, settings, work in by_library:
-                try:
+                with or_left_out(peer):
                     line(peer, settings, *cpu_seconds(work))
-                except Exception as error:
-                    print(f"left out: {peer}: {error}", file=sys.stderr)
 
 
 if __name__ == "__main__":

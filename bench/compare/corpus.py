@@ -10,7 +10,7 @@ import sys
 
 import psycopg
 from documents import Corpus, sentences_of, shingles
-from measure import COLUMNS, Server, in_child, report
+from measure import COLUMNS, Server, in_child, or_left_out, report
 
 
 def with_datasketch(texts, values, threshold):
@@ -110,12 +110,9 @@ def main(results, sockets, files, count):
         for radius in (10, 14):
             line("simhash_pg", f"radius {radius}, a second look, COPY and all", *in_postgres(sockets, texts, radius))
         for peer, settings, size, work in peers:
-            try:
+            with or_left_out(peer):
                 gone, seconds, peak = in_child(work)
-            except Exception as error:
-                print(f"left out: {peer}: {error}", file=sys.stderr)
-                continue
-            line(peer, settings, gone, seconds, peak, size)
+                line(peer, settings, gone, seconds, peak, size)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import functools
 import sys
 
 import psycopg
-from measure import COLUMNS, Server, cpu_seconds, in_child, report
+from measure import COLUMNS, Server, cpu_seconds, in_child, or_left_out, report
 
 # For what takes long, so many files.
 FEW, FEWER = 100, 10
@@ -115,11 +115,9 @@ def main(results, sockets, folder):
             ("scikit-learn TF-IDF", "4 words, cosine", functools.partial(with_tfidf, known, files, 4)),
             ("datasketch LSH Ensemble", "4 words, 256 values, containment 0.3", functools.partial(with_ensemble, known, files, 4)),
         ):
-            try:
+            with or_left_out(peer):
                 (answers, build, took, size), _, peak = in_child(work)
                 line(peer, settings, answers, build, took, peak, size)
-            except Exception as error:
-                print(f"left out: {peer}: {error}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What a piece of work takes, measured in a process of its own."""
 
+import contextlib
 import os
 import pickle
 import resource
@@ -39,6 +40,15 @@ def in_child(work):
     if not answer:
         raise RuntimeError("the peer has failed")
     return pickle.loads(answer)
+
+
+@contextlib.contextmanager
+def or_left_out(peer):
+    """Goes on without a peer that fails, and says so."""
+    try:
+        yield
+    except Exception as error:
+        print(f"left out: {peer}: {error}", file=sys.stderr)
 
 
 def cpu_seconds(work):

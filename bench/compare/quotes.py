@@ -11,7 +11,7 @@ import sys
 
 import psycopg
 from documents import load_texts, sentences_of, shingles
-from measure import COLUMNS, Server, cpu_seconds, in_child, report
+from measure import COLUMNS, Server, cpu_seconds, in_child, or_left_out, report
 
 LENGTH, QUOTED, QUERIES = 2_000, 300, 200
 # For a scan, every so manieth query. Every second one quotes.
@@ -150,11 +150,9 @@ def main(results, sockets, files, count):
             ("scikit-learn TF-IDF", "words, cosine", lambda: with_tfidf(stored, queries, 1)),
             ("scikit-learn TF-IDF", "4 words, cosine", lambda: with_tfidf(stored, queries, 4)),
         ):
-            try:
+            with or_left_out(peer):
                 (answers, build, took, size), _, peak = in_child(work)
                 line(peer, settings, answers, build, took, peak, size)
-            except Exception as error:
-                print(f"left out: {peer}: {error}", file=sys.stderr)
 
 
 if __name__ == "__main__":
