@@ -5,7 +5,7 @@ use super::{Keep, TakeWord, Words};
 use crate::features::{BATCH, Sink};
 use limits::OutOfMemory;
 
-/// Bytes of normalized words after which their shingles are hashed.
+/// Bytes of a part of a text, or of its normalized words, after which these are passed on.
 pub(super) const BUFFERED: usize = 32 * 1024;
 
 impl Words {
@@ -19,20 +19,10 @@ impl Words {
     ) -> Result<(), OutOfMemory> {
         self.clear();
         let mut passed_any = false;
-        let mut passed = 0;
-        let mut rest = text;
-        while !rest.is_empty() {
-            let after = self.add_next(rest, keep)?;
-            passed += rest.len() - after.len();
-            rest = after;
-            if passed >= BUFFERED {
-                passed = 0;
-                sink.pause();
-            }
-            if self.text.len() >= BUFFERED {
-                passed_any |= self.pass_buffered(k, sink);
-            }
-        }
+        self.add_in_parts(text, keep, |words| {
+            sink.pause();
+            passed_any |= words.pass_buffered(k, sink);
+        })?;
         passed_any |= self.pass_buffered(k, sink);
         if !passed_any && let [words @ .., _blank] = self.text.as_slice() {
             sink.take(words);
@@ -72,20 +62,34 @@ impl Words {
         self.clear();
         self.make_room(1)?;
         self.text.push(b' ');
-        let mut passed = 0;
+        self.add_in_parts(text, Keep::Prose, |words| {
+            take(&words.text, &words.starts);
+            words.text.truncate(1);
+            words.starts.clear();
+        })?;
+        take(&self.text, &self.starts);
+        Ok(())
+    }
+
+    /// Adds the words of a text, and calls `pass` for each part of it but the last one.
+    #[inline(always)]
+    fn add_in_parts(
+        &mut self,
+        text: &str,
+        keep: Keep,
+        mut pass: impl FnMut(&mut Self),
+    ) -> Result<(), OutOfMemory> {
+        let mut read = 0;
         let mut rest = text;
         while !rest.is_empty() {
-            let after = self.add_next(rest, Keep::Prose)?;
-            passed += rest.len() - after.len();
+            let after = self.add_next(rest, keep)?;
+            read += rest.len() - after.len();
             rest = after;
-            if passed.max(self.text.len()) >= BUFFERED {
-                passed = 0;
-                take(&self.text, &self.starts);
-                self.text.truncate(1);
-                self.starts.clear();
+            if read.max(self.text.len()) >= BUFFERED {
+                read = 0;
+                pass(self);
             }
         }
-        take(&self.text, &self.starts);
         Ok(())
     }
 
