@@ -43,7 +43,7 @@ help:
 	@echo 'make lint              formatting, clippy, shellcheck, spelling, licences, and the rules of CONTRIBUTING.md'
 	@echo 'make audit             licences, sources and known vulnerabilities of the dependencies, by the network'
 	@echo 'make bench             throughput of the algorithms, by language, the same inside Postgres, and indexes (ONLY=languages, calls, index, bits, columns, dedup, pairs, passages, repeats, vacuum, joins, choice or living; ROWS=1000000); recipes by ONLY=training, or ONLY=licences or code with CHECKOUT=folder'
-	@echo 'make compare           searches, pairs, duplicates, quotations, licences, pictures and passages by other programs on the same data (ONLY=million, ROWS, DOCUMENTS, KEEP; ONLY=licences LICENCES=folder; ONLY=published CORE=file NEWS=file)'
+	@echo 'make compare           searches, pairs, duplicates, quotations, licences, copies, pictures and passages by other programs on the same data (ONLY=million, ROWS, DOCUMENTS, KEEP; ONLY=licences LICENCES=folder; ONLY=copies CODE=folder ANSWERS=folder; ONLY=published CORE=file NEWS=file)'
 	@echo 'make experiment        the experiment of the Similarity Index paper at ten times its size; then which fingerprint finds which changed texts, in English and in fourteen languages; then what pipelines with a second look find and cost (DOCUMENTS, QUALITY, SEED, PEERS=0, ONLY=pipeline or natural, VERSIONS=file)'
 	@echo 'make check-all-pg      type-check against PostgreSQL 15 to 19'
 	@echo 'make check-upgrade     update databases of every release to this version: the same answers, the schema of a fresh install'

@@ -61,10 +61,10 @@ def in_postgres(server, solutions, ways, line):
         line(peer, settings, [score or 0 for score, in rows], seconds)
 
 
-def with_copydetect(solutions, language):
+def with_copydetect(solutions, is_code):
     from copydetect import CodeFingerprint, compare_files
 
-    fingerprint = lambda body: CodeFingerprint("Solution.java", 25, 1, fp=io.StringIO(body), filter=language, language=language and "java")
+    fingerprint = lambda body: CodeFingerprint("Solution.java", 25, 1, fp=io.StringIO(body), filter=is_code)
     return [compare_files(fingerprint(some.original), fingerprint(some.body))[1][0] for some in solutions]
 
 
@@ -77,13 +77,13 @@ def with_tfidf(solutions, **settings):
     return originals.multiply(bodies).sum(axis=1).A1.tolist()
 
 
-def with_datasketch(solutions, size):
+def with_datasketch(solutions, cut, size):
     from datasketch import MinHash
 
     def signed(body):
-        words = re.findall(r"\w+", body.lower()) if size < 5 else re.sub(r"\s+", " ", body)
+        units = cut(body)
         signature = MinHash(num_perm=256)
-        signature.update_batch([str(words[at:at + size]).encode() for at in range(max(1, len(words) - size + 1))])
+        signature.update_batch([" ".join(units[at:at + size]).encode() for at in range(max(1, len(units) - size + 1))])
         return signature
 
     return [signed(some.original).jaccard(signed(some.body)) for some in solutions]
@@ -98,22 +98,21 @@ def of_code(solutions):
         ("copydetect", "Java's tokens, 25", lambda: with_copydetect(solutions, True)),
         ("scikit-learn TF-IDF", "words, cosine", lambda: with_tfidf(solutions)),
         ("scikit-learn TF-IDF", "5 characters, cosine", lambda: with_tfidf(solutions, analyzer="char", ngram_range=(5, 5))),
-        ("datasketch", "5 characters, 256 values", lambda: with_datasketch(solutions, 5)),
+        ("datasketch", "5 characters, 256 values", lambda: with_datasketch(solutions, lambda body: re.sub(r"\s+", " ", body), 5)),
     ]
 
 
 def of_answers(solutions):
-    minhash = "minhash_similarity(minhash({o}, 256, '%s'), minhash({b}, 256, '%s'))"
     return [
         ("simhash_pg", "winnow_sketch(words, 12, 2), containment", "sketch_containment(winnow_sketch({b}, 12, 2), winnow_sketch({o}, 12, 2))", WORDS),
-        ("simhash_pg", "minhash(body, 256, 'word:2')", minhash.replace("%s", "word:2"), "{}"),
+        ("simhash_pg", "minhash(body, 256, 'word:2')", "minhash_similarity(minhash({o}, 256, 'word:2'), minhash({b}, 256, 'word:2'))", "{}"),
         ("simhash_pg", "distance of simhash", "-hamming(simhash({o}), simhash({b}))", "{}"),
         ("pg_trgm", "similarity", "similarity({o}, {b})", "{}"),
     ], [
         ("copydetect", "25 characters", lambda: with_copydetect(solutions, False)),
         ("scikit-learn TF-IDF", "words, cosine", lambda: with_tfidf(solutions)),
         ("scikit-learn TF-IDF", "1 to 3 words, cosine", lambda: with_tfidf(solutions, ngram_range=(1, 3))),
-        ("datasketch", "2 words, 256 values", lambda: with_datasketch(solutions, 2)),
+        ("datasketch", "2 words, 256 values", lambda: with_datasketch(solutions, lambda body: re.findall(r"\w+", body.lower()), 2)),
     ]
 
 

@@ -16,8 +16,8 @@ TITLES = {
     "nearest": ("Which ten codes are nearest?", SEARCH, "Ten codes are near each of the queries. *Found* counts the right distances of all ten."),
     "far": ("Which ten codes are nearest, if none is near?", SEARCH,
             "Here an index must look at many of the codes, and **ours loses** to FAISS, which compares all of them without a server: "
-            "of 256 bits always, of a million of 64 bits on some processors. [A radius](querying.md) next to the order ends such a search early. Graphs find the right ten "
-            "of hardly any query."),
+            "of 256 bits always, of a million of 64 bits on some processors. [A radius](querying.md) next to the order ends such a "
+            "search early. Graphs find the right ten of hardly any query."),
     "pairs": ("Which pairs of codes are near?", ["peer", "settings", "query_ms", "peak_mb"],
               "All count the same pairs. FAISS searches for each code in turn."),
     "corpus": ("Which texts of a corpus are duplicates?", CORPUS,
@@ -25,8 +25,8 @@ TITLES = {
                "or others are put before and after. Two more share a third or half of their sentences with another, which makes no "
                "duplicates of them. *A second* is texts a second and core, by ours from COPY to the list of duplicates, in the server. The other "
                "programs also pay for Python; MinHash finds more at a lower threshold, and more that is false. None of these edits is as hard as a rewritten text. "
-               "The index of simhash had not ended after nine minutes at a radius of 8. Checked: rensa's own benchmark, of words that are cut beforehand and in one thread, has it 60 to 80 times as fast as "
-               "datasketch on 240 characters, 160 to 210 times on these texts and 5,000 times on 200 KB. Its README says 608 on average."),
+               "The index of simhash had not ended after nine minutes at a radius of 8. Checked: rensa's own benchmark, of words that are "
+               "cut beforehand and in one thread, has it 60 to 80 times as fast as datasketch on 240 characters, 160 to 210 times on these texts and 5,000 times on 200 KB. Its README says 608 on average."),
     "quotes": ("Who quotes whom?", ["peer", "settings", "found", "false", "query_ms", "build_s", "bytes"],
                "Half of the queries have 300 characters of a stored text in their middle. Others than ours answer by a score, and are "
                "given the limit that does best, which a user would have to guess."),
@@ -66,14 +66,12 @@ choose; of a corpus, the one of each MinHash that did best, by F1, is among them
 """
 PACKAGES = """Packages: {}. pgvector is Debian 13's 0.8.0, compiled for this processor. Not run: hnswlib, which has no Hamming
 distance; smlar, of which there is no package, is done by hand."""
-LOSSES = """- Nearest codes of 256 bits where none is near: FAISS compares all sooner than an index can leave some out, ten million
-  in 38 ms, where ours takes 615.
+LOSSES = """- Nearest codes of 256 bits where none is near: FAISS compares all sooner than an index can leave some out.
 - Codes that fit into a library's memory: up to some hundred thousand of them, comparing all takes no longer than our
   index, and a seventh of the bytes.
 - Quotations: TF-IDF of four words finds the same. It needs a limit to be guessed, and a vocabulary of all texts.
-- Licences of files asked for one by one: TF-IDF of four words needs a tenth of the time. All in one statement, ours
-  needs less.
-- Copies of short answers: copydetect finds 98 %, ours 97.
+- Licences of files asked for one by one: TF-IDF of four words is faster. All in one statement, ours is.
+- Copies of short answers: copydetect finds a little more.
 - Rewritten texts: none of these tables has them. [A code of 64 bits misses many](which-tool.md)."""
 
 # Of these questions, which data is drawn, by which column, and what is beside it.
@@ -129,10 +127,11 @@ def main(kept, made, drawings):
             print(f"\n{data}, `{command}`:\n\n| {' | '.join(heads[name] for name in columns)} |\n|{'---|' * len(columns)}")
             for row in some:
                 print("| " + " | ".join(shown(name, row) for name in columns) + " |")
-            if question in DRAWN and data.startswith(DRAWN[question][0]):
-                name, (_, *columns_drawn) = f"compare-{question}.svg", DRAWN[question]
-                draw(pathlib.Path(drawings) / name, [row for row in some if row["query_ms"] or row["rate"]], *columns_drawn)
-                print(f"\n![{columns_drawn[-1]}](drawings/{name})")
+            drawn, column, others, caption = DRAWN.get(question, (None, None, None, None))
+            if drawn and data.startswith(drawn):
+                name = f"compare-{question}.svg"
+                draw(pathlib.Path(drawings) / name, some, column, others, caption)
+                print(f"\n![{caption}](drawings/{name})")
 
 
 if __name__ == "__main__":
