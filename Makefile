@@ -26,7 +26,7 @@ sql_files = sql/planner.sql sql/code.sql sql/gist.sql sql/am.sql \
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/rarity.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/pairs.sql sql/living.sql sql/histogram.sql
 
-.PHONY: help build install uninstall deb test-deb prepare-build prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment demo demo-dedup demo-images demo-web check test lint audit bench compare experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix test-arm64 test-s390x all dist test-dist clean
+.PHONY: help build install uninstall deb test-deb prepare-build prepare-install prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment demo demo-dedup demo-images demo-web check test lint audit bench compare experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix test-arm64 test-s390x all dist test-dist clean
 
 help:
 	@echo 'make demo              shows the extension at work in a cluster of its own: from a package, or built and installed first'
@@ -64,6 +64,9 @@ help:
 prepare-build:
 	@tools/packages/prepare build
 
+prepare-install:
+	@tools/packages/prepare install
+
 prepare-deb:
 	@tools/packages/prepare deb
 
@@ -100,7 +103,7 @@ target/simhash_pg--$(version).sql: $(sql_files) Makefile
 	@{ printf '%s\n' '\echo Use "CREATE EXTENSION simhash_pg" to load this file. \quit'; \
 	   for file in $(sql_files); do echo; cat $$file; done; } > $@
 
-install: build
+install: $(if $(DESTDIR),,prepare-install) build
 	@tools/packages/install $(version)
 
 uninstall:
