@@ -6,9 +6,11 @@
 //! surcharge of twice what it has cost. So a search costs at most a small multiple of what the best division
 //! would have cost.
 //!
-//! Where a word has many candidates, they wait until all words have been searched, so that a candidate of
-//! several words is looked up once. Where they are more than memory has room for, they are looked up at once.
-//! A word that has passed on candidates before its end is not abandoned any more.
+//! What becomes of a word's candidates is decided once for all of them. Few candidates are looked up when the
+//! word has been searched to its end. Many wait until all words have been searched, so that a candidate of
+//! several words is looked up once. Where they are more than memory has room for, they are looked up as they
+//! are found, also the last of them: such a word is searched to its end before any other, and neither waits
+//! nor is abandoned.
 
 use crate::division::{Division, SearchCosts, SearchedWord, patience};
 use crate::key::{IndexKey, RowId};
@@ -22,7 +24,9 @@ use std::mem::take;
 /// Rows whose codes are asked for together, where all of them are.
 const ROWS_AT_A_TIME: usize = 100_000;
 /// More candidates of a word than these wait for those of the other words.
-pub(crate) const FEW_CANDIDATES: usize = 1000;
+const FEW_CANDIDATES: usize = 1000;
+/// Where memory has room for few candidates, more of a word than this part of them wait.
+const FEW_OF_LIMIT: usize = 4;
 
 /// A pass through the index that finds all rows within a radius.
 pub(crate) struct WordsPass {
@@ -30,13 +34,11 @@ pub(crate) struct WordsPass {
     way: WordsPassWay,
     /// How far words have been searched.
     pub(crate) searched: Vec<SearchedWord>,
-    /// With which reach the candidates of words have been reported.
+    /// With which reach words have been reported: all their candidates have been looked up.
     reported: Vec<u32>,
     /// Candidates of words that have many, and these words.
     waiting: Vec<RowId>,
     waiting_words: Vec<usize>,
-    /// Whether the present word has passed on candidates before its end, so that the division stays.
-    is_settled: bool,
     pub(crate) is_done: bool,
 }
 
@@ -52,7 +54,11 @@ enum WordsPassWay {
 struct WordAttempt {
     reach: u32,
     search: WordSearch,
+    /// Candidates that are kept.
     found: Vec<RowId>,
+    /// Candidates that were passed on before the end of the word, because there was no room for them. Then
+    /// all are.
+    passed_on: usize,
     /// The cost that was expected.
     expected: f64,
     /// The cost at which the division is thought over again.
@@ -61,7 +67,17 @@ struct WordAttempt {
 
 impl WordAttempt {
     fn cost(&self) -> f64 {
-        (self.search.leaves_read() + self.found.len()) as f64
+        (self.search.leaves_read() + self.passed_on + self.found.len()) as f64
+    }
+
+    fn passes_on(&self) -> bool {
+        self.passed_on > 0
+    }
+
+    /// The candidates that are kept, which are passed on.
+    fn pass_on(&mut self) -> Vec<RowId> {
+        self.passed_on += self.found.len();
+        take(&mut self.found)
     }
 }
 
@@ -86,7 +102,6 @@ impl WordsPass {
             reported: Vec::new(),
             waiting: Vec::new(),
             waiting_words: Vec::new(),
-            is_settled: false,
             is_done: false,
         }
     }
@@ -117,10 +132,8 @@ impl WordsPass {
         matches!(self.way, WordsPassWay::All(_)) && !self.searched.is_empty()
     }
 
-    /// Reads some more leaves, around a center with these words. Finds candidates of a word that has been
-    /// searched to its end; or, where they are too many or after the last word, all that wait; and returns
-    /// these words. Or finds some candidates of a word that has more than
-    /// there is room for, which is then searched to its end before any other; or some of all rows.
+    /// Reads some more leaves, around a center with these words. Appends candidates to `found`, and returns
+    /// the words whose last candidates these are.
     pub(crate) fn step<S: Store>(
         &mut self,
         index: &Index<'_, S>,
@@ -142,26 +155,23 @@ impl WordsPass {
         let attempt = attempts[word].get_or_insert_with(|| {
             let ball = WordBall { center: center[word], radius: reach - 1 };
             let search = WordSearch::new(costs, word, ball, Vec::new());
-            WordAttempt { reach, search, found: Vec::new(), expected, limit: patience(expected) }
+            let limit = patience(expected);
+            WordAttempt { reach, search, found: Vec::new(), passed_on: 0, expected, limit }
         });
         let mut candidates = Collector::new(&mut attempt.found);
         attempt.search.step(index, u64::BITS, work, &mut |_, row| candidates.add(row));
         candidates.finish()?;
         let cost = attempt.cost();
+        if attempt.passes_on() || attempt.found.len() > max_candidates {
+            *found = attempt.pass_on();
+        }
         if attempt.search.is_done() {
             let surcharge = (cost - attempt.expected).max(0.0);
             self.searched[word] = SearchedWord { reach, surcharge };
-            let candidates = take(&mut attempt.found);
-            attempts[word] = None;
-            self.is_settled = false;
-            return self.finish(word, candidates, max_candidates, found);
+            let ended = attempts[word].take();
+            return ended.map_or(Ok(Vec::new()), |attempt| self.finish(word, attempt, max_candidates, found));
         }
-        if attempt.found.len() > max_candidates {
-            self.is_settled = true;
-            *found = take(&mut attempt.found);
-            return Ok(Vec::new());
-        }
-        if cost > attempt.limit && !self.is_settled {
+        if cost > attempt.limit && !attempt.passes_on() {
             attempt.limit = 2.0 * cost;
             self.searched[word].surcharge = 2.0 * cost;
             self.divide_again(costs);
@@ -169,19 +179,23 @@ impl WordsPass {
         Ok(Vec::new())
     }
 
-    /// Finds the candidates of a word that has been searched to its end, or lets them wait.
+    /// Decides about the candidates of a word that has been searched to its end: they are looked up, with
+    /// those that wait if there are too many of these, or wait.
     fn finish(
         &mut self,
         word: usize,
-        candidates: Vec<RowId>,
+        mut attempt: WordAttempt,
         max_candidates: usize,
         found: &mut Vec<RowId>,
     ) -> Result<Vec<usize>, OutOfMemory> {
-        if candidates.len() <= FEW_CANDIDATES || candidates.len() > max_candidates {
-            *found = candidates;
+        if attempt.passes_on() {
             return Ok(vec![word]);
         }
-        extend(&mut self.waiting, &candidates)?;
+        if attempt.found.len() <= FEW_CANDIDATES.min(max_candidates / FEW_OF_LIMIT) {
+            *found = attempt.pass_on();
+            return Ok(vec![word]);
+        }
+        extend(&mut self.waiting, &attempt.found)?;
         self.waiting_words.push(word);
         if self.waiting.len() <= max_candidates {
             return Ok(Vec::new());

@@ -17,7 +17,7 @@
 
 use crate::division::SearchCosts;
 use crate::key::{IndexKey, RowId, rotated_back};
-use crate::pass::{FEW_CANDIDATES, WordsPass};
+use crate::pass::WordsPass;
 use crate::query::{CodeBall, CodeLookup, SearchCenter, SearchHit, SearchQuery};
 use crate::sorted::Sorted;
 use crate::store::Store;
@@ -35,7 +35,7 @@ pub struct IndexSearch {
     stage: SearchStage,
     /// Results of an ordered search.
     sorted: Sorted<SortedHit>,
-    /// No more candidates than these, but for those of a few leaves, are kept.
+    /// No more candidates than these, and those of one step, are kept.
     max_candidates: usize,
     work: SearchWork,
 }
@@ -106,9 +106,8 @@ impl IndexSearch {
             false => target.farthest,
         };
         let (costs, sorted) = (costs.clone(), Sorted::new(max_rows));
-        let max_candidates = max_rows.max(FEW_CANDIDATES);
         let (stage, work) = (SearchStage::Done, SearchWork::default());
-        let mut search = Self { costs, target, stage, sorted, max_candidates, work };
+        let mut search = Self { costs, target, stage, sorted, max_candidates: max_rows, work };
         search.stage = if values { search.pass(Some(radius)) } else { search.last_stage() };
         search
     }

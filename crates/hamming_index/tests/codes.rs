@@ -59,6 +59,15 @@ impl Chance {
         code
     }
 
+    /// A code with so many set bits of a thousand. Two codes with few of them are near each other in every word.
+    fn sparse(&mut self, bits: u32, density: u32) -> Code {
+        let mut code = vec![0; bits.div_ceil(8) as usize];
+        for place in (0..bits as usize).filter(|_| self.below(1000) < density) {
+            code[place / 8] |= 0x80 >> (place % 8);
+        }
+        code
+    }
+
     /// Scattered, near a few centers, or with a half that many have.
     fn row(&mut self, bits: u32, centers: &[Code]) -> Option<Code> {
         let center = &centers[self.below(centers.len() as u32) as usize];
@@ -96,6 +105,8 @@ impl CodeLookup for Known<'_> {
 struct Request {
     center: Option<Code>,
     radius: u32,
+    /// Another ball.
+    also: Option<(Code, u32)>,
     nearest_to: Option<Code>,
     values: bool,
     nulls: bool,
@@ -104,8 +115,10 @@ struct Request {
 impl Request {
     fn query(&self, layout: Layout) -> SearchQuery {
         let center = |code: &Code| SearchCenter::of_code(layout, code);
+        let balls = self.center.iter().map(|code| (code, self.radius));
+        let balls = balls.chain(self.also.iter().map(|(code, radius)| (code, *radius)));
         SearchQuery {
-            balls: self.center.iter().map(|code| CodeBall::new(center(code), self.radius)).collect(),
+            balls: balls.map(|(code, radius)| CodeBall::new(center(code), radius)).collect(),
             values: self.values,
             nulls: self.nulls,
             nearest_to: self.nearest_to.iter().map(center).collect(),
@@ -161,6 +174,11 @@ impl Both {
             Some(distance) => request.values && *distance <= request.radius,
             None => request.nulls && request.center.is_none(),
         });
+        let is_in_other = |number: usize| match (&request.also, &self.rows[number]) {
+            (Some((center, radius)), Some(code)) => distance(code, center) <= *radius,
+            (also, _) => also.is_none(),
+        };
+        let wanted = wanted.filter(|&(number, _)| is_in_other(number));
         let expected: Vec<_> = wanted.map(|(number, _)| (row(number), rank_of(&self.rows[number]))).collect();
         let mut hits: Vec<_> = hits.iter().map(|hit| (hit.row, hit.distance)).collect();
         hits.sort_unstable_by_key(|&(row, _)| row);
@@ -211,6 +229,52 @@ proptest! {
             }
         }
         both.check(&costs, &centers[0], Request { nulls: true, ..Request::default() }, max_sorted);
+    }
+}
+
+/// The limit of candidates that are kept: any from 1 on, small ones as often as large ones.
+fn limit_of_candidates() -> impl Strategy<Value = usize> {
+    (0.0..10.5).prop_map(|power: f64| power.exp2() as usize)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4, max_shrink_iters: 20, ..ProptestConfig::default() })]
+
+    /// Where codes are near one another in several words, a row is a candidate of each of them. How many
+    /// candidates there is room for decides which words wait for others, and which pass on what they find.
+    #[test]
+    fn every_row_is_reported_once(
+        bits in prop_oneof![Just(65u32), Just(100), Just(128), Just(192), Just(256), Just(512), 65u32..700],
+        rows in 300usize..1500,
+        seed: u64,
+        limits in prop::collection::vec(limit_of_candidates(), 3),
+        leaves in prop_oneof![2 => Just(None), 1 => (1.0..1e4).prop_map(Some)],
+    ) {
+        let mut chance = Chance(seed);
+        let code = |chance: &mut Chance, number: usize| {
+            (number % 50 > 0).then(|| chance.sparse(bits, 20 + 20 * (number as u32 % 20)))
+        };
+        let both = Both::new(bits, (0..rows).map(|number| code(&mut chance, number)).collect(), 95);
+        let costs = leaves.map_or_else(|| both.costs(), |leaves| SearchCosts::new(both.layout, leaves));
+        let (zeros, other) = (vec![0; bits.div_ceil(8) as usize], chance.sparse(bits, 200));
+        for max_candidates in limits {
+            for part in 1..10 {
+                let radius = bits * part / 20 + chance.below(3);
+                let request = within(&zeros, radius);
+                let also = Some((other.clone(), bits / 4 + chance.below(bits / 4)));
+                let nearest_to = Some(if part % 2 == 0 { other.clone() } else { zeros.clone() });
+                for request in [
+                    Request { also: also.clone(), ..request.clone() },
+                    Request { also, nearest_to: Some(zeros.clone()), ..request.clone() },
+                    Request { nearest_to, nulls: true, ..request.clone() },
+                    request,
+                ] {
+                    both.check(&costs, &zeros, request, max_candidates);
+                }
+            }
+            let all = Request { nearest_to: Some(zeros.clone()), radius: bits, values: true, ..Request::default() };
+            both.check(&costs, &zeros, all, max_candidates);
+        }
     }
 }
 

@@ -72,8 +72,10 @@ fn center(layout: Layout, code: &[u8]) -> SearchCenter {
     }
 }
 
-/// A scattered code, or one near to one of three.
+/// A scattered code, one near to one of three, or one with few bits set. Two of the last are near each other in
+/// every word.
 fn code(layout: Layout, seed: u64) -> Vec<u8> {
+    let is_sparse = layout.words() > 1 && scattered(seed ^ 11).is_multiple_of(3);
     let is_near = scattered(seed).is_multiple_of(2);
     let base = if is_near { scattered(seed ^ 9) % 3 } else { seed };
     let mut code: Vec<u8> =
@@ -83,6 +85,11 @@ fn code(layout: Layout, seed: u64) -> Vec<u8> {
             let bit = scattered(seed ^ flip << 20) as usize % layout.bits() as usize;
             code[bit / 8] ^= 0x80 >> (bit % 8);
         }
+    }
+    if is_sparse {
+        let mask =
+            |n: u64| (1..4).fold(u8::MAX, |mask, step| mask & scattered(seed ^ n << 40 ^ step << 56) as u8);
+        code.iter_mut().zip(0..).for_each(|(byte, n)| *byte &= mask(n));
     }
     let rest = layout.bits() % 8;
     if rest > 0
