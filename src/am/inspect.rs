@@ -129,7 +129,7 @@ struct RowLookUp<'a> {
     words: Vec<u64>,
 }
 
-/// Looks up each row of the table in all trees.
+/// Looks up each row of the table in the trees, whose bands are known to agree.
 fn look_up_rows(inspected: &InspectedIndex, index: Index<'_, Pages>, problems: &mut Vec<Damage>) {
     // SAFETY: the index is open.
     let filters = unsafe { FilterColumns::of(inspected.index) };
@@ -164,7 +164,7 @@ unsafe extern "C-unwind" fn look_up_row(
     // SAFETY: values of the index's columns.
     let (words, filter) =
         unsafe { (words_of_row(relation, layout, values, is_null, words), filters.of_row(values, is_null)) };
-    for (tree, key) in layout.all_keys_of(words, filter, row) {
+    for (tree, key) in layout.look_up_keys_of(words, filter, row) {
         if problems.len() < MAX_MISSING && !index.has(tree, key) {
             problems.push(Damage { page_number: layout.root(tree), text: missing(layout, row, words, tree) });
         }

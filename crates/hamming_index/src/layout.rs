@@ -212,9 +212,11 @@ impl Layout {
         }
     }
 
-    /// All keys of a row, each with its tree: those of its words, or one in the tree of NULLs; and the one in
-    /// the tree of further columns, if the index has them.
-    pub fn all_keys_of(
+    /// The keys by which a row is looked for in the index, each with its tree: one of each of its words, in the
+    /// first band, or one in the tree of NULLs; and the one in the tree of further columns, if the index has
+    /// them. Where [`Index::verify`](crate::Index::verify) finds nothing wrong, all bands of a word have the same
+    /// rows.
+    pub fn look_up_keys_of(
         self,
         words: Option<&[u64]>,
         filter: Option<Filter>,
@@ -223,7 +225,7 @@ impl Layout {
         let mut keys = match words {
             None => vec![(self.nulls(), IndexKey::new(0, row))],
             Some(words) => {
-                words.iter().enumerate().flat_map(|(word, &bits)| self.keys_of(word, bits, row)).collect()
+                (0..).zip(words).filter_map(|(word, &bits)| self.keys_of(word, bits, row).next()).collect()
             }
         };
         // Bounded: one more.
