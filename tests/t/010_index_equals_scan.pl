@@ -27,6 +27,9 @@ $session->query(
 	CREATE INDEX short_hamming ON short USING hamming (si);
 	CREATE TABLE code (id integer, si bit(130));
 	CREATE INDEX code_hamming ON code USING hamming (si);
+	-- Many codes with few bits set, which are near one another in every word: more candidates than memory has room for.
+	CREATE TABLE sparse (id integer, si bit(200), grp integer GENERATED ALWAYS AS (id % 3) STORED);
+	CREATE INDEX sparse_hamming ON sparse USING hamming (si, grp);
 	-- A second column, whose values have very different numbers of rows.
 	CREATE TABLE part (id integer, si bigint, grp integer GENERATED ALWAYS AS (nullif(id % 40 / 8 * (id % 3), 2)) STORED);
 	CREATE INDEX part_hamming ON part USING hamming (si, grp);
@@ -61,6 +64,10 @@ $session->query(
 		SELECT (a::bit(64) || (CASE WHEN random() < 0.5 THEN a ELSE b END)::bit(64) || (a % 3)::integer::bit(2))::bit(130)
 		FROM (SELECT any_query() AS a, any_query() AS b) AS two $$;
 
+	CREATE FUNCTION any_sparse_code() RETURNS bit LANGUAGE sql VOLATILE AS $$
+		SELECT (SELECT bit_and(('x' || md5(random()::text) || md5(random()::text))::bit(200))
+			FROM generate_series(1, 1 + floor(random() * 5)::integer) AS n) $$;
+
 	CREATE FUNCTION use_index(yes boolean) RETURNS void LANGUAGE sql AS $$
 		SELECT set_config('enable_seqscan', (NOT yes)::text, false), set_config('enable_sort', (NOT yes)::text, false),
 			set_config('enable_indexscan', yes::text, false), set_config('enable_bitmapscan', yes::text, false),
@@ -85,8 +92,10 @@ $session->query(
 		by_scan text[];
 		by_index text[];
 		by_plain_scan text[];
-		is_of_codes boolean := question !~ '\mid\M' AND NOT indexes && '{code_hamming,part_hamming}';
+		is_of_codes boolean := question !~ '\mid\M' AND NOT indexes && '{code_hamming,part_hamming,sparse_hamming}';
 	BEGIN
+		-- 64 kB to 4 MB.
+		PERFORM set_config('work_mem', (64 << floor(random() * 7)::integer) || 'kB', false);
 		FOR number IN 1..cardinality(indexes) LOOP
 			asked := replace(question, 'FROM document', 'FROM ' || split_part(indexes[number], '_', 1));
 			IF number = 1 THEN
@@ -109,7 +118,8 @@ $session->query(
 				by_plain_scan := by_index;
 			END IF;
 			IF by_scan IS DISTINCT FROM by_index OR by_scan IS DISTINCT FROM by_plain_scan THEN
-				RETURN format('%s: by scan %s, by index %s, by its plain scan %s', asked, by_scan, by_index, by_plain_scan);
+				RETURN format('%s, work_mem %s: by scan %s, by index %s, by its plain scan %s', asked,
+					current_setting('work_mem'), left(by_scan::text, 2000), left(by_index::text, 2000), left(by_plain_scan::text, 2000));
 			END IF;
 		END LOOP;
 		RETURN NULL;
@@ -155,6 +165,22 @@ $session->query(
 			4 * question + floor(random() * 4)::integer, 4 * questions, 'code_hamming')
 		FROM (SELECT any_code_query() AS q) AS one $$;
 
+	CREATE FUNCTION disagreements_of_sparse(question integer, questions integer) RETURNS SETOF text LANGUAGE plpgsql AS $$
+	DECLARE
+		q text := format('%L::bit(200)', CASE WHEN question % 2 = 0 THEN repeat('0', 200)::bit(200) ELSE any_sparse_code() END);
+		other text := format('%L::bit(200)', any_sparse_code());
+		grp text := (ARRAY['', 'AND grp = 1'])[1 + question % 2];
+	BEGIN
+		FOR radius IN 20 + question..100 BY 40 LOOP
+			RETURN NEXT disagreement(format('SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, %s) <= %s %s',
+				q, radius, grp), 'sparse_hamming');
+			RETURN NEXT disagreement(format('SELECT array_agg(d) FROM (SELECT hamming(si, %1$s) AS d FROM document
+				WHERE true %3$s ORDER BY hamming(si, %1$s) LIMIT %2$s) AS n', q, radius * 40, grp), 'sparse_hamming');
+		END LOOP;
+		RETURN NEXT disagreement(format('SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, %s) < %s AND hamming(si, %s) < %s',
+			q, 50 + floor(random() * 50), other, 50 + floor(random() * 50)), 'sparse_hamming');
+	END $$;
+
 	-- Of one value of the second column.
 	CREATE FUNCTION disagreements_of_parts(question integer, questions integer) RETURNS SETOF text LANGUAGE plpgsql AS $$
 	DECLARE
@@ -173,6 +199,7 @@ $session->query(
 	END $$;
 });
 $session->query("SELECT setseed($seed / 2147483648.0)");
+$session->query('INSERT INTO sparse SELECT n, any_sparse_code() FROM generate_series(1, 8000) AS n');
 
 # What is done to the one table is done to the other.
 my @operations = (
@@ -185,12 +212,13 @@ my @operations = (
 	 UPDATE twin SET si = d.si FROM document AS d WHERE d.id = twin.id AND d.si IS DISTINCT FROM twin.si;
 	 UPDATE short SET si = any_fingerprint()::bit(40) WHERE random() < 0.2;
 	 UPDATE part SET si = d.si FROM document AS d WHERE d.id = part.id AND d.si IS DISTINCT FROM part.si;
-	 UPDATE code SET si = any_code() WHERE random() < 0.2',
+	 UPDATE code SET si = any_code() WHERE random() < 0.2;
+	 UPDATE sparse SET si = any_sparse_code() WHERE random() < 0.02',
 	'DELETE FROM document WHERE random() < 0.1; DELETE FROM twin WHERE NOT EXISTS (SELECT FROM document AS d WHERE d.id = twin.id);
 	 DELETE FROM short WHERE random() < 0.1;
 	 DELETE FROM part WHERE NOT EXISTS (SELECT FROM document AS d WHERE d.id = part.id); DELETE FROM code WHERE random() < 0.1',
-	'VACUUM document; VACUUM twin; VACUUM short; VACUUM code; VACUUM part',
-	'REINDEX INDEX document_gist; REINDEX INDEX twin_hamming; REINDEX INDEX short_hamming; REINDEX INDEX code_hamming; REINDEX INDEX part_hamming',
+	'VACUUM document; VACUUM twin; VACUUM short; VACUUM code; VACUUM part; VACUUM sparse',
+	'REINDEX INDEX document_gist; REINDEX INDEX twin_hamming; REINDEX INDEX short_hamming; REINDEX INDEX code_hamming; REINDEX INDEX part_hamming; REINDEX INDEX sparse_hamming',
 	join(';', (map { "DELETE FROM $_ WHERE hashint4(id) % 8 <> 0" } 'document', 'twin', 'short', 'code', 'part'), (map { "VACUUM $_" } 'document', 'twin', 'short', 'code', 'part')));
 my @weights = (0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 5);
 
@@ -207,7 +235,7 @@ for my $round (1 .. $rounds)
 		@choice = grep { $_ != 5 } @choice if $chosen == 5;
 		$session->query($_) for split /;/, $operation;
 	}
-	for my $function ('disagreements', 'disagreements_of_short', 'disagreements_of_codes', 'disagreements_of_parts')
+	for my $function ('disagreements', 'disagreements_of_short', 'disagreements_of_codes', 'disagreements_of_parts', 'disagreements_of_sparse')
 	{
 		my $answer = ask($session, "SELECT count(*), string_agg(d, E'\\n') FROM generate_series(0, $queries - 1) AS n, $function(n, $queries) AS d");
 		my ($count, $differences) = split /\|/, $answer, 2;
@@ -219,7 +247,7 @@ for my $round (1 .. $rounds)
 		my $rows = ask($session, "SELECT count(*) FROM $table");
 		cmp_ok($rows, '>', 150, "$rows rows of $table are left");
 	}
-	is(ask($session, "SELECT * FROM hamming_index_check('$_', true)"), '', "$_ is sound") for 'twin_hamming', 'short_hamming', 'code_hamming', 'part_hamming';
+	is(ask($session, "SELECT * FROM hamming_index_check('$_', true)"), '', "$_ is sound") for 'twin_hamming', 'short_hamming', 'code_hamming', 'part_hamming', 'sparse_hamming';
 }
 cmp_ok($compared, '>=', (65 + 41 + 31 + 3 * 16 * $queries) * $rounds, "$compared comparisons");
 $session->quit;
