@@ -46,7 +46,7 @@ help:
 	@echo 'make compare           searches, pairs, duplicates, quotations, licences, copies, pictures and passages by other programs on the same data (ONLY=million, ROWS, DOCUMENTS, KEEP; ONLY=licences LICENCES=folder; ONLY=copies CODE=folder ANSWERS=folder; ONLY=published CORE=file NEWS=file)'
 	@echo 'make experiment        the experiment of the Similarity Index paper at ten times its size; then which fingerprint finds which changed texts, in English and in fourteen languages; then what pipelines with a second look find and cost (DOCUMENTS, QUALITY, SEED, PEERS=0, ONLY=pipeline or natural, VERSIONS=file)'
 	@echo 'make check-all-pg      type-check against PostgreSQL 15 to 19'
-	@echo 'make check-upgrade     update databases of every release to this version: the same answers, the schema of a fresh install'
+	@echo 'make check-upgrade     update databases of every release, and of a made-up one, to this version: the same answers, the schema of a fresh install'
 	@echo 'make check-cargo-pgrx  `cargo pgrx install` makes the same schema as `make install` (root)'
 	@echo 'make soak              the property test, generated queries, crashes and load for two hours and more (QUERIES=1000000: for hours)'
 	@echo 'make fuzz              any text, document and history of an index (nightly toolchain; SECONDS_EACH=600, TARGETS=words)'

@@ -18,6 +18,6 @@ CREATE FUNCTION hamming_histogram(
 )
     RETURNS SETOF record
     LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1000000 ROWS 65
-    AS 'MODULE_PATHNAME', 'hamming_histogram_with_look_wrapper';
+    AS 'MODULE_PATHNAME', 'hamming_histogram_wrapper';
 COMMENT ON FUNCTION hamming_histogram(regclass, name, integer, name) IS
     'distances in a column of codes, of a random sample of the rows: of pairs, and to the nearest; rows found within each distance, how many of them are unrelated, and which radius to search and which to delete with; with the column of the texts, unrelated rows are measured, and how many rows a second look keeps within which radius';

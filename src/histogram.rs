@@ -26,7 +26,7 @@ const BINS: usize = 512;
 
 #[pg_extern(sql = false)]
 #[expect(clippy::type_complexity, reason = "a row")]
-fn hamming_histogram_with_look(
+fn hamming_histogram(
     relation: Option<pg_sys::Oid>,
     code: Option<&CStr>,
     sample: Option<i32>,
@@ -54,37 +54,6 @@ fn hamming_histogram_with_look(
         let (unrelated, kept) = (level.unrelated.map(three_digits), level.kept.map(three_digits));
         let (pairs, nearest) = (pairs as i64, nearest as i64);
         (distance as i32, pairs, nearest, found, unrelated, kept, to_search, to_delete, to_check, reason)
-    })))
-}
-
-/// As the SQL of 0.2.0 declares it.
-#[pg_extern(sql = false)]
-#[expect(clippy::type_complexity, reason = "a row")]
-fn hamming_histogram(
-    relation: Option<pg_sys::Oid>,
-    code: Option<&CStr>,
-    sample: Option<i32>,
-    body: Option<&CStr>,
-) -> Result<
-    TableIterator<
-        'static,
-        (
-            name!(distance, i32),
-            name!(pairs, i64),
-            name!(nearest, i64),
-            name!(found, f64),
-            name!(unrelated, Option<f64>),
-            name!(to_search, bool),
-            name!(to_delete, bool),
-            name!(reason, Option<String>),
-        ),
-    >,
-    SqlError,
-> {
-    Ok(TableIterator::new(levels(relation, code, sample, body)?.into_iter().map(|level| {
-        let Level { distance, pairs, nearest, found, unrelated, to_search, to_delete, reason, .. } = level;
-        let unrelated = unrelated.map(three_digits);
-        (distance as i32, pairs as i64, nearest as i64, found, unrelated, to_search, to_delete, reason)
     })))
 }
 
