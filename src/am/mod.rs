@@ -7,7 +7,6 @@
 mod build;
 mod code;
 mod cost;
-mod explain;
 mod filter;
 mod filter_share;
 mod handler;
@@ -26,9 +25,5 @@ mod validate;
 
 pub(crate) use cost::is_hamming;
 pub(crate) use near_share::near_share;
-
 /// Makes known to PostgreSQL what is there once for each session. Called when the library is loaded.
-pub(crate) fn register() {
-    options::register();
-    explain::register();
-}
+pub(crate) use options::register;

@@ -5,7 +5,7 @@
 //! kind (MVCC) that other row is too young to be seen; for others the row's value is checked again.
 //! [`super::index_only`] says how a row can be returned that is not looked at.
 
-use super::code::layout_of;
+use super::code::layout_in_use;
 use super::filter::{FilterColumns, is_known};
 use super::index_only::{datum_of, set_row};
 use super::row::tid_of;
@@ -17,10 +17,10 @@ use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report;
 use crate::pg::storage::pages::Pages;
 use crate::pg::table_rows::TableRows;
+use hamming_index::Layout;
 use hamming_index::cost::leaves_in;
 use hamming_index::division::SearchCosts;
 use hamming_index::store::Store;
-use hamming_index::{Layout, SearchWork};
 use limits::grow;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
@@ -35,8 +35,6 @@ struct ScanState {
     filters: FilterColumns,
     /// None if no row can match.
     search: Option<ScanSearch>,
-    /// The work of the searches before this one, if the scan was begun again.
-    work: SearchWork,
     /// The rows of the table, once they have to be looked at.
     rows: Option<TableRows>,
     /// Whether the operators of its keys are known to be ours. A scan that is begun again has the same
@@ -91,20 +89,6 @@ impl ScanState {
     }
 }
 
-/// What the scan has done so far, and whether codes have several words.
-///
-/// # Safety
-/// The scan must be one that [`ambeginscan`] has begun.
-pub(super) unsafe fn work_of(scan: pg_sys::IndexScanDesc) -> (SearchWork, bool) {
-    // SAFETY: a scan of ours, as the caller promises.
-    let state = unsafe { state(scan) };
-    let mut work = state.work.clone();
-    if let Some(search) = &state.search {
-        work.add(search.work());
-    }
-    (work, !state.costs.layout().has_whole_codes())
-}
-
 /// # Safety
 /// The scan must be one that [`ambeginscan`] has begun.
 unsafe fn state<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut ScanState {
@@ -125,13 +109,12 @@ pub(super) unsafe extern "C-unwind" fn ambeginscan(
         let scan = pg_sys::RelationGetIndexScan(index, keys, order_bys);
         (*scan).xs_itupdesc = (*index).rd_att;
         let pages = Pages::of(index);
-        let layout = layout_of(index, &pages);
+        let layout = layout_in_use(index, &pages);
         let costs = SearchCosts::new(layout, leaves_in(pages.pages(), layout));
         let memory = scan_memory();
         let filters = PgMemoryContexts::For(memory).switch_to(|_| FilterColumns::of(index));
-        let (search, work) = (None, SearchWork::default());
-        let (rows, is_checked, next) = (None, false, 0);
-        let state = ScanState { memory, pages, costs, filters, search, work, rows, is_checked, next };
+        let (search, rows, is_checked, next) = (None, None, false, 0);
+        let state = ScanState { memory, pages, costs, filters, search, rows, is_checked, next };
         (*scan).opaque = PgMemoryContexts::For(memory).leak_and_drop_on_delete(state).cast();
         if order_bys > 0 {
             let count = order_bys as usize;
@@ -193,9 +176,6 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
         if !state.is_checked {
             keys.iter().chain(order_bys).for_each(|key| check_key(descriptor.indexRelation, key));
             state.is_checked = true;
-        }
-        if let Some(search) = &state.search {
-            state.work.add(search.work());
         }
         if descriptor.xs_want_itup {
             state.pages.know_visibility(descriptor.heapRelation);

@@ -15,9 +15,7 @@ use crate::pg::storage::pages::Pages;
 use crate::pg::table_rows::TableRows;
 use hamming_index::division::SearchCosts;
 use hamming_index::key::RowId;
-use hamming_index::{
-    CodeBall, CodeLookup, Index, IndexSearch, Layout, SearchCenter, SearchHit, SearchQuery, SearchWork,
-};
+use hamming_index::{CodeBall, CodeLookup, Index, IndexSearch, Layout, SearchCenter, SearchHit, SearchQuery};
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 
@@ -77,11 +75,6 @@ impl ScanSearch {
         let mut codes = rows.map(|rows| TableCodes { rows, layout, code: Vec::new() });
         let is_more = self.search.next_batch(&index, codes.as_mut(), &mut self.hits);
         is_more.map_err(report::problem).unwrap_or_report()
-    }
-
-    /// What it has done so far.
-    pub(super) fn work(&self) -> &SearchWork {
-        self.search.work()
     }
 
     /// The number of rows of the last batch.
@@ -150,9 +143,7 @@ impl NearCounter<'_> {
             let is_more = search.next_batch(&index, codes.as_mut(), &mut hits);
             count += hits.len() as u64;
             hits.clear();
-            if !is_more.map_err(report::problem).unwrap_or_report()
-                || count.max(search.work().looked_up) > self.most
-            {
+            if !is_more.map_err(report::problem).unwrap_or_report() || count > self.most {
                 return Some(count);
             }
         }

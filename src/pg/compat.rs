@@ -7,14 +7,10 @@ use hamming_index::page::Page;
 use pgrx::pg_sys;
 use std::ffi::CStr;
 
-#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
-mod explain_option;
 pub(crate) mod index_scan;
 mod paths;
 mod sort_key;
 
-#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
-pub(crate) use explain_option::add_explain_option;
 pub(crate) use paths::{add_disabled_nodes, disable, set_cost_function};
 pub(crate) use sort_key::{is_falling, members_of};
 
@@ -384,10 +380,3 @@ pub(crate) fn name_outer_joins_of(_column: &mut pg_sys::Var, _other: &pg_sys::Va
         _column.varnullingrels = _other.varnullingrels;
     }
 }
-
-/// Shows something of a node, below what EXPLAIN itself shows of it.
-pub(crate) type ShowNode = unsafe fn(*mut pg_sys::PlanState, *mut pg_sys::ExplainState);
-
-/// Makes an option of EXPLAIN known. Up to 17, an extension cannot have one.
-#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
-pub(crate) fn add_explain_option(_: &'static CStr, _: ShowNode) {}

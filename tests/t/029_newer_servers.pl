@@ -1,10 +1,8 @@
 # What servers of later versions do, and have not done before: REPACK, parallel autovacuum and plan advice since 19,
-# asynchronous reads, extensions in folders of their own and options of EXPLAIN since 18. Indexes stay right, and answers
-# the same.
+# asynchronous reads and extensions in folders of their own since 18. Indexes stay right, and answers the same.
 
 use strict;
 use warnings;
-use JSON::PP;
 use Test::More;
 use SimhashTest;
 
@@ -48,61 +46,6 @@ sub check_indexes
 	}
 	is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('$_', true)"), '', "$when: $_ is sound") for qw(by_si by_code);
 }
-
-# What EXPLAIN says of a search.
-sub explained
-{
-	my ($options, $query, $settings) = @_;
-	$settings //= '';
-	my ($status, $out, $err) = run_psql($node, 'postgres', "BEGIN; LOAD 'pg_overexplain'; LOAD 'simhash_pg'; DROP INDEX by_gist;
-		SET enable_seqscan = off; SET enable_hashjoin = off; $settings; EXPLAIN (COSTS OFF, $options) $query", '-At');
-	return $out . $err;
-}
-
-# The node that scans an index.
-sub scan_of
-{
-	my ($query, $settings) = @_;
-	my $scan = decode_json(explained('ANALYZE, HAMMING, FORMAT JSON', $query, $settings))->[0]{Plan};
-	$scan = $scan->{Plans}[-1] while !exists $scan->{'Leaves Read'} && $scan->{Plans};
-	return $scan;
-}
-
-my $near = 'SELECT id FROM document WHERE hamming(si, 42) <=';
-like((run_psql($node, 'postgres', "EXPLAIN (HAMMING) $near 6"))[2], qr/unrecognized EXPLAIN option "hamming"/, 'not before the library is loaded');
-like(explained('ANALYZE, HAMMING', "$near 6"),
-	qr/ Radius: 6\n *Radius of Bands: 1, 1, 1, 0\n *Trees Searched: 4\n *Leaves Read: \d+\n *Entries Read: \d+\n/, 'EXPLAIN as text');
-unlike(explained($_, "$near 6"), qr/Radius/, "EXPLAIN ($_)") for 'HAMMING', 'ANALYZE', 'ANALYZE, HAMMING false', 'ANALYZE, HAMMING, HAMMING false';
-unlike(explained('ANALYZE, HAMMING', 'SELECT id FROM document WHERE id = 6'), qr/Leaves Read/, 'nothing of other indexes');
-like(explained('ANALYZE, HAMMING, FORMAT XML', "$near 6"), qr{<Radius-of-Bands>\s*<Item>1</Item>.*<Leaves-Read>\d+</Leaves-Read>}s, 'as XML');
-like(explained('ANALYZE, HAMMING, FORMAT YAML', "$near 6"), qr/Radius of Bands: \n *- "1"\n.*Leaves Read: \d+\n/s, 'as YAML');
-like(explained('ANALYZE, HAMMING, DEBUG', "$near 6"), qr/Plan Node ID: .*Leaves Read: /s, 'with the option of another extension');
-
-my %scans = (near => scan_of("$near 6"), all => scan_of("$near 63"));
-my ($bands, $leaves) = split /\|/, $node->safe_psql('postgres', q{SELECT bands, leaf_pages FROM hamming_index_stats('by_si')});
-is_deeply([ @{$scans{all}}{'Radius', 'Radius of Bands', 'Trees Searched', 'Entries Read'} ], [ 63, undef, 1, 30000 ], 'a large radius');
-is($bands * $scans{all}{'Leaves Read'} + 1, $leaves, 'reads all leaves of one tree');
-cmp_ok($scans{near}{'Leaves Read'}, '<', $scans{all}{'Leaves Read'}, 'a small radius reads fewer');
-
-my @searches = map { scan_of("SELECT id FROM document WHERE hamming(si, $_) <= 6")->{'Leaves Read'} } 42, 4300, 440000;
-my $join = scan_of('SELECT FROM (VALUES (42), (4300), (440000)) AS q (si) CROSS JOIN LATERAL
-	(SELECT id FROM document AS d WHERE hamming(d.si, q.si) <= 6 OFFSET 0) AS d');
-is($join->{'Leaves Read'}, $searches[0] + $searches[1] + $searches[2], 'a node that is run again counts all of its searches');
-
-my @nearest = map { scan_of("SELECT id FROM document ORDER BY hamming(si, 42) LIMIT $_") } 3, 30000;
-ok($nearest[0]{'Leaves Read'} < $nearest[1]{'Leaves Read'} && $nearest[0]{Radius} < $nearest[1]{Radius}, 'the radius grows with the rows');
-
-my $code = $node->safe_psql('postgres', 'SELECT code FROM document WHERE id = 7');
-my $rows = "SELECT id FROM document WHERE hamming(code, B'$code') <= 20";
-my $codes = scan_of("$rows ORDER BY hamming(code, B'$code')");
-my $shared = 0;
-$shared += /-/ ? 0 : $_ + 1 for @{ $codes->{'Radius of Words'} };
-is_deeply([ $codes->{'Node Type'}, $codes->{Radius}, $shared ], [ 'Index Scan', 20, 21 ], 'the radius is divided among words');
-ok($codes->{Candidates} >= $codes->{'Rows Looked Up'} && $codes->{'Rows Looked Up'} >= $codes->{'Actual Rows'}, 'rows are some of the candidates');
-
-my $bitmap = scan_of($rows, 'SET enable_indexscan = off');
-is_deeply([ @$bitmap{'Node Type', 'Radius', 'Rows Looked Up'} ], [ 'Bitmap Index Scan', 20, 0 ], 'a bitmap looks up no rows');
-is($bitmap->{Candidates}, scan_of($rows, 'SET enable_bitmapscan = off')->{Candidates}, 'its candidates are those of a scan that does');
 
 # Reads from files: the servers' own ways to read, with nothing cached.
 my @methods = $node->safe_psql('postgres', q{SELECT unnest(enumvals) FROM pg_settings WHERE name = 'io_method'}) =~ /\w+/g;

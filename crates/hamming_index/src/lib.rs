@@ -30,7 +30,6 @@ mod survey;
 mod tree;
 mod vacuum;
 mod word_search;
-mod work;
 
 pub use bounds::{BoundingBox, split};
 pub use layout::Layout;
@@ -39,4 +38,3 @@ pub use sample::{CodeSample, MOST_PLANNED};
 pub use search::IndexSearch;
 pub use survey::{Damage, Totals};
 pub use tree::Index;
-pub use work::SearchWork;

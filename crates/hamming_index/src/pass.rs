@@ -17,7 +17,6 @@ use crate::key::{IndexKey, RowId};
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
 use crate::word_search::{WordBall, WordSearch};
-use crate::work::SearchWork;
 use limits::{Collector, OutOfMemory, extend};
 use std::mem::take;
 
@@ -111,15 +110,6 @@ impl WordsPass {
         matches!(self.way, WordsPassWay::Words { .. })
     }
 
-    /// The differing bits that it allows in each word; none where it goes through all rows.
-    pub(crate) fn shares(&self) -> impl Iterator<Item = Option<u32>> {
-        let reaches: &[u32] = match &self.way {
-            WordsPassWay::Words { division, .. } => &division.reaches,
-            WordsPassWay::All(_) => &[],
-        };
-        reaches.iter().map(|reach| reach.checked_sub(1))
-    }
-
     /// Notes the words whose candidates have been reported.
     pub(crate) fn note_reported(&mut self, words: &[usize]) {
         for &word in words {
@@ -140,11 +130,10 @@ impl WordsPass {
         costs: &SearchCosts,
         center: &[u64],
         max_candidates: usize,
-        work: &mut SearchWork,
         found: &mut Vec<RowId>,
     ) -> Result<Vec<usize>, OutOfMemory> {
         let WordsPassWay::Words { division, attempts } = &mut self.way else {
-            self.some_of_all(index, costs.all_rows(), work, found)?;
+            self.some_of_all(index, costs.all_rows(), found)?;
             return Ok(Vec::new());
         };
         let Some((word, reach, expected)) = division.next_word(costs, &self.searched) else {
@@ -159,7 +148,7 @@ impl WordsPass {
             WordAttempt { reach, search, found: Vec::new(), passed_on: 0, expected, limit }
         });
         let mut candidates = Collector::new(&mut attempt.found);
-        attempt.search.step(index, u64::BITS, work, &mut |_, row| candidates.add(row));
+        attempt.search.step(index, u64::BITS, &mut |_, row| candidates.add(row));
         candidates.finish()?;
         let cost = attempt.cost();
         if attempt.passes_on() || attempt.found.len() > max_candidates {
@@ -223,14 +212,13 @@ impl WordsPass {
         &mut self,
         index: &Index<'_, S>,
         part: TreePart,
-        work: &mut SearchWork,
         found: &mut Vec<RowId>,
     ) -> Result<(), OutOfMemory> {
         let WordsPassWay::All(from) = &mut self.way else { return Ok(()) };
         while found.len() < ROWS_AT_A_TIME && !self.is_done {
             index.store.check_for_interrupts();
             let mut rows = Collector::new(found);
-            match index.entries(part, *from, work, &mut |entry| rows.add(entry.row)) {
+            match index.entries(part, *from, &mut |entry| rows.add(entry.row)) {
                 Walk::From(key) => *from = key,
                 Walk::Done => self.is_done = true,
             }

@@ -23,7 +23,6 @@ use crate::sorted::Sorted;
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
 use crate::word_search::{WordBall, WordSearch};
-use crate::work::SearchWork;
 use hamming::code::distance_of_bytes;
 use limits::{Collector, OutOfMemory, grow, push};
 use std::cmp::Ordering;
@@ -37,7 +36,6 @@ pub struct IndexSearch {
     sorted: Sorted<SortedHit>,
     /// No more candidates than these, and those of one step, are kept.
     max_candidates: usize,
-    work: SearchWork,
 }
 
 /// A result of an ordered search: its distance, its code if that is one word, otherwise 0, its row, and
@@ -106,25 +104,10 @@ impl IndexSearch {
             false => target.farthest,
         };
         let (costs, sorted) = (costs.clone(), Sorted::new(max_rows));
-        let (stage, work) = (SearchStage::Done, SearchWork::default());
-        let mut search = Self { costs, target, stage, sorted, max_candidates: max_rows, work };
+        let stage = SearchStage::Done;
+        let mut search = Self { costs, target, stage, sorted, max_candidates: max_rows };
         search.stage = if values { search.pass(Some(radius)) } else { search.last_stage() };
         search
-    }
-
-    /// What it has done so far.
-    pub fn work(&self) -> &SearchWork {
-        &self.work
-    }
-
-    /// Notes how the present pass divides its radius.
-    fn note_pass(&mut self) {
-        match &self.stage {
-            _ if self.target.center.is_none() => {}
-            SearchStage::Whole(radius, search) => self.work.note_pass(*radius, search.shares()),
-            SearchStage::Candidates(pass) => self.work.note_pass(pass.radius, pass.shares()),
-            SearchStage::All(_) | SearchStage::Nulls(_) | SearchStage::Done => {}
-        }
     }
 
     /// Begins a pass with this radius; without one, all rows are candidates.
@@ -166,7 +149,6 @@ impl IndexSearch {
         hits: &mut Vec<SearchHit>,
     ) -> Result<bool, OutOfMemory> {
         index.store.check_for_interrupts();
-        self.note_pass();
         match &mut self.stage {
             SearchStage::Done => return Ok(false),
             SearchStage::Whole(..) => self.step_whole(index, hits)?,
@@ -195,7 +177,7 @@ impl IndexSearch {
     ) -> Result<Option<IndexKey>, OutOfMemory> {
         let has_words = index.layout.has_whole_codes() && !matches!(self.stage, SearchStage::Nulls(_));
         let mut hits = Collector::new(hits);
-        let walk = index.entries(part, from, &mut self.work, &mut |entry| {
+        let walk = index.entries(part, from, &mut |entry| {
             hits.add(SearchHit {
                 row: entry.row,
                 distance: None,
@@ -216,7 +198,7 @@ impl IndexSearch {
         index: &Index<'_, S>,
         hits: &mut Vec<SearchHit>,
     ) -> Result<(), OutOfMemory> {
-        let Self { stage: SearchStage::Whole(radius, search), target, sorted, work, .. } = self else {
+        let Self { stage: SearchStage::Whole(radius, search), target, sorted, .. } = self else {
             return Ok(());
         };
         if let Some((nearest, others)) = target.nearest_to.split_first() {
@@ -224,7 +206,7 @@ impl IndexSearch {
             // Farther results do not fit.
             let limit = if target.grows { sorted.last().map_or(*radius, distance_of) } else { *radius };
             let mut refusal = None;
-            search.step(index, limit, work, &mut |word, row| {
+            search.step(index, limit, &mut |word, row| {
                 if refusal.is_none() {
                     let is_seen = index.store.is_seen_by_all(row);
                     let hit = ((word ^ nearest).count_ones(), word, row, is_seen);
@@ -234,7 +216,7 @@ impl IndexSearch {
             refusal.map_or(Ok(()), Err)?;
         } else {
             let mut hits = Collector::new(hits);
-            search.step(index, u64::BITS, work, &mut |word, row| {
+            search.step(index, u64::BITS, &mut |word, row| {
                 let is_seen_by_all = index.store.is_seen_by_all(row);
                 hits.add(SearchHit { row, distance: None, word: Some(word), is_seen_by_all });
             });
@@ -257,9 +239,7 @@ impl IndexSearch {
         let Self { stage: SearchStage::Candidates(pass), target, .. } = self else { return Ok(()) };
         let Some(center) = &target.center else { return Ok(()) };
         let mut found = Vec::new();
-        let passed_on =
-            pass.step(index, &self.costs, &center.words, self.max_candidates, &mut self.work, &mut found)?;
-        self.work.candidates += found.len() as u64;
+        let passed_on = pass.step(index, &self.costs, &center.words, self.max_candidates, &mut found)?;
         if target.grows && pass.has_given_up() {
             // From the beginning, for farther rows than this pass has looked for can be had as well.
             self.sorted.forget();
@@ -289,14 +269,13 @@ impl IndexSearch {
         codes: &mut impl CodeLookup,
         hits: &mut Vec<SearchHit>,
     ) -> Result<(), OutOfMemory> {
-        let Self { stage: SearchStage::Candidates(pass), target, costs, sorted, work, .. } = self else {
+        let Self { stage: SearchStage::Candidates(pass), target, costs, sorted, .. } = self else {
             return Ok(());
         };
         let Some(center) = &target.center else { return Ok(()) };
         // In the order of the table, so that a page of it is looked at once.
         found.sort_unstable();
         found.dedup();
-        work.looked_up += found.len() as u64;
         for row in found {
             let Some(code) = codes.code_of(row) else { continue };
             if distance_of_bytes(code, &center.bytes) > pass.radius

@@ -12,7 +12,6 @@ use crate::key::{IndexKey, RowId, Tree, rotated, rotated_back};
 use crate::page::{FILTER_TREE, Page, PageNumber};
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
-use crate::work::SearchWork;
 use hamming::hash::scattered;
 use limits::{Collector, OutOfMemory, push};
 use std::collections::HashSet;
@@ -122,7 +121,7 @@ impl<'s, S: Store> Index<'s, S> {
             self.store.check_for_interrupts();
             // Bounded: the entries of some leaves.
             let mut entries = Vec::new();
-            walk = self.entries(TreePart::all(FILTER_TREE), key, &mut SearchWork::default(), &mut |entry| {
+            walk = self.entries(TreePart::all(FILTER_TREE), key, &mut |entry| {
                 entries.push(entry);
             });
             let lacks = |entry: &IndexKey| {
@@ -179,10 +178,9 @@ impl<'s, S: Store> Index<'s, S> {
             while *left > 0 {
                 self.store.check_for_interrupts();
                 let mut entries = Vec::new();
-                let walk =
-                    self.entries(TreePart::all(tree), from, &mut SearchWork::default(), &mut |entry| {
-                        entries.push(entry);
-                    });
+                let walk = self.entries(TreePart::all(tree), from, &mut |entry| {
+                    entries.push(entry);
+                });
                 for entry in entries {
                     let missing = || self.missing_elsewhere(trees.clone(), tree, entry);
                     if missing().next().is_none() || may_differ(entry.row) {
@@ -274,7 +272,7 @@ impl<'s, S: Store> Index<'s, S> {
                 self.store.check_for_interrupts();
                 let mut found = Collector::new(&mut rows);
                 let add = &mut |entry: IndexKey| found.add(entry.row);
-                walk = self.entries(TreePart::all(tree), key, &mut SearchWork::default(), add);
+                walk = self.entries(TreePart::all(tree), key, add);
                 found.finish()?;
             }
         }

@@ -10,7 +10,6 @@ use crate::layout::Layout;
 use crate::page::{FILTER_TREE, Page, PageNumber};
 use crate::probe::Probe;
 use crate::store::Store;
-use crate::work::SearchWork;
 
 /// Leaves read while the nodes above them stay locked. Meanwhile splits below these nodes wait, and nothing
 /// can be cancelled. Finding each node above again costs about as much as one leaf.
@@ -67,7 +66,6 @@ struct Visit<'a> {
     is_slow: bool,
     /// Leaves that may still be visited before locks are given back.
     left: usize,
-    work: &'a mut SearchWork,
     /// Says whether the walk should go on at once.
     visit: &'a mut dyn FnMut(&Page) -> bool,
 }
@@ -227,15 +225,13 @@ impl<'s, S: Store> Index<'s, S> {
         part: TreePart,
         from: IndexKey,
         probe: &Probe,
-        work: &mut SearchWork,
         visit: &mut dyn FnMut(&Page) -> bool,
     ) -> Walk {
-        work.trees += u64::from(from == IndexKey::FIRST);
         let Some(from) = part.next(probe, from) else { return Walk::Done };
         let is_slow = self.store.is_slow();
         let left = if is_slow { LEAVES_AHEAD } else { LEAVES_AT_A_TIME };
         let root = self.share_root(part.tree);
-        self.walk_under(&root, None, from, &mut Visit { part, probe, is_slow, left, work, visit })
+        self.walk_under(&root, None, from, &mut Visit { part, probe, is_slow, left, visit })
     }
 
     /// Visits the leaves under one node. All keys there are below `end`.
@@ -247,8 +243,6 @@ impl<'s, S: Store> Index<'s, S> {
         leaves: &mut Visit<'_>,
     ) -> Walk {
         if node.level() == 0 {
-            leaves.work.leaves += 1;
-            leaves.work.entries += node.len() as u64;
             leaves.left = if (leaves.visit)(node) { leaves.left - 1 } else { 0 };
             return end.and_then(|end| leaves.next(end)).map_or(Walk::Done, Walk::From);
         }
@@ -266,14 +260,8 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// Passes all entries of a part of a tree in some leaves, from the key on.
-    pub(crate) fn entries(
-        &self,
-        part: TreePart,
-        from: IndexKey,
-        work: &mut SearchWork,
-        visit: &mut dyn FnMut(IndexKey),
-    ) -> Walk {
-        self.walk(part, from, &Probe::ALL, work, &mut |leaf| {
+    pub(crate) fn entries(&self, part: TreePart, from: IndexKey, visit: &mut dyn FnMut(IndexKey)) -> Walk {
+        self.walk(part, from, &Probe::ALL, &mut |leaf| {
             // The first leaf may have lower entries, which were passed before.
             leaf.keys().filter(|&entry| entry >= from && part.has(entry)).for_each(&mut *visit);
             true

@@ -9,7 +9,6 @@ use crate::key::{IndexKey, RowId, Tree};
 use crate::page::{Edit, Page};
 use crate::store::Store;
 use crate::tree::{Index, LEAVES_AT_A_TIME, TreePart, Walk};
-use crate::work::SearchWork;
 
 /// Neighbours are merged when they fill at most this share of a page together, in percent. Less than full, so
 /// that the next insert does not split them again.
@@ -48,7 +47,7 @@ impl<S: Store> Index<'_, S> {
             let mut walk = Walk::From(IndexKey::FIRST);
             while let Walk::From(key) = walk {
                 self.store.check_for_interrupts();
-                walk = self.entries(TreePart::all(tree), key, &mut SearchWork::default(), &mut |entry| {
+                walk = self.entries(TreePart::all(tree), key, &mut |entry| {
                     rows += 1;
                     visit(entry.row);
                 });

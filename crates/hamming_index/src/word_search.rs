@@ -22,7 +22,6 @@ use crate::page::Page;
 use crate::probe::{Probe, first_tree, share_of_band};
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
-use crate::work::SearchWork;
 
 /// All words within a radius of a center.
 #[derive(Clone, Copy, Debug)]
@@ -100,13 +99,6 @@ impl WordSearch {
         self.leaves_read
     }
 
-    /// The differing bits that it allows in each band; none where it reads one tree from end to end.
-    pub(crate) fn shares(&self) -> impl Iterator<Item = Option<u32>> {
-        let bands = if matches!(self.stage, WordStage::Flat { .. }) { 0 } else { BANDS };
-        let radius = self.ball.radius;
-        (0..bands as Tree).map(move |band| share_of_band(radius, band))
-    }
-
     pub(crate) fn is_done(&self) -> bool {
         matches!(self.stage, WordStage::Done)
     }
@@ -117,7 +109,6 @@ impl WordSearch {
         &mut self,
         index: &Index<'_, S>,
         limit: u32,
-        work: &mut SearchWork,
         report: &mut dyn FnMut(u64, RowId),
     ) {
         let Self { first, flat, ball: WordBall { center, radius }, stage, .. } = *self;
@@ -131,7 +122,7 @@ impl WordSearch {
                             report(word, row);
                         }
                     };
-                    self.walk(index, (TreePart::all(tree), from), &probe, limit, work, &mut report)
+                    self.walk(index, (TreePart::all(tree), from), &probe, limit, &mut report)
                 });
                 self.stage = match walk {
                     Walk::From(key) if self.leaves_read as f64 > self.limits[usize::from(tree - first)] => {
@@ -152,7 +143,7 @@ impl WordSearch {
                         report(word, row);
                     }
                 };
-                self.stage = match self.walk(index, (flat, from), &probe, limit, work, &mut report) {
+                self.stage = match self.walk(index, (flat, from), &probe, limit, &mut report) {
                     Walk::From(from) => WordStage::Flat { from, reported },
                     Walk::Done => WordStage::Done,
                 };
@@ -166,7 +157,6 @@ impl WordSearch {
         (part, from): (TreePart, IndexKey),
         probe: &Probe,
         limit: u32,
-        work: &mut SearchWork,
         report: &mut dyn FnMut(u64, RowId),
     ) -> Walk {
         let query = rotated(self.ball.center, part.tree);
@@ -175,7 +165,7 @@ impl WordSearch {
             (Some(_), None) => Some(self.limits[usize::from(part.tree - self.first)]),
             _ => None,
         };
-        index.walk(part, from, probe, work, &mut |leaf: &Page| {
+        index.walk(part, from, probe, &mut |leaf: &Page| {
             self.leaves_read += 1;
             self.slots.clear();
             near(leaf.bits(), query, limit, &mut self.slots);

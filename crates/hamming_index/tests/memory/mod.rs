@@ -170,11 +170,16 @@ impl Memory {
         space.0 as usize - space.1.len()
     }
 
+    /// The pages that are read meanwhile, each as often as that.
+    pub fn reads_of(&self, search: impl FnOnce()) -> usize {
+        let before = self.reads.load(Ordering::Relaxed);
+        search();
+        self.reads.load(Ordering::Relaxed) - before
+    }
+
     /// The pages that a search reads, each as often as it does.
     pub fn pages_read(&self, query: Query, tree_leaves: f64) -> usize {
-        let before = self.reads.load(Ordering::Relaxed);
-        self.search(query, tree_leaves, usize::MAX);
-        self.reads.load(Ordering::Relaxed) - before
+        self.reads_of(|| drop(self.search(query, tree_leaves, usize::MAX)))
     }
 
     /// Everything that a search of fingerprints answers.
@@ -197,13 +202,6 @@ impl Memory {
         let mut hits = Vec::new();
         while search.next_batch(&self.index(), codes.as_deref_mut(), &mut hits).unwrap() {}
         hits
-    }
-
-    /// The leaves that an unordered search of fingerprints reads.
-    pub fn leaves_read(&self, costs: &SearchCosts, query: SearchQuery) -> u64 {
-        let mut search = IndexSearch::new(costs, query, 1000);
-        while search.next_batch(&self.index(), None::<&mut NoCodes>, &mut Vec::new()).unwrap() {}
-        search.work().leaves
     }
 
     /// What is wrong, in words.
