@@ -52,24 +52,11 @@ CREATE FUNCTION ham_dist(a text, b text) RETURNS integer
 COMMENT ON FUNCTION ham_dist(text, text) IS
     'number of characters in which two strings differ, the shorter one padded with blanks';
 
--- The functions of the operators: hamming itself is turned into the operator. The operator <~> of bit and the function
--- hamming_distance(bit, bit) belong to the extension vector.
-CREATE FUNCTION hamming_distance(a bigint, b bigint) RETURNS integer
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_support
-    AS 'MODULE_PATHNAME', 'hamming_wrapper';
-COMMENT ON FUNCTION hamming_distance(bigint, bigint) IS
-    'implementation of <~>';
-
-CREATE FUNCTION hamming_bit_distance(a bit, b bit) RETURNS integer
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT hamming_support
-    AS 'MODULE_PATHNAME', 'hamming_bits';
-COMMENT ON FUNCTION hamming_bit_distance(bit, bit) IS
-    'implementation of <^>';
-
+-- hamming is turned into the operators. The operator <~> of bit belongs to the extension vector.
 CREATE OPERATOR <~> (
     LEFTARG = bigint,
     RIGHTARG = bigint,
-    FUNCTION = hamming_distance,
+    FUNCTION = hamming,
     COMMUTATOR = <~>
 );
 COMMENT ON OPERATOR <~> (bigint, bigint) IS
@@ -78,7 +65,7 @@ COMMENT ON OPERATOR <~> (bigint, bigint) IS
 CREATE OPERATOR <^> (
     LEFTARG = bit,
     RIGHTARG = bit,
-    FUNCTION = hamming_bit_distance,
+    FUNCTION = hamming,
     COMMUTATOR = <^>
 );
 COMMENT ON OPERATOR <^> (bit, bit) IS
@@ -175,47 +162,6 @@ CREATE FUNCTION hamming_ball_contained(bit, hamming_bit_ball) RETURNS boolean
     AS 'MODULE_PATHNAME', 'hamming_bit_ball_contained';
 COMMENT ON FUNCTION hamming_ball_contained(bit, hamming_bit_ball) IS 'implementation of <@';
 
-CREATE FUNCTION hamming_ball_contains(hamming_ball, bigint) RETURNS boolean
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
-    AS 'MODULE_PATHNAME', 'hamming_ball_contains';
-COMMENT ON FUNCTION hamming_ball_contains(hamming_ball, bigint) IS 'implementation of @>';
-
-CREATE FUNCTION hamming_ball_contains(hamming_bit_ball, bit) RETURNS boolean
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
-    AS 'MODULE_PATHNAME', 'hamming_bit_ball_contains';
-COMMENT ON FUNCTION hamming_ball_contains(hamming_bit_ball, bit) IS 'implementation of @>';
-
-CREATE FUNCTION hamming_ball_equal(hamming_ball, hamming_ball) RETURNS boolean
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
-    AS 'MODULE_PATHNAME', 'hamming_ball_equal';
-COMMENT ON FUNCTION hamming_ball_equal(hamming_ball, hamming_ball) IS 'implementation of =';
-
--- Balls with the same bytes are equal, so PostgreSQL's own functions for bytes serve.
-CREATE FUNCTION hamming_ball_equal(hamming_bit_ball, hamming_bit_ball) RETURNS boolean
-    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
-    AS 'byteaeq';
-COMMENT ON FUNCTION hamming_ball_equal(hamming_bit_ball, hamming_bit_ball) IS 'implementation of =';
-
-CREATE FUNCTION hamming_ball_hash(hamming_ball) RETURNS integer
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
-    AS 'MODULE_PATHNAME', 'hamming_ball_hash';
-COMMENT ON FUNCTION hamming_ball_hash(hamming_ball) IS 'hash support of hamming_ball_ops';
-
-CREATE FUNCTION hamming_ball_hash(hamming_bit_ball) RETURNS integer
-    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE COST 1
-    AS 'hashvarlena';
-COMMENT ON FUNCTION hamming_ball_hash(hamming_bit_ball) IS 'hash support of hamming_bit_ball_ops';
-
-CREATE FUNCTION hamming_ball_hash_extended(hamming_ball, bigint) RETURNS bigint
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
-    AS 'MODULE_PATHNAME', 'hamming_ball_hash_extended';
-COMMENT ON FUNCTION hamming_ball_hash_extended(hamming_ball, bigint) IS 'hash support of hamming_ball_ops';
-
-CREATE FUNCTION hamming_ball_hash_extended(hamming_bit_ball, bigint) RETURNS bigint
-    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE COST 1
-    AS 'hashvarlenaextended';
-COMMENT ON FUNCTION hamming_ball_hash_extended(hamming_bit_ball, bigint) IS 'hash support of hamming_bit_ball_ops';
-
 CREATE FUNCTION hamming_ball_near(hamming_ball, hamming_ball) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
     AS 'MODULE_PATHNAME', 'hamming_ball_near';
@@ -225,7 +171,6 @@ CREATE OPERATOR <@ (
     LEFTARG = bigint,
     RIGHTARG = hamming_ball,
     FUNCTION = hamming_ball_contained,
-    COMMUTATOR = @>,
     RESTRICT = hamming_ball_sel,
     JOIN = hamming_ball_joinsel
 );
@@ -235,67 +180,10 @@ CREATE OPERATOR <@ (
     LEFTARG = bit,
     RIGHTARG = hamming_bit_ball,
     FUNCTION = hamming_ball_contained,
-    COMMUTATOR = @>,
     RESTRICT = hamming_ball_sel,
     JOIN = hamming_ball_joinsel
 );
 COMMENT ON OPERATOR <@ (bit, hamming_bit_ball) IS 'is the string within the ball?';
-
-CREATE OPERATOR @> (
-    LEFTARG = hamming_ball,
-    RIGHTARG = bigint,
-    FUNCTION = hamming_ball_contains,
-    COMMUTATOR = <@,
-    RESTRICT = hamming_ball_sel,
-    JOIN = hamming_ball_joinsel
-);
-COMMENT ON OPERATOR @> (hamming_ball, bigint) IS 'is the code within the ball?';
-
-CREATE OPERATOR @> (
-    LEFTARG = hamming_bit_ball,
-    RIGHTARG = bit,
-    FUNCTION = hamming_ball_contains,
-    COMMUTATOR = <@,
-    RESTRICT = hamming_ball_sel,
-    JOIN = hamming_ball_joinsel
-);
-COMMENT ON OPERATOR @> (hamming_bit_ball, bit) IS 'is the string within the ball?';
-
-CREATE OPERATOR = (
-    LEFTARG = hamming_ball,
-    RIGHTARG = hamming_ball,
-    FUNCTION = hamming_ball_equal,
-    COMMUTATOR = =,
-    RESTRICT = eqsel,
-    JOIN = eqjoinsel,
-    HASHES
-);
-COMMENT ON OPERATOR = (hamming_ball, hamming_ball) IS 'the same center and the same radius';
-
-CREATE OPERATOR = (
-    LEFTARG = hamming_bit_ball,
-    RIGHTARG = hamming_bit_ball,
-    FUNCTION = hamming_ball_equal,
-    COMMUTATOR = =,
-    RESTRICT = eqsel,
-    JOIN = eqjoinsel,
-    HASHES
-);
-COMMENT ON OPERATOR = (hamming_bit_ball, hamming_bit_ball) IS 'the same center and the same radius';
-
-CREATE OPERATOR CLASS hamming_ball_ops DEFAULT FOR TYPE hamming_ball USING hash AS
-    OPERATOR 1 = (hamming_ball, hamming_ball),
-    FUNCTION 1 hamming_ball_hash(hamming_ball),
-    FUNCTION 2 hamming_ball_hash_extended(hamming_ball, bigint);
-COMMENT ON OPERATOR CLASS hamming_ball_ops USING hash IS 'balls by center and radius, for DISTINCT and GROUP BY';
-COMMENT ON OPERATOR FAMILY hamming_ball_ops USING hash IS 'balls by center and radius, for DISTINCT and GROUP BY';
-
-CREATE OPERATOR CLASS hamming_bit_ball_ops DEFAULT FOR TYPE hamming_bit_ball USING hash AS
-    OPERATOR 1 = (hamming_bit_ball, hamming_bit_ball),
-    FUNCTION 1 hamming_ball_hash(hamming_bit_ball),
-    FUNCTION 2 hamming_ball_hash_extended(hamming_bit_ball, bigint);
-COMMENT ON OPERATOR CLASS hamming_bit_ball_ops USING hash IS 'balls by center and radius, for DISTINCT and GROUP BY';
-COMMENT ON OPERATOR FAMILY hamming_bit_ball_ops USING hash IS 'balls by center and radius, for DISTINCT and GROUP BY';
 
 CREATE OPERATOR ~ (
     LEFTARG = hamming_ball,

@@ -1,4 +1,4 @@
--- GiST: distances in an index that composes with other columns, and constraints against near-duplicates
+-- GiST: distances in an index that composes with other columns
 
 CREATE TYPE gist_hamming_key;
 
@@ -25,13 +25,7 @@ CREATE FUNCTION gist_hamming_consistent(internal, bigint, smallint, oid, interna
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'gist_hamming_consistent';
 COMMENT ON FUNCTION gist_hamming_consistent(internal, bigint, smallint, oid, internal) IS
-    'GiST support of gist_hamming_ops';
-
-CREATE FUNCTION gist_hamming_ball_consistent(internal, hamming_ball, smallint, oid, internal) RETURNS boolean
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'gist_hamming_ball_consistent';
-COMMENT ON FUNCTION gist_hamming_ball_consistent(internal, hamming_ball, smallint, oid, internal) IS
-    'GiST support of gist_hamming_ball_ops';
+    'GiST support';
 
 CREATE FUNCTION gist_hamming_union(internal, internal) RETURNS gist_hamming_key
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -41,17 +35,12 @@ COMMENT ON FUNCTION gist_hamming_union(internal, internal) IS 'GiST support';
 CREATE FUNCTION gist_hamming_compress(internal) RETURNS internal
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'gist_hamming_compress';
-COMMENT ON FUNCTION gist_hamming_compress(internal) IS 'GiST support of gist_hamming_ops';
-
-CREATE FUNCTION gist_hamming_ball_compress(internal) RETURNS internal
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'gist_hamming_ball_compress';
-COMMENT ON FUNCTION gist_hamming_ball_compress(internal) IS 'GiST support of gist_hamming_ball_ops';
+COMMENT ON FUNCTION gist_hamming_compress(internal) IS 'GiST support';
 
 CREATE FUNCTION gist_hamming_fetch(internal) RETURNS internal
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'gist_hamming_fetch';
-COMMENT ON FUNCTION gist_hamming_fetch(internal) IS 'GiST support of gist_hamming_ops';
+COMMENT ON FUNCTION gist_hamming_fetch(internal) IS 'GiST support';
 
 CREATE FUNCTION gist_hamming_penalty(internal, internal, internal) RETURNS internal
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -72,7 +61,7 @@ CREATE FUNCTION gist_hamming_distance(internal, bigint, smallint, oid, internal)
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'gist_hamming_distance';
 COMMENT ON FUNCTION gist_hamming_distance(internal, bigint, smallint, oid, internal) IS
-    'GiST support of gist_hamming_ops';
+    'GiST support';
 
 CREATE FUNCTION gist_hamming_sortsupport(internal) RETURNS void
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -98,18 +87,3 @@ COMMENT ON OPERATOR CLASS gist_hamming_ops USING gist IS
     'codes by Hamming distance';
 COMMENT ON OPERATOR FAMILY gist_hamming_ops USING gist IS
     'codes by Hamming distance';
-
-CREATE OPERATOR CLASS gist_hamming_ball_ops DEFAULT FOR TYPE hamming_ball USING gist AS
-    OPERATOR 1 ~ (hamming_ball, hamming_ball),
-    FUNCTION 1 gist_hamming_ball_consistent(internal, hamming_ball, smallint, oid, internal),
-    FUNCTION 2 gist_hamming_union(internal, internal),
-    FUNCTION 3 gist_hamming_ball_compress(internal),
-    FUNCTION 5 gist_hamming_penalty(internal, internal, internal),
-    FUNCTION 6 gist_hamming_picksplit(internal, internal),
-    FUNCTION 7 gist_hamming_same(gist_hamming_key, gist_hamming_key, internal),
-    FUNCTION 11 gist_hamming_sortsupport(internal),
-    STORAGE gist_hamming_key;
-COMMENT ON OPERATOR CLASS gist_hamming_ball_ops USING gist IS
-    'balls by their centers, for exclusion constraints against near-duplicates';
-COMMENT ON OPERATOR FAMILY gist_hamming_ball_ops USING gist IS
-    'balls by their centers, for exclusion constraints against near-duplicates';

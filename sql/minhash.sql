@@ -1,11 +1,5 @@
 -- MinHash signatures, whose agreement estimates the similarity of two texts
 
-CREATE FUNCTION minhash_classic(doc text, hashes integer DEFAULT 128, scheme text DEFAULT 'word:3') RETURNS integer[]
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000
-    AS 'MODULE_PATHNAME', 'minhash_classic_wrapper';
-COMMENT ON FUNCTION minhash_classic(text, integer, text) IS
-    'signature of a text: for each hash the least value of any feature; NULL if there are no features';
-
 CREATE FUNCTION minhash(doc text, bins integer DEFAULT 128, scheme text DEFAULT 'word:3') RETURNS integer[]
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000
     AS 'MODULE_PATHNAME', 'minhash_of_wrapper';
@@ -41,14 +35,3 @@ CREATE FUNCTION minhash_bits(doc text, bits integer, weights bytea) RETURNS bit 
     AS 'MODULE_PATHNAME', 'minhash_bits_of_weighted_text_wrapper';
 COMMENT ON FUNCTION minhash_bits(text, integer, bytea) IS
     'bits of the signature of a text in which each feature stands for as many as it weighs; NULL if nothing in the text has a weight';
-
-CREATE FUNCTION minhash_merge(a integer[], b integer[]) RETURNS integer[]
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
-    AS 'MODULE_PATHNAME', 'minhash_merge_wrapper';
-COMMENT ON FUNCTION minhash_merge(integer[], integer[]) IS
-    'signature of the features of two texts together: at each place the lesser value';
-
-CREATE AGGREGATE minhash_agg(signature integer[]) (
-    SFUNC = minhash_merge, STYPE = integer[], COMBINEFUNC = minhash_merge, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE minhash_agg(integer[]) IS 'signature of the features of all texts together';

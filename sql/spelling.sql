@@ -12,20 +12,14 @@ CREATE FUNCTION simhash_decode(spelling text) RETURNS bigint
 COMMENT ON FUNCTION simhash_decode(text) IS
     'the fingerprint that is written in base32 (with or without a scheme), 16 hexadecimal or 64 binary digits, or 0x and up to 16 hexadecimal digits; 16 digits without a letter, which may be decimal, need the 0x';
 
-CREATE FUNCTION simhash_decode(number numeric) RETURNS bigint
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
-    AS 'MODULE_PATHNAME', 'simhash_decode_number_wrapper';
-COMMENT ON FUNCTION simhash_decode(numeric) IS
-    'the fingerprint that is written in decimal, without sign (0 to 18446744073709551615) or with (-9223372036854775808 to 9223372036854775807)';
-
-CREATE FUNCTION code_encode(code bit varying, format text DEFAULT 'hex') RETURNS text
+CREATE FUNCTION code_encode(code bit varying) RETURNS text
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
     AS 'MODULE_PATHNAME', 'code_encode';
-COMMENT ON FUNCTION code_encode(bit varying, text) IS
-    'a string of bits in hexadecimal digits (format hex, a multiple of 4 bits) or in base64 (a multiple of 8 bits)';
+COMMENT ON FUNCTION code_encode(bit varying) IS
+    'a string of bits, a multiple of 4, in hexadecimal digits';
 
-CREATE FUNCTION code_decode(spelling text, format text DEFAULT 'hex') RETURNS bit varying
+CREATE FUNCTION code_decode(spelling text) RETURNS bit varying
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
     AS 'MODULE_PATHNAME', 'code_decode';
-COMMENT ON FUNCTION code_decode(text, text) IS
-    'the string of bits that is written in hexadecimal digits (format hex, either case) or in base64; white space is skipped';
+COMMENT ON FUNCTION code_decode(text) IS
+    'the string of bits that is written in hexadecimal digits, of either case; white space is skipped';

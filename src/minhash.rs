@@ -18,16 +18,6 @@ thread_local! {
 }
 
 #[pg_extern(sql = false)]
-fn minhash_classic(doc: &[u8], hashes: i32, scheme: &[u8]) -> Result<Option<Numbers<i32>>, SqlError> {
-    let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
-    let hashes = minhash::HASHES.of(hashes).map_err(report::problem)?;
-    let doc = encoding::to_utf8(doc)?;
-    let signature =
-        HASHER.with_borrow_mut(|hasher| hasher.signature(&doc, hashes, scheme, &mut check_for_interrupts));
-    Ok(signature.map_err(report::problem)?.map(Numbers))
-}
-
-#[pg_extern(sql = false)]
 fn minhash_of(doc: &[u8], bins: i32, scheme: &[u8]) -> Result<Option<Numbers<i32>>, SqlError> {
     let bins = minhash::BINS.of(bins).map_err(report::problem)?;
     Ok(signature_by_bins(doc, bins, scheme)?.map(Numbers))
@@ -43,14 +33,11 @@ fn signature_by_bins(doc: &[u8], bins: usize, scheme: &[u8]) -> Result<Option<Ve
 
 #[pg_extern(sql = false)]
 fn minhash_similarity(a: Array<'_, i32>, b: Array<'_, i32>) -> Result<Option<f64>, SqlError> {
-    let (a, b) = equally_long(&a, &b, "compared")?;
+    let (a, b) = (values(&a)?, values(&b)?);
+    if a.len() != b.len() {
+        return Err(signatures_differ_in_length(a.len(), b.len()));
+    }
     Ok(minhash::similarity(a, b))
-}
-
-#[pg_extern(sql = false)]
-fn minhash_merge(a: Array<'_, i32>, b: Array<'_, i32>) -> Result<Numbers<i32>, SqlError> {
-    let (a, b) = equally_long(&a, &b, "merged")?;
-    minhash::merge(a, b).map(Numbers).map_err(report::problem)
 }
 
 #[pg_extern(sql = false)]
@@ -92,27 +79,12 @@ fn bit_varying(signature: &[i32]) -> Result<Vec<u8>, SqlError> {
     Ok(result)
 }
 
-/// The values of two signatures that are to be `compared` or `merged`.
-fn equally_long<'a>(
-    a: &'a Array<'_, i32>,
-    b: &'a Array<'_, i32>,
-    purpose: &str,
-) -> Result<(&'a [i32], &'a [i32]), SqlError> {
-    let (a, b) = (values(a)?, values(b)?);
-    if a.len() != b.len() {
-        return Err(signatures_differ_in_length(a.len(), b.len(), purpose));
-    }
-    Ok((a, b))
-}
-
 fn values<'a>(signature: &'a Array<'_, i32>) -> Result<&'a [i32], SqlError> {
     signature.as_slice().map_err(|_| error::null_in_sketch())
 }
 
-fn signatures_differ_in_length(a: usize, b: usize, purpose: &str) -> SqlError {
-    report::report(
-        Code::ERRCODE_ARRAY_ELEMENT_ERROR,
-        format!("signatures of {a} and {b} values cannot be {purpose}"),
-    )
-    .set_hint("Make both with the same number of hashes, or of bins.")
+fn signatures_differ_in_length(a: usize, b: usize) -> SqlError {
+    let message = format!("signatures of {a} and {b} values cannot be compared");
+    report::report(Code::ERRCODE_ARRAY_ELEMENT_ERROR, message)
+        .set_hint("Make both with the same number of bins.")
 }

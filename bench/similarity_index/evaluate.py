@@ -42,7 +42,7 @@ because the shares found are interpolated between two radii, in the logarithm of
 standard error, from 100 resamples of the texts. *None* means that too many unrelated texts have equal fingerprints.
 
 The fingerprints of ClickHouse have 32 bits. Python's package got one of four changed texts, because it takes long.
-The features of minhash are doc1's pairs of words. Its distance is the number of values that differ."""
+The features of minhash are doc1's pairs of words."""
 
 
 def read(files):
@@ -63,14 +63,13 @@ def read(files):
 
 
 def parts(scheme, fingerprints):
-    """A vector for each fingerprint; the product of two vectors is the number of parts that agree, bits or digits."""
-    width = {"minhash, 32 × 2 bits": 2, "minhash, 16 × 4 bits": 4}.get(scheme, 1)
+    """A vector for each fingerprint; the product of two vectors is the number of bits that agree."""
     present = np.array([value is not None for value in fingerprints.values()])
     values = np.array([value or 0 for value in fingerprints.values()], np.int64)
-    digits = values[:, None] >> np.arange(0, 64, width) & (1 << width) - 1
-    vectors = digits[:, :, None] == np.arange(1 << width)
+    digits = values[:, None] >> np.arange(64) & 1
+    vectors = digits[:, :, None] == np.arange(2)
     # What has no fingerprint agrees with nothing.
-    return (vectors & present[:, None, None]).reshape(len(values), -1).astype(np.float32), 64 // width
+    return (vectors & present[:, None, None]).reshape(len(values), -1).astype(np.float32), 64
 
 
 class Group:

@@ -12,21 +12,16 @@ use std::str::FromStr;
 
 /// The value as it is stored.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct HammingBall {
     pub(crate) center: i64,
     pub(crate) radius: i32,
-    /// Zero, so that equal values are equal bytes.
+    /// Zero.
     padding: i32,
 }
 
 /// As declared in `sql/code.sql`.
 const _: () = assert!(size_of::<HammingBall>() == 16 && align_of::<HammingBall>() == 8);
-
-unsafe extern "C-unwind" {
-    /// PostgreSQL's hash of some bytes. With seed 0, its lower half is the hash without a seed.
-    fn hash_bytes_extended(bytes: *const u8, length: i32, seed: u64) -> u64;
-}
 
 impl HammingBall {
     pub(crate) fn new(center: i64, radius: i32) -> Self {
@@ -35,13 +30,6 @@ impl HammingBall {
 
     pub(crate) fn contains(self, fingerprint: i64) -> bool {
         within(self.center as u64, fingerprint as u64, self.radius)
-    }
-
-    /// Equal balls have equal hashes.
-    fn hash(self, seed: u64) -> u64 {
-        let bytes = std::ptr::from_ref(&self).cast();
-        // SAFETY: reads the bytes of the value, which are all defined.
-        unsafe { hash_bytes_extended(bytes, size_of::<Self>() as i32, seed) }
     }
 
     /// Whether each contains the other's center.
@@ -128,42 +116,6 @@ pg_function!(
         // SAFETY: declared with a bigint and a hamming_ball.
         let ball: HammingBall = unsafe { call.value(1) };
         ball.contains(call.bigint(0)).into()
-    }
-);
-
-pg_function!(
-    pg_finfo_hamming_ball_contains,
-    fn hamming_ball_contains(call) {
-        // SAFETY: declared with a hamming_ball and a bigint.
-        let ball: HammingBall = unsafe { call.value(0) };
-        ball.contains(call.bigint(1)).into()
-    }
-);
-
-pg_function!(
-    pg_finfo_hamming_ball_equal,
-    fn hamming_ball_equal(call) {
-        // SAFETY: declared with two of hamming_ball.
-        let (a, b): (HammingBall, HammingBall) = unsafe { (call.value(0), call.value(1)) };
-        (a == b).into()
-    }
-);
-
-pg_function!(
-    pg_finfo_hamming_ball_hash,
-    fn hamming_ball_hash(call) {
-        // SAFETY: declared with one hamming_ball.
-        let ball: HammingBall = unsafe { call.value(0) };
-        (ball.hash(0) as i32).into()
-    }
-);
-
-pg_function!(
-    pg_finfo_hamming_ball_hash_extended,
-    fn hamming_ball_hash_extended(call) {
-        // SAFETY: declared with a hamming_ball and a bigint.
-        let ball: HammingBall = unsafe { call.value(0) };
-        ball.hash(call.bigint(1) as u64).into()
     }
 );
 

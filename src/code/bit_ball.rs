@@ -128,15 +128,6 @@ pg_function!(
     }
 );
 
-pg_function!(
-    pg_finfo_hamming_bit_ball_contains,
-    fn hamming_bit_ball_contains(call) {
-        // SAFETY: declared with a hamming_bit_ball and a bit.
-        let (ball, code) = unsafe { (BitBall::of(call.datum(0)), Bits::of(call.datum(1))) };
-        ball.contains(code).unwrap_or_report().into()
-    }
-);
-
 fn bit_ball_syntax(text: &str) -> SqlError {
     let message = format!("invalid input syntax for type hamming_bit_ball: \"{}\"", quote(text));
     report(Code::ERRCODE_INVALID_TEXT_REPRESENTATION, message)

@@ -1,9 +1,8 @@
 //! Whether our functions serve the type that they were made for. Somebody's operator class may name them for
-//! another type, whose values would then be taken for fingerprints or balls.
+//! another type, whose values would then be taken for fingerprints.
 
 use crate::pg::call::Call;
-use crate::pg::catalog::ours::{is_ball, is_gist_key};
-use crate::pg::code::CodeType;
+use crate::pg::catalog::ours::is_gist_key;
 use crate::pg::encoding::for_message;
 use crate::pg::error;
 use crate::pg::report::{SqlError, quote, report};
@@ -23,25 +22,7 @@ pub(super) enum Procedure {
     Fetch = 9,
 }
 
-/// The type that an indexed column may have.
-#[derive(Clone, Copy)]
-pub(super) enum IndexedType {
-    Fingerprint,
-    Ball,
-    Either,
-}
-
-impl IndexedType {
-    fn is(self, type_: Oid) -> bool {
-        match self {
-            Self::Fingerprint => type_ == pg_sys::INT8OID,
-            Self::Ball => is_ball(type_, CodeType::Bigint),
-            Self::Either => type_ == pg_sys::INT8OID || is_ball(type_, CodeType::Bigint),
-        }
-    }
-}
-
-/// Raises an error if an index column with this function is of another type, or if the operand is.
+/// Raises an error if an index column with this function is of another type than bigint, or if the operand is wrong.
 ///
 /// Each condition of a search, and each statement that writes, has a record of its own for the function that
 /// it calls. A check is noted in that record, and not done again.
@@ -49,7 +30,6 @@ pub(super) fn check(
     call: Call,
     entry: &pg_sys::GISTENTRY,
     procedure: Procedure,
-    indexed: IndexedType,
     is_operand_right: impl FnOnce() -> bool,
 ) {
     // SAFETY: GiST calls with such a record, and an entry of an index names the index. Nobody else writes to
@@ -57,7 +37,7 @@ pub(super) fn check(
     unsafe {
         let function = &mut *(*call.info()).flinfo;
         let Some(index) = entry.rel.as_ref().filter(|_| function.fn_extra.is_null()) else { return };
-        if !serves(index, function.fn_oid, procedure, indexed) || !is_operand_right() {
+        if !serves(index, function.fn_oid, procedure) || !is_operand_right() {
             let name = CStr::from_ptr((*index.rd_rel).relname.data.as_ptr());
             Err(gist_column(name)).unwrap_or_report()
         }
@@ -66,23 +46,18 @@ pub(super) fn check(
     }
 }
 
-/// Whether every column that has the function is of the type, and has our keys.
+/// Whether every column that has the function is of type bigint, and has our keys.
 ///
 /// # Safety
 /// The index must be open.
-unsafe fn serves(
-    index: &pg_sys::RelationData,
-    function: Oid,
-    procedure: Procedure,
-    indexed: IndexedType,
-) -> bool {
+unsafe fn serves(index: &pg_sys::RelationData, function: Oid, procedure: Procedure) -> bool {
     // SAFETY: the index is open, as the caller promises; each column has `functions` support functions.
     unsafe {
         let functions = usize::from((*index.rd_indam).amsupport);
         (0..(*index.rd_index).indnkeyatts as usize)
             .filter(|column| *index.rd_support.add(column * functions + procedure as usize - 1) == function)
             .all(|column| {
-                indexed.is(*index.rd_opcintype.add(column))
+                *index.rd_opcintype.add(column) == pg_sys::INT8OID
                     && is_gist_key(pg_sys::get_atttype(index.rd_id, column as i16 + 1))
             })
     }
@@ -93,5 +68,5 @@ fn gist_column(index: &CStr) -> SqlError {
     let message = format!("cannot serve the operator class of a column of index \"{}\"", quote(&name));
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
         .set_detail(error::FOREIGN_CLASS)
-        .set_hint("Use gist_hamming_ops for bigint, and gist_hamming_ball_ops for hamming_ball.")
+        .set_hint("Use gist_hamming_ops, for bigint.")
 }

@@ -1,7 +1,6 @@
 //! Keys: the type `gist_hamming_key`, and how a value becomes a key and a key a value.
 
-use super::check::{IndexedType, Procedure, check};
-use crate::code::ball::HammingBall;
+use super::check::{Procedure, check};
 use crate::pg::call::{Call, allocate, pg_function};
 use crate::pg::error;
 use hamming_index::BoundingBox;
@@ -41,42 +40,24 @@ pg_function!(
     }
 );
 
-/// A key for a value that has none yet; keys that are there already stay as they are.
-fn compress(
-    call: Call,
-    indexed: IndexedType,
-    key_of: impl FnOnce(pg_sys::Datum) -> BoundingBox,
-) -> pg_sys::Datum {
-    let entry = entry(call);
-    check(call, entry, Procedure::Compress, indexed, || true);
-    if !entry.leafkey {
-        return call.datum(0);
-    }
-    allocate(pg_sys::GISTENTRY { key: allocate(key_of(entry.key)), leafkey: false, ..*entry })
-}
-
 pg_function!(
     pg_finfo_gist_hamming_compress,
     fn gist_hamming_compress(call) {
-        compress(call, IndexedType::Fingerprint, |fingerprint| BoundingBox::of(fingerprint.value() as u64))
-    }
-);
-
-pg_function!(
-    pg_finfo_gist_hamming_ball_compress,
-    fn gist_hamming_ball_compress(call) {
-        compress(call, IndexedType::Ball, |ball| {
-            // SAFETY: the entry of a value of the indexed type, which is hamming_ball.
-            let ball = unsafe { ball.cast_mut_ptr::<HammingBall>().read() };
-            BoundingBox::of(ball.center as u64)
-        })
+        let entry = entry(call);
+        check(call, entry, Procedure::Compress, || true);
+        // What has a key already stays as it is.
+        if !entry.leafkey {
+            return call.datum(0);
+        }
+        let key = allocate(BoundingBox::of(entry.key.value() as u64));
+        allocate(pg_sys::GISTENTRY { key, leafkey: false, ..*entry })
     }
 );
 
 pg_function!(
     pg_finfo_gist_hamming_fetch,
     fn gist_hamming_fetch(call) {
-        check(call, entry(call), Procedure::Fetch, IndexedType::Fingerprint, || true);
+        check(call, entry(call), Procedure::Fetch, || true);
         allocate(pg_sys::GISTENTRY { key: pg_sys::Datum::from(key(call).all as i64), ..*entry(call) })
     }
 );

@@ -1,14 +1,13 @@
-//! `sql/gist.sql`: operator classes for GiST.
+//! `sql/gist.sql`: the operator class for GiST.
 //!
 //! Keys are [`BoundingBox`](hamming_index::BoundingBox); `crates/hamming_index` works out what they prune.
-//! Every answer is exact for `gist_hamming_ops`. Keys of `gist_hamming_ball_ops` leave the radius out, so
-//! there a match has to be looked at again in the table.
+//! Every answer is exact.
 //!
 //! - [`key`]: the type of keys, and how a value becomes one
 //! - [`search`]: which subtrees may have matches
 //! - [`tree`]: how the index grows
 //! - [`cost`]: what a search costs
-//! - [`check`]: whether the indexed column has a type of ours
+//! - [`check`]: whether the indexed column is of type bigint
 
 mod check;
 mod cost;

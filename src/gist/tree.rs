@@ -1,6 +1,6 @@
 //! How a GiST index grows: where entries go, how pages split, in which order an index is built.
 
-use super::check::{IndexedType, Procedure, check};
+use super::check::{Procedure, check};
 use super::key::entry;
 use crate::pg::call::{Call, allocate, pg_function};
 use hamming_index::{BoundingBox, split};
@@ -35,7 +35,7 @@ pg_function!(
 pg_function!(
     pg_finfo_gist_hamming_penalty,
     fn gist_hamming_penalty(call) {
-        check(call, entry(call), Procedure::Penalty, IndexedType::Either, || true);
+        check(call, entry(call), Procedure::Penalty, || true);
         // SAFETY: two entries with keys of the storage type, and a pointer to where the penalty is to be put.
         unsafe {
             let key = |index| *(*call.pointer::<pg_sys::GISTENTRY>(index)).key.cast_mut_ptr::<BoundingBox>();
@@ -60,7 +60,7 @@ pg_function!(
         // The vector of a split begins at 1.
         // SAFETY: a vector with at least two entries to part.
         let first = unsafe { &(*call.pointer::<pg_sys::GistEntryVector>(0)).vector.as_slice(2)[1] };
-        check(call, first, Procedure::Picksplit, IndexedType::Either, || true);
+        check(call, first, Procedure::Picksplit, || true);
         let keys = keys(call, 1);
         let second = split(&keys);
         let side = |wanted: bool| {

@@ -59,7 +59,7 @@ unsafe fn simplify_hamming(request: &mut pg_sys::SupportRequestSimplify) -> Opti
     unsafe {
         let call = &*request.fcall;
         install_hook();
-        // Also makes this session know our ours, when the operator was written.
+        // Also makes this session know our objects, when the operator was written.
         let (_, oids) = ExtensionOids::of(call.funcid)?;
         match elements(call.args) {
             &mut [a, b] if call.funcid == oids.hamming => Some(CodePair { oids: &oids, a, b }.distance()),
@@ -159,20 +159,17 @@ pg_function!(
     }
 );
 
-/// The selectivity of `a <@ ball` or `ball @> a`.
+/// The selectivity of `a <@ ball`.
 ///
 /// # Safety
 /// The call must be that of an estimator, with the query first and the arguments of the operator third.
 unsafe fn estimate_ball(call: Call, relation: i32) -> f64 {
     // SAFETY: the call is that of an estimator, with the query first and the arguments of the operator
-    // third, as the caller promises; both operators have two arguments.
+    // third, as the caller promises.
     unsafe {
         let (root, args) = (call.pointer(0), call.pointer(2));
         let condition = match elements(args) {
-            &mut [left, right] => match Within::ball(left, right) {
-                Some(condition) => Some(condition),
-                None => Within::ball(right, left),
-            },
+            &mut [code, ball] => Within::ball(code, ball),
             _ => None,
         };
         condition.map_or(UNKNOWN, |condition| share(root, &condition, relation))

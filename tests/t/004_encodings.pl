@@ -34,7 +34,7 @@ for (
 		"simhash(t)", "simhash(t, 'char:3')",
 		"simhash(t, 'word:1')", "manber_sketch(t, 5, 2)",
 		"simhash(t, 'commoncrawl')", "manber_sketch(t, 5, 2, unit => 'character')",
-		"winnow_sketch(t, 5, 5)", "heintze_sketch(t, 10, 5)", "minhash_classic(t, 8, 'char:3')", "minhash(t, 8)",
+		"winnow_sketch(t, 5, 5)", "heintze_sketch(t, 10, 5)", "minhash(t, 8, 'char:3')", "minhash(t, 8)",
 		"minhash_bits(t, 8)", "passage_sketch(t, 6) IS NOT NULL", "simhash(regexp_split_to_array(t, ' '))",
 		# A huge text is too much for lists of its parts.
 		length($text) > 1000 ? () : (
@@ -89,7 +89,7 @@ $node->safe_psql('postgres', 'DROP CAST (bytea AS text)');
 # SQL_ASCII holds anything.
 my $garbage = "SELECT %s FROM (SELECT string_agg(chr(i % 255 + 1), '') AS t FROM generate_series(1, 100000) AS i) AS x";
 for my $function ("count(simhash(t))", "simhash(t, 'char:3')", "simhash(t, 'word:1')", "ham_dist(t, 'a')",
-	"simhash(t, 'commoncrawl')", "cardinality(winnow_sketch(t))", "cardinality(heintze_sketch(t))", "cardinality(minhash_classic(t))",
+	"simhash(t, 'commoncrawl')", "cardinality(winnow_sketch(t))", "cardinality(heintze_sketch(t))", "cardinality(minhash(t))",
 	"length(extract_text(t)) - length(extract_text(t))", "(SELECT count(*) FROM simhash_features(t, 'char:2'))",
 	"(SELECT count(*) FROM shared_passages(t, t))", "length(passage_headline(t, substr(t, 5), 20))",
 	"(SELECT count(*) FROM repeated_passages(format('VALUES (1::bigint, %L), (2, %L)', t, substr(t, 5)), 20))", "(SELECT count(*) FROM recursive_shingles(t))",

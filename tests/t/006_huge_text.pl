@@ -56,7 +56,6 @@ for (
 	[ 'postgres', "simhash(body, 'commoncrawl')" ],
 	[ 'postgres', "winnow_sketch(body)" ],
 	[ 'postgres', "heintze_sketch(body)" ],
-	[ 'postgres', "minhash_classic(body)" ],
 	[ 'postgres', "minhash(body)" ],
 	[ 'postgres', "minhash_bits(body, 256)" ],
 	[ 'postgres', "passage_sketch(body, 2000)" ],

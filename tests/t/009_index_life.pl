@@ -102,7 +102,7 @@ $node->safe_psql('postgres', q{CREATE TABLE lengthened (id integer, si varbit(10
 	CREATE INDEX lengthened_si_idx ON lengthened USING hamming (si);
 	ALTER TABLE lengthened ALTER COLUMN si TYPE varbit(200)});
 # A dump restores index and constraint.
-$node->safe_psql('postgres', 'CREATE TABLE refusing (id integer, si bigint, EXCLUDE USING gist (hamming_ball(si, 3) WITH ~));
+$node->safe_psql('postgres', 'CREATE TABLE refusing (id integer, si bigint, EXCLUDE USING hamming (hamming_ball(si, 3) WITH ~));
 	INSERT INTO refusing VALUES (1, 0)');
 my $dump = $node->basedir . '/life.dump';
 $node->command_ok([ 'pg_dump', '--format', 'custom', '--file', $dump, $node->connstr('postgres') ], 'dump');

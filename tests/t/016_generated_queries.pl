@@ -129,7 +129,7 @@ sub beyond
 sub indexes
 {
 	my ($plan) = @_;
-	return $plan =~ /(?:using|Scan on) (\w+)_idx\w*\b.*\n\s*(?:Index Cond: .*\n\s*)??(?:Index Cond|Order By): .*(?:<\@|\@>|<~>|<\^>)/g;
+	return $plan =~ /(?:using|Scan on) (\w+)_idx\w*\b.*\n\s*(?:Index Cond: .*\n\s*)??(?:Index Cond|Order By): .*(?:<\@|<~>|<\^>)/g;
 }
 
 for my $kind ('bigint', 'bits')

@@ -46,8 +46,7 @@ for my $order ([ 'vector', 'simhash_pg' ], [ 'simhash_pg', 'vector' ])
 	like(plan_of($database, "SELECT id FROM image WHERE hamming(si, '42') <= 3"), qr/by_si\b/, "$name: a condition on bigint");
 	like(plan_of($database, "SELECT id FROM image ORDER BY si <~> '42' LIMIT 5"), qr/by_si\b/, "$name: <~> of bigint is ours");
 	is( $node->safe_psql($database, qq{
-			SELECT count(*), count(*) FILTER (WHERE code <~> other = code <^> other AND hamming_distance(code, other) = hamming(code, other)
-				AND hamming_distance(si, 42) = hamming(si, '42'))
+			SELECT count(*), count(*) FILTER (WHERE code <~> other = code <^> other AND hamming_distance(code, other) = hamming(code, other))
 			FROM image, LATERAL (SELECT $code) AS o (other)}),
 		'2000|2000', "$name: the same distances");
 	is( $node->safe_psql($database, "SET enable_seqscan = off; SELECT array_agg(id ORDER BY id) FROM image WHERE hamming(code, $code) <= 2"),

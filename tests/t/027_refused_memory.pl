@@ -123,9 +123,8 @@ my @statements = (
 	[ 'simhash_agg', "SELECT simhash_agg(feature, weight), simhash_agg(feature, 1) FROM simhash_features($body, 'word:1')" ],
 	[ 'simhash_explain', "SELECT length(simhash_explain($body, $other)::text)" ],
 	[ 'simhash_text', 'SELECT sum(length(simhash_text(VARIADIC ARRAY[body, html]))) FROM text' ],
-	[ 'spelling', "SELECT simhash_encode(1, 'doc1'), simhash_encode(1), simhash_decode(simhash_encode(1, 'doc1')), simhash_decode(repeat('9', 18)::numeric), (SELECT count(*) FROM simhash_schemes())" ],
-	[ 'code_encode', "SELECT length(code_encode(repeat('01', 100000)::varbit, 'hex')), length(code_decode(repeat('0f', 100000), 'hex')), length(code_decode(code_encode($code, 'base64'), 'base64'))" ],
-	[ 'a long number', "SELECT simhash_decode(repeat('9', 100000)::numeric)", '', '', '22003' ],
+	[ 'spelling', "SELECT simhash_encode(1, 'doc1'), simhash_encode(1), simhash_decode(simhash_encode(1, 'doc1')), (SELECT count(*) FROM simhash_schemes())" ],
+	[ 'code_encode', "SELECT length(code_encode(repeat('01', 100000)::varbit)), length(code_decode(repeat('0f', 100000)))" ],
 	[ 'ham_dist', "SELECT ham_dist($body, $other)" ],
 	[ 'recursive_shingles', "SELECT count(*) FROM recursive_shingles($body)" ],
 	[ 'shared_passages', "SELECT count(*), sum(length(passage)) FROM shared_passages($body, $other, 10)" ],
@@ -137,28 +136,27 @@ my @statements = (
 	[ 'heintze_sketch', "SELECT cardinality(heintze_sketch($body))" ],
 	[ 'comparison of sketches', "SELECT sketch_similarity(a, b), sketch_containment(a, b), sketch_overlaps(a, b), sketch_similar(a, b, 0.5), sketch_contained(a, b, 0.5), sketch_matches(a, sketch_query_similar(b, 0.5)), length(sketch_query_share(b, 0.5)::text), length(sketch_query_share_of_stored(b, 0.5)::text)"
 		. ' FROM (SELECT array_agg(n) AS a, array_agg(20000 - n * 2) AS b FROM generate_series(1::bigint, 20000) AS n) AS q' ],
-	[ 'minhash', "SELECT cardinality(minhash_classic($body, 4096)), cardinality(minhash($body, 4096)), length(minhash_bits($body, 4096)), length(minhash_bits(minhash($body, 4096)))" ],
-	[ 'minhash in SQL', "SELECT cardinality(minhash_bands(minhash_classic($body, 4096), 4)), minhash_similarity(a, b), cardinality(minhash_merge(a, b)) FROM (SELECT minhash($body, 4096) AS a, minhash($other, 4096) AS b) AS q" ],
-	[ 'minhash_agg', 'SELECT cardinality(minhash_agg(minhash_classic(body, 4096))) FROM text' ],
+	[ 'minhash', "SELECT cardinality(minhash($body, 4096)), length(minhash_bits($body, 4096)), length(minhash_bits(minhash($body, 4096)))" ],
+	[ 'minhash in SQL', "SELECT cardinality(minhash_bands(a, 4)), minhash_similarity(a, b) FROM (SELECT minhash($body, 4096) AS a, minhash($other, 4096) AS b) AS q" ],
 	[ 'rarity', "SELECT length(minhash_bits($body, 4096, w)), text_similarity($body, $other, w) FROM (SELECT feature_weights(body, 'word:2') AS w FROM text) AS q" ],
-	[ 'distances', "SELECT hamming(si, 1), hamming_distance(si, 1), hamming_similarity(si, 1), hamming_within(si, 1, 3), hamming(bits, $code), hamming_bit_distance(bits, $code), hamming_similarity(bits, $code), hamming_within(bits, $code, 3), hamming_radius(0.9), hamming_radius(0.9, 256) FROM code WHERE id = 7" ],
-	[ 'balls', "SELECT hamming_ball(si, 3)::text::hamming_ball = hamming_ball(si, 3), si <@ hamming_ball(1, 3), hamming_ball(1, 3) \@> si, hamming_ball(1, 3) ~ hamming_ball(1, 3), hamming_ball(bits, 3)::text::hamming_bit_ball::text, bits <@ hamming_ball($code, 3), hamming_ball($code, 3) \@> bits, hamming_ball_send(hamming_ball(1, 3)), hamming_ball(bits, 3) = hamming_ball(bits, 3), hamming_ball_hash(hamming_ball(1, 3)), hamming_ball_hash_extended(hamming_ball(1, 3), 1), hamming_ball_hash(hamming_ball(bits, 3)), hamming_ball_hash_extended(hamming_ball(bits, 3), 1), hamming_bit_ball_send(hamming_ball(bits, 3)) FROM code WHERE id = 7" ],
+	[ 'distances', "SELECT hamming(si, 1), hamming_similarity(si, 1), hamming_within(si, 1, 3), hamming(bits, $code), hamming_similarity(bits, $code), hamming_within(bits, $code, 3), hamming_radius(0.9), hamming_radius(0.9, 256) FROM code WHERE id = 7" ],
+	[ 'balls', "SELECT hamming_ball(si, 3)::text::hamming_ball ~ hamming_ball(si, 3), si <@ hamming_ball(1, 3), hamming_ball(1, 3) ~ hamming_ball(1, 3), hamming_ball(bits, 3)::text::hamming_bit_ball::text, bits <@ hamming_ball($code, 3), hamming_ball_send(hamming_ball(1, 3)), hamming_bit_ball_send(hamming_ball(bits, 3)) FROM code WHERE id = 7" ],
 	[ 'blocks', "SELECT near_blocks(42, 6, 64), near_blocks($code, 20, 64)" ],
 	[ 'a long name', "SELECT simhash('a', repeat('x', 100000))", '', '', '22023' ],
 );
 
 # Functions that no statement names: the statement that calls them, or why there is nothing to be refused.
 my %elsewhere = (
-	(map { $_ => 'search by gist' } qw(gist_hamming_ball_consistent gist_hamming_consistent)),
+	gist_hamming_consistent => 'search by gist',
 	(map { $_ => 'nearest rows by gist' } qw(gist_hamming_distance gist_hamming_fetch)),
-	(map { $_ => 'build of gist' } qw(gist_hamming_compress gist_hamming_ball_compress gist_hamming_sortsupport)),
+	(map { $_ => 'build of gist' } qw(gist_hamming_compress gist_hamming_sortsupport)),
 	(map { $_ => 'insert' } qw(gist_hamming_penalty gist_hamming_picksplit gist_hamming_same gist_hamming_union)),
 	(map { $_ => 'search of sketches' } qw(gin_sketch_consistent gin_sketch_query_keys sketch_support)),
 	gin_sketch_keys => 'build of gin',
 	hamming_handler => 'build',
 	(map { $_ => 'index search' } qw(hamming_support hamming_within_support hamming_ball_sel)),
 	hamming_ball_joinsel => 'join by index',
-	(map { $_ => 'balls' } qw(hamming_ball_contained hamming_ball_contains hamming_ball_equal hamming_ball_near hamming_ball_in hamming_ball_out
+	(map { $_ => 'balls' } qw(hamming_ball_contained hamming_ball_near hamming_ball_in hamming_ball_out
 		hamming_bit_ball_in hamming_bit_ball_out)),
 	(map { $_ => 'rarity' } qw(feature_weights_add feature_weights_combine feature_weights_final)),
 	(map { $_ => 'simhash_agg' } qw(simhash_agg_add simhash_agg_combine simhash_agg_final)),

@@ -133,7 +133,7 @@ my %parts = (
 	within => [
 		'{distance|@1|@2} <= {r}', '{distance|@1|@2} <= {r}', '{distance|@1|@2} < {r}', '{distance|@1|@2} = {r}', '{r} >= {distance|@1|@2}', '{r} > {distance|@1|@2}',
 		'{distance|@1|@2} <= (SELECT {i})', '{distance|@1|@2} BETWEEN {i} AND {r}', 'NOT {distance|@1|@2} > {r}', 'hamming_within(@1, @2, {i})', '@1 <@ hamming_ball(@2, {i})',
-		'hamming_ball(@2, {i}) @> @1', 'hamming_similarity(@1, @2) >= {similarity}', '{similarity} < hamming_similarity(@1, @2)',
+		'hamming_similarity(@1, @2) >= {similarity}', '{similarity} < hamming_similarity(@1, @2)',
 		'1 - hamming(@1, @2) / 64.0 >= {similarity}', '{unindexed|@1|@2}',
 	],
 	unindexed => [

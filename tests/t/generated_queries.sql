@@ -19,10 +19,7 @@ CREATE FUNCTION hamming_ball(center bigint, radius integer) RETURNS hamming_ball
 	AS 'SELECT ROW(center, radius)::hamming_ball';
 CREATE FUNCTION contained(a bigint, ball hamming_ball) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE LEAKPROOF
 	AS 'SELECT bit_count((a # ball.center)::bit(64)) <= ball.radius';
-CREATE FUNCTION contains(ball hamming_ball, a bigint) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE LEAKPROOF
-	AS 'SELECT bit_count((a # ball.center)::bit(64)) <= ball.radius';
 CREATE OPERATOR <@ (LEFTARG = bigint, RIGHTARG = hamming_ball, FUNCTION = contained);
-CREATE OPERATOR @> (LEFTARG = hamming_ball, RIGHTARG = bigint, FUNCTION = contains);
 
 -- Each table has one kind of index, so that the planner has no other. Ids differ from table to table.
 SET search_path = ours, public;

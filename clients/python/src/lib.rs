@@ -15,7 +15,7 @@ use signals::with_signals;
 use std::cell::RefCell;
 use text::features::Scheme;
 use text::fingerprint::SimHasher;
-use text::sketch::minhash::{BINS, HASHES, MinHasher};
+use text::sketch::minhash::{BINS, MinHasher};
 use text::sketch::winnow::{LENGTH, SPAN, WinnowParameters};
 
 thread_local! {
@@ -34,17 +34,6 @@ fn simhash(py: Python<'_>, text: Text<'_>, scheme: &str) -> PyResult<Option<i64>
     })?
     .map_err(|refusal| exception(refusal.into()))?;
     Ok(fingerprint.map(|fingerprint| fingerprint as i64))
-}
-
-/// The SQL function `minhash_classic`.
-#[pyfunction]
-#[pyo3(signature = (text, hashes = 128, scheme = "word:3"))]
-fn minhash_classic(py: Python<'_>, text: Text<'_>, hashes: i64, scheme: &str) -> PyResult<Option<Vec<i32>>> {
-    let (hashes, scheme) = (HASHES.of(hashes).map_err(exception)?, parse_scheme(scheme)?);
-    with_signals(py, |beat| {
-        MINHASHER.with_borrow_mut(|hasher| hasher.signature(text.0, hashes, scheme, beat))
-    })?
-    .map_err(exception)
 }
 
 /// The SQL function `minhash`.
@@ -95,7 +84,6 @@ fn exception(problem: Problem) -> PyErr {
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simhash, module)?)?;
-    module.add_function(wrap_pyfunction!(minhash_classic, module)?)?;
     module.add_function(wrap_pyfunction!(minhash, module)?)?;
     module.add_function(wrap_pyfunction!(winnow_sketch, module)?)?;
     module.add_function(wrap_pyfunction!(distance, module)?)?;

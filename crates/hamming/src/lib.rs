@@ -3,7 +3,7 @@
 //! Pure algorithms: no Postgres, no text, no `unsafe`, no global state.
 //!
 //! - [`code`]: what a code is, its bits, bytes and words; distance, similarity and radius
-//! - [`code_text`]: codes in hexadecimal digits and in base64
+//! - [`code_text`]: codes in hexadecimal digits
 //! - [`near_pairs`]: all pairs within a radius, without comparing each with each
 //! - [`clusters`]: which rows are versions of one another, and which of them is kept
 //! - [`calibration`]: which radius suits a table

@@ -136,9 +136,6 @@ fn text_throughput(criterion: &mut Criterion) {
     }
     let word3: Scheme = "word:3".parse().unwrap();
     let mut minhasher = MinHasher::default();
-    measure(&mut group, "minhash_classic (128)", &documents, |text| {
-        minhasher.signature(text, 128, word3, &mut || ()).unwrap()
-    });
     measure(&mut group, "minhash (128)", &documents, |text| {
         minhasher.bins(text, 128, word3, &mut || ()).unwrap()
     });

@@ -44,11 +44,11 @@ impl Call {
 }
 
 /// The functions, with the parameters that are defaults in SQL.
-fn calls() -> [Call; 12] {
+fn calls() -> [Call; 11] {
     let winnow = WinnowParameters::new(50, 100).unwrap();
     let heintze = HeintzeParameters::new(100, 32).unwrap();
     let word3: Scheme = "word:3".parse().unwrap();
-    let (mut minhasher, mut binner) = (MinHasher::default(), MinHasher::default());
+    let mut minhasher = MinHasher::default();
     [
         Call::simhash("simhash(body)", "doc2"),
         Call::simhash("simhash(body, 'doc1')", "doc1"),
@@ -60,8 +60,7 @@ fn calls() -> [Call; 12] {
         }),
         Call::new("winnow_sketch(body)", move |text| winnow.sketch(text.as_bytes(), &mut || ())),
         Call::new("heintze_sketch(body)", move |text| heintze.sketch(text, &[], &mut || ())),
-        Call::new("minhash_classic(body)", move |text| minhasher.signature(text, 128, word3, &mut || ())),
-        Call::new("minhash(body)", move |text| binner.bins(text, 128, word3, &mut || ())),
+        Call::new("minhash(body)", move |text| minhasher.bins(text, 128, word3, &mut || ())),
         Call::new("passage_sketch(body, 106)", |text| passage_sketch(text, 3, &mut || ())),
         Call::new("extract_text(body)", |text| html::extract_text(text, &mut || ())),
     ]

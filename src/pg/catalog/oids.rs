@@ -22,7 +22,6 @@ pub(crate) struct ExtensionOids {
 pub(crate) struct CodeOids {
     pub(crate) codes: CodeType,
     pub(crate) hamming: Oid,
-    distance: Oid,
     pub(crate) distance_operator: Oid,
     pub(crate) within: Oid,
     pub(crate) ball_type: Oid,
@@ -133,16 +132,16 @@ impl CodeOids {
     }
 
     /// The functions with planner support.
-    fn supported(&self) -> [Oid; 4] {
-        [self.hamming, self.distance, self.within, self.similarity]
+    fn supported(&self) -> [Oid; 3] {
+        [self.hamming, self.within, self.similarity]
     }
 
     fn look_up(namespace: Oid, codes: CodeType) -> Option<Self> {
         let type_ = codes.oid();
         // What the radius of a similarity depends on: all bigints have one length.
-        let (distance, operator, of_similarity): (_, _, &[Oid]) = match codes {
-            CodeType::Bigint => (c"hamming_distance", c"<~>", &[pg_sys::FLOAT8OID]),
-            CodeType::Bits => (c"hamming_bit_distance", c"<^>", &[pg_sys::FLOAT8OID, type_]),
+        let (operator, of_similarity): (_, &[Oid]) = match codes {
+            CodeType::Bigint => (c"<~>", &[pg_sys::FLOAT8OID]),
+            CodeType::Bits => (c"<^>", &[pg_sys::FLOAT8OID, type_]),
         };
         let integer = pg_sys::INT4OID;
         let function = |name, args: &[Oid]| find_function(namespace, name, args);
@@ -150,7 +149,6 @@ impl CodeOids {
         Some(Self {
             codes,
             hamming: function(c"hamming", &[type_, type_])?,
-            distance: function(distance, &[type_, type_])?,
             distance_operator: find_operator(namespace, operator, type_, type_)?,
             within: function(c"hamming_within", &[type_, type_, integer])?,
             ball_type: result_of(ball),

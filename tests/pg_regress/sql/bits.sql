@@ -21,7 +21,6 @@ SELECT hamming_within(X'ff', X'fff', 1);
 SELECT hamming_similarity(X'ff', ''::varbit);
 SELECT B'1' <^> B'11';
 SELECT X'fff' <@ hamming_ball(X'ff', 1);
-SELECT hamming_ball(X'ff', 1) @> X'fff';
 -- what has no type is a bigint where one side is a bigint, a string of bits where one is that, and otherwise an error
 SELECT hamming(42::bigint, '43') AS bigint, 42::bigint <~> '43' AS operator, hamming_within(42::bigint, '43', '1') AS within,
        hamming(B'1010', '0110') AS bits, '1010' <^> B'0110' AS bit_operator, hamming_within('5', '6', 2) AS within_of_bigint, hamming_ball('5', 2) AS ball;
@@ -73,7 +72,7 @@ FROM pairs;
 SELECT '<1010,1>'::hamming_bit_ball AS ball, ' < xF0 , -3 > '::hamming_bit_ball AS hex, '<,2147483647>'::hamming_bit_ball AS empty,
        hamming_ball(X'ff', 3) AS made, hamming_ball(42::bigint, 3) AS of_bigint;
 SELECT X'fe' <@ '<11111111,1>'::hamming_bit_ball AS inside, X'fc' <@ '<11111111,1>'::hamming_bit_ball AS outside,
-       '<11111111,1>'::hamming_bit_ball @> X'fe' AS commuted, X'ff' <@ hamming_ball(X'ff', -1) AS negative;
+       X'ff' <@ hamming_ball(X'ff', -1) AS negative;
 SELECT '1010,1'::hamming_bit_ball;
 SELECT '<1010>'::hamming_bit_ball;
 SELECT '<1012,1>'::hamming_bit_ball;
@@ -90,7 +89,3 @@ SELECT count(*) FROM pairs JOIN balls ON ball::text = format('<%s,%s>', b, n - 9
 DROP TABLE balls;
 DROP TABLE pairs;
 SELECT hamming_bit_ball_send(hamming_ball(B'101', 7)) AS radius_length_and_bits;
--- balls are equal by center and radius, and can be grouped
-SELECT hamming_ball(B'101', 1) = '<101,1>' AS same, hamming_ball(B'101', 1) = hamming_ball(B'101', 2) AS radius, hamming_ball(B'101', 1) = hamming_ball(B'1010', 1) AS length;
-SELECT ball, count(*) FROM (SELECT hamming_ball((i % 3)::bit(4), i % 2) AS ball FROM generate_series(1, 60) AS i) AS balls GROUP BY ball ORDER BY ball::text;
-SELECT count(*) FROM (SELECT DISTINCT hamming_ball(repeat('10', 5000)::varbit, i % 2) FROM generate_series(1, 10) AS i) AS wide;

@@ -113,18 +113,5 @@ RESET jit;
 DROP TABLE document, probe, shape;
 DROP FUNCTION index_of;
 DROP EXTENSION btree_gist;
--- a table that refuses near-duplicates
-CREATE TABLE unique_document (
-    id integer PRIMARY KEY,
-    si bigint,
-    EXCLUDE USING gist (hamming_ball(si, 3) WITH ~)
-);
-INSERT INTO unique_document VALUES (1, 0), (2, -1), (3, NULL), (4, NULL);
-INSERT INTO unique_document VALUES (5, 7);
-INSERT INTO unique_document VALUES (5, 15);
-INSERT INTO unique_document VALUES (6, 0) ON CONFLICT DO NOTHING;
-UPDATE unique_document SET si = 1 WHERE id = 5;
-SELECT id, si FROM unique_document ORDER BY id;
-DROP TABLE unique_document;
 -- keys are made by the index alone
 SELECT 'x'::gist_hamming_key;

@@ -51,7 +51,6 @@ SELECT plan('SELECT id FROM document WHERE si <~> 42 <= 6');
 SELECT plan('SELECT id FROM document WHERE hamming_within(si, 42, 6)');
 SELECT plan('SELECT id FROM document WHERE hamming_within(42, si, 6)');
 SELECT plan('SELECT id FROM document WHERE si <@ hamming_ball(42, 6)');
-SELECT plan('SELECT id FROM document WHERE ''<42,6>''::hamming_ball @> si');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= NULL');
 -- nearest
 SELECT plan('SELECT id FROM document ORDER BY hamming(si, 42) LIMIT 10');
@@ -211,7 +210,6 @@ SELECT plans(query) AS planned, query FROM unnest(ARRAY[
     'SELECT FROM small_one WHERE hamming_within(si, 42, (SELECT RADIUS))',
     'SELECT FROM small_one WHERE si <@ hamming_ball(42, RADIUS)',
     'SELECT FROM small_one WHERE si <@ hamming_ball(id, RADIUS)',
-    'SELECT FROM small_one WHERE hamming_ball(42, RADIUS) @> si',
     'SELECT FROM small_one WHERE (si # id) <@ hamming_ball(si, RADIUS)',
     'SELECT FROM small_one WHERE hamming(si # id, si) <= RADIUS',
     'SELECT FROM small_one WHERE hamming_within(si # id, si, RADIUS)',

@@ -87,5 +87,5 @@ INSERT INTO simhash_columns SELECT title, head, body FROM (VALUES (NULL), (''), 
     (VALUES (NULL), (''), ('Two words')) AS h (head), (VALUES (NULL), (''), (E'The body\nhas two lines')) AS b (body);
 SELECT count(*) AS rows, count(made) AS with_fingerprint, count(*) FILTER (WHERE si IS DISTINCT FROM made) AS different,
        count(DISTINCT made) AS fingerprints FROM simhash_columns;
-CREATE INDEX ON simhash_columns (minhash_classic(simhash_text(title, body)));
+CREATE INDEX ON simhash_columns (minhash(simhash_text(title, body)));
 DROP TABLE simhash_columns;

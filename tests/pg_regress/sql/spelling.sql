@@ -15,23 +15,13 @@ WHERE simhash_decode(simhash_encode(hashint8extended(i, 1), 'doc1')) <> hashint8
 SELECT simhash_decode(NULL);
 -- hexadecimal digits without any letter can be decimal
 SELECT simhash_decode('4565828753376763');
-SELECT simhash_decode('0x4565828753376763') AS hexadecimal, simhash_decode(4565828753376763::numeric) AS "decimal";
+SELECT simhash_decode('0x4565828753376763') AS hexadecimal;
 SELECT count(*) AS refused FROM generate_series(1, 10000) AS i, lpad(to_hex(hashint8extended(i, 1)), 16, '0') AS code WHERE code !~ '[a-f]';
 SELECT count(*) AS misread FROM generate_series(1, 10000) AS i, lpad(to_hex(hashint8extended(i, 1)), 16, '0') AS code
 WHERE code ~ '[a-f]' AND simhash_decode(code) <> hashint8extended(i, 1);
--- decimal numbers, without and with a sign
-SELECT number, simhash_decode(number) FROM unnest('{0,18446744073709551615,18446744073709551614,9223372036854775808,9223372036854775807,
-    -9223372036854775808,-1,42.000}'::numeric[]) AS number;
-SELECT count(*) FROM generate_series(1, 10000) AS i, hashint8extended(i, 1) AS si
-WHERE simhash_decode(si) <> si OR simhash_decode(si + CASE WHEN si < 0 THEN 2::numeric ^ 64 ELSE 0 END) <> si;
-SELECT simhash_decode(18446744073709551616);
-SELECT simhash_decode(-9223372036854775809);
-SELECT simhash_decode(1.5);
-SELECT simhash_decode('NaN'::numeric);
-SELECT simhash_decode(1e1000);
-\set VERBOSITY terse
-SELECT simhash_decode(1e18::double precision);
-\set VERBOSITY default
+-- decimal numbers with and without a sign are read by arithmetic
+SELECT number, (mod(number + 9223372036854775808, 18446744073709551616) - 9223372036854775808)::bigint AS si
+FROM unnest('{0,18446744073709551615,9223372036854775808,9223372036854775807,-9223372036854775808,-1}'::numeric[]) AS number;
 -- what has no type is text
 PREPARE untyped AS SELECT simhash_decode($1);
 SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
@@ -51,28 +41,22 @@ SELECT simhash_decode('0x');
 SELECT simhash_decode('0x03f5d150f76495c83');
 SELECT simhash_decode('0xfg');
 SELECT simhash_decode(repeat('a', 1000000));
--- codes in hexadecimal digits and in base64
-SELECT code_decode('8b1FcdE8') AS hex, code_decode(E' 8b1\n f\tc') AS spaced, code_decode('') = '' AS empty, code_decode('ix/N6A==', 'base64') = x'8b1fcde8' AS base64,
-       code_decode('ix/N6A', 'BASE64') = x'8b1fcde8' AS unpadded, code_encode(x'8b1fc') AS of_20, code_encode(x'8b1fcd', 'base64') AS of_24;
+-- codes in hexadecimal digits; those in base64 by way of bytes
+SELECT code_decode('8b1FcdE8') AS hex, code_decode(E' 8b1\n f\tc') AS spaced, code_decode('') = '' AS empty, code_encode(x'8b1fc') AS of_20,
+       code_decode(encode(decode('ix/N6A==', 'base64'), 'hex')) = x'8b1fcde8' AS base64, encode(decode(code_encode(x'8b1fcd'), 'hex'), 'base64') AS of_24;
 SELECT count(*) AS differ FROM (SELECT left(repeat(hashint8extended(i, 1)::bit(64)::text, 5), i)::varbit AS code, i FROM generate_series(0, 300, 4) AS i) AS c
-WHERE code_decode(code_encode(code)) <> code OR code_encode(code) <> substr(encode(decode(rpad(code_encode(code), 76, '0'), 'hex'), 'hex'), 1, i / 4)
-   OR CASE WHEN i % 8 = 0 THEN code_decode(code_encode(code, 'base64'), 'base64') <> code OR code_encode(code, 'base64') <> translate(encode(decode(code_encode(code), 'hex'), 'base64'), E'\n', '') END;
-SELECT code_decode(NULL) IS NULL AS null_code, code_encode(NULL) IS NULL AS null_bits, code_decode('00', NULL) IS NULL AS null_format;
+WHERE code_decode(code_encode(code)) <> code OR code_encode(code) <> substr(encode(decode(rpad(code_encode(code), 76, '0'), 'hex'), 'hex'), 1, i / 4);
+SELECT code_decode(NULL) IS NULL AS null_code, code_encode(NULL) IS NULL AS null_bits;
 SELECT code_decode('0xff');
 SELECT code_decode('8b1g');
-SELECT code_decode('ix_N6A==', 'base64');
-SELECT code_decode('ix/N6', 'base64');
-SELECT code_decode('ix/N6B==', 'base64');
-SELECT code_decode('00', 'base32');
 SELECT code_encode(B'10101');
-SELECT code_encode(x'8b1fc', 'base64');
 -- The plain query with such a code uses the index, in whatever way the code comes.
 CREATE TABLE coded AS SELECT i AS id, (hashint8extended(i, 1)::bit(64)::text || hashint8extended(i, 2)::bit(64)::text)::bit(128) AS code FROM generate_series(1, 5000) AS i;
 CREATE INDEX coded_code ON coded USING hamming (code);
 ANALYZE coded;
-SELECT code_encode(code) AS hex, code_encode(code, 'base64') AS base64 FROM coded WHERE id = 7 \gset
+SELECT code_encode(code) AS hex FROM coded WHERE id = 7 \gset
 EXPLAIN (COSTS OFF) SELECT id FROM coded WHERE hamming(code, code_decode('00000000000000000000000000000000')) <= 15;
-SELECT id FROM coded WHERE hamming(code, code_decode(:'base64', 'base64')) <= 15;
+SELECT id FROM coded WHERE hamming(code, code_decode(:'hex')) <= 15;
 PREPARE near_code(text) AS SELECT id FROM coded WHERE hamming(code, code_decode($1)) <= 15;
 EXPLAIN (COSTS OFF) EXECUTE near_code('00000000000000000000000000000000');
 SET plan_cache_mode = force_generic_plan;

@@ -6,7 +6,7 @@ ANALYZE other_types;
 CREATE OPERATOR <<< (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = int8lt, RESTRICT = hamming_ball_sel, JOIN = hamming_ball_joinsel);
 CREATE OPERATOR <<< (LEFTARG = text, RIGHTARG = text, FUNCTION = text_lt, RESTRICT = hamming_ball_sel, JOIN = hamming_ball_joinsel);
 CREATE OPERATOR <<< (LEFTARG = integer, RIGHTARG = bigint, FUNCTION = int48lt, RESTRICT = hamming_ball_sel, JOIN = hamming_ball_joinsel);
-CREATE OPERATOR <<< (LEFTARG = hamming_ball, RIGHTARG = hamming_ball, FUNCTION = hamming_ball_equal, RESTRICT = hamming_ball_sel, JOIN = hamming_ball_joinsel);
+CREATE OPERATOR <<< (LEFTARG = hamming_ball, RIGHTARG = hamming_ball, FUNCTION = hamming_ball_near, RESTRICT = hamming_ball_sel, JOIN = hamming_ball_joinsel);
 CREATE FUNCTION not_null(bigint) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1 IS NOT NULL; END';
 CREATE OPERATOR <<< (RIGHTARG = bigint, FUNCTION = not_null, RESTRICT = hamming_ball_sel);
 EXPLAIN (COSTS OFF) SELECT FROM other_types WHERE si <<< 81985529216486895;
@@ -33,8 +33,8 @@ CREATE OPERATOR CLASS bad_text_ops FOR TYPE text USING gist AS
     FUNCTION 3 gist_hamming_compress(internal), FUNCTION 5 gist_hamming_penalty(internal, internal, internal), FUNCTION 6 gist_hamming_picksplit(internal, internal),
     FUNCTION 7 gist_hamming_same(gist_hamming_key, gist_hamming_key, internal), STORAGE gist_hamming_key;
 CREATE OPERATOR CLASS bad_integer_ops FOR TYPE integer USING gist AS
-    OPERATOR 1 =, FUNCTION 1 gist_hamming_ball_consistent(internal, hamming_ball, smallint, oid, internal), FUNCTION 2 gist_hamming_union(internal, internal),
-    FUNCTION 3 gist_hamming_ball_compress(internal), FUNCTION 5 gist_hamming_penalty(internal, internal, internal), FUNCTION 6 gist_hamming_picksplit(internal, internal),
+    OPERATOR 1 =, FUNCTION 1 gist_hamming_consistent(internal, bigint, smallint, oid, internal), FUNCTION 2 gist_hamming_union(internal, internal),
+    FUNCTION 3 gist_hamming_compress(internal), FUNCTION 5 gist_hamming_penalty(internal, internal, internal), FUNCTION 6 gist_hamming_picksplit(internal, internal),
     FUNCTION 7 gist_hamming_same(gist_hamming_key, gist_hamming_key, internal), STORAGE gist_hamming_key;
 CREATE OPERATOR CLASS bad_storage_ops FOR TYPE bigint USING gist AS
     OPERATOR 2 =, FUNCTION 1 gist_hamming_consistent(internal, bigint, smallint, oid, internal), FUNCTION 2 gist_hamming_union(internal, internal),

@@ -4,7 +4,7 @@ Each function gives what the SQL function gives. `simhash_pg.django`, `simhash_p
 search for fingerprints in PostgreSQL.
 """
 
-from simhash_pg._native import hamming, hamming_similarity, minhash_classic, minhash, simhash, winnow_sketch
+from simhash_pg._native import hamming, hamming_similarity, minhash, simhash, winnow_sketch
 from simhash_pg.codes import code_decode, code_encode
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "code_encode",
     "hamming",
     "hamming_similarity",
-    "minhash_classic",
     "minhash",
     "signed",
     "simhash",

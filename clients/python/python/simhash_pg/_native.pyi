@@ -4,16 +4,13 @@ A text is a `str`, or `bytes` in UTF-8. Other threads run while it is read. A te
 ValueError: one with a NUL character, with a lone surrogate, or of 1 GB and more.
 """
 
-__all__ = ["hamming", "hamming_similarity", "minhash_classic", "minhash", "simhash", "winnow_sketch"]
+__all__ = ["hamming", "hamming_similarity", "minhash", "simhash", "winnow_sketch"]
 
 def simhash(text: str | bytes, scheme: str = "doc2") -> int | None:
     """The fingerprint of a text, as a signed number of 64 bits; None if the text has no features.
 
     Schemes are doc2, doc1, simhash-doc, commoncrawl, char:1 to char:32, word:1 to word:32.
     """
-
-def minhash_classic(text: str | bytes, hashes: int = 128, scheme: str = "word:3") -> list[int] | None:
-    """The MinHash signature of a text: for each hash the least value of any feature; None if there are no features."""
 
 def minhash(text: str | bytes, bins: int = 128, scheme: str = "word:3") -> list[int] | None:
     """The MinHash signature that is made fast: of the features in each bin the least hash, -1 if there is none."""

@@ -16,7 +16,7 @@ def bigint(value: Any) -> int:
 
 def digits(value: Any, bits: int | None = None) -> str:
     """A code of `bit(n)`: the digits 0 and 1, as many as are said."""
-    hint = "simhash_pg.code_decode() makes it of hexadecimal digits, base64, bytes and numbers."
+    hint = "simhash_pg.code_decode() makes it of hexadecimal digits, bytes and numbers."
     if not isinstance(value, str):
         raise TypeError(f"a code is a str of the digits 0 and 1, not {type(value)}\n{hint}")
     if value.strip("01"):

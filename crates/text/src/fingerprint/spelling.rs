@@ -5,8 +5,8 @@
 //!
 //! Read are also 16 hexadecimal and 64 binary digits, and 1 to 16 hexadecimal digits after `0x`. Either
 //! case is read, a scheme with a colon before the digits, and white space anywhere, as in the listings of
-//! the Similarity Index paper. Decimal numbers are read by [`from_decimal`] alone. So 16 digits without a
-//! letter or `0x`, which can be either, are refused.
+//! the Similarity Index paper. Decimal numbers are not. So 16 digits without a letter or `0x`, which can be
+//! either, are refused.
 
 use crate::features::Scheme;
 use limits::{Problem, ProblemKind};
@@ -27,7 +27,7 @@ const MAX_BYTES: usize = 1000;
 /// The spellings that are read, for a hint.
 const VALID: &str = "A fingerprint has 13 letters of base32, 16 hexadecimal or 64 binary digits. \
     Shorter hexadecimal ones are read as '0x' || code, binary ones as lpad(code, 64, '0'), \
-    and decimal ones as code::numeric.";
+    and decimal ones, with a sign, as code::bigint.";
 
 /// Writes the fingerprint in base32.
 pub fn encode(fingerprint: u64) -> String {
@@ -62,27 +62,6 @@ pub fn decode(text: &str) -> Result<u64, Problem> {
         BINARY => reading.number(digits, 2),
         length => Err(reading.wrong_length(length)),
     }
-}
-
-/// Reads a fingerprint that others write as a decimal number, without a sign or with one: 0 to 2^64 - 1, or
-/// -2^63 to 2^63 - 1.
-pub fn from_decimal(number: &str) -> Result<u64, Problem> {
-    let too_precise =
-        "Fingerprints are numbers of 64 bits; one that was a floating-point number has lost its lowest bits.";
-    whole_number(number).ok_or_else(|| {
-        Problem::new(ProblemKind::InvalidNumber, format!("invalid fingerprint: {}", Problem::quote(number)))
-            .with_detail(format!("It is not a whole number from {} to {}.", i64::MIN, u64::MAX))
-            .with_hint(too_precise)
-    })
-}
-
-fn whole_number(number: &str) -> Option<u64> {
-    let whole = match number.split_once('.') {
-        Some((whole, fraction)) => fraction.bytes().all(|digit| digit == b'0').then_some(whole)?,
-        None => number,
-    };
-    let value: i128 = whole.parse().ok()?;
-    (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value).then_some(value as u64)
 }
 
 /// A text that is being read as a fingerprint, for messages.
@@ -122,9 +101,8 @@ impl FingerprintText<'_> {
     }
 
     fn ambiguous(&self, digits: &str) -> Problem {
-        self.invalid(format!("{digits} can be hexadecimal or decimal")).with_hint(format!(
-            "Write '0x{digits}' if it is hexadecimal, {digits}::numeric if it is decimal."
-        ))
+        self.invalid(format!("{digits} can be hexadecimal or decimal"))
+            .with_hint(format!("Write '0x{digits}' if it is hexadecimal, {digits}::bigint if it is decimal."))
     }
 
     fn invalid(&self, why: String) -> Problem {
@@ -200,33 +178,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn decimal_numbers() {
-        for (number, fingerprint) in [
-            ("0", 0),
-            ("18446744073709551615", u64::MAX),
-            ("9223372036854775808", 1 << 63),
-            ("-9223372036854775808", 1 << 63),
-            ("-1", u64::MAX),
-            ("42.000", 42),
-        ] {
-            assert_eq!(from_decimal(number), Ok(fingerprint), "{number}");
-        }
-        let huge = "1".repeat(131_072);
-        for wrong in [
-            "18446744073709551616",
-            "-9223372036854775809",
-            "1.5",
-            "-0.5",
-            "NaN",
-            "Infinity",
-            "-Infinity",
-            &huge,
-        ] {
-            assert_eq!(from_decimal(wrong).unwrap_err().kind, ProblemKind::InvalidNumber, "{wrong}");
-        }
-    }
-
     proptest! {
         #[test]
         fn what_is_written_is_read(fingerprint: u64, shift in 0u32..64) {
@@ -234,8 +185,6 @@ mod tests {
             prop_assert_eq!(decode(&encode(fingerprint)), Ok(fingerprint));
             prop_assert_eq!(decode(&format!("{shorter:#x}")), Ok(shorter));
             prop_assert_eq!(decode(&format!("{fingerprint:064b}")), Ok(fingerprint));
-            prop_assert_eq!(from_decimal(&shorter.to_string()), Ok(shorter));
-            prop_assert_eq!(from_decimal(&(fingerprint as i64).to_string()), Ok(fingerprint));
         }
 
         #[test]

@@ -9,7 +9,7 @@
 //! unbiased estimate of the similarity J. Its variance is at most J(1 - J)/n for n bins. Cost: linear time,
 //! whatever the number of bins.
 
-use super::{EMPTY, LENGTH, MAX_HASHES, MinHasher};
+use super::{EMPTY, LENGTH, MAX_VALUES, MinHasher};
 use crate::features::Scheme;
 use crate::hash::{GOLDEN_RATIO, mix};
 use crate::sketch::rarity::FeatureWeights;
@@ -19,7 +19,7 @@ use std::cell::RefCell;
 use std::iter::repeat_n;
 
 /// Bins of a signature.
-pub const BINS: Limit = Limit::new("bins", 1, MAX_HASHES);
+pub const BINS: Limit = Limit::new("bins", 1, MAX_VALUES);
 
 impl MinHasher {
     /// The signature of a text, with one value for each bin, or `None` if the text has no features.
@@ -166,15 +166,11 @@ pub(super) fn is_empty(value: &i32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{assert_unbiased, text};
-    use super::super::{bands, bits, merge, similarity};
+    use super::super::tests::{assert_unbiased, bins, text};
+    use super::super::{bands, bits, similarity};
     use super::*;
     use crate::hash::xxh3_64;
     use proptest::prelude::*;
-
-    fn bins(text: &str, bins: usize, scheme: &str) -> Option<Vec<i32>> {
-        MinHasher::default().bins(text, bins, scheme.parse().unwrap(), &mut || ()).unwrap()
-    }
 
     fn fill(signature: &[i32]) -> Vec<i32> {
         super::fill(signature, &mut || ()).unwrap().into_owned()
@@ -288,15 +284,6 @@ mod tests {
                 bins(&text(words.into_iter()), 16, "word:1"),
                 bins(&text(sorted.into_iter()), 16, "word:1")
             );
-        }
-
-        #[test]
-        fn merged_signatures_are_of_the_joined_texts(
-            a in prop::collection::vec(0usize..500, 1..60),
-            b in prop::collection::vec(0usize..500, 1..60),
-        ) {
-            let of = |words: &[usize]| bins(&text(words.iter().copied()), 64, "word:1").unwrap();
-            prop_assert_eq!(merge(&of(&a), &of(&b)).unwrap(), of(&[a, b].concat()));
         }
 
         /// Whatever was filled before, the value of an empty bin is that of the first in its order.
