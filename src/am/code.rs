@@ -4,6 +4,7 @@ use super::filter::has_filter;
 use crate::code::ball::HammingBall;
 use crate::pg::code::CodeType;
 use crate::pg::code::bits::Bits;
+use crate::pg::encoding::for_message;
 use crate::pg::error;
 use crate::pg::report::SqlError;
 use crate::pg::storage::pages::Pages;
@@ -46,12 +47,60 @@ pub(super) unsafe fn layout_of(index: pg_sys::Relation, pages: &Pages) -> Layout
         column_of(index)
     };
     let layout = Layout::read(pages);
-    // A column of type varbit can be given another length without a new index, or either type none. The index
-    // goes on with the length that its values have.
+    // A column of type varbit can be given another length without a new index. The index goes on with the
+    // length that its values have.
     if type_ == pg_sys::BITOID && u32::try_from(bits).is_ok_and(|bits| bits != layout.bits()) {
         pages.corrupted(0, "it has not as many bits as the column");
     }
     layout
+}
+
+/// The layout of an index that is about to be searched or written: an error if its column has
+/// [lost its length](has_lost_length).
+///
+/// # Safety
+/// The index must be open, and these its pages.
+pub(super) unsafe fn layout_in_use(index: pg_sys::Relation, pages: &Pages) -> Layout {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let layout = layout_of(index, pages);
+        if has_lost_length(index) {
+            let type_ = if column_of(index).0 == pg_sys::BITOID { "bit" } else { "bit varying" };
+            let type_ = format!("{type_}({})", layout.bits());
+            Err(error::lost_length(name_of(index), &type_, indexed_column(index))).unwrap_or_report()
+        }
+        layout
+    }
+}
+
+/// Whether the type of the column does not say any more how many bits a value has. Then the index could not
+/// be made again, by REINDEX or from a dump.
+///
+/// # Safety
+/// The index must be open.
+pub(super) unsafe fn has_lost_length(index: pg_sys::Relation) -> bool {
+    // SAFETY: the index is open, as the caller promises.
+    unsafe { has_bits(index) && column_of(index).1 < 0 }
+}
+
+/// The table and the column of an index, as SQL writes them; `None` if it is one of an expression.
+///
+/// # Safety
+/// The index must be open.
+unsafe fn indexed_column(index: pg_sys::Relation) -> Option<(String, String)> {
+    // SAFETY: the index is open, as the caller promises, with a column at least; names are looked up, and
+    // copied.
+    unsafe {
+        let entry = &*(*index).rd_index;
+        let column = *entry.indkey.values.as_ptr();
+        if column == 0 {
+            return None;
+        }
+        let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(entry.indrelid));
+        let table = pg_sys::quote_qualified_identifier(schema, pg_sys::get_rel_name(entry.indrelid));
+        let column = pg_sys::quote_identifier(pg_sys::get_attname(entry.indrelid, column, false));
+        Some((for_message(CStr::from_ptr(table)), for_message(CStr::from_ptr(column))))
+    }
 }
 
 /// The layout of an index of these codes, with the columns that it has.
@@ -74,7 +123,8 @@ pub(super) unsafe fn new_layout(index: pg_sys::Relation) -> Layout {
         if !has_bits(index) {
             return with_columns(index, Layout::FINGERPRINTS);
         }
-        u32::try_from(column_of(index).1).map_err(|_| error::unknown_length(name_of(index)))
+        u32::try_from(column_of(index).1)
+            .map_err(|_| error::unknown_length(name_of(index), indexed_column(index)))
     };
     let layout = length.and_then(|bits| match bits {
         // SAFETY: the index is open, as the caller promises.

@@ -1,6 +1,6 @@
 //! Adding a row.
 
-use super::code::{layout_of, words_of_row};
+use super::code::{layout_in_use, words_of_row};
 use super::filter::FilterColumns;
 use super::row::row_of;
 use crate::pg::storage::pages::Pages;
@@ -24,7 +24,7 @@ pub(super) unsafe extern "C-unwind" fn aminsert(
         let kept = &mut (*info).ii_AmCache;
         if kept.is_null() {
             let pages = Pages::of(index);
-            let layout = layout_of(index, &pages);
+            let layout = layout_in_use(index, &pages);
             let mut memory = PgMemoryContexts::For((*info).ii_Context);
             let filters = memory.switch_to(|_| FilterColumns::of(index));
             *kept = memory.leak_and_drop_on_delete((pages, layout, filters)).cast();

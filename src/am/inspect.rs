@@ -1,7 +1,7 @@
 //! `hamming_index_stats` and `hamming_index_check`: the pages of an index, and whether it is sound.
 
 use super::build::scan_table;
-use super::code::{layout_of, words_of_row};
+use super::code::{has_lost_length, layout_of, words_of_row};
 use super::filter::FilterColumns;
 use super::inspected_index::InspectedIndex;
 use super::row::row_of;
@@ -83,7 +83,13 @@ fn hamming_index_check(
     let pages = inspected.pages();
     let mut problems = Vec::new();
     // SAFETY: the index is open.
-    let index = Index::new(&pages, unsafe { layout_of(inspected.index, &pages) });
+    let (layout, has_lost_length) =
+        unsafe { (layout_of(inspected.index, &pages), has_lost_length(inspected.index)) };
+    if has_lost_length {
+        let text = format!("the type of its column does not say that values have {} bits", layout.bits());
+        problems.push(Damage { page_number: 0, text });
+    }
+    let index = Index::new(&pages, layout);
     let began = log_position();
     // A page whose place in the log lies ahead is damaged, and not changed by others.
     let is_changed = |page: &Page| (began + 1..=log_position()).contains(&log_position_of(page));

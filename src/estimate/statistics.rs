@@ -67,7 +67,7 @@ impl ColumnStatistics {
         common_near + others_near.max(values.others * typical)
     }
 
-    /// ColumnValues of the column.
+    /// The values of the column.
     pub(crate) fn values(&self) -> ColumnValues {
         let common = self.slot(pg_sys::STATISTIC_KIND_MCV, BOTH);
         let common_all: f64 = common.iter().flat_map(Slot::values).map(|(_, share)| share).sum();
@@ -146,7 +146,7 @@ fn is_within(a: Code, b: Code, radius: u32) -> bool {
     a.distance(b).is_some_and(|distance| distance <= radius)
 }
 
-/// ColumnValues of a column.
+/// The values of a column that ANALYZE has kept.
 pub(crate) struct ColumnValues {
     common: Option<Slot>,
     /// Some of the values that are not common.

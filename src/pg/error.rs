@@ -42,14 +42,38 @@ pub(crate) fn no_hash(index: &CStr, type_: Oid) -> SqlError {
         )
 }
 
-pub(crate) fn unknown_length(index: &CStr) -> SqlError {
+/// All values of an index of type hamming have one length.
+const ONE_LENGTH: &str =
+    "All values of an index of type hamming have the same number of bits, which their type says.";
+
+/// `column` is a column and its table; `None` is an expression.
+pub(crate) fn unknown_length(index: &CStr, column: Option<(String, String)>) -> SqlError {
     let name = for_message(index);
     let message = format!("cannot tell how many bits the values of index \"{}\" have", quote(&name));
-    report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
-        .set_detail(
-            "All values of an index of type hamming have the same number of bits, which their type says.",
-        )
-        .set_hint("Declare the column as bit(256), or index an expression: (code::bit(256)).")
+    let hint = column.map_or_else(
+        || "Index an expression that says it, such as (code::bit(256)).".to_owned(),
+        |(table, column)| {
+            format!(
+                "Give the column a length, as ALTER TABLE {table} ALTER COLUMN {column} TYPE bit(256) does, \
+                 or index an expression: ({column}::bit(256)). SELECT length({column}) FROM {table} says which."
+            )
+        },
+    );
+    report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message).set_detail(ONE_LENGTH).set_hint(hint)
+}
+
+/// `type_` is what the column had before.
+pub(crate) fn lost_length(index: &CStr, type_: &str, column: Option<(String, String)>) -> SqlError {
+    let name = for_message(index);
+    let message = format!("the column of index \"{}\" is not of type {type_} any more", quote(&name));
+    let error = report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message).set_detail(ONE_LENGTH);
+    match column {
+        Some((table, column)) => {
+            error.set_hint(format!("ALTER TABLE {table} ALTER COLUMN {column} TYPE {type_};"))
+        }
+        // PostgreSQL makes such an index again when a type changes.
+        None => error,
+    }
 }
 
 pub(crate) fn too_many_bits(bits: u32, most: u32) -> SqlError {

@@ -88,7 +88,6 @@ FROM unnest(ARRAY[
     'SELECT id FROM document WHERE hamming(si, 42) BETWEEN 2 AND 6::bigint',
     'SELECT id FROM document WHERE si <~> 42 <= 6::smallint',
     'SELECT id FROM document WHERE hamming_within(42, si, 6)',
-    'SELECT id FROM document WHERE ''<42,6>''::hamming_ball @> si',
     'SELECT id FROM document WHERE hamming(si, (SELECT si FROM probe WHERE id = 101)) <= 6',
     'SELECT id FROM document WHERE hamming(si, 42) <= 12 ORDER BY hamming(si, 42) LIMIT 10',
     'SELECT id, hamming(si, 42) AS d FROM document ORDER BY d LIMIT 10',
@@ -354,5 +353,13 @@ DROP INDEX lengthened_code;
 UPDATE lengthened SET code = code || code;
 CREATE INDEX lengthened_code ON lengthened USING hamming (code);
 INSERT INTO lengthened VALUES (2002, repeat('1', 200)::varbit);
+SELECT * FROM hamming_index_check('lengthened_code', true);
+-- Without a length, an index could not be made again. So it ends its service until the type has one; the hint says how.
+ALTER TABLE lengthened ALTER COLUMN code TYPE bit varying;
+INSERT INTO lengthened VALUES (2003, repeat('1', 200)::varbit);
+SELECT * FROM hamming_index_check('lengthened_code');
+REINDEX INDEX lengthened_code;
+ALTER TABLE public.lengthened ALTER COLUMN code TYPE bit varying(200);
+INSERT INTO lengthened VALUES (2003, repeat('1', 200)::varbit);
 SELECT * FROM hamming_index_check('lengthened_code', true);
 DROP TABLE lengthened;
