@@ -1,6 +1,5 @@
 //! What an index has codes of, and how the values of its column become the words of its trees.
 
-use super::filter::has_filter;
 use crate::code::ball::HammingBall;
 use crate::pg::code::CodeType;
 use crate::pg::code::bits::Bits;
@@ -101,6 +100,15 @@ unsafe fn indexed_column(index: pg_sys::Relation) -> Option<(String, String)> {
         let column = pg_sys::quote_identifier(pg_sys::get_attname(entry.indrelid, column, false));
         Some((for_message(CStr::from_ptr(table)), for_message(CStr::from_ptr(column))))
     }
+}
+
+/// Whether an index has further columns.
+///
+/// # Safety
+/// The index must be open.
+pub(super) unsafe fn has_filter(index: pg_sys::Relation) -> bool {
+    // SAFETY: the index is open, as the caller promises.
+    unsafe { (*(*index).rd_index).indnkeyatts > 1 }
 }
 
 /// The layout of an index of these codes, with the columns that it has.

@@ -4,7 +4,7 @@
 //! Values are hashed as PostgreSQL does for partitions. Different values can have the same hash, so
 //! conditions on further columns are checked on the rows that are found.
 
-use super::code::name_of;
+use super::code::{has_filter, name_of};
 use crate::pg::catalog::strategy::EQUAL;
 use crate::pg::error;
 use hamming::hash::scattered;
@@ -52,15 +52,6 @@ pub(super) struct FilterColumns {
     columns: Vec<FilterColumn>,
     /// For what hash functions leave behind. Null if there are no columns.
     memory: pg_sys::MemoryContext,
-}
-
-/// Whether an index has further columns.
-///
-/// # Safety
-/// The index must be open.
-pub(super) unsafe fn has_filter(index: pg_sys::Relation) -> bool {
-    // SAFETY: the index is open, as the caller promises.
-    unsafe { (*(*index).rd_index).indnkeyatts > 1 }
 }
 
 impl FilterColumns {
