@@ -22,7 +22,8 @@ pub(super) enum Procedure {
     Fetch = 9,
 }
 
-/// Raises an error if an index column with this function is of another type than bigint, or if the operand is wrong.
+/// Raises an error if an index column with this function is of another type than bigint, or if the operand
+/// is not right.
 ///
 /// Each condition of a search, and each statement that writes, has a record of its own for the function that
 /// it calls. A check is noted in that record, and not done again.
