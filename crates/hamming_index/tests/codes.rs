@@ -250,7 +250,7 @@ proptest! {
     ) {
         let mut chance = Chance(seed);
         let code = |chance: &mut Chance, number: usize| {
-            (number % 50 > 0).then(|| chance.sparse(bits, 20 + 20 * (number as u32 % 20)))
+            (!number.is_multiple_of(50)).then(|| chance.sparse(bits, 20 + 20 * (number as u32 % 20)))
         };
         let both = Both::new(bits, (0..rows).map(|number| code(&mut chance, number)).collect(), 95);
         let costs = leaves.map_or_else(|| both.costs(), |leaves| SearchCosts::new(both.layout, leaves));
