@@ -1,5 +1,4 @@
--- Near joins: by the node, by near_pairs with array_agg, and by a nested loop through the index, in processor seconds of
--- one run. near_pairs finds each pair once, and the join from either side. Called with -v rows=N.
+-- Near joins: by the node, and by a nested loop through the index, in processor seconds of one run. Called with -v rows=N.
 SET client_min_messages = warning;
 \ir fingerprints.sql
 CREATE INDEX fingerprint_si ON fingerprint USING hamming (si);
@@ -51,7 +50,6 @@ SELECT format('CALL measure_join(''itself, radius %s'', ''%s'', ''%s'', ''%s'')'
 FROM unnest('{3, 6, 10}'::integer[]) AS radius, (VALUES
     ('near join', 'Near Join', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= %s'),
     ('near join, not exists', 'Near Anti Join', 'SELECT count(*) FROM fingerprint AS a WHERE NOT EXISTS (SELECT FROM fingerprint AS b WHERE b.id < a.id AND hamming(a.si, b.si) <= %s)'),
-    ('near_pairs', 'near_pairs', 'SELECT count(*) FROM (SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM fingerprint) AS g, near_pairs(ids, sis, %s)'),
     ('index', 'Index Scan', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= %s')) AS way (what, plan, query)
 WHERE what <> 'index' OR :rows * radius <= 6000000 \gexec
 CALL measure_join('itself, radius 3', 'delete where an earlier one exists', 'Near Semi Join', 'WITH gone AS (DELETE FROM copy AS a WHERE EXISTS (SELECT FROM copy AS b WHERE b.id < a.id AND hamming(a.si, b.si) <= 3) RETURNING 1) SELECT count(*) FROM gone');

@@ -1,4 +1,4 @@
--- Near-duplicates: the pairs of a table within a radius, and which rows are versions of one another
+-- Near-duplicates: which rows are versions of one another, and the blocks of near pairs for several machines
 
 CREATE FUNCTION near_cluster(key anyelement, code bigint, radius integer, linkage text DEFAULT 'leader') RETURNS anyelement
     LANGUAGE C WINDOW IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000
@@ -40,77 +40,17 @@ CREATE FUNCTION near_cluster(
 COMMENT ON FUNCTION near_cluster(anyelement, bit, integer, bit, integer, text) IS
     'window function: as near_cluster without look, but a row joins a keeper only if their second codes, too, differ in at most look_radius bits';
 
-CREATE FUNCTION near_clusters(
-    keys anyarray,
-    codes bigint[],
-    radius integer,
-    linkage text DEFAULT 'leader',
-    OUT key anyelement,
-    OUT cluster anyelement
-)
-    RETURNS SETOF record
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000
-    AS 'MODULE_PATHNAME', 'near_clusters';
-COMMENT ON FUNCTION near_clusters(anyarray, bigint[], integer, text) IS
-    'for each key the smallest key of its cluster of near-duplicates; linkage is leader or connected';
-
-CREATE FUNCTION near_clusters(
-    keys anyarray,
-    codes bit[],
-    radius integer,
-    linkage text DEFAULT 'leader',
-    OUT key anyelement,
-    OUT cluster anyelement
-)
-    RETURNS SETOF record
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000
-    AS 'MODULE_PATHNAME', 'near_clusters';
-COMMENT ON FUNCTION near_clusters(anyarray, bit[], integer, text) IS
-    'for each key the smallest key of its cluster of near-duplicates; linkage is leader or connected';
-
-CREATE FUNCTION near_pairs(
-    keys anyarray,
-    codes bigint[],
-    radius integer,
-    parts integer DEFAULT 1,
-    block integer DEFAULT 0,
-    OUT a anyelement,
-    OUT b anyelement,
-    OUT distance integer
-)
-    RETURNS SETOF record
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000
-    AS 'MODULE_PATHNAME', 'near_pairs';
-COMMENT ON FUNCTION near_pairs(anyarray, bigint[], integer, integer, integer) IS
-    'all pairs of keys, the smaller first, whose codes differ in at most radius bits; of several parts, those that belong to a block of near_blocks';
-
-CREATE FUNCTION near_pairs(
-    keys anyarray,
-    codes bit[],
-    radius integer,
-    parts integer DEFAULT 1,
-    block integer DEFAULT 0,
-    OUT a anyelement,
-    OUT b anyelement,
-    OUT distance integer
-)
-    RETURNS SETOF record
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000
-    AS 'MODULE_PATHNAME', 'near_pairs';
-COMMENT ON FUNCTION near_pairs(anyarray, bit[], integer, integer, integer) IS
-    'all pairs of keys, the smaller first, whose codes differ in at most radius bits; of several parts, those that belong to a block of near_blocks';
-
 CREATE FUNCTION near_blocks(code bigint, radius integer, parts integer) RETURNS integer[]
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
     AS 'MODULE_PATHNAME', 'near_blocks_of_bigint_wrapper';
 COMMENT ON FUNCTION near_blocks(bigint, integer, integer) IS
-    'the blocks of near_pairs that a code has to be in; a block has about 1/parts of all codes, and 2/parts with a large radius';
+    'the blocks that a code is in: codes within the radius of each other share one or more; a block has about 1/parts of all codes, and 2/parts with a large radius';
 
 CREATE FUNCTION near_blocks(code bit, radius integer, parts integer) RETURNS integer[]
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
     AS 'MODULE_PATHNAME', 'near_blocks_of_bit';
 COMMENT ON FUNCTION near_blocks(bit, integer, integer) IS
-    'the blocks of near_pairs that a code has to be in; a block has about 1/parts of all codes, and 2/parts with a large radius';
+    'the blocks that a code is in: codes within the radius of each other share one or more; a block has about 1/parts of all codes, and 2/parts with a large radius';
 
 CREATE FUNCTION clusters_of_pairs(
     a anyarray,

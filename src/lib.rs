@@ -15,7 +15,6 @@ mod gist;
 mod histogram;
 mod html;
 mod join;
-mod living;
 mod minhash;
 mod pairs;
 mod passage;
@@ -50,8 +49,7 @@ pgrx::extension_sql_file!("../sql/passage.sql", name = "passage", requires = ["r
 pgrx::extension_sql_file!("../sql/html.sql", name = "html", requires = ["passage"]);
 pgrx::extension_sql_file!("../sql/trigger.sql", name = "trigger", requires = ["html"]);
 pgrx::extension_sql_file!("../sql/pairs.sql", name = "pairs", requires = ["trigger"]);
-pgrx::extension_sql_file!("../sql/living.sql", name = "living", requires = ["pairs"]);
-pgrx::extension_sql_file!("../sql/histogram.sql", name = "histogram", requires = ["living"]);
+pgrx::extension_sql_file!("../sql/histogram.sql", name = "histogram", requires = ["pairs"]);
 
 /// Called by Postgres when it loads the library.
 #[pgrx::pg_guard]

@@ -24,8 +24,8 @@ INTRODUCTION = """
 
 All texts of a collection are in one table, originals and changed copies. A pipeline finds its near pairs:
 
-- **Ours** stores `simhash(body)`, 8 bytes a row. `near_pairs` finds the pairs within a radius. For the texts in these
-  pairs a second look is made, in the same statement, and compared pair by pair. *n bins* is
+- **Ours** stores `simhash(body)`, 8 bytes a row. A near join finds the pairs within a radius. For the texts in
+  these pairs a second look is made, in the same statement, and compared pair by pair. *n bins* is
   `minhash(body, n, 'doc2')`; *winnow* and *manber* are `winnow_sketch(body, 16, 8)` and `manber_sketch(body, 12, 3)`;
   *all features* are the hashes of `simhash_features`. *Stored* keeps 128 bins in the table instead.
 - **datasketch** and **rensa** are packages of Python. A feature is two or five consecutive words, of lower case and

@@ -47,8 +47,8 @@ INSERT INTO look VALUES
     ('all features', 'ARRAY(SELECT hash FROM simhash_features(body) ORDER BY hash)', 'sketch_similarity');
 
 CREATE FUNCTION pg_temp.candidates(radius integer) RETURNS text LANGUAGE sql RETURN format($$
-    SELECT p.* FROM (SELECT array_agg(id) AS ids, array_agg(si) AS fingerprints FROM fingerprint) AS d,
-        near_pairs(ids, fingerprints, %s) AS p
+    SELECT x.id AS a, y.id AS b, hamming(x.si, y.si) AS distance
+    FROM fingerprint AS x JOIN fingerprint AS y ON hamming(x.si, y.si) <= %s AND x.id < y.id
 $$, radius);
 -- A second look at the texts of candidates, each of which is read once.
 CREATE FUNCTION pg_temp.recipe(radius integer, seen text, compared text) RETURNS text LANGUAGE sql RETURN format($$
@@ -73,13 +73,15 @@ SELECT format('CALL measure(%L, %s, %L, %L)', 'recipe', radius, 'stored', format
     JOIN signature AS x ON x.id = a JOIN signature AS y ON y.id = b WHERE minhash_similarity(x.seen, y.seen) >= 0.4', pg_temp.candidates(radius)))
 FROM generate_series(14, 20, 2) AS radius \gexec
 CREATE INDEX ON fingerprint USING hamming (si);
+SET enable_hashjoin = off;
 CALL measure('join', 14, NULL, 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= 14 AND a.id < b.id');
+RESET enable_hashjoin;
 
 -- The pairs that count: a changed text with its original, and two originals that are not related.
 CREATE TABLE judged AS
 SELECT c.*, x.number AS first, y.number AS second, replace(x.change || y.change, 'none', '') AS change
-FROM (SELECT p.* FROM (SELECT array_agg(id) AS ids, array_agg(si) AS fingerprints FROM fingerprint) AS d,
-          near_pairs(ids, fingerprints, 20) AS p) AS c
+FROM (SELECT x.id AS a, y.id AS b, hamming(x.si, y.si) AS distance
+      FROM fingerprint AS x JOIN fingerprint AS y ON hamming(x.si, y.si) <= 20 AND x.id < y.id) AS c
     JOIN (SELECT DISTINCT id, number, change FROM doc) AS x ON x.id = a
     JOIN (SELECT DISTINCT id, number, change FROM doc) AS y ON y.id = b
 WHERE x.number = y.number AND 'none' IN (x.change, y.change)

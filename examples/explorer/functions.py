@@ -9,7 +9,6 @@ FUNCTIONS = {
     "fingerprint_of": "simhash",
     "explain": "simhash_explain",
     "distance": "hamming",
-    "clusters": "near_clusters",
     "cluster": "near_cluster",
     "passages": "shared_passages",
     "headline": "passage_headline",

@@ -287,18 +287,10 @@ def clusters(queries: Queries, fields: Fields) -> Page:
     content = html(
         '<h1>Clusters</h1><p>A document belongs to a cluster if it is within the radius of its keeper, the first one'
         ' in the order of keys.</p><form action="/clusters"><input type="hidden" name="after" value="{after:exact}">'
-        '<div class="row">{radius}<button class="main">Show</button></div></form>{living}{part}{found}',
+        '<div class="row">{radius}<button class="main">Show</button></div></form>{part}{found}',
         radius=radius_of(queries, radius), found=found, after=after, part=part_of_table(queries, radius, after),
-        living=living_clusters_of(queries),
     )
     return frame(queries.table, "/clusters", "Clusters", content)
-
-
-def living_clusters_of(queries: Queries) -> Html | None:
-    """Leads to the living clusters of the table, if it has any."""
-    found = queries.living()
-    return html('<p class="note">There are <a href="/living">living clusters</a>: {found.comment}.</p>',
-                found=found) if found else None
 
 
 def part_of_table(queries: Queries, radius: int, after: str) -> Html | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from .codes import Code
-from .table import Connection, Living, Table, find_functions, identifier
+from .table import Connection, Table, find_functions
 if TYPE_CHECKING:
     from typing import LiteralString
 
@@ -134,8 +134,8 @@ LIMIT %(limit)s"""
             return None
         return row.why if row else None
 
-    # The functions take numbers of rows in place of keys, which are of any type. Each cluster has the number of its
-    # keeper, the first one.
+    # Numbers of rows take the place of keys, which are of any type. Each cluster has the number of its keeper, the
+    # first one.
     CLUSTERED: LiteralString = """
         row AS MATERIALIZED (
             SELECT key, si, row_number() OVER (ORDER BY key) AS n
@@ -143,9 +143,7 @@ LIMIT %(limit)s"""
                   WHERE {si} IS NOT NULL{start}
                   ORDER BY {key} LIMIT %(rows)s) AS d),
         clustered AS MATERIALIZED (
-            SELECT c.key AS n, c.cluster
-            FROM (SELECT array_agg(n ORDER BY n) AS keys, array_agg(si ORDER BY n) AS codes FROM row) AS r,
-                {clusters}(keys, codes, %(radius)s::integer, 'leader'::text) AS c)"""
+            SELECT n, {cluster}(n, si, %(radius)s::integer, 'leader'::text) OVER (ORDER BY n) AS cluster FROM row)"""
 
     def clusters(self, radius: int, page: int, after: str) -> list[Any]:
         """Clusters with the most different texts first, each with its keeper. Clusters of mere copies come last.
@@ -216,47 +214,6 @@ LIMIT %(limit)s"""
                 after, radius=radius, keeper=keeper.key, si=keeper.fingerprint, limit=MEMBERS,
                 content=keeper.fingerprint if keeper.text is None else keeper.text,
             ),
-        ).fetchall()
-
-    def living(self) -> Living | None:
-        return self.table.living(self.connection)
-
-    def living_sql(self, living: Living, template: LiteralString) -> psycopg.sql.Composed:
-        """A statement in which {living} are the table's living clusters, and the rest is as everywhere."""
-        name = identifier(self.table.schema, living.name)
-        key = identifier("c", self.table.key)
-        return self.table.sql({**self.functions, "living": name, "its_key": key}, template)
-
-    def living_clusters(self, living: Living, page: int) -> list[Any]:
-        """Living clusters of several rows, the largest first, each with its keeper if that is still there."""
-        return self.connection.execute(
-            self.living_sql(
-                living,
-                """WITH cluster AS MATERIALIZED (
-                       SELECT cluster, count(*) AS members, max(distance) AS farthest,
-                              count(*) OVER () AS clusters, sum(count(*)) OVER () AS documents
-                       FROM {living} WHERE cluster IS NOT NULL GROUP BY cluster HAVING count(*) > 1
-                       ORDER BY members DESC, cluster LIMIT %(limit)s OFFSET %(offset)s)
-                   SELECT k.cluster::text AS key, {title} AS title, k.members, k.farthest,
-                          left({text}, 300) AS beginning, k.clusters, k.documents
-                   FROM cluster AS k LEFT JOIN {table} AS d ON {key} = k.cluster
-                   ORDER BY k.members DESC, k.cluster""",
-            ),
-            {"limit": CLUSTERS, "offset": CLUSTERS * (page - 1)},
-        ).fetchall()
-
-    def living_members(self, living: Living, keeper: str) -> list[Any]:
-        """The rows of a living cluster, the keeper first and the farthest last."""
-        return self.connection.execute(
-            self.living_sql(
-                living,
-                """SELECT {its_key}::text AS key, {title} AS title, c.distance, left({text}, 300) AS beginning,
-                          length({text}) AS length, {si} AS code
-                   FROM {living} AS c LEFT JOIN {table} AS d ON {key} = {its_key}
-                   WHERE c.cluster::text = %(keeper)s
-                   ORDER BY c.cluster <> {its_key}, c.distance, {its_key} LIMIT %(limit)s""",
-            ),
-            {"keeper": keeper, "limit": MEMBERS},
         ).fetchall()
 
     def deletion(self, radius: int) -> str:

@@ -18,7 +18,6 @@ import psycopg
 from . import pages
 from .distances import distances
 from .layout import Fields, Page, Refused, refusal, server_error
-from .living import living
 from .queries import Queries
 from .safety import Unsuitable
 from .table import Table
@@ -30,7 +29,6 @@ ROUTES: dict[str, Callable[[Queries, Fields], Page]] = {
     "/cluster": pages.cluster,
     "/distances": distances,
     "/document": pages.document,
-    "/living": living,
 }
 
 LARGEST_UPLOAD = 5_000_000

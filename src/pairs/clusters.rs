@@ -1,7 +1,6 @@
-//! Clusters of rows that come in arrays, and of near pairs.
+//! `clusters_of_pairs`: clusters of near pairs that come in arrays.
 
 use super::error;
-use super::row_codes::{keys_and_codes, not_null};
 use crate::pg::call::{Call, pg_function};
 use crate::pg::elements::{ArrayElements, Order, SortedKey};
 use crate::pg::encoding;
@@ -16,36 +15,6 @@ use pgrx::pg_sys::panic::ErrorReportable;
 /// The linkage of this name.
 pub(super) fn parse_linkage(name: &[u8]) -> Result<Linkage, SqlError> {
     encoding::to_utf8(name)?.parse().map_err(report::problem)
-}
-
-pg_function!(
-    pg_finfo_near_clusters,
-    fn near_clusters(call) {
-        // SAFETY: declared so in `sql/pairs.sql`.
-        unsafe { put_near_clusters(call) }.unwrap_or_report();
-        call.null()
-    }
-);
-
-/// Returns each key with the smallest key of its cluster.
-///
-/// # Safety
-/// The function must be declared with keys in front, then codes, an integer and a text, and return a set of
-/// records of two keys.
-unsafe fn put_near_clusters(call: Call) -> Result<(), SqlError> {
-    // SAFETY: declared so, as the caller promises.
-    let (mut rows, (keys, order, mut row_codes), linkage) =
-        unsafe { (ResultSet::of(call.info())?, keys_and_codes(call)?, call.text(3)) };
-    let linkage = parse_linkage(linkage)?;
-    // The smallest key of a cluster keeps.
-    row_codes.sort_by(keys, &order).map_err(report::problem)?;
-    let keepers = row_codes.keepers("near_clusters", keys.len(), call.integer(2), None, linkage)?;
-    drop(row_codes);
-    for (&key, &keeper) in keys.iter().zip(&keepers) {
-        check_for_interrupts();
-        rows.put([Some(key), Some(keys[keeper as usize])]);
-    }
-    Ok(())
 }
 
 pg_function!(
@@ -97,6 +66,11 @@ unsafe fn put_clusters_of_pairs(call: Call) -> Result<(), SqlError> {
         rows.put([Some(key), Some(keys[keeper as usize])]);
     }
     Ok(())
+}
+
+/// The keys of an array, none of which may be NULL.
+fn not_null<'a>(keys: &ArrayElements<'a>) -> Result<&'a [pg_sys::Datum], SqlError> {
+    if keys.nulls.contains(&true) { Err(error::null_key()) } else { Ok(keys.values) }
 }
 
 /// The distinct keys in ascending order, and for each end of a pair the place of its key among them.

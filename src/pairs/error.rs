@@ -1,16 +1,10 @@
-//! Errors of near pairs and clusters.
+//! Errors of clusters.
 
 use crate::pg::report::{SqlError, report};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 
-pub(super) fn keys_differ_in_number(keys: usize, codes: usize) -> SqlError {
-    report(Code::ERRCODE_ARRAY_ELEMENT_ERROR, format!("{keys} keys cannot be those of {codes} codes"))
-        .set_hint("Collect both in one query: SELECT array_agg(id), array_agg(si) FROM document.")
-}
-
 pub(super) fn null_key() -> SqlError {
-    report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "keys must not be NULL")
-        .set_hint("Leave these rows out, or use the window function near_cluster, whose keys may be NULL.")
+    report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "keys must not be NULL").set_hint("Leave these pairs out.")
 }
 
 pub(super) fn null_argument(name: &str) -> SqlError {
@@ -20,13 +14,6 @@ pub(super) fn null_argument(name: &str) -> SqlError {
 pub(super) fn too_many_codes(rows: usize) -> SqlError {
     report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, format!("{rows} codes are too many to be compared at once"))
         .set_hint("Cut the table into parts that have nothing in common, with PARTITION BY or WHERE.")
-}
-
-pub(super) fn not_in_block(place: usize, block: u32, radius: i32, parts: i32) -> SqlError {
-    let message = format!("element {place} of the codes is not in block {block}");
-    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
-        .set_detail(format!("With radius {radius} and {parts} parts, it belongs to other blocks."))
-        .set_hint("Make blocks and pairs with the same radius and the same number of parts.")
 }
 
 pub(super) fn ends_differ_in_number(a: usize, b: usize) -> SqlError {

@@ -1,7 +1,7 @@
 //! `sql/pairs.sql`: which rows of a table are near-duplicates of which.
 
+mod blocks;
 mod clusters;
 mod error;
-mod near_pairs;
 mod row_codes;
 mod window;

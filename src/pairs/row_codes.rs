@@ -1,21 +1,18 @@
-//! Codes of rows, as the functions on pairs and clusters get them: from arrays, or from the rows of a window.
+//! Codes of the rows of a window.
 
 use super::error;
-use crate::pg::call::Call;
 use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
-use crate::pg::elements::{ArrayElements, Order, SortedKey};
-use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
 use crate::pg::report::{self, SqlError};
 use hamming::clusters::{self, Linkage, SecondLook};
-use limits::{Limit, OutOfMemory, collect, reserve, sort};
+use limits::{Limit, OutOfMemory, collect, reserve};
 use pgrx::pg_sys;
 
 /// Codes that are not NULL, and the rows that they belong to.
 pub(super) struct CodesOfRows {
-    pub(super) codes: CodeList,
-    pub(super) rows: Vec<u32>,
+    codes: CodeList,
+    rows: Vec<u32>,
 }
 
 impl CodesOfRows {
@@ -26,21 +23,6 @@ impl CodesOfRows {
         }
         let mut new = Self { codes: CodeList::new(type_, rows), rows: Vec::new() };
         reserve(&mut new.rows, rows).map_err(report::problem)?;
-        Ok(new)
-    }
-
-    /// The codes of an array of bigint or of bit.
-    fn of(elements: &ArrayElements<'_>) -> Result<Self, SqlError> {
-        let is_bigint = elements.type_ == pg_sys::INT8OID;
-        let type_ = if is_bigint { CodeType::Bigint } else { CodeType::Bits };
-        let mut new = Self::new(type_, elements.values.len())?;
-        for (row, (&value, &is_null)) in elements.values.iter().zip(elements.nulls).enumerate() {
-            check_for_interrupts();
-            if !is_null {
-                // SAFETY: the array knows the type of its elements.
-                unsafe { new.push(row, value) }?;
-            }
-        }
         Ok(new)
     }
 
@@ -55,21 +37,9 @@ impl CodesOfRows {
     }
 
     /// A radius is at most the number of bits of a code.
-    pub(super) fn check_radius(&self, radius: i32) -> Result<u32, SqlError> {
+    fn check_radius(&self, radius: i32) -> Result<u32, SqlError> {
         let most = self.codes.bits().map_or(i32::MAX.into(), i64::from);
         Limit::new("radius", 0, most).of(radius).map_err(report::problem)
-    }
-
-    /// Puts the codes in the order of their rows' keys; rows with the same key stay in their order.
-    pub(super) fn sort_by(&mut self, keys: &[pg_sys::Datum], order: &Order) -> Result<(), OutOfMemory> {
-        let count = self.rows.len();
-        let mut places = collect(0..count as u32, count)?;
-        // SAFETY: keys are values of the type of the order.
-        let key = |place: u32| unsafe { SortedKey::new(order, keys[self.rows[place as usize] as usize]) };
-        sort(&mut places, &mut check_for_interrupts, |&place| (key(place), place));
-        self.codes.choose(places.iter().copied())?;
-        self.rows = collect(places.iter().map(|&place| self.rows[place as usize]), count)?;
-        Ok(())
     }
 
     /// Leaves the rows that the others have as well, in both.
@@ -94,14 +64,13 @@ impl CodesOfRows {
     /// its own. Second codes, with their radius, are of the same rows.
     pub(super) fn keepers(
         &self,
-        function: &'static str,
         rows: usize,
         radius: i32,
         look: Option<(&Self, i32)>,
         linkage: Linkage,
     ) -> Result<Vec<u32>, SqlError> {
         let (codes, radius) = (self.codes.codes(), self.check_radius(radius)?);
-        let mut reporter = Reporter::of_codes(function, codes.len());
+        let mut reporter = Reporter::of_codes("near_cluster", codes.len());
         let look = look.map(|(looks, radius)| {
             let most = looks.codes.bits().map_or(i32::MAX.into(), i64::from);
             let radius = Limit::new("look_radius", 0, most).of(radius).map_err(report::problem)?;
@@ -115,28 +84,4 @@ impl CodesOfRows {
         }
         Ok(keepers)
     }
-}
-
-/// The first two arguments of a call: as many keys as codes, and the order of the keys.
-///
-/// # Safety
-/// The function must be declared with an array of any type in front, then one of bigint or bit, which are not
-/// NULL.
-pub(super) unsafe fn keys_and_codes<'a>(
-    call: Call,
-) -> Result<(&'a [pg_sys::Datum], Order, CodesOfRows), SqlError> {
-    // SAFETY: declared so, as the caller promises.
-    let (keys, codes) = unsafe { (ArrayElements::of(call.datum(0)), ArrayElements::of(call.datum(1))) };
-    // SAFETY: the information is that of the call in progress.
-    let order = unsafe { Order::of(keys.type_, call.info()) }?;
-    let values = not_null(&keys)?;
-    if values.len() != codes.values.len() {
-        return Err(error::keys_differ_in_number(values.len(), codes.values.len()));
-    }
-    Ok((values, order, CodesOfRows::of(&codes)?))
-}
-
-/// The keys of an array, none of which may be NULL.
-pub(super) fn not_null<'a>(keys: &ArrayElements<'a>) -> Result<&'a [pg_sys::Datum], SqlError> {
-    if keys.nulls.contains(&true) { Err(error::null_key()) } else { Ok(keys.values) }
 }

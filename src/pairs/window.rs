@@ -56,7 +56,7 @@ impl Clusters {
             codes.meet(&mut looks).map_err(report::problem)?;
             look = Some((&looks, integer(partition, LOOK_RADIUS, "look_radius")?));
         }
-        let keepers = codes.keepers("near_cluster", rows as usize, radius, look, linkage)?;
+        let keepers = codes.keepers(rows as usize, radius, look, linkage)?;
         let count = keepers.len();
         let mut has_members = collect(iter::repeat_n(false, count), count).map_err(report::problem)?;
         for (row, &keeper) in keepers.iter().enumerate() {

@@ -75,7 +75,7 @@ impl Order {
 
     /// # Safety
     /// Both values must be of the type.
-    pub(crate) unsafe fn compare(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> Ordering {
+    unsafe fn compare(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> Ordering {
         // SAFETY: both values are of the type, as the caller promises; the function takes two values of the
         // type, and returns an integer.
         let result = unsafe { pg_sys::FunctionCall2Coll(self.compare, self.collation, a, b) };

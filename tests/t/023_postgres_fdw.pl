@@ -118,7 +118,7 @@ my @questions = (
 	'SELECT array_agg((n, id) ORDER BY n, id) FROM query AS q, LATERAL (SELECT id FROM TABLE WHERE hamming(si, q.si) <= 3 OFFSET 0) AS d',
 	'SELECT array_agg((n, x) ORDER BY n, x) FROM query AS q, LATERAL (SELECT hamming(si, q.si) AS x FROM TABLE ORDER BY x LIMIT 12) AS d',
 	'SELECT simhash_agg(body, 1) FROM TABLE',
-	'SELECT c.* FROM (SELECT array_agg(id) AS ids, array_agg(si) AS codes FROM TABLE) AS d, near_clusters(ids, codes, 3) AS c ORDER BY key');
+	'SELECT array_agg((id, keeper) ORDER BY id) FROM (SELECT id, near_cluster(id, si, 3) OVER (ORDER BY id) AS keeper FROM TABLE) AS c');
 for my $question (@questions)
 {
 	my ($shards, $one) = map { $node->safe_psql('postgres', $question =~ s/TABLE/$_/r) } 'document', 'local';
@@ -155,6 +155,23 @@ $node->safe_psql('shard_0', 'CREATE TABLE few AS SELECT * FROM document WHERE id
 $node->safe_psql('postgres', 'CREATE FOREIGN TABLE few (id bigint, si bigint) SERVER shard_0; ALTER SERVER shard_0 OPTIONS (ADD use_remote_estimate \'true\')');
 is_deeply([ remote_sql('SET jit = off; SET enable_hashjoin = off; SET enable_nestloop = off', 'SELECT a.id, b.id FROM few AS a JOIN document_0 AS b ON hamming(a.si, b.si) <= 3') ],
 	['SELECT r1.id, r2.id FROM (public.few r1 INNER JOIN public.document r2 ON ((public.hamming_within(r1.si, r2.si, 3))))'], 'tables of one server can be joined there');
+
+# Blocks of near pairs: each server has some of them, and joins its own.
+for my $number (0 .. 2)
+{
+	$node->safe_psql("shard_$number", 'CREATE TABLE in_block (block integer, id bigint, si bigint)');
+}
+$node->safe_psql('postgres', join '; ', 'CREATE TABLE in_block (block integer, id bigint, si bigint) PARTITION BY HASH (block)',
+	(map { "CREATE FOREIGN TABLE in_block_$_ PARTITION OF in_block FOR VALUES WITH (MODULUS 3, REMAINDER $_) SERVER shard_$_ OPTIONS (table_name 'in_block')" } 0 .. 2),
+	'INSERT INTO in_block SELECT block, id, si FROM document, unnest(near_blocks(si, 3, 16)) AS block');
+$node->safe_psql("shard_$_", 'ANALYZE in_block') for 0 .. 2;
+my $in_blocks = 'SELECT DISTINCT a.id, b.id FROM in_block AS a JOIN in_block AS b ON a.block = b.block AND hamming(a.si, b.si) <= 3 AND a.id < b.id';
+$node->safe_psql('postgres', join '; ', map { "ALTER SERVER shard_$_ OPTIONS (ADD use_remote_estimate 'true')" } 1, 2);
+my @joins = remote_sql('SET jit = off; SET enable_partitionwise_join = on', $in_blocks);
+is(scalar(grep { /r\w+ INNER JOIN public\.in_block r\w+ ON .*hamming_within/ } @joins), 3, 'blocks are joined where they are') or diag(join "\n", @joins);
+is($node->safe_psql('postgres', "SET enable_partitionwise_join = on; SELECT count(*), sum(a * b) FROM ($in_blocks) AS p (a, b)"),
+	$node->safe_psql('postgres', 'SELECT count(*), sum(a.id * b.id) FROM local AS a JOIN local AS b ON hamming(a.si, b.si) <= 3 AND a.id < b.id'),
+	'and have the pairs of all rows');
 
 # Conditions on sketches are sent as they are written; what stays PostgreSQL's own needs no extension on the other server.
 $node->safe_psql('shard_0', q{CREATE TABLE tagged (id bigint, tags bigint[])});

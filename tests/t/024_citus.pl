@@ -87,8 +87,6 @@ my @questions = (
 	[ 'the nearest three of each', q{SELECT string_agg(q || ' ' || x, ',' ORDER BY q, x) FROM (SELECT q.id AS q, hamming(d.si, q.si) AS x,
 		row_number() OVER (PARTITION BY q.id ORDER BY hamming(d.si, q.si)) AS place FROM query AS q JOIN TABLE AS d ON hamming(d.si, q.si) <= 3) AS n
 		WHERE place <= 3}, 'Index Cond: \(\S*si <@ hamming_ball\(q\.si, 3' ],
-	[ 'pairs of all', 'SELECT count(*), sum(a * b) FROM (SELECT array_agg(id) AS ids, array_agg(si) AS codes FROM TABLE) AS d, near_pairs(ids, codes, 3) AS p',
-		'Query: SELECT array_agg' ],
 	[ 'clusters of all', 'SELECT count(*), sum(id * keeper) FROM (SELECT id, near_cluster(id, si, 3) OVER (ORDER BY id) AS keeper FROM TABLE) AS c',
 		'Query: SELECT id, id AS keeper' ],
 	[ 'simhash_agg', 'SELECT simhash_agg(body, 1) FROM TABLE', q{worker_(?:binary_)?partial_agg\('public\.simhash_agg\(text,double precision\)'} ],
@@ -127,10 +125,12 @@ same_answers('of one node');
 $node->safe_psql('postgres', q{CREATE TABLE in_block (block integer, id bigint, si bigint);
 	SELECT create_distributed_table('in_block', 'block', shard_count => 3);
 	INSERT INTO in_block SELECT block, id, si FROM document, unnest(near_blocks(si, 3, 16)) AS block;});
-my $in_blocks = 'SELECT count(*), sum(a * b) FROM (SELECT block, array_agg(id) AS ids, array_agg(si) AS codes FROM in_block GROUP BY block) AS g,
-	near_pairs(ids, codes, 3, 16, block) AS p';
-is($node->safe_psql('postgres', $in_blocks), $answers{'pairs of all'}, 'pairs in parts');
-is(scalar(() = plan_of($in_blocks) =~ /Function Scan on \S*near_pairs/g), 3, 'pairs in parts: on each of three shards');
+my $in_blocks = 'SELECT count(*), sum(a * b) FROM (SELECT DISTINCT a.id AS a, b.id AS b FROM in_block AS a JOIN in_block AS b
+	ON a.block = b.block AND hamming(a.si, b.si) <= 3 AND a.id < b.id) AS p';
+my $of_all = 'SELECT count(*), sum(a.id * b.id) FROM local AS a JOIN local AS b ON hamming(a.si, b.si) <= 3 AND a.id < b.id';
+is($node->safe_psql('postgres', $in_blocks), $node->safe_psql('postgres', $of_all), 'pairs of blocks');
+my $blocks_plan = $node->safe_psql('postgres', "SET citus.explain_all_tasks = on; EXPLAIN (COSTS OFF) $in_blocks");
+is(scalar(() = $blocks_plan =~ /Custom Scan \(Near Join\)/g), 3, 'pairs of blocks: a near join on each of three shards') or diag($blocks_plan);
 
 my (undef, undef, $told) = run_psql($node, 'postgres', 'SET citus.log_local_commands = on; BEGIN; SELECT id FROM document WHERE id = 1;
 	SELECT id FROM document WHERE hamming(si, 42) <= 6; COMMIT');

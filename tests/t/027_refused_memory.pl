@@ -54,17 +54,9 @@ $node->safe_psql('postgres', qq{
 	CREATE INDEX target_sketch ON target USING gin (sketch sketch_ops);
 	CREATE INDEX target_gist ON target USING gist (si gist_hamming_ops);
 	CREATE TABLE plain AS SELECT sketch FROM code;
-	CREATE TABLE living AS SELECT id, si FROM code LIMIT 0;
-	ALTER TABLE living ADD PRIMARY KEY (id);
-	CREATE TABLE lived (LIKE living INCLUDING ALL);
-	INSERT INTO lived SELECT id, si FROM code WHERE id <= 500;
-	SELECT near_clusters_create('living', 'id', 'si', 6);
 	VACUUM ANALYZE;});
 
 my ($body, $other) = map { "(SELECT body FROM text WHERE id = $_)" } 1, 2;
-my $ids = '(SELECT array_agg(id) FROM code)';
-my $fingerprints = '(SELECT array_agg(si) FROM code)';
-my $codes = '(SELECT array_agg(bits) FROM code)';
 my $code = "repeat('01', 128)::bit(256)";
 my $long = 'array_fill(1::bigint, ARRAY[1000000])';
 # What makes the planner search by an index, by its bitmap, or in order.
@@ -101,21 +93,13 @@ my @statements = (
 	[ 'hamming_index_stats', "SELECT rows FROM hamming_index_stats('code_bits')" ],
 	[ 'hamming_histogram', "SELECT sum(pairs) FROM hamming_histogram('code', 'si', 5000)", 'SET max_parallel_workers = 0', 'SELECT setseed(0.5)' ],
 	[ 'hamming_histogram of bits', "SELECT sum(pairs) FROM hamming_histogram('code', 'bits', 3000)", '', 'SELECT setseed(0.5)' ],
-	[ 'near_pairs', "SELECT count(*) FROM near_pairs($ids, $fingerprints, 6)" ],
-	[ 'near_pairs', "SELECT count(*) FROM near_pairs((SELECT array_agg(id::text) FROM code), $fingerprints, 6)" ],
-	[ 'near_pairs in parts', "SELECT count(*) FROM (SELECT array_agg(id) AS ids, array_agg(si) AS codes, block FROM code, unnest(near_blocks(si, 6, 4)) AS block GROUP BY block) AS b, near_pairs(b.ids, b.codes, 6, 4, b.block)" ],
-	[ 'near_pairs', "SELECT count(*) FROM near_pairs($ids, $codes, 20)" ],
 	[ 'near join', 'SELECT count(b.bits) FROM code AS a LEFT JOIN code AS b ON hamming(a.si, b.si) <= 3 AND a.id <> b.id', 'SET enable_nestloop = off' ],
 	[ 'near join in rounds', "SELECT count(b.si), count(a.sketch) FROM code AS a FULL JOIN code AS b ON hamming(a.bits, b.bits) <= 20", "SET work_mem = '64kB'" ],
 	[ 'near join of sketches', 'SELECT count(b.bits) FROM code AS a LEFT JOIN code AS b ON sketch_similarity(a.sketch, b.sketch) >= 0.3 AND a.id <> b.id', 'SET enable_nestloop = off' ],
-	[ 'near_clusters', "SELECT count(*) FROM near_clusters($ids, $fingerprints, 6)" ],
-	[ 'near_clusters', "SELECT count(*) FROM near_clusters($ids, $codes, 20, 'connected')" ],
+	[ 'near join in blocks', "SELECT count(DISTINCT (a.id, b.id)) FROM (SELECT id, si, unnest(near_blocks(si, 3, 4)) AS block FROM code WHERE id <= 1000) AS a
+		JOIN (SELECT id, si, unnest(near_blocks(si, 3, 4)) AS block FROM code) AS b ON a.block = b.block AND hamming(a.si, b.si) <= 3", 'SET enable_nestloop = off' ],
 	[ 'near_cluster', 'SELECT count(DISTINCT c) FROM (SELECT near_cluster(id::text, si, 8) OVER (ORDER BY id) AS c FROM code) AS q' ],
-	[ 'near_cluster', 'SELECT count(DISTINCT c) FROM (SELECT near_cluster(id, bits, 20) OVER (ORDER BY id) AS c FROM code) AS q' ],
-	[ 'near_clusters_create', "SELECT near_clusters_create('lived', 'id', 'si', 6)", '', 'DROP TABLE IF EXISTS lived_clusters' ],
-	[ 'rows of living clusters', "WITH new AS (INSERT INTO living SELECT id, si FROM code WHERE id <= 100 RETURNING 1) SELECT count(*) FROM new", '', 'TRUNCATE living' ],
-	[ 'near_clusters_refresh', "SELECT near_clusters_refresh('living'), near_cluster_of('living', 42)", '',
-		q{TRUNCATE living; DO 'BEGIN PERFORM near_clusters_refresh(''living''); END'; INSERT INTO living SELECT id, si FROM code WHERE id <= 100} ],
+	[ 'near_cluster', "SELECT count(DISTINCT c) FROM (SELECT near_cluster(id, bits, 20, 'connected') OVER (ORDER BY id) AS c FROM code) AS q" ],
 	[ 'clusters_of_pairs', "SELECT count(*) FROM clusters_of_pairs((SELECT array_agg(n) FROM generate_series(1, 9000) AS n), (SELECT array_agg(n * 71 % 9000) FROM generate_series(1, 9000) AS n), 'connected')" ],
 	[ 'simhash', "SELECT simhash($body), simhash($body, 'doc1'), simhash($body, 'char:8'), simhash($body, 'word:3')" ],
 	[ 'simhash of features', "SELECT simhash(string_to_array($body, ' '), NULL), simhash(to_tsvector('simple', left($body, 100000)))" ],
@@ -162,7 +146,6 @@ my %elsewhere = (
 	(map { $_ => 'simhash_agg' } qw(simhash_agg_add simhash_agg_combine simhash_agg_final)),
 	sketch_query_out => 'comparison of sketches',
 	simhash_trigger => 'trigger',
-	near_clusters_trigger => 'rows of living clusters',
 	(map { $_ => 'no memory: reads what the client sent, and fails or returns a number' }
 		qw(gist_hamming_key_in gist_hamming_key_out hamming_ball_recv hamming_bit_ball_recv sketch_query_in sketch_above
 		hamming_radius_ge hamming_radius_gt hamming_radius_le hamming_radius_lt)));
@@ -282,7 +265,7 @@ for my $size (LARGE, ANY)
 for my $bytes (50_000, 200_000, 500_000, 1_500_000)
 {
 	for my $statement ("SET work_mem = '200MB'; SET enable_seqscan = off; SELECT count(d) FROM (SELECT hamming(si, 42) AS d FROM code ORDER BY hamming(si, 42) OFFSET 0) AS q",
-		"SELECT count(*) FROM near_pairs($ids, $fingerprints, 6)", "SELECT count(*) FROM shared_passages($body, $other, 10)")
+		'SELECT count(*) FROM code AS a JOIN code AS b ON hamming(a.si, b.si) <= 6 AND a.id < b.id', "SELECT count(*) FROM shared_passages($body, $other, 10)")
 	{
 		my ($out, $err) = run("SELECT leave_memory($bytes);\n$statement;\n");
 		my $is_told = $err =~ /(ERROR|FATAL):  53200/ || $err eq '' && $out =~ /^t\n\d+$/;

@@ -175,31 +175,6 @@ def test_clusters_show_the_keeper_beside_its_duplicates_and_delete_nothing(
         assert before and kept and before[0] - kept[0] == expected[1] - expected[0]
 
 
-def test_living_clusters_are_shown_as_of_the_last_refresh(site: str, browser: Chrome, owner: psycopg.Connection) -> None:
-    owner.execute("SELECT near_clusters_create('document', 'id', 'si', 10)")
-    try:
-        owner.execute("GRANT SELECT ON document_clusters TO explorer")
-        browser.get(site + "/clusters?radius=10")
-        expected = one(browser, "p[role=status]").text.split(".")[0]
-        press(browser, one(browser, ".note a[href='/living']"))
-        assert one(browser, "h1").text == "Living clusters" and "within 10 bits, linkage leader" in one(browser, "main").text
-        assert one(browser, "p[role=status]").text.startswith(expected)
-        assert texts(browser, "tbody tr")[0].startswith("4 6 Ferry terminal closed (Harbour Post)")
-        press(browser, one(browser, "tbody a"))
-        assert texts(browser, "h1") == ["Ferry terminal closed (Harbour Post)"]
-        assert len(texts(browser, ".results h3")) == 3 and "a cluster of 4" in one(browser, "main").text
-        press(browser, one(browser, ".results button"))
-        assert texts(browser, ".pair h2")[0] == "Ferry terminal closed (Harbour Post)"
-        window(browser, 360, 740)
-        for path in ("/living", "/living?keeper=1"):
-            browser.get(site + path)
-            assert browser.execute_script("return document.documentElement.scrollWidth") <= 360, path
-    finally:
-        owner.execute("DROP TABLE document_clusters")
-    browser.get(site + "/living")
-    assert texts(browser, "h1") == ["There are no living clusters"]
-
-
 def test_the_plot_marks_the_recommended_radius(site: str, browser: Chrome, owner: psycopg.Connection) -> None:
     row = owner.execute(
         "SELECT distance, reason FROM hamming_histogram('document', 'si', body => 'body') WHERE to_search").fetchone()

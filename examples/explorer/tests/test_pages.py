@@ -90,31 +90,6 @@ def test_of_a_large_table_a_part_is_shown(copies: str, monkeypatch: pytest.Monke
     assert ask(copies, "/clusters?radius=8&after=none")[0].status == 400
 
 
-def test_living_clusters_are_shown(copies: str, owner: psycopg.Connection) -> None:
-    assert "living clusters" not in ask(copies, "/clusters?radius=8")[1]
-    assert ask(copies, "/living")[0].status == 404
-    owner.execute("SELECT near_clusters_create('copies', 'id', 'si', 8)")
-    try:
-        # Not yet for a role that may not read them.
-        assert ask(copies, "/living")[0].status == 404
-        owner.execute("GRANT SELECT ON copies_clusters TO explorer")
-        assert "within 8 bits" in ask(copies, "/clusters?radius=3")[1]
-        page = ask(copies, "/living")[1]
-        assert "3 clusters have 12 documents" in page
-        assert [re.split(r"\s+", row)[0] for row in rows_of(page)] == ["5", "5", "2"]
-        assert 'href="/living?keeper=6"' in page
-        page = ask(copies, "/living?keeper=6")[1]
-        assert "a cluster of 5" in page and page.count('name="b"') == 4
-        owner.execute("DELETE FROM copies WHERE id = 6")
-        assert ask(copies, "/living")[0].status == ask(copies, "/living?keeper=6")[0].status == 200
-        owner.execute("SELECT near_clusters_refresh('copies')")
-        assert ask(copies, "/living?keeper=6")[0].status == 404
-        assert "a cluster of 4" in ask(copies, "/living?keeper=7")[1]
-    finally:
-        owner.execute("DROP TABLE copies_clusters")
-        owner.execute("INSERT INTO copies SELECT 6, 'row 6', body FROM copies WHERE id = 7 ON CONFLICT DO NOTHING")
-
-
 def test_codes_are_read(codes_site: str) -> None:
     table = find_table(Wanted(READER, "picture"))
     assert (table.fingerprint, table.is_bits, table.width, table.text) == ("code", True, 256, None)

@@ -70,11 +70,6 @@ pub(crate) fn is_gist_key(type_: Oid) -> bool {
     is_read_by(type_, c"gist_hamming_key_in")
 }
 
-/// Whether a function is that of the triggers of living clusters.
-pub(crate) fn is_clusters_trigger(function: Oid) -> bool {
-    is_ours(function, c"near_clusters_trigger")
-}
-
 /// Whether a function is the one of this library with this symbol.
 fn is_ours(function: Oid, symbol: &CStr) -> bool {
     is_in_c(function, |source| source == symbol)

@@ -30,18 +30,18 @@
 //! Memory: 12 bytes a row and some 30 MB, and the same again for the rows of crowded buckets, at most
 //! `MAX_DEPTH` times.
 
+mod blocks;
 mod compare;
-mod partition;
 mod plan;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use crate::buckets::{PlacedCodes, RowBuckets};
 use crate::code::CodeSlice;
+pub use blocks::{PARTS, PairBlocks};
 pub use compare::retain_within;
 use compare::{BucketComparison, JoinTables, compare, retain_near, retain_new};
 use limits::{Heartbeat, OutOfMemory};
-pub use partition::{PARTS, PairPartition};
 use plan::{BitSegment, JoinPlan, JoinSides, JoinSize, cost_of_check};
 pub use plan::{MAX_SEGMENT_BITS, cost_between};
 use std::borrow::Cow;

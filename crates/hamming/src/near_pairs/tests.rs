@@ -172,64 +172,40 @@ fn a_popular_word_is_left_to_others() {
     assert!(per_row < 1500, "{per_row} comparisons a row");
 }
 
-/// The pairs of each block, which each have the codes that are in them. Fewer codes than all are in a block.
-fn found_in_blocks(values: &[u64], radius: u32, parts: u32) -> Vec<(u32, u32)> {
-    let partition = PairPartition::new(u64::BITS, radius, parts);
-    let mut pairs = Vec::new();
-    let mut blocks_of: Vec<Vec<u32>> = vec![Vec::new(); values.len()];
-    for block in 0..partition.blocks() {
-        let (places, members): (Vec<u32>, Vec<u64>) =
-            (0..).zip(values).filter(|(_, value)| partition.contains(block, &[**value])).unzip();
-        places.iter().for_each(|&place| blocks_of[place as usize].push(block));
-        let codes = CodeSlice::fingerprints(&members);
-        let mut add = |a, b| push(&mut pairs, places[a as usize], places[b as usize]);
-        partition.near_pairs(block, codes, &mut || (), &mut add).unwrap();
-    }
-    let expected: Vec<Vec<u32>> = values.iter().map(|&value| partition.blocks_of(&[value])).collect();
-    assert_eq!(blocks_of, expected);
-    pairs.sort_unstable();
-    pairs
-}
-
 proptest! {
+    /// So each near pair is found in a block. No code is twice in a block.
     #[test]
-    fn blocks_find_each_pair_once(values in fingerprints(), radius in 0u32..=64, parts in 1u32..12) {
-        prop_assert_eq!(found_in_blocks(&values, radius, parts), naive(&values, radius));
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-
-    /// Parts with crowded buckets, which are joined by segments of their own.
-    #[test]
-    fn crowded_blocks_find_each_pair_once(
-        shift in 0u32..50,
-        seed in any::<u64>(),
-        radius in 0u32..7,
-        parts in 1u32..6,
-    ) {
-        let values: Vec<u64> = (0..3000u64).map(|i| i << shift ^ seed).collect();
-        prop_assert_eq!(found_in_blocks(&values, radius, parts), naive(&values, radius));
+    fn near_codes_share_a_block(values in fingerprints(), radius in 0u32..=64, parts in 1u32..12) {
+        let blocks = PairBlocks::new(u64::BITS, radius, parts);
+        let blocks_of: Vec<Vec<u32>> = values.iter().map(|&value| blocks.blocks_of(&[value])).collect();
+        for blocks in &blocks_of {
+            prop_assert!(blocks.is_sorted_by(|a, b| a < b));
+        }
+        for (a, b) in naive(&values, radius) {
+            let [a, b] = [a, b].map(|place| &blocks_of[place as usize]);
+            prop_assert!(a.iter().any(|block| b.contains(block)));
+        }
     }
 }
 
 /// Segments where they are wide enough and need fewer copies, otherwise a triangle.
 #[test]
-fn forms_of_partitions() {
-    let blocks = |bits, radius, parts| {
-        let partition = PairPartition::new(bits, radius, parts);
-        let words = vec![0; (bits as usize).div_ceil(64).max(1)];
-        (partition.blocks(), partition.blocks_of(&words).len())
+fn forms_of_blocks() {
+    // The number of blocks of a code, and the largest of many codes' blocks.
+    let blocks = |bits: u32, radius, parts| {
+        let blocks = PairBlocks::new(bits, radius, parts);
+        let code = |seed: u64| vec![crate::hash::scattered(seed); (bits as usize).div_ceil(64).max(1)];
+        let largest = (0..1000).map(|seed| blocks.blocks_of(&code(seed)).pop()).max();
+        (blocks.blocks_of(&code(0)).len(), largest.flatten())
     };
-    assert_eq!(blocks(64, 3, 1), (1, 1));
-    assert_eq!(blocks(64, 3, 2), (8, 4));
-    assert_eq!(blocks(64, 0, 16), (16, 1));
-    assert_eq!(blocks(64, 3, 16), (64, 4));
-    assert_eq!(blocks(64, 4, 16), (136, 16));
-    assert_eq!(blocks(256, 15, 16), (256, 16));
-    assert_eq!(blocks(256, 15, 4), (10, 4));
-    assert_eq!(blocks(0, 0, 3), (6, 3));
-    assert_eq!(blocks(64, 3, 4096), (16384, 4));
-    assert_eq!(blocks(64, 64, 4096), (4096 * 4097 / 2, 4096));
+    assert_eq!(blocks(64, 3, 1), (1, Some(0)));
+    assert_eq!(blocks(64, 3, 2), (4, Some(7)));
+    assert_eq!(blocks(64, 0, 16), (1, Some(15)));
+    assert_eq!(blocks(64, 3, 16), (4, Some(63)));
+    assert_eq!(blocks(64, 4, 16), (16, Some(135)));
+    assert_eq!(blocks(256, 15, 16), (16, Some(255)));
+    assert_eq!(blocks(256, 15, 4), (4, Some(9)));
+    assert_eq!(blocks(64, 64, 3), (3, Some(5)));
+    assert_eq!(blocks(64, 3, 4096).0, 4);
+    assert_eq!(blocks(64, 64, 4096).0, 4096);
 }

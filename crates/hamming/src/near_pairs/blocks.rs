@@ -1,0 +1,98 @@
+//! Near pairs on several machines: codes are put into blocks, and each block is searched by itself.
+//!
+//! The blocks of a code depend on this code alone, so each machine can compute them. There are two forms:
+//!
+//! - **Segments**: as many segments of bits as the radius and one more. A code is in one block of each
+//!   segment, chosen by its bits there. Two near codes agree in at least one segment.
+//! - **Triangle**: a hash divides the codes into groups. There is a block for every two groups, and one for
+//!   each group with itself. A code is in all blocks of its group.
+//!
+//! Guarantee: two near codes share at least one block. Those that agree in several segments, or are of one
+//! group, share several.
+//!
+//! Cost: a code is in `radius + 1` blocks of segments, and such a block has `1 / parts` of the codes. Or it
+//! is in `parts` blocks of a triangle, and such a block has up to `2 / parts` of the codes. Segments are
+//! taken if they need fewer copies for blocks of the same size, and if they are wide enough to tell codes
+//! apart. Codes that agree in a segment are all in one block of it, however many they are.
+
+use super::plan::{BitSegment, JoinPlan, MAX_SEGMENT_BITS, lowest};
+use crate::code::CodeCutter;
+use crate::hash::scattered;
+use limits::Limit;
+
+/// With fewer bits in a segment, its blocks are so full that a triangle costs less.
+const MIN_SEGMENT_BITS: u32 = 13;
+
+/// The number of parts.
+pub const PARTS: Limit = Limit::new("parts", 1, 4096);
+
+/// Which blocks a code is in.
+pub struct PairBlocks {
+    parts: u32,
+    form: BlockForm,
+}
+
+enum BlockForm {
+    Segments(Vec<BitSegment>),
+    Triangle,
+}
+
+impl PairBlocks {
+    /// The blocks of codes that have this number of bits. The number of parts must be within [`PARTS`].
+    pub fn new(bits: u32, radius: u32, parts: u32) -> Self {
+        let pays = parts > 1 && radius < 2 * parts;
+        let segments = if pays { segments(CodeCutter::new(bits), radius + 1) } else { None };
+        Self { parts, form: segments.map_or(BlockForm::Triangle, BlockForm::Segments) }
+    }
+
+    /// The blocks that a code is in, in ascending order.
+    pub fn blocks_of(&self, code: &[u64]) -> Vec<u32> {
+        match &self.form {
+            BlockForm::Segments(segments) => {
+                (0..).zip(segments).map(|(segment, bits)| self.block_in(segment, bits, code)).collect()
+            }
+            BlockForm::Triangle => {
+                let group = self.group(code);
+                (0..self.parts).map(|other| block_of_groups(group.min(other), group.max(other))).collect()
+            }
+        }
+    }
+
+    /// The block of a segment that a code is in.
+    fn block_in(&self, segment: u32, bits: &BitSegment, code: &[u64]) -> u32 {
+        segment * self.parts + self.part(u64::from(bits.bits.of(code[bits.word])))
+    }
+
+    /// The group of a code in a triangle.
+    fn group(&self, code: &[u64]) -> u32 {
+        self.part(code.iter().fold(0, |hash, word| scattered(hash ^ word)))
+    }
+
+    fn part(&self, number: u64) -> u32 {
+        (scattered(number) % u64::from(self.parts)) as u32
+    }
+}
+
+/// Segments of bits, none of which may differ. The words share them out: if a word has `n` of the segments,
+/// and two codes differ in fewer than `n` bits of the word, they agree in one of these segments. Two near
+/// codes cannot differ more in every word. `None` if segments have too few bits.
+fn segments(cutter: CodeCutter, count: u32) -> Option<Vec<BitSegment>> {
+    let words = cutter.width() as u32;
+    let mut segments = Vec::new();
+    for word in 0..words.min(count) {
+        let of_word = count / words + u32::from(word < count % words);
+        let bits = cutter.bits_of(word as usize);
+        if bits / of_word < MIN_SEGMENT_BITS {
+            return None;
+        }
+        // Bits that would make a segment too wide are in none.
+        let cut = of_word.max(bits.div_ceil(MAX_SEGMENT_BITS));
+        segments.extend(JoinPlan::of_segments(word as usize, cut, lowest(u64::MAX, bits), of_word)?.segments);
+    }
+    Some(segments)
+}
+
+/// The block of two groups, of which the first is not greater.
+fn block_of_groups(low: u32, high: u32) -> u32 {
+    high * (high + 1) / 2 + low
+}
