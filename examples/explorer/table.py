@@ -54,15 +54,6 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Living:
-    """Clusters that near_clusters_create has made, in a table of this name in the same schema."""
-
-    name: str
-    # What near_clusters_create says about it.
-    comment: str
-
-
-@dataclass(frozen=True)
 class Table:
     """A table that can be shown."""
 
@@ -107,32 +98,17 @@ class Table:
         if self.wanted.trust:
             return
         names = [column for column in (self.key, self.text, self.title, self.fingerprint) if column]
-        if self.relation(connection).relkind in ("r", "p"):
-            lock = sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(sql.Identifier(self.schema, self.name))
-            connection.execute(lock)
+        found = self.relation(connection)
+        name = sql.Identifier(self.schema, self.name)
+        if found.relkind in ("r", "p"):
+            connection.execute(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(name))
+        else:
+            # LOCK TABLE refuses a materialized view. This locks it, and neither plans nor runs anything.
+            connection.execute(sql.SQL("PREPARE held AS SELECT FROM {}; DEALLOCATE held").format(name))
         # Looked up again: before the lock, the name could still be given to another one.
-        check(connection, self.relation(connection).oid, names)
-
-    def living(self, connection: Connection) -> Living | None:
-        """The table's living clusters, if it has any that may be read."""
-        row = connection.execute(
-            """SELECT c.oid, c.relname AS name, obj_description(c.oid, 'pg_class') AS comment
-               FROM pg_namespace AS n JOIN pg_class AS t ON t.relnamespace = n.oid
-                   JOIN pg_trigger AS g ON g.tgrelid = t.oid AND g.tgname = 'near_clusters_rows'
-                   JOIN pg_depend AS d ON d.classid = 'pg_trigger'::regclass AND d.objid = g.oid
-                       AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> t.oid
-                   JOIN pg_class AS c ON c.oid = d.refobjid AND c.relnamespace = n.oid
-                   JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = 1 AND a.attname = %s
-               WHERE n.nspname = %s AND t.relname = %s AND has_table_privilege(c.oid, 'SELECT')""",
-            [self.key, self.schema, self.name],
-        ).fetchone()
-        if not row:
-            return None
-        if not self.wanted.trust:
-            lock = sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(sql.Identifier(self.schema, row.name))
-            connection.execute(lock)
-            check(connection, row.oid, [self.key, "cluster", "distance"])
-        return Living(row.name, row.comment or "")
+        if self.relation(connection) != found:
+            raise Unsuitable(f"The table {self.schema}.{self.name} was replaced just now. Load the page again.")
+        check(connection, found.oid, names)
 
     def relation(self, connection: Connection) -> Any:
         found = connection.execute(
@@ -304,6 +280,7 @@ class Columns:
         schemes = [wanted.scheme] if wanted.scheme else SCHEMES
         for text in [self.checked(wanted.text, "TEXT")] if wanted.text else texts:
             candidate = replace(table, text=text)
+            candidate.check(self.connection)
             found = self.connection.execute(
                 candidate.sql(
                     self.functions,

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from explorer.safety import Unsuitable, restrict
-from explorer.table import Wanted, find_table
+from explorer.table import Table, Wanted, find_table
 
 from .conftest import READER, served_as
 from .corpus import REPORTS, versions
@@ -153,6 +153,49 @@ def test_a_table_that_hides_code_is_refused(shared: psycopg.Connection, statemen
                 """DROP VIEW IF EXISTS mine.trap""" if "VIEW" in statements else "DROP TABLE mine.trap CASCADE"
             )
             shared.execute("DROP TYPE IF EXISTS mine.cover CASCADE; DROP FUNCTION mine.hostile() CASCADE")
+
+
+@pytest.mark.parametrize("kind", ["TABLE", "MATERIALIZED VIEW"])
+def test_a_table_is_held_while_it_is_shown(shared: psycopg.Connection, kind: str) -> None:
+    """Otherwise its owner could put a view in its place after it was looked at."""
+    shared.execute(f"CREATE {kind} mine.shown AS SELECT * FROM mine.document".encode())
+    shared.execute("GRANT SELECT ON mine.shown TO explorer")
+    try:
+        wanted = replace(READS, table="mine.shown", key="id", text="body", fingerprint="si", scheme="doc2")
+        with find_table(wanted).connect():
+            shared.execute("SET lock_timeout = '100ms'")
+            with pytest.raises(psycopg.errors.LockNotAvailable):
+                shared.execute(f"ALTER {kind} mine.shown RENAME TO hidden".encode())
+    finally:
+        shared.execute("RESET lock_timeout")
+        shared.execute(f"DROP {kind} mine.shown".encode())
+
+
+@pytest.mark.parametrize("before, after", [("TABLE", "VIEW"), ("VIEW", "TABLE"), ("TABLE", "TABLE")])
+def test_a_table_that_is_replaced_meanwhile_is_refused(
+    shared: psycopg.Connection, monkeypatch: pytest.MonkeyPatch, before: str, after: str
+) -> None:
+    """Between the first look at the name and the lock."""
+    wanted = replace(READS, table="mine.document")
+    shown = replace(find_table(wanted), name="replaced")
+    look = Table.relation
+
+    def look_and_replace(table: Table, connection: psycopg.Connection[Any]) -> Any:
+        found = look(table, connection)
+        monkeypatch.setattr(Table, "relation", look)
+        shared.execute(f"DROP {before} mine.replaced".encode())
+        shared.execute(f"CREATE {after} mine.replaced AS SELECT * FROM mine.document".encode())
+        shared.execute("GRANT SELECT ON mine.replaced TO explorer")
+        return found
+
+    shared.execute(f"CREATE {before} mine.replaced AS SELECT * FROM mine.document".encode())
+    shared.execute("GRANT SELECT ON mine.replaced TO explorer")
+    monkeypatch.setattr(Table, "relation", look_and_replace)
+    try:
+        with pytest.raises(Unsuitable, match="was replaced just now"):
+            shown.connect()
+    finally:
+        shared.execute(f"DROP {after} mine.replaced".encode())
 
 
 def test_a_foreign_table_is_refused(shared: psycopg.Connection) -> None:
