@@ -5,6 +5,7 @@ use super::code::name_of;
 use super::row::tid_of;
 use crate::pg::compat::{lock_buffer, restrict_search_path};
 use crate::pg::error;
+use crate::pg::report::SqlError;
 use crate::pg::storage::pages::Pages;
 use hamming_index::key::RowId;
 use pgrx::pg_sys;
@@ -26,21 +27,28 @@ pub(super) struct InspectedIndex {
 impl InspectedIndex {
     pub(super) fn new(index: pg_sys::Oid, lock: u32) -> Self {
         // SAFETY: looks up and opens relations, or raises an error, after which the end of the transaction
-        // closes them; the table is locked first, as everywhere.
+        // closes them; the table is locked first, as everywhere. What is gone when the lock is there, is not
+        // opened.
         unsafe {
             let table_id = pg_sys::IndexGetRelation(index, true);
             if table_id == pg_sys::InvalidOid {
-                Err(error::not_a_hamming_index(&relation_name(index))).unwrap_or_report()
+                Err(not_an_index(index)).unwrap_or_report()
             }
-            let table = pg_sys::table_open(table_id, lock as i32);
+            let table = pg_sys::try_relation_open(table_id, lock as i32);
+            if table.is_null() {
+                Err(error::no_such_relation(index)).unwrap_or_report()
+            }
             let mut caller = (pg_sys::InvalidOid, 0);
             pg_sys::GetUserIdAndSecContext(&raw mut caller.0, &raw mut caller.1);
             let restricted = caller.1 | pg_sys::SECURITY_RESTRICTED_OPERATION as i32;
             pg_sys::SetUserIdAndSecContext((*(*table).rd_rel).relowner, restricted);
             let settings_level = pg_sys::NewGUCNestLevel();
             restrict_search_path();
-            let index = pg_sys::index_open(index, lock as i32);
-            let inspected = Self { table, index, caller, settings_level };
+            let opened = pg_sys::try_relation_open(index, lock as i32);
+            if opened.is_null() {
+                Err(error::no_such_relation(index)).unwrap_or_report()
+            }
+            let inspected = Self { table, index: opened, caller, settings_level };
             inspected.check_kind(table_id);
             inspected
         }
@@ -63,15 +71,14 @@ impl InspectedIndex {
         // SAFETY: open.
         unsafe {
             let class = &*(*self.index).rd_rel;
-            let entry = &*(*self.index).rd_index;
             let name = name_of(self.index);
             let routines = (*self.index).rd_indam.as_ref();
             let build = routines.and_then(|routines| routines.ambuild).map(|build| build as *const ());
             let is_ours = class.relkind as u8 == pg_sys::RELKIND_INDEX && build == Some(ambuild as *const ());
-            if !is_ours || entry.indrelid != table {
+            if !is_ours || (*(*self.index).rd_index).indrelid != table {
                 Err(error::not_a_hamming_index(name)).unwrap_or_report()
             }
-            if !entry.indisvalid {
+            if !(*(*self.index).rd_index).indisvalid {
                 Err(error::invalid_index(name)).unwrap_or_report()
             }
             if class.relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP && !(*self.index).rd_islocaltemp {
@@ -173,11 +180,13 @@ impl Drop for InspectedIndex {
     }
 }
 
-/// The name of a relation, or a question mark if it has none.
-fn relation_name(relation: pg_sys::Oid) -> std::ffi::CString {
-    // SAFETY: looks the name up, and copies it if there is one.
+/// What a relation is, of which the catalog knows no index: another kind, or none at all.
+fn not_an_index(relation: pg_sys::Oid) -> SqlError {
+    // SAFETY: looks the name up; it is a string in the memory of the current call.
     unsafe {
-        let name = pg_sys::get_rel_name(relation);
-        if name.is_null() { c"?".to_owned() } else { CStr::from_ptr(name).to_owned() }
+        match pg_sys::get_rel_name(relation) {
+            name if name.is_null() => error::no_such_relation(relation),
+            name => error::not_a_hamming_index(CStr::from_ptr(name)),
+        }
     }
 }

@@ -91,6 +91,10 @@ pub(crate) fn other_length(bits: u32, others: u32) -> SqlError {
         ))
 }
 
+pub(crate) fn no_such_relation(relation: Oid) -> SqlError {
+    report(Code::ERRCODE_UNDEFINED_TABLE, format!("relation with OID {} does not exist", relation.to_u32()))
+}
+
 pub(crate) fn not_a_hamming_index(name: &CStr) -> SqlError {
     let name = for_message(name);
     report(Code::ERRCODE_WRONG_OBJECT_TYPE, format!("\"{}\" is not an index of type hamming", quote(&name)))

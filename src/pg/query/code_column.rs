@@ -28,9 +28,11 @@ pub(crate) struct CodeColumn {
 
 impl CodeColumn {
     pub(crate) fn of(table: pg_sys::Oid, column: &CStr, text: Option<&CStr>) -> Result<Self, SqlError> {
+        hold(table)?;
         let (type_, mut modifier) = type_of_column(table, column)?;
         let text = text.map(|text| text_column(table, text)).transpose()?;
-        // SAFETY: looks names and types up; each name is a string in the memory of the current call.
+        // SAFETY: looks names and types up; the table is held, and each name is a string in the memory of the
+        // current call.
         unsafe {
             let (codes, bits) = match pg_sys::getBaseTypeAndTypmod(type_, &raw mut modifier) {
                 pg_sys::INT8OID => (CodeType::Bigint, Some(hamming::BITS)),
@@ -135,18 +137,28 @@ impl StoredText {
     }
 }
 
+/// Locks a table until the end of the transaction, so that nobody gives its name to another one meanwhile.
+fn hold(table: pg_sys::Oid) -> Result<(), SqlError> {
+    // SAFETY: waits for the lock, and opens what is there then.
+    unsafe {
+        let opened = pg_sys::try_relation_open(table, pg_sys::AccessShareLock as i32);
+        if opened.is_null() {
+            return Err(error::no_such_relation(table));
+        }
+        pg_sys::relation_close(opened, pg_sys::NoLock as i32);
+    }
+    Ok(())
+}
+
 /// The type of a column, and its modifier.
 fn type_of_column(table: pg_sys::Oid, column: &CStr) -> Result<(pg_sys::Oid, i32), SqlError> {
-    // SAFETY: looks names and types up; a name that is not NULL is a string in the memory of the current
-    // call.
+    // SAFETY: looks names and types up; the table is held, so it has a name, which is a string in the memory
+    // of the current call.
     unsafe {
-        let name = pg_sys::get_rel_name(table);
-        if name.is_null() {
-            return Err(no_such_table(table));
-        }
         let number = pg_sys::get_attnum(table, column.as_ptr());
         if number <= 0 {
-            return Err(error::no_such_column(&for_message(column), &for_message(CStr::from_ptr(name))));
+            let name = CStr::from_ptr(pg_sys::get_rel_name(table));
+            return Err(error::no_such_column(&for_message(column), &for_message(name)));
         }
         let (mut type_, mut modifier, mut collation) = (pg_sys::InvalidOid, -1, pg_sys::InvalidOid);
         pg_sys::get_atttypetypmodcoll(table, number, &raw mut type_, &raw mut modifier, &raw mut collation);
@@ -168,10 +180,6 @@ fn text_column(table: pg_sys::Oid, column: &CStr) -> Result<CString, SqlError> {
 fn quoted(name: &CStr) -> CString {
     // SAFETY: the result is a string in the memory of the current call.
     unsafe { CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())).to_owned() }
-}
-
-fn no_such_table(table: pg_sys::Oid) -> SqlError {
-    report(Code::ERRCODE_UNDEFINED_TABLE, format!("relation with OID {} does not exist", table.to_u32()))
 }
 
 fn not_a_code(column: &str, type_name: &str) -> SqlError {

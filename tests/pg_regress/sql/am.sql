@@ -231,6 +231,13 @@ SELECT pg_index_column_has_property('full_pages', 1, 'distance_orderable') AS di
 SELECT * FROM hamming_index_stats('document');
 SELECT * FROM hamming_index_check('pg_class_oid_index');
 SELECT * FROM hamming_index_check(0);
+SELECT * FROM hamming_index_check(1, true);
+SELECT * FROM hamming_index_stats(0);
+\set VERBOSITY sqlstate
+SELECT * FROM hamming_index_check(0);
+SELECT * FROM hamming_index_stats(0);
+SELECT * FROM hamming_index_stats('document');
+\set VERBOSITY default
 SELECT * FROM hamming_index_check(NULL);
 CREATE TABLE parted (si bigint) PARTITION BY RANGE (si);
 CREATE INDEX parted_si ON parted USING hamming (si);

@@ -146,6 +146,11 @@ SELECT * FROM hamming_histogram('document', 'name');
 SELECT * FROM hamming_histogram('document', 'small');
 SELECT * FROM hamming_histogram('no_such_table', 'si');
 SELECT * FROM hamming_histogram(1, 'si');
+SELECT * FROM hamming_histogram(0, 'si');
+SELECT * FROM hamming_histogram(0, 'si', body => 'name');
+\set VERBOSITY sqlstate
+SELECT * FROM hamming_histogram(0, 'si');
+\set VERBOSITY default
 DROP TABLE document CASCADE;
 DROP TABLE "Odd Schema"."Odd ""Table", empty;
 DROP SCHEMA "Odd Schema" CASCADE;
