@@ -1,5 +1,6 @@
 # Clusters and pairs of 10,000 fingerprints are those of a naive oracle, for each radius from 0 to 12 and both linkages;
-# long work can be cancelled, and says how far it is.
+# the statements of docs/deduplication.md for rows that are added give the clusters of all rows; long work can be cancelled,
+# and says how far it is.
 
 use strict;
 use warnings;
@@ -92,20 +93,16 @@ for my $linkage (sort keys %oracle)
 		my @keeper = $oracle{$linkage}->($radius);
 		my $expected = join("\n", map { "$_|$keeper[$_]" } 1 .. ROWS);
 		my $clusters = grep { $keeper[$_] == $_ } 1 .. ROWS;
-		my $found = $node->safe_psql('postgres', qq{
-			SELECT c.* FROM (SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM document) AS d,
-				near_clusters(ids, sis, $radius, '$linkage') AS c ORDER BY c.key});
-		ok($found eq $expected, "radius $radius, $linkage: the function's $clusters clusters are those of the oracle (seed $seed)");
-		$found = $node->safe_psql('postgres',
+		my $found = $node->safe_psql('postgres',
 			"SELECT id, near_cluster(id, si, $radius, '$linkage') OVER (ORDER BY id) FROM document ORDER BY id");
-		ok($found eq $expected, "radius $radius, $linkage: so are the window's (seed $seed)");
+		ok($found eq $expected, "radius $radius, $linkage: the $clusters clusters are those of the oracle (seed $seed)");
 	}
 }
 for my $radius (0 .. MAX_RADIUS)
 {
 	my $differing = $node->safe_psql('postgres', qq{
 		WITH pairs AS (
-			SELECT p.* FROM (SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM document) AS d, near_pairs(ids, sis, $radius) AS p),
+			SELECT a.id, b.id, hamming(a.si, b.si) FROM document AS a JOIN document AS b ON hamming(a.si, b.si) <= $radius AND a.id < b.id),
 		expected AS (SELECT * FROM near WHERE distance <= $radius)
 		SELECT count(*) FROM ((TABLE pairs EXCEPT ALL TABLE expected) UNION ALL (TABLE expected EXCEPT ALL TABLE pairs)) AS d});
 	is($differing, 0, "radius $radius: the pairs are those of the oracle (seed $seed)");
@@ -127,7 +124,7 @@ for (1 .. 24)
 		SELECT a.id AS a, b.id AS b, bit_count(a.code # b.code)::integer AS distance
 		FROM code AS a JOIN code AS b ON a.id < b.id AND bit_count(a.code # b.code) <= $radius;
 		CREATE TEMP TABLE found AS
-		SELECT p.* FROM (SELECT array_agg(id::bigint) AS ids, array_agg(code) AS codes FROM code) AS c, near_pairs(ids, codes, $radius) AS p;
+		SELECT a.id AS a, b.id AS b, hamming(a.code, b.code) AS distance FROM code AS a JOIN code AS b ON hamming(a.code, b.code) <= $radius AND a.id < b.id;
 		CREATE TEMP TABLE cluster AS SELECT id, near_cluster(id, code, $radius) OVER (ORDER BY id) AS keeper FROM code;};
 	# Pairs; then rows that are near an earlier keeper than their own, or are not keepers and have no keeper near.
 	my $result = $node->safe_psql('postgres', qq{$sql
@@ -138,18 +135,90 @@ for (1 .. 24)
 	is($result, '0|0', "$bits bits, radius $radius: pairs and clusters are those of the oracle (seed $seed)");
 }
 
+# The statements of the page, with another radius, a second look, or tenants.
+my $page = PostgreSQL::Test::Utils::slurp_file("$ENV{DOCS}/docs/deduplication.md");
+my ($create) = $page =~ /^(CREATE TABLE cluster \(.*?\);\n)/ms;
+my ($first) = $page =~ /^(INSERT INTO cluster[^;]*FROM story ORDER BY[^;]*;\n)/m;
+my ($append) = $page =~ /^(BEGIN ISOLATION LEVEL REPEATABLE READ;\n.*?^COMMIT;\n)/ms;
+die 'the statements of the page are not found' if grep { !defined } $create, $first, $append;
+
+sub with_parameters
+{
+	my ($sql, $radius, $look_radius, $has_tenants) = @_;
+	my $look = defined $look_radius ? ", look => look, look_radius => $look_radius" : '';
+	my $partition = $has_tenants ? 'PARTITION BY tenant_id ' : '';
+	my $near = "hamming(new.si, old.si) <= $radius";
+	$near .= " AND hamming(new.look, old.look) <= $look_radius" if $look;
+	$near .= ' AND new.tenant_id = old.tenant_id' if $has_tenants;
+	my $changed = ($sql =~ s/near_cluster\(id, si, 11\) OVER \(/near_cluster(id, si, $radius$look) OVER ($partition/g);
+	$changed += ($sql =~ s/hamming\(new\.si, old\.si\) <= 11/$near/g) if $sql =~ /JOIN/;
+	die "not as expected: $sql" if $changed != ($sql =~ /JOIN/ ? 2 : 1);
+	return $sql;
+}
+
+# Rows that are near some of a few centers, or equal, or without a code; dense ones, of which most are near each other. Their keys and
+# lengths are in no order.
+sub story_rows
+{
+	my ($type, $bits, $radius, $rows) = @_;
+	my $family = 'floor(random() * 30)::bigint + n * 0';
+	my $flips = 'ceil(random() * ' . ($radius + 1) . ')::integer';
+	my $code = $type eq 'bigint'
+	  ? "CASE WHEN n % 5 = 0 THEN floor(random() * 500)::bigint << 20 ELSE hashint8extended($family, $seed) # coalesce((
+			SELECT bit_or(1::bigint << floor(random() * 64 + bit * 0)::integer) FROM generate_series(2, $flips) AS bit), 0) END"
+	  : "(SELECT string_agg(hashint8extended(family, $seed + w)::bit(64)::text, '' ORDER BY w)::varbit FROM generate_series(0, $bits / 64) AS w)::bit($bits)
+			# (lpad('', floor(random() * $bits)::integer, '0') || lpad('', $flips, '1') || repeat('0', $bits))::varbit::bit($bits)";
+	return qq{INSERT INTO story SELECT nextval('key') * 7919 % 1000003, repeat('x', floor(random() * 20)::integer), floor(random() * 3),
+			CASE WHEN random() > 0.05 THEN $code END, CASE WHEN random() > 0.05 THEN (family % 5)::bit(8) # floor(random() * 4)::integer::bit(8) END
+		FROM (SELECT n, $family AS family FROM generate_series(1, $rows) AS n OFFSET 0) AS row;\n};
+}
+
+my $sum_of_members = 0;
+for my $round (1 .. $ENV{APPENDS} // 16)
+{
+	my $bits = $round % 2 ? 64 : 1 + int(rand(300));
+	my $type = $round % 2 ? 'bigint' : "bit($bits)";
+	my $radius = int(rand() < 0.8 ? rand($bits / 5) : rand($bits + 1));
+	my $look_radius = $round % 3 == 0 ? int(rand(4)) : undef;
+	my $has_tenants = $round % 4 > 1;
+	my @options = ($radius, $look_radius, $has_tenants);
+	my $expected = with_parameters('SELECT id, keeper, near_cluster(id, si, 11) OVER (ORDER BY place) AS expected FROM story LEFT JOIN cluster USING (id)' =~ s/JOIN/\x00/r, @options)
+	  =~ s/\x00/JOIN/r;
+	my $compare = "SELECT count(*) FILTER (WHERE keeper IS DISTINCT FROM expected) || '|' || count(*) FILTER (WHERE id <> keeper) FROM ($expected) AS c;\n";
+	my $sql = qq{SET client_min_messages = warning; DROP TABLE IF EXISTS story, cluster; DROP SEQUENCE IF EXISTS key;
+		CREATE TABLE story (id bigint PRIMARY KEY, body text, tenant_id integer, si $type, look bit(8));
+		CREATE SEQUENCE key; SELECT setseed(@{[rand()]});\n$create} . story_rows($type, $bits, $radius, int(rand(400))) . with_parameters($first, @options) . $compare;
+	for (1 .. 4)
+	{
+		# Duplicates go, or clusters.
+		my $gone = $_ % 2 ? 'NOT is_keeper AND random() < 0.3' : 'keeper % 4 = 1';
+		$sql .= "DELETE FROM story USING cluster WHERE story.id = cluster.id AND $gone;\n" if rand() < 0.7;
+		my $rows = story_rows($type, $bits, $radius, 1 + int(rand(200)));
+		my $step = with_parameters($append, @options);
+		# What another session commits between the two statements comes with the next run.
+		my $between = 'INSERT INTO story SELECT -nextval(\'key\'), body, tenant_id, si, look FROM story ORDER BY id LIMIT 20';
+		$step =~ s/^(?=-- the others)/\\! psql -Xqd "@{[$node->connstr('postgres')]}" -c "$between"\n/m or die 'no place between the statements';
+		$sql .= "ANALYZE;\n" if rand() < 0.3;
+		$sql .= $rows . $step . with_parameters($append, @options) . $compare;
+	}
+	my @found = split /\n/, $node->safe_psql('postgres', $sql);
+	my @differing = grep { !/^0\|/ } grep { /\|/ } @found;
+	my @compared = map { /\|(\d+)/ ? $1 : () } @found;
+	$sum_of_members += $compared[-1];
+	is(join(' ', scalar(@compared), @differing), '5', "added rows, $type, radius $radius"
+		. (defined $look_radius ? ", look $look_radius" : '') . ($has_tenants ? ', tenants' : '') . ": the clusters of all rows (seed $seed)");
+}
+cmp_ok($sum_of_members, '>', 500, "$sum_of_members duplicates among them");
+
 # Work that takes minutes is cancelled when it first says how far it is. It ends then, and not when it is nearly done.
 $node->safe_psql('postgres', 'CREATE TABLE scattered AS SELECT i AS id, hashint8extended(i, 1) AS si FROM generate_series(1, 1000000) AS i');
-my $arrays = '(SELECT array_agg(id) AS ids, array_agg(si) AS sis FROM scattered) AS a';
 # Of strings of bits, which are joined more slowly, fewer.
 my $few = '(SELECT * FROM scattered LIMIT 300000) AS f';
 my $bits = '(si::bit(64) || hashint8extended(id, 2)::bit(64))::bit(128)';
 for my $query (
 	'SELECT count(k) FROM (SELECT near_cluster(id, si, 14) OVER (ORDER BY id) AS k FROM scattered) AS c',
-	"SELECT count(*) FROM $arrays, near_clusters(ids, sis, 14, 'connected')",
-	"SELECT count(*) FROM $arrays, near_pairs(ids, sis, 18)",
-	"SELECT count(k) FROM (SELECT near_cluster(id, $bits, 40) OVER (ORDER BY id) AS k FROM $few) AS c",
-	"SELECT count(*) FROM (SELECT array_agg(id) AS ids, array_agg($bits) AS codes FROM $few) AS a, near_pairs(ids, codes, 40)")
+	"SELECT count(k) FROM (SELECT near_cluster(id, si, 14, 'connected') OVER (ORDER BY id) AS k FROM scattered) AS c",
+	"SELECT count(k) FROM (SELECT near_cluster(id, $bits, 40) OVER (ORDER BY id) AS k FROM $few) AS c")
 {
 	my ($out, $err) = ('', '');
 	my $psql = IPC::Run::start([ 'psql', '-Xq', '-d', $node->connstr('postgres'), '-c', $query ], '>', \$out, '2>', \$err, patience(0));
