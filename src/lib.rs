@@ -6,7 +6,6 @@
 #![allow(unsafe_code, reason = "Postgres is C; every unsafe block says why it is sound")]
 
 mod am;
-mod best;
 mod code;
 mod estimate;
 mod explain;
@@ -58,6 +57,5 @@ extern "C-unwind" fn _PG_init() {
     planner::install_hook();
     planner::install_relation_hook();
     join::install_hook();
-    best::install_hook();
     am::register();
 }

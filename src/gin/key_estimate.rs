@@ -50,9 +50,7 @@ impl KeyEstimate {
             if !is_share {
                 return Some(Self { values: values_of(root, known), sizes: 0.0 });
             }
-            let SketchQuery { threshold: Some(threshold), values, .. } = SketchQuery::of(datum) else {
-                return None;
-            };
+            let SketchQuery { threshold, values } = SketchQuery::of(datum);
             let sizes = match threshold.least_shared(values.len()) {
                 LeastShared::Unknown | LeastShared::Unreachable => return None,
                 LeastShared::Exactly(_) => 0,

@@ -1,7 +1,7 @@
 //! Keys: those of a row are the values of its sketch and one for how many they are; those of a query are the
 //! values and the sizes that are searched for.
 
-use super::query::{BestWanted, SketchQuery, sketch};
+use super::query::{SketchQuery, sketch};
 use crate::pg::array::distinct;
 use crate::pg::call::{Call, pg_function};
 use crate::pg::catalog::strategy::{MATCHES, OVERLAP};
@@ -11,22 +11,17 @@ use limits::{OutOfMemory, collect};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Datum};
 use std::iter::once;
-use text::sketch::best::BestSearch;
 use text::sketch::sizes::SizeClass;
-use text::sketch::threshold::{LeastShared, Measure};
+use text::sketch::threshold::LeastShared;
 
 /// What a search has to know of its keys, which are values first and then classes of sizes.
 pub(super) struct KeysNeeded<'a> {
     /// How many of the keys are values.
     pub(super) values: usize,
-    /// The classes of sizes.
-    pub(super) sizes: &'a [SizeClass],
     /// How many of the values a row needs: a number for each class of sizes, or one if there are no classes.
     pub(super) least: &'a [usize],
     /// Whether a row that has them matches. Otherwise the table has to be asked.
     pub(super) is_exact: bool,
-    /// If the best are enough: which these are, and where the bound of what was met is written.
-    pub(super) best: Option<(BestSearch<'a>, *mut f64)>,
 }
 
 /// An array in the memory of the current call.
@@ -75,8 +70,6 @@ struct SearchedKeys {
     /// As in [`KeysNeeded`].
     least: Vec<usize>,
     is_exact: bool,
-    /// If the best are enough.
-    best: Option<(Measure, BestWanted)>,
 }
 
 impl SearchedKeys {
@@ -84,28 +77,20 @@ impl SearchedKeys {
     fn of_values(values: Vec<i64>, least: usize) -> Result<Option<Self>, OutOfMemory> {
         // A row may have the key of a size instead of the value.
         let is_exact = !values.iter().any(|&value| SizeClass::is_key(value));
-        Ok(Some(Self { values, sizes: Vec::new(), least: collect(once(least), 1)?, is_exact, best: None }))
+        Ok(Some(Self { values, sizes: Vec::new(), least: collect(once(least), 1)?, is_exact }))
     }
 
     /// Values of which a row needs a share that depends on its size.
     fn of_query(query: SketchQuery) -> Result<Option<Self>, OutOfMemory> {
-        let SketchQuery { threshold: Some(threshold), values, best } = query else {
-            let (sizes, least) = (collect(once(SizeClass::of(0)), 1)?, collect(once(0), 1)?);
-            return Ok(Some(Self { values: Vec::new(), sizes, least, is_exact: false, best: None }));
-        };
-        // A row that has the key of a size instead of a value would seem to share more than it does.
-        let is_counted = !values.iter().any(|&value| SizeClass::is_key(value));
-        let best = best.filter(|_| is_counted).map(|wanted| (threshold.measure, wanted));
+        let SketchQuery { threshold, values } = query;
         match threshold.least_shared(values.len()) {
             LeastShared::Unknown => Ok(None),
-            LeastShared::Exactly(least) => {
-                Ok(Self::of_values(values, least)?.map(|keys| Self { best, ..keys }))
-            }
+            LeastShared::Exactly(least) => Self::of_values(values, least),
             LeastShared::BySize => {
                 let by_size = || threshold.least_shared_by_size(values.len());
                 let sizes = collect(by_size().map(|(class, _)| class), SizeClass::COUNT)?;
                 let least = collect(by_size().map(|(_, least)| least), SizeClass::COUNT)?;
-                Ok(Some(Self { values, sizes, least, is_exact: false, best }))
+                Ok(Some(Self { values, sizes, least, is_exact: false }))
             }
             LeastShared::Unreachable => Self::of_values(Vec::new(), 1),
         }
@@ -137,14 +122,9 @@ pg_function!(
             return keys(call, std::iter::empty());
         };
         let all = searched.all().map_err(report::problem).unwrap_or_report();
-        let SearchedKeys { values, sizes, least, is_exact, best } = searched;
-        let (values, sizes, least) = (values.len(), &*array(sizes.into_iter()), &*array(least.into_iter()));
-        let best = best.map(|(measure, BestWanted { below, count })| {
-            let met = array((0..count).map(|_| 0.0));
-            // SAFETY: the node has made the query as one for the best, which nothing has compressed.
-            (BestSearch::new(measure, values, below, met), unsafe { SketchQuery::bound(call.datum(0)) })
-        });
-        let needed = array(once(KeysNeeded { values, sizes, least, is_exact, best })).as_mut_ptr();
+        let SearchedKeys { values, least, is_exact, .. } = searched;
+        let (values, least) = (values.len(), &*array(least.into_iter()));
+        let needed = array(once(KeysNeeded { values, least, is_exact })).as_mut_ptr();
         // GIN compares each key with all others to find equal ones, but not if they have data of their own.
         // SAFETY: GIN passes a place for the array as this argument.
         unsafe { call.pointer::<*mut Datum>(4).write(array(all.iter().map(|_| Datum::from(needed))).as_mut_ptr()) };

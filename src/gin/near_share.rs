@@ -145,8 +145,7 @@ unsafe fn counted_share(
             values += array.len();
             let argument = match threshold {
                 Some(threshold) => {
-                    SketchQuery { threshold: Some(threshold), best: None, values: query_values(&array).ok()? }
-                        .datum()
+                    SketchQuery { threshold, values: query_values(&array).ok()? }.datum()
                 }
                 None => sketch,
             };

@@ -18,99 +18,48 @@ use text::sketch::threshold::{Measure, Threshold};
 /// The measures by their numbers in a value.
 const MEASURES: [Measure; 3] = [Measure::Similarity, Measure::OfQuery, Measure::OfSketch];
 
-/// The number in a value that asks for sketches without values.
-const NO_VALUES: u64 = MEASURES.len() as u64;
-
-/// Added to the number of the measure in a value that asks for the best sketches.
-const BEST: u64 = NO_VALUES + 1;
-
-/// Words before the values: the number of the measure and the least share. A search for the best has the
-/// share below which they are, how many are wanted, and the bound of what it has met.
+/// Words before the values: the number of the measure and the least share.
 const HEAD: usize = 2;
-const HEAD_OF_BEST: usize = HEAD + 3;
 
 /// The content of a value: the number of the measure, the least share, and the values of the sketch, sorted
 /// and distinct.
-pub(crate) struct SketchQuery {
-    /// None asks for sketches without values.
-    pub(crate) threshold: Option<Threshold>,
-    /// The best are enough, of those that reach the threshold.
-    pub(crate) best: Option<BestWanted>,
-    pub(crate) values: Vec<i64>,
-}
-
-/// Which sketches of those that reach the least share are wanted.
-#[derive(Clone, Copy)]
-pub(crate) struct BestWanted {
-    /// Those of a smaller share than this.
-    pub(crate) below: f64,
-    /// So many of the largest shares, or more.
-    pub(crate) count: usize,
+pub(super) struct SketchQuery {
+    pub(super) threshold: Threshold,
+    pub(super) values: Vec<i64>,
 }
 
 impl SketchQuery {
     /// # Safety
     /// The datum must be a sketch_query.
-    pub(crate) unsafe fn of(datum: Datum) -> Self {
+    pub(super) unsafe fn of(datum: Datum) -> Self {
         // SAFETY: the datum is a sketch_query, as the caller promises; what is read lives as long as this
         // call.
         let content = unsafe { content(datum) };
         let (words, _) = content.as_chunks();
         let word = |index: usize| words.get(index).copied().map_or(0, i64::from_ne_bytes);
-        let share = |index: usize| f64::from_bits(word(index) as u64);
-        let number = word(0) as u64;
-        let best = (number >= BEST).then(|| BestWanted { below: share(2), count: word(3) as usize });
-        let head = if best.is_some() { HEAD_OF_BEST } else { HEAD };
-        let measure = MEASURES.get(number.checked_sub(BEST).unwrap_or(number) as usize);
-        let threshold = measure.map(|&measure| Threshold { measure, least: share(1) });
-        let count = words.len().saturating_sub(head);
-        let values = collect(words.iter().skip(head).copied().map(i64::from_ne_bytes), count);
-        Self { threshold, best, values: values.map_err(report::problem).unwrap_or_report() }
+        let measure = MEASURES[word(0).clamp(0, 2) as usize];
+        let threshold = Threshold { measure, least: f64::from_bits(word(1) as u64) };
+        let count = words.len().saturating_sub(HEAD);
+        let values = collect(words.iter().skip(HEAD).copied().map(i64::from_ne_bytes), count);
+        Self { threshold, values: values.map_err(report::problem).unwrap_or_report() }
     }
 
     /// As a datum in the memory of the current call.
-    pub(crate) fn datum(&self) -> Datum {
-        let number = |measure| MEASURES.iter().position(|&other| other == measure).unwrap_or_default() as u64;
-        let measure = self.threshold.map_or(NO_VALUES, |threshold| number(threshold.measure));
-        let least = self.threshold.map_or(0.0, |threshold| threshold.least).to_bits().to_ne_bytes();
-        let (number, best) = match self.best {
-            None => (measure, None),
-            Some(BestWanted { below, count }) => {
-                (measure + BEST, Some([below.to_bits(), count as u64, 0].map(u64::to_ne_bytes)))
-            }
-        };
+    pub(super) fn datum(&self) -> Datum {
+        let measure =
+            MEASURES.iter().position(|&measure| measure == self.threshold.measure).unwrap_or_default();
+        let least = self.threshold.least.to_bits().to_ne_bytes();
         // SAFETY: the bytes of the values, which have no padding.
         let values = unsafe {
             std::slice::from_raw_parts(self.values.as_ptr().cast(), size_of_val(self.values.as_slice()))
         };
-        new_value(&[
-            &number.to_ne_bytes(),
-            &least,
-            best.as_ref().map_or(&[], |best| best.as_flattened()),
-            values,
-        ])
-    }
-
-    /// The place of the bound of what a search has met, which need not be aligned.
-    ///
-    /// # Safety
-    /// The datum must be one that [`Self::datum`] has made of a search for the best.
-    pub(crate) unsafe fn bound(datum: Datum) -> *mut f64 {
-        // SAFETY: such a value has this many words behind its header.
-        unsafe {
-            datum.cast_mut_ptr::<u8>().add(pg_sys::VARHDRSZ + (HEAD_OF_BEST - 1) * size_of::<f64>()).cast()
-        }
-    }
-
-    /// A value in the place of others, which a scan is given later.
-    pub(crate) fn placeholder() -> Datum {
-        new_value(&[])
+        new_value(&[&(measure as u64).to_ne_bytes(), &least, values])
     }
 }
 
 /// The values of a sketch that is compared with others, sorted and distinct. Raises the errors that the
 /// comparison would raise.
-pub(crate) fn query_values(sketch: &Array<'_, i64>) -> Result<Vec<i64>, SqlError> {
+pub(super) fn query_values(sketch: &Array<'_, i64>) -> Result<Vec<i64>, SqlError> {
     overlap(sketch, sketch)?;
     let values = sketch.as_slice().map_err(|_| error::null_in_sketch())?;
     distinct(values.iter().copied()).map_err(report::problem)
@@ -133,8 +82,7 @@ pub(super) fn sketch<'a>(call: Call, argument: usize) -> Array<'a, i64> {
 /// A query for sketches that reach the share.
 fn query(call: Call, measure: Measure) -> Datum {
     let values = query_values(&sketch(call, 0)).unwrap_or_report();
-    let threshold = Some(Threshold { measure, least: call.double(1) });
-    SketchQuery { threshold, best: None, values }.datum()
+    SketchQuery { threshold: Threshold { measure, least: call.double(1) }, values }.datum()
 }
 
 pg_function!(
@@ -173,11 +121,7 @@ pg_function!(
     pg_finfo_sketch_query_out,
     fn sketch_query_out(call) {
         // SAFETY: declared with one sketch_query.
-        let (SketchQuery { threshold, values, .. }, content) = unsafe { (SketchQuery::of(call.datum(0)), content(call.datum(0))) };
-        if content.is_empty() {
-            return c_string(&[b"largest shares first"]);
-        }
-        let Some(Threshold { measure, least }) = threshold else { return c_string(&[b"no values"]) };
+        let SketchQuery { threshold: Threshold { measure, least }, values } = unsafe { SketchQuery::of(call.datum(0)) };
         let measure = match measure {
             Measure::Similarity => "similarity",
             Measure::OfQuery => "share",
@@ -200,7 +144,7 @@ pg_function!(
 fn matches(sketch: &Array<'_, i64>, query: &SketchQuery) -> Result<Option<bool>, SqlError> {
     let sketch = sketch.as_slice().map_err(|_| error::null_in_sketch())?;
     let overlap = Overlap::of(sketch, &query.values).map_err(report::problem)?;
-    Ok(query.threshold.map_or(Some(sketch.is_empty()), |threshold| threshold.is_reached(overlap)))
+    Ok(query.threshold.is_reached(overlap))
 }
 
 pg_function!(

@@ -4,7 +4,6 @@ use super::keys::KeysNeeded;
 use crate::pg::call::{Call, pg_function};
 use crate::pg::interrupts::check_for_interrupts;
 use pgrx::pg_sys::{self, GinTernaryValue};
-use text::sketch::sizes::SizeClass;
 
 /// Which keys a row is known to have, or may have.
 fn found<'a>(call: Call) -> &'a [GinTernaryValue] {
@@ -18,7 +17,7 @@ fn count(found: &[GinTernaryValue], wanted: u32) -> usize {
 }
 
 /// Whether a row matches, as a ternary value.
-fn consistent(needed: &mut KeysNeeded, found: &[GinTernaryValue]) -> u32 {
+fn consistent(needed: &KeysNeeded, found: &[GinTernaryValue]) -> u32 {
     let Some((values, sizes)) = found.split_at_checked(needed.values) else { return pg_sys::GIN_MAYBE };
     // The smallest of the sizes that the row may have needs the fewest values.
     let may_be = |&size: &GinTernaryValue| size as u32 != pg_sys::GIN_FALSE;
@@ -26,19 +25,6 @@ fn consistent(needed: &mut KeysNeeded, found: &[GinTernaryValue]) -> u32 {
     let Some(&least) = size.and_then(|size| needed.least.get(size)) else { return pg_sys::GIN_FALSE };
     let has = count(values, pg_sys::GIN_TRUE);
     let most = has + count(values, pg_sys::GIN_MAYBE);
-    if let Some((best, bound)) = &mut needed.best
-        && has > 0
-    {
-        let class = |place: Option<usize>| place.and_then(|place| needed.sizes.get(place));
-        let smallest = class(size).copied().unwrap_or(SizeClass::of(0));
-        let largest = class(sizes.iter().rposition(may_be)).copied().unwrap_or(SizeClass::LAST);
-        let is_admitted = best.admits([smallest, largest], has, most);
-        // SAFETY: the query lives as long as the search.
-        unsafe { bound.write_unaligned(best.bound()) };
-        if !is_admitted {
-            return pg_sys::GIN_FALSE;
-        }
-    }
     if has >= least && needed.is_exact {
         pg_sys::GIN_TRUE
     } else if most >= least {
@@ -59,7 +45,7 @@ pg_function!(
         }
         // SAFETY: `gin_sketch_query_keys` has written one of these for each key, and GIN passes them as the
         // fifth argument.
-        let needed = unsafe { &mut **call.pointer::<*mut KeysNeeded<'_>>(4) };
+        let needed = unsafe { &**call.pointer::<*mut KeysNeeded<'_>>(4) };
         pg_sys::Datum::from(consistent(needed, found))
     }
 );

@@ -9,10 +9,8 @@ use std::ffi::CStr;
 
 pub(crate) mod index_scan;
 mod paths;
-mod sort_key;
 
 pub(crate) use paths::{add_disabled_nodes, disable, set_cost_function};
-pub(crate) use sort_key::{is_falling, members_of};
 
 /// Pauses as VACUUM does. Since 18, it is told whether this is ANALYZE.
 ///

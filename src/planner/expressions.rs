@@ -6,7 +6,8 @@ use crate::pg::code::CodeType;
 use crate::pg::nodes::{cast, constant, copy, elements, function, operator};
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
 
-pub(super) use crate::pg::catalog::strategy::FLOAT_FAMILY;
+/// The B-tree operator family of floating-point numbers, by Postgres's own number.
+pub(super) const FLOAT_FAMILY: Oid = Oid::from_u32(1970);
 
 /// Two values whose distance is asked for: fingerprints, or strings of bits.
 #[derive(Clone, Copy)]

@@ -1,6 +1,5 @@
 # Conditions on sketches find the same rows by each index, by a near join and by a scan as naive SQL does: generated arrays,
-# conditions, thresholds and joins. The best by a share are those that a sort finds. SEED=… repeats a run, QUERIES=… makes it
-# longer.
+# conditions, thresholds and joins. SEED=… repeats a run, QUERIES=… makes it longer.
 
 use strict;
 use warnings;
@@ -107,87 +106,6 @@ SKIP:
 	push @missing, grep { !$used{"array_ops $_"} } @shapes;
 	is_deeply(\@missing, [], 'indexes answered conditions of each shape');
 }
-
-# The best rows by a share: the same shares in the same order as by a sort, and rows that have them. Ties may be in any order.
-# `total` has no NULLs, so the index serves either place of NULLs. `b` has some, so NULLS LAST has to be written, or a condition.
-$node->safe_psql('postgres', q{ALTER TABLE tagged ADD total bigint[], ADD key integer GENERATED ALWAYS AS IDENTITY; UPDATE tagged SET total = coalesce(b, '{}'); ALTER TABLE tagged ALTER total SET NOT NULL;
-	CREATE INDEX by_total ON tagged USING gin (total sketch_ops); CREATE INDEX by_b ON tagged USING gin (b sketch_ops);
-	CREATE TABLE part (LIKE tagged) PARTITION BY RANGE (id); CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (MINVALUE) TO (400);
-	CREATE TABLE part_2 PARTITION OF part FOR VALUES FROM (400) TO (MAXVALUE); INSERT INTO part SELECT * FROM tagged;
-	CREATE INDEX ON part USING gin (total sketch_ops); CREATE INDEX ON part USING gin (b sketch_ops); VACUUM ANALYZE tagged, part});
-my ($best_differences, %best_used) = (0);
-for my $n (1 .. $queries)
-{
-	if ($n % 40 == 0)
-	{
-		$node->safe_psql('postgres', "DELETE FROM tagged WHERE id % 7 = @{[int rand 7]} AND id > 10000;"
-			. ' INSERT INTO tagged (id, a, b, total) SELECT id + 10000, a, b, total FROM tagged WHERE id < 10000 AND id % 40 = 7');
-	}
-	my $column = (qw(total total b))[ rand 3 ];
-	my $share = (map { sprintf $_, $column } 'sketch_similarity(%s, QUERY)', 'sketch_similarity(QUERY, %s)', 'sketch_containment(%s, QUERY)', 'sketch_containment(QUERY, %s)')[ rand 4 ];
-	my $nulls = $column eq 'b' ? ' NULLS LAST' : ('', '', ' NULLS LAST')[ rand 3 ];
-	my @conditions = ('', '', 'id % 3 = 1', "sketch_overlaps($column, '{1,2,3}')", 'id BETWEEN 100 AND 300', "$share >= 0.2");
-	my $condition = $conditions[ rand @conditions ];
-	if ($column eq 'b' && rand() < 0.3)
-	{
-		($condition, $nulls) = ('b IS NOT NULL', '');
-	}
-	my $table = rand() < 0.2 ? 'part' : 'tagged';
-	my $limit = (1, 3, 10, 50, 2000)[ rand 5 ];
-	my $where = $condition ? "WHERE $condition" : '';
-	my $further = rand() < 0.3 ? ', key' : '';
-	my $offset = rand() < 0.2 ? 'OFFSET ' . int rand 12 : '';
-	my $statement = "SELECT key, $share AS share FROM $table $where ORDER BY $share DESC$nulls$further LIMIT $limit $offset";
-	my $array = rand() < 0.05 ? 'NULL' : "'" . any_array(0) . "'";
-	# Asked at once, once for each of some rows, or piece by piece.
-	my $way = (('at once') x 6, 'by rows', 'by a cursor')[ rand 8 ];
-	if ($way eq 'by rows')
-	{
-		$statement = "SELECT o.key || ':' || t.key, share FROM (SELECT key, total FROM tagged WHERE total <> '{}' ORDER BY key LIMIT 4) AS o, LATERAL ("
-		  . $statement =~ s/QUERY/o.total/gr . ') AS t';
-	}
-	my $is_literal = $way eq 'by a cursor' || rand() < 0.5;
-	my $forms = sub {
-		my ($wanted, $query) = @_;
-		return $wanted =~ s/QUERY/$array\::bigint[]/gr if $is_literal;
-		return ($wanted =~ s/QUERY/\$1/gr);
-	};
-	my $prepare = $is_literal ? '' : "PREPARE best(bigint[]) AS " . $forms->($statement) . ';';
-	my $run = $is_literal ? $forms->($statement) : "EXECUTE best($array)";
-	my $forget = $is_literal ? '' : 'DEALLOCATE best;';
-	my $ask = $way eq 'by a cursor' ? "BEGIN; DECLARE c CURSOR FOR $run; FETCH 2 FROM c; FETCH ALL FROM c; COMMIT" : $run;
-	my ($sorted, $plan, $best) = map { s/^\s+|\s+$//gr } split /^answer$/m, $node->safe_psql('postgres',
-		"SET enable_bitmapscan = off; $prepare $ask; SELECT 'answer'; $forget RESET enable_bitmapscan;"
-		. " SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; $prepare EXPLAIN (COSTS OFF) $run; SELECT 'answer'; $ask"), -1;
-	my ($function, $first) = $share =~ /(\w+)\((QUERY)?/;
-	$best_used{ $function . ($first ? ' of query' : '') . ($nulls ? ' nulls last' : '') . ($is_literal ? '' : ' $1') . ($table eq 'part' ? ' parts' : '') . ($way eq 'at once' ? '' : " $way") }++
-	  if $plan =~ /Custom Scan \(Best Sketches\)(?!.*Seq Scan.*Sort)/s;
-	my ($is_same, @sorted) = (1, split /\n/, $sorted);
-	my @best = split /\n/, $best;
-	my ($shares, $best_shares) = map { join ' ', map { s/.*\|//r } @$_ } \@sorted, \@best;
-	my %keys = map { (split /\|/)[0] => 1 } @best;
-	$is_same = $further ? $sorted eq $best : $shares eq $best_shares && keys %keys == @best;
-	next if $is_same;
-	$best_differences++;
-	diag "$ask\n$prepare\n$plan\n", map { sprintf "%d rows: %.600s\n", scalar split(/\n/), $_ } $sorted, $best;
-}
-is($best_differences, 0, "the best rows of $queries queries of seed $seed");
-note explain \%best_used;
-cmp_ok(keys %best_used, '>=', $queries < 300 ? 1 : 16, 'the index served each direction, either place of NULLs, parameters, partitions, cursors and rescans') or diag explain \%best_used;
-ok($queries < 300 || grep(/$_$/, keys %best_used), "the index served queries asked $_") for 'by rows', 'by a cursor';
-# A cancel while the best are fetched ends the statement. The session goes on.
-my ($ended, $out, $err) = $node->psql('postgres', q{SET enable_seqscan = off;
-	CREATE FUNCTION cancel(bigint) RETURNS boolean LANGUAGE sql STABLE COST 10000 BEGIN ATOMIC SELECT pg_cancel_backend(pg_backend_pid()) AND $1 IS NOT NULL; END;
-	PREPARE best(boolean) AS
-	SELECT sketch_similarity(total, '{1,2,3}') FROM tagged WHERE NOT $1 OR cancel(id) ORDER BY 1 DESC LIMIT 5;
-	EXECUTE best(true);
-	EXECUTE best(false);
-	EXPLAIN (COSTS OFF) EXECUTE best(true)}, on_error_stop => 0);
-my ($sorted) = $node->safe_psql('postgres', q{SET enable_bitmapscan = off; SELECT sketch_similarity(total, '{1,2,3}') FROM tagged ORDER BY 1 DESC LIMIT 5});
-like($err, qr/canceling statement due to user request/, 'a search for the best is cancelled');
-like($out, qr/\A\Q$sorted\E\n.*Best Sketches/s, 'and made again in the same session');
-
-$node->safe_psql('postgres', 'DROP INDEX by_total, by_b; DROP TABLE part');
 
 # Joins of sketches. Sizes, and what each two rows share, are counted once, by SQL that knows nothing of sketches.
 $node->safe_psql('postgres', q{

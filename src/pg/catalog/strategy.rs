@@ -16,6 +16,3 @@ const _: () = assert!(WITHIN_BALL < DISTANCE && EQUAL < DISTANCE && NEAR < DISTA
 pub(crate) const OVERLAP: i16 = 1;
 /// `bigint[] @@ sketch_query`.
 pub(crate) const MATCHES: i16 = 2;
-
-/// The B-tree operator family of floating-point numbers, by Postgres's own number.
-pub(crate) const FLOAT_FAMILY: pgrx::pg_sys::Oid = pgrx::pg_sys::Oid::from_u32(1970);

@@ -1,7 +1,5 @@
 //! Sketches: sets of hashes that represent a text. Texts that share a passage share some of their values.
 
-pub mod best;
-pub mod descent;
 pub mod heintze;
 pub mod join;
 pub mod manber;

@@ -36,12 +36,6 @@ impl SizeClass {
         usize::from(self.0 - (doublings << STEPS)) << doublings
     }
 
-    /// The largest size in the class.
-    #[must_use]
-    pub fn most(self) -> usize {
-        if self == Self::LAST { i32::MAX as usize } else { Self(self.0 + 1).least() - 1 }
-    }
-
     /// The class and all later ones.
     pub fn and_later(self) -> impl Iterator<Item = Self> {
         (self.0..=Self::LAST.0).map(Self)
@@ -109,8 +103,6 @@ mod tests {
             let class = SizeClass::of(size);
             prop_assert!(class.least() <= size && size - class.least() <= class.least() / 8);
             prop_assert!(SizeClass::of(size + 1) >= class);
-            prop_assert!(size <= class.most() && SizeClass::of(class.most()) == class);
-            prop_assert!(SizeClass::of(class.most() + 1) > class || class == SizeClass::LAST);
         }
     }
 }

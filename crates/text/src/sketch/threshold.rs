@@ -17,18 +17,6 @@ pub enum Measure {
     OfSketch,
 }
 
-impl Measure {
-    /// The share of a sketch; `None` if it has no such share. The overlap is that of the sketch with the
-    /// query, in this order.
-    pub fn share(self, overlap: Overlap) -> Option<f64> {
-        match self {
-            Self::Similarity => overlap.similarity(),
-            Self::OfQuery => overlap.exchanged().containment(),
-            Self::OfSketch => overlap.containment(),
-        }
-    }
-}
-
 /// A share that a sketch has to reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Threshold {
@@ -55,7 +43,12 @@ impl Threshold {
     /// Whether a sketch reaches the share; `None` if it has no such share. The overlap is that of the sketch
     /// with the query, in this order.
     pub fn is_reached(self, overlap: Overlap) -> Option<bool> {
-        self.measure.share(overlap).map(|share| share >= self.least)
+        let share = match self.measure {
+            Measure::Similarity => overlap.similarity(),
+            Measure::OfQuery => overlap.exchanged().containment(),
+            Measure::OfSketch => overlap.containment(),
+        };
+        share.map(|share| share >= self.least)
     }
 
     /// How many values a sketch needs in common with a query of `values` distinct values.
