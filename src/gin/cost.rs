@@ -1,4 +1,4 @@
-//! What a search of a GIN index for sketches costs.
+//! What a search of a GIN index costs, if a key column has our operator class.
 //!
 //! GIN's own estimate is wrong for sketches in two ways:
 //!
@@ -11,6 +11,7 @@
 
 use super::key_estimate::{KeyEstimate, with_unknown_query};
 use crate::pg::catalog::oids::ExtensionOids;
+use crate::pg::catalog::sketch_oids::SketchOids;
 use crate::pg::compat::set_cost_function;
 use crate::pg::nodes::{cast, elements, list_of};
 use pg_sys::{IndexClause, Node, NodeTag, Oid};
@@ -33,17 +34,17 @@ unsafe extern "C-unwind" {
     );
 }
 
-/// Makes the planner ask us what a search of the index costs, if it is one of arrays of bigint.
+/// Makes the planner ask us what a search of the index costs. No other index is touched, so queries that do
+/// not name us are planned as without us.
 ///
 /// # Safety
 /// The index must be one of the query.
-pub(crate) unsafe fn install_sketch_cost(index: &mut pg_sys::IndexOptInfo) {
-    // SAFETY: the index is one of the query, as the caller promises; there is a type for each key column.
+pub(crate) unsafe fn install_sketch_cost(index: &mut pg_sys::IndexOptInfo, sketches: &SketchOids) {
+    // SAFETY: the index is one of the query, as the caller promises; there is a family for each key column.
     unsafe {
         let mut columns = 0..index.nkeycolumns as usize;
-        let is_array =
-            |column| [pg_sys::INT8ARRAYOID, pg_sys::ANYARRAYOID].contains(&*index.opcintype.add(column));
-        if index.relam == GIN && columns.any(is_array) {
+        let has_our_class = |column| sketches.match_operator(*index.opfamily.add(column)).is_some();
+        if index.relam == GIN && columns.any(has_our_class) {
             set_cost_function(index, Some(gin_cost));
         }
     }

@@ -8,15 +8,11 @@ use crate::estimate::sketch::values_of;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::nodes::elements;
 use hamming::near_pairs::cost_between;
-use pgrx::pg_sys::{self, Node, NodeTag, RestrictInfo};
+use pgrx::pg_sys::{self, Node, RestrictInfo};
 use text::sketch::join::SketchList;
 
 /// Comparisons of words in the time in which a value of a sketch is sorted into an index, or looked up.
 const COMPARISONS_PER_VALUE: f64 = 300.0;
-
-/// Comparisons in half of the time that PostgreSQL assumes for `&&` of two arrays, whatever their length. A
-/// near join is to seem faster than a nested loop without an index, because it is.
-const COMPARISONS_PER_OVERLAP: f64 = 10.0;
 
 /// A condition by which the two sides of a join are near.
 pub(super) struct NearCondition {
@@ -39,8 +35,6 @@ enum NearSizes {
     Sketches {
         /// The number of values of an outer sketch, and of an inner one.
         values: [f64; 2],
-        /// Whether the condition is PostgreSQL's own operator.
-        is_operator: bool,
     },
 }
 
@@ -118,8 +112,7 @@ impl NearCondition {
                 Some(radius) if measure.is_distance() => NearSizes::of_codes(root, &Within { a, b, radius }),
                 _ => {
                     let sides = if outer == 0 { [a, b] } else { [b, a] };
-                    let values = sides.map(|side| values_of(root, side));
-                    NearSizes::Sketches { values, is_operator: (*expression).type_ == NodeTag::T_OpExpr }
+                    NearSizes::Sketches { values: sides.map(|side| values_of(root, side)) }
                 }
             };
             let has_known_length =
@@ -132,7 +125,7 @@ impl NearCondition {
     pub(super) fn bytes(&self) -> [f64; 2] {
         match self.sizes {
             NearSizes::Distance { bits, .. } => [f64::from(bits) / 8.0; 2],
-            NearSizes::Sketches { values, .. } => {
+            NearSizes::Sketches { values } => {
                 values.map(|values| values * SketchList::BYTES_PER_VALUE as f64)
             }
         }
@@ -146,10 +139,8 @@ impl NearCondition {
                 let cost = cost_between(rows[0] / batches, rows[1] / rounds, bits, radius);
                 rounds * batches * cost
             }
-            NearSizes::Sketches { values, is_operator } => {
-                let search = COMPARISONS_PER_VALUE * (rounds * rows[0] * values[0] + rows[1] * values[1]);
-                let most = if is_operator { COMPARISONS_PER_OVERLAP } else { f64::INFINITY };
-                search.min(rows[0] * rows[1] * most)
+            NearSizes::Sketches { values } => {
+                COMPARISONS_PER_VALUE * (rounds * rows[0] * values[0] + rows[1] * values[1])
             }
         }
     }

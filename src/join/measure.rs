@@ -2,13 +2,12 @@
 
 use super::run::NearJoin;
 use crate::pg::catalog::oids::ExtensionOids;
-use crate::pg::catalog::sketch_oids::OVERLAP_OPERATOR;
 use crate::pg::code::CodeType;
 use crate::pg::executor::value;
 use crate::pg::nodes::{cast, elements};
 use crate::pg::report::{self, SqlError};
 use limits::push;
-use pgrx::pg_sys::{self, FuncExpr, Node, NodeTag, OpExpr};
+use pgrx::pg_sys::{FuncExpr, Node, NodeTag};
 use text::sketch::join::SketchMatch;
 use text::sketch::threshold::{Measure, Threshold};
 
@@ -69,28 +68,18 @@ impl NearCall {
                 [a, b, limit] => ([a, b], Some(limit)),
                 _ => return None,
             };
-            let is_array = |&side: &*mut Node| pg_sys::exprType(side) == pg_sys::INT8ARRAYOID;
-            (measures[0].is_distance() || sides.iter().all(is_array)).then_some(Self {
-                measures,
-                sides,
-                limit,
-            })
+            Some(Self { measures, sides, limit })
         }
     }
 }
 
-/// The arguments of a call, or of an operator.
+/// The arguments of a call.
 ///
 /// # Safety
 /// The expression must be one of the query or of its plan.
 pub(super) unsafe fn arguments<'a>(expression: *mut Node) -> &'a [*mut Node] {
     // SAFETY: an expression, as the caller promises.
-    unsafe {
-        if let Some(call) = cast::<FuncExpr>(expression, NodeTag::T_FuncExpr) {
-            return elements(call.args);
-        }
-        cast::<OpExpr>(expression, NodeTag::T_OpExpr).map_or(&[], |operator| elements(operator.args))
-    }
+    unsafe { cast::<FuncExpr>(expression, NodeTag::T_FuncExpr).map_or(&[], |call| elements(call.args)) }
 }
 
 /// # Safety
@@ -98,9 +87,6 @@ pub(super) unsafe fn arguments<'a>(expression: *mut Node) -> &'a [*mut Node] {
 unsafe fn measures(expression: *mut Node, ours: &ExtensionOids) -> Option<[NearMeasure; 2]> {
     // SAFETY: an expression of the query, as the caller promises.
     unsafe {
-        if let Some(operator) = cast::<OpExpr>(expression, NodeTag::T_OpExpr) {
-            return (operator.opno == OVERLAP_OPERATOR).then_some([NearMeasure::AnyShared; 2]);
-        }
         let called = cast::<FuncExpr>(expression, NodeTag::T_FuncExpr)?.funcid;
         if let Some(oids) = ours.codes().find(|oids| oids.within == called) {
             return Some([NearMeasure::Distance(oids.codes); 2]);

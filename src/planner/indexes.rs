@@ -24,7 +24,7 @@ pub(super) unsafe fn prepare(
             let index = &mut *index.cast::<pg_sys::IndexOptInfo>();
             rewrite_predicate(index, ours);
             install_cost(index);
-            install_sketch_cost(index);
+            install_sketch_cost(index, &ours.sketches);
             if is_hamming(index) {
                 let distances = distances_sorted_by(root, relation, ours);
                 let is_partial = !index.indpred.is_null();

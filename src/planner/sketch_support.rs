@@ -7,9 +7,7 @@ use crate::estimate::sketch::{SketchCondition, cost, selectivity};
 use crate::gin::near_share::near_share;
 use crate::pg::call::pg_function;
 use crate::pg::catalog::oids::ExtensionOids;
-use crate::pg::catalog::ours::is_sketch_match;
-use crate::pg::catalog::sketch_oids::OVERLAP_OPERATOR;
-use crate::pg::catalog::strategy::MATCHES;
+use crate::pg::catalog::sketch_oids::{OVERLAP_OPERATOR, SketchOids};
 use crate::pg::nodes::{cast, constant, elements, function, list_of, operator};
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
 use text::sketch::threshold::Measure;
@@ -71,15 +69,12 @@ impl IndexedSketch {
     ///
     /// # Safety
     /// The expressions that it has must be alive.
-    unsafe fn by_share(&self, family: Oid, query_type: Oid) -> Option<*mut Node> {
+    unsafe fn by_share(&self, family: Oid, sketches: &SketchOids) -> Option<*mut Node> {
         // SAFETY: the function makes a query of these arguments.
         unsafe {
             let (query, least) = self.share?;
-            let matches = pg_sys::get_opfamily_member(family, pg_sys::INT8ARRAYOID, query_type, MATCHES);
-            if matches == pg_sys::InvalidOid || !is_sketch_match(pg_sys::get_opcode(matches)) {
-                return None;
-            }
-            let query = function(query, query_type, &[self.query, least]);
+            let matches = sketches.match_operator(family)?;
+            let query = function(query, sketches.query_type, &[self.query, least]);
             Some(operator(matches, pg_sys::BOOLOID, self.stored, query))
         }
     }
@@ -107,8 +102,8 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
     // SAFETY: a request has the index.
     unsafe {
         let indexed = IndexedSketch::read(request)?;
-        let query_type = ExtensionOids::of_sketches(request.funcid)?.query_type;
-        let by_share = indexed.by_share(request.opfamily, query_type);
+        let sketches = ExtensionOids::of_sketches(request.funcid)?;
+        let by_share = indexed.by_share(request.opfamily, &sketches);
         let condition = by_share.or_else(|| indexed.by_overlap(request.opfamily))?;
         let &mut [_, query] = elements((*condition.cast::<pg_sys::OpExpr>()).args) else { return None };
         if !pg_sys::is_pseudo_constant_for_index(request.root, query, request.index) {

@@ -1,6 +1,8 @@
 //! The numbers (OIDs) of the functions on sketches.
 
 use super::lookup::{find_function, result_of};
+use super::ours::is_sketch_match;
+use super::strategy::MATCHES;
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use text::sketch::threshold::Measure;
 
@@ -50,6 +52,17 @@ impl SketchOids {
             Measure::OfQuery => 1,
             Measure::OfSketch => 2,
         }]
+    }
+
+    /// The operator `bigint[] @@ sketch_query` of an operator family, if it is that of the class for sketches.
+    pub(crate) fn match_operator(&self, family: Oid) -> Option<Oid> {
+        // SAFETY: looks the operator and its function up in the catalog.
+        unsafe {
+            let array = pg_sys::INT8ARRAYOID;
+            let operator = pg_sys::get_opfamily_member(family, array, self.query_type, MATCHES);
+            let is_ours = operator != pg_sys::InvalidOid && is_sketch_match(pg_sys::get_opcode(operator));
+            is_ours.then_some(operator)
+        }
     }
 
     /// Whether these are the functions of the extension as it is now. It may have been dropped since.
