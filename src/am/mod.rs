@@ -14,7 +14,6 @@ mod index_only;
 mod insert;
 mod inspect;
 mod inspected_index;
-mod near_share;
 mod options;
 mod row;
 mod sample;
@@ -24,6 +23,5 @@ mod vacuum;
 mod validate;
 
 pub(crate) use cost::is_hamming;
-pub(crate) use near_share::near_share;
 /// Makes known to PostgreSQL what is there once for each session. Called when the library is loaded.
 pub(crate) use options::register;

@@ -6,7 +6,6 @@ use super::row::tid_of;
 use crate::code::ball::HammingBall;
 use crate::code::bit_ball::BitBall;
 use crate::pg::catalog::strategy::{EQUAL, NEAR, WITHIN_BALL};
-use crate::pg::code::Code;
 use crate::pg::code::bits::Bits;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
@@ -112,41 +111,6 @@ impl ScanSearch {
     pub(super) fn distance(&self, number: usize, place: usize) -> Option<u32> {
         // Codes of several words are ordered by one distance: see `src/planner/indexes.rs`.
         self.hits[number].distance_from(self.centers[place].as_ref()?)
-    }
-}
-
-/// Counts the rows of an index that are near to a code, without a scan.
-pub(super) struct NearCounter<'a> {
-    pub(super) pages: &'a Pages,
-    pub(super) costs: &'a SearchCosts,
-    /// The rows of the table, if the index does not have whole codes.
-    pub(super) rows: Option<&'a TableRows>,
-    /// A search ends when it has found or fetched more rows than this.
-    pub(super) most: u64,
-}
-
-impl NearCounter<'_> {
-    /// The number of rows within the radius, as far as the search came. None if codes have another length.
-    pub(super) fn count(&self, code: Code, radius: u32) -> Option<u64> {
-        let layout = self.costs.layout();
-        let center = match code {
-            Code::Fingerprint(code) => SearchCenter::from(code),
-            Code::Bits(code) => center_of_bits(layout, code)?,
-        };
-        let index = Index::new(self.pages, layout);
-        let query =
-            SearchQuery { balls: vec![CodeBall { center, radius }], values: true, ..Default::default() };
-        let mut codes = self.rows.map(|rows| TableCodes { rows, layout, code: Vec::new() });
-        let mut search = IndexSearch::new(self.costs, query, 0);
-        let (mut hits, mut count) = (Vec::new(), 0);
-        loop {
-            let is_more = search.next_batch(&index, codes.as_mut(), &mut hits);
-            count += hits.len() as u64;
-            hits.clear();
-            if !is_more.map_err(report::problem).unwrap_or_report() || count > self.most {
-                return Some(count);
-            }
-        }
     }
 }
 

@@ -7,12 +7,10 @@
 //! - [`statistics`]: what ANALYZE knows of a column
 //! - [`selectivity`]: the share of rows that pass a condition
 //! - [`sketch`]: the same for conditions on sketches, and what they cost
-//! - [`searches`]: what a few searches of an index show about a join
 //! - [`cost`]: the time that a search takes
 
 pub(crate) mod condition;
 pub(crate) mod cost;
-pub(crate) mod searches;
 pub(crate) mod selectivity;
 pub(crate) mod sketch;
 pub(crate) mod statistics;

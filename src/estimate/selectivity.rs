@@ -1,8 +1,8 @@
 //! How many rows are within a radius: the share of a table's rows that pass `hamming_within(a, b, radius)`.
 //!
 //! The volume of a ball among all values of that length says "none" for every radius that is used. But
-//! fingerprints come in clusters. So the estimate is the share that the column's statistics show, and never
-//! less than the rows that have one value on average.
+//! fingerprints come in clusters. So the estimate is the share that the statistics of the column show, or of
+//! both columns of a join, and never less than the rows that have one value on average.
 
 use super::condition::{Within, typical_radius};
 use super::statistics::ColumnStatistics;
@@ -39,6 +39,7 @@ unsafe fn share(root: *mut pg_sys::PlannerInfo, condition: &Within, relation: i3
         let query =
             column.as_ref().and_then(|&(_, other)| Code::of(estimated(other)?, pg_sys::exprType(other)));
         let of_column = || column.as_ref().and_then(|(column, _)| column.bits());
+        let of_both = || [a, b].map(|side| ColumnStatistics::examine(root, side, 0));
         let bits = condition.bits().or(query.map(Code::bits)).or_else(of_column).unwrap_or(hamming::BITS);
         let radius = match estimated(radius) {
             Some(datum) if (datum.value() as i32) < 0 => return 0.0,
@@ -46,6 +47,13 @@ unsafe fn share(root: *mut pg_sys::PlannerInfo, condition: &Within, relation: i3
             None => typical_radius(bits),
         };
         let volume = volume(bits, radius);
-        column.map_or(volume.max(UNKNOWN), |(column, _)| column.share_within(query, radius, volume))
+        match (column, query) {
+            (None, _) => volume.max(UNKNOWN),
+            (Some((column, _)), Some(query)) => column.share_within(query, radius, volume),
+            (Some((column, _)), None) => match of_both() {
+                [Some(a), Some(b)] => a.share_of_pairs(&b, radius, volume),
+                _ => column.typical_share(volume),
+            },
+        }
     }
 }

@@ -1,12 +1,19 @@
 //! What ANALYZE has found out about a column, and how many of its values are within a radius by that.
 
 use crate::pg::code::Code;
+use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Node};
 
 /// The parts of statistics about values, with the share of each.
 const BOTH: u32 = pg_sys::ATTSTATSSLOT_VALUES | pg_sys::ATTSTATSSLOT_NUMBERS;
+
+/// Values of each column that are compared for a join: as many as ANALYZE keeps by default if none is common.
+const MOST_COMPARED: usize = 101;
+
+/// Pairs of values that may be near one another by chance. In a self-join, each comes twice.
+const PAIRS_BY_CHANCE: usize = 2;
 
 /// The statistics of a column, as the planner finds them.
 pub(crate) struct ColumnStatistics {
@@ -51,12 +58,15 @@ impl ColumnStatistics {
         distinct.max(1.0)
     }
 
-    /// The share of rows within the radius of a query, whose value may not be known yet. The volume is that
-    /// of the ball among all values.
-    pub(super) fn share_within(&self, query: Option<Code>, radius: u32, volume: f64) -> f64 {
-        let one_value = 1.0 / self.distinct();
-        let typical = volume.max(one_value);
-        let Some(query) = query else { return typical };
+    /// The share of rows near to a value of which nothing is known. The volume is that of the ball among all
+    /// values.
+    pub(super) fn typical_share(&self, volume: f64) -> f64 {
+        volume.max(1.0 / self.distinct())
+    }
+
+    /// The share of rows within the radius of a query.
+    pub(super) fn share_within(&self, query: Code, radius: u32, volume: f64) -> f64 {
+        let typical = self.typical_share(volume);
         let (mut common_near, mut others_near) = (0.0, 0.0);
         let values = self.values();
         for KnownValue { code, share, is_common } in values.iter() {
@@ -65,6 +75,28 @@ impl ColumnStatistics {
             }
         }
         common_near + others_near.max(values.others * typical)
+    }
+
+    /// The share of the pairs of rows of two columns that are within the radius, as the values show that
+    /// ANALYZE has kept of both. Two values that are not common are seldom equal, but in a self-join they are
+    /// the same: such pairs do not count, but as many as rows have one value on average.
+    pub(super) fn share_of_pairs(&self, other: &Self, radius: u32, volume: f64) -> f64 {
+        let typical = volume.max(1.0 / self.distinct().max(other.distinct()));
+        let [values, others] = [self.values(), other.values()];
+        let (mut common_near, mut others_near, mut pairs) = (0.0, 0.0, 0);
+        for a in values.spread(MOST_COMPARED) {
+            check_for_interrupts();
+            for b in others.spread(MOST_COMPARED).filter(|b| is_within(a.code, b.code, radius)) {
+                if a.is_common || b.is_common {
+                    common_near += a.share * b.share;
+                } else if !is_within(a.code, b.code, 0) {
+                    others_near += a.share * b.share;
+                    pairs += 1;
+                }
+            }
+        }
+        let sampled = if pairs > PAIRS_BY_CHANCE { others_near } else { 0.0 };
+        common_near + sampled.max(values.others * others.others * typical)
     }
 
     /// The values of the column.
@@ -183,13 +215,7 @@ impl ColumnValues {
         })
     }
 
-    /// The share of the rows whose value is a common one within the radius of a code.
-    pub(crate) fn common_share_within(&self, code: Code, radius: u32) -> f64 {
-        let common = self.iter().take_while(|known| known.is_common);
-        common.filter(|known| is_within(code, known.code, radius)).map(|known| known.share).sum()
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = KnownValue<'_>> {
+    fn iter(&self) -> impl Iterator<Item = KnownValue<'_>> {
         let common = self.common.iter().flat_map(Slot::values);
         let each =
             self.others / self.sample.as_ref().map_or(1.0, |sample| sample.values().count().max(1) as f64);

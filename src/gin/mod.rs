@@ -11,11 +11,9 @@
 //! - [`keys`]: the keys of a row and of a query
 //! - [`search`]: whether a row matches
 //! - [`cost`]: what a search costs, and [`key_estimate`] the keys of it
-//! - [`near_share`]: what a few searches show about a join
 
 pub(crate) mod cost;
 mod key_estimate;
 mod keys;
-pub(crate) mod near_share;
-pub(crate) mod query;
+mod query;
 mod search;

@@ -45,7 +45,7 @@ impl SketchQuery {
     }
 
     /// As a datum in the memory of the current call.
-    pub(super) fn datum(&self) -> Datum {
+    fn datum(&self) -> Datum {
         let measure =
             MEASURES.iter().position(|&measure| measure == self.threshold.measure).unwrap_or_default();
         let least = self.threshold.least.to_bits().to_ne_bytes();
@@ -59,7 +59,7 @@ impl SketchQuery {
 
 /// The values of a sketch that is compared with others, sorted and distinct. Raises the errors that the
 /// comparison would raise.
-pub(super) fn query_values(sketch: &Array<'_, i64>) -> Result<Vec<i64>, SqlError> {
+fn query_values(sketch: &Array<'_, i64>) -> Result<Vec<i64>, SqlError> {
     overlap(sketch, sketch)?;
     let values = sketch.as_slice().map_err(|_| error::null_in_sketch())?;
     distinct(values.iter().copied()).map_err(report::problem)

@@ -7,7 +7,6 @@ use hamming_index::page::Page;
 use pgrx::pg_sys;
 use std::ffi::CStr;
 
-pub(crate) mod index_scan;
 mod paths;
 
 pub(crate) use paths::{add_disabled_nodes, disable, set_cost_function};

@@ -4,7 +4,6 @@
 use super::hook::install_hook;
 use super::support::{answer, request};
 use crate::estimate::sketch::{SketchCondition, cost, selectivity};
-use crate::gin::near_share::near_share;
 use crate::pg::call::pg_function;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::{OVERLAP_OPERATOR, SketchOids};
@@ -152,8 +151,7 @@ unsafe fn estimate(request: &mut pg_sys::SupportRequestSelectivity) -> Option<*m
     // SAFETY: a request has the arguments of the call that it is about.
     unsafe {
         let condition = condition(request.funcid, request.args)?;
-        let near = near_share(request.root, &condition, measures(request.funcid)?, request.varRelid);
-        request.selectivity = near.unwrap_or_else(|| selectivity(request.root, &condition, request.varRelid));
+        request.selectivity = selectivity(request.root, &condition, request.varRelid);
     }
     Some(std::ptr::from_mut(request).cast())
 }

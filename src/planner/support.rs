@@ -2,7 +2,6 @@
 
 use super::expressions::CodePair;
 use super::hook::install_hook;
-use crate::am::near_share;
 use crate::estimate::condition::Within;
 use crate::estimate::selectivity::{UNKNOWN, selectivity};
 use crate::pg::call::{Call, pg_function};
@@ -127,20 +126,9 @@ unsafe fn estimate(request: &mut pg_sys::SupportRequestSelectivity) -> Option<*m
     unsafe {
         oids_of_within(request.funcid)?;
         let &mut [a, b, radius] = elements(request.args) else { return None };
-        let condition = Within { a, b, radius };
-        request.selectivity = share(request.root, &condition, request.varRelid);
+        request.selectivity = selectivity(request.root, &Within { a, b, radius }, request.varRelid);
     }
     Some(std::ptr::from_mut(request).cast())
-}
-
-/// The share of rows, or of pairs of rows, that are within a radius: by searches of an index, or by what
-/// ANALYZE knows.
-///
-/// # Safety
-/// The condition must be one of the query that is being planned.
-unsafe fn share(root: *mut pg_sys::PlannerInfo, condition: &Within, relation: i32) -> f64 {
-    // SAFETY: as the caller promises.
-    unsafe { near_share(root, condition, relation).unwrap_or_else(|| selectivity(root, condition, relation)) }
 }
 
 pg_function!(
@@ -172,6 +160,6 @@ unsafe fn estimate_ball(call: Call, relation: i32) -> f64 {
             &mut [code, ball] => Within::ball(code, ball),
             _ => None,
         };
-        condition.map_or(UNKNOWN, |condition| share(root, &condition, relation))
+        condition.map_or(UNKNOWN, |condition| selectivity(root, &condition, relation))
     }
 }

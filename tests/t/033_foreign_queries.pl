@@ -1,5 +1,6 @@
 # Queries that do not name us are planned as without the library, whatever the session did before: plans with their costs,
-# in one session, before the library is loaded and after queries on distances and sketches.
+# in one session, before the library is loaded and after queries on distances and sketches. Our own plans follow from
+# statistics, so they are the same in every session, and planning reads no leaves of indexes and no rows.
 
 use strict;
 use warnings;
@@ -138,6 +139,37 @@ for my $settings (@settings)
 		SELECT query, before, now FROM (SELECT query, before, plan(query) AS now FROM planned) AS p WHERE before <> now");
 	is("$before $planned $after", "f $count t", "'$settings': planned before and after the library is loaded");
 	is(join("\n", @different), '', "'$settings': with the same plans");
+}
+
+# Our own queries: the same plans in a new session and after others, and no leaves or rows are read.
+$node->safe_psql('postgres', q{
+	CREATE INDEX ON plain USING hamming (si);
+	CREATE INDEX ON plain USING hamming (code);
+	CREATE INDEX ON plain USING gin (tags sketch_ops);
+	ANALYZE plain;
+	CREATE FUNCTION blocks_of_planning(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+	DECLARE
+		plan json;
+	BEGIN
+		EXECUTE 'EXPLAIN (FORMAT json, BUFFERS) ' || query INTO plan;
+		RETURN (plan -> 0 -> 'Planning' ->> 'Shared Hit Blocks')::bigint + (plan -> 0 -> 'Planning' ->> 'Shared Read Blocks')::bigint;
+	END $$;});
+my @ours = (
+	'SELECT count(*) FROM plain AS a JOIN plain AS b ON hamming(a.si, b.si) <= RADIUS',
+	'SELECT count(*) FROM doc AS a JOIN plain AS b ON hamming(a.code, b.code) <= RADIUS',
+	'SELECT count(*) FROM doc AS a JOIN plain AS b ON sketch_overlaps(a.tags, b.tags) AND a.id <> b.id + RADIUS',
+	'SELECT count(*) FROM doc AS a JOIN plain AS b ON sketch_similarity(a.tags, b.tags) >= 1.0 / RADIUS',
+	'SELECT id FROM plain WHERE hamming(si, 42) <= RADIUS',
+	"SELECT id FROM plain WHERE sketch_similarity(tags, '{7,8}') >= 1.0 / RADIUS");
+for my $query (@ours)
+{
+	my ($three, $five, $seven) = map { $query =~ s/RADIUS/$_/r } 3, 5, 7;
+	my $fresh = $node->safe_psql('postgres', "SELECT plan(\$query\$$five\$query\$)");
+	my $later = $node->safe_psql('postgres', "\\o /dev/null\n$ours; $three; $seven;\n\\o\nSELECT plan(\$query\$$five\$query\$)");
+	is($later, $fresh, "$query: the same plan in every session");
+	# The first one reads the catalog.
+	my (undef, $blocks) = split /\n/, $node->safe_psql('postgres', join ' ', map { "SELECT blocks_of_planning(\$query\$$_\$query\$);" } $three, $five);
+	cmp_ok($blocks, '<', 20, "$query: planning reads $blocks blocks");
 }
 
 done_testing();
