@@ -54,7 +54,7 @@ impl SketchOids {
         }]
     }
 
-    /// The operator `bigint[] @@ sketch_query` of an operator family, if it is that of the class for sketches.
+    /// The operator `bigint[] @@ sketch_query` of an operator family, if that is the family of `sketch_ops`.
     pub(crate) fn match_operator(&self, family: Oid) -> Option<Oid> {
         // SAFETY: looks the operator and its function up in the catalog.
         unsafe {
