@@ -4,6 +4,7 @@ use super::plan::BitSegment;
 use crate::buckets::RowBuckets;
 use crate::code::{CodeSlice, distance_of_words};
 use crate::kernel::{each_near, for_processors};
+use limits::{OutOfMemory, grow};
 use std::ops::Range;
 
 /// Both sides of a join, sorted into the buckets of one segment.
@@ -46,7 +47,11 @@ impl JoinTables<'_> {
 for_processors! {
     /// Compares the rows of a part by the word of the segment. Where a bucket is compared with itself, each
     /// row is compared with the rows behind it. Returns the number of comparisons.
-    pub(super) fn compare(tables: &JoinTables, part: &BucketComparison, hits: &mut Vec<(u32, u32)>) -> u64 {
+    pub(super) fn compare(
+        tables: &JoinTables,
+        part: &BucketComparison,
+        hits: &mut Vec<(u32, u32)>,
+    ) -> Result<u64, OutOfMemory> {
         let limit = tables.segment.limit;
         let mut comparisons = 0;
         for &flip in part.flips {
@@ -60,6 +65,10 @@ for_processors! {
                 let value = tables.left.values[row];
                 let others = &tables.right.values[begin.min(end)..end];
                 comparisons += others.len() as u64;
+                // Room for all of them, since the loop cannot end where memory is refused.
+                if hits.capacity() - hits.len() < others.len() {
+                    grow(hits, others.len())?;
+                }
                 each_near(
                     others,
                     |other| (other ^ value).count_ones() <= limit,
@@ -69,7 +78,7 @@ for_processors! {
         }
         #[cfg(test)]
         super::tests::COMPARISONS.with(|count| count.set(count.get() + comparisons as usize));
-        comparisons
+        Ok(comparisons)
     }
 }
 

@@ -191,7 +191,7 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
                 segment,
                 inputs: self.inputs,
             };
-            let (flips, buckets) = (segment.flips(), segment.bits.buckets());
+            let (flips, buckets) = (segment.flips()?, segment.bits.buckets());
             for bucket in (0..buckets).filter(|&bucket| !left.range(bucket).is_empty()) {
                 if self.crowds.is_empty() {
                     let of_segment = f64::from(bucket) / f64::from(buckets);
@@ -275,7 +275,7 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
 
     /// Makes the comparisons of a part, and reports the pairs that no earlier segment has found.
     fn part(&mut self, tables: &JoinTables, part: &BucketComparison) -> Result<(), F::Stop> {
-        let comparisons = compare(tables, part, &mut self.hits);
+        let comparisons = compare(tables, part, &mut self.hits)?;
         self.finder.compared(comparisons);
         if tables.have_one_word() {
             retain_new(tables, &self.earlier, &mut self.hits);

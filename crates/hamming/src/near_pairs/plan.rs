@@ -3,7 +3,7 @@
 use crate::buckets::{BitChoice, PlacedCodes};
 use crate::code::{CodeCutter, volume};
 use crate::hash::scattered;
-use limits::{OutOfMemory, collect};
+use limits::{OutOfMemory, collect, push};
 
 /// The bits of the widest segment, whose 2^22 buckets take 16 MB.
 pub const MAX_SEGMENT_BITS: u32 = 22;
@@ -140,8 +140,12 @@ impl BitSegment {
     }
 
     /// The differences between the numbers of two buckets that are compared.
-    pub(super) fn flips(&self) -> Vec<u32> {
-        (0..self.bits.buckets()).filter(|flip| flip.count_ones() <= self.threshold).collect()
+    pub(super) fn flips(&self) -> Result<Vec<u32>, OutOfMemory> {
+        let mut flips = Vec::new();
+        for flip in (0..self.bits.buckets()).filter(|flip| flip.count_ones() <= self.threshold) {
+            push(&mut flips, flip)?;
+        }
+        Ok(flips)
     }
 
     /// The cost of comparing all rows by the word of this segment, and then the codes of those within its
