@@ -38,10 +38,6 @@ unsafe extern "C-unwind" fn on_join(
             pg_sys::ffi::pg_guard_ffi_boundary(|| next(root, join, outer, inner, type_, extra));
         }
         let Some(kind) = JoinKind::of(type_) else { return };
-        // A placeholder names outer joins as a column does, but may stand for any expression.
-        if kind.is_outer() && (*(*root).glob).lastPHId != 0 {
-            return;
-        }
         // The setting is followed as a hash join does. But a full join has no other plan.
         if !pg_sys::enable_hashjoin && kind != JoinKind::Full || !(*join).lateral_relids.is_null() {
             return;

@@ -5,7 +5,7 @@ use super::measure::NearMeasure;
 use super::node::create_state;
 use crate::pg::compat;
 use crate::pg::executor::Methods;
-use crate::pg::nodes::{columns_in, copy, elements, is_same_column, list_of, make};
+use crate::pg::nodes::{cast, copy, elements, inputs_in, is_same_input, list_of, make};
 use pgrx::pg_guard;
 use pgrx::pg_sys::{self, List, Node, NodeTag, RestrictInfo};
 use std::ptr::null_mut;
@@ -67,7 +67,8 @@ impl NodeNumbers {
 }
 
 /// The node has in `custom_exprs` the conditions that it serves, the further conditions of the join, and
-/// those that are tested after it. They refer to the columns of both sides, the outer ones first.
+/// those that are tested after it. They refer to what both sides give, the outer one first: columns, and
+/// placeholders, which are expressions that an outer join may make NULL.
 #[pg_guard]
 unsafe extern "C-unwind" fn plan_path(
     _root: *mut pg_sys::PlannerInfo,
@@ -96,15 +97,13 @@ unsafe extern "C-unwind" fn plan_path(
         node.scan.plan.targetlist = columns;
         node.flags = (*path).flags;
         node.custom_plans = plans;
-        let calls = near.iter().map(|&near| copy((*near.cast::<RestrictInfo>()).clause.cast()));
+        let calls = near.iter().map(|&near| (*near.cast::<RestrictInfo>()).clause);
         let calls = calls.fold(null_mut(), |list, call| pg_sys::lappend(list, call.cast()));
-        let of_join = copy(of_join.cast());
-        node.custom_exprs = list_of(&[calls.cast(), of_join, filter.cast()]);
+        node.custom_exprs = copy(list_of(&[calls.cast(), of_join.cast(), filter.cast()]).cast()).cast();
         node.custom_private = numbers.cast();
         node.custom_scan_tlist = columns_of(plans);
         // The list of columns may be empty here, and is then filled in later.
-        let above = (*(*join).reltarget).exprs;
-        name_outer_joins(node.custom_scan_tlist, [above, filter], [calls.cast(), of_join]);
+        name_outer_joins(node.custom_scan_tlist, (*(*join).reltarget).exprs, node.custom_exprs);
         node.methods = &raw const SCAN_METHODS.0[kind as usize];
         (&raw mut node.scan.plan).cast()
     }
@@ -151,26 +150,48 @@ unsafe fn columns_of(plans: *mut List) -> *mut List {
     }
 }
 
-/// Gives the columns of a node, and those in the conditions of its join, the names that they have above it.
-/// Below an outer join a column does not name that join, but a node has one name for each column.
+/// Gives what a node takes from its children the names that it has above the node, there and in the
+/// conditions.
+///
+/// Below an outer join, a column or a placeholder does not name that join; above it does. An ordinary join
+/// node finds both. A custom node has one list of what its children give, and PostgreSQL looks for the very
+/// name there. A placeholder is found as a whole, so the columns within it keep their names.
 ///
 /// # Safety
-/// The arguments must be the columns of a node, what is computed of its rows, and conditions that nobody else
-/// has.
-unsafe fn name_outer_joins(columns: *mut List, above: [*mut List; 2], conditions: [*mut Node; 2]) {
+/// The arguments must be what the children give, what is computed of it, and conditions that nobody else has.
+unsafe fn name_outer_joins(given: *mut List, above: *mut List, conditions: *mut List) {
     // SAFETY: lists of expressions.
     unsafe {
-        columns_in(columns.cast()).for_each(|column| {
-            let mut above = above.into_iter().flat_map(|list| columns_in(list.cast()));
-            if let Some(above) = above.find(|above| is_same_column(above, column)) {
-                compat::name_outer_joins_of(column, above);
-            }
-        });
-        for column in conditions.into_iter().flat_map(|condition| columns_in(condition)) {
-            if let Some(named) = columns_in(columns.cast()).find(|named| is_same_column(named, column)) {
-                compat::name_outer_joins_of(column, named);
+        let given = taken_from(given.cast(), None);
+        let above = taken_from(above.cast(), Some(&given));
+        for &name in &given {
+            if let Some(&above) = above.iter().find(|&&above| is_same_input(above, name)) {
+                compat::name_outer_joins_of(name, above);
             }
         }
+        for name in taken_from(conditions.cast(), Some(&given)) {
+            if let Some(&given) = given.iter().find(|&&given| is_same_input(given, name)) {
+                compat::name_outer_joins_of(name, given);
+            }
+        }
+    }
+}
+
+/// The columns and placeholders in an expression. A placeholder that is not among the given ones is computed
+/// where it stands, of the columns and placeholders within it.
+///
+/// # Safety
+/// The arguments must be expressions of the query.
+unsafe fn taken_from(expression: *mut Node, given: Option<&[*mut Node]>) -> Vec<*mut Node> {
+    // SAFETY: expressions, as the caller promises.
+    unsafe {
+        let within = |input: &*mut Node| {
+            let placeholder = cast::<pg_sys::PlaceHolderVar>(*input, NodeTag::T_PlaceHolderVar)?;
+            let is_given = given.is_none_or(|given| given.iter().any(|&other| is_same_input(other, *input)));
+            (!is_given).then(|| taken_from(placeholder.phexpr.cast(), given))
+        };
+        // Bounded: as many as the query has columns.
+        inputs_in(expression).iter().flat_map(|input| within(input).unwrap_or_else(|| vec![*input])).collect()
     }
 }
 

@@ -7,8 +7,10 @@ use hamming_index::page::Page;
 use pgrx::pg_sys;
 use std::ffi::CStr;
 
+mod outer_joins;
 mod paths;
 
+pub(crate) use outer_joins::name_outer_joins_of;
 pub(crate) use paths::{add_disabled_nodes, disable, set_cost_function};
 
 /// Pauses as VACUUM does. Since 18, it is told whether this is ANALYZE.
@@ -370,10 +372,3 @@ pub(crate) fn null_of_projection(_is_null: &mut bool) -> *mut bool {
     return std::ptr::null_mut();
 }
 
-/// Makes a column name the outer joins that may have made another one NULL. Up to 15, it names none.
-pub(crate) fn name_outer_joins_of(_column: &mut pg_sys::Var, _other: &pg_sys::Var) {
-    #[cfg(not(feature = "pg15"))]
-    {
-        _column.varnullingrels = _other.varnullingrels;
-    }
-}

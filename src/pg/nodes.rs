@@ -138,6 +138,35 @@ pub(crate) unsafe fn columns_in<'a>(node: *mut Node) -> impl Iterator<Item = &'a
     }
 }
 
+/// The columns and the placeholders that an expression, or a list of expressions, mentions. What is within a
+/// placeholder is not among them.
+///
+/// # Safety
+/// `node` must be an expression of the query that is being planned.
+pub(crate) unsafe fn inputs_in<'a>(node: *mut Node) -> &'a [*mut Node] {
+    const INTO_OTHERS: u32 =
+        pg_sys::PVC_RECURSE_AGGREGATES | pg_sys::PVC_RECURSE_WINDOWFUNCS | pg_sys::PVC_INCLUDE_PLACEHOLDERS;
+    // SAFETY: an expression, as the caller promises.
+    unsafe { elements(pg_sys::pull_var_clause(node, INTO_OTHERS as i32)) }
+}
+
+/// Whether two nodes are the same column or the same placeholder, apart from the outer joins that they may be
+/// NULL by.
+///
+/// # Safety
+/// Both must be of [`inputs_in`].
+pub(crate) unsafe fn is_same_input(a: *mut Node, b: *mut Node) -> bool {
+    use pg_sys::NodeTag::{T_PlaceHolderVar, T_Var};
+    // SAFETY: nodes with the struct of their tag.
+    unsafe {
+        if let (Some(a), Some(b)) = (cast(a, T_Var), cast(b, T_Var)) {
+            return is_same_column(a, b);
+        }
+        let [a, b] = [a, b].map(|node| cast::<pg_sys::PlaceHolderVar>(node, T_PlaceHolderVar));
+        a.zip(b).is_some_and(|(a, b)| a.phid == b.phid)
+    }
+}
+
 /// Whether two columns are the same, apart from the outer joins that they may be NULL by.
 pub(crate) fn is_same_column(a: &pg_sys::Var, b: &pg_sys::Var) -> bool {
     (a.varno, a.varattno) == (b.varno, b.varattno)

@@ -41,5 +41,25 @@ SELECT count(*), count(b.id) FROM join_a AS a LEFT JOIN (SELECT * FROM join_b WH
 SELECT count(*), count(a.id), count(b.id) FROM join_a AS a FULL JOIN join_b AS b ON hamming(a.si, b.si) <= (SELECT NULL::integer);
 -- A full join on a distance has no other plan.
 SELECT count(*), count(a.id), count(b.id) FROM join_a AS a FULL JOIN join_b AS b ON hamming(a.si, b.si) <= 2;
+
+-- Placeholders below, at and above near joins. Since 16, each names the outer joins that may have made it NULL.
+CREATE TABLE doc AS SELECT g AS id, hashint8extended(g / 10, 1) # (1::bigint << (g % 60)) AS si FROM generate_series(1, 5000) AS g;
+CREATE TABLE meta AS SELECT g AS id, 't' || g AS title FROM generate_series(1, 4000) AS g;
+ANALYZE doc, meta;
+SELECT count(*), sum(a_id), sum(b_id), count(label), count(title) FROM (
+    SELECT a.id AS a_id, b.id AS b_id, m.label, m.title FROM doc a LEFT JOIN (SELECT id, title, coalesce(title, 'none') AS label FROM meta) m ON m.id = a.id
+    JOIN doc b ON hamming(a.si, b.si) <= 3 WHERE m.title IS NULL OR m.title LIKE 't1%') AS s;
+EXPLAIN (COSTS OFF) SELECT a.id, b.src FROM doc AS a LEFT JOIN (SELECT *, 'x'::text AS src FROM doc) AS b ON hamming(a.si, b.si) <= 2 AND a.id <> b.id;
+SELECT count(*), count(src), count(b), sum(b_id) FROM (
+    SELECT a.id, b.src, b, b.id AS b_id FROM doc AS a LEFT JOIN (SELECT *, 'x'::text AS src FROM doc) AS b ON hamming(a.si, b.si) <= 2 AND a.id <> b.id) AS s;
+SELECT count(*), count(src), count(label), count(title) FROM (
+    SELECT a.id, b.src, m.label, m.title FROM (SELECT *, 'y'::text AS src FROM doc) AS b
+    RIGHT JOIN doc AS a ON hamming(a.si, b.si) <= 2 AND a.id > b.id LEFT JOIN (SELECT id, title, coalesce(title, 'none') AS label FROM meta) AS m ON m.id = b.id) AS s;
+SELECT count(*), count(most), count(either) FROM (
+    SELECT a.id, n.most, n.either FROM meta AS a LEFT JOIN (
+        SELECT b.id, coalesce(c.id, b.id) AS either, (SELECT max(m.id) FROM meta AS m WHERE m.id = b.id) AS most FROM doc AS b LEFT JOIN doc AS c ON hamming(b.si, c.si) <= 2 AND b.id < c.id) AS n
+    ON a.id = n.id + 2000) AS s;
+SELECT count(*), sum(a.id) FROM (SELECT *, 'w'::text AS src FROM doc) AS a WHERE NOT EXISTS (SELECT FROM (SELECT *, 'x' || id AS src FROM doc) AS b WHERE hamming(a.si, b.si) <= 2 AND a.src < b.src AND a.id <> b.id);
+DROP TABLE doc, meta;
 DROP TABLE join_a, join_b, join_query, join_truth;
 DROP FUNCTION join_answer, join_estimate, join_plan, join_work;
