@@ -55,7 +55,6 @@ pgrx::extension_sql_file!("../sql/histogram.sql", name = "histogram", requires =
 extern "C-unwind" fn _PG_init() {
     pg::backtrace::turn_off();
     planner::install_hook();
-    planner::install_relation_hook();
     join::install_hook();
     am::register();
 }

@@ -1,14 +1,19 @@
 //! The condition of a near join: `hamming_within(x, y, radius)`, or that the sketches x and y share values.
 //! Here x is from one side, and y from the other.
+//!
+//! Where a query has a table, the planner's hook has made these calls of what the query says. Other queries,
+//! such as joins of VALUES, arrays and CTEs, still have the comparisons, which are read here.
 
 use super::kind::JoinKind;
 use super::measure::{NearCall, NearMeasure};
 use crate::estimate::condition::{Within, bits_of};
 use crate::estimate::sketch::values_of;
 use crate::pg::catalog::oids::ExtensionOids;
-use crate::pg::nodes::elements;
+use crate::pg::nodes::{elements, make};
+use crate::planner::{Rewritten, called};
 use hamming::near_pairs::cost_between;
-use pgrx::pg_sys::{self, Node, RestrictInfo};
+use pgrx::pg_sys::{self, Node, NodeTag, RestrictInfo};
+use std::ptr::null_mut;
 use text::sketch::join::SketchList;
 
 /// Comparisons of words in the time in which a value of a sketch is sorted into an index, or looked up.
@@ -16,7 +21,12 @@ const COMPARISONS_PER_VALUE: f64 = 300.0;
 
 /// A condition by which the two sides of a join are near.
 pub(super) struct NearCondition {
+    /// The condition as the query has it.
     pub(super) clause: *mut RestrictInfo,
+    /// The call that says the same, or less: the condition itself, or a copy of it.
+    pub(super) call: *mut RestrictInfo,
+    /// Whether the call says the same. Otherwise the condition is tested too.
+    pub(super) is_whole: bool,
     /// Which of the two arguments is of the outer side.
     pub(super) outer: usize,
     pub(super) measure: NearMeasure,
@@ -67,6 +77,12 @@ impl NearCondition {
                 .filter(|found| conditions.len() == 1 || found.has_known_length)
                 .filter(|found| is_safe_first(&*found.clause, conditions))
                 .collect();
+            // What was read of a comparison may stand beside it already.
+            let written: Vec<_> = found.iter().filter(|found| found.is_written()).map(Self::call).collect();
+            found.retain(|found| {
+                found.is_written()
+                    || !written.iter().any(|&call| pg_sys::equal(call.cast(), found.call().cast()))
+            });
             // Sketches are not looked at a second time: a condition on them is one that rows are tested with.
             let have_distance = found.iter().any(|found| found.measure.is_distance());
             found.retain(|found| found.measure.is_distance() == have_distance);
@@ -90,8 +106,15 @@ impl NearCondition {
     ) -> Option<Self> {
         // SAFETY: an expression of the query.
         unsafe {
-            let expression: *mut Node = (*clause).clause.cast();
-            let NearCall { measures, sides: [a, b], limit } = NearCall::of(expression, ours)?;
+            let written: *mut Node = (*clause).clause.cast();
+            let (call, is_whole, expression) = match NearCall::of(written, ours) {
+                Some(call) => (call, true, written),
+                None => {
+                    let Rewritten { within, replaces } = called(written, ours)?;
+                    (NearCall::of(within, ours)?, replaces, within)
+                }
+            };
+            let NearCall { measures, sides: [a, b], limit } = call;
             let of = |node| pg_sys::pull_varnos(root, node);
             let is_of = |node, side: &pg_sys::RelOptInfo| {
                 let relations = of(node);
@@ -117,7 +140,42 @@ impl NearCondition {
             };
             let has_known_length =
                 !measure.is_distance() || [a, b].iter().all(|&side| bits_of(side).is_some());
-            Some(Self { clause, outer, measure, sizes, has_known_length })
+            let call = if expression == written { clause } else { with_clause(&*clause, expression) };
+            Some(Self { clause, call, is_whole, outer, measure, sizes, has_known_length })
+        }
+    }
+
+    /// Whether the condition is the call itself.
+    fn is_written(&self) -> bool {
+        self.call == self.clause
+    }
+
+    fn call(&self) -> *mut Node {
+        // SAFETY: a condition of the query, or a copy of one.
+        unsafe { (*self.call).clause.cast() }
+    }
+
+    /// Estimates the rows of the join again, if PostgreSQL could not know how few its comparisons let pass.
+    ///
+    /// # Safety
+    /// The arguments must be those of PostgreSQL's hook, and the conditions found in it.
+    pub(super) unsafe fn estimate_rows(
+        near: &[Self],
+        root: *mut pg_sys::PlannerInfo,
+        [join, outer, inner]: [*mut pg_sys::RelOptInfo; 3],
+        special: *mut pg_sys::SpecialJoinInfo,
+        conditions: *mut pg_sys::List,
+    ) {
+        if near.iter().all(Self::is_written) {
+            return;
+        }
+        // SAFETY: relations and conditions of the query.
+        unsafe {
+            let call = |clause: *mut Node| near.iter().find(|near| near.clause.cast() == clause);
+            let calls = elements(conditions).iter().fold(null_mut(), |list, &clause| {
+                pg_sys::lappend(list, call(clause).map_or(clause, |near| near.call.cast()).cast())
+            });
+            pg_sys::set_joinrel_size_estimates(root, join, outer, inner, special, calls);
         }
     }
 
@@ -155,6 +213,22 @@ impl NearSizes {
             let bits = within.bits().unwrap_or(hamming::BITS);
             Self::Distance { bits, radius: within.expected_radius(root).min(bits) }
         }
+    }
+}
+
+/// A condition of a join that says something else, for which nothing is known yet.
+///
+/// # Safety
+/// The expression must be one of the same relations.
+unsafe fn with_clause(condition: &RestrictInfo, expression: *mut Node) -> *mut RestrictInfo {
+    // SAFETY: a node of the struct of its tag.
+    unsafe {
+        let other = make::<RestrictInfo>(NodeTag::T_RestrictInfo);
+        *other = *condition;
+        other.clause = expression.cast();
+        other.eval_cost.startup = -1.0;
+        (other.norm_selec, other.outer_selec) = (-1.0, -1.0);
+        other
     }
 }
 

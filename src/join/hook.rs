@@ -47,7 +47,10 @@ unsafe extern "C-unwind" fn on_join(
         if let Some(near) = NearCondition::find(root, relations, kind, conditions)
             && !returns_row_identity(&*join)
         {
-            let is_other = |&&clause: &&*mut Node| near.iter().all(|near| near.clause.cast() != clause);
+            NearCondition::estimate_rows(&near, root, [join, outer, inner], special, conditions);
+            let is_other = |&&clause: &&*mut Node| {
+                near.iter().all(|near| near.clause.cast() != clause || !near.is_whole)
+            };
             let others = elements(conditions).iter().filter(is_other);
             let others = others.fold(null_mut(), |list, clause| pg_sys::lappend(list, clause.cast()));
             propose(&Sides { root, join, outer, inner, kind, others, special, near });

@@ -103,7 +103,7 @@ unsafe fn near_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: i32) -> 
         for near in &sides.near {
             numbers = pg_sys::lappend_int(numbers, near.outer as i32);
             numbers = pg_sys::lappend_int(numbers, near.measure.number());
-            clauses = pg_sys::lappend(clauses, near.clause.cast());
+            clauses = pg_sys::lappend(clauses, near.call.cast());
         }
         path.custom_private = list_of(&[numbers.cast(), clauses.cast(), sides.others.cast()]);
         path.methods = &raw const PATH_METHODS.0;
@@ -183,7 +183,7 @@ unsafe fn selectivity(sides: &Sides, condition: &NearCondition) -> f64 {
     unsafe {
         pg_sys::clause_selectivity(
             sides.root,
-            condition.clause.cast(),
+            condition.call.cast(),
             0,
             pg_sys::JoinType::JOIN_INNER,
             sides.special,

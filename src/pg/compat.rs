@@ -292,8 +292,8 @@ pub(crate) fn relation_hook() -> *mut RelationHook {
 pub(crate) struct RelationCall<'a> {
     pub(crate) root: *mut pg_sys::PlannerInfo,
     pub(crate) relation: *mut pg_sys::RelOptInfo,
-    /// None for what is no table, for which the hook is called since 19.
-    pub(crate) table: Option<pg_sys::Oid>,
+    /// Since 19, the hook is called for what is no table, too.
+    pub(crate) is_table: bool,
     /// Calls another's hook with the same arguments.
     pub(crate) pass_on: &'a dyn Fn(RelationHook),
 }
@@ -319,8 +319,8 @@ macro_rules! relation_hook_function {
                     }
                 }
             };
-            let table = Some(table);
-            let $call = $crate::pg::compat::RelationCall { root, relation, table, pass_on: &pass_on };
+            let $call =
+                $crate::pg::compat::RelationCall { root, relation, is_table: true, pass_on: &pass_on };
             $body
         }
     };
@@ -345,8 +345,8 @@ macro_rules! relation_hook_function {
             };
             // SAFETY: the entry of the relation, which the planner does not change until we return.
             let entry = unsafe { &*entry };
-            let table = (entry.rtekind == pgrx::pg_sys::RTEKind::RTE_RELATION).then_some(entry.relid);
-            let $call = $crate::pg::compat::RelationCall { root, relation, table, pass_on: &pass_on };
+            let is_table = entry.rtekind == pgrx::pg_sys::RTEKind::RTE_RELATION;
+            let $call = $crate::pg::compat::RelationCall { root, relation, is_table, pass_on: &pass_on };
             $body
         }
     };

@@ -99,6 +99,18 @@ impl<'a> Comparison<'a> {
         }
     }
 
+    /// The call of `hamming_within`, also at a radius of 0.
+    ///
+    /// # Safety
+    /// The expressions of the comparison must be alive.
+    pub(super) unsafe fn called(&self, ours: &ExtensionOids) -> Rewritten {
+        // SAFETY: nodes are copied, since the comparison stays in the query.
+        unsafe {
+            let within = self.measured.pair.copied().called(self.radius(ours));
+            Rewritten { within, replaces: self.sign != Sign::Equal }
+        }
+    }
+
     /// The radius as an integer: now if it can be known, otherwise as an expression.
     ///
     /// # Safety

@@ -4,7 +4,7 @@ use crate::estimate::condition::bits_of;
 use crate::pg::catalog::oids::{CodeOids, ExtensionOids};
 use crate::pg::code::CodeType;
 use crate::pg::nodes::{cast, constant, copy, elements, function, operator};
-use pgrx::pg_sys::{self, Node, NodeTag, Oid};
+use pgrx::pg_sys::{self, Node, NodeTag};
 
 /// The B-tree operator family of floating-point numbers, by Postgres's own number.
 pub(super) const FLOAT_FAMILY: Oid = Oid::from_u32(1970);
@@ -38,11 +38,23 @@ impl CodePair<'_> {
         unsafe {
             match constant(radius) {
                 Some(datum) if datum.value() as i32 == 0 && oids.codes == CodeType::Bigint => {
-                    compared(pg_sys::INT8OID, a, pg_sys::BTEqualStrategyNumber, b)
+                    let (family, type_) = (pg_sys::INTEGER_BTREE_FAM_OID, pg_sys::INT8OID);
+                    let strategy = pg_sys::BTEqualStrategyNumber as i16;
+                    let equal = pg_sys::get_opfamily_member(family, type_, type_, strategy);
+                    operator(equal, pg_sys::BOOLOID, a, b)
                 }
-                _ => function(oids.within, pg_sys::BOOLOID, &[a, b, radius]),
+                _ => self.called(radius),
             }
         }
+    }
+
+    /// `hamming_within(a, b, radius)`.
+    ///
+    /// # Safety
+    /// `radius` must be an expression of the query that is being planned.
+    pub(super) unsafe fn called(self, radius: *mut Node) -> *mut Node {
+        // SAFETY: makes an expression of two codes of one type and an integer.
+        unsafe { function(self.oids.within, pg_sys::BOOLOID, &[self.a, self.b, radius]) }
     }
 
     /// The number of their bits, if it is known. If they had different numbers, they would have no distance.
@@ -61,19 +73,6 @@ impl CodePair<'_> {
     pub(super) unsafe fn copied(self) -> Self {
         // SAFETY: expressions.
         unsafe { Self { oids: self.oids, a: copy(self.a), b: copy(self.b) } }
-    }
-}
-
-/// A comparison of two integers of a type, by a strategy of B-trees.
-///
-/// # Safety
-/// `a` and `b` must be expressions of the type.
-pub(super) unsafe fn compared(type_: Oid, a: *mut Node, strategy: u32, b: *mut Node) -> *mut Node {
-    // SAFETY: makes an expression of two others, which the operator takes.
-    unsafe {
-        let family = pg_sys::INTEGER_BTREE_FAM_OID;
-        let comparison = pg_sys::get_opfamily_member(family, type_, type_, strategy as i16);
-        operator(comparison, pg_sys::BOOLOID, a, b)
     }
 }
 
@@ -124,9 +123,9 @@ impl<'a> Measured<'a> {
 }
 
 /// What a condition becomes.
-pub(super) struct Rewritten {
+pub(crate) struct Rewritten {
     /// `hamming_within(a, b, radius)`, or `a = b`.
-    pub(super) within: *mut Node,
+    pub(crate) within: *mut Node,
     /// Whether the condition itself goes; otherwise it stays next to `within`.
-    pub(super) replaces: bool,
+    pub(crate) replaces: bool,
 }

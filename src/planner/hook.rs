@@ -2,7 +2,6 @@
 //! and the part that describes the relation's indexes.
 
 use super::conditions::change_conditions;
-use super::exclusion::keep_comparisons;
 use super::indexes::prepare;
 use super::order::rewrite_order;
 use super::rewrite::rewrite_and;
@@ -90,10 +89,8 @@ relation_hook_function!(
         // SAFETY: the planner passes the query and one of its relations; it does nothing else with either
         // until we return.
         unsafe {
-            if let Some(table) = call.table
-                && IN_PROGRESS.root != call.root
-            {
-                prepare_relation(call.root, table, call.relation);
+            if call.is_table && IN_PROGRESS.root != call.root {
+                prepare_relation(call.root, call.relation);
             }
         }
     }
@@ -103,11 +100,7 @@ relation_hook_function!(
 ///
 /// # Safety
 /// The arguments must be those that PostgreSQL passes to the hook.
-unsafe fn prepare_relation(
-    root: *mut pg_sys::PlannerInfo,
-    table: pg_sys::Oid,
-    relation: *mut pg_sys::RelOptInfo,
-) {
+unsafe fn prepare_relation(root: *mut pg_sys::PlannerInfo, relation: *mut pg_sys::RelOptInfo) {
     // SAFETY: the arguments are those that PostgreSQL passes to the hook, as the caller promises.
     unsafe {
         let Some(ours) = ExtensionOids::known() else { return };
@@ -118,7 +111,6 @@ unsafe fn prepare_relation(
             }
             rewrite_order(&mut *root, &*relation, &ours);
         }
-        keep_comparisons(&*root, table, &*relation, &ours);
         prepare(root, &*relation, &ours);
     }
 }

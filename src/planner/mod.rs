@@ -17,11 +17,12 @@
 //! The hook calls, in this order:
 //!
 //! - [`rewrite`] for each list of conditions ([`conditions`] knows where they are). It asks [`comparison`]
-//!   for the radius of `a <~> b <= k`, and [`trial`] for that of a condition that computes with a distance.
+//!   for the radius of `a <~> b <= k`.
 //! - [`order`], by which `ORDER BY hamming_similarity(a, b) DESC` becomes `ORDER BY a <~> b`.
-//! - [`exclusion`], which puts a comparison back where tables are left out by a distance.
 //! - [`indexes`], which describes the indexes of a relation.
-//! - [`tableless`], which rewrites the joins of queries without a table, by a hook of its own.
+//!
+//! PostgreSQL calls the hook for tables alone. In a query without any, a near join reads the comparisons
+//! itself (`src/join/condition.rs`).
 //!
 //! Conditions on sketches take the same steps: [`sketches`] has what the hook makes of them, and
 //! [`sketch_support`] the answers about that.
@@ -31,7 +32,6 @@
 
 mod comparison;
 mod conditions;
-mod exclusion;
 mod expressions;
 mod hook;
 mod indexes;
@@ -41,8 +41,7 @@ mod rewrite;
 mod sketch_support;
 mod sketches;
 mod support;
-mod tableless;
-mod trial;
 
+pub(crate) use expressions::Rewritten;
 pub(crate) use hook::install_hook;
-pub(crate) use tableless::install_relation_hook;
+pub(crate) use rewrite::called;

@@ -13,7 +13,7 @@ use pgrx::pg_sys::{self, Datum};
 ///
 /// # Safety
 /// The datum must be a value of type numeric.
-pub(super) unsafe fn float_of_numeric(numeric: Datum) -> f64 {
+unsafe fn float_of_numeric(numeric: Datum) -> f64 {
     // SAFETY: the datum is a value of type numeric, as the caller promises.
     let number =
         unsafe { pgrx::direct_function_call_as_datum(pg_sys::numeric_float8_no_overflow, &[Some(numeric)]) };

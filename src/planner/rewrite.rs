@@ -8,10 +8,9 @@
 use super::comparison::Comparison;
 use super::expressions::Rewritten;
 use super::sketches::rewrite_share;
-use super::trial::rewrite_by_trial;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::nodes::{cast, copy, elements, list_of};
+use crate::pg::nodes::{cast, elements, list_of};
 use pgrx::pg_sys::{self, Node, NodeTag};
 
 /// Conditions that all have to hold. Returns the list, which may have grown.
@@ -27,8 +26,7 @@ pub(super) unsafe fn rewrite_and(list: *mut pg_sys::List, ours: &ExtensionOids) 
             let condition = elements(all)[index];
             rewrite_below(condition, ours);
             let Some(Rewritten { within, replaces }) = rewritten(condition, ours) else { continue };
-            // Both stand here already: see `exclusion`.
-            if is_member(all, within) {
+            if pg_sys::list_member(all, within.cast()) {
                 continue;
             }
             if replaces {
@@ -39,24 +37,6 @@ pub(super) unsafe fn rewrite_and(list: *mut pg_sys::List, ours: &ExtensionOids) 
         }
     }
     all
-}
-
-/// Whether a condition is in the list, whichever of its two fingerprints comes first.
-///
-/// # Safety
-/// `within` must be an expression of the query that is being planned. `list` must be a list of its
-/// expressions.
-unsafe fn is_member(list: *mut pg_sys::List, within: *mut Node) -> bool {
-    // SAFETY: a call of hamming_within, or an equality, in nodes of our own.
-    unsafe {
-        let exchanged = copy(within);
-        if let Some(call) = cast::<pg_sys::FuncExpr>(exchanged, NodeTag::T_FuncExpr) {
-            elements(call.args).swap(0, 1);
-        } else if let Some(equality) = cast::<pg_sys::OpExpr>(exchanged, NodeTag::T_OpExpr) {
-            elements(equality.args).swap(0, 1);
-        }
-        pg_sys::list_member(list, within.cast()) || pg_sys::list_member(list, exchanged.cast())
-    }
 }
 
 /// Rewrites conditions below AND and OR.
@@ -90,12 +70,26 @@ unsafe fn rewrite_below(condition: *mut Node, ours: &ExtensionOids) {
 ///
 /// # Safety
 /// `condition` must be an expression of the query that is being planned.
-pub(super) unsafe fn rewritten(condition: *mut Node, ours: &ExtensionOids) -> Option<Rewritten> {
+unsafe fn rewritten(condition: *mut Node, ours: &ExtensionOids) -> Option<Rewritten> {
     // SAFETY: an expression.
     unsafe {
         match Comparison::read(condition, ours) {
             Some(comparison) => Some(comparison.rewritten(ours)),
-            None => rewrite_by_trial(condition, ours).or_else(|| rewrite_share(condition, ours)),
+            None => rewrite_share(condition, ours),
+        }
+    }
+}
+
+/// The call that a comparison says, which a near join can serve. It is the same at a radius of 0.
+///
+/// # Safety
+/// `condition` must be an expression of the query that is being planned.
+pub(crate) unsafe fn called(condition: *mut Node, ours: &ExtensionOids) -> Option<Rewritten> {
+    // SAFETY: an expression.
+    unsafe {
+        match Comparison::read(condition, ours) {
+            Some(comparison) => Some(comparison.called(ours)),
+            None => rewrite_share(condition, ours),
         }
     }
 }

@@ -18,9 +18,8 @@ my $source = <<'C';
 PG_MODULE_MAGIC;
 void _PG_init(void);
 static planner_hook_type planner_before;
-static int calls, joins, paths;
+static int calls, joins;
 static set_join_pathlist_hook_type join_before;
-static set_rel_pathlist_hook_type path_before;
 #if PG_VERSION_NUM >= 190000
 #include "optimizer/pathnode.h"
 #define HOOK build_simple_rel_hook
@@ -53,12 +52,6 @@ static void install(void)
 		HOOK = on_relation;
 	}
 }
-static void on_path(PlannerInfo *root, RelOptInfo *relation, Index place, RangeTblEntry *entry)
-{
-	paths++;
-	if (CHAINS && path_before)
-		path_before(root, relation, place, entry);
-}
 static void on_join(PlannerInfo *root, RelOptInfo *join, RelOptInfo *outer, RelOptInfo *inner, JoinType type, JoinPathExtraData *extra)
 {
 	joins++;
@@ -74,9 +67,6 @@ void _PG_init(void)
 {
 	join_before = set_join_pathlist_hook;
 	set_join_pathlist_hook = on_join;
-	path_before = set_rel_pathlist_hook;
-	set_rel_pathlist_hook = on_path;
-	DefineCustomIntVariable(NAME ".paths", "calls of the hook for paths of a relation", NULL, &paths, 0, 0, 1000000, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable(NAME ".joins", "calls of the hook for joins", NULL, &joins, 0, 0, 1000000, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable(NAME ".calls", "calls of the hook", NULL, &calls, 0, 0, 1000000, PGC_USERSET, 0, NULL, NULL, NULL);
 	install();

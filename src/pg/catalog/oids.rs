@@ -80,11 +80,6 @@ impl ExtensionOids {
         self.codes.iter()
     }
 
-    /// The objects for codes of type bigint.
-    pub(crate) fn of_bigint(&self) -> &CodeOids {
-        &self.codes[0]
-    }
-
     /// The function that gives the radius for a limit of a distance. The limit is of one of the types above.
     pub(crate) fn radius_of_distance(&self, limit: Oid, inclusive: bool) -> Oid {
         let functions = if inclusive { self.radius_le } else { self.radius_lt };

@@ -62,11 +62,9 @@ SELECT both_ways('SELECT id FROM document WHERE hamming(code, Q) <= 3.5');
 SELECT both_ways('SELECT id FROM document WHERE hamming(code, Q) < 3::bigint');
 SELECT both_ways('SELECT id FROM document WHERE hamming_within(code, Q, 3)');
 SELECT both_ways('SELECT id FROM document WHERE code <@ hamming_ball(Q, 3)');
-SELECT both_ways('SELECT id FROM document WHERE 1 - hamming(code, Q) / 20.0 >= 0.85');
 SELECT both_ways('SELECT id FROM document WHERE hamming_similarity(code, Q) >= 0.85');
 SELECT both_ways('SELECT id FROM document WHERE hamming_similarity(Q, code) > 0.85');
 SELECT both_ways('SELECT id FROM document WHERE hamming_similarity(code, Q) = 0.85');
-SELECT both_ways('SELECT id FROM document WHERE 100 * hamming_similarity(code, Q) >= 85');
 SELECT both_ways('SELECT id FROM document WHERE maybe <^> Q <= 3');
 SELECT both_ways('SELECT id FROM document WHERE maybe = X''5cf60''');
 SELECT both_ways('SELECT id FROM document WHERE maybe IS NULL');
@@ -99,8 +97,7 @@ SELECT both_ways('SELECT id FROM document WHERE hamming(varying, Q) <= 3');
 SELECT both_ways('SELECT id FROM document WHERE hamming_similarity(varying, Q) >= 0.85');
 SELECT both_ways('SELECT hamming(varying, Q) FROM document ORDER BY hamming(varying, Q) LIMIT 10');
 SELECT both_ways('SELECT id FROM document WHERE hamming(loose::bit(20), Q) <= 3');
--- without a known length: no radius by trial, and that of a similarity when the query runs
-SELECT both_ways('SELECT d.id FROM document AS d, document AS e WHERE hamming(d.loose, e.varying) IN (1, 2) AND e.id = 7');
+-- without a known length: the radius of a similarity when the query runs
 SELECT plan('SELECT d.id FROM document AS d, document AS e WHERE hamming_similarity(d.loose, e.varying) >= 0.85 AND e.id = 7');
 SELECT plan('SELECT d.id FROM document AS d, document AS e WHERE hamming(d.loose, e.varying) <= 30 AND e.id = 7');
 SELECT plan('SELECT d.id FROM document AS d ORDER BY hamming_similarity(loose, varying) DESC NULLS LAST LIMIT 1');
@@ -161,7 +158,6 @@ CREATE INDEX by_domain ON of_domain USING hamming (code);
 ANALYZE of_domain;
 SELECT both_ways('SELECT id FROM of_domain WHERE hamming(code, Q) <= 3');
 SELECT both_ways('SELECT id FROM of_domain WHERE hamming_similarity(code, Q) >= 0.85');
-SELECT both_ways('SELECT id FROM of_domain WHERE hamming(code, Q) IN (2, 3)');
 SELECT both_ways('SELECT hamming(code, Q) FROM of_domain ORDER BY hamming(code, Q) LIMIT 10');
 DROP DOMAIN fingerprint CASCADE;
 DROP TABLE of_domain;
@@ -202,12 +198,8 @@ CREATE TABLE rings_near PARTITION OF rings FOR VALUES FROM (MINVALUE) TO (7);
 CREATE TABLE rings_far PARTITION OF rings FOR VALUES FROM (7) TO (MAXVALUE);
 INSERT INTO rings SELECT id, code FROM document;
 SET enable_seqscan = on;
-SELECT plan('SELECT id FROM rings WHERE hamming(code, X''00000'') <= 5');
-SELECT plan('SELECT id FROM rings WHERE hamming(code, X''00000'') = 0');
-CREATE TABLE family (id integer, code bit(20));
-CREATE TABLE family_near (CHECK (hamming(code, X'00000') <= 10)) INHERITS (family);
-CREATE TABLE family_far (CHECK (code <^> X'00000' >= 12)) INHERITS (family);
-SELECT plan('SELECT id FROM family WHERE hamming(code, X''00000'') <= 5');
+SELECT (SELECT count(*) FROM rings WHERE hamming(code, X'00000') <= 5) = (SELECT count(*) FROM document WHERE bit_count(code) <= 5) AS near,
+    (SELECT count(*) FROM rings WHERE hamming(code, X'00000') = 7) = (SELECT count(*) FROM document WHERE bit_count(code) = 7) AS far;
 SET enable_seqscan = off;
 -- row-level security: conditions that may raise an error are asked after the policy, as for all of PostgreSQL's own that may
 CREATE ROLE simhash_reader;
@@ -342,5 +334,5 @@ SELECT line FROM (VALUES
 ) AS asked (query), plan(replace(query, ':zeros', 'repeat(''0'', 256)::bit(256)')) AS line WHERE line ~ 'Scan|Sort$';
 DROP TABLE scattered, popular, copied;
 DROP FUNCTION scattered;
-DROP TABLE document, probe, parted, rings, family, crowd, small_one CASCADE;
+DROP TABLE document, probe, parted, rings, crowd, small_one CASCADE;
 DROP FUNCTION plan, both_ways, estimate, plans;

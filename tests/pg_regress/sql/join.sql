@@ -46,16 +46,28 @@ SET enable_hashjoin = off;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3;
 RESET enable_hashjoin;
 
--- Queries without a table.
+-- Queries without a table: CTEs, VALUES, arrays.
 EXPLAIN (COSTS OFF) WITH a AS MATERIALIZED (SELECT * FROM join_a), b AS MATERIALIZED (SELECT * FROM join_b)
-SELECT count(*) FROM a LEFT JOIN b ON hamming(a.si, b.si) <= 3 AND 1 - hamming(a.look, b.look) / 128.0 > 0.5;
+SELECT count(*) FROM a LEFT JOIN b ON hamming(a.si, b.si) <= 3 AND hamming_similarity(a.look, b.look) > 0.5;
 WITH a AS MATERIALIZED (SELECT * FROM join_a), b AS MATERIALIZED (SELECT * FROM join_b)
 SELECT (SELECT count(*) FROM a JOIN b ON hamming(a.si, b.si) <= 3) AS near,
     (SELECT count(*) FROM a JOIN b ON bit_count((a.si # b.si)::bit(64)) <= 3) AS counted;
 SET enable_nestloop = off;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM unnest('{1, 2, 4}'::bigint[]) AS a (si) JOIN generate_series(1, 9::bigint) AS b (si) ON hamming(a.si, b.si) <= 1;
 SELECT count(*) FROM unnest('{1, 2, 4}'::bigint[]) AS a (si) JOIN generate_series(1, 9::bigint) AS b (si) ON hamming(a.si, b.si) <= 1;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM (VALUES (1::bigint), (4), (7)) AS a JOIN unnest('{1, 5, 64}'::bigint[]) AS b ON hamming(a.column1, b) < 2.5;
+SELECT count(*), sum(b) FROM (VALUES (1::bigint), (4), (7)) AS a JOIN unnest('{1, 5, 64}'::bigint[]) AS b ON hamming(a.column1, b) < 2.5;
+SELECT count(*), sum(b) FROM (VALUES (1::bigint), (4), (7)) AS a JOIN unnest('{1, 5, 64}'::bigint[]) AS b ON hamming(a.column1, b) = 0;
 RESET enable_nestloop;
+-- How few rows it has is estimated as of tables.
+CREATE FUNCTION estimated(query text) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    RETURN plan #>> '{0,Plan,Plan Rows}';
+END $$;
+SELECT estimated('SELECT FROM generate_series(1, 1000::bigint) AS a JOIN generate_series(1, 1000::bigint) AS b ON hamming(a, b) <= 3') < 100000 AS few;
+DROP FUNCTION estimated;
 
 -- How many rows there are is estimated by what ANALYZE knows, also where half of them lie in clusters, to the power of ten.
 -- Of what a user may not read, nothing is known.

@@ -42,6 +42,39 @@ SELECT count(*), count(a.id), count(b.id) FROM join_a AS a FULL JOIN join_b AS b
 -- A full join on a distance has no other plan.
 SELECT count(*), count(a.id), count(b.id) FROM join_a AS a FULL JOIN join_b AS b ON hamming(a.si, b.si) <= 2;
 
+-- Full joins of tables, of constants and expressions computed below, of CTEs, arrays and VALUES, by every form of a distance.
+-- By counted bits they need an equality, which is always true.
+CREATE FUNCTION full_join(a text, b text, condition text, OUT nodes text, OUT rows text, OUT same boolean) LANGUAGE plpgsql AS $$
+DECLARE
+    query text := format('WITH w AS MATERIALIZED (SELECT * FROM join_a WHERE id <= 300), v AS MATERIALIZED (SELECT * FROM join_b WHERE id <= 250)
+        SELECT concat_ws('' '', count(*), count(a.id), count(b.id), count(a), count(b), sum(a.id * b.id)) FROM %s AS a FULL JOIN %s AS b ON %s', a, b, condition);
+    truth text;
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query LOOP
+        nodes := coalesce(nodes, substring(line FROM '(Near|Hash|Merge) Full Join'));
+    END LOOP;
+    EXECUTE query INTO rows;
+    query := replace(query, 'hamming(a.si, b.si)', 'bit_count((a.si # b.si)::bit(64))');
+    query := replace(query, 'hamming_similarity(a.si, b.si)', '(1 - bit_count((a.si # b.si)::bit(64)) / 64::float8)');
+    EXECUTE query || ' AND a.id * 0 = b.id * 0' INTO truth;
+    same := rows = truth;
+END $$;
+CREATE TABLE full_side (name text, a text, b text);
+INSERT INTO full_side VALUES
+    ('tables', '(SELECT * FROM join_a WHERE id <= 300)', '(SELECT * FROM join_b WHERE id <= 250)'),
+    ('placeholders', '(SELECT id, si, ''x''::text AS src FROM join_a WHERE id <= 300)', '(SELECT *, ''y''::text AS src, coalesce(note, ''none'') AS label FROM join_b WHERE id <= 250)'),
+    ('computed codes', '(SELECT id, coalesce(si, 7) AS si FROM join_a WHERE id <= 300)', '(SELECT id, CASE WHEN grp = 1 THEN 1::bigint ELSE si END AS si FROM join_b WHERE id <= 250)'),
+    ('CTEs', 'w', 'v'),
+    ('a join', '(SELECT b.id, a.si, ''x''::text AS src FROM join_a AS a LEFT JOIN (SELECT id, coalesce(grp, 1) AS id2 FROM join_b) AS b ON a.id = b.id WHERE a.id <= 300)', 'v');
+SELECT name, condition, full_join.* FROM full_side, unnest(ARRAY['hamming(a.si, b.si) <= 0', 'hamming(a.si, b.si) = 2', 'hamming(a.si, b.si) <= 2 AND a.id <> b.id']) AS condition,
+    full_join(a, b, condition);
+SELECT condition, full_join.* FROM full_side, unnest(ARRAY['hamming(a.si, b.si) = 0', '1 > hamming(a.si, b.si)', 'hamming(a.si, b.si) < 2.5', 'hamming(a.si, b.si) BETWEEN 1 AND 2', 'hamming(a.si, b.si) <= 64',
+        'hamming(a.si, b.si) <= -1', 'hamming(a.si, b.si) <= (SELECT 2)', 'hamming(a.si, b.si) <= NULL', 'hamming_similarity(a.si, b.si) > 0.96', 'hamming_similarity(a.si, b.si) = 1']) AS condition,
+    full_join(a, b, condition) WHERE name = 'CTEs';
+SELECT a.column1 AS a, b AS b FROM (VALUES (1::bigint), (4), (7)) AS a FULL JOIN unnest('{1, 5, 64}'::bigint[]) AS b ON hamming(a.column1, b) <= 0 ORDER BY a, b;
+SELECT a.column1 AS a, b AS b FROM (VALUES (1::bigint), (4), (7)) AS a FULL JOIN unnest('{1, 5, 64}'::bigint[]) AS b ON hamming(a.column1, b) = 2 ORDER BY a, b;
+
 -- Placeholders below, at and above near joins. Since 16, each names the outer joins that may have made it NULL.
 CREATE TABLE doc AS SELECT g AS id, hashint8extended(g / 10, 1) # (1::bigint << (g % 60)) AS si FROM generate_series(1, 5000) AS g;
 CREATE TABLE meta AS SELECT g AS id, 't' || g AS title FROM generate_series(1, 4000) AS g;
@@ -60,6 +93,7 @@ SELECT count(*), count(most), count(either) FROM (
         SELECT b.id, coalesce(c.id, b.id) AS either, (SELECT max(m.id) FROM meta AS m WHERE m.id = b.id) AS most FROM doc AS b LEFT JOIN doc AS c ON hamming(b.si, c.si) <= 2 AND b.id < c.id) AS n
     ON a.id = n.id + 2000) AS s;
 SELECT count(*), sum(a.id) FROM (SELECT *, 'w'::text AS src FROM doc) AS a WHERE NOT EXISTS (SELECT FROM (SELECT *, 'x' || id AS src FROM doc) AS b WHERE hamming(a.si, b.si) <= 2 AND a.src < b.src AND a.id <> b.id);
-DROP TABLE doc, meta;
+DROP TABLE doc, meta, full_side;
+DROP FUNCTION full_join;
 DROP TABLE join_a, join_b, join_query, join_truth;
 DROP FUNCTION join_answer, join_estimate, join_plan, join_work;

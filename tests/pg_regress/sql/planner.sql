@@ -260,7 +260,7 @@ SELECT plan('SELECT id FROM levels ORDER BY si <~> 42 LIMIT 3');
 RESET enable_sort;
 SELECT count(*) FROM (SELECT l.si <~> 42 FROM outer_one AS a LEFT JOIN levels AS l ON a.id = l.id ORDER BY l.si <~> 42) AS s;
 DROP VIEW branches;
--- what is partitioned by a distance, or has a CHECK of one, is left out as its comparisons say
+-- the rows of what is partitioned by a distance, or has a CHECK of one
 CREATE TABLE rings (id integer, si bigint) PARTITION BY RANGE ((hamming(si, 0)));
 CREATE TABLE rings_near PARTITION OF rings FOR VALUES FROM (0) TO (10);
 CREATE TABLE rings_middle PARTITION OF rings FOR VALUES FROM (10) TO (20) PARTITION BY LIST ((si <~> 0));
@@ -269,57 +269,35 @@ CREATE TABLE rings_middle_rest PARTITION OF rings_middle DEFAULT;
 CREATE TABLE rings_far PARTITION OF rings DEFAULT;
 INSERT INTO rings SELECT i, (1::numeric * 2 ^ (i % 25) - 1)::bigint FROM generate_series(1, 300) AS i;
 CREATE INDEX ON rings USING hamming (si);
-ANALYZE rings;
-SET enable_seqscan = on;
-SET enable_indexscan = off;
-SET enable_bitmapscan = off;
-SELECT plan('SELECT id FROM rings WHERE hamming(si, 0) <= 5');
-SELECT plan('SELECT id FROM rings WHERE hamming(si, 0) < 10');
-SELECT plan('SELECT id FROM rings WHERE hamming(si, 0) BETWEEN 12 AND 14');
-SELECT plan('SELECT id FROM rings WHERE hamming(si, 0) = 15');
-SELECT plan('SELECT id FROM rings WHERE hamming(si, 0) = 0');
-SELECT plan('SELECT id FROM rings WHERE hamming(si, 0) <= 2 OR hamming(si, 0) > 30');
-SELECT plan('SELECT id FROM rings WHERE hamming(si, 42) <= 5');
-SELECT plan('SELECT r.id FROM rings AS r, probe AS p WHERE hamming(r.si, 0) <= 5 AND hamming(p.si, 42) <= 5');
-SELECT plan('SELECT r.id FROM rings AS r, probe AS p WHERE hamming(0, r.si) <= 5 AND hamming(p.si, 42) <= 5');
-SELECT plan('SELECT r.id FROM probe AS p, rings AS r WHERE hamming(0, r.si) <= 5 AND hamming(p.si, 42) <= 5');
-SELECT plan('UPDATE rings SET id = 0 WHERE hamming(si, 0) <= 5');
-SELECT count(*), count(*) = (SELECT count(*) FROM (SELECT si FROM rings OFFSET 0) AS s WHERE bit_count(si::bit(64)) <= 5) AS same FROM rings WHERE hamming(si, 0) <= 5;
-SELECT estimate('SELECT id FROM rings WHERE hamming(si, 0) <= 5') > 1 AS some;
-RESET enable_indexscan;
-SET enable_seqscan = off;
-SELECT plan('SELECT id FROM rings WHERE hamming(si, 0) <= 1');
-SET enable_seqscan = on;
-SET plan_cache_mode = force_generic_plan;
-PREPARE ring (integer) AS SELECT count(*) FROM rings WHERE hamming(si, 0) <= $1;
-SELECT plan('EXECUTE ring(5)');
-EXECUTE ring(5);
-EXECUTE ring(NULL);
-EXECUTE ring(64);
-DEALLOCATE ring;
-RESET plan_cache_mode;
 CREATE TABLE scattered (id integer, si bigint) PARTITION BY HASH ((hamming(si, 0)));
 CREATE TABLE scattered_0 PARTITION OF scattered FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE scattered_1 PARTITION OF scattered FOR VALUES WITH (MODULUS 2, REMAINDER 1);
-SET enable_indexscan = off;
-SELECT count(*) FROM plan('SELECT id FROM scattered WHERE hamming(si, 0) = 3') AS line WHERE line LIKE '%Scan on%';
-SELECT count(*) FROM plan('SELECT id FROM scattered WHERE hamming(si, 0) = 0') AS line WHERE line LIKE '%Scan on%';
-SELECT count(*) FROM plan('SELECT id FROM scattered WHERE hamming(si, 0) <= 3') AS line WHERE line LIKE '%Scan on%';
--- child tables, and tables by themselves
 CREATE TABLE family (id integer, si bigint);
 CREATE TABLE family_near (CHECK (hamming(si, 0) <= 10)) INHERITS (family);
 CREATE TABLE family_far (CHECK (si <~> 0 >= 20)) INHERITS (family);
-SELECT plan('SELECT id FROM family WHERE hamming(si, 0) <= 5');
-SELECT plan('SELECT id FROM family WHERE hamming(si, 0) <= 5 OR hamming(si, 0) = 7');
-SELECT plan('SELECT id FROM family WHERE hamming(si, 0) > 10');
-SELECT plan('SELECT id FROM family_far WHERE hamming(si, 0) <= 5');
+INSERT INTO scattered SELECT * FROM rings;
+INSERT INTO family_near SELECT * FROM rings WHERE hamming(si, 0) <= 10;
+INSERT INTO family_far SELECT * FROM rings WHERE hamming(si, 0) >= 20;
+ANALYZE rings, scattered, family;
+CREATE FUNCTION counted(source text, condition text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE counted bigint;
+BEGIN
+    EXECUTE format('SELECT count(*) FROM %s AS r WHERE %s', source, condition) INTO counted;
+    RETURN counted;
+END $$;
 SET constraint_exclusion = on;
-SELECT plan('SELECT id FROM family_far WHERE hamming(si, 0) <= 5');
-SELECT plan('SELECT f.id FROM probe AS p, family_far AS f WHERE hamming(f.si, p.si) <= 5 AND hamming(f.si, 0) <= 5');
-SET constraint_exclusion = off;
-SELECT plan('SELECT id FROM family WHERE hamming(si, 0) <= 5');
+SELECT condition, found AS rows FROM unnest('{rings,scattered,family}'::text[]) AS source,
+    unnest(ARRAY['<= 5', '< 10', 'BETWEEN 12 AND 14', '= 15', '= 0', '<= 2 OR si <~> 0 > 30', '> 10', '<= (SELECT 7)', '= ANY (''{3,15}'')']) AS condition,
+    counted(source, 'hamming(si, 0) ' || condition) AS found,
+    counted('(SELECT id, si FROM ' || source || ' OFFSET 0)', 'bit_count(si::bit(64)) ' || replace(condition, 'si <~> 0', 'bit_count(si::bit(64))')) AS truth
+WHERE found = truth;
 RESET constraint_exclusion;
-RESET enable_indexscan;
-RESET enable_bitmapscan;
+SELECT count(*), sum(a.id) FROM rings AS a JOIN family AS b ON hamming(a.si, b.si) <= 1 AND hamming(a.si, 0) <= 8;
+SELECT count(*), sum(a.id) FROM rings AS a JOIN family AS b ON bit_count((a.si # b.si)::bit(64)) <= 1 AND bit_count(a.si::bit(64)) <= 8;
+BEGIN;
+UPDATE rings SET si = 1 WHERE hamming(si, 0) BETWEEN 12 AND 14;
+SELECT tableoid::regclass, count(*) FROM rings WHERE hamming(si, 1) <= 0 GROUP BY tableoid;
+ROLLBACK;
+DROP FUNCTION counted;
 DROP TABLE crowd, document, probe, small_one, outer_one, levels, rings, scattered, family CASCADE;
 DROP FUNCTION plan, plans, estimate;

@@ -74,23 +74,11 @@ SELECT plan('EXECUTE nearer_real(42, 6)');
 SELECT plan('EXECUTE near_double(42, 6)');
 EXECUTE alike(42, NULL);
 EXECUTE near_numeric(NULL, 6);
--- distances that are computed with, or are one of several: what cannot fail is tried while planning
+-- what computes with a distance, or asks for one of several, is a scan
 RESET plan_cache_mode;
 SELECT plan('SELECT id FROM document WHERE 1 - hamming(si, 42) / 64.0 >= 0.9');
-SELECT plan('SELECT id FROM document WHERE (64 - hamming(si, 42))::float8 / 64 >= 0.9');
-SELECT plan('SELECT id FROM document WHERE 100 * hamming_similarity(si, 42) > 90');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) IN (0, 1, 2)');
-SELECT plan('SELECT id FROM document WHERE hamming(si, 42) = ANY (''{1,5,NULL}'')');
-SELECT plan('SELECT id FROM document WHERE 1 - hamming(si, 42) / 64.0 >= 0.9 OR id = 5 OR hamming(si, 43) IN (1, 3)');
-SELECT plan('SELECT d.id FROM probe AS p JOIN document AS d ON 1 - hamming(d.si, p.si) / 64.0 >= 0.9');
-PREPARE computed (bigint, float8) AS SELECT id FROM document WHERE 1 - hamming(si, $1) / 64.0 >= $2;
-SELECT plan('EXECUTE computed(42, 0.9)');
-SELECT plan('SELECT id FROM document WHERE hamming(si, 42) NOT IN (1, 2)');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <> 6');
-SELECT plan('SELECT id FROM document WHERE 12 / hamming(si, 42) >= 2');
-SELECT plan('SELECT id FROM document WHERE hamming(si, 42) / 0 = 2');
-SELECT plan('SELECT id FROM document WHERE hamming(si, 42) + 2147483647 <= 0');
-SELECT plan('SELECT id FROM document WHERE hamming(si, 42) + hamming(si, 43) <= 6');
 SELECT plan('SELECT id FROM document WHERE coalesce(hamming(si, 42), 0) <= 6');
 -- every comparison with every kind of limit, known to the planner or not, finds what arithmetic on counted bits finds
 CREATE TABLE at_distance AS
@@ -133,9 +121,6 @@ SELECT disagreements('$1 ' || operator || ' ' || measure, type)
 FROM unnest('{real, double precision, numeric}'::text[]) AS type,
      (VALUES ('hamming(si, 42)', '>'), ('hamming(si, 42)', '>='), ('hamming(si, 42)', '='),
              ('hamming_similarity(si, 42)', '<'), ('hamming_similarity(si, 42)', '<='), ('hamming_similarity(si, 42)', '=')) AS c (measure, operator);
-SELECT disagreements(comparison, type)
-FROM unnest('{real, double precision, numeric}'::text[]) AS type,
-     unnest(ARRAY['1 - hamming(si, 42) / 64.0 >= $1', '(64 - hamming(si, 42)) / 64::float8 > $1', 'hamming_similarity(si, 42) * 64 >= $1', '7 * (hamming(si, 42) - 0.1) < $1']) AS comparison;
 -- nearest by similarity: NULLs would come first, so that the column has to be declared NOT NULL, or a condition or NULLS LAST to exclude them
 SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(sure, 42) DESC LIMIT 3');
 SELECT plan('SELECT id, hamming_similarity(42, sure) AS s FROM document ORDER BY s DESC LIMIT 3');
