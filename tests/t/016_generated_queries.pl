@@ -60,15 +60,24 @@ sub settings
 	return join '', map { "$_;\n" } grep { $_ } $query->{shared}, $own{$way};
 }
 
+# A statement as it is written for a way.
+sub statement
+{
+	my ($statement, $way) = @_;
+	$statement =~ s{/\*ARITHMETIC (.*?)\*/}{$way eq 'by arithmetic' ? $1 : ''}ge;
+	return $statement;
+}
+
 # The statements of a query in a transaction of their own, and by index or near join also their plans.
 sub script
 {
 	my ($query, $way) = @_;
 	my $shows_plan = $way =~ /^by (?:index|near join)$/;
 	my $script = "BEGIN;\n" . settings($query, $way);
-	for my $statement (@{ $query->{statements} })
+	for my $text (@{ $query->{statements} })
 	{
-		$script .= "\\echo \@plan\nEXPLAIN (COSTS OFF) $statement;\n" if $shows_plan && $statement !~ /^(PREPARE|FETCH|SET)/;
+		my $statement = statement($text, $way);
+		$script .= "\\echo \@plan\nEXPLAIN (COSTS OFF) $statement;\n" if $shows_plan && $statement !~ /^(PREPARE|FETCH|MOVE|SET)/;
 		$script .= "\\echo \@answer\n$statement;\n\\echo \@state :SQLSTATE\n";
 	}
 	return $script . "ROLLBACK;\nDEALLOCATE ALL;\n";
@@ -85,23 +94,23 @@ sub answers
 	my $code = $node->psql('postgres', $script, stdout => \$out, stderr => \$err, on_error_stop => 0);
 	die "psql ended with $code: $err" . $node->logfile if $code;
 	my (undef, @parts) = split /^\@query\n?/m, $out;
-	return map { answer($parts[$_], $batch[$_]{ordered}) } 0 .. $#batch;
+	return map { answer($parts[$_], $batch[$_]) } 0 .. $#batch;
 }
 
-# What psql printed for one query: rows are sorted where the query does not order them.
+# What psql printed for one query: rows are sorted where the query does not order them, those of a cursor all together.
 sub answer
 {
-	my ($printed, $ordered) = @_;
-	my $answer = '';
-	my $plan = '';
+	my ($printed, $query) = @_;
+	my ($answer, $plan, @combined) = ('', '');
 	for my $part (split /^(?=\@(?:plan|answer))/m, $printed)
 	{
 		$plan .= $part if $part =~ /^\@plan/;
 		next unless $part =~ /^\@answer\n(.*?)\@state (\w+)/s;
-		my ($rows, $state) = ($1, $2);
-		$rows = join '', sort split /^/m, $rows unless $ordered;
-		$answer .= "$rows-- $state\n";
+		my ($state, @rows) = ($2, split /^/m, $1);
+		push @combined, splice @rows if $query->{combined};
+		$answer .= join('', $query->{ordered} ? @rows : sort @rows) . "-- $state\n";
 	}
+	$answer = join('', sort @combined) . $answer;
 	return { answer => $answer, plan => $plan };
 }
 

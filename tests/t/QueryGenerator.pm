@@ -1,6 +1,6 @@
 # Random queries about distances, from a grammar. A production is text in which {name|argument|argument} stands for a
 # random production of that name, in which @1 and @2 are the arguments. Queries that begin with ORDERED have one order;
-# the rows of others are a multiset. {q}, {i}, {r} and {k} are values: a fingerprint, an integer radius, a radius of any
+# the rows of others are a multiset. What is in /*ARITHMETIC …*/ is for the answer by arithmetic alone. {q}, {i}, {r} and {k} are values: a fingerprint, an integer radius, a radius of any
 # type, a number of rows. They are written into the query, or become parameters. Fingerprints are of type TYPE: bigint, or
 # a string of bits.
 package QueryGenerator;
@@ -63,7 +63,29 @@ my %shapes = (
 		'SELECT v.r, j.* FROM (VALUES ({i}, {q}::TYPE), (3, 0::TYPE), ({i}, 1::TYPE)) AS v (r, x), LATERAL (SELECT a.id, b.id FROM {few} AS a JOIN {source} AS b ON {distance|(a.si # v.x)|b.si} <= v.r AND {within|a.other|b.other} OFFSET 0) AS j',
 	],
 	array_join => ['SELECT u.n, b.id FROM unnest(ARRAY[{q}, {q}, {q}]::TYPE[]) WITH ORDINALITY AS u (si, n) {join_type} {source} AS b ON {pair|u|b}'],
-	full_join => [ 'SELECT a.id, b.id FROM {few} AS a FULL JOIN (SELECT * FROM {source} AS s WHERE {near|s}) AS b ON a.grp = b.grp AND {match|a|b}' ],
+	full_join => [
+		'SELECT a.id, b.id FROM {few} AS a FULL JOIN (SELECT * FROM {source} AS s WHERE {near|s}) AS b ON a.grp = b.grp AND {match|a|b}',
+		'SELECT a.id, b.id FROM {few} AS a FULL JOIN {full_side} AS b ON {full_match|a|b}',
+		'SELECT a.id, a.src, a.label, b.id, b.part, b.label, b.grp FROM {labelled|few} AS a FULL JOIN {labelled|full_side} AS b ON {full_match|a|b} {placeholder_where|b}',
+		'SELECT count(*), count(w.id), count(v.id), sum(v.id), count(v.label) FROM (SELECT * FROM {labelled|few} AS f) AS w FULL JOIN (SELECT * FROM {labelled|full_side} AS g) AS v ON {full_match|w|v}',
+		'WITH w AS MATERIALIZED (SELECT * FROM {few} AS f), v AS MATERIALIZED (SELECT * FROM {full_side} AS g) SELECT w.id, v.id FROM w FULL JOIN v ON {full_match|w|v}',
+		'SELECT a.id, n.* FROM {few} AS a LEFT JOIN (SELECT b.id, b.label, c.id AS third, c.src FROM {labelled|few} AS b FULL JOIN {labelled|full_side} AS c ON {full_match|b|c}) AS n ON n.id = a.id',
+	],
+	placeholder => [
+		'SELECT a.id, b.id, b.src, b.label, b.part, b.grp FROM {few} AS a {outer_join} {labelled|source} AS b ON {match|a|b} {placeholder_where|b}',
+		'SELECT a.id, a.label, b.src, b.other FROM {labelled|some} AS a {outer_join} {labelled|source} AS b ON {match|a|b} AND a.part = b.part',
+		('SELECT a.id, b.id, m.label, m.grp, m.src FROM {few} AS a {outer_join} {labelled|few} AS m ON m.id % 97 = a.id % 97 JOIN {source} AS b ON {match|a|b} {placeholder_where|m}') x 3,
+		'SELECT a.id, b.id, m.label, m.grp FROM {few} AS a LEFT JOIN {labelled|source} AS m ON {match|a|m} {outer_join} {few} AS b ON {match|m|b} {placeholder_where|m}',
+		'SELECT a.id, n.third, n.label, n.part, n.grp FROM {few} AS a {outer_join} (SELECT b.*, c.id AS third FROM {labelled|few} AS b {outer_join} {source} AS c ON {match|b|c}) AS n ON {match|a|n}',
+		'SELECT a.id, n.* FROM {few} AS a LEFT JOIN (SELECT b.id, coalesce(b.grp, c.grp, -1) AS both, (SELECT max(s.id) FROM {few} AS s WHERE s.grp = b.grp) AS most FROM {few} AS b {outer_join} {source} AS c ON {match|b|c}) AS n ON a.id % 61 = n.id % 61',
+		'SELECT a.id, a.label FROM {labelled|some} AS a WHERE {not} EXISTS (SELECT FROM {labelled|source} AS b WHERE {match|a|b} AND a.part <> b.part)',
+	],
+	whole_row => [
+		'SELECT a.id, b FROM {few} AS a {join_type} {source} AS b ON {match|a|b}',
+		'SELECT a, b.label, b FROM {some} AS a {outer_join} {labelled|source} AS b ON {match|a|b} AND a.id % 7 = b.id % 7',
+		'SELECT a, count(b), count(b.*) FROM {few} AS a LEFT JOIN {source} AS b ON {match|a|b} GROUP BY a',
+		'SELECT a.id, (b).id FROM {few} AS a LEFT JOIN {source} AS b ON {match|a|b} WHERE b IS NULL OR (b).grp < 5',
+	],
 	self_join => ['{self_join_of|{relation}}'],
 	semi_join => [
 		'SELECT a.id FROM {few} AS a WHERE {not} EXISTS (SELECT FROM {source} AS b WHERE {match|b|a} AND a.id <> b.id)',
@@ -106,6 +128,16 @@ my %shapes = (
 		'DELETE FROM {changed} AS a WHERE {near|a} RETURNING a.id',
 		'DELETE FROM {changed} AS a USING {few} AS b WHERE {match|a|b} AND a.id > b.id RETURNING a.id',
 	],
+	change_joined => [
+		'INSERT INTO {changed} SELECT coalesce(a.id, b.id) + 1000000, b.grp, a.si, b.other FROM {few} AS a {join_type} {source} AS b ON {match|a|b} RETURNING id, si',
+		'INSERT INTO {changed} SELECT a.id + 1000000, {distance|a.si|{q}}, a.si, a.other FROM {labelled|source} AS a WHERE {where|a}',
+		'UPDATE {changed} AS a SET grp = length(\'near\'), other = a.si FROM {few} AS m LEFT JOIN {labelled|few} AS b ON {match|m|b} WHERE {match|a|m} RETURNING a.id',
+		'DELETE FROM {changed} AS a USING {labelled|few} AS b WHERE {match|a|b} AND b.part = \'low\' RETURNING a.id',
+		'DELETE FROM {changed} AS a WHERE {not} EXISTS (SELECT FROM {few} AS b WHERE {match|a|b}) AND {near|a}',
+		'MERGE INTO {changed} AS a USING {few} AS b ON {match|a|b} AND a.id % 600 = b.id % 600 WHEN MATCHED AND a.grp = 1 THEN DELETE WHEN MATCHED THEN UPDATE SET grp = -1 WHEN NOT MATCHED THEN INSERT VALUES (b.id + 2000000, b.grp, b.si, b.other)',
+		'MERGE INTO {changed} AS a USING {labelled|few} AS b ON {match|a|b} WHEN MATCHED AND a.id % 5 = 0 THEN DO NOTHING WHEN NOT MATCHED THEN INSERT VALUES (b.id + 2000000, b.label, b.si, b.other)',
+		'MERGE INTO {changed} AS a USING {few} AS b ON {match|a|b} AND a.id = b.id WHEN MATCHED THEN DELETE',
+	],
 	outer_append => [
 		'SELECT a.id, u.x, {distance|1::TYPE|a.id::TYPE} FROM {few} AS a LEFT JOIN (SELECT si, 1 AS x FROM {source} AS b UNION ALL SELECT si, 2 FROM {source} AS c) AS u ON {pair|a|u} ORDER BY u.x',
 		'SELECT u.x, count(*) FROM {few} AS a LEFT JOIN (SELECT si, 1 AS x FROM {source} AS b UNION ALL SELECT si, 2 FROM {source} AS c) AS u ON {pair|a|u} GROUP BY u.x',
@@ -126,6 +158,15 @@ my %parts = (
 	pair  => [ '{within|@1.si|@2.si}', '{within|@2.si|@1.si}' ],
 	match => [ ('{pair|@1|@2}') x 8, '{within|@1.si|@2.other}', '{within|@1.{column}|@2.si} AND {other|@1}', '{within|(@1.si # 21::TYPE)::TYPE|@2.si}',
 		'{within|(@1.si # @1.other)|@2.si}', '{within|(@1.si # @2.si)|{q}}' ],
+	full_match => [ ('{full_within|@1.si|@2.si}') x 4, '{full_within|@2.si|@1.other}', '{full_within|@1.si|@2.si} AND {other|@1}', '{full_within|@2.si|@1.si} AND @1.grp <> @2.grp',
+		'{full_within|@1.si|(@2.si # 21::TYPE)::TYPE}', '{full_within|@1.si|@2.si} AND {look|@1|@2}' ],
+	full_within => [
+		'{distance|@1|@2} <= {r} {full|@1|@2}', '{distance|@1|@2} <= 0 {full|@1|@2}', '{distance|@1|@2} < {r} {full|@1|@2}', '{distance|@1|@2} = {r} {full|@1|@2}', '{r} >= {distance|@1|@2} {full|@1|@2}',
+		'{distance|@1|@2} <= (SELECT {i}) {full|@1|@2}', '{distance|@1|@2} BETWEEN {i} AND {r} {full|@1|@2}', 'NOT {distance|@1|@2} > {r} {full|@1|@2}', 'hamming_within(@1, @2, {i}) {full|@1|@2}',
+		'hamming_similarity(@1, @2) >= {similarity} {full|@1|@2}', '{similarity} < hamming_similarity(@1, @2) {full|@1|@2}',
+	],
+	# Always true of two codes, and an equality, without which PostgreSQL has no full join.
+	full => ['/*ARITHMETIC AND length((@1)::text) * 0 = length((@2)::text) * 0*/'],
 	look  => [ '{within|@1.other|@2.other}', ('{distance|@1.other|@2.other} < 30') x 2, '{distance|@2.si|@1.other} <= 33 AND {distance|@1.si|@2.si} < 28' ],
 	far   => [ '{distance|{print|@1}|{q}} > {r}', 'NOT {within|@1.si|{q}}', '{distance|@1.si|{q}} <> {i}', '{distance|@1.si|{q}} IS NULL' ],
 	other => [ '@1.grp = 1', '@1.grp < 5', '@1.grp IN (1, 2, 7)', '@1.si IS NOT NULL', '@1.id % 2 = 0', '@1.other > 0::TYPE' ],
@@ -134,9 +175,10 @@ my %parts = (
 		'{distance|@1|@2} <= {r}', '{distance|@1|@2} <= {r}', '{distance|@1|@2} < {r}', '{distance|@1|@2} = {r}', '{r} >= {distance|@1|@2}', '{r} > {distance|@1|@2}',
 		'{distance|@1|@2} <= (SELECT {i})', '{distance|@1|@2} BETWEEN {i} AND {r}', 'NOT {distance|@1|@2} > {r}', 'hamming_within(@1, @2, {i})', '@1 <@ hamming_ball(@2, {i})',
 		'hamming_similarity(@1, @2) >= {similarity}', '{similarity} < hamming_similarity(@1, @2)',
-		'1 - hamming(@1, @2) / 64.0 >= {similarity}', '{unindexed|@1|@2}',
+		'{unindexed|@1|@2}',
 	],
 	unindexed => [
+		'1 - hamming(@1, @2) / 64.0 >= {similarity}',
 		'hamming(@1, @2) = ANY (ARRAY[{i}, {i}]::integer[])',
 		'EXISTS (SELECT FROM unnest(ARRAY[@2, 5::TYPE]) AS one (of) WHERE {distance|@1|one.of} <= {r})',
 	],
@@ -147,6 +189,7 @@ my %parts = (
 	direction    => [ 'DESC', 'NULLS FIRST', 'DESC NULLS LAST', 'ASC' ],
 	not          => [ '', 'NOT' ],
 	join_type    => [ 'JOIN', 'LEFT JOIN', 'RIGHT JOIN' ],
+	outer_join   => [ 'LEFT JOIN', 'LEFT JOIN', 'RIGHT JOIN' ],
 	lateral_join => [ 'JOIN', 'LEFT JOIN' ],
 	materialized => [ '', 'MATERIALIZED', 'NOT MATERIALIZED' ],
 	set_operator => [ 'UNION', 'UNION ALL', 'INTERSECT', 'EXCEPT', 'EXCEPT ALL' ],
@@ -154,6 +197,10 @@ my %parts = (
 	few          => [ '(SELECT * FROM {relation} AS f WHERE f.id % 61 = 5)', '(SELECT * FROM {relation} AS f WHERE f.id % 97 = 3 OFFSET 0)' ],
 	some         => [ '(SELECT * FROM {relation} AS f WHERE f.id % 4 = 1)', '(SELECT * FROM {relation} AS f WHERE f.id % 3 = 2 OFFSET 0)' ],
 	source       => [ ('{relation}') x 5, '(SELECT * FROM {relation} AS i WHERE {near|i} OFFSET 0)', '(SELECT * FROM {relation} AS i WHERE {other|i})' ],
+	full_side    => [ '{some}', '(SELECT * FROM {relation} AS i WHERE {near|i} OFFSET 0)' ],
+	labelled     => [ ('(SELECT l.id, l.grp, l.si, l.other, \'x\'::text AS src, coalesce(l.grp, -1) AS label, CASE WHEN l.grp > 4 THEN \'high\' ELSE \'low\' END AS part FROM {@1} AS l)') x 3,
+		'(SELECT l.id, l.grp, coalesce(l.si, l.other) AS si, l.other, NULL::text AS src, l.grp + 1 AS label, \'low\' AS part FROM {@1} AS l WHERE {other|l})' ],
+	placeholder_where => [ '', '', 'WHERE @1.grp IS NULL OR @1.grp < 5', 'WHERE @1.label IS DISTINCT FROM 3', 'WHERE @1.src IS NULL OR @1.part = \'high\'' ],
 	relation     => [ ('{table}') x 6, 'united', 'close', 'guarded', 'secured', '(SELECT * FROM partial WHERE grp < 5)', '(SELECT * FROM partial WHERE grp > 4)',
 		'(SELECT id, grp, (si # other)::TYPE AS si, other FROM computed)', '(SELECT id, grp, (si # 21::TYPE)::TYPE AS si, other FROM computed)' ],
 	lockable     => [ '{table}', 'partial', 'guarded', 'secured' ],
@@ -162,16 +209,16 @@ my %parts = (
 );
 
 # How a query is put to the server.
-my @ways = (qw(literal literal literal generic generic custom auto cursor));
+my @ways = (qw(literal literal literal generic generic custom auto cursor cursor));
 
 # Settings that all ways of answering share, and those under which an index is used.
-my @shared_settings = (('SET LOCAL max_parallel_workers_per_gather = 0') x 4, 'SET LOCAL ROLE reader', "SET LOCAL work_mem = '64kB'",
+my @shared_settings = (('SET LOCAL max_parallel_workers_per_gather = 0') x 5, 'SET LOCAL ROLE reader',
 	'SET LOCAL max_parallel_workers_per_gather = 1; SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL min_parallel_index_scan_size = 0; SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0');
 my @index_settings = (('') x 3, 'SET LOCAL enable_bitmapscan = off', 'SET LOCAL enable_indexscan = off',
 	('SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_material = off') x 3);
 
 # Settings under which near joins differ.
-my @join_settings = (('') x 5, "SET LOCAL work_mem = '64kB'", 'SET LOCAL enable_material = off', 'SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off');
+my @join_settings = (('') x 5, 'SET LOCAL hash_mem_multiplier = 1', 'SET LOCAL enable_material = off', 'SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off');
 
 my %numbers = (
 	integer => [ 0 .. 12, 2, 3, 4, 6, 16, 20, 30, 40, 61, 62, 63, 64, 65, 69, 70, 71, -1, -2147483648, 2147483647, 'NULL' ],
@@ -284,12 +331,15 @@ sub counted
 	return ($query->{shape}, @within == 1 ? @within : ());
 }
 
+# From the least memory to the default.
+sub work_mem { return sprintf q{SET LOCAL work_mem = '%dkB'}, 64 * 2**rand 6; }
+
 # A query: its statements, of which some can be explained, and the settings.
 sub query
 {
 	my ($self) = @_;
 	my $shape = pick(sort keys %shapes);
-	my $query = { shape => $shape, types => [], shared => pick(@shared_settings), index => pick(@index_settings), near_join => pick(@join_settings) };
+	my $query = { shape => $shape, types => [], shared => pick(@shared_settings) . '; ' . work_mem(), index => pick(@index_settings), near_join => pick(@join_settings) };
 	# PostgreSQL has other ways for a full join with an equality, and may find them cheaper.
 	$query->{near_join} = 'SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off' if $shape eq 'full_join';
 	my $text = "{$shape}";
@@ -297,8 +347,9 @@ sub query
 	$query->{ordered} = $text =~ s/^ORDERED //;
 	$text =~ s/TYPE/$self->{type}/g;
 	$text =~ s/OPERATOR/$self->{operator}/g;
-	my $way = pick(@ways);
-	$query->{statements} = $way eq 'literal' ? [ $self->with_values($query, $text) ]
+	my $way = $shape =~ /^change/ ? 'literal' : pick(@ways);
+	$query->{statements} = $shape =~ /^change/ ? [ $self->with_values($query, $text), contents($text) ]
+	  : $way eq 'literal' ? [ $self->with_values($query, $text) ]
 	  : $way eq 'cursor' ? [ $self->cursor($query, $text) ] : [ $self->prepared($query, $text, $way) ];
 	return $query;
 }
@@ -310,11 +361,23 @@ sub with_values
 	return $text;
 }
 
-# Where the order is certain, a cursor goes to and fro.
+# What a changed table has.
+sub contents
+{
+	my ($text) = @_;
+	my ($table) = $text =~ /^(?:INSERT INTO|UPDATE|DELETE FROM|MERGE INTO) (\w+)/ or die "no table: $text";
+	return "SELECT count(*), md5(string_agg(t::text, ' ' ORDER BY t::text)) FROM $table AS t";
+}
+
+# A cursor goes to and fro. Where the order is not certain, all of its rows are one multiset.
 sub cursor
 {
 	my ($self, $query, $text) = @_;
-	return $self->with_values($query, $text) unless $query->{ordered};
+	return $self->with_values($query, $text) if $text =~ / FOR (?:UPDATE|SHARE|NO KEY)/;
+	$query->{combined} = !$query->{ordered};
+	my $declared = 'FOR ' . $self->with_values($query, $text);
+	return ("DECLARE c SCROLL CURSOR $declared", 'MOVE 3 FROM c', 'MOVE BACKWARD ALL FROM c', 'FETCH 4 FROM c', 'FETCH ALL FROM c', 'FETCH BACKWARD ALL FROM c') if $query->{combined} && rand() < 0.5;
+	return ("DECLARE c NO SCROLL CURSOR $declared", map { "FETCH $_ FROM c" } 1, 3, 60, 'ALL') if $query->{combined};
 	return ('DECLARE c SCROLL CURSOR FOR ' . $self->with_values($query, $text),
 		map { "FETCH $_ FROM c" } 3, 'BACKWARD 2', 'ABSOLUTE 6', 'PRIOR', 'ALL', 'LAST');
 }
