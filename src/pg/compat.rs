@@ -371,4 +371,3 @@ pub(crate) fn null_of_projection(_is_null: &mut bool) -> *mut bool {
     #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
     return std::ptr::null_mut();
 }
-

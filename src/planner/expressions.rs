@@ -7,7 +7,7 @@ use crate::pg::nodes::{cast, constant, copy, elements, function, operator};
 use pgrx::pg_sys::{self, Node, NodeTag};
 
 /// The B-tree operator family of floating-point numbers, by Postgres's own number.
-pub(super) const FLOAT_FAMILY: Oid = Oid::from_u32(1970);
+pub(super) const FLOAT_FAMILY: pg_sys::Oid = pg_sys::Oid::from_u32(1970);
 
 /// Two values whose distance is asked for: fingerprints, or strings of bits.
 #[derive(Clone, Copy)]
