@@ -212,10 +212,10 @@ impl Layout {
         }
     }
 
-    /// The keys by which a row is looked for in the index, each with its tree: one of each of its words, in the
-    /// first band, or one in the tree of NULLs; and the one in the tree of further columns, if the index has
-    /// them. Where [`Index::verify`](crate::Index::verify) finds nothing wrong, all bands of a word have the same
-    /// rows.
+    /// The keys by which a row is looked for in the index, each with its tree: one of each of its words, in
+    /// the first band, or one in the tree of NULLs; and the one in the tree of further columns, if the index
+    /// has them. Where [`Index::verify`](crate::Index::verify) finds nothing wrong, all bands of a word have
+    /// the same rows.
     pub fn look_up_keys_of(
         self,
         words: Option<&[u64]>,
