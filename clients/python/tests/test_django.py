@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.core.management import call_command
-from django.db import connections
+from django.db import IntegrityError, connections
 from django.db.models import Exists, F, OuterRef, Value
 
-from django_app.models import Code, Document, Picture
+from django_app.models import Code, Document, Hash, Note, Picture
 from simhash_pg import code_decode, code_encode, hamming, hamming_similarity, simhash
 from simhash_pg.django import FingerprintField, Hamming, HammingSimilarity, Simhash, code as code_of
 from texts import texts
@@ -140,6 +141,7 @@ def test_migrations(migrated: Path) -> None:
     assert "simhash_pg.django.HammingIndex(fields=['si'], name='code_si')" in written
     assert "('code', simhash_pg.django.CodeField(256, null=True))" in written
     assert "expression=simhash_pg.django.Simhash(" in written
+    assert "simhash_pg.django.NearExclusion(equal=['tenant'], field='si', name='no_near_note', radius=3)" in written
     # Nothing has changed since.
     call_command("makemigrations", "--check", "django_app", verbosity=0)
 
@@ -147,7 +149,7 @@ def test_migrations(migrated: Path) -> None:
 def test_index_is_of_our_method(code: Any) -> None:
     with connections[code.db].cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_indexes WHERE tablename ~ '^django_app' AND indexdef ~ 'USING hamming'")
-        assert cursor.fetchone() == (3,)
+        assert cursor.fetchone() == (6,)
 
 
 PDQ = "f8f8f0cee0f4a84f06370a22038f63f0b36e2ed596621e1d33e6b39c4e9c9b22"
@@ -212,3 +214,54 @@ def test_what_is_no_code_is_told(migrated: Path) -> None:
         pictures.filter(code__near=(code_decode(PDQ[1:]), 31))
     with pytest.raises(TypeError, match="a code is a str of the digits 0 and 1, not <class 'int'>"):
         pictures.filter(code__near=(42, 31))
+
+
+MILK = "Milk, eggs, bread and butter"
+
+
+@pytest.mark.parametrize("using", ["default", "server"])
+def test_near_duplicates_are_refused(migrated: Path, using: str) -> None:
+    notes = Note.objects.using(using)
+    first = notes.create(tenant=7, body=MILK)
+    notes.create(tenant=8, body=MILK)
+    near = Note(tenant=7, body=MILK.lower() + "!")
+    with pytest.raises(ValidationError, match="Constraint “no_near_note” is violated: there is a near-duplicate."):
+        near.validate_constraints() if using == "default" else Note._meta.constraints[0].validate(Note, near, using=using)
+    with pytest.raises(IntegrityError, match="no_near_note"):
+        near.save(using=using)
+    # Another text, a text without a fingerprint, and the row itself.
+    for note in (Note(tenant=7, body="A ticket to the sea"), Note(tenant=7, body=""), first):
+        Note._meta.constraints[0].validate(Note, note, using=using)
+        note.save(using=using)
+    notes.create(tenant=7, body="")
+    notes.all().delete()
+
+
+def test_full_clean_says_it_before_the_database(migrated: Path) -> None:
+    Note.objects.create(tenant=7, body=MILK)
+    with pytest.raises(ValidationError, match="no_near_note"):
+        Note(tenant=7, body=MILK + "?").full_clean()
+    Note(tenant=9, body=MILK).full_clean()
+    Note.objects.all().delete()
+
+
+@pytest.mark.parametrize("using", ["default", "server"])
+@pytest.mark.parametrize("value", FINGERPRINTS)
+def test_near_codes_are_refused(migrated: Path, using: str, value: int) -> None:
+    hashes, constraint = Hash.objects.using(using), Hash._meta.constraints[0]
+    hashes.create(si=value)
+    near, far = value ^ 0b111111, value ^ 0b1111111
+    with pytest.raises(ValidationError, match="That is known already."):
+        constraint.validate(Hash, Hash(si=near), using=using)
+    with pytest.raises(IntegrityError, match="no_near_hash"):
+        hashes.create(si=near)
+    for other in (Hash(si=near, is_marked=True), Hash(si=far), Hash(si=None)):
+        constraint.validate(Hash, other, using=using)
+        other.save(using=using)
+    hashes.all().delete()
+
+
+def test_an_index_with_a_further_column(migrated: Path) -> None:
+    with connections["default"].cursor() as cursor:
+        cursor.execute("SELECT indexdef FROM pg_indexes WHERE indexname = 'note_si_tenant'")
+        assert cursor.fetchone()[0].endswith("USING hamming (si, tenant)")

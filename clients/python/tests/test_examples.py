@@ -12,6 +12,7 @@ from unittest.mock import Mock
 import asyncpg
 import psycopg
 import pytest
+from django.core.exceptions import ValidationError
 from django.db import connections, models
 from sqlalchemy import Computed, Connection, Select, create_engine, select, text
 from sqlalchemy.dialects import postgresql
@@ -175,11 +176,13 @@ def test_alembic_in_the_readme() -> None:
     assert context.configure.call_args.kwargs["render_item"] is simhash_pg.alembic.render_item
 
 
-def declared_in_django(block: str, name: str) -> dict[str, Any]:
-    """Runs the block that declares a model of this name, and makes the table with many rows."""
+def declared_in_django(block: str, name: str, many: bool = True) -> dict[str, Any]:
+    """Runs the block that declares a model of this name, and makes the table, with many rows."""
     names = run(block, __name__="examples", models=models)
     with connections["default"].schema_editor() as editor:
         editor.create_model(names[name])
+    if not many:
+        return names
     with connections["default"].cursor() as cursor:
         table = names[name]._meta.db_table
         cursor.execute(f"INSERT INTO {table} (body) VALUES ('{TEXT}')")
@@ -206,4 +209,14 @@ def test_django_in_the_readme(django_database: str) -> None:
     for rows in found:
         list(rows)
         assert "article_si" in rows.explain()
+    connections.close_all()
+
+
+def test_the_constraint_of_django_in_the_readme(django_database: str) -> None:
+    (block,) = blocks(README, "Refuse near-duplicates in Django")
+    note = declared_in_django(block, "Note", many=False)["Note"]
+    note.objects.create(tenant=1, body=TEXT)
+    note(tenant=2, body=TEXT).full_clean()
+    with pytest.raises(ValidationError, match="no_near_note"):
+        note(tenant=1, body=TEXT + "!").full_clean()
     connections.close_all()

@@ -35,6 +35,13 @@ class Code(Base):
     si: Mapped[int | None] = mapped_column(Fingerprint)
 
 
+class Note(Base):
+    __tablename__ = "note"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    tenant: Mapped[int]
+    si: Mapped[int | None] = mapped_column(Fingerprint)
+
+
 class Picture(Base):
     __tablename__ = "picture"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -51,6 +58,7 @@ class Document(Base):
 
 hamming_index("code_si", Code.si, postgresql_with={"fillfactor": 80})
 hamming_index("document_si", Document.si)
+hamming_index("note_si_tenant", Note.si, Note.tenant)
 hamming_index("picture_code", Picture.code)
 
 
@@ -99,11 +107,12 @@ def tables(database: str) -> Iterator[str]:
         session.add_all([Code(name=str(value), si=value) for value in FINGERPRINTS])
         session.add_all([Document(body=body) for body in texts(3000)])
         session.execute(text(f"INSERT INTO code (name, si) {MANY}"))
+        session.execute(text("INSERT INTO note (tenant, si) SELECT i % 50, hashint8extended(i, 1) FROM generate_series(1, 20000) AS i"))
         session.add_all([Picture(code=NEAR), Picture(code=None), Picture(code=PDQ)])
         session.execute(text(f"INSERT INTO picture (code) SELECT {ALL_CODES} FROM generate_series(1, 20000) AS i"))
         session.commit()
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text("VACUUM ANALYZE code, document, picture"))
+        connection.execute(text("VACUUM ANALYZE code, document, note, picture"))
     engine.dispose()
     yield database
 
@@ -168,6 +177,13 @@ def test_expressions_are_comparable(server: Server) -> None:
 def test_index_is_of_our_method(server: Server) -> None:
     query = "split_part(indexdef, ' USING ', 2) FROM pg_indexes WHERE indexname ~ '_si$' ORDER BY indexname"
     assert server.rows(select(text(query))) == [("hamming (si) WITH (fillfactor='80')",), ("hamming (si)",)]
+
+
+def test_an_index_with_a_further_column(server: Server) -> None:
+    (value,) = server.rows(select(Note.si).where(Note.id == 7))[0]
+    near = select(Note.id).where(Note.si.hamming(value) <= 12, Note.tenant == 7)
+    assert (7,) in server.rows(near)
+    server.assert_by_index(near, "note_si_tenant")
 
 
 def test_codes(server: Server) -> None:

@@ -1,4 +1,4 @@
-"""Fingerprints in Django: a field, functions, an index, and the condition `near`.
+"""Fingerprints in Django: a field, functions, an index, a constraint, and the condition `near`.
 
 class Document(models.Model):
     body = models.TextField()
@@ -6,6 +6,7 @@ class Document(models.Model):
 
     class Meta:
         indexes = [HammingIndex(fields=["si"], name="document_si")]
+        constraints = [NearExclusion(field="si", radius=3, name="no_near_document")]  # refuses near-duplicates
 
 Document.objects.filter(si__near=(value, 6))
 Document.objects.order_by(Hamming("si", value))[:10]
@@ -14,8 +15,10 @@ A `CodeField(256)` is a column of type `bit(256)`, such as for perceptual hashes
 and 1, which `simhash_pg.code_decode` makes; `near`, `Hamming` and `HammingIndex` are the same.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
+from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.indexes import PostgresIndex
 from django.db.models import BigIntegerField, Field, FloatField, Func, IntegerField, TextField, Value
 from django.db.models.expressions import Expression
@@ -23,7 +26,17 @@ from django.db.models.lookups import PostgresOperatorLookup
 
 from simhash_pg.arguments import bigint, digits
 
-__all__ = ["CodeField", "FingerprintField", "Hamming", "HammingIndex", "HammingSimilarity", "Near", "Simhash", "code"]
+__all__ = [
+    "CodeField",
+    "FingerprintField",
+    "Hamming",
+    "HammingIndex",
+    "HammingSimilarity",
+    "Near",
+    "NearExclusion",
+    "Simhash",
+    "code",
+]
 
 
 class FingerprintField(BigIntegerField):  # type: ignore[type-arg] # Django's classes take no arguments when it runs
@@ -157,3 +170,28 @@ class HammingIndex(PostgresIndex):
     """An index of the access method `hamming`, which finds near fingerprints."""
 
     suffix = "hamming"
+
+
+class NearExclusion(ExclusionConstraint):
+    """Refuses a row whose fingerprint is within the radius of another's, of all rows or of those with equal fields.
+
+    `NearExclusion(field="si", radius=3, equal=["tenant"], name="no_near_duplicate")` is
+    `EXCLUDE USING hamming (hamming_ball(si, 3) WITH ~, tenant_id WITH =)`. `full_clean()` asks the database the same,
+    with the fingerprint that a `GeneratedField` will have.
+    """
+
+    default_violation_error_message = "Constraint “%(name)s” is violated: there is a near-duplicate."
+
+    def __init__(self, *, field: str, radius: int, name: str, equal: Sequence[str] = (), **options: Any) -> None:
+        self.field, self.radius, self.equal = field, radius, list(equal)
+        ball = HammingBall(field, Value(radius, output_field=IntegerField()))
+        others = [(other, "=") for other in self.equal]
+        super().__init__(name=name, expressions=[(ball, "~"), *others], **options)
+        # Django allows two access methods.
+        self.index_type = "hamming"
+
+    def deconstruct(self) -> Any:
+        path, args, options = super().deconstruct()
+        del options["expressions"], options["index_type"]
+        equal = {"equal": self.equal} if self.equal else {}
+        return path, args, {**options, "field": self.field, "radius": self.radius, **equal}

@@ -102,9 +102,9 @@ def simhash(text: Any, scheme: str | None = None) -> Function[int]:
     return func.simhash(*arguments, type_=Fingerprint)
 
 
-def hamming_index(name: str, column: Any, **options: Any) -> Index:
-    """An index of the access method `hamming`, which finds near fingerprints."""
-    return Index(name, column, postgresql_using="hamming", **options)
+def hamming_index(name: str, column: Any, *further: Any, **options: Any) -> Index:
+    """An index of the access method `hamming`, which finds near fingerprints, also with further columns equal."""
+    return Index(name, column, *further, postgresql_using="hamming", **options)
 
 
 def parameter(value: Any, other: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from simhash_pg.django import CodeField, FingerprintField, HammingIndex, Simhash
+from simhash_pg.django import CodeField, FingerprintField, HammingIndex, NearExclusion, Simhash
 
 
 class Code(models.Model):
@@ -36,3 +36,32 @@ class Document(models.Model):
 
     class Meta:
         indexes = [HammingIndex(fields=["si"])]
+
+
+class Note(models.Model):
+    """Texts of which a tenant has no near-duplicates."""
+
+    tenant = models.IntegerField()
+    body = models.TextField()
+    si = models.GeneratedField(
+        expression=Simhash("body", scheme="word:1"), output_field=FingerprintField(null=True), db_persist=True
+    )
+
+    class Meta:
+        indexes = [HammingIndex(fields=["si", "tenant"], name="note_si_tenant")]
+        constraints = [NearExclusion(field="si", radius=3, equal=["tenant"], name="no_near_note")]
+
+
+class Hash(models.Model):
+    """Codes of another program, none near another, but for those that are marked."""
+
+    si = FingerprintField(null=True)
+    is_marked = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            NearExclusion(
+                field="si", radius=6, name="no_near_hash", condition=models.Q(is_marked=False),
+                violation_error_message="That is known already.",
+            )
+        ]
