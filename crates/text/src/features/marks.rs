@@ -1,9 +1,10 @@
-//! Folds the marks that a script's writers often leave out, which `folded:` does before all else.
+//! Folds what a script's writers often leave out, which `folded:` does before all else.
 //!
-//! These are accents and breathings on Greek letters, the points and accents of Hebrew, and the vowel signs
-//! and tatweel of Arabic. Vowels of Indic scripts and Thai are letters, and stay. So do marks on Latin and
-//! Cyrillic letters, which distinguish words. `docs/doc2.md` specifies every step. Linear time; a text
-//! without such marks is not copied.
+//! These are accents and breathings on Greek letters, the points and accents of Hebrew, and the vowel signs,
+//! hamza, madda, wasla and tatweel of Arabic, where also alif maqsura becomes ya, and ta marbuta ha. Vowels
+//! of Indic scripts and Thai are letters, and stay. So do marks on Latin and Cyrillic letters, which
+//! distinguish words. `docs/doc2.md` specifies every step. Linear time; a text without such marks is not
+//! copied.
 
 use limits::{OutOfMemory, grow_text};
 use std::borrow::Cow;
@@ -49,13 +50,13 @@ fn may_begin_mark(byte: u8) -> bool {
     matches!(byte, 0xcd..=0xcf | 0xd6..=0xdb | 0xe1 | 0xef)
 }
 
-/// Whether a character is a point or an accent of Hebrew, or a vowel sign, a Quranic mark or tatweel of
-/// Arabic.
+/// Whether a character is a point or an accent of Hebrew, or a vowel sign, a hamza above or below, a Quranic
+/// mark or tatweel of Arabic.
 fn is_point(c: char) -> bool {
     matches!(c,
         '\u{591}'..='\u{5bd}' | '\u{5bf}' | '\u{5c1}'..='\u{5c2}' | '\u{5c4}'..='\u{5c5}' | '\u{5c7}'
-        | '\u{610}'..='\u{61a}' | '\u{640}' | '\u{64b}'..='\u{652}' | '\u{656}'..='\u{65f}' | '\u{670}'
-        | '\u{6d6}'..='\u{6dc}' | '\u{6df}'..='\u{6e4}' | '\u{6e7}'..='\u{6e8}' | '\u{6ea}'..='\u{6ed}'
+        | '\u{610}'..='\u{61a}' | '\u{640}' | '\u{64b}'..='\u{65f}' | '\u{670}'
+        | '\u{6d6}'..='\u{6dc}' | '\u{6df}'..='\u{6e8}' | '\u{6ea}'..='\u{6ed}'
         | '\u{fe70}'..='\u{fe7f}')
 }
 
@@ -72,7 +73,30 @@ fn push_base(c: char, is_greek: bool, folded: &mut String) {
             }
         });
     } else {
-        folded.push(c);
+        folded.push(arabic_letter(c));
+    }
+}
+
+/// An Arabic letter as a writer in haste has it; any other character as it is. Each is named twice: as text
+/// has it, and as fonts of old did, by the shape that it takes in a word.
+fn arabic_letter(c: char) -> char {
+    match c {
+        // Alif with madda, hamza or wasla.
+        '\u{622}' | '\u{623}' | '\u{625}' | '\u{671}' => '\u{627}',
+        '\u{fb50}'..='\u{fb51}' | '\u{fe81}'..='\u{fe84}' | '\u{fe87}'..='\u{fe88}' => '\u{627}',
+        // Waw with hamza.
+        '\u{624}' | '\u{fe85}'..='\u{fe86}' => '\u{648}',
+        // Ya with hamza, and alif maqsura.
+        '\u{626}' | '\u{649}' | '\u{fe89}'..='\u{fe8c}' | '\u{feef}'..='\u{fef0}' => '\u{64a}',
+        // Ta marbuta.
+        '\u{629}' | '\u{fe93}'..='\u{fe94}' => '\u{647}',
+        // Lam and alif in one.
+        '\u{fef5}'..='\u{fefa}' => '\u{fefb}',
+        // Letters of Persian and Urdu with hamza.
+        '\u{6c0}' => '\u{6d5}',
+        '\u{6c2}' => '\u{6c1}',
+        '\u{6d3}' => '\u{6d2}',
+        other => other,
     }
 }
 
@@ -93,17 +117,26 @@ mod tests {
             ("ΰ Ὧ ά", "υ Ω α"),
             ("בְּרֵאשִׁית בָּרָא", "בראשית ברא"),
             ("\u{fb2a}\u{fb4b}", "שו"),
-            ("بِسْمِ ٱللَّهِ الرَّحْمَـٰنِ", "بسم ٱلله الرحمن"),
+            ("بِسْمِ ٱللَّهِ الرَّحْمَـٰنِ", "بسم الله الرحمن"),
+            ("أحمد إلى آخر", "احمد الي اخر"),
+            ("مسؤول مدرسة شيئا ماء", "مسوول مدرسه شييا ماء"),
+            ("هۀ ۂ ۓ ی ک", "هە ہ ے ی ک"),
         ] {
             assert_eq!(folded(text), without);
             assert_eq!(folded(&text.nfd().collect::<String>()), without);
+        }
+        // Shapes of letters mean the letters.
+        let shapes = ('\u{fb50}'..='\u{fb51}').chain('\u{fe80}'..='\u{fefc}');
+        for text in shapes.map(String::from) {
+            let letters: String = text.nfkc().collect();
+            assert_eq!(folded(&text).nfkc().collect::<String>(), folded(&letters), "{text:?}");
         }
     }
 
     #[test]
     fn letters_and_other_marks_stay() {
         for text in
-            ["été ệ İ ё й", "x\u{301}", "हिन्दी", "ไม่มี", "أ إ آ ئ", "\u{5be}\u{5c0}\u{5c3}", "が", "한"]
+            ["été ệ İ ё й", "x\u{301}", "हिन्दी", "ไม่มี", "ء ا و ي ه", "\u{5be}\u{5c0}\u{5c3}", "が", "한"]
         {
             assert_eq!(folded(text), text);
         }
@@ -111,14 +144,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn folding_twice_changes_nothing(text in "[a-zé\u{300}-\u{3ff}\u{590}-\u{6ff}\u{1f00}-\u{1fff}\u{fb1d}-\u{fb4f}\u{fe70}-\u{fe7f}語]{0,40}") {
+        fn folding_twice_changes_nothing(text in "[a-zé\u{300}-\u{3ff}\u{590}-\u{6ff}\u{1f00}-\u{1fff}\u{fb1d}-\u{fb4f}\u{fb50}\u{fb51}\u{fe70}-\u{fefc}語]{0,40}") {
             let once = folded(&text);
             prop_assert!(once.len() <= text.len());
             prop_assert_eq!(folded(&once), once);
         }
 
         #[test]
-        fn nothing_else_changes(text in "[^\u{300}-\u{6ff}\u{1f00}-\u{1fff}\u{fb1d}-\u{fb4e}\u{fe70}-\u{fe7f}]{0,40}") {
+        fn nothing_else_changes(text in "[^\u{300}-\u{6ff}\u{1f00}-\u{1fff}\u{fb1d}-\u{fb51}\u{fe70}-\u{fefc}]{0,40}") {
             prop_assert_eq!(folded(&text), text);
         }
     }
