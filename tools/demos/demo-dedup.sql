@@ -8,9 +8,9 @@ SET client_min_messages = warning;
 \set ECHO queries
 SELECT count(*) AS documents, count(si) AS fingerprints, count(DISTINCT si) AS distinct_ones, pg_size_pretty(sum(length(body))) AS text FROM document;
 
-\echo 'Which radius suits these texts? One to search, one to delete with'
+\echo 'How many rows does each radius find, and how many of these have texts alike?'
 \echo
-SELECT distance, found::numeric(8, 3), unrelated::numeric(8, 4), reason
+SELECT distance, rows::numeric(8, 3), alike::numeric(8, 3), reason
 FROM hamming_histogram('document', 'si', body => 'body') WHERE distance <= 16 ORDER BY distance;
 
 \echo 'Clusters: the first of each is its keeper'

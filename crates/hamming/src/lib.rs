@@ -6,7 +6,7 @@
 //! - [`code_text`]: codes in hexadecimal digits
 //! - [`near_pairs`]: all pairs within a radius, without comparing each with each
 //! - [`clusters`]: which rows are versions of one another, and which of them is kept
-//! - [`calibration`]: which radius suits a table
+//! - [`histogram`]: how far apart the codes of a table are
 //! - [`hash`]: a number that looks random
 //! - [`kernel`]: the loop that compares one word with many, for these and for indexes
 //!
@@ -19,11 +19,11 @@
 #![forbid(unsafe_code)]
 
 mod buckets;
-pub mod calibration;
 pub mod clusters;
 pub mod code;
 pub mod code_text;
 pub mod hash;
+pub mod histogram;
 pub mod kernel;
 pub mod near_pairs;
 
