@@ -4,6 +4,10 @@ PG_CONFIG ?= pg_config
 CARGO ?= cargo
 
 export PG_CONFIG
+# `sudo make` would compile anew, and leave files of root among the user's. pgxnclient calls `sudo make install`.
+ifneq ($(and $(SUDO_USER),$(filter-out install uninstall,$(or $(MAKECMDGOALS),help)),$(filter-out 0,$(shell stat -c %u .))),)
+$(error call make without sudo: it asks for the password itself, where it needs one)
+endif
 # Compilers and servers need a folder for what is temporary, and one that is missing is worse than none.
 ifeq ($(wildcard $(TMPDIR)/.),)
 unexport TMPDIR

@@ -20,6 +20,10 @@ else
     as_server() { (cd "$work_dir" && "$@"); }
 fi
 
+[ "$(df -Pk /var/tmp | awk 'NR == 2 { print int($4 / 1024) }')" -ge 1024 ] || {
+    echo "less than 1 GB is free in /var/tmp, where servers of tests and demos have their data" >&2
+    exit 1
+}
 # Sockets have short names, so this is not under TMPDIR, which may be long, or missing; and /tmp may be in memory.
 work_dir=$(mktemp -d /var/tmp/simhash_pg.XXXXXX)
 export TMPDIR="$work_dir/tmp"
@@ -54,7 +58,7 @@ stop_cluster() {
 }
 
 run_psql() {
-    as_server "$pg_bindir/psql" -X -h "$work_dir" -U postgres -v ON_ERROR_STOP=1 "$@" postgres
+    as_server "$pg_bindir/psql" -X -P pager=off -h "$work_dir" -U postgres -v ON_ERROR_STOP=1 "$@" postgres
 }
 
 # Usage: list_texts FILE   Lists, as COPY reads it, the text files of 2 kB to 2 MB that Debian's packages bring.
