@@ -53,7 +53,7 @@ def files(*folders):
     found = {path: path.read_text(encoding='utf-8') for folder in folders for path in Path(folder).rglob('*.rs') if 'tests' not in path.parts}
     for path, source in list(found.items()):
         folder = path.parent if path.stem in ('mod', 'lib') else path.with_suffix('')
-        for name in re.findall(r'#\[cfg\(test\)\]\s+mod (\w+);', source):
+        for name in re.findall(r'#\[cfg\(test\)\]\s+(?:pub(?:\(\w+\))? )?mod (\w+);', source):
             found.pop(folder / f'{name}.rs', None)
     return dict(sorted(found.items()))
 

@@ -117,7 +117,7 @@ proptest! {
     ) {
         let row = |&(value, copies): &(u64, u32)| if copies == 0 { 5 } else { value >> few };
         let rows: Vec<u64> = values.iter().map(row).collect();
-        let levels = judged_levels(&rows, rows.len(), |a, b| (rows[a] ^ rows[b]).count_ones() % 3 == 0);
+        let levels = judged_levels(&rows, rows.len(), |a, b| (rows[a] ^ rows[b]).count_ones().is_multiple_of(3));
         let distance = &|a: usize, b: usize| (rows[a] ^ rows[b]).count_ones();
         let others = || (0..rows.len()).flat_map(|a| (0..rows.len()).filter(move |&b| b != a).map(move |b| (a, b)));
         for level in &levels {
