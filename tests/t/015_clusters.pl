@@ -85,6 +85,9 @@ sub connected
 	return @keeper;
 }
 
+# A little memory, as often as much: what does not fit goes to files.
+sub any_memory { return sprintf "SET work_mem = '%dkB'; ", 64 * 2**int rand 7; }
+
 my %oracle = (leader => \&leaders, connected => \&connected);
 for my $linkage (sort keys %oracle)
 {
@@ -93,14 +96,14 @@ for my $linkage (sort keys %oracle)
 		my @keeper = $oracle{$linkage}->($radius);
 		my $expected = join("\n", map { "$_|$keeper[$_]" } 1 .. ROWS);
 		my $clusters = grep { $keeper[$_] == $_ } 1 .. ROWS;
-		my $found = $node->safe_psql('postgres',
-			"SELECT id, near_cluster(id, si, $radius, '$linkage') OVER (ORDER BY id) FROM document ORDER BY id");
+		my $found = $node->safe_psql('postgres', any_memory()
+			. "SELECT id, near_cluster(id, si, $radius, '$linkage') OVER (ORDER BY id) FROM document ORDER BY id");
 		ok($found eq $expected, "radius $radius, $linkage: the $clusters clusters are those of the oracle (seed $seed)");
 	}
 }
 for my $radius (0 .. MAX_RADIUS)
 {
-	my $differing = $node->safe_psql('postgres', qq{
+	my $differing = $node->safe_psql('postgres', any_memory() . qq{
 		WITH pairs AS (
 			SELECT a.id, b.id, hamming(a.si, b.si) FROM document AS a JOIN document AS b ON hamming(a.si, b.si) <= $radius AND a.id < b.id),
 		expected AS (SELECT * FROM near WHERE distance <= $radius)
@@ -127,7 +130,7 @@ for (1 .. 24)
 		SELECT a.id AS a, b.id AS b, hamming(a.code, b.code) AS distance FROM code AS a JOIN code AS b ON hamming(a.code, b.code) <= $radius AND a.id < b.id;
 		CREATE TEMP TABLE cluster AS SELECT id, near_cluster(id, code, $radius) OVER (ORDER BY id) AS keeper FROM code;};
 	# Pairs; then rows that are near an earlier keeper than their own, or are not keepers and have no keeper near.
-	my $result = $node->safe_psql('postgres', qq{$sql
+	my $result = $node->safe_psql('postgres', any_memory() . qq{$sql
 		SELECT (SELECT count(*) FROM ((TABLE found EXCEPT ALL TABLE expected) UNION ALL (TABLE expected EXCEPT ALL TABLE found)) AS d),
 			(SELECT count(*) FROM cluster AS c LEFT JOIN (
 				SELECT b, min(a) AS a FROM expected JOIN cluster AS k ON k.id = a AND k.keeper = a GROUP BY b) AS l ON l.b = c.id

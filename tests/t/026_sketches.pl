@@ -166,7 +166,7 @@ my %ways = (
 	'by near join' => 'SET LOCAL enable_nestloop = off; SET LOCAL enable_mergejoin = off;',
 	'by index' => 'SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_material = off;',
 	'by scan' => 'SET LOCAL enable_hashjoin = off; SET LOCAL enable_bitmapscan = off;');
-my $memory = "SET LOCAL work_mem = '64kB'; SET LOCAL hash_mem_multiplier = 1;";
+sub any_memory { return sprintf "SET LOCAL work_mem = '%dkB'; SET LOCAL hash_mem_multiplier = 1; ", 64 * 2**int rand 7; }
 my $workers = 'SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0; SET LOCAL min_parallel_table_scan_size = 0;';
 my (%joined, %kinds, $pairs);
 $differences = 0;
@@ -183,7 +183,7 @@ for my $class ('sketch_ops', 'array_ops')
 			return "$with SELECT count(*) || ' ' || coalesce(sum(hashtextextended(coalesce(x, -1) || '/' || coalesce(y, -1), 0)), 0) FROM ($join) AS s" =~ s/CONDITION/$of/gr;
 		};
 		# A nested loop in a nested loop would begin workers again for each row.
-		my $settings = rand() < 0.25 ? $memory : $shape ne 'three' && rand() < 0.25 ? $workers : '';
+		my $settings = any_memory() . ($shape ne 'three' && rand() < 0.25 ? $workers : '');
 		my $script = "SET jit = off; BEGIN; " . $answer->($meaning) . "; ROLLBACK; SELECT 'answer';";
 		for my $way (sort keys %ways)
 		{
