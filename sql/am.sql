@@ -64,11 +64,6 @@ CREATE OPERATOR CLASS numeric_filter_ops DEFAULT FOR TYPE numeric USING hamming 
 COMMENT ON OPERATOR CLASS numeric_filter_ops USING hamming IS
     'columns of type numeric after the codes';
 
-CREATE OPERATOR CLASS oid_filter_ops DEFAULT FOR TYPE oid USING hamming FAMILY hamming_filter_ops AS
-    OPERATOR 2 = (oid, oid);
-COMMENT ON OPERATOR CLASS oid_filter_ops USING hamming IS
-    'columns of type oid after the codes';
-
 CREATE OPERATOR CLASS text_filter_ops DEFAULT FOR TYPE text USING hamming FAMILY hamming_filter_ops AS
     OPERATOR 2 = (text, text);
 COMMENT ON OPERATOR CLASS text_filter_ops USING hamming IS
@@ -93,16 +88,6 @@ CREATE OPERATOR CLASS date_filter_ops DEFAULT FOR TYPE date USING hamming FAMILY
     OPERATOR 2 = (date, date);
 COMMENT ON OPERATOR CLASS date_filter_ops USING hamming IS
     'columns of type date after the codes';
-
-CREATE OPERATOR CLASS timestamp_filter_ops DEFAULT FOR TYPE timestamp USING hamming FAMILY hamming_filter_ops AS
-    OPERATOR 2 = (timestamp, timestamp);
-COMMENT ON OPERATOR CLASS timestamp_filter_ops USING hamming IS
-    'columns of type timestamp after the codes';
-
-CREATE OPERATOR CLASS timestamptz_filter_ops DEFAULT FOR TYPE timestamptz USING hamming FAMILY hamming_filter_ops AS
-    OPERATOR 2 = (timestamptz, timestamptz);
-COMMENT ON OPERATOR CLASS timestamptz_filter_ops USING hamming IS
-    'columns of type timestamptz after the codes';
 
 CREATE OPERATOR CLASS enum_filter_ops DEFAULT FOR TYPE anyenum USING hamming FAMILY hamming_filter_ops AS
     OPERATOR 2 = (anyenum, anyenum);

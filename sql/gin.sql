@@ -21,23 +21,11 @@ CREATE TYPE sketch_query (
 );
 COMMENT ON TYPE sketch_query IS 'sketch with the share of common values that an index is asked for';
 
-CREATE FUNCTION sketch_query_similar(sketch bigint[], similarity double precision) RETURNS sketch_query
+CREATE FUNCTION sketch_query_of(sketch bigint[], measure integer, least double precision) RETURNS sketch_query
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
-    AS 'MODULE_PATHNAME', 'sketch_query_similar';
-COMMENT ON FUNCTION sketch_query_similar(bigint[], double precision) IS
-    'sketches whose similarity to this one is at least a number; the planner makes it of sketch_similar';
-
-CREATE FUNCTION sketch_query_share(sketch bigint[], share double precision) RETURNS sketch_query
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
-    AS 'MODULE_PATHNAME', 'sketch_query_share';
-COMMENT ON FUNCTION sketch_query_share(bigint[], double precision) IS
-    'sketches that have at least a share of the values of this one; the planner makes it of sketch_contained';
-
-CREATE FUNCTION sketch_query_share_of_stored(sketch bigint[], share double precision) RETURNS sketch_query
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
-    AS 'MODULE_PATHNAME', 'sketch_query_share_of_stored';
-COMMENT ON FUNCTION sketch_query_share_of_stored(bigint[], double precision) IS
-    'sketches of whose own values at least a share is in this one; the planner makes it of sketch_contained';
+    AS 'MODULE_PATHNAME', 'sketch_query_of';
+COMMENT ON FUNCTION sketch_query_of(bigint[], integer, double precision) IS
+    'sketches whose similarity to this one (measure 0), whose share of its values (1), or the share of whose own values in it (2) is at least a number; the planner makes it of sketch_similar and sketch_contained';
 
 CREATE FUNCTION sketch_matches(bigint[], sketch_query) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20

@@ -18,12 +18,6 @@ CREATE FUNCTION minhash_bands(signature integer[], bands integer) RETURNS bigint
 COMMENT ON FUNCTION minhash_bands(integer[], integer) IS
     'hashes of the bands of a signature, for an index of type GIN: similar texts probably share one';
 
-CREATE FUNCTION minhash_bits(signature integer[]) RETURNS bit varying
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
-    AS 'MODULE_PATHNAME', 'minhash_bits_wrapper';
-COMMENT ON FUNCTION minhash_bits(integer[]) IS
-    'one bit of each value of a signature: of 64 values, ::bit(64)::bigint makes a code';
-
 CREATE FUNCTION minhash_bits(doc text, bits integer, scheme text DEFAULT 'word:3') RETURNS bit varying
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000
     AS 'MODULE_PATHNAME', 'minhash_bits_of_text_wrapper';

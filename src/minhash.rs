@@ -49,11 +49,6 @@ fn minhash_bands(signature: Array<'_, i32>, bands: i32) -> Result<Numbers<i64>, 
 }
 
 #[pg_extern(sql = false)]
-fn minhash_bits(signature: Array<'_, i32>) -> Result<Vec<u8>, SqlError> {
-    bit_varying(values(&signature)?)
-}
-
-#[pg_extern(sql = false)]
 fn minhash_bits_of_text(doc: &[u8], bits: i32, scheme: &[u8]) -> Result<Option<Vec<u8>>, SqlError> {
     let bits: usize = minhash::BITS.of(bits).map_err(report::problem)?;
     signature_by_bins(doc, bits, scheme)?.as_deref().map(bit_varying).transpose()

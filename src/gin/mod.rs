@@ -17,3 +17,5 @@ mod key_estimate;
 mod keys;
 mod query;
 mod search;
+
+pub(crate) use query::number_of;

@@ -6,7 +6,7 @@ use crate::pg::error;
 use crate::pg::report::{self, SqlError};
 use crate::pg::varlena::{c_string, content, new_value};
 use crate::sketch::overlap;
-use limits::{collect, grow_text};
+use limits::{Limit, collect, grow_text};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Datum};
@@ -15,8 +15,14 @@ use std::fmt::Write;
 use text::sketch::overlap::Overlap;
 use text::sketch::threshold::{Measure, Threshold};
 
-/// The measures by their numbers in a value.
+/// The measures by their numbers in a value, and in SQL.
 const MEASURES: [Measure; 3] = [Measure::Similarity, Measure::OfQuery, Measure::OfSketch];
+const MEASURE: Limit = Limit::new("measure", 0, 2);
+
+/// The number of a measure.
+pub(crate) fn number_of(measure: Measure) -> usize {
+    MEASURES.iter().position(|&other| other == measure).unwrap_or_default()
+}
 
 /// Words before the values: the number of the measure and the least share.
 const HEAD: usize = 2;
@@ -46,8 +52,7 @@ impl SketchQuery {
 
     /// As a datum in the memory of the current call.
     fn datum(&self) -> Datum {
-        let measure =
-            MEASURES.iter().position(|&measure| measure == self.threshold.measure).unwrap_or_default();
+        let measure = number_of(self.threshold.measure);
         let least = self.threshold.least.to_bits().to_ne_bytes();
         // SAFETY: the bytes of the values, which have no padding.
         let values = unsafe {
@@ -79,30 +84,13 @@ pub(super) fn sketch<'a>(call: Call, argument: usize) -> Array<'a, i64> {
     array.ok_or_else(not_a_sketch).unwrap_or_report()
 }
 
-/// A query for sketches that reach the share.
-fn query(call: Call, measure: Measure) -> Datum {
-    let values = query_values(&sketch(call, 0)).unwrap_or_report();
-    SketchQuery { threshold: Threshold { measure, least: call.double(1) }, values }.datum()
-}
-
 pg_function!(
-    pg_finfo_sketch_query_similar,
-    fn sketch_query_similar(call) {
-        query(call, Measure::Similarity)
-    }
-);
-
-pg_function!(
-    pg_finfo_sketch_query_share,
-    fn sketch_query_share(call) {
-        query(call, Measure::OfQuery)
-    }
-);
-
-pg_function!(
-    pg_finfo_sketch_query_share_of_stored,
-    fn sketch_query_share_of_stored(call) {
-        query(call, Measure::OfSketch)
+    pg_finfo_sketch_query_of,
+    fn sketch_query_of(call) {
+        let measure: usize = MEASURE.of(call.integer(1)).map_err(report::problem).unwrap_or_report();
+        let threshold = Threshold { measure: MEASURES[measure], least: call.double(2) };
+        let values = query_values(&sketch(call, 0)).unwrap_or_report();
+        SketchQuery { threshold, values }.datum()
     }
 );
 

@@ -4,10 +4,11 @@
 use super::hook::install_hook;
 use super::support::{answer, request};
 use crate::estimate::sketch::{SketchCondition, cost, selectivity};
+use crate::gin::number_of;
 use crate::pg::call::pg_function;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::{OVERLAP_OPERATOR, SketchOids};
-use crate::pg::nodes::{cast, constant, elements, function, list_of, operator};
+use crate::pg::nodes::{cast, constant, elements, function, integer, list_of, operator};
 use pgrx::pg_sys::{self, Node, NodeTag, Oid};
 use text::sketch::threshold::Measure;
 
@@ -38,9 +39,8 @@ pg_function!(
 struct IndexedSketch {
     stored: *mut Node,
     query: *mut Node,
-    /// The share that is asked for, with the function that makes a query for it. None asks for a common
-    /// value.
-    share: Option<(Oid, *mut Node)>,
+    /// The share that is asked for, and what it is a share of. None asks for a common value.
+    share: Option<(Measure, *mut Node)>,
 }
 
 impl IndexedSketch {
@@ -49,7 +49,6 @@ impl IndexedSketch {
     unsafe fn read(request: &pg_sys::SupportRequestIndexCondition) -> Option<Self> {
         // SAFETY: a request has the condition that it is about.
         unsafe {
-            let sketches = ExtensionOids::of_sketches(request.funcid)?;
             let condition = cast::<pg_sys::FuncExpr>(request.node, NodeTag::T_FuncExpr)?;
             let (&mut [a, b] | &mut [a, b, _]) = elements(condition.args) else { return None };
             let [of_first, of_second] = measures(request.funcid)?;
@@ -60,7 +59,7 @@ impl IndexedSketch {
             };
             let Some(measure) = measure else { return Some(Self { stored, query, share: None }) };
             let &mut [_, _, least] = elements(condition.args) else { return None };
-            Some(Self { stored, query, share: Some((sketches.query(measure), least)) })
+            Some(Self { stored, query, share: Some((measure, least)) })
         }
     }
 
@@ -71,9 +70,10 @@ impl IndexedSketch {
     unsafe fn by_share(&self, family: Oid, sketches: &SketchOids) -> Option<*mut Node> {
         // SAFETY: the function makes a query of these arguments.
         unsafe {
-            let (query, least) = self.share?;
+            let (measure, least) = self.share?;
             let matches = sketches.match_operator(family)?;
-            let query = function(query, sketches.query_type, &[self.query, least]);
+            let measure = integer(number_of(measure) as i32);
+            let query = function(sketches.query, sketches.query_type, &[self.query, measure, least]);
             Some(operator(matches, pg_sys::BOOLOID, self.stored, query))
         }
     }

@@ -119,9 +119,9 @@ my @statements = (
 	[ 'extract_text', 'SELECT sum(length(extract_text(html))) FROM text' ],
 	[ 'sketches', "SELECT cardinality(manber_sketch($body, 50, 1)), cardinality(winnow_sketch($body)), cardinality(excerpt_sketch($body)), cardinality(passage_sketch($body, 26))" ],
 	[ 'heintze_sketch', "SELECT cardinality(heintze_sketch($body))" ],
-	[ 'comparison of sketches', "SELECT sketch_similarity(a, b), sketch_containment(a, b), sketch_overlaps(a, b), sketch_similar(a, b, 0.5), sketch_contained(a, b, 0.5), sketch_matches(a, sketch_query_similar(b, 0.5)), length(sketch_query_share(b, 0.5)::text), length(sketch_query_share_of_stored(b, 0.5)::text)"
+	[ 'comparison of sketches', "SELECT sketch_similarity(a, b), sketch_containment(a, b), sketch_overlaps(a, b), sketch_similar(a, b, 0.5), sketch_contained(a, b, 0.5), sketch_matches(a, sketch_query_of(b, 0, 0.5)), length(sketch_query_of(b, 1, 0.5)::text), length(sketch_query_of(b, 2, 0.5)::text)"
 		. ' FROM (SELECT array_agg(n) AS a, array_agg(20000 - n * 2) AS b FROM generate_series(1::bigint, 20000) AS n) AS q' ],
-	[ 'minhash', "SELECT cardinality(minhash($body, 4096)), length(minhash_bits($body, 4096)), length(minhash_bits(minhash($body, 4096)))" ],
+	[ 'minhash', "SELECT cardinality(minhash($body, 4096)), length(minhash_bits($body, 4096))" ],
 	[ 'minhash in SQL', "SELECT cardinality(minhash_bands(a, 4)), minhash_similarity(a, b) FROM (SELECT minhash($body, 4096) AS a, minhash($other, 4096) AS b) AS q" ],
 	[ 'rarity', "SELECT length(minhash_bits($body, 4096, w)), text_similarity($body, $other, w) FROM (SELECT feature_weights(body, 'word:2') AS w FROM text) AS q" ],
 	[ 'distances', "SELECT hamming(si, 1), hamming_similarity(si, 1), hamming_within(si, 1, 3), hamming(bits, $code), hamming_similarity(bits, $code), hamming_within(bits, $code, 3), hamming_radius(0.9), hamming_radius(0.9, 256) FROM code WHERE id = 7" ],

@@ -4,7 +4,6 @@ use super::lookup::{find_function, result_of};
 use super::ours::is_sketch_match;
 use super::strategy::MATCHES;
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
-use text::sketch::threshold::Measure;
 
 /// PostgreSQL's operator `anyarray && anyarray`.
 pub(crate) const OVERLAP_OPERATOR: Oid = Oid::from_u32(pg_sys::OID_ARRAY_OVERLAP_OP);
@@ -20,15 +19,15 @@ pub(crate) struct SketchOids {
     pub(crate) overlaps: Oid,
     pub(crate) above: Oid,
     pub(crate) query_type: Oid,
-    /// The functions that make a query: by similarity, by its own share, by that of the stored sketch.
-    queries: [Oid; 3],
+    /// The function that makes a query.
+    pub(crate) query: Oid,
 }
 
 impl SketchOids {
     pub(super) fn look_up(namespace: Oid) -> Option<Self> {
         let (sketch, double) = (pg_sys::INT8ARRAYOID, pg_sys::FLOAT8OID);
         let function = |name, args: &[Oid]| find_function(namespace, name, args);
-        let query_similar = function(c"sketch_query_similar", &[sketch, double])?;
+        let query = function(c"sketch_query_of", &[sketch, pg_sys::INT4OID, double])?;
         Some(Self {
             similarity: function(c"sketch_similarity", &[sketch, sketch])?,
             containment: function(c"sketch_containment", &[sketch, sketch])?,
@@ -36,22 +35,9 @@ impl SketchOids {
             contained: function(c"sketch_contained", &[sketch, sketch, double])?,
             overlaps: function(c"sketch_overlaps", &[sketch, sketch])?,
             above: function(c"sketch_above", &[double])?,
-            query_type: result_of(query_similar),
-            queries: [
-                query_similar,
-                function(c"sketch_query_share", &[sketch, double])?,
-                function(c"sketch_query_share_of_stored", &[sketch, double])?,
-            ],
+            query_type: result_of(query),
+            query,
         })
-    }
-
-    /// The function that makes a query.
-    pub(crate) fn query(&self, measure: Measure) -> Oid {
-        self.queries[match measure {
-            Measure::Similarity => 0,
-            Measure::OfQuery => 1,
-            Measure::OfSketch => 2,
-        }]
     }
 
     /// The operator `bigint[] @@ sketch_query` of an operator family, if that is the family of `sketch_ops`.

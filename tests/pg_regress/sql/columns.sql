@@ -109,16 +109,16 @@ DROP INDEX by_code, by_id;
 -- a join on both columns
 EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM document AS a JOIN document AS b ON b.tenant_id = a.tenant_id AND hamming(b.si, a.si) <= 3 WHERE a.id IN (1, 2, 3);
 -- types
-CREATE TABLE types (si bigint, i2 smallint, i8 bigint, n numeric, o oid, t text, v varchar(9), c char(3), by bytea, u uuid, d date, ts timestamp, tz timestamptz, m mood);
-INSERT INTO types SELECT i, i % 5, i % 5, i % 5, i % 5, i % 5, i % 5, i % 5, convert_to((i % 5)::text, 'UTF8'), md5((i % 5)::text)::uuid,
-    '2020-01-01'::date + i % 5, '2020-01-01'::date + i % 5, '2020-01-01'::date + i % 5, (ARRAY['glad', 'sad']::mood[])[1 + i % 2]
+CREATE TABLE types (si bigint, i2 smallint, i8 bigint, n numeric, t text, v varchar(9), c char(3), by bytea, u uuid, d date, m mood);
+INSERT INTO types SELECT i, i % 5, i % 5, i % 5, i % 5, i % 5, i % 5, convert_to((i % 5)::text, 'UTF8'), md5((i % 5)::text)::uuid,
+    '2020-01-01'::date + i % 5, (ARRAY['glad', 'sad']::mood[])[1 + i % 2]
 FROM generate_series(1, 200) AS i;
-CREATE INDEX by_all ON types USING hamming (si, i2, i8, n, o, t, v, c, by, u, d, ts, tz, m);
+CREATE INDEX by_all ON types USING hamming (si, i2, i8, n, t, v, c, by, u, d, m);
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT count(*) FROM types WHERE i2 = 3 AND i8 = 3 AND n = 3 AND o = 3 AND t = '3' AND v = '3' AND c = '3' AND by = '3'
-    AND u = md5('3')::uuid AND d = '2020-01-04' AND ts = '2020-01-04' AND tz = '2020-01-04' AND m = 'sad' AND hamming(si, 3) <= 64;
-SELECT count(*) FROM types WHERE i2 = 3 AND i8 = 3 AND n = 3.00 AND o = 3 AND t = '3' AND v = '3' AND c = '3 ' AND by = '3'
-    AND u = md5('3')::uuid AND d = '2020-01-04' AND ts = '2020-01-04' AND tz = '2020-01-04' AND m = 'sad' AND hamming(si, 3) <= 64;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM types WHERE i2 = 3 AND i8 = 3 AND n = 3 AND t = '3' AND v = '3' AND c = '3' AND by = '3'
+    AND u = md5('3')::uuid AND d = '2020-01-04' AND m = 'sad' AND hamming(si, 3) <= 64;
+SELECT count(*) FROM types WHERE i2 = 3 AND i8 = 3 AND n = 3.00 AND t = '3' AND v = '3' AND c = '3 ' AND by = '3'
+    AND u = md5('3')::uuid AND d = '2020-01-04' AND m = 'sad' AND hamming(si, 3) <= 64;
 DROP INDEX by_all;
 -- two codes: the second is a filter, neither searched nor ordered by
 CREATE INDEX by_both ON types USING hamming (si, i8);

@@ -147,8 +147,9 @@ DROP ROLE sketch_reader;
 DROP FUNCTION rows_expected, rows_removed;
 -- queries exist in index conditions only; errors are those of the comparison
 SELECT '{1}'::sketch_query;
-SELECT sketch_query_share('{3,1,1}', 0.5) AS share, '{1}'::bigint[] @@ sketch_query_share('{3,1}', 0.5) AS half, '{}'::bigint[] @@ sketch_query_share_of_stored('{1}', 0.5) AS none;
-SELECT sketch_query_share('{NULL}', 0.5);
+SELECT sketch_query_of('{3,1,1}', 1, 0.5) AS share, '{1}'::bigint[] @@ sketch_query_of('{3,1}', 1, 0.5) AS half, '{}'::bigint[] @@ sketch_query_of('{1}', 2, 0.5) AS none;
+SELECT sketch_query_of('{NULL}', 1, 0.5);
+SELECT sketch_query_of('{1}', 3, 0.5);
 SELECT sketch_similar('{1}', '{NULL}', 0.5);
 SELECT sketch_similar('{}', '{}', 0) AS both_empty, sketch_contained('{}', '{1}', 0) AS first_empty, sketch_contained('{1}', '{}', 0) AS second_empty,
        sketch_above(0.5) > 0.5 AS above, sketch_above('NaN') AS nan, sketch_above('Infinity') AS infinity;

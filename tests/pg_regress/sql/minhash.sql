@@ -26,23 +26,18 @@ FROM (SELECT minhash(string_agg('w' || i, ' ') FILTER (WHERE i <= 100), 512, 'wo
 SELECT minhash_similarity(minhash('one two three', 64, 'word:1'), minhash('two three four', 64, 'word:1')) AS half,
        minhash_similarity('{-1,-1,3,4}', '{-1,5,3,7}') AS third, minhash_similarity('{-1,-1}', '{-1,-1}') AS all_empty,
        minhash_similarity('{{1,2},{3,4}}', '{1,2,3,9}') AS places_in_order;
--- empty bins are filled in bands and in bits
+-- empty bins are filled in bands
 SELECT cardinality(minhash_bands(minhash('word', 64), 16)) AS distinct_bands,
        minhash_bands('{5,-1}', 2) = minhash_bands('{5,5}', 2) AS filled, minhash_bands('{-1,-1}', 1) AS all_empty;
-SELECT minhash_bits('{}') AS none, minhash_bits(NULL) AS null, minhash_bits('{1}'), minhash_bits('{1,2,3,4,5,6,7,8,-9}'), minhash_bits('{-1,7,-1,7}') = minhash_bits('{7,7,7,7}') AS filled;
-SELECT minhash_bits(minhash('The quick brown fox jumps over the lazy dog', 64, 'word:1'))::bit(64)::bigint AS fingerprint,
-       length(minhash_bits(minhash('a', 256))::bit(256));
--- the same in one call
-SELECT bool_and(minhash_bits(doc, bits, scheme) = minhash_bits(minhash(doc, bits, scheme))) AS same, count(*)
-FROM unnest(ARRAY['a', 'The quick brown fox jumps over the lazy dog', repeat('harbour ferry pier ', 500)]) AS doc,
-     unnest(ARRAY[1, 7, 64, 256, 4096]) AS bits, unnest(ARRAY['word:1', 'word:3', 'char:5', 'doc2']) AS scheme;
+SELECT minhash_bits('The quick brown fox jumps over the lazy dog', 64, 'word:1')::bit(64)::bigint AS fingerprint,
+       length(minhash_bits('a', 256)::bit(256));
 SELECT minhash_bits('a b c d', 8) = minhash_bits('a b c d', 8, 'word:3') AS default_scheme, length(minhash_bits('a', 100)),
        minhash_bits('', 8) AS empty, minhash_bits('?!', 8) AS marks, minhash_bits(NULL, 8) AS no_text, minhash_bits('a', NULL) AS no_bits;
 -- bits agree with the probability (1 + J)/2: 0.75 for half of the words
-SELECT avg(hamming(minhash_bits(a)::bit(64)::bigint, minhash_bits(b)::bit(64)::bigint)) BETWEEN 14 AND 18 AS a_quarter_of_64_differs
+SELECT avg(hamming(a::bit(64)::bigint, b::bit(64)::bigint)) BETWEEN 14 AND 18 AS a_quarter_of_64_differs
 FROM generate_series(1, 200) AS t,
-     LATERAL (SELECT minhash(string_agg('w' || t * 1000 + i, ' ') FILTER (WHERE i <= 300), 64, 'word:1') AS a,
-                     minhash(string_agg('w' || t * 1000 + i, ' ') FILTER (WHERE i > 100), 64, 'word:1') AS b
+     LATERAL (SELECT minhash_bits(string_agg('w' || t * 1000 + i, ' ') FILTER (WHERE i <= 300), 64, 'word:1') AS a,
+                     minhash_bits(string_agg('w' || t * 1000 + i, ' ') FILTER (WHERE i > 100), 64, 'word:1') AS b
               FROM generate_series(1, 400) AS i) AS pair;
 -- results are arrays like others
 SELECT minhash('word', 4) = minhash('word', 4)::text::integer[] AS equal, minhash('word', 1) || 7 AS longer, array_dims(minhash('word', 4)) AS dims,
@@ -56,8 +51,6 @@ SELECT minhash_bands('{1,2,3}', 0);
 SELECT minhash('a', 0);
 SELECT minhash('a', 4097);
 SELECT minhash('a', 16, 'word:0');
-SELECT minhash_bits('{1,NULL}');
-SELECT minhash_bits(array_fill(0, '{4097}'));
 SELECT minhash_bits('a', 0);
 SELECT minhash_bits('a', 4097);
 SELECT minhash_bits('a', 64, 'word:0');
