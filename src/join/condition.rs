@@ -158,11 +158,11 @@ impl NearCondition {
     /// Estimates the rows of the join again, if PostgreSQL could not know how few its comparisons let pass.
     ///
     /// # Safety
-    /// The arguments must be those of PostgreSQL's hook, and the conditions found in it.
+    /// The arguments must be those of PostgreSQL's hook, the sides in the order that they have in the query.
     pub(super) unsafe fn estimate_rows(
         near: &[Self],
         root: *mut pg_sys::PlannerInfo,
-        [join, outer, inner]: [*mut pg_sys::RelOptInfo; 3],
+        [join, first, second]: [*mut pg_sys::RelOptInfo; 3],
         special: *mut pg_sys::SpecialJoinInfo,
         conditions: *mut pg_sys::List,
     ) {
@@ -175,7 +175,7 @@ impl NearCondition {
             let calls = elements(conditions).iter().fold(null_mut(), |list, &clause| {
                 pg_sys::lappend(list, call(clause).map_or(clause, |near| near.call.cast()).cast())
             });
-            pg_sys::set_joinrel_size_estimates(root, join, outer, inner, special, calls);
+            pg_sys::set_joinrel_size_estimates(root, join, first, second, special, calls);
         }
     }
 

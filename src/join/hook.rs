@@ -47,7 +47,9 @@ unsafe extern "C-unwind" fn on_join(
         if let Some(near) = NearCondition::find(root, relations, kind, conditions)
             && !returns_row_identity(&*join)
         {
-            NearCondition::estimate_rows(&near, root, [join, outer, inner], special, conditions);
+            // Of a right join PostgreSQL has the left one, with the sides exchanged.
+            let sides = if kind == JoinKind::Right { [join, inner, outer] } else { [join, outer, inner] };
+            NearCondition::estimate_rows(&near, root, sides, special, conditions);
             let is_other = |&&clause: &&*mut Node| {
                 near.iter().all(|near| near.clause.cast() != clause || !near.is_whole)
             };

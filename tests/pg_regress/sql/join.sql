@@ -66,7 +66,9 @@ BEGIN
     EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
     RETURN plan #>> '{0,Plan,Plan Rows}';
 END $$;
-SELECT estimated('SELECT FROM generate_series(1, 1000::bigint) AS a JOIN generate_series(1, 1000::bigint) AS b ON hamming(a, b) <= 3') < 100000 AS few;
+SELECT estimated('SELECT FROM generate_series(1, 1000::bigint) AS a JOIN generate_series(1, 1000::bigint) AS b ON hamming(a, b) <= 3') < 100000 AS few,
+    estimated('SELECT FROM generate_series(1, 1000::bigint) AS a LEFT JOIN generate_series(1, 10::bigint) AS b ON hamming(a, b) <= 0') >= 1000 AS all_left,
+    estimated('SELECT FROM generate_series(1, 10::bigint) AS a LEFT JOIN generate_series(1, 1000::bigint) AS b ON hamming(a, b) < 0.5') < 2000 AS few_left;
 DROP FUNCTION estimated;
 
 -- How many rows there are is estimated by what ANALYZE knows, also where half of them lie in clusters, to the power of ten.
