@@ -24,7 +24,7 @@ CREATE TABLE perceptual AS SELECT half_set(i) AS code FROM generate_series(1, 20
 SELECT distance, pairs, reason FROM hamming_histogram('perceptual', 'code') WHERE reason IS NOT NULL;
 -- Codes of smooth pictures: they differ in few of their bits.
 CREATE TABLE smooth AS SELECT hashint8extended(i, 1) & hashint8extended(i, 2) & hashint8extended(i, 3) & x'00ff00ff00ff00ff'::bigint AS code FROM generate_series(1, 2000) AS i;
-SELECT reason ~ '^\d\d rows are within \d bits of a row: versions, siblings of a template, or pictures without detail$' AS is_named
+SELECT reason ~ '^\d\d rows are within distance \d of a row: versions, siblings of a template, or pictures without detail$' AS is_named
 FROM hamming_histogram('smooth', 'code') WHERE reason IS NOT NULL;
 DROP TABLE perceptual, smooth;
 DROP FUNCTION half_set(bigint);
@@ -50,7 +50,7 @@ SELECT count(*) FILTER (WHERE to_search) AS marked, count(*) FILTER (WHERE to_se
 FROM hamming_histogram('letter', 'si', body => 'body');
 SELECT count(*) FILTER (WHERE to_search) AS marked, count(alike) AS alike, count(compared) AS compared FROM hamming_histogram('letter', 'si');
 CREATE VIEW siblings AS SELECT words(-1, 60) || ' ' || words(id, 3) AS body, simhash(words(-1, 60) || ' ' || words(id, 3)) AS si FROM generate_series(1, 300) AS id;
-SELECT reason ~ '\d+ rows are within \d bits of a row, \d+ with texts alike: versions, or siblings of a template$' AS is_named
+SELECT reason ~ '\d+ rows are within distance \d of a row, \d+ with texts alike: versions, or siblings of a template$' AS is_named
 FROM hamming_histogram('siblings', 'si', body => 'body') WHERE reason IS NOT NULL AND reason ~ 'are within';
 DROP VIEW siblings;
 -- Texts of other types, stored in other ways; rows without a text or without words.

@@ -122,20 +122,23 @@ impl DistanceHistogram {
         let others = self.rows.saturating_sub(1) as f64;
         let queries = self.queries.count.max(1) as f64;
         let mut levels = collect(pairs.iter().map(|_| DistanceLevel::default()), pairs.len())?;
-        let (mut found, mut pairs_within, mut alike_within, mut compared_within) = (0, 0, 0.0, 0);
+        let (mut rows, mut found, mut pairs_within, mut alike_within, mut compared_within) =
+            (0.0, 0, 0, 0.0, 0);
         for (distance, (level, &pairs)) in levels.iter_mut().zip(&pairs).enumerate() {
             level.distance = distance as u32;
             level.pairs = pairs;
             pairs_within += pairs;
-            level.rows = others * pairs_within as f64 / all_pairs;
+            // The sample may have fewer than the queries have found already.
+            rows = f64::max(rows, others * pairs_within as f64 / all_pairs);
             if let Some(found_here) = self.queries.found.get(distance) {
                 found += found_here;
-                level.rows = found as f64 / queries;
+                rows = found as f64 / queries;
                 if let Some((alike, compared)) = self.queries.alike(distance) {
                     (alike_within, compared_within) = (alike_within + alike, compared_within + compared);
                     (level.alike, level.compared) = (Some(alike_within / queries), Some(compared_within));
                 }
             }
+            level.rows = rows;
         }
         mark_radius(&mut levels);
         name_what_is_odd(&mut levels);
@@ -177,13 +180,13 @@ fn name_what_is_odd(levels: &mut [DistanceLevel]) {
         add_reason(&mut levels[1], format!("all {even} distances of the sample are even"));
     }
     if let Some(level) = levels.iter_mut().take(near + 1).find(|level| level.rows >= CROWD) {
-        let (rows, bits) = (level.rows.round(), level.distance);
+        let (rows, distance) = (level.rows.round(), level.distance);
         let why = match level.alike.map(f64::round) {
             None => ": versions, siblings of a template, or pictures without detail".to_owned(),
             Some(alike) if 2.0 * alike < rows => format!(", but only {alike} with texts alike"),
             Some(alike) => format!(", {alike} with texts alike: versions, or siblings of a template"),
         };
-        add_reason(level, format!("{rows} rows are within {bits} bits of a row{why}"));
+        add_reason(level, format!("{rows} rows are within distance {distance} of a row{why}"));
     }
 }
 
