@@ -28,25 +28,25 @@ DECLARE
     load text := 'INSERT INTO story SELECT id, %s(id, %s) FROM generate_series(%s, %s::bigint) AS id';
 BEGIN
     EXECUTE format('CREATE TABLE story (id bigint PRIMARY KEY, code %s)', type);
-    CREATE TABLE cluster (id bigint PRIMARY KEY, keeper bigint NOT NULL, is_keeper boolean GENERATED ALWAYS AS (id = keeper) STORED,
-                          place bigint GENERATED ALWAYS AS IDENTITY);
+    EXECUTE format('CREATE TABLE cluster (id bigint PRIMARY KEY REFERENCES story ON DELETE CASCADE, keeper bigint NOT NULL,
+        is_keeper boolean GENERATED ALWAYS AS (id = keeper) STORED, code %s, place bigint GENERATED ALWAYS AS IDENTITY)', type);
     EXECUTE format(load, code, rows, 1, rows);
     ANALYZE story;
     COMMIT;
     CALL measure_appended(part, 'near_cluster of the first rows, stored',
-        format('INSERT INTO cluster (id, keeper) SELECT id, near_cluster(id, code, %s) OVER (ORDER BY id) FROM story ORDER BY id', radius));
+        format('INSERT INTO cluster (id, keeper, code) SELECT id, near_cluster(id, code, %s) OVER (ORDER BY id), code FROM story ORDER BY id', radius));
     ANALYZE cluster;
     COMMIT;
     FOR beginning IN rows + 1 .. rows + appends * batch BY batch LOOP
         EXECUTE format(load, code, rows, beginning, beginning + batch - 1);
         COMMIT;
-        CALL measure_appended(part, 'appended: near a keeper', format('INSERT INTO cluster (id, keeper)
-            SELECT DISTINCT ON (new.id) new.id, old.id
-            FROM story AS new JOIN (story AS old JOIN cluster ON cluster.id = old.id AND is_keeper) ON hamming(new.code, old.code) <= %s
+        CALL measure_appended(part, 'appended: near a keeper', format('INSERT INTO cluster (id, keeper, code)
+            SELECT DISTINCT ON (new.id) new.id, old.id, new.code
+            FROM story AS new JOIN cluster AS old ON old.is_keeper AND hamming(new.code, old.code) <= %s
             WHERE NOT EXISTS (SELECT FROM cluster AS c WHERE c.id = new.id)
-            ORDER BY new.id, place', radius));
-        CALL measure_appended(part, 'appended: the others', format('INSERT INTO cluster (id, keeper)
-            SELECT id, near_cluster(id, code, %s) OVER (ORDER BY id)
+            ORDER BY new.id, old.place', radius));
+        CALL measure_appended(part, 'appended: the others', format('INSERT INTO cluster (id, keeper, code)
+            SELECT id, near_cluster(id, code, %s) OVER (ORDER BY id), code
             FROM story AS new WHERE NOT EXISTS (SELECT FROM cluster AS c WHERE c.id = new.id) ORDER BY id', radius));
         COMMIT;
     END LOOP;
@@ -58,7 +58,7 @@ BEGIN
     COMMIT;
 END $$;
 SELECT format('CALL measure_part(%L, %L, %s, %s, %s, %s)', type, code, radius, :rows, :appends, :batch)
-FROM (VALUES ('bigint', 'fingerprint_of', 3), ('bigint', 'fingerprint_of', 6), ('bit(256)', 'picture_of', 31)) AS part (type, code, radius)
+FROM (VALUES ('bigint', 'fingerprint_of', 3), ('bit(256)', 'picture_of', 31)) AS part (type, code, radius)
 WHERE split_part(type, '(', 1) = ANY (string_to_array(:'codes', ' ')) \gexec
 SELECT part, what, count(*) AS times, round(sum(seconds)::numeric, 2) AS "s of CPU", round(max(seconds)::numeric, 2) AS longest, sum(rows) AS rows
 FROM measured_appended GROUP BY part, what ORDER BY min(number);
