@@ -11,38 +11,35 @@ from plot import bars
 SEARCH = ["peer", "settings", "found", "query_ms", "build_s", "bytes"]
 CORPUS = ["peer", "settings", "found", "false", "build_s", "rate", "peak_mb", "bytes"]
 TITLES = {
-    "within": ("Which codes are within a radius?", SEARCH,
-               "All answers are right. A scan needs no index, and no time to build one; the others keep all codes in memory."),
+    "within": ("Which codes are within a radius?", ["peer", "settings", "query_ms", "build_s", "bytes"],
+               "All find the same codes. The libraries keep all codes in memory."),
     "nearest": ("Which ten codes are nearest?", SEARCH, "Ten codes are near each of the queries. *Found* counts the right distances of all ten."),
     "far": ("Which ten codes are nearest, if none is near?", SEARCH,
-            "Here an index must look at many of the codes, and **ours loses** to FAISS, which compares all of them without a server: "
+            "An index must look at many of the codes, and **ours loses** to FAISS, which compares all of them: "
             "of 256 bits always, of a million of 64 bits on some processors. [A radius](querying.md) next to the order ends such a "
-            "search early. Graphs find the right ten of hardly any query."),
+            "search early."),
     "pairs": ("Which pairs of codes are near?", ["peer", "settings", "query_ms", "peak_mb"],
-              "All count the same pairs. FAISS searches for each code in turn."),
+              "All count the same pairs."),
     "corpus": ("Which texts of a corpus are duplicates?", CORPUS,
                "Of ten texts one is a copy, and one a changed copy: 2, 5 or 10 % of the words are replaced, two sentences are exchanged, "
-               "or others are put before and after. Two more share a third or half of their sentences with another, which makes no "
-               "duplicates of them. *A second* is texts a second and core, by ours from COPY to the list of duplicates, in the server. The other "
-               "programs also pay for Python; MinHash finds more at a lower threshold, and more that is false. "
-               "The index of simhash had not ended after nine minutes at a radius of 8. rensa's own benchmark, of words that are "
-               "cut beforehand, has it 160 to 210 times as fast as datasketch on these texts."),
+               "or others are put before and after. Two more share a third or half of their sentences with another, and are no "
+               "duplicates. *A second* is texts a second and core, from the texts to the list of duplicates. MinHash finds more at a "
+               "lower threshold, and more that is false. The index of simhash had not ended after nine minutes at a radius of 8."),
     "quotes": ("Who quotes whom?", ["peer", "settings", "found", "false", "query_ms", "build_s", "bytes"],
                "Half of the queries have 300 characters of a stored text in their middle. Others than ours answer by a score, and are "
-               "given the limit that does best, which a user would have to guess."),
+               "given the limit that does best."),
     "licences": ("Which licence is in a file?", ["peer", "settings", "found", "false", "query_ms", "build_s", "bytes"],
-                 "ScanCode's labelled files, against its labelled texts, notices and references, and the tests of SPDX's list, against "
-                 "its texts, of which many are versions of others. All peers read the same words, in small letters. Each names the "
-                 "licence of the known text that it takes for the best. One file at a time, an index reads all texts that have a "
-                 "phrase of the file, and common phrases are in many: **ours loses**, and a join of all files does not."),
+                 "ScanCode's labelled files and the tests of SPDX's list, against the known texts of both. All peers read the same words. "
+                 "Each names the licence of the text that it takes for the best. One file at a time, **ours loses**: an index reads all "
+                 "texts that have a phrase of the file, and common phrases are in many."),
     "copies": ("What is a copy, and what an independent solution?", ["peer", "settings", "found", "query_ms"],
                "*Found* is how often a copy is more like the original than an independent solution of the same task is; by chance it is "
-               "50 %. Times are of one pair. Of the 63 copies of programs whose logic was changed, containment finds 64 %, and the others at most 53 %."),
-    "pictures": ("Which pictures are copies?", ["peer", "settings", "found", "false", "query_ms", "build_s", "bytes"],
-                 "Of 60 drawn pictures and 14 changes. The code, ImageHash's `phash`, decides what is found. FAISS has no server, and is faster "
-                 "at this size; at a radius of 64 an index reads most of the codes."),
+               "50 %. Times are of one pair."),
+    "pictures": ("Which pictures are copies?", ["peer", "settings", "found", "query_ms"],
+                 "Of 60 drawn pictures and 14 changes. The code, ImageHash's `phash`, decides what is found; nothing found is false. FAISS is faster "
+                 "at this size."),
     "passages": ("What does a corpus repeat?", ["peer", "settings", "query_ms", "peak_mb"],
-                 "Both are exact, and find the same characters in repeats of 100."),
+                 "Both find the same characters in repeats of 100."),
 }
 HEADS = {"peer": "", "settings": "", "found": "found", "false": "false", "query_ms": "time", "build_s": "built in", "rate": "a second",
          "peak_mb": "memory", "bytes": "bytes a row"}
@@ -54,33 +51,31 @@ Where simhash_pg loses:
 
 {losses}
 
-Times are of the processor, for other programs ran on both cores, and may be a fifth higher or lower in another run. They
-are means of the first queries of a session; [Performance](performance.md#searching) has medians of later ones.
-*Memory* is what the peer took while it worked. *Found* is the share of what comparing all with all finds, or of what was
-planted; *false* is the share of wrong answers, and of a corpus the share of the texts that are no copies. Bytes are next
+Times are of the processor, the means of the first queries of a session, and may be a fifth higher or lower in another
+run. *Memory* is what the peer took while it worked. *Found* is the share of what comparing all with all finds, or of what
+was planted; *false* is the share of wrong answers, and of a corpus the share of the texts that are no copies. Bytes are next
 to the code or the text. The lines of PostgreSQL and simhash_pg include the way from SQL to the answer; libraries only
-compute. Above each table is its command, and `bench/compare/results` has the figures, also of other sizes. Thresholds are ones that users
-choose; of a corpus, the one of each MinHash that did best, by F1, is among them.
+compute. Above each table is its command; `bench/compare/results` has other sizes too. Thresholds are ones that users
+choose; of a corpus, the best one of each MinHash, by F1, is among them.
 
 {packages}
 """
-PACKAGES = """Versions are those of `bench/compare/requirements.txt`; pgvector is Debian 13's 0.8.0, compiled for this processor.
-Not run: hnswlib, which has no Hamming distance; smlar, of which there is no package, is done by hand."""
+PACKAGES = """Versions are those of `bench/compare/requirements.txt`; pgvector is Debian 13's 0.8.0, compiled for this processor."""
 LOSSES = """- Nearest codes of 256 bits where none is near: FAISS compares all sooner than an index can leave some out.
-- Codes that fit into a library's memory: up to some hundred thousand of them, comparing all takes no longer than our
-  index, and a seventh of the bytes.
+- Up to some hundred thousand codes in a library's memory: comparing all takes no longer than our index, and a seventh of
+  the bytes.
 - Quotations: TF-IDF of four words finds the same. It needs a limit to be guessed, and a vocabulary of all texts.
 - Licences of files asked for one by one: TF-IDF of four words is faster. All in one statement, ours is.
 - Copies of short answers: copydetect finds a little more.
-- Rewritten texts: none of these tables has them. [A code of 64 bits misses many](which-tool.md)."""
+- Rewritten texts, which no table has: [a code of 64 bits misses many](which-tool.md)."""
 
 # Data of which a question has answers that say nothing new; they are in the folder of the results alone.
 LEFT_OUT = {
-    "within": ["300,000 codes of 256 bits", "1,000,000 codes of 256 bits"],
-    "nearest": ["10,000,000 codes of 256 bits", "1,000,000 codes of 64 bits", "1,000,000 codes of 256 bits"],
+    "within": ["300,000 codes of 256 bits", "1,000,000 codes of 256 bits", "1,000,000 codes of 64 bits"],
+    "nearest": ["10,000,000 codes of 256 bits", "10,000,000 codes of 64 bits", "1,000,000 codes of 64 bits", "1,000,000 codes of 256 bits"],
     "far": ["10,000,000 codes of 256 bits", "1,000,000 codes of 64 bits", "1,000,000 codes of 256 bits"],
     "pairs": ["10,000 codes of 64 bits", "100,000 codes of 64 bits"],
-    "corpus": ["1,000,000 texts of 2,000 characters"],
+    "corpus": ["1,000,000 texts of 2,000 characters", "3,000,000 texts of 2,000 characters"],
     "licences": ["786 files, 786 known texts"],
     "copies": ["63 of these copies of level 6, whose logic was changed", "19 of these heavy revisions"],
 }
