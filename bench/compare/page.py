@@ -26,8 +26,7 @@ TITLES = {
                "duplicates. *A second* is texts a second and core, from the texts to the list of duplicates. MinHash finds more at a "
                "lower threshold, and more that is false. The index of simhash had not ended after nine minutes at a radius of 8."),
     "quotes": ("Who quotes whom?", ["peer", "settings", "found", "false", "query_ms", "build_s", "bytes"],
-               "Half of the queries have 300 characters of a stored text in their middle. Others than ours answer by a score, and are "
-               "given the limit that does best."),
+               "Half of the queries have 300 characters of a stored text in their middle. Others than ours have the limit that does best."),
     "licences": ("Which licence is in a file?", ["peer", "settings", "found", "false", "query_ms", "build_s", "bytes"],
                  "ScanCode's labelled files and the tests of SPDX's list, against the known texts of both. All peers read the same words. "
                  "Each names the licence of the text that it takes for the best. One file at a time, **ours loses**: an index reads all "
@@ -62,10 +61,10 @@ choose; of a corpus, the best one of each MinHash, by F1, is among them.
 """
 PACKAGES = """Versions are those of `bench/compare/requirements.txt`; pgvector is Debian 13's 0.8.0, compiled for this processor."""
 LOSSES = """- Nearest codes of 256 bits where none is near: FAISS compares all sooner than an index can leave some out.
-- Up to some hundred thousand codes in a library's memory: comparing all takes no longer than our index, and a seventh of
-  the bytes.
-- Quotations: TF-IDF of four words finds the same. It needs a limit to be guessed, and a vocabulary of all texts.
-- Licences of files asked for one by one: TF-IDF of four words is faster. All in one statement, ours is.
+- Up to some hundred thousand codes in a library's memory: comparing all takes no longer than our index, and a seventh
+  of the bytes.
+- Quotations: TF-IDF of four words finds the same, if its limit is guessed right.
+- Licences of files asked for one by one: TF-IDF of four words is faster.
 - Copies of short answers: copydetect finds a little more.
 - Rewritten texts, which no table has: [a code of 64 bits misses many](which-tool.md)."""
 
