@@ -16,8 +16,8 @@ TITLES = {
     "nearest": ("Which ten codes are nearest?", SEARCH, "Ten codes are near each of the queries. *Found* counts the right distances of all ten."),
     "far": ("Which ten codes are nearest, if none is near?", SEARCH,
             "An index must look at many of the codes, and **ours loses** to FAISS, which compares all of them: "
-            "of 256 bits always, of a million of 64 bits on some processors, of ten million not. [A radius](querying.md) next to the order ends such a "
-            "search early. Graphs, which this table leaves out, find at most 2 % of the right ones."),
+            "of 256 bits always, of a million of 64 bits on some processors, of ten million not. [A radius](querying.md) next to "
+            "the order ends such a search early. Graphs, which this table leaves out, find at most 2 % of the right ones."),
     "pairs": ("Which pairs of codes are near?", ["peer", "settings", "query_ms", "peak_mb"],
               "All count the same pairs."),
     "corpus": ("Which texts of a corpus are duplicates?", CORPUS,
