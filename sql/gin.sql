@@ -21,7 +21,7 @@ CREATE TYPE sketch_query (
 );
 COMMENT ON TYPE sketch_query IS 'sketch with the share of common values that an index is asked for';
 
-CREATE FUNCTION sketch_query_of(sketch bigint[], measure integer, least double precision) RETURNS sketch_query
+CREATE FUNCTION sketch_query_of(sketch bigint[], measure integer, share double precision) RETURNS sketch_query
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
     AS 'MODULE_PATHNAME', 'sketch_query_of';
 COMMENT ON FUNCTION sketch_query_of(bigint[], integer, double precision) IS
