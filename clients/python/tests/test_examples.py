@@ -165,7 +165,8 @@ def test_sqlalchemy_in_the_readme(database: str) -> None:
     assert len(statements) == 5
     for statement in statements:
         connection.execute(statement)
-        assert "using article_si" in plan_in_sqlalchemy(connection, statement)
+        plan = plan_in_sqlalchemy(connection, statement)
+        assert "using article_si" in plan or "Near Join" in plan
     connection.engine.dispose()
 
 
@@ -217,6 +218,6 @@ def test_the_constraint_of_django_in_the_readme(django_database: str) -> None:
     note = declared_in_django(block, "Note", many=False)["Note"]
     note.objects.create(tenant=1, body=TEXT)
     note(tenant=2, body=TEXT).full_clean()
-    with pytest.raises(ValidationError, match="no_near_note"):
+    with pytest.raises(ValidationError, match="no_note_twice"):
         note(tenant=1, body=TEXT + "!").full_clean()
     connections.close_all()
