@@ -23,16 +23,18 @@
 //!
 //! Guarantee: every pair is reported exactly once, at the first segment that could find it.
 //!
-//! Cost: as the plan estimates, which tries all numbers of segments; 10 million scattered fingerprints take
-//! some 10^9 comparisons at radius 3 and 10^10 at radius 6, of 5 * 10^13 pairs. The cost is higher where
-//! the result is very large, and for rows that lie closely without being near, which no segment tells apart.
-//! By the sample, no plan costs more than comparing all rows with all.
+//! Cost: as the plan estimates, which tries all numbers of segments for a word; 10 million scattered
+//! fingerprints take some 10^9 comparisons at radius 3 and 10^10 at radius 6, of 5 * 10^13 pairs. The cost is
+//! higher where the result is very large, and for rows that lie closely without being near, which no segment
+//! tells apart. By the sample, no plan costs more than comparing all rows with all. Some dozens of rows are
+//! compared with one another without a plan.
 //! Memory: 12 bytes a row and some 30 MB, and the same again for the rows of crowded buckets, at most
 //! `MAX_DEPTH` times.
 
 mod blocks;
 mod compare;
 mod plan;
+mod search;
 #[cfg(test)]
 pub(crate) mod tests;
 

@@ -1,5 +1,6 @@
 //! Which segments of bits find all pairs at the least cost.
 
+use super::search::{CutSearch, cost_of_segment, length_of, threshold_of};
 use crate::buckets::{BitChoice, PlacedCodes};
 use crate::code::{CodeCutter, volume};
 use crate::hash::scattered;
@@ -8,9 +9,9 @@ use limits::{OutOfMemory, collect, push};
 /// The bits of the widest segment, whose 2^22 buckets take 16 MB.
 pub const MAX_SEGMENT_BITS: u32 = 22;
 
-/// The cost of looking up a bucket, and of sorting a row into its bucket, in comparisons of fingerprints.
-const BUCKET_COST: f64 = 8.0;
-const SORT_COST: f64 = 60.0;
+/// The most that comparing all rows with all may cost where no plan is looked for, in comparisons of words:
+/// some dozens of rows with wide codes, some hundreds of fingerprints.
+const SMALL_JOIN: f64 = (1 << 17) as f64;
 /// Pairs of rows by which a plan for codes of several words is chosen, at most.
 const MAX_SAMPLE: usize = 1 << 12;
 /// The cost of comparing two whole codes of several words, and that for each word.
@@ -61,6 +62,9 @@ impl JoinSides<'_> {
     /// The cheapest plan for a radius, with segments of so many bits at most.
     pub(super) fn plan(&self, radius: u32, widest: u32) -> Result<JoinPlan, OutOfMemory> {
         let size = JoinSize::of(self.left.codes.len(), self.right.map(|right| right.codes.len()), widest);
+        if size.pairs * (1.0 + cost_of_check(self.left.codes.width())) <= SMALL_JOIN {
+            return Ok(JoinPlan::one_bucket(radius));
+        }
         Ok(JoinPlan::of_size(&size, &self.spread()?, radius))
     }
 }
@@ -71,7 +75,7 @@ pub(super) struct RowDifferences {
     pub(super) varying: Vec<u64>,
     /// For each word, how some pairs of rows differ in it, which shows whether many rows have nearly the same
     /// word. Codes of one word do without: all their bits have to be used.
-    differences: Vec<Vec<u64>>,
+    pub(super) differences: Vec<Vec<u64>>,
 }
 
 impl RowDifferences {
@@ -155,17 +159,11 @@ impl BitSegment {
     }
 
     /// The cost of finding pairs by this segment, in comparisons of words.
-    fn cost(&self, size: &JoinSize, spread: Option<&RowDifferences>) -> f64 {
-        let length = self.bits.mask.count_ones();
-        let flips: f64 = (0..=self.threshold).map(|flips| choose(length, flips)).sum();
-        let buckets = f64::from(self.bits.buckets());
-        size.rows * SORT_COST
-            + buckets
-            + buckets.min(size.left) * flips * BUCKET_COST
-            + size.pairs
-                * spread.map_or(flips / buckets, |spread| {
-                    spread.share(self.word, self.bits.mask, self.threshold, flips / buckets)
-                })
+    fn cost(&self, size: &JoinSize, spread: &RowDifferences) -> f64 {
+        let BitSegment { word, ref bits, threshold, .. } = *self;
+        cost_of_segment(size, bits.mask.count_ones(), threshold, |scattered| {
+            spread.share(word, bits.mask, threshold, scattered)
+        })
     }
 }
 
@@ -179,45 +177,13 @@ impl JoinPlan {
     /// The plan of the least estimated cost for rows of this size.
     pub(super) fn of_size(size: &JoinSize, spread: &RowDifferences, radius: u32) -> Self {
         let compare_all = Self::one_bucket(radius);
-        let plan = match spread.varying[..] {
-            [varying] => radius.checked_add(1).and_then(|reach| {
-                Self::of_segments(0, cheapest_count(varying.count_ones(), reach, size)?, varying, reach)
-            }),
-            _ => Self::of_words(size, spread, radius),
-        };
+        let plan = CutSearch::new(size, spread).plan(radius);
         let cost = |plan: &Self| plan.cost(size, spread);
         plan.filter(|plan| cost(plan) < cost(&compare_all)).unwrap_or(compare_all)
     }
 
-    /// Gives one bit of the radius after the other to the word where it costs least. With the bits that it
-    /// has been given, its **reach**, a word finds the pairs that differ in fewer bits of it. The reaches add
-    /// up to `radius + 1`, so each near pair is found by some word. A word that many rows share is given few
-    /// bits or none, because it finds many pairs that are not near.
-    ///
-    /// `None` if the words do not have bits enough to tell rows apart.
-    fn of_words(size: &JoinSize, spread: &RowDifferences, radius: u32) -> Option<Self> {
-        // Bounded: some numbers for each bit of a word.
-        let mut counts = SegmentCounts { size, known: vec![Vec::new(); u64::BITS as usize + 1] };
-        let mut of_word = |word: usize, reach: u32| {
-            let varying = spread.varying[word];
-            Self::of_segments(word, counts.of(varying.count_ones(), reach)?, varying, reach)
-        };
-        let mut next: Vec<Option<Self>> = (0..spread.varying.len()).map(|word| of_word(word, 1)).collect();
-        let cost = |plan: &Option<Self>| plan.as_ref().map_or(f64::INFINITY, |plan| plan.cost(size, spread));
-        let mut steps: Vec<f64> = next.iter().map(cost).collect();
-        // Bounded: a plan for each word of a code.
-        let mut plans = vec![Self::default(); next.len()];
-        for _ in 0..=radius {
-            let (word, _) = steps.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
-            plans[word] = next[word].take()?;
-            next[word] = of_word(word, plans[word].segments[0].limit + 2);
-            steps[word] = cost(&next[word]) - plans[word].cost(size, spread);
-        }
-        Some(Self { segments: plans.into_iter().flat_map(|plan| plan.segments).collect() })
-    }
-
     pub(super) fn cost(&self, size: &JoinSize, spread: &RowDifferences) -> f64 {
-        let of_segments: f64 = self.segments.iter().map(|segment| segment.cost(size, Some(spread))).sum();
+        let of_segments: f64 = self.segments.iter().map(|segment| segment.cost(size, spread)).sum();
         let of_words = self.segments.chunk_by(|a, b| a.word == b.word);
         of_segments
             + of_words
@@ -242,9 +208,8 @@ impl JoinPlan {
         let mut rest = varying;
         let mut segments = Vec::new();
         for number in 0..used {
-            let bits = varying.count_ones();
-            let length = bits / count + u32::from(number < bits % count);
-            let threshold = reach / used + u32::from(number < reach % used) - 1;
+            let length = length_of(number, varying.count_ones(), count);
+            let threshold = threshold_of(number, reach, used);
             if threshold >= length {
                 return None;
             }
@@ -254,34 +219,6 @@ impl JoinPlan {
         }
         Some(Self { segments })
     }
-}
-
-/// The cheapest numbers of segments, by the number of varying bits and the reach of a word.
-struct SegmentCounts<'a> {
-    size: &'a JoinSize,
-    known: Vec<Vec<Option<u32>>>,
-}
-
-impl SegmentCounts<'_> {
-    fn of(&mut self, bits: u32, reach: u32) -> Option<u32> {
-        let known = &mut self.known[bits as usize];
-        for reach in known.len() as u32..=reach {
-            known.push(cheapest_count(bits, reach, self.size));
-        }
-        known[reach as usize]
-    }
-}
-
-/// Into how many segments a word with this number of varying bits is cut to find the pairs of scattered rows
-/// which differ in fewer than `reach` of them.
-fn cheapest_count(bits: u32, reach: u32, size: &JoinSize) -> Option<u32> {
-    let fewest = bits.div_ceil(size.widest).max(1);
-    let cost = |count| {
-        let plan = JoinPlan::of_segments(0, count, lowest(u64::MAX, bits), reach)?;
-        Some((count, plan.segments.iter().map(|segment| segment.cost(size, None)).sum::<f64>()))
-    };
-    let costs = (fewest..=u64::BITS / 2).filter_map(cost);
-    costs.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(count, _)| count)
 }
 
 /// The estimated cost of finding the pairs between so many codes and so many others, which are scattered: in
@@ -306,14 +243,10 @@ pub(super) fn lowest(mask: u64, count: u32) -> u64 {
     mask & !above
 }
 
-/// The number of ways to choose k of n.
-fn choose(n: u32, k: u32) -> f64 {
-    (0..k).map(|i| f64::from(n - i) / f64::from(i + 1)).product()
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::near_pairs::search::{BUCKET_COST, SORT_COST};
     use proptest::prelude::*;
 
     /// Rows that differ in these bits, of which nothing else is known.
@@ -345,7 +278,7 @@ pub(super) mod tests {
             let difference: Vec<u64> = words.iter().map(|(varying, mask)| varying & mask & mask >> 3 & mask >> 7).collect();
             let radius = difference.iter().map(|word| word.count_ones()).sum();
             let size = JoinSize { rows, left: rows, pairs: rows * rows / 2.0, widest };
-            if let Some(plan) = JoinPlan::of_words(&size, &even(&varying), radius) {
+            if let Some(plan) = CutSearch::new(&size, &even(&varying)).plan(radius) {
                 prop_assert!(plan.segments.iter().any(|segment| segment.finds_difference(difference[segment.word])));
             }
         }

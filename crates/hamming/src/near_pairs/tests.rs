@@ -7,6 +7,8 @@ use std::cell::Cell;
 thread_local! {
     /// How many comparisons this thread has made: tests look at work, not at clocks.
     pub(crate) static COMPARISONS: Cell<usize> = const { Cell::new(0) };
+    /// How many ways to cut a word it has tried.
+    pub(crate) static CUTS: Cell<usize> = const { Cell::new(0) };
 }
 
 fn found(values: &[u64], radius: u32) -> Vec<(u32, u32)> {

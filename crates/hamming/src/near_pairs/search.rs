@@ -1,0 +1,275 @@
+//! The search for the cheapest plan: into how many segments each word is cut, and how the radius is divided
+//! among the words.
+//!
+//! Cost: a cut of a word has at most three kinds of segments, whose costs are read from a table. A word of 64
+//! bits has 30 cuts for each share of the radius that it may be given. Words of equally many bits have the
+//! same. So a search takes some microseconds, and some more to look at the sample of pairs.
+
+use super::plan::{JoinPlan, JoinSize, MAX_SEGMENT_BITS, RowDifferences, cost_of_check, lowest};
+use crate::code::volume;
+
+/// The cost of looking up a bucket, and of sorting a row into its bucket, in comparisons of fingerprints.
+pub(super) const BUCKET_COST: f64 = 8.0;
+pub(super) const SORT_COST: f64 = 60.0;
+
+/// The most segments that a word is cut into.
+const MAX_SEGMENTS: u32 = u64::BITS / 2;
+
+const LENGTHS: usize = MAX_SEGMENT_BITS as usize + 1;
+
+/// For each length of a segment and each threshold, the differences within it.
+const FLIPS: [[u32; LENGTHS]; LENGTHS] = flips();
+
+const fn flips() -> [[u32; LENGTHS]; LENGTHS] {
+    let mut flips = [[1; LENGTHS]; LENGTHS];
+    let mut length = 1;
+    while length < LENGTHS {
+        let mut threshold = 1;
+        while threshold < LENGTHS {
+            // The first bit is the same, or it differs and leaves one flip less to the others.
+            flips[length][threshold] = flips[length - 1][threshold] + flips[length - 1][threshold - 1];
+            threshold += 1;
+        }
+        length += 1;
+    }
+    flips
+}
+
+/// The bits of a segment, if so many are cut into `count` segments.
+pub(super) fn length_of(number: u32, bits: u32, count: u32) -> u32 {
+    bits / count + u32::from(number < bits % count)
+}
+
+/// The flips that a segment is given, if `used` segments have to reach so far.
+pub(super) fn threshold_of(number: u32, reach: u32, used: u32) -> u32 {
+    reach / used + u32::from(number < reach % used) - 1
+}
+
+/// The cost of finding pairs by a segment, in comparisons of words. The function takes the share of pairs of
+/// scattered rows that are compared, and gives that of the rows.
+pub(super) fn cost_of_segment(
+    size: &JoinSize,
+    length: u32,
+    threshold: u32,
+    share: impl FnOnce(f64) -> f64,
+) -> f64 {
+    let flips = f64::from(FLIPS[length as usize][threshold as usize]);
+    let buckets = f64::from(1u32 << length);
+    let lookups = buckets.min(size.left) * flips;
+    size.rows * SORT_COST + buckets + lookups * BUCKET_COST + size.pairs * share(flips / buckets)
+}
+
+/// How a word is cut.
+#[derive(Clone, Copy)]
+struct WordCut {
+    count: u32,
+    /// The cost of its segments, if rows are scattered.
+    cost: f64,
+    /// The share of pairs of scattered rows whose words are within the limit.
+    within: f64,
+}
+
+/// What a search has found so far.
+pub(super) struct CutSearch<'a> {
+    size: &'a JoinSize,
+    spread: &'a RowDifferences,
+    /// The cheapest cuts, by the number of varying bits of a word and by its reach.
+    cuts: Vec<Vec<Option<WordCut>>>,
+    /// For each word, how many pairs of the sample differ in at most so many of some bits of it.
+    samples: Vec<Vec<(u64, [u16; u64::BITS as usize + 1])>>,
+}
+
+impl<'a> CutSearch<'a> {
+    pub(super) fn new(size: &'a JoinSize, spread: &'a RowDifferences) -> Self {
+        // Bounded: some numbers for each bit of a word.
+        let cuts = vec![Vec::new(); u64::BITS as usize + 1];
+        // Bounded: some numbers for each segment that a word may be cut into.
+        let samples = vec![Vec::new(); spread.varying.len()];
+        Self { size, spread, cuts, samples }
+    }
+
+    /// Gives one bit of the radius after the other to the word where it costs least. With the bits that it
+    /// has been given, its **reach**, a word finds the pairs that differ in fewer bits of it. The reaches add
+    /// up to `radius + 1`, so each near pair is found by some word. A word that many rows share is given few
+    /// bits or none, because it finds many pairs that are not near.
+    ///
+    /// `None` if the words do not have bits enough to tell rows apart.
+    pub(super) fn plan(mut self, radius: u32) -> Option<JoinPlan> {
+        let words = self.spread.varying.len();
+        if words == 1 {
+            return self.segments(0, radius.checked_add(1)?);
+        }
+        // Bounded: some numbers for each word of a code.
+        let (mut reaches, mut costs) = (vec![0; words], vec![0.0; words]);
+        let mut next: Vec<f64> = (0..words).map(|word| self.cost(word, 1)).collect();
+        for _ in 0..=radius {
+            let step = |word: usize| next[word] - costs[word];
+            let word = (0..words).min_by(|&a, &b| step(a).total_cmp(&step(b)))?;
+            if next[word].is_infinite() {
+                return None;
+            }
+            reaches[word] += 1;
+            costs[word] = next[word];
+            next[word] = self.cost(word, reaches[word] + 1);
+        }
+        let mut plan = JoinPlan::default();
+        for (word, &reach) in reaches.iter().enumerate().filter(|(_, reach)| **reach > 0) {
+            plan.segments.extend(self.segments(word, reach)?.segments);
+        }
+        Some(plan)
+    }
+
+    /// The cheapest segments of a word.
+    fn segments(&mut self, word: usize, reach: u32) -> Option<JoinPlan> {
+        let varying = self.spread.varying[word];
+        JoinPlan::of_segments(word, self.cut(varying.count_ones(), reach)?.count, varying, reach)
+    }
+
+    /// The cost of the segments of a word, and of comparing the whole codes of the rows whose words are
+    /// within the limit; infinite if the word cannot reach so far.
+    fn cost(&mut self, word: usize, reach: u32) -> f64 {
+        let (size, varying) = (self.size, self.spread.varying[word]);
+        let Some(cut) = self.cut(varying.count_ones(), reach) else { return f64::INFINITY };
+        let check = size.pairs * cost_of_check(self.spread.varying.len());
+        if self.spread.differences.is_empty() {
+            return cut.cost + check * cut.within;
+        }
+        let used = cut.count.min(reach);
+        let (mut rest, mut cost) = (varying, check * self.share(word, u64::MAX, reach - 1, cut.within));
+        for number in 0..used {
+            let length = length_of(number, varying.count_ones(), cut.count);
+            let (mask, threshold) = (lowest(rest, length), threshold_of(number, reach, used));
+            rest &= !mask;
+            let share = |scattered| self.share(word, mask, threshold, scattered);
+            cost += cost_of_segment(size, length, threshold, share);
+        }
+        cost
+    }
+
+    /// As [`RowDifferences::share`]; the pairs are looked at once for each mask.
+    fn share(&mut self, word: usize, mask: u64, limit: u32, scattered: f64) -> f64 {
+        let (known, differences) = (&mut self.samples[word], &self.spread.differences[word]);
+        let place = known.iter().position(|(of, _)| *of == mask).unwrap_or_else(|| {
+            let mut within = [0; u64::BITS as usize + 1];
+            differences.iter().for_each(|difference| within[(difference & mask).count_ones() as usize] += 1);
+            (1..within.len()).for_each(|limit| within[limit] += within[limit - 1]);
+            known.push((mask, within));
+            known.len() - 1
+        });
+        let near = known[place].1[limit.min(u64::BITS) as usize];
+        f64::max(scattered, f64::from(near) / differences.len().max(1) as f64)
+    }
+
+    /// The cheapest cut of a word with this number of varying bits, by which the pairs of scattered rows are
+    /// found that differ in fewer than `reach` of them.
+    fn cut(&mut self, bits: u32, reach: u32) -> Option<WordCut> {
+        // A word does not reach farther than it has bits.
+        if reach > bits {
+            return None;
+        }
+        let size = self.size;
+        let known = &mut self.cuts[bits as usize];
+        for reach in known.len() as u32 + 1..=reach {
+            let counts = bits.div_ceil(size.widest).max(1)..=MAX_SEGMENTS;
+            let cuts = counts.filter_map(|count| Some((count, cost_of_cut(size, bits, count, reach)?)));
+            let within = volume(bits, reach - 1);
+            let cheapest = cuts.min_by(|a, b| a.1.total_cmp(&b.1));
+            known.push(cheapest.map(|(count, cost)| WordCut { count, cost, within }));
+        }
+        known[reach as usize - 1]
+    }
+}
+
+/// The cost of the segments of [`JoinPlan::of_segments`] for scattered rows. `None` if there are none.
+fn cost_of_cut(size: &JoinSize, bits: u32, count: u32, reach: u32) -> Option<f64> {
+    #[cfg(test)]
+    super::tests::CUTS.with(|cuts| cuts.set(cuts.get() + 1));
+    let used = count.min(reach);
+    let (wider, farther) = ((bits % count).min(used), reach % used);
+    let (mut first, mut cost) = (0, 0.0);
+    // Segments up to each of these are alike.
+    for end in [wider.min(farther), wider.max(farther), used] {
+        if first < end {
+            let (length, threshold) = (length_of(first, bits, count), threshold_of(first, reach, used));
+            if threshold >= length {
+                return None;
+            }
+            cost += f64::from(end - first) * cost_of_segment(size, length, threshold, |scattered| scattered);
+            first = end;
+        }
+    }
+    Some(cost)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::CUTS;
+    use super::*;
+    use crate::near_pairs::plan::tests::even;
+
+    /// The number of cuts that a search tries.
+    fn tried(rows: f64, varying: &[u64], radius: u32) -> usize {
+        CUTS.set(0);
+        let size = JoinSize { rows: 2.0 * rows, left: rows, pairs: rows * rows, widest: MAX_SEGMENT_BITS };
+        JoinPlan::of_size(&size, &even(varying), radius);
+        CUTS.get()
+    }
+
+    #[test]
+    fn a_search_tries_few_cuts() {
+        for (radius, most) in [(31, 12 * 30), (90, 27 * 30), (256, 65 * 30)] {
+            let of_four = tried(1e5, &[u64::MAX; 4], radius);
+            assert!(of_four > 0 && of_four <= most, "{of_four} at {radius}");
+        }
+        assert!(tried(1e6, &[u64::MAX], 64) <= 65 * 30);
+        assert!(
+            tried(1e5, &[u64::MAX; 16], 90) <= tried(1e5, &[u64::MAX; 4], 90),
+            "words have the same cuts"
+        );
+    }
+
+    #[test]
+    fn flips_are_differences_within_a_threshold() {
+        let within = |length: u32, threshold| {
+            (0..1u32 << length).filter(|difference| difference.count_ones() <= threshold).count() as u32
+        };
+        for (length, threshold) in [(0, 0), (1, 0), (1, 1), (7, 3), (11, 5), (16, 2), (22, 21)] {
+            assert_eq!(FLIPS[length as usize][threshold as usize], within(length, threshold));
+        }
+    }
+
+    #[test]
+    fn the_cost_of_a_cut_is_that_of_its_segments() {
+        let size = JoinSize { rows: 3e5, left: 1e5, pairs: 2e10, widest: MAX_SEGMENT_BITS };
+        for (bits, reach) in (1..=64u32).flat_map(|bits| (1..=bits).map(move |reach| (bits, reach))) {
+            for count in bits.div_ceil(MAX_SEGMENT_BITS)..=MAX_SEGMENTS {
+                let varying = lowest(u64::MAX, bits);
+                let segments = JoinPlan::of_segments(0, count, varying, reach);
+                let sum = segments.map(|plan| plan.cost(&size, &even(&[varying])));
+                let cost = cost_of_cut(&size, bits, count, reach);
+                assert!(
+                    sum.zip(cost).map_or(sum == cost, |(sum, cost)| (sum / cost - 1.0).abs() < 1e-9),
+                    "{bits} bits, {count} segments, reach {reach}: {sum:?}, {cost:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn small_joins_are_not_planned() {
+        use crate::code::CodeSlice;
+        use crate::near_pairs::near_pairs_between;
+        CUTS.set(0);
+        for (rows, width) in [(20, 4), (60, 4), (50, 16), (300, 1)] {
+            let words: Vec<u64> = (0..(rows * width) as u64).map(crate::hash::scattered).collect();
+            let codes = CodeSlice::new(&words, width);
+            let mut found = 0;
+            let mut count = |_, _| -> Result<(), limits::OutOfMemory> {
+                found += 1;
+                Ok(())
+            };
+            near_pairs_between(codes, codes, 3, MAX_SEGMENT_BITS, &mut || (), &mut count).unwrap();
+            assert_eq!((found, CUTS.get()), (rows, 0));
+        }
+    }
+}
