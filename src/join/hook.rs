@@ -1,5 +1,6 @@
 //! The hook in which PostgreSQL asks for further ways to join two relations.
 
+use super::by_inner;
 use super::condition::NearCondition;
 use super::kind::JoinKind;
 use super::path::{Sides, propose};
@@ -39,7 +40,8 @@ unsafe extern "C-unwind" fn on_join(
         }
         let Some(kind) = JoinKind::of(type_) else { return };
         // The setting is followed as a hash join does. But a full join has no other plan.
-        if !pg_sys::enable_hashjoin && kind != JoinKind::Full || !(*join).lateral_relids.is_null() {
+        let is_enabled = pg_sys::enable_hashjoin || kind == JoinKind::Full;
+        if !is_enabled && kind != JoinKind::Semi || !(*join).lateral_relids.is_null() {
             return;
         }
         let (conditions, special) = ((*extra).restrictlist, (*extra).sjinfo);
@@ -55,7 +57,11 @@ unsafe extern "C-unwind" fn on_join(
             };
             let others = elements(conditions).iter().filter(is_other);
             let others = others.fold(null_mut(), |list, clause| pg_sys::lappend(list, clause.cast()));
-            propose(&Sides { root, join, outer, inner, kind, others, special, near });
+            let sides = Sides { root, join, outer, inner, kind, others, special, near };
+            if is_enabled {
+                propose(&sides);
+            }
+            by_inner::propose(&sides, &*extra);
         }
     }
 }

@@ -13,9 +13,10 @@
 //!    a temporary file.
 //! 4. EXPLAIN shows the condition and the work ([`explain`]).
 //!
-//! [`kind`] has the kinds of joins, [`side`] the rows and codes of one side in memory, and [`rows`] the rows
-//! alone.
+//! [`by_inner`] proposes a plan of PostgreSQL's own nodes for EXISTS with few inner rows. [`kind`]
+//! has the kinds of joins, [`side`] the rows and codes of one side in memory, and [`rows`] the rows alone.
 
+mod by_inner;
 mod condition;
 mod explain;
 mod hook;

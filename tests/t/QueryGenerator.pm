@@ -91,6 +91,8 @@ my %shapes = (
 		'SELECT a.id FROM {few} AS a WHERE {not} EXISTS (SELECT FROM {source} AS b WHERE {match|b|a} AND a.id <> b.id)',
 		'SELECT a.id FROM {few} AS a WHERE a.grp {not} IN (SELECT b.grp FROM {source} AS b WHERE {match|a|b} AND b.grp IS NOT NULL)',
 		'SELECT a.id FROM {source} AS a WHERE {near|a} AND {not} EXISTS (SELECT FROM {source} AS b WHERE {match|b|a} AND b.grp = 4)',
+		'SELECT a.id, a.other FROM {source} AS a WHERE EXISTS (SELECT FROM {few} AS b WHERE {match|a|b} AND a.id <> b.id)',
+		'SELECT count(*), sum(a.id) FROM {source} AS a WHERE EXISTS (SELECT FROM {few} AS b WHERE {match|a|b}) AND EXISTS (SELECT FROM {few} AS c WHERE {match|c|a} AND c.grp <> 4)',
 	],
 	cte => [
 		'WITH w AS {materialized} (SELECT * FROM {source} AS a WHERE {where|a}) SELECT w.id FROM w WHERE {where|w}',
@@ -134,6 +136,7 @@ my %shapes = (
 		'UPDATE {changed} AS a SET grp = length(\'near\'), other = a.si FROM {few} AS m LEFT JOIN {labelled|few} AS b ON {match|m|b} WHERE {match|a|m} RETURNING a.id',
 		'DELETE FROM {changed} AS a USING {labelled|few} AS b WHERE {match|a|b} AND b.part = \'low\' RETURNING a.id',
 		'DELETE FROM {changed} AS a WHERE {not} EXISTS (SELECT FROM {few} AS b WHERE {match|a|b}) AND {near|a}',
+		'DELETE FROM {changed} AS a WHERE EXISTS (SELECT FROM {few} AS b WHERE {match|a|b} AND a.id <> b.id) RETURNING a.id',
 		'MERGE INTO {changed} AS a USING {few} AS b ON {match|a|b} AND a.id % 600 = b.id % 600 WHEN MATCHED AND a.grp = 1 THEN DELETE WHEN MATCHED THEN UPDATE SET grp = -1 WHEN NOT MATCHED THEN INSERT VALUES (b.id + 2000000, b.grp, b.si, b.other)',
 		'MERGE INTO {changed} AS a USING {labelled|few} AS b ON {match|a|b} WHEN MATCHED AND a.id % 5 = 0 THEN DO NOTHING WHEN NOT MATCHED THEN INSERT VALUES (b.id + 2000000, b.label, b.si, b.other)',
 		'MERGE INTO {changed} AS a USING {few} AS b ON {match|a|b} AND a.id = b.id WHEN MATCHED THEN DELETE',

@@ -27,3 +27,41 @@ pub(crate) fn disable(_path: &mut pg_sys::Path) {
         _path.disabled_nodes += 1_000_000;
     }
 }
+
+/// An inner join as a nested loop of these two paths, of which the second may ask for rows of the first.
+///
+/// # Safety
+/// The arguments must be those of the hook for joins, and paths of its two sides.
+pub(crate) unsafe fn nested_loop(
+    root: *mut pg_sys::PlannerInfo,
+    join: *mut pg_sys::RelOptInfo,
+    extra: &mut pg_sys::JoinPathExtraData,
+    [outer, inner]: [*mut pg_sys::Path; 2],
+) -> *mut pg_sys::Path {
+    let kind = pg_sys::JoinType::JOIN_INNER;
+    let mut costs = pg_sys::JoinCostWorkspace::default();
+    // SAFETY: as the caller promises; the second call takes what the first one has estimated.
+    unsafe {
+        #[cfg(not(feature = "pg19"))]
+        pg_sys::initial_cost_nestloop(root, &raw mut costs, kind, outer, inner, extra);
+        #[cfg(feature = "pg19")]
+        {
+            let mask = u64::from(pg_sys::PGS_NESTLOOP_PLAIN | pg_sys::PGS_CONSIDER_NONPARTIAL);
+            pg_sys::initial_cost_nestloop(root, &raw mut costs, kind, mask, outer, inner, extra);
+        }
+        let (none, conditions) = (std::ptr::null_mut(), extra.restrictlist);
+        pg_sys::create_nestloop_path(
+            root,
+            join,
+            kind,
+            &raw mut costs,
+            extra,
+            outer,
+            inner,
+            conditions,
+            none,
+            std::ptr::null_mut(),
+        )
+        .cast()
+    }
+}

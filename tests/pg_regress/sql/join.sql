@@ -96,6 +96,46 @@ RESET ROLE;
 DROP TABLE join_many;
 DROP ROLE regress_join_reader;
 
+-- EXISTS with few inner rows: each asks the index of the outer table, and each outer row is kept once. Some codes are equal, some NULL.
+CREATE TABLE join_big AS SELECT i AS id, i % 7 AS grp, hashint8extended(i % 4000, 1) # (1::bigint << i % 50) AS si FROM generate_series(1, 20000) AS i;
+ALTER TABLE join_big ADD code bit(128) GENERATED ALWAYS AS (si::bit(64) || (si # 5)::bit(64)) STORED;
+CREATE INDEX ON join_big USING hamming (si);
+CREATE INDEX ON join_big USING hamming (code);
+CREATE TABLE join_few AS SELECT id % 13 AS id, CASE WHEN id % 5 > 0 THEN si END AS si, code FROM join_big WHERE id < 12 UNION ALL SELECT id, si, code FROM join_big WHERE id < 8;
+VACUUM ANALYZE join_big, join_few;
+EXPLAIN (COSTS OFF) SELECT id FROM join_big AS a WHERE EXISTS (SELECT FROM join_few AS b WHERE hamming(a.si, b.si) <= 3 AND a.id <> b.id);
+EXPLAIN (COSTS OFF) SELECT count(*) FROM join_big AS a WHERE EXISTS (SELECT FROM join_few AS b WHERE hamming(a.si, b.si) <= 3);
+EXPLAIN (COSTS OFF) DELETE FROM join_big AS a WHERE EXISTS (SELECT FROM join_few AS b WHERE hamming(a.code, b.code) <= 6);
+EXPLAIN (COSTS OFF) SELECT count(*) FROM join_big AS a WHERE NOT EXISTS (SELECT FROM join_few AS b WHERE hamming(a.si, b.si) <= 3);
+SELECT (SELECT array[count(*), sum(id), sum(si % 1000)] FROM join_big AS a WHERE EXISTS (SELECT FROM join_few AS b WHERE hamming(a.si, b.si) <= 3 AND a.id <> b.id)) AS near,
+    (SELECT array[count(*), sum(id), sum(si % 1000)] FROM join_big AS a WHERE EXISTS (SELECT FROM join_few AS b WHERE bit_count((a.si # b.si)::bit(64)) <= 3 AND a.id <> b.id)) AS counted;
+SELECT (SELECT count(*) FROM join_big AS a WHERE EXISTS (SELECT FROM join_few AS b WHERE hamming(a.si, b.si) <= 3)) AS near,
+    (SELECT count(*) FROM join_big AS a WHERE EXISTS (SELECT FROM join_few AS b WHERE bit_count((a.si # b.si)::bit(64)) <= 3)) AS counted;
+-- Two of them below a join, one for each row outside, and rows that are locked.
+SELECT count(*), sum(a.id), sum(c.id) FROM join_big AS a JOIN join_few AS c ON c.id = a.grp
+WHERE EXISTS (SELECT FROM join_few AS b WHERE hamming(a.si, b.si) <= 3) AND EXISTS (SELECT FROM join_few AS d WHERE hamming(a.code, d.code) <= 2 AND d.id < 5);
+SELECT count(*), sum(a.id), sum(c.id) FROM join_big AS a JOIN join_few AS c ON c.id = a.grp
+WHERE EXISTS (SELECT FROM join_few AS b WHERE bit_count((a.si # b.si)::bit(64)) <= 3) AND EXISTS (SELECT FROM join_few AS d WHERE bit_count(a.code # d.code) <= 2 AND d.id < 5);
+SELECT r, count FROM generate_series(0, 4, 2) AS r, LATERAL (SELECT count(*) FROM join_big AS a WHERE EXISTS (SELECT FROM join_few AS b WHERE hamming(a.si, b.si) <= r) OFFSET 0) AS c;
+SELECT count(*) FROM (SELECT id FROM join_big AS a WHERE EXISTS (SELECT FROM unnest(ARRAY[1, NULL, (SELECT min(si) FROM join_few)]) AS b WHERE hamming(a.si, b) <= 3) FOR UPDATE) AS locked;
+-- Rows are deleted and changed. Those of partitions are found by a near join.
+BEGIN;
+WITH gone AS (DELETE FROM join_big AS a WHERE EXISTS (SELECT FROM join_few AS b WHERE hamming(a.code, b.code) <= 6) RETURNING a.id) SELECT count(*), count(DISTINCT id), sum(id) FROM gone;
+SELECT count(*) FROM join_big AS a WHERE EXISTS (SELECT FROM join_few AS b WHERE bit_count(a.code # b.code) <= 6);
+ROLLBACK;
+BEGIN;
+UPDATE join_big AS a SET grp = -1 WHERE EXISTS (SELECT FROM join_few AS b WHERE hamming(a.si, b.si) <= 3);
+SELECT count(*) FROM join_big WHERE grp = -1;
+ROLLBACK;
+CREATE TABLE join_parts (LIKE join_big) PARTITION BY HASH (id);
+CREATE TABLE join_part_0 PARTITION OF join_parts FOR VALUES WITH (modulus 2, remainder 0);
+CREATE TABLE join_part_1 PARTITION OF join_parts FOR VALUES WITH (modulus 2, remainder 1);
+INSERT INTO join_parts (id, grp, si) SELECT id, grp, si FROM join_big;
+CREATE INDEX ON join_parts USING hamming (si);
+ANALYZE join_parts;
+SELECT count(*) FROM join_parts AS a WHERE EXISTS (SELECT FROM join_few AS b WHERE hamming(a.si, b.si) <= 3);
+DROP TABLE join_big, join_few, join_parts;
+
 CREATE TABLE join_query (number serial, query text);
 INSERT INTO join_query (query)
 SELECT format(query, condition) FROM unnest(ARRAY[
