@@ -33,6 +33,7 @@
 
 mod blocks;
 mod compare;
+mod division;
 mod plan;
 mod search;
 #[cfg(test)]
@@ -42,6 +43,7 @@ use crate::buckets::{PlacedCodes, RowBuckets};
 use crate::code::CodeSlice;
 pub use blocks::{PARTS, PairBlocks};
 pub use compare::retain_within;
+pub use division::PairDivision;
 use compare::{BucketComparison, JoinTables, compare, retain_near, retain_new};
 use limits::{Heartbeat, OutOfMemory};
 use plan::{BitSegment, JoinPlan, JoinSides, JoinSize, cost_of_check};

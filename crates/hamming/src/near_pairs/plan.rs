@@ -122,9 +122,18 @@ pub(super) struct BitSegment {
     pub(super) threshold: u32,
     /// How many bits of the whole word may differ.
     pub(super) limit: u32,
+    /// Bits none of which may differ: those by which the rows have been divided.
+    pub(super) equal: u64,
+    /// Sets of bits. What does not differ in one of them is found by an earlier segment.
+    pub(super) differing: Vec<u64>,
 }
 
 impl BitSegment {
+    fn new(word: usize, mask: u64, [threshold, limit]: [u32; 2]) -> Self {
+        let bits = BitChoice::of_mask(mask);
+        Self { word, bits, threshold, limit, equal: 0, differing: Vec::new() }
+    }
+
     /// Whether the segment finds these two codes if they are near.
     #[inline(always)]
     pub(super) fn finds(&self, [a, b]: [&[u64]; 2]) -> bool {
@@ -140,13 +149,17 @@ impl BitSegment {
     /// Whether the segment finds two words with this difference if they are within its limit.
     #[inline(always)]
     pub(super) fn has_near(&self, difference: u64) -> bool {
-        (difference & self.bits.mask).count_ones() <= self.threshold
+        (difference & self.bits.mask).count_ones() <= self.threshold && difference & self.equal == 0
     }
 
     /// The differences between the numbers of two buckets that are compared.
     pub(super) fn flips(&self) -> Result<Vec<u32>, OutOfMemory> {
+        let equal = self.bits.of(self.equal);
+        let is_new = |flip: u32| self.differing.iter().all(|&bits| flip & self.bits.of(bits) != 0);
+        let is_compared =
+            |&flip: &u32| flip.count_ones() <= self.threshold && flip & equal == 0 && is_new(flip);
         let mut flips = Vec::new();
-        for flip in (0..self.bits.buckets()).filter(|flip| flip.count_ones() <= self.threshold) {
+        for flip in (0..self.bits.buckets()).filter(is_compared) {
             push(&mut flips, flip)?;
         }
         Ok(flips)
@@ -194,7 +207,7 @@ impl JoinPlan {
     /// One bucket for all rows: each is compared with every other.
     pub(super) fn one_bucket(radius: u32) -> Self {
         Self {
-            segments: vec![BitSegment { word: 0, bits: BitChoice::of_mask(0), threshold: 0, limit: radius }],
+            segments: vec![BitSegment::new(0, 0, [0, radius])],
         }
     }
 
@@ -215,7 +228,7 @@ impl JoinPlan {
             }
             let mask = lowest(rest, length);
             rest &= !mask;
-            segments.push(BitSegment { word, bits: BitChoice::of_mask(mask), threshold, limit: reach - 1 });
+            segments.push(BitSegment::new(word, mask, [threshold, reach - 1]));
         }
         Some(Self { segments })
     }

@@ -103,6 +103,50 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Codes of two words that are divided into parts: crowded ones, equal ones, and bits that are alike in all.
+    #[test]
+    fn a_division_finds_each_pair_once(
+        lefts in fingerprints(),
+        rights in fingerprints(),
+        shared in any::<u64>(),
+        radius in 0u32..40,
+        width in 1usize..=2,
+        bits in 0u32..6,
+        widest in 1u32..12,
+        varying in any::<u64>(),
+    ) {
+        let code = |(place, &value): (usize, &u64)| [value, (value ^ place as u64) & shared].into_iter().take(width).collect::<Vec<u64>>();
+        let [lefts, rights] = [&lefts, &rights].map(|values| values.iter().enumerate().map(code).collect::<Vec<_>>());
+        let [left, right] = [&lefts, &rights].map(|codes| codes.concat());
+        let samples = [CodeSlice::new(&left, width), CodeSlice::new(&right, width)];
+        // As for many rows, so that segments are worth it.
+        let division = PairDivision::new(samples, &vec![varying; width], [1 << 18; 2], radius, [bits, widest]).unwrap();
+        let Some(division) = division else { return Ok(()) };
+        let mut pairs = Vec::new();
+        for pass in 0..division.passes() {
+            for part in 0..division.parts(pass) {
+                let of_part = |codes: &[Vec<u64>]| -> Vec<u32> {
+                    (0u32..).zip(codes).filter(|(_, code)| division.part(pass, code) == part).map(|(place, _)| place).collect()
+                };
+                let places = [of_part(&lefts), of_part(&rights)];
+                let gathered = [0, 1].map(|side| samples[side].gather(places[side].iter().copied(), places[side].len()).unwrap());
+                let codes = [0, 1].map(|side: usize| CodeSlice::new(&gathered[side], width));
+                let mut add = |a: u32, b: u32| push(&mut pairs, places[0][a as usize], places[1][b as usize]);
+                division.near_pairs(pass, codes, &mut || (), &mut add).unwrap();
+            }
+        }
+        pairs.sort_unstable();
+        let near = |a: &[u64], b: &[u64]| crate::code::distance_of_words(a, b) <= radius;
+        let expected: Vec<(u32, u32)> = (0u32..).zip(&lefts)
+            .flat_map(|(a, left)| (0u32..).zip(&rights).filter(|(_, right)| near(left, right)).map(move |(b, _)| (a, b)).collect::<Vec<_>>())
+            .collect();
+        prop_assert_eq!(pairs, expected);
+    }
+}
+
 /// A pair that is found costs some comparisons, not all with all, and the heartbeat is called between
 /// them.
 #[test]
