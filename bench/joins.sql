@@ -61,10 +61,14 @@ FROM unnest('{100, 1000, 10000, 100000}'::integer[]) AS few, (VALUES
     ('index', 'Index Scan', 'SELECT count(b.id) FROM newcomer AS a LEFT JOIN fingerprint AS b ON hamming(a.si, b.si) <= 6 WHERE a.id <= %s')) AS way (what, plan, query) \gexec
 -- Pictures: all uploads by a near join, some by the index.
 CALL measure_join('uploads, 256 bits, radius 31', 'near join', 'Near Join', 'SELECT count(*) FROM upload AS a JOIN blocked AS b ON hamming(a.code, b.code) <= 31');
+SET work_mem = '4MB';
+CALL measure_join('uploads, 256 bits, radius 31', 'near join, work_mem 4MB', 'Near Join', 'SELECT count(*) FROM upload AS a JOIN blocked AS b ON hamming(a.code, b.code) <= 31');
+SET work_mem = '1GB';
 CALL measure_join('uploads, 256 bits, radius 31', 'index, a hundredth of them', 'Index Scan', 'SELECT count(*) FROM (SELECT * FROM upload WHERE id % 100 = 0 OFFSET 0) AS a JOIN blocked AS b ON hamming(a.code, b.code) <= 31');
 -- Dense rows: as long as the result.
 CALL measure_join('dense', '300,000 numbers, radius 3', 'Near Join', 'SELECT count(*) FROM dense AS a JOIN dense AS b ON hamming(a.si, b.si) <= 3');
 CALL measure_join('dense', 'half of 10,000 equal, radius 3', 'Near Join', 'SELECT count(*) FROM half_equal AS a JOIN half_equal AS b ON hamming(a.si, b.si) <= 3');
+CALL measure_join('dense', 'half of 10,000 equal, radius 3, exists', 'Near Semi Join', 'SELECT count(*) FROM half_equal AS a WHERE EXISTS (SELECT FROM half_equal AS b WHERE hamming(a.si, b.si) <= 3 AND a.id <> b.id)');
 CALL measure_join('dense', 'those numbers, and a second look', 'Near Join', 'SELECT count(*) FROM looked AS a JOIN looked AS b ON hamming(a.si, b.si) <= 3 AND hamming(a.look, b.look) <= 2');
 -- Pieces of 2,000 characters, every 1,000, of the text files that Debian's packages bring, and a second look at each pair.
 CREATE TABLE file (path text);
@@ -78,10 +82,10 @@ SELECT format('CALL measure_join(''%s pieces of text, radius %s'', ''%s'', ''Nea
               (SELECT count(*) FROM piece), radius, what, radius, look)
 FROM unnest('{10, 14, 18}'::integer[]) AS radius,
      (VALUES ('near join', ''), ('near join with a second look', ' AND hamming(a.look, b.look) <= 70')) AS way (what, look) \gexec
--- Less memory, and more rounds.
+-- Less memory: both sides are divided into files.
 SELECT format('SET work_mem = ''%s''', memory),
-       format('CALL measure_join(''itself, radius 3'', ''near join, work_mem %s'', ''Near Join'', ''SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= 3'')', memory)
-FROM unnest('{64MB, 4MB}'::text[]) AS memory \gexec
+       format('CALL measure_join(''itself, radius %s'', ''near join, work_mem %s'', ''Near Join'', ''SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= %s'')', radius, memory, radius)
+FROM unnest('{64MB, 4MB}'::text[]) AS memory, unnest('{3, 6, 10}'::integer[]) AS radius \gexec
 SELECT part, what, round(seconds::numeric, 2) AS "s of CPU", rows,
        round((seconds / min(seconds) FILTER (WHERE what LIKE 'near%') OVER (PARTITION BY part))::numeric, 1) AS "times the fastest near one"
 FROM measured_joins ORDER BY min(number) OVER (PARTITION BY part), seconds;

@@ -189,6 +189,14 @@ impl NearCondition {
         }
     }
 
+    /// How often rows that memory has no room for are divided; None if they cannot be.
+    pub(super) fn passes(&self) -> Option<f64> {
+        match self.sizes {
+            NearSizes::Distance { radius, .. } => Some(f64::from(radius) + 1.0),
+            NearSizes::Sketches { .. } => None,
+        }
+    }
+
     /// Comparisons of words, or what takes their time, to search for the rows that are near. The two sides
     /// have so many rows, in so many parts.
     pub(super) fn comparisons(&self, rows: [f64; 2], [batches, rounds]: [f64; 2]) -> f64 {

@@ -47,8 +47,15 @@ pub(super) unsafe extern "C-unwind" fn explain(
         }
         number(c"Rounds", null(), work.rounds);
         number(c"Batches", null(), work.batches);
+        if work.partitions > 0 {
+            number(c"Partitions", null(), work.partitions);
+        }
         number(c"Comparisons", null(), work.comparisons);
         number(c"Near Pairs", null(), work.matches);
         number(c"Peak Memory", c"kB".as_ptr(), work.bytes.div_ceil(BYTES_PER_KB) as u64);
+        if work.disk > 0 {
+            let bytes = work.disk as usize * size_of::<u64>();
+            number(c"Disk Usage", c"kB".as_ptr(), bytes.div_ceil(BYTES_PER_KB) as u64);
+        }
     }
 }

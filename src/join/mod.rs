@@ -6,11 +6,14 @@
 //! 1. PostgreSQL asks for further ways to join two relations ([`hook`]). If a condition is on a distance
 //!    between them ([`condition`]), the near join is proposed with what it costs ([`path`](mod@path)).
 //! 2. If it is the cheapest, it becomes a node of the plan, a `CustomScan` ([`plan`]).
-//! 3. The executor begins the node, asks it for rows, begins it again and ends it ([`node`]). [`run`] returns
-//!    one row after the other. [`read`] reads a chunk of the inner side, as much as memory may have, and
-//!    batches of the outer side, each of which is larger than the last. [`pairs`] finds the near pairs of a
-//!    batch and the chunk. If the inner side has several chunks, the outer side is read once for each, from
-//!    a temporary file.
+//! 3. The executor begins the node, asks it for rows, begins it again and ends it ([`node`]).
+//!    [`run`] goes from stage to stage. [`read`] reads a chunk of the inner side, as much as memory
+//!    may have, and batches of the outer side, each of which is larger than the last. [`pairs`]
+//!    finds the near pairs of a batch and the chunk, and [`partners`], for semi and anti joins,
+//!    which outer rows have one. [`output`] returns the rows. If memory has no room for the inner
+//!    side, both are divided into files by their codes, and joined part by part ([`division`],
+//!    [`file`]). Sketches are not divided: the outer side is read once for each chunk of the inner
+//!    one, from a temporary file.
 //! 4. EXPLAIN shows the condition and the work ([`explain`]).
 //!
 //! [`by_inner`] proposes a plan of PostgreSQL's own nodes for EXISTS with few inner rows. [`kind`]
@@ -18,12 +21,16 @@
 
 mod by_inner;
 mod condition;
+mod division;
 mod explain;
+mod file;
 mod hook;
 mod kind;
 mod measure;
 mod node;
+mod output;
 mod pairs;
+mod partners;
 mod path;
 mod plan;
 mod read;

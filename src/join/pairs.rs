@@ -1,7 +1,10 @@
 //! Finds the near pairs of a batch and a chunk.
 
+use super::division::JoinDivision;
+use super::partners::OuterPartners;
 use super::rows::RowStore;
-use super::run::NearJoin;
+use super::run::{NearJoin, Stage};
+use super::side::JoinSide;
 use crate::pg::code::list::CodeList;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
@@ -9,6 +12,7 @@ use hamming::code::CodeSlice;
 use hamming::near_pairs::{MAX_SEGMENT_BITS, PairFinder, near_pairs_between, retain_within};
 use limits::{OutOfMemory, push};
 use pgrx::pg_sys;
+use std::ops::Range;
 
 /// The least number of pairs for which there is room.
 const MIN_PAIRS: usize = 1 << 12;
@@ -27,7 +31,7 @@ impl NearJoin {
     }
 
     /// The bits of the widest segment by which codes are sorted into buckets.
-    fn widest_segment() -> u32 {
+    pub(super) fn widest_segment() -> u32 {
         let buckets = Self::memory() / PART_FOR_BUCKETS / 2 / size_of::<u32>();
         buckets.max(2).ilog2().min(MAX_SEGMENT_BITS)
     }
@@ -40,13 +44,10 @@ impl NearJoin {
         if self.wanted.is_some() {
             return self.find_sketch_pairs(room);
         }
-        let [outer, inner] = [&self.outer, &self.inner].map(|side| side.codes.iter().map(CodeList::codes));
-        // Bounded: as many as the query has conditions.
-        let looks: Vec<Look> = outer
-            .zip(inner)
-            .zip(&self.radii)
-            .map(|((outer, inner), &radius)| Look { codes: [outer, inner], radius })
-            .collect();
+        if self.parts.kind.needs_one_partner() {
+            return self.find_partners();
+        }
+        let looks = looks([&self.outer, &self.inner], &self.radii);
         let [searched, looks @ ..] = &looks[..] else { return Ok(()) };
         let mut step = ((room as f64 * EXPECTED_FILL / self.pairs_per_code) as usize).max(1);
         loop {
@@ -60,15 +61,7 @@ impl NearJoin {
                 comparisons: 0,
                 dismissed: 0,
             };
-            let [outer, inner] = searched.codes;
-            let found = near_pairs_between(
-                outer.range(codes.clone()),
-                inner,
-                searched.radius,
-                Self::widest_segment(),
-                &mut check_for_interrupts,
-                &mut finder,
-            );
+            let found = searched.search(self.division.as_ref(), codes.clone(), &mut finder);
             self.work.comparisons += finder.comparisons;
             let dismissed = finder.dismissed as u64;
             match found {
@@ -86,10 +79,33 @@ impl NearJoin {
         }
     }
 
+    /// Finds out which outer rows of the batch have a partner: the first one that passes the further
+    /// conditions decides, so pairs need no memory.
+    fn find_partners(&mut self) -> Result<(), SqlError> {
+        let looks = looks([&self.outer, &self.inner], &self.radii);
+        let [searched, looks @ ..] = &looks[..] else { return Ok(()) };
+        let mut finder = OuterPartners {
+            parts: &self.parts,
+            sides: [&self.outer, &self.inner],
+            partners: &mut self.outer_partners,
+            looks,
+            work: &mut self.work,
+        };
+        let codes = std::mem::replace(&mut self.rest, 0..0);
+        searched.search(self.division.as_ref(), codes, &mut finder).map_err(report::problem)?;
+        self.note_pairs();
+        self.stage = match self.parts.kind.returns_pairs() {
+            true => Stage::WithPartner(0),
+            false => Stage::LoneOuter(0),
+        };
+        Ok(())
+    }
+
     /// Notes what was found, for EXPLAIN.
     pub(super) fn note_pairs(&mut self) {
         self.work.matches += self.pairs.len() as u64;
-        let bytes = self.outer.bytes() + self.inner.bytes() + size_of_val(&self.pairs[..]);
+        let files = self.division.as_ref().map_or(0, JoinDivision::bytes);
+        let bytes = self.outer.bytes() + self.inner.bytes() + size_of_val(&self.pairs[..]) + files;
         self.work.bytes = self.work.bytes.max(bytes);
     }
 }
@@ -117,10 +133,48 @@ struct BatchPairs<'a> {
     dismissed: usize,
 }
 
-/// A further condition on a distance: the codes of the batch, and those of the chunk.
-struct Look<'a> {
+/// A condition on a distance: the codes of the batch, and those of the chunk.
+pub(super) struct Look<'a> {
     codes: [CodeSlice<'a>; 2],
     radius: u32,
+}
+
+/// The conditions on distances.
+fn looks<'a>([outer, inner]: [&'a JoinSide; 2], radii: &[u32]) -> Vec<Look<'a>> {
+    let codes = |side: &'a JoinSide| side.codes.iter().map(CodeList::codes);
+    let codes = codes(outer).zip(codes(inner));
+    // Bounded: as many as the query has conditions.
+    codes.zip(radii).map(|((outer, inner), &radius)| Look { codes: [outer, inner], radius }).collect()
+}
+
+impl Look<'_> {
+    /// Finds the pairs of some codes of the batch with the chunk. If both are parts of a division, those of
+    /// its pass.
+    fn search<F: PairFinder>(
+        &self,
+        division: Option<&JoinDivision>,
+        codes: Range<usize>,
+        finder: &mut F,
+    ) -> Result<(), F::Stop> {
+        let [outer, inner] = [self.codes[0].range(codes), self.codes[1]];
+        let heartbeat = &mut check_for_interrupts;
+        match division.and_then(JoinDivision::pass) {
+            Some((plan, pass)) => plan.near_pairs(pass, [outer, inner], heartbeat, finder),
+            None => {
+                let widest = NearJoin::widest_segment();
+                near_pairs_between(outer, inner, self.radius, widest, heartbeat, finder)
+            }
+        }
+    }
+
+    /// Leaves the pairs that are within the radius. The first places are counted from this one on. Returns
+    /// how many are not.
+    pub(super) fn retain(&self, pairs: &mut Vec<(u32, u32)>, first: usize) -> usize {
+        let before = pairs.len();
+        let [outer, inner] = self.codes;
+        retain_within(pairs, [outer.range(first..outer.len()), inner], self.radius);
+        before - pairs.len()
+    }
 }
 
 impl PairFinder for BatchPairs<'_> {
@@ -134,10 +188,8 @@ impl PairFinder for BatchPairs<'_> {
     }
 
     fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
-        for Look { codes: [outer, inner], radius } in self.looks {
-            let before = pairs.len();
-            retain_within(pairs, [outer.range(self.first..outer.len()), *inner], *radius);
-            self.dismissed += before - pairs.len();
+        for look in self.looks {
+            self.dismissed += look.retain(pairs, self.first);
         }
     }
 

@@ -12,6 +12,9 @@ use std::ptr::null_mut;
 const OPERATORS_PER_ROW: f64 = 4.0;
 const TUPLES_PER_ROW: f64 = 3.0;
 
+/// Operators in the time that it takes to write a row to a file and to read it from there.
+const OPERATORS_PER_FILED_ROW: f64 = 2.0;
+
 /// Comparisons of words in the time of an operator: some 5 ns against a fifth of one.
 const COMPARISONS_PER_OPERATOR: f64 = 20.0;
 
@@ -138,16 +141,8 @@ unsafe fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64) -> Cost {
     unsafe {
         let (operator, tuple) = (pg_sys::cpu_operator_cost, pg_sys::cpu_tuple_cost);
         let reading = OPERATORS_PER_ROW * operator + TUPLES_PER_ROW * tuple;
-        let memory = pg_sys::get_hash_memory_limit() as f64;
-        let bytes = |path: &Path, side: usize| {
-            let width = f64::from((*path.pathtarget).width);
-            let near = sides.near.iter().map(|near| near.bytes()[side]).sum::<f64>();
-            path.rows.max(1.0) * (width + near + BYTES_PER_ROW)
-        };
-        let rounds = (bytes(inner, 1) / (memory / 2.0)).ceil().max(1.0);
-        let batches = (bytes(outer, 0) / (memory / 4.0)).ceil().max(1.0);
         let [searched, looks @ ..] = &sides.near[..] else { return Cost::default() };
-        let search = searched.comparisons([outer, inner].map(|path| path.rows.max(1.0)), [batches, rounds]);
+        let NearSearch { comparisons: search, filed_rows, pages } = search(sides, searched, [outer, inner]);
         let mut near = outer.rows * inner.rows * selectivity(sides, searched);
         let mut comparisons = search;
         for look in looks {
@@ -156,8 +151,6 @@ unsafe fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64) -> Cost {
         }
         let mut quals = pg_sys::QualCost::default();
         pg_sys::cost_qual_eval(&raw mut quals, sides.others, sides.root);
-        // Rows of a side that is read again come from a file.
-        let pages = if rounds > 1.0 { (bytes(outer, 0) / f64::from(pg_sys::BLCKSZ)).ceil() } else { 0.0 };
         let target = &*(*sides.join).reltarget;
         let startup = outer.startup_cost
             + inner.total_cost
@@ -165,12 +158,59 @@ unsafe fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64) -> Cost {
             + target.cost.startup
             + inner.rows * reading;
         let run = outer.total_cost - outer.startup_cost
-            + outer.rows * reading * rounds
+            + outer.rows * reading
+            + filed_rows * operator * OPERATORS_PER_FILED_ROW
             + comparisons / COMPARISONS_PER_OPERATOR * operator
             + near * quals.per_tuple
             + rows * (tuple + target.cost.per_tuple)
-            + pages * (1.0 + rounds) * pg_sys::seq_page_cost;
+            + pages * pg_sys::seq_page_cost;
         Cost { startup, total: startup + run }
+    }
+}
+
+/// What it takes to find near pairs.
+struct NearSearch {
+    comparisons: f64,
+    /// Rows that are written to files or read from them.
+    filed_rows: f64,
+    /// Pages that are written or read.
+    pages: f64,
+}
+
+/// What memory has no room for is written, then read and divided once in each pass. Sketches are not divided:
+/// their outer side is read again for each part of the inner one.
+///
+/// # Safety
+/// The arguments must be those of [`near_path`].
+unsafe fn search(sides: &Sides, searched: &NearCondition, paths: [&Path; 2]) -> NearSearch {
+    // SAFETY: a setting.
+    let memory = unsafe { pg_sys::get_hash_memory_limit() } as f64;
+    let both = paths.map(|path| path.rows.max(1.0));
+    let [outer, inner] = [0, 1].map(|side| {
+        // SAFETY: a path of the planner.
+        let width = f64::from(unsafe { (*paths[side].pathtarget).width });
+        let near = sides.near.iter().map(|near| near.bytes()[side]).sum::<f64>();
+        both[side] * (width + near + BYTES_PER_ROW)
+    });
+    let rounds = (inner / (memory / 2.0)).ceil().max(1.0);
+    let batches = (outer / (memory / 4.0)).ceil().max(1.0);
+    let pages = |bytes: f64| (bytes / f64::from(pg_sys::BLCKSZ)).ceil();
+    match searched.passes() {
+        _ if rounds == 1.0 => NearSearch {
+            comparisons: searched.comparisons(both, [batches, 1.0]),
+            filed_rows: 0.0,
+            pages: 0.0,
+        },
+        Some(passes) => NearSearch {
+            comparisons: searched.comparisons(both, [1.0; 2]),
+            filed_rows: (1.0 + 2.0 * passes) * (both[0] + both[1]),
+            pages: (1.0 + 3.0 * passes) * pages(outer + inner),
+        },
+        None => NearSearch {
+            comparisons: searched.comparisons(both, [batches, rounds]),
+            filed_rows: rounds * both[0],
+            pages: (1.0 + rounds) * pages(outer),
+        },
     }
 }
 

@@ -19,36 +19,56 @@ const PARTS_OF_SHARE: usize = 4;
 const FILE_MEMORY: i32 = 64;
 
 impl NearJoin {
-    /// Reads the next chunk of the inner side, with half of the memory.
+    /// Reads the next chunk of the inner side, with half of the memory, or less if it is divided.
     ///
     /// # Safety
     /// The node must be in execution.
     pub(super) unsafe fn read_chunk(&mut self) -> Result<(), SqlError> {
-        let limit = Self::memory() / 2;
         self.inner.clear();
-        self.inner_partners.clear();
-        // SAFETY: the node is in execution, as the caller promises.
-        unsafe {
-            while self.inner.bytes() < limit {
-                check_for_interrupts();
-                let Some(row) = next_row(self.parts.children[1]) else {
-                    self.inner_ended = true;
-                    break;
-                };
-                self.push_row(row, 1, self.can_match())?;
-            }
-            self.work.rounds += 1;
-            self.outer.clear();
-            (self.before, self.outer_ended) = (0, false);
-            if !self.file.is_null() {
-                pg_sys::tuplestore_rescan(self.file);
-            } else if !self.inner_ended {
-                self.begin_file();
+        if let Some(division) = &mut self.division {
+            let lone = division.returns_lone()[1].then_some(&self.inner_partners);
+            self.inner_ended = division.load(1, &mut self.inner, Self::memory_of_part(), lone)?;
+            division.rewind(0);
+        } else {
+            self.inner_partners.clear();
+            // SAFETY: the node is in execution, as the caller promises.
+            unsafe {
+                self.inner_ended = self.read_side(1, Self::memory() / 2)?;
+                if !self.inner_ended && self.can_divide() {
+                    return self.divide();
+                }
+                if !self.file.is_null() {
+                    pg_sys::tuplestore_rescan(self.file);
+                } else if !self.inner_ended {
+                    self.begin_file();
+                }
             }
         }
-        let is_needed = self.inner.rows.len() > 0 || self.parts.kind.keeps_outer() && self.inner_ended;
+        self.work.rounds += u64::from(self.inner.rows.len() > 0);
+        self.outer.clear();
+        (self.outer.first, self.outer_ended) = (0, false);
+        let is_needed = self.inner.rows.len() > 0 || self.returns_lone_outer();
         self.stage = if is_needed { Stage::Batch } else { self.after_last_batch() };
         Ok(())
+    }
+
+    /// Reads rows of a child up to a limit of bytes. Returns whether there are no more.
+    ///
+    /// # Safety
+    /// The node must be in execution.
+    pub(super) unsafe fn read_side(&mut self, side: usize, limit: usize) -> Result<bool, SqlError> {
+        loop {
+            let of_side = if side == 0 { &self.outer } else { &self.inner };
+            if of_side.bytes() >= limit {
+                return Ok(false);
+            }
+            check_for_interrupts();
+            // SAFETY: the node is in execution, as the caller promises.
+            unsafe {
+                let Some(row) = next_row(self.parts.children[side]) else { return Ok(true) };
+                self.push_row(row, side, self.can_match())?;
+            }
+        }
     }
 
     /// # Safety
@@ -130,28 +150,23 @@ impl NearJoin {
         }
     }
 
-    /// Reads a batch of the outer side, with at most a quarter of the memory.
+    /// Reads a batch of the outer side, with at most a quarter of the memory, or more if it is divided.
     ///
     /// # Safety
     /// The node must be in execution.
     pub(super) unsafe fn read_batch(&mut self) -> Result<(), SqlError> {
-        let limit = Self::memory() / 4;
-        self.before += self.outer.rows.len() as u64;
+        self.outer.first += self.outer.rows.len() as u64;
         self.outer.clear();
-        let is_once = self.parts.kind.needs_one_partner();
-        // SAFETY: the node is in execution, as the caller promises.
-        unsafe {
-            while !self.outer_ended && self.outer.rows.len() < self.batch && self.outer.bytes() < limit {
-                check_for_interrupts();
-                let Some(row) = self.next_outer() else {
-                    self.outer_ended = true;
-                    break;
-                };
-                let number = self.before + self.outer.rows.len() as u64;
-                let is_open = !is_once || !self.outer_partners.contains(number);
-                let is_wanted = is_open && self.inner.has_codes() && self.can_match();
-                self.push_row(row, 0, is_wanted)?;
+        let kind = self.parts.kind;
+        if let Some(division) = &mut self.division {
+            let is_once = kind.needs_one_partner() || division.returns_lone()[0];
+            let without = is_once.then_some(&self.outer_partners);
+            if !self.outer_ended {
+                self.outer_ended = division.load(0, &mut self.outer, Self::memory_of_part(), without)?;
             }
+        } else {
+            // SAFETY: the node is in execution, as the caller promises.
+            unsafe { self.read_outer(Self::memory() / 4)? };
         }
         if self.outer.rows.len() == 0 {
             self.stage = self.after_last_batch();
@@ -162,6 +177,29 @@ impl NearJoin {
         self.work.batches += 1;
         self.rest = 0..self.outer.count;
         self.stage = Stage::Pairs;
+        Ok(())
+    }
+
+    /// Reads rows of an outer side that is not divided, up to a limit of bytes.
+    ///
+    /// # Safety
+    /// The node must be in execution.
+    unsafe fn read_outer(&mut self, limit: usize) -> Result<(), SqlError> {
+        let is_once = self.parts.kind.needs_one_partner();
+        // SAFETY: the node is in execution, as the caller promises.
+        unsafe {
+            while !self.outer_ended && self.outer.rows.len() < self.batch && self.outer.bytes() < limit {
+                check_for_interrupts();
+                let Some(row) = self.next_outer() else {
+                    self.outer_ended = true;
+                    break;
+                };
+                let number = self.outer.number(self.outer.rows.len() as u32);
+                let is_open = !is_once || !self.outer_partners.contains(number);
+                let is_wanted = is_open && self.inner.has_codes() && self.can_match();
+                self.push_row(row, 0, is_wanted)?;
+            }
+        }
         Ok(())
     }
 
@@ -179,7 +217,7 @@ impl NearJoin {
         if share == 0 || self.work.rounds > 1 {
             return growing;
         }
-        let taken = self.before as usize + self.outer.rows.len();
+        let taken = self.outer.first as usize + self.outer.rows.len();
         growing.min(share.saturating_sub(taken).max(share.max(taken) / PARTS_OF_SHARE).max(FIRST_BATCH))
     }
 }

@@ -5,7 +5,7 @@
 //! Columns that nobody reads are not kept.
 
 use crate::pg::datum::Passing;
-use limits::{OutOfMemory, grow, push};
+use limits::{OutOfMemory, extend, grow, push};
 use pgrx::pg_sys::Datum;
 
 const WORD: usize = size_of::<u64>();
@@ -95,6 +95,28 @@ impl RowStore {
             place += 1;
         }
         Ok(())
+    }
+
+    /// The words of a row.
+    pub(super) fn words_of(&self, row: u32) -> &[u64] {
+        let row = row as usize;
+        let (_, head) = self.head();
+        match self.starts.get(row) {
+            None => &self.words[row * head..(row + 1) * head],
+            Some(&begin) => {
+                let end = self.starts.get(row + 1).map_or(self.words.len(), |&end| end as usize);
+                &self.words[begin as usize..end]
+            }
+        }
+    }
+
+    /// Adds a row of these words.
+    pub(super) fn push_words(&mut self, words: &[u64]) -> Result<(), OutOfMemory> {
+        if self.kept().any(|(_, passing)| !passing.is_by_value()) {
+            push(&mut self.starts, self.words.len() as u32)?;
+        }
+        self.count += 1;
+        extend(&mut self.words, words)
     }
 
     /// Adds bytes, filled up to whole words: any type is aligned there.

@@ -1,11 +1,12 @@
-//! Joins chunks of the inner side with batches of the outer side.
+//! Joins chunks of the inner side with batches of the outer side, one stage after the other.
 
+use super::division::JoinDivision;
 use super::kind::JoinKind;
 use super::measure::NearMeasure;
 use super::side::{JoinSide, RowSet};
-use crate::pg::executor::{holds, projected, reset, virtual_row};
+use crate::pg::executor::reset;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use pgrx::pg_sys::{self, Datum, ExprState, TupleTableSlot};
 use std::ops::Range;
 use std::ptr::null_mut;
@@ -51,6 +52,10 @@ pub(super) struct NearParts {
 pub(super) struct JoinWork {
     pub(super) rounds: u64,
     pub(super) batches: u64,
+    /// Parts into which the sides were divided, in all passes; 0 if they were not.
+    pub(super) partitions: u64,
+    /// Words in temporary files at a time.
+    pub(super) disk: u64,
     pub(super) comparisons: u64,
     pub(super) matches: u64,
     /// Pairs within the first radius, but not within the others.
@@ -71,12 +76,16 @@ pub(super) enum Stage {
     Batch,
     /// The pairs that were found, and further codes of the batch.
     Pairs,
+    /// Outer rows of the batch that have found a partner, by their codes from this one on.
+    WithPartner(u32),
     /// Outer rows of the batch that have no partner, from this one on.
     LoneOuter(u32),
     /// Inner rows of the chunk that have no partner, from this one on.
     LoneInner(u32),
     /// Another chunk of the inner side.
     Chunk,
+    /// Another part of a join that is divided.
+    Part,
     End,
 }
 
@@ -96,12 +105,13 @@ pub(super) struct NearJoin {
     /// Whether the outer side has been read to its end in this round. A scan that is asked again would begin
     /// again.
     pub(super) outer_ended: bool,
-    /// Outer rows that have a partner, by their number in the whole side, and inner rows of the chunk.
+    /// Outer rows that have a partner, by their number in the whole side, and inner rows of the chunk, or of
+    /// the whole side too if the join is divided.
     pub(super) outer_partners: RowSet,
     pub(super) inner_partners: RowSet,
-    /// Outer rows that were read before the batch.
-    pub(super) before: u64,
-    /// The outer side, if it has to be read again.
+    /// If memory has no room for the inner side.
+    pub(super) division: Option<JoinDivision>,
+    /// The outer side, if it has to be read again and is not divided.
     pub(super) file: *mut pg_sys::Tuplestorestate,
     pub(super) batch: usize,
     /// The codes of the batch whose pairs have not been found yet.
@@ -129,7 +139,7 @@ impl NearJoin {
             outer_ended: false,
             outer_partners: RowSet::default(),
             inner_partners: RowSet::default(),
-            before: 0,
+            division: None,
             file: null_mut(),
             batch: FIRST_BATCH,
             rest: 0..0,
@@ -145,24 +155,24 @@ impl NearJoin {
     /// # Safety
     /// The node must be in execution.
     pub(super) unsafe fn restart(&mut self, keeps_inner: bool) {
-        // SAFETY: the node is in execution, as the caller promises.
-        unsafe { self.end_file() };
         if !keeps_inner || !self.has_whole_inner() {
             self.inner.reset();
             self.inner_ended = false;
         }
+        // SAFETY: the node is in execution, as the caller promises.
+        unsafe { self.end_files() };
         self.outer.reset();
         self.outer_partners.clear();
         self.inner_partners.clear();
         self.pairs.clear();
-        (self.next_pair, self.rest, self.before, self.batch) = (0, 0..0, 0, FIRST_BATCH);
+        (self.next_pair, self.rest, self.batch) = (0, 0..0, FIRST_BATCH);
         self.outer_ended = false;
         self.stage = Stage::Begin;
     }
 
     /// Whether the whole inner side is in memory, with its codes, which are not read for a limit of NULL.
     pub(super) fn has_whole_inner(&self) -> bool {
-        self.inner_ended && self.work.rounds == 1 && self.can_match()
+        self.inner_ended && self.work.rounds == 1 && self.division.is_none() && self.can_match()
     }
 
     /// Gives back all memory.
@@ -178,7 +188,13 @@ impl NearJoin {
         self.stage = Stage::End;
     }
 
-    unsafe fn end_file(&mut self) {
+    /// # Safety
+    /// The node must be in execution.
+    unsafe fn end_files(&mut self) {
+        if let Some(division) = self.division.take() {
+            // SAFETY: the node is in execution, as the caller promises.
+            unsafe { division.close() };
+        }
         if !self.file.is_null() {
             // SAFETY: the file was begun by this node, and is ended once.
             unsafe { pg_sys::tuplestore_end(std::mem::replace(&mut self.file, null_mut())) };
@@ -190,7 +206,6 @@ impl NearJoin {
     /// # Safety
     /// The node must be in execution.
     pub(super) unsafe fn next(&mut self) -> Result<*mut TupleTableSlot, SqlError> {
-        let kind = self.parts.kind;
         loop {
             check_for_interrupts();
             // SAFETY: the node is in execution, as the caller promises.
@@ -208,10 +223,13 @@ impl NearJoin {
                         self.read_batch()?;
                         None
                     }
-                    Stage::Pairs => self.next_of_pairs()?,
-                    Stage::LoneOuter(row) if kind.keeps_outer() && self.inner_ended => {
-                        self.next_lone_outer(row)
+                    Stage::Part => {
+                        self.next_step()?;
+                        None
                     }
+                    Stage::Pairs => self.next_of_pairs()?,
+                    Stage::WithPartner(code) => self.next_with_partner(code),
+                    Stage::LoneOuter(row) if self.returns_lone_outer() => self.next_lone_outer(row),
                     Stage::LoneOuter(_) => {
                         self.stage = Stage::Batch;
                         None
@@ -243,143 +261,28 @@ impl NearJoin {
         }
     }
 
+    /// Whether outer rows of the batch that have no partner by now have none at all, and are returned.
+    pub(super) fn returns_lone_outer(&self) -> bool {
+        let have_met_all = match &self.division {
+            Some(division) => division.returns_lone()[0],
+            None => self.inner_ended,
+        };
+        self.parts.kind.keeps_outer() && have_met_all
+    }
+
     pub(super) fn after_last_batch(&self) -> Stage {
-        match self.parts.kind.keeps_inner() {
+        let have_met_all = self.division.as_ref().is_none_or(|division| division.returns_lone()[1]);
+        match self.parts.kind.keeps_inner() && have_met_all {
             true => Stage::LoneInner(0),
             false => self.after_chunk(),
         }
     }
 
-    fn after_chunk(&self) -> Stage {
-        if self.inner_ended { Stage::End } else { Stage::Chunk }
-    }
-
-    /// The next pair that the join returns.
-    ///
-    /// # Safety
-    /// The node must be in execution.
-    unsafe fn next_of_pairs(&mut self) -> Result<Option<*mut TupleTableSlot>, SqlError> {
-        let kind = self.parts.kind;
-        while self.next_pair < self.pairs.len() {
-            check_for_interrupts();
-            let (code, other) = self.pairs[self.next_pair];
-            self.next_pair += 1;
-            let (outer, inner) = (self.outer.row(code), self.inner.row(other));
-            let number = self.before + u64::from(outer);
-            if kind.needs_one_partner() && self.outer_partners.contains(number) {
-                continue;
-            }
-            // SAFETY: the node is in execution, as the caller promises.
-            unsafe {
-                self.put(Some(outer), Some(inner));
-                if !holds(self.parts.conditions, self.parts.context) {
-                    self.work.removed += 1;
-                    continue;
-                }
-            }
-            if kind.keeps_outer() || kind.needs_one_partner() {
-                self.outer_partners.insert(number).map_err(report::problem)?;
-            }
-            if kind.keeps_inner() {
-                self.inner_partners.insert(inner.into()).map_err(report::problem)?;
-            }
-            if kind.returns_pairs() {
-                // SAFETY: the node is in execution, and its row is that of the pair.
-                let row = unsafe { self.filtered() };
-                if row.is_some() {
-                    return Ok(row);
-                }
-            }
-        }
-        match self.rest.is_empty() {
-            true => self.stage = Stage::LoneOuter(0),
-            false => self.find_pairs()?,
-        }
-        Ok(None)
-    }
-
-    /// The next outer row without a partner, filled up with NULLs.
-    ///
-    /// # Safety
-    /// The node must be in execution.
-    unsafe fn next_lone_outer(&mut self, first: u32) -> Option<*mut TupleTableSlot> {
-        for row in first..self.outer.rows.len() as u32 {
-            check_for_interrupts();
-            if self.outer_partners.contains(self.before + u64::from(row)) {
-                continue;
-            }
-            // SAFETY: the node is in execution, as the caller promises.
-            unsafe {
-                self.put(Some(row), None);
-                if let Some(result) = self.filtered() {
-                    self.stage = Stage::LoneOuter(row + 1);
-                    return Some(result);
-                }
-            }
-        }
-        self.stage = Stage::Batch;
-        None
-    }
-
-    /// The next inner row without a partner, filled up with NULLs.
-    ///
-    /// # Safety
-    /// The node must be in execution.
-    unsafe fn next_lone_inner(&mut self, first: u32) -> Option<*mut TupleTableSlot> {
-        for row in first..self.inner.rows.len() as u32 {
-            check_for_interrupts();
-            if self.inner_partners.contains(row.into()) {
-                continue;
-            }
-            // SAFETY: the node is in execution, as the caller promises.
-            unsafe {
-                self.put(None, Some(row));
-                if let Some(result) = self.filtered() {
-                    self.stage = Stage::LoneInner(row + 1);
-                    return Some(result);
-                }
-            }
-        }
-        self.stage = self.after_chunk();
-        None
-    }
-
-    /// Makes the current row of these two, of which one may be missing.
-    ///
-    /// # Safety
-    /// The node must be in execution.
-    unsafe fn put(&self, outer: Option<u32>, inner: Option<u32>) {
-        // SAFETY: the node is in execution, as the caller promises.
-        unsafe {
-            let context = self.parts.context;
-            reset(context);
-            (*context).ecxt_scantuple = self.parts.row;
-            let (values, nulls) = virtual_row(self.parts.row);
-            let (values, inner_values) = values.split_at_mut(self.outer.rows.width());
-            let (nulls, inner_nulls) = nulls.split_at_mut(self.outer.rows.width());
-            match outer {
-                Some(row) => self.outer.rows.put(row, values, nulls),
-                None => nulls.fill(true),
-            }
-            match inner {
-                Some(row) => self.inner.rows.put(row, inner_values, inner_nulls),
-                None => inner_nulls.fill(true),
-            }
-        }
-    }
-
-    /// What the node returns of the current row; None if it does not pass the conditions after the join.
-    ///
-    /// # Safety
-    /// The node must be in execution, and have a current row.
-    unsafe fn filtered(&mut self) -> Option<*mut TupleTableSlot> {
-        // SAFETY: as the caller promises.
-        unsafe {
-            if holds(self.parts.filter, self.parts.context) {
-                return Some(projected(self.parts.projection, self.parts.row));
-            }
-            self.work.filtered += 1;
-            None
+    pub(super) fn after_chunk(&self) -> Stage {
+        match self.inner_ended {
+            false => Stage::Chunk,
+            true if self.division.is_some() => Stage::Part,
+            true => Stage::End,
         }
     }
 }

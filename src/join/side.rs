@@ -1,11 +1,12 @@
 //! One side of a join in memory: rows, the codes of those that have one, and which of them have a partner.
 
+use super::file::RowFile;
 use super::measure::NearMeasure;
 use super::rows::{KeptColumns, RowStore};
 use super::sketches::SideSketches;
 use crate::pg::code::list::CodeList;
 use crate::pg::report::{self, SqlError};
-use limits::{OutOfMemory, collect, grow, push};
+use limits::{OutOfMemory, collect, grow, push, reserve};
 use pgrx::pg_sys::Datum;
 
 /// Bytes that a row takes while it is sorted into buckets.
@@ -22,6 +23,10 @@ pub(super) struct JoinSide {
     pub(super) count: usize,
     /// For each code, its row; empty as long as every row has codes.
     places: Vec<u32>,
+    /// The number of each row among all of its side, for rows from a file.
+    numbers: Vec<u64>,
+    /// The number of the first row, for others.
+    pub(super) first: u64,
     /// Why a code could not be added. It is an error only if there is a code on the other side.
     problem: Option<SqlError>,
 }
@@ -37,7 +42,9 @@ impl JoinSide {
                 NearMeasure::Share(_) => sketches = Some(SideSketches::new(true)),
             }
         }
-        Self { rows: RowStore::new(columns), codes, sketches, count: 0, places: Vec::new(), problem: None }
+        let rows = RowStore::new(columns);
+        let (places, numbers) = (Vec::new(), Vec::new());
+        Self { rows, codes, sketches, count: 0, places, numbers, first: 0, problem: None }
     }
 
     pub(super) fn clear(&mut self) {
@@ -45,6 +52,7 @@ impl JoinSide {
         self.codes.iter_mut().for_each(CodeList::clear);
         self.sketches.iter_mut().for_each(SideSketches::clear);
         self.places.clear();
+        self.numbers.clear();
         self.count = 0;
     }
 
@@ -60,7 +68,8 @@ impl JoinSide {
     pub(super) fn bytes(&self) -> usize {
         let codes = self.codes.iter().map(CodeList::bytes);
         let codes: usize = codes.chain(self.sketches.iter().map(SideSketches::bytes)).sum();
-        self.rows.bytes() + codes + size_of_val(&self.places[..]) + self.count * BYTES_IN_BUCKETS
+        let places = size_of_val(&self.places[..]) + size_of_val(&self.numbers[..]);
+        self.rows.bytes() + codes + places + self.count * BYTES_IN_BUCKETS
     }
 
     /// Adds a row, and its codes if it has any.
@@ -107,6 +116,86 @@ impl JoinSide {
         self.places.get(place as usize).copied().unwrap_or(place)
     }
 
+    /// The number of a row among all of its side.
+    #[inline]
+    pub(super) fn number(&self, row: u32) -> u64 {
+        self.numbers.get(row as usize).copied().unwrap_or(self.first + u64::from(row))
+    }
+
+    /// Words that all codes of a row take.
+    fn words_of_codes(&self) -> usize {
+        self.codes.iter().map(|list| list.codes().width()).sum()
+    }
+
+    /// Writes all rows to a file, and notes in which bits of the first code not all are alike.
+    pub(super) fn write_to(&self, file: &mut RowFile, varying: &mut Vary) -> Result<(), SqlError> {
+        let (mut words, mut code) = (Vec::new(), 0);
+        for row in 0..self.rows.len() as u32 {
+            let is_coded = (code as usize) < self.count && self.row(code) == row;
+            let of_row = self.rows.words_of(row);
+            words.clear();
+            let length = HEAD + of_row.len() + self.words_of_codes();
+            reserve(&mut words, length).map_err(report::problem)?;
+            words.extend([self.number(row), (of_row.len() as u64) << 1 | u64::from(is_coded)]);
+            if is_coded {
+                for (place, list) in self.codes.iter().enumerate() {
+                    let of_list = list.codes().get(code);
+                    if place == 0 {
+                        varying.note(of_list).map_err(report::problem)?;
+                    }
+                    words.extend_from_slice(of_list);
+                }
+                code += 1;
+            }
+            words.extend_from_slice(of_row);
+            file.write(&words)?;
+        }
+        Ok(())
+    }
+
+    /// The next row of a file; None at its end.
+    pub(super) fn read_record<'a>(&self, file: &'a mut RowFile) -> Result<Option<Record<'a>>, SqlError> {
+        let Some(&[number, info]) = file.peek(HEAD)? else { return Ok(None) };
+        let codes = if info & 1 != 0 { self.words_of_codes() } else { 0 };
+        let words = file.read(HEAD + codes + (info >> 1) as usize)?;
+        Ok(words.map(|words| Record { number, codes, words }))
+    }
+
+    /// The code of a row by which it is divided.
+    #[inline]
+    pub(super) fn code_of<'a>(&self, record: &Record<'a>) -> Option<&'a [u64]> {
+        let width = self.codes.first()?.codes().width();
+        (record.codes > 0).then(|| &record.words[HEAD..HEAD + width])
+    }
+
+    /// Adds the next row of a file, if its number is wanted; with its codes if these are wanted, and not if
+    /// it has none then. Returns whether there was one.
+    pub(super) fn read_from(
+        &mut self,
+        file: &mut RowFile,
+        have_codes: bool,
+        is_wanted: impl Fn(u64) -> bool,
+    ) -> Result<bool, SqlError> {
+        let Some(Record { number, codes, words }) = self.read_record(file)? else { return Ok(false) };
+        if have_codes && codes == 0 || !is_wanted(number) {
+            return Ok(true);
+        }
+        let mut rest = &words[HEAD..];
+        if have_codes {
+            for list in &mut self.codes {
+                let code;
+                (code, rest) = rest.split_at(list.codes().width());
+                list.push_words(code)?;
+            }
+            self.place_code().map_err(report::problem)?;
+        } else {
+            rest = &rest[codes..];
+        }
+        push(&mut self.numbers, number).map_err(report::problem)?;
+        self.rows.push_words(rest).map_err(report::problem)?;
+        Ok(true)
+    }
+
     /// Whether a code of the other side can have a partner here, or raise an error.
     pub(super) fn has_codes(&self) -> bool {
         self.count > 0 || self.problem.is_some()
@@ -122,6 +211,38 @@ impl JoinSide {
                 .iter()
                 .zip(&others.codes)
                 .try_for_each(|(codes, others)| codes.check_length(others))?;
+        }
+        Ok(())
+    }
+}
+
+/// Words of a file that say the number of a row, the length of its columns, and whether it has codes.
+const HEAD: usize = 2;
+
+/// A row in a file.
+pub(super) struct Record<'a> {
+    pub(super) number: u64,
+    /// The number of words of its codes.
+    codes: usize,
+    /// Its number, its length, its codes, and its columns.
+    pub(super) words: &'a [u64],
+}
+
+/// The bits in which not all codes are alike.
+#[derive(Default)]
+pub(super) struct Vary {
+    first: Vec<u64>,
+    pub(super) bits: Vec<u64>,
+}
+
+impl Vary {
+    fn note(&mut self, code: &[u64]) -> Result<(), OutOfMemory> {
+        if self.first.is_empty() {
+            self.first = collect(code.iter().copied(), code.len())?;
+            self.bits = collect(code.iter().map(|_| 0), code.len())?;
+        }
+        for ((bits, first), word) in self.bits.iter_mut().zip(&self.first).zip(code) {
+            *bits |= first ^ word;
         }
         Ok(())
     }

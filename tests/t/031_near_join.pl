@@ -1,4 +1,4 @@
-# Near joins that end early: cancelled in each stage, in a worker that fails, in one that is killed. Nothing stays behind,
+# Near joins with little memory, against a nested loop. And those that end early: cancelled in each stage, in a worker that fails, in one that is killed. Nothing stays behind,
 # and the next join is right.
 
 use strict;
@@ -59,6 +59,63 @@ for my $stage (@stages)
 }
 is(ask($session, 'SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 16 AND a.id < 200'), $right, 'the session goes on joining');
 $session->quit;
+
+# With too little memory the sides are divided into files: the same rows as of a nested loop without a near join.
+my $seed = $ENV{SEED} || time;
+note "SEED=$seed";
+srand $seed;
+my %near = (bigint => 'hamming(a.si, b.si) <= %d', bit => 'hamming(a.look, b.look) <= %d');
+my %counted = (bigint => 'bit_count((a.si # b.si)::bit(64)) <= %d', bit => 'bit_count(a.look # b.look) <= %d');
+my $left = 'SELECT a.id, b.id AS other, md5(b.note) AS note FROM joined_a AS a LEFT JOIN joined_b AS b ON %s';
+my $missing = 'SELECT NULL, b.id, md5(b.note) FROM joined_b AS b WHERE NOT EXISTS (SELECT FROM joined_a AS a WHERE %s)';
+# Without a near join, PostgreSQL has no full join on such a condition.
+my @kinds = (
+	(map { [ $_, $_ ] } 'SELECT a.id, b.id AS other, md5(b.note) AS note FROM joined_a AS a JOIN joined_b AS b ON %s',
+		$left,
+		$left =~ s/LEFT/RIGHT/r,
+		'SELECT a.id, md5(a.note) AS note FROM joined_a AS a WHERE EXISTS (SELECT FROM joined_b AS b WHERE %s)',
+		'SELECT a.id, md5(a.note) AS note FROM joined_a AS a WHERE NOT EXISTS (SELECT FROM joined_b AS b WHERE %s)'),
+	[ $left =~ s/LEFT/FULL/r, "$left UNION ALL $missing" ]);
+my %divided = map { $_ => 0 } my @memories = ('64kB', '256kB', '1MB', '64MB');
+for (1 .. $ENV{ROUNDS} || 3)
+{
+	my $sql = 'DROP TABLE IF EXISTS joined_a, joined_b;';
+	for my $table ('joined_a', 'joined_b')
+	{
+		my ($rows, $centres, $flips, $width, $part) = (500 + int(rand 2500), 20 + int(rand 300), 1 + int(rand 12), int(rand 2) ? 8 : 400, 5 + int(rand 9));
+		$sql .= qq{CREATE TABLE $table AS
+			SELECT i AS id, i % 7 AS grp, repeat('x', i % $width) AS note,
+				CASE WHEN i % 29 = 0 THEN NULL WHEN i % $part = 0 THEN 1 WHEN i % $part = 1 THEN hashint8extended(i, 0)
+					ELSE hashint8extended(i % $centres, 1) # (1::bigint << (i % 63) >> (i % $flips)) END AS si,
+				CASE WHEN i % 31 > 0 THEN hashint8extended(i % $centres, 2)::bit(64) || (hashint8extended(i % $centres, 3) # (i % 64))::bit(64)
+					|| (i % $flips)::bit(20) END::bit(148) AS look
+			FROM generate_series(1, $rows) AS i; ANALYZE $table;};
+	}
+	$node->safe_psql('postgres', $sql);
+	for my $kind (@kinds)
+	{
+		my ($type, $further) = ((keys %near)[ rand 2 ], int(rand 2) ? ' AND a.grp <> b.grp' : '');
+		my $radius = int(rand($type eq 'bit' ? 20 : 9));
+		my ($query, $by_loop) = map {
+			my ($from, $condition) = ($kind->[$_], sprintf(($_ ? \%counted : \%near)->{$type}, $radius) . $further);
+			'SELECT count(*), sum(hashtextextended(s::text, 0)) FROM (' . ($from =~ s/%s/$condition/gr) . ') AS s';
+		} 0, 1;
+		my $expected = $node->safe_psql('postgres', "SET enable_hashjoin = off; $by_loop");
+		for my $memory (@memories)
+		{
+			my $set = "SET enable_nestloop = off; SET max_parallel_workers_per_gather = 0; SET hash_mem_multiplier = 1; SET work_mem = '$memory';";
+			is($node->safe_psql('postgres', "$set $query"), $expected, "$memory: $query");
+			my $plan = $node->safe_psql('postgres', "$set EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $query");
+			like($plan, qr/Custom Scan \(Near \w*/, 'by a near join');
+			$divided{$memory}++ if $plan =~ /Partitions: [1-9]/;
+		}
+	}
+}
+cmp_ok($divided{'64kB'}, '>', 0, 'joins with little memory are divided');
+is($divided{'64MB'}, 0, 'none is with enough');
+my (undef, undef, $limited) = run_psql($node, 'postgres', "$settings SET temp_file_limit = '100kB'; SELECT count(*) FROM consecutive AS a LEFT JOIN consecutive AS b ON hamming(a.si, b.si) <= 0 AND a.id <> b.id;");
+like($limited, qr/temporary file size exceeds/, 'temp_file_limit ends a join');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), 0, 'and no file is left');
 
 # In workers.
 my $parallel = q{SET enable_nestloop = off; SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;

@@ -46,6 +46,13 @@ impl CodeList {
         Ok(())
     }
 
+    /// Adds a code that another list of the same length had.
+    pub(crate) fn push_words(&mut self, code: &[u64]) -> Result<(), SqlError> {
+        self.make_room(code.len())?;
+        self.words.extend_from_slice(code);
+        Ok(())
+    }
+
     /// Makes room for so many words, also if there are more codes than expected.
     #[inline]
     fn make_room(&mut self, words: usize) -> Result<(), SqlError> {

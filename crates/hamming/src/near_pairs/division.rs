@@ -75,8 +75,7 @@ impl PairDivision {
             let sorted_by = BitChoice::of_mask(segment.bits.mask & !lowest(group, bits));
             let mut of_pass = Vec::new();
             differing.iter().try_for_each(|&earlier| push(&mut of_pass, earlier))?;
-            let pass =
-                BitSegment { bits: sorted_by, equal: group, differing: of_pass, ..segment.clone() };
+            let pass = BitSegment { bits: sorted_by, equal: group, differing: of_pass, ..segment.clone() };
             push(&mut self.segments, pass)?;
             let divided = Divided { word: segment.word, group: BitChoice::of_mask(group), bits };
             push(&mut self.divisions, divided)?;

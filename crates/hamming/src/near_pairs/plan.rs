@@ -206,9 +206,7 @@ impl JoinPlan {
 
     /// One bucket for all rows: each is compared with every other.
     pub(super) fn one_bucket(radius: u32) -> Self {
-        Self {
-            segments: vec![BitSegment::new(0, 0, [0, radius])],
-        }
+        Self { segments: vec![BitSegment::new(0, 0, [0, radius])] }
     }
 
     /// Cuts the varying bits of a word into `count` segments of nearly equal width. The first segments are
