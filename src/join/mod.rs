@@ -12,12 +12,13 @@
 //!    finds the near pairs of a batch and the chunk, and [`partners`], for semi and anti joins,
 //!    which outer rows have one. [`output`] returns the rows. If memory has no room for the inner
 //!    side, both are divided into files by their codes, and joined part by part ([`division`],
-//!    [`file`]). Sketches are not divided: the outer side is read once for each chunk of the inner
+//!    [`file`](mod@file)). Sketches are not divided: the outer side is read once for each chunk of the inner
 //!    one, from a temporary file.
 //! 4. EXPLAIN shows the condition and the work ([`explain`]).
 //!
-//! [`by_inner`] proposes a plan of PostgreSQL's own nodes for EXISTS with few inner rows. [`kind`]
-//! has the kinds of joins, [`side`] the rows and codes of one side in memory, and [`rows`] the rows alone.
+//! [`by_inner`] proposes a plan of PostgreSQL's own nodes for EXISTS with few inner rows. [`kind`] has the
+//! kinds of joins, [`look`] the conditions on distances, [`side`] the rows and codes of one side in memory,
+//! and [`rows`] the rows alone.
 
 mod by_inner;
 mod condition;
@@ -26,6 +27,7 @@ mod explain;
 mod file;
 mod hook;
 mod kind;
+mod look;
 mod measure;
 mod node;
 mod output;

@@ -1,7 +1,7 @@
 //! Which outer rows have a partner, for joins that ask no more of them.
 
+use super::look::Look;
 use super::output::put;
-use super::pairs::Look;
 use super::run::{JoinWork, NodeParts};
 use super::side::{JoinSide, RowSet};
 use crate::pg::executor::holds;
