@@ -94,8 +94,9 @@ for (1 .. $ENV{ROUNDS} || 3)
 	$node->safe_psql('postgres', $sql);
 	for my $kind (@kinds)
 	{
-		my ($type, $further) = ((keys %near)[ rand 2 ], int(rand 2) ? ' AND a.grp <> b.grp' : '');
-		my $radius = int(rand($type eq 'bit' ? 20 : 9));
+		my ($type, $further) = ((sort keys %near)[ rand 2 ], int(rand 2) ? ' AND a.grp <> b.grp' : '');
+		# At radius 0 it is an equality, which PostgreSQL joins by itself.
+		my $radius = 1 + int(rand($type eq 'bit' ? 19 : 8));
 		my ($query, $by_loop) = map {
 			my ($from, $condition) = ($kind->[$_], sprintf(($_ ? \%counted : \%near)->{$type}, $radius) . $further);
 			'SELECT count(*), sum(hashtextextended(s::text, 0)) FROM (' . ($from =~ s/%s/$condition/gr) . ') AS s';
