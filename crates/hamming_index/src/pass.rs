@@ -122,7 +122,7 @@ impl WordsPass {
         matches!(self.way, WordsPassWay::All(_)) && !self.searched.is_empty()
     }
 
-    /// Reads some more leaves, around a center with these words. Appends candidates to `found`, and returns
+    /// Reads some more leaves, around a center with these words. Puts candidates into `found`, and returns
     /// the words whose last candidates these are.
     pub(crate) fn step<S: Store>(
         &mut self,
