@@ -152,6 +152,7 @@ my $left = ask($session, 'SELECT max(bytes) FILTER (WHERE id = 20001) - max(byte
 cmp_ok($left, '<', 50_000, "ten thousand codes that a histogram has read left $left bytes");
 # Near joins read values that are stored elsewhere, begin again many times, and end in errors.
 $session->query(q{
+	RESET enable_seqscan;
 	SET enable_nestloop = off;
 	SET max_parallel_workers_per_gather = 0;
 	CREATE TABLE small AS SELECT i AS id, hashint8extended(i, 1) AS si FROM generate_series(1, 300) AS i;
