@@ -8,7 +8,6 @@ use super::search::BYTES_PER_SORTED;
 use crate::estimate::condition::radius_of_condition;
 use crate::estimate::cost::{Estimate, Search, Work, cost_function};
 use crate::pg::code::CodeType;
-use crate::pg::nodes::cast;
 use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{ExpectedWork, filter_leaves, leaves_in};
 use hamming_index::division::PlannerCosts;
@@ -44,9 +43,8 @@ const MOST_NEAR: f64 = 100.0;
 cost_function!(pub(super) amcostestimate, estimate);
 
 fn estimate(search: &Search) -> Estimate {
-    // SAFETY: the search is one of the query, and its index one of the query's.
     let (conditions, layout, filter) =
-        unsafe { (SearchConditions::of(search), layout(search), FilterShare::of(search)) };
+        (SearchConditions::of(search), layout(search), FilterShare::of(search));
     if !search.is_ordered_by_first() {
         return Estimate::NEVER;
     }
@@ -61,8 +59,7 @@ fn estimate(search: &Search) -> Estimate {
     }
     let search = &search;
     let radius = conditions.radius.unwrap_or(layout.bits());
-    // SAFETY: the search is one of the query, in an index with this layout.
-    let samples = unsafe { samples(search, layout) };
+    let samples = samples(search, layout);
     if search.is_ordered() {
         let wanted = search.wanted();
         let may_be_near = wanted <= MOST_NEAR && !layout.has_whole_codes();
@@ -88,17 +85,13 @@ fn estimate(search: &Search) -> Estimate {
 }
 
 /// The layout of the index of a search.
-///
-/// # Safety
-/// The search must be one of the query.
-unsafe fn layout(search: &Search) -> Layout {
-    // SAFETY: the search is one of the query, so the planner has its index locked; there is an operator
-    // class.
+fn layout(search: &Search) -> Layout {
+    if CodeType::of(search.index.first_type()) != Some(CodeType::Bits) {
+        let has_filter = search.index.nkeycolumns > 1;
+        return if has_filter { Layout::FINGERPRINTS.with_filter() } else { Layout::FINGERPRINTS };
+    }
+    // SAFETY: the planner has the index locked.
     unsafe {
-        if CodeType::of(*search.index.opcintype) != Some(CodeType::Bits) {
-            let has_filter = search.index.nkeycolumns > 1;
-            return if has_filter { Layout::FINGERPRINTS.with_filter() } else { Layout::FINGERPRINTS };
-        }
         let no_lock = pg_sys::NoLock as i32;
         let index = pg_sys::index_open(search.index.indexoid, no_lock);
         let layout = layout_of(index, &Pages::of(index));
@@ -141,20 +134,14 @@ struct SearchConditions {
 
 impl SearchConditions {
     /// Reads the conditions of a search.
-    ///
-    /// # Safety
-    /// The search must be one of the query.
-    unsafe fn of(search: &Search) -> Self {
+    fn of(search: &Search) -> Self {
         let mut conditions = Self { radius: None, is_null: false };
-        // SAFETY: clauses of a search of the query are lists of conditions, which have expressions.
-        unsafe {
-            for clause in search.conditions() {
-                if let Some(test) = cast::<pg_sys::NullTest>(clause, pg_sys::NodeTag::T_NullTest) {
-                    conditions.is_null |= test.nulltesttype == pg_sys::NullTestType::IS_NULL;
-                } else {
-                    let radius = radius_of_condition(search.root, clause);
-                    conditions.radius = Some(conditions.radius.map_or(radius, |least| least.min(radius)));
-                }
+        for condition in search.conditions(0) {
+            if let Some(test) = condition.cast::<pg_sys::NullTest>() {
+                conditions.is_null |= test.nulltesttype == pg_sys::NullTestType::IS_NULL;
+            } else {
+                let radius = radius_of_condition(search.planner, condition);
+                conditions.radius = Some(conditions.radius.map_or(radius, |least| least.min(radius)));
             }
         }
         conditions

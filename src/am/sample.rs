@@ -6,11 +6,9 @@ use crate::estimate::cost::Search;
 use crate::estimate::statistics::{ColumnStatistics, KnownValue};
 use crate::pg::code::Code;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::nodes::{constant, elements};
 use crate::pg::report;
 use hamming_index::{CodeSample, Layout, MOST_PLANNED};
 use limits::collect;
-use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 
 /// Where the query is not known yet, this number of values of the column stand for it.
@@ -18,49 +16,31 @@ const TYPICAL_QUERIES: usize = 8;
 
 /// Samples for the query of a search, or for typical ones if it is not known yet. There is at least one,
 /// which is empty if nothing is known of the column.
-///
-/// # Safety
-/// The search must be one of the query, in an index with this layout.
-pub(super) unsafe fn samples(search: &Search, layout: Layout) -> Vec<CodeSample> {
+pub(super) fn samples(search: &Search, layout: Layout) -> Vec<CodeSample> {
     // Fingerprints of texts are scattered, and not worth the time to look.
     if !layout.is_described() {
         return vec![CodeSample::default()];
     }
-    // SAFETY: the search is one of the query, of strings of bits.
-    unsafe { known_samples(search, layout) }
+    known_samples(search, layout)
         .filter(|samples| !samples.is_empty())
         .unwrap_or_else(|| vec![CodeSample::default()])
 }
 
-/// # Safety
-/// As for [`samples`].
-unsafe fn known_samples(search: &Search, layout: Layout) -> Option<Vec<CodeSample>> {
-    // SAFETY: the search is one of the query, as the caller promises; a constant is of its type.
-    unsafe {
-        let (column, center) = elements(search.path.indexorderbys)
-            .iter()
-            .copied()
-            .chain(search.conditions())
-            .find_map(|condition| sides(condition))?;
-        let values = ColumnStatistics::examine(search.root, column, 0)?.values();
-        let center = constant(pg_sys::estimate_expression_value(search.root, center));
-        let queries = if center.is_some() { 1 } else { TYPICAL_QUERIES };
-        let most = most_compared(layout, queries);
-        let known = values.spread(most).filter_map(|known| Some((known, bytes(known.code, layout)?)));
-        let known = collect(known.inspect(|_| check_for_interrupts()), most + 1);
-        let known: Vec<(KnownValue, &[u8])> = known.map_err(report::problem).unwrap_or_report();
-        Some(match center {
-            Some(center) => {
-                let center = Code::of(center, pg_sys::exprType(column))?;
-                vec![CodeSample::new(
-                    layout,
-                    bytes(center, layout)?,
-                    known.iter().map(|(known, code)| (*code, known.share)),
-                )]
-            }
-            None => typical(layout, &known),
-        })
-    }
+fn known_samples(search: &Search, layout: Layout) -> Option<Vec<CodeSample>> {
+    let mut conditions = search.order().iter().chain(search.conditions(0));
+    let (column, center) = conditions.find_map(sides)?;
+    let values = ColumnStatistics::examine(search.planner, column, 0)?.values();
+    let center = search.planner.value(center);
+    let queries = if center.is_some() { 1 } else { TYPICAL_QUERIES };
+    let most = most_compared(layout, queries);
+    let known = values.spread(most).filter_map(|known| Some((known, bytes(known.code, layout)?)));
+    let known = collect(known.inspect(|_| check_for_interrupts()), most + 1);
+    let known: Vec<(KnownValue, &[u8])> = known.map_err(report::problem).unwrap_or_report();
+    let Some(center) = center else { return Some(typical(layout, &known)) };
+    // SAFETY: the value is of the column's type.
+    let center = unsafe { Code::of(center, column.type_()) }?;
+    let known = known.iter().map(|(known, code)| (*code, known.share));
+    Some(vec![CodeSample::new(layout, bytes(center, layout)?, known)])
 }
 
 /// Codes that are compared with each of the queries, at most: a thousand, and fewer where codes are long.

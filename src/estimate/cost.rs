@@ -4,9 +4,9 @@
 //! That is wrong for distances. So our estimates begin with the pages, and take only the rows from the
 //! general one.
 
-use crate::pg::nodes::{cast, elements};
+use crate::pg::expr::{Expr, Exprs};
+use crate::pg::planner::{Index, Planner};
 use pgrx::pg_sys;
-use pgrx::pg_sys::NodeTag::{T_IndexClause, T_RestrictInfo};
 
 /// Operators in the time that it takes to find, pin and lock a page: as in Postgres's own indexes.
 pub(crate) const OPERATORS_PER_PAGE: f64 = 50.0;
@@ -24,9 +24,9 @@ pub(crate) struct Work {
 /// The search of an index that a path of the planner stands for.
 #[derive(Clone)]
 pub(crate) struct Search<'a> {
-    pub(crate) root: *mut pg_sys::PlannerInfo,
+    pub(crate) planner: Planner<'a>,
     pub(crate) path: &'a pg_sys::IndexPath,
-    pub(crate) index: &'a pg_sys::IndexOptInfo,
+    pub(crate) index: Index<'a>,
     /// Rows that it finds.
     pub(crate) rows: f64,
     /// Postgres's general estimate.
@@ -38,13 +38,10 @@ pub(crate) struct Search<'a> {
 impl<'a> Search<'a> {
     /// # Safety
     /// The path must be one of the query.
-    pub(crate) unsafe fn of(
-        root: *mut pg_sys::PlannerInfo,
-        path: *mut pg_sys::IndexPath,
-        loop_count: f64,
-    ) -> Self {
+    pub(crate) unsafe fn of(planner: Planner<'a>, path: *mut pg_sys::IndexPath, loop_count: f64) -> Self {
         // SAFETY: the path is one of the query, as the caller promises.
         unsafe {
+            let root = planner.pointer();
             let mut general = pg_sys::GenericCosts::default();
             pg_sys::genericcostestimate(root, path, loop_count, &raw mut general);
             general.num_sa_scans = general.num_sa_scans.max(1.0);
@@ -54,28 +51,27 @@ impl<'a> Search<'a> {
             let order_bys = (*path).indexorderbys;
             (*path).path.parallel_safe &= pg_sys::is_parallel_safe(root, order_bys.cast());
             let path = &*path;
-            Self { root, path, index: &*path.indexinfo, rows: general.numIndexTuples, general, loop_count }
+            let index = Index::new(path.indexinfo);
+            Self { planner, path, index, rows: general.numIndexTuples, general, loop_count }
         }
     }
 
     /// The conditions that the index is searched by, each with its key column, counted from 0.
-    pub(crate) fn all_conditions(&self) -> impl Iterator<Item = (usize, &pg_sys::RestrictInfo)> {
-        // SAFETY: clauses of the planner are lists of conditions, which have expressions.
-        unsafe {
-            let clauses = elements(self.path.indexclauses).iter();
-            let clauses = clauses.filter_map(|&clause| cast::<pg_sys::IndexClause>(clause, T_IndexClause));
-            clauses.flat_map(|clause| {
-                let conditions = elements(clause.indexquals).iter();
-                let conditions = conditions.filter_map(|&condition| cast(condition, T_RestrictInfo));
-                conditions.map(|condition| (clause.indexcol as usize, &*condition))
-            })
-        }
+    pub(crate) fn all_conditions(&self) -> impl Iterator<Item = (usize, &'a pg_sys::RestrictInfo)> {
+        conditions_of(self.path)
     }
 
-    /// The conditions on the first column.
-    pub(crate) fn conditions(&self) -> impl Iterator<Item = *mut pg_sys::Node> {
-        let of_first = self.all_conditions().filter(|&(column, _)| column == 0);
-        of_first.map(|(_, condition)| condition.clause.cast())
+    /// The conditions on a key column, counted from 0.
+    pub(crate) fn conditions(&self, column: usize) -> impl Iterator<Item = Expr<'a>> {
+        let of_column = self.all_conditions().filter(move |&(of, _)| of == column);
+        // SAFETY: a condition has an expression.
+        of_column.map(|(_, condition)| unsafe { Expr::new(condition.clause) })
+    }
+
+    /// The expressions that rows are ordered by.
+    pub(crate) fn order(&self) -> Exprs<'a> {
+        // SAFETY: a list of expressions of the path.
+        unsafe { Exprs::new(self.path.indexorderbys) }
     }
 
     /// This search, if it finds a multiple of the rows because some conditions are checked on the rows that
@@ -107,7 +103,7 @@ impl<'a> Search<'a> {
     pub(crate) fn wanted(&self) -> f64 {
         // SAFETY: the planner's own; it has listed the relations of the query before it looks for paths.
         unsafe {
-            let root = &*self.root;
+            let root = &*self.planner.pointer();
             if root.limit_tuples <= 0.0 || pg_sys::bms_num_members(root.all_baserels) != 1 {
                 return 1.0;
             }
@@ -122,9 +118,10 @@ impl<'a> Search<'a> {
         let arrays = self.general.num_sa_scans;
         // SAFETY: settings, and lists of conditions of the path.
         unsafe {
+            let root = self.planner.pointer();
             let conditions = pg_sys::get_quals_from_indexclauses(self.path.indexclauses);
-            let operands = pg_sys::index_other_operands_eval_cost(self.root, conditions)
-                + pg_sys::index_other_operands_eval_cost(self.root, self.path.indexorderbys);
+            let operands = pg_sys::index_other_operands_eval_cost(root, conditions)
+                + pg_sys::index_other_operands_eval_cost(root, self.path.indexorderbys);
             let startup = operands + self.cost(first);
             let found = self.rows * arrays * pg_sys::cpu_index_tuple_cost;
             Estimate {
@@ -140,31 +137,38 @@ impl<'a> Search<'a> {
     /// What one search costs. Later searches find pages that earlier ones have read.
     fn cost(&self, work: Work) -> f64 {
         let searches = self.loop_count * self.general.num_sa_scans;
-        // SAFETY: the planner's own query and index.
-        let fetched = unsafe { pages_fetched(self.root, self.index, work.pages, searches) };
+        let fetched = pages_fetched(self.planner, self.index, work.pages, searches);
         let operators = work.pages * OPERATORS_PER_PAGE + work.operators;
         // SAFETY: a setting.
         fetched * self.general.spc_random_page_cost + operators * unsafe { pg_sys::cpu_operator_cost }
     }
 }
 
+/// The conditions that an index is searched by, each with its key column, counted from 0.
+pub(crate) fn conditions_of<'a>(
+    path: &'a pg_sys::IndexPath,
+) -> impl Iterator<Item = (usize, &'a pg_sys::RestrictInfo)> {
+    // SAFETY: the clauses of a path are a list, and each has a list of conditions.
+    unsafe {
+        let clauses =
+            Exprs::<'a>::new(path.indexclauses).iter().filter_map(Expr::cast::<pg_sys::IndexClause>);
+        clauses.flat_map(|clause| {
+            let conditions = Exprs::<'a>::new(clause.indexquals).iter().filter_map(Expr::cast);
+            conditions.map(|condition| (clause.indexcol as usize, condition))
+        })
+    }
+}
+
 /// How many pages one of several searches has to fetch, each of which looks at `pages`.
-///
-/// # Safety
-/// The index must be one of the query.
-pub(crate) unsafe fn pages_fetched(
-    root: *mut pg_sys::PlannerInfo,
-    index: &pg_sys::IndexOptInfo,
-    pages: f64,
-    searches: f64,
-) -> f64 {
+pub(crate) fn pages_fetched(planner: Planner, index: Index, pages: f64, searches: f64) -> f64 {
     if searches <= 1.0 {
         return pages.min(index.pages.into());
     }
     let all = (pages * searches).max(1.0);
-    // SAFETY: the index is one of the query, as the caller promises; the planner knows how large its tables
-    // are.
-    (unsafe { pg_sys::index_pages_fetched(all, index.pages, index.pages.into(), root) }) / searches
+    // SAFETY: an index of the query; the planner knows how large its tables are.
+    let fetched =
+        unsafe { pg_sys::index_pages_fetched(all, index.pages, index.pages.into(), planner.pointer()) };
+    fetched / searches
 }
 
 /// The answer to the planner, in its own units.
@@ -203,7 +207,8 @@ macro_rules! cost_function {
         ) {
             // SAFETY: the planner passes a path of the query, and places for the answers.
             unsafe {
-                let estimate = $estimate(&$crate::estimate::cost::Search::of(root, path, loop_count));
+                let Some(planner) = $crate::pg::planner::Planner::new(root) else { return };
+                let estimate = $estimate(&$crate::estimate::cost::Search::of(planner, path, loop_count));
                 if estimate.is_never() {
                     $crate::pg::compat::disable(&mut (*path).path);
                 }

@@ -7,53 +7,43 @@
 use super::condition::{Within, typical_radius};
 use super::statistics::ColumnStatistics;
 use crate::pg::code::Code;
-use crate::pg::nodes::constant;
+use crate::pg::expr::Expr;
+use crate::pg::planner::Planner;
 use hamming::code::volume;
-use pgrx::pg_sys;
 
 /// The selectivity of a condition of which nothing is known, as Postgres assumes it for inequalities of
 /// ranges.
 pub(crate) const UNKNOWN: f64 = 0.005;
 
 /// The share of rows, or of pairs of rows, for which the condition holds: from 0 to 1, or the planner raises
-/// an error.
-///
-/// # Safety
-/// `root` must be that of the query that is being planned.
-pub(crate) unsafe fn selectivity(root: *mut pg_sys::PlannerInfo, condition: &Within, relation: i32) -> f64 {
-    // SAFETY: `root` is that of the query that is being planned, as the caller promises.
-    let share = unsafe { share(root, condition, relation) };
+/// an error. The rows are those of the relation; 0 means all.
+pub(crate) fn selectivity<'p>(planner: Planner<'p>, condition: &Within<'p>, relation: i32) -> f64 {
+    let share = share(planner, condition, relation);
     if share.is_nan() { UNKNOWN } else { share.clamp(0.0, 1.0) }
 }
 
-/// # Safety
-/// `root` must be that of the query that is being planned.
-unsafe fn share(root: *mut pg_sys::PlannerInfo, condition: &Within, relation: i32) -> f64 {
+fn share<'p>(planner: Planner<'p>, condition: &Within<'p>, relation: i32) -> f64 {
     let Within { a, b, radius } = *condition;
-    // SAFETY: expressions of the query, estimated as Postgres's own estimators do.
-    unsafe {
-        let estimated = |node| constant(pg_sys::estimate_expression_value(root, node));
-        let column = [(a, b), (b, a)].into_iter().find_map(|(column, other)| {
-            ColumnStatistics::examine(root, column, relation).map(|column| (column, other))
-        });
-        let query =
-            column.as_ref().and_then(|&(_, other)| Code::of(estimated(other)?, pg_sys::exprType(other)));
-        let of_column = || column.as_ref().and_then(|(column, _)| column.bits());
-        let of_both = || [a, b].map(|side| ColumnStatistics::examine(root, side, 0));
-        let bits = condition.bits().or(query.map(Code::bits)).or_else(of_column).unwrap_or(hamming::BITS);
-        let radius = match estimated(radius) {
-            Some(datum) if (datum.value() as i32) < 0 => return 0.0,
-            Some(datum) => datum.value() as u32,
-            None => typical_radius(bits),
-        };
-        let volume = volume(bits, radius);
-        match (column, query) {
-            (None, _) => volume.max(UNKNOWN),
-            (Some((column, _)), Some(query)) => column.share_within(query, radius, volume),
-            (Some((column, _)), None) => match of_both() {
-                [Some(a), Some(b)] => a.share_of_pairs(&b, radius, volume),
-                _ => column.typical_share(volume),
-            },
-        }
+    let column = [(a, b), (b, a)].into_iter().find_map(|(column, other)| {
+        ColumnStatistics::examine(planner, column, relation).map(|column| (column, other))
+    });
+    // SAFETY: the value is of the expression's type.
+    let code = |expr: Expr<'p>| unsafe { Code::of(planner.value(expr)?, expr.type_()) };
+    let query = column.as_ref().and_then(|&(_, other)| code(other));
+    let of_column = || column.as_ref().and_then(|(column, _)| column.bits());
+    let bits = condition.bits().or(query.map(Code::bits)).or_else(of_column).unwrap_or(hamming::BITS);
+    let radius = match planner.value(radius) {
+        Some(datum) if (datum.value() as i32) < 0 => return 0.0,
+        Some(datum) => datum.value() as u32,
+        None => typical_radius(bits),
+    };
+    let volume = volume(bits, radius);
+    match (column, query) {
+        (None, _) => volume.max(UNKNOWN),
+        (Some((column, _)), Some(query)) => column.share_within(query, radius, volume),
+        (Some((column, _)), None) => match [a, b].map(|side| ColumnStatistics::examine(planner, side, 0)) {
+            [Some(a), Some(b)] => a.share_of_pairs(&b, radius, volume),
+            _ => column.typical_share(volume),
+        },
     }
 }

@@ -6,11 +6,12 @@
 
 use super::selectivity::UNKNOWN;
 use super::statistics::{ColumnStatistics, ElementStatistics};
-use crate::pg::nodes::constant;
+use crate::pg::expr::Expr;
+use crate::pg::planner::Planner;
 use crate::pg::report;
 use limits::collect;
+use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
-use pgrx::pg_sys::{self, Node};
 use pgrx::{Array, FromDatum};
 
 /// Values that a sketch is assumed to have if nothing is known of it.
@@ -22,57 +23,42 @@ const TYPICAL_VALUES: f64 = 100.0;
 const OPERATORS_PER_VALUE: f64 = 1.0;
 
 /// `sketch_overlaps(a, b)`, or that a share of their values is at least a number.
-pub(crate) struct SketchCondition {
-    pub(crate) a: *mut Node,
-    pub(crate) b: *mut Node,
-    pub(crate) least: Option<*mut Node>,
+#[derive(Clone, Copy)]
+pub(crate) struct SketchCondition<'p> {
+    pub(crate) a: Expr<'p>,
+    pub(crate) b: Expr<'p>,
+    pub(crate) least: Option<Expr<'p>>,
 }
 
-/// The share of rows, or of pairs of rows, for which the condition holds.
-///
-/// # Safety
-/// The condition must be one of the query.
-pub(crate) unsafe fn selectivity(
-    root: *mut pg_sys::PlannerInfo,
-    condition: &SketchCondition,
-    relation: i32,
-) -> f64 {
-    // SAFETY: the condition is one of the query, as the caller promises. What can be known of an expression
-    // is a value of its type.
-    unsafe {
-        let estimated = |node| constant(pg_sys::estimate_expression_value(root, node));
-        let least = match condition.least {
-            None => None,
-            Some(least) => match estimated(least).map(|datum| f64::from_bits(datum.value() as u64)) {
-                // Every row with a sketch passes.
-                Some(least) if least <= 0.0 => return 1.0,
-                known => known,
-            },
-        };
-        let sides = [(condition.a, condition.b), (condition.b, condition.a)];
-        let found = sides.into_iter().find_map(|(column, query)| {
-            let elements = ColumnStatistics::examine(root, column, relation)?.elements()?;
-            Some((elements, QueryValues::of(estimated(query)?)))
-        });
-        let Some((elements, query)) = found else {
-            return share_of_pairs(root, condition, least).unwrap_or(UNKNOWN);
-        };
-        share(&elements, &query, least)
+/// The share of rows, or of pairs of rows, for which the condition holds. The rows are those of the relation;
+/// 0 means all.
+pub(crate) fn selectivity<'p>(planner: Planner<'p>, condition: &SketchCondition<'p>, relation: i32) -> f64 {
+    let least = condition.least.and_then(|least| planner.value(least));
+    let least = least.map(|least| f64::from_bits(least.value() as u64));
+    if least.is_some_and(|least| least <= 0.0) {
+        // Every row with a sketch passes.
+        return 1.0;
+    }
+    let sides = [(condition.a, condition.b), (condition.b, condition.a)];
+    let found = sides.into_iter().find_map(|(column, query)| {
+        let elements = ColumnStatistics::examine(planner, column, relation)?.elements()?;
+        // SAFETY: the value of a sketch is a bigint[].
+        Some((elements, unsafe { QueryValues::of(planner.value(query)?) }))
+    });
+    match found {
+        Some((elements, query)) => share(&elements, &query, least),
+        None => share_of_pairs(planner, condition, least).unwrap_or(UNKNOWN),
     }
 }
 
 /// The share of pairs of rows of two columns that have a common value, or the least share of them. Values
 /// that are common in both columns are counted. Else a row is expected to match those that are equal to it.
-///
-/// # Safety
-/// The condition must be one of the query.
-unsafe fn share_of_pairs(
-    root: *mut pg_sys::PlannerInfo,
-    condition: &SketchCondition,
+fn share_of_pairs<'p>(
+    planner: Planner<'p>,
+    condition: &SketchCondition<'p>,
     least: Option<f64>,
 ) -> Option<f64> {
-    // SAFETY: the condition is one of the query, as the caller promises.
-    let columns = unsafe { [condition.a, condition.b].map(|side| ColumnStatistics::examine(root, side, 0)) };
+    let columns = [condition.a, condition.b].map(|side| ColumnStatistics::examine(planner, side, 0));
     let [Some(a), Some(b)] = columns else { return None };
     let equal = 1.0 / a.distinct().max(b.distinct());
     let [a, b] = [a.elements()?, b.elements()?];
@@ -110,30 +96,20 @@ fn share(elements: &ElementStatistics, query: &QueryValues, least: Option<f64>) 
 }
 
 /// The time that it takes to test the condition for a row, in the planner's units.
-///
-/// # Safety
-/// The condition must be one of the query, if there is one.
-pub(crate) unsafe fn cost(root: *mut pg_sys::PlannerInfo, condition: &SketchCondition) -> f64 {
-    // SAFETY: the condition is one of the query, if there is one, as the caller promises; a setting.
-    unsafe {
-        let values = values_of(root, condition.a) + values_of(root, condition.b);
-        values * OPERATORS_PER_VALUE * pg_sys::cpu_operator_cost
-    }
+pub(crate) fn cost<'p>(planner: Option<Planner<'p>>, condition: &SketchCondition<'p>) -> f64 {
+    let values = values_of(planner, condition.a) + values_of(planner, condition.b);
+    // SAFETY: a setting.
+    values * OPERATORS_PER_VALUE * unsafe { pg_sys::cpu_operator_cost }
 }
 
 /// How many values a sketch has.
-///
-/// # Safety
-/// The sketch must be an expression of the query, if there is one.
-pub(crate) unsafe fn values_of(root: *mut pg_sys::PlannerInfo, sketch: *mut Node) -> f64 {
-    // SAFETY: the sketch is an expression of the query, if there is one, as the caller promises.
-    unsafe {
-        if let Some(datum) = constant(sketch) {
-            return QueryValues::of(datum).count();
-        }
-        let column = if root.is_null() { None } else { ColumnStatistics::examine(root, sketch, 0) };
-        column.and_then(|column| column.elements()).map_or(TYPICAL_VALUES, |elements| elements.average())
+pub(crate) fn values_of<'p>(planner: Option<Planner<'p>>, sketch: Expr<'p>) -> f64 {
+    if let Some(datum) = sketch.value() {
+        // SAFETY: the value of a sketch is a bigint[].
+        return unsafe { QueryValues::of(datum) }.count();
     }
+    let column = planner.and_then(|planner| ColumnStatistics::examine(planner, sketch, 0));
+    column.and_then(|column| column.elements()).map_or(TYPICAL_VALUES, |elements| elements.average())
 }
 
 /// Values of a query that are looked at. A constant may have fifty million.

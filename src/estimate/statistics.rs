@@ -1,10 +1,12 @@
 //! What ANALYZE has found out about a column, and how many of its values are within a radius by that.
 
 use crate::pg::code::Code;
+use crate::pg::expr::Expr;
 use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::planner::Planner;
 use crate::pg::report;
+use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
-use pgrx::pg_sys::{self, Node};
 
 /// The parts of statistics about values, with the share of each.
 const BOTH: u32 = pg_sys::ATTSTATSSLOT_VALUES | pg_sys::ATTSTATSSLOT_NUMBERS;
@@ -33,17 +35,10 @@ impl Drop for ColumnStatistics {
 
 impl ColumnStatistics {
     /// The statistics of an expression, if it is a column of a relation.
-    ///
-    /// # Safety
-    /// `node` must be an expression of the query that is being planned.
-    pub(crate) unsafe fn examine(
-        root: *mut pg_sys::PlannerInfo,
-        node: *mut Node,
-        relation: i32,
-    ) -> Option<Self> {
+    pub(crate) fn examine<'p>(planner: Planner<'p>, expr: Expr<'p>, relation: i32) -> Option<Self> {
         let mut data = pg_sys::VariableStatData::default();
         // SAFETY: an expression of the query; the struct is filled in.
-        unsafe { pg_sys::examine_variable(root, node, relation, &raw mut data) };
+        unsafe { pg_sys::examine_variable(planner.pointer(), expr.pointer(), relation, &raw mut data) };
         let column = Self { data };
         (!column.data.rel.is_null()).then_some(column)
     }
@@ -308,14 +303,6 @@ impl Slot {
 }
 
 /// How many values a column of a relation has, of whatever type.
-///
-/// # Safety
-/// `column` must be an expression of the query that is being planned.
-pub(crate) unsafe fn distinct_values(
-    root: *mut pg_sys::PlannerInfo,
-    column: *mut Node,
-    relation: i32,
-) -> f64 {
-    // SAFETY: a column of a relation of the query.
-    unsafe { ColumnStatistics::examine(root, column, relation) }.map_or(1.0, |column| column.distinct())
+pub(crate) fn distinct_values<'p>(planner: Planner<'p>, column: Expr<'p>, relation: pg_sys::Index) -> f64 {
+    ColumnStatistics::examine(planner, column, relation as i32).map_or(1.0, |column| column.distinct())
 }

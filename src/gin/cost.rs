@@ -13,8 +13,9 @@ use super::key_estimate::{KeyEstimate, with_unknown_query};
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::SketchOids;
 use crate::pg::compat::set_cost_function;
-use crate::pg::nodes::{cast, elements, list_of};
-use pg_sys::{IndexClause, Node, NodeTag, Oid};
+use crate::pg::expr::{Expr, Exprs};
+use crate::pg::planner::{Index, Planner};
+use pg_sys::{IndexClause, Oid, RestrictInfo};
 use pgrx::{pg_guard, pg_sys};
 
 /// PostgreSQL's number of the access method GIN.
@@ -36,17 +37,10 @@ unsafe extern "C-unwind" {
 
 /// Makes the planner ask us what a search of the index costs. No other index is touched, so queries that do
 /// not name us are planned as without us.
-///
-/// # Safety
-/// The index must be one of the query.
-pub(crate) unsafe fn install_sketch_cost(index: &mut pg_sys::IndexOptInfo, sketches: &SketchOids) {
-    // SAFETY: the index is one of the query, as the caller promises; there is a family for each key column.
-    unsafe {
-        let mut columns = 0..index.nkeycolumns as usize;
-        let has_our_class = |column| sketches.match_operator(*index.opfamily.add(column)).is_some();
-        if index.relam == GIN && columns.any(has_our_class) {
-            set_cost_function(index, Some(gin_cost));
-        }
+pub(crate) fn install_sketch_cost(index: &mut Index, sketches: &SketchOids) {
+    let mut families = index.families();
+    if index.relam == GIN && families.any(|family| sketches.match_operator(family).is_some()) {
+        set_cost_function(index.as_mut(), Some(gin_cost));
     }
 }
 
@@ -64,18 +58,19 @@ unsafe extern "C-unwind" fn gin_cost(
 ) {
     // SAFETY: the planner passes a path of the query, and places for the answers.
     unsafe {
+        let Some(planner) = Planner::new(root) else { return };
         let path = &*path;
         let (mut keys, mut is_about_ours) = (KeyEstimate::default(), false);
-        let mut clauses = std::ptr::null_mut();
-        for &clause in elements(path.indexclauses).iter() {
-            let known = &*clause.cast::<IndexClause>();
-            let is_about_sketches = is_about_sketches(known.rinfo.cast());
+        let mut clauses = Exprs::NONE;
+        for clause in Exprs::new(path.indexclauses).iter() {
+            let Some(known) = clause.cast::<IndexClause>() else { continue };
+            let is_about_sketches = is_about_sketches(&*known.rinfo);
             is_about_ours |= is_about_sketches;
-            let searched = if is_about_sketches { KeyEstimate::of(root, known) } else { None };
-            clauses = pg_sys::lappend(clauses, searched.map_or(clause, |_| with_unknown_query(known)).cast());
+            let searched = if is_about_sketches { KeyEstimate::of(planner, known) } else { None };
+            clauses = clauses.with(searched.map_or(clause, |_| with_unknown_query(known)));
             keys.add(searched.unwrap_or_default());
         }
-        let mut asked = pg_sys::IndexPath { indexclauses: clauses, ..*path };
+        let mut asked = pg_sys::IndexPath { indexclauses: clauses.pointer(), ..*path };
         pg_sys::ffi::pg_guard_ffi_boundary(|| {
             gincostestimate(
                 root,
@@ -89,10 +84,10 @@ unsafe extern "C-unwind" fn gin_cost(
             );
         });
         if is_about_ours {
-            let index = &*path.indexinfo;
-            *selectivity = share_found(root, path);
-            let of_keys = keys.cost(root, index, loop_count);
-            let of_rows = *selectivity * (*index.rel).tuples * pg_sys::cpu_index_tuple_cost;
+            let index = Index::new(path.indexinfo);
+            *selectivity = share_found(planner, path);
+            let of_keys = keys.cost(planner, index, loop_count);
+            let of_rows = *selectivity * index.table().1 * pg_sys::cpu_index_tuple_cost;
             *startup += of_keys;
             *total += of_keys + of_rows;
         }
@@ -103,31 +98,23 @@ unsafe extern "C-unwind" fn gin_cost(
 ///
 /// # Safety
 /// The path must be one of the query.
-unsafe fn share_found(root: *mut pg_sys::PlannerInfo, path: &pg_sys::IndexPath) -> f64 {
-    // SAFETY: the path is one of the query, as the caller promises.
+unsafe fn share_found<'p>(planner: Planner<'p>, path: &'p pg_sys::IndexPath) -> f64 {
+    // SAFETY: the path is one of the query, as the caller promises: each clause has the condition of the query
+    // that it was made of.
     unsafe {
-        let condition = |&clause: &*mut Node| (*clause.cast::<IndexClause>()).rinfo.cast();
-        let conditions: Vec<*mut Node> = elements(path.indexclauses).iter().map(condition).collect();
-        let all = pg_sys::add_predicate_to_index_quals(path.indexinfo, list_of(&conditions));
-        let table = (*(*path.indexinfo).rel).relid as i32;
-        let (inner, none) = (pg_sys::JoinType::JOIN_INNER, std::ptr::null_mut());
-        pg_sys::clauselist_selectivity(root, all, table, inner, none)
+        let clauses = Exprs::new(path.indexclauses).iter().filter_map(Expr::cast::<IndexClause>);
+        let conditions = clauses.fold(Exprs::NONE, |list, clause| list.with(Expr::new(clause.rinfo)));
+        let all = pg_sys::add_predicate_to_index_quals(path.indexinfo, conditions.pointer());
+        planner.share(Exprs::new(all), Index::new(path.indexinfo).table().0)
     }
 }
 
 /// Whether a condition of the query is one that has our estimate.
-///
-/// # Safety
-/// `condition` must be an expression of the query that is being planned.
-unsafe fn is_about_sketches(condition: *mut Node) -> bool {
-    // SAFETY: `condition` is an expression of the query that is being planned, as the caller promises.
-    unsafe {
-        let clause = (*condition.cast::<pg_sys::RestrictInfo>()).clause;
-        let sketches = ExtensionOids::known().map(|ours| ours.sketches);
-        sketches.zip(cast::<pg_sys::FuncExpr>(clause.cast(), NodeTag::T_FuncExpr)).is_some_and(
-            |(sketches, call)| {
-                [sketches.overlaps, sketches.similar, sketches.contained].contains(&call.funcid)
-            },
-        )
-    }
+fn is_about_sketches(condition: &RestrictInfo) -> bool {
+    // SAFETY: a condition has an expression.
+    let call = unsafe { Expr::new(condition.clause) }.as_function();
+    let sketches = ExtensionOids::known().map(|ours| ours.sketches);
+    sketches.zip(call).is_some_and(|(sketches, call)| {
+        [sketches.overlaps, sketches.similar, sketches.contained].contains(&call.id)
+    })
 }

@@ -5,8 +5,9 @@ use crate::estimate::cost::{OPERATORS_PER_PAGE, pages_fetched};
 use crate::estimate::sketch::values_of;
 use crate::pg::call::allocate;
 use crate::pg::catalog::oids::ExtensionOids;
-use crate::pg::nodes::{cast, constant, elements, list_of, make};
-use pg_sys::{IndexClause, Node, NodeTag, OpExpr, RestrictInfo};
+use crate::pg::expr::{Expr, Exprs};
+use crate::pg::planner::{Index, Planner};
+use pg_sys::{IndexClause, OpExpr, RestrictInfo};
 use pgrx::pg_sys;
 use text::sketch::threshold::LeastShared;
 
@@ -30,34 +31,26 @@ pub(super) struct KeyEstimate {
 impl KeyEstimate {
     /// The keys of a condition: None if it finds nothing, or reads the whole index, which GIN's own estimate
     /// knows.
-    ///
-    /// # Safety
-    /// The condition must be one of the query.
-    pub(super) unsafe fn of(root: *mut pg_sys::PlannerInfo, condition: &IndexClause) -> Option<Self> {
-        // SAFETY: the condition is one of the query, as the caller promises. Its operand is of the type that
-        // it shows.
-        unsafe {
-            let (_, operator) = operator_of(condition)?;
-            let &mut [stored, query] = elements(operator.args) else { return None };
-            let is_share = ExtensionOids::known()
-                .is_some_and(|ours| ours.sketches.query_type == pg_sys::exprType(query));
-            let known = pg_sys::estimate_expression_value(root, query);
-            if cast::<pg_sys::Const>(known, NodeTag::T_Const).is_none() {
-                let sizes = if is_share { TYPICAL_SIZES } else { 0.0 };
-                return Some(Self { values: values_of(root, stored), sizes });
-            }
-            let datum = constant(known)?;
-            if !is_share {
-                return Some(Self { values: values_of(root, known), sizes: 0.0 });
-            }
-            let SketchQuery { threshold, values } = SketchQuery::of(datum);
-            let sizes = match threshold.least_shared(values.len()) {
-                LeastShared::Unknown | LeastShared::Unreachable => return None,
-                LeastShared::Exactly(_) => 0,
-                LeastShared::BySize => threshold.least_shared_by_size(values.len()).count(),
-            };
-            Some(Self { values: values.len() as f64, sizes: sizes as f64 })
+    pub(super) fn of<'p>(planner: Planner<'p>, condition: &'p IndexClause) -> Option<Self> {
+        let (_, [stored, query]) = operator_of(condition)?;
+        let is_share = ExtensionOids::known().is_some_and(|ours| ours.sketches.query_type == query.type_());
+        let known = planner.estimated(query);
+        if !known.is::<pg_sys::Const>() {
+            let sizes = if is_share { TYPICAL_SIZES } else { 0.0 };
+            return Some(Self { values: values_of(Some(planner), stored), sizes });
         }
+        let datum = known.value()?;
+        if !is_share {
+            return Some(Self { values: values_of(Some(planner), known), sizes: 0.0 });
+        }
+        // SAFETY: the value is a query by its type.
+        let SketchQuery { threshold, values } = unsafe { SketchQuery::of(datum) };
+        let sizes = match threshold.least_shared(values.len()) {
+            LeastShared::Unknown | LeastShared::Unreachable => return None,
+            LeastShared::Exactly(_) => 0,
+            LeastShared::BySize => threshold.least_shared_by_size(values.len()).count(),
+        };
+        Some(Self { values: values.len() as f64, sizes: sizes as f64 })
     }
 
     /// Adds the keys of a further condition.
@@ -67,58 +60,44 @@ impl KeyEstimate {
     }
 
     /// What it costs to look the keys up, except for the first one.
-    ///
-    /// # Safety
-    /// The index must be one of the query.
-    pub(super) unsafe fn cost(
-        self,
-        root: *mut pg_sys::PlannerInfo,
-        index: &pg_sys::IndexOptInfo,
-        searches: f64,
-    ) -> f64 {
-        // SAFETY: the index is one of the query, as the caller promises; settings.
-        unsafe {
-            // Values are hashes, each in a leaf of its own. Sizes are next to one another.
-            let all_sizes = 1.0 + (*index.rel).tuples.max(0.0) * SIZE_BYTES / f64::from(pg_sys::BLCKSZ);
-            let pages = (self.values - 1.0).max(0.0) + self.sizes.min(all_sizes);
-            let (mut page_cost, none) = (0.0, std::ptr::null_mut());
+    pub(super) fn cost(self, planner: Planner, index: Index, searches: f64) -> f64 {
+        // Values are hashes, each in a leaf of its own. Sizes are next to one another.
+        let all_sizes = 1.0 + index.table().1.max(0.0) * SIZE_BYTES / f64::from(pg_sys::BLCKSZ);
+        let pages = (self.values - 1.0).max(0.0) + self.sizes.min(all_sizes);
+        let (mut page_cost, none) = (0.0, std::ptr::null_mut());
+        let operators = (self.values + self.sizes) * PAGES_PER_KEY * OPERATORS_PER_PAGE;
+        // SAFETY: settings.
+        let operator_cost = unsafe {
             pg_sys::get_tablespace_page_costs(index.reltablespace, &raw mut page_cost, none);
-            let operators = (self.values + self.sizes) * PAGES_PER_KEY * OPERATORS_PER_PAGE;
-            pages_fetched(root, index, pages, searches) * page_cost + operators * pg_sys::cpu_operator_cost
-        }
+            pg_sys::cpu_operator_cost
+        };
+        pages_fetched(planner, index, pages, searches) * page_cost + operators * operator_cost
     }
 }
 
-/// The operator that the index is asked for, with the planner's record of it.
-///
-/// # Safety
-/// The condition must be one of the query.
-unsafe fn operator_of(condition: &IndexClause) -> Option<(&RestrictInfo, &OpExpr)> {
-    // SAFETY: the condition is one of the query, as the caller promises.
+/// The operator that the index is asked for, as the planner keeps it, and its sides.
+fn operator_of(condition: &IndexClause) -> Option<((&RestrictInfo, &OpExpr), [Expr<'_>; 2])> {
+    // SAFETY: a clause has a list of conditions, which have expressions.
     unsafe {
-        let &mut [restriction] = elements(condition.indexquals) else { return None };
-        let restriction = &*cast::<RestrictInfo>(restriction, NodeTag::T_RestrictInfo)?;
-        Some((restriction, &*cast::<OpExpr>(restriction.clause.cast(), NodeTag::T_OpExpr)?))
+        let mut conditions = Exprs::new(condition.indexquals).iter();
+        let (Some(restriction), None) = (conditions.next(), conditions.next()) else { return None };
+        let restriction = restriction.cast::<RestrictInfo>()?;
+        let operator = Expr::new(restriction.clause);
+        Some(((restriction, operator.cast()?), operator.as_operator()?.args()?))
     }
 }
 
 /// The condition with a query of which nothing is known, for which GIN's own estimate assumes one key.
-///
-/// # Safety
-/// The condition must be one of the query.
-pub(super) unsafe fn with_unknown_query(condition: &IndexClause) -> *mut Node {
-    // SAFETY: the condition is one of the query, as the caller promises. Copies of nodes are nodes.
+pub(super) fn with_unknown_query(condition: &IndexClause) -> Expr<'_> {
+    let Some(((restriction, operator), [stored, query])) = operator_of(condition) else {
+        return Expr::of(condition);
+    };
+    let args = Exprs::of(&[stored, Expr::unknown(query.type_())]).pointer();
+    // SAFETY: copies of nodes are nodes.
     unsafe {
-        let unchanged = std::ptr::from_ref(condition).cast_mut().cast();
-        let Some((restriction, operator)) = operator_of(condition) else { return unchanged };
-        let &mut [stored, query] = elements(operator.args) else { return unchanged };
-        let unknown = make::<pg_sys::Param>(NodeTag::T_Param);
-        unknown.paramkind = pg_sys::ParamKind::PARAM_EXEC;
-        unknown.paramtype = pg_sys::exprType(query);
-        let args = list_of(&[stored, std::ptr::from_mut(unknown).cast()]);
         let operator = allocate(OpExpr { args, ..*operator });
-        let restriction = RestrictInfo { clause: operator.cast_mut_ptr(), ..*restriction };
-        let indexquals = list_of(&[allocate(restriction).cast_mut_ptr()]);
-        allocate(IndexClause { indexquals, ..*condition }).cast_mut_ptr()
+        let restriction = allocate(RestrictInfo { clause: operator.cast_mut_ptr(), ..*restriction });
+        let indexquals = Exprs::of(&[Expr::new(restriction.cast_mut_ptr::<RestrictInfo>())]).pointer();
+        Expr::new(allocate(IndexClause { indexquals, ..*condition }).cast_mut_ptr::<IndexClause>())
     }
 }

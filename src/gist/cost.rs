@@ -4,13 +4,14 @@
 //! that are found for the share of pages that are read. By that estimate GiST would win at every radius, and
 //! for every query that leaves the first column out.
 
-use crate::estimate::condition::{is_fingerprint, radius_of_condition};
+use crate::estimate::condition::{are_fingerprints, radius_of_condition};
 use crate::estimate::cost::{Estimate, Search, Work, cost_function};
 use crate::estimate::statistics::distinct_values;
 use crate::pg::compat::set_cost_function;
-use crate::pg::nodes::{cast, elements};
+use crate::pg::expr::{Expr, Exprs};
+use crate::pg::planner::Index;
 use hamming_index::cost::{IndexedColumn, boxes_read, radius_of};
-use pgrx::pg_sys::{self, Node, NodeTag};
+use pgrx::pg_sys;
 
 /// Operators in the time that it takes to look at an entry. With 1, the planner expects a search that prunes
 /// nothing to take half as long as a sequential scan, both in memory; and so it was measured.
@@ -27,22 +28,14 @@ const OPERATORS_PER_NEXT: f64 = 30.0;
 cost_function!(gist_cost, estimate);
 
 /// Makes the planner ask us what a search of the index costs.
-///
-/// # Safety
-/// The index must be one of the query.
-pub(crate) unsafe fn install_cost(index: &mut pg_sys::IndexOptInfo) {
-    // SAFETY: the index is one of the query, as the caller promises.
-    unsafe {
-        let mut key_columns = 0..index.nkeycolumns as usize;
-        if index.relam == pg_sys::GIST_AM_OID && key_columns.any(|column| is_fingerprint(index, column)) {
-            set_cost_function(index, Some(gist_cost));
-        }
+pub(crate) fn install_cost(index: &mut Index) {
+    if index.relam == pg_sys::GIST_AM_OID && are_fingerprints(*index).any(|is_fingerprint| is_fingerprint) {
+        set_cost_function(index.as_mut(), Some(gist_cost));
     }
 }
 
 fn estimate(search: &Search) -> Estimate {
-    // SAFETY: the search is one of the query.
-    let mut columns = unsafe { columns(search) };
+    let mut columns: Vec<_> = columns(search).collect();
     let pages = f64::from(search.index.pages);
     let entries = (search.index.tuples / pages).max(2.0);
     let levels = pages.log(entries).ceil();
@@ -63,97 +56,45 @@ fn estimate(search: &Search) -> Estimate {
 }
 
 /// What is asked of each key column.
-///
-/// # Safety
-/// The search must be one of the query.
-unsafe fn columns(search: &Search) -> Vec<IndexedColumn> {
-    let index = search.index;
-    // SAFETY: the search is one of the query, as the caller promises; the list has an entry for each
-    // column.
-    unsafe {
-        let expressions = elements(index.indextlist);
-        let asked = |column: usize| {
-            let conditions = conditions(search.path, column);
-            if is_fingerprint(index, column) {
-                return IndexedColumn::Fingerprint { radius: smallest_radius(search.root, conditions) };
+fn columns(search: &Search) -> impl Iterator<Item = IndexedColumn> {
+    // SAFETY: the list has an entry with an expression for each column.
+    let expressions = unsafe { Exprs::new(search.index.indextlist) };
+    are_fingerprints(search.index).enumerate().zip(expressions.iter()).map(
+        |((column, is_fingerprint), entry)| {
+            if is_fingerprint {
+                return IndexedColumn::Fingerprint { radius: smallest_radius(search, column) };
             }
-            let expression = (*expressions[column].cast::<pg_sys::TargetEntry>()).expr.cast();
-            let values = distinct_values(search.root, expression, (*index.rel).relid as i32);
-            other(search, conditions, values)
-        };
-        (0..index.nkeycolumns as usize).map(asked).collect()
-    }
-}
-
-/// The conditions on a column.
-///
-/// # Safety
-/// The path must be one of the query.
-unsafe fn conditions(path: &pg_sys::IndexPath, column: usize) -> *mut pg_sys::List {
-    let mut conditions = std::ptr::null_mut();
-    // SAFETY: the path is one of the query, as the caller promises: a list of clauses, each with a list of
-    // conditions.
-    unsafe {
-        for &mut clause in elements(path.indexclauses) {
-            let clause = &*clause.cast::<pg_sys::IndexClause>();
-            if clause.indexcol as usize == column {
-                conditions = pg_sys::list_concat(conditions, clause.indexquals);
-            }
-        }
-    }
-    conditions
-}
-
-/// The expressions of conditions.
-///
-/// # Safety
-/// The list must be one of conditions.
-unsafe fn clauses(conditions: *mut pg_sys::List) -> impl Iterator<Item = *mut Node> {
-    // SAFETY: the list is one of conditions, as the caller promises.
-    let conditions = unsafe { elements(conditions) };
-    // SAFETY: the same.
-    conditions.iter().map(|condition| unsafe { (*condition.cast::<pg_sys::RestrictInfo>()).clause.cast() })
+            // SAFETY: the same.
+            let expression = unsafe { Expr::new((*entry.pointer().cast::<pg_sys::TargetEntry>()).expr) };
+            other(search, column, distinct_values(search.planner, expression, search.index.table().0))
+        },
+    )
 }
 
 /// The smallest radius of the conditions on a column of fingerprints. NULLs lie together as equal ones do.
-///
-/// # Safety
-/// The conditions must be of the query.
-unsafe fn smallest_radius(root: *mut pg_sys::PlannerInfo, conditions: *mut pg_sys::List) -> u32 {
-    // SAFETY: the conditions are of the query, as the caller promises.
-    unsafe {
-        let radii =
-            clauses(conditions).map(|clause| match cast::<pg_sys::NullTest>(clause, NodeTag::T_NullTest) {
-                Some(test) if test.nulltesttype == pg_sys::NullTestType::IS_NOT_NULL => u64::BITS,
-                Some(_) => 0,
-                None => radius_of_condition(root, clause),
-            });
-        radii.min().unwrap_or(u64::BITS)
-    }
+fn smallest_radius(search: &Search, column: usize) -> u32 {
+    let radii = search.conditions(column).map(|condition| match condition.cast::<pg_sys::NullTest>() {
+        Some(test) if test.nulltesttype == pg_sys::NullTestType::IS_NOT_NULL => u64::BITS,
+        Some(_) => 0,
+        None => radius_of_condition(search.planner, condition),
+    });
+    radii.min().unwrap_or(u64::BITS)
 }
 
 /// What is asked of a column that is not one of fingerprints. `values` is the number of its values in the
 /// table. Each element of an array is searched for by itself.
-///
-/// # Safety
-/// The search must be one of the query, and the conditions on this column.
-unsafe fn other(search: &Search, conditions: *mut pg_sys::List, values: f64) -> IndexedColumn {
-    let (root, index, table) = (search.root, search.index, search.index.rel);
-    // SAFETY: the search is one of the query, and the conditions on this column, as the caller promises.
-    unsafe {
-        let (inner, none) = (pg_sys::JoinType::JOIN_INNER, std::ptr::null_mut());
-        let mut share = pg_sys::clauselist_selectivity(root, conditions, (*table).relid as i32, inner, none);
-        let is_array = |clause| cast::<Node>(clause, NodeTag::T_ScalarArrayOpExpr).is_some();
-        if clauses(conditions).any(is_array) {
-            share /= search.general.num_sa_scans;
-        }
-        // If this column decides which rows are in a partial index, the index has only the values that it
-        // admits.
-        let of_index = (index.tuples / (*table).tuples.max(1.0)).min(1.0);
-        let is_divided = !index.indpred.is_null()
-            && of_index > 0.0
-            && pg_sys::predicate_implied_by(index.indpred, conditions, false);
-        let kept = if is_divided { of_index } else { 1.0 };
-        IndexedColumn::Other { values: values * kept, share: (share / kept).min(1.0) }
+fn other(search: &Search, column: usize, values: f64) -> IndexedColumn {
+    let (index, (table, rows)) = (search.index, search.index.table());
+    let of_column = search.all_conditions().filter(|&(of, _)| of == column);
+    let conditions = of_column.fold(Exprs::NONE, |list, (_, condition)| list.with(Expr::of(condition)));
+    let mut share = search.planner.share(conditions, table);
+    if search.conditions(column).any(Expr::is::<pg_sys::ScalarArrayOpExpr>) {
+        share /= search.general.num_sa_scans;
     }
+    // If this column decides which rows are in a partial index, the index has only the values that it admits.
+    let of_index = (index.tuples / rows.max(1.0)).min(1.0);
+    let predicate = index.predicate();
+    let is_divided = !predicate.is_empty() && of_index > 0.0 && predicate.follows_from(conditions);
+    let kept = if is_divided { of_index } else { 1.0 };
+    IndexedColumn::Other { values: values * kept, share: (share / kept).min(1.0) }
 }

@@ -9,7 +9,9 @@ use super::measure::{NearCall, NearMeasure};
 use crate::estimate::condition::{Within, bits_of};
 use crate::estimate::sketch::values_of;
 use crate::pg::catalog::oids::ExtensionOids;
+use crate::pg::expr::Expr;
 use crate::pg::nodes::{elements, make};
+use crate::pg::planner::Planner;
 use crate::planner::{Rewritten, called};
 use hamming::near_pairs::cost_between;
 use pgrx::pg_sys::{self, Node, NodeTag, RestrictInfo};
@@ -106,11 +108,13 @@ impl NearCondition {
     ) -> Option<Self> {
         // SAFETY: an expression of the query.
         unsafe {
+            let planner = Planner::new(root)?;
             let written: *mut Node = (*clause).clause.cast();
             let (call, is_whole, expression) = match NearCall::of(written, ours) {
                 Some(call) => (call, true, written),
                 None => {
-                    let Rewritten { within, replaces } = called(written, ours)?;
+                    let Rewritten { within, replaces } = called(Expr::new(written), ours)?;
+                    let within = within.pointer();
                     (NearCall::of(within, ours)?, replaces, within)
                 }
             };
@@ -132,14 +136,19 @@ impl NearCondition {
             }
             let measure = measures[outer];
             let sizes = match limit {
-                Some(radius) if measure.is_distance() => NearSizes::of_codes(root, &Within { a, b, radius }),
+                Some(radius) if measure.is_distance() => {
+                    let [a, b, radius] = [a, b, radius].map(|node| Expr::new(node));
+                    NearSizes::of_codes(planner, &Within { a, b, radius })
+                }
                 _ => {
                     let sides = if outer == 0 { [a, b] } else { [b, a] };
-                    NearSizes::Sketches { values: sides.map(|side| values_of(root, side)) }
+                    NearSizes::Sketches {
+                        values: sides.map(|side| values_of(Some(planner), Expr::new(side))),
+                    }
                 }
             };
             let has_known_length =
-                !measure.is_distance() || [a, b].iter().all(|&side| bits_of(side).is_some());
+                !measure.is_distance() || [a, b].iter().all(|&side| bits_of(Expr::new(side)).is_some());
             let call = if expression == written { clause } else { with_clause(&*clause, expression) };
             Some(Self { clause, call, is_whole, outer, measure, sizes, has_known_length })
         }
@@ -213,14 +222,9 @@ impl NearCondition {
 }
 
 impl NearSizes {
-    /// # Safety
-    /// The condition must be one of the query.
-    unsafe fn of_codes(root: *mut pg_sys::PlannerInfo, within: &Within) -> Self {
-        // SAFETY: a condition of the query, as the caller promises.
-        unsafe {
-            let bits = within.bits().unwrap_or(hamming::BITS);
-            Self::Distance { bits, radius: within.expected_radius(root).min(bits) }
-        }
+    fn of_codes<'p>(planner: Planner<'p>, within: &Within<'p>) -> Self {
+        let bits = within.bits().unwrap_or(hamming::BITS);
+        Self::Distance { bits, radius: within.expected_radius(planner).min(bits) }
     }
 }
 

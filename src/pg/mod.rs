@@ -12,8 +12,10 @@
 //! - [`encoding`]: texts, whatever the encoding of the database
 //! - [`error`]: the errors that only the Postgres side can meet
 //! - [`executor`]: what PostgreSQL's executor has as inline functions, for nodes of our own
+//! - [`expr`]: expressions of a query that is being planned
 //! - [`interrupts`]: whether the user has cancelled
-//! - [`nodes`]: expressions of the planner
+//! - [`nodes`]: nodes of the planner and of plans, by their pointers
+//! - [`planner`]: what the planner knows of a query, and of indexes
 //! - [`progress`]: notices of how far long work has come
 //! - [`query`]: what a query reads
 //! - [`report`]: how an error is told to the client
@@ -36,8 +38,10 @@ pub(crate) mod elements;
 pub(crate) mod encoding;
 pub(crate) mod error;
 pub(crate) mod executor;
+pub(crate) mod expr;
 pub(crate) mod interrupts;
 pub(crate) mod nodes;
+pub(crate) mod planner;
 pub(crate) mod progress;
 pub(crate) mod query;
 pub(crate) mod report;

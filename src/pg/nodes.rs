@@ -2,7 +2,6 @@
 //!
 //! All of these functions expect well-formed trees of the planner, in its memory.
 
-use super::code::bits::Bits;
 use pgrx::pg_sys::{self, Node};
 
 /// The node as a struct of its tag.
@@ -33,86 +32,6 @@ pub(crate) unsafe fn elements<'a>(list: *mut pg_sys::List) -> &'a mut [*mut Node
 pub(crate) unsafe fn list_of(nodes: &[*mut Node]) -> *mut pg_sys::List {
     // SAFETY: appending to NIL makes a list.
     nodes.iter().fold(std::ptr::null_mut(), |list, node| unsafe { pg_sys::lappend(list, node.cast()) })
-}
-
-/// `a operator b`.
-///
-/// # Safety
-/// The operator must return that type, and take arguments of the types of these expressions.
-pub(crate) unsafe fn operator(
-    operator: pg_sys::Oid,
-    result: pg_sys::Oid,
-    a: *mut Node,
-    b: *mut Node,
-) -> *mut Node {
-    // SAFETY: makes a node of two others; the operator takes no collation. Its function is looked up.
-    unsafe {
-        let none = pg_sys::InvalidOid;
-        let node = pg_sys::make_opclause(operator, result, false, a.cast(), b.cast(), none, none);
-        pg_sys::set_opfuncid(node.cast());
-        node.cast()
-    }
-}
-
-/// `function(args…)`.
-///
-/// # Safety
-/// The function must return that type, and take arguments of the types of these expressions.
-pub(crate) unsafe fn function(function: pg_sys::Oid, result: pg_sys::Oid, args: &[*mut Node]) -> *mut Node {
-    let (none, format) = (pg_sys::InvalidOid, pg_sys::CoercionForm::COERCE_EXPLICIT_CALL);
-    // SAFETY: makes a node of others; the function takes no collation.
-    unsafe { pg_sys::makeFuncExpr(function, result, list_of(args), none, none, format).cast() }
-}
-
-/// # Safety
-/// There must be a memory context to allocate in.
-pub(crate) unsafe fn integer(value: i32) -> *mut Node {
-    // SAFETY: the value is of the type.
-    unsafe { by_value(pg_sys::INT4OID, value) }
-}
-
-/// # Safety
-/// There must be a memory context to allocate in.
-pub(crate) unsafe fn bigint(value: i64) -> *mut Node {
-    // SAFETY: the value is of the type.
-    unsafe { by_value(pg_sys::INT8OID, value) }
-}
-
-/// # Safety
-/// There must be a memory context to allocate in.
-pub(crate) unsafe fn double(value: f64) -> *mut Node {
-    // SAFETY: the value is of the type.
-    unsafe { by_value(pg_sys::FLOAT8OID, value.to_bits()) }
-}
-
-/// # Safety
-/// There must be a memory context to allocate in.
-pub(crate) unsafe fn bits(value: Bits) -> *mut Node {
-    let (no_modifier, none, variable) = (-1, pg_sys::InvalidOid, -1);
-    // SAFETY: the datum is of the type.
-    unsafe {
-        pg_sys::makeConst(pg_sys::BITOID, no_modifier, none, variable, value.datum(), false, false).cast()
-    }
-}
-
-/// A constant of a type that is passed by value and has the size of `T`.
-///
-/// # Safety
-/// The type must be passed by value, and the value one of it.
-unsafe fn by_value<T: Into<pg_sys::Datum>>(type_: pg_sys::Oid, value: T) -> *mut Node {
-    let (no_modifier, none, length) = (-1, pg_sys::InvalidOid, size_of::<T>() as i32);
-    // SAFETY: the type is passed by value, and the value one of it, as the caller promises.
-    unsafe { pg_sys::makeConst(type_, no_modifier, none, length, value.into(), false, true).cast() }
-}
-
-/// The value of a constant that is not NULL.
-///
-/// # Safety
-/// `node` must be an expression.
-pub(crate) unsafe fn constant(node: *mut Node) -> Option<pg_sys::Datum> {
-    // SAFETY: `node` is an expression, as the caller promises.
-    let constant = unsafe { cast::<pg_sys::Const>(node, pg_sys::NodeTag::T_Const) }?;
-    (!constant.constisnull).then_some(constant.constvalue)
 }
 
 /// A copy of an expression, in nodes of its own.
@@ -183,19 +102,5 @@ pub(crate) unsafe fn make<'a, T>(tag: pg_sys::NodeTag) -> &'a mut T {
         let node: *mut Node = pg_sys::palloc0(size_of::<T>()).cast();
         (*node).type_ = tag;
         &mut *node.cast()
-    }
-}
-
-/// `node IS NOT NULL`.
-///
-/// # Safety
-/// `node` must be an expression.
-pub(crate) unsafe fn is_not_null(node: *mut Node) -> *mut Node {
-    // SAFETY: the struct is that of the tag.
-    unsafe {
-        let test = make::<pg_sys::NullTest>(pg_sys::NodeTag::T_NullTest);
-        test.arg = node.cast();
-        test.nulltesttype = pg_sys::NullTestType::IS_NOT_NULL;
-        std::ptr::from_mut(test).cast()
     }
 }

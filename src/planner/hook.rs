@@ -7,6 +7,7 @@ use super::order::rewrite_order;
 use super::rewrite::rewrite_and;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::compat::{RelationHook, relation_hook, relation_hook_function};
+use crate::pg::planner::Planner;
 use pgrx::pg_sys;
 use std::ptr::null_mut;
 
@@ -103,15 +104,15 @@ relation_hook_function!(
 unsafe fn prepare_relation(root: *mut pg_sys::PlannerInfo, relation: *mut pg_sys::RelOptInfo) {
     // SAFETY: the arguments are those that PostgreSQL passes to the hook, as the caller promises.
     unsafe {
-        let Some(ours) = ExtensionOids::known() else { return };
+        let Some((planner, ours)) = Planner::new(root).zip(ExtensionOids::known()) else { return };
         // Partitions have the conditions of their parent, which were rewritten with it.
         if (*relation).reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
             if is_first_table(&*root, relation) {
                 change_conditions(&*(*root).parse, &mut |list| rewrite_and(list, &ours));
             }
-            rewrite_order(&mut *root, &*relation, &ours);
+            rewrite_order(planner, &*relation, &ours);
         }
-        prepare(root, &*relation, &ours);
+        prepare(planner, &*relation, &ours);
     }
 }
 

@@ -6,32 +6,36 @@ use crate::am::is_hamming;
 use crate::gin::cost::install_sketch_cost;
 use crate::gist::install_cost;
 use crate::pg::catalog::oids::ExtensionOids;
-use crate::pg::nodes::{cast, columns_in, copy, elements};
-use pgrx::pg_sys::{self, Node, NodeTag};
+use crate::pg::expr::{Expr, Exprs};
+use crate::pg::planner::{Index, Planner};
+use pgrx::pg_sys;
 
 /// Called once for each relation of a query, before paths are looked for.
 ///
 /// # Safety
-/// Both must be the planner's own.
-pub(super) unsafe fn prepare(
-    root: *mut pg_sys::PlannerInfo,
-    relation: &pg_sys::RelOptInfo,
-    ours: &ExtensionOids,
+/// The relation must be one of the query.
+pub(super) unsafe fn prepare<'p>(
+    planner: Planner<'p>,
+    relation: &'p pg_sys::RelOptInfo,
+    ours: &'p ExtensionOids,
 ) {
-    // SAFETY: both are the planner's own, as the caller promises.
+    // SAFETY: the relation is one of the query, as the caller promises; an index tells of each column whether
+    // it can return it.
     unsafe {
-        for &mut index in elements(relation.indexlist) {
-            let index = &mut *index.cast::<pg_sys::IndexOptInfo>();
-            rewrite_predicate(index, ours);
-            install_cost(index);
-            install_sketch_cost(index, &ours.sketches);
-            if is_hamming(index) {
-                let distances = distances_sorted_by(root, relation, ours);
-                let is_partial = !index.indpred.is_null();
-                index.amoptionalkey = distances > 0 || is_partial && *index.canreturn;
+        for mut index in Index::all(relation) {
+            rewrite_predicate(&mut index, ours);
+            install_cost(&mut index);
+            install_sketch_cost(&mut index, &ours.sketches);
+            if is_hamming(&index) {
+                let distances = distances_sorted_by(planner, relation, ours);
+                let is_partial = !index.predicate().is_empty();
+                let is_described = is_partial && *index.canreturn;
+                let can_order = distances == 1 || index.first_type() == pg_sys::INT8OID;
+                let index = index.as_mut();
+                index.amoptionalkey = distances > 0 || is_described;
                 // Of strings of bits the index gives bounds, by which the executor can sort if there is one
                 // distance. It takes rows whose first distance is NULL for equal, whatever the second one is.
-                index.amcanorderbyop &= distances == 1 || *index.opcintype == pg_sys::INT8OID;
+                index.amcanorderbyop &= can_order;
             }
         }
     }
@@ -39,15 +43,9 @@ pub(super) unsafe fn prepare(
 
 /// Rewrites the predicate of a partial index, which has to look like the query's conditions. It is copied,
 /// for it may belong to somebody else's hook.
-///
-/// # Safety
-/// `index` must be that of the query that is being planned.
-unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, ours: &ExtensionOids) {
-    // SAFETY: a copy of a list of expressions.
-    unsafe {
-        if !index.indpred.is_null() {
-            index.indpred = rewrite_and(copy(index.indpred.cast()).cast(), ours);
-        }
+fn rewrite_predicate<'p>(index: &mut Index<'p>, ours: &'p ExtensionOids) {
+    if !index.predicate().is_empty() {
+        index.as_mut().indpred = rewrite_and(index.predicate().copy(), ours).pointer();
     }
 }
 
@@ -60,56 +58,46 @@ unsafe fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, ours: &ExtensionOi
 /// codes always may, for otherwise the planner lets the query check its predicate again, in the table.
 ///
 /// # Safety
-/// `root` and `relation` must be those of the query that is being planned.
+/// The relation must be one of the query.
 unsafe fn distances_sorted_by(
-    root: *mut pg_sys::PlannerInfo,
+    planner: Planner,
     relation: &pg_sys::RelOptInfo,
     ours: &ExtensionOids,
 ) -> usize {
     // SAFETY: the target list of a query has entries with expressions.
     unsafe {
-        let sorts = |&&entry: &&*mut Node| {
-            let entry = &*entry.cast::<pg_sys::TargetEntry>();
-            entry.ressortgroupref != 0 && is_distance(&*root, entry.expr.cast(), relation.relid, ours)
+        let root = &*planner.pointer();
+        let sorts = |entry: &Expr| {
+            let entry = &*entry.pointer().cast::<pg_sys::TargetEntry>();
+            entry.ressortgroupref != 0 && is_distance(root, Expr::new(entry.expr), relation.relid, ours)
         };
-        elements((*(*root).parse).targetList).iter().filter(sorts).count()
+        Exprs::new((*root.parse).targetList).iter().filter(sorts).count()
     }
 }
 
 /// Whether an expression of the query is, for the relation, a distance from something of it.
-///
-/// # Safety
-/// `node` must be an expression of the query that is being planned.
-unsafe fn is_distance(
+fn is_distance(
     root: &pg_sys::PlannerInfo,
-    node: *mut Node,
+    expr: Expr,
     relation: pg_sys::Index,
     ours: &ExtensionOids,
 ) -> bool {
-    // SAFETY: `node` is an expression of the query that is being planned, as the caller promises.
-    unsafe {
-        if let Some(placeholder) = cast::<pg_sys::PlaceHolderVar>(node, NodeTag::T_PlaceHolderVar) {
-            is_distance(root, placeholder.phexpr.cast(), relation, ours)
-        } else if let Some(column) = cast::<pg_sys::Var>(node, NodeTag::T_Var) {
-            in_part(root, column, relation).is_some_and(|node| is_distance(root, node, relation, ours))
-        } else {
-            distance_of(node, ours).is_some() && mentions(root, node, relation)
-        }
+    if let Some(placeholder) = expr.cast::<pg_sys::PlaceHolderVar>() {
+        // SAFETY: a placeholder has an expression.
+        is_distance(root, unsafe { Expr::new(placeholder.phexpr) }, relation, ours)
+    } else if let Some(column) = expr.cast::<pg_sys::Var>() {
+        in_part(root, column, relation).is_some_and(|expr| is_distance(root, expr, relation, ours))
+    } else {
+        distance_of(expr, ours).is_some() && mentions(root, expr, relation)
     }
 }
 
 /// Whether an expression of the query has a column of the relation in it.
-///
-/// # Safety
-/// `node` must be an expression of the query that is being planned.
-unsafe fn mentions(root: &pg_sys::PlannerInfo, node: *mut Node, relation: pg_sys::Index) -> bool {
-    // SAFETY: `node` is an expression of the query that is being planned, as the caller promises.
-    unsafe {
-        columns_in(node).any(|column| {
-            i64::from(column.varno) == i64::from(relation)
-                || in_part(root, column, relation).is_some_and(|node| mentions(root, node, relation))
-        })
-    }
+fn mentions(root: &pg_sys::PlannerInfo, expr: Expr, relation: pg_sys::Index) -> bool {
+    expr.columns().any(|column| {
+        i64::from(column.varno) == i64::from(relation)
+            || in_part(root, column, relation).is_some_and(|expr| mentions(root, expr, relation))
+    })
 }
 
 /// The expression that a column of a partitioned table, or of a UNION ALL, is in the relation, if the
@@ -117,14 +105,11 @@ unsafe fn mentions(root: &pg_sys::PlannerInfo, node: *mut Node, relation: pg_sys
 ///
 /// Postgres's own `adjust_appendrel_attrs` does not serve here: since PostgreSQL 16 it raises an error if the
 /// column may be NULL by an outer join and is no column in the part.
-///
-/// # Safety
-/// `root` must be that of the query that is being planned.
-unsafe fn in_part(
-    root: &pg_sys::PlannerInfo,
+fn in_part<'p>(
+    root: &'p pg_sys::PlannerInfo,
     column: &pg_sys::Var,
     relation: pg_sys::Index,
-) -> Option<*mut Node> {
+) -> Option<Expr<'p>> {
     if root.append_rel_array.is_null() {
         return None;
     }
@@ -134,8 +119,8 @@ unsafe fn in_part(
         let mut part = *parts.add(relation as usize);
         while let Some(info) = part.as_ref() {
             if i64::from(info.parent_relid) == i64::from(column.varno) {
-                let index = usize::try_from(column.varattno - 1).ok()?;
-                return elements(info.translated_vars).get(index).copied();
+                let place = usize::try_from(column.varattno - 1).ok()?;
+                return Exprs::new(info.translated_vars).get(place);
             }
             part = *parts.add(info.parent_relid as usize);
         }

@@ -27,7 +27,7 @@
 //! Conditions on sketches take the same steps: [`sketches`] has what the hook makes of them, and
 //! [`sketch_support`] the answers about that.
 //!
-//! All of them meet and make the same [`expressions`]. [`radius`] has the SQL functions that turn a limit
+//! All of them meet and make the same [`expressions`]. What PostgreSQL asks our functions is a [`request`]. [`radius`] has the SQL functions that turn a limit
 //! into a radius.
 
 mod comparison;
@@ -37,6 +37,7 @@ mod hook;
 mod indexes;
 mod order;
 mod radius;
+mod request;
 mod rewrite;
 mod sketch_support;
 mod sketches;

@@ -1,0 +1,414 @@
+//! Expressions of a query that is being planned, read and put together without `unsafe`.
+//!
+//! PostgreSQL passes pointers to trees of nodes. Where one comes in, [`Expr::new`] and its relatives take the
+//! promise that it is what it should be, for as long as PostgreSQL's call of us lasts. What is reached from
+//! there belongs to the same trees, which PostgreSQL keeps alive and shows to nobody else. Lists are read cell
+//! by cell and never lent as slices, so they may be changed while somebody goes through them.
+
+use super::code::bits::Bits;
+use pgrx::pg_sys::{self, Datum, Node, NodeTag, Oid};
+use std::marker::PhantomData;
+use std::ptr::{NonNull, null_mut};
+
+/// An expression of the query: a value, a condition, or another node of such a tree.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct Expr<'p>(NonNull<Node>, PhantomData<&'p Node>);
+
+/// The struct of a node.
+///
+/// # Safety
+/// The tag must be that of the struct.
+pub(crate) unsafe trait Tagged {
+    const TAG: NodeTag;
+}
+
+macro_rules! tagged {
+    ($($node:ident $tag:ident),* $(,)?) => {
+        // SAFETY: PostgreSQL makes the tag of the name of the struct.
+        $(unsafe impl Tagged for pg_sys::$node {
+            const TAG: NodeTag = NodeTag::$tag;
+        })*
+    };
+}
+tagged!(
+    Const T_Const,
+    FuncExpr T_FuncExpr,
+    IndexClause T_IndexClause,
+    NullTest T_NullTest,
+    OpExpr T_OpExpr,
+    PlaceHolderVar T_PlaceHolderVar,
+    RelabelType T_RelabelType,
+    RestrictInfo T_RestrictInfo,
+    ScalarArrayOpExpr T_ScalarArrayOpExpr,
+    Var T_Var,
+);
+
+impl<'p> Expr<'p> {
+    /// # Safety
+    /// `node` must be an expression of the query that is being planned, and not null.
+    pub(crate) unsafe fn new<T>(node: *mut T) -> Self {
+        // SAFETY: not null, as the caller promises.
+        Self(unsafe { NonNull::new_unchecked(node.cast()) }, PhantomData)
+    }
+
+    /// What may be missing.
+    ///
+    /// # Safety
+    /// `node` must be an expression of the query that is being planned, or null.
+    pub(crate) unsafe fn at<T>(node: *mut T) -> Option<Self> {
+        NonNull::new(node.cast()).map(|node| Self(node, PhantomData))
+    }
+
+    /// A node that was read before.
+    pub(crate) fn of<T: Tagged>(node: &'p T) -> Self {
+        Self(NonNull::from(node).cast(), PhantomData)
+    }
+
+    pub(crate) fn pointer(self) -> *mut Node {
+        self.0.as_ptr()
+    }
+
+    fn tag(self) -> NodeTag {
+        // SAFETY: every node begins with its tag.
+        unsafe { self.0.as_ref().type_ }
+    }
+
+    /// The node as a struct, if it is of that kind.
+    pub(crate) fn cast<T: Tagged>(self) -> Option<&'p T> {
+        // SAFETY: a node has the struct that its tag names.
+        (self.tag() == T::TAG).then(|| unsafe { self.0.cast().as_ref() })
+    }
+
+    pub(crate) fn is<T: Tagged>(self) -> bool {
+        self.tag() == T::TAG
+    }
+
+    /// `a operator b`.
+    pub(crate) fn as_operator(self) -> Option<Call<'p>> {
+        self.cast::<pg_sys::OpExpr>().map(|it| Call { id: it.opno, args: Exprs(it.args, PhantomData) })
+    }
+
+    /// `function(args…)`.
+    pub(crate) fn as_function(self) -> Option<Call<'p>> {
+        self.cast::<pg_sys::FuncExpr>().map(Call::of_function)
+    }
+
+    /// AND or OR, with its arguments.
+    pub(crate) fn as_boolean(self) -> Option<(pg_sys::BoolExprType::Type, Exprs<'p>)> {
+        // SAFETY: checked to be of this kind. What it has is copied.
+        (self.tag() == NodeTag::T_BoolExpr).then(|| unsafe {
+            let node = self.0.cast::<pg_sys::BoolExpr>().as_ref();
+            (node.boolop, Exprs(node.args, PhantomData))
+        })
+    }
+
+    /// Gives AND or OR other arguments.
+    pub(crate) fn set_arguments(self, args: Exprs<'p>) {
+        if self.tag() == NodeTag::T_BoolExpr {
+            // SAFETY: checked to be of this kind; nobody has a reference to one.
+            unsafe { self.0.cast::<pg_sys::BoolExpr>().as_mut().args = args.0 }
+        }
+    }
+
+    /// The value of a constant that is not NULL.
+    pub(crate) fn value(self) -> Option<Datum> {
+        self.cast::<pg_sys::Const>().and_then(|it| (!it.constisnull).then_some(it.constvalue))
+    }
+
+    pub(crate) fn is_null(self) -> bool {
+        self.cast::<pg_sys::Const>().is_some_and(|it| it.constisnull)
+    }
+
+    pub(crate) fn type_(self) -> Oid {
+        // SAFETY: an expression.
+        unsafe { pg_sys::exprType(self.pointer()) }
+    }
+
+    /// The type below domains, with its modifier.
+    pub(crate) fn base_type(self) -> (Oid, i32) {
+        // SAFETY: an expression.
+        unsafe {
+            let mut modifier = pg_sys::exprTypmod(self.pointer());
+            let type_ = pg_sys::getBaseTypeAndTypmod(self.type_(), &raw mut modifier);
+            (type_, modifier)
+        }
+    }
+
+    /// Whether it may not be evaluated twice: it is volatile, or costs as much as a query.
+    pub(crate) fn is_volatile(self) -> bool {
+        // SAFETY: an expression.
+        unsafe {
+            pg_sys::contain_volatile_functions(self.pointer()) || pg_sys::contain_subplans(self.pointer())
+        }
+    }
+
+    pub(crate) fn has_columns(self) -> bool {
+        // SAFETY: an expression.
+        unsafe { pg_sys::contain_var_clause(self.pointer()) }
+    }
+
+    /// The columns that it mentions.
+    pub(crate) fn columns(self) -> impl Iterator<Item = &'p pg_sys::Var> {
+        const INTO_ALL: u32 = pg_sys::PVC_RECURSE_AGGREGATES
+            | pg_sys::PVC_RECURSE_WINDOWFUNCS
+            | pg_sys::PVC_RECURSE_PLACEHOLDERS;
+        // SAFETY: an expression; the list is a new one.
+        let columns = unsafe { pg_sys::pull_var_clause(self.pointer(), INTO_ALL as i32) };
+        Exprs(columns, PhantomData).iter().filter_map(Self::cast)
+    }
+
+    /// A copy, in nodes of its own.
+    pub(crate) fn copy(self) -> Self {
+        // SAFETY: an expression, whose copy is one.
+        unsafe { Self::new(pg_sys::copyObjectImpl(self.pointer().cast()).cast::<Node>()) }
+    }
+
+    /// What is left when all is computed that is known without a query.
+    pub(crate) fn simplified(self) -> Self {
+        // SAFETY: an expression.
+        unsafe { Self::new(pg_sys::eval_const_expressions(null_mut(), self.pointer())) }
+    }
+
+    /// `a operator b`. The operator returns that type, and takes values of the types of the two.
+    pub(crate) fn operator(operator: Oid, result: Oid, a: Self, b: Self) -> Self {
+        // SAFETY: makes a node of two others; the operator takes no collation. Its function is looked up.
+        unsafe {
+            let none = pg_sys::InvalidOid;
+            let (a, b) = (a.pointer().cast(), b.pointer().cast());
+            let node = pg_sys::make_opclause(operator, result, false, a, b, none, none);
+            pg_sys::set_opfuncid(node.cast());
+            Self::new(node)
+        }
+    }
+
+    /// `function(args…)`. The function returns that type, and takes values of the types of these.
+    pub(crate) fn function(function: Oid, result: Oid, args: &[Self]) -> Self {
+        let (none, format) = (pg_sys::InvalidOid, pg_sys::CoercionForm::COERCE_EXPLICIT_CALL);
+        // SAFETY: makes a node of others; the function takes no collation.
+        unsafe { Self::new(pg_sys::makeFuncExpr(function, result, Exprs::of(args).0, none, none, format)) }
+    }
+
+    /// `a AND b`.
+    pub(crate) fn and(a: Self, b: Self) -> Self {
+        // SAFETY: makes a node of others.
+        unsafe { Self::new(pg_sys::make_andclause(Exprs::of(&[a, b]).0)) }
+    }
+
+    /// `self IS NOT NULL`.
+    pub(crate) fn is_not_null(self) -> Self {
+        // SAFETY: the struct is that of the tag.
+        unsafe {
+            let test = super::nodes::make::<pg_sys::NullTest>(NodeTag::T_NullTest);
+            test.arg = self.pointer().cast();
+            test.nulltesttype = pg_sys::NullTestType::IS_NOT_NULL;
+            Self::new(test)
+        }
+    }
+
+    /// A value that is known when the plan runs, of which nothing is known now.
+    pub(crate) fn unknown(type_: Oid) -> Self {
+        // SAFETY: the struct is that of the tag.
+        unsafe {
+            let unknown = super::nodes::make::<pg_sys::Param>(NodeTag::T_Param);
+            unknown.paramkind = pg_sys::ParamKind::PARAM_EXEC;
+            unknown.paramtype = type_;
+            Self::new(unknown)
+        }
+    }
+
+    pub(crate) fn integer(value: i32) -> Self {
+        Self::constant(pg_sys::INT4OID, size_of::<i32>() as i32, value.into())
+    }
+
+    pub(crate) fn bigint(value: i64) -> Self {
+        Self::constant(pg_sys::INT8OID, size_of::<i64>() as i32, value.into())
+    }
+
+    pub(crate) fn double(value: f64) -> Self {
+        Self::constant(pg_sys::FLOAT8OID, size_of::<f64>() as i32, value.to_bits().into())
+    }
+
+    pub(crate) fn bits(value: Bits) -> Self {
+        Self::constant(pg_sys::BITOID, -1, value.datum())
+    }
+
+    /// A constant of a type of this length. One of variable length has -1, and is passed by reference.
+    fn constant(type_: Oid, length: i32, value: Datum) -> Self {
+        let (no_modifier, none) = (-1, pg_sys::InvalidOid);
+        // SAFETY: the callers have values of these types.
+        unsafe { Self::new(pg_sys::makeConst(type_, no_modifier, none, length, value, false, length > 0)) }
+    }
+}
+
+/// What is called, an operator or a function, with its arguments.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'p> {
+    pub(crate) id: Oid,
+    args: Exprs<'p>,
+}
+
+impl<'p> Call<'p> {
+    pub(crate) fn of_function(call: &'p pg_sys::FuncExpr) -> Self {
+        Self { id: call.funcid, args: Exprs(call.args, PhantomData) }
+    }
+
+    pub(crate) fn new(id: Oid, args: Exprs<'p>) -> Self {
+        Self { id, args }
+    }
+
+    /// The arguments, if there are so many.
+    pub(crate) fn args<const N: usize>(self) -> Option<[Expr<'p>; N]> {
+        self.args.array()
+    }
+
+    /// The strategy of the operator in a family; 0 if it is not of the family.
+    pub(crate) fn strategy_in(self, family: Oid) -> i32 {
+        // SAFETY: looks the operator up in the catalog.
+        unsafe { pg_sys::get_op_opfamily_strategy(self.id, family) }
+    }
+}
+
+/// A list of expressions, which may be empty.
+#[derive(Clone, Copy)]
+pub(crate) struct Exprs<'p>(*mut pg_sys::List, PhantomData<&'p Node>);
+
+impl<'p> Exprs<'p> {
+    pub(crate) const NONE: Self = Self(null_mut(), PhantomData);
+
+    /// # Safety
+    /// `list` must be a list of expressions of the query that is being planned, or null.
+    pub(crate) unsafe fn new(list: *mut pg_sys::List) -> Self {
+        Self(list, PhantomData)
+    }
+
+    pub(crate) fn of(exprs: &[Expr<'p>]) -> Self {
+        exprs.iter().fold(Self::NONE, |list, &expr| list.with(expr))
+    }
+
+    pub(crate) fn pointer(self) -> *mut pg_sys::List {
+        self.0
+    }
+
+    pub(crate) fn len(self) -> usize {
+        // SAFETY: a list, or null.
+        unsafe { self.0.as_ref() }.map_or(0, |list| list.length as usize)
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// An expression by its place, counted from 0.
+    pub(crate) fn get(self, place: usize) -> Option<Expr<'p>> {
+        // SAFETY: a list has `length` cells, and those of a list of expressions are pointers to them. A column
+        // that was dropped has none.
+        unsafe { Expr::at((place < self.len()).then(|| (*(*self.0).elements.add(place)).ptr_value)?) }
+    }
+
+    pub(crate) fn iter(self) -> impl Iterator<Item = Expr<'p>> {
+        (0..self.len()).filter_map(move |place| self.get(place))
+    }
+
+    fn array<const N: usize>(self) -> Option<[Expr<'p>; N]> {
+        let mut all = self.iter();
+        let array = std::array::from_fn(|_| all.next());
+        (self.len() == N && array.iter().all(Option::is_some)).then(|| array.map(Option::unwrap))
+    }
+
+    pub(crate) fn contains(self, expr: Expr) -> bool {
+        // SAFETY: a list of nodes, and a node.
+        unsafe { pg_sys::list_member(self.0, expr.pointer().cast()) }
+    }
+
+    /// Puts an expression in the place of another one.
+    pub(crate) fn set(self, place: usize, expr: Expr<'p>) {
+        if place < self.len() {
+            // SAFETY: the list has this cell.
+            unsafe { (*(*self.0).elements.add(place)).ptr_value = expr.pointer().cast() }
+        }
+    }
+
+    /// The list with one more expression, in its place.
+    pub(crate) fn with(self, expr: Expr<'p>) -> Self {
+        // SAFETY: a list of expressions, or null, which makes a list.
+        Self(unsafe { pg_sys::lappend(self.0, expr.pointer().cast()) }, PhantomData)
+    }
+
+    /// The list with all of another one, in its place.
+    pub(crate) fn and(self, other: Self) -> Self {
+        // SAFETY: lists of expressions.
+        Self(unsafe { pg_sys::list_concat(self.0, other.0) }, PhantomData)
+    }
+
+    /// A copy, in nodes of its own.
+    pub(crate) fn copy(self) -> Self {
+        // SAFETY: a list of expressions, or null.
+        Self(unsafe { pg_sys::copyObjectImpl(self.0.cast()).cast() }, PhantomData)
+    }
+
+    /// Whether it follows from other conditions, which hold.
+    pub(crate) fn follows_from(self, others: Self) -> bool {
+        // SAFETY: lists of conditions.
+        unsafe { pg_sys::predicate_implied_by(self.0, others.0, false) }
+    }
+}
+
+/// The place where a query keeps conditions that all have to hold.
+#[derive(Clone, Copy)]
+pub(crate) struct Conditions<'p>(NonNull<*mut Node>, PhantomData<&'p Node>);
+
+impl<'p> Conditions<'p> {
+    /// # Safety
+    /// The place must be one of conditions of the query that is being planned.
+    pub(crate) unsafe fn new(place: *mut *mut Node) -> Self {
+        // SAFETY: a place, as the caller promises.
+        Self(unsafe { NonNull::new_unchecked(place) }, PhantomData)
+    }
+
+    /// The conditions as a list, which they are when the planner has simplified them.
+    pub(crate) fn list(self) -> Option<Exprs<'p>> {
+        // SAFETY: the place has a node, or null.
+        unsafe {
+            let node = *self.0.as_ptr();
+            (!node.is_null() && (*node).type_ == NodeTag::T_List).then(|| Exprs(node.cast(), PhantomData))
+        }
+    }
+
+    pub(crate) fn set(self, list: Exprs<'p>) {
+        // SAFETY: the place has conditions, of which these are some.
+        unsafe { *self.0.as_ptr() = list.0.cast() }
+    }
+}
+
+/// A part of what is in FROM, and how it is joined.
+pub(crate) enum JoinTree<'p> {
+    From { items: Exprs<'p>, conditions: Conditions<'p> },
+    Join { kind: pg_sys::JoinType::Type, sides: [Expr<'p>; 2], conditions: Conditions<'p> },
+    Table(pg_sys::Index),
+}
+
+impl<'p> JoinTree<'p> {
+    pub(crate) fn of(item: Expr<'p>) -> Option<Self> {
+        // SAFETY: a node has the struct that its tag names; what it refers to is of the query as well.
+        unsafe {
+            match item.tag() {
+                NodeTag::T_FromExpr => {
+                    let from = item.pointer().cast::<pg_sys::FromExpr>();
+                    let items = Exprs((*from).fromlist, PhantomData);
+                    Some(Self::From { items, conditions: Conditions::new(&raw mut (*from).quals) })
+                }
+                NodeTag::T_JoinExpr => {
+                    let join = item.pointer().cast::<pg_sys::JoinExpr>();
+                    let sides = [Expr::new((*join).larg), Expr::new((*join).rarg)];
+                    let conditions = Conditions::new(&raw mut (*join).quals);
+                    Some(Self::Join { kind: (*join).jointype, sides, conditions })
+                }
+                NodeTag::T_RangeTblRef => {
+                    let table = item.pointer().cast::<pg_sys::RangeTblRef>();
+                    Some(Self::Table((*table).rtindex as pg_sys::Index))
+                }
+                _ => None,
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The planner's state for a query, its relations and indexes, as far as we ask for them.
+
+use super::expr::{Expr, Exprs};
+use pgrx::pg_sys::{self, Datum, Oid};
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::ptr::{NonNull, null_mut};
+
+/// What the planner knows of the query.
+#[derive(Clone, Copy)]
+pub(crate) struct Planner<'p>(NonNull<pg_sys::PlannerInfo>, PhantomData<&'p pg_sys::PlannerInfo>);
+
+impl<'p> Planner<'p> {
+    /// # Safety
+    /// `root` must be that of the query that is being planned, or null.
+    pub(crate) unsafe fn new(root: *mut pg_sys::PlannerInfo) -> Option<Self> {
+        NonNull::new(root).map(|root| Self(root, PhantomData))
+    }
+
+    pub(crate) fn pointer(self) -> *mut pg_sys::PlannerInfo {
+        self.0.as_ptr()
+    }
+
+    /// An expression with all in it that can be known for an estimate, parameters of the query too.
+    pub(crate) fn estimated(self, expr: Expr<'p>) -> Expr<'p> {
+        // SAFETY: an expression of the query.
+        unsafe { Expr::new(pg_sys::estimate_expression_value(self.pointer(), expr.pointer())) }
+    }
+
+    /// The value of an expression, if it can be known for an estimate and is not NULL.
+    pub(crate) fn value(self, expr: Expr<'p>) -> Option<Datum> {
+        self.estimated(expr).value()
+    }
+
+    /// The share of the rows of a relation that conditions leave.
+    pub(crate) fn share(self, conditions: Exprs<'p>, relation: pg_sys::Index) -> f64 {
+        let (inner, none) = (pg_sys::JoinType::JOIN_INNER, null_mut());
+        // SAFETY: conditions of the query.
+        unsafe {
+            pg_sys::clauselist_selectivity(self.pointer(), conditions.pointer(), relation as i32, inner, none)
+        }
+    }
+}
+
+/// An index of a relation of the query.
+#[derive(Clone, Copy)]
+pub(crate) struct Index<'p>(NonNull<pg_sys::IndexOptInfo>, PhantomData<&'p pg_sys::IndexOptInfo>);
+
+impl Deref for Index<'_> {
+    type Target = pg_sys::IndexOptInfo;
+
+    fn deref(&self) -> &Self::Target {
+        // SAFETY: an index of the query, which nobody changes but through `as_mut`.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl<'p> Index<'p> {
+    /// # Safety
+    /// `index` must be one of the query that is being planned.
+    pub(crate) unsafe fn new(index: *mut pg_sys::IndexOptInfo) -> Self {
+        // SAFETY: not null, as the caller promises.
+        Self(unsafe { NonNull::new_unchecked(index) }, PhantomData)
+    }
+
+    /// All indexes of a relation.
+    ///
+    /// # Safety
+    /// The relation must be one of the query that is being planned.
+    pub(crate) unsafe fn all(relation: &pg_sys::RelOptInfo) -> impl Iterator<Item = Self> {
+        // SAFETY: the list has the relation's indexes.
+        unsafe { Exprs::new(relation.indexlist).iter().map(|index| Self::new(index.pointer().cast())) }
+    }
+
+    pub(crate) fn as_mut(&mut self) -> &mut pg_sys::IndexOptInfo {
+        // SAFETY: an index of the query, of which nobody else keeps a reference.
+        unsafe { self.0.as_mut() }
+    }
+
+    /// The operator family of each key column.
+    pub(crate) fn families(self) -> impl Iterator<Item = Oid> {
+        // SAFETY: there is a family for each key column.
+        (0..self.nkeycolumns as usize).map(move |column| unsafe { *self.opfamily.add(column) })
+    }
+
+    /// The type of the first key column.
+    pub(crate) fn first_type(self) -> Oid {
+        // SAFETY: an index has a key column.
+        unsafe { *self.opcintype }
+    }
+
+    /// The conditions of a partial index.
+    pub(crate) fn predicate(self) -> Exprs<'p> {
+        // SAFETY: conditions on the columns of the index's table.
+        unsafe { Exprs::new(self.indpred) }
+    }
+
+    /// What the relation's rows are in the query, and how many there are.
+    pub(crate) fn table(self) -> (pg_sys::Index, f64) {
+        // SAFETY: an index belongs to a relation.
+        unsafe { ((*self.rel).relid, (*self.rel).tuples) }
+    }
+}
