@@ -76,8 +76,8 @@ pub(crate) fn radius_of_condition<'p>(planner: Planner<'p>, condition: Expr<'p>)
     let Some([key, operand]) = condition.as_operator().and_then(|condition| condition.args()) else {
         return 0;
     };
-    // The operator is either equality with a value of the column's type, or with another number, or membership
-    // in a ball; of balls, it is nearness.
+    // The operator is either equality with a value of the column's type, or with another number, or
+    // membership in a ball; of balls, it is nearness.
     let type_ = operand.type_();
     if is_ball(type_, CodeType::Bigint) && type_ == key.type_() {
         // SAFETY: the datum is a ball by its type.

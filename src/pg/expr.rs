@@ -2,8 +2,8 @@
 //!
 //! PostgreSQL passes pointers to trees of nodes. Where one comes in, [`Expr::new`] and its relatives take the
 //! promise that it is what it should be, for as long as PostgreSQL's call of us lasts. What is reached from
-//! there belongs to the same trees, which PostgreSQL keeps alive and shows to nobody else. Lists are read cell
-//! by cell and never lent as slices, so they may be changed while somebody goes through them.
+//! there belongs to the same trees, which PostgreSQL keeps alive and shows to nobody else. Lists are read
+//! cell by cell and never lent as slices, so they may be changed while somebody goes through them.
 
 use super::code::bits::Bits;
 use pgrx::pg_sys::{self, Datum, Node, NodeTag, Oid};
@@ -68,7 +68,7 @@ impl<'p> Expr<'p> {
         self.0.as_ptr()
     }
 
-    fn tag(self) -> NodeTag {
+    pub(super) fn tag(self) -> NodeTag {
         // SAFETY: every node begins with its tag.
         unsafe { self.0.as_ref().type_ }
     }
@@ -300,8 +300,8 @@ impl<'p> Exprs<'p> {
 
     /// An expression by its place, counted from 0.
     pub(crate) fn get(self, place: usize) -> Option<Expr<'p>> {
-        // SAFETY: a list has `length` cells, and those of a list of expressions are pointers to them. A column
-        // that was dropped has none.
+        // SAFETY: a list has `length` cells, and those of a list of expressions are pointers to them. A
+        // column that was dropped has none.
         unsafe { Expr::at((place < self.len()).then(|| (*(*self.0).elements.add(place)).ptr_value)?) }
     }
 
@@ -350,65 +350,5 @@ impl<'p> Exprs<'p> {
     pub(crate) fn follows_from(self, others: Self) -> bool {
         // SAFETY: lists of conditions.
         unsafe { pg_sys::predicate_implied_by(self.0, others.0, false) }
-    }
-}
-
-/// The place where a query keeps conditions that all have to hold.
-#[derive(Clone, Copy)]
-pub(crate) struct Conditions<'p>(NonNull<*mut Node>, PhantomData<&'p Node>);
-
-impl<'p> Conditions<'p> {
-    /// # Safety
-    /// The place must be one of conditions of the query that is being planned.
-    pub(crate) unsafe fn new(place: *mut *mut Node) -> Self {
-        // SAFETY: a place, as the caller promises.
-        Self(unsafe { NonNull::new_unchecked(place) }, PhantomData)
-    }
-
-    /// The conditions as a list, which they are when the planner has simplified them.
-    pub(crate) fn list(self) -> Option<Exprs<'p>> {
-        // SAFETY: the place has a node, or null.
-        unsafe {
-            let node = *self.0.as_ptr();
-            (!node.is_null() && (*node).type_ == NodeTag::T_List).then(|| Exprs(node.cast(), PhantomData))
-        }
-    }
-
-    pub(crate) fn set(self, list: Exprs<'p>) {
-        // SAFETY: the place has conditions, of which these are some.
-        unsafe { *self.0.as_ptr() = list.0.cast() }
-    }
-}
-
-/// A part of what is in FROM, and how it is joined.
-pub(crate) enum JoinTree<'p> {
-    From { items: Exprs<'p>, conditions: Conditions<'p> },
-    Join { kind: pg_sys::JoinType::Type, sides: [Expr<'p>; 2], conditions: Conditions<'p> },
-    Table(pg_sys::Index),
-}
-
-impl<'p> JoinTree<'p> {
-    pub(crate) fn of(item: Expr<'p>) -> Option<Self> {
-        // SAFETY: a node has the struct that its tag names; what it refers to is of the query as well.
-        unsafe {
-            match item.tag() {
-                NodeTag::T_FromExpr => {
-                    let from = item.pointer().cast::<pg_sys::FromExpr>();
-                    let items = Exprs((*from).fromlist, PhantomData);
-                    Some(Self::From { items, conditions: Conditions::new(&raw mut (*from).quals) })
-                }
-                NodeTag::T_JoinExpr => {
-                    let join = item.pointer().cast::<pg_sys::JoinExpr>();
-                    let sides = [Expr::new((*join).larg), Expr::new((*join).rarg)];
-                    let conditions = Conditions::new(&raw mut (*join).quals);
-                    Some(Self::Join { kind: (*join).jointype, sides, conditions })
-                }
-                NodeTag::T_RangeTblRef => {
-                    let table = item.pointer().cast::<pg_sys::RangeTblRef>();
-                    Some(Self::Table((*table).rtindex as pg_sys::Index))
-                }
-                _ => None,
-            }
-        }
     }
 }

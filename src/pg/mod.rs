@@ -14,6 +14,7 @@
 //! - [`executor`]: what PostgreSQL's executor has as inline functions, for nodes of our own
 //! - [`expr`]: expressions of a query that is being planned
 //! - [`interrupts`]: whether the user has cancelled
+//! - [`join_tree`]: what is in FROM, and where a query keeps its conditions
 //! - [`nodes`]: nodes of the planner and of plans, by their pointers
 //! - [`planner`]: what the planner knows of a query, and of indexes
 //! - [`progress`]: notices of how far long work has come
@@ -40,6 +41,7 @@ pub(crate) mod error;
 pub(crate) mod executor;
 pub(crate) mod expr;
 pub(crate) mod interrupts;
+pub(crate) mod join_tree;
 pub(crate) mod nodes;
 pub(crate) mod planner;
 pub(crate) mod progress;

@@ -1,6 +1,7 @@
 //! Where a query keeps its conditions.
 
-use crate::pg::expr::{Conditions, Expr, Exprs, JoinTree};
+use crate::pg::expr::{Expr, Exprs};
+use crate::pg::join_tree::{Conditions, JoinTree};
 use pgrx::pg_sys;
 
 /// Changes each list of conditions of a query, all of which have to hold at this stage: the lists of FROM,

@@ -27,8 +27,8 @@
 //! Conditions on sketches take the same steps: [`sketches`] has what the hook makes of them, and
 //! [`sketch_support`] the answers about that.
 //!
-//! All of them meet and make the same [`expressions`]. What PostgreSQL asks our functions is a [`request`]. [`radius`] has the SQL functions that turn a limit
-//! into a radius.
+//! All of them meet and make the same [`expressions`]. What PostgreSQL asks our functions is a [`request`].
+//! [`radius`] has the SQL functions that turn a limit into a radius.
 
 mod comparison;
 mod conditions;

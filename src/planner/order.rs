@@ -8,7 +8,8 @@
 use super::expressions::{CodePair, FLOAT_FAMILY, similarity_of};
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::compat::is_declared_not_null;
-use crate::pg::expr::{Expr, Exprs, JoinTree};
+use crate::pg::expr::{Expr, Exprs};
+use crate::pg::join_tree::JoinTree;
 use crate::pg::nodes::{elements, make};
 use crate::pg::planner::{Index, Planner};
 use pgrx::pg_sys::{self, NodeTag};

@@ -1,0 +1,66 @@
+//! What is in FROM, and the places where a query keeps its conditions.
+
+use super::expr::{Expr, Exprs};
+use pgrx::pg_sys::{self, Node, NodeTag};
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+/// The place where a query keeps conditions that all have to hold.
+#[derive(Clone, Copy)]
+pub(crate) struct Conditions<'p>(NonNull<*mut Node>, PhantomData<&'p Node>);
+
+impl<'p> Conditions<'p> {
+    /// # Safety
+    /// The place must be one of conditions of the query that is being planned.
+    pub(crate) unsafe fn new(place: *mut *mut Node) -> Self {
+        // SAFETY: a place, as the caller promises.
+        Self(unsafe { NonNull::new_unchecked(place) }, PhantomData)
+    }
+
+    /// The conditions as a list, which they are when the planner has simplified them.
+    pub(crate) fn list(self) -> Option<Exprs<'p>> {
+        // SAFETY: the place has a node, or null.
+        unsafe {
+            let node = *self.0.as_ptr();
+            (!node.is_null() && (*node).type_ == NodeTag::T_List).then(|| Exprs::new(node.cast()))
+        }
+    }
+
+    pub(crate) fn set(self, list: Exprs<'p>) {
+        // SAFETY: the place has conditions, of which these are some.
+        unsafe { *self.0.as_ptr() = list.pointer().cast() }
+    }
+}
+
+/// A part of what is in FROM, and how it is joined.
+pub(crate) enum JoinTree<'p> {
+    From { items: Exprs<'p>, conditions: Conditions<'p> },
+    Join { kind: pg_sys::JoinType::Type, sides: [Expr<'p>; 2], conditions: Conditions<'p> },
+    Table(pg_sys::Index),
+}
+
+impl<'p> JoinTree<'p> {
+    pub(crate) fn of(item: Expr<'p>) -> Option<Self> {
+        // SAFETY: a node has the struct that its tag names; what it refers to is of the query as well.
+        unsafe {
+            match item.tag() {
+                NodeTag::T_FromExpr => {
+                    let from = item.pointer().cast::<pg_sys::FromExpr>();
+                    let items = Exprs::new((*from).fromlist);
+                    Some(Self::From { items, conditions: Conditions::new(&raw mut (*from).quals) })
+                }
+                NodeTag::T_JoinExpr => {
+                    let join = item.pointer().cast::<pg_sys::JoinExpr>();
+                    let sides = [Expr::new((*join).larg), Expr::new((*join).rarg)];
+                    let conditions = Conditions::new(&raw mut (*join).quals);
+                    Some(Self::Join { kind: (*join).jointype, sides, conditions })
+                }
+                NodeTag::T_RangeTblRef => {
+                    let table = item.pointer().cast::<pg_sys::RangeTblRef>();
+                    Some(Self::Table((*table).rtindex as pg_sys::Index))
+                }
+                _ => None,
+            }
+        }
+    }
+}
