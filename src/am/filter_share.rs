@@ -19,7 +19,9 @@ pub(super) struct FilterShare {
 
 impl FilterShare {
     pub(super) fn of(search: &Search) -> Self {
+        // Bounded: the columns of an index.
         let families: Vec<pg_sys::Oid> = search.index.families().collect();
+        // Bounded: the same.
         let mut has_value = vec![false; families.len()];
         let mut conditions = Exprs::NONE;
         for (column, condition) in search.all_conditions().filter(|&(column, _)| column > 0) {

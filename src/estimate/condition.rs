@@ -7,7 +7,7 @@ use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::ours::{is_ball, is_ball_constructor};
 use crate::pg::code::{Code, CodeType};
 use crate::pg::expr::Expr;
-use crate::pg::planner::{Index, Planner};
+use crate::pg::planner::{PlannedIndex, Planner};
 use pgrx::pg_sys;
 
 /// The radius that is assumed where it is not known at planning time: that of the Similarity Index paper,
@@ -103,7 +103,7 @@ pub(crate) fn sides(condition: Expr) -> Option<(Expr, Expr)> {
 }
 
 /// Whether each key column of an index is searched for values within balls.
-pub(crate) fn are_fingerprints(index: Index) -> impl Iterator<Item = bool> {
+pub(crate) fn are_fingerprints(index: PlannedIndex) -> impl Iterator<Item = bool> {
     let ours = ExtensionOids::known();
     index.families().map(move |family| {
         ours.is_some_and(|ours| ours.codes().any(|oids| oids.ball_operator(family).is_some()))

@@ -5,7 +5,7 @@
 //! general one.
 
 use crate::pg::expr::{Expr, Exprs};
-use crate::pg::planner::{Index, Planner};
+use crate::pg::planner::{PlannedIndex, Planner};
 use pgrx::pg_sys;
 
 /// Operators in the time that it takes to find, pin and lock a page: as in Postgres's own indexes.
@@ -26,7 +26,7 @@ pub(crate) struct Work {
 pub(crate) struct Search<'a> {
     pub(crate) planner: Planner<'a>,
     pub(crate) path: &'a pg_sys::IndexPath,
-    pub(crate) index: Index<'a>,
+    pub(crate) index: PlannedIndex<'a>,
     /// Rows that it finds.
     pub(crate) rows: f64,
     /// Postgres's general estimate.
@@ -51,7 +51,7 @@ impl<'a> Search<'a> {
             let order_bys = (*path).indexorderbys;
             (*path).path.parallel_safe &= pg_sys::is_parallel_safe(root, order_bys.cast());
             let path = &*path;
-            let index = Index::new(path.indexinfo);
+            let index = PlannedIndex::new(path.indexinfo);
             Self { planner, path, index, rows: general.numIndexTuples, general, loop_count }
         }
     }
@@ -160,7 +160,7 @@ pub(crate) fn conditions_of<'a>(
 }
 
 /// How many pages one of several searches has to fetch, each of which looks at `pages`.
-pub(crate) fn pages_fetched(planner: Planner, index: Index, pages: f64, searches: f64) -> f64 {
+pub(crate) fn pages_fetched(planner: Planner, index: PlannedIndex, pages: f64, searches: f64) -> f64 {
     if searches <= 1.0 {
         return pages.min(index.pages.into());
     }

@@ -14,7 +14,7 @@ use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::SketchOids;
 use crate::pg::compat::set_cost_function;
 use crate::pg::expr::{Expr, Exprs};
-use crate::pg::planner::{Index, Planner};
+use crate::pg::planner::{PlannedIndex, Planner};
 use pg_sys::{IndexClause, Oid, RestrictInfo};
 use pgrx::{pg_guard, pg_sys};
 
@@ -37,7 +37,7 @@ unsafe extern "C-unwind" {
 
 /// Makes the planner ask us what a search of the index costs. No other index is touched, so queries that do
 /// not name us are planned as without us.
-pub(crate) fn install_sketch_cost(index: &mut Index, sketches: &SketchOids) {
+pub(crate) fn install_sketch_cost(index: &mut PlannedIndex, sketches: &SketchOids) {
     let mut families = index.families();
     if index.relam == GIN && families.any(|family| sketches.match_operator(family).is_some()) {
         set_cost_function(index.as_mut(), Some(gin_cost));
@@ -84,7 +84,7 @@ unsafe extern "C-unwind" fn gin_cost(
             );
         });
         if is_about_ours {
-            let index = Index::new(path.indexinfo);
+            let index = PlannedIndex::new(path.indexinfo);
             *selectivity = share_found(planner, path);
             let of_keys = keys.cost(planner, index, loop_count);
             let of_rows = *selectivity * index.table().1 * pg_sys::cpu_index_tuple_cost;
@@ -105,7 +105,7 @@ unsafe fn share_found<'p>(planner: Planner<'p>, path: &'p pg_sys::IndexPath) -> 
         let clauses = Exprs::new(path.indexclauses).iter().filter_map(Expr::cast::<IndexClause>);
         let conditions = clauses.fold(Exprs::NONE, |list, clause| list.with(Expr::new(clause.rinfo)));
         let all = pg_sys::add_predicate_to_index_quals(path.indexinfo, conditions.pointer());
-        planner.share(Exprs::new(all), Index::new(path.indexinfo).table().0)
+        planner.share(Exprs::new(all), PlannedIndex::new(path.indexinfo).table().0)
     }
 }
 

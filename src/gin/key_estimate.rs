@@ -6,7 +6,7 @@ use crate::estimate::sketch::values_of;
 use crate::pg::call::allocate;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::expr::{Expr, Exprs};
-use crate::pg::planner::{Index, Planner};
+use crate::pg::planner::{PlannedIndex, Planner};
 use pg_sys::{IndexClause, OpExpr, RestrictInfo};
 use pgrx::pg_sys;
 use text::sketch::threshold::LeastShared;
@@ -60,7 +60,7 @@ impl KeyEstimate {
     }
 
     /// What it costs to look the keys up, except for the first one.
-    pub(super) fn cost(self, planner: Planner, index: Index, searches: f64) -> f64 {
+    pub(super) fn cost(self, planner: Planner, index: PlannedIndex, searches: f64) -> f64 {
         // Values are hashes, each in a leaf of its own. Sizes are next to one another.
         let all_sizes = 1.0 + index.table().1.max(0.0) * SIZE_BYTES / f64::from(pg_sys::BLCKSZ);
         let pages = (self.values - 1.0).max(0.0) + self.sizes.min(all_sizes);

@@ -84,13 +84,13 @@ impl<'p> Expr<'p> {
     }
 
     /// `a operator b`.
-    pub(crate) fn as_operator(self) -> Option<Call<'p>> {
-        self.cast::<pg_sys::OpExpr>().map(|it| Call { id: it.opno, args: Exprs(it.args, PhantomData) })
+    pub(crate) fn as_operator(self) -> Option<Applied<'p>> {
+        self.cast::<pg_sys::OpExpr>().map(|it| Applied { id: it.opno, args: Exprs(it.args, PhantomData) })
     }
 
     /// `function(args…)`.
-    pub(crate) fn as_function(self) -> Option<Call<'p>> {
-        self.cast::<pg_sys::FuncExpr>().map(Call::of_function)
+    pub(crate) fn as_function(self) -> Option<Applied<'p>> {
+        self.cast::<pg_sys::FuncExpr>().map(Applied::of_function)
     }
 
     /// AND or OR, with its arguments.
@@ -240,14 +240,14 @@ impl<'p> Expr<'p> {
     }
 }
 
-/// What is called, an operator or a function, with its arguments.
+/// An operator or a function, with the arguments that it is applied to.
 #[derive(Clone, Copy)]
-pub(crate) struct Call<'p> {
+pub(crate) struct Applied<'p> {
     pub(crate) id: Oid,
     args: Exprs<'p>,
 }
 
-impl<'p> Call<'p> {
+impl<'p> Applied<'p> {
     pub(crate) fn of_function(call: &'p pg_sys::FuncExpr) -> Self {
         Self { id: call.funcid, args: Exprs(call.args, PhantomData) }
     }

@@ -44,9 +44,9 @@ impl<'p> Planner<'p> {
 
 /// An index of a relation of the query.
 #[derive(Clone, Copy)]
-pub(crate) struct Index<'p>(NonNull<pg_sys::IndexOptInfo>, PhantomData<&'p pg_sys::IndexOptInfo>);
+pub(crate) struct PlannedIndex<'p>(NonNull<pg_sys::IndexOptInfo>, PhantomData<&'p pg_sys::IndexOptInfo>);
 
-impl Deref for Index<'_> {
+impl Deref for PlannedIndex<'_> {
     type Target = pg_sys::IndexOptInfo;
 
     fn deref(&self) -> &Self::Target {
@@ -55,7 +55,7 @@ impl Deref for Index<'_> {
     }
 }
 
-impl<'p> Index<'p> {
+impl<'p> PlannedIndex<'p> {
     /// # Safety
     /// `index` must be one of the query that is being planned.
     pub(crate) unsafe fn new(index: *mut pg_sys::IndexOptInfo) -> Self {

@@ -7,7 +7,7 @@ use crate::gin::cost::install_sketch_cost;
 use crate::gist::install_cost;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::expr::{Expr, Exprs};
-use crate::pg::planner::{Index, Planner};
+use crate::pg::planner::{PlannedIndex, Planner};
 use pgrx::pg_sys;
 
 /// Called once for each relation of a query, before paths are looked for.
@@ -22,7 +22,7 @@ pub(super) unsafe fn prepare<'p>(
     // SAFETY: the relation is one of the query, as the caller promises; an index tells of each column whether
     // it can return it.
     unsafe {
-        for mut index in Index::all(relation) {
+        for mut index in PlannedIndex::all(relation) {
             rewrite_predicate(&mut index, ours);
             install_cost(&mut index);
             install_sketch_cost(&mut index, &ours.sketches);
@@ -43,7 +43,7 @@ pub(super) unsafe fn prepare<'p>(
 
 /// Rewrites the predicate of a partial index, which has to look like the query's conditions. It is copied,
 /// for it may belong to somebody else's hook.
-fn rewrite_predicate<'p>(index: &mut Index<'p>, ours: &'p ExtensionOids) {
+fn rewrite_predicate<'p>(index: &mut PlannedIndex<'p>, ours: &'p ExtensionOids) {
     if !index.predicate().is_empty() {
         index.as_mut().indpred = rewrite_and(index.predicate().copy(), ours).pointer();
     }

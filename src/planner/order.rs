@@ -11,7 +11,7 @@ use crate::pg::compat::is_declared_not_null;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::join_tree::JoinTree;
 use crate::pg::nodes::{elements, make};
-use crate::pg::planner::{Index, Planner};
+use crate::pg::planner::{PlannedIndex, Planner};
 use pgrx::pg_sys::{self, NodeTag};
 
 /// Called once for each relation of a query, after its conditions were rewritten.
@@ -41,7 +41,7 @@ pub(super) unsafe fn rewrite_order<'p>(
             if is_falling
                 && has_one_length(pair)
                 && !similarity.is_volatile()
-                && !Index::all(relation).any(|index| Exprs::new(index.indexprs).contains(similarity))
+                && !PlannedIndex::all(relation).any(|index| Exprs::new(index.indexprs).contains(similarity))
                 && (!key.nulls_first || [pair.a, pair.b].into_iter().all(never_null))
             {
                 *clause = sort_by(pair.distance(), &mut *entry, query.targetList).cast();

@@ -1,7 +1,7 @@
 //! What the planner asks a support function, and how it is answered.
 
-use crate::pg::call::Call as Asked;
-use crate::pg::expr::{Call, Expr, Exprs};
+use crate::pg::call::Call;
+use crate::pg::expr::{Applied, Expr, Exprs};
 use crate::pg::planner::Planner;
 use pgrx::pg_sys::{self, Datum, Node, NodeTag, Oid};
 use std::ptr::from_mut;
@@ -12,7 +12,7 @@ pub(super) const NO: Datum = Datum::null();
 /// A request that PostgreSQL has made, with all that it points to.
 pub(super) enum Request<'p> {
     /// Can the call be written otherwise?
-    Simplify(Call<'p>),
+    Simplify(Applied<'p>),
     /// Can it be searched by an index?
     IndexCondition(IndexRequest<'p>),
     /// How many rows pass?
@@ -24,14 +24,14 @@ pub(super) enum Request<'p> {
 
 impl<'p> Request<'p> {
     /// The request with which a support function was called.
-    pub(super) fn of(asked: Asked) -> Self {
+    pub(super) fn of(asked: Call) -> Self {
         let request: *mut Node = asked.pointer(0);
         // SAFETY: support functions are called with a request, which is a node with the struct of its tag.
         unsafe {
             match (*request).type_ {
                 NodeTag::T_SupportRequestSimplify => {
                     let request = &*request.cast::<pg_sys::SupportRequestSimplify>();
-                    Self::Simplify(Call::of_function(&*request.fcall))
+                    Self::Simplify(Applied::of_function(&*request.fcall))
                 }
                 NodeTag::T_SupportRequestIndexCondition => {
                     Self::IndexCondition(IndexRequest(&mut *request.cast()))
@@ -56,7 +56,7 @@ pub(super) struct IndexRequest<'p>(&'p mut pg_sys::SupportRequestIndexCondition)
 
 impl<'p> IndexRequest<'p> {
     /// The call, if it is one of the function that is asked.
-    pub(super) fn call(&self) -> Option<Call<'p>> {
+    pub(super) fn call(&self) -> Option<Applied<'p>> {
         // SAFETY: a request has the condition that it is about.
         unsafe { Expr::new(self.0.node) }.as_function().filter(|call| call.id == self.0.funcid)
     }
@@ -89,9 +89,9 @@ impl<'p> IndexRequest<'p> {
 pub(super) struct SelectivityRequest<'p>(&'p mut pg_sys::SupportRequestSelectivity);
 
 impl<'p> SelectivityRequest<'p> {
-    pub(super) fn call(&self) -> Call<'p> {
+    pub(super) fn call(&self) -> Applied<'p> {
         // SAFETY: a request has the arguments of the call that it is about.
-        Call::new(self.0.funcid, unsafe { Exprs::new(self.0.args) })
+        Applied::new(self.0.funcid, unsafe { Exprs::new(self.0.args) })
     }
 
     /// The answer, by the query and the relation whose rows are meant: 0 for all.
@@ -108,7 +108,7 @@ pub(super) struct CostRequest<'p>(&'p mut pg_sys::SupportRequestCost);
 
 impl<'p> CostRequest<'p> {
     /// The call, if the request is about one.
-    pub(super) fn call(&self) -> Option<Call<'p>> {
+    pub(super) fn call(&self) -> Option<Applied<'p>> {
         // SAFETY: the node is an expression, or null.
         unsafe { Expr::at(self.0.node) }?.as_function()
     }

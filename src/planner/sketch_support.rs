@@ -8,7 +8,7 @@ use crate::gin::number_of;
 use crate::pg::call::pg_function;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::{OVERLAP_OPERATOR, SketchOids};
-use crate::pg::expr::{Call, Expr};
+use crate::pg::expr::{Applied, Expr};
 use pgrx::pg_sys::{self, Datum, Oid};
 use text::sketch::threshold::Measure;
 
@@ -46,7 +46,7 @@ struct IndexedSketch<'p> {
 
 impl<'p> IndexedSketch<'p> {
     /// The condition of a call, one of whose arguments is in the index.
-    fn read(call: Call<'p>, indexed: i32) -> Option<Self> {
+    fn read(call: Applied<'p>, indexed: i32) -> Option<Self> {
         let SketchCondition { a, b, least } = condition(call)?;
         let [of_first, of_second] = measures(call.id)?;
         let (stored, query, measure) = match indexed {
@@ -99,7 +99,7 @@ fn measures(function: Oid) -> Option<[Option<Measure>; 2]> {
 }
 
 /// The condition that a call stands for, or the share that it computes.
-fn condition(call: Call) -> Option<SketchCondition> {
+fn condition(call: Applied) -> Option<SketchCondition> {
     let sketches = ExtensionOids::of_sketches(call.id)?;
     if [sketches.overlaps, sketches.similarity, sketches.containment].contains(&call.id) {
         call.args().map(|[a, b]| SketchCondition { a, b, least: None })

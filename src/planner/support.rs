@@ -5,10 +5,10 @@ use super::hook::install_hook;
 use super::request::{IndexRequest, NO, Request, simplified};
 use crate::estimate::condition::Within;
 use crate::estimate::selectivity::{UNKNOWN, selectivity};
-use crate::pg::call::{Call as Asked, pg_function};
+use crate::pg::call::{Call, pg_function};
 use crate::pg::catalog::oids::{CodeOids, ExtensionOids};
 use crate::pg::catalog::ours::is_within_ball;
-use crate::pg::expr::{Call, Expr, Exprs};
+use crate::pg::expr::{Applied, Expr, Exprs};
 use crate::pg::planner::Planner;
 use pgrx::pg_sys;
 
@@ -48,13 +48,13 @@ pg_function!(
 
 /// `hamming(a, b)` is `a <~> b`, or `a <^> b`: in queries, and in what Postgres keeps of index definitions to
 /// compare with them. The catalog has definitions as they were written.
-fn distance<'p>(call: Call<'p>, oids: &'p CodeOids) -> Option<Expr<'p>> {
+fn distance<'p>(call: Applied<'p>, oids: &'p CodeOids) -> Option<Expr<'p>> {
     let [a, b] = call.args().filter(|_| call.id == oids.hamming)?;
     Some(CodePair { oids, a, b }.distance())
 }
 
 /// `hamming_within(a, b, 0)` of fingerprints is `a = b`.
-fn equality<'p>(call: Call<'p>, oids: &'p CodeOids) -> Option<Expr<'p>> {
+fn equality<'p>(call: Applied<'p>, oids: &'p CodeOids) -> Option<Expr<'p>> {
     let [a, b, radius] = call.args()?;
     let simplified = CodePair { oids, a, b }.within(radius);
     simplified.as_operator().is_some().then_some(simplified)
@@ -100,11 +100,11 @@ pg_function!(
 );
 
 /// The selectivity of `a <@ ball`.
-fn estimate_ball(asked: Asked, relation: i32) -> f64 {
+fn estimate_ball(asked: Call, relation: i32) -> f64 {
     // SAFETY: an estimator of conditions, or of joins, is called with the query first and the arguments of
     // the operator third.
     let (planner, args) = unsafe { (Planner::new(asked.pointer(0)), Exprs::new(asked.pointer(2))) };
     let condition =
-        Call::new(pg_sys::InvalidOid, args).args().and_then(|[code, ball]| Within::ball(code, ball));
+        Applied::new(pg_sys::InvalidOid, args).args().and_then(|[code, ball]| Within::ball(code, ball));
     planner.zip(condition).map_or(UNKNOWN, |(planner, condition)| selectivity(planner, &condition, relation))
 }
