@@ -30,39 +30,13 @@ sql_files = sql/planner.sql sql/code.sql sql/gist.sql sql/am.sql \
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/rarity.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/pairs.sql sql/histogram.sql
 
-.PHONY: help build install uninstall deb test-deb prepare-build prepare-install prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment demo demo-dedup demo-images demo-web check test lint audit bench compare experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix test-arm64 test-s390x all dist test-dist clean
+.PHONY: help help-all build install uninstall deb test-deb prepare-build prepare-install prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment demo demo-dedup demo-images demo-web check test lint audit bench compare experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix test-arm64 test-s390x all dist test-dist clean
 
 help:
-	@echo 'make demo              shows the extension at work in a cluster of its own: from a package, or built and installed first'
-	@echo 'make demo-dedup        the same with a few thousand texts of this machine: finds, shows and removes near-duplicates'
-	@echo 'make demo-images       the same with pictures drawn here: which changed copies are found by their perceptual hashes'
-	@echo 'make demo-web          the texts of demo-dedup in a browser: search, compare, clusters, distances (PORT=8765); a table of yours by DATABASE=name TABLE=schema.name'
-	@echo 'make check             formatting, clippy and tests of the crates that need no PostgreSQL; under a minute when warm'
-	@echo 'make test              build, install, and run all tests'
-	@echo 'make build             compile the extension (release)'
-	@echo 'make install           build, and put the extension where PG_CONFIG says'
-	@echo 'make uninstall         take it away again'
-	@echo 'make deb               Debian packages in target/deb, for each PostgreSQL with server headers, or for PG_CONFIG'
-	@echo 'make test-deb          installs, updates and removes them in a bare Debian folder (MAJORS="15 17"; root)'
-	@echo 'make lint              formatting, clippy, shellcheck, spelling, licences, and the rules of CONTRIBUTING.md'
-	@echo 'make audit             licences, sources and known vulnerabilities of the dependencies, by the network'
-	@echo 'make bench             throughput of the algorithms, by language, the same inside Postgres, and indexes (ONLY=languages, calls, index, bits, columns, dedup, passages, repeats, vacuum, joins, choice or appended; ROWS=1000000); recipes by ONLY=training, or ONLY=licences or code with CHECKOUT=folder'
-	@echo 'make compare           searches, pairs, duplicates, quotations, licences, copies, pictures and passages by other programs on the same data (ONLY=million, ROWS, DOCUMENTS, KEEP; ONLY=licences LICENCES=folder; ONLY=copies CODE=folder ANSWERS=folder; ONLY=published CORE=file NEWS=file)'
-	@echo 'make experiment        the experiment of the Similarity Index paper at ten times its size; then which fingerprint finds which changed texts, in English and in fourteen languages; then what pipelines with a second look find and cost (DOCUMENTS, QUALITY, SEED, PEERS=0, ONLY=pipeline or natural, VERSIONS=file)'
-	@echo 'make check-all-pg      type-check against PostgreSQL 15 to 19'
-	@echo 'make check-upgrade     update databases of every release, and of a made-up one, to this version: the same answers, the schema of a fresh install'
-	@echo 'make check-cargo-pgrx  `cargo pgrx install` makes the same schema as `make install` (root)'
-	@echo 'make soak              the property test, generated queries, crashes and load for two hours and more (QUERIES=1000000: for hours)'
-	@echo 'make fuzz              any text, document and history of an index (nightly toolchain; SECONDS_EACH=600, TARGETS=words)'
-	@echo 'make test-drivers      the indexed query through psycopg, asyncpg, node-postgres and tokio-postgres; the examples of docs/clients.md in eleven clients'
-	@echo 'make test-python       builds the wheel of clients/python, and tests it against a server: fingerprints, Django, SQLAlchemy, Alembic'
-	@echo 'make test-web          the pages of demo-web in a headless Chromium (SCREENSHOTS=folder keeps pictures of them)'
-	@echo 'make dist              the archives of a release, from the last commit, in target/dist: for PGXN, and one that is built without a network'
-	@echo 'make test-dist         make dist, and installs both into a PostgreSQL of its own, one by pgxnclient, one without a network'
-	@echo 'make test-matrix       make check-upgrade test on PostgreSQL 15 to 19 (MAJORS="15 17"): on PG16_CONFIG=/path/to/pg_config, or Debian'\''s (root)'
-	@echo 'make test-arm64        the tests of the crates and of SQL on arm64, which qemu emulates, in folders with Debian (root); make test-s390x: the crates'\'' on that'
-	@echo
-	@echo 'PG_CONFIG=/path/to/pg_config chooses another PostgreSQL.'
+	@cat tools/help
+
+help-all:
+	@cat tools/help-all
 
 # They install what a fresh machine lacks, or say in one line what to install.
 prepare-build:
