@@ -3,11 +3,11 @@
 //! The index has the whole of a code of up to 64 bits. Of further columns it has a hash, which cannot be
 //! returned.
 //!
-//! PostgreSQL returns such a row if everybody sees all rows of its page. But a scan of ours holds no page of
-//! the index between two rows. So a row that nobody sees may be vacuumed after the index has named it, and
-//! its page then be marked as one that everybody sees. VACUUM takes a row out of the index before it marks
-//! the page. So we ask for the mark while the leaf that has the row is locked. Where there is none, we look
-//! at the row in the table.
+//! PostgreSQL returns such a row without reading the table if the visibility map says that the row's block is
+//! all-visible. But a scan of ours holds no page of the index between two rows. After the index has named a
+//! dead row, VACUUM may remove it and set the block all-visible. VACUUM removes a row from the index before it
+//! changes the visibility map. So we look at the map while the leaf that has the row is locked. Where the
+//! block is not all-visible, we read the row in the table.
 
 use super::code::column_of;
 use crate::pg::code::CodeType;

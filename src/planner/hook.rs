@@ -40,8 +40,9 @@ fn is_same(a: RelationHook, b: RelationHook) -> bool {
     a.map(|hook| hook as usize) == b.map(|hook| hook as usize)
 }
 
-/// How often our hook is on the stack for a query. A hook that was put in place after ours calls ours, as a
-/// hook should that comes after another; once we have put ours before it again, that is a call within a call.
+/// How often our hook is on the stack for a query: once, or more often if it stands in the chain of hooks more
+/// than once. Say that we install our hook, Citus installs its own, which calls ours, and we install ours
+/// again. Then PostgreSQL calls ours, which calls that of Citus, which calls ours.
 #[derive(Clone, Copy)]
 struct Calls {
     root: *mut pg_sys::PlannerInfo,
@@ -64,7 +65,7 @@ impl CallingNext {
         }
     }
 
-    /// Each call within a call goes on to the hook that we found one time earlier.
+    /// The first call goes on to the hook that we found last, the second call to the one found before that.
     fn hook(&self) -> RelationHook {
         // SAFETY: a backend has one thread; the list does not change while a call is in progress.
         unsafe {

@@ -1,12 +1,12 @@
-//! Which rows of a table everybody sees, by PostgreSQL's map of such pages.
+//! Which blocks of a table are all-visible, by its visibility map.
 
 use pgrx::pg_sys;
 use std::cell::Cell;
 use std::ptr::null_mut;
 
-/// The map of a table, for a scan that returns rows without looking at them.
+/// The visibility map of a table, for an index-only scan.
 pub(super) struct VisibilityMap {
-    /// Null if rows are looked at anyway.
+    /// Null if the scan reads the table anyway.
     table: Cell<pg_sys::Relation>,
     /// The pinned page of the map that was looked at last.
     page: Cell<pg_sys::Buffer>,
@@ -25,7 +25,7 @@ impl VisibilityMap {
         self.table.set(table);
     }
 
-    /// Whether everybody sees all rows on this page of the table.
+    /// Whether this block of the table is all-visible.
     pub(super) fn has(&self, block: pg_sys::BlockNumber) -> bool {
         if self.table.get().is_null() {
             return false;
