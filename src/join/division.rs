@@ -1,29 +1,55 @@
-//! A join whose inner side memory has no room for: both sides go to temporary files, and are divided into
+//! A join whose inner side memory has no room for. Both sides are in temporary files, and are divided into
 //! parts by their codes, as [`PairDivision`] says. A part of the outer side is joined with the same part of
 //! the inner side. In the end come the rows without a partner.
+//!
+//! A **task** is some parts of a pass. If it is one part, its rows are picked out of all rows; otherwise they
+//! are first divided into files. The processes of a parallel plan take one task after the other.
 
-use super::file::RowFile;
-use super::run::{NearJoin, Stage};
-use super::side::{JoinSide, RowSet, Vary};
+use super::batch::JoinBatch;
+use super::explain::JoinWork;
+use super::file::{RowFile, SideFiles};
+use super::kind::JoinKind;
+use super::memory;
+use super::partners::{Partners, RowSet};
+use super::record::Record;
+use super::shared::Sharing;
+use super::side::JoinSide;
+use super::summary::SideSummary;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use hamming::near_pairs::PairDivision;
-use limits::push;
+use limits::{OutOfMemory, push};
 use pgrx::pg_sys::MemoryContext;
+use std::collections::VecDeque;
+use std::ops::Range;
 
-/// The part of the memory for the files that are open.
-const PART_FOR_FILES: usize = 8;
+/// So many readings of all rows take as long as one, and writing the parts and reading them.
+const READINGS: usize = 4;
 
-/// There are so many parts at least, if they are needed, however little memory there is; and at most.
-const MIN_PARTS: usize = 4;
-const MAX_PARTS: usize = 256;
+/// There are so many tasks for each process at least, since some take longer than others.
+const TASKS_PER_PROCESS: usize = 2;
+
+/// The rows of both sides, in files.
+pub(super) struct FiledRows {
+    pub(super) all: [SideFiles; 2],
+    pub(super) summaries: [SideSummary; 2],
+    /// If processes share the files.
+    pub(super) sharing: Option<Sharing>,
+}
+
+/// Parts of a pass that are joined one after the other.
+struct JoinTask {
+    pass: usize,
+    parts: Range<usize>,
+}
 
 /// Which rows are joined.
 #[derive(Clone, Copy, PartialEq)]
 enum JoinStep {
-    /// The rows of a part.
+    Begin,
+    /// The rows of a part of a task.
     Part {
-        pass: usize,
+        task: usize,
         part: usize,
     },
     /// Outer rows without a partner.
@@ -35,20 +61,117 @@ enum JoinStep {
 
 /// The files of a join, and how far it has come.
 pub(super) struct JoinDivision {
+    kind: JoinKind,
     /// None if each row has to be compared with each.
     plan: Option<PairDivision>,
+    tasks: Vec<JoinTask>,
+    /// Tasks that were begun, if no other process takes some.
+    begun: usize,
+    sharing: Option<Sharing>,
     /// All rows, of the outer side and of the inner one.
-    all: [RowFile; 2],
-    /// The rows of each part.
-    parts: [Vec<RowFile>; 2],
+    all: [SideFiles; 2],
+    /// The rows of the current part and of those behind it, if the task has several.
+    parts: [VecDeque<RowFile>; 2],
+    /// Where the files are kept that are open.
+    memory: MemoryContext,
     step: JoinStep,
+    inner_ended: bool,
+    outer_ended: bool,
+    /// Parts that were joined.
+    joined: u64,
+    /// The most words that were in files.
+    disk: u64,
 }
 
 impl JoinDivision {
+    /// The files have all rows. The batch is used to read some rows of them.
+    ///
+    /// # Safety
+    /// The memory must live as long as the execution, in which alone the division is used.
+    pub(super) unsafe fn new(
+        kind: JoinKind,
+        radius: u32,
+        FiledRows { all, summaries, sharing }: FiledRows,
+        batch: &mut JoinBatch,
+        memory: MemoryContext,
+    ) -> Result<Self, SqlError> {
+        let mut division = Self {
+            kind,
+            plan: None,
+            tasks: Vec::new(),
+            begun: 0,
+            sharing,
+            disk: all.iter().map(SideFiles::words).sum(),
+            all,
+            parts: Default::default(),
+            memory,
+            step: JoinStep::Begin,
+            inner_ended: true,
+            outer_ended: true,
+            joined: 0,
+        };
+        let [has_outer, has_inner] = summaries.each_ref().map(|side| side.coded > 0);
+        batch.outer.expect_lengths(&summaries[0].lengths);
+        batch.inner.expect_lengths(&summaries[1].lengths);
+        batch.outer.check_all(has_inner)?;
+        batch.inner.check_all(has_outer)?;
+        if has_outer && has_inner {
+            for side in [0, 1] {
+                division.load(side, batch, memory::of_sample(), None)?;
+                division.all[side].rewind();
+            }
+            batch.outer.check(&mut batch.inner)?;
+            division.plan(radius, summaries.each_ref(), batch)?;
+        }
+        division.add_tasks(has_outer && has_inner).map_err(report::problem)?;
+        batch.outer.clear();
+        batch.inner.clear();
+        Ok(division)
+    }
+
+    /// Plans the passes and the tasks by the rows of the batch, which are some of all.
+    fn plan(&mut self, radius: u32, summaries: [&SideSummary; 2], batch: &JoinBatch) -> Result<(), SqlError> {
+        let (Some(outer), Some(inner)) = (batch.outer.codes.first(), batch.inner.codes.first()) else {
+            return Ok(());
+        };
+        let most = summaries.map(|side| side.bytes as usize).into_iter().fold(0, usize::max);
+        let needed = most.div_ceil(memory::of_part());
+        let parts = needed.min(memory::files(RowFile::BYTES)).max(self.tasks_of_pass(radius as usize + 1));
+        let bits = parts.next_power_of_two().ilog2();
+        let samples = [outer.codes(), inner.codes()];
+        let rows = summaries.map(|side| side.coded as usize);
+        let varying = SideSummary::varying_of(summaries);
+        let bits = [bits, memory::widest_segment()];
+        self.plan = PairDivision::new(samples, &varying, rows, radius, bits).map_err(report::problem)?;
+        Ok(())
+    }
+
+    /// How many tasks there are of each pass at least.
+    fn tasks_of_pass(&self, passes: usize) -> usize {
+        let processes = if self.sharing.is_some() { self.all[0].len() } else { 0 };
+        (TASKS_PER_PROCESS * processes).div_ceil(passes).max(1)
+    }
+
+    /// Adds the tasks of all passes. Without a plan there is one, of no rows if a side has no codes.
+    fn add_tasks(&mut self, have_codes: bool) -> Result<(), OutOfMemory> {
+        let Some(plan) = &self.plan else {
+            return push(&mut self.tasks, JoinTask { pass: 0, parts: 0..usize::from(have_codes) });
+        };
+        let wanted = self.tasks_of_pass(plan.passes()).next_power_of_two();
+        for pass in 0..plan.passes() {
+            let parts = plan.parts(pass);
+            let of_task = if parts <= wanted.max(READINGS) { 1 } else { parts / wanted };
+            for first in (0..parts).step_by(of_task) {
+                push(&mut self.tasks, JoinTask { pass, parts: first..first + of_task })?;
+            }
+        }
+        Ok(())
+    }
+
     /// How the codes of the current part are divided, and in which pass; None if they are not.
     pub(super) fn pass(&self) -> Option<(&PairDivision, usize)> {
         match self.step {
-            JoinStep::Part { pass, .. } => Some((self.plan.as_ref()?, pass)),
+            JoinStep::Part { task, .. } => Some((self.plan.as_ref()?, self.tasks[task].pass)),
             _ => None,
         }
     }
@@ -60,232 +183,212 @@ impl JoinDivision {
 
     /// Bytes that the open files take in memory.
     pub(super) fn bytes(&self) -> usize {
-        RowFile::BYTES * (2 + self.parts[0].len() + self.parts[1].len())
+        let files = self.all.iter().map(SideFiles::len).chain(self.parts.iter().map(VecDeque::len));
+        RowFile::BYTES * files.sum::<usize>()
     }
 
-    /// The file of the current step for a side, if it has rows there.
-    fn file(&mut self, side: usize) -> Option<&mut RowFile> {
-        match self.step {
-            JoinStep::Part { part, .. } if self.plan.is_some() => self.parts[side].get_mut(part),
-            JoinStep::Part { .. } => Some(&mut self.all[side]),
-            step => (step == [JoinStep::LoneOuter, JoinStep::LoneInner][side]).then_some(&mut self.all[side]),
+    pub(super) fn add_work(&self, work: &mut JoinWork) {
+        (work.partitions, work.disk) = (self.joined, self.disk);
+    }
+
+    pub(super) fn close(mut self) {
+        self.close_parts();
+        self.all.into_iter().for_each(SideFiles::close);
+    }
+
+    fn close_parts(&mut self) {
+        self.parts.iter_mut().flat_map(|parts| parts.drain(..)).for_each(RowFile::close);
+    }
+
+    /// Reads the next inner rows, and begins with the outer rows that are joined with them. Returns whether
+    /// there are any.
+    pub(super) fn next_round(
+        &mut self,
+        batch: &mut JoinBatch,
+        partners: &Partners,
+    ) -> Result<bool, SqlError> {
+        loop {
+            if self.inner_ended {
+                self.next_step(batch, partners)?;
+                if self.step == JoinStep::End {
+                    return Ok(false);
+                }
+                self.rewind(1);
+            }
+            self.rewind(0);
+            batch.inner.clear();
+            (self.inner_ended, self.outer_ended) = match self.step {
+                JoinStep::LoneOuter => (true, false),
+                JoinStep::LoneInner => (self.load(1, batch, memory::of_part(), Some(&partners.inner))?, true),
+                _ => (self.load(1, batch, memory::of_part(), None)?, false),
+            };
+            if batch.inner.rows.len() > 0 || self.step == JoinStep::LoneOuter {
+                return Ok(true);
+            }
         }
+    }
+
+    /// Reads the next outer rows that are joined with the inner rows of the round.
+    pub(super) fn next_batch(&mut self, batch: &mut JoinBatch, partners: &Partners) -> Result<(), SqlError> {
+        batch.outer.clear();
+        if !self.outer_ended {
+            self.outer_ended = self.load(0, batch, memory::of_part(), self.without(partners))?;
+        }
+        Ok(())
+    }
+
+    /// The outer rows that are left out: those with a partner, if they need no other.
+    fn without<'a>(&self, partners: &'a Partners) -> Option<&'a RowSet> {
+        let needs_no_other = self.kind.needs_one_partner() || self.step == JoinStep::LoneOuter;
+        needs_no_other.then_some(&partners.outer)
+    }
+
+    /// Goes on to the next part, or to the rows without a partner.
+    fn next_step(&mut self, batch: &JoinBatch, partners: &Partners) -> Result<(), SqlError> {
+        self.step = match self.step {
+            JoinStep::Part { task, part } if part + 1 < self.tasks[task].parts.end => {
+                self.parts.iter_mut().filter_map(VecDeque::pop_front).for_each(RowFile::close);
+                JoinStep::Part { task, part: part + 1 }
+            }
+            JoinStep::Begin | JoinStep::Part { .. } => {
+                let have_ended = self.step != JoinStep::Begin && self.end_task();
+                match self.next_task() {
+                    Some(task) => {
+                        self.begin_task(task, batch, partners)?;
+                        JoinStep::Part { task, part: self.tasks[task].parts.start }
+                    }
+                    None if have_ended && self.kind.keeps_outer() => JoinStep::LoneOuter,
+                    None if have_ended && self.kind.keeps_inner() => JoinStep::LoneInner,
+                    None => JoinStep::End,
+                }
+            }
+            JoinStep::LoneOuter if self.kind.keeps_inner() => JoinStep::LoneInner,
+            _ => JoinStep::End,
+        };
+        match self.step {
+            JoinStep::Part { .. } => self.joined += u64::from(self.plan.is_some()),
+            _ => self.close_parts(),
+        }
+        Ok(())
+    }
+
+    /// The next task of this process.
+    fn next_task(&mut self) -> Option<usize> {
+        self.begun += 1;
+        match self.sharing {
+            Some(sharing) => sharing.next_task(self.tasks.len()),
+            None => Some(self.begun - 1).filter(|&task| task < self.tasks.len()),
+        }
+    }
+
+    /// Ends a task. Returns whether all tasks have ended.
+    fn end_task(&mut self) -> bool {
+        self.sharing.map_or(self.begun, Sharing::end_task) == self.tasks.len()
+    }
+
+    /// Divides the rows of a task of several parts.
+    fn begin_task(&mut self, task: usize, batch: &JoinBatch, partners: &Partners) -> Result<(), SqlError> {
+        self.close_parts();
+        if self.tasks[task].parts.len() > 1 {
+            let without = self.kind.needs_one_partner().then_some(&partners.outer);
+            self.divide(0, task, &batch.outer, without)?;
+            self.divide(1, task, &batch.inner, None)?;
+            let all: u64 = self.all.iter().map(SideFiles::words).sum();
+            let parts: u64 = self.parts.iter().flatten().map(|file| file.words).sum();
+            self.disk = self.disk.max(all + parts);
+        }
+        Ok(())
+    }
+
+    /// Divides a side.
+    fn divide(
+        &mut self,
+        side: usize,
+        task: usize,
+        of_side: &JoinSide,
+        without: Option<&RowSet>,
+    ) -> Result<(), SqlError> {
+        let (Some(plan), JoinTask { pass, parts }) = (&self.plan, &self.tasks[task]) else { return Ok(()) };
+        let (mut files, all) = (Vec::new(), &mut self.all[side]);
+        for _ in parts.clone() {
+            // SAFETY: the division is used only in the execution, as the caller of `new` promises.
+            push(&mut files, unsafe { RowFile::create(self.memory) }).map_err(report::problem)?;
+        }
+        let (columns, width) = (of_side.rows.fixed_words(), of_side.searched_words());
+        all.rewind();
+        let mut take = |record: Record| {
+            if is_left_out(&record, true, without) {
+                return Ok(());
+            }
+            let part = plan.part(*pass, &record.codes[..width]).wrapping_sub(parts.start);
+            files.get_mut(part).map_or(Ok(()), |file| {
+                let (head, rest) = record.numbered(record.number);
+                file.write(&[head])?;
+                file.write(rest)
+            })
+        };
+        while all.read_block(columns, &mut take)? {
+            check_for_interrupts();
+        }
+        files.iter_mut().for_each(RowFile::rewind);
+        self.parts[side] = files.into();
+        Ok(())
     }
 
     /// Reads the rows of a side again.
-    pub(super) fn rewind(&mut self, side: usize) {
-        if let Some(file) = self.file(side) {
-            file.rewind();
+    fn rewind(&mut self, side: usize) {
+        match self.parts[side].front_mut() {
+            Some(part) => part.rewind(),
+            None => self.all[side].rewind(),
         }
     }
 
-    /// Reads rows of the current step up to a limit of bytes. Those whose number is in the set are left out,
-    /// and those without codes, unless rows without a partner are read. Returns whether there are no more.
-    pub(super) fn load(
+    /// Reads rows of the current step up to a limit of bytes. Rows without codes are left out, unless rows
+    /// without a partner are read. Returns whether there are no more.
+    fn load(
         &mut self,
         side: usize,
-        to: &mut JoinSide,
+        batch: &mut JoinBatch,
         limit: usize,
         without: Option<&RowSet>,
     ) -> Result<bool, SqlError> {
+        let to = if side == 0 { &mut batch.outer } else { &mut batch.inner };
         let have_codes = !self.returns_lone()[side];
-        let Some(file) = self.file(side) else { return Ok(true) };
+        let (format, width) = (to.format(), to.searched_words());
+        let plan = match (self.step, &self.plan) {
+            (JoinStep::Part { task, part }, Some(plan)) => Some((plan, self.tasks[task].pass, part)),
+            _ => None,
+        };
+        if matches!(self.step, JoinStep::Part { task, .. } if self.tasks[task].parts.is_empty()) {
+            return Ok(true);
+        }
+        let mut part = self.parts[side].front_mut();
+        // The rows of a part that has no file are picked out of all.
+        let plan = plan.filter(|_| part.is_none());
         while to.bytes() < limit {
             check_for_interrupts();
-            let is_there =
-                to.read_from(file, have_codes, |number| !without.is_some_and(|rows| rows.contains(number)))?;
+            let take = |record: Record| {
+                let is_elsewhere =
+                    || plan.is_some_and(|(plan, pass, part)| plan.part(pass, &record.codes[..width]) != part);
+                if is_left_out(&record, have_codes, without) || is_elsewhere() {
+                    return Ok(());
+                }
+                to.push_record(record, have_codes)
+            };
+            let is_there = match &mut part {
+                Some(part) => part.read_block(format, take)?,
+                None => self.all[side].read_block(format.columns, take)?,
+            };
             if !is_there {
                 return Ok(true);
             }
         }
         Ok(false)
     }
-
-    /// # Safety
-    /// The statement must be in execution.
-    unsafe fn close_parts(&mut self) {
-        for file in self.parts.iter_mut().flat_map(|parts| parts.drain(..)) {
-            // SAFETY: as the caller promises.
-            unsafe { file.close() };
-        }
-    }
-
-    /// # Safety
-    /// The statement must be in execution.
-    pub(super) unsafe fn close(mut self) {
-        // SAFETY: as the caller promises.
-        unsafe {
-            self.close_parts();
-            for file in self.all {
-                file.close();
-            }
-        }
-    }
-
-    /// Divides a side for a pass. Returns the words that were written.
-    ///
-    /// # Safety
-    /// The statement must be in execution, and the memory live as long.
-    unsafe fn divide(
-        &mut self,
-        side: usize,
-        pass: usize,
-        of_side: &JoinSide,
-        without: Option<&RowSet>,
-        memory: MemoryContext,
-    ) -> Result<u64, SqlError> {
-        let Some(plan) = &self.plan else { return Ok(0) };
-        let files = &mut self.parts[side];
-        for _ in 0..plan.parts(pass) {
-            // SAFETY: as the caller promises.
-            push(files, unsafe { RowFile::create(memory) }).map_err(report::problem)?;
-        }
-        let all = &mut self.all[side];
-        all.rewind();
-        while let Some(record) = of_side.read_record(all)? {
-            check_for_interrupts();
-            let is_left_out = without.is_some_and(|rows| rows.contains(record.number));
-            if let Some(code) = of_side.code_of(&record)
-                && !is_left_out
-            {
-                files[plan.part(pass, code)].write(record.words)?;
-            }
-        }
-        files.iter_mut().for_each(RowFile::rewind);
-        Ok(files.iter().map(|file| file.words).sum())
-    }
 }
 
-impl NearJoin {
-    /// Whether the join can be divided. Sketches have no codes.
-    pub(super) fn can_divide(&self) -> bool {
-        !self.radii.is_empty()
-    }
-
-    /// Writes both sides to files, of which the first rows of the inner one are in memory, and plans how they
-    /// are divided.
-    ///
-    /// # Safety
-    /// The node must be in execution.
-    pub(super) unsafe fn divide(&mut self) -> Result<(), SqlError> {
-        let memory = self.parts.memory;
-        // SAFETY: the node is in execution, as the caller promises.
-        let mut all = [0, 1].map(|_| unsafe { RowFile::create(memory) });
-        let (mut rows, mut bytes, mut varying) = ([0; 2], [0; 2], Vary::default());
-        for side in [1, 0] {
-            let mut is_ended = false;
-            loop {
-                let of_side = if side == 0 { &mut self.outer } else { &mut self.inner };
-                rows[side] += of_side.count;
-                bytes[side] += of_side.bytes() + size_of::<u64>() * of_side.rows.len();
-                of_side.write_to(&mut all[side], &mut varying)?;
-                of_side.first += of_side.rows.len() as u64;
-                of_side.clear();
-                if is_ended {
-                    break;
-                }
-                // SAFETY: as above.
-                is_ended = unsafe { self.read_side(side, Self::memory() / 2)? };
-            }
-        }
-        all.iter_mut().for_each(RowFile::rewind);
-        self.work.disk = all.iter().map(|file| file.words).sum();
-        let step = JoinStep::Part { pass: 0, part: 0 };
-        let division =
-            self.division.insert(JoinDivision { plan: None, all, parts: [Vec::new(), Vec::new()], step });
-        let limit = Self::memory() / 8;
-        division.load(1, &mut self.inner, limit, None)?;
-        division.load(0, &mut self.outer, limit, None)?;
-        self.outer.check(&mut self.inner)?;
-        self.plan_division(rows, bytes, &varying.bits)?;
-        self.outer.clear();
-        self.inner.clear();
-        // SAFETY: as above.
-        unsafe { self.begin_pass(0)? };
-        Ok(())
-    }
-
-    /// Plans the division by the rows that are in memory, which are some of all.
-    fn plan_division(
-        &mut self,
-        rows: [usize; 2],
-        bytes: [usize; 2],
-        varying: &[u64],
-    ) -> Result<(), SqlError> {
-        let memory = Self::memory();
-        let most = (memory / PART_FOR_FILES / (2 * RowFile::BYTES)).clamp(MIN_PARTS, MAX_PARTS);
-        let parts = bytes[0].max(bytes[1]).div_ceil(Self::memory_of_part()).next_power_of_two();
-        let bits = parts.min(most).ilog2();
-        let (Some(outer), Some(inner), Some(&radius)) =
-            (self.outer.codes.first(), self.inner.codes.first(), self.radii.first())
-        else {
-            return Ok(());
-        };
-        let samples = [outer.codes(), inner.codes()];
-        if rows.contains(&0) {
-            return Ok(());
-        }
-        let plan = PairDivision::new(samples, varying, rows, radius, [bits, Self::widest_segment()]);
-        if let Some(division) = &mut self.division {
-            division.plan = plan.map_err(report::problem)?;
-        }
-        Ok(())
-    }
-
-    /// Bytes that a part of a side may take.
-    pub(super) fn memory_of_part() -> usize {
-        Self::memory() / 8 * 3
-    }
-
-    /// Divides both sides for a pass.
-    ///
-    /// # Safety
-    /// The node must be in execution.
-    unsafe fn begin_pass(&mut self, pass: usize) -> Result<(), SqlError> {
-        let Some(division) = &mut self.division else { return Ok(()) };
-        division.step = JoinStep::Part { pass, part: 0 };
-        let without = self.parts.kind.needs_one_partner().then_some(&self.outer_partners);
-        // SAFETY: the node is in execution, as the caller promises.
-        let written = unsafe {
-            division.close_parts();
-            division.divide(0, pass, &self.outer, without, self.parts.memory)?
-                + division.divide(1, pass, &self.inner, None, self.parts.memory)?
-        };
-        division.rewind(0);
-        division.rewind(1);
-        let all: u64 = division.all.iter().map(|file| file.words).sum();
-        self.work.disk = self.work.disk.max(all + written);
-        self.work.partitions += division.parts[0].len() as u64;
-        self.stage = Stage::Chunk;
-        Ok(())
-    }
-
-    /// Goes on to the next part, or to the rows without a partner.
-    ///
-    /// # Safety
-    /// The node must be in execution.
-    pub(super) unsafe fn next_step(&mut self) -> Result<(), SqlError> {
-        let kind = self.parts.kind;
-        let Some(division) = &mut self.division else { return Ok(()) };
-        division.step = match division.step {
-            JoinStep::Part { pass, part } => match &division.plan {
-                Some(plan) if part + 1 < plan.parts(pass) => JoinStep::Part { pass, part: part + 1 },
-                // SAFETY: the node is in execution, as the caller promises.
-                Some(plan) if pass + 1 < plan.passes() => return unsafe { self.begin_pass(pass + 1) },
-                _ if kind.keeps_outer() => JoinStep::LoneOuter,
-                _ if kind.keeps_inner() => JoinStep::LoneInner,
-                _ => JoinStep::End,
-            },
-            JoinStep::LoneOuter if kind.keeps_inner() => JoinStep::LoneInner,
-            _ => JoinStep::End,
-        };
-        self.stage = Stage::Chunk;
-        match division.step {
-            JoinStep::End => self.stage = Stage::End,
-            JoinStep::LoneOuter => division.rewind(0),
-            JoinStep::LoneInner => division.rewind(1),
-            JoinStep::Part { .. } => {}
-        }
-        Ok(())
-    }
+/// Whether a row is not joined: one without codes if they are needed, and one of the set.
+#[inline(always)]
+fn is_left_out(record: &Record, have_codes: bool, without: Option<&RowSet>) -> bool {
+    have_codes && record.codes.is_empty() || without.is_some_and(|rows| rows.contains(record.number))
 }

@@ -1,21 +1,70 @@
 //! What EXPLAIN shows of a near join: its conditions, and with ANALYZE its work.
 
-use super::node::join_of;
-use super::plan::NodeExpressions;
+use super::kept::NodeExpressions;
 use crate::pg::nodes::elements;
-use pgrx::{pg_guard, pg_sys};
+use pgrx::pg_sys;
 use std::ffi::{CStr, c_char};
 use std::ptr::null;
 
-const BYTES_PER_KB: usize = 1024;
+const BYTES_PER_KB: u64 = 1024;
 
-#[pg_guard]
-pub(super) unsafe extern "C-unwind" fn explain(
+/// What a join has done.
+#[derive(Default)]
+#[repr(C)]
+pub(super) struct JoinWork {
+    /// Processes that divide the sides for one another; 0 in other plans.
+    pub(super) processes: u64,
+    /// How often inner rows were read into memory.
+    pub(super) rounds: u64,
+    pub(super) batches: u64,
+    /// Parts into which the sides were divided, in all passes; 0 if they were not.
+    pub(super) partitions: u64,
+    /// Words in temporary files at a time.
+    pub(super) disk: u64,
+    pub(super) comparisons: u64,
+    pub(super) matches: u64,
+    /// Pairs within the first radius, but not within the others.
+    pub(super) dismissed: u64,
+    /// Pairs that did not pass the further conditions of the join.
+    pub(super) removed: u64,
+    /// Rows that did not pass the conditions after the join.
+    pub(super) filtered: u64,
+    /// Bytes of memory.
+    pub(super) bytes: u64,
+}
+
+impl JoinWork {
+    pub(super) const COUNT: usize = size_of::<Self>() / size_of::<u64>();
+
+    pub(super) fn counts(&self) -> [u64; Self::COUNT] {
+        // SAFETY: the struct has that many numbers, and nothing else.
+        unsafe { std::mem::transmute_copy(self) }
+    }
+
+    pub(super) fn of(counts: [u64; Self::COUNT]) -> Self {
+        // SAFETY: as above.
+        unsafe { std::mem::transmute_copy(&counts) }
+    }
+
+    /// Adds what another process has done.
+    pub(super) fn add(&mut self, other: &Self) {
+        let (disk, bytes) = (self.disk.max(other.disk), self.bytes.max(other.bytes));
+        let (sums, others) = (self.counts(), other.counts());
+        *self = Self { disk, bytes, ..Self::of(std::array::from_fn(|place| sums[place] + others[place])) };
+    }
+}
+
+/// Shows a node.
+///
+/// # Safety
+/// The arguments must be those that EXPLAIN passes.
+pub(super) unsafe fn show(
     node: *mut pg_sys::CustomScanState,
     ancestors: *mut pg_sys::List,
     to: *mut pg_sys::ExplainState,
+    work: &JoinWork,
 ) {
-    // SAFETY: EXPLAIN passes a node that was begun.
+    // SAFETY: a node that was begun, as the caller promises.
     unsafe {
         let plan = &*(*node).ss.ps.plan.cast::<pg_sys::CustomScan>();
         let NodeExpressions { near, conditions, filter } = NodeExpressions::of(plan);
@@ -29,7 +78,6 @@ pub(super) unsafe extern "C-unwind" fn explain(
                 pg_sys::ExplainPropertyInteger(label.as_ptr(), unit, number as i64, to);
             }
         };
-        let work = &join_of(node).work;
         for (place, &condition) in near.iter().enumerate() {
             show(if place == 0 { c"Near Cond" } else { c"Second Look" }, condition);
         }
@@ -45,6 +93,9 @@ pub(super) unsafe extern "C-unwind" fn explain(
                 number(removed, null(), number_removed);
             }
         }
+        if work.processes > 0 {
+            number(c"Processes", null(), work.processes);
+        }
         number(c"Rounds", null(), work.rounds);
         number(c"Batches", null(), work.batches);
         if work.partitions > 0 {
@@ -52,10 +103,10 @@ pub(super) unsafe extern "C-unwind" fn explain(
         }
         number(c"Comparisons", null(), work.comparisons);
         number(c"Near Pairs", null(), work.matches);
-        number(c"Peak Memory", c"kB".as_ptr(), work.bytes.div_ceil(BYTES_PER_KB) as u64);
+        number(c"Peak Memory", c"kB".as_ptr(), work.bytes.div_ceil(BYTES_PER_KB));
         if work.disk > 0 {
-            let bytes = work.disk as usize * size_of::<u64>();
-            number(c"Disk Usage", c"kB".as_ptr(), bytes.div_ceil(BYTES_PER_KB) as u64);
+            let bytes = work.disk * size_of::<u64>() as u64;
+            number(c"Disk Usage", c"kB".as_ptr(), bytes.div_ceil(BYTES_PER_KB));
         }
     }
 }

@@ -1,13 +1,10 @@
 //! What a near join compares: codes by their distance, or sketches by the values that they share.
 
-use super::run::NearJoin;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::code::CodeType;
-use crate::pg::executor::value;
 use crate::pg::nodes::{cast, elements};
-use crate::pg::report::{self, SqlError};
-use limits::push;
-use pgrx::pg_sys::{FuncExpr, Node, NodeTag};
+use limits::{OutOfMemory, push};
+use pgrx::pg_sys::{Datum, FuncExpr, Node, NodeTag};
 use text::sketch::join::SketchMatch;
 use text::sketch::threshold::{Measure, Threshold};
 
@@ -102,34 +99,35 @@ unsafe fn measures(expression: *mut Node, ours: &ExtensionOids) -> Option<[NearM
     }
 }
 
-impl NearJoin {
-    /// Evaluates the limits of all conditions. One that is NULL holds for no rows, as a negative radius does.
-    ///
-    /// # Safety
-    /// The node must be in execution.
-    pub(super) unsafe fn read_limits(&mut self) -> Result<(), SqlError> {
-        self.radii.clear();
-        self.wanted = None;
-        for near in &self.parts.near {
-            // SAFETY: the node is in execution, as the caller promises.
-            let limit = near.limit.and_then(|limit| unsafe { value(limit, self.parts.context) });
+/// What rows have to be near by.
+#[derive(Default)]
+pub(super) struct NearLimits {
+    /// The radius of each condition on a distance.
+    pub(super) radii: Vec<u32>,
+    /// What sketches have to share.
+    pub(super) wanted: Option<SketchMatch>,
+}
+
+impl NearLimits {
+    /// The limits of all conditions, of which each has a value unless it needs none or is NULL. One that is
+    /// NULL holds for no rows, as a negative radius does.
+    pub(super) fn of(
+        limits: impl Iterator<Item = (NearMeasure, Option<Datum>)>,
+    ) -> Result<Self, OutOfMemory> {
+        let mut of_all = Self::default();
+        for (measure, limit) in limits {
             let radius = limit.and_then(|radius| u32::try_from(radius.value() as i32).ok());
-            match (near.measure, limit, radius) {
-                (NearMeasure::Distance(_), _, Some(radius)) => {
-                    push(&mut self.radii, radius).map_err(report::problem)?;
-                }
-                (NearMeasure::AnyShared, ..) => self.wanted = Some(SketchMatch::AnyShared),
+            match (measure, limit, radius) {
+                (NearMeasure::Distance(_), _, Some(radius)) => push(&mut of_all.radii, radius)?,
+                (NearMeasure::AnyShared, ..) => of_all.wanted = Some(SketchMatch::AnyShared),
                 (NearMeasure::Share(measure), Some(least), _) => {
                     let least = f64::from_bits(least.value() as u64);
-                    self.wanted = Some(SketchMatch::Share(Threshold { measure, least }));
+                    of_all.wanted = Some(SketchMatch::Share(Threshold { measure, least }));
                 }
-                _ => {
-                    self.radii.clear();
-                    break;
-                }
+                _ => return Ok(Self::default()),
             }
         }
-        Ok(())
+        Ok(of_all)
     }
 
     /// Whether any rows can be near.

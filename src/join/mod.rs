@@ -7,38 +7,46 @@
 //!    between them ([`condition`]), the near join is proposed with what it costs ([`path`](mod@path)).
 //! 2. If it is the cheapest, it becomes a node of the plan, a `CustomScan` ([`plan`]).
 //! 3. The executor begins the node, asks it for rows, begins it again and ends it ([`node`]).
-//!    [`run`] goes from stage to stage. [`read`] reads a chunk of the inner side, as much as memory
-//!    may have, and batches of the outer side, each of which is larger than the last. [`pairs`]
-//!    finds the near pairs of a batch and the chunk, and [`partners`], for semi and anti joins,
-//!    which outer rows have one. [`output`] returns the rows. If memory has no room for the inner
-//!    side, both are divided into files by their codes, and joined part by part ([`division`],
-//!    [`file`](mod@file)). Sketches are not divided: the outer side is read once for each chunk of the inner
-//!    one, from a temporary file.
+//!    [`run`] is the loop between the four parts that do the work. [`inputs`] reads both children
+//!    ([`reader`]): the inner side for a round, and then batches of the outer side, each of which is
+//!    larger than the last. The rows are in a [`batch`]. [`finder`] finds its near pairs, and [`output`]
+//!    returns rows. If memory has no room for the inner side, both are written to files and divided by
+//!    their codes ([`division`], [`file`](mod@file), [`record`]). Sketches are not divided: the outer
+//!    side is read once for each round, from a [`copy`].
+//!    The processes of a parallel plan share the files, and take parts of the work from one another
+//!    ([`shared`], [`summary`]).
 //! 4. EXPLAIN shows the condition and the work ([`explain`]).
 //!
 //! [`by_inner`] proposes a plan of PostgreSQL's own nodes for EXISTS with few inner rows. [`kind`] has the
-//! kinds of joins, [`look`] the conditions on distances, [`side`] the rows and codes of one side in memory,
-//! and [`rows`] the rows alone.
+//! kinds of joins, [`kept`] what a plan keeps, [`side`] the rows and codes of one side in memory, [`rows`]
+//! the rows alone, [`partners`] which rows have one, and [`memory`](mod@memory) who may take how much.
 
+mod batch;
 mod by_inner;
 mod condition;
+mod copy;
 mod division;
 mod explain;
 mod file;
+mod finder;
 mod hook;
+mod inputs;
+mod kept;
 mod kind;
-mod look;
 mod measure;
+mod memory;
 mod node;
 mod output;
-mod pairs;
 mod partners;
 mod path;
 mod plan;
-mod read;
+mod reader;
+mod record;
 mod rows;
 mod run;
+mod shared;
 mod side;
 mod sketches;
+mod summary;
 
 pub(crate) use hook::install_hook;

@@ -1,10 +1,16 @@
 //! What PostgreSQL's executor calls: begin, a row, begin again, end.
 
-use super::explain::explain;
+use super::batch::JoinBatch;
+use super::copy::OuterCopy;
+use super::explain;
+use super::inputs::{InputParts, JoinInputs};
+use super::kept::{NodeExpressions, NodeNumbers};
 use super::measure::arguments;
-use super::plan::{NodeExpressions, NodeNumbers};
+use super::output::{JoinOutput, OutputParts};
+use super::reader::{NearParts, ReaderParts, RowReader};
 use super::rows::KeptColumns;
-use super::run::{NearJoin, NearParts, NodeParts};
+use super::run::NearJoin;
+use super::shared::{SharedJoin, Sharing};
 use super::side::JoinSide;
 use crate::pg::datum::Passing;
 use crate::pg::executor::{Methods, virtual_row};
@@ -12,6 +18,7 @@ use crate::pg::nodes::{cast, columns_in, elements};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, CustomScan, CustomScanState, Node, NodeTag, TupleTableSlot};
 use pgrx::{PgMemoryContexts, pg_guard};
+use std::ffi::c_void;
 
 /// What the executor calls.
 const METHODS: pg_sys::CustomExecMethods = pg_sys::CustomExecMethods {
@@ -22,11 +29,11 @@ const METHODS: pg_sys::CustomExecMethods = pg_sys::CustomExecMethods {
     ReScanCustomScan: Some(rescan),
     MarkPosCustomScan: None,
     RestrPosCustomScan: None,
-    EstimateDSMCustomScan: None,
-    InitializeDSMCustomScan: None,
-    ReInitializeDSMCustomScan: None,
-    InitializeWorkerCustomScan: None,
-    ShutdownCustomScan: None,
+    EstimateDSMCustomScan: Some(estimate_shared),
+    InitializeDSMCustomScan: Some(initialize_shared),
+    ReInitializeDSMCustomScan: Some(initialize_shared_again),
+    InitializeWorkerCustomScan: Some(initialize_worker),
+    ShutdownCustomScan: Some(end_sharing),
     ExplainCustomScan: Some(explain),
 };
 
@@ -34,14 +41,14 @@ static EXEC_METHODS: Methods<pg_sys::CustomExecMethods> = Methods(METHODS);
 
 /// The state of a node: PostgreSQL's part, and ours.
 #[repr(C)]
-pub(super) struct NodeState {
+struct NodeState {
     base: CustomScanState,
     join: *mut NearJoin,
 }
 
 /// # Safety
 /// The node must be one that [`begin`] has begun.
-pub(super) unsafe fn join_of<'a>(node: *mut CustomScanState) -> &'a mut NearJoin {
+unsafe fn join_of<'a>(node: *mut CustomScanState) -> &'a mut NearJoin {
     // SAFETY: begun so, as the caller promises.
     unsafe { &mut *(*node.cast::<NodeState>()).join }
 }
@@ -79,7 +86,7 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
             pg_sys::ExecGetResultType(children[0]),
             &raw const pg_sys::TTSOpsMinimalTuple,
         );
-        let sides = kept_columns(plan, [outer.cast(), inner.cast()])
+        let [outer, inner] = kept_columns(plan, [outer.cast(), inner.cast()])
             .map(|columns| JoinSide::new(columns, numbers.near.iter().map(|&(_, measure)| measure)));
         // Bounded: as many as the query has conditions.
         let near = near.iter().zip(&numbers.near).map(|(&condition, &(outer, measure))| {
@@ -87,24 +94,29 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
             let codes = [args[outer], args[1 - outer]].map(expression);
             NearParts { measure, codes, limit: args.get(2).map(|&limit| expression(limit)) }
         });
-        let parts = NodeParts {
+        let (context, row) = ((*parent).ps_ExprContext, (*node).ss.ss_ScanTupleSlot);
+        let reader = RowReader::new(ReaderParts { children, near: near.collect(), context, row });
+        let inputs = JoinInputs::new(InputParts {
             kind: numbers.kind,
             may_end_early: numbers.may_end_early,
             share: numbers.share,
-            children,
-            near: near.collect(),
+            reader,
+            copy: OuterCopy::new(stored, (*estate).es_query_cxt),
+            memory: (*estate).es_query_cxt,
+        });
+        let output = JoinOutput::new(OutputParts {
+            kind: numbers.kind,
             conditions: pg_sys::ExecInitQual(conditions, parent),
             filter: pg_sys::ExecInitQual(filter, parent),
-            context: (*parent).ps_ExprContext,
+            context,
             projection: (*parent).ps_ProjInfo,
-            row: (*node).ss.ss_ScanTupleSlot,
-            stored,
-            memory: (*estate).es_query_cxt,
-        };
+            row,
+        });
         // Columns that are not kept are NULL.
-        virtual_row(parts.row).1.fill(true);
+        virtual_row(row).1.fill(true);
+        let join = NearJoin::new(inputs, JoinBatch { outer, inner }, output);
         let mut memory = PgMemoryContexts::For((*estate).es_query_cxt);
-        (*node.cast::<NodeState>()).join = memory.leak_and_drop_on_delete(NearJoin::new(parts, sides));
+        (*node.cast::<NodeState>()).join = memory.leak_and_drop_on_delete(join);
     }
 }
 
@@ -149,7 +161,7 @@ unsafe extern "C-unwind" fn rescan(node: *mut CustomScanState) {
     unsafe {
         let join = join_of(node);
         let changed = (*node).ss.ps.chgParam;
-        let children = join.parts.children;
+        let children = children(node);
         if !changed.is_null() {
             children.iter().for_each(|&child| pg_sys::UpdateChangedParamSet(child, changed));
         }
@@ -178,6 +190,86 @@ unsafe extern "C-unwind" fn end(node: *mut CustomScanState) {
     unsafe {
         let join = join_of(node);
         join.end();
-        join.parts.children.iter().for_each(|&child| pg_sys::ExecEndNode(child));
+        children(node).iter().for_each(|&child| pg_sys::ExecEndNode(child));
     }
+}
+
+/// The outer child and the inner one.
+///
+/// # Safety
+/// The node must be one that [`begin`] has begun.
+unsafe fn children(node: *mut CustomScanState) -> [*mut pg_sys::PlanState; 2] {
+    // SAFETY: begun so, as the caller promises.
+    let children = unsafe { elements((*node).custom_ps) };
+    [0, 1].map(|side| children[side].cast())
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn explain(
+    node: *mut CustomScanState,
+    ancestors: *mut pg_sys::List,
+    to: *mut pg_sys::ExplainState,
+) {
+    // SAFETY: EXPLAIN passes a node that was begun.
+    unsafe { explain::show(node, ancestors, to, &join_of(node).work()) };
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn estimate_shared(
+    _node: *mut CustomScanState,
+    context: *mut pg_sys::ParallelContext,
+) -> usize {
+    // SAFETY: the executor passes the context of a parallel plan.
+    SharedJoin::bytes(unsafe { (*context).nworkers } as usize + 1)
+}
+
+/// Without shared memory there are no workers either, and the node does the whole work.
+#[pg_guard]
+unsafe extern "C-unwind" fn initialize_shared(
+    node: *mut CustomScanState,
+    context: *mut pg_sys::ParallelContext,
+    place: *mut c_void,
+) {
+    // SAFETY: the executor passes the context of a parallel plan, with as many bytes as were asked for.
+    unsafe {
+        if !(*context).seg.is_null() {
+            SharedJoin::initialize(place.cast(), &*context);
+            join_of(node).share(Sharing::new(place.cast(), (*node).ss.ps.state));
+        }
+    }
+}
+
+/// The workers have ended, and the node has been told to begin again.
+#[pg_guard]
+unsafe extern "C-unwind" fn initialize_shared_again(
+    node: *mut CustomScanState,
+    context: *mut pg_sys::ParallelContext,
+    place: *mut c_void,
+) {
+    // SAFETY: as for `initialize_shared`, which has been called before.
+    unsafe {
+        if !(*context).seg.is_null() {
+            SharedJoin::initialize_again(place.cast(), (*(*node).ss.ps.state).es_query_dsa);
+        }
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn initialize_worker(
+    node: *mut CustomScanState,
+    _contents: *mut pg_sys::shm_toc,
+    place: *mut c_void,
+) {
+    // SAFETY: what the leader has initialized.
+    unsafe {
+        let sharing = Sharing::new(place.cast(), (*node).ss.ps.state);
+        sharing.attach_to_files();
+        join_of(node).share(sharing);
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn end_sharing(node: *mut CustomScanState) {
+    // SAFETY: a node that was begun.
+    unsafe { join_of(node) }.end_sharing();
 }

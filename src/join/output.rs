@@ -1,176 +1,206 @@
 //! Returns rows: pairs, outer rows with a partner, and rows without one.
 
-use super::run::{NearJoin, NodeParts, Stage};
-use super::side::JoinSide;
+use super::batch::JoinBatch;
+use super::explain::JoinWork;
+use super::kind::JoinKind;
+use super::partners::Partners;
 use crate::pg::executor::{holds, projected, reset, virtual_row};
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report::{self, SqlError};
-use pgrx::pg_sys::TupleTableSlot;
+use limits::{OutOfMemory, push};
+use pgrx::pg_sys::{self, ExprState, TupleTableSlot};
 
-impl NearJoin {
-    /// The next pair that the join returns.
-    ///
+/// What the output is made of. All of it is the executor's, and is used only while the node is executed.
+pub(super) struct OutputParts {
+    pub(super) kind: JoinKind,
+    /// The further conditions of the join, and those that are tested after it.
+    pub(super) conditions: *mut ExprState,
+    pub(super) filter: *mut ExprState,
+    pub(super) context: *mut pg_sys::ExprContext,
+    pub(super) projection: *mut pg_sys::ProjectionInfo,
+    /// The columns of both sides.
+    pub(super) row: *mut TupleTableSlot,
+}
+
+/// Rows that are returned without those of the other side.
+#[derive(Clone, Copy)]
+pub(super) enum RowsAlone {
+    /// Outer rows of the batch that have found their partner there, and need no other.
+    WithPartner,
+    /// Outer rows of the batch without a partner, filled up with NULLs.
+    LoneOuter,
+    /// Inner rows without a partner, filled up with NULLs.
+    LoneInner,
+}
+
+/// Returns rows.
+pub(super) struct JoinOutput {
+    parts: OutputParts,
+    partners: Partners,
+    /// Outer rows of the batch that have found their partner there.
+    found: Vec<u32>,
+    /// The next of the rows that are returned alone.
+    next: usize,
+    /// Pairs that did not pass the further conditions of the join.
+    removed: u64,
+    /// Rows that did not pass the conditions after the join.
+    filtered: u64,
+}
+
+impl JoinOutput {
     /// # Safety
-    /// The node must be in execution.
-    pub(super) unsafe fn next_of_pairs(&mut self) -> Result<Option<*mut TupleTableSlot>, SqlError> {
+    /// The parts must be those of a node, and the output used only while it is executed.
+    pub(super) unsafe fn new(parts: OutputParts) -> Self {
+        let partners = Partners::default();
+        Self { parts, partners, found: Vec::new(), next: 0, removed: 0, filtered: 0 }
+    }
+
+    pub(super) fn kind(&self) -> JoinKind {
+        self.parts.kind
+    }
+
+    pub(super) fn partners(&self) -> &Partners {
+        &self.partners
+    }
+
+    pub(super) fn partners_mut(&mut self) -> &mut Partners {
+        &mut self.partners
+    }
+
+    pub(super) fn restart(&mut self) {
+        self.partners = Partners::default();
+        self.begin_batch();
+    }
+
+    /// Forgets the rows of the last batch.
+    pub(super) fn begin_batch(&mut self) {
+        self.found.clear();
+        self.next = 0;
+    }
+
+    pub(super) fn add_work(&self, work: &mut JoinWork) {
+        (work.removed, work.filtered) = (self.removed, self.filtered);
+    }
+
+    /// Takes a near pair. Returns its row, unless the pair does not pass a condition or is not returned.
+    pub(super) fn pair(
+        &mut self,
+        batch: &JoinBatch,
+        (code, other): (u32, u32),
+    ) -> Result<Option<*mut TupleTableSlot>, OutOfMemory> {
+        let (outer, inner) = (batch.outer.row(code), batch.inner.row(other));
+        if self.parts.kind.needs_one_partner() {
+            self.take_partner(batch, outer, inner)?;
+            return Ok(None);
+        }
+        let is_pair = self.take_pair(batch, outer, inner)?;
+        Ok(if is_pair { self.filtered() } else { None })
+    }
+
+    /// Whether another partner of an outer row is of use.
+    #[inline]
+    pub(super) fn is_open(&self, batch: &JoinBatch, outer: u32) -> bool {
+        !self.parts.kind.needs_one_partner() || !self.partners.outer.contains(batch.outer.number(outer))
+    }
+
+    /// Takes an outer row that has found its partner, and returns it when the batch has been searched.
+    pub(super) fn take_partner(
+        &mut self,
+        batch: &JoinBatch,
+        outer: u32,
+        inner: u32,
+    ) -> Result<(), OutOfMemory> {
+        if self.take_pair(batch, outer, inner)? && self.parts.kind.returns_pairs() {
+            push(&mut self.found, outer)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a near pair the current row, and notes that the two are partners if they pass the further
+    /// conditions. Returns whether the join has another pair: an outer row that needs one partner has one.
+    fn take_pair(&mut self, batch: &JoinBatch, outer: u32, inner: u32) -> Result<bool, OutOfMemory> {
         let kind = self.parts.kind;
-        while self.next_pair < self.pairs.len() {
+        if !self.is_open(batch, outer) {
+            return Ok(false);
+        }
+        if !kind.needs_one_partner() || !self.parts.conditions.is_null() {
             check_for_interrupts();
-            let (code, other) = self.pairs[self.next_pair];
-            self.next_pair += 1;
-            let (outer, inner) = (self.outer.row(code), self.inner.row(other));
-            let number = self.outer.number(outer);
-            if kind.needs_one_partner() && self.outer_partners.contains(number) {
-                continue;
+            self.put(batch, [Some(outer), Some(inner)]);
+            // SAFETY: the node is executed, and has a current row.
+            if unsafe { !holds(self.parts.conditions, self.parts.context) } {
+                self.removed += 1;
+                return Ok(false);
             }
-            // SAFETY: the node is in execution, as the caller promises.
-            unsafe {
-                self.put(Some(outer), Some(inner));
-                if !holds(self.parts.conditions, self.parts.context) {
-                    self.work.removed += 1;
-                    continue;
+        }
+        if kind.keeps_inner() {
+            self.partners.inner.insert(batch.inner.number(inner))?;
+        }
+        if kind.keeps_outer() || kind.needs_one_partner() {
+            let is_new = self.partners.outer.insert(batch.outer.number(outer))?;
+            return Ok(is_new || !kind.needs_one_partner());
+        }
+        Ok(true)
+    }
+
+    /// The next of the rows that are returned alone; of those without a partner, if the rows of that side
+    /// have met all of the other one.
+    pub(super) fn next_alone(
+        &mut self,
+        rows: RowsAlone,
+        returns_lone: [bool; 2],
+        batch: &JoinBatch,
+    ) -> Option<*mut TupleTableSlot> {
+        let kind = self.parts.kind;
+        let count = match rows {
+            RowsAlone::WithPartner => self.found.len(),
+            RowsAlone::LoneOuter if kind.keeps_outer() && returns_lone[0] => batch.outer.rows.len(),
+            RowsAlone::LoneInner if kind.keeps_inner() && returns_lone[1] => batch.inner.rows.len(),
+            _ => 0,
+        };
+        while self.next < count {
+            check_for_interrupts();
+            let row = self.next as u32;
+            self.next += 1;
+            let (is_returned, of_sides) = match rows {
+                RowsAlone::WithPartner => (true, [Some(self.found[row as usize]), None]),
+                RowsAlone::LoneOuter => {
+                    (!self.partners.outer.contains(batch.outer.number(row)), [Some(row), None])
                 }
-            }
-            if kind.keeps_outer() || kind.needs_one_partner() {
-                self.outer_partners.insert(number).map_err(report::problem)?;
-            }
-            if kind.keeps_inner() {
-                self.inner_partners.insert(self.inner.number(inner)).map_err(report::problem)?;
-            }
-            if kind.returns_pairs() {
-                // SAFETY: the node is in execution, and its row is that of the pair.
-                let row = unsafe { self.filtered() };
+                RowsAlone::LoneInner => {
+                    (!self.partners.inner.contains(batch.inner.number(row)), [None, Some(row)])
+                }
+            };
+            if is_returned {
+                self.put(batch, of_sides);
+                let row = self.filtered();
                 if row.is_some() {
-                    return Ok(row);
+                    return row;
                 }
             }
         }
-        match self.rest.is_empty() {
-            true => self.stage = Stage::LoneOuter(0),
-            false => self.find_pairs()?,
-        }
-        Ok(None)
-    }
-
-    /// The next outer row of the batch that has found its partner there.
-    ///
-    /// # Safety
-    /// The node must be in execution.
-    pub(super) unsafe fn next_with_partner(&mut self, first: u32) -> Option<*mut TupleTableSlot> {
-        for code in first..self.outer.count as u32 {
-            check_for_interrupts();
-            let row = self.outer.row(code);
-            if !self.outer_partners.contains(self.outer.number(row)) {
-                continue;
-            }
-            // SAFETY: the node is in execution, as the caller promises.
-            unsafe {
-                self.put(Some(row), None);
-                if let Some(result) = self.filtered() {
-                    self.stage = Stage::WithPartner(code + 1);
-                    return Some(result);
-                }
-            }
-        }
-        self.stage = Stage::Batch;
+        self.next = 0;
         None
     }
 
-    /// The next outer row without a partner, filled up with NULLs.
-    ///
-    /// # Safety
-    /// The node must be in execution.
-    pub(super) unsafe fn next_lone_outer(&mut self, first: u32) -> Option<*mut TupleTableSlot> {
-        for row in first..self.outer.rows.len() as u32 {
-            check_for_interrupts();
-            if self.outer_partners.contains(self.outer.number(row)) {
-                continue;
-            }
-            // SAFETY: the node is in execution, as the caller promises.
-            unsafe {
-                self.put(Some(row), None);
-                if let Some(result) = self.filtered() {
-                    self.stage = Stage::LoneOuter(row + 1);
-                    return Some(result);
-                }
-            }
+    /// Makes a row of each side the current row, of which one may be missing.
+    fn put(&self, batch: &JoinBatch, rows: [Option<u32>; 2]) {
+        // SAFETY: the node is executed.
+        unsafe {
+            let OutputParts { context, row, .. } = self.parts;
+            reset(context);
+            (*context).ecxt_scantuple = row;
+            batch.put(rows, virtual_row(row));
         }
-        self.stage = Stage::Batch;
-        None
-    }
-
-    /// The next inner row without a partner, filled up with NULLs.
-    ///
-    /// # Safety
-    /// The node must be in execution.
-    pub(super) unsafe fn next_lone_inner(&mut self, first: u32) -> Option<*mut TupleTableSlot> {
-        for row in first..self.inner.rows.len() as u32 {
-            check_for_interrupts();
-            if self.inner_partners.contains(self.inner.number(row)) {
-                continue;
-            }
-            // SAFETY: the node is in execution, as the caller promises.
-            unsafe {
-                self.put(None, Some(row));
-                if let Some(result) = self.filtered() {
-                    self.stage = Stage::LoneInner(row + 1);
-                    return Some(result);
-                }
-            }
-        }
-        self.stage = self.after_chunk();
-        None
-    }
-
-    /// Makes the current row of these two, of which one may be missing.
-    ///
-    /// # Safety
-    /// The node must be in execution.
-    unsafe fn put(&self, outer: Option<u32>, inner: Option<u32>) {
-        // SAFETY: the node is in execution, as the caller promises.
-        unsafe { put(&self.parts, [&self.outer, &self.inner], [outer, inner]) };
     }
 
     /// What the node returns of the current row; None if it does not pass the conditions after the join.
-    ///
-    /// # Safety
-    /// The node must be in execution, and have a current row.
-    unsafe fn filtered(&mut self) -> Option<*mut TupleTableSlot> {
-        // SAFETY: as the caller promises.
+    fn filtered(&mut self) -> Option<*mut TupleTableSlot> {
+        // SAFETY: the node is executed, and has a current row.
         unsafe {
             if holds(self.parts.filter, self.parts.context) {
                 return Some(projected(self.parts.projection, self.parts.row));
             }
-            self.work.filtered += 1;
+            self.filtered += 1;
             None
-        }
-    }
-}
-
-/// Makes the current row of an outer row and an inner one, of which one may be missing.
-///
-/// # Safety
-/// The node must be in execution.
-pub(super) unsafe fn put(
-    parts: &NodeParts,
-    [outer, inner]: [&JoinSide; 2],
-    [outer_row, inner_row]: [Option<u32>; 2],
-) {
-    // SAFETY: the node is in execution, as the caller promises.
-    unsafe {
-        let context = parts.context;
-        reset(context);
-        (*context).ecxt_scantuple = parts.row;
-        let (values, nulls) = virtual_row(parts.row);
-        let (values, inner_values) = values.split_at_mut(outer.rows.width());
-        let (nulls, inner_nulls) = nulls.split_at_mut(outer.rows.width());
-        match outer_row {
-            Some(row) => outer.rows.put(row, values, nulls),
-            None => nulls.fill(true),
-        }
-        match inner_row {
-            Some(row) => inner.rows.put(row, inner_values, inner_nulls),
-            None => inner_nulls.fill(true),
         }
     }
 }

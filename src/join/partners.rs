@@ -1,69 +1,62 @@
-//! Which outer rows have a partner, for joins that ask no more of them.
+//! Which rows of each side have a partner.
 
-use super::look::Look;
-use super::output::put;
-use super::run::{JoinWork, NodeParts};
-use super::side::{JoinSide, RowSet};
-use crate::pg::executor::holds;
-use crate::pg::interrupts::check_for_interrupts;
-use hamming::near_pairs::PairFinder;
-use limits::OutOfMemory;
+use limits::{OutOfMemory, grow};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
-/// Takes near pairs of a batch and a chunk, and notes the outer rows that have a partner. Of these, no
-/// further pairs are wanted.
-pub(super) struct OuterPartners<'a> {
-    pub(super) parts: &'a NodeParts,
-    /// The outer side and the inner one.
-    pub(super) sides: [&'a JoinSide; 2],
-    pub(super) partners: &'a mut RowSet,
-    pub(super) looks: &'a [Look<'a>],
-    pub(super) work: &'a mut JoinWork,
+/// A set of rows, by their numbers: of this process, or of all processes of a parallel plan.
+pub(super) enum RowSet {
+    Own(Vec<u64>),
+    Shared(&'static [AtomicU64]),
 }
 
-impl OuterPartners<'_> {
+impl Default for RowSet {
+    fn default() -> Self {
+        Self::Own(Vec::new())
+    }
+}
+
+impl RowSet {
+    /// # Safety
+    /// The words must be there as long as the set is used. They have room for all rows.
+    pub(super) unsafe fn shared(words: &[AtomicU64]) -> Self {
+        // SAFETY: as the caller promises.
+        Self::Shared(unsafe { std::mem::transmute::<&[AtomicU64], &'static [AtomicU64]>(words) })
+    }
+
     #[inline]
-    fn is_open(&self, code: u32) -> bool {
-        let outer = self.sides[0];
-        !self.partners.contains(outer.number(outer.row(code)))
+    pub(super) fn contains(&self, row: u64) -> bool {
+        let (word, bit) = ((row / 64) as usize, 1 << (row % 64));
+        match self {
+            Self::Own(words) => words.get(word).is_some_and(|word| word & bit != 0),
+            Self::Shared(words) => words[word].load(Relaxed) & bit != 0,
+        }
+    }
+
+    /// Adds a row. Returns whether it is new.
+    pub(super) fn insert(&mut self, row: u64) -> Result<bool, OutOfMemory> {
+        let (word, bit) = ((row / 64) as usize, 1 << (row % 64));
+        let before = match self {
+            Self::Shared(words) => words[word].fetch_or(bit, Relaxed),
+            Self::Own(words) => {
+                if word >= words.len() {
+                    let more = word + 1 - words.len();
+                    grow(words, more)?;
+                    words.resize(word + 1, 0);
+                }
+                let before = words[word];
+                words[word] |= bit;
+                before
+            }
+        };
+        Ok(before & bit == 0)
     }
 }
 
-impl PairFinder for OuterPartners<'_> {
-    type Stop = OutOfMemory;
-
-    fn found(&mut self, code: u32, other: u32) -> Result<(), OutOfMemory> {
-        if !self.is_open(code) {
-            return Ok(());
-        }
-        self.work.matches += 1;
-        let [outer, inner] = self.sides;
-        let row = outer.row(code);
-        if !self.parts.conditions.is_null() {
-            check_for_interrupts();
-            // SAFETY: the node is in execution, since it looks for pairs.
-            unsafe {
-                put(self.parts, self.sides, [Some(row), Some(inner.row(other))]);
-                if !holds(self.parts.conditions, self.parts.context) {
-                    self.work.removed += 1;
-                    return Ok(());
-                }
-            }
-        }
-        self.partners.insert(outer.number(row))
-    }
-
-    fn wants(&mut self, these: &[u32], _those: &[u32]) -> bool {
-        these.iter().any(|&code| self.is_open(code))
-    }
-
-    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
-        pairs.retain(|&(code, _)| self.is_open(code));
-        for look in self.looks {
-            self.work.dismissed += look.retain(pairs, 0) as u64;
-        }
-    }
-
-    fn compared(&mut self, comparisons: u64) {
-        self.work.comparisons += comparisons;
-    }
+/// The rows that have a partner: outer rows of the whole side, and inner rows of the round, or of the whole
+/// side too if the join is divided.
+#[derive(Default)]
+pub(super) struct Partners {
+    pub(super) outer: RowSet,
+    pub(super) inner: RowSet,
 }

@@ -1,7 +1,7 @@
-//! The near join as a node of a plan: how a path becomes one, and what is kept in it.
+//! How the path of a near join becomes a node of a plan.
 
+use super::kept::NodeNumbers;
 use super::kind::JoinKind;
-use super::measure::NearMeasure;
 use super::node::create_state;
 use crate::pg::compat;
 use crate::pg::executor::Methods;
@@ -35,34 +35,6 @@ pub(super) fn register() {
     for methods in &SCAN_METHODS.0 {
         // SAFETY: the methods live as long as the process.
         unsafe { pg_sys::RegisterCustomScanMethods(methods) };
-    }
-}
-
-/// What a node keeps in numbers.
-pub(super) struct NodeNumbers {
-    pub(super) kind: JoinKind,
-    /// Whether not all rows may be asked for, as with LIMIT, EXISTS and cursors.
-    pub(super) may_end_early: bool,
-    /// Outer rows that the process is expected to get in a parallel plan; 0 in others.
-    pub(super) share: usize,
-    /// For each condition that the node serves, which argument is of the outer side, and what is compared.
-    pub(super) near: Vec<(usize, NearMeasure)>,
-}
-
-impl NodeNumbers {
-    /// # Safety
-    /// The list must be one of integers that a path has been made with.
-    pub(super) unsafe fn of(list: *mut List) -> Self {
-        // SAFETY: such a list, as the caller promises.
-        let numbers = unsafe { std::slice::from_raw_parts((*list).elements, (*list).length as usize) };
-        // SAFETY: as above.
-        let number = |place: usize| unsafe { numbers[place].int_value } as usize;
-        // Bounded: as many as the query has conditions.
-        let near = (3..numbers.len())
-            .step_by(2)
-            .map(|place| (number(place), NearMeasure::of(number(place + 1))))
-            .collect();
-        Self { kind: JoinKind::ALL[number(0)], may_end_early: number(1) != 0, share: number(2), near }
     }
 }
 
@@ -192,30 +164,5 @@ unsafe fn taken_from(expression: *mut Node, given: Option<&[*mut Node]>) -> Vec<
         };
         // Bounded: as many as the query has columns.
         inputs_in(expression).iter().flat_map(|input| within(input).unwrap_or_else(|| vec![*input])).collect()
-    }
-}
-
-/// The expressions of a node.
-pub(super) struct NodeExpressions<'a> {
-    /// The conditions that the node serves: that which is searched for, then those that are looked at.
-    pub(super) near: &'a [*mut Node],
-    /// The further conditions of the join.
-    pub(super) conditions: *mut List,
-    /// Conditions that are tested after the join.
-    pub(super) filter: *mut List,
-}
-
-impl NodeExpressions<'_> {
-    /// # Safety
-    /// The node must be one that [`plan_path`] has made.
-    pub(super) unsafe fn of(node: &pg_sys::CustomScan) -> Self {
-        // SAFETY: so made.
-        unsafe {
-            let &mut [near, conditions, filter] = elements(node.custom_exprs) else {
-                unreachable!("a node has three parts")
-            };
-            let near = elements(near.cast());
-            Self { near, conditions: conditions.cast(), filter: filter.cast() }
-        }
     }
 }

@@ -17,6 +17,12 @@ pub(super) type KeptColumns = Vec<Option<Passing>>;
 #[derive(Default)]
 pub(super) struct RowStore {
     columns: KeptColumns,
+    /// The columns that are kept, with their places among all.
+    kept: Vec<(usize, Passing)>,
+    /// The words of a row for NULLs, and those with the words of its columns.
+    head: (usize, usize),
+    /// Whether some columns are passed by reference, so that rows have different numbers of words.
+    have_bytes: bool,
     words: Vec<u64>,
     /// Where each row begins, unless all rows have the same number of words.
     starts: Vec<u32>,
@@ -28,7 +34,13 @@ impl RowStore {
     pub(super) const MAX_BYTES: usize = (1 << 32) * WORD / 2;
 
     pub(super) fn new(columns: KeptColumns) -> Self {
-        Self { columns, words: Vec::new(), starts: Vec::new(), count: 0 }
+        // Bounded: a query has at most 1,664 columns.
+        let kept: Vec<(usize, Passing)> =
+            columns.iter().enumerate().filter_map(|(column, kept)| Some((column, (*kept)?))).collect();
+        let nulls = kept.len().div_ceil(u64::BITS as usize);
+        let head = (nulls, nulls + kept.len());
+        let have_bytes = kept.iter().any(|(_, passing)| !passing.is_by_value());
+        Self { columns, kept, head, have_bytes, words: Vec::new(), starts: Vec::new(), count: 0 }
     }
 
     pub(super) fn into_columns(self) -> KeptColumns {
@@ -55,16 +67,9 @@ impl RowStore {
         self.columns.len()
     }
 
-    /// The columns that are kept, with their places among all.
-    fn kept(&self) -> impl Iterator<Item = (usize, Passing)> {
-        self.columns.iter().enumerate().filter_map(|(column, kept)| Some((column, (*kept)?)))
-    }
-
-    /// The words of a row for NULLs, and those with the words of its columns.
-    fn head(&self) -> (usize, usize) {
-        let kept = self.kept().count();
-        let nulls = kept.div_ceil(u64::BITS as usize);
-        (nulls, nulls + kept)
+    /// The words of every row, if all have the same number.
+    pub(super) fn fixed_words(&self) -> Option<usize> {
+        (!self.have_bytes).then_some(self.head.1)
     }
 
     /// Adds a copy of a row.
@@ -73,16 +78,15 @@ impl RowStore {
     /// The values must be of the types of the columns. What is made while they are copied is left in the
     /// current memory.
     pub(super) unsafe fn push(&mut self, values: &[Datum], nulls: &[bool]) -> Result<(), OutOfMemory> {
-        let (begin, (first, head)) = (self.words.len(), self.head());
-        if self.kept().any(|(_, passing)| !passing.is_by_value()) {
+        let (begin, (first, head)) = (self.words.len(), self.head);
+        if self.have_bytes {
             push(&mut self.starts, begin as u32)?;
         }
         self.count += 1;
         grow(&mut self.words, head)?;
         self.words.resize(begin + head, 0);
-        let mut place = 0;
-        for column in 0..self.width() {
-            let Some(passing) = self.columns[column] else { continue };
+        for place in 0..self.kept.len() {
+            let (column, passing) = self.kept[place];
             if nulls[column] {
                 self.words[begin + place / 64] |= 1 << (place % 64);
             } else if passing.is_by_value() {
@@ -92,7 +96,6 @@ impl RowStore {
                 // SAFETY: a value of the type of the column, as the caller promises.
                 self.push_bytes(unsafe { passing.bytes(values[column]) })?;
             }
-            place += 1;
         }
         Ok(())
     }
@@ -100,7 +103,7 @@ impl RowStore {
     /// The words of a row.
     pub(super) fn words_of(&self, row: u32) -> &[u64] {
         let row = row as usize;
-        let (_, head) = self.head();
+        let (_, head) = self.head;
         match self.starts.get(row) {
             None => &self.words[row * head..(row + 1) * head],
             Some(&begin) => {
@@ -111,8 +114,9 @@ impl RowStore {
     }
 
     /// Adds a row of these words.
+    #[inline]
     pub(super) fn push_words(&mut self, words: &[u64]) -> Result<(), OutOfMemory> {
-        if self.kept().any(|(_, passing)| !passing.is_by_value()) {
+        if self.have_bytes {
             push(&mut self.starts, self.words.len() as u32)?;
         }
         self.count += 1;
@@ -135,10 +139,10 @@ impl RowStore {
     /// Writes the columns of a row that are kept. They are good until a row is added or all are removed.
     #[inline]
     pub(super) fn put(&self, row: u32, values: &mut [Datum], nulls: &mut [bool]) {
-        let (first, head) = self.head();
+        let (first, head) = self.head;
         let begin = self.starts.get(row as usize).map_or(row as usize * head, |&begin| begin as usize);
         let row = &self.words[begin..];
-        for (place, (column, passing)) in self.kept().enumerate() {
+        for (place, &(column, passing)) in self.kept.iter().enumerate() {
             nulls[column] = row[place / 64] >> (place % 64) & 1 != 0;
             let word = row[first + place];
             values[column] = match passing.is_by_value() || nulls[column] {

@@ -1,12 +1,15 @@
-//! One side of a join in memory: rows, the codes of those that have one, and which of them have a partner.
+//! One side of a join in memory: rows, and the codes of those that have one.
 
 use super::file::RowFile;
 use super::measure::NearMeasure;
+use super::record::{Record, RecordFormat};
 use super::rows::{KeptColumns, RowStore};
 use super::sketches::SideSketches;
+use super::summary::SideSummary;
 use crate::pg::code::list::CodeList;
 use crate::pg::report::{self, SqlError};
-use limits::{OutOfMemory, collect, grow, push, reserve};
+use hamming::code::CodeSlice;
+use limits::{OutOfMemory, collect, push, reserve};
 use pgrx::pg_sys::Datum;
 
 /// Bytes that a row takes while it is sorted into buckets.
@@ -122,78 +125,77 @@ impl JoinSide {
         self.numbers.get(row as usize).copied().unwrap_or(self.first + u64::from(row))
     }
 
-    /// Words that all codes of a row take.
-    fn words_of_codes(&self) -> usize {
-        self.codes.iter().map(|list| list.codes().width()).sum()
+    /// The lengths of the codes of each condition; 0 if there are none.
+    pub(super) fn lengths(&self) -> impl Iterator<Item = u32> {
+        self.codes.iter().map(|list| list.bits().unwrap_or_default())
     }
 
-    /// Writes all rows to a file, and notes in which bits of the first code not all are alike.
-    pub(super) fn write_to(&self, file: &mut RowFile, varying: &mut Vary) -> Result<(), SqlError> {
+    /// Notes the lengths of codes that are in files.
+    pub(super) fn expect_lengths(&mut self, lengths: &[u32]) {
+        for (list, &length) in self.codes.iter_mut().zip(lengths).filter(|(_, length)| **length > 0) {
+            if let Err(problem) = list.expect_length(length) {
+                self.problem = Some(problem);
+            }
+        }
+    }
+
+    /// Raises the error of a row whose code could not be added, if the other side has codes.
+    pub(super) fn check_all(&mut self, has_others: bool) -> Result<(), SqlError> {
+        self.problem.take().filter(|_| has_others).map_or(Ok(()), Err)
+    }
+
+    /// Words of the code that is searched for.
+    pub(super) fn searched_words(&self) -> usize {
+        self.codes.first().map_or(0, |list| list.codes().width())
+    }
+
+    /// How the rows are written to a file.
+    pub(super) fn format(&self) -> RecordFormat {
+        let codes = self.codes.iter().map(|list| list.codes().width()).sum();
+        RecordFormat { codes, columns: self.rows.fixed_words() }
+    }
+
+    /// Writes all rows to a file, and removes them from memory.
+    pub(super) fn move_to(&mut self, file: &mut RowFile, summary: &mut SideSummary) -> Result<(), SqlError> {
+        summary.bytes += (self.bytes() + size_of::<u64>() * self.rows.len()) as u64;
         let (mut words, mut code) = (Vec::new(), 0);
+        let codes: Vec<CodeSlice> = self.codes.iter().map(CodeList::codes).collect();
+        let format = self.format();
         for row in 0..self.rows.len() as u32 {
             let is_coded = (code as usize) < self.count && self.row(code) == row;
-            let of_row = self.rows.words_of(row);
+            let columns = self.rows.words_of(row);
             words.clear();
-            let length = HEAD + of_row.len() + self.words_of_codes();
-            reserve(&mut words, length).map_err(report::problem)?;
-            words.extend([self.number(row), (of_row.len() as u64) << 1 | u64::from(is_coded)]);
+            reserve(&mut words, 2 + columns.len() + format.codes).map_err(report::problem)?;
+            words.push(RecordFormat::head(self.number(row), is_coded));
+            words.extend(format.columns.is_none().then_some(columns.len() as u64));
             if is_coded {
-                for (place, list) in self.codes.iter().enumerate() {
-                    let of_list = list.codes().get(code);
-                    if place == 0 {
-                        varying.note(of_list).map_err(report::problem)?;
-                    }
-                    words.extend_from_slice(of_list);
-                }
+                codes.iter().for_each(|list| words.extend_from_slice(list.get(code)));
+                summary.note(codes[0].get(code)).map_err(report::problem)?;
                 code += 1;
             }
-            words.extend_from_slice(of_row);
+            words.extend_from_slice(columns);
             file.write(&words)?;
         }
+        summary.lengths = collect(self.lengths(), self.codes.len()).map_err(report::problem)?;
+        self.first += self.rows.len() as u64;
+        self.clear();
         Ok(())
     }
 
-    /// The next row of a file; None at its end.
-    pub(super) fn read_record<'a>(&self, file: &'a mut RowFile) -> Result<Option<Record<'a>>, SqlError> {
-        let Some(&[number, info]) = file.peek(HEAD)? else { return Ok(None) };
-        let codes = if info & 1 != 0 { self.words_of_codes() } else { 0 };
-        let words = file.read(HEAD + codes + (info >> 1) as usize)?;
-        Ok(words.map(|words| Record { number, codes, words }))
-    }
-
-    /// The code of a row by which it is divided.
+    /// Adds a row of a file; with its codes if these are wanted.
     #[inline]
-    pub(super) fn code_of<'a>(&self, record: &Record<'a>) -> Option<&'a [u64]> {
-        let width = self.codes.first()?.codes().width();
-        (record.codes > 0).then(|| &record.words[HEAD..HEAD + width])
-    }
-
-    /// Adds the next row of a file, if its number is wanted; with its codes if these are wanted, and not if
-    /// it has none then. Returns whether there was one.
-    pub(super) fn read_from(
-        &mut self,
-        file: &mut RowFile,
-        have_codes: bool,
-        is_wanted: impl Fn(u64) -> bool,
-    ) -> Result<bool, SqlError> {
-        let Some(Record { number, codes, words }) = self.read_record(file)? else { return Ok(false) };
-        if have_codes && codes == 0 || !is_wanted(number) {
-            return Ok(true);
-        }
-        let mut rest = &words[HEAD..];
+    pub(super) fn push_record(&mut self, record: Record<'_>, have_codes: bool) -> Result<(), SqlError> {
         if have_codes {
+            let mut rest = record.codes;
             for list in &mut self.codes {
                 let code;
                 (code, rest) = rest.split_at(list.codes().width());
                 list.push_words(code)?;
             }
             self.place_code().map_err(report::problem)?;
-        } else {
-            rest = &rest[codes..];
         }
-        push(&mut self.numbers, number).map_err(report::problem)?;
-        self.rows.push_words(rest).map_err(report::problem)?;
-        Ok(true)
+        push(&mut self.numbers, record.number).map_err(report::problem)?;
+        self.rows.push_words(record.columns).map_err(report::problem)
     }
 
     /// Whether a code of the other side can have a partner here, or raise an error.
@@ -212,64 +214,6 @@ impl JoinSide {
                 .zip(&others.codes)
                 .try_for_each(|(codes, others)| codes.check_length(others))?;
         }
-        Ok(())
-    }
-}
-
-/// Words of a file that say the number of a row, the length of its columns, and whether it has codes.
-const HEAD: usize = 2;
-
-/// A row in a file.
-pub(super) struct Record<'a> {
-    pub(super) number: u64,
-    /// The number of words of its codes.
-    codes: usize,
-    /// Its number, its length, its codes, and its columns.
-    pub(super) words: &'a [u64],
-}
-
-/// The bits in which not all codes are alike.
-#[derive(Default)]
-pub(super) struct Vary {
-    first: Vec<u64>,
-    pub(super) bits: Vec<u64>,
-}
-
-impl Vary {
-    fn note(&mut self, code: &[u64]) -> Result<(), OutOfMemory> {
-        if self.first.is_empty() {
-            self.first = collect(code.iter().copied(), code.len())?;
-            self.bits = collect(code.iter().map(|_| 0), code.len())?;
-        }
-        for ((bits, first), word) in self.bits.iter_mut().zip(&self.first).zip(code) {
-            *bits |= first ^ word;
-        }
-        Ok(())
-    }
-}
-
-/// A set of rows.
-#[derive(Default)]
-pub(super) struct RowSet(Vec<u64>);
-
-impl RowSet {
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    #[inline]
-    pub(super) fn contains(&self, row: u64) -> bool {
-        self.0.get((row / 64) as usize).is_some_and(|word| word >> (row % 64) & 1 != 0)
-    }
-
-    pub(super) fn insert(&mut self, row: u64) -> Result<(), OutOfMemory> {
-        let word = (row / 64) as usize;
-        if word >= self.0.len() {
-            let more = word + 1 - self.0.len();
-            grow(&mut self.0, more)?;
-            self.0.resize(word + 1, 0);
-        }
-        self.0[word] |= 1 << (row % 64);
         Ok(())
     }
 }

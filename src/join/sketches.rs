@@ -1,13 +1,13 @@
 //! Sketches of a side, and how the pairs of a batch and a chunk that share values are found.
 
-use super::run::NearJoin;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use crate::sketch::{shareable, without_nulls};
-use limits::push;
+use limits::{OutOfMemory, push};
 use pgrx::pg_sys::Datum;
 use pgrx::{Array, FromDatum};
-use text::sketch::join::{SketchIndex, SketchList};
+use std::ops::Range;
+use text::sketch::join::{SketchIndex, SketchList, SketchMatch};
 
 /// The sketches of a side.
 pub(super) struct SideSketches {
@@ -48,33 +48,26 @@ impl SideSketches {
     }
 }
 
-impl NearJoin {
-    /// Finds the pairs of the next sketches of the batch, up to a number of pairs.
-    pub(super) fn find_sketch_pairs(&mut self, room: usize) -> Result<(), SqlError> {
-        let (Some(outer), Some(inner)) = (&self.outer.sketches, &mut self.inner.sketches) else {
-            return Ok(());
-        };
-        let Some(wanted) = self.wanted else { return Ok(()) };
-        let index = match &mut inner.index {
-            Some(index) => index,
-            none => {
-                none.insert(SketchIndex::of(&inner.list, &mut check_for_interrupts).map_err(report::problem)?)
-            }
-        };
-        self.pairs.clear();
-        let before = index.comparisons();
-        while !self.rest.is_empty() && self.pairs.len() < room {
-            let place = self.rest.start;
-            let found = index
-                .search(outer.list.get(place), wanted, &mut check_for_interrupts)
-                .map_err(report::problem)?;
-            for &other in found {
-                push(&mut self.pairs, (place as u32, other)).map_err(report::problem)?;
-            }
-            self.rest.start += 1;
+/// Finds the pairs of the next sketches of the batch, up to a number of pairs. Returns how many comparisons
+/// were made.
+pub(super) fn find_sketch_pairs(
+    [outer, inner]: [&mut SideSketches; 2],
+    wanted: SketchMatch,
+    rest: &mut Range<usize>,
+    pairs: &mut Vec<(u32, u32)>,
+    room: usize,
+) -> Result<u64, OutOfMemory> {
+    let index = match &mut inner.index {
+        Some(index) => index,
+        none => none.insert(SketchIndex::of(&inner.list, &mut check_for_interrupts)?),
+    };
+    let before = index.comparisons();
+    while rest.start < rest.end && pairs.len() < room {
+        let place = rest.start;
+        for &other in index.search(outer.list.get(place), wanted, &mut check_for_interrupts)? {
+            push(pairs, (place as u32, other))?;
         }
-        self.work.comparisons += index.comparisons() - before;
-        self.note_pairs();
-        Ok(())
+        rest.start += 1;
     }
+    Ok(index.comparisons() - before)
 }

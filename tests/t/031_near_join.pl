@@ -77,6 +77,9 @@ my @kinds = (
 		'SELECT a.id, md5(a.note) AS note FROM joined_a AS a WHERE NOT EXISTS (SELECT FROM joined_b AS b WHERE %s)'),
 	[ $left =~ s/LEFT/FULL/r, "$left UNION ALL $missing" ]);
 my %divided = map { $_ => 0 } my @memories = ('64kB', '256kB', '1MB', '64MB');
+# Workers that divide both sides for one another; a worker that comes late has nothing to read.
+my $shared = q{SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;};
+my ($shared_joins, $processes) = (0, 0);
 for (1 .. $ENV{ROUNDS} || 3)
 {
 	my $sql = 'DROP TABLE IF EXISTS joined_a, joined_b;';
@@ -109,11 +112,18 @@ for (1 .. $ENV{ROUNDS} || 3)
 			my $plan = $node->safe_psql('postgres', "$set EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $query");
 			like($plan, qr/Custom Scan \(Near \w*/, 'by a near join');
 			$divided{$memory}++ if $plan =~ /Partitions: [1-9]/;
+			$set .= $shared . (int(rand 2) ? '' : 'SET parallel_leader_participation = off;');
+			is($node->safe_psql('postgres', "$set $query"), $expected, "$memory, workers: $query");
+			$plan = $node->safe_psql('postgres', "$set EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $query");
+			$shared_joins++ if $plan =~ /Parallel Custom Scan \(Near/;
+			$processes += $1 - 1 if $plan =~ /Processes: (\d)/;
 		}
 	}
 }
 cmp_ok($divided{'64kB'}, '>', 0, 'joins with little memory are divided');
 is($divided{'64MB'}, 0, 'none is with enough');
+cmp_ok($shared_joins, '>', 0, "workers divide both sides: $shared_joins joins");
+cmp_ok($processes, '>', 0, "and join them together: $processes more processes");
 my (undef, undef, $limited) = run_psql($node, 'postgres', "$settings SET temp_file_limit = '100kB'; SELECT count(*) FROM consecutive AS a LEFT JOIN consecutive AS b ON hamming(a.si, b.si) <= 0 AND a.id <> b.id;");
 like($limited, qr/temporary file size exceeds/, 'temp_file_limit ends a join');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), 0, 'and no file is left');

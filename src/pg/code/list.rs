@@ -53,6 +53,14 @@ impl CodeList {
         Ok(())
     }
 
+    /// Takes codes of this length alone.
+    pub(crate) fn expect_length(&mut self, length: u32) -> Result<(), SqlError> {
+        match self.type_ {
+            CodeType::Bigint => Ok(()),
+            CodeType::Bits => self.cutter_for(length).map(|_| ()),
+        }
+    }
+
     /// Makes room for so many words, also if there are more codes than expected.
     #[inline]
     fn make_room(&mut self, words: usize) -> Result<(), SqlError> {

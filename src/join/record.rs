@@ -1,0 +1,51 @@
+//! How a row is written to a file.
+
+/// How many words the rows of a side take.
+#[derive(Clone, Copy)]
+pub(super) struct RecordFormat {
+    /// Words of all codes of a row that has them.
+    pub(super) codes: usize,
+    /// Words of the columns of each row, if they have one length.
+    pub(super) columns: Option<usize>,
+}
+
+/// A row in a file: a word with its number and whether it has codes, another with the length of its columns
+/// unless all have the same, its codes, and its columns.
+#[derive(Clone, Copy)]
+pub(super) struct Record<'a> {
+    pub(super) number: u64,
+    /// Nothing, if the row has none.
+    pub(super) codes: &'a [u64],
+    pub(super) columns: &'a [u64],
+    /// What follows the first word.
+    rest: &'a [u64],
+}
+
+impl RecordFormat {
+    /// The first word of a row.
+    pub(super) fn head(number: u64, is_coded: bool) -> u64 {
+        number << 1 | u64::from(is_coded)
+    }
+
+    /// The first row of these words, if they have the whole of it, and what is behind it.
+    #[inline(always)]
+    pub(super) fn split(self, words: &[u64]) -> Option<(Record<'_>, &[u64])> {
+        let (&head, rest) = words.split_first()?;
+        let codes = if head & 1 == 0 { 0 } else { self.codes };
+        let (before, columns) = match self.columns {
+            Some(columns) => (0, columns),
+            None => (1, *rest.first()? as usize),
+        };
+        let (rest, after) = rest.split_at_checked(before + codes + columns)?;
+        let (codes, columns) = rest[before..].split_at(codes);
+        Some((Record { number: head >> 1, codes, columns, rest }, after))
+    }
+}
+
+impl<'a> Record<'a> {
+    /// The words of the row, by another number.
+    #[inline(always)]
+    pub(super) fn numbered(&self, number: u64) -> (u64, &'a [u64]) {
+        (RecordFormat::head(number, !self.codes.is_empty()), self.rest)
+    }
+}
