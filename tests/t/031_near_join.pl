@@ -137,6 +137,29 @@ is($node->safe_psql('postgres', "$parallel $join"), $right, 'and find the same')
 my (undef, undef, $err) = run_psql($node, 'postgres', "$parallel SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 3 AND 1 / (a.id - b.id * 1) > 0;");
 like($err, qr/ERROR:  division by zero/, 'an error in a worker ends the query');
 
+# While one worker reads its rows, the others wait for it: cancelled, and the worker ended. The join begins again, too, and ends early.
+my $reading = "$parallel SET application_name = 'joins'; SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 3 WHERE waits(b.id)";
+like($node->safe_psql('postgres', $reading =~ s/SELECT count/EXPLAIN (COSTS OFF) SELECT count/r), qr/Parallel Custom Scan \(Near Join\)/, 'workers share both sides');
+for my $how (['pg_cancel_backend', q{application_name = 'joins' AND backend_type = 'client backend'}, 'canceling statement due to user request'],
+	['pg_terminate_backend', q{backend_type = 'parallel worker' AND wait_event = 'PgSleep'}, 'terminating (?:connection|background worker)'])
+{
+	my ($function, $who, $message) = @$how;
+	my ($nothing, $said) = ('', '');
+	my $reader = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', $reading ], '<', \undef, '>', \$nothing, '2>', \$said);
+	ok($node->poll_query_until('postgres', q{SELECT count(*) FILTER (WHERE wait_event = 'PgSleep') = 1 AND count(*) FILTER (WHERE wait_event = 'Extension') > 0
+		FROM pg_stat_activity WHERE backend_type = 'parallel worker'}), "$function: a worker reads, another one waits");
+	$node->safe_psql('postgres', "SELECT $function(pid) FROM pg_stat_activity WHERE $who");
+	$reader->finish;
+	like($said, qr/$message/, "$function ends the query");
+	ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker'}), "$function: no worker is left");
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), 0, "$function: no file is left");
+}
+my $again = 'SELECT count(*), sum(s.id) FROM generate_series(1, 3) AS v LEFT JOIN (SELECT a.id FROM scattered AS a LEFT JOIN scattered AS b ON hamming(a.si, b.si # 5) <= 3 AND a.id < b.id OFFSET 0) AS s ON s.id > v * 1000';
+like($node->safe_psql('postgres', "$parallel SET enable_material = off; SET cpu_operator_cost = 0.1; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $again"),
+	qr/Gather \(.* loops=3\).*Parallel Custom Scan \(Near Left Join\)/s, 'a join of workers begins again');
+is($node->safe_psql('postgres', "$parallel SET enable_material = off; SET cpu_operator_cost = 0.1; $again"), $node->safe_psql('postgres', "SET enable_hashjoin = off; $again"), 'with the same rows');
+is($node->safe_psql('postgres', "$parallel SELECT count(*) FROM (SELECT FROM scattered AS a FULL JOIN scattered AS b ON hamming(a.si, b.si) <= 3 LIMIT 10) AS s"), 10, 'and ends early');
+
 my $hangs = "$parallel SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 3 AND waits(a.id + b.id - b.id)";
 my ($out, $lost) = ('', '');
 my $client = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', $hangs ], '<', \undef, '>', \$out, '2>', \$lost);
