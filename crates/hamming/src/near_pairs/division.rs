@@ -98,12 +98,11 @@ impl PairDivision {
     #[inline]
     pub fn part(&self, pass: usize, code: &[u64]) -> usize {
         let Divided { word, group, bits } = &self.divisions[pass];
-        let (mut rest, mut part) = (group.of(code[*word]), 0);
-        while rest != 0 && *bits > 0 {
-            part ^= rest;
-            rest >>= bits;
-        }
-        (part & ((1 << bits) - 1)) as usize
+        // Pieces of so many bits, one upon the other: first the half of them, then the half of these.
+        let folded = [16, 8, 4, 2, 1].iter().fold(group.of(code[*word]), |folded, pieces| {
+            folded ^ folded.checked_shr(bits * pieces).unwrap_or_default()
+        });
+        if *bits == 0 { 0 } else { (folded & ((1 << bits) - 1)) as usize }
     }
 
     /// Finds the pairs of a pass between codes and others of one part, as
