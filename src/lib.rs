@@ -7,6 +7,7 @@
 
 mod am;
 mod code;
+mod differences;
 mod estimate;
 mod explain;
 mod gin;
@@ -49,6 +50,7 @@ pgrx::extension_sql_file!("../sql/html.sql", name = "html", requires = ["passage
 pgrx::extension_sql_file!("../sql/trigger.sql", name = "trigger", requires = ["html"]);
 pgrx::extension_sql_file!("../sql/pairs.sql", name = "pairs", requires = ["trigger"]);
 pgrx::extension_sql_file!("../sql/histogram.sql", name = "histogram", requires = ["pairs"]);
+pgrx::extension_sql_file!("../sql/differences.sql", name = "differences", requires = ["histogram"]);
 
 /// Called by Postgres when it loads the library.
 #[pgrx::pg_guard]

@@ -16,19 +16,16 @@ def distances(queries: Queries, fields: Fields) -> Page:
     if not rows:
         raise Refused(404, "No distance can be shown", "The table has no codes.")
     search = next((row.distance for row in rows if row.to_search), None)
-    advice = html(
-        "{recommended}<ul>{reasons}</ul>",
-        recommended=None if search is None else html(
+    advice = None if search is None else (
+        html(
             '<p class="lead">The recommended radius is <strong>{search}</strong>: <a href="{clusters}">clusters</a>,'
             ' <a href="{found}">search</a>.</p>',
-            search=search, clusters=address("/clusters", radius=search), found=address("/", radius=search)),
-        reasons=[html("<li>Distance {distance}: {reason}</li>", distance=row.distance, reason=row.reason)
-                 for row in rows if row.reason],
+            search=search, clusters=address("/clusters", radius=search), found=address("/", radius=search))
     )
     content = html(
         "<h1>Which radius suits this table</h1>{advice}<p>Versions and siblings of templates are on the left, unrelated"
         " documents around {half} bits. No radius says what may be deleted: read some pairs.</p>"
-        "<figure>{pairs}<figcaption>Pairs of a sample, by distance: at most {sample:,} rows, each with all others"
+        "<figure>{pairs}<figcaption>Pairs by distance: at most {sample:,} rows, each with all others of the table"
         "</figcaption></figure>"
         "{table}",
         advice=advice, sample=sample, half=(len(rows) - 1) // 2,
@@ -42,7 +39,8 @@ def numbers(rows: list[Any], recommended: int | None) -> Html:
     cells = [
         (
             f"recommended: {row.distance}" if row.distance == recommended else row.distance,
-            f"{row.rows:,.2f}", f"{row.pairs:,}", "" if row.alike is None else f"{row.alike:,.2f}",
+            f"{row.rows:,.2f}", f"{row.pairs:,}", "" if row.duplicates is None else f"{row.duplicates:,.2f}",
+            "" if row.at_most is None else f"{row.at_most:,.2f}",
             "" if row.compared is None else f"{row.compared:,}",
         )
         for row in rows
@@ -50,7 +48,7 @@ def numbers(rows: list[Any], recommended: int | None) -> Html:
     marked = next((place for place, row in enumerate(rows) if row.distance == recommended), -1)
     return html(
         "<h2>The same in numbers</h2><p><i>Rows</i> is how many others a search with this radius finds on average, and"
-        " <i>alike</i> how many of these have texts alike, by so many <i>compared</i> pairs.</p>"
+        " <i>duplicates</i> how many of these are duplicates, <i>at most</i> so many, by <i>compared</i> pairs.</p>"
         '<div class="wide" tabindex="0" role="region" aria-label="Distances">{table}</div>',
-        table=grid(None, ["#distance", "#rows", "#pairs", "#alike", "#compared"], cells, marked),
+        table=grid(None, ["#distance", "#rows", "#pairs", "#duplicates", "#at most", "#compared"], cells, marked),
     )

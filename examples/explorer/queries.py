@@ -22,7 +22,7 @@ CLUSTERS = 20
 MEMBERS = 200
 FRAGMENTS = 100
 # Rows that are compared with all others, as hamming_histogram does by itself; and pairs of 64 bits, which take seconds.
-SAMPLE, LEAST_SAMPLE, COMPARED = 10_000, 100, 10**10
+SAMPLE, LEAST_SAMPLE, COMPARED = 1_000, 100, 10**10
 START: LiteralString = " AND {key} > %(after)s"
 
 MARK = 'StartSel="<mark>", StopSel="</mark>", Escape=html'

@@ -1,9 +1,9 @@
 //! How an error is told to the client.
 
 use limits::{Problem, ProblemKind};
-use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::{PgLogLevel, pg_sys};
 
 /// An error on its way to the client.
 pub(crate) type SqlError = ErrorReport;
@@ -11,6 +11,11 @@ pub(crate) type SqlError = ErrorReport;
 /// An error with a code and a message, to which detail and hint can be added.
 pub(crate) fn report(code: Code, message: impl Into<String>) -> SqlError {
     ErrorReport::new(code, message.into(), "simhash_pg")
+}
+
+/// Tells the client something that is no error.
+pub(crate) fn notice(message: &str, hint: &str) {
+    report(Code::ERRCODE_SUCCESSFUL_COMPLETION, message).set_hint(hint).report(PgLogLevel::NOTICE);
 }
 
 /// What an algorithm could not do.

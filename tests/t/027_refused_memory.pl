@@ -54,6 +54,7 @@ $node->safe_psql('postgres', qq{
 	CREATE INDEX target_sketch ON target USING gin (sketch sketch_ops);
 	CREATE INDEX target_gist ON target USING gist (si gist_hamming_ops);
 	CREATE TABLE plain AS SELECT sketch FROM code;
+	CREATE VIEW coded AS SELECT id, 1::bigint AS si, left(body, 2000) AS body FROM text;
 	VACUUM ANALYZE;});
 
 my ($body, $other) = map { "(SELECT body FROM text WHERE id = $_)" } 1, 2;
@@ -92,6 +93,7 @@ my @statements = (
 	[ 'hamming_index_check', "SELECT count(*) FROM hamming_index_check('code_bits', true)" ],
 	[ 'hamming_index_stats', "SELECT rows FROM hamming_index_stats('code_bits')" ],
 	[ 'hamming_histogram', "SELECT sum(pairs) FROM hamming_histogram('code', 'si', 5000)", 'SET max_parallel_workers = 0', 'SELECT setseed(0.5)' ],
+	[ 'near_differences', "SELECT sum(pairs) FROM near_differences('coded', 'si', 'body', 6)", '', 'SELECT setseed(0.5)' ],
 	[ 'hamming_histogram of bits', "SELECT sum(pairs) FROM hamming_histogram('code', 'bits', 3000)", '', 'SELECT setseed(0.5)' ],
 	[ 'near join', 'SELECT count(b.bits) FROM code AS a LEFT JOIN code AS b ON hamming(a.si, b.si) <= 3 AND a.id <> b.id', 'SET enable_nestloop = off' ],
 	[ 'near join in rounds', "SELECT count(b.si), count(a.sketch) FROM code AS a FULL JOIN code AS b ON hamming(a.bits, b.bits) <= 20", "SET work_mem = '64kB'" ],

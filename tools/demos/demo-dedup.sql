@@ -8,15 +8,20 @@ SET client_min_messages = warning;
 \set ECHO queries
 SELECT count(*) AS documents, count(si) AS fingerprints, count(DISTINCT si) AS distinct_ones, pg_size_pretty(sum(length(body))) AS text FROM document;
 
-\echo 'How many rows does each radius find, and how many of these have texts alike?'
+\echo 'How many rows does each radius find, and how many of these are duplicates?'
 \echo
-SELECT distance, rows::numeric(8, 3), alike::numeric(8, 3), reason
+SELECT distance, rows::numeric(8, 3), duplicates::numeric(8, 3), at_most::numeric(8, 3), to_search
 FROM hamming_histogram('document', 'si', body => 'body') WHERE distance <= 16 ORDER BY distance;
 
 \echo 'Clusters: the first of each is its keeper'
 \echo
+DO $$ BEGIN
+    EXECUTE format('CREATE FUNCTION rare(text) RETURNS bit(256) IMMUTABLE STRICT PARALLEL SAFE
+        RETURN minhash_bits($1, 256, %L::bytea)::bit(256)', (SELECT feature_weights(body, 'word:2') FROM document));
+END $$;
+ALTER TABLE document ADD rare bit(256) GENERATED ALWAYS AS (rare(body)) STORED;
 CREATE TABLE cluster AS
-SELECT id, near_cluster(id, si, 6) OVER (ORDER BY id) AS keeper FROM document;
+SELECT id, near_cluster(id, si, 18, look => rare, look_radius => 50) OVER (ORDER BY id) AS keeper FROM document;
 
 SELECT count(*) AS clusters, sum(members) AS documents, sum(members - 1) AS could_go
 FROM (SELECT keeper, count(*) AS members FROM cluster GROUP BY keeper HAVING count(*) > 1) AS c;
@@ -39,6 +44,10 @@ WITH pair AS (
 SELECT right(title, 30) AS title, right(version, 30) AS version, hd, a_pos, b_pos, length,
        regexp_replace(left(passage, 40), '\s+', ' ', 'g') || '...' AS passage
 FROM pair, shared_passages(a, b, 60) ORDER BY length DESC LIMIT 5;
+
+\echo 'In which words do near texts differ?'
+\echo
+SELECT feature, pairs, share::numeric(4, 2), of_all::numeric(4, 2) FROM near_differences('document', 'rare', 'body', 50) LIMIT 10;
 
 \echo 'Keep the first of each cluster'
 \echo

@@ -21,6 +21,7 @@ pub(crate) struct CodeColumn {
     table: CString,
     column: CString,
     text: Option<CString>,
+    key: Option<CString>,
     pub(crate) codes: CodeType,
     /// The number of bits of each value, if the type says it.
     pub(crate) bits: Option<u32>,
@@ -43,8 +44,15 @@ impl CodeColumn {
             let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(table));
             let name = pg_sys::get_rel_name(table);
             let table = CStr::from_ptr(pg_sys::quote_qualified_identifier(schema, name)).to_owned();
-            Ok(Self { table, column: quoted(column), text, codes, bits })
+            Ok(Self { table, column: quoted(column), text, key: None, codes, bits })
         }
+    }
+
+    /// Reads this column with each text, too.
+    pub(crate) fn with_key(mut self, table: pg_sys::Oid, key: &CStr) -> Result<Self, SqlError> {
+        type_of_column(table, key)?;
+        self.key = Some(quoted(key));
+        Ok(self)
     }
 
     /// Calls `take` with each code, or with `at_random` of them, chosen at random; codes that are NULL, or
@@ -68,6 +76,18 @@ impl CodeColumn {
         })
     }
 
+    /// As [`Self::read_with_text`], with the key of the row as a text, which is empty if it is NULL.
+    pub(crate) fn read_with_key(
+        &self,
+        at_random: Option<i32>,
+        take: &mut dyn FnMut(pg_sys::Datum, StoredText, StoredText) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
+        self.each_row(at_random, true, &mut |cursor, row| {
+            let [code, text, key] = [1, 2, 3].map(|column| cursor.value(row, column).0);
+            take(code, StoredText(text), StoredText(key))
+        })
+    }
+
     fn query(&self, at_random: Option<i32>, with_text: bool) -> Vec<u8> {
         let (column, table) = (self.column.as_bytes(), self.table.as_bytes());
         // The casts hold even if somebody has given the columns other types meanwhile.
@@ -77,13 +97,17 @@ impl CodeColumn {
             Some(text) if with_text => [b", ", text, b"::pg_catalog.text"],
             _ => [b""; 3],
         };
+        let key: [&[u8]; 3] = match &self.key {
+            Some(key) if with_text => [b", COALESCE(", key.as_bytes(), b"::pg_catalog.text, '')"],
+            _ => [b""; 3],
+        };
         let wanted: [&[u8]; 3] = text.map_or([b""; 3], |text| [b" AND ", text, b" IS NOT NULL"]);
         let order = at_random.map(|count| format!(" ORDER BY pg_catalog.random() LIMIT {count}"));
         let select: [&[u8]; 4] = [b"SELECT ", column, b"::pg_catalog.", type_];
         let from: [&[u8]; 5] = [b" FROM ", table, b" WHERE ", column, b" IS NOT NULL"];
         let end: [&[u8]; 2] = [order.as_deref().unwrap_or_default().as_bytes(), b"\0"];
         // Bounded: some names of the catalog.
-        [&select[..], &returned, &from, &wanted, &end].concat().concat()
+        [&select[..], &returned, &key, &from, &wanted, &end].concat().concat()
     }
 
     fn each_row(

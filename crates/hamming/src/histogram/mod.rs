@@ -1,213 +1,241 @@
-//! What distances mean in a table: how far apart its codes are, how many rows a search finds within each
-//! radius, and how many of these have texts alike.
+//! What distances mean in a table: how many rows a search finds within each radius, and how many of these are
+//! duplicates.
 //!
-//! A sample of the codes is compared pair by pair. Some codes, the queries, are compared with all rows of the
-//! table. [`DistanceHistogram::next_to_judge`] names some of the pairs that they find, for somebody to
-//! compare their texts.
+//! Some codes of the table, the queries, are compared with all its rows. [`DistanceHistogram::next_to_judge`]
+//! names some of the pairs, for somebody to say how alike their texts are.
 //!
-//! Guarantee: nothing is modelled. Pairs are counted in the sample; rows are the mean of the queries, up to
-//! 20 of 64 bits; the texts compared are a random sample of the pairs at each distance.
-//! Cost: a comparison for each pair of the sample, and for each row with each of at most [`MAX_QUERIES`]
-//! queries; of n pairs found at a distance, 1000 (1 + ln n / 1000) are to be judged.
-//! Memory: the codes of the sample; 1 kB for each of these distances, if texts are compared.
+//! Guarantee: nothing is modelled. Rows are the mean of the queries; the texts compared are a random sample of
+//! the pairs at each distance, and the upper limit is Wilson's ("Probable Inference, the Law of Succession, and
+//! Statistical Inference", 1927) for as many pairs as the sample is worth (Kish, "Survey Sampling", 1965).
+//! Cost: a comparison for each row with each query; of n pairs found at a distance, 1000 (1 + ln n / 1000) are
+//! to be judged. Memory: the queries; 4 kB for each distance, if texts are compared.
 
 mod queries;
 
+pub use queries::CodeQueries;
+
 use crate::BITS;
-use crate::code::{CodeSlice, distance_of_words};
-use limits::{Heartbeat, Limit, OutOfMemory, collect};
-use multiversion::multiversion;
-use queries::HistogramQueries;
+use crate::code::CodeSlice;
+use limits::{Limit, OutOfMemory, collect, reserve};
 
-pub use queries::QueryPair;
+/// The number of queries.
+pub const SAMPLE: Limit = Limit::new("sample", 1, 10_000);
 
-/// The size of the sample. A larger one takes minutes, and says no more.
-pub const SAMPLE: Limit = Limit::new("sample", 2, 100_000);
-
-/// Rows that are compared with all rows.
-pub const MAX_QUERIES: usize = 1000;
-
-/// Up to this distance, of fingerprints, the rows that queries find are counted, and in proportion of codes
-/// of another length. Beyond it, where nobody searches, their number is taken from the sample's pairs.
-const COUNTED: u64 = 20;
-
-/// The part of the rows with texts alike that the radius to search with finds.
+/// Pairs of texts that are compared at each distance, at most, and up to which distance of 64 bits.
+const JUDGED: u64 = 1000;
+const FARTHEST: u64 = 20;
+/// Texts are duplicates that have this share of the weight of their features in common, and of a template if
+/// they are near and have less than the other one.
+const DUPLICATE: f32 = 0.65;
+const TEMPLATE: f32 = 0.5;
+/// The part of the duplicates that the radius to search with finds.
 const FOUND: f64 = 0.95;
-
-/// So many rows within [`NEAR`] bits of a row, of fingerprints, need a word of explanation.
+/// Small distances, of 64 bits, and how many rows within the last of them are a crowd.
+const NEAR: u64 = 6;
 const CROWD: f64 = 10.0;
-const NEAR: u64 = 10;
-
-/// Rows between two heartbeats.
-const STRIDE: u64 = 1 << 10;
+/// The quantile of the normal distribution below which 95 % are.
+const Z: f64 = 1.645;
 
 /// What is known of one distance.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DistanceLevel {
     /// The distance in bits, from 0 to the number of bits of a code.
     pub distance: u32,
-    /// Pairs of the sample that are exactly this far apart.
-    pub pairs: u64,
     /// The number of other rows that a query finds within this distance, on average.
     pub rows: f64,
-    /// How many of these rows have texts alike, where texts were compared.
-    pub alike: Option<f64>,
-    /// The number of pairs of texts within this distance that were compared.
-    pub compared: Option<u64>,
-    /// Whether this is the smallest radius that finds nearly all rows with texts alike.
+    /// Pairs of a query and a row that are exactly this far apart.
+    pub pairs: u64,
+    /// How many of these rows are duplicates.
+    pub duplicates: Option<Duplicates>,
+    /// Whether this is the smallest radius that finds nearly all duplicates.
     pub to_search: bool,
-    /// What was seen at this distance.
-    pub reason: Option<String>,
 }
 
-/// Compares a sample with all rows of the table that it is from.
+/// How many of the rows within a distance are duplicates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Duplicates {
+    /// As the pairs that were looked at have it.
+    pub rows: f64,
+    /// Their number is at most this, with a probability of 95 %.
+    pub at_most: f64,
+    /// Pairs of texts within this distance that were compared.
+    pub compared: u64,
+}
+
+/// Compares some codes with all rows of their table.
 #[derive(Clone, Debug)]
 pub struct DistanceHistogram {
-    bits: u32,
-    sample: Vec<u64>,
-    /// Words of a code.
-    width: usize,
-    queries: HistogramQueries,
-    /// Rows of the table that have been added.
-    rows: u64,
+    queries: CodeQueries,
+    /// Whether a query has met a row that equals it. The first of these counts as its own.
+    has_met_itself: Vec<bool>,
+    /// Pairs at each distance.
+    pairs: Vec<u64>,
+    judged: Option<JudgedPairs>,
 }
 
 impl DistanceHistogram {
-    /// Begins with a random sample of the rows, of which the first [`MAX_QUERIES`] are the queries. Codes
-    /// have this number of bits.
-    pub fn new(sample: CodeSlice<'_>, bits: u32) -> Result<Self, OutOfMemory> {
-        let words = sample.words();
+    /// Begins with random rows of the table. Codes have this number of bits.
+    pub fn new(queries: CodeSlice<'_>, bits: u32) -> Result<Self, OutOfMemory> {
+        let distances = bits as usize + 1;
         Ok(Self {
-            bits,
-            sample: collect(words.iter().copied(), words.len())?,
-            width: sample.width(),
-            queries: HistogramQueries::new(sample, in_proportion(COUNTED, bits))?,
-            rows: 0,
+            has_met_itself: collect((0..queries.len()).map(|_| false), queries.len())?,
+            queries: CodeQueries::new(queries)?,
+            pairs: collect((0..distances).map(|_| 0), distances)?,
+            judged: None,
         })
     }
 
-    /// Takes these codes as queries instead, and names pairs to judge. They must be as long as those of the
-    /// sample.
-    pub fn judge_pairs_of(&mut self, queries: CodeSlice<'_>) -> Result<(), OutOfMemory> {
-        self.queries = HistogramQueries::new(queries, in_proportion(COUNTED, self.bits))?;
-        self.queries.judge_pairs()
+    /// From now on, names pairs of which somebody is to say how alike their texts are.
+    pub fn judge_pairs(&mut self) -> Result<(), OutOfMemory> {
+        let mut wanted = Vec::new();
+        reserve(&mut wanted, self.queries.count())?;
+        let slots = (self.within(FARTHEST) + 1) * JUDGED as usize;
+        let alike = collect((0..slots).map(|_| 0.0), slots)?;
+        self.judged = Some(JudgedPairs { alike, wanted, chance: 0 });
+        Ok(())
     }
 
-    /// Takes rows of the table. Each row must come once, the rows of the sample included. Where pairs are
-    /// judged, rows come one by one.
-    pub fn add(&mut self, rows: CodeSlice<'_>, heartbeat: &mut dyn Heartbeat) {
-        for row in rows.iter() {
-            if self.rows.is_multiple_of(STRIDE) {
-                heartbeat.beat();
+    /// Takes a row of the table. Each row must come once, the queries included.
+    pub fn add(&mut self, row: &[u64]) {
+        let Self { queries, has_met_itself, pairs, judged } = self;
+        queries.near(row, pairs.len() as u32 - 1, &mut |query, distance| {
+            if distance == 0 && !std::mem::replace(&mut has_met_itself[query], true) {
+                return;
             }
-            self.rows += 1;
-            self.queries.compare(row);
-        }
+            pairs[distance as usize] += 1;
+            if let Some(judged) = judged {
+                judged.choose(query, distance, pairs[distance as usize]);
+            }
+        });
     }
 
-    /// The pair of the row added last whose texts are to be compared next.
+    /// The pair of a query and the row added last whose texts are to be compared next.
     pub fn next_to_judge(&mut self) -> Option<QueryPair> {
-        self.queries.next_to_judge()
+        self.judged.as_mut()?.wanted.pop()
     }
 
-    /// Takes the judgement of a pair that was to be judged.
-    pub fn judge(&mut self, pair: QueryPair, is_alike: bool) {
-        self.queries.judge(pair, is_alike);
+    /// Takes the share that the texts of a pair have in common.
+    pub fn judge(&mut self, pair: QueryPair, alike: f64) {
+        if let Some(judged) = &mut self.judged {
+            judged.alike[pair.slot] = alike as f32;
+        }
     }
 
     /// What the rows added so far say of each distance, from 0 on.
-    pub fn levels(&self, heartbeat: &mut dyn Heartbeat) -> Result<Vec<DistanceLevel>, OutOfMemory> {
-        let pairs = self.pairs(heartbeat)?;
-        let all_pairs = pairs.iter().sum::<u64>().max(1) as f64;
-        let others = self.rows.saturating_sub(1) as f64;
-        let queries = self.queries.count.max(1) as f64;
-        let mut levels = collect(pairs.iter().map(|_| DistanceLevel::default()), pairs.len())?;
-        let (mut rows, mut found, mut pairs_within, mut alike_within, mut compared_within) =
-            (0.0, 0, 0, 0.0, 0);
-        for (distance, (level, &pairs)) in levels.iter_mut().zip(&pairs).enumerate() {
-            level.distance = distance as u32;
-            level.pairs = pairs;
-            pairs_within += pairs;
-            // The sample may have fewer than the queries have found already.
-            rows = f64::max(rows, others * pairs_within as f64 / all_pairs);
-            if let Some(found_here) = self.queries.found.get(distance) {
-                found += found_here;
-                rows = found as f64 / queries;
-                if let Some((alike, compared)) = self.queries.alike(distance) {
-                    (alike_within, compared_within) = (alike_within + alike, compared_within + compared);
-                    (level.alike, level.compared) = (Some(alike_within / queries), Some(compared_within));
-                }
+    pub fn levels(&self) -> Result<Vec<DistanceLevel>, OutOfMemory> {
+        let queries = self.queries.count().max(1) as f64;
+        let mut levels = collect(self.pairs.iter().map(|_| DistanceLevel::default()), self.pairs.len())?;
+        let (mut within, mut duplicates, mut compared, mut variance) = (0.0, 0.0, 0, 0.0);
+        for (distance, (level, &pairs)) in levels.iter_mut().zip(&self.pairs).enumerate() {
+            within += pairs as f64;
+            (level.distance, level.pairs, level.rows) = (distance as u32, pairs, within / queries);
+            let Some(alike) = self.judged.as_ref().and_then(|judged| judged.at(distance, pairs)) else {
+                continue;
+            };
+            if !alike.is_empty() {
+                let share = share_of(alike, |alike| alike >= DUPLICATE);
+                duplicates += share * pairs as f64;
+                compared += alike.len() as u64;
+                variance += (pairs as f64).powi(2) / alike.len() as f64;
             }
-            level.rows = rows;
+            let most = wilson(duplicates / f64::max(within, 1.0), within * within / variance) * within;
+            let at_most = if compared == 0 { 0.0 } else { most / queries };
+            level.duplicates = Some(Duplicates { rows: duplicates / queries, at_most, compared });
         }
-        mark_radius(&mut levels);
-        name_what_is_odd(&mut levels);
+        let all = levels.iter().rev().find_map(|level| level.duplicates).map_or(0.0, |all| all.rows);
+        let enough = |level: &&mut DistanceLevel| {
+            all > 0.0 && level.duplicates.is_some_and(|duplicates| duplicates.rows >= FOUND * all)
+        };
+        if let Some(level) = levels.iter_mut().find(enough) {
+            level.to_search = true;
+        }
         Ok(levels)
     }
 
-    /// The number of the sample's pairs at each distance.
-    fn pairs(&self, heartbeat: &mut dyn Heartbeat) -> Result<Vec<u64>, OutOfMemory> {
-        let distances = self.bits as usize + 1;
-        let mut pairs = collect((0..distances).map(|_| 0), distances)?;
-        for (index, a) in self.sample.chunks_exact(self.width).enumerate() {
-            if index % 64 == 0 {
-                heartbeat.beat();
-            }
-            count_distances(&self.sample[(index + 1) * self.width..], a, &mut pairs);
+    /// Whether codes differ in even numbers of bits alone: then an odd radius finds no more than the even one
+    /// below it.
+    pub fn is_even(&self) -> bool {
+        let pairs_from = |first| self.pairs.iter().skip(first).step_by(2).sum::<u64>();
+        pairs_from(1) == 0 && pairs_from(2) > self.pairs.len() as u64
+    }
+
+    /// A small distance within which a row has many others, and how many.
+    pub fn crowd(&self) -> Option<(usize, f64)> {
+        let (distance, queries) = (self.within(NEAR), self.queries.count().max(1) as f64);
+        let rows = self.pairs[..=distance].iter().sum::<u64>() as f64 / queries;
+        (rows >= CROWD).then_some((distance, rows))
+    }
+
+    /// A small distance, the pairs within it whose texts were compared, and how many of them have less than
+    /// half in common.
+    pub fn templates(&self) -> Option<(usize, u64, u64)> {
+        let (judged, distance) = (self.judged.as_ref()?, self.within(NEAR));
+        let pairs = || (0..=distance).filter_map(|near| judged.at(near, self.pairs[near])).flatten();
+        let apart = pairs().filter(|&&alike| alike < TEMPLATE).count();
+        Some((distance, pairs().count() as u64, apart as u64))
+    }
+
+    /// What this distance of 64 bits is of these codes.
+    fn within(&self, distance: u64) -> usize {
+        ((self.pairs.len() as u64 - 1) * distance / u64::from(BITS)) as usize
+    }
+}
+
+fn share_of(values: &[f32], counts: impl Fn(f32) -> bool) -> f64 {
+    values.iter().filter(|&&value| counts(value)).count() as f64 / values.len() as f64
+}
+
+/// The upper limit of a share that was seen in so many.
+fn wilson(share: f64, count: f64) -> f64 {
+    let spread = (share * (1.0 - share) / count + Z * Z / (4.0 * count * count)).sqrt();
+    (share + Z * Z / (2.0 * count) + Z * spread) / (1.0 + Z * Z / count)
+}
+
+/// A query and the row that was added last, whose texts are to be compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueryPair {
+    /// Queries are counted from 0.
+    pub query: usize,
+    /// Where the answer is kept.
+    slot: usize,
+}
+
+/// For each distance, a random sample of the pairs that the queries have found.
+#[derive(Clone, Debug)]
+struct JudgedPairs {
+    /// [`JUDGED`] slots for each distance: the share in common.
+    alike: Vec<f32>,
+    /// Pairs of the last row that are to be judged.
+    wanted: Vec<QueryPair>,
+    chance: u64,
+}
+
+impl JudgedPairs {
+    /// The n-th pair at a distance gets a slot with a chance of JUDGED in n, and replaces the pair there: so
+    /// each pair has the same chance to stay (Vitter's algorithm R).
+    fn choose(&mut self, query: usize, distance: u32, number: u64) {
+        let first = distance as usize * JUDGED as usize;
+        if first >= self.alike.len() {
+            return;
         }
-        Ok(pairs)
+        let place = if number <= JUDGED { number - 1 } else { draw(&mut self.chance, number) };
+        if place < JUDGED {
+            self.wanted.push(QueryPair { query, slot: first + place as usize });
+        }
+    }
+
+    /// What was said of the pairs at a distance, of which there are so many; nothing beyond the last distance.
+    fn at(&self, distance: usize, pairs: u64) -> Option<&[f32]> {
+        let first = distance * JUDGED as usize;
+        self.alike.get(first..first + pairs.min(JUDGED) as usize).filter(|_| first < self.alike.len())
     }
 }
 
-/// Marks the radius to search with, where texts were compared and some are alike.
-fn mark_radius(levels: &mut [DistanceLevel]) {
-    let Some(most) = levels.iter().rev().find_map(|level| level.alike).filter(|&most| most > 0.0) else {
-        return;
-    };
-    let found = levels.iter_mut().find(|level| level.alike >= Some(FOUND * most));
-    if let Some(level) = found {
-        level.to_search = true;
-        level.reason = Some(format!("finds {} % of the rows with texts alike", 100.0 * FOUND));
-    }
-}
-
-/// Says which distances there are none of, and whether rows crowd.
-fn name_what_is_odd(levels: &mut [DistanceLevel]) {
-    let pairs_at = |odd: usize| levels.iter().skip(odd).step_by(2).map(|level| level.pairs).sum::<u64>();
-    let (even, odd) = (pairs_at(0), pairs_at(1));
-    let near = in_proportion(NEAR, levels.len() as u32 - 1) as usize;
-    if odd == 0 && even > levels[0].pairs + levels.len() as u64 {
-        add_reason(&mut levels[1], format!("all {even} distances of the sample are even"));
-    }
-    if let Some(level) = levels.iter_mut().take(near + 1).find(|level| level.rows >= CROWD) {
-        let (rows, distance) = (level.rows.round(), level.distance);
-        let why = match level.alike.map(f64::round) {
-            None => ": versions, siblings of a template, or pictures without detail".to_owned(),
-            Some(alike) if 2.0 * alike < rows => format!(", but only {alike} with texts alike"),
-            Some(alike) => format!(", {alike} with texts alike: versions, or siblings of a template"),
-        };
-        add_reason(level, format!("{rows} rows are within distance {distance} of a row{why}"));
-    }
-}
-
-fn add_reason(level: &mut DistanceLevel, reason: String) {
-    level.reason = Some(level.reason.take().map(|first| format!("{first}; {reason}")).unwrap_or(reason));
-}
-
-/// What this distance of fingerprints is for codes of so many bits.
-fn in_proportion(distance: u64, bits: u32) -> u32 {
-    (u64::from(bits) * distance / u64::from(BITS)) as u32
-}
-
-#[multiversion(targets("x86_64+popcnt"))]
-fn count_distances(others: &[u64], code: &[u64], counts: &mut [u64]) {
-    if let &[word] = code {
-        others.iter().for_each(|other| counts[(other ^ word).count_ones() as usize] += 1);
-        return;
-    }
-    for other in others.chunks_exact(code.len()) {
-        counts[distance_of_words(other, code) as usize] += 1;
-    }
+/// A number below `end`, by Weyl's sequence, mixed: evenly scattered, and the same in every call.
+pub fn draw(chance: &mut u64, end: u64) -> u64 {
+    *chance = chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*chance ^ *chance >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    ((u128::from(mixed) * u128::from(end)) >> 64) as u64
 }
 
 #[cfg(test)]

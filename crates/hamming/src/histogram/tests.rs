@@ -9,43 +9,39 @@ fn sample_of(rows: &[u64], sample: usize) -> Vec<usize> {
     (0..rows.len()).step_by((rows.len() / sample) | 1).take(sample).collect()
 }
 
-fn levels_of(rows: &[u64], sample: usize) -> Vec<DistanceLevel> {
+fn histogram_of(rows: &[u64], sample: usize) -> DistanceHistogram {
     let sample: Vec<u64> = sample_of(rows, sample).into_iter().map(|row| rows[row]).collect();
     let mut histogram = DistanceHistogram::new(CodeSlice::fingerprints(&sample), BITS).unwrap();
-    for rows in rows.chunks(777) {
-        histogram.add(CodeSlice::fingerprints(rows), &mut || ());
-    }
-    histogram.levels(&mut || ()).unwrap()
+    rows.iter().for_each(|row| histogram.add(std::slice::from_ref(row)));
+    histogram
 }
 
-/// The same where somebody says of two rows whether their texts are alike.
-fn judged_levels(rows: &[u64], sample: usize, is_alike: impl Fn(usize, usize) -> bool) -> Vec<DistanceLevel> {
+fn levels_of(rows: &[u64], sample: usize) -> Vec<DistanceLevel> {
+    histogram_of(rows, sample).levels().unwrap()
+}
+
+/// The same where somebody says what the texts of two rows have in common.
+fn judged(rows: &[u64], sample: usize, alike: impl Fn(usize, usize) -> f64) -> DistanceHistogram {
     let places = sample_of(rows, sample);
     let sample: Vec<u64> = places.iter().map(|&row| rows[row]).collect();
     let mut histogram = DistanceHistogram::new(CodeSlice::fingerprints(&sample), BITS).unwrap();
-    histogram.judge_pairs_of(CodeSlice::fingerprints(&sample)).unwrap();
+    histogram.judge_pairs().unwrap();
     for (row, code) in rows.iter().enumerate() {
-        histogram.add(CodeSlice::fingerprints(std::slice::from_ref(code)), &mut || ());
+        histogram.add(std::slice::from_ref(code));
         while let Some(pair) = histogram.next_to_judge() {
-            let query = places[pair.query];
-            assert_eq!((rows[query] ^ code).count_ones(), pair.distance);
-            histogram.judge(pair, is_alike(query, row));
+            histogram.judge(pair, alike(places[pair.query], row));
         }
     }
-    histogram.levels(&mut || ()).unwrap()
-}
-
-/// The reasons with the distances at which they are given.
-fn reasons(levels: &[DistanceLevel]) -> Vec<(u32, &str)> {
-    levels.iter().filter_map(|level| Some((level.distance, level.reason.as_deref()?))).collect()
+    histogram
 }
 
 #[test]
-fn scattered_rows_have_no_reasons() {
+fn nothing_is_odd_about_scattered_rows() {
     let rows: Vec<u64> = (0..20_000).map(scattered).collect();
-    let levels = levels_of(&rows, 2000);
-    assert_eq!(reasons(&levels), []);
-    assert!(levels.iter().all(|level| !level.to_search && level.alike.is_none()));
+    let histogram = histogram_of(&rows, 1000);
+    assert!(!histogram.is_even() && histogram.crowd().is_none() && histogram.templates().is_none());
+    let levels = histogram.levels().unwrap();
+    assert!(levels.iter().all(|level| !level.to_search && level.duplicates.is_none()));
     // 19,999 of 2^64 times the number of codes within 20 bits.
     assert!((levels[20].rows / 34.7 - 1.0).abs() < 0.1, "{:?}", levels[20]);
     assert!((levels[32].rows / 11_000.0 - 1.0).abs() < 0.05, "{:?}", levels[32]);
@@ -59,50 +55,63 @@ fn codes_with_a_fixed_number_of_set_bits_have_even_distances() {
         places.sort_by_key(|place| scattered(index << 6 | place));
         places[..32].iter().fold(0u64, |code, place| code | 1 << place)
     };
-    let rows: Vec<u64> = (0..20_000).map(code).collect();
-    let levels = levels_of(&rows, 1000);
-    assert_eq!(reasons(&levels), [(1, "all 453628 distances of the sample are even")]);
-    assert_eq!(levels[18].rows, levels[19].rows);
-    assert!(levels.windows(2).all(|pair| pair[0].rows <= pair[1].rows));
+    let rows: Vec<u64> = (0..5000).map(code).collect();
+    assert!(histogram_of(&rows, 500).is_even());
+    assert!(!histogram_of(&[7, 7, 7], 3).is_even());
 }
 
 /// Of 1,000 rows nearly all bits are the same, as of pictures without detail.
 #[test]
-fn a_crowd_is_named() {
-    let rows: Vec<u64> = (0..1000).map(|i| scattered(i) & scattered(i | 1 << 32) & 0xffff_ffff).collect();
-    let levels = levels_of(&rows, 500);
-    let [(distance, reason)] = reasons(&levels)[..] else { panic!("{levels:?}") };
-    let expected =
-        format!("{} rows are within distance {distance} of a row", levels[distance as usize].rows.round());
-    assert!((1..=10).contains(&distance) && reason.starts_with(&expected), "{distance} {reason}");
-    assert!(reason.ends_with(": versions, siblings of a template, or pictures without detail"));
+fn a_crowd_is_seen() {
+    let rows: Vec<u64> = (0..1000).map(|i| scattered(i) & scattered(i | 1 << 32) & 0xffff).collect();
+    let (distance, found) = histogram_of(&rows, 500).crowd().unwrap();
+    let mean = rows
+        .iter()
+        .step_by(3)
+        .take(500)
+        .map(|a| rows.iter().filter(|&b| (a ^ b).count_ones() <= 6).count() as f64 - 1.0);
+    let mean = mean.sum::<f64>() / 334.0;
+    assert!(distance == 6 && (found - mean).abs() < 1e-9, "{distance} {found} {mean}");
 }
 
-/// Each ten rows are within 3 bits of one of them; the first five have texts alike.
+/// Each ten rows are within 3 bits of one of them; the first five have texts alike, the others a template.
 #[test]
-fn rows_with_texts_alike_are_estimated() {
+fn duplicates_are_estimated() {
     let rows: Vec<u64> = (0..30_000).map(|i| scattered(i / 10) ^ 1 << (i % 10) ^ 1 << (20 + i % 3)).collect();
-    let is_alike = |a: usize, b: usize| a / 10 == b / 10 && a % 10 < 5 && b % 10 < 5;
-    let levels = judged_levels(&rows, 1000, is_alike);
-    let level = &levels[4];
-    assert!(level.rows >= 9.0 && (level.alike.unwrap() - 2.0).abs() < 0.3, "{level:?}");
-    assert!((1000..=4000).contains(&level.compared.unwrap()), "{level:?}");
+    let alike = |a: usize, b: usize| match a / 10 == b / 10 && a % 10 < 5 && b % 10 < 5 {
+        true => 0.65,
+        false => 0.4,
+    };
+    let histogram = judged(&rows, 1000, alike);
+    let levels = histogram.levels().unwrap();
+    let found = levels[4].duplicates.unwrap();
+    assert!(levels[4].rows >= 9.0 && (found.rows - 2.0).abs() < 0.3, "{found:?}");
+    assert!(found.rows < found.at_most && found.at_most < 2.6, "{found:?}");
+    assert!((1000..=4000).contains(&found.compared), "{found:?}");
     let marked: Vec<u32> =
         levels.iter().filter(|level| level.to_search).map(|level| level.distance).collect();
     assert_eq!(marked, [4]);
-    assert_eq!(reasons(&levels)[0], (4, "finds 95 % of the rows with texts alike"));
-    assert_eq!(levels[21].alike, None);
+    assert_eq!(levels[21].duplicates, None);
+    let (distance, pairs, apart) = histogram.templates().unwrap();
+    assert!(distance == 6 && apart as f64 > 0.6 * pairs as f64 && apart < pairs, "{pairs} {apart}");
 }
 
 #[test]
-fn where_no_texts_are_alike_no_radius_is_marked() {
+fn where_none_are_duplicates_no_radius_is_marked() {
     let rows: Vec<u64> = (0..2000).map(|i| scattered(i % 50)).collect();
-    let levels = judged_levels(&rows, 100, |_, _| false);
+    let levels = judged(&rows, 100, |_, _| 0.0).levels().unwrap();
     assert!(levels.iter().all(|level| !level.to_search));
-    assert_eq!(
-        reasons(&levels),
-        [(0, "39 rows are within distance 0 of a row, but only 0 with texts alike")]
-    );
+    let found = levels[0].duplicates.unwrap();
+    // None of 1,000: at most 0.27 % of 39.
+    assert!(found.rows == 0.0 && (found.at_most / 39.0 - 0.0027).abs() < 0.0001, "{found:?}");
+}
+
+/// (p + z²/2n + z √(p (1 − p)/n + z²/4n²)) / (1 + z²/n), computed by hand.
+#[test]
+fn the_limit_is_wilsons() {
+    for (seen, of, limit) in [(0.0, 10.0, 0.2130), (3.0, 10.0, 0.5583), (50.0, 100.0, 0.5811)] {
+        assert!((wilson(seen / of, of) - limit).abs() < 0.0005, "{seen} of {of}: {}", wilson(seen / of, of));
+    }
 }
 
 #[test]
@@ -110,7 +119,7 @@ fn of_nothing_nothing_is_known() {
     for rows in [vec![], vec![7]] {
         let levels = levels_of(&rows, 10);
         assert_eq!(levels.len(), 65);
-        assert!(levels.iter().all(|level| level.pairs == 0 && level.rows == 0.0 && level.reason.is_none()));
+        assert!(levels.iter().all(|level| level.pairs == 0 && level.rows == 0.0));
     }
 }
 
@@ -122,19 +131,22 @@ proptest! {
     ) {
         let row = |&(value, copies): &(u64, u32)| if copies == 0 { 5 } else { value >> few };
         let rows: Vec<u64> = values.iter().map(row).collect();
-        let levels = judged_levels(&rows, rows.len(), |a, b| (rows[a] ^ rows[b]).count_ones().is_multiple_of(3));
+        let is_third = |a: usize, b: usize| (rows[a] ^ rows[b]).count_ones().is_multiple_of(3);
+        let levels = judged(&rows, rows.len(), |a, b| f64::from(is_third(a, b))).levels().unwrap();
         let distance = &|a: usize, b: usize| (rows[a] ^ rows[b]).count_ones();
         let others = || (0..rows.len()).flat_map(|a| (0..rows.len()).filter(move |&b| b != a).map(move |b| (a, b)));
         for level in &levels {
-            let pairs = others().filter(|&(a, b)| a < b && distance(a, b) == level.distance).count();
+            let pairs = others().filter(|&(a, b)| distance(a, b) == level.distance).count();
             prop_assert_eq!(level.pairs, pairs as u64);
             let within: Vec<_> = others().filter(|&(a, b)| distance(a, b) <= level.distance).collect();
             let mean = within.len() as f64 / rows.len() as f64;
             prop_assert!((level.rows - mean).abs() < 1e-9, "{:?} {}", level, mean);
             // Of fewer than a thousand pairs at each distance, all are judged.
-            if let (Some(alike), true) = (level.alike, rows.len() < 30) {
-                let truth = within.iter().filter(|&&(a, b)| distance(a, b) % 3 == 0).count() as f64 / rows.len() as f64;
-                prop_assert!((alike - truth).abs() < 1e-9, "{:?} {}", level, truth);
+            if let (Some(duplicates), true) = (level.duplicates, rows.len() < 30) {
+                let truth = within.iter().filter(|&&(a, b)| is_third(a, b)).count() as f64 / rows.len() as f64;
+                prop_assert!((duplicates.rows - truth).abs() < 1e-9, "{:?} {}", level, truth);
+                prop_assert!(duplicates.at_most >= truth - 1e-9 && duplicates.at_most <= mean + 1e-9, "{:?}", level);
+                prop_assert_eq!(duplicates.compared, within.len() as u64);
             }
         }
     }
@@ -145,7 +157,7 @@ proptest! {
         let rows: Vec<u64> = values.iter().map(|value| value >> few).collect();
         let cut: Vec<u64> = rows.iter().flat_map(|row| [row & 0xff, row >> 8 & 0xffff, row >> 24]).collect();
         let mut histogram = DistanceHistogram::new(CodeSlice::new(&cut, 3), BITS).unwrap();
-        histogram.add(CodeSlice::new(&cut, 3), &mut || ());
-        prop_assert_eq!(histogram.levels(&mut || ()).unwrap(), levels_of(&rows, rows.len().max(1)));
+        cut.chunks(3).for_each(|row| histogram.add(row));
+        prop_assert_eq!(histogram.levels().unwrap(), levels_of(&rows, rows.len().max(1)));
     }
 }

@@ -1,6 +1,7 @@
 //! Fingerprints: 64 bits for a text, which differ in few bits from those of similar texts.
 
 mod bit_counts;
+pub mod differences;
 mod digits;
 mod distinct;
 pub(crate) mod doc2;

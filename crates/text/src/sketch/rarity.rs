@@ -55,21 +55,8 @@ impl FeatureCounter {
         scheme: Scheme,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<(), Problem> {
-        let Counts { texts, name, cells } = parts(counts)?;
-        take_name(name, &padded(scheme))?;
         let features = self.features(text, scheme, heartbeat)?;
-        if !features.is_empty() {
-            write(texts, number(texts).saturating_add(1));
-        }
-        for (number, feature) in features.into_iter().enumerate() {
-            if number % STRIDE == 0 {
-                heartbeat.beat();
-            }
-            let at = cell(feature as u64) * COUNT;
-            let count = count(&cells[at..at + COUNT]).saturating_add(1);
-            cells[at..at + COUNT].copy_from_slice(&count.to_le_bytes());
-        }
-        Ok(())
+        add_features(counts, &features, scheme, heartbeat)
     }
 
     /// The resemblance of two texts, 0 to 1; `None` if nothing in them has a weight.
@@ -82,21 +69,11 @@ impl FeatureCounter {
     ) -> Result<Option<f64>, Problem> {
         let a = self.features(a, weights.scheme, heartbeat)?;
         let b = self.features(b, weights.scheme, heartbeat)?;
-        let mut weight = |features: &[i64], counts: &dyn Fn(&i64) -> bool| {
-            let of_part = |part: &[i64]| {
-                heartbeat.beat();
-                let counted = part.iter().filter(|feature| counts(feature));
-                counted.map(|&feature| u64::from(weights.of(feature as u64))).sum::<u64>()
-            };
-            features.chunks(STRIDE).map(of_part).sum::<u64>()
-        };
-        let shared = weight(&a, &|feature| b.binary_search(feature).is_ok());
-        let either = weight(&a, &|_| true) + weight(&b, &|_| true) - shared;
-        Ok((either > 0).then(|| shared as f64 / either as f64))
+        Ok(weights.similarity(&a, &b, heartbeat))
     }
 
     /// The hashes of the features of a text, sorted and distinct.
-    fn features(
+    pub fn features(
         &mut self,
         text: &str,
         scheme: Scheme,
@@ -112,6 +89,29 @@ impl FeatureCounter {
         batch.flush();
         sample.into_values()
     }
+}
+
+/// Adds the features of a text to counts, which are zeros before the first one.
+pub fn add_features(
+    counts: &mut [u8],
+    features: &[i64],
+    scheme: Scheme,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<(), Problem> {
+    let Counts { texts, name, cells } = parts(counts)?;
+    take_name(name, &padded(scheme))?;
+    if !features.is_empty() {
+        write(texts, number(texts).saturating_add(1));
+    }
+    for (number, &feature) in features.iter().enumerate() {
+        if number % STRIDE == 0 {
+            heartbeat.beat();
+        }
+        let at = cell(feature as u64) * COUNT;
+        let count = count(&cells[at..at + COUNT]).saturating_add(1);
+        cells[at..at + COUNT].copy_from_slice(&count.to_le_bytes());
+    }
+    Ok(())
 }
 
 /// Adds to counts what somebody else has counted.
@@ -160,6 +160,21 @@ impl<'a> FeatureWeights<'a> {
         let name = std::str::from_utf8(name).map_err(|_| damaged())?;
         let scheme = name.trim_end_matches('\0').parse().map_err(|_| damaged())?;
         if cells.len() == CELLS { Ok(Self { scheme, cells }) } else { Err(damaged()) }
+    }
+
+    /// The resemblance of two texts by their sorted features, 0 to 1; `None` if nothing in them has a weight.
+    pub fn similarity(&self, a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Option<f64> {
+        let mut weight = |features: &[i64], counts: &dyn Fn(&i64) -> bool| {
+            let of_part = |part: &[i64]| {
+                heartbeat.beat();
+                let counted = part.iter().filter(|feature| counts(feature));
+                counted.map(|&feature| u64::from(self.of(feature as u64))).sum::<u64>()
+            };
+            features.chunks(STRIDE).map(of_part).sum::<u64>()
+        };
+        let shared = weight(a, &|feature| b.binary_search(feature).is_ok());
+        let either = weight(a, &|_| true) + weight(b, &|_| true) - shared;
+        (either > 0).then(|| shared as f64 / either as f64)
     }
 
     /// The scheme whose features were counted.
