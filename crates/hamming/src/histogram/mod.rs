@@ -1,14 +1,14 @@
-//! What distances mean in a table: how many rows a search finds within each radius, and how many of these are
-//! duplicates.
+//! What distances mean in a table: how many rows a search finds within each radius, and how many of these
+//! are duplicates.
 //!
 //! Some codes of the table, the queries, are compared with all its rows. [`DistanceHistogram::next_to_judge`]
 //! names some of the pairs, for somebody to say how alike their texts are.
 //!
-//! Guarantee: nothing is modelled. Rows are the mean of the queries; the texts compared are a random sample of
-//! the pairs at each distance, and the upper limit is Wilson's ("Probable Inference, the Law of Succession, and
-//! Statistical Inference", 1927) for as many pairs as the sample is worth (Kish, "Survey Sampling", 1965).
-//! Cost: a comparison for each row with each query; of n pairs found at a distance, 1000 (1 + ln n / 1000) are
-//! to be judged. Memory: the queries; 4 kB for each distance, if texts are compared.
+//! Guarantee: nothing is modelled. Rows are the mean of the queries; the texts compared are a random sample
+//! of the pairs at each distance, and the upper limit is Wilson's ("Probable Inference, the Law of
+//! Succession, and Statistical Inference", 1927) for as many pairs as the sample is worth (Kish, "Survey
+//! Sampling", 1965). Cost: a comparison for each row with each query; of n pairs found at a distance,
+//! 1000 (1 + ln n / 1000) are to be judged. Memory: the queries; 4 kB a distance, if texts are compared.
 
 mod queries;
 
@@ -224,7 +224,7 @@ impl JudgedPairs {
         }
     }
 
-    /// What was said of the pairs at a distance, of which there are so many; nothing beyond the last distance.
+    /// What was said of the pairs at a distance, of which there are so many; nothing beyond the last one.
     fn at(&self, distance: usize, pairs: u64) -> Option<&[f32]> {
         let first = distance * JUDGED as usize;
         self.alike.get(first..first + pairs.min(JUDGED) as usize).filter(|_| first < self.alike.len())
