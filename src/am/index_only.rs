@@ -5,9 +5,9 @@
 //!
 //! PostgreSQL returns such a row without reading the table if the visibility map says that the row's block is
 //! all-visible. But a scan of ours holds no page of the index between two rows. After the index has named a
-//! dead row, VACUUM may remove it and set the block all-visible. VACUUM removes a row from the index before it
-//! changes the visibility map. So we look at the map while the leaf that has the row is locked. Where the
-//! block is not all-visible, we read the row in the table.
+//! dead row, VACUUM may remove it and set the block all-visible. VACUUM removes a row from the index before
+//! it changes the visibility map. So we look at the map while the leaf that has the row is locked. Where
+//! the block is not all-visible, we read the row in the table.
 
 use super::code::column_of;
 use crate::pg::code::CodeType;

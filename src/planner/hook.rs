@@ -40,9 +40,9 @@ fn is_same(a: RelationHook, b: RelationHook) -> bool {
     a.map(|hook| hook as usize) == b.map(|hook| hook as usize)
 }
 
-/// How often our hook is on the stack for a query: once, or more often if it stands in the chain of hooks more
-/// than once. Say that we install our hook, Citus installs its own, which calls ours, and we install ours
-/// again. Then PostgreSQL calls ours, which calls that of Citus, which calls ours.
+/// How often our hook is on the stack for a query: once, or more often if it stands in the chain of hooks
+/// more than once. Say that we install our hook, Citus installs its own, which calls ours, and we install
+/// ours again. Then PostgreSQL calls ours, which calls that of Citus, which calls ours.
 #[derive(Clone, Copy)]
 struct Calls {
     root: *mut pg_sys::PlannerInfo,

@@ -51,11 +51,11 @@ fn rewrite_predicate<'p>(index: &mut PlannedIndex<'p>, ours: &'p ExtensionOids) 
 
 /// The number of distances from something of the relation that decide an order.
 ///
-/// An index of type hamming may be scanned without a condition on its column only if there is such a distance.
-/// Otherwise a query that needs no column, such as `count(*)` with the predicate of a partial index as its
-/// condition, would get an index-only scan of codes that the index does not have as a whole. A query that
-/// sorts by the distance of a column needs that column. A partial index that has whole codes may always be
-/// scanned so: without that, the planner would check its predicate again in the table.
+/// An index of type hamming may be scanned without a condition on its column only if there is such a
+/// distance. Otherwise a query that needs no column, such as `count(*)` with the predicate of a partial
+/// index as its condition, would get an index-only scan of codes that the index does not have as a whole. A
+/// query that sorts by the distance of a column needs that column. A partial index that has whole codes may
+/// always be scanned so: without that, the planner would check its predicate again in the table.
 ///
 /// # Safety
 /// The relation must be one of the query.
