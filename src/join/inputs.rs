@@ -304,8 +304,10 @@ impl JoinInputs {
 
     fn plan_division(&mut self, rows: FiledRows, batch: &mut JoinBatch) -> Result<(), SqlError> {
         let InputParts { kind, memory, .. } = self.parts;
+        // Where no rows can be near, none has a code in the files, and the radius is not used.
+        let radius = self.limits.radii.first().copied().unwrap_or_default();
         // SAFETY: the memory lives as long as the execution, in which alone the inputs are used.
-        let division = unsafe { JoinDivision::new(kind, self.limits.radii[0], rows, batch, memory)? };
+        let division = unsafe { JoinDivision::new(kind, radius, rows, batch, memory)? };
         self.division = Some(division);
         Ok(())
     }
