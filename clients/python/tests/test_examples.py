@@ -16,6 +16,7 @@ from django.core.exceptions import ValidationError
 from django.db import connections, models
 from sqlalchemy import Computed, Connection, Select, create_engine, select, text
 from sqlalchemy.dialects import postgresql
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 import simhash_pg.alembic
@@ -168,6 +169,26 @@ def test_sqlalchemy_in_the_readme(database: str) -> None:
         plan = plan_in_sqlalchemy(connection, statement)
         assert "using article_si" in plan or "Near Join" in plan
     connection.engine.dispose()
+
+
+def test_the_constraint_of_sqlalchemy_in_the_readme(database: str) -> None:
+    (block,) = blocks(README, "Refuse near-duplicates in SQLAlchemy")
+    names = run(block)
+    engine = create_engine(f"postgresql+psycopg:///{database}")
+    names["Base"].metadata.create_all(engine)
+
+    def insert(tenant: int, body: str) -> None:
+        with Session(engine) as session:
+            session.add(names["Ticket"](tenant=tenant, body=body))
+            session.commit()
+
+    insert(1, TEXT)
+    insert(2, TEXT)
+    insert(1, "Where is order 4711?")
+    insert(1, "Where is order 4712?")
+    with pytest.raises(IntegrityError, match="no_ticket_twice"):
+        insert(1, TEXT.upper())
+    engine.dispose()
 
 
 def test_alembic_in_the_readme() -> None:
