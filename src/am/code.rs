@@ -1,5 +1,6 @@
 //! What an index has codes of, and how the values of its column become the words of its trees.
 
+use super::options::code_trees;
 use crate::code::ball::HammingBall;
 use crate::pg::code::CodeType;
 use crate::pg::code::bits::Bits;
@@ -120,6 +121,16 @@ unsafe fn with_columns(index: pg_sys::Relation, layout: Layout) -> Layout {
     if unsafe { has_filter(index) } { layout.with_filter() } else { layout }
 }
 
+/// The layout of an index of codes with this number of bits that is to be built, with the columns and the trees
+/// that it is to have.
+///
+/// # Safety
+/// The index must be open.
+unsafe fn of_codes(index: pg_sys::Relation, bits: u32) -> Layout {
+    // SAFETY: the index is open.
+    unsafe { with_columns(index, Layout::of_codes(bits)).with_trees(code_trees(index, bits)) }
+}
+
 /// The layout of an index that is to be built, if it is empty: an error if its column does not say how many
 /// bits a value has.
 ///
@@ -136,7 +147,7 @@ pub(super) unsafe fn new_layout(index: pg_sys::Relation) -> Layout {
     };
     let layout = length.and_then(|bits| match bits {
         // SAFETY: the index is open, as the caller promises.
-        1..=MAX_BITS => Ok(unsafe { with_columns(index, Layout::of_codes(bits)) }),
+        1..=MAX_BITS => Ok(unsafe { of_codes(index, bits) }),
         _ => Err(error::too_many_bits(bits, MAX_BITS)),
     });
     layout.unwrap_or_report()
@@ -159,7 +170,7 @@ pub(super) unsafe fn layout_of_first(
             return if_empty;
         }
         match Bits::of(value).length() {
-            bits @ 1..=MAX_BITS => with_columns(index, Layout::of_codes(bits)),
+            bits @ 1..=MAX_BITS => of_codes(index, bits),
             _ => if_empty,
         }
     }

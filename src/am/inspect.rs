@@ -13,7 +13,7 @@ use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{leaves_in, pages_read};
 use hamming_index::division::PlannerCosts;
 use hamming_index::key::{RowId, Tree};
-use hamming_index::page::{FILTER_TREE, Page, capacity};
+use hamming_index::page::{Page, capacity};
 use hamming_index::store::Store;
 use hamming_index::{CodeSample, Damage, Index, Layout};
 use limits::{collect, push};
@@ -60,10 +60,10 @@ fn hamming_index_stats(
     });
     let expected = expected.map(|pages| pages.round() as i32);
     TableIterator::once((
-        totals[0].entries as i64,
-        totals[layout.bands()].entries as i64,
+        totals[layout.place(layout.first_tree())].entries as i64,
+        totals[layout.place(layout.nulls())].entries as i64,
         layout.bits() as i32,
-        layout.bands() as i32,
+        layout.word_trees() as i32,
         all,
         leaves,
         inner,
@@ -171,7 +171,7 @@ unsafe extern "C-unwind" fn look_up_row(
     let (words, filter) =
         unsafe { (words_of_row(relation, layout, values, is_null, words), filters.of_row(values, is_null)) };
     for (tree, key) in layout.look_up_keys_of(words, filter, row) {
-        if problems.len() < MAX_MISSING && !index.has(tree, key) {
+        if problems.len() < MAX_MISSING && !index.has_code(tree, key, words) {
             problems.push(Damage { page_number: layout.root(tree), text: missing(layout, row, words, tree) });
         }
     }
@@ -181,7 +181,8 @@ unsafe extern "C-unwind" fn look_up_row(
 fn missing(layout: Layout, row: RowId, words: Option<&[u64]>, tree: Tree) -> String {
     let name = layout.name_of(row, words.and_then(|words| words.first().copied()));
     match words {
-        _ if tree == FILTER_TREE => format!("{name} is missing among further columns"),
+        _ if tree == layout.filter_tree() => format!("{name} is missing among further columns"),
+        Some(_) if tree == layout.code_tree() => format!("{name} is missing among whole codes"),
         Some(_) => format!("{name} is missing in band {}", layout.place(tree)),
         None => format!("{name} is missing among those that are NULL"),
     }

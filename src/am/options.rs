@@ -1,22 +1,38 @@
 //! Storage parameters, and what one can ask about an index.
 
 use crate::pg::code::CodeType;
-use crate::pg::compat::integer_option;
+use crate::pg::compat::index_option;
+use hamming_index::CodeTrees;
 use hamming_index::page::LEAF_CAPACITY;
 use pgrx::{pg_guard, pg_sys};
 use std::cell::Cell;
+use std::ffi::CStr;
 
 /// How full a new page is when the index is built, in percent. What is left takes the first inserts without
 /// splitting; with this, an entry takes 59 bytes.
 const DEFAULT_FILLFACTOR: i32 = 95;
 const _: () = assert!(LEAF_CAPACITY * DEFAULT_FILLFACTOR as usize / 100 > 1);
 
+/// From this number of bits on, an index has whole codes alone by default. Codes that long are embeddings more
+/// often than anything else, and these are near in no word. Where one searches for near copies, both kinds of
+/// trees find them, in more space.
+const WHOLE_BY_DEFAULT: u32 = 512;
+
 /// As Postgres keeps it with the index.
 #[repr(C)]
 struct IndexOptions {
     length: i32,
     fillfactor: i32,
+    trees: i32,
 }
+
+/// The values of the parameter `trees`, by their number; the first one follows from the number of bits.
+const TREES: [(&CStr, Option<CodeTrees>); 4] = [
+    (c"auto", None),
+    (c"words", Some(CodeTrees::Words)),
+    (c"both", Some(CodeTrees::Both)),
+    (c"whole", Some(CodeTrees::Whole)),
+];
 
 thread_local! {
     static KIND: Cell<pg_sys::relopt_kind::Type> = const { Cell::new(0) };
@@ -24,6 +40,17 @@ thread_local! {
 
 /// Makes the parameters known. Called once, when the library is loaded.
 pub(crate) fn register() {
+    let mut trees: Vec<_> = (0..)
+        .zip(TREES)
+        .map(|(number, (name, _))| pg_sys::relopt_enum_elt_def {
+            string_val: name.as_ptr(),
+            symbol_val: number,
+        })
+        .collect();
+    // Bounded: one more, which ends the list.
+    trees.push(pg_sys::relopt_enum_elt_def { string_val: std::ptr::null(), symbol_val: 0 });
+    // PostgreSQL keeps the list.
+    let trees = trees.leak();
     // SAFETY: the strings are constants; the lock is the one that is taken to change the parameter.
     unsafe {
         KIND.set(pg_sys::add_reloption_kind());
@@ -36,6 +63,15 @@ pub(crate) fn register() {
             100,
             pg_sys::ShareUpdateExclusiveLock as i32,
         );
+        pg_sys::add_enum_reloption(
+            KIND.get(),
+            c"trees".as_ptr(),
+            c"Which trees there are of codes of more than 64 bits, from the next REINDEX on".as_ptr(),
+            trees.as_mut_ptr(),
+            0,
+            c"Valid values are \"auto\", \"words\", \"both\" and \"whole\".".as_ptr(),
+            pg_sys::ShareUpdateExclusiveLock as i32,
+        );
     }
 }
 
@@ -44,16 +80,20 @@ pub(super) unsafe extern "C-unwind" fn amoptions(
     options: pg_sys::Datum,
     validate: bool,
 ) -> *mut pg_sys::bytea {
-    let element = integer_option(c"fillfactor", std::mem::offset_of!(IndexOptions, fillfactor));
-    // SAFETY: the element describes the struct, whose size is passed.
+    use pg_sys::relopt_type::{RELOPT_TYPE_ENUM, RELOPT_TYPE_INT};
+    let elements = [
+        index_option(c"fillfactor", RELOPT_TYPE_INT, std::mem::offset_of!(IndexOptions, fillfactor)),
+        index_option(c"trees", RELOPT_TYPE_ENUM, std::mem::offset_of!(IndexOptions, trees)),
+    ];
+    // SAFETY: the elements describe the struct, whose size is passed.
     unsafe {
         pg_sys::build_reloptions(
             options,
             validate,
             KIND.get(),
             size_of::<IndexOptions>(),
-            &raw const element,
-            1,
+            elements.as_ptr(),
+            elements.len() as i32,
         )
         .cast()
     }
@@ -80,12 +120,30 @@ pub(super) unsafe extern "C-unwind" fn amproperty(
     is_known
 }
 
-/// The parameter of an index.
+/// The parameters of an index, if any are set.
+///
+/// # Safety
+/// The index must be open and of our type.
+unsafe fn options<'a>(index: pg_sys::Relation) -> Option<&'a IndexOptions> {
+    // SAFETY: the index is open and of our type, so we made its options.
+    unsafe { (*index).rd_options.cast::<IndexOptions>().as_ref() }
+}
+
+/// How full a new page is, in percent.
 ///
 /// # Safety
 /// The index must be open and of our type.
 pub(super) unsafe fn fillfactor(index: pg_sys::Relation) -> usize {
-    // SAFETY: the index is open and of our type, as the caller promises, so we made its options.
-    let options = unsafe { (*index).rd_options.cast::<IndexOptions>().as_ref() };
-    options.map_or(DEFAULT_FILLFACTOR, |options| options.fillfactor) as usize
+    // SAFETY: the index is open and of our type.
+    unsafe { options(index) }.map_or(DEFAULT_FILLFACTOR, |options| options.fillfactor) as usize
+}
+
+/// Which trees an index of codes with this number of bits is to have.
+///
+/// # Safety
+/// The index must be open and of our type.
+pub(super) unsafe fn code_trees(index: pg_sys::Relation, bits: u32) -> CodeTrees {
+    // SAFETY: the index is open and of our type.
+    let chosen = unsafe { options(index) }.and_then(|options| TREES[options.trees as usize].1);
+    chosen.unwrap_or(if bits < WHOLE_BY_DEFAULT { CodeTrees::Both } else { CodeTrees::Whole })
 }

@@ -224,7 +224,8 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
             count_scan(descriptor);
         }
         state.pages.read_as_of(descriptor.xs_snapshot);
-        if !state.costs.layout().has_whole_codes() {
+        let layout = state.costs.layout();
+        if !layout.has_whole_codes() && layout.has_word_trees() {
             state.look_at_rows(scan);
         }
         let mut next = state.advance();

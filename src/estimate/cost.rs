@@ -17,6 +17,8 @@ pub(crate) struct Work {
     /// Pages that it has read, each as often as it was read. Inner pages are few, and are taken to be in
     /// memory, as Postgres does for its own indexes.
     pub(crate) pages: f64,
+    /// Pages that it has read one after the other, as they lie in the file.
+    pub(crate) in_order: f64,
     /// What it has computed, in operators that take the same time.
     pub(crate) operators: f64,
 }
@@ -129,7 +131,7 @@ impl<'a> Search<'a> {
                 total: startup.max(operands + self.cost(all) * arrays + found),
                 selectivity: self.general.indexSelectivity,
                 correlation: 0.0,
-                pages: all.pages * arrays,
+                pages: (all.pages + all.in_order) * arrays,
             }
         }
     }
@@ -138,9 +140,11 @@ impl<'a> Search<'a> {
     fn cost(&self, work: Work) -> f64 {
         let searches = self.loop_count * self.general.num_sa_scans;
         let fetched = pages_fetched(self.planner, self.index, work.pages, searches);
-        let operators = work.pages * OPERATORS_PER_PAGE + work.operators;
+        let in_order = pages_fetched(self.planner, self.index, work.in_order, searches);
+        let operators = (work.pages + work.in_order) * OPERATORS_PER_PAGE + work.operators;
         // SAFETY: a setting.
-        fetched * self.general.spc_random_page_cost + operators * unsafe { pg_sys::cpu_operator_cost }
+        let (page_cost, operator_cost) = unsafe { (pg_sys::seq_page_cost, pg_sys::cpu_operator_cost) };
+        fetched * self.general.spc_random_page_cost + in_order * page_cost + operators * operator_cost
     }
 }
 

@@ -39,7 +39,11 @@ fn estimate(search: &Search) -> Estimate {
     let pages = f64::from(search.index.pages);
     let entries = (search.index.tuples / pages).max(2.0);
     let levels = pages.log(entries).ceil();
-    let work = |read: f64, per_entry| Work { pages: read, operators: (read + levels) * entries * per_entry };
+    let work = |read: f64, per_entry| Work {
+        pages: read,
+        operators: (read + levels) * entries * per_entry,
+        ..Work::default()
+    };
     // At least the pages that the found rows fill, if these lie together.
     let read = boxes_read(pages, &columns).max(search.general.numIndexPages);
     if !search.is_ordered() {

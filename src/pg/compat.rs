@@ -353,12 +353,16 @@ macro_rules! relation_hook_function {
 }
 pub(crate) use relation_hook_function;
 
-/// Describes an option of an index that is a whole number. Since 18, a description has one field more.
+/// Describes an option of an index. Since 18, a description has one field more.
 #[allow(clippy::needless_update, reason = "up to PostgreSQL 17 all fields are named here")]
-pub(crate) fn integer_option(name: &'static CStr, offset: usize) -> pg_sys::relopt_parse_elt {
+pub(crate) fn index_option(
+    name: &'static CStr,
+    type_: pg_sys::relopt_type::Type,
+    offset: usize,
+) -> pg_sys::relopt_parse_elt {
     pg_sys::relopt_parse_elt {
         optname: name.as_ptr(),
-        opttype: pg_sys::relopt_type::RELOPT_TYPE_INT,
+        opttype: type_,
         offset: offset as i32,
         ..Default::default()
     }

@@ -15,6 +15,10 @@ diag("seed $seed");
 
 my $node = start_node('property');
 my $session = session($node);
+# Which trees the indexes of long codes have.
+srand($seed);
+my @trees = map { (qw(words both whole))[ int(rand(3)) ] } 1 .. 2;
+note("trees: @trees");
 $session->query(
 	q{
 	CREATE TABLE document (id integer, si bigint);
@@ -26,10 +30,10 @@ $session->query(
 	CREATE TABLE short (id integer, si bit(40));
 	CREATE INDEX short_hamming ON short USING hamming (si);
 	CREATE TABLE code (id integer, si bit(130));
-	CREATE INDEX code_hamming ON code USING hamming (si);
+	CREATE INDEX code_hamming ON code USING hamming (si) WITH (trees = } . $trees[0] . q{);
 	-- Many codes with few bits set, which are near one another in every word: more candidates than memory has room for.
 	CREATE TABLE sparse (id integer, si bit(200), grp integer GENERATED ALWAYS AS (id % 3) STORED);
-	CREATE INDEX sparse_hamming ON sparse USING hamming (si, grp);
+	CREATE INDEX sparse_hamming ON sparse USING hamming (si, grp) WITH (trees = } . $trees[1] . q{);
 	-- A second column, whose values have very different numbers of rows.
 	CREATE TABLE part (id integer, si bigint, grp integer GENERATED ALWAYS AS (nullif(id % 40 / 8 * (id % 3), 2)) STORED);
 	CREATE INDEX part_hamming ON part USING hamming (si, grp);

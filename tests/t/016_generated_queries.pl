@@ -46,8 +46,11 @@ sub of_bits
 	$tables =~ s/bit\(64\)|bigint/bit(70)/g;
 	$tables =~ s{ / 64}{ / 70}g;
 	$tables =~ s/<~>/<^>/g;
-	$tables =~ s/USING gist \(grp, si gist_hamming_ops\)/USING hamming (si, grp)/g;
-	$tables =~ s/USING gist \((?:other gist_hamming_ops, |grp, )?(\w+|\(\(.*\)\)) gist_hamming_ops(?:, other gist_hamming_ops)?\)/USING hamming ($1)/g;
+	# Each kind of trees in turn.
+	my $index = 0;
+	my $trees = sub { 'WITH (trees = ' . (qw(words both whole))[ $index++ % 3 ] . ')' };
+	$tables =~ s/USING gist \(grp, si gist_hamming_ops\)/'USING hamming (si, grp) ' . $trees->()/ge;
+	$tables =~ s/USING gist \((?:other gist_hamming_ops, |grp, )?(\w+|\(\(.*\)\)) gist_hamming_ops(?:, other gist_hamming_ops)?\)/"USING hamming ($1) " . $trees->()/ge;
 	$tables =~ s/^(CREATE INDEX include_idx .*) INCLUDE .*;/$1;/m;
 	return $tables;
 }

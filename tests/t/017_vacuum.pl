@@ -20,7 +20,7 @@ sub make_table
 	$node->safe_psql('postgres', "
 		DROP TABLE IF EXISTS document;
 		CREATE TABLE document AS SELECT i AS id, (CASE WHEN i % 20 > 0 THEN $si END)::$type AS si FROM generate_series(1, $rows) AS i;
-		CREATE INDEX document_si ON document USING hamming (si);
+		CREATE INDEX document_si ON document USING hamming (si) WITH (trees = both);
 		VACUUM document");
 }
 

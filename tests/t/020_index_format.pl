@@ -64,10 +64,12 @@ $node->safe_psql('postgres', q{
 	-- 80 bits: the bytes of a text.
 	CREATE TABLE coded AS SELECT ('x' || encode(convert_to(t, 'UTF8'), 'hex'))::bit(80) AS code
 		FROM unnest('{0123456789,ABCDEFGHIJ,abcdefghij}'::text[]) AS t;
-	CREATE INDEX coded_built ON coded USING hamming (code);
+	CREATE INDEX coded_built ON coded USING hamming (code) WITH (trees = words);
 	CREATE TABLE coded_later (LIKE coded);
-	CREATE INDEX coded_inserted ON coded_later USING hamming (code);
-	INSERT INTO coded_later SELECT * FROM coded;});
+	CREATE INDEX coded_inserted ON coded_later USING hamming (code) WITH (trees = words);
+	CREATE INDEX whole_inserted ON coded_later USING hamming (code) WITH (trees = whole);
+	INSERT INTO coded_later SELECT * FROM coded;
+	CREATE INDEX whole_built ON coded USING hamming (code) WITH (trees = whole);});
 is_golden('built_si', 1, 'leaf', 'a leaf that was built');
 is_golden('built_si', 4, 'null_leaf', 'a leaf of rows without a fingerprint');
 is_golden('many_si', 1, 'inner', 'an inner page');
@@ -77,6 +79,12 @@ for my $index ('coded_built', 'coded_inserted')
 {
 	is_golden($index, 0, 'code_description', "$index: the page that says how many bits a code has");
 	is_golden($index, 5, 'code_leaf', "$index: a leaf of the second word");
+}
+
+for my $index ('whole_built', 'whole_inserted')
+{
+	is_golden($index, 0, 'whole_description', "$index: the page that says that the index has whole codes");
+	is_golden($index, 2, 'whole_leaf', "$index: a leaf of whole codes");
 }
 
 # Each tree becomes one empty leaf, its root, and gives up its other pages.

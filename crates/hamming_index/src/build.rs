@@ -3,11 +3,11 @@
 //! Each tree is written from its sorted keys, leaf after leaf. Rows that do not fit into memory are sorted
 //! in runs, which are kept outside and merged when a tree is written. Cost: one sort of the rows for each
 //! tree. Memory: [`BYTES_PER_WORD`] for each word of a row that is kept at a time, and half as much again for
-//! its further columns.
+//! its further columns and for its whole code.
 
 use crate::key::{Filter, IndexKey, RowId, Tree, rotated};
 use crate::layout::Layout;
-use crate::page::{FILTER_TREE, Page, PageNumber, capacity};
+use crate::page::{Page, PageNumber, capacity};
 use limits::{OutOfMemory, reserve};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -34,57 +34,68 @@ pub fn create(target: &mut impl BuildTarget, layout: Layout) {
     }
 }
 
-/// Writes a tree whose root, on this page, has been created. `fill` is the share of each page that is filled,
-/// in percent.
-fn write_tree(
-    target: &mut impl BuildTarget,
-    (tree, root): (Tree, PageNumber),
+/// Writes a tree whose root has been created, from its keys in order.
+struct TreeWriter<'a, T> {
+    target: &'a mut T,
+    tree: Tree,
+    root: PageNumber,
+    /// Keys of a leaf.
+    leaf_size: usize,
+    /// The share of each page that is filled, in percent.
     fill: usize,
-    keys: impl Iterator<Item = IndexKey>,
-) {
-    let leaf_size = capacity(tree, 0) * fill / 100;
-    let mut children = Vec::new();
-    // Bounded: the keys of a page.
-    let mut leaf = Vec::with_capacity(leaf_size);
-    for key in keys {
-        if leaf.len() == leaf_size {
-            append_leaf(target, tree, &mut children, &mut leaf);
-        }
-        leaf.push(key);
-    }
-    if children.is_empty() {
-        return target.put(root, &Page::leaf(tree, &leaf));
-    }
-    append_leaf(target, tree, &mut children, &mut leaf);
-    let mut level = 1;
-    while children.len() > capacity(tree, level) {
-        let nodes = children.chunks(capacity(tree, level) * fill / 100);
-        children = nodes.map(|node| (node[0].0, target.append(&Page::inner(tree, level, node)))).collect();
-        level += 1;
-    }
-    target.put(root, &Page::inner(tree, level, &children));
+    children: Vec<(IndexKey, PageNumber)>,
+    leaf: Box<Page>,
 }
 
-/// Writes a leaf behind the last page, and adds it to the children with its lowest key.
-fn append_leaf(
-    target: &mut impl BuildTarget,
-    tree: Tree,
-    children: &mut Vec<(IndexKey, PageNumber)>,
-    leaf: &mut Vec<IndexKey>,
-) {
-    let low = if children.is_empty() { IndexKey::FIRST } else { leaf[0] };
-    children.push((low, target.append(&Page::leaf(tree, leaf))));
-    leaf.clear();
+impl<'a, T: BuildTarget> TreeWriter<'a, T> {
+    fn new(target: &'a mut T, layout: Layout, tree: Tree, fill: usize) -> Self {
+        let (leaf_size, root) = ((capacity(tree, 0) * fill / 100).max(1), layout.root(tree));
+        Self { target, tree, root, leaf_size, fill, children: Vec::new(), leaf: Page::node(tree, 0) }
+    }
+
+    /// Adds a key, with the words of its code after the first one, for a tree of whole codes.
+    fn add(&mut self, key: IndexKey, tail: &[u64]) {
+        if self.leaf.len() == self.leaf_size {
+            self.append_leaf();
+        }
+        self.leaf.append(key, tail);
+    }
+
+    /// Writes the leaf behind the last page, and adds it to the children with its lowest key.
+    fn append_leaf(&mut self) {
+        let low = if self.children.is_empty() { IndexKey::FIRST } else { self.leaf.key(0) };
+        let leaf = std::mem::replace(&mut self.leaf, Page::node(self.tree, 0));
+        self.children.push((low, self.target.append(&leaf)));
+    }
+
+    fn finish(mut self) {
+        if self.children.is_empty() {
+            return self.target.put(self.root, &self.leaf);
+        }
+        self.append_leaf();
+        let Self { target, tree, root, fill, mut children, .. } = self;
+        let mut level = 1;
+        while children.len() > capacity(tree, level) {
+            let nodes = children.chunks(capacity(tree, level) * fill / 100);
+            children =
+                nodes.map(|node| (node[0].0, target.append(&Page::inner(tree, level, node)))).collect();
+            level += 1;
+        }
+        target.put(root, &Page::inner(tree, level, &children));
+    }
 }
+
+/// A key with the words of its code after the first one, which trees of whole codes have.
+pub type Entry<'a> = (IndexKey, &'a [u64]);
 
 /// Where sorted runs are kept.
 pub trait Runs {
     /// A run of sorted keys, which is read once from its beginning.
     type Run;
-    /// Keeps these keys, which come in order, as a run.
-    fn write(&mut self, keys: &mut dyn Iterator<Item = IndexKey>) -> Self::Run;
-    /// The next key of a run; `None` at its end.
-    fn read(&mut self, run: &mut Self::Run) -> Option<IndexKey>;
+    /// Keeps these keys, which come in order, as a run. Each has so many words in its tail.
+    fn write(&mut self, tail: usize, entries: &mut dyn Iterator<Item = Entry<'_>>) -> Self::Run;
+    /// The next key of a run, whose tail takes the place of the one before; `None` at its end.
+    fn read(&mut self, run: &mut Self::Run, tail: &mut Vec<u64>) -> Option<IndexKey>;
     /// Called often; does not return if the user has cancelled.
     fn check_for_interrupts(&self);
 }
@@ -92,11 +103,13 @@ pub trait Runs {
 /// The rows of a table, on their way into an index.
 pub struct Builder<R: Runs> {
     layout: Layout,
-    /// One for each word.
+    /// One for each word, if words have trees.
     words: Vec<Sorter<R, (u64, RowId)>>,
     nulls: Sorter<R, (u64, RowId)>,
     /// All rows by their further columns, if there are any.
-    filter: Option<Sorter<R, IndexKey>>,
+    filter: Option<Sorter<R, PlacedKey>>,
+    /// All codes, if there is a tree of whole codes.
+    codes: Option<Sorter<R, PlacedKey>>,
 }
 
 impl<R: Runs> Builder<R> {
@@ -104,20 +117,30 @@ impl<R: Runs> Builder<R> {
     pub fn new(layout: Layout, capacity: usize) -> Self {
         // Few tables have many rows without a code.
         let for_nulls = capacity / 8;
-        let halves = 2 * layout.words() + if layout.has_filter() { 3 } else { 0 };
+        let words = if layout.has_word_trees() { layout.words() } else { 0 };
+        let tail = if layout.has_code_tree() { layout.words() - 1 } else { 0 };
+        let with_tail = usize::from(layout.has_filter()) + usize::from(layout.has_code_tree());
+        let halves = 2 * words + with_tail * (size_of::<PlacedKey>() / size_of::<u64>() + tail);
         let each = 2 * (capacity - for_nulls) / halves;
-        let words = (0..layout.words()).map(|word| Sorter::new(layout.trees_of(word), each)).collect();
-        let nulls = Sorter::new(layout.nulls()..layout.nulls() + 1, for_nulls);
-        let filter = layout.has_filter().then(|| Sorter::new(FILTER_TREE..FILTER_TREE + 1, each));
-        Self { layout, words, nulls, filter }
+        let sorter = |tree| Sorter::new(tree..tree + 1, each, tail);
+        Self {
+            layout,
+            words: (0..words).map(|word| Sorter::new(layout.trees_of(word), each, 0)).collect(),
+            nulls: Sorter::new(layout.nulls()..layout.nulls() + 1, for_nulls, 0),
+            filter: layout.has_filter().then(|| sorter(layout.filter_tree())),
+            codes: layout.has_code_tree().then(|| sorter(layout.code_tree())),
+        }
     }
 
     /// Changes the layout, before a row with a code was added. Those that were added have none.
     pub fn set_layout(&mut self, layout: Layout, capacity: usize) {
         let mut changed = Self::new(layout, capacity);
         std::mem::swap(&mut self.nulls, &mut changed.nulls);
-        std::mem::swap(&mut self.filter, &mut changed.filter);
         changed.nulls.trees = layout.nulls()..layout.nulls() + 1;
+        // Rows without a code have a filter alone, in as many words as their trees have.
+        if let (Some(old), Some(new)) = (self.filter.take(), &mut changed.filter) {
+            new.take_keys_of(old);
+        }
         *self = changed;
     }
 
@@ -130,22 +153,31 @@ impl<R: Runs> Builder<R> {
         filter: Option<Filter>,
         row: RowId,
     ) -> Result<(), OutOfMemory> {
+        let tail = words.map_or(&[][..], |words| &words[1..]);
         if let (Some(sorter), Some(filter)) = (&mut self.filter, filter) {
-            sorter.add(runs, Layout::filter_key(words, filter, row))?;
+            sorter.add_with_tail(runs, Layout::filter_key(words, filter, row), tail)?;
         }
         let Some(words) = words else { return self.nulls.add(runs, (0, row)) };
+        if let Some(sorter) = &mut self.codes {
+            sorter.add_with_tail(runs, IndexKey::new(words[0], row), tail)?;
+        }
         self.words.iter_mut().zip(words).try_for_each(|(sorter, &word)| sorter.add(runs, (word, row)))
+    }
+
+    /// The number of rows with a code that have been added.
+    fn codes(&self) -> u64 {
+        self.words.first().map(|sorter| sorter.count).or(self.codes.as_ref().map(|it| it.count)).unwrap_or(0)
     }
 
     /// The number of rows that have been added.
     pub fn rows(&self) -> u64 {
-        self.words[0].count + self.nulls.count
+        self.codes() + self.nulls.count
     }
 
     /// The number of keys that all trees will have.
     pub fn keys(&self) -> u64 {
-        let filters = self.filter.as_ref().map_or(0, |filter| filter.count);
-        self.words[0].count * self.layout.bands() as u64 + self.nulls.count + filters
+        let with_tail = [&self.filter, &self.codes].into_iter().flatten().map(|sorter| sorter.count);
+        self.codes() * self.layout.word_trees() as u64 + self.nulls.count + with_tail.sum::<u64>()
     }
 
     /// Writes each tree from its sorted keys. `fill` is the share of each page that is filled, in percent;
@@ -155,7 +187,7 @@ impl<R: Runs> Builder<R> {
         for sorter in self.words.into_iter().chain([self.nulls]) {
             sorter.write(self.layout, &mut runs, target, fill, progress);
         }
-        if let Some(sorter) = self.filter {
+        for sorter in [self.filter, self.codes].into_iter().flatten() {
             sorter.write(self.layout, &mut runs, target, fill, progress);
         }
     }
@@ -167,6 +199,8 @@ trait UnsortedRow: Copy {
     fn key(self, tree: Tree) -> IndexKey;
     /// A part of its key that decides the order.
     fn order(self, tree: Tree) -> impl Ord;
+    /// The place of its tail among those in memory.
+    fn place(self) -> usize;
 }
 
 /// A word, which is sorted for each of its bands.
@@ -178,16 +212,30 @@ impl UnsortedRow for (u64, RowId) {
     fn order(self, tree: Tree) -> impl Ord {
         (rotated(self.0, tree), self.1)
     }
+
+    fn place(self) -> usize {
+        0
+    }
 }
 
-/// A key of the tree of further columns.
-impl UnsortedRow for IndexKey {
+/// A key of a tree that may have whole codes, and the place of its tail.
+#[derive(Clone, Copy)]
+struct PlacedKey {
+    key: IndexKey,
+    place: usize,
+}
+
+impl UnsortedRow for PlacedKey {
     fn key(self, _tree: Tree) -> IndexKey {
-        self
+        self.key
     }
 
     fn order(self, _tree: Tree) -> impl Ord {
-        self
+        self.key
+    }
+
+    fn place(self) -> usize {
+        self.place
     }
 }
 
@@ -196,17 +244,45 @@ struct Sorter<R: Runs, U> {
     trees: Range<Tree>,
     /// The rows in memory, at most `capacity` of them.
     rows: Vec<U>,
+    /// The words of their codes after the first ones: this number of each.
+    tails: Vec<u64>,
+    tail: usize,
     capacity: usize,
     count: u64,
     /// For each tree its runs, one for each time that memory was full.
     runs: Vec<Vec<R::Run>>,
 }
 
+impl<R: Runs> Sorter<R, PlacedKey> {
+    /// Adds a row with the words of its code after the first one; a code that is NULL has none.
+    fn add_with_tail(&mut self, store: &mut R, key: IndexKey, tail: &[u64]) -> Result<(), OutOfMemory> {
+        if self.rows.len() == self.capacity {
+            self.spill(store);
+        }
+        let place = self.rows.len();
+        let end = (place + 1) * self.tail;
+        if self.tails.capacity() < end {
+            let more = self.tails.len().max(1024 * self.tail).min((self.capacity - place) * self.tail);
+            reserve(&mut self.tails, more)?;
+        }
+        self.tails.extend_from_slice(&tail[..tail.len().min(self.tail)]);
+        self.tails.resize(end, 0);
+        self.add(store, PlacedKey { key, place })
+    }
+
+    /// Takes over rows whose codes are NULL.
+    fn take_keys_of(&mut self, other: Self) {
+        self.tails.resize(other.rows.len() * self.tail, 0);
+        (self.rows, self.count) = (other.rows, other.count);
+    }
+}
+
 impl<R: Runs, U: UnsortedRow> Sorter<R, U> {
-    /// Sorts for these trees, with at most `capacity` rows in memory.
-    fn new(trees: Range<Tree>, capacity: usize) -> Self {
+    /// Sorts for these trees, with at most `capacity` rows in memory, each with so many words in its tail.
+    fn new(trees: Range<Tree>, capacity: usize, tail: usize) -> Self {
         let runs = trees.clone().map(|_| Vec::new()).collect();
-        Self { trees, rows: Vec::new(), capacity: capacity.max(1), count: 0, runs }
+        let capacity = capacity.max(1);
+        Self { trees, rows: Vec::new(), tails: Vec::new(), tail, capacity, count: 0, runs }
     }
 
     /// Adds a row.
@@ -233,35 +309,50 @@ impl<R: Runs, U: UnsortedRow> Sorter<R, U> {
         progress: &mut dyn FnMut(),
     ) {
         for tree in self.trees.clone() {
-            self.sorted(runs, tree, |keys| {
-                write_tree(target, (tree, layout.root(tree)), fill, keys.inspect(|_| progress()));
+            let mut writer = TreeWriter::new(target, layout, tree, fill);
+            self.sorted(runs, tree, &mut |key, tail| {
+                progress();
+                writer.add(key, tail);
             });
+            writer.finish();
         }
+    }
+
+    /// Sorts the rows in memory for a tree.
+    fn sort(&mut self, store: &mut R, tree: Tree) {
+        sort(&mut self.rows, tree, store);
+    }
+
+    /// The sorted rows in memory.
+    fn entries(&self, tree: Tree) -> impl Iterator<Item = Entry<'_>> {
+        let tail = |place: usize| &self.tails[place * self.tail..][..self.tail];
+        self.rows.iter().map(move |row| (row.key(tree), tail(row.place())))
     }
 
     /// Keeps the rows in memory as a run for each tree.
     fn spill(&mut self, store: &mut R) {
         for tree in self.trees.clone() {
-            sort(&mut self.rows, tree, store);
-            let mut keys = self.rows.iter().map(|row| row.key(tree));
-            self.runs[usize::from(tree - self.trees.start)].push(store.write(&mut keys));
+            self.sort(store, tree);
+            let run = store.write(self.tail, &mut self.entries(tree));
+            self.runs[usize::from(tree - self.trees.start)].push(run);
         }
         self.rows.clear();
+        self.tails.clear();
     }
 
     /// Passes the keys of one of the trees in order.
-    fn sorted(&mut self, store: &mut R, tree: Tree, write: impl FnOnce(&mut dyn Iterator<Item = IndexKey>)) {
+    fn sorted(&mut self, store: &mut R, tree: Tree, add: &mut dyn FnMut(IndexKey, &[u64])) {
         if self.count > self.rows.len() as u64 {
             if !self.rows.is_empty() {
                 self.spill(store);
             }
             // The memory is needed to read the runs.
-            self.rows = Vec::new();
+            (self.rows, self.tails) = (Vec::new(), Vec::new());
             let runs = std::mem::take(&mut self.runs[usize::from(tree - self.trees.start)]);
-            return write(&mut Merge::new(store, runs));
+            return merge(store, runs, add);
         }
-        sort(&mut self.rows, tree, store);
-        write(&mut self.rows.iter().map(|row| row.key(tree)));
+        self.sort(store, tree);
+        self.entries(tree).for_each(|(key, tail)| add(key, tail));
     }
 }
 
@@ -270,31 +361,19 @@ fn sort<U: UnsortedRow>(rows: &mut [U], tree: Tree, store: &impl Runs) {
     limits::sort(rows, &mut || store.check_for_interrupts(), |row| row.order(tree));
 }
 
-/// Several sorted runs as one.
-struct Merge<'a, R: Runs> {
-    store: &'a mut R,
-    runs: Vec<R::Run>,
-    heads: BinaryHeap<Reverse<(IndexKey, usize)>>,
-}
-
-impl<'a, R: Runs> Merge<'a, R> {
-    fn new(store: &'a mut R, mut runs: Vec<R::Run>) -> Self {
-        let heads = runs.iter_mut().enumerate();
-        let heads = heads.filter_map(|(index, run)| Some(Reverse((store.read(run)?, index)))).collect();
-        Self { store, runs, heads }
-    }
-}
-
-impl<R: Runs> Iterator for Merge<'_, R> {
-    type Item = IndexKey;
-
-    fn next(&mut self) -> Option<IndexKey> {
-        let mut head = self.heads.peek_mut()?;
-        let Reverse((key, index)) = *head;
-        match self.store.read(&mut self.runs[index]) {
-            Some(next) => *head = Reverse((next, index)),
+/// Passes the keys of several sorted runs in order.
+fn merge<R: Runs>(store: &mut R, mut runs: Vec<R::Run>, add: &mut dyn FnMut(IndexKey, &[u64])) {
+    // Bounded: a code for each run.
+    let mut tails = vec![Vec::new(); runs.len()];
+    let firsts = runs.iter_mut().zip(&mut tails).enumerate();
+    let firsts = firsts.filter_map(|(place, (run, tail))| Some(Reverse((store.read(run, tail)?, place))));
+    let mut heads: BinaryHeap<_> = firsts.collect();
+    while let Some(mut head) = heads.peek_mut() {
+        let Reverse((key, place)) = *head;
+        add(key, &tails[place]);
+        match store.read(&mut runs[place], &mut tails[place]) {
+            Some(next) => *head = Reverse((next, place)),
             None => drop(std::collections::binary_heap::PeekMut::pop(head)),
         }
-        Some(key)
     }
 }

@@ -4,11 +4,11 @@
 //! before all of them are there, so every tree has every row that somebody can see. If adding ends midway,
 //! the row is dead. A leaf without room is split first, in a commit of its own. A split locks a node, its
 //! parent and the new sibling, and nothing else waits. Cost: one leaf in each tree, and the pages above it.
-//! The key in the tree of further columns comes last, in a commit of its own.
+//! The keys of the whole code and of further columns come last, each in a commit of its own.
 
 use crate::key::{Filter, IndexKey, RowId, Tree};
 use crate::layout::Layout;
-use crate::page::{Edit, FILTER_TREE, Page, PageNumber};
+use crate::page::{Edit, Page, PageNumber};
 use crate::store::{NumberedPage, Store};
 use crate::tree::Index;
 
@@ -16,21 +16,28 @@ impl<'s, S: Store> Index<'s, S> {
     /// Adds a row with the words of its code, which may be NULL, and with its filter, if the index has
     /// further columns.
     pub fn insert(&self, words: Option<&[u64]>, filter: Option<Filter>, row: RowId) {
+        let layout = self.layout;
+        let tail = words.map_or(&[][..], |words| &words[1..]);
         match words {
-            None => self.add(std::iter::once((self.layout.nulls(), IndexKey::new(0, row)))),
+            None => self.add(std::iter::once((layout.nulls(), IndexKey::new(0, row))), tail),
             Some(words) => {
-                for (word, &bits) in words.iter().enumerate() {
-                    self.add(self.layout.keys_of(word, bits, row));
+                for (word, &bits) in words.iter().enumerate().take_while(|_| layout.has_word_trees()) {
+                    self.add(layout.keys_of(word, bits, row), tail);
+                }
+                if layout.has_code_tree() {
+                    self.add(std::iter::once((layout.code_tree(), IndexKey::new(words[0], row))), tail);
                 }
             }
         }
         if let Some(filter) = filter {
-            self.add(std::iter::once((FILTER_TREE, Layout::filter_key(words, filter, row))));
+            let key = Layout::filter_key(words, filter, row);
+            self.add(std::iter::once((layout.filter_tree(), key)), tail);
         }
     }
 
-    /// Adds keys, each to its tree: those of one word at most.
-    fn add(&self, keys: impl Iterator<Item = (Tree, IndexKey)> + Clone) {
+    /// Adds keys, each to its tree: those of one word at most. `tail` has the other words of the code, for
+    /// trees of whole codes.
+    fn add(&self, keys: impl Iterator<Item = (Tree, IndexKey)> + Clone, tail: &[u64]) {
         loop {
             let mut leaves: Vec<_> = keys.clone().map(|(tree, key)| self.lock_leaf(tree, key)).collect();
             if let Some(full) = leaves.iter().position(|leaf| leaf.is_full()) {
@@ -38,7 +45,8 @@ impl<'s, S: Store> Index<'s, S> {
                 keys.clone().skip(full).take(1).for_each(|(tree, key)| self.split(tree, 0, key));
                 continue;
             }
-            let edits = leaves.iter().zip(keys).map(|(leaf, (_, key))| leaf.adding(key)).collect::<Vec<_>>();
+            let edits =
+                leaves.iter().zip(keys).map(|(leaf, (_, key))| leaf.adding(key, tail)).collect::<Vec<_>>();
             return self.store.commit(&mut leaves.iter_mut().zip(edits).collect::<Vec<_>>());
         }
     }
@@ -97,8 +105,10 @@ fn halves(node: &Page) -> (Box<Page>, Box<Page>, IndexKey) {
         let (left, right) = children.split_at(children.len() / 2);
         return (Page::inner(tree, level, left), Page::inner(tree, level, right), right[0].0);
     }
-    let mut entries: Vec<IndexKey> = node.keys().collect();
+    let mut entries: Vec<(IndexKey, usize)> = (0..node.len()).map(|slot| (node.key(slot), slot)).collect();
     let middle = entries.len() / 2;
-    let low = *entries.select_nth_unstable(middle).1;
-    (Page::leaf(tree, &entries[..middle]), Page::leaf(tree, &entries[middle..]), low)
+    let low = entries.select_nth_unstable(middle).1.0;
+    let [left, right] = [&entries[..middle], &entries[middle..]]
+        .map(|half| Page::leaf_of(tree, half.iter().map(|&(_, slot)| (node, slot))));
+    (left, right, low)
 }

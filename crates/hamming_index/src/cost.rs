@@ -3,7 +3,7 @@
 
 use crate::key::{BANDS, Tree};
 use crate::layout::Layout;
-use crate::page::{FILTER_TREE, INNER_CAPACITY, LEAF_CAPACITY, capacity};
+use crate::page::{INNER_CAPACITY, LEAF_CAPACITY};
 use crate::probe::share_of_band;
 use crate::sorted::{FIRST_PIECE, MORE_IN_PIECE};
 use hamming::code::{volume, volumes};
@@ -40,14 +40,11 @@ pub fn radius_of(bits: u32, wanted: f64, rows: f64) -> u32 {
 
 /// The expected number of leaves of each band's tree, in an index with this number of pages.
 pub fn leaves_in(pages: u32, layout: Layout) -> f64 {
-    let others = layout.fixed_pages() - layout.bands() as u32;
-    let by_filter = if layout.has_filter() { filter_leaves() } else { 0.0 };
-    (f64::from(pages.saturating_sub(others)) / (layout.bands() as f64 + by_filter)).max(1.0)
-}
-
-/// Leaves of the tree of further columns for each leaf of a band's tree.
-pub fn filter_leaves() -> f64 {
-    LEAF_CAPACITY as f64 / capacity(FILTER_TREE, 0) as f64
+    let others = layout.fixed_pages() - layout.word_trees() as u32;
+    let by_filter = if layout.has_filter() { layout.leaves_per_band(layout.filter_tree()) } else { 0.0 };
+    let by_codes = if layout.has_code_tree() { layout.leaves_per_band(layout.code_tree()) } else { 0.0 };
+    let trees = layout.word_trees() as f64 + by_filter + by_codes;
+    (f64::from(pages.saturating_sub(others)) / trees).max(1.0)
 }
 
 /// The leaves that the search of a word of `width` bits with this radius is expected to read, if each tree
@@ -122,6 +119,8 @@ pub(crate) fn next_radius(leaves: f64, flat: f64, radius: u32, farthest: u32, wi
 pub struct ExpectedWork {
     /// Leaves that it reads; a leaf that is read twice counts twice.
     pub leaves: f64,
+    /// Leaves of whole codes, which it reads one after the other.
+    pub codes: f64,
     /// Rows that it fetches from the table, because the index does not have whole codes.
     pub fetched: f64,
     /// Rows that are collected in the index, to be sorted or to be left out as reported before.
@@ -134,6 +133,7 @@ impl ExpectedWork {
     pub fn plus(self, times: f64, other: Self) -> Self {
         Self {
             leaves: self.leaves + times * other.leaves,
+            codes: self.codes + times * other.codes,
             fetched: self.fetched + times * other.fetched,
             collected: self.collected + times * other.collected,
         }

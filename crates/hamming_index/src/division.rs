@@ -13,7 +13,7 @@
 //! word that half of the table shares is left out, and the others are searched farther instead.
 
 use crate::cost::{self, ExpectedWork, FEW, LAST, entries_in, leaves_read, radius_of};
-use crate::key::{BANDS, Filter};
+use crate::key::{BANDS, Filter, Tree};
 use crate::layout::Layout;
 use crate::sample::{CodeSample, MOST_PLANNED};
 use crate::sorted::pieces;
@@ -43,6 +43,14 @@ pub(crate) fn patience(expected: f64) -> f64 {
     GRACE.max(PATIENCE * expected)
 }
 
+/// The time that it takes to read a leaf of whole codes and compare them, in that of a leaf of a band.
+const CODES_PER_LEAF: f64 = 1.5;
+
+/// The time that it takes to read a tree from end to end, in that of a band's tree.
+fn flat_leaves(layout: Layout, tree: Tree) -> f64 {
+    if layout.has_code_tree() { layout.leaves_per_band(tree) * CODES_PER_LEAF } else { 1.0 }
+}
+
 /// What it costs to search an index, if codes are scattered. The unit is the time that reading a leaf takes.
 #[derive(Clone, Debug)]
 pub struct SearchCosts {
@@ -52,6 +60,8 @@ pub struct SearchCosts {
     filter: Option<Filter>,
     /// Leaves of one tree that have all rows that are wanted.
     flat: f64,
+    /// How many rows these are.
+    rows: f64,
     /// How many words of a code each word of the layout stands for.
     words: f64,
     /// For each number of bits that a word may have, from `least` on: the work for each reach. Empty if codes
@@ -63,7 +73,7 @@ pub struct SearchCosts {
 
 impl ExpectedWork {
     fn cost(self) -> f64 {
-        self.leaves + self.fetched / ROWS_PER_LEAF
+        self.leaves + self.codes * CODES_PER_LEAF + self.fetched / ROWS_PER_LEAF
     }
 }
 
@@ -120,18 +130,21 @@ impl SearchCosts {
             let work = |(radius, share)| ExpectedWork {
                 leaves: leaves_read(leaves, radius, width) * words,
                 fetched: rows * share * words,
-                collected: 0.0,
+                ..ExpectedWork::default()
             };
             std::iter::once(ExpectedWork::default()).chain((0..).zip(volumes(width)).map(work)).collect()
         };
         let tables = if layout.has_whole_codes() { Vec::new() } else { (least..=most).map(table).collect() };
-        Self { layout, leaves, filter: None, flat: leaves, words, tables, least }
+        let flat = leaves * flat_leaves(layout, layout.tree_of_all());
+        Self { layout, leaves, filter: None, flat, rows, words, tables, least }
     }
 
     /// Costs of finding the rows with this filter alone, which about so many leaves have.
     #[must_use]
     pub fn of_filter(&self, filter: Filter, leaves: f64) -> Self {
-        Self { filter: Some(filter), flat: leaves, ..self.clone() }
+        let flat = if self.layout.has_code_tree() { leaves * CODES_PER_LEAF } else { leaves };
+        let rows = entries_in(flat / flat_leaves(self.layout, self.layout.filter_tree()));
+        Self { filter: Some(filter), flat, rows, ..self.clone() }
     }
 
     /// The further columns of the rows that are wanted.
@@ -141,7 +154,8 @@ impl SearchCosts {
 
     /// The part of a tree that has all rows that are wanted, if they have a code.
     pub(crate) fn all_rows(&self) -> TreePart {
-        self.filter.map_or(TreePart::all(self.layout.first_tree()), TreePart::of_filter)
+        let all = TreePart::all(self.layout.tree_of_all());
+        self.filter.map_or(all, |filter| TreePart::of_filter(self.layout, filter))
     }
 
     /// What is read in place of the bands of a word if that is less, and how many leaves it has.
@@ -163,9 +177,10 @@ impl SearchCosts {
         self.leaves
     }
 
-    /// The cost of reading one tree from end to end, and fetching every row from the table.
+    /// The cost of reading one tree from end to end, and fetching every row from the table, if the tree does
+    /// not have whole codes.
     fn of_all(&self) -> f64 {
-        self.flat + entries_in(self.flat) / ROWS_IN_ORDER_PER_LEAF
+        self.flat + if self.layout.has_code_tree() { 0.0 } else { self.rows / ROWS_IN_ORDER_PER_LEAF }
     }
 
     /// The work of a search with this radius, if codes are scattered but for what the sample shows.
@@ -175,6 +190,9 @@ impl SearchCosts {
     pub fn expected(&self, radius: u32, sample: &CodeSample) -> ExpectedWork {
         if self.layout.has_whole_codes() {
             return self.expected_of_whole_codes(radius, sample);
+        }
+        if !self.layout.has_word_trees() {
+            return self.everything();
         }
         let cost = |word, reach| {
             let [cost, sampled] =
@@ -209,14 +227,18 @@ impl SearchCosts {
         ExpectedWork { leaves, ..ExpectedWork::default() }
     }
 
-    /// The work of reading one tree from end to end, and fetching every row.
+    /// The work of reading one tree from end to end, and fetching every row, if the tree does not have whole
+    /// codes.
     fn everything(&self) -> ExpectedWork {
-        ExpectedWork { leaves: self.flat, fetched: entries_in(self.flat), collected: 0.0 }
+        match self.layout.has_code_tree() {
+            true => ExpectedWork { codes: self.flat / CODES_PER_LEAF, ..ExpectedWork::default() },
+            false => ExpectedWork { leaves: self.flat, fetched: self.rows, ..ExpectedWork::default() },
+        }
     }
 
     /// The work of searching a word, if codes are scattered.
     fn scattered(&self, word: usize, reach: u32) -> ExpectedWork {
-        let never = ExpectedWork { leaves: f64::INFINITY, fetched: f64::INFINITY, collected: 0.0 };
+        let never = ExpectedWork { leaves: f64::INFINITY, ..ExpectedWork::default() };
         let table = &self.tables[(self.layout.width(word) - self.least) as usize];
         table.get(reach as usize).copied().unwrap_or(never)
     }
@@ -243,9 +265,12 @@ impl SearchCosts {
         max_sorted: usize,
         sample: &CodeSample,
     ) -> ExpectedWork {
-        let (rows, bits) = (entries_in(self.flat), self.layout.bits());
+        let (rows, bits) = (self.rows, self.layout.bits());
         if self.layout.has_whole_codes() {
             return cost::nearest((self.leaves, self.flat), bits, rows, wanted, farthest_asked, max_sorted);
+        }
+        if !self.layout.has_word_trees() {
+            return ExpectedWork::default().plus(pieces(wanted.min(rows), max_sorted), self.everything());
         }
         let farthest = radius_of(bits, wanted, rows).min(farthest_asked);
         let (mut pass, mut all) = (Some(self.first_radius().min(farthest)), ExpectedWork::default());
@@ -263,6 +288,9 @@ impl SearchCosts {
 
     /// The cheapest division that misses nothing within the radius; `None` if fetching all rows is cheaper.
     pub(crate) fn divide(&self, radius: u32, searched: &[SearchedWord]) -> Option<Division> {
+        if !self.layout.has_word_trees() {
+            return None;
+        }
         self.grow_searched(searched, |division| division.radius() >= radius.into())
     }
 
@@ -295,7 +323,7 @@ impl SearchCosts {
         if next.cost < LITTLE * self.of_all() {
             return Some(radius);
         }
-        let scattered = radius_of(self.layout.bits(), FEW, entries_in(self.flat)).max(radius);
+        let scattered = radius_of(self.layout.bits(), FEW, self.rows).max(radius);
         self.divide(scattered, &self.unsearched()).map(|_| scattered.min(farthest))
     }
 
@@ -364,8 +392,10 @@ impl PlannerCosts {
         let words = layout.words().min(MOST_PLANNED);
         let bits = (layout.bits() as usize * words / layout.words()) as u32;
         let narrow = if words < layout.words() { Layout::of_codes(bits) } else { layout };
+        let narrow = narrow.with_trees(layout.code_trees());
         let scale = f64::from(layout.bits()) / f64::from(narrow.bits());
-        Self { costs: SearchCosts::with_words(narrow, leaves, scale), scale }
+        let flat = leaves * flat_leaves(layout, layout.tree_of_all());
+        Self { costs: SearchCosts { flat, ..SearchCosts::with_words(narrow, leaves, scale) }, scale }
     }
 
     /// Costs of searches for the rows with one filter, which have so many leaves of the tree of further

@@ -10,6 +10,30 @@ for_processors! {
     }
 }
 
+for_processors! {
+    /// Appends the slots, with their distances, of all codes that differ from the center in at most `radius`
+    /// bits. Their first words lie one after the other, and the others at `tail` in the `rest` bytes of each
+    /// slot, the last slot first.
+    pub fn near_codes(
+        keys: &[[u8; 8]],
+        rests: &[u8],
+        (rest, tail): (usize, usize),
+        center: &[u64],
+        radius: u32,
+        hits: &mut Vec<(u16, u32)>,
+    ) {
+        let Some((&first, others)) = center.split_first() else { return };
+        for (slot, (key, rest)) in keys.iter().zip(rests.rchunks_exact(rest)).enumerate() {
+            let words = rest[tail..].as_chunks::<8>().0.iter().zip(others);
+            let differing = words.map(|(&word, other)| (u64::from_ne_bytes(word) ^ other).count_ones());
+            let distance = (u64::from_ne_bytes(*key) ^ first).count_ones() + differing.sum::<u32>();
+            if distance <= radius {
+                hits.push((slot as u16, distance));
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

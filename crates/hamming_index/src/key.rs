@@ -1,5 +1,7 @@
 //! Keys: what the trees of the index are ordered by.
 
+use crate::page::FILTER_TREE;
+
 /// Bands that a word of 64 bits is cut into, each with a tree of its own.
 ///
 /// Four, because a change has to reach all trees at once and a record of Postgres's generic WAL reaches four
@@ -124,9 +126,9 @@ impl IndexKey {
     }
 }
 
-/// The band that a tree begins with, of those of its word.
+/// The band that a tree begins with, of those of its word: the first one, if it is not a tree of a word.
 pub fn band_of(tree: Tree) -> u32 {
-    u32::from(tree) % BANDS as u32
+    if tree < FILTER_TREE { u32::from(tree) % BANDS as u32 } else { 0 }
 }
 
 /// The word with the tree's band as its highest bits.

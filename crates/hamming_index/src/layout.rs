@@ -5,15 +5,32 @@
 //! that differs in very few: see [`crate::search`].
 //!
 //! An index of several columns has one more tree, of all rows: see [`Layout::with_filter`].
+//!
+//! No word says how far two codes are apart. So an index of codes of several words can have a tree of whole
+//! codes beside those of the words, or in place of them: see [`CodeTrees`].
 
 use crate::key::{BAND_BITS, BANDS, Filter, IndexKey, RowId, Tree, rotated};
-use crate::page::{FILTER_TREE, FIRST_OF_CODES, Page, PageNumber, SEVERAL_COLUMNS};
+use crate::page::{
+    CODE_TREES, DESCRIPTION_OF_WHOLE, FILTER_TREE, FILTER_TREES, FIRST_OF_CODES, LEAF_CAPACITY, Page,
+    PageNumber, SEVERAL_COLUMNS, capacity,
+};
 use crate::store::Store;
 use hamming::code::CodeCutter;
 use std::ops::Range;
 
 /// The most bits of a code.
 pub const MAX_BITS: u32 = 8192;
+
+/// Which trees an index has of codes of several words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeTrees {
+    /// Those of each word: near codes are found by words that are nearly equal.
+    Words,
+    /// These, and one of whole codes. A search that words do not help reads that from end to end.
+    Both,
+    /// The one of whole codes. Embeddings, for one, are near in no word.
+    Whole,
+}
 
 /// The trees of an index, and their roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,17 +42,41 @@ pub struct Layout {
     first_tree: Tree,
     /// Pages before the roots.
     first_root: PageNumber,
+    code_trees: CodeTrees,
 }
 
 impl Layout {
     /// An index of 64-bit fingerprints. It begins with the roots.
-    pub const FINGERPRINTS: Self = Self { cutter: CodeCutter::FINGERPRINTS, first_tree: 0, first_root: 0 };
+    pub const FINGERPRINTS: Self =
+        Self { cutter: CodeCutter::FINGERPRINTS, first_tree: 0, first_root: 0, code_trees: CodeTrees::Words };
 
     /// An index of codes with this number of bits, from 1 to [`MAX_BITS`]. Its first page says how many they
     /// are.
     pub fn of_codes(bits: u32) -> Self {
         let cutter = CodeCutter::new(bits.clamp(1, MAX_BITS));
-        Self { cutter, first_tree: FIRST_OF_CODES, first_root: 1 }
+        Self { cutter, first_tree: FIRST_OF_CODES, first_root: 1, code_trees: CodeTrees::Words }
+    }
+
+    /// This layout with these trees. Codes of one word have but one kind.
+    #[must_use]
+    pub fn with_trees(self, code_trees: CodeTrees) -> Self {
+        if self.has_whole_codes() { self } else { Self { code_trees, ..self } }
+    }
+
+    /// Which trees there are of codes of several words.
+    pub fn code_trees(self) -> CodeTrees {
+        self.code_trees
+    }
+
+    /// Whether each word of a code has trees.
+    pub fn has_word_trees(self) -> bool {
+        self.code_trees != CodeTrees::Whole
+    }
+
+    /// Whether there is a tree of whole codes, which have several words. Then the tree of further columns has
+    /// whole codes as well.
+    pub fn has_code_tree(self) -> bool {
+        self.code_trees != CodeTrees::Words
     }
 
     /// This layout with further columns. Its last tree has all rows, ordered by a hash of
@@ -55,17 +96,31 @@ impl Layout {
     pub fn read<S: Store>(store: &S) -> Self {
         let first = 0;
         let described = store.share(first).described().map(|(tree, key)| (tree, key.bits as u32));
-        match described {
-            Some((FIRST_OF_CODES, bits @ 1..=MAX_BITS)) => Self::of_codes(bits),
-            Some((_, bits @ 1..=MAX_BITS)) => Self::of_codes(bits).with_filter(),
-            _ => store.corrupted(first, "it does not say how many bits a code has"),
-        }
+        let Some((tree, bits @ 1..=MAX_BITS)) = described else {
+            store.corrupted(first, "it does not say how many bits a code has")
+        };
+        let code_trees = match tree {
+            ..DESCRIPTION_OF_WHOLE => CodeTrees::Words,
+            _ if tree & 1 == 0 => CodeTrees::Both,
+            _ => CodeTrees::Whole,
+        };
+        let layout = Self::of_codes(bits).with_trees(code_trees);
+        let has_filter = match code_trees {
+            CodeTrees::Words => tree >= SEVERAL_COLUMNS,
+            _ => tree & 2 != 0,
+        };
+        if has_filter { layout.with_filter() } else { layout }
     }
 
     /// The first page of an index of codes.
     pub(crate) fn description(self) -> Option<Box<Page>> {
-        let bits = IndexKey::before(self.bits().into());
-        self.is_described().then(|| Page::description(self.first_tree, bits))
+        let of_whole = DESCRIPTION_OF_WHOLE + if self.has_filter() { 2 } else { 0 };
+        let tree = match self.code_trees {
+            CodeTrees::Words => self.first_tree.checked_sub(1)?,
+            CodeTrees::Both => of_whole,
+            CodeTrees::Whole => of_whole + 1,
+        };
+        self.is_described().then(|| Page::leaf(tree, &[IndexKey::before(self.bits().into())]))
     }
 
     /// Bits of a code.
@@ -104,19 +159,53 @@ impl Layout {
         self.first_tree + self.bands() as Tree
     }
 
-    /// All trees: those of the words one after the other, the one of NULLs, and the one of further columns.
-    pub fn trees(self) -> impl Iterator<Item = Tree> {
-        (self.first_tree..=self.nulls()).chain(self.has_filter().then_some(FILTER_TREE))
+    /// The tree of further columns.
+    pub fn filter_tree(self) -> Tree {
+        if self.has_code_tree() { FILTER_TREES + self.words() as Tree } else { FILTER_TREE }
     }
 
-    /// The first of all trees.
+    /// The tree of whole codes.
+    pub fn code_tree(self) -> Tree {
+        CODE_TREES + self.words() as Tree
+    }
+
+    /// The number of trees of all words.
+    pub fn word_trees(self) -> usize {
+        if self.has_word_trees() { self.bands() } else { 0 }
+    }
+
+    /// All trees: those of the words one after the other, the one of NULLs, the one of further columns, and the
+    /// one of whole codes.
+    pub fn trees(self) -> impl Iterator<Item = Tree> {
+        let words = self.first_tree..self.first_tree + self.word_trees() as Tree;
+        let filter = self.has_filter().then(|| self.filter_tree());
+        words.chain([self.nulls()]).chain(filter).chain(self.has_code_tree().then(|| self.code_tree()))
+    }
+
+    /// A tree that has every row with a code.
     pub fn first_tree(self) -> Tree {
-        self.first_tree
+        if self.has_word_trees() { self.first_tree } else { self.code_tree() }
+    }
+
+    /// The tree that is read from end to end where that is cheapest: it has whole codes if any tree has.
+    pub(crate) fn tree_of_all(self) -> Tree {
+        if self.has_code_tree() { self.code_tree() } else { self.first_tree }
+    }
+
+    /// The leaves of a tree for each leaf of a band's tree.
+    pub fn leaves_per_band(self, tree: Tree) -> f64 {
+        LEAF_CAPACITY as f64 / capacity(tree, 0) as f64
     }
 
     /// A tree's place among the trees of the index, counted from 0.
     pub fn place(self, tree: Tree) -> usize {
-        if tree == FILTER_TREE { self.bands() + 1 } else { usize::from(tree - self.first_tree) }
+        let words = self.word_trees();
+        match tree {
+            _ if tree == self.nulls() => words,
+            _ if tree == self.filter_tree() => words + 1,
+            _ if tree == self.code_tree() => words + 1 + usize::from(self.has_filter()),
+            _ => usize::from(tree - self.first_tree),
+        }
     }
 
     /// The page of a tree's root.
@@ -126,7 +215,7 @@ impl Layout {
 
     /// Pages of the smallest index, which never move.
     pub fn fixed_pages(self) -> PageNumber {
-        self.root(if self.has_filter() { FILTER_TREE } else { self.nulls() }) + 1
+        self.first_root + self.trees().count() as PageNumber
     }
 
     /// The bits of this band, of all bands of a code, counted in the order that words have them in.
@@ -213,8 +302,8 @@ impl Layout {
     }
 
     /// The keys by which a row is looked for in the index, each with its tree: one of each of its words, in
-    /// the first band, or one in the tree of NULLs; and the one in the tree of further columns, if the index
-    /// has them. Where [`Index::verify`](crate::Index::verify) finds nothing wrong, all bands of a word have
+    /// the first band, and one of its whole code, or one in the tree of NULLs; and the one in the tree of
+    /// further columns, if the index has them. Where [`Index::verify`](crate::Index::verify) finds nothing wrong, all bands of a word have
     /// the same rows.
     pub fn look_up_keys_of(
         self,
@@ -225,11 +314,16 @@ impl Layout {
         let mut keys = match words {
             None => vec![(self.nulls(), IndexKey::new(0, row))],
             Some(words) => {
-                (0..).zip(words).filter_map(|(word, &bits)| self.keys_of(word, bits, row).next()).collect()
+                let of_words = (0..).zip(words).take_while(|_| self.has_word_trees());
+                let mut keys: Vec<_> =
+                    of_words.filter_map(|(word, &bits)| self.keys_of(word, bits, row).next()).collect();
+                // Bounded: one more.
+                keys.extend(self.has_code_tree().then(|| (self.code_tree(), IndexKey::new(words[0], row))));
+                keys
             }
         };
         // Bounded: one more.
-        keys.extend(filter.map(|filter| (FILTER_TREE, Self::filter_key(words, filter, row))));
+        keys.extend(filter.map(|filter| (self.filter_tree(), Self::filter_key(words, filter, row))));
         keys
     }
 }
@@ -268,7 +362,7 @@ mod tests {
             prop_assert_eq!(widths.iter().sum::<u32>(), bits);
             prop_assert!(widths.iter().all(|width| width.abs_diff(widths[0]) <= BANDS as u32));
             let described = layout.description().unwrap().described();
-            prop_assert_eq!(described, Some((FIRST_OF_CODES, IndexKey::before(bits.into()))));
+            prop_assert_eq!(described, Some((FIRST_OF_CODES - 1, IndexKey::before(bits.into()))));
         }
     }
 

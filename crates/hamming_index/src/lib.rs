@@ -13,6 +13,7 @@
 mod bounds;
 pub mod build;
 mod change;
+mod code_scan;
 pub mod cost;
 pub mod division;
 mod kernel;
@@ -32,7 +33,7 @@ mod vacuum;
 mod word_search;
 
 pub use bounds::{BoundingBox, split};
-pub use layout::Layout;
+pub use layout::{CodeTrees, Layout};
 pub use query::{CodeBall, CodeLookup, SearchCenter, SearchHit, SearchQuery};
 pub use sample::{CodeSample, MOST_PLANNED};
 pub use search::IndexSearch;

@@ -5,12 +5,13 @@
 //! fingerprints are compared in one plain loop. The rest of each entry lies from the back: its row, and in
 //! an inner node its child. A leaf has its entries in no order, so adding one changes some twenty bytes. An
 //! inner node has them in the order of their keys. An entry's number, from 0, is its slot. In [`FILTER_TREE`]
-//! the filter follows the row.
+//! the filter follows the row. In a leaf of whole codes, the words after the first one are last.
 //!
 //! ```text
 //! | header 24 | key 0 | key 1 | ... -> lower ... free ... upper <- ... | rest 1 | rest 0 | trailer 8 |
 //! ```
 
+use crate::kernel::near_codes;
 use crate::key::{Filter, IndexKey, RowId, Tree};
 
 /// Bytes of a page: Postgres's usual size, and the only one supported.
@@ -30,10 +31,13 @@ const TRAILER: usize = PAGE_SIZE - 8;
 const MAGIC: u32 = 0x5348_4d48;
 /// The versions of this layout, which `docs/index-format.md` describes and `tests/golden.rs` pins. Whoever
 /// changes the layout adds one. Trees of codes have format 2, and all trees of an index of several columns
-/// have format 3; other pages have format 1.
+/// have format 3, but for trees of whole codes, which have format 4; other pages have format 1.
 const FORMAT_1: u8 = 1;
 const FORMAT_2: u8 = 2;
 const FORMAT_3: u8 = 3;
+const FORMAT_4: u8 = 4;
+/// No page has it.
+const NO_FORMAT: u8 = 0;
 /// In place of a tree: the page belongs to no tree, and is free. Its lower byte alone is written.
 const FREE: Tree = Tree::MAX;
 const FREE_BYTE: u8 = FREE as u8;
@@ -45,6 +49,16 @@ pub(crate) const FIRST_OF_CODES: Tree = 8;
 pub(crate) const SEVERAL_COLUMNS: Tree = 1024;
 /// The tree that is ordered by the further columns, then by the first word of the code, which is not rotated.
 pub const FILTER_TREE: Tree = 2048;
+/// In place of a tree: the page says what the index has codes of, and that it has whole codes. One is added if
+/// it has no trees of words, and two if it has further columns.
+pub(crate) const DESCRIPTION_OF_WHOLE: Tree = 4088;
+/// The tree of whole codes of this number of words is that many further on.
+pub(crate) const CODE_TREES: Tree = 4096;
+/// So is the tree that has whole codes and is ordered by further columns first.
+pub(crate) const FILTER_TREES: Tree = 6144;
+/// The last tree of all: codes have no more words.
+const LAST_TREE: Tree = FILTER_TREES + 128;
+const AFTER_LAST: Tree = LAST_TREE + 1;
 
 const KEY: usize = 8;
 const ROW: usize = 6;
@@ -65,8 +79,23 @@ pub fn capacity(tree: Tree, level: u8) -> usize {
 
 /// Bytes of an entry without its key's bits.
 fn rest(tree: Tree, level: u8) -> usize {
-    let filter = if tree == FILTER_TREE { FILTER } else { 0 };
-    ROW + filter + if level == 0 { 0 } else { CHILD }
+    let filter = if has_filters(tree) { FILTER } else { 0 };
+    ROW + filter + if level == 0 { KEY * words_of_tail(tree) } else { CHILD }
+}
+
+/// Whether the entries of the tree have filters.
+fn has_filters(tree: Tree) -> bool {
+    tree == FILTER_TREE || (FILTER_TREES..=LAST_TREE).contains(&tree)
+}
+
+/// The words of a code after the first one, which the leaves of the tree have.
+fn words_of_tail(tree: Tree) -> usize {
+    let words = match tree {
+        CODE_TREES..FILTER_TREES => tree - CODE_TREES,
+        FILTER_TREES..=LAST_TREE => tree - FILTER_TREES,
+        _ => 0,
+    };
+    usize::from(words.saturating_sub(1))
 }
 
 /// A page, as it is in memory and in files.
@@ -109,7 +138,9 @@ pub enum Edit {
 const fn format_of(tree: Tree) -> u8 {
     match tree {
         FREE => FORMAT_1,
-        SEVERAL_COLUMNS.. => FORMAT_3,
+        DESCRIPTION_OF_WHOLE..=LAST_TREE => FORMAT_4,
+        SEVERAL_COLUMNS..DESCRIPTION_OF_WHOLE => FORMAT_3,
+        AFTER_LAST.. => NO_FORMAT,
         DESCRIPTION.. => FORMAT_2,
         _ => FORMAT_1,
     }
@@ -129,13 +160,28 @@ impl Page {
         page
     }
 
-    /// A leaf with these entries, which must fit.
+    /// A leaf with these entries, which must fit. Codes have zeros after their first word.
     pub fn leaf(tree: Tree, entries: &[IndexKey]) -> Box<Self> {
         let mut page = Self::node(tree, 0);
         for &entry in entries {
-            page.push(entry, &[]);
+            page.push(entry, &[], &[]);
         }
         page
+    }
+
+    /// A leaf with some entries of others, which must fit.
+    pub(crate) fn leaf_of<'a>(tree: Tree, entries: impl Iterator<Item = (&'a Self, usize)>) -> Box<Self> {
+        let mut page = Self::node(tree, 0);
+        for (other, slot) in entries {
+            let tail: Vec<u64> = other.tail(slot).collect();
+            page.push(other.key(slot), &tail, &[]);
+        }
+        page
+    }
+
+    /// Adds an entry to a leaf that is not full, in memory alone.
+    pub(crate) fn append(&mut self, entry: IndexKey, tail: &[u64]) {
+        self.push(entry, tail, &[]);
     }
 
     /// An inner node with these children, in order, which must fit. Each comes with the lowest key that may
@@ -143,7 +189,7 @@ impl Page {
     pub fn inner(tree: Tree, level: u8, children: &[(IndexKey, PageNumber)]) -> Box<Self> {
         let mut page = Self::node(tree, level);
         for &(low, child) in children {
-            page.push(low, &child.to_ne_bytes());
+            page.push(low, &[], &child.to_ne_bytes());
         }
         page
     }
@@ -153,28 +199,28 @@ impl Page {
         Self::node(FREE, 0)
     }
 
-    /// A page that says by this key what an index has codes of whose first tree is this: see
+    /// The number and the key of a page that says what an index has codes of, if it is sound: see
     /// [`crate::layout`].
-    pub(crate) fn description(first_tree: Tree, key: IndexKey) -> Box<Self> {
-        Self::leaf(first_tree - 1, &[key])
-    }
-
-    /// The first tree and the key of a page that was made as [`Page::description`], if it is sound.
     pub(crate) fn described(&self) -> Option<(Tree, IndexKey)> {
-        let is_description = self.tree() == DESCRIPTION || self.tree() == SEVERAL_COLUMNS + DESCRIPTION;
+        const SEVERAL: Tree = SEVERAL_COLUMNS + DESCRIPTION;
+        let is_description = matches!(self.tree(), DESCRIPTION | SEVERAL | DESCRIPTION_OF_WHOLE..CODE_TREES);
         if self.damage().is_some() || !is_description {
             return None;
         }
-        Some((self.tree() + 1, self.keys().next()?))
+        Some((self.tree(), self.keys().next()?))
     }
 
-    fn push(&mut self, key: IndexKey, child: &[u8]) {
+    fn push(&mut self, key: IndexKey, tail: &[u64], child: &[u8]) {
         let (lower, upper) = (self.number(LOWER), self.number(UPPER) - self.rest());
         self.write(lower, &key.bits.to_ne_bytes());
         self.write(upper, &key.row.to_bytes());
         if self.has_filters() {
             self.write(upper + ROW, &key.filter.to_bytes());
         }
+        let first = upper + self.tail_at();
+        tail.iter()
+            .enumerate()
+            .for_each(|(place, word)| self.write(first + KEY * place, &word.to_ne_bytes()));
         self.write(upper + self.rest() - child.len(), child);
         self.write(LOWER, &((lower + KEY) as u16).to_ne_bytes());
         self.write(UPPER, &(upper as u16).to_ne_bytes());
@@ -248,7 +294,7 @@ impl Page {
     /// The tree that the page belongs to.
     pub fn tree(&self) -> Tree {
         match (self.format(), self.0[TRAILER + 5], self.0[TRAILER + 7]) {
-            (FORMAT_2 | FORMAT_3, low, high) => Tree::from_le_bytes([low, high]),
+            (FORMAT_2 | FORMAT_3 | FORMAT_4, low, high) => Tree::from_le_bytes([low, high]),
             (_, FREE_BYTE, _) => FREE,
             (_, tree, _) => tree.into(),
         }
@@ -286,7 +332,24 @@ impl Page {
 
     /// Whether entries have filters.
     fn has_filters(&self) -> bool {
-        self.tree() == FILTER_TREE
+        has_filters(self.tree())
+    }
+
+    /// Where the words after the first one lie in the rest of an entry of a leaf.
+    fn tail_at(&self) -> usize {
+        ROW + if self.has_filters() { FILTER } else { 0 }
+    }
+
+    /// The words of a code after its first one, of the entry in this slot of a leaf.
+    pub(crate) fn tail(&self, slot: usize) -> impl Iterator<Item = u64> {
+        let (first, words) = (self.rest_of(slot) + self.tail_at(), words_of_tail(self.tree()));
+        (0..words).map(move |word| u64::from_ne_bytes(self.read(first + KEY * word)))
+    }
+
+    /// The slots of a leaf of whole codes whose code is within the radius, each with its distance.
+    pub(crate) fn near(&self, center: &[u64], radius: u32, hits: &mut Vec<(u16, u32)>) {
+        let (rests, rest) = (&self.0[self.number(UPPER)..TRAILER], self.rest());
+        near_codes(self.bits(), rests, (rest, self.tail_at()), center, radius, hits);
     }
 
     fn filter(&self, slot: usize) -> Filter {
@@ -357,10 +420,15 @@ impl Page {
     }
 
     /// The edit that adds an entry to a leaf that is not full.
-    pub fn adding(&self, entry: IndexKey) -> Edit {
+    ///
+    /// `tail` has the words of its code after the first one, for a tree of whole codes.
+    pub fn adding(&self, entry: IndexKey, tail: &[u64]) -> Edit {
         let (lower, upper) = (self.number(LOWER), self.number(UPPER) - self.rest());
         let bounds = Self::bounds(lower + KEY, upper);
-        Edit::Patch(std::iter::once(bounds).chain(self.entry_at(lower, upper, entry)).collect())
+        let first = upper + self.tail_at();
+        let words = tail.iter().take(words_of_tail(self.tree())).enumerate();
+        let words = words.map(|(place, word)| Patch::new(first + KEY * place, &word.to_ne_bytes()));
+        Edit::Patch(std::iter::once(bounds).chain(self.entry_at(lower, upper, entry)).chain(words).collect())
     }
 
     /// Writes an entry of a leaf, whose bits and rest lie at these offsets.
@@ -377,10 +445,11 @@ impl Page {
         let gaps = (0..kept).filter(|&slot| !stays[slot]);
         let last = (kept..self.len()).filter(|&slot| stays[slot]);
         let moves: Vec<(usize, IndexKey)> = gaps.zip(last.map(|slot| self.key(slot))).collect();
-        if moves.len() * (KEY + ROW + 2 * PATCH_HEADER) > kept * (KEY + ROW) {
-            let entries: Vec<IndexKey> =
-                self.keys().zip(stays).filter(|&(_, &stays)| stays).map(|(entry, _)| entry).collect();
-            return Edit::Replace(Self::leaf(self.tree(), &entries));
+        // Whole codes are long, and a page has few of them.
+        let has_tails = words_of_tail(self.tree()) > 0 && !moves.is_empty();
+        if has_tails || moves.len() * (KEY + ROW + 2 * PATCH_HEADER) > kept * (KEY + ROW) {
+            let entries = (0..self.len()).filter(|&slot| stays[slot]).map(|slot| (self, slot));
+            return Edit::Replace(Self::leaf_of(self.tree(), entries));
         }
         let bounds = Self::bounds(HEADER + kept * KEY, TRAILER - kept * self.rest());
         let entry_at = |(gap, entry)| self.entry_at(HEADER + gap * KEY, self.rest_of(gap), entry);

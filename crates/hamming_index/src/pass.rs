@@ -117,6 +117,19 @@ impl WordsPass {
         }
     }
 
+    /// Where it goes on, if it goes through all rows.
+    pub(crate) fn from(&self) -> IndexKey {
+        match self.way {
+            WordsPassWay::All(from) => from,
+            WordsPassWay::Words { .. } => IndexKey::FIRST,
+        }
+    }
+
+    /// Says where it goes on through all rows.
+    pub(crate) fn go_on_from(&mut self, key: IndexKey) {
+        self.way = WordsPassWay::All(key);
+    }
+
     /// Whether it has begun with words, and turned to all rows.
     pub(crate) fn has_given_up(&self) -> bool {
         matches!(self.way, WordsPassWay::All(_)) && !self.searched.is_empty()

@@ -2,7 +2,7 @@
 
 use crate::key::RowId;
 use crate::layout::Layout;
-use hamming::code::distance_of_bytes;
+use hamming::code::{distance_of_bytes, distance_of_words};
 
 /// A code from which distances are asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +47,10 @@ impl CodeBall {
     /// The ball around this center.
     pub fn new(center: impl Into<SearchCenter>, radius: u32) -> Self {
         Self { center: center.into(), radius }
+    }
+
+    pub(crate) fn contains_words(&self, words: &[u64]) -> bool {
+        distance_of_words(words, &self.center.words) <= self.radius
     }
 
     pub(crate) fn contains(&self, code: &[u8]) -> bool {

@@ -4,7 +4,8 @@
 //! word, such as a fingerprint, is in the index as a whole. So what a leaf has is compared, and reported at
 //! once. Of a code of several words the index has each word in another place. So a row that was found by one
 //! word is only a **candidate** until its whole code is known, which the table has ([`CodeLookup`]). Words
-//! that are near by chance are rare, so few candidates are in vain.
+//! that are near by chance are rare, so few candidates are in vain. Where words do not help, all rows are
+//! compared: by a tree of whole codes if the index has one ([`crate::code_scan`]), otherwise by the table.
 //!
 //! A row may be a candidate of several words. It is reported by the first of them alone, which its code says,
 //! so no list of reported rows is kept. [`crate::pass`] says in which order words are searched, and when one
@@ -15,6 +16,7 @@
 //! Guarantee: every row that is asked for is reported exactly once; in the order of distances if that is
 //! asked for. Where rows with one filter are, rows with other filters may be reported as well.
 
+use crate::code_scan::scan_codes;
 use crate::division::SearchCosts;
 use crate::key::{IndexKey, RowId, rotated_back};
 use crate::pass::WordsPass;
@@ -23,7 +25,7 @@ use crate::sorted::Sorted;
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
 use crate::word_search::{WordBall, WordSearch};
-use hamming::code::distance_of_bytes;
+use hamming::code::{distance_of_bytes, distance_of_words};
 use limits::{Collector, OutOfMemory, grow, push};
 use std::cmp::Ordering;
 
@@ -158,7 +160,10 @@ impl IndexSearch {
                 self.stage = next.map_or_else(|| self.last_stage(), SearchStage::All);
             }
             &mut SearchStage::Nulls(from) => {
-                let of_filter = self.costs.filter().map(|filter| TreePart::of_filter(filter.of_null_code()));
+                let of_filter = self
+                    .costs
+                    .filter()
+                    .map(|filter| TreePart::of_filter(index.layout, filter.of_null_code()));
                 let nulls = of_filter.unwrap_or(TreePart::all(index.layout.nulls()));
                 let next = self.rows(index, nulls, from, hits)?;
                 self.stage = next.map_or(SearchStage::Done, SearchStage::Nulls);
@@ -238,6 +243,9 @@ impl IndexSearch {
     ) -> Result<(), OutOfMemory> {
         let Self { stage: SearchStage::Candidates(pass), target, .. } = self else { return Ok(()) };
         let Some(center) = &target.center else { return Ok(()) };
+        if index.layout.has_code_tree() && !pass.is_by_words() {
+            return self.step_codes(index, hits);
+        }
         let mut found = Vec::new();
         let passed_on = pass.step(index, &self.costs, &center.words, self.max_candidates, &mut found)?;
         if target.grows && pass.has_given_up() {
@@ -258,6 +266,44 @@ impl IndexSearch {
         if pass.is_done {
             let (radius, by_words) = (pass.radius, pass.is_by_words());
             self.end_pass(radius, by_words, hits)?;
+        }
+        Ok(())
+    }
+
+    /// Reads some more leaves of whole codes.
+    fn step_codes<S: Store>(
+        &mut self,
+        index: &Index<'_, S>,
+        hits: &mut Vec<SearchHit>,
+    ) -> Result<(), OutOfMemory> {
+        let Self { stage: SearchStage::Candidates(pass), target, costs, sorted, .. } = self else {
+            return Ok(());
+        };
+        let Some(center) = &target.center else { return Ok(()) };
+        // Farther results do not fit.
+        let last = sorted.last().filter(|_| target.grows);
+        let limit = last.map_or(pass.radius, distance_of).min(pass.radius);
+        let mut refusal = Ok(());
+        let report = &mut |words: &[u64], distance, row| {
+            let is_wanted = target.also.iter().all(|ball| ball.contains_words(words))
+                && !pass.has_reported(words.iter().copied(), &center.words);
+            if is_wanted && refusal.is_ok() {
+                refusal = match target.nearest_to.first() {
+                    Some(_) if target.grows => sorted.add((distance, 0, row, false), Ord::cmp),
+                    Some(nearest) => {
+                        sorted.add((distance_of_words(words, &nearest.words), 0, row, false), Ord::cmp)
+                    }
+                    None => push(hits, SearchHit::unordered(row)),
+                };
+            }
+        };
+        let walk = scan_codes(index, (costs.all_rows(), pass.from()), &center.words, limit, report);
+        refusal?;
+        if let Walk::From(key) = walk {
+            pass.go_on_from(key);
+        } else {
+            let radius = pass.radius;
+            self.end_pass(radius, false, hits)?;
         }
         Ok(())
     }

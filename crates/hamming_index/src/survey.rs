@@ -8,8 +8,9 @@
 //! not fit the one that leads to it is reported only if it has not been changed since the check began. And a
 //! row that a tree lacks is looked for again after its insert was seen to be complete.
 
-use crate::key::{IndexKey, RowId, Tree, rotated, rotated_back};
-use crate::page::{FILTER_TREE, Page, PageNumber};
+use crate::key::{BANDS, Filter, IndexKey, RowId, Tree, rotated, rotated_back};
+use crate::page::{Page, PageNumber};
+use crate::probe::Probe;
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
 use hamming::hash::scattered;
@@ -74,7 +75,7 @@ impl<'s, S: Store> Index<'s, S> {
         }
         let mut left = MAX_DIFFERENCES;
         let (layout, first_tree) = (self.layout, self.layout.first_tree());
-        for word in 0..layout.words() {
+        for word in (0..layout.words()).take_while(|_| layout.has_word_trees()) {
             let trees = layout.trees_of(word);
             let [first, others @ ..] = &totals[layout.place(trees.start)..layout.place(trees.end)] else {
                 continue;
@@ -86,10 +87,45 @@ impl<'s, S: Store> Index<'s, S> {
                 self.compare_rows(trees, may_differ, &mut left, report)?;
             }
         }
+        self.verify_codes(&totals, may_differ, &mut left, report)?;
         self.verify_filters(&totals, may_differ, &mut left, report)
     }
 
-    /// Compares the tree of further columns with the first band and the tree of NULLs.
+    /// Compares the tree of whole codes with the words.
+    fn verify_codes(
+        &self,
+        totals: &[Totals],
+        may_differ: &mut dyn FnMut(RowId) -> bool,
+        left: &mut usize,
+        report: &mut dyn FnMut(Damage),
+    ) -> Result<(), OutOfMemory> {
+        let (layout, tree) = (self.layout, self.layout.code_tree());
+        if !layout.has_code_tree() || !layout.has_word_trees() {
+            return Ok(());
+        }
+        let (first, codes) = (totals[0], totals[layout.place(tree)]);
+        if (first.entries, first.rows) != (codes.entries, codes.rows) {
+            return self.compare_rows([&[layout.first_tree()], &[tree]], may_differ, left, report);
+        }
+        // The sums were taken at different times, while rows came and went.
+        if self.sum_of_words(totals) != codes.checksum && self.differs_in_codes(tree, may_differ) {
+            let text = "its codes are other ones than those of the words".to_string();
+            report(Damage { page_number: layout.root(tree), text });
+        }
+        Ok(())
+    }
+
+    /// The sum over all rows and words, by the first tree of each word, or by whole codes.
+    fn sum_of_words(&self, totals: &[Totals]) -> u64 {
+        let layout = self.layout;
+        if !layout.has_word_trees() {
+            return totals[layout.place(layout.code_tree())].checksum;
+        }
+        let words = if layout.has_code_tree() { layout.words() } else { 1 };
+        (0..words).fold(0, |sum, word| sum.wrapping_add(totals[word * BANDS].checksum))
+    }
+
+    /// Compares the tree of further columns with the first tree and the tree of NULLs.
     fn verify_filters(
         &self,
         totals: &[Totals],
@@ -98,37 +134,52 @@ impl<'s, S: Store> Index<'s, S> {
         report: &mut dyn FnMut(Damage),
     ) -> Result<(), OutOfMemory> {
         let layout = self.layout;
-        let Some(filters) = totals.get(layout.bands() + 1) else { return Ok(()) };
-        let (first, nulls) = (totals[0], totals[layout.bands()]);
-        let sum = |part: fn(&Totals) -> u64| part(&first).wrapping_add(part(&nulls)) == part(filters);
+        if !layout.has_filter() {
+            return Ok(());
+        }
+        let tree = layout.filter_tree();
+        let of = |tree| totals[layout.place(tree)];
+        let (first, nulls, filters) = (of(layout.first_tree()), of(layout.nulls()), of(tree));
+        let sum = |part: fn(&Totals) -> u64| part(&first).wrapping_add(part(&nulls)) == part(&filters);
         if !sum(|tree| tree.entries) || !sum(|tree| tree.rows) {
-            let trees = [&[layout.first_tree(), layout.nulls()][..], &[FILTER_TREE]];
+            let trees = [&[layout.first_tree(), layout.nulls()][..], &[tree]];
             return self.compare_rows(trees, may_differ, left, report);
         }
         // The sums were taken at different times, while rows came and went.
-        if !sum(|tree| tree.checksum) && self.differs_in_codes(may_differ) {
+        let checksum = self.sum_of_words(totals).wrapping_add(nulls.checksum);
+        if checksum != filters.checksum && self.differs_in_codes(tree, may_differ) {
             let text = "further columns have other fingerprints than band 0".to_string();
-            report(Damage { page_number: layout.root(FILTER_TREE), text });
+            report(Damage { page_number: layout.root(tree), text });
         }
         Ok(())
     }
 
-    /// Whether the tree of further columns has a code that the first band lacks.
-    fn differs_in_codes(&self, may_differ: &mut dyn FnMut(RowId) -> bool) -> bool {
-        let first_tree = self.layout.first_tree();
+    /// Whether a tree of all rows has a code that others lack: the first tree of each of its words, or the
+    /// tree of whole codes.
+    fn differs_in_codes(&self, tree: Tree, may_differ: &mut dyn FnMut(RowId) -> bool) -> bool {
+        let layout = self.layout;
         let mut walk = Walk::From(IndexKey::FIRST);
         while let Walk::From(key) = walk {
             self.store.check_for_interrupts();
             // Bounded: the entries of some leaves.
-            let mut entries = Vec::new();
-            walk = self.entries(TreePart::all(FILTER_TREE), key, &mut |entry| {
-                entries.push(entry);
+            let mut entries: Vec<(IndexKey, Vec<u64>)> = Vec::new();
+            walk = self.walk(TreePart::all(tree), key, &Probe::ALL, &mut |leaf| {
+                let slots = (0..leaf.len()).filter(|&slot| leaf.key(slot) >= key);
+                entries.extend(slots.map(|slot| (leaf.key(slot), words_in(leaf, slot))));
+                true
             });
-            let lacks = |entry: &IndexKey| {
+            let lacks = |(entry, words): &(IndexKey, Vec<u64>)| {
+                let has_words = |(word, &bits): (usize, &u64)| {
+                    layout.keys_of(word, bits, entry.row).take(1).all(|(tree, key)| self.has(tree, key))
+                };
                 entry.filter != entry.filter.of_null_code()
-                    && !self.has(first_tree, IndexKey::new(rotated(entry.bits, first_tree), entry.row))
+                    && !if layout.has_word_trees() {
+                        words.iter().enumerate().all(has_words)
+                    } else {
+                        self.has_code(layout.code_tree(), IndexKey::new(entry.bits, entry.row), Some(words))
+                    }
             };
-            if entries.iter().any(|entry| lacks(entry) && !may_differ(entry.row)) {
+            if entries.iter().any(|entry| lacks(entry) && !may_differ(entry.0.row)) {
                 return true;
             }
         }
@@ -250,9 +301,12 @@ impl<'s, S: Store> Index<'s, S> {
         for &(place, row) in differing.iter().take(*left) {
             let row = self.layout.name_of(row, None);
             let (has, lacks) = (trees[place][0], trees[1 - place][0]);
+            let [filters, codes] = [self.layout.filter_tree(), self.layout.code_tree()];
             let text = match (has, lacks) {
-                (_, FILTER_TREE) => format!("{row} is missing among further columns"),
-                (FILTER_TREE, _) => format!("{row} is among further columns alone"),
+                (_, tree) if tree == filters => format!("{row} is missing among further columns"),
+                (tree, _) if tree == filters => format!("{row} is among further columns alone"),
+                (_, tree) if tree == codes => format!("{row} is missing among whole codes"),
+                (tree, _) if tree == codes => format!("{row} is among whole codes alone"),
                 _ => {
                     let [has, lacks] = [has, lacks].map(|tree| self.layout.place(tree));
                     format!("{row} is in band {has}, not in band {lacks}")
@@ -279,6 +333,11 @@ impl<'s, S: Store> Index<'s, S> {
         rows.sort_unstable();
         Ok(rows)
     }
+}
+
+/// The words of the entry in a slot of a leaf: one, if the leaf has no whole codes.
+fn words_in(leaf: &Page, slot: usize) -> Vec<u64> {
+    std::iter::once(leaf.key(slot).bits).chain(leaf.tail(slot)).collect()
 }
 
 /// A walk through all pages of one tree.
@@ -344,6 +403,17 @@ impl<S: Store> Survey<'_, '_, S> {
     }
 
     fn visit_leaf(&mut self, page_number: PageNumber, page: &Page) {
+        for slot in 0..page.len() {
+            // Sums of scattered numbers differ where sets do.
+            let key = page.key(slot);
+            let row = scattered(key.row.number());
+            let is_null = key.filter != Filter::NONE && key.filter == key.filter.of_null_code();
+            let tail = page.tail(slot).take_while(|_| !is_null);
+            for word in std::iter::once(rotated_back(key.bits, self.tree)).chain(tail) {
+                self.totals.checksum = self.totals.checksum.wrapping_add(scattered(word ^ row));
+            }
+            self.totals.rows = self.totals.rows.wrapping_add(row);
+        }
         let mut keys: Vec<IndexKey> = page.keys().collect();
         keys.sort_unstable();
         if keys.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -354,12 +424,6 @@ impl<S: Store> Survey<'_, '_, S> {
         }
         self.totals.leaves += 1;
         self.totals.entries += keys.len() as u64;
-        for key in keys {
-            // Sums of scattered numbers differ where sets do.
-            let sum = scattered(rotated_back(key.bits, self.tree) ^ scattered(key.row.number()));
-            self.totals.checksum = self.totals.checksum.wrapping_add(sum);
-            self.totals.rows = self.totals.rows.wrapping_add(scattered(key.row.number()));
-        }
     }
 
     fn visit_inner(&mut self, page_number: PageNumber, page: &Page, low: IndexKey, end: Option<IndexKey>) {

@@ -7,7 +7,7 @@
 
 use crate::key::{Filter, IndexKey, RowId, Tree};
 use crate::layout::Layout;
-use crate::page::{FILTER_TREE, Page, PageNumber};
+use crate::page::{Page, PageNumber};
 use crate::probe::Probe;
 use crate::store::Store;
 
@@ -39,8 +39,8 @@ impl TreePart {
     }
 
     /// The rows with this filter.
-    pub(crate) fn of_filter(filter: Filter) -> Self {
-        Self { tree: FILTER_TREE, filter: Some(filter) }
+    pub(crate) fn of_filter(layout: Layout, filter: Filter) -> Self {
+        Self { tree: layout.filter_tree(), filter: Some(filter) }
     }
 
     pub(crate) fn has(&self, key: IndexKey) -> bool {
@@ -175,6 +175,13 @@ impl<'s, S: Store> Index<'s, S> {
         self.descend(tree, 0, entry).0.position(entry).is_some()
     }
 
+    /// Whether the tree has the entry, and this code there if it has whole ones.
+    pub fn has_code(&self, tree: Tree, entry: IndexKey, words: Option<&[u64]>) -> bool {
+        let leaf = self.descend(tree, 0, entry).0;
+        let others = words.map_or(&[][..], |words| &words[1..]).iter().copied().chain(std::iter::repeat(0));
+        leaf.position(entry).is_some_and(|slot| leaf.tail(slot).zip(others).all(|(a, b)| a == b))
+    }
+
     /// Goes down to the node at this level under which the key lies, or to the root if the tree is not that
     /// high. Also returns the first key that is no longer under it.
     pub(crate) fn descend(&self, tree: Tree, level: u8, key: IndexKey) -> (S::Shared<'s>, Option<IndexKey>) {
@@ -190,8 +197,9 @@ impl<'s, S: Store> Index<'s, S> {
 
     /// About how many leaves have the rows with this filter.
     pub fn leaves_of(&self, filter: Filter) -> f64 {
-        let first = self.way_to(FILTER_TREE, IndexKey { filter, ..IndexKey::FIRST });
-        let last = self.way_to(FILTER_TREE, IndexKey { filter, bits: u64::MAX, row: RowId::LAST });
+        let first = self.way_to(self.layout.filter_tree(), IndexKey { filter, ..IndexKey::FIRST });
+        let last_key = IndexKey { filter, bits: u64::MAX, row: RowId::LAST };
+        let last = self.way_to(self.layout.filter_tree(), last_key);
         let Some(parting) = first.iter().zip(&last).position(|(a, b)| a.child != b.child) else { return 1.0 };
         // A child next to the way has as many leaves as one on the way.
         let leaves_under = |way: &[TreeStep], place: usize| -> f64 {

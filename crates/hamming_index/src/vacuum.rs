@@ -129,7 +129,10 @@ impl<S: Store> Index<'_, S> {
         let mut children = parent.children();
         children.remove(index + 1);
         let joined = match level {
-            0 => Page::leaf(tree, &left.keys().chain(right.keys()).collect::<Vec<_>>()),
+            0 => {
+                let of_left = (0..left.len()).map(|slot| (&*left, slot));
+                Page::leaf_of(tree, of_left.chain((0..right.len()).map(|slot| (&*right, slot))))
+            }
             // Bounded: the children of two pages.
             _ => Page::inner(tree, level, &[left.children(), right.children()].concat()),
         };

@@ -6,7 +6,8 @@ mod memory;
 
 use hamming_index::division::SearchCosts;
 use hamming_index::key::RowId;
-use hamming_index::{CodeBall, CodeLookup, Layout, SearchCenter, SearchHit, SearchQuery};
+use hamming_index::store::Store;
+use hamming_index::{CodeBall, CodeLookup, CodeTrees, Layout, SearchCenter, SearchHit, SearchQuery};
 use memory::Memory;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -141,11 +142,14 @@ struct Both {
 
 impl Both {
     fn new(bits: u32, rows: Vec<Option<Code>>, fill: usize) -> Self {
-        let layout = Layout::of_codes(bits);
+        Self::of(Layout::of_codes(bits), rows, fill, 500_000)
+    }
+
+    fn of(layout: Layout, rows: Vec<Option<Code>>, fill: usize, at_a_time: usize) -> Self {
         let words: Vec<_> =
             rows.iter().map(|code| code.as_ref().map(|code| words_of(layout, code))).collect();
         let numbered = words.iter().enumerate().map(|(number, words)| (words.as_deref(), None, row(number)));
-        let memory = Memory::built_of(layout, 16_000, numbered, fill, 500_000);
+        let memory = Memory::built_of(layout, 16_000, numbered, fill, at_a_time);
         Self { layout, rows, memory }
     }
 
@@ -202,11 +206,13 @@ proptest! {
         fill in 1usize..100,
         max_sorted in prop_oneof![1usize..2000, Just(1_000_000)],
         leaves in prop_oneof![Just(None), (1.0..1e5).prop_map(Some)],
+        (trees, at_a_time) in (code_trees(), prop_oneof![Just(500_000), 10usize..10_000]),
     ) {
         let rows = if bits == 8192 { rows.min(100) } else { rows };
         let mut chance = Chance(seed);
         let centers: Vec<Code> = (0..3).map(|_| chance.code(bits)).collect();
-        let mut both = Both::new(bits, (0..rows).map(|_| chance.row(bits, &centers)).collect(), fill);
+        let rows = (0..rows).map(|_| chance.row(bits, &centers)).collect();
+        let mut both = Both::of(Layout::of_codes(bits).with_trees(trees), rows, fill, at_a_time);
         (0..inserted).for_each(|_| both.insert(chance.row(bits, &centers)));
         prop_assert_eq!(both.memory.problems(), Vec::<String>::new());
         let costs = leaves.map_or_else(|| both.costs(), |leaves| SearchCosts::new(both.layout, leaves));
@@ -230,6 +236,10 @@ proptest! {
     }
 }
 
+fn code_trees() -> impl Strategy<Value = CodeTrees> {
+    prop_oneof![Just(CodeTrees::Words), Just(CodeTrees::Both), Just(CodeTrees::Whole)]
+}
+
 /// The limit of candidates that are kept: any from 1 on, small ones as often as large ones.
 fn limit_of_candidates() -> impl Strategy<Value = usize> {
     (0.0..10.5).prop_map(|power: f64| power.exp2() as usize)
@@ -247,12 +257,14 @@ proptest! {
         seed: u64,
         limits in prop::collection::vec(limit_of_candidates(), 3),
         leaves in prop_oneof![2 => Just(None), 1 => (1.0..1e4).prop_map(Some)],
+        trees in code_trees(),
     ) {
         let mut chance = Chance(seed);
         let code = |chance: &mut Chance, number: usize| {
             (!number.is_multiple_of(50)).then(|| chance.sparse(bits, 20 + 20 * (number as u32 % 20)))
         };
-        let both = Both::new(bits, (0..rows).map(|number| code(&mut chance, number)).collect(), 95);
+        let rows = (0..rows).map(|number| code(&mut chance, number)).collect();
+        let both = Both::of(Layout::of_codes(bits).with_trees(trees), rows, 95, 500_000);
         let costs = leaves.map_or_else(|| both.costs(), |leaves| SearchCosts::new(both.layout, leaves));
         let (zeros, other) = (vec![0; bits.div_ceil(8) as usize], chance.sparse(bits, 200));
         for max_candidates in limits {
@@ -292,11 +304,51 @@ fn scattered_codes_have_few_candidates() {
     }
 }
 
+/// Whatever nothing is near to is compared with whole codes, and no row of the table is looked up.
+#[test]
+fn whole_codes_need_no_table() {
+    let mut chance = Chance(11);
+    for trees in [CodeTrees::Both, CodeTrees::Whole] {
+        let rows = (0..30_000).map(|number| (number % 10 > 0).then(|| chance.code(256))).collect();
+        let both = Both::of(Layout::of_codes(256).with_trees(trees), rows, 95, 500_000);
+        let center = chance.code(256);
+        let nearest_to = Some(center.clone());
+        let nearest = Request { nearest_to, center: None, ..within(&center, 256) };
+        for request in [within(&center, 256), within(&center, 100), nearest] {
+            let (pages, asked) = work_of(&both, &request, 100_000);
+            assert!(asked == 0 && (100..1500).contains(&pages), "{trees:?}: {pages} pages, {asked} rows");
+            both.check(&both.costs(), &center, request, 100_000);
+        }
+    }
+}
+
+/// The tree of whole codes is checked against the words, and the words against it.
+#[test]
+fn whole_codes_that_differ_are_reported() {
+    let mut chance = Chance(12);
+    let layout = Layout::of_codes(200).with_trees(CodeTrees::Both);
+    let rows: Vec<_> = (0..500).map(|_| Some(chance.code(200))).collect();
+    let mut both = Both::of(layout, rows, 95, 500_000);
+    assert_eq!(both.memory.problems(), Vec::<String>::new());
+    let root = layout.root(layout.code_tree());
+    let leaf = both.memory.share(root).child(1);
+    // A bit of the last word of an entry, which lies before the end of the page.
+    let last = both.memory.share(leaf).bytes()[8183];
+    both.memory.damage(leaf as usize, 8183, &[last ^ 1]);
+    assert_eq!(both.memory.problems(), [format!("{root}: its codes are other ones than those of the words")]);
+}
+
 /// The number of pages that a search reads, and of rows whose codes it asks for.
-fn work_of(both: &Both, request: &Request) -> (usize, usize) {
+fn work_of(both: &Both, request: &Request, max_sorted: usize) -> (usize, usize) {
     let mut codes = Known { rows: &both.rows, asked: 0 };
-    let search =
-        || drop(both.memory.search_codes(&both.costs(), request.query(both.layout), 1000, Some(&mut codes)));
+    let search = || {
+        drop(both.memory.search_codes(
+            &both.costs(),
+            request.query(both.layout),
+            max_sorted,
+            Some(&mut codes),
+        ))
+    };
     (both.memory.reads_of(search), codes.asked)
 }
 
@@ -305,11 +357,11 @@ fn a_small_radius_reads_fewer_pages() {
     let mut chance = Chance(6);
     let both = Both::new(64, (0..30_000).map(|_| Some(chance.code(64))).collect(), 95);
     let center = chance.code(64);
-    let (near, _) = work_of(&both, &within(&center, 5));
-    let (far, asked) = work_of(&both, &within(&center, 64));
+    let (near, _) = work_of(&both, &within(&center, 5), 1000);
+    let (far, asked) = work_of(&both, &within(&center, 64), 1000);
     assert!(near >= 4 && near < far && far < 30_000 / 50 && asked == 0, "{near}, {far}, {asked}");
     let ordered = Request { nearest_to: Some(center.clone()), center: None, ..within(&center, 64) };
-    assert!(work_of(&both, &ordered).0 > far);
+    assert!(work_of(&both, &ordered, 1000).0 > far);
 }
 
 #[test]
@@ -318,9 +370,9 @@ fn a_small_radius_asks_for_few_codes() {
     let rows: Vec<_> = (0..30_000).map(|number| (number % 10 > 0).then(|| chance.code(256))).collect();
     let both = Both::new(256, rows, 95);
     let center = chance.flip(both.rows[77].as_ref().unwrap(), 256, 9);
-    let (near, asked) = work_of(&both, &within(&center, 11));
+    let (near, asked) = work_of(&both, &within(&center, 11), 1000);
     assert!((1..1000).contains(&asked), "{asked}");
-    let (far, asked) = work_of(&both, &within(&center, 256));
+    let (far, asked) = work_of(&both, &within(&center, 256), 1000);
     assert!(asked == 27_000 && near < far, "{asked}, {near}, {far}");
 }
 

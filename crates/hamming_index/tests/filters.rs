@@ -8,7 +8,7 @@ use hamming_index::cost::leaves_in;
 use hamming_index::division::SearchCosts;
 use hamming_index::key::{Filter, RowId};
 use hamming_index::page::FILTER_TREE;
-use hamming_index::{CodeBall, CodeLookup, Layout, SearchCenter, SearchHit, SearchQuery};
+use hamming_index::{CodeBall, CodeLookup, CodeTrees, Layout, SearchCenter, SearchHit, SearchQuery};
 use memory::{Memory, NoCodes, is_seen};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -213,8 +213,9 @@ proptest! {
         seed: u64,
         leaves in prop_oneof![2 => Just(None), 1 => (1.0..2000.0).prop_map(Some)],
         max_sorted in 1usize..2000,
+        trees in prop_oneof![Just(CodeTrees::Words), Just(CodeTrees::Both), Just(CodeTrees::Whole)],
     ) {
-        let layout = bits.map_or(Layout::FINGERPRINTS, Layout::of_codes).with_filter();
+        let layout = bits.map_or(Layout::FINGERPRINTS, Layout::of_codes).with_filter().with_trees(trees);
         let first = (0..rows).map(|n| entry(layout, seed ^ n)).collect();
         let mut both = Both::built(layout, first, fill, at_a_time);
         for (step, (inserted, one_in)) in (1..).zip(steps) {

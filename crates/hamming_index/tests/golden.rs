@@ -1,4 +1,4 @@
-//! Formats 1 to 3 byte by byte.
+//! Formats 1 to 4 byte by byte.
 //!
 //! `golden/*.hex` hold the pages that existing indexes consist of; `docs/index-format.md` explains them. If a
 //! test here fails, then the code no longer reads or writes existing indexes: undo the change, or add a
@@ -8,7 +8,7 @@
 
 mod memory;
 
-use hamming_index::Layout;
+use hamming_index::{CodeTrees, Layout};
 use hamming_index::key::{Filter, IndexKey, RowId, Tree, rotated_back};
 use hamming_index::page::{Edit, FILTER_TREE, PAGE_SIZE, Page, PageNumber, Patch};
 use hamming_index::store::Store;
@@ -21,6 +21,8 @@ const CODE_DESCRIPTION: &str = include_str!("golden/code_description.hex");
 const CODE_LEAF: &str = include_str!("golden/code_leaf.hex");
 const FILTER_LEAF: &str = include_str!("golden/filter_leaf.hex");
 const FILTER_INNER: &str = include_str!("golden/filter_inner.hex");
+const WHOLE_DESCRIPTION: &str = include_str!("golden/whole_description.hex");
+const WHOLE_LEAF: &str = include_str!("golden/whole_leaf.hex");
 const FREE: &str = include_str!("golden/free.hex");
 const EXPLAINED: &str = include_str!("../../../docs/index-format.md");
 
@@ -114,7 +116,10 @@ fn a_leaf_is_written() {
 
 /// Three rows whose codes have 80 bits.
 fn few_codes() -> Memory {
-    let layout = Layout::of_codes(80);
+    few_codes_of(Layout::of_codes(80))
+}
+
+fn few_codes_of(layout: Layout) -> Memory {
     let codes: [[u8; 10]; 3] = [*b"0123456789", *b"ABCDEFGHIJ", *b"abcdefghij"];
     let memory = Memory::of(layout, 20);
     for (place, code) in (1..).zip(codes) {
@@ -122,6 +127,22 @@ fn few_codes() -> Memory {
         memory.index().insert(Some(&words), None, RowId::new(0, place));
     }
     memory
+}
+
+#[test]
+fn pages_of_whole_codes_are_written_and_read() {
+    let layout = Layout::of_codes(80).with_trees(CodeTrees::Whole);
+    let memory = few_codes_of(layout);
+    assert_same(&memory.share(0), WHOLE_DESCRIPTION);
+    assert_eq!((Layout::read(&memory), layout.root(layout.code_tree())), (layout, 2));
+    assert_same(&memory.share(2), WHOLE_LEAF);
+    let leaf = page(WHOLE_LEAF);
+    assert_eq!((leaf.damage(), leaf.tree(), leaf.level(), leaf.len()), (None, 4098, 0, 3));
+    for (trees, has_filter) in [(CodeTrees::Both, false), (CodeTrees::Both, true), (CodeTrees::Whole, true)] {
+        let layout = Layout::of_codes(80).with_trees(trees);
+        let layout = if has_filter { layout.with_filter() } else { layout };
+        assert_eq!(Layout::read(&Memory::of(layout, 20)), layout);
+    }
 }
 
 #[test]

@@ -4,20 +4,21 @@
 
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report;
-use hamming_index::build::Runs;
+use hamming_index::build::{Entry, Runs};
 use hamming_index::key::{Filter, IndexKey, RowId};
 use limits::reserve;
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReportable;
 
-/// Bytes of a key in a file: its bits, its row, and its filter.
+/// Bytes of a key in a file: its bits, its row, and its filter. The words of its tail follow.
 const KEY: usize = 18;
 const ROW: std::ops::Range<usize> = 8..14;
-/// Keys that are read or written together.
-const AT_A_TIME: usize = 4096;
-/// Keys that are read together where the buffers of all runs would be too large: what Postgres reads at once.
-const LEAST_AT_A_TIME: usize = 512;
+const WORD: usize = size_of::<u64>();
+/// Bytes that are read or written together, about.
+const AT_A_TIME: usize = 4096 * KEY;
+/// Bytes that are read together where the buffers of all runs would be too large: what Postgres reads at once.
+const LEAST_AT_A_TIME: usize = 512 * KEY;
 
 /// Makes temporary files, one for each run.
 pub(crate) struct RunFiles {
@@ -30,10 +31,13 @@ pub(crate) struct RunFiles {
 /// A run in its file.
 pub(crate) struct SortedRun {
     file: *mut pg_sys::BufFile,
-    /// Keys that are still in the file.
+    /// Bytes of an entry.
+    entry: usize,
+    /// Entries that are still in the file.
     left: usize,
-    /// Keys that have been read, the next one last.
-    buffer: Vec<[u8; KEY]>,
+    /// Entries that have been read; those before `next` have been passed on.
+    buffer: Vec<u8>,
+    next: usize,
 }
 
 impl RunFiles {
@@ -46,36 +50,47 @@ impl RunFiles {
 impl Runs for RunFiles {
     type Run = SortedRun;
 
-    fn write(&mut self, mut keys: &mut dyn Iterator<Item = IndexKey>) -> SortedRun {
+    fn write(&mut self, tail: usize, mut entries: &mut dyn Iterator<Item = Entry<'_>>) -> SortedRun {
+        let entry = KEY + tail * WORD;
         // SAFETY: a file of this transaction, written and rewound.
         unsafe {
             let file = pg_sys::BufFileCreateTemp(false);
             let mut left = 0;
-            let mut buffer: Vec<[u8; KEY]> = Vec::new();
-            reserve(&mut buffer, AT_A_TIME).map_err(report::problem).unwrap_or_report();
+            let mut buffer: Vec<u8> = Vec::new();
+            let at_a_time = AT_A_TIME / entry;
+            reserve(&mut buffer, at_a_time * entry).map_err(report::problem).unwrap_or_report();
             loop {
                 check_for_interrupts();
                 buffer.clear();
-                buffer.extend((&mut keys).take(AT_A_TIME).map(to_bytes));
+                for (key, tail) in (&mut entries).take(at_a_time) {
+                    buffer.extend_from_slice(&to_bytes(key));
+                    tail.iter().for_each(|word| buffer.extend_from_slice(&word.to_le_bytes()));
+                    left += 1;
+                }
                 if buffer.is_empty() {
                     break;
                 }
-                left += buffer.len();
-                pg_sys::BufFileWrite(file, buffer.as_mut_ptr().cast(), buffer.len() * KEY);
+                pg_sys::BufFileWrite(file, buffer.as_mut_ptr().cast(), buffer.len());
             }
             if pg_sys::BufFileSeek(file, 0, 0, SEEK_SET) != 0 {
                 Err(temporary_file()).unwrap_or_report()
             }
             self.runs += 1;
-            SortedRun { file, left, buffer: Vec::new() }
+            SortedRun { file, entry, left, buffer: Vec::new(), next: 0 }
         }
     }
 
-    fn read(&mut self, run: &mut SortedRun) -> Option<IndexKey> {
-        if run.buffer.is_empty() {
-            run.fill((self.memory / KEY / self.runs.max(1)).clamp(LEAST_AT_A_TIME, AT_A_TIME));
+    fn read(&mut self, run: &mut SortedRun, tail: &mut Vec<u64>) -> Option<IndexKey> {
+        if run.next == run.buffer.len() {
+            run.fill((self.memory / self.runs.max(1)).clamp(LEAST_AT_A_TIME, AT_A_TIME));
         }
-        run.buffer.pop().map(from_bytes)
+        let entry = run.buffer.get(run.next..run.next + run.entry)?;
+        run.next += run.entry;
+        let (key, words) = entry.split_first_chunk()?;
+        tail.clear();
+        // Bounded: a code.
+        tail.extend(words.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
+        Some(from_bytes(key))
     }
 
     fn check_for_interrupts(&self) {
@@ -87,21 +102,19 @@ impl Runs for RunFiles {
 const SEEK_SET: i32 = 0;
 
 impl SortedRun {
-    /// Reads the next keys into the empty buffer.
+    /// Reads the next entries, in about so many bytes, in place of those that have been passed on.
     fn fill(&mut self, at_a_time: usize) {
-        let count = self.left.min(at_a_time);
-        if count == 0 {
-            return;
-        }
-        reserve(&mut self.buffer, count).map_err(report::problem).unwrap_or_report();
-        self.buffer.resize(count, [0; KEY]);
-        // SAFETY: the buffer has `count` keys.
-        let read = unsafe { pg_sys::BufFileRead(self.file, self.buffer.as_mut_ptr().cast(), count * KEY) };
-        if read != count * KEY {
+        let count = self.left.min((at_a_time / self.entry).max(1));
+        let bytes = count * self.entry;
+        (self.next, self.left) = (0, self.left - count);
+        self.buffer.clear();
+        reserve(&mut self.buffer, bytes).map_err(report::problem).unwrap_or_report();
+        self.buffer.resize(bytes, 0);
+        // SAFETY: the buffer has so many bytes.
+        let read = unsafe { pg_sys::BufFileRead(self.file, self.buffer.as_mut_ptr().cast(), bytes) };
+        if read != bytes {
             Err(temporary_file()).unwrap_or_report()
         }
-        self.buffer.reverse();
-        self.left -= count;
     }
 }
 
@@ -122,7 +135,7 @@ fn to_bytes(key: IndexKey) -> [u8; KEY] {
     bytes
 }
 
-fn from_bytes(bytes: [u8; KEY]) -> IndexKey {
+fn from_bytes(bytes: &[u8; KEY]) -> IndexKey {
     let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
     IndexKey {
         filter: Filter::from_number(number(&bytes[ROW.end..]) as u32),

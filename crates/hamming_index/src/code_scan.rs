@@ -1,0 +1,37 @@
+//! Reading whole codes from end to end, and comparing each with a center.
+//!
+//! Codes are in the order of their first word. So leaves are left out whose first words all differ from the
+//! center's in more bits than the radius allows. Cost: the other leaves of the part, once.
+
+use crate::key::{IndexKey, RowId};
+use crate::probe::Probe;
+use crate::store::Store;
+use crate::tree::{Index, TreePart, Walk};
+
+/// Reads some more leaves, from the key on, and reports the codes within the radius: their words, their
+/// distance and their row.
+pub(crate) fn scan_codes<S: Store>(
+    index: &Index<'_, S>,
+    (part, from): (TreePart, IndexKey),
+    center: &[u64],
+    radius: u32,
+    report: &mut dyn FnMut(&[u64], u32, RowId),
+) -> Walk {
+    let first = center.first().copied().unwrap_or_default();
+    let (mut near, mut words) = (Vec::new(), Vec::new());
+    index.walk(part, from, &Probe::within(first, part.tree, radius), &mut |leaf| {
+        near.clear();
+        leaf.near(center, radius, &mut near);
+        for &(slot, distance) in &near {
+            let entry = leaf.key(slot.into());
+            // The first leaf may have lower entries, which were compared before.
+            if entry >= from && part.has(entry) {
+                words.clear();
+                // Bounded: the words of a code.
+                words.extend(std::iter::once(entry.bits).chain(leaf.tail(slot.into())));
+                report(&words, distance, entry.row);
+            }
+        }
+        true
+    })
+}
