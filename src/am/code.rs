@@ -121,8 +121,8 @@ unsafe fn with_columns(index: pg_sys::Relation, layout: Layout) -> Layout {
     if unsafe { has_filter(index) } { layout.with_filter() } else { layout }
 }
 
-/// The layout of an index of codes with this number of bits that is to be built, with the columns and the trees
-/// that it is to have.
+/// The layout of an index of codes with this number of bits that is to be built, with the columns and the
+/// trees that it is to have.
 ///
 /// # Safety
 /// The index must be open.

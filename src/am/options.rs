@@ -13,9 +13,9 @@ use std::ffi::CStr;
 const DEFAULT_FILLFACTOR: i32 = 95;
 const _: () = assert!(LEAF_CAPACITY * DEFAULT_FILLFACTOR as usize / 100 > 1);
 
-/// From this number of bits on, an index has whole codes alone by default. Codes that long are embeddings more
-/// often than anything else, and these are near in no word. Where one searches for near copies, both kinds of
-/// trees find them, in more space.
+/// From this number of bits on, an index has whole codes alone by default. Codes that long are embeddings
+/// more often than anything else, and these are near in no word. Where one searches for near copies, both
+/// kinds of trees find them, in more space.
 const WHOLE_BY_DEFAULT: u32 = 512;
 
 /// As Postgres keeps it with the index.

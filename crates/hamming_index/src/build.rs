@@ -86,14 +86,14 @@ impl<'a, T: BuildTarget> TreeWriter<'a, T> {
 }
 
 /// A key with the words of its code after the first one, which trees of whole codes have.
-pub type Entry<'a> = (IndexKey, &'a [u64]);
+pub type KeyWithTail<'a> = (IndexKey, &'a [u64]);
 
 /// Where sorted runs are kept.
 pub trait Runs {
     /// A run of sorted keys, which is read once from its beginning.
     type Run;
     /// Keeps these keys, which come in order, as a run. Each has so many words in its tail.
-    fn write(&mut self, tail: usize, entries: &mut dyn Iterator<Item = Entry<'_>>) -> Self::Run;
+    fn write(&mut self, tail: usize, entries: &mut dyn Iterator<Item = KeyWithTail<'_>>) -> Self::Run;
     /// The next key of a run, whose tail takes the place of the one before; `None` at its end.
     fn read(&mut self, run: &mut Self::Run, tail: &mut Vec<u64>) -> Option<IndexKey>;
     /// Called often; does not return if the user has cancelled.
@@ -324,7 +324,7 @@ impl<R: Runs, U: UnsortedRow> Sorter<R, U> {
     }
 
     /// The sorted rows in memory.
-    fn entries(&self, tree: Tree) -> impl Iterator<Item = Entry<'_>> {
+    fn entries(&self, tree: Tree) -> impl Iterator<Item = KeyWithTail<'_>> {
         let tail = |place: usize| &self.tails[place * self.tail..][..self.tail];
         self.rows.iter().map(move |row| (row.key(tree), tail(row.place())))
     }

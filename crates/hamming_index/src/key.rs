@@ -103,7 +103,7 @@ impl Filter {
 /// keys distinct, so that a value of which there are millions is spread over pages like any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IndexKey {
-    /// In [`FILTER_TREE`](crate::page::FILTER_TREE), the row's further columns.
+    /// In [`FILTER_TREE`], the row's further columns.
     pub filter: Filter,
     /// A word of the code, rotated; 0 in the tree of NULLs.
     pub bits: u64,

@@ -174,8 +174,8 @@ impl Layout {
         if self.has_word_trees() { self.bands() } else { 0 }
     }
 
-    /// All trees: those of the words one after the other, the one of NULLs, the one of further columns, and the
-    /// one of whole codes.
+    /// All trees: those of the words one after the other, the one of NULLs, the one of further columns, and
+    /// the one of whole codes.
     pub fn trees(self) -> impl Iterator<Item = Tree> {
         let words = self.first_tree..self.first_tree + self.word_trees() as Tree;
         let filter = self.has_filter().then(|| self.filter_tree());
@@ -303,8 +303,8 @@ impl Layout {
 
     /// The keys by which a row is looked for in the index, each with its tree: one of each of its words, in
     /// the first band, and one of its whole code, or one in the tree of NULLs; and the one in the tree of
-    /// further columns, if the index has them. Where [`Index::verify`](crate::Index::verify) finds nothing wrong, all bands of a word have
-    /// the same rows.
+    /// further columns, if the index has them. Where [`Index::verify`](crate::Index::verify) finds nothing
+    /// wrong, all bands of a word have the same rows.
     pub fn look_up_keys_of(
         self,
         words: Option<&[u64]>,

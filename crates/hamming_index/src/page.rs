@@ -14,6 +14,10 @@
 use crate::kernel::near_codes;
 use crate::key::{Filter, IndexKey, RowId, Tree};
 
+mod edit;
+
+pub use edit::{Edit, Patch};
+
 /// Bytes of a page: Postgres's usual size, and the only one supported.
 pub const PAGE_SIZE: usize = 8192;
 /// The number of a page within the index, from 0.
@@ -49,8 +53,8 @@ pub(crate) const FIRST_OF_CODES: Tree = 8;
 pub(crate) const SEVERAL_COLUMNS: Tree = 1024;
 /// The tree that is ordered by the further columns, then by the first word of the code, which is not rotated.
 pub const FILTER_TREE: Tree = 2048;
-/// In place of a tree: the page says what the index has codes of, and that it has whole codes. One is added if
-/// it has no trees of words, and two if it has further columns.
+/// In place of a tree: the page says what the index has codes of, and that it has whole codes. One is added
+/// if it has no trees of words, and two if it has further columns.
 pub(crate) const DESCRIPTION_OF_WHOLE: Tree = 4088;
 /// The tree of whole codes of this number of words is that many further on.
 pub(crate) const CODE_TREES: Tree = 4096;
@@ -64,8 +68,6 @@ const KEY: usize = 8;
 const ROW: usize = 6;
 const CHILD: usize = 4;
 const FILTER: usize = 4;
-/// Bytes that a patch takes in the log, in addition to its new bytes.
-const PATCH_HEADER: usize = 4;
 
 /// Entries that a leaf can hold.
 pub const LEAF_CAPACITY: usize = (TRAILER - HEADER) / (KEY + ROW);
@@ -102,37 +104,6 @@ fn words_of_tail(tree: Tree) -> usize {
 #[repr(C, align(8))]
 #[derive(Clone)]
 pub struct Page([u8; PAGE_SIZE]);
-
-/// A few neighbouring bytes of a page that change.
-#[derive(Clone, Copy, Debug)]
-pub struct Patch {
-    /// The first byte that changes, counted from the beginning of the page.
-    pub offset: u16,
-    bytes: [u8; 8],
-    length: u8,
-}
-
-impl Patch {
-    /// Writes `new`, at most eight bytes, from the offset on.
-    pub fn new(offset: usize, new: &[u8]) -> Self {
-        let mut bytes = [0; 8];
-        bytes[..new.len()].copy_from_slice(new);
-        Self { offset: offset as u16, bytes, length: new.len() as u8 }
-    }
-
-    /// The new bytes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.length)]
-    }
-}
-
-/// A change of a page.
-pub enum Edit {
-    /// The whole page is replaced.
-    Replace(Box<Page>),
-    /// A few bytes here and there are replaced.
-    Patch(Vec<Patch>),
-}
 
 /// The format of the pages of a tree.
 const fn format_of(tree: Tree) -> u8 {
@@ -417,51 +388,5 @@ impl Page {
         let bits = entry.bits.to_ne_bytes();
         let same = self.bits().iter().enumerate().filter(|(_, other)| **other == bits);
         same.map(|(slot, _)| slot).find(|&slot| self.key(slot) == entry)
-    }
-
-    /// The edit that adds an entry to a leaf that is not full.
-    ///
-    /// `tail` has the words of its code after the first one, for a tree of whole codes.
-    pub fn adding(&self, entry: IndexKey, tail: &[u64]) -> Edit {
-        let (lower, upper) = (self.number(LOWER), self.number(UPPER) - self.rest());
-        let bounds = Self::bounds(lower + KEY, upper);
-        let first = upper + self.tail_at();
-        let words = tail.iter().take(words_of_tail(self.tree())).enumerate();
-        let words = words.map(|(place, word)| Patch::new(first + KEY * place, &word.to_ne_bytes()));
-        Edit::Patch(std::iter::once(bounds).chain(self.entry_at(lower, upper, entry)).chain(words).collect())
-    }
-
-    /// Writes an entry of a leaf, whose bits and rest lie at these offsets.
-    fn entry_at(&self, bits: usize, rest: usize, entry: IndexKey) -> impl Iterator<Item = Patch> {
-        let filter = self.has_filters().then(|| Patch::new(rest + ROW, &entry.filter.to_bytes()));
-        let row = Patch::new(rest, &entry.row.to_bytes());
-        [Patch::new(bits, &entry.bits.to_ne_bytes()), row].into_iter().chain(filter)
-    }
-
-    /// The edit that keeps the entries of a leaf whose slots say that they stay. Gaps are filled with the
-    /// last entries; where that takes more of the log than all entries that stay, the page is written again.
-    pub fn keeping(&self, stays: &[bool]) -> Edit {
-        let kept = stays.iter().filter(|&&stays| stays).count();
-        let gaps = (0..kept).filter(|&slot| !stays[slot]);
-        let last = (kept..self.len()).filter(|&slot| stays[slot]);
-        let moves: Vec<(usize, IndexKey)> = gaps.zip(last.map(|slot| self.key(slot))).collect();
-        // Whole codes are long, and a page has few of them.
-        let has_tails = words_of_tail(self.tree()) > 0 && !moves.is_empty();
-        if has_tails || moves.len() * (KEY + ROW + 2 * PATCH_HEADER) > kept * (KEY + ROW) {
-            let entries = (0..self.len()).filter(|&slot| stays[slot]).map(|slot| (self, slot));
-            return Edit::Replace(Self::leaf_of(self.tree(), entries));
-        }
-        let bounds = Self::bounds(HEADER + kept * KEY, TRAILER - kept * self.rest());
-        let entry_at = |(gap, entry)| self.entry_at(HEADER + gap * KEY, self.rest_of(gap), entry);
-        let entries = moves.into_iter().flat_map(entry_at);
-        Edit::Patch(std::iter::once(bounds).chain(entries).collect())
-    }
-
-    /// Writes `lower` and `upper`, which are neighbours in the header.
-    fn bounds(lower: usize, upper: usize) -> Patch {
-        let mut bytes = [0; 4];
-        bytes[..2].copy_from_slice(&(lower as u16).to_ne_bytes());
-        bytes[2..].copy_from_slice(&(upper as u16).to_ne_bytes());
-        Patch::new(LOWER, &bytes)
     }
 }

@@ -8,15 +8,15 @@
 //! not fit the one that leads to it is reported only if it has not been changed since the check began. And a
 //! row that a tree lacks is looked for again after its insert was seen to be complete.
 
-use crate::key::{BANDS, Filter, IndexKey, RowId, Tree, rotated, rotated_back};
+use crate::key::{Filter, IndexKey, RowId, Tree, rotated_back};
 use crate::page::{Page, PageNumber};
-use crate::probe::Probe;
 use crate::store::Store;
-use crate::tree::{Index, TreePart, Walk};
+use crate::tree::Index;
 use hamming::hash::scattered;
-use limits::{Collector, OutOfMemory, push};
+use limits::OutOfMemory;
 use std::collections::HashSet;
-use std::ops::Range;
+
+mod differences;
 
 /// What a tree consists of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,119 +91,6 @@ impl<'s, S: Store> Index<'s, S> {
         self.verify_filters(&totals, may_differ, &mut left, report)
     }
 
-    /// Compares the tree of whole codes with the words.
-    fn verify_codes(
-        &self,
-        totals: &[Totals],
-        may_differ: &mut dyn FnMut(RowId) -> bool,
-        left: &mut usize,
-        report: &mut dyn FnMut(Damage),
-    ) -> Result<(), OutOfMemory> {
-        let (layout, tree) = (self.layout, self.layout.code_tree());
-        if !layout.has_code_tree() || !layout.has_word_trees() {
-            return Ok(());
-        }
-        let (first, codes) = (totals[0], totals[layout.place(tree)]);
-        if (first.entries, first.rows) != (codes.entries, codes.rows) {
-            return self.compare_rows([&[layout.first_tree()], &[tree]], may_differ, left, report);
-        }
-        // The sums were taken at different times, while rows came and went.
-        if self.sum_of_words(totals) != codes.checksum && self.differs_in_codes(tree, may_differ) {
-            let text = "its codes are other ones than those of the words".to_string();
-            report(Damage { page_number: layout.root(tree), text });
-        }
-        Ok(())
-    }
-
-    /// The sum over all rows and words, by the first tree of each word, or by whole codes.
-    fn sum_of_words(&self, totals: &[Totals]) -> u64 {
-        let layout = self.layout;
-        if !layout.has_word_trees() {
-            return totals[layout.place(layout.code_tree())].checksum;
-        }
-        let words = if layout.has_code_tree() { layout.words() } else { 1 };
-        (0..words).fold(0, |sum, word| sum.wrapping_add(totals[word * BANDS].checksum))
-    }
-
-    /// Compares the tree of further columns with the first tree and the tree of NULLs.
-    fn verify_filters(
-        &self,
-        totals: &[Totals],
-        may_differ: &mut dyn FnMut(RowId) -> bool,
-        left: &mut usize,
-        report: &mut dyn FnMut(Damage),
-    ) -> Result<(), OutOfMemory> {
-        let layout = self.layout;
-        if !layout.has_filter() {
-            return Ok(());
-        }
-        let tree = layout.filter_tree();
-        let of = |tree| totals[layout.place(tree)];
-        let (first, nulls, filters) = (of(layout.first_tree()), of(layout.nulls()), of(tree));
-        let sum = |part: fn(&Totals) -> u64| part(&first).wrapping_add(part(&nulls)) == part(&filters);
-        if !sum(|tree| tree.entries) || !sum(|tree| tree.rows) {
-            let trees = [&[layout.first_tree(), layout.nulls()][..], &[tree]];
-            return self.compare_rows(trees, may_differ, left, report);
-        }
-        // The sums were taken at different times, while rows came and went.
-        let checksum = self.sum_of_words(totals).wrapping_add(nulls.checksum);
-        if checksum != filters.checksum && self.differs_in_codes(tree, may_differ) {
-            let text = "further columns have other fingerprints than band 0".to_string();
-            report(Damage { page_number: layout.root(tree), text });
-        }
-        Ok(())
-    }
-
-    /// Whether a tree of all rows has a code that others lack: the first tree of each of its words, or the
-    /// tree of whole codes.
-    fn differs_in_codes(&self, tree: Tree, may_differ: &mut dyn FnMut(RowId) -> bool) -> bool {
-        let layout = self.layout;
-        let mut walk = Walk::From(IndexKey::FIRST);
-        while let Walk::From(key) = walk {
-            self.store.check_for_interrupts();
-            // Bounded: the entries of some leaves.
-            let mut entries: Vec<(IndexKey, Vec<u64>)> = Vec::new();
-            walk = self.walk(TreePart::all(tree), key, &Probe::ALL, &mut |leaf| {
-                let slots = (0..leaf.len()).filter(|&slot| leaf.key(slot) >= key);
-                entries.extend(slots.map(|slot| (leaf.key(slot), words_in(leaf, slot))));
-                true
-            });
-            let lacks = |(entry, words): &(IndexKey, Vec<u64>)| {
-                let has_words = |(word, &bits): (usize, &u64)| {
-                    layout.keys_of(word, bits, entry.row).take(1).all(|(tree, key)| self.has(tree, key))
-                };
-                entry.filter != entry.filter.of_null_code()
-                    && !if layout.has_word_trees() {
-                        words.iter().enumerate().all(has_words)
-                    } else {
-                        self.has_code(layout.code_tree(), IndexKey::new(entry.bits, entry.row), Some(words))
-                    }
-            };
-            if entries.iter().any(|entry| lacks(entry) && !may_differ(entry.0.row)) {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Reports rows that one of two groups of trees has and the other one lacks.
-    fn compare_rows(
-        &self,
-        trees: [&[Tree]; 2],
-        may_differ: &mut dyn FnMut(RowId) -> bool,
-        left: &mut usize,
-        report: &mut dyn FnMut(Damage),
-    ) -> Result<(), OutOfMemory> {
-        let suspects = self.rows_of_one(trees, &mut |row| !may_differ(row))?;
-        // An insert that is complete by now may not have been when the trees were read.
-        if !suspects.is_empty() {
-            let differing =
-                self.rows_of_one(trees, &mut |row| suspects.iter().any(|&(_, other)| other == row))?;
-            self.report_rows(trees, &differing, left, report);
-        }
-        Ok(())
-    }
-
     /// Walks through all trees, and reports pages that are wrong.
     fn survey(&self, is_changed: &dyn Fn(&Page) -> bool, report: &mut dyn FnMut(Damage)) -> Vec<Totals> {
         let mut seen = HashSet::new();
@@ -215,129 +102,6 @@ impl<'s, S: Store> Index<'s, S> {
         }
         trees
     }
-
-    /// Looks for the entries of each of a word's bands in its other bands.
-    fn report_differences(
-        &self,
-        trees: Range<Tree>,
-        may_differ: &mut dyn FnMut(RowId) -> bool,
-        left: &mut usize,
-        report: &mut dyn FnMut(Damage),
-    ) {
-        for tree in trees.clone() {
-            let mut from = IndexKey::FIRST;
-            while *left > 0 {
-                self.store.check_for_interrupts();
-                let mut entries = Vec::new();
-                let walk = self.entries(TreePart::all(tree), from, &mut |entry| {
-                    entries.push(entry);
-                });
-                for entry in entries {
-                    let missing = || self.missing_elsewhere(trees.clone(), tree, entry);
-                    if missing().next().is_none() || may_differ(entry.row) {
-                        continue;
-                    }
-                    // Whoever inserted the row is done. It may have been removed since.
-                    let problems: Vec<Damage> = missing().take(*left).collect();
-                    if self.has(tree, entry) {
-                        *left -= problems.len();
-                        problems.into_iter().for_each(&mut *report);
-                    }
-                }
-                match walk {
-                    Walk::From(key) => from = key,
-                    Walk::Done => break,
-                }
-            }
-        }
-    }
-
-    /// The bands of a word that lack an entry of this one.
-    fn missing_elsewhere(
-        &self,
-        trees: Range<Tree>,
-        tree: Tree,
-        entry: IndexKey,
-    ) -> impl Iterator<Item = Damage> {
-        let word = rotated_back(entry.bits, tree);
-        let others = trees.filter(move |&other| other != tree);
-        let lacking =
-            others.filter(move |&other| !self.has(other, IndexKey::new(rotated(word, other), entry.row)));
-        lacking.map(move |other| {
-            let row = self.layout.name_of(entry.row, Some(word));
-            let [has, lacks] = [tree, other].map(|tree| self.layout.place(tree));
-            let text = format!("{row} is in band {has}, not in band {lacks}");
-            Damage { page_number: self.layout.root(other), text }
-        })
-    }
-
-    /// The rows that one of two groups of trees has and the other one lacks, if they are accepted: with the
-    /// place of the group that has them, 0 or 1. No more than are reported.
-    fn rows_of_one(
-        &self,
-        trees: [&[Tree]; 2],
-        accepts: &mut dyn FnMut(RowId) -> bool,
-    ) -> Result<Vec<(usize, RowId)>, OutOfMemory> {
-        let rows = [self.rows_of(trees[0])?, self.rows_of(trees[1])?];
-        let mut differing = Vec::new();
-        for (place, others) in [(0, &rows[1]), (1, &rows[0])] {
-            let lacking = rows[place].iter().filter(|row| others.binary_search(row).is_err());
-            let accepted = lacking.filter(|&&row| accepts(row)).take(MAX_DIFFERENCES - differing.len());
-            for &row in accepted {
-                push(&mut differing, (place, row))?;
-            }
-        }
-        Ok(differing)
-    }
-
-    /// Reports rows that one of two groups of trees lacks.
-    fn report_rows(
-        &self,
-        trees: [&[Tree]; 2],
-        differing: &[(usize, RowId)],
-        left: &mut usize,
-        report: &mut dyn FnMut(Damage),
-    ) {
-        for &(place, row) in differing.iter().take(*left) {
-            let row = self.layout.name_of(row, None);
-            let (has, lacks) = (trees[place][0], trees[1 - place][0]);
-            let [filters, codes] = [self.layout.filter_tree(), self.layout.code_tree()];
-            let text = match (has, lacks) {
-                (_, tree) if tree == filters => format!("{row} is missing among further columns"),
-                (tree, _) if tree == filters => format!("{row} is among further columns alone"),
-                (_, tree) if tree == codes => format!("{row} is missing among whole codes"),
-                (tree, _) if tree == codes => format!("{row} is among whole codes alone"),
-                _ => {
-                    let [has, lacks] = [has, lacks].map(|tree| self.layout.place(tree));
-                    format!("{row} is in band {has}, not in band {lacks}")
-                }
-            };
-            report(Damage { page_number: self.layout.root(lacks), text });
-        }
-        *left -= differing.len().min(*left);
-    }
-
-    /// The rows of some trees, in order.
-    fn rows_of(&self, trees: &[Tree]) -> Result<Vec<RowId>, OutOfMemory> {
-        let mut rows = Vec::new();
-        for &tree in trees {
-            let mut walk = Walk::From(IndexKey::FIRST);
-            while let Walk::From(key) = walk {
-                self.store.check_for_interrupts();
-                let mut found = Collector::new(&mut rows);
-                let add = &mut |entry: IndexKey| found.add(entry.row);
-                walk = self.entries(TreePart::all(tree), key, add);
-                found.finish()?;
-            }
-        }
-        rows.sort_unstable();
-        Ok(rows)
-    }
-}
-
-/// The words of the entry in a slot of a leaf: one, if the leaf has no whole codes.
-fn words_in(leaf: &Page, slot: usize) -> Vec<u64> {
-    std::iter::once(leaf.key(slot).bits).chain(leaf.tail(slot)).collect()
 }
 
 /// A walk through all pages of one tree.

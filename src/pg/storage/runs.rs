@@ -4,7 +4,7 @@
 
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report;
-use hamming_index::build::{Entry, Runs};
+use hamming_index::build::{KeyWithTail, Runs};
 use hamming_index::key::{Filter, IndexKey, RowId};
 use limits::reserve;
 use pgrx::pg_sys;
@@ -17,7 +17,8 @@ const ROW: std::ops::Range<usize> = 8..14;
 const WORD: usize = size_of::<u64>();
 /// Bytes that are read or written together, about.
 const AT_A_TIME: usize = 4096 * KEY;
-/// Bytes that are read together where the buffers of all runs would be too large: what Postgres reads at once.
+/// Bytes that are read together where the buffers of all runs would be too large: what Postgres reads at
+/// once.
 const LEAST_AT_A_TIME: usize = 512 * KEY;
 
 /// Makes temporary files, one for each run.
@@ -50,7 +51,7 @@ impl RunFiles {
 impl Runs for RunFiles {
     type Run = SortedRun;
 
-    fn write(&mut self, tail: usize, mut entries: &mut dyn Iterator<Item = Entry<'_>>) -> SortedRun {
+    fn write(&mut self, tail: usize, mut entries: &mut dyn Iterator<Item = KeyWithTail<'_>>) -> SortedRun {
         let entry = KEY + tail * WORD;
         // SAFETY: a file of this transaction, written and rewound.
         unsafe {

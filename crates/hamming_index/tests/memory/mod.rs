@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "not everybody who includes this needs all of it")]
 
-use hamming_index::build::{BuildTarget, Builder, Entry, Runs, create};
+use hamming_index::build::{BuildTarget, Builder, KeyWithTail, Runs, create};
 use hamming_index::division::SearchCosts;
 use hamming_index::key::{Filter, IndexKey, RowId};
 use hamming_index::page::{Edit, PAGE_SIZE, Page, PageNumber, Patch};
@@ -394,7 +394,7 @@ pub struct Lists;
 impl Runs for Lists {
     type Run = std::vec::IntoIter<(IndexKey, Vec<u64>)>;
 
-    fn write(&mut self, tail: usize, entries: &mut dyn Iterator<Item = Entry<'_>>) -> Self::Run {
+    fn write(&mut self, tail: usize, entries: &mut dyn Iterator<Item = KeyWithTail<'_>>) -> Self::Run {
         let entries = entries.inspect(|(_, words)| assert_eq!(words.len(), tail));
         entries.map(|(key, words)| (key, words.to_vec())).collect::<Vec<_>>().into_iter()
     }

@@ -1,0 +1,100 @@
+//! What the planner wants to know of searches.
+
+use super::{SearchCosts, flat_leaves};
+use crate::cost::ExpectedWork;
+use crate::key::Filter;
+use crate::layout::Layout;
+use crate::sample::{CodeSample, MOST_PLANNED};
+
+/// What the planner wants to know of searches, in a time that does not grow with the codes.
+///
+/// Dividing a radius takes a step for each of its bits, and each step looks at all words. So a code of many
+/// words is taken for [`MOST_PLANNED`] of them, with a part of its radius. Words are equally wide, so each of
+/// these stands for equally many.
+pub struct PlannerCosts {
+    costs: SearchCosts,
+    /// Bits of a code for each bit of a code as wide as is looked at.
+    scale: f64,
+}
+
+impl PlannerCosts {
+    /// For an index each of whose trees has about this number of leaves.
+    pub fn new(layout: Layout, leaves: f64) -> Self {
+        let words = layout.words().min(MOST_PLANNED);
+        let bits = (layout.bits() as usize * words / layout.words()) as u32;
+        let narrow = if words < layout.words() { Layout::of_codes(bits) } else { layout };
+        let narrow = narrow.with_trees(layout.code_trees());
+        let scale = f64::from(layout.bits()) / f64::from(narrow.bits());
+        let flat = leaves * flat_leaves(layout, layout.tree_of_all());
+        Self { costs: SearchCosts { flat, ..SearchCosts::with_words(narrow, leaves, scale) }, scale }
+    }
+
+    /// Costs of searches for the rows with one filter, which have so many leaves of the tree of further
+    /// columns.
+    #[must_use]
+    pub fn of_filter(self, leaves: f64) -> Self {
+        Self { costs: self.costs.of_filter(Filter::NONE, leaves), ..self }
+    }
+
+    /// The work of a search with this radius, if codes are scattered but for what the sample shows.
+    pub fn expected(&self, radius: u32, sample: &CodeSample) -> ExpectedWork {
+        self.costs.expected(self.narrow(radius), sample)
+    }
+
+    /// The work of finding the `wanted` nearest rows: see [`SearchCosts::nearest`].
+    pub fn nearest(
+        &self,
+        wanted: f64,
+        farthest: u32,
+        max_sorted: usize,
+        sample: &CodeSample,
+    ) -> ExpectedWork {
+        self.costs.nearest(wanted, self.narrow(farthest), max_sorted, sample)
+    }
+
+    /// The part of a radius that falls to the words that are looked at.
+    fn narrow(&self, radius: u32) -> u32 {
+        (f64::from(radius) / self.scale).round() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the planner takes wide codes for costs about as much as they do.
+    #[test]
+    fn wide_codes_are_estimated_by_some_of_their_words() {
+        for bits in [64, 256, 1024, 2048, 8000] {
+            let (layout, sample) = (Layout::of_codes(bits), CodeSample::default());
+            for (leaves, part) in [20.0, 2000.0, 50_000.0]
+                .into_iter()
+                .flat_map(|leaves| [200, 50, 20, 8].map(|part| (leaves, part)))
+            {
+                let radius = bits / part;
+                let exact = SearchCosts::new(layout, leaves).expected(radius, &sample);
+                let estimates = PlannerCosts::new(layout, leaves);
+                assert!(estimates.costs.layout.words() <= MOST_PLANNED);
+                let estimate = estimates.expected(radius, &sample);
+                let ratio = estimate.cost() / exact.cost();
+                assert!(
+                    (0.5..2.0).contains(&ratio),
+                    "{bits} bits, {leaves} leaves, radius {radius}: {ratio}"
+                );
+            }
+        }
+    }
+
+    /// Otherwise, codes that are about as far as the radius would be read twice.
+    #[test]
+    fn the_nearest_within_a_radius_cost_little_more_than_all_within_it() {
+        for (bits, radius, leaves) in
+            [(128, 12, 2_000.0), (256, 31, 2_000.0), (256, 31, 20_000.0), (576, 60, 2_000.0)]
+        {
+            let costs = SearchCosts::new(Layout::of_codes(bits), leaves);
+            let sample = CodeSample::default();
+            let [nearest, all] = [costs.nearest(1.0, radius, 1000, &sample), costs.expected(radius, &sample)];
+            assert!(nearest.cost() < 1.25 * all.cost(), "{bits} bits: {nearest:?}, {all:?}");
+        }
+    }
+}
