@@ -46,12 +46,13 @@ sub of_bits
 	$tables =~ s/bit\(64\)|bigint/bit(70)/g;
 	$tables =~ s{ / 64}{ / 70}g;
 	$tables =~ s/<~>/<^>/g;
+	$tables =~ s/USING gist \(grp, si gist_hamming_ops\)/USING hamming (si, grp)/g;
+	$tables =~ s/USING gist \((?:other gist_hamming_ops, |grp, )?(\w+|\(\(.*\)\)) gist_hamming_ops(?:, other gist_hamming_ops)?\)/USING hamming ($1)/g;
+	$tables =~ s/^(CREATE INDEX include_idx .*) INCLUDE .*;/$1;/m;
 	# Each kind of trees in turn.
 	my $index = 0;
-	my $trees = sub { 'WITH (trees = ' . (qw(words both whole))[ $index++ % 3 ] . ')' };
-	$tables =~ s/USING gist \(grp, si gist_hamming_ops\)/'USING hamming (si, grp) ' . $trees->()/ge;
-	$tables =~ s/USING gist \((?:other gist_hamming_ops, |grp, )?(\w+|\(\(.*\)\)) gist_hamming_ops(?:, other gist_hamming_ops)?\)/"USING hamming ($1) " . $trees->()/ge;
-	$tables =~ s/^(CREATE INDEX include_idx .*) INCLUDE .*;/$1;/m;
+	my $with = sub { 'WITH (trees = ' . (qw(words both whole))[ $index++ % 3 ] . ($_[0] ? ', fillfactor = 50)' : ')') };
+	$tables =~ s/^(\s*CREATE INDEX .* USING hamming .*?)( WITH \(fillfactor = 50\))?( WHERE .*)?;$/"$1 " . $with->($2) . ($3 \/\/ '') . ';'/gme;
 	return $tables;
 }
 
