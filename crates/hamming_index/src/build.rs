@@ -137,7 +137,6 @@ impl<R: Runs> Builder<R> {
         let mut changed = Self::new(layout, capacity);
         std::mem::swap(&mut self.nulls, &mut changed.nulls);
         changed.nulls.trees = layout.nulls()..layout.nulls() + 1;
-        // Rows without a code have a filter alone, in as many words as their trees have.
         if let (Some(old), Some(new)) = (self.filter.take(), &mut changed.filter) {
             new.take_keys_of(old);
         }
@@ -218,7 +217,7 @@ impl UnsortedRow for (u64, RowId) {
     }
 }
 
-/// A key of a tree that may have whole codes, and the place of its tail.
+/// A key of a tree that may have whole codes, and the place of its tail. A code that is NULL has none.
 #[derive(Clone, Copy)]
 struct PlacedKey {
     key: IndexKey,
@@ -247,6 +246,8 @@ struct Sorter<R: Runs, U> {
     /// The words of their codes after the first ones: this number of each.
     tails: Vec<u64>,
     tail: usize,
+    /// The tail of a code that is NULL.
+    no_tail: Vec<u64>,
     capacity: usize,
     count: u64,
     /// For each tree its runs, one for each time that memory was full.
@@ -259,21 +260,22 @@ impl<R: Runs> Sorter<R, PlacedKey> {
         if self.rows.len() == self.capacity {
             self.spill(store);
         }
-        let place = self.rows.len();
-        let end = (place + 1) * self.tail;
-        if self.tails.capacity() < end {
-            let more = self.tails.len().max(1024 * self.tail).min((self.capacity - place) * self.tail);
-            reserve(&mut self.tails, more)?;
+        let place = self.tails.len();
+        if tail.len() < self.tail {
+            return self.add(store, PlacedKey { key, place: usize::MAX });
         }
-        self.tails.extend_from_slice(&tail[..tail.len().min(self.tail)]);
-        self.tails.resize(end, 0);
+        if self.tails.capacity() < place + self.tail {
+            let left = (self.capacity - self.rows.len()) * self.tail;
+            reserve(&mut self.tails, place.max(1024 * self.tail).min(left))?;
+        }
+        self.tails.extend_from_slice(&tail[..self.tail]);
         self.add(store, PlacedKey { key, place })
     }
 
-    /// Takes over rows whose codes are NULL.
+    /// Takes over rows whose codes are NULL. Their runs may have tails of another length, which are zeros.
     fn take_keys_of(&mut self, other: Self) {
-        self.tails.resize(other.rows.len() * self.tail, 0);
-        (self.rows, self.count) = (other.rows, other.count);
+        (self.rows, self.count, self.runs) = (other.rows, other.count, other.runs);
+        self.capacity = self.capacity.max(self.rows.len());
     }
 }
 
@@ -282,7 +284,9 @@ impl<R: Runs, U: UnsortedRow> Sorter<R, U> {
     fn new(trees: Range<Tree>, capacity: usize, tail: usize) -> Self {
         let runs = trees.clone().map(|_| Vec::new()).collect();
         let capacity = capacity.max(1);
-        Self { trees, rows: Vec::new(), tails: Vec::new(), tail, capacity, count: 0, runs }
+        // Bounded: a code.
+        let no_tail = vec![0; tail];
+        Self { trees, rows: Vec::new(), tails: Vec::new(), tail, no_tail, capacity, count: 0, runs }
     }
 
     /// Adds a row.
@@ -325,7 +329,8 @@ impl<R: Runs, U: UnsortedRow> Sorter<R, U> {
 
     /// The sorted rows in memory.
     fn entries(&self, tree: Tree) -> impl Iterator<Item = KeyWithTail<'_>> {
-        let tail = |place: usize| &self.tails[place * self.tail..][..self.tail];
+        let tail =
+            |place: usize| self.tails.get(place..).map_or(&self.no_tail[..], |tails| &tails[..self.tail]);
         self.rows.iter().map(move |row| (row.key(tree), tail(row.place())))
     }
 

@@ -189,9 +189,9 @@ impl Page {
             self.write(upper + ROW, &key.filter.to_bytes());
         }
         let first = upper + self.tail_at();
-        tail.iter()
-            .enumerate()
-            .for_each(|(place, word)| self.write(first + KEY * place, &word.to_ne_bytes()));
+        for (place, word) in tail.iter().take(words_of_tail(self.tree())).enumerate() {
+            self.write(first + KEY * place, &word.to_ne_bytes());
+        }
         self.write(upper + self.rest() - child.len(), child);
         self.write(LOWER, &((lower + KEY) as u16).to_ne_bytes());
         self.write(UPPER, &(upper as u16).to_ne_bytes());

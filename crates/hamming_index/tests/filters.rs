@@ -4,12 +4,13 @@
 mod memory;
 
 use hamming::code::distance_of_bytes;
+use hamming_index::build::Builder;
 use hamming_index::cost::leaves_in;
 use hamming_index::division::SearchCosts;
 use hamming_index::key::{Filter, RowId};
 use hamming_index::page::FILTER_TREE;
 use hamming_index::{CodeBall, CodeLookup, CodeTrees, Layout, SearchCenter, SearchHit, SearchQuery};
-use memory::{Memory, NoCodes, is_seen};
+use memory::{Lists, Memory, NoCodes, is_seen};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -227,6 +228,31 @@ proptest! {
         // A tenant with many rows, one with some, and one without.
         for wanted in [0, 1, 7, 1000] {
             both.check_all(wanted, scattered(seed ^ u64::from(wanted)), leaves, max_sorted);
+        }
+    }
+}
+
+/// The first value says how long codes are, after rows without one, some of which memory had no room for.
+#[test]
+fn rows_before_the_first_code_keep_their_filters() {
+    for trees in [CodeTrees::Words, CodeTrees::Both, CodeTrees::Whole] {
+        for (before, after) in [(80, 256), (256, 80), (200, 200)] {
+            let layout = |bits| Layout::of_codes(bits).with_filter().with_trees(trees);
+            let mut builder = Builder::new(layout(before), 300);
+            for number in 0..500 {
+                builder.add(&mut Lists, None, Some(filter(1)), row(number)).unwrap();
+            }
+            let (small, layout) = (100, layout(after));
+            builder.set_layout(layout, small);
+            for number in 500..700 {
+                let words = words_of(layout, &code(layout, number as u64));
+                builder.add(&mut Lists, Some(&words), Some(filter(1)), row(number)).unwrap();
+            }
+            assert_eq!(builder.rows(), 700);
+            let mut memory = Memory::of(layout, 1000);
+            builder.write(Lists, &mut memory, 90, &mut || {});
+            assert_eq!(memory.problems(), Vec::<String>::new(), "{trees:?}: {before}, {after}");
+            assert_eq!(memory.index().rows(&mut |_| ()), 700);
         }
     }
 }
