@@ -26,7 +26,7 @@ cargo_pg = PGRX_PG_CONFIG_PATH="$(PG_CONFIG)" $(CARGO)
 pure_crates = --workspace --exclude simhash_pg
 
 version = $(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
-sql_files = sql/planner.sql sql/code.sql sql/gist.sql sql/am.sql \
+sql_files = sql/conditions.sql sql/code.sql sql/gist.sql sql/hamming.sql \
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/rarity.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/pairs.sql sql/histogram.sql sql/differences.sql
 

@@ -1,31 +1,20 @@
 //! simhash_pg: similarity fingerprints of text in PostgreSQL, and exact search for near-duplicates.
 //!
-//! This crate is the Postgres side: it unpacks arguments, calls the pure crates under `crates/`, and
-//! packs results. Files are named after those in `sql/`, which declare what users see; `pg/` is the
-//! border to Postgres itself.
+//! This crate is the Postgres side: it unpacks arguments, calls the pure crates under `crates/`, and packs
+//! results. It has five rooms, each of which uses only rooms below it:
+//!
+//! - [`sql`]: the functions that users call, in files named after those in `sql/`, which declare them
+//! - [`plan`]: what the planner does with conditions on distances, and the near join
+//! - [`index`]: the operator classes and the access method
+//! - [`estimate`]: how many rows a condition finds, and what a search costs
+//! - [`pg`]: the border to Postgres itself
 #![allow(unsafe_code, reason = "Postgres is C; every unsafe block says why it is sound")]
 
-mod am;
-mod code;
-mod differences;
 mod estimate;
-mod explain;
-mod gin;
-mod gist;
-mod histogram;
-mod html;
-mod join;
-mod minhash;
-mod pairs;
-mod passage;
+mod index;
 mod pg;
-mod planner;
-mod rarity;
-mod simhash;
-mod sketch;
-mod spelling;
-mod trigger;
-mod weighted;
+mod plan;
+mod sql;
 
 // Where `#[pg_guard]` looks for what it wraps imported functions in.
 use pgrx::pg_sys::ffi;
@@ -33,11 +22,11 @@ use pgrx::pg_sys::ffi;
 pgrx::pg_module_magic!(name, version);
 
 // The SQL surface, in order, for `cargo pgrx`. The Makefile joins the same files.
-pgrx::extension_sql_file!("../sql/planner.sql", name = "planner");
-pgrx::extension_sql_file!("../sql/code.sql", name = "code", requires = ["planner"]);
+pgrx::extension_sql_file!("../sql/conditions.sql", name = "conditions");
+pgrx::extension_sql_file!("../sql/code.sql", name = "code", requires = ["conditions"]);
 pgrx::extension_sql_file!("../sql/gist.sql", name = "gist", requires = ["code"]);
-pgrx::extension_sql_file!("../sql/am.sql", name = "am", requires = ["gist"]);
-pgrx::extension_sql_file!("../sql/simhash.sql", name = "simhash", requires = ["am"]);
+pgrx::extension_sql_file!("../sql/hamming.sql", name = "hamming", requires = ["gist"]);
+pgrx::extension_sql_file!("../sql/simhash.sql", name = "simhash", requires = ["hamming"]);
 pgrx::extension_sql_file!("../sql/weighted.sql", name = "weighted", requires = ["simhash"]);
 pgrx::extension_sql_file!("../sql/explain.sql", name = "explain", requires = ["weighted"]);
 pgrx::extension_sql_file!("../sql/spelling.sql", name = "spelling", requires = ["explain"]);
@@ -56,7 +45,6 @@ pgrx::extension_sql_file!("../sql/differences.sql", name = "differences", requir
 #[pgrx::pg_guard]
 extern "C-unwind" fn _PG_init() {
     pg::backtrace::turn_off();
-    planner::install_hook();
-    join::install_hook();
-    am::register();
+    plan::install_hooks();
+    index::register();
 }

@@ -1,10 +1,10 @@
 //! Conditions on a distance, as the planner's estimators and indexes meet them:
 //! `hamming_within(a, b, radius)`, and `a <@ ball`, which is searched by an index.
 
-use crate::code::ball::HammingBall;
-use crate::code::bit_ball::BitBall;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::ours::{is_ball, is_ball_constructor};
+use crate::pg::code::ball::BitBall;
+use crate::pg::code::ball::HammingBall;
 use crate::pg::code::{Code, CodeType};
 use crate::pg::expr::Expr;
 use crate::pg::planner::{PlannedIndex, Planner};

@@ -1,7 +1,6 @@
 //! Estimates for the planner: how many rows a search by distance finds, and how much it costs.
 //!
-//! `planner/` answers for conditions, `am/` and `gist/` for searches of their indexes. What their answers
-//! share is here, and imports none of the three.
+//! `plan` answers for conditions, `index` for searches of its indexes. What their answers share is here.
 //!
 //! - [`condition`]: the conditions, and the radius that they ask for
 //! - [`statistics`]: what ANALYZE knows of a column

@@ -9,7 +9,7 @@ use super::statistics::{ColumnStatistics, ElementStatistics};
 use crate::pg::expr::Expr;
 use crate::pg::planner::Planner;
 use crate::pg::report;
-use limits::collect;
+use base::collect;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{Array, FromDatum};

@@ -125,7 +125,7 @@ impl ColumnStatistics {
                 Code::Bits(_) => None,
             });
             let count = slot.0.nvalues as usize;
-            common = limits::collect(values, count).map_err(report::problem).unwrap_or_report();
+            common = base::collect(values, count).map_err(report::problem).unwrap_or_report();
             // Behind the shares of the elements stand the least and the greatest of them.
             least_common = f64::from(slot.numbers().get(common.len()).copied().unwrap_or_default());
         }

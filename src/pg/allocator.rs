@@ -3,8 +3,8 @@
 //! Rust aborts the process where memory is refused and the caller cannot do without. PostgreSQL takes an
 //! aborted process for one that may have damaged shared memory, and ends all sessions. So such a refusal ends
 //! this session alone, as PostgreSQL's FATAL does: the client is told, locks are released, the transaction is
-//! rolled back. It is a net. Whatever grows with the user's data asks by `limits::reserve` and its kind,
-//! which mark their requests ([`limits::may_be_refused`]): these get the refusal, and become an error of the
+//! rolled back. It is a net. Whatever grows with the user's data asks by `base::reserve` and its kind,
+//! which mark their requests ([`base::may_be_refused`]): these get the refusal, and become an error of the
 //! statement.
 //!
 //! An allocator must not unwind, and a FATAL does not: it never returns. Frames of Rust's that are left
@@ -48,7 +48,7 @@ unsafe impl GlobalAlloc for SessionAllocator {
 /// The memory, if there is any; null if the caller handles that.
 #[inline]
 fn given(place: *mut u8, bytes: usize) -> *mut u8 {
-    if place.is_null() && !limits::may_be_refused() {
+    if place.is_null() && !base::may_be_refused() {
         end_session(bytes);
     }
     place

@@ -1,6 +1,6 @@
 //! Numbers in arrays.
 
-use limits::{OutOfMemory, push};
+use base::{OutOfMemory, push};
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
 use pgrx::pgrx_sql_entity_graph::metadata::{

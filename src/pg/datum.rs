@@ -1,7 +1,7 @@
 //! Values of any type, kept longer than what they came from.
 #![allow(non_snake_case, reason = "names of PostgreSQL's own")]
 
-use limits::{OutOfMemory, push};
+use base::{OutOfMemory, push};
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys, varlena};
 use std::ffi::{CStr, c_int};
 

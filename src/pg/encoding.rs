@@ -5,7 +5,7 @@
 
 use super::interrupts::check_for_interrupts;
 use super::report::{self, SqlError};
-use limits::{extend, grow_text};
+use base::{extend, grow_text};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{PgSqlErrorCode, PgTryBuilder, pg_sys};
 use std::borrow::Cow;

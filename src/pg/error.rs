@@ -1,6 +1,6 @@
 //! Errors that only the Postgres side can meet: one constructor each, with code, values and advice.
 //!
-//! What an algorithm has to say it words itself, as a [`Problem`](limits::Problem); see
+//! What an algorithm has to say it words itself, as a [`Problem`](base::Problem); see
 //! [`report`](super::report).
 
 use super::encoding::{for_message, type_name};

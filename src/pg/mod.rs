@@ -21,6 +21,7 @@
 //! - [`query`]: what a query reads
 //! - [`report`]: how an error is told to the client
 //! - [`result_set`]: the rows that a function returns
+//! - [`mod@sketch`]: the values of a sketch
 //! - [`state`]: states of aggregates
 //! - [`storage`]: an index's pages, its log, and the temporary files of a build
 //! - [`table_rows`]: rows of a table that an index looks up while it searches
@@ -48,6 +49,7 @@ pub(crate) mod progress;
 pub(crate) mod query;
 pub(crate) mod report;
 pub(crate) mod result_set;
+pub(crate) mod sketch;
 pub(crate) mod state;
 pub(crate) mod storage;
 pub(crate) mod table_rows;

@@ -1,7 +1,7 @@
 //! Long work in memory says how far it has come.
 
 use super::interrupts::check_for_interrupts;
-use limits::Heartbeat;
+use base::Heartbeat;
 use pgrx::{PgLogLevel, ereport};
 use std::time::{Duration, Instant};
 

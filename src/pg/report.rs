@@ -1,6 +1,6 @@
 //! How an error is told to the client.
 
-use limits::{Problem, ProblemKind};
+use base::{Problem, ProblemKind};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::{PgLogLevel, pg_sys};

@@ -8,7 +8,7 @@ mod arguments;
 mod signals;
 
 use arguments::{Fingerprint, Text};
-use limits::{Problem, ProblemKind};
+use base::{Problem, ProblemKind};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use signals::with_signals;

@@ -1,7 +1,7 @@
 //! Ctrl-C within a long text.
 
 use crate::{MINHASHER, SIMHASHER};
-use limits::Heartbeat;
+use base::Heartbeat;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};

@@ -3,10 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
 
+use base::OutOfMemory;
 use hamming::clusters::{Linkage, keepers};
 use hamming::code::CodeSlice;
 use hamming::near_pairs::near_pairs;
-use limits::OutOfMemory;
 use std::fs;
 
 const ROWS: u64 = 300_000;

@@ -1,7 +1,7 @@
 //! Values sorted by some of their bits, so that values which agree there lie together.
 
 use crate::code::CodeSlice;
-use limits::{Heartbeat, OutOfMemory, reserve};
+use base::{Heartbeat, OutOfMemory, reserve};
 use std::borrow::Cow;
 use std::ops::Range;
 

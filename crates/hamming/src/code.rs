@@ -11,7 +11,7 @@
 //! share of equal bits. The **radius** of a search is the largest distance that it accepts.
 
 use crate::kernel::for_processors;
-use limits::{Limit, OutOfMemory, Problem, reserve};
+use base::{Limit, OutOfMemory, Problem, reserve};
 
 /// Bits of a fingerprint.
 pub const BITS: u32 = 64;

@@ -3,7 +3,7 @@
 //! What is written is read as the same code, and the other way round but for white space and case. So only
 //! codes whose bits fill all digits are written: a multiple of 4.
 
-use limits::{Problem, ProblemKind, reserve, reserve_text};
+use base::{Problem, ProblemKind, reserve, reserve_text};
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 

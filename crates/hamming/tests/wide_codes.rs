@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+use base::OutOfMemory;
 use hamming::clusters::{Linkage, keepers};
 use hamming::code::{CodeCutter, CodeSlice, distance_of_words};
 use hamming::near_pairs::{MAX_SEGMENT_BITS, PairBlocks, near_pairs, near_pairs_between};
-use limits::OutOfMemory;
 use proptest::prelude::*;
 
 /// Codes, and the number of words of each.

@@ -8,7 +8,7 @@
 use crate::key::{Filter, IndexKey, RowId, Tree, rotated};
 use crate::layout::Layout;
 use crate::page::{Page, PageNumber, capacity};
-use limits::{OutOfMemory, reserve};
+use base::{OutOfMemory, reserve};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -363,7 +363,7 @@ impl<R: Runs, U: UnsortedRow> Sorter<R, U> {
 
 /// Sorts rows by their keys, and looks for interrupts meanwhile: a gigabyte of rows takes seconds.
 fn sort<U: UnsortedRow>(rows: &mut [U], tree: Tree, store: &impl Runs) {
-    limits::sort(rows, &mut || store.check_for_interrupts(), |row| row.order(tree));
+    base::sort(rows, &mut || store.check_for_interrupts(), |row| row.order(tree));
 }
 
 /// Passes the keys of several sorted runs in order.

@@ -17,7 +17,7 @@ use crate::key::{IndexKey, RowId};
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
 use crate::word_search::{WordBall, WordSearch};
-use limits::{Collector, OutOfMemory, extend};
+use base::{Collector, OutOfMemory, extend};
 use std::mem::take;
 
 /// Rows whose codes are asked for together, where all of them are.

@@ -25,8 +25,8 @@ use crate::sorted::Sorted;
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
 use crate::word_search::{WordBall, WordSearch};
+use base::{Collector, OutOfMemory, grow, push};
 use hamming::code::{distance_of_bytes, distance_of_words};
-use limits::{Collector, OutOfMemory, grow, push};
 use std::cmp::Ordering;
 
 /// A search under way. It holds no locks and no pages between two batches.

@@ -3,7 +3,7 @@
 //! A search passes its results in any order, several times over if need be. Each time the first of those are
 //! kept that have not been taken yet.
 
-use limits::{OutOfMemory, push, reserve};
+use base::{OutOfMemory, push, reserve};
 use std::cmp::Ordering;
 
 /// The size of the first piece in which results are collected: most queries want a few.

@@ -12,8 +12,8 @@ use crate::key::{Filter, IndexKey, RowId, Tree, rotated_back};
 use crate::page::{Page, PageNumber};
 use crate::store::Store;
 use crate::tree::Index;
+use base::OutOfMemory;
 use hamming::hash::scattered;
-use limits::OutOfMemory;
 use std::collections::HashSet;
 
 mod differences;

@@ -1,7 +1,7 @@
 //! The published fingerprints, made by independent implementations in Python.
 //! Stored fingerprints depend on them: a change here is a change of the scheme's meaning.
 
-use limits::Problem;
+use base::Problem;
 use serde::Deserialize;
 use std::error::Error;
 use text::features::Scheme;

@@ -1,6 +1,6 @@
-//! The numbers (strategies) of the operators in `hamming_ops` and `gist_hamming_ops`, the operator classes
-//! for bigint, and in `sketch_ops`, that for sketches. `sql/am.sql`, `sql/gist.sql` and `sql/gin.sql` give an
-//! operator the same number.
+//! The numbers (strategies) of the operators in the operator classes `hamming_ops` and `gist_hamming_ops`,
+//! for bigint, and `sketch_ops`, for sketches. An operator has the same number in `sql/hamming.sql`,
+//! `sql/gist.sql` and `sql/gin.sql`.
 
 /// `bigint <@ hamming_ball`.
 pub(crate) const WITHIN_BALL: i16 = 1;

@@ -3,8 +3,8 @@
 use super::bits::Bits;
 use super::{CodeType, error};
 use crate::pg::report::{self, SqlError};
+use base::{grow, reserve};
 use hamming::code::{CodeCutter, CodeSlice};
-use limits::{grow, reserve};
 use pgrx::pg_sys;
 
 /// Codes of one length: that of the first one.
@@ -127,7 +127,7 @@ impl CodeList {
     pub(crate) fn choose(
         &mut self,
         places: impl ExactSizeIterator<Item = u32>,
-    ) -> Result<(), limits::OutOfMemory> {
+    ) -> Result<(), base::OutOfMemory> {
         let count = places.len();
         self.words = self.codes().gather(places, count)?;
         Ok(())

@@ -1,8 +1,10 @@
 //! Codes: values that have distances, which are of type bigint or bit.
 //!
+//! - [`ball`]: all codes within a radius of one
 //! - [`bits`]: a string of bits as PostgreSQL keeps it
 //! - [`list`]: many codes of one length
 
+pub(crate) mod ball;
 pub(crate) mod bits;
 mod error;
 pub(crate) mod list;

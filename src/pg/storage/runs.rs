@@ -4,9 +4,9 @@
 
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report;
+use base::reserve;
 use hamming_index::build::{KeyWithTail, Runs};
 use hamming_index::key::{Filter, IndexKey, RowId};
-use limits::reserve;
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReportable;

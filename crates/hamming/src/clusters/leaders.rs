@@ -8,7 +8,7 @@
 use super::SecondLook;
 use crate::code::CodeSlice;
 use crate::near_pairs::{MAX_SEGMENT_BITS, PairFinder, near_pairs, near_pairs_between, retain_within};
-use limits::{Heartbeat, OutOfMemory, collect, reserve, sort};
+use base::{Heartbeat, OutOfMemory, collect, reserve, sort};
 
 /// Rows that are decided between two heartbeats.
 const STRIDE: usize = 1 << 14;

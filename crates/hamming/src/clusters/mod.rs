@@ -23,8 +23,8 @@ mod leaders;
 use crate::buckets::{BitChoice, PlacedCodes, RowBuckets};
 use crate::code::CodeSlice;
 use crate::near_pairs::{PairFinder, near_pairs, retain_within};
+use base::{Heartbeat, OutOfMemory, Problem, collect, reserve, sort};
 use leaders::{LIMITS, leaders};
-use limits::{Heartbeat, OutOfMemory, Problem, collect, reserve, sort};
 
 /// Rows between two heartbeats.
 const STRIDE: usize = 1 << 16;

@@ -16,7 +16,7 @@ pub use queries::CodeQueries;
 
 use crate::BITS;
 use crate::code::CodeSlice;
-use limits::{Limit, OutOfMemory, collect, reserve};
+use base::{Limit, OutOfMemory, collect, reserve};
 
 /// The number of queries.
 pub const SAMPLE: Limit = Limit::new("sample", 1, 10_000);

@@ -2,7 +2,7 @@
 
 use crate::code::CodeSlice;
 use crate::kernel::{GROUP, for_processors};
-use limits::{OutOfMemory, collect, reserve};
+use base::{OutOfMemory, collect, reserve};
 
 /// Codes in groups, each of which is compared with a row at once.
 #[derive(Clone, Debug)]

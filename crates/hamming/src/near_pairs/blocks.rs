@@ -18,7 +18,7 @@
 use super::plan::{BitSegment, JoinPlan, MAX_SEGMENT_BITS, lowest};
 use crate::code::CodeCutter;
 use crate::hash::scattered;
-use limits::Limit;
+use base::Limit;
 
 /// With fewer bits in a segment, its blocks are so full that a triangle costs less.
 const MIN_SEGMENT_BITS: u32 = 13;

@@ -4,7 +4,7 @@ use super::plan::BitSegment;
 use crate::buckets::RowBuckets;
 use crate::code::{CodeSlice, distance_of_words};
 use crate::kernel::{each_near, for_processors};
-use limits::{OutOfMemory, grow};
+use base::{OutOfMemory, grow};
 use std::ops::Range;
 
 /// Both sides of a join, sorted into the buckets of one segment.

@@ -13,7 +13,7 @@
 use super::plan::{BitSegment, JoinPlan, JoinSides, JoinSize, lowest};
 use super::{CodeSlice, PairFinder, PairJoin};
 use crate::buckets::{BitChoice, PlacedCodes};
-use limits::{Heartbeat, OutOfMemory, push};
+use base::{Heartbeat, OutOfMemory, push};
 
 /// How codes are divided into parts.
 pub struct PairDivision {

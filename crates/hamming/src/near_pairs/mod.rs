@@ -41,11 +41,11 @@ pub(crate) mod tests;
 
 use crate::buckets::{PlacedCodes, RowBuckets};
 use crate::code::CodeSlice;
+use base::{Heartbeat, OutOfMemory};
 pub use blocks::{PARTS, PairBlocks};
 pub use compare::retain_within;
 use compare::{BucketComparison, JoinTables, compare, retain_near, retain_new};
 pub use division::PairDivision;
-use limits::{Heartbeat, OutOfMemory};
 use plan::{BitSegment, JoinPlan, JoinSides, JoinSize, cost_of_check};
 pub use plan::{MAX_SEGMENT_BITS, cost_between};
 use std::borrow::Cow;

@@ -4,7 +4,7 @@ use super::search::{CutSearch, cost_of_segment, length_of, threshold_of};
 use crate::buckets::{BitChoice, PlacedCodes};
 use crate::code::{CodeCutter, volume};
 use crate::hash::scattered;
-use limits::{OutOfMemory, collect, push};
+use base::{OutOfMemory, collect, push};
 
 /// The bits of the widest segment, whose 2^22 buckets take 16 MB.
 pub const MAX_SEGMENT_BITS: u32 = 22;

@@ -264,7 +264,7 @@ mod tests {
             let words: Vec<u64> = (0..(rows * width) as u64).map(crate::hash::scattered).collect();
             let codes = CodeSlice::new(&words, width);
             let mut found = 0;
-            let mut count = |_, _| -> Result<(), limits::OutOfMemory> {
+            let mut count = |_, _| -> Result<(), base::OutOfMemory> {
                 found += 1;
                 Ok(())
             };

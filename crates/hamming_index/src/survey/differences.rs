@@ -6,7 +6,7 @@ use crate::page::Page;
 use crate::probe::Probe;
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
-use limits::{Collector, OutOfMemory, push};
+use base::{Collector, OutOfMemory, push};
 use std::ops::Range;
 
 impl<S: Store> Index<'_, S> {

@@ -6,7 +6,7 @@
 //! distinguish words. `docs/doc2.md` specifies every step. Linear time; a text without such marks is not
 //! copied.
 
-use limits::{OutOfMemory, grow_text};
+use base::{OutOfMemory, grow_text};
 use std::borrow::Cow;
 use unicode_normalization::char::decompose_canonical;
 

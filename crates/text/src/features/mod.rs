@@ -19,8 +19,8 @@ pub(crate) use sink::Sink;
 #[doc(hidden)]
 pub use words::words_in_both_ways;
 
+use base::OutOfMemory;
 use letters::LettersOfWords;
-use limits::OutOfMemory;
 use long_words::LongWords;
 pub(crate) use pairs::TakeHash;
 use pairs::{HashPairs, WritePairs};

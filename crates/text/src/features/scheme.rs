@@ -7,7 +7,7 @@
 //! Two prefixes make more: [`PERMUTED`] and [`FOLDED`].
 
 use super::words::Keep;
-use limits::{Limit, Problem};
+use base::{Limit, Problem};
 use std::fmt;
 use std::str::FromStr;
 

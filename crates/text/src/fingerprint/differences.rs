@@ -6,7 +6,7 @@
 
 use super::explain::{self, Feature};
 use crate::features::Scheme;
-use limits::{Heartbeat, OutOfMemory, Problem, collect, grow_map, push, sort};
+use base::{Heartbeat, OutOfMemory, Problem, collect, grow_map, push, sort};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! Fingerprints kept as strings of binary digits, as the Similarity Index paper keeps them.
 
-use limits::Heartbeat;
+use base::Heartbeat;
 
 /// Characters compared between two heartbeats.
 const STRIDE: usize = 1 << 16;

@@ -17,7 +17,7 @@
 
 use crate::features::BATCH;
 use crate::hash::probing_table::ProbingTable;
-use limits::{OutOfMemory, reserve};
+use base::{OutOfMemory, reserve};
 use std::hint::select_unpredictable;
 
 /// Slots of the first sieve at most: 1 MB, which a processor's second cache holds.

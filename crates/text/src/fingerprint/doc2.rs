@@ -13,7 +13,7 @@
 use crate::features::pairs::{KEY, KEY_BITS};
 use crate::features::{Batch, FeatureRule, Scheme, Shingler, TakeHash};
 use crate::hash::mix;
-use limits::{Heartbeat, OutOfMemory};
+use base::{Heartbeat, OutOfMemory};
 
 /// The fingerprint of a text by a scheme with one permutation, or `None` if it has no features.
 pub(super) fn fingerprint(

@@ -9,7 +9,7 @@ use crate::features::pairs::KEY;
 use crate::features::{FeatureRule, Scheme, Shingler, Sink, pairs};
 use crate::hash::rabin::{self, UNITS};
 use crate::hash::xxh3_64;
-use limits::{Heartbeat, OutOfMemory, Problem, ProblemKind, collect, grow_map, grow_text, push, sort};
+use base::{Heartbeat, OutOfMemory, Problem, ProblemKind, collect, grow_map, grow_text, push, sort};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::HashMap;

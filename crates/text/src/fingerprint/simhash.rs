@@ -9,7 +9,7 @@ use super::bit_counts::BitCounts;
 use super::distinct::{Distinct, HashRange, TooMany};
 use super::doc2;
 use crate::features::{Batch, Scheme, Shingler};
-use limits::{Heartbeat, OutOfMemory};
+use base::{Heartbeat, OutOfMemory};
 
 /// Makes fingerprints; keeps its memory from text to text.
 #[derive(Debug, Default)]

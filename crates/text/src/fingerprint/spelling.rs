@@ -9,7 +9,7 @@
 //! either, are refused.
 
 use crate::features::Scheme;
-use limits::{Problem, ProblemKind};
+use base::{Problem, ProblemKind};
 
 const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 /// Letters of a fingerprint in base32.

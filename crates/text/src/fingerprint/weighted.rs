@@ -8,7 +8,7 @@
 //! 1 KB of memory.
 
 use crate::hash::xxh3_64;
-use limits::Problem;
+use base::Problem;
 
 /// The largest weight of a feature.
 pub const MAX_WEIGHT: f64 = 1e9;

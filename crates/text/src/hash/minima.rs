@@ -4,7 +4,7 @@
 //! the current group, and the least of the rest of the group before. Cost: constant for each key, whatever
 //! the length of a row; memory for two rows.
 
-use limits::{OutOfMemory, collect};
+use base::{OutOfMemory, collect};
 use std::iter::repeat_n;
 
 /// Finds the least key of every row. Where keys may be equal and the leftmost is wanted, they end with their

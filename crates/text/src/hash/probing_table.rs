@@ -1,6 +1,6 @@
 //! A hash table of numbers: open addressing with linear probing.
 
-use limits::{OutOfMemory, reserve};
+use base::{OutOfMemory, reserve};
 
 /// Entries, none of which is 0. The caller keeps at most half of the slots full, and says where the search
 /// for an entry begins.

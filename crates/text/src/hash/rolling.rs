@@ -6,7 +6,7 @@
 //! processor idles most of the time unless it rolls over several parts of a text at once. Cost: constant
 //! for each window, whatever its length.
 
-use limits::{OutOfMemory, collect};
+use base::{OutOfMemory, collect};
 use std::array::from_fn;
 use std::iter;
 

@@ -2,9 +2,9 @@
 
 use super::Beat;
 use super::elements::{BLOCKS, CELLS, FOREIGN, SKIPPED};
+use base::{OutOfMemory, grow_text};
 use html5gum::emitters::callback::CallbackEvent;
 use html5gum::{State, naive_next_state};
-use limits::{OutOfMemory, grow_text};
 
 /// Bytes of text that are added between two heartbeats.
 const PIECE: usize = 1 << 20;

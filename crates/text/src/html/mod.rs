@@ -11,10 +11,10 @@ mod elements;
 mod extractor;
 mod reader;
 
+use base::{Heartbeat, Problem, ProblemKind};
 use extractor::Extractor;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Emitter, ForwardingEmitter, Span, Tokenizer};
-use limits::{Heartbeat, Problem, ProblemKind};
 use reader::{CHUNK, Paced};
 use std::cell::RefCell;
 

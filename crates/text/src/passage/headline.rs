@@ -6,7 +6,7 @@
 //! Cost: that of [`shared_passages`], and the time to write the headline.
 
 use super::shared_passages;
-use limits::{Heartbeat, Limit, Problem, ProblemKind, grow_text, push};
+use base::{Heartbeat, Limit, Problem, ProblemKind, grow_text, push};
 use std::ops::Range;
 
 /// The most bytes of a headline, which is a value of PostgreSQL's.

@@ -11,7 +11,7 @@
 
 use super::sort::sort_values;
 use super::threshold::{LeastShared, Threshold};
-use limits::{Heartbeat, OutOfMemory, collect, extend, push, sort};
+use base::{Heartbeat, OutOfMemory, collect, extend, push, sort};
 use std::iter::repeat_n;
 use std::ops::Range;
 

@@ -13,7 +13,7 @@ use super::SketchSample;
 use crate::features::chars;
 use crate::hash::rolling::{Arithmetic, MERSENNE_61, Mersenne61, Modulo, PRIME, Rolling, Windows, piece_for};
 use crate::hash::xxh3_64;
-use limits::{Heartbeat, Limit, Problem, ProblemKind};
+use base::{Heartbeat, Limit, Problem, ProblemKind};
 use std::str::FromStr;
 
 /// Symbols in a window.

@@ -3,7 +3,7 @@
 //! Broder, "On the resemblance and containment of documents", 1997. Cost: linear time for sketches as they
 //! are stored, which are sorted; other arrays are copied and sorted first.
 
-use limits::{Heartbeat, OutOfMemory, collect, sort};
+use base::{Heartbeat, OutOfMemory, collect, sort};
 use std::borrow::Cow;
 
 /// Values that are looked up between two heartbeats.

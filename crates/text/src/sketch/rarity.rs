@@ -17,7 +17,7 @@
 use crate::features::{Batch, Scheme, Shingler};
 use crate::hash::mix;
 use crate::sketch::SketchSample;
-use limits::{Heartbeat, Problem, ProblemKind, collect};
+use base::{Heartbeat, Problem, ProblemKind, collect};
 
 /// Cells, each for the features whose mixed hash begins with its number.
 const CELLS: usize = 1 << CELL_BITS;

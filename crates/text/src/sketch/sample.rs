@@ -1,7 +1,7 @@
 //! The values of a sketch in the making, with a bound on their number.
 
 use super::sort::sort_values;
-use limits::{Heartbeat, Problem, ProblemKind, grow};
+use base::{Heartbeat, Problem, ProblemKind, grow};
 
 /// The most values a sketch can have: more are useless to compare and too many for an array.
 pub const MAX_VALUES: usize = 1 << 23;

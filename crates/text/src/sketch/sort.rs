@@ -1,6 +1,6 @@
 //! Sorts the values of sketches, most of which are spread evenly over their range.
 
-use limits::{Heartbeat, OutOfMemory, collect};
+use base::{Heartbeat, OutOfMemory, collect};
 use std::iter::repeat_n;
 
 /// Values that are sorted without a heartbeat, which takes a tenth of a millisecond; fewer than 2^16.

@@ -13,7 +13,7 @@ use super::SketchSample;
 use crate::hash::GOLDEN_RATIO;
 use crate::hash::minima::Minima;
 use crate::hash::rolling::{Modulo, PRIME, Rolling, Windows, piece_for};
-use limits::{Heartbeat, Limit, Problem};
+use base::{Heartbeat, Limit, Problem};
 
 /// Bytes in a window.
 pub const LENGTH: Limit = Limit::new("length", 1, 10_000);

@@ -11,7 +11,7 @@ use super::runs::next_run;
 use super::table::{Entry, SHORT, class, entry};
 use super::utf8::{DecodedCharacter, decode, encode};
 use super::{BUFFERED, Keep};
-use limits::{Heartbeat, OutOfMemory, grow, reserve};
+use base::{Heartbeat, OutOfMemory, grow, reserve};
 
 /// Bytes that are written ahead.
 const SLACK: usize = 4;

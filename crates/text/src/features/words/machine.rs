@@ -11,7 +11,7 @@ use super::table::{Entry, SHORT, class, entry};
 use super::utf8::{DecodedCharacter, code_point_of_three, decode, encode};
 use super::writer::WordWriter;
 use crate::features::addresses;
-use limits::{OutOfMemory, reserve};
+use base::{OutOfMemory, reserve};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::compose;
 

@@ -46,7 +46,7 @@ pub(crate) use readable_word::{ReadableWord, TakeWord};
 
 use super::addresses;
 use ascii::{WINDOW, Window, bits};
-use limits::OutOfMemory;
+use base::OutOfMemory;
 use machine::{Machine, PassOutcome};
 use normal::{is_letter, is_word_character, normalize, segment};
 use output::{WordOutput, WordsToBuffer};

@@ -2,7 +2,7 @@
 
 use super::runs::next_run;
 use super::{Keep, Words, addresses};
-use limits::OutOfMemory;
+use base::OutOfMemory;
 
 impl Words {
     /// Adds all words of the text, as they are found for fingerprints.

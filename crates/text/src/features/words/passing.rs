@@ -3,7 +3,7 @@
 use super::output::WordsToConsumer;
 use super::{Keep, TakeWord, Words};
 use crate::features::{BATCH, Sink};
-use limits::OutOfMemory;
+use base::OutOfMemory;
 
 /// Bytes of a part of a text, or of its normalized words, after which these are passed on.
 pub(super) const BUFFERED: usize = 32 * 1024;

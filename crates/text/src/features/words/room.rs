@@ -4,7 +4,7 @@ use super::ascii::{WINDOW, beyond_ascii};
 use super::machine::GROWTH;
 use super::runs::{SPACE, class};
 use super::{NOT_FOLDED, PIECE, Words};
-use limits::{OutOfMemory, grow, grow_text};
+use base::{OutOfMemory, grow, grow_text};
 
 /// Room behind the words of a text: for bytes that are written ahead and do not stay.
 const SLACK: usize = 256;

@@ -19,7 +19,7 @@ mod sketch;
 pub use sketch::passage_sketch;
 
 use crate::passage::shared::MIN_LENGTH;
-use limits::{Limit, Problem};
+use base::{Limit, Problem};
 use rows::{GROUP, Row, hash_group, is_kept, kind_of, length_of};
 use std::fmt::Display;
 use std::ops::RangeInclusive;

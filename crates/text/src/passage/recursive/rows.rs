@@ -1,6 +1,6 @@
 //! The hashes of pieces, level by level, from which those of the next level are made.
 
-use limits::{OutOfMemory, collect};
+use base::{OutOfMemory, collect};
 use std::iter::repeat_n;
 
 /// Symbols that are dealt with level by level.

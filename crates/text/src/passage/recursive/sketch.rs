@@ -4,7 +4,7 @@
 
 use super::{RecursiveShingler, Shingle};
 use crate::sketch::SketchSample;
-use limits::{Heartbeat, Problem};
+use base::{Heartbeat, Problem};
 
 /// Bytes of text between two heartbeats.
 const STRIDE: usize = 1 << 14;

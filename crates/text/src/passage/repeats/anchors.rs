@@ -20,7 +20,7 @@ use super::room::Room;
 use crate::hash::minima::Minima;
 use crate::hash::rolling::{Arithmetic, Mersenne61, PRIME, Rolling, Windows};
 use crate::hash::spread;
-use limits::{Heartbeat, Problem, reserve};
+use base::{Heartbeat, Problem, reserve};
 use std::ops::Range;
 
 /// Grams of a piece of a document, at least.

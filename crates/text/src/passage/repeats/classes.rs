@@ -19,7 +19,7 @@ use super::packed::{Anchor, Segment};
 use super::room::Room;
 use crate::hash::xxh3_64;
 use crate::passage::agreement::{common_prefix, common_suffix};
-use limits::{Heartbeat, Problem, push, sort};
+use base::{Heartbeat, Problem, push, sort};
 use std::ops::Range;
 
 /// Members of a class with which all others are compared.

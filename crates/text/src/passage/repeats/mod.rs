@@ -39,7 +39,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
-use limits::{Heartbeat, Limit, Problem, ProblemKind};
+use base::{Heartbeat, Limit, Problem, ProblemKind};
 use packed::MAX_BYTES;
 use room::Room;
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! How much memory may still be taken.
 
-use limits::{Problem, ProblemKind, reserve};
+use base::{Problem, ProblemKind, reserve};
 
 /// A list grows by this share of itself, and by this number of elements at least.
 const GROWTH: usize = 8;
@@ -56,7 +56,7 @@ impl Room {
             let wanted = more.len() + text.len() / GROWTH;
             self.check(more.len())?;
             let before = text.capacity();
-            limits::reserve_text(text, wanted)?;
+            base::reserve_text(text, wanted)?;
             self.taken += text.capacity() - before;
         }
         text.push_str(more);

@@ -6,7 +6,7 @@ use super::packed::Segment;
 use super::room::Room;
 use super::{Corpus, Repeat};
 use crate::passage::agreement::common_prefix;
-use limits::{Heartbeat, Problem, reserve};
+use base::{Heartbeat, Problem, reserve};
 use memchr::memmem::rfind;
 use std::ops::Range;
 

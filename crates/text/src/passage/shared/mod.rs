@@ -20,7 +20,7 @@ mod table;
 
 use crate::hash::rolling::{Arithmetic, Mersenne61, PRIME, Rolling, Windows};
 use crate::hash::spread;
-use limits::{Heartbeat, Limit, OutOfMemory, Problem, collect, reserve, sort};
+use base::{Heartbeat, Limit, OutOfMemory, Problem, collect, reserve, sort};
 use search::{Match, MatchSearch, TextPair};
 use table::{WindowTable, each_batch};
 

@@ -3,7 +3,7 @@
 
 use super::MAX_PASSAGES;
 use crate::passage::agreement::{common_prefix, common_suffix};
-use limits::{Problem, ProblemKind};
+use base::{Problem, ProblemKind};
 use std::cell::Cell;
 
 /// A run of symbols that both texts have.
@@ -160,6 +160,6 @@ impl<'a, T: Copy + Eq> MatchSearch<'a, T> {
             let message = format!("texts share more than {MAX_PASSAGES} passages");
             return Err(Problem::new(ProblemKind::TooLarge, message).with_hint("Ask for longer passages."));
         }
-        Ok(limits::grow(&mut self.new, 1)?)
+        Ok(base::grow(&mut self.new, 1)?)
     }
 }

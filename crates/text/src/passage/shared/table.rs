@@ -1,7 +1,7 @@
 //! The table in which windows of the first text are found by their hash.
 
 use crate::hash::probing_table::ProbingTable;
-use limits::OutOfMemory;
+use base::OutOfMemory;
 
 /// Windows that are looked up together.
 const BATCH: usize = 64;

@@ -2,7 +2,7 @@
 
 use super::letters::Letters;
 use crate::sketch::sort::sort_values;
-use limits::{Heartbeat, OutOfMemory, collect, reserve};
+use base::{Heartbeat, OutOfMemory, collect, reserve};
 use std::iter::repeat_n;
 
 /// Spreads the keys; odd, so that different keys are scattered to different values.

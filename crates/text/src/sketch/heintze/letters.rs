@@ -3,7 +3,7 @@
 use crate::features::chars::boundaries;
 use crate::features::words::add_letters;
 use crate::hash::xxh3_64;
-use limits::{Heartbeat, Problem, ProblemKind, reserve};
+use base::{Heartbeat, Problem, ProblemKind, reserve};
 
 /// Bytes of letters in a text, at most.
 const MAX_BYTES: usize = u32::MAX as usize;

@@ -23,9 +23,9 @@ mod ranks;
 
 use super::sort::sort_values;
 use crate::hash::xxh3_64;
+use base::{Heartbeat, Limit, OutOfMemory, Problem, collect, push, reserve, sort};
 use fives::{EqualFives, Fives, scatter};
 use letters::{JUDGED, KEY_BITS, Letters};
-use limits::{Heartbeat, Limit, OutOfMemory, Problem, collect, push, reserve, sort};
 use ranks::{FrequentSubstrings, LowestRanks, PLACE, TakenSubstrings, rank};
 
 /// Substrings in a fingerprint.

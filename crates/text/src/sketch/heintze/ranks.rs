@@ -2,7 +2,7 @@
 
 use super::letters::KEY_BITS;
 use crate::sketch::sort::sort_values;
-use limits::{Heartbeat, OutOfMemory, collect, reserve, sort};
+use base::{Heartbeat, OutOfMemory, collect, reserve, sort};
 
 /// Bits of a count in a rank.
 const COUNT_BITS: u32 = 20;

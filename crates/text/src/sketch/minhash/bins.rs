@@ -13,7 +13,7 @@ use super::{EMPTY, LENGTH, MAX_VALUES, MinHasher};
 use crate::features::Scheme;
 use crate::hash::{GOLDEN_RATIO, mix};
 use crate::sketch::rarity::FeatureWeights;
-use limits::{Heartbeat, Limit, Problem, collect};
+use base::{Heartbeat, Limit, Problem, collect};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::iter::repeat_n;

@@ -10,7 +10,7 @@ pub use bins::BINS;
 pub use signature::{BANDS, bands, bits, similarity};
 
 use crate::features::{Batch, Scheme, Shingler};
-use limits::{Heartbeat, Limit, OutOfMemory};
+use base::{Heartbeat, Limit, OutOfMemory};
 
 /// The most values in a signature.
 const MAX_VALUES: i64 = 4096;

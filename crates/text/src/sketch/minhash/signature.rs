@@ -3,7 +3,7 @@
 use super::MAX_VALUES;
 use super::bins::{fill, is_empty};
 use crate::hash::{mix, xxh3_64};
-use limits::{Heartbeat, Limit, Problem, ProblemKind, collect};
+use base::{Heartbeat, Limit, Problem, ProblemKind, collect};
 use std::iter::repeat_n;
 
 /// Parts that a signature is cut into.

@@ -1,0 +1,133 @@
+//! Keys: those of a row are the values of its sketch and one for how many they are; those of a query are the
+//! values and the sizes that are searched for.
+
+use super::query::{SketchQuery, sketch};
+use crate::pg::array::distinct;
+use crate::pg::call::{Call, pg_function};
+use crate::pg::catalog::strategy::{MATCHES, OVERLAP};
+use crate::pg::error;
+use crate::pg::report;
+use base::{OutOfMemory, collect};
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::pg_sys::{self, Datum};
+use std::iter::once;
+use text::sketch::sizes::SizeClass;
+use text::sketch::threshold::LeastShared;
+
+/// What a search has to know of its keys, which are values first and then classes of sizes.
+pub(super) struct KeysNeeded<'a> {
+    /// How many of the keys are values.
+    pub(super) values: usize,
+    /// How many of the values a row needs: a number for each class of sizes, or one if there are no classes.
+    pub(super) least: &'a [usize],
+    /// Whether a row that has them matches. Otherwise the table has to be asked.
+    pub(super) is_exact: bool,
+}
+
+/// An array in the memory of the current call.
+fn array<'a, T>(elements: impl ExactSizeIterator<Item = T>) -> &'a mut [T] {
+    let count = elements.len();
+    // SAFETY: palloc returns memory of that size, aligned for any type, or raises an error. Each element is
+    // written.
+    unsafe {
+        let place: *mut T = pg_sys::palloc(count.max(1) * size_of::<T>()).cast();
+        elements.take(count).enumerate().for_each(|(index, element)| place.add(index).write(element));
+        std::slice::from_raw_parts_mut(place, count)
+    }
+}
+
+/// Tells GIN the number of keys, and returns them.
+fn keys(call: Call, keys: impl ExactSizeIterator<Item = i64>) -> Datum {
+    // SAFETY: GIN passes a place for the number as the second argument of these functions.
+    unsafe { call.pointer::<i32>(1).write(keys.len() as i32) };
+    array(keys.map(Datum::from)).as_mut_ptr().into()
+}
+
+/// The keys of a row, of which None is NULL.
+fn row_keys(call: Call) -> Result<Vec<Option<i64>>, OutOfMemory> {
+    let sketch = sketch(call, 0);
+    let size = match sketch.as_slice() {
+        Ok(values) if values.is_sorted_by(|a, b| a < b) => values.len(),
+        _ => distinct(sketch.iter().flatten())?.len(),
+    };
+    collect(sketch.iter().chain(once(Some(SizeClass::of(size).key()))), sketch.len() + 1)
+}
+
+pg_function!(
+    pg_finfo_gin_sketch_keys,
+    fn gin_sketch_keys(call) {
+        let row_keys = row_keys(call).map_err(report::problem).unwrap_or_report();
+        // SAFETY: GIN passes a place for the array as the third argument.
+        unsafe { call.pointer::<*mut bool>(2).write(array(row_keys.iter().map(Option::is_none)).as_mut_ptr()) };
+        keys(call, row_keys.iter().map(|key| key.unwrap_or_default()))
+    }
+);
+
+/// What a query searches for.
+struct SearchedKeys {
+    values: Vec<i64>,
+    sizes: Vec<SizeClass>,
+    /// As in [`KeysNeeded`].
+    least: Vec<usize>,
+    is_exact: bool,
+}
+
+impl SearchedKeys {
+    /// Values of which a row of any size needs some.
+    fn of_values(values: Vec<i64>, least: usize) -> Result<Option<Self>, OutOfMemory> {
+        // A row may have the key of a size instead of the value.
+        let is_exact = !values.iter().any(|&value| SizeClass::is_key(value));
+        Ok(Some(Self { values, sizes: Vec::new(), least: collect(once(least), 1)?, is_exact }))
+    }
+
+    /// Values of which a row needs a share that depends on its size.
+    fn of_query(query: SketchQuery) -> Result<Option<Self>, OutOfMemory> {
+        let SketchQuery { threshold, values } = query;
+        match threshold.least_shared(values.len()) {
+            LeastShared::Unknown => Ok(None),
+            LeastShared::Exactly(least) => Self::of_values(values, least),
+            LeastShared::BySize => {
+                let by_size = || threshold.least_shared_by_size(values.len());
+                let sizes = collect(by_size().map(|(class, _)| class), SizeClass::COUNT)?;
+                let least = collect(by_size().map(|(_, least)| least), SizeClass::COUNT)?;
+                Ok(Some(Self { values, sizes, least, is_exact: false }))
+            }
+            LeastShared::Unreachable => Self::of_values(Vec::new(), 1),
+        }
+    }
+
+    /// The keys of a query: None if every row may match.
+    fn of(call: Call) -> Result<Option<Self>, OutOfMemory> {
+        match call.smallint(2) {
+            OVERLAP => Self::of_values(distinct(sketch(call, 0).iter().flatten())?, 1),
+            // SAFETY: the operator of this strategy has a sketch_query on the right.
+            MATCHES => Self::of_query(unsafe { SketchQuery::of(call.datum(0)) }),
+            strategy => Err(error::unknown_strategy(strategy)).unwrap_or_report(),
+        }
+    }
+
+    /// All keys, values first.
+    fn all(&self) -> Result<Vec<i64>, OutOfMemory> {
+        let sizes = self.sizes.iter().map(|size| size.key());
+        collect(self.values.iter().copied().chain(sizes), self.values.len() + self.sizes.len())
+    }
+}
+
+pg_function!(
+    pg_finfo_gin_sketch_query_keys,
+    fn gin_sketch_query_keys(call) {
+        let Some(searched) = SearchedKeys::of(call).map_err(report::problem).unwrap_or_report() else {
+            // SAFETY: GIN passes a place for the mode as this argument.
+            unsafe { call.pointer::<i32>(6).write(pg_sys::GIN_SEARCH_MODE_ALL as i32) };
+            return keys(call, std::iter::empty());
+        };
+        let all = searched.all().map_err(report::problem).unwrap_or_report();
+        let SearchedKeys { values, least, is_exact, .. } = searched;
+        let (values, least) = (values.len(), &*array(least.into_iter()));
+        let needed = array(once(KeysNeeded { values, least, is_exact })).as_mut_ptr();
+        // GIN compares each key with all others to find equal ones, but not if they have data of their own.
+        // SAFETY: GIN passes a place for the array as this argument.
+        unsafe { call.pointer::<*mut Datum>(4).write(array(all.iter().map(|_| Datum::from(needed))).as_mut_ptr()) };
+        keys(call, all.into_iter())
+    }
+);

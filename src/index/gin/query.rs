@@ -1,0 +1,153 @@
+//! The type `sketch_query`: a sketch with the share of common values that is asked for.
+
+use crate::pg::array::distinct;
+use crate::pg::call::{Call, pg_function};
+use crate::pg::error;
+use crate::pg::report::{self, SqlError};
+use crate::pg::sketch::overlap;
+use crate::pg::varlena::{c_string, content, new_value};
+use base::{Limit, collect, grow_text};
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{Array, FromDatum};
+use std::fmt::Write;
+use text::sketch::overlap::Overlap;
+use text::sketch::threshold::{Measure, Threshold};
+
+/// The measures by their numbers in a value, and in SQL.
+const MEASURES: [Measure; 3] = [Measure::Similarity, Measure::OfQuery, Measure::OfSketch];
+const MEASURE: Limit = Limit::new("measure", 0, 2);
+
+/// The number of a measure.
+pub(crate) fn number_of(measure: Measure) -> usize {
+    MEASURES.iter().position(|&other| other == measure).unwrap_or_default()
+}
+
+/// Words before the values: the number of the measure and the least share.
+const HEAD: usize = 2;
+
+/// The content of a value: the number of the measure, the least share, and the values of the sketch, sorted
+/// and distinct.
+pub(super) struct SketchQuery {
+    pub(super) threshold: Threshold,
+    pub(super) values: Vec<i64>,
+}
+
+impl SketchQuery {
+    /// # Safety
+    /// The datum must be a sketch_query.
+    pub(super) unsafe fn of(datum: Datum) -> Self {
+        // SAFETY: the datum is a sketch_query, as the caller promises; what is read lives as long as this
+        // call.
+        let content = unsafe { content(datum) };
+        let (words, _) = content.as_chunks();
+        let word = |index: usize| words.get(index).copied().map_or(0, i64::from_ne_bytes);
+        let measure = MEASURES[word(0).clamp(0, 2) as usize];
+        let threshold = Threshold { measure, least: f64::from_bits(word(1) as u64) };
+        let count = words.len().saturating_sub(HEAD);
+        let values = collect(words.iter().skip(HEAD).copied().map(i64::from_ne_bytes), count);
+        Self { threshold, values: values.map_err(report::problem).unwrap_or_report() }
+    }
+
+    /// As a datum in the memory of the current call.
+    fn datum(&self) -> Datum {
+        let measure = number_of(self.threshold.measure);
+        let least = self.threshold.least.to_bits().to_ne_bytes();
+        // SAFETY: the bytes of the values, which have no padding.
+        let values = unsafe {
+            std::slice::from_raw_parts(self.values.as_ptr().cast(), size_of_val(self.values.as_slice()))
+        };
+        new_value(&[&(measure as u64).to_ne_bytes(), &least, values])
+    }
+}
+
+/// The values of a sketch that is compared with others, sorted and distinct. Raises the errors that the
+/// comparison would raise.
+fn query_values(sketch: &Array<'_, i64>) -> Result<Vec<i64>, SqlError> {
+    overlap(sketch, sketch)?;
+    let values = sketch.as_slice().map_err(|_| error::null_in_sketch())?;
+    distinct(values.iter().copied()).map_err(report::problem)
+}
+
+/// The bigint[] that a function got as an argument. Somebody's operator class may name the function for
+/// another type.
+pub(super) fn sketch<'a>(call: Call, argument: usize) -> Array<'a, i64> {
+    // SAFETY: the argument is a value of variable length. An array begins with the struct, and this one is of
+    // bigint.
+    let array = unsafe {
+        let value = pg_sys::pg_detoast_datum(call.pointer(argument));
+        let is_array = pgrx::varlena::varsize(value) >= size_of::<pg_sys::ArrayType>();
+        let is_sketch = is_array && (*value.cast::<pg_sys::ArrayType>()).elemtype == pg_sys::INT8OID;
+        is_sketch.then(|| Array::from_datum(value.into(), false)).flatten()
+    };
+    array.ok_or_else(not_a_sketch).unwrap_or_report()
+}
+
+pg_function!(
+    pg_finfo_sketch_query_of,
+    fn sketch_query_of(call) {
+        let measure: usize = MEASURE.of(call.integer(1)).map_err(report::problem).unwrap_or_report();
+        let threshold = Threshold { measure: MEASURES[measure], least: call.double(2) };
+        let values = query_values(&sketch(call, 0)).unwrap_or_report();
+        SketchQuery { threshold, values }.datum()
+    }
+);
+
+pg_function!(
+    pg_finfo_sketch_query_in,
+    fn sketch_query_in(_call) {
+        Err(error::no_input("sketch_query")).unwrap_or_report()
+    }
+);
+
+/// Letters of a sketch_query before its values, and of a value with its comma, at most.
+const HEAD_LETTERS: usize = 400;
+const VALUE_LETTERS: usize = 21;
+
+pg_function!(
+    pg_finfo_sketch_query_out,
+    fn sketch_query_out(call) {
+        // SAFETY: declared with one sketch_query.
+        let SketchQuery { threshold: Threshold { measure, least }, values } = unsafe { SketchQuery::of(call.datum(0)) };
+        let measure = match measure {
+            Measure::Similarity => "similarity",
+            Measure::OfQuery => "share",
+            Measure::OfSketch => "share of stored",
+        };
+        let mut text = String::new();
+        grow_text(&mut text, HEAD_LETTERS + values.len() * VALUE_LETTERS).map_err(report::problem).unwrap_or_report();
+        text += &format!("{measure} >= {least}: {{");
+        for (place, value) in values.iter().enumerate() {
+            let separator = if place == 0 { "" } else { "," };
+            // Never fails for a String.
+            _ = write!(text, "{separator}{value}");
+        }
+        text += "}";
+        c_string(&[text.as_bytes()])
+    }
+);
+
+/// Whether a sketch reaches the share; None if it has no such share.
+fn matches(sketch: &Array<'_, i64>, query: &SketchQuery) -> Result<Option<bool>, SqlError> {
+    let sketch = sketch.as_slice().map_err(|_| error::null_in_sketch())?;
+    let overlap = Overlap::of(sketch, &query.values).map_err(report::problem)?;
+    Ok(query.threshold.is_reached(overlap))
+}
+
+pg_function!(
+    pg_finfo_sketch_matches,
+    fn sketch_matches(call) {
+        // SAFETY: declared with a bigint[] and a sketch_query.
+        let query = unsafe { SketchQuery::of(call.datum(1)) };
+        match matches(&sketch(call, 0), &query).unwrap_or_report() {
+            Some(is_reached) => is_reached.into(),
+            None => call.null(),
+        }
+    }
+);
+
+fn not_a_sketch() -> SqlError {
+    report::report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, "sketch is not an array of bigint")
+        .set_detail(error::FOREIGN_CLASS)
+}

@@ -1,0 +1,189 @@
+//! `hamming_index_stats` and `hamming_index_check`: the pages of an index, and whether it is sound.
+
+use super::build::scan_table;
+use super::code::{has_lost_length, layout_of, words_of_row};
+use super::filter::FilterColumns;
+use super::inspected_index::InspectedIndex;
+use super::row::row_of;
+use crate::pg::compat::page_lsn;
+use crate::pg::error;
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report;
+use crate::pg::storage::pages::Pages;
+use base::{collect, push};
+use hamming_index::cost::{leaves_in, pages_read};
+use hamming_index::division::PlannerCosts;
+use hamming_index::key::{RowId, Tree};
+use hamming_index::page::{Page, capacity};
+use hamming_index::store::Store;
+use hamming_index::{CodeSample, Damage, Index, Layout};
+use pgrx::iter::TableIterator;
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::{name, pg_extern, pg_guard, pg_sys};
+use std::ffi::c_void;
+
+#[pg_extern(sql = false)]
+#[allow(clippy::type_complexity, reason = "the columns of the result")]
+fn hamming_index_stats(
+    index: pg_sys::Oid,
+) -> TableIterator<
+    'static,
+    (
+        name!(rows, i64),
+        name!(nulls, i64),
+        name!(bits, i32),
+        name!(bands, i32),
+        name!(pages, i64),
+        name!(leaf_pages, i64),
+        name!(inner_pages, i64),
+        name!(unused_pages, i64),
+        name!(height, i32),
+        name!(fill, f32),
+        name!(expected_pages, Vec<i32>),
+    ),
+> {
+    let inspected = InspectedIndex::new(index, pg_sys::AccessShareLock);
+    let pages = inspected.pages();
+    // SAFETY: the index is open.
+    let layout = unsafe { layout_of(inspected.index, &pages) };
+    let totals = Index::new(&pages, layout).totals();
+    let sum = |part: fn(&hamming_index::Totals) -> u64| totals.iter().map(part).sum::<u64>() as i64;
+    let pages = pages.pages();
+    let (leaves, inner, all) = (sum(|tree| tree.leaves), sum(|tree| tree.inner), i64::from(pages));
+    let room = totals.iter().zip(layout.trees()).map(|(total, tree)| total.leaves * capacity(tree, 0) as u64);
+    let fill = sum(|tree| tree.entries) as f32 / room.sum::<u64>() as f32;
+    let tree_leaves = leaves_in(pages, layout);
+    let costs = PlannerCosts::new(layout, tree_leaves);
+    let expected = (0..=layout.bits()).map(|radius| match layout.has_whole_codes() {
+        true => pages_read(tree_leaves, radius, layout.bits()),
+        false => costs.expected(radius, &CodeSample::default()).leaves,
+    });
+    let expected = expected.map(|pages| pages.round() as i32);
+    TableIterator::once((
+        totals[layout.place(layout.first_tree())].entries as i64,
+        totals[layout.place(layout.nulls())].entries as i64,
+        layout.bits() as i32,
+        layout.word_trees() as i32,
+        all,
+        leaves,
+        inner,
+        all - leaves - inner,
+        totals.iter().map(|tree| tree.height).max().unwrap_or(0) as i32,
+        fill,
+        collect(expected, layout.bits() as usize + 1).map_err(report::problem).unwrap_or_report(),
+    ))
+}
+
+#[pg_extern(sql = false)]
+fn hamming_index_check(
+    index: pg_sys::Oid,
+    heapallindexed: bool,
+) -> TableIterator<'static, (name!(block, i64), name!(problem, String))> {
+    let inspected = InspectedIndex::to_check(index, heapallindexed);
+    let pages = inspected.pages();
+    let mut problems = Vec::new();
+    // SAFETY: the index is open.
+    let (layout, has_lost_length) =
+        unsafe { (layout_of(inspected.index, &pages), has_lost_length(inspected.index)) };
+    if has_lost_length {
+        let text = format!("the type of its column does not say that values have {} bits", layout.bits());
+        problems.push(Damage { page_number: 0, text });
+    }
+    let index = Index::new(&pages, layout);
+    let began = log_position();
+    // A page whose place in the log lies ahead is damaged, and not changed by others.
+    let is_changed = |page: &Page| (began + 1..=log_position()).contains(&log_position_of(page));
+    index
+        .verify(&is_changed, &mut |row| inspected.may_differ(row), &mut |problem| {
+            push(&mut problems, problem).map_err(report::problem).unwrap_or_report()
+        })
+        .map_err(report::problem)
+        .unwrap_or_report();
+    // A damaged index cannot be searched.
+    if heapallindexed && problems.is_empty() {
+        look_up_rows(&inspected, index, &mut problems);
+    }
+    TableIterator::new(problems.into_iter().map(|problem| (problem.page_number.into(), problem.text)))
+}
+
+/// Where the log ends now. On a standby, up to where it has been replayed.
+fn log_position() -> u64 {
+    // SAFETY: reads shared counters.
+    unsafe {
+        match pg_sys::RecoveryInProgress() {
+            true => pg_sys::GetXLogReplayRecPtr(std::ptr::null_mut()),
+            false => pg_sys::GetXLogInsertRecPtr(),
+        }
+    }
+}
+
+/// Up to where the log was written when the page was changed.
+fn log_position_of(page: &Page) -> u64 {
+    // SAFETY: a page begins with its header.
+    page_lsn(unsafe { &(*std::ptr::from_ref(page).cast::<pg_sys::PageHeaderData>()).pd_lsn })
+}
+
+/// The most missing rows that are listed.
+const MAX_MISSING: usize = 1000;
+
+/// What the rows of the table are compared with, and the differences.
+struct RowLookUp<'a> {
+    index: Index<'a, Pages>,
+    problems: &'a mut Vec<Damage>,
+    filters: FilterColumns,
+    /// The words of a row.
+    words: Vec<u64>,
+}
+
+/// Looks up each row of the table in the trees, whose bands are known to agree.
+fn look_up_rows(inspected: &InspectedIndex, index: Index<'_, Pages>, problems: &mut Vec<Damage>) {
+    // SAFETY: the index is open.
+    let filters = unsafe { FilterColumns::of(inspected.index) };
+    let mut look_up = RowLookUp { index, problems, filters, words: Vec::new() };
+    // SAFETY: both are open; the callback gets the state that is passed here.
+    unsafe {
+        if inspected.is_too_new() {
+            Err(error::index_too_new()).unwrap_or_report()
+        }
+        let info = pg_sys::BuildIndexInfo(inspected.index);
+        // Asks for the rows that a snapshot sees: an index that was built concurrently has no others.
+        (*info).ii_Concurrent = true;
+        let state: *mut c_void = (&raw mut look_up).cast();
+        scan_table(inspected.table, inspected.index, info, Some(look_up_row), state);
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn look_up_row(
+    relation: pg_sys::Relation,
+    tid: pg_sys::ItemPointer,
+    values: *mut pg_sys::Datum,
+    is_null: *mut bool,
+    _is_alive: bool,
+    state: *mut c_void,
+) {
+    check_for_interrupts();
+    // SAFETY: called by the scan with the state that we passed to it, and with a row.
+    let (RowLookUp { index, problems, filters, words }, row) =
+        unsafe { (&mut *state.cast::<RowLookUp>(), row_of(*tid)) };
+    let layout = index.layout();
+    // SAFETY: values of the index's columns.
+    let (words, filter) =
+        unsafe { (words_of_row(relation, layout, values, is_null, words), filters.of_row(values, is_null)) };
+    for (tree, key) in layout.look_up_keys_of(words, filter, row) {
+        if problems.len() < MAX_MISSING && !index.has_code(tree, key, words) {
+            problems.push(Damage { page_number: layout.root(tree), text: missing(layout, row, words, tree) });
+        }
+    }
+}
+
+/// The message on a row that a tree does not have.
+fn missing(layout: Layout, row: RowId, words: Option<&[u64]>, tree: Tree) -> String {
+    let name = layout.name_of(row, words.and_then(|words| words.first().copied()));
+    match words {
+        _ if tree == layout.filter_tree() => format!("{name} is missing among further columns"),
+        Some(_) if tree == layout.code_tree() => format!("{name} is missing among whole codes"),
+        Some(_) => format!("{name} is missing in band {}", layout.place(tree)),
+        None => format!("{name} is missing among those that are NULL"),
+    }
+}

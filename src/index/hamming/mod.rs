@@ -1,0 +1,27 @@
+//! `sql/hamming.sql`: the access method `hamming`, exact search by Hamming distance.
+//!
+//! The algorithm is that of `crates/hamming_index`. Here is what Postgres asks of an access method, a file
+//! for each of its phases. Pages and log are in `src/pg/storage/`.
+#![allow(clippy::too_many_arguments, reason = "Postgres says what its callbacks are called with")]
+
+mod build;
+mod code;
+mod cost;
+mod filter;
+mod filter_share;
+mod handler;
+mod index_only;
+mod insert;
+mod inspect;
+mod inspected_index;
+mod options;
+mod row;
+mod sample;
+mod scan;
+mod search;
+mod vacuum;
+mod validate;
+
+pub(crate) use cost::is_hamming;
+/// Makes known to PostgreSQL what is there once for each session. Called when the library is loaded.
+pub(crate) use options::register;

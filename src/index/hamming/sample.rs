@@ -1,0 +1,77 @@
+//! What ANALYZE knows of a column of strings of bits, as an estimate of a search needs it: how much of the
+//! table each word of the query finds.
+
+use crate::estimate::condition::sides;
+use crate::estimate::cost::Search;
+use crate::estimate::statistics::{ColumnStatistics, KnownValue};
+use crate::pg::code::Code;
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report;
+use base::collect;
+use hamming_index::{CodeSample, Layout, MOST_PLANNED};
+use pgrx::pg_sys::panic::ErrorReportable;
+
+/// Where the query is not known yet, this number of values of the column stand for it.
+const TYPICAL_QUERIES: usize = 8;
+
+/// Samples for the query of a search, or for typical ones if it is not known yet. There is at least one,
+/// which is empty if nothing is known of the column.
+pub(super) fn samples(search: &Search, layout: Layout) -> Vec<CodeSample> {
+    // Fingerprints of texts are scattered, and not worth the time to look.
+    if !layout.is_described() {
+        return vec![CodeSample::default()];
+    }
+    known_samples(search, layout)
+        .filter(|samples| !samples.is_empty())
+        .unwrap_or_else(|| vec![CodeSample::default()])
+}
+
+fn known_samples(search: &Search, layout: Layout) -> Option<Vec<CodeSample>> {
+    let mut conditions = search.order().iter().chain(search.conditions(0));
+    let (column, center) = conditions.find_map(sides)?;
+    let values = ColumnStatistics::examine(search.planner, column, 0)?.values();
+    let center = search.planner.value(center);
+    let queries = if center.is_some() { 1 } else { TYPICAL_QUERIES };
+    let most = most_compared(layout, queries);
+    let known = values.spread(most).filter_map(|known| Some((known, bytes(known.code, layout)?)));
+    let known = collect(known.inspect(|_| check_for_interrupts()), most + 1);
+    let known: Vec<(KnownValue, &[u8])> = known.map_err(report::problem).unwrap_or_report();
+    let Some(center) = center else { return Some(typical(layout, &known)) };
+    // SAFETY: the value is of the column's type.
+    let center = unsafe { Code::of(center, column.type_()) }?;
+    let known = known.iter().map(|(known, code)| (*code, known.share));
+    Some(vec![CodeSample::new(layout, bytes(center, layout)?, known)])
+}
+
+/// Codes that are compared with each of the queries, at most: a thousand, and fewer where codes are long.
+fn most_compared(layout: Layout, queries: usize) -> usize {
+    const BYTES: usize = 1 << 24;
+    let bytes_of_code = layout.bits().div_ceil(8) as usize * layout.words().min(MOST_PLANNED);
+    (BYTES / bytes_of_code / queries).min(1000)
+}
+
+/// The bits of a code, if it has the length of those in the index.
+fn bytes(code: Code<'_>, layout: Layout) -> Option<&[u8]> {
+    match code {
+        Code::Bits(bits) if bits.length() == layout.bits() => Some(bits.bytes()),
+        _ => None,
+    }
+}
+
+/// Samples for values that are spread over the column, as queries. The row of a value that is not common
+/// stands for others, but a query for it finds no more than this row.
+fn typical(layout: Layout, known: &[(KnownValue, &[u8])]) -> Vec<CodeSample> {
+    let all: f64 = known.iter().map(|(known, _)| known.share).sum();
+    let (mut before, mut samples) = (0.0, Vec::new());
+    for (place, (query, code)) in known.iter().enumerate() {
+        before += query.share;
+        let others = || {
+            let others = known.iter().enumerate().filter(|&(other, _)| query.is_common || other != place);
+            others.inspect(|_| check_for_interrupts()).map(|(_, (known, code))| (*code, known.share))
+        };
+        while before * TYPICAL_QUERIES as f64 > all * (samples.len() as f64 + 0.5) {
+            samples.push(CodeSample::new(layout, code, others()));
+        }
+    }
+    samples
+}

@@ -1,0 +1,335 @@
+//! Searching: ranges, nearest neighbours, and both together.
+//!
+//! A scan takes its matches from the index in batches and holds no page between two of them. So a row may be
+//! vacuumed, and its place be taken by another, before the executor looks at it. For snapshots of the usual
+//! kind (MVCC) that other row is too young to be seen; for others the row's value is checked again.
+//! [`super::index_only`] says how a row can be returned that is not looked at.
+
+use super::code::layout_in_use;
+use super::filter::{FilterColumns, is_known};
+use super::index_only::{datum_of, set_row};
+use super::row::tid_of;
+use super::search::ScanSearch;
+use super::validate::check_operator;
+use crate::pg::compat::count_scan;
+use crate::pg::error;
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report;
+use crate::pg::storage::pages::Pages;
+use crate::pg::table_rows::TableRows;
+use base::grow;
+use hamming_index::Layout;
+use hamming_index::cost::leaves_in;
+use hamming_index::division::SearchCosts;
+use hamming_index::store::Store;
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
+use std::ffi::c_void;
+
+/// What is kept of a scan between calls.
+struct ScanState {
+    /// Holds this state, and is deleted with it.
+    memory: pg_sys::MemoryContext,
+    pages: Pages,
+    costs: SearchCosts,
+    filters: FilterColumns,
+    /// None if no row can match.
+    search: Option<ScanSearch>,
+    /// The rows of the table, once they have to be looked at.
+    rows: Option<TableRows>,
+    /// Whether the operators of its keys are known to be ours. A scan that is begun again has the same
+    /// operators.
+    is_checked: bool,
+    /// From this one on, the rows of the last batch are not yet returned.
+    next: usize,
+}
+
+impl ScanState {
+    /// Goes on to the next row that was found, and returns its number in the batch.
+    fn advance(&mut self) -> Option<usize> {
+        let search = self.search.as_mut()?;
+        while self.next == search.len() {
+            self.next = 0;
+            let is_more = search.next_batch(&self.pages, self.costs.layout(), self.rows.as_ref());
+            self.pages.release_visibility();
+            if !is_more {
+                return None;
+            }
+        }
+        self.next += 1;
+        Some(self.next - 1)
+    }
+
+    /// Whether the snapshot of an index-only scan sees a row of the batch.
+    ///
+    /// # Safety
+    /// It must be the scan that has this state.
+    unsafe fn is_seen(&mut self, scan: pg_sys::IndexScanDesc, number: usize) -> bool {
+        let Some(search) = &self.search else { return false };
+        if search.is_seen_by_all(number) {
+            return true;
+        }
+        let row = tid_of(search.row(number));
+        // There may be many that are not seen.
+        check_for_interrupts();
+        // SAFETY: an index-only scan returns rows, and has this state as long as it lasts.
+        unsafe { self.look_at_rows(scan).is_seen(row) }
+    }
+
+    /// The rows of the table.
+    ///
+    /// # Safety
+    /// The scan must be one that returns rows, and have this state.
+    unsafe fn look_at_rows(&mut self, scan: pg_sys::IndexScanDesc) -> &TableRows {
+        self.rows.get_or_insert_with(|| {
+            // SAFETY: a scan that returns rows, as the caller promises, and has this state as long as it
+            // lasts.
+            unsafe { PgMemoryContexts::For(self.memory).switch_to(|_| TableRows::of(scan)) }
+        })
+    }
+}
+
+/// # Safety
+/// The scan must be one that [`ambeginscan`] has begun.
+unsafe fn state<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut ScanState {
+    // SAFETY: ambeginscan has left a state there, as the caller promises; it lives as long as the memory that
+    // the scan was begun in.
+    unsafe { &mut *(*scan).opaque.cast() }
+}
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn ambeginscan(
+    index: pg_sys::Relation,
+    keys: i32,
+    order_bys: i32,
+) -> pg_sys::IndexScanDesc {
+    // SAFETY: Postgres passes the open index and keeps it open as long as the scan. What we keep is dropped
+    // with its memory: by amendscan, or after an error with the memory of the query.
+    unsafe {
+        let scan = pg_sys::RelationGetIndexScan(index, keys, order_bys);
+        (*scan).xs_itupdesc = (*index).rd_att;
+        let pages = Pages::of(index);
+        let layout = layout_in_use(index, &pages);
+        let costs = SearchCosts::new(layout, leaves_in(pages.pages(), layout));
+        let memory = scan_memory();
+        let filters = PgMemoryContexts::For(memory).switch_to(|_| FilterColumns::of(index));
+        let (search, rows, is_checked, next) = (None, None, false, 0);
+        let state = ScanState { memory, pages, costs, filters, search, rows, is_checked, next };
+        (*scan).opaque = PgMemoryContexts::For(memory).leak_and_drop_on_delete(state).cast();
+        if order_bys > 0 {
+            let count = order_bys as usize;
+            (*scan).xs_orderbyvals = allocate(memory, size_of::<pg_sys::Datum>() * count).cast();
+            (*scan).xs_orderbynulls = allocate(memory, size_of::<bool>() * count).cast();
+        }
+        scan
+    }
+}
+
+/// Memory of one scan: a statement may begin one for each of its rows.
+fn scan_memory() -> pg_sys::MemoryContext {
+    let (least, first, most) = (
+        pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
+        pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
+        pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
+    );
+    // SAFETY: makes a child of the current one.
+    unsafe {
+        let parent = pg_sys::CurrentMemoryContext;
+        pg_sys::AllocSetContextCreateInternal(
+            parent,
+            c"scan of an index of type hamming".as_ptr(),
+            least,
+            first,
+            most,
+        )
+    }
+}
+
+/// Zeroed memory in a memory context.
+fn allocate(memory: pg_sys::MemoryContext, bytes: usize) -> *mut c_void {
+    // SAFETY: the context is alive.
+    unsafe { pg_sys::MemoryContextAllocZero(memory, bytes) }
+}
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn amrescan(
+    scan: pg_sys::IndexScanDesc,
+    keys: pg_sys::ScanKey,
+    key_count: i32,
+    order_bys: pg_sys::ScanKey,
+    order_by_count: i32,
+) {
+    // SAFETY: Postgres passes the scan, and the number of keys that it was begun with, or none to keep the
+    // old keys.
+    unsafe {
+        let descriptor = &mut *scan;
+        if !keys.is_null() && key_count > 0 {
+            keys.copy_to(descriptor.keyData, key_count as usize);
+        }
+        if !order_bys.is_null() && order_by_count > 0 {
+            order_bys.copy_to(descriptor.orderByData, order_by_count as usize);
+        }
+        let state = state(scan);
+        state.next = 0;
+        let keys = slice(descriptor.keyData, descriptor.numberOfKeys);
+        let order_bys = slice(descriptor.orderByData, descriptor.numberOfOrderBys);
+        if !state.is_checked {
+            keys.iter().chain(order_bys).for_each(|key| check_key(descriptor.indexRelation, key));
+            state.is_checked = true;
+        }
+        if descriptor.xs_want_itup {
+            state.pages.know_visibility(descriptor.heapRelation);
+        }
+        state.search = ScanSearch::begin(&state.pages, &state.costs, &state.filters, keys, order_bys);
+    }
+}
+
+/// Raises an error if a key has an operator that we cannot serve.
+///
+/// # Safety
+/// The key must be one of a scan of the index.
+unsafe fn check_key(index: pg_sys::Relation, key: &pg_sys::ScanKeyData) {
+    // SAFETY: the index is open, and has the column of the key, as the caller promises.
+    unsafe {
+        if key.sk_attno == 1 {
+            check_operator(key, *(*index).rd_opcintype);
+        } else if key.sk_flags as u32 & pg_sys::SK_ORDER_BY != 0 || !is_known(index, key) {
+            Err(error::unknown_strategy(key.sk_strategy as i16)).unwrap_or_report()
+        }
+    }
+}
+
+/// The keys of a scan.
+///
+/// # Safety
+/// There must be `count` keys.
+unsafe fn slice<'a>(keys: pg_sys::ScanKey, count: i32) -> &'a [pg_sys::ScanKeyData] {
+    if count == 0 {
+        return &[];
+    }
+    // SAFETY: there are so many keys, as the caller promises.
+    unsafe { std::slice::from_raw_parts(keys, count as usize) }
+}
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn amgettuple(
+    scan: pg_sys::IndexScanDesc,
+    _direction: pg_sys::ScanDirection::Type,
+) -> bool {
+    // SAFETY: Postgres passes the scan.
+    unsafe {
+        let state = state(scan);
+        let descriptor = &mut *scan;
+        if state.next == 0 && state.search.as_ref().is_none_or(|search| search.len() == 0) {
+            count_scan(descriptor);
+        }
+        state.pages.read_as_of(descriptor.xs_snapshot);
+        let layout = state.costs.layout();
+        if !layout.has_whole_codes() && layout.has_word_trees() {
+            state.look_at_rows(scan);
+        }
+        let mut next = state.advance();
+        while descriptor.xs_want_itup && next.is_some_and(|number| !state.is_seen(scan, number)) {
+            next = state.advance();
+        }
+        let (Some(number), Some(search)) = (next, &state.search) else { return false };
+        descriptor.xs_heaptid = tid_of(search.row(number));
+        descriptor.xs_recheck = search.needs_recheck() || !is_mvcc(descriptor.xs_snapshot);
+        set_distances(descriptor, search, number);
+        if descriptor.xs_want_itup {
+            let (layout, word) = (state.costs.layout(), search.word(number));
+            check_distance(descriptor, layout, word);
+            set_row(descriptor, state.memory, layout, word);
+        }
+        true
+    }
+}
+
+/// Tells the executor the distances.
+///
+/// They are exact, and rows come in the order of all of them: the executor must not sort anything, for it
+/// takes rows whose first distances are NULL for equal, whatever the second ones are. Only where the query
+/// has a string of bits of another length than the index, the executor is to compute the distance, which
+/// raises an error.
+///
+/// # Safety
+/// The scan must be one that [`ambeginscan`] has begun.
+unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, search: &ScanSearch, number: usize) {
+    for place in 0..scan.numberOfOrderBys as usize {
+        let distance = search.distance(number, place);
+        // SAFETY: the scan has a value and a flag for each distance.
+        unsafe {
+            *scan.xs_orderbyvals.add(place) = pg_sys::Datum::from(distance.unwrap_or(0) as i32);
+            *scan.xs_orderbynulls.add(place) = distance.is_none();
+        }
+    }
+    let is_unknown = scan.numberOfOrderBys > 0 && search.distance(number, 0).is_none();
+    scan.xs_recheckorderby = is_unknown && !search.is_exact();
+}
+
+/// Raises the error of computing a distance that the executor would have to compute: it cannot do so in an
+/// index-only scan.
+///
+/// # Safety
+/// The scan must be one that [`ambeginscan`] has begun, and the word that of a row that it found.
+unsafe fn check_distance(scan: &mut pg_sys::IndexScanDescData, layout: Layout, word: Option<u64>) {
+    if !scan.xs_recheckorderby {
+        return;
+    }
+    scan.xs_recheckorderby = false;
+    if let Some(word) = word {
+        // SAFETY: there is an order by a distance from a code, which is not NULL.
+        unsafe {
+            let order_by = &mut *scan.orderByData;
+            let (function, collation) = (&raw mut order_by.sk_func, order_by.sk_collation);
+            pg_sys::FunctionCall2Coll(function, collation, datum_of(layout, word), order_by.sk_argument);
+        }
+    }
+}
+
+/// Whether the snapshot sees rows as of one moment.
+///
+/// # Safety
+/// There must be a snapshot, or none.
+unsafe fn is_mvcc(snapshot: pg_sys::Snapshot) -> bool {
+    use pg_sys::SnapshotType::{SNAPSHOT_HISTORIC_MVCC, SNAPSHOT_MVCC};
+    // SAFETY: a snapshot or none, as the caller promises.
+    let kind = unsafe { snapshot.as_ref() }.map(|snapshot| snapshot.snapshot_type);
+    kind.is_some_and(|kind| kind == SNAPSHOT_MVCC || kind == SNAPSHOT_HISTORIC_MVCC)
+}
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn amgetbitmap(
+    scan: pg_sys::IndexScanDesc,
+    bitmap: *mut pg_sys::TIDBitmap,
+) -> i64 {
+    // SAFETY: Postgres passes the scan, and a bitmap to fill.
+    unsafe {
+        count_scan(&mut *scan);
+        let state = state(scan);
+        state.pages.read_as_of((*scan).xs_snapshot);
+        let Some(search) = &mut state.search else { return 0 };
+        let mut count = 0;
+        let mut tids: Vec<pg_sys::ItemPointerData> = Vec::new();
+        while search.next_batch(&state.pages, state.costs.layout(), None) {
+            tids.clear();
+            grow(&mut tids, search.len()).map_err(report::problem).unwrap_or_report();
+            tids.extend((0..search.len()).map(|number| tid_of(search.row(number))));
+            pg_sys::tbm_add_tuples(bitmap, tids.as_mut_ptr(), tids.len() as i32, search.needs_recheck());
+            count += tids.len() as i64;
+        }
+        count
+    }
+}
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
+    // SAFETY: Postgres passes the scan, and does not look at our state of it any more.
+    unsafe {
+        let state = state(scan);
+        if let Some(rows) = state.rows.take() {
+            rows.release();
+        }
+        pg_sys::MemoryContextDelete(state.memory);
+    }
+}

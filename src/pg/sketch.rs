@@ -1,0 +1,40 @@
+//! The values of a sketch, which is an array of type bigint[].
+
+use super::error;
+use super::report::{self, SqlError};
+use base::{OutOfMemory, reserve};
+use pgrx::Array;
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
+use std::borrow::Cow;
+use text::sketch::MAX_VALUES;
+use text::sketch::overlap::Overlap;
+
+/// The elements of an array, copied only if there are NULLs among them.
+pub(crate) fn without_nulls<'a>(array: &'a Array<'_, i64>) -> Result<Cow<'a, [i64]>, OutOfMemory> {
+    if let Ok(values) = array.as_slice() {
+        return Ok(Cow::Borrowed(values));
+    }
+    let mut values = Vec::new();
+    reserve(&mut values, array.len())?;
+    values.extend(array.iter().flatten());
+    Ok(Cow::Owned(values))
+}
+
+pub(crate) fn overlap(a: &Array<'_, i64>, b: &Array<'_, i64>) -> Result<Overlap, SqlError> {
+    Overlap::of(shareable(a)?, shareable(b)?).map_err(report::problem)
+}
+
+/// The values of a sketch of which shares can be compared.
+pub(crate) fn shareable<'a>(sketch: &'a Array<'_, i64>) -> Result<&'a [i64], SqlError> {
+    match sketch.as_slice() {
+        Ok(values) if values.len() <= MAX_VALUES => Ok(values),
+        Ok(values) => Err(sketch_too_large(values.len())),
+        Err(_) => Err(error::null_in_sketch()),
+    }
+}
+
+fn sketch_too_large(values: usize) -> SqlError {
+    let message = format!("sketch of {values} values is too large to compare");
+    report::report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
+        .set_detail(format!("Sketches have at most {} values.", MAX_VALUES))
+}

@@ -1,0 +1,129 @@
+//! What the planner is told of a relation's indexes, beyond the catalog's own description.
+
+use super::expressions::distance_of;
+use super::rewrite::rewrite_and;
+use crate::index::gin::cost::install_sketch_cost;
+use crate::index::gist::install_cost;
+use crate::index::hamming::is_hamming;
+use crate::pg::catalog::oids::ExtensionOids;
+use crate::pg::expr::{Expr, Exprs};
+use crate::pg::planner::{PlannedIndex, Planner};
+use pgrx::pg_sys;
+
+/// Called once for each relation of a query, before paths are looked for.
+///
+/// # Safety
+/// The relation must be one of the query.
+pub(super) unsafe fn prepare<'p>(
+    planner: Planner<'p>,
+    relation: &'p pg_sys::RelOptInfo,
+    ours: &'p ExtensionOids,
+) {
+    // SAFETY: the relation is one of the query, as the caller promises; an index tells of each column whether
+    // it can return it.
+    unsafe {
+        for mut index in PlannedIndex::all(relation) {
+            rewrite_predicate(&mut index, ours);
+            install_cost(&mut index);
+            install_sketch_cost(&mut index, &ours.sketches);
+            if is_hamming(&index) {
+                let distances = distances_sorted_by(planner, relation, ours);
+                let is_partial = !index.predicate().is_empty();
+                let is_described = is_partial && *index.canreturn;
+                let can_order = distances == 1 || index.first_type() == pg_sys::INT8OID;
+                let index = index.as_mut();
+                index.amoptionalkey = distances > 0 || is_described;
+                // Of strings of bits the index gives bounds, by which the executor can sort if there is one
+                // distance. It takes rows whose first distance is NULL for equal, whatever the second one is.
+                index.amcanorderbyop &= can_order;
+            }
+        }
+    }
+}
+
+/// Rewrites the predicate of a partial index, which has to look like the query's conditions. It is copied,
+/// for it may belong to somebody else's hook.
+fn rewrite_predicate<'p>(index: &mut PlannedIndex<'p>, ours: &'p ExtensionOids) {
+    if !index.predicate().is_empty() {
+        index.as_mut().indpred = rewrite_and(index.predicate().copy(), ours).pointer();
+    }
+}
+
+/// The number of distances from something of the relation that decide an order.
+///
+/// An index of type hamming may be scanned without a condition on its column only if there is such a
+/// distance. Otherwise a query that needs no column, such as `count(*)` with the predicate of a partial
+/// index as its condition, would get an index-only scan of codes that the index does not have as a whole. A
+/// query that sorts by the distance of a column needs that column. A partial index that has whole codes may
+/// always be scanned so: without that, the planner would check its predicate again in the table.
+///
+/// # Safety
+/// The relation must be one of the query.
+unsafe fn distances_sorted_by(
+    planner: Planner,
+    relation: &pg_sys::RelOptInfo,
+    ours: &ExtensionOids,
+) -> usize {
+    // SAFETY: the target list of a query has entries with expressions.
+    unsafe {
+        let root = &*planner.pointer();
+        let sorts = |entry: &Expr| {
+            let entry = &*entry.pointer().cast::<pg_sys::TargetEntry>();
+            entry.ressortgroupref != 0 && is_distance(root, Expr::new(entry.expr), relation.relid, ours)
+        };
+        Exprs::new((*root.parse).targetList).iter().filter(sorts).count()
+    }
+}
+
+/// Whether an expression of the query is, for the relation, a distance from something of it.
+fn is_distance(
+    root: &pg_sys::PlannerInfo,
+    expr: Expr,
+    relation: pg_sys::Index,
+    ours: &ExtensionOids,
+) -> bool {
+    if let Some(placeholder) = expr.cast::<pg_sys::PlaceHolderVar>() {
+        // SAFETY: a placeholder has an expression.
+        is_distance(root, unsafe { Expr::new(placeholder.phexpr) }, relation, ours)
+    } else if let Some(column) = expr.cast::<pg_sys::Var>() {
+        in_part(root, column, relation).is_some_and(|expr| is_distance(root, expr, relation, ours))
+    } else {
+        distance_of(expr, ours).is_some() && mentions(root, expr, relation)
+    }
+}
+
+/// Whether an expression of the query has a column of the relation in it.
+fn mentions(root: &pg_sys::PlannerInfo, expr: Expr, relation: pg_sys::Index) -> bool {
+    expr.columns().any(|column| {
+        i64::from(column.varno) == i64::from(relation)
+            || in_part(root, column, relation).is_some_and(|expr| mentions(root, expr, relation))
+    })
+}
+
+/// The expression that a column of a partitioned table, or of a UNION ALL, is in the relation, if the
+/// relation is a part of it.
+///
+/// Postgres's own `adjust_appendrel_attrs` does not serve here: since PostgreSQL 16 it raises an error if the
+/// column may be NULL by an outer join and is no column in the part.
+fn in_part<'p>(
+    root: &'p pg_sys::PlannerInfo,
+    column: &pg_sys::Var,
+    relation: pg_sys::Index,
+) -> Option<Expr<'p>> {
+    if root.append_rel_array.is_null() {
+        return None;
+    }
+    let parts = root.append_rel_array;
+    // SAFETY: the array has a place for each relation of the query; the entry of a part leads to its parent.
+    unsafe {
+        let mut part = *parts.add(relation as usize);
+        while let Some(info) = part.as_ref() {
+            if i64::from(info.parent_relid) == i64::from(column.varno) {
+                let place = usize::try_from(column.varattno - 1).ok()?;
+                return Exprs::new(info.translated_vars).get(place);
+            }
+            part = *parts.add(info.parent_relid as usize);
+        }
+        None
+    }
+}

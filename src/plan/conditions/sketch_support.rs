@@ -1,0 +1,111 @@
+//! What the planner asks the functions on sketches: can you be searched by an index, how many rows pass, what
+//! do you cost?
+
+use super::hook::install_hook;
+use super::request::{IndexRequest, NO, Request};
+use crate::estimate::sketch::{SketchCondition, cost, selectivity};
+use crate::index::gin::number_of;
+use crate::pg::call::pg_function;
+use crate::pg::catalog::oids::ExtensionOids;
+use crate::pg::catalog::sketch_oids::{OVERLAP_OPERATOR, SketchOids};
+use crate::pg::expr::{Applied, Expr};
+use pgrx::pg_sys::{self, Datum, Oid};
+use text::sketch::threshold::Measure;
+
+pg_function!(
+    pg_finfo_sketch_support,
+    fn sketch_support(call) {
+        match Request::of(call) {
+            Request::Simplify(call) => {
+                // Makes this session know our objects before the conditions of the query are rewritten.
+                install_hook();
+                ExtensionOids::of_sketches(call.id);
+                NO
+            }
+            Request::IndexCondition(request) => index_condition(request).unwrap_or(NO),
+            Request::Selectivity(request) => match condition(request.call()) {
+                Some(condition) => request.answer(|planner, relation| selectivity(planner, &condition, relation)),
+                None => NO,
+            },
+            Request::Cost(request) => match request.call().and_then(condition) {
+                Some(condition) => request.answer(|planner| cost(planner, &condition)),
+                None => NO,
+            },
+            Request::Other => NO,
+        }
+    }
+);
+
+/// A condition on an indexed sketch, whichever of the two sketches that is.
+struct IndexedSketch<'p> {
+    stored: Expr<'p>,
+    query: Expr<'p>,
+    /// The share that is asked for, and what it is a share of. None asks for a common value.
+    share: Option<(Measure, Expr<'p>)>,
+}
+
+impl<'p> IndexedSketch<'p> {
+    /// The condition of a call, one of whose arguments is in the index.
+    fn read(call: Applied<'p>, indexed: i32) -> Option<Self> {
+        let SketchCondition { a, b, least } = condition(call)?;
+        let [of_first, of_second] = measures(call.id)?;
+        let (stored, query, measure) = match indexed {
+            0 => (a, b, of_first),
+            1 => (b, a, of_second),
+            _ => return None,
+        };
+        Some(Self { stored, query, share: measure.zip(least) })
+    }
+
+    /// The operator of `stored @@ query`, if the family has it, and the query.
+    fn by_share(&self, family: Oid, sketches: &SketchOids) -> Option<(Oid, Expr<'p>)> {
+        let (measure, least) = self.share?;
+        let matches = sketches.match_operator(family)?;
+        let args = [self.query, Expr::integer(number_of(measure) as i32), least];
+        Some((matches, Expr::function(sketches.query, sketches.query_type, &args)))
+    }
+
+    /// The operator of `stored && query`, if the family has it: `array_ops` for one. Rows without a common
+    /// value pass if the share may be 0.
+    fn by_overlap(&self, family: Oid) -> Option<(Oid, Expr<'p>)> {
+        let is_positive = self.share.is_none_or(|(_, least)| {
+            least.value().is_some_and(|least| f64::from_bits(least.value() as u64) > 0.0)
+        });
+        // SAFETY: looks the operator up in the catalog.
+        (is_positive && unsafe { pg_sys::op_in_opfamily(OVERLAP_OPERATOR, family) })
+            .then_some((OVERLAP_OPERATOR, self.query))
+    }
+}
+
+fn index_condition(request: IndexRequest) -> Option<Datum> {
+    let call = request.call()?;
+    let indexed = IndexedSketch::read(call, request.indexed_argument())?;
+    let by_share = indexed.by_share(request.family(), &ExtensionOids::of_sketches(call.id)?);
+    let is_lossy = by_share.is_none() && indexed.share.is_some();
+    let (operator, query) = by_share.or_else(|| indexed.by_overlap(request.family()))?;
+    Some(request.answer(operator, [indexed.stored, query], is_lossy))
+}
+
+/// What a condition compares if its first sketch is the stored one, and if its second one is; None asks for a
+/// common value.
+fn measures(function: Oid) -> Option<[Option<Measure>; 2]> {
+    let sketches = ExtensionOids::of_sketches(function)?;
+    Some(match function {
+        _ if function == sketches.overlaps => [None; 2],
+        _ if function == sketches.similar => [Some(Measure::Similarity); 2],
+        _ if function == sketches.contained => [Measure::OfSketch, Measure::OfQuery].map(Some),
+        _ => return None,
+    })
+}
+
+/// The condition that a call stands for, or the share that it computes.
+fn condition(call: Applied) -> Option<SketchCondition> {
+    let sketches = ExtensionOids::of_sketches(call.id)?;
+    if [sketches.overlaps, sketches.similarity, sketches.containment].contains(&call.id) {
+        call.args().map(|[a, b]| SketchCondition { a, b, least: None })
+    } else if [sketches.similar, sketches.contained].contains(&call.id) {
+        call.args().map(|[a, b, least]| SketchCondition { a, b, least: Some(least) })
+    } else {
+        None
+    }
+}

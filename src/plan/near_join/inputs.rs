@@ -1,0 +1,337 @@
+//! Where the rows of a join come from: its children, and the files to which they were written.
+
+use super::batch::JoinBatch;
+use super::copy::OuterCopy;
+use super::division::{FiledRows, JoinDivision};
+use super::explain::JoinWork;
+use super::file::{RowFile, SideFiles};
+use super::kind::JoinKind;
+use super::measure::NearLimits;
+use super::memory;
+use super::partners::{Partners, RowSet};
+use super::reader::RowReader;
+use super::shared::{SharedFile, Sharing};
+use super::side::JoinSide;
+use super::summary::SideSummary;
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report::{self, SqlError};
+use base::push;
+use hamming::near_pairs::PairDivision;
+use pgrx::pg_sys::MemoryContext;
+
+/// Rows of the first batch: so many that the answer to LIMIT 1 or EXISTS comes at once.
+const FIRST_BATCH: usize = 64;
+
+/// How much larger each batch is than the last, if the join may end early: few batches, for each of which the
+/// inner side is sorted. Otherwise the second one has all that memory has room for.
+const GROWTH: usize = 256;
+
+/// The part of its share of the outer side that a process of a parallel plan takes at a time once it has had
+/// its share: a few batches, for each of which the inner side is sorted.
+const PARTS_OF_SHARE: usize = 4;
+
+/// What the inputs are made of.
+pub(super) struct InputParts {
+    pub(super) kind: JoinKind,
+    pub(super) may_end_early: bool,
+    /// Outer rows that the process is expected to get in a parallel plan; 0 in others.
+    pub(super) share: usize,
+    pub(super) reader: RowReader,
+    pub(super) copy: OuterCopy,
+    /// Memory that lives as long as the execution of the plan.
+    pub(super) memory: MemoryContext,
+}
+
+/// The inputs of a join.
+pub(super) struct JoinInputs {
+    parts: InputParts,
+    limits: NearLimits,
+    is_begun: bool,
+    /// Whether the inner side has been read to its end.
+    inner_ended: bool,
+    /// Whether the outer side has been read to its end in this round. A scan that is asked again would begin
+    /// again.
+    outer_ended: bool,
+    /// If memory has no room for the inner side.
+    division: Option<JoinDivision>,
+    /// If the processes of a parallel plan divide both sides for one another.
+    sharing: Option<Sharing>,
+    has_shared: bool,
+    /// The most rows of the next batch.
+    batch: usize,
+    /// How often inner rows were read, and batches of outer ones.
+    rounds: u64,
+    batches: u64,
+    /// What a division has done that was closed.
+    divided: JoinWork,
+}
+
+impl JoinInputs {
+    /// # Safety
+    /// The memory must live as long as the execution of the node, in which alone the inputs are used.
+    pub(super) unsafe fn new(parts: InputParts) -> Self {
+        Self {
+            parts,
+            limits: NearLimits::default(),
+            is_begun: false,
+            inner_ended: false,
+            outer_ended: false,
+            division: None,
+            sharing: None,
+            has_shared: false,
+            batch: FIRST_BATCH,
+            rounds: 0,
+            batches: 0,
+            divided: JoinWork::default(),
+        }
+    }
+
+    /// From now on, processes share the files of the join; or no more.
+    pub(super) fn share(&mut self, sharing: Option<Sharing>) {
+        self.sharing = sharing;
+    }
+
+    pub(super) fn limits(&self) -> &NearLimits {
+        &self.limits
+    }
+
+    /// How the codes are divided whose rows are joined, and in which pass; None if they are not.
+    pub(super) fn pass(&self) -> Option<(&PairDivision, usize)> {
+        self.division.as_ref()?.pass()
+    }
+
+    pub(super) fn bytes_of_files(&self) -> usize {
+        self.division.as_ref().map_or(0, JoinDivision::bytes)
+    }
+
+    /// Whether rows of the batch that have no partner by now have none at all, outer rows and inner ones.
+    pub(super) fn returns_lone(&self) -> [bool; 2] {
+        self.division.as_ref().map_or([self.inner_ended, true], JoinDivision::returns_lone)
+    }
+
+    pub(super) fn add_work(&self, work: &mut JoinWork) {
+        (work.rounds, work.batches) = (self.rounds, self.batches);
+        work.processes = u64::from(self.has_shared);
+        (work.partitions, work.disk) = (self.divided.partitions, self.divided.disk);
+        if let Some(division) = &self.division {
+            division.add_work(work);
+        }
+    }
+
+    /// Whether the whole inner side is in memory, with its codes, which are not read for a limit of NULL.
+    pub(super) fn have_whole_inner(&self) -> bool {
+        self.inner_ended && self.rounds <= 1 && self.division.is_none() && self.limits.can_match()
+    }
+
+    /// Begins again; with the inner rows that are in memory, if they are kept.
+    pub(super) fn restart(&mut self, keeps_inner: bool) {
+        if let Some(division) = self.division.take() {
+            division.add_work(&mut self.divided);
+            division.close();
+        }
+        self.parts.copy.end();
+        self.is_begun = false;
+        self.inner_ended &= keeps_inner;
+        (self.outer_ended, self.batch) = (false, FIRST_BATCH);
+    }
+
+    /// Reads the next inner rows into memory. Returns whether there is anything left to join.
+    pub(super) fn next_round(
+        &mut self,
+        batch: &mut JoinBatch,
+        partners: &mut Partners,
+    ) -> Result<bool, SqlError> {
+        if !self.is_begun {
+            self.is_begun = true;
+            self.limits = self.parts.reader.limits().map_err(report::problem)?;
+            self.rounds = u64::from(self.inner_ended);
+            if self.inner_ended {
+                return Ok(true);
+            }
+        } else if self.inner_ended {
+            return Ok(false);
+        }
+        if self.division.is_none() {
+            batch.inner.clear();
+            let have_codes = self.limits.can_match();
+            if let Some(sharing) = self.sharing {
+                self.divide_for_all(sharing, batch)?;
+                *partners = sharing.partners();
+            } else {
+                partners.inner = RowSet::default();
+                self.inner_ended = self.parts.reader.read(1, batch, memory::of_inner(), have_codes)?;
+                if self.inner_ended || self.limits.radii.is_empty() {
+                    self.begin_outer(batch);
+                    return Ok(true);
+                }
+                self.divide(batch)?;
+            }
+        }
+        let Some(division) = &mut self.division else { return Ok(false) };
+        let is_there = division.next_round(batch, partners)?;
+        self.rounds += u64::from(is_there && batch.inner.rows.len() > 0);
+        Ok(is_there)
+    }
+
+    /// Begins to read the outer side for a round.
+    fn begin_outer(&mut self, batch: &mut JoinBatch) {
+        self.rounds += u64::from(batch.inner.rows.len() > 0);
+        batch.outer.clear();
+        (batch.outer.first, self.outer_ended) = (0, false);
+        let copy = &mut self.parts.copy;
+        if copy.is_begun() {
+            copy.rewind();
+        } else if !self.inner_ended {
+            copy.begin();
+        }
+    }
+
+    /// Reads the next batch of outer rows. Returns whether there are any.
+    pub(super) fn next_batch(
+        &mut self,
+        batch: &mut JoinBatch,
+        partners: &Partners,
+    ) -> Result<bool, SqlError> {
+        if let Some(division) = &mut self.division {
+            division.next_batch(batch, partners)?;
+        } else {
+            let is_needed = self.parts.kind.keeps_outer() && self.inner_ended;
+            if batch.inner.rows.len() == 0 && !is_needed {
+                return Ok(false);
+            }
+            self.read_outer(batch, partners)?;
+        }
+        if batch.outer.rows.len() == 0 {
+            return Ok(false);
+        }
+        batch.outer.check(&mut batch.inner)?;
+        self.batch = self.rows_of_next(batch);
+        self.batches += 1;
+        Ok(true)
+    }
+
+    /// Reads rows of an outer side that is not divided.
+    fn read_outer(&mut self, batch: &mut JoinBatch, partners: &Partners) -> Result<(), SqlError> {
+        batch.outer.first += batch.outer.rows.len() as u64;
+        batch.outer.clear();
+        let is_once = self.parts.kind.needs_one_partner();
+        let can_match = batch.inner.has_codes() && self.limits.can_match();
+        let limit = memory::of_batch();
+        while !self.outer_ended && batch.outer.rows.len() < self.batch && batch.outer.bytes() < limit {
+            check_for_interrupts();
+            let row = match self.rounds {
+                0 | 1 => self.parts.reader.next(0),
+                _ => self.parts.copy.next(),
+            };
+            let Some(row) = row else {
+                self.outer_ended = true;
+                break;
+            };
+            if self.rounds <= 1 {
+                self.parts.copy.put(row);
+            }
+            let number = batch.outer.number(batch.outer.rows.len() as u32);
+            let is_open = !is_once || !partners.outer.contains(number);
+            self.parts.reader.push(row, 0, batch, can_match && is_open)?;
+        }
+        Ok(())
+    }
+
+    /// The rows of the next batch, at most.
+    ///
+    /// The processes of a parallel plan take rows from one scan. One that takes all that memory has room for
+    /// leaves nothing to the others. So each takes its share, and parts of it as long as there are more rows.
+    /// Smaller batches would be shared more evenly, but the inner side is sorted for each of them.
+    fn rows_of_next(&self, batch: &JoinBatch) -> usize {
+        let share = self.parts.share;
+        let growing = match self.parts.may_end_early {
+            true => self.batch.saturating_mul(GROWTH),
+            false => usize::MAX,
+        };
+        if share == 0 || self.rounds > 1 {
+            return growing;
+        }
+        let taken = batch.outer.first as usize + batch.outer.rows.len();
+        growing.min(share.saturating_sub(taken).max(share.max(taken) / PARTS_OF_SHARE).max(FIRST_BATCH))
+    }
+
+    /// Writes both sides to files, of which the first rows of the inner one are in memory, and plans how they
+    /// are divided.
+    fn divide(&mut self, batch: &mut JoinBatch) -> Result<(), SqlError> {
+        let memory = self.parts.memory;
+        let mut summaries = [SideSummary::default(), SideSummary::default()];
+        // SAFETY: the memory lives as long as the execution, in which alone the inputs are used.
+        let mut files = [0, 1].map(|_| unsafe { RowFile::create(memory) });
+        for side in [1, 0] {
+            self.write_side(side, batch, &mut files[side], &mut summaries[side])?;
+        }
+        let widths = [&batch.outer, &batch.inner].map(|side| side.format().codes);
+        let [outer, inner] = files;
+        let all = [(outer, widths[0]), (inner, widths[1])].map(|file| SideFiles::new(vec![file]));
+        self.plan_division(FiledRows { all, summaries, sharing: None }, batch)
+    }
+
+    /// Writes the rows of this process to files for all processes, which do the same, and plans how all rows
+    /// are divided.
+    fn divide_for_all(&mut self, sharing: Sharing, batch: &mut JoinBatch) -> Result<(), SqlError> {
+        self.has_shared = true;
+        if sharing.begin() {
+            for side in [0, 1] {
+                let mut summary = SideSummary::default();
+                let mut file = sharing.create_file(SharedFile::Rows(side));
+                self.write_side(side, batch, &mut file, &mut summary)?;
+                file.share();
+                summary.write(sharing.create_file(SharedFile::Summary(side)))?;
+            }
+            let kind = self.parts.kind;
+            sharing.end_reading([kind.keeps_outer() || kind.needs_one_partner(), kind.keeps_inner()]);
+        }
+        let mut summaries = [SideSummary::default(), SideSummary::default()];
+        let mut all = [Vec::new(), Vec::new()];
+        for side in [0, 1] {
+            let of_side: &mut JoinSide = if side == 0 { &mut batch.outer } else { &mut batch.inner };
+            let files = sharing.files(SharedFile::Rows(side)).zip(sharing.files(SharedFile::Summary(side)));
+            for (rows, summary) in files {
+                let summary = SideSummary::read(summary)?;
+                of_side.expect_lengths(&summary.lengths);
+                push(&mut all[side], (rows, summary.words_of_codes())).map_err(report::problem)?;
+                summaries[side].add(summary);
+            }
+        }
+        let all = all.map(SideFiles::new);
+        self.plan_division(FiledRows { all, summaries, sharing: Some(sharing) }, batch)
+    }
+
+    fn plan_division(&mut self, rows: FiledRows, batch: &mut JoinBatch) -> Result<(), SqlError> {
+        let InputParts { kind, memory, .. } = self.parts;
+        // Where no rows can be near, none has a code in the files, and the radius is not used.
+        let radius = self.limits.radii.first().copied().unwrap_or_default();
+        // SAFETY: the memory lives as long as the execution, in which alone the inputs are used.
+        let division = unsafe { JoinDivision::new(kind, radius, rows, batch, memory)? };
+        self.division = Some(division);
+        Ok(())
+    }
+
+    /// Writes the rows of a side to a file, of which the first ones may be in memory.
+    fn write_side(
+        &mut self,
+        side: usize,
+        batch: &mut JoinBatch,
+        file: &mut RowFile,
+        summary: &mut SideSummary,
+    ) -> Result<(), SqlError> {
+        let mut is_ended = false;
+        loop {
+            let of_side: &mut JoinSide = if side == 0 { &mut batch.outer } else { &mut batch.inner };
+            if let Some(sharing) = self.sharing {
+                of_side.first = sharing.number_rows(side, of_side.rows.len() as u64);
+            }
+            of_side.move_to(file, summary)?;
+            if is_ended {
+                break;
+            }
+            is_ended = self.parts.reader.read(side, batch, memory::of_inner(), self.limits.can_match())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! What a near join compares: codes by their distance, or sketches by the values that they share.
+
+use crate::pg::catalog::oids::ExtensionOids;
+use crate::pg::code::CodeType;
+use crate::pg::nodes::{cast, elements};
+use base::{OutOfMemory, push};
+use pgrx::pg_sys::{Datum, FuncExpr, Node, NodeTag};
+use text::sketch::join::SketchMatch;
+use text::sketch::threshold::{Measure, Threshold};
+
+/// What makes two rows near.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum NearMeasure {
+    /// A distance between codes.
+    Distance(CodeType),
+    /// A value that both sketches have.
+    AnyShared,
+    /// A share of values that both sketches have. The inner one is the sketch, and the outer one the query.
+    Share(Measure),
+}
+
+impl NearMeasure {
+    const ALL: [Self; 6] = [
+        Self::Distance(CodeType::Bigint),
+        Self::Distance(CodeType::Bits),
+        Self::AnyShared,
+        Self::Share(Measure::Similarity),
+        Self::Share(Measure::OfQuery),
+        Self::Share(Measure::OfSketch),
+    ];
+
+    /// The number that a plan keeps.
+    pub(super) fn number(self) -> i32 {
+        Self::ALL.iter().position(|&measure| measure == self).unwrap_or_default() as i32
+    }
+
+    pub(super) fn of(number: usize) -> Self {
+        Self::ALL[number]
+    }
+
+    pub(super) fn is_distance(self) -> bool {
+        matches!(self, Self::Distance(_))
+    }
+}
+
+/// A condition that a near join can serve.
+pub(super) struct NearCall {
+    /// The measure if the first argument is of the outer side, and if it is of the inner one.
+    pub(super) measures: [NearMeasure; 2],
+    /// The two values.
+    pub(super) sides: [*mut Node; 2],
+    /// The radius, or the least share.
+    pub(super) limit: Option<*mut Node>,
+}
+
+impl NearCall {
+    /// # Safety
+    /// The expression must be one of the query.
+    pub(super) unsafe fn of(expression: *mut Node, ours: &ExtensionOids) -> Option<Self> {
+        // SAFETY: an expression of the query, as the caller promises.
+        unsafe {
+            let measures = measures(expression, ours)?;
+            let (sides, limit) = match *arguments(expression) {
+                [a, b] => ([a, b], None),
+                [a, b, limit] => ([a, b], Some(limit)),
+                _ => return None,
+            };
+            Some(Self { measures, sides, limit })
+        }
+    }
+}
+
+/// The arguments of a call.
+///
+/// # Safety
+/// The expression must be one of the query or of its plan.
+pub(super) unsafe fn arguments<'a>(expression: *mut Node) -> &'a [*mut Node] {
+    // SAFETY: an expression, as the caller promises.
+    unsafe { cast::<FuncExpr>(expression, NodeTag::T_FuncExpr).map_or(&[], |call| elements(call.args)) }
+}
+
+/// # Safety
+/// The expression must be one of the query.
+unsafe fn measures(expression: *mut Node, ours: &ExtensionOids) -> Option<[NearMeasure; 2]> {
+    // SAFETY: an expression of the query, as the caller promises.
+    unsafe {
+        let called = cast::<FuncExpr>(expression, NodeTag::T_FuncExpr)?.funcid;
+        if let Some(oids) = ours.codes().find(|oids| oids.within == called) {
+            return Some([NearMeasure::Distance(oids.codes); 2]);
+        }
+        Some(match called {
+            _ if called == ours.sketches.overlaps => [NearMeasure::AnyShared; 2],
+            _ if called == ours.sketches.similar => [NearMeasure::Share(Measure::Similarity); 2],
+            _ if called == ours.sketches.contained => {
+                [Measure::OfQuery, Measure::OfSketch].map(NearMeasure::Share)
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// What rows have to be near by.
+#[derive(Default)]
+pub(super) struct NearLimits {
+    /// The radius of each condition on a distance.
+    pub(super) radii: Vec<u32>,
+    /// What sketches have to share.
+    pub(super) wanted: Option<SketchMatch>,
+}
+
+impl NearLimits {
+    /// The limits of all conditions, of which each has a value unless it needs none or is NULL. One that is
+    /// NULL holds for no rows, as a negative radius does.
+    pub(super) fn of(
+        limits: impl Iterator<Item = (NearMeasure, Option<Datum>)>,
+    ) -> Result<Self, OutOfMemory> {
+        let mut of_all = Self::default();
+        for (measure, limit) in limits {
+            let radius = limit.and_then(|radius| u32::try_from(radius.value() as i32).ok());
+            match (measure, limit, radius) {
+                (NearMeasure::Distance(_), _, Some(radius)) => push(&mut of_all.radii, radius)?,
+                (NearMeasure::AnyShared, ..) => of_all.wanted = Some(SketchMatch::AnyShared),
+                (NearMeasure::Share(measure), Some(least), _) => {
+                    let least = f64::from_bits(least.value() as u64);
+                    of_all.wanted = Some(SketchMatch::Share(Threshold { measure, least }));
+                }
+                _ => return Ok(Self::default()),
+            }
+        }
+        Ok(of_all)
+    }
+
+    /// Whether any rows can be near.
+    pub(super) fn can_match(&self) -> bool {
+        !self.radii.is_empty() || self.wanted.is_some()
+    }
+}

@@ -1,0 +1,206 @@
+//! Returns rows: pairs, outer rows with a partner, and rows without one.
+
+use super::batch::JoinBatch;
+use super::explain::JoinWork;
+use super::kind::JoinKind;
+use super::partners::Partners;
+use crate::pg::executor::{holds, projected, reset, virtual_row};
+use crate::pg::interrupts::check_for_interrupts;
+use base::{OutOfMemory, push};
+use pgrx::pg_sys::{self, ExprState, TupleTableSlot};
+
+/// What the output is made of. All of it is the executor's, and is used only while the node is executed.
+pub(super) struct OutputParts {
+    pub(super) kind: JoinKind,
+    /// The further conditions of the join, and those that are tested after it.
+    pub(super) conditions: *mut ExprState,
+    pub(super) filter: *mut ExprState,
+    pub(super) context: *mut pg_sys::ExprContext,
+    pub(super) projection: *mut pg_sys::ProjectionInfo,
+    /// The columns of both sides.
+    pub(super) row: *mut TupleTableSlot,
+}
+
+/// Rows that are returned without those of the other side.
+#[derive(Clone, Copy)]
+pub(super) enum RowsAlone {
+    /// Outer rows of the batch that have found their partner there, and need no other.
+    WithPartner,
+    /// Outer rows of the batch without a partner, filled up with NULLs.
+    LoneOuter,
+    /// Inner rows without a partner, filled up with NULLs.
+    LoneInner,
+}
+
+/// Returns rows.
+pub(super) struct JoinOutput {
+    parts: OutputParts,
+    partners: Partners,
+    /// Outer rows of the batch that have found their partner there.
+    found: Vec<u32>,
+    /// The next of the rows that are returned alone.
+    next: usize,
+    /// Pairs that did not pass the further conditions of the join.
+    removed: u64,
+    /// Rows that did not pass the conditions after the join.
+    filtered: u64,
+}
+
+impl JoinOutput {
+    /// # Safety
+    /// The parts must be those of a node, and the output used only while it is executed.
+    pub(super) unsafe fn new(parts: OutputParts) -> Self {
+        let partners = Partners::default();
+        Self { parts, partners, found: Vec::new(), next: 0, removed: 0, filtered: 0 }
+    }
+
+    pub(super) fn kind(&self) -> JoinKind {
+        self.parts.kind
+    }
+
+    pub(super) fn partners(&self) -> &Partners {
+        &self.partners
+    }
+
+    pub(super) fn partners_mut(&mut self) -> &mut Partners {
+        &mut self.partners
+    }
+
+    pub(super) fn restart(&mut self) {
+        self.partners = Partners::default();
+        self.begin_batch();
+    }
+
+    /// Forgets the rows of the last batch.
+    pub(super) fn begin_batch(&mut self) {
+        self.found.clear();
+        self.next = 0;
+    }
+
+    pub(super) fn add_work(&self, work: &mut JoinWork) {
+        (work.removed, work.filtered) = (self.removed, self.filtered);
+    }
+
+    /// Takes a near pair. Returns its row, unless the pair does not pass a condition or is not returned.
+    pub(super) fn pair(
+        &mut self,
+        batch: &JoinBatch,
+        (code, other): (u32, u32),
+    ) -> Result<Option<*mut TupleTableSlot>, OutOfMemory> {
+        let (outer, inner) = (batch.outer.row(code), batch.inner.row(other));
+        if self.parts.kind.needs_one_partner() {
+            self.take_partner(batch, outer, inner)?;
+            return Ok(None);
+        }
+        let is_pair = self.take_pair(batch, outer, inner)?;
+        Ok(if is_pair { self.filtered() } else { None })
+    }
+
+    /// Whether another partner of an outer row is of use.
+    #[inline]
+    pub(super) fn is_open(&self, batch: &JoinBatch, outer: u32) -> bool {
+        !self.parts.kind.needs_one_partner() || !self.partners.outer.contains(batch.outer.number(outer))
+    }
+
+    /// Takes an outer row that has found its partner, and returns it when the batch has been searched.
+    pub(super) fn take_partner(
+        &mut self,
+        batch: &JoinBatch,
+        outer: u32,
+        inner: u32,
+    ) -> Result<(), OutOfMemory> {
+        if self.take_pair(batch, outer, inner)? && self.parts.kind.returns_pairs() {
+            push(&mut self.found, outer)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a near pair the current row, and notes that the two are partners if they pass the further
+    /// conditions. Returns whether the join has another pair: an outer row that needs one partner has one.
+    fn take_pair(&mut self, batch: &JoinBatch, outer: u32, inner: u32) -> Result<bool, OutOfMemory> {
+        let kind = self.parts.kind;
+        if !self.is_open(batch, outer) {
+            return Ok(false);
+        }
+        if !kind.needs_one_partner() || !self.parts.conditions.is_null() {
+            check_for_interrupts();
+            self.put(batch, [Some(outer), Some(inner)]);
+            // SAFETY: the node is executed, and has a current row.
+            if unsafe { !holds(self.parts.conditions, self.parts.context) } {
+                self.removed += 1;
+                return Ok(false);
+            }
+        }
+        if kind.keeps_inner() {
+            self.partners.inner.insert(batch.inner.number(inner))?;
+        }
+        if kind.keeps_outer() || kind.needs_one_partner() {
+            let is_new = self.partners.outer.insert(batch.outer.number(outer))?;
+            return Ok(is_new || !kind.needs_one_partner());
+        }
+        Ok(true)
+    }
+
+    /// The next of the rows that are returned alone; of those without a partner, if the rows of that side
+    /// have met all of the other one.
+    pub(super) fn next_alone(
+        &mut self,
+        rows: RowsAlone,
+        returns_lone: [bool; 2],
+        batch: &JoinBatch,
+    ) -> Option<*mut TupleTableSlot> {
+        let kind = self.parts.kind;
+        let count = match rows {
+            RowsAlone::WithPartner => self.found.len(),
+            RowsAlone::LoneOuter if kind.keeps_outer() && returns_lone[0] => batch.outer.rows.len(),
+            RowsAlone::LoneInner if kind.keeps_inner() && returns_lone[1] => batch.inner.rows.len(),
+            _ => 0,
+        };
+        while self.next < count {
+            check_for_interrupts();
+            let row = self.next as u32;
+            self.next += 1;
+            let (is_returned, of_sides) = match rows {
+                RowsAlone::WithPartner => (true, [Some(self.found[row as usize]), None]),
+                RowsAlone::LoneOuter => {
+                    (!self.partners.outer.contains(batch.outer.number(row)), [Some(row), None])
+                }
+                RowsAlone::LoneInner => {
+                    (!self.partners.inner.contains(batch.inner.number(row)), [None, Some(row)])
+                }
+            };
+            if is_returned {
+                self.put(batch, of_sides);
+                let row = self.filtered();
+                if row.is_some() {
+                    return row;
+                }
+            }
+        }
+        self.next = 0;
+        None
+    }
+
+    /// Makes a row of each side the current row, of which one may be missing.
+    fn put(&self, batch: &JoinBatch, rows: [Option<u32>; 2]) {
+        // SAFETY: the node is executed.
+        unsafe {
+            let OutputParts { context, row, .. } = self.parts;
+            reset(context);
+            (*context).ecxt_scantuple = row;
+            batch.put(rows, virtual_row(row));
+        }
+    }
+
+    /// What the node returns of the current row; None if it does not pass the conditions after the join.
+    fn filtered(&mut self) -> Option<*mut TupleTableSlot> {
+        // SAFETY: the node is executed, and has a current row.
+        unsafe {
+            if holds(self.parts.filter, self.parts.context) {
+                return Some(projected(self.parts.projection, self.parts.row));
+            }
+            self.filtered += 1;
+            None
+        }
+    }
+}

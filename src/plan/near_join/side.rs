@@ -1,0 +1,219 @@
+//! One side of a join in memory: rows, and the codes of those that have one.
+
+use super::file::RowFile;
+use super::measure::NearMeasure;
+use super::record::{Record, RecordFormat};
+use super::rows::{KeptColumns, RowStore};
+use super::sketches::SideSketches;
+use super::summary::SideSummary;
+use crate::pg::code::list::CodeList;
+use crate::pg::report::{self, SqlError};
+use base::{OutOfMemory, collect, push, reserve};
+use hamming::code::CodeSlice;
+use pgrx::pg_sys::Datum;
+
+/// Bytes that a row takes while it is sorted into buckets.
+const BYTES_IN_BUCKETS: usize = 12;
+
+/// Rows of a side.
+pub(super) struct JoinSide {
+    pub(super) rows: RowStore,
+    /// For each condition on a distance, the codes of the rows that have one for all of them.
+    pub(super) codes: Vec<CodeList>,
+    /// Sketches, for a condition on them; then there are no codes.
+    pub(super) sketches: Option<SideSketches>,
+    /// The number of codes for a condition, or of sketches.
+    pub(super) count: usize,
+    /// For each code, its row; empty as long as every row has codes.
+    places: Vec<u32>,
+    /// The number of each row among all of its side, for rows from a file.
+    numbers: Vec<u64>,
+    /// The number of the first row, for others.
+    pub(super) first: u64,
+    /// Why a code could not be added. It is an error only if there is a code on the other side.
+    problem: Option<SqlError>,
+}
+
+impl JoinSide {
+    pub(super) fn new(columns: KeptColumns, measures: impl Iterator<Item = NearMeasure>) -> Self {
+        let (mut codes, mut sketches) = (Vec::new(), None);
+        for measure in measures {
+            match measure {
+                // Bounded: as many as the query has conditions.
+                NearMeasure::Distance(type_) => codes.push(CodeList::new(type_, 0)),
+                NearMeasure::AnyShared => sketches = Some(SideSketches::new(false)),
+                NearMeasure::Share(_) => sketches = Some(SideSketches::new(true)),
+            }
+        }
+        let rows = RowStore::new(columns);
+        let (places, numbers) = (Vec::new(), Vec::new());
+        Self { rows, codes, sketches, count: 0, places, numbers, first: 0, problem: None }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+        self.codes.iter_mut().for_each(CodeList::clear);
+        self.sketches.iter_mut().for_each(SideSketches::clear);
+        self.places.clear();
+        self.numbers.clear();
+        self.count = 0;
+    }
+
+    /// Gives back the memory, and forgets the length of the codes.
+    pub(super) fn reset(&mut self) {
+        let columns = std::mem::take(&mut self.rows).into_columns();
+        let codes = std::mem::take(&mut self.codes);
+        let sketches = self.sketches.take().map(|sketches| SideSketches::new(sketches.have_shares));
+        let measures = codes.iter().map(|codes| NearMeasure::Distance(codes.type_));
+        *self = Self { sketches, ..Self::new(columns, measures) };
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let codes = self.codes.iter().map(CodeList::bytes);
+        let codes: usize = codes.chain(self.sketches.iter().map(SideSketches::bytes)).sum();
+        let places = size_of_val(&self.places[..]) + size_of_val(&self.numbers[..]);
+        self.rows.bytes() + codes + places + self.count * BYTES_IN_BUCKETS
+    }
+
+    /// Adds a row, and its codes if it has any.
+    ///
+    /// # Safety
+    /// The values must be of the types of the columns, and the codes of their own.
+    pub(super) unsafe fn push(
+        &mut self,
+        (values, nulls): (&[Datum], &[bool]),
+        codes: &[Datum],
+    ) -> Result<(), SqlError> {
+        let pushed = match (&mut self.sketches, codes) {
+            // SAFETY: a sketch, as the caller promises.
+            (Some(list), &[sketch]) => unsafe { list.push(sketch) },
+            _ => self.codes.iter_mut().zip(codes).try_for_each(|(list, &code)| {
+                // SAFETY: a code of this type, as the caller promises.
+                unsafe { list.push(code) }
+            }),
+        };
+        match pushed {
+            Ok(()) if codes.is_empty() => {}
+            Ok(()) => self.place_code().map_err(report::problem)?,
+            Err(problem) => self.problem = Some(problem),
+        }
+        // SAFETY: values of the types of the columns, as the caller promises.
+        unsafe { self.rows.push(values, nulls) }.map_err(report::problem)
+    }
+
+    /// Notes that the next row has the next code.
+    fn place_code(&mut self) -> Result<(), OutOfMemory> {
+        if self.count != self.rows.len() {
+            if self.places.is_empty() {
+                self.places = collect(0..self.count as u32, self.count)?;
+            }
+            push(&mut self.places, self.rows.len() as u32)?;
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    /// The row of a code.
+    #[inline]
+    pub(super) fn row(&self, place: u32) -> u32 {
+        self.places.get(place as usize).copied().unwrap_or(place)
+    }
+
+    /// The number of a row among all of its side.
+    #[inline]
+    pub(super) fn number(&self, row: u32) -> u64 {
+        self.numbers.get(row as usize).copied().unwrap_or(self.first + u64::from(row))
+    }
+
+    /// The lengths of the codes of each condition; 0 if there are none.
+    pub(super) fn lengths(&self) -> impl Iterator<Item = u32> {
+        self.codes.iter().map(|list| list.bits().unwrap_or_default())
+    }
+
+    /// Notes the lengths of codes that are in files.
+    pub(super) fn expect_lengths(&mut self, lengths: &[u32]) {
+        for (list, &length) in self.codes.iter_mut().zip(lengths).filter(|(_, length)| **length > 0) {
+            if let Err(problem) = list.expect_length(length) {
+                self.problem = Some(problem);
+            }
+        }
+    }
+
+    /// Raises the error of a row whose code could not be added, if the other side has codes.
+    pub(super) fn check_all(&mut self, has_others: bool) -> Result<(), SqlError> {
+        self.problem.take().filter(|_| has_others).map_or(Ok(()), Err)
+    }
+
+    /// Words of the code that is searched for.
+    pub(super) fn searched_words(&self) -> usize {
+        self.codes.first().map_or(0, |list| list.codes().width())
+    }
+
+    /// How the rows are written to a file.
+    pub(super) fn format(&self) -> RecordFormat {
+        let codes = self.codes.iter().map(|list| list.codes().width()).sum();
+        RecordFormat { codes, columns: self.rows.fixed_words() }
+    }
+
+    /// Writes all rows to a file, and removes them from memory.
+    pub(super) fn move_to(&mut self, file: &mut RowFile, summary: &mut SideSummary) -> Result<(), SqlError> {
+        summary.bytes += (self.bytes() + size_of::<u64>() * self.rows.len()) as u64;
+        let (mut words, mut code) = (Vec::new(), 0);
+        let codes: Vec<CodeSlice> = self.codes.iter().map(CodeList::codes).collect();
+        let format = self.format();
+        for row in 0..self.rows.len() as u32 {
+            let is_coded = (code as usize) < self.count && self.row(code) == row;
+            let columns = self.rows.words_of(row);
+            words.clear();
+            reserve(&mut words, 2 + columns.len() + format.codes).map_err(report::problem)?;
+            words.push(RecordFormat::head(self.number(row), is_coded));
+            words.extend(format.columns.is_none().then_some(columns.len() as u64));
+            if is_coded {
+                codes.iter().for_each(|list| words.extend_from_slice(list.get(code)));
+                summary.note(codes[0].get(code)).map_err(report::problem)?;
+                code += 1;
+            }
+            words.extend_from_slice(columns);
+            file.write(&words)?;
+        }
+        summary.lengths = collect(self.lengths(), self.codes.len()).map_err(report::problem)?;
+        self.first += self.rows.len() as u64;
+        self.clear();
+        Ok(())
+    }
+
+    /// Adds a row of a file; with its codes if these are wanted.
+    #[inline]
+    pub(super) fn push_record(&mut self, record: Record<'_>, have_codes: bool) -> Result<(), SqlError> {
+        if have_codes {
+            let mut rest = record.codes;
+            for list in &mut self.codes {
+                let code;
+                (code, rest) = rest.split_at(list.codes().width());
+                list.push_words(code)?;
+            }
+            self.place_code().map_err(report::problem)?;
+        }
+        push(&mut self.numbers, record.number).map_err(report::problem)?;
+        self.rows.push_words(record.columns).map_err(report::problem)
+    }
+
+    /// Whether a code of the other side can have a partner here, or raise an error.
+    pub(super) fn has_codes(&self) -> bool {
+        self.count > 0 || self.problem.is_some()
+    }
+
+    /// Raises the error of `hamming` if codes of the two sides have different lengths.
+    pub(super) fn check(&mut self, others: &mut Self) -> Result<(), SqlError> {
+        if self.has_codes() && others.has_codes() {
+            if let Some(problem) = self.problem.take().or_else(|| others.problem.take()) {
+                return Err(problem);
+            }
+            self.codes
+                .iter()
+                .zip(&others.codes)
+                .try_for_each(|(codes, others)| codes.check_length(others))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! What is known of the rows of a side that were written to a file.
+
+use super::file::RowFile;
+use super::record::RecordFormat;
+use crate::pg::report::{self, SqlError};
+use base::{OutOfMemory, collect, extend};
+
+/// What is known of the rows of a side that were written.
+#[derive(Default)]
+pub(super) struct SideSummary {
+    /// Rows that have codes.
+    pub(super) coded: u64,
+    /// Bytes that they would take in memory.
+    pub(super) bytes: u64,
+    /// The bits of the codes of each condition; 0 if there are none.
+    pub(super) lengths: Vec<u32>,
+    /// The first code.
+    first: Vec<u64>,
+    /// The bits in which not all codes are alike.
+    pub(super) varying: Vec<u64>,
+}
+
+impl SideSummary {
+    /// Notes the code of a row.
+    pub(super) fn note(&mut self, code: &[u64]) -> Result<(), OutOfMemory> {
+        self.coded += 1;
+        if self.first.is_empty() {
+            self.first = collect(code.iter().copied(), code.len())?;
+            self.varying = collect(code.iter().map(|_| 0), code.len())?;
+        }
+        for ((varying, first), word) in self.varying.iter_mut().zip(&self.first).zip(code) {
+            *varying |= first ^ word;
+        }
+        Ok(())
+    }
+
+    /// Words of the codes of a row.
+    pub(super) fn words_of_codes(&self) -> usize {
+        self.lengths.iter().map(|length| length.div_ceil(u64::BITS) as usize).sum()
+    }
+
+    /// Writes it to a file that other processes can read.
+    pub(super) fn write(&self, mut file: RowFile) -> Result<(), SqlError> {
+        let mut words = Vec::new();
+        let lengths = self.lengths.iter().map(|&length| length.into());
+        let lengths: Vec<u64> = collect(lengths, self.lengths.len()).map_err(report::problem)?;
+        for part in
+            [&[self.coded, self.bytes, lengths.len() as u64], &lengths[..], &self.first, &self.varying]
+        {
+            extend(&mut words, part).map_err(report::problem)?;
+        }
+        file.write(&[RecordFormat::head(0, false), words.len() as u64])?;
+        file.write(&words)?;
+        file.share();
+        Ok(())
+    }
+
+    /// What another process has written.
+    pub(super) fn read(mut file: RowFile) -> Result<Self, SqlError> {
+        let (format, mut summary) = (RecordFormat { codes: 0, columns: None }, Self::default());
+        file.rewind();
+        while file.read_block(format, |record| {
+            summary = Self::of_words(record.columns).map_err(report::problem)?;
+            Ok(())
+        })? {}
+        file.close();
+        Ok(summary)
+    }
+
+    fn of_words(words: &[u64]) -> Result<Self, OutOfMemory> {
+        let &[coded, bytes, lengths, ref rest @ ..] = words else { return Ok(Self::default()) };
+        let (lengths, codes) = rest.split_at(lengths as usize);
+        let lengths = collect(lengths.iter().map(|&length| length as u32), lengths.len())?;
+        let (first, varying) = codes.split_at(codes.len() / 2);
+        let copy = |words: &[u64]| collect(words.iter().copied(), words.len());
+        Ok(Self { coded, bytes, lengths, first: copy(first)?, varying: copy(varying)? })
+    }
+
+    /// Adds what is known of further rows.
+    pub(super) fn add(&mut self, other: Self) {
+        if self.first.len() != other.first.len() {
+            let kept = if self.first.is_empty() { other } else { return };
+            *self = Self { coded: self.coded + kept.coded, bytes: self.bytes + kept.bytes, ..kept };
+            return;
+        }
+        self.coded += other.coded;
+        self.bytes += other.bytes;
+        self.varying = Self::varying_of([self, &other]);
+    }
+
+    /// The bits in which not all codes of two sides are alike, whose codes have the same length.
+    pub(super) fn varying_of([one, other]: [&Self; 2]) -> Vec<u64> {
+        let varying = one.varying.iter().zip(&other.varying);
+        let firsts = one.first.iter().zip(&other.first);
+        // Bounded: a code.
+        varying.zip(firsts).map(|((a, b), (first, other))| a | b | first ^ other).collect()
+    }
+}

@@ -1,0 +1,85 @@
+//! `sql/minhash.sql`: MinHash signatures.
+
+use crate::pg::array::Numbers;
+use crate::pg::encoding;
+use crate::pg::error;
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report::{self, SqlError};
+use crate::sql::simhash::parse_scheme;
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
+use pgrx::{Array, pg_extern};
+use std::cell::RefCell;
+use text::sketch::minhash::{self, MinHasher};
+use text::sketch::rarity::FeatureWeights;
+
+thread_local! {
+    /// Kept from row to row.
+    static HASHER: RefCell<MinHasher> = RefCell::default();
+}
+
+#[pg_extern(sql = false)]
+fn minhash_of(doc: &[u8], bins: i32, scheme: &[u8]) -> Result<Option<Numbers<i32>>, SqlError> {
+    let bins = minhash::BINS.of(bins).map_err(report::problem)?;
+    Ok(signature_by_bins(doc, bins, scheme)?.map(Numbers))
+}
+
+fn signature_by_bins(doc: &[u8], bins: usize, scheme: &[u8]) -> Result<Option<Vec<i32>>, SqlError> {
+    let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
+    let doc = encoding::to_utf8(doc)?;
+    HASHER
+        .with_borrow_mut(|hasher| hasher.bins(&doc, bins, scheme, &mut check_for_interrupts))
+        .map_err(report::problem)
+}
+
+#[pg_extern(sql = false)]
+fn minhash_similarity(a: Array<'_, i32>, b: Array<'_, i32>) -> Result<Option<f64>, SqlError> {
+    let (a, b) = (values(&a)?, values(&b)?);
+    if a.len() != b.len() {
+        return Err(signatures_differ_in_length(a.len(), b.len()));
+    }
+    Ok(minhash::similarity(a, b))
+}
+
+#[pg_extern(sql = false)]
+fn minhash_bands(signature: Array<'_, i32>, bands: i32) -> Result<Numbers<i64>, SqlError> {
+    let bands = minhash::BANDS.of(bands).map_err(report::problem)?;
+    minhash::bands(values(&signature)?, bands, &mut check_for_interrupts)
+        .map(Numbers)
+        .map_err(report::problem)
+}
+
+#[pg_extern(sql = false)]
+fn minhash_bits_of_text(doc: &[u8], bits: i32, scheme: &[u8]) -> Result<Option<Vec<u8>>, SqlError> {
+    let bits: usize = minhash::BITS.of(bits).map_err(report::problem)?;
+    signature_by_bins(doc, bits, scheme)?.as_deref().map(bit_varying).transpose()
+}
+
+#[pg_extern(sql = false)]
+fn minhash_bits_of_weighted_text(doc: &[u8], bits: i32, weights: &[u8]) -> Result<Option<Vec<u8>>, SqlError> {
+    let bits = minhash::BITS.of(bits).map_err(report::problem)?;
+    let weights = FeatureWeights::read(weights).map_err(report::problem)?;
+    let doc = encoding::to_utf8(doc)?;
+    let signature = HASHER
+        .with_borrow_mut(|hasher| hasher.weighted_bins(&doc, bits, &weights, &mut check_for_interrupts))
+        .map_err(report::problem)?;
+    signature.as_deref().map(bit_varying).transpose()
+}
+
+/// The bytes of a `bit varying` behind its length: the number of bits, and the bits.
+fn bit_varying(signature: &[i32]) -> Result<Vec<u8>, SqlError> {
+    let bits = minhash::bits(signature, &mut check_for_interrupts).map_err(report::problem)?;
+    // Bounded: four bytes.
+    let mut result = (signature.len() as i32).to_ne_bytes().to_vec();
+    result.extend(bits);
+    Ok(result)
+}
+
+fn values<'a>(signature: &'a Array<'_, i32>) -> Result<&'a [i32], SqlError> {
+    signature.as_slice().map_err(|_| error::null_in_sketch())
+}
+
+fn signatures_differ_in_length(a: usize, b: usize) -> SqlError {
+    let message = format!("signatures of {a} and {b} values cannot be compared");
+    report::report(Code::ERRCODE_ARRAY_ELEMENT_ERROR, message)
+        .set_hint("Make both with the same number of bins.")
+}

@@ -1,0 +1,94 @@
+//! `clusters_of_pairs`: clusters of near pairs that come in arrays.
+
+use super::error;
+use crate::pg::call::{Call, pg_function};
+use crate::pg::elements::{ArrayElements, Order, SortedKey};
+use crate::pg::encoding;
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report::{self, SqlError};
+use crate::pg::result_set::ResultSet;
+use base::{OutOfMemory, collect, push, sort};
+use hamming::clusters::{Linkage, keepers_of_pairs};
+use pgrx::pg_sys;
+use pgrx::pg_sys::panic::ErrorReportable;
+
+/// The linkage of this name.
+pub(super) fn parse_linkage(name: &[u8]) -> Result<Linkage, SqlError> {
+    encoding::to_utf8(name)?.parse().map_err(report::problem)
+}
+
+pg_function!(
+    pg_finfo_clusters_of_pairs,
+    fn clusters_of_pairs(call) {
+        // SAFETY: declared so in `sql/pairs.sql`.
+        unsafe { put_clusters_of_pairs(call) }.unwrap_or_report();
+        call.null()
+    }
+);
+
+/// Returns each key with the smallest key of its cluster.
+///
+/// # Safety
+/// The function must be declared with two arrays of one type and a text, and returns a set of records of two
+/// of their elements.
+unsafe fn put_clusters_of_pairs(call: Call) -> Result<(), SqlError> {
+    // SAFETY: the function is declared with two arrays of one type and a text, and returns a set of records
+    // of two of their elements, as the caller promises.
+    let (mut rows, a, b, linkage) = unsafe {
+        (
+            ResultSet::of(call.info())?,
+            ArrayElements::of(call.datum(0)),
+            ArrayElements::of(call.datum(1)),
+            call.text(2),
+        )
+    };
+    // SAFETY: the keys are values of that type.
+    let order = unsafe { Order::of(a.type_, call.info()) }?;
+    let linkage = parse_linkage(linkage)?;
+    let (a, b) = (not_null(&a)?, not_null(&b)?);
+    let count = a.len();
+    if count != b.len() {
+        return Err(error::ends_differ_in_number(count, b.len()));
+    }
+    // Ends of pairs, numbered from 0: first all of `a`, then all of `b`.
+    let ends = u32::try_from(2 * count).map_err(|_| error::too_many_pairs(count))?;
+    let end = |end: u32| {
+        let end = end as usize;
+        if end < count { a[end] } else { b[end - count] }
+    };
+    let (keys, places) = distinct(ends, end, &order).map_err(report::problem)?;
+    let pairs = places[..count].iter().copied().zip(places[count..].iter().copied());
+    let mut pairs = collect(pairs, count).map_err(report::problem)?;
+    drop(places);
+    let found = keepers_of_pairs(keys.len() as u32, &mut pairs, linkage, &mut check_for_interrupts);
+    for (&key, keeper) in keys.iter().zip(found.map_err(report::problem)?) {
+        check_for_interrupts();
+        rows.put([Some(key), Some(keys[keeper as usize])]);
+    }
+    Ok(())
+}
+
+/// The keys of an array, none of which may be NULL.
+fn not_null<'a>(keys: &ArrayElements<'a>) -> Result<&'a [pg_sys::Datum], SqlError> {
+    if keys.nulls.contains(&true) { Err(error::null_key()) } else { Ok(keys.values) }
+}
+
+/// The distinct keys in ascending order, and for each end of a pair the place of its key among them.
+fn distinct(
+    ends: u32,
+    key_of: impl Fn(u32) -> pg_sys::Datum,
+    order: &Order,
+) -> Result<(Vec<pg_sys::Datum>, Vec<u32>), OutOfMemory> {
+    // SAFETY: keys are values of the type of the order.
+    let sorted_by = |end: u32| unsafe { SortedKey::new(order, key_of(end)) };
+    let mut sorted = collect(0..ends, ends as usize)?;
+    sort(&mut sorted, &mut check_for_interrupts, |&end| sorted_by(end));
+    let mut places = collect(std::iter::repeat_n(0, ends as usize), ends as usize)?;
+    let mut keys = Vec::new();
+    for equal in sorted.chunk_by(|&a, &b| sorted_by(a) == sorted_by(b)) {
+        check_for_interrupts();
+        equal.iter().for_each(|&end| places[end as usize] = keys.len() as u32);
+        push(&mut keys, key_of(equal[0]))?;
+    }
+    Ok((keys, places))
+}

@@ -1,0 +1,87 @@
+//! Codes of the rows of a window.
+
+use super::error;
+use crate::pg::code::CodeType;
+use crate::pg::code::list::CodeList;
+use crate::pg::progress::Reporter;
+use crate::pg::report::{self, SqlError};
+use base::{Limit, OutOfMemory, collect, reserve};
+use hamming::clusters::{self, Linkage, SecondLook};
+use pgrx::pg_sys;
+
+/// Codes that are not NULL, and the rows that they belong to.
+pub(super) struct CodesOfRows {
+    codes: CodeList,
+    rows: Vec<u32>,
+}
+
+impl CodesOfRows {
+    /// Has room for this number of rows.
+    pub(super) fn new(type_: CodeType, rows: usize) -> Result<Self, SqlError> {
+        if u32::try_from(rows).is_err() {
+            return Err(error::too_many_codes(rows));
+        }
+        let mut new = Self { codes: CodeList::new(type_, rows), rows: Vec::new() };
+        reserve(&mut new.rows, rows).map_err(report::problem)?;
+        Ok(new)
+    }
+
+    /// Adds the code of a row.
+    ///
+    /// # Safety
+    /// The datum must be a value of the type of these codes, which is not NULL.
+    pub(super) unsafe fn push(&mut self, row: usize, code: pg_sys::Datum) -> Result<(), SqlError> {
+        self.rows.push(row as u32);
+        // SAFETY: a value of the type, as the caller promises.
+        unsafe { self.codes.push(code) }
+    }
+
+    /// A radius is at most the number of bits of a code.
+    fn check_radius(&self, radius: i32) -> Result<u32, SqlError> {
+        let most = self.codes.bits().map_or(i32::MAX.into(), i64::from);
+        Limit::new("radius", 0, most).of(radius).map_err(report::problem)
+    }
+
+    /// Leaves the rows that the others have as well, in both.
+    pub(super) fn meet(&mut self, others: &mut Self) -> Result<(), OutOfMemory> {
+        if self.rows == others.rows {
+            return Ok(());
+        }
+        let places = |these: &[u32], those: &[u32]| {
+            let common =
+                (0..these.len() as u32).filter(|&place| those.binary_search(&these[place as usize]).is_ok());
+            collect(common, these.len())
+        };
+        let (these, those) = (places(&self.rows, &others.rows)?, places(&others.rows, &self.rows)?);
+        for (codes, places) in [(self, these), (others, those)] {
+            codes.codes.choose(places.iter().copied())?;
+            codes.rows = collect(places.iter().map(|&place| codes.rows[place as usize]), places.len())?;
+        }
+        Ok(())
+    }
+
+    /// For each row of the input, of which there are `rows`, the row of its keeper. A row without a code is
+    /// its own. Second codes, with their radius, are of the same rows.
+    pub(super) fn keepers(
+        &self,
+        rows: usize,
+        radius: i32,
+        look: Option<(&Self, i32)>,
+        linkage: Linkage,
+    ) -> Result<Vec<u32>, SqlError> {
+        let (codes, radius) = (self.codes.codes(), self.check_radius(radius)?);
+        let mut reporter = Reporter::of_codes("near_cluster", codes.len());
+        let look = look.map(|(looks, radius)| {
+            let most = looks.codes.bits().map_or(i32::MAX.into(), i64::from);
+            let radius = Limit::new("look_radius", 0, most).of(radius).map_err(report::problem)?;
+            Ok::<_, SqlError>(SecondLook { codes: looks.codes.codes(), radius })
+        });
+        let found = clusters::keepers(codes, radius, look.transpose()?, linkage, &mut reporter)
+            .map_err(report::problem)?;
+        let mut keepers = collect(0..rows as u32, rows).map_err(report::problem)?;
+        for (&row, &keeper) in self.rows.iter().zip(&found) {
+            keepers[row as usize] = self.rows[keeper as usize];
+        }
+        Ok(keepers)
+    }
+}

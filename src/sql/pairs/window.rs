@@ -1,0 +1,131 @@
+//! `near_cluster`, a window function.
+
+use super::clusters::parse_linkage;
+use super::error;
+use super::row_codes::CodesOfRows;
+use crate::pg::call::{Call, pg_function};
+use crate::pg::code::CodeType;
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report::{self, SqlError};
+use crate::pg::window::WindowPartition;
+use base::{collect, grow_map};
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::{FromDatum, pg_sys};
+use std::collections::HashMap;
+use std::iter;
+
+/// The clusters of a partition, and the keys of the keepers of members that have been passed.
+struct Clusters {
+    keepers: Vec<u32>,
+    has_members: Vec<bool>,
+    keys: HashMap<u32, Option<pg_sys::Datum>>,
+}
+
+/// The arguments of `near_cluster`; the linkage is the last one.
+const KEY: i32 = 0;
+const CODE: i32 = 1;
+const RADIUS: i32 = 2;
+const LOOK: i32 = 3;
+const LOOK_RADIUS: i32 = 4;
+
+/// What codes a `near_cluster` is declared with.
+#[derive(Clone, Copy)]
+struct Declared {
+    codes: CodeType,
+    has_look: bool,
+}
+
+impl Clusters {
+    /// The clusters of the partition that a window is at, computed at its first row.
+    fn state(partition: &mut WindowPartition, declared: Declared) -> &mut Self {
+        partition.state(|partition| Self::of(partition, declared).unwrap_or_report())
+    }
+
+    /// Reads the whole partition.
+    fn of(partition: &WindowPartition, declared: Declared) -> Result<Self, SqlError> {
+        let linkage = partition.argument(if declared.has_look { LOOK_RADIUS + 1 } else { LOOK });
+        // SAFETY: declared as text; not NULL.
+        let linkage = linkage.and_then(|linkage| unsafe { <&[u8]>::from_datum(linkage, false) });
+        let radius = integer(partition, RADIUS, "radius")?;
+        let linkage = parse_linkage(linkage.ok_or_else(|| error::null_argument("linkage"))?)?;
+        let rows = partition.rows();
+        let rows = i32::try_from(rows).map_err(|_| error::too_many_codes(rows as usize))?;
+        let [mut codes, mut looks] = codes(partition, declared, rows)?;
+        let mut look = None;
+        if declared.has_look {
+            codes.meet(&mut looks).map_err(report::problem)?;
+            look = Some((&looks, integer(partition, LOOK_RADIUS, "look_radius")?));
+        }
+        let keepers = codes.keepers(rows as usize, radius, look, linkage)?;
+        let count = keepers.len();
+        let mut has_members = collect(iter::repeat_n(false, count), count).map_err(report::problem)?;
+        for (row, &keeper) in keepers.iter().enumerate() {
+            has_members[keeper as usize] |= row as u32 != keeper;
+        }
+        Ok(Self { keepers, has_members, keys: HashMap::new() })
+    }
+}
+
+/// An argument at the first row, which must not be NULL.
+fn integer(partition: &WindowPartition, argument: i32, name: &str) -> Result<i32, SqlError> {
+    // SAFETY: declared as integer; not NULL.
+    let value = partition.argument(argument).and_then(|value| unsafe { i32::from_datum(value, false) });
+    value.ok_or_else(|| error::null_argument(name))
+}
+
+/// The codes of all rows, and their second codes if there are any.
+fn codes(partition: &WindowPartition, declared: Declared, rows: i32) -> Result<[CodesOfRows; 2], SqlError> {
+    let arguments: &[i32] = if declared.has_look { &[CODE, LOOK] } else { &[CODE] };
+    let looks = if declared.has_look { rows as usize } else { 0 };
+    let mut codes =
+        [CodesOfRows::new(declared.codes, rows as usize)?, CodesOfRows::new(CodeType::Bits, looks)?];
+    partition.each(arguments, rows, |row, place, code| {
+        check_for_interrupts();
+        // SAFETY: declared so in `sql/pairs.sql`.
+        unsafe { codes[place].push(row as usize, code) }
+    })?;
+    Ok(codes)
+}
+
+/// Defines a `near_cluster` for the codes that it is declared with.
+macro_rules! near_cluster {
+    ($finfo:ident, $name:ident, $codes:expr, $has_look:expr) => {
+        pg_function!($finfo,
+        /// A window calls this for each row of a partition, in order.
+        fn $name(call) {
+            // SAFETY: declared WINDOW in `sql/pairs.sql`.
+            unsafe { keeper(call, Declared { codes: $codes, has_look: $has_look }) }
+        });
+    };
+}
+
+near_cluster!(pg_finfo_near_cluster_of_bigint, near_cluster_of_bigint, CodeType::Bigint, false);
+near_cluster!(pg_finfo_near_cluster_of_bit, near_cluster_of_bit, CodeType::Bits, false);
+near_cluster!(pg_finfo_near_cluster_of_bigint_look, near_cluster_of_bigint_look, CodeType::Bigint, true);
+near_cluster!(pg_finfo_near_cluster_of_bit_look, near_cluster_of_bit_look, CodeType::Bits, true);
+
+/// The key of the keeper of the current row.
+///
+/// # Safety
+/// The call must be that of a function declared WINDOW, with these codes.
+unsafe fn keeper(call: Call, declared: Declared) -> pg_sys::Datum {
+    // SAFETY: the call of a window function, as the caller promises.
+    let mut partition = unsafe { WindowPartition::of(call) };
+    let row = partition.current_row() as usize;
+    let key = partition.argument(KEY);
+    let clusters = Clusters::state(&mut partition, declared);
+    let keeper = clusters.keepers.get(row).copied().unwrap_or(row as u32);
+    let key = if keeper as usize != row {
+        // A keeper comes before its members.
+        clusters.keys.get(&keeper).copied().flatten()
+    } else if clusters.has_members[row] {
+        let kept = key.map(|key| partition.keep(KEY, key));
+        let keys = &mut Clusters::state(&mut partition, declared).keys;
+        grow_map(keys, 1).map_err(report::problem).unwrap_or_report();
+        keys.insert(keeper, kept);
+        key
+    } else {
+        key
+    };
+    key.unwrap_or_else(|| call.null())
+}

@@ -1,0 +1,103 @@
+//! `sql/sketch.sql`: sketches and their comparison.
+
+use crate::pg::array::Numbers;
+use crate::pg::encoding;
+use crate::pg::error;
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report::{self, SqlError};
+use crate::pg::sketch::{overlap, without_nulls};
+use pgrx::{Array, pg_extern};
+use text::sketch::heintze::{self, HeintzeParameters};
+use text::sketch::manber::{self, ManberParameters, ManberSketcher};
+use text::sketch::overlap::overlaps;
+use text::sketch::winnow::{self, WinnowParameters};
+
+#[pg_extern(sql = false)]
+#[expect(clippy::too_many_arguments, reason = "each is one of the user's")]
+fn manber_sketch(
+    doc: &[u8],
+    length: i32,
+    sample_bits: i32,
+    prime: i64,
+    modulus: i64,
+    divisor: i64,
+    unit: &[u8],
+    hash: &[u8],
+) -> Result<Numbers<i64>, SqlError> {
+    let (unit, hash) = (encoding::to_utf8(unit)?, encoding::to_utf8(hash)?);
+    let parameters = || {
+        let (unit, hash) = (unit.parse()?, hash.parse()?);
+        let (length, sample_bits) = (manber::LENGTH.of(length)?, manber::SAMPLE_BITS.of(sample_bits)?);
+        let divisor = manber::DIVISOR.of(divisor)?;
+        let (prime, modulus) = (manber::BASE.of(prime)?, manber::MODULUS.of(modulus)?);
+        ManberSketcher::new(ManberParameters { length, sample_bits, divisor, prime, modulus, unit, hash })
+    };
+    let sketcher = parameters().map_err(report::problem)?;
+    sketcher.sketch(&encoding::to_utf8(doc)?, &mut check_for_interrupts).map(Numbers).map_err(report::problem)
+}
+
+#[pg_extern(sql = false)]
+fn winnow_sketch(doc: &[u8], length: i32, span: i32) -> Result<Numbers<i64>, SqlError> {
+    let parameters = || WinnowParameters::new(winnow::LENGTH.of(length)?, winnow::SPAN.of(span)?);
+    let parameters = parameters().map_err(report::problem)?;
+    let doc = encoding::to_utf8(doc)?;
+    parameters.sketch(doc.as_bytes(), &mut check_for_interrupts).map(Numbers).map_err(report::problem)
+}
+
+#[pg_extern(sql = false)]
+fn excerpt_sketch(doc: &[u8], min_length: i32) -> Result<Numbers<i64>, SqlError> {
+    let parameters = winnow::MIN_LENGTH.of(min_length).and_then(WinnowParameters::for_excerpts);
+    let parameters = parameters.map_err(report::problem)?;
+    let doc = encoding::to_utf8(doc)?;
+    parameters.sketch(doc.as_bytes(), &mut check_for_interrupts).map(Numbers).map_err(report::problem)
+}
+
+#[pg_extern(sql = false)]
+fn heintze_sketch(
+    doc: &[u8],
+    size: i32,
+    length: i32,
+    frequent: Array<'_, i64>,
+) -> Result<Numbers<i64>, SqlError> {
+    let parameters = || HeintzeParameters::new(heintze::SIZE.of(size)?, heintze::LENGTH.of(length)?);
+    let parameters = parameters().map_err(report::problem)?;
+    let frequent = frequent.as_slice().map_err(|_| error::null_in_sketch())?;
+    let doc = encoding::to_utf8(doc)?;
+    parameters.sketch(&doc, frequent, &mut check_for_interrupts).map(Numbers).map_err(report::problem)
+}
+
+#[pg_extern(sql = false)]
+fn sketch_similarity(a: Array<'_, i64>, b: Array<'_, i64>) -> Result<Option<f64>, SqlError> {
+    Ok(overlap(&a, &b)?.similarity())
+}
+
+#[pg_extern(sql = false)]
+fn sketch_containment(a: Array<'_, i64>, b: Array<'_, i64>) -> Result<Option<f64>, SqlError> {
+    Ok(overlap(&a, &b)?.containment())
+}
+
+/// `sketch_similarity(a, b) >= least`.
+#[pg_extern(sql = false)]
+fn sketch_similar(a: Array<'_, i64>, b: Array<'_, i64>, least: f64) -> Result<Option<bool>, SqlError> {
+    Ok(overlap(&a, &b)?.similarity().map(|share| share >= least))
+}
+
+/// `sketch_containment(a, b) >= least`.
+#[pg_extern(sql = false)]
+fn sketch_contained(a: Array<'_, i64>, b: Array<'_, i64>, least: f64) -> Result<Option<bool>, SqlError> {
+    Ok(overlap(&a, &b)?.containment().map(|share| share >= least))
+}
+
+/// Shares that are greater than a number are at least this one.
+#[pg_extern(sql = false)]
+fn sketch_above(share: f64) -> f64 {
+    share.next_up()
+}
+
+/// `a && b`. No array raises an error, so that the function is leakproof.
+#[pg_extern(sql = false)]
+fn sketch_overlaps(a: Array<'_, i64>, b: Array<'_, i64>) -> Result<bool, SqlError> {
+    let found = without_nulls(&a)
+        .and_then(|a| without_nulls(&b).and_then(|b| overlaps(&a, &b, &mut check_for_interrupts)));
+    found.map_err(report::problem)
+}

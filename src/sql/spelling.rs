@@ -1,0 +1,58 @@
+//! `sql/spelling.sql`: how fingerprints and codes are written for people and other programs.
+
+use crate::pg::call::{Call, pg_function};
+use crate::pg::code::bits::Bits;
+use crate::pg::encoding;
+use crate::pg::report::{self, SqlError};
+use crate::pg::varlena::new_value;
+use crate::sql::simhash::parse_scheme;
+use hamming::code_text;
+use pgrx::pg_sys::Datum;
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::{IntoDatum, pg_extern};
+use text::fingerprint::spelling;
+
+#[pg_extern(sql = false)]
+fn simhash_encode(code: Option<i64>, scheme: Option<&[u8]>) -> Result<Option<String>, SqlError> {
+    let Some(code) = code else { return Ok(None) };
+    let letters = spelling::encode(code as u64);
+    Ok(Some(match scheme {
+        Some(name) => format!("{}:{letters}", parse_scheme(&encoding::to_utf8(name)?)?),
+        None => letters,
+    }))
+}
+
+#[pg_extern(sql = false)]
+fn simhash_decode(text: &[u8]) -> Result<i64, SqlError> {
+    spelling::decode(&encoding::to_utf8(text)?).map(|fingerprint| fingerprint as i64).map_err(report::problem)
+}
+
+pg_function!(
+    pg_finfo_code_encode,
+    fn code_encode(call) {
+        encode_code(call).unwrap_or_report()
+    }
+);
+
+/// The text of a call with a string of bits.
+fn encode_code(call: Call) -> Result<Datum, SqlError> {
+    // SAFETY: declared with a bit varying.
+    let code = unsafe { Bits::of(call.datum(0)) };
+    let text = code_text::encode(code.bytes(), code.length()).map_err(report::problem)?;
+    Ok(text.into_datum().unwrap_or(Datum::null()))
+}
+
+pg_function!(
+    pg_finfo_code_decode,
+    fn code_decode(call) {
+        decode_code(call).unwrap_or_report()
+    }
+);
+
+/// The string of bits of a call with a text.
+fn decode_code(call: Call) -> Result<Datum, SqlError> {
+    // SAFETY: declared with a text.
+    let text = encoding::to_utf8(unsafe { call.text(0) })?;
+    let (code, bits) = code_text::decode(&text).map_err(report::problem)?;
+    Ok(new_value(&[&bits.to_ne_bytes(), &code]))
+}

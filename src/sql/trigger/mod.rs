@@ -1,0 +1,106 @@
+//! `sql/trigger.sql`: a trigger that sets a fingerprint whenever a row is written.
+
+mod error;
+mod row;
+
+use crate::pg::call::{Call, pg_function};
+use crate::pg::encoding;
+use crate::pg::report::SqlError;
+use crate::sql::simhash::{SEPARATOR, fingerprint, parse_scheme};
+use pgrx::pg_sys;
+use pgrx::pg_sys::panic::ErrorReportable;
+use row::{TriggerColumn, TriggerRow};
+use std::borrow::Cow;
+use std::ffi::CStr;
+use text::features::Scheme;
+
+/// Begins the argument that names a scheme.
+const SCHEME_ARGUMENT: &[u8] = b"scheme=";
+
+pg_function!(
+    pg_finfo_simhash_trigger,
+    fn simhash_trigger(call) {
+        set_fingerprint(call).unwrap_or_report()
+    }
+);
+
+/// Returns the row being written, with its fingerprint set.
+fn set_fingerprint(call: Call) -> Result<pg_sys::Datum, SqlError> {
+    // SAFETY: Postgres passes the information on this call, which lives until we return.
+    let row = unsafe { TriggerRow::being_written(call.info()) }?;
+    let arguments = Arguments::parse(&row.trigger_arguments())?;
+    let target = row.column(arguments.target)?;
+    if target.is_generated() {
+        return Err(error::generated_target(&encoding::for_message(arguments.target)));
+    }
+    if !target.is_bigint() {
+        return Err(error::target_type(&encoding::for_message(arguments.target), &target.type_name()));
+    }
+    let doc = joined_text(&row, &arguments.sources)?;
+    let scheme = arguments.scheme.unwrap_or(Scheme::DOC2);
+    let fingerprint = doc.map(|doc| fingerprint(&doc, scheme)).transpose()?.flatten();
+    Ok(row.with_bigint(&target, fingerprint))
+}
+
+/// The texts of the columns that are not NULL, or `None` if all are.
+fn joined_text<'a>(row: &'a TriggerRow<'_>, sources: &[&CStr]) -> Result<Option<Cow<'a, str>>, SqlError> {
+    let mut joined: Option<Cow<'a, str>> = None;
+    for name in sources {
+        let Some(text) = row.text(&source_column(row, name)?)? else { continue };
+        joined = Some(match joined {
+            None => text,
+            Some(before) => {
+                let mut all = match before {
+                    Cow::Owned(all) => all,
+                    Cow::Borrowed(first) => encoding::copy(first)?,
+                };
+                encoding::append(&mut all, SEPARATOR)?;
+                encoding::append(&mut all, &text)?;
+                Cow::Owned(all)
+            }
+        });
+    }
+    Ok(joined)
+}
+
+fn source_column(row: &TriggerRow<'_>, name: &CStr) -> Result<TriggerColumn, SqlError> {
+    let column = row.column(name)?;
+    if column.is_generated() {
+        return Err(error::generated_column(&encoding::for_message(name)));
+    }
+    if !column.is_text() {
+        return Err(error::source_type(&encoding::for_message(name), &column.type_name()));
+    }
+    Ok(column)
+}
+
+/// What CREATE TRIGGER said: the target column, the columns of text, and perhaps a scheme.
+struct Arguments<'a> {
+    target: &'a CStr,
+    sources: Vec<&'a CStr>,
+    scheme: Option<Scheme>,
+}
+
+impl<'a> Arguments<'a> {
+    fn parse(arguments: &[&'a CStr]) -> Result<Self, SqlError> {
+        // Bounded: the arguments of a trigger.
+        let mut columns = Vec::with_capacity(arguments.len());
+        let mut scheme = None;
+        for &argument in arguments {
+            match argument.to_bytes().strip_prefix(SCHEME_ARGUMENT) {
+                Some(_) if scheme.is_some() => {
+                    return Err(error::second_scheme(&encoding::for_message(argument)));
+                }
+                Some(name) => scheme = Some(parse_scheme(&encoding::to_utf8(name)?)?),
+                None => columns.push(argument),
+            }
+        }
+        match columns.split_first() {
+            Some((target, sources)) if !sources.is_empty() => {
+                // Bounded: the arguments of a trigger.
+                Ok(Self { target, sources: sources.to_vec(), scheme })
+            }
+            _ => Err(error::too_few_arguments(columns.len())),
+        }
+    }
+}
