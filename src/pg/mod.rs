@@ -16,6 +16,7 @@
 //! - [`interrupts`]: whether the user has cancelled
 //! - [`join_tree`]: what is in FROM, and where a query keeps its conditions
 //! - [`nodes`]: nodes of the planner and of plans, by their pointers
+//! - [`open_index`]: an open index, and its columns
 //! - [`planner`]: what the planner knows of a query, and of indexes
 //! - [`progress`]: notices of how far long work has come
 //! - [`query`]: what a query reads
@@ -44,6 +45,7 @@ pub(crate) mod expr;
 pub(crate) mod interrupts;
 pub(crate) mod join_tree;
 pub(crate) mod nodes;
+pub(crate) mod open_index;
 pub(crate) mod planner;
 pub(crate) mod progress;
 pub(crate) mod query;

@@ -6,6 +6,7 @@ use super::options::fillfactor;
 use super::row::row_of;
 use super::validate::check_class;
 use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::open_index::OpenIndex;
 use crate::pg::report;
 use crate::pg::storage::pages::Pages;
 use crate::pg::storage::runs::RunFiles;
@@ -71,11 +72,12 @@ impl ScannedRows {
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn ambuild(
     table: pg_sys::Relation,
-    index: pg_sys::Relation,
+    relation: pg_sys::Relation,
     info: *mut pg_sys::IndexInfo,
 ) -> *mut pg_sys::IndexBuildResult {
     // SAFETY: Postgres passes both open and locked, so that nobody else changes or reads the index.
     unsafe {
+        let index = OpenIndex::new(relation);
         let filters = FilterColumns::of(index);
         check_class(index);
         let layout = new_layout(index);
@@ -83,9 +85,9 @@ pub(super) unsafe extern "C-unwind" fn ambuild(
         let memory = pg_sys::maintenance_work_mem as usize * 1024;
         let mut rows = ScannedRows::new(layout, filters, memory);
         let state = (&raw mut rows).cast();
-        let table_rows = scan_table(table, index, info, Some(add_row), state);
+        let table_rows = scan_table(table, relation, info, Some(add_row), state);
         let index_rows = rows.builder.rows();
-        let mut pages = Pages::of(index);
+        let mut pages = Pages::of(relation);
         create(&mut pages, rows.layout);
         write(rows, &mut pages, fillfactor(index));
         if pages.is_logged() {
@@ -102,7 +104,7 @@ pub(super) unsafe extern "C-unwind" fn ambuild(
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn ambuildempty(index: pg_sys::Relation) {
     // SAFETY: Postgres passes the open index.
-    let (mut pages, layout) = unsafe { (Pages::of_empty(index), new_layout(index)) };
+    let (mut pages, layout) = unsafe { (Pages::of_empty(index), new_layout(OpenIndex::new(index))) };
     create(&mut pages, layout);
 }
 
@@ -142,6 +144,7 @@ unsafe extern "C-unwind" fn add_row(
 ) {
     // SAFETY: called by the scan with the state that we passed to it, and with a row.
     let (words, filter, (files, builder), row) = unsafe {
+        let index = OpenIndex::new(index);
         let rows = &mut *rows.cast::<ScannedRows>();
         if !rows.has_values && !*is_null {
             rows.begin(layout_of_first(index, rows.layout, *values));

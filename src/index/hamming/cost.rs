@@ -8,6 +8,7 @@ use super::search::BYTES_PER_SORTED;
 use crate::estimate::condition::radius_of_condition;
 use crate::estimate::cost::{Estimate, Search, Work, cost_function};
 use crate::pg::code::CodeType;
+use crate::pg::open_index::OpenIndex;
 use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{ExpectedWork, leaves_in};
 use hamming_index::division::PlannerCosts;
@@ -96,7 +97,7 @@ fn layout(search: &Search) -> Layout {
     unsafe {
         let no_lock = pg_sys::NoLock as i32;
         let index = pg_sys::index_open(search.index.indexoid, no_lock);
-        let layout = layout_of(index, &Pages::of(index));
+        let layout = layout_of(OpenIndex::new(index), &Pages::of(index));
         pg_sys::index_close(index, no_lock);
         layout
     }

@@ -4,9 +4,9 @@
 //! Values are hashed as PostgreSQL does for partitions. Different values can have the same hash, so
 //! conditions on further columns are checked on the rows that are found.
 
-use super::code::{has_filter, name_of};
 use crate::pg::catalog::strategy::EQUAL;
 use crate::pg::error;
+use crate::pg::open_index::OpenIndex;
 use hamming::hash::scattered;
 use hamming_index::key::Filter;
 use pgrx::PgMemoryContexts;
@@ -55,25 +55,19 @@ pub(super) struct FilterColumns {
 }
 
 impl FilterColumns {
-    /// The further columns of an index: an error if a type cannot be hashed.
-    ///
-    /// # Safety
-    /// The index must be open. What is made here is in the current memory.
-    pub(super) unsafe fn of(index: pg_sys::Relation) -> Self {
-        // SAFETY: the index is open, as the caller promises, so that it has what is known of each key column.
-        unsafe {
-            if !has_filter(index) {
-                return Self { columns: Vec::new(), memory: null_mut() };
-            }
-            let count = (*(*index).rd_index).indnkeyatts as usize;
-            let column = |place: usize| {
-                let class_type = *(*index).rd_opcintype.add(place);
-                let hash = HashFunction::of(type_of(index, place));
-                let hash = hash.ok_or_else(|| error::no_hash(name_of(index), class_type)).unwrap_or_report();
-                FilterColumn { class_type, collation: *(*index).rd_indcollation.add(place), hash }
-            };
-            Self { columns: (1..count).map(column).collect(), memory: scratch() }
+    /// The further columns of an index: an error if a type cannot be hashed. What is made here is in the
+    /// current memory.
+    pub(super) fn of(index: OpenIndex<'_>) -> Self {
+        if index.columns() == 1 {
+            return Self { columns: Vec::new(), memory: null_mut() };
         }
+        let column = |place| {
+            let class_type = index.class_type(place);
+            let hash = HashFunction::of(index.column_type(place).type_);
+            let hash = hash.ok_or_else(|| error::no_hash(index.name(), class_type)).unwrap_or_report();
+            FilterColumn { class_type, collation: index.collation(place), hash }
+        };
+        Self { columns: (1..index.columns()).map(column).collect(), memory: scratch() }
     }
 
     /// The filter of a row; None if there are no further columns.
@@ -145,21 +139,6 @@ impl FilterColumn {
     }
 }
 
-/// The type of a key column of an index, counted from 0.
-///
-/// # Safety
-/// The index must be open.
-unsafe fn type_of(index: pg_sys::Relation, place: usize) -> Oid {
-    let (mut type_, mut modifier, mut collation) = (pg_sys::InvalidOid, -1, pg_sys::InvalidOid);
-    // SAFETY: the index is open, as the caller promises; what is known of the column is looked up.
-    unsafe {
-        let column = place as i16 + 1;
-        let id = (*index).rd_id;
-        pg_sys::get_atttypetypmodcoll(id, column, &raw mut type_, &raw mut modifier, &raw mut collation);
-    }
-    type_
-}
-
 /// A small piece of memory, which goes with the current one.
 fn scratch() -> pg_sys::MemoryContext {
     let (least, first, most) = (
@@ -189,22 +168,19 @@ pub(super) fn is_hashed_equality(operator: Oid, type_: Oid) -> bool {
     }
 }
 
-/// Whether a key on a further column can be served.
-///
-/// # Safety
-/// The index must be open, and have the column.
-pub(super) unsafe fn is_known(index: pg_sys::Relation, key: &pg_sys::ScanKeyData) -> bool {
-    let place = key.sk_attno as usize - 1;
-    // SAFETY: the index is open, and has the column, as the caller promises.
-    unsafe {
-        let (family, type_) = (*(*index).rd_opfamily.add(place), *(*index).rd_opcintype.add(place));
-        // A check of a constraint names no type of the argument, which is that of the column.
-        let argument = if key.sk_subtype == pg_sys::InvalidOid { type_ } else { key.sk_subtype };
-        let operator = pg_sys::get_opfamily_member(family, type_, argument, EQUAL);
-        key.sk_func.fn_oid == pg_sys::InvalidOid
-            || key.sk_strategy as i16 != EQUAL
-            || operator != pg_sys::InvalidOid
-                && pg_sys::get_opcode(operator) == key.sk_func.fn_oid
-                && is_hashed_equality(operator, type_)
+/// Whether a key on a further column of an index can be served.
+pub(super) fn is_known(index: OpenIndex<'_>, key: &pg_sys::ScanKeyData) -> bool {
+    if key.sk_func.fn_oid == pg_sys::InvalidOid || key.sk_strategy as i16 != EQUAL {
+        return true;
     }
+    let place = key.sk_attno as usize - 1;
+    let (family, type_) = (index.family(place), index.class_type(place));
+    // A check of a constraint names no type of the argument, which is that of the column.
+    let argument = if key.sk_subtype == pg_sys::InvalidOid { type_ } else { key.sk_subtype };
+    // SAFETY: looks operators up.
+    let (operator, function) = unsafe {
+        let operator = pg_sys::get_opfamily_member(family, type_, argument, EQUAL);
+        (operator, pg_sys::get_opcode(operator))
+    };
+    function == key.sk_func.fn_oid && is_hashed_equality(operator, type_)
 }

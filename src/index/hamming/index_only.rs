@@ -9,26 +9,22 @@
 //! it changes the visibility map. So we look at the map while the leaf that has the row is locked. Where
 //! the block is not all-visible, we read the row in the table.
 
-use super::code::column_of;
+use super::code::bits_in_one_word;
 use crate::pg::code::CodeType;
 use crate::pg::code::bits::Bits;
+use crate::pg::open_index::OpenIndex;
 use hamming_index::Layout;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 
 /// Whether the index can give a column back, counted from 1.
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn amcanreturn(index: pg_sys::Relation, column: i32) -> bool {
-    // SAFETY: Postgres passes the open index, which has at least one column.
-    let type_ = CodeType::of(unsafe { *(*index).rd_opcintype });
+    // SAFETY: Postgres passes the open index.
+    let index = unsafe { OpenIndex::new(index) };
     column == 1
-        && match type_ {
+        && match CodeType::of(index.class_type(0)) {
             Some(CodeType::Bigint) => true,
-            Some(CodeType::Bits) => {
-                // SAFETY: the index is open, and one of strings of bits.
-                let (type_, bits) = unsafe { column_of(index) };
-                // Of type varbit, the pages alone say how many bits a value has.
-                type_ == pg_sys::BITOID && (1..=u64::BITS as i32).contains(&bits)
-            }
+            Some(CodeType::Bits) => bits_in_one_word(index),
             None => false,
         }
 }

@@ -3,13 +3,14 @@
 use super::code::{layout_in_use, words_of_row};
 use super::filter::FilterColumns;
 use super::row::row_of;
+use crate::pg::open_index::OpenIndex;
 use crate::pg::storage::pages::Pages;
 use hamming_index::{Index, Layout};
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn aminsert(
-    index: pg_sys::Relation,
+    relation: pg_sys::Relation,
     values: *mut pg_sys::Datum,
     is_null: *mut bool,
     tid: pg_sys::ItemPointer,
@@ -21,9 +22,10 @@ pub(super) unsafe extern "C-unwind" fn aminsert(
     // SAFETY: Postgres passes the open index, its values, and the row. What we keep in `ii_AmCache` for
     // the next row of the same statement is dropped at the end of the statement.
     unsafe {
+        let index = OpenIndex::new(relation);
         let kept = &mut (*info).ii_AmCache;
         if kept.is_null() {
-            let pages = Pages::of(index);
+            let pages = Pages::of(relation);
             let layout = layout_in_use(index, &pages);
             let mut memory = PgMemoryContexts::For((*info).ii_Context);
             let filters = memory.switch_to(|_| FilterColumns::of(index));

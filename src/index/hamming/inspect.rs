@@ -8,6 +8,7 @@ use super::row::row_of;
 use crate::pg::compat::page_lsn;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::open_index::OpenIndex;
 use crate::pg::report;
 use crate::pg::storage::pages::Pages;
 use base::{collect, push};
@@ -44,8 +45,7 @@ fn hamming_index_stats(
 > {
     let inspected = InspectedIndex::new(index, pg_sys::AccessShareLock);
     let pages = inspected.pages();
-    // SAFETY: the index is open.
-    let layout = unsafe { layout_of(inspected.index, &pages) };
+    let layout = layout_of(inspected.as_open(), &pages);
     let totals = Index::new(&pages, layout).totals();
     let sum = |part: fn(&hamming_index::Totals) -> u64| totals.iter().map(part).sum::<u64>() as i64;
     let pages = pages.pages();
@@ -82,10 +82,8 @@ fn hamming_index_check(
     let inspected = InspectedIndex::to_check(index, heapallindexed);
     let pages = inspected.pages();
     let mut problems = Vec::new();
-    // SAFETY: the index is open.
-    let (layout, has_lost_length) =
-        unsafe { (layout_of(inspected.index, &pages), has_lost_length(inspected.index)) };
-    if has_lost_length {
+    let layout = layout_of(inspected.as_open(), &pages);
+    if has_lost_length(inspected.as_open()) {
         let text = format!("the type of its column does not say that values have {} bits", layout.bits());
         problems.push(Damage { page_number: 0, text });
     }
@@ -137,8 +135,7 @@ struct RowLookUp<'a> {
 
 /// Looks up each row of the table in the trees, whose bands are known to agree.
 fn look_up_rows(inspected: &InspectedIndex, index: Index<'_, Pages>, problems: &mut Vec<Damage>) {
-    // SAFETY: the index is open.
-    let filters = unsafe { FilterColumns::of(inspected.index) };
+    let filters = FilterColumns::of(inspected.as_open());
     let mut look_up = RowLookUp { index, problems, filters, words: Vec::new() };
     // SAFETY: both are open; the callback gets the state that is passed here.
     unsafe {
@@ -167,9 +164,11 @@ unsafe extern "C-unwind" fn look_up_row(
     let (RowLookUp { index, problems, filters, words }, row) =
         unsafe { (&mut *state.cast::<RowLookUp>(), row_of(*tid)) };
     let layout = index.layout();
-    // SAFETY: values of the index's columns.
-    let (words, filter) =
-        unsafe { (words_of_row(relation, layout, values, is_null, words), filters.of_row(values, is_null)) };
+    // SAFETY: an open index, and values of its columns.
+    let (words, filter) = unsafe {
+        let words = words_of_row(OpenIndex::new(relation), layout, values, is_null, words);
+        (words, filters.of_row(values, is_null))
+    };
     for (tree, key) in layout.look_up_keys_of(words, filter, row) {
         if problems.len() < MAX_MISSING && !index.has_code(tree, key, words) {
             problems.push(Damage { page_number: layout.root(tree), text: missing(layout, row, words, tree) });

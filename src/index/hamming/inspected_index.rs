@@ -1,10 +1,10 @@
 //! An index that a user has named, opened to be inspected.
 
 use super::build::ambuild;
-use super::code::name_of;
 use super::row::tid_of;
 use crate::pg::compat::{lock_buffer, restrict_search_path};
 use crate::pg::error;
+use crate::pg::open_index::OpenIndex;
 use crate::pg::report::SqlError;
 use crate::pg::storage::pages::Pages;
 use hamming_index::key::RowId;
@@ -71,7 +71,7 @@ impl InspectedIndex {
         // SAFETY: open.
         unsafe {
             let class = &*(*self.index).rd_rel;
-            let name = name_of(self.index);
+            let name = self.as_open().name();
             let routines = (*self.index).rd_indam.as_ref();
             let build = routines.and_then(|routines| routines.ambuild).map(|build| build as *const ());
             let is_ours = class.relkind as u8 == pg_sys::RELKIND_INDEX && build == Some(ambuild as *const ());
@@ -157,6 +157,11 @@ impl InspectedIndex {
                 _ => false,
             }
         }
+    }
+
+    pub(super) fn as_open(&self) -> OpenIndex<'_> {
+        // SAFETY: open until we are dropped.
+        unsafe { OpenIndex::new(self.index) }
     }
 
     pub(super) fn pages(&self) -> Pages {

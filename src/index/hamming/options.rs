@@ -2,6 +2,7 @@
 
 use crate::pg::code::CodeType;
 use crate::pg::compat::index_option;
+use crate::pg::open_index::OpenIndex;
 use hamming_index::CodeTrees;
 use hamming_index::page::LEAF_CAPACITY;
 use pgrx::{pg_guard, pg_sys};
@@ -120,30 +121,19 @@ pub(super) unsafe extern "C-unwind" fn amproperty(
     is_known
 }
 
-/// The parameters of an index, if any are set.
-///
-/// # Safety
-/// The index must be open and of our type.
-unsafe fn options<'a>(index: pg_sys::Relation) -> Option<&'a IndexOptions> {
-    // SAFETY: the index is open and of our type, so we made its options.
-    unsafe { (*index).rd_options.cast::<IndexOptions>().as_ref() }
+/// The parameters of an index of ours, if any are set.
+fn options(index: OpenIndex<'_>) -> Option<&IndexOptions> {
+    // SAFETY: `amoptions` makes them so.
+    unsafe { index.options() }
 }
 
 /// How full a new page is, in percent.
-///
-/// # Safety
-/// The index must be open and of our type.
-pub(super) unsafe fn fillfactor(index: pg_sys::Relation) -> usize {
-    // SAFETY: the index is open and of our type.
-    unsafe { options(index) }.map_or(DEFAULT_FILLFACTOR, |options| options.fillfactor) as usize
+pub(super) fn fillfactor(index: OpenIndex<'_>) -> usize {
+    options(index).map_or(DEFAULT_FILLFACTOR, |options| options.fillfactor) as usize
 }
 
 /// Which trees an index of codes with this number of bits is to have.
-///
-/// # Safety
-/// The index must be open and of our type.
-pub(super) unsafe fn code_trees(index: pg_sys::Relation, bits: u32) -> CodeTrees {
-    // SAFETY: the index is open and of our type.
-    let chosen = unsafe { options(index) }.and_then(|options| TREES[options.trees as usize].1);
+pub(super) fn code_trees(index: OpenIndex<'_>, bits: u32) -> CodeTrees {
+    let chosen = options(index).and_then(|options| TREES[options.trees as usize].1);
     chosen.unwrap_or(if bits < WHOLE_BY_DEFAULT { CodeTrees::Both } else { CodeTrees::Whole })
 }

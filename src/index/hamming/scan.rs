@@ -14,6 +14,7 @@ use super::validate::check_operator;
 use crate::pg::compat::count_scan;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::open_index::OpenIndex;
 use crate::pg::report;
 use crate::pg::storage::pages::Pages;
 use crate::pg::table_rows::TableRows;
@@ -99,16 +100,16 @@ unsafe fn state<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut ScanState {
 
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn ambeginscan(
-    index: pg_sys::Relation,
+    relation: pg_sys::Relation,
     keys: i32,
     order_bys: i32,
 ) -> pg_sys::IndexScanDesc {
     // SAFETY: Postgres passes the open index and keeps it open as long as the scan. What we keep is dropped
     // with its memory: by amendscan, or after an error with the memory of the query.
     unsafe {
-        let scan = pg_sys::RelationGetIndexScan(index, keys, order_bys);
-        (*scan).xs_itupdesc = (*index).rd_att;
-        let pages = Pages::of(index);
+        let scan = pg_sys::RelationGetIndexScan(relation, keys, order_bys);
+        (*scan).xs_itupdesc = (*relation).rd_att;
+        let (index, pages) = (OpenIndex::new(relation), Pages::of(relation));
         let layout = layout_in_use(index, &pages);
         let costs = SearchCosts::new(layout, leaves_in(pages.pages(), layout));
         let memory = scan_memory();
@@ -174,7 +175,8 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
         let keys = slice(descriptor.keyData, descriptor.numberOfKeys);
         let order_bys = slice(descriptor.orderByData, descriptor.numberOfOrderBys);
         if !state.is_checked {
-            keys.iter().chain(order_bys).for_each(|key| check_key(descriptor.indexRelation, key));
+            let index = OpenIndex::new(descriptor.indexRelation);
+            keys.iter().chain(order_bys).for_each(|key| check_key(index, key));
             state.is_checked = true;
         }
         if descriptor.xs_want_itup {
@@ -184,18 +186,12 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
     }
 }
 
-/// Raises an error if a key has an operator that we cannot serve.
-///
-/// # Safety
-/// The key must be one of a scan of the index.
-unsafe fn check_key(index: pg_sys::Relation, key: &pg_sys::ScanKeyData) {
-    // SAFETY: the index is open, and has the column of the key, as the caller promises.
-    unsafe {
-        if key.sk_attno == 1 {
-            check_operator(key, *(*index).rd_opcintype);
-        } else if key.sk_flags as u32 & pg_sys::SK_ORDER_BY != 0 || !is_known(index, key) {
-            Err(error::unknown_strategy(key.sk_strategy as i16)).unwrap_or_report()
-        }
+/// Raises an error if a key of a scan of the index has an operator that we cannot serve.
+fn check_key(index: OpenIndex<'_>, key: &pg_sys::ScanKeyData) {
+    if key.sk_attno == 1 {
+        check_operator(key, index.class_type(0));
+    } else if key.sk_flags as u32 & pg_sys::SK_ORDER_BY != 0 || !is_known(index, key) {
+        Err(error::unknown_strategy(key.sk_strategy as i16)).unwrap_or_report()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::code::layout_of;
 use super::row::tid_of;
+use crate::pg::open_index::OpenIndex;
 use crate::pg::storage::pages::Pages;
 use hamming_index::Index;
 use hamming_index::store::Store;
@@ -22,7 +23,7 @@ pub(super) unsafe extern "C-unwind" fn ambulkdelete(
             let mut tid = tid_of(row);
             is_dead.is_some_and(|is_dead| pg_sys::ffi::pg_guard_ffi_boundary(|| is_dead(&raw mut tid, state)))
         };
-        let index = Index::new(&pages, layout_of((*info).index, &pages));
+        let index = Index::new(&pages, layout_of(OpenIndex::new((*info).index), &pages));
         // CREATE INDEX CONCURRENTLY, which reports progress unlike VACUUM, wants to hear of each row and
         // removes none.
         let (remaining, removed) = if (*info).report_progress {
@@ -50,7 +51,7 @@ pub(super) unsafe extern "C-unwind" fn amvacuumcleanup(
         let pages = Pages::for_vacuum(&*info);
         let all = pages.settled_pages();
         let mut free = 0;
-        for block in layout_of((*info).index, &pages).fixed_pages()..all {
+        for block in layout_of(OpenIndex::new((*info).index), &pages).fixed_pages()..all {
             pages.check_for_interrupts();
             if pages.is_free(block) {
                 pages.record_free(block);

@@ -4,12 +4,12 @@
 //! index as to a sequential scan. A further column is hashed as PostgreSQL does. So its class needs the
 //! equality that goes with this hash.
 
-use super::code::name_of;
 use super::filter::{can_be_hashed, is_hashed_equality};
 use crate::pg::catalog::ours;
 use crate::pg::catalog::strategy::{DISTANCE, EQUAL, NEAR, WITHIN_BALL};
 use crate::pg::code::CodeType;
 use crate::pg::error;
+use crate::pg::open_index::OpenIndex;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
@@ -65,21 +65,13 @@ pub(super) unsafe extern "C-unwind" fn amvalidate(class: Oid) -> bool {
 
 /// Raises an error if an index has an operator class that we cannot serve. Its values and operands would be
 /// taken for values of another type.
-///
-/// # Safety
-/// The index must be open.
-pub(super) unsafe fn check_class(index: pg_sys::Relation) {
-    // SAFETY: the index is open, as the caller promises; there are a family and a type for each key column.
-    let (name, classes) = unsafe {
-        let columns = 0..(*(*index).rd_index).indnkeyatts as usize;
-        let class = |place| (*(*index).rd_opfamily.add(place), *(*index).rd_opcintype.add(place));
-        (name_of(index), columns.map(class).collect::<Vec<_>>())
-    };
-    for (place, (family, input_type)) in classes.into_iter().enumerate() {
+pub(super) fn check_class(index: OpenIndex<'_>) {
+    for place in 0..index.columns() {
+        let (family, input_type) = (index.family(place), index.class_type(place));
         let faults =
             if place == 0 { first_faults(family, input_type) } else { filter_faults(family, input_type) };
         if let Some(fault) = faults.first() {
-            Err(error::operator_class(name, fault)).unwrap_or_report()
+            Err(error::operator_class(index.name(), fault)).unwrap_or_report()
         }
     }
 }
