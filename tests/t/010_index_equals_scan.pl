@@ -8,7 +8,7 @@ use Test::More;
 use SimhashTest;
 
 my $seed = $ENV{SEED} // int(rand(2**31));
-my $rounds = $ENV{ROUNDS} // 8;
+my $rounds = $ENV{ROUNDS} // 5;
 my $queries = 8;
 note("SEED=$seed");
 diag("seed $seed");

@@ -7,7 +7,7 @@ use Test::More;
 use SimhashTest;
 
 my $seed = $ENV{SEED} || int rand 1e9;
-my $queries = $ENV{QUERIES} || 400;
+my $queries = $ENV{QUERIES} || 250;
 srand $seed;
 diag "SEED=$seed";
 my $node = start_node('sketches');
