@@ -1,13 +1,14 @@
-"""Writes a corpus and test items, as COPY reads them. Usage: training.py FOLDER ITEMS
+"""Writes a corpus and test items, as COPY reads them. Usage: training.py FOLDER ITEMS TEXTS
 
-FOLDER/files lists the text files. item.tsv: id, how it was put into the corpus, body. corpus.tsv: id, body.
+FOLDER/files lists the text files. item.tsv: id, how it was put into the corpus, body. corpus.tsv: id, body, TEXTS pieces
+of the files or, for 0, the files. hidden.tsv: a text and an item that was put there.
 """
 
 import pathlib
 import random
 import sys
 
-folder, wanted = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+folder, wanted, pieces = pathlib.Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 random.seed(17)
 
 
@@ -17,6 +18,17 @@ def field(text):
 
 def read(path):
     return pathlib.Path(path).read_bytes().decode(errors="replace")
+
+
+def texts():
+    if not pieces:
+        yield from map(read, paths)
+        return
+    every = [text for text in map(read, paths) if len(text) > 2_000]
+    for _ in range(pieces):
+        text = random.choice(every)
+        place = random.randrange(len(text) - 2_000)
+        yield text[place : place + 2_000]
 
 
 def excerpt(words):
@@ -36,19 +48,24 @@ while others and len(items) < wanted:
         items.update(item for item in (excerpt(words) for _ in range(100)) if len(item) >= 30)
 items = random.sample(sorted(items), wanted)
 hidden = {}
-for number, item in enumerate(items[: wanted // 10]):
-    words = item.split(" ")
-    lines = "\n".join(" ".join(words[i : i + 8]) for i in range(0, len(words), 8))
-    hidden.setdefault(random.randrange(len(paths)), []).append(lines if number % 2 else item)
+for number in range(wanted // 10):
+    hidden.setdefault(random.randrange(pieces or len(paths)), []).append(number)
+
+
+def as_put(number):
+    words = items[number].split(" ")
+    return "\n".join(" ".join(words[i : i + 8]) for i in range(0, len(words), 8)) if number % 2 else items[number]
+
 
 with open(folder / "item.tsv", "w") as out:
     for number, item in enumerate(items):
         how = "not at all" if number >= wanted // 10 else "in lines" if number % 2 else "as it is"
         out.write(f"{number}\t{how}\t{field(item)}\n")
+with open(folder / "hidden.tsv", "w") as out:
+    out.writelines(f"{text}\t{item}\n" for text in sorted(hidden) for item in hidden[text])
 with open(folder / "corpus.tsv", "w") as out:
-    for number, path in enumerate(paths):
-        text = read(path)
+    for number, text in enumerate(texts()):
         for item in hidden.get(number, []):
             place = text.find("\n", random.randrange(len(text) + 1)) + 1
-            text = f"{text[:place]}{item}\n{text[place:]}"
+            text = f"{text[:place]}{as_put(item)}\n{text[place:]}"
         out.write(f"{number}\t{field(text)}\n")

@@ -85,7 +85,7 @@ def in_postgres(sockets, texts, radius):
             CREATE TABLE code AS SELECT id, simhash(body) AS si, rare(body) AS rare FROM document""")
         connection.execute("ANALYZE code")
         rows, _ = server.run(f"""SELECT id FROM code AS d WHERE EXISTS (SELECT FROM code AS earlier
-            WHERE hamming(earlier.si, d.si) <= {radius} AND hamming(earlier.rare, d.rare) <= 50 AND earlier.id < d.id)""")
+            WHERE hamming(earlier.si, d.si) <= {radius} AND hamming(earlier.rare, d.rare) <= 60 AND earlier.id < d.id)""")
         ((size,),), _ = server.run("SELECT pg_total_relation_size('code')")
         return [row for row, in rows], server.seconds() - start, server.peak_mb(), size / len(texts)
 
@@ -113,7 +113,7 @@ def main(results, sockets, files, count):
             file.flush()
 
         for radius in (10, 14):
-            line("simhash_pg", f"radius {radius}, rare words, COPY and all", *in_postgres(sockets, texts, radius))
+            line("simhash_pg", f"radius {radius}, rare words <= 60, COPY and all", *in_postgres(sockets, texts, radius))
         for peer, settings, size, work in peers:
             with or_left_out(peer):
                 gone, seconds, peak = in_child(work)

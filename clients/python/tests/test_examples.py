@@ -31,12 +31,12 @@ MANY = r"""SELECT regexp_replace(translate(md5(i::text), '0123456789', 'ghijklmn
     FROM generate_series(1, 20000) AS i"""
 
 
-def blocks(page: Path, heading: str) -> list[str]:
-    """The Python blocks under a heading."""
+def blocks(page: Path, heading: str, language: str = "python") -> list[str]:
+    """The blocks of a language under a heading."""
     parts = re.split(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     section = dict(zip(parts[1::2], parts[2::2]))[heading]
     return [
-        textwrap.dedent(block) for block in re.findall(r"^ *```python\n(.*?)^ *```", section, re.DOTALL | re.MULTILINE)
+        textwrap.dedent(block) for block in re.findall(rf"^ *```{language}\n(.*?)^ *```", section, re.DOTALL | re.MULTILINE)
     ]
 
 
@@ -88,6 +88,9 @@ def page(connection: psycopg.Connection) -> Iterator[None]:
     connection.execute("CREATE TABLE page (id bigint GENERATED ALWAYS AS IDENTITY, body text)")
     connection.execute("INSERT INTO page (body) VALUES (%s)", (TEXT,))
     connection.execute(f"INSERT INTO page (body) {MANY}")
+    (declare,) = blocks(CLIENTS, "Drivers", "postgresql")
+    for statement in declare.split(";")[:-1]:
+        connection.execute(statement)
     connection.execute("VACUUM ANALYZE page")
     yield
     connection.execute("DROP TABLE page")
