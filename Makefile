@@ -30,7 +30,7 @@ sql_files = sql/conditions.sql sql/code.sql sql/gist.sql sql/hamming.sql \
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/rarity.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/pairs.sql sql/histogram.sql sql/differences.sql
 
-.PHONY: help help-all build install uninstall deb test-deb prepare-build prepare-install prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment demo demo-dedup demo-images demo-web check test lint audit bench compare experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix test-arm64 test-s390x all dist test-dist clean
+.PHONY: help help-all build install uninstall deb test-deb prepare-build prepare-install prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment prepare-site demo demo-dedup demo-images demo-web check test lint audit bench compare experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix test-arm64 test-s390x all dist test-dist site clean
 
 help:
 	@cat tools/help
@@ -68,6 +68,9 @@ prepare-web:
 
 prepare-experiment:
 	@tools/packages/prepare experiment
+
+prepare-site:
+	@tools/packages/prepare site
 
 # What pgxnclient asks for before `make install`.
 all: build
@@ -119,6 +122,10 @@ check:
 
 lint: prepare-lint
 	@tools/checks/lint
+
+# The pages as they are, with a search, in target/site/book.
+site: prepare-site
+	@tools/packages/site target/site
 
 # Apart from lint, because it asks a database in the network.
 audit: prepare-lint
