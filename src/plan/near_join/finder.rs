@@ -262,6 +262,7 @@ impl OuterPartners<'_> {
 }
 
 impl PairFinder for OuterPartners<'_> {
+    const AT_A_TIME: usize = 64;
     type Stop = OutOfMemory;
 
     fn found(&mut self, code: u32, other: u32) -> Result<(), OutOfMemory> {

@@ -62,6 +62,10 @@ const MAX_DEPTH: usize = 4;
 
 /// Takes near pairs, and may say of which rows it wants no pairs.
 pub trait PairFinder {
+    /// Rows of a side of which all pairs are found before the finder is asked again which rows it wants. A
+    /// finder that wants few pairs of each row asks for few at a time.
+    const AT_A_TIME: usize = STRIDE.isqrt();
+
     /// Why the finder ends the search.
     type Stop: From<OutOfMemory>;
 
@@ -131,10 +135,9 @@ pub fn near_pairs_between<F: PairFinder>(
     join.run(&sides.plan(radius, widest)?, &sides)
 }
 
-/// Cuts rows into pieces, of which two take at most [`STRIDE`] comparisons.
-fn sides(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let side = STRIDE.isqrt();
-    rows.clone().step_by(side).map(move |first| first..rows.end.min(first + side))
+/// Cuts rows into pieces of this length.
+fn pieces(rows: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> + Clone {
+    rows.clone().step_by(length).map(move |first| first..rows.end.min(first + length))
 }
 
 /// A search for pairs.
@@ -209,20 +212,22 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
         Ok(())
     }
 
-    /// Makes all comparisons of a bucket at once if they are at most [`STRIDE`], otherwise one flip after
-    /// the other.
+    /// Compares a bucket with those that differ by the flips: with all small ones at once, which takes at
+    /// most [`STRIDE`] comparisons, and with one large one after the other.
     fn bucket(&mut self, tables: &JoinTables, bucket: u32, flips: &[u32]) -> Result<(), F::Stop> {
         self.heartbeat.progress(1, self.share);
         let rows = tables.left.range(bucket);
-        if rows.len().saturating_mul(flips.len()).saturating_mul(tables.right.largest) <= STRIDE {
-            return self.part(
-                tables,
-                &BucketComparison { bucket, rows, flips, others: 0..tables.right.values.len() },
-            );
-        }
-        for flip in flips.chunks(1).filter(|flip| !tables.is_mirrored(bucket, flip[0])) {
-            if !self.crowd(tables, bucket, flip[0])? {
-                self.squares(tables, bucket, flip)?;
+        let most = (STRIDE / flips.len()).min(F::AT_A_TIME.pow(2));
+        let is_large = |others: usize| rows.len().saturating_mul(others) > most;
+        let is_flip_large = |flip: &u32| is_large(tables.right.range(bucket ^ flip).len());
+        let are_small = |a: &u32, b: &u32| !is_flip_large(a) && !is_flip_large(b);
+        let all_are_small = !is_large(tables.right.largest);
+        for flips in flips.chunk_by(|a, b| all_are_small || are_small(a, b)) {
+            if all_are_small || !is_flip_large(&flips[0]) {
+                let others = 0..tables.right.values.len();
+                self.part(tables, &BucketComparison { bucket, rows: rows.clone(), flips, others })?;
+            } else if !tables.is_mirrored(bucket, flips[0]) && !self.crowd(tables, bucket, flips[0])? {
+                self.squares(tables, bucket, flips)?;
             }
         }
         Ok(())
@@ -262,14 +267,20 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
         Ok(true)
     }
 
-    /// Compares two buckets piece by piece, and leaves out pieces of which the finder wants no pairs.
+    /// Compares two buckets piece by piece, and leaves out pieces of which the finder wants no pairs. A piece
+    /// begins with the others with which the last one ended: where these were the pairs that the finder
+    /// wanted, they may be so again.
     fn squares(&mut self, tables: &JoinTables, bucket: u32, flip: &[u32]) -> Result<(), F::Stop> {
-        for rows in sides(tables.left.range(bucket)) {
-            for others in sides(tables.right.range(bucket ^ flip[0])) {
+        let others = pieces(tables.right.range(bucket ^ flip[0]), F::AT_A_TIME);
+        let mut last = 0;
+        for rows in pieces(tables.left.range(bucket), F::AT_A_TIME) {
+            let order = others.clone().enumerate();
+            for (number, others) in order.clone().skip(last).chain(order.take(last)) {
                 self.heartbeat.progress(1, self.share);
                 let is_below = tables.is_diagonal(flip[0]) && others.end <= rows.start;
                 let places = (&tables.left.places[rows.clone()], &tables.right.places[others.clone()]);
                 if !is_below && self.finder.wants(places.0, places.1) {
+                    last = number;
                     self.part(tables, &BucketComparison { bucket, rows: rows.clone(), flips: flip, others })?;
                 }
             }

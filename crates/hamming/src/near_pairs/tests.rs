@@ -104,6 +104,29 @@ proptest! {
 }
 
 proptest! {
+    /// A value has a partner if a plain loop finds one, among few and among crowded ones.
+    #[test]
+    fn one_partner_is_found_if_there_is_one(
+        values in fingerprints(),
+        equal in 0usize..3000,
+        radius in 0u32..20,
+        which in 0usize..4,
+    ) {
+        let values: Vec<u64> = values.into_iter().chain((0..equal).map(|_| 1)).collect();
+        const CONDITIONS: [fn(u32, u32) -> bool; 4] = [|a, b| a < b, |a, b| a > b, |a, b| a % 7 == b % 5, |a, b| a != b];
+        let condition = CONDITIONS[which];
+        let codes = CodeSlice::fingerprints(&values);
+        let mut finder = OnePartner { condition, partners: vec![None; values.len()], asked: 0 };
+        near_pairs_between(codes, codes, radius, MAX_SEGMENT_BITS, &mut || (), &mut finder).unwrap();
+        for (a, partner) in (0u32..).zip(&finder.partners) {
+            let is_partner = |&b: &u32| condition(a, b) && (values[a as usize] ^ values[b as usize]).count_ones() <= radius;
+            let expected = (0..values.len() as u32).any(|b| is_partner(&b));
+            prop_assert!(partner.as_ref().map_or(!expected, is_partner), "{} {:?}", a, partner);
+        }
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Codes of two words that are divided into parts: crowded ones, equal ones, and bits that are alike in all.
@@ -168,6 +191,59 @@ fn dense_values_do_not_take_all_comparisons() {
         assert!(longest <= STRIDE, "{longest} comparisons between two heartbeats");
         let comparisons = COMPARISONS.get();
         assert!(comparisons < 40 * pairs, "{comparisons} comparisons for {pairs} pairs");
+    }
+}
+
+/// Wants one partner of each value on the left, which has to fulfil a condition.
+struct OnePartner {
+    condition: fn(u32, u32) -> bool,
+    partners: Vec<Option<u32>>,
+    asked: usize,
+}
+
+impl PairFinder for OnePartner {
+    const AT_A_TIME: usize = 64;
+    type Stop = OutOfMemory;
+
+    fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
+        if self.partners[a as usize].is_none() {
+            self.asked += 1;
+            self.partners[a as usize] = Some(b).filter(|&b| (self.condition)(a, b));
+        }
+        Ok(())
+    }
+
+    fn wants(&mut self, these: &[u32], _those: &[u32]) -> bool {
+        these.iter().any(|&a| self.partners[a as usize].is_none())
+    }
+
+    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
+        pairs.retain(|&(a, _)| self.partners[a as usize].is_none());
+    }
+}
+
+/// A row of many equal ones has a partner soon, whatever the order in which the condition wants them.
+#[test]
+fn one_partner_of_many_equal_codes() {
+    let count = 60_000u32;
+    let scattered = |i: u32| crate::hash::scattered(u64::from(i));
+    let values: Vec<u64> = (0..count).map(|i| if i % 4 == 0 { 1 } else { scattered(i) }).collect();
+    let conditions: [fn(u32, u32) -> bool; 3] = [|a, b| a != b, |a, b| a < b, |a, b| a > b];
+    for condition in conditions {
+        // Bounded: a test.
+        let mut finder = OnePartner { condition, partners: vec![None; values.len()], asked: 0 };
+        let codes = CodeSlice::fingerprints(&values);
+        COMPARISONS.set(0);
+        near_pairs_between(codes, codes, 3, MAX_SEGMENT_BITS, &mut || (), &mut finder).unwrap();
+        let with_partner = finder.partners.iter().flatten().count();
+        assert!((14_999..=15_000).contains(&with_partner), "{with_partner}");
+        let partners = (0..).zip(&finder.partners).filter_map(|(a, partner)| Some((a, (*partner)?)));
+        for (a, b) in partners {
+            assert!(condition(a, b) && values[a as usize] == values[b as usize]);
+        }
+        let comparisons = COMPARISONS.get();
+        assert!(comparisons < 100 * values.len(), "{comparisons} comparisons");
+        assert!(finder.asked < 70 * values.len() / 4, "{} pairs", finder.asked);
     }
 }
 
