@@ -3,6 +3,7 @@
 //! Codes are in the order of their first word. So leaves are left out whose first words all differ from the
 //! center's in more bits than the radius allows. Cost: the other leaves of the part, once.
 
+use crate::kernel::near_codes;
 use crate::key::{IndexKey, RowId};
 use crate::probe::Probe;
 use crate::store::Store;
@@ -21,14 +22,14 @@ pub(crate) fn scan_codes<S: Store>(
     let (mut near, mut words) = (Vec::new(), Vec::new());
     index.walk(part, from, &Probe::within(first, part.tree, radius), &mut |leaf| {
         near.clear();
-        leaf.near(center, radius, &mut near);
+        near_codes(leaf.bits(), center, radius, &mut near);
         for &(slot, distance) in &near {
             let entry = leaf.key(slot.into());
             // The first leaf may have lower entries, which were compared before.
             if entry >= from && part.has(entry) {
                 words.clear();
                 // Bounded: the words of a code.
-                words.extend(std::iter::once(entry.bits).chain(leaf.tail(slot.into())));
+                words.extend(leaf.words(slot.into()));
                 report(&words, distance, entry.row);
             }
         }

@@ -5,13 +5,12 @@
 //! fingerprints are compared in one plain loop. The rest of each entry lies from the back: its row, and in
 //! an inner node its child. A leaf has its entries in no order, so adding one changes some twenty bytes. An
 //! inner node has them in the order of their keys. An entry's number, from 0, is its slot. In [`FILTER_TREE`]
-//! the filter follows the row. In a leaf of whole codes, the words after the first one are last.
+//! the filter follows the row. In a leaf of whole codes a key has all words of its code.
 //!
 //! ```text
 //! | header 24 | key 0 | key 1 | ... -> lower ... free ... upper <- ... | rest 1 | rest 0 | trailer 8 |
 //! ```
 
-use crate::kernel::near_codes;
 use crate::key::{Filter, IndexKey, RowId, Tree};
 
 mod edit;
@@ -76,28 +75,31 @@ pub const INNER_CAPACITY: usize = (TRAILER - HEADER) / (KEY + ROW + CHILD);
 
 /// Entries that a leaf of the tree can hold, or children that a node above the leaves can have.
 pub fn capacity(tree: Tree, level: u8) -> usize {
-    (TRAILER - HEADER) / (KEY + rest(tree, level))
+    (TRAILER - HEADER) / (KEY * words_in(tree, level) + rest(tree, level))
 }
 
-/// Bytes of an entry without its key's bits.
+/// Bytes of an entry without its key's words.
+#[inline]
 fn rest(tree: Tree, level: u8) -> usize {
     let filter = if has_filters(tree) { FILTER } else { 0 };
-    ROW + filter + if level == 0 { KEY * words_of_tail(tree) } else { CHILD }
+    ROW + filter + if level == 0 { 0 } else { CHILD }
 }
 
 /// Whether the entries of the tree have filters.
+#[inline]
 fn has_filters(tree: Tree) -> bool {
     tree == FILTER_TREE || (FILTER_TREES..=LAST_TREE).contains(&tree)
 }
 
-/// The words of a code after the first one, which the leaves of the tree have.
-fn words_of_tail(tree: Tree) -> usize {
+/// The words of a key: in a leaf of whole codes those of a code.
+#[inline]
+fn words_in(tree: Tree, level: u8) -> usize {
     let words = match tree {
-        CODE_TREES..FILTER_TREES => tree - CODE_TREES,
-        FILTER_TREES..=LAST_TREE => tree - FILTER_TREES,
-        _ => 0,
+        CODE_TREES..FILTER_TREES if level == 0 => tree - CODE_TREES,
+        FILTER_TREES..=LAST_TREE if level == 0 => tree - FILTER_TREES,
+        _ => 1,
     };
-    usize::from(words.saturating_sub(1))
+    usize::from(words.max(1))
 }
 
 /// A page, as it is in memory and in files.
@@ -106,6 +108,7 @@ fn words_of_tail(tree: Tree) -> usize {
 pub struct Page([u8; PAGE_SIZE]);
 
 /// The format of the pages of a tree.
+#[inline]
 const fn format_of(tree: Tree) -> u8 {
     match tree {
         FREE => FORMAT_1,
@@ -144,8 +147,8 @@ impl Page {
     pub(crate) fn leaf_of<'a>(tree: Tree, entries: impl Iterator<Item = (&'a Self, usize)>) -> Box<Self> {
         let mut page = Self::node(tree, 0);
         for (other, slot) in entries {
-            let tail: Vec<u64> = other.tail(slot).collect();
-            page.push(other.key(slot), &tail, &[]);
+            let words: Vec<u64> = other.words(slot).collect();
+            page.push(other.key(slot), &words[1..], &[]);
         }
         page
     }
@@ -188,12 +191,12 @@ impl Page {
         if self.has_filters() {
             self.write(upper + ROW, &key.filter.to_bytes());
         }
-        let first = upper + self.tail_at();
-        for (place, word) in tail.iter().take(words_of_tail(self.tree())).enumerate() {
-            self.write(first + KEY * place, &word.to_ne_bytes());
+        let end = lower + self.key_size();
+        for (place, word) in (lower + KEY..end).step_by(KEY).zip(tail) {
+            self.write(place, &word.to_ne_bytes());
         }
         self.write(upper + self.rest() - child.len(), child);
-        self.write(LOWER, &((lower + KEY) as u16).to_ne_bytes());
+        self.write(LOWER, &(end as u16).to_ne_bytes());
         self.write(UPPER, &(upper as u16).to_ne_bytes());
     }
 
@@ -201,12 +204,14 @@ impl Page {
         self.0[offset..offset + bytes.len()].copy_from_slice(bytes);
     }
 
+    #[inline]
     fn read<const N: usize>(&self, offset: usize) -> [u8; N] {
         let mut bytes = [0; N];
         bytes.copy_from_slice(&self.0[offset..offset + N]);
         bytes
     }
 
+    #[inline]
     fn number(&self, offset: usize) -> usize {
         usize::from(u16::from_ne_bytes(self.read(offset)))
     }
@@ -230,6 +235,7 @@ impl Page {
 
     /// What is wrong with a page that was read from an index, as far as the page alone shows; `None` if it
     /// is sound.
+    #[inline]
     pub fn damage(&self) -> Option<&'static str> {
         let (lower, upper) = (self.number(LOWER), self.number(UPPER));
         if self.number(SPECIAL) != TRAILER || self.0[TRAILER..TRAILER + 4] != MAGIC.to_ne_bytes() {
@@ -237,7 +243,7 @@ impl Page {
         } else if self.format() != format_of(self.tree()) {
             Some("it has another format")
         } else if lower < HEADER
-            || !(lower - HEADER).is_multiple_of(KEY)
+            || !(lower - HEADER).is_multiple_of(self.key_size())
             || upper + self.len() * self.rest() != TRAILER
         {
             Some("its number of entries is impossible")
@@ -258,11 +264,13 @@ impl Page {
         self.damage().is_none() && self.tree() == FREE
     }
 
+    #[inline]
     fn format(&self) -> u8 {
         self.0[TRAILER + 4]
     }
 
     /// The tree that the page belongs to.
+    #[inline]
     pub fn tree(&self) -> Tree {
         match (self.format(), self.0[TRAILER + 5], self.0[TRAILER + 7]) {
             (FORMAT_2 | FORMAT_3 | FORMAT_4, low, high) => Tree::from_le_bytes([low, high]),
@@ -272,13 +280,15 @@ impl Page {
     }
 
     /// The height of the page above the leaves, which have level 0.
+    #[inline]
     pub fn level(&self) -> u8 {
         self.0[TRAILER + 6]
     }
 
     /// The number of entries of a leaf, or of children of an inner node.
+    #[inline]
     pub fn len(&self) -> usize {
-        (self.number(LOWER) - HEADER) / KEY
+        (self.number(LOWER) - HEADER) / self.key_size()
     }
 
     /// Whether the page has neither entries nor children.
@@ -296,7 +306,8 @@ impl Page {
         self.len() == self.capacity()
     }
 
-    /// Bytes of an entry without its key's bits.
+    /// Bytes of an entry without its key's words.
+    #[inline]
     fn rest(&self) -> usize {
         rest(self.tree(), self.level())
     }
@@ -306,21 +317,17 @@ impl Page {
         has_filters(self.tree())
     }
 
-    /// Where the words after the first one lie in the rest of an entry of a leaf.
-    fn tail_at(&self) -> usize {
-        ROW + if self.has_filters() { FILTER } else { 0 }
+    /// Bytes of a key's words.
+    #[inline]
+    fn key_size(&self) -> usize {
+        KEY * words_in(self.tree(), self.level())
     }
 
-    /// The words of a code after its first one, of the entry in this slot of a leaf.
-    pub(crate) fn tail(&self, slot: usize) -> impl Iterator<Item = u64> {
-        let (first, words) = (self.rest_of(slot) + self.tail_at(), words_of_tail(self.tree()));
-        (0..words).map(move |word| u64::from_ne_bytes(self.read(first + KEY * word)))
-    }
-
-    /// The slots of a leaf of whole codes whose code is within the radius, each with its distance.
-    pub(crate) fn near(&self, center: &[u64], radius: u32, hits: &mut Vec<(u16, u32)>) {
-        let (rests, rest) = (&self.0[self.number(UPPER)..TRAILER], self.rest());
-        near_codes(self.bits(), rests, (rest, self.tail_at()), center, radius, hits);
+    /// The words of the key in this slot.
+    pub(crate) fn words(&self, slot: usize) -> impl Iterator<Item = u64> {
+        let first = HEADER + slot * self.key_size();
+        let words = self.0[first..first + self.key_size()].as_chunks().0;
+        words.iter().map(|&word| u64::from_ne_bytes(word))
     }
 
     fn filter(&self, slot: usize) -> Filter {
@@ -330,7 +337,8 @@ impl Page {
         }
     }
 
-    /// The bits of all keys, slot by slot.
+    /// The bits of all keys, slot by slot; in a leaf of whole codes, all words of each.
+    #[inline]
     pub fn bits(&self) -> &[[u8; 8]] {
         self.0[HEADER..self.number(LOWER)].as_chunks().0
     }
@@ -341,13 +349,15 @@ impl Page {
     }
 
     /// The row of the entry in this slot.
+    #[inline]
     pub fn row(&self, slot: usize) -> RowId {
         RowId::from_bytes(self.read(self.rest_of(slot)))
     }
 
     /// The entry in this slot; in an inner node the lowest key that may lie under the child.
+    #[inline]
     pub fn key(&self, slot: usize) -> IndexKey {
-        let bits = u64::from_ne_bytes(self.bits()[slot]);
+        let bits = u64::from_ne_bytes(self.read(HEADER + slot * self.key_size()));
         IndexKey { filter: self.filter(slot), bits, row: self.row(slot) }
     }
 
@@ -357,6 +367,7 @@ impl Page {
     }
 
     /// The child in this slot of an inner node.
+    #[inline]
     pub fn child(&self, slot: usize) -> PageNumber {
         PageNumber::from_ne_bytes(self.read(self.rest_of(slot) + self.rest() - CHILD))
     }
@@ -386,7 +397,8 @@ impl Page {
     /// The slot in which a leaf has the entry, if it has it.
     pub fn position(&self, entry: IndexKey) -> Option<usize> {
         let bits = entry.bits.to_ne_bytes();
-        let same = self.bits().iter().enumerate().filter(|(_, other)| **other == bits);
+        let words = words_in(self.tree(), self.level());
+        let same = self.bits().iter().step_by(words).enumerate().filter(|(_, other)| **other == bits);
         same.map(|(slot, _)| slot).find(|&slot| self.key(slot) == entry)
     }
 }

@@ -172,8 +172,9 @@ impl<S: Store> Survey<'_, '_, S> {
             let key = page.key(slot);
             let row = scattered(key.row.number());
             let is_null = key.filter != Filter::NONE && key.filter == key.filter.of_null_code();
-            let tail = page.tail(slot).take_while(|_| !is_null);
-            for word in std::iter::once(rotated_back(key.bits, self.tree)).chain(tail) {
+            // A code that is NULL has zeros for words, as many as the tree has.
+            for word in page.words(slot).take(if is_null { 1 } else { usize::MAX }) {
+                let word = rotated_back(word, self.tree);
                 self.totals.checksum = self.totals.checksum.wrapping_add(scattered(word ^ row));
             }
             self.totals.rows = self.totals.rows.wrapping_add(row);

@@ -179,7 +179,7 @@ impl<'s, S: Store> Index<'s, S> {
     pub fn has_code(&self, tree: Tree, entry: IndexKey, words: Option<&[u64]>) -> bool {
         let leaf = self.descend(tree, 0, entry).0;
         let others = words.map_or(&[][..], |words| &words[1..]).iter().copied().chain(std::iter::repeat(0));
-        leaf.position(entry).is_some_and(|slot| leaf.tail(slot).zip(others).all(|(a, b)| a == b))
+        leaf.position(entry).is_some_and(|slot| leaf.words(slot).skip(1).zip(others).all(|(a, b)| a == b))
     }
 
     /// Goes down to the node at this level under which the key lies, or to the root if the tree is not that

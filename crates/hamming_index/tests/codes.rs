@@ -332,9 +332,9 @@ fn whole_codes_that_differ_are_reported() {
     assert_eq!(both.memory.problems(), Vec::<String>::new());
     let root = layout.root(layout.code_tree());
     let leaf = both.memory.share(root).child(1);
-    // A bit of the last word of an entry, which lies before the end of the page.
-    let last = both.memory.share(leaf).bytes()[8183];
-    both.memory.damage(leaf as usize, 8183, &[last ^ 1]);
+    // A bit of the last of the four words of the first code.
+    let last = both.memory.share(leaf).bytes()[24 + 31];
+    both.memory.damage(leaf as usize, 24 + 31, &[last ^ 1]);
     assert_eq!(both.memory.problems(), [format!("{root}: its codes are other ones than those of the words")]);
 }
 

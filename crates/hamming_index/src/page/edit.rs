@@ -1,6 +1,6 @@
 //! Changes of pages, as the log has them: a whole page, or a few bytes here and there.
 
-use super::{HEADER, KEY, LOWER, Page, ROW, TRAILER, UPPER, words_of_tail};
+use super::{HEADER, KEY, LOWER, Page, ROW, TRAILER, UPPER};
 use crate::key::IndexKey;
 
 /// Bytes that a patch takes in the log, in addition to its new bytes.
@@ -40,21 +40,27 @@ pub enum Edit {
 impl Page {
     /// The edit that adds an entry to a leaf that is not full.
     ///
-    /// `tail` has the words of its code after the first one, for a tree of whole codes.
+    /// `tail` has the words of its code after the first one, for a tree of whole codes; zeros are written in
+    /// place of those that are missing.
     pub fn adding(&self, entry: IndexKey, tail: &[u64]) -> Edit {
         let (lower, upper) = (self.number(LOWER), self.number(UPPER) - self.rest());
-        let bounds = Self::bounds(lower + KEY, upper);
-        let first = upper + self.tail_at();
-        let words = tail.iter().take(words_of_tail(self.tree())).enumerate();
-        let words = words.map(|(place, word)| Patch::new(first + KEY * place, &word.to_ne_bytes()));
-        Edit::Patch(std::iter::once(bounds).chain(self.entry_at(lower, upper, entry)).chain(words).collect())
+        let bounds = Self::bounds(lower + self.key_size(), upper);
+        let words = std::iter::once(entry.bits).chain(tail.iter().copied()).chain(std::iter::repeat(0));
+        Edit::Patch(std::iter::once(bounds).chain(self.entry_at(lower, upper, entry, words)).collect())
     }
 
-    /// Writes an entry of a leaf, whose bits and rest lie at these offsets.
-    fn entry_at(&self, bits: usize, rest: usize, entry: IndexKey) -> impl Iterator<Item = Patch> {
+    /// Writes an entry of a leaf, whose words and rest lie at these offsets.
+    fn entry_at(
+        &self,
+        first: usize,
+        rest: usize,
+        entry: IndexKey,
+        words: impl Iterator<Item = u64>,
+    ) -> impl Iterator<Item = Patch> {
+        let places = (first..first + self.key_size()).step_by(KEY);
+        let words = places.zip(words).map(|(place, word)| Patch::new(place, &word.to_ne_bytes()));
         let filter = self.has_filters().then(|| Patch::new(rest + ROW, &entry.filter.to_bytes()));
-        let row = Patch::new(rest, &entry.row.to_bytes());
-        [Patch::new(bits, &entry.bits.to_ne_bytes()), row].into_iter().chain(filter)
+        words.chain([Patch::new(rest, &entry.row.to_bytes())]).chain(filter)
     }
 
     /// The edit that keeps the entries of a leaf whose slots say that they stay. Gaps are filled with the
@@ -63,15 +69,16 @@ impl Page {
         let kept = stays.iter().filter(|&&stays| stays).count();
         let gaps = (0..kept).filter(|&slot| !stays[slot]);
         let last = (kept..self.len()).filter(|&slot| stays[slot]);
-        let moves: Vec<(usize, IndexKey)> = gaps.zip(last.map(|slot| self.key(slot))).collect();
-        // Whole codes are long, and a page has few of them.
-        let has_tails = words_of_tail(self.tree()) > 0 && !moves.is_empty();
-        if has_tails || moves.len() * (KEY + ROW + 2 * PATCH_HEADER) > kept * (KEY + ROW) {
+        let moves: Vec<(usize, usize)> = gaps.zip(last).collect();
+        let (key, words) = (self.key_size(), self.key_size() / KEY);
+        if moves.len() * (key + ROW + (words + 1) * PATCH_HEADER) > kept * (key + ROW) {
             let entries = (0..self.len()).filter(|&slot| stays[slot]).map(|slot| (self, slot));
             return Edit::Replace(Self::leaf_of(self.tree(), entries));
         }
-        let bounds = Self::bounds(HEADER + kept * KEY, TRAILER - kept * self.rest());
-        let entry_at = |(gap, entry)| self.entry_at(HEADER + gap * KEY, self.rest_of(gap), entry);
+        let bounds = Self::bounds(HEADER + kept * key, TRAILER - kept * self.rest());
+        let entry_at = |(gap, slot)| {
+            self.entry_at(HEADER + gap * key, self.rest_of(gap), self.key(slot), self.words(slot))
+        };
         let entries = moves.into_iter().flat_map(entry_at);
         Edit::Patch(std::iter::once(bounds).chain(entries).collect())
     }

@@ -2,7 +2,6 @@
 
 use super::{Damage, MAX_DIFFERENCES, Totals};
 use crate::key::{BANDS, IndexKey, RowId, Tree, rotated, rotated_back};
-use crate::page::Page;
 use crate::probe::Probe;
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
@@ -84,7 +83,7 @@ impl<S: Store> Index<'_, S> {
             let mut entries: Vec<(IndexKey, Vec<u64>)> = Vec::new();
             walk = self.walk(TreePart::all(tree), key, &Probe::ALL, &mut |leaf| {
                 let slots = (0..leaf.len()).filter(|&slot| leaf.key(slot) >= key);
-                entries.extend(slots.map(|slot| (leaf.key(slot), words_in(leaf, slot))));
+                entries.extend(slots.map(|slot| (leaf.key(slot), leaf.words(slot).collect::<Vec<_>>())));
                 true
             });
             let lacks = |(entry, words): &(IndexKey, Vec<u64>)| {
@@ -240,9 +239,4 @@ impl<S: Store> Index<'_, S> {
         rows.sort_unstable();
         Ok(rows)
     }
-}
-
-/// The words of the entry in a slot of a leaf: one, if the leaf has no whole codes.
-fn words_in(leaf: &Page, slot: usize) -> Vec<u64> {
-    std::iter::once(leaf.key(slot).bits).chain(leaf.tail(slot)).collect()
 }
