@@ -6,6 +6,7 @@
 //! - [`code_text`]: codes in hexadecimal digits
 //! - [`near_pairs`]: all pairs within a radius, without comparing each with each
 //! - [`clusters`]: which rows are versions of one another, and which of them is kept
+//! - [`queries`]: some codes compared with every row of a table
 //! - [`histogram`]: how far apart the codes of a table are
 //! - [`hash`]: a number that looks random
 //! - [`kernel`]: the loop that compares one word with many, for these and for indexes
@@ -26,5 +27,6 @@ pub mod hash;
 pub mod histogram;
 pub mod kernel;
 pub mod near_pairs;
+pub mod queries;
 
 pub use code::{BITS, distance, within};

@@ -2,6 +2,7 @@
 
 use super::QueryCursor;
 use crate::pg::code::CodeType;
+use crate::pg::code::list::CodeList;
 use crate::pg::encoding::{for_message, type_name};
 use crate::pg::error;
 use crate::pg::report::{SqlError, quote, report};
@@ -10,10 +11,11 @@ use pgrx::spi::Spi;
 use pgrx::{PgMemoryContexts, pg_sys};
 use std::ffi::{CStr, CString};
 
-/// Codes that are fetched together.
+/// Rows that are fetched together, at most.
 const BATCH: i64 = 10_000;
 /// Bytes of codes and stored texts that are fetched together, if each has the size of those before.
 const BATCH_BYTES: usize = 4 << 20;
+const CODE_BYTES: usize = 64;
 
 /// The names of a table and of a column of type bigint or bit, and perhaps of one of texts, as queries write
 /// them.
@@ -48,60 +50,53 @@ impl CodeColumn {
         }
     }
 
-    /// Reads this column with each text, too.
+    /// Reads this column with each row, too.
     pub(crate) fn with_key(mut self, table: pg_sys::Oid, key: &CStr) -> Result<Self, SqlError> {
         type_of_column(table, key)?;
         self.key = Some(quoted(key));
         Ok(self)
     }
 
-    /// Calls `take` with each code, or with `at_random` of them, chosen at random; codes that are NULL, or
-    /// whose text is, are left out. The memory in which `take` is called is freed after each of them.
+    /// Calls `take` with each row, or with `at_random` of them, chosen at random; rows whose code or text is
+    /// NULL are left out. The memory in which `take` is called is freed after each of them.
     pub(crate) fn read(
         &self,
         at_random: Option<i32>,
-        take: &mut dyn FnMut(pg_sys::Datum) -> Result<(), SqlError>,
+        take: &mut dyn FnMut(CodeRow<'_>) -> Result<(), SqlError>,
     ) -> Result<(), SqlError> {
-        self.each_row(at_random, false, &mut |cursor, row| take(cursor.value(row, 1).0))
-    }
-
-    /// Calls `take` with each code and its text, which is a value of type text as it is stored.
-    pub(crate) fn read_with_text(
-        &self,
-        at_random: Option<i32>,
-        take: &mut dyn FnMut(pg_sys::Datum, StoredText) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError> {
-        self.each_row(at_random, true, &mut |cursor, row| {
-            take(cursor.value(row, 1).0, StoredText(cursor.value(row, 2).0))
+        let query = self.query(at_random);
+        // SAFETY: SPI is connected, and disconnected also by an error, which frees all of this. The query
+        // ends with a zero.
+        Spi::connect(|_| unsafe {
+            let plan = pg_sys::SPI_prepare(query.as_ptr().cast(), 0, std::ptr::null_mut());
+            let mut cursor = QueryCursor::open(plan);
+            let mut scratch = PgMemoryContexts::new("simhash_pg value of a column");
+            // Short texts, and those that a view computes, stand in their rows.
+            let mut batch = 1;
+            while cursor.fetch(batch) {
+                let mut bytes = 0;
+                for number in 0..cursor.rows {
+                    let row = CodeRow { cursor: &cursor, number };
+                    scratch.switch_to(|_| take(row))?;
+                    pg_sys::MemoryContextReset(scratch.value());
+                    bytes += CODE_BYTES + if self.text.is_some() { row.stored_size(TEXT) } else { 0 };
+                }
+                let fitting = (BATCH_BYTES / (bytes / cursor.rows)) as i64;
+                batch = fitting.min(2 * batch).clamp(1, BATCH);
+            }
+            Ok(())
         })
     }
 
-    /// As [`Self::read_with_text`], with the key of the row as a text, which is empty if it is NULL.
-    pub(crate) fn read_with_key(
-        &self,
-        at_random: Option<i32>,
-        take: &mut dyn FnMut(pg_sys::Datum, StoredText, StoredText) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError> {
-        self.each_row(at_random, true, &mut |cursor, row| {
-            let [code, text, key] = [1, 2, 3].map(|column| cursor.value(row, column).0);
-            take(code, StoredText(text), StoredText(key))
-        })
-    }
-
-    fn query(&self, at_random: Option<i32>, with_text: bool) -> Vec<u8> {
+    fn query(&self, at_random: Option<i32>) -> Vec<u8> {
         let (column, table) = (self.column.as_bytes(), self.table.as_bytes());
         // The casts hold even if somebody has given the columns other types meanwhile.
         let type_: &[u8] = if self.codes == CodeType::Bigint { b"int8" } else { b"varbit" };
-        let text = self.text.as_ref().map(|text| text.as_bytes());
-        let returned: [&[u8]; 3] = match text {
-            Some(text) if with_text => [b", ", text, b"::pg_catalog.text"],
-            _ => [b""; 3],
-        };
-        let key: [&[u8]; 3] = match &self.key {
-            Some(key) if with_text => [b", COALESCE(", key.as_bytes(), b"::pg_catalog.text, '')"],
-            _ => [b""; 3],
-        };
+        let text = self.text.as_deref().map(CStr::to_bytes);
+        let returned: [&[u8]; 3] = text.map_or([b""; 3], |text| [b", ", text, b"::pg_catalog.text"]);
         let wanted: [&[u8]; 3] = text.map_or([b""; 3], |text| [b" AND ", text, b" IS NOT NULL"]);
+        let key = self.key.as_deref().map(CStr::to_bytes);
+        let key: [&[u8]; 3] = key.map_or([b""; 3], |key| [b", COALESCE(", key, b"::pg_catalog.text, '')"]);
         let order = at_random.map(|count| format!(" ORDER BY pg_catalog.random() LIMIT {count}"));
         let select: [&[u8]; 4] = [b"SELECT ", column, b"::pg_catalog.", type_];
         let from: [&[u8]; 5] = [b" FROM ", table, b" WHERE ", column, b" IS NOT NULL"];
@@ -109,55 +104,47 @@ impl CodeColumn {
         // Bounded: some names of the catalog.
         [&select[..], &returned, &key, &from, &wanted, &end].concat().concat()
     }
-
-    fn each_row(
-        &self,
-        at_random: Option<i32>,
-        with_text: bool,
-        take: &mut dyn FnMut(&QueryCursor, usize) -> Result<(), SqlError>,
-    ) -> Result<(), SqlError> {
-        let query = self.query(at_random, with_text);
-        // SAFETY: SPI is connected, and disconnected also by an error, which frees all of this. The query
-        // ends with a zero; its columns are without NULLs, and the second one is of a type of variable
-        // length.
-        Spi::connect(|_| unsafe {
-            let plan = pg_sys::SPI_prepare(query.as_ptr().cast(), 0, std::ptr::null_mut());
-            let mut cursor = QueryCursor::open(plan);
-            let mut scratch = PgMemoryContexts::new("simhash_pg value of a column");
-            // Short texts, and those that a view computes, stand in their rows.
-            let mut batch = if with_text { 1 } else { BATCH };
-            while cursor.fetch(batch) {
-                let mut bytes = 1;
-                for row in 0..cursor.rows {
-                    scratch.switch_to(|_| take(&cursor, row))?;
-                    pg_sys::MemoryContextReset(scratch.value());
-                    if with_text {
-                        bytes += pgrx::varsize_any(cursor.value(row, 2).0.cast_mut_ptr());
-                    }
-                }
-                if with_text {
-                    let fitting = (BATCH_BYTES / bytes.div_ceil(cursor.rows)) as i64;
-                    batch = fitting.min(2 * batch).clamp(1, BATCH);
-                }
-            }
-            Ok(())
-        })
-    }
 }
 
-/// A value of type text, as it is stored.
-#[derive(Clone, Copy)]
-pub(crate) struct StoredText(pg_sys::Datum);
+/// The columns of the query.
+const CODE: i32 = 1;
+const TEXT: i32 = 2;
+const KEY: i32 = 3;
 
-impl StoredText {
-    /// The bytes, in the encoding of the database and in the memory of the current call.
-    ///
-    /// # Safety
-    /// The row that the text was read from must be there still.
-    pub(crate) unsafe fn bytes<'a>(self) -> &'a [u8] {
-        // SAFETY: the row that the text was read from is there still, as the caller promises; the value is
-        // not NULL.
-        unsafe { pgrx::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(self.0.cast_mut_ptr())) }
+/// A row, while the cursor is at it.
+#[derive(Clone, Copy)]
+pub(crate) struct CodeRow<'a> {
+    cursor: &'a QueryCursor,
+    number: usize,
+}
+
+impl CodeRow<'_> {
+    /// Adds the code to codes of the column's type.
+    pub(crate) fn push_code(&self, codes: &mut CodeList) -> Result<(), SqlError> {
+        // SAFETY: the query casts the column to its type, and leaves NULLs out.
+        unsafe { codes.push(self.cursor.value(self.number, CODE).0) }
+    }
+
+    /// The text, in the encoding of the database.
+    pub(crate) fn text(&self) -> &[u8] {
+        self.bytes(TEXT)
+    }
+
+    /// The key as a text, which is empty if it is NULL.
+    pub(crate) fn key(&self) -> &[u8] {
+        self.bytes(KEY)
+    }
+
+    /// The bytes of a text, in the memory of the current call.
+    fn bytes(&self, column: i32) -> &[u8] {
+        let stored = self.cursor.value(self.number, column).0.cast_mut_ptr();
+        // SAFETY: a value of type text that is not NULL. The caller of `take` frees its memory after this row.
+        unsafe { pgrx::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(stored)) }
+    }
+
+    fn stored_size(&self, column: i32) -> usize {
+        // SAFETY: as above.
+        unsafe { pgrx::varsize_any(self.cursor.value(self.number, column).0.cast_mut_ptr()) }
     }
 }
 

@@ -10,27 +10,22 @@ fn sample_of(rows: &[u64], sample: usize) -> Vec<usize> {
 }
 
 fn histogram_of(rows: &[u64], sample: usize) -> DistanceHistogram {
-    let sample: Vec<u64> = sample_of(rows, sample).into_iter().map(|row| rows[row]).collect();
-    let mut histogram = DistanceHistogram::new(CodeSlice::fingerprints(&sample), BITS).unwrap();
-    rows.iter().for_each(|row| histogram.add(std::slice::from_ref(row)));
-    histogram
+    compared(rows, sample, None::<fn(usize, usize) -> f64>)
 }
 
 fn levels_of(rows: &[u64], sample: usize) -> Vec<DistanceLevel> {
     histogram_of(rows, sample).levels().unwrap()
 }
 
-/// The same where somebody says what the texts of two rows have in common.
-fn judged(rows: &[u64], sample: usize, alike: impl Fn(usize, usize) -> f64) -> DistanceHistogram {
+/// The histogram of rows, perhaps with what the texts of two rows have in common.
+fn compared(rows: &[u64], sample: usize, alike: Option<impl Fn(usize, usize) -> f64>) -> DistanceHistogram {
     let places = sample_of(rows, sample);
     let sample: Vec<u64> = places.iter().map(|&row| rows[row]).collect();
-    let mut histogram = DistanceHistogram::new(CodeSlice::fingerprints(&sample), BITS).unwrap();
-    histogram.judge_pairs().unwrap();
+    let mut histogram =
+        DistanceHistogram::new(CodeSlice::fingerprints(&sample), BITS, alike.is_some()).unwrap();
     for (row, code) in rows.iter().enumerate() {
-        histogram.add(std::slice::from_ref(code));
-        while let Some(pair) = histogram.next_to_judge() {
-            histogram.judge(pair, alike(places[pair.query], row));
-        }
+        let alike = |query: usize| Ok::<_, ()>(alike.as_ref().unwrap()(places[query], row));
+        histogram.add(std::slice::from_ref(code), alike).unwrap();
     }
     histogram
 }
@@ -82,24 +77,23 @@ fn duplicates_are_estimated() {
         true => 0.65,
         false => 0.4,
     };
-    let histogram = judged(&rows, 1000, alike);
+    let histogram = compared(&rows, 1000, Some(alike));
     let levels = histogram.levels().unwrap();
     let found = levels[4].duplicates.unwrap();
     assert!(levels[4].rows >= 9.0 && (found.rows - 2.0).abs() < 0.3, "{found:?}");
     assert!(found.rows < found.at_most && found.at_most < 2.6, "{found:?}");
     assert!((1000..=4000).contains(&found.compared), "{found:?}");
-    let marked: Vec<u32> =
-        levels.iter().filter(|level| level.to_search).map(|level| level.distance).collect();
+    let marked: Vec<usize> = (0..levels.len()).filter(|&distance| levels[distance].to_search).collect();
     assert_eq!(marked, [4]);
     assert_eq!(levels[21].duplicates, None);
-    let (distance, pairs, apart) = histogram.templates().unwrap();
+    let (distance, apart, pairs) = histogram.templates().unwrap();
     assert!(distance == 6 && apart as f64 > 0.6 * pairs as f64 && apart < pairs, "{pairs} {apart}");
 }
 
 #[test]
 fn where_none_are_duplicates_no_radius_is_marked() {
     let rows: Vec<u64> = (0..2000).map(|i| scattered(i % 50)).collect();
-    let levels = judged(&rows, 100, |_, _| 0.0).levels().unwrap();
+    let levels = compared(&rows, 100, Some(|_, _| 0.0)).levels().unwrap();
     assert!(levels.iter().all(|level| !level.to_search));
     let found = levels[0].duplicates.unwrap();
     // None of 1,000: at most 0.27 % of 39.
@@ -132,13 +126,13 @@ proptest! {
         let row = |&(value, copies): &(u64, u32)| if copies == 0 { 5 } else { value >> few };
         let rows: Vec<u64> = values.iter().map(row).collect();
         let is_third = |a: usize, b: usize| (rows[a] ^ rows[b]).count_ones().is_multiple_of(3);
-        let levels = judged(&rows, rows.len(), |a, b| f64::from(is_third(a, b))).levels().unwrap();
+        let levels = compared(&rows, rows.len(), Some(|a, b| f64::from(is_third(a, b)))).levels().unwrap();
         let distance = &|a: usize, b: usize| (rows[a] ^ rows[b]).count_ones();
         let others = || (0..rows.len()).flat_map(|a| (0..rows.len()).filter(move |&b| b != a).map(move |b| (a, b)));
-        for level in &levels {
-            let pairs = others().filter(|&(a, b)| distance(a, b) == level.distance).count();
+        for (far, level) in levels.iter().enumerate() {
+            let pairs = others().filter(|&(a, b)| distance(a, b) as usize == far).count();
             prop_assert_eq!(level.pairs, pairs as u64);
-            let within: Vec<_> = others().filter(|&(a, b)| distance(a, b) <= level.distance).collect();
+            let within: Vec<_> = others().filter(|&(a, b)| distance(a, b) as usize <= far).collect();
             let mean = within.len() as f64 / rows.len() as f64;
             prop_assert!((level.rows - mean).abs() < 1e-9, "{:?} {}", level, mean);
             // Of fewer than a thousand pairs at each distance, all are judged.
@@ -156,8 +150,8 @@ proptest! {
     fn counts_do_not_depend_on_the_words(values in prop::collection::vec(any::<u64>(), 0..300), few in 0u32..60) {
         let rows: Vec<u64> = values.iter().map(|value| value >> few).collect();
         let cut: Vec<u64> = rows.iter().flat_map(|row| [row & 0xff, row >> 8 & 0xffff, row >> 24]).collect();
-        let mut histogram = DistanceHistogram::new(CodeSlice::new(&cut, 3), BITS).unwrap();
-        cut.chunks(3).for_each(|row| histogram.add(row));
+        let mut histogram = DistanceHistogram::new(CodeSlice::new(&cut, 3), BITS, false).unwrap();
+        cut.chunks(3).for_each(|row| histogram.add(row, |_| Err("no texts")).unwrap());
         prop_assert_eq!(histogram.levels().unwrap(), levels_of(&rows, rows.len().max(1)));
     }
 }
