@@ -17,7 +17,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="explorer", description="Shows near-duplicates in a table with fingerprints.")
     parser.add_argument("--database", required=True, help="a name, or a connection string of libpq")
     parser.add_argument("--table", required=True)
-    for column in ("text", "fingerprint", "key", "title"):
+    for column in ("text", "fingerprint", "key", "title", "picture"):
         parser.add_argument(f"--{column}", help="a column; looked for if it is not given")
     parser.add_argument("--scheme", help="of the fingerprints; found by trying if it is not given")
     parser.add_argument("--port", type=int, default=8765, help="0 takes a free one")

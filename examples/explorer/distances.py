@@ -12,7 +12,8 @@ from .queries import Queries
 
 def distances(queries: Queries, fields: Fields) -> Page:
     """What distances mean in this table."""
-    rows, sample = queries.histogram()
+    sample = queries.histogram()
+    rows = sample.levels
     if not rows:
         raise Refused(404, "No distance can be shown", "The table has no codes.")
     search = next((row.distance for row in rows if row.to_search), None)
@@ -22,13 +23,21 @@ def distances(queries: Queries, fields: Fields) -> Page:
             ' <a href="{found}">search</a>.</p>',
             search=search, clusters=address("/clusters", radius=search), found=address("/", radius=search))
     )
+    compared = "all others of the table"
+    if sample.others is not None:
+        compared, first = f"{sample.others:,} others", queries.table.first_radius
+        advice = html(
+            '<p class="note part">The table has some {rows:,} documents. So {asked:,} of them were compared with {compared},'
+            " and texts were not; <i>rows</i> is computed from that. For a table of this size, begin with radius"
+            ' <a href="{found}">{first}</a>. In psql, <code>hamming_histogram</code> compares all.</p>',
+            rows=queries.table.rows, asked=sample.asked, compared=compared, first=first, found=address("/", radius=first))
     content = html(
         "<h1>Which radius suits this table</h1>{advice}<p>Versions and siblings of templates are on the left, unrelated"
         " documents around {half} bits. No radius says what may be deleted: read some pairs.</p>"
-        "<figure>{pairs}<figcaption>Pairs by distance: at most {sample:,} rows, each with all others of the table"
+        "<figure>{pairs}<figcaption>Pairs by distance: at most {asked:,} rows, each with {compared}"
         "</figcaption></figure>"
         "{table}",
-        advice=advice, sample=sample, half=(len(rows) - 1) // 2,
+        advice=advice, asked=sample.asked, compared=compared, half=(len(rows) - 1) // 2,
         pairs=bars("pairs", "Pairs by distance", "pairs", [row.pairs for row in rows], search),
         table=numbers(rows, search),
     )

@@ -49,8 +49,7 @@ class Fields(dict[str, str]):
         return int(value)
 
     def radius(self, table: Table) -> int:
-        # Where docs/choosing-a-threshold.md says to start: for documents, and for codes of images.
-        return self.number("radius", table.most_bits * 31 // 256 if table.is_bits else 10, 0, table.most_bits)
+        return self.number("radius", table.first_radius, 0, table.most_bits)
 
 
 def frame(table: Table, here: str, title: str, content: Html, status: int = 200) -> Page:
@@ -93,6 +92,14 @@ def results(rows: Sequence[Any], radius: int = -1) -> Html:
     return html('<ol class="results">{items}</ol>', items=[result(row, radius) for row in rows])
 
 
+def picture_of(row: Any) -> Html | None:
+    """The picture of a row: at an address elsewhere, or ours, where the row has bytes."""
+    if row.picture is None:
+        return None
+    return html('<img class="picture" src="{src}" alt="Picture of {key}" loading="lazy">', key=row.key,
+                src=row.picture or address("/picture", key=row.key))
+
+
 def result(row: Any, radius: int) -> Html:
     distance = button = within = None
     if row.distance is not None:
@@ -105,10 +112,10 @@ def result(row: Any, radius: int) -> Html:
         if row.distance <= radius:
             within = html(" · <strong>within {radius}</strong>", radius=radius)
     return html(
-        '<li class="{kind}">{distance}<div class="found"><h3>{link}</h3>'
+        '<li class="{kind}">{distance}{picture}<div class="found"><h3>{link}</h3>'
         '<p class="beginning" dir="auto">{row.beginning}</p>'
         '<p class="facts">key <bdi>{row.key}</bdi>{length}{code}{within}</p></div>{button}</li>',
-        kind="near" if within else "far", distance=distance, link=link_to(row), row=row, within=within,
+        kind="near" if within else "far", distance=distance, picture=picture_of(row), link=link_to(row), row=row, within=within,
         # The number of a text's fingerprint says nothing.
         code=html(" · code {code}", code=codes.shown(row.code)) if isinstance(row.code, str) else None,
         length=None if row.length is None else f" · {row.length:,} characters", button=button,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import codes
 from .codes import NotACode
-from .layout import Fields, Page, Refused, frame, grid, link_to, name_of, results
+from .layout import Fields, Page, Refused, frame, grid, link_to, name_of, picture_of, results
 from .markup import Html, address, html, html_of_server, with_anchor
 from .plots import bits
 from .queries import CLUSTERS, FRAGMENTS, MEMBERS, Document, Queries
@@ -110,11 +110,11 @@ def document(queries: Queries, fields: Fields) -> Page:
     others = [row for row in rows if row.key != shown.key]
     content = html(
         '<h1>{name}</h1><p class="facts">key <bdi>{d.key}</bdi>{length} · {kind} {print}</p>'
-        "{text}<h2>Nearest documents</h2>"
+        "{picture}{text}<h2>Nearest documents</h2>"
         '<form><input type="hidden" name="a" value="{d.key:exact}">{results}</form>',
         name=name_of(shown), d=shown, kind="code" if queries.table.is_bits else "fingerprint",
         length=None if shown.text is None else f" · {len(shown.text):,} characters",
-        print=codes.shown(shown.fingerprint),
+        print=codes.shown(shown.fingerprint), picture=picture_of(shown),
         text=None if shown.text is None else html(
             "<h2>Text</h2>{text}", text=box("Text", html('<span class="text">{text}</span>', text=shown.text))),
         results=results(others, radius),
@@ -179,8 +179,8 @@ def compared(queries: Queries, a: Document, b: Document, min_length: int, differ
 def side(which: str, document: Document, facts: object, text: Html | None) -> Html:
     """One of two documents."""
     return html(
-        '<section><h2>{name}</h2><p class="facts">{facts}</p>{text}</section>',
-        name=name_of(document) if document.key is None else link_to(document), facts=facts,
+        '<section><h2>{name}</h2><p class="facts">{facts}</p>{picture}{text}</section>',
+        name=name_of(document) if document.key is None else link_to(document), facts=facts, picture=picture_of(document),
         text=box(f"{which} document", html('<span class="text">{text}</span>', text=text)) if text else None,
     )
 
@@ -263,8 +263,8 @@ def clusters(queries: Queries, fields: Fields) -> Page:
 
     def item(row: Any) -> tuple[object, ...]:
         link = html(
-            '<a href="{href}">{name}</a><p class="beginning" dir="auto">{row.beginning}</p>',
-            row=row, name=name_of(row), href=address("/cluster", radius=radius, after=after, keeper=row.key))
+            '{picture}<a href="{href}">{name}</a><p class="beginning" dir="auto">{row.beginning}</p>',
+            row=row, picture=picture_of(row), name=name_of(row), href=address("/cluster", radius=radius, after=after, keeper=row.key))
         return f"{row.texts:,}" if row.texts > 1 else "copies", f"{row.members:,}", link
 
     if rows:

@@ -23,6 +23,8 @@ MEMBERS = 200
 FRAGMENTS = 100
 # Rows that are compared with all others, as hamming_histogram does by itself; and pairs of 64 bits, which take seconds.
 SAMPLE, LEAST_SAMPLE, COMPARED = 1_000, 100, 10**10
+# Of a large table: rows, and others of 64 bits with which each is compared.
+ASKED, SAMPLED = 300, 30_000
 START: LiteralString = " AND {key} > %(after)s"
 
 MARK = 'StartSel="<mark>", StopSel="</mark>", Escape=html'
@@ -38,6 +40,30 @@ class Document:
     # None if the table has no texts.
     text: str | None
     fingerprint: Code | None
+    # As {picture} in statements.
+    picture: str | None = None
+
+
+@dataclass(frozen=True)
+class Level:
+    """What is known of a distance without texts, as a row of hamming_histogram says it."""
+
+    distance: int
+    rows: float
+    pairs: int
+    duplicates: float | None = None
+    at_most: float | None = None
+    compared: int | None = None
+    to_search: bool = False
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What distances mean, by so many rows that were compared with all others, or with so many others."""
+
+    levels: list[Any]
+    asked: int
+    others: int | None = None
 
 
 class Queries:
@@ -45,6 +71,8 @@ class Queries:
 
     # Clusters are looked for among so many rows at a time: in a few seconds, however many the table has.
     ROWS = 100_000
+    # Of tables with more rows, hamming_histogram takes longer than a visitor waits.
+    LARGE = 200_000
 
     def __init__(self, table: Table, connection: Connection) -> None:
         self.table, self.connection, self.functions = table, connection, find_functions(connection)
@@ -63,7 +91,7 @@ class Queries:
         """The nearest rows, the statement as psql would have it, and its plan if it is wanted."""
         query = self.sql(
             """SELECT {key}::text AS key, {title} AS title, {distance}({si}, %(si)s::{code}) AS distance,
-       left({text}, 300) AS beginning, length({text}) AS length, {si} AS code
+       left({text}, 300) AS beginning, length({text}) AS length, {si} AS code, {picture} AS picture
 FROM {table} AS d
 ORDER BY {distance}({si}, %(si)s::{code})
 LIMIT %(limit)s"""
@@ -82,7 +110,7 @@ LIMIT %(limit)s"""
         return self.connection.execute(
             self.sql(
                 """SELECT {key}::text AS key, {title} AS title, NULL AS distance, left({text}, 300) AS beginning,
-                          length({text}) AS length, {si} AS code
+                          length({text}) AS length, {si} AS code, {picture} AS picture
                    FROM {table} AS d WHERE {si} IS NOT NULL ORDER BY {key} LIMIT %s"""
             ),
             [SOME],
@@ -90,19 +118,28 @@ LIMIT %(limit)s"""
 
     def document(self, key: str) -> Document | None:
         query = self.sql(
-            """SELECT {key}::text AS key, {title} AS title, {text} AS text, {si} AS fingerprint
+            """SELECT {key}::text AS key, {title} AS title, {text} AS text, {si} AS fingerprint, {picture} AS picture
                FROM {table} AS d WHERE {key} = %s"""
         )
-        try:
-            with self.connection.transaction():
-                row = self.connection.execute(query, [key]).fetchone()
-        except psycopg.DataError:
-            # Not a value of the key's type, so no row has it.
-            return None
+        row = self.of_key(query, key)
         if not row:
             return None
         text = (row.text or "") if self.table.text else None
-        return Document(row.key, row.title or "", text, row.fingerprint)
+        return Document(row.key, row.title or "", text, row.fingerprint, row.picture)
+
+    def of_key(self, query: psycopg.sql.Composed, key: str) -> Any:
+        """The row that has the key, if there is one."""
+        try:
+            with self.connection.transaction():
+                return self.connection.execute(query, [key]).fetchone()
+        except psycopg.DataError:
+            # Not a value of the key's type, so no row has it.
+            return None
+
+    def picture(self, key: str) -> bytes | None:
+        """The bytes of a row's picture."""
+        row = self.of_key(self.sql("SELECT {bytes} AS bytes FROM {table} AS d WHERE {key} = %s"), key)
+        return row.bytes if row else None
 
     def compare(self, a: str, b: str, min_length: int, whole: bool) -> Any:
         """What two texts that differ have in common. The headlines are HTML that the server has escaped."""
@@ -163,7 +200,7 @@ LIMIT %(limit)s"""
                            count(*) OVER () AS clusters, sum(members) OVER () AS documents
                     FROM content GROUP BY cluster, members)
                 SELECT {key}::text AS key, {title} AS title, members, texts, left({text}, 300) AS beginning,
-                       clusters, documents
+                       clusters, documents, {picture} AS picture
                 FROM counted JOIN row USING (n) JOIN {table} AS d ON {key} = row.key
                 ORDER BY texts DESC, members DESC, n LIMIT %(limit)s OFFSET %(offset)s""",
                 after,
@@ -229,8 +266,10 @@ WHERE {key} = c.key AND c.keeper <> c.key;
         )
         return psycopg.ClientCursor(self.connection).mogrify(query, {"radius": radius})
 
-    def histogram(self) -> tuple[list[Any], int]:
-        """What distances mean, and how many rows were compared with all others: fewer of a large table."""
+    def histogram(self) -> Sample:
+        """What distances mean. Of a large table, some rows are compared with some others, and texts are not."""
+        if self.table.rows > self.LARGE:
+            return self.estimate()
         relation = psycopg.sql.Identifier(self.table.schema, self.table.name).as_string(self.connection)
         size = self.connection.execute(
             """SELECT greatest(reltuples, 1)::bigint AS rows FROM pg_class WHERE oid = %s::regclass""", [relation]
@@ -239,4 +278,29 @@ WHERE {key} = c.key AND c.keeper <> c.key;
         sample = max(LEAST_SAMPLE, min(SAMPLE, compared))
         query = self.sql("SELECT * FROM {histogram}(%s::regclass, %s::name, %s::integer, %s::name) ORDER BY distance")
         values = [relation, self.table.fingerprint, sample, self.table.text]
-        return self.connection.execute(query, values).fetchall(), sample
+        return Sample(self.connection.execute(query, values).fetchall(), sample)
+
+    def estimate(self) -> Sample:
+        """Of blocks that are drawn at random, so in a few seconds whatever the size of the table."""
+        others = SAMPLED * 64 // max(self.table.width or 64, 64)
+        query = self.sql(
+            """WITH asked AS MATERIALIZED (
+                   SELECT {key} AS key, {si} AS si FROM {table} AS d TABLESAMPLE SYSTEM (%(percent)s)
+                   WHERE {si} IS NOT NULL ORDER BY random() LIMIT %(asked)s),
+               other AS MATERIALIZED (
+                   SELECT {key} AS key, {si} AS si FROM {table} AS d TABLESAMPLE SYSTEM (%(percent)s)
+                   WHERE {si} IS NOT NULL ORDER BY random() LIMIT %(others)s)
+               SELECT distance, count(*) AS pairs, (SELECT count(*) FROM asked) AS asked, (SELECT count(*) FROM other) AS others
+               FROM (SELECT {distance}(asked.si, other.si) AS distance FROM asked JOIN other ON asked.key <> other.key) AS d
+               GROUP BY distance ORDER BY distance"""
+        )
+        percent = min(100.0, 200.0 * others / self.table.rows)
+        found = self.connection.execute(query, {"percent": percent, "asked": ASKED, "others": others}).fetchall()
+        if not found:
+            return Sample([], 0)
+        pairs, so_far, levels = {row.distance: row.pairs for row in found}, 0, []
+        for distance in range(max(self.table.width or 0, max(pairs)) + 1):
+            so_far += pairs.get(distance, 0)
+            rows = so_far / found[0].asked * self.table.rows / found[0].others
+            levels.append(Level(distance, rows, pairs.get(distance, 0)))
+        return Sample(levels, found[0].asked, found[0].others)

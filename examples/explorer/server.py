@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from email.parser import BytesParser
 from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -43,7 +44,7 @@ HOSTS = {LOOPBACK, "localhost"}
 
 HEADERS = {
     # No scripts at all, nothing from elsewhere, and forms and frames of ours only.
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src data:; form-action 'self';"
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self';"
     " base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     # With no-referrer, a browser would send our own forms with the origin null.
@@ -51,6 +52,14 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+
+# Pictures, by how their bytes begin.
+KINDS = [
+    (kind, re.compile(beginning, re.DOTALL)) for kind, beginning in [
+        ("image/png", rb"\x89PNG\r\n\x1a\n"), ("image/jpeg", rb"\xff\xd8\xff"), ("image/gif", rb"GIF8[79]a"),
+        ("image/webp", rb"RIFF....WEBP"),
+    ]
+]
 
 TOO_LARGE = Refused(413, "This is too large", f"A text may have {LARGEST_UPLOAD // 1_000_000} MB. Take a part of it.")
 
@@ -76,6 +85,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path == "/style.css":
             self.send(200, "text/css", Path(__file__).with_name("style.css").read_bytes())
+        elif self.path.startswith("/picture?"):
+            self.answer_picture()
         else:
             self.answer(self.address_fields)
 
@@ -102,6 +113,18 @@ class Handler(BaseHTTPRequestHandler):
             traceback.print_exc(file=sys.stderr)
             page = refusal(table, Refused(500, "The explorer has a fault", "Its terminal shows where."))
         self.send(page.status, "text/html; charset=utf-8", page.body.source.encode("utf-8", "replace"))
+
+    def answer_picture(self) -> None:
+        """The bytes of a row, if they are a picture of a kind that runs no code."""
+        try:
+            self.check_sender()
+            key = self.address_fields().get("key", "").replace("\0", "")
+            with self.server.turns, closing(self.server.table.connect()) as connection:
+                stored = Queries(self.server.table, connection).picture(key) or b""
+        except (Refused, Unsuitable, psycopg.Error):
+            stored = b""
+        kind = next((kind for kind, beginning in KINDS if beginning.match(stored)), None)
+        self.send(200 if kind else 404, kind or "text/plain", stored if kind else b"")
 
     def check_sender(self) -> None:
         """Refuses what a page elsewhere makes a browser send, before anything of it is read."""
@@ -164,11 +187,15 @@ class Handler(BaseHTTPRequestHandler):
     def send(self, status: int, kind: str, body: bytes) -> None:
         self.send_response(status)
         for name, value in HEADERS.items():
+            if self.server.table.has_addresses:
+                value = value.replace("img-src 'self'", "img-src 'self' https: http:")
             self.send_header(name, value)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        # A visitor who goes on does not wait for all pictures.
+        with suppress(ConnectionError):
+            self.end_headers()
+            self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing: addresses have keys of the table."""

@@ -26,6 +26,10 @@ SCHEMES = ["doc2", "doc1", "commoncrawl", "simhash-doc"]
 SCHEMES += [f"{unit}:{size}" for unit in ("word", "char") for size in range(1, 13)]
 # The first of these that exists is shown as the name of a document.
 TITLES = ["title", "name", "headline", "subject", "path", "url"]
+# The first of these that has bytes is shown as the picture of a row.
+PICTURES = ["picture", "image", "photo", "thumbnail", "data"]
+# The radius to begin with, of tables of up to that many rows.
+RADII = [(30_000, 12), (300_000, 10), (3_000_000, 8), (30_000_000, 7)]
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Wanted:
     fingerprint: str | None = None
     key: str | None = None
     title: str | None = None
+    picture: str | None = None
     scheme: str | None = None
     # Whether tables are shown, and roles taken, with which code of others could run.
     trust: bool = False
@@ -70,6 +75,18 @@ class Table:
     # Whether the column has strings of bits, and how many bits each has, if the type says it.
     is_bits: bool = False
     width: int | None = 64
+    # Bytes of pictures, or their addresses elsewhere.
+    picture: str | None = None
+    has_addresses: bool = False
+    # By the last ANALYZE; 0 if there was none.
+    rows: int = 0
+
+    @property
+    def first_radius(self) -> int:
+        """Where docs/choosing-a-threshold.md says to start: for documents by the size of the table, and for pictures."""
+        if self.is_bits:
+            return self.most_bits * 31 // 256
+        return next((radius for rows, radius in RADII if self.rows <= rows), 6)
 
     @property
     def most_bits(self) -> int:
@@ -80,7 +97,8 @@ class Table:
     def columns(self) -> str:
         """What each column is for."""
         code = f"code {self.fingerprint}" if self.is_bits else f"fingerprint {self.fingerprint} ({self.scheme})"
-        return f"key {self.key}, text {self.text or 'none'}, title {self.title or 'none'}, {code}"
+        picture = f", picture {self.picture}" if self.picture else ""
+        return f"key {self.key}, text {self.text or 'none'}, title {self.title or 'none'}, {code}{picture}"
 
     def connect(self) -> Connection:
         """A connection in a transaction in which nothing is found but what is PostgreSQL's or named by its schema."""
@@ -97,7 +115,7 @@ class Table:
         """Holds the definition of the table as it is, and looks whether it may be read."""
         if self.wanted.trust:
             return
-        names = [column for column in (self.key, self.text, self.title, self.fingerprint) if column]
+        names = [column for column in (self.key, self.text, self.title, self.fingerprint, self.picture) if column]
         found = self.relation(connection)
         name = sql.Identifier(self.schema, self.name)
         if found.relkind in ("r", "p"):
@@ -123,8 +141,8 @@ class Table:
     def sql(self, functions: Functions, template: LiteralString) -> sql.Composed:
         """A statement with parameters, in which the table is d, and these are names or expressions:
 
-        {table}, {key}, {title}; {text} and {content}, by which copies are known; {si}, of exactly the type {code} that our
-        functions take; and the functions of functions.py.
+        {table}, {key}, {title}; {text} and {content}, by which copies are known; {picture}, the address of a picture, or
+        '' if the row has its bytes, which are {bytes}; {si}, of exactly the type {code} that our functions take; and the functions of functions.py.
         """
         column = sql.SQL("{}::text").format(identifier("d", self.text)) if self.text else sql.SQL("NULL::text")
         code = sql.SQL('"bit"' if self.is_bits else "bigint")
@@ -132,8 +150,15 @@ class Table:
         key = identifier("d", self.key)
         title = sql.SQL("{}::text").format(identifier("d", self.title)) if self.title else (
             sql.SQL("left({}, 80)").format(column) if self.text else sql.SQL("{}::text").format(key))
+        shown: LiteralString = "NULL::text" if not self.picture else (
+            "CASE WHEN {0} ~ '^https?://' THEN {0}::text END" if self.has_addresses else "CASE WHEN {0} IS NOT NULL THEN '' END")
+        stored: LiteralString = "NULL::bytea" if not self.picture or self.has_addresses else (
+            "CASE WHEN octet_length({0}) < 20000000 THEN {0} END")
+        name = identifier("d", self.picture or self.key)
+        picture = sql.SQL(shown).format(name)
+        pictured = sql.SQL(stored).format(name)
         return sql.SQL(template).format(
-            table=identifier(self.schema, self.name), key=key, text=column, si=si, code=code, title=title,
+            table=identifier(self.schema, self.name), key=key, text=column, si=si, code=code, title=title, picture=picture, bytes=pictured,
             content=column if self.text else sql.SQL("{}::text").format(si),
             **functions,
         )
@@ -163,7 +188,7 @@ def find_table(wanted: Wanted) -> Table:
         ).fetchone()
         restrict(connection, STATEMENT_TIMEOUT)
         relation = connection.execute(
-            """SELECT c.oid, nspname AS schema, relname AS name
+            """SELECT c.oid, nspname AS schema, relname AS name, greatest(reltuples, 0)::bigint AS rows
                FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace WHERE c.oid = %s""",
             [named.oid if named else None],
         ).fetchone()
@@ -174,7 +199,9 @@ def find_table(wanted: Wanted) -> Table:
         fingerprint = columns.fingerprint(wanted.fingerprint)
         title = columns.title(wanted.title)
         is_bits, width = columns.kind(fingerprint)
-        draft = Table(wanted, relation.schema, relation.name, key, None, fingerprint, title, None, is_bits, width)
+        picture, has_addresses = columns.picture(wanted.picture)
+        draft = Table(wanted, relation.schema, relation.name, key, None, fingerprint, title, None, is_bits, width,
+                      picture, has_addresses, relation.rows)
         # No row is read before this.
         draft.check(connection)
         if is_bits:
@@ -270,6 +297,15 @@ class Columns:
         if wanted:
             return self.checked(wanted, "TITLE")
         return next((name for name in TITLES if name in self.types), None)
+
+    def picture(self, wanted: str | None) -> tuple[str | None, bool]:
+        """A column of pictures, and whether it has addresses. These a browser asks for elsewhere, so they are named."""
+        if wanted:
+            type = self.types[self.checked(wanted, "PICTURE")][0]
+            if type not in ("bytea", "text", "character varying"):
+                raise Unsuitable(f"The column {wanted} of {self.table} is of type {type}. Pictures are bytea or addresses.")
+            return wanted, type != "bytea"
+        return next((name for name in PICTURES if self.types.get(name, ("", 0))[0] == "bytea"), None), False
 
     def text_and_scheme(self, table: Table) -> tuple[str, str]:
         """The first column of text, and the first scheme, that give the fingerprints of five rows."""

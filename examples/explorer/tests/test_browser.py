@@ -69,7 +69,7 @@ def test_search_finds_versions_by_the_index(site: str, browser: Chrome) -> None:
     assert "Ferry terminal closed (Harbour Post)" == texts(browser, ".results h3")[0]
     assert texts(browser, ".distance b")[0] == "0"
     near = browser.find_elements(By.CSS_SELECTOR, ".results .near")
-    assert len(near) == 4 and texts(browser, "main p[role=status]")[0].startswith("4 within 10 of 64 bits")
+    assert len(near) == 4 and texts(browser, "main p[role=status]")[0].startswith("4 within 12 of 64 bits")
     assert "Index Scan using document_si_idx" in one(browser, "details").text
     assert "Execution Time" in one(browser, "details").text
     assert one(browser, ".results").location["y"] < one(browser, "details").location["y"]

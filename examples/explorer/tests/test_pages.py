@@ -135,3 +135,48 @@ def test_what_names_a_row(owner: psycopg.Connection) -> None:
         find_table(wanted)
     with pytest.raises(Unsuitable, match="type integer. Codes are bigint or bit"):
         find_table(replace(wanted, table="short", fingerprint="code"))
+
+
+def test_of_a_large_table_some_rows_are_compared(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the tests these are all of them, so the numbers are those of hamming_histogram."""
+    exact = ask(site, "/distances")[1]
+    assert "texts were not" not in exact
+    monkeypatch.setattr(Queries, "LARGE", 10)
+    page = ask(site, "/distances")[1]
+    assert "texts were not" in page and "begin with radius" in page and len(rows_of(page)) == 65
+    assert rows_of(page)[64].split()[:2] == rows_of(exact)[64].split()[:2]
+
+
+def test_the_first_radius_is_of_the_table(site: str, codes_site: str) -> None:
+    table = find_table(Wanted(READER, "document"))
+    assert table.rows > 0
+    radii = [replace(table, rows=10**power).first_radius for power in range(4, 9)]
+    assert radii == [12, 10, 8, 7, 6]
+    assert f'value="{table.first_radius}"' in ask(site, "/clusters")[1]
+    assert 'value="31"' in ask(codes_site, "/clusters")[1]
+
+
+def test_pictures_are_shown(owner: psycopg.Connection) -> None:
+    owner.execute(
+        r"""CREATE TABLE photo (id integer PRIMARY KEY, code bit(64), image bytea, place text);
+            INSERT INTO photo VALUES
+                (1, x'0123456789abcdef', '\x89504e470d0a1a0a00', 'https://pictures.example/1.png'),
+                (2, x'0123456789abcdee', '<svg onload="alert(1)">', 'javascript:alert(1)'), (3, x'0123456789abcdec', NULL, NULL);
+            CREATE INDEX ON photo USING hamming (code);
+            GRANT SELECT ON photo TO explorer"""
+    )
+    with served_as(Wanted(READER, "photo")) as address:
+        response, page = ask(address, "/document?key=1")
+        assert 'src="/picture?key=1"' in page and 'src="/picture?key=2"' in page and "key=3\" alt" not in page
+        assert "http" not in response.headers["Content-Security-Policy"]
+        response, _ = ask(address, "/picture?key=1")
+        assert response.status == 200 and response.headers["Content-Type"] == "image/png"
+        assert [ask(address, f"/picture?key={key}")[0].status for key in ("2", "3", "4", "none", "%00")] == [404] * 5
+        assert ask(address, "/picture?key=1", Sec_Fetch_Site="cross-site")[0].status == 404
+    with served_as(Wanted(READER, "photo", picture="place")) as address:
+        response, page = ask(address, "/document?key=1")
+        assert 'src="https://pictures.example/1.png"' in page and "javascript:" not in page
+        assert "img-src 'self' https: http: data:" in response.headers["Content-Security-Policy"]
+        assert ask(address, "/picture?key=1")[0].status == 404
+    with pytest.raises(Unsuitable, match="type bit. Pictures are"):
+        find_table(Wanted(READER, "photo", picture="code"))

@@ -26,7 +26,7 @@ def ask(site: str, path: str, method: str = "GET", body: bytes = b"", **headers:
     connection = HTTPConnection(urlsplit(site).netloc)
     connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
     response = connection.getresponse()
-    return response, response.read().decode()
+    return response, response.read().decode(errors="replace")
 
 
 def post(site: str, text: bytes, name: bytes = b"text") -> tuple[HTTPResponse, str]:
