@@ -77,6 +77,7 @@ all: build
 
 build: prepare-build
 	@$(MAKE) --silent target/simhash_pg--$(version).sql
+	@ls target/release/libsimhash_pg.* >/dev/null 2>&1 || echo 'compiling for the first time: 3 to 10 minutes, half of them for the last crate, and 2 GB in target'
 	$(cargo_pg) build --ignore-rust-version --release --lib $(pg_features) --target-dir target || tools/packages/explain-failure
 
 target/simhash_pg--$(version).sql: $(sql_files) Makefile
