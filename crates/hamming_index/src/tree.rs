@@ -257,12 +257,44 @@ impl<'s, S: Store> Index<'s, S> {
         if leaves.is_slow && node.level() == 1 {
             self.prefetch(node, from, &|key| leaves.next(key));
         }
+        if node.level() == 1 {
+            return self.walk_leaves(node, end, from, leaves);
+        }
         loop {
             let index = node.child_of(from);
             let child_end = after_child(node, index).or(end);
             match self.walk_under(&self.share_child(node, index), child_end, from, leaves) {
                 Walk::From(key) if leaves.left > 0 && end.is_none_or(|end| key < end) => from = key,
                 walk => return walk,
+            }
+        }
+    }
+
+    /// Visits the leaves under their parent. While one is visited, the next one is loaded.
+    fn walk_leaves(
+        &self,
+        node: &Page,
+        end: Option<IndexKey>,
+        from: IndexKey,
+        leaves: &mut Visit<'_>,
+    ) -> Walk {
+        let mut index = node.child_of(from);
+        loop {
+            let leaf = self.share_child(node, index);
+            let child_end = after_child(node, index);
+            let next = child_end.or(end).and_then(|end| leaves.next(end));
+            let next_index = match next {
+                Some(key) if child_end == Some(key) => Some(index + 1),
+                Some(key) if end.is_none_or(|end| key < end) => Some(node.child_of(key)),
+                _ => None,
+            };
+            if let Some(next_index) = next_index {
+                self.store.load(node.child(next_index));
+            }
+            leaves.left = if (leaves.visit)(&leaf) { leaves.left - 1 } else { 0 };
+            match next_index {
+                Some(next_index) if leaves.left > 0 => index = next_index,
+                _ => return next.map_or(Walk::Done, Walk::From),
             }
         }
     }

@@ -22,10 +22,9 @@ impl Held {
     /// Takes charge of a page that was locked for reading.
     ///
     /// # Safety
-    /// The buffer must be pinned and locked, and nobody else may release it.
-    pub(super) unsafe fn shared(&self, buffer: pg_sys::Buffer) -> Shared<'_> {
-        // SAFETY: the buffer is pinned and locked, and nobody else may release it, as the caller promises.
-        Shared(unsafe { self.pinned(buffer) })
+    /// The buffer must have this page, pinned and locked, and nobody else may release it.
+    pub(super) unsafe fn shared(&self, buffer: pg_sys::Buffer, block: PageNumber) -> Shared<'_> {
+        Shared(self.pinned(buffer, block))
     }
 
     /// Takes charge of a page that was locked for writing.
@@ -33,16 +32,11 @@ impl Held {
     /// # Safety
     /// The buffer must be pinned and locked for us alone, and nobody else may release it.
     pub(super) unsafe fn exclusive(&self, buffer: pg_sys::Buffer) -> Exclusive<'_> {
-        // SAFETY: the buffer is pinned and locked for us alone, and nobody else may release it, as the
-        // caller promises.
-        Exclusive(unsafe { self.pinned(buffer) })
+        // SAFETY: the buffer is pinned, as the caller promises.
+        Exclusive(self.pinned(buffer, unsafe { pg_sys::BufferGetBlockNumber(buffer) }))
     }
 
-    /// # Safety
-    /// The buffer must be pinned by us, and by no guard yet.
-    unsafe fn pinned(&self, buffer: pg_sys::Buffer) -> Pinned<'_> {
-        // SAFETY: the callers promise that the buffer is pinned.
-        let block = unsafe { pg_sys::BufferGetBlockNumber(buffer) };
+    fn pinned(&self, buffer: pg_sys::Buffer, block: PageNumber) -> Pinned<'_> {
         self.0.borrow_mut().push(block);
         Pinned { buffer, block, held: self }
     }

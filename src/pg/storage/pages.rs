@@ -270,7 +270,7 @@ impl Store for Pages {
         let buffer = self.pin_and_lock(block, pg_sys::BUFFER_LOCK_SHARE, std::ptr::null_mut());
         // SAFETY: pinned and locked just now; the index is open, and the snapshot still there.
         unsafe {
-            let page = self.held.shared(buffer);
+            let page = self.held.shared(buffer, block);
             check_snapshot_age(self.snapshot.get(), self.index, &raw const *page);
             page
         }
@@ -312,6 +312,12 @@ impl Store for Pages {
             // SAFETY: the index is open.
             unsafe { pg_sys::PrefetchBuffer(self.index, self.fork, block) };
         }
+    }
+
+    #[inline]
+    fn load(&self, block: PageNumber) {
+        // SAFETY: the index is open, and has been seen to have the page.
+        unsafe { recent::load(*recent::place_of(self.index, self.known_pages.get(), block)) };
     }
 
     fn is_seen_by_all(&self, row: RowId) -> bool {

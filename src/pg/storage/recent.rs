@@ -69,7 +69,7 @@ unsafe fn make_list(index: pg_sys::Relation, places: PageNumber) -> *mut pg_sys:
 }
 
 /// Makes the processor load what is read first of the page in this buffer of all processes: its beginning and
-/// its end, at the same time. Whether the page is still there does not matter.
+/// its end, at the same time. Whether the page is still there does not matter, nor whether there is a buffer.
 #[inline]
 pub(super) fn load(buffer: pg_sys::Buffer) {
     #[cfg(target_arch = "x86_64")]
@@ -77,7 +77,7 @@ pub(super) fn load(buffer: pg_sys::Buffer) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a number that stays as it is while the process runs.
         let buffers: *const i8 = unsafe { pg_sys::BufferBlocks }.cast();
-        let page = buffers.wrapping_add((buffer as usize - 1) * PAGE_SIZE);
+        let page = buffers.wrapping_add((buffer as usize).wrapping_sub(1).wrapping_mul(PAGE_SIZE));
         for place in (0..LINES).map(|line| line * LINE).chain([PAGE_SIZE - LINE]) {
             // SAFETY: a hint, which no address makes fail.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(page.wrapping_add(place)) };
