@@ -41,7 +41,7 @@ impl<'a> Search<'a> {
     /// # Safety
     /// The path must be one of the query.
     pub(crate) unsafe fn of(planner: Planner<'a>, path: *mut pg_sys::IndexPath, loop_count: f64) -> Self {
-        // SAFETY: the path is one of the query, as the caller promises.
+        // SAFETY: a path of the query.
         unsafe {
             let root = planner.pointer();
             let mut general = pg_sys::GenericCosts::default();

@@ -126,7 +126,7 @@ impl QueryValues {
     /// # Safety
     /// The datum must be a bigint[].
     unsafe fn of(datum: pg_sys::Datum) -> Self {
-        // SAFETY: the datum is a bigint[], as the caller promises.
+        // SAFETY: a bigint[].
         let Some(array) = (unsafe { Array::<i64>::from_datum(datum, false) }) else {
             return Self { values: Vec::new(), weight: 1.0 };
         };

@@ -25,22 +25,22 @@ static ALLOCATOR: SessionAllocator = SessionAllocator;
 // SAFETY: the system's allocator does all of it. What is refused is a null pointer, or does not return.
 unsafe impl GlobalAlloc for SessionAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller promises what the trait asks.
+        // SAFETY: as the trait asks.
         given(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller promises what the trait asks.
+        // SAFETY: as the trait asks.
         given(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller promises what the trait asks.
+        // SAFETY: as the trait asks.
         given(unsafe { System.realloc(place, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: the caller promises what the trait asks.
+        // SAFETY: as the trait asks.
         unsafe { System.dealloc(place, layout) }
     }
 }

@@ -1,30 +1,123 @@
 //! Functions in Postgres's own calling convention, for arguments and results that are no plain values.
 
-use pgrx::{FromDatum, pg_sys};
+use super::array::Numbers;
+use super::report::SqlError;
+use pgrx::FromDatum;
+use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::pg_sys::{self, Datum};
+use std::ffi::CStr;
 
-/// Defines a function that Postgres calls, together with the record by which it knows how:
-/// `pg_function!(pg_finfo_NAME, fn NAME(call) { … })`. The body sees a [`Call`] and returns a datum. Errors
-/// and panics in it become errors of the query.
-macro_rules! pg_function {
-    ($finfo:ident, $(#[$doc:meta])* fn $name:ident($call:ident) $body:block) => {
-        #[unsafe(no_mangle)]
-        #[doc(hidden)]
-        extern "C" fn $finfo() -> &'static pgrx::pg_sys::Pg_finfo_record {
-            const RECORD: pgrx::pg_sys::Pg_finfo_record = pgrx::pg_sys::Pg_finfo_record { api_version: 1 };
-            &RECORD
-        }
+/// Exports functions to PostgreSQL under their own names, each with the record by which PostgreSQL knows how
+/// to call it. Their arguments are of types that are an [`Argument`], their results [`Returned`]. Errors and
+/// panics in them become errors of the query.
+macro_rules! pg_functions {
+    ($($name:ident),* $(,)?) => {$(
+        const _: () = {
+            #[unsafe(export_name = concat!("pg_finfo_", stringify!($name)))]
+            extern "C" fn record() -> &'static pgrx::pg_sys::Pg_finfo_record {
+                &pgrx::pg_sys::Pg_finfo_record { api_version: 1 }
+            }
 
-        $(#[$doc])*
-        #[pgrx::pg_guard]
-        #[unsafe(no_mangle)]
-        extern "C-unwind" fn $name(call: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
-            // SAFETY: Postgres passes the information on this call, which lives until we return.
-            let $call = unsafe { $crate::pg::call::Call::new(call) };
-            $body
+            #[pgrx::pg_guard]
+            #[unsafe(export_name = stringify!($name))]
+            extern "C-unwind" fn entry(call: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
+                // SAFETY: PostgreSQL passes the information on this call, which lives until we return. The
+                // SQL of the extension declares the function with arguments of these types.
+                unsafe { $crate::pg::call::Function::call($name, $crate::pg::call::Call::new(call)) }
+            }
+        };
+    )*};
+}
+pub(crate) use pg_functions;
+
+/// A function that PostgreSQL can call.
+pub(crate) trait Function<Arguments> {
+    /// # Safety
+    /// The SQL function that is called must be declared with arguments of these types. If it is not STRICT,
+    /// those that may be NULL are an [`Option`].
+    unsafe fn call(self, call: Call) -> Datum;
+}
+
+/// A value that a function is called with, or the [`Call`].
+pub(crate) trait Argument {
+    /// # Safety
+    /// The call must have such a value at this place, which is not NULL and lives as long as is said here.
+    unsafe fn read(call: Call, place: usize) -> Self;
+}
+
+/// What a function returns.
+pub(crate) trait Returned {
+    fn datum(self, call: Call) -> Datum;
+}
+
+macro_rules! functions {
+    ($($type:ident $place:literal),*) => {
+        impl<F: Fn($($type),*) -> R, R: Returned, $($type: Argument),*> Function<($($type,)*)> for F {
+            unsafe fn call(self, call: Call) -> Datum {
+                // SAFETY: the function is declared so.
+                self($(unsafe { $type::read(call, $place) }),*).datum(call)
+            }
         }
     };
 }
-pub(crate) use pg_function;
+functions!(A 0);
+functions!(A 0, B 1);
+functions!(A 0, B 1, C 2);
+
+/// Defines how values of a type are read from a datum, and written as one.
+macro_rules! sql_value {
+    ($type:ty $(, read: |$datum:ident| $read:expr)? $(, write: |$value:ident| $write:expr)?) => {
+        $(impl $crate::pg::call::Argument for $type {
+            unsafe fn read(call: $crate::pg::call::Call, place: usize) -> Self {
+                let $datum = call.datum(place);
+                // SAFETY: a value of this type.
+                #[allow(unused_unsafe, reason = "numbers are read without")]
+                unsafe { $read }
+            }
+        })?
+        $(impl $crate::pg::call::Returned for $type {
+            fn datum(self, _: $crate::pg::call::Call) -> pgrx::pg_sys::Datum {
+                let $value = self;
+                $write
+            }
+        })?
+    };
+}
+pub(crate) use sql_value;
+
+sql_value!(Datum, read: |datum| datum, write: |datum| datum);
+sql_value!(bool, write: |value| value.into());
+sql_value!(i32, read: |datum| datum.value() as i32, write: |value| value.into());
+sql_value!(i64, read: |datum| datum.value() as i64, write: |value| value.into());
+sql_value!(f64, read: |datum| f64::from_bits(datum.value() as u64), write: |value| value.to_bits().into());
+sql_value!(&[u8], read: |text| FromDatum::from_datum(text, false).unwrap_or_default());
+sql_value!(&CStr, read: |text| CStr::from_ptr(text.cast_mut_ptr()));
+sql_value!(Numbers<i32>, write: |numbers| numbers.into_array());
+
+impl Argument for Call {
+    unsafe fn read(call: Call, _: usize) -> Self {
+        call
+    }
+}
+
+impl<T: Argument> Argument for Option<T> {
+    unsafe fn read(call: Call, place: usize) -> Self {
+        // SAFETY: such a value, unless it is NULL.
+        (!call.is_null(place)).then(|| unsafe { T::read(call, place) })
+    }
+}
+
+impl<T: Returned> Returned for Option<T> {
+    fn datum(self, call: Call) -> Datum {
+        self.map_or_else(|| call.null(), |value| value.datum(call))
+    }
+}
+
+impl<T: Returned> Returned for Result<T, SqlError> {
+    fn datum(self, call: Call) -> Datum {
+        self.unwrap_or_report().datum(call)
+    }
+}
 
 /// A call of a function, with its arguments. Functions declared STRICT have no NULL among them.
 #[derive(Clone, Copy)]
@@ -61,22 +154,10 @@ impl Call {
         pg_sys::Datum::null()
     }
 
-    /// An argument of type bigint.
-    pub(crate) fn bigint(self, index: usize) -> i64 {
-        self.datum(index).value() as i64
-    }
-
-    /// An argument of type double precision.
-    pub(crate) fn double(self, index: usize) -> f64 {
-        f64::from_bits(self.datum(index).value() as u64)
-    }
-
-    /// An argument of type integer.
     pub(crate) fn integer(self, index: usize) -> i32 {
         self.datum(index).value() as i32
     }
 
-    /// An argument of type smallint.
     pub(crate) fn smallint(self, index: usize) -> i16 {
         self.datum(index).value() as i16
     }
@@ -84,27 +165,6 @@ impl Call {
     /// An argument that is passed by reference, or of type internal.
     pub(crate) fn pointer<T>(self, index: usize) -> *mut T {
         self.datum(index).cast_mut_ptr()
-    }
-
-    /// An argument of type text, in the encoding of the database.
-    ///
-    /// # Safety
-    /// The function must be declared with an argument there of type text, which is not NULL.
-    pub(crate) unsafe fn text<'a>(self, index: usize) -> &'a [u8] {
-        // SAFETY: the function is declared with an argument there of type text, which is not NULL, as the
-        // caller promises; the value, or its copy that is not compressed, lives as long as the
-        // call.
-        unsafe { <&[u8]>::from_datum(self.datum(index), false) }.unwrap_or_default()
-    }
-
-    /// A copy of an argument of a type of ours that is passed by reference.
-    ///
-    /// # Safety
-    /// The function must be declared with an argument there whose type is `T` in memory.
-    pub(crate) unsafe fn value<T: Copy>(self, index: usize) -> T {
-        // SAFETY: the function is declared with an argument there whose type is `T` in memory, as the
-        // caller promises; values of fixed length are never toasted.
-        unsafe { self.pointer::<T>(index).read() }
     }
 }
 

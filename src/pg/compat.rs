@@ -13,37 +13,32 @@ mod paths;
 pub(crate) use outer_joins::name_outer_joins_of;
 pub(crate) use paths::{add_disabled_nodes, disable, nested_loop, set_cost_function};
 
-/// Pauses as VACUUM does. Since 18, it is told whether this is ANALYZE.
-///
-/// # Safety
-/// Nothing may be held that an error would leave behind.
-pub(crate) unsafe fn vacuum_delay_point() {
-    // SAFETY: nothing is held that an error would leave behind, as the caller promises.
-    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
+/// Pauses as VACUUM does, which may raise an error. Since 18, PostgreSQL is told whether this is ANALYZE.
+pub(crate) fn vacuum_delay_point() {
+    // SAFETY: an error unwinds through the caller.
     unsafe {
-        pg_sys::vacuum_delay_point()
-    };
-    // SAFETY: nothing is held that an error would leave behind, as the caller promises.
-    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
-    unsafe {
-        pg_sys::vacuum_delay_point(false)
-    };
+        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
+        pg_sys::vacuum_delay_point();
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
+        pg_sys::vacuum_delay_point(false);
+    }
 }
 
 /// Raises an error if the page may lack a row that the snapshot still sees: Postgres's TestForOldSnapshot. Up
-/// to 16, `old_snapshot_threshold` allowed to remove such rows early.
+/// to 16, `old_snapshot_threshold` allowed to remove such rows early; since 17, no row is removed early.
 ///
 /// # Safety
 /// The relation must be open, the page one of it and locked, and the snapshot one or null.
 #[inline]
-#[cfg(any(feature = "pg15", feature = "pg16"))]
 pub(crate) unsafe fn check_snapshot_age(
     snapshot: pg_sys::Snapshot,
     relation: pg_sys::Relation,
     page: *const Page,
 ) {
-    // SAFETY: the relation is open, the page one of it and locked, and the snapshot one or null, as the
-    // caller promises; a setting that does not change; a page begins with its header.
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    let _ = (snapshot, relation, page);
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    // SAFETY: as promised; a setting that does not change; a page begins with its header.
     unsafe {
         if pg_sys::old_snapshot_threshold < 0 || snapshot.is_null() {
             return;
@@ -56,14 +51,6 @@ pub(crate) unsafe fn check_snapshot_age(
     }
 }
 
-/// Since 17, no row is removed early.
-///
-/// # Safety
-/// The snapshot, the relation and the page must be those of a scan.
-#[inline]
-#[cfg(not(any(feature = "pg15", feature = "pg16")))]
-pub(crate) unsafe fn check_snapshot_age(_: pg_sys::Snapshot, _: pg_sys::Relation, _: *const Page) {}
-
 /// The subtransaction in which the relation first got a new file. Since 16, a file's number is a "file
 /// locator".
 pub(crate) fn new_file_transaction(relation: &pg_sys::RelationData) -> pg_sys::SubTransactionId {
@@ -73,34 +60,21 @@ pub(crate) fn new_file_transaction(relation: &pg_sys::RelationData) -> pg_sys::S
     return relation.rd_firstRelfilelocatorSubid;
 }
 
-/// Whether no row of a relation of the query may have NULL in the column. Since 17, the planner knows.
-///
-/// # Safety
-/// The relation must be one of the query.
-#[cfg(not(any(feature = "pg15", feature = "pg16")))]
-pub(crate) unsafe fn is_declared_not_null(
-    _: &pg_sys::PlannerInfo,
+/// Whether no row of a relation of the query may have NULL in the column. Since 17, the planner knows. Up to
+/// 16, the catalog knows. The children of a table that is not partitioned may have NULLs where the table
+/// itself may not.
+pub(crate) fn is_declared_not_null(
+    _root: &pg_sys::PlannerInfo,
     relation: &pg_sys::RelOptInfo,
     column: i16,
 ) -> bool {
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     // SAFETY: filled in by the planner.
-    unsafe { pg_sys::bms_is_member(column.into(), relation.notnullattnums) }
-}
-
-/// Whether no row of a relation of the query may have NULL in the column. Up to 16, the catalog knows. The
-/// children of a table that is not partitioned may have NULLs where the table itself may not.
-///
-/// # Safety
-/// The relation must be one of the query.
-#[cfg(any(feature = "pg15", feature = "pg16"))]
-pub(crate) unsafe fn is_declared_not_null(
-    root: &pg_sys::PlannerInfo,
-    relation: &pg_sys::RelOptInfo,
-    column: i16,
-) -> bool {
+    return unsafe { pg_sys::bms_is_member(column.into(), relation.notnullattnums) };
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
     // SAFETY: the planner has an entry for each relation, and has locked each table.
     unsafe {
-        let table = &**root.simple_rte_array.add(relation.relid as usize);
+        let table = &**_root.simple_rte_array.add(relation.relid as usize);
         let is_one = !table.inh || table.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE;
         is_one
             && column > 0
@@ -111,26 +85,23 @@ pub(crate) unsafe fn is_declared_not_null(
     }
 }
 
-/// Looks functions and operators up in `pg_catalog` alone, until the settings are restored. Up to 16,
-/// Postgres's own maintenance commands did not do so either.
-///
-/// # Safety
-/// There must be a level of settings that will be ended.
-pub(crate) unsafe fn restrict_search_path() {
-    // SAFETY: there is a level of settings that will be ended, as the caller promises.
+/// Looks functions and operators up in `pg_catalog` alone, until the caller ends the level of settings. Up to
+/// 16, Postgres's own maintenance commands did not do so either.
+pub(crate) fn restrict_search_path() {
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    // SAFETY: changes a setting.
     unsafe {
         pg_sys::RestrictSearchPath()
     };
 }
 
 /// What `pg_stat_user_indexes` says of an index, as this session counts it; None if nothing is counted.
-/// Since 16, the field has another name.
+/// Since 16, this field and those in it have other names.
 ///
 /// # Safety
 /// The index must be open.
 unsafe fn counts<'a>(index: pg_sys::Relation) -> Option<&'a mut pg_sys::PgStat_TableCounts> {
-    // SAFETY: the index is open, as the caller promises.
+    // SAFETY: open.
     unsafe {
         let index = &mut *index;
         if index.pgstat_info.is_null() && index.pgstat_enabled {
@@ -144,13 +115,12 @@ unsafe fn counts<'a>(index: pg_sys::Relation) -> Option<&'a mut pg_sys::PgStat_T
     }
 }
 
-/// Counts a scan as `idx_scan`. Since 16, the field has another name. Since 18, EXPLAIN shows the number of
-/// searches.
+/// Counts a scan as `idx_scan`. Since 18, EXPLAIN shows the number of searches.
 ///
 /// # Safety
 /// The scan must have begun, and its index be open.
 pub(crate) unsafe fn count_scan(scan: &mut pg_sys::IndexScanDescData) {
-    // SAFETY: the scan has begun, and its index is open, as the caller promises.
+    // SAFETY: as promised.
     unsafe {
         if let Some(counts) = counts(scan.indexRelation) {
             #[cfg(feature = "pg15")]
@@ -166,13 +136,12 @@ pub(crate) unsafe fn count_scan(scan: &mut pg_sys::IndexScanDescData) {
     }
 }
 
-/// Counts a row that a scan has fetched from the table as `idx_tup_fetch`. Since 16, the field has another
-/// name.
+/// Counts a row that a scan has fetched from the table as `idx_tup_fetch`.
 ///
 /// # Safety
 /// The index must be open.
 pub(crate) unsafe fn count_fetch(index: pg_sys::Relation) {
-    // SAFETY: the index is open, as the caller promises.
+    // SAFETY: open.
     if let Some(counts) = unsafe { counts(index) } {
         #[cfg(feature = "pg15")]
         let fetched = &mut counts.t_tuples_fetched;
@@ -193,7 +162,7 @@ pub(crate) unsafe fn read_recent_buffer(
     block: pg_sys::BlockNumber,
     buffer: pg_sys::Buffer,
 ) -> bool {
-    // SAFETY: the index is open, as the caller promises.
+    // SAFETY: open.
     unsafe {
         #[cfg(feature = "pg15")]
         let file = (*index).rd_node;
@@ -220,41 +189,27 @@ pub(crate) unsafe fn read_recent_buffer(
 /// The buffer must be pinned by us.
 #[inline]
 pub(crate) unsafe fn lock_buffer(buffer: pg_sys::Buffer, lock: u32) {
-    // SAFETY: the buffer is pinned by us, as the caller promises.
-    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+    // SAFETY: pinned.
     unsafe {
-        pg_sys::LockBuffer(buffer, lock as i32)
-    };
-    // SAFETY: the buffer is pinned by us, as the caller promises.
-    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-    unsafe {
-        pg_sys::LockBufferInternal(buffer, lock)
-    };
+        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+        pg_sys::LockBuffer(buffer, lock as i32);
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+        pg_sys::LockBufferInternal(buffer, lock);
+    }
 }
 
-/// The position in the log that a page's header says: the higher half first, whatever the order of bytes.
-/// Since 19, the header has both halves in one number.
+/// The position in the log that a page's header says: the higher half first, whatever the order of bytes. Up
+/// to 18, the header has two numbers for that, since 19 one.
 pub(crate) fn page_lsn(written: &pg_sys::PageXLogRecPtr) -> pg_sys::XLogRecPtr {
-    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
-    let lsn = pg_sys::XLogRecPtr::from(written.xlogid) << 32 | pg_sys::XLogRecPtr::from(written.xrecoff);
-    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-    let lsn = swap_halves(written.lsn);
-    lsn
+    // SAFETY: eight bytes, which are two numbers.
+    let [high, low]: [u32; 2] = unsafe { std::mem::transmute_copy(written) };
+    u64::from(high) << 32 | u64::from(low)
 }
 
 /// A position in the log as a page's header has it.
 pub(crate) fn written_lsn(lsn: pg_sys::XLogRecPtr) -> pg_sys::PageXLogRecPtr {
-    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
-    let written = pg_sys::PageXLogRecPtr { xlogid: (lsn >> 32) as u32, xrecoff: lsn as u32 };
-    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-    let written = pg_sys::PageXLogRecPtr { lsn: swap_halves(lsn) };
-    written
-}
-
-/// The number whose higher half comes first in memory, or the number that was written so.
-#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-fn swap_halves(lsn: pg_sys::XLogRecPtr) -> pg_sys::XLogRecPtr {
-    if cfg!(target_endian = "little") { lsn.rotate_left(32) } else { lsn }
+    // SAFETY: eight bytes, which are two numbers.
+    unsafe { std::mem::transmute_copy(&[(lsn >> 32) as u32, lsn as u32]) }
 }
 
 /// Gives PostgreSQL what it knows of an access method. Since 19, it keeps the pointer. Up to 18, it frees
@@ -298,12 +253,11 @@ pub(crate) struct RelationCall<'a> {
     pub(crate) pass_on: &'a dyn Fn(RelationHook),
 }
 
-/// Defines a hook for relations: `relation_hook_function!(fn NAME(call) { … })`. The body sees a
-/// [`RelationCall`]. Since 19, PostgreSQL passes other arguments.
-#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+/// Defines a hook for relations, which calls a function of ours with a [`RelationCall`]. Since 19, PostgreSQL
+/// passes other arguments.
 macro_rules! relation_hook_function {
-    ($(#[$doc:meta])* fn $name:ident($call:ident) $body:block) => {
-        $(#[$doc])*
+    ($name:ident, $ours:path) => {
+        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
         #[pgrx::pg_guard]
         unsafe extern "C-unwind" fn $name(
             root: *mut pgrx::pg_sys::PlannerInfo,
@@ -311,43 +265,29 @@ macro_rules! relation_hook_function {
             is_parent: bool,
             relation: *mut pgrx::pg_sys::RelOptInfo,
         ) {
+            use pgrx::pg_sys::ffi::pg_guard_ffi_boundary as guarded;
             let pass_on = |hook: $crate::pg::compat::RelationHook| {
-                if let Some(hook) = hook {
-                    // SAFETY: another's hook gets what PostgreSQL passed to ours.
-                    unsafe {
-                        pgrx::pg_sys::ffi::pg_guard_ffi_boundary(|| hook(root, table, is_parent, relation));
-                    }
-                }
+                // SAFETY: another's hook gets what PostgreSQL passed to ours.
+                hook.map(|hook| unsafe { guarded(|| hook(root, table, is_parent, relation)) });
             };
-            let $call =
-                $crate::pg::compat::RelationCall { root, relation, is_table: true, pass_on: &pass_on };
-            $body
+            $ours($crate::pg::compat::RelationCall { root, relation, is_table: true, pass_on: &pass_on });
         }
-    };
-}
-#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-macro_rules! relation_hook_function {
-    ($(#[$doc:meta])* fn $name:ident($call:ident) $body:block) => {
-        $(#[$doc])*
+
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
         #[pgrx::pg_guard]
         unsafe extern "C-unwind" fn $name(
             root: *mut pgrx::pg_sys::PlannerInfo,
             relation: *mut pgrx::pg_sys::RelOptInfo,
             entry: *mut pgrx::pg_sys::RangeTblEntry,
         ) {
+            use pgrx::pg_sys::ffi::pg_guard_ffi_boundary as guarded;
             let pass_on = |hook: $crate::pg::compat::RelationHook| {
-                if let Some(hook) = hook {
-                    // SAFETY: another's hook gets what PostgreSQL passed to ours.
-                    unsafe {
-                        pgrx::pg_sys::ffi::pg_guard_ffi_boundary(|| hook(root, relation, entry));
-                    }
-                }
+                // SAFETY: another's hook gets what PostgreSQL passed to ours.
+                hook.map(|hook| unsafe { guarded(|| hook(root, relation, entry)) });
             };
             // SAFETY: the entry of the relation, which the planner does not change until we return.
-            let entry = unsafe { &*entry };
-            let is_table = entry.rtekind == pgrx::pg_sys::RTEKind::RTE_RELATION;
-            let $call = $crate::pg::compat::RelationCall { root, relation, is_table, pass_on: &pass_on };
-            $body
+            let is_table = unsafe { (*entry).rtekind } == pgrx::pg_sys::RTEKind::RTE_RELATION;
+            $ours($crate::pg::compat::RelationCall { root, relation, is_table, pass_on: &pass_on });
         }
     };
 }

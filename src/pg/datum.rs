@@ -32,7 +32,7 @@ impl Passing {
     /// # Safety
     /// The value must be of this type.
     pub(crate) unsafe fn copy(self, value: pg_sys::Datum) -> pg_sys::Datum {
-        // SAFETY: the value is of this type, as the caller promises.
+        // SAFETY: as promised.
         unsafe { datumCopy(value, self.by_value, self.length.into()) }
     }
 
@@ -46,7 +46,7 @@ impl Passing {
     /// # Safety
     /// The value must be of this type, and live as long as is said here.
     pub(crate) unsafe fn bytes<'a>(self, value: pg_sys::Datum) -> &'a [u8] {
-        // SAFETY: such a value, as the caller promises.
+        // SAFETY: such a value.
         unsafe {
             match self.length {
                 -1 => {
@@ -82,8 +82,7 @@ impl KeptValues {
     /// The value must be of the type.
     pub(crate) unsafe fn push(&mut self, value: pg_sys::Datum) -> Result<usize, OutOfMemory> {
         let Passing { length, by_value } = self.passing;
-        // SAFETY: the value is of the type, as the caller promises. A value of variable length may be
-        // stored elsewhere, and its copy must not.
+        // SAFETY: of the type. A value of variable length may be stored elsewhere, and its copy must not.
         let (copy, size) = unsafe {
             PgMemoryContexts::For(self.memory).switch_to(|_| {
                 let copy = if length == -1 {

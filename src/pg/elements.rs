@@ -1,5 +1,6 @@
 //! Arrays of any type, and the order of their elements.
 
+use super::call::Call;
 use super::encoding::type_name;
 use super::report::{SqlError, quote, report};
 use pgrx::pg_sys;
@@ -20,9 +21,7 @@ impl ArrayElements<'_> {
     pub(crate) unsafe fn of(array: pg_sys::Datum) -> Self {
         let (mut length, mut by_value, mut alignment) = (0, false, 0);
         let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
-        // SAFETY: the datum is an array, as the caller promises; an array knows the type of its elements.
-        // What is returned lives as long as
-        // the call.
+        // SAFETY: an array knows the type of its elements. What is returned lives as long as the call.
         unsafe {
             let array: *mut pg_sys::ArrayType = pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast();
             let type_ = (*array).elemtype;
@@ -58,28 +57,15 @@ pub(crate) struct Order {
 
 impl Order {
     /// The order of values of this type in a call, which knows their collation.
-    ///
-    /// # Safety
-    /// The information must be that of the call in progress.
-    pub(crate) unsafe fn of(type_: pg_sys::Oid, call: pg_sys::FunctionCallInfo) -> Result<Self, SqlError> {
-        // SAFETY: the information is that of the call in progress, as the caller promises. The entry of a
-        // type lives as long as the session.
+    pub(crate) fn of(type_: pg_sys::Oid, call: Call) -> Result<Self, SqlError> {
+        // SAFETY: the call in progress. The entry of a type lives as long as the session.
         unsafe {
             let entry = pg_sys::lookup_type_cache(type_, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32);
             if (*entry).cmp_proc_finfo.fn_oid == pg_sys::InvalidOid {
                 return Err(no_order(&type_name(type_)));
             }
-            Ok(Self { compare: &raw mut (*entry).cmp_proc_finfo, collation: (*call).fncollation })
+            Ok(Self { compare: &raw mut (*entry).cmp_proc_finfo, collation: (*call.info()).fncollation })
         }
-    }
-
-    /// # Safety
-    /// Both values must be of the type.
-    unsafe fn compare(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> Ordering {
-        // SAFETY: both values are of the type, as the caller promises; the function takes two values of the
-        // type, and returns an integer.
-        let result = unsafe { pg_sys::FunctionCall2Coll(self.compare, self.collation, a, b) };
-        (result.value() as i32).cmp(&0)
     }
 }
 
@@ -99,8 +85,10 @@ impl<'a> SortedKey<'a> {
 
 impl Ord for SortedKey<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        // SAFETY: promised to `new`.
-        unsafe { self.order.compare(self.value, other.value) }
+        let &Order { compare, collation } = self.order;
+        // SAFETY: the function takes two values of the type, which these are, and returns an integer.
+        let result = unsafe { pg_sys::FunctionCall2Coll(compare, collation, self.value, other.value) };
+        (result.value() as i32).cmp(&0)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::interrupts::check_for_interrupts;
 use super::report::{self, SqlError};
-use base::{extend, grow_text};
+use base::{extend, grow_text, pieces};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{PgSqlErrorCode, PgTryBuilder, pg_sys};
 use std::borrow::Cow;
@@ -55,12 +55,9 @@ pub(crate) fn to_database(text: String) -> Result<Vec<u8>, SqlError> {
         pg_sys::pg_enc::PG_UTF8 | pg_sys::pg_enc::PG_SQL_ASCII => Ok(text.into_bytes()),
         _ => {
             let mut converted = Vec::new();
-            let mut rest = text.as_str();
-            while !rest.is_empty() {
+            for slice in pieces(&text, SLICE) {
                 check_for_interrupts();
-                let (slice, after) = rest.split_at(rest.floor_char_boundary(SLICE));
                 convert_slice(slice.as_bytes(), pg_sys::pg_enc::PG_UTF8 as c_int, encoding, &mut converted)?;
-                rest = after;
             }
             Ok(converted)
         }
@@ -125,8 +122,8 @@ fn from_encoding(text: &[u8], encoding: c_int) -> Result<Vec<u8>, SqlError> {
     let mut rest = text;
     while !rest.is_empty() {
         check_for_interrupts();
-        // SAFETY: the pointer and the length are those of `rest`; the result is at most the length, and
-        // ends at a character's end.
+        // SAFETY: pointer and length belong to `rest`. The result is at most that length, at the end of a
+        // character.
         let length = unsafe {
             pg_sys::pg_mbcliplen(rest.as_ptr().cast(), rest.len() as c_int, SLICE.min(rest.len()) as c_int)
         };

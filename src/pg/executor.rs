@@ -10,14 +10,14 @@ use pgrx::pg_sys::{self, Datum, ExprContext, ExprState, PlanState, TupleTableSlo
 /// # Safety
 /// The node must be one of the plan that is executed.
 pub(crate) unsafe fn next_row(node: *mut PlanState) -> Option<*mut TupleTableSlot> {
-    // SAFETY: such a node, as the caller promises.
+    // SAFETY: such a node.
     unsafe {
         if !(*node).chgParam.is_null() {
             pg_sys::ExecReScan(node);
         }
         let next = (*node).ExecProcNode?;
         let slot = guarded(|| next(node));
-        if slot.is_null() || is_empty(slot) {
+        if slot.is_null() || u32::from((*slot).tts_flags) & pg_sys::TTS_FLAG_EMPTY != 0 {
             return None;
         }
         read_all(slot);
@@ -25,19 +25,12 @@ pub(crate) unsafe fn next_row(node: *mut PlanState) -> Option<*mut TupleTableSlo
     }
 }
 
-/// # Safety
-/// The slot must be alive.
-unsafe fn is_empty(slot: *mut TupleTableSlot) -> bool {
-    // SAFETY: the slot is alive, as the caller promises.
-    unsafe { u32::from((*slot).tts_flags) & pg_sys::TTS_FLAG_EMPTY != 0 }
-}
-
 /// Takes all columns out of the row of a slot.
 ///
 /// # Safety
 /// The slot must have a row.
 pub(crate) unsafe fn read_all(slot: *mut TupleTableSlot) {
-    // SAFETY: the slot has a row, as the caller promises.
+    // SAFETY: as promised.
     unsafe {
         let columns = (*(*slot).tts_tupleDescriptor).natts;
         if i32::from((*slot).tts_nvalid) < columns {
@@ -52,7 +45,7 @@ pub(crate) unsafe fn read_all(slot: *mut TupleTableSlot) {
 /// # Safety
 /// The slot must be virtual, and nobody else uses it meanwhile.
 pub(crate) unsafe fn virtual_row<'a>(slot: *mut TupleTableSlot) -> (&'a mut [Datum], &'a mut [bool]) {
-    // SAFETY: the slot is virtual, as the caller promises, and has room for all columns.
+    // SAFETY: a virtual slot has room for all columns.
     unsafe {
         if u32::from((*slot).tts_flags) & pg_sys::TTS_FLAG_SHOULDFREE != 0 {
             let clear = (*(*slot).tts_ops).clear;
@@ -74,7 +67,7 @@ pub(crate) unsafe fn virtual_row<'a>(slot: *mut TupleTableSlot) -> (&'a mut [Dat
 /// # Safety
 /// The context must be alive.
 pub(crate) unsafe fn reset(context: *mut ExprContext) {
-    // SAFETY: the context is alive, as the caller promises.
+    // SAFETY: as promised.
     unsafe {
         let memory = (*context).ecxt_per_tuple_memory;
         if !(*memory).isReset {
@@ -89,7 +82,7 @@ pub(crate) unsafe fn reset(context: *mut ExprContext) {
 /// The expression must have been made for the context, which has the row that it is about.
 pub(crate) unsafe fn value(expression: *mut ExprState, context: *mut ExprContext) -> Option<Datum> {
     let mut is_null = false;
-    // SAFETY: as the caller promises.
+    // SAFETY: as promised.
     let value = unsafe { evaluate(expression, context, &raw mut is_null) }?;
     (!is_null).then_some(value)
 }
@@ -103,7 +96,7 @@ unsafe fn evaluate(
     context: *mut ExprContext,
     is_null: *mut bool,
 ) -> Option<Datum> {
-    // SAFETY: made so, as the caller promises. After an error PostgreSQL chooses the current memory itself.
+    // SAFETY: made so. After an error PostgreSQL chooses the current memory itself.
     unsafe {
         let evaluate = (*expression).evalfunc?;
         let before = pg_sys::CurrentMemoryContext;
@@ -119,7 +112,7 @@ unsafe fn evaluate(
 /// # Safety
 /// As for [`value`].
 pub(crate) unsafe fn holds(conditions: *mut ExprState, context: *mut ExprContext) -> bool {
-    // SAFETY: as the caller promises.
+    // SAFETY: as promised.
     conditions.is_null() || unsafe { value(conditions, context) }.is_some_and(|datum| datum.value() != 0)
 }
 
@@ -131,7 +124,7 @@ pub(crate) unsafe fn projected(
     projection: *mut pg_sys::ProjectionInfo,
     row: *mut TupleTableSlot,
 ) -> *mut TupleTableSlot {
-    // SAFETY: as the caller promises.
+    // SAFETY: as promised.
     unsafe {
         if projection.is_null() {
             return row;

@@ -13,7 +13,7 @@ impl<'p> Conditions<'p> {
     /// # Safety
     /// The place must be one of conditions of the query that is being planned.
     pub(crate) unsafe fn new(place: *mut *mut Node) -> Self {
-        // SAFETY: a place, as the caller promises.
+        // SAFETY: a place is not null.
         Self(unsafe { NonNull::new_unchecked(place) }, PhantomData)
     }
 

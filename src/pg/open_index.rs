@@ -51,6 +51,16 @@ impl<'a> OpenIndex<'a> {
         unsafe { *(*self.relation).rd_opfamily.add(column) }
     }
 
+    /// A support function of a column's operator class, by its number there, counted from 1.
+    pub(crate) fn support(self, column: usize, number: usize) -> Oid {
+        // SAFETY: open; each column has as many support functions as the access method says.
+        unsafe {
+            let functions = usize::from((*(*self.relation).rd_indam).amsupport);
+            assert!(column < self.columns() && (1..=functions).contains(&number));
+            *(*self.relation).rd_support.add(column * functions + number - 1)
+        }
+    }
+
     pub(crate) fn collation(self, column: usize) -> Oid {
         assert!(column < self.columns());
         // SAFETY: open, with such a column.
@@ -89,7 +99,7 @@ impl<'a> OpenIndex<'a> {
     /// # Safety
     /// The access method must keep them as `T`.
     pub(crate) unsafe fn options<T>(self) -> Option<&'a T> {
-        // SAFETY: open, with such parameters, as the caller promises.
+        // SAFETY: open, with such parameters.
         unsafe { (*self.relation).rd_options.cast::<T>().as_ref() }
     }
 }

@@ -21,6 +21,17 @@ impl<'p> Planner<'p> {
         self.0.as_ptr()
     }
 
+    /// References to the planner's structs are made at the border alone: what has one trusts what is in it.
+    pub(crate) fn info(self) -> &'p pg_sys::PlannerInfo {
+        // SAFETY: the planner's own, which it does not change until we return.
+        unsafe { self.0.as_ref() }
+    }
+
+    pub(crate) fn query(self) -> &'p pg_sys::Query {
+        // SAFETY: the planner has a query.
+        unsafe { &*self.info().parse }
+    }
+
     /// An expression with all in it that can be known for an estimate, parameters of the query too.
     pub(crate) fn estimated(self, expr: Expr<'p>) -> Expr<'p> {
         // SAFETY: an expression of the query.
@@ -59,15 +70,12 @@ impl<'p> PlannedIndex<'p> {
     /// # Safety
     /// `index` must be one of the query that is being planned.
     pub(crate) unsafe fn new(index: *mut pg_sys::IndexOptInfo) -> Self {
-        // SAFETY: not null, as the caller promises.
+        // SAFETY: not null.
         Self(unsafe { NonNull::new_unchecked(index) }, PhantomData)
     }
 
     /// All indexes of a relation.
-    ///
-    /// # Safety
-    /// The relation must be one of the query that is being planned.
-    pub(crate) unsafe fn all(relation: &pg_sys::RelOptInfo) -> impl Iterator<Item = Self> {
+    pub(crate) fn all(relation: &'p pg_sys::RelOptInfo) -> impl Iterator<Item = Self> {
         // SAFETY: the list has the relation's indexes.
         unsafe { Exprs::new(relation.indexlist).iter().map(|index| Self::new(index.pointer().cast())) }
     }

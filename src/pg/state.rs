@@ -1,7 +1,7 @@
 //! States of aggregates that are values of type bytea, of one length, which are changed in place. Servers
 //! send them to one another (Citus), so the form is a protocol; another form gets another mark.
 
-use super::call::Call;
+use super::call::{Call, sql_value};
 use super::report::{self, SqlError};
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
@@ -27,14 +27,15 @@ impl StateForm {
         if call.is_null(index) {
             return Ok(None);
         }
-        let mut state: *mut pg_sys::varlena = call.pointer(index);
         // SAFETY: a bytea, of which no more is read than its mark unless it has the length and the mark of a
-        // state.
+        // state. One of that length is a state only if it is neither compressed nor stored elsewhere.
         unsafe {
-            if !self.is_plain(state) {
+            let is_plain = |state| pgrx::varatt_is_4b_u(state) && pgrx::varsize_4b(state) == self.size();
+            let mut state: *mut pg_sys::varlena = call.pointer(index);
+            if !is_plain(state) {
                 state = pg_sys::pg_detoast_datum(state);
             }
-            let is_state = self.is_plain(state) && *State(state).bytes().cast::<Mark>() == *self.mark;
+            let is_state = is_plain(state) && *State(state).bytes().cast::<Mark>() == *self.mark;
             if is_state { Ok(Some(State(state))) } else { Err(self.damaged()) }
         }
     }
@@ -67,15 +68,6 @@ impl StateForm {
         pg_sys::VARHDRSZ + size_of::<Mark>() + self.bytes
     }
 
-    /// Whether this has the header of a state that is neither compressed nor stored elsewhere.
-    ///
-    /// # Safety
-    /// The pointer must be that of a value of variable length.
-    unsafe fn is_plain(&self, state: *const pg_sys::varlena) -> bool {
-        // SAFETY: the caller's pointer is to at least four bytes.
-        unsafe { pgrx::varatt_is_4b_u(state) && pgrx::varsize_4b(state) == self.size() }
-    }
-
     fn damaged(&self) -> SqlError {
         let message = format!("state of {} is damaged", self.aggregate);
         report::report(Code::ERRCODE_INVALID_BINARY_REPRESENTATION, message)
@@ -93,8 +85,4 @@ impl State {
     }
 }
 
-impl From<State> for pg_sys::Datum {
-    fn from(state: State) -> Self {
-        state.0.into()
-    }
-}
+sql_value!(State, write: |state| state.0.into());

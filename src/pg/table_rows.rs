@@ -20,7 +20,7 @@ impl TableRows {
     /// The scan must be one that returns rows, and not a bitmap; it must last as long as the result is used.
     /// What is made here is in the current memory, and must be given up by [`release`](Self::release).
     pub(crate) unsafe fn of(scan: pg_sys::IndexScanDesc) -> Self {
-        // SAFETY: the scan returns rows, as the caller promises, and knows its table.
+        // SAFETY: a scan that returns rows knows its table.
         unsafe {
             let table = (*scan).heapRelation;
             let slot = pg_sys::table_slot_create(table, std::ptr::null_mut());

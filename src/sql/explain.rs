@@ -1,6 +1,6 @@
 //! `sql/explain.sql`: what fingerprints come from.
 
-use crate::pg::call::{Call, pg_function};
+use crate::pg::call::pg_functions;
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
@@ -40,16 +40,10 @@ fn simhash_features(
     Ok(TableIterator::new(rows))
 }
 
-pg_function!(
-    pg_finfo_simhash_explain,
-    fn simhash_explain(call) {
-        explain_as_jsonb(call).unwrap_or_report()
-    }
-);
+pg_functions!(simhash_explain);
 
-fn explain_as_jsonb(call: Call) -> Result<pg_sys::Datum, SqlError> {
-    // SAFETY: the function is declared with three arguments of type text, and STRICT.
-    let [a, b, scheme] = std::array::from_fn(|index| unsafe { call.text(index) });
+/// The explanation as jsonb.
+fn simhash_explain(a: &[u8], b: &[u8], scheme: &[u8]) -> Result<pg_sys::Datum, SqlError> {
     let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
     let (a, b) = (encoding::to_utf8(a)?, encoding::to_utf8(b)?);
     let mut explanation =

@@ -1,13 +1,12 @@
 //! `sql/rarity.sql`: features weigh the more, the rarer they are in a corpus.
 
-use crate::pg::call::{Call, pg_function};
+use crate::pg::call::{Call, pg_functions};
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use crate::pg::state::{State, StateForm};
 use crate::sql::simhash::parse_scheme;
 use pgrx::pg_sys::Datum;
-use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{IntoDatum, pg_extern};
 use std::cell::RefCell;
 use text::sketch::rarity::{self, FeatureCounter, FeatureWeights};
@@ -20,52 +19,38 @@ thread_local! {
     static COUNTER: RefCell<FeatureCounter> = RefCell::default();
 }
 
-pg_function!(
-    pg_finfo_feature_weights_add_wrapper,
-    fn feature_weights_add_wrapper(call) {
-        add(call).unwrap_or_report()
-    }
-);
+pg_functions!(feature_weights_add_wrapper, feature_weights_combine_wrapper, feature_weights_final_wrapper);
 
 /// A text or scheme that is NULL is left out.
-fn add(call: Call) -> Result<Datum, SqlError> {
+fn feature_weights_add_wrapper(
+    call: Call,
+    doc: Option<&[u8]>,
+    scheme: Option<&[u8]>,
+) -> Result<State, SqlError> {
     let state = STATE.to_change(call)?;
-    if !call.is_null(1) && !call.is_null(2) {
-        // SAFETY: declared with texts there, which are not NULL.
-        let (doc, scheme) = unsafe { (call.text(1), call.text(2)) };
+    if let Some((doc, scheme)) = doc.zip(scheme) {
         let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
         let doc = encoding::to_utf8(doc)?;
         COUNTER
             .with_borrow_mut(|counter| counter.add(counts_of(state), &doc, scheme, &mut check_for_interrupts))
             .map_err(report::problem)?;
     }
-    Ok(state.into())
+    Ok(state)
 }
 
-pg_function!(
-    pg_finfo_feature_weights_combine_wrapper,
-    fn feature_weights_combine_wrapper(call) {
-        combine(call).unwrap_or_report()
-    }
-);
-
-fn combine(call: Call) -> Result<Datum, SqlError> {
+fn feature_weights_combine_wrapper(call: Call) -> Result<State, SqlError> {
     let state = STATE.to_change(call)?;
     if let Some(other) = STATE.at(call, 1)? {
         rarity::merge(counts_of(state), counts_of(other)).map_err(report::problem)?;
     }
-    Ok(state.into())
+    Ok(state)
 }
 
-pg_function!(
-    pg_finfo_feature_weights_final_wrapper,
-    fn feature_weights_final_wrapper(call) {
-        let state = STATE.at(call, 0).unwrap_or_report();
-        let weights =
-            state.map(|state| rarity::weights(counts_of(state)).map_err(report::problem).unwrap_or_report());
-        weights.flatten().and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null())
-    }
-);
+fn feature_weights_final_wrapper(call: Call) -> Result<Option<Datum>, SqlError> {
+    let Some(state) = STATE.at(call, 0)? else { return Ok(None) };
+    let weights = rarity::weights(counts_of(state)).map_err(report::problem)?;
+    Ok(weights.and_then(IntoDatum::into_datum))
+}
 
 /// The counts of a state.
 fn counts_of<'a>(state: State) -> &'a mut [u8] {

@@ -1,6 +1,6 @@
 //! `sql/spelling.sql`: how fingerprints and codes are written for people and other programs.
 
-use crate::pg::call::{Call, pg_function};
+use crate::pg::call::pg_functions;
 use crate::pg::code::bits::Bits;
 use crate::pg::encoding;
 use crate::pg::report::{self, SqlError};
@@ -8,7 +8,6 @@ use crate::pg::varlena::new_value;
 use crate::sql::simhash::parse_scheme;
 use hamming::code_text;
 use pgrx::pg_sys::Datum;
-use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{IntoDatum, pg_extern};
 use text::fingerprint::spelling;
 
@@ -27,32 +26,15 @@ fn simhash_decode(text: &[u8]) -> Result<i64, SqlError> {
     spelling::decode(&encoding::to_utf8(text)?).map(|fingerprint| fingerprint as i64).map_err(report::problem)
 }
 
-pg_function!(
-    pg_finfo_code_encode,
-    fn code_encode(call) {
-        encode_code(call).unwrap_or_report()
-    }
-);
+pg_functions!(code_encode, code_decode);
 
-/// The text of a call with a string of bits.
-fn encode_code(call: Call) -> Result<Datum, SqlError> {
-    // SAFETY: declared with a bit varying.
-    let code = unsafe { Bits::of(call.datum(0)) };
+fn code_encode(code: Bits<'_>) -> Result<Option<Datum>, SqlError> {
     let text = code_text::encode(code.bytes(), code.length()).map_err(report::problem)?;
-    Ok(text.into_datum().unwrap_or(Datum::null()))
+    Ok(text.into_datum())
 }
 
-pg_function!(
-    pg_finfo_code_decode,
-    fn code_decode(call) {
-        decode_code(call).unwrap_or_report()
-    }
-);
-
-/// The string of bits of a call with a text.
-fn decode_code(call: Call) -> Result<Datum, SqlError> {
-    // SAFETY: declared with a text.
-    let text = encoding::to_utf8(unsafe { call.text(0) })?;
+fn code_decode(text: &[u8]) -> Result<Datum, SqlError> {
+    let text = encoding::to_utf8(text)?;
     let (code, bits) = code_text::decode(&text).map_err(report::problem)?;
     Ok(new_value(&[&bits.to_ne_bytes(), &code]))
 }

@@ -1,13 +1,11 @@
 //! `sql/weighted.sql`: fingerprints of features that someone else has found.
 
-use crate::pg::call::{Call, pg_function};
+use crate::pg::call::{Call, pg_functions};
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use crate::pg::state::{State, StateForm};
-use pgrx::pg_sys::Datum;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
-use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{Array, pg_extern};
 use text::fingerprint::weighted::{self, Sums};
 
@@ -45,48 +43,33 @@ fn add(sums: &mut Sums, feature: Option<&[u8]>, weight: Option<f64>) -> Result<(
 
 const STATE: StateForm = StateForm { aggregate: "simhash_agg", mark: b"simhash1", bytes: weighted::BYTES };
 
-pg_function!(
-    pg_finfo_simhash_agg_add_weighted_wrapper,
-    fn simhash_agg_add_weighted_wrapper(call) {
-        let weight = (!call.is_null(2)).then(|| call.double(2));
-        add_to_state(call, weight).unwrap_or_report()
-    }
-);
+pg_functions!(simhash_agg_add_weighted_wrapper, simhash_agg_combine_wrapper, simhash_agg_final_wrapper);
 
-fn add_to_state(call: Call, weight: Option<f64>) -> Result<Datum, SqlError> {
+fn simhash_agg_add_weighted_wrapper(
+    call: Call,
+    feature: Option<&[u8]>,
+    weight: Option<f64>,
+) -> Result<State, SqlError> {
     let state = STATE.to_change(call)?;
-    // SAFETY: declared with a text there.
-    let feature = (!call.is_null(1)).then(|| unsafe { call.text(1) });
     // SAFETY: a state, as was checked, that nobody else looks at during this call.
     add(unsafe { &mut *sums_of(state) }, feature, weight)?;
-    Ok(state.into())
+    Ok(state)
 }
 
-pg_function!(
-    pg_finfo_simhash_agg_combine_wrapper,
-    fn simhash_agg_combine_wrapper(call) {
-        combine(call).unwrap_or_report()
-    }
-);
-
-fn combine(call: Call) -> Result<Datum, SqlError> {
+fn simhash_agg_combine_wrapper(call: Call) -> Result<State, SqlError> {
     let state = STATE.to_change(call)?;
     if let Some(other) = STATE.at(call, 1)? {
         // SAFETY: two states, as was checked; the first is the aggregate's own, or a copy.
         unsafe { weighted::merge(&mut *sums_of(state), &*sums_of(other)) }
     }
-    Ok(state.into())
+    Ok(state)
 }
 
-pg_function!(
-    pg_finfo_simhash_agg_final_wrapper,
-    fn simhash_agg_final_wrapper(call) {
-        let state = STATE.at(call, 0).unwrap_or_report();
-        // SAFETY: a state, as was checked.
-        let fingerprint = state.and_then(|state| weighted::majority(unsafe { &*sums_of(state) }));
-        fingerprint.map_or_else(|| call.null(), |fingerprint| (fingerprint as i64).into())
-    }
-);
+fn simhash_agg_final_wrapper(call: Call) -> Result<Option<i64>, SqlError> {
+    // SAFETY: a state, as was checked.
+    let majority = |state| weighted::majority(unsafe { &*sums_of(state) });
+    Ok(STATE.at(call, 0)?.and_then(majority).map(|fingerprint| fingerprint as i64))
+}
 
 /// The sums of a state.
 fn sums_of(state: State) -> *mut Sums {

@@ -1,5 +1,7 @@
 //! Long work reports that it is alive, and can be stopped.
 
+use std::iter;
+
 /// Comparisons between two heartbeats of a sort: some tenths of a millisecond.
 const COMPARISONS: u32 = 1 << 14;
 
@@ -23,6 +25,16 @@ impl<F: FnMut()> Heartbeat for F {
     fn beat(&mut self) {
         self();
     }
+}
+
+/// A text in pieces of at most `bytes` bytes, at least 4, for a heartbeat at each.
+pub fn pieces(text: &str, bytes: usize) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    iter::from_fn(move || {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(bytes));
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
 }
 
 /// Sorts by a key, with heartbeats; elements whose keys are equal come in any order.

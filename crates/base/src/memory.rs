@@ -4,6 +4,7 @@
 //! handled is marked as such, by [`ask`]: the extension's allocator answers it with the refusal, and ends the
 //! session for any other one. All calls of `try_reserve` are in this file (clippy.toml), so none is without
 //! the mark.
+#![expect(clippy::disallowed_methods, reason = "marked as requests that may be refused")]
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -40,40 +41,34 @@ impl fmt::Display for OutOfMemory {
 impl std::error::Error for OutOfMemory {}
 
 /// Makes room in the vector for exactly `more` further elements.
-#[expect(clippy::disallowed_methods, reason = "marked as a request that may be refused")]
 pub fn reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
     ask(|| vector.try_reserve_exact(more)).map_err(|_| OutOfMemory(more.saturating_mul(size_of::<T>())))
 }
 
 /// Makes room in the vector for `more` further elements. A vector that has to grow doubles.
-#[expect(clippy::disallowed_methods, reason = "marked as a request that may be refused")]
 pub fn grow<T>(vector: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
     let all = vector.len().saturating_add(more);
     ask(|| vector.try_reserve(more)).map_err(|_| OutOfMemory(all.saturating_mul(size_of::<T>())))
 }
 
 /// Makes room in the text for `more` further bytes. A text that has to grow doubles.
-#[expect(clippy::disallowed_methods, reason = "marked as a request that may be refused")]
 pub fn grow_text(text: &mut String, more: usize) -> Result<(), OutOfMemory> {
     let all = text.len().saturating_add(more);
     ask(|| text.try_reserve(more)).map_err(|_| OutOfMemory(all))
 }
 
 /// Makes room in the text for exactly `more` further bytes.
-#[expect(clippy::disallowed_methods, reason = "marked as a request that may be refused")]
 pub fn reserve_text(text: &mut String, more: usize) -> Result<(), OutOfMemory> {
     ask(|| text.try_reserve_exact(more)).map_err(|_| OutOfMemory(more))
 }
 
 /// Makes room in the map for `more` further entries.
-#[expect(clippy::disallowed_methods, reason = "marked as a request that may be refused")]
 pub fn grow_map<K: Eq + Hash, V>(map: &mut HashMap<K, V>, more: usize) -> Result<(), OutOfMemory> {
     let all = map.len().saturating_add(more);
     ask(|| map.try_reserve(more)).map_err(|_| OutOfMemory(all.saturating_mul(size_of::<(K, V)>())))
 }
 
 /// Makes room in the queue for `more` further elements.
-#[expect(clippy::disallowed_methods, reason = "marked as a request that may be refused")]
 pub fn grow_queue<T>(queue: &mut VecDeque<T>, more: usize) -> Result<(), OutOfMemory> {
     let all = queue.len().saturating_add(more);
     ask(|| queue.try_reserve(more)).map_err(|_| OutOfMemory(all.saturating_mul(size_of::<T>())))

@@ -95,12 +95,8 @@ unsafe extern "C-unwind" fn gin_cost(
 }
 
 /// The share of rows that a search finds, by the conditions of the query.
-///
-/// # Safety
-/// The path must be one of the query.
-unsafe fn share_found<'p>(planner: Planner<'p>, path: &'p pg_sys::IndexPath) -> f64 {
-    // SAFETY: the path is one of the query, as the caller promises: each clause has the condition of the
-    // query that it was made of.
+fn share_found<'p>(planner: Planner<'p>, path: &'p pg_sys::IndexPath) -> f64 {
+    // SAFETY: each clause of a path has the condition of the query that it was made of.
     unsafe {
         let clauses = Exprs::new(path.indexclauses).iter().filter_map(Expr::cast::<IndexClause>);
         let conditions = clauses.fold(Exprs::NONE, |list, clause| list.with(Expr::new(clause.rinfo)));

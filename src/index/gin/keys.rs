@@ -3,10 +3,10 @@
 
 use super::query::{SketchQuery, sketch};
 use crate::pg::array::distinct;
-use crate::pg::call::{Call, pg_function};
+use crate::pg::call::{Argument, Call, pg_functions};
 use crate::pg::catalog::strategy::{MATCHES, OVERLAP};
 use crate::pg::error;
-use crate::pg::report;
+use crate::pg::report::{self, SqlError};
 use base::{OutOfMemory, collect};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Datum};
@@ -53,15 +53,14 @@ fn row_keys(call: Call) -> Result<Vec<Option<i64>>, OutOfMemory> {
     collect(sketch.iter().chain(once(Some(SizeClass::of(size).key()))), sketch.len() + 1)
 }
 
-pg_function!(
-    pg_finfo_gin_sketch_keys,
-    fn gin_sketch_keys(call) {
-        let row_keys = row_keys(call).map_err(report::problem).unwrap_or_report();
-        // SAFETY: GIN passes a place for the array as the third argument.
-        unsafe { call.pointer::<*mut bool>(2).write(array(row_keys.iter().map(Option::is_none)).as_mut_ptr()) };
-        keys(call, row_keys.iter().map(|key| key.unwrap_or_default()))
-    }
-);
+pg_functions!(gin_sketch_keys, gin_sketch_query_keys);
+
+fn gin_sketch_keys(call: Call) -> Result<Datum, SqlError> {
+    let row_keys = row_keys(call).map_err(report::problem)?;
+    // SAFETY: GIN passes a place for the array as the third argument.
+    unsafe { call.pointer::<*mut bool>(2).write(array(row_keys.iter().map(Option::is_none)).as_mut_ptr()) };
+    Ok(keys(call, row_keys.iter().map(|key| key.unwrap_or_default())))
+}
 
 /// What a query searches for.
 struct SearchedKeys {
@@ -101,7 +100,7 @@ impl SearchedKeys {
         match call.smallint(2) {
             OVERLAP => Self::of_values(distinct(sketch(call, 0).iter().flatten())?, 1),
             // SAFETY: the operator of this strategy has a sketch_query on the right.
-            MATCHES => Self::of_query(unsafe { SketchQuery::of(call.datum(0)) }),
+            MATCHES => Self::of_query(unsafe { SketchQuery::read(call, 0) }),
             strategy => Err(error::unknown_strategy(strategy)).unwrap_or_report(),
         }
     }
@@ -113,21 +112,19 @@ impl SearchedKeys {
     }
 }
 
-pg_function!(
-    pg_finfo_gin_sketch_query_keys,
-    fn gin_sketch_query_keys(call) {
-        let Some(searched) = SearchedKeys::of(call).map_err(report::problem).unwrap_or_report() else {
-            // SAFETY: GIN passes a place for the mode as this argument.
-            unsafe { call.pointer::<i32>(6).write(pg_sys::GIN_SEARCH_MODE_ALL as i32) };
-            return keys(call, std::iter::empty());
-        };
-        let all = searched.all().map_err(report::problem).unwrap_or_report();
-        let SearchedKeys { values, least, is_exact, .. } = searched;
-        let (values, least) = (values.len(), &*array(least.into_iter()));
-        let needed = array(once(KeysNeeded { values, least, is_exact })).as_mut_ptr();
-        // GIN compares each key with all others to find equal ones, but not if they have data of their own.
-        // SAFETY: GIN passes a place for the array as this argument.
-        unsafe { call.pointer::<*mut Datum>(4).write(array(all.iter().map(|_| Datum::from(needed))).as_mut_ptr()) };
-        keys(call, all.into_iter())
-    }
-);
+fn gin_sketch_query_keys(call: Call) -> Result<Datum, SqlError> {
+    let Some(searched) = SearchedKeys::of(call).map_err(report::problem)? else {
+        // SAFETY: GIN passes a place for the mode as this argument.
+        unsafe { call.pointer::<i32>(6).write(pg_sys::GIN_SEARCH_MODE_ALL as i32) };
+        return Ok(keys(call, std::iter::empty()));
+    };
+    let all = searched.all().map_err(report::problem)?;
+    let SearchedKeys { values, least, is_exact, .. } = searched;
+    let (values, least) = (values.len(), &*array(least.into_iter()));
+    let needed = array(once(KeysNeeded { values, least, is_exact })).as_mut_ptr();
+    // GIN compares each key with all others to find equal ones, but not if they have data of their own.
+    let data = array(all.iter().map(|_| Datum::from(needed))).as_mut_ptr();
+    // SAFETY: GIN passes a place for the array as this argument.
+    unsafe { call.pointer::<*mut Datum>(4).write(data) };
+    Ok(keys(call, all.into_iter()))
+}

@@ -6,11 +6,6 @@
 //! it needs depends on how many values the row has itself, which GIN knows by a further key of the row: the
 //! class of its size (`crates/text/src/sketch/sizes.rs`). A row that has too few is not fetched:
 //! `crates/text/src/sketch/threshold.rs` says how many it takes.
-//!
-//! - [`query`]: the type `sketch_query`, a sketch with the share that is asked for
-//! - [`keys`]: the keys of a row and of a query
-//! - [`search`]: whether a row matches
-//! - [`cost`]: what a search costs, and [`key_estimate`] the keys of it
 
 pub(crate) mod cost;
 mod key_estimate;

@@ -1,7 +1,7 @@
 //! The type `sketch_query`: a sketch with the share of common values that is asked for.
 
 use crate::pg::array::distinct;
-use crate::pg::call::{Call, pg_function};
+use crate::pg::call::{Call, pg_functions, sql_value};
 use crate::pg::error;
 use crate::pg::report::{self, SqlError};
 use crate::pg::sketch::overlap;
@@ -38,8 +38,7 @@ impl SketchQuery {
     /// # Safety
     /// The datum must be a sketch_query.
     pub(super) unsafe fn of(datum: Datum) -> Self {
-        // SAFETY: the datum is a sketch_query, as the caller promises; what is read lives as long as this
-        // call.
+        // SAFETY: a value of variable length.
         let content = unsafe { content(datum) };
         let (words, _) = content.as_chunks();
         let word = |index: usize| words.get(index).copied().map_or(0, i64::from_ne_bytes);
@@ -51,7 +50,7 @@ impl SketchQuery {
     }
 
     /// As a datum in the memory of the current call.
-    fn datum(&self) -> Datum {
+    fn datum(self) -> Datum {
         let measure = number_of(self.threshold.measure);
         let least = self.threshold.least.to_bits().to_ne_bytes();
         // SAFETY: the bytes of the values, which have no padding.
@@ -61,6 +60,8 @@ impl SketchQuery {
         new_value(&[&(measure as u64).to_ne_bytes(), &least, values])
     }
 }
+
+sql_value!(SketchQuery, read: |query| Self::of(query), write: |query| query.datum());
 
 /// The values of a sketch that is compared with others, sorted and distinct. Raises the errors that the
 /// comparison would raise.
@@ -84,68 +85,48 @@ pub(super) fn sketch<'a>(call: Call, argument: usize) -> Array<'a, i64> {
     array.ok_or_else(not_a_sketch).unwrap_or_report()
 }
 
-pg_function!(
-    pg_finfo_sketch_query_of,
-    fn sketch_query_of(call) {
-        let measure: usize = MEASURE.of(call.integer(1)).map_err(report::problem).unwrap_or_report();
-        let threshold = Threshold { measure: MEASURES[measure], least: call.double(2) };
-        let values = query_values(&sketch(call, 0)).unwrap_or_report();
-        SketchQuery { threshold, values }.datum()
-    }
-);
+pg_functions!(sketch_query_of, sketch_query_in, sketch_query_out, sketch_matches);
 
-pg_function!(
-    pg_finfo_sketch_query_in,
-    fn sketch_query_in(_call) {
-        Err(error::no_input("sketch_query")).unwrap_or_report()
-    }
-);
+fn sketch_query_of(call: Call, measure: i32, least: f64) -> Result<SketchQuery, SqlError> {
+    let measure: usize = MEASURE.of(measure).map_err(report::problem)?;
+    let threshold = Threshold { measure: MEASURES[measure], least };
+    Ok(SketchQuery { threshold, values: query_values(&sketch(call, 0))? })
+}
+
+fn sketch_query_in(_: Call) -> Result<SketchQuery, SqlError> {
+    Err(error::no_input("sketch_query"))
+}
 
 /// Letters of a sketch_query before its values, and of a value with its comma, at most.
 const HEAD_LETTERS: usize = 400;
 const VALUE_LETTERS: usize = 21;
 
-pg_function!(
-    pg_finfo_sketch_query_out,
-    fn sketch_query_out(call) {
-        // SAFETY: declared with one sketch_query.
-        let SketchQuery { threshold: Threshold { measure, least }, values } = unsafe { SketchQuery::of(call.datum(0)) };
-        let measure = match measure {
-            Measure::Similarity => "similarity",
-            Measure::OfQuery => "share",
-            Measure::OfSketch => "share of stored",
-        };
-        let mut text = String::new();
-        grow_text(&mut text, HEAD_LETTERS + values.len() * VALUE_LETTERS).map_err(report::problem).unwrap_or_report();
-        text += &format!("{measure} >= {least}: {{");
-        for (place, value) in values.iter().enumerate() {
-            let separator = if place == 0 { "" } else { "," };
-            // Never fails for a String.
-            _ = write!(text, "{separator}{value}");
-        }
-        text += "}";
-        c_string(&[text.as_bytes()])
+fn sketch_query_out(query: SketchQuery) -> Result<Datum, SqlError> {
+    let SketchQuery { threshold: Threshold { measure, least }, values } = query;
+    let measure = match measure {
+        Measure::Similarity => "similarity",
+        Measure::OfQuery => "share",
+        Measure::OfSketch => "share of stored",
+    };
+    let mut text = String::new();
+    grow_text(&mut text, HEAD_LETTERS + values.len() * VALUE_LETTERS).map_err(report::problem)?;
+    text += &format!("{measure} >= {least}: {{");
+    for (place, value) in values.iter().enumerate() {
+        let separator = if place == 0 { "" } else { "," };
+        // Never fails for a String.
+        _ = write!(text, "{separator}{value}");
     }
-);
+    text += "}";
+    Ok(c_string(&[text.as_bytes()]))
+}
 
-/// Whether a sketch reaches the share; None if it has no such share.
-fn matches(sketch: &Array<'_, i64>, query: &SketchQuery) -> Result<Option<bool>, SqlError> {
+/// Whether a sketch has the share; NULL if it has no such share.
+fn sketch_matches(call: Call, query: SketchQuery) -> Result<Option<bool>, SqlError> {
+    let sketch = sketch(call, 0);
     let sketch = sketch.as_slice().map_err(|_| error::null_in_sketch())?;
     let overlap = Overlap::of(sketch, &query.values).map_err(report::problem)?;
     Ok(query.threshold.is_reached(overlap))
 }
-
-pg_function!(
-    pg_finfo_sketch_matches,
-    fn sketch_matches(call) {
-        // SAFETY: declared with a bigint[] and a sketch_query.
-        let query = unsafe { SketchQuery::of(call.datum(1)) };
-        match matches(&sketch(call, 0), &query).unwrap_or_report() {
-            Some(is_reached) => is_reached.into(),
-            None => call.null(),
-        }
-    }
-);
 
 fn not_a_sketch() -> SqlError {
     report::report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, "sketch is not an array of bigint")

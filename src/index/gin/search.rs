@@ -1,9 +1,9 @@
 //! Searching: whether a row that has some of the keys matches.
 
 use super::keys::KeysNeeded;
-use crate::pg::call::{Call, pg_function};
+use crate::pg::call::{Call, pg_functions};
 use crate::pg::interrupts::check_for_interrupts;
-use pgrx::pg_sys::{self, GinTernaryValue};
+use pgrx::pg_sys::{self, Datum, GinTernaryValue};
 
 /// Which keys a row is known to have, or may have.
 fn found<'a>(call: Call) -> &'a [GinTernaryValue] {
@@ -34,18 +34,17 @@ fn consistent(needed: &KeysNeeded, found: &[GinTernaryValue]) -> u32 {
     }
 }
 
-pg_function!(
-    pg_finfo_gin_sketch_consistent,
-    fn gin_sketch_consistent(call) {
-        check_for_interrupts();
-        let found = found(call);
-        if found.is_empty() {
-            // All rows are looked at.
-            return pg_sys::Datum::from(pg_sys::GIN_MAYBE);
-        }
-        // SAFETY: `gin_sketch_query_keys` has written one of these for each key, and GIN passes them as the
-        // fifth argument.
-        let needed = unsafe { &**call.pointer::<*mut KeysNeeded<'_>>(4) };
-        pg_sys::Datum::from(consistent(needed, found))
+pg_functions!(gin_sketch_consistent);
+
+fn gin_sketch_consistent(call: Call) -> Datum {
+    check_for_interrupts();
+    let found = found(call);
+    if found.is_empty() {
+        // The query has no keys: GIN asks for every row.
+        return pg_sys::GIN_MAYBE.into();
     }
-);
+    // SAFETY: `gin_sketch_query_keys` has written one of these for each key, and GIN passes them as the
+    // fifth argument.
+    let needed = unsafe { &**call.pointer::<*mut KeysNeeded<'_>>(4) };
+    consistent(needed, found).into()
+}

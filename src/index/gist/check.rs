@@ -5,6 +5,7 @@ use crate::pg::call::Call;
 use crate::pg::catalog::ours::is_gist_key;
 use crate::pg::encoding::for_message;
 use crate::pg::error;
+use crate::pg::open_index::OpenIndex;
 use crate::pg::report::{SqlError, quote, report};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReportable;
@@ -37,10 +38,12 @@ pub(super) fn check(
     // the record, and nobody follows or frees the pointer.
     unsafe {
         let function = &mut *(*call.info()).flinfo;
-        let Some(index) = entry.rel.as_ref().filter(|_| function.fn_extra.is_null()) else { return };
+        if entry.rel.is_null() || !function.fn_extra.is_null() {
+            return;
+        }
+        let index = OpenIndex::new(entry.rel);
         if !serves(index, function.fn_oid, procedure) || !is_operand_right() {
-            let name = CStr::from_ptr((*index.rd_rel).relname.data.as_ptr());
-            Err(gist_column(name)).unwrap_or_report()
+            Err(gist_column(index.name())).unwrap_or_report()
         }
         static CHECKED: u8 = 0;
         function.fn_extra = (&raw const CHECKED).cast_mut().cast();
@@ -48,20 +51,10 @@ pub(super) fn check(
 }
 
 /// Whether every column that has the function is of type bigint, and has our keys.
-///
-/// # Safety
-/// The index must be open.
-unsafe fn serves(index: &pg_sys::RelationData, function: Oid, procedure: Procedure) -> bool {
-    // SAFETY: the index is open, as the caller promises; each column has `functions` support functions.
-    unsafe {
-        let functions = usize::from((*index.rd_indam).amsupport);
-        (0..(*index.rd_index).indnkeyatts as usize)
-            .filter(|column| *index.rd_support.add(column * functions + procedure as usize - 1) == function)
-            .all(|column| {
-                *index.rd_opcintype.add(column) == pg_sys::INT8OID
-                    && is_gist_key(pg_sys::get_atttype(index.rd_id, column as i16 + 1))
-            })
-    }
+fn serves(index: OpenIndex<'_>, function: Oid, procedure: Procedure) -> bool {
+    (0..index.columns()).filter(|&column| index.support(column, procedure as usize) == function).all(
+        |column| index.class_type(column) == pg_sys::INT8OID && is_gist_key(index.column_type(column).type_),
+    )
 }
 
 fn gist_column(index: &CStr) -> SqlError {

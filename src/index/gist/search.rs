@@ -2,14 +2,14 @@
 
 use super::check::{Procedure, check};
 use super::key::{entry, key};
-use crate::pg::call::{Call, pg_function};
+use crate::pg::call::{Argument, Call, pg_functions};
 use crate::pg::catalog::ours::is_ball;
 use crate::pg::catalog::strategy::{EQUAL, WITHIN_BALL};
 use crate::pg::code::CodeType;
 use crate::pg::code::ball::HammingBall;
 use crate::pg::error;
+use crate::pg::report::SqlError;
 use pgrx::pg_sys;
-use pgrx::pg_sys::panic::ErrorReportable;
 
 /// The type of the operand that a column is compared with. An exclusion constraint does not tell it; there it
 /// is the type of the column.
@@ -23,36 +23,29 @@ fn set_exact(call: Call) {
     unsafe { call.pointer::<bool>(4).write(false) }
 }
 
-pg_function!(
-    pg_finfo_gist_hamming_consistent,
-    fn gist_hamming_consistent(call) {
-        check(call, entry(call), Procedure::Consistent, || match call.smallint(2) {
-            WITHIN_BALL => is_ball(operand_type(call), CodeType::Bigint),
-            _ => [pg_sys::INT8OID, pg_sys::InvalidOid].contains(&operand_type(call)),
-        });
-        let bounds = key(call);
-        set_exact(call);
-        match call.smallint(2) {
-            WITHIN_BALL => {
-                // SAFETY: the right side of the operator with this strategy is a hamming_ball.
-                let ball: HammingBall = unsafe { call.value(1) };
-                bounds.min_distance(ball.center as u64) as i32 <= ball.radius
-            }
-            EQUAL => bounds.may_contain(call.bigint(1) as u64),
-            other => Err(error::unknown_strategy(other)).unwrap_or_report(),
-        }
-        .into()
-    }
-);
+pg_functions!(gist_hamming_consistent, gist_hamming_distance);
 
-pg_function!(
-    pg_finfo_gist_hamming_distance,
-    fn gist_hamming_distance(call) {
-        check(call, entry(call), Procedure::Distance, || {
-            operand_type(call) == pg_sys::INT8OID
-        });
-        let bounds = key(call);
-        set_exact(call);
-        f64::from(bounds.min_distance(call.bigint(1) as u64)).to_bits().into()
+fn gist_hamming_consistent(call: Call) -> Result<bool, SqlError> {
+    check(call, entry(call), Procedure::Consistent, || match call.smallint(2) {
+        WITHIN_BALL => is_ball(operand_type(call), CodeType::Bigint),
+        _ => [pg_sys::INT8OID, pg_sys::InvalidOid].contains(&operand_type(call)),
+    });
+    let bounds = key(call);
+    set_exact(call);
+    match call.smallint(2) {
+        WITHIN_BALL => {
+            // SAFETY: the right side of the operator with this strategy is a hamming_ball.
+            let ball = unsafe { HammingBall::read(call, 1) };
+            Ok(bounds.min_distance(ball.center as u64) as i32 <= ball.radius)
+        }
+        EQUAL => Ok(bounds.may_contain(call.datum(1).value() as u64)),
+        other => Err(error::unknown_strategy(other)),
     }
-);
+}
+
+fn gist_hamming_distance(call: Call) -> f64 {
+    check(call, entry(call), Procedure::Distance, || operand_type(call) == pg_sys::INT8OID);
+    let bounds = key(call);
+    set_exact(call);
+    f64::from(bounds.min_distance(call.datum(1).value() as u64))
+}

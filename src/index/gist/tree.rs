@@ -2,9 +2,9 @@
 
 use super::check::{Procedure, check};
 use super::key::entry;
-use crate::pg::call::{Call, allocate, pg_function};
+use crate::pg::call::{Call, allocate, pg_functions};
 use hamming_index::{BoundingBox, split};
-use pgrx::pg_sys;
+use pgrx::pg_sys::{self, Datum};
 
 /// The keys of a vector of entries, from `first` on.
 fn keys(call: Call, first: usize) -> Vec<BoundingBox> {
@@ -23,65 +23,60 @@ fn around(keys: impl IntoIterator<Item = BoundingBox>) -> BoundingBox {
     keys.into_iter().reduce(BoundingBox::union).unwrap_or(BoundingBox { all: u64::MAX, any: 0 })
 }
 
-pg_function!(
-    pg_finfo_gist_hamming_union,
-    fn gist_hamming_union(call) {
-        // SAFETY: the second argument points to where the size of the key is to be put.
-        unsafe { call.pointer::<i32>(1).write(size_of::<BoundingBox>() as i32) };
-        allocate(around(keys(call, 0)))
-    }
+pg_functions!(
+    gist_hamming_union,
+    gist_hamming_penalty,
+    gist_hamming_same,
+    gist_hamming_picksplit,
+    gist_hamming_sortsupport
 );
 
-pg_function!(
-    pg_finfo_gist_hamming_penalty,
-    fn gist_hamming_penalty(call) {
-        check(call, entry(call), Procedure::Penalty, || true);
-        // SAFETY: two entries with keys of the storage type, and a pointer to where the penalty is to be put.
-        unsafe {
-            let key = |index| *(*call.pointer::<pg_sys::GISTENTRY>(index)).key.cast_mut_ptr::<BoundingBox>();
-            call.pointer::<f32>(2).write(BoundingBox::penalty(key(0), key(1)));
-        }
-        call.datum(2)
-    }
-);
+fn gist_hamming_union(call: Call) -> BoundingBox {
+    // SAFETY: the second argument points to where the size of the key is to be put.
+    unsafe { call.pointer::<i32>(1).write(size_of::<BoundingBox>() as i32) };
+    around(keys(call, 0))
+}
 
-pg_function!(
-    pg_finfo_gist_hamming_same,
-    fn gist_hamming_same(call) {
-        // SAFETY: two keys of the storage type, and a pointer to where the answer is to be put.
-        unsafe { call.pointer::<bool>(2).write(call.value::<BoundingBox>(0) == call.value::<BoundingBox>(1)) };
-        call.datum(2)
+fn gist_hamming_penalty(call: Call) -> Datum {
+    check(call, entry(call), Procedure::Penalty, || true);
+    // SAFETY: two entries with keys of the storage type, and a pointer to where the penalty is to be put.
+    unsafe {
+        let key = |index| *(*call.pointer::<pg_sys::GISTENTRY>(index)).key.cast_mut_ptr::<BoundingBox>();
+        call.pointer::<f32>(2).write(BoundingBox::penalty(key(0), key(1)));
     }
-);
+    call.datum(2)
+}
 
-pg_function!(
-    pg_finfo_gist_hamming_picksplit,
-    fn gist_hamming_picksplit(call) {
-        // The vector of a split begins at 1.
-        // SAFETY: a vector with at least two entries to part.
-        let first = unsafe { &(*call.pointer::<pg_sys::GistEntryVector>(0)).vector.as_slice(2)[1] };
-        check(call, first, Procedure::Picksplit, || true);
-        let keys = keys(call, 1);
-        let second = split(&keys);
-        let side = |wanted: bool| {
-            let chosen = || (0..keys.len()).filter(|&index| second[index] == wanted);
-            let offsets: Vec<pg_sys::OffsetNumber> = chosen().map(|index| index as u16 + 1).collect();
-            (offsets, around(chosen().map(|index| keys[index])))
-        };
-        let ((left, left_key), (right, right_key)) = (side(false), side(true));
-        // SAFETY: the second argument is the result to fill in; lists and keys are in the memory of the call.
-        unsafe {
-            let result = &mut *call.pointer::<pg_sys::GIST_SPLITVEC>(1);
-            result.spl_left = allocate_offsets(&left);
-            result.spl_nleft = left.len() as i32;
-            result.spl_ldatum = allocate(left_key);
-            result.spl_right = allocate_offsets(&right);
-            result.spl_nright = right.len() as i32;
-            result.spl_rdatum = allocate(right_key);
-        }
-        call.datum(1)
+fn gist_hamming_same(a: BoundingBox, b: BoundingBox, is_same: Datum) -> Datum {
+    // SAFETY: the third argument points to where the answer is to be put.
+    unsafe { is_same.cast_mut_ptr::<bool>().write(a == b) };
+    is_same
+}
+
+fn gist_hamming_picksplit(call: Call) -> Datum {
+    // SAFETY: a vector with at least two entries to part. The first one of a split is at place 1.
+    let first = unsafe { &(*call.pointer::<pg_sys::GistEntryVector>(0)).vector.as_slice(2)[1] };
+    check(call, first, Procedure::Picksplit, || true);
+    let keys = keys(call, 1);
+    let second = split(&keys);
+    let side = |wanted: bool| {
+        let chosen = || (0..keys.len()).filter(|&index| second[index] == wanted);
+        let offsets: Vec<pg_sys::OffsetNumber> = chosen().map(|index| index as u16 + 1).collect();
+        (offsets, around(chosen().map(|index| keys[index])))
+    };
+    let ((left, left_key), (right, right_key)) = (side(false), side(true));
+    // SAFETY: the second argument is the result to fill in; lists and keys are in the memory of the call.
+    unsafe {
+        let result = &mut *call.pointer::<pg_sys::GIST_SPLITVEC>(1);
+        result.spl_left = allocate_offsets(&left);
+        result.spl_nleft = left.len() as i32;
+        result.spl_ldatum = allocate(left_key);
+        result.spl_right = allocate_offsets(&right);
+        result.spl_nright = right.len() as i32;
+        result.spl_rdatum = allocate(right_key);
     }
-);
+    call.datum(1)
+}
 
 /// A list of offsets in the memory of the current call.
 fn allocate_offsets(offsets: &[pg_sys::OffsetNumber]) -> *mut pg_sys::OffsetNumber {
@@ -93,21 +88,14 @@ fn allocate_offsets(offsets: &[pg_sys::OffsetNumber]) -> *mut pg_sys::OffsetNumb
     }
 }
 
-pg_function!(
-    pg_finfo_gist_hamming_sortsupport,
-    fn gist_hamming_sortsupport(call) {
-        // SAFETY: the argument is the sort that is being prepared.
-        unsafe { (*call.pointer::<pg_sys::SortSupportData>(0)).comparator = Some(compare_keys) };
-        pg_sys::Datum::null()
-    }
-);
+fn gist_hamming_sortsupport(call: Call) -> Datum {
+    // SAFETY: the argument is the sort that is being prepared.
+    unsafe { (*call.pointer::<pg_sys::SortSupportData>(0)).comparator = Some(compare_keys) };
+    Datum::null()
+}
 
 /// Never raises, so it needs no guard around each of its many calls.
-unsafe extern "C-unwind" fn compare_keys(
-    a: pg_sys::Datum,
-    b: pg_sys::Datum,
-    _sort: pg_sys::SortSupport,
-) -> i32 {
+unsafe extern "C-unwind" fn compare_keys(a: Datum, b: Datum, _: pg_sys::SortSupport) -> i32 {
     // SAFETY: the sort is over keys of the storage type.
     let (a, b): (BoundingBox, BoundingBox) = unsafe { (*a.cast_mut_ptr(), *b.cast_mut_ptr()) };
     a.build_order(b) as i32

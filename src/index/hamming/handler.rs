@@ -1,17 +1,16 @@
 //! `hamming_handler`: says to Postgres which functions and properties the access method has.
 
 use super::{build, cost, index_only, insert, options, scan, vacuum, validate};
-use crate::pg::call::pg_function;
+use crate::pg::call::{Call, pg_functions};
 use crate::pg::catalog::strategy::DISTANCE;
 use crate::pg::compat::give_routine;
 use pgrx::pg_sys;
 
-pg_function!(
-    pg_finfo_hamming_handler,
-    fn hamming_handler(_call) {
-        give_routine(&ROUTINE).into()
-    }
-);
+pg_functions!(hamming_handler);
+
+fn hamming_handler(_: Call) -> pg_sys::Datum {
+    give_routine(&ROUTINE).into()
+}
 
 /// The functions and properties of the access method.
 static ROUTINE: pg_sys::IndexAmRoutine = pg_sys::IndexAmRoutine {

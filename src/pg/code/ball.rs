@@ -1,6 +1,7 @@
 //! Balls, which stand for all codes within a radius of a center.
 
 use super::bits::Bits;
+use crate::pg::call::{allocate, sql_value};
 use crate::pg::report::SqlError;
 use crate::pg::varlena::{content, new_value};
 use hamming::within;
@@ -34,6 +35,12 @@ impl HammingBall {
     }
 }
 
+sql_value!(
+    HammingBall,
+    read: |ball| ball.cast_mut_ptr::<Self>().read(),
+    write: |ball| allocate(ball)
+);
+
 /// A value of type `hamming_bit_ball`. Its content is the radius and that of a value of type bit.
 #[derive(Clone, Copy)]
 pub(crate) struct BitBall<'a> {
@@ -45,8 +52,7 @@ impl BitBall<'_> {
     /// # Safety
     /// The datum must be a value of this type, which lives as long as the ball.
     pub(crate) unsafe fn of(datum: pg_sys::Datum) -> Self {
-        // SAFETY: the datum is a value of this type, which lives as long as the ball, as the caller
-        // promises.
+        // SAFETY: a value of variable length.
         let (&radius, center) = unsafe { content(datum) }.split_first_chunk().unwrap_or((&[0; 4], &[]));
         Self { center: Bits::in_value(center), radius: i32::from_ne_bytes(radius) }
     }
@@ -60,3 +66,5 @@ impl BitBall<'_> {
         self.center.is_within(code, self.radius)
     }
 }
+
+sql_value!(BitBall<'_>, read: |ball| Self::of(ball), write: |ball| ball.datum());

@@ -1,6 +1,7 @@
 //! Values of the types `bit` and `bit varying`, as Postgres keeps them.
 
 use super::error;
+use crate::pg::call::sql_value;
 use crate::pg::report::SqlError;
 use crate::pg::varlena::{content, new_value};
 use hamming::code;
@@ -17,7 +18,7 @@ impl<'a> Bits<'a> {
     /// # Safety
     /// The datum must be a value of one of the two types, which lives as long as is said here.
     pub(crate) unsafe fn of(datum: pg_sys::Datum) -> Self {
-        // SAFETY: a value of variable length, as the caller promises.
+        // SAFETY: a value of variable length.
         Self::in_value(unsafe { content(datum) })
     }
 
@@ -63,3 +64,5 @@ impl<'a> Bits<'a> {
         Ok(code::similarity(self.distance(other)?, self.length()))
     }
 }
+
+sql_value!(Bits<'_>, read: |bits| Self::of(bits), write: |bits| bits.datum());

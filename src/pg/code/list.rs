@@ -36,7 +36,7 @@ impl CodeList {
                 self.words.push(value.value() as u64);
             }
             CodeType::Bits => {
-                // SAFETY: a value of type bit, as the caller promises.
+                // SAFETY: a value of type bit.
                 let bits = unsafe { Bits::of(value) };
                 let cutter = self.cutter_for(bits.length())?;
                 self.make_room(cutter.width())?;

@@ -1,8 +1,4 @@
 //! Codes: values that have distances, which are of type bigint or bit.
-//!
-//! - [`ball`]: all codes within a radius of one
-//! - [`bits`]: a string of bits as PostgreSQL keeps it
-//! - [`list`]: many codes of one length
 
 pub(crate) mod ball;
 pub(crate) mod bits;
@@ -57,7 +53,7 @@ impl Code<'_> {
     pub(crate) unsafe fn of(datum: Datum, type_: Oid) -> Option<Self> {
         Some(match CodeType::of(type_)? {
             CodeType::Bigint => Self::Fingerprint(datum.value() as u64),
-            // SAFETY: a value of type bit, as the caller promises.
+            // SAFETY: a value of type bit.
             CodeType::Bits => Self::Bits(unsafe { Bits::of(datum) }),
         })
     }

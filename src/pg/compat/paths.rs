@@ -40,7 +40,7 @@ pub(crate) unsafe fn nested_loop(
 ) -> *mut pg_sys::Path {
     let kind = pg_sys::JoinType::JOIN_INNER;
     let mut costs = pg_sys::JoinCostWorkspace::default();
-    // SAFETY: as the caller promises; the second call takes what the first one has estimated.
+    // SAFETY: as promised; the second call takes what the first one has estimated.
     unsafe {
         #[cfg(not(feature = "pg19"))]
         pg_sys::initial_cost_nestloop(root, &raw mut costs, kind, outer, inner, extra);

@@ -87,8 +87,7 @@ unsafe fn check_reads_only(plan: pg_sys::SPIPlanPtr) -> Result<(), SqlError> {
 /// # Safety
 /// The description must be that of a query's rows.
 unsafe fn check_columns(columns: pg_sys::TupleDesc, key_type: pg_sys::Oid) -> Result<(), SqlError> {
-    // SAFETY: the description is that of a query's rows, as the caller promises; types are looked up for
-    // columns that are there.
+    // SAFETY: as promised; types are looked up for columns that are there.
     unsafe {
         let count = (*columns).natts;
         if count != 2 {

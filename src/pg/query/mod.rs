@@ -1,7 +1,4 @@
 //! Runs queries that read, as the user who calls us.
-//!
-//! - [`code_column`]: over a column of codes of a table
-//! - [`corpus`]: a query of the user's that returns keys and texts
 
 pub(crate) mod code_column;
 pub(crate) mod corpus;
@@ -21,8 +18,7 @@ impl QueryCursor {
     /// SPI must be connected, and stay so; the plan must be one of a query that returns rows, without
     /// parameters.
     unsafe fn open(plan: pg_sys::SPIPlanPtr) -> Self {
-        // SAFETY: SPI is connected, and stays so; the plan is one of a query that returns rows, without
-        // parameters, as the caller promises.
+        // SAFETY: as promised.
         let portal = unsafe {
             pg_sys::SPI_cursor_open(std::ptr::null(), plan, std::ptr::null_mut(), std::ptr::null(), true)
         };

@@ -51,7 +51,7 @@ impl Pages {
     /// # Safety
     /// The index must stay open, with a lock, as long as the result is used.
     pub(crate) unsafe fn of(index: pg_sys::Relation) -> Self {
-        // SAFETY: the index stays open with a lock, as the caller promises.
+        // SAFETY: open.
         let is_logged = unsafe { wal::needs_wal(index) };
         let pages_from_disk = Cell::new(read_from_disk());
         Self {
@@ -74,15 +74,14 @@ impl Pages {
     /// # Safety
     /// As for [`Pages::of`].
     pub(crate) unsafe fn of_empty(index: pg_sys::Relation) -> Self {
-        // SAFETY: the caller promises what `Pages::of` asks. What resets must be there after a crash, so
-        // it is logged.
+        // SAFETY: as promised. What resets the index must be there after a crash, so it is logged.
         Self { fork: pg_sys::ForkNumber::INIT_FORKNUM, is_logged: true, ..unsafe { Self::of(index) } }
     }
 
     /// # Safety
     /// As for [`Pages::of`]; the strategy must last as long.
     pub(crate) unsafe fn for_vacuum(info: &pg_sys::IndexVacuumInfo) -> Self {
-        // SAFETY: the index stays open with a lock, as the caller promises.
+        // SAFETY: open.
         Self { passing: info.strategy, is_vacuum: true, ..unsafe { Self::of(info.index) } }
     }
 
@@ -129,7 +128,7 @@ impl Pages {
     /// # Safety
     /// The table must be that of the index, and stay open as long as pages are read.
     pub(crate) unsafe fn know_visibility(&self, table: pg_sys::Relation) {
-        // SAFETY: the table is open, as the caller promises.
+        // SAFETY: as promised.
         unsafe { self.visibility.set_table(table) };
     }
 
@@ -328,8 +327,7 @@ impl Store for Pages {
         if !self.is_vacuum {
             check_for_interrupts();
         } else {
-            // SAFETY: called where nothing is held, as vacuum does between pages.
-            unsafe { vacuum_delay_point() };
+            vacuum_delay_point();
         }
     }
 

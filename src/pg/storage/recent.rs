@@ -39,8 +39,7 @@ pub(super) unsafe fn place_of(
     pages: PageNumber,
     block: PageNumber,
 ) -> *mut pg_sys::Buffer {
-    // SAFETY: the index is open and has `pages` pages, as the caller promises; only we write to this
-    // field, and the list has the places that it says.
+    // SAFETY: open; nobody else writes to this field, and the list has the places that it says.
     unsafe {
         let mut list: *mut pg_sys::Buffer = (*index).rd_amcache.cast();
         if list.is_null() || (*list as PageNumber) < pages.min(MOST) {
@@ -54,8 +53,7 @@ pub(super) unsafe fn place_of(
 /// The index must be open.
 #[cold]
 unsafe fn make_list(index: pg_sys::Relation, places: PageNumber) -> *mut pg_sys::Buffer {
-    // SAFETY: the index is open, as the caller promises; the memory is the index's own, and has room for
-    // all places.
+    // SAFETY: open; the memory is the index's own, and has room for all places.
     unsafe {
         let bytes = (places as usize + 1) * size_of::<pg_sys::Buffer>();
         let list: *mut pg_sys::Buffer = pg_sys::MemoryContextAllocZero((*index).rd_indexcxt, bytes).cast();

@@ -31,7 +31,7 @@ const NO_TRANSACTION: pg_sys::SubTransactionId = 0;
 /// # Safety
 /// The relation must be open.
 pub(super) unsafe fn needs_wal(relation: pg_sys::Relation) -> bool {
-    // SAFETY: the relation is open, as the caller promises; a setting that does not change.
+    // SAFETY: open; a setting that does not change.
     unsafe {
         let has_new_file = new_file_transaction(&*relation) != NO_TRANSACTION;
         let is_new = (*relation).rd_createSubid != NO_TRANSACTION || has_new_file;
@@ -84,8 +84,7 @@ fn register(page: &Exclusive<'_>, edit: &Edit) -> Registered {
 /// # Safety
 /// In a critical section, with all buffers locked and changed.
 unsafe fn write_record(registered: &[Registered]) -> pg_sys::XLogRecPtr {
-    // SAFETY: in a critical section, with all buffers locked and changed, as the caller promises; deltas
-    // live until the record is written.
+    // SAFETY: as promised; deltas live until the record is written.
     unsafe {
         pg_sys::XLogBeginInsert();
         for (id, page) in (0..).zip(registered) {

@@ -6,7 +6,7 @@ use super::lists::change_conditions;
 use super::order::rewrite_order;
 use super::rewrite::rewrite_and;
 use crate::pg::catalog::oids::ExtensionOids;
-use crate::pg::compat::{RelationHook, relation_hook, relation_hook_function};
+use crate::pg::compat::{RelationCall, RelationHook, relation_hook, relation_hook_function};
 use crate::pg::planner::Planner;
 use pgrx::pg_sys;
 use std::ptr::null_mut;
@@ -82,55 +82,41 @@ impl Drop for CallingNext {
     }
 }
 
-relation_hook_function!(
-    /// Calls the hook that comes next, and then does our part.
-    fn on_relation(call) {
-        let next = CallingNext::of(call.root);
-        (call.pass_on)(next.hook());
-        drop(next);
-        // SAFETY: the planner passes the query and one of its relations; it does nothing else with either
-        // until we return.
-        unsafe {
-            if call.is_table && IN_PROGRESS.root != call.root {
-                prepare_relation(call.root, call.relation);
-            }
-        }
-    }
-);
+relation_hook_function!(on_relation, prepare_relation);
 
-/// What the files of this room do with a relation.
-///
-/// # Safety
-/// The arguments must be those that PostgreSQL passes to the hook.
-unsafe fn prepare_relation(root: *mut pg_sys::PlannerInfo, relation: *mut pg_sys::RelOptInfo) {
-    // SAFETY: the arguments are those that PostgreSQL passes to the hook, as the caller promises.
-    unsafe {
-        let Some((planner, ours)) = Planner::new(root).zip(ExtensionOids::known()) else { return };
-        // Partitions have the conditions of their parent, which were rewritten with it.
-        if (*relation).reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
-            if is_first_table(&*root, relation) {
-                change_conditions(&*(*root).parse, &mut |list| rewrite_and(list, &ours));
-            }
-            rewrite_order(planner, &*relation, &ours);
-        }
-        prepare(planner, &*relation, &ours);
+/// Calls the hook that comes next, and then does our part.
+fn prepare_relation(call: RelationCall<'_>) {
+    let next = CallingNext::of(call.root);
+    (call.pass_on)(next.hook());
+    drop(next);
+    // SAFETY: a backend has one thread.
+    if !call.is_table || unsafe { IN_PROGRESS.root } == call.root {
+        return;
     }
+    // SAFETY: the planner passes the query and one of its relations; it does nothing else with either until
+    // we return.
+    let (planner, relation) = unsafe { (Planner::new(call.root), &*call.relation) };
+    let Some((planner, ours)) = planner.zip(ExtensionOids::known()) else { return };
+    // Partitions have the conditions of their parent, which were rewritten with it.
+    if relation.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
+        if is_first_table(planner.info(), relation) {
+            change_conditions(planner.query(), &mut |list| rewrite_and(list, &ours));
+        }
+        rewrite_order(planner, relation, &ours);
+    }
+    prepare(planner, relation, &ours);
 }
 
 /// Whether no other table of the query has been here. With the first one, the conditions of all are
 /// rewritten.
-///
-/// # Safety
-/// The query must be the one that is being planned.
-unsafe fn is_first_table(root: &pg_sys::PlannerInfo, table: *mut pg_sys::RelOptInfo) -> bool {
+fn is_first_table(root: &pg_sys::PlannerInfo, table: &pg_sys::RelOptInfo) -> bool {
+    let is_table = |relation: &pg_sys::RelOptInfo| {
+        relation.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL
+            && relation.rtekind == pg_sys::RTEKind::RTE_RELATION
+    };
     // SAFETY: the array has a place for each relation of the query, which is null until it is known.
-    unsafe {
-        let relations =
-            std::slice::from_raw_parts(root.simple_rel_array, root.simple_rel_array_size as usize);
-        let is_table = |relation: &pg_sys::RelOptInfo| {
-            relation.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL
-                && relation.rtekind == pg_sys::RTEKind::RTE_RELATION
-        };
-        !relations.iter().any(|&other| other != table && other.as_ref().is_some_and(is_table))
-    }
+    (0..root.simple_rel_array_size as usize).all(|place| {
+        let other = unsafe { (*root.simple_rel_array.add(place)).as_ref() };
+        !other.is_some_and(|other| !std::ptr::eq(other, table) && is_table(other))
+    })
 }

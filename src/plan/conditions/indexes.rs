@@ -10,33 +10,23 @@ use crate::pg::expr::{Expr, Exprs};
 use crate::pg::planner::{PlannedIndex, Planner};
 use pgrx::pg_sys;
 
-/// Called once for each relation of a query, before paths are looked for.
-///
-/// # Safety
-/// The relation must be one of the query.
-pub(super) unsafe fn prepare<'p>(
-    planner: Planner<'p>,
-    relation: &'p pg_sys::RelOptInfo,
-    ours: &'p ExtensionOids,
-) {
-    // SAFETY: the relation is one of the query, as the caller promises; an index tells of each column whether
-    // it can return it.
-    unsafe {
-        for mut index in PlannedIndex::all(relation) {
-            rewrite_predicate(&mut index, ours);
-            install_cost(&mut index);
-            install_sketch_cost(&mut index, &ours.sketches);
-            if is_hamming(&index) {
-                let distances = distances_sorted_by(planner, relation, ours);
-                let is_partial = !index.predicate().is_empty();
-                let is_described = is_partial && *index.canreturn;
-                let can_order = distances == 1 || index.first_type() == pg_sys::INT8OID;
-                let index = index.as_mut();
-                index.amoptionalkey = distances > 0 || is_described;
-                // Of strings of bits the index gives bounds, by which the executor can sort if there is one
-                // distance. It takes rows whose first distance is NULL for equal, whatever the second one is.
-                index.amcanorderbyop &= can_order;
-            }
+/// Called once for each relation of a query, before the planner looks for paths.
+pub(super) fn prepare<'p>(planner: Planner<'p>, relation: &'p pg_sys::RelOptInfo, ours: &'p ExtensionOids) {
+    for mut index in PlannedIndex::all(relation) {
+        rewrite_predicate(&mut index, ours);
+        install_cost(&mut index);
+        install_sketch_cost(&mut index, &ours.sketches);
+        if is_hamming(&index) {
+            let distances = distances_sorted_by(planner, relation, ours);
+            // SAFETY: an index says of each column whether it can return it.
+            let has_whole_codes = unsafe { *index.canreturn };
+            let may_lack_condition = distances > 0 || !index.predicate().is_empty() && has_whole_codes;
+            let can_order = distances == 1 || index.first_type() == pg_sys::INT8OID;
+            let index = index.as_mut();
+            index.amoptionalkey = may_lack_condition;
+            // Of strings of bits the index gives bounds, by which the executor can sort if there is one
+            // distance. It takes rows whose first distance is NULL for equal, whatever the second one is.
+            index.amcanorderbyop &= can_order;
         }
     }
 }
@@ -49,29 +39,22 @@ fn rewrite_predicate<'p>(index: &mut PlannedIndex<'p>, ours: &'p ExtensionOids) 
     }
 }
 
-/// The number of distances from something of the relation that decide an order.
+/// The number of distances of columns of the relation that the query sorts by.
 ///
-/// An index of type hamming may be scanned without a condition on its column only if there is such a
-/// distance. Otherwise a query that needs no column, such as `count(*)` with the predicate of a partial
-/// index as its condition, would get an index-only scan of codes that the index does not have as a whole. A
-/// query that sorts by the distance of a column needs that column. A partial index that has whole codes may
-/// always be scanned so: without that, the planner would check its predicate again in the table.
-///
-/// # Safety
-/// The relation must be one of the query.
-unsafe fn distances_sorted_by(
-    planner: Planner,
-    relation: &pg_sys::RelOptInfo,
-    ours: &ExtensionOids,
-) -> usize {
+/// If the query sorts by none, an index of type hamming must not be scanned without a condition on its
+/// column. Otherwise a query that needs no column, such as `count(*)` with the predicate of a partial index
+/// as its condition, would get an index-only scan of codes that the index does not have as a whole. A query
+/// that sorts by the distance of a column needs that column. A partial index that has whole codes may always
+/// be scanned so: without that, the planner would check its predicate again in the table.
+fn distances_sorted_by(planner: Planner, relation: &pg_sys::RelOptInfo, ours: &ExtensionOids) -> usize {
     // SAFETY: the target list of a query has entries with expressions.
     unsafe {
-        let root = &*planner.pointer();
         let sorts = |entry: &Expr| {
             let entry = &*entry.pointer().cast::<pg_sys::TargetEntry>();
-            entry.ressortgroupref != 0 && is_distance(root, Expr::new(entry.expr), relation.relid, ours)
+            let expr = Expr::new(entry.expr);
+            entry.ressortgroupref != 0 && is_distance(planner.info(), expr, relation.relid, ours)
         };
-        Exprs::new((*root.parse).targetList).iter().filter(sorts).count()
+        Exprs::new(planner.query().targetList).iter().filter(sorts).count()
     }
 }
 

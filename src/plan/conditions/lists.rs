@@ -6,10 +6,7 @@ use pgrx::pg_sys;
 
 /// Changes each list of conditions of a query, all of which have to hold at this stage: the lists of FROM,
 /// WHERE and JOIN, of row-level security, and of security barrier views.
-///
-/// # Safety
-/// `query` must be one that is being planned.
-pub(super) unsafe fn change_conditions<'p>(
+pub(super) fn change_conditions<'p>(
     query: &'p pg_sys::Query,
     change: &mut dyn FnMut(Exprs<'p>) -> Exprs<'p>,
 ) {

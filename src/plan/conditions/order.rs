@@ -15,21 +15,17 @@ use crate::pg::planner::{PlannedIndex, Planner};
 use pgrx::pg_sys::{self, NodeTag};
 
 /// Called once for each relation of a query, after its conditions were rewritten.
-///
-/// # Safety
-/// The relation must be one of the query.
-pub(super) unsafe fn rewrite_order<'p>(
+pub(super) fn rewrite_order<'p>(
     planner: Planner<'p>,
     relation: &'p pg_sys::RelOptInfo,
     ours: &ExtensionOids,
 ) {
+    let query = planner.query();
+    if !sorts_rows(query) || planner.info().processed_tlist != query.targetList {
+        return;
+    }
     // SAFETY: sort keys refer to entries of the query's target list, which the planner goes on with.
     unsafe {
-        let root = &*planner.pointer();
-        let query = &*root.parse;
-        if !sorts_rows(query) || root.processed_tlist != query.targetList {
-            return;
-        }
         for clause in elements(query.sortClause) {
             let key = &*clause.cast::<pg_sys::SortGroupClause>();
             let entry = pg_sys::get_sortgroupclause_tle((&raw const *key).cast_mut(), query.targetList);
@@ -37,14 +33,14 @@ pub(super) unsafe fn rewrite_order<'p>(
             let Some(pair) = similarity_of(similarity, ours) else { continue };
             let strategy = pg_sys::get_op_opfamily_strategy(key.sortop, FLOAT_FAMILY);
             let is_falling = strategy as u32 == pg_sys::BTGreaterStrategyNumber;
-            let never_null = |side| is_never_null(root, relation, side);
+            let never_null = |side| is_never_null(planner, relation, side);
             if is_falling
                 && has_one_length(pair)
                 && !similarity.is_volatile()
                 && !PlannedIndex::all(relation).any(|index| Exprs::new(index.indexprs).contains(similarity))
                 && (!key.nulls_first || [pair.a, pair.b].into_iter().all(never_null))
             {
-                *clause = sort_by(pair.distance(), &mut *entry, query.targetList).cast();
+                *clause = sort_by(pair.distance(), &mut *entry, query).cast();
             }
         }
     }
@@ -70,15 +66,13 @@ fn has_one_length(pair: CodePair<'_>) -> bool {
 
 /// A sort key for the distance. It takes the similarity's entry in the target list if the similarity is not
 /// returned, and otherwise an entry of its own.
-///
-/// # Safety
-/// `entries` must be the target list of the query that is being planned, and `entry` one of it.
-unsafe fn sort_by(
+fn sort_by(
     distance: Expr,
     entry: &mut pg_sys::TargetEntry,
-    entries: *mut pg_sys::List,
+    query: &pg_sys::Query,
 ) -> *mut pg_sys::SortGroupClause {
-    // SAFETY: appending to a list that is not empty leaves it where it is.
+    let entries = query.targetList;
+    // SAFETY: the target list of a query; appending to a list that is not empty leaves it where it is.
     unsafe {
         let entry = if entry.resjunk {
             entry.expr = distance.pointer().cast();
@@ -103,27 +97,22 @@ unsafe fn sort_by(
 }
 
 /// Whether the expression is NULL in no row, or in all.
-///
-/// # Safety
-/// The relation must be one of the query.
-unsafe fn is_never_null(root: &pg_sys::PlannerInfo, relation: &pg_sys::RelOptInfo, expr: Expr) -> bool {
+fn is_never_null(planner: Planner, relation: &pg_sys::RelOptInfo, expr: Expr) -> bool {
     if !expr.has_columns() {
         return true;
     }
     let mut facts = Facts { conditions: Exprs::NONE, relations: Vec::new() };
-    // SAFETY: the query and one of its relations, as the caller promises.
-    unsafe {
-        if let Some(tree) = Expr::at((*root.parse).jointree) {
-            facts.gather(tree);
-        }
-        let declared = expr.cast::<pg_sys::Var>().is_some_and(|column| {
-            let relid = column.varno as pg_sys::Index;
-            relid == relation.relid
-                && facts.relations.contains(&relid)
-                && is_declared_not_null(root, relation, column.varattno)
-        });
-        declared || Exprs::of(&[expr.is_not_null()]).follows_from(facts.conditions)
+    // SAFETY: the tree is an expression of the query.
+    if let Some(tree) = unsafe { Expr::at(planner.query().jointree) } {
+        facts.gather(tree);
     }
+    let declared = expr.cast::<pg_sys::Var>().is_some_and(|column| {
+        let relid = column.varno as pg_sys::Index;
+        relid == relation.relid
+            && facts.relations.contains(&relid)
+            && is_declared_not_null(planner.info(), relation, column.varattno)
+    });
+    declared || Exprs::of(&[expr.is_not_null()]).follows_from(facts.conditions)
 }
 
 /// What is true of every row of a query: these conditions hold, and an outer join makes no column of these

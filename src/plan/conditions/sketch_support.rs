@@ -5,36 +5,35 @@ use super::hook::install_hook;
 use super::request::{IndexRequest, NO, Request};
 use crate::estimate::sketch::{SketchCondition, cost, selectivity};
 use crate::index::gin::number_of;
-use crate::pg::call::pg_function;
+use crate::pg::call::{Call, pg_functions};
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::{OVERLAP_OPERATOR, SketchOids};
 use crate::pg::expr::{Applied, Expr};
 use pgrx::pg_sys::{self, Datum, Oid};
 use text::sketch::threshold::Measure;
 
-pg_function!(
-    pg_finfo_sketch_support,
-    fn sketch_support(call) {
-        match Request::of(call) {
-            Request::Simplify(call) => {
-                // Makes this session know our objects before the conditions of the query are rewritten.
-                install_hook();
-                ExtensionOids::of_sketches(call.id);
-                NO
-            }
-            Request::IndexCondition(request) => index_condition(request).unwrap_or(NO),
-            Request::Selectivity(request) => match condition(request.call()) {
-                Some(condition) => request.answer(|planner, relation| selectivity(planner, &condition, relation)),
-                None => NO,
-            },
-            Request::Cost(request) => match request.call().and_then(condition) {
-                Some(condition) => request.answer(|planner| cost(planner, &condition)),
-                None => NO,
-            },
-            Request::Other => NO,
+pg_functions!(sketch_support);
+
+fn sketch_support(call: Call) -> Datum {
+    match Request::of(call) {
+        Request::Simplify(call) => {
+            // The session knows our objects before the conditions of the query are rewritten.
+            install_hook();
+            ExtensionOids::of_sketches(call.id);
+            NO
         }
+        Request::IndexCondition(request) => index_condition(request).unwrap_or(NO),
+        Request::Selectivity(request) => match condition(request.call()) {
+            Some(condition) => request.answer(|planner, relation| selectivity(planner, &condition, relation)),
+            None => NO,
+        },
+        Request::Cost(request) => match request.call().and_then(condition) {
+            Some(condition) => request.answer(|planner| cost(planner, &condition)),
+            None => NO,
+        },
+        Request::Other => NO,
     }
-);
+}
 
 /// A condition on an indexed sketch, whichever of the two sketches that is.
 struct IndexedSketch<'p> {

@@ -5,46 +5,44 @@ use super::hook::install_hook;
 use super::request::{IndexRequest, NO, Request, simplified};
 use crate::estimate::condition::Within;
 use crate::estimate::selectivity::{UNKNOWN, selectivity};
-use crate::pg::call::{Call, pg_function};
+use crate::pg::call::{Call, pg_functions};
 use crate::pg::catalog::oids::{CodeOids, ExtensionOids};
 use crate::pg::catalog::ours::is_within_ball;
 use crate::pg::expr::{Applied, Expr, Exprs};
 use crate::pg::planner::Planner;
-use pgrx::pg_sys;
+use pgrx::pg_sys::{self, Datum};
 
-pg_function!(
-    pg_finfo_hamming_support,
-    fn hamming_support(call) {
-        match Request::of(call) {
-            Request::Simplify(call) => {
-                install_hook();
-                // Also makes this session know our objects, when the operator was written.
-                ExtensionOids::of(call.id).map_or(NO, |(_, oids)| simplified(distance(call, &oids)))
-            }
-            _ => NO,
-        }
-    }
-);
+pg_functions!(hamming_support, hamming_within_support, hamming_ball_sel, hamming_ball_joinsel);
 
-pg_function!(
-    pg_finfo_hamming_within_support,
-    fn hamming_within_support(call) {
-        match Request::of(call) {
-            Request::Simplify(call) => oids_of_within(call.id).map_or(NO, |oids| simplified(equality(call, &oids))),
-            Request::IndexCondition(request) => index_condition(request).unwrap_or(NO),
-            Request::Selectivity(request) => {
-                let call = request.call();
-                match call.args().filter(|_| oids_of_within(call.id).is_some()) {
-                    Some([a, b, radius]) => request.answer(|planner, relation| {
-                        selectivity(planner, &Within { a, b, radius }, relation)
-                    }),
-                    None => NO,
-                }
-            }
-            _ => NO,
+fn hamming_support(call: Call) -> Datum {
+    match Request::of(call) {
+        Request::Simplify(call) => {
+            install_hook();
+            // For a call of `hamming` that an operator stands for, too: from now on the session knows our
+            // objects.
+            ExtensionOids::of(call.id).map_or(NO, |(_, oids)| simplified(distance(call, &oids)))
         }
+        _ => NO,
     }
-);
+}
+
+fn hamming_within_support(call: Call) -> Datum {
+    match Request::of(call) {
+        Request::Simplify(call) => {
+            oids_of_within(call.id).map_or(NO, |oids| simplified(equality(call, &oids)))
+        }
+        Request::IndexCondition(request) => index_condition(request).unwrap_or(NO),
+        Request::Selectivity(request) => {
+            let call = request.call();
+            match call.args().filter(|_| oids_of_within(call.id).is_some()) {
+                Some([a, b, radius]) => request
+                    .answer(|planner, relation| selectivity(planner, &Within { a, b, radius }, relation)),
+                None => NO,
+            }
+        }
+        _ => NO,
+    }
+}
 
 /// `hamming(a, b)` is `a <~> b`, or `a <^> b`: in queries, and in what Postgres keeps of index definitions to
 /// compare with them. The catalog has definitions as they were written.
@@ -67,7 +65,7 @@ fn oids_of_within(function: pg_sys::Oid) -> Option<CodeOids> {
 }
 
 /// `a <@ hamming_ball(b, radius)`, whichever of the two values is in the index.
-fn index_condition(request: IndexRequest) -> Option<pg_sys::Datum> {
+fn index_condition(request: IndexRequest) -> Option<Datum> {
     let call = request.call()?;
     let oids = oids_of_within(call.id)?;
     let [a, b, radius] = call.args()?;
@@ -85,19 +83,13 @@ fn index_condition(request: IndexRequest) -> Option<pg_sys::Datum> {
     Some(request.answer(contained, [key, ball], false))
 }
 
-pg_function!(
-    pg_finfo_hamming_ball_sel,
-    fn hamming_ball_sel(call) {
-        estimate_ball(call, call.integer(3)).to_bits().into()
-    }
-);
+fn hamming_ball_sel(call: Call) -> f64 {
+    estimate_ball(call, call.integer(3))
+}
 
-pg_function!(
-    pg_finfo_hamming_ball_joinsel,
-    fn hamming_ball_joinsel(call) {
-        estimate_ball(call, 0).to_bits().into()
-    }
-);
+fn hamming_ball_joinsel(call: Call) -> f64 {
+    estimate_ball(call, 0)
+}
 
 /// The selectivity of `a <@ ball`.
 fn estimate_ball(asked: Call, relation: i32) -> f64 {

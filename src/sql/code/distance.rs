@@ -1,13 +1,12 @@
 //! Distances between codes, and between texts character by character.
 
-use crate::pg::call::{Call, pg_function};
+use crate::pg::call::pg_functions;
 use crate::pg::code::bits::Bits;
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use hamming::code;
 use pgrx::pg_extern;
-use pgrx::pg_sys::panic::ErrorReportable;
 use text::fingerprint::differing_characters;
 
 #[pg_extern(sql = false)]
@@ -38,38 +37,16 @@ fn ham_dist(a: &[u8], b: &[u8]) -> Result<i32, SqlError> {
     Ok(differing_characters(&a, &b, &mut check_for_interrupts) as i32)
 }
 
-/// Two arguments of type bit.
-///
-/// # Safety
-/// The function must be declared with them in front.
-unsafe fn pair<'a>(call: Call) -> [Bits<'a>; 2] {
-    // SAFETY: the function is declared with them in front, as the caller promises.
-    [0, 1].map(|index| unsafe { Bits::of(call.datum(index)) })
+pg_functions!(hamming_bits, hamming_bits_within, hamming_bits_similarity);
+
+fn hamming_bits(a: Bits<'_>, b: Bits<'_>) -> Result<i32, SqlError> {
+    a.distance(b).map(|distance| distance as i32)
 }
 
-pg_function!(
-    pg_finfo_hamming_bits,
-    fn hamming_bits(call) {
-        // SAFETY: declared with two of bit.
-        let [a, b] = unsafe { pair(call) };
-        (a.distance(b).unwrap_or_report() as i32).into()
-    }
-);
+fn hamming_bits_within(a: Bits<'_>, b: Bits<'_>, radius: i32) -> Result<bool, SqlError> {
+    a.is_within(b, radius)
+}
 
-pg_function!(
-    pg_finfo_hamming_bits_within,
-    fn hamming_bits_within(call) {
-        // SAFETY: declared with two of bit, and an integer.
-        let [a, b] = unsafe { pair(call) };
-        a.is_within(b, call.integer(2)).unwrap_or_report().into()
-    }
-);
-
-pg_function!(
-    pg_finfo_hamming_bits_similarity,
-    fn hamming_bits_similarity(call) {
-        // SAFETY: declared with two of bit.
-        let [a, b] = unsafe { pair(call) };
-        a.similarity(b).unwrap_or_report().to_bits().into()
-    }
-);
+fn hamming_bits_similarity(a: Bits<'_>, b: Bits<'_>) -> Result<f64, SqlError> {
+    a.similarity(b)
+}

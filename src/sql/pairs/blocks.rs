@@ -1,14 +1,13 @@
 //! `near_blocks`: the blocks of near pairs that a code is in.
 
 use crate::pg::array::Numbers;
-use crate::pg::call::pg_function;
+use crate::pg::call::pg_functions;
 use crate::pg::code::bits::Bits;
 use crate::pg::report::{self, SqlError};
 use base::{Limit, Problem, collect};
 use hamming::code::CodeCutter;
 use hamming::near_pairs::{PARTS, PairBlocks};
 use pgrx::pg_extern;
-use pgrx::pg_sys::panic::ErrorReportable;
 use std::cell::RefCell;
 
 /// The bits of a code, the radius, and the number of parts.
@@ -24,17 +23,13 @@ fn near_blocks_of_bigint(code: i64, radius: i32, parts: i32) -> Result<Numbers<i
     blocks_of(&[code as u64], hamming::BITS, radius, parts)
 }
 
-pg_function!(
-    pg_finfo_near_blocks_of_bit,
-    fn near_blocks_of_bit(call) {
-        // SAFETY: declared with a bit in front in `sql/pairs.sql`.
-        let code = unsafe { Bits::of(call.datum(0)) };
-        let cutter = CodeCutter::new(code.length());
-        let words = collect(cutter.words_of(code.bytes()), cutter.width()).map_err(report::problem).unwrap_or_report();
-        let blocks = blocks_of(&words, code.length(), call.integer(1), call.integer(2));
-        blocks.unwrap_or_report().into_array()
-    }
-);
+pg_functions!(near_blocks_of_bit);
+
+fn near_blocks_of_bit(code: Bits<'_>, radius: i32, parts: i32) -> Result<Numbers<i32>, SqlError> {
+    let cutter = CodeCutter::new(code.length());
+    let words = collect(cutter.words_of(code.bytes()), cutter.width()).map_err(report::problem)?;
+    blocks_of(&words, code.length(), radius, parts)
+}
 
 /// The blocks that a code is in. The parameters are checked once for all rows of a query.
 fn blocks_of(words: &[u64], bits: u32, radius: i32, parts: i32) -> Result<Numbers<i32>, SqlError> {

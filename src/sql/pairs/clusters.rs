@@ -1,7 +1,7 @@
 //! `clusters_of_pairs`: clusters of near pairs that come in arrays.
 
 use super::error;
-use crate::pg::call::{Call, pg_function};
+use crate::pg::call::{Call, pg_functions};
 use crate::pg::elements::{ArrayElements, Order, SortedKey};
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
@@ -9,41 +9,22 @@ use crate::pg::report::{self, SqlError};
 use crate::pg::result_set::ResultSet;
 use base::{OutOfMemory, collect, push, sort};
 use hamming::clusters::{Linkage, keepers_of_pairs};
-use pgrx::pg_sys;
-use pgrx::pg_sys::panic::ErrorReportable;
+use pgrx::pg_sys::{self, Datum};
 
 /// The linkage of this name.
 pub(super) fn parse_linkage(name: &[u8]) -> Result<Linkage, SqlError> {
     encoding::to_utf8(name)?.parse().map_err(report::problem)
 }
 
-pg_function!(
-    pg_finfo_clusters_of_pairs,
-    fn clusters_of_pairs(call) {
-        // SAFETY: declared so in `sql/pairs.sql`.
-        unsafe { put_clusters_of_pairs(call) }.unwrap_or_report();
-        call.null()
-    }
-);
+pg_functions!(clusters_of_pairs);
 
 /// Returns each key with the smallest key of its cluster.
-///
-/// # Safety
-/// The function must be declared with two arrays of one type and a text, and returns a set of records of two
-/// of their elements.
-unsafe fn put_clusters_of_pairs(call: Call) -> Result<(), SqlError> {
-    // SAFETY: the function is declared with two arrays of one type and a text, and returns a set of records
-    // of two of their elements, as the caller promises.
-    let (mut rows, a, b, linkage) = unsafe {
-        (
-            ResultSet::of(call.info())?,
-            ArrayElements::of(call.datum(0)),
-            ArrayElements::of(call.datum(1)),
-            call.text(2),
-        )
-    };
-    // SAFETY: the keys are values of that type.
-    let order = unsafe { Order::of(a.type_, call.info()) }?;
+fn clusters_of_pairs(call: Call, b: Datum, linkage: &[u8]) -> Result<Option<Datum>, SqlError> {
+    // SAFETY: declared in `sql/pairs.sql` with two arrays of one type, and returns a set of records of two of
+    // their elements.
+    let (mut rows, a, b) =
+        unsafe { (ResultSet::of(call.info())?, ArrayElements::of(call.datum(0)), ArrayElements::of(b)) };
+    let order = Order::of(a.type_, call)?;
     let linkage = parse_linkage(linkage)?;
     let (a, b) = (not_null(&a)?, not_null(&b)?);
     let count = a.len();
@@ -65,7 +46,7 @@ unsafe fn put_clusters_of_pairs(call: Call) -> Result<(), SqlError> {
         check_for_interrupts();
         rows.put([Some(key), Some(keys[keeper as usize])]);
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The keys of an array, none of which may be NULL.

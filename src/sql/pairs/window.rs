@@ -3,7 +3,7 @@
 use super::clusters::parse_linkage;
 use super::error;
 use super::row_codes::CodesOfRows;
-use crate::pg::call::{Call, pg_function};
+use crate::pg::call::{Call, pg_functions};
 use crate::pg::code::CodeType;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
@@ -87,22 +87,24 @@ fn codes(partition: &WindowPartition, declared: Declared, rows: i32) -> Result<[
     Ok(codes)
 }
 
-/// Defines a `near_cluster` for the codes that it is declared with.
+/// Defines a `near_cluster` for the codes that it is declared with. A window calls it for each row of a
+/// partition, in order.
 macro_rules! near_cluster {
-    ($finfo:ident, $name:ident, $codes:expr, $has_look:expr) => {
-        pg_function!($finfo,
-        /// A window calls this for each row of a partition, in order.
-        fn $name(call) {
+    ($($name:ident($codes:expr, $has_look:expr);)*) => {
+        pg_functions!($($name),*);
+        $(fn $name(call: Call) -> pg_sys::Datum {
             // SAFETY: declared WINDOW in `sql/pairs.sql`.
             unsafe { keeper(call, Declared { codes: $codes, has_look: $has_look }) }
-        });
+        })*
     };
 }
 
-near_cluster!(pg_finfo_near_cluster_of_bigint, near_cluster_of_bigint, CodeType::Bigint, false);
-near_cluster!(pg_finfo_near_cluster_of_bit, near_cluster_of_bit, CodeType::Bits, false);
-near_cluster!(pg_finfo_near_cluster_of_bigint_look, near_cluster_of_bigint_look, CodeType::Bigint, true);
-near_cluster!(pg_finfo_near_cluster_of_bit_look, near_cluster_of_bit_look, CodeType::Bits, true);
+near_cluster! {
+    near_cluster_of_bigint(CodeType::Bigint, false);
+    near_cluster_of_bit(CodeType::Bits, false);
+    near_cluster_of_bigint_look(CodeType::Bigint, true);
+    near_cluster_of_bit_look(CodeType::Bits, true);
+}
 
 /// The key of the keeper of the current row.
 ///

@@ -7,20 +7,9 @@ use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 const EXAMPLE: &str = "CREATE TRIGGER fingerprint BEFORE INSERT OR UPDATE ON document \
     FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'title', 'body');";
 
-pub(super) fn not_a_trigger_call() -> SqlError {
-    misfired("simhash_trigger must be called by a trigger")
-}
-
-pub(super) fn not_for_each_row() -> SqlError {
-    misfired("simhash_trigger must be fired FOR EACH ROW")
-}
-
-pub(super) fn not_before() -> SqlError {
-    misfired("simhash_trigger must be fired BEFORE the row is written")
-}
-
-pub(super) fn not_insert_or_update() -> SqlError {
-    misfired("simhash_trigger must be fired by INSERT or UPDATE")
+/// A call that is not as CREATE TRIGGER should have said.
+pub(super) fn misfired(message: &'static str) -> SqlError {
+    report(Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, message).set_hint(EXAMPLE)
 }
 
 pub(super) fn too_few_arguments(given: usize) -> SqlError {
@@ -46,9 +35,12 @@ pub(super) fn no_such_column(column: &str, table: &str) -> SqlError {
 }
 
 pub(super) fn target_type(column: &str, type_name: &str) -> SqlError {
-    not_a_bigint(column, type_name)
-        .set_detail("The first argument of simhash_trigger names the column that receives the fingerprint.")
-        .set_hint(EXAMPLE)
+    report(
+        Code::ERRCODE_DATATYPE_MISMATCH,
+        format!("column \"{}\" has type {}, not bigint", quote(column), quote(type_name)),
+    )
+    .set_detail("The first argument of simhash_trigger names the column that receives the fingerprint.")
+    .set_hint(EXAMPLE)
 }
 
 pub(super) fn source_type(column: &str, type_name: &str) -> SqlError {
@@ -77,16 +69,4 @@ pub(super) fn generated_column(column: &str) -> SqlError {
     )
     .set_detail("Generated columns are computed after BEFORE triggers have run.")
     .set_hint("Name the columns that it is generated from.")
-}
-
-fn misfired(message: &'static str) -> SqlError {
-    report(Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, message).set_hint(EXAMPLE)
-}
-
-fn not_a_bigint(column: &str, type_name: &str) -> SqlError {
-    report(
-        Code::ERRCODE_DATATYPE_MISMATCH,
-        format!("column \"{}\" has type {}, not bigint", quote(column), quote(type_name)),
-    )
-    .set_hint("Name the column that has the fingerprints.")
 }

@@ -3,12 +3,11 @@
 mod error;
 mod row;
 
-use crate::pg::call::{Call, pg_function};
+use crate::pg::call::{Call, pg_functions};
 use crate::pg::encoding;
 use crate::pg::report::SqlError;
 use crate::sql::simhash::{SEPARATOR, fingerprint, parse_scheme};
 use pgrx::pg_sys;
-use pgrx::pg_sys::panic::ErrorReportable;
 use row::{TriggerColumn, TriggerRow};
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -17,17 +16,11 @@ use text::features::Scheme;
 /// Begins the argument that names a scheme.
 const SCHEME_ARGUMENT: &[u8] = b"scheme=";
 
-pg_function!(
-    pg_finfo_simhash_trigger,
-    fn simhash_trigger(call) {
-        set_fingerprint(call).unwrap_or_report()
-    }
-);
+pg_functions!(simhash_trigger);
 
 /// Returns the row being written, with its fingerprint set.
-fn set_fingerprint(call: Call) -> Result<pg_sys::Datum, SqlError> {
-    // SAFETY: Postgres passes the information on this call, which lives until we return.
-    let row = unsafe { TriggerRow::being_written(call.info()) }?;
+fn simhash_trigger(call: Call) -> Result<pg_sys::Datum, SqlError> {
+    let row = TriggerRow::being_written(call)?;
     let arguments = Arguments::parse(&row.trigger_arguments())?;
     let target = row.column(arguments.target)?;
     if target.is_generated() {

@@ -1,6 +1,7 @@
 //! A row that a BEFORE trigger is about to let through.
 
 use super::error;
+use crate::pg::call::Call;
 use crate::pg::encoding;
 use crate::pg::report::SqlError;
 use pgrx::pg_sys;
@@ -27,28 +28,24 @@ pub(crate) struct TriggerColumn {
 
 impl<'a> TriggerRow<'a> {
     /// The row of a trigger call, if it was fired as BEFORE INSERT OR UPDATE … FOR EACH ROW.
-    ///
-    /// # Safety
-    /// `call` is the information that Postgres passed to the function, and lives as long as `'a`.
-    pub(crate) unsafe fn being_written(call: pg_sys::FunctionCallInfo) -> Result<Self, SqlError> {
-        // SAFETY: `call` is the information that Postgres passed to the function, and lives as long as
-        // `'a`, as the caller promises.
-        if !unsafe { pgrx::trigger_support::called_as_trigger(call) } {
-            return Err(error::not_a_trigger_call());
+    pub(crate) fn being_written(call: Call) -> Result<Self, SqlError> {
+        // SAFETY: the call in progress.
+        if !unsafe { pgrx::trigger_support::called_as_trigger(call.info()) } {
+            return Err(error::misfired("simhash_trigger must be called by a trigger"));
         }
         // SAFETY: the context of a trigger call is its TriggerData.
-        let trigger = unsafe { &*(*call).context.cast::<pg_sys::TriggerData>() };
+        let trigger = unsafe { &*(*call.info()).context.cast::<pg_sys::TriggerData>() };
         let event = trigger.tg_event;
         if event & pg_sys::TRIGGER_EVENT_ROW == 0 {
-            return Err(error::not_for_each_row());
+            return Err(error::misfired("simhash_trigger must be fired FOR EACH ROW"));
         }
         if event & pg_sys::TRIGGER_EVENT_TIMINGMASK != pg_sys::TRIGGER_EVENT_BEFORE {
-            return Err(error::not_before());
+            return Err(error::misfired("simhash_trigger must be fired BEFORE the row is written"));
         }
         let tuple = match event & pg_sys::TRIGGER_EVENT_OPMASK {
             pg_sys::TRIGGER_EVENT_INSERT => trigger.tg_trigtuple,
             pg_sys::TRIGGER_EVENT_UPDATE => trigger.tg_newtuple,
-            _ => return Err(error::not_insert_or_update()),
+            _ => return Err(error::misfired("simhash_trigger must be fired by INSERT or UPDATE")),
         };
         Ok(Self { trigger, tuple })
     }

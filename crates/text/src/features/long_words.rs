@@ -1,7 +1,6 @@
 //! The features of `simhash-doc`: words of three characters and more.
 
 use super::Sink;
-use crate::hash::rabin::UNITS;
 
 /// Characters of the shortest word.
 const SHORTEST: usize = 3;
@@ -17,8 +16,6 @@ impl<S: Sink> Sink for LongWords<'_, S> {
             self.0.take(word);
         }
     }
-
-    fn take_units(&mut self, _: [u16; UNITS]) {}
 
     fn pause(&mut self) {
         self.0.pause();

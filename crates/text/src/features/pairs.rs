@@ -6,7 +6,6 @@
 use super::words::{ReadableWord, TakeWord};
 use super::{Batch, Sink};
 use crate::hash::GOLDEN_RATIO;
-use crate::hash::rabin::UNITS;
 
 /// Bits of a hash that are the key of its feature. The bits above them choose a cell.
 pub(crate) const KEY_BITS: u32 = 55;
@@ -153,8 +152,6 @@ impl<S: Sink> Sink for WritePairs<'_, S> {
         self.before.extend_from_slice(word);
     }
 
-    fn take_units(&mut self, _: [u16; UNITS]) {}
-
     fn pause(&mut self) {
         self.sink.pause();
     }
@@ -173,8 +170,6 @@ pub(super) mod tests {
         fn take(&mut self, feature: &[u8]) {
             self.0.push(String::from_utf8(feature.to_vec()).unwrap());
         }
-
-        fn take_units(&mut self, _: [u16; UNITS]) {}
 
         fn pause(&mut self) {}
     }

@@ -12,8 +12,8 @@ pub(crate) trait Sink {
         features.for_each(|feature| self.take(feature));
     }
 
-    /// Takes a feature of `commoncrawl`.
-    fn take_units(&mut self, units: [u16; UNITS]);
+    /// Takes a feature of `commoncrawl`. A sink of words gets none.
+    fn take_units(&mut self, _units: [u16; UNITS]) {}
 
     /// Called while text without features is passed over, so that the heartbeat is called.
     fn pause(&mut self);

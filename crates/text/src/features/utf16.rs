@@ -7,6 +7,7 @@
 
 use super::{BATCH, Batch, Sink};
 use crate::hash::rabin::{UNITS, hash, hash_latin1};
+use base::pieces;
 use std::array::from_fn;
 
 /// Bytes of text that are read together, at most.
@@ -33,9 +34,7 @@ pub(crate) fn hash_shingles(text: &str, batch: &mut Batch<'_>) {
     }
     let mut units = [0; BATCH];
     let mut len = 0;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
+    for piece in pieces(text, PIECE) {
         if piece.is_ascii() {
             for (unit, byte) in units[len..].iter_mut().zip(piece.bytes()) {
                 *unit = byte.into();
@@ -54,7 +53,6 @@ pub(crate) fn hash_shingles(text: &str, batch: &mut Batch<'_>) {
             units.copy_within(len + 1 - UNITS..len, 0);
             len = UNITS - 1;
         }
-        rest = after;
     }
     hash_windows(&units[..len], batch);
 }

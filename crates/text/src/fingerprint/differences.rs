@@ -111,16 +111,13 @@ impl DifferenceCounter {
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Vec<FrequentDifference>, OutOfMemory> {
         let count = self.counts.len();
-        let counted = self.counts.into_iter();
-        let mut found = collect(
-            counted.map(|(feature, (pairs, first, _))| FrequentDifference {
-                feature,
-                pairs,
-                first,
-                of_all: 0.0,
-            }),
-            count,
-        )?;
+        let counted = self.counts.into_iter().map(|(feature, (pairs, first, _))| FrequentDifference {
+            feature,
+            pairs,
+            first,
+            of_all: 0.0,
+        });
+        let mut found = collect(counted, count)?;
         // Features are distinct, so the order is the same in every run.
         found.sort_unstable_by(|a, b| (Reverse(a.pairs), &a.feature).cmp(&(Reverse(b.pairs), &b.feature)));
         heartbeat.beat();

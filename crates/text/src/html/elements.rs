@@ -1,80 +1,26 @@
 //! The elements of HTML that matter for the text around them.
 
-/// Elements whose content is not for readers. The flag says whether a block inside of one means that it was
-/// left open.
-pub(super) const SKIPPED: [(&[u8], bool); 12] = [
-    (b"script", false),
-    (b"style", false),
-    (b"title", false),
-    (b"template", false),
-    (b"noscript", false),
-    (b"iframe", false),
-    (b"noembed", false),
-    (b"noframes", false),
-    (b"textarea", false),
-    (b"select", true),
-    (b"datalist", true),
-    (b"svg", true),
-];
+macro_rules! names {
+    ($($name:ident)*) => { &[$(stringify!($name).as_bytes()),*] };
+}
+
+/// Elements whose content is not for readers.
+pub(super) const SKIPPED: &[&[u8]] = names! {
+    script style title template noscript iframe noembed noframes textarea
+};
+
+/// Such elements, too, but a block inside of one means that it was left open.
+pub(super) const ENDED_BY_BLOCKS: &[&[u8]] = names! { select datalist svg };
 
 /// Elements that begin and end a line.
-pub(super) const BLOCKS: [&[u8]; 52] = [
-    b"address",
-    b"article",
-    b"aside",
-    b"blockquote",
-    b"body",
-    b"br",
-    b"caption",
-    b"center",
-    b"dd",
-    b"details",
-    b"dialog",
-    b"dir",
-    b"div",
-    b"dl",
-    b"dt",
-    b"fieldset",
-    b"figcaption",
-    b"figure",
-    b"footer",
-    b"form",
-    b"h1",
-    b"h2",
-    b"h3",
-    b"h4",
-    b"h5",
-    b"h6",
-    b"header",
-    b"hgroup",
-    b"hr",
-    b"html",
-    b"legend",
-    b"li",
-    b"listing",
-    b"main",
-    b"menu",
-    b"nav",
-    b"ol",
-    b"p",
-    b"plaintext",
-    b"pre",
-    b"search",
-    b"section",
-    b"summary",
-    b"table",
-    b"tbody",
-    b"tfoot",
-    b"thead",
-    b"tr",
-    b"ul",
-    b"xmp",
-    b"frameset",
-    b"marquee",
-];
+pub(super) const BLOCKS: &[&[u8]] = names! {
+    address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption
+    figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing main menu nav ol p plaintext pre
+    search section summary table tbody tfoot thead tr ul xmp frameset marquee
+};
 
 /// Elements whose content is in a language other than HTML.
-pub(super) const FOREIGN: [&[u8]; 2] = [b"svg", b"math"];
+pub(super) const FOREIGN: &[&[u8]] = names! { svg math };
 
 /// Cells of a table.
-pub(super) const CELLS: [&[u8]; 2] = [b"td", b"th"];
+pub(super) const CELLS: &[&[u8]] = names! { td th };

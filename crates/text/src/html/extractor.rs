@@ -1,8 +1,8 @@
 //! Collects the text of a document from its tokens.
 
 use super::Beat;
-use super::elements::{BLOCKS, CELLS, FOREIGN, SKIPPED};
-use base::{OutOfMemory, grow_text};
+use super::elements::{BLOCKS, CELLS, ENDED_BY_BLOCKS, FOREIGN, SKIPPED};
+use base::{OutOfMemory, grow_text, pieces};
 use html5gum::emitters::callback::CallbackEvent;
 use html5gum::{State, naive_next_state};
 
@@ -66,13 +66,9 @@ impl Extractor {
             }
             CallbackEvent::EndTag { name } => self.close(name),
             CallbackEvent::String { value } if self.skipping.is_none() => {
-                let text = String::from_utf8_lossy(value);
-                let mut rest = &*text;
-                while !rest.is_empty() {
+                for piece in pieces(&String::from_utf8_lossy(value), PIECE) {
                     beat.borrow_mut().beat();
-                    let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
                     self.add(piece);
-                    rest = after;
                 }
             }
             _ => (),
@@ -93,7 +89,8 @@ impl Extractor {
             Some(skipping) if !(skipping.ends_at_block && is_block) => return,
             _ => self.skipping = None,
         }
-        if let Some(&(_, ends_at_block)) = SKIPPED.iter().find(|(skipped, _)| *skipped == name) {
+        let ends_at_block = ENDED_BY_BLOCKS.contains(&name);
+        if ends_at_block || SKIPPED.contains(&name) {
             // Bounded: one of the names that are skipped.
             self.skipping = Some(Skipping { name: name.to_vec(), depth: 1, ends_at_block });
         }

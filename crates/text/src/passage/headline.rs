@@ -6,7 +6,7 @@
 //! Cost: that of [`shared_passages`], and the time to write the headline.
 
 use super::shared_passages;
-use base::{Heartbeat, Limit, Problem, ProblemKind, grow_text, push};
+use base::{Heartbeat, Limit, Problem, ProblemKind, grow_text, pieces, push};
 use std::ops::Range;
 
 /// The most bytes of a headline, which is a value of PostgreSQL's.
@@ -167,9 +167,7 @@ fn shared(
         let end = passage.byte + passage.text.len();
         match shared.last_mut() {
             Some(last) if passage.byte <= last.end => last.end = end,
-            _ => {
-                push(&mut shared, passage.byte..end)?;
-            }
+            _ => push(&mut shared, passage.byte..end)?,
         }
     }
     Ok(shared)
@@ -206,16 +204,13 @@ impl HeadlineWriter<'_> {
 
     /// Writes a piece of the text, escaped if that is asked for.
     fn piece(&mut self, piece: Range<usize>) -> Result<(), Problem> {
-        let mut rest = &self.text[piece];
-        while !rest.is_empty() {
+        for plain in pieces(&self.text[piece], STRIDE) {
             self.heartbeat.beat();
-            let (plain, after) = rest.split_at(rest.floor_char_boundary(STRIDE));
             if self.options.escapes_html {
                 self.escaped(plain)?;
             } else {
                 self.append(plain)?;
             }
-            rest = after;
         }
         Ok(())
     }
@@ -240,11 +235,9 @@ impl HeadlineWriter<'_> {
 
     fn append(&mut self, text: &str) -> Result<(), Problem> {
         if self.headline.len() + text.len() > MAX_BYTES {
-            return Err(Problem::new(
-                ProblemKind::TooLarge,
-                format!("headline has more than {MAX_BYTES} bytes"),
-            )
-            .with_hint("Ask for fragments, with the option MaxFragments."));
+            let message = format!("headline has more than {MAX_BYTES} bytes");
+            return Err(Problem::new(ProblemKind::TooLarge, message)
+                .with_hint("Ask for fragments, with the option MaxFragments."));
         }
         grow_text(&mut self.headline, text.len())?;
         self.headline.push_str(text);

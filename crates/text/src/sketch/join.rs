@@ -9,8 +9,9 @@
 //! filter of Chaudhuri, Ganti and Kaushik 2006, and of PPJoin (Xiao, Wang, Lin, Yu and Wang 2011). What is
 //! too small or too large, or has too few values left, is dropped before.
 
-use super::sort::sort_values;
+use super::sort::{drop_repeated, sort_values};
 use super::threshold::{LeastShared, Threshold};
+use crate::hash::GOLDEN_RATIO;
 use base::{Heartbeat, OutOfMemory, collect, extend, push, sort};
 use std::iter::repeat_n;
 use std::ops::Range;
@@ -26,10 +27,6 @@ const OF_BUCKET: usize = 2;
 
 /// Entries that are all read rather than searched.
 const FEW: usize = 16;
-
-/// An odd number near 2^64 divided by the golden ratio: the upper bits of products with it are spread evenly
-/// (Knuth, volume 3, 6.4). Values of sketches are not, since they are the least hashes of many.
-const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// When two sketches match.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,14 +57,7 @@ impl SketchList {
         extend(&mut self.values, sketch)?;
         if !sketch.is_sorted_by(|a, b| a < b) {
             sort_values(&mut self.values[first..], heartbeat);
-            let mut kept = first;
-            for at in first..self.values.len() {
-                if at == first || self.values[at] != self.values[kept - 1] {
-                    self.values[kept] = self.values[at];
-                    kept += 1;
-                }
-            }
-            self.values.truncate(kept);
+            drop_repeated(&mut self.values, first);
         }
         push(&mut self.ends, self.values.len())
     }
@@ -100,20 +90,14 @@ impl SketchList {
     }
 }
 
-/// Buckets of values, whose number is a power of two.
-struct HashBuckets {
-    shift: u32,
-}
-
-impl HashBuckets {
-    fn number(&self, value: i64) -> usize {
-        ((value as u64).wrapping_mul(SPREAD) >> self.shift) as usize
-    }
+/// The bucket of a value, among a power of two of them. The upper bits of the product are spread evenly
+/// (Knuth, volume 3, 6.4). Values of sketches are not, since they are the least hashes of many.
+fn bucket_of(value: i64, buckets: usize) -> usize {
+    ((value as u64).wrapping_mul(GOLDEN_RATIO) >> (u64::BITS - buckets.ilog2())) as usize
 }
 
 /// Sketches by their values.
 pub struct SketchIndex {
-    buckets: HashBuckets,
     /// Where the entries of each bucket end.
     ends: Vec<usize>,
     /// Each value with a sketch that has it, bucket by bucket, and in order in each of them.
@@ -138,11 +122,10 @@ impl SketchIndex {
         let (values, sketches) = (list.values.len(), list.len());
         // Two buckets at least.
         let count = (values.next_power_of_two() / OF_BUCKET / 2).max(2);
-        let buckets = HashBuckets { shift: u64::BITS - count.ilog2() };
         let mut ends = collect(repeat_n(0, count), count)?;
         for values in list.values.chunks(STRIDE) {
             heartbeat.beat();
-            values.iter().for_each(|&value| ends[buckets.number(value)] += 1);
+            values.iter().for_each(|&value| ends[bucket_of(value, count)] += 1);
         }
         let mut sum = 0;
         for end in &mut ends {
@@ -154,7 +137,7 @@ impl SketchIndex {
                 heartbeat.beat();
                 for &value in values {
                     // First the beginning of each bucket, in the end its end.
-                    let place = &mut ends[buckets.number(value)];
+                    let place = &mut ends[bucket_of(value, count)];
                     entries[*place] = (value, sketch as u32);
                     *place += 1;
                 }
@@ -170,7 +153,6 @@ impl SketchIndex {
         }
         let sizes = (0..sketches).map(|sketch| list.get(sketch).len() as u32);
         Ok(Self {
-            buckets,
             ends,
             entries,
             sizes: collect(sizes, sketches)?,
@@ -265,7 +247,7 @@ impl SketchIndex {
         self.lists.clear();
         self.comparisons += query.len() as u64;
         for &value in query {
-            let bucket = self.buckets.number(value);
+            let bucket = bucket_of(value, self.ends.len());
             let start = if bucket == 0 { 0 } else { self.ends[bucket - 1] };
             let entries = &self.entries[start..self.ends[bucket]];
             let (below, count) = match entries.len() {

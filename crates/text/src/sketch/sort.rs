@@ -36,6 +36,18 @@ pub(super) fn sort_values(values: &mut [i64], heartbeat: &mut dyn Heartbeat) {
     }
 }
 
+/// Drops values that equal the one before, from the place `first` on.
+pub(super) fn drop_repeated(values: &mut Vec<i64>, first: usize) {
+    let mut kept = first;
+    for at in first..values.len() {
+        if kept == first || values[at] != values[kept - 1] {
+            values[kept] = values[at];
+            kept += 1;
+        }
+    }
+    values.truncate(kept);
+}
+
 /// Equal parts of the range of some values.
 struct SortBuckets {
     least: i64,

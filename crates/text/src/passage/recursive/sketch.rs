@@ -4,7 +4,7 @@
 
 use super::{RecursiveShingler, Shingle};
 use crate::sketch::SketchSample;
-use base::{Heartbeat, Problem};
+use base::{Heartbeat, Problem, pieces};
 
 /// Bytes of text between two heartbeats.
 const STRIDE: usize = 1 << 14;
@@ -13,17 +13,17 @@ const STRIDE: usize = 1 << 14;
 pub fn passage_sketch(text: &str, level: u32, heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
     let mut shingler = RecursiveShingler::new(level..=level, text.chars().count())?;
     let mut sample = SketchSample::new(heartbeat);
-    let mut rest = text;
-    while !rest.is_empty() && !sample.has_failed() {
+    for piece in pieces(text, STRIDE) {
+        if sample.has_failed() {
+            break;
+        }
         sample.beat();
-        let (piece, after) = rest.split_at(rest.floor_char_boundary(STRIDE));
         let mut consumer = |shingle: Shingle| sample.push(shingle.hash as i64);
         if piece.is_ascii() {
             shingler.add(piece.bytes().map(u64::from), &mut consumer);
         } else {
             shingler.add(piece.chars().map(u64::from), &mut consumer);
         }
-        rest = after;
     }
     sample.into_values()
 }

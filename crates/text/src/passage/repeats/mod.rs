@@ -85,10 +85,8 @@ impl Corpus {
         self.room.push(&mut self.starts, self.text.len())?;
         self.room.append(&mut self.text, document)?;
         if self.text.len() > MAX_BYTES {
-            return Err(Problem::new(
-                ProblemKind::TooLarge,
-                format!("corpus has more than {MAX_BYTES} bytes"),
-            ));
+            let message = format!("corpus has more than {MAX_BYTES} bytes");
+            return Err(Problem::new(ProblemKind::TooLarge, message));
         }
         Ok(())
     }

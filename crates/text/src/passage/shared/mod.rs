@@ -20,7 +20,7 @@ mod table;
 
 use crate::hash::rolling::{Arithmetic, Mersenne61, PRIME, Rolling, Windows};
 use crate::hash::spread;
-use base::{Heartbeat, Limit, OutOfMemory, Problem, collect, reserve, sort};
+use base::{Heartbeat, Limit, OutOfMemory, Problem, collect, pieces, reserve, sort};
 use search::{Match, MatchSearch, TextPair};
 use table::{WindowTable, each_batch};
 
@@ -76,12 +76,9 @@ pub fn shared_passages<'a>(
 fn characters(text: &str, heartbeat: &mut dyn Heartbeat) -> Result<Vec<char>, OutOfMemory> {
     let mut characters = Vec::new();
     reserve(&mut characters, text.chars().count())?;
-    let mut rest = text;
-    while !rest.is_empty() {
+    for piece in pieces(text, STRIDE) {
         heartbeat.beat();
-        let (piece, after) = rest.split_at(rest.floor_char_boundary(STRIDE));
         characters.extend(piece.chars());
-        rest = after;
     }
     Ok(characters)
 }

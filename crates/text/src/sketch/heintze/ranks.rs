@@ -1,7 +1,7 @@
 //! The ranks of Heintze's substrings, and the lowest of them.
 
 use super::letters::KEY_BITS;
-use crate::sketch::sort::sort_values;
+use crate::sketch::sort::{drop_repeated, sort_values};
 use base::{Heartbeat, OutOfMemory, collect, reserve, sort};
 
 /// Bits of a count in a rank.
@@ -106,14 +106,7 @@ impl TakenSubstrings {
     pub(super) fn settle(&mut self) {
         if self.hashes.len() > self.settled + 1 {
             self.hashes[self.settled..].sort_unstable_by_key(|&hash| hash as u64);
-            let mut end = self.settled + 1;
-            for at in self.settled + 1..self.hashes.len() {
-                if self.hashes[at] != self.hashes[end - 1] {
-                    self.hashes[end] = self.hashes[at];
-                    end += 1;
-                }
-            }
-            self.hashes.truncate(end);
+            drop_repeated(&mut self.hashes, self.settled);
         }
         self.settled = self.hashes.len();
     }
