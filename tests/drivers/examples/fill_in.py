@@ -1,6 +1,6 @@
 """Usage: fill_in.py HEADING LANGUAGE FOLDER INTO   Copies a folder, with the examples of docs/clients.md filled in.
 
-In its files, `@block 1@` stands for the first block under the heading. `@unsigned@` and `@signed@` stand for the two
+In its files, `@block 1@` stands for the first block under the heading, and `@block 0@` for the SQL that drivers need. `@unsigned@` and `@signed@` stand for the two
 cells that the table of conversions has for the language.
 """
 
@@ -25,14 +25,15 @@ def conversions(page, language):
 def main():
     heading, language, folder, into = sys.argv[1:]
     page = PAGE.read_text(encoding='utf-8')
-    blocks = re.findall(r'^```\w+\n(.*?)^```', section(page, heading), re.DOTALL | re.MULTILINE)
+    sql, *blocks = (block for part in ('Drivers', heading) for block in
+                    re.findall(r'^```\w+\n(.*?)^```', section(page, part), re.DOTALL | re.MULTILINE))
     unsigned, signed = conversions(page, language)
     unused = set(range(1, len(blocks) + 1))
 
     def block(line):
         number = int(line[2])
         unused.discard(number)
-        return re.sub(r'^(?=.)', line[1], blocks[number - 1], flags=re.MULTILINE)
+        return re.sub(r'^(?=.)', line[1], (sql, *blocks)[number], flags=re.MULTILINE)
 
     for file in Path(folder).rglob('*.*'):
         text = BLOCK_LINE.sub(block, file.read_text(encoding='utf-8'))

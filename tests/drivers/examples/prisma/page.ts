@@ -6,7 +6,7 @@ async function main() {
   const prisma = new PrismaClient({ adapter: new PrismaPg({ host, user, database }) })
   const value = BigInt(process.env.VALUE!)
 
-  // @block 3@
+  // @block 2@
 
   near.forEach(row => console.log('near', String(row.id)))
   nearest.forEach(row => console.log('nearest', String(row.id)))
