@@ -9,10 +9,10 @@ from measure import COLUMNS
 from plot import bars
 
 # Questions of which the page has no table, but the pages on their topics a sentence: pairs, licences, copies, pictures, passages.
-SEARCH = ["peer", "settings", "found", "query_ms", "bytes"]
+SEARCH = ["peer", "settings", "found", "query_ms"]
 CORPUS = ["peer", "settings", "found", "false", "rate", "peak_mb"]
 TITLES = {
-    "within": ("Which codes are within a radius?", ["peer", "settings", "query_ms", "build_s", "bytes"], "All find the same codes."),
+    "within": ("Which codes are within a radius?", ["peer", "settings", "query_ms", "bytes"], "All find the same codes."),
     "nearest": ("Which ten codes are nearest?", SEARCH, "Ten codes are near each of the queries. *Found* counts the right distances of all ten."),
     "far": ("Which ten codes are nearest, if none is near?", ["peer", "query_ms"],
             "An index must look at many of the codes, and **ours loses** to FAISS, which compares all of them: "
@@ -23,7 +23,7 @@ TITLES = {
                "or others are put before and after. Two more share a third or half of their sentences with another, and are no "
                "duplicates. *A second* is texts a second and core, from the texts to the list of duplicates; ours includes COPY. All "
                "are nearly twice as fast where nothing else runs."),
-    "quotes": ("Who quotes whom?", ["peer", "settings", "found", "false", "query_ms", "bytes"],
+    "quotes": ("Who quotes whom?", ["peer", "settings", "found", "false", "query_ms"],
                "Half of the queries have 300 characters of a stored text in their middle. Others than ours have the limit that does best."),
 }
 HEADS = {"peer": "", "settings": "", "found": "found", "false": "false", "query_ms": "time", "build_s": "built in", "rate": "a second",
