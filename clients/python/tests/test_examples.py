@@ -163,7 +163,7 @@ def test_sqlalchemy(database: str) -> None:
 
 
 def test_sqlalchemy_in_the_readme(database: str) -> None:
-    declare, queries, _ = blocks(README, "SQLAlchemy and Alembic")
+    declare, queries, look, _ = blocks(README, "SQLAlchemy and Alembic")
     connection, names = declared_in_sqlalchemy(declare, database)
     statements = values_of(queries, {**names, "value": VALUE})
     assert len(statements) == 5
@@ -171,6 +171,8 @@ def test_sqlalchemy_in_the_readme(database: str) -> None:
         connection.execute(statement)
         plan = plan_in_sqlalchemy(connection, statement)
         assert "using article_si" in plan or "Near Join" in plan
+    (words,) = values_of(look, names)
+    assert connection.execute(words).keys() == ["feature", "pairs", "share", "a", "b"]
     connection.engine.dispose()
 
 
@@ -195,7 +197,7 @@ def test_the_constraint_of_sqlalchemy_in_the_readme(database: str) -> None:
 
 
 def test_alembic_in_the_readme() -> None:
-    block = blocks(README, "SQLAlchemy and Alembic")[2]
+    block = blocks(README, "SQLAlchemy and Alembic")[3]
     context = Mock()
     run(block, context=context, connection=1, metadata=2)
     assert context.configure.call_args.kwargs["render_item"] is simhash_pg.alembic.render_item

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, aliased, mapped_column
 
 import simhash_pg
-from simhash_pg.sqlalchemy import Code as Bits, Fingerprint, hamming, hamming_index, hamming_similarity, simhash
+from simhash_pg.sqlalchemy import Code as Bits, Fingerprint, hamming, hamming_index, hamming_similarity, near_differences, simhash
 from texts import texts
 
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -54,6 +54,13 @@ class Document(Base):
     body: Mapped[str]
     si: Mapped[int | None] = mapped_column(Fingerprint, Computed("simhash(body)", persisted=True))
     by_words: Mapped[int | None] = mapped_column(Fingerprint, Computed("simhash(body, 'word:2')", persisted=True))
+
+
+class Report(Base):
+    __tablename__ = 'a "Report'
+    id: Mapped[int] = mapped_column(primary_key=True)
+    body: Mapped[str]
+    si: Mapped[int | None] = mapped_column(Fingerprint, Computed("simhash(body)", persisted=True))
 
 
 hamming_index("code_si", Code.si, postgresql_with={"fillfactor": 80})
@@ -106,6 +113,7 @@ def tables(database: str) -> Iterator[str]:
     with Session(engine) as session:
         session.add_all([Code(name=str(value), si=value) for value in FINGERPRINTS])
         session.add_all([Document(body=body) for body in texts(3000)])
+        session.add_all([Report(body=f"the ferry terminal is closed {until}") for until in ("today", "until May")])
         session.execute(text(f"INSERT INTO code (name, si) {MANY}"))
         session.execute(text("INSERT INTO note (tenant, si) SELECT i % 50, hashint8extended(i, 1) FROM generate_series(1, 20000) AS i"))
         session.add_all([Picture(code=NEAR), Picture(code=None), Picture(code=PDQ)])
@@ -166,6 +174,13 @@ def test_generated_fingerprints(server: Server) -> None:
     for body, si, by_words, again in rows:
         assert si == again == simhash_pg.simhash(body)
         assert by_words == simhash_pg.simhash(body, "word:2")
+
+
+def test_words_that_differ(server: Server) -> None:
+    words = near_differences(Report.si, Report.body, 64, sample=10)
+    rows = server.rows(select(words.c.feature, words.c.pairs, words.c.share, words.c.a, words.c.b))
+    assert [row[:3] for row in rows] == [("may", 2, 1), ("today", 2, 1), ("until", 2, 1)]
+    assert {row.a for row in rows} | {row.b for row in rows} == {"1", "2"}
 
 
 def test_expressions_are_comparable(server: Server) -> None:

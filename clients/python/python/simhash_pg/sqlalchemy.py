@@ -14,12 +14,13 @@ which `simhash_pg.code_decode` makes; the methods and the index are the same.
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Double, Function, Index, Integer, Text, cast, func, literal
+from sqlalchemy import BigInteger, Double, Function, Index, Integer, TableValuedAlias, Text, cast, column, func, literal
+from sqlalchemy.dialects.postgresql import REGCLASS
 from sqlalchemy.types import TypeDecorator, TypeEngine, UserDefinedType
 
 from simhash_pg.arguments import bigint, digits
 
-__all__ = ["Code", "Fingerprint", "hamming", "hamming_index", "hamming_similarity", "simhash"]
+__all__ = ["Code", "Fingerprint", "hamming", "hamming_index", "hamming_similarity", "near_differences", "simhash"]
 
 
 class Distances(TypeEngine.Comparator[Any]):
@@ -105,6 +106,20 @@ def simhash(text: Any, scheme: str | None = None) -> Function[int]:
 def hamming_index(name: str, column: Any, *further: Any, **options: Any) -> Index:
     """An index of the access method `hamming`, which finds near fingerprints, also with further columns equal."""
     return Index(name, column, *further, postgresql_using="hamming", **options)
+
+
+def near_differences(code: Any, body: Any, radius: int, *, key: str = "id", sample: int = 1000) -> TableValuedAlias:
+    """In which words near texts differ, the most frequent first: to be read before anything is deleted.
+
+    Code and body are columns of a table. The result is one to select from, with columns feature, pairs, share, of_all,
+    and a and b, the keys of a pair.
+    """
+    table = code.expression.table
+    relation = ".".join('"' + name.replace('"', '""') + '"' for name in (table.schema, table.name) if name)
+    names = code.expression.name, body.expression.name
+    columns = column("feature", Text), column("pairs", BigInteger), column("share", Double), column("of_all", Double)
+    differences = func.near_differences(cast(literal(relation), REGCLASS), *names, radius, key, sample)
+    return differences.table_valued(*columns, column("a", Text), column("b", Text))
 
 
 def parameter(value: Any, other: Any) -> Any:
