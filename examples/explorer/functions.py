@@ -13,6 +13,9 @@ FUNCTIONS = {
     "passages": "shared_passages",
     "headline": "passage_headline",
     "histogram": "hamming_histogram",
+    "differences": "near_differences",
+    "weights": "feature_weights",
+    "rare": "minhash_bits",
 }
 
 

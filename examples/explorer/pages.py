@@ -272,15 +272,16 @@ def clusters(queries: Queries, fields: Fields) -> Page:
         heads = ["#different", "#documents", "keeper"]
         found = html(
             '<p role="status">{clusters:,} clusters have {documents:,} documents. If each kept its first one,'
-            " {gone:,} would go.</p>{table}{pages}<h2>To delete all but the keepers</h2>"
+            " {gone:,} would go.</p>{table}{pages}{differences}<h2>To delete duplicates</h2>"
             "<p>This app deletes nothing. Look at some clusters first: a near text is not always a duplicate. Then"
-            " these statements, run by the table's owner, keep the first document of each cluster.</p>"
+            " these statements, run by the table's owner, keep the first document of each cluster{rare}.</p>"
             '<pre class="sql" tabindex="0" role="region" aria-label="Statements">{sql}</pre>',
             clusters=clusters, documents=documents, gone=documents - clusters,
             table=grid("Clusters, those with the most different documents first", heads, [item(row) for row in rows]),
             pages=pager("More clusters", ("Before these", at(page - 1) if page > 1 else None),
                         ("After these", at(page + 1) if page * CLUSTERS < clusters else None)),
-            sql=queries.deletion(radius),
+            sql=queries.deletion(radius), differences=differing_words(queries, radius) if queries.table.text else None,
+            rare=", and rows that differ from it in words that are rare in the table" if queries.table.text else None,
         )
     else:
         found = html('<p role="status" class="note">No two documents are within {radius} bits.</p>', radius=radius)
@@ -291,6 +292,24 @@ def clusters(queries: Queries, fields: Fields) -> Page:
         radius=radius_of(queries, radius), found=found, after=after, part=part_of_table(queries, radius, after),
     )
     return frame(queries.table, "/clusters", "Clusters", content)
+
+
+def differing_words(queries: Queries, radius: int) -> Html:
+    """What to read before anything is deleted."""
+    rows = [
+        (html("<bdi>{feature}</bdi>", feature=row.feature), f"{row.pairs:,}", f"{100 * row.share:.0f} %",
+         f"{100 * row.of_all:.0f} %",
+         html('<a href="{href}">a pair</a>', href=address("/compare", a=row.a, b=row.b, show="differences")))
+        for row in queries.differences(radius)
+    ]
+    heads = ["word", "#pairs", "#of pairs", "#of all, with those above", "example"]
+    return html(
+        "<h2>In which words do near documents differ?</h2><p>Of a sample of near pairs. Words that tell things apart,"
+        " such as <i>documentation</i> and <i>development</i>, mark documents that are near and no duplicates; # is any"
+        " number.</p>{table}",
+        table=html('<div class="wide" tabindex="0" role="region" aria-label="Words that differ">{table}</div>',
+                   table=grid(None, heads, rows)) if rows else html('<p class="note">No near pair differs in a word.</p>'),
+    )
 
 
 def part_of_table(queries: Queries, radius: int, after: str) -> Html | None:

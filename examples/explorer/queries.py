@@ -253,31 +253,56 @@ LIMIT %(limit)s"""
             ),
         ).fetchall()
 
+    def differences(self, radius: int) -> list[Any]:
+        """In which words near texts differ, by a sample: of pairs that a statement of deletion() might take."""
+        query = self.sql(
+            """SELECT feature, pairs, share, of_all, a, b
+               FROM {differences}(%s::regclass, %s::name, %s::name, %s::integer, %s::name, %s::integer) LIMIT %s"""
+        )
+        values = [self.relation, self.table.fingerprint, self.table.text, radius, self.table.key, self.sample(), SOME]
+        return self.connection.execute(query, values).fetchall()
+
     def deletion(self, radius: int) -> str:
-        """The statements that would keep the first of each cluster. They are shown, and never run."""
+        """The statements that would keep the first of each cluster. They are shown, and never run.
+
+        Of texts, words that are rare in the table decide which near rows go.
+        """
+        cluster: LiteralString = "{cluster}({key}, {si}, %(radius)s"
+        source: LiteralString = "{table} AS d"
+        if self.table.text:
+            # Of 256 bits, made of pairs of words that weigh the more, the rarer they are.
+            cluster += ", {rare}({text}, 256, w.weights)::bit(256), 50"
+            source += ", (SELECT {weights}({text}, 'word:2') AS weights FROM {table} AS d) AS w"
         query = self.sql(
             """BEGIN;
 LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE;
 DELETE FROM {table} AS d
-USING (SELECT {key} AS key, {cluster}({key}, {si}, %(radius)s) OVER (ORDER BY {key}) AS keeper
-       FROM {table} AS d) AS c
+USING (SELECT {key} AS key, """ + cluster + """) OVER (ORDER BY {key}) AS keeper
+       FROM """ + source + """) AS c
 WHERE {key} = c.key AND c.keeper <> c.key;
 -- Look at what is left. Then COMMIT, or ROLLBACK if it is not what you wanted."""
         )
         return psycopg.ClientCursor(self.connection).mogrify(query, {"radius": radius})
 
+    @property
+    def relation(self) -> str:
+        return psycopg.sql.Identifier(self.table.schema, self.table.name).as_string(self.connection)
+
+    def sample(self) -> int:
+        """How many rows are compared with all others: fewer of a large table."""
+        size = self.connection.execute(
+            """SELECT greatest(reltuples, 1)::bigint AS rows FROM pg_class WHERE oid = %s::regclass""", [self.relation]
+        ).fetchone()
+        compared = COMPARED * 64 // (self.table.width or 64) // (size.rows if size else 1)
+        return max(LEAST_SAMPLE, min(SAMPLE, compared))
+
     def histogram(self) -> Sample:
         """What distances mean. Of a large table, some rows are compared with some others, and texts are not."""
         if self.table.rows > self.LARGE:
             return self.estimate()
-        relation = psycopg.sql.Identifier(self.table.schema, self.table.name).as_string(self.connection)
-        size = self.connection.execute(
-            """SELECT greatest(reltuples, 1)::bigint AS rows FROM pg_class WHERE oid = %s::regclass""", [relation]
-        ).fetchone()
-        compared = COMPARED * 64 // (self.table.width or 64) // (size.rows if size else 1)
-        sample = max(LEAST_SAMPLE, min(SAMPLE, compared))
+        sample = self.sample()
         query = self.sql("SELECT * FROM {histogram}(%s::regclass, %s::name, %s::integer, %s::name) ORDER BY distance")
-        values = [relation, self.table.fingerprint, sample, self.table.text]
+        values = [self.relation, self.table.fingerprint, sample, self.table.text]
         return Sample(self.connection.execute(query, values).fetchall(), sample)
 
     def estimate(self) -> Sample:

@@ -37,7 +37,8 @@ OVERLOADS = {
     "passage_headline(character varying, character varying, integer, character varying)": "text",
     "near_cluster(integer, bigint, integer)": "integer",
     "near_cluster(integer, bigint, integer, text)": "integer",
-    "hamming_histogram(text, text)": "integer", "same(integer, character varying)": "boolean",
+    "near_differences(text, text, text, integer, text, integer)": "integer", "hamming_histogram(text, text)": "integer",
+    "same(integer, character varying)": "boolean",
 }
 OPERATOR = "CREATE OPERATOR {schema}.= (LEFTARG = integer, RIGHTARG = character varying, FUNCTION = {schema}.same)"
 

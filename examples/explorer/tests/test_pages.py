@@ -21,9 +21,9 @@ from .test_server import ask, post
 LONG = "Some words that make up a text which is longer than a passage has to be. "
 
 
-def rows_of(page: str) -> list[str]:
-    """The rows of the last table of a page, without tags."""
-    body = page.rpartition("<tbody>")[2].partition("</tbody>")[0]
+def rows_of(page: str, table: int = -1) -> list[str]:
+    """The rows of a table of a page, the last one, without tags."""
+    body = page.split("<tbody>")[table].partition("</tbody>")[0]
     return [re.sub("<[^>]*>", " ", row).strip() for row in body.split("</tr>")[:-1]]
 
 
@@ -47,9 +47,18 @@ def copies(owner: psycopg.Connection) -> Iterator[str]:
 
 
 def test_clusters_of_mere_copies_come_last(copies: str) -> None:
-    rows = rows_of(ask(copies, "/clusters?radius=8")[1])
+    rows = rows_of(ask(copies, "/clusters?radius=8")[1], 1)
     assert [re.split(r"\s+", row)[:4] for row in rows] == [
         ["2", "5", "row", "6"], ["copies", "5", "row", "1"], ["copies", "2", "row", "11"]]
+
+
+def test_words_that_differ_are_shown_before_statements_that_delete(copies: str) -> None:
+    page = ask(copies, "/clusters?radius=20")[1]
+    assert page.index("In which words do near documents differ?") < page.index("DELETE")
+    words = dict(row.split()[:2] for row in rows_of(page))
+    assert int(words["other"]) > 0 and "Some" not in words
+    assert re.search(r'href="/compare\?a=\d+&amp;b=\d+&amp;show=differences"', page)
+    assert "minhash_bits" in page
 
 
 def test_copies_are_one_line_of_a_cluster(copies: str) -> None:
@@ -79,12 +88,12 @@ def test_of_a_large_table_a_part_is_shown(copies: str, monkeypatch: pytest.Monke
     assert "The table is large" not in ask(copies, "/clusters?radius=8")[1]
     monkeypatch.setattr(Queries, "ROWS", 7)
     page = ask(copies, "/clusters?radius=8")[1]
-    assert "the clusters among the first 7 documents" in page and len(rows_of(page)) == 2
+    assert "the clusters among the first 7 documents" in page and len(rows_of(page, 1)) == 2
     following = re.search(r'href="(/clusters[^"]*after=7)"', page)
     assert following
     page = ask(copies, following[1].replace("&amp;", "&"))[1]
     assert "documents after <bdi>7</bdi>" in page and "The next part" not in page and "The first part" in page
-    assert len(rows_of(page)) == 2
+    assert len(rows_of(page, 1)) == 2
     assert ask(copies, "/cluster?radius=8&after=7&keeper=8")[0].status == 200
     assert ask(copies, "/cluster?radius=8&after=7&keeper=1")[0].status == 404
     assert ask(copies, "/clusters?radius=8&after=none")[0].status == 400
