@@ -60,7 +60,14 @@ impl<'a> Search<'a> {
 
     /// The conditions that the index is searched by, each with its key column, counted from 0.
     pub(crate) fn all_conditions(&self) -> impl Iterator<Item = (usize, &'a pg_sys::RestrictInfo)> {
-        conditions_of(self.path)
+        // SAFETY: the clauses of a path are a list, and each has a list of conditions.
+        unsafe {
+            let clauses = Exprs::<'a>::new(self.path.indexclauses).iter();
+            clauses.filter_map(Expr::cast::<pg_sys::IndexClause>).flat_map(|clause| {
+                let conditions = Exprs::<'a>::new(clause.indexquals).iter().filter_map(Expr::cast);
+                conditions.map(|condition| (clause.indexcol as usize, condition))
+            })
+        }
     }
 
     /// The conditions on a key column, counted from 0.
@@ -145,21 +152,6 @@ impl<'a> Search<'a> {
         // SAFETY: a setting.
         let (page_cost, operator_cost) = unsafe { (pg_sys::seq_page_cost, pg_sys::cpu_operator_cost) };
         fetched * self.general.spc_random_page_cost + in_order * page_cost + operators * operator_cost
-    }
-}
-
-/// The conditions that an index is searched by, each with its key column, counted from 0.
-pub(crate) fn conditions_of<'a>(
-    path: &'a pg_sys::IndexPath,
-) -> impl Iterator<Item = (usize, &'a pg_sys::RestrictInfo)> {
-    // SAFETY: the clauses of a path are a list, and each has a list of conditions.
-    unsafe {
-        let clauses =
-            Exprs::<'a>::new(path.indexclauses).iter().filter_map(Expr::cast::<pg_sys::IndexClause>);
-        clauses.flat_map(|clause| {
-            let conditions = Exprs::<'a>::new(clause.indexquals).iter().filter_map(Expr::cast);
-            conditions.map(|condition| (clause.indexcol as usize, condition))
-        })
     }
 }
 

@@ -87,8 +87,17 @@ impl<'s, S: Store> Index<'s, S> {
                 self.compare_rows(trees, may_differ, &mut left, report)?;
             }
         }
-        self.verify_codes(&totals, may_differ, &mut left, report)?;
-        self.verify_filters(&totals, may_differ, &mut left, report)
+        if layout.has_code_tree() && layout.has_word_trees() {
+            let (trees, text) = ([layout.code_tree()], "its codes are other ones than those of the words");
+            self.verify_tree([&[first_tree], &trees], text, &totals, may_differ, &mut left, report)?;
+        }
+        if layout.has_filter() {
+            let (trees, text) =
+                ([layout.filter_tree()], "further columns have other fingerprints than band 0");
+            let others = [first_tree, layout.nulls()];
+            self.verify_tree([&others, &trees], text, &totals, may_differ, &mut left, report)?;
+        }
+        Ok(())
     }
 
     /// Walks through all trees, and reports pages that are wrong.

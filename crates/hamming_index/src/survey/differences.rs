@@ -9,26 +9,30 @@ use base::{Collector, OutOfMemory, push};
 use std::ops::Range;
 
 impl<S: Store> Index<'_, S> {
-    /// Compares the tree of whole codes with the words.
-    pub(super) fn verify_codes(
+    /// Compares a tree of all rows, the second one, with the trees that have these rows together, the first of
+    /// which is the first tree. Says `text` if their codes differ.
+    pub(super) fn verify_tree(
         &self,
+        trees: [&[Tree]; 2],
+        text: &str,
         totals: &[Totals],
         may_differ: &mut dyn FnMut(RowId) -> bool,
         left: &mut usize,
         report: &mut dyn FnMut(Damage),
     ) -> Result<(), OutOfMemory> {
-        let (layout, tree) = (self.layout, self.layout.code_tree());
-        if !layout.has_code_tree() || !layout.has_word_trees() {
-            return Ok(());
-        }
-        let (first, codes) = (totals[0], totals[layout.place(tree)]);
-        if (first.entries, first.rows) != (codes.entries, codes.rows) {
-            return self.compare_rows([&[layout.first_tree()], &[tree]], may_differ, left, report);
+        let of = |tree: Tree| &totals[self.layout.place(tree)];
+        let (others, tree) = (trees[0], trees[1][0]);
+        let fits = |part: fn(&Totals) -> u64| {
+            others.iter().map(|&tree| part(of(tree))).fold(0, u64::wrapping_add) == part(of(tree))
+        };
+        if !fits(|tree| tree.entries) || !fits(|tree| tree.rows) {
+            return self.compare_rows(trees, may_differ, left, report);
         }
         // The sums were taken at different times, while rows came and went.
-        if self.sum_of_words(totals) != codes.checksum && self.differs_in_codes(tree, may_differ) {
-            let text = "its codes are other ones than those of the words".to_string();
-            report(Damage { page_number: layout.root(tree), text });
+        let further = others[1..].iter().map(|&tree| of(tree).checksum);
+        let checksum = further.fold(self.sum_of_words(totals), u64::wrapping_add);
+        if checksum != of(tree).checksum && self.differs_in_codes(tree, may_differ) {
+            report(Damage { page_number: self.layout.root(tree), text: text.to_string() });
         }
         Ok(())
     }
@@ -41,35 +45,6 @@ impl<S: Store> Index<'_, S> {
         }
         let words = if layout.has_code_tree() { layout.words() } else { 1 };
         (0..words).fold(0, |sum, word| sum.wrapping_add(totals[word * BANDS].checksum))
-    }
-
-    /// Compares the tree of further columns with the first tree and the tree of NULLs.
-    pub(super) fn verify_filters(
-        &self,
-        totals: &[Totals],
-        may_differ: &mut dyn FnMut(RowId) -> bool,
-        left: &mut usize,
-        report: &mut dyn FnMut(Damage),
-    ) -> Result<(), OutOfMemory> {
-        let layout = self.layout;
-        if !layout.has_filter() {
-            return Ok(());
-        }
-        let tree = layout.filter_tree();
-        let of = |tree| totals[layout.place(tree)];
-        let (first, nulls, filters) = (of(layout.first_tree()), of(layout.nulls()), of(tree));
-        let sum = |part: fn(&Totals) -> u64| part(&first).wrapping_add(part(&nulls)) == part(&filters);
-        if !sum(|tree| tree.entries) || !sum(|tree| tree.rows) {
-            let trees = [&[layout.first_tree(), layout.nulls()][..], &[tree]];
-            return self.compare_rows(trees, may_differ, left, report);
-        }
-        // The sums were taken at different times, while rows came and went.
-        let checksum = self.sum_of_words(totals).wrapping_add(nulls.checksum);
-        if checksum != filters.checksum && self.differs_in_codes(tree, may_differ) {
-            let text = "further columns have other fingerprints than band 0".to_string();
-            report(Damage { page_number: layout.root(tree), text });
-        }
-        Ok(())
     }
 
     /// Whether a tree of all rows has a code that others lack: the first tree of each of its words, or the
@@ -86,16 +61,15 @@ impl<S: Store> Index<'_, S> {
                 entries.extend(slots.map(|slot| (leaf.key(slot), leaf.words(slot).collect::<Vec<_>>())));
                 true
             });
+            let has_word = |entry: &IndexKey, word: usize, bits: u64| {
+                layout.keys_of(word, bits, entry.row).take(1).all(|(tree, key)| self.has(tree, key))
+            };
+            let has = |entry: &IndexKey, words: &[u64]| match layout.has_word_trees() {
+                true => words.iter().enumerate().all(|(word, &bits)| has_word(entry, word, bits)),
+                false => self.has_code(layout.code_tree(), IndexKey::new(entry.bits, entry.row), Some(words)),
+            };
             let lacks = |(entry, words): &(IndexKey, Vec<u64>)| {
-                let has_words = |(word, &bits): (usize, &u64)| {
-                    layout.keys_of(word, bits, entry.row).take(1).all(|(tree, key)| self.has(tree, key))
-                };
-                entry.filter != entry.filter.of_null_code()
-                    && !if layout.has_word_trees() {
-                        words.iter().enumerate().all(has_words)
-                    } else {
-                        self.has_code(layout.code_tree(), IndexKey::new(entry.bits, entry.row), Some(words))
-                    }
+                entry.filter != entry.filter.of_null_code() && !has(entry, words)
             };
             if entries.iter().any(|entry| lacks(entry) && !may_differ(entry.0.row)) {
                 return true;
