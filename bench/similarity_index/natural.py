@@ -37,14 +37,14 @@ def stanzas(file):
         yield fields
 
 
-def descriptions(lists):
+def descriptions(lists, languages=("en", *LANGUAGES)):
     """For each language, title and description by package; and the source package of each package."""
     sources, texts = {}, collections.defaultdict(dict)
     for file in sorted(lists.glob("*_Packages*")):
         for fields in stanzas(file):
             if "Package" in fields:
                 sources[fields["Package"]] = fields.get("Source", fields["Package"]).split(" ")[0]
-    for language in ["en", *LANGUAGES]:
+    for language in languages:
         for file in sorted(lists.glob(f"*Translation-{language.replace('_', '%5f')}.*")):
             for fields in stanzas(file):
                 described = fields.get(f"Description-{language}")
@@ -67,13 +67,15 @@ def plain(roff):
     return "\n".join(lines)
 
 
-def pages(folder):
-    """Manual pages by their path, each with its language."""
+def pages(folder, only=None):
+    """Manual pages by their path, each with its language; perhaps those of one language alone."""
     found = {}
     for file in sorted(folder.glob("**/man/**/*.gz")):
         if not file.is_symlink():
             path = str(file).split("/man/", 1)[1]
             language = path.split("/")[0] if not path.startswith("man") else "en"
+            if only not in (None, language):
+                continue
             try:
                 found[path] = language, plain(gzip.open(file, "rt", encoding="utf-8", errors="replace").read())
             except OSError:
