@@ -1,5 +1,5 @@
--- Codes: bigint, such as fingerprints of texts, and bit(n), such as perceptual hashes of images. What takes bit takes
--- bit varying too.
+-- Codes: bigint, such as fingerprints of texts, and bit(n), such as perceptual hashes of images. Functions that take
+-- bit take bit varying, too.
 
 -- Distances
 
@@ -52,7 +52,7 @@ CREATE FUNCTION ham_dist(a text, b text) RETURNS integer
 COMMENT ON FUNCTION ham_dist(text, text) IS
     'number of characters in which two strings differ, the shorter one padded with blanks';
 
--- hamming is turned into the operators. The operator <~> of bit belongs to the extension vector.
+-- The planner turns hamming into these operators. The operator <~> of bit belongs to the extension vector.
 CREATE OPERATOR <~> (
     LEFTARG = bigint,
     RIGHTARG = bigint,
@@ -71,7 +71,7 @@ CREATE OPERATOR <^> (
 COMMENT ON OPERATOR <^> (bit, bit) IS
     'number of bits in which two strings of one length differ';
 
--- Balls, all codes within a radius of a center: what index conditions are made of
+-- Balls: all codes within a radius of a center. Index conditions are made of them.
 
 CREATE TYPE hamming_ball;
 

@@ -1,4 +1,4 @@
--- What the planner asks of the functions on distances and on sketches, and what it puts in their place
+-- Planner support of the functions on distances and on sketches, and functions that the planner puts into queries
 
 CREATE FUNCTION hamming_support(internal) RETURNS internal
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -30,7 +30,7 @@ CREATE FUNCTION hamming_ball_joinsel(internal, oid, internal, smallint, internal
 COMMENT ON FUNCTION hamming_ball_joinsel(internal, oid, internal, smallint, internal) IS
     'join selectivity of bigint <@ hamming_ball';
 
--- Servers that share a query (postgres_fdw) send these to one another: their names and meanings stay.
+-- Servers that share a query (postgres_fdw) send these to one another, so their names and meanings never change.
 CREATE FUNCTION hamming_radius_le(bigint) RETURNS integer
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
     AS 'MODULE_PATHNAME', 'hamming_radius_le';

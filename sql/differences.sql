@@ -1,4 +1,4 @@
--- In what near texts differ
+-- How near texts differ
 
 CREATE FUNCTION near_differences(
     relation regclass,

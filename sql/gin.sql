@@ -39,7 +39,7 @@ CREATE OPERATOR @@ (
     RESTRICT = contsel,
     JOIN = contjoinsel
 );
-COMMENT ON OPERATOR @@ (bigint[], sketch_query) IS 'does the sketch reach the share?';
+COMMENT ON OPERATOR @@ (bigint[], sketch_query) IS 'whether the sketch has the share';
 
 CREATE FUNCTION gin_sketch_keys(bigint[], internal, internal) RETURNS internal
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE

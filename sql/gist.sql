@@ -1,4 +1,4 @@
--- GiST: distances in an index that composes with other columns
+-- GiST: distances in an index that may have columns of other types
 
 CREATE TYPE gist_hamming_key;
 

@@ -35,7 +35,7 @@ COMMENT ON OPERATOR CLASS hamming_ball_ops USING hamming IS
 COMMENT ON OPERATOR FAMILY hamming_ball_ops USING hamming IS
     'balls that contain each other''s centers, for exclusion constraints';
 
--- Classes of columns after the first, by which rows are filtered. Of bigint it is hamming_ops.
+-- Operator classes for columns after the first, which filter rows. Columns of type bigint use hamming_ops.
 
 ALTER OPERATOR FAMILY hamming_ops USING hamming ADD
     OPERATOR 2 = (bigint, integer),
@@ -148,7 +148,7 @@ FROM pg_catalog.pg_index AS i
 COMMENT ON VIEW hamming_indexes IS
     'all indexes of type hamming, and whether REINDEX is due: it would halve the size and save more than 1 MB, or the index is not valid';
 
--- All read all of the index, and the check can keep writers waiting.
+-- Each of these functions reads the whole index. The check can make writers wait.
 REVOKE ALL ON FUNCTION hamming_index_stats(regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hamming_index_stats(regclass) TO pg_stat_scan_tables;
 GRANT SELECT ON hamming_indexes TO pg_stat_scan_tables;

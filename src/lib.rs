@@ -1,7 +1,7 @@
 //! simhash_pg: similarity fingerprints of text in PostgreSQL, and exact search for near-duplicates.
 //!
 //! This crate is the Postgres side: it unpacks arguments, calls the pure crates under `crates/`, and packs
-//! results. It has five rooms, each of which uses only rooms below it:
+//! results. It has five parts, each of which uses only parts below it:
 //!
 //! - [`sql`]: the functions that users call, in files named after those in `sql/`, which declare them
 //! - [`plan`]: what the planner does with conditions on distances, and the near join

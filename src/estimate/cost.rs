@@ -1,7 +1,7 @@
 //! The cost of searching an index: the part that is the same for GiST and for the access method `hamming`.
 //!
-//! Postgres's general estimate takes the share of rows that are found for the share of pages that are read.
-//! That is wrong for distances. So our estimates begin with the pages, and take only the rows from the
+//! Postgres's general estimate takes the fraction of rows that are found for the fraction of pages that are
+//! read. That is wrong for distances. So our estimates begin with the pages, and take only the rows from the
 //! general one.
 
 use crate::pg::expr::{Expr, Exprs};
@@ -33,7 +33,7 @@ pub(crate) struct Search<'a> {
     pub(crate) rows: f64,
     /// Postgres's general estimate.
     pub(crate) general: pg_sys::GenericCosts,
-    /// How often the whole of it is done, in a join.
+    /// How often a join repeats it.
     loop_count: f64,
 }
 
@@ -106,8 +106,8 @@ impl<'a> Search<'a> {
     }
 
     /// Rows that have to be found until LIMIT is reached, with those that fail conditions of which the index
-    /// knows nothing: one row, where that cannot be told. The planner expects each share of the rows to cost
-    /// the same share of the time, but the first rows of an ordered search cost most. So the estimate says
+    /// knows nothing: one row, where that cannot be told. The planner expects each row to take the same
+    /// time, but the first rows of an ordered search take most. So the estimate says
     /// that this cost comes before the first row.
     pub(crate) fn wanted(&self) -> f64 {
         // SAFETY: the planner's own; it has listed the relations of the query before it looks for paths.
@@ -137,7 +137,6 @@ impl<'a> Search<'a> {
                 startup,
                 total: startup.max(operands + self.cost(all) * arrays + found),
                 selectivity: self.general.indexSelectivity,
-                correlation: 0.0,
                 pages: (all.pages + all.in_order) * arrays,
             }
         }
@@ -172,14 +171,12 @@ pub(crate) struct Estimate {
     pub(crate) startup: f64,
     pub(crate) total: f64,
     pub(crate) selectivity: f64,
-    pub(crate) correlation: f64,
     pub(crate) pages: f64,
 }
 
 impl Estimate {
     /// For a path that cannot be taken. The table can always be scanned instead.
-    pub(crate) const NEVER: Self =
-        Self { startup: f64::MAX, total: f64::MAX, selectivity: 1.0, correlation: 0.0, pages: 0.0 };
+    pub(crate) const NEVER: Self = Self { startup: f64::MAX, total: f64::MAX, selectivity: 1.0, pages: 0.0 };
 
     pub(crate) fn is_never(&self) -> bool {
         self.startup == f64::MAX
@@ -211,7 +208,7 @@ macro_rules! cost_function {
                 *startup = estimate.startup;
                 *total = estimate.total;
                 *selectivity = estimate.selectivity;
-                *correlation = estimate.correlation;
+                *correlation = 0.0;
                 *pages = estimate.pages;
             }
         }

@@ -1,8 +1,8 @@
-//! How many rows are within a radius: the share of a table's rows that pass `hamming_within(a, b, radius)`.
+//! How many rows are within a radius: the selectivity of `hamming_within(a, b, radius)`.
 //!
 //! The volume of a ball among all values of that length says "none" for every radius that is used. But
-//! fingerprints come in clusters. So the estimate is the share that the statistics of the column show, or of
-//! both columns of a join, and never less than the rows that have one value on average.
+//! fingerprints come in clusters. So the estimate is the fraction that the statistics of the column show, or
+//! of both columns of a join, and never less than the rows that have one value on average.
 
 use super::condition::{Within, typical_radius};
 use super::statistics::ColumnStatistics;
@@ -15,14 +15,14 @@ use hamming::code::volume;
 /// ranges.
 pub(crate) const UNKNOWN: f64 = 0.005;
 
-/// The share of rows, or of pairs of rows, for which the condition holds: from 0 to 1, or the planner raises
-/// an error. The rows are those of the relation; 0 means all.
+/// The fraction of rows, or of pairs of rows, for which the condition holds: from 0 to 1, or the planner
+/// raises an error. The rows are those of the relation; 0 means all.
 pub(crate) fn selectivity<'p>(planner: Planner<'p>, condition: &Within<'p>, relation: i32) -> f64 {
-    let share = share(planner, condition, relation);
-    if share.is_nan() { UNKNOWN } else { share.clamp(0.0, 1.0) }
+    let estimate = estimate(planner, condition, relation);
+    if estimate.is_nan() { UNKNOWN } else { estimate.clamp(0.0, 1.0) }
 }
 
-fn share<'p>(planner: Planner<'p>, condition: &Within<'p>, relation: i32) -> f64 {
+fn estimate<'p>(planner: Planner<'p>, condition: &Within<'p>, relation: i32) -> f64 {
     let Within { a, b, radius } = *condition;
     let column = [(a, b), (b, a)].into_iter().find_map(|(column, other)| {
         ColumnStatistics::examine(planner, column, relation).map(|column| (column, other))
@@ -40,10 +40,10 @@ fn share<'p>(planner: Planner<'p>, condition: &Within<'p>, relation: i32) -> f64
     let volume = volume(bits, radius);
     match (column, query) {
         (None, _) => volume.max(UNKNOWN),
-        (Some((column, _)), Some(query)) => column.share_within(query, radius, volume),
+        (Some((column, _)), Some(query)) => column.selectivity_within(query, radius, volume),
         (Some((column, _)), None) => match [a, b].map(|side| ColumnStatistics::examine(planner, side, 0)) {
-            [Some(a), Some(b)] => a.share_of_pairs(&b, radius, volume),
-            _ => column.typical_share(volume),
+            [Some(a), Some(b)] => a.join_selectivity(&b, radius, volume),
+            _ => column.typical_selectivity(volume),
         },
     }
 }

@@ -30,13 +30,13 @@ pub(crate) struct SketchCondition<'p> {
     pub(crate) least: Option<Expr<'p>>,
 }
 
-/// The share of rows, or of pairs of rows, for which the condition holds. The rows are those of the relation;
-/// 0 means all.
+/// The fraction of rows, or of pairs of rows, for which the condition holds. The rows are those of the
+/// relation; 0 means all.
 pub(crate) fn selectivity<'p>(planner: Planner<'p>, condition: &SketchCondition<'p>, relation: i32) -> f64 {
     let least = condition.least.and_then(|least| planner.value(least));
     let least = least.map(|least| f64::from_bits(least.value() as u64));
     if least.is_some_and(|least| least <= 0.0) {
-        // Every row with a sketch passes.
+        // Every row with a sketch matches.
         return 1.0;
     }
     let sides = [(condition.a, condition.b), (condition.b, condition.a)];
@@ -46,14 +46,15 @@ pub(crate) fn selectivity<'p>(planner: Planner<'p>, condition: &SketchCondition<
         Some((elements, unsafe { QueryValues::of(planner.value(query)?) }))
     });
     match found {
-        Some((elements, query)) => share(&elements, &query, least),
-        None => share_of_pairs(planner, condition, least).unwrap_or(UNKNOWN),
+        Some((elements, query)) => search_selectivity(&elements, &query, least),
+        None => join_selectivity(planner, condition, least).unwrap_or(UNKNOWN),
     }
 }
 
-/// The share of pairs of rows of two columns that have a common value, or the least share of them. Values
-/// that are common in both columns are counted. Else a row is expected to match those that are equal to it.
-fn share_of_pairs<'p>(
+/// The fraction of pairs of rows of two columns that have a value in common, or the least share of them.
+/// Values that are common in both columns are counted. Else a row is expected to match those that are equal
+/// to it.
+fn join_selectivity<'p>(
     planner: Planner<'p>,
     condition: &SketchCondition<'p>,
     least: Option<f64>,
@@ -64,29 +65,29 @@ fn share_of_pairs<'p>(
     let [a, b] = [a.elements()?, b.elements()?];
     let (none, expected) = a
         .common_to_both(&b)
-        .fold((1.0, 0.0), |(none, expected), share| (none * (1.0 - share), expected + share));
+        .fold((1.0, 0.0), |(none, expected), both| (none * (1.0 - both), expected + both));
     // On average a pair has `expected` common values, so this is the most that can have the wanted number.
     let wanted = least.map(|least| least * a.average().min(b.average()).max(1.0));
     let common = wanted.map_or(1.0, |wanted| expected / wanted).min(1.0 - none);
     Some((common.max(equal) * a.not_null() * b.not_null()).clamp(0.0, 1.0))
 }
 
-/// The share of rows that have one of the values, or the least share of them.
-fn share(elements: &ElementStatistics, query: &QueryValues, least: Option<f64>) -> f64 {
+/// The fraction of rows that have one of the values, or the least share of them.
+fn search_selectivity(elements: &ElementStatistics, query: &QueryValues, least: Option<f64>) -> f64 {
     let (mut none_common, mut expected, mut rare): (f64, f64, f64) = (1.0, 0.0, 0.0);
     for value in &query.values {
-        match elements.common_share(*value) {
-            Some(share) => {
-                none_common *= (1.0 - share).powf(query.weight);
-                expected += share * query.weight;
+        match elements.common_frequency(*value) {
+            Some(frequency) => {
+                none_common *= (1.0 - frequency).powf(query.weight);
+                expected += frequency * query.weight;
             }
             None => rare += query.weight,
         }
     }
     // Values that are not common stand in a few rows. Many of one query stand in the same row.
     let rare = match elements.are_rare() {
-        true => (rare * elements.rare_share()).min(UNKNOWN),
-        false => 1.0 - (1.0 - elements.rare_share()).powf(rare),
+        true => (rare * elements.rare_frequency()).min(UNKNOWN),
+        false => 1.0 - (1.0 - elements.rare_frequency()).powf(rare),
     };
     let any = 1.0 - none_common * (1.0 - rare);
     // On average a row has `expected` of the common values, so this is the most that can have the wanted
@@ -139,7 +140,7 @@ impl QueryValues {
         Self::in_sample(sample.map_err(report::problem).unwrap_or_report(), array.len())
     }
 
-    /// The share of values that are once in a sample is that of values which it has not seen among all others
+    /// The fraction of a sample that occurs once estimates the fraction of all others that it has not seen
     /// (Good 1953).
     fn in_sample(mut values: Vec<i64>, all: usize) -> Self {
         values.sort_unstable();

@@ -8,7 +8,7 @@ use crate::pg::report;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 
-/// The parts of statistics about values, with the share of each.
+/// The parts of statistics about values: the values, and the frequency of each.
 const BOTH: u32 = pg_sys::ATTSTATSSLOT_VALUES | pg_sys::ATTSTATSSLOT_NUMBERS;
 
 /// Values of each column that are compared for a join: as many as ANALYZE keeps by default if none is common.
@@ -53,29 +53,29 @@ impl ColumnStatistics {
         distinct.max(1.0)
     }
 
-    /// The share of rows near to a value of which nothing is known. The volume is that of the ball among all
-    /// values.
-    pub(super) fn typical_share(&self, volume: f64) -> f64 {
+    /// The fraction of rows near to a value of which nothing is known. The volume is the fraction of all
+    /// possible values that are in the ball.
+    pub(super) fn typical_selectivity(&self, volume: f64) -> f64 {
         volume.max(1.0 / self.distinct())
     }
 
-    /// The share of rows within the radius of a query.
-    pub(super) fn share_within(&self, query: Code, radius: u32, volume: f64) -> f64 {
-        let typical = self.typical_share(volume);
+    /// The fraction of rows within the radius of a query.
+    pub(super) fn selectivity_within(&self, query: Code, radius: u32, volume: f64) -> f64 {
+        let typical = self.typical_selectivity(volume);
         let (mut common_near, mut others_near) = (0.0, 0.0);
         let values = self.values();
-        for KnownValue { code, share, is_common } in values.iter() {
+        for KnownValue { code, frequency, is_common } in values.iter() {
             if is_within(query, code, radius) {
-                *if is_common { &mut common_near } else { &mut others_near } += share;
+                *if is_common { &mut common_near } else { &mut others_near } += frequency;
             }
         }
         common_near + others_near.max(values.others * typical)
     }
 
-    /// The share of the pairs of rows of two columns that are within the radius, as the values show that
+    /// The fraction of the pairs of rows of two columns that are within the radius, by the values that
     /// ANALYZE has kept of both. Two values that are not common are seldom equal, but in a self-join they are
-    /// the same: such pairs do not count, but as many as rows have one value on average.
-    pub(super) fn share_of_pairs(&self, other: &Self, radius: u32, volume: f64) -> f64 {
+    /// the same. So equal ones do not count. In their place count as many pairs as have one value on average.
+    pub(super) fn join_selectivity(&self, other: &Self, radius: u32, volume: f64) -> f64 {
         let typical = volume.max(1.0 / self.distinct().max(other.distinct()));
         let [values, others] = [self.values(), other.values()];
         let (mut common_near, mut others_near, mut pairs) = (0.0, 0.0, 0);
@@ -83,9 +83,9 @@ impl ColumnStatistics {
             check_for_interrupts();
             for b in others.spread(MOST_COMPARED).filter(|b| is_within(a.code, b.code, radius)) {
                 if a.is_common || b.is_common {
-                    common_near += a.share * b.share;
+                    common_near += a.frequency * b.frequency;
                 } else if !is_within(a.code, b.code, 0) {
-                    others_near += a.share * b.share;
+                    others_near += a.frequency * b.frequency;
                     pairs += 1;
                 }
             }
@@ -97,10 +97,10 @@ impl ColumnStatistics {
     /// The values of the column.
     pub(crate) fn values(&self) -> ColumnValues {
         let common = self.slot(pg_sys::STATISTIC_KIND_MCV, BOTH);
-        let common_all: f64 = common.iter().flat_map(Slot::values).map(|(_, share)| share).sum();
+        let common_all: f64 = common.iter().flat_map(Slot::values).map(|(_, frequency)| frequency).sum();
         // The bounds of the histogram are a sample of the values that are not common.
         let sample = self.slot(pg_sys::STATISTIC_KIND_HISTOGRAM, pg_sys::ATTSTATSSLOT_VALUES);
-        ColumnValues { common, sample, others: (1.0 - common_all - self.null_share()).max(0.0) }
+        ColumnValues { common, sample, others: (1.0 - common_all - self.null_fraction()).max(0.0) }
     }
 
     /// The number of bits of one of its values.
@@ -120,23 +120,23 @@ impl ColumnStatistics {
             if slot.0.valuetype != pg_sys::INT8OID {
                 return None;
             }
-            let values = slot.values().filter_map(|(value, share)| match value {
-                Code::Fingerprint(value) => Some((value as i64, share)),
+            let values = slot.values().filter_map(|(value, frequency)| match value {
+                Code::Fingerprint(value) => Some((value as i64, frequency)),
                 Code::Bits(_) => None,
             });
             let count = slot.0.nvalues as usize;
             common = base::collect(values, count).map_err(report::problem).unwrap_or_report();
-            // Behind the shares of the elements stand the least and the greatest of them.
+            // Behind the frequencies of the elements are the least and the greatest of them.
             least_common = f64::from(slot.numbers().get(common.len()).copied().unwrap_or_default());
         }
         common.sort_unstable_by_key(|&(value, _)| value);
         // SAFETY: the planner knows how large the tables of the query are.
         let rows = unsafe { (*self.data.rel).tuples }.max(1.0);
-        Some(ElementStatistics { common, least_common, average, rows, not_null: 1.0 - self.null_share() })
+        Some(ElementStatistics { common, least_common, average, rows, not_null: 1.0 - self.null_fraction() })
     }
 
-    /// The share of the rows that are NULL.
-    pub(crate) fn null_share(&self) -> f64 {
+    /// The fraction of the rows that are NULL.
+    pub(crate) fn null_fraction(&self) -> f64 {
         if self.data.statsTuple.is_null() {
             return 0.0;
         }
@@ -178,7 +178,7 @@ pub(crate) struct ColumnValues {
     common: Option<Slot>,
     /// Some of the values that are not common.
     sample: Option<Slot>,
-    /// The share of the rows whose values are not common.
+    /// The fraction of the rows whose values are not common.
     others: f64,
 }
 
@@ -186,9 +186,9 @@ pub(crate) struct ColumnValues {
 #[derive(Clone, Copy)]
 pub(crate) struct KnownValue<'a> {
     pub(crate) code: Code<'a>,
-    /// The share of the rows that it stands for: those that have it if it is common, or a part of all that
+    /// The fraction of the rows that it stands for: those that have it if it is common, or a part of all that
     /// have no common value.
-    pub(crate) share: f64,
+    pub(crate) frequency: f64,
     pub(crate) is_common: bool,
 }
 
@@ -206,7 +206,7 @@ impl ColumnValues {
             .filter(move |&(place, _)| place < kept || (place - kept) % step == step / 2);
         spread.map(move |(place, known)| {
             let weight = if place < kept { 1.0 } else { step as f64 };
-            KnownValue { share: known.share * weight, ..known }
+            KnownValue { frequency: known.frequency * weight, ..known }
         })
     }
 
@@ -215,14 +215,15 @@ impl ColumnValues {
         let each =
             self.others / self.sample.as_ref().map_or(1.0, |sample| sample.values().count().max(1) as f64);
         let others = self.sample.iter().flat_map(Slot::values);
-        let common = common.map(|(code, share)| KnownValue { code, share, is_common: true });
-        common.chain(others.map(move |(code, _)| KnownValue { code, share: each, is_common: false }))
+        let common = common.map(|(code, frequency)| KnownValue { code, frequency, is_common: true });
+        common.chain(others.map(move |(code, _)| KnownValue { code, frequency: each, is_common: false }))
     }
 }
 
-/// What ANALYZE has found out about the elements of an array. Shares are those of the rows that are not NULL.
+/// What ANALYZE has found out about the elements of an array. A frequency is the fraction of the rows that
+/// are not NULL which have the element.
 pub(super) struct ElementStatistics {
-    /// The most common elements, with the shares of the rows that have them.
+    /// The most common elements, with their frequencies.
     common: Vec<(i64, f64)>,
     least_common: f64,
     average: f64,
@@ -231,27 +232,27 @@ pub(super) struct ElementStatistics {
 }
 
 impl ElementStatistics {
-    /// The share of the rows that have the element, if it is a common one.
-    pub(super) fn common_share(&self, value: i64) -> Option<f64> {
+    /// The frequency of an element, if it is a common one.
+    pub(super) fn common_frequency(&self, value: i64) -> Option<f64> {
         let found = self.common.binary_search_by_key(&value, |&(value, _)| value).ok()?;
         Some(self.common[found].1)
     }
 
-    /// The shares of the rows that have both an element of this column and the same one of another column, if
-    /// it is a common one of both and rows do not depend on each other.
+    /// For each element that is common in this column and in another one, the fraction of the pairs of rows
+    /// that both have it, if the columns are independent.
     pub(super) fn common_to_both(&self, other: &Self) -> impl Iterator<Item = f64> {
-        self.common.iter().filter_map(|&(value, share)| Some(share * other.common_share(value)?))
+        self.common.iter().filter_map(|&(value, frequency)| Some(frequency * other.common_frequency(value)?))
     }
 
     /// Whether most elements of a row are not common ones: hashes, for example.
     pub(super) fn are_rare(&self) -> bool {
-        self.common.iter().map(|&(_, share)| share).sum::<f64>() < self.average / 2.0
+        self.common.iter().map(|&(_, frequency)| frequency).sum::<f64>() < self.average / 2.0
     }
 
-    /// The share of the rows that have an element which is not common.
-    pub(super) fn rare_share(&self) -> f64 {
+    /// The frequency of an element that is not common.
+    pub(super) fn rare_frequency(&self) -> f64 {
         let one_row = 1.0 / self.rows;
-        // As Postgres does: half of the least share that is known.
+        // As Postgres does: half of the least frequency that is known.
         if self.are_rare() { one_row } else { (self.least_common / 2.0).max(one_row) }
     }
 
@@ -260,7 +261,7 @@ impl ElementStatistics {
         self.average
     }
 
-    /// The share of the rows that have an array.
+    /// The fraction of the rows that have an array.
     pub(super) fn not_null(&self) -> f64 {
         self.not_null
     }
@@ -277,7 +278,7 @@ impl Drop for Slot {
 }
 
 impl Slot {
-    /// The numbers, of which some are shares of values.
+    /// The numbers, of which some are frequencies of values.
     fn numbers(&self) -> &[f32] {
         if self.0.nnumbers == 0 {
             return &[];
@@ -286,7 +287,7 @@ impl Slot {
         unsafe { std::slice::from_raw_parts(self.0.numbers, self.0.nnumbers as usize) }
     }
 
-    /// Each value with its share of the rows: 0 if the shares were not asked for.
+    /// Each value with its frequency: 0 if frequencies were not asked for.
     fn values(&self) -> impl Iterator<Item = (Code<'_>, f64)> {
         let slot = &self.0;
         // SAFETY: looks up a type.
@@ -295,8 +296,8 @@ impl Slot {
             // SAFETY: the arrays have these lengths, and live as long as the slot. The values are of the
             // type.
             unsafe {
-                let share = if index < slot.nnumbers as usize { *slot.numbers.add(index) } else { 0.0 };
-                Code::of(*slot.values.add(index), type_).map(|code| (code, f64::from(share)))
+                let frequency = if index < slot.nnumbers as usize { *slot.numbers.add(index) } else { 0.0 };
+                Code::of(*slot.values.add(index), type_).map(|code| (code, f64::from(frequency)))
             }
         })
     }

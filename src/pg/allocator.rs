@@ -3,13 +3,13 @@
 //! Rust aborts the process where memory is refused and the caller cannot do without. PostgreSQL takes an
 //! aborted process for one that may have damaged shared memory, and ends all sessions. So such a refusal ends
 //! this session alone, as PostgreSQL's FATAL does: the client is told, locks are released, the transaction is
-//! rolled back. It is a net. Whatever grows with the user's data asks by `base::reserve` and its kind,
-//! which mark their requests ([`base::may_be_refused`]): these get the refusal, and become an error of the
-//! statement.
+//! rolled back. This is the last resort. Whatever grows with the user's data asks by `base::reserve` and its
+//! kind, which mark their requests ([`base::may_be_refused`]): these get the refusal, and become an error of
+//! the statement.
 //!
-//! An allocator must not unwind, and a FATAL does not: it never returns. Frames of Rust's that are left
-//! behind drop nothing, which is what they hold of the process's own memory; PostgreSQL releases what others
-//! could see.
+//! An allocator must not unwind, and a FATAL does not: it never returns. Rust's frames are left behind and
+//! drop nothing: they hold memory of the process, which ends. PostgreSQL releases all that other processes
+//! can see.
 
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode;

@@ -17,7 +17,7 @@ pub(crate) fn turn_off() {
     // others.
     unsafe {
         env::set_var(VARIABLE, "0");
-        // This first one is none.
+        // The first backtrace is empty, and the library remembers that.
         drop(Backtrace::capture());
         match before {
             Some(before) => env::set_var(VARIABLE, before),

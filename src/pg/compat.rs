@@ -250,7 +250,7 @@ pub(crate) struct RelationCall<'a> {
     /// Since 19, the hook is called for what is no table, too.
     pub(crate) is_table: bool,
     /// Calls another's hook with the same arguments.
-    pub(crate) pass_on: &'a dyn Fn(RelationHook),
+    pub(crate) call_next: &'a dyn Fn(RelationHook),
 }
 
 /// Defines a hook for relations, which calls a function of ours with a [`RelationCall`]. Since 19, PostgreSQL
@@ -266,11 +266,11 @@ macro_rules! relation_hook_function {
             relation: *mut pgrx::pg_sys::RelOptInfo,
         ) {
             use pgrx::pg_sys::ffi::pg_guard_ffi_boundary as guarded;
-            let pass_on = |hook: $crate::pg::compat::RelationHook| {
+            let call_next = |hook: $crate::pg::compat::RelationHook| {
                 // SAFETY: another's hook gets what PostgreSQL passed to ours.
                 hook.map(|hook| unsafe { guarded(|| hook(root, table, is_parent, relation)) });
             };
-            $ours($crate::pg::compat::RelationCall { root, relation, is_table: true, pass_on: &pass_on });
+            $ours($crate::pg::compat::RelationCall { root, relation, is_table: true, call_next: &call_next });
         }
 
         #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
@@ -281,13 +281,13 @@ macro_rules! relation_hook_function {
             entry: *mut pgrx::pg_sys::RangeTblEntry,
         ) {
             use pgrx::pg_sys::ffi::pg_guard_ffi_boundary as guarded;
-            let pass_on = |hook: $crate::pg::compat::RelationHook| {
+            let call_next = |hook: $crate::pg::compat::RelationHook| {
                 // SAFETY: another's hook gets what PostgreSQL passed to ours.
                 hook.map(|hook| unsafe { guarded(|| hook(root, relation, entry)) });
             };
             // SAFETY: the entry of the relation, which the planner does not change until we return.
             let is_table = unsafe { (*entry).rtekind } == pgrx::pg_sys::RTEKind::RTE_RELATION;
-            $ours($crate::pg::compat::RelationCall { root, relation, is_table, pass_on: &pass_on });
+            $ours($crate::pg::compat::RelationCall { root, relation, is_table, call_next: &call_next });
         }
     };
 }

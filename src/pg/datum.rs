@@ -40,8 +40,8 @@ impl Passing {
         self.by_value
     }
 
-    /// The bytes of a value that is passed by reference. What is elsewhere stays there, but for an expanded
-    /// value, which becomes a copy in the current memory.
+    /// The bytes of a value that is passed by reference. A value that is stored out of line stays there. An
+    /// expanded value becomes a copy in the current memory.
     ///
     /// # Safety
     /// The value must be of this type, and live as long as is said here.
@@ -82,7 +82,7 @@ impl KeptValues {
     /// The value must be of the type.
     pub(crate) unsafe fn push(&mut self, value: pg_sys::Datum) -> Result<usize, OutOfMemory> {
         let Passing { length, by_value } = self.passing;
-        // SAFETY: of the type. A value of variable length may be stored elsewhere, and its copy must not.
+        // SAFETY: of the type. A value of variable length may be stored out of line, and its copy must not.
         let (copy, size) = unsafe {
             PgMemoryContexts::For(self.memory).switch_to(|_| {
                 let copy = if length == -1 {

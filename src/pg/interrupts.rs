@@ -1,4 +1,4 @@
-//! Long work looks here whether the user has cancelled it.
+//! Cancellation: long work asks often whether the user has cancelled it.
 
 use pgrx::pg_sys;
 

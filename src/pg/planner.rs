@@ -43,8 +43,8 @@ impl<'p> Planner<'p> {
         self.estimated(expr).value()
     }
 
-    /// The share of the rows of a relation that conditions leave.
-    pub(crate) fn share(self, conditions: Exprs<'p>, relation: pg_sys::Index) -> f64 {
+    /// The selectivity of conditions on a relation.
+    pub(crate) fn selectivity(self, conditions: Exprs<'p>, relation: pg_sys::Index) -> f64 {
         let (inner, none) = (pg_sys::JoinType::JOIN_INNER, null_mut());
         // SAFETY: conditions of the query.
         unsafe {
@@ -103,7 +103,7 @@ impl<'p> PlannedIndex<'p> {
         unsafe { Exprs::new(self.indpred) }
     }
 
-    /// What the relation's rows are in the query, and how many there are.
+    /// The number of its relation in the query, and the rows of that.
     pub(crate) fn table(self) -> (pg_sys::Index, f64) {
         // SAFETY: an index belongs to a relation.
         unsafe { ((*self.rel).relid, (*self.rel).tuples) }

@@ -14,10 +14,10 @@ pub(crate) struct Reporter {
     function: &'static str,
     /// What is compared, such as `1000 codes`.
     amount: String,
-    /// How many passes the work has; of 1, further ones do the same again with what is left.
+    /// How many passes the work has. With 1, further passes repeat the work on what is left.
     passes: u32,
-    /// The largest share that was told. No smaller one is: what is done stays done.
-    told_share: f64,
+    /// The largest fraction that was told. No smaller one is: what is done stays done.
+    told_fraction: f64,
     told: Instant,
     wait: Duration,
 }
@@ -29,7 +29,7 @@ impl Reporter {
     }
 
     pub(crate) fn of(function: &'static str, amount: String, passes: u32) -> Self {
-        Self { function, amount, passes, told_share: -1.0, told: Instant::now(), wait: FIRST }
+        Self { function, amount, passes, told_fraction: -1.0, told: Instant::now(), wait: FIRST }
     }
 
     /// Tells the client how far the work has come, unless it was told a moment ago.
@@ -47,13 +47,13 @@ impl Heartbeat for Reporter {
         check_for_interrupts();
     }
 
-    fn progress(&mut self, pass: u32, share: f64) {
+    fn progress(&mut self, pass: u32, done: f64) {
         self.beat();
         let before = if self.passes > 1 { f64::from(pass - 1) } else { 0.0 };
-        let share = (before + share) / f64::from(self.passes);
-        if share > self.told_share && self.told.elapsed() >= self.wait {
-            self.told_share = share;
-            self.tell(|amount| format!("{:.0} % of {amount} compared", share * 100.0));
+        let fraction = (before + done) / f64::from(self.passes);
+        if fraction > self.told_fraction && self.told.elapsed() >= self.wait {
+            self.told_fraction = fraction;
+            self.tell(|amount| format!("{:.0} % of {amount} compared", fraction * 100.0));
         }
     }
 }

@@ -28,7 +28,7 @@ impl StateForm {
             return Ok(None);
         }
         // SAFETY: a bytea, of which no more is read than its mark unless it has the length and the mark of a
-        // state. One of that length is a state only if it is neither compressed nor stored elsewhere.
+        // state. One of that length is a state only if it is neither compressed nor out of line.
         unsafe {
             let is_plain = |state| pgrx::varatt_is_4b_u(state) && pgrx::varsize_4b(state) == self.size();
             let mut state: *mut pg_sys::varlena = call.pointer(index);

@@ -1,7 +1,7 @@
 //! The rows of a table, looked up by an index during its own scan.
 //!
-//! Postgres's executor looks rows up after the index has named them. An index that does not have the whole of
-//! an indexed value looks first.
+//! Postgres's executor looks rows up after the index has named them. An index that does not keep whole values
+//! looks them up before.
 
 use super::compat::count_fetch;
 use pgrx::pg_sys;
@@ -105,7 +105,7 @@ impl TableRows {
         }
     }
 
-    /// Gives up what Postgres would miss at the end of the scan. After an error, Postgres does so itself.
+    /// Releases the slot and the executor at the end of the scan. After an error, PostgreSQL does so itself.
     pub(crate) fn release(self) {
         // SAFETY: made by us.
         unsafe {

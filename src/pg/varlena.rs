@@ -8,8 +8,8 @@ use pgrx::{pg_sys, varlena};
 /// The datum must be a value of variable length, which lives as long as is said here.
 pub(crate) unsafe fn content<'a>(datum: pg_sys::Datum) -> &'a [u8] {
     let value: *mut pg_sys::varlena = datum.cast_mut_ptr();
-    // SAFETY: such a value. One that is compressed or stored elsewhere becomes a copy in the memory of the
-    // current call. Most values are neither, and spared the call.
+    // SAFETY: such a value. One that is compressed or out of line becomes a copy in the memory of the current
+    // call. Most values are neither, and need no call.
     unsafe {
         let is_plain =
             varlena::varatt_is_4b_u(value) || varlena::varatt_is_1b(value) && !varlena::varatt_is_1b_e(value);

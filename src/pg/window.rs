@@ -65,7 +65,7 @@ impl WindowPartition {
     /// its place among them and its value. The memory in which arguments were evaluated, and in which `take`
     /// is called, is freed after each row.
     ///
-    /// All arguments are read in one pass: to go back to the first row, PostgreSQL passes all others.
+    /// All arguments are read in one pass: to go back to the first row, PostgreSQL reads all others.
     pub(crate) fn each(
         &self,
         arguments: &[i32],

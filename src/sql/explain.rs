@@ -9,23 +9,18 @@ use base::{OutOfMemory, extend, push};
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReportable;
-use pgrx::{name, pg_extern, pg_sys};
+use pgrx::{pg_extern, pg_sys};
 use std::io::{self, Write};
 use text::features::{EXAMPLE, SCHEMES};
 use text::fingerprint::explain;
 
+/// Rows of a feature, its weight, its hash and the number of its occurrences.
 #[pg_extern(sql = false)]
 #[expect(clippy::type_complexity, reason = "a row")]
 fn simhash_features(
     doc: &[u8],
     scheme: &[u8],
-) -> Result<
-    TableIterator<
-        'static,
-        (name!(feature, Vec<u8>), name!(weight, f64), name!(hash, i64), name!(occurrences, i32)),
-    >,
-    SqlError,
-> {
+) -> Result<TableIterator<'static, (Vec<u8>, f64, i64, i32)>, SqlError> {
     let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
     let features = explain::features(&encoding::to_utf8(doc)?, scheme, &mut check_for_interrupts);
     let rows = features.map_err(report::problem)?.into_iter().map(|feature| {
@@ -80,18 +75,8 @@ impl Write for Json {
 }
 
 #[pg_extern(sql = false)]
-fn simhash_schemes() -> TableIterator<
-    'static,
-    (
-        name!(name, &'static str),
-        name!(version, i32),
-        name!(unit, &'static str),
-        name!(features, &'static str),
-        name!(example_scheme, String),
-        name!(example, &'static str),
-        name!(fingerprint, i64),
-    ),
-> {
+fn simhash_schemes()
+-> TableIterator<'static, (&'static str, i32, &'static str, &'static str, String, &'static str, i64)> {
     TableIterator::new(SCHEMES.iter().map(|family| {
         let (example, fingerprint) = (family.example().to_string(), family.fingerprint as i64);
         (family.name, family.version, family.unit(), family.features, example, EXAMPLE, fingerprint)

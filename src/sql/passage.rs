@@ -11,7 +11,7 @@ use crate::pg::result_set::ResultSet;
 use base::{Problem, ProblemKind, collect, grow_queue};
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::panic::ErrorReportable;
-use pgrx::{AnyElement, IntoDatum, name, pg_extern, pg_sys};
+use pgrx::{AnyElement, IntoDatum, pg_extern, pg_sys};
 use std::collections::VecDeque;
 use std::ops::{Range, RangeInclusive};
 use text::passage::headline::{self, HeadlineOptions};
@@ -22,16 +22,14 @@ use text::passage::{self, MIN_LENGTH};
 /// Characters that are cut into shingles in one go.
 const CHUNK: usize = 1 << 10;
 
+/// Rows of the positions of a passage in both texts, its length, and itself.
 #[pg_extern(sql = false)]
 #[expect(clippy::type_complexity, reason = "a row")]
 fn shared_passages(
     a: &[u8],
     b: &[u8],
     min_length: i32,
-) -> Result<
-    TableIterator<'static, (name!(a_pos, i32), name!(b_pos, i32), name!(len, i32), name!(passage, Vec<u8>))>,
-    SqlError,
-> {
+) -> Result<TableIterator<'static, (i32, i32, i32, Vec<u8>)>, SqlError> {
     let (a, b) = (encoding::to_utf8(a)?, encoding::to_utf8(b)?);
     let min_length = MIN_LENGTH.of(min_length).map_err(report::problem)?;
     let found = passage::shared_passages(&a, &b, min_length, &mut check_for_interrupts);
@@ -141,15 +139,13 @@ fn corpus_problem(problem: Problem) -> SqlError {
     )
 }
 
+/// Rows of the level of a shingle, its hash, its position and its length.
 #[pg_extern(sql = false)]
 fn recursive_shingles(
     doc: &[u8],
     min_level: i32,
     max_level: i32,
-) -> Result<
-    TableIterator<'static, (name!(level, i32), name!(hash, i64), name!(pos, i32), name!(len, i32))>,
-    SqlError,
-> {
+) -> Result<TableIterator<'static, (i32, i64, i32, i32)>, SqlError> {
     let doc = encoding::to_utf8(doc)?;
     let rows = Shingles {
         shingler: shingler(&doc, recursive::levels(min_level, max_level))?,

@@ -35,7 +35,7 @@ fn simhash_of_features(
     Ok(weighted::majority(&sums).map(|fingerprint| fingerprint as i64))
 }
 
-/// What is NULL does not count.
+/// A feature or a weight that is NULL does not count.
 fn add(sums: &mut Sums, feature: Option<&[u8]>, weight: Option<f64>) -> Result<(), SqlError> {
     let (Some(feature), Some(weight)) = (feature, weight) else { return Ok(()) };
     weighted::add(sums, encoding::to_utf8(feature)?.as_bytes(), weight).map_err(report::problem)

@@ -15,8 +15,8 @@ pub trait Heartbeat {
     /// Work goes on.
     fn beat(&mut self);
 
-    /// Work goes on, and this share of a pass is done, from 0 to 1. Passes are counted from 1.
-    fn progress(&mut self, _pass: u32, _share: f64) {
+    /// Work goes on, and this fraction of a pass over the data is done. Passes are counted from 1.
+    fn progress(&mut self, _pass: u32, _done: f64) {
         self.beat();
     }
 }

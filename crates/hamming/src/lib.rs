@@ -1,6 +1,6 @@
 //! Codes: how far apart they are, which are near one another, and what distances mean.
 //!
-//! Pure algorithms: no Postgres, no text, no `unsafe`, no global state.
+//! Pure algorithms: no Postgres, no text, no `unsafe`, and no state that changes a result.
 //!
 //! - [`code`]: what a code is, its bits, bytes and words; distance, similarity and radius
 //! - [`code_text`]: codes in hexadecimal digits

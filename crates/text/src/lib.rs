@@ -1,6 +1,7 @@
 //! Fingerprints and sketches by which near-duplicate texts are found, and the passages that texts share.
 //!
-//! Pure algorithms: no Postgres, no `unsafe`, no global state. The extension `simhash_pg` puts them into SQL.
+//! Pure algorithms: no Postgres, no `unsafe`, and no state that changes a result. The extension `simhash_pg`
+//! puts them into SQL.
 //!
 //! - [`features`]: what a text consists of, by a named [`Scheme`](features::Scheme)
 //! - [`fingerprint`]: 64 bits for a text, what they come from, and how they are written

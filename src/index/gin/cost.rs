@@ -85,7 +85,7 @@ unsafe extern "C-unwind" fn gin_cost(
         });
         if is_about_ours {
             let index = PlannedIndex::new(path.indexinfo);
-            *selectivity = share_found(planner, path);
+            *selectivity = selectivity_of(planner, path);
             let of_keys = keys.cost(planner, index, loop_count);
             let of_rows = *selectivity * index.table().1 * pg_sys::cpu_index_tuple_cost;
             *startup += of_keys;
@@ -94,14 +94,14 @@ unsafe extern "C-unwind" fn gin_cost(
     }
 }
 
-/// The share of rows that a search finds, by the conditions of the query.
-fn share_found<'p>(planner: Planner<'p>, path: &'p pg_sys::IndexPath) -> f64 {
+/// The selectivity of a search, by the conditions of the query.
+fn selectivity_of<'p>(planner: Planner<'p>, path: &'p pg_sys::IndexPath) -> f64 {
     // SAFETY: each clause of a path has the condition of the query that it was made of.
     unsafe {
         let clauses = Exprs::new(path.indexclauses).iter().filter_map(Expr::cast::<IndexClause>);
         let conditions = clauses.fold(Exprs::NONE, |list, clause| list.with(Expr::new(clause.rinfo)));
         let all = pg_sys::add_predicate_to_index_quals(path.indexinfo, conditions.pointer());
-        planner.share(Exprs::new(all), PlannedIndex::new(path.indexinfo).table().0)
+        planner.selectivity(Exprs::new(all), PlannedIndex::new(path.indexinfo).table().0)
     }
 }
 

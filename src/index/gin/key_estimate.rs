@@ -46,7 +46,7 @@ impl KeyEstimate {
         // SAFETY: the value is a query by its type.
         let SketchQuery { threshold, values } = unsafe { SketchQuery::of(datum) };
         let sizes = match threshold.least_shared(values.len()) {
-            LeastShared::Unknown | LeastShared::Unreachable => return None,
+            LeastShared::Unknown | LeastShared::Never => return None,
             LeastShared::Exactly(_) => 0,
             LeastShared::BySize => threshold.least_shared_by_size(values.len()).count(),
         };

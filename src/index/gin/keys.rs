@@ -1,5 +1,5 @@
-//! Keys: those of a row are the values of its sketch and one for how many they are; those of a query are the
-//! values and the sizes that are searched for.
+//! Keys. A row has a key for each value of its sketch, and one for their number. A query has the values and
+//! the sizes that it searches for.
 
 use super::query::{SketchQuery, sketch};
 use crate::pg::array::distinct;
@@ -20,7 +20,7 @@ pub(super) struct KeysNeeded<'a> {
     pub(super) values: usize,
     /// How many of the values a row needs: a number for each class of sizes, or one if there are no classes.
     pub(super) least: &'a [usize],
-    /// Whether a row that has them matches. Otherwise the table has to be asked.
+    /// Whether a row that has them matches. Otherwise PostgreSQL checks the row in the table.
     pub(super) is_exact: bool,
 }
 
@@ -91,7 +91,7 @@ impl SearchedKeys {
                 let least = collect(by_size().map(|(_, least)| least), SizeClass::COUNT)?;
                 Ok(Some(Self { values, sizes, least, is_exact: false }))
             }
-            LeastShared::Unreachable => Self::of_values(Vec::new(), 1),
+            LeastShared::Never => Self::of_values(Vec::new(), 1),
         }
     }
 

@@ -125,7 +125,7 @@ fn sketch_matches(call: Call, query: SketchQuery) -> Result<Option<bool>, SqlErr
     let sketch = sketch(call, 0);
     let sketch = sketch.as_slice().map_err(|_| error::null_in_sketch())?;
     let overlap = Overlap::of(sketch, &query.values).map_err(report::problem)?;
-    Ok(query.threshold.is_reached(overlap))
+    Ok(query.threshold.is_met(overlap))
 }
 
 fn not_a_sketch() -> SqlError {

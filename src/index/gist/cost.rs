@@ -1,8 +1,8 @@
 //! What a search of a GiST index costs, if a key column has our operator class.
 //!
-//! GiST's own estimate knows nothing of distances, nor of the order of columns. It takes the share of rows
-//! that are found for the share of pages that are read. By that estimate GiST would win at every radius, and
-//! for every query that leaves the first column out.
+//! GiST's own estimate knows nothing of distances, nor of the order of columns. It takes the fraction of rows
+//! that are found for the fraction of pages that are read. By that estimate GiST would win at every radius,
+//! and for every query that leaves the first column out.
 
 use crate::estimate::condition::{are_fingerprints, radius_of_condition};
 use crate::estimate::cost::{Estimate, Search, Work, cost_function};
@@ -91,14 +91,14 @@ fn other(search: &Search, column: usize, values: f64) -> IndexedColumn {
     let (index, (table, rows)) = (search.index, search.index.table());
     let of_column = search.all_conditions().filter(|&(of, _)| of == column);
     let conditions = of_column.fold(Exprs::NONE, |list, (_, condition)| list.with(Expr::of(condition)));
-    let mut share = search.planner.share(conditions, table);
+    let mut selectivity = search.planner.selectivity(conditions, table);
     if search.conditions(column).any(Expr::is::<pg_sys::ScalarArrayOpExpr>) {
-        share /= search.general.num_sa_scans;
+        selectivity /= search.general.num_sa_scans;
     }
     // If this column decides which rows are in a partial index, the index has only the values that it admits.
     let of_index = (index.tuples / rows.max(1.0)).min(1.0);
     let predicate = index.predicate();
     let is_divided = !predicate.is_empty() && of_index > 0.0 && predicate.follows_from(conditions);
     let kept = if is_divided { of_index } else { 1.0 };
-    IndexedColumn::Other { values: values * kept, share: (share / kept).min(1.0) }
+    IndexedColumn::Other { values: values * kept, share: (selectivity / kept).min(1.0) }
 }

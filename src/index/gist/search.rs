@@ -11,13 +11,13 @@ use crate::pg::error;
 use crate::pg::report::SqlError;
 use pgrx::pg_sys;
 
-/// The type of the operand that a column is compared with. An exclusion constraint does not tell it; there it
-/// is the type of the column.
+/// The type of the operand that a column is compared with. An exclusion constraint passes none; its operand
+/// has the type of the column.
 fn operand_type(call: Call) -> pg_sys::Oid {
     pg_sys::Oid::from(call.integer(3) as u32)
 }
 
-/// Says that the answer is exact: the table has not to be asked again.
+/// Says that the answer is exact: PostgreSQL need not check the row.
 fn set_exact(call: Call) {
     // SAFETY: consistent and distance functions get a pointer to a bool as their fifth argument.
     unsafe { call.pointer::<bool>(4).write(false) }

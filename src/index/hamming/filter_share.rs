@@ -32,7 +32,7 @@ impl FilterShare {
         if conditions.is_empty() {
             return Self { share: 1.0, is_complete: false };
         }
-        let share = search.planner.share(conditions, search.index.table().0);
+        let share = search.planner.selectivity(conditions, search.index.table().0);
         let share = (share / search.general.num_sa_scans).max(LEAST_SHARE);
         Self { share, is_complete: has_value[1..].iter().all(|&has_value| has_value) }
     }

@@ -39,7 +39,7 @@ fn known_samples(search: &Search, layout: Layout) -> Option<Vec<CodeSample>> {
     let Some(center) = center else { return Some(typical(layout, &known)) };
     // SAFETY: the value is of the column's type.
     let center = unsafe { Code::of(center, column.type_()) }?;
-    let known = known.iter().map(|(known, code)| (*code, known.share));
+    let known = known.iter().map(|(known, code)| (*code, known.frequency));
     Some(vec![CodeSample::new(layout, bytes(center, layout)?, known)])
 }
 
@@ -61,13 +61,13 @@ fn bytes(code: Code<'_>, layout: Layout) -> Option<&[u8]> {
 /// Samples for values that are spread over the column, as queries. The row of a value that is not common
 /// stands for others, but a query for it finds no more than this row.
 fn typical(layout: Layout, known: &[(KnownValue, &[u8])]) -> Vec<CodeSample> {
-    let all: f64 = known.iter().map(|(known, _)| known.share).sum();
+    let all: f64 = known.iter().map(|(known, _)| known.frequency).sum();
     let (mut before, mut samples) = (0.0, Vec::new());
     for (place, (query, code)) in known.iter().enumerate() {
-        before += query.share;
+        before += query.frequency;
         let others = || {
             let others = known.iter().enumerate().filter(|&(other, _)| query.is_common || other != place);
-            others.inspect(|_| check_for_interrupts()).map(|(_, (known, code))| (*code, known.share))
+            others.inspect(|_| check_for_interrupts()).map(|(_, (known, code))| (*code, known.frequency))
         };
         while before * TYPICAL_QUERIES as f64 > all * (samples.len() as f64 + 0.5) {
             samples.push(CodeSample::new(layout, code, others()));

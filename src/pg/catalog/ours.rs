@@ -10,49 +10,32 @@ use std::ffi::CStr;
 /// Functions in C, by Postgres's own number.
 const C_LANGUAGE: u32 = 13;
 
-/// The C symbols of what exists for each type of codes.
-struct Symbols {
-    within_ball: &'static CStr,
-    distance: &'static CStr,
-    ball: &'static CStr,
-    ball_in: &'static CStr,
-}
-
-const fn symbols(codes: CodeType) -> Symbols {
+/// The C symbol of what exists for each type of codes.
+fn symbol(codes: CodeType, of_bigint: &'static CStr, of_bits: &'static CStr) -> &'static CStr {
     match codes {
-        CodeType::Bigint => Symbols {
-            within_ball: c"hamming_ball_contained",
-            distance: c"hamming_wrapper",
-            ball: c"hamming_ball",
-            ball_in: c"hamming_ball_in",
-        },
-        CodeType::Bits => Symbols {
-            within_ball: c"hamming_bit_ball_contained",
-            distance: c"hamming_bits",
-            ball: c"hamming_bit_ball",
-            ball_in: c"hamming_bit_ball_in",
-        },
+        CodeType::Bigint => of_bigint,
+        CodeType::Bits => of_bits,
     }
 }
 
 /// Whether a function is that of the operator `code <@ ball`.
 pub(crate) fn is_within_ball(function: Oid, codes: CodeType) -> bool {
-    is_ours(function, symbols(codes).within_ball)
+    is_ours(function, symbol(codes, c"hamming_ball_contained", c"hamming_bit_ball_contained"))
 }
 
 /// Whether a function is that of the operator `<~>`, or of `<^>`.
 pub(crate) fn is_distance(function: Oid, codes: CodeType) -> bool {
-    is_ours(function, symbols(codes).distance)
+    is_ours(function, symbol(codes, c"hamming_wrapper", c"hamming_bits"))
 }
 
 /// Whether a function is `hamming_ball(center, radius)`.
 pub(crate) fn is_ball_constructor(function: Oid, codes: CodeType) -> bool {
-    is_ours(function, symbols(codes).ball)
+    is_ours(function, symbol(codes, c"hamming_ball", c"hamming_bit_ball"))
 }
 
 /// Whether a type is that of balls of such codes.
 pub(crate) fn is_ball(type_: Oid, codes: CodeType) -> bool {
-    is_read_by(type_, symbols(codes).ball_in)
+    is_read_by(type_, symbol(codes, c"hamming_ball_in", c"hamming_bit_ball_in"))
 }
 
 /// Whether a function is that of the operator `hamming_ball ~ hamming_ball`.

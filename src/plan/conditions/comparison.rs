@@ -73,7 +73,7 @@ impl<'a> Comparison<'a> {
         let type_ = limit.type_();
         let is_number =
             FLOAT_TYPES.contains(&type_) || !measured.is_similarity && OTHER_TYPES.contains(&type_);
-        // A limit of NULL is true for nothing, and left to Postgres.
+        // A NULL limit matches nothing, and is left to Postgres.
         (is_number && !limit.is_null() && !(is_repeated && expr.is_volatile())).then_some(Self {
             measured,
             sign,
@@ -81,18 +81,16 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// With `=`, the comparison stays unless it is one of the fingerprints themselves. Expressions are
+    /// With `=`, the comparison stays, unless it becomes an equality of the fingerprints. Expressions are
     /// copied, since the comparison may stay as well.
-    pub(super) fn rewritten(&self, ours: &ExtensionOids) -> Rewritten<'a> {
-        let within = self.measured.pair.copied().within(self.radius(ours));
+    pub(super) fn rewritten(
+        &self,
+        ours: &ExtensionOids,
+        write: impl Fn(CodePair<'a>, Expr<'a>) -> Expr<'a>,
+    ) -> Rewritten<'a> {
+        let within = write(self.measured.pair.copied(), self.radius(ours));
         let is_of_fingerprints = within.as_operator().is_some();
         Rewritten { within, replaces: self.sign != Sign::Equal || is_of_fingerprints }
-    }
-
-    /// The call of `hamming_within`, also at a radius of 0.
-    pub(super) fn called(&self, ours: &ExtensionOids) -> Rewritten<'a> {
-        let within = self.measured.pair.copied().called(self.radius(ours));
-        Rewritten { within, replaces: self.sign != Sign::Equal }
     }
 
     /// The radius as an integer: now if it can be known, otherwise as an expression.

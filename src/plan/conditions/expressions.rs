@@ -57,18 +57,12 @@ impl<'a> CodePair<'a> {
 
 /// The sides of `a <~> b`, or of `a <^> b`.
 pub(super) fn distance_of<'a>(expr: Expr<'a>, ours: &'a ExtensionOids) -> Option<CodePair<'a>> {
-    let distance = expr.as_operator()?;
-    let oids = ours.codes().find(|oids| oids.distance_operator == distance.id)?;
-    let [a, b] = distance.args()?;
-    Some(CodePair { oids, a, b })
+    Measured::of(expr, ours).filter(|measured| !measured.is_similarity).map(|measured| measured.pair)
 }
 
 /// The arguments of `hamming_similarity(a, b)`.
 pub(super) fn similarity_of<'a>(expr: Expr<'a>, ours: &'a ExtensionOids) -> Option<CodePair<'a>> {
-    let call = expr.as_function()?;
-    let oids = ours.codes().find(|oids| oids.similarity == call.id)?;
-    let [a, b] = call.args()?;
-    Some(CodePair { oids, a, b })
+    Measured::of(expr, ours).filter(|measured| measured.is_similarity).map(|measured| measured.pair)
 }
 
 /// A distance or a similarity of two values.
@@ -80,9 +74,13 @@ pub(super) struct Measured<'a> {
 
 impl<'a> Measured<'a> {
     pub(super) fn of(expr: Expr<'a>, ours: &'a ExtensionOids) -> Option<Self> {
-        let similarity = similarity_of(expr, ours);
-        let is_similarity = similarity.is_some();
-        similarity.or_else(|| distance_of(expr, ours)).map(|pair| Self { pair, is_similarity })
+        let (is_similarity, measured) = match expr.as_operator() {
+            Some(distance) => (false, distance),
+            None => (true, expr.as_function()?),
+        };
+        let id_of = |oids: &CodeOids| if is_similarity { oids.similarity } else { oids.distance_operator };
+        let oids = ours.codes().find(|oids| id_of(oids) == measured.id)?;
+        measured.args().map(|[a, b]| Self { pair: CodePair { oids, a, b }, is_similarity })
     }
 }
 

@@ -40,9 +40,9 @@ fn is_same(a: RelationHook, b: RelationHook) -> bool {
     a.map(|hook| hook as usize) == b.map(|hook| hook as usize)
 }
 
-/// How often our hook is on the stack for a query: once, or more often if it stands in the chain of hooks
-/// more than once. Say that we install our hook, Citus installs its own, which calls ours, and we install
-/// ours again. Then PostgreSQL calls ours, which calls that of Citus, which calls ours.
+/// How often our hook is on the stack for a query: once, or more often if it is in the chain of hooks more
+/// than once. Suppose that we install our hook, Citus installs its own, which calls ours, and we install ours
+/// again. Then PostgreSQL calls our hook, which calls the hook of Citus, which calls ours.
 #[derive(Clone, Copy)]
 struct Calls {
     root: *mut pg_sys::PlannerInfo,
@@ -87,7 +87,7 @@ relation_hook_function!(on_relation, prepare_relation);
 /// Calls the hook that comes next, and then does our part.
 fn prepare_relation(call: RelationCall<'_>) {
     let next = CallingNext::of(call.root);
-    (call.pass_on)(next.hook());
+    (call.call_next)(next.hook());
     drop(next);
     // SAFETY: a backend has one thread.
     if !call.is_table || unsafe { IN_PROGRESS.root } == call.root {
@@ -114,8 +114,8 @@ fn is_first_table(root: &pg_sys::PlannerInfo, table: &pg_sys::RelOptInfo) -> boo
         relation.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL
             && relation.rtekind == pg_sys::RTEKind::RTE_RELATION
     };
-    // SAFETY: the array has a place for each relation of the query, which is null until it is known.
     (0..root.simple_rel_array_size as usize).all(|place| {
+        // SAFETY: the array has a place for each relation of the query, which is null until it is known.
         let other = unsafe { (*root.simple_rel_array.add(place)).as_ref() };
         !other.is_some_and(|other| !std::ptr::eq(other, table) && is_table(other))
     })

@@ -15,7 +15,7 @@ pub(super) enum Request<'p> {
     Simplify(Applied<'p>),
     /// Can it be searched by an index?
     IndexCondition(IndexRequest<'p>),
-    /// How many rows pass?
+    /// What is its selectivity?
     Selectivity(SelectivityRequest<'p>),
     /// What does it cost?
     Cost(CostRequest<'p>),
@@ -85,7 +85,7 @@ impl<'p> IndexRequest<'p> {
     }
 }
 
-/// Asks how many rows pass a condition.
+/// Asks for the selectivity of a condition.
 pub(super) struct SelectivityRequest<'p>(&'p mut pg_sys::SupportRequestSelectivity);
 
 impl<'p> SelectivityRequest<'p> {
@@ -95,10 +95,10 @@ impl<'p> SelectivityRequest<'p> {
     }
 
     /// The answer, by the query and the relation whose rows are meant: 0 for all.
-    pub(super) fn answer(self, share: impl FnOnce(Planner<'p>, i32) -> f64) -> Datum {
+    pub(super) fn answer(self, selectivity: impl FnOnce(Planner<'p>, i32) -> f64) -> Datum {
         // SAFETY: a request has the query that is being planned.
         let Some(planner) = (unsafe { Planner::new(self.0.root) }) else { return NO };
-        self.0.selectivity = share(planner, self.0.varRelid);
+        self.0.selectivity = selectivity(planner, self.0.varRelid);
         from_mut(self.0).into()
     }
 }

@@ -6,7 +6,7 @@
 //! fingerprints, which hash joins and B-trees serve. Rewriting twice changes nothing more.
 
 use super::comparison::Comparison;
-use super::expressions::Rewritten;
+use super::expressions::{CodePair, Rewritten};
 use super::sketches::rewrite_share;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::expr::{Expr, Exprs};
@@ -51,7 +51,7 @@ fn rewrite_below<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) {
 /// What a single condition becomes, if it is on a distance or on a share of sketches.
 fn rewritten<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
     match Comparison::read(condition, ours) {
-        Some(comparison) => Some(comparison.rewritten(ours)),
+        Some(comparison) => Some(comparison.rewritten(ours, CodePair::within)),
         None => rewrite_share(condition, ours),
     }
 }
@@ -59,7 +59,7 @@ fn rewritten<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritt
 /// The call that a comparison says, which a near join can serve. It is the same at a radius of 0.
 pub(crate) fn called<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
     match Comparison::read(condition, ours) {
-        Some(comparison) => Some(comparison.called(ours)),
+        Some(comparison) => Some(comparison.rewritten(ours, CodePair::called)),
         None => rewrite_share(condition, ours),
     }
 }

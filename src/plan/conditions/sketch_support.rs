@@ -1,5 +1,5 @@
-//! What the planner asks the functions on sketches: can you be searched by an index, how many rows pass, what
-//! do you cost?
+//! What the planner asks about a call of the functions on sketches: can an index answer it, what is its
+//! selectivity, what does it cost?
 
 use super::hook::install_hook;
 use super::request::{IndexRequest, NO, Request};
@@ -65,7 +65,7 @@ impl<'p> IndexedSketch<'p> {
     }
 
     /// The operator of `stored && query`, if the family has it: `array_ops` for one. Rows without a common
-    /// value pass if the share may be 0.
+    /// value match if the share may be 0.
     fn by_overlap(&self, family: Oid) -> Option<(Oid, Expr<'p>)> {
         let is_positive = self.share.is_none_or(|(_, least)| {
             least.value().is_some_and(|least| f64::from_bits(least.value() as u64) > 0.0)

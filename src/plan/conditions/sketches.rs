@@ -30,7 +30,7 @@ pub(super) fn rewrite_share<'a>(condition: Expr<'a>, ours: &ExtensionOids) -> Op
     let is_equality = strategy == pg_sys::BTEqualStrategyNumber;
     let is_lower_bound =
         [pg_sys::BTGreaterStrategyNumber, pg_sys::BTGreaterEqualStrategyNumber].contains(&strategy);
-    // A limit of NULL is true for nothing, and left to Postgres. With `=` both conditions stay, and anything
+    // A NULL limit matches nothing, and is left to Postgres. With `=` both conditions stay, and anything
     // volatile would be evaluated twice.
     if !is_lower_bound && !is_equality
         || !FLOAT_TYPES.contains(&limit.type_())
@@ -40,20 +40,20 @@ pub(super) fn rewrite_share<'a>(condition: Expr<'a>, ours: &ExtensionOids) -> Op
         return None;
     }
     let least = least(widened(limit), strategy == pg_sys::BTGreaterStrategyNumber, &sketches);
-    let (reaches, [a, b]) = share;
-    let within = Expr::function(reaches, pg_sys::BOOLOID, &[a.copy(), b.copy(), least]);
+    let (function, [a, b]) = share;
+    let within = Expr::function(function, pg_sys::BOOLOID, &[a.copy(), b.copy(), least]);
     Some(Rewritten { within, replaces: is_lower_bound })
 }
 
 /// The sketches of a share, with the function that says whether it is large enough.
 fn share<'a>(expr: Expr<'a>, sketches: &SketchOids) -> Option<(Oid, [Expr<'a>; 2])> {
     let call = expr.as_function()?;
-    let reaches = match call.id {
-        function if function == sketches.similarity => sketches.similar,
-        function if function == sketches.containment => sketches.contained,
+    let function = match call.id {
+        called if called == sketches.similarity => sketches.similar,
+        called if called == sketches.containment => sketches.contained,
         _ => return None,
     };
-    Some((reaches, call.args()?))
+    Some((function, call.args()?))
 }
 
 /// The least share that meets a limit, which is a double precision.

@@ -1,4 +1,5 @@
-//! What the planner asks our functions: can you be written otherwise, searched by an index, estimated?
+//! What the planner asks about a call of our functions: can it be written otherwise, can an index answer it,
+//! what is its selectivity?
 
 use super::expressions::CodePair;
 use super::hook::install_hook;

@@ -23,7 +23,7 @@ fn simhash_trigger(call: Call) -> Result<pg_sys::Datum, SqlError> {
     let row = TriggerRow::being_written(call)?;
     let arguments = Arguments::parse(&row.trigger_arguments())?;
     let target = row.column(arguments.target)?;
-    if target.is_generated() {
+    if target.is_generated {
         return Err(error::generated_target(&encoding::for_message(arguments.target)));
     }
     if !target.is_bigint() {
@@ -58,7 +58,7 @@ fn joined_text<'a>(row: &'a TriggerRow<'_>, sources: &[&CStr]) -> Result<Option<
 
 fn source_column(row: &TriggerRow<'_>, name: &CStr) -> Result<TriggerColumn, SqlError> {
     let column = row.column(name)?;
-    if column.is_generated() {
+    if column.is_generated {
         return Err(error::generated_column(&encoding::for_message(name)));
     }
     if !column.is_text() {

@@ -10,25 +10,25 @@ use std::ffi::CStr;
 use std::num::NonZeroUsize;
 
 /// The row being written, with the trigger that was fired.
-pub(crate) struct TriggerRow<'a> {
+pub(super) struct TriggerRow<'a> {
     trigger: &'a pg_sys::TriggerData,
     tuple: pg_sys::HeapTuple,
 }
 
 /// A column of the row.
-pub(crate) struct TriggerColumn {
+pub(super) struct TriggerColumn {
     /// Counted from 1.
     number: NonZeroUsize,
     /// Its type, or the type that a domain is over.
     base_type: pg_sys::Oid,
     /// Its type as declared.
     declared_type: pg_sys::Oid,
-    generated: bool,
+    pub(super) is_generated: bool,
 }
 
 impl<'a> TriggerRow<'a> {
     /// The row of a trigger call, if it was fired as BEFORE INSERT OR UPDATE … FOR EACH ROW.
-    pub(crate) fn being_written(call: Call) -> Result<Self, SqlError> {
+    pub(super) fn being_written(call: Call) -> Result<Self, SqlError> {
         // SAFETY: the call in progress.
         if !unsafe { pgrx::trigger_support::called_as_trigger(call.info()) } {
             return Err(error::misfired("simhash_trigger must be called by a trigger"));
@@ -51,7 +51,7 @@ impl<'a> TriggerRow<'a> {
     }
 
     /// The arguments given in CREATE TRIGGER, in the encoding of the database, as names are.
-    pub(crate) fn trigger_arguments(&self) -> Vec<&'a CStr> {
+    pub(super) fn trigger_arguments(&self) -> Vec<&'a CStr> {
         // SAFETY: a fired trigger has its definition, in which `tgargs` points to `tgnargs` C strings
         // (or to nothing if there are none); all of them live as long as the call.
         unsafe {
@@ -62,7 +62,7 @@ impl<'a> TriggerRow<'a> {
     }
 
     /// The column of this name.
-    pub(crate) fn column(&self, name: &CStr) -> Result<TriggerColumn, SqlError> {
+    pub(super) fn column(&self, name: &CStr) -> Result<TriggerColumn, SqlError> {
         let description = self.description();
         // SAFETY: the description is that of the table, the name a C string.
         let number = unsafe { pg_sys::SPI_fnumber(description, name.as_ptr()) };
@@ -72,17 +72,17 @@ impl<'a> TriggerRow<'a> {
             .and_then(NonZeroUsize::new)
             .ok_or_else(|| error::no_such_column(&encoding::for_message(name), &self.table_name()))?;
         // SAFETY: the column exists, as was just found; the table is open while its trigger runs.
-        let (declared_type, base_type, generated) = unsafe {
+        let (declared_type, base_type, is_generated) = unsafe {
             let declared_type = pg_sys::SPI_gettypeid(description, number);
             let table = (*self.trigger.tg_relation).rd_id;
-            let generated = pg_sys::get_attgenerated(table, number as pg_sys::AttrNumber) != 0;
-            (declared_type, pg_sys::getBaseType(declared_type), generated)
+            let is_generated = pg_sys::get_attgenerated(table, number as pg_sys::AttrNumber) != 0;
+            (declared_type, pg_sys::getBaseType(declared_type), is_generated)
         };
-        Ok(TriggerColumn { number: index, base_type, declared_type, generated })
+        Ok(TriggerColumn { number: index, base_type, declared_type, is_generated })
     }
 
     /// The text of a column for which [`TriggerColumn::is_text`] holds; `None` if it is NULL.
-    pub(crate) fn text(&self, column: &TriggerColumn) -> Result<Option<Cow<'_, str>>, SqlError> {
+    pub(super) fn text(&self, column: &TriggerColumn) -> Result<Option<Cow<'_, str>>, SqlError> {
         // SAFETY: the tuple belongs to the table of the description, and has the column. A value of a
         // text type is a varlena; detoasted it lives in the memory of this row.
         let bytes = unsafe {
@@ -96,7 +96,7 @@ impl<'a> TriggerRow<'a> {
     }
 
     /// What the trigger returns: the row with one bigint column changed.
-    pub(crate) fn with_bigint(&self, column: &TriggerColumn, value: Option<i64>) -> pg_sys::Datum {
+    pub(super) fn with_bigint(&self, column: &TriggerColumn, value: Option<i64>) -> pg_sys::Datum {
         let mut number = column.number.get() as i32;
         let mut datum = pg_sys::Datum::from(value.unwrap_or_default());
         let mut is_null = value.is_none();
@@ -129,21 +129,17 @@ impl<'a> TriggerRow<'a> {
 }
 
 impl TriggerColumn {
-    pub(crate) fn is_bigint(&self) -> bool {
+    pub(super) fn is_bigint(&self) -> bool {
         self.declared_type == pg_sys::INT8OID
     }
 
     /// Whether its values are text in memory: text, varchar, char, citext, and domains over them.
-    pub(crate) fn is_text(&self) -> bool {
+    pub(super) fn is_text(&self) -> bool {
         // SAFETY: looks two types up in the catalog.
         self.is_padded() || unsafe { pg_sys::IsBinaryCoercible(self.base_type, pg_sys::TEXTOID) }
     }
 
-    pub(crate) fn is_generated(&self) -> bool {
-        self.generated
-    }
-
-    pub(crate) fn type_name(&self) -> String {
+    pub(super) fn type_name(&self) -> String {
         encoding::type_name(self.declared_type)
     }
 

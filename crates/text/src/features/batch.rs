@@ -77,6 +77,7 @@ impl Sink for Batch<'_> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::features::{Scheme, Shingler};
     use proptest::prelude::*;
 
     /// All hashes that the function puts into a batch. The heartbeat depends on the size of batches.
@@ -90,6 +91,12 @@ pub(super) mod tests {
         function(&mut batch);
         batch.flush();
         hashes
+    }
+
+    pub(in crate::features) fn feature_hashes(text: &str, scheme: Scheme) -> Vec<u64> {
+        let mut all = Vec::new();
+        Shingler::default().hash_features(text, scheme, &mut |hashes| all.extend_from_slice(hashes)).unwrap();
+        all
     }
 
     /// Texts of up to some thousand characters: stretches of ASCII, of one script, and of anything.

@@ -47,12 +47,12 @@ impl<'a, S: Sink> LettersOfWords<'a, S> {
                 self.before.clear();
                 self.take_together(text, start - 1, after);
             } else {
-                self.pass(text);
+                self.flush(text);
                 chars::shingles_of_bytes(marked, self.k, self.sink);
                 self.take_short(&marked[1..marked.len() - 1]);
             }
         }
-        self.pass(text);
+        self.flush(text);
         self.sink.pause();
     }
 
@@ -61,7 +61,7 @@ impl<'a, S: Sink> LettersOfWords<'a, S> {
     fn take_together(&mut self, text: &[u8], start: usize, after: usize) {
         let features = after - start + 1 - self.k;
         if self.features + features > BATCH {
-            self.pass(text);
+            self.flush(text);
         }
         if self.features == 0 {
             self.begin = start;
@@ -76,8 +76,8 @@ impl<'a, S: Sink> LettersOfWords<'a, S> {
         self.end = after;
     }
 
-    /// Passes on the features of the words that are taken together.
-    fn pass(&mut self, text: &[u8]) {
+    /// Gives the sink the features of the words that are taken together.
+    fn flush(&mut self, text: &[u8]) {
         fn known<const K: usize>(words: &[u8], places: &[u16], sink: &mut impl Sink) {
             sink.take_all(places.iter().map(|&place| &words[usize::from(place)..][..K]));
         }
@@ -90,7 +90,7 @@ impl<'a, S: Sink> LettersOfWords<'a, S> {
         (self.begin, self.end, self.features) = (0, 0, 0);
     }
 
-    /// Passes on the feature that a short word makes with the one before.
+    /// Gives the sink the feature that a short word makes with the one before.
     fn take_short(&mut self, word: &[u8]) {
         if word.len() > SHORT_WORD || word.first().is_none_or(|&byte| byte < THREE_BYTES) {
             self.before.clear();
@@ -121,7 +121,7 @@ fn is_ascii(text: &[u8], start: usize, end: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::Shingler;
-    use super::super::batch::tests::{any_text, hashes_of};
+    use super::super::batch::tests::{any_text, feature_hashes};
     use super::super::pairs::tests::Listed;
     use crate::features::Keep;
     use crate::hash::xxh3_64;
@@ -176,7 +176,7 @@ mod tests {
             let scheme = format!("letters:{k}");
             prop_assert_eq!(&features(&text, &scheme), &expected);
             let scheme = scheme.parse().unwrap();
-            let hashes = hashes_of(|batch| Shingler::default().hash_features(&text, scheme, batch).unwrap());
+            let hashes = feature_hashes(&text, scheme);
             let expected: Vec<u64> = expected.iter().map(|feature| xxh3_64(feature.as_bytes())).collect();
             prop_assert_eq!(hashes, expected);
         }

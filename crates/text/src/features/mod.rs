@@ -34,22 +34,25 @@ pub(crate) struct Shingler {
 }
 
 impl Shingler {
-    /// Passes the hash of every feature to the batch, in the order of the text.
+    /// Calls the consumer with the hashes of all features, in the order of the text, at most [`BATCH`] at a
+    /// time.
     pub(crate) fn hash_features(
         &mut self,
         text: &str,
         scheme: Scheme,
-        batch: &mut Batch<'_>,
+        consumer: &mut dyn FnMut(&[u64]),
     ) -> Result<(), OutOfMemory> {
+        let batch = &mut Batch::new(consumer);
         match scheme.rule() {
             FeatureRule::CodeUnits => utf16::hash_shingles(&fold(text, scheme, batch)?, batch),
             FeatureRule::WordsAndPairs => self.hash_pairs(&fold(text, scheme, batch)?, batch)?,
             _ => self.features(text, scheme, batch)?,
         }
+        batch.flush();
         Ok(())
     }
 
-    /// Passes every feature to the sink, in the order of the text.
+    /// Gives the sink every feature, in the order of the text.
     pub(crate) fn features(
         &mut self,
         text: &str,
@@ -71,7 +74,7 @@ impl Shingler {
         Ok(())
     }
 
-    /// Passes the hash of every feature of `doc2` or `folded:doc2` on, in the order of the text.
+    /// Gives the consumer the hash of every feature of `doc2` or `folded:doc2`, in the order of the text.
     pub(crate) fn hash_features_of_doc2(
         &mut self,
         text: &str,
@@ -87,7 +90,7 @@ impl Shingler {
         self.words.each_of_prose(text, &mut HashPairs::new(consumer))
     }
 
-    /// Passes every word of prose to the sink.
+    /// Gives the sink every word of prose.
     fn prose_words(&mut self, text: &str, sink: &mut impl Sink) -> Result<(), OutOfMemory> {
         self.words.shingles(text, 1, Keep::Prose, sink)
     }

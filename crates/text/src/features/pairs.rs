@@ -159,7 +159,7 @@ impl<S: Sink> Sink for WritePairs<'_, S> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::batch::tests::{any_text, hashes_of};
+    use super::super::batch::tests::{any_text, feature_hashes};
     use super::super::{Scheme, Shingler};
     use super::*;
     use proptest::prelude::*;
@@ -213,8 +213,7 @@ pub(super) mod tests {
         for (length, before) in (1..40).flat_map(|length| [(length, "7 "), (length, ""), (length, "é ")]) {
             let word = &letters[..length];
             let text = format!("{before}{word} {}", " ".repeat(100));
-            let hashes =
-                hashes_of(|batch| Shingler::default().hash_features(&text, Scheme::DOC2, batch).unwrap());
+            let hashes = feature_hashes(&text, Scheme::DOC2);
             let expected = hash_feature(word.to_lowercase().as_bytes());
             assert!(hashes.contains(&expected), "{text}");
         }
@@ -223,7 +222,7 @@ pub(super) mod tests {
     proptest! {
         #[test]
         fn hashes_are_those_of_the_features(text in any_text()) {
-            let mut hashes = hashes_of(|batch| Shingler::default().hash_features(&text, Scheme::DOC2, batch).unwrap());
+            let mut hashes = feature_hashes(&text, Scheme::DOC2);
             // The first word is hashed twice.
             hashes.drain(..hashes.len().min(1));
             let written: Vec<u64> = features(&text).iter().map(|f| hash_feature(f.as_bytes())).collect();

@@ -11,7 +11,7 @@
 //! lesser key of each cell. Cost: linear time, whatever the text, and 4 KB of memory.
 
 use crate::features::pairs::{KEY, KEY_BITS};
-use crate::features::{Batch, FeatureRule, Scheme, Shingler, TakeHash};
+use crate::features::{FeatureRule, Scheme, Shingler, TakeHash};
 use crate::hash::mix;
 use base::{Heartbeat, OutOfMemory};
 
@@ -26,13 +26,10 @@ pub(super) fn fingerprint(
     if scheme.rule() == FeatureRule::WordsAndPairs {
         shingler.hash_features_of_doc2(text, scheme, &mut consumer)?;
     } else {
-        let mut add_all = |hashes: &[u64]| {
+        shingler.hash_features(text, scheme, &mut |hashes| {
             consumer.pause();
             hashes.iter().for_each(|&hash| consumer.take(hash));
-        };
-        let mut batch = Batch::new(&mut add_all);
-        shingler.hash_features(text, scheme, &mut batch)?;
-        batch.flush();
+        })?;
     }
     Ok(consumer.keys.fingerprint())
 }

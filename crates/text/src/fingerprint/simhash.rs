@@ -8,7 +8,7 @@
 use super::bit_counts::BitCounts;
 use super::distinct::{Distinct, HashRange, TooMany};
 use super::doc2;
-use crate::features::{Batch, Scheme, Shingler};
+use crate::features::{Scheme, Shingler};
 use base::{Heartbeat, OutOfMemory};
 
 /// Makes fingerprints; keeps its memory from text to text.
@@ -57,13 +57,10 @@ impl SimHasher {
         let Self { features, shingler } = self;
         features.begin(part, scheme.rule().expected_features(text.len()))?;
         let mut result = Ok(());
-        let mut consumer = |hashes: &[u64]| {
+        shingler.hash_features(text, scheme, &mut |hashes| {
             heartbeat.beat();
             result = result.and_then(|()| features.add(hashes, &mut |fresh| counts.add_all(fresh)));
-        };
-        let mut batch = Batch::new(&mut consumer);
-        shingler.hash_features(text, scheme, &mut batch)?;
-        batch.flush();
+        })?;
         features.hand_on(&mut |fresh| counts.add_all(fresh));
         Ok(result)
     }

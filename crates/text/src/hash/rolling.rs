@@ -133,13 +133,13 @@ impl<A: Arithmetic> Rolling<A> {
     }
 
     /// Rolls over the windows of texts that are equally long. `values` are those of their first windows; what
-    /// follows after each step goes into the rooms, one for each text.
+    /// follows after each step is written to the targets, one for each text.
     #[inline(always)]
     fn roll<T: Copy + Into<u64>, const LANES: usize>(
         &self,
         texts: [&[T]; LANES],
         mut values: [u64; LANES],
-        rooms: [&mut [u64]; LANES],
+        targets: [&mut [u64]; LANES],
         finish: impl Fn(u64) -> u64,
     ) -> [u64; LANES] {
         let steps = texts[0].len() - self.window;
@@ -152,18 +152,18 @@ impl<A: Arithmetic> Rolling<A> {
         };
         let old = texts.map(|text| text[..steps].as_chunks::<STEPS>());
         let new = texts.map(|text| text[self.window..].as_chunks::<STEPS>());
-        let mut rooms = rooms.map(|room| room[..steps].as_chunks_mut::<STEPS>());
+        let mut targets = targets.map(|target| target[..steps].as_chunks_mut::<STEPS>());
         for chunk in 0..steps / STEPS {
             let (old, new) = (old.map(|(chunks, _)| &chunks[chunk]), new.map(|(chunks, _)| &chunks[chunk]));
-            let mut rooms = rooms.each_mut().map(|(chunks, _)| &mut chunks[chunk]);
+            let mut targets = targets.each_mut().map(|(chunks, _)| &mut chunks[chunk]);
             for at in 0..STEPS {
                 let values = step(old.map(|chunk| chunk[at].into()), new.map(|chunk| chunk[at].into()));
-                rooms.iter_mut().zip(values).for_each(|(room, value)| room[at] = finish(value));
+                targets.iter_mut().zip(values).for_each(|(target, value)| target[at] = finish(value));
             }
         }
         for at in 0..steps % STEPS {
             let values = step(old.map(|(_, rest)| rest[at].into()), new.map(|(_, rest)| rest[at].into()));
-            rooms.iter_mut().zip(values).for_each(|((_, rest), value)| rest[at] = finish(value));
+            targets.iter_mut().zip(values).for_each(|((_, rest), value)| rest[at] = finish(value));
         }
         values
     }
@@ -197,7 +197,7 @@ pub(crate) struct Windows<'a, T, A> {
     next: usize,
     /// The value of the window before, unless windows were skipped.
     value: Option<u64>,
-    /// Room for the hashes of a piece.
+    /// The hashes of a piece.
     hashes: Vec<u64>,
 }
 
@@ -239,13 +239,13 @@ impl<'a, T: Copy + Into<u64>, A: Arithmetic> Windows<'a, T, A> {
         if let Some(before) = self.value {
             values[0] = rolling.step(before, text[next - 1].into(), text[next + window - 1].into());
         }
-        let mut rooms = self.hashes.chunks_exact_mut(of_lane);
-        let rooms: [&mut [u64]; LANES] = from_fn(|lane| {
-            let room = rooms.next().unwrap_or_default();
-            room[0] = finish(values[lane]);
-            &mut room[1..]
+        let mut targets = self.hashes.chunks_exact_mut(of_lane);
+        let targets: [&mut [u64]; LANES] = from_fn(|lane| {
+            let target = targets.next().unwrap_or_default();
+            target[0] = finish(values[lane]);
+            &mut target[1..]
         });
-        values = rolling.roll(lanes, values, rooms, finish);
+        values = rolling.roll(lanes, values, targets, finish);
         self.next += LANES * of_lane;
         self.value = values.last().copied();
         &self.hashes[..LANES * of_lane]

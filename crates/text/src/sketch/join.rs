@@ -33,7 +33,7 @@ const FEW: usize = 16;
 pub enum SketchMatch {
     /// They have a value in common.
     AnyShared,
-    /// The one that is indexed reaches a share of values in common with the other, which is the query.
+    /// The one that is indexed has a share of values in common with the other, which is the query.
     Share(Threshold),
 }
 
@@ -185,7 +185,7 @@ impl SketchIndex {
                 self.count(0..self.lists.len(), heartbeat)?;
             }
             SketchMatch::Share(threshold) => match threshold.least_shared(values) {
-                LeastShared::Unreachable => {}
+                LeastShared::Never => {}
                 LeastShared::Unknown => self.find_all(threshold, values)?,
                 LeastShared::Exactly(least) => self.find_sharing(query, threshold, least, heartbeat)?,
                 LeastShared::BySize => {
@@ -209,7 +209,7 @@ impl SketchIndex {
         Ok(())
     }
 
-    /// Finds the sketches that reach the share, which have at least so many values in common with this one.
+    /// Finds the sketches that have the share, which have at least so many values in common with this one.
     fn find_sharing(
         &mut self,
         query: &[i64],
@@ -309,7 +309,7 @@ impl SketchIndex {
         }
     }
 
-    /// Keeps the candidates that can reach the share if they have all values of so many more lists.
+    /// Keeps the candidates that can have the share if they have all values of so many more lists.
     fn retain(&mut self, threshold: Threshold, values: usize, more: usize) {
         let Self { candidates, counts, sizes, .. } = self;
         candidates.retain(|&sketch| {
@@ -345,7 +345,7 @@ mod tests {
         match wanted {
             SketchMatch::AnyShared => overlaps(query, sketch, &mut || ()).unwrap(),
             SketchMatch::Share(threshold) => {
-                threshold.is_reached(Overlap::of(sketch, query).unwrap()) == Some(true)
+                threshold.is_met(Overlap::of(sketch, query).unwrap()) == Some(true)
             }
         }
     }

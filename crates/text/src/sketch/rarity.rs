@@ -3,7 +3,7 @@
 //! [`FeatureCounter`] counts the texts of a sample that have a feature, in one row of cells which hashes
 //! choose (Cormode and Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch", 2005). From a
 //! cell is taken off what falls into every cell by chance (Deng and Rafiei, "New Estimation Algorithms for
-//! Streaming Data: Count-min Can Do More", 2007). A feature that a share s of the texts has weighs
+//! Streaming Data: Count-min Can Do More", 2007). A feature that a fraction s of the texts has weighs
 //! log₂(1/s)²/8, rounded up: hardly anything if many have it, and 32 if it is in one of 65,536.
 //!
 //! Two texts then resemble each other by the weight of what they share, divided by the weight of all that
@@ -14,7 +14,7 @@
 //! and its estimate from a signature is unbiased. Cost: linear time, and the sorting of a text's features;
 //! memory for 32,768 counts, and for 8 million features of a text at most.
 
-use crate::features::{Batch, Scheme, Shingler};
+use crate::features::{Scheme, Shingler};
 use crate::hash::mix;
 use crate::sketch::SketchSample;
 use base::{Heartbeat, Problem, ProblemKind, collect};
@@ -80,13 +80,10 @@ impl FeatureCounter {
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Vec<i64>, Problem> {
         let mut sample = SketchSample::new(heartbeat);
-        let mut consumer = |features: &[u64]| {
+        self.shingler.hash_features(text, scheme, &mut |features| {
             sample.beat();
             features.iter().for_each(|&feature| sample.push(feature as i64));
-        };
-        let mut batch = Batch::new(&mut consumer);
-        self.shingler.hash_features(text, scheme, &mut batch)?;
-        batch.flush();
+        })?;
         sample.into_values()
     }
 }

@@ -17,32 +17,32 @@ pub enum Measure {
     OfSketch,
 }
 
-/// A share that a sketch has to reach.
+/// A share that a sketch must have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Threshold {
     /// Which share.
     pub measure: Measure,
-    /// The least share: any number, or NaN, which nothing reaches.
+    /// The least share: any number, or NaN, which nothing has.
     pub least: f64,
 }
 
 /// How many values a sketch needs in common with the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeastShared {
-    /// Perhaps none: every sketch may reach the share.
+    /// Perhaps none: every sketch may have the share.
     Unknown,
-    /// This many, and every sketch that has them reaches the share.
+    /// This many, and every sketch that has them has the share.
     Exactly(usize),
     /// It depends on the size of the sketch: [`Threshold::least_shared_by_size`].
     BySize,
-    /// No sketch reaches the share.
-    Unreachable,
+    /// No sketch has the share.
+    Never,
 }
 
 impl Threshold {
-    /// Whether a sketch reaches the share; `None` if it has no such share. The overlap is that of the sketch
+    /// Whether a sketch has the share; `None` if it has no such share. The overlap is that of the sketch
     /// with the query, in this order.
-    pub fn is_reached(self, overlap: Overlap) -> Option<bool> {
+    pub fn is_met(self, overlap: Overlap) -> Option<bool> {
         let share = match self.measure {
             Measure::Similarity => overlap.similarity(),
             Measure::OfQuery => overlap.exchanged().containment(),
@@ -54,17 +54,17 @@ impl Threshold {
     /// How many values a sketch needs in common with a query of `values` distinct values.
     pub fn least_shared(self, values: usize) -> LeastShared {
         match self.measure {
-            _ if self.least.is_nan() || self.least > 1.0 => LeastShared::Unreachable,
+            _ if self.least.is_nan() || self.least > 1.0 => LeastShared::Never,
             // Shares of an empty query are 0, or there is none.
-            Measure::OfQuery if values == 0 => LeastShared::Unreachable,
+            Measure::OfQuery if values == 0 => LeastShared::Never,
             _ if self.least <= 0.0 => LeastShared::Unknown,
-            _ if values == 0 => LeastShared::Unreachable,
+            _ if values == 0 => LeastShared::Never,
             Measure::OfQuery => LeastShared::Exactly(self.least_of(values, values, values)),
             Measure::Similarity | Measure::OfSketch => LeastShared::BySize,
         }
     }
 
-    /// The classes of sizes that can reach the share, each with how many values the smallest sketch of the
+    /// The classes of sizes that can have the share, each with how many values the smallest sketch of the
     /// class needs in common with a query of `values` distinct values. Larger sketches need as many or more.
     ///
     /// [`Self::least_shared`] must have said that it depends on the size.
@@ -81,10 +81,10 @@ impl Threshold {
         })
     }
 
-    /// Whether a sketch reaches the share that has `size` values, `shared` of them in common with a query of
+    /// Whether a sketch has the share that has `size` values, `shared` of them in common with a query of
     /// `values`.
     pub(super) fn is_enough(self, size: usize, values: usize, shared: usize) -> bool {
-        self.is_reached(Overlap { a: size, b: values, shared }) == Some(true)
+        self.is_met(Overlap { a: size, b: values, shared }) == Some(true)
     }
 
     /// How many values a sketch needs in common with the query, if `most` are enough.
@@ -130,13 +130,13 @@ mod tests {
                     threshold.least_shared_by_size(values).find(|&(class, _)| class == SizeClass::of(size));
                 (least.is_some_and(|(_, count)| shared >= count), false)
             }
-            LeastShared::Unreachable => (false, true),
+            LeastShared::Never => (false, true),
         }
     }
 
     proptest! {
         #[test]
-        fn no_sketch_that_reaches_the_share_is_missed(
+        fn no_sketch_that_has_the_share_is_missed(
             sketch in prop::collection::btree_set(0i64..40, 0..40),
             query in prop::collection::btree_set(0i64..40, 0..40),
             least in any_share(),
@@ -145,10 +145,10 @@ mod tests {
             let shared = sketch.intersection(&query).count();
             for measure in MEASURES {
                 let threshold = Threshold { measure, least };
-                let is_reached = threshold.is_reached(Overlap::of(&a, &b).unwrap()) == Some(true);
+                let is_met = threshold.is_met(Overlap::of(&a, &b).unwrap()) == Some(true);
                 let (is_found, is_exact) = naive_search(threshold, a.len(), b.len(), shared);
-                prop_assert!(is_found || !is_reached, "{:?}", measure);
-                prop_assert!(!is_exact || is_found == is_reached, "{:?}", measure);
+                prop_assert!(is_found || !is_met, "{:?}", measure);
+                prop_assert!(!is_exact || is_found == is_met, "{:?}", measure);
             }
         }
 
@@ -194,12 +194,12 @@ mod tests {
     fn shares_are_those_of_the_comparison() {
         let whole: BTreeSet<i64> = (0..10).collect();
         let (half, whole): (Vec<i64>, Vec<i64>) = ((0..5).collect(), whole.into_iter().collect());
-        let reached =
-            |measure, least| Threshold { measure, least }.is_reached(Overlap::of(&half, &whole).unwrap());
-        assert_eq!(reached(Measure::OfQuery, 0.5), Some(true));
-        assert_eq!(reached(Measure::OfQuery, 0.5f64.next_up()), Some(false));
-        assert_eq!(reached(Measure::OfSketch, 1.0), Some(true));
-        assert_eq!(reached(Measure::Similarity, 0.6), Some(false));
+        let is_met =
+            |measure, least| Threshold { measure, least }.is_met(Overlap::of(&half, &whole).unwrap());
+        assert_eq!(is_met(Measure::OfQuery, 0.5), Some(true));
+        assert_eq!(is_met(Measure::OfQuery, 0.5f64.next_up()), Some(false));
+        assert_eq!(is_met(Measure::OfSketch, 1.0), Some(true));
+        assert_eq!(is_met(Measure::Similarity, 0.6), Some(false));
     }
 
     #[test]

@@ -16,9 +16,9 @@ pub(super) const WINDOW: usize = 64;
 const BEHIND: usize = 32;
 /// A window and the bytes behind it.
 pub(super) type WindowBytes = [u8; WINDOW + BEHIND];
-/// Room for the words of a window. Words have at least one byte between them, so with a blank after each they
-/// have at most one byte more than the window. Up to 15 bytes are written behind the last.
-const ROOM: usize = WINDOW + BEHIND;
+/// Bytes of a buffer for the words of a window. Words have at least one byte between them, so with a blank
+/// after each they have at most one byte more than the window. Up to 15 bytes are written behind the last.
+const BUFFER: usize = WINDOW + BEHIND;
 
 pub(super) const LETTER: u8 = 0;
 pub(super) const DIGIT: u8 = 1;
@@ -135,11 +135,11 @@ impl<'a> Window<'a> {
         starts: &mut Vec<usize>,
     ) {
         let before = text.len();
-        text.extend_from_slice(&[0; ROOM]);
-        let room = &mut text[before..];
+        text.extend_from_slice(&[0; BUFFER]);
+        let buffer = &mut text[before..];
         let mut length = 0;
         for WindowWord { first, count, mixed } in self.words::<PROSE>(runs) {
-            let (bytes, target) = (&self.bytes[first..], &mut room[length..]);
+            let (bytes, target) = (&self.bytes[first..], &mut buffer[length..]);
             let written = match mixed {
                 None => {
                     put(bytes, count, self.to_lower_case, target);

@@ -4,9 +4,9 @@
 //! characters ([`table`](super::table)), as [`machine`](super::machine) does; where that would refuse a text,
 //! the Unicode crates normalize it run by run.
 
+use super::buffers::split_piece;
 use super::machine::{GROWTH, stays_in_place};
 use super::normal::{is_letter, normalize};
-use super::room::split_piece;
 use super::runs::next_run;
 use super::table::{Entry, SHORT, class, entry};
 use super::utf8::{DecodedCharacter, decode, encode};
@@ -24,13 +24,13 @@ pub(crate) fn add_letters(
 ) -> Result<(), OutOfMemory> {
     let mut rest = text;
     let mut passed = 0;
-    let mut room = Vec::new();
+    let mut buffer = Vec::new();
     while !rest.is_empty() {
         let first_run = || next_run(rest).map_or((rest, ""), |run| (run.text, run.after));
         let (piece, after) = split_piece(rest).unwrap_or_else(first_run);
         passed += rest.len() - after.len();
         rest = after;
-        add_piece(piece, &mut room, letters)?;
+        add_piece(piece, &mut buffer, letters)?;
         if passed >= BUFFERED {
             passed = 0;
             heartbeat.beat();
@@ -40,27 +40,27 @@ pub(crate) fn add_letters(
 }
 
 /// Adds the letters of whole runs at once or, if one is refused, of run by run.
-fn add_piece(piece: &str, room: &mut Vec<u8>, letters: &mut Vec<u8>) -> Result<(), OutOfMemory> {
+fn add_piece(piece: &str, buffer: &mut Vec<u8>, letters: &mut Vec<u8>) -> Result<(), OutOfMemory> {
     let most = GROWTH * piece.len() + SLACK;
-    if room.len() < most {
-        let more = most - room.len();
-        reserve(room, more)?;
-        room.resize(most, 0);
+    if buffer.len() < most {
+        let more = most - buffer.len();
+        reserve(buffer, more)?;
+        buffer.resize(most, 0);
     }
     grow(letters, most)?;
     if piece.is_ascii() {
-        let length = put_ascii_letters(piece.as_bytes(), room);
-        letters.extend_from_slice(&room[..length]);
+        let length = put_ascii_letters(piece.as_bytes(), buffer);
+        letters.extend_from_slice(&buffer[..length]);
         return Ok(());
     }
-    if let Some(length) = put_letters(piece, room) {
-        letters.extend_from_slice(&room[..length]);
+    if let Some(length) = put_letters(piece, buffer) {
+        letters.extend_from_slice(&buffer[..length]);
         return Ok(());
     }
     let mut rest = piece;
     while let Some(run) = next_run(rest) {
-        if let Some(length) = put_letters(run.text, room) {
-            letters.extend_from_slice(&room[..length]);
+        if let Some(length) = put_letters(run.text, buffer) {
+            letters.extend_from_slice(&buffer[..length]);
         } else {
             let mut utf8 = [0; 4];
             for letter in normalize(run.text, Keep::All).filter(|&c| is_letter(c)) {
@@ -72,25 +72,25 @@ fn add_piece(piece: &str, room: &mut Vec<u8>, letters: &mut Vec<u8>) -> Result<(
     Ok(())
 }
 
-/// Writes the letters of ASCII into the room and returns their length. Every byte is written, but only
+/// Writes the letters of ASCII into the buffer and returns their length. Every byte is written, but only
 /// letters stay.
-fn put_ascii_letters(text: &[u8], room: &mut [u8]) -> usize {
+fn put_ascii_letters(text: &[u8], buffer: &mut [u8]) -> usize {
     let mut end = 0;
     for &byte in text {
         let lower_case = byte | 0x20;
-        room[end] = lower_case;
+        buffer[end] = lower_case;
         end += usize::from(lower_case.wrapping_sub(b'a') < 26);
     }
     end
 }
 
-/// Writes the letters into the room and returns their length; `None` if a character depends on its
+/// Writes the letters into the buffer and returns their length; `None` if a character depends on its
 /// neighbours.
-fn put_letters(text: &str, room: &mut [u8]) -> Option<usize> {
+fn put_letters(text: &str, buffer: &mut [u8]) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut end = 0;
     let mut put = |entry: Entry, utf8: u32, length: usize| {
-        room[end..end + 4].copy_from_slice(&utf8.to_le_bytes());
+        buffer[end..end + 4].copy_from_slice(&utf8.to_le_bytes());
         end += if entry.has(Entry::LETTER) { length } else { 0 };
     };
     let mut at = 0;

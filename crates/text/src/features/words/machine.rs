@@ -21,15 +21,15 @@ pub(super) const GROWTH: usize = 13;
 /// Bytes that are written ahead.
 const SLACK: usize = 64;
 
-/// The pass, with memory that it keeps from text to text.
+/// The machine, with memory that it keeps from text to text.
 #[derive(Debug, Default)]
 pub(super) struct Machine {
-    room: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
-/// What the pass found in addition to words.
+/// What the machine found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PassOutcome {
+pub(super) enum MachineOutcome {
     Words,
     /// Words, and a character that addresses have; only for prose.
     MaybeAddress,
@@ -38,11 +38,11 @@ pub(super) enum PassOutcome {
 impl Machine {
     /// Makes room for the words of a text of this length.
     pub(super) fn make_room(&mut self, length: usize) -> Result<(), OutOfMemory> {
-        let room = GROWTH * length + SLACK;
-        if self.room.len() < room {
-            let more = room - self.room.len();
-            reserve(&mut self.room, more)?;
-            self.room.resize(room, 0);
+        let bytes = GROWTH * length + SLACK;
+        if self.buffer.len() < bytes {
+            let more = bytes - self.buffer.len();
+            reserve(&mut self.buffer, more)?;
+            self.buffer.resize(bytes, 0);
         }
         Ok(())
     }
@@ -54,12 +54,12 @@ impl Machine {
         text: &str,
         words: &mut Vec<u8>,
         starts: &mut Vec<usize>,
-    ) -> Option<PassOutcome> {
+    ) -> Option<MachineOutcome> {
         let count = starts.len();
-        let writer = WordWriter::new(&mut self.room, starts, words.len());
-        match TextPass::<PROSE>::new(text, writer).run() {
+        let writer = WordWriter::new(&mut self.buffer, starts, words.len());
+        match MachineRun::<PROSE>::new(text, writer).run() {
             Some((length, found)) => {
-                words.extend_from_slice(&self.room[..length]);
+                words.extend_from_slice(&self.buffer[..length]);
                 Some(found)
             }
             None => {
@@ -70,8 +70,8 @@ impl Machine {
     }
 }
 
-/// A pass over a text. PROSE stands for [`Keep::Prose`](super::Keep::Prose).
-struct TextPass<'a, const PROSE: bool> {
+/// One pass over a text. PROSE stands for [`Keep::Prose`](super::Keep::Prose).
+struct MachineRun<'a, const PROSE: bool> {
     text: &'a str,
     bytes: &'a [u8],
     /// Bytes that have been read.
@@ -79,18 +79,18 @@ struct TextPass<'a, const PROSE: bool> {
     writer: WordWriter<'a, PROSE>,
     /// Combining class of the last character.
     combining_class: u32,
-    found: PassOutcome,
+    found: MachineOutcome,
 }
 
-impl<'a, const PROSE: bool> TextPass<'a, PROSE> {
+impl<'a, const PROSE: bool> MachineRun<'a, PROSE> {
     #[inline(always)]
     fn new(text: &'a str, writer: WordWriter<'a, PROSE>) -> Self {
-        Self { text, bytes: text.as_bytes(), at: 0, writer, combining_class: 0, found: PassOutcome::Words }
+        Self { text, bytes: text.as_bytes(), at: 0, writer, combining_class: 0, found: MachineOutcome::Words }
     }
 
     /// Returns the length of the words.
     #[inline(always)]
-    fn run(mut self) -> Option<(usize, PassOutcome)> {
+    fn run(mut self) -> Option<(usize, MachineOutcome)> {
         while self.at < self.bytes.len() {
             if takes_letter(self.writer.state()) {
                 self.read_words_of_letters();
@@ -146,7 +146,7 @@ impl<'a, const PROSE: bool> TextPass<'a, PROSE> {
             return;
         }
         if PROSE && addresses::is_telltale(self.bytes, self.at) {
-            self.found = PassOutcome::MaybeAddress;
+            self.found = MachineOutcome::MaybeAddress;
         }
         let entry = SHORT[usize::from(byte & 0x7f)];
         self.combining_class = 0;

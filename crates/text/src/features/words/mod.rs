@@ -18,21 +18,21 @@
 //! - [`machine`]: one pass over pieces of 1 KB in any script, by a table of all characters ([`table`]) and an
 //!   automaton ([`breaks`], [`writer`]).
 //! - [`normal`]: the definition itself, by the Unicode crates, at a twentieth of that speed. It takes the
-//!   runs with a character whose normal form depends on its neighbours in a way that the pass does not
+//!   runs with a character whose normal form depends on its neighbours in a way that the machine does not
 //!   follow: in most languages fewer than one byte in a thousand.
 
 mod ascii;
 mod breaks;
+mod buffers;
 mod latin;
 mod letters;
 mod machine;
 mod normal;
 mod oracle;
 mod output;
-mod passing;
 mod readable_word;
-mod room;
 mod runs;
+mod shingles;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -47,14 +47,14 @@ pub(crate) use readable_word::{ReadableWord, TakeWord};
 use super::addresses;
 use ascii::{WINDOW, Window, bits};
 use base::OutOfMemory;
-use machine::{Machine, PassOutcome};
+use buffers::split_piece;
+use machine::{Machine, MachineOutcome};
 use normal::{is_letter, is_word_character, normalize, segment};
 use output::{WordOutput, WordsToBuffer};
-use passing::BUFFERED;
-use room::split_piece;
 use runs::{
     CONTROL, DIGIT, LETTER, NOT_ASCII, PUNCTUATION, TextRun, WORD, class, measure_ascii_word, next_run,
 };
+use shingles::BUFFERED;
 
 /// Bytes of a run, at most.
 pub const MAX_RUN: usize = 16 * 1024;
@@ -206,9 +206,9 @@ impl Words {
     /// character that depends on its neighbours is among them.
     fn add_piece(&mut self, piece: &str, keep: Keep) {
         let before = (self.text.len(), self.starts.len());
-        match self.pass(piece, keep) {
-            Some(PassOutcome::Words) => return,
-            Some(PassOutcome::MaybeAddress) if !addresses::has_address(piece.as_bytes()) => return,
+        match self.run_machine(piece, keep) {
+            Some(MachineOutcome::Words) => return,
+            Some(MachineOutcome::MaybeAddress) if !addresses::has_address(piece.as_bytes()) => return,
             _ => (),
         }
         self.text.truncate(before.0);
@@ -245,12 +245,12 @@ impl Words {
 
     /// Adds the words of a part of a run, in one pass if its characters do not depend on their neighbours.
     fn add_part(&mut self, part: &str, keep: Keep) {
-        if !part.is_empty() && self.pass(part, keep).is_none() {
+        if !part.is_empty() && self.run_machine(part, keep).is_none() {
             self.add_unicode_run(part, keep);
         }
     }
 
-    fn pass(&mut self, text: &str, keep: Keep) -> Option<PassOutcome> {
+    fn run_machine(&mut self, text: &str, keep: Keep) -> Option<MachineOutcome> {
         match keep {
             Keep::All => self.machine.add::<false>(text, &mut self.text, &mut self.starts),
             Keep::Prose => self.machine.add::<true>(text, &mut self.text, &mut self.starts),

@@ -10,16 +10,16 @@ use crate::features::addresses;
 ///
 /// All of its methods are inlined into one loop, so that the fields are kept in registers.
 pub(super) struct WordWriter<'a, const PROSE: bool> {
-    /// Where words are written, with room for all of them and a few bytes more.
-    room: &'a mut [u8],
-    /// Where words begin, `base` bytes before their place in `room`.
+    /// Where words are written, with buffer for all of them and a few bytes more.
+    buffer: &'a mut [u8],
+    /// Where words begin, `base` bytes before their place in `buffer`.
     starts: &'a mut Vec<usize>,
     base: usize,
     word: UnfinishedWord,
     state: u8,
 }
 
-/// The word that is being written, in terms of places in the room.
+/// The word that is being written, in terms of places in the buffer.
 #[derive(Clone, Copy, Default)]
 struct UnfinishedWord {
     start: usize,
@@ -32,8 +32,8 @@ struct UnfinishedWord {
 }
 
 impl<'a, const PROSE: bool> WordWriter<'a, PROSE> {
-    pub(super) fn new(room: &'a mut [u8], starts: &'a mut Vec<usize>, base: usize) -> Self {
-        Self { room, starts, base, word: UnfinishedWord::default(), state: state::START }
+    pub(super) fn new(buffer: &'a mut [u8], starts: &'a mut Vec<usize>, base: usize) -> Self {
+        Self { buffer, starts, base, word: UnfinishedWord::default(), state: state::START }
     }
 
     #[inline(always)]
@@ -72,13 +72,13 @@ impl<'a, const PROSE: bool> WordWriter<'a, PROSE> {
     /// [`takes_letter`](super::breaks::takes_letter).
     #[inline(always)]
     pub(super) fn push_letters(&mut self, text: &[u8]) -> usize {
-        let (mut rest, mut room) = (text, &mut self.room[self.word.end..]);
+        let (mut rest, mut buffer) = (text, &mut self.buffer[self.word.end..]);
         while let Some((utf8, length)) = next_letter(rest)
-            && let Some(target) = room.first_chunk_mut()
+            && let Some(target) = buffer.first_chunk_mut()
         {
             *target = utf8.to_le_bytes();
             rest = &rest[length..];
-            room = &mut room[length..];
+            buffer = &mut buffer[length..];
         }
         let length = text.len() - rest.len();
         if length > 0 {
@@ -124,9 +124,9 @@ impl<'a, const PROSE: bool> WordWriter<'a, PROSE> {
     #[inline(always)]
     fn finish(&mut self) {
         let next = if is_waiting(self.state) {
-            finish_at_mid::<PROSE>(self.room, self.starts, self.base, self.word)
+            finish_at_mid::<PROSE>(self.buffer, self.starts, self.base, self.word)
         } else {
-            finish::<PROSE>(self.room, self.starts, self.base, self.word)
+            finish::<PROSE>(self.buffer, self.starts, self.base, self.word)
         };
         self.word.start = next;
         self.word.end = next;
@@ -136,14 +136,14 @@ impl<'a, const PROSE: bool> WordWriter<'a, PROSE> {
     /// Writes four bytes where the word ends, of which the caller counts those that are meant.
     #[inline(always)]
     fn put(&mut self, utf8: u32) {
-        self.room[self.word.end..self.word.end + 4].copy_from_slice(&utf8.to_le_bytes());
+        self.buffer[self.word.end..self.word.end + 4].copy_from_slice(&utf8.to_le_bytes());
     }
 }
 
 /// Keeps the word if it is wanted. Returns where the next one begins.
 #[inline(always)]
 fn finish<const PROSE: bool>(
-    room: &mut [u8],
+    buffer: &mut [u8],
     starts: &mut Vec<usize>,
     base: usize,
     word: UnfinishedWord,
@@ -152,11 +152,11 @@ fn finish<const PROSE: bool>(
     if !is_wanted::<PROSE>(flags) {
         return start;
     }
-    if PROSE && end - start >= addresses::DIGEST_LENGTH && addresses::is_digest(&room[start..end]) {
+    if PROSE && end - start >= addresses::DIGEST_LENGTH && addresses::is_digest(&buffer[start..end]) {
         return start;
     }
     starts.push(base + start);
-    room[end] = b' ';
+    buffer[end] = b' ';
     end + 1
 }
 
@@ -165,7 +165,7 @@ fn finish<const PROSE: bool>(
 #[cold]
 #[inline(never)]
 fn finish_at_mid<const PROSE: bool>(
-    room: &mut [u8],
+    buffer: &mut [u8],
     starts: &mut Vec<usize>,
     base: usize,
     word: UnfinishedWord,
@@ -173,14 +173,14 @@ fn finish_at_mid<const PROSE: bool>(
     let UnfinishedWord { mid, end, flags, flags_before_mid, .. } = word;
     let first = UnfinishedWord { end: mid, flags: flags_before_mid, ..word };
     if !is_wanted::<PROSE>(flags) {
-        return finish::<PROSE>(room, starts, base, first);
+        return finish::<PROSE>(buffer, starts, base, first);
     }
     // Behind the blank that the first word gets.
-    room.copy_within(mid..end, mid + 1);
-    let start = finish::<PROSE>(room, starts, base, first);
+    buffer.copy_within(mid..end, mid + 1);
+    let start = finish::<PROSE>(buffer, starts, base, first);
     let second = UnfinishedWord { start, end: start + (end - mid), ..word };
-    room.copy_within(mid + 1..=end, start);
-    finish::<PROSE>(room, starts, base, second)
+    buffer.copy_within(mid + 1..=end, start);
+    finish::<PROSE>(buffer, starts, base, second)
 }
 
 #[inline(always)]

@@ -14,9 +14,9 @@
 //! is an earliest place, since a(2) is kept.
 
 use super::Corpus;
+use super::budget::MemoryBudget;
 use super::characters::{CharacterCursor, forward};
 use super::packed::{Anchor, Segment};
-use super::room::Room;
 use crate::hash::minima::Minima;
 use crate::hash::rolling::{Arithmetic, Mersenne61, PRIME, Rolling, Windows};
 use crate::hash::spread;
@@ -33,7 +33,7 @@ const HEAD: usize = 3;
 /// The anchors of all documents, in their order, and the windows whose anchors were dropped.
 pub(super) fn find(
     corpus: &Corpus,
-    room: &mut Room,
+    budget: &mut MemoryBudget,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<(Vec<Anchor>, Vec<Segment>), Problem> {
     let mut finder = AnchorFinder {
@@ -52,7 +52,7 @@ pub(super) fn find(
         let bounds = corpus.bounds(document);
         if bounds.len() >= corpus.min_length {
             minima.clear();
-            finder.document(corpus, bounds, &mut minima, room, heartbeat)?;
+            finder.document(corpus, bounds, &mut minima, budget, heartbeat)?;
         }
     }
     Ok((finder.anchors, finder.periodic))
@@ -112,7 +112,7 @@ impl<A: Arithmetic> AnchorFinder<'_, A> {
         corpus: &Corpus,
         bounds: Range<usize>,
         minima: &mut GramMinima,
-        room: &mut Room,
+        budget: &mut MemoryBudget,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<(), Problem> {
         let (gram, start) = (CharacterCursor::new(bounds.start), bounds.start);
@@ -125,18 +125,18 @@ impl<A: Arithmetic> AnchorFinder<'_, A> {
             let piece = &document[at..end];
             let mut beat = || heartbeat.progress(1, at as f64 / self.text.len() as f64);
             if piece.is_ascii() {
-                self.piece(piece.as_bytes(), &mut scan, minima, room, &mut beat)?;
+                self.piece(piece.as_bytes(), &mut scan, minima, budget, &mut beat)?;
             } else {
                 let mut characters = std::mem::take(&mut self.characters);
                 characters.clear();
                 reserve(&mut characters, piece.len())?;
                 characters.extend(piece.chars());
-                self.piece(&characters, &mut scan, minima, room, &mut beat)?;
+                self.piece(&characters, &mut scan, minima, budget, &mut beat)?;
                 self.characters = characters;
             }
             at = forward(document.as_bytes(), at, of_piece);
         }
-        self.finish(&mut scan, minima.rows(), room)
+        self.finish(&mut scan, minima.rows(), budget)
     }
 
     fn piece<T: Copy + Into<u64>>(
@@ -144,7 +144,7 @@ impl<A: Arithmetic> AnchorFinder<'_, A> {
         symbols: &[T],
         scan: &mut DocumentScan,
         minima: &mut GramMinima,
-        room: &mut Room,
+        budget: &mut MemoryBudget,
         beat: &mut dyn FnMut(),
     ) -> Result<(), Problem> {
         let mut windows = Windows::new(symbols, self.rolling, HASHED)?;
@@ -154,7 +154,7 @@ impl<A: Arithmetic> AnchorFinder<'_, A> {
             let mut result = Ok(());
             minima.add(windows.hash_some(spread), key, |first_window, least| {
                 if result.is_ok() {
-                    result = self.finish(scan, first_window, room);
+                    result = self.finish(scan, first_window, budget);
                     let (gram, hash) = (least as u64 as usize, (least >> u64::BITS) as u64);
                     scan.current = Some(CurrentAnchor { gram, hash, first_window });
                 }
@@ -165,16 +165,21 @@ impl<A: Arithmetic> AnchorFinder<'_, A> {
     }
 
     /// Keeps the current anchor, whose windows end before window `end` of the document.
-    fn finish(&mut self, scan: &mut DocumentScan, end: usize, room: &mut Room) -> Result<(), Problem> {
+    fn finish(
+        &mut self,
+        scan: &mut DocumentScan,
+        end: usize,
+        budget: &mut MemoryBudget,
+    ) -> Result<(), Problem> {
         let Some(current) = scan.current.take() else { return Ok(()) };
         let first = scan.window.advance(self.text, current.first_window);
         let windows = first..scan.window.advance(self.text, end);
         let anchor = Anchor::new(current.hash, scan.gram.advance(self.text, current.gram), windows);
         let step = scan.before.map(|before| current.gram - before);
-        room.push(&mut self.anchors, anchor)?;
+        budget.push(&mut self.anchors, anchor)?;
         scan.before = Some(current.gram);
         match step {
-            Some(characters) if self.continues_run(anchor, characters) => self.thin_out(room),
+            Some(characters) if self.continues_run(anchor, characters) => self.thin_out(budget),
             _ => {
                 self.run = GramRun { first: self.anchors.len() - 1, ..GramRun::default() };
                 Ok(())
@@ -208,7 +213,7 @@ impl<A: Arithmetic> AnchorFinder<'_, A> {
     }
 
     /// Drops the anchors in the middle of the run once they are as many as those at its end.
-    fn thin_out(&mut self, room: &mut Room) -> Result<(), Problem> {
+    fn thin_out(&mut self, budget: &mut MemoryBudget) -> Result<(), Problem> {
         let run = self.run;
         let tail = self.min_length.div_ceil(run.characters) + 1;
         let dropped = run.first + HEAD..self.anchors.len() - tail.min(self.anchors.len());
@@ -221,7 +226,7 @@ impl<A: Arithmetic> AnchorFinder<'_, A> {
             // The segment begins at the same window, and becomes longer.
             self.periodic.pop();
         }
-        room.push(&mut self.periodic, Segment::periodic(windows, run.step))?;
+        budget.push(&mut self.periodic, Segment::periodic(windows, run.step))?;
         self.run.is_thinned = true;
         self.anchors.drain(dropped);
         Ok(())

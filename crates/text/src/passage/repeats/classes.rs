@@ -14,9 +14,9 @@
 //! hashes, and the first comparison is the last.
 
 use super::Corpus;
+use super::budget::MemoryBudget;
 use super::characters::{back, forward, is_boundary};
 use super::packed::{Anchor, Segment};
-use super::room::Room;
 use crate::hash::xxh3_64;
 use crate::passage::agreement::{common_prefix, common_suffix};
 use base::{Heartbeat, Problem, push, sort};
@@ -32,14 +32,14 @@ pub(super) fn settle(
     corpus: &Corpus,
     mut anchors: Vec<Anchor>,
     periodic: Vec<Segment>,
-    room: &mut Room,
+    budget: &mut MemoryBudget,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<Segment>, Problem> {
     let text = corpus.text.as_bytes();
-    let mut classes = Classes { corpus, text, segments: periodic, open: Vec::new(), room, heartbeat };
+    let mut classes = Classes { corpus, text, segments: periodic, open: Vec::new(), budget, heartbeat };
     classes.settle(&mut anchors, corpus.gram(), true)?;
     let mut segments = classes.segments;
-    room.free(anchors);
+    budget.free(anchors);
     sort(&mut segments, heartbeat, |&segment| segment);
     Ok(segments)
 }
@@ -50,7 +50,7 @@ struct Classes<'a> {
     segments: Vec<Segment>,
     /// Windows of a member whose place was not found yet.
     open: Vec<Range<usize>>,
-    room: &'a mut Room,
+    budget: &'a mut MemoryBudget,
     heartbeat: &'a mut dyn Heartbeat,
 }
 
@@ -94,7 +94,7 @@ impl Classes<'_> {
             }
             if number >= first {
                 for windows in &self.open {
-                    self.room.push(&mut crowd, Anchor::new(0, member.gram(), windows.clone()))?;
+                    self.budget.push(&mut crowd, Anchor::new(0, member.gram(), windows.clone()))?;
                 }
             }
         }
@@ -118,7 +118,7 @@ impl Classes<'_> {
             }
             let (before, after) = (windows.start..found.start, found.end..windows.end);
             let place = found.start - shift;
-            self.room.push(&mut self.segments, Segment::new(found, place))?;
+            self.budget.push(&mut self.segments, Segment::new(found, place))?;
             for windows in [before, after].into_iter().filter(|windows| !windows.is_empty()) {
                 push(&mut self.open, windows)?;
             }
@@ -167,13 +167,13 @@ impl Classes<'_> {
                     if grows_left { (left, all.start..border) } else { (anchor.gram(), border..all.end) };
                 if !windows.is_empty() {
                     let hash = xxh3_64(&text[gram..forward(text, gram, length)]);
-                    self.room.push(&mut anchors, Anchor::new(hash, gram, windows))?;
+                    self.budget.push(&mut anchors, Anchor::new(hash, gram, windows))?;
                 }
             }
             self.settle(&mut anchors, length, false)?;
-            self.room.free(anchors);
+            self.budget.free(anchors);
         }
-        self.room.free(crowd);
+        self.budget.free(crowd);
         Ok(())
     }
 }

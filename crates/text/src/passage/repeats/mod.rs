@@ -31,17 +31,17 @@
 //! every character. Whatever the text is, memory stays below the limit that the caller sets.
 
 mod anchors;
+mod budget;
 mod characters;
 mod classes;
 mod packed;
-mod room;
 mod sweep;
 #[cfg(test)]
 mod tests;
 
 use base::{Heartbeat, Limit, Problem, ProblemKind};
+use budget::MemoryBudget;
 use packed::MAX_BYTES;
-use room::Room;
 use std::ops::Range;
 
 /// The least length that rows can be asked to have, in characters.
@@ -69,21 +69,26 @@ pub struct Corpus {
     /// For each document where it begins in the text.
     starts: Vec<usize>,
     min_length: usize,
-    room: Room,
+    budget: MemoryBudget,
 }
 
 impl Corpus {
     /// No documents yet. All that is kept and made for them may take `max_memory` bytes.
     pub fn new(min_length: usize, max_memory: usize) -> Result<Self, Problem> {
         let min_length = MIN_LENGTH.of(min_length)?;
-        Ok(Self { text: String::new(), starts: Vec::new(), min_length, room: Room::new(max_memory) })
+        Ok(Self {
+            text: String::new(),
+            starts: Vec::new(),
+            min_length,
+            budget: MemoryBudget::new(max_memory),
+        })
     }
 
     /// Adds a document. `kept` is the number of bytes that the caller keeps for it, which count as well.
     pub fn push(&mut self, document: &str, kept: usize) -> Result<(), Problem> {
-        self.room.take(kept)?;
-        self.room.push(&mut self.starts, self.text.len())?;
-        self.room.append(&mut self.text, document)?;
+        self.budget.take(kept)?;
+        self.budget.push(&mut self.starts, self.text.len())?;
+        self.budget.append(&mut self.text, document)?;
         if self.text.len() > MAX_BYTES {
             let message = format!("corpus has more than {MAX_BYTES} bytes");
             return Err(Problem::new(ProblemKind::TooLarge, message));
@@ -102,10 +107,10 @@ impl Corpus {
         heartbeat: &mut dyn Heartbeat,
         consumer: &mut dyn FnMut(Repeat),
     ) -> Result<(), Problem> {
-        let mut room = std::mem::replace(&mut self.room, Room::new(0));
-        let (anchors, periodic) = anchors::find(&self, &mut room, heartbeat)?;
-        let segments = classes::settle(&self, anchors, periodic, &mut room, heartbeat)?;
-        sweep::rows(&self, segments, &mut room, heartbeat, consumer)
+        let mut budget = std::mem::replace(&mut self.budget, MemoryBudget::new(0));
+        let (anchors, periodic) = anchors::find(&self, &mut budget, heartbeat)?;
+        let segments = classes::settle(&self, anchors, periodic, &mut budget, heartbeat)?;
+        sweep::rows(&self, segments, &mut budget, heartbeat, consumer)
     }
 
     /// Characters whose hash decides which anchor a window has.

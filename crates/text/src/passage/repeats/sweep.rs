@@ -1,9 +1,9 @@
 //! Rows from segments: each begins at the first window that came before and does not lie inside the row
 //! before.
 
+use super::budget::MemoryBudget;
 use super::characters::{back, count, forward, is_boundary};
 use super::packed::Segment;
-use super::room::Room;
 use super::{Corpus, Repeat};
 use crate::passage::agreement::common_prefix;
 use base::{Heartbeat, Problem, reserve};
@@ -21,12 +21,12 @@ const STRIDE: usize = 1 << 20;
 pub(super) fn rows(
     corpus: &Corpus,
     segments: Vec<Segment>,
-    room: &mut Room,
+    budget: &mut MemoryBudget,
     heartbeat: &mut dyn Heartbeat,
     consumer: &mut dyn FnMut(Repeat),
 ) -> Result<(), Problem> {
     let text = corpus.text.as_bytes();
-    let counts = CharacterCounts::new(text, room, heartbeat)?;
+    let counts = CharacterCounts::new(text, budget, heartbeat)?;
     let mut sweep = RepeatFinder { corpus, text, segments: &segments, heartbeat };
     let mut document = 0..0;
     // Windows before this one lie inside the row before, or have been looked at.
@@ -120,9 +120,13 @@ struct CharacterCounts<'a> {
 }
 
 impl<'a> CharacterCounts<'a> {
-    fn new(text: &'a [u8], room: &mut Room, heartbeat: &mut dyn Heartbeat) -> Result<Self, Problem> {
+    fn new(
+        text: &'a [u8],
+        budget: &mut MemoryBudget,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<Self, Problem> {
         let groups = text.len() / GROUP + 1;
-        room.take(groups * size_of::<usize>())?;
+        budget.take(groups * size_of::<usize>())?;
         let mut before = Vec::new();
         reserve(&mut before, groups)?;
         before.push(0);

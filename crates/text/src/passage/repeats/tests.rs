@@ -109,7 +109,7 @@ fn characters_of_a_periodic_run_are_counted_once() {
         let mut corpus = Corpus::new(1 << 14, usize::MAX).unwrap();
         corpus.push(&text, 0).unwrap();
         COUNTED.set(0);
-        anchors::find(&corpus, &mut Room::new(usize::MAX), &mut || ()).unwrap();
+        anchors::find(&corpus, &mut MemoryBudget::new(usize::MAX), &mut || ()).unwrap();
         assert!(COUNTED.get() < 10 * text.len(), "{} bytes of {}", COUNTED.get(), text.len());
     }
 }

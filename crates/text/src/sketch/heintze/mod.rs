@@ -41,7 +41,7 @@ const MANY: usize = 1 << 17;
 /// Substrings between two heartbeats.
 const STRIDE: usize = 1 << 14;
 /// Of this many sequences of five letters, one is expected to come once: in short texts, and in long ones.
-const SHARES: [usize; 2] = [3, 32];
+const ONE_IN: [usize; 2] = [3, 32];
 
 /// How a fingerprint is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,9 +74,9 @@ impl HeintzeParameters {
             return Ok(whole.into_iter().collect());
         }
         let known = FrequentSubstrings::new(frequent, heartbeat)?;
-        for share in SHARES {
+        for one_in in ONE_IN {
             // A quarter more than needed, and some, for how many come once is left to chance.
-            let wanted = share * (self.size + self.size / 4 + 16);
+            let wanted = one_in * (self.size + self.size / 4 + 16);
             if 2 * wanted < letters.count()
                 && let Some(chosen) = self.choose_single(&letters, &known, wanted, heartbeat)?
             {
@@ -264,12 +264,12 @@ mod tests {
 
     /// What is chosen if only sequences that come once are looked at, and if all are. Long texts are dealt
     /// with in another way; that must make no difference.
-    fn both_ways(text: &str, share: usize, size: usize, frequent: &[i64]) -> (Option<Vec<i64>>, Vec<i64>) {
+    fn both_ways(text: &str, one_in: usize, size: usize, frequent: &[i64]) -> (Option<Vec<i64>>, Vec<i64>) {
         let mut heartbeat = || ();
         let parameters = HeintzeParameters::new(size, 12).unwrap();
         let letters = Letters::of(text, &mut heartbeat).unwrap();
         let known = FrequentSubstrings::new(frequent, &mut heartbeat).unwrap();
-        let wanted = share * (size + size / 4 + 16);
+        let wanted = one_in * (size + size / 4 + 16);
         let single = parameters.choose_single(&letters, &known, wanted, &mut heartbeat).unwrap();
         let all = parameters.choose(&letters, &known, &mut heartbeat).unwrap();
         let of_many = parameters.choose_of_many(&letters, &known, &mut heartbeat).unwrap();
@@ -282,11 +282,11 @@ mod tests {
         let hashes = (0..200u64).map(|number| xxh3_64(&number.to_le_bytes()));
         let text: String =
             hashes.flat_map(|hash| hash.to_le_bytes().map(|byte| (b'a' + byte % 26) as char)).collect();
-        for share in SHARES {
-            let (single, all) = both_ways(&text, share, 10, &[]);
+        for one_in in ONE_IN {
+            let (single, all) = both_ways(&text, one_in, 10, &[]);
             assert_eq!(single, Some(all));
         }
-        assert_eq!(both_ways(&text.repeat(2), SHARES[0], 10, &[]).0, None);
+        assert_eq!(both_ways(&text.repeat(2), ONE_IN[0], 10, &[]).0, None);
     }
 
     proptest! {
@@ -296,12 +296,12 @@ mod tests {
         #[test]
         fn both_ways_choose_the_same(
             text in prop_oneof!["[a-z]{300,3000}", "[a-zé]{300,2000}", "([a-z]{1,20}|rosesare){20,200}"],
-            share in 1usize..5,
+            one_in in 1usize..5,
             size in 1usize..100,
         ) {
-            let (_, all) = both_ways(&text, share, size, &[]);
+            let (_, all) = both_ways(&text, one_in, size, &[]);
             for frequent in [&[], all.as_slice(), &all[all.len() / 2..]] {
-                if let (Some(single), all) = both_ways(&text, share, size, frequent) {
+                if let (Some(single), all) = both_ways(&text, one_in, size, frequent) {
                     prop_assert_eq!(single, all);
                 }
             }

@@ -5,7 +5,7 @@
 //! signature, an empty bin takes the value of another, as in Shrivastava, "Optimal Densification for Fast
 //! and Accurate Minwise Hashing", 2017.
 //!
-//! Guarantee: the share of bins that agree, leaving out those that are empty in both signatures, is an
+//! Guarantee: the fraction of bins that agree, leaving out those that are empty in both signatures, is an
 //! unbiased estimate of the similarity J. Its variance is at most J(1 - J)/n for n bins. Cost: linear time,
 //! whatever the number of bins.
 

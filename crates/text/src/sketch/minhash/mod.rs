@@ -1,4 +1,4 @@
-//! MinHash signatures: what share of them agrees estimates the similarity of two texts.
+//! MinHash signatures: the fraction of values in which two agree estimates the similarity of their texts.
 //!
 //! Broder, "On the resemblance and containment of documents", 1997. [`bins`] makes signatures, and
 //! [`signature`] what is made of them.
@@ -9,7 +9,7 @@ mod signature;
 pub use bins::BINS;
 pub use signature::{BANDS, bands, bits, similarity};
 
-use crate::features::{Batch, Scheme, Shingler};
+use crate::features::{Scheme, Shingler};
 use base::{Heartbeat, Limit, OutOfMemory};
 
 /// The most values in a signature.
@@ -38,14 +38,11 @@ impl MinHasher {
         mut lower: impl FnMut(&mut [u32], &[u64]),
     ) -> Result<Option<Vec<i32>>, OutOfMemory> {
         let mut any = false;
-        let mut consumer = |features: &[u64]| {
+        self.shingler.hash_features(text, scheme, &mut |features| {
             heartbeat.beat();
             any |= !features.is_empty();
             lower(&mut least, features);
-        };
-        let mut batch = Batch::new(&mut consumer);
-        self.shingler.hash_features(text, scheme, &mut batch)?;
-        batch.flush();
+        })?;
         Ok(any.then(|| least.into_iter().map(|value| value as i32).collect()))
     }
 }

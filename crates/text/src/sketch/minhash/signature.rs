@@ -1,4 +1,4 @@
-//! What is made of signatures: estimates, bands and bits.
+//! Signatures: the estimates, bands and bits that are made of them.
 
 use super::MAX_VALUES;
 use super::bins::{fill, is_empty};
@@ -9,7 +9,7 @@ use std::iter::repeat_n;
 /// Parts that a signature is cut into.
 pub const BANDS: Limit = Limit::new("bands", 1, MAX_VALUES);
 
-/// The share of values in which two signatures agree, leaving out those that are empty in both; `None` if
+/// The fraction of values in which two signatures agree, leaving out those that are empty in both; `None` if
 /// there are no others.
 pub fn similarity(a: &[i32], b: &[i32]) -> Option<f64> {
     let (mut agreeing, mut values) = (0usize, 0usize);
@@ -21,9 +21,9 @@ pub fn similarity(a: &[i32], b: &[i32]) -> Option<f64> {
     (values > 0).then(|| agreeing as f64 / values as f64)
 }
 
-/// One hash of each band of a signature, sorted and distinct: similar texts probably share one.
+/// One hash of each band of a signature, sorted and distinct: similar texts probably have one in common.
 ///
-/// Texts of similarity J share one with the probability 1 - (1 - J^r)^b, for b bands of r values.
+/// Texts of similarity J have one in common with the probability 1 - (1 - J^r)^b, for b bands of r values.
 pub fn bands(signature: &[i32], bands: usize, heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
     let bands = BANDS.of(bands)?;
     let values = signature.len();

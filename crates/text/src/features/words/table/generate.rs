@@ -36,7 +36,7 @@ fn normal_forms_are_made_of_characters_that_stay() {
     }
 }
 
-/// The pass over a text has room for so much.
+/// The machine reserves so much.
 #[test]
 fn normal_forms_do_not_grow_beyond_the_room() {
     for (c, entry) in ('\0'..=char::MAX).map(|c| (c, entry_of_char(c))) {

@@ -2,17 +2,17 @@
 
 use base::{Problem, ProblemKind, reserve};
 
-/// A list grows by this share of itself, and by this number of elements at least.
+/// A list grows by one part in so many, and by this number of elements at least.
 const GROWTH: usize = 8;
 const LEAST_GROWTH: usize = 1 << 8;
 
 /// The bytes that the work on a corpus may take.
-pub(super) struct Room {
+pub(super) struct MemoryBudget {
     most: usize,
     taken: usize,
 }
 
-impl Room {
+impl MemoryBudget {
     pub(super) fn new(most: usize) -> Self {
         Self { most, taken: 0 }
     }

@@ -1,15 +1,15 @@
-//! The ways in which the words of a text are passed on.
+//! The words of a text for their consumers: in shingles, in parts, or one by one.
 
 use super::output::WordsToConsumer;
 use super::{Keep, TakeWord, Words};
 use crate::features::{BATCH, Sink};
 use base::OutOfMemory;
 
-/// Bytes of a part of a text, or of its normalized words, after which these are passed on.
+/// Bytes of a part of a text, or of its normalized words, after which the consumer gets these.
 pub(super) const BUFFERED: usize = 32 * 1024;
 
 impl Words {
-    /// Passes every k consecutive words to the sink; a text of fewer words is one shingle.
+    /// Gives the sink every k consecutive words; a text of fewer words is one shingle.
     pub(crate) fn shingles(
         &mut self,
         text: &str,
@@ -18,21 +18,21 @@ impl Words {
         sink: &mut impl Sink,
     ) -> Result<(), OutOfMemory> {
         self.clear();
-        let mut passed_any = false;
+        let mut had_any = false;
         self.add_in_parts(text, keep, |words| {
             sink.pause();
-            passed_any |= words.pass_buffered(k, sink);
+            had_any |= words.flush_shingles(k, sink);
         })?;
-        passed_any |= self.pass_buffered(k, sink);
-        if !passed_any && let [words @ .., _blank] = self.text.as_slice() {
+        had_any |= self.flush_shingles(k, sink);
+        if !had_any && let [words @ .., _blank] = self.text.as_slice() {
             sink.take(words);
         }
         Ok(())
     }
 
-    /// Passes on the shingles of the buffered words and keeps the last k - 1 words, which later shingles
+    /// Gives the sink the shingles of the buffered words and keeps the last k - 1 words, which later shingles
     /// begin with. Returns whether there was a shingle.
-    fn pass_buffered(&mut self, k: usize, sink: &mut impl Sink) -> bool {
+    fn flush_shingles(&mut self, k: usize, sink: &mut impl Sink) -> bool {
         let shingles = (self.starts.len() + 1).saturating_sub(k);
         if shingles == 0 {
             return false;
@@ -52,8 +52,8 @@ impl Words {
         true
     }
 
-    /// Passes words of prose on in parts: a text in which each is between two blanks, and where they begin.
-    /// There may be none.
+    /// Calls `take` with the words of prose, in parts: a text in which each is between two blanks, and where
+    /// they begin. A part may have no words.
     pub(crate) fn prose_in_parts(
         &mut self,
         text: &str,
@@ -71,13 +71,13 @@ impl Words {
         Ok(())
     }
 
-    /// Adds the words of a text, and calls `pass` for each part of it but the last one.
+    /// Adds the words of a text, and calls `flush` for each part of it but the last one.
     #[inline(always)]
     fn add_in_parts(
         &mut self,
         text: &str,
         keep: Keep,
-        mut pass: impl FnMut(&mut Self),
+        mut flush: impl FnMut(&mut Self),
     ) -> Result<(), OutOfMemory> {
         let mut read = 0;
         let mut rest = text;
@@ -87,27 +87,27 @@ impl Words {
             rest = after;
             if read.max(self.text.len()) >= BUFFERED {
                 read = 0;
-                pass(self);
+                flush(self);
             }
         }
         Ok(())
     }
 
-    /// Passes every word of prose on.
+    /// Gives the consumer every word of prose.
     pub(crate) fn each_of_prose(
         &mut self,
         text: &str,
         consumer: &mut impl TakeWord,
     ) -> Result<(), OutOfMemory> {
         self.clear();
-        let mut passed = 0;
+        let mut read = 0;
         let mut rest = text;
         while !rest.is_empty() {
             let after = self.add_first::<true>(rest, &mut WordsToConsumer(consumer))?;
-            passed += rest.len() - after.len();
+            read += rest.len() - after.len();
             rest = after;
-            if passed >= BUFFERED {
-                passed = 0;
+            if read >= BUFFERED {
+                read = 0;
                 consumer.pause();
             }
         }

@@ -1,4 +1,4 @@
-//! Room for words, made ahead of the loops that write them, and the pieces that text is taken in.
+//! Memory for words, reserved ahead of the loops that write them, and the pieces that text is taken in.
 
 use super::ascii::{WINDOW, beyond_ascii};
 use super::machine::GROWTH;
@@ -6,7 +6,7 @@ use super::runs::{SPACE, class};
 use super::{NOT_FOLDED, PIECE, Words};
 use base::{OutOfMemory, grow, grow_text};
 
-/// Room behind the words of a text: for bytes that are written ahead and do not stay.
+/// Bytes behind the words of a text that are written ahead and do not stay.
 const SLACK: usize = 256;
 
 impl Words {
