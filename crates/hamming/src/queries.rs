@@ -78,7 +78,7 @@ pub fn place_in_sample(chance: &mut u64, number: u64, size: usize) -> Option<usi
     let place = if number <= size as u64 {
         number - 1
     } else {
-        (u128::from(scattered(*chance)) * u128::from(number) >> 64) as u64
+        ((u128::from(scattered(*chance)) * u128::from(number)) >> 64) as u64
     };
     (place < size as u64).then_some(place as usize)
 }

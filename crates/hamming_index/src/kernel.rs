@@ -33,7 +33,6 @@ for_processors! {
 
 /// Plain loops, for iterators are not always compiled into the function for a kind of processor.
 #[inline(always)]
-#[expect(clippy::needless_range_loop, reason = "see above")]
 fn near_codes_of(width: usize, words: &[[u8; 8]], center: &[u64], radius: u32, hits: &mut Vec<(u16, u32)>) {
     let center = &center[..width];
     for slot in 0..words.len() / width {

@@ -79,20 +79,17 @@ pub fn capacity(tree: Tree, level: u8) -> usize {
 }
 
 /// Bytes of an entry without its key's words.
-#[inline]
 fn rest(tree: Tree, level: u8) -> usize {
     let filter = if has_filters(tree) { FILTER } else { 0 };
     ROW + filter + if level == 0 { 0 } else { CHILD }
 }
 
 /// Whether the entries of the tree have filters.
-#[inline]
 fn has_filters(tree: Tree) -> bool {
     tree == FILTER_TREE || (FILTER_TREES..=LAST_TREE).contains(&tree)
 }
 
 /// The words of a key: in a leaf of whole codes those of a code.
-#[inline]
 fn words_in(tree: Tree, level: u8) -> usize {
     let words = match tree {
         CODE_TREES..FILTER_TREES if level == 0 => tree - CODE_TREES,
@@ -108,7 +105,6 @@ fn words_in(tree: Tree, level: u8) -> usize {
 pub struct Page([u8; PAGE_SIZE]);
 
 /// The format of the pages of a tree.
-#[inline]
 const fn format_of(tree: Tree) -> u8 {
     match tree {
         FREE => FORMAT_1,

@@ -19,8 +19,8 @@ fn has_bits(index: OpenIndex<'_>) -> bool {
     CodeType::of(index.class_type(0)) == Some(CodeType::Bits)
 }
 
-/// The type of the column of strings of bits, whether it is `bit` and not `bit varying`, and the number of bits
-/// that it says.
+/// Of the column of strings of bits: whether it is `bit` and not `bit varying`, and the number of bits that
+/// its type says.
 fn bits_column(index: OpenIndex<'_>) -> (bool, Option<u32>) {
     let column = index.column_type(0).base();
     (column.type_ == pg_sys::BITOID, u32::try_from(column.modifier).ok())
@@ -136,8 +136,8 @@ pub(super) unsafe fn read_bits(
 /// if it has not as many bits as the others.
 ///
 /// # Safety
-/// There must be one value, of the index's column, and one flag that says whether it is NULL. The layout must be
-/// that of the index.
+/// There must be one value, of the index's column, and one flag that says whether it is NULL. The layout must
+/// be that of the index.
 pub(super) unsafe fn words_of_row<'w>(
     index: OpenIndex<'_>,
     layout: Layout,

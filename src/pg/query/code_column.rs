@@ -138,7 +138,7 @@ impl CodeRow<'_> {
     /// The bytes of a text, in the memory of the current call.
     fn bytes(&self, column: i32) -> &[u8] {
         let stored = self.cursor.value(self.number, column).0.cast_mut_ptr();
-        // SAFETY: a value of type text that is not NULL. The caller of `take` frees its memory after this row.
+        // SAFETY: a value of type text that is not NULL. Its memory is freed after this row.
         unsafe { pgrx::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(stored)) }
     }
 

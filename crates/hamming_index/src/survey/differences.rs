@@ -9,8 +9,8 @@ use base::{Collector, OutOfMemory, push};
 use std::ops::Range;
 
 impl<S: Store> Index<'_, S> {
-    /// Compares a tree of all rows, the second one, with the trees that have these rows together, the first of
-    /// which is the first tree. Says `text` if their codes differ.
+    /// Compares a tree of all rows, the second one, with the trees that have these rows together, which begin
+    /// with the first tree. Says `text` if their codes differ.
     pub(super) fn verify_tree(
         &self,
         trees: [&[Tree]; 2],
