@@ -111,7 +111,7 @@ FROM shape WHERE query LIKE '%WHERE tenant_id%' OR shape = 'range' ORDER BY n;
 RESET max_parallel_workers_per_gather;
 RESET jit;
 DROP TABLE document, probe, shape;
-DROP FUNCTION index_of;
+DROP FUNCTION by_scan, by_index, index_of;
 DROP EXTENSION btree_gist;
 -- keys are made by the index alone
 SELECT 'x'::gist_hamming_key;
