@@ -55,24 +55,28 @@ impl MinHasher {
 /// Lowers values as [`lower`] does, for as many features in place of each as it weighs: for itself, and for
 /// those that multiples of [`GOLDEN_RATIO`] set apart from it.
 fn lower_by_weight(least: &mut [u32], features: &[u64], weights: &FeatureWeights<'_>) {
-    let mut copies = [0; u8::MAX as usize];
     for &feature in features {
-        let copies = &mut copies[..usize::from(weights.of(feature))];
-        for (copy, number) in copies.iter_mut().zip(0..) {
-            *copy = feature.wrapping_add(GOLDEN_RATIO.wrapping_mul(number));
-        }
-        lower(least, copies);
+        let copies = 0..u64::from(weights.of(feature));
+        lower_to(least, copies.map(|copy| feature.wrapping_add(GOLDEN_RATIO.wrapping_mul(copy))));
     }
 }
 
 /// Lowers the value of the bin that a feature falls into to the feature's key, where that is less.
 fn lower(least: &mut [u32], features: &[u64]) {
+    lower_to(least, features.iter().copied());
+}
+
+/// Most features lower nothing, and a store that waits for no other one is faster than one for each of them.
+#[inline(always)]
+fn lower_to(least: &mut [u32], features: impl Iterator<Item = u64>) {
     let bins = least.len() as u64;
-    for &feature in features {
+    for feature in features {
         let mixed = mix(feature);
-        let bin = ((mixed >> 32) * bins) >> 32;
-        let value = &mut least[bin as usize];
-        *value = (*value).min((mixed as u32).min(EMPTY - 1));
+        let value = &mut least[(((mixed >> 32) * bins) >> 32) as usize];
+        let key = (mixed as u32).min(EMPTY - 1);
+        if key < *value {
+            *value = key;
+        }
     }
 }
 
