@@ -72,7 +72,7 @@ impl CodeColumn {
             let mut cursor = QueryCursor::open(plan);
             let mut scratch = PgMemoryContexts::new("simhash_pg value of a column");
             // Short texts, and those that a view computes, stand in their rows.
-            let mut batch = 1;
+            let mut batch = if self.text.is_some() { 1 } else { BATCH };
             while cursor.fetch(batch) {
                 let mut bytes = 0;
                 for number in 0..cursor.rows {
