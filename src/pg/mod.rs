@@ -16,6 +16,7 @@ pub(crate) mod executor;
 pub(crate) mod expr;
 pub(crate) mod interrupts;
 pub(crate) mod join_tree;
+pub(crate) mod memory;
 pub(crate) mod nodes;
 pub(crate) mod open_index;
 pub(crate) mod planner;

@@ -6,6 +6,7 @@
 
 use crate::pg::catalog::strategy::EQUAL;
 use crate::pg::error;
+use crate::pg::memory::small_context;
 use crate::pg::open_index::OpenIndex;
 use hamming::hash::scattered;
 use hamming_index::key::Filter;
@@ -67,7 +68,10 @@ impl FilterColumns {
             let hash = hash.ok_or_else(|| error::no_hash(index.name(), class_type)).unwrap_or_report();
             FilterColumn { class_type, collation: index.collation(place), hash }
         };
-        Self { columns: (1..index.columns()).map(column).collect(), memory: scratch() }
+        Self {
+            columns: (1..index.columns()).map(column).collect(),
+            memory: small_context(c"hashes of columns"),
+        }
     }
 
     /// The filter of a row; None if there are no further columns.
@@ -136,20 +140,6 @@ impl FilterColumn {
         let is_of_column = key.sk_subtype == pg_sys::InvalidOid || key.sk_subtype == self.class_type;
         let hash = if is_of_column { Some(self.hash) } else { HashFunction::of(key.sk_subtype) };
         Some((hash?, self.collation, Some(key.sk_argument)))
-    }
-}
-
-/// A small piece of memory, which goes with the current one.
-fn scratch() -> pg_sys::MemoryContext {
-    let (least, first, most) = (
-        pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
-        pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
-        pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
-    );
-    // SAFETY: makes a child of the current one.
-    unsafe {
-        let parent = pg_sys::CurrentMemoryContext;
-        pg_sys::AllocSetContextCreateInternal(parent, c"hashes of columns".as_ptr(), least, first, most)
     }
 }
 

@@ -14,6 +14,7 @@ use super::validate::check_operator;
 use crate::pg::compat::count_scan;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::memory::small_context;
 use crate::pg::open_index::OpenIndex;
 use crate::pg::report;
 use crate::pg::storage::pages::Pages;
@@ -112,7 +113,8 @@ pub(super) unsafe extern "C-unwind" fn ambeginscan(
         let (index, pages) = (OpenIndex::new(relation), Pages::of(relation));
         let layout = layout_in_use(index, &pages);
         let costs = SearchCosts::new(layout, leaves_in(pages.pages(), layout));
-        let memory = scan_memory();
+        // A statement may begin a scan for each of its rows.
+        let memory = small_context(c"scan of an index of type hamming");
         let filters = PgMemoryContexts::For(memory).switch_to(|_| FilterColumns::of(index));
         let (search, rows, is_checked, next) = (None, None, false, 0);
         let state = ScanState { memory, pages, costs, filters, search, rows, is_checked, next };
@@ -123,26 +125,6 @@ pub(super) unsafe extern "C-unwind" fn ambeginscan(
             (*scan).xs_orderbynulls = allocate(memory, size_of::<bool>() * count).cast();
         }
         scan
-    }
-}
-
-/// Memory of one scan: a statement may begin one for each of its rows.
-fn scan_memory() -> pg_sys::MemoryContext {
-    let (least, first, most) = (
-        pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
-        pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
-        pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
-    );
-    // SAFETY: makes a child of the current one.
-    unsafe {
-        let parent = pg_sys::CurrentMemoryContext;
-        pg_sys::AllocSetContextCreateInternal(
-            parent,
-            c"scan of an index of type hamming".as_ptr(),
-            least,
-            first,
-            most,
-        )
     }
 }
 
