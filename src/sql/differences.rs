@@ -105,9 +105,10 @@ fn near_pairs(column: &CodeColumn, radius: u32, sample: i32) -> Result<Vec<(Keye
         check_for_interrupts();
         codes.clear();
         row.push_code(&mut codes)?;
+        let mut text = None;
         queries.near(codes.codes().get(0), radius, |query, distance| {
             let sampled = &mut rows[query];
-            if distance > 0 || row.text() != sampled.row.text {
+            if distance > 0 || *text.get_or_insert_with(|| row.text()) != sampled.row.text {
                 sampled.count += 1;
                 if place_in_sample(&mut chance, sampled.count, 1).is_some() {
                     sampled.near = Some(KeyedRow::of(row)?);
