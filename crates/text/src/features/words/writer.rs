@@ -10,7 +10,7 @@ use crate::features::addresses;
 ///
 /// All of its methods are inlined into one loop, so that the fields are kept in registers.
 pub(super) struct WordWriter<'a, const PROSE: bool> {
-    /// Where words are written, with buffer for all of them and a few bytes more.
+    /// Where words are written. All of them fit, and a few bytes more.
     buffer: &'a mut [u8],
     /// Where words begin, `base` bytes before their place in `buffer`.
     starts: &'a mut Vec<usize>,
