@@ -6,6 +6,7 @@
 //! cell by cell and never lent as slices, so they may be changed while somebody goes through them.
 
 use super::code::bits::Bits;
+use super::nodes::{Tagged, make};
 use pgrx::pg_sys::{self, Datum, Node, NodeTag, Oid};
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null_mut};
@@ -13,35 +14,6 @@ use std::ptr::{NonNull, null_mut};
 /// An expression of the query: a value, a condition, or another node of such a tree.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Expr<'p>(NonNull<Node>, PhantomData<&'p Node>);
-
-/// The struct of a node.
-///
-/// # Safety
-/// The tag must be that of the struct.
-pub(crate) unsafe trait Tagged {
-    const TAG: NodeTag;
-}
-
-macro_rules! tagged {
-    ($($node:ident $tag:ident),* $(,)?) => {
-        // SAFETY: PostgreSQL makes the tag of the name of the struct.
-        $(unsafe impl Tagged for pg_sys::$node {
-            const TAG: NodeTag = NodeTag::$tag;
-        })*
-    };
-}
-tagged!(
-    Const T_Const,
-    FuncExpr T_FuncExpr,
-    IndexClause T_IndexClause,
-    NullTest T_NullTest,
-    OpExpr T_OpExpr,
-    PlaceHolderVar T_PlaceHolderVar,
-    RelabelType T_RelabelType,
-    RestrictInfo T_RestrictInfo,
-    ScalarArrayOpExpr T_ScalarArrayOpExpr,
-    Var T_Var,
-);
 
 impl<'p> Expr<'p> {
     /// # Safety
@@ -134,12 +106,15 @@ impl<'p> Expr<'p> {
         }
     }
 
+    pub(crate) fn has_volatile_functions(self) -> bool {
+        // SAFETY: an expression.
+        unsafe { pg_sys::contain_volatile_functions(self.pointer()) }
+    }
+
     /// Whether it may not be evaluated twice: it is volatile, or costs as much as a query.
     pub(crate) fn is_volatile(self) -> bool {
         // SAFETY: an expression.
-        unsafe {
-            pg_sys::contain_volatile_functions(self.pointer()) || pg_sys::contain_subplans(self.pointer())
-        }
+        self.has_volatile_functions() || unsafe { pg_sys::contain_subplans(self.pointer()) }
     }
 
     pub(crate) fn has_columns(self) -> bool {
@@ -149,12 +124,28 @@ impl<'p> Expr<'p> {
 
     /// The columns that it mentions.
     pub(crate) fn columns(self) -> impl Iterator<Item = &'p pg_sys::Var> {
-        const INTO_ALL: u32 = pg_sys::PVC_RECURSE_AGGREGATES
-            | pg_sys::PVC_RECURSE_WINDOWFUNCS
-            | pg_sys::PVC_RECURSE_PLACEHOLDERS;
+        self.variables(pg_sys::PVC_RECURSE_PLACEHOLDERS).iter().filter_map(Self::cast)
+    }
+
+    /// The columns and the placeholders that it mentions. What is within a placeholder is not among them.
+    pub(crate) fn inputs(self) -> Exprs<'p> {
+        self.variables(pg_sys::PVC_INCLUDE_PLACEHOLDERS)
+    }
+
+    fn variables(self, of_placeholders: u32) -> Exprs<'p> {
+        let into_all = pg_sys::PVC_RECURSE_AGGREGATES | pg_sys::PVC_RECURSE_WINDOWFUNCS;
         // SAFETY: an expression; the list is a new one.
-        let columns = unsafe { pg_sys::pull_var_clause(self.pointer(), INTO_ALL as i32) };
-        Exprs(columns, PhantomData).iter().filter_map(Self::cast)
+        let list = unsafe { pg_sys::pull_var_clause(self.pointer(), (into_all | of_placeholders) as i32) };
+        Exprs(list, PhantomData)
+    }
+
+    /// Whether both are the same column or the same placeholder, apart from the outer joins that they may be
+    /// NULL by.
+    pub(crate) fn is_same_input(self, other: Self) -> bool {
+        let column = |expr: Self| expr.cast::<pg_sys::Var>().map(|it| (it.varno, it.varattno));
+        let placeholder = |expr: Self| expr.cast::<pg_sys::PlaceHolderVar>().map(|it| it.phid);
+        column(self).is_some_and(|it| column(other) == Some(it))
+            || placeholder(self).is_some_and(|it| placeholder(other) == Some(it))
     }
 
     /// A copy, in nodes of its own.
@@ -198,7 +189,7 @@ impl<'p> Expr<'p> {
     pub(crate) fn is_not_null(self) -> Self {
         // SAFETY: the struct is that of the tag.
         unsafe {
-            let test = super::nodes::make::<pg_sys::NullTest>(NodeTag::T_NullTest);
+            let test = make::<pg_sys::NullTest>();
             test.arg = self.pointer().cast();
             test.nulltesttype = pg_sys::NullTestType::IS_NOT_NULL;
             Self::new(test)
@@ -209,7 +200,7 @@ impl<'p> Expr<'p> {
     pub(crate) fn unknown(type_: Oid) -> Self {
         // SAFETY: the struct is that of the tag.
         unsafe {
-            let unknown = super::nodes::make::<pg_sys::Param>(NodeTag::T_Param);
+            let unknown = make::<pg_sys::Param>();
             unknown.paramkind = pg_sys::ParamKind::PARAM_EXEC;
             unknown.paramtype = type_;
             Self::new(unknown)
@@ -244,7 +235,7 @@ impl<'p> Expr<'p> {
 #[derive(Clone, Copy)]
 pub(crate) struct Applied<'p> {
     pub(crate) id: Oid,
-    args: Exprs<'p>,
+    pub(crate) args: Exprs<'p>,
 }
 
 impl<'p> Applied<'p> {
@@ -282,7 +273,17 @@ impl<'p> Exprs<'p> {
     }
 
     pub(crate) fn of(exprs: &[Expr<'p>]) -> Self {
-        exprs.iter().fold(Self::NONE, |list, &expr| list.with(expr))
+        exprs.iter().copied().collect()
+    }
+
+    /// The list as a node, unless it is empty.
+    pub(crate) fn node(self) -> Option<Expr<'p>> {
+        NonNull::new(self.0.cast()).map(|list| Expr(list, PhantomData))
+    }
+
+    /// The nodes of this kind.
+    pub(crate) fn all<T: Tagged + 'p>(self) -> impl Iterator<Item = &'p T> {
+        self.iter().filter_map(Expr::cast)
     }
 
     pub(crate) fn pointer(self) -> *mut pg_sys::List {
@@ -350,5 +351,11 @@ impl<'p> Exprs<'p> {
     pub(crate) fn follows_from(self, others: Self) -> bool {
         // SAFETY: lists of conditions.
         unsafe { pg_sys::predicate_implied_by(self.0, others.0, false) }
+    }
+}
+
+impl<'p> FromIterator<Expr<'p>> for Exprs<'p> {
+    fn from_iter<I: IntoIterator<Item = Expr<'p>>>(exprs: I) -> Self {
+        exprs.into_iter().fold(Self::NONE, Self::with)
     }
 }

@@ -43,12 +43,91 @@ impl<'p> Planner<'p> {
         self.estimated(expr).value()
     }
 
+    /// Whether an expression mentions relations, and these alone.
+    pub(crate) fn is_of(self, expr: Expr, relations: pg_sys::Relids) -> bool {
+        // SAFETY: an expression of the query, and sets of relations.
+        unsafe {
+            let mentioned = pg_sys::pull_varnos(self.pointer(), expr.pointer());
+            !mentioned.is_null() && pg_sys::bms_is_subset(mentioned, relations)
+        }
+    }
+
+    /// Whether an expression mentions relations.
+    pub(crate) fn has_relations(self, expr: Expr) -> bool {
+        // SAFETY: an expression of the query.
+        unsafe { !pg_sys::pull_varnos(self.pointer(), expr.pointer()).is_null() }
+    }
+
     /// The selectivity of conditions on a relation.
     pub(crate) fn selectivity(self, conditions: Exprs<'p>, relation: pg_sys::Index) -> f64 {
         let (inner, none) = (pg_sys::JoinType::JOIN_INNER, null_mut());
         // SAFETY: conditions of the query.
         unsafe {
             pg_sys::clauselist_selectivity(self.pointer(), conditions.pointer(), relation as i32, inner, none)
+        }
+    }
+}
+
+/// A relation of the query: a table, or a join of some.
+#[derive(Clone, Copy)]
+pub(crate) struct Relation<'p>(NonNull<pg_sys::RelOptInfo>, PhantomData<&'p pg_sys::RelOptInfo>);
+
+impl Deref for Relation<'_> {
+    type Target = pg_sys::RelOptInfo;
+
+    fn deref(&self) -> &Self::Target {
+        // SAFETY: a relation of the query, of which no reference is kept while PostgreSQL changes it.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl<'p> Relation<'p> {
+    /// # Safety
+    /// `relation` must be one of the query that is being planned.
+    pub(crate) unsafe fn new(relation: *mut pg_sys::RelOptInfo) -> Self {
+        // SAFETY: not null, as the caller promises.
+        Self(unsafe { NonNull::new_unchecked(relation) }, PhantomData)
+    }
+
+    pub(crate) fn pointer(self) -> *mut pg_sys::RelOptInfo {
+        self.0.as_ptr()
+    }
+
+    /// What it returns.
+    pub(crate) fn columns(self) -> Exprs<'p> {
+        // SAFETY: a list of expressions.
+        unsafe { Exprs::new((*self.reltarget).exprs) }
+    }
+
+    /// Its paths, or those of which each worker takes a part.
+    pub(crate) fn paths(self, are_partial: bool) -> impl Iterator<Item = &'p pg_sys::Path> {
+        // SAFETY: a list of paths.
+        let paths = unsafe { Exprs::new(if are_partial { self.partial_pathlist } else { self.pathlist }) };
+        // SAFETY: as above; every kind of path begins with a path.
+        paths.iter().map(|path| unsafe { &*path.pointer().cast() })
+    }
+
+    /// The cheapest path of these, unless it asks for rows of other relations.
+    pub(crate) fn cheapest(self, are_partial: bool) -> Option<&'p pg_sys::Path> {
+        let path = match are_partial {
+            true => self.paths(true).next(),
+            // SAFETY: a path, or null.
+            false => unsafe { self.cheapest_total_path.as_ref() },
+        };
+        path.filter(|path| path.param_info.is_null())
+    }
+
+    /// Proposes a path, which may be removed at once.
+    ///
+    /// # Safety
+    /// It must be a path of this relation, of which each worker takes a part if it is partial.
+    pub(crate) unsafe fn propose(self, path: *mut pg_sys::Path, is_partial: bool) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            match is_partial {
+                true => pg_sys::add_partial_path(self.pointer(), path),
+                false => pg_sys::add_path(self.pointer(), path),
+            }
         }
     }
 }

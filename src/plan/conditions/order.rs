@@ -12,7 +12,7 @@ use crate::pg::expr::{Expr, Exprs};
 use crate::pg::join_tree::JoinTree;
 use crate::pg::nodes::{elements, make};
 use crate::pg::planner::{PlannedIndex, Planner};
-use pgrx::pg_sys::{self, NodeTag};
+use pgrx::pg_sys;
 
 /// Called once for each relation of a query, after its conditions were rewritten.
 pub(super) fn rewrite_order<'p>(
@@ -87,7 +87,7 @@ fn sort_by(
             pg_sys::lappend(entries, new.cast());
             &mut *new
         };
-        let key = make::<pg_sys::SortGroupClause>(NodeTag::T_SortGroupClause);
+        let key = make::<pg_sys::SortGroupClause>();
         key.tleSortGroupRef = entry.ressortgroupref;
         key.eqop = pg_sys::Int4EqualOperator.into();
         key.sortop = pg_sys::Int4LessOperator.into();

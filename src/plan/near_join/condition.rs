@@ -9,24 +9,23 @@ use super::measure::{NearCall, NearMeasure};
 use crate::estimate::condition::{Within, bits_of};
 use crate::estimate::sketch::values_of;
 use crate::pg::catalog::oids::ExtensionOids;
-use crate::pg::expr::Expr;
-use crate::pg::nodes::{elements, make};
-use crate::pg::planner::Planner;
+use crate::pg::expr::{Expr, Exprs};
+use crate::pg::nodes::make;
+use crate::pg::planner::{Planner, Relation};
 use crate::plan::conditions::{Rewritten, called};
 use hamming::near_pairs::cost_between;
-use pgrx::pg_sys::{self, Node, NodeTag, RestrictInfo};
-use std::ptr::null_mut;
+use pgrx::pg_sys::{self, RestrictInfo};
 use text::sketch::join::SketchList;
 
 /// Comparisons of words in the time in which a value of a sketch is sorted into an index, or looked up.
 const COMPARISONS_PER_VALUE: f64 = 300.0;
 
 /// A condition by which the two sides of a join are near.
-pub(super) struct NearCondition {
+pub(super) struct NearCondition<'p> {
     /// The condition as the query has it.
-    pub(super) clause: *mut RestrictInfo,
+    pub(super) clause: &'p RestrictInfo,
     /// The call that says the same, or less: the condition itself, or a copy of it.
-    pub(super) call: *mut RestrictInfo,
+    pub(super) call: &'p RestrictInfo,
     /// Whether the call says the same. Otherwise the condition is tested too.
     pub(super) is_whole: bool,
     /// Which of the two arguments is of the outer side.
@@ -50,118 +49,97 @@ enum NearSizes {
     },
 }
 
-impl NearCondition {
+impl<'p> NearCondition<'p> {
     /// The conditions of a join that the near join can serve, the one that is searched for with the fewest
     /// comparisons first. None also if a condition is one that PostgreSQL tests before the join, which a
     /// custom node cannot do in all versions.
-    ///
-    /// # Safety
-    /// The arguments must be those of PostgreSQL's hook.
-    pub(super) unsafe fn find(
-        root: *mut pg_sys::PlannerInfo,
-        relations: [&pg_sys::RelOptInfo; 3],
+    pub(super) fn find(
+        planner: Planner<'p>,
+        [join, outer, inner]: [Relation<'p>; 3],
         kind: JoinKind,
-        conditions: *mut pg_sys::List,
+        conditions: Exprs<'p>,
     ) -> Option<Vec<Self>> {
-        let [join, outer, inner] = relations;
-        // SAFETY: a list of the planner's conditions.
-        unsafe {
-            let ours = ExtensionOids::remembered()?;
-            let conditions = elements(conditions);
-            let clauses = || conditions.iter().map(|clause| clause.cast::<RestrictInfo>());
-            if clauses().any(|clause| (*clause).pseudoconstant) {
-                return None;
-            }
-            // Bounded: as many as the query has conditions.
-            let mut found: Vec<Self> = clauses()
-                .filter(|&clause| !(kind.is_outer() && is_pushed_down(&*clause, join)))
-                .filter_map(|clause| Self::read(root, [outer, inner], clause, &ours))
-                .filter(|found| conditions.len() == 1 || found.has_known_length)
-                .filter(|found| is_safe_first(&*found.clause, conditions))
-                .collect();
-            // What was read of a comparison may stand beside it already.
-            let written: Vec<_> = found.iter().filter(|found| found.is_written()).map(Self::call).collect();
-            found.retain(|found| {
-                found.is_written()
-                    || !written.iter().any(|&call| pg_sys::equal(call.cast(), found.call().cast()))
-            });
-            // Sketches are not looked at a second time: a condition on them is one that rows are tested with.
-            let have_distance = found.iter().any(|found| found.measure.is_distance());
-            found.retain(|found| found.measure.is_distance() == have_distance);
-            if found.is_empty() || ExtensionOids::known().is_none() {
-                return None;
-            }
-            let cost = |found: &Self| found.comparisons([outer.rows, inner.rows], [1.0; 2]);
-            found.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
-            found.truncate(if have_distance { found.len() } else { 1 });
-            Some(found)
+        let ours = ExtensionOids::remembered()?;
+        let clauses = || conditions.all::<RestrictInfo>();
+        if clauses().any(|clause| clause.pseudoconstant) {
+            return None;
         }
+        let level = clauses().map(|clause| clause.security_level).min()?;
+        // Bounded: as many as the query has conditions.
+        let mut found: Vec<Self> = clauses()
+            .filter(|clause| !(kind.is_outer() && is_pushed_down(clause, join)))
+            // Conditions of a lower level may hide rows from the others.
+            .filter(|clause| clause.leakproof || clause.security_level == level)
+            .filter_map(|clause| Self::read(planner, [outer, inner], clause, &ours))
+            .filter(|found| conditions.len() == 1 || found.has_known_length)
+            .collect();
+        // What was read of a comparison may stand beside it already.
+        let written: Exprs = found.iter().filter(|found| found.is_written()).map(Self::expr).collect();
+        found.retain(|found| found.is_written() || !written.contains(found.expr()));
+        // Sketches are not looked at a second time: a condition on them is one that rows are tested with.
+        let have_distance = found.iter().any(|found| found.measure.is_distance());
+        found.retain(|found| found.measure.is_distance() == have_distance);
+        if found.is_empty() || ExtensionOids::known().is_none() {
+            return None;
+        }
+        let cost = |found: &Self| found.comparisons([outer.rows, inner.rows], [1.0; 2]);
+        found.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+        found.truncate(if have_distance { found.len() } else { 1 });
+        Some(found)
     }
 
-    /// # Safety
-    /// The clause must be a condition of the join of these relations.
-    unsafe fn read(
-        root: *mut pg_sys::PlannerInfo,
-        [outer, inner]: [&pg_sys::RelOptInfo; 2],
-        clause: *mut RestrictInfo,
+    fn read(
+        planner: Planner<'p>,
+        [outer, inner]: [Relation<'p>; 2],
+        clause: &'p RestrictInfo,
         ours: &ExtensionOids,
     ) -> Option<Self> {
-        // SAFETY: an expression of the query.
-        unsafe {
-            let planner = Planner::new(root)?;
-            let written: *mut Node = (*clause).clause.cast();
-            let (call, is_whole, expression) = match NearCall::of(written, ours) {
-                Some(call) => (call, true, written),
-                None => {
-                    let Rewritten { within, replaces } = called(Expr::new(written), ours)?;
-                    let within = within.pointer();
-                    (NearCall::of(within, ours)?, replaces, within)
-                }
-            };
-            let NearCall { measures, sides: [a, b], limit } = call;
-            let of = |node| pg_sys::pull_varnos(root, node);
-            let is_of = |node, side: &pg_sys::RelOptInfo| {
-                let relations = of(node);
-                !relations.is_null() && pg_sys::bms_is_subset(relations, side.relids)
-            };
-            let outer = match () {
-                () if is_of(a, outer) && is_of(b, inner) => 0,
-                () if is_of(b, outer) && is_of(a, inner) => 1,
-                () => return None,
-            };
-            let is_fit = limit.is_none_or(|limit| of(limit).is_null())
-                && !pg_sys::contain_volatile_functions(expression);
-            if !is_fit {
-                return None;
+        // SAFETY: a condition has an expression.
+        let written = unsafe { Expr::new(clause.clause) };
+        let (NearCall { measures, sides: [a, b], limit }, is_whole, expr) = match NearCall::of(written, ours)
+        {
+            Some(call) => (call, true, written),
+            None => {
+                let Rewritten { within, replaces } = called(written, ours)?;
+                (NearCall::of(within, ours)?, replaces, within)
             }
-            let measure = measures[outer];
-            let sizes = match limit {
-                Some(radius) if measure.is_distance() => {
-                    let [a, b, radius] = [a, b, radius].map(|node| Expr::new(node));
-                    NearSizes::of_codes(planner, &Within { a, b, radius })
-                }
-                _ => {
-                    let sides = if outer == 0 { [a, b] } else { [b, a] };
-                    NearSizes::Sketches {
-                        values: sides.map(|side| values_of(Some(planner), Expr::new(side))),
-                    }
-                }
-            };
-            let has_known_length =
-                !measure.is_distance() || [a, b].iter().all(|&side| bits_of(Expr::new(side)).is_some());
-            let call = if expression == written { clause } else { with_clause(&*clause, expression) };
-            Some(Self { clause, call, is_whole, outer, measure, sizes, has_known_length })
+        };
+        let are_of = |a, b| planner.is_of(a, outer.relids) && planner.is_of(b, inner.relids);
+        let outer = match () {
+            () if are_of(a, b) => 0,
+            () if are_of(b, a) => 1,
+            () => return None,
+        };
+        if limit.is_some_and(|limit| planner.has_relations(limit)) || expr.has_volatile_functions() {
+            return None;
         }
+        let measure = measures[outer];
+        let sizes = match limit {
+            Some(radius) if measure.is_distance() => NearSizes::of_codes(planner, &Within { a, b, radius }),
+            _ => {
+                let sides = if outer == 0 { [a, b] } else { [b, a] };
+                NearSizes::Sketches { values: sides.map(|side| values_of(Some(planner), side)) }
+            }
+        };
+        let has_known_length =
+            !measure.is_distance() || [a, b].into_iter().all(|side| bits_of(side).is_some());
+        let call = if expr == written { clause } else { with_clause(clause, expr) };
+        Some(Self { clause, call, is_whole, outer, measure, sizes, has_known_length })
     }
 
     /// Whether the condition is the call itself.
     fn is_written(&self) -> bool {
-        self.call == self.clause
+        std::ptr::eq(self.call, self.clause)
     }
 
-    fn call(&self) -> *mut Node {
-        // SAFETY: a condition of the query, or a copy of one.
-        unsafe { (*self.call).clause.cast() }
+    fn expr(&self) -> Expr<'p> {
+        // SAFETY: a condition has an expression.
+        unsafe { Expr::new(self.call.clause) }
+    }
+
+    /// Whether it is this condition of the query.
+    pub(super) fn is_of(&self, clause: Expr) -> bool {
+        std::ptr::eq(self.clause, clause.pointer().cast())
     }
 
     /// Estimates the rows of the join again, if PostgreSQL could not know how few its comparisons let pass.
@@ -170,21 +148,21 @@ impl NearCondition {
     /// The arguments must be those of PostgreSQL's hook, the sides in the order that they have in the query.
     pub(super) unsafe fn estimate_rows(
         near: &[Self],
-        root: *mut pg_sys::PlannerInfo,
-        [join, first, second]: [*mut pg_sys::RelOptInfo; 3],
+        planner: Planner<'p>,
+        sides: [Relation<'p>; 3],
         special: *mut pg_sys::SpecialJoinInfo,
-        conditions: *mut pg_sys::List,
+        conditions: Exprs<'p>,
     ) {
         if near.iter().all(Self::is_written) {
             return;
         }
-        // SAFETY: relations and conditions of the query.
+        let call = |clause| near.iter().find(|near| near.is_of(clause)).map(|near| Expr::of(near.call));
+        let calls: Exprs = conditions.iter().map(|clause| call(clause).unwrap_or(clause)).collect();
+        let [join, first, second] = sides.map(Relation::pointer);
+        // SAFETY: relations and conditions of the query, as the caller promises.
         unsafe {
-            let call = |clause: *mut Node| near.iter().find(|near| near.clause.cast() == clause);
-            let calls = elements(conditions).iter().fold(null_mut(), |list, &clause| {
-                pg_sys::lappend(list, call(clause).map_or(clause, |near| near.call.cast()).cast())
-            });
-            pg_sys::set_joinrel_size_estimates(root, join, first, second, special, calls);
+            let root = planner.pointer();
+            pg_sys::set_joinrel_size_estimates(root, join, first, second, special, calls.pointer());
         }
     }
 
@@ -228,37 +206,19 @@ impl NearSizes {
     }
 }
 
-/// A condition of a join that says something else, for which nothing is known yet.
-///
-/// # Safety
-/// The expression must be one of the same relations.
-unsafe fn with_clause(condition: &RestrictInfo, expression: *mut Node) -> *mut RestrictInfo {
-    // SAFETY: a node of the struct of its tag.
-    unsafe {
-        let other = make::<RestrictInfo>(NodeTag::T_RestrictInfo);
-        *other = *condition;
-        other.clause = expression.cast();
-        other.eval_cost.startup = -1.0;
-        (other.norm_selec, other.outer_selec) = (-1.0, -1.0);
-        other
-    }
-}
-
-/// Whether a condition may be tested before the others of its join, which may hide rows from it.
-///
-/// # Safety
-/// The conditions must be those of a join.
-unsafe fn is_safe_first(clause: &RestrictInfo, conditions: &[*mut Node]) -> bool {
-    // SAFETY: conditions of a join, as the caller promises.
-    let levels = conditions.iter().map(|&other| unsafe { (*other.cast::<RestrictInfo>()).security_level });
-    clause.leakproof || levels.min() >= Some(clause.security_level)
+/// A condition of a join that says something else, for which nothing is known yet. The expression is of the
+/// same relations.
+fn with_clause<'p>(condition: &'p RestrictInfo, expr: Expr) -> &'p RestrictInfo {
+    let other = make::<RestrictInfo>();
+    *other = *condition;
+    other.clause = expr.pointer().cast();
+    other.eval_cost.startup = -1.0;
+    (other.norm_selec, other.outer_selec) = (-1.0, -1.0);
+    other
 }
 
 /// Whether a condition is tested after an outer join, as those of WHERE are.
-///
-/// # Safety
-/// The clause must be a condition of the join.
-unsafe fn is_pushed_down(clause: &RestrictInfo, join: &pg_sys::RelOptInfo) -> bool {
+fn is_pushed_down(clause: &RestrictInfo, join: Relation) -> bool {
     // SAFETY: sets of relations.
     clause.is_pushed_down || unsafe { !pg_sys::bms_is_subset(clause.required_relids, join.relids) }
 }

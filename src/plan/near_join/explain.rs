@@ -1,7 +1,7 @@
 //! What EXPLAIN shows of a near join: its conditions, and with ANALYZE its work.
 
 use super::kept::NodeExpressions;
-use crate::pg::nodes::elements;
+use crate::pg::expr::Expr;
 use pgrx::pg_sys;
 use std::ffi::{CStr, c_char};
 use std::ptr::null;
@@ -69,8 +69,8 @@ pub(super) unsafe fn show(
         let plan = &*(*node).ss.ps.plan.cast::<pg_sys::CustomScan>();
         let NodeExpressions { near, conditions, filter } = NodeExpressions::of(plan);
         let context = pg_sys::set_deparse_context_plan((*to).deparse_cxt, (*node).ss.ps.plan, ancestors);
-        let show = |label: &CStr, expression: *mut pg_sys::Node| {
-            let text = pg_sys::deparse_expression(expression, context, true, false);
+        let show = |label: &CStr, expr: Expr| {
+            let text = pg_sys::deparse_expression(expr.pointer(), context, true, false);
             pg_sys::ExplainPropertyText(label.as_ptr(), text, to);
         };
         let number = |label: &CStr, unit: *const c_char, number: u64| {
@@ -78,7 +78,7 @@ pub(super) unsafe fn show(
                 pg_sys::ExplainPropertyInteger(label.as_ptr(), unit, number as i64, to);
             }
         };
-        for (place, &condition) in near.iter().enumerate() {
+        for (place, condition) in near.iter().enumerate() {
             show(if place == 0 { c"Near Cond" } else { c"Second Look" }, condition);
         }
         if near.len() > 1 {
@@ -88,8 +88,8 @@ pub(super) unsafe fn show(
             (conditions, c"Join Filter", c"Rows Removed by Join Filter", work.removed),
             (filter, c"Filter", c"Rows Removed by Filter", work.filtered),
         ] {
-            if !elements(conditions).is_empty() {
-                show(label, pg_sys::make_ands_explicit(conditions).cast());
+            if !conditions.is_empty() {
+                show(label, Expr::new(pg_sys::make_ands_explicit(conditions.pointer())));
                 number(removed, null(), number_removed);
             }
         }

@@ -5,10 +5,9 @@ use super::condition::NearCondition;
 use super::kind::JoinKind;
 use super::path::{Sides, propose};
 use super::plan;
-use crate::pg::nodes::{columns_in, elements};
-use pgrx::pg_sys::Node;
+use crate::pg::expr::{Expr, Exprs};
+use crate::pg::planner::{Planner, Relation};
 use pgrx::{pg_guard, pg_sys};
-use std::ptr::null_mut;
 
 /// The hook of the library that was loaded before ours.
 static mut NEXT: pg_sys::set_join_pathlist_hook_type = None;
@@ -38,26 +37,23 @@ unsafe extern "C-unwind" fn on_join(
         if let Some(next) = NEXT {
             pg_sys::ffi::pg_guard_ffi_boundary(|| next(root, join, outer, inner, type_, extra));
         }
-        let Some(kind) = JoinKind::of(type_) else { return };
+        let (Some(kind), Some(planner)) = (JoinKind::of(type_), Planner::new(root)) else { return };
         // The setting is followed as a hash join does. But a full join has no other plan.
         let is_enabled = pg_sys::enable_hashjoin || kind == JoinKind::Full;
         if !is_enabled && kind != JoinKind::Semi || !(*join).lateral_relids.is_null() {
             return;
         }
-        let (conditions, special) = ((*extra).restrictlist, (*extra).sjinfo);
-        let relations = [&*join, &*outer, &*inner];
-        if let Some(near) = NearCondition::find(root, relations, kind, conditions)
-            && !returns_row_identity(&*join)
+        let (conditions, special) = (Exprs::new((*extra).restrictlist), (*extra).sjinfo);
+        let relations @ [join, outer, inner] = [join, outer, inner].map(|relation| Relation::new(relation));
+        if let Some(near) = NearCondition::find(planner, relations, kind, conditions)
+            && !returns_row_identity(join)
         {
             // Of a right join PostgreSQL has the left one, with the sides exchanged.
-            let sides = if kind == JoinKind::Right { [join, inner, outer] } else { [join, outer, inner] };
-            NearCondition::estimate_rows(&near, root, sides, special, conditions);
-            let is_other = |&&clause: &&*mut Node| {
-                near.iter().all(|near| near.clause.cast() != clause || !near.is_whole)
-            };
-            let others = elements(conditions).iter().filter(is_other);
-            let others = others.fold(null_mut(), |list, clause| pg_sys::lappend(list, clause.cast()));
-            let sides = Sides { root, join, outer, inner, kind, others, special, near };
+            let sides = if kind == JoinKind::Right { [join, inner, outer] } else { relations };
+            NearCondition::estimate_rows(&near, planner, sides, special, conditions);
+            let is_other = |clause: &Expr| near.iter().all(|near| !near.is_of(*clause) || !near.is_whole);
+            let others = conditions.iter().filter(is_other).collect();
+            let sides = Sides { planner, join, outer, inner, kind, others, special, near };
             if is_enabled {
                 propose(&sides);
             }
@@ -69,10 +65,7 @@ unsafe extern "C-unwind" fn on_join(
 /// Whether a join returns what identifies the rows of several tables, which an UPDATE of an inherited or
 /// partitioned table asks for. PostgreSQL keeps a column without a table for it, which a custom node cannot
 /// have: EXPLAIN VERBOSE fails, and a server with assertions ends.
-///
-/// # Safety
-/// The relation must be one of the planner.
-unsafe fn returns_row_identity(join: &pg_sys::RelOptInfo) -> bool {
-    // SAFETY: a list of expressions.
-    unsafe { columns_in((*join.reltarget).exprs.cast()).any(|column| column.varno == pg_sys::ROWID_VAR) }
+fn returns_row_identity(join: Relation) -> bool {
+    let columns = join.columns().node();
+    columns.is_some_and(|columns| columns.columns().any(|column| column.varno == pg_sys::ROWID_VAR))
 }

@@ -2,8 +2,9 @@
 
 use super::kind::JoinKind;
 use super::measure::NearMeasure;
+use crate::pg::expr::{Expr, Exprs};
 use crate::pg::nodes::elements;
-use pgrx::pg_sys::{self, List, Node};
+use pgrx::pg_sys::{self, List};
 
 /// What a node keeps in numbers.
 pub(super) struct NodeNumbers {
@@ -34,26 +35,31 @@ impl NodeNumbers {
 }
 
 /// The expressions of a node.
-pub(super) struct NodeExpressions<'a> {
+pub(super) struct NodeExpressions<'p> {
     /// The conditions that the node serves: that which is searched for, then those that are looked at.
-    pub(super) near: &'a [*mut Node],
+    pub(super) near: Exprs<'p>,
     /// The further conditions of the join.
-    pub(super) conditions: *mut List,
+    pub(super) conditions: Exprs<'p>,
     /// Conditions that are tested after the join.
-    pub(super) filter: *mut List,
+    pub(super) filter: Exprs<'p>,
 }
 
-impl NodeExpressions<'_> {
+impl<'p> NodeExpressions<'p> {
     /// # Safety
     /// The node must be one that a near join's path has become.
-    pub(super) unsafe fn of(node: &pg_sys::CustomScan) -> Self {
+    pub(super) unsafe fn of(node: &'p pg_sys::CustomScan) -> Self {
         // SAFETY: so made.
         unsafe {
             let &mut [near, conditions, filter] = elements(node.custom_exprs) else {
                 unreachable!("a node has three parts")
             };
-            let near = elements(near.cast());
-            Self { near, conditions: conditions.cast(), filter: filter.cast() }
+            let [near, conditions, filter] = [near, conditions, filter].map(|list| Exprs::new(list.cast()));
+            Self { near, conditions, filter }
         }
+    }
+
+    /// For each condition that the node serves, its arguments.
+    pub(super) fn arguments(&self) -> impl Iterator<Item = Exprs<'p>> + use<'p> {
+        self.near.iter().filter_map(Expr::as_function).map(|call| call.args)
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::code::CodeType;
-use crate::pg::nodes::{cast, elements};
+use crate::pg::expr::Expr;
 use base::{OutOfMemory, push};
-use pgrx::pg_sys::{Datum, FuncExpr, Node, NodeTag};
+use pgrx::pg_sys::{self, Datum};
 use text::sketch::join::SketchMatch;
 use text::sketch::threshold::{Measure, Threshold};
 
@@ -44,59 +44,36 @@ impl NearMeasure {
 }
 
 /// A condition that a near join can serve.
-pub(super) struct NearCall {
+pub(super) struct NearCall<'p> {
     /// The measure if the first argument is of the outer side, and if it is of the inner one.
     pub(super) measures: [NearMeasure; 2],
     /// The two values.
-    pub(super) sides: [*mut Node; 2],
+    pub(super) sides: [Expr<'p>; 2],
     /// The radius, or the least share.
-    pub(super) limit: Option<*mut Node>,
+    pub(super) limit: Option<Expr<'p>>,
 }
 
-impl NearCall {
-    /// # Safety
-    /// The expression must be one of the query.
-    pub(super) unsafe fn of(expression: *mut Node, ours: &ExtensionOids) -> Option<Self> {
-        // SAFETY: an expression of the query, as the caller promises.
-        unsafe {
-            let measures = measures(expression, ours)?;
-            let (sides, limit) = match *arguments(expression) {
-                [a, b] => ([a, b], None),
-                [a, b, limit] => ([a, b], Some(limit)),
-                _ => return None,
-            };
-            Some(Self { measures, sides, limit })
-        }
+impl<'p> NearCall<'p> {
+    pub(super) fn of(expr: Expr<'p>, ours: &ExtensionOids) -> Option<Self> {
+        let call = expr.as_function()?;
+        let measures = measures(call.id, ours)?;
+        let (a, b, limit) = (call.args.get(0)?, call.args.get(1)?, call.args.get(2));
+        Some(Self { measures, sides: [a, b], limit })
     }
 }
 
-/// The arguments of a call.
-///
-/// # Safety
-/// The expression must be one of the query or of its plan.
-pub(super) unsafe fn arguments<'a>(expression: *mut Node) -> &'a [*mut Node] {
-    // SAFETY: an expression, as the caller promises.
-    unsafe { cast::<FuncExpr>(expression, NodeTag::T_FuncExpr).map_or(&[], |call| elements(call.args)) }
-}
-
-/// # Safety
-/// The expression must be one of the query.
-unsafe fn measures(expression: *mut Node, ours: &ExtensionOids) -> Option<[NearMeasure; 2]> {
-    // SAFETY: an expression of the query, as the caller promises.
-    unsafe {
-        let called = cast::<FuncExpr>(expression, NodeTag::T_FuncExpr)?.funcid;
-        if let Some(oids) = ours.codes().find(|oids| oids.within == called) {
-            return Some([NearMeasure::Distance(oids.codes); 2]);
-        }
-        Some(match called {
-            _ if called == ours.sketches.overlaps => [NearMeasure::AnyShared; 2],
-            _ if called == ours.sketches.similar => [NearMeasure::Share(Measure::Similarity); 2],
-            _ if called == ours.sketches.contained => {
-                [Measure::OfQuery, Measure::OfSketch].map(NearMeasure::Share)
-            }
-            _ => return None,
-        })
+fn measures(called: pg_sys::Oid, ours: &ExtensionOids) -> Option<[NearMeasure; 2]> {
+    if let Some(oids) = ours.codes().find(|oids| oids.within == called) {
+        return Some([NearMeasure::Distance(oids.codes); 2]);
     }
+    Some(match called {
+        _ if called == ours.sketches.overlaps => [NearMeasure::AnyShared; 2],
+        _ if called == ours.sketches.similar => [NearMeasure::Share(Measure::Similarity); 2],
+        _ if called == ours.sketches.contained => {
+            [Measure::OfQuery, Measure::OfSketch].map(NearMeasure::Share)
+        }
+        _ => return None,
+    })
 }
 
 /// What rows have to be near by.

@@ -5,7 +5,6 @@ use super::copy::OuterCopy;
 use super::explain;
 use super::inputs::{InputParts, JoinInputs};
 use super::kept::{NodeExpressions, NodeNumbers};
-use super::measure::arguments;
 use super::output::{JoinOutput, OutputParts};
 use super::reader::{NearParts, ReaderParts, RowReader};
 use super::rows::KeptColumns;
@@ -14,7 +13,8 @@ use super::shared::{SharedJoin, Sharing};
 use super::side::JoinSide;
 use crate::pg::datum::Passing;
 use crate::pg::executor::{Methods, virtual_row};
-use crate::pg::nodes::{cast, columns_in, elements};
+use crate::pg::expr::{Expr, Exprs};
+use crate::pg::nodes::elements;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, CustomScan, CustomScanState, Node, NodeTag, TupleTableSlot};
 use pgrx::{PgMemoryContexts, pg_guard};
@@ -78,9 +78,9 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
             (*node).custom_ps = pg_sys::lappend((*node).custom_ps, child.cast());
         }
         let numbers = NodeNumbers::of(plan.custom_private);
-        let NodeExpressions { near, conditions, filter } = NodeExpressions::of(plan);
+        let expressions = NodeExpressions::of(plan);
         let parent = &raw mut (*node).ss.ps;
-        let expression = |node: *mut Node| pg_sys::ExecInitExpr(node.cast(), parent);
+        let initial = |expr: Expr| pg_sys::ExecInitExpr(expr.pointer().cast(), parent);
         let stored = pg_sys::ExecInitExtraTupleSlot(
             estate,
             pg_sys::ExecGetResultType(children[0]),
@@ -89,10 +89,9 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
         let [outer, inner] = kept_columns(plan, [outer.cast(), inner.cast()])
             .map(|columns| JoinSide::new(columns, numbers.near.iter().map(|&(_, measure)| measure)));
         // Bounded: as many as the query has conditions.
-        let near = near.iter().zip(&numbers.near).map(|(&condition, &(outer, measure))| {
-            let args = arguments(condition);
-            let codes = [args[outer], args[1 - outer]].map(expression);
-            NearParts { measure, codes, limit: args.get(2).map(|&limit| expression(limit)) }
+        let near = expressions.arguments().zip(&numbers.near).filter_map(|(args, &(outer, measure))| {
+            let codes = [args.get(outer)?, args.get(1 - outer)?].map(initial);
+            Some(NearParts { measure, codes, limit: args.get(2).map(initial) })
         });
         let (context, row) = ((*parent).ps_ExprContext, (*node).ss.ss_ScanTupleSlot);
         let reader = RowReader::new(ReaderParts { children, near: near.collect(), context, row });
@@ -106,8 +105,8 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
         });
         let output = JoinOutput::new(OutputParts {
             kind: numbers.kind,
-            conditions: pg_sys::ExecInitQual(conditions, parent),
-            filter: pg_sys::ExecInitQual(filter, parent),
+            conditions: pg_sys::ExecInitQual(expressions.conditions.pointer(), parent),
+            filter: pg_sys::ExecInitQual(expressions.filter.pointer(), parent),
             context,
             projection: (*parent).ps_ProjInfo,
             row,
@@ -128,20 +127,20 @@ unsafe fn kept_columns(plan: &CustomScan, children: [*mut pg_sys::Plan; 2]) -> [
     // SAFETY: a plan has lists of columns and of expressions.
     unsafe {
         let NodeExpressions { conditions, filter, .. } = NodeExpressions::of(plan);
-        let read = [plan.scan.plan.targetlist, conditions, filter].into_iter();
+        let read = [Exprs::new(plan.scan.plan.targetlist), conditions, filter].into_iter();
         // Bounded: a query has at most 1,664 columns.
         let read: Vec<usize> = read
-            .flat_map(|list| columns_in(list.cast()))
+            .filter_map(Exprs::node)
+            .flat_map(Expr::columns)
             .filter_map(|column| usize::try_from(column.varattno - 1).ok())
             .collect();
         let mut first = 0;
         children.map(|child| {
-            let columns = elements((*child).targetlist);
+            let columns = Exprs::new((*child).targetlist);
             let of_child = first..first + columns.len();
             first = of_child.end;
-            let types = columns.iter().map(|column| (*column.cast::<pg_sys::TargetEntry>()).expr.cast());
-            let kept = types.zip(of_child).map(|(expression, place)| {
-                read.contains(&place).then(|| Passing::of(pg_sys::exprType(expression)))
+            let kept = columns.all::<pg_sys::TargetEntry>().zip(of_child).map(|(column, place)| {
+                read.contains(&place).then(|| Passing::of(Expr::new(column.expr).type_()))
             });
             // Bounded: as above.
             kept.collect()
@@ -167,9 +166,9 @@ unsafe extern "C-unwind" fn rescan(node: *mut CustomScanState) {
         }
         // The code of an inner row may depend on a parameter, unless it is a column.
         let plan = &*(*node).ss.ps.plan.cast::<CustomScan>();
-        let near = NodeExpressions::of(plan).near.iter().zip(NodeNumbers::of(plan.custom_private).near);
-        let mut codes = near.map(|(&condition, (outer, _))| arguments(condition)[1 - outer]);
-        let are_columns = codes.all(|code| cast::<pg_sys::Var>(code, NodeTag::T_Var).is_some());
+        let near = NodeExpressions::of(plan).arguments().zip(NodeNumbers::of(plan.custom_private).near);
+        let mut codes = near.map(|(args, (outer, _))| args.get(1 - outer));
+        let are_columns = codes.all(|code| code.is_some_and(Expr::is::<pg_sys::Var>));
         let [outer, inner] = children;
         let keeps_inner =
             (*inner).chgParam.is_null() && (changed.is_null() || are_columns) && join.has_whole_inner();

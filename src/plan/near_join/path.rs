@@ -4,9 +4,11 @@ use super::condition::NearCondition;
 use super::kind::JoinKind;
 use super::plan::PATH_METHODS;
 use crate::pg::compat;
-use crate::pg::nodes::{elements, list_of, make};
+use crate::pg::expr::{Expr, Exprs};
+use crate::pg::nodes::make;
+use crate::pg::planner::{Planner, Relation};
 use pgrx::pg_sys::{self, NodeTag, Path};
-use std::ptr::null_mut;
+use std::ptr::{from_mut, from_ref, null_mut};
 
 /// Operators, and rows of a plan, in the time that it takes to read a row into memory with its code.
 const OPERATORS_PER_ROW: f64 = 4.0;
@@ -32,76 +34,42 @@ const BATCHES_OF_SHARE: f64 = 3.0;
 const BYTES_PER_FILED_ROW: f64 = 8.0;
 
 /// The two relations, and the join between them.
-pub(super) struct Sides {
-    pub(super) root: *mut pg_sys::PlannerInfo,
-    pub(super) join: *mut pg_sys::RelOptInfo,
-    pub(super) outer: *mut pg_sys::RelOptInfo,
-    pub(super) inner: *mut pg_sys::RelOptInfo,
+pub(super) struct Sides<'p> {
+    pub(super) planner: Planner<'p>,
+    pub(super) join: Relation<'p>,
+    pub(super) outer: Relation<'p>,
+    pub(super) inner: Relation<'p>,
     pub(super) kind: JoinKind,
     /// The conditions of the join that it does not serve.
-    pub(super) others: *mut pg_sys::List,
+    pub(super) others: Exprs<'p>,
     pub(super) special: *mut pg_sys::SpecialJoinInfo,
     /// The conditions that the near join serves. The first is searched for; the others are compared for the
     /// pairs that are found.
-    pub(super) near: Vec<NearCondition>,
+    pub(super) near: Vec<NearCondition<'p>>,
 }
 
 /// Proposes the near join of the cheapest paths of both sides.
-///
-/// # Safety
-/// The sides must be those of PostgreSQL's hook.
-pub(super) unsafe fn propose(sides: &Sides) {
-    // SAFETY: relations and paths of the query.
-    unsafe {
-        let [outer, inner] = [sides.outer, sides.inner].map(|side| (*side).cheapest_total_path);
-        let is_free = |path: *mut Path| !path.is_null() && (*path).param_info.is_null();
-        if !is_free(outer) || !is_free(inner) {
-            return;
-        }
-        pg_sys::add_path(sides.join, near_path(sides, [&*outer, &*inner], Workers::None));
-        propose_parallel(sides);
-        propose_shared(sides);
+pub(super) fn propose(sides: &Sides) {
+    let [outer, inner] = [sides.outer, sides.inner].map(|side| side.cheapest(false));
+    let (Some(outer), Some(inner)) = (outer, inner) else { return };
+    add_path(sides, [outer, inner], Workers::None);
+    if !sides.join.consider_parallel {
+        return;
     }
-}
-
-/// Proposes that workers share the outer side. Each reads the whole inner side; so none of them knows whether
-/// an inner row has a partner.
-///
-/// # Safety
-/// The arguments must be those of [`propose`].
-unsafe fn propose_parallel(sides: &Sides) {
-    // SAFETY: relations and paths of the query.
-    unsafe {
-        let inner = pg_sys::get_cheapest_parallel_safe_total_inner((*sides.inner).pathlist);
-        let is_safe = (*sides.join).consider_parallel && !inner.is_null();
-        let Some(&outer) = elements((*sides.outer).partial_pathlist).first() else { return };
-        let outer: *mut Path = outer.cast();
-        if is_safe && !sides.kind.keeps_inner() && (*outer).param_info.is_null() {
-            let workers = Workers::ShareOuter((*outer).parallel_workers);
-            pg_sys::add_partial_path(sides.join, near_path(sides, [&*outer, &*inner], workers));
-        }
+    let [partial_outer, partial_inner] = [sides.outer, sides.inner].map(|side| side.cheapest(true));
+    let Some(outer) = partial_outer else { return };
+    // Each reads the whole inner side; so none of them knows whether an inner row has a partner.
+    // SAFETY: a list of paths, of which PostgreSQL returns one that asks for no rows, or null.
+    let inner = unsafe { pg_sys::get_cheapest_parallel_safe_total_inner(sides.inner.pathlist).as_ref() };
+    if let (Some(inner), false) = (inner, sides.kind.keeps_inner()) {
+        add_path(sides, [outer, inner], Workers::ShareOuter(outer.parallel_workers));
     }
-}
-
-/// Proposes that workers read both sides together, and divide them. Sketches cannot be divided.
-///
-/// # Safety
-/// The arguments must be those of [`propose`].
-unsafe fn propose_shared(sides: &Sides) {
-    // SAFETY: relations and paths of the query, and a setting.
-    unsafe {
-        let can_divide = sides.near.iter().all(|near| near.passes().is_some());
-        let [outer, inner] =
-            [sides.outer, sides.inner].map(|side| elements((*side).partial_pathlist).first().copied());
-        let (Some(outer), Some(inner), true) = (outer, inner, can_divide && (*sides.join).consider_parallel)
-        else {
-            return;
-        };
-        let [outer, inner]: [*mut Path; 2] = [outer.cast(), inner.cast()];
-        if pg_sys::enable_parallel_hash && (*outer).param_info.is_null() && (*inner).param_info.is_null() {
-            let workers = Workers::ShareBoth((*outer).parallel_workers);
-            pg_sys::add_partial_path(sides.join, near_path(sides, [&*outer, &*inner], workers));
-        }
+    // Sketches cannot be divided.
+    let can_divide = sides.near.iter().all(|near| near.passes().is_some());
+    // SAFETY: a setting.
+    let is_enabled = can_divide && unsafe { pg_sys::enable_parallel_hash };
+    if let (Some(inner), true) = (partial_inner, is_enabled) {
+        add_path(sides, [outer, inner], Workers::ShareBoth(outer.parallel_workers));
     }
 }
 
@@ -115,59 +83,56 @@ enum Workers {
     ShareBoth(i32),
 }
 
-/// A path for so many workers, or for none.
-///
-/// # Safety
-/// The arguments must be those of [`propose`], and paths of the two sides.
-unsafe fn near_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) -> *mut Path {
-    // SAFETY: nodes of the planner.
+/// Proposes the join of these paths of the two sides.
+fn add_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) {
+    let join = sides.join;
+    let path = make::<pg_sys::CustomPath>();
+    path.path.pathtype = NodeTag::T_CustomScan;
+    path.path.parent = join.pointer();
+    path.path.pathtarget = join.reltarget;
+    let (share, count) = match workers {
+        Workers::None => (0.0, 0),
+        Workers::ShareOuter(count) => (outer_share(sides, count), count),
+        Workers::ShareBoth(count) => (0.0, count),
+    };
+    path.path.parallel_workers = count;
+    path.path.parallel_aware = matches!(workers, Workers::ShareBoth(_));
+    path.path.rows = join.rows * (outer.rows / sides.outer.rows.max(outer.rows)).min(1.0);
+    let cost = cost(sides, [outer, inner], path.path.rows, workers);
+    path.path.startup_cost = cost.startup;
+    path.path.total_cost = cost.total;
+    path.path.parallel_safe = join.consider_parallel && outer.parallel_safe && inner.parallel_safe;
+    path.flags = pg_sys::CUSTOMPATH_SUPPORT_PROJECTION;
+    compat::add_disabled_nodes(&mut path.path, [outer, inner]);
+    // SAFETY: lists of nodes of the planner; the path is one of the join.
     unsafe {
-        let join = &*sides.join;
-        let path = make::<pg_sys::CustomPath>(NodeTag::T_CustomPath);
-        path.path.pathtype = NodeTag::T_CustomScan;
-        path.path.parent = sides.join;
-        path.path.pathtarget = join.reltarget;
-        let (share, count) = match workers {
-            Workers::None => (0.0, 0),
-            Workers::ShareOuter(count) => (outer_share(sides, count), count),
-            Workers::ShareBoth(count) => (0.0, count),
-        };
-        path.path.parallel_workers = count;
-        path.path.parallel_aware = matches!(workers, Workers::ShareBoth(_));
-        path.path.rows = join.rows * (outer.rows / (*sides.outer).rows.max(outer.rows)).min(1.0);
-        let cost = cost(sides, [outer, inner], path.path.rows, workers);
-        path.path.startup_cost = cost.startup;
-        path.path.total_cost = cost.total;
-        path.path.parallel_safe = join.consider_parallel && outer.parallel_safe && inner.parallel_safe;
-        path.flags = pg_sys::CUSTOMPATH_SUPPORT_PROJECTION;
-        compat::add_disabled_nodes(&mut path.path, [outer, inner]);
-        let children = [outer, inner].map(|path| std::ptr::from_ref(path).cast_mut().cast());
-        path.custom_paths = list_of(&children);
+        path.custom_paths = [outer, inner]
+            .map(|path| Expr::new(from_ref(path).cast_mut()))
+            .into_iter()
+            .collect::<Exprs>()
+            .pointer();
         let mut numbers = pg_sys::lappend_int(null_mut(), sides.kind as i32);
-        numbers = pg_sys::lappend_int(numbers, ((*sides.root).tuple_fraction > 0.0).into());
+        let may_end_early = (*sides.planner.pointer()).tuple_fraction > 0.0;
+        numbers = pg_sys::lappend_int(numbers, may_end_early.into());
         numbers = pg_sys::lappend_int(numbers, share as i32);
-        let mut clauses = null_mut();
         for near in &sides.near {
             numbers = pg_sys::lappend_int(numbers, near.outer as i32);
             numbers = pg_sys::lappend_int(numbers, near.measure.number());
-            clauses = pg_sys::lappend(clauses, near.call.cast());
         }
-        path.custom_private = list_of(&[numbers.cast(), clauses.cast(), sides.others.cast()]);
+        let calls: Exprs = sides.near.iter().map(|near| Expr::of(near.call)).collect();
+        path.custom_private = [numbers, calls.pointer(), sides.others.pointer()]
+            .into_iter()
+            .fold(null_mut(), |list, part| pg_sys::lappend(list, part.cast()));
         path.methods = &raw const PATH_METHODS.0;
-        std::ptr::from_mut(path).cast()
+        join.propose(from_mut(path).cast(), count > 0);
     }
 }
 
 /// Outer rows for each process of a parallel plan, as far as they are estimated.
-///
-/// # Safety
-/// The arguments must be those of [`propose`].
-unsafe fn outer_share(sides: &Sides, workers: i32) -> f64 {
-    // SAFETY: a relation of the query, and a setting.
-    unsafe {
-        let processes = workers + i32::from(pg_sys::parallel_leader_participation);
-        ((*sides.outer).rows / f64::from(processes)).max(1.0)
-    }
+fn outer_share(sides: &Sides, workers: i32) -> f64 {
+    // SAFETY: a setting.
+    let processes = workers + i32::from(unsafe { pg_sys::parallel_leader_participation });
+    (sides.outer.rows / f64::from(processes)).max(1.0)
 }
 
 #[derive(Default)]
@@ -178,46 +143,45 @@ struct Cost {
 
 /// The inner side is read whole before the first row, and both sides if they are shared; the rest grows with
 /// the rows of the outer side.
-///
-/// # Safety
-/// The arguments must be those of [`near_path`], and the rows that it returns.
-unsafe fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) -> Cost {
-    // SAFETY: nodes of the planner, and settings.
-    unsafe {
-        let (operator, tuple) = (pg_sys::cpu_operator_cost, pg_sys::cpu_tuple_cost);
-        let reading = OPERATORS_PER_ROW * operator + TUPLES_PER_ROW * tuple;
-        let [searched, looks @ ..] = &sides.near[..] else { return Cost::default() };
-        let is_shared = matches!(workers, Workers::ShareBoth(_));
-        // Processes that share both sides do a part of what one would do.
-        let (processes, inner_rows) = match is_shared {
-            true => (((*sides.outer).rows / outer.rows).max(1.0), (*sides.inner).rows),
-            false => (1.0, inner.rows),
-        };
-        let search = search(sides, searched, [outer, inner], [outer.rows * processes, inner_rows], workers);
-        let mut near = outer.rows * inner_rows * selectivity(sides, searched);
-        let mut comparisons = search.comparisons / processes;
-        for look in looks {
-            comparisons += near * COMPARISONS_PER_LOOK;
-            near *= selectivity(sides, look);
-        }
-        let mut quals = pg_sys::QualCost::default();
-        pg_sys::cost_qual_eval(&raw mut quals, sides.others, sides.root);
-        let target = &*(*sides.join).reltarget;
-        let of_outer = outer.total_cost - outer.startup_cost + outer.rows * reading;
-        let startup = outer.startup_cost
-            + inner.total_cost
-            + quals.startup
-            + target.cost.startup
-            + inner.rows * reading
-            + if is_shared { of_outer } else { 0.0 };
-        let run = if is_shared { 0.0 } else { of_outer }
-            + search.filed_rows / processes * operator * OPERATORS_PER_FILED_ROW
-            + comparisons / COMPARISONS_PER_OPERATOR * operator
-            + near * quals.per_tuple
-            + rows * (tuple + target.cost.per_tuple)
-            + search.pages / processes * pg_sys::seq_page_cost;
-        Cost { startup, total: startup + run }
+fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) -> Cost {
+    // SAFETY: settings.
+    let (operator, tuple, page) =
+        unsafe { (pg_sys::cpu_operator_cost, pg_sys::cpu_tuple_cost, pg_sys::seq_page_cost) };
+    let reading = OPERATORS_PER_ROW * operator + TUPLES_PER_ROW * tuple;
+    let [searched, looks @ ..] = &sides.near[..] else { return Cost::default() };
+    let is_shared = matches!(workers, Workers::ShareBoth(_));
+    // Processes that share both sides do a part of what one would do.
+    let (processes, inner_rows) = match is_shared {
+        true => ((sides.outer.rows / outer.rows).max(1.0), sides.inner.rows),
+        false => (1.0, inner.rows),
+    };
+    let search = search(sides, searched, [outer, inner], [outer.rows * processes, inner_rows], workers);
+    let mut near = outer.rows * inner_rows * selectivity(sides, searched);
+    let mut comparisons = search.comparisons / processes;
+    for look in looks {
+        comparisons += near * COMPARISONS_PER_LOOK;
+        near *= selectivity(sides, look);
     }
+    let mut quals = pg_sys::QualCost::default();
+    // SAFETY: conditions of the join, and what it returns.
+    let target = unsafe {
+        pg_sys::cost_qual_eval(&raw mut quals, sides.others.pointer(), sides.planner.pointer());
+        (*sides.join.reltarget).cost
+    };
+    let of_outer = outer.total_cost - outer.startup_cost + outer.rows * reading;
+    let startup = outer.startup_cost
+        + inner.total_cost
+        + quals.startup
+        + target.startup
+        + inner.rows * reading
+        + if is_shared { of_outer } else { 0.0 };
+    let run = if is_shared { 0.0 } else { of_outer }
+        + search.filed_rows / processes * operator * OPERATORS_PER_FILED_ROW
+        + comparisons / COMPARISONS_PER_OPERATOR * operator
+        + near * quals.per_tuple
+        + rows * (tuple + target.per_tuple)
+        + search.pages / processes * page;
+    Cost { startup, total: startup + run }
 }
 
 /// What it takes to find near pairs.
@@ -231,10 +195,7 @@ struct NearSearch {
 
 /// What memory has no room for is written, then read and divided once in each pass. Sketches are not divided:
 /// their outer side is read again for each part of the inner one.
-///
-/// # Safety
-/// The arguments must be those of [`near_path`].
-unsafe fn search(
+fn search(
     sides: &Sides,
     searched: &NearCondition,
     paths: [&Path; 2],
@@ -277,18 +238,9 @@ unsafe fn search(
 }
 
 /// The share of pairs that are near.
-///
-/// # Safety
-/// The arguments must be those of [`near_path`].
-unsafe fn selectivity(sides: &Sides, condition: &NearCondition) -> f64 {
+fn selectivity(sides: &Sides, condition: &NearCondition) -> f64 {
+    let (root, kind) = (sides.planner.pointer(), pg_sys::JoinType::JOIN_INNER);
+    let call = Expr::of(condition.call).pointer();
     // SAFETY: a condition of the join.
-    unsafe {
-        pg_sys::clause_selectivity(
-            sides.root,
-            condition.call.cast(),
-            0,
-            pg_sys::JoinType::JOIN_INNER,
-            sides.special,
-        )
-    }
+    unsafe { pg_sys::clause_selectivity(root, call, 0, kind, sides.special) }
 }

@@ -5,9 +5,10 @@ use super::kind::JoinKind;
 use super::node::create_state;
 use crate::pg::compat;
 use crate::pg::executor::Methods;
-use crate::pg::nodes::{cast, copy, elements, inputs_in, is_same_input, list_of, make};
+use crate::pg::expr::{Expr, Exprs};
+use crate::pg::nodes::{elements, make};
 use pgrx::pg_guard;
-use pgrx::pg_sys::{self, List, Node, NodeTag, RestrictInfo};
+use pgrx::pg_sys::{self, List, RestrictInfo};
 use std::ptr::null_mut;
 
 pub(super) static PATH_METHODS: Methods<pg_sys::CustomPathMethods> = Methods(pg_sys::CustomPathMethods {
@@ -56,8 +57,7 @@ unsafe extern "C-unwind" fn plan_path(
             unreachable!("a path has three parts")
         };
         let NodeNumbers { kind, .. } = NodeNumbers::of(numbers.cast());
-        let near = elements(near.cast());
-        let others = in_order(others.cast());
+        let others = in_order(Exprs::new(others.cast())).pointer();
         let (mut of_join, mut filter) = (null_mut(), null_mut());
         match kind {
             JoinKind::Inner | JoinKind::Semi => of_join = pg_sys::extract_actual_clauses(others, false),
@@ -65,17 +65,22 @@ unsafe extern "C-unwind" fn plan_path(
                 pg_sys::extract_actual_join_clauses(others, (*join).relids, &raw mut of_join, &raw mut filter)
             }
         }
-        let node = make::<pg_sys::CustomScan>(NodeTag::T_CustomScan);
+        let calls: Exprs =
+            Exprs::new(near.cast()).all::<RestrictInfo>().map(|near| Expr::new(near.clause)).collect();
+        let expressions = [calls.pointer(), of_join, filter]
+            .into_iter()
+            .fold(null_mut(), |list, part| pg_sys::lappend(list, part.cast()));
+        let expressions = Expr::new(expressions).copy();
+        let given = columns_of(Exprs::new(plans));
+        // The list of columns may be empty here, and is then filled in later.
+        name_outer_joins(given, Exprs::new((*(*join).reltarget).exprs), expressions);
+        let node = make::<pg_sys::CustomScan>();
         node.scan.plan.targetlist = columns;
         node.flags = (*path).flags;
         node.custom_plans = plans;
-        let calls = near.iter().map(|&near| (*near.cast::<RestrictInfo>()).clause);
-        let calls = calls.fold(null_mut(), |list, call| pg_sys::lappend(list, call.cast()));
-        node.custom_exprs = copy(list_of(&[calls.cast(), of_join.cast(), filter.cast()]).cast()).cast();
+        node.custom_exprs = expressions.pointer().cast();
         node.custom_private = numbers.cast();
-        node.custom_scan_tlist = columns_of(plans);
-        // The list of columns may be empty here, and is then filled in later.
-        name_outer_joins(node.custom_scan_tlist, (*(*join).reltarget).exprs, node.custom_exprs);
+        node.custom_scan_tlist = given.pointer();
         node.methods = &raw const SCAN_METHODS.0[kind as usize];
         (&raw mut node.scan.plan).cast()
     }
@@ -83,86 +88,67 @@ unsafe extern "C-unwind" fn plan_path(
 
 /// Conditions of a join in the order in which they are tested: first those that protect the others, then the
 /// cheap ones.
-///
-/// # Safety
-/// The list must be one of conditions.
-unsafe fn in_order(conditions: *mut List) -> *mut List {
-    // SAFETY: a list of conditions.
-    unsafe {
-        let mut keyed: Vec<(u32, f64, *mut Node)> = elements(conditions)
-            .iter()
-            .map(|&clause| {
-                let mut cost = pg_sys::QualCost::default();
-                pg_sys::cost_qual_eval_node(&raw mut cost, clause, null_mut());
-                ((*clause.cast::<RestrictInfo>()).security_level, cost.per_tuple, clause)
-            })
-            .collect();
-        keyed.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        keyed.iter().fold(null_mut(), |list, &(.., clause)| pg_sys::lappend(list, clause.cast()))
-    }
+fn in_order(conditions: Exprs) -> Exprs {
+    // Bounded: as many as the query has conditions.
+    let mut keyed: Vec<(u32, f64, &RestrictInfo)> = conditions
+        .all::<RestrictInfo>()
+        .map(|clause| {
+            let mut cost = pg_sys::QualCost::default();
+            let node = Expr::of(clause).pointer();
+            // SAFETY: a condition of the query.
+            unsafe { pg_sys::cost_qual_eval_node(&raw mut cost, node, null_mut()) };
+            (clause.security_level, cost.per_tuple, clause)
+        })
+        .collect();
+    keyed.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    keyed.into_iter().map(|(.., clause)| Expr::of(clause)).collect()
 }
 
 /// The columns of both children.
-///
-/// # Safety
-/// The list must be one of plans.
-unsafe fn columns_of(plans: *mut List) -> *mut List {
-    // SAFETY: plans with lists of columns.
-    unsafe {
-        let mut all = null_mut();
-        for &plan in elements(plans).iter() {
-            for &column in elements((*plan.cast::<pg_sys::Plan>()).targetlist).iter() {
-                let expression = copy((*column.cast::<pg_sys::TargetEntry>()).expr.cast());
-                let place = elements(all).len() as i16 + 1;
-                let entry = pg_sys::makeTargetEntry(expression.cast(), place, null_mut(), false);
-                all = pg_sys::lappend(all, entry.cast());
-            }
+fn columns_of(plans: Exprs<'_>) -> Exprs<'_> {
+    // SAFETY: plans, with lists of columns.
+    let of_plan = |plan: Expr| unsafe { Exprs::new((*plan.pointer().cast::<pg_sys::Plan>()).targetlist) };
+    let columns = plans.iter().flat_map(|plan| of_plan(plan).all::<pg_sys::TargetEntry>());
+    let entries = columns.zip(1..).map(|(column, place)| {
+        // SAFETY: a column has an expression, which becomes that of another one.
+        unsafe {
+            let expr = Expr::new(column.expr).copy().pointer();
+            Expr::new(pg_sys::makeTargetEntry(expr.cast(), place, null_mut(), false))
         }
-        all
-    }
+    });
+    entries.collect()
 }
 
 /// Gives what a node takes from its children the names that it has above the node, there and in the
-/// conditions.
+/// conditions, which nobody else has.
 ///
 /// Below an outer join, a column or a placeholder does not name that join; above it does. An ordinary join
 /// node finds both. A custom node has one list of what its children give, and PostgreSQL looks for the very
 /// name there. A placeholder is found as a whole, so the columns within it keep their names.
-///
-/// # Safety
-/// The arguments must be what the children give, what is computed of it, and conditions that nobody else has.
-unsafe fn name_outer_joins(given: *mut List, above: *mut List, conditions: *mut List) {
-    // SAFETY: lists of expressions.
-    unsafe {
-        let given = taken_from(given.cast(), None);
-        let above = taken_from(above.cast(), Some(&given));
-        for &name in &given {
-            if let Some(&above) = above.iter().find(|&&above| is_same_input(above, name)) {
-                compat::name_outer_joins_of(name, above);
+fn name_outer_joins<'p>(given: Exprs<'p>, above: Exprs<'p>, conditions: Expr<'p>) {
+    let taken = |expr: Option<Expr<'p>>, given| expr.map_or_else(Vec::new, |expr| taken_from(expr, given));
+    let given = taken(given.node(), None);
+    let above = taken(above.node(), Some(&given));
+    let name = |names: &[Expr<'p>], by: &[Expr<'p>]| {
+        for name in names {
+            if let Some(&other) = by.iter().find(|other| other.is_same_input(*name)) {
+                compat::name_outer_joins_of(*name, other);
             }
         }
-        for name in taken_from(conditions.cast(), Some(&given)) {
-            if let Some(&given) = given.iter().find(|&&given| is_same_input(given, name)) {
-                compat::name_outer_joins_of(name, given);
-            }
-        }
-    }
+    };
+    name(&given, &above);
+    name(&taken(Some(conditions), Some(&given)), &given);
 }
 
 /// The columns and placeholders in an expression. A placeholder that is not among the given ones is computed
 /// where it stands, of the columns and placeholders within it.
-///
-/// # Safety
-/// The arguments must be expressions of the query.
-unsafe fn taken_from(expression: *mut Node, given: Option<&[*mut Node]>) -> Vec<*mut Node> {
-    // SAFETY: expressions, as the caller promises.
-    unsafe {
-        let within = |input: &*mut Node| {
-            let placeholder = cast::<pg_sys::PlaceHolderVar>(*input, NodeTag::T_PlaceHolderVar)?;
-            let is_given = given.is_none_or(|given| given.iter().any(|&other| is_same_input(other, *input)));
-            (!is_given).then(|| taken_from(placeholder.phexpr.cast(), given))
-        };
-        // Bounded: as many as the query has columns.
-        inputs_in(expression).iter().flat_map(|input| within(input).unwrap_or_else(|| vec![*input])).collect()
-    }
+fn taken_from<'p>(expr: Expr<'p>, given: Option<&[Expr<'p>]>) -> Vec<Expr<'p>> {
+    let within = |input: Expr<'p>| {
+        let placeholder = input.cast::<pg_sys::PlaceHolderVar>()?;
+        let is_given = given.is_none_or(|given| given.iter().any(|other| other.is_same_input(input)));
+        // SAFETY: a placeholder has an expression.
+        (!is_given).then(|| taken_from(unsafe { Expr::new(placeholder.phexpr) }, given))
+    };
+    // Bounded: as many as the query has columns.
+    expr.inputs().iter().flat_map(|input| within(input).unwrap_or_else(|| vec![input])).collect()
 }
