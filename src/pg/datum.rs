@@ -14,17 +14,17 @@ unsafe extern "C-unwind" {
 
 /// How values of a type are passed.
 #[derive(Clone, Copy)]
-pub(crate) struct Passing {
+pub(crate) struct DatumLayout {
     length: i16,
     by_value: bool,
 }
 
-impl Passing {
+impl DatumLayout {
     pub(crate) fn of(type_: pg_sys::Oid) -> Self {
-        let mut passing = Self { length: 0, by_value: false };
+        let mut layout = Self { length: 0, by_value: false };
         // SAFETY: looks a type up.
-        unsafe { pg_sys::get_typlenbyval(type_, &raw mut passing.length, &raw mut passing.by_value) };
-        passing
+        unsafe { pg_sys::get_typlenbyval(type_, &raw mut layout.length, &raw mut layout.by_value) };
+        layout
     }
 
     /// Copies a value to the current memory.
@@ -64,7 +64,7 @@ impl Passing {
 
 /// Values of one type. They live as long as the call in which the list was made.
 pub(crate) struct KeptValues {
-    passing: Passing,
+    layout: DatumLayout,
     memory: pg_sys::MemoryContext,
     values: Vec<pg_sys::Datum>,
 }
@@ -73,7 +73,7 @@ impl KeptValues {
     pub(crate) fn new(type_: pg_sys::Oid) -> Self {
         // SAFETY: the memory of the current call is there.
         let memory = unsafe { pg_sys::CurrentMemoryContext };
-        Self { passing: Passing::of(type_), memory, values: Vec::new() }
+        Self { layout: DatumLayout::of(type_), memory, values: Vec::new() }
     }
 
     /// Adds a copy of a value. Returns the bytes that it takes.
@@ -81,14 +81,14 @@ impl KeptValues {
     /// # Safety
     /// The value must be of the type.
     pub(crate) unsafe fn push(&mut self, value: pg_sys::Datum) -> Result<usize, OutOfMemory> {
-        let Passing { length, by_value } = self.passing;
+        let DatumLayout { length, by_value } = self.layout;
         // SAFETY: of the type. A value of variable length may be stored out of line, and its copy must not.
         let (copy, size) = unsafe {
             PgMemoryContexts::For(self.memory).switch_to(|_| {
                 let copy = if length == -1 {
                     pg_sys::Datum::from(pg_sys::pg_detoast_datum_copy(value.cast_mut_ptr()))
                 } else {
-                    self.passing.copy(value)
+                    self.layout.copy(value)
                 };
                 (copy, if by_value { 0 } else { datumGetSize(copy, by_value, length.into()) })
             })

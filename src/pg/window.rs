@@ -2,7 +2,7 @@
 #![allow(non_snake_case, reason = "names of PostgreSQL's own")]
 
 use super::call::Call;
-use super::datum::Passing;
+use super::datum::DatumLayout;
 use super::report::SqlError;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 use std::ffi::c_int;
@@ -134,8 +134,8 @@ impl WindowPartition {
         // SAFETY: the function's own information; the value is of the type that is looked up.
         unsafe {
             let type_ = pg_sys::get_fn_expr_argtype((*self.call.info()).flinfo, argument);
-            let passing = Passing::of(type_);
-            self.context().switch_to(|_| passing.copy(value))
+            let layout = DatumLayout::of(type_);
+            self.context().switch_to(|_| layout.copy(value))
         }
     }
 

@@ -8,7 +8,7 @@
 //!   codes of one length, in a [`CodeSlice`]. A fingerprint is its own only word.
 //!
 //! The **distance** of two codes is the number of bits in which they differ. Their **similarity** is the
-//! share of equal bits. The **radius** of a search is the largest distance that it accepts.
+//! fraction of equal bits. The **radius** of a search is the largest distance that it accepts.
 
 use crate::kernel::for_processors;
 use base::{Limit, OutOfMemory, Problem, reserve};
@@ -47,7 +47,7 @@ for_processors! {
     }
 }
 
-/// The share of equal bits of two codes with this distance: 1 for equal codes, and for codes without bits;
+/// The fraction of equal bits of two codes with this distance: 1 for equal codes, and for codes without bits;
 /// about 0.5 for unrelated ones.
 pub fn similarity(distance: u32, bits: u32) -> f64 {
     if bits == 0 { 1.0 } else { 1.0 - f64::from(distance) / f64::from(bits) }
@@ -93,12 +93,12 @@ pub fn radius_below(limit: f64, inclusive: bool) -> i32 {
     largest.clamp(-1.0, f64::from(i32::MAX)) as i32
 }
 
-/// The share of all codes with this number of bits that a ball holds.
+/// The fraction of all codes with this number of bits that a ball holds.
 pub fn volume(bits: u32, radius: u32) -> f64 {
     if radius >= bits { 1.0 } else { volumes(bits).nth(radius as usize).unwrap_or(1.0) }
 }
 
-/// The share of all codes with this number of bits that a ball holds, for each radius from 0 to the number of
+/// The fraction of all codes with this number of bits that a ball holds, for each radius from 0 to the number of
 /// bits.
 pub fn volumes(bits: u32) -> impl Iterator<Item = f64> {
     // The codes at each distance, and those within it, as multiples of a power of two. Otherwise they would
@@ -337,8 +337,8 @@ mod tests {
             assert!(volume(bits, bits / 2 + bits / 10) > 0.93);
         }
         assert_eq!(volume(8192, 0), 0.0, "less than any number");
-        let shares: Vec<f64> = (0..=8192).map(|radius| volume(8192, radius)).collect();
-        assert!(shares.is_sorted() && shares.iter().all(|share| (0.0..=1.0).contains(share)));
+        let fractions: Vec<f64> = (0..=8192).map(|radius| volume(8192, radius)).collect();
+        assert!(fractions.is_sorted() && fractions.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
     }
 
     fn binomial(n: u32, k: u32) -> f64 {

@@ -11,7 +11,7 @@
 //!
 //! For splits, with 200,000 fingerprints inserted one by one (pages read at radius 3, of about 1,030;
 //! scattered and clustered): at the bit that halves best 182 and 182, in the middle of the order 341 and 422.
-//! Preferring the tighter of two boxes that need not grow, and other shares than [`MIN_SHARE`] (5, 40),
+//! Preferring the tighter of two boxes that need not grow, and other limits than [`LEAST_PERCENT`] (5, 40),
 //! changed nothing.
 
 /// The box around a set of fingerprints.
@@ -71,22 +71,22 @@ fn gray_rank(value: u64) -> u64 {
     (0..6).fold(value, |rank, step| rank ^ rank >> (1 << step))
 }
 
-/// Each side of a split gets at least this share, in percent, or the split is by order instead of by bit.
-const MIN_SHARE: usize = 20;
+/// Each side of a split gets at least this many percent of the entries, or the split is by order instead of by bit.
+const LEAST_PERCENT: usize = 20;
 
 /// Splits boxes into two groups of similar size: `true` is the second. There must be at least two.
 ///
 /// The bit that halves them best becomes fixed on both sides. Where no bit comes near to that (boxes of
 /// inner pages have few fixed bits, templates have skewed ones), the order of building decides.
 pub fn split(boxes: &[BoundingBox]) -> Vec<bool> {
-    let share = |bit: u32| {
+    let smaller_side = |bit: u32| {
         let ones = boxes.iter().filter(|b| b.all >> bit & 1 == 1).count();
         let zeros = boxes.iter().filter(|b| b.any >> bit & 1 == 0).count();
         ones.min(zeros)
     };
     let (bit, smaller) =
-        (0..u64::BITS).map(|bit| (bit, share(bit))).max_by_key(|&(_, n)| n).unwrap_or((0, 0));
-    if smaller * 100 >= boxes.len() * MIN_SHARE {
+        (0..u64::BITS).map(|bit| (bit, smaller_side(bit))).max_by_key(|&(_, n)| n).unwrap_or((0, 0));
+    if smaller * 100 >= boxes.len() * LEAST_PERCENT {
         return split_by_bit(boxes, bit);
     }
     split_by_order(boxes)
@@ -176,7 +176,7 @@ mod tests {
             };
             let second = split(&boxes).into_iter().filter(|&second| second).count();
             let smaller = second.min(boxes.len() - second);
-            let is_enough = smaller >= 1 && smaller * 100 + 99 >= boxes.len() * MIN_SHARE;
+            let is_enough = smaller >= 1 && smaller * 100 + 99 >= boxes.len() * LEAST_PERCENT;
             prop_assert!(is_enough, "{smaller} of {}", boxes.len());
         }
     }

@@ -41,7 +41,7 @@ struct TreeWriter<'a, T> {
     root: PageNumber,
     /// Keys of a leaf.
     leaf_size: usize,
-    /// The share of each page that is filled, in percent.
+    /// How many percent of each page are filled.
     fill: usize,
     children: Vec<(IndexKey, PageNumber)>,
     leaf: Box<Page>,
@@ -179,7 +179,7 @@ impl<R: Runs> Builder<R> {
         self.codes() * self.layout.word_trees() as u64 + self.nulls.count + with_tail.sum::<u64>()
     }
 
-    /// Writes each tree from its sorted keys. `fill` is the share of each page that is filled, in percent;
+    /// Writes each tree from its sorted keys. `fill` says how many percent of each page are filled;
     /// `progress` is called for each key.
     pub fn write(self, mut runs: R, target: &mut impl BuildTarget, fill: usize, progress: &mut dyn FnMut()) {
         // The memory of a word is given back before the next one is sorted.

@@ -4,11 +4,11 @@
 use crate::key::{BANDS, Tree};
 use crate::layout::Layout;
 use crate::page::{INNER_CAPACITY, LEAF_CAPACITY};
-use crate::probe::share_of_band;
+use crate::probe::radius_of_band;
 use crate::sorted::{FIRST_PIECE, MORE_IN_PIECE};
 use hamming::code::{volume, volumes};
 
-/// The share of a page's room that is used, on average.
+/// The fraction of a page's room that is used, on average.
 const FILL: f64 = 0.8;
 
 /// Nodes do not begin where a high bit changes. So their values agree in fewer bits, as if there were more
@@ -35,7 +35,7 @@ pub fn entries_in(leaves: f64) -> f64 {
 /// The smallest radius within which `wanted` of these rows are expected, if their codes, with this number of
 /// bits, are scattered.
 pub fn radius_of(bits: u32, wanted: f64, rows: f64) -> u32 {
-    volumes(bits).position(|share| rows * share >= wanted).map_or(bits, |radius| radius as u32)
+    volumes(bits).position(|fraction| rows * fraction >= wanted).map_or(bits, |radius| radius as u32)
 }
 
 /// The expected number of leaves of each band's tree, in an index with this number of pages.
@@ -64,13 +64,13 @@ pub fn pages_read(leaves: f64, radius: u32, width: u32) -> f64 {
     pages
 }
 
-/// Whether reading the `flat` leaves that have all wanted rows takes no more leaves than the bands do.
-pub(crate) fn is_flat(leaves: f64, flat: f64, radius: u32, width: u32) -> bool {
-    by_bands(leaves, radius, width) >= flat
+/// Whether reading all wanted rows from end to end, `sequential` leaves, takes no more leaves than the bands do.
+pub(crate) fn prefers_sequential(leaves: f64, sequential: f64, radius: u32, width: u32) -> bool {
+    by_bands(leaves, radius, width) >= sequential
 }
 
 /// For each band, the number of leaves after which a search gives the bands up, if it has read them in this
-/// band's tree and those before it. The later bands are then expected to read more than the `flat` leaves
+/// band's tree and those before it. The later bands are then expected to read more than the `sequential` leaves
 /// that have all wanted rows, such as those of one tree: as many times the expected number as the bands
 /// before them have read.
 ///
@@ -78,18 +78,18 @@ pub(crate) fn is_flat(leaves: f64, flat: f64, radius: u32, width: u32) -> bool {
 /// and then one from end to end. With bits that are set with a chance of four fifths, giving up after one
 /// tree took 1,711 leaves on average at radius 14, and this takes 1,542 (200 queries, 1,679 leaves in a
 /// tree).
-pub(crate) fn limits(leaves: f64, flat: f64, radius: u32, width: u32) -> [f64; BANDS] {
+pub(crate) fn limits(leaves: f64, sequential: f64, radius: u32, width: u32) -> [f64; BANDS] {
     let bands = in_each_band(leaves, radius, width);
     std::array::from_fn(|band| {
         let (read, later) = bands.split_at(band + 1);
-        (flat * sum(read) / sum(later)).min(1.5 * flat)
+        (sequential * sum(read) / sum(later)).min(1.5 * sequential)
     })
 }
 
 /// The first radius of an ordered search of codes of one word: it reads one leaf of each band.
-pub(crate) fn first_radius(leaves: f64, flat: f64, width: u32) -> u32 {
+pub(crate) fn first_radius(leaves: f64, sequential: f64, width: u32) -> u32 {
     let one_each = BANDS as u32 - 1;
-    if is_flat(leaves, flat, one_each, width) { width } else { one_each }
+    if prefers_sequential(leaves, sequential, one_each, width) { width } else { one_each }
 }
 
 /// The radius that follows in an ordered search of codes of one word. Most queries either have something
@@ -98,9 +98,9 @@ pub(crate) fn first_radius(leaves: f64, flat: f64, width: u32) -> u32 {
 /// million rows this takes half as long where nothing is near as growing by [`MORE_LEAVES`] from the start.)
 ///
 /// It is at most `farthest`, and `farthest` itself if its pass costs little more than the one before would.
-pub(crate) fn next_radius(leaves: f64, flat: f64, radius: u32, farthest: u32, width: u32) -> u32 {
+pub(crate) fn next_radius(leaves: f64, sequential: f64, radius: u32, farthest: u32, width: u32) -> u32 {
     let one_more_bit = 2 * BANDS as u32 - 1;
-    let scattered = radius_of(width, FEW, entries_in(flat));
+    let scattered = radius_of(width, FEW, entries_in(sequential));
     let enough = MORE_LEAVES * leaves_read(leaves, radius, width);
     let next = [one_more_bit, scattered]
         .into_iter()
@@ -108,10 +108,10 @@ pub(crate) fn next_radius(leaves: f64, flat: f64, radius: u32, farthest: u32, wi
         .or_else(|| (radius + 1..width).find(|&next| leaves_read(leaves, next, width) >= enough));
     // Where one tree is read as a whole, to where scattered rows begin costs no more leaves than a step.
     let by_one_tree = if scattered > radius { scattered } else { width };
-    let is_flat = |radius| is_flat(leaves, flat, radius, width);
-    let next = next.filter(|&next| !is_flat(next)).unwrap_or(by_one_tree);
+    let prefers_sequential = |radius| prefers_sequential(leaves, sequential, radius, width);
+    let next = next.filter(|&next| !prefers_sequential(next)).unwrap_or(by_one_tree);
     let is_near = |next| leaves_read(leaves, farthest, width) <= LAST * leaves_read(leaves, next, width);
-    if next >= farthest || !is_flat(farthest) && is_near(next) { farthest } else { next }
+    if next >= farthest || !prefers_sequential(farthest) && is_near(next) { farthest } else { next }
 }
 
 /// The work of a search.
@@ -140,13 +140,13 @@ impl ExpectedWork {
     }
 }
 
-/// The work of finding the `wanted` nearest of these rows, which `flat` leaves have, or all within `farthest`
+/// The work of finding the `wanted` nearest of these rows, which `sequential` leaves have, or all within `farthest`
 /// if these are fewer, if their codes have one word of `width` bits and are scattered.
 ///
 /// It goes through the radii of the search itself. The rows within a radius may have to be found in several
 /// pieces, each by a search of its own that collects the pieces before it as well.
 pub(crate) fn nearest(
-    (leaves, flat): (f64, f64),
+    (leaves, sequential): (f64, f64),
     width: u32,
     rows: f64,
     wanted: f64,
@@ -156,9 +156,9 @@ pub(crate) fn nearest(
     let largest = max_sorted.max(1) as f64;
     let mut piece = largest.min(FIRST_PIECE as f64);
     let (mut work, mut found) = (ExpectedWork::default(), 0.0);
-    let mut radius = first_radius(leaves, flat, width).min(farthest);
+    let mut radius = first_radius(leaves, sequential, width).min(farthest);
     loop {
-        let read = leaves_read(leaves, radius, width).min(flat);
+        let read = leaves_read(leaves, radius, width).min(sequential);
         let (within, before) = (rows * volume(width, radius), work);
         let end = within.min(wanted);
         while piece < largest && found + piece < end {
@@ -175,7 +175,7 @@ pub(crate) fn nearest(
         if found >= wanted || radius >= farthest {
             return work;
         }
-        radius = next_radius(leaves, flat, radius, farthest, width);
+        radius = next_radius(leaves, sequential, radius, farthest, width);
     }
 }
 
@@ -191,8 +191,8 @@ pub enum IndexedColumn {
     Other {
         /// The number of its distinct values.
         values: f64,
-        /// The share of the rows whose value is wanted, 0 to 1.
-        share: f64,
+        /// The fraction of the rows whose value is wanted, 0 to 1.
+        fraction: f64,
     },
 }
 
@@ -206,9 +206,9 @@ pub fn boxes_read(pages: f64, columns: &[IndexedColumn]) -> f64 {
     for column in columns {
         let (parts, wanted) = match *column {
             IndexedColumn::Fingerprint { radius } => (pages_each, strings_within(pages_each.log2(), radius)),
-            IndexedColumn::Other { values, share } => {
+            IndexedColumn::Other { values, fraction } => {
                 let parts = values.clamp(1.0, pages_each);
-                (parts, share * parts)
+                (parts, fraction * parts)
             }
         };
         read *= wanted.clamp(1.0, parts);
@@ -231,15 +231,15 @@ fn sum(numbers: &[f64]) -> f64 {
 /// and a word has `width` bits.
 ///
 /// A node has its part of the values of the band, and another one that it shares with the next node. They
-/// agree in some bits. The share of the nodes that is met is the share of the strings of this length that
-/// lie within the band's share of the radius.
+/// agree in some bits. The fraction of the nodes that is met is the fraction of the strings of this length that
+/// lie within the band's part of the radius.
 fn in_each_band(nodes: f64, radius: u32, width: u32) -> [f64; BANDS] {
     let in_band = f64::from(width) / BANDS as f64;
     let values = STRADDLING * in_band.exp2() / nodes + 1.0;
     let bits = (in_band - values.log2()).max(0.0);
     std::array::from_fn(|tree| {
-        let share = share_of_band(radius, tree as Tree);
-        share.map_or(0.0, |share| (nodes * strings_within(bits, share) / bits.exp2()).min(nodes))
+        let fraction = radius_of_band(radius, tree as Tree);
+        fraction.map_or(0.0, |fraction| (nodes * strings_within(bits, fraction) / bits.exp2()).min(nodes))
     })
 }
 
@@ -293,7 +293,7 @@ mod tests {
     // Measured with PostgreSQL 15, a million rows in 2000 tenants, half of the fingerprints scattered.
     #[test]
     fn pages_of_gist_as_they_were_measured() {
-        let tenant = |share| IndexedColumn::Other { values: 2000.0, share };
+        let tenant = |fraction| IndexedColumn::Other { values: 2000.0, fraction };
         let fingerprint = |radius| IndexedColumn::Fingerprint { radius };
         for (radius, measured) in [(0, 3.0), (2, 112.0), (4, 1082.0), (6, 3846.0), (8, 6521.0), (12, 7481.0)]
         {
@@ -303,7 +303,7 @@ mod tests {
         for (radius, all, range) in
             [(0, 2223.0, 113.0), (1, 6079.0, 310.0), (2, 7810.0, 398.0), (6, 7820.0, 399.0)]
         {
-            let read = |share| boxes_read(7820.0, &[tenant(share), fingerprint(radius)]);
+            let read = |fraction| boxes_read(7820.0, &[tenant(fraction), fingerprint(radius)]);
             assert!(is_near(read(1.0), all, 1.2), "{radius}: {}", read(1.0));
             assert!(is_near(read(0.0505), range, 1.2), "{radius}: {}", read(0.0505));
         }
@@ -313,8 +313,8 @@ mod tests {
     #[test]
     fn more_columns_and_few_pages() {
         let [by_tenant, by_kind] =
-            [0.001, 0.1].map(|share| IndexedColumn::Other { values: 1.0 / share, share });
-        let [tenants, kinds] = [1000.0, 10.0].map(|values| IndexedColumn::Other { values, share: 1.0 });
+            [0.001, 0.1].map(|fraction| IndexedColumn::Other { values: 1.0 / fraction, fraction });
+        let [tenants, kinds] = [1000.0, 10.0].map(|values| IndexedColumn::Other { values, fraction: 1.0 });
         let near = IndexedColumn::Fingerprint { radius: 0 };
         assert_eq!(boxes_read(1.0, &[tenants, near]), 1.0);
         assert_eq!(boxes_read(80_000.0, &[by_tenant, by_kind, near]).round(), 1.0);

@@ -9,8 +9,8 @@
 //! nothing within the radius is missed if the reaches add up to r + 1 (GPH: Qin and others 2018). Of these
 //! divisions a cheap one is found by giving one bit at a time to the word where it costs least.
 //!
-//! Costs are those of scattered codes. A word that has turned out to cost more bears a surcharge. So a
-//! word that half of the table shares is left out, and the others are searched farther instead.
+//! Costs are those of scattered codes. A word that has turned out to cost more counts as that much dearer. So a
+//! word that half of the table has alike is left out, and the others are searched farther instead.
 
 use crate::cost::{self, ExpectedWork, FEW, LAST, entries_in, leaves_read, radius_of};
 use crate::key::{BANDS, Filter, Tree};
@@ -37,21 +37,21 @@ const MORE: f64 = 3.0;
 const LITTLE: f64 = 1.0 / 16.0;
 
 /// A word may cost this multiple of what was expected before it is abandoned.
-const PATIENCE: f64 = 4.0;
+const ALLOWED_MULTIPLE: f64 = 4.0;
 /// What a word may cost in any case, in leaves: less than it takes to search others.
-const GRACE: f64 = 64.0;
+const ALWAYS_ALLOWED: f64 = 64.0;
 
 /// The cost at which a word is abandoned for which this one was expected, if others can be searched farther
 /// for less.
-pub(crate) fn patience(expected: f64) -> f64 {
-    GRACE.max(PATIENCE * expected)
+pub(crate) fn allowed_cost(expected: f64) -> f64 {
+    ALWAYS_ALLOWED.max(ALLOWED_MULTIPLE * expected)
 }
 
 /// The time that it takes to read a leaf of whole codes and compare them, in that of a leaf of a band.
 const CODES_PER_LEAF: f64 = 1.5;
 
 /// The time that it takes to read a tree from end to end, in that of a band's tree.
-fn flat_leaves(layout: Layout, tree: Tree) -> f64 {
+fn sequential_leaves(layout: Layout, tree: Tree) -> f64 {
     if layout.has_code_tree() { layout.leaves_per_band(tree) * CODES_PER_LEAF } else { 1.0 }
 }
 
@@ -63,7 +63,7 @@ pub struct SearchCosts {
     /// The further columns of the rows that are wanted; without it, all rows are.
     filter: Option<Filter>,
     /// Leaves of one tree that have all rows that are wanted.
-    flat: f64,
+    sequential: f64,
     /// How many rows these are.
     rows: f64,
     /// How many words of a code each word of the layout stands for.
@@ -86,7 +86,7 @@ impl ExpectedWork {
 pub(crate) struct SearchedWord {
     pub(crate) reach: u32,
     /// What searching the word farther costs more than with scattered codes.
-    pub(crate) surcharge: f64,
+    pub(crate) extra_cost: f64,
 }
 
 /// A division of a radius among the words.
@@ -131,24 +131,24 @@ impl SearchCosts {
         let (least, most) = widths.fold((u64::BITS, 0), |(l, m), width| (width.min(l), width.max(m)));
         let rows = entries_in(leaves);
         let table = |width| {
-            let work = |(radius, share)| ExpectedWork {
+            let work = |(radius, fraction)| ExpectedWork {
                 leaves: leaves_read(leaves, radius, width) * words,
-                fetched: rows * share * words,
+                fetched: rows * fraction * words,
                 ..ExpectedWork::default()
             };
             std::iter::once(ExpectedWork::default()).chain((0..).zip(volumes(width)).map(work)).collect()
         };
         let tables = if layout.has_whole_codes() { Vec::new() } else { (least..=most).map(table).collect() };
-        let flat = leaves * flat_leaves(layout, layout.tree_of_all());
-        Self { layout, leaves, filter: None, flat, rows, words, tables, least }
+        let sequential = leaves * sequential_leaves(layout, layout.tree_of_all());
+        Self { layout, leaves, filter: None, sequential, rows, words, tables, least }
     }
 
     /// Costs of finding the rows with this filter alone, which about so many leaves have.
     #[must_use]
     pub fn of_filter(&self, filter: Filter, leaves: f64) -> Self {
-        let flat = if self.layout.has_code_tree() { leaves * CODES_PER_LEAF } else { leaves };
-        let rows = entries_in(flat / flat_leaves(self.layout, self.layout.filter_tree()));
-        Self { filter: Some(filter), flat, rows, ..self.clone() }
+        let sequential = if self.layout.has_code_tree() { leaves * CODES_PER_LEAF } else { leaves };
+        let rows = entries_in(sequential / sequential_leaves(self.layout, self.layout.filter_tree()));
+        Self { filter: Some(filter), sequential, rows, ..self.clone() }
     }
 
     /// The further columns of the rows that are wanted.
@@ -167,7 +167,7 @@ impl SearchCosts {
         // Where codes have several words, the bands of one find few rows, and the part has but the first
         // word.
         match self.layout.has_whole_codes() {
-            true => (self.all_rows(), self.flat),
+            true => (self.all_rows(), self.sequential),
             false => (TreePart::all(self.layout.trees_of(word).start), self.leaves),
         }
     }
@@ -184,13 +184,13 @@ impl SearchCosts {
     /// The cost of reading one tree from end to end, and fetching every row from the table, if the tree does
     /// not have whole codes.
     fn of_all(&self) -> f64 {
-        self.flat + if self.layout.has_code_tree() { 0.0 } else { self.rows / ROWS_IN_ORDER_PER_LEAF }
+        self.sequential + if self.layout.has_code_tree() { 0.0 } else { self.rows / ROWS_IN_ORDER_PER_LEAF }
     }
 
     /// The work of a search with this radius, if codes are scattered but for what the sample shows.
     ///
-    /// The search itself knows no sample. It divides the radius again where a word costs more than it has
-    /// patience for.
+    /// The search itself knows no sample. It divides the radius again where a word costs more than is
+    /// allowed.
     pub fn expected(&self, radius: u32, sample: &CodeSample) -> ExpectedWork {
         if self.layout.has_whole_codes() {
             return self.expected_of_whole_codes(radius, sample);
@@ -201,7 +201,7 @@ impl SearchCosts {
         let cost = |word, reach| {
             let [cost, sampled] =
                 [self.scattered(word, reach), self.sampled(word, reach, sample)].map(ExpectedWork::cost);
-            if sampled > patience(cost) { sampled } else { cost }
+            if sampled > allowed_cost(cost) { sampled } else { cost }
         };
         // Bounded: the words of a code.
         let unsearched = vec![0; self.layout.words()];
@@ -221,10 +221,10 @@ impl SearchCosts {
     /// shows together, and no search reads more than two and a half trees: see [`cost::limits`].
     fn expected_of_whole_codes(&self, radius: u32, sample: &CodeSample) -> ExpectedWork {
         let radius = radius.min(self.layout.bits());
-        let scattered = leaves_read(self.leaves, radius, self.layout.bits()).min(self.flat);
-        let share = sample.found_by(0, radius + 1);
-        let leaves = if scattered < self.flat {
-            scattered.max((BANDS as f64 * share * self.leaves).min(2.5 * self.flat))
+        let scattered = leaves_read(self.leaves, radius, self.layout.bits()).min(self.sequential);
+        let fraction = sample.found_by(0, radius + 1);
+        let leaves = if scattered < self.sequential {
+            scattered.max((BANDS as f64 * fraction * self.leaves).min(2.5 * self.sequential))
         } else {
             scattered
         };
@@ -235,8 +235,8 @@ impl SearchCosts {
     /// codes.
     fn everything(&self) -> ExpectedWork {
         match self.layout.has_code_tree() {
-            true => ExpectedWork { codes: self.flat / CODES_PER_LEAF, ..ExpectedWork::default() },
-            false => ExpectedWork { leaves: self.flat, fetched: self.rows, ..ExpectedWork::default() },
+            true => ExpectedWork { codes: self.sequential / CODES_PER_LEAF, ..ExpectedWork::default() },
+            false => ExpectedWork { leaves: self.sequential, fetched: self.rows, ..ExpectedWork::default() },
         }
     }
 
@@ -251,10 +251,10 @@ impl SearchCosts {
     /// trees has the rows that the sample shows together.
     fn sampled(&self, word: usize, reach: u32, sample: &CodeSample) -> ExpectedWork {
         let scattered = self.scattered(word, reach);
-        let share = sample.found_by(word, reach);
+        let fraction = sample.found_by(word, reach);
         ExpectedWork {
-            leaves: scattered.leaves.max(self.leaves * share * BANDS as f64 * self.words),
-            fetched: scattered.fetched.max(entries_in(self.leaves) * share * self.words),
+            leaves: scattered.leaves.max(self.leaves * fraction * BANDS as f64 * self.words),
+            fetched: scattered.fetched.max(entries_in(self.leaves) * fraction * self.words),
             ..scattered
         }
     }
@@ -271,7 +271,14 @@ impl SearchCosts {
     ) -> ExpectedWork {
         let (rows, bits) = (self.rows, self.layout.bits());
         if self.layout.has_whole_codes() {
-            return cost::nearest((self.leaves, self.flat), bits, rows, wanted, farthest_asked, max_sorted);
+            return cost::nearest(
+                (self.leaves, self.sequential),
+                bits,
+                rows,
+                wanted,
+                farthest_asked,
+                max_sorted,
+            );
         }
         if !self.layout.has_word_trees() {
             return ExpectedWork::default().plus(pieces(wanted.min(rows), max_sorted), self.everything());
@@ -301,7 +308,7 @@ impl SearchCosts {
     /// The radius of the first pass of an ordered search: it reads one leaf of each tree.
     pub(crate) fn first_radius(&self) -> u32 {
         if self.layout.has_whole_codes() {
-            return cost::first_radius(self.leaves, self.flat, self.layout.bits());
+            return cost::first_radius(self.leaves, self.sequential, self.layout.bits());
         }
         self.layout.bands() as u32 - 1
     }
@@ -314,7 +321,13 @@ impl SearchCosts {
     /// pass that would be the last but one is left out if the last one costs at most [`LAST`] times as much.
     pub(crate) fn next_radius(&self, radius: u32, farthest: u32) -> Option<u32> {
         if self.layout.has_whole_codes() {
-            return Some(cost::next_radius(self.leaves, self.flat, radius, farthest, self.layout.bits()));
+            return Some(cost::next_radius(
+                self.leaves,
+                self.sequential,
+                radius,
+                farthest,
+                self.layout.bits(),
+            ));
         }
         let enough = MORE * self.divide(radius, &self.unsearched())?.cost;
         let next = self.grow_searched(&self.unsearched(), |division| {
@@ -375,6 +388,6 @@ impl SearchCosts {
         if reach <= searched.reach {
             return 0.0;
         }
-        self.scattered(word, reach).cost() + searched.surcharge
+        self.scattered(word, reach).cost() + searched.extra_cost
     }
 }

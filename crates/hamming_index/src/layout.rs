@@ -95,7 +95,7 @@ impl Layout {
     /// The layout of an index of codes, which is said by the first page.
     pub fn read<S: Store>(store: &S) -> Self {
         let first = 0;
-        let described = store.share(first).described().map(|(tree, key)| (tree, key.bits as u32));
+        let described = store.read(first).described().map(|(tree, key)| (tree, key.bits as u32));
         let Some((tree, bits @ 1..=MAX_BITS)) = described else {
             store.corrupted(first, "it does not say how many bits a code has")
         };

@@ -2,8 +2,8 @@
 //! they find.
 //!
 //! A word is abandoned when it turns out to cost much more than scattered codes do, if others can be searched
-//! farther for less. Its candidates are dropped before their codes are asked for. An abandoned word bears a
-//! surcharge of twice what it has cost. So a search costs at most a small multiple of what the best division
+//! farther for less. Its candidates are dropped before their codes are asked for. To search an abandoned
+//! word again counts twice what it has cost. So a search costs at most a small multiple of what the best division
 //! would have cost.
 //!
 //! What becomes of a word's candidates is decided once for all of them. Few candidates are looked up when the
@@ -12,7 +12,7 @@
 //! are found, also the last of them: such a word is searched to its end before any other, and neither waits
 //! nor is abandoned.
 
-use crate::division::{Division, SearchCosts, SearchedWord, patience};
+use crate::division::{Division, SearchCosts, SearchedWord, allowed_cost};
 use crate::key::{IndexKey, RowId};
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
@@ -157,7 +157,7 @@ impl WordsPass {
         let attempt = attempts[word].get_or_insert_with(|| {
             let ball = WordBall { center: center[word], radius: reach - 1 };
             let search = WordSearch::new(costs, word, ball, Vec::new());
-            let limit = patience(expected);
+            let limit = allowed_cost(expected);
             WordAttempt { reach, search, found: Vec::new(), passed_on: 0, expected, limit }
         });
         let mut candidates = Collector::new(&mut attempt.found);
@@ -168,14 +168,14 @@ impl WordsPass {
             *found = attempt.pass_on();
         }
         if attempt.search.is_done() {
-            let surcharge = (cost - attempt.expected).max(0.0);
-            self.searched[word] = SearchedWord { reach, surcharge };
+            let extra_cost = (cost - attempt.expected).max(0.0);
+            self.searched[word] = SearchedWord { reach, extra_cost };
             let ended = attempts[word].take();
             return ended.map_or(Ok(Vec::new()), |attempt| self.finish(word, attempt, max_candidates, found));
         }
         if cost > attempt.limit && !attempt.passes_on() {
             attempt.limit = 2.0 * cost;
-            self.searched[word].surcharge = 2.0 * cost;
+            self.searched[word].extra_cost = 2.0 * cost;
             self.divide_again(costs);
         }
         Ok(Vec::new())

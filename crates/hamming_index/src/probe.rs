@@ -6,10 +6,10 @@
 //! f - 1 in one of the others; for if not, the bits would add up to r + 1. So a search misses nothing if it
 //! looks in each band's tree at all keys whose band is that near the query's.
 //!
-//! Bands could share the radius unevenly, by what their trees have near the query (GPH: Qin and others 2018).
-//! The best shares would save at most 2 % of the leaves of scattered fingerprints, 5 % with `doc2` of real
+//! Bands could divide the radius unevenly, by what their trees have near the query (GPH: Qin and others 2018).
+//! The best divisions would save at most 2 % of the leaves of scattered fingerprints, 5 % with `doc2` of real
 //! text, and 35 % where bits are set with a chance of four fifths. To find them, a search would have to
-//! compare the query with the range of every leaf. So bands share the radius evenly.
+//! compare the query with the range of every leaf. So bands divide the radius evenly.
 //!
 //! A tree is in the order of its keys, and the keys of such a ball lie in it in several pieces.
 //! [`Probe::next`] finds the beginning of the next piece.
@@ -39,7 +39,7 @@ impl Probe {
 
     /// Keys of this tree that a search with this radius has to look at, if there are any.
     pub(crate) fn of_band(query: u64, tree: Tree, radius: u32) -> Option<Self> {
-        let in_band = share_of_band(radius, tree)?;
+        let in_band = radius_of_band(radius, tree)?;
         Some(Self { query: rotated(query, tree), in_band, in_all: radius })
     }
 
@@ -84,7 +84,7 @@ impl Probe {
 
 /// The differing bits that a search with this radius allows in the band of a tree; `None` if it does not
 /// look into that tree.
-pub(crate) fn share_of_band(radius: u32, tree: Tree) -> Option<u32> {
+pub(crate) fn radius_of_band(radius: u32, tree: Tree) -> Option<u32> {
     let bands = BANDS as u32;
     if band_of(tree) <= radius % bands { Some(radius / bands) } else { (radius / bands).checked_sub(1) }
 }
@@ -94,7 +94,7 @@ pub(crate) fn share_of_band(radius: u32, tree: Tree) -> Option<u32> {
 pub(crate) fn first_tree(query: u64, fingerprint: u64, radius: u32) -> Tree {
     let met = |&tree: &Tree| {
         let difference = rotated(query ^ fingerprint, tree) & BAND;
-        share_of_band(radius, tree).is_some_and(|share| difference.count_ones() <= share)
+        radius_of_band(radius, tree).is_some_and(|radius| difference.count_ones() <= radius)
     };
     (0..BANDS as Tree).find(met).unwrap_or(BANDS as Tree)
 }

@@ -13,15 +13,15 @@ pub const MOST_PLANNED: usize = 16;
 /// How far the codes of a sample are from a query, word by word. An empty sample stands for scattered codes.
 #[derive(Clone, Debug, Default)]
 pub struct CodeSample {
-    /// For each word and each reach, the share of the rows that the word finds.
+    /// For each word and each reach, the fraction of the rows that the word finds.
     found: Vec<Vec<f64>>,
-    /// For each row of the sample, the share of the table that it stands for, and how many bits differ in
+    /// For each row of the sample, the fraction of the table that it stands for, and how many bits differ in
     /// each word.
     rows: Vec<(f64, Vec<u32>)>,
 }
 
 impl CodeSample {
-    /// Compares a query with codes, each of which stands for a share of the table.
+    /// Compares a query with codes, each of which stands for a part of the table.
     pub fn new<'a>(layout: Layout, query: &[u8], codes: impl IntoIterator<Item = (&'a [u8], f64)>) -> Self {
         // Of the words of wide codes some stand for all: see `PlannerCosts`.
         let words = layout.words().min(MOST_PLANNED);
@@ -29,34 +29,34 @@ impl CodeSample {
         let masks: Vec<Vec<u8>> = (0..words).map(|word| layout.mask(place(word))).collect();
         let differing = |code: &[u8]| masks.iter().map(|mask| differing_in(mask, query, code)).collect();
         let rows: Vec<(f64, Vec<u32>)> =
-            codes.into_iter().map(|(code, share)| (share, differing(code))).collect();
+            codes.into_iter().map(|(code, fraction)| (fraction, differing(code))).collect();
         let found = (0..words).map(|word| {
             // Bounded: a number for each bit of a word.
-            let mut shares = vec![0.0; layout.width(place(word)) as usize + 2];
-            for (share, differing) in &rows {
-                shares[differing[word] as usize + 1] += share;
+            let mut fractions = vec![0.0; layout.width(place(word)) as usize + 2];
+            for (fraction, differing) in &rows {
+                fractions[differing[word] as usize + 1] += fraction;
             }
-            let add = |sum: &mut f64, share| {
-                *sum += share;
+            let add = |sum: &mut f64, fraction| {
+                *sum += fraction;
                 Some(*sum)
             };
-            shares.into_iter().scan(0.0, add).collect()
+            fractions.into_iter().scan(0.0, add).collect()
         });
         Self { found: found.collect(), rows }
     }
 
-    /// The share of the rows that this word finds.
+    /// The fraction of the rows that this word finds.
     pub(crate) fn found_by(&self, word: usize, reach: u32) -> f64 {
-        let shares = self.found.get(word);
+        let fractions = self.found.get(word);
         // A word that is less wide than another has been found by then.
-        let share = shares.and_then(|shares| shares.get(reach as usize).or(shares.last()));
-        share.copied().unwrap_or_default()
+        let fraction = fractions.and_then(|fractions| fractions.get(reach as usize).or(fractions.last()));
+        fraction.copied().unwrap_or_default()
     }
 
-    /// The share of the rows that at least one word finds.
+    /// The fraction of the rows that at least one word finds.
     pub(crate) fn found(&self, reaches: &[u32]) -> f64 {
         let is_found = |differing: &[u32]| differing.iter().zip(reaches).any(|(bits, reach)| bits < reach);
-        self.rows.iter().filter(|(_, differing)| is_found(differing)).map(|(share, _)| share).sum()
+        self.rows.iter().filter(|(_, differing)| is_found(differing)).map(|(fraction, _)| fraction).sum()
     }
 }
 

@@ -127,7 +127,10 @@ impl IndexSearch {
         }
         let mut searched = self.costs.unsearched();
         if let SearchStage::Candidates(last) = &self.stage {
-            searched.iter_mut().zip(&last.searched).for_each(|(word, last)| word.surcharge = last.surcharge);
+            searched
+                .iter_mut()
+                .zip(&last.searched)
+                .for_each(|(word, last)| word.extra_cost = last.extra_cost);
         }
         SearchStage::Candidates(match self.costs.divide(radius, &searched) {
             Some(division) => WordsPass::of_words(radius, division, searched),

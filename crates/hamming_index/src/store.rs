@@ -27,7 +27,7 @@ pub trait Store {
     fn pages(&self) -> PageNumber;
 
     /// Locks the page for reading. Waits until nobody changes it.
-    fn share(&self, page_number: PageNumber) -> Self::Shared<'_>;
+    fn read(&self, page_number: PageNumber) -> Self::Shared<'_>;
 
     /// Locks the page for a change. Waits until nobody else reads or changes it.
     fn lock(&self, page_number: PageNumber) -> Self::Exclusive<'_>;

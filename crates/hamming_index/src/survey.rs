@@ -131,7 +131,7 @@ impl<S: Store> Survey<'_, '_, S> {
         if page_number >= store.pages() {
             return self.problem(page_number, "there is no such page, but another one leads to it");
         }
-        let page = Page::clone(&store.share(page_number));
+        let page = Page::clone(&store.read(page_number));
         let is_first_visit = self.seen.insert(page_number);
         if let Some(damage) = page.damage().filter(|_| is_first_visit) {
             return self.problem(page_number, damage);

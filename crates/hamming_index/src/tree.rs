@@ -114,16 +114,16 @@ impl<'s, S: Store> Index<'s, S> {
         }
     }
 
-    pub(crate) fn share_root(&self, tree: Tree) -> S::Shared<'s> {
+    pub(crate) fn read_root(&self, tree: Tree) -> S::Shared<'s> {
         let root = self.layout.root(tree);
-        let page = self.store.share(root);
+        let page = self.store.read(root);
         self.check(&page, root, tree, None);
         page
     }
 
-    pub(crate) fn share_child(&self, parent: &Page, index: usize) -> S::Shared<'s> {
+    pub(crate) fn read_child(&self, parent: &Page, index: usize) -> S::Shared<'s> {
         let page_number = parent.child(index);
-        let page = self.store.share(page_number);
+        let page = self.store.read(page_number);
         self.check(&page, page_number, parent.tree(), Some(parent.level() - 1));
         page
     }
@@ -185,12 +185,12 @@ impl<'s, S: Store> Index<'s, S> {
     /// Goes down to the node at this level under which the key lies, or to the root if the tree is not that
     /// high. Also returns the first key that is no longer under it.
     pub(crate) fn descend(&self, tree: Tree, level: u8, key: IndexKey) -> (S::Shared<'s>, Option<IndexKey>) {
-        let mut node = self.share_root(tree);
+        let mut node = self.read_root(tree);
         let mut end = None;
         while node.level() > level {
             let index = node.child_of(key);
             end = after_child(&node, index).or(end);
-            node = self.share_child(&node, index);
+            node = self.read_child(&node, index);
         }
         (node, end)
     }
@@ -216,12 +216,12 @@ impl<'s, S: Store> Index<'s, S> {
 
     /// The way from the root to the leaf under which the key lies.
     fn way_to(&self, tree: Tree, key: IndexKey) -> Vec<TreeStep> {
-        let (mut node, mut way) = (self.share_root(tree), Vec::new());
+        let (mut node, mut way) = (self.read_root(tree), Vec::new());
         while node.level() > 0 {
             let child = node.child_of(key);
             // Bounded: the levels of a tree.
             way.push(TreeStep { child, after: node.len() - 1 - child });
-            node = self.share_child(&node, child);
+            node = self.read_child(&node, child);
         }
         way
     }
@@ -238,7 +238,7 @@ impl<'s, S: Store> Index<'s, S> {
         let Some(from) = part.next(probe, from) else { return Walk::Done };
         let is_slow = self.store.is_slow();
         let left = if is_slow { LEAVES_AHEAD } else { LEAVES_AT_A_TIME };
-        let root = self.share_root(part.tree);
+        let root = self.read_root(part.tree);
         self.walk_under(&root, None, from, &mut Visit { part, probe, is_slow, left, visit })
     }
 
@@ -263,7 +263,7 @@ impl<'s, S: Store> Index<'s, S> {
         loop {
             let index = node.child_of(from);
             let child_end = after_child(node, index).or(end);
-            match self.walk_under(&self.share_child(node, index), child_end, from, leaves) {
+            match self.walk_under(&self.read_child(node, index), child_end, from, leaves) {
                 Walk::From(key) if leaves.left > 0 && end.is_none_or(|end| key < end) => from = key,
                 walk => return walk,
             }
@@ -280,7 +280,7 @@ impl<'s, S: Store> Index<'s, S> {
     ) -> Walk {
         let mut index = node.child_of(from);
         loop {
-            let leaf = self.share_child(node, index);
+            let leaf = self.read_child(node, index);
             let child_end = after_child(node, index);
             let next = child_end.or(end).and_then(|end| leaves.next(end));
             let next_index = match next {

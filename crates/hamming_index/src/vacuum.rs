@@ -10,7 +10,7 @@ use crate::page::{Edit, Page};
 use crate::store::Store;
 use crate::tree::{Index, LEAVES_AT_A_TIME, TreePart, Walk};
 
-/// Neighbours are merged when they fill at most this share of a page together, in percent. Less than full, so
+/// Neighbours are merged when they fill at most this many percent of a page together. Less than full, so
 /// that the next insert does not split them again.
 const MERGE_SHARE: usize = 60;
 
@@ -96,7 +96,7 @@ impl<S: Store> Index<'_, S> {
             return None;
         }
         let first = node.child_of(from);
-        let mut length = self.share_child(&node, first).len();
+        let mut length = self.read_child(&node, first).len();
         for index in first + 1..node.len() {
             let key = node.key(index);
             if key <= from {
@@ -105,7 +105,7 @@ impl<S: Store> Index<'_, S> {
             } else if index > first + LEAVES_AT_A_TIME {
                 return Some(SmallNeighbours::NoneUntil(Some(node.key(index - 1))));
             }
-            let child = self.share_child(&node, index);
+            let child = self.read_child(&node, index);
             if is_small(length + child.len(), child.capacity()) {
                 return Some(SmallNeighbours::Found(node.key(index - 1).max(from)));
             }

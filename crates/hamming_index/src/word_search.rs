@@ -1,6 +1,6 @@
 //! The search of one word: for all rows that have it within a radius.
 //!
-//! Each band's tree is searched for its share of the differing bits ([`crate::probe`]). A word that
+//! Each band's tree is searched for its part of the differing bits ([`crate::probe`]). A word that
 //! several of these searches meet is reported by the first of them alone. The word and the query
 //! tell which search that is. So the search keeps no list of reported rows, and can go on at any key.
 //!
@@ -14,12 +14,12 @@
 //! Guarantee: every row within the radius, and with the filter, is reported exactly once; a row within the
 //! radius with another filter at most once. Cost: [`crate::cost::pages_read`].
 
-use crate::cost::{is_flat, limits};
+use crate::cost::{limits, prefers_sequential};
 use crate::division::SearchCosts;
 use crate::kernel::near;
 use crate::key::{BANDS, IndexKey, RowId, Tree, rotated, rotated_back};
 use crate::page::Page;
-use crate::probe::{Probe, first_tree, share_of_band};
+use crate::probe::{Probe, first_tree, radius_of_band};
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
 
@@ -44,7 +44,7 @@ pub(crate) struct WordSearch {
     /// The first tree of the word that is searched.
     first: Tree,
     /// What is read from end to end instead of the bands.
-    flat: TreePart,
+    sequential: TreePart,
     ball: WordBall,
     /// Balls that a row must lie in as well.
     also: Vec<WordBall>,
@@ -64,7 +64,7 @@ enum WordStage {
     /// In the tree that is read from end to end, from the key on. Before the change to this stage every row
     /// was reported whose [`first_tree`] comes before that of `reported`, or is the same and has a lower key
     /// there.
-    Flat {
+    Sequential {
         from: IndexKey,
         reported: (Tree, IndexKey),
     },
@@ -76,20 +76,20 @@ impl WordSearch {
     pub(crate) fn new(costs: &SearchCosts, word: usize, ball: WordBall, also: Vec<WordBall>) -> Self {
         let (layout, leaves) = (costs.layout(), costs.leaves());
         let (first, width) = (layout.trees_of(word).start, layout.width(word));
-        let (flat, flat_leaves) = costs.instead_of_bands(word);
-        let stage = if is_flat(leaves, flat_leaves, ball.radius, width) {
-            WordStage::Flat { from: IndexKey::FIRST, reported: (first, IndexKey::FIRST) }
+        let (sequential, sequential_leaves) = costs.instead_of_bands(word);
+        let stage = if prefers_sequential(leaves, sequential_leaves, ball.radius, width) {
+            WordStage::Sequential { from: IndexKey::FIRST, reported: (first, IndexKey::FIRST) }
         } else {
             WordStage::Band(first, IndexKey::FIRST)
         };
         Self {
             first,
-            flat,
+            sequential,
             ball,
             also,
             stage,
             leaves_read: 0,
-            limits: limits(leaves, flat_leaves, ball.radius, width),
+            limits: limits(leaves, sequential_leaves, ball.radius, width),
             slots: Vec::new(),
         }
     }
@@ -111,7 +111,7 @@ impl WordSearch {
         limit: u32,
         report: &mut dyn FnMut(u64, RowId),
     ) {
-        let Self { first, flat, ball: WordBall { center, radius }, stage, .. } = *self;
+        let Self { first, sequential, ball: WordBall { center, radius }, stage, .. } = *self;
         let limit = limit.min(radius);
         match stage {
             WordStage::Done => {}
@@ -126,7 +126,7 @@ impl WordSearch {
                 });
                 self.stage = match walk {
                     Walk::From(key) if self.leaves_read as f64 > self.limits[usize::from(tree - first)] => {
-                        WordStage::Flat { from: IndexKey::FIRST, reported: (tree, key) }
+                        WordStage::Sequential { from: IndexKey::FIRST, reported: (tree, key) }
                     }
                     Walk::From(key) => WordStage::Band(tree, key),
                     Walk::Done if is_searched(tree + 1 - first, radius) => {
@@ -135,16 +135,16 @@ impl WordSearch {
                     Walk::Done => WordStage::Done,
                 };
             }
-            WordStage::Flat { from, reported } => {
-                let probe = Probe::within(center, flat.tree, radius);
+            WordStage::Sequential { from, reported } => {
+                let probe = Probe::within(center, sequential.tree, radius);
                 let mut report = |word, row| {
                     let tree = first + first_tree(center, word, radius);
                     if (tree, IndexKey::new(rotated(word, tree), row)) >= reported {
                         report(word, row);
                     }
                 };
-                self.stage = match self.walk(index, (flat, from), &probe, limit, &mut report) {
-                    Walk::From(from) => WordStage::Flat { from, reported },
+                self.stage = match self.walk(index, (sequential, from), &probe, limit, &mut report) {
+                    Walk::From(from) => WordStage::Sequential { from, reported },
                     Walk::Done => WordStage::Done,
                 };
             }
@@ -161,7 +161,7 @@ impl WordSearch {
     ) -> Walk {
         let query = rotated(self.ball.center, part.tree);
         // Where bands know no filter, many rows in a leaf are a reason to give the bands up.
-        let limit_of_rows = match (self.flat.filter, part.filter) {
+        let limit_of_rows = match (self.sequential.filter, part.filter) {
             (Some(_), None) => Some(self.limits[usize::from(part.tree - self.first)]),
             _ => None,
         };
@@ -183,8 +183,8 @@ impl WordSearch {
     }
 }
 
-/// Whether a search with this radius looks into a band, counted from 0. Later bands have no larger share of
+/// Whether a search with this radius looks into a band, counted from 0. Later bands have no larger part of
 /// the radius than earlier ones.
 fn is_searched(band: Tree, radius: u32) -> bool {
-    usize::from(band) < BANDS && share_of_band(radius, band).is_some()
+    usize::from(band) < BANDS && radius_of_band(radius, band).is_some()
 }

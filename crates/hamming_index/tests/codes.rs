@@ -331,9 +331,9 @@ fn whole_codes_that_differ_are_reported() {
     let mut both = Both::of(layout, rows, 95, 500_000);
     assert_eq!(both.memory.problems(), Vec::<String>::new());
     let root = layout.root(layout.code_tree());
-    let leaf = both.memory.share(root).child(1);
+    let leaf = both.memory.read(root).child(1);
     // A bit of the last of the four words of the first code.
-    let last = both.memory.share(leaf).bytes()[24 + 31];
+    let last = both.memory.read(leaf).bytes()[24 + 31];
     both.memory.damage(leaf as usize, 24 + 31, &[last ^ 1]);
     assert_eq!(both.memory.problems(), [format!("{root}: its codes are other ones than those of the words")]);
 }

@@ -107,8 +107,8 @@ fn a_leaf_is_written() {
         filled.insert(fingerprint, row);
     }
     for memory in [built, filled] {
-        assert_same(&memory.share(Layout::FINGERPRINTS.root(1)), LEAF);
-        assert_same(&memory.share(Layout::FINGERPRINTS.root(NULLS)), NULL_LEAF);
+        assert_same(&memory.read(Layout::FINGERPRINTS.root(1)), LEAF);
+        assert_same(&memory.read(Layout::FINGERPRINTS.root(NULLS)), NULL_LEAF);
     }
     assert_same(&Page::leaf(1, &keys_of(&page(LEAF))), LEAF);
 }
@@ -132,9 +132,9 @@ fn few_codes_of(layout: Layout) -> Memory {
 fn pages_of_whole_codes_are_written_and_read() {
     let layout = Layout::of_codes(80).with_trees(CodeTrees::Whole);
     let memory = few_codes_of(layout);
-    assert_same(&memory.share(0), WHOLE_DESCRIPTION);
+    assert_same(&memory.read(0), WHOLE_DESCRIPTION);
     assert_eq!((Layout::read(&memory), layout.root(layout.code_tree())), (layout, 2));
-    assert_same(&memory.share(2), WHOLE_LEAF);
+    assert_same(&memory.read(2), WHOLE_LEAF);
     let leaf = page(WHOLE_LEAF);
     assert_eq!((leaf.damage(), leaf.tree(), leaf.level(), leaf.len()), (None, 4098, 0, 3));
     for (trees, has_filter) in [(CodeTrees::Both, false), (CodeTrees::Both, true), (CodeTrees::Whole, true)] {
@@ -147,10 +147,10 @@ fn pages_of_whole_codes_are_written_and_read() {
 #[test]
 fn pages_of_codes_are_written_and_read() {
     let memory = few_codes();
-    assert_same(&memory.share(0), CODE_DESCRIPTION);
+    assert_same(&memory.read(0), CODE_DESCRIPTION);
     assert_eq!(Layout::read(&memory), Layout::of_codes(80));
     let first_of_second_word = Layout::of_codes(80).trees_of(1).start;
-    assert_same(&memory.share(Layout::of_codes(80).root(first_of_second_word)), CODE_LEAF);
+    assert_same(&memory.read(Layout::of_codes(80).root(first_of_second_word)), CODE_LEAF);
     let leaf = page(CODE_LEAF);
     assert_eq!((leaf.damage(), leaf.tree(), leaf.level(), leaf.len()), (None, 12, 0, 3));
 }
@@ -178,18 +178,18 @@ fn pages_of_several_columns_are_written_and_read() {
     assert_eq!((layout.root(layout.first_tree()), layout.root(FILTER_TREE)), (0, 5));
     let leaf = page(FILTER_LEAF);
     assert_eq!((leaf.damage(), leaf.tree(), leaf.level(), leaf.len()), (None, FILTER_TREE, 0, 5));
-    let mut keys = keys_of(&few_rows_of_tenants().share(5));
+    let mut keys = keys_of(&few_rows_of_tenants().read(5));
     keys.sort_unstable();
     assert_eq!(keys, keys_of(&leaf));
     assert_same(&Page::leaf(FILTER_TREE, &keys), FILTER_LEAF);
     let inner = page(FILTER_INNER);
     assert_eq!((inner.damage(), inner.tree(), inner.level(), inner.len()), (None, FILTER_TREE, 1, 4));
     assert_same(&Page::inner(FILTER_TREE, 1, &inner.children()), FILTER_INNER);
-    assert_same(&many_rows_of_tenants().share(5), FILTER_INNER);
+    assert_same(&many_rows_of_tenants().read(5), FILTER_INNER);
     // Its other trees have format 3 as well, and the numbers of those of one column and 1024.
     let few = few_rows_of_tenants();
     for tree in layout.trees() {
-        let root = few.share(layout.root(tree));
+        let root = few.read(layout.root(tree));
         assert_eq!((root.bytes()[TRAILER + 4], root.tree()), (3, tree));
     }
     assert_eq!(layout.first_tree(), 1024);
@@ -214,7 +214,7 @@ fn an_inner_page_is_read() {
 
 #[test]
 fn an_inner_page_is_written() {
-    assert_same(&many_rows().share(Layout::FINGERPRINTS.root(1)), INNER);
+    assert_same(&many_rows().read(Layout::FINGERPRINTS.root(1)), INNER);
     assert_same(&Page::inner(1, 1, &page(INNER).children()), INNER);
 }
 
@@ -224,9 +224,9 @@ fn a_free_page_is_read_and_written() {
     let memory = many_rows();
     memory.index().vacuum(&mut |_| true);
     let freed: Vec<PageNumber> =
-        (0..memory.pages()).filter(|&page_number| memory.share(page_number).is_free()).collect();
+        (0..memory.pages()).filter(|&page_number| memory.read(page_number).is_free()).collect();
     assert_eq!(freed.len(), 12);
-    freed.into_iter().for_each(|page_number| assert_same(&memory.share(page_number), FREE));
+    freed.into_iter().for_each(|page_number| assert_same(&memory.read(page_number), FREE));
 }
 
 #[test]

@@ -100,5 +100,5 @@ fn other(search: &Search, column: usize, values: f64) -> IndexedColumn {
     let predicate = index.predicate();
     let is_divided = !predicate.is_empty() && of_index > 0.0 && predicate.follows_from(conditions);
     let kept = if is_divided { of_index } else { 1.0 };
-    IndexedColumn::Other { values: values * kept, share: (selectivity / kept).min(1.0) }
+    IndexedColumn::Other { values: values * kept, fraction: (selectivity / kept).min(1.0) }
 }

@@ -2,7 +2,7 @@
 //! the index alone.
 
 use super::code::layout_of;
-use super::filter_share::FilterShare;
+use super::filter_selectivity::FilterSelectivity;
 use super::sample::samples;
 use super::search::BYTES_PER_SORTED;
 use crate::estimate::condition::radius_of_condition;
@@ -46,7 +46,7 @@ cost_function!(pub(super) amcostestimate, estimate);
 
 fn estimate(search: &Search) -> Estimate {
     let (conditions, layout, filter) =
-        (SearchConditions::of(search), layout(search), FilterShare::of(search));
+        (SearchConditions::of(search), layout(search), FilterSelectivity::of(search));
     if !search.is_ordered_by_first() {
         return Estimate::NEVER;
     }
@@ -55,10 +55,11 @@ fn estimate(search: &Search) -> Estimate {
     // Conditions that do not choose a part of the tree of further columns leave rows out when they are found.
     let mut search = search.clone();
     if filter.is_complete {
-        costs = costs
-            .of_filter((tree_leaves * layout.leaves_per_band(layout.filter_tree()) * filter.share).max(1.0));
-    } else if filter.share < 1.0 {
-        search = search.finding_more(1.0 / filter.share);
+        costs = costs.of_filter(
+            (tree_leaves * layout.leaves_per_band(layout.filter_tree()) * filter.selectivity).max(1.0),
+        );
+    } else if filter.selectivity < 1.0 {
+        search = search.finding_more(1.0 / filter.selectivity);
     }
     let search = &search;
     let radius = conditions.radius.unwrap_or(layout.bits());
@@ -105,8 +106,8 @@ fn layout(search: &Search) -> Layout {
 
 /// The average work of a search whose query is one of several.
 fn average(samples: &[CodeSample], work: impl Fn(&CodeSample) -> ExpectedWork) -> ExpectedWork {
-    let share = 1.0 / samples.len() as f64;
-    samples.iter().map(work).fold(ExpectedWork::default(), |sum, work| sum.plus(share, work))
+    let fraction = 1.0 / samples.len() as f64;
+    samples.iter().map(work).fold(ExpectedWork::default(), |sum, work| sum.plus(fraction, work))
 }
 
 /// The leaves that a search for rows that are NULL reads.

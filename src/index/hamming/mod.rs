@@ -8,7 +8,7 @@ mod build;
 mod code;
 mod cost;
 mod filter;
-mod filter_share;
+mod filter_selectivity;
 mod handler;
 mod index_only;
 mod insert;

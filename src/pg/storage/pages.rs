@@ -29,8 +29,8 @@ pub(crate) struct Pages {
     index: pg_sys::Relation,
     fork: pg_sys::ForkNumber::Type,
     is_logged: bool,
-    /// In a vacuum, the few buffers that its reads in passing take turns in; otherwise null.
-    passing: pg_sys::BufferAccessStrategy,
+    /// In a vacuum, the few buffers that its reads take turns in; otherwise null.
+    ring: pg_sys::BufferAccessStrategy,
     /// Whether work has to pause as vacuum's does.
     is_vacuum: bool,
     /// The last seen number of pages that this process has read from disk.
@@ -58,7 +58,7 @@ impl Pages {
             index,
             fork: MAIN,
             is_logged,
-            passing: std::ptr::null_mut(),
+            ring: std::ptr::null_mut(),
             is_vacuum: false,
             pages_from_disk,
             is_cached: Cell::new(true),
@@ -82,7 +82,7 @@ impl Pages {
     /// As for [`Pages::of`]; the strategy must last as long.
     pub(crate) unsafe fn for_vacuum(info: &pg_sys::IndexVacuumInfo) -> Self {
         // SAFETY: open.
-        Self { passing: info.strategy, is_vacuum: true, ..unsafe { Self::of(info.index) } }
+        Self { ring: info.strategy, is_vacuum: true, ..unsafe { Self::of(info.index) } }
     }
 
     pub(crate) fn is_logged(&self) -> bool {
@@ -103,7 +103,7 @@ impl Pages {
 
     /// Whether nobody uses the page.
     pub(crate) fn is_free(&self, block: PageNumber) -> bool {
-        let page = self.share(block);
+        let page = self.read(block);
         page.is_new() || page.is_free()
     }
 
@@ -265,7 +265,7 @@ impl Store for Pages {
     }
 
     #[inline]
-    fn share(&self, block: PageNumber) -> Shared<'_> {
+    fn read(&self, block: PageNumber) -> Shared<'_> {
         let buffer = self.pin_and_lock(block, pg_sys::BUFFER_LOCK_SHARE, std::ptr::null_mut());
         // SAFETY: pinned and locked just now; the index is open, and the snapshot still there.
         unsafe {
@@ -280,7 +280,7 @@ impl Store for Pages {
     }
 
     fn lock_in_passing(&self, block: PageNumber) -> Exclusive<'_> {
-        self.lock_by(block, self.passing)
+        self.lock_by(block, self.ring)
     }
 
     fn allocate(&self) -> Exclusive<'_> {

@@ -44,7 +44,7 @@ impl RowFile {
         }
     }
 
-    /// A file that other processes can read once it is [shared](Self::share).
+    /// A file that other processes can read once it is [exported](Self::export).
     ///
     /// # Safety
     /// As for [`create`](Self::create); and the files of the set must live as long.
@@ -73,7 +73,7 @@ impl RowFile {
     }
 
     /// Closes a file, which other processes can read from now on.
-    pub(super) fn share(mut self) {
+    pub(super) fn export(mut self) {
         self.flush();
         // SAFETY: the file is open.
         unsafe { pg_sys::BufFileExportFileSet(self.file) };
@@ -84,7 +84,7 @@ impl RowFile {
         Self { file, buffer: Vec::new(), next: 0, is_written: false, words: 0 }
     }
 
-    /// Closes the file, which removes it unless it is shared.
+    /// Closes the file, which removes it unless it is exported.
     pub(super) fn close(self) {
         // SAFETY: the file is open, since it is closed here alone.
         unsafe { pg_sys::BufFileClose(self.file) };

@@ -90,8 +90,8 @@ impl JoinFinder {
                     .map_err(report::problem)?;
         } else {
             let conditions = conditions(batch, &limits.radii);
-            let Some((searched, looks)) = conditions.split_first() else { return Ok(false) };
-            let search = CodeSearch { searched, looks, pass: inputs.pass() };
+            let Some((searched, others)) = conditions.split_first() else { return Ok(false) };
+            let search = CodeSearch { searched, others, pass: inputs.pass() };
             if output.kind().needs_one_partner() {
                 self.find_partners(&search, batch, output).map_err(report::problem)?;
             } else {
@@ -114,7 +114,7 @@ impl JoinFinder {
                 pairs: &mut self.pairs,
                 first: codes.start,
                 room: if codes.len() > 1 { room } else { usize::MAX },
-                looks: search.looks,
+                others: search.others,
                 comparisons: 0,
                 dismissed: 0,
             };
@@ -144,7 +144,7 @@ impl JoinFinder {
     ) -> Result<(), OutOfMemory> {
         let codes = std::mem::take(&mut self.rest);
         let mut finder =
-            OuterPartners { batch, output, looks: search.looks, comparisons: 0, dismissed: 0, matches: 0 };
+            OuterPartners { batch, output, others: search.others, comparisons: 0, dismissed: 0, matches: 0 };
         let found = search.run(codes, &mut finder);
         self.comparisons += finder.comparisons;
         self.dismissed += finder.dismissed;
@@ -184,7 +184,7 @@ impl CodeCondition<'_> {
 /// A search for pairs.
 struct CodeSearch<'a> {
     searched: &'a CodeCondition<'a>,
-    looks: &'a [CodeCondition<'a>],
+    others: &'a [CodeCondition<'a>],
     /// If the rows are those of a part, how they were divided, and in which pass.
     pass: Option<(&'a PairDivision, usize)>,
 }
@@ -218,7 +218,7 @@ struct BatchPairs<'a> {
     /// The place in the batch of the first of these codes.
     first: usize,
     room: usize,
-    looks: &'a [CodeCondition<'a>],
+    others: &'a [CodeCondition<'a>],
     comparisons: u64,
     dismissed: u64,
 }
@@ -234,8 +234,8 @@ impl PairFinder for BatchPairs<'_> {
     }
 
     fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
-        for look in self.looks {
-            self.dismissed += look.retain(pairs, self.first);
+        for other in self.others {
+            self.dismissed += other.retain(pairs, self.first);
         }
     }
 
@@ -248,7 +248,7 @@ impl PairFinder for BatchPairs<'_> {
 struct OuterPartners<'a> {
     batch: &'a JoinBatch,
     output: &'a mut JoinOutput,
-    looks: &'a [CodeCondition<'a>],
+    others: &'a [CodeCondition<'a>],
     comparisons: u64,
     dismissed: u64,
     matches: u64,
@@ -280,8 +280,8 @@ impl PairFinder for OuterPartners<'_> {
 
     fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
         pairs.retain(|&(code, _)| self.is_open(code));
-        for look in self.looks {
-            self.dismissed += look.retain(pairs, 0);
+        for other in self.others {
+            self.dismissed += other.retain(pairs, 0);
         }
     }
 

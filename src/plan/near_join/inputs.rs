@@ -26,16 +26,16 @@ const FIRST_BATCH: usize = 64;
 /// inner side is sorted. Otherwise the second one has all that memory has room for.
 const GROWTH: usize = 256;
 
-/// The part of its share of the outer side that a process of a parallel plan takes at a time once it has had
-/// its share: a few batches, for each of which the inner side is sorted.
-const PARTS_OF_SHARE: usize = 4;
+/// What part of its portion of the outer side a process of a parallel plan takes at a time once it has had
+/// its portion: a few batches, for each of which the inner side is sorted.
+const PARTS_OF_PORTION: usize = 4;
 
 /// What the inputs are made of.
 pub(super) struct InputParts {
     pub(super) kind: JoinKind,
     pub(super) may_end_early: bool,
     /// Outer rows that the process is expected to get in a parallel plan; 0 in others.
-    pub(super) share: usize,
+    pub(super) portion: usize,
     pub(super) reader: RowReader,
     pub(super) copy: OuterCopy,
     /// Memory that lives as long as the execution of the plan.
@@ -240,19 +240,19 @@ impl JoinInputs {
     /// The rows of the next batch, at most.
     ///
     /// The processes of a parallel plan take rows from one scan. One that takes all that memory has room for
-    /// leaves nothing to the others. So each takes its share, and parts of it as long as there are more rows.
+    /// leaves nothing to the others. So each takes its portion, and parts of it as long as there are more rows.
     /// Smaller batches would be shared more evenly, but the inner side is sorted for each of them.
     fn rows_of_next(&self, batch: &JoinBatch) -> usize {
-        let share = self.parts.share;
+        let portion = self.parts.portion;
         let growing = match self.parts.may_end_early {
             true => self.batch.saturating_mul(GROWTH),
             false => usize::MAX,
         };
-        if share == 0 || self.rounds > 1 {
+        if portion == 0 || self.rounds > 1 {
             return growing;
         }
         let taken = batch.outer.first as usize + batch.outer.rows.len();
-        growing.min(share.saturating_sub(taken).max(share.max(taken) / PARTS_OF_SHARE).max(FIRST_BATCH))
+        growing.min(portion.saturating_sub(taken).max(portion.max(taken) / PARTS_OF_PORTION).max(FIRST_BATCH))
     }
 
     /// Writes both sides to files, of which the first rows of the inner one are in memory, and plans how they
@@ -280,7 +280,7 @@ impl JoinInputs {
                 let mut summary = SideSummary::default();
                 let mut file = sharing.create_file(SharedFile::Rows(side));
                 self.write_side(side, batch, &mut file, &mut summary)?;
-                file.share();
+                file.export();
                 summary.write(sharing.create_file(SharedFile::Summary(side)))?;
             }
             let kind = self.parts.kind;

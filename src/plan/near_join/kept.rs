@@ -12,7 +12,7 @@ pub(super) struct NodeNumbers {
     /// Whether not all rows may be asked for, as with LIMIT, EXISTS and cursors.
     pub(super) may_end_early: bool,
     /// Outer rows that the process is expected to get in a parallel plan; 0 in others.
-    pub(super) share: usize,
+    pub(super) portion: usize,
     /// For each condition that the node serves, which argument is of the outer side, and what is compared.
     pub(super) near: Vec<(usize, NearMeasure)>,
 }
@@ -30,7 +30,7 @@ impl NodeNumbers {
             .step_by(2)
             .map(|place| (number(place), NearMeasure::of(number(place + 1))))
             .collect();
-        Self { kind: JoinKind::ALL[number(0)], may_end_early: number(1) != 0, share: number(2), near }
+        Self { kind: JoinKind::ALL[number(0)], may_end_early: number(1) != 0, portion: number(2), near }
     }
 }
 

@@ -11,7 +11,7 @@ use super::rows::KeptColumns;
 use super::run::NearJoin;
 use super::shared::{SharedJoin, Sharing};
 use super::side::JoinSide;
-use crate::pg::datum::Passing;
+use crate::pg::datum::DatumLayout;
 use crate::pg::executor::{Methods, virtual_row};
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::nodes::elements;
@@ -98,7 +98,7 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
         let inputs = JoinInputs::new(InputParts {
             kind: numbers.kind,
             may_end_early: numbers.may_end_early,
-            share: numbers.share,
+            portion: numbers.portion,
             reader,
             copy: OuterCopy::new(stored, (*estate).es_query_cxt),
             memory: (*estate).es_query_cxt,
@@ -140,7 +140,7 @@ unsafe fn kept_columns(plan: &CustomScan, children: [*mut pg_sys::Plan; 2]) -> [
             let of_child = first..first + columns.len();
             first = of_child.end;
             let kept = columns.all::<pg_sys::TargetEntry>().zip(of_child).map(|(column, place)| {
-                read.contains(&place).then(|| Passing::of(Expr::new(column.expr).type_()))
+                read.contains(&place).then(|| DatumLayout::of(Expr::new(column.expr).type_()))
             });
             // Bounded: as above.
             kept.collect()

@@ -20,7 +20,7 @@ const OPERATORS_PER_FILED_ROW: f64 = 1.5;
 /// Comparisons of words in the time of an operator: some 5 ns against a fifth of one.
 const COMPARISONS_PER_OPERATOR: f64 = 20.0;
 
-/// Comparisons of words in the time of a second look, which reads codes from two places in memory.
+/// Comparisons of words in the time that a further condition takes, which reads codes from two places in memory.
 const COMPARISONS_PER_LOOK: f64 = 40.0;
 
 /// Bytes that a row takes in memory in addition to its columns: its code, its places, and what sorting it
@@ -90,9 +90,9 @@ fn add_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) {
     path.path.pathtype = NodeTag::T_CustomScan;
     path.path.parent = join.pointer();
     path.path.pathtarget = join.reltarget;
-    let (share, count) = match workers {
+    let (portion, count) = match workers {
         Workers::None => (0.0, 0),
-        Workers::ShareOuter(count) => (outer_share(sides, count), count),
+        Workers::ShareOuter(count) => (outer_portion(sides, count), count),
         Workers::ShareBoth(count) => (0.0, count),
     };
     path.path.parallel_workers = count;
@@ -114,7 +114,7 @@ fn add_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) {
         let mut numbers = pg_sys::lappend_int(null_mut(), sides.kind as i32);
         let may_end_early = (*sides.planner.pointer()).tuple_fraction > 0.0;
         numbers = pg_sys::lappend_int(numbers, may_end_early.into());
-        numbers = pg_sys::lappend_int(numbers, share as i32);
+        numbers = pg_sys::lappend_int(numbers, portion as i32);
         for near in &sides.near {
             numbers = pg_sys::lappend_int(numbers, near.outer as i32);
             numbers = pg_sys::lappend_int(numbers, near.measure.number());
@@ -129,7 +129,7 @@ fn add_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) {
 }
 
 /// Outer rows for each process of a parallel plan, as far as they are estimated.
-fn outer_share(sides: &Sides, workers: i32) -> f64 {
+fn outer_portion(sides: &Sides, workers: i32) -> f64 {
     // SAFETY: a setting.
     let processes = workers + i32::from(unsafe { pg_sys::parallel_leader_participation });
     (sides.outer.rows / f64::from(processes)).max(1.0)
@@ -148,7 +148,7 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
     let (operator, tuple, page) =
         unsafe { (pg_sys::cpu_operator_cost, pg_sys::cpu_tuple_cost, pg_sys::seq_page_cost) };
     let reading = OPERATORS_PER_ROW * operator + TUPLES_PER_ROW * tuple;
-    let [searched, looks @ ..] = &sides.near[..] else { return Cost::default() };
+    let [searched, others @ ..] = &sides.near[..] else { return Cost::default() };
     let is_shared = matches!(workers, Workers::ShareBoth(_));
     // Processes that share both sides do a part of what one would do.
     let (processes, inner_rows) = match is_shared {
@@ -158,9 +158,9 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
     let search = search(sides, searched, [outer, inner], [outer.rows * processes, inner_rows], workers);
     let mut near = outer.rows * inner_rows * selectivity(sides, searched);
     let mut comparisons = search.comparisons / processes;
-    for look in looks {
+    for other in others {
         comparisons += near * COMPARISONS_PER_LOOK;
-        near *= selectivity(sides, look);
+        near *= selectivity(sides, other);
     }
     let mut quals = pg_sys::QualCost::default();
     // SAFETY: conditions of the join, and what it returns.
@@ -237,7 +237,7 @@ fn search(
     }
 }
 
-/// The share of pairs that are near.
+/// The fraction of pairs that are near.
 fn selectivity(sides: &Sides, condition: &NearCondition) -> f64 {
     let (root, kind) = (sides.planner.pointer(), pg_sys::JoinType::JOIN_INNER);
     let call = Expr::of(condition.call).pointer();

@@ -4,21 +4,21 @@
 //! those that are passed by reference. For these, the word of the column says where in the row they are.
 //! Columns that nobody reads are not kept.
 
-use crate::pg::datum::Passing;
+use crate::pg::datum::DatumLayout;
 use base::{OutOfMemory, extend, grow, push};
 use pgrx::pg_sys::Datum;
 
 const WORD: usize = size_of::<u64>();
 
 /// The columns of a side: for each, how it is passed if it is kept.
-pub(super) type KeptColumns = Vec<Option<Passing>>;
+pub(super) type KeptColumns = Vec<Option<DatumLayout>>;
 
 /// Rows of one side of a join.
 #[derive(Default)]
 pub(super) struct RowStore {
     columns: KeptColumns,
     /// The columns that are kept, with their places among all.
-    kept: Vec<(usize, Passing)>,
+    kept: Vec<(usize, DatumLayout)>,
     /// The words of a row for NULLs, and those with the words of its columns.
     head: (usize, usize),
     /// Whether some columns are passed by reference, so that rows have different numbers of words.
@@ -35,11 +35,11 @@ impl RowStore {
 
     pub(super) fn new(columns: KeptColumns) -> Self {
         // Bounded: a query has at most 1,664 columns.
-        let kept: Vec<(usize, Passing)> =
+        let kept: Vec<(usize, DatumLayout)> =
             columns.iter().enumerate().filter_map(|(column, kept)| Some((column, (*kept)?))).collect();
         let nulls = kept.len().div_ceil(u64::BITS as usize);
         let head = (nulls, nulls + kept.len());
-        let have_bytes = kept.iter().any(|(_, passing)| !passing.is_by_value());
+        let have_bytes = kept.iter().any(|(_, layout)| !layout.is_by_value());
         Self { columns, kept, head, have_bytes, words: Vec::new(), starts: Vec::new(), count: 0 }
     }
 
@@ -86,15 +86,15 @@ impl RowStore {
         grow(&mut self.words, head)?;
         self.words.resize(begin + head, 0);
         for place in 0..self.kept.len() {
-            let (column, passing) = self.kept[place];
+            let (column, layout) = self.kept[place];
             if nulls[column] {
                 self.words[begin + place / 64] |= 1 << (place % 64);
-            } else if passing.is_by_value() {
+            } else if layout.is_by_value() {
                 self.words[begin + first + place] = values[column].value() as u64;
             } else {
                 self.words[begin + first + place] = (self.words.len() - begin) as u64;
                 // SAFETY: a value of the type of the column, as the caller promises.
-                self.push_bytes(unsafe { passing.bytes(values[column]) })?;
+                self.push_bytes(unsafe { layout.bytes(values[column]) })?;
             }
         }
         Ok(())
@@ -142,10 +142,10 @@ impl RowStore {
         let (first, head) = self.head;
         let begin = self.starts.get(row as usize).map_or(row as usize * head, |&begin| begin as usize);
         let row = &self.words[begin..];
-        for (place, &(column, passing)) in self.kept.iter().enumerate() {
+        for (place, &(column, layout)) in self.kept.iter().enumerate() {
             nulls[column] = row[place / 64] >> (place % 64) & 1 != 0;
             let word = row[first + place];
-            values[column] = match passing.is_by_value() || nulls[column] {
+            values[column] = match layout.is_by_value() || nulls[column] {
                 true => Datum::from(word as usize),
                 false => Datum::from(row[word as usize..].as_ptr()),
             };

@@ -51,7 +51,7 @@ impl SideSummary {
         }
         file.write(&[RecordFormat::head(0, false), words.len() as u64])?;
         file.write(&words)?;
-        file.share();
+        file.export();
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use crate::pg::code::list::CodeList;
 use crate::pg::progress::Reporter;
 use crate::pg::report::{self, SqlError};
 use base::{Limit, OutOfMemory, collect, reserve};
-use hamming::clusters::{self, Linkage, SecondLook};
+use hamming::clusters::{self, Linkage, SecondCode};
 use pgrx::pg_sys;
 
 /// Codes that are not NULL, and the rows that they belong to.
@@ -66,17 +66,17 @@ impl CodesOfRows {
         &self,
         rows: usize,
         radius: i32,
-        look: Option<(&Self, i32)>,
+        second: Option<(&Self, i32)>,
         linkage: Linkage,
     ) -> Result<Vec<u32>, SqlError> {
         let (codes, radius) = (self.codes.codes(), self.check_radius(radius)?);
         let mut reporter = Reporter::of_codes("near_cluster", codes.len());
-        let look = look.map(|(looks, radius)| {
-            let most = looks.codes.bits().map_or(i32::MAX.into(), i64::from);
-            let radius = Limit::new("look_radius", 0, most).of(radius).map_err(report::problem)?;
-            Ok::<_, SqlError>(SecondLook { codes: looks.codes.codes(), radius })
+        let second = second.map(|(other, radius)| {
+            let most = other.codes.bits().map_or(i32::MAX.into(), i64::from);
+            let radius = Limit::new("second_radius", 0, most).of(radius).map_err(report::problem)?;
+            Ok::<_, SqlError>(SecondCode { codes: other.codes.codes(), radius })
         });
-        let found = clusters::keepers(codes, radius, look.transpose()?, linkage, &mut reporter)
+        let found = clusters::keepers(codes, radius, second.transpose()?, linkage, &mut reporter)
             .map_err(report::problem)?;
         let mut keepers = collect(0..rows as u32, rows).map_err(report::problem)?;
         for (&row, &keeper) in self.rows.iter().zip(&found) {

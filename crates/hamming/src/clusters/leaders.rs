@@ -5,7 +5,7 @@
 //! and only the rest is decided in the same way. So hardly any pairs of rows that are not keepers are
 //! compared.
 
-use super::SecondLook;
+use super::SecondCode;
 use crate::code::CodeSlice;
 use crate::near_pairs::{MAX_SEGMENT_BITS, PairFinder, near_pairs, near_pairs_between, retain_within};
 use base::{Heartbeat, OutOfMemory, collect, reserve, sort};
@@ -49,7 +49,7 @@ pub(super) const LIMITS: LeaderLimits = LeaderLimits { kept: 1 << 25, met: 64 };
 struct Leaders<'a> {
     codes: CodeSlice<'a>,
     radius: u32,
-    look: Option<SecondLook<'a>>,
+    second: Option<SecondCode<'a>>,
     limits: LeaderLimits,
     /// For each row its keeper; a keeper has itself. An undecided row has the earliest near keeper that is
     /// known, or [`NONE`].
@@ -63,12 +63,12 @@ struct Leaders<'a> {
 pub(super) fn leaders(
     codes: CodeSlice<'_>,
     radius: u32,
-    look: Option<SecondLook<'_>>,
+    second: Option<SecondCode<'_>>,
     limits: LeaderLimits,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
     let keepers = collect(std::iter::repeat_n(NONE, codes.len()), codes.len())?;
-    let mut leaders = Leaders { codes, radius, look, limits, keepers, decided: 0, heartbeat };
+    let mut leaders = Leaders { codes, radius, second, limits, keepers, decided: 0, heartbeat };
     leaders.settle(collect(0..codes.len() as u32, codes.len())?)?;
     Ok(leaders.keepers)
 }
@@ -103,15 +103,15 @@ impl Leaders<'_> {
     /// Gives each row that is near a keeper the earliest such keeper.
     fn join_keepers(&mut self, keepers: &[u32], rows: &[u32]) -> Result<(), OutOfMemory> {
         let (of_keepers, of_rows) = (self.words_of(keepers)?, self.words_of(rows)?);
-        let looks = [self.looks_of(keepers)?, self.looks_of(rows)?];
-        let share = self.decided as f64 / self.codes.len() as f64;
+        let second_codes = [self.second_codes_of(keepers)?, self.second_codes_of(rows)?];
+        let fraction = self.decided as f64 / self.codes.len() as f64;
         near_pairs_between(
             CodeSlice::new(&of_keepers, self.codes.width()),
             CodeSlice::new(&of_rows, self.codes.width()),
             self.radius,
             MAX_SEGMENT_BITS,
-            &mut PassHeartbeat { heartbeat: self.heartbeat, pass: 2, share: Some(share) },
-            &mut BothNear::new(self.look, [&looks[0], &looks[1]], |a, b| {
+            &mut PassHeartbeat { heartbeat: self.heartbeat, pass: 2, fraction: Some(fraction) },
+            &mut BothNear::new(self.second, [&second_codes[0], &second_codes[1]], |a, b| {
                 let (keeper, row) = (keepers[a as usize], rows[b as usize]);
                 let nearest = &mut self.keepers[row as usize];
                 *nearest = (*nearest).min(keeper);
@@ -125,8 +125,8 @@ impl Leaders<'_> {
     }
 
     /// The second codes of these rows, if there are any.
-    fn looks_of(&self, rows: &[u32]) -> Result<Vec<u64>, OutOfMemory> {
-        self.look.map_or(Ok(Vec::new()), |look| look.codes.gather(rows.iter().copied(), rows.len()))
+    fn second_codes_of(&self, rows: &[u32]) -> Result<Vec<u64>, OutOfMemory> {
+        self.second.map_or(Ok(Vec::new()), |second| second.codes.gather(rows.iter().copied(), rows.len()))
     }
 
     /// Decides rows by their near pairs, in one or more passes. Whether a row is a keeper depends on the
@@ -153,16 +153,16 @@ impl Leaders<'_> {
 
     /// The near pairs of undecided rows. A row near a known keeper is given the earliest one instead.
     fn pairs(&mut self, rows: &[u32], pass: u32, max_met: usize) -> Result<KeptPairs, PassStop> {
-        let (of_rows, looks) = (self.words_of(rows)?, self.looks_of(rows)?);
+        let (of_rows, second_codes) = (self.words_of(rows)?, self.second_codes_of(rows)?);
         let mut pairs = KeptPairs::new(self.limits.kept, max_met, rows.len())?;
         let decided = (self.decided > 0).then(|| self.decided as f64 / self.codes.len() as f64);
         let pass = if decided.is_some() { 2 } else { pass };
-        let mut heartbeat = PassHeartbeat { heartbeat: self.heartbeat, pass, share: decided };
+        let mut heartbeat = PassHeartbeat { heartbeat: self.heartbeat, pass, fraction: decided };
         near_pairs(
             CodeSlice::new(&of_rows, self.codes.width()),
             self.radius,
             &mut heartbeat,
-            &mut BothNear::new(self.look, [&looks; 2], |a, b| {
+            &mut BothNear::new(self.second, [&second_codes; 2], |a, b| {
                 let (row, other) = (rows[b as usize], rows[a as usize]);
                 if self.keepers[other as usize] == other {
                     let nearest = &mut self.keepers[row as usize];
@@ -219,15 +219,16 @@ impl Leaders<'_> {
 
 /// Takes near pairs whose second codes, if there are any, are near as well.
 struct BothNear<'a, F> {
-    looks: Option<([CodeSlice<'a>; 2], u32)>,
+    second_codes: Option<([CodeSlice<'a>; 2], u32)>,
     found: F,
 }
 
 impl<'a, F> BothNear<'a, F> {
     /// Second codes are those of the rows on either side.
-    fn new(look: Option<SecondLook<'_>>, looks: [&'a [u64]; 2], found: F) -> Self {
-        let codes = |look: SecondLook<'_>| looks.map(|words| CodeSlice::new(words, look.codes.width()));
-        Self { looks: look.map(|look| (codes(look), look.radius)), found }
+    fn new(second: Option<SecondCode<'_>>, second_codes: [&'a [u64]; 2], found: F) -> Self {
+        let codes =
+            |second: SecondCode<'_>| second_codes.map(|words| CodeSlice::new(words, second.codes.width()));
+        Self { second_codes: second.map(|second| (codes(second), second.radius)), found }
     }
 }
 
@@ -239,18 +240,18 @@ impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairFinder
     }
 
     fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
-        if let Some((codes, radius)) = self.looks {
+        if let Some((codes, radius)) = self.second_codes {
             retain_within(pairs, codes, radius);
         }
     }
 }
 
-/// Reports the pass that a search for pairs belongs to, and the share that is done where the search itself
+/// Reports the pass that a search for pairs belongs to, and the fraction that is done where the search itself
 /// does not know it.
 struct PassHeartbeat<'a> {
     heartbeat: &'a mut dyn Heartbeat,
     pass: u32,
-    share: Option<f64>,
+    fraction: Option<f64>,
 }
 
 impl Heartbeat for PassHeartbeat<'_> {
@@ -258,8 +259,8 @@ impl Heartbeat for PassHeartbeat<'_> {
         self.heartbeat.beat();
     }
 
-    fn progress(&mut self, _pass: u32, share: f64) {
-        self.heartbeat.progress(self.pass, self.share.unwrap_or(share));
+    fn progress(&mut self, _pass: u32, fraction: f64) {
+        self.heartbeat.progress(self.pass, self.fraction.unwrap_or(fraction));
     }
 }
 

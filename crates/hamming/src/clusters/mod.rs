@@ -52,7 +52,7 @@ impl std::str::FromStr for Linkage {
 
 /// A second code of each row, which must be near as well.
 #[derive(Clone, Copy)]
-pub struct SecondLook<'a> {
+pub struct SecondCode<'a> {
     /// As many as there are codes.
     pub codes: CodeSlice<'a>,
     /// The largest distance of near ones.
@@ -62,22 +62,23 @@ pub struct SecondLook<'a> {
 /// For each code the place of its keeper; a keeper has its own place. With a second code, rows are near each
 /// other if both codes are.
 ///
-/// The heartbeat is told which pass over the pairs this is, and the share of it that is done.
+/// The heartbeat is told which pass over the pairs this is, and the fraction of it that is done.
 ///
 /// # Panics
 /// If there are more than `u32::MAX` codes.
 pub fn keepers(
     codes: CodeSlice<'_>,
     radius: u32,
-    look: Option<SecondLook<'_>>,
+    second: Option<SecondCode<'_>>,
     linkage: Linkage,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
-    let mut keepers = match look {
+    let mut keepers = match second {
         None => first_equals(codes, heartbeat)?,
-        Some(look) => {
-            let width = codes.width() + look.codes.width();
-            let words = codes.iter().zip(look.codes.iter()).flat_map(|(code, look)| code.iter().chain(look));
+        Some(second) => {
+            let width = codes.width() + second.codes.width();
+            let words =
+                codes.iter().zip(second.codes.iter()).flat_map(|(code, second)| code.iter().chain(second));
             let both = collect(words.copied(), codes.len() * width)?;
             first_equals(CodeSlice::new(&both, width), heartbeat)?
         }
@@ -88,16 +89,16 @@ pub fn keepers(
     let gather = |codes: CodeSlice<'_>| codes.gather(firsts.iter().copied(), firsts.len());
     let distinct = gather(codes)?;
     let distinct_codes = CodeSlice::new(&distinct, codes.width());
-    let looks = look.map(|look| gather(look.codes)).transpose()?;
-    let distinct_look = look.zip(looks.as_deref()).map(|(look, distinct)| SecondLook {
-        codes: CodeSlice::new(distinct, look.codes.width()),
-        radius: look.radius,
+    let second_codes = second.map(|second| gather(second.codes)).transpose()?;
+    let distinct_second = second.zip(second_codes.as_deref()).map(|(second, distinct)| SecondCode {
+        codes: CodeSlice::new(distinct, second.codes.width()),
+        radius: second.radius,
     });
     let keepers_of_distinct = match linkage {
-        Linkage::Leader => leaders(distinct_codes, radius, distinct_look, LIMITS, heartbeat),
-        Linkage::Connected => connected(distinct_codes, radius, distinct_look, heartbeat),
+        Linkage::Leader => leaders(distinct_codes, radius, distinct_second, LIMITS, heartbeat),
+        Linkage::Connected => connected(distinct_codes, radius, distinct_second, heartbeat),
     }?;
-    drop((distinct, looks));
+    drop((distinct, second_codes));
     let mut of_distinct = keepers_of_distinct.iter().map(|&keeper| firsts[keeper as usize]);
     for place in 0..keepers.len() {
         if place.is_multiple_of(STRIDE) {
@@ -158,10 +159,10 @@ fn folded(code: &[u64]) -> u64 {
 fn connected(
     codes: CodeSlice<'_>,
     radius: u32,
-    look: Option<SecondLook<'_>>,
+    second: Option<SecondCode<'_>>,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
-    let mut forest = Forest { parents: collect(0..codes.len() as u32, codes.len())?, look };
+    let mut forest = Forest { parents: collect(0..codes.len() as u32, codes.len())?, second };
     near_pairs(codes, radius, heartbeat, &mut forest)?;
     forest.settle(heartbeat);
     Ok(forest.parents)
@@ -178,7 +179,7 @@ pub fn keepers_of_pairs(
     linkage: Linkage,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
-    let mut forest = Forest { parents: collect(0..count, count as usize)?, look: None };
+    let mut forest = Forest { parents: collect(0..count, count as usize)?, second: None };
     match linkage {
         Linkage::Connected => {
             for chunk in pairs.chunks(STRIDE) {
@@ -213,7 +214,7 @@ pub fn keepers_of_pairs(
 /// first row of its tree.
 struct Forest<'a> {
     parents: Vec<u32>,
-    look: Option<SecondLook<'a>>,
+    second: Option<SecondCode<'a>>,
 }
 
 impl Forest<'_> {
@@ -263,8 +264,8 @@ impl PairFinder for Forest<'_> {
 
     /// Second codes must be near as well.
     fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
-        if let Some(look) = self.look {
-            retain_within(pairs, [look.codes; 2], look.radius);
+        if let Some(second) = self.second {
+            retain_within(pairs, [second.codes; 2], second.radius);
         }
     }
 }
@@ -410,26 +411,26 @@ mod tests {
             }
         }
 
-        /// A second code must be near as well. Half of the bits of a row are its code, the others its look.
+        /// A second code must be near as well. Half of the bits of a row are its code, the others its second code.
         #[test]
         fn both_codes_are_near(
             rows in prop::collection::vec((0u64..1 << 5, 0u64..1 << 9), 0..300),
             radius in 0u32..6,
-            look_radius in 0u32..10,
+            second_radius in 0u32..10,
             limits in (1usize..200, 0usize..20),
         ) {
             let codes: Vec<u64> = rows.iter().map(|row| row.0.wrapping_mul(0x0011_0101_0100_1001)).collect();
-            let looks: Vec<u64> = rows.iter().flat_map(|row| [row.1 << 30, !row.1]).collect();
-            let look = Some(SecondLook { codes: CodeSlice::new(&looks, 2), radius: look_radius });
+            let second_codes: Vec<u64> = rows.iter().flat_map(|row| [row.1 << 30, !row.1]).collect();
+            let second = Some(SecondCode { codes: CodeSlice::new(&second_codes, 2), radius: second_radius });
             let near = |a: usize, b: usize| {
-                near(&codes, a, b, radius) && 2 * (rows[a].1 ^ rows[b].1).count_ones() <= look_radius
+                near(&codes, a, b, radius) && 2 * (rows[a].1 ^ rows[b].1).count_ones() <= second_radius
             };
             for linkage in [Linkage::Leader, Linkage::Connected] {
-                let found = keepers(CodeSlice::fingerprints(&codes), radius, look, linkage, &mut || ()).unwrap();
+                let found = keepers(CodeSlice::fingerprints(&codes), radius, second, linkage, &mut || ()).unwrap();
                 prop_assert_eq!(found, naive_by(rows.len(), linkage, &near));
             }
             let limits = LeaderLimits { kept: limits.0, met: limits.1 };
-            let found = leaders(CodeSlice::fingerprints(&codes), radius, look, limits, &mut || ()).unwrap();
+            let found = leaders(CodeSlice::fingerprints(&codes), radius, second, limits, &mut || ()).unwrap();
             prop_assert_eq!(found, naive_by(rows.len(), Linkage::Leader, &near));
         }
 

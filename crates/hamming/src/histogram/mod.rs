@@ -29,7 +29,7 @@ const TEMPLATE: f32 = 0.5;
 const FOUND: f64 = 0.95;
 /// A small distance, of 64 bits.
 const NEAR: u64 = 6;
-/// Within it, so many rows are a crowd; of so many pairs of texts, this share shows that there are templates.
+/// Within it, so many rows are a crowd; of so many pairs of texts, this fraction shows that there are templates.
 const CROWD: f64 = 10.0;
 const ENOUGH: usize = 20;
 const MANY: f64 = 0.1;
@@ -175,10 +175,10 @@ fn of_bits(bits: u32, distance: u64) -> usize {
     (u64::from(bits) * distance / u64::from(BITS)) as usize
 }
 
-/// The upper limit of a share that was seen in so many.
-fn wilson(share: f64, count: f64) -> f64 {
-    let spread = (share * (1.0 - share) / count + Z * Z / (4.0 * count * count)).sqrt();
-    (share + Z * Z / (2.0 * count) + Z * spread) / (1.0 + Z * Z / count)
+/// The upper limit of a fraction that was seen in so many.
+fn wilson(fraction: f64, count: f64) -> f64 {
+    let spread = (fraction * (1.0 - fraction) / count + Z * Z / (4.0 * count * count)).sqrt();
+    (fraction + Z * Z / (2.0 * count) + Z * spread) / (1.0 + Z * Z / count)
 }
 
 #[cfg(test)]

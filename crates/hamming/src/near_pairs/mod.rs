@@ -96,7 +96,7 @@ impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairFinder
 /// Finds the places `a < b` of every two codes that differ in at most `radius` bits. The pairs come in no
 /// particular order.
 ///
-/// The heartbeat is told the share of the work that is done. It is not called while the finder works.
+/// The heartbeat is told the fraction of the work that is done. It is not called while the finder works.
 ///
 /// # Panics
 /// If there are more than `u32::MAX` codes.
@@ -155,8 +155,8 @@ struct PairJoin<'a, F> {
     earlier: Vec<BitSegment>,
     /// The segments of the crowds that the current rows lie within.
     crowds: Vec<BitSegment>,
-    /// The share of the work that is done, from 0 to 1.
-    share: f64,
+    /// The fraction of the work that is done, from 0 to 1.
+    fraction: f64,
     hits: Vec<(u32, u32)>,
 }
 
@@ -176,7 +176,7 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
             sorted: true,
             earlier: Vec::new(),
             crowds: Vec::new(),
-            share: 0.0,
+            fraction: 0.0,
             hits: Vec::new(),
         }
     }
@@ -202,7 +202,7 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
             for bucket in (0..buckets).filter(|&bucket| !left.range(bucket).is_empty()) {
                 if self.crowds.is_empty() {
                     let of_segment = f64::from(bucket) / f64::from(buckets);
-                    self.share = (number as f64 + of_segment) / plan.segments.len() as f64;
+                    self.fraction = (number as f64 + of_segment) / plan.segments.len() as f64;
                 }
                 self.bucket(&tables, bucket, &flips)?;
             }
@@ -215,7 +215,7 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
     /// Compares a bucket with those that differ by the flips: with all small ones at once, which takes at
     /// most [`STRIDE`] comparisons, and with one large one after the other.
     fn bucket(&mut self, tables: &JoinTables, bucket: u32, flips: &[u32]) -> Result<(), F::Stop> {
-        self.heartbeat.progress(1, self.share);
+        self.heartbeat.progress(1, self.fraction);
         let rows = tables.left.range(bucket);
         let most = (STRIDE / flips.len()).min(F::AT_A_TIME.pow(2));
         let is_large = |others: usize| rows.len().saturating_mul(others) > most;
@@ -276,7 +276,7 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
         for rows in pieces(tables.left.range(bucket), F::AT_A_TIME) {
             let order = others.clone().enumerate();
             for (number, others) in order.clone().skip(last).chain(order.take(last)) {
-                self.heartbeat.progress(1, self.share);
+                self.heartbeat.progress(1, self.fraction);
                 let is_below = tables.is_diagonal(flip[0]) && others.end <= rows.start;
                 let places = (&tables.left.places[rows.clone()], &tables.right.places[others.clone()]);
                 if !is_below && self.finder.wants(places.0, places.1) {

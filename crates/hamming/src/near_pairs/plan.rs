@@ -79,9 +79,9 @@ pub(super) struct RowDifferences {
 }
 
 impl RowDifferences {
-    /// The share of the pairs that differ in at most `limit` of these bits of a word, if it is at least
-    /// `scattered`, that of scattered rows. A sample cannot tell smaller shares.
-    fn share(&self, word: usize, mask: u64, limit: u32, scattered: f64) -> f64 {
+    /// The fraction of the pairs that differ in at most `limit` of these bits of a word, if it is at least
+    /// `scattered`, that of scattered rows. A sample cannot tell smaller fractions.
+    fn fraction(&self, word: usize, mask: u64, limit: u32, scattered: f64) -> f64 {
         let Some(differences) = self.differences.get(word) else { return scattered };
         let near = differences.iter().filter(|difference| (*difference & mask).count_ones() <= limit).count();
         f64::max(scattered, near as f64 / differences.len().max(1) as f64)
@@ -91,7 +91,7 @@ impl RowDifferences {
     /// one word, it has been compared before.
     fn cost_of_checks(&self, size: &JoinSize, word: usize, limit: u32) -> f64 {
         let scattered = volume(self.varying[word].count_ones(), limit);
-        size.pairs * self.share(word, u64::MAX, limit, scattered) * cost_of_check(self.varying.len())
+        size.pairs * self.fraction(word, u64::MAX, limit, scattered) * cost_of_check(self.varying.len())
     }
 }
 
@@ -175,7 +175,7 @@ impl BitSegment {
     fn cost(&self, size: &JoinSize, spread: &RowDifferences) -> f64 {
         let BitSegment { word, ref bits, threshold, .. } = *self;
         cost_of_segment(size, bits.mask.count_ones(), threshold, |scattered| {
-            spread.share(word, bits.mask, threshold, scattered)
+            spread.fraction(word, bits.mask, threshold, scattered)
         })
     }
 }

@@ -2,7 +2,7 @@
 //! among the words.
 //!
 //! Cost: a cut of a word has at most three kinds of segments, whose costs are read from a table. A word of 64
-//! bits has 30 cuts for each share of the radius that it may be given. Words of equally many bits have the
+//! bits has 30 cuts for each part of the radius that it may be given. Words of equally many bits have the
 //! same. So a search takes some microseconds, and some more to look at the sample of pairs.
 
 use super::plan::{JoinPlan, JoinSize, MAX_SEGMENT_BITS, RowDifferences, cost_of_check, lowest};
@@ -45,18 +45,18 @@ pub(super) fn threshold_of(number: u32, reach: u32, used: u32) -> u32 {
     reach / used + u32::from(number < reach % used) - 1
 }
 
-/// The cost of finding pairs by a segment, in comparisons of words. The function takes the share of pairs of
+/// The cost of finding pairs by a segment, in comparisons of words. The function takes the fraction of pairs of
 /// scattered rows that are compared, and gives that of the rows.
 pub(super) fn cost_of_segment(
     size: &JoinSize,
     length: u32,
     threshold: u32,
-    share: impl FnOnce(f64) -> f64,
+    fraction: impl FnOnce(f64) -> f64,
 ) -> f64 {
     let flips = f64::from(FLIPS[length as usize][threshold as usize]);
     let buckets = f64::from(1u32 << length);
     let lookups = buckets.min(size.left) * flips;
-    size.rows * SORT_COST + buckets + lookups * BUCKET_COST + size.pairs * share(flips / buckets)
+    size.rows * SORT_COST + buckets + lookups * BUCKET_COST + size.pairs * fraction(flips / buckets)
 }
 
 /// How a word is cut.
@@ -65,7 +65,7 @@ struct WordCut {
     count: u32,
     /// The cost of its segments, if rows are scattered.
     cost: f64,
-    /// The share of pairs of scattered rows whose words are within the limit.
+    /// The fraction of pairs of scattered rows whose words are within the limit.
     within: f64,
 }
 
@@ -135,19 +135,19 @@ impl<'a> CutSearch<'a> {
             return cut.cost + check * cut.within;
         }
         let used = cut.count.min(reach);
-        let (mut rest, mut cost) = (varying, check * self.share(word, u64::MAX, reach - 1, cut.within));
+        let (mut rest, mut cost) = (varying, check * self.fraction(word, u64::MAX, reach - 1, cut.within));
         for number in 0..used {
             let length = length_of(number, varying.count_ones(), cut.count);
             let (mask, threshold) = (lowest(rest, length), threshold_of(number, reach, used));
             rest &= !mask;
-            let share = |scattered| self.share(word, mask, threshold, scattered);
-            cost += cost_of_segment(size, length, threshold, share);
+            let fraction = |scattered| self.fraction(word, mask, threshold, scattered);
+            cost += cost_of_segment(size, length, threshold, fraction);
         }
         cost
     }
 
-    /// As [`RowDifferences::share`]; the pairs are looked at once for each mask.
-    fn share(&mut self, word: usize, mask: u64, limit: u32, scattered: f64) -> f64 {
+    /// As [`RowDifferences::fraction`]; the pairs are looked at once for each mask.
+    fn fraction(&mut self, word: usize, mask: u64, limit: u32, scattered: f64) -> f64 {
         let (known, differences) = (&mut self.samples[word], &self.spread.differences[word]);
         let place = known.iter().position(|(of, _)| *of == mask).unwrap_or_else(|| {
             let mut within = [0; u64::BITS as usize + 1];

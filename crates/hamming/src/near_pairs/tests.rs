@@ -247,14 +247,14 @@ fn one_partner_of_many_equal_codes() {
     }
 }
 
-/// The shares that a search reports.
-struct Shares(Vec<f64>);
+/// The fractions that a search reports.
+struct Fractions(Vec<f64>);
 
-impl Heartbeat for Shares {
+impl Heartbeat for Fractions {
     fn beat(&mut self) {}
 
-    fn progress(&mut self, _pass: u32, share: f64) {
-        self.0.push(share);
+    fn progress(&mut self, _pass: u32, fraction: f64) {
+        self.0.push(fraction);
     }
 }
 
@@ -262,17 +262,17 @@ impl Heartbeat for Shares {
 #[test]
 fn a_crowd_is_compared_in_portions() {
     let values: Vec<u64> = (0..3000).map(|i| i << 40).collect();
-    let mut shares = Shares(Vec::new());
+    let mut fractions = Fractions(Vec::new());
     let mut pairs = 0;
-    near_pairs(CodeSlice::fingerprints(&values), 12, &mut shares, &mut |_, _| {
+    near_pairs(CodeSlice::fingerprints(&values), 12, &mut fractions, &mut |_, _| {
         pairs += 1;
         Ok::<(), OutOfMemory>(())
     })
     .unwrap();
-    let Shares(shares) = shares;
+    let Fractions(fractions) = fractions;
     assert_eq!(pairs, 3000 * 2999 / 2);
-    assert!(shares.is_sorted() && shares.iter().all(|share| (0.0..=1.0).contains(share)));
-    assert!(shares.len() > 4, "{}", shares.len());
+    assert!(fractions.is_sorted() && fractions.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
+    assert!(fractions.len() > 4, "{}", fractions.len());
 }
 
 /// Half of the rows have nearly the same first word. The other words tell them apart.

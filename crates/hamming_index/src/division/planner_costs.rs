@@ -1,6 +1,6 @@
 //! What the planner wants to know of searches.
 
-use super::{SearchCosts, flat_leaves};
+use super::{SearchCosts, sequential_leaves};
 use crate::cost::ExpectedWork;
 use crate::key::Filter;
 use crate::layout::Layout;
@@ -25,8 +25,8 @@ impl PlannerCosts {
         let narrow = if words < layout.words() { Layout::of_codes(bits) } else { layout };
         let narrow = narrow.with_trees(layout.code_trees());
         let scale = f64::from(layout.bits()) / f64::from(narrow.bits());
-        let flat = leaves * flat_leaves(layout, layout.tree_of_all());
-        Self { costs: SearchCosts { flat, ..SearchCosts::with_words(narrow, leaves, scale) }, scale }
+        let sequential = leaves * sequential_leaves(layout, layout.tree_of_all());
+        Self { costs: SearchCosts { sequential, ..SearchCosts::with_words(narrow, leaves, scale) }, scale }
     }
 
     /// Costs of searches for the rows with one filter, which have so many leaves of the tree of further

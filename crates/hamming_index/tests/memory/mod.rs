@@ -23,7 +23,7 @@ pub struct Memory {
     /// lead to.
     is_damaged: bool,
     /// Looks for interrupts that are left until there is one.
-    patience: AtomicUsize,
+    allowed_cost: AtomicUsize,
     /// Pages that were locked for reading so far, each as often as it was.
     reads: AtomicUsize,
 }
@@ -96,7 +96,7 @@ impl Memory {
             pages,
             space: Mutex::new((0, Vec::new())),
             is_damaged: false,
-            patience: usize::MAX.into(),
+            allowed_cost: usize::MAX.into(),
             reads: 0.into(),
         };
         create(&mut memory, layout);
@@ -153,15 +153,15 @@ impl Memory {
 
     /// The eight bytes of a leaf from this byte on, which are the bits of a key.
     pub fn bytes(&self, page_number: PageNumber, first: usize) -> [u8; 8] {
-        self.share(page_number).bits()[(first - 24) / 8]
+        self.read(page_number).bits()[(first - 24) / 8]
     }
 
     /// Cancels the operation when it has looked for interrupts this number of times. Returns whether it was
     /// cancelled.
     pub fn cancelled_after<T>(&self, times: usize, operation: impl FnOnce() -> T) -> bool {
-        self.patience.store(times, Ordering::Relaxed);
+        self.allowed_cost.store(times, Ordering::Relaxed);
         let ended = catch_unwind(AssertUnwindSafe(operation));
-        self.patience.store(usize::MAX, Ordering::Relaxed);
+        self.allowed_cost.store(usize::MAX, Ordering::Relaxed);
         ended.is_err()
     }
 
@@ -298,7 +298,7 @@ impl Store for Memory {
         self.space.lock().unwrap().0
     }
 
-    fn share(&self, page_number: PageNumber) -> Shared<'_> {
+    fn read(&self, page_number: PageNumber) -> Shared<'_> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         let page = self.page(page_number);
         let page = if self.is_damaged {
@@ -361,8 +361,8 @@ impl Store for Memory {
     }
 
     fn check_for_interrupts(&self) {
-        if self.patience.load(Ordering::Relaxed) < usize::MAX
-            && self.patience.fetch_sub(1, Ordering::Relaxed) == 0
+        if self.allowed_cost.load(Ordering::Relaxed) < usize::MAX
+            && self.allowed_cost.fetch_sub(1, Ordering::Relaxed) == 0
         {
             // Ends the operation without the noise of a panic.
             resume_unwind(Box::new(()))

@@ -5,19 +5,19 @@ use crate::pg::catalog::strategy::EQUAL;
 use crate::pg::expr::{Expr, Exprs};
 use pgrx::pg_sys;
 
-/// No fewer rows than this share are expected to match.
-const LEAST_SHARE: f64 = 1e-10;
+/// No smaller part of the rows than this is expected to match.
+const LEAST_SELECTIVITY: f64 = 1e-10;
 
-/// The share of the rows that the conditions on further columns accept.
-pub(super) struct FilterShare {
+/// The fraction of the rows that the conditions on further columns accept.
+pub(super) struct FilterSelectivity {
     /// Of one element of an array at a time, if there are arrays.
-    pub(super) share: f64,
+    pub(super) selectivity: f64,
     /// Whether each further column has a value to be equal to, or has to be NULL. If so, the rows lie in one
     /// part of the tree of further columns.
     pub(super) is_complete: bool,
 }
 
-impl FilterShare {
+impl FilterSelectivity {
     pub(super) fn of(search: &Search) -> Self {
         // Bounded: the columns of an index.
         let families: Vec<pg_sys::Oid> = search.index.families().collect();
@@ -30,11 +30,11 @@ impl FilterShare {
             conditions = conditions.with(Expr::of(condition));
         }
         if conditions.is_empty() {
-            return Self { share: 1.0, is_complete: false };
+            return Self { selectivity: 1.0, is_complete: false };
         }
-        let share = search.planner.selectivity(conditions, search.index.table().0);
-        let share = (share / search.general.num_sa_scans).max(LEAST_SHARE);
-        Self { share, is_complete: has_value[1..].iter().all(|&has_value| has_value) }
+        let selectivity = search.planner.selectivity(conditions, search.index.table().0);
+        let selectivity = (selectivity / search.general.num_sa_scans).max(LEAST_SELECTIVITY);
+        Self { selectivity, is_complete: has_value[1..].iter().all(|&has_value| has_value) }
     }
 }
 
