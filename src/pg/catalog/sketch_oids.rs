@@ -4,6 +4,7 @@ use super::lookup::{find_function, result_of};
 use super::ours::is_sketch_match;
 use super::strategy::MATCHES;
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
+use text::sketch::threshold::Measure;
 
 /// PostgreSQL's operator `anyarray && anyarray`.
 pub(crate) const OVERLAP_OPERATOR: Oid = Oid::from_u32(pg_sys::OID_ARRAY_OVERLAP_OP);
@@ -24,6 +25,17 @@ pub(crate) struct SketchOids {
 }
 
 impl SketchOids {
+    /// What a condition compares if its first sketch is the stored one, and if its second one is; None asks
+    /// for a common value.
+    pub(crate) fn measures(&self, function: Oid) -> Option<[Option<Measure>; 2]> {
+        Some(match function {
+            _ if function == self.overlaps => [None; 2],
+            _ if function == self.similar => [Some(Measure::Similarity); 2],
+            _ if function == self.contained => [Measure::OfSketch, Measure::OfQuery].map(Some),
+            _ => return None,
+        })
+    }
+
     pub(super) fn look_up(namespace: Oid) -> Option<Self> {
         let (sketch, double) = (pg_sys::INT8ARRAYOID, pg_sys::FLOAT8OID);
         let function = |name, args: &[Oid]| find_function(namespace, name, args);

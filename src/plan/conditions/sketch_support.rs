@@ -47,7 +47,7 @@ impl<'p> IndexedSketch<'p> {
     /// The condition of a call, one of whose arguments is in the index.
     fn read(call: Applied<'p>, indexed: i32) -> Option<Self> {
         let SketchCondition { a, b, least } = condition(call)?;
-        let [of_first, of_second] = measures(call.id)?;
+        let [of_first, of_second] = ExtensionOids::of_sketches(call.id)?.measures(call.id)?;
         let (stored, query, measure) = match indexed {
             0 => (a, b, of_first),
             1 => (b, a, of_second),
@@ -83,18 +83,6 @@ fn index_condition(request: IndexRequest) -> Option<Datum> {
     let is_lossy = by_share.is_none() && indexed.share.is_some();
     let (operator, query) = by_share.or_else(|| indexed.by_overlap(request.family()))?;
     Some(request.answer(operator, [indexed.stored, query], is_lossy))
-}
-
-/// What a condition compares if its first sketch is the stored one, and if its second one is; None asks for a
-/// common value.
-fn measures(function: Oid) -> Option<[Option<Measure>; 2]> {
-    let sketches = ExtensionOids::of_sketches(function)?;
-    Some(match function {
-        _ if function == sketches.overlaps => [None; 2],
-        _ if function == sketches.similar => [Some(Measure::Similarity); 2],
-        _ if function == sketches.contained => [Measure::OfSketch, Measure::OfQuery].map(Some),
-        _ => return None,
-    })
 }
 
 /// The condition that a call stands for, or the share that it computes.

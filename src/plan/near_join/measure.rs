@@ -66,14 +66,9 @@ fn measures(called: pg_sys::Oid, ours: &ExtensionOids) -> Option<[NearMeasure; 2
     if let Some(oids) = ours.codes().find(|oids| oids.within == called) {
         return Some([NearMeasure::Distance(oids.codes); 2]);
     }
-    Some(match called {
-        _ if called == ours.sketches.overlaps => [NearMeasure::AnyShared; 2],
-        _ if called == ours.sketches.similar => [NearMeasure::Share(Measure::Similarity); 2],
-        _ if called == ours.sketches.contained => {
-            [Measure::OfQuery, Measure::OfSketch].map(NearMeasure::Share)
-        }
-        _ => return None,
-    })
+    // The inner sketch is the stored one.
+    let [of_first, of_second] = ours.sketches.measures(called)?;
+    Some([of_second, of_first].map(|measure| measure.map_or(NearMeasure::AnyShared, NearMeasure::Share)))
 }
 
 /// What rows have to be near by.
