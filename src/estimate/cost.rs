@@ -6,6 +6,7 @@
 
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::planner::{PlannedIndex, Planner};
+use crate::pg::settings::setting;
 use pgrx::pg_sys;
 
 /// Operators in the time that it takes to find, pin and lock a page: as in Postgres's own indexes.
@@ -148,8 +149,7 @@ impl<'a> Search<'a> {
         let fetched = pages_fetched(self.planner, self.index, work.pages, searches);
         let in_order = pages_fetched(self.planner, self.index, work.in_order, searches);
         let operators = (work.pages + work.in_order) * OPERATORS_PER_PAGE + work.operators;
-        // SAFETY: a setting.
-        let (page_cost, operator_cost) = unsafe { (pg_sys::seq_page_cost, pg_sys::cpu_operator_cost) };
+        let (page_cost, operator_cost) = (setting!(seq_page_cost), setting!(cpu_operator_cost));
         fetched * self.general.spc_random_page_cost + in_order * page_cost + operators * operator_cost
     }
 }

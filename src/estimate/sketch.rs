@@ -9,6 +9,7 @@ use super::statistics::{ColumnStatistics, ElementStatistics};
 use crate::pg::expr::Expr;
 use crate::pg::planner::Planner;
 use crate::pg::report;
+use crate::pg::settings::setting;
 use base::collect;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
@@ -99,8 +100,7 @@ fn search_selectivity(elements: &ElementStatistics, query: &QueryValues, least: 
 /// The time that it takes to test the condition for a row, in the planner's units.
 pub(crate) fn cost<'p>(planner: Option<Planner<'p>>, condition: &SketchCondition<'p>) -> f64 {
     let values = values_of(planner, condition.a) + values_of(planner, condition.b);
-    // SAFETY: a setting.
-    values * OPERATORS_PER_VALUE * unsafe { pg_sys::cpu_operator_cost }
+    values * OPERATORS_PER_VALUE * setting!(cpu_operator_cost)
 }
 
 /// How many values a sketch has.

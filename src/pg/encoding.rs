@@ -5,6 +5,7 @@
 
 use super::interrupts::check_for_interrupts;
 use super::report::{self, SqlError};
+use super::settings::database_encoding;
 use base::{extend, grow_text, pieces};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{PgSqlErrorCode, PgTryBuilder, pg_sys};
@@ -38,22 +39,19 @@ pub(crate) fn to_utf8(text: &[u8]) -> Result<Cow<'_, str>, SqlError> {
 
 /// The bytes of the text in UTF-8, unchecked if the database is SQL_ASCII.
 pub(crate) fn to_utf8_bytes(text: &[u8]) -> Result<Cow<'_, [u8]>, SqlError> {
-    // SAFETY: reads a setting of the connected database.
-    let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
-    match encoding as pg_sys::pg_enc::Type {
+    match database_encoding() {
         pg_sys::pg_enc::PG_UTF8 | pg_sys::pg_enc::PG_SQL_ASCII => Ok(Cow::Borrowed(text)),
-        _ => from_encoding(text, encoding).map(Cow::Owned),
+        encoding => from_encoding(text, encoding as c_int).map(Cow::Owned),
     }
 }
 
 /// Text of ours in the encoding of the database, as the bytes of a value of type text. A character that it
 /// does not have is an error.
 pub(crate) fn to_database(text: String) -> Result<Vec<u8>, SqlError> {
-    // SAFETY: reads a setting of the connected database.
-    let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
-    match encoding as pg_sys::pg_enc::Type {
+    match database_encoding() {
         pg_sys::pg_enc::PG_UTF8 | pg_sys::pg_enc::PG_SQL_ASCII => Ok(text.into_bytes()),
-        _ => {
+        encoding => {
+            let encoding = encoding as c_int;
             let mut converted = Vec::new();
             for slice in pieces(&text, SLICE) {
                 check_for_interrupts();

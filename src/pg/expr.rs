@@ -5,6 +5,7 @@
 //! there belongs to the same trees, which PostgreSQL keeps alive and shows to nobody else. Lists are read
 //! cell by cell and never lent as slices, so they may be changed while somebody goes through them.
 
+use super::catalog::families::strategy_in;
 use super::code::bits::Bits;
 use super::nodes::{Tagged, make};
 use pgrx::pg_sys::{self, Datum, Node, NodeTag, Oid};
@@ -254,8 +255,7 @@ impl<'p> Applied<'p> {
 
     /// The strategy of the operator in a family; 0 if it is not of the family.
     pub(crate) fn strategy_in(self, family: Oid) -> i32 {
-        // SAFETY: looks the operator up in the catalog.
-        unsafe { pg_sys::get_op_opfamily_strategy(self.id, family) }
+        strategy_in(self.id, family)
     }
 }
 

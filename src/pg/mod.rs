@@ -24,6 +24,7 @@ pub(crate) mod progress;
 pub(crate) mod query;
 pub(crate) mod report;
 pub(crate) mod result_set;
+pub(crate) mod settings;
 pub(crate) mod sketch;
 pub(crate) mod state;
 pub(crate) mod storage;

@@ -1,5 +1,6 @@
 //! How an error is told to the client.
 
+use super::settings::database_encoding;
 use base::{Problem, ProblemKind};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReport;
@@ -48,9 +49,7 @@ pub(crate) fn quote(text: &str) -> String {
 
 /// In ASCII where the database is not in UTF-8, since messages are not converted.
 fn in_database_encoding(text: String) -> String {
-    // SAFETY: reads a setting of the connected database.
-    let utf8 = unsafe { pg_sys::GetDatabaseEncoding() } as pg_sys::pg_enc::Type == pg_sys::pg_enc::PG_UTF8;
-    if utf8 { text } else { escaped(&text) }
+    if database_encoding() == pg_sys::pg_enc::PG_UTF8 { text } else { escaped(&text) }
 }
 
 /// The text of a message in ASCII.

@@ -8,6 +8,7 @@ use crate::pg::progress::Reporter;
 use crate::pg::query::corpus::{KeyedText, each_keyed_text, null_key};
 use crate::pg::report::{self, SqlError};
 use crate::pg::result_set::ResultSet;
+use crate::pg::settings::setting;
 use base::{Problem, ProblemKind, collect, grow_queue};
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys::panic::ErrorReportable;
@@ -108,8 +109,7 @@ fn read_corpus(
     key_type: pg_sys::Oid,
 ) -> Result<(Corpus, KeptValues), SqlError> {
     let min_length = repeats::MIN_LENGTH.of(min_length).map_err(report::problem)?;
-    // SAFETY: reads a setting, in kB.
-    let max_memory = unsafe { pg_sys::maintenance_work_mem } as usize * 1024;
+    let max_memory = setting!(maintenance_work_mem) as usize * 1024;
     let mut corpus = Corpus::new(min_length, max_memory).map_err(corpus_problem)?;
     let mut keys = KeptValues::new(key_type);
     let mut reporter = Reporter::of("repeated_passages", String::new(), 1);

@@ -98,8 +98,8 @@ pub fn volume(bits: u32, radius: u32) -> f64 {
     if radius >= bits { 1.0 } else { volumes(bits).nth(radius as usize).unwrap_or(1.0) }
 }
 
-/// The fraction of all codes with this number of bits that a ball holds, for each radius from 0 to the number of
-/// bits.
+/// The fraction of all codes with this number of bits that a ball holds, for each radius from 0 to the number
+/// of bits.
 pub fn volumes(bits: u32) -> impl Iterator<Item = f64> {
     // The codes at each distance, and those within it, as multiples of a power of two. Otherwise they would
     // be too many for a number.

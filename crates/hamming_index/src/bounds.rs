@@ -71,7 +71,8 @@ fn gray_rank(value: u64) -> u64 {
     (0..6).fold(value, |rank, step| rank ^ rank >> (1 << step))
 }
 
-/// Each side of a split gets at least this many percent of the entries, or the split is by order instead of by bit.
+/// Each side of a split gets at least this many percent of the entries, or the split is by order instead of
+/// by bit.
 const LEAST_PERCENT: usize = 20;
 
 /// Splits boxes into two groups of similar size: `true` is the second. There must be at least two.

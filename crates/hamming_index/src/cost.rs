@@ -64,15 +64,16 @@ pub fn pages_read(leaves: f64, radius: u32, width: u32) -> f64 {
     pages
 }
 
-/// Whether reading all wanted rows from end to end, `sequential` leaves, takes no more leaves than the bands do.
+/// Whether reading all wanted rows from end to end, `sequential` leaves, takes no more leaves than the bands
+/// do.
 pub(crate) fn prefers_sequential(leaves: f64, sequential: f64, radius: u32, width: u32) -> bool {
     by_bands(leaves, radius, width) >= sequential
 }
 
 /// For each band, the number of leaves after which a search gives the bands up, if it has read them in this
-/// band's tree and those before it. The later bands are then expected to read more than the `sequential` leaves
-/// that have all wanted rows, such as those of one tree: as many times the expected number as the bands
-/// before them have read.
+/// band's tree and those before it. The later bands are then expected to read more than the `sequential`
+/// leaves that have all wanted rows, such as those of one tree: as many times the expected number as the
+/// bands before them have read.
 ///
 /// No search reads more than two and a half trees, whatever its fingerprints are: one and a half by bands,
 /// and then one from end to end. With bits that are set with a chance of four fifths, giving up after one
@@ -140,8 +141,8 @@ impl ExpectedWork {
     }
 }
 
-/// The work of finding the `wanted` nearest of these rows, which `sequential` leaves have, or all within `farthest`
-/// if these are fewer, if their codes have one word of `width` bits and are scattered.
+/// The work of finding the `wanted` nearest of these rows, which `sequential` leaves have, or all within
+/// `farthest` if these are fewer, if their codes have one word of `width` bits and are scattered.
 ///
 /// It goes through the radii of the search itself. The rows within a radius may have to be found in several
 /// pieces, each by a search of its own that collects the pieces before it as well.
@@ -231,8 +232,8 @@ fn sum(numbers: &[f64]) -> f64 {
 /// and a word has `width` bits.
 ///
 /// A node has its part of the values of the band, and another one that it shares with the next node. They
-/// agree in some bits. The fraction of the nodes that is met is the fraction of the strings of this length that
-/// lie within the band's part of the radius.
+/// agree in some bits. The fraction of the nodes that is met is the fraction of the strings of this length
+/// that lie within the band's part of the radius.
 fn in_each_band(nodes: f64, radius: u32, width: u32) -> [f64; BANDS] {
     let in_band = f64::from(width) / BANDS as f64;
     let values = STRADDLING * in_band.exp2() / nodes + 1.0;

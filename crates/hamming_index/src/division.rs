@@ -9,8 +9,8 @@
 //! nothing within the radius is missed if the reaches add up to r + 1 (GPH: Qin and others 2018). Of these
 //! divisions a cheap one is found by giving one bit at a time to the word where it costs least.
 //!
-//! Costs are those of scattered codes. A word that has turned out to cost more counts as that much dearer. So a
-//! word that half of the table has alike is left out, and the others are searched farther instead.
+//! Costs are those of scattered codes. A word that has turned out to cost more counts as that much dearer. So
+//! a word that half of the table has alike is left out, and the others are searched farther instead.
 
 use crate::cost::{self, ExpectedWork, FEW, LAST, entries_in, leaves_read, radius_of};
 use crate::key::{BANDS, Filter, Tree};

@@ -2,8 +2,8 @@
 //! they find.
 //!
 //! A word is abandoned when it turns out to cost much more than scattered codes do, if others can be searched
-//! farther for less. Its candidates are dropped before their codes are asked for. To search an abandoned
-//! word again counts twice what it has cost. So a search costs at most a small multiple of what the best division
+//! farther for less. Its candidates are dropped before their codes are asked for. To search an abandoned word
+//! again counts twice what it has cost. So a search costs at most a small multiple of what the best division
 //! would have cost.
 //!
 //! What becomes of a word's candidates is decided once for all of them. Few candidates are looked up when the

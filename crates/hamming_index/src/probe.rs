@@ -6,10 +6,10 @@
 //! f - 1 in one of the others; for if not, the bits would add up to r + 1. So a search misses nothing if it
 //! looks in each band's tree at all keys whose band is that near the query's.
 //!
-//! Bands could divide the radius unevenly, by what their trees have near the query (GPH: Qin and others 2018).
-//! The best divisions would save at most 2 % of the leaves of scattered fingerprints, 5 % with `doc2` of real
-//! text, and 35 % where bits are set with a chance of four fifths. To find them, a search would have to
-//! compare the query with the range of every leaf. So bands divide the radius evenly.
+//! Bands could divide the radius unevenly, by what their trees have near the query (GPH: Qin and others
+//! 2018). The best divisions would save at most 2 % of the leaves of scattered fingerprints, 5 % with `doc2`
+//! of real text, and 35 % where bits are set with a chance of four fifths. To find them, a search would have
+//! to compare the query with the range of every leaf. So bands divide the radius evenly.
 //!
 //! A tree is in the order of its keys, and the keys of such a ball lie in it in several pieces.
 //! [`Probe::next`] finds the beginning of the next piece.

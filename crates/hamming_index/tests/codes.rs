@@ -58,7 +58,8 @@ impl Chance {
         code
     }
 
-    /// A code with so many set bits of a thousand. Two codes with few of them are near each other in every word.
+    /// A code with so many set bits of a thousand. Two codes with few of them are near each other in every
+    /// word.
     fn sparse(&mut self, bits: u32, density: u32) -> Code {
         let mut code = vec![0; bits.div_ceil(8) as usize];
         for place in (0..bits as usize).filter(|_| self.below(1000) < density) {

@@ -73,8 +73,8 @@ fn center(layout: Layout, code: &[u8]) -> SearchCenter {
     }
 }
 
-/// A scattered code, one near to one of three, or one with few bits set. Two of the last are near each other in
-/// every word.
+/// A scattered code, one near to one of three, or one with few bits set. Two of the last are near each other
+/// in every word.
 fn code(layout: Layout, seed: u64) -> Vec<u8> {
     let is_sparse = layout.words() > 1 && scattered(seed ^ 11).is_multiple_of(3);
     let is_near = scattered(seed).is_multiple_of(2);

@@ -69,7 +69,8 @@ fn many_rows() -> Memory {
     Memory::built(40, &rows.collect::<Vec<_>>(), 50, 1000)
 }
 
-/// Rows of two tenants in turn, 185 on a page. Half-filled leaves of the tree of further columns hold 226 of them.
+/// Rows of two tenants in turn, 185 on a page. Half-filled leaves of the tree of further columns hold 226 of
+/// them.
 fn many_rows_of_tenants() -> Memory {
     let row = |number: u32| RowId::new((number - 1) / 185, ((number - 1) % 185) as u16 + 1);
     let words: Vec<u64> = (1..=700).map(|number| number * 5_000_000_000_000_001).collect();

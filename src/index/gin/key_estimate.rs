@@ -7,6 +7,7 @@ use crate::pg::call::allocate;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::planner::{PlannedIndex, Planner};
+use crate::pg::settings::setting;
 use pg_sys::{IndexClause, OpExpr, RestrictInfo};
 use pgrx::pg_sys;
 use text::sketch::threshold::LeastShared;
@@ -66,12 +67,9 @@ impl KeyEstimate {
         let pages = (self.values - 1.0).max(0.0) + self.sizes.min(all_sizes);
         let (mut page_cost, none) = (0.0, std::ptr::null_mut());
         let operators = (self.values + self.sizes) * PAGES_PER_KEY * OPERATORS_PER_PAGE;
-        // SAFETY: settings.
-        let operator_cost = unsafe {
-            pg_sys::get_tablespace_page_costs(index.reltablespace, &raw mut page_cost, none);
-            pg_sys::cpu_operator_cost
-        };
-        pages_fetched(planner, index, pages, searches) * page_cost + operators * operator_cost
+        // SAFETY: a tablespace, and a place for one of the costs.
+        unsafe { pg_sys::get_tablespace_page_costs(index.reltablespace, &raw mut page_cost, none) };
+        pages_fetched(planner, index, pages, searches) * page_cost + operators * setting!(cpu_operator_cost)
     }
 }
 

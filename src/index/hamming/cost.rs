@@ -9,6 +9,7 @@ use crate::estimate::condition::radius_of_condition;
 use crate::estimate::cost::{Estimate, Search, Work, cost_function};
 use crate::pg::code::CodeType;
 use crate::pg::open_index::OpenIndex;
+use crate::pg::settings::setting;
 use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{ExpectedWork, leaves_in};
 use hamming_index::division::PlannerCosts;
@@ -125,8 +126,7 @@ fn comparing(expected: ExpectedWork, operators_of_fetching: f64) -> Work {
 
 /// Rows that an ordered search collects at a time, at most.
 fn max_sorted() -> usize {
-    // SAFETY: a setting.
-    (unsafe { pg_sys::work_mem }) as usize * 1024 / BYTES_PER_SORTED
+    setting!(work_mem) as usize * 1024 / BYTES_PER_SORTED
 }
 
 /// What the conditions of a path say.

@@ -4,6 +4,7 @@
 //! Values are hashed as PostgreSQL does for partitions. Different values can have the same hash, so
 //! conditions on further columns are checked on the rows that are found.
 
+use crate::pg::catalog::families::{function_of, is_in, operator_in};
 use crate::pg::catalog::strategy::EQUAL;
 use crate::pg::error;
 use crate::pg::memory::small_context;
@@ -151,11 +152,10 @@ pub(super) fn can_be_hashed(type_: Oid) -> bool {
 /// Whether an operator is an equality by which values of this type, and of the operator's other type, have
 /// equal hashes if they are equal.
 pub(super) fn is_hashed_equality(operator: Oid, type_: Oid) -> bool {
-    // SAFETY: looks the type and the operator up.
-    unsafe {
-        let entry = pg_sys::lookup_type_cache(type_, pg_sys::TYPECACHE_HASH_EXTENDED_PROC_FINFO as i32);
-        can_be_hashed(type_) && pg_sys::op_in_opfamily(operator, (*entry).hash_opf)
-    }
+    // SAFETY: looks the type up.
+    let entry =
+        unsafe { &*pg_sys::lookup_type_cache(type_, pg_sys::TYPECACHE_HASH_EXTENDED_PROC_FINFO as i32) };
+    can_be_hashed(type_) && is_in(operator, entry.hash_opf)
 }
 
 /// Whether a key on a further column of an index can be served.
@@ -167,10 +167,7 @@ pub(super) fn is_known(index: OpenIndex<'_>, key: &pg_sys::ScanKeyData) -> bool 
     let (family, type_) = (index.family(place), index.class_type(place));
     // A check of a constraint names no type of the argument, which is that of the column.
     let argument = if key.sk_subtype == pg_sys::InvalidOid { type_ } else { key.sk_subtype };
-    // SAFETY: looks operators up.
-    let (operator, function) = unsafe {
-        let operator = pg_sys::get_opfamily_member(family, type_, argument, EQUAL);
-        (operator, pg_sys::get_opcode(operator))
-    };
-    function == key.sk_func.fn_oid && is_hashed_equality(operator, type_)
+    operator_in(family, type_, argument, EQUAL).is_some_and(|operator| {
+        function_of(operator) == key.sk_func.fn_oid && is_hashed_equality(operator, type_)
+    })
 }

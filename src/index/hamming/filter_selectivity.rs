@@ -1,6 +1,7 @@
 //! What the conditions on further columns leave of the rows, for the planner.
 
 use crate::estimate::cost::Search;
+use crate::pg::catalog::families::strategy_in;
 use crate::pg::catalog::strategy::EQUAL;
 use crate::pg::expr::{Expr, Exprs};
 use pgrx::pg_sys;
@@ -45,7 +46,5 @@ fn gives_value(condition: Expr, family: pg_sys::Oid) -> bool {
     }
     let single = condition.cast::<pg_sys::OpExpr>().map(|it| it.opno);
     let array = || condition.cast::<pg_sys::ScalarArrayOpExpr>().map(|it| it.opno);
-    // SAFETY: looks the operator up in the catalog.
-    let strategy = |it| unsafe { pg_sys::get_op_opfamily_strategy(it, family) };
-    single.or_else(array).is_some_and(|it| strategy(it) == i32::from(EQUAL))
+    single.or_else(array).is_some_and(|it| strategy_in(it, family) == i32::from(EQUAL))
 }

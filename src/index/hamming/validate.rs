@@ -5,6 +5,7 @@
 //! equality that goes with this hash.
 
 use super::filter::{can_be_hashed, is_hashed_equality};
+use crate::pg::catalog::families::function_of;
 use crate::pg::catalog::ours;
 use crate::pg::catalog::strategy::{DISTANCE, EQUAL, NEAR, WITHIN_BALL};
 use crate::pg::code::CodeType;
@@ -34,8 +35,7 @@ impl Member {
 
     /// What is wrong with it.
     fn fault(&self, input_type: Oid) -> Option<&'static str> {
-        // SAFETY: looks the operator up.
-        let function = unsafe { pg_sys::get_opcode(self.operator) };
+        let function = function_of(self.operator);
         if self.left_type != input_type {
             return Some("its left side is not of the type of the operator class");
         }

@@ -1,5 +1,6 @@
 //! Finds objects in a schema by name and arguments.
 
+use super::families::function_of;
 use super::ours::is_in_c;
 use pgrx::pg_sys::{self, Oid};
 use std::ffi::CStr;
@@ -18,8 +19,7 @@ pub(super) fn find_function(namespace: Oid, name: &CStr, args: &[Oid]) -> Option
 pub(super) fn find_operator(namespace: Oid, name: &CStr, left: Oid, right: Oid) -> Option<Oid> {
     let keys = [name.as_ptr().into(), left.into(), right.into(), namespace.into()];
     let operator = find(pg_sys::SysCacheIdentifier::OPERNAMENSP, pg_sys::Anum_pg_operator_oid, keys);
-    // SAFETY: looks the operator up in the catalog.
-    operator.filter(|&operator| is_in_c(unsafe { pg_sys::get_opcode(operator) }, |_| true))
+    operator.filter(|&operator| is_in_c(function_of(operator), |_| true))
 }
 
 /// The type of a function's results.

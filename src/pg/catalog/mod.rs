@@ -1,5 +1,6 @@
 //! What the catalog says of our functions, operators and types.
 
+pub(crate) mod families;
 mod lookup;
 pub(crate) mod oids;
 pub(crate) mod ours;

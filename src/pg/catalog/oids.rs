@@ -1,5 +1,6 @@
 //! The numbers (OIDs) of the extension's functions, operators and types.
 
+use super::families::operator_in;
 use super::lookup::{find_function, find_operator, result_of};
 use super::sketch_oids::SketchOids;
 use super::strategy::WITHIN_BALL;
@@ -120,10 +121,7 @@ impl CodeOids {
     /// The operator `bigint <@ hamming_ball`, or `bit <@ hamming_bit_ball`, of an operator family, if the
     /// family has one.
     pub(crate) fn ball_operator(&self, family: Oid) -> Option<Oid> {
-        // SAFETY: looks the operator up in the catalog.
-        let operator =
-            unsafe { pg_sys::get_opfamily_member(family, self.codes.oid(), self.ball_type, WITHIN_BALL) };
-        (operator != pg_sys::InvalidOid).then_some(operator)
+        operator_in(family, self.codes.oid(), self.ball_type, WITHIN_BALL)
     }
 
     /// The functions with planner support.

@@ -1,5 +1,6 @@
 //! The numbers (OIDs) of the functions on sketches.
 
+use super::families::{function_of, operator_in};
 use super::lookup::{find_function, result_of};
 use super::ours::is_sketch_match;
 use super::strategy::MATCHES;
@@ -54,13 +55,8 @@ impl SketchOids {
 
     /// The operator `bigint[] @@ sketch_query` of an operator family, if that is the family of `sketch_ops`.
     pub(crate) fn match_operator(&self, family: Oid) -> Option<Oid> {
-        // SAFETY: looks the operator and its function up in the catalog.
-        unsafe {
-            let array = pg_sys::INT8ARRAYOID;
-            let operator = pg_sys::get_opfamily_member(family, array, self.query_type, MATCHES);
-            let is_ours = operator != pg_sys::InvalidOid && is_sketch_match(pg_sys::get_opcode(operator));
-            is_ours.then_some(operator)
-        }
+        operator_in(family, pg_sys::INT8ARRAYOID, self.query_type, MATCHES)
+            .filter(|&operator| is_sketch_match(function_of(operator)))
     }
 
     /// Whether these are the functions of the extension as it is now. It may have been dropped since.

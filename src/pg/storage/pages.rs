@@ -8,6 +8,7 @@ use crate::pg::compat::{check_snapshot_age, lock_buffer, read_recent_buffer, vac
 use crate::pg::encoding::for_message;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{SqlError, quote, report};
+use crate::pg::settings::setting;
 use hamming_index::build::BuildTarget;
 use hamming_index::key::RowId;
 use hamming_index::page::{Edit, HEADER_LAYOUT, PAGE_SIZE, Page, PageNumber};
@@ -298,8 +299,7 @@ impl Store for Pages {
     }
 
     fn is_slow(&self) -> bool {
-        // SAFETY: a setting.
-        let may_prefetch = unsafe { pg_sys::effective_io_concurrency } > 0;
+        let may_prefetch = setting!(effective_io_concurrency) > 0;
         let now = read_from_disk();
         self.is_cached.set(self.pages_from_disk.replace(now) == now);
         !self.is_cached.get() && may_prefetch

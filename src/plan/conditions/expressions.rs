@@ -1,6 +1,7 @@
 //! Expressions that all parts of the planner support meet or make: distances, similarities, `hamming_within`.
 
 use crate::estimate::condition::bits_of;
+use crate::pg::catalog::families::operator_in;
 use crate::pg::catalog::oids::{CodeOids, ExtensionOids};
 use crate::pg::code::CodeType;
 use crate::pg::expr::Expr;
@@ -31,9 +32,8 @@ impl<'a> CodePair<'a> {
             Some(datum) if datum.value() as i32 == 0 && oids.codes == CodeType::Bigint => {
                 let (family, type_) = (pg_sys::INTEGER_BTREE_FAM_OID, pg_sys::INT8OID);
                 let strategy = pg_sys::BTEqualStrategyNumber as i16;
-                // SAFETY: looks the operator up in the catalog.
-                let equal = unsafe { pg_sys::get_opfamily_member(family, type_, type_, strategy) };
-                Expr::operator(equal, pg_sys::BOOLOID, a, b)
+                operator_in(family, type_, type_, strategy)
+                    .map_or_else(|| self.called(radius), |equal| Expr::operator(equal, pg_sys::BOOLOID, a, b))
             }
             _ => self.called(radius),
         }

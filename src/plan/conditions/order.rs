@@ -6,6 +6,7 @@
 //! `ORDER BY a <~> b`. The planner reads the list of sort keys after our hook.
 
 use super::expressions::{CodePair, FLOAT_FAMILY, similarity_of};
+use crate::pg::catalog::families::strategy_in;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::compat::is_declared_not_null;
 use crate::pg::expr::{Expr, Exprs};
@@ -31,7 +32,7 @@ pub(super) fn rewrite_order<'p>(
             let entry = pg_sys::get_sortgroupclause_tle((&raw const *key).cast_mut(), query.targetList);
             let similarity = Expr::new((*entry).expr);
             let Some(pair) = similarity_of(similarity, ours) else { continue };
-            let strategy = pg_sys::get_op_opfamily_strategy(key.sortop, FLOAT_FAMILY);
+            let strategy = strategy_in(key.sortop, FLOAT_FAMILY);
             let is_falling = strategy as u32 == pg_sys::BTGreaterStrategyNumber;
             let never_null = |side| is_never_null(planner, relation, side);
             if is_falling

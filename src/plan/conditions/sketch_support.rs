@@ -6,10 +6,11 @@ use super::request::{IndexRequest, NO, Request};
 use crate::estimate::sketch::{SketchCondition, cost, selectivity};
 use crate::index::gin::number_of;
 use crate::pg::call::{Call, pg_functions};
+use crate::pg::catalog::families::is_in;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::{OVERLAP_OPERATOR, SketchOids};
 use crate::pg::expr::{Applied, Expr};
-use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::pg_sys::{Datum, Oid};
 use text::sketch::threshold::Measure;
 
 pg_functions!(sketch_support);
@@ -70,9 +71,7 @@ impl<'p> IndexedSketch<'p> {
         let is_positive = self.share.is_none_or(|(_, least)| {
             least.value().is_some_and(|least| f64::from_bits(least.value() as u64) > 0.0)
         });
-        // SAFETY: looks the operator up in the catalog.
-        (is_positive && unsafe { pg_sys::op_in_opfamily(OVERLAP_OPERATOR, family) })
-            .then_some((OVERLAP_OPERATOR, self.query))
+        (is_positive && is_in(OVERLAP_OPERATOR, family)).then_some((OVERLAP_OPERATOR, self.query))
     }
 }
 

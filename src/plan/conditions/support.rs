@@ -7,6 +7,7 @@ use super::request::{IndexRequest, NO, Request, simplified};
 use crate::estimate::condition::Within;
 use crate::estimate::selectivity::{UNKNOWN, selectivity};
 use crate::pg::call::{Call, pg_functions};
+use crate::pg::catalog::families::function_of;
 use crate::pg::catalog::oids::{CodeOids, ExtensionOids};
 use crate::pg::catalog::ours::is_within_ball;
 use crate::pg::expr::{Applied, Expr, Exprs};
@@ -76,8 +77,7 @@ fn index_condition(request: IndexRequest) -> Option<Datum> {
         _ => return None,
     };
     let contained = oids.ball_operator(request.family())?;
-    // SAFETY: looks the operator up in the catalog.
-    if !is_within_ball(unsafe { pg_sys::get_opcode(contained) }, oids.codes) {
+    if !is_within_ball(function_of(contained), oids.codes) {
         return None;
     }
     let ball = Expr::function(oids.ball, oids.ball_type, &[center, radius]);

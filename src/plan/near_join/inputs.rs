@@ -240,8 +240,8 @@ impl JoinInputs {
     /// The rows of the next batch, at most.
     ///
     /// The processes of a parallel plan take rows from one scan. One that takes all that memory has room for
-    /// leaves nothing to the others. So each takes its portion, and parts of it as long as there are more rows.
-    /// Smaller batches would be shared more evenly, but the inner side is sorted for each of them.
+    /// leaves nothing to the others. So each takes its portion, and parts of it as long as there are more
+    /// rows. Smaller batches would be shared more evenly, but the inner side is sorted for each of them.
     fn rows_of_next(&self, batch: &JoinBatch) -> usize {
         let portion = self.parts.portion;
         let growing = match self.parts.may_end_early {

@@ -7,6 +7,7 @@ use crate::pg::compat;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::nodes::make;
 use crate::pg::planner::{Planner, Relation};
+use crate::pg::settings::setting;
 use pgrx::pg_sys::{self, NodeTag, Path};
 use std::ptr::{from_mut, from_ref, null_mut};
 
@@ -20,7 +21,8 @@ const OPERATORS_PER_FILED_ROW: f64 = 1.5;
 /// Comparisons of words in the time of an operator: some 5 ns against a fifth of one.
 const COMPARISONS_PER_OPERATOR: f64 = 20.0;
 
-/// Comparisons of words in the time that a further condition takes, which reads codes from two places in memory.
+/// Comparisons of words in the time that a further condition takes, which reads codes from two places in
+/// memory.
 const COMPARISONS_PER_LOOK: f64 = 40.0;
 
 /// Bytes that a row takes in memory in addition to its columns: its code, its places, and what sorting it
@@ -66,8 +68,7 @@ pub(super) fn propose(sides: &Sides) {
     }
     // Sketches cannot be divided.
     let can_divide = sides.near.iter().all(|near| near.passes().is_some());
-    // SAFETY: a setting.
-    let is_enabled = can_divide && unsafe { pg_sys::enable_parallel_hash };
+    let is_enabled = can_divide && setting!(enable_parallel_hash);
     if let (Some(inner), true) = (partial_inner, is_enabled) {
         add_path(sides, [outer, inner], Workers::ShareBoth(outer.parallel_workers));
     }
@@ -130,8 +131,7 @@ fn add_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) {
 
 /// Outer rows for each process of a parallel plan, as far as they are estimated.
 fn outer_portion(sides: &Sides, workers: i32) -> f64 {
-    // SAFETY: a setting.
-    let processes = workers + i32::from(unsafe { pg_sys::parallel_leader_participation });
+    let processes = workers + i32::from(setting!(parallel_leader_participation));
     (sides.outer.rows / f64::from(processes)).max(1.0)
 }
 
@@ -144,9 +144,8 @@ struct Cost {
 /// The inner side is read whole before the first row, and both sides if they are shared; the rest grows with
 /// the rows of the outer side.
 fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) -> Cost {
-    // SAFETY: settings.
     let (operator, tuple, page) =
-        unsafe { (pg_sys::cpu_operator_cost, pg_sys::cpu_tuple_cost, pg_sys::seq_page_cost) };
+        (setting!(cpu_operator_cost), setting!(cpu_tuple_cost), setting!(seq_page_cost));
     let reading = OPERATORS_PER_ROW * operator + TUPLES_PER_ROW * tuple;
     let [searched, others @ ..] = &sides.near[..] else { return Cost::default() };
     let is_shared = matches!(workers, Workers::ShareBoth(_));

@@ -411,7 +411,8 @@ mod tests {
             }
         }
 
-        /// A second code must be near as well. Half of the bits of a row are its code, the others its second code.
+        /// A second code must be near as well. Half of the bits of a row are its code, the others its second
+        /// code.
         #[test]
         fn both_codes_are_near(
             rows in prop::collection::vec((0u64..1 << 5, 0u64..1 << 9), 0..300),

@@ -29,7 +29,8 @@ const TEMPLATE: f32 = 0.5;
 const FOUND: f64 = 0.95;
 /// A small distance, of 64 bits.
 const NEAR: u64 = 6;
-/// Within it, so many rows are a crowd; of so many pairs of texts, this fraction shows that there are templates.
+/// Within it, so many rows are a crowd; of so many pairs of texts, this fraction shows that there are
+/// templates.
 const CROWD: f64 = 10.0;
 const ENOUGH: usize = 20;
 const MANY: f64 = 0.1;

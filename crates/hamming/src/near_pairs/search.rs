@@ -45,8 +45,8 @@ pub(super) fn threshold_of(number: u32, reach: u32, used: u32) -> u32 {
     reach / used + u32::from(number < reach % used) - 1
 }
 
-/// The cost of finding pairs by a segment, in comparisons of words. The function takes the fraction of pairs of
-/// scattered rows that are compared, and gives that of the rows.
+/// The cost of finding pairs by a segment, in comparisons of words. The function takes the fraction of pairs
+/// of scattered rows that are compared, and gives that of the rows.
 pub(super) fn cost_of_segment(
     size: &JoinSize,
     length: u32,

@@ -129,7 +129,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Codes of two words that are divided into parts: crowded ones, equal ones, and bits that are alike in all.
+    /// Codes of two words that are divided into parts: crowded ones, equal ones, and bits that are alike in
+    /// all.
     #[test]
     fn a_division_finds_each_pair_once(
         lefts in fingerprints(),

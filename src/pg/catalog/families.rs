@@ -1,0 +1,28 @@
+//! Operators, their functions, and the families that they are in.
+
+use pgrx::pg_sys::{self, Oid};
+
+/// The operator of a family with this strategy for operands of these types, if there is one.
+pub(crate) fn operator_in(family: Oid, left: Oid, right: Oid, strategy: i16) -> Option<Oid> {
+    // SAFETY: looks the operator up in the catalog.
+    let operator = unsafe { pg_sys::get_opfamily_member(family, left, right, strategy) };
+    (operator != pg_sys::InvalidOid).then_some(operator)
+}
+
+/// The strategy of an operator in a family; 0 if it is not of the family.
+pub(crate) fn strategy_in(operator: Oid, family: Oid) -> i32 {
+    // SAFETY: looks the operator up in the catalog.
+    unsafe { pg_sys::get_op_opfamily_strategy(operator, family) }
+}
+
+/// Whether an operator is of a family.
+pub(crate) fn is_in(operator: Oid, family: Oid) -> bool {
+    // SAFETY: looks the operator up in the catalog.
+    unsafe { pg_sys::op_in_opfamily(operator, family) }
+}
+
+/// The function of an operator; invalid if there is no such operator.
+pub(crate) fn function_of(operator: Oid) -> Oid {
+    // SAFETY: looks the operator up in the catalog.
+    unsafe { pg_sys::get_opcode(operator) }
+}
