@@ -8,16 +8,15 @@ import textwrap
 from measure import COLUMNS
 from plot import bars
 
-# Questions of which the page has no table, but the pages on their topics a sentence: pairs, licences, copies, pictures, passages.
+# Questions of which the page has no table, but the pages on their topics a sentence: pairs, licences, copies, pictures, passages, embeddings.
 SEARCH = ["peer", "settings", "found", "query_ms"]
 CORPUS = ["peer", "settings", "found", "false", "rate", "peak_mb"]
 TITLES = {
     "within": ("Which codes are within a radius?", ["peer", "settings", "query_ms", "bytes"], "All find the same codes."),
     "nearest": ("Which ten codes are nearest?", SEARCH, "Ten codes are near each of the queries. *Found* counts the right distances of all ten."),
     "far": ("Which ten codes are nearest, if none is near?", ["peer", "query_ms"],
-            "An index must look at many of the codes, and **ours loses** to FAISS, which compares all of them: "
-            "of 256 bits always, of a million of 64 bits on some processors, of ten million not. [A radius](querying.md) next to "
-            "the order ends such a search early. Graphs, which this table leaves out, find at most 2 % of the right ones."),
+            "Ours compares all codes, as FAISS does. [A radius](querying.md) next to the order ends such a search early. Graphs, "
+            "which this table leaves out, find at most 2 % of the right ones."),
     "corpus": ("Which texts of a corpus are duplicates?", CORPUS,
                "Of ten texts one is a copy, and one a changed copy: 2, 5 or 10 % of the words are replaced, two sentences are exchanged, "
                "or others are put before and after. Two more share a third or half of their sentences with another, and are no "
@@ -58,7 +57,7 @@ LEFT_OUT = {
 # Peers, or settings of peers, that a question's table leaves out: their answers are wrong, or like another's.
 PEERS_LEFT_OUT = {
     "far": {"pgvector 0.8.0 HNSW", "FAISS BinaryHNSW", "usearch HNSW"},
-    "within": {"SQLite", "ClickHouse (chdb)"},
+    "within": {"SQLite", "ClickHouse (chdb)", "DuckDB"},
     "nearest": {"usearch HNSW", "M 16, efSearch 40"},
     "corpus": {"5 words, radius 3 (text-dedup)"},
     "quotes": {"words, cosine"},

@@ -7,6 +7,7 @@ use Test::More;
 use SimhashTest;
 
 my $node = start_node('docs');
+my $has_vector = $node->safe_psql('postgres', q{SELECT 1 FROM pg_available_extensions WHERE name = 'vector'});
 my @pages = map { "docs/$_" } map { s{.*/}{}r } sort glob "'$ENV{DOCS}/docs/*.md'";
 ok(@pages > 0, 'there are pages in docs/');
 run_page($_) for 'README.md', @pages;
@@ -16,6 +17,15 @@ sub run_page
 {
 	my ($page) = @_;
 	my $text = read_page($page);
+	SKIP: {
+		skip "$page: pgvector is not installed for this PostgreSQL", 1 if $text =~ /^CREATE EXTENSION vector/m && !$has_vector;
+		run_examples($page, $text);
+	}
+}
+
+sub run_examples
+{
+	my ($page, $text) = @_;
 	my $database = database_for($page);
 	my ($examples, $outputs) = (0, 0);
 	while ($text =~ /^```sql\n(.*?)^```\n(?:\n?^```text\n(.*?)^```\n)?/msg)
