@@ -12,6 +12,9 @@ import psycopg
 from documents import Corpus, sentences_of, shingles
 from measure import COLUMNS, Server, in_child, or_left_out, report
 
+# What decides, as docs/deduplication.md has it.
+RARE = 50
+
 
 def with_datasketch(texts, values, threshold):
     from datasketch import MinHash, MinHashLSH
@@ -85,7 +88,7 @@ def in_postgres(sockets, texts, radius):
             CREATE TABLE code AS SELECT id, simhash(body) AS si, rare(body) AS rare FROM document""")
         connection.execute("ANALYZE code")
         rows, _ = server.run(f"""SELECT id FROM code AS d WHERE EXISTS (SELECT FROM code AS earlier
-            WHERE hamming(earlier.si, d.si) <= {radius} AND hamming(earlier.rare, d.rare) <= 60 AND earlier.id < d.id)""")
+            WHERE hamming(earlier.si, d.si) <= {radius} AND hamming(earlier.rare, d.rare) <= {RARE} AND earlier.id < d.id)""")
         ((size,),), _ = server.run("SELECT pg_total_relation_size('code')")
         return [row for row, in rows], server.seconds() - start, server.peak_mb(), size / len(texts)
 
@@ -113,7 +116,7 @@ def main(results, sockets, files, count):
             file.flush()
 
         for radius in (10, 14):
-            line("simhash_pg", f"radius {radius}, rare words <= 60, COPY and all", *in_postgres(sockets, texts, radius))
+            line("simhash_pg", f"radius {radius}, rare words <= {RARE}, COPY and all", *in_postgres(sockets, texts, radius))
         for peer, settings, size, work in peers:
             with or_left_out(peer):
                 gone, seconds, peak = in_child(work)

@@ -17,6 +17,8 @@ use text::sketch::rarity::{COUNTS_BYTES, FeatureCounter, FeatureWeights, add_fea
 /// Whose features are weighed, by how many texts of the table.
 const FEATURES: &str = "word:2";
 const WEIGHED: i32 = 10_000;
+/// Texts of fewer features are short: the weights of these decide nothing.
+const FEW: usize = 30;
 
 #[pg_extern(sql = false)]
 fn hamming_histogram(
@@ -53,7 +55,10 @@ fn levels(
     let sample: i32 = SAMPLE.of(sample).map_err(report::problem)?;
     let column = CodeColumn::of(relation, code, body)?;
     let mut codes = CodeList::new(column.codes, sample as usize);
-    let mut texts = SampledTexts::new()?;
+    let mut texts = SampledTexts::default();
+    if body.is_some() {
+        texts.counts = collect(repeat_n(0, COUNTS_BYTES), COUNTS_BYTES).map_err(report::problem)?;
+    }
     let read = if body.is_some() { sample.max(WEIGHED) } else { sample };
     column.read(Some(read), &mut |row| {
         let is_query = codes.codes().len() < sample as usize;
@@ -62,7 +67,8 @@ fn levels(
         }
         if body.is_some() { texts.add(row.text(), is_query) } else { Ok(()) }
     })?;
-    let weights = weights(&mut texts.counts).map_err(report::problem)?;
+    let weights = body.and_then(|_| weights(&mut texts.counts).transpose());
+    let weights = weights.transpose().map_err(report::problem)?;
     let weights = weights.as_deref().map(FeatureWeights::read).transpose().map_err(report::problem)?;
     let bits = codes.bits().or(column.bits).unwrap_or(0);
     let mut histogram =
@@ -83,11 +89,12 @@ fn levels(
             Ok::<_, SqlError>(alike.flatten().unwrap_or(0.0))
         })
     })?;
-    say_what_is_odd(&histogram);
+    say_what_is_odd(&histogram, texts.mean_features());
     histogram.levels().map_err(report::problem)
 }
 
 /// In how many texts of the sample each feature is, and the features of the queries.
+#[derive(Default)]
 struct SampledTexts {
     counter: FeatureCounter,
     counts: Vec<u8>,
@@ -95,16 +102,16 @@ struct SampledTexts {
 }
 
 impl SampledTexts {
-    fn new() -> Result<Self, SqlError> {
-        let counts = collect(repeat_n(0, COUNTS_BYTES), COUNTS_BYTES).map_err(report::problem)?;
-        Ok(Self { counter: FeatureCounter::default(), counts, of_queries: Vec::new() })
-    }
-
     fn add(&mut self, text: &[u8], is_query: bool) -> Result<(), SqlError> {
         let features = features_of(&mut self.counter, text)?;
         add_features(&mut self.counts, &features, parse_scheme(FEATURES)?, &mut check_for_interrupts)
             .map_err(report::problem)?;
         if is_query { push(&mut self.of_queries, features).map_err(report::problem) } else { Ok(()) }
+    }
+
+    /// How many features a query has, on average.
+    fn mean_features(&self) -> Option<usize> {
+        self.of_queries.iter().map(Vec::len).sum::<usize>().checked_div(self.of_queries.len())
     }
 }
 
@@ -115,9 +122,17 @@ fn features_of(counter: &mut FeatureCounter, text: &[u8]) -> Result<Vec<i64>, Sq
 
 const PAGE: &str = "docs/choosing-a-threshold.md says what that means.";
 
-fn say_what_is_odd(histogram: &DistanceHistogram) {
+fn say_what_is_odd(histogram: &DistanceHistogram, features: Option<usize>) {
     if histogram.is_even() {
         notice("all distances are even, so an odd radius finds no more than the even one below it", PAGE);
+    }
+    if let Some(features) = features.filter(|&features| features < FEW) {
+        notice(
+            &format!(
+                "texts are short, {features} pairs of words on average: more or fewer may be duplicates"
+            ),
+            PAGE,
+        );
     }
     if let Some((distance, apart, pairs)) = histogram.templates() {
         let message = format!(

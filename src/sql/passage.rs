@@ -88,7 +88,7 @@ fn put_repeats(
     key_type: pg_sys::Oid,
 ) -> Result<(), SqlError> {
     let (corpus, keys) = read_corpus(query, min_length, key_type)?;
-    let mut reporter = Reporter::of("repeated_passages", format!("{} MB", corpus.bytes() >> 20), 3);
+    let mut reporter = Reporter::of("repeated_passages", format!("{} MB", corpus.bytes() >> 20));
     let mut put = |row: Repeat| {
         check_for_interrupts();
         rows.put([
@@ -99,7 +99,9 @@ fn put_repeats(
             sql_position(row.first_position).into_datum(),
         ]);
     };
-    corpus.repeats(&mut reporter, &mut put).map_err(corpus_problem)
+    corpus.repeats(&mut reporter, &mut put).map_err(corpus_problem)?;
+    reporter.end();
+    Ok(())
 }
 
 /// The texts that the query returns, and their keys.
@@ -112,7 +114,7 @@ fn read_corpus(
     let max_memory = setting!(maintenance_work_mem) as usize * 1024;
     let mut corpus = Corpus::new(min_length, max_memory).map_err(corpus_problem)?;
     let mut keys = KeptValues::new(key_type);
-    let mut reporter = Reporter::of("repeated_passages", String::new(), 1);
+    let mut reporter = Reporter::of("repeated_passages", String::new());
     each_keyed_text(query, key_type, |KeyedText { key, text }| {
         check_for_interrupts();
         let key = key.ok_or_else(null_key)?;

@@ -15,8 +15,8 @@ pub trait Heartbeat {
     /// Work goes on.
     fn beat(&mut self);
 
-    /// Work goes on, and this fraction of a pass over the data is done. Passes are counted from 1.
-    fn progress(&mut self, _pass: u32, _done: f64) {
+    /// Work goes on, and this fraction of it is done, which never falls.
+    fn progress(&mut self, _done: f64) {
         self.beat();
     }
 }

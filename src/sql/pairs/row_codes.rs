@@ -78,6 +78,7 @@ impl CodesOfRows {
         });
         let found = clusters::keepers(codes, radius, second.transpose()?, linkage, &mut reporter)
             .map_err(report::problem)?;
+        reporter.end();
         let mut keepers = collect(0..rows as u32, rows).map_err(report::problem)?;
         for (&row, &keeper) in self.rows.iter().zip(&found) {
             keepers[row as usize] = self.rows[keeper as usize];

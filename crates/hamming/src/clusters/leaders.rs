@@ -9,12 +9,16 @@ use super::SecondCode;
 use crate::code::CodeSlice;
 use crate::near_pairs::{MAX_SEGMENT_BITS, PairFinder, near_pairs, near_pairs_between, retain_within};
 use base::{Heartbeat, OutOfMemory, collect, reserve, sort};
+use std::ops::Range;
 
 /// Rows that are decided between two heartbeats.
 const STRIDE: usize = 1 << 14;
 
 /// Pairs from which the middle of all pairs is estimated.
 const SAMPLE: usize = 1 << 10;
+
+/// The part of what is left that a pass takes; sorting, deciding, and further passes take the others.
+const PASS: f64 = 0.9;
 
 /// In place of a row: none is known, or there is none.
 const NONE: u32 = u32::MAX;
@@ -54,8 +58,8 @@ struct Leaders<'a> {
     /// For each row its keeper; a keeper has itself. An undecided row has the earliest near keeper that is
     /// known, or [`NONE`].
     keepers: Vec<u32>,
-    /// Rows that are decided, for the progress.
-    decided: usize,
+    /// The fraction of the work that is done, from 0 to 1.
+    done: f64,
     heartbeat: &'a mut dyn Heartbeat,
 }
 
@@ -68,8 +72,8 @@ pub(super) fn leaders(
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
     let keepers = collect(std::iter::repeat_n(NONE, codes.len()), codes.len())?;
-    let mut leaders = Leaders { codes, radius, second, limits, keepers, decided: 0, heartbeat };
-    leaders.settle(collect(0..codes.len() as u32, codes.len())?)?;
+    let mut leaders = Leaders { codes, radius, second, limits, keepers, done: 0.0, heartbeat };
+    leaders.settle(collect(0..codes.len() as u32, codes.len())?, 1.0)?;
     Ok(leaders.keepers)
 }
 
@@ -77,40 +81,36 @@ impl Leaders<'_> {
     /// Decides rows, none of which is near a keeper before them.
     ///
     /// All of them are decided by their near pairs. If there are too many pairs, the first half is decided
-    /// by itself, then the later rows near its keepers, then the rest.
-    fn settle(&mut self, mut rows: Vec<u32>) -> Result<(), OutOfMemory> {
-        match self.settle_by_pairs(&rows) {
-            Ok(()) => {
-                self.decided += rows.len();
-                return Ok(());
-            }
+    /// by itself, then the later rows near its keepers, then the rest. When that is done, `end` of the work
+    /// is.
+    fn settle(&mut self, mut rows: Vec<u32>, end: f64) -> Result<(), OutOfMemory> {
+        match self.settle_by_pairs(&rows, end) {
+            Ok(()) => return Ok(()),
             Err(PassStop::OutOfMemory(error)) => return Err(error),
             Err(PassStop::TooMany) => {}
         }
+        let third = (end - self.done) / 3.0;
         let middle = rows.len() / 2;
         let mut later = collect(rows[middle..].iter().copied(), rows.len() - middle)?;
         rows.truncate(middle);
-        self.settle(collect(rows.iter().copied(), middle)?)?;
+        self.settle(collect(rows.iter().copied(), middle)?, end - 2.0 * third)?;
         rows.retain(|&row| self.keepers[row as usize] == row);
-        self.join_keepers(&rows, &later)?;
+        self.join_keepers(&rows, &later, end - third)?;
         drop(rows);
-        let near = later.len();
         later.retain(|&row| self.keepers[row as usize] == NONE);
-        self.decided += near - later.len();
-        self.settle(later)
+        self.settle(later, end)
     }
 
     /// Gives each row that is near a keeper the earliest such keeper.
-    fn join_keepers(&mut self, keepers: &[u32], rows: &[u32]) -> Result<(), OutOfMemory> {
+    fn join_keepers(&mut self, keepers: &[u32], rows: &[u32], end: f64) -> Result<(), OutOfMemory> {
         let (of_keepers, of_rows) = (self.words_of(keepers)?, self.words_of(rows)?);
         let second_codes = [self.second_codes_of(keepers)?, self.second_codes_of(rows)?];
-        let fraction = self.decided as f64 / self.codes.len() as f64;
         near_pairs_between(
             CodeSlice::new(&of_keepers, self.codes.width()),
             CodeSlice::new(&of_rows, self.codes.width()),
             self.radius,
             MAX_SEGMENT_BITS,
-            &mut PassHeartbeat { heartbeat: self.heartbeat, pass: 2, fraction: Some(fraction) },
+            &mut PassHeartbeat::new(self.heartbeat, &mut self.done, end),
             &mut BothNear::new(self.second, [&second_codes[0], &second_codes[1]], |a, b| {
                 let (keeper, row) = (keepers[a as usize], rows[b as usize]);
                 let nearest = &mut self.keepers[row as usize];
@@ -137,31 +137,27 @@ impl Leaders<'_> {
     /// knows the earliest near row. The later row is decided if that one is a keeper, or if there is none.
     /// So nearly all rows are decided, unless near rows form long chains. The next pass looks at the
     /// undecided rows and at the keepers that this one has found.
-    fn settle_by_pairs(&mut self, all: &[u32]) -> Result<(), PassStop> {
+    fn settle_by_pairs(&mut self, all: &[u32], end: f64) -> Result<(), PassStop> {
         let max_met = self.limits.met.saturating_mul(all.len());
         // The rows of a pass, in order: undecided rows, and keepers that the last pass has found.
         let mut rows = collect(all.iter().copied(), all.len())?;
-        for pass in 1.. {
-            let pairs = self.pairs(&rows, pass, max_met)?;
-            let undecided = self.decide(&mut rows, pairs)?;
-            if undecided == 0 {
-                break;
+        loop {
+            let pairs = self.pairs(&rows, self.done + PASS * (end - self.done), max_met)?;
+            if self.decide(&mut rows, pairs)? == 0 {
+                self.done = end;
+                return Ok(());
             }
         }
-        Ok(())
     }
 
     /// The near pairs of undecided rows. A row near a known keeper is given the earliest one instead.
-    fn pairs(&mut self, rows: &[u32], pass: u32, max_met: usize) -> Result<KeptPairs, PassStop> {
+    fn pairs(&mut self, rows: &[u32], end: f64, max_met: usize) -> Result<KeptPairs, PassStop> {
         let (of_rows, second_codes) = (self.words_of(rows)?, self.second_codes_of(rows)?);
         let mut pairs = KeptPairs::new(self.limits.kept, max_met, rows.len())?;
-        let decided = (self.decided > 0).then(|| self.decided as f64 / self.codes.len() as f64);
-        let pass = if decided.is_some() { 2 } else { pass };
-        let mut heartbeat = PassHeartbeat { heartbeat: self.heartbeat, pass, fraction: decided };
         near_pairs(
             CodeSlice::new(&of_rows, self.codes.width()),
             self.radius,
-            &mut heartbeat,
+            &mut PassHeartbeat::new(self.heartbeat, &mut self.done, end),
             &mut BothNear::new(self.second, [&second_codes; 2], |a, b| {
                 let (row, other) = (rows[b as usize], rows[a as usize]);
                 if self.keepers[other as usize] == other {
@@ -246,12 +242,17 @@ impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairFinder
     }
 }
 
-/// Reports the pass that a search for pairs belongs to, and the fraction that is done where the search itself
-/// does not know it.
+/// A search for pairs takes the work from one fraction of the whole to another.
 struct PassHeartbeat<'a> {
     heartbeat: &'a mut dyn Heartbeat,
-    pass: u32,
-    fraction: Option<f64>,
+    done: &'a mut f64,
+    parts: Range<f64>,
+}
+
+impl<'a> PassHeartbeat<'a> {
+    fn new(heartbeat: &'a mut dyn Heartbeat, done: &'a mut f64, end: f64) -> Self {
+        Self { heartbeat, parts: *done..end, done }
+    }
 }
 
 impl Heartbeat for PassHeartbeat<'_> {
@@ -259,8 +260,10 @@ impl Heartbeat for PassHeartbeat<'_> {
         self.heartbeat.beat();
     }
 
-    fn progress(&mut self, _pass: u32, fraction: f64) {
-        self.heartbeat.progress(self.pass, self.fraction.unwrap_or(fraction));
+    fn progress(&mut self, fraction: f64) {
+        let Range { start, end } = self.parts;
+        *self.done = start + fraction * (end - start);
+        self.heartbeat.progress(*self.done);
     }
 }
 

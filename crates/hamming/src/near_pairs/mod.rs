@@ -215,7 +215,7 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
     /// Compares a bucket with those that differ by the flips: with all small ones at once, which takes at
     /// most [`STRIDE`] comparisons, and with one large one after the other.
     fn bucket(&mut self, tables: &JoinTables, bucket: u32, flips: &[u32]) -> Result<(), F::Stop> {
-        self.heartbeat.progress(1, self.fraction);
+        self.heartbeat.progress(self.fraction);
         let rows = tables.left.range(bucket);
         let most = (STRIDE / flips.len()).min(F::AT_A_TIME.pow(2));
         let is_large = |others: usize| rows.len().saturating_mul(others) > most;
@@ -276,7 +276,7 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
         for rows in pieces(tables.left.range(bucket), F::AT_A_TIME) {
             let order = others.clone().enumerate();
             for (number, others) in order.clone().skip(last).chain(order.take(last)) {
-                self.heartbeat.progress(1, self.fraction);
+                self.heartbeat.progress(self.fraction);
                 let is_below = tables.is_diagonal(flip[0]) && others.end <= rows.start;
                 let places = (&tables.left.places[rows.clone()], &tables.right.places[others.clone()]);
                 if !is_below && self.finder.wants(places.0, places.1) {

@@ -249,12 +249,12 @@ fn one_partner_of_many_equal_codes() {
 }
 
 /// The fractions that a search reports.
-struct Fractions(Vec<f64>);
+pub(crate) struct Fractions(pub(crate) Vec<f64>);
 
 impl Heartbeat for Fractions {
     fn beat(&mut self) {}
 
-    fn progress(&mut self, _pass: u32, fraction: f64) {
+    fn progress(&mut self, fraction: f64) {
         self.0.push(fraction);
     }
 }

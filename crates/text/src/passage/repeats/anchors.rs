@@ -48,7 +48,7 @@ pub(super) fn find(
     };
     let mut minima = Minima::new(corpus.windows_of_anchor(), u128::MAX)?;
     for document in 0..corpus.starts.len() {
-        heartbeat.progress(1, corpus.starts[document] as f64 / corpus.text.len().max(1) as f64);
+        heartbeat.progress(corpus.starts[document] as f64 / corpus.text.len().max(1) as f64 / 3.0);
         let bounds = corpus.bounds(document);
         if bounds.len() >= corpus.min_length {
             minima.clear();
@@ -123,7 +123,7 @@ impl<A: Arithmetic> AnchorFinder<'_, A> {
         while at < bounds.end {
             let end = forward(document.as_bytes(), at, of_piece + self.gram - 1);
             let piece = &document[at..end];
-            let mut beat = || heartbeat.progress(1, at as f64 / self.text.len() as f64);
+            let mut beat = || heartbeat.progress(at as f64 / self.text.len() as f64 / 3.0);
             if piece.is_ascii() {
                 self.piece(piece.as_bytes(), &mut scan, minima, budget, &mut beat)?;
             } else {

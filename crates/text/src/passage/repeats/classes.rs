@@ -64,7 +64,7 @@ impl Classes<'_> {
             if done - told >= STRIDE {
                 told = done;
                 if is_first {
-                    self.heartbeat.progress(2, done as f64 / anchors.len() as f64);
+                    self.heartbeat.progress((1.0 + done as f64 / anchors.len() as f64) / 3.0);
                 } else {
                     self.heartbeat.beat();
                 }

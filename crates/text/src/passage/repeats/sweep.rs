@@ -33,7 +33,7 @@ pub(super) fn rows(
     let mut next = 0;
     for (number, &segment) in segments.iter().enumerate() {
         if number % BEAT == 0 {
-            sweep.heartbeat.progress(3, segment.windows().start as f64 / text.len() as f64);
+            sweep.heartbeat.progress((2.0 + segment.windows().start as f64 / text.len() as f64) / 3.0);
         }
         let windows = segment.windows();
         if windows.start >= document.end {
