@@ -19,11 +19,6 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// The reporter of a function that compares so many codes.
-    pub(crate) fn of_codes(function: &'static str, codes: usize) -> Self {
-        Self::of(function, format!("{codes} codes"))
-    }
-
     pub(crate) fn of(function: &'static str, amount: String) -> Self {
         Self { function, amount, told: Instant::now(), wait: FIRST }
     }

@@ -17,7 +17,7 @@ use text::sketch::rarity::{COUNTS_BYTES, FeatureCounter, FeatureWeights, add_fea
 /// Whose features are weighed, by how many texts of the table.
 const FEATURES: &str = "word:2";
 const WEIGHED: i32 = 10_000;
-/// Texts of fewer features are short: the weights of these decide nothing.
+/// Texts of fewer features are short for weights to decide what is a duplicate.
 const FEW: usize = 30;
 
 #[pg_extern(sql = false)]
@@ -127,12 +127,7 @@ fn say_what_is_odd(histogram: &DistanceHistogram, features: Option<usize>) {
         notice("all distances are even, so an odd radius finds no more than the even one below it", PAGE);
     }
     if let Some(features) = features.filter(|&features| features < FEW) {
-        notice(
-            &format!(
-                "texts are short, {features} pairs of words on average: more or fewer may be duplicates"
-            ),
-            PAGE,
-        );
+        notice(&format!("texts are short: {features} pairs of words on average, which decide nothing"), PAGE);
     }
     if let Some((distance, apart, pairs)) = histogram.templates() {
         let message = format!(

@@ -32,7 +32,7 @@ fn clusters_of_pairs(call: Call, b: Datum, linkage: &[u8]) -> Result<Option<Datu
         return Err(error::ends_differ_in_number(count, b.len()));
     }
     // Ends of pairs, numbered from 0: first all of `a`, then all of `b`.
-    let ends = u32::try_from(2 * count).map_err(|_| error::too_many_pairs(count))?;
+    let ends = u32::try_from(2 * count).map_err(|_| error::too_many(count as i64, "pairs"))?;
     let end = |end: u32| {
         let end = end as usize;
         if end < count { a[end] } else { b[end - count] }

@@ -11,19 +11,14 @@ pub(super) fn null_argument(name: &str) -> SqlError {
     report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("{name} must not be NULL"))
 }
 
-pub(super) fn too_many_codes(rows: usize) -> SqlError {
-    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, format!("{rows} codes are too many to be compared at once"))
+/// There are too many codes or pairs.
+pub(super) fn too_many(count: i64, what: &str) -> SqlError {
+    let message = format!("{count} {what} are too many to be clustered at once");
+    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
         .set_hint("Cut the table into parts that have nothing in common, with PARTITION BY or WHERE.")
 }
 
 pub(super) fn ends_differ_in_number(a: usize, b: usize) -> SqlError {
     report(Code::ERRCODE_ARRAY_ELEMENT_ERROR, format!("{a} keys cannot be paired with {b} keys"))
         .set_hint("Collect both in one query: SELECT array_agg(a), array_agg(b) FROM pair.")
-}
-
-pub(super) fn too_many_pairs(pairs: usize) -> SqlError {
-    report(
-        Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-        format!("{pairs} pairs are too many to be clustered at once"),
-    )
 }

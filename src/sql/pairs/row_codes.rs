@@ -1,6 +1,5 @@
 //! Codes of the rows of a window.
 
-use super::error;
 use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
 use crate::pg::progress::Reporter;
@@ -18,9 +17,6 @@ pub(super) struct CodesOfRows {
 impl CodesOfRows {
     /// Has room for this number of rows.
     pub(super) fn new(type_: CodeType, rows: usize) -> Result<Self, SqlError> {
-        if u32::try_from(rows).is_err() {
-            return Err(error::too_many_codes(rows));
-        }
         let mut new = Self { codes: CodeList::new(type_, rows), rows: Vec::new() };
         reserve(&mut new.rows, rows).map_err(report::problem)?;
         Ok(new)
@@ -37,9 +33,9 @@ impl CodesOfRows {
     }
 
     /// A radius is at most the number of bits of a code.
-    fn check_radius(&self, radius: i32) -> Result<u32, SqlError> {
+    fn check_radius(&self, name: &'static str, radius: i32) -> Result<u32, SqlError> {
         let most = self.codes.bits().map_or(i32::MAX.into(), i64::from);
-        Limit::new("radius", 0, most).of(radius).map_err(report::problem)
+        Limit::new(name, 0, most).of(radius).map_err(report::problem)
     }
 
     /// Leaves the rows that the others have as well, in both.
@@ -69,11 +65,10 @@ impl CodesOfRows {
         second: Option<(&Self, i32)>,
         linkage: Linkage,
     ) -> Result<Vec<u32>, SqlError> {
-        let (codes, radius) = (self.codes.codes(), self.check_radius(radius)?);
-        let mut reporter = Reporter::of_codes("near_cluster", codes.len());
+        let (codes, radius) = (self.codes.codes(), self.check_radius("radius", radius)?);
+        let mut reporter = Reporter::of("near_cluster", format!("{} codes", codes.len()));
         let second = second.map(|(other, radius)| {
-            let most = other.codes.bits().map_or(i32::MAX.into(), i64::from);
-            let radius = Limit::new("second_radius", 0, most).of(radius).map_err(report::problem)?;
+            let radius = other.check_radius("look_radius", radius)?;
             Ok::<_, SqlError>(SecondCode { codes: other.codes.codes(), radius })
         });
         let found = clusters::keepers(codes, radius, second.transpose()?, linkage, &mut reporter)

@@ -49,7 +49,7 @@ impl Clusters {
         let radius = integer(partition, RADIUS, "radius")?;
         let linkage = parse_linkage(linkage.ok_or_else(|| error::null_argument("linkage"))?)?;
         let rows = partition.rows();
-        let rows = i32::try_from(rows).map_err(|_| error::too_many_codes(rows as usize))?;
+        let rows = i32::try_from(rows).map_err(|_| error::too_many(rows, "codes"))?;
         let [mut codes, mut looks] = codes(partition, declared, rows)?;
         let mut look = None;
         if declared.has_look {

@@ -50,6 +50,10 @@ SELECT count(*) FILTER (WHERE to_search) AS marked, count(duplicates) AS duplica
 CREATE VIEW siblings AS SELECT body, simhash(body) AS si FROM (SELECT words(-1, 60) || ' ' || words(id, 3) AS body FROM generate_series(1, 300) AS id) AS s;
 SELECT max(duplicates) < 30 AS few FROM hamming_histogram('siblings', 'si', body => 'body');
 DROP VIEW siblings;
+-- Short texts.
+CREATE VIEW title AS SELECT body, simhash(body) AS si FROM (SELECT words(id, 6) AS body FROM generate_series(1, 100) AS id) AS t;
+SELECT count(*) FROM hamming_histogram('title', 'si', body => 'body');
+DROP VIEW title;
 -- Texts of other types, stored in other ways; rows without a text or without words.
 CREATE VIEW odd_letter AS
 SELECT si, CASE WHEN id > 890 THEN NULL WHEN id > 880 THEN '' ELSE repeat(body || ' ', 50) END::varchar AS "Odd Body", body::char(500) AS padded, id FROM letter;

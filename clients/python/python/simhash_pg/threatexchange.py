@@ -60,6 +60,11 @@ class PDQIndexInPostgres(SignalTypeIndex[T]):
             WHERE hamming(code, %(code)s) <= {threshold}""").format(
             table=Identifier(self.table), threshold=self.threshold
         )
+        self._query_all = SQL("""SELECT place, hamming(t.code, q.code), metadata
+            FROM unnest(%s::bit({bits})[]) WITH ORDINALITY AS q (code, place)
+            JOIN {table} AS t ON hamming(t.code, q.code) <= {threshold} ORDER BY 1, 2""").format(
+            table=Identifier(self.table), threshold=self.threshold, bits=BITS_IN_PDQ
+        )
 
     def __len__(self) -> int:
         counted = self._connection.execute(SQL("SELECT count(*) FROM {}").format(Identifier(self.table))).fetchone()
@@ -68,8 +73,15 @@ class PDQIndexInPostgres(SignalTypeIndex[T]):
     def query(self, query: str) -> list[Match[T]]:
         """What is within the threshold of a hash, the nearest first."""
         found = self._connection.execute(self._query, {"code": pdq(query)}, prepare=True)
-        nearest_first = sorted(found, key=lambda row: row[0])
-        return [IndexMatchUntyped(SignalSimilarityInfoWithIntDistance(bits), data) for bits, data in nearest_first]
+        return [match_of(*row) for row in sorted(found, key=lambda row: row[0])]
+
+    def query_all(self, queries: Iterable[str]) -> list[list[Match[T]]]:
+        """What `query` returns for each of some hashes, found by one statement."""
+        codes = [pdq(query) for query in queries]
+        found: list[list[Match[T]]] = [[] for _ in codes]
+        for place, bits, data in self._connection.execute(self._query_all, [codes], prepare=True):
+            found[place - 1].append(match_of(bits, data))
+        return found
 
     def add(self, signal_str: str, entry: T) -> None:
         """Adds a hash, which every process finds as soon as this returns."""
@@ -96,6 +108,10 @@ class PDQIndexInPostgres(SignalTypeIndex[T]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._connect()
+
+
+def match_of(bits: int, metadata: Any) -> Match[Any]:
+    return IndexMatchUntyped(SignalSimilarityInfoWithIntDistance(bits), metadata)
 
 
 def pdq(signal_str: str) -> str:
