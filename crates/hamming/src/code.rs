@@ -204,51 +204,76 @@ impl CodeCutter {
     }
 
     /// Bits of a code.
+    #[inline]
     pub fn bits(self) -> u32 {
         self.bits
     }
 
     /// Words of a code. A string without bits has one word, which is 0.
+    #[inline]
     pub fn width(self) -> usize {
         self.bits.div_ceil(u64::BITS).max(1) as usize
     }
 
     /// The first bits of a code that are in this word or a later one, counted in the order that words have
     /// them in.
+    #[inline]
     fn bits_before(self, word: usize) -> u32 {
         (word as u64 * u64::from(self.bits) / self.width() as u64) as u32
     }
 
     /// Bits of a word, which are its lowest.
+    #[inline]
     pub fn bits_of(self, word: usize) -> u32 {
         self.bits_before(word + 1) - self.bits_before(word)
     }
 
     /// The words of a code, which is given as bytes. All words have nearly the same number of bits, and the
     /// bits of each come from all over the code.
+    #[inline]
     pub fn words_of(self, code: &[u8]) -> impl Iterator<Item = u64> {
-        self.pieces_of(code, (0..self.width()).map(move |word| self.bits_of(word)))
+        let mut reader = self.reader(code);
+        (0..self.width()).map(move |word| reader.next(self.bits_of(word)))
     }
 
-    /// Pieces of a code with these numbers of bits, which are their lowest, in the order that words have them
-    /// in.
+    /// Reads the bits of a code in the order that words have them in.
     #[inline]
-    pub fn pieces_of(self, code: &[u8], lengths: impl Iterator<Item = u32>) -> impl Iterator<Item = u64> {
-        let bit = |place: u32| u64::from(code[place as usize / 8] >> (7 - place % 8) & 1);
-        let mut place = 0;
-        lengths.map(move |length| {
-            (0..length).fold(0, |bits, _| {
-                let more = bits << 1 | bit(place);
-                place += self.stride;
-                place -= if place >= self.bits { self.bits } else { 0 };
-                more
-            })
+    pub fn reader(self, code: &[u8]) -> BitReader<'_> {
+        BitReader { code, bits: self.bits as usize, stride: self.stride as usize, place: 0 }
+    }
+
+    /// The places that the bits have in a code, in the order that words have them in.
+    #[inline]
+    pub fn places(self) -> impl Iterator<Item = usize> {
+        let (bits, stride) = (self.bits as usize, self.stride as usize);
+        std::iter::successors(Some(0), move |place| {
+            let next = place + stride;
+            Some(if next >= bits { next - bits } else { next })
         })
     }
+}
 
-    /// The place in a code of a bit, counted in the order that words have them in.
-    pub fn place_of(self, bit: usize) -> usize {
-        bit * self.stride as usize % self.bits as usize
+/// Bits of a code, in the order that words have them in.
+pub struct BitReader<'a> {
+    code: &'a [u8],
+    bits: usize,
+    stride: usize,
+    place: usize,
+}
+
+impl BitReader<'_> {
+    /// The next bits, at most 64, the last of them as the lowest.
+    #[inline]
+    pub fn next(&mut self, count: u32) -> u64 {
+        let mut place = self.place;
+        let mut read = 0;
+        for _ in 0..count {
+            read = read << 1 | u64::from(self.code[place / 8] >> (!place % 8) & 1);
+            place += self.stride;
+            place -= if place >= self.bits { self.bits } else { 0 };
+        }
+        self.place = place;
+        read
     }
 }
 

@@ -124,11 +124,13 @@ impl Layout {
     }
 
     /// Bits of a code.
+    #[inline]
     pub fn bits(self) -> u32 {
         self.cutter.bits()
     }
 
     /// Words of a code.
+    #[inline]
     pub fn words(self) -> usize {
         self.cutter.width()
     }
@@ -144,6 +146,7 @@ impl Layout {
     }
 
     /// The number of bands of all words.
+    #[inline]
     pub fn bands(self) -> usize {
         self.words() * BANDS
     }
@@ -226,6 +229,19 @@ impl Layout {
         place(band)..place(band + 1)
     }
 
+    /// The number of bits of each band.
+    #[inline]
+    fn widths(self) -> impl Iterator<Item = u32> {
+        let (bits, bands) = (self.bits(), self.bands() as u32);
+        let mut rest = 0;
+        (0..bands).map(move |_| {
+            rest += bits % bands;
+            let is_wider = rest >= bands;
+            rest -= if is_wider { bands } else { 0 };
+            bits / bands + u32::from(is_wider)
+        })
+    }
+
     /// The number of bits of a code that a word has.
     pub(crate) fn width(self, word: usize) -> u32 {
         self.bits_of(word).len() as u32
@@ -241,34 +257,36 @@ impl Layout {
     pub(crate) fn mask(self, word: usize) -> Vec<u8> {
         // Bounded: a code.
         let mut mask = vec![0; self.bits().div_ceil(8) as usize];
-        for bit in self.bits_of(word) {
-            let place = self.cutter.place_of(bit);
+        let bits = self.bits_of(word);
+        for place in self.cutter.places().skip(bits.start).take(bits.len()) {
             mask[place / 8] |= 0x80 >> (place % 8);
         }
         mask
     }
 
     /// Cuts a code, which is given as bytes, into words. A band has its bits as its highest, and zeros below.
+    #[inline]
     pub fn words_of(self, code: &[u8]) -> impl Iterator<Item = u64> {
-        let widths = (0..self.bands()).map(move |band| self.band(band).len() as u32);
-        let mut bands = self.cutter.pieces_of(code, widths.clone()).zip(widths);
+        let (mut reader, mut widths) = (self.cutter.reader(code), self.widths());
         (0..self.words()).map(move |_| {
-            let bands = bands.by_ref().take(BANDS);
-            bands.fold(0, |word, (band, width)| word << BAND_BITS | band << (BAND_BITS - width))
+            let mut word = 0;
+            for width in widths.by_ref().take(BANDS) {
+                word = word << BAND_BITS | reader.next(width) << (BAND_BITS - width);
+            }
+            word
         })
     }
 
-    /// The code that has this word, if codes have one: its bytes, filled up with zeros.
-    pub fn code_of(self, word: u64) -> [u8; 8] {
-        if !self.is_described() {
-            return word.to_be_bytes();
-        }
-        let mut code = [0; 8];
-        for band in 0..BANDS {
-            let (bits, first) = (self.band(band), band * BAND_BITS as usize);
-            for (place, bit) in (first..).zip(bits) {
-                let bit = self.cutter.place_of(bit);
-                code[bit / 8] |= ((word >> (63 - place) & 1) as u8) << (7 - bit % 8);
+    /// The code that has these words: its bytes, filled up with zeros.
+    pub fn code_of(self, words: &[u64]) -> Vec<u8> {
+        // Bounded: a code.
+        let mut code = vec![0; self.bits().div_ceil(8) as usize];
+        let mut places = self.cutter.places();
+        for (band, width) in self.widths().enumerate() {
+            let mut bits = words[band / BANDS] << (band % BANDS * BAND_BITS as usize);
+            for place in places.by_ref().take(width as usize) {
+                code[place / 8] |= ((bits >> 63) as u8) << (7 - place % 8);
+                bits <<= 1;
             }
         }
         code
@@ -347,12 +365,16 @@ mod tests {
         }
 
         #[test]
-        fn a_word_gives_its_code_back(bits in 1u32..=64, code: u64) {
+        fn words_give_their_code_back(bits in 1u32..=1200, mut code in prop::collection::vec(any::<u8>(), 150)) {
             let layout = Layout::of_codes(bits);
-            let code = code >> (64 - bits) << (64 - bits);
-            let word = layout.words_of(&code.to_be_bytes()).next().unwrap();
-            prop_assert_eq!(layout.code_of(word), code.to_be_bytes());
-            prop_assert_eq!(Layout::FINGERPRINTS.code_of(code), code.to_be_bytes());
+            code.truncate(bits.div_ceil(8) as usize);
+            *code.last_mut().unwrap() &= 0xff << (code.len() as u32 * 8 - bits);
+            prop_assert_eq!(layout.code_of(&layout.words_of(&code).collect::<Vec<_>>()), code);
+        }
+
+        #[test]
+        fn a_fingerprint_is_its_bytes(code: u64) {
+            prop_assert_eq!(Layout::FINGERPRINTS.code_of(&[code]), code.to_be_bytes());
         }
 
         #[test]
@@ -360,6 +382,8 @@ mod tests {
             let layout = Layout::of_codes(bits);
             let widths: Vec<u32> = (0..layout.words()).map(|word| layout.width(word)).collect();
             prop_assert_eq!(widths.iter().sum::<u32>(), bits);
+            let bands = (0..layout.bands()).map(|band| layout.band(band).len() as u32);
+            prop_assert!(layout.widths().eq(bands));
             prop_assert!(widths.iter().all(|width| width.abs_diff(widths[0]) <= BANDS as u32));
             let described = layout.description().unwrap().described();
             prop_assert_eq!(described, Some((FIRST_OF_CODES - 1, IndexKey::before(bits.into()))));

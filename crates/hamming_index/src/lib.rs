@@ -23,6 +23,7 @@ pub mod page;
 mod pass;
 mod probe;
 mod query;
+mod results;
 mod sample;
 mod search;
 mod sorted;

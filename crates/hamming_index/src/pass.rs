@@ -231,7 +231,7 @@ impl WordsPass {
         while found.len() < ROWS_AT_A_TIME && !self.is_done {
             index.store.check_for_interrupts();
             let mut rows = Collector::new(found);
-            match index.entries(part, *from, &mut |entry| rows.add(entry.row)) {
+            match index.entries(part, *from, &mut |entry, _, _| rows.add(entry.row)) {
                 Walk::From(key) => *from = key,
                 Walk::Done => self.is_done = true,
             }

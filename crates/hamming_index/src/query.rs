@@ -71,6 +71,8 @@ pub struct SearchQuery {
     /// ordered by their distance from the next; others by row. Rows whose code is NULL come last. If the list
     /// is empty, rows come in any order.
     pub nearest_to: Vec<SearchCenter>,
+    /// Whether the codes of the rows are wanted: see [`IndexSearch::code_of`](crate::IndexSearch::code_of).
+    pub codes: bool,
 }
 
 /// A row that was found.
@@ -82,15 +84,17 @@ pub struct SearchHit {
     pub distance: Option<u32>,
     /// Its code, if that is one word and is not NULL.
     pub word: Option<u64>,
-    /// Whether everybody saw the row when it was found: see
-    /// [`is_seen_by_all`](crate::store::Store::is_seen_by_all).
+    /// Where its code begins in the list that the search keeps, if that has several words and is wanted.
+    pub(crate) kept: Option<usize>,
+    /// Whether everybody saw the row when it was found (see
+    /// [`is_seen_by_all`](crate::store::Store::is_seen_by_all)), or [`CodeLookup`] did.
     pub is_seen_by_all: bool,
 }
 
 impl SearchHit {
     /// A row of which the table alone knows more.
     pub(crate) fn unordered(row: RowId) -> Self {
-        Self { row, distance: None, word: None, is_seen_by_all: false }
+        Self { row, distance: None, word: None, kept: None, is_seen_by_all: false }
     }
 
     /// The distance from a center by which rows are ordered; from the first one if codes have several words.

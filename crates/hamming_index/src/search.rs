@@ -21,32 +21,21 @@ use crate::division::SearchCosts;
 use crate::key::{IndexKey, RowId, rotated_back};
 use crate::pass::WordsPass;
 use crate::query::{CodeBall, CodeLookup, SearchCenter, SearchHit, SearchQuery};
-use crate::sorted::Sorted;
+use crate::results::{SearchResults, SortedHit};
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
 use crate::word_search::{WordBall, WordSearch};
 use base::{Collector, OutOfMemory, grow, push};
 use hamming::code::{distance_of_bytes, distance_of_words};
-use std::cmp::Ordering;
 
 /// A search under way. It holds no locks and no pages between two batches.
 pub struct IndexSearch {
     costs: SearchCosts,
     target: SearchTarget,
     stage: SearchStage,
-    /// Results of an ordered search.
-    sorted: Sorted<SortedHit>,
+    results: SearchResults,
     /// No more candidates than these, and those of one step, are kept.
     max_candidates: usize,
-}
-
-/// A result of an ordered search: its distance, its code if that is one word, otherwise 0, its row, and
-/// whether everybody saw it.
-type SortedHit = (u32, u64, RowId, bool);
-
-/// The distance of a result by which it is ordered first.
-fn distance_of(hit: SortedHit) -> u32 {
-    hit.0
 }
 
 /// What the passes of a search look for.
@@ -99,15 +88,16 @@ impl IndexSearch {
     /// Begins a search that keeps about `max_rows` rows in memory. Ordered results are found in pieces that
     /// grow to about this number, each by a pass of its own.
     pub fn new(costs: &SearchCosts, query: SearchQuery, max_rows: usize) -> Self {
-        let values = query.values;
-        let target = SearchTarget::of(query, costs.layout().bits());
+        let layout = costs.layout();
+        let (values, has_codes) = (query.values, query.codes && !layout.has_whole_codes());
+        let target = SearchTarget::of(query, layout.bits());
         let radius = match target.grows {
             true => target.farthest.min(costs.first_radius()),
             false => target.farthest,
         };
-        let (costs, sorted) = (costs.clone(), Sorted::new(max_rows));
-        let stage = SearchStage::Done;
-        let mut search = Self { costs, target, stage, sorted, max_candidates: max_rows };
+        let results = SearchResults::new(max_rows, if has_codes { layout.words() } else { 0 });
+        let (costs, stage) = (costs.clone(), SearchStage::Done);
+        let mut search = Self { costs, target, stage, results, max_candidates: max_rows };
         search.stage = if values { search.pass(Some(radius)) } else { search.last_stage() };
         search
     }
@@ -154,6 +144,7 @@ impl IndexSearch {
         hits: &mut Vec<SearchHit>,
     ) -> Result<bool, OutOfMemory> {
         index.store.check_for_interrupts();
+        self.results.begin_batch();
         match &mut self.stage {
             SearchStage::Done => return Ok(false),
             SearchStage::Whole(..) => self.step_whole(index, hits)?,
@@ -175,6 +166,11 @@ impl IndexSearch {
         Ok(true)
     }
 
+    /// The words of the code of a result of the last batch: `None` if it is NULL, or not known.
+    pub fn code_of<'a>(&'a self, hit: &'a SearchHit) -> Option<&'a [u64]> {
+        hit.kept.map(|place| self.results.code(place)).or(hit.word.as_ref().map(std::slice::from_ref))
+    }
+
     /// Appends some of the rows of this part of a tree, from the key on. Returns where they go on.
     fn rows<S: Store>(
         &mut self,
@@ -183,17 +179,22 @@ impl IndexSearch {
         from: IndexKey,
         hits: &mut Vec<SearchHit>,
     ) -> Result<Option<IndexKey>, OutOfMemory> {
-        let has_words = index.layout.has_whole_codes() && !matches!(self.stage, SearchStage::Nulls(_));
-        let mut hits = Collector::new(hits);
-        let walk = index.entries(part, from, &mut |entry| {
-            hits.add(SearchHit {
-                row: entry.row,
-                distance: None,
-                word: has_words.then(|| rotated_back(entry.bits, part.tree)),
-                is_seen_by_all: index.store.is_seen_by_all(entry.row),
-            });
+        let have_codes = !matches!(self.stage, SearchStage::Nulls(_));
+        let has_words = index.layout.has_whole_codes() && have_codes;
+        let keeps = index.layout.has_code_tree() && have_codes;
+        let mut refusal = Ok(());
+        let walk = index.entries(part, from, &mut |entry, leaf, slot| {
+            let mut add = || {
+                let kept = if keeps { self.results.keep(leaf.words(slot))? } else { None };
+                let word = has_words.then(|| rotated_back(entry.bits, part.tree));
+                let is_seen_by_all = index.store.is_seen_by_all(entry.row);
+                push(hits, SearchHit { row: entry.row, distance: None, word, kept, is_seen_by_all })
+            };
+            if refusal.is_ok() {
+                refusal = add();
+            }
         });
-        hits.finish()?;
+        refusal?;
         Ok(match walk {
             Walk::From(key) => Some(key),
             Walk::Done => None,
@@ -206,19 +207,24 @@ impl IndexSearch {
         index: &Index<'_, S>,
         hits: &mut Vec<SearchHit>,
     ) -> Result<(), OutOfMemory> {
-        let Self { stage: SearchStage::Whole(radius, search), target, sorted, .. } = self else {
+        let Self { stage: SearchStage::Whole(radius, search), target, results, .. } = self else {
             return Ok(());
         };
         if let Some((nearest, others)) = target.nearest_to.split_first() {
             let nearest = nearest.first_word();
             // Farther results do not fit.
-            let limit = if target.grows { sorted.last().map_or(*radius, distance_of) } else { *radius };
+            let limit = if target.grows {
+                results.sorted.last().map_or(*radius, |hit| hit.distance)
+            } else {
+                *radius
+            };
             let mut refusal = None;
             search.step(index, limit, &mut |word, row| {
                 if refusal.is_none() {
-                    let is_seen = index.store.is_seen_by_all(row);
-                    let hit = ((word ^ nearest).count_ones(), word, row, is_seen);
-                    refusal = sorted.add(hit, |a, b| in_order(others, a, b)).err();
+                    let (distance, is_seen_by_all) =
+                        ((word ^ nearest).count_ones(), index.store.is_seen_by_all(row));
+                    let hit = SortedHit { distance, word, row, is_seen_by_all, kept: None };
+                    refusal = results.sorted.add(hit, |a, b| SortedHit::in_order(others, a, b)).err();
                 }
             });
             refusal.map_or(Ok(()), Err)?;
@@ -226,7 +232,7 @@ impl IndexSearch {
             let mut hits = Collector::new(hits);
             search.step(index, u64::BITS, &mut |word, row| {
                 let is_seen_by_all = index.store.is_seen_by_all(row);
-                hits.add(SearchHit { row, distance: None, word: Some(word), is_seen_by_all });
+                hits.add(SearchHit { word: Some(word), is_seen_by_all, ..SearchHit::unordered(row) });
             });
             hits.finish()?;
         }
@@ -253,7 +259,7 @@ impl IndexSearch {
         let passed_on = pass.step(index, &self.costs, &center.words, self.max_candidates, &mut found)?;
         if target.grows && pass.has_given_up() {
             // From the beginning, for farther rows than this pass has looked for can be had as well.
-            self.sorted.forget();
+            self.results.sorted.forget();
             self.stage = SearchStage::Candidates(WordsPass::of_all(target.farthest));
             return Ok(());
         }
@@ -279,25 +285,25 @@ impl IndexSearch {
         index: &Index<'_, S>,
         hits: &mut Vec<SearchHit>,
     ) -> Result<(), OutOfMemory> {
-        let Self { stage: SearchStage::Candidates(pass), target, costs, sorted, .. } = self else {
+        let Self { stage: SearchStage::Candidates(pass), target, costs, results, .. } = self else {
             return Ok(());
         };
         let Some(center) = &target.center else { return Ok(()) };
         // Farther results do not fit.
-        let last = sorted.last().filter(|_| target.grows);
-        let limit = last.map_or(pass.radius, distance_of).min(pass.radius);
+        let last = results.sorted.last().filter(|_| target.grows);
+        let limit = last.map_or(pass.radius, |hit| hit.distance).min(pass.radius);
         let mut refusal = Ok(());
         let report = &mut |words: &[u64], distance, row| {
+            let code = words.iter().copied();
             let is_wanted = target.also.iter().all(|ball| ball.contains_words(words))
-                && !pass.has_reported(words.iter().copied(), &center.words);
+                && !pass.has_reported(code.clone(), &center.words);
             if is_wanted && refusal.is_ok() {
-                refusal = match target.nearest_to.first() {
-                    Some(_) if target.grows => sorted.add((distance, 0, row, false), Ord::cmp),
-                    Some(nearest) => {
-                        sorted.add((distance_of_words(words, &nearest.words), 0, row, false), Ord::cmp)
-                    }
-                    None => push(hits, SearchHit::unordered(row)),
+                let is_seen = index.store.is_seen_by_all(row);
+                let distance = match target.nearest_to.first() {
+                    Some(nearest) if !target.grows => Some(distance_of_words(words, &nearest.words)),
+                    nearest => nearest.map(|_| distance),
                 };
+                refusal = results.add(hits, (row, distance, is_seen), code);
             }
         };
         let walk = scan_codes(index, (costs.all_rows(), pass.from()), &center.words, limit, report);
@@ -318,10 +324,10 @@ impl IndexSearch {
         codes: &mut impl CodeLookup,
         hits: &mut Vec<SearchHit>,
     ) -> Result<(), OutOfMemory> {
-        let Self { stage: SearchStage::Candidates(pass), target, costs, sorted, .. } = self else {
+        let Self { stage: SearchStage::Candidates(pass), target, costs, results, .. } = self else {
             return Ok(());
         };
-        let Some(center) = &target.center else { return Ok(()) };
+        let (Some(center), layout) = (&target.center, costs.layout()) else { return Ok(()) };
         // In the order of the table, so that a page of it is looked at once.
         found.sort_unstable();
         found.dedup();
@@ -329,16 +335,13 @@ impl IndexSearch {
             let Some(code) = codes.code_of(row) else { continue };
             if distance_of_bytes(code, &center.bytes) > pass.radius
                 || !target.also.iter().all(|ball| ball.contains(code))
-                || pass.has_reported(costs.layout().words_of(code), &center.words)
+                || pass.has_reported(layout.words_of(code), &center.words)
             {
                 continue;
             }
-            match target.nearest_to.first() {
-                Some(nearest) => {
-                    sorted.add((distance_of_bytes(code, &nearest.bytes), 0, row, false), Ord::cmp)?;
-                }
-                None => push(hits, SearchHit::unordered(row))?,
-            }
+            let nearest = target.nearest_to.first();
+            let distance = nearest.map(|nearest| distance_of_bytes(code, &nearest.bytes));
+            results.add(hits, (row, distance, true), layout.words_of(code))?;
         }
         Ok(())
     }
@@ -352,13 +355,9 @@ impl IndexSearch {
     ) -> Result<(), OutOfMemory> {
         if let Some((_, others)) = self.target.nearest_to.split_first() {
             let is_whole = self.costs.layout().has_whole_codes();
-            let hit = |(distance, word, row, is_seen_by_all)| SearchHit {
-                row,
-                distance: Some(distance),
-                word: is_whole.then_some(word),
-                is_seen_by_all,
-            };
-            if self.sorted.take(|a, b| in_order(others, a, b), hit, hits)? {
+            let (sorted, in_order) =
+                (&mut self.results.sorted, |a: &_, b: &_| SortedHit::in_order(others, a, b));
+            if sorted.take(in_order, |hit| hit.hit(is_whole), hits)? {
                 self.stage = self.pass(by_words.then_some(radius));
                 return Ok(());
             }
@@ -370,16 +369,4 @@ impl IndexSearch {
         self.stage = self.last_stage();
         Ok(())
     }
-}
-
-/// Which of two results comes first: the nearer one; where that is equal, the one nearer to the others.
-fn in_order(others: &[SearchCenter], a: &SortedHit, b: &SortedHit) -> Ordering {
-    let by_others = || {
-        let nearer = |center: &SearchCenter| {
-            let center = center.first_word();
-            (a.1 ^ center).count_ones().cmp(&(b.1 ^ center).count_ones())
-        };
-        others.iter().map(nearer).find(|order| order.is_ne())
-    };
-    a.0.cmp(&b.0).then_with(|| by_others().unwrap_or_else(|| (a.1, a.2).cmp(&(b.1, b.2))))
 }

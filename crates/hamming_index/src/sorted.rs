@@ -42,18 +42,27 @@ impl<T: Copy> Sorted<T> {
         Self { found: Vec::new(), taken: None, last: None, piece: FIRST_PIECE.min(max_piece), max_piece }
     }
 
-    /// Adds a result, which may have been taken before.
-    pub(crate) fn add(&mut self, result: T, compare: impl Fn(&T, &T) -> Ordering) -> Result<(), OutOfMemory> {
+    /// Adds a result, which may have been taken before. Returns whether it is kept for now.
+    pub(crate) fn add(
+        &mut self,
+        result: T,
+        compare: impl Fn(&T, &T) -> Ordering,
+    ) -> Result<bool, OutOfMemory> {
         let is_old = self.taken.is_some_and(|taken| compare(&result, &taken).is_le());
         if is_old || self.last.is_some_and(|last| compare(&result, &last).is_gt()) {
-            return Ok(());
+            return Ok(false);
         }
         push(&mut self.found, result)?;
         if self.found.len() > 2 * self.piece {
             self.last = Some(*self.found.select_nth_unstable_by(self.piece - 1, compare).1);
             self.found.truncate(self.piece);
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// The results that are kept for now, in any order.
+    pub(crate) fn found(&mut self) -> &mut [T] {
+        &mut self.found
     }
 
     /// Results after this one are not wanted in the present pass.

@@ -299,11 +299,18 @@ impl<'s, S: Store> Index<'s, S> {
         }
     }
 
-    /// Passes all entries of a part of a tree in some leaves, from the key on.
-    pub(crate) fn entries(&self, part: TreePart, from: IndexKey, visit: &mut dyn FnMut(IndexKey)) -> Walk {
+    /// Passes all entries of a part of a tree in some leaves, from the key on, each with its leaf and its
+    /// slot there.
+    pub(crate) fn entries(
+        &self,
+        part: TreePart,
+        from: IndexKey,
+        visit: &mut dyn FnMut(IndexKey, &Page, usize),
+    ) -> Walk {
         self.walk(part, from, &Probe::ALL, &mut |leaf| {
             // The first leaf may have lower entries, which were passed before.
-            leaf.keys().filter(|&entry| entry >= from && part.has(entry)).for_each(&mut *visit);
+            let entries = leaf.keys().enumerate().filter(|&(_, entry)| entry >= from && part.has(entry));
+            entries.for_each(|(slot, entry)| visit(entry, leaf, slot));
             true
         })
     }

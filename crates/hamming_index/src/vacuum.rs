@@ -47,7 +47,7 @@ impl<S: Store> Index<'_, S> {
             let mut walk = Walk::From(IndexKey::FIRST);
             while let Walk::From(key) = walk {
                 self.store.check_for_interrupts();
-                walk = self.entries(TreePart::all(tree), key, &mut |entry| {
+                walk = self.entries(TreePart::all(tree), key, &mut |entry, _, _| {
                     rows += 1;
                     visit(entry.row);
                 });

@@ -122,6 +122,7 @@ impl Request {
             values: self.values,
             nulls: self.nulls,
             nearest_to: self.nearest_to.iter().map(center).collect(),
+            codes: true,
         }
     }
 }
@@ -168,7 +169,14 @@ impl Both {
     /// Compares a search with the list. Returns the number of rows whose codes were asked for.
     fn check(&self, costs: &SearchCosts, center: &Code, request: Request, max_sorted: usize) -> usize {
         let mut codes = Known { rows: &self.rows, asked: 0 };
-        let hits = self.memory.search_codes(costs, request.query(self.layout), max_sorted, Some(&mut codes));
+        let query = request.query(self.layout);
+        // Where the table alone has whole codes, a search of all rows does not know them.
+        let knows = self.layout.has_whole_codes() || self.layout.has_code_tree();
+        let hits =
+            self.memory.search_with_codes(costs, query, max_sorted, Some(&mut codes), &mut |hit, code| {
+                let known = self.rows[number_of(hit.row)].as_ref().map(|code| words_of(self.layout, code));
+                assert!(code == known.as_deref() || code.is_none() && !knows, "another code: {request:?}");
+            });
         let rank = |hit: &SearchHit| hit.distance.unwrap_or(u32::MAX);
         assert!(request.nearest_to.is_none() || hits.is_sorted_by_key(rank), "not in order: {request:?}");
         let rank_of = |code: &Option<Code>| Some(distance(code.as_ref()?, request.nearest_to.as_ref()?));

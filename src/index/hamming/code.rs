@@ -100,10 +100,16 @@ pub(super) unsafe fn layout_of_first(index: OpenIndex<'_>, if_empty: Layout, val
     }
 }
 
-/// How many bits an index-only scan gives back: as many as fit one word, if the column says how many.
-pub(super) fn bits_in_one_word(index: OpenIndex<'_>) -> bool {
-    // Of type varbit, the pages alone say how many bits a value has.
-    matches!(bits_column(index), (true, Some(1..=u64::BITS)))
+/// Whether an index-only scan gives codes back: those of one word, and whole ones, if the column says how
+/// many bits they have.
+pub(super) fn has_codes(index: OpenIndex<'_>, pages: &Pages) -> bool {
+    match bits_column(index) {
+        (true, Some(1..=u64::BITS)) => true,
+        // An index that is being built has no pages yet.
+        (true, Some(_)) => pages.pages() > 0 && Layout::read(pages).has_code_tree(),
+        // Of type varbit, the pages alone say how many bits a value has.
+        _ => false,
+    }
 }
 
 /// Reads the bits of a value of the column: an error if they are not as many as those of the others.

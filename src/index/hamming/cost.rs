@@ -81,8 +81,11 @@ fn estimate(search: &Search) -> Estimate {
         true => ExpectedWork { leaves: leaves_of_nulls(search), ..ExpectedWork::default() },
         false => average(&samples, |sample| costs.expected(radius, sample)),
     };
-    // Where codes have several words, the rows that have to be fetched from the table are more than match.
-    let all = comparing(expected, expected.fetched * OPERATORS_PER_CANDIDATE);
+    // Where codes have several words, the rows that have to be fetched from the table are more than match. An
+    // index-only scan fetches them itself.
+    let is_index_only = search.path.path.pathtype == pg_sys::NodeTag::T_IndexOnlyScan;
+    let for_each = if is_index_only { OPERATORS_PER_LOOK } else { OPERATORS_PER_CANDIDATE };
+    let all = comparing(expected, expected.fetched * for_each);
     let mut estimate = search.estimate(Work::default(), all);
     let fetched = (expected.fetched / search.index.tuples.max(1.0)).min(1.0);
     estimate.selectivity = estimate.selectivity.max(fetched);

@@ -164,7 +164,10 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
         if descriptor.xs_want_itup {
             state.pages.know_visibility(descriptor.heapRelation);
         }
-        state.search = ScanSearch::begin(&state.pages, &state.costs, &state.filters, keys, order_bys);
+        state.search = {
+            let (costs, filters) = (&state.costs, &state.filters);
+            ScanSearch::begin(&state.pages, costs, filters, keys, order_bys, descriptor.xs_want_itup)
+        };
     }
 }
 
@@ -215,9 +218,9 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
         descriptor.xs_recheck = search.needs_recheck() || !is_mvcc(descriptor.xs_snapshot);
         set_distances(descriptor, search, number);
         if descriptor.xs_want_itup {
-            let (layout, word) = (state.costs.layout(), search.word(number));
-            check_distance(descriptor, layout, word);
-            set_row(descriptor, state.memory, layout, word);
+            let code = search.code(number);
+            check_distance(descriptor, layout, code);
+            set_row(descriptor, state.memory, layout, code);
         }
         true
     }
@@ -249,18 +252,18 @@ unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, search: &ScanSearc
 /// index-only scan.
 ///
 /// # Safety
-/// The scan must be one that [`ambeginscan`] has begun, and the word that of a row that it found.
-unsafe fn check_distance(scan: &mut pg_sys::IndexScanDescData, layout: Layout, word: Option<u64>) {
+/// The scan must be one that [`ambeginscan`] has begun, and the code that of a row that it found.
+unsafe fn check_distance(scan: &mut pg_sys::IndexScanDescData, layout: Layout, code: Option<&[u64]>) {
     if !scan.xs_recheckorderby {
         return;
     }
     scan.xs_recheckorderby = false;
-    if let Some(word) = word {
+    if let Some(code) = code {
         // SAFETY: there is an order by a distance from a code, which is not NULL.
         unsafe {
             let order_by = &mut *scan.orderByData;
             let (function, collation) = (&raw mut order_by.sk_func, order_by.sk_collation);
-            pg_sys::FunctionCall2Coll(function, collation, datum_of(layout, word), order_by.sk_argument);
+            pg_sys::FunctionCall2Coll(function, collation, datum_of(layout, code), order_by.sk_argument);
         }
     }
 }

@@ -35,7 +35,8 @@ pub(super) struct ScanSearch {
 }
 
 impl ScanSearch {
-    /// Begins the search that these keys ask for; `None` if no row can match.
+    /// Begins the search that these keys ask for; `None` if no row can match. Of an index-only scan it gives
+    /// the codes, too.
     ///
     /// # Safety
     /// Arguments must be of the types that the operator classes say; pages, costs and columns must be those
@@ -46,18 +47,22 @@ impl ScanSearch {
         filters: &FilterColumns,
         keys: &[pg_sys::ScanKeyData],
         order_bys: &[pg_sys::ScanKeyData],
+        gives_codes: bool,
     ) -> Option<Self> {
         let layout = costs.layout();
         // SAFETY: a setting; keys and all else are as the caller promises.
         unsafe {
-            let ScanQuestion { query, centers, is_exact } = ScanQuestion::of(layout, keys, order_bys)?;
+            let ScanQuestion { mut query, centers, is_exact } = ScanQuestion::of(layout, keys, order_bys)?;
             let memory = pg_sys::work_mem as usize * 1024;
             let of_filter = filters.of_keys(keys).map(|filter| {
                 let leaves = Index::new(pages, layout).leaves_of(filter);
                 costs.of_filter(filter, leaves)
             });
-            let search =
-                IndexSearch::new(of_filter.as_ref().unwrap_or(costs), query, memory / BYTES_PER_SORTED);
+            query.codes = gives_codes;
+            // The code of a row is kept in a list that has doubled, and is cut when it has thrice the rows.
+            let code = if gives_codes { 6 * size_of::<u64>() * layout.words() } else { 0 };
+            let max_rows = memory / (BYTES_PER_SORTED + code);
+            let search = IndexSearch::new(of_filter.as_ref().unwrap_or(costs), query, max_rows);
             let is_filtered = keys.iter().any(|key| key.sk_attno > 1);
             Some(Self { search, hits: Vec::new(), centers, is_exact, is_filtered })
         }
@@ -86,12 +91,13 @@ impl ScanSearch {
         self.hits[number].row
     }
 
-    /// The code of a row of the last batch, if that is one word; `None` is NULL.
-    pub(super) fn word(&self, number: usize) -> Option<u64> {
-        self.hits[number].word
+    /// The words of the code of a row of the last batch, in an index-only scan; `None` is NULL.
+    pub(super) fn code(&self, number: usize) -> Option<&[u64]> {
+        self.search.code_of(&self.hits[number])
     }
 
-    /// Whether everybody saw a row of the last batch when it was found, in an index-only scan.
+    /// Whether everybody, or the scan itself, saw a row of the last batch when it was found, in an index-only
+    /// scan.
     pub(super) fn is_seen_by_all(&self, number: usize) -> bool {
         self.hits[number].is_seen_by_all
     }

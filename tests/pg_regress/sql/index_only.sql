@@ -1,12 +1,12 @@
--- Index-only scans: codes of up to 64 bits come from the index, without a look at the table.
+-- Index-only scans: codes of one word and whole codes come from the index, without a look at the table.
 SET jit = off;
 -- of a temporary table, VACUUM need not wait for others
 CREATE TEMP TABLE document AS
 SELECT i AS id, i % 3 AS tenant_id, CASE WHEN i % 50 = 0 THEN NULL WHEN i % 2 = 0 THEN hashint8extended(i, 1)
     ELSE hashint8extended(i / 100, 2) # (1::bigint << (i % 60)) END AS si
 FROM generate_series(1, 4000) AS i;
-ALTER TABLE document ADD b1 bit(1), ADD b40 bit(40), ADD b64 bit(64), ADD b65 bit(65), ADD v40 varbit(40);
-UPDATE document SET b1 = si::bit(1), b40 = si::bit(40), b64 = si::bit(64), b65 = si::bit(64)::bit(65), v40 = si::bit(40);
+ALTER TABLE document ADD b1 bit(1), ADD b40 bit(40), ADD b64 bit(64), ADD b65 bit(65), ADD b300 bit(300), ADD v40 varbit(40);
+UPDATE document SET b1 = si::bit(1), b40 = si::bit(40), b64 = si::bit(64), b65 = si::bit(64)::bit(65), b300 = si::bit(300), v40 = si::bit(40);
 CREATE INDEX by_si ON document USING hamming (si);
 VACUUM ANALYZE document;
 SELECT si AS q FROM document WHERE id = 101 \gset
@@ -91,18 +91,25 @@ CREATE INDEX by_b1 ON document USING hamming (b1);
 CREATE INDEX by_b40 ON document USING hamming (b40);
 CREATE INDEX by_b64 ON document USING hamming (b64, tenant_id);
 CREATE INDEX by_b65 ON document USING hamming (b65);
+CREATE INDEX by_words ON document USING hamming (b65) WITH (trees = words);
+CREATE INDEX by_b300 ON document USING hamming (b300, tenant_id) WITH (trees = whole);
 CREATE INDEX by_v40 ON document USING hamming (v40);
 ANALYZE document;
-SELECT code, a.* FROM unnest('{b1,b40,b64,b65}'::text[]) AS code, answers(code, 'by_' || code) AS a;
+SELECT code, a.* FROM unnest('{b1,b40,b64,b65,b300}'::text[]) AS code, answers(code, 'by_' || code) AS a;
 DELETE FROM document WHERE id % 5 = 0;
-SELECT code, a.* FROM unnest('{b1,b40,b64}'::text[]) AS code, answers(code, 'by_' || code) AS a;
+SELECT code, a.* FROM unnest('{b1,b40,b64,b65,b300}'::text[]) AS code, answers(code, 'by_' || code) AS a;
+SET work_mem = '64kB';
+SELECT code, a.* FROM unnest('{b65,b300}'::text[]) AS code, answers(code, 'by_' || code) AS a;
+RESET work_mem;
 SELECT index, column_number, pg_index_column_has_property(index::regclass, column_number, 'returnable') AS returnable
-FROM unnest('{by_b1,by_b40,by_b64,by_b64,by_b65,by_v40}'::text[], '{1,1,1,2,1,1}'::integer[]) AS c (index, column_number);
+FROM unnest('{by_b1,by_b40,by_b64,by_b64,by_b65,by_words,by_b300,by_v40}'::text[], '{1,1,1,2,1,1,1,1}'::integer[]) AS c (index, column_number);
 -- a code of another length is the error that it is without an index, unless no row has a code
 EXPLAIN (COSTS OFF) SELECT b40 FROM document ORDER BY hamming(b40, B'101') LIMIT 1;
 SELECT b40 FROM document ORDER BY hamming(b40, B'101') LIMIT 1;
 SELECT b40 FROM document WHERE hamming(b40, B'101') <= 3;
 SELECT b40 FROM document WHERE b40 = B'101';
+EXPLAIN (COSTS OFF) SELECT b300 FROM document ORDER BY hamming(b300, B'101') LIMIT 1;
+SELECT b300 FROM document ORDER BY hamming(b300, B'101') LIMIT 1;
 UPDATE document SET b40 = NULL;
 SELECT count(*) FROM (SELECT b40 FROM document ORDER BY hamming(b40, B'101')) AS x;
 -- an expression is not returned, and a domain is

@@ -109,7 +109,7 @@ impl<S: Store> Index<'_, S> {
             while *left > 0 {
                 self.store.check_for_interrupts();
                 let mut entries = Vec::new();
-                let walk = self.entries(TreePart::all(tree), from, &mut |entry| {
+                let walk = self.entries(TreePart::all(tree), from, &mut |entry, _, _| {
                     entries.push(entry);
                 });
                 for entry in entries {
@@ -205,8 +205,7 @@ impl<S: Store> Index<'_, S> {
             while let Walk::From(key) = walk {
                 self.store.check_for_interrupts();
                 let mut found = Collector::new(&mut rows);
-                let add = &mut |entry: IndexKey| found.add(entry.row);
-                walk = self.entries(TreePart::all(tree), key, add);
+                walk = self.entries(TreePart::all(tree), key, &mut |entry, _, _| found.add(entry.row));
                 found.finish()?;
             }
         }

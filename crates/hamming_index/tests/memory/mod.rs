@@ -196,11 +196,26 @@ impl Memory {
         costs: &SearchCosts,
         query: SearchQuery,
         max_sorted: usize,
+        codes: Option<&mut impl CodeLookup>,
+    ) -> Vec<SearchHit> {
+        self.search_with_codes(costs, query, max_sorted, codes, &mut |_, _| {})
+    }
+
+    /// The same, and passes each row with its code, as the search knows it.
+    pub fn search_with_codes(
+        &self,
+        costs: &SearchCosts,
+        query: SearchQuery,
+        max_sorted: usize,
         mut codes: Option<&mut impl CodeLookup>,
+        each: &mut dyn FnMut(&SearchHit, Option<&[u64]>),
     ) -> Vec<SearchHit> {
         let mut search = IndexSearch::new(costs, query, max_sorted);
-        let mut hits = Vec::new();
-        while search.next_batch(&self.index(), codes.as_deref_mut(), &mut hits).unwrap() {}
+        let (mut hits, mut before) = (Vec::new(), 0);
+        while search.next_batch(&self.index(), codes.as_deref_mut(), &mut hits).unwrap() {
+            hits[before..].iter().for_each(|hit| each(hit, search.code_of(hit)));
+            before = hits.len();
+        }
         hits
     }
 
@@ -266,6 +281,7 @@ impl FingerprintSearch {
             values: query.values,
             nulls: query.nulls,
             nearest_to: query.nearest_to.iter().map(|&center| center.into()).collect(),
+            codes: false,
         };
         let costs = SearchCosts::new(Layout::FINGERPRINTS, tree_leaves);
         Self(IndexSearch::new(&costs, query, max_sorted))
