@@ -16,29 +16,29 @@ CREATE FUNCTION near_cluster(
     key anyelement,
     code bigint,
     radius integer,
-    look bit,
-    look_radius integer,
+    second_code bit,
+    second_radius integer,
     linkage text DEFAULT 'leader'
 )
     RETURNS anyelement
     LANGUAGE C WINDOW IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000
-    AS 'MODULE_PATHNAME', 'near_cluster_of_bigint_look';
+    AS 'MODULE_PATHNAME', 'near_cluster_of_bigint_second';
 COMMENT ON FUNCTION near_cluster(anyelement, bigint, integer, bit, integer, text) IS
-    'window function: as near_cluster without look, but a row joins a keeper only if their second codes, too, differ in at most look_radius bits';
+    'window function: as near_cluster without a second code, but a row joins a keeper only if their second codes, too, differ in at most second_radius bits';
 
 CREATE FUNCTION near_cluster(
     key anyelement,
     code bit,
     radius integer,
-    look bit,
-    look_radius integer,
+    second_code bit,
+    second_radius integer,
     linkage text DEFAULT 'leader'
 )
     RETURNS anyelement
     LANGUAGE C WINDOW IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000
-    AS 'MODULE_PATHNAME', 'near_cluster_of_bit_look';
+    AS 'MODULE_PATHNAME', 'near_cluster_of_bit_second';
 COMMENT ON FUNCTION near_cluster(anyelement, bit, integer, bit, integer, text) IS
-    'window function: as near_cluster without look, but a row joins a keeper only if their second codes, too, differ in at most look_radius bits';
+    'window function: as near_cluster without a second code, but a row joins a keeper only if their second codes, too, differ in at most second_radius bits';
 
 CREATE FUNCTION near_blocks(code bigint, radius integer, parts integer) RETURNS integer[]
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10

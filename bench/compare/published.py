@@ -102,8 +102,8 @@ def compare(sockets, name, rows, text_of, score):
     radius = SIMHASH[name]
     codes = "simhash(body) AS si, minhash_bits(body, 256, 'word:2')::bit(256) AS look"
     ways = [(f"simhash_pg word:1 within {radius}, as SimHash", "simhash(body, 'word:1') AS si", f"{radius}, 'connected'"),
-            ("simhash_pg within 18, a look of 70", codes, "18, look => look, look_radius => 70, linkage => 'connected'"),
-            ("simhash_pg within 24, a look of 90", codes, "24, look => look, look_radius => 90, linkage => 'connected'")]
+            ("simhash_pg within 18, a look of 70", codes, "18, second_code => look, second_radius => 70, linkage => 'connected'"),
+            ("simhash_pg within 24, a look of 90", codes, "24, second_code => look, second_radius => 90, linkage => 'connected'")]
     print(f"{name}, {len(rows):,} texts. Published: {PUBLISHED[name]}")
     clusters, seconds, _ = in_child(lambda: with_minhash(texts, SETTINGS[name]))
     print(f"  datasketch, as MinHash: {score(rows, clusters)}, {seconds:.2f} s")

@@ -148,7 +148,7 @@ die 'the statements of the page are not found' if grep { !defined } $create, $fi
 sub with_parameters
 {
 	my ($sql, $radius, $look_radius, $has_tenants) = @_;
-	my $look = defined $look_radius ? ", look => look, look_radius => $look_radius" : '';
+	my $look = defined $look_radius ? ", second_code => look, second_radius => $look_radius" : '';
 	my $partition = $has_tenants ? 'PARTITION BY tenant_id ' : '';
 	my $near = "hamming(new.si, old.si) <= $radius";
 	$near .= " AND hamming(new.look, old.look) <= $look_radius" if $look;

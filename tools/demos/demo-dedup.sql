@@ -21,7 +21,7 @@ DO $$ BEGIN
 END $$;
 ALTER TABLE document ADD rare bit(256) GENERATED ALWAYS AS (rare(body)) STORED;
 CREATE TABLE cluster AS
-SELECT id, near_cluster(id, si, 18, look => rare, look_radius => 50) OVER (ORDER BY id) AS keeper FROM document;
+SELECT id, near_cluster(id, si, 18, second_code => rare, second_radius => 50) OVER (ORDER BY id) AS keeper FROM document;
 
 SELECT count(*) AS clusters, sum(members) AS documents, sum(members - 1) AS could_go
 FROM (SELECT keeper, count(*) AS members FROM cluster GROUP BY keeper HAVING count(*) > 1) AS c;

@@ -68,7 +68,7 @@ impl CodesOfRows {
         let (codes, radius) = (self.codes.codes(), self.check_radius("radius", radius)?);
         let mut reporter = Reporter::of("near_cluster", format!("{} codes", codes.len()));
         let second = second.map(|(other, radius)| {
-            let radius = other.check_radius("look_radius", radius)?;
+            let radius = other.check_radius("second_radius", radius)?;
             Ok::<_, SqlError>(SecondCode { codes: other.codes.codes(), radius })
         });
         let found = clusters::keepers(codes, radius, second.transpose()?, linkage, &mut reporter)

@@ -25,14 +25,14 @@ struct Clusters {
 const KEY: i32 = 0;
 const CODE: i32 = 1;
 const RADIUS: i32 = 2;
-const LOOK: i32 = 3;
-const LOOK_RADIUS: i32 = 4;
+const SECOND_CODE: i32 = 3;
+const SECOND_RADIUS: i32 = 4;
 
 /// What codes a `near_cluster` is declared with.
 #[derive(Clone, Copy)]
 struct Declared {
     codes: CodeType,
-    has_look: bool,
+    has_second: bool,
 }
 
 impl Clusters {
@@ -43,20 +43,20 @@ impl Clusters {
 
     /// Reads the whole partition.
     fn of(partition: &WindowPartition, declared: Declared) -> Result<Self, SqlError> {
-        let linkage = partition.argument(if declared.has_look { LOOK_RADIUS + 1 } else { LOOK });
+        let linkage = partition.argument(if declared.has_second { SECOND_RADIUS + 1 } else { SECOND_CODE });
         // SAFETY: declared as text; not NULL.
         let linkage = linkage.and_then(|linkage| unsafe { <&[u8]>::from_datum(linkage, false) });
         let radius = integer(partition, RADIUS, "radius")?;
         let linkage = parse_linkage(linkage.ok_or_else(|| error::null_argument("linkage"))?)?;
         let rows = partition.rows();
         let rows = i32::try_from(rows).map_err(|_| error::too_many(rows, "codes"))?;
-        let [mut codes, mut looks] = codes(partition, declared, rows)?;
-        let mut look = None;
-        if declared.has_look {
-            codes.meet(&mut looks).map_err(report::problem)?;
-            look = Some((&looks, integer(partition, LOOK_RADIUS, "look_radius")?));
+        let [mut codes, mut second_codes] = codes(partition, declared, rows)?;
+        let mut second = None;
+        if declared.has_second {
+            codes.meet(&mut second_codes).map_err(report::problem)?;
+            second = Some((&second_codes, integer(partition, SECOND_RADIUS, "second_radius")?));
         }
-        let keepers = codes.keepers(rows as usize, radius, look, linkage)?;
+        let keepers = codes.keepers(rows as usize, radius, second, linkage)?;
         let count = keepers.len();
         let mut has_members = collect(iter::repeat_n(false, count), count).map_err(report::problem)?;
         for (row, &keeper) in keepers.iter().enumerate() {
@@ -75,10 +75,10 @@ fn integer(partition: &WindowPartition, argument: i32, name: &str) -> Result<i32
 
 /// The codes of all rows, and their second codes if there are any.
 fn codes(partition: &WindowPartition, declared: Declared, rows: i32) -> Result<[CodesOfRows; 2], SqlError> {
-    let arguments: &[i32] = if declared.has_look { &[CODE, LOOK] } else { &[CODE] };
-    let looks = if declared.has_look { rows as usize } else { 0 };
+    let arguments: &[i32] = if declared.has_second { &[CODE, SECOND_CODE] } else { &[CODE] };
+    let second_codes = if declared.has_second { rows as usize } else { 0 };
     let mut codes =
-        [CodesOfRows::new(declared.codes, rows as usize)?, CodesOfRows::new(CodeType::Bits, looks)?];
+        [CodesOfRows::new(declared.codes, rows as usize)?, CodesOfRows::new(CodeType::Bits, second_codes)?];
     partition.each(arguments, rows, |row, place, code| {
         check_for_interrupts();
         // SAFETY: declared so in `sql/pairs.sql`.
@@ -90,11 +90,11 @@ fn codes(partition: &WindowPartition, declared: Declared, rows: i32) -> Result<[
 /// Defines a `near_cluster` for the codes that it is declared with. A window calls it for each row of a
 /// partition, in order.
 macro_rules! near_cluster {
-    ($($name:ident($codes:expr, $has_look:expr);)*) => {
+    ($($name:ident($codes:expr, $has_second:expr);)*) => {
         pg_functions!($($name),*);
         $(fn $name(call: Call) -> pg_sys::Datum {
             // SAFETY: declared WINDOW in `sql/pairs.sql`.
-            unsafe { keeper(call, Declared { codes: $codes, has_look: $has_look }) }
+            unsafe { keeper(call, Declared { codes: $codes, has_second: $has_second }) }
         })*
     };
 }
@@ -102,8 +102,8 @@ macro_rules! near_cluster {
 near_cluster! {
     near_cluster_of_bigint(CodeType::Bigint, false);
     near_cluster_of_bit(CodeType::Bits, false);
-    near_cluster_of_bigint_look(CodeType::Bigint, true);
-    near_cluster_of_bit_look(CodeType::Bits, true);
+    near_cluster_of_bigint_second(CodeType::Bigint, true);
+    near_cluster_of_bit_second(CodeType::Bits, true);
 }
 
 /// The key of the keeper of the current row.
