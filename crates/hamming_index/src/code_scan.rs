@@ -10,27 +10,31 @@ use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
 
 /// Reads some more leaves, from the key on, and reports the codes within the radius: their words, their
-/// distance and their row.
+/// distance and their row. The answer to each report is the radius for what follows, the same or a smaller
+/// one.
 pub(crate) fn scan_codes<S: Store>(
     index: &Index<'_, S>,
     (part, from): (TreePart, IndexKey),
     center: &[u64],
     radius: u32,
-    report: &mut dyn FnMut(&[u64], u32, RowId),
+    report: &mut dyn FnMut(&[u64], u32, RowId) -> u32,
 ) -> Walk {
     let first = center.first().copied().unwrap_or_default();
-    let (mut near, mut words) = (Vec::new(), Vec::new());
+    let (mut near, mut words, mut limit) = (Vec::new(), Vec::new(), radius);
     index.walk(part, from, &Probe::within(first, part.tree, radius), &mut |leaf| {
         near.clear();
-        near_codes(leaf.bits(), center, radius, &mut near);
+        near_codes(leaf.bits(), center, limit, &mut near);
         for &(slot, distance) in &near {
+            if distance > limit {
+                continue;
+            }
             let entry = leaf.key(slot.into());
             // The first leaf may have lower entries, which were compared before.
             if entry >= from && part.has(entry) {
                 words.clear();
                 // Bounded: the words of a code.
                 words.extend(leaf.words(slot.into()));
-                report(&words, distance, entry.row);
+                limit = report(&words, distance, entry.row);
             }
         }
         true

@@ -48,7 +48,7 @@ pub(crate) fn allowed_cost(expected: f64) -> f64 {
 }
 
 /// The time that it takes to read a leaf of whole codes and compare them, in that of a leaf of a band.
-const CODES_PER_LEAF: f64 = 1.5;
+pub const CODES_PER_LEAF: f64 = 1.5;
 
 /// The time that it takes to read a tree from end to end, in that of a band's tree.
 fn sequential_leaves(layout: Layout, tree: Tree) -> f64 {

@@ -290,8 +290,11 @@ impl IndexSearch {
         };
         let Some(center) = &target.center else { return Ok(()) };
         // Farther results do not fit.
-        let last = results.sorted.last().filter(|_| target.grows);
-        let limit = last.map_or(pass.radius, |hit| hit.distance).min(pass.radius);
+        let limit_of = |results: &SearchResults| {
+            let last = results.sorted.last().filter(|_| target.grows);
+            last.map_or(pass.radius, |hit| hit.distance).min(pass.radius)
+        };
+        let limit = limit_of(results);
         let mut refusal = Ok(());
         let report = &mut |words: &[u64], distance, row| {
             let code = words.iter().copied();
@@ -305,6 +308,7 @@ impl IndexSearch {
                 };
                 refusal = results.add(hits, (row, distance, is_seen), code);
             }
+            limit_of(results)
         };
         let walk = scan_codes(index, (costs.all_rows(), pass.from()), &center.words, limit, report);
         refusal?;

