@@ -128,8 +128,7 @@ fn say_what_is_odd(histogram: &DistanceHistogram, features: Option<usize>) {
     }
     if let Some(features) = features.filter(|&features| features < FEW) {
         notice(&format!("texts are short: {features} pairs of words on average, which decide nothing"), PAGE);
-    }
-    if let Some((distance, apart, pairs)) = histogram.templates() {
+    } else if let Some((distance, apart, pairs)) = histogram.templates() {
         let message = format!(
             "texts are made from templates: {apart} of {pairs} pairs within distance {distance} have less than half in common by weight"
         );
