@@ -68,8 +68,7 @@ fn minhash_bits_of_weighted_text(doc: &[u8], bits: i32, weights: &[u8]) -> Resul
 /// The bytes of a `bit varying` behind its length: the number of bits, and the bits.
 fn bit_varying(signature: &[i32]) -> Result<Vec<u8>, SqlError> {
     let bits = minhash::bits(signature, &mut check_for_interrupts).map_err(report::problem)?;
-    // Bounded: four bytes.
-    let mut result = (signature.len() as i32).to_ne_bytes().to_vec();
+    let mut result = (signature.len() as i32).to_ne_bytes().to_vec(); // Bounded: four bytes.
     result.extend(bits);
     Ok(result)
 }

@@ -115,8 +115,7 @@ fn split_by_bit(boxes: &[BoundingBox], bit: u32) -> Vec<bool> {
 fn split_by_order(boxes: &[BoundingBox]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..boxes.len()).collect();
     order.sort_by(|&a, &b| boxes[a].build_order(boxes[b]));
-    // Bounded: the boxes of a page.
-    let mut second = vec![false; boxes.len()];
+    let mut second = vec![false; boxes.len()]; // Bounded: the boxes of a page.
     for &index in &order[boxes.len() / 2..] {
         second[index] = true;
     }

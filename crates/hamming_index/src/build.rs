@@ -284,8 +284,7 @@ impl<R: Runs, U: UnsortedRow> Sorter<R, U> {
     fn new(trees: Range<Tree>, capacity: usize, tail: usize) -> Self {
         let runs = trees.clone().map(|_| Vec::new()).collect();
         let capacity = capacity.max(1);
-        // Bounded: a code.
-        let no_tail = vec![0; tail];
+        let no_tail = vec![0; tail]; // Bounded: a code.
         Self { trees, rows: Vec::new(), tails: Vec::new(), tail, no_tail, capacity, count: 0, runs }
     }
 
@@ -368,8 +367,7 @@ fn sort<U: UnsortedRow>(rows: &mut [U], tree: Tree, store: &impl Runs) {
 
 /// Passes the keys of several sorted runs in order.
 fn merge<R: Runs>(store: &mut R, mut runs: Vec<R::Run>, add: &mut dyn FnMut(IndexKey, &[u64])) {
-    // Bounded: a code for each run.
-    let mut tails = vec![Vec::new(); runs.len()];
+    let mut tails = vec![Vec::new(); runs.len()]; // Bounded: a code for each run.
     let firsts = runs.iter_mut().zip(&mut tails).enumerate();
     let firsts = firsts.filter_map(|(place, (run, tail))| Some(Reverse((store.read(run, tail)?, place))));
     let mut heads: BinaryHeap<_> = firsts.collect();

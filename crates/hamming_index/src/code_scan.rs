@@ -32,8 +32,7 @@ pub(crate) fn scan_codes<S: Store>(
             // The first leaf may have lower entries, which were compared before.
             if entry >= from && part.has(entry) {
                 words.clear();
-                // Bounded: the words of a code.
-                words.extend(leaf.words(slot.into()));
+                words.extend(leaf.words(slot.into())); // Bounded: the words of a code.
                 limit = report(&words, distance, entry.row);
             }
         }

@@ -203,8 +203,7 @@ impl SearchCosts {
                 [self.scattered(word, reach), self.sampled(word, reach, sample)].map(ExpectedWork::cost);
             if sampled > allowed_cost(cost) { sampled } else { cost }
         };
-        // Bounded: the words of a code.
-        let unsearched = vec![0; self.layout.words()];
+        let unsearched = vec![0; self.layout.words()]; // Bounded: the words of a code.
         let Some(Division { reaches, .. }) = self.grow(unsearched, cost, |it| it.radius() >= radius.into())
         else {
             return self.everything();

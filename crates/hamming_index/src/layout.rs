@@ -255,8 +255,7 @@ impl Layout {
 
     /// The code that has exactly the bits of this word set.
     pub(crate) fn mask(self, word: usize) -> Vec<u8> {
-        // Bounded: a code.
-        let mut mask = vec![0; self.bits().div_ceil(8) as usize];
+        let mut mask = vec![0; self.bits().div_ceil(8) as usize]; // Bounded: a code.
         let bits = self.bits_of(word);
         for place in self.cutter.places().skip(bits.start).take(bits.len()) {
             mask[place / 8] |= 0x80 >> (place % 8);
@@ -279,8 +278,7 @@ impl Layout {
 
     /// The code that has these words: its bytes, filled up with zeros.
     pub fn code_of(self, words: &[u64]) -> Vec<u8> {
-        // Bounded: a code.
-        let mut code = vec![0; self.bits().div_ceil(8) as usize];
+        let mut code = vec![0; self.bits().div_ceil(8) as usize]; // Bounded: a code.
         let mut places = self.cutter.places();
         for (band, width) in self.widths().enumerate() {
             let mut bits = words[band / BANDS] << (band % BANDS * BAND_BITS as usize);

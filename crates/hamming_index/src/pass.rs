@@ -83,8 +83,7 @@ impl WordAttempt {
 impl WordsPass {
     pub(crate) fn of_words(radius: u32, division: Division, searched: Vec<SearchedWord>) -> Self {
         let attempts = searched.iter().map(|_| None).collect();
-        // Bounded: the words of a code.
-        let reported = vec![0; searched.len()];
+        let reported = vec![0; searched.len()]; // Bounded: the words of a code.
         let way = WordsPassWay::Words { division, attempts };
         Self { searched, reported, ..Self::by(radius, way) }
     }

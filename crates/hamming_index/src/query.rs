@@ -17,8 +17,7 @@ pub struct SearchCenter {
 impl SearchCenter {
     /// A code with the number of bits of the layout, as bytes filled up with zeros.
     pub fn of_code(layout: Layout, code: &[u8]) -> Self {
-        // Bounded: a code.
-        let bytes = if layout.has_whole_codes() { Vec::new() } else { code.to_vec() };
+        let bytes = if layout.has_whole_codes() { Vec::new() } else { code.to_vec() }; // Bounded: a code.
         Self { words: layout.words_of(code).collect(), bytes }
     }
 

@@ -219,8 +219,7 @@ impl<'s, S: Store> Index<'s, S> {
         let (mut node, mut way) = (self.read_root(tree), Vec::new());
         while node.level() > 0 {
             let child = node.child_of(key);
-            // Bounded: the levels of a tree.
-            way.push(TreeStep { child, after: node.len() - 1 - child });
+            way.push(TreeStep { child, after: node.len() - 1 - child }); // Bounded: the levels of a tree.
             node = self.read_child(&node, child);
         }
         way

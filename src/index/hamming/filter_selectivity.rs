@@ -22,8 +22,7 @@ impl FilterSelectivity {
     pub(super) fn of(search: &Search) -> Self {
         // Bounded: the columns of an index.
         let families: Vec<pg_sys::Oid> = search.index.families().collect();
-        // Bounded: the same.
-        let mut has_value = vec![false; families.len()];
+        let mut has_value = vec![false; families.len()]; // Bounded: the same.
         let mut conditions = Exprs::NONE;
         for (column, condition) in search.all_conditions().filter(|&(column, _)| column > 0) {
             // SAFETY: a condition has an expression.

@@ -89,8 +89,7 @@ impl Runs for RunFiles {
         run.next += run.entry;
         let (key, words) = entry.split_first_chunk()?;
         tail.clear();
-        // Bounded: a code.
-        tail.extend(words.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)));
+        tail.extend(words.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word))); // Bounded: a code.
         Some(from_bytes(key))
     }
 

@@ -68,8 +68,7 @@ fn register(page: &Exclusive<'_>, edit: &Edit) -> Registered {
     let delta = match edit {
         Edit::Replace(_) => None,
         Edit::Patch(patches) => {
-            // Bounded: what changes on a page.
-            let mut delta = Vec::with_capacity(64);
+            let mut delta = Vec::with_capacity(64); // Bounded: what changes on a page.
             for patch in patches {
                 delta.extend_from_slice(&patch.offset.to_ne_bytes());
                 delta.extend_from_slice(&(patch.bytes().len() as u16).to_ne_bytes());

@@ -76,8 +76,7 @@ struct Arguments<'a> {
 
 impl<'a> Arguments<'a> {
     fn parse(arguments: &[&'a CStr]) -> Result<Self, SqlError> {
-        // Bounded: the arguments of a trigger.
-        let mut columns = Vec::with_capacity(arguments.len());
+        let mut columns = Vec::with_capacity(arguments.len()); // Bounded: the arguments of a trigger.
         let mut scheme = None;
         for &argument in arguments {
             match argument.to_bytes().strip_prefix(SCHEME_ARGUMENT) {
@@ -90,8 +89,7 @@ impl<'a> Arguments<'a> {
         }
         match columns.split_first() {
             Some((target, sources)) if !sources.is_empty() => {
-                // Bounded: the arguments of a trigger.
-                Ok(Self { target, sources: sources.to_vec(), scheme })
+                Ok(Self { target, sources: sources.to_vec(), scheme }) // Bounded: the arguments of a trigger.
             }
             _ => Err(error::too_few_arguments(columns.len())),
         }

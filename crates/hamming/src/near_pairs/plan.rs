@@ -47,8 +47,7 @@ impl JoinSides<'_> {
     fn varying(&self) -> Vec<u64> {
         let all = || self.left.codes.iter().chain(self.right.iter().flat_map(|right| right.codes.iter()));
         let first = all().next().unwrap_or_default();
-        // Bounded: a code.
-        let mut varying = vec![0; self.left.codes.width()];
+        let mut varying = vec![0; self.left.codes.width()]; // Bounded: a code.
         for code in all() {
             varying
                 .iter_mut()

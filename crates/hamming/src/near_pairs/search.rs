@@ -81,8 +81,7 @@ pub(super) struct CutSearch<'a> {
 
 impl<'a> CutSearch<'a> {
     pub(super) fn new(size: &'a JoinSize, spread: &'a RowDifferences) -> Self {
-        // Bounded: some numbers for each bit of a word.
-        let cuts = vec![Vec::new(); u64::BITS as usize + 1];
+        let cuts = vec![Vec::new(); u64::BITS as usize + 1]; // Bounded: some numbers for each bit of a word.
         // Bounded: some numbers for each segment that a word may be cut into.
         let samples = vec![Vec::new(); spread.varying.len()];
         Self { size, spread, cuts, samples }

@@ -54,8 +54,7 @@ impl<S: Store> Index<'_, S> {
         let mut walk = Walk::From(IndexKey::FIRST);
         while let Walk::From(key) = walk {
             self.store.check_for_interrupts();
-            // Bounded: the entries of some leaves.
-            let mut entries: Vec<(IndexKey, Vec<u64>)> = Vec::new();
+            let mut entries: Vec<(IndexKey, Vec<u64>)> = Vec::new(); // Bounded: the entries of some leaves.
             walk = self.walk(TreePart::all(tree), key, &Probe::ALL, &mut |leaf| {
                 let slots = (0..leaf.len()).filter(|&slot| leaf.key(slot) >= key);
                 entries.extend(slots.map(|slot| (leaf.key(slot), leaf.words(slot).collect::<Vec<_>>())));

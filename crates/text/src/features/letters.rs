@@ -101,8 +101,7 @@ impl<'a, S: Sink> LettersOfWords<'a, S> {
             self.sink.take(&self.before);
             self.before.clear();
         }
-        // Bounded: nine bytes.
-        self.before.extend_from_slice(word);
+        self.before.extend_from_slice(word); // Bounded: nine bytes.
     }
 }
 

@@ -67,8 +67,7 @@ pub(super) fn each_batch(
     is_wanted: impl Fn(u64) -> bool,
     mut consumer: impl FnMut(&[(usize, u64)]),
 ) {
-    // Bounded: a batch.
-    let mut batch = Vec::with_capacity(BATCH);
+    let mut batch = Vec::with_capacity(BATCH); // Bounded: a batch.
     for (first, hashes) in (first..).step_by(BATCH).zip(hashes.chunks(BATCH)) {
         let windows = (first..).zip(hashes.iter().copied());
         batch.clear();

@@ -37,8 +37,7 @@ pub fn bands(signature: &[i32], bands: usize, heartbeat: &mut dyn Heartbeat) -> 
         return Ok(Vec::new());
     }
     let hash = |(band, values): (usize, &[i32])| {
-        // Bounded: a band of a signature.
-        let mut bytes = (band as u32).to_le_bytes().to_vec();
+        let mut bytes = (band as u32).to_le_bytes().to_vec(); // Bounded: a band of a signature.
         bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
         xxh3_64(&bytes) as i64
     };
