@@ -36,7 +36,7 @@ END $$;
 CREATE FUNCTION join_of(width integer, radius integer, a text, b text) RETURNS text LANGUAGE sql IMMUTABLE AS
     $$SELECT format('SELECT count(*) FROM %s AS a JOIN %s AS b ON hamming(a.code, b.code) <= %s', a, b, radius)$$;
 -- Rows that search, or are compared.
-SELECT format('CREATE TABLE few%1$s AS SELECT * FROM a%1$s_%2$s ORDER BY hashint8(id) LIMIT 300', width, (SELECT max(rows) FROM size)) FROM unnest('{64, 256, 1024}'::integer[]) AS width \gexec
+SELECT format('CREATE TABLE few%1$s AS SELECT * FROM a%1$s_%2$s ORDER BY hashint8(id) LIMIT 10000', width, (SELECT max(rows) FROM size)) FROM unnest('{64, 256, 1024}'::integer[]) AS width \gexec
 ANALYZE;
 -- What one row of the other table takes: by the index, and by a comparison with each row.
 CREATE TABLE one_row (width integer, radius integer, rows bigint, searched double precision, compared double precision);
@@ -57,11 +57,11 @@ END $$;
 SET enable_hashjoin = off;
 SET statement_timeout = :'limit';
 SET enable_seqscan = off;
-SELECT format('INSERT INTO one_row SELECT %s, %s, %s, seconds_of_rows(%1$s, %2$s, %3$s, 300)', width, radius, rows) FROM nearness, size \gexec
+SELECT format('INSERT INTO one_row SELECT %s, %s, %s, seconds_of_rows(%1$s, %2$s, %3$s, CASE WHEN %3$s <= 1000 THEN 10000 ELSE 300 END)', width, radius, rows) FROM nearness, size \gexec
 RESET enable_seqscan;
 SET enable_indexscan = off;
 SET enable_bitmapscan = off;
-SELECT format('UPDATE one_row SET compared = seconds_of_rows(width, radius, rows, least(300, 1000000 / rows)) WHERE width = %s AND radius = %s AND rows = %s', width, radius, rows) FROM nearness, size \gexec
+SELECT format('UPDATE one_row SET compared = seconds_of_rows(width, radius, rows, least(10000, 1000000 / rows)) WHERE width = %s AND radius = %s AND rows = %s', width, radius, rows) FROM nearness, size \gexec
 RESET enable_indexscan;
 RESET enable_bitmapscan;
 RESET enable_hashjoin;

@@ -79,9 +79,11 @@ impl ColumnStatistics {
         let typical = volume.max(1.0 / self.distinct().max(other.distinct()));
         let [values, others] = [self.values(), other.values()];
         let (mut common_near, mut others_near, mut pairs) = (0.0, 0.0, 0);
+        // Bounded: about as many as are compared.
+        let sample: Vec<KnownValue> = others.spread(MOST_COMPARED).collect();
         for a in values.spread(MOST_COMPARED) {
             check_for_interrupts();
-            for b in others.spread(MOST_COMPARED).filter(|b| is_within(a.code, b.code, radius)) {
+            for b in sample.iter().filter(|b| is_within(a.code, b.code, radius)) {
                 if a.is_common || b.is_common {
                     common_near += a.frequency * b.frequency;
                 } else if !is_within(a.code, b.code, 0) {

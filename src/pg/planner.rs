@@ -107,6 +107,24 @@ impl<'p> Relation<'p> {
         paths.iter().map(|path| unsafe { &*path.pointer().cast() })
     }
 
+    /// The paths that ask for rows of another relation alone.
+    pub(crate) fn paths_asking(self, other: Relation) -> impl Iterator<Item = &'p pg_sys::Path> {
+        self.paths(false).filter(move |path| {
+            // SAFETY: what a path asks for, or null, and sets of relations.
+            unsafe {
+                let asked = path.param_info.as_ref();
+                asked.is_some_and(|asked| pg_sys::bms_is_subset(asked.ppi_req_outer, other.relids))
+            }
+        })
+    }
+
+    /// The entry of the range table, unless it is a join.
+    pub(crate) fn entry(self, planner: Planner<'p>) -> Option<&'p pg_sys::RangeTblEntry> {
+        let is_base = self.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL;
+        // SAFETY: a base relation has an entry in the range table.
+        is_base.then(|| unsafe { &**planner.info().simple_rte_array.add(self.relid as usize) })
+    }
+
     /// The cheapest path of these, unless it asks for rows of other relations.
     pub(crate) fn cheapest(self, are_partial: bool) -> Option<&'p pg_sys::Path> {
         let path = match are_partial {

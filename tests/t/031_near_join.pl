@@ -138,7 +138,7 @@ my (undef, undef, $err) = run_psql($node, 'postgres', "$parallel SELECT count(*)
 like($err, qr/ERROR:  division by zero/, 'an error in a worker ends the query');
 
 # While one worker reads its rows, the others wait for it: cancelled, and the worker ended. The join begins again, too, and ends early.
-my $reading = "$parallel SET application_name = 'joins'; SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 3 WHERE waits(b.id)";
+my $reading = "$parallel SET parallel_tuple_cost = 0.1; SET application_name = 'joins'; SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 3 WHERE waits(b.id)";
 like($node->safe_psql('postgres', $reading =~ s/SELECT count/EXPLAIN (COSTS OFF) SELECT count/r), qr/Parallel Custom Scan \(Near Join\)/, 'workers share both sides');
 for my $how (['pg_cancel_backend', q{application_name = 'joins' AND backend_type = 'client backend'}, 'canceling statement due to user request'],
 	['pg_terminate_backend', q{backend_type = 'parallel worker' AND wait_event = 'PgSleep'}, 'terminating (?:connection|background worker)'])

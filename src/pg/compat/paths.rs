@@ -28,17 +28,17 @@ pub(crate) fn disable(_path: &mut pg_sys::Path) {
     }
 }
 
-/// An inner join as a nested loop of these two paths, of which the second may ask for rows of the first.
+/// A nested loop of these two paths, of which the second may ask for rows of the first.
 ///
 /// # Safety
 /// The arguments must be those of the hook for joins, and paths of its two sides.
 pub(crate) unsafe fn nested_loop(
     root: *mut pg_sys::PlannerInfo,
     join: *mut pg_sys::RelOptInfo,
+    kind: pg_sys::JoinType::Type,
     extra: &mut pg_sys::JoinPathExtraData,
     [outer, inner]: [*mut pg_sys::Path; 2],
 ) -> *mut pg_sys::Path {
-    let kind = pg_sys::JoinType::JOIN_INNER;
     let mut costs = pg_sys::JoinCostWorkspace::default();
     // SAFETY: as promised; the second call takes what the first one has estimated.
     unsafe {

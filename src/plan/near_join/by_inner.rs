@@ -6,6 +6,7 @@
 //! row once, by its ctid. All nodes are PostgreSQL's own.
 
 use super::kind::JoinKind;
+use super::never_analysed::{has_pages, part_of_pages, scale};
 use super::path::Sides;
 use crate::pg::compat;
 use crate::pg::expr::{Expr, Exprs};
@@ -26,42 +27,25 @@ pub(super) fn propose(sides: &Sides, extra: &JoinPathExtraData) {
         return;
     }
     // Paths are added to the join alone.
-    for path in sides.outer.paths(false) {
+    for path in sides.outer.paths_asking(sides.inner) {
         if let Some(path) = asked_path(sides, path, inner.rows) {
             // SAFETY: a path of the join.
-            unsafe {
-                sides.join.propose(distinct_path(sides, extra, [from_ref(inner).cast_mut(), path]), false)
-            };
+            unsafe { sides.join.propose(distinct_path(sides, extra, [inner, &*path]), false) };
         }
     }
 }
 
 /// Whether the outer side is one table, whose rows have a ctid of their own.
 fn is_table(sides: &Sides) -> bool {
-    let outer = sides.outer;
-    if outer.reloptkind != pg_sys::RelOptKind::RELOPT_BASEREL
-        || outer.rtekind != pg_sys::RTEKind::RTE_RELATION
-    {
-        return false;
-    }
-    // SAFETY: a base relation has an entry in the range table.
-    let entry = unsafe { &**(*sides.planner.pointer()).simple_rte_array.add(outer.relid as usize) };
-    let kind = entry.relkind as u8;
-    !entry.inh && (kind == pg_sys::RELKIND_RELATION || kind == pg_sys::RELKIND_MATVIEW)
+    let Some(entry) = sides.outer.entry(sides.planner) else { return false };
+    !entry.inh && has_pages(entry)
 }
 
-/// A copy of a path of the outer table that also returns the ctid. `None` if no row of the inner side can ask
-/// by this path.
+/// A copy of a path of the outer table that also returns the ctid. `None` if it is not by an index.
 fn asked_path(sides: &Sides, path: &Path, questions: f64) -> Option<*mut Path> {
-    // SAFETY: what a path asks for, or null, and sets of relations.
-    let is_asked = unsafe {
-        let asked = path.param_info.as_ref()?;
-        pg_sys::bms_is_subset(asked.ppi_req_outer, sides.inner.relids)
-    };
     // SAFETY: a path is a node.
     let node = unsafe { Expr::new(from_ref(path).cast_mut()) };
     let copy: *mut Path = match (node.cast::<pg_sys::IndexPath>(), node.cast::<pg_sys::BitmapHeapPath>()) {
-        _ if !is_asked => return None,
         (Some(index), _) => {
             let copy = make::<pg_sys::IndexPath>();
             *copy = *index;
@@ -88,7 +72,7 @@ fn asked_path(sides: &Sides, path: &Path, questions: f64) -> Option<*mut Path> {
 
 /// The nested loop, and the distinct rows of it, of the paths of both sides: that which asks, and that which
 /// is asked.
-fn distinct_path(sides: &Sides, extra: &JoinPathExtraData, [asking, asked]: [*mut Path; 2]) -> *mut Path {
+fn distinct_path(sides: &Sides, extra: &JoinPathExtraData, paths @ [asking, asked]: [&Path; 2]) -> *mut Path {
     let (root, join) = (sides.planner.pointer(), sides.join);
     let mut extra = *extra;
     extra.inner_unique = false;
@@ -99,8 +83,11 @@ fn distinct_path(sides: &Sides, extra: &JoinPathExtraData, [asking, asked]: [*mu
     row.hashable = true;
     // SAFETY: nodes of the planner.
     unsafe {
-        let nested = compat::nested_loop(root, join.pointer(), &mut extra, [asking, asked]);
-        (*nested).rows = pg_sys::clamp_row_est((*asking).rows * (*asked).rows);
+        let (kind, paths) = (pg_sys::JoinType::JOIN_INNER, paths.map(|path| from_ref(path).cast_mut()));
+        let nested = compat::nested_loop(root, join.pointer(), kind, &mut extra, paths);
+        let part = part_of_pages(sides, sides.inner).unwrap_or(1.0);
+        (*nested).rows = pg_sys::clamp_row_est(part * asking.rows * asked.rows);
+        scale(&mut *nested, asking, part);
         (*nested).pathtarget = with_ctid(join.reltarget, sides.outer, ROW_REFERENCE);
         let distinct = pg_sys::create_agg_path(
             root,

@@ -9,6 +9,7 @@ use super::measure::{NearCall, NearMeasure};
 use crate::estimate::condition::{Within, bits_of};
 use crate::estimate::sketch::values_of;
 use crate::pg::catalog::oids::ExtensionOids;
+use crate::pg::code::CodeType;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::nodes::make;
 use crate::pg::planner::{Planner, Relation};
@@ -173,6 +174,16 @@ impl<'p> NearCondition<'p> {
             NearSizes::Sketches { values } => {
                 values.map(|values| values * SketchList::BYTES_PER_VALUE as f64)
             }
+        }
+    }
+
+    /// Words that are cut out of the string of bits of a row.
+    pub(super) fn cut_words(&self) -> f64 {
+        match (self.measure, &self.sizes) {
+            (NearMeasure::Distance(CodeType::Bits), NearSizes::Distance { bits, .. }) => {
+                f64::from(bits.div_ceil(u64::BITS))
+            }
+            _ => 0.0,
         }
     }
 

@@ -321,11 +321,7 @@ impl JoinDivision {
                 return Ok(());
             }
             let part = plan.part(*pass, &record.codes[..width]).wrapping_sub(parts.start);
-            files.get_mut(part).map_or(Ok(()), |file| {
-                let (head, rest) = record.numbered(record.number);
-                file.write(&[head])?;
-                file.write(rest)
-            })
+            files.get_mut(part).map_or(Ok(()), |file| file.write(record.words))
         };
         while all.read_block(columns, &mut take)? {
             check_for_interrupts();

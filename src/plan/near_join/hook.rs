@@ -3,6 +3,7 @@
 use super::by_inner;
 use super::condition::NearCondition;
 use super::kind::JoinKind;
+use super::never_analysed;
 use super::path::{Sides, propose};
 use super::plan;
 use crate::pg::expr::{Expr, Exprs};
@@ -56,6 +57,7 @@ unsafe extern "C-unwind" fn on_join(
             let sides = Sides { planner, join, outer, inner, kind, others, special, near };
             if is_enabled {
                 propose(&sides);
+                never_analysed::propose(&sides, type_, &*extra);
             }
             by_inner::propose(&sides, &*extra);
         }

@@ -17,9 +17,10 @@
 //!    ([`shared`], [`summary`]).
 //! 4. EXPLAIN shows the condition and the work ([`explain`]).
 //!
-//! [`by_inner`] proposes a plan of PostgreSQL's own nodes for EXISTS with few inner rows. [`kind`] has the
-//! kinds of joins, [`kept`] what a plan keeps, [`side`] the rows and codes of one side in memory, [`rows`]
-//! the rows alone, [`partners`] which rows have one, and [`memory`](mod@memory) who may take how much.
+//! [`by_inner`] proposes a plan of PostgreSQL's own nodes for EXISTS with few inner rows, and
+//! [`never_analysed`] one with a small outer table. [`kind`] has the kinds of joins, [`kept`] what a plan
+//! keeps, [`side`] the rows and codes of one side in memory, [`rows`] the rows alone, [`partners`] which rows
+//! have one, and [`memory`](mod@memory) who may take how much.
 
 mod batch;
 mod by_inner;
@@ -35,6 +36,7 @@ mod kept;
 mod kind;
 mod measure;
 mod memory;
+mod never_analysed;
 mod node;
 mod output;
 mod partners;

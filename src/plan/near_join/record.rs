@@ -17,8 +17,8 @@ pub(super) struct Record<'a> {
     /// Nothing, if the row has none.
     pub(super) codes: &'a [u64],
     pub(super) columns: &'a [u64],
-    /// What follows the first word.
-    rest: &'a [u64],
+    /// All words of the row.
+    pub(super) words: &'a [u64],
 }
 
 impl RecordFormat {
@@ -30,22 +30,14 @@ impl RecordFormat {
     /// The first row of these words, if they have the whole of it, and what is behind it.
     #[inline(always)]
     pub(super) fn split(self, words: &[u64]) -> Option<(Record<'_>, &[u64])> {
-        let (&head, rest) = words.split_first()?;
+        let &head = words.first()?;
         let codes = if head & 1 == 0 { 0 } else { self.codes };
         let (before, columns) = match self.columns {
-            Some(columns) => (0, columns),
-            None => (1, *rest.first()? as usize),
+            Some(columns) => (1, columns),
+            None => (2, *words.get(1)? as usize),
         };
-        let (rest, after) = rest.split_at_checked(before + codes + columns)?;
-        let (codes, columns) = rest[before..].split_at(codes);
-        Some((Record { number: head >> 1, codes, columns, rest }, after))
-    }
-}
-
-impl<'a> Record<'a> {
-    /// The words of the row, by another number.
-    #[inline(always)]
-    pub(super) fn numbered(&self, number: u64) -> (u64, &'a [u64]) {
-        (RecordFormat::head(number, !self.codes.is_empty()), self.rest)
+        let (words, after) = words.split_at_checked(before + codes + columns)?;
+        let (codes, columns) = words[before..].split_at(codes);
+        Some((Record { number: head >> 1, codes, columns, words }, after))
     }
 }

@@ -120,12 +120,13 @@ FETCH 1 FROM early;
 DELETE FROM code WHERE CURRENT OF early;
 ROLLBACK;
 
--- Workers share the outer side.
+-- Workers share the outer side, or both. What was undone has left dead rows, which autovacuum may or may not have removed.
+VACUUM ANALYZE code, parted, batched, family;
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
-EXPLAIN (COSTS OFF) SELECT count(*) FROM code AS a LEFT JOIN code AS b ON hamming(a.si, b.si) <= 3;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM code AS a FULL JOIN code AS b ON hamming(a.si, b.si) <= 3;
 SELECT name, near_joins(query) FROM shape WHERE name ~ '^part' ORDER BY number;
 SELECT count(*) FILTER (WHERE answer(query) <> truth.answer) AS wrong FROM shape JOIN truth USING (number) WHERE name ~ '^part|^three|^union|^delete';
 -- An error in a worker is that of the query. The context is not the same in all versions.

@@ -50,6 +50,7 @@ INSERT INTO in_block SELECT block, id, si FROM doc, unnest(near_blocks(si, 3, 8)
 ANALYZE in_block;
 SET enable_partitionwise_join = on;
 SET enable_hashagg = off;
+SET max_parallel_workers_per_gather = 0;
 EXPLAIN (COSTS OFF)
 SELECT DISTINCT a.id, b.id FROM in_block AS a JOIN in_block AS b ON a.block = b.block AND hamming(a.si, b.si) <= 3 AND a.id < b.id;
 SELECT count(*) = (SELECT count(*) FROM pair) AS same
