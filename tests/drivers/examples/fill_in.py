@@ -19,7 +19,7 @@ def section(page, heading):
 
 def conversions(page, language):
     """The cells of the language: the unsigned number of `si`, and the signed one of `number`."""
-    return re.search(rf'^\| {re.escape(language)} \| `(.*?)` \| `(.*?)` \|$', page, re.MULTILINE).groups()
+    return re.search(rf'^\| {re.escape(language)} \| `(.*?)` \| (?:in SQL: )?`(.*?)` \|$', page, re.MULTILINE).groups()
 
 
 def main():
