@@ -319,11 +319,6 @@ impl Page {
         KEY * words_in(self.tree(), self.level())
     }
 
-    /// Whether the leaves below this node have whole codes.
-    pub(crate) fn is_above_whole_codes(&self) -> bool {
-        words_in(self.tree(), 0) > 1
-    }
-
     /// The words of the key in this slot.
     pub(crate) fn words(&self, slot: usize) -> impl Iterator<Item = u64> {
         let first = HEADER + slot * self.key_size();

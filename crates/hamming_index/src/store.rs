@@ -57,9 +57,8 @@ pub trait Store {
     /// Announces that the page will be read soon.
     fn prefetch(&self, page_number: PageNumber);
 
-    /// Announces that the page is read next, all of it or a part: it should come from memory into the
-    /// processor's cache.
-    fn load(&self, _page_number: PageNumber, _is_whole: bool) {}
+    /// Announces that the page is read next: it should come from memory into the processor's cache.
+    fn load(&self, _page_number: PageNumber) {}
 
     /// Whether everybody sees this row, so that whoever knows its code need not look at the table. Asked
     /// while the leaf that has the row is locked, so the row has not been vacuumed yet.

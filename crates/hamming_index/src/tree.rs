@@ -288,7 +288,7 @@ impl<'s, S: Store> Index<'s, S> {
                 _ => None,
             };
             if let Some(next_index) = next_index {
-                self.store.load(node.child(next_index), node.is_above_whole_codes());
+                self.store.load(node.child(next_index));
             }
             leaves.left = if (leaves.visit)(&leaf) { leaves.left - 1 } else { 0 };
             match next_index {

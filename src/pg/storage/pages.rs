@@ -159,7 +159,7 @@ impl Pages {
             let last = *recent::place_of(self.index, self.known_pages.get(), block);
             // Buffers of temporary tables are below zero.
             if last > 0 && recent::is_its_turn() {
-                recent::load(last, false);
+                recent::load(last);
                 if read_recent_buffer(self.index, block, last) {
                     return last;
                 }
@@ -314,10 +314,9 @@ impl Store for Pages {
     }
 
     #[inline]
-    fn load(&self, block: PageNumber, is_whole: bool) {
+    fn load(&self, block: PageNumber) {
         // SAFETY: the index is open, and has been seen to have the page.
-        let buffer = unsafe { *recent::place_of(self.index, self.known_pages.get(), block) };
-        recent::load(buffer, is_whole);
+        unsafe { recent::load(*recent::place_of(self.index, self.known_pages.get(), block)) };
     }
 
     fn is_seen_by_all(&self, row: RowId) -> bool {

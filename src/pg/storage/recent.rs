@@ -14,8 +14,7 @@ const MOST: PageNumber = 1 << 19;
 pub(super) const TURNS: u32 = 16;
 /// Bytes of a cache line, on nearly all processors.
 const LINE: usize = 64;
-/// Lines at the beginning of each half of a page that are loaded ahead. The processor guesses the next ones
-/// by itself, within pages of 4 kB.
+/// Lines at the beginning of a page that are loaded ahead. The processor guesses the next ones by itself.
 const LINES: usize = 8;
 
 /// Whether this visit to a page may take the short way.
@@ -67,24 +66,21 @@ unsafe fn make_list(index: pg_sys::Relation, places: PageNumber) -> *mut pg_sys:
     }
 }
 
-/// Makes the processor load the page in this buffer of all processes: all of it, or what is read first, which
-/// is its beginning, its middle and its end. Whether the page is still there does not matter, nor whether
-/// there is a buffer.
+/// Makes the processor load what is read first of the page in this buffer of all processes: its beginning and
+/// its end, at the same time. Whether the page is still there does not matter, nor whether there is a buffer.
 #[inline]
-pub(super) fn load(buffer: pg_sys::Buffer, is_whole: bool) {
+pub(super) fn load(buffer: pg_sys::Buffer) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        const HALF: usize = PAGE_SIZE / 2;
         // SAFETY: a number that stays as it is while the process runs.
         let buffers: *const i8 = unsafe { pg_sys::BufferBlocks }.cast();
         let page = buffers.wrapping_add((buffer as usize).wrapping_sub(1).wrapping_mul(PAGE_SIZE));
-        let lines = if is_whole { HALF / LINE } else { LINES };
-        for place in (0..lines).flat_map(|line| [line * LINE, HALF + line * LINE]).chain([PAGE_SIZE - LINE]) {
+        for place in (0..LINES).map(|line| line * LINE).chain([PAGE_SIZE - LINE]) {
             // SAFETY: a hint, which no address makes fail.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(page.wrapping_add(place)) };
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (buffer, is_whole, LINES, LINE, PAGE_SIZE);
+    let _ = (buffer, LINES, LINE, PAGE_SIZE);
 }
