@@ -39,26 +39,36 @@ pub(crate) unsafe fn read_all(slot: *mut TupleTableSlot) {
     }
 }
 
-/// The columns of a virtual slot, whose row has been replaced: values, and which of them are NULL. The slot
-/// takes memory of its own when somebody keeps its row; that is released first.
+/// The columns of a row that has been taken apart: values, and which of them are NULL.
+///
+/// # Safety
+/// The slot must have such a row, and nobody else use it meanwhile.
+pub(crate) unsafe fn columns<'a>(slot: *mut TupleTableSlot) -> (&'a mut [Datum], &'a mut [bool]) {
+    // SAFETY: a slot has room for all columns.
+    unsafe {
+        let columns = (*(*slot).tts_tupleDescriptor).natts as usize;
+        (
+            std::slice::from_raw_parts_mut((*slot).tts_values, columns),
+            std::slice::from_raw_parts_mut((*slot).tts_isnull, columns),
+        )
+    }
+}
+
+/// The columns of a virtual slot, whose row has been replaced. The slot takes memory of its own when
+/// somebody keeps its row; that is released first.
 ///
 /// # Safety
 /// The slot must be virtual, and nobody else uses it meanwhile.
 pub(crate) unsafe fn virtual_row<'a>(slot: *mut TupleTableSlot) -> (&'a mut [Datum], &'a mut [bool]) {
-    // SAFETY: a virtual slot has room for all columns.
+    // SAFETY: a virtual slot, as promised.
     unsafe {
         if u32::from((*slot).tts_flags) & pg_sys::TTS_FLAG_SHOULDFREE != 0 {
             let clear = (*(*slot).tts_ops).clear;
             guarded(|| clear.into_iter().for_each(|clear| clear(slot)));
         }
-        let columns = (*(*slot).tts_tupleDescriptor).natts;
         (*slot).tts_flags &= !(pg_sys::TTS_FLAG_EMPTY as u16);
-        (*slot).tts_nvalid = columns as i16;
-        let columns = columns as usize;
-        (
-            std::slice::from_raw_parts_mut((*slot).tts_values, columns),
-            std::slice::from_raw_parts_mut((*slot).tts_isnull, columns),
-        )
+        (*slot).tts_nvalid = (*(*slot).tts_tupleDescriptor).natts as i16;
+        columns(slot)
     }
 }
 

@@ -100,9 +100,7 @@ fn add_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) {
     path.path.parallel_workers = count;
     path.path.parallel_aware = matches!(workers, Workers::ShareBoth(_));
     path.path.rows = join.rows * (outer.rows / sides.outer.rows.max(outer.rows)).min(1.0);
-    let cost = cost(sides, [outer, inner], path.path.rows, workers);
-    path.path.startup_cost = cost.startup;
-    path.path.total_cost = cost.total;
+    [path.path.startup_cost, path.path.total_cost] = cost(sides, [outer, inner], path.path.rows, workers);
     path.path.parallel_safe = join.consider_parallel && outer.parallel_safe && inner.parallel_safe;
     path.flags = pg_sys::CUSTOMPATH_SUPPORT_PROJECTION;
     compat::add_disabled_nodes(&mut path.path, [outer, inner]);
@@ -136,20 +134,14 @@ fn outer_portion(sides: &Sides, workers: i32) -> f64 {
     (sides.outer.rows / f64::from(processes)).max(1.0)
 }
 
-#[derive(Default)]
-struct Cost {
-    startup: f64,
-    total: f64,
-}
-
-/// The inner side is read whole before the first row, and both sides if they are shared; the rest grows with
-/// the rows of the outer side.
-fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) -> Cost {
+/// The cost before the first row, and all of it. Before it, the inner side is read whole, and both sides if
+/// they are shared; the rest grows with the rows of the outer side.
+fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) -> [f64; 2] {
     let (operator, tuple, page) =
         (setting!(cpu_operator_cost), setting!(cpu_tuple_cost), setting!(seq_page_cost));
     let cut: f64 = sides.near.iter().map(NearCondition::cut_words).sum();
     let reading = (OPERATORS_PER_ROW + OPERATORS_PER_WORD * cut) * operator;
-    let [searched, others @ ..] = &sides.near[..] else { return Cost::default() };
+    let [searched, others @ ..] = &sides.near[..] else { return [0.0; 2] };
     let is_shared = matches!(workers, Workers::ShareBoth(_));
     // Processes that share both sides do a part of what one would do.
     let (processes, inner_rows) = match is_shared {
@@ -182,7 +174,7 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
         + near * quals.per_tuple
         + rows * (tuple + target.per_tuple)
         + search.pages / processes * page;
-    Cost { startup, total: startup + run }
+    [startup, startup + run]
 }
 
 /// What it takes to find near pairs.

@@ -4,7 +4,7 @@ use super::batch::JoinBatch;
 use super::file::in_memory;
 use super::measure::{NearLimits, NearMeasure};
 use super::side::JoinSide;
-use crate::pg::executor::{next_row, reset, value, virtual_row};
+use crate::pg::executor::{columns, next_row, reset, value, virtual_row};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use base::{OutOfMemory, push};
@@ -94,7 +94,8 @@ impl RowReader {
         // memory of the row, and a sketch itself.
         unsafe {
             reset(context);
-            let row = columns(row);
+            let (values, nulls) = columns(row);
+            let row = (&*values, &*nulls);
             self.codes.clear();
             if have_codes {
                 self.read_codes(side, row, first).map_err(report::problem)?;
@@ -132,20 +133,5 @@ impl RowReader {
             all_nulls[first..first + values.len()].fill(true);
         }
         Ok(())
-    }
-}
-
-/// The columns of a row that has been taken apart.
-///
-/// # Safety
-/// The slot must have such a row.
-unsafe fn columns<'a>(row: *mut TupleTableSlot) -> (&'a [Datum], &'a [bool]) {
-    // SAFETY: a slot has room for all columns.
-    unsafe {
-        let columns = (*(*row).tts_tupleDescriptor).natts as usize;
-        (
-            std::slice::from_raw_parts((*row).tts_values, columns),
-            std::slice::from_raw_parts((*row).tts_isnull, columns),
-        )
     }
 }
