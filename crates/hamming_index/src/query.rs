@@ -84,7 +84,7 @@ pub struct SearchHit {
     /// Its code, if that is one word and is not NULL.
     pub word: Option<u64>,
     /// Where its code begins in the list that the search keeps, if that has several words and is wanted.
-    pub(crate) kept: Option<usize>,
+    pub(crate) kept: Option<u32>,
     /// Whether everybody saw the row when it was found (see
     /// [`is_seen_by_all`](crate::store::Store::is_seen_by_all)), or [`CodeLookup`] did.
     pub is_seen_by_all: bool,

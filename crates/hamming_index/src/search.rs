@@ -21,7 +21,7 @@ use crate::division::SearchCosts;
 use crate::key::{IndexKey, RowId, rotated_back};
 use crate::pass::WordsPass;
 use crate::query::{CodeBall, CodeLookup, SearchCenter, SearchHit, SearchQuery};
-use crate::results::{SearchResults, SortedHit};
+use crate::results::{SearchResults, in_order};
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
 use crate::word_search::{WordBall, WordSearch};
@@ -168,7 +168,7 @@ impl IndexSearch {
 
     /// The words of the code of a result of the last batch: `None` if it is NULL, or not known.
     pub fn code_of<'a>(&'a self, hit: &'a SearchHit) -> Option<&'a [u64]> {
-        hit.kept.map(|place| self.results.code(place)).or(hit.word.as_ref().map(std::slice::from_ref))
+        hit.kept.map(|kept| self.results.code(kept)).or(hit.word.as_ref().map(std::slice::from_ref))
     }
 
     /// Appends some of the rows of this part of a tree, from the key on. Returns where they go on.
@@ -213,18 +213,15 @@ impl IndexSearch {
         if let Some((nearest, others)) = target.nearest_to.split_first() {
             let nearest = nearest.first_word();
             // Farther results do not fit.
-            let limit = if target.grows {
-                results.sorted.last().map_or(*radius, |hit| hit.distance)
-            } else {
-                *radius
-            };
+            let last = results.sorted.last().filter(|_| target.grows);
+            let limit = last.and_then(|hit| hit.distance).unwrap_or(*radius);
             let mut refusal = None;
             search.step(index, limit, &mut |word, row| {
                 if refusal.is_none() {
-                    let (distance, is_seen_by_all) =
-                        ((word ^ nearest).count_ones(), index.store.is_seen_by_all(row));
-                    let hit = SortedHit { distance, word, row, is_seen_by_all, kept: None };
-                    refusal = results.sorted.add(hit, |a, b| SortedHit::in_order(others, a, b)).err();
+                    let is_seen_by_all = index.store.is_seen_by_all(row);
+                    let distance = Some((word ^ nearest).count_ones());
+                    let hit = SearchHit { row, distance, word: Some(word), kept: None, is_seen_by_all };
+                    refusal = results.sorted.add(hit, |a, b| in_order(others, a, b)).err();
                 }
             });
             refusal.map_or(Ok(()), Err)?;
@@ -292,7 +289,7 @@ impl IndexSearch {
         // Farther results do not fit.
         let limit_of = |results: &SearchResults| {
             let last = results.sorted.last().filter(|_| target.grows);
-            last.map_or(pass.radius, |hit| hit.distance).min(pass.radius)
+            last.and_then(|hit| hit.distance).unwrap_or(pass.radius).min(pass.radius)
         };
         let limit = limit_of(results);
         let mut refusal = Ok(());
@@ -358,10 +355,7 @@ impl IndexSearch {
         hits: &mut Vec<SearchHit>,
     ) -> Result<(), OutOfMemory> {
         if let Some((_, others)) = self.target.nearest_to.split_first() {
-            let is_whole = self.costs.layout().has_whole_codes();
-            let (sorted, in_order) =
-                (&mut self.results.sorted, |a: &_, b: &_| SortedHit::in_order(others, a, b));
-            if sorted.take(in_order, |hit| hit.hit(is_whole), hits)? {
+            if self.results.sorted.take(|a, b| in_order(others, a, b), hits)? {
                 self.stage = self.pass(by_words.then_some(radius));
                 return Ok(());
             }

@@ -79,16 +79,15 @@ impl<T: Copy> Sorted<T> {
     }
 
     /// Appends the results of a pass to the hits, in order. Returns whether there were more than fitted.
-    pub(crate) fn take<H>(
+    pub(crate) fn take(
         &mut self,
         compare: impl Fn(&T, &T) -> Ordering,
-        hit: impl Fn(T) -> H,
-        hits: &mut Vec<H>,
+        hits: &mut Vec<T>,
     ) -> Result<bool, OutOfMemory> {
         reserve(hits, self.found.len())?;
         self.found.sort_unstable_by(compare);
         self.taken = self.found.last().copied().or(self.taken);
-        hits.extend(self.found.drain(..).map(hit));
+        hits.append(&mut self.found);
         let is_cut = self.last.take().is_some();
         if is_cut {
             self.piece = (self.piece * MORE_IN_PIECE).min(self.max_piece);

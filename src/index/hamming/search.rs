@@ -19,8 +19,8 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 
 /// Memory that a row of a sorted result takes at most. Up to twice the wanted number of rows is found before
-/// the rest is cut off, each row in a buffer that has doubled, and once more as a hit.
-pub(super) const BYTES_PER_SORTED: usize = 136;
+/// the rest is cut off, each row in a buffer that has doubled, and once more in the batch.
+pub(super) const BYTES_PER_SORTED: usize = 5 * size_of::<SearchHit>();
 
 /// The search of a scan, with what its last batch has found.
 pub(super) struct ScanSearch {
@@ -59,8 +59,7 @@ impl ScanSearch {
                 costs.of_filter(filter, leaves)
             });
             query.codes = gives_codes;
-            // The code of a row is kept in a list that has doubled, and is cut when it has thrice the rows.
-            let code = if gives_codes { 6 * size_of::<u64>() * layout.words() } else { 0 };
+            let code = if gives_codes { 4 * size_of::<u64>() * layout.words() } else { 0 };
             let max_rows = memory / (BYTES_PER_SORTED + code);
             let search = IndexSearch::new(of_filter.as_ref().unwrap_or(costs), query, max_rows);
             let is_filtered = keys.iter().any(|key| key.sk_attno > 1);
