@@ -64,6 +64,11 @@ pub fn pages_read(leaves: f64, radius: u32, width: u32) -> f64 {
     pages
 }
 
+/// The levels above the leaves of a tree with so many of them.
+pub fn levels_above(leaves: f64) -> f64 {
+    leaves.max(1.0).log(INNER_CAPACITY as f64 * FILL).ceil()
+}
+
 /// Whether reading all wanted rows from end to end, `sequential` leaves, takes no more leaves than the bands
 /// do.
 pub(crate) fn prefers_sequential(leaves: f64, sequential: f64, radius: u32, width: u32) -> bool {

@@ -6,12 +6,12 @@ use super::filter_selectivity::FilterSelectivity;
 use super::sample::samples;
 use super::search::BYTES_PER_SORTED;
 use crate::estimate::condition::radius_of_condition;
-use crate::estimate::cost::{Estimate, Search, Work, cost_function};
+use crate::estimate::cost::{Estimate, OPERATORS_PER_PAGE, Search, Work, cost_function};
 use crate::pg::code::CodeType;
 use crate::pg::open_index::OpenIndex;
 use crate::pg::settings::setting;
 use crate::pg::storage::pages::Pages;
-use hamming_index::cost::{ExpectedWork, leaves_in};
+use hamming_index::cost::{ExpectedWork, leaves_in, levels_above};
 use hamming_index::division::{CODES_PER_LEAF, PlannerCosts};
 use hamming_index::page::LEAF_CAPACITY;
 use hamming_index::{CodeSample, Layout};
@@ -62,6 +62,8 @@ fn estimate(search: &Search) -> Estimate {
         search = search.finding_more(1.0 / filter.selectivity);
     }
     let search = &search;
+    // Of each tree, the pages from the root to the first leaf.
+    let descent = layout.bands() as f64 * levels_above(tree_leaves) * OPERATORS_PER_PAGE;
     let radius = conditions.radius.unwrap_or(layout.bits());
     let samples = samples(search, layout);
     if search.is_ordered() {
@@ -72,7 +74,7 @@ fn estimate(search: &Search) -> Estimate {
         let [first, all] = nearest.map(|(wanted, radius)| {
             let nearest = |sample: &CodeSample| costs.nearest(wanted, radius, max_sorted(), sample);
             let expected = average(&samples, nearest);
-            comparing(expected, expected.fetched * OPERATORS_PER_LOOK)
+            comparing(expected, descent + expected.fetched * OPERATORS_PER_LOOK)
         });
         return search.estimate(first, all);
     }
@@ -118,13 +120,13 @@ fn leaves_of_nulls(search: &Search) -> f64 {
     (search.rows / LEAF_CAPACITY as f64).max(1.0)
 }
 
-/// The work of a search that reads leaves, compares their words and collects matches, and what fetching rows
+/// The work of a search that reads leaves, compares their words and collects matches, and what else it
 /// takes.
-fn comparing(expected: ExpectedWork, operators_of_fetching: f64) -> Work {
+fn comparing(expected: ExpectedWork, further_operators: f64) -> Work {
     let leaves = expected.leaves + expected.codes * CODES_PER_LEAF;
     let compared = leaves * LEAF_CAPACITY as f64 / COMPARISONS_PER_OPERATOR;
     let collected = expected.collected * OPERATORS_PER_SORTED;
-    let operators = OPERATORS_PER_SEARCH + compared + collected + operators_of_fetching;
+    let operators = OPERATORS_PER_SEARCH + compared + collected + further_operators;
     Work { pages: expected.leaves, in_order: expected.codes, operators }
 }
 

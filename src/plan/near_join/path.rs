@@ -17,7 +17,7 @@ const OPERATORS_PER_ROW: f64 = 6.0;
 const OPERATORS_PER_WORD: f64 = 8.0;
 
 /// Operators in the time that it takes to write a row to a file and to read it from there.
-const OPERATORS_PER_FILED_ROW: f64 = 1.5;
+const OPERATORS_PER_FILED_ROW: f64 = 0.75;
 
 /// Comparisons of words in the time of an operator: some 16 ns against 0.8, as many runs are short.
 const COMPARISONS_PER_OPERATOR: f64 = 20.0;
