@@ -38,7 +38,7 @@ fuzz_target!(|damage: Damage| {
     let rows: Vec<_> = (0..u32::from(damage.rows % 4000))
         .map(|n| ((n % 50 > 0).then_some(u64::from(n).wrapping_mul(0x9e37_79b9_7f4a_7c15)), RowId::new(n, 1)))
         .collect();
-    let mut memory = Memory::built(1500, &rows, usize::from(damage.fill % 91) + 10, 10_000);
+    let mut memory = Memory::built(1500, &rows, Memory::fill_of(damage.fill), 10_000);
     for &(page_number, first, bytes) in &damage.writes {
         memory.damage(page_number.into(), first.into(), &bytes);
     }
@@ -64,8 +64,7 @@ fn damage_codes(damage: &Damage) {
     let mut known = Known((0..rows).map(code).collect());
     let words_of_all: Vec<_> = known.0.iter().map(words).collect();
     let numbered = words_of_all.iter().zip(0..).map(|(words, n)| (Some(words.as_slice()), None, RowId::new(n, 1)));
-    let fill = usize::from(damage.fill % 91) + 10;
-    let mut memory = Memory::built_of(layout, 8000, numbered, fill, 10_000);
+    let mut memory = Memory::built_of(layout, 8000, numbered, Memory::fill_of(damage.fill), 10_000);
     for &(page_number, first, bytes) in &damage.writes {
         memory.damage(page_number.into(), first.into(), &bytes);
     }

@@ -74,7 +74,7 @@ fuzz_target!(|history: History| {
             Step::Rebuild(fill) => {
                 let rows: Vec<_> =
                     model.iter().map(|(&number, &fingerprint)| (fingerprint, row(number))).collect();
-                memory = Memory::built(1500, &rows, usize::from(fill % 100) + 1, 700);
+                memory = Memory::built(1500, &rows, Memory::fill_of(fill), 700);
             }
         }
     }

@@ -103,6 +103,11 @@ impl Memory {
         memory
     }
 
+    /// How full leaves of a built index are by any byte, in percent: as storage parameters allow, from 10 on.
+    pub fn fill_of(byte: u8) -> usize {
+        usize::from(byte % 91) + 10
+    }
+
     /// An index of these rows. `fill` is the share of a page that is filled, in percent; `at_a_time` is the
     /// number of rows that are sorted in memory.
     pub fn built(room: usize, rows: &[(Option<u64>, RowId)], fill: usize, at_a_time: usize) -> Self {
