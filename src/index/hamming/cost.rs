@@ -4,12 +4,11 @@
 use super::code::layout_of;
 use super::filter_selectivity::FilterSelectivity;
 use super::sample::samples;
-use super::search::BYTES_PER_SORTED;
+use super::search::max_sorted;
 use crate::estimate::condition::radius_of_condition;
 use crate::estimate::cost::{Estimate, OPERATORS_PER_PAGE, Search, Work, cost_function};
 use crate::pg::code::CodeType;
 use crate::pg::open_index::OpenIndex;
-use crate::pg::settings::setting;
 use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{ExpectedWork, leaves_in, levels_above};
 use hamming_index::division::{CODES_PER_LEAF, PlannerCosts};
@@ -72,7 +71,7 @@ fn estimate(search: &Search) -> Estimate {
         let near = if may_be_near { radius.min(layout.bits() / NEAR_PART) } else { radius };
         let nearest = [(wanted, near), (search.rows.max(1.0), radius)];
         let [first, all] = nearest.map(|(wanted, radius)| {
-            let nearest = |sample: &CodeSample| costs.nearest(wanted, radius, max_sorted(), sample);
+            let nearest = |sample: &CodeSample| costs.nearest(wanted, radius, max_sorted(0), sample);
             let expected = average(&samples, nearest);
             comparing(expected, descent + expected.fetched * OPERATORS_PER_LOOK)
         });
@@ -128,11 +127,6 @@ fn comparing(expected: ExpectedWork, further_operators: f64) -> Work {
     let collected = expected.collected * OPERATORS_PER_SORTED;
     let operators = OPERATORS_PER_SEARCH + compared + collected + further_operators;
     Work { pages: expected.leaves, in_order: expected.codes, operators }
-}
-
-/// Rows that an ordered search collects at a time, at most.
-fn max_sorted() -> usize {
-    setting!(work_mem) as usize * 1024 / BYTES_PER_SORTED
 }
 
 /// What the conditions of a path say.

@@ -10,6 +10,7 @@ use crate::pg::code::bits::Bits;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report;
+use crate::pg::settings::setting;
 use crate::pg::storage::pages::Pages;
 use crate::pg::table_rows::TableRows;
 use hamming_index::division::SearchCosts;
@@ -20,7 +21,12 @@ use pgrx::pg_sys::panic::ErrorReportable;
 
 /// Memory that a row of a sorted result takes at most. Up to twice the wanted number of rows is found before
 /// the rest is cut off, each row in a buffer that has doubled, and once more in the batch.
-pub(super) const BYTES_PER_SORTED: usize = 5 * size_of::<SearchHit>();
+const BYTES_PER_SORTED: usize = 5 * size_of::<SearchHit>();
+
+/// Rows that an ordered search collects at a time, at most, if it keeps so many words of each one's code.
+pub(super) fn max_sorted(words: usize) -> usize {
+    setting!(work_mem) as usize * 1024 / (BYTES_PER_SORTED + 4 * size_of::<u64>() * words)
+}
 
 /// The search of a scan, with what its last batch has found.
 pub(super) struct ScanSearch {
@@ -50,17 +56,15 @@ impl ScanSearch {
         gives_codes: bool,
     ) -> Option<Self> {
         let layout = costs.layout();
-        // SAFETY: a setting; keys and all else are as the caller promises.
+        // SAFETY: keys and all else are as the caller promises.
         unsafe {
             let ScanQuestion { mut query, centers, is_exact } = ScanQuestion::of(layout, keys, order_bys)?;
-            let memory = pg_sys::work_mem as usize * 1024;
             let of_filter = filters.of_keys(keys).map(|filter| {
                 let leaves = Index::new(pages, layout).leaves_of(filter);
                 costs.of_filter(filter, leaves)
             });
             query.codes = gives_codes;
-            let code = if gives_codes { 4 * size_of::<u64>() * layout.words() } else { 0 };
-            let max_rows = memory / (BYTES_PER_SORTED + code);
+            let max_rows = max_sorted(if gives_codes { layout.words() } else { 0 });
             let search = IndexSearch::new(of_filter.as_ref().unwrap_or(costs), query, max_rows);
             let is_filtered = keys.iter().any(|key| key.sk_attno > 1);
             Some(Self { search, hits: Vec::new(), centers, is_exact, is_filtered })
