@@ -5,7 +5,7 @@
 
 use hamming_index::page::Page;
 use pgrx::pg_sys;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 
 mod outer_joins;
 mod paths;
@@ -112,6 +112,31 @@ unsafe fn counts<'a>(index: pg_sys::Relation) -> Option<&'a mut pg_sys::PgStat_T
         return Some(&mut statistics.t_counts);
         #[cfg(not(feature = "pg15"))]
         Some(&mut statistics.counts)
+    }
+}
+
+/// Says how much memory the processes of a scan share. Since 17 and 18, PostgreSQL says more of the scan.
+pub(crate) unsafe extern "C-unwind" fn size_shared<T>(
+    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))] _index: pg_sys::Relation,
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))] _keys: i32,
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))] _order_bys: i32,
+) -> pg_sys::Size {
+    size_of::<T>()
+}
+
+/// That memory; null if there is one process. Since 18, PostgreSQL has memory of its own there as well.
+///
+/// # Safety
+/// The scan must have begun.
+pub(crate) unsafe fn shared_by_scan(scan: &pg_sys::IndexScanDescData) -> *mut c_void {
+    // SAFETY: null, or the memory that Postgres describes.
+    unsafe {
+        let Some(shared) = scan.parallel_scan.as_mut() else { return std::ptr::null_mut() };
+        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
+        let offset = shared.ps_offset;
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
+        let offset = shared.ps_offset_am;
+        (&raw mut *shared).cast::<u8>().add(offset).cast()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The planner's state for a query, its relations and indexes, as far as we ask for them.
 
 use super::expr::{Expr, Exprs};
+use super::nodes::Tagged;
 use pgrx::pg_sys::{self, Datum, Oid};
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -58,6 +59,12 @@ impl<'p> Planner<'p> {
         unsafe { !pg_sys::pull_varnos(self.pointer(), expr.pointer()).is_null() }
     }
 
+    /// Whether workers can compute an expression.
+    pub(crate) fn is_parallel_safe(self, expr: Expr) -> bool {
+        // SAFETY: an expression of the query.
+        unsafe { pg_sys::is_parallel_safe(self.pointer(), expr.pointer()) }
+    }
+
     /// The selectivity of conditions on a relation.
     pub(crate) fn selectivity(self, conditions: Exprs<'p>, relation: pg_sys::Index) -> f64 {
         let (inner, none) = (pg_sys::JoinType::JOIN_INNER, null_mut());
@@ -105,6 +112,31 @@ impl<'p> Relation<'p> {
         let paths = unsafe { Exprs::new(if are_partial { self.partial_pathlist } else { self.pathlist }) };
         // SAFETY: as above; every kind of path begins with a path.
         paths.iter().map(|path| unsafe { &*path.pointer().cast() })
+    }
+
+    /// Changes the costs of paths of which each worker takes a part, and compares them anew.
+    ///
+    /// # Safety
+    /// Nobody may have built upon these paths yet.
+    pub(crate) unsafe fn change_costs<T: Tagged>(
+        self,
+        is_one: impl Fn(&T) -> bool,
+        mut change: impl FnMut(&mut T),
+    ) {
+        // SAFETY: a list of paths of the relation, of which nobody else keeps a reference.
+        unsafe {
+            let paths = Exprs::new(self.partial_pathlist);
+            if !paths.iter().any(|path| path.cast::<T>().is_some_and(&is_one)) {
+                return;
+            }
+            (*self.pointer()).partial_pathlist = null_mut();
+            for path in paths.iter() {
+                if path.cast::<T>().is_some_and(&is_one) {
+                    change(&mut *path.pointer().cast());
+                }
+                self.propose(path.pointer().cast(), true);
+            }
+        }
     }
 
     /// The paths that ask for rows of another relation alone.

@@ -18,8 +18,9 @@ my $source = <<'C';
 PG_MODULE_MAGIC;
 void _PG_init(void);
 static planner_hook_type planner_before;
-static int calls, joins;
+static int calls, joins, paths;
 static set_join_pathlist_hook_type join_before;
+static set_rel_pathlist_hook_type paths_before;
 #if PG_VERSION_NUM >= 190000
 #include "optimizer/pathnode.h"
 #define HOOK build_simple_rel_hook
@@ -58,6 +59,12 @@ static void on_join(PlannerInfo *root, RelOptInfo *join, RelOptInfo *outer, RelO
 	if (CHAINS && join_before)
 		join_before(root, join, outer, inner, type, extra);
 }
+static void on_paths(PlannerInfo *root, RelOptInfo *relation, Index number, RangeTblEntry *entry)
+{
+	paths++;
+	if (CHAINS && paths_before)
+		paths_before(root, relation, number, entry);
+}
 static PlannedStmt *plan(PLAN_PARAMETERS)
 {
 	install();
@@ -67,7 +74,10 @@ void _PG_init(void)
 {
 	join_before = set_join_pathlist_hook;
 	set_join_pathlist_hook = on_join;
+	paths_before = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = on_paths;
 	DefineCustomIntVariable(NAME ".joins", "calls of the hook for joins", NULL, &joins, 0, 0, 1000000, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable(NAME ".paths", "calls of the hook for paths", NULL, &paths, 0, 0, 1000000, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable(NAME ".calls", "calls of the hook", NULL, &calls, 0, 0, 1000000, PGC_USERSET, 0, NULL, NULL, NULL);
 	install();
 	if (INSISTS)
@@ -147,9 +157,8 @@ for my $order ('simhash_pg', 'simhash_pg,rude', 'rude,simhash_pg', 'simhash_pg,p
 				'SELECT b.id FROM document AS a JOIN document AS b ON a.si <~> b.si <= 3 WHERE a.id = 1') . ";\n\\t\n\\a\nSHOW $kind.calls;\n");
 		my ($last) = $calls =~ /(\d+)\s*\z/;
 		is($last, 2, "$order: $kind is called once for each relation") or diag($calls . $err);
-		(undef, $calls) = run_psql($node, 'postgres', join(";\n", @loads, "EXPLAIN (COSTS OFF) $join", "SET $kind.joins = 0", "EXPLAIN (COSTS OFF) $join") . ";\n\\t\n\\a\nSHOW $kind.joins;\n");
-		($last) = $calls =~ /(\d+)\s*\z/;
-		is($last, 2, "$order: $kind is called for each order of the join") or diag($calls);
+		(undef, $calls) = run_psql($node, 'postgres', join(";\n", @loads, "EXPLAIN (COSTS OFF) $join", "SET $kind.joins = 0", "SET $kind.paths = 0", "EXPLAIN (COSTS OFF) $join") . ";\n\\t\n\\a\nSHOW $kind.joins;\nSHOW $kind.paths;\n");
+		is_deeply([ $calls =~ /(\d+)\s+(\d+)\s*\z/ ], [ 2, 2 ], "$order: $kind is called for each order of the join, and for the paths of each table") or diag($calls);
 	}
 }
 

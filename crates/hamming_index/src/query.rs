@@ -74,6 +74,40 @@ pub struct SearchQuery {
     pub codes: bool,
 }
 
+/// What the passes of a search look for.
+pub(crate) struct SearchTarget {
+    /// The code around which words are searched; without it, every row is found.
+    pub(crate) center: Option<SearchCenter>,
+    /// The radius of the last pass.
+    pub(crate) farthest: u32,
+    /// Whether passes begin with a small radius.
+    pub(crate) grows: bool,
+    /// Balls that a row must lie in as well.
+    pub(crate) also: Vec<CodeBall>,
+    pub(crate) nearest_to: Vec<SearchCenter>,
+    pub(crate) nulls: bool,
+}
+
+impl SearchTarget {
+    pub(crate) fn of(query: SearchQuery, bits: u32) -> Self {
+        let SearchQuery { mut balls, nulls, nearest_to, .. } = query;
+        let nulls = nulls && balls.is_empty();
+        // The smallest ball, which finds the least, is searched. Its rows are checked against the others.
+        balls.sort_by_key(|ball| ball.radius);
+        let grows =
+            nearest_to.first().is_some_and(|nearest| balls.first().is_none_or(|b| b.center == *nearest));
+        let (center, farthest) = match (balls.is_empty(), nearest_to.first()) {
+            (false, _) => {
+                let ball = balls.remove(0);
+                (Some(ball.center), ball.radius)
+            }
+            (true, nearest) => (nearest.cloned(), bits),
+        };
+        let farthest = farthest.min(bits);
+        Self { center, farthest, grows, also: balls, nearest_to, nulls }
+    }
+}
+
 /// A row that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchHit {

@@ -20,56 +20,27 @@ use crate::code_scan::scan_codes;
 use crate::division::SearchCosts;
 use crate::key::{IndexKey, RowId, rotated_back};
 use crate::pass::WordsPass;
-use crate::query::{CodeBall, CodeLookup, SearchCenter, SearchHit, SearchQuery};
+use crate::query::{CodeLookup, SearchCenter, SearchHit, SearchQuery, SearchTarget};
 use crate::results::{SearchResults, in_order};
 use crate::store::Store;
+use crate::stretch::{SharedStretches, TakenStretches};
 use crate::tree::{Index, TreePart, Walk};
 use crate::word_search::{WordBall, WordSearch};
 use base::{Collector, OutOfMemory, grow, push};
 use hamming::code::{distance_of_bytes, distance_of_words};
 
 /// A search under way. It holds no locks and no pages between two batches.
-pub struct IndexSearch {
+pub struct IndexSearch<'s> {
     costs: SearchCosts,
     target: SearchTarget,
     stage: SearchStage,
+    /// What this process has taken of the codes that several search together.
+    taken: Option<TakenStretches<'s>>,
+    /// If codes cannot be divided, the process that takes them first searches alone.
+    undivided: Option<&'s SharedStretches>,
     results: SearchResults,
     /// No more candidates than these, and those of one step, are kept.
     max_candidates: usize,
-}
-
-/// What the passes of a search look for.
-struct SearchTarget {
-    /// The code around which words are searched; without it, every row is found.
-    center: Option<SearchCenter>,
-    /// The radius of the last pass.
-    farthest: u32,
-    /// Whether passes begin with a small radius.
-    grows: bool,
-    /// Balls that a row must lie in as well.
-    also: Vec<CodeBall>,
-    nearest_to: Vec<SearchCenter>,
-    nulls: bool,
-}
-
-impl SearchTarget {
-    fn of(query: SearchQuery, bits: u32) -> Self {
-        let SearchQuery { mut balls, nulls, nearest_to, .. } = query;
-        let nulls = nulls && balls.is_empty();
-        // The smallest ball, which finds the least, is searched. Its rows are checked against the others.
-        balls.sort_by_key(|ball| ball.radius);
-        let grows =
-            nearest_to.first().is_some_and(|nearest| balls.first().is_none_or(|b| b.center == *nearest));
-        let (center, farthest) = match (balls.is_empty(), nearest_to.first()) {
-            (false, _) => {
-                let ball = balls.remove(0);
-                (Some(ball.center), ball.radius)
-            }
-            (true, nearest) => (nearest.cloned(), bits),
-        };
-        let farthest = farthest.min(bits);
-        Self { center, farthest, grows, also: balls, nearest_to, nulls }
-    }
 }
 
 enum SearchStage {
@@ -84,10 +55,17 @@ enum SearchStage {
     Done,
 }
 
-impl IndexSearch {
+impl<'s> IndexSearch<'s> {
     /// Begins a search that keeps about `max_rows` rows in memory. Ordered results are found in pieces that
     /// grow to about this number, each by a pass of its own.
-    pub fn new(costs: &SearchCosts, query: SearchQuery, max_rows: usize) -> Self {
+    ///
+    /// Several processes may search together, with the same stretches. Then each finds a part of the rows.
+    pub fn new(
+        costs: &SearchCosts,
+        query: SearchQuery,
+        max_rows: usize,
+        together: Option<&'s SharedStretches>,
+    ) -> Self {
         let layout = costs.layout();
         let (values, has_codes) = (query.values, query.codes && !layout.has_whole_codes());
         let target = SearchTarget::of(query, layout.bits());
@@ -97,8 +75,12 @@ impl IndexSearch {
         };
         let results = SearchResults::new(max_rows, if has_codes { layout.words() } else { 0 });
         let (costs, stage) = (costs.clone(), SearchStage::Done);
-        let mut search = Self { costs, target, stage, results, max_candidates: max_rows };
-        search.stage = if values { search.pass(Some(radius)) } else { search.last_stage() };
+        let divides = values && layout.has_code_tree();
+        let (taken, undivided) = (together.filter(|_| divides), together.filter(|_| !divides));
+        let taken = taken.map(TakenStretches::new);
+        let mut search = Self { costs, target, stage, taken, undivided, results, max_candidates: max_rows };
+        let radius = search.taken.is_none().then_some(radius);
+        search.stage = if values { search.pass(radius) } else { search.last_stage() };
         search
     }
 
@@ -130,7 +112,24 @@ impl IndexSearch {
 
     /// The stage after all rows with a code.
     fn last_stage(&self) -> SearchStage {
-        if self.target.nulls { SearchStage::Nulls(IndexKey::FIRST) } else { SearchStage::Done }
+        let is_mine = self.taken.as_ref().is_none_or(TakenStretches::has_last);
+        if self.target.nulls && is_mine { SearchStage::Nulls(IndexKey::FIRST) } else { SearchStage::Done }
+    }
+
+    /// The rows with a code that are wanted, of those that this process has taken last.
+    fn part(&self) -> TreePart {
+        let all = self.costs.all_rows();
+        self.taken.as_ref().map_or(all, |taken| taken.within(all))
+    }
+
+    /// Goes on to the next stretch at the end of one, and before the first.
+    fn next_stretch<S: Store>(&mut self, index: &Index<'_, S>, walk: Walk) -> Result<Walk, OutOfMemory> {
+        Ok(match (walk, &mut self.taken) {
+            (Walk::Done, Some(taken)) => {
+                taken.next(index, self.costs.all_rows())?.map_or(Walk::Done, Walk::From)
+            }
+            (walk, _) => walk,
+        })
     }
 
     /// Appends a further part of the answer, in order. Returns false when there is no more.
@@ -145,13 +144,19 @@ impl IndexSearch {
     ) -> Result<bool, OutOfMemory> {
         index.store.check_for_interrupts();
         self.results.begin_batch();
+        if self.undivided.take().is_some_and(|all| !all.take_all()) {
+            self.stage = SearchStage::Done;
+        }
         match &mut self.stage {
             SearchStage::Done => return Ok(false),
             SearchStage::Whole(..) => self.step_whole(index, hits)?,
             SearchStage::Candidates(_) => self.step_candidates(index, codes, hits)?,
             &mut SearchStage::All(from) => {
-                let next = self.rows(index, self.costs.all_rows(), from, hits)?;
-                self.stage = next.map_or_else(|| self.last_stage(), SearchStage::All);
+                let walk = self.rows(index, self.part(), from, hits)?;
+                self.stage = match self.next_stretch(index, walk)? {
+                    Walk::From(key) => SearchStage::All(key),
+                    Walk::Done => self.last_stage(),
+                };
             }
             &mut SearchStage::Nulls(from) => {
                 let of_filter = self
@@ -159,8 +164,10 @@ impl IndexSearch {
                     .filter()
                     .map(|filter| TreePart::of_filter(index.layout, filter.of_null_code()));
                 let nulls = of_filter.unwrap_or(TreePart::all(index.layout.nulls()));
-                let next = self.rows(index, nulls, from, hits)?;
-                self.stage = next.map_or(SearchStage::Done, SearchStage::Nulls);
+                self.stage = match self.rows(index, nulls, from, hits)? {
+                    Walk::From(key) => SearchStage::Nulls(key),
+                    Walk::Done => SearchStage::Done,
+                };
             }
         }
         Ok(true)
@@ -171,14 +178,14 @@ impl IndexSearch {
         hit.kept.map(|kept| self.results.code(kept)).or(hit.word.as_ref().map(std::slice::from_ref))
     }
 
-    /// Appends some of the rows of this part of a tree, from the key on. Returns where they go on.
+    /// Appends some of the rows of this part of a tree, from the key on.
     fn rows<S: Store>(
         &mut self,
         index: &Index<'_, S>,
         part: TreePart,
         from: IndexKey,
         hits: &mut Vec<SearchHit>,
-    ) -> Result<Option<IndexKey>, OutOfMemory> {
+    ) -> Result<Walk, OutOfMemory> {
         let have_codes = !matches!(self.stage, SearchStage::Nulls(_));
         let has_words = index.layout.has_whole_codes() && have_codes;
         let keeps = index.layout.has_code_tree() && have_codes;
@@ -194,11 +201,7 @@ impl IndexSearch {
                 refusal = add();
             }
         });
-        refusal?;
-        Ok(match walk {
-            Walk::From(key) => Some(key),
-            Walk::Done => None,
-        })
+        refusal.map(|()| walk)
     }
 
     /// Reads some more leaves, where the index has whole codes.
@@ -282,9 +285,8 @@ impl IndexSearch {
         index: &Index<'_, S>,
         hits: &mut Vec<SearchHit>,
     ) -> Result<(), OutOfMemory> {
-        let Self { stage: SearchStage::Candidates(pass), target, costs, results, .. } = self else {
-            return Ok(());
-        };
+        let part = self.part();
+        let Self { stage: SearchStage::Candidates(pass), target, results, .. } = self else { return Ok(()) };
         let Some(center) = &target.center else { return Ok(()) };
         // Farther results do not fit.
         let limit_of = |results: &SearchResults| {
@@ -307,13 +309,11 @@ impl IndexSearch {
             }
             limit_of(results)
         };
-        let walk = scan_codes(index, (costs.all_rows(), pass.from()), &center.words, limit, report);
-        refusal?;
-        if let Walk::From(key) = walk {
-            pass.go_on_from(key);
-        } else {
-            let radius = pass.radius;
-            self.end_pass(radius, false, hits)?;
+        let walk = scan_codes(index, (part, pass.from()), &center.words, limit, report);
+        let (walk, radius) = (refusal.map(|()| walk)?, pass.radius);
+        match (self.next_stretch(index, walk)?, &mut self.stage) {
+            (Walk::From(key), SearchStage::Candidates(pass)) => pass.go_on_from(key),
+            _ => self.end_pass(radius, false, hits)?,
         }
         Ok(())
     }
@@ -356,6 +356,7 @@ impl IndexSearch {
     ) -> Result<(), OutOfMemory> {
         if let Some((_, others)) = self.target.nearest_to.split_first() {
             if self.results.sorted.take(|a, b| in_order(others, a, b), hits)? {
+                self.taken.as_mut().map(TakenStretches::start_again);
                 self.stage = self.pass(by_words.then_some(radius));
                 return Ok(());
             }

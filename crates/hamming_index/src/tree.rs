@@ -11,11 +11,10 @@ use crate::page::{Page, PageNumber};
 use crate::probe::Probe;
 use crate::store::Store;
 
-/// Leaves read while the nodes above them stay locked. Meanwhile splits below these nodes wait, and nothing
-/// can be cancelled. Finding each node above again costs about as much as one leaf.
-pub(crate) const LEAVES_AT_A_TIME: usize = 16;
-/// Leaves read at a time where pages come from far away: these are announced all at once.
-const LEAVES_AHEAD: usize = 64;
+/// Leaves read while the nodes above them stay locked, and announced all at once where pages come from far
+/// away. Meanwhile splits below these nodes wait, and nothing can be cancelled, for some 0.1 ms. Finding each
+/// node above again costs about as much as one leaf.
+const LEAVES_AT_A_TIME: usize = 64;
 
 /// An index: its trees in their store.
 #[derive(Clone, Copy)]
@@ -30,21 +29,27 @@ pub(crate) struct TreePart {
     pub(crate) tree: Tree,
     /// Without one, all keys.
     pub(crate) filter: Option<Filter>,
+    /// If it is there, keys with these bits or higher ones are left out.
+    pub(crate) below: Option<u64>,
 }
 
 impl TreePart {
     /// A whole tree.
     pub(crate) fn all(tree: Tree) -> Self {
-        Self { tree, filter: None }
+        Self { tree, filter: None, below: None }
     }
 
     /// The rows with this filter.
     pub(crate) fn of_filter(layout: Layout, filter: Filter) -> Self {
-        Self { tree: layout.filter_tree(), filter: Some(filter) }
+        Self { tree: layout.filter_tree(), filter: Some(filter), below: None }
     }
 
     pub(crate) fn has(&self, key: IndexKey) -> bool {
-        self.filter.is_none_or(|filter| filter == key.filter)
+        self.filter.is_none_or(|filter| filter == key.filter) && self.has_bits(key.bits)
+    }
+
+    fn has_bits(&self, bits: u64) -> bool {
+        self.below.is_none_or(|below| bits < below)
     }
 
     /// The first key of the part and of the probe that is not below this one.
@@ -54,7 +59,7 @@ impl TreePart {
             Some(filter) if from.filter < filter => IndexKey { filter, ..IndexKey::FIRST },
             _ => from,
         };
-        let bits = probe.next(from.bits)?;
+        let bits = probe.next(from.bits).filter(|&bits| self.has_bits(bits))?;
         Some(if bits == from.bits { from } else { IndexKey { bits, row: RowId::FIRST, ..from } })
     }
 }
@@ -235,8 +240,7 @@ impl<'s, S: Store> Index<'s, S> {
         visit: &mut dyn FnMut(&Page) -> bool,
     ) -> Walk {
         let Some(from) = part.next(probe, from) else { return Walk::Done };
-        let is_slow = self.store.is_slow();
-        let left = if is_slow { LEAVES_AHEAD } else { LEAVES_AT_A_TIME };
+        let (is_slow, left) = (self.store.is_slow(), LEAVES_AT_A_TIME);
         let root = self.read_root(part.tree);
         self.walk_under(&root, None, from, &mut Visit { part, probe, is_slow, left, visit })
     }
@@ -318,7 +322,7 @@ impl<'s, S: Store> Index<'s, S> {
     /// wants.
     pub(crate) fn prefetch(&self, node: &Page, from: IndexKey, next: &dyn Fn(IndexKey) -> Option<IndexKey>) {
         let mut from = Some(from);
-        for _ in 0..LEAVES_AHEAD {
+        for _ in 0..LEAVES_AT_A_TIME {
             let Some(key) = from else { return };
             let index = node.child_of(key);
             self.store.prefetch(node.child(index));

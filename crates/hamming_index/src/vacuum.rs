@@ -8,11 +8,13 @@
 use crate::key::{IndexKey, RowId, Tree};
 use crate::page::{Edit, Page};
 use crate::store::Store;
-use crate::tree::{Index, LEAVES_AT_A_TIME, TreePart, Walk};
+use crate::tree::{Index, TreePart, Walk};
 
 /// Neighbours are merged when they fill at most this many percent of a page together. Less than full, so
 /// that the next insert does not split them again.
 const MERGE_SHARE: usize = 60;
+/// Leaves looked at while the nodes above them stay locked.
+const LEAVES_AT_A_TIME: usize = 16;
 
 impl<S: Store> Index<'_, S> {
     /// Removes all dead rows, and tidies up. Returns the number of rows that remain, and of rows that were

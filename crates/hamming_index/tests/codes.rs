@@ -7,7 +7,8 @@ mod memory;
 use hamming_index::division::SearchCosts;
 use hamming_index::key::RowId;
 use hamming_index::store::Store;
-use hamming_index::{CodeBall, CodeLookup, CodeTrees, Layout, SearchCenter, SearchHit, SearchQuery};
+use hamming_index::{CodeBall, CodeLookup, CodeTrees, IndexSearch, Layout, SearchCenter};
+use hamming_index::{SearchHit, SearchQuery, SharedStretches};
 use memory::Memory;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -453,6 +454,71 @@ fn a_word_that_many_share_is_left_out() {
         // Candidates that memory has no room for are looked up before it is known that the word costs too
         // much.
         both.check(&costs, &center, within(&center, 31), 1000);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    /// Several searches that divide an index find each row once, each of them in order, whoever is faster, and
+    /// while rows are added that nobody has to find.
+    #[test]
+    fn searches_together_find_each_row_once(
+        bits in prop_oneof![Just(64u32), Just(65), Just(256), Just(1024)],
+        rows in 0usize..40_000,
+        searches in 1usize..5,
+        seed: u64,
+        max_sorted in prop_oneof![1usize..2000, Just(1_000_000)],
+        trees in code_trees(),
+        words in 1u32..4,
+    ) {
+        let mut chance = Chance(seed);
+        // Few values of the first word, or many.
+        let code = |chance: &mut Chance| match chance.below(words) {
+            0 => chance.code(bits),
+            _ => chance.sparse(bits, 10),
+        };
+        let rows = (0..rows).map(|number| (number % 100 > 0).then(|| code(&mut chance))).collect();
+        let layout = Layout::of_codes(bits).with_trees(trees);
+        let mut both = Both::of(layout, rows, 95, 500_000);
+        let (costs, count, center) = (both.costs(), both.rows.len(), code(&mut chance));
+        let any = within(&center, chance.below(bits));
+        let nearest_to = Some(center.clone());
+        for request in [
+            Request { nearest_to: nearest_to.clone(), center: None, radius: bits, nulls: true, ..any.clone() },
+            Request { nearest_to, ..any.clone() },
+            Request { center: None, radius: bits, nulls: true, ..any.clone() },
+            Request { nulls: true, ..Request::default() },
+            any,
+        ] {
+            let all = SharedStretches::default();
+            let query = request.query(layout);
+            let mut running: Vec<_> = (0..searches)
+                .map(|_| (IndexSearch::new(&costs, query.clone(), max_sorted, Some(&all)), Vec::new()))
+                .collect();
+            let mut found: Vec<SearchHit> = Vec::new();
+            while !running.is_empty() {
+                let turn = chance.below(running.len() as u32) as usize;
+                let mut codes = Known { rows: &both.rows, asked: 0 };
+                let (search, hits) = &mut running[turn];
+                if !search.next_batch(&both.memory.index(), Some(&mut codes), hits).unwrap() {
+                    let hits = running.swap_remove(turn).1;
+                    let rank = |hit: &SearchHit| hit.distance.unwrap_or(u32::MAX);
+                    prop_assert!(request.nearest_to.is_none() || hits.is_sorted_by_key(rank));
+                    found.extend(hits);
+                } else if both.rows.len() < count + 2000 {
+                    (0..50).for_each(|_| both.insert(Some(code(&mut chance))));
+                }
+            }
+            let mut found: Vec<_> = found.iter().map(|hit| number_of(hit.row)).filter(|&row| row < count).collect();
+            found.sort_unstable();
+            let is_wanted = |row: &Option<Code>| match row {
+                Some(code) => request.values && distance(code, &center) <= request.radius,
+                None => request.nulls && request.center.is_none(),
+            };
+            let expected: Vec<_> = (0..count).filter(|&row| is_wanted(&both.rows[row])).collect();
+            prop_assert_eq!(found, expected, "{:?}", request);
+        }
     }
 }
 

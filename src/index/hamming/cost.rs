@@ -9,6 +9,8 @@ use crate::estimate::condition::radius_of_condition;
 use crate::estimate::cost::{Estimate, OPERATORS_PER_PAGE, Search, Work, cost_function};
 use crate::pg::code::CodeType;
 use crate::pg::open_index::OpenIndex;
+use crate::pg::planner::Planner;
+use crate::pg::settings::setting;
 use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{ExpectedWork, leaves_in, levels_above};
 use hamming_index::division::{CODES_PER_LEAF, PlannerCosts};
@@ -44,23 +46,12 @@ const MOST_NEAR: f64 = 100.0;
 cost_function!(pub(super) amcostestimate, estimate);
 
 fn estimate(search: &Search) -> Estimate {
-    let (conditions, layout, filter) =
-        (SearchConditions::of(search), layout(search), FilterSelectivity::of(search));
+    let (conditions, layout) = (SearchConditions::of(search), layout(search));
     if !search.is_ordered_by_first() {
         return Estimate::NEVER;
     }
     let tree_leaves = leaves_in(search.index.pages, layout);
-    let mut costs = PlannerCosts::new(layout, tree_leaves);
-    // Conditions that do not choose a part of the tree of further columns leave rows out when they are found.
-    let mut search = search.clone();
-    if filter.is_complete {
-        costs = costs.of_filter(
-            (tree_leaves * layout.leaves_per_band(layout.filter_tree()) * filter.selectivity).max(1.0),
-        );
-    } else if filter.selectivity < 1.0 {
-        search = search.finding_more(1.0 / filter.selectivity);
-    }
-    let search = &search;
+    let (costs, search) = &costs_of(search, layout, tree_leaves);
     // Of each tree, the pages from the root to the first leaf.
     let descent = layout.bands() as f64 * levels_above(tree_leaves) * OPERATORS_PER_PAGE;
     let radius = conditions.radius.unwrap_or(layout.bits());
@@ -90,6 +81,44 @@ fn estimate(search: &Search) -> Estimate {
     let fetched = (expected.fetched / search.index.tuples.max(1.0)).min(1.0);
     estimate.selectivity = estimate.selectivity.max(fetched);
     estimate
+}
+
+/// What searches in trees of so many leaves cost, and what is searched there.
+fn costs_of<'a>(search: &Search<'a>, layout: Layout, tree_leaves: f64) -> (PlannerCosts, Search<'a>) {
+    let (filter, search) = (FilterSelectivity::of(search), search.clone());
+    let costs = PlannerCosts::new(layout, tree_leaves);
+    if filter.is_complete {
+        let leaves = tree_leaves * layout.leaves_per_band(layout.filter_tree()) * filter.selectivity;
+        return (costs.of_filter(leaves.max(1.0)), search);
+    }
+    // Conditions that do not choose a part of the tree of further columns leave rows out when they are found.
+    let is_filtered = filter.selectivity < 1.0;
+    (costs, if is_filtered { search.finding_more(1.0 / filter.selectivity) } else { search })
+}
+
+/// Gives a scan of which several processes do a part the cost of one of them: together they go through all
+/// whole codes, if the index has these.
+pub(crate) fn divide_cost(planner: Planner, path: &mut pg_sys::IndexPath) {
+    // SAFETY: a path of the query.
+    let search = unsafe { Search::of(planner, &raw mut *path, 1.0) };
+    let (layout, alone) = (layout(&search), estimate(&search));
+    if !layout.has_code_tree() || alone.is_never() || SearchConditions::of(&search).is_null {
+        return;
+    }
+    let (costs, search) = costs_of(&search, layout, leaves_in(search.index.pages, layout));
+    let codes = comparing(costs.expected(layout.bits(), &CodeSample::default()), 0.0);
+    let (startup, total) = if search.is_ordered() {
+        let first = search.estimate(codes, codes).startup;
+        (first, first + alone.total - alone.startup)
+    } else {
+        let all = search.estimate(Work::default(), codes);
+        (all.startup, all.total)
+    };
+    // As PostgreSQL counts the processes: the first one also collects what the others find.
+    let workers = f64::from(path.path.parallel_workers);
+    let first = if setting!(parallel_leader_participation) { (1.0 - 0.3 * workers).max(0.0) } else { 0.0 };
+    path.path.startup_cost += startup / (workers + first) - alone.startup;
+    path.path.total_cost += total / (workers + first) - alone.total;
 }
 
 /// The layout of the index of a search.

@@ -1,9 +1,10 @@
 //! `hamming_handler`: says to Postgres which functions and properties the access method has.
 
-use super::{build, cost, index_only, insert, options, scan, vacuum, validate};
+use super::{build, cost, index_only, insert, options, parallel, scan, vacuum, validate};
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::catalog::strategy::DISTANCE;
-use crate::pg::compat::give_routine;
+use crate::pg::compat::{give_routine, size_shared};
+use hamming_index::SharedStretches;
 use pgrx::pg_sys;
 
 pg_functions!(hamming_handler);
@@ -42,6 +43,11 @@ static ROUTINE: pg_sys::IndexAmRoutine = pg_sys::IndexAmRoutine {
     amgettuple: Some(scan::amgettuple),
     amgetbitmap: Some(scan::amgetbitmap),
     amendscan: Some(scan::amendscan),
+    // Where that does not help, the planner is told so: `src/plan/conditions/indexes.rs`.
+    amcanparallel: true,
+    amestimateparallelscan: Some(size_shared::<SharedStretches>),
+    aminitparallelscan: Some(parallel::aminitparallelscan),
+    amparallelrescan: Some(parallel::amparallelrescan),
     ..NOTHING
 };
 

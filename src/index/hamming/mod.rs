@@ -15,6 +15,7 @@ mod insert;
 mod inspect;
 mod inspected_index;
 mod options;
+mod parallel;
 mod row;
 mod sample;
 mod scan;
@@ -22,6 +23,6 @@ mod search;
 mod vacuum;
 mod validate;
 
-pub(crate) use cost::is_hamming;
+pub(crate) use cost::{divide_cost, is_hamming};
 /// Makes known to PostgreSQL what is there once for each session. Called when the library is loaded.
 pub(crate) use options::register;

@@ -8,6 +8,7 @@
 use super::code::layout_in_use;
 use super::filter::{FilterColumns, is_known};
 use super::index_only::{datum_of, set_row};
+use super::parallel::stretches_of;
 use super::row::tid_of;
 use super::search::ScanSearch;
 use super::validate::check_operator;
@@ -166,7 +167,8 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
         }
         state.search = {
             let (costs, filters) = (&state.costs, &state.filters);
-            ScanSearch::begin(&state.pages, costs, filters, keys, order_bys, descriptor.xs_want_itup)
+            let (gives_codes, together) = (descriptor.xs_want_itup, stretches_of(descriptor));
+            ScanSearch::begin(&state.pages, costs, filters, keys, order_bys, gives_codes, together)
         };
     }
 }

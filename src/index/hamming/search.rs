@@ -15,7 +15,8 @@ use crate::pg::storage::pages::Pages;
 use crate::pg::table_rows::TableRows;
 use hamming_index::division::SearchCosts;
 use hamming_index::key::RowId;
-use hamming_index::{CodeBall, CodeLookup, Index, IndexSearch, Layout, SearchCenter, SearchHit, SearchQuery};
+use hamming_index::{CodeBall, CodeLookup, Index, IndexSearch, Layout, SearchCenter};
+use hamming_index::{SearchHit, SearchQuery, SharedStretches};
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 
@@ -30,7 +31,7 @@ pub(super) fn max_sorted(words: usize) -> usize {
 
 /// The search of a scan, with what its last batch has found.
 pub(super) struct ScanSearch {
-    search: IndexSearch,
+    search: IndexSearch<'static>,
     hits: Vec<SearchHit>,
     /// The codes from which rows are ordered by distance; `None` where distances are not known, or NULL.
     centers: Vec<Option<SearchCenter>>,
@@ -54,6 +55,7 @@ impl ScanSearch {
         keys: &[pg_sys::ScanKeyData],
         order_bys: &[pg_sys::ScanKeyData],
         gives_codes: bool,
+        together: Option<&'static SharedStretches>,
     ) -> Option<Self> {
         let layout = costs.layout();
         // SAFETY: keys and all else are as the caller promises.
@@ -65,7 +67,7 @@ impl ScanSearch {
             });
             query.codes = gives_codes;
             let max_rows = max_sorted(if gives_codes { layout.words() } else { 0 });
-            let search = IndexSearch::new(of_filter.as_ref().unwrap_or(costs), query, max_rows);
+            let search = IndexSearch::new(of_filter.as_ref().unwrap_or(costs), query, max_rows, together);
             let is_filtered = keys.iter().any(|key| key.sk_attno > 1);
             Some(Self { search, hits: Vec::new(), centers, is_exact, is_filtered })
         }

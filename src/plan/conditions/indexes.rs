@@ -20,13 +20,19 @@ pub(super) fn prepare<'p>(planner: Planner<'p>, relation: &'p pg_sys::RelOptInfo
             let distances = distances_sorted_by(planner, relation, ours);
             // SAFETY: an index says of each column whether it can return it.
             let has_whole_codes = unsafe { *index.canreturn };
-            let may_lack_condition = distances > 0 || !index.predicate().is_empty() && has_whole_codes;
-            let can_order = distances == 1 || index.first_type() == pg_sys::INT8OID;
+            let may_lack_condition =
+                !distances.is_empty() || !index.predicate().is_empty() && has_whole_codes;
+            let is_of_words = index.first_type() == pg_sys::INT8OID;
+            let can_order = distances.len() == 1 || is_of_words;
+            // Postgres looks at the conditions of a relation, but not at what a path is ordered by.
+            let can_divide = !is_of_words && distances.iter().all(|it| planner.is_parallel_safe(*it));
             let index = index.as_mut();
             index.amoptionalkey = may_lack_condition;
             // Of strings of bits the index gives bounds, by which the executor can sort if there is one
             // distance. It takes rows whose first distance is NULL for equal, whatever the second one is.
             index.amcanorderbyop &= can_order;
+            // A search of fingerprints takes less time than to start a worker.
+            index.amcanparallel &= can_divide;
         }
     }
 }
@@ -39,22 +45,27 @@ fn rewrite_predicate<'p>(index: &mut PlannedIndex<'p>, ours: &'p ExtensionOids) 
     }
 }
 
-/// The number of distances of columns of the relation that the query sorts by.
+/// The distances of columns of the relation that the query sorts by.
 ///
 /// If the query sorts by none, an index of type hamming must not be scanned without a condition on its
 /// column. Otherwise a query that needs no column, such as `count(*)` with the predicate of a partial index
 /// as its condition, would get an index-only scan of codes that the index does not have as a whole. A query
 /// that sorts by the distance of a column needs that column. A partial index that has whole codes may always
 /// be scanned so: without that, the planner would check its predicate again in the table.
-fn distances_sorted_by(planner: Planner, relation: &pg_sys::RelOptInfo, ours: &ExtensionOids) -> usize {
+fn distances_sorted_by<'p>(
+    planner: Planner<'p>,
+    relation: &pg_sys::RelOptInfo,
+    ours: &ExtensionOids,
+) -> Vec<Expr<'p>> {
     // SAFETY: the target list of a query has entries with expressions.
     unsafe {
-        let sorts = |entry: &Expr| {
+        let sorted = |entry: Expr| {
             let entry = &*entry.pointer().cast::<pg_sys::TargetEntry>();
-            let expr = Expr::new(entry.expr);
-            entry.ressortgroupref != 0 && is_distance(planner.info(), expr, relation.relid, ours)
+            (entry.ressortgroupref != 0).then(|| Expr::new(entry.expr))
         };
-        Exprs::new(planner.query().targetList).iter().filter(sorts).count()
+        let is_ours = |expr: &Expr| is_distance(planner.info(), *expr, relation.relid, ours);
+        // Bounded: what a query sorts by.
+        Exprs::new(planner.query().targetList).iter().filter_map(sorted).filter(is_ours).collect()
     }
 }
 

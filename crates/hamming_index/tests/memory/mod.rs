@@ -215,7 +215,7 @@ impl Memory {
         mut codes: Option<&mut impl CodeLookup>,
         each: &mut dyn FnMut(&SearchHit, Option<&[u64]>),
     ) -> Vec<SearchHit> {
-        let mut search = IndexSearch::new(costs, query, max_sorted);
+        let mut search = IndexSearch::new(costs, query, max_sorted, None);
         let (mut hits, mut before) = (Vec::new(), 0);
         while search.next_batch(&self.index(), codes.as_deref_mut(), &mut hits).unwrap() {
             hits[before..].iter().for_each(|hit| each(hit, search.code_of(hit)));
@@ -277,7 +277,7 @@ pub struct Hit {
 }
 
 /// A search of fingerprints under way.
-pub struct FingerprintSearch(IndexSearch);
+pub struct FingerprintSearch(IndexSearch<'static>);
 
 impl FingerprintSearch {
     pub fn new(query: &Query, tree_leaves: f64, max_sorted: usize) -> Self {
@@ -289,7 +289,7 @@ impl FingerprintSearch {
             codes: false,
         };
         let costs = SearchCosts::new(Layout::FINGERPRINTS, tree_leaves);
-        Self(IndexSearch::new(&costs, query, max_sorted))
+        Self(IndexSearch::new(&costs, query, max_sorted, None))
     }
 
     /// Appends further hits. Returns false when there are no more.

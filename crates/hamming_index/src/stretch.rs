@@ -1,0 +1,108 @@
+//! Whole codes that several processes search together.
+//!
+//! Codes are divided by their first words into stretches, each of about the leaves under one node. Whoever
+//! has searched one takes the next. An ordered search may read its codes several times; then each process
+//! reads again what it has taken. Stretches are ranges of words, so it does not matter if pages are split or
+//! freed meanwhile. Codes with the same first word are never divided.
+
+use crate::key::{IndexKey, RowId};
+use crate::store::Store;
+use crate::tree::{Index, TreePart};
+use base::{OutOfMemory, push};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The beginning of a stretch that is not there, for all codes have been taken.
+const NONE_LEFT: u64 = u64::MAX;
+
+/// The first word from which on no process has taken codes yet. It is kept in memory that all of them see.
+#[derive(Debug, Default)]
+pub struct SharedStretches(AtomicU64);
+
+impl SharedStretches {
+    /// Gives all codes back. Called while nobody takes any.
+    pub fn reset(&self) {
+        self.0.store(0, Relaxed);
+    }
+
+    /// Takes all codes at once. Returns whether nobody has taken any before.
+    pub(crate) fn take_all(&self) -> bool {
+        self.0.compare_exchange(0, NONE_LEFT, Relaxed, Relaxed).is_ok()
+    }
+
+    fn take<S: Store>(&self, index: &Index<'_, S>, part: TreePart) -> Option<Stretch> {
+        let mut from = self.0.load(Relaxed);
+        while from != NONE_LEFT {
+            let end = Stretch { from, end: NONE_LEFT }.end_under_node(index, part);
+            match self.0.compare_exchange(from, end, Relaxed, Relaxed) {
+                Ok(_) => return Some(Stretch { from, end }),
+                Err(now) => from = now,
+            }
+        }
+        None
+    }
+}
+
+/// Codes whose first words are in a range.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    from: u64,
+    /// The first word that is above them; [`NONE_LEFT`] if they are the last ones.
+    end: u64,
+}
+
+impl Stretch {
+    fn first_key(self, part: TreePart) -> IndexKey {
+        IndexKey { filter: part.filter.unwrap_or_default(), bits: self.from, row: RowId::FIRST }
+    }
+
+    /// The first word above those under the node that has the first key, if that is in this part of a tree.
+    fn end_under_node<S: Store>(self, index: &Index<'_, S>, part: TreePart) -> u64 {
+        let end = index.descend(part.tree, 1, self.first_key(part)).1.filter(|&end| part.has(end));
+        end.and_then(|end| end.bits.checked_add(1)).unwrap_or(NONE_LEFT)
+    }
+}
+
+/// The stretches that a process has taken.
+#[derive(Debug)]
+pub(crate) struct TakenStretches<'s> {
+    all: &'s SharedStretches,
+    taken: Vec<Stretch>,
+    /// How many of them the present pass has begun.
+    begun: usize,
+}
+
+impl<'s> TakenStretches<'s> {
+    pub(crate) fn new(all: &'s SharedStretches) -> Self {
+        Self { all, taken: Vec::new(), begun: 0 }
+    }
+
+    /// A new pass begins, in which nothing is read before the first stretch.
+    pub(crate) fn start_again(&mut self) {
+        self.begun = 0;
+    }
+
+    /// Whether the last codes are among them.
+    pub(crate) fn has_last(&self) -> bool {
+        self.taken.last().is_some_and(|stretch| stretch.end == NONE_LEFT)
+    }
+
+    /// Of these codes, those up to the end of the stretch that the pass is in; none before the first.
+    pub(crate) fn within(&self, part: TreePart) -> TreePart {
+        let end = self.begun.checked_sub(1).map_or(0, |place| self.taken[place].end);
+        TreePart { below: (end != NONE_LEFT).then_some(end), ..part }
+    }
+
+    /// Goes on to the next stretch: the key from which on it has codes.
+    pub(crate) fn next<S: Store>(
+        &mut self,
+        index: &Index<'_, S>,
+        part: TreePart,
+    ) -> Result<Option<IndexKey>, OutOfMemory> {
+        if self.begun == self.taken.len() {
+            let Some(stretch) = self.all.take(index, part) else { return Ok(None) };
+            push(&mut self.taken, stretch)?;
+        }
+        self.begun += 1;
+        Ok(Some(self.taken[self.begun - 1].first_key(part)))
+    }
+}

@@ -1,0 +1,38 @@
+//! What an index scan in several processes costs, where the index divides its work.
+//!
+//! PostgreSQL divides what the executor does with rows, but not what the index does. In a search among whole
+//! codes that is nearly everything.
+
+use crate::index::hamming::{divide_cost, is_hamming};
+use crate::pg::planner::{PlannedIndex, Planner, Relation};
+use pgrx::{pg_guard, pg_sys};
+
+/// The hook of the library that was loaded before ours.
+static mut NEXT: pg_sys::set_rel_pathlist_hook_type = None;
+
+/// Puts our hook in place. Called when the library is loaded.
+pub(crate) fn install_hook() {
+    // SAFETY: a backend has one thread; nobody else looks at these while a library is loaded.
+    unsafe {
+        NEXT = pg_sys::set_rel_pathlist_hook;
+        pg_sys::set_rel_pathlist_hook = Some(on_paths);
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn on_paths(
+    root: *mut pg_sys::PlannerInfo,
+    relation: *mut pg_sys::RelOptInfo,
+    number: pg_sys::Index,
+    entry: *mut pg_sys::RangeTblEntry,
+) {
+    // SAFETY: the planner passes a relation of the query, and changes nothing until we return.
+    unsafe {
+        if let Some(next) = NEXT {
+            pg_sys::ffi::pg_guard_ffi_boundary(|| next(root, relation, number, entry));
+        }
+        let Some(planner) = Planner::new(root) else { return };
+        let is_ours = |path: &pg_sys::IndexPath| is_hamming(&PlannedIndex::new(path.indexinfo));
+        Relation::new(relation).change_costs(is_ours, |path| divide_cost(planner, path));
+    }
+}
