@@ -1,13 +1,13 @@
 //! simhash_pg: similarity fingerprints of text in PostgreSQL, and exact search for near-duplicates.
 //!
-//! This crate is the Postgres side: it unpacks arguments, calls the pure crates under `crates/`, and packs
+//! This crate is the PostgreSQL side: it unpacks arguments, calls the pure crates under `crates/`, and packs
 //! results. It has five parts, each of which uses only parts below it:
 //!
 //! - [`sql`]: the functions that users call, in files named after those in `sql/`, which declare them
 //! - [`plan`]: what the planner does with conditions on distances, and the near join
 //! - [`index`]: the operator classes and the access method
 //! - [`estimate`]: how many rows a condition finds, and what a search costs
-//! - [`pg`]: the border to Postgres itself
+//! - [`pg`]: the border to PostgreSQL itself
 #![allow(unsafe_code, reason = "Postgres is C; every unsafe block says why it is sound")]
 
 mod estimate;
@@ -16,7 +16,7 @@ mod pg;
 mod plan;
 mod sql;
 
-// Where `#[pg_guard]` looks for what it wraps imported functions in.
+// `#[pg_guard]` looks here for the wrapper of imported functions.
 use pgrx::pg_sys::ffi;
 
 pgrx::pg_module_magic!(name, version);

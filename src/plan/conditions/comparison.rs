@@ -1,4 +1,4 @@
-//! Reads comparisons of a distance or a similarity with a number, and finds the radius that they mean.
+//! Reads comparisons of a distance or a similarity with a number, and computes the radius that they ask for.
 
 use super::expressions::{CodePair, FLOAT_FAMILY, Measured, Rewritten};
 use crate::pg::catalog::oids::ExtensionOids;
@@ -7,8 +7,8 @@ use crate::pg::expr::Expr;
 use hamming::code::radius_of_similarity;
 use pgrx::pg_sys::{self, Oid};
 
-/// The B-tree families of integers, floating-point numbers and numerics: each distance, similarity and limit
-/// is of one of these types or is cast to one.
+/// The B-tree families of integers, floating-point numbers and numerics. Each distance, similarity and limit
+/// has a type of one of these families, or is cast to one.
 const FAMILIES: [Oid; 3] = [pg_sys::INTEGER_BTREE_FAM_OID, FLOAT_FAMILY, Oid::from_u32(1988)];
 /// Types of limits that a distance or a similarity is compared with.
 pub(super) const FLOAT_TYPES: [Oid; 2] = [pg_sys::FLOAT4OID, pg_sys::FLOAT8OID];
@@ -24,7 +24,7 @@ enum Sign {
 }
 
 impl Sign {
-    /// The sign of an operator with this strategy in a B-tree family. The others give no radius.
+    /// The sign of the operator with this strategy in a B-tree family. `>`, `>=` and `<>` give no radius.
     fn of(strategy: i32) -> Option<Self> {
         match strategy as u32 {
             pg_sys::BTLessStrategyNumber => Some(Self::Less),
@@ -35,13 +35,13 @@ impl Sign {
     }
 }
 
-/// The strategy of the operator that says the same with its sides exchanged.
+/// The strategy of the operator that means the same when its two arguments are exchanged.
 pub(super) fn exchanged(strategy: i32) -> i32 {
     pg_sys::BTMaxStrategyNumber as i32 + 1 - strategy
 }
 
-/// A distance that has to be less than a limit, at most it, or equal to it; or a similarity, whose limit
-/// means the same for the distance.
+/// A condition that a distance is less than a limit, at most the limit, or equal to it. The condition may be
+/// written with a similarity.
 pub(super) struct Comparison<'a> {
     measured: Measured<'a>,
     sign: Sign,
@@ -58,22 +58,22 @@ impl<'a> Comparison<'a> {
                 [None, Some(measured)] => (measured, left, true),
                 _ => return None,
             };
-        // An operator that is not of a family has strategy 0 there.
+        // An operator has strategy 0 in a family that it does not belong to.
         let strategy = FAMILIES.into_iter().map(|family| comparison.strategy_in(family)).max()?;
-        // Similarities fall as distances grow, which exchanges the sides once more.
+        // A larger similarity is a smaller distance, so `similarity >= x` reads like `distance <= k`.
         let sign = Sign::of(match is_exchanged == measured.is_similarity {
             true => strategy,
             false => exchanged(strategy),
         })?;
-        // With `=` both conditions stay, and the radius of a similarity may depend on the length of a string.
-        // So anything volatile would be evaluated twice.
+        // With `=`, the comparison is kept next to the new condition; and the radius of a similarity of
+        // strings may contain the length of one. An expression that is evaluated twice must not be volatile.
         let is_bigint = measured.pair.oids.codes == CodeType::Bigint;
         let is_repeated = sign == Sign::Equal || measured.is_similarity && !is_bigint;
-        // Others may have added types of their own to the families.
+        // Another extension may have added its own types to the families.
         let type_ = limit.type_();
         let is_number =
             FLOAT_TYPES.contains(&type_) || !measured.is_similarity && OTHER_TYPES.contains(&type_);
-        // A NULL limit matches nothing, and is left to Postgres.
+        // A NULL limit matches nothing; PostgreSQL knows that without our help.
         (is_number && !limit.is_null() && !(is_repeated && expr.is_volatile())).then_some(Self {
             measured,
             sign,
@@ -81,8 +81,8 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// With `=`, the comparison stays, unless it becomes an equality of the fingerprints. Expressions are
-    /// copied, since the comparison may stay as well.
+    /// The condition that an index can answer. With `=`, the comparison is kept as well, unless the condition
+    /// is an equality of fingerprints. Expressions are copied, since both conditions may be kept.
     pub(super) fn rewritten(
         &self,
         ours: &ExtensionOids,
@@ -93,14 +93,14 @@ impl<'a> Comparison<'a> {
         Rewritten { within, replaces: self.sign != Sign::Equal || is_of_fingerprints }
     }
 
-    /// The radius as an integer: now if it can be known, otherwise as an expression.
+    /// The radius as an integer: a constant if the limit is one, otherwise a function call.
     fn radius(&self, ours: &ExtensionOids) -> Expr<'a> {
         let limit = widened(self.limit);
         let [inclusive, exclusive] = [true, false].map(|inclusive| self.known_radius(limit, inclusive, ours));
         if let (Some(inclusive), Some(exclusive)) = (inclusive, exclusive) {
             return Expr::integer(match self.sign {
                 Sign::Less => exclusive,
-                // The limit is not among the values of a distance or a similarity: 65 of fingerprints.
+                // No distance and no similarity has exactly this value, such as a distance of 2.5.
                 Sign::Equal if inclusive == exclusive => -1,
                 _ => inclusive,
             });
@@ -111,20 +111,20 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// The radius for a limit that is a constant. With a similarity, it depends on the number of bits.
+    /// The radius for a constant limit. The radius for a similarity depends on the number of bits.
     fn known_radius(&self, limit: Expr, inclusive: bool, ours: &ExtensionOids) -> Option<i32> {
         let (datum, bits) = (limit.value()?, self.measured.pair.bits());
         if self.measured.is_similarity {
             return Some(radius_of_similarity(f64::from_bits(datum.value() as u64), inclusive, bits?));
         }
         let function = ours.radius_of_distance(limit.type_(), inclusive);
-        // SAFETY: the function for the type of the limit.
+        // SAFETY: the function takes an argument of the type of the limit.
         let radius =
             unsafe { pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, datum) }.value() as i32;
         Some(bits.map_or(radius, |bits| radius.min(bits as i32)))
     }
 
-    /// The call of the function that makes a radius of the limit.
+    /// The function call that computes the radius from the limit.
     fn radius_function(&self, limit: Expr<'a>, inclusive: bool, ours: &ExtensionOids) -> Expr<'a> {
         let CodePair { oids, a, b } = self.measured.pair;
         let (radius, args): (_, &[_]) = if !self.measured.is_similarity {
@@ -132,7 +132,7 @@ impl<'a> Comparison<'a> {
         } else if oids.codes == CodeType::Bigint {
             (oids.radius_of_similarity(inclusive), &[limit])
         } else {
-            // The two are of one length. An index on one of them needs a radius that does not depend on it.
+            // Both strings have one length, and the call takes it from the string that is not in the index.
             let other = if a.has_columns() { b } else { a };
             (oids.radius_of_similarity(inclusive), &[limit, other.copy()])
         };
@@ -140,8 +140,8 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The argument of a cast from integer to another type of number; any other expression as it is. A distance
-/// is the same number in each of these types.
+/// The argument of a cast from integer to another number type; any other expression unchanged. The cast does
+/// not change the value of a distance.
 fn without_cast(expr: Expr) -> Expr {
     let casts = [
         pg_sys::F_INT2_INT4,
@@ -156,7 +156,7 @@ fn without_cast(expr: Expr) -> Expr {
     }
 }
 
-/// A copy of the number, as the widest type of its family.
+/// A copy of the number, cast to the widest type of its B-tree family.
 pub(super) fn widened(number: Expr) -> Expr {
     let (cast, type_) = match number.type_() {
         pg_sys::INT2OID => (pg_sys::F_INT8_INT2, pg_sys::INT8OID),

@@ -1,4 +1,4 @@
-//! Expressions that all parts of the planner support meet or make: distances, similarities, `hamming_within`.
+//! Expressions that several files of this folder read or make: distances, similarities, `hamming_within`.
 
 use crate::estimate::condition::bits_of;
 use crate::pg::catalog::families::operator_in;
@@ -7,10 +7,10 @@ use crate::pg::code::CodeType;
 use crate::pg::expr::Expr;
 use pgrx::pg_sys;
 
-/// The B-tree operator family of floating-point numbers, by Postgres's own number.
+/// The B-tree operator family of floating-point numbers. Its OID is fixed in PostgreSQL's catalog.
 pub(super) const FLOAT_FAMILY: pg_sys::Oid = pg_sys::Oid::from_u32(1970);
 
-/// Two values whose distance is asked for: fingerprints, or strings of bits.
+/// The two arguments of a distance or a similarity: fingerprints, or strings of bits.
 #[derive(Clone, Copy)]
 pub(super) struct CodePair<'a> {
     pub(super) oids: &'a CodeOids,
@@ -24,8 +24,8 @@ impl<'a> CodePair<'a> {
         Expr::operator(self.oids.distance_operator, pg_sys::INT4OID, self.a, self.b)
     }
 
-    /// `hamming_within(a, b, radius)`, or `a = b` if these are fingerprints and the radius is 0. Strings of
-    /// bits stay as they are, since those of different lengths have to raise an error.
+    /// `hamming_within(a, b, radius)`, or `a = b` for fingerprints with radius 0. For strings of bits the
+    /// call stays, since strings of different lengths have to raise an error.
     pub(super) fn within(self, radius: Expr<'a>) -> Expr<'a> {
         let Self { oids, a, b } = self;
         match radius.value() {
@@ -44,7 +44,7 @@ impl<'a> CodePair<'a> {
         Expr::function(self.oids.within, pg_sys::BOOLOID, &[self.a, self.b, radius])
     }
 
-    /// The number of their bits, if it is known. If they had different numbers, they would have no distance.
+    /// The number of bits of both codes, if it is known for one of them. A distance needs equal numbers.
     pub(super) fn bits(self) -> Option<u32> {
         bits_of(self.a).or_else(|| bits_of(self.b))
     }
@@ -55,7 +55,7 @@ impl<'a> CodePair<'a> {
     }
 }
 
-/// The sides of `a <~> b`, or of `a <^> b`.
+/// The arguments of `a <~> b` or `a <^> b`.
 pub(super) fn distance_of<'a>(expr: Expr<'a>, ours: &'a ExtensionOids) -> Option<CodePair<'a>> {
     Measured::of(expr, ours).filter(|measured| !measured.is_similarity).map(|measured| measured.pair)
 }
@@ -68,7 +68,7 @@ pub(super) fn similarity_of<'a>(expr: Expr<'a>, ours: &'a ExtensionOids) -> Opti
 /// A distance or a similarity of two values.
 pub(super) struct Measured<'a> {
     pub(super) pair: CodePair<'a>,
-    /// Similarities fall as distances grow.
+    /// A larger similarity is a smaller distance.
     pub(super) is_similarity: bool,
 }
 
@@ -84,10 +84,10 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// What a condition becomes.
+/// The condition that the planner gets for a comparison.
 pub(crate) struct Rewritten<'a> {
-    /// `hamming_within(a, b, radius)`, or `a = b`.
+    /// `hamming_within(a, b, radius)`, `a = b`, or a condition on sketches.
     pub(crate) within: Expr<'a>,
-    /// Whether the condition itself goes; otherwise it stays next to `within`.
+    /// Whether `within` replaces the comparison; otherwise the query keeps both.
     pub(crate) replaces: bool,
 }

@@ -1,4 +1,4 @@
-//! What the planner is told of a relation's indexes, beyond the catalog's own description.
+//! Changes how the planner sees the indexes of a relation.
 
 use super::expressions::distance_of;
 use super::rewrite::rewrite_and;
@@ -37,8 +37,8 @@ pub(super) fn prepare<'p>(planner: Planner<'p>, relation: &'p pg_sys::RelOptInfo
     }
 }
 
-/// Rewrites the predicate of a partial index, which has to look like the query's conditions. It is copied,
-/// for it may belong to somebody else's hook.
+/// Rewrites the predicate of a partial index like the conditions of the query, so that the planner finds it
+/// among them. The predicate is copied, since another extension's hook may have put it there.
 fn rewrite_predicate<'p>(index: &mut PlannedIndex<'p>, ours: &'p ExtensionOids) {
     if !index.predicate().is_empty() {
         index.as_mut().indpred = rewrite_and(index.predicate().copy(), ours).pointer();
@@ -69,7 +69,7 @@ fn distances_sorted_by<'p>(
     }
 }
 
-/// Whether an expression of the query is, for the relation, a distance from something of it.
+/// Whether an expression of the query is a distance of something that the relation has.
 fn is_distance(
     root: &pg_sys::PlannerInfo,
     expr: Expr,
@@ -77,7 +77,7 @@ fn is_distance(
     ours: &ExtensionOids,
 ) -> bool {
     if let Some(placeholder) = expr.cast::<pg_sys::PlaceHolderVar>() {
-        // SAFETY: a placeholder has an expression.
+        // SAFETY: a PlaceHolderVar has an expression.
         is_distance(root, unsafe { Expr::new(placeholder.phexpr) }, relation, ours)
     } else if let Some(column) = expr.cast::<pg_sys::Var>() {
         in_part(root, column, relation).is_some_and(|expr| is_distance(root, expr, relation, ours))
@@ -86,7 +86,7 @@ fn is_distance(
     }
 }
 
-/// Whether an expression of the query has a column of the relation in it.
+/// Whether an expression of the query contains a column of the relation.
 fn mentions(root: &pg_sys::PlannerInfo, expr: Expr, relation: pg_sys::Index) -> bool {
     expr.columns().any(|column| {
         i64::from(column.varno) == i64::from(relation)
@@ -94,11 +94,11 @@ fn mentions(root: &pg_sys::PlannerInfo, expr: Expr, relation: pg_sys::Index) -> 
     })
 }
 
-/// The expression that a column of a partitioned table, or of a UNION ALL, is in the relation, if the
-/// relation is a part of it.
+/// The relation may be a partition, or an arm of a UNION ALL. Returns the expression by which it computes a
+/// column of its parent.
 ///
-/// Postgres's own `adjust_appendrel_attrs` does not serve here: since PostgreSQL 16 it raises an error if the
-/// column may be NULL by an outer join and is no column in the part.
+/// PostgreSQL's own `adjust_appendrel_attrs` does not help here: since PostgreSQL 16 it raises an error if an
+/// outer join can make the column NULL and the child computes it by an expression.
 fn in_part<'p>(
     root: &'p pg_sys::PlannerInfo,
     column: &pg_sys::Var,
@@ -108,7 +108,7 @@ fn in_part<'p>(
         return None;
     }
     let parts = root.append_rel_array;
-    // SAFETY: the array has a place for each relation of the query; the entry of a part leads to its parent.
+    // SAFETY: the array has an entry for each relation of the query; the entry of a child names its parent.
     unsafe {
         let mut part = *parts.add(relation as usize);
         while let Some(info) = part.as_ref() {

@@ -1,18 +1,18 @@
-//! Where a query keeps its conditions.
+//! Finds the conditions of a query.
 
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::join_tree::{Conditions, JoinTree};
 use pgrx::pg_sys;
 
-/// Changes each list of conditions of a query, all of which have to hold at this stage: the lists of FROM,
-/// WHERE and JOIN, of row-level security, and of security barrier views.
+/// Calls `change` for each list of conditions of a query, and stores its result there. All conditions of a
+/// list have to hold: those of FROM, WHERE and JOIN, of row-level security, and of security barrier views.
 pub(super) fn change_conditions<'p>(
     query: &'p pg_sys::Query,
     change: &mut dyn FnMut(Exprs<'p>) -> Exprs<'p>,
 ) {
-    // SAFETY: a query has these lists, and a list for each level of a table's security.
+    // SAFETY: a query has these lists, and each table has a list of conditions for each security level.
     unsafe {
-        // The query for which PostgreSQL asks how many workers build an index has none.
+        // `jointree` is NULL in the query for which PostgreSQL plans the workers of CREATE INDEX.
         if let Some(tree) = Expr::at(query.jointree) {
             change_join_tree(tree, change);
         }

@@ -1,18 +1,18 @@
-//! `sql/conditions.sql`: makes the planner see index conditions in comparisons of distances.
+//! `sql/conditions.sql`: lets the planner use an index for a comparison of a distance.
 //!
-//! Whatever index answers, a query gets there in three steps:
+//! A query comes to an index condition in three steps, the same for every type of index:
 //!
 //! 1. `hamming(a, b)` becomes the operator expression `a <~> b` ([`support`]), which an index can order by.
-//! 2. A comparison of it, or of `hamming_similarity(a, b)`, with a number becomes `hamming_within(a, b,
-//!    radius)` ([`rewrite`]). Postgres asks no support function about a comparison, so this is done in a hook
-//!    of the planner ([`hook`]): at each relation of a query, after its conditions were simplified and before
-//!    they are handed out to the relations.
-//! 3. `hamming_within(a, b, radius)` offers the index condition `a <@ hamming_ball(b, radius)`, and the same
-//!    from the other side ([`support`]). How many rows that finds, and what it costs, is worked out in
-//!    `src/estimate/`.
+//! 2. A comparison of `a <~> b` or `hamming_similarity(a, b)` with a number becomes a call of
+//!    `hamming_within` ([`rewrite`]). PostgreSQL asks no support function about a comparison, so a planner
+//!    hook does this ([`hook`]): at each relation of a query, after the conditions of the query were
+//!    simplified and before the planner assigns them to relations.
+//! 3. `hamming_within(a, b, radius)` offers the index condition `a <@ hamming_ball(b, radius)`, or
+//!    `b <@ hamming_ball(a, radius)` for an index on b ([`support`]). `src/estimate/` estimates the rows and
+//!    the cost of this condition.
 //!
-//! Step 1 calls this library, so the hook of step 2 is in place even in the first query of a session, and is
-//! put back if another library has replaced it since.
+//! Step 1 loads this library, so the hook of step 2 is there even for the first query of a session. Step 1
+//! installs the hook again if another library has replaced it since.
 //!
 //! The hook calls, in this order:
 //!
@@ -21,14 +21,14 @@
 //! - [`order`], by which `ORDER BY hamming_similarity(a, b) DESC` becomes `ORDER BY a <~> b`.
 //! - [`indexes`], which describes the indexes of a relation.
 //!
-//! PostgreSQL calls the hook for tables alone. In a query without any, a near join reads the comparisons
+//! PostgreSQL calls the hook only for tables. In a query without tables, a near join reads the comparisons
 //! itself (`src/plan/near_join/condition.rs`).
 //!
-//! Conditions on sketches take the same steps: [`sketches`] has what the hook makes of them, and
-//! [`sketch_support`] the answers about that.
+//! Conditions on sketches take the same steps: [`sketches`] rewrites comparisons, and [`sketch_support`]
+//! answers the planner's questions.
 //!
-//! All of them meet and make the same [`expressions`]. What PostgreSQL asks our functions is a [`request`].
-//! [`radius`] has the SQL functions that turn a limit into a radius.
+//! [`expressions`] has what several of these files read and make, [`request`] the questions that PostgreSQL
+//! asks a support function, and [`radius`] the SQL functions that turn a limit into a radius.
 
 mod comparison;
 mod expressions;

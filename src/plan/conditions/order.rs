@@ -1,9 +1,9 @@
-//! Sorts by falling similarity as by rising distance, which indexes can.
+//! Replaces a sort by falling similarity with a sort by rising distance, which an index can serve.
 //!
-//! `hamming_similarity(a, b) DESC` and `a <~> b` are one order with the same ties, except for NULLs: DESC
-//! puts them first, and an index returns them last. So the key is replaced where NULLS LAST is written, where
-//! there are no NULLs, and where all are NULL. The query then looks as if the parser had read
-//! `ORDER BY a <~> b`. The planner reads the list of sort keys after our hook.
+//! `hamming_similarity(a, b) DESC` and `a <~> b` give the same order with the same ties, except for NULLs:
+//! DESC puts them first, and an index returns them last. So the key is replaced if the query says NULLS LAST,
+//! or if the similarity is NULL in no row or in all. The query then looks as if the parser had read an ORDER
+//! BY with `a <~> b`. The planner reads the sort keys after our hook has run.
 
 use super::expressions::{CodePair, FLOAT_FAMILY, similarity_of};
 use crate::pg::catalog::families::strategy_in;
@@ -15,7 +15,7 @@ use crate::pg::nodes::{elements, make};
 use crate::pg::planner::{PlannedIndex, Planner};
 use pgrx::pg_sys;
 
-/// Called once for each relation of a query, after its conditions were rewritten.
+/// Called once for each relation of a query, after the conditions of the query were rewritten.
 pub(super) fn rewrite_order<'p>(
     planner: Planner<'p>,
     relation: &'p pg_sys::RelOptInfo,
@@ -25,7 +25,7 @@ pub(super) fn rewrite_order<'p>(
     if !sorts_rows(query) || planner.info().processed_tlist != query.targetList {
         return;
     }
-    // SAFETY: sort keys refer to entries of the query's target list, which the planner goes on with.
+    // SAFETY: sort keys refer to entries of the query's target list, which the planner still uses.
     unsafe {
         for clause in elements(query.sortClause) {
             let key = &*clause.cast::<pg_sys::SortGroupClause>();
@@ -47,7 +47,7 @@ pub(super) fn rewrite_order<'p>(
     }
 }
 
-/// Whether the sort keys serve nothing but the order of the rows.
+/// Whether the sort keys only order the rows that the query returns.
 fn sorts_rows(query: &pg_sys::Query) -> bool {
     query.commandType == pg_sys::CmdType::CMD_SELECT
         && !query.hasAggs
@@ -59,21 +59,20 @@ fn sorts_rows(query: &pg_sys::Query) -> bool {
         && query.setOperations.is_null()
 }
 
-/// Whether the strings of all rows are of one length. Otherwise a greater distance may be a greater
-/// similarity.
+/// Whether all rows have strings of one length. Otherwise a greater distance may be a greater similarity.
 fn has_one_length(pair: CodePair<'_>) -> bool {
     pair.bits().is_some() || [pair.a, pair.b].iter().any(|side| !side.has_columns())
 }
 
-/// A sort key for the distance. It takes the similarity's entry in the target list if the similarity is not
-/// returned, and otherwise an entry of its own.
+/// A sort key for the distance. The distance replaces the similarity in the target list if the query does not
+/// return the similarity; otherwise it gets a new entry.
 fn sort_by(
     distance: Expr,
     entry: &mut pg_sys::TargetEntry,
     query: &pg_sys::Query,
 ) -> *mut pg_sys::SortGroupClause {
     let entries = query.targetList;
-    // SAFETY: the target list of a query; appending to a list that is not empty leaves it where it is.
+    // SAFETY: a query has a target list. Appending to a list that is not empty does not move the list.
     unsafe {
         let entry = if entry.resjunk {
             entry.expr = distance.pointer().cast();
@@ -97,7 +96,7 @@ fn sort_by(
     }
 }
 
-/// Whether the expression is NULL in no row, or in all.
+/// Whether the expression is NULL in no row, or in all rows.
 fn is_never_null(planner: Planner, relation: &pg_sys::RelOptInfo, expr: Expr) -> bool {
     if !expr.has_columns() {
         return true;
@@ -116,7 +115,7 @@ fn is_never_null(planner: Planner, relation: &pg_sys::RelOptInfo, expr: Expr) ->
     declared || Exprs::of(&[expr.is_not_null()]).follows_from(facts.conditions)
 }
 
-/// What is true of every row of a query: these conditions hold, and an outer join makes no column of these
+/// Facts about every row of a query: these conditions hold, and no outer join makes a column of these
 /// relations NULL.
 struct Facts<'p> {
     conditions: Exprs<'p>,
@@ -124,7 +123,7 @@ struct Facts<'p> {
 }
 
 impl<'p> Facts<'p> {
-    /// Adds the facts of a part of the join tree.
+    /// Adds the facts that follow from a part of the join tree.
     fn gather(&mut self, item: Expr<'p>) {
         use pg_sys::JoinType::{JOIN_ANTI, JOIN_INNER, JOIN_LEFT, JOIN_SEMI};
         let conditions = match JoinTree::of(item) {

@@ -1,7 +1,7 @@
-//! `hamming_radius_le` and its relatives: the radius that a limit of a distance or of a similarity means.
+//! `hamming_radius_le` and its relatives compute the radius for a limit on a distance or a similarity.
 //!
-//! The planner calls them for constants, and puts calls of them into the query for limits that it does not
-//! know yet.
+//! The planner calls them for constant limits, and puts calls into the query for limits that it does not know
+//! yet.
 
 use crate::pg::call::{pg_functions, sql_value};
 use crate::pg::code::bits::Bits;
@@ -16,8 +16,8 @@ struct Numeric(Datum);
 sql_value!(Numeric, read: |datum| Self(datum));
 
 impl Numeric {
-    /// The radius that the number means as a limit. It is rounded before it becomes a floating-point number;
-    /// one that is too large for that is infinite, and no error.
+    /// The radius for this limit on a distance. The limit is rounded as a numeric. A number too large for
+    /// double precision becomes infinity, without an error.
     fn radius(self, is_inclusive: bool) -> i32 {
         let round = if is_inclusive { pg_sys::numeric_floor } else { pg_sys::numeric_ceil };
         // SAFETY: these functions take a numeric; the first one returns a numeric.

@@ -1,4 +1,4 @@
-//! What the planner asks a support function, and how it is answered.
+//! The questions that the planner asks a support function, and the answers.
 
 use crate::pg::call::Call;
 use crate::pg::expr::{Applied, Expr, Exprs};
@@ -9,13 +9,13 @@ use std::ptr::from_mut;
 /// The answer "no".
 pub(super) const NO: Datum = Datum::null();
 
-/// A request that PostgreSQL has made, with all that it points to.
+/// A request by PostgreSQL, which borrows everything that it points to.
 pub(super) enum Request<'p> {
-    /// Can the call be written otherwise?
+    /// What else can be written for the call?
     Simplify(Applied<'p>),
-    /// Can it be searched by an index?
+    /// Which condition lets an index answer the call?
     IndexCondition(IndexRequest<'p>),
-    /// What is its selectivity?
+    /// What fraction of the rows does the call select?
     Selectivity(SelectivityRequest<'p>),
     /// What does it cost?
     Cost(CostRequest<'p>),
@@ -23,10 +23,10 @@ pub(super) enum Request<'p> {
 }
 
 impl<'p> Request<'p> {
-    /// The request with which a support function was called.
+    /// The request that a support function was called with.
     pub(super) fn of(asked: Call) -> Self {
         let request: *mut Node = asked.pointer(0);
-        // SAFETY: support functions are called with a request, which is a node with the struct of its tag.
+        // SAFETY: PostgreSQL calls a support function with a request: a node whose tag names its struct.
         unsafe {
             match (*request).type_ {
                 NodeTag::T_SupportRequestSimplify => {
@@ -46,22 +46,22 @@ impl<'p> Request<'p> {
     }
 }
 
-/// The expression that a call becomes.
+/// The answer to Simplify: the expression that replaces the call.
 pub(super) fn simplified(expr: Option<Expr>) -> Datum {
     expr.map_or(NO, |expr| Datum::from(expr.pointer()))
 }
 
-/// Asks for the condition of an index on one of the arguments of a call.
+/// Asks for an index condition that replaces a call, one of whose arguments is in the index.
 pub(super) struct IndexRequest<'p>(&'p mut pg_sys::SupportRequestIndexCondition);
 
 impl<'p> IndexRequest<'p> {
-    /// The call, if it is one of the function that is asked.
+    /// The call, if it calls the function that this support function belongs to.
     pub(super) fn call(&self) -> Option<Applied<'p>> {
-        // SAFETY: a request has the condition that it is about.
+        // SAFETY: a request has the condition that it asks about.
         unsafe { Expr::new(self.0.node) }.as_function().filter(|call| call.id == self.0.funcid)
     }
 
-    /// Which of the arguments is in the index.
+    /// The number of the argument that is in the index, from 0.
     pub(super) fn indexed_argument(&self) -> i32 {
         self.0.indexarg
     }
@@ -70,7 +70,7 @@ impl<'p> IndexRequest<'p> {
         self.0.opfamily
     }
 
-    /// `stored operator query`, if the index can be searched for the query.
+    /// The condition `stored operator query`, if the index can be searched for that query.
     pub(super) fn answer(self, operator: Oid, [stored, query]: [Expr<'p>; 2], is_lossy: bool) -> Datum {
         // SAFETY: a request has the query that is being planned, and the index.
         unsafe {
@@ -90,11 +90,11 @@ pub(super) struct SelectivityRequest<'p>(&'p mut pg_sys::SupportRequestSelectivi
 
 impl<'p> SelectivityRequest<'p> {
     pub(super) fn call(&self) -> Applied<'p> {
-        // SAFETY: a request has the arguments of the call that it is about.
+        // SAFETY: a request has the arguments of the call that it asks about.
         Applied::new(self.0.funcid, unsafe { Exprs::new(self.0.args) })
     }
 
-    /// The answer, by the query and the relation whose rows are meant: 0 for all.
+    /// The answer. The number is the relation for which PostgreSQL asks; 0 means all relations.
     pub(super) fn answer(self, selectivity: impl FnOnce(Planner<'p>, i32) -> f64) -> Datum {
         // SAFETY: a request has the query that is being planned.
         let Some(planner) = (unsafe { Planner::new(self.0.root) }) else { return NO };
@@ -107,13 +107,13 @@ impl<'p> SelectivityRequest<'p> {
 pub(super) struct CostRequest<'p>(&'p mut pg_sys::SupportRequestCost);
 
 impl<'p> CostRequest<'p> {
-    /// The call, if the request is about one.
+    /// The call, if the request asks about a call.
     pub(super) fn call(&self) -> Option<Applied<'p>> {
         // SAFETY: the node is an expression, or null.
         unsafe { Expr::at(self.0.node) }?.as_function()
     }
 
-    /// The answer, by the query, if there is one.
+    /// The answer, computed with the query that is being planned, if there is one.
     pub(super) fn answer(self, cost: impl FnOnce(Option<Planner<'p>>) -> f64) -> Datum {
         // SAFETY: a request has the query that is being planned, or none.
         let planner = unsafe { Planner::new(self.0.root) };

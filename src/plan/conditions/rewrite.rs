@@ -1,9 +1,9 @@
 //! Turns conditions on distances and similarities into `hamming_within`.
 //!
-//! `a <~> b <= k` and its relatives become `hamming_within(a, b, k)`. So does
-//! `hamming_similarity(a, b) >= x`, with the largest distance that is similar enough. With `=`, the
-//! comparison itself stays next to it. The result is the same for NULLs. A radius of 0 is equality of the
-//! fingerprints, which hash joins and B-trees serve. Rewriting twice changes nothing more.
+//! `a <~> b <= k` and its relatives become `hamming_within(a, b, k)`. `hamming_similarity(a, b) >= x` becomes
+//! it too, with the largest distance that is similar enough. With `=`, the query keeps the comparison next to
+//! the new condition. The result is the same for NULLs. With radius 0, fingerprints are compared by `=`,
+//! which hash joins and B-trees serve. Rewriting a second time changes nothing.
 
 use super::comparison::Comparison;
 use super::expressions::{CodePair, Rewritten};
@@ -13,7 +13,7 @@ use crate::pg::expr::{Expr, Exprs};
 use crate::pg::interrupts::check_for_interrupts;
 use pgrx::pg_sys::BoolExprType;
 
-/// Conditions that all have to hold. Returns the list, which may have grown.
+/// Rewrites conditions that all have to hold. Returns their list, which may be longer than before.
 pub(super) fn rewrite_and<'p>(list: Exprs<'p>, ours: &'p ExtensionOids) -> Exprs<'p> {
     let mut all = list;
     for (place, condition) in list.iter().enumerate() {
@@ -48,7 +48,7 @@ fn rewrite_below<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) {
     }
 }
 
-/// What a single condition becomes, if it is on a distance or on a share of sketches.
+/// What replaces a condition, if it compares a distance, a similarity or a share of sketches.
 fn rewritten<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
     match Comparison::read(condition, ours) {
         Some(comparison) => Some(comparison.rewritten(ours, CodePair::within)),
@@ -56,7 +56,7 @@ fn rewritten<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritt
     }
 }
 
-/// The call that a comparison says, which a near join can serve. It is the same at a radius of 0.
+/// As [`rewritten`], for a near join: a call of `hamming_within` even at radius 0.
 pub(crate) fn called<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
     match Comparison::read(condition, ours) {
         Some(comparison) => Some(comparison.rewritten(ours, CodePair::called)),

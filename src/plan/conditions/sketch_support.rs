@@ -1,5 +1,5 @@
-//! What the planner asks about a call of the functions on sketches: can an index answer it, what is its
-//! selectivity, what does it cost?
+//! The planner's questions about calls of the sketch functions: which index condition, which selectivity,
+//! which cost?
 
 use super::hook::install_hook;
 use super::request::{IndexRequest, NO, Request};
@@ -18,7 +18,7 @@ pg_functions!(sketch_support);
 fn sketch_support(call: Call) -> Datum {
     match Request::of(call) {
         Request::Simplify(call) => {
-            // The session knows our objects before the conditions of the query are rewritten.
+            // The session looks up our objects now, before the hook rewrites the conditions of the query.
             install_hook();
             ExtensionOids::of_sketches(call.id);
             NO
@@ -36,16 +36,16 @@ fn sketch_support(call: Call) -> Datum {
     }
 }
 
-/// A condition on an indexed sketch, whichever of the two sketches that is.
+/// A condition on two sketches, one of which is in the index.
 struct IndexedSketch<'p> {
     stored: Expr<'p>,
     query: Expr<'p>,
-    /// The share that is asked for, and what it is a share of. None asks for a common value.
+    /// The least share, and of which values it is a share. `None` if one common value is enough.
     share: Option<(Measure, Expr<'p>)>,
 }
 
 impl<'p> IndexedSketch<'p> {
-    /// The condition of a call, one of whose arguments is in the index.
+    /// Reads a call. `indexed` is the number of the argument that is in the index.
     fn read(call: Applied<'p>, indexed: i32) -> Option<Self> {
         let SketchCondition { a, b, least } = condition(call)?;
         let [of_first, of_second] = ExtensionOids::of_sketches(call.id)?.measures(call.id)?;
@@ -57,7 +57,7 @@ impl<'p> IndexedSketch<'p> {
         Some(Self { stored, query, share: measure.zip(least) })
     }
 
-    /// The operator of `stored @@ query`, if the family has it, and the query.
+    /// `stored @@ query`: its operator, if the operator family has it, and the query.
     fn by_share(&self, family: Oid, sketches: &SketchOids) -> Option<(Oid, Expr<'p>)> {
         let (measure, least) = self.share?;
         let matches = sketches.match_operator(family)?;
@@ -65,8 +65,8 @@ impl<'p> IndexedSketch<'p> {
         Some((matches, Expr::function(sketches.query, sketches.query_type, &args)))
     }
 
-    /// The operator of `stored && query`, if the family has it: `array_ops` for one. Rows without a common
-    /// value match if the share may be 0.
+    /// `stored && query`: its operator, if the operator family has it, as `array_ops` does, and the query.
+    /// Not if the share may be 0: then rows without a common value match too.
     fn by_overlap(&self, family: Oid) -> Option<(Oid, Expr<'p>)> {
         let is_positive = self.share.is_none_or(|(_, least)| {
             least.value().is_some_and(|least| f64::from_bits(least.value() as u64) > 0.0)
@@ -84,7 +84,7 @@ fn index_condition(request: IndexRequest) -> Option<Datum> {
     Some(request.answer(operator, [indexed.stored, query], is_lossy))
 }
 
-/// The condition that a call stands for, or the share that it computes.
+/// The condition that a call tests. For a call that computes a share: that the sketches overlap.
 fn condition(call: Applied) -> Option<SketchCondition> {
     let sketches = ExtensionOids::of_sketches(call.id)?;
     if [sketches.overlaps, sketches.similarity, sketches.containment].contains(&call.id) {

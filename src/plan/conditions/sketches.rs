@@ -1,11 +1,10 @@
-//! Turns comparisons of sketches into functions that an index can answer, and that are estimated as sketches
-//! are.
+//! Turns comparisons of sketches into calls of functions that an index can answer and that we estimate.
 //!
 //! `sketch_similarity(a, b) >= x` becomes `sketch_similar(a, b, x)`, and `sketch_containment(a, b) >= x`
-//! becomes `sketch_contained(a, b, x)`. With `>`, x is the next number above. With `=`, the comparison itself
-//! stays next to it.
+//! becomes `sketch_contained(a, b, x)`. With `>`, x is the next number above. With `=`, the query keeps the
+//! comparison next to the call.
 //!
-//! `sketch_overlaps(a, b)` is such a function as it is written. PostgreSQL's own `&&` is left alone.
+//! `sketch_overlaps(a, b)` is already such a call. PostgreSQL's own `&&` is left alone.
 
 use super::comparison::{FLOAT_TYPES, exchanged, widened};
 use super::expressions::{FLOAT_FAMILY, Rewritten};
@@ -14,8 +13,8 @@ use crate::pg::catalog::sketch_oids::SketchOids;
 use crate::pg::expr::Expr;
 use pgrx::pg_sys::{self, Oid};
 
-/// What a comparison of a share with a number becomes. Expressions are copied, since the comparison may stay
-/// as well.
+/// The call for a comparison of a share with a number. Expressions are copied, since the query may keep the
+/// comparison as well.
 pub(super) fn rewrite_share<'a>(condition: Expr<'a>, ours: &ExtensionOids) -> Option<Rewritten<'a>> {
     let sketches = ours.sketches;
     let comparison = condition.as_operator()?;
@@ -30,8 +29,8 @@ pub(super) fn rewrite_share<'a>(condition: Expr<'a>, ours: &ExtensionOids) -> Op
     let is_equality = strategy == pg_sys::BTEqualStrategyNumber;
     let is_lower_bound =
         [pg_sys::BTGreaterStrategyNumber, pg_sys::BTGreaterEqualStrategyNumber].contains(&strategy);
-    // A NULL limit matches nothing, and is left to Postgres. With `=` both conditions stay, and anything
-    // volatile would be evaluated twice.
+    // A NULL limit matches nothing; PostgreSQL knows that without our help. With `=`, the query keeps both
+    // conditions, and would evaluate a volatile expression twice.
     if !is_lower_bound && !is_equality
         || !FLOAT_TYPES.contains(&limit.type_())
         || limit.is_null()
@@ -45,7 +44,7 @@ pub(super) fn rewrite_share<'a>(condition: Expr<'a>, ours: &ExtensionOids) -> Op
     Some(Rewritten { within, replaces: is_lower_bound })
 }
 
-/// The sketches of a share, with the function that says whether it is large enough.
+/// The two sketches of a share, and the function that tests it against a limit.
 fn share<'a>(expr: Expr<'a>, sketches: &SketchOids) -> Option<(Oid, [Expr<'a>; 2])> {
     let call = expr.as_function()?;
     let function = match call.id {
@@ -56,7 +55,7 @@ fn share<'a>(expr: Expr<'a>, sketches: &SketchOids) -> Option<(Oid, [Expr<'a>; 2
     Some((function, call.args()?))
 }
 
-/// The least share that meets a limit, which is a double precision.
+/// The least share that satisfies the comparison with the limit, a double precision.
 fn least<'a>(limit: Expr<'a>, is_above: bool, sketches: &SketchOids) -> Expr<'a> {
     match limit.value() {
         _ if !is_above => limit,

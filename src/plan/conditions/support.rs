@@ -1,5 +1,5 @@
-//! What the planner asks about a call of our functions: can it be written otherwise, can an index answer it,
-//! what is its selectivity?
+//! The planner's questions about calls of our functions: what else can be written, which index condition,
+//! which selectivity?
 
 use super::expressions::CodePair;
 use super::hook::install_hook;
@@ -20,7 +20,7 @@ fn hamming_support(call: Call) -> Datum {
     match Request::of(call) {
         Request::Simplify(call) => {
             install_hook();
-            // For a call of `hamming` that an operator stands for, too: from now on the session knows our
+            // The planner asks this for the operators, too. From now on the session has looked up our
             // objects.
             ExtensionOids::of(call.id).map_or(NO, |(_, oids)| simplified(distance(call, &oids)))
         }
@@ -46,8 +46,8 @@ fn hamming_within_support(call: Call) -> Datum {
     }
 }
 
-/// `hamming(a, b)` is `a <~> b`, or `a <^> b`: in queries, and in what Postgres keeps of index definitions to
-/// compare with them. The catalog has definitions as they were written.
+/// `hamming(a, b)` becomes `a <~> b` or `a <^> b`, both in queries and in the index definitions that the
+/// planner compares with queries. The catalog keeps index definitions as users wrote them.
 fn distance<'p>(call: Applied<'p>, oids: &'p CodeOids) -> Option<Expr<'p>> {
     let [a, b] = call.args().filter(|_| call.id == oids.hamming)?;
     Some(CodePair { oids, a, b }.distance())
@@ -60,13 +60,13 @@ fn equality<'p>(call: Applied<'p>, oids: &'p CodeOids) -> Option<Expr<'p>> {
     simplified.as_operator().is_some().then_some(simplified)
 }
 
-/// The objects for the type of codes, if the function is `hamming_within`. Another function with its planner
-/// support may have other arguments.
+/// Our objects for this type of codes, if the function is `hamming_within`. A user may declare another
+/// function, with other arguments, that has the same support function.
 fn oids_of_within(function: pg_sys::Oid) -> Option<CodeOids> {
     ExtensionOids::of(function).map(|(_, oids)| oids).filter(|oids| oids.within == function)
 }
 
-/// `a <@ hamming_ball(b, radius)`, whichever of the two values is in the index.
+/// The index condition `a <@ hamming_ball(b, radius)`, or the same with a and b exchanged.
 fn index_condition(request: IndexRequest) -> Option<Datum> {
     let call = request.call()?;
     let oids = oids_of_within(call.id)?;
@@ -94,8 +94,8 @@ fn hamming_ball_joinsel(call: Call) -> f64 {
 
 /// The selectivity of `a <@ ball`.
 fn estimate_ball(asked: Call, relation: i32) -> f64 {
-    // SAFETY: an estimator of conditions, or of joins, is called with the query first and the arguments of
-    // the operator third.
+    // SAFETY: PostgreSQL calls an estimator of conditions or of joins with the planner's query as the first
+    // argument, and the list of the operator's arguments as the third.
     let (planner, args) = unsafe { (Planner::new(asked.pointer(0)), Exprs::new(asked.pointer(2))) };
     let condition =
         Applied::new(pg_sys::InvalidOid, args).args().and_then(|[code, ball]| Within::ball(code, ball));
