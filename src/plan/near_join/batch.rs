@@ -1,4 +1,4 @@
-//! The rows that are joined at a time, of both sides.
+//! A batch: the outer rows and inner rows that are joined with each other at a time.
 
 use super::side::JoinSide;
 use pgrx::pg_sys::Datum;
@@ -10,7 +10,7 @@ pub(super) struct JoinBatch {
 }
 
 impl JoinBatch {
-    /// Writes the columns of a row of each side, of which one may be missing.
+    /// Writes the columns of an outer row and an inner row. One of the rows may be missing.
     #[inline]
     pub(super) fn put(&self, rows: [Option<u32>; 2], (values, nulls): (&mut [Datum], &mut [bool])) {
         let (values, inner_values) = values.split_at_mut(self.outer.rows.width());

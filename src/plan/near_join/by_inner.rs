@@ -1,9 +1,9 @@
-//! EXISTS with few inner rows: each of them asks an index of the outer table.
+//! EXISTS with few inner rows: each inner row searches an index of the outer table.
 //!
-//! A semi join is otherwise a loop over the outer rows, or reads all of them. If the outer table has an index
-//! on its codes, a nested loop the other way round finds the outer rows with a partner: its outer side is the
-//! inner one of the semi join. It finds a row once for each partner, so PostgreSQL's HashAggregate keeps each
-//! row once, by its ctid. All nodes are PostgreSQL's own.
+//! A semi join otherwise loops over the outer rows, or reads all of them. If the outer table has an index on
+//! its codes, we propose a nested loop with exchanged sides: each inner row searches that index for outer
+//! rows. The loop finds an outer row once for each partner, so PostgreSQL's HashAggregate keeps each outer
+//! row once, by its ctid. All nodes of this plan are PostgreSQL's own.
 
 use super::kind::JoinKind;
 use super::never_analysed::{has_pages, part_of_pages, scale};
@@ -15,33 +15,33 @@ use crate::pg::planner::Relation;
 use pgrx::pg_sys::{self, JoinPathExtraData, NodeTag, Path, PathTarget};
 use std::ptr::{from_mut, from_ref, null, null_mut};
 
-/// How the nested loop names the column by which rows are distinct.
+/// The number of the ctid as a grouping column of the nested loop.
 const ROW_REFERENCE: u32 = 1;
 
-/// Proposes a path for each path by which the inner rows can ask the outer table.
+/// Proposes a path for each way in which inner rows can search the outer table.
 pub(super) fn propose(sides: &Sides, extra: &JoinPathExtraData) {
     let Some(inner) = sides.inner.cheapest(false) else { return };
-    // Pairs of an outer row have the same columns, and may have different values of other expressions.
+    // All pairs of an outer row have the same columns, but other expressions may differ between them.
     let has_columns = sides.join.columns().iter().all(Expr::is::<pg_sys::Var>);
     if sides.kind != JoinKind::Semi || !has_columns || !is_table(sides) {
         return;
     }
-    // Paths are added to the join alone.
+    // The new paths go into the join's list, so this list does not change meanwhile.
     for path in sides.outer.paths_asking(sides.inner) {
         if let Some(path) = asked_path(sides, path, inner.rows) {
-            // SAFETY: a path of the join.
+            // SAFETY: the path belongs to the join.
             unsafe { sides.join.propose(distinct_path(sides, extra, [inner, &*path]), false) };
         }
     }
 }
 
-/// Whether the outer side is one table, whose rows have a ctid of their own.
+/// Whether the outer side is a single table, whose rows are identified by their ctid.
 fn is_table(sides: &Sides) -> bool {
     let Some(entry) = sides.outer.entry(sides.planner) else { return false };
     !entry.inh && has_pages(entry)
 }
 
-/// A copy of a path of the outer table that also returns the ctid. `None` if it is not by an index.
+/// A copy of an index path of the outer table that also returns the ctid; `None` for other paths.
 fn asked_path(sides: &Sides, path: &Path, questions: f64) -> Option<*mut Path> {
     // SAFETY: a path is a node.
     let node = unsafe { Expr::new(from_ref(path).cast_mut()) };
@@ -50,9 +50,9 @@ fn asked_path(sides: &Sides, path: &Path, questions: f64) -> Option<*mut Path> {
             let copy = make::<pg_sys::IndexPath>();
             *copy = *index;
             if copy.path.pathtype == NodeTag::T_IndexOnlyScan {
-                // An index does not give the ctid of a row as a column.
+                // An index-only scan does not return the ctid.
                 copy.path.pathtype = NodeTag::T_IndexScan;
-                // SAFETY: a path of the query.
+                // SAFETY: the path belongs to the query.
                 unsafe { pg_sys::cost_index(copy, sides.planner.pointer(), questions.max(1.0), false) };
             }
             from_mut(copy).cast()
@@ -64,14 +64,14 @@ fn asked_path(sides: &Sides, path: &Path, questions: f64) -> Option<*mut Path> {
         }
         _ => return None,
     };
-    // SAFETY: the copy, which nobody else has.
+    // SAFETY: nobody else has a pointer to the copy.
     unsafe { (*copy).pathtarget = with_ctid(path.pathtarget, sides.outer, 0) };
     need_ctid(sides);
     Some(copy)
 }
 
-/// The nested loop, and the distinct rows of it, of the paths of both sides: that which asks, and that which
-/// is asked.
+/// The nested loop of two paths, the rows that search and the index that is searched, and the aggregate that
+/// removes duplicates from its result.
 fn distinct_path(sides: &Sides, extra: &JoinPathExtraData, paths @ [asking, asked]: [&Path; 2]) -> *mut Path {
     let (root, join) = (sides.planner.pointer(), sides.join);
     let mut extra = *extra;
@@ -81,7 +81,7 @@ fn distinct_path(sides: &Sides, extra: &JoinPathExtraData, paths @ [asking, aske
     row.eqop = pg_sys::Oid::from(pg_sys::TIDEqualOperator);
     row.sortop = pg_sys::Oid::from(pg_sys::TIDLessOperator);
     row.hashable = true;
-    // SAFETY: nodes of the planner.
+    // SAFETY: the nodes belong to the planner.
     unsafe {
         let (kind, paths) = (pg_sys::JoinType::JOIN_INNER, paths.map(|path| from_ref(path).cast_mut()));
         let nested = compat::nested_loop(root, join.pointer(), kind, &mut extra, paths);
@@ -105,9 +105,9 @@ fn distinct_path(sides: &Sides, extra: &JoinPathExtraData, paths @ [asking, aske
     }
 }
 
-/// The columns of a path on a table, and behind them the ctid of the table.
+/// The columns that a path of a table returns, followed by the ctid.
 fn with_ctid(columns: *mut PathTarget, table: Relation, reference: u32) -> *mut PathTarget {
-    // SAFETY: makes a copy, to which a column of the table is added.
+    // SAFETY: the function changes a copy, to which it adds a column of the table.
     unsafe {
         let columns = pg_sys::copy_pathtarget(columns);
         let place = pg_sys::SelfItemPointerAttributeNumber as i16;
@@ -118,12 +118,12 @@ fn with_ctid(columns: *mut PathTarget, table: Relation, reference: u32) -> *mut 
     }
 }
 
-/// Notes that the ctid of the outer table is needed. Otherwise a scan may return the columns of the table
-/// instead of those of its path.
+/// Marks the ctid of the outer table as needed. Otherwise a scan may return all columns of the table instead
+/// of the columns of its path.
 fn need_ctid(sides: &Sides) {
     let table = sides.outer;
-    // SAFETY: a table has such a set for each column from `min_attr` on. It lives as long as the table does,
-    // which may be longer than the join.
+    // SAFETY: the table has such a set for each column from `min_attr` on. The set lives as long as the
+    // table's RelOptInfo, which may be longer than the join.
     unsafe {
         let place = pg_sys::SelfItemPointerAttributeNumber - i32::from(table.min_attr);
         let needed = &mut *table.attr_needed.add(place as usize);

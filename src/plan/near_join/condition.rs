@@ -1,8 +1,8 @@
-//! The condition of a near join: `hamming_within(x, y, radius)`, or that the sketches x and y share values.
-//! Here x is from one side, and y from the other.
+//! The condition of a near join: `hamming_within(x, y, radius)`, or a condition on the values that sketches x
+//! and y share, where x is from one side and y from the other.
 //!
-//! Where a query has a table, the planner's hook has made these calls of what the query says. Other queries,
-//! such as joins of VALUES, arrays and CTEs, still have the comparisons, which are read here.
+//! If a query has a table, the planner's hook has turned comparisons into these calls. In other queries, such
+//! as joins of VALUES, arrays and CTEs, the comparisons are still there, and this file reads them.
 
 use super::kind::JoinKind;
 use super::measure::{NearCall, NearMeasure};
@@ -18,42 +18,42 @@ use hamming::near_pairs::cost_between;
 use pgrx::pg_sys::{self, RestrictInfo};
 use text::sketch::join::SketchList;
 
-/// Comparisons of words in the time in which a value of a sketch is sorted into an index, or looked up.
+/// How many words are compared in the time in which one value of a sketch is indexed or looked up.
 const COMPARISONS_PER_VALUE: f64 = 300.0;
 
 /// A condition by which the two sides of a join are near.
 pub(super) struct NearCondition<'p> {
     /// The condition as the query has it.
     pub(super) clause: &'p RestrictInfo,
-    /// The call that says the same, or less: the condition itself, or a copy of it.
+    /// The call that the condition implies: the condition itself, or what a comparison was rewritten to.
     pub(super) call: &'p RestrictInfo,
-    /// Whether the call says the same. Otherwise the condition is tested too.
+    /// Whether the call implies the condition too. Otherwise the condition is tested as well.
     pub(super) is_whole: bool,
-    /// Which of the two arguments is of the outer side.
+    /// The number of the call's argument that is of the outer side.
     pub(super) outer: usize,
     pub(super) measure: NearMeasure,
     sizes: NearSizes,
-    /// Whether all codes have one length. Otherwise another condition may be there to keep apart those that
-    /// have not: comparing them raises an error, so it has to be tested first.
+    /// Whether all codes are known to have one length. If not, comparing two codes may raise an error, and
+    /// another condition of the query may be there to prevent that, so it has to be tested first.
     has_known_length: bool,
 }
 
-/// What a comparison costs depends on these, as far as they are known, else as they are assumed.
+/// The sizes by which the cost of a comparison is estimated: known from the query, or assumed.
 enum NearSizes {
     Distance {
         bits: u32,
         radius: u32,
     },
     Sketches {
-        /// The number of values of an outer sketch, and of an inner one.
+        /// The number of values of an outer sketch and of an inner one.
         values: [f64; 2],
     },
 }
 
 impl<'p> NearCondition<'p> {
-    /// The conditions of a join that the near join can serve, the one that is searched for with the fewest
-    /// comparisons first. None also if a condition is one that PostgreSQL tests before the join, which a
-    /// custom node cannot do in all versions.
+    /// The conditions of a join that the near join can serve. The first one, which finds the pairs, is the
+    /// one that needs the fewest comparisons. `None` also if PostgreSQL tests one of the conditions before
+    /// the join: a custom node cannot do that in all versions.
     pub(super) fn find(
         planner: Planner<'p>,
         [join, outer, inner]: [Relation<'p>; 3],
@@ -69,15 +69,15 @@ impl<'p> NearCondition<'p> {
         // Bounded: as many as the query has conditions.
         let mut found: Vec<Self> = clauses()
             .filter(|clause| !(kind.is_outer() && is_pushed_down(clause, join)))
-            // Conditions of a lower level may hide rows from the others.
+            // A condition of a lower security level may hide rows from the other conditions.
             .filter(|clause| clause.leakproof || clause.security_level == level)
             .filter_map(|clause| Self::read(planner, [outer, inner], clause, &ours))
             .filter(|found| conditions.len() == 1 || found.has_known_length)
             .collect();
-        // What was read of a comparison may stand beside it already.
+        // The query may contain both a comparison and the call that the comparison was rewritten to.
         let written: Exprs = found.iter().filter(|found| found.is_written()).map(Self::expr).collect();
         found.retain(|found| found.is_written() || !written.contains(found.expr()));
-        // Sketches are not looked at a second time: a condition on them is one that rows are tested with.
+        // If there is a condition on a distance, those on sketches remain other conditions of the join.
         let have_distance = found.iter().any(|found| found.measure.is_distance());
         found.retain(|found| found.measure.is_distance() == have_distance);
         if found.is_empty() || ExtensionOids::known().is_none() {
@@ -128,7 +128,7 @@ impl<'p> NearCondition<'p> {
         Some(Self { clause, call, is_whole, outer, measure, sizes, has_known_length })
     }
 
-    /// Whether the condition is the call itself.
+    /// Whether the query has the call itself.
     fn is_written(&self) -> bool {
         std::ptr::eq(self.call, self.clause)
     }
@@ -138,15 +138,15 @@ impl<'p> NearCondition<'p> {
         unsafe { Expr::new(self.call.clause) }
     }
 
-    /// Whether it is this condition of the query.
+    /// Whether this is the given condition of the query.
     pub(super) fn is_of(&self, clause: Expr) -> bool {
         std::ptr::eq(self.clause, clause.pointer().cast())
     }
 
-    /// Estimates the rows of the join again, if PostgreSQL could not know how few its comparisons let pass.
+    /// Estimates the rows of the join again, where PostgreSQL cannot know how few rows a comparison selects.
     ///
     /// # Safety
-    /// The arguments must be those of PostgreSQL's hook, the sides in the order that they have in the query.
+    /// The arguments must be those of PostgreSQL's hook, with the sides in the query's order.
     pub(super) unsafe fn estimate_rows(
         near: &[Self],
         planner: Planner<'p>,
@@ -167,7 +167,7 @@ impl<'p> NearCondition<'p> {
         }
     }
 
-    /// Bytes that the code or the sketch of a row takes, of the outer side and of the inner one.
+    /// Bytes of a row's code or sketch, on the outer side and on the inner side.
     pub(super) fn bytes(&self) -> [f64; 2] {
         match self.sizes {
             NearSizes::Distance { bits, .. } => [f64::from(bits) / 8.0; 2],
@@ -177,7 +177,7 @@ impl<'p> NearCondition<'p> {
         }
     }
 
-    /// Words that are cut out of the string of bits of a row.
+    /// Words that are extracted from a row's string of bits.
     pub(super) fn cut_words(&self) -> f64 {
         match (self.measure, &self.sizes) {
             (NearMeasure::Distance(CodeType::Bits), NearSizes::Distance { bits, .. }) => {
@@ -187,7 +187,7 @@ impl<'p> NearCondition<'p> {
         }
     }
 
-    /// How often rows that memory has no room for are divided; None if they cannot be.
+    /// In how many passes both sides are divided if memory has no room; `None` if they cannot be divided.
     pub(super) fn passes(&self) -> Option<f64> {
         match self.sizes {
             NearSizes::Distance { radius, .. } => Some(f64::from(radius) + 1.0),
@@ -195,8 +195,8 @@ impl<'p> NearCondition<'p> {
         }
     }
 
-    /// Comparisons of words, or what takes their time, to search for the rows that are near. The two sides
-    /// have so many rows, in so many parts.
+    /// Comparisons of words to find the near pairs, or other work measured in such comparisons. `rows` counts
+    /// the rows of both sides, which are read in `batches` and `rounds`.
     pub(super) fn comparisons(&self, rows: [f64; 2], [batches, rounds]: [f64; 2]) -> f64 {
         match self.sizes {
             NearSizes::Distance { bits, radius } => {
@@ -217,8 +217,7 @@ impl NearSizes {
     }
 }
 
-/// A condition of a join that says something else, for which nothing is known yet. The expression is of the
-/// same relations.
+/// A copy of a condition with another expression on the same relations, of which nothing is cached.
 fn with_clause<'p>(condition: &'p RestrictInfo, expr: Expr) -> &'p RestrictInfo {
     let other = make::<RestrictInfo>();
     *other = *condition;
@@ -228,8 +227,8 @@ fn with_clause<'p>(condition: &'p RestrictInfo, expr: Expr) -> &'p RestrictInfo 
     other
 }
 
-/// Whether a condition is tested after an outer join, as those of WHERE are.
+/// Whether a condition is tested after an outer join, as conditions of WHERE are.
 fn is_pushed_down(clause: &RestrictInfo, join: Relation) -> bool {
-    // SAFETY: sets of relations.
+    // SAFETY: the sets belong to the condition and the join.
     clause.is_pushed_down || unsafe { !pg_sys::bms_is_subset(clause.required_relids, join.relids) }
 }

@@ -1,26 +1,26 @@
-//! A copy of the outer side, which is read again for each further round. Only sketches need it: a side with
-//! codes is divided.
+//! A copy of the outer side, which is read again in each further round. Only a join of sketches needs it:
+//! codes are divided instead.
 
 use super::file::in_memory;
 use crate::pg::executor::read_all;
 use pgrx::pg_sys::{self, MemoryContext, TupleTableSlot};
 use std::ptr::null_mut;
 
-/// Memory of the copy, in kB: little, for the two sides have what the join may take.
+/// Memory of the copy in kB. It is small, since the two sides have the memory of the join.
 const MEMORY: i32 = 64;
 
-/// Rows in a temporary file of PostgreSQL's.
+/// Rows in a temporary file of PostgreSQL.
 pub(super) struct OuterCopy {
     file: *mut pg_sys::Tuplestorestate,
-    /// A row that comes back.
+    /// The slot for a row that is read from the copy.
     stored: *mut TupleTableSlot,
     memory: MemoryContext,
 }
 
 impl OuterCopy {
     /// # Safety
-    /// The slot must be one for rows of the outer child, and the memory live as long as the execution. The
-    /// copy is used only while the node is executed.
+    /// The slot must be for rows of the outer child, and the memory must live as long as the execution. The
+    /// copy must only be used during the execution.
     pub(super) unsafe fn new(stored: *mut TupleTableSlot, memory: MemoryContext) -> Self {
         Self { file: null_mut(), stored, memory }
     }
@@ -30,7 +30,7 @@ impl OuterCopy {
     }
 
     pub(super) fn begin(&mut self) {
-        // SAFETY: the file lives in memory of the execution, which ends it too if there is an error.
+        // SAFETY: the file is allocated in memory of the execution, whose end closes it, also after an error.
         unsafe {
             self.file = in_memory(self.memory, || {
                 let file = pg_sys::tuplestore_begin_heap(false, false, MEMORY);
@@ -43,7 +43,7 @@ impl OuterCopy {
     /// Adds a row, if a copy is made.
     pub(super) fn put(&mut self, row: *mut TupleTableSlot) {
         if self.is_begun() {
-            // SAFETY: the file is open, and the row one of the outer child.
+            // SAFETY: the file is open, and the row is from the outer child.
             unsafe { pg_sys::tuplestore_puttupleslot(self.file, row) };
         }
     }

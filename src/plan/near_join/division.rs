@@ -1,9 +1,9 @@
-//! A join whose inner side memory has no room for. Both sides are in temporary files, and are divided into
-//! parts by their codes, as [`PairDivision`] says. A part of the outer side is joined with the same part of
-//! the inner side. In the end come the rows without a partner.
+//! A join whose inner side does not fit into memory. Both sides are written to temporary files, and are
+//! divided into parts by their codes, as [`PairDivision`] describes. Each part of the outer side is joined
+//! with the same part of the inner side. At the end, rows without a partner are returned.
 //!
-//! A **task** is some parts of a pass. If it is one part, its rows are picked out of all rows; otherwise they
-//! are first divided into files. The processes of a parallel plan take one task after the other.
+//! A **task** is one or several parts of a pass. The rows of a single part are selected from all rows; the
+//! rows of several parts are first divided into files. The processes of a parallel plan take tasks in turn.
 
 use super::batch::JoinBatch;
 use super::explain::JoinWork;
@@ -23,31 +23,31 @@ use pgrx::pg_sys::MemoryContext;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// So many readings of all rows take as long as one, and writing the parts and reading them.
+/// Reading all rows this many times takes as long as reading them once, writing the parts and reading those.
 const READINGS: usize = 4;
 
-/// There are so many tasks for each process at least, since some take longer than others.
+/// At least this many tasks for each process, since some tasks take longer than others.
 const TASKS_PER_PROCESS: usize = 2;
 
 /// The rows of both sides, in files.
 pub(super) struct FiledRows {
     pub(super) all: [SideFiles; 2],
     pub(super) summaries: [SideSummary; 2],
-    /// If processes share the files.
+    /// Set if the processes of a parallel plan share the files.
     pub(super) sharing: Option<Sharing>,
 }
 
-/// Parts of a pass that are joined one after the other.
+/// Parts of a pass, which are joined one after the other.
 struct JoinTask {
     pass: usize,
     parts: Range<usize>,
 }
 
-/// Which rows are joined.
+/// Which rows are joined now.
 #[derive(Clone, Copy, PartialEq)]
 enum JoinStep {
     Begin,
-    /// The rows of a part of a task.
+    /// The rows of one part of a task.
     Part {
         task: usize,
         part: usize,
@@ -59,35 +59,35 @@ enum JoinStep {
     End,
 }
 
-/// The files of a join, and how far it has come.
+/// The files of a join, and its progress.
 pub(super) struct JoinDivision {
     kind: JoinKind,
-    /// None if each row has to be compared with each.
+    /// `None` if each row has to be compared with each row of the other side.
     plan: Option<PairDivision>,
     tasks: Vec<JoinTask>,
-    /// Tasks that were begun, if no other process takes some.
+    /// How many tasks were begun, unless other processes take some.
     begun: usize,
     sharing: Option<Sharing>,
-    /// All rows, of the outer side and of the inner one.
+    /// All rows of the outer side, and all of the inner side.
     all: [SideFiles; 2],
-    /// The rows of the current part and of those behind it, if the task has several.
+    /// If the task has several parts: the rows of the current part and of the later ones.
     parts: [VecDeque<RowFile>; 2],
-    /// Where the files are kept that are open.
+    /// The memory context of the open files.
     memory: MemoryContext,
     step: JoinStep,
     inner_ended: bool,
     outer_ended: bool,
-    /// Parts that were joined.
+    /// How many parts were joined.
     joined: u64,
-    /// The most words that were in files.
+    /// The largest number of words that the files have had.
     disk: u64,
 }
 
 impl JoinDivision {
-    /// The files have all rows. The batch is used to read some rows of them.
+    /// The files must have all rows. The batch is used to read some of them for planning.
     ///
     /// # Safety
-    /// The memory must live as long as the execution, in which alone the division is used.
+    /// The memory must live as long as the execution, and the division must only be used during it.
     pub(super) unsafe fn new(
         kind: JoinKind,
         radius: u32,
@@ -129,7 +129,7 @@ impl JoinDivision {
         Ok(division)
     }
 
-    /// Plans the passes and the tasks by the rows of the batch, which are some of all.
+    /// Plans the passes and the tasks. The batch has a sample of the rows.
     fn plan(&mut self, radius: u32, summaries: [&SideSummary; 2], batch: &JoinBatch) -> Result<(), SqlError> {
         let (Some(outer), Some(inner)) = (batch.outer.codes.first(), batch.inner.codes.first()) else {
             return Ok(());
@@ -146,13 +146,13 @@ impl JoinDivision {
         Ok(())
     }
 
-    /// How many tasks there are of each pass at least.
+    /// The least number of tasks of each pass.
     fn tasks_of_pass(&self, passes: usize) -> usize {
         let processes = if self.sharing.is_some() { self.all[0].len() } else { 0 };
         (TASKS_PER_PROCESS * processes).div_ceil(passes).max(1)
     }
 
-    /// Adds the tasks of all passes. Without a plan there is one, of no rows if a side has no codes.
+    /// Adds the tasks of all passes. Without a plan, one task joins all rows, if both sides have codes.
     fn add_tasks(&mut self, have_codes: bool) -> Result<(), OutOfMemory> {
         let Some(plan) = &self.plan else {
             return push(&mut self.tasks, JoinTask { pass: 0, parts: 0..usize::from(have_codes) });
@@ -168,7 +168,7 @@ impl JoinDivision {
         Ok(())
     }
 
-    /// How the codes of the current part are divided, and in which pass; None if they are not.
+    /// How the codes of the current part were divided, and in which pass; `None` if they were not divided.
     pub(super) fn pass(&self) -> Option<(&PairDivision, usize)> {
         match self.step {
             JoinStep::Part { task, .. } => Some((self.plan.as_ref()?, self.tasks[task].pass)),
@@ -176,12 +176,12 @@ impl JoinDivision {
         }
     }
 
-    /// Whether the rows without a partner are returned, of the outer side and of the inner one.
+    /// Whether rows without a partner are returned now, for the outer side and for the inner side.
     pub(super) fn returns_lone(&self) -> [bool; 2] {
         [JoinStep::LoneOuter, JoinStep::LoneInner].map(|step| step == self.step)
     }
 
-    /// Bytes that the open files take in memory.
+    /// Bytes of memory that the open files take.
     pub(super) fn bytes(&self) -> usize {
         let files = self.all.iter().map(SideFiles::len).chain(self.parts.iter().map(VecDeque::len));
         RowFile::BYTES * files.sum::<usize>()
@@ -200,8 +200,8 @@ impl JoinDivision {
         self.parts.iter_mut().flat_map(|parts| parts.drain(..)).for_each(RowFile::close);
     }
 
-    /// Reads the next inner rows, and begins with the outer rows that are joined with them. Returns whether
-    /// there are any.
+    /// Reads the next inner rows, and prepares to read the outer rows for them. Returns whether there are
+    /// inner rows left to join.
     pub(super) fn next_round(
         &mut self,
         batch: &mut JoinBatch,
@@ -228,7 +228,7 @@ impl JoinDivision {
         }
     }
 
-    /// Reads the next outer rows that are joined with the inner rows of the round.
+    /// Reads the next outer rows to join with the inner rows of the round.
     pub(super) fn next_batch(&mut self, batch: &mut JoinBatch, partners: &Partners) -> Result<(), SqlError> {
         batch.outer.clear();
         if !self.outer_ended {
@@ -237,7 +237,7 @@ impl JoinDivision {
         Ok(())
     }
 
-    /// The outer rows that are left out: those with a partner, if they need no other.
+    /// Outer rows that are skipped: those with a partner, if one partner is enough.
     fn without<'a>(&self, partners: &'a Partners) -> Option<&'a RowSet> {
         let needs_no_other = self.kind.needs_one_partner() || self.step == JoinStep::LoneOuter;
         needs_no_other.then_some(&partners.outer)
@@ -272,7 +272,7 @@ impl JoinDivision {
         Ok(())
     }
 
-    /// The next task of this process.
+    /// The next task for this process.
     fn next_task(&mut self) -> Option<usize> {
         self.begun += 1;
         match self.sharing {
@@ -286,7 +286,7 @@ impl JoinDivision {
         self.sharing.map_or(self.begun, Sharing::end_task) == self.tasks.len()
     }
 
-    /// Divides the rows of a task of several parts.
+    /// Divides the rows of both sides for a task of several parts.
     fn begin_task(&mut self, task: usize, batch: &JoinBatch, partners: &Partners) -> Result<(), SqlError> {
         self.close_parts();
         if self.tasks[task].parts.len() > 1 {
@@ -300,7 +300,7 @@ impl JoinDivision {
         Ok(())
     }
 
-    /// Divides a side.
+    /// Divides the rows of one side.
     fn divide(
         &mut self,
         side: usize,
@@ -311,7 +311,7 @@ impl JoinDivision {
         let (Some(plan), JoinTask { pass, parts }) = (&self.plan, &self.tasks[task]) else { return Ok(()) };
         let (mut files, all) = (Vec::new(), &mut self.all[side]);
         for _ in parts.clone() {
-            // SAFETY: the division is used only in the execution, as the caller of `new` promises.
+            // SAFETY: the division is used only during the execution, as the caller of `new` promises.
             push(&mut files, unsafe { RowFile::create(self.memory) }).map_err(report::problem)?;
         }
         let (columns, width) = (of_side.rows.fixed_words(), of_side.searched_words());
@@ -339,8 +339,8 @@ impl JoinDivision {
         }
     }
 
-    /// Reads rows of the current step up to a limit of bytes. Rows without codes are left out, unless rows
-    /// without a partner are read. Returns whether there are no more.
+    /// Reads rows for the current step up to a limit of bytes. Rows without codes are skipped, unless the
+    /// step returns rows without a partner. Returns whether the end is reached.
     fn load(
         &mut self,
         side: usize,
@@ -359,7 +359,7 @@ impl JoinDivision {
             return Ok(true);
         }
         let mut part = self.parts[side].front_mut();
-        // The rows of a part that has no file are picked out of all.
+        // If the part has no file, its rows are selected from all rows.
         let plan = plan.filter(|_| part.is_none());
         while to.bytes() < limit {
             check_for_interrupts();
@@ -383,7 +383,7 @@ impl JoinDivision {
     }
 }
 
-/// Whether a row is not joined: one without codes if they are needed, and one of the set.
+/// Whether to skip a row: it has no codes although codes are needed, or it is in the set.
 #[inline(always)]
 fn is_left_out(record: &Record, have_codes: bool, without: Option<&RowSet>) -> bool {
     have_codes && record.codes.is_empty() || without.is_some_and(|rows| rows.contains(record.number))

@@ -1,4 +1,4 @@
-//! What EXPLAIN shows of a near join: its conditions, and with ANALYZE its work.
+//! Shows a near join in EXPLAIN: its conditions, and with ANALYZE its work.
 
 use super::kept::NodeExpressions;
 use crate::pg::expr::Expr;
@@ -8,26 +8,26 @@ use std::ptr::null;
 
 const BYTES_PER_KB: u64 = 1024;
 
-/// What a join has done.
+/// Counts of what a join has done.
 #[derive(Default)]
 #[repr(C)]
 pub(super) struct JoinWork {
-    /// Processes that divide the sides for one another; 0 in other plans.
+    /// Processes that divide the sides for each other; 0 if the plan has none.
     pub(super) processes: u64,
     /// How often inner rows were read into memory.
     pub(super) rounds: u64,
     pub(super) batches: u64,
-    /// Parts into which the sides were divided, in all passes; 0 if they were not.
+    /// Parts into which the sides were divided, in all passes; 0 if the sides were not divided.
     pub(super) partitions: u64,
-    /// Words in temporary files at a time.
+    /// Words that were in temporary files at the same time.
     pub(super) disk: u64,
     pub(super) comparisons: u64,
     pub(super) matches: u64,
-    /// Pairs within the first radius, but not within the others.
+    /// Pairs that satisfy the first condition on a distance, but not the others.
     pub(super) dismissed: u64,
-    /// Pairs that did not pass the further conditions of the join.
+    /// Pairs that do not satisfy the other conditions of the join.
     pub(super) removed: u64,
-    /// Rows that did not pass the conditions after the join.
+    /// Rows that do not satisfy the conditions after the join.
     pub(super) filtered: u64,
     /// Bytes of memory.
     pub(super) bytes: u64,
@@ -46,7 +46,7 @@ impl JoinWork {
         unsafe { std::mem::transmute_copy(&counts) }
     }
 
-    /// Adds what another process has done.
+    /// Adds the counts of another process.
     pub(super) fn add(&mut self, other: &Self) {
         let (disk, bytes) = (self.disk.max(other.disk), self.bytes.max(other.bytes));
         let (sums, others) = (self.counts(), other.counts());
@@ -64,7 +64,7 @@ pub(super) unsafe fn show(
     to: *mut pg_sys::ExplainState,
     work: &JoinWork,
 ) {
-    // SAFETY: a node that was begun, as the caller promises.
+    // SAFETY: the node was begun, as the caller promises.
     unsafe {
         let plan = &*(*node).ss.ps.plan.cast::<pg_sys::CustomScan>();
         let NodeExpressions { near, conditions, filter } = NodeExpressions::of(plan);

@@ -1,5 +1,5 @@
-//! Temporary files of rows that memory has no room for. They are PostgreSQL's own, which removes them at the
-//! end of the statement, also after an error.
+//! Temporary files for rows that memory has no room for. PostgreSQL removes its temporary files at the end of
+//! the statement, also after an error.
 
 use super::record::{Record, RecordFormat};
 use crate::pg::report::{self, SqlError};
@@ -7,23 +7,23 @@ use base::{extend, grow};
 use pgrx::pg_sys::{self, BufFile, FileSet, MemoryContext};
 use std::ffi::CStr;
 
-/// Words that are read at a time, and those that are written: a page, and a part of one, since many files
-/// are written at a time.
+/// How many words are read at a time, and how many are written: a page, and less than a page, since many
+/// files are written at the same time.
 const BLOCK: usize = pg_sys::BLCKSZ as usize / size_of::<u64>();
 const WRITTEN: usize = BLOCK / 4;
 
 /// O_RDONLY.
 const FOR_READING: i32 = 0;
 
-/// A file of words, which is written, and then read as often as wanted.
+/// A file of words, which is first written and then read, possibly several times.
 pub(super) struct RowFile {
     file: *mut BufFile,
-    /// Words that are not in the file yet, or that have been read from it.
+    /// Words that are not yet written to the file, or that have been read from it.
     buffer: Vec<u64>,
-    /// The next word of the buffer that is read.
+    /// The place of the next word to read from the buffer.
     next: usize,
     is_written: bool,
-    /// All words that were written.
+    /// The number of words written.
     pub(super) words: u64,
 }
 
@@ -32,10 +32,10 @@ impl RowFile {
     pub(super) const BYTES: usize = (BLOCK + WRITTEN) * size_of::<u64>();
 
     /// # Safety
-    /// The memory must live until the file is closed. The file is used only in the execution of the
-    /// statement: after an error PostgreSQL has removed it.
+    /// The memory must live until the file is closed. The file must only be used during the execution of the
+    /// statement, since PostgreSQL removes it after an error.
     pub(super) unsafe fn create(memory: MemoryContext) -> Self {
-        // SAFETY: the file lives in memory that is there long enough, as the caller promises.
+        // SAFETY: the memory in which the file is allocated lives long enough, as the caller promises.
         unsafe {
             Self::of(in_memory(memory, || {
                 pg_sys::PrepareTempTablespaces();
@@ -47,7 +47,7 @@ impl RowFile {
     /// A file that other processes can read once it is [exported](Self::export).
     ///
     /// # Safety
-    /// As for [`create`](Self::create); and the files of the set must live as long.
+    /// As for [`create`](Self::create); the set of files must also live until the file is closed.
     pub(super) unsafe fn create_shared(set: *mut FileSet, name: &CStr, memory: MemoryContext) -> Self {
         // SAFETY: as the caller promises.
         unsafe {
@@ -58,7 +58,7 @@ impl RowFile {
         }
     }
 
-    /// The file of this name, if there is one.
+    /// Opens the file of this name, if there is one.
     ///
     /// # Safety
     /// As for [`create_shared`](Self::create_shared).
@@ -72,7 +72,7 @@ impl RowFile {
         }
     }
 
-    /// Closes a file, which other processes can read from now on.
+    /// Closes the file. Other processes can read it from now on.
     pub(super) fn export(mut self) {
         self.flush();
         // SAFETY: the file is open.
@@ -84,9 +84,9 @@ impl RowFile {
         Self { file, buffer: Vec::new(), next: 0, is_written: false, words: 0 }
     }
 
-    /// Closes the file, which removes it unless it is exported.
+    /// Closes the file. It is removed unless it was exported.
     pub(super) fn close(self) {
-        // SAFETY: the file is open, since it is closed here alone.
+        // SAFETY: the file is open: only this function closes it, and it consumes the file.
         unsafe { pg_sys::BufFileClose(self.file) };
     }
 
@@ -103,28 +103,28 @@ impl RowFile {
     fn flush(&mut self) {
         self.words += self.buffer.len() as u64;
         let bytes = size_of_val(&self.buffer[..]);
-        // SAFETY: the file is open, and these are bytes of the buffer.
+        // SAFETY: the file is open, and the buffer has this many bytes.
         unsafe { pg_sys::BufFileWrite(self.file, self.buffer.as_mut_ptr().cast(), bytes) };
         self.buffer.clear();
     }
 
-    /// Ends writing, and reads from the beginning.
+    /// Ends writing, and prepares to read from the beginning.
     pub(super) fn rewind(&mut self) {
         if !self.is_written {
             self.flush();
             self.is_written = true;
         }
         self.drop_buffer();
-        // SAFETY: the file is open, and has a beginning.
+        // SAFETY: the file is open, and the offset is its beginning.
         unsafe { pg_sys::BufFileSeek(self.file, 0, 0, 0) };
     }
 
-    /// Gives back the memory of the buffer.
+    /// Frees the memory of the buffer.
     fn drop_buffer(&mut self) {
         (self.buffer, self.next) = (Vec::new(), 0);
     }
 
-    /// Passes on the rows of the next block. Returns whether there was one.
+    /// Calls `take` for each row that ends in the next block. Returns whether there was a block.
     #[inline]
     pub(super) fn read_block(
         &mut self,
@@ -144,7 +144,7 @@ impl RowFile {
         Ok(true)
     }
 
-    /// Reads a block behind the words that have not been passed on. Returns whether there was one.
+    /// Reads a block, and appends it to the words that were not taken yet. Returns whether there was a block.
     fn read_more(&mut self) -> Result<bool, SqlError> {
         self.buffer.drain(..self.next);
         self.next = 0;
@@ -160,7 +160,7 @@ impl RowFile {
     }
 }
 
-/// Makes something in this memory. After an error PostgreSQL chooses the current memory itself.
+/// Runs `make` in this memory context. After an error PostgreSQL sets the current context itself.
 ///
 /// # Safety
 /// The memory must be alive.
@@ -175,11 +175,11 @@ pub(super) unsafe fn in_memory<R>(memory: MemoryContext, make: impl FnOnce() -> 
     }
 }
 
-/// The files of a side: one, or one of each process of a parallel plan. In each, a row's codes have so many
-/// words.
+/// The files of a side: one, or one from each process of a parallel plan. With each file comes the number of
+/// words of a row's codes.
 pub(super) struct SideFiles {
     files: Vec<(RowFile, usize)>,
-    /// The one that is read.
+    /// The file that is being read.
     current: usize,
 }
 
@@ -207,7 +207,7 @@ impl SideFiles {
         self.files.iter_mut().take(1).for_each(|(file, _)| file.rewind());
     }
 
-    /// Passes on the rows of the next block. Returns whether there was one.
+    /// Calls `take` for each row that ends in the next block. Returns whether there was a block.
     #[inline]
     pub(super) fn read_block(
         &mut self,

@@ -1,8 +1,8 @@
 //! Finds the near pairs of a batch.
 //!
-//! Of the conditions on distances, the first finds pairs, and the others look at them. Sketches have one
-//! condition. Where each outer row needs one partner, pairs of codes are not kept: the first that passes the
-//! further conditions decides.
+//! The first condition on a distance finds pairs, and the others are tested for each of them. A join on
+//! sketches has one condition. If each outer row needs only one partner, pairs of codes are not stored: the
+//! first pair that satisfies all conditions decides.
 
 use super::batch::JoinBatch;
 use super::explain::JoinWork;
@@ -18,24 +18,24 @@ use hamming::code::CodeSlice;
 use hamming::near_pairs::{PairDivision, PairFinder, near_pairs_between, retain_within};
 use std::ops::Range;
 
-/// How much of the room for pairs is expected to be used, so that it is rarely too small.
+/// Codes are searched for in such numbers that their pairs are expected to fill this fraction of the room.
 const EXPECTED_FILL: f64 = 0.75;
 
 /// Finds pairs.
 #[derive(Default)]
 pub(super) struct JoinFinder {
-    /// The codes or sketches of the batch whose pairs have not been found yet.
+    /// The codes or sketches of the batch that were not searched for yet.
     rest: Range<usize>,
-    /// Pairs that the last codes had on average; as many are expected of the next.
+    /// The average number of pairs per code in the last search, which is expected in the next search too.
     pairs_per_code: f64,
     pairs: Vec<(u32, u32)>,
     next_pair: usize,
     comparisons: u64,
-    /// Pairs that passed all conditions on distances.
+    /// Pairs that satisfy all conditions on distances.
     matches: u64,
-    /// Pairs within the first radius, but not within the others.
+    /// Pairs that satisfy the first condition on a distance, but not the others.
     dismissed: u64,
-    /// The most memory that rows, pairs and files took.
+    /// The most memory that rows, pairs and files took at the same time.
     bytes: usize,
 }
 
@@ -49,7 +49,7 @@ impl JoinFinder {
         (self.next_pair, self.rest) = (0, 0..0);
     }
 
-    /// Gives back all memory.
+    /// Frees all memory.
     pub(super) fn end(&mut self) {
         self.clear();
         self.pairs = Vec::new();
@@ -62,15 +62,15 @@ impl JoinFinder {
         work.bytes = self.bytes as u64;
     }
 
-    /// The next of the pairs that were found.
+    /// The next pair that was found.
     pub(super) fn next_pair(&mut self) -> Option<(u32, u32)> {
         let pair = self.pairs.get(self.next_pair).copied();
         self.next_pair += 1;
         pair
     }
 
-    /// Finds the pairs of the next codes or sketches of the batch: of fewer if there are too many pairs.
-    /// Returns whether there were any codes.
+    /// Finds the pairs of the next codes or sketches of the batch; of fewer of them if they have too many
+    /// pairs. Returns whether there were any left.
     pub(super) fn find(
         &mut self,
         inputs: &JoinInputs,
@@ -135,7 +135,7 @@ impl JoinFinder {
         }
     }
 
-    /// Finds out which outer rows of the batch have a partner.
+    /// Finds the outer rows of the batch that have a partner.
     fn find_partners(
         &mut self,
         search: &CodeSearch,
@@ -153,13 +153,13 @@ impl JoinFinder {
     }
 }
 
-/// A condition on a distance: the codes of the batch, those of the inner rows, and the radius.
+/// A condition on a distance: the outer codes and the inner codes of the batch, and the radius.
 struct CodeCondition<'a> {
     codes: [CodeSlice<'a>; 2],
     radius: u32,
 }
 
-/// The conditions on distances.
+/// The conditions on distances, for this batch.
 fn conditions<'a>(batch: &'a JoinBatch, radii: &[u32]) -> Vec<CodeCondition<'a>> {
     let [outer, inner] = [&batch.outer, &batch.inner].map(|side| side.codes.iter().map(CodeList::codes));
     // Bounded: as many as the query has conditions.
@@ -171,8 +171,8 @@ fn conditions<'a>(batch: &'a JoinBatch, radii: &[u32]) -> Vec<CodeCondition<'a>>
 }
 
 impl CodeCondition<'_> {
-    /// Leaves the pairs that are within the radius. The first places are counted from this one on. Returns
-    /// how many are not.
+    /// Keeps the pairs within the radius. Outer codes are counted from `first`. Returns how many pairs were
+    /// removed.
     fn retain(&self, pairs: &mut Vec<(u32, u32)>, first: usize) -> u64 {
         let before = pairs.len();
         let [outer, inner] = self.codes;
@@ -185,7 +185,7 @@ impl CodeCondition<'_> {
 struct CodeSearch<'a> {
     searched: &'a CodeCondition<'a>,
     others: &'a [CodeCondition<'a>],
-    /// If the rows are those of a part, how they were divided, and in which pass.
+    /// If the rows are a part of a division: the division, and the number of the pass.
     pass: Option<(&'a PairDivision, usize)>,
 }
 
@@ -212,7 +212,7 @@ impl From<OutOfMemory> for SearchStop {
     }
 }
 
-/// The pairs of some codes of a batch.
+/// Collects the pairs of some codes of a batch.
 struct BatchPairs<'a> {
     pairs: &'a mut Vec<(u32, u32)>,
     /// The place in the batch of the first of these codes.
@@ -244,7 +244,7 @@ impl PairFinder for BatchPairs<'_> {
     }
 }
 
-/// Passes on the first partner of each outer row. Of a row that has one, no further pairs are wanted.
+/// Reports the first partner of each outer row, and asks for no further pairs of that row.
 struct OuterPartners<'a> {
     batch: &'a JoinBatch,
     output: &'a mut JoinOutput,

@@ -1,4 +1,4 @@
-//! The hook in which PostgreSQL asks for further ways to join two relations.
+//! The hook by which PostgreSQL asks for further paths for the join of two relations.
 
 use super::by_inner;
 use super::condition::NearCondition;
@@ -10,13 +10,13 @@ use crate::pg::expr::{Expr, Exprs};
 use crate::pg::planner::{Planner, Relation};
 use pgrx::{pg_guard, pg_sys};
 
-/// The hook of the library that was loaded before ours.
+/// The hook that was installed before ours, by another library.
 static mut NEXT: pg_sys::set_join_pathlist_hook_type = None;
 
-/// Puts our hook in place, and makes the node known by its names. Called when the library is loaded: by the
-/// first query on distances of a session, which has planned no join then.
+/// Installs our hook, and registers the node. Called when the library is loaded. If a query on distances
+/// loads it, no join of that query has been planned yet.
 pub(crate) fn install_hook() {
-    // SAFETY: a backend has one thread; nobody else looks at these while a library is loaded.
+    // SAFETY: a backend has one thread, and nothing else uses these variables while a library is loaded.
     unsafe {
         NEXT = pg_sys::set_join_pathlist_hook;
         pg_sys::set_join_pathlist_hook = Some(on_join);
@@ -33,13 +33,13 @@ unsafe extern "C-unwind" fn on_join(
     type_: pg_sys::JoinType::Type,
     extra: *mut pg_sys::JoinPathExtraData,
 ) {
-    // SAFETY: the planner passes relations of the query, with the conditions between them.
+    // SAFETY: the planner passes relations of the query, and the conditions between them.
     unsafe {
         if let Some(next) = NEXT {
             pg_sys::ffi::pg_guard_ffi_boundary(|| next(root, join, outer, inner, type_, extra));
         }
         let (Some(kind), Some(planner)) = (JoinKind::of(type_), Planner::new(root)) else { return };
-        // The setting is followed as a hash join does. But a full join has no other plan.
+        // `enable_hashjoin` also disables this node, except for a full join, which has no other plan.
         let is_enabled = pg_sys::enable_hashjoin || kind == JoinKind::Full;
         if !is_enabled && kind != JoinKind::Semi || !(*join).lateral_relids.is_null() {
             return;
@@ -49,7 +49,7 @@ unsafe extern "C-unwind" fn on_join(
         if let Some(near) = NearCondition::find(planner, relations, kind, conditions)
             && !returns_row_identity(join)
         {
-            // Of a right join PostgreSQL has the left one, with the sides exchanged.
+            // PostgreSQL keeps the estimate of a right join as a left join with the sides exchanged.
             let sides = if kind == JoinKind::Right { [join, inner, outer] } else { relations };
             NearCondition::estimate_rows(&near, planner, sides, special, conditions);
             let is_other = |clause: &Expr| near.iter().all(|near| !near.is_of(*clause) || !near.is_whole);
@@ -64,9 +64,9 @@ unsafe extern "C-unwind" fn on_join(
     }
 }
 
-/// Whether a join returns what identifies the rows of several tables, which an UPDATE of an inherited or
-/// partitioned table asks for. PostgreSQL keeps a column without a table for it, which a custom node cannot
-/// have: EXPLAIN VERBOSE fails, and a server with assertions ends.
+/// Whether a join returns the row identity columns of an inherited or partitioned table, which UPDATE needs.
+/// PostgreSQL describes them by columns without a table. In a custom node, they make EXPLAIN VERBOSE fail and
+/// a server with assertions crash.
 fn returns_row_identity(join: Relation) -> bool {
     let columns = join.columns().node();
     columns.is_some_and(|columns| columns.columns().any(|column| column.varno == pg_sys::ROWID_VAR))

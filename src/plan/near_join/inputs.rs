@@ -1,4 +1,4 @@
-//! Where the rows of a join come from: its children, and the files to which they were written.
+//! The inputs of a join: its children, and the files to which their rows were written.
 
 use super::batch::JoinBatch;
 use super::copy::OuterCopy;
@@ -19,22 +19,22 @@ use base::push;
 use hamming::near_pairs::PairDivision;
 use pgrx::pg_sys::MemoryContext;
 
-/// Rows of the first batch: so many that the answer to LIMIT 1 or EXISTS comes at once.
+/// Rows of the first batch. With so few, LIMIT 1 or EXISTS is answered at once.
 const FIRST_BATCH: usize = 64;
 
-/// How much larger each batch is than the last, if the join may end early: few batches, for each of which the
-/// inner side is sorted. Otherwise the second one has all that memory has room for.
+/// If the join may end early, each batch is this many times larger than the last one. There are few batches,
+/// since the inner side is sorted for each. Otherwise the second batch has all that memory has room for.
 const GROWTH: usize = 256;
 
-/// What part of its portion of the outer side a process of a parallel plan takes at a time once it has had
-/// its portion: a few batches, for each of which the inner side is sorted.
+/// In a parallel plan, a process that has taken its portion of the outer side goes on with this fraction of a
+/// portion at a time. It takes only a few such batches, since the inner side is sorted for each.
 const PARTS_OF_PORTION: usize = 4;
 
-/// What the inputs are made of.
+/// The parts that the inputs consist of.
 pub(super) struct InputParts {
     pub(super) kind: JoinKind,
     pub(super) may_end_early: bool,
-    /// Outer rows that the process is expected to get in a parallel plan; 0 in others.
+    /// Outer rows that the process is expected to get in a parallel plan; 0 in other plans.
     pub(super) portion: usize,
     pub(super) reader: RowReader,
     pub(super) copy: OuterCopy,
@@ -49,26 +49,26 @@ pub(super) struct JoinInputs {
     is_begun: bool,
     /// Whether the inner side has been read to its end.
     inner_ended: bool,
-    /// Whether the outer side has been read to its end in this round. A scan that is asked again would begin
-    /// again.
+    /// Whether the outer side has been read to its end in this round. A scan that has ended must not be asked
+    /// for another row: it would start again.
     outer_ended: bool,
-    /// If memory has no room for the inner side.
+    /// Set if memory has no room for the inner side.
     division: Option<JoinDivision>,
-    /// If the processes of a parallel plan divide both sides for one another.
+    /// Set if the processes of a parallel plan divide both sides for each other.
     sharing: Option<Sharing>,
     has_shared: bool,
-    /// The most rows of the next batch.
+    /// The largest number of rows for the next batch.
     batch: usize,
-    /// How often inner rows were read, and batches of outer ones.
+    /// How often inner rows were read, and how many batches of outer rows.
     rounds: u64,
     batches: u64,
-    /// What a division has done that was closed.
+    /// The work of divisions that were closed.
     divided: JoinWork,
 }
 
 impl JoinInputs {
     /// # Safety
-    /// The memory must live as long as the execution of the node, in which alone the inputs are used.
+    /// The memory must live as long as the execution of the node, and the inputs must only be used during it.
     pub(super) unsafe fn new(parts: InputParts) -> Self {
         Self {
             parts,
@@ -86,7 +86,7 @@ impl JoinInputs {
         }
     }
 
-    /// From now on, processes share the files of the join; or no more.
+    /// From now on, processes share the files of the join; with `None`, they no longer do.
     pub(super) fn share(&mut self, sharing: Option<Sharing>) {
         self.sharing = sharing;
     }
@@ -95,7 +95,7 @@ impl JoinInputs {
         &self.limits
     }
 
-    /// How the codes are divided whose rows are joined, and in which pass; None if they are not.
+    /// How the codes of the rows were divided, and the number of the pass; `None` if they were not divided.
     pub(super) fn pass(&self) -> Option<(&PairDivision, usize)> {
         self.division.as_ref()?.pass()
     }
@@ -104,7 +104,7 @@ impl JoinInputs {
         self.division.as_ref().map_or(0, JoinDivision::bytes)
     }
 
-    /// Whether rows of the batch that have no partner by now have none at all, outer rows and inner ones.
+    /// Whether outer rows, and inner rows, that have no partner by now have none at all.
     pub(super) fn returns_lone(&self) -> [bool; 2] {
         self.division.as_ref().map_or([self.inner_ended, true], JoinDivision::returns_lone)
     }
@@ -118,12 +118,12 @@ impl JoinInputs {
         }
     }
 
-    /// Whether the whole inner side is in memory, with its codes, which are not read for a limit of NULL.
+    /// Whether the whole inner side is in memory, with its codes. If a limit is NULL, codes are not read.
     pub(super) fn have_whole_inner(&self) -> bool {
         self.inner_ended && self.rounds <= 1 && self.division.is_none() && self.limits.can_match()
     }
 
-    /// Begins again; with the inner rows that are in memory, if they are kept.
+    /// Starts again; if `keeps_inner`, with the inner rows that are in memory.
     pub(super) fn restart(&mut self, keeps_inner: bool) {
         if let Some(division) = self.division.take() {
             division.add_work(&mut self.divided);
@@ -135,7 +135,7 @@ impl JoinInputs {
         (self.outer_ended, self.batch) = (false, FIRST_BATCH);
     }
 
-    /// Reads the next inner rows into memory. Returns whether there is anything left to join.
+    /// Reads the next inner rows into memory. Returns whether anything is left to join.
     pub(super) fn next_round(
         &mut self,
         batch: &mut JoinBatch,
@@ -173,7 +173,7 @@ impl JoinInputs {
         Ok(is_there)
     }
 
-    /// Begins to read the outer side for a round.
+    /// Prepares to read the outer side for a round.
     fn begin_outer(&mut self, batch: &mut JoinBatch) {
         self.rounds += u64::from(batch.inner.rows.len() > 0);
         batch.outer.clear();
@@ -237,11 +237,11 @@ impl JoinInputs {
         Ok(())
     }
 
-    /// The rows of the next batch, at most.
+    /// The largest number of rows for the next batch.
     ///
-    /// The processes of a parallel plan take rows from one scan. One that takes all that memory has room for
-    /// leaves nothing to the others. So each takes its portion, and parts of it as long as there are more
-    /// rows. Smaller batches would be shared more evenly, but the inner side is sorted for each of them.
+    /// In a parallel plan, processes take rows from one scan, and one that filled its memory would leave no
+    /// rows to the others. So each takes its portion first, and then fractions of a portion while rows are
+    /// left. Smaller batches would be shared more evenly, but the inner side is sorted for each batch.
     fn rows_of_next(&self, batch: &JoinBatch) -> usize {
         let portion = self.parts.portion;
         let growing = match self.parts.may_end_early {
@@ -255,12 +255,11 @@ impl JoinInputs {
         growing.min(portion.saturating_sub(taken).max(portion.max(taken) / PARTS_OF_PORTION).max(FIRST_BATCH))
     }
 
-    /// Writes both sides to files, of which the first rows of the inner one are in memory, and plans how they
-    /// are divided.
+    /// Writes both sides to files and plans their division. The first rows of the inner side are in memory.
     fn divide(&mut self, batch: &mut JoinBatch) -> Result<(), SqlError> {
         let memory = self.parts.memory;
         let mut summaries = [SideSummary::default(), SideSummary::default()];
-        // SAFETY: the memory lives as long as the execution, in which alone the inputs are used.
+        // SAFETY: the memory lives as long as the execution, and the inputs are only used during it.
         let mut files = [0, 1].map(|_| unsafe { RowFile::create(memory) });
         for side in [1, 0] {
             self.write_side(side, batch, &mut files[side], &mut summaries[side])?;
@@ -271,8 +270,8 @@ impl JoinInputs {
         self.plan_division(FiledRows { all, summaries, sharing: None }, batch)
     }
 
-    /// Writes the rows of this process to files for all processes, which do the same, and plans how all rows
-    /// are divided.
+    /// Writes the rows of this process to files that all processes read, waits until all processes have done
+    /// so, and plans the division of all rows.
     fn divide_for_all(&mut self, sharing: Sharing, batch: &mut JoinBatch) -> Result<(), SqlError> {
         self.has_shared = true;
         if sharing.begin() {
@@ -304,15 +303,15 @@ impl JoinInputs {
 
     fn plan_division(&mut self, rows: FiledRows, batch: &mut JoinBatch) -> Result<(), SqlError> {
         let InputParts { kind, memory, .. } = self.parts;
-        // Where no rows can be near, none has a code in the files, and the radius is not used.
+        // If no rows can be near, no row in the files has a code, and the radius is not used.
         let radius = self.limits.radii.first().copied().unwrap_or_default();
-        // SAFETY: the memory lives as long as the execution, in which alone the inputs are used.
+        // SAFETY: the memory lives as long as the execution, and the inputs are only used during it.
         let division = unsafe { JoinDivision::new(kind, radius, rows, batch, memory)? };
         self.division = Some(division);
         Ok(())
     }
 
-    /// Writes the rows of a side to a file, of which the first ones may be in memory.
+    /// Writes the rows of a side to a file. The first of them may be in memory.
     fn write_side(
         &mut self,
         side: usize,

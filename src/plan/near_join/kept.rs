@@ -1,4 +1,4 @@
-//! What a node of a plan keeps: numbers and expressions.
+//! Numbers and expressions that are stored in a path and in a node of a plan.
 
 use super::kind::JoinKind;
 use super::measure::NearMeasure;
@@ -6,22 +6,22 @@ use crate::pg::expr::{Expr, Exprs};
 use crate::pg::nodes::elements;
 use pgrx::pg_sys::{self, List};
 
-/// What a node keeps in numbers.
+/// The numbers that a node stores.
 pub(super) struct NodeNumbers {
     pub(super) kind: JoinKind,
-    /// Whether not all rows may be asked for, as with LIMIT, EXISTS and cursors.
+    /// Whether the query may stop before the last row, as with LIMIT, EXISTS and cursors.
     pub(super) may_end_early: bool,
-    /// Outer rows that the process is expected to get in a parallel plan; 0 in others.
+    /// Outer rows that the process is expected to get in a parallel plan; 0 in other plans.
     pub(super) portion: usize,
-    /// For each condition that the node serves, which argument is of the outer side, and what is compared.
+    /// For each condition that the node serves: the number of the outer side's argument, and the measure.
     pub(super) near: Vec<(usize, NearMeasure)>,
 }
 
 impl NodeNumbers {
     /// # Safety
-    /// The list must be one of integers that a path has been made with.
+    /// The list must be one that a path of this extension has stored.
     pub(super) unsafe fn of(list: *mut List) -> Self {
-        // SAFETY: such a list, as the caller promises.
+        // SAFETY: it is such a list of integers, as the caller promises.
         let numbers = unsafe { std::slice::from_raw_parts((*list).elements, (*list).length as usize) };
         // SAFETY: as above.
         let number = |place: usize| unsafe { numbers[place].int_value } as usize;
@@ -36,9 +36,9 @@ impl NodeNumbers {
 
 /// The expressions of a node.
 pub(super) struct NodeExpressions<'p> {
-    /// The conditions that the node serves: that which is searched for, then those that are looked at.
+    /// The conditions that the node serves: first the one that finds pairs, then those that test them.
     pub(super) near: Exprs<'p>,
-    /// The further conditions of the join.
+    /// The other conditions of the join.
     pub(super) conditions: Exprs<'p>,
     /// Conditions that are tested after the join.
     pub(super) filter: Exprs<'p>,
@@ -46,9 +46,9 @@ pub(super) struct NodeExpressions<'p> {
 
 impl<'p> NodeExpressions<'p> {
     /// # Safety
-    /// The node must be one that a near join's path has become.
+    /// The node must have been made from a near join's path.
     pub(super) unsafe fn of(node: &'p pg_sys::CustomScan) -> Self {
-        // SAFETY: so made.
+        // SAFETY: such a node has a list of three lists, as the caller promises.
         unsafe {
             let &mut [near, conditions, filter] = elements(node.custom_exprs) else {
                 unreachable!("a node has three parts")
@@ -58,7 +58,7 @@ impl<'p> NodeExpressions<'p> {
         }
     }
 
-    /// For each condition that the node serves, its arguments.
+    /// The arguments of each condition that the node serves.
     pub(super) fn arguments(&self) -> impl Iterator<Item = Exprs<'p>> + use<'p> {
         self.near.iter().filter_map(Expr::as_function).map(|call| call.args)
     }

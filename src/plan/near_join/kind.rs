@@ -1,4 +1,4 @@
-//! The kinds of joins, and which rows each of them returns.
+//! The types of joins, and which rows each of them returns.
 
 use pgrx::pg_sys::JoinType;
 use std::ffi::CStr;
@@ -18,7 +18,7 @@ impl JoinKind {
     pub(super) const ALL: [Self; 6] =
         [Self::Inner, Self::Left, Self::Full, Self::Right, Self::Semi, Self::Anti];
 
-    /// None for joins that PostgreSQL makes of others, where it proposes the original too.
+    /// `None` for types that PostgreSQL derives from another type, which it proposes too.
     pub(super) fn of(type_: JoinType::Type) -> Option<Self> {
         Some(match type_ {
             JoinType::JOIN_INNER => Self::Inner,
@@ -43,7 +43,7 @@ impl JoinKind {
         }
     }
 
-    /// Whether some rows are filled up with NULLs. Then conditions of WHERE are not those of the join.
+    /// Whether rows without a partner get NULLs. Then conditions of WHERE are not those of the join.
     pub(super) fn is_outer(self) -> bool {
         !matches!(self, Self::Inner | Self::Semi)
     }
@@ -63,7 +63,7 @@ impl JoinKind {
         self != Self::Anti
     }
 
-    /// Whether the first partner of an outer row decides.
+    /// Whether one partner is enough for an outer row.
     pub(super) fn needs_one_partner(self) -> bool {
         matches!(self, Self::Semi | Self::Anti)
     }

@@ -1,4 +1,4 @@
-//! What a near join compares: codes by their distance, or sketches by the values that they share.
+//! What a near join compares: the distance of codes, or the values that sketches share.
 
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::code::CodeType;
@@ -8,14 +8,14 @@ use pgrx::pg_sys::{self, Datum};
 use text::sketch::join::SketchMatch;
 use text::sketch::threshold::{Measure, Threshold};
 
-/// What makes two rows near.
+/// By what two rows are near.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum NearMeasure {
     /// A distance between codes.
     Distance(CodeType),
-    /// A value that both sketches have.
+    /// Sketches have a common value.
     AnyShared,
-    /// A share of values that both sketches have. The inner one is the sketch, and the outer one the query.
+    /// The share of common values. The inner sketch is the stored one, and the outer sketch the query.
     Share(Measure),
 }
 
@@ -29,7 +29,7 @@ impl NearMeasure {
         Self::Share(Measure::OfSketch),
     ];
 
-    /// The number that a plan keeps.
+    /// The number by which a plan stores the measure.
     pub(super) fn number(self) -> i32 {
         Self::ALL.iter().position(|&measure| measure == self).unwrap_or_default() as i32
     }
@@ -43,13 +43,13 @@ impl NearMeasure {
     }
 }
 
-/// A condition that a near join can serve.
+/// A call of a function that a near join can serve.
 pub(super) struct NearCall<'p> {
-    /// The measure if the first argument is of the outer side, and if it is of the inner one.
+    /// The measure if the first argument is of the outer side, and if it is of the inner side.
     pub(super) measures: [NearMeasure; 2],
     /// The two values.
     pub(super) sides: [Expr<'p>; 2],
-    /// The radius, or the least share.
+    /// The radius or the least share, if the function has one.
     pub(super) limit: Option<Expr<'p>>,
 }
 
@@ -66,23 +66,23 @@ fn measures(called: pg_sys::Oid, ours: &ExtensionOids) -> Option<[NearMeasure; 2
     if let Some(oids) = ours.codes().find(|oids| oids.within == called) {
         return Some([NearMeasure::Distance(oids.codes); 2]);
     }
-    // The inner sketch is the stored one.
+    // As for an index, the inner sketch is the stored one.
     let [of_first, of_second] = ours.sketches.measures(called)?;
     Some([of_second, of_first].map(|measure| measure.map_or(NearMeasure::AnyShared, NearMeasure::Share)))
 }
 
-/// What rows have to be near by.
+/// The limits that near rows satisfy, evaluated.
 #[derive(Default)]
 pub(super) struct NearLimits {
     /// The radius of each condition on a distance.
     pub(super) radii: Vec<u32>,
-    /// What sketches have to share.
+    /// The limit of a condition on sketches.
     pub(super) wanted: Option<SketchMatch>,
 }
 
 impl NearLimits {
-    /// The limits of all conditions, of which each has a value unless it needs none or is NULL. One that is
-    /// NULL holds for no rows, as a negative radius does.
+    /// The evaluated limits of all conditions. A limit that is NULL, or a negative radius, matches no rows. A
+    /// condition that needs no limit has none.
     pub(super) fn of(
         limits: impl Iterator<Item = (NearMeasure, Option<Datum>)>,
     ) -> Result<Self, OutOfMemory> {

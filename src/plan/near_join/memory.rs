@@ -4,50 +4,50 @@ use super::rows::RowStore;
 use hamming::near_pairs::MAX_SEGMENT_BITS;
 use pgrx::pg_sys;
 
-/// The part in which both sides may note where their buckets begin.
+/// The divisor for the places where buckets begin, on both sides together.
 const PART_FOR_BUCKETS: usize = 16;
 
-/// The part for the files that are open.
+/// The divisor for the files that are open.
 const PART_FOR_FILES: usize = 8;
 
-/// A sample of a side takes so much at most.
+/// The most bytes that a sample of a side takes.
 const MOST_FOR_SAMPLE: usize = 1 << 20;
 
-/// The least number of pairs for which there is room.
+/// The least number of pairs to have room for.
 const MIN_PAIRS: usize = 1 << 12;
 
-/// There are so many files of parts at least, if they are needed, however little memory there is; and at
-/// most.
+/// The least and the largest number of files for parts. The least number is used however little memory there
+/// is.
 const MIN_FILES: usize = 4;
 const MAX_FILES: usize = 256;
 
-/// Bytes that a join may take.
+/// Bytes that the join may take.
 fn of_join() -> usize {
-    // SAFETY: settings.
+    // SAFETY: PostgreSQL computes the limit from its settings.
     (unsafe { pg_sys::get_hash_memory_limit() }).min(RowStore::MAX_BYTES)
 }
 
-/// Bytes of the rows of the inner side that are in memory at a time.
+/// Bytes for the rows of the inner side that are in memory at the same time.
 pub(super) fn of_inner() -> usize {
     of_join() / 2
 }
 
-/// Bytes of a batch of the outer side.
+/// Bytes for a batch of the outer side.
 pub(super) fn of_batch() -> usize {
     of_join() / 4
 }
 
-/// Bytes of a side of a part, if both sides are divided.
+/// Bytes for each side of a part, if both sides are divided.
 pub(super) fn of_part() -> usize {
     of_join() / 8 * 3
 }
 
-/// Bytes of the rows of a side by which a division is planned.
+/// Bytes for the sample of each side by which a division is planned.
 pub(super) fn of_sample() -> usize {
     (of_join() / 8).min(MOST_FOR_SAMPLE)
 }
 
-/// The number of pairs that are found at a time.
+/// How many pairs may be found before they are returned.
 pub(super) fn pairs() -> usize {
     let memory = of_join() / 4 - of_join() / PART_FOR_BUCKETS;
     (memory / size_of::<(u32, u32)>()).max(MIN_PAIRS)

@@ -1,26 +1,25 @@
-//! The near join: a join on `hamming_within(a, b, radius)` as one node of a plan, set at a time.
+//! The near join: a plan node that joins rows by `hamming_within(a, b, radius)` for many rows at once.
 //!
-//! A nested loop searches an index once for each row of one side. This node keeps the codes of the inner side
-//! in memory, and compares them with those of many outer rows at once, as `crates/hamming` finds near pairs.
+//! A nested loop searches an index for each row of one side. This node keeps the codes of the inner side in
+//! memory, and compares them with the codes of many outer rows at once, as `crates/hamming` finds near pairs.
 //!
-//! 1. PostgreSQL asks for further ways to join two relations ([`hook`]). If a condition is on a distance
-//!    between them ([`condition`]), the near join is proposed with what it costs ([`path`](mod@path)).
-//! 2. If it is the cheapest, it becomes a node of the plan, a `CustomScan` ([`plan`]).
-//! 3. The executor begins the node, asks it for rows, begins it again and ends it ([`node`]).
-//!    [`run`] is the loop between the four parts that do the work. [`inputs`] reads both children
-//!    ([`reader`]): the inner side for a round, and then batches of the outer side, each of which is
-//!    larger than the last. The rows are in a [`batch`]. [`finder`] finds its near pairs, and [`output`]
-//!    returns rows. If memory has no room for the inner side, both are written to files and divided by
-//!    their codes ([`division`], [`file`](mod@file), [`record`]). Sketches are not divided: the outer
-//!    side is read once for each round, from a [`copy`].
-//!    The processes of a parallel plan share the files, and take parts of the work from one another
+//! 1. PostgreSQL asks for further paths to join two relations ([`hook`]). If a condition is on a distance
+//!    between them ([`condition`]), the near join is proposed with its cost ([`path`](mod@path)).
+//! 2. If it is the cheapest path, it becomes a node of the plan, a `CustomScan` ([`plan`]).
+//! 3. The executor starts the node, asks it for rows, restarts it and ends it ([`node`]). [`run`] is the loop
+//!    that calls the four parts. [`inputs`] reads both children ([`reader`]): in each round, some or all of
+//!    the inner side, and then the outer side in batches of growing size. A [`batch`] has the rows that are
+//!    in memory. [`finder`] finds its near pairs, and [`output`] returns rows. If memory has no room for the
+//!    inner side, both sides are written to files and divided by their codes ([`division`],
+//!    [`file`](mod@file), [`record`]). Sketches are not divided: each round reads the outer side from a
+//!    [`copy`]. The processes of a parallel plan share the files, and each takes some of the work
 //!    ([`shared`], [`summary`]).
-//! 4. EXPLAIN shows the condition and the work ([`explain`]).
+//! 4. EXPLAIN shows the conditions and the work ([`explain`]).
 //!
 //! [`by_inner`] proposes a plan of PostgreSQL's own nodes for EXISTS with few inner rows, and
-//! [`never_analysed`] one with a small outer table. [`kind`] has the kinds of joins, [`kept`] what a plan
-//! keeps, [`side`] the rows and codes of one side in memory, [`rows`] the rows alone, [`partners`] which rows
-//! have one, and [`memory`](mod@memory) who may take how much.
+//! [`never_analysed`] one for a small outer table. [`kind`] has the types of joins, [`kept`] what a plan
+//! stores, [`side`] the rows and codes of one side in memory, [`rows`] its rows, [`partners`] the sets of
+//! rows that have a partner, and [`memory`](mod@memory) the limits of memory.
 
 mod batch;
 mod by_inner;

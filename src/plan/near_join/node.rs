@@ -1,4 +1,4 @@
-//! What PostgreSQL's executor calls: begin, a row, begin again, end.
+//! The functions that PostgreSQL's executor calls: begin, next row, restart, end.
 
 use super::batch::JoinBatch;
 use super::copy::OuterCopy;
@@ -20,7 +20,7 @@ use pgrx::pg_sys::{self, CustomScan, CustomScanState, Node, NodeTag, TupleTableS
 use pgrx::{PgMemoryContexts, pg_guard};
 use std::ffi::c_void;
 
-/// What the executor calls.
+/// The executor's functions for this node.
 const METHODS: pg_sys::CustomExecMethods = pg_sys::CustomExecMethods {
     CustomName: c"Near Join".as_ptr(),
     BeginCustomScan: Some(begin),
@@ -39,7 +39,7 @@ const METHODS: pg_sys::CustomExecMethods = pg_sys::CustomExecMethods {
 
 static EXEC_METHODS: Methods<pg_sys::CustomExecMethods> = Methods(METHODS);
 
-/// The state of a node: PostgreSQL's part, and ours.
+/// The state of a node: PostgreSQL's struct, followed by a pointer to ours.
 #[repr(C)]
 struct NodeState {
     base: CustomScanState,
@@ -49,13 +49,13 @@ struct NodeState {
 /// # Safety
 /// The node must be one that [`begin`] has begun.
 unsafe fn join_of<'a>(node: *mut CustomScanState) -> &'a mut NearJoin {
-    // SAFETY: begun so, as the caller promises.
+    // SAFETY: `begin` has set the pointer, as the caller promises.
     unsafe { &mut *(*node.cast::<NodeState>()).join }
 }
 
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn create_state(_plan: *mut CustomScan) -> *mut Node {
-    // SAFETY: zeroed memory is how PostgreSQL makes nodes.
+    // SAFETY: PostgreSQL expects a node in zeroed memory of its own, with a tag and methods.
     unsafe {
         let state: *mut NodeState = pg_sys::palloc0(size_of::<NodeState>()).cast();
         (*state).base.ss.ps.type_ = NodeTag::T_CustomScanState;
@@ -66,8 +66,8 @@ pub(super) unsafe extern "C-unwind" fn create_state(_plan: *mut CustomScan) -> *
 
 #[pg_guard]
 unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sys::EState, flags: i32) {
-    // SAFETY: the executor passes a node that it has made of our plan. What we keep is dropped with the
-    // memory of the execution.
+    // SAFETY: the executor passes a node that it has made from our plan. Our state is dropped with the memory
+    // of the execution.
     unsafe {
         let plan = &*(*node).ss.ps.plan.cast::<CustomScan>();
         let child_flags =
@@ -119,10 +119,10 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
     }
 }
 
-/// For each child, how those of its columns are passed that the node reads once it has found pairs.
+/// For each child, the layout of the columns that the node reads after it has found pairs.
 ///
 /// # Safety
-/// The plan must be one that is executed.
+/// The plan must be one that is being executed.
 unsafe fn kept_columns(plan: &CustomScan, children: [*mut pg_sys::Plan; 2]) -> [KeptColumns; 2] {
     // SAFETY: a plan has lists of columns and of expressions.
     unsafe {
@@ -150,13 +150,13 @@ unsafe fn kept_columns(plan: &CustomScan, children: [*mut pg_sys::Plan; 2]) -> [
 
 #[pg_guard]
 unsafe extern "C-unwind" fn next(node: *mut CustomScanState) -> *mut TupleTableSlot {
-    // SAFETY: a node that was begun.
+    // SAFETY: the executor passes a node that was begun.
     unsafe { join_of(node).next() }.unwrap_or_report()
 }
 
 #[pg_guard]
 unsafe extern "C-unwind" fn rescan(node: *mut CustomScanState) {
-    // SAFETY: a node that was begun.
+    // SAFETY: the executor passes a node that was begun.
     unsafe {
         let join = join_of(node);
         let changed = (*node).ss.ps.chgParam;
@@ -164,7 +164,7 @@ unsafe extern "C-unwind" fn rescan(node: *mut CustomScanState) {
         if !changed.is_null() {
             children.iter().for_each(|&child| pg_sys::UpdateChangedParamSet(child, changed));
         }
-        // The code of an inner row may depend on a parameter, unless it is a column.
+        // If an inner code is computed by an expression, it may depend on a parameter that has changed.
         let plan = &*(*node).ss.ps.plan.cast::<CustomScan>();
         let near = NodeExpressions::of(plan).arguments().zip(NodeNumbers::of(plan.custom_private).near);
         let mut codes = near.map(|(args, (outer, _))| args.get(1 - outer));
@@ -175,7 +175,7 @@ unsafe extern "C-unwind" fn rescan(node: *mut CustomScanState) {
         join.restart(keeps_inner);
         let again: &[_] = if keeps_inner { &[outer] } else { &[outer, inner] };
         for &child in again {
-            // A child whose parameters have changed begins again by itself.
+            // A child whose parameters have changed restarts by itself.
             if (*child).chgParam.is_null() {
                 pg_sys::ExecReScan(child);
             }
@@ -185,7 +185,7 @@ unsafe extern "C-unwind" fn rescan(node: *mut CustomScanState) {
 
 #[pg_guard]
 unsafe extern "C-unwind" fn end(node: *mut CustomScanState) {
-    // SAFETY: a node that was begun.
+    // SAFETY: the executor passes a node that was begun.
     unsafe {
         let join = join_of(node);
         join.end();
@@ -198,7 +198,7 @@ unsafe extern "C-unwind" fn end(node: *mut CustomScanState) {
 /// # Safety
 /// The node must be one that [`begin`] has begun.
 unsafe fn children(node: *mut CustomScanState) -> [*mut pg_sys::PlanState; 2] {
-    // SAFETY: begun so, as the caller promises.
+    // SAFETY: `begin` has set the two children, as the caller promises.
     let children = unsafe { elements((*node).custom_ps) };
     [0, 1].map(|side| children[side].cast())
 }
@@ -222,14 +222,14 @@ unsafe extern "C-unwind" fn estimate_shared(
     SharedJoin::bytes(unsafe { (*context).nworkers } as usize + 1)
 }
 
-/// Without shared memory there are no workers either, and the node does the whole work.
+/// Without shared memory there are no workers, and this process does the whole work.
 #[pg_guard]
 unsafe extern "C-unwind" fn initialize_shared(
     node: *mut CustomScanState,
     context: *mut pg_sys::ParallelContext,
     place: *mut c_void,
 ) {
-    // SAFETY: the executor passes the context of a parallel plan, with as many bytes as were asked for.
+    // SAFETY: the executor passes the context of a parallel plan, and as much memory as we asked for.
     unsafe {
         if !(*context).seg.is_null() {
             SharedJoin::initialize(place.cast(), &*context);
@@ -238,14 +238,14 @@ unsafe extern "C-unwind" fn initialize_shared(
     }
 }
 
-/// The workers have ended, and the node has been told to begin again.
+/// Called after the workers have ended and the node was restarted.
 #[pg_guard]
 unsafe extern "C-unwind" fn initialize_shared_again(
     node: *mut CustomScanState,
     context: *mut pg_sys::ParallelContext,
     place: *mut c_void,
 ) {
-    // SAFETY: as for `initialize_shared`, which has been called before.
+    // SAFETY: as for `initialize_shared`, which was called before.
     unsafe {
         if !(*context).seg.is_null() {
             SharedJoin::initialize_again(place.cast(), (*(*node).ss.ps.state).es_query_dsa);
@@ -259,7 +259,7 @@ unsafe extern "C-unwind" fn initialize_worker(
     _contents: *mut pg_sys::shm_toc,
     place: *mut c_void,
 ) {
-    // SAFETY: what the leader has initialized.
+    // SAFETY: the leader has initialized the memory.
     unsafe {
         let sharing = Sharing::new(place.cast(), (*node).ss.ps.state);
         sharing.attach_to_files();
@@ -269,6 +269,6 @@ unsafe extern "C-unwind" fn initialize_worker(
 
 #[pg_guard]
 unsafe extern "C-unwind" fn end_sharing(node: *mut CustomScanState) {
-    // SAFETY: a node that was begun.
+    // SAFETY: the executor passes a node that was begun.
     unsafe { join_of(node) }.end_sharing();
 }

@@ -9,10 +9,10 @@ use crate::pg::interrupts::check_for_interrupts;
 use base::{OutOfMemory, push};
 use pgrx::pg_sys::{self, ExprState, TupleTableSlot};
 
-/// What the output is made of. All of it is the executor's, and is used only while the node is executed.
+/// The executor's objects that the output uses, only while the node is executed.
 pub(super) struct OutputParts {
     pub(super) kind: JoinKind,
-    /// The further conditions of the join, and those that are tested after it.
+    /// The other conditions of the join, and the conditions that are tested after it.
     pub(super) conditions: *mut ExprState,
     pub(super) filter: *mut ExprState,
     pub(super) context: *mut pg_sys::ExprContext,
@@ -21,14 +21,14 @@ pub(super) struct OutputParts {
     pub(super) row: *mut TupleTableSlot,
 }
 
-/// Rows that are returned without those of the other side.
+/// Rows that are returned without a row of the other side.
 #[derive(Clone, Copy)]
 pub(super) enum RowsAlone {
-    /// Outer rows of the batch that have found their partner there, and need no other.
+    /// Outer rows of the batch that have found a partner there and need no other.
     WithPartner,
-    /// Outer rows of the batch without a partner, filled up with NULLs.
+    /// Outer rows of the batch without a partner; inner columns are NULL.
     LoneOuter,
-    /// Inner rows without a partner, filled up with NULLs.
+    /// Inner rows without a partner; outer columns are NULL.
     LoneInner,
 }
 
@@ -36,19 +36,19 @@ pub(super) enum RowsAlone {
 pub(super) struct JoinOutput {
     parts: OutputParts,
     partners: Partners,
-    /// Outer rows of the batch that have found their partner there.
+    /// Outer rows of the batch that have found a partner there.
     found: Vec<u32>,
-    /// The next of the rows that are returned alone.
+    /// The place of the next row to return alone.
     next: usize,
-    /// Pairs that did not pass the further conditions of the join.
+    /// Pairs that do not satisfy the other conditions of the join.
     removed: u64,
-    /// Rows that did not pass the conditions after the join.
+    /// Rows that do not satisfy the conditions after the join.
     filtered: u64,
 }
 
 impl JoinOutput {
     /// # Safety
-    /// The parts must be those of a node, and the output used only while it is executed.
+    /// The parts must belong to one node, and the output must only be used while the node is executed.
     pub(super) unsafe fn new(parts: OutputParts) -> Self {
         let partners = Partners::default();
         Self { parts, partners, found: Vec::new(), next: 0, removed: 0, filtered: 0 }
@@ -81,7 +81,7 @@ impl JoinOutput {
         (work.removed, work.filtered) = (self.removed, self.filtered);
     }
 
-    /// Takes a near pair. Returns its row, unless the pair does not pass a condition or is not returned.
+    /// Takes a near pair, and returns its row if it satisfies all conditions and the join returns pairs.
     pub(super) fn pair(
         &mut self,
         batch: &JoinBatch,
@@ -96,13 +96,13 @@ impl JoinOutput {
         Ok(if is_pair { self.filtered() } else { None })
     }
 
-    /// Whether another partner of an outer row is of use.
+    /// Whether a further partner of this outer row is wanted.
     #[inline]
     pub(super) fn is_open(&self, batch: &JoinBatch, outer: u32) -> bool {
         !self.parts.kind.needs_one_partner() || !self.partners.outer.contains(batch.outer.number(outer))
     }
 
-    /// Takes an outer row that has found its partner, and returns it when the batch has been searched.
+    /// Takes an outer row with its partner. The row is returned after the batch has been searched.
     pub(super) fn take_partner(
         &mut self,
         batch: &JoinBatch,
@@ -115,8 +115,8 @@ impl JoinOutput {
         Ok(())
     }
 
-    /// Makes a near pair the current row, and notes that the two are partners if they pass the further
-    /// conditions. Returns whether the join has another pair: an outer row that needs one partner has one.
+    /// Makes a near pair the current row, and notes the two as partners if they satisfy the other conditions
+    /// of the join. Returns whether the join wants the pair, which may be the first of its outer row only.
     fn take_pair(&mut self, batch: &JoinBatch, outer: u32, inner: u32) -> Result<bool, OutOfMemory> {
         let kind = self.parts.kind;
         if !self.is_open(batch, outer) {
@@ -125,7 +125,7 @@ impl JoinOutput {
         if !kind.needs_one_partner() || !self.parts.conditions.is_null() {
             check_for_interrupts();
             self.put(batch, [Some(outer), Some(inner)]);
-            // SAFETY: the node is executed, and has a current row.
+            // SAFETY: the node is being executed, and has a current row.
             if unsafe { !holds(self.parts.conditions, self.parts.context) } {
                 self.removed += 1;
                 return Ok(false);
@@ -141,8 +141,8 @@ impl JoinOutput {
         Ok(true)
     }
 
-    /// The next of the rows that are returned alone; of those without a partner, if the rows of that side
-    /// have met all of the other one.
+    /// The next row to return alone. A row without a partner is returned only if the rows of its side have
+    /// been compared with the whole other side.
     pub(super) fn next_alone(
         &mut self,
         rows: RowsAlone,
@@ -181,9 +181,9 @@ impl JoinOutput {
         None
     }
 
-    /// Makes a row of each side the current row, of which one may be missing.
+    /// Makes an outer row and an inner row the current row. One of them may be missing.
     fn put(&self, batch: &JoinBatch, rows: [Option<u32>; 2]) {
-        // SAFETY: the node is executed.
+        // SAFETY: the node is being executed.
         unsafe {
             let OutputParts { context, row, .. } = self.parts;
             reset(context);
@@ -192,9 +192,9 @@ impl JoinOutput {
         }
     }
 
-    /// What the node returns of the current row; None if it does not pass the conditions after the join.
+    /// The node's result for the current row; `None` if the row fails the conditions after the join.
     fn filtered(&mut self) -> Option<*mut TupleTableSlot> {
-        // SAFETY: the node is executed, and has a current row.
+        // SAFETY: the node is being executed, and has a current row.
         unsafe {
             if holds(self.parts.filter, self.parts.context) {
                 return Some(projected(self.parts.projection, self.parts.row));

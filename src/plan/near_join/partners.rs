@@ -1,10 +1,10 @@
-//! Which rows of each side have a partner.
+//! The sets of rows that have a partner.
 
 use base::{OutOfMemory, grow};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A set of rows, by their numbers: of this process, or of all processes of a parallel plan.
+/// A set of row numbers: of this process, or shared by all processes of a parallel plan.
 pub(super) enum RowSet {
     Own(Vec<u64>),
     Shared(&'static [AtomicU64]),
@@ -18,9 +18,9 @@ impl Default for RowSet {
 
 impl RowSet {
     /// # Safety
-    /// The words must be there as long as the set is used. They have room for all rows.
+    /// The words must live as long as the set is used, and have a bit for each row.
     pub(super) unsafe fn shared(words: &[AtomicU64]) -> Self {
-        // SAFETY: as the caller promises.
+        // SAFETY: the words live long enough, as the caller promises.
         Self::Shared(unsafe { std::mem::transmute::<&[AtomicU64], &'static [AtomicU64]>(words) })
     }
 
@@ -53,8 +53,8 @@ impl RowSet {
     }
 }
 
-/// The rows that have a partner: outer rows of the whole side, and inner rows of the round, or of the whole
-/// side too if the join is divided.
+/// The rows that have a partner. Outer rows are those of the whole side; inner rows are those of the round,
+/// or also of the whole side if the join is divided.
 #[derive(Default)]
 pub(super) struct Partners {
     pub(super) outer: RowSet,

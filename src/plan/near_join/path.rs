@@ -1,4 +1,4 @@
-//! What a near join costs, as a path that the planner compares with others.
+//! The cost of a near join, and the paths that it proposes to the planner.
 
 use super::condition::NearCondition;
 use super::kind::JoinKind;
@@ -11,47 +11,47 @@ use crate::pg::settings::setting;
 use pgrx::pg_sys::{self, NodeTag, Path};
 use std::ptr::{from_mut, from_ref, null_mut};
 
-/// Operators in the time that it takes to read a row into memory, and a word of a string of bits, which is
-/// made bit by bit. An operator takes some 16 ns: a sequential scan takes 80 ns for a row, at a cost of five.
+/// The time to read a row into memory, and to extract a word of a string of bits, counted in operators. One
+/// takes some 16 ns: a sequential scan takes 80 ns for a row, whose cost is that of five operators.
 const OPERATORS_PER_ROW: f64 = 6.0;
 const OPERATORS_PER_WORD: f64 = 8.0;
 
-/// Operators in the time that it takes to write a row to a file and to read it from there.
+/// The time to write a row to a file and to read it back, in operators.
 const OPERATORS_PER_FILED_ROW: f64 = 0.75;
 
-/// Comparisons of words in the time of an operator: some 16 ns against 0.8, as many runs are short.
+/// How many words are compared in the time of an operator: some 16 ns against 0.8 ns, as many runs are short.
 const COMPARISONS_PER_OPERATOR: f64 = 20.0;
 
-/// Comparisons of words in the time that a further condition takes, which reads codes from two places in
+/// The time to test another condition on a pair, in comparisons of words. It reads codes from two places in
 /// memory.
 const COMPARISONS_PER_LOOK: f64 = 40.0;
 
-/// Bytes that a row takes in memory in addition to its columns: its code, its places, and what sorting it
-/// into buckets takes.
+/// Bytes that a row takes in memory in addition to its columns: its code, its places, and the memory in which
+/// rows are sorted into buckets.
 const BYTES_PER_ROW: f64 = 40.0;
 
-/// Batches of a worker that takes a part of the outer rows. For each, it sorts all inner rows again.
+/// Batches of a process that takes a part of the outer rows. It sorts all inner rows for each batch.
 const BATCHES_OF_SHARE: f64 = 3.0;
 
 /// Bytes that a row takes in a file in addition to its columns and its code.
 const BYTES_PER_FILED_ROW: f64 = 8.0;
 
-/// The two relations, and the join between them.
+/// What is known of the join that is proposed.
 pub(super) struct Sides<'p> {
     pub(super) planner: Planner<'p>,
     pub(super) join: Relation<'p>,
     pub(super) outer: Relation<'p>,
     pub(super) inner: Relation<'p>,
     pub(super) kind: JoinKind,
-    /// The conditions of the join that it does not serve.
+    /// The conditions of the join that the near join does not serve.
     pub(super) others: Exprs<'p>,
     pub(super) special: *mut pg_sys::SpecialJoinInfo,
-    /// The conditions that the near join serves. The first is searched for; the others are compared for the
-    /// pairs that are found.
+    /// The conditions that the near join serves. The first one finds pairs, and the others are tested for
+    /// each of them.
     pub(super) near: Vec<NearCondition<'p>>,
 }
 
-/// Proposes the near join of the cheapest paths of both sides.
+/// Proposes near joins of the cheapest paths of both sides.
 pub(super) fn propose(sides: &Sides) {
     let [outer, inner] = [sides.outer, sides.inner].map(|side| side.cheapest(false));
     let (Some(outer), Some(inner)) = (outer, inner) else { return };
@@ -61,8 +61,8 @@ pub(super) fn propose(sides: &Sides) {
     }
     let [partial_outer, partial_inner] = [sides.outer, sides.inner].map(|side| side.cheapest(true));
     let Some(outer) = partial_outer else { return };
-    // Each reads the whole inner side; so none of them knows whether an inner row has a partner.
-    // SAFETY: a list of paths, of which PostgreSQL returns one that asks for no rows, or null.
+    // Each process reads the whole inner side, so none knows whether an inner row has a partner elsewhere.
+    // SAFETY: the list has paths. PostgreSQL returns one without parameters, or null.
     let inner = unsafe { pg_sys::get_cheapest_parallel_safe_total_inner(sides.inner.pathlist).as_ref() };
     if let (Some(inner), false) = (inner, sides.kind.keeps_inner()) {
         add_path(sides, [outer, inner], Workers::ShareOuter(outer.parallel_workers));
@@ -75,17 +75,17 @@ pub(super) fn propose(sides: &Sides) {
     }
 }
 
-/// So many workers that return a part of the rows each.
+/// How many workers there are, and how the processes divide the work.
 #[derive(Clone, Copy, PartialEq)]
 enum Workers {
     None,
-    /// Each joins a part of the outer rows with all inner rows.
+    /// Each process joins a part of the outer rows with all inner rows.
     ShareOuter(i32),
-    /// They read a part of both sides each, and join a part of the pairs.
+    /// Each process reads a part of both sides, and joins a part of the pairs.
     ShareBoth(i32),
 }
 
-/// Proposes the join of these paths of the two sides.
+/// Proposes the near join of one path of each side.
 fn add_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) {
     let join = sides.join;
     let path = make::<pg_sys::CustomPath>();
@@ -104,7 +104,7 @@ fn add_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) {
     path.path.parallel_safe = join.consider_parallel && outer.parallel_safe && inner.parallel_safe;
     path.flags = pg_sys::CUSTOMPATH_SUPPORT_PROJECTION;
     compat::add_disabled_nodes(&mut path.path, [outer, inner]);
-    // SAFETY: lists of nodes of the planner; the path is one of the join.
+    // SAFETY: the lists have nodes of the planner, and the path belongs to the join.
     unsafe {
         path.custom_paths = [outer, inner]
             .map(|path| Expr::new(from_ref(path).cast_mut()))
@@ -128,14 +128,14 @@ fn add_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) {
     }
 }
 
-/// Outer rows for each process of a parallel plan, as far as they are estimated.
+/// The estimated number of outer rows for each process of a parallel plan.
 fn outer_portion(sides: &Sides, workers: i32) -> f64 {
     let processes = workers + i32::from(setting!(parallel_leader_participation));
     (sides.outer.rows / f64::from(processes)).max(1.0)
 }
 
-/// The cost before the first row, and all of it. Before it, the inner side is read whole, and both sides if
-/// they are shared; the rest grows with the rows of the outer side.
+/// The cost before the first row, and the total cost. Before the first row, the whole inner side is read, and
+/// the outer side too if the processes share both. The rest grows with the outer rows.
 fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) -> [f64; 2] {
     let (operator, tuple, page) =
         (setting!(cpu_operator_cost), setting!(cpu_tuple_cost), setting!(seq_page_cost));
@@ -143,7 +143,7 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
     let reading = (OPERATORS_PER_ROW + OPERATORS_PER_WORD * cut) * operator;
     let [searched, others @ ..] = &sides.near[..] else { return [0.0; 2] };
     let is_shared = matches!(workers, Workers::ShareBoth(_));
-    // Processes that share both sides do a part of what one would do.
+    // Each of the processes that share both sides does its part of the search.
     let (processes, inner_rows) = match is_shared {
         true => ((sides.outer.rows / outer.rows).max(1.0), sides.inner.rows),
         false => (1.0, inner.rows),
@@ -156,7 +156,7 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
         near *= selectivity(sides, other);
     }
     let mut quals = pg_sys::QualCost::default();
-    // SAFETY: conditions of the join, and what it returns.
+    // SAFETY: the conditions and the target belong to the join.
     let target = unsafe {
         pg_sys::cost_qual_eval(&raw mut quals, sides.others.pointer(), sides.planner.pointer());
         (*sides.join.reltarget).cost
@@ -177,7 +177,7 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
     [startup, startup + run]
 }
 
-/// What it takes to find near pairs.
+/// The work of finding near pairs.
 struct NearSearch {
     comparisons: f64,
     /// Rows that are written to files or read from them.
@@ -186,8 +186,8 @@ struct NearSearch {
     pages: f64,
 }
 
-/// What memory has no room for is written, then read and divided once in each pass. Sketches are not divided:
-/// their outer side is read again for each part of the inner one.
+/// Rows that memory has no room for are written to files, which are read and divided in each pass. Sketches
+/// are not divided: the outer side is read again for each part of the inner side.
 fn search(
     sides: &Sides,
     searched: &NearCondition,
@@ -195,11 +195,11 @@ fn search(
     rows: [f64; 2],
     workers: Workers,
 ) -> NearSearch {
-    // SAFETY: a setting.
+    // SAFETY: PostgreSQL computes the limit from its settings.
     let memory = unsafe { pg_sys::get_hash_memory_limit() } as f64;
     let both = rows.map(|rows| rows.max(1.0));
     let bytes_of_row = [0, 1].map(|side| {
-        // SAFETY: a path of the planner.
+        // SAFETY: a path of the planner has a target.
         let width = f64::from(unsafe { (*paths[side].pathtarget).width });
         let near = sides.near.iter().map(|near| near.bytes()[side]).sum::<f64>();
         width + near
@@ -234,6 +234,6 @@ fn search(
 fn selectivity(sides: &Sides, condition: &NearCondition) -> f64 {
     let (root, kind) = (sides.planner.pointer(), pg_sys::JoinType::JOIN_INNER);
     let call = Expr::of(condition.call).pointer();
-    // SAFETY: a condition of the join.
+    // SAFETY: the condition belongs to the join.
     unsafe { pg_sys::clause_selectivity(root, call, 0, kind, sides.special) }
 }

@@ -1,4 +1,4 @@
-//! How the path of a near join becomes a node of a plan.
+//! Makes a node of a plan from the path of a near join.
 
 use super::kept::NodeNumbers;
 use super::kind::JoinKind;
@@ -17,7 +17,7 @@ pub(super) static PATH_METHODS: Methods<pg_sys::CustomPathMethods> = Methods(pg_
     ReparameterizeCustomPathByChild: None,
 });
 
-/// For each kind of join, in their order.
+/// One entry for each type of join, in the order of [`JoinKind::ALL`].
 static SCAN_METHODS: Methods<[pg_sys::CustomScanMethods; JoinKind::ALL.len()]> = Methods([
     methods(JoinKind::ALL[0]),
     methods(JoinKind::ALL[1]),
@@ -31,7 +31,7 @@ const fn methods(kind: JoinKind) -> pg_sys::CustomScanMethods {
     pg_sys::CustomScanMethods { CustomName: kind.name().as_ptr(), CreateCustomScanState: Some(create_state) }
 }
 
-/// Makes the node known by its names, for plans that come from another process.
+/// Registers the node's names, by which other processes read plans.
 pub(super) fn register() {
     for methods in &SCAN_METHODS.0 {
         // SAFETY: the methods live as long as the process.
@@ -39,9 +39,9 @@ pub(super) fn register() {
     }
 }
 
-/// The node has in `custom_exprs` the conditions that it serves, the further conditions of the join, and
-/// those that are tested after it. They refer to what both sides give, the outer one first: columns, and
-/// placeholders, which are expressions that an outer join may make NULL.
+/// `custom_exprs` gets the conditions that the node serves, the other conditions of the join, and those that
+/// are tested after it. They refer to the columns and PlaceHolderVars that the children return, the outer
+/// child's first. A PlaceHolderVar is an expression that an outer join may make NULL.
 #[pg_guard]
 unsafe extern "C-unwind" fn plan_path(
     _root: *mut pg_sys::PlannerInfo,
@@ -51,7 +51,7 @@ unsafe extern "C-unwind" fn plan_path(
     _clauses: *mut List,
     plans: *mut List,
 ) -> *mut pg_sys::Plan {
-    // SAFETY: the planner passes a path that we have made, and the plans of its children.
+    // SAFETY: the planner passes a path that this file has made, and the plans of its children.
     unsafe {
         let &mut [numbers, near, others] = elements((*path).custom_private) else {
             unreachable!("a path has three parts")
@@ -72,7 +72,7 @@ unsafe extern "C-unwind" fn plan_path(
             .fold(null_mut(), |list, part| pg_sys::lappend(list, part.cast()));
         let expressions = Expr::new(expressions).copy();
         let given = columns_of(Exprs::new(plans));
-        // The list of columns may be empty here, and is then filled in later.
+        // `columns` may be empty here; the planner then sets it later.
         name_outer_joins(given, Exprs::new((*(*join).reltarget).exprs), expressions);
         let node = make::<pg_sys::CustomScan>();
         node.scan.plan.targetlist = columns;
@@ -86,8 +86,7 @@ unsafe extern "C-unwind" fn plan_path(
     }
 }
 
-/// Conditions of a join in the order in which they are tested: first those that protect the others, then the
-/// cheap ones.
+/// Orders conditions of a join as they are tested: by security level, then by cost.
 fn in_order(conditions: Exprs) -> Exprs {
     // Bounded: as many as the query has conditions.
     let mut keyed: Vec<(u32, f64, &RestrictInfo)> = conditions
@@ -95,7 +94,7 @@ fn in_order(conditions: Exprs) -> Exprs {
         .map(|clause| {
             let mut cost = pg_sys::QualCost::default();
             let node = Expr::of(clause).pointer();
-            // SAFETY: a condition of the query.
+            // SAFETY: the condition belongs to the query.
             unsafe { pg_sys::cost_qual_eval_node(&raw mut cost, node, null_mut()) };
             (clause.security_level, cost.per_tuple, clause)
         })
@@ -104,13 +103,13 @@ fn in_order(conditions: Exprs) -> Exprs {
     keyed.into_iter().map(|(.., clause)| Expr::of(clause)).collect()
 }
 
-/// The columns of both children.
+/// The columns that both children return.
 fn columns_of(plans: Exprs<'_>) -> Exprs<'_> {
-    // SAFETY: plans, with lists of columns.
+    // SAFETY: each plan has a target list.
     let of_plan = |plan: Expr| unsafe { Exprs::new((*plan.pointer().cast::<pg_sys::Plan>()).targetlist) };
     let columns = plans.iter().flat_map(|plan| of_plan(plan).all::<pg_sys::TargetEntry>());
     let entries = columns.zip(1..).map(|(column, place)| {
-        // SAFETY: a column has an expression, which becomes that of another one.
+        // SAFETY: a target entry has an expression, of which the new entry gets a copy.
         unsafe {
             let expr = Expr::new(column.expr).copy().pointer();
             Expr::new(pg_sys::makeTargetEntry(expr.cast(), place, null_mut(), false))
@@ -119,12 +118,12 @@ fn columns_of(plans: Exprs<'_>) -> Exprs<'_> {
     entries.collect()
 }
 
-/// Gives what a node takes from its children the names that it has above the node, there and in the
-/// conditions, which nobody else has.
+/// Changes `varnullingrels` of the children's columns, and of those in the node's conditions, to the set that
+/// the columns have above the node. Nobody else has these copies.
 ///
-/// Below an outer join, a column or a placeholder does not name that join; above it does. An ordinary join
-/// node finds both. A custom node has one list of what its children give, and PostgreSQL looks for the very
-/// name there. A placeholder is found as a whole, so the columns within it keep their names.
+/// Above an outer join, the `varnullingrels` of a column, or the `phnullingrels` of a PlaceHolderVar, contain
+/// the join; below it they do not. A join node accepts both. A custom node has one list of its children's
+/// columns, where PostgreSQL looks for an equal node. Columns inside a PlaceHolderVar are not changed.
 fn name_outer_joins<'p>(given: Exprs<'p>, above: Exprs<'p>, conditions: Expr<'p>) {
     let taken = |expr: Option<Expr<'p>>, given| expr.map_or_else(Vec::new, |expr| taken_from(expr, given));
     let given = taken(given.node(), None);
@@ -140,13 +139,13 @@ fn name_outer_joins<'p>(given: Exprs<'p>, above: Exprs<'p>, conditions: Expr<'p>
     name(&taken(Some(conditions), Some(&given)), &given);
 }
 
-/// The columns and placeholders in an expression. A placeholder that is not among the given ones is computed
-/// where it stands, of the columns and placeholders within it.
+/// The columns and PlaceHolderVars that an expression takes from the node's children. If they do not return a
+/// PlaceHolderVar, it is computed above them, from the columns and PlaceHolderVars inside it.
 fn taken_from<'p>(expr: Expr<'p>, given: Option<&[Expr<'p>]>) -> Vec<Expr<'p>> {
     let within = |input: Expr<'p>| {
         let placeholder = input.cast::<pg_sys::PlaceHolderVar>()?;
         let is_given = given.is_none_or(|given| given.iter().any(|other| other.is_same_input(input)));
-        // SAFETY: a placeholder has an expression.
+        // SAFETY: a PlaceHolderVar has an expression.
         (!is_given).then(|| taken_from(unsafe { Expr::new(placeholder.phexpr) }, given))
     };
     // Bounded: as many as the query has columns.

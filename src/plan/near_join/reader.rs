@@ -1,4 +1,4 @@
-//! Reads the rows of both children of a join, and the codes or sketches of these rows.
+//! Reads rows from both children of a join, and evaluates their codes or sketches.
 
 use super::batch::JoinBatch;
 use super::file::in_memory;
@@ -10,20 +10,20 @@ use crate::pg::report::{self, SqlError};
 use base::{OutOfMemory, push};
 use pgrx::pg_sys::{self, Datum, ExprState, TupleTableSlot};
 
-/// A condition by which rows are near.
+/// The executor's expressions for one condition by which rows are near.
 pub(super) struct NearParts {
     pub(super) measure: NearMeasure,
-    /// The code or the sketch of an outer row, and that of an inner row.
+    /// The code or sketch of an outer row, and the one of an inner row.
     pub(super) codes: [*mut ExprState; 2],
-    /// The radius, or the least share.
+    /// The radius or the least share, if the condition has one.
     pub(super) limit: Option<*mut ExprState>,
 }
 
-/// What a reader is made of. All of it is the executor's, and is used only while the node is executed.
+/// The executor's objects that a reader uses, only while the node is executed.
 pub(super) struct ReaderParts {
     /// The outer child and the inner one.
     pub(super) children: [*mut pg_sys::PlanState; 2],
-    /// The conditions by which rows are near: that which is searched for, then those that are looked at.
+    /// The conditions by which rows are near: first the one that finds pairs, then those that test them.
     pub(super) near: Vec<NearParts>,
     pub(super) context: *mut pg_sys::ExprContext,
     /// The columns of both sides.
@@ -33,13 +33,13 @@ pub(super) struct ReaderParts {
 /// Reads rows.
 pub(super) struct RowReader {
     parts: ReaderParts,
-    /// The codes of a row that is read.
+    /// The codes of the row that is being read.
     codes: Vec<Datum>,
 }
 
 impl RowReader {
     /// # Safety
-    /// The parts must be those of a node, and the reader used only while it is executed.
+    /// The parts must belong to one node, and the reader must only be used while the node is executed.
     pub(super) unsafe fn new(parts: ReaderParts) -> Self {
         Self { parts, codes: Vec::new() }
     }
@@ -47,7 +47,7 @@ impl RowReader {
     /// Evaluates the limits of all conditions.
     pub(super) fn limits(&self) -> Result<NearLimits, OutOfMemory> {
         let ReaderParts { context, near, .. } = &self.parts;
-        // SAFETY: the node is executed.
+        // SAFETY: the node is being executed.
         unsafe { reset(*context) };
         NearLimits::of(near.iter().map(|near| {
             // SAFETY: as above.
@@ -57,11 +57,11 @@ impl RowReader {
 
     /// The next row of a child.
     pub(super) fn next(&self, side: usize) -> Option<*mut TupleTableSlot> {
-        // SAFETY: the node is executed.
+        // SAFETY: the node is being executed.
         unsafe { next_row(self.parts.children[side]) }
     }
 
-    /// Reads rows of a child up to a limit of bytes. Returns whether there are no more.
+    /// Reads rows of a child up to a limit of bytes. Returns whether the child has no more rows.
     pub(super) fn read(
         &mut self,
         side: usize,
@@ -80,7 +80,7 @@ impl RowReader {
         }
     }
 
-    /// Adds a row to a side, with its codes if they are wanted and none of them is NULL.
+    /// Adds a row to a side. The row gets its codes if they are wanted and none of them is NULL.
     pub(super) fn push(
         &mut self,
         row: *mut TupleTableSlot,
@@ -90,8 +90,8 @@ impl RowReader {
     ) -> Result<(), SqlError> {
         let context = self.parts.context;
         let first = if side == 0 { 0 } else { batch.outer.rows.width() };
-        // SAFETY: the node is executed. A value that is stored elsewhere leaves a copy of its pointer in the
-        // memory of the row, and a sketch itself.
+        // SAFETY: the node is being executed. A toasted value leaves a copy of its TOAST pointer in the
+        // memory of the row, and a toasted sketch leaves its unpacked form.
         unsafe {
             reset(context);
             let (values, nulls) = columns(row);
@@ -105,10 +105,10 @@ impl RowReader {
         }
     }
 
-    /// Evaluates the codes of a row; none if one of them is NULL.
+    /// Evaluates the codes of a row. It has no codes if one of them is NULL.
     ///
     /// # Safety
-    /// The columns must be those of a row of this side, which begin there among those of both.
+    /// The columns must be those of a row of this side, which begin at `first` among those of both sides.
     unsafe fn read_codes(
         &mut self,
         side: usize,
@@ -116,7 +116,7 @@ impl RowReader {
         first: usize,
     ) -> Result<(), OutOfMemory> {
         let ReaderParts { context, row, near, .. } = &self.parts;
-        // SAFETY: expressions refer to the columns of both sides; those of the other one are not read.
+        // SAFETY: the expressions refer to columns of both sides, but read only those of this side.
         unsafe {
             let (all_values, all_nulls) = virtual_row(*row);
             all_values[first..first + values.len()].copy_from_slice(values);

@@ -1,20 +1,20 @@
-//! How a row is written to a file.
+//! The format in which rows are written to files.
 
-/// How many words the rows of a side take.
+/// The sizes in the rows of a side, in words.
 #[derive(Clone, Copy)]
 pub(super) struct RecordFormat {
-    /// Words of all codes of a row that has them.
+    /// Words of all codes of a row, if it has codes.
     pub(super) codes: usize,
-    /// Words of the columns of each row, if they have one length.
+    /// Words of the columns of each row, if all rows have the same number.
     pub(super) columns: Option<usize>,
 }
 
-/// A row in a file: a word with its number and whether it has codes, another with the length of its columns
-/// unless all have the same, its codes, and its columns.
+/// A row in a file: a word with its number and a bit that says whether it has codes; a word with the length
+/// of its columns, unless all rows have the same length; its codes; its columns.
 #[derive(Clone, Copy)]
 pub(super) struct Record<'a> {
     pub(super) number: u64,
-    /// Nothing, if the row has none.
+    /// Empty if the row has no codes.
     pub(super) codes: &'a [u64],
     pub(super) columns: &'a [u64],
     /// All words of the row.
@@ -22,12 +22,12 @@ pub(super) struct Record<'a> {
 }
 
 impl RecordFormat {
-    /// The first word of a row.
+    /// The first word of a row: its number, and whether it has codes.
     pub(super) fn head(number: u64, is_coded: bool) -> u64 {
         number << 1 | u64::from(is_coded)
     }
 
-    /// The first row of these words, if they have the whole of it, and what is behind it.
+    /// The first row of these words and the words behind it; `None` if the row is not complete.
     #[inline(always)]
     pub(super) fn split(self, words: &[u64]) -> Option<(Record<'_>, &[u64])> {
         let &head = words.first()?;

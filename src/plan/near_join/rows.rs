@@ -1,8 +1,8 @@
-//! Rows in memory, from which a row of the join is made without taking a tuple apart.
+//! Rows in memory, in a form from which join rows are made without deforming tuples.
 //!
-//! A row is a run of words: a bit for each column that is NULL, a word for each column, and the bytes of
-//! those that are passed by reference. For these, the word of the column says where in the row they are.
-//! Columns that nobody reads are not kept.
+//! A row is a sequence of words: a bit for each column, set if it is NULL; a word for each column; and the
+//! bytes of columns that are passed by reference, whose word says where in the row their bytes are. Only
+//! columns that the node reads are kept.
 
 use crate::pg::datum::DatumLayout;
 use base::{OutOfMemory, extend, grow, push};
@@ -10,16 +10,16 @@ use pgrx::pg_sys::Datum;
 
 const WORD: usize = size_of::<u64>();
 
-/// The columns of a side: for each, how it is passed if it is kept.
+/// For each column of a side, its layout if the column is kept.
 pub(super) type KeptColumns = Vec<Option<DatumLayout>>;
 
-/// Rows of one side of a join.
+/// The rows of one side of a join.
 #[derive(Default)]
 pub(super) struct RowStore {
     columns: KeptColumns,
-    /// The columns that are kept, with their places among all.
+    /// The columns that are kept: their places among all columns, and their layouts.
     kept: Vec<(usize, DatumLayout)>,
-    /// The words of a row for NULLs, and those with the words of its columns.
+    /// The number of words for the NULL bits, and for the NULL bits with a word for each column.
     head: (usize, usize),
     /// Whether some columns are passed by reference, so that rows have different numbers of words.
     have_bytes: bool,
@@ -30,7 +30,7 @@ pub(super) struct RowStore {
 }
 
 impl RowStore {
-    /// The largest store, whose places have 32 bits.
+    /// The largest size, in which the place of every word fits into 32 bits.
     pub(super) const MAX_BYTES: usize = (1 << 32) * WORD / 2;
 
     pub(super) fn new(columns: KeptColumns) -> Self {
@@ -51,7 +51,7 @@ impl RowStore {
         self.count
     }
 
-    /// Bytes that the rows take.
+    /// Bytes of memory that the rows take.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(&self.words[..]) + size_of_val(&self.starts[..])
     }
@@ -62,12 +62,12 @@ impl RowStore {
         self.count = 0;
     }
 
-    /// The number of columns, with those that are not kept.
+    /// The number of columns, including those that are not kept.
     pub(super) fn width(&self) -> usize {
         self.columns.len()
     }
 
-    /// The words of every row, if all have the same number.
+    /// The number of words of each row, if it is the same for all rows.
     pub(super) fn fixed_words(&self) -> Option<usize> {
         (!self.have_bytes).then_some(self.head.1)
     }
@@ -75,8 +75,7 @@ impl RowStore {
     /// Adds a copy of a row.
     ///
     /// # Safety
-    /// The values must be of the types of the columns. What is made while they are copied is left in the
-    /// current memory.
+    /// The values must be of the types of the columns. Copying them may leave memory in the current context.
     pub(super) unsafe fn push(&mut self, values: &[Datum], nulls: &[bool]) -> Result<(), OutOfMemory> {
         let (begin, (first, head)) = (self.words.len(), self.head);
         if self.have_bytes {
@@ -93,7 +92,7 @@ impl RowStore {
                 self.words[begin + first + place] = values[column].value() as u64;
             } else {
                 self.words[begin + first + place] = (self.words.len() - begin) as u64;
-                // SAFETY: a value of the type of the column, as the caller promises.
+                // SAFETY: the value is of the type of the column, as the caller promises.
                 self.push_bytes(unsafe { layout.bytes(values[column]) })?;
             }
         }
@@ -113,7 +112,7 @@ impl RowStore {
         }
     }
 
-    /// Adds a row of these words.
+    /// Adds a row that consists of these words.
     #[inline]
     pub(super) fn push_words(&mut self, words: &[u64]) -> Result<(), OutOfMemory> {
         if self.have_bytes {
@@ -123,7 +122,7 @@ impl RowStore {
         extend(&mut self.words, words)
     }
 
-    /// Adds bytes, filled up to whole words: any type is aligned there.
+    /// Adds bytes, padded to whole words, so that values of any type are aligned.
     fn push_bytes(&mut self, bytes: &[u8]) -> Result<(), OutOfMemory> {
         grow(&mut self.words, bytes.len().div_ceil(WORD))?;
         let (whole, rest) = bytes.as_chunks::<WORD>();
@@ -136,7 +135,7 @@ impl RowStore {
         Ok(())
     }
 
-    /// Writes the columns of a row that are kept. They are good until a row is added or all are removed.
+    /// Writes the kept columns of a row. They stay valid until a row is added or the rows are removed.
     #[inline]
     pub(super) fn put(&self, row: u32, values: &mut [Datum], nulls: &mut [bool]) {
         let (first, head) = self.head;

@@ -1,4 +1,4 @@
-//! The near join that is executed: the loop between its four parts.
+//! The execution of a near join: the loop that calls its four parts.
 
 use super::batch::JoinBatch;
 use super::explain::JoinWork;
@@ -11,30 +11,30 @@ use crate::pg::report::{self, SqlError};
 use pgrx::pg_sys::TupleTableSlot;
 use std::ptr::null_mut;
 
-/// What comes next.
+/// The next step of the loop.
 #[derive(Clone, Copy)]
 enum Stage {
-    /// Other inner rows.
+    /// Read other inner rows.
     Round,
-    /// Another batch of outer rows.
+    /// Read another batch of outer rows.
     Batch,
-    /// A search for pairs of the batch.
+    /// Search for pairs of the batch.
     Search,
-    /// The pairs that were found.
+    /// Return the pairs that were found.
     Pairs,
-    /// Rows that are returned without a partner.
+    /// Return rows without the other side.
     Alone(RowsAlone),
     End,
 }
 
-/// A near join.
+/// The state of a near join during execution.
 pub(super) struct NearJoin {
     inputs: JoinInputs,
     batch: JoinBatch,
     finder: JoinFinder,
     output: JoinOutput,
     stage: Stage,
-    /// If other processes do a part of the work, and what they have done.
+    /// Set if other processes do a part of the work; and the work that they have reported.
     sharing: Option<Sharing>,
     others: JoinWork,
 }
@@ -51,7 +51,7 @@ impl NearJoin {
         self.inputs.share(self.sharing);
     }
 
-    /// Ends to share, since the shared memory is given back.
+    /// Stops sharing, since the shared memory is about to be freed.
     pub(super) fn end_sharing(&mut self) {
         if let Some(sharing) = self.sharing.take() {
             self.others = sharing.work_of_others();
@@ -61,7 +61,7 @@ impl NearJoin {
         }
     }
 
-    /// The next row of the join; null at its end.
+    /// The next row of the join; null after the last one.
     pub(super) fn next(&mut self) -> Result<*mut TupleTableSlot, SqlError> {
         let row = self.next_row()?;
         if let (true, Some(sharing)) = (row.is_null(), self.sharing) {
@@ -110,7 +110,7 @@ impl NearJoin {
         self.inputs.have_whole_inner()
     }
 
-    /// Begins again. The inner side is kept if it has not changed.
+    /// Restarts the join. The inner side is kept if it has not changed.
     pub(super) fn restart(&mut self, keeps_inner: bool) {
         let keeps_inner = keeps_inner && self.has_whole_inner();
         if !keeps_inner {
@@ -123,14 +123,14 @@ impl NearJoin {
         self.stage = Stage::Round;
     }
 
-    /// Gives back all memory and all files.
+    /// Frees all memory and closes all files.
     pub(super) fn end(&mut self) {
         self.restart(false);
         self.finder.end();
         self.stage = Stage::End;
     }
 
-    /// What EXPLAIN shows.
+    /// The work that EXPLAIN shows.
     pub(super) fn work(&self) -> JoinWork {
         let mut work = self.work_of_this();
         work.add(&self.others);

@@ -1,11 +1,11 @@
-//! What the processes of a parallel plan share, in dynamic shared memory.
+//! The state that the processes of a parallel plan share, in dynamic shared memory.
 //!
-//! Each process reads some rows of both sides, and writes them to files of its own that all can read. When
-//! all have done so, each takes one task after the other. Nobody waits after that: a process that has
-//! returned rows must not wait for another one, which may wait for its rows to be taken. So the rows without
-//! a partner are returned by the process that ends the last task.
+//! Each process reads some rows of both sides, and writes them to its own files, which the others can read.
+//! When all processes have done so, they take tasks. From then on no process waits for another: a process
+//! that has returned rows must not wait, since another may wait until its own rows are taken. So the process
+//! that ends the last task returns the rows without a partner.
 //!
-//! PostgreSQL removes the files when the last process has left, also after an error.
+//! PostgreSQL removes the files when the last process has detached, also after an error.
 
 use super::explain::JoinWork;
 use super::file::RowFile;
@@ -15,7 +15,7 @@ use std::ffi::CString;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// The phases of the barrier: some processes read their rows; or all rows are in files, and one process makes
+/// The phases of the barrier. First processes read their rows. When all rows are in files, one process makes
 /// the sets of rows with a partner.
 const READING: i32 = 0;
 const PREPARING: i32 = 1;
@@ -25,35 +25,35 @@ const PREPARING: i32 = 1;
 pub(super) enum SharedFile {
     /// Rows of a side.
     Rows(usize),
-    /// What is known of these rows.
+    /// The summary of these rows.
     Summary(usize),
 }
 
-/// What is in shared memory. Behind it, each process has what it has done.
+/// The state in shared memory. It is followed by the work that each process has reported.
 #[repr(C)]
 pub(super) struct SharedJoin {
     files: SharedFileSet,
     barrier: Barrier,
     segment: pg_sys::dsm_handle,
     processes: usize,
-    /// The rows of both sides.
+    /// The number of rows of each side.
     rows: [AtomicU64; 2],
     next_task: AtomicU64,
     ended_tasks: AtomicU64,
-    /// Where the sets of rows with a partner are; 0 if there is none.
+    /// The places of the sets of rows with a partner; 0 if there is no set.
     partners: [AtomicU64; 2],
 }
 
 impl SharedJoin {
-    /// Bytes for so many processes.
+    /// Bytes for this number of processes.
     pub(super) fn bytes(processes: usize) -> usize {
         size_of::<Self>() + processes * size_of::<[AtomicU64; JoinWork::COUNT]>()
     }
 
-    /// Makes it, for the processes of a parallel plan.
+    /// Initializes the state for the processes of a parallel plan.
     ///
     /// # Safety
-    /// The place must be one of the context, with room for so many processes.
+    /// The place must have the bytes that were asked for, in the shared memory of this context.
     pub(super) unsafe fn initialize(place: *mut Self, context: &pg_sys::ParallelContext) {
         // SAFETY: as the caller promises.
         unsafe {
@@ -66,10 +66,10 @@ impl SharedJoin {
         }
     }
 
-    /// Makes it as it was in the beginning.
+    /// Resets the state, for another execution of the node.
     ///
     /// # Safety
-    /// Nobody else may use it.
+    /// No other process may use the state.
     pub(super) unsafe fn initialize_again(place: *mut Self, area: *mut pg_sys::dsa_area) {
         // SAFETY: as the caller promises.
         unsafe {
@@ -87,7 +87,7 @@ impl SharedJoin {
     }
 }
 
-/// A process that takes part.
+/// A process's access to the shared state.
 #[derive(Clone, Copy)]
 pub(super) struct Sharing {
     state: *mut SharedJoin,
@@ -98,18 +98,17 @@ pub(super) struct Sharing {
 
 impl Sharing {
     /// # Safety
-    /// The shared memory must be there as long as this is used, which is only in the execution of the
-    /// statement.
+    /// The shared memory must stay attached as long as this is used, which must be during the execution.
     pub(super) unsafe fn new(state: *mut SharedJoin, estate: *mut pg_sys::EState) -> Self {
-        // SAFETY: a variable of the process; the leader has -1.
+        // SAFETY: PostgreSQL sets this variable when a process starts; it is -1 in the leader.
         let process = unsafe { pg_sys::ParallelWorkerNumber + 1 } as usize;
-        // SAFETY: the state of an execution.
+        // SAFETY: the state belongs to an execution.
         Self { state, process, estate, memory: unsafe { (*estate).es_query_cxt } }
     }
 
-    /// Makes a worker one that uses the files.
+    /// Attaches a worker to the set of files.
     pub(super) fn attach_to_files(self) {
-        // SAFETY: the shared memory is there; it is a segment that this process has mapped.
+        // SAFETY: the shared memory is a segment that this process has mapped.
         unsafe {
             let segment = pg_sys::dsm_find_mapping((*self.state).segment);
             pg_sys::SharedFileSetAttach(&raw mut (*self.state).files, segment);
@@ -117,13 +116,13 @@ impl Sharing {
     }
 
     fn state(&self) -> &SharedJoin {
-        // SAFETY: the shared memory is there. What is not atomic is written before others look at it.
+        // SAFETY: the shared memory is attached. Fields that are not atomic were written before others read.
         unsafe { &*self.state }
     }
 
-    /// Begins to take part. Returns whether rows are read; if not, others have read all.
+    /// Attaches to the barrier. Returns whether to read rows; if not, the others have read all rows.
     pub(super) fn begin(self) -> bool {
-        // SAFETY: the shared memory is there.
+        // SAFETY: the shared memory is attached.
         let phase = unsafe { pg_sys::BarrierAttach(&raw mut (*self.state).barrier) };
         if phase == PREPARING {
             self.wait();
@@ -134,14 +133,14 @@ impl Sharing {
         phase == READING
     }
 
-    /// Waits until all have read their rows, and makes the sets for partners that are wanted.
+    /// Waits until all have read their rows, and creates the wanted sets of rows with a partner.
     pub(super) fn end_reading(self, wanted: [bool; 2]) {
         if self.wait() {
             for side in [0, 1] {
                 if wanted[side] {
                     let words = (self.state().rows[side].load(SeqCst) / 64 + 1) as usize;
                     let flags = (pg_sys::DSA_ALLOC_HUGE | pg_sys::DSA_ALLOC_ZERO) as i32;
-                    // SAFETY: the area of a parallel plan that is executed.
+                    // SAFETY: the area belongs to the parallel plan that is being executed.
                     let place = unsafe {
                         let area = (*self.estate).es_query_dsa;
                         pg_sys::dsa_allocate_extended(area, words * size_of::<u64>(), flags)
@@ -154,29 +153,29 @@ impl Sharing {
         self.leave();
     }
 
-    /// Waits for the others. Returns true in one of the processes.
+    /// Waits for the others. Returns true in exactly one of the processes.
     fn wait(self) -> bool {
-        // SAFETY: the shared memory is there, and this process is one that the others wait for.
+        // SAFETY: the shared memory is attached, and this process is attached to the barrier.
         unsafe { pg_sys::BarrierArriveAndWait(&raw mut (*self.state).barrier, pg_sys::PG_WAIT_EXTENSION) }
     }
 
-    /// From now on nobody waits.
+    /// Detaches from the barrier: from now on nobody waits for this process.
     fn leave(self) {
-        // SAFETY: as above.
+        // SAFETY: as for `wait`.
         unsafe { pg_sys::BarrierDetach(&raw mut (*self.state).barrier) };
     }
 
-    /// Gives numbers to so many rows of a side. Returns the first of them.
+    /// Assigns numbers to rows of a side. Returns the first number.
     pub(super) fn number_rows(self, side: usize, count: u64) -> u64 {
         self.state().rows[side].fetch_add(count, SeqCst)
     }
 
-    /// The sets that all processes add to.
+    /// The sets of rows with a partner, to which all processes add.
     pub(super) fn partners(self) -> Partners {
         let [outer, inner] = [0, 1].map(|side| {
             let place = self.state().partners[side].load(SeqCst);
             let words = self.state().rows[side].load(SeqCst) / 64 + 1;
-            // SAFETY: the set was made with so many words, and lives as long as the shared memory.
+            // SAFETY: the set was allocated with this many words, and lives as long as the shared memory.
             unsafe {
                 match place {
                     0 => RowSet::default(),
@@ -190,29 +189,29 @@ impl Sharing {
         Partners { outer, inner }
     }
 
-    /// The next task, of so many.
+    /// The number of the next task, if it is less than `count`.
     pub(super) fn next_task(self, count: usize) -> Option<usize> {
         let task = self.state().next_task.fetch_add(1, SeqCst) as usize;
         (task < count).then_some(task)
     }
 
-    /// Ends a task. Returns how many have been ended.
+    /// Notes the end of a task. Returns how many tasks have ended.
     pub(super) fn end_task(self) -> usize {
         self.state().ended_tasks.fetch_add(1, SeqCst) as usize + 1
     }
 
-    /// Begins a file of this process.
+    /// Creates a file of this process.
     pub(super) fn create_file(self, file: SharedFile) -> RowFile {
-        // SAFETY: the files are there as long as the shared memory.
+        // SAFETY: the files live as long as the shared memory.
         unsafe {
             RowFile::create_shared(&raw mut (*self.state).files.fs, &name(file, self.process), self.memory)
         }
     }
 
-    /// A file of each process that has written one.
+    /// The files of this name, one from each process that has written one.
     pub(super) fn files(self, file: SharedFile) -> impl Iterator<Item = RowFile> {
         (0..self.state().processes).filter_map(move |process| {
-            // SAFETY: as above.
+            // SAFETY: the files live as long as the shared memory.
             unsafe {
                 RowFile::open_shared(&raw mut (*self.state).files.fs, &name(file, process), self.memory)
             }
@@ -220,18 +219,18 @@ impl Sharing {
     }
 
     fn work_of(&self, process: usize) -> &[AtomicU64; JoinWork::COUNT] {
-        // SAFETY: there is room for each process behind the struct.
+        // SAFETY: the shared memory has room for the work of each process behind the struct.
         unsafe { &*self.state.add(1).cast::<[AtomicU64; JoinWork::COUNT]>().add(process) }
     }
 
-    /// Tells the leader what this process has done.
+    /// Stores this process's work in shared memory for the leader.
     pub(super) fn publish(self, work: &JoinWork) {
         for (place, count) in self.work_of(self.process).iter().zip(work.counts()) {
             place.store(count, SeqCst);
         }
     }
 
-    /// What the other processes have done.
+    /// The work that the other processes have stored.
     pub(super) fn work_of_others(self) -> JoinWork {
         let mut work = JoinWork::default();
         for process in (0..self.state().processes).filter(|&process| process != self.process) {

@@ -1,4 +1,4 @@
-//! One side of a join in memory: rows, and the codes of those that have one.
+//! One side of a join in memory: its rows, and the codes of the rows that have codes.
 
 use super::file::RowFile;
 use super::measure::NearMeasure;
@@ -12,25 +12,25 @@ use base::{OutOfMemory, collect, push, reserve};
 use hamming::code::CodeSlice;
 use pgrx::pg_sys::Datum;
 
-/// Bytes that a row takes while it is sorted into buckets.
+/// Bytes per row that sorting into buckets takes.
 const BYTES_IN_BUCKETS: usize = 12;
 
-/// Rows of a side.
+/// The rows of one side that are in memory.
 pub(super) struct JoinSide {
     pub(super) rows: RowStore,
-    /// For each condition on a distance, the codes of the rows that have one for all of them.
+    /// For each condition on a distance: the codes, of those rows that have a code for all conditions.
     pub(super) codes: Vec<CodeList>,
-    /// Sketches, for a condition on them; then there are no codes.
+    /// The sketches, if the condition is on sketches; then there are no codes.
     pub(super) sketches: Option<SideSketches>,
-    /// The number of codes for a condition, or of sketches.
+    /// The number of codes of each condition, or of sketches.
     pub(super) count: usize,
-    /// For each code, its row; empty as long as every row has codes.
+    /// For each code, its row; empty while every row has codes.
     places: Vec<u32>,
-    /// The number of each row among all of its side, for rows from a file.
+    /// For rows from a file: the number of each row among all rows of the side.
     numbers: Vec<u64>,
-    /// The number of the first row, for others.
+    /// For other rows: the number of the first row.
     pub(super) first: u64,
-    /// Why a code could not be added. It is an error only if there is a code on the other side.
+    /// Why a code could not be added. It becomes an error only if the other side has a code.
     problem: Option<SqlError>,
 }
 
@@ -59,7 +59,7 @@ impl JoinSide {
         self.count = 0;
     }
 
-    /// Gives back the memory, and forgets the length of the codes.
+    /// Frees the memory, and forgets the length of the codes.
     pub(super) fn reset(&mut self) {
         let columns = std::mem::take(&mut self.rows).into_columns();
         let codes = std::mem::take(&mut self.codes);
@@ -75,20 +75,20 @@ impl JoinSide {
         self.rows.bytes() + codes + places + self.count * BYTES_IN_BUCKETS
     }
 
-    /// Adds a row, and its codes if it has any.
+    /// Adds a row, with its codes if it has any.
     ///
     /// # Safety
-    /// The values must be of the types of the columns, and the codes of their own.
+    /// The values must be of the types of the columns, and the codes of the types of the conditions.
     pub(super) unsafe fn push(
         &mut self,
         (values, nulls): (&[Datum], &[bool]),
         codes: &[Datum],
     ) -> Result<(), SqlError> {
         let pushed = match (&mut self.sketches, codes) {
-            // SAFETY: a sketch, as the caller promises.
+            // SAFETY: it is a sketch, as the caller promises.
             (Some(list), &[sketch]) => unsafe { list.push(sketch) },
             _ => self.codes.iter_mut().zip(codes).try_for_each(|(list, &code)| {
-                // SAFETY: a code of this type, as the caller promises.
+                // SAFETY: the code is of this type, as the caller promises.
                 unsafe { list.push(code) }
             }),
         };
@@ -97,11 +97,11 @@ impl JoinSide {
             Ok(()) => self.place_code().map_err(report::problem)?,
             Err(problem) => self.problem = Some(problem),
         }
-        // SAFETY: values of the types of the columns, as the caller promises.
+        // SAFETY: the values are of the types of the columns, as the caller promises.
         unsafe { self.rows.push(values, nulls) }.map_err(report::problem)
     }
 
-    /// Notes that the next row has the next code.
+    /// Notes that the next code belongs to the next row.
     fn place_code(&mut self) -> Result<(), OutOfMemory> {
         if self.count != self.rows.len() {
             if self.places.is_empty() {
@@ -119,18 +119,18 @@ impl JoinSide {
         self.places.get(place as usize).copied().unwrap_or(place)
     }
 
-    /// The number of a row among all of its side.
+    /// The number of a row among all rows of its side.
     #[inline]
     pub(super) fn number(&self, row: u32) -> u64 {
         self.numbers.get(row as usize).copied().unwrap_or(self.first + u64::from(row))
     }
 
-    /// The lengths of the codes of each condition; 0 if there are none.
+    /// The length of the codes of each condition; 0 if there are no codes.
     pub(super) fn lengths(&self) -> impl Iterator<Item = u32> {
         self.codes.iter().map(|list| list.bits().unwrap_or_default())
     }
 
-    /// Notes the lengths of codes that are in files.
+    /// Notes the lengths of the codes in files.
     pub(super) fn expect_lengths(&mut self, lengths: &[u32]) {
         for (list, &length) in self.codes.iter_mut().zip(lengths).filter(|(_, length)| **length > 0) {
             if let Err(problem) = list.expect_length(length) {
@@ -139,17 +139,17 @@ impl JoinSide {
         }
     }
 
-    /// Raises the error of a row whose code could not be added, if the other side has codes.
+    /// Raises the error of a code that could not be added, if the other side has codes.
     pub(super) fn check_all(&mut self, has_others: bool) -> Result<(), SqlError> {
         self.problem.take().filter(|_| has_others).map_or(Ok(()), Err)
     }
 
-    /// Words of the code that is searched for.
+    /// Words of a code of the first condition, which finds the pairs.
     pub(super) fn searched_words(&self) -> usize {
         self.codes.first().map_or(0, |list| list.codes().width())
     }
 
-    /// How the rows are written to a file.
+    /// The format in which rows are written to a file.
     pub(super) fn format(&self) -> RecordFormat {
         let codes = self.codes.iter().map(|list| list.codes().width()).sum();
         RecordFormat { codes, columns: self.rows.fixed_words() }
@@ -182,7 +182,7 @@ impl JoinSide {
         Ok(())
     }
 
-    /// Adds a row of a file; with its codes if these are wanted.
+    /// Adds a row from a file, with its codes if `have_codes`.
     #[inline]
     pub(super) fn push_record(&mut self, record: Record<'_>, have_codes: bool) -> Result<(), SqlError> {
         if have_codes {
@@ -198,12 +198,12 @@ impl JoinSide {
         self.rows.push_words(record.columns).map_err(report::problem)
     }
 
-    /// Whether a code of the other side can have a partner here, or raise an error.
+    /// Whether comparing with a code of the other side can find a pair or raise an error.
     pub(super) fn has_codes(&self) -> bool {
         self.count > 0 || self.problem.is_some()
     }
 
-    /// Raises the error of `hamming` if codes of the two sides have different lengths.
+    /// Raises the error of `hamming` if the codes of the two sides have different lengths.
     pub(super) fn check(&mut self, others: &mut Self) -> Result<(), SqlError> {
         if self.has_codes() && others.has_codes() {
             if let Some(problem) = self.problem.take().or_else(|| others.problem.take()) {

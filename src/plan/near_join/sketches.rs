@@ -1,4 +1,4 @@
-//! Sketches of a side, and how the pairs of a batch and a chunk that share values are found.
+//! The sketches of a side, and the search for pairs of sketches that share values.
 
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
@@ -9,12 +9,12 @@ use pgrx::{Array, FromDatum};
 use std::ops::Range;
 use text::sketch::join::{SketchIndex, SketchList, SketchMatch};
 
-/// The sketches of a side.
+/// The sketches of one side that are in memory.
 pub(super) struct SideSketches {
-    /// Whether shares of values are compared. Then no sketch may contain NULL.
+    /// Whether the condition compares shares. Then a sketch must not contain NULL.
     pub(super) have_shares: bool,
     list: SketchList,
-    /// Of the inner side, once pairs are looked for.
+    /// An index of the values, made for the inner side by the first search.
     index: Option<SketchIndex>,
 }
 
@@ -32,12 +32,12 @@ impl SideSketches {
         self.list.bytes()
     }
 
-    /// Adds a sketch. What it is unpacked to is left in the current memory.
+    /// Adds a sketch. Unpacking it leaves memory in the current context.
     ///
     /// # Safety
-    /// The datum must be a bigint[], which is not NULL.
+    /// The datum must be a `bigint[]`, and must not be NULL.
     pub(super) unsafe fn push(&mut self, sketch: Datum) -> Result<(), SqlError> {
-        // SAFETY: such a datum, as the caller promises.
+        // SAFETY: it is such a datum, as the caller promises.
         let Some(array) = (unsafe { Array::<i64>::from_datum(sketch, false) }) else { return Ok(()) };
         let list = &mut self.list;
         let pushed = match self.have_shares {
@@ -48,8 +48,7 @@ impl SideSketches {
     }
 }
 
-/// Finds the pairs of the next sketches of the batch, up to a number of pairs. Returns how many comparisons
-/// were made.
+/// Finds pairs of the next sketches of the batch, up to `room` pairs. Returns the number of comparisons.
 pub(super) fn find_sketch_pairs(
     [outer, inner]: [&mut SideSketches; 2],
     wanted: SketchMatch,

@@ -1,22 +1,22 @@
-//! What is known of the rows of a side that were written to a file.
+//! A summary of the rows of a side, by which the division of the side is planned.
 
 use super::file::RowFile;
 use super::record::RecordFormat;
 use crate::pg::report::{self, SqlError};
 use base::{OutOfMemory, collect, extend};
 
-/// What is known of the rows of a side that were written.
+/// A summary of rows that were written to a file.
 #[derive(Default)]
 pub(super) struct SideSummary {
-    /// Rows that have codes.
+    /// How many rows have codes.
     pub(super) coded: u64,
-    /// Bytes that they would take in memory.
+    /// Bytes that the rows would take in memory.
     pub(super) bytes: u64,
-    /// The bits of the codes of each condition; 0 if there are none.
+    /// The length of the codes of each condition in bits; 0 if there are no codes.
     pub(super) lengths: Vec<u32>,
-    /// The first code.
+    /// The code of the first row.
     first: Vec<u64>,
-    /// The bits in which not all codes are alike.
+    /// The bits in which codes differ from the first code.
     pub(super) varying: Vec<u64>,
 }
 
@@ -39,7 +39,7 @@ impl SideSummary {
         self.lengths.iter().map(|length| length.div_ceil(u64::BITS) as usize).sum()
     }
 
-    /// Writes it to a file that other processes can read.
+    /// Writes the summary to a file that other processes can read.
     pub(super) fn write(&self, mut file: RowFile) -> Result<(), SqlError> {
         let mut words = Vec::new();
         let lengths = self.lengths.iter().map(|&length| length.into());
@@ -55,7 +55,7 @@ impl SideSummary {
         Ok(())
     }
 
-    /// What another process has written.
+    /// Reads the summary that another process has written.
     pub(super) fn read(mut file: RowFile) -> Result<Self, SqlError> {
         let (format, mut summary) = (RecordFormat { codes: 0, columns: None }, Self::default());
         file.rewind();
@@ -76,7 +76,7 @@ impl SideSummary {
         Ok(Self { coded, bytes, lengths, first: copy(first)?, varying: copy(varying)? })
     }
 
-    /// Adds what is known of further rows.
+    /// Adds the summary of other rows.
     pub(super) fn add(&mut self, other: Self) {
         if self.first.len() != other.first.len() {
             let kept = if self.first.is_empty() { other } else { return };
@@ -88,7 +88,7 @@ impl SideSummary {
         self.varying = Self::varying_of([self, &other]);
     }
 
-    /// The bits in which not all codes of two sides are alike, whose codes have the same length.
+    /// The bits in which not all codes of the two sides are equal. All codes have the same length.
     pub(super) fn varying_of([one, other]: [&Self; 2]) -> Vec<u64> {
         let varying = one.varying.iter().zip(&other.varying);
         let firsts = one.first.iter().zip(&other.first);
