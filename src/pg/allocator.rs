@@ -1,15 +1,15 @@
-//! Memory for all that is Rust's, and what happens when there is none.
+//! The allocator for Rust's memory, and what happens when the system refuses memory.
 //!
-//! Rust aborts the process where memory is refused and the caller cannot do without. PostgreSQL takes an
-//! aborted process for one that may have damaged shared memory, and ends all sessions. So such a refusal ends
-//! this session alone, as PostgreSQL's FATAL does: the client is told, locks are released, the transaction is
-//! rolled back. This is the last resort. Whatever grows with the user's data asks by `base::reserve` and its
-//! kind, which mark their requests ([`base::may_be_refused`]): these get the refusal, and become an error of
-//! the statement.
+//! If memory is refused and the caller cannot go on, Rust aborts the process. PostgreSQL then assumes that
+//! shared memory may be damaged, and ends all sessions. So this allocator ends only this session, with a
+//! FATAL error: the client is told, locks are released, the transaction is rolled back. That is the last
+//! resort. Memory that grows with the user's data is requested by `base::reserve` and its relatives, which
+//! mark their requests ([`base::may_be_refused`]). Such a request returns the refusal, which becomes an error
+//! of the statement.
 //!
-//! An allocator must not unwind, and a FATAL does not: it never returns. Rust's frames are left behind and
-//! drop nothing: they hold memory of the process, which ends. PostgreSQL releases all that other processes
-//! can see.
+//! An allocator must not unwind. A FATAL error does not unwind: it never returns. Rust's frames are abandoned
+//! without dropping anything, but they only hold memory of a process that ends. PostgreSQL releases
+//! everything that other processes can see.
 
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode;
@@ -22,30 +22,30 @@ struct SessionAllocator;
 #[global_allocator]
 static ALLOCATOR: SessionAllocator = SessionAllocator;
 
-// SAFETY: the system's allocator does all of it. What is refused is a null pointer, or does not return.
+// SAFETY: the system's allocator does the work. If it refuses, we return null, or do not return.
 unsafe impl GlobalAlloc for SessionAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the trait asks.
+        // SAFETY: the caller satisfies the conditions of the trait, which are the system allocator's.
         given(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the trait asks.
+        // SAFETY: as for `alloc`.
         given(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as the trait asks.
+        // SAFETY: as for `alloc`.
         given(unsafe { System.realloc(place, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: as the trait asks.
+        // SAFETY: as for `alloc`.
         unsafe { System.dealloc(place, layout) }
     }
 }
 
-/// The memory, if there is any; null if the caller handles that.
+/// Returns the memory. Null is returned only if the caller can deal with it.
 #[inline]
 fn given(place: *mut u8, bytes: usize) -> *mut u8 {
     if place.is_null() && !base::may_be_refused() {
@@ -57,7 +57,7 @@ fn given(place: *mut u8, bytes: usize) -> *mut u8 {
 /// Whether the session is being ended.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
-// pgrx declares none of these: its own way to them allocates.
+// pgrx declares none of these functions, and its own error reports allocate memory.
 unsafe extern "C-unwind" {
     fn errstart(level: c_int, domain: *const c_char) -> bool;
     fn errcode(code: c_int) -> c_int;
@@ -71,14 +71,14 @@ const HINT: &CStr =
     c"Other sessions go on. Lower work_mem, maintenance_work_mem or the number of connections, or give \
 the server more memory (vm.overcommit_memory and ulimit -v limit it too).";
 
-/// Ends this session as a FATAL does. It returns where there is no session, or where the report of a refusal
-/// is refused memory itself: then Rust aborts.
+/// Ends this session with a FATAL error. Returns if there is no session, or if memory for the report is
+/// refused as well: then Rust aborts.
 #[cold]
 fn end_session(bytes: usize) {
-    // SAFETY: flags of the process, which has one thread. PostgreSQL's functions are called as its macro
-    // ereport does. With the level FATAL the last one exits. Without a place to jump to, an error within the
-    // report does so too, and does not jump over Rust's frames. In a critical section PostgreSQL makes a
-    // PANIC of it, but no memory is asked for there (`src/pg/storage/wal.rs`).
+    // SAFETY: the flags belong to the process, which has one thread. The functions are called as PostgreSQL's
+    // macro ereport does; at the level FATAL the last one exits. Since PG_exception_stack is null, an error
+    // during the report exits too, and does not jump over Rust's frames. In a critical section, PostgreSQL
+    // would raise a PANIC, but there we request no memory (`src/pg/storage/wal.rs`).
     unsafe {
         let is_postmaster = pg_sys::IsPostmasterEnvironment && !pg_sys::IsUnderPostmaster;
         if is_postmaster || IS_ENDING.swap(true, Relaxed) && !pg_sys::proc_exit_inprogress {

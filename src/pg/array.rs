@@ -1,4 +1,4 @@
-//! Numbers in arrays.
+//! Arrays of numbers.
 
 use base::{OutOfMemory, push};
 use pgrx::callconv::{BoxRet, FcInfo};
@@ -9,13 +9,13 @@ use pgrx::pgrx_sql_entity_graph::metadata::{
 use pgrx::{IntoDatum, pg_sys};
 use std::ffi::c_int;
 
-/// Numbers to be returned as an array.
+/// Numbers that are returned as an array.
 ///
-/// They are copied in one go. A `Vec` would do, but pgrx appends its elements one by one, at 20 ns each. A
-/// passage sketch of 5 KB has two thousand, which then took as long as to make them.
+/// They are copied at once. pgrx can return a `Vec`, but appends its elements one by one, at 20 ns each. For
+/// a passage sketch of a text of 5 KB, with two thousand values, that took as long as computing the sketch.
 pub(crate) struct Numbers<T>(pub(crate) Vec<T>);
 
-/// The distinct ones of some numbers, in ascending order.
+/// The numbers in ascending order, without duplicates.
 pub(crate) fn distinct(numbers: impl Iterator<Item = i64>) -> Result<Vec<i64>, OutOfMemory> {
     let mut distinct = Vec::new();
     for number in numbers {
@@ -26,19 +26,18 @@ pub(crate) fn distinct(numbers: impl Iterator<Item = i64>) -> Result<Vec<i64>, O
     Ok(distinct)
 }
 
-/// A number.
+/// A number that an array can have as an element.
 ///
 /// # Safety
-/// An array of the type that [`IntoDatum`] names must hold its elements as Rust does, without padding.
+/// The elements of an array of [`IntoDatum`]'s type must have Rust's layout, without padding between them.
 pub(crate) unsafe trait Number: Copy + IntoDatum {}
 
-// SAFETY: integer.
+// SAFETY: elements of an integer[] are four bytes each.
 unsafe impl Number for i32 {}
-// SAFETY: bigint.
+// SAFETY: elements of a bigint[] are eight bytes each.
 unsafe impl Number for i64 {}
 
-/// What stands before the elements of an array that has one dimension and no NULL. ArrayElements of up to 8
-/// bytes are aligned behind it.
+/// The header of an array with one dimension and no NULL. Elements of up to 8 bytes are aligned behind it.
 #[repr(C)]
 struct Header {
     array: pg_sys::ArrayType,
@@ -47,7 +46,7 @@ struct Header {
 }
 
 impl<T: Number> Numbers<T> {
-    /// As a datum in the memory of the current call.
+    /// The array as a datum, in the current memory context.
     pub(crate) fn into_array(self) -> pg_sys::Datum {
         let Self(numbers) = self;
         let element = T::type_oid();
@@ -70,15 +69,15 @@ impl<T: Number> Numbers<T> {
     }
 }
 
-// SAFETY: the datum is an array in the memory of the call.
+// SAFETY: `into_array` returns a datum of an array.
 unsafe impl<T: Number> BoxRet for Numbers<T> {
     unsafe fn box_into<'call>(self, call: &mut FcInfo<'call>) -> Datum<'call> {
-        // SAFETY: it is returned at once, and is not NULL.
+        // SAFETY: the datum is returned at once, and is not NULL.
         unsafe { call.return_raw_datum(self.into_array()) }
     }
 }
 
-// SAFETY: for SQL it is the same as a `Vec`.
+// SAFETY: SQL sees the same type as for a `Vec`.
 unsafe impl<T> SqlTranslatable for Numbers<T>
 where
     Vec<T>: SqlTranslatable,

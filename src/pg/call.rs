@@ -1,4 +1,4 @@
-//! Functions in Postgres's own calling convention, for arguments and results that are no plain values.
+//! Functions in PostgreSQL's own calling convention, for arguments and results that are not plain values.
 
 use super::array::Numbers;
 use super::report::SqlError;
@@ -7,9 +7,9 @@ use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Datum};
 use std::ffi::CStr;
 
-/// Exports functions to PostgreSQL under their own names, each with the record by which PostgreSQL knows how
-/// to call it. Their arguments are of types that are an [`Argument`], their results [`Returned`]. Errors and
-/// panics in them become errors of the query.
+/// Exports functions to PostgreSQL under their own names, each with the record that PostgreSQL needs to call
+/// it. Each argument is an [`Argument`], and each result [`Returned`]. Errors and panics become errors of the
+/// query.
 macro_rules! pg_functions {
     ($($name:ident),* $(,)?) => {$(
         const _: () = {
@@ -21,8 +21,8 @@ macro_rules! pg_functions {
             #[pgrx::pg_guard]
             #[unsafe(export_name = stringify!($name))]
             extern "C-unwind" fn entry(call: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
-                // SAFETY: PostgreSQL passes the information on this call, which lives until we return. The
-                // SQL of the extension declares the function with arguments of these types.
+                // SAFETY: PostgreSQL passes a call, which lives until we return. The SQL of the extension
+                // declares the function with arguments of these types.
                 unsafe { $crate::pg::call::Function::call($name, $crate::pg::call::Call::new(call)) }
             }
         };
@@ -30,22 +30,22 @@ macro_rules! pg_functions {
 }
 pub(crate) use pg_functions;
 
-/// A function that PostgreSQL can call.
+/// A Rust function that PostgreSQL can call.
 pub(crate) trait Function<Arguments> {
     /// # Safety
-    /// The SQL function that is called must be declared with arguments of these types. If it is not STRICT,
-    /// those that may be NULL are an [`Option`].
+    /// The SQL function must be declared with arguments of these types. If it is not STRICT, arguments that
+    /// may be NULL must be [`Option`]s.
     unsafe fn call(self, call: Call) -> Datum;
 }
 
-/// A value that a function is called with, or the [`Call`].
+/// A type of arguments of functions, or the [`Call`] itself.
 pub(crate) trait Argument {
     /// # Safety
-    /// The call must have such a value at this place, which is not NULL and lives as long as is said here.
+    /// The argument at this place must be of this type, not NULL, and live as long as the lifetime says.
     unsafe fn read(call: Call, place: usize) -> Self;
 }
 
-/// What a function returns.
+/// A type of results of functions.
 pub(crate) trait Returned {
     fn datum(self, call: Call) -> Datum;
 }
@@ -54,7 +54,7 @@ macro_rules! functions {
     ($($type:ident $place:literal),*) => {
         impl<F: Fn($($type),*) -> R, R: Returned, $($type: Argument),*> Function<($($type,)*)> for F {
             unsafe fn call(self, call: Call) -> Datum {
-                // SAFETY: the function is declared so.
+                // SAFETY: the function is declared with these arguments, as the caller promises.
                 self($(unsafe { $type::read(call, $place) }),*).datum(call)
             }
         }
@@ -64,13 +64,13 @@ functions!(A 0);
 functions!(A 0, B 1);
 functions!(A 0, B 1, C 2);
 
-/// Defines how values of a type are read from a datum, and written as one.
+/// Defines how a value of a type is read from a datum and written to one.
 macro_rules! sql_value {
     ($type:ty $(, read: |$datum:ident| $read:expr)? $(, write: |$value:ident| $write:expr)?) => {
         $(impl $crate::pg::call::Argument for $type {
             unsafe fn read(call: $crate::pg::call::Call, place: usize) -> Self {
                 let $datum = call.datum(place);
-                // SAFETY: a value of this type.
+                // SAFETY: the argument is a value of this type, as the caller promises.
                 #[allow(unused_unsafe, reason = "numbers are read without")]
                 unsafe { $read }
             }
@@ -102,7 +102,7 @@ impl Argument for Call {
 
 impl<T: Argument> Argument for Option<T> {
     unsafe fn read(call: Call, place: usize) -> Self {
-        // SAFETY: such a value, unless it is NULL.
+        // SAFETY: the argument is of type `T` if it is not NULL, as the caller promises.
         (!call.is_null(place)).then(|| unsafe { T::read(call, place) })
     }
 }
@@ -119,25 +119,25 @@ impl<T: Returned> Returned for Result<T, SqlError> {
     }
 }
 
-/// A call of a function, with its arguments. Functions declared STRICT have no NULL among them.
+/// A call of a function, with its arguments. No argument is NULL if the function is declared STRICT.
 #[derive(Clone, Copy)]
 pub(crate) struct Call(pg_sys::FunctionCallInfo);
 
 impl Call {
     /// # Safety
-    /// The information must be that of the call in progress.
+    /// The pointer must be the one that PostgreSQL has passed for the call in progress.
     pub(crate) unsafe fn new(call: pg_sys::FunctionCallInfo) -> Self {
         Self(call)
     }
 
-    /// The information as Postgres passed it.
+    /// The pointer that PostgreSQL passed.
     pub(crate) fn info(self) -> pg_sys::FunctionCallInfo {
         self.0
     }
 
-    /// An argument, counted from 0; the function must be declared with that many.
+    /// An argument, counted from 0. The function must be declared with enough arguments.
     pub(crate) fn datum(self, index: usize) -> pg_sys::Datum {
-        // SAFETY: the call has the arguments of its declaration, each of which has been filled in.
+        // SAFETY: PostgreSQL sets all arguments that the function is declared with.
         unsafe { (*self.0).args.as_slice(index + 1)[index].value }
     }
 
@@ -147,9 +147,9 @@ impl Call {
         unsafe { (*self.0).args.as_slice(index + 1)[index].isnull }
     }
 
-    /// The result NULL.
+    /// Returns NULL from the call.
     pub(crate) fn null(self) -> pg_sys::Datum {
-        // SAFETY: the information on the call in progress.
+        // SAFETY: the call is in progress.
         unsafe { (*self.0).isnull = true };
         pg_sys::Datum::null()
     }
@@ -162,15 +162,15 @@ impl Call {
         self.datum(index).value() as i16
     }
 
-    /// An argument that is passed by reference, or of type internal.
+    /// An argument that is passed by reference, or is of type internal.
     pub(crate) fn pointer<T>(self, index: usize) -> *mut T {
         self.datum(index).cast_mut_ptr()
     }
 }
 
-/// A value in the memory of the current call, as a datum.
+/// A copy of the value in the current memory context, as a datum.
 pub(crate) fn allocate<T: Copy>(value: T) -> pg_sys::Datum {
-    // SAFETY: palloc returns memory of that size, aligned for any type, or raises an error.
+    // SAFETY: palloc returns memory of this size, aligned for any type, or raises an error.
     unsafe {
         let place: *mut T = pg_sys::palloc(size_of::<T>()).cast();
         place.write(value);

@@ -1,4 +1,4 @@
-//! What differs between PostgreSQL 15 and 19: the one place with `cfg(feature = "pg…")`.
+//! Differences between PostgreSQL 15 and 19. Only this file and its folder have `cfg(feature = "pg…")`.
 //!
 //! Each function hides one difference, and says what changed in which version. A condition names the versions
 //! before a change, so that versions to come get the new code.
@@ -13,9 +13,9 @@ mod paths;
 pub(crate) use outer_joins::name_outer_joins_of;
 pub(crate) use paths::{add_disabled_nodes, disable, nested_loop, set_cost_function};
 
-/// Pauses as VACUUM does, which may raise an error. Since 18, PostgreSQL is told whether this is ANALYZE.
+/// Pauses as VACUUM does. Since 18, PostgreSQL is told whether this is ANALYZE.
 pub(crate) fn vacuum_delay_point() {
-    // SAFETY: an error unwinds through the caller.
+    // SAFETY: if the call raises an error, the error unwinds through the caller.
     unsafe {
         #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
         pg_sys::vacuum_delay_point();
@@ -24,11 +24,12 @@ pub(crate) fn vacuum_delay_point() {
     }
 }
 
-/// Raises an error if the page may lack a row that the snapshot still sees: Postgres's TestForOldSnapshot. Up
-/// to 16, `old_snapshot_threshold` allowed to remove such rows early; since 17, no row is removed early.
+/// Raises an error if a row that the snapshot sees may be missing on the page: PostgreSQL's
+/// TestForOldSnapshot. Up to 16, VACUUM may remove such rows early (`old_snapshot_threshold`). Since 17, it
+/// never does.
 ///
 /// # Safety
-/// The relation must be open, the page one of it and locked, and the snapshot one or null.
+/// The relation must be open, the page must belong to it and be locked; the snapshot may be null.
 #[inline]
 pub(crate) unsafe fn check_snapshot_age(
     snapshot: pg_sys::Snapshot,
@@ -38,7 +39,7 @@ pub(crate) unsafe fn check_snapshot_age(
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     let _ = (snapshot, relation, page);
     #[cfg(any(feature = "pg15", feature = "pg16"))]
-    // SAFETY: as promised; a setting that does not change; a page begins with its header.
+    // SAFETY: as promised; the setting does not change while the server runs; a page begins with its header.
     unsafe {
         if pg_sys::old_snapshot_threshold < 0 || snapshot.is_null() {
             return;
@@ -51,8 +52,7 @@ pub(crate) unsafe fn check_snapshot_age(
     }
 }
 
-/// The subtransaction in which the relation first got a new file. Since 16, a file's number is a "file
-/// locator".
+/// The subtransaction in which the relation got its first new file. Since 16, the field has another name.
 pub(crate) fn new_file_transaction(relation: &pg_sys::RelationData) -> pg_sys::SubTransactionId {
     #[cfg(feature = "pg15")]
     return relation.rd_firstRelfilenodeSubid;
@@ -60,19 +60,19 @@ pub(crate) fn new_file_transaction(relation: &pg_sys::RelationData) -> pg_sys::S
     return relation.rd_firstRelfilelocatorSubid;
 }
 
-/// Whether no row of a relation of the query may have NULL in the column. Since 17, the planner knows. Up to
-/// 16, the catalog knows. The children of a table that is not partitioned may have NULLs where the table
-/// itself may not.
+/// Whether no row of the relation can have NULL in the column. Since 17, the planner knows that. Up to 16,
+/// the catalog is asked, and a table with children must be partitioned: otherwise the children may have NULLs
+/// in a column that is NOT NULL in the table.
 pub(crate) fn is_declared_not_null(
     _root: &pg_sys::PlannerInfo,
     relation: &pg_sys::RelOptInfo,
     column: i16,
 ) -> bool {
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-    // SAFETY: filled in by the planner.
+    // SAFETY: the planner has set the field.
     return unsafe { pg_sys::bms_is_member(column.into(), relation.notnullattnums) };
     #[cfg(any(feature = "pg15", feature = "pg16"))]
-    // SAFETY: the planner has an entry for each relation, and has locked each table.
+    // SAFETY: the planner has an entry for each relation, and has locked each table of the query.
     unsafe {
         let table = &**_root.simple_rte_array.add(relation.relid as usize);
         let is_one = !table.inh || table.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE;
@@ -85,23 +85,23 @@ pub(crate) fn is_declared_not_null(
     }
 }
 
-/// Looks functions and operators up in `pg_catalog` alone, until the caller ends the level of settings. Up to
-/// 16, Postgres's own maintenance commands did not do so either.
+/// Looks functions and operators up only in `pg_catalog`, until the caller ends the nest level of settings.
+/// Up to 16, PostgreSQL's own maintenance commands do not do that either.
 pub(crate) fn restrict_search_path() {
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-    // SAFETY: changes a setting.
+    // SAFETY: the function changes a setting.
     unsafe {
         pg_sys::RestrictSearchPath()
     };
 }
 
-/// What `pg_stat_user_indexes` says of an index, as this session counts it; None if nothing is counted.
-/// Since 16, this field and those in it have other names.
+/// The statistics of an index that `pg_stat_user_indexes` shows, as this session counts them; `None` if
+/// nothing is counted. Since 16, this field and the fields in it have other names.
 ///
 /// # Safety
 /// The index must be open.
 unsafe fn counts<'a>(index: pg_sys::Relation) -> Option<&'a mut pg_sys::PgStat_TableCounts> {
-    // SAFETY: open.
+    // SAFETY: the index is open, as the caller promises.
     unsafe {
         let index = &mut *index;
         if index.pgstat_info.is_null() && index.pgstat_enabled {
@@ -143,7 +143,7 @@ pub(crate) unsafe fn shared_by_scan(scan: &pg_sys::IndexScanDescData) -> *mut c_
 /// Counts a scan as `idx_scan`. Since 18, EXPLAIN shows the number of searches.
 ///
 /// # Safety
-/// The scan must have begun, and its index be open.
+/// The scan must have begun, and its index must be open.
 pub(crate) unsafe fn count_scan(scan: &mut pg_sys::IndexScanDescData) {
     // SAFETY: as promised.
     unsafe {
@@ -166,7 +166,7 @@ pub(crate) unsafe fn count_scan(scan: &mut pg_sys::IndexScanDescData) {
 /// # Safety
 /// The index must be open.
 pub(crate) unsafe fn count_fetch(index: pg_sys::Relation) {
-    // SAFETY: open.
+    // SAFETY: the index is open, as the caller promises.
     if let Some(counts) = unsafe { counts(index) } {
         #[cfg(feature = "pg15")]
         let fetched = &mut counts.t_tuples_fetched;
@@ -176,8 +176,8 @@ pub(crate) unsafe fn count_fetch(index: pg_sys::Relation) {
     }
 }
 
-/// Pins a page of an index if it is in this buffer, and counts that for `pg_statio_user_indexes`, which
-/// Postgres leaves to us.
+/// Pins a block of an index if this buffer has it. Counts that for `pg_statio_user_indexes`, since PostgreSQL
+/// does not.
 ///
 /// # Safety
 /// The index must be open.
@@ -187,7 +187,7 @@ pub(crate) unsafe fn read_recent_buffer(
     block: pg_sys::BlockNumber,
     buffer: pg_sys::Buffer,
 ) -> bool {
-    // SAFETY: open.
+    // SAFETY: the index is open, as the caller promises.
     unsafe {
         #[cfg(feature = "pg15")]
         let file = (*index).rd_node;
@@ -208,13 +208,13 @@ pub(crate) unsafe fn read_recent_buffer(
     }
 }
 
-/// Locks a page in a buffer. Since 19, PostgreSQL's own function is inline, and so not in its library.
+/// Locks a page in a buffer. Since 19, LockBuffer is an inline function, which a library cannot call.
 ///
 /// # Safety
-/// The buffer must be pinned by us.
+/// This process must have pinned the buffer.
 #[inline]
 pub(crate) unsafe fn lock_buffer(buffer: pg_sys::Buffer, lock: u32) {
-    // SAFETY: pinned.
+    // SAFETY: the buffer is pinned, as the caller promises.
     unsafe {
         #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
         pg_sys::LockBuffer(buffer, lock as i32);
@@ -223,25 +223,25 @@ pub(crate) unsafe fn lock_buffer(buffer: pg_sys::Buffer, lock: u32) {
     }
 }
 
-/// The position in the log that a page's header says: the higher half first, whatever the order of bytes. Up
-/// to 18, the header has two numbers for that, since 19 one.
+/// The position in the WAL that a page's header contains: the higher half comes first in any byte order. Up
+/// to 18, the header has two numbers for it, since 19 one.
 pub(crate) fn page_lsn(written: &pg_sys::PageXLogRecPtr) -> pg_sys::XLogRecPtr {
-    // SAFETY: eight bytes, which are two numbers.
+    // SAFETY: the type has eight bytes, which are read as two numbers.
     let [high, low]: [u32; 2] = unsafe { std::mem::transmute_copy(written) };
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// A position in the log as a page's header has it.
+/// A position in the WAL as a page's header contains it.
 pub(crate) fn written_lsn(lsn: pg_sys::XLogRecPtr) -> pg_sys::PageXLogRecPtr {
-    // SAFETY: eight bytes, which are two numbers.
+    // SAFETY: the type has eight bytes, which are written as two numbers.
     unsafe { std::mem::transmute_copy(&[(lsn >> 32) as u32, lsn as u32]) }
 }
 
-/// Gives PostgreSQL what it knows of an access method. Since 19, it keeps the pointer. Up to 18, it frees
-/// what it got.
+/// Returns the description of an access method to PostgreSQL. Since 19, PostgreSQL keeps the pointer. Up to
+/// 18, it frees the memory.
 pub(crate) fn give_routine(routine: &'static pg_sys::IndexAmRoutine) -> *const pg_sys::IndexAmRoutine {
     #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
-    // SAFETY: as much memory as the copy takes, which the caller of the handler owns.
+    // SAFETY: palloc returns enough memory for the copy, which then belongs to PostgreSQL.
     let given = unsafe {
         let copy = pg_sys::palloc(size_of::<pg_sys::IndexAmRoutine>()).cast();
         std::ptr::copy_nonoverlapping(routine, copy, 1);
@@ -252,14 +252,14 @@ pub(crate) fn give_routine(routine: &'static pg_sys::IndexAmRoutine) -> *const p
     given
 }
 
-/// The hook that the planner calls for each relation of a query. Since 19, it is another one.
+/// The type of the hook that the planner calls for each table of a query. Since 19, there is another hook.
 #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
 pub(crate) type RelationHook = pg_sys::get_relation_info_hook_type;
-/// The hook that the planner calls for each relation of a query, and for whatever else is in FROM.
+/// The type of the hook that the planner calls for each table, and for everything else in FROM.
 #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
 pub(crate) type RelationHook = pg_sys::build_simple_rel_hook_type;
 
-/// Where PostgreSQL looks for the hook.
+/// The variable of the hook.
 pub(crate) fn relation_hook() -> *mut RelationHook {
     #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
     let hook = &raw mut pg_sys::get_relation_info_hook;
@@ -268,18 +268,18 @@ pub(crate) fn relation_hook() -> *mut RelationHook {
     hook
 }
 
-/// A call of the hook for something in FROM.
+/// A call of the hook.
 pub(crate) struct RelationCall<'a> {
     pub(crate) root: *mut pg_sys::PlannerInfo,
     pub(crate) relation: *mut pg_sys::RelOptInfo,
-    /// Since 19, the hook is called for what is no table, too.
+    /// Since 19, the hook is also called for items of FROM that are not tables.
     pub(crate) is_table: bool,
-    /// Calls another's hook with the same arguments.
+    /// Calls the hook of another library with the same arguments.
     pub(crate) call_next: &'a dyn Fn(RelationHook),
 }
 
-/// Defines a hook for relations, which calls a function of ours with a [`RelationCall`]. Since 19, PostgreSQL
-/// passes other arguments.
+/// Defines a hook that calls our function with a [`RelationCall`]. Since 19, PostgreSQL passes other
+/// arguments.
 macro_rules! relation_hook_function {
     ($name:ident, $ours:path) => {
         #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
@@ -292,7 +292,7 @@ macro_rules! relation_hook_function {
         ) {
             use pgrx::pg_sys::ffi::pg_guard_ffi_boundary as guarded;
             let call_next = |hook: $crate::pg::compat::RelationHook| {
-                // SAFETY: another's hook gets what PostgreSQL passed to ours.
+                // SAFETY: the other library's hook gets the arguments that PostgreSQL passed to ours.
                 hook.map(|hook| unsafe { guarded(|| hook(root, table, is_parent, relation)) });
             };
             $ours($crate::pg::compat::RelationCall { root, relation, is_table: true, call_next: &call_next });
@@ -307,10 +307,10 @@ macro_rules! relation_hook_function {
         ) {
             use pgrx::pg_sys::ffi::pg_guard_ffi_boundary as guarded;
             let call_next = |hook: $crate::pg::compat::RelationHook| {
-                // SAFETY: another's hook gets what PostgreSQL passed to ours.
+                // SAFETY: the other library's hook gets the arguments that PostgreSQL passed to ours.
                 hook.map(|hook| unsafe { guarded(|| hook(root, relation, entry)) });
             };
-            // SAFETY: the entry of the relation, which the planner does not change until we return.
+            // SAFETY: the planner passes the relation's entry, and does not change it until we return.
             let is_table = unsafe { (*entry).rtekind } == pgrx::pg_sys::RTEKind::RTE_RELATION;
             $ours($crate::pg::compat::RelationCall { root, relation, is_table, call_next: &call_next });
         }
@@ -318,7 +318,7 @@ macro_rules! relation_hook_function {
 }
 pub(crate) use relation_hook_function;
 
-/// Describes an option of an index. Since 18, a description has one field more.
+/// Describes a storage parameter of an index. Since 18, a description has one more field.
 #[allow(clippy::needless_update, reason = "up to PostgreSQL 17 all fields are named here")]
 pub(crate) fn index_option(
     name: &'static CStr,
@@ -333,7 +333,7 @@ pub(crate) fn index_option(
     }
 }
 
-/// Where a projection says that its value is NULL. Since 18 it has none, and may not say so.
+/// Where a projection writes whether its value is NULL. Since 18, it must get a null pointer.
 pub(crate) fn null_of_projection(_is_null: &mut bool) -> *mut bool {
     #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
     return _is_null;

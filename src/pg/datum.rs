@@ -1,18 +1,18 @@
-//! Values of any type, kept longer than what they came from.
+//! Values of any type, and copies that outlive the values.
 #![allow(non_snake_case, reason = "names of PostgreSQL's own")]
 
 use base::{OutOfMemory, push};
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys, varlena};
 use std::ffi::{CStr, c_int};
 
-// From datum.h, which pgrx leaves out.
+// Declared in datum.h, which pgrx leaves out.
 #[pg_guard]
 unsafe extern "C-unwind" {
     fn datumCopy(value: pg_sys::Datum, by_value: bool, length: c_int) -> pg_sys::Datum;
     fn datumGetSize(value: pg_sys::Datum, by_value: bool, length: c_int) -> usize;
 }
 
-/// How values of a type are passed.
+/// How values of a type are stored and passed: their length, and whether by value.
 #[derive(Clone, Copy)]
 pub(crate) struct DatumLayout {
     length: i16,
@@ -22,17 +22,17 @@ pub(crate) struct DatumLayout {
 impl DatumLayout {
     pub(crate) fn of(type_: pg_sys::Oid) -> Self {
         let mut layout = Self { length: 0, by_value: false };
-        // SAFETY: looks a type up.
+        // SAFETY: the function looks a type up.
         unsafe { pg_sys::get_typlenbyval(type_, &raw mut layout.length, &raw mut layout.by_value) };
         layout
     }
 
-    /// Copies a value to the current memory.
+    /// Copies a value to the current memory context.
     ///
     /// # Safety
     /// The value must be of this type.
     pub(crate) unsafe fn copy(self, value: pg_sys::Datum) -> pg_sys::Datum {
-        // SAFETY: as promised.
+        // SAFETY: the value is of this type, as the caller promises.
         unsafe { datumCopy(value, self.by_value, self.length.into()) }
     }
 
@@ -40,13 +40,13 @@ impl DatumLayout {
         self.by_value
     }
 
-    /// The bytes of a value that is passed by reference. A value that is stored out of line stays there. An
-    /// expanded value becomes a copy in the current memory.
+    /// The bytes of a value that is passed by reference. For a TOAST pointer, they are the pointer's. An
+    /// expanded value is copied to the current memory context.
     ///
     /// # Safety
-    /// The value must be of this type, and live as long as is said here.
+    /// The value must be of this type, and live as long as the lifetime says.
     pub(crate) unsafe fn bytes<'a>(self, value: pg_sys::Datum) -> &'a [u8] {
-        // SAFETY: such a value.
+        // SAFETY: the value is of this type, as the caller promises.
         unsafe {
             match self.length {
                 -1 => {
@@ -62,7 +62,7 @@ impl DatumLayout {
     }
 }
 
-/// Values of one type. They live as long as the call in which the list was made.
+/// A list of values of one type. They live in the memory context in which the list was created.
 pub(crate) struct KeptValues {
     layout: DatumLayout,
     memory: pg_sys::MemoryContext,
@@ -71,18 +71,18 @@ pub(crate) struct KeptValues {
 
 impl KeptValues {
     pub(crate) fn new(type_: pg_sys::Oid) -> Self {
-        // SAFETY: the memory of the current call is there.
+        // SAFETY: there is a current memory context.
         let memory = unsafe { pg_sys::CurrentMemoryContext };
         Self { layout: DatumLayout::of(type_), memory, values: Vec::new() }
     }
 
-    /// Adds a copy of a value. Returns the bytes that it takes.
+    /// Adds a copy of a value. Returns the number of bytes of the copy.
     ///
     /// # Safety
     /// The value must be of the type.
     pub(crate) unsafe fn push(&mut self, value: pg_sys::Datum) -> Result<usize, OutOfMemory> {
         let DatumLayout { length, by_value } = self.layout;
-        // SAFETY: of the type. A value of variable length may be stored out of line, and its copy must not.
+        // SAFETY: the value is of the type, as the caller promises. A toasted value is copied detoasted.
         let (copy, size) = unsafe {
             PgMemoryContexts::For(self.memory).switch_to(|_| {
                 let copy = if length == -1 {

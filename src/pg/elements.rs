@@ -1,4 +1,4 @@
-//! Arrays of any type, and the order of their elements.
+//! Arrays of any type, and the sort order of their elements.
 
 use super::call::Call;
 use super::encoding::type_name;
@@ -7,21 +7,21 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use std::cmp::Ordering;
 
-/// The elements of an array, in order, whatever its dimensions.
+/// The elements of an array, in order; its dimensions are ignored.
 pub(crate) struct ArrayElements<'a> {
     pub(crate) type_: pg_sys::Oid,
     pub(crate) values: &'a [pg_sys::Datum],
-    /// Which of them are NULL.
+    /// For each element, whether it is NULL.
     pub(crate) nulls: &'a [bool],
 }
 
 impl ArrayElements<'_> {
     /// # Safety
-    /// The datum must be an array. The elements must not be used after the call in progress.
+    /// The datum must be an array. The elements must only be used during the call in progress.
     pub(crate) unsafe fn of(array: pg_sys::Datum) -> Self {
         let (mut length, mut by_value, mut alignment) = (0, false, 0);
         let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
-        // SAFETY: an array knows the type of its elements. What is returned lives as long as the call.
+        // SAFETY: an array names the type of its elements. The results live as long as the call.
         unsafe {
             let array: *mut pg_sys::ArrayType = pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast();
             let type_ = (*array).elemtype;
@@ -49,16 +49,16 @@ impl ArrayElements<'_> {
     }
 }
 
-/// The order that ORDER BY gives to values of a type.
+/// The order in which ORDER BY sorts values of a type.
 pub(crate) struct Order {
     compare: *mut pg_sys::FmgrInfo,
     collation: pg_sys::Oid,
 }
 
 impl Order {
-    /// The order of values of this type in a call, which knows their collation.
+    /// The order of values of this type, with the collation of the call.
     pub(crate) fn of(type_: pg_sys::Oid, call: Call) -> Result<Self, SqlError> {
-        // SAFETY: the call in progress. The entry of a type lives as long as the session.
+        // SAFETY: the call is in progress. The type cache keeps an entry as long as the session lives.
         unsafe {
             let entry = pg_sys::lookup_type_cache(type_, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32);
             if (*entry).cmp_proc_finfo.fn_oid == pg_sys::InvalidOid {
@@ -69,7 +69,7 @@ impl Order {
     }
 }
 
-/// A value that is sorted by the order of its type.
+/// A value that compares in the order of its type.
 pub(crate) struct SortedKey<'a> {
     order: &'a Order,
     value: pg_sys::Datum,
@@ -86,7 +86,7 @@ impl<'a> SortedKey<'a> {
 impl Ord for SortedKey<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         let &Order { compare, collation } = self.order;
-        // SAFETY: the function takes two values of the type, which these are, and returns an integer.
+        // SAFETY: the function compares two values of the type, and returns an integer.
         let result = unsafe { pg_sys::FunctionCall2Coll(compare, collation, self.value, other.value) };
         (result.value() as i32).cmp(&0)
     }

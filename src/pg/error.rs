@@ -1,6 +1,6 @@
-//! Errors that only the Postgres side can meet: one constructor each, with code, values and advice.
+//! Errors that only the PostgreSQL side can meet. Each has one constructor, with code, values and advice.
 //!
-//! What an algorithm has to say it words itself, as a [`Problem`](base::Problem); see
+//! Errors of algorithms are worded in `crates/`, as a [`Problem`](base::Problem); see
 //! [`report`](super::report).
 
 use super::encoding::{for_message, type_name};
@@ -42,11 +42,11 @@ pub(crate) fn no_hash(index: &CStr, type_: Oid) -> SqlError {
         )
 }
 
-/// All values of an index of type hamming have one length.
+/// The DETAIL of errors about the length of an index's values.
 const ONE_LENGTH: &str =
     "All values of an index of type hamming have the same number of bits, which their type says.";
 
-/// `column` is a column and its table; `None` is an expression.
+/// `column` is a column and its table, or `None` if the index is on an expression.
 pub(crate) fn unknown_length(index: &CStr, column: Option<(String, String)>) -> SqlError {
     let name = for_message(index);
     let message = format!("cannot tell how many bits the values of index \"{}\" have", quote(&name));
@@ -62,7 +62,7 @@ pub(crate) fn unknown_length(index: &CStr, column: Option<(String, String)>) -> 
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message).set_detail(ONE_LENGTH).set_hint(hint)
 }
 
-/// `type_` is what the column had before.
+/// `type_` is the type that the column had before.
 pub(crate) fn lost_length(index: &CStr, type_: &str, column: Option<(String, String)>) -> SqlError {
     let name = for_message(index);
     let message = format!("the column of index \"{}\" is not of type {type_} any more", quote(&name));
@@ -71,7 +71,7 @@ pub(crate) fn lost_length(index: &CStr, type_: &str, column: Option<(String, Str
         Some((table, column)) => {
             error.set_hint(format!("ALTER TABLE {table} ALTER COLUMN {column} TYPE {type_};"))
         }
-        // PostgreSQL makes such an index again when a type changes.
+        // PostgreSQL rebuilds an index on an expression when a type changes.
         None => error,
     }
 }

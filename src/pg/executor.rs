@@ -1,16 +1,15 @@
-//! What PostgreSQL's executor has as inline functions of C: the next row of a node, a condition, a
-//! projection.
+//! Parts of PostgreSQL's executor that are inline functions in C: next row of a node, condition, projection.
 
 use super::compat::null_of_projection;
 use pgrx::pg_sys::ffi::pg_guard_ffi_boundary as guarded;
 use pgrx::pg_sys::{self, Datum, ExprContext, ExprState, PlanState, TupleTableSlot};
 
-/// The next row of a node, with all of its columns; None at the end.
+/// The next row of a node, with all columns; `None` at the end.
 ///
 /// # Safety
-/// The node must be one of the plan that is executed.
+/// The node must belong to a plan that is being executed.
 pub(crate) unsafe fn next_row(node: *mut PlanState) -> Option<*mut TupleTableSlot> {
-    // SAFETY: such a node.
+    // SAFETY: the node is being executed, as the caller promises.
     unsafe {
         if !(*node).chgParam.is_null() {
             pg_sys::ExecReScan(node);
@@ -25,12 +24,12 @@ pub(crate) unsafe fn next_row(node: *mut PlanState) -> Option<*mut TupleTableSlo
     }
 }
 
-/// Takes all columns out of the row of a slot.
+/// Deforms the tuple in a slot: sets the values of all columns.
 ///
 /// # Safety
 /// The slot must have a row.
 pub(crate) unsafe fn read_all(slot: *mut TupleTableSlot) {
-    // SAFETY: as promised.
+    // SAFETY: the slot has a row, as the caller promises.
     unsafe {
         let columns = (*(*slot).tts_tupleDescriptor).natts;
         if i32::from((*slot).tts_nvalid) < columns {
@@ -39,12 +38,12 @@ pub(crate) unsafe fn read_all(slot: *mut TupleTableSlot) {
     }
 }
 
-/// The columns of a row that has been taken apart: values, and which of them are NULL.
+/// All columns of a slot's row: values, and whether they are NULL.
 ///
 /// # Safety
-/// The slot must have such a row, and nobody else use it meanwhile.
+/// The slot must have a row whose columns were all read, and nobody else may use it meanwhile.
 pub(crate) unsafe fn columns<'a>(slot: *mut TupleTableSlot) -> (&'a mut [Datum], &'a mut [bool]) {
-    // SAFETY: a slot has room for all columns.
+    // SAFETY: a slot has arrays for all columns.
     unsafe {
         let columns = (*(*slot).tts_tupleDescriptor).natts as usize;
         (
@@ -54,13 +53,13 @@ pub(crate) unsafe fn columns<'a>(slot: *mut TupleTableSlot) -> (&'a mut [Datum],
     }
 }
 
-/// The columns of a virtual slot, whose row has been replaced. The slot takes memory of its own when
-/// somebody keeps its row; that is released first.
+/// The columns of a virtual slot, to be overwritten with a new row. If somebody has materialized the last
+/// row, its memory is freed first.
 ///
 /// # Safety
-/// The slot must be virtual, and nobody else uses it meanwhile.
+/// The slot must be virtual, and nobody else may use it meanwhile.
 pub(crate) unsafe fn virtual_row<'a>(slot: *mut TupleTableSlot) -> (&'a mut [Datum], &'a mut [bool]) {
-    // SAFETY: a virtual slot, as promised.
+    // SAFETY: the slot is virtual, as the caller promises.
     unsafe {
         if u32::from((*slot).tts_flags) & pg_sys::TTS_FLAG_SHOULDFREE != 0 {
             let clear = (*(*slot).tts_ops).clear;
@@ -72,12 +71,12 @@ pub(crate) unsafe fn virtual_row<'a>(slot: *mut TupleTableSlot) -> (&'a mut [Dat
     }
 }
 
-/// Forgets what was computed for the last row.
+/// Frees the memory that expressions have used for the last row.
 ///
 /// # Safety
 /// The context must be alive.
 pub(crate) unsafe fn reset(context: *mut ExprContext) {
-    // SAFETY: as promised.
+    // SAFETY: the context is alive, as the caller promises.
     unsafe {
         let memory = (*context).ecxt_per_tuple_memory;
         if !(*memory).isReset {
@@ -86,18 +85,18 @@ pub(crate) unsafe fn reset(context: *mut ExprContext) {
     }
 }
 
-/// The value of an expression in memory that is reset with each row; None if it is NULL.
+/// The value of an expression, in the memory of the current row; `None` if it is NULL.
 ///
 /// # Safety
-/// The expression must have been made for the context, which has the row that it is about.
+/// The expression must have been initialized for a node with this context, which must have the current row.
 pub(crate) unsafe fn value(expression: *mut ExprState, context: *mut ExprContext) -> Option<Datum> {
     let mut is_null = false;
-    // SAFETY: as promised.
+    // SAFETY: as the caller promises.
     let value = unsafe { evaluate(expression, context, &raw mut is_null) }?;
     (!is_null).then_some(value)
 }
 
-/// Evaluates an expression, and says where it is told to whether the value is NULL.
+/// Evaluates an expression, and stores whether the value is NULL.
 ///
 /// # Safety
 /// As for [`value`].
@@ -106,7 +105,7 @@ unsafe fn evaluate(
     context: *mut ExprContext,
     is_null: *mut bool,
 ) -> Option<Datum> {
-    // SAFETY: made so. After an error PostgreSQL chooses the current memory itself.
+    // SAFETY: as the caller promises. After an error PostgreSQL sets the current memory context itself.
     unsafe {
         let evaluate = (*expression).evalfunc?;
         let before = pg_sys::CurrentMemoryContext;
@@ -117,24 +116,24 @@ unsafe fn evaluate(
     }
 }
 
-/// Whether all conditions hold; without any, they do.
+/// Whether all conditions hold. A null pointer has none.
 ///
 /// # Safety
 /// As for [`value`].
 pub(crate) unsafe fn holds(conditions: *mut ExprState, context: *mut ExprContext) -> bool {
-    // SAFETY: as promised.
+    // SAFETY: as the caller promises.
     conditions.is_null() || unsafe { value(conditions, context) }.is_some_and(|datum| datum.value() != 0)
 }
 
-/// The row that a node returns: what it computes of the current one, or this one itself.
+/// The row that a node returns: a projection of the current row, or the current row if there is none.
 ///
 /// # Safety
-/// The projection must be null or made for the context, which has the current row.
+/// The projection must be null, or made for the context that has the current row.
 pub(crate) unsafe fn projected(
     projection: *mut pg_sys::ProjectionInfo,
     row: *mut TupleTableSlot,
 ) -> *mut TupleTableSlot {
-    // SAFETY: as promised.
+    // SAFETY: as the caller promises.
     unsafe {
         if projection.is_null() {
             return row;
@@ -148,8 +147,8 @@ pub(crate) unsafe fn projected(
     }
 }
 
-/// Tables of functions that PostgreSQL is given, which never change.
+/// Tables of functions for PostgreSQL, which never change.
 pub(crate) struct Methods<T>(pub(crate) T);
 
-// SAFETY: a backend has one thread, and nobody writes to these.
+// SAFETY: nobody writes to a table.
 unsafe impl<T> Sync for Methods<T> {}

@@ -1,9 +1,9 @@
-//! Expressions of a query that is being planned, read and put together without `unsafe`.
+//! Expressions of a query that is being planned, which the planner parts read and build without `unsafe`.
 //!
-//! PostgreSQL passes pointers to trees of nodes. Where one comes in, [`Expr::new`] and its relatives take the
-//! promise that it is what it should be, for as long as PostgreSQL's call of us lasts. What is reached from
-//! there belongs to the same trees, which PostgreSQL keeps alive and shows to nobody else. Lists are read
-//! cell by cell and never lent as slices, so they may be changed while somebody goes through them.
+//! PostgreSQL passes pointers to trees of nodes. The unsafe functions here, such as [`Expr::new`], make an
+//! [`Expr`] of such a pointer: the caller promises that it is an expression that lives until we return to
+//! PostgreSQL. All nodes below it belong to the same tree, which PostgreSQL does not change meanwhile. A list
+//! is read cell by cell and never borrowed as a slice, so it may be changed during an iteration.
 
 use super::catalog::families::strategy_in;
 use super::code::bits::Bits;
@@ -12,7 +12,7 @@ use pgrx::pg_sys::{self, Datum, Node, NodeTag, Oid};
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null_mut};
 
-/// An expression of the query: a value, a condition, or another node of such a tree.
+/// A node of an expression tree: a value, a condition, or another node.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Expr<'p>(NonNull<Node>, PhantomData<&'p Node>);
 
@@ -20,11 +20,11 @@ impl<'p> Expr<'p> {
     /// # Safety
     /// `node` must be an expression of the query that is being planned, and not null.
     pub(crate) unsafe fn new<T>(node: *mut T) -> Self {
-        // SAFETY: not null, as the caller promises.
+        // SAFETY: the pointer is not null, as the caller promises.
         Self(unsafe { NonNull::new_unchecked(node.cast()) }, PhantomData)
     }
 
-    /// What may be missing.
+    /// The node, unless the pointer is null.
     ///
     /// # Safety
     /// `node` must be an expression of the query that is being planned, or null.
@@ -32,7 +32,7 @@ impl<'p> Expr<'p> {
         NonNull::new(node.cast()).map(|node| Self(node, PhantomData))
     }
 
-    /// A node that was read before.
+    /// The node that a reference points to.
     pub(crate) fn of<T: Tagged>(node: &'p T) -> Self {
         Self(NonNull::from(node).cast(), PhantomData)
     }
@@ -46,9 +46,9 @@ impl<'p> Expr<'p> {
         unsafe { self.0.as_ref().type_ }
     }
 
-    /// The node as a struct, if it is of that kind.
+    /// The node as the struct `T`, if it has the tag of `T`.
     pub(crate) fn cast<T: Tagged>(self) -> Option<&'p T> {
-        // SAFETY: a node has the struct that its tag names.
+        // SAFETY: a node's tag names its struct.
         (self.tag() == T::TAG).then(|| unsafe { self.0.cast().as_ref() })
     }
 
@@ -66,19 +66,19 @@ impl<'p> Expr<'p> {
         self.cast::<pg_sys::FuncExpr>().map(Applied::of_function)
     }
 
-    /// AND or OR, with its arguments.
+    /// The kind, AND, OR or NOT, and the arguments.
     pub(crate) fn as_boolean(self) -> Option<(pg_sys::BoolExprType::Type, Exprs<'p>)> {
-        // SAFETY: checked to be of this kind. What it has is copied.
+        // SAFETY: the tag was checked. The fields are copied.
         (self.tag() == NodeTag::T_BoolExpr).then(|| unsafe {
             let node = self.0.cast::<pg_sys::BoolExpr>().as_ref();
             (node.boolop, Exprs(node.args, PhantomData))
         })
     }
 
-    /// Gives AND or OR other arguments.
+    /// Replaces the arguments of AND or OR.
     pub(crate) fn set_arguments(self, args: Exprs<'p>) {
         if self.tag() == NodeTag::T_BoolExpr {
-            // SAFETY: checked to be of this kind; nobody has a reference to one.
+            // SAFETY: the tag was checked, and no reference to a BoolExpr exists.
             unsafe { self.0.cast::<pg_sys::BoolExpr>().as_mut().args = args.0 }
         }
     }
@@ -93,13 +93,13 @@ impl<'p> Expr<'p> {
     }
 
     pub(crate) fn type_(self) -> Oid {
-        // SAFETY: an expression.
+        // SAFETY: the node is an expression.
         unsafe { pg_sys::exprType(self.pointer()) }
     }
 
-    /// The type below domains, with its modifier.
+    /// The type and its modifier; for a domain, those of its base type.
     pub(crate) fn base_type(self) -> (Oid, i32) {
-        // SAFETY: an expression.
+        // SAFETY: the node is an expression.
         unsafe {
             let mut modifier = pg_sys::exprTypmod(self.pointer());
             let type_ = pg_sys::getBaseTypeAndTypmod(self.type_(), &raw mut modifier);
@@ -108,40 +108,39 @@ impl<'p> Expr<'p> {
     }
 
     pub(crate) fn has_volatile_functions(self) -> bool {
-        // SAFETY: an expression.
+        // SAFETY: the node is an expression.
         unsafe { pg_sys::contain_volatile_functions(self.pointer()) }
     }
 
-    /// Whether it may not be evaluated twice: it is volatile, or costs as much as a query.
+    /// Whether the expression must not be evaluated twice: it is volatile, or contains a subquery.
     pub(crate) fn is_volatile(self) -> bool {
-        // SAFETY: an expression.
+        // SAFETY: the node is an expression.
         self.has_volatile_functions() || unsafe { pg_sys::contain_subplans(self.pointer()) }
     }
 
     pub(crate) fn has_columns(self) -> bool {
-        // SAFETY: an expression.
+        // SAFETY: the node is an expression.
         unsafe { pg_sys::contain_var_clause(self.pointer()) }
     }
 
-    /// The columns that it mentions.
+    /// The columns in the expression.
     pub(crate) fn columns(self) -> impl Iterator<Item = &'p pg_sys::Var> {
         self.variables(pg_sys::PVC_RECURSE_PLACEHOLDERS).iter().filter_map(Self::cast)
     }
 
-    /// The columns and the placeholders that it mentions. What is within a placeholder is not among them.
+    /// The columns and the PlaceHolderVars in the expression, without those inside a PlaceHolderVar.
     pub(crate) fn inputs(self) -> Exprs<'p> {
         self.variables(pg_sys::PVC_INCLUDE_PLACEHOLDERS)
     }
 
     fn variables(self, of_placeholders: u32) -> Exprs<'p> {
         let into_all = pg_sys::PVC_RECURSE_AGGREGATES | pg_sys::PVC_RECURSE_WINDOWFUNCS;
-        // SAFETY: an expression; the list is a new one.
+        // SAFETY: the node is an expression, and the list is new.
         let list = unsafe { pg_sys::pull_var_clause(self.pointer(), (into_all | of_placeholders) as i32) };
         Exprs(list, PhantomData)
     }
 
-    /// Whether both are the same column or the same placeholder, apart from the outer joins that they may be
-    /// NULL by.
+    /// Whether both are the same column or the same PlaceHolderVar. Their `varnullingrels` may differ.
     pub(crate) fn is_same_input(self, other: Self) -> bool {
         let column = |expr: Self| expr.cast::<pg_sys::Var>().map(|it| (it.varno, it.varattno));
         let placeholder = |expr: Self| expr.cast::<pg_sys::PlaceHolderVar>().map(|it| it.phid);
@@ -149,21 +148,22 @@ impl<'p> Expr<'p> {
             || placeholder(self).is_some_and(|it| placeholder(other) == Some(it))
     }
 
-    /// A copy, in nodes of its own.
+    /// A deep copy.
     pub(crate) fn copy(self) -> Self {
-        // SAFETY: an expression, whose copy is one.
+        // SAFETY: the copy of an expression is an expression.
         unsafe { Self::new(pg_sys::copyObjectImpl(self.pointer().cast()).cast::<Node>()) }
     }
 
-    /// What is left when all is computed that is known without a query.
+    /// The expression with its constant parts evaluated.
     pub(crate) fn simplified(self) -> Self {
-        // SAFETY: an expression.
+        // SAFETY: the node is an expression.
         unsafe { Self::new(pg_sys::eval_const_expressions(null_mut(), self.pointer())) }
     }
 
-    /// `a operator b`. The operator returns that type, and takes values of the types of the two.
+    /// `a operator b`. The operator must return this type, and take the types of a and b.
     pub(crate) fn operator(operator: Oid, result: Oid, a: Self, b: Self) -> Self {
-        // SAFETY: makes a node of two others; the operator takes no collation. Its function is looked up.
+        // SAFETY: builds a node from two expressions, and looks its function up. The operator takes no
+        // collation.
         unsafe {
             let none = pg_sys::InvalidOid;
             let (a, b) = (a.pointer().cast(), b.pointer().cast());
@@ -173,22 +173,22 @@ impl<'p> Expr<'p> {
         }
     }
 
-    /// `function(args…)`. The function returns that type, and takes values of the types of these.
+    /// `function(args…)`. The function must return this type, and take the types of the arguments.
     pub(crate) fn function(function: Oid, result: Oid, args: &[Self]) -> Self {
         let (none, format) = (pg_sys::InvalidOid, pg_sys::CoercionForm::COERCE_EXPLICIT_CALL);
-        // SAFETY: makes a node of others; the function takes no collation.
+        // SAFETY: builds a node from expressions; the function takes no collation.
         unsafe { Self::new(pg_sys::makeFuncExpr(function, result, Exprs::of(args).0, none, none, format)) }
     }
 
     /// `a AND b`.
     pub(crate) fn and(a: Self, b: Self) -> Self {
-        // SAFETY: makes a node of others.
+        // SAFETY: builds a node from two expressions.
         unsafe { Self::new(pg_sys::make_andclause(Exprs::of(&[a, b]).0)) }
     }
 
     /// `self IS NOT NULL`.
     pub(crate) fn is_not_null(self) -> Self {
-        // SAFETY: the struct is that of the tag.
+        // SAFETY: `make` sets the tag of the struct.
         unsafe {
             let test = make::<pg_sys::NullTest>();
             test.arg = self.pointer().cast();
@@ -197,9 +197,9 @@ impl<'p> Expr<'p> {
         }
     }
 
-    /// A value that is known when the plan runs, of which nothing is known now.
+    /// A parameter of this type, whose value is unknown until the plan is executed.
     pub(crate) fn unknown(type_: Oid) -> Self {
-        // SAFETY: the struct is that of the tag.
+        // SAFETY: `make` sets the tag of the struct.
         unsafe {
             let unknown = make::<pg_sys::Param>();
             unknown.paramkind = pg_sys::ParamKind::PARAM_EXEC;
@@ -224,15 +224,15 @@ impl<'p> Expr<'p> {
         Self::constant(pg_sys::BITOID, -1, value.datum())
     }
 
-    /// A constant of a type of this length. One of variable length has -1, and is passed by reference.
+    /// A constant of a type of this length. Types of variable length have -1, and are passed by reference.
     fn constant(type_: Oid, length: i32, value: Datum) -> Self {
         let (no_modifier, none) = (-1, pg_sys::InvalidOid);
-        // SAFETY: the callers have values of these types.
+        // SAFETY: the callers pass values of these types.
         unsafe { Self::new(pg_sys::makeConst(type_, no_modifier, none, length, value, false, length > 0)) }
     }
 }
 
-/// An operator or a function, with the arguments that it is applied to.
+/// An operator or a function, with its arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct Applied<'p> {
     pub(crate) id: Oid,
@@ -248,12 +248,12 @@ impl<'p> Applied<'p> {
         Self { id, args }
     }
 
-    /// The arguments, if there are so many.
+    /// The arguments, if there are exactly N.
     pub(crate) fn args<const N: usize>(self) -> Option<[Expr<'p>; N]> {
         self.args.array()
     }
 
-    /// The strategy of the operator in a family; 0 if it is not of the family.
+    /// The strategy of the operator in a family; 0 if it does not belong to the family.
     pub(crate) fn strategy_in(self, family: Oid) -> i32 {
         strategy_in(self.id, family)
     }
@@ -267,7 +267,7 @@ impl<'p> Exprs<'p> {
     pub(crate) const NONE: Self = Self(null_mut(), PhantomData);
 
     /// # Safety
-    /// `list` must be a list of expressions of the query that is being planned, or null.
+    /// `list` must be a list of expressions of the query that is being planned, or null, the empty list.
     pub(crate) unsafe fn new(list: *mut pg_sys::List) -> Self {
         Self(list, PhantomData)
     }
@@ -281,7 +281,7 @@ impl<'p> Exprs<'p> {
         NonNull::new(self.0.cast()).map(|list| Expr(list, PhantomData))
     }
 
-    /// The nodes of this kind.
+    /// The nodes that are `T`.
     pub(crate) fn all<T: Tagged + 'p>(self) -> impl Iterator<Item = &'p T> {
         self.iter().filter_map(Expr::cast)
     }
@@ -291,7 +291,7 @@ impl<'p> Exprs<'p> {
     }
 
     pub(crate) fn len(self) -> usize {
-        // SAFETY: a list, or null.
+        // SAFETY: the pointer is a list or null.
         unsafe { self.0.as_ref() }.map_or(0, |list| list.length as usize)
     }
 
@@ -299,10 +299,10 @@ impl<'p> Exprs<'p> {
         self.len() == 0
     }
 
-    /// An expression by its place, counted from 0.
+    /// The expression at a place, counted from 0.
     pub(crate) fn get(self, place: usize) -> Option<Expr<'p>> {
-        // SAFETY: a list has `length` cells, and those of a list of expressions are pointers to them. A
-        // column that was dropped has none.
+        // SAFETY: a list has `length` cells, each with a pointer to an expression. The pointer is null for a
+        // dropped column.
         unsafe { Expr::at((place < self.len()).then(|| (*(*self.0).elements.add(place)).ptr_value)?) }
     }
 
@@ -317,11 +317,11 @@ impl<'p> Exprs<'p> {
     }
 
     pub(crate) fn contains(self, expr: Expr) -> bool {
-        // SAFETY: a list of nodes, and a node.
+        // SAFETY: the arguments are a list of nodes and a node.
         unsafe { pg_sys::list_member(self.0, expr.pointer().cast()) }
     }
 
-    /// Puts an expression in the place of another one.
+    /// Replaces the expression at a place.
     pub(crate) fn set(self, place: usize, expr: Expr<'p>) {
         if place < self.len() {
             // SAFETY: the list has this cell.
@@ -329,27 +329,27 @@ impl<'p> Exprs<'p> {
         }
     }
 
-    /// The list with one more expression, in its place.
+    /// The list with one more expression. The list itself is changed.
     pub(crate) fn with(self, expr: Expr<'p>) -> Self {
-        // SAFETY: a list of expressions, or null, which makes a list.
+        // SAFETY: the argument is a list of expressions, or null, for which a list is made.
         Self(unsafe { pg_sys::lappend(self.0, expr.pointer().cast()) }, PhantomData)
     }
 
-    /// The list with all of another one, in its place.
+    /// The list with all expressions of another list. The list itself is changed.
     pub(crate) fn and(self, other: Self) -> Self {
-        // SAFETY: lists of expressions.
+        // SAFETY: both are lists of expressions.
         Self(unsafe { pg_sys::list_concat(self.0, other.0) }, PhantomData)
     }
 
-    /// A copy, in nodes of its own.
+    /// A deep copy.
     pub(crate) fn copy(self) -> Self {
-        // SAFETY: a list of expressions, or null.
+        // SAFETY: the copy of a list of expressions is one; the copy of null is null.
         Self(unsafe { pg_sys::copyObjectImpl(self.0.cast()).cast() }, PhantomData)
     }
 
-    /// Whether it follows from other conditions, which hold.
+    /// Whether these conditions follow from other conditions.
     pub(crate) fn follows_from(self, others: Self) -> bool {
-        // SAFETY: lists of conditions.
+        // SAFETY: both are lists of conditions.
         unsafe { pg_sys::predicate_implied_by(self.0, others.0, false) }
     }
 }

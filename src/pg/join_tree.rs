@@ -1,25 +1,25 @@
-//! What is in FROM, and the places where a query keeps its conditions.
+//! The FROM clause of a query, and its conditions.
 
 use super::expr::{Expr, Exprs};
 use pgrx::pg_sys::{self, Node, NodeTag};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-/// The place where a query keeps conditions that all have to hold.
+/// The field of a node that has conditions, all of which have to hold.
 #[derive(Clone, Copy)]
 pub(crate) struct Conditions<'p>(NonNull<*mut Node>, PhantomData<&'p Node>);
 
 impl<'p> Conditions<'p> {
     /// # Safety
-    /// The place must be one of conditions of the query that is being planned.
+    /// The pointer must be to conditions of the query that is being planned.
     pub(crate) unsafe fn new(place: *mut *mut Node) -> Self {
-        // SAFETY: a place is not null.
+        // SAFETY: the pointer is not null, as the caller promises.
         Self(unsafe { NonNull::new_unchecked(place) }, PhantomData)
     }
 
-    /// The conditions as a list, which they are when the planner has simplified them.
+    /// The conditions as a list. They are a list after the planner has simplified them.
     pub(crate) fn list(self) -> Option<Exprs<'p>> {
-        // SAFETY: the place has a node, or null.
+        // SAFETY: the field has a node, or null.
         unsafe {
             let node = *self.0.as_ptr();
             (!node.is_null() && (*node).type_ == NodeTag::T_List).then(|| Exprs::new(node.cast()))
@@ -27,12 +27,12 @@ impl<'p> Conditions<'p> {
     }
 
     pub(crate) fn set(self, list: Exprs<'p>) {
-        // SAFETY: the place has conditions, of which these are some.
+        // SAFETY: the field may have a list of conditions.
         unsafe { *self.0.as_ptr() = list.pointer().cast() }
     }
 }
 
-/// A part of what is in FROM, and how it is joined.
+/// An item of FROM, and how its parts are joined.
 pub(crate) enum JoinTree<'p> {
     From { items: Exprs<'p>, conditions: Conditions<'p> },
     Join { kind: pg_sys::JoinType::Type, sides: [Expr<'p>; 2], conditions: Conditions<'p> },
@@ -41,7 +41,7 @@ pub(crate) enum JoinTree<'p> {
 
 impl<'p> JoinTree<'p> {
     pub(crate) fn of(item: Expr<'p>) -> Option<Self> {
-        // SAFETY: a node has the struct that its tag names; what it refers to is of the query as well.
+        // SAFETY: a node's tag names its struct, and its fields belong to the same query.
         unsafe {
             match item.tag() {
                 NodeTag::T_FromExpr => {

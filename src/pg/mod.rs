@@ -1,5 +1,5 @@
-//! The border to Postgres: one file for each thing that several parts of the extension ask of it. Each file
-//! begins with what it is for.
+//! The border to PostgreSQL: one file for each thing that several parts of the extension need from it. Each
+//! file begins with its purpose.
 
 mod allocator;
 pub(crate) mod array;

@@ -1,18 +1,18 @@
-//! Nodes of Postgres's planner and executor, by their pointers. [`expr`](super::expr) has them without.
+//! Nodes of PostgreSQL's planner and executor as pointers. [`expr`](super::expr) has them without pointers.
 
 use pgrx::pg_sys::{self, Node, NodeTag};
 
-/// The struct of a node.
+/// A struct of PostgreSQL that is a node.
 ///
 /// # Safety
-/// The tag must be that of the struct.
+/// The tag must be the one that PostgreSQL uses for this struct.
 pub(crate) unsafe trait Tagged {
     const TAG: NodeTag;
 }
 
 macro_rules! tagged {
     ($($node:ident $tag:ident),* $(,)?) => {
-        // SAFETY: PostgreSQL makes the tag of the name of the struct.
+        // SAFETY: PostgreSQL names each tag after its struct.
         $(unsafe impl Tagged for pg_sys::$node {
             const TAG: NodeTag = NodeTag::$tag;
         })*
@@ -38,21 +38,21 @@ tagged!(
     Var T_Var,
 );
 
-/// The elements of a list of nodes, which may be empty (NIL).
+/// The cells of a list of nodes. A null pointer is the empty list (NIL).
 ///
 /// # Safety
-/// `list` must be null or a list of nodes, which nobody else changes meanwhile.
+/// `list` must be null or a list of nodes, and nobody else may change it meanwhile.
 pub(crate) unsafe fn elements<'a>(list: *mut pg_sys::List) -> &'a mut [*mut Node] {
     if list.is_null() {
         return &mut [];
     }
-    // SAFETY: a list has `length` cells, and those of a list of nodes are pointers.
+    // SAFETY: a list has `length` cells, each with a pointer to a node.
     unsafe { std::slice::from_raw_parts_mut((*list).elements.cast(), (*list).length as usize) }
 }
 
-/// A node with nothing in it but its tag.
+/// A new node, with its tag and zeros.
 pub(crate) fn make<'a, T: Tagged>() -> &'a mut T {
-    // SAFETY: zeroed memory is how Postgres makes nodes, and the tag is that of the struct.
+    // SAFETY: PostgreSQL makes nodes of zeroed memory too, and the tag belongs to the struct.
     unsafe {
         let node: *mut Node = pg_sys::palloc0(size_of::<T>()).cast();
         (*node).type_ = T::TAG;

@@ -7,13 +7,13 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::{NonNull, null_mut};
 
-/// What the planner knows of the query.
+/// The planner's state for a query.
 #[derive(Clone, Copy)]
 pub(crate) struct Planner<'p>(NonNull<pg_sys::PlannerInfo>, PhantomData<&'p pg_sys::PlannerInfo>);
 
 impl<'p> Planner<'p> {
     /// # Safety
-    /// `root` must be that of the query that is being planned, or null.
+    /// `root` must belong to the query that is being planned, or be null.
     pub(crate) unsafe fn new(root: *mut pg_sys::PlannerInfo) -> Option<Self> {
         NonNull::new(root).map(|root| Self(root, PhantomData))
     }
@@ -22,40 +22,40 @@ impl<'p> Planner<'p> {
         self.0.as_ptr()
     }
 
-    /// References to the planner's structs are made at the border alone: what has one trusts what is in it.
+    /// The planner's struct. Its pointers are trusted: only the border creates a [`Planner`].
     pub(crate) fn info(self) -> &'p pg_sys::PlannerInfo {
-        // SAFETY: the planner's own, which it does not change until we return.
+        // SAFETY: the planner does not change its struct until we return.
         unsafe { self.0.as_ref() }
     }
 
     pub(crate) fn query(self) -> &'p pg_sys::Query {
-        // SAFETY: the planner has a query.
+        // SAFETY: the planner's struct always has a query.
         unsafe { &*self.info().parse }
     }
 
-    /// An expression with all in it that can be known for an estimate, parameters of the query too.
+    /// The expression, simplified with the values of the query's parameters. Only for estimates.
     pub(crate) fn estimated(self, expr: Expr<'p>) -> Expr<'p> {
-        // SAFETY: an expression of the query.
+        // SAFETY: the expression belongs to the query.
         unsafe { Expr::new(pg_sys::estimate_expression_value(self.pointer(), expr.pointer())) }
     }
 
-    /// The value of an expression, if it can be known for an estimate and is not NULL.
+    /// The value of an expression, if an estimate can know it and it is not NULL.
     pub(crate) fn value(self, expr: Expr<'p>) -> Option<Datum> {
         self.estimated(expr).value()
     }
 
-    /// Whether an expression mentions relations, and these alone.
+    /// Whether an expression contains columns, and all of them are of these relations.
     pub(crate) fn is_of(self, expr: Expr, relations: pg_sys::Relids) -> bool {
-        // SAFETY: an expression of the query, and sets of relations.
+        // SAFETY: the expression belongs to the query, and the argument is a set of relations.
         unsafe {
             let mentioned = pg_sys::pull_varnos(self.pointer(), expr.pointer());
             !mentioned.is_null() && pg_sys::bms_is_subset(mentioned, relations)
         }
     }
 
-    /// Whether an expression mentions relations.
+    /// Whether an expression contains columns of relations.
     pub(crate) fn has_relations(self, expr: Expr) -> bool {
-        // SAFETY: an expression of the query.
+        // SAFETY: the expression belongs to the query.
         unsafe { !pg_sys::pull_varnos(self.pointer(), expr.pointer()).is_null() }
     }
 
@@ -68,14 +68,14 @@ impl<'p> Planner<'p> {
     /// The selectivity of conditions on a relation.
     pub(crate) fn selectivity(self, conditions: Exprs<'p>, relation: pg_sys::Index) -> f64 {
         let (inner, none) = (pg_sys::JoinType::JOIN_INNER, null_mut());
-        // SAFETY: conditions of the query.
+        // SAFETY: the conditions belong to the query.
         unsafe {
             pg_sys::clauselist_selectivity(self.pointer(), conditions.pointer(), relation as i32, inner, none)
         }
     }
 }
 
-/// A relation of the query: a table, or a join of some.
+/// A relation of the query: a table, a join, or another item of FROM.
 #[derive(Clone, Copy)]
 pub(crate) struct Relation<'p>(NonNull<pg_sys::RelOptInfo>, PhantomData<&'p pg_sys::RelOptInfo>);
 
@@ -83,16 +83,16 @@ impl Deref for Relation<'_> {
     type Target = pg_sys::RelOptInfo;
 
     fn deref(&self) -> &Self::Target {
-        // SAFETY: a relation of the query, of which no reference is kept while PostgreSQL changes it.
+        // SAFETY: the relation belongs to the query, and no reference is held while PostgreSQL changes it.
         unsafe { self.0.as_ref() }
     }
 }
 
 impl<'p> Relation<'p> {
     /// # Safety
-    /// `relation` must be one of the query that is being planned.
+    /// `relation` must belong to the query that is being planned.
     pub(crate) unsafe fn new(relation: *mut pg_sys::RelOptInfo) -> Self {
-        // SAFETY: not null, as the caller promises.
+        // SAFETY: the pointer is not null, as the caller promises.
         Self(unsafe { NonNull::new_unchecked(relation) }, PhantomData)
     }
 
@@ -100,15 +100,15 @@ impl<'p> Relation<'p> {
         self.0.as_ptr()
     }
 
-    /// What it returns.
+    /// The expressions that the relation returns.
     pub(crate) fn columns(self) -> Exprs<'p> {
-        // SAFETY: a list of expressions.
+        // SAFETY: the target is a list of expressions.
         unsafe { Exprs::new((*self.reltarget).exprs) }
     }
 
-    /// Its paths, or those of which each worker takes a part.
+    /// The relation's paths; or its partial paths, of which each worker of a parallel plan takes a part.
     pub(crate) fn paths(self, are_partial: bool) -> impl Iterator<Item = &'p pg_sys::Path> {
-        // SAFETY: a list of paths.
+        // SAFETY: each field is a list of paths.
         let paths = unsafe { Exprs::new(if are_partial { self.partial_pathlist } else { self.pathlist }) };
         // SAFETY: as above; every kind of path begins with a path.
         paths.iter().map(|path| unsafe { &*path.pointer().cast() })
@@ -142,7 +142,7 @@ impl<'p> Relation<'p> {
     /// The paths that ask for rows of another relation alone.
     pub(crate) fn paths_asking(self, other: Relation) -> impl Iterator<Item = &'p pg_sys::Path> {
         self.paths(false).filter(move |path| {
-            // SAFETY: what a path asks for, or null, and sets of relations.
+            // SAFETY: the field is null or describes the parameters; both arguments are sets of relations.
             unsafe {
                 let asked = path.param_info.as_ref();
                 asked.is_some_and(|asked| pg_sys::bms_is_subset(asked.ppi_req_outer, other.relids))
@@ -150,27 +150,27 @@ impl<'p> Relation<'p> {
         })
     }
 
-    /// The entry of the range table, unless it is a join.
+    /// The relation's entry in the range table; `None` for a join.
     pub(crate) fn entry(self, planner: Planner<'p>) -> Option<&'p pg_sys::RangeTblEntry> {
         let is_base = self.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL;
         // SAFETY: a base relation has an entry in the range table.
         is_base.then(|| unsafe { &**planner.info().simple_rte_array.add(self.relid as usize) })
     }
 
-    /// The cheapest path of these, unless it asks for rows of other relations.
+    /// The cheapest path, or the cheapest partial path, unless it is parameterized.
     pub(crate) fn cheapest(self, are_partial: bool) -> Option<&'p pg_sys::Path> {
         let path = match are_partial {
             true => self.paths(true).next(),
-            // SAFETY: a path, or null.
+            // SAFETY: the field is a path or null.
             false => unsafe { self.cheapest_total_path.as_ref() },
         };
         path.filter(|path| path.param_info.is_null())
     }
 
-    /// Proposes a path, which may be removed at once.
+    /// Proposes a path, which PostgreSQL may free at once.
     ///
     /// # Safety
-    /// It must be a path of this relation, of which each worker takes a part if it is partial.
+    /// The path must belong to this relation. It must be partial if `is_partial`.
     pub(crate) unsafe fn propose(self, path: *mut pg_sys::Path, is_partial: bool) {
         // SAFETY: as the caller promises.
         unsafe {
@@ -190,16 +190,16 @@ impl Deref for PlannedIndex<'_> {
     type Target = pg_sys::IndexOptInfo;
 
     fn deref(&self) -> &Self::Target {
-        // SAFETY: an index of the query, which nobody changes but through `as_mut`.
+        // SAFETY: the index belongs to the query, and only `as_mut` changes it.
         unsafe { self.0.as_ref() }
     }
 }
 
 impl<'p> PlannedIndex<'p> {
     /// # Safety
-    /// `index` must be one of the query that is being planned.
+    /// `index` must belong to the query that is being planned.
     pub(crate) unsafe fn new(index: *mut pg_sys::IndexOptInfo) -> Self {
-        // SAFETY: not null.
+        // SAFETY: the pointer is not null, as the caller promises.
         Self(unsafe { NonNull::new_unchecked(index) }, PhantomData)
     }
 
@@ -210,31 +210,31 @@ impl<'p> PlannedIndex<'p> {
     }
 
     pub(crate) fn as_mut(&mut self) -> &mut pg_sys::IndexOptInfo {
-        // SAFETY: an index of the query, of which nobody else keeps a reference.
+        // SAFETY: the index belongs to the query, and nobody else holds a reference to it.
         unsafe { self.0.as_mut() }
     }
 
     /// The operator family of each key column.
     pub(crate) fn families(self) -> impl Iterator<Item = Oid> {
-        // SAFETY: there is a family for each key column.
+        // SAFETY: the array has a family for each key column.
         (0..self.nkeycolumns as usize).map(move |column| unsafe { *self.opfamily.add(column) })
     }
 
     /// The type of the first key column.
     pub(crate) fn first_type(self) -> Oid {
-        // SAFETY: an index has a key column.
+        // SAFETY: an index has at least one key column.
         unsafe { *self.opcintype }
     }
 
     /// The conditions of a partial index.
     pub(crate) fn predicate(self) -> Exprs<'p> {
-        // SAFETY: conditions on the columns of the index's table.
+        // SAFETY: the predicate is a list of conditions on the table.
         unsafe { Exprs::new(self.indpred) }
     }
 
-    /// The number of its relation in the query, and the rows of that.
+    /// The index's relation, by its number in the query, and the number of its rows.
     pub(crate) fn table(self) -> (pg_sys::Index, f64) {
-        // SAFETY: an index belongs to a relation.
+        // SAFETY: every index has a relation.
         unsafe { ((*self.rel).relid, (*self.rel).tuples) }
     }
 }

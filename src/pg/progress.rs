@@ -1,15 +1,15 @@
-//! Long work in memory says how far it has come.
+//! Progress messages of long computations in memory.
 
 use super::interrupts::check_for_interrupts;
 use base::Heartbeat;
 use pgrx::{PgLogLevel, ereport};
 use std::time::{Duration, Instant};
 
-/// Before the first notice, and between two.
+/// The time before the first message, and the time between two messages.
 const FIRST: Duration = Duration::from_secs(5);
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// Looks for interrupts, and tells the client now and then how much is done.
+/// Sends the client a message about the progress every few seconds.
 pub(crate) struct Reporter {
     function: &'static str,
     /// What is compared, such as `1000 codes`.
@@ -23,7 +23,7 @@ impl Reporter {
         Self { function, amount, told: Instant::now(), wait: FIRST }
     }
 
-    /// Tells the client how far the work has come, unless it was told a moment ago.
+    /// Sends a message, unless the last one was sent a moment ago.
     pub(crate) fn tell(&mut self, state: impl FnOnce(&str) -> String) {
         if self.told.elapsed() >= self.wait {
             (self.told, self.wait) = (Instant::now(), INTERVAL);
@@ -31,7 +31,7 @@ impl Reporter {
         }
     }
 
-    /// Tells a client that was told how far the work had come that it is done.
+    /// Sends the last message, if there was an earlier one.
     pub(crate) fn end(self) {
         if self.wait == INTERVAL {
             self.notice(format!("100 % of {} compared", self.amount));

@@ -1,10 +1,10 @@
-//! The rows of a set-returning function: in memory up to `work_mem`, in a temporary file beyond.
+//! The rows of a set-returning function: in memory up to `work_mem`, then in a temporary file.
 
 use super::report::{SqlError, report};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::{PgMemoryContexts, pg_sys};
 
-/// The result of the call in progress, row by row.
+/// The rows that the call in progress returns.
 pub(crate) struct ResultSet {
     store: *mut pg_sys::Tuplestorestate,
     columns: pg_sys::TupleDesc,
@@ -12,11 +12,11 @@ pub(crate) struct ResultSet {
 
 impl ResultSet {
     /// # Safety
-    /// The information must be that of the call in progress, of a function declared to return a set of
-    /// records with OUT parameters.
+    /// The argument must be the call in progress, of a function declared to return a set of records with OUT
+    /// parameters.
     pub(crate) unsafe fn of(call: pg_sys::FunctionCallInfo) -> Result<Self, SqlError> {
-        // SAFETY: the call's result information is of this type where the caller can take a set. What is made
-        // here lives as long as the query, which is why it is made in that memory.
+        // SAFETY: `resultinfo` is a ReturnSetInfo if the caller accepts a set. The store is made in memory
+        // that lives as long as the query.
         unsafe {
             let result = (*call).resultinfo.cast::<pg_sys::ReturnSetInfo>();
             let takes_set = !result.is_null() && pgrx::is_a(result.cast(), pg_sys::NodeTag::T_ReturnSetInfo);
@@ -44,11 +44,11 @@ impl ResultSet {
         }
     }
 
-    /// Adds a row, none of whose values is NULL unless it says so.
+    /// Adds a row. `None` is NULL.
     pub(crate) fn put<const N: usize>(&mut self, values: [Option<pg_sys::Datum>; N]) {
         let mut nulls = values.map(|value| value.is_none());
         let mut values = values.map(|value| value.unwrap_or(pg_sys::Datum::null()));
-        // SAFETY: made by `of`; the caller's rows have N columns of the types of these values.
+        // SAFETY: `of` has made the store; the declared rows have N columns of the types of these values.
         unsafe {
             pg_sys::tuplestore_putvalues(self.store, self.columns, values.as_mut_ptr(), nulls.as_mut_ptr());
         }

@@ -1,4 +1,4 @@
-//! The values of a sketch, which is an array of type bigint[].
+//! The values of a sketch, an array of type bigint[].
 
 use super::error;
 use super::report::{self, SqlError};
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use text::sketch::MAX_VALUES;
 use text::sketch::overlap::Overlap;
 
-/// The elements of an array, copied only if there are NULLs among them.
+/// The elements of an array without its NULLs. They are copied only if there are NULLs.
 pub(crate) fn without_nulls<'a>(array: &'a Array<'_, i64>) -> Result<Cow<'a, [i64]>, OutOfMemory> {
     if let Ok(values) = array.as_slice() {
         return Ok(Cow::Borrowed(values));
@@ -24,7 +24,7 @@ pub(crate) fn overlap(a: &Array<'_, i64>, b: &Array<'_, i64>) -> Result<Overlap,
     Overlap::of(shareable(a)?, shareable(b)?).map_err(report::problem)
 }
 
-/// The values of a sketch of which shares can be compared.
+/// The values of a sketch whose share with another sketch can be computed; otherwise an error.
 pub(crate) fn shareable<'a>(sketch: &'a Array<'_, i64>) -> Result<&'a [i64], SqlError> {
     match sketch.as_slice() {
         Ok(values) if values.len() <= MAX_VALUES => Ok(values),

@@ -1,26 +1,26 @@
-//! The rows of a table, looked up by an index during its own scan.
+//! Looks up rows of a table during an index scan.
 //!
-//! Postgres's executor looks rows up after the index has named them. An index that does not keep whole values
-//! looks them up before.
+//! PostgreSQL's executor looks up each row that an index returns. An index that does not store whole codes
+//! has to look up a row before it can decide whether to return it.
 
 use super::compat::count_fetch;
 use pgrx::pg_sys;
 
-/// Looks up the values of an index's column for a scan.
+/// Looks up the values of the index's first column for a scan.
 pub(crate) struct TableRows {
     scan: pg_sys::IndexScanDesc,
     slot: *mut pg_sys::TupleTableSlot,
     info: *mut pg_sys::IndexInfo,
-    /// Where expressions of the index are evaluated; null if it has none.
+    /// Evaluates an expression that is indexed; null if the index has none.
     executor: *mut pg_sys::EState,
 }
 
 impl TableRows {
     /// # Safety
-    /// The scan must be one that returns rows, and not a bitmap; it must last as long as the result is used.
-    /// What is made here is in the current memory, and must be given up by [`release`](Self::release).
+    /// The scan must be one that returns rows, not a bitmap, and must last as long as the result is used. The
+    /// result is allocated in the current memory context, and must be freed by [`release`](Self::release).
     pub(crate) unsafe fn of(scan: pg_sys::IndexScanDesc) -> Self {
-        // SAFETY: a scan that returns rows knows its table.
+        // SAFETY: a scan that returns rows has its table.
         unsafe {
             let table = (*scan).heapRelation;
             let slot = pg_sys::table_slot_create(table, std::ptr::null_mut());
@@ -34,9 +34,9 @@ impl TableRows {
         }
     }
 
-    /// Whether the scan sees a version of the row.
+    /// Whether the scan's snapshot sees a version of the row.
     pub(crate) fn is_seen(&self, row: pg_sys::ItemPointerData) -> bool {
-        // SAFETY: the slot is for rows of the table.
+        // SAFETY: the slot is for rows of the table, and is cleared.
         unsafe {
             let is_seen = self.fetch(row);
             self.clear();
@@ -44,12 +44,12 @@ impl TableRows {
         }
     }
 
-    /// Fetches the version of the row that the scan sees. Returns false if it sees none.
+    /// Fetches the version of the row that the scan's snapshot sees. Returns false if it sees none.
     ///
     /// # Safety
-    /// The slot has to be cleared afterwards.
+    /// The caller must clear the slot afterwards.
     unsafe fn fetch(&self, mut row: pg_sys::ItemPointerData) -> bool {
-        // SAFETY: the scan is there; the slot is for rows of its table.
+        // SAFETY: the scan exists, and the slot is for rows of its table.
         unsafe {
             let scan = &*self.scan;
             let Some(fetch) = (*(*scan.heapRelation).rd_tableam).index_fetch_tuple else { return false };
@@ -67,9 +67,9 @@ impl TableRows {
         }
     }
 
-    /// Gives up the page of the row that was fetched last.
+    /// Releases the pin on the page of the last row.
     fn clear(&self) {
-        // SAFETY: the slot is ours.
+        // SAFETY: the slot belongs to this struct.
         unsafe {
             if let Some(clear) = (*(*self.slot).tts_ops).clear {
                 pg_sys::ffi::pg_guard_ffi_boundary(|| clear(self.slot));
@@ -77,8 +77,8 @@ impl TableRows {
         }
     }
 
-    /// Reads the value of the index's column in the version of the row that the scan sees, if it sees one and
-    /// the value is not NULL.
+    /// Reads the value of the index's first column in the version of the row that the scan sees. Returns
+    /// `None` if the scan sees no version, or if the value is NULL.
     pub(crate) fn read<T>(
         &self,
         row: pg_sys::ItemPointerData,
@@ -86,7 +86,7 @@ impl TableRows {
     ) -> Option<T> {
         const COLUMNS: usize = pg_sys::INDEX_MAX_KEYS as usize;
         let (mut values, mut are_null) = ([pg_sys::Datum::null(); COLUMNS], [true; COLUMNS]);
-        // SAFETY: the scan is there; the slot is for rows of its table, and the information of its index.
+        // SAFETY: the scan exists; the slot is for rows of its table, and `info` describes its index.
         unsafe {
             if !self.fetch(row) {
                 return None;
@@ -105,9 +105,9 @@ impl TableRows {
         }
     }
 
-    /// Releases the slot and the executor at the end of the scan. After an error, PostgreSQL does so itself.
+    /// Frees the slot and the executor at the end of the scan. After an error, PostgreSQL frees them.
     pub(crate) fn release(self) {
-        // SAFETY: made by us.
+        // SAFETY: `of` has made them.
         unsafe {
             pg_sys::ExecDropSingleTupleTableSlot(self.slot);
             if !self.executor.is_null() {

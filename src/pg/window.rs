@@ -1,4 +1,4 @@
-//! Window functions: the rows of a partition, and memory that lives as long as it.
+//! Window functions: the rows of a partition, and memory that lives as long as the partition.
 #![allow(non_snake_case, reason = "names of PostgreSQL's own")]
 
 use super::call::Call;
@@ -7,7 +7,7 @@ use super::report::SqlError;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 use std::ffi::c_int;
 
-// From windowapi.h, which pgrx leaves out.
+// Declared in windowapi.h, which pgrx leaves out.
 #[pg_guard]
 unsafe extern "C-unwind" {
     fn WinGetPartitionLocalMemory(
@@ -35,7 +35,7 @@ unsafe extern "C-unwind" {
 /// `WINDOW_SEEK_HEAD` of windowapi.h: positions count from the first row of the partition.
 const FROM_FIRST_ROW: c_int = 1;
 
-/// The partition that a window function is called for, at its current row.
+/// The partition for which a window function is called, at its current row.
 pub(crate) struct WindowPartition {
     window: *mut pg_sys::WindowObjectData,
     call: Call,
@@ -43,29 +43,29 @@ pub(crate) struct WindowPartition {
 
 impl WindowPartition {
     /// # Safety
-    /// The call must be that of a function declared WINDOW: only a window calls these.
+    /// The call must be of a function declared WINDOW, which PostgreSQL only calls for windows.
     pub(crate) unsafe fn of(call: Call) -> Self {
-        // SAFETY: the information on the call is alive; a window passes itself as the context.
+        // SAFETY: the call is in progress, and its context is the window.
         Self { window: unsafe { (*call.info()).context.cast() }, call }
     }
 
     /// How many rows the partition has.
     pub(crate) fn rows(&self) -> i64 {
-        // SAFETY: a live window, as promised to `of`; so below.
+        // SAFETY: the window is alive, as promised to `of`.
         unsafe { WinGetPartitionRowCount(self.window) }
     }
 
     /// The number of the current row, from 0.
     pub(crate) fn current_row(&self) -> i64 {
-        // SAFETY: as above.
+        // SAFETY: the window is alive, as promised to `of`.
         unsafe { WinGetCurrentPosition(self.window) }
     }
 
-    /// Calls `take` with the number of each row, from 0, and for each of the arguments that is not NULL with
-    /// its place among them and its value. The memory in which arguments were evaluated, and in which `take`
-    /// is called, is freed after each row.
+    /// For each row, calls `take` for each argument that is not NULL, with the row's number from 0, the
+    /// argument's place in `arguments`, and its value. The memory in which arguments are evaluated and `take`
+    /// runs is freed after each row.
     ///
-    /// All arguments are read in one pass: to go back to the first row, PostgreSQL reads all others.
+    /// All arguments are read in one pass: PostgreSQL reads the rows again to go back to the first one.
     pub(crate) fn each(
         &self,
         arguments: &[i32],
@@ -75,14 +75,14 @@ impl WindowPartition {
         let mut scratch = PgMemoryContexts::new("simhash_pg arguments of a window function");
         for row in 0..rows {
             for (place, &argument) in arguments.iter().enumerate() {
-                // SAFETY: a context of our own.
+                // SAFETY: the memory context belongs to this function.
                 let value = unsafe { scratch.switch_to(|_| self.argument_of(argument, row)) };
                 if let Some(value) = value {
-                    // SAFETY: as above.
+                    // SAFETY: the memory context belongs to this function.
                     unsafe { scratch.switch_to(|_| take(row, place, value)) }?;
                 }
             }
-            // SAFETY: nothing that lives there is used any more.
+            // SAFETY: no value in the memory context is used any more.
             unsafe { pg_sys::MemoryContextReset(scratch.value()) };
         }
         Ok(())
@@ -91,7 +91,7 @@ impl WindowPartition {
     /// An argument at a row, if it is not NULL.
     fn argument_of(&self, argument: i32, row: i32) -> Option<pg_sys::Datum> {
         let (mut is_null, mut is_out) = (true, true);
-        // SAFETY: as above; the function has that argument, and the partition that row.
+        // SAFETY: the window is alive; the function has this argument, and the partition this row.
         let value = unsafe {
             WinGetFuncArgInPartition(
                 self.window,
@@ -109,16 +109,15 @@ impl WindowPartition {
     /// An argument at the current row, if it is not NULL.
     pub(crate) fn argument(&self, argument: i32) -> Option<pg_sys::Datum> {
         let mut is_null = true;
-        // SAFETY: as above.
+        // SAFETY: the window is alive; the function has this argument.
         let value = unsafe { WinGetFuncArgCurrent(self.window, argument, &raw mut is_null) };
         (!is_null).then_some(value)
     }
 
-    /// The state that is kept for this partition: made when it is first asked for, dropped when the partition
-    /// is done.
+    /// The state of this partition. It is created at the first call, and dropped when the partition ends.
     pub(crate) fn state<T>(&mut self, make: impl FnOnce(&Self) -> T) -> &mut T {
-        // SAFETY: memory of that size, zero at first, that is freed with the partition. The pointer in it is
-        // either null or the one that is written here; a window function has one type of state.
+        // SAFETY: PostgreSQL returns zeroed memory of this size, which lives as long as the partition. The
+        // pointer in it is null or was written here; a window function has one type of state.
         unsafe {
             let place = WinGetPartitionLocalMemory(self.window, size_of::<*mut T>());
             if (*place).is_null() {
@@ -129,9 +128,9 @@ impl WindowPartition {
         }
     }
 
-    /// A copy, which lives as long as the partition, of a value of the type that the argument has.
+    /// A copy of a value of the argument's type. The copy lives as long as the partition.
     pub(crate) fn keep(&self, argument: i32, value: pg_sys::Datum) -> pg_sys::Datum {
-        // SAFETY: the function's own information; the value is of the type that is looked up.
+        // SAFETY: the call describes its arguments, and the value is of the type that is looked up.
         unsafe {
             let type_ = pg_sys::get_fn_expr_argtype((*self.call.info()).flinfo, argument);
             let layout = DatumLayout::of(type_);
@@ -139,9 +138,9 @@ impl WindowPartition {
         }
     }
 
-    /// The memory of the partition.
+    /// The memory context of the partition.
     fn context(&self) -> PgMemoryContexts {
-        // SAFETY: allocated by Postgres in the context that is asked for.
+        // SAFETY: PostgreSQL has allocated the memory in the context that is looked up.
         unsafe {
             let place = WinGetPartitionLocalMemory(self.window, size_of::<*mut std::ffi::c_void>());
             PgMemoryContexts::For(pg_sys::GetMemoryChunkContext(place.cast()))

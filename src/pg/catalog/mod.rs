@@ -1,4 +1,4 @@
-//! What the catalog says of our functions, operators and types.
+//! Reads the catalog: our functions, operators and types.
 
 pub(crate) mod families;
 mod lookup;

@@ -1,4 +1,4 @@
-//! The numbers (OIDs) of the extension's functions, operators and types.
+//! The OIDs of the extension's functions, operators and types.
 
 use super::families::operator_in;
 use super::lookup::{find_function, find_operator, result_of};
@@ -8,11 +8,11 @@ use crate::pg::code::CodeType;
 use pgrx::pg_sys::{self, Oid};
 use std::cell::Cell;
 
-/// The objects of the extension that the planner meets or makes.
+/// The objects of the extension that the planner's support reads or puts into queries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExtensionOids {
     codes: [CodeOids; 2],
-    /// By the type of the limit: bigint, double precision, numeric.
+    /// For each type of limit: bigint, double precision, numeric.
     radius_le: [Oid; 3],
     radius_lt: [Oid; 3],
     pub(crate) sketches: SketchOids,
@@ -37,36 +37,35 @@ thread_local! {
 }
 
 impl ExtensionOids {
-    /// The objects, if this session has planned anything with our functions, and the extension was not
-    /// dropped since.
+    /// The objects, if this session has planned a call of our functions, and the extension was not dropped
+    /// since.
     pub(crate) fn known() -> Option<Self> {
         KNOWN.get().filter(|oids| oids.sketches.are_there())
     }
 
-    /// The objects, if this session has planned anything with our functions. The extension may have been
-    /// dropped since. This is the fastest way to say that a query has nothing to do with us.
+    /// The objects, if this session has planned a call of our functions. The extension may have been dropped
+    /// since. This is the fastest way to see that a query does not use the extension.
     pub(crate) fn remembered() -> Option<Self> {
         KNOWN.get()
     }
 
-    /// The objects of the extension to which a function with planner support belongs, and those for the type
-    /// of codes that the function takes. They are looked up again when the extension has been dropped and
-    /// created.
+    /// The objects of the extension that a function with planner support belongs to, and those for the
+    /// function's type of codes. If the extension was dropped and created again, they are looked up again.
     pub(crate) fn of(function: Oid) -> Option<(Self, CodeOids)> {
         let with_codes = |oids: Self| {
             let codes = oids.codes().find(|codes| codes.supported().contains(&function)).copied();
             codes.map(|codes| (oids, codes))
         };
         KNOWN.get().and_then(with_codes).or_else(|| {
-            // Somebody else's function may name our planner support: what is known stays.
+            // Another function may name our planner support. Then the objects that are known stay.
             let found = Self::look_up(function).and_then(with_codes)?;
             KNOWN.set(Some(found.0));
             Some(found)
         })
     }
 
-    /// The objects for sketches of the extension to which a function on sketches belongs. They are looked up
-    /// again when the extension has been dropped and created.
+    /// The objects for sketches of the extension that a function on sketches belongs to. If the extension was
+    /// dropped and created again, they are looked up again.
     pub(crate) fn of_sketches(function: Oid) -> Option<SketchOids> {
         let oids = Self::known().or_else(|| {
             let oids = Self::look_up(function)?;
@@ -81,7 +80,7 @@ impl ExtensionOids {
         self.codes.iter()
     }
 
-    /// The function that gives the radius for a limit of a distance. The limit is of one of the types above.
+    /// The function that computes the radius for a limit of a distance. The limit has one of the three types.
     pub(crate) fn radius_of_distance(&self, limit: Oid, inclusive: bool) -> Oid {
         let functions = if inclusive { self.radius_le } else { self.radius_lt };
         match limit {
@@ -92,7 +91,7 @@ impl ExtensionOids {
     }
 
     fn look_up(function: Oid) -> Option<Self> {
-        // SAFETY: looks the function up in the catalog.
+        // SAFETY: the function looks a function up.
         Self::look_up_in(unsafe { pg_sys::get_func_namespace(function) })
     }
 
@@ -113,13 +112,12 @@ impl ExtensionOids {
 }
 
 impl CodeOids {
-    /// The function that gives the radius for a limit of a similarity.
+    /// The function that computes the radius for a limit of a similarity.
     pub(crate) fn radius_of_similarity(&self, inclusive: bool) -> Oid {
         if inclusive { self.radius_ge } else { self.radius_gt }
     }
 
-    /// The operator `bigint <@ hamming_ball`, or `bit <@ hamming_bit_ball`, of an operator family, if the
-    /// family has one.
+    /// The operator `bigint <@ hamming_ball`, or `bit <@ hamming_bit_ball`, if the operator family has it.
     pub(crate) fn ball_operator(&self, family: Oid) -> Option<Oid> {
         operator_in(family, self.codes.oid(), self.ball_type, WITHIN_BALL)
     }
@@ -131,7 +129,7 @@ impl CodeOids {
 
     fn look_up(namespace: Oid, codes: CodeType) -> Option<Self> {
         let type_ = codes.oid();
-        // What the radius of a similarity depends on: all bigints have one length.
+        // The radius of a similarity depends on the number of bits, which is the same for all bigints.
         let (operator, of_similarity): (_, &[Oid]) = match codes {
             CodeType::Bigint => (c"<~>", &[pg_sys::FLOAT8OID]),
             CodeType::Bits => (c"<^>", &[pg_sys::FLOAT8OID, type_]),

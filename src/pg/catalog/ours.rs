@@ -1,16 +1,16 @@
-//! Whether a function or a type that somebody names is really ours.
+//! Checks whether a function or a type really belongs to this extension.
 //!
-//! Anybody who may declare an operator, an operator class or a support function can name our functions in it,
-//! with other types than we expect.
+//! Everybody who may declare an operator, an operator class or a support function can name our functions in
+//! it, with types that the functions do not expect.
 
 use crate::pg::code::CodeType;
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use std::ffi::CStr;
 
-/// Functions in C, by Postgres's own number.
+/// The OID of the language C, which is fixed in PostgreSQL's catalog.
 const C_LANGUAGE: u32 = 13;
 
-/// The C symbol of what exists for each type of codes.
+/// The C symbol of an object that exists for each type of codes.
 fn symbol(codes: CodeType, of_bigint: &'static CStr, of_bits: &'static CStr) -> &'static CStr {
     match codes {
         CodeType::Bigint => of_bigint,
@@ -18,12 +18,12 @@ fn symbol(codes: CodeType, of_bigint: &'static CStr, of_bits: &'static CStr) -> 
     }
 }
 
-/// Whether a function is that of the operator `code <@ ball`.
+/// Whether a function implements the operator `code <@ ball`.
 pub(crate) fn is_within_ball(function: Oid, codes: CodeType) -> bool {
     is_ours(function, symbol(codes, c"hamming_ball_contained", c"hamming_bit_ball_contained"))
 }
 
-/// Whether a function is that of the operator `<~>`, or of `<^>`.
+/// Whether a function implements the operator `<~>` or `<^>`.
 pub(crate) fn is_distance(function: Oid, codes: CodeType) -> bool {
     is_ours(function, symbol(codes, c"hamming_wrapper", c"hamming_bits"))
 }
@@ -33,34 +33,34 @@ pub(crate) fn is_ball_constructor(function: Oid, codes: CodeType) -> bool {
     is_ours(function, symbol(codes, c"hamming_ball", c"hamming_bit_ball"))
 }
 
-/// Whether a type is that of balls of such codes.
+/// Whether a type is the type of balls of these codes.
 pub(crate) fn is_ball(type_: Oid, codes: CodeType) -> bool {
     is_read_by(type_, symbol(codes, c"hamming_ball_in", c"hamming_bit_ball_in"))
 }
 
-/// Whether a function is that of the operator `hamming_ball ~ hamming_ball`.
+/// Whether a function implements the operator `hamming_ball ~ hamming_ball`.
 pub(crate) fn is_near_ball(function: Oid) -> bool {
     is_ours(function, c"hamming_ball_near")
 }
 
-/// Whether a function is that of the operator `bigint[] @@ sketch_query`.
+/// Whether a function implements the operator `bigint[] @@ sketch_query`.
 pub(crate) fn is_sketch_match(function: Oid) -> bool {
     is_ours(function, c"sketch_matches")
 }
 
-/// Whether a type is `gist_hamming_key`, that of keys in GiST.
+/// Whether a type is `gist_hamming_key`, the type of keys in GiST.
 pub(crate) fn is_gist_key(type_: Oid) -> bool {
     is_read_by(type_, c"gist_hamming_key_in")
 }
 
-/// Whether a function is the one of this library with this symbol.
+/// Whether a function is in C and has this symbol.
 fn is_ours(function: Oid, symbol: &CStr) -> bool {
     is_in_c(function, |source| source == symbol)
 }
 
-/// Whether a function is in C, which only superusers can declare, and has a symbol that is accepted.
+/// Whether a function is in C, which only superusers can declare, and has an accepted symbol.
 pub(super) fn is_in_c(function: Oid, accepts: impl FnOnce(&CStr) -> bool) -> bool {
-    // SAFETY: a row of pg_proc, released after it was read; the attribute is a text.
+    // SAFETY: the row of pg_proc is released after it was read, and the attribute is a text.
     unsafe {
         let cache = SysCacheIdentifier::PROCOID as i32;
         let row = pg_sys::SearchSysCache1(cache, function.into());
@@ -79,9 +79,9 @@ pub(super) fn is_in_c(function: Oid, accepts: impl FnOnce(&CStr) -> bool) -> boo
     }
 }
 
-/// A type is what its input function makes.
+/// A type is identified by its input function.
 fn is_read_by(type_: Oid, symbol: &CStr) -> bool {
-    // SAFETY: a row of pg_type, released after it was read.
+    // SAFETY: the row of pg_type is released after it was read.
     let input = unsafe {
         let row = pg_sys::SearchSysCache1(SysCacheIdentifier::TYPEOID as i32, type_.into());
         if row.is_null() {

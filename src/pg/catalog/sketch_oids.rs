@@ -1,4 +1,4 @@
-//! The numbers (OIDs) of the functions on sketches.
+//! The OIDs of the functions on sketches.
 
 use super::families::{function_of, operator_in};
 use super::lookup::{find_function, result_of};
@@ -10,24 +10,24 @@ use text::sketch::threshold::Measure;
 /// PostgreSQL's operator `anyarray && anyarray`.
 pub(crate) const OVERLAP_OPERATOR: Oid = Oid::from_u32(pg_sys::OID_ARRAY_OVERLAP_OP);
 
-/// The functions on sketches that the planner meets or makes.
+/// The functions on sketches that the planner's support reads or puts into queries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SketchOids {
     pub(crate) similarity: Oid,
     pub(crate) containment: Oid,
-    /// What the comparison of a share with a number becomes: `sketch_similar` and `sketch_contained`.
+    /// The functions that replace a comparison of a share: `sketch_similar` and `sketch_contained`.
     pub(crate) similar: Oid,
     pub(crate) contained: Oid,
     pub(crate) overlaps: Oid,
     pub(crate) above: Oid,
     pub(crate) query_type: Oid,
-    /// The function that makes a query.
+    /// The function that makes a value of type sketch_query.
     pub(crate) query: Oid,
 }
 
 impl SketchOids {
-    /// What a condition compares if its first sketch is the stored one, and if its second one is; None asks
-    /// for a common value.
+    /// The measure of a condition if its first sketch is the stored one, and if its second one is. `None` as
+    /// a measure means that one common value is enough.
     pub(crate) fn measures(&self, function: Oid) -> Option<[Option<Measure>; 2]> {
         Some(match function {
             _ if function == self.overlaps => [None; 2],
@@ -53,17 +53,17 @@ impl SketchOids {
         })
     }
 
-    /// The operator `bigint[] @@ sketch_query` of an operator family, if that is the family of `sketch_ops`.
+    /// The operator `bigint[] @@ sketch_query`, if the operator family is that of `sketch_ops`.
     pub(crate) fn match_operator(&self, family: Oid) -> Option<Oid> {
         operator_in(family, pg_sys::INT8ARRAYOID, self.query_type, MATCHES)
             .filter(|&operator| is_sketch_match(function_of(operator)))
     }
 
-    /// Whether these are the functions of the extension as it is now. It may have been dropped since.
+    /// Whether the functions still exist. The extension may have been dropped since.
     pub(super) fn are_there(&self) -> bool {
         let cache = SysCacheIdentifier::PROCOID as i32;
         let null = pg_sys::Datum::null();
-        // SAFETY: looks a function up by its OID.
+        // SAFETY: the function looks a function up by its OID.
         unsafe { pg_sys::SearchSysCacheExists(cache, self.overlaps.into(), null, null, null) }
     }
 }

@@ -1,18 +1,18 @@
-//! The numbers (strategies) of the operators in the operator classes `hamming_ops` and `gist_hamming_ops`,
-//! for bigint, and `sketch_ops`, for sketches. An operator has the same number in `sql/hamming.sql`,
-//! `sql/gist.sql` and `sql/gin.sql`.
+//! The strategy numbers of the operators in the operator classes `hamming_ops` and `gist_hamming_ops`, for
+//! bigint, and `sketch_ops`, for sketches. The same numbers are in `sql/hamming.sql`, `sql/gist.sql` and
+//! `sql/gin.sql`.
 
 /// `bigint <@ hamming_ball`.
 pub(crate) const WITHIN_BALL: i16 = 1;
-/// `bigint = bigint`; in `hamming_filter_ops`, `=` of any type.
+/// `bigint = bigint`. In `hamming_filter_ops`, `=` of any type.
 pub(crate) const EQUAL: i16 = 2;
 /// `hamming_ball ~ hamming_ball`.
 pub(crate) const NEAR: i16 = 3;
-/// `bigint <~> bigint`, to order by.
+/// `bigint <~> bigint`, in ORDER BY.
 pub(crate) const DISTANCE: i16 = 15;
 const _: () = assert!(WITHIN_BALL < DISTANCE && EQUAL < DISTANCE && NEAR < DISTANCE);
 
-/// `anyarray && anyarray`, of sketches.
+/// `anyarray && anyarray`, for sketches.
 pub(crate) const OVERLAP: i16 = 1;
 /// `bigint[] @@ sketch_query`.
 pub(crate) const MATCHES: i16 = 2;

@@ -1,4 +1,4 @@
-//! Balls, which stand for all codes within a radius of a center.
+//! Balls. A ball contains all codes within a radius of its center.
 
 use super::bits::Bits;
 use crate::pg::call::{allocate, sql_value};
@@ -7,7 +7,7 @@ use crate::pg::varlena::{content, new_value};
 use hamming::within;
 use pgrx::pg_sys;
 
-/// A value of type `hamming_ball`, as it is stored.
+/// A stored value of type `hamming_ball`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HammingBall {
@@ -17,7 +17,7 @@ pub(crate) struct HammingBall {
     padding: i32,
 }
 
-/// As declared in `sql/code.sql`.
+/// The length and the alignment that `sql/code.sql` declares.
 const _: () = assert!(size_of::<HammingBall>() == 16 && align_of::<HammingBall>() == 8);
 
 impl HammingBall {
@@ -29,7 +29,7 @@ impl HammingBall {
         within(self.center as u64, fingerprint as u64, self.radius)
     }
 
-    /// Whether each contains the other's center.
+    /// Whether each ball contains the center of the other.
     pub(crate) fn is_near(self, other: Self) -> bool {
         within(self.center as u64, other.center as u64, self.radius.min(other.radius))
     }
@@ -41,7 +41,7 @@ sql_value!(
     write: |ball| allocate(ball)
 );
 
-/// A value of type `hamming_bit_ball`. Its content is the radius and that of a value of type bit.
+/// A value of type `hamming_bit_ball`. It consists of the radius and the contents of a value of type bit.
 #[derive(Clone, Copy)]
 pub(crate) struct BitBall<'a> {
     pub(crate) center: Bits<'a>,
@@ -50,14 +50,14 @@ pub(crate) struct BitBall<'a> {
 
 impl BitBall<'_> {
     /// # Safety
-    /// The datum must be a value of this type, which lives as long as the ball.
+    /// The datum must be a value of this type, and live as long as the ball.
     pub(crate) unsafe fn of(datum: pg_sys::Datum) -> Self {
-        // SAFETY: a value of variable length.
+        // SAFETY: the type has variable length.
         let (&radius, center) = unsafe { content(datum) }.split_first_chunk().unwrap_or((&[0; 4], &[]));
         Self { center: Bits::in_value(center), radius: i32::from_ne_bytes(radius) }
     }
 
-    /// As a datum in the memory of the current call.
+    /// A new datum in the current memory context.
     pub(crate) fn datum(self) -> pg_sys::Datum {
         new_value(&[&self.radius.to_ne_bytes(), self.center.value()])
     }

@@ -1,4 +1,4 @@
-//! Values of the types `bit` and `bit varying`, as Postgres keeps them.
+//! Values of the types `bit` and `bit varying`, as PostgreSQL stores them.
 
 use super::error;
 use crate::pg::call::sql_value;
@@ -10,29 +10,29 @@ use pgrx::pg_sys;
 /// A string of bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Bits<'a> {
-    /// The number of bits, as an integer, and the bits.
+    /// The number of bits as an integer, followed by the bits.
     value: &'a [u8],
 }
 
 impl<'a> Bits<'a> {
     /// # Safety
-    /// The datum must be a value of one of the two types, which lives as long as is said here.
+    /// The datum must be of one of the two types, and live as long as the lifetime says.
     pub(crate) unsafe fn of(datum: pg_sys::Datum) -> Self {
-        // SAFETY: a value of variable length.
+        // SAFETY: both types have variable length.
         Self::in_value(unsafe { content(datum) })
     }
 
-    /// The string of bits with this content: the number of bits, and the bits.
+    /// A string of bits from the contents of a value: the number of bits, then the bits.
     pub(crate) fn in_value(value: &'a [u8]) -> Self {
         Self { value }
     }
 
-    /// As a datum in the memory of the current call.
+    /// A new datum in the current memory context.
     pub(crate) fn datum(self) -> pg_sys::Datum {
         new_value(&[self.value])
     }
 
-    /// The content of the value: the number of bits, and the bits.
+    /// The contents of the value: the number of bits, then the bits.
     pub(crate) fn value(self) -> &'a [u8] {
         self.value
     }
@@ -42,12 +42,12 @@ impl<'a> Bits<'a> {
         self.value.first_chunk().map_or(0, |&length| u32::from_ne_bytes(length))
     }
 
-    /// The bits, from the most significant one of the first byte on. The last byte is filled up with zeros.
+    /// The bits, from the most significant bit of the first byte on. The last byte is padded with zeros.
     pub(crate) fn bytes(self) -> &'a [u8] {
         self.value.get(size_of::<u32>()..).unwrap_or_default()
     }
 
-    /// The number of bits in which the two differ: an error if they are not of one length.
+    /// The number of differing bits. Strings of different lengths are an error.
     pub(crate) fn distance(self, other: Self) -> Result<u32, SqlError> {
         if self.length() != other.length() {
             return Err(error::bits_differ_in_length(self.length(), other.length()));
@@ -56,7 +56,7 @@ impl<'a> Bits<'a> {
     }
 
     pub(crate) fn is_within(self, other: Self, radius: i32) -> Result<bool, SqlError> {
-        // A distance is at most a length, which is an integer.
+        // A distance fits into an integer, since a length does.
         Ok(self.distance(other)? as i32 <= radius)
     }
 

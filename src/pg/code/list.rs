@@ -1,4 +1,4 @@
-//! Codes in one piece of memory, for the algorithms that compare many of them.
+//! Codes in one contiguous array, for algorithms that compare many of them.
 
 use super::bits::Bits;
 use super::{CodeType, error};
@@ -7,13 +7,13 @@ use base::{grow, reserve};
 use hamming::code::{CodeCutter, CodeSlice};
 use pgrx::pg_sys;
 
-/// Codes of one length: that of the first one.
+/// Codes of one length: the length of the first code.
 pub(crate) struct CodeList {
     pub(crate) type_: CodeType,
-    /// The number of codes for which there is to be room.
+    /// How many codes to reserve memory for.
     expected: usize,
     words: Vec<u64>,
-    /// Of strings of bits, once there is one.
+    /// For strings of bits: set by the first one.
     cutter: Option<CodeCutter>,
 }
 
@@ -22,10 +22,10 @@ impl CodeList {
         Self { type_, expected, words: Vec::new(), cutter: None }
     }
 
-    /// Adds a value, which must have the length of those before it.
+    /// Adds a value, which must have the same length as the earlier ones.
     ///
     /// # Safety
-    /// The datum must be a value of this type, which is not NULL.
+    /// The datum must be of this type, and must not be NULL.
     pub(crate) unsafe fn push(&mut self, value: pg_sys::Datum) -> Result<(), SqlError> {
         if self.words.capacity() == 0 && self.type_ == CodeType::Bigint {
             reserve(&mut self.words, self.expected).map_err(report::problem)?;
@@ -36,7 +36,7 @@ impl CodeList {
                 self.words.push(value.value() as u64);
             }
             CodeType::Bits => {
-                // SAFETY: a value of type bit.
+                // SAFETY: the value is of type bit, as the caller promises.
                 let bits = unsafe { Bits::of(value) };
                 let cutter = self.cutter_for(bits.length())?;
                 self.make_room(cutter.width())?;
@@ -46,14 +46,14 @@ impl CodeList {
         Ok(())
     }
 
-    /// Adds a code that another list of the same length had.
+    /// Adds a code from another list with codes of the same length.
     pub(crate) fn push_words(&mut self, code: &[u64]) -> Result<(), SqlError> {
         self.make_room(code.len())?;
         self.words.extend_from_slice(code);
         Ok(())
     }
 
-    /// Takes codes of this length alone.
+    /// From now on, accepts only codes of this length.
     pub(crate) fn expect_length(&mut self, length: u32) -> Result<(), SqlError> {
         match self.type_ {
             CodeType::Bigint => Ok(()),
@@ -61,7 +61,7 @@ impl CodeList {
         }
     }
 
-    /// Makes room for so many words, also if there are more codes than expected.
+    /// Reserves memory for words, also if there are more codes than expected.
     #[inline]
     fn make_room(&mut self, words: usize) -> Result<(), SqlError> {
         if self.words.capacity() - self.words.len() < words {
@@ -70,7 +70,7 @@ impl CodeList {
         Ok(())
     }
 
-    /// Raises the error of `hamming` if there are codes on both sides, and they differ in length.
+    /// Raises the error of `hamming` if both lists have codes, and their lengths differ.
     pub(crate) fn check_length(&self, others: &Self) -> Result<(), SqlError> {
         match (self.bits(), others.bits()) {
             (Some(bits), Some(of_others)) if bits != of_others && !self.is_empty() && !others.is_empty() => {
@@ -84,12 +84,12 @@ impl CodeList {
         self.words.is_empty()
     }
 
-    /// Bytes that the codes take.
+    /// Bytes of memory that the codes take.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(&self.words[..])
     }
 
-    /// Cuts strings of this length, unless there are strings of another one.
+    /// The cutter for strings of this length; an error if the list has another length.
     fn cutter_for(&mut self, length: u32) -> Result<CodeCutter, SqlError> {
         match self.cutter {
             Some(cutter) if cutter.bits() != length => {
@@ -106,7 +106,7 @@ impl CodeList {
         }
     }
 
-    /// Removes all codes; those that follow must have the same length.
+    /// Removes all codes. Later codes must have the same length.
     pub(crate) fn clear(&mut self) {
         self.words.clear();
     }
@@ -115,7 +115,7 @@ impl CodeList {
         CodeSlice::new(&self.words, self.cutter.map_or(1, CodeCutter::width))
     }
 
-    /// The number of bits of each code, if that is known.
+    /// The number of bits of each code, if it is known.
     pub(crate) fn bits(&self) -> Option<u32> {
         match self.type_ {
             CodeType::Bigint => Some(hamming::BITS),
@@ -123,7 +123,7 @@ impl CodeList {
         }
     }
 
-    /// Puts the codes in another order, or keeps some of them.
+    /// Reorders the codes, or keeps some of them.
     pub(crate) fn choose(
         &mut self,
         places: impl ExactSizeIterator<Item = u32>,

@@ -1,4 +1,4 @@
-//! Codes: values that have distances, which are of type bigint or bit.
+//! Codes: values of type bigint or bit, which have distances.
 
 pub(crate) mod ball;
 pub(crate) mod bits;
@@ -13,14 +13,14 @@ use pgrx::pg_sys::{self, Datum, Oid};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CodeType {
     Bigint,
-    /// `bit`, and `bit varying`, which PostgreSQL takes for it.
+    /// `bit`, or `bit varying`, which PostgreSQL converts to `bit` without a function.
     Bits,
 }
 
 impl CodeType {
     pub(crate) const ALL: [Self; 2] = [Self::Bigint, Self::Bits];
 
-    /// The type of codes with this OID, if it is one.
+    /// The type of codes with this OID, if there is one.
     pub(crate) fn of(type_: Oid) -> Option<Self> {
         match type_ {
             pg_sys::INT8OID => Some(Self::Bigint),
@@ -38,7 +38,7 @@ impl CodeType {
     }
 }
 
-/// A value that has a distance from others.
+/// A code of either type.
 #[derive(Clone, Copy)]
 pub(crate) enum Code<'a> {
     Fingerprint(u64),
@@ -46,19 +46,19 @@ pub(crate) enum Code<'a> {
 }
 
 impl Code<'_> {
-    /// None if the type has no distances.
+    /// `None` if this type has no distances.
     ///
     /// # Safety
-    /// The datum must be a value of the type, which lives as long as the code.
+    /// The datum must be of this type, and live as long as the code.
     pub(crate) unsafe fn of(datum: Datum, type_: Oid) -> Option<Self> {
         Some(match CodeType::of(type_)? {
             CodeType::Bigint => Self::Fingerprint(datum.value() as u64),
-            // SAFETY: a value of type bit.
+            // SAFETY: the value is of type bit, as the caller promises.
             CodeType::Bits => Self::Bits(unsafe { Bits::of(datum) }),
         })
     }
 
-    /// The number of its bits.
+    /// The number of bits of the code.
     pub(crate) fn bits(self) -> u32 {
         match self {
             Self::Fingerprint(_) => hamming::BITS,

@@ -1,15 +1,15 @@
-//! The outer joins that a column or a placeholder names, since it may be NULL by them. Up to 15, none.
+//! The outer joins that can make a column or a PlaceHolderVar NULL: its `varnullingrels`. 15 has none.
 
 use crate::pg::expr::Expr;
 
 #[cfg(feature = "pg15")]
 pub(crate) fn name_outer_joins_of(_: Expr, _: Expr) {}
 
-/// Makes a column, or a placeholder, name the outer joins that another one names.
+/// Copies `varnullingrels` from one column, or one PlaceHolderVar, to another.
 #[cfg(not(feature = "pg15"))]
 pub(crate) fn name_outer_joins_of(node: Expr, other: Expr) {
     use pgrx::pg_sys::{PlaceHolderVar, Var};
-    // SAFETY: checked to be of these kinds; nobody has a reference to them.
+    // SAFETY: the tags were checked, and nobody has a reference to these nodes.
     unsafe {
         if let (true, Some(other)) = (node.is::<Var>(), other.cast::<Var>()) {
             (*node.pointer().cast::<Var>()).varnullingrels = other.varnullingrels;

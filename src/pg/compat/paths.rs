@@ -1,17 +1,17 @@
-//! What the planner asks of an index, and how it weighs paths.
+//! The cost function of an index, and the cost of paths.
 
 use pgrx::pg_sys;
 
-/// Makes the planner ask a function what a scan of the index costs. Since 16, the field says what arguments
-/// it has, and the planner also knows indexes of partitioned tables, which have no pages and no function.
+/// Sets the function that the planner calls for the cost of an index scan. Since 16, the field has the
+/// function's type, and the planner also sees indexes of partitioned tables, which have no function.
 pub(crate) fn set_cost_function(index: &mut pg_sys::IndexOptInfo, estimate: pg_sys::amcostestimate_function) {
     if index.amcostestimate.is_some() {
-        // SAFETY: a pointer to a function in both types, called with these arguments in all versions.
+        // SAFETY: both types are pointers to a function, which all versions call with these arguments.
         index.amcostestimate = unsafe { std::mem::transmute_copy(&estimate) };
     }
 }
 
-/// Counts the disabled nodes below a path. Up to 17, they have a high cost instead.
+/// Adds up the disabled nodes below a path. Up to 17, PostgreSQL gives disabled nodes a high cost instead.
 pub(crate) fn add_disabled_nodes(_path: &mut pg_sys::Path, _children: [&pg_sys::Path; 2]) {
     #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
     {
@@ -19,19 +19,19 @@ pub(crate) fn add_disabled_nodes(_path: &mut pg_sys::Path, _children: [&pg_sys::
     }
 }
 
-/// Makes the planner take any other path. Since 18 it looks at the disabled nodes of a path before its costs.
+/// Makes every other path cheaper. Since 18, PostgreSQL compares the number of disabled nodes before costs.
 pub(crate) fn disable(_path: &mut pg_sys::Path) {
     #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
     {
-        // More than a query has nodes that a setting switches off.
+        // More nodes than a query can have disabled by settings.
         _path.disabled_nodes += 1_000_000;
     }
 }
 
-/// A nested loop of these two paths, of which the second may ask for rows of the first.
+/// A nested loop of two paths. The second may be parameterized by the first.
 ///
 /// # Safety
-/// The arguments must be those of the hook for joins, and paths of its two sides.
+/// The arguments must come from the join hook, and the paths must belong to its two relations.
 pub(crate) unsafe fn nested_loop(
     root: *mut pg_sys::PlannerInfo,
     join: *mut pg_sys::RelOptInfo,
@@ -40,7 +40,7 @@ pub(crate) unsafe fn nested_loop(
     [outer, inner]: [*mut pg_sys::Path; 2],
 ) -> *mut pg_sys::Path {
     let mut costs = pg_sys::JoinCostWorkspace::default();
-    // SAFETY: as promised; the second call takes what the first one has estimated.
+    // SAFETY: as the caller promises; the second call gets the estimates of the first.
     unsafe {
         #[cfg(not(feature = "pg19"))]
         pg_sys::initial_cost_nestloop(root, &raw mut costs, kind, outer, inner, extra);

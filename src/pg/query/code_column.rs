@@ -1,4 +1,4 @@
-//! A column of codes of a table, and perhaps one of texts next to it.
+//! Reads a column of codes of a table, and optionally a column of texts.
 
 use super::QueryCursor;
 use crate::pg::code::CodeType;
@@ -11,21 +11,21 @@ use pgrx::spi::Spi;
 use pgrx::{PgMemoryContexts, pg_sys};
 use std::ffi::{CStr, CString};
 
-/// Rows that are fetched together, at most.
+/// The largest number of rows that are fetched at once.
 const BATCH: i64 = 10_000;
-/// Bytes of codes and stored texts that are fetched together, if each has the size of those before.
+/// The number of bytes of codes and texts to fetch at once, estimated from the sizes of earlier rows.
 const BATCH_BYTES: usize = 4 << 20;
 const CODE_BYTES: usize = 64;
 
-/// The names of a table and of a column of type bigint or bit, and perhaps of one of texts, as queries write
-/// them.
+/// The quoted names of a table, of a column of type bigint or bit, and optionally of a column of texts and of
+/// a key.
 pub(crate) struct CodeColumn {
     table: CString,
     column: CString,
     text: Option<CString>,
     key: Option<CString>,
     pub(crate) codes: CodeType,
-    /// The number of bits of each value, if the type says it.
+    /// The number of bits of each value, if the type has one.
     pub(crate) bits: Option<u32>,
 }
 
@@ -34,8 +34,8 @@ impl CodeColumn {
         hold(table)?;
         let (type_, mut modifier) = type_of_column(table, column)?;
         let text = text.map(|text| text_column(table, text)).transpose()?;
-        // SAFETY: looks names and types up; the table is held, and each name is a string in the memory of the
-        // current call.
+        // SAFETY: names and types are looked up; the table is locked, and each name is a string in the
+        // current memory context.
         unsafe {
             let (codes, bits) = match pg_sys::getBaseTypeAndTypmod(type_, &raw mut modifier) {
                 pg_sys::INT8OID => (CodeType::Bigint, Some(hamming::BITS)),
@@ -50,28 +50,28 @@ impl CodeColumn {
         }
     }
 
-    /// Reads this column with each row, too.
+    /// Also reads the column `key`.
     pub(crate) fn with_key(mut self, table: pg_sys::Oid, key: &CStr) -> Result<Self, SqlError> {
         type_of_column(table, key)?;
         self.key = Some(quoted(key));
         Ok(self)
     }
 
-    /// Calls `take` with each row, or with `at_random` of them, chosen at random; rows whose code or text is
-    /// NULL are left out. The memory in which `take` is called is freed after each of them.
+    /// Calls `take` for each row, or for `at_random` rows that are chosen at random. Rows whose code or text
+    /// is NULL are skipped. The memory in which `take` runs is freed after each row.
     pub(crate) fn read(
         &self,
         at_random: Option<i32>,
         take: &mut dyn FnMut(CodeRow<'_>) -> Result<(), SqlError>,
     ) -> Result<(), SqlError> {
         let query = self.query(at_random);
-        // SAFETY: SPI is connected, and disconnected also by an error, which frees all of this. The query
-        // ends with a zero.
+        // SAFETY: SPI is connected, and an error also disconnects it and frees all of this. The query ends
+        // with a zero byte.
         Spi::connect(|_| unsafe {
             let plan = pg_sys::SPI_prepare(query.as_ptr().cast(), 0, std::ptr::null_mut());
             let mut cursor = QueryCursor::open(plan);
             let mut scratch = PgMemoryContexts::new("simhash_pg value of a column");
-            // Short texts, and those that a view computes, stand in their rows.
+            // Short texts, and texts that a view computes, are in the fetched rows themselves.
             let mut batch = if self.text.is_some() { 1 } else { BATCH };
             while cursor.fetch(batch) {
                 let mut bytes = 0;
@@ -90,7 +90,7 @@ impl CodeColumn {
 
     fn query(&self, at_random: Option<i32>) -> Vec<u8> {
         let (column, table) = (self.column.as_bytes(), self.table.as_bytes());
-        // The casts hold even if somebody has given the columns other types meanwhile.
+        // The casts give these types even if somebody has changed the types of the columns meanwhile.
         let type_: &[u8] = if self.codes == CodeType::Bigint { b"int8" } else { b"varbit" };
         let text = self.text.as_deref().map(CStr::to_bytes);
         let returned: [&[u8]; 3] = text.map_or([b""; 3], |text| [b", ", text, b"::pg_catalog.text"]);
@@ -106,12 +106,12 @@ impl CodeColumn {
     }
 }
 
-/// The columns of the query.
+/// The columns of the query's result.
 const CODE: i32 = 1;
 const TEXT: i32 = 2;
 const KEY: i32 = 3;
 
-/// A row, while the cursor is at it.
+/// The cursor's current row.
 #[derive(Clone, Copy)]
 pub(crate) struct CodeRow<'a> {
     cursor: &'a QueryCursor,
@@ -119,9 +119,9 @@ pub(crate) struct CodeRow<'a> {
 }
 
 impl CodeRow<'_> {
-    /// Adds the code to codes of the column's type.
+    /// Adds the code to a list of codes of the column's type.
     pub(crate) fn push_code(&self, codes: &mut CodeList) -> Result<(), SqlError> {
-        // SAFETY: the query casts the column to its type, and leaves NULLs out.
+        // SAFETY: the query casts the column to this type, and skips NULLs.
         unsafe { codes.push(self.cursor.value(self.number, CODE).0) }
     }
 
@@ -135,22 +135,22 @@ impl CodeRow<'_> {
         self.bytes(KEY)
     }
 
-    /// The bytes of a text, in the memory of the current call.
+    /// The bytes of a text, in the current memory context.
     fn bytes(&self, column: i32) -> &[u8] {
         let stored = self.cursor.value(self.number, column).0.cast_mut_ptr();
-        // SAFETY: a value of type text that is not NULL. Its memory is freed after this row.
+        // SAFETY: the value is a text and not NULL. Its memory is freed after this row.
         unsafe { pgrx::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(stored)) }
     }
 
     fn stored_size(&self, column: i32) -> usize {
-        // SAFETY: as above.
+        // SAFETY: the value is a text and not NULL.
         unsafe { pgrx::varsize_any(self.cursor.value(self.number, column).0.cast_mut_ptr()) }
     }
 }
 
-/// Locks a table until the end of the transaction, so that nobody gives its name to another one meanwhile.
+/// Locks a table until the end of the transaction, so that its name cannot pass to another table meanwhile.
 fn hold(table: pg_sys::Oid) -> Result<(), SqlError> {
-    // SAFETY: waits for the lock, and opens what is there then.
+    // SAFETY: the function waits for the lock, and opens the relation if it still exists.
     unsafe {
         let opened = pg_sys::try_relation_open(table, pg_sys::AccessShareLock as i32);
         if opened.is_null() {
@@ -163,8 +163,8 @@ fn hold(table: pg_sys::Oid) -> Result<(), SqlError> {
 
 /// The type of a column, and its modifier.
 fn type_of_column(table: pg_sys::Oid, column: &CStr) -> Result<(pg_sys::Oid, i32), SqlError> {
-    // SAFETY: looks names and types up; the table is held, so it has a name, which is a string in the memory
-    // of the current call.
+    // SAFETY: names and types are looked up. The table is locked, so it has a name, which is a string in the
+    // current memory context.
     unsafe {
         let number = pg_sys::get_attnum(table, column.as_ptr());
         if number <= 0 {
@@ -177,10 +177,10 @@ fn type_of_column(table: pg_sys::Oid, column: &CStr) -> Result<(pg_sys::Oid, i32
     }
 }
 
-/// The name of a column of texts, as queries write it.
+/// The quoted name of a column of texts.
 fn text_column(table: pg_sys::Oid, column: &CStr) -> Result<CString, SqlError> {
     let (type_, _) = type_of_column(table, column)?;
-    // SAFETY: looks types up.
+    // SAFETY: the function looks a type up.
     let base = unsafe { pg_sys::getBaseType(type_) };
     match base {
         pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID => Ok(quoted(column)),
@@ -189,7 +189,7 @@ fn text_column(table: pg_sys::Oid, column: &CStr) -> Result<CString, SqlError> {
 }
 
 fn quoted(name: &CStr) -> CString {
-    // SAFETY: the result is a string in the memory of the current call.
+    // SAFETY: the result is a string in the current memory context.
     unsafe { CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())).to_owned() }
 }
 

@@ -1,4 +1,4 @@
-//! A query of the user's that returns the documents of a corpus: keys and texts.
+//! Runs a user's query that returns the documents of a corpus: keys and texts.
 
 use super::QueryCursor;
 use crate::pg::encoding::type_name;
@@ -9,37 +9,37 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::spi::Spi;
 
-/// Rows that are fetched together, at most.
+/// The largest number of rows that are fetched at once.
 const TEXT_BATCH: i64 = 50;
-/// Larger texts, on average, are fetched one by one.
+/// If texts are larger on average, rows are fetched one by one.
 const SMALL_TEXT: usize = 64 << 10;
 
 /// A key and a text.
 pub(crate) struct KeyedText<'a> {
-    /// Of the type that was asked for, in the memory of the current batch; `None` if it is NULL.
+    /// The key, in the memory of the current batch; `None` if it is NULL.
     pub(crate) key: Option<pg_sys::Datum>,
-    /// In the encoding of the database; `None` if it is NULL.
+    /// The text, in the encoding of the database; `None` if it is NULL.
     pub(crate) text: Option<&'a [u8]>,
 }
 
-/// Runs the user's query, which must return two columns: keys of the type, and texts. Calls `take` with each
-/// row, in their order.
+/// Runs the user's query, which must return two columns: keys of this type, and texts. Calls `take` for each
+/// row in order.
 pub(crate) fn each_keyed_text(
     query: &[u8],
     key_type: pg_sys::Oid,
     mut take: impl FnMut(KeyedText<'_>) -> Result<(), SqlError>,
 ) -> Result<(), SqlError> {
-    // A value of type text has no zero byte.
+    // A value of type text contains no zero byte.
     let query = c_string(&[query]);
-    // SAFETY: SPI is connected, and disconnected also by an error, which frees all of this. The plan is one
-    // of a query that returns rows, whose columns are of the types that are checked.
+    // SAFETY: SPI is connected, and an error also disconnects it and frees all of this. The plan is checked
+    // to return rows, and the types of their columns are checked.
     Spi::connect(|_| unsafe {
         let plan = pg_sys::SPI_prepare(query.cast_mut_ptr(), 0, std::ptr::null_mut());
         check_reads_only(plan)?;
         let mut cursor = QueryCursor::open(plan);
         check_columns((*cursor.portal).tupDesc, key_type)?;
-        // Texts that are computed stand in their rows, whatever their size. So batches grow only while texts
-        // are small.
+        // Texts that are computed are in the fetched rows themselves, whatever their size. So batches grow
+        // only while texts are small.
         let mut batch = 1;
         while cursor.fetch(batch) {
             let mut bytes = 0;
@@ -67,7 +67,7 @@ pub(crate) fn each_keyed_text(
 }
 
 /// # Safety
-/// The plan must be one of SPI, or null.
+/// The plan must belong to SPI, or be null.
 unsafe fn check_reads_only(plan: pg_sys::SPIPlanPtr) -> Result<(), SqlError> {
     // SAFETY: a plan for a cursor has one query, which has been analyzed.
     unsafe {
@@ -85,9 +85,9 @@ unsafe fn check_reads_only(plan: pg_sys::SPIPlanPtr) -> Result<(), SqlError> {
 }
 
 /// # Safety
-/// The description must be that of a query's rows.
+/// The argument must describe the rows of a query.
 unsafe fn check_columns(columns: pg_sys::TupleDesc, key_type: pg_sys::Oid) -> Result<(), SqlError> {
-    // SAFETY: as promised; types are looked up for columns that are there.
+    // SAFETY: as the caller promises. Types are looked up for columns that exist.
     unsafe {
         let count = (*columns).natts;
         if count != 2 {

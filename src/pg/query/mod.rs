@@ -1,11 +1,11 @@
-//! Runs queries that read, as the user who calls us.
+//! Runs queries that only read, with the rights of the calling user.
 
 pub(crate) mod code_column;
 pub(crate) mod corpus;
 
 use pgrx::pg_sys;
 
-/// A cursor over a query that only reads. It sees the same rows as the calling query.
+/// A cursor of a query that only reads. It sees the same rows as the calling query.
 struct QueryCursor {
     portal: pg_sys::Portal,
     batch: *mut pg_sys::SPITupleTable,
@@ -15,19 +15,19 @@ struct QueryCursor {
 
 impl QueryCursor {
     /// # Safety
-    /// SPI must be connected, and stay so; the plan must be one of a query that returns rows, without
+    /// SPI must be connected, and stay connected; the plan must be for a query that returns rows and has no
     /// parameters.
     unsafe fn open(plan: pg_sys::SPIPlanPtr) -> Self {
-        // SAFETY: as promised.
+        // SAFETY: as the caller promises.
         let portal = unsafe {
             pg_sys::SPI_cursor_open(std::ptr::null(), plan, std::ptr::null_mut(), std::ptr::null(), true)
         };
         Self { portal, batch: std::ptr::null_mut(), rows: 0 }
     }
 
-    /// Goes on to the next batch. At the end of the rows the cursor is closed.
+    /// Fetches the next batch. Returns false at the end of the rows, where the cursor is closed.
     fn fetch(&mut self, count: i64) -> bool {
-        // SAFETY: the cursor is open while it has rows; SPI keeps the rows of the last fetch until they are
+        // SAFETY: the cursor is open until its end is reached. SPI keeps the rows of a fetch until they are
         // freed.
         unsafe {
             if !self.batch.is_null() {
@@ -47,7 +47,7 @@ impl QueryCursor {
     fn value(&self, row: usize, column: i32) -> (pg_sys::Datum, bool) {
         assert!(row < self.rows, "a row of the batch");
         let mut is_null = false;
-        // SAFETY: the batch has the row; SPI answers NULL for a column that is not there.
+        // SAFETY: the batch has this row. SPI returns NULL for a column that does not exist.
         let value = unsafe {
             let tuple = *(*self.batch).vals.add(row);
             pg_sys::SPI_getbinval(tuple, (*self.batch).tupdesc, column, &raw mut is_null)

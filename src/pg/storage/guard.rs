@@ -1,7 +1,7 @@
-//! Guards of pages: each holds the pin and the lock of one page, and gives both up when it is dropped.
+//! Guards of pages. A guard holds the pin and the lock of a page, and releases both when it is dropped.
 //!
-//! If an error is on its way, the guard leaves both to the end of the transaction, as Postgres's own code
-//! does.
+//! During a panic, the guard releases neither: PostgreSQL does so at the end of the transaction, as for its
+//! own code.
 
 use crate::pg::compat::written_lsn;
 use hamming_index::page::{Page, PageNumber};
@@ -10,7 +10,7 @@ use pgrx::pg_sys;
 use std::cell::RefCell;
 use std::ops::Deref;
 
-/// The numbers of the pages of one index that this process has locked.
+/// The block numbers of an index's pages that this process has locked.
 #[derive(Default)]
 pub(super) struct Held(RefCell<Vec<PageNumber>>);
 
@@ -19,18 +19,18 @@ impl Held {
         self.0.borrow().contains(&block)
     }
 
-    /// Takes charge of a page that was locked for reading.
+    /// Makes a guard for a page that is locked for reading.
     ///
     /// # Safety
-    /// The buffer must have this page, pinned and locked, and nobody else may release it.
+    /// The buffer must contain this page, pinned and locked by us, and nobody else may release it.
     pub(super) unsafe fn shared(&self, buffer: pg_sys::Buffer, block: PageNumber) -> Shared<'_> {
         Shared(self.pinned(buffer, block))
     }
 
-    /// Takes charge of a page that was locked for writing.
+    /// Makes a guard for a page that is locked for writing.
     ///
     /// # Safety
-    /// The buffer must be pinned and locked for us alone, and nobody else may release it.
+    /// The buffer must be pinned and exclusively locked by us, and nobody else may release it.
     pub(super) unsafe fn exclusive(&self, buffer: pg_sys::Buffer) -> Exclusive<'_> {
         // SAFETY: the buffer is pinned, as the caller promises.
         Exclusive(self.pinned(buffer, unsafe { pg_sys::BufferGetBlockNumber(buffer) }))
@@ -51,7 +51,7 @@ struct Pinned<'a> {
 
 impl Pinned<'_> {
     fn content(&self) -> *mut Page {
-        // SAFETY: the buffer is pinned, so that it has its page until we drop it.
+        // SAFETY: the buffer is pinned, so it contains the page until the guard is dropped.
         unsafe { pg_sys::BufferGetBlock(self.buffer).cast() }
     }
 }
@@ -59,21 +59,21 @@ impl Pinned<'_> {
 impl Drop for Pinned<'_> {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // SAFETY: pinned and locked by us, and by nobody else in this process.
+            // SAFETY: the guard has the pin and the lock, and nobody else releases them.
             unsafe { pg_sys::UnlockReleaseBuffer(self.buffer) };
             self.held.0.borrow_mut().retain(|&held| held != self.block);
         }
     }
 }
 
-/// A page that others may read, and nobody changes.
+/// A page that others may read at the same time, and nobody changes.
 pub(crate) struct Shared<'a>(Pinned<'a>);
 
 impl Deref for Shared<'_> {
     type Target = Page;
 
     fn deref(&self) -> &Page {
-        // SAFETY: locked, so that nobody changes it; any bytes are a page.
+        // SAFETY: the page is locked, so nobody changes it. Any bytes are a valid Page.
         unsafe { &*self.0.content() }
     }
 }
@@ -87,12 +87,12 @@ impl Exclusive<'_> {
     }
 
     pub(super) fn content_mut(&mut self) -> &mut Page {
-        // SAFETY: locked for us alone; any bytes are a page.
+        // SAFETY: the page is exclusively locked. Any bytes are a valid Page.
         unsafe { &mut *self.0.content() }
     }
 
     pub(super) fn set_lsn(&mut self, lsn: pg_sys::XLogRecPtr) {
-        // SAFETY: a page begins with its header, and this one is locked for us alone.
+        // SAFETY: a page begins with its header, and this one is exclusively locked.
         unsafe { (*self.0.content().cast::<pg_sys::PageHeaderData>()).pd_lsn = written_lsn(lsn) };
     }
 }
@@ -101,7 +101,7 @@ impl Deref for Exclusive<'_> {
     type Target = Page;
 
     fn deref(&self) -> &Page {
-        // SAFETY: locked for us alone; any bytes are a page.
+        // SAFETY: the page is exclusively locked. Any bytes are a valid Page.
         unsafe { &*self.0.content() }
     }
 }

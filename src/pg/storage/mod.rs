@@ -1,6 +1,6 @@
-//! The parts of an index that Postgres keeps: its pages, its log, and the temporary files of a build.
+//! The storage of an index in PostgreSQL: its pages, their WAL, and the temporary files of a build.
 //!
-//! `crates/hamming_index` says what is on a page, and asks for pages through its trait `Store`.
+//! `crates/hamming_index` defines the contents of pages, and reads pages through its trait `Store`.
 
 mod guard;
 pub(crate) mod pages;

@@ -1,5 +1,5 @@
-//! The pages of an index in Postgres's buffers: the store that the algorithms of `crates/hamming_index` work
-//! on.
+//! The pages of an index in PostgreSQL's buffers. They are the store for the algorithms of
+//! `crates/hamming_index`.
 
 use super::guard::{Exclusive, Held, Shared};
 use super::visibility::VisibilityMap;
@@ -22,37 +22,37 @@ use std::ffi::CStr;
 const _: () = assert!(PAGE_SIZE == pg_sys::BLCKSZ as usize, "only 8 kB pages are supported");
 const _: () = assert!(HEADER_LAYOUT == pg_sys::PG_PAGE_LAYOUT_VERSION as u16);
 const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
-/// Asks for a page after the last one.
+/// The block number that asks for a new page after the last one.
 const NEW: pg_sys::BlockNumber = pg_sys::InvalidBlockNumber;
 
-/// The pages of an index that is open.
+/// The pages of an open index.
 pub(crate) struct Pages {
     index: pg_sys::Relation,
     fork: pg_sys::ForkNumber::Type,
     is_logged: bool,
-    /// In a vacuum, the few buffers that its reads take turns in; otherwise null.
+    /// In a vacuum, the ring of buffers that its reads use in turn; otherwise null.
     ring: pg_sys::BufferAccessStrategy,
-    /// Whether work has to pause as vacuum's does.
+    /// Whether long work must pause as VACUUM does.
     is_vacuum: bool,
-    /// The last seen number of pages that this process has read from disk.
+    /// The number of pages that this process had read from disk when it was last looked at.
     pages_from_disk: Cell<i64>,
-    /// Whether no page was read from disk while the search went through the last leaves.
+    /// Whether the search read no page from disk for the last leaves.
     is_cached: Cell<bool>,
-    /// Pages that are locked through us.
+    /// The pages that are locked through this struct.
     held: Held,
-    /// The last seen number of pages of the index.
+    /// The number of pages that the index had when it was last looked at.
     known_pages: Cell<PageNumber>,
-    /// In a scan, the snapshot that pages are read for; otherwise null.
+    /// In a scan, the snapshot for which pages are read; otherwise null.
     snapshot: Cell<pg_sys::Snapshot>,
-    /// In an index-only scan, that of the table.
+    /// In an index-only scan, the visibility map of the table.
     visibility: VisibilityMap,
 }
 
 impl Pages {
     /// # Safety
-    /// The index must stay open, with a lock, as long as the result is used.
+    /// The index must be locked, and stay open as long as the result is used.
     pub(crate) unsafe fn of(index: pg_sys::Relation) -> Self {
-        // SAFETY: open.
+        // SAFETY: the index is open, as the caller promises.
         let is_logged = unsafe { wal::needs_wal(index) };
         let pages_from_disk = Cell::new(read_from_disk());
         Self {
@@ -70,19 +70,19 @@ impl Pages {
         }
     }
 
-    /// The pages to which an unlogged index is reset after a crash.
+    /// The init fork of an unlogged index, which replaces the index after a crash.
     ///
     /// # Safety
     /// As for [`Pages::of`].
     pub(crate) unsafe fn of_empty(index: pg_sys::Relation) -> Self {
-        // SAFETY: as promised. What resets the index must be there after a crash, so it is logged.
+        // SAFETY: as the caller promises. The init fork must survive a crash, so it is logged.
         Self { fork: pg_sys::ForkNumber::INIT_FORKNUM, is_logged: true, ..unsafe { Self::of(index) } }
     }
 
     /// # Safety
-    /// As for [`Pages::of`]; the strategy must last as long.
+    /// As for [`Pages::of`]; the strategy must live as long.
     pub(crate) unsafe fn for_vacuum(info: &pg_sys::IndexVacuumInfo) -> Self {
-        // SAFETY: open.
+        // SAFETY: the index is open, as the caller promises.
         Self { ring: info.strategy, is_vacuum: true, ..unsafe { Self::of(info.index) } }
     }
 
@@ -90,10 +90,10 @@ impl Pages {
         self.is_logged
     }
 
-    /// Pages of the index, each of which has been used by whoever made it.
+    /// The number of pages, once each of them has been initialized or locked by the process that added it.
     pub(crate) fn settled_pages(&self) -> PageNumber {
         let lock = pg_sys::ExclusiveLock as i32;
-        // SAFETY: the index is open. Whoever adds a page has it locked when it gives this lock up.
+        // SAFETY: the index is open. A process that adds a page locks it before it releases this lock.
         unsafe {
             pg_sys::LockRelationForExtension(self.index, lock);
             let pages = self.pages();
@@ -102,62 +102,61 @@ impl Pages {
         }
     }
 
-    /// Whether nobody uses the page.
+    /// Whether the page is not in use.
     pub(crate) fn is_free(&self, block: PageNumber) -> bool {
         let page = self.read(block);
         page.is_new() || page.is_free()
     }
 
-    /// Offers a page for use.
+    /// Records the page in the free space map.
     pub(crate) fn record_free(&self, block: PageNumber) {
         // SAFETY: the index is open.
         unsafe { pg_sys::RecordFreeIndexPage(self.index, block) };
     }
 
-    /// Pages are read for a scan with this snapshot from now on: an error if the snapshot is too old for a
-    /// page.
+    /// From now on, pages are read for this snapshot. Reading a page for which it is too old is an error.
     ///
     /// # Safety
-    /// The snapshot must last as long as pages are read.
+    /// The snapshot must live as long as pages are read.
     pub(crate) unsafe fn read_as_of(&self, snapshot: pg_sys::Snapshot) {
         self.snapshot.set(snapshot);
     }
 
-    /// Of the rows that are found from now on, it is known whether everybody sees them: those of this table.
-    /// What is held for that has to be given up by [`Self::release_visibility`].
+    /// From now on, [`Store::is_seen_by_all`] looks into the visibility map of this table. The pin on the map
+    /// must be released by [`Self::release_visibility`].
     ///
     /// # Safety
-    /// The table must be that of the index, and stay open as long as pages are read.
+    /// It must be the table of the index, and stay open as long as pages are read.
     pub(crate) unsafe fn know_visibility(&self, table: pg_sys::Relation) {
-        // SAFETY: as promised.
+        // SAFETY: the table stays open, as the caller promises.
         unsafe { self.visibility.set_table(table) };
     }
 
-    /// Gives up what is held to know which rows everybody sees.
+    /// Releases the pin on the visibility map.
     pub(crate) fn release_visibility(&self) {
         self.visibility.release();
     }
 
     fn pin(&self, block: PageNumber, strategy: pg_sys::BufferAccessStrategy) -> pg_sys::Buffer {
         let mode = pg_sys::ReadBufferMode::RBM_NORMAL;
-        // SAFETY: the index is open; a block that is not there is an error.
+        // SAFETY: the index is open. A block that does not exist is an error.
         unsafe { pg_sys::ReadBufferExtended(self.index, self.fork, block, mode, strategy) }
     }
 
-    /// Like [`pin`](Self::pin), but looks first where the page was last.
+    /// Like [`pin`](Self::pin), but tries first the buffer in which the page was last.
     ///
-    /// Postgres does not learn by this way that the page is in use, and might take its buffer for another
-    /// page. So this way is left while pages come from disk, and for one visit in [`recent::TURNS`]. Neither
-    /// does Postgres count it as work of a vacuum.
+    /// PostgreSQL does not notice such a visit: it does not count the page as used, and might replace it. So
+    /// [`pin`](Self::pin) is used while pages come from disk, and for one visit in [`recent::TURNS`]. Nor
+    /// does PostgreSQL count the visit as work of a vacuum.
     fn pin_again(&self, block: PageNumber) -> pg_sys::Buffer {
         let no_strategy = std::ptr::null_mut();
         if self.fork != MAIN || self.is_vacuum || !self.is_cached.get() {
             return self.pin(block, no_strategy);
         }
-        // SAFETY: the index is open, and has been seen to have the page.
+        // SAFETY: the index is open, and has this page.
         unsafe {
             let last = *recent::place_of(self.index, self.known_pages.get(), block);
-            // Buffers of temporary tables are below zero.
+            // Buffers of temporary tables have negative numbers.
             if last > 0 && recent::is_its_turn() {
                 recent::load(last);
                 if read_recent_buffer(self.index, block, last) {
@@ -170,28 +169,28 @@ impl Pages {
         }
     }
 
-    /// Pins and locks a page to which another one leads.
+    /// Pins and locks a page that another page points to.
     fn pin_and_lock(
         &self,
         block: PageNumber,
         lock: u32,
         strategy: pg_sys::BufferAccessStrategy,
     ) -> pg_sys::Buffer {
-        // Neither happens in a sound index. In the first case we would wait for ourselves.
+        // Neither happens in an index without damage. In the first case we would wait for ourselves.
         if self.held.contains(block) {
             self.corrupted(block, "two pages lead to it");
         } else if !self.has_page(block) {
             self.corrupted(block, "there is no such page, but another one leads to it");
         }
         let buffer = if strategy.is_null() { self.pin_again(block) } else { self.pin(block, strategy) };
-        // SAFETY: pinned by us.
+        // SAFETY: this process has pinned the buffer.
         unsafe { lock_buffer(buffer, lock) };
         buffer
     }
 
     fn lock_by(&self, block: PageNumber, strategy: pg_sys::BufferAccessStrategy) -> Exclusive<'_> {
         let buffer = self.pin_and_lock(block, pg_sys::BUFFER_LOCK_EXCLUSIVE, strategy);
-        // SAFETY: pinned and locked just now.
+        // SAFETY: the buffer was just pinned and locked.
         unsafe { self.held.exclusive(buffer) }
     }
 
@@ -199,7 +198,7 @@ impl Pages {
         block < self.known_pages.get() || block < self.pages()
     }
 
-    /// A free page that is known, if nobody else is about to take it.
+    /// A page from the free space map, unless another process is about to use it.
     fn reuse(&self) -> Option<Exclusive<'_>> {
         loop {
             // SAFETY: the index is open.
@@ -207,18 +206,18 @@ impl Pages {
             if block == pg_sys::InvalidBlockNumber {
                 return None;
             }
-            // The list of free pages is not logged: after a crash it may be wrong.
+            // The free space map is not logged: after a crash it may be wrong.
             if block >= self.pages() {
                 continue;
             }
             let buffer = self.pin(block, std::ptr::null_mut());
-            // SAFETY: pinned by us.
+            // SAFETY: this process has pinned the buffer.
             if !unsafe { pg_sys::ConditionalLockBuffer(buffer) } {
-                // SAFETY: pinned by us.
+                // SAFETY: this process has pinned the buffer.
                 unsafe { pg_sys::ReleaseBuffer(buffer) };
                 continue;
             }
-            // SAFETY: pinned and locked just now.
+            // SAFETY: the buffer was just pinned and locked.
             let page = unsafe { self.held.exclusive(buffer) };
             if page.is_new() || page.is_free() {
                 return Some(page);
@@ -226,11 +225,11 @@ impl Pages {
         }
     }
 
-    /// A page after the last one. Whoever adds it has it locked before anybody else can see it, so nobody
-    /// waits for a page while others wait to extend the index.
+    /// A new page after the last one. It is locked before another process can see it, so no process waits for
+    /// a page while others wait to extend the index.
     fn extend(&self) -> Exclusive<'_> {
         let (lock, mode) = (pg_sys::ExclusiveLock as i32, pg_sys::ReadBufferMode::RBM_ZERO_AND_LOCK);
-        // SAFETY: the index is open; in this mode the new page is pinned and locked for us alone.
+        // SAFETY: the index is open. In this mode, the new page is returned pinned and exclusively locked.
         unsafe {
             pg_sys::LockRelationForExtension(self.index, lock);
             let buffer = pg_sys::ReadBufferExtended(self.index, self.fork, NEW, mode, std::ptr::null_mut());
@@ -239,17 +238,17 @@ impl Pages {
         }
     }
 
-    /// Writes a page without logging it.
+    /// Writes a page without WAL.
     fn write(&self, mut place: Exclusive<'_>, page: &Page) -> PageNumber {
         *place.content_mut() = page.clone();
-        // SAFETY: pinned and locked by us.
+        // SAFETY: the buffer is pinned and exclusively locked.
         unsafe { pg_sys::MarkBufferDirty(place.buffer()) };
         place.page_number()
     }
 
-    /// Logs everything at once, after building.
+    /// Writes WAL for all pages, after a build.
     pub(crate) fn log_all(&self) {
-        // SAFETY: the index is open and nobody else uses it yet.
+        // SAFETY: the index is open, and no other process uses it yet.
         unsafe { pg_sys::log_newpage_range(self.index, self.fork, 0, self.pages(), true) };
     }
 }
@@ -268,7 +267,7 @@ impl Store for Pages {
     #[inline]
     fn read(&self, block: PageNumber) -> Shared<'_> {
         let buffer = self.pin_and_lock(block, pg_sys::BUFFER_LOCK_SHARE, std::ptr::null_mut());
-        // SAFETY: pinned and locked just now; the index is open, and the snapshot still there.
+        // SAFETY: the buffer was just pinned and locked; the index is open, and the snapshot is alive.
         unsafe {
             let page = self.held.shared(buffer, block);
             check_snapshot_age(self.snapshot.get(), self.index, &raw const *page);
@@ -306,7 +305,7 @@ impl Store for Pages {
     }
 
     fn prefetch(&self, block: PageNumber) {
-        // If there is no such page, reading it raises the error.
+        // If the page does not exist, reading it will raise an error.
         if self.has_page(block) {
             // SAFETY: the index is open.
             unsafe { pg_sys::PrefetchBuffer(self.index, self.fork, block) };
@@ -315,7 +314,7 @@ impl Store for Pages {
 
     #[inline]
     fn load(&self, block: PageNumber) {
-        // SAFETY: the index is open, and has been seen to have the page.
+        // SAFETY: the index is open, and has this page.
         unsafe { recent::load(*recent::place_of(self.index, self.known_pages.get(), block)) };
     }
 
@@ -356,9 +355,9 @@ impl BuildTarget for Pages {
     }
 }
 
-/// Pages that this process has read from disk.
+/// The number of pages that this process has read from disk.
 fn read_from_disk() -> i64 {
-    // SAFETY: a counter of this process.
+    // SAFETY: the counter belongs to this process.
     unsafe { pg_sys::pgBufferUsage.shared_blks_read }
 }
 

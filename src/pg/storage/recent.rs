@@ -1,23 +1,23 @@
-//! Where this process has last seen the pages of an index in Postgres's buffers.
+//! Remembers in which of PostgreSQL's buffers this process has last seen the pages of an index.
 //!
-//! A search visits hundreds of pages all over an index, and looking a page up in Postgres's table of buffers
-//! means waiting for memory several times. Where a page was is known from a list of our own, in one access.
-//! Postgres verifies that the page is still there, so the list may be out of date.
+//! A search visits hundreds of pages all over an index. To look a page up in PostgreSQL's table of buffers
+//! means to wait for memory several times; our list answers in one access. PostgreSQL verifies that the page
+//! is still in that buffer, so the list may be out of date.
 
 use hamming_index::page::{PAGE_SIZE, PageNumber};
 use pgrx::pg_sys;
 use std::cell::Cell;
 
-/// Pages that are remembered at most, for each index and process: 2 MB, for 4 GB of an index.
+/// The largest number of pages that are remembered for each index and process: 2 MB, for 4 GB of an index.
 const MOST: PageNumber = 1 << 19;
-/// Of this number of visits to pages, one takes the way on which Postgres counts that a page is in use.
+/// One of this many visits looks the page up in PostgreSQL's table, so that PostgreSQL counts it as used.
 pub(super) const TURNS: u32 = 16;
-/// Bytes of a cache line, on nearly all processors.
+/// The size of a cache line in bytes, on nearly all processors.
 const LINE: usize = 64;
-/// Lines at the beginning of a page that are loaded ahead. The processor guesses the next ones by itself.
+/// How many lines at the beginning of a page are prefetched. The processor fetches the next ones by itself.
 const LINES: usize = 8;
 
-/// Whether this visit to a page may take the short way.
+/// Whether this visit may use the list.
 #[inline]
 pub(super) fn is_its_turn() -> bool {
     thread_local!(static VISITS: Cell<u32> = const { Cell::new(0) });
@@ -25,21 +25,21 @@ pub(super) fn is_its_turn() -> bool {
     !VISITS.get().is_multiple_of(TURNS)
 }
 
-/// The place in the list that says in which buffer a page was; 0 says nothing. Several pages may have one
-/// place.
+/// The entry of the list for a page: the buffer in which the page was last seen, or 0. Several pages may
+/// share an entry.
 ///
-/// The list is kept with what Postgres knows of the open index, and Postgres frees it when that changes. Its
-/// first number says how many follow.
+/// The list is stored in the relcache entry of the index, which frees it when the entry is rebuilt. The first
+/// number of the list is its length.
 ///
 /// # Safety
-/// The index must be open and have `pages` pages. The result is good until Postgres is called.
+/// The index must be open and have `pages` pages. The result is valid until PostgreSQL is called.
 #[inline]
 pub(super) unsafe fn place_of(
     index: pg_sys::Relation,
     pages: PageNumber,
     block: PageNumber,
 ) -> *mut pg_sys::Buffer {
-    // SAFETY: open; nobody else writes to this field, and the list has the places that it says.
+    // SAFETY: the index is open; only this file writes to the field, and the list is as long as it says.
     unsafe {
         let mut list: *mut pg_sys::Buffer = (*index).rd_amcache.cast();
         if list.is_null() || (*list as PageNumber) < pages.min(MOST) {
@@ -53,7 +53,7 @@ pub(super) unsafe fn place_of(
 /// The index must be open.
 #[cold]
 unsafe fn make_list(index: pg_sys::Relation, places: PageNumber) -> *mut pg_sys::Buffer {
-    // SAFETY: open; the memory is the index's own, and has room for all places.
+    // SAFETY: the index is open; the memory belongs to its relcache entry, and has room for all entries.
     unsafe {
         let bytes = (places as usize + 1) * size_of::<pg_sys::Buffer>();
         let list: *mut pg_sys::Buffer = pg_sys::MemoryContextAllocZero((*index).rd_indexcxt, bytes).cast();
@@ -66,18 +66,18 @@ unsafe fn make_list(index: pg_sys::Relation, places: PageNumber) -> *mut pg_sys:
     }
 }
 
-/// Makes the processor load what is read first of the page in this buffer of all processes: its beginning and
-/// its end, at the same time. Whether the page is still there does not matter, nor whether there is a buffer.
+/// Prefetches the beginning and the end of the page in this shared buffer. The buffer may be free or have
+/// another page meanwhile, and any number is allowed.
 #[inline]
 pub(super) fn load(buffer: pg_sys::Buffer) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a number that stays as it is while the process runs.
+        // SAFETY: the pointer does not change while the process runs.
         let buffers: *const i8 = unsafe { pg_sys::BufferBlocks }.cast();
         let page = buffers.wrapping_add((buffer as usize).wrapping_sub(1).wrapping_mul(PAGE_SIZE));
         for place in (0..LINES).map(|line| line * LINE).chain([PAGE_SIZE - LINE]) {
-            // SAFETY: a hint, which no address makes fail.
+            // SAFETY: a prefetch is a hint, which is allowed for any address.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(page.wrapping_add(place)) };
         }
     }

@@ -1,6 +1,6 @@
-//! Sorted runs of keys in temporary files, for building an index that does not fit into memory.
+//! Sorted runs of keys in temporary files, for a build of an index that does not fit into memory.
 //!
-//! The files are gone at the end of the transaction and count towards `temp_file_limit`.
+//! The files are removed at the end of the transaction, and count towards `temp_file_limit`.
 
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report;
@@ -11,38 +11,38 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::ErrorReportable;
 
-/// Bytes of a key in a file: its bits, its row, and its filter. The words of its tail follow.
+/// Bytes of a key in a file: its bits, row and filter. The words of its tail follow.
 const KEY: usize = 18;
 const ROW: std::ops::Range<usize> = 8..14;
 const WORD: usize = size_of::<u64>();
-/// Bytes that are read or written together, about.
+/// The approximate number of bytes that are read or written at once.
 const AT_A_TIME: usize = 4096 * KEY;
-/// Bytes that are read together where the buffers of all runs would be too large: what Postgres reads at
-/// once.
+/// The number of bytes to read at once if larger buffers for all runs would need too much memory: the size in
+/// which PostgreSQL reads.
 const LEAST_AT_A_TIME: usize = 512 * KEY;
 
 /// Makes temporary files, one for each run.
 pub(crate) struct RunFiles {
-    /// Bytes that the buffers of all runs may take together while runs are read.
+    /// Bytes that the buffers of all runs may use together during the merge.
     memory: usize,
-    /// Runs that have been written.
+    /// The number of runs that were written.
     runs: usize,
 }
 
 /// A run in its file.
 pub(crate) struct SortedRun {
     file: *mut pg_sys::BufFile,
-    /// Bytes of an entry.
+    /// The size of an entry in bytes.
     entry: usize,
-    /// Entries that are still in the file.
+    /// The number of entries that have not been read from the file.
     left: usize,
-    /// Entries that have been read; those before `next` have been passed on.
+    /// Entries that have been read. Those before `next` have been returned.
     buffer: Vec<u8>,
     next: usize,
 }
 
 impl RunFiles {
-    /// `memory` is in bytes.
+    /// `memory` is a number of bytes.
     pub(crate) fn new(memory: usize) -> Self {
         Self { memory, runs: 0 }
     }
@@ -53,7 +53,7 @@ impl Runs for RunFiles {
 
     fn write(&mut self, tail: usize, mut entries: &mut dyn Iterator<Item = KeyWithTail<'_>>) -> SortedRun {
         let entry = KEY + tail * WORD;
-        // SAFETY: a file of this transaction, written and rewound.
+        // SAFETY: the file belongs to this transaction, and is written and then rewound.
         unsafe {
             let file = pg_sys::BufFileCreateTemp(false);
             let mut left = 0;
@@ -98,11 +98,11 @@ impl Runs for RunFiles {
     }
 }
 
-/// Of the C library: the same number on every platform.
+/// From the C library; the number is the same on every platform.
 const SEEK_SET: i32 = 0;
 
 impl SortedRun {
-    /// Reads the next entries, in about so many bytes, in place of those that have been passed on.
+    /// Replaces the buffer, whose entries have been returned, by the next entries: about `at_a_time` bytes.
     fn fill(&mut self, at_a_time: usize) {
         let count = self.left.min((at_a_time / self.entry).max(1));
         let bytes = count * self.entry;
@@ -110,7 +110,7 @@ impl SortedRun {
         self.buffer.clear();
         reserve(&mut self.buffer, bytes).map_err(report::problem).unwrap_or_report();
         self.buffer.resize(bytes, 0);
-        // SAFETY: the buffer has so many bytes.
+        // SAFETY: the buffer has this many bytes.
         let read = unsafe { pg_sys::BufFileRead(self.file, self.buffer.as_mut_ptr().cast(), bytes) };
         if read != bytes {
             Err(temporary_file()).unwrap_or_report()
@@ -121,7 +121,7 @@ impl SortedRun {
 impl Drop for SortedRun {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // SAFETY: made by us and closed nowhere else.
+            // SAFETY: `write` has created the file, and only this function closes it.
             unsafe { pg_sys::BufFileClose(self.file) };
         }
     }

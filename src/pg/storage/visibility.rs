@@ -1,4 +1,4 @@
-//! Which blocks of a table are all-visible, by its visibility map.
+//! The visibility map of a table, which says which blocks are all-visible.
 
 use pgrx::pg_sys;
 use std::cell::Cell;
@@ -6,9 +6,9 @@ use std::ptr::null_mut;
 
 /// The visibility map of a table, for an index-only scan.
 pub(super) struct VisibilityMap {
-    /// Null if the scan reads the table anyway.
+    /// Null unless the scan is an index-only scan.
     table: Cell<pg_sys::Relation>,
-    /// The pinned page of the map that was looked at last.
+    /// The page of the map that was last looked at, which is pinned.
     page: Cell<pg_sys::Buffer>,
 }
 
@@ -17,10 +17,10 @@ impl VisibilityMap {
         Self { table: Cell::new(null_mut()), page: Cell::new(pg_sys::InvalidBuffer as pg_sys::Buffer) }
     }
 
-    /// Rows of this table are asked for from now on.
+    /// From now on, [`has`](Self::has) answers for this table.
     ///
     /// # Safety
-    /// The table must be open, and stay so.
+    /// The table must be open, and stay open.
     pub(super) unsafe fn set_table(&self, table: pg_sys::Relation) {
         self.table.set(table);
     }
@@ -31,17 +31,17 @@ impl VisibilityMap {
             return false;
         }
         let mut page = self.page.get();
-        // SAFETY: the table is open, and the page was pinned by this function.
+        // SAFETY: the table is open, and this function has pinned the page.
         let status = unsafe { pg_sys::visibilitymap_get_status(self.table.get(), block, &raw mut page) };
         self.page.set(page);
         u32::from(status) & pg_sys::VISIBILITYMAP_ALL_VISIBLE != 0
     }
 
-    /// Gives up the page of the map. After an error, PostgreSQL does so itself.
+    /// Releases the pin on the page of the map. After an error, PostgreSQL releases it.
     pub(super) fn release(&self) {
         let page = self.page.replace(pg_sys::InvalidBuffer as pg_sys::Buffer);
         if page != pg_sys::InvalidBuffer as pg_sys::Buffer {
-            // SAFETY: pinned by us.
+            // SAFETY: `has` has pinned the page.
             unsafe { pg_sys::ReleaseBuffer(page) };
         }
     }

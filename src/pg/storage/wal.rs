@@ -1,37 +1,37 @@
-//! Changes of pages that survive a crash together or not at all.
+//! Atomic changes of several pages: after a crash, all of the pages are changed or none.
 //!
-//! Records are those of Postgres's generic WAL, which every server can replay without having this library
-//! loaded. Postgres's own functions for it copy each page and compare it byte by byte with the copy. That
-//! takes 2 µs for a page, and an insert changes four pages, so it would be most of the time of an insert. We
-//! know what we change, and write the same record by hand: for each page a list of offset, length, bytes, or
-//! its whole image.
+//! The records belong to PostgreSQL's generic WAL, so every server can replay them without this library.
+//! PostgreSQL's own functions for generic WAL copy each page, and compare it byte by byte with the copy. That
+//! takes 2 µs per page, which would be most of the time of an insert, since an insert changes four pages. We
+//! know what we change, and write the same record ourselves: for each page a list of (offset, length, bytes),
+//! or its full image.
 //!
-//! A record holds all pages of a change and is written while all of them are locked. A page cannot reach the
-//! disk before its record has (its LSN says so). The first record about a page after a checkpoint holds its
-//! image, from which a half-written page is restored. So replay arrives at all of a change or, if the record
-//! was not written, at nothing of it: a torn change is not possible.
+//! One record has all pages of a change, and is written while all of them are locked. A page's LSN keeps it
+//! from reaching the disk before its record. The first record about a page after a checkpoint has the page's
+//! full image, from which replay restores a torn page. So replay restores the whole change, or, if the record
+//! was not written, nothing of it.
 
 use super::guard::Exclusive;
 use crate::pg::compat::new_file_transaction;
 use hamming_index::page::Edit;
 use pgrx::pg_sys;
 
-/// What a record says of one page.
+/// The part of a record about one page.
 struct Registered {
     buffer: pg_sys::Buffer,
-    /// None if the record has the whole image.
+    /// The changes on the page; `None` if the record has its full image.
     delta: Option<Vec<u8>>,
 }
 
-/// Postgres's InvalidSubTransactionId.
+/// PostgreSQL's InvalidSubTransactionId.
 const NO_TRANSACTION: pg_sys::SubTransactionId = 0;
 
-/// Whether changes of a relation have to be logged: Postgres's RelationNeedsWAL.
+/// Whether changes of a relation need WAL, as PostgreSQL's RelationNeedsWAL says.
 ///
 /// # Safety
 /// The relation must be open.
 pub(super) unsafe fn needs_wal(relation: pg_sys::Relation) -> bool {
-    // SAFETY: open; a setting that does not change.
+    // SAFETY: the relation is open, and the setting does not change.
     unsafe {
         let has_new_file = new_file_transaction(&*relation) != NO_TRANSACTION;
         let is_new = (*relation).rd_createSubid != NO_TRANSACTION || has_new_file;
@@ -41,13 +41,13 @@ pub(super) unsafe fn needs_wal(relation: pg_sys::Relation) -> bool {
     }
 }
 
-/// Changes pages that are locked, at most four, in the order in which they may be locked: replay locks
-/// them in the same order, and so does not wait in a circle with readers on a standby.
+/// Changes up to four locked pages. They must be in the order in which pages are locked: replay locks them in
+/// this order, and so cannot deadlock with readers on a standby.
 pub(super) fn commit(changes: &mut [(&mut Exclusive<'_>, Edit)], is_logged: bool) {
-    // Nothing may fail once pages begin to change, so memory is taken before.
+    // Nothing may fail once pages begin to change, so memory is allocated before.
     let registered: Vec<Registered> = changes.iter().map(|(page, edit)| register(page, edit)).collect();
-    // SAFETY: the buffers are pinned and locked by us; between the two lines about the critical section
-    // pages, buffers and log are changed in the order that Postgres prescribes.
+    // SAFETY: the buffers are pinned and exclusively locked. In the critical section, pages, buffers and WAL
+    // are changed in the order that PostgreSQL requires.
     unsafe {
         pg_sys::CritSectionCount += 1;
         for (page, edit) in changes.iter_mut() {
@@ -81,9 +81,9 @@ fn register(page: &Exclusive<'_>, edit: &Edit) -> Registered {
 }
 
 /// # Safety
-/// In a critical section, with all buffers locked and changed.
+/// Must be called in a critical section, after all buffers were locked and changed.
 unsafe fn write_record(registered: &[Registered]) -> pg_sys::XLogRecPtr {
-    // SAFETY: as promised; deltas live until the record is written.
+    // SAFETY: as the caller promises. The deltas live until the record is written.
     unsafe {
         pg_sys::XLogBeginInsert();
         for (id, page) in (0..).zip(registered) {
