@@ -1,5 +1,5 @@
-//! Conditions on a distance, as the planner's estimators and indexes meet them:
-//! `hamming_within(a, b, radius)`, and `a <@ ball`, which is searched by an index.
+//! Conditions on a distance, for estimates: `hamming_within(a, b, radius)`, and the index condition `a <@
+//! ball`.
 
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::ours::{is_ball, is_ball_constructor};
@@ -10,8 +10,8 @@ use crate::pg::expr::Expr;
 use crate::pg::planner::{PlannedIndex, Planner};
 use pgrx::pg_sys;
 
-/// The radius that is assumed where it is not known at planning time: that of the Similarity Index paper,
-/// which has 64 bits, and the same share of other numbers of bits.
+/// The radius that is assumed if planning does not know it: 6 of 64 bits, as in the Similarity Index paper,
+/// and the same fraction of other numbers of bits.
 pub(crate) fn typical_radius(bits: u32) -> u32 {
     (u64::from(bits) * 6 / u64::from(hamming::BITS)) as u32
 }
@@ -25,16 +25,16 @@ pub(crate) struct Within<'p> {
 }
 
 impl<'p> Within<'p> {
-    /// The arguments of the `hamming_within` that is the same as `value <@ ball`: None if the two are not of
-    /// these types, since operators of other types may have our estimators, or if the ball is neither a
-    /// constant nor a call of `hamming_ball`.
+    /// The `hamming_within` that means the same as `value <@ ball`. `None` if the types are others, since
+    /// anybody may use our estimators for an operator, or if the ball is neither a constant nor a call of
+    /// `hamming_ball`.
     pub(crate) fn ball(value: Expr<'p>, ball: Expr<'p>) -> Option<Self> {
         let type_ = CodeType::of(value.type_())?;
         if !is_ball(ball.type_(), type_) {
             return None;
         }
         if let Some(datum) = ball.value() {
-            // SAFETY: the datum is a ball by its type.
+            // SAFETY: the type of the datum is a ball.
             let (center, radius) = unsafe {
                 match type_ {
                     CodeType::Bigint => {
@@ -53,12 +53,12 @@ impl<'p> Within<'p> {
         call.args().map(|[center, radius]| Self { a: value, b: center, radius })
     }
 
-    /// The number of bits of the two values, if it is known.
+    /// The number of bits of both values, if it is known.
     pub(crate) fn bits(&self) -> Option<u32> {
         bits_of(self.a).or_else(|| bits_of(self.b))
     }
 
-    /// The radius as far as it is known, else as it is assumed; at most the number of bits, if that is known.
+    /// The radius, or the assumed one if it is not known; at most the number of bits, if that is known.
     pub(crate) fn expected_radius(&self, planner: Planner<'p>) -> u32 {
         let bits = self.bits();
         let radius = match planner.value(self.radius) {
@@ -69,18 +69,17 @@ impl<'p> Within<'p> {
     }
 }
 
-/// The radius of an index's condition on a column of fingerprints or of strings of bits: at most their number
-/// of bits.
+/// The radius of an index condition on a column of codes or of balls.
 pub(crate) fn radius_of_condition<'p>(planner: Planner<'p>, condition: Expr<'p>) -> u32 {
-    // Otherwise it is `= ANY (…)`, and each element is searched for by itself.
+    // It is `= ANY (…)`, which searches for each element separately.
     let Some([key, operand]) = condition.as_operator().and_then(|condition| condition.args()) else {
         return 0;
     };
-    // The operator is either equality with a value of the column's type, or with another number, or
-    // membership in a ball; of balls, it is nearness.
+    // The operator is `=`, whose operand has the column's type or another integer type, or `<@` with a ball.
+    // For a column of balls it is `~`.
     let type_ = operand.type_();
     if is_ball(type_, CodeType::Bigint) && type_ == key.type_() {
-        // SAFETY: the datum is a ball by its type.
+        // SAFETY: the type of the datum is a ball.
         let radius =
             planner.value(operand).map(|ball| unsafe { (*ball.cast_mut_ptr::<HammingBall>()).radius });
         return radius.map_or(typical_radius(hamming::BITS), |radius| radius.clamp(0, 64) as u32);
@@ -92,8 +91,8 @@ pub(crate) fn radius_of_condition<'p>(planner: Planner<'p>, condition: Expr<'p>)
     within.map_or(typical_radius(hamming::BITS), |within| within.expected_radius(planner))
 }
 
-/// The column of an index, and the value from which a condition or an order counts distances; None if these
-/// are several values, or if there is no distance.
+/// The index column of a condition or a sort key, and the value to which distances are computed. `None` if
+/// there are several values, or if it has no distance.
 pub(crate) fn sides(condition: Expr) -> Option<(Expr, Expr)> {
     let [key, operand] = condition.as_operator()?.args()?;
     if operand.type_() == key.type_() {
@@ -102,7 +101,7 @@ pub(crate) fn sides(condition: Expr) -> Option<(Expr, Expr)> {
     Within::ball(key, operand).map(|within| (within.a, within.b))
 }
 
-/// Whether each key column of an index is searched for values within balls.
+/// For each key column of an index, whether its operator family can search for codes in balls.
 pub(crate) fn are_fingerprints(index: PlannedIndex) -> impl Iterator<Item = bool> {
     let ours = ExtensionOids::known();
     index.families().map(move |family| {
@@ -110,16 +109,16 @@ pub(crate) fn are_fingerprints(index: PlannedIndex) -> impl Iterator<Item = bool
     })
 }
 
-/// The number of bits that all values of an expression have, if it is known: that of a constant, or n of
+/// The number of bits of all values of an expression, if it is known: from a constant, or from the n of
 /// `bit(n)`.
 pub(crate) fn bits_of(mut expr: Expr) -> Option<u32> {
     if let Some(datum) = expr.value() {
-        // SAFETY: the datum is of this type.
+        // SAFETY: the datum is of the type of the constant.
         return unsafe { Code::of(datum, expr.type_()) }.map(Code::bits);
     }
-    // A value of type bit varying, or of a domain, stands below it.
+    // The cast of a bit varying or of a domain to its base type does not change the length.
     while let Some(relabeled) = expr.cast::<pg_sys::RelabelType>() {
-        // SAFETY: what is relabeled is an expression.
+        // SAFETY: the argument of a RelabelType is an expression.
         expr = unsafe { Expr::new(relabeled.arg) };
     }
     match expr.base_type() {

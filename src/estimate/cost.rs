@@ -1,56 +1,56 @@
-//! The cost of searching an index: the part that is the same for GiST and for the access method `hamming`.
+//! The cost of an index search, as far as it is the same for GiST and for the access method `hamming`.
 //!
-//! Postgres's general estimate takes the fraction of rows that are found for the fraction of pages that are
-//! read. That is wrong for distances. So our estimates begin with the pages, and take only the rows from the
-//! general one.
+//! PostgreSQL's general estimate assumes that the fraction of pages that are read is the fraction of rows
+//! that are found. That is wrong for distances. So our estimates start from the pages that a search reads,
+//! and use the general estimate only for the rows.
 
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::planner::{PlannedIndex, Planner};
 use crate::pg::settings::setting;
 use pgrx::pg_sys;
 
-/// Operators in the time that it takes to find, pin and lock a page: as in Postgres's own indexes.
+/// The time to find, pin and lock a page, in operators; the same number as for PostgreSQL's own indexes.
 pub(crate) const OPERATORS_PER_PAGE: f64 = 50.0;
 
-/// The work that a search has done at some moment.
+/// The work that a search has done up to some moment.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Work {
-    /// Pages that it has read, each as often as it was read. Inner pages are few, and are taken to be in
-    /// memory, as Postgres does for its own indexes.
+    /// Pages that were read in random order, counted once for each read. Inner pages are not counted: they
+    /// are few, and assumed to be in memory, as for PostgreSQL's own indexes.
     pub(crate) pages: f64,
-    /// Pages that it has read one after the other, as they lie in the file.
+    /// Pages that were read in the order of the file.
     pub(crate) in_order: f64,
-    /// What it has computed, in operators that take the same time.
+    /// Computations, in operators that take the same time.
     pub(crate) operators: f64,
 }
 
-/// The search of an index that a path of the planner stands for.
+/// The index search of a path, whose cost is estimated.
 #[derive(Clone)]
 pub(crate) struct Search<'a> {
     pub(crate) planner: Planner<'a>,
     pub(crate) path: &'a pg_sys::IndexPath,
     pub(crate) index: PlannedIndex<'a>,
-    /// Rows that it finds.
+    /// The number of rows that the search finds.
     pub(crate) rows: f64,
-    /// Postgres's general estimate.
+    /// PostgreSQL's general estimate.
     pub(crate) general: pg_sys::GenericCosts,
-    /// How often a join repeats it.
+    /// How often a join repeats the search.
     loop_count: f64,
 }
 
 impl<'a> Search<'a> {
     /// # Safety
-    /// The path must be one of the query.
+    /// The path must belong to the query.
     pub(crate) unsafe fn of(planner: Planner<'a>, path: *mut pg_sys::IndexPath, loop_count: f64) -> Self {
-        // SAFETY: a path of the query.
+        // SAFETY: the path belongs to the query, as the caller promises.
         unsafe {
             let root = planner.pointer();
             let mut general = pg_sys::GenericCosts::default();
             pg_sys::genericcostestimate(root, path, loop_count, &raw mut general);
             general.num_sa_scans = general.num_sa_scans.max(1.0);
-            // Postgres looks at the conditions of a relation, but not at the order of a path. A parallel
-            // worker does not have the value of a parameter of LATERAL, and would read a string of bits at no
-            // address.
+            // PostgreSQL checks the relation's conditions for parallel safety, but not the order of an index
+            // path. A parallel worker does not get the value of a LATERAL parameter, and would read a string
+            // of bits at address 0.
             let order_bys = (*path).indexorderbys;
             (*path).path.parallel_safe &= pg_sys::is_parallel_safe(root, order_bys.cast());
             let path = &*path;
@@ -59,9 +59,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The conditions that the index is searched by, each with its key column, counted from 0.
+    /// The conditions that the index is searched by. Each comes with its key column, counted from 0.
     pub(crate) fn all_conditions(&self) -> impl Iterator<Item = (usize, &'a pg_sys::RestrictInfo)> {
-        // SAFETY: the clauses of a path are a list, and each has a list of conditions.
+        // SAFETY: a path has a list of clauses, each with a list of conditions.
         unsafe {
             let clauses = Exprs::<'a>::new(self.path.indexclauses).iter();
             clauses.filter_map(Expr::cast::<pg_sys::IndexClause>).flat_map(|clause| {
@@ -78,14 +78,13 @@ impl<'a> Search<'a> {
         of_column.map(|(_, condition)| unsafe { Expr::new(condition.clause) })
     }
 
-    /// The expressions that rows are ordered by.
+    /// The expressions by which the index orders rows.
     pub(crate) fn order(&self) -> Exprs<'a> {
-        // SAFETY: a list of expressions of the path.
+        // SAFETY: the path has a list of expressions.
         unsafe { Exprs::new(self.path.indexorderbys) }
     }
 
-    /// This search, if it finds a multiple of the rows because some conditions are checked on the rows that
-    /// it finds.
+    /// The same search with more rows: some conditions are only tested on the rows that the index finds.
     pub(crate) fn finding_more(mut self, factor: f64) -> Self {
         self.rows = (self.rows * factor).min(self.index.tuples.max(1.0));
         self.general.indexSelectivity = (self.general.indexSelectivity * factor).min(1.0);
@@ -96,9 +95,9 @@ impl<'a> Search<'a> {
         !self.path.indexorderbys.is_null()
     }
 
-    /// Whether rows are ordered by nothing, or by the first column alone.
+    /// Whether rows are not ordered, or only by the first column.
     pub(crate) fn is_ordered_by_first(&self) -> bool {
-        // SAFETY: a list of integers of the path.
+        // SAFETY: the path has a list of integers.
         unsafe {
             let columns = self.path.indexorderbycols.as_ref();
             columns
@@ -106,12 +105,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Rows that have to be found until LIMIT is reached, with those that fail conditions of which the index
-    /// knows nothing: one row, where that cannot be told. The planner expects each row to take the same
-    /// time, but the first rows of an ordered search take most. So the estimate says
-    /// that this cost comes before the first row.
+    /// The number of rows that have to be found until LIMIT is reached, including rows that fail conditions
+    /// unknown to the index; 1 if LIMIT is unknown. The planner assumes that every row takes the same time,
+    /// but the first rows of an ordered search take most of it. So the estimate puts the cost of these rows
+    /// before the first row.
     pub(crate) fn wanted(&self) -> f64 {
-        // SAFETY: the planner's own; it has listed the relations of the query before it looks for paths.
+        // SAFETY: the planner's struct lists all relations of the query before paths are made.
         unsafe {
             let root = &*self.planner.pointer();
             if root.limit_tuples <= 0.0 || pg_sys::bms_num_members(root.all_baserels) != 1 {
@@ -122,11 +121,11 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The answer to the planner, from the work until the first row is found and all work. Both are done for
-    /// each element of an array that is searched for.
+    /// The estimate for the planner, from the work until the first row and the total work. An array condition
+    /// repeats both for each element.
     pub(crate) fn estimate(&self, first: Work, all: Work) -> Estimate {
         let arrays = self.general.num_sa_scans;
-        // SAFETY: settings, and lists of conditions of the path.
+        // SAFETY: the conditions belong to the path.
         unsafe {
             let root = self.planner.pointer();
             let conditions = pg_sys::get_quals_from_indexclauses(self.path.indexclauses);
@@ -143,7 +142,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What one search costs. Later searches find pages that earlier ones have read.
+    /// The cost of one search. Later searches find pages in memory that earlier ones have read.
     fn cost(&self, work: Work) -> f64 {
         let searches = self.loop_count * self.general.num_sa_scans;
         let fetched = pages_fetched(self.planner, self.index, work.pages, searches);
@@ -154,19 +153,19 @@ impl<'a> Search<'a> {
     }
 }
 
-/// How many pages one of several searches has to fetch, each of which looks at `pages`.
+/// How many pages each of several searches has to fetch, if each of them reads `pages`.
 pub(crate) fn pages_fetched(planner: Planner, index: PlannedIndex, pages: f64, searches: f64) -> f64 {
     if searches <= 1.0 {
         return pages.min(index.pages.into());
     }
     let all = (pages * searches).max(1.0);
-    // SAFETY: an index of the query; the planner knows how large its tables are.
+    // SAFETY: the index belongs to the query, and the planner knows the sizes of its tables.
     let fetched =
         unsafe { pg_sys::index_pages_fetched(all, index.pages, index.pages.into(), planner.pointer()) };
     fetched / searches
 }
 
-/// The answer to the planner, in its own units.
+/// The estimate for the planner, in its own units.
 pub(crate) struct Estimate {
     pub(crate) startup: f64,
     pub(crate) total: f64,
@@ -175,7 +174,7 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
-    /// For a path that cannot be taken. The table can always be scanned instead.
+    /// For a path that must not be taken. A sequential scan is always possible instead.
     pub(crate) const NEVER: Self = Self { startup: f64::MAX, total: f64::MAX, selectivity: 1.0, pages: 0.0 };
 
     pub(crate) fn is_never(&self) -> bool {
@@ -183,7 +182,7 @@ impl Estimate {
     }
 }
 
-/// Defines what the planner calls: `cost_function!(name, estimate)`, where `estimate` takes a [`Search`].
+/// Defines a cost function for the planner: `cost_function!(name, estimate)`. `estimate` takes a [`Search`].
 macro_rules! cost_function {
     ($visibility:vis $name:ident, $estimate:ident) => {
         #[pgrx::pg_guard]
@@ -198,7 +197,7 @@ macro_rules! cost_function {
             correlation: *mut f64,
             pages: *mut f64,
         ) {
-            // SAFETY: the planner passes a path of the query, and places for the answers.
+            // SAFETY: the planner passes a path of the query, and pointers for the results.
             unsafe {
                 let Some(planner) = $crate::pg::planner::Planner::new(root) else { return };
                 let estimate = $estimate(&$crate::estimate::cost::Search::of(planner, path, loop_count));

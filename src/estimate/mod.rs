@@ -1,6 +1,6 @@
 //! Estimates for the planner: how many rows a search by distance finds, and how much it costs.
 //!
-//! `plan` answers for conditions, `index` for searches of its indexes. What both need is here.
+//! `plan` estimates conditions, and `index` searches of its indexes. This module has what both need.
 
 pub(crate) mod condition;
 pub(crate) mod cost;

@@ -1,8 +1,8 @@
-//! How many rows are within a radius: the selectivity of `hamming_within(a, b, radius)`.
+//! The selectivity of `hamming_within(a, b, radius)`: the fraction of rows within a radius.
 //!
-//! The volume of a ball among all values of that length says "none" for every radius that is used. But
-//! fingerprints come in clusters. So the estimate is the fraction that the statistics of the column show, or
-//! of both columns of a join, and never less than the rows that have one value on average.
+//! The fraction of all possible codes that are in a ball is nearly 0 for any radius in use, but fingerprints
+//! come in clusters. So the estimate is the fraction that the statistics of the column show, or of both
+//! columns of a join. It is at least the average fraction of rows that have one value.
 
 use super::condition::{Within, typical_radius};
 use super::statistics::ColumnStatistics;
@@ -11,12 +11,11 @@ use crate::pg::expr::Expr;
 use crate::pg::planner::Planner;
 use hamming::code::volume;
 
-/// The selectivity of a condition of which nothing is known, as Postgres assumes it for inequalities of
-/// ranges.
+/// The selectivity of a condition of which nothing is known, as PostgreSQL assumes it for ranges.
 pub(crate) const UNKNOWN: f64 = 0.005;
 
-/// The fraction of rows, or of pairs of rows, for which the condition holds: from 0 to 1, or the planner
-/// raises an error. The rows are those of the relation; 0 means all.
+/// The fraction of rows, or of pairs of rows, that satisfy the condition. Outside 0 to 1 the planner would
+/// raise an error. `relation` is the relation whose rows are counted; 0 means all.
 pub(crate) fn selectivity<'p>(planner: Planner<'p>, condition: &Within<'p>, relation: i32) -> f64 {
     let estimate = estimate(planner, condition, relation);
     if estimate.is_nan() { UNKNOWN } else { estimate.clamp(0.0, 1.0) }
@@ -27,7 +26,7 @@ fn estimate<'p>(planner: Planner<'p>, condition: &Within<'p>, relation: i32) -> 
     let column = [(a, b), (b, a)].into_iter().find_map(|(column, other)| {
         ColumnStatistics::examine(planner, column, relation).map(|column| (column, other))
     });
-    // SAFETY: the value is of the expression's type.
+    // SAFETY: the value is of the type of the expression.
     let code = |expr: Expr<'p>| unsafe { Code::of(planner.value(expr)?, expr.type_()) };
     let query = column.as_ref().and_then(|&(_, other)| code(other));
     let of_column = || column.as_ref().and_then(|(column, _)| column.bits());

@@ -1,8 +1,8 @@
-//! How many rows a condition on sketches finds, and what it costs to test it.
+//! The selectivity of a condition on sketches, and the cost of testing it.
 //!
-//! PostgreSQL's own estimate for `&&` takes each value that is not among the column's most common ones to be
-//! nearly as common as the least of these. The values of sketches are hashes, most of which stand in one row.
-//! So some hundred of them would seem to find every row.
+//! PostgreSQL's estimate for `&&` assumes that every other value is nearly as frequent as the least frequent
+//! of the column's most common values. The values of sketches are hashes, most of which occur in one row. So
+//! with some hundred values, every row would seem to match.
 
 use super::selectivity::UNKNOWN;
 use super::statistics::{ColumnStatistics, ElementStatistics};
@@ -15,15 +15,14 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{Array, FromDatum};
 
-/// Values that a sketch is assumed to have if nothing is known of it.
+/// The number of values that a sketch is assumed to have if nothing is known.
 const TYPICAL_VALUES: f64 = 100.0;
 
-/// Operators in the time that it takes to fetch and compare a value of a sketch. Sketches of more than some
-/// 250 values are stored apart from their rows. With 500 values, a row takes 10 µs, and a page in memory 8 µs
-/// to be scanned.
+/// The time to fetch and compare a value of a sketch, in operators. Sketches of more than some 250 values are
+/// stored out of line. With 500 values, a row takes 10 µs, while a scan of a page in memory takes 8 µs.
 const OPERATORS_PER_VALUE: f64 = 1.0;
 
-/// `sketch_overlaps(a, b)`, or that a share of their values is at least a number.
+/// `sketch_overlaps(a, b)`; or a least share of common values.
 #[derive(Clone, Copy)]
 pub(crate) struct SketchCondition<'p> {
     pub(crate) a: Expr<'p>,
@@ -31,8 +30,8 @@ pub(crate) struct SketchCondition<'p> {
     pub(crate) least: Option<Expr<'p>>,
 }
 
-/// The fraction of rows, or of pairs of rows, for which the condition holds. The rows are those of the
-/// relation; 0 means all.
+/// The fraction of rows, or of pairs of rows, that satisfy the condition. `relation` is the relation whose
+/// rows are counted; 0 means all.
 pub(crate) fn selectivity<'p>(planner: Planner<'p>, condition: &SketchCondition<'p>, relation: i32) -> f64 {
     let least = condition.least.and_then(|least| planner.value(least));
     let least = least.map(|least| f64::from_bits(least.value() as u64));
@@ -43,7 +42,7 @@ pub(crate) fn selectivity<'p>(planner: Planner<'p>, condition: &SketchCondition<
     let sides = [(condition.a, condition.b), (condition.b, condition.a)];
     let found = sides.into_iter().find_map(|(column, query)| {
         let elements = ColumnStatistics::examine(planner, column, relation)?.elements()?;
-        // SAFETY: the value of a sketch is a bigint[].
+        // SAFETY: a sketch is a bigint[].
         Some((elements, unsafe { QueryValues::of(planner.value(query)?) }))
     });
     match found {
@@ -52,9 +51,9 @@ pub(crate) fn selectivity<'p>(planner: Planner<'p>, condition: &SketchCondition<
     }
 }
 
-/// The fraction of pairs of rows of two columns that have a value in common, or the least share of them.
-/// Values that are common in both columns are counted. Else a row is expected to match those that are equal
-/// to it.
+/// The fraction of pairs of rows of two columns that have a common value, or the least share of common
+/// values. Values that are common in both columns are counted. At least, a row is expected to match the rows
+/// that are equal to it.
 fn join_selectivity<'p>(
     planner: Planner<'p>,
     condition: &SketchCondition<'p>,
@@ -67,13 +66,13 @@ fn join_selectivity<'p>(
     let (none, expected) = a
         .common_to_both(&b)
         .fold((1.0, 0.0), |(none, expected), both| (none * (1.0 - both), expected + both));
-    // On average a pair has `expected` common values, so this is the most that can have the wanted number.
+    // A pair has `expected` common values on average, which limits how many pairs can have the wanted number.
     let wanted = least.map(|least| least * a.average().min(b.average()).max(1.0));
     let common = wanted.map_or(1.0, |wanted| expected / wanted).min(1.0 - none);
     Some((common.max(equal) * a.not_null() * b.not_null()).clamp(0.0, 1.0))
 }
 
-/// The fraction of rows that have one of the values, or the least share of them.
+/// The fraction of rows that have one of the values, or the least share of the values.
 fn search_selectivity(elements: &ElementStatistics, query: &QueryValues, least: Option<f64>) -> f64 {
     let (mut none_common, mut expected, mut rare): (f64, f64, f64) = (1.0, 0.0, 0.0);
     for value in &query.values {
@@ -85,41 +84,41 @@ fn search_selectivity(elements: &ElementStatistics, query: &QueryValues, least: 
             None => rare += query.weight,
         }
     }
-    // Values that are not common stand in a few rows. Many of one query stand in the same row.
+    // A value that is not common occurs in few rows, and many values of a query occur in the same row.
     let rare = match elements.are_rare() {
         true => (rare * elements.rare_frequency()).min(UNKNOWN),
         false => 1.0 - (1.0 - elements.rare_frequency()).powf(rare),
     };
     let any = 1.0 - none_common * (1.0 - rare);
-    // On average a row has `expected` of the common values, so this is the most that can have the wanted
-    // number of them.
+    // A row has `expected` of the common values on average, which limits how many rows can have the wanted
+    // number.
     let enough = least.map_or(1.0, |least| expected / (least * query.count().max(1.0)) + rare);
     (any.min(enough) * elements.not_null()).clamp(0.0, 1.0)
 }
 
-/// The time that it takes to test the condition for a row, in the planner's units.
+/// The cost of testing the condition for a row, in the planner's units.
 pub(crate) fn cost<'p>(planner: Option<Planner<'p>>, condition: &SketchCondition<'p>) -> f64 {
     let values = values_of(planner, condition.a) + values_of(planner, condition.b);
     values * OPERATORS_PER_VALUE * setting!(cpu_operator_cost)
 }
 
-/// How many values a sketch has.
+/// The number of values of a sketch.
 pub(crate) fn values_of<'p>(planner: Option<Planner<'p>>, sketch: Expr<'p>) -> f64 {
     if let Some(datum) = sketch.value() {
-        // SAFETY: the value of a sketch is a bigint[].
+        // SAFETY: a sketch is a bigint[].
         return unsafe { QueryValues::of(datum) }.count();
     }
     let column = planner.and_then(|planner| ColumnStatistics::examine(planner, sketch, 0));
     column.and_then(|column| column.elements()).map_or(TYPICAL_VALUES, |elements| elements.average())
 }
 
-/// Values of a query that are looked at. A constant may have fifty million.
+/// The most values of a query that are examined. A constant may have fifty million.
 const MOST_VALUES: usize = 4000;
 
-/// The distinct values of a query, or of a sample of a long one.
+/// The distinct values of a query, or of a sample of a long query.
 struct QueryValues {
     values: Vec<i64>,
-    /// How many distinct values of the query each of them stands for.
+    /// How many distinct values of the query each of these represents.
     weight: f64,
 }
 
@@ -127,21 +126,21 @@ impl QueryValues {
     /// # Safety
     /// The datum must be a bigint[].
     unsafe fn of(datum: pg_sys::Datum) -> Self {
-        // SAFETY: a bigint[].
+        // SAFETY: the datum is a bigint[], as the caller promises.
         let Some(array) = (unsafe { Array::<i64>::from_datum(datum, false) }) else {
             return Self { values: Vec::new(), weight: 1.0 };
         };
         let step = array.len().div_ceil(MOST_VALUES).max(1);
         let sample = match array.as_slice() {
             Ok(values) => collect(values.iter().copied().step_by(step), MOST_VALUES),
-            // Beside NULLs, elements are found one after the other.
+            // An array with NULLs has to be read element by element.
             Err(_) => collect(array.iter().take(MOST_VALUES).flatten(), MOST_VALUES),
         };
         Self::in_sample(sample.map_err(report::problem).unwrap_or_report(), array.len())
     }
 
-    /// The fraction of a sample that occurs once estimates the fraction of all others that it has not seen
-    /// (Good 1953).
+    /// Estimates how many distinct values the sample has missed. The fraction of values that occur once in
+    /// the sample is the fraction of new values among the others (Good 1953).
     fn in_sample(mut values: Vec<i64>, all: usize) -> Self {
         values.sort_unstable();
         let once = values.chunk_by(i64::eq).filter(|equal| equal.len() == 1).count();
@@ -152,7 +151,7 @@ impl QueryValues {
         Self { values, weight }
     }
 
-    /// How many distinct values the query has.
+    /// The number of distinct values of the query.
     fn count(&self) -> f64 {
         self.values.len() as f64 * self.weight
     }

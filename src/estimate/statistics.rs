@@ -1,4 +1,4 @@
-//! What ANALYZE has found out about a column, and how many of its values are within a radius by that.
+//! The statistics that ANALYZE has collected about a column, and the fraction of its values within a radius.
 
 use crate::pg::code::Code;
 use crate::pg::expr::Expr;
@@ -8,13 +8,13 @@ use crate::pg::report;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 
-/// The parts of statistics about values: the values, and the frequency of each.
+/// Asks for a list of values with their frequencies.
 const BOTH: u32 = pg_sys::ATTSTATSSLOT_VALUES | pg_sys::ATTSTATSSLOT_NUMBERS;
 
-/// Values of each column that are compared for a join: as many as ANALYZE keeps by default if none is common.
+/// How many values of each column of a join are compared: by default, ANALYZE keeps as many rare values.
 const MOST_COMPARED: usize = 101;
 
-/// Pairs of values that may be near one another by chance. In a self-join, each comes twice.
+/// Pairs of values that may be near each other by chance. A self-join has each pair twice.
 const PAIRS_BY_CHANCE: usize = 2;
 
 /// The statistics of a column, as the planner finds them.
@@ -27,7 +27,7 @@ impl Drop for ColumnStatistics {
         if let Some(free) = self.data.freefunc
             && !self.data.statsTuple.is_null()
         {
-            // SAFETY: the tuple comes with its own function to release it.
+            // SAFETY: the tuple is freed once, by the function that belongs to it.
             unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| free(self.data.statsTuple)) };
         }
     }
@@ -37,24 +37,24 @@ impl ColumnStatistics {
     /// The statistics of an expression, if it is a column of a relation.
     pub(crate) fn examine<'p>(planner: Planner<'p>, expr: Expr<'p>, relation: i32) -> Option<Self> {
         let mut data = pg_sys::VariableStatData::default();
-        // SAFETY: an expression of the query; the struct is filled in.
+        // SAFETY: the expression belongs to the query, and the function fills in the struct.
         unsafe { pg_sys::examine_variable(planner.pointer(), expr.pointer(), relation, &raw mut data) };
         let column = Self { data };
         (!column.data.rel.is_null()).then_some(column)
     }
 
-    /// How many values the column has.
+    /// The number of distinct values of the column.
     pub(super) fn distinct(&self) -> f64 {
         let mut is_default = false;
-        // SAFETY: filled in by `examine`.
+        // SAFETY: `examine` has filled in the struct.
         let distinct = unsafe {
             pg_sys::get_variable_numdistinct((&raw const self.data).cast_mut(), &raw mut is_default)
         };
         distinct.max(1.0)
     }
 
-    /// The fraction of rows near to a value of which nothing is known. The volume is the fraction of all
-    /// possible values that are in the ball.
+    /// The fraction of rows near a value of which nothing is known. `volume` is the fraction of all possible
+    /// values that are in the ball.
     pub(super) fn typical_selectivity(&self, volume: f64) -> f64 {
         volume.max(1.0 / self.distinct())
     }
@@ -72,9 +72,9 @@ impl ColumnStatistics {
         common_near + others_near.max(values.others * typical)
     }
 
-    /// The fraction of the pairs of rows of two columns that are within the radius, by the values that
-    /// ANALYZE has kept of both. Two values that are not common are seldom equal, but in a self-join they are
-    /// the same. So equal ones do not count. In their place count as many pairs as have one value on average.
+    /// The fraction of the pairs of rows of two columns that are within the radius, from the values that
+    /// ANALYZE has kept of both. Equal rare values are ignored: they are seldom found, except in a self-join,
+    /// where both lists are the same. The pairs that have one value on average are counted instead.
     pub(super) fn join_selectivity(&self, other: &Self, radius: u32, volume: f64) -> f64 {
         let typical = volume.max(1.0 / self.distinct().max(other.distinct()));
         let [values, others] = [self.values(), other.values()];
@@ -105,14 +105,14 @@ impl ColumnStatistics {
         ColumnValues { common, sample, others: (1.0 - common_all - self.null_fraction()).max(0.0) }
     }
 
-    /// The number of bits of one of its values.
+    /// The number of bits of a value of the column, if one is known.
     pub(super) fn bits(&self) -> Option<u32> {
         [pg_sys::STATISTIC_KIND_MCV, pg_sys::STATISTIC_KIND_HISTOGRAM].into_iter().find_map(|kind| {
             self.slot(kind, pg_sys::ATTSTATSSLOT_VALUES)?.values().next().map(|(value, _)| value.bits())
         })
     }
 
-    /// What is known of the elements of a column of bigint[].
+    /// The statistics of the elements, if the column is a bigint[].
     pub(super) fn elements(&self) -> Option<ElementStatistics> {
         let counts = self.slot(pg_sys::STATISTIC_KIND_DECHIST, pg_sys::ATTSTATSSLOT_NUMBERS)?;
         let average = f64::from(*counts.numbers().last()?);
@@ -128,40 +128,39 @@ impl ColumnStatistics {
             });
             let count = slot.0.nvalues as usize;
             common = base::collect(values, count).map_err(report::problem).unwrap_or_report();
-            // Behind the frequencies of the elements are the least and the greatest of them.
+            // The frequencies are followed by the smallest and the largest frequency.
             least_common = f64::from(slot.numbers().get(common.len()).copied().unwrap_or_default());
         }
         common.sort_unstable_by_key(|&(value, _)| value);
-        // SAFETY: the planner knows how large the tables of the query are.
+        // SAFETY: the planner has set the number of rows of each table.
         let rows = unsafe { (*self.data.rel).tuples }.max(1.0);
         Some(ElementStatistics { common, least_common, average, rows, not_null: 1.0 - self.null_fraction() })
     }
 
-    /// The fraction of the rows that are NULL.
+    /// The fraction of rows that are NULL.
     pub(crate) fn null_fraction(&self) -> f64 {
         if self.data.statsTuple.is_null() {
             return 0.0;
         }
-        // SAFETY: a row of pg_statistic.
+        // SAFETY: the tuple is a row of pg_statistic.
         unsafe {
             let row = pg_sys::GETSTRUCT(self.data.statsTuple).cast::<pg_sys::FormData_pg_statistic>();
             f64::from((*row).stanullfrac)
         }
     }
 
-    /// Whether the user may read the column and all of its rows. Otherwise an estimate could show what is
-    /// hidden.
+    /// Whether the user may read the column in all rows. Otherwise an estimate could reveal values.
     pub(crate) fn is_readable(&self) -> bool {
         self.data.acl_ok
     }
 
-    /// Parts of a kind of statistics, of those that it has.
+    /// The given parts of one kind of statistics, if the column has it.
     fn slot(&self, kind: u32, parts: u32) -> Option<Slot> {
         if self.data.statsTuple.is_null() || !self.is_readable() {
             return None;
         }
         let mut slot = pg_sys::AttStatsSlot::default();
-        // SAFETY: a row of pg_statistic, which may not have this kind.
+        // SAFETY: the tuple is a row of pg_statistic, which may lack this kind.
         let is_there = unsafe {
             let (row, any) = (self.data.statsTuple, pg_sys::InvalidOid);
             pg_sys::get_attstatsslot(&raw mut slot, row, kind as i32, any, parts as i32)
@@ -170,33 +169,33 @@ impl ColumnStatistics {
     }
 }
 
-/// Whether two codes have one length, and at most this distance.
+/// Whether two codes have the same length, and a distance within the radius.
 fn is_within(a: Code, b: Code, radius: u32) -> bool {
     a.distance(b).is_some_and(|distance| distance <= radius)
 }
 
-/// The values of a column that ANALYZE has kept.
+/// The values that ANALYZE has kept of a column.
 pub(crate) struct ColumnValues {
     common: Option<Slot>,
-    /// Some of the values that are not common.
+    /// A sample of the values that are not common.
     sample: Option<Slot>,
-    /// The fraction of the rows whose values are not common.
+    /// The fraction of rows whose values are not common.
     others: f64,
 }
 
-/// A value of a column.
+/// A value that ANALYZE has kept.
 #[derive(Clone, Copy)]
 pub(crate) struct KnownValue<'a> {
     pub(crate) code: Code<'a>,
-    /// The fraction of the rows that it stands for: those that have it if it is common, or a part of all that
-    /// have no common value.
+    /// The fraction of rows that the value represents: the rows that have it if it is common; otherwise its
+    /// part of the rows without a common value.
     pub(crate) frequency: f64,
     pub(crate) is_common: bool,
 }
 
 impl ColumnValues {
-    /// At most about this many of them: the most common ones, and others that are spread over the rest and
-    /// stand for it.
+    /// About `most` values at most: the most common ones, and values that are spread over the others and
+    /// represent them.
     pub(crate) fn spread(&self, most: usize) -> impl Iterator<Item = KnownValue<'_>> {
         let count = |slot: &Option<Slot>| slot.as_ref().map_or(0, |slot| slot.0.nvalues as usize);
         let (common, all) = (count(&self.common), count(&self.common) + count(&self.sample));
@@ -222,8 +221,8 @@ impl ColumnValues {
     }
 }
 
-/// What ANALYZE has found out about the elements of an array. A frequency is the fraction of the rows that
-/// are not NULL which have the element.
+/// The statistics of the elements of an array. The frequency of an element is the fraction of the rows that
+/// have it, among rows that are not NULL.
 pub(super) struct ElementStatistics {
     /// The most common elements, with their frequencies.
     common: Vec<(i64, f64)>,
@@ -240,13 +239,13 @@ impl ElementStatistics {
         Some(self.common[found].1)
     }
 
-    /// For each element that is common in this column and in another one, the fraction of the pairs of rows
-    /// that both have it, if the columns are independent.
+    /// For each element that is common in both columns, the fraction of the pairs of rows that have it in
+    /// both rows, if the columns are independent.
     pub(super) fn common_to_both(&self, other: &Self) -> impl Iterator<Item = f64> {
         self.common.iter().filter_map(|&(value, frequency)| Some(frequency * other.common_frequency(value)?))
     }
 
-    /// Whether most elements of a row are not common ones: hashes, for example.
+    /// Whether most elements of a row are not common ones. That is so for hashes.
     pub(super) fn are_rare(&self) -> bool {
         self.common.iter().map(|&(_, frequency)| frequency).sum::<f64>() < self.average / 2.0
     }
@@ -254,33 +253,33 @@ impl ElementStatistics {
     /// The frequency of an element that is not common.
     pub(super) fn rare_frequency(&self) -> f64 {
         let one_row = 1.0 / self.rows;
-        // As Postgres does: half of the least frequency that is known.
+        // Half of the smallest known frequency, as PostgreSQL assumes.
         if self.are_rare() { one_row } else { (self.least_common / 2.0).max(one_row) }
     }
 
-    /// How many distinct elements a row has on average.
+    /// The average number of distinct elements of a row.
     pub(super) fn average(&self) -> f64 {
         self.average
     }
 
-    /// The fraction of the rows that have an array.
+    /// The fraction of rows that are not NULL.
     pub(super) fn not_null(&self) -> f64 {
         self.not_null
     }
 }
 
-/// Copies of the values of a kind of statistics.
+/// A kind of statistics: copies of its values and numbers.
 struct Slot(pg_sys::AttStatsSlot);
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        // SAFETY: filled in by Postgres, and freed once.
+        // SAFETY: PostgreSQL has filled in the struct, and it is freed once.
         unsafe { pg_sys::free_attstatsslot(&raw mut self.0) };
     }
 }
 
 impl Slot {
-    /// The numbers, of which some are frequencies of values.
+    /// The numbers, some of which are frequencies of values.
     fn numbers(&self) -> &[f32] {
         if self.0.nnumbers == 0 {
             return &[];
@@ -289,13 +288,13 @@ impl Slot {
         unsafe { std::slice::from_raw_parts(self.0.numbers, self.0.nnumbers as usize) }
     }
 
-    /// Each value with its frequency: 0 if frequencies were not asked for.
+    /// Each value with its frequency; 0 if frequencies were not requested.
     fn values(&self) -> impl Iterator<Item = (Code<'_>, f64)> {
         let slot = &self.0;
-        // SAFETY: looks up a type.
+        // SAFETY: the function looks a type up.
         let type_ = unsafe { pg_sys::getBaseType(slot.valuetype) };
         (0..slot.nvalues as usize).filter_map(move |index| {
-            // SAFETY: the arrays have these lengths, and live as long as the slot. The values are of the
+            // SAFETY: the arrays have these lengths, and live as long as the slot. The values are of this
             // type.
             unsafe {
                 let frequency = if index < slot.nnumbers as usize { *slot.numbers.add(index) } else { 0.0 };
@@ -305,7 +304,7 @@ impl Slot {
     }
 }
 
-/// How many values a column of a relation has, of whatever type.
+/// The number of distinct values of a column of any type.
 pub(crate) fn distinct_values<'p>(planner: Planner<'p>, column: Expr<'p>, relation: pg_sys::Index) -> f64 {
     ColumnStatistics::examine(planner, column, relation as i32).map_or(1.0, |column| column.distinct())
 }

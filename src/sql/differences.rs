@@ -1,4 +1,4 @@
-//! `sql/differences.sql`: in what near texts differ.
+//! `sql/differences.sql`: which words differ between near texts.
 
 use crate::pg::code::list::CodeList;
 use crate::pg::encoding::{self, to_utf8};
@@ -15,9 +15,9 @@ use pgrx::{IntoDatum, name, pg_extern, pg_sys};
 use std::ffi::CStr;
 use text::fingerprint::differences::{DifferenceCounter, differences};
 
-/// What is a feature: a word.
+/// The scheme whose features are compared: words.
 const FEATURES: &str = "word:1";
-/// Rows for each of which a near one is chosen.
+/// The number of rows for which a near row is chosen.
 const SAMPLE: Limit = Limit::new("sample", 1, 10_000);
 
 #[pg_extern(sql = false)]
@@ -43,7 +43,7 @@ fn differences_of_table(
     sample: i32,
     call: pg_sys::FunctionCallInfo,
 ) -> Result<(), SqlError> {
-    // SAFETY: declared so in `sql/differences.sql`.
+    // SAFETY: `sql/differences.sql` declares that the function returns such rows.
     let mut rows = unsafe { ResultSet::of(call) }?;
     let sample = SAMPLE.of(sample).map_err(report::problem)?;
     let radius = Limit::new("radius", 0, i64::from(i32::MAX)).of(radius).map_err(report::problem)?;
@@ -71,7 +71,7 @@ fn differences_of_table(
     Ok(())
 }
 
-/// A text with its key, in the encoding of the database.
+/// A row's key and text, in the encoding of the database.
 struct KeyedRow {
     key: Vec<u8>,
     text: Vec<u8>,
@@ -84,11 +84,11 @@ impl KeyedRow {
     }
 }
 
-/// A row of the sample, and one of those near it whose text differs, each with the same chance.
+/// A row of the sample, and a random one of the rows near it whose text differs.
 struct SampledRow {
     row: KeyedRow,
     near: Option<KeyedRow>,
-    /// How many have been near so far.
+    /// How many rows near it were found so far.
     count: u64,
 }
 

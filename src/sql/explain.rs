@@ -1,4 +1,4 @@
-//! `sql/explain.sql`: what fingerprints come from.
+//! `sql/explain.sql`: explains how a fingerprint is made from the features of a text.
 
 use crate::pg::call::pg_functions;
 use crate::pg::encoding;
@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use text::features::{EXAMPLE, SCHEMES};
 use text::fingerprint::explain;
 
-/// Rows of a feature, its weight, its hash and the number of its occurrences.
+/// Returns a row for each feature: the feature, its weight, its hash and its number of occurrences.
 #[pg_extern(sql = false)]
 #[expect(clippy::type_complexity, reason = "a row")]
 fn simhash_features(
@@ -52,7 +52,7 @@ fn simhash_explain(a: &[u8], b: &[u8], scheme: &[u8]) -> Result<pg_sys::Datum, S
     let json = String::from_utf8(json.0).map_err(|_| no_json())?;
     let mut json = encoding::to_database(json)?;
     push(&mut json, 0).map_err(report::problem)?;
-    // SAFETY: the input function of jsonb reads a string in the encoding of the database, and returns a new
+    // SAFETY: the input function of jsonb reads a C string in the encoding of the database, and returns a new
     // value.
     let jsonb = unsafe {
         pgrx::direct_function_call_as_datum(pg_sys::jsonb_in, &[Some(pg_sys::Datum::from(json.as_ptr()))])
@@ -60,7 +60,7 @@ fn simhash_explain(a: &[u8], b: &[u8], scheme: &[u8]) -> Result<pg_sys::Datum, S
     jsonb.ok_or_else(no_json)
 }
 
-/// JSON as it is written. Its only error is that memory is refused.
+/// Collects JSON. Writing fails only if memory is refused.
 struct Json(Vec<u8>);
 
 impl Write for Json {

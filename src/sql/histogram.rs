@@ -1,4 +1,4 @@
-//! `sql/histogram.sql`: how far apart the codes of a table are, and which of the near rows are duplicates.
+//! `sql/histogram.sql`: the distances between the codes of a table, and which near rows are duplicates.
 
 use crate::pg::code::list::CodeList;
 use crate::pg::encoding::to_utf8;
@@ -14,10 +14,10 @@ use std::ffi::CStr;
 use std::iter::repeat_n;
 use text::sketch::rarity::{COUNTS_BYTES, FeatureCounter, FeatureWeights, add_features, weights};
 
-/// Whose features are weighed, by how many texts of the table.
+/// The features that are weighed, and the number of texts of the table from which weights are computed.
 const FEATURES: &str = "word:2";
 const WEIGHED: i32 = 10_000;
-/// Texts of fewer features are short for weights to decide what is a duplicate.
+/// A text with fewer features is too short for weights to decide what is a duplicate.
 const FEW: usize = 30;
 
 #[pg_extern(sql = false)]
@@ -28,7 +28,7 @@ fn hamming_histogram(
     body: Option<&CStr>,
     call: pg_sys::FunctionCallInfo,
 ) -> Result<(), SqlError> {
-    // SAFETY: declared so in `sql/histogram.sql`.
+    // SAFETY: `sql/histogram.sql` declares that the function returns such rows.
     let mut rows = unsafe { ResultSet::of(call) }?;
     let (Some(relation), Some(code), Some(sample)) = (relation, code, sample) else { return Ok(()) };
     for (level, distance) in levels(relation, code, sample, body)?.into_iter().zip(0i32..) {
@@ -93,7 +93,7 @@ fn levels(
     histogram.levels().map_err(report::problem)
 }
 
-/// In how many texts of the sample each feature is, and the features of the queries.
+/// The number of texts of the sample that have each feature, and the features of the queries' texts.
 #[derive(Default)]
 struct SampledTexts {
     counter: FeatureCounter,
@@ -109,7 +109,7 @@ impl SampledTexts {
         if is_query { push(&mut self.of_queries, features).map_err(report::problem) } else { Ok(()) }
     }
 
-    /// How many features a query has, on average.
+    /// The average number of features of a query's text.
     fn mean_features(&self) -> Option<usize> {
         self.of_queries.iter().map(Vec::len).sum::<usize>().checked_div(self.of_queries.len())
     }

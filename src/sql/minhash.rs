@@ -13,7 +13,7 @@ use text::sketch::minhash::{self, MinHasher};
 use text::sketch::rarity::FeatureWeights;
 
 thread_local! {
-    /// Kept from row to row.
+    /// Kept from row to row, to reuse its memory.
     static HASHER: RefCell<MinHasher> = RefCell::default();
 }
 
@@ -65,7 +65,7 @@ fn minhash_bits_of_weighted_text(doc: &[u8], bits: i32, weights: &[u8]) -> Resul
     signature.as_deref().map(bit_varying).transpose()
 }
 
-/// The bytes of a `bit varying` behind its length: the number of bits, and the bits.
+/// The contents of a `bit varying` after its length word: the number of bits, then the bits.
 fn bit_varying(signature: &[i32]) -> Result<Vec<u8>, SqlError> {
     let bits = minhash::bits(signature, &mut check_for_interrupts).map_err(report::problem)?;
     let mut result = (signature.len() as i32).to_ne_bytes().to_vec(); // Bounded: four bytes.

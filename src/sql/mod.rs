@@ -1,4 +1,4 @@
-//! The functions that users call, one file for each topic. Files of the same names in `sql/` declare them.
+//! The functions that users call, a file for each topic. The file of the same name in `sql/` declares them.
 
 mod code;
 mod differences;

@@ -1,4 +1,4 @@
-//! `sql/passage.sql`: text that comes twice.
+//! `sql/passage.sql`: passages that occur more than once.
 
 use crate::pg::array::Numbers;
 use crate::pg::datum::KeptValues;
@@ -20,10 +20,10 @@ use text::passage::recursive::{self, RecursiveShingler, Shingle};
 use text::passage::repeats::{self, Corpus, Repeat};
 use text::passage::{self, MIN_LENGTH};
 
-/// Characters that are cut into shingles in one go.
+/// The number of characters that are added to the shingler at once.
 const CHUNK: usize = 1 << 10;
 
-/// Rows of the positions of a passage in both texts, its length, and itself.
+/// Returns a row for each passage: its positions in both texts, its length, and its text.
 #[pg_extern(sql = false)]
 #[expect(clippy::type_complexity, reason = "a row")]
 fn shared_passages(
@@ -41,7 +41,7 @@ fn shared_passages(
         (passage.a_position, passage.b_position, passage.length, bytes)
     });
     let found: Vec<(usize, usize, usize, Range<usize>)> = collect(rows, count).map_err(report::problem)?;
-    // Passages are copied when their rows are asked for.
+    // A passage is copied when its row is requested.
     let b = encoding::copy(&b)?;
     Ok(TableIterator::new(found.into_iter().map(move |(in_a, in_b, length, bytes)| {
         let passage = encoding::copy(&b[bytes]).and_then(encoding::to_database).unwrap_or_report();
@@ -61,7 +61,7 @@ fn passage_headline(doc: &[u8], other: &[u8], min_length: i32, options: &[u8]) -
 
 #[pg_extern(sql = false)]
 fn repeated_passages(query: &[u8], min_length: i32, call: pg_sys::FunctionCallInfo) -> Result<(), SqlError> {
-    // SAFETY: declared so in `sql/passage.sql`.
+    // SAFETY: `sql/passage.sql` declares that the function returns such rows.
     let rows = unsafe { ResultSet::of(call) }?;
     put_repeats(rows, query, min_length, pg_sys::INT8OID)
 }
@@ -73,7 +73,7 @@ fn repeated_passages_of_keys(
     _key: Option<AnyElement>,
     call: pg_sys::FunctionCallInfo,
 ) -> Result<(), SqlError> {
-    // SAFETY: declared so in `sql/passage.sql`; the key is the third argument.
+    // SAFETY: `sql/passage.sql` declares such rows as the result, and the key as the third argument.
     let (rows, key_type) = unsafe { (ResultSet::of(call)?, pg_sys::get_fn_expr_argtype((*call).flinfo, 2)) };
     match (query, min_length) {
         (Some(query), Some(min_length)) => put_repeats(rows, query, min_length, key_type),
@@ -104,7 +104,7 @@ fn put_repeats(
     Ok(())
 }
 
-/// The texts that the query returns, and their keys.
+/// Runs the query. Returns its texts as a corpus, and their keys.
 fn read_corpus(
     query: &[u8],
     min_length: i32,
@@ -119,7 +119,7 @@ fn read_corpus(
         check_for_interrupts();
         let key = key.ok_or_else(null_key)?;
         let Some(text) = text else { return Ok(()) };
-        // SAFETY: the query's first column was checked to be of this type.
+        // SAFETY: the first column of the query was checked to be of this type.
         let beside = unsafe { keys.push(key) }.map_err(report::problem)?;
         corpus.push(&encoding::to_utf8(text)?, beside).map_err(corpus_problem)?;
         reporter.tell(|_| format!("{} MB read", corpus.bytes() >> 20));
@@ -128,7 +128,7 @@ fn read_corpus(
     Ok((corpus, keys))
 }
 
-/// What could not be done with a corpus. The limit of its memory is the user's to raise.
+/// The error for a problem with a corpus. If it is the limit of memory, the hint says how to raise it.
 fn corpus_problem(problem: Problem) -> SqlError {
     let is_limit = problem.kind == ProblemKind::TooLarge;
     let error = report::problem(problem);
@@ -141,7 +141,7 @@ fn corpus_problem(problem: Problem) -> SqlError {
     )
 }
 
-/// Rows of the level of a shingle, its hash, its position and its length.
+/// Returns a row for each shingle: its level, hash, position and length.
 #[pg_extern(sql = false)]
 fn recursive_shingles(
     doc: &[u8],
@@ -173,16 +173,16 @@ fn shingler(doc: &str, levels: Result<RangeInclusive<u32>, Problem>) -> Result<R
     levels.and_then(|levels| RecursiveShingler::new(levels, doc.chars().count())).map_err(report::problem)
 }
 
-/// Positions as `substr` counts them, from 1. A text has less than 2^30 characters.
+/// A position as `substr` counts it, from 1. It fits, since a text has less than 2^30 characters.
 fn sql_position(position: usize) -> i32 {
     position as i32 + 1
 }
 
-/// Shingles a text as rows are asked for.
+/// An iterator that shingles a text while its rows are requested.
 struct Shingles {
     shingler: RecursiveShingler,
     rest: String,
-    /// Bytes of it that have been shingled.
+    /// The number of bytes of `rest` that were shingled.
     read: usize,
     ready: VecDeque<Shingle>,
 }
@@ -195,7 +195,7 @@ impl Iterator for Shingles {
             check_for_interrupts();
             let rest = &self.rest[self.read..];
             let chunk = &rest[..rest.floor_char_boundary(CHUNK)];
-            // A character ends three shingles of all levels together on average, and in places four.
+            // A character ends three shingles of all levels on average, and four in some places.
             grow_queue(&mut self.ready, 5 * CHUNK).map_err(report::problem).unwrap_or_report();
             let ready = &mut self.ready;
             self.shingler.add(chunk.chars().map(u64::from), &mut |shingle| ready.push_back(shingle));

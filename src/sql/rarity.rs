@@ -1,4 +1,4 @@
-//! `sql/rarity.sql`: features weigh the more, the rarer they are in a corpus.
+//! `sql/rarity.sql`: weights of features, which are larger for features that are rarer in a corpus.
 
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::encoding;
@@ -15,13 +15,13 @@ const STATE: StateForm =
     StateForm { aggregate: "feature_weights", mark: b"feature1", bytes: rarity::COUNTS_BYTES };
 
 thread_local! {
-    /// Kept from row to row.
+    /// Kept from row to row, to reuse its memory.
     static COUNTER: RefCell<FeatureCounter> = RefCell::default();
 }
 
 pg_functions!(feature_weights_add_wrapper, feature_weights_combine_wrapper, feature_weights_final_wrapper);
 
-/// A text or scheme that is NULL is left out.
+/// A row whose text or scheme is NULL is skipped.
 fn feature_weights_add_wrapper(
     call: Call,
     doc: Option<&[u8]>,
@@ -52,9 +52,9 @@ fn feature_weights_final_wrapper(call: Call) -> Result<Option<Datum>, SqlError> 
     Ok(weights.and_then(IntoDatum::into_datum))
 }
 
-/// The counts of a state.
+/// The counts in a state.
 fn counts_of<'a>(state: State) -> &'a mut [u8] {
-    // SAFETY: a state, as was checked, with as many bytes. Of two states of a call, the one to change is the
+    // SAFETY: the state was checked to have this length. If a call has two states, the one to change is the
     // aggregate's own, or a copy.
     unsafe { std::slice::from_raw_parts_mut(state.contents(), rarity::COUNTS_BYTES) }
 }

@@ -8,11 +8,11 @@ use std::cell::RefCell;
 use text::features::Scheme;
 use text::fingerprint::SimHasher;
 
-/// Stands between the texts of two columns.
+/// Separates the texts of two columns.
 pub(crate) const SEPARATOR: &str = "\n";
 
 thread_local! {
-    /// Kept from row to row: its memory is as large as a document's fingerprint takes to make.
+    /// Kept from row to row, to reuse its memory, which grows with the documents.
     static HASHER: RefCell<SimHasher> = RefCell::default();
 }
 
@@ -22,12 +22,12 @@ fn simhash(doc: &[u8], scheme: &[u8]) -> Result<Option<i64>, SqlError> {
     fingerprint(&encoding::to_utf8(doc)?, scheme)
 }
 
-/// The texts that are not NULL as one, as `simhash_trigger` joins them; `None` if all are NULL.
+/// Joins the texts that are not NULL, as `simhash_trigger` does; `None` if all are NULL.
 #[pg_extern(sql = false)]
 fn simhash_text(columns: Array<'_, &[u8]>) -> Result<Option<Vec<u8>>, SqlError> {
     let mut texts = columns.iter().flatten();
     let Some(first) = texts.next() else { return Ok(None) };
-    // In the encoding of the database, and less than the array has.
+    // The result is in the encoding of the database, and smaller than the array.
     let mut joined = Vec::new();
     encoding::append_bytes(&mut joined, first)?;
     for text in texts {

@@ -1,4 +1,4 @@
-//! `sql/sketch.sql`: sketches and their comparison.
+//! `sql/sketch.sql`: sketches, and comparisons of sketches.
 
 use crate::pg::array::Numbers;
 use crate::pg::encoding;
@@ -88,13 +88,13 @@ fn sketch_contained(a: Array<'_, i64>, b: Array<'_, i64>, least: f64) -> Result<
     Ok(overlap(&a, &b)?.containment().map(|share| share >= least))
 }
 
-/// Shares that are greater than a number are at least this one.
+/// The least number that is greater than `share`.
 #[pg_extern(sql = false)]
 fn sketch_above(share: f64) -> f64 {
     share.next_up()
 }
 
-/// `a && b`. No array raises an error, so that the function is leakproof.
+/// `a && b`. No value of an argument raises an error, so the function is leakproof.
 #[pg_extern(sql = false)]
 fn sketch_overlaps(a: Array<'_, i64>, b: Array<'_, i64>) -> Result<bool, SqlError> {
     let found = without_nulls(&a)

@@ -1,4 +1,4 @@
-//! `sql/spelling.sql`: how fingerprints and codes are written for people and other programs.
+//! `sql/spelling.sql`: text forms of fingerprints and codes, for people and for other programs.
 
 use crate::pg::call::pg_functions;
 use crate::pg::code::bits::Bits;

@@ -1,4 +1,4 @@
-//! `sql/weighted.sql`: fingerprints of features that someone else has found.
+//! `sql/weighted.sql`: fingerprints of features that other programs have extracted.
 
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::encoding;
@@ -9,7 +9,7 @@ use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::{Array, pg_extern};
 use text::fingerprint::weighted::{self, Sums};
 
-/// Features between two looks at interrupts.
+/// How many features are added before the next check for interrupts.
 const STRIDE: usize = 1 << 12;
 
 #[pg_extern(sql = false)]
@@ -35,7 +35,7 @@ fn simhash_of_features(
     Ok(weighted::majority(&sums).map(|fingerprint| fingerprint as i64))
 }
 
-/// A feature or a weight that is NULL does not count.
+/// Adds a feature, unless the feature or its weight is NULL.
 fn add(sums: &mut Sums, feature: Option<&[u8]>, weight: Option<f64>) -> Result<(), SqlError> {
     let (Some(feature), Some(weight)) = (feature, weight) else { return Ok(()) };
     weighted::add(sums, encoding::to_utf8(feature)?.as_bytes(), weight).map_err(report::problem)
@@ -51,7 +51,7 @@ fn simhash_agg_add_weighted_wrapper(
     weight: Option<f64>,
 ) -> Result<State, SqlError> {
     let state = STATE.to_change(call)?;
-    // SAFETY: a state, as was checked, that nobody else looks at during this call.
+    // SAFETY: the argument was checked to be a state, and nobody else reads it during this call.
     add(unsafe { &mut *sums_of(state) }, feature, weight)?;
     Ok(state)
 }
@@ -59,19 +59,19 @@ fn simhash_agg_add_weighted_wrapper(
 fn simhash_agg_combine_wrapper(call: Call) -> Result<State, SqlError> {
     let state = STATE.to_change(call)?;
     if let Some(other) = STATE.at(call, 1)? {
-        // SAFETY: two states, as was checked; the first is the aggregate's own, or a copy.
+        // SAFETY: both arguments were checked to be states; the first is the aggregate's own, or a copy.
         unsafe { weighted::merge(&mut *sums_of(state), &*sums_of(other)) }
     }
     Ok(state)
 }
 
 fn simhash_agg_final_wrapper(call: Call) -> Result<Option<i64>, SqlError> {
-    // SAFETY: a state, as was checked.
+    // SAFETY: the argument was checked to be a state.
     let majority = |state| weighted::majority(unsafe { &*sums_of(state) });
     Ok(STATE.at(call, 0)?.and_then(majority).map(|fingerprint| fingerprint as i64))
 }
 
-/// The sums of a state.
+/// The sums in a state.
 fn sums_of(state: State) -> *mut Sums {
     state.contents().cast()
 }

@@ -1,4 +1,4 @@
-//! The functions of the type `hamming_ball`.
+//! The SQL functions of the type `hamming_ball`.
 
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::code::ball::HammingBall;
@@ -10,7 +10,7 @@ use pgrx::pg_sys::{self, Datum};
 use std::ffi::CStr;
 use std::str::FromStr;
 
-/// `<center,radius>`, with blanks where one likes.
+/// Reads `<center,radius>`, with optional blanks.
 impl FromStr for HammingBall {
     type Err = ();
 
@@ -21,7 +21,7 @@ impl FromStr for HammingBall {
     }
 }
 
-/// The center and the radius of `<center,radius>`, without blanks around them.
+/// The center and the radius of `<center,radius>` as text, without blanks around them.
 pub(super) fn sides(text: &str) -> Option<(&str, &str)> {
     let inner = text.trim().strip_prefix('<')?.strip_suffix('>')?;
     inner.split_once(',').map(|(center, radius)| (center.trim(), radius.trim()))
@@ -48,7 +48,7 @@ fn hamming_ball_out(ball: HammingBall) -> Datum {
 
 fn hamming_ball_recv(call: Call) -> HammingBall {
     let (mut center, mut radius) = ([0u8; 8], [0u8; 4]);
-    // SAFETY: a receive function is called with the message; copying raises an error if it is too short.
+    // SAFETY: PostgreSQL calls a receive function with the message, and raises an error if it is too short.
     unsafe {
         pg_sys::pq_copymsgbytes(call.pointer(0), center.as_mut_ptr().cast(), 8);
         pg_sys::pq_copymsgbytes(call.pointer(0), radius.as_mut_ptr().cast(), 4);

@@ -1,4 +1,4 @@
-//! The functions of the type `hamming_bit_ball`.
+//! The SQL functions of the type `hamming_bit_ball`.
 
 use super::ball;
 use crate::pg::call::{Call, pg_functions};
@@ -12,17 +12,17 @@ use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::{self, Datum};
 use std::ffi::CStr;
 
-/// What Postgres's own input function makes of a string of bits, which another follows.
+/// The string of bits that PostgreSQL's input function or receive function reads from the argument.
 ///
 /// # Safety
-/// The first argument must be of the type that the function takes.
+/// The argument must be of the type that the function takes first.
 unsafe fn read_bits<'a>(
     input: unsafe fn(pg_sys::FunctionCallInfo) -> pg_sys::Datum,
     argument: pg_sys::Datum,
 ) -> Bits<'a> {
     const NO_MODIFIER: i32 = -1;
     let args = [Some(argument), Some(pg_sys::InvalidOid.into()), Some(NO_MODIFIER.into())];
-    // SAFETY: both functions take a type and a modifier next to the first argument, and never return NULL.
+    // SAFETY: both functions also take a type and a modifier, and never return NULL.
     unsafe { Bits::of(direct_function_call_as_datum(input, &args).unwrap_or(pg_sys::Datum::null())) }
 }
 
@@ -39,13 +39,13 @@ fn hamming_bit_ball_in(text: &CStr) -> Result<BitBall<'_>, SqlError> {
     let text = encoding::to_utf8(text.to_bytes())?;
     let sides = ball::sides(&text).and_then(|(center, radius)| Some((center, radius.parse().ok()?)));
     let (center, radius) = sides.ok_or_else(|| bit_ball_syntax(&text))?;
-    // SAFETY: a C string is passed.
+    // SAFETY: varbit_in takes a C string.
     let center = unsafe { read_bits(pg_sys::varbit_in, c_string(&[center.as_bytes()])) };
     Ok(BitBall { center, radius })
 }
 
 fn hamming_bit_ball_out(ball: BitBall<'_>) -> Datum {
-    // SAFETY: the function takes a value of type bit and returns a C string.
+    // SAFETY: varbit_out takes a value of type bit varying, and returns a C string.
     unsafe {
         let center = direct_function_call_as_datum(pg_sys::varbit_out, &[Some(ball.center.datum())]);
         let center = center.map_or(c"", |text| CStr::from_ptr(text.cast_mut_ptr()));
@@ -55,7 +55,7 @@ fn hamming_bit_ball_out(ball: BitBall<'_>) -> Datum {
 
 fn hamming_bit_ball_recv(call: Call) -> BitBall<'static> {
     let mut radius = [0; 4];
-    // SAFETY: a receive function is called with the message; copying raises an error if it is too short.
+    // SAFETY: PostgreSQL calls a receive function with the message, and raises an error if it is too short.
     let center = unsafe {
         pg_sys::pq_copymsgbytes(call.pointer(0), radius.as_mut_ptr().cast(), 4);
         read_bits(pg_sys::varbit_recv, call.datum(0))

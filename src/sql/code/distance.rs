@@ -33,7 +33,7 @@ fn hamming_radius(similarity: f64, bits: i32) -> Result<i32, SqlError> {
 #[pg_extern(sql = false)]
 fn ham_dist(a: &[u8], b: &[u8]) -> Result<i32, SqlError> {
     let (a, b) = (encoding::to_utf8(a)?, encoding::to_utf8(b)?);
-    // A text has fewer than 2^30 characters.
+    // The count fits, since a text has less than 2^30 characters.
     Ok(differing_characters(&a, &b, &mut check_for_interrupts) as i32)
 }
 

@@ -1,4 +1,4 @@
-//! `near_blocks`: the blocks of near pairs that a code is in.
+//! `near_blocks`: the blocks for near pairs that a code belongs to.
 
 use crate::pg::array::Numbers;
 use crate::pg::call::pg_functions;
@@ -10,11 +10,11 @@ use hamming::near_pairs::{PARTS, PairBlocks};
 use pgrx::pg_extern;
 use std::cell::RefCell;
 
-/// The bits of a code, the radius, and the number of parts.
+/// The number of bits of a code, the radius, and the number of parts.
 type BlockParameters = (u32, i32, i32);
 
 thread_local! {
-    /// The blocks of the last call. Most calls are those of one query, for one row after the other.
+    /// The blocks of the last call. Most calls have the same parameters, for the rows of one query.
     static LAST: RefCell<Option<(BlockParameters, PairBlocks)>> = const { RefCell::new(None) };
 }
 
@@ -31,7 +31,7 @@ fn near_blocks_of_bit(code: Bits<'_>, radius: i32, parts: i32) -> Result<Numbers
     blocks_of(&words, code.length(), radius, parts)
 }
 
-/// The blocks that a code is in. The parameters are checked once for all rows of a query.
+/// The blocks that a code belongs to. The parameters are only checked when they change.
 fn blocks_of(words: &[u64], bits: u32, radius: i32, parts: i32) -> Result<Numbers<i32>, SqlError> {
     let parameters = (bits, radius, parts);
     let found = LAST.with_borrow_mut(|last| {

@@ -1,4 +1,4 @@
-//! `clusters_of_pairs`: clusters of near pairs that come in arrays.
+//! `clusters_of_pairs`: clusters of near pairs that are given as arrays.
 
 use super::error;
 use crate::pg::call::{Call, pg_functions};
@@ -11,7 +11,7 @@ use base::{OutOfMemory, collect, push, sort};
 use hamming::clusters::{Linkage, keepers_of_pairs};
 use pgrx::pg_sys::{self, Datum};
 
-/// The linkage of this name.
+/// The linkage with this name.
 pub(super) fn parse_linkage(name: &[u8]) -> Result<Linkage, SqlError> {
     encoding::to_utf8(name)?.parse().map_err(report::problem)
 }
@@ -20,8 +20,8 @@ pg_functions!(clusters_of_pairs);
 
 /// Returns each key with the smallest key of its cluster.
 fn clusters_of_pairs(call: Call, b: Datum, linkage: &[u8]) -> Result<Option<Datum>, SqlError> {
-    // SAFETY: declared in `sql/pairs.sql` with two arrays of one type, and returns a set of records of two of
-    // their elements.
+    // SAFETY: `sql/pairs.sql` declares the function with two arrays of one type, and with rows of two of
+    // their elements as its result.
     let (mut rows, a, b) =
         unsafe { (ResultSet::of(call.info())?, ArrayElements::of(call.datum(0)), ArrayElements::of(b)) };
     let order = Order::of(a.type_, call)?;
@@ -31,7 +31,7 @@ fn clusters_of_pairs(call: Call, b: Datum, linkage: &[u8]) -> Result<Option<Datu
     if count != b.len() {
         return Err(error::ends_differ_in_number(count, b.len()));
     }
-    // Ends of pairs, numbered from 0: first all of `a`, then all of `b`.
+    // The ends of pairs are numbered from 0: first those in `a`, then those in `b`.
     let ends = u32::try_from(2 * count).map_err(|_| error::too_many(count as i64, "pairs"))?;
     let end = |end: u32| {
         let end = end as usize;
@@ -54,13 +54,13 @@ fn not_null<'a>(keys: &ArrayElements<'a>) -> Result<&'a [pg_sys::Datum], SqlErro
     if keys.nulls.contains(&true) { Err(error::null_key()) } else { Ok(keys.values) }
 }
 
-/// The distinct keys in ascending order, and for each end of a pair the place of its key among them.
+/// The distinct keys in ascending order, and for each end of a pair the place of its key in that order.
 fn distinct(
     ends: u32,
     key_of: impl Fn(u32) -> pg_sys::Datum,
     order: &Order,
 ) -> Result<(Vec<pg_sys::Datum>, Vec<u32>), OutOfMemory> {
-    // SAFETY: keys are values of the type of the order.
+    // SAFETY: the keys are of the type of the order.
     let sorted_by = |end: u32| unsafe { SortedKey::new(order, key_of(end)) };
     let mut sorted = collect(0..ends, ends as usize)?;
     sort(&mut sorted, &mut check_for_interrupts, |&end| sorted_by(end));

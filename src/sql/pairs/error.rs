@@ -1,4 +1,4 @@
-//! Errors of clusters.
+//! Errors of clusters and pairs.
 
 use crate::pg::report::{SqlError, report};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;

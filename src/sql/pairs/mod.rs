@@ -1,4 +1,4 @@
-//! `sql/pairs.sql`: which rows of a table are near-duplicates of which.
+//! `sql/pairs.sql`: near pairs and clusters of the rows of a table.
 
 mod blocks;
 mod clusters;

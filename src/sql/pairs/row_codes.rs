@@ -1,4 +1,4 @@
-//! Codes of the rows of a window.
+//! The codes of a window's rows.
 
 use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
@@ -8,14 +8,14 @@ use base::{Limit, OutOfMemory, collect, reserve};
 use hamming::clusters::{self, Linkage, SecondCode};
 use pgrx::pg_sys;
 
-/// Codes that are not NULL, and the rows that they belong to.
+/// The codes that are not NULL, and the numbers of their rows.
 pub(super) struct CodesOfRows {
     codes: CodeList,
     rows: Vec<u32>,
 }
 
 impl CodesOfRows {
-    /// Has room for this number of rows.
+    /// Reserves memory for this number of rows.
     pub(super) fn new(type_: CodeType, rows: usize) -> Result<Self, SqlError> {
         let mut new = Self { codes: CodeList::new(type_, rows), rows: Vec::new() };
         reserve(&mut new.rows, rows).map_err(report::problem)?;
@@ -25,20 +25,20 @@ impl CodesOfRows {
     /// Adds the code of a row.
     ///
     /// # Safety
-    /// The datum must be a value of the type of these codes, which is not NULL.
+    /// The datum must be of the type of these codes, and must not be NULL.
     pub(super) unsafe fn push(&mut self, row: usize, code: pg_sys::Datum) -> Result<(), SqlError> {
         self.rows.push(row as u32);
-        // SAFETY: a value of the type, as the caller promises.
+        // SAFETY: the value is of this type, as the caller promises.
         unsafe { self.codes.push(code) }
     }
 
-    /// A radius is at most the number of bits of a code.
+    /// Checks a radius, which is at most the number of bits of a code.
     fn check_radius(&self, name: &'static str, radius: i32) -> Result<u32, SqlError> {
         let most = self.codes.bits().map_or(i32::MAX.into(), i64::from);
         Limit::new(name, 0, most).of(radius).map_err(report::problem)
     }
 
-    /// Leaves the rows that the others have as well, in both.
+    /// Removes from both lists the rows that the other list does not have.
     pub(super) fn meet(&mut self, others: &mut Self) -> Result<(), OutOfMemory> {
         if self.rows == others.rows {
             return Ok(());
@@ -56,8 +56,8 @@ impl CodesOfRows {
         Ok(())
     }
 
-    /// For each row of the input, of which there are `rows`, the row of its keeper. A row without a code is
-    /// its own. Second codes, with their radius, are of the same rows.
+    /// For each of the window's `rows` rows, the row of its keeper. A row without a code is its own keeper.
+    /// The second codes must belong to the same rows.
     pub(super) fn keepers(
         &self,
         rows: usize,

@@ -1,4 +1,4 @@
-//! `near_cluster`, a window function.
+//! The window function `near_cluster`.
 
 use super::clusters::parse_linkage;
 use super::error;
@@ -14,21 +14,21 @@ use pgrx::{FromDatum, pg_sys};
 use std::collections::HashMap;
 use std::iter;
 
-/// The clusters of a partition, and the keys of the keepers of members that have been passed.
+/// The clusters of a partition, and the keys of the keepers that the window has passed.
 struct Clusters {
     keepers: Vec<u32>,
     has_members: Vec<bool>,
     keys: HashMap<u32, Option<pg_sys::Datum>>,
 }
 
-/// The arguments of `near_cluster`; the linkage is the last one.
+/// The arguments of `near_cluster`, apart from the last one, the linkage.
 const KEY: i32 = 0;
 const CODE: i32 = 1;
 const RADIUS: i32 = 2;
 const SECOND_CODE: i32 = 3;
 const SECOND_RADIUS: i32 = 4;
 
-/// What codes a `near_cluster` is declared with.
+/// The types of codes that this `near_cluster` is declared with.
 #[derive(Clone, Copy)]
 struct Declared {
     codes: CodeType,
@@ -36,15 +36,15 @@ struct Declared {
 }
 
 impl Clusters {
-    /// The clusters of the partition that a window is at, computed at its first row.
+    /// The clusters of the window's current partition, computed at its first row.
     fn state(partition: &mut WindowPartition, declared: Declared) -> &mut Self {
         partition.state(|partition| Self::of(partition, declared).unwrap_or_report())
     }
 
-    /// Reads the whole partition.
+    /// Reads the whole partition, and computes its clusters.
     fn of(partition: &WindowPartition, declared: Declared) -> Result<Self, SqlError> {
         let linkage = partition.argument(if declared.has_second { SECOND_RADIUS + 1 } else { SECOND_CODE });
-        // SAFETY: declared as text; not NULL.
+        // SAFETY: the argument is declared as text, and is not NULL here.
         let linkage = linkage.and_then(|linkage| unsafe { <&[u8]>::from_datum(linkage, false) });
         let radius = integer(partition, RADIUS, "radius")?;
         let linkage = parse_linkage(linkage.ok_or_else(|| error::null_argument("linkage"))?)?;
@@ -66,14 +66,14 @@ impl Clusters {
     }
 }
 
-/// An argument at the first row, which must not be NULL.
+/// An argument at the current row, which must not be NULL.
 fn integer(partition: &WindowPartition, argument: i32, name: &str) -> Result<i32, SqlError> {
-    // SAFETY: declared as integer; not NULL.
+    // SAFETY: the argument is declared as integer, and is not NULL here.
     let value = partition.argument(argument).and_then(|value| unsafe { i32::from_datum(value, false) });
     value.ok_or_else(|| error::null_argument(name))
 }
 
-/// The codes of all rows, and their second codes if there are any.
+/// The codes of all rows, and their second codes if the function takes them.
 fn codes(partition: &WindowPartition, declared: Declared, rows: i32) -> Result<[CodesOfRows; 2], SqlError> {
     let arguments: &[i32] = if declared.has_second { &[CODE, SECOND_CODE] } else { &[CODE] };
     let second_codes = if declared.has_second { rows as usize } else { 0 };
@@ -81,19 +81,18 @@ fn codes(partition: &WindowPartition, declared: Declared, rows: i32) -> Result<[
         [CodesOfRows::new(declared.codes, rows as usize)?, CodesOfRows::new(CodeType::Bits, second_codes)?];
     partition.each(arguments, rows, |row, place, code| {
         check_for_interrupts();
-        // SAFETY: declared so in `sql/pairs.sql`.
+        // SAFETY: `sql/pairs.sql` declares arguments of these types.
         unsafe { codes[place].push(row as usize, code) }
     })?;
     Ok(codes)
 }
 
-/// Defines a `near_cluster` for the codes that it is declared with. A window calls it for each row of a
-/// partition, in order.
+/// Defines a `near_cluster` for types of codes. PostgreSQL calls it for each row of a partition, in order.
 macro_rules! near_cluster {
     ($($name:ident($codes:expr, $has_second:expr);)*) => {
         pg_functions!($($name),*);
         $(fn $name(call: Call) -> pg_sys::Datum {
-            // SAFETY: declared WINDOW in `sql/pairs.sql`.
+            // SAFETY: `sql/pairs.sql` declares the function as WINDOW.
             unsafe { keeper(call, Declared { codes: $codes, has_second: $has_second }) }
         })*
     };
@@ -109,16 +108,16 @@ near_cluster! {
 /// The key of the keeper of the current row.
 ///
 /// # Safety
-/// The call must be that of a function declared WINDOW, with these codes.
+/// The call must be of a function declared WINDOW, with codes of these types.
 unsafe fn keeper(call: Call, declared: Declared) -> pg_sys::Datum {
-    // SAFETY: the call of a window function, as the caller promises.
+    // SAFETY: it is the call of a window function, as the caller promises.
     let mut partition = unsafe { WindowPartition::of(call) };
     let row = partition.current_row() as usize;
     let key = partition.argument(KEY);
     let clusters = Clusters::state(&mut partition, declared);
     let keeper = clusters.keepers.get(row).copied().unwrap_or(row as u32);
     let key = if keeper as usize != row {
-        // A keeper comes before its members.
+        // A keeper comes before the other members of its cluster.
         clusters.keys.get(&keeper).copied().flatten()
     } else if clusters.has_members[row] {
         let kept = key.map(|key| partition.keep(KEY, key));

@@ -1,4 +1,4 @@
-//! Errors of `simhash_trigger`. The row is not written.
+//! Errors of `simhash_trigger`. The row is not written then.
 
 use crate::pg::error;
 use crate::pg::report::{SqlError, quote, report};
@@ -7,7 +7,7 @@ use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 const EXAMPLE: &str = "CREATE TRIGGER fingerprint BEFORE INSERT OR UPDATE ON document \
     FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'title', 'body');";
 
-/// A call that is not as CREATE TRIGGER should have said.
+/// A trigger that was not created as it has to be.
 pub(super) fn misfired(message: &'static str) -> SqlError {
     report(Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, message).set_hint(EXAMPLE)
 }

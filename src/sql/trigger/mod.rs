@@ -1,4 +1,4 @@
-//! `sql/trigger.sql`: a trigger that sets a fingerprint whenever a row is written.
+//! `sql/trigger.sql`: a trigger that computes a fingerprint whenever a row is written.
 
 mod error;
 mod row;
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::ffi::CStr;
 use text::features::Scheme;
 
-/// Begins the argument that names a scheme.
+/// The prefix of the argument that names a scheme.
 const SCHEME_ARGUMENT: &[u8] = b"scheme=";
 
 pg_functions!(simhash_trigger);
@@ -35,7 +35,7 @@ fn simhash_trigger(call: Call) -> Result<pg_sys::Datum, SqlError> {
     Ok(row.with_bigint(&target, fingerprint))
 }
 
-/// The texts of the columns that are not NULL, or `None` if all are.
+/// The joined texts of the columns that are not NULL; `None` if all are NULL.
 fn joined_text<'a>(row: &'a TriggerRow<'_>, sources: &[&CStr]) -> Result<Option<Cow<'a, str>>, SqlError> {
     let mut joined: Option<Cow<'a, str>> = None;
     for name in sources {
@@ -67,7 +67,7 @@ fn source_column(row: &TriggerRow<'_>, name: &CStr) -> Result<TriggerColumn, Sql
     Ok(column)
 }
 
-/// What CREATE TRIGGER said: the target column, the columns of text, and perhaps a scheme.
+/// The trigger's arguments: the target column, the text columns, and optionally a scheme.
 struct Arguments<'a> {
     target: &'a CStr,
     sources: Vec<&'a CStr>,

@@ -1,4 +1,4 @@
-//! A row that a BEFORE trigger is about to let through.
+//! The row for which a BEFORE trigger was fired.
 
 use super::error;
 use crate::pg::call::Call;
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::ffi::CStr;
 use std::num::NonZeroUsize;
 
-/// The row being written, with the trigger that was fired.
+/// The row that is being written, and the trigger.
 pub(super) struct TriggerRow<'a> {
     trigger: &'a pg_sys::TriggerData,
     tuple: pg_sys::HeapTuple,
@@ -17,19 +17,19 @@ pub(super) struct TriggerRow<'a> {
 
 /// A column of the row.
 pub(super) struct TriggerColumn {
-    /// Counted from 1.
+    /// The column's number, from 1.
     number: NonZeroUsize,
-    /// Its type, or the type that a domain is over.
+    /// The column's type; for a domain, its base type.
     base_type: pg_sys::Oid,
-    /// Its type as declared.
+    /// The type as declared.
     declared_type: pg_sys::Oid,
     pub(super) is_generated: bool,
 }
 
 impl<'a> TriggerRow<'a> {
-    /// The row of a trigger call, if it was fired as BEFORE INSERT OR UPDATE … FOR EACH ROW.
+    /// The row of a call, if it is of a trigger BEFORE INSERT OR UPDATE … FOR EACH ROW.
     pub(super) fn being_written(call: Call) -> Result<Self, SqlError> {
-        // SAFETY: the call in progress.
+        // SAFETY: the call is in progress.
         if !unsafe { pgrx::trigger_support::called_as_trigger(call.info()) } {
             return Err(error::misfired("simhash_trigger must be called by a trigger"));
         }
@@ -50,10 +50,10 @@ impl<'a> TriggerRow<'a> {
         Ok(Self { trigger, tuple })
     }
 
-    /// The arguments given in CREATE TRIGGER, in the encoding of the database, as names are.
+    /// The arguments of CREATE TRIGGER, in the encoding of the database.
     pub(super) fn trigger_arguments(&self) -> Vec<&'a CStr> {
-        // SAFETY: a fired trigger has its definition, in which `tgargs` points to `tgnargs` C strings
-        // (or to nothing if there are none); all of them live as long as the call.
+        // SAFETY: a fired trigger has a definition, in which `tgargs` points to `tgnargs` C strings. All of
+        // them live as long as the call.
         unsafe {
             let definition = &*self.trigger.tg_trigger;
             let count = definition.tgnargs as usize;
@@ -64,14 +64,14 @@ impl<'a> TriggerRow<'a> {
     /// The column of this name.
     pub(super) fn column(&self, name: &CStr) -> Result<TriggerColumn, SqlError> {
         let description = self.description();
-        // SAFETY: the description is that of the table, the name a C string.
+        // SAFETY: the description belongs to the table, and the name is a C string.
         let number = unsafe { pg_sys::SPI_fnumber(description, name.as_ptr()) };
-        // Numbers below 1 are system columns, or say that there is none of this name.
+        // Numbers below 1 are system columns, or mean that there is no such column.
         let index = usize::try_from(number)
             .ok()
             .and_then(NonZeroUsize::new)
             .ok_or_else(|| error::no_such_column(&encoding::for_message(name), &self.table_name()))?;
-        // SAFETY: the column exists, as was just found; the table is open while its trigger runs.
+        // SAFETY: the column exists, and the table is open while its trigger runs.
         let (declared_type, base_type, is_generated) = unsafe {
             let declared_type = pg_sys::SPI_gettypeid(description, number);
             let table = (*self.trigger.tg_relation).rd_id;
@@ -81,10 +81,10 @@ impl<'a> TriggerRow<'a> {
         Ok(TriggerColumn { number: index, base_type, declared_type, is_generated })
     }
 
-    /// The text of a column for which [`TriggerColumn::is_text`] holds; `None` if it is NULL.
+    /// The text of a column that satisfies [`TriggerColumn::is_text`]; `None` if it is NULL.
     pub(super) fn text(&self, column: &TriggerColumn) -> Result<Option<Cow<'_, str>>, SqlError> {
-        // SAFETY: the tuple belongs to the table of the description, and has the column. A value of a
-        // text type is a varlena; detoasted it lives in the memory of this row.
+        // SAFETY: the tuple and the description belong to the table, which has the column. A value of a text
+        // type is a varlena; its detoasted copy lives in the memory context of the row.
         let bytes = unsafe {
             let Some(datum) = pgrx::htup::heap_getattr_raw(self.tuple, column.number, self.description())
             else {
@@ -95,13 +95,13 @@ impl<'a> TriggerRow<'a> {
         encoding::to_utf8(if column.is_padded() { without_padding(bytes) } else { bytes }).map(Some)
     }
 
-    /// What the trigger returns: the row with one bigint column changed.
+    /// The trigger's result: the row with one bigint column changed.
     pub(super) fn with_bigint(&self, column: &TriggerColumn, value: Option<i64>) -> pg_sys::Datum {
         let mut number = column.number.get() as i32;
         let mut datum = pg_sys::Datum::from(value.unwrap_or_default());
         let mut is_null = value.is_none();
-        // SAFETY: the tuple belongs to the table of the description; there is one column in each of the
-        // three lists, and the value has the column's type.
+        // SAFETY: the tuple and the description belong to the table. Each of the three lists has one element,
+        // and the value is of the column's type.
         let changed = unsafe {
             pg_sys::heap_modify_tuple_by_cols(
                 self.tuple,
@@ -133,9 +133,9 @@ impl TriggerColumn {
         self.declared_type == pg_sys::INT8OID
     }
 
-    /// Whether its values are text in memory: text, varchar, char, citext, and domains over them.
+    /// Whether the values are stored as text is: text, varchar, char, citext, and domains over them.
     pub(super) fn is_text(&self) -> bool {
-        // SAFETY: looks two types up in the catalog.
+        // SAFETY: the function looks two types up.
         self.is_padded() || unsafe { pg_sys::IsBinaryCoercible(self.base_type, pg_sys::TEXTOID) }
     }
 
@@ -143,7 +143,7 @@ impl TriggerColumn {
         encoding::type_name(self.declared_type)
     }
 
-    /// char(n): blanks at the end mean nothing.
+    /// Whether the type is char(n), whose trailing blanks are not significant.
     fn is_padded(&self) -> bool {
         self.base_type == pg_sys::BPCHAROID
     }
