@@ -1,8 +1,8 @@
-//! The indexes: what PostgreSQL asks of an access method or of an operator class.
+//! The indexes: what PostgreSQL asks of an access method or an operator class.
 //!
-//! - [`hamming`]: the access method of codes
-//! - [`gist`]: the operator class of codes for GiST
-//! - [`gin`]: the operator class of sketches for GIN
+//! - [`hamming`]: the access method for codes
+//! - [`gist`]: the operator class of GiST for codes
+//! - [`gin`]: the operator class of GIN for sketches
 
 pub(crate) mod gin;
 pub(crate) mod gist;

@@ -1,13 +1,13 @@
-//! What a search of a GIN index costs, if a key column has our operator class.
+//! The cost of searching a GIN index, if a key column has our operator class.
 //!
 //! GIN's own estimate is wrong for sketches in two ways:
 //!
-//! - It charges each key for several pages, those on the way to it. But the upper ones are the same for all
-//!   keys, and a sketch has hundreds of values. So GIN is asked for the cost of one key, and [`KeyEstimate`]
-//!   adds the others.
-//! - The rows that are found by the derived condition `sketch && query` are estimated by PostgreSQL, which
-//!   takes the values of a sketch for common ones. So this number comes from the condition of the query,
-//!   which has our estimate.
+//! - It charges several pages for each key: the pages on the way to the key. But the upper pages are the same
+//!   for all keys, and a sketch has hundreds of values. So we ask GIN for the cost of one key, and
+//!   [`KeyEstimate`] adds the cost of the others.
+//! - PostgreSQL estimates the rows of the derived condition `sketch && query`, and assumes that the values of
+//!   a sketch are common. So we take the number of rows from the query's own condition, which has our
+//!   estimate.
 
 use super::key_estimate::{KeyEstimate, with_unknown_query};
 use crate::pg::catalog::oids::ExtensionOids;
@@ -18,11 +18,11 @@ use crate::pg::planner::{PlannedIndex, Planner};
 use pg_sys::{IndexClause, Oid, RestrictInfo};
 use pgrx::{pg_guard, pg_sys};
 
-/// PostgreSQL's number of the access method GIN.
+/// The OID of the access method GIN.
 pub(super) const GIN: Oid = Oid::from_u32(2742);
 
 unsafe extern "C-unwind" {
-    /// PostgreSQL's own estimate for GIN.
+    /// PostgreSQL's cost function for GIN.
     fn gincostestimate(
         root: *mut pg_sys::PlannerInfo,
         path: *mut pg_sys::IndexPath,
@@ -35,8 +35,8 @@ unsafe extern "C-unwind" {
     );
 }
 
-/// Makes the planner ask us what a search of the index costs. No other index is touched, so queries that do
-/// not name us are planned as without us.
+/// Makes the planner call our cost function for an index. Other indexes keep theirs, so queries that do not
+/// use this extension are planned as without it.
 pub(crate) fn install_sketch_cost(index: &mut PlannedIndex, sketches: &SketchOids) {
     let mut families = index.families();
     if index.relam == GIN && families.any(|family| sketches.match_operator(family).is_some()) {
@@ -56,7 +56,7 @@ unsafe extern "C-unwind" fn gin_cost(
     correlation: *mut f64,
     pages: *mut f64,
 ) {
-    // SAFETY: the planner passes a path of the query, and places for the answers.
+    // SAFETY: the planner passes a path of the query, and pointers for the results.
     unsafe {
         let Some(planner) = Planner::new(root) else { return };
         let path = &*path;
@@ -94,9 +94,9 @@ unsafe extern "C-unwind" fn gin_cost(
     }
 }
 
-/// The selectivity of a search, by the conditions of the query.
+/// The selectivity of the query's conditions from which the index conditions were derived.
 fn selectivity_of<'p>(planner: Planner<'p>, path: &'p pg_sys::IndexPath) -> f64 {
-    // SAFETY: each clause of a path has the condition of the query that it was made of.
+    // SAFETY: each clause of a path has the query's condition that it was derived from.
     unsafe {
         let clauses = Exprs::new(path.indexclauses).iter().filter_map(Expr::cast::<IndexClause>);
         let conditions = clauses.fold(Exprs::NONE, |list, clause| list.with(Expr::new(clause.rinfo)));
@@ -105,7 +105,7 @@ fn selectivity_of<'p>(planner: Planner<'p>, path: &'p pg_sys::IndexPath) -> f64 
     }
 }
 
-/// Whether a condition of the query is one that has our estimate.
+/// Whether a condition of the query has our estimate.
 fn is_about_sketches(condition: &RestrictInfo) -> bool {
     // SAFETY: a condition has an expression.
     let call = unsafe { Expr::new(condition.clause) }.as_function();

@@ -1,4 +1,4 @@
-//! How many keys a search of a GIN index for sketches looks up, and what that costs.
+//! How many keys a search of a GIN index for sketches looks up, and the cost of looking them up.
 
 use super::query::SketchQuery;
 use crate::estimate::cost::{OPERATORS_PER_PAGE, pages_fetched};
@@ -12,17 +12,17 @@ use pg_sys::{IndexClause, OpExpr, RestrictInfo};
 use pgrx::pg_sys;
 use text::sketch::threshold::LeastShared;
 
-/// Classes of sizes that a query searches for if nothing is known of it: those of a share of 0.6 of 200
+/// The number of size classes that an unknown query is assumed to search for: those for a share of 0.6 of 200
 /// values.
 const TYPICAL_SIZES: f64 = 50.0;
 
-/// Pages on the way to a key: the root, a page below, and a leaf. The first two are taken to be in memory.
+/// Pages on the way to a key: the root, a page below, and a leaf. The first two are assumed to be in memory.
 const PAGES_PER_KEY: f64 = 3.0;
 
-/// Bytes in the lists of sizes for each row of the table, as measured.
+/// Measured: bytes in the posting lists of size classes, for each row of the table.
 const SIZE_BYTES: f64 = 3.0;
 
-/// How many keys are looked up.
+/// The number of keys that are looked up: values, and size classes.
 #[derive(Clone, Copy, Default)]
 pub(super) struct KeyEstimate {
     values: f64,
@@ -30,8 +30,8 @@ pub(super) struct KeyEstimate {
 }
 
 impl KeyEstimate {
-    /// The keys of a condition: None if it finds nothing, or reads the whole index, which GIN's own estimate
-    /// knows.
+    /// The keys of a condition. `None` if it finds nothing or reads the whole index; GIN's own estimate knows
+    /// that.
     pub(super) fn of<'p>(planner: Planner<'p>, condition: &'p IndexClause) -> Option<Self> {
         let (_, [stored, query]) = operator_of(condition)?;
         let is_share = ExtensionOids::known().is_some_and(|ours| ours.sketches.query_type == query.type_());
@@ -44,7 +44,7 @@ impl KeyEstimate {
         if !is_share {
             return Some(Self { values: values_of(Some(planner), known), sizes: 0.0 });
         }
-        // SAFETY: the value is a query by its type.
+        // SAFETY: the type of the value is sketch_query.
         let SketchQuery { threshold, values } = unsafe { SketchQuery::of(datum) };
         let sizes = match threshold.least_shared(values.len()) {
             LeastShared::Unknown | LeastShared::Never => return None,
@@ -54,26 +54,26 @@ impl KeyEstimate {
         Some(Self { values: values.len() as f64, sizes: sizes as f64 })
     }
 
-    /// Adds the keys of a further condition.
+    /// Adds the keys of another condition.
     pub(super) fn add(&mut self, other: Self) {
         self.values += other.values;
         self.sizes += other.sizes;
     }
 
-    /// What it costs to look the keys up, except for the first one.
+    /// The cost of looking the keys up, without the first one.
     pub(super) fn cost(self, planner: Planner, index: PlannedIndex, searches: f64) -> f64 {
-        // Values are hashes, each in a leaf of its own. Sizes are next to one another.
+        // Values are hashes, each in another leaf. Size classes are next to each other.
         let all_sizes = 1.0 + index.table().1.max(0.0) * SIZE_BYTES / f64::from(pg_sys::BLCKSZ);
         let pages = (self.values - 1.0).max(0.0) + self.sizes.min(all_sizes);
         let (mut page_cost, none) = (0.0, std::ptr::null_mut());
         let operators = (self.values + self.sizes) * PAGES_PER_KEY * OPERATORS_PER_PAGE;
-        // SAFETY: a tablespace, and a place for one of the costs.
+        // SAFETY: the arguments are a tablespace, and a pointer for one of its costs.
         unsafe { pg_sys::get_tablespace_page_costs(index.reltablespace, &raw mut page_cost, none) };
         pages_fetched(planner, index, pages, searches) * page_cost + operators * setting!(cpu_operator_cost)
     }
 }
 
-/// The operator that the index is asked for, as the planner keeps it, and its sides.
+/// The operator of an index condition, as the planner stores it, and its two arguments.
 fn operator_of(condition: &IndexClause) -> Option<((&RestrictInfo, &OpExpr), [Expr<'_>; 2])> {
     // SAFETY: a clause has a list of conditions, which have expressions.
     unsafe {
@@ -85,7 +85,7 @@ fn operator_of(condition: &IndexClause) -> Option<((&RestrictInfo, &OpExpr), [Ex
     }
 }
 
-/// The condition with a query of which nothing is known, for which GIN's own estimate assumes one key.
+/// The condition with an unknown query instead of its own. GIN's own estimate assumes one key for it.
 pub(super) fn with_unknown_query(condition: &IndexClause) -> Expr<'_> {
     let Some(((restriction, operator), [stored, query])) = operator_of(condition) else {
         return Expr::of(condition);

@@ -1,5 +1,5 @@
-//! Keys. A row has a key for each value of its sketch, and one for their number. A query has the values and
-//! the sizes that it searches for.
+//! The keys of rows and queries. A row has a key for each value of its sketch, and a key for the size class
+//! of the sketch. A query has keys for the values and the size classes that it searches for.
 
 use super::query::{SketchQuery, sketch};
 use crate::pg::array::distinct;
@@ -14,20 +14,20 @@ use std::iter::once;
 use text::sketch::sizes::SizeClass;
 use text::sketch::threshold::LeastShared;
 
-/// What a search has to know of its keys, which are values first and then classes of sizes.
+/// Describes the keys of a search: values first, followed by size classes.
 pub(super) struct KeysNeeded<'a> {
     /// How many of the keys are values.
     pub(super) values: usize,
-    /// How many of the values a row needs: a number for each class of sizes, or one if there are no classes.
+    /// How many of the values a row needs: a number for each size class, or one number without size classes.
     pub(super) least: &'a [usize],
-    /// Whether a row that has them matches. Otherwise PostgreSQL checks the row in the table.
+    /// Whether a row with enough values matches. Otherwise PostgreSQL checks the row in the table.
     pub(super) is_exact: bool,
 }
 
-/// An array in the memory of the current call.
+/// An array in the current memory context.
 fn array<'a, T>(elements: impl ExactSizeIterator<Item = T>) -> &'a mut [T] {
     let count = elements.len();
-    // SAFETY: palloc returns memory of that size, aligned for any type, or raises an error. Each element is
+    // SAFETY: palloc returns memory of this size, aligned for any type, or raises an error. Each element is
     // written.
     unsafe {
         let place: *mut T = pg_sys::palloc(count.max(1) * size_of::<T>()).cast();
@@ -36,14 +36,14 @@ fn array<'a, T>(elements: impl ExactSizeIterator<Item = T>) -> &'a mut [T] {
     }
 }
 
-/// Tells GIN the number of keys, and returns them.
+/// Passes the number of keys to GIN, and returns the keys.
 fn keys(call: Call, keys: impl ExactSizeIterator<Item = i64>) -> Datum {
-    // SAFETY: GIN passes a place for the number as the second argument of these functions.
+    // SAFETY: the second argument of these functions is GIN's pointer for the number.
     unsafe { call.pointer::<i32>(1).write(keys.len() as i32) };
     array(keys.map(Datum::from)).as_mut_ptr().into()
 }
 
-/// The keys of a row, of which None is NULL.
+/// The keys of a row. `None` is a NULL in the sketch.
 fn row_keys(call: Call) -> Result<Vec<Option<i64>>, OutOfMemory> {
     let sketch = sketch(call, 0);
     let size = match sketch.as_slice() {
@@ -57,29 +57,29 @@ pg_functions!(gin_sketch_keys, gin_sketch_query_keys);
 
 fn gin_sketch_keys(call: Call) -> Result<Datum, SqlError> {
     let row_keys = row_keys(call).map_err(report::problem)?;
-    // SAFETY: GIN passes a place for the array as the third argument.
+    // SAFETY: the third argument is GIN's pointer for the array.
     unsafe { call.pointer::<*mut bool>(2).write(array(row_keys.iter().map(Option::is_none)).as_mut_ptr()) };
     Ok(keys(call, row_keys.iter().map(|key| key.unwrap_or_default())))
 }
 
-/// What a query searches for.
+/// The keys that a query searches for.
 struct SearchedKeys {
     values: Vec<i64>,
     sizes: Vec<SizeClass>,
-    /// As in [`KeysNeeded`].
+    /// See [`KeysNeeded`].
     least: Vec<usize>,
     is_exact: bool,
 }
 
 impl SearchedKeys {
-    /// Values of which a row of any size needs some.
+    /// A search for rows of any size that have `least` of the values.
     fn of_values(values: Vec<i64>, least: usize) -> Result<Option<Self>, OutOfMemory> {
-        // A row may have the key of a size instead of the value.
+        // A value may equal the key of a size class, which a row may have instead of the value.
         let is_exact = !values.iter().any(|&value| SizeClass::is_key(value));
         Ok(Some(Self { values, sizes: Vec::new(), least: collect(once(least), 1)?, is_exact }))
     }
 
-    /// Values of which a row needs a share that depends on its size.
+    /// A search for rows that have a share of the values. How many values that is depends on the row's size.
     fn of_query(query: SketchQuery) -> Result<Option<Self>, OutOfMemory> {
         let SketchQuery { threshold, values } = query;
         match threshold.least_shared(values.len()) {
@@ -95,11 +95,11 @@ impl SearchedKeys {
         }
     }
 
-    /// The keys of a query: None if every row may match.
+    /// The keys of a query; `None` if every row may match.
     fn of(call: Call) -> Result<Option<Self>, OutOfMemory> {
         match call.smallint(2) {
             OVERLAP => Self::of_values(distinct(sketch(call, 0).iter().flatten())?, 1),
-            // SAFETY: the operator of this strategy has a sketch_query on the right.
+            // SAFETY: the operator with this strategy has a sketch_query as its right argument.
             MATCHES => Self::of_query(unsafe { SketchQuery::read(call, 0) }),
             strategy => Err(error::unknown_strategy(strategy)).unwrap_or_report(),
         }
@@ -114,7 +114,7 @@ impl SearchedKeys {
 
 fn gin_sketch_query_keys(call: Call) -> Result<Datum, SqlError> {
     let Some(searched) = SearchedKeys::of(call).map_err(report::problem)? else {
-        // SAFETY: GIN passes a place for the mode as this argument.
+        // SAFETY: this argument is GIN's pointer for the search mode.
         unsafe { call.pointer::<i32>(6).write(pg_sys::GIN_SEARCH_MODE_ALL as i32) };
         return Ok(keys(call, std::iter::empty()));
     };
@@ -122,9 +122,9 @@ fn gin_sketch_query_keys(call: Call) -> Result<Datum, SqlError> {
     let SearchedKeys { values, least, is_exact, .. } = searched;
     let (values, least) = (values.len(), &*array(least.into_iter()));
     let needed = array(once(KeysNeeded { values, least, is_exact })).as_mut_ptr();
-    // GIN compares each key with all others to find equal ones, but not if they have data of their own.
+    // GIN compares all keys to find duplicates, but only keys without extra data.
     let data = array(all.iter().map(|_| Datum::from(needed))).as_mut_ptr();
-    // SAFETY: GIN passes a place for the array as this argument.
+    // SAFETY: this argument is GIN's pointer for the array.
     unsafe { call.pointer::<*mut Datum>(4).write(data) };
     Ok(keys(call, all.into_iter()))
 }

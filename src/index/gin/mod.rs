@@ -1,11 +1,11 @@
-//! `sql/gin.sql`: the operator class `sketch_ops`, which makes GIN find sketches by their share of common
+//! `sql/gin.sql`: the operator class `sketch_ops`, with which GIN finds sketches by their share of common
 //! values.
 //!
-//! GIN has the values of all sketches as keys, each with the rows that have it. `sketch && query` is exact.
-//! `sketch @@ sketch_query` asks for a share. GIN counts which values of the query a row has. The number that
-//! it needs depends on how many values the row has itself, which GIN knows by a further key of the row: the
-//! class of its size (`crates/text/src/sketch/sizes.rs`). A row that has too few is not fetched:
-//! `crates/text/src/sketch/threshold.rs` says how many it takes.
+//! The keys in GIN are the values of all sketches, each with a list of rows. `sketch && query` is answered
+//! exactly. For `sketch @@ sketch_query`, which asks for a share, GIN counts the query's values that a row
+//! has. How many it needs depends on the number of values of the row. So each row has one more key: its size
+//! class (`crates/text/src/sketch/sizes.rs`). A row with too few values is not fetched;
+//! `crates/text/src/sketch/threshold.rs` says how many values are needed.
 
 pub(crate) mod cost;
 mod key_estimate;

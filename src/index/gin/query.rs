@@ -1,4 +1,4 @@
-//! The type `sketch_query`: a sketch with the share of common values that is asked for.
+//! The type `sketch_query`: a sketch, and a least share of common values.
 
 use crate::pg::array::distinct;
 use crate::pg::call::{Call, pg_functions, sql_value};
@@ -15,20 +15,20 @@ use std::fmt::Write;
 use text::sketch::overlap::Overlap;
 use text::sketch::threshold::{Measure, Threshold};
 
-/// The measures by their numbers in a value, and in SQL.
+/// The measures. A place in this list is the number of a measure in a value and in SQL.
 const MEASURES: [Measure; 3] = [Measure::Similarity, Measure::OfQuery, Measure::OfSketch];
 const MEASURE: Limit = Limit::new("measure", 0, 2);
 
-/// The number of a measure.
+/// The number of a measure in a value.
 pub(crate) fn number_of(measure: Measure) -> usize {
     MEASURES.iter().position(|&other| other == measure).unwrap_or_default()
 }
 
-/// Words before the values: the number of the measure and the least share.
+/// The number of words before the values: the measure's number, and the least share.
 const HEAD: usize = 2;
 
-/// The content of a value: the number of the measure, the least share, and the values of the sketch, sorted
-/// and distinct.
+/// A value of type sketch_query. It stores the number of the measure, the least share, and the values of the
+/// sketch, sorted and distinct.
 pub(super) struct SketchQuery {
     pub(super) threshold: Threshold,
     pub(super) values: Vec<i64>,
@@ -36,9 +36,9 @@ pub(super) struct SketchQuery {
 
 impl SketchQuery {
     /// # Safety
-    /// The datum must be a sketch_query.
+    /// The datum must be of type sketch_query.
     pub(super) unsafe fn of(datum: Datum) -> Self {
-        // SAFETY: a value of variable length.
+        // SAFETY: the type has variable length.
         let content = unsafe { content(datum) };
         let (words, _) = content.as_chunks();
         let word = |index: usize| words.get(index).copied().map_or(0, i64::from_ne_bytes);
@@ -49,11 +49,11 @@ impl SketchQuery {
         Self { threshold, values: values.map_err(report::problem).unwrap_or_report() }
     }
 
-    /// As a datum in the memory of the current call.
+    /// A new datum in the current memory context.
     fn datum(self) -> Datum {
         let measure = number_of(self.threshold.measure);
         let least = self.threshold.least.to_bits().to_ne_bytes();
-        // SAFETY: the bytes of the values, which have no padding.
+        // SAFETY: the slice has the bytes of the values, which have no padding.
         let values = unsafe {
             std::slice::from_raw_parts(self.values.as_ptr().cast(), size_of_val(self.values.as_slice()))
         };
@@ -63,19 +63,19 @@ impl SketchQuery {
 
 sql_value!(SketchQuery, read: |query| Self::of(query), write: |query| query.datum());
 
-/// The values of a sketch that is compared with others, sorted and distinct. Raises the errors that the
-/// comparison would raise.
+/// The sorted and distinct values of a sketch for comparisons. Raises the errors that a comparison would
+/// raise.
 fn query_values(sketch: &Array<'_, i64>) -> Result<Vec<i64>, SqlError> {
     overlap(sketch, sketch)?;
     let values = sketch.as_slice().map_err(|_| error::null_in_sketch())?;
     distinct(values.iter().copied()).map_err(report::problem)
 }
 
-/// The bigint[] that a function got as an argument. Somebody's operator class may name the function for
-/// another type.
+/// An argument of type bigint[]. Another operator class may name the function for another type, which raises
+/// an error.
 pub(super) fn sketch<'a>(call: Call, argument: usize) -> Array<'a, i64> {
-    // SAFETY: the argument is a value of variable length. An array begins with the struct, and this one is of
-    // bigint.
+    // SAFETY: the argument has variable length. An array begins with the struct, and this one has elements of
+    // type bigint.
     let array = unsafe {
         let value = pg_sys::pg_detoast_datum(call.pointer(argument));
         let is_array = pgrx::varlena::varsize(value) >= size_of::<pg_sys::ArrayType>();
@@ -97,7 +97,7 @@ fn sketch_query_in(_: Call) -> Result<SketchQuery, SqlError> {
     Err(error::no_input("sketch_query"))
 }
 
-/// Letters of a sketch_query before its values, and of a value with its comma, at most.
+/// The most characters before the values, and of a value with its comma.
 const HEAD_LETTERS: usize = 400;
 const VALUE_LETTERS: usize = 21;
 
@@ -113,14 +113,14 @@ fn sketch_query_out(query: SketchQuery) -> Result<Datum, SqlError> {
     text += &format!("{measure} >= {least}: {{");
     for (place, value) in values.iter().enumerate() {
         let separator = if place == 0 { "" } else { "," };
-        // Never fails for a String.
+        // Writing to a String never fails.
         _ = write!(text, "{separator}{value}");
     }
     text += "}";
     Ok(c_string(&[text.as_bytes()]))
 }
 
-/// Whether a sketch has the share; NULL if it has no such share.
+/// Whether a sketch has the share; NULL if the share is undefined.
 fn sketch_matches(call: Call, query: SketchQuery) -> Result<Option<bool>, SqlError> {
     let sketch = sketch(call, 0);
     let sketch = sketch.as_slice().map_err(|_| error::null_in_sketch())?;

@@ -1,17 +1,17 @@
-//! Searching: whether a row that has some of the keys matches.
+//! Decides whether a row that has some of the keys matches.
 
 use super::keys::KeysNeeded;
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::interrupts::check_for_interrupts;
 use pgrx::pg_sys::{self, Datum, GinTernaryValue};
 
-/// Which keys a row is known to have, or may have.
+/// For each key: whether the row has it, does not have it, or may have it.
 fn found<'a>(call: Call) -> &'a [GinTernaryValue] {
-    // SAFETY: GIN passes a value for each key as the first argument, and their number as the fourth.
+    // SAFETY: the first argument is GIN's array with a value for each key, and the fourth is its length.
     unsafe { std::slice::from_raw_parts(call.pointer(0), call.integer(3).max(0) as usize) }
 }
 
-/// How many values are the wanted one.
+/// How many of the values equal `wanted`.
 fn count(found: &[GinTernaryValue], wanted: u32) -> usize {
     found.iter().map(|&value| usize::from(value as u32 == wanted)).sum()
 }
@@ -19,7 +19,7 @@ fn count(found: &[GinTernaryValue], wanted: u32) -> usize {
 /// Whether a row matches, as a ternary value.
 fn consistent(needed: &KeysNeeded, found: &[GinTernaryValue]) -> u32 {
     let Some((values, sizes)) = found.split_at_checked(needed.values) else { return pg_sys::GIN_MAYBE };
-    // The smallest of the sizes that the row may have needs the fewest values.
+    // Of the size classes that the row may have, the smallest needs the fewest values.
     let may_be = |&size: &GinTernaryValue| size as u32 != pg_sys::GIN_FALSE;
     let size = if sizes.is_empty() { Some(0) } else { sizes.iter().position(may_be) };
     let Some(&least) = size.and_then(|size| needed.least.get(size)) else { return pg_sys::GIN_FALSE };
@@ -40,11 +40,11 @@ fn gin_sketch_consistent(call: Call) -> Datum {
     check_for_interrupts();
     let found = found(call);
     if found.is_empty() {
-        // The query has no keys: GIN asks for every row.
+        // The query has no keys, and GIN asks about every row.
         return pg_sys::GIN_MAYBE.into();
     }
-    // SAFETY: `gin_sketch_query_keys` has written one of these for each key, and GIN passes them as the
-    // fifth argument.
+    // SAFETY: `gin_sketch_query_keys` has returned such a pointer for each key, and GIN passes the pointers
+    // as the fifth argument.
     let needed = unsafe { &**call.pointer::<*mut KeysNeeded<'_>>(4) };
     consistent(needed, found).into()
 }

@@ -1,5 +1,5 @@
-//! Whether our functions serve the type that they were made for. Somebody's operator class may name them for
-//! another type, whose values would then be taken for fingerprints.
+//! Checks that our functions are called for the type that they are made for. Another operator class may name
+//! them for another type, whose values they would read as fingerprints.
 
 use crate::pg::call::Call;
 use crate::pg::catalog::ours::is_gist_key;
@@ -12,7 +12,7 @@ use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Oid};
 use std::ffi::CStr;
 
-/// Which of a class's functions is called, as numbered in `sql/gist.sql`.
+/// The functions of the operator class, with their numbers in `sql/gist.sql`.
 #[derive(Clone, Copy)]
 pub(super) enum Procedure {
     Consistent = 1,
@@ -23,19 +23,19 @@ pub(super) enum Procedure {
     Fetch = 9,
 }
 
-/// Raises an error if an index column with this function is of another type than bigint, or if the operand
-/// is not right.
+/// Raises an error if an index column that uses the function is not of type bigint, or if the operand is of
+/// the wrong type.
 ///
-/// Each condition of a search, and each statement that writes, has a record of its own for the function that
-/// it calls. A check is noted in that record, and not done again.
+/// Each condition of a search, and each statement that writes, has its own FmgrInfo for a function. A check
+/// is noted there, and not repeated.
 pub(super) fn check(
     call: Call,
     entry: &pg_sys::GISTENTRY,
     procedure: Procedure,
     is_operand_right: impl FnOnce() -> bool,
 ) {
-    // SAFETY: GiST calls with such a record, and an entry of an index names the index. Nobody else writes to
-    // the record, and nobody follows or frees the pointer.
+    // SAFETY: GiST passes an FmgrInfo, and the entry names the index. Nobody else writes to `fn_extra`, and
+    // nobody follows or frees the pointer in it.
     unsafe {
         let function = &mut *(*call.info()).flinfo;
         if entry.rel.is_null() || !function.fn_extra.is_null() {
@@ -50,7 +50,7 @@ pub(super) fn check(
     }
 }
 
-/// Whether every column that has the function is of type bigint, and has our keys.
+/// Whether every column that uses the function is of type bigint and has our type of keys.
 fn serves(index: OpenIndex<'_>, function: Oid, procedure: Procedure) -> bool {
     (0..index.columns()).filter(|&column| index.support(column, procedure as usize) == function).all(
         |column| index.class_type(column) == pg_sys::INT8OID && is_gist_key(index.column_type(column).type_),

@@ -1,8 +1,8 @@
-//! What a search of a GiST index costs, if a key column has our operator class.
+//! The cost of searching a GiST index, if a key column has our operator class.
 //!
-//! GiST's own estimate knows nothing of distances, nor of the order of columns. It takes the fraction of rows
-//! that are found for the fraction of pages that are read. By that estimate GiST would win at every radius,
-//! and for every query that leaves the first column out.
+//! GiST's own estimate knows nothing about distances, nor about the order of columns. It assumes that the
+//! fraction of pages that are read is the fraction of rows that are found. So GiST would seem best for every
+//! radius, and for every query that has no condition on the first column.
 
 use crate::estimate::condition::{are_fingerprints, radius_of_condition};
 use crate::estimate::cost::{Estimate, Search, Work, cost_function};
@@ -13,21 +13,21 @@ use crate::pg::planner::PlannedIndex;
 use hamming_index::cost::{IndexedColumn, boxes_read, radius_of};
 use pgrx::pg_sys;
 
-/// Operators in the time that it takes to look at an entry. With 1, the planner expects a search that prunes
-/// nothing to take half as long as a sequential scan, both in memory; and so it was measured.
+/// The time to examine an entry, in operators. With 1, the planner expects a search that prunes nothing to
+/// take half as long as a sequential scan, if both are in memory. That is what was measured.
 const OPERATORS_PER_ENTRY: f64 = 1.0;
 
-/// The cost of an entry in ordered searches, which keep the entries in a queue. Where no row is near, some 30
-/// were measured: a million rows take as long as to scan and sort the table. Where rows are near, most pages
-/// are not even read.
+/// The same for an ordered search, which puts entries into a queue. If no row is near, some 30 were measured:
+/// a million rows then take as long as a sequential scan with a sort. If rows are near, most pages are not
+/// read.
 const OPERATORS_PER_QUEUED: f64 = 5.0;
 
-/// Operators in the time that it takes to find the next one in the queue, when it has a million.
+/// The time to take the next entry from the queue, in operators, if the queue has a million entries.
 const OPERATORS_PER_NEXT: f64 = 30.0;
 
 cost_function!(gist_cost, estimate);
 
-/// Makes the planner ask us what a search of the index costs.
+/// Makes the planner call our cost function for an index.
 pub(crate) fn install_cost(index: &mut PlannedIndex) {
     if index.relam == pg_sys::GIST_AM_OID && are_fingerprints(*index).any(|is_fingerprint| is_fingerprint) {
         set_cost_function(index.as_mut(), Some(gist_cost));
@@ -44,14 +44,14 @@ fn estimate(search: &Search) -> Estimate {
         operators: (read + levels) * entries * per_entry,
         ..Work::default()
     };
-    // At least the pages that the found rows fill, if these lie together.
+    // At least the pages that the found rows would fill.
     let read = boxes_read(pages, &columns).max(search.general.numIndexPages);
     if !search.is_ordered() {
         return search.estimate(Work::default(), work(read, OPERATORS_PER_ENTRY));
     }
     let mut all = work(read, OPERATORS_PER_QUEUED);
     all.operators += search.rows * OPERATORS_PER_NEXT;
-    // SAFETY: an ordered path has a column for each of its expressions.
+    // SAFETY: an ordered path has a column number for each expression.
     let by = unsafe { (*(*search.path.indexorderbycols).elements).int_value } as usize;
     if let Some(IndexedColumn::Fingerprint { radius }) = columns.get_mut(by) {
         *radius = radius_of(hamming::BITS, search.wanted(), search.rows).min(*radius);
@@ -59,7 +59,7 @@ fn estimate(search: &Search) -> Estimate {
     search.estimate(work(boxes_read(pages, &columns), OPERATORS_PER_QUEUED), all)
 }
 
-/// What is asked of each key column.
+/// What the search asks of each key column.
 fn columns(search: &Search) -> impl Iterator<Item = IndexedColumn> {
     // SAFETY: the list has an entry with an expression for each column.
     let expressions = unsafe { Exprs::new(search.index.indextlist) };
@@ -68,14 +68,14 @@ fn columns(search: &Search) -> impl Iterator<Item = IndexedColumn> {
             if is_fingerprint {
                 return IndexedColumn::Fingerprint { radius: smallest_radius(search, column) };
             }
-            // SAFETY: the same.
+            // SAFETY: the entry is a TargetEntry with an expression.
             let expression = unsafe { Expr::new((*entry.pointer().cast::<pg_sys::TargetEntry>()).expr) };
             other(search, column, distinct_values(search.planner, expression, search.index.table().0))
         },
     )
 }
 
-/// The smallest radius of the conditions on a column of fingerprints. NULLs lie together as equal ones do.
+/// The smallest radius of the conditions on a column of fingerprints. NULLs are next to each other.
 fn smallest_radius(search: &Search, column: usize) -> u32 {
     let radii = search.conditions(column).map(|condition| match condition.cast::<pg_sys::NullTest>() {
         Some(test) if test.nulltesttype == pg_sys::NullTestType::IS_NOT_NULL => u64::BITS,
@@ -85,8 +85,8 @@ fn smallest_radius(search: &Search, column: usize) -> u32 {
     radii.min().unwrap_or(u64::BITS)
 }
 
-/// What is asked of a column that is not one of fingerprints. `values` is the number of its values in the
-/// table. Each element of an array is searched for by itself.
+/// What the search asks of a column of another type. `values` is the number of distinct values in the table.
+/// An array condition searches for each element separately.
 fn other(search: &Search, column: usize, values: f64) -> IndexedColumn {
     let (index, (table, rows)) = (search.index, search.index.table());
     let of_column = search.all_conditions().filter(|&(of, _)| of == column);
@@ -95,7 +95,7 @@ fn other(search: &Search, column: usize, values: f64) -> IndexedColumn {
     if search.conditions(column).any(Expr::is::<pg_sys::ScalarArrayOpExpr>) {
         selectivity /= search.general.num_sa_scans;
     }
-    // If this column decides which rows are in a partial index, the index has only the values that it admits.
+    // A condition on this column may imply a partial index's predicate. Then the index has fewer values.
     let of_index = (index.tuples / rows.max(1.0)).min(1.0);
     let predicate = index.predicate();
     let is_divided = !predicate.is_empty() && of_index > 0.0 && predicate.follows_from(conditions);

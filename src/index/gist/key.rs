@@ -1,4 +1,4 @@
-//! Keys: the type `gist_hamming_key`, and how a value becomes a key and a key a value.
+//! Keys: the type `gist_hamming_key`, and conversions between values and keys.
 
 use super::check::{Procedure, check};
 use crate::pg::call::{Call, allocate, pg_functions, sql_value};
@@ -8,7 +8,7 @@ use crate::pg::varlena::c_string;
 use hamming_index::BoundingBox;
 use pgrx::pg_sys::{self, Datum};
 
-/// As declared in `sql/gist.sql`.
+/// The length and the alignment that `sql/gist.sql` declares.
 const _: () = assert!(size_of::<BoundingBox>() == 16 && align_of::<BoundingBox>() == 8);
 
 sql_value!(
@@ -17,15 +17,15 @@ sql_value!(
     write: |bounds| allocate(bounds)
 );
 
-/// The entry that a function is called with.
+/// The GiST entry that a function was called with.
 pub(super) fn entry<'a>(call: Call) -> &'a pg_sys::GISTENTRY {
-    // SAFETY: GiST passes an entry as the first argument of each of these functions.
+    // SAFETY: the first argument of each of these functions is an entry.
     unsafe { &*call.pointer(0) }
 }
 
 /// The key of the entry.
 pub(super) fn key(call: Call) -> BoundingBox {
-    // SAFETY: the key of an entry that is in the index has the storage type of the operator class.
+    // SAFETY: an entry in the index has a key of the operator class's storage type.
     unsafe { *entry(call).key.cast_mut_ptr() }
 }
 
@@ -42,7 +42,7 @@ fn gist_hamming_key_out(bounds: BoundingBox) -> Datum {
 fn gist_hamming_compress(call: Call) -> Datum {
     let entry = entry(call);
     check(call, entry, Procedure::Compress, || true);
-    // An entry that has a key already stays as it is.
+    // The entry already has a key.
     if !entry.leafkey {
         return call.datum(0);
     }

@@ -1,7 +1,7 @@
-//! `sql/gist.sql`: the operator class for GiST.
+//! `sql/gist.sql`: the operator class of GiST for codes.
 //!
-//! Keys are [`BoundingBox`](hamming_index::BoundingBox); `crates/hamming_index` works out what they prune.
-//! Every answer is exact.
+//! A key is a [`BoundingBox`](hamming_index::BoundingBox), with which `crates/hamming_index` computes what
+//! can be pruned. All results are exact.
 
 mod check;
 mod cost;

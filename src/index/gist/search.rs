@@ -1,4 +1,4 @@
-//! Searching: whether a subtree may have matches, and how near its rows may be.
+//! Decides whether a subtree may have matches, and computes how near its rows may be.
 
 use super::check::{Procedure, check};
 use super::key::{entry, key};
@@ -11,15 +11,15 @@ use crate::pg::error;
 use crate::pg::report::SqlError;
 use pgrx::pg_sys;
 
-/// The type of the operand that a column is compared with. An exclusion constraint passes none; its operand
-/// has the type of the column.
+/// The type of the operand that a column is compared with. InvalidOid, in a check of an exclusion constraint,
+/// means the type of the column.
 fn operand_type(call: Call) -> pg_sys::Oid {
     pg_sys::Oid::from(call.integer(3) as u32)
 }
 
-/// Says that the answer is exact: PostgreSQL need not check the row.
+/// Sets `recheck` to false: the result is exact.
 fn set_exact(call: Call) {
-    // SAFETY: consistent and distance functions get a pointer to a bool as their fifth argument.
+    // SAFETY: the fifth argument of consistent and distance functions is a pointer to a bool.
     unsafe { call.pointer::<bool>(4).write(false) }
 }
 
@@ -34,7 +34,7 @@ fn gist_hamming_consistent(call: Call) -> Result<bool, SqlError> {
     set_exact(call);
     match call.smallint(2) {
         WITHIN_BALL => {
-            // SAFETY: the right side of the operator with this strategy is a hamming_ball.
+            // SAFETY: the operator with this strategy has a hamming_ball as its right argument.
             let ball = unsafe { HammingBall::read(call, 1) };
             Ok(bounds.min_distance(ball.center as u64) as i32 <= ball.radius)
         }

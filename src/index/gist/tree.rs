@@ -1,4 +1,4 @@
-//! How a GiST index grows: where entries go, how pages split, in which order an index is built.
+//! How a GiST index grows: where entries are inserted, how pages split, and in which order an index is built.
 
 use super::check::{Procedure, check};
 use super::key::entry;
@@ -6,10 +6,9 @@ use crate::pg::call::{Call, allocate, pg_functions};
 use hamming_index::{BoundingBox, split};
 use pgrx::pg_sys::{self, Datum};
 
-/// The keys of a vector of entries, from `first` on.
+/// The keys of a vector of entries, from the entry `first` on.
 fn keys(call: Call, first: usize) -> Vec<BoundingBox> {
-    // SAFETY: GiST passes a vector of entries, each with a key of the storage type; n counts the entries that
-    // may be looked at.
+    // SAFETY: GiST passes a vector of `n` entries, each with a key of the storage type.
     unsafe {
         let vector = &*call.pointer::<pg_sys::GistEntryVector>(0);
         let entries = vector.vector.as_slice(vector.n as usize);
@@ -17,9 +16,9 @@ fn keys(call: Call, first: usize) -> Vec<BoundingBox> {
     }
 }
 
-/// The box around all keys.
+/// The bounding box of all keys.
 fn around(keys: impl IntoIterator<Item = BoundingBox>) -> BoundingBox {
-    // GiST asks for nothing where there is no entry.
+    // GiST never passes an empty vector.
     keys.into_iter().reduce(BoundingBox::union).unwrap_or(BoundingBox { all: u64::MAX, any: 0 })
 }
 
@@ -32,14 +31,14 @@ pg_functions!(
 );
 
 fn gist_hamming_union(call: Call) -> BoundingBox {
-    // SAFETY: the second argument points to where the size of the key is to be put.
+    // SAFETY: the second argument is GiST's pointer for the size of the key.
     unsafe { call.pointer::<i32>(1).write(size_of::<BoundingBox>() as i32) };
     around(keys(call, 0))
 }
 
 fn gist_hamming_penalty(call: Call) -> Datum {
     check(call, entry(call), Procedure::Penalty, || true);
-    // SAFETY: two entries with keys of the storage type, and a pointer to where the penalty is to be put.
+    // SAFETY: the arguments are two entries with keys of the storage type, and a pointer for the penalty.
     unsafe {
         let key = |index| *(*call.pointer::<pg_sys::GISTENTRY>(index)).key.cast_mut_ptr::<BoundingBox>();
         call.pointer::<f32>(2).write(BoundingBox::penalty(key(0), key(1)));
@@ -48,13 +47,13 @@ fn gist_hamming_penalty(call: Call) -> Datum {
 }
 
 fn gist_hamming_same(a: BoundingBox, b: BoundingBox, is_same: Datum) -> Datum {
-    // SAFETY: the third argument points to where the answer is to be put.
+    // SAFETY: the third argument is GiST's pointer for the result.
     unsafe { is_same.cast_mut_ptr::<bool>().write(a == b) };
     is_same
 }
 
 fn gist_hamming_picksplit(call: Call) -> Datum {
-    // SAFETY: a vector with at least two entries to part. The first one of a split is at place 1.
+    // SAFETY: the vector to split has at least two entries. The first of them is at place 1.
     let first = unsafe { &(*call.pointer::<pg_sys::GistEntryVector>(0)).vector.as_slice(2)[1] };
     check(call, first, Procedure::Picksplit, || true);
     let keys = keys(call, 1);
@@ -65,7 +64,7 @@ fn gist_hamming_picksplit(call: Call) -> Datum {
         (offsets, around(chosen().map(|index| keys[index])))
     };
     let ((left, left_key), (right, right_key)) = (side(false), side(true));
-    // SAFETY: the second argument is the result to fill in; lists and keys are in the memory of the call.
+    // SAFETY: the second argument is GiST's struct for the result. Lists and keys come from palloc.
     unsafe {
         let result = &mut *call.pointer::<pg_sys::GIST_SPLITVEC>(1);
         result.spl_left = allocate_offsets(&left);
@@ -78,9 +77,9 @@ fn gist_hamming_picksplit(call: Call) -> Datum {
     call.datum(1)
 }
 
-/// A list of offsets in the memory of the current call.
+/// A list of offsets in the current memory context.
 fn allocate_offsets(offsets: &[pg_sys::OffsetNumber]) -> *mut pg_sys::OffsetNumber {
-    // SAFETY: palloc returns as much memory as asked for, or raises an error; the source is as long.
+    // SAFETY: palloc returns memory of the size of the source, or raises an error.
     unsafe {
         let list: *mut pg_sys::OffsetNumber = pg_sys::palloc(size_of_val(offsets)).cast();
         list.copy_from_nonoverlapping(offsets.as_ptr(), offsets.len());
@@ -94,9 +93,9 @@ fn gist_hamming_sortsupport(call: Call) -> Datum {
     Datum::null()
 }
 
-/// Never raises, so it needs no guard around each of its many calls.
+/// Raises no errors, so its many calls need no guard.
 unsafe extern "C-unwind" fn compare_keys(a: Datum, b: Datum, _: pg_sys::SortSupport) -> i32 {
-    // SAFETY: the sort is over keys of the storage type.
+    // SAFETY: the sort compares keys of the storage type.
     let (a, b): (BoundingBox, BoundingBox) = unsafe { (*a.cast_mut_ptr(), *b.cast_mut_ptr()) };
     a.build_order(b) as i32
 }

@@ -1,4 +1,4 @@
-//! Making an index of a table that has rows already.
+//! Builds an index of a table that has rows.
 
 use super::code::{layout_of_first, new_layout, words_of_row};
 use super::filter::FilterColumns;
@@ -16,7 +16,7 @@ use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{pg_guard, pg_sys};
 use std::ffi::{CStr, c_char, c_void};
 
-/// Numbers of the phases that `pg_stat_progress_create_index` shows. Phase 1 is Postgres's own.
+/// Numbers of the phases in `pg_stat_progress_create_index`. Phase 1 is PostgreSQL's own.
 const SCANNING: i64 = 2;
 const WRITING: i64 = 3;
 const LOGGING: i64 = 4;
@@ -34,21 +34,21 @@ pub(super) unsafe extern "C-unwind" fn ambuildphasename(phase: i64) -> *mut c_ch
     name.as_ptr().cast_mut()
 }
 
-/// Sets a number that `pg_stat_progress_create_index` shows.
+/// Sets a number in `pg_stat_progress_create_index`.
 fn progress(what: u32, value: i64) {
-    // SAFETY: sets a counter that others look at.
+    // SAFETY: the function sets a counter that other processes read.
     unsafe { pg_sys::pgstat_progress_update_param(what as i32, value) };
 }
 
-/// The rows of the table, on their way into sorted runs.
+/// The rows of the table, which are written to sorted runs.
 struct ScannedRows {
     layout: Layout,
-    /// In bytes.
+    /// A number of bytes.
     memory: usize,
     files: RunFiles,
     builder: Builder<RunFiles>,
     filters: FilterColumns,
-    /// The words of a row.
+    /// The words of the current row, to reuse their memory.
     words: Vec<u64>,
     has_values: bool,
 }
@@ -59,7 +59,7 @@ impl ScannedRows {
         Self { layout, memory, files, builder, filters, words: Vec::new(), has_values: false }
     }
 
-    /// Sets the layout that the first value asks for. Rows before it had no value.
+    /// Sets the layout for the first value. All rows before it are NULL.
     fn begin(&mut self, layout: Layout) {
         self.has_values = true;
         if layout != self.layout {
@@ -75,7 +75,7 @@ pub(super) unsafe extern "C-unwind" fn ambuild(
     relation: pg_sys::Relation,
     info: *mut pg_sys::IndexInfo,
 ) -> *mut pg_sys::IndexBuildResult {
-    // SAFETY: Postgres passes both open and locked, so that nobody else changes or reads the index.
+    // SAFETY: PostgreSQL passes both open and locked, so that nobody else changes or reads the index.
     unsafe {
         let index = OpenIndex::new(relation);
         let filters = FilterColumns::of(index);
@@ -103,15 +103,15 @@ pub(super) unsafe extern "C-unwind" fn ambuild(
 
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn ambuildempty(index: pg_sys::Relation) {
-    // SAFETY: Postgres passes the open index.
+    // SAFETY: PostgreSQL passes the open index.
     let (mut pages, layout) = unsafe { (Pages::of_empty(index), new_layout(OpenIndex::new(index))) };
     create(&mut pages, layout);
 }
 
-/// Calls back with each row that the index has to have, and returns the number of rows of the table.
+/// Calls `callback` for each row that the index must have. Returns the number of rows of the table.
 ///
 /// # Safety
-/// Table and index must be open, and the information must be that on the index. The callback must expect this
+/// The table and its index must be open, `info` must describe the index, and `callback` must expect this
 /// state.
 pub(super) unsafe fn scan_table(
     table: pg_sys::Relation,
@@ -120,8 +120,8 @@ pub(super) unsafe fn scan_table(
     callback: pg_sys::IndexBuildCallback,
     state: *mut c_void,
 ) -> f64 {
-    // SAFETY: all is open and fits the callback, as the caller promises. From the first page to the last; a
-    // scan of another backend may be joined, and progress is reported.
+    // SAFETY: as the caller promises. The scan reads all pages, may join a scan of another backend, and
+    // reports progress.
     unsafe {
         let scan = (*(*table).rd_tableam).index_build_range_scan;
         let (first, all, no_scan) = (0, pg_sys::InvalidBlockNumber, std::ptr::null_mut());
@@ -142,7 +142,7 @@ unsafe extern "C-unwind" fn add_row(
     _is_alive: bool,
     rows: *mut c_void,
 ) {
-    // SAFETY: called by the scan with the state that we passed to it, and with a row.
+    // SAFETY: the scan passes our state and a row.
     let (words, filter, (files, builder), row) = unsafe {
         let index = OpenIndex::new(index);
         let rows = &mut *rows.cast::<ScannedRows>();

@@ -1,4 +1,4 @@
-//! What an index has codes of, and how the values of its column become the words of its trees.
+//! The codes of an index: their layout, and how a value of the column becomes the words of its trees.
 
 use super::options::code_trees;
 use crate::pg::code::CodeType;
@@ -14,34 +14,34 @@ use hamming_index::store::Store;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 
-/// Whether an index has strings of bits, and not fingerprints.
+/// Whether the index is on strings of bits, not fingerprints.
 fn has_bits(index: OpenIndex<'_>) -> bool {
     CodeType::of(index.class_type(0)) == Some(CodeType::Bits)
 }
 
-/// Of the column of strings of bits: whether it is `bit` and not `bit varying`, and the number of bits that
-/// its type says.
+/// For a column of strings of bits: whether its type is `bit`, not `bit varying`, and the number of bits in
+/// its type.
 fn bits_column(index: OpenIndex<'_>) -> (bool, Option<u32>) {
     let column = index.column_type(0).base();
     (column.type_ == pg_sys::BITOID, u32::try_from(column.modifier).ok())
 }
 
-/// The layout of an index that has been built, whose pages these are.
+/// The layout of an index, from its pages.
 pub(super) fn layout_of(index: OpenIndex<'_>, pages: &Pages) -> Layout {
     if !has_bits(index) {
         return with_columns(index, Layout::FINGERPRINTS);
     }
     let layout = Layout::read(pages);
-    // A column of type varbit can be given another length without a new index. The index goes on with the
-    // length that its values have.
+    // The length of a column of type varbit can change without a rebuild of the index. The index keeps the
+    // length of its values.
     if matches!(bits_column(index), (true, Some(bits)) if bits != layout.bits()) {
         pages.corrupted(0, "it has not as many bits as the column");
     }
     layout
 }
 
-/// The layout of an index that is about to be searched or written: an error if its column has
-/// [lost its length](has_lost_length).
+/// The layout of an index that is about to be searched or changed. It is an error if the column has [lost its
+/// length](has_lost_length).
 pub(super) fn layout_in_use(index: OpenIndex<'_>, pages: &Pages) -> Layout {
     let layout = layout_of(index, pages);
     if has_lost_length(index) {
@@ -52,25 +52,23 @@ pub(super) fn layout_in_use(index: OpenIndex<'_>, pages: &Pages) -> Layout {
     layout
 }
 
-/// Whether the type of the column does not say any more how many bits a value has. Then the index could not
-/// be made again, by REINDEX or from a dump.
+/// Whether the type of the column no longer has a number of bits. Then REINDEX, or a restore from a dump,
+/// could not build the index.
 pub(super) fn has_lost_length(index: OpenIndex<'_>) -> bool {
     has_bits(index) && bits_column(index).1.is_none()
 }
 
-/// The layout of an index of these codes, with the columns that it has.
+/// The layout for codes, with a filter if the index has further columns.
 fn with_columns(index: OpenIndex<'_>, layout: Layout) -> Layout {
     if index.columns() > 1 { layout.with_filter() } else { layout }
 }
 
-/// The layout of an index of codes with this number of bits that is to be built, with the columns and the
-/// trees that it is to have.
+/// The layout of a new index on codes of this length, with the trees that its parameters ask for.
 fn of_codes(index: OpenIndex<'_>, bits: u32) -> Layout {
     with_columns(index, Layout::of_codes(bits)).with_trees(code_trees(index, bits))
 }
 
-/// The layout of an index that is to be built, if it is empty: an error if its column does not say how many
-/// bits a value has.
+/// The layout of a new index if it is empty. It is an error if the column's type has no number of bits.
 pub(super) fn new_layout(index: OpenIndex<'_>) -> Layout {
     if !has_bits(index) {
         return with_columns(index, Layout::FINGERPRINTS);
@@ -83,45 +81,44 @@ pub(super) fn new_layout(index: OpenIndex<'_>) -> Layout {
     layout.unwrap_or_report()
 }
 
-/// The layout of an index that is to be built, whose first value is this. Values of a column of type
-/// varbit(n) may have fewer bits than n: such a column had another n before, when an index of it was built
-/// first.
+/// The layout of a new index with this first value. Values of a column of type varbit(n) may have fewer bits
+/// than n, if the column had another n when its index was first built.
 ///
 /// # Safety
-/// The layout must be the one that the index has when it is empty, and the value one of its column.
+/// The layout must be that of the index if it is empty, and the value must be from its column.
 pub(super) unsafe fn layout_of_first(index: OpenIndex<'_>, if_empty: Layout, value: pg_sys::Datum) -> Layout {
     if !has_bits(index) || bits_column(index).0 {
         return if_empty;
     }
-    // SAFETY: a string of bits, as the caller promises.
+    // SAFETY: the value is a string of bits, as the caller promises.
     match unsafe { Bits::of(value) }.length() {
         bits @ 1..=MAX_BITS => of_codes(index, bits),
         _ => if_empty,
     }
 }
 
-/// Whether an index-only scan gives codes back: those of one word, and whole ones, if the column says how
-/// many bits they have.
+/// Whether an index-only scan can return codes. It can if the column is a bit(n), and its codes fit into one
+/// word or are in a tree of whole codes.
 pub(super) fn has_codes(index: OpenIndex<'_>, pages: &Pages) -> bool {
     match bits_column(index) {
         (true, Some(1..=u64::BITS)) => true,
-        // An index that is being built has no pages yet.
+        // A new index has no pages yet.
         (true, Some(_)) => pages.pages() > 0 && Layout::read(pages).has_code_tree(),
-        // Of type varbit, the pages alone say how many bits a value has.
+        // For type varbit, only the pages have the number of bits.
         _ => false,
     }
 }
 
-/// Reads the bits of a value of the column: an error if they are not as many as those of the others.
+/// Reads the bits of a value of the column. It is an error if it has another length than the index's values.
 ///
 /// # Safety
-/// The value must be a string of bits, and the layout that of the index.
+/// The value must be a string of bits, and the layout must be that of the index.
 pub(super) unsafe fn read_bits(
     layout: Layout,
     value: pg_sys::Datum,
     read: impl FnOnce(&[u8]),
 ) -> Result<(), SqlError> {
-    // SAFETY: a string of bits, as the caller promises. A copy that had to be made is given back at once, for
+    // SAFETY: the value is a string of bits, as the caller promises. A detoasted copy is freed at once, since
     // there may be one for each row of a table.
     unsafe {
         let stored: *mut pg_sys::varlena = value.cast_mut_ptr();
@@ -138,12 +135,12 @@ pub(super) unsafe fn read_bits(
     }
 }
 
-/// The words of a row's code, in a list that is used again for each row; `None` if the code is NULL. An error
-/// if it has not as many bits as the others.
+/// The words of a row's code, in a list that is reused for each row; `None` if the code is NULL. It is an
+/// error if the code has another length than the index's codes.
 ///
 /// # Safety
-/// There must be one value, of the index's column, and one flag that says whether it is NULL. The layout must
-/// be that of the index.
+/// The pointers must be to a value of the index's column and to its NULL flag. The layout must be that of the
+/// index.
 pub(super) unsafe fn words_of_row<'w>(
     index: OpenIndex<'_>,
     layout: Layout,
@@ -152,8 +149,8 @@ pub(super) unsafe fn words_of_row<'w>(
     words: &'w mut Vec<u64>,
 ) -> Option<&'w [u64]> {
     words.clear();
-    // SAFETY: there is a flag, and a value of the index's column, as the caller promises: a string of bits if
-    // the index has a description; else a ball, of which the trees have the center, or a fingerprint.
+    // SAFETY: there is a value of the index's column, as the caller promises. It is a string of bits if the
+    // layout has a description; otherwise a ball, whose center is indexed, or a fingerprint.
     unsafe {
         if *is_null {
             return None;

@@ -1,8 +1,8 @@
-//! The further columns of an index, such as a tenant: their values become one hash, by which one of its trees
-//! is ordered.
+//! The further columns of an index, such as a tenant. Their values are hashed together into a filter, by
+//! which one of the trees is ordered.
 //!
-//! Values are hashed as PostgreSQL does for partitions. Different values can have the same hash, so
-//! conditions on further columns are checked on the rows that are found.
+//! Values are hashed as PostgreSQL hashes them for partitions. Different values can have the same hash, so
+//! conditions on further columns are tested again on the rows that are found.
 
 use crate::pg::catalog::families::{function_of, is_in, operator_in};
 use crate::pg::catalog::strategy::EQUAL;
@@ -16,14 +16,14 @@ use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Datum, Oid};
 use std::ptr::null_mut;
 
-/// The function that hashes the values of a type. It stays as long as the session.
+/// PostgreSQL's hash function for a type. The pointer is valid as long as the session.
 #[derive(Clone, Copy)]
 struct HashFunction(*mut pg_sys::FmgrInfo);
 
 impl HashFunction {
-    /// The hash function of a type; None if it has none.
+    /// The hash function of a type, if it has one.
     fn of(type_: Oid) -> Option<Self> {
-        // SAFETY: an entry of the cache of types, which is never removed.
+        // SAFETY: the type cache never removes an entry.
         unsafe {
             let entry = pg_sys::lookup_type_cache(type_, pg_sys::TYPECACHE_HASH_EXTENDED_PROC_FINFO as i32);
             let is_there = (*entry).hash_extended_proc_finfo.fn_oid != pg_sys::InvalidOid;
@@ -31,17 +31,17 @@ impl HashFunction {
         }
     }
 
-    /// The hash of a value, which depends on the seed.
+    /// The hash of a value with a seed.
     ///
     /// # Safety
-    /// The value must be of the type.
+    /// The value must be of the function's type.
     unsafe fn hash(self, value: Datum, collation: Oid, seed: u64) -> u64 {
-        // SAFETY: the function stays, and the value is of its type, as the caller promises.
+        // SAFETY: the pointer stays valid, and the value is of the function's type, as the caller promises.
         unsafe { pg_sys::FunctionCall2Coll(self.0, collation, value, Datum::from(seed)).value() as u64 }
     }
 }
 
-/// A column after the first.
+/// A column of the index after the first.
 #[derive(Clone, Copy)]
 struct FilterColumn {
     class_type: Oid,
@@ -49,16 +49,16 @@ struct FilterColumn {
     hash: HashFunction,
 }
 
-/// The further columns of an open index; none if it has one column.
+/// The further columns of an open index. The list is empty if it has one column.
 pub(super) struct FilterColumns {
     columns: Vec<FilterColumn>,
-    /// For what hash functions leave behind. Null if there are no columns.
+    /// For memory that hash functions leave behind; null if there are no further columns.
     memory: pg_sys::MemoryContext,
 }
 
 impl FilterColumns {
-    /// The further columns of an index: an error if a type cannot be hashed. What is made here is in the
-    /// current memory.
+    /// The further columns of an index. It is an error if a type cannot be hashed. Memory is allocated in the
+    /// current memory context.
     pub(super) fn of(index: OpenIndex<'_>) -> Self {
         if index.columns() == 1 {
             return Self { columns: Vec::new(), memory: null_mut() };
@@ -75,35 +75,35 @@ impl FilterColumns {
         }
     }
 
-    /// The filter of a row; None if there are no further columns.
+    /// The filter of a row; `None` if there are no further columns.
     ///
     /// # Safety
-    /// There must be a value for each column of the index, and a flag that says whether it is NULL.
+    /// There must be a value and a NULL flag for each column of the index.
     pub(super) unsafe fn of_row(&self, values: *mut Datum, is_null: *mut bool) -> Option<Filter> {
-        // SAFETY: there are so many values, as the caller promises.
+        // SAFETY: there is a value for each column, as the caller promises.
         let value = |place: usize| unsafe { (!*is_null.add(place)).then(|| *values.add(place)) };
         let hashed = self.columns.iter().enumerate();
-        // SAFETY: each value is one of its column.
+        // SAFETY: each value is of the type of its column.
         unsafe {
             self.filter(hashed.map(|(place, column)| (column.hash, column.collation, value(place + 1))))
         }
     }
 
-    /// The filter of the rows that a scan wants; None if its keys do not say a value for each further column.
+    /// The filter of the rows that a scan looks for; `None` if its keys do not fix all further columns.
     ///
     /// # Safety
-    /// Arguments must be of the types that the operator classes say.
+    /// The arguments of keys must be of the types that the operator classes declare.
     pub(super) unsafe fn of_keys(&self, keys: &[pg_sys::ScanKeyData]) -> Option<Filter> {
         let mut wanted = Vec::new();
         for (place, column) in (2..).zip(&self.columns) {
             let mut of_column = keys.iter().filter(|key| key.sk_attno == place);
             wanted.push(of_column.find_map(|key| column.wanted(key))?);
         }
-        // SAFETY: arguments are of these types, as the caller promises.
+        // SAFETY: the arguments are of these types, as the caller promises.
         unsafe { self.filter(wanted.into_iter()) }
     }
 
-    /// The filter of these values, each with its hash function and its collation; None without columns.
+    /// The filter for values, each with its hash function and collation; `None` without further columns.
     ///
     /// # Safety
     /// Each value must be of the type of its hash function.
@@ -114,7 +114,7 @@ impl FilterColumns {
         if self.columns.is_empty() {
             return None;
         }
-        // SAFETY: made by us; nothing is kept there.
+        // SAFETY: the memory context is ours, and nothing in it is used any more.
         unsafe {
             pg_sys::MemoryContextReset(self.memory);
             PgMemoryContexts::For(self.memory).switch_to(|_| {
@@ -129,7 +129,7 @@ impl FilterColumns {
 }
 
 impl FilterColumn {
-    /// The value that a key asks for, or NULL, and how it is hashed. None if it asks for something else.
+    /// The value or NULL that a key fixes, with its hash function; `None` if the key fixes none.
     fn wanted(&self, key: &pg_sys::ScanKeyData) -> Option<(HashFunction, Oid, Option<Datum>)> {
         let flags = key.sk_flags as u32;
         if flags & pg_sys::SK_SEARCHNULL != 0 {
@@ -149,23 +149,23 @@ pub(super) fn can_be_hashed(type_: Oid) -> bool {
     HashFunction::of(type_).is_some()
 }
 
-/// Whether an operator is an equality by which values of this type, and of the operator's other type, have
-/// equal hashes if they are equal.
+/// Whether an operator is an equality that belongs to the hash function of the type: equal values have equal
+/// hashes, also if the right argument has another type.
 pub(super) fn is_hashed_equality(operator: Oid, type_: Oid) -> bool {
-    // SAFETY: looks the type up.
+    // SAFETY: the function looks the type up.
     let entry =
         unsafe { &*pg_sys::lookup_type_cache(type_, pg_sys::TYPECACHE_HASH_EXTENDED_PROC_FINFO as i32) };
     can_be_hashed(type_) && is_in(operator, entry.hash_opf)
 }
 
-/// Whether a key on a further column of an index can be served.
+/// Whether the index can serve a key on a further column.
 pub(super) fn is_known(index: OpenIndex<'_>, key: &pg_sys::ScanKeyData) -> bool {
     if key.sk_func.fn_oid == pg_sys::InvalidOid || key.sk_strategy as i16 != EQUAL {
         return true;
     }
     let place = key.sk_attno as usize - 1;
     let (family, type_) = (index.family(place), index.class_type(place));
-    // A check of a constraint names no type of the argument, which is that of the column.
+    // The check of an exclusion constraint passes no type; the argument has the type of the column.
     let argument = if key.sk_subtype == pg_sys::InvalidOid { type_ } else { key.sk_subtype };
     operator_in(family, type_, argument, EQUAL).is_some_and(|operator| {
         function_of(operator) == key.sk_func.fn_oid && is_hashed_equality(operator, type_)

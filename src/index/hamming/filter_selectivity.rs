@@ -1,4 +1,4 @@
-//! What the conditions on further columns leave of the rows, for the planner.
+//! The selectivity of conditions on further columns.
 
 use crate::estimate::cost::Search;
 use crate::pg::catalog::families::strategy_in;
@@ -6,15 +6,15 @@ use crate::pg::catalog::strategy::EQUAL;
 use crate::pg::expr::{Expr, Exprs};
 use pgrx::pg_sys;
 
-/// No smaller part of the rows than this is expected to match.
+/// The least selectivity that is assumed.
 const LEAST_SELECTIVITY: f64 = 1e-10;
 
-/// The fraction of the rows that the conditions on further columns accept.
+/// The fraction of rows that satisfy the conditions on further columns.
 pub(super) struct FilterSelectivity {
-    /// Of one element of an array at a time, if there are arrays.
+    /// For an array condition: the selectivity of one element.
     pub(super) selectivity: f64,
-    /// Whether each further column has a value to be equal to, or has to be NULL. If so, the rows lie in one
-    /// part of the tree of further columns.
+    /// Whether the conditions fix a value, or NULL, for each further column. Then the rows are next to each
+    /// other in the tree of further columns.
     pub(super) is_complete: bool,
 }
 
@@ -38,7 +38,7 @@ impl FilterSelectivity {
     }
 }
 
-/// Whether a condition on a column with this operator family says which value it has, or that it is NULL.
+/// Whether a condition on a column with this operator family fixes its value, or that it is NULL.
 fn gives_value(condition: Expr, family: pg_sys::Oid) -> bool {
     if let Some(test) = condition.cast::<pg_sys::NullTest>() {
         return test.nulltesttype == pg_sys::NullTestType::IS_NULL;

@@ -1,13 +1,13 @@
-//! Index-only scans: rows that are returned without a look at the table, which have nothing but their code.
+//! Index-only scans, which return the code of a row without reading the table.
 //!
-//! The index has the whole of a code of up to 64 bits, and of others where it has a tree of whole codes. Of
-//! further columns it has a hash, which cannot be returned.
+//! The index has the whole code if it has up to 64 bits, or if there is a tree of whole codes. It cannot
+//! return further columns, of which it only has a hash.
 //!
 //! PostgreSQL returns such a row without reading the table if the visibility map says that the row's block is
-//! all-visible. But a scan of ours holds no page of the index between two rows. After the index has named a
-//! dead row, VACUUM may remove it and set the block all-visible. VACUUM removes a row from the index before
-//! it changes the visibility map. So we look at the map while the leaf that has the row is locked. Where
-//! the block is not all-visible, we read the row in the table.
+//! all-visible. But a scan of ours holds no pin on a page of the index between two rows, so VACUUM is free to
+//! remove a dead row that was just returned, and then to mark its block all-visible. VACUUM removes a row
+//! from the index before it changes the visibility map. So we read the visibility map while we hold a lock on
+//! the leaf with the row. If the block is not all-visible then, we read the row from the table.
 
 use super::code::has_codes;
 use crate::pg::code::CodeType;
@@ -17,24 +17,24 @@ use crate::pg::storage::pages::Pages;
 use hamming_index::Layout;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 
-/// Whether the index can give a column back, counted from 1.
+/// Whether the index can return the values of a column, counted from 1.
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn amcanreturn(relation: pg_sys::Relation, column: i32) -> bool {
-    // SAFETY: Postgres passes the open index.
+    // SAFETY: PostgreSQL passes the open index.
     let index = unsafe { OpenIndex::new(relation) };
     column == 1
         && match CodeType::of(index.class_type(0)) {
             Some(CodeType::Bigint) => true,
-            // SAFETY: open.
+            // SAFETY: the index is open.
             Some(CodeType::Bits) => has_codes(index, &unsafe { Pages::of(relation) }),
             None => false,
         }
 }
 
-/// Passes a row to the executor, as the index has it: its code, or NULL.
+/// Sets the scan's current row for the executor: a code or NULL.
 ///
 /// # Safety
-/// It must be a scan of an index with this layout, in this memory, and the code one of its codes.
+/// The scan must be of an index with this layout, and use this memory; the code must belong to the index.
 pub(super) unsafe fn set_row(
     scan: &mut pg_sys::IndexScanDescData,
     memory: pg_sys::MemoryContext,
@@ -43,8 +43,8 @@ pub(super) unsafe fn set_row(
 ) {
     const COLUMNS: usize = pg_sys::INDEX_MAX_KEYS as usize;
     let (mut values, mut are_null) = ([pg_sys::Datum::null(); COLUMNS], [true; COLUMNS]);
-    // SAFETY: there are a value and a flag for each column; the last row was made here, and is not looked at
-    // any more.
+    // SAFETY: there are a value and a flag for each column. This function has made the last row, which nobody
+    // uses any more.
     unsafe {
         if !scan.xs_itup.is_null() {
             pg_sys::pfree(scan.xs_itup.cast());
@@ -62,7 +62,7 @@ pub(super) unsafe fn set_row(
     }
 }
 
-/// The code that has these words, in the current memory.
+/// The code with these words, in the current memory context.
 pub(super) fn datum_of(layout: Layout, words: &[u64]) -> pg_sys::Datum {
     if !layout.is_described() {
         return pg_sys::Datum::from(words[0]);

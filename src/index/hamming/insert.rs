@@ -1,4 +1,4 @@
-//! Adding a row.
+//! Inserts a row.
 
 use super::code::{layout_in_use, words_of_row};
 use super::filter::FilterColumns;
@@ -19,8 +19,8 @@ pub(super) unsafe extern "C-unwind" fn aminsert(
     _unchanged: bool,
     info: *mut pg_sys::IndexInfo,
 ) -> bool {
-    // SAFETY: Postgres passes the open index, its values, and the row. What we keep in `ii_AmCache` for
-    // the next row of the same statement is dropped at the end of the statement.
+    // SAFETY: PostgreSQL passes the open index, its values, and the row. What we keep in `ii_AmCache` for the
+    // next row of the same statement is dropped at the end of the statement.
     unsafe {
         let index = OpenIndex::new(relation);
         let kept = &mut (*info).ii_AmCache;
@@ -37,6 +37,6 @@ pub(super) unsafe extern "C-unwind" fn aminsert(
         let words = words_of_row(index, *layout, values, is_null, &mut words);
         Index::new(pages, *layout).insert(words, filter, row_of(*tid));
     }
-    // Says whether the row is unique, and is not looked at where that was not asked.
+    // The result says whether the row is unique. PostgreSQL ignores it, since the index cannot be unique.
     false
 }

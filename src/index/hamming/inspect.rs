@@ -1,4 +1,4 @@
-//! `hamming_index_stats` and `hamming_index_check`: the pages of an index, and whether it is sound.
+//! `hamming_index_stats` and `hamming_index_check`: the pages of an index, and its damages.
 
 use super::build::scan_table;
 use super::code::{has_lost_length, layout_of, words_of_row};
@@ -89,7 +89,7 @@ fn hamming_index_check(
     }
     let index = Index::new(&pages, layout);
     let began = log_position();
-    // A page whose place in the log lies ahead is damaged, and not changed by others.
+    // A page whose LSN is ahead of the WAL is damaged, not changed by others.
     let is_changed = |page: &Page| (began + 1..=log_position()).contains(&log_position_of(page));
     index
         .verify(&is_changed, &mut |row| inspected.may_differ(row), &mut |problem| {
@@ -104,9 +104,9 @@ fn hamming_index_check(
     TableIterator::new(problems.into_iter().map(|problem| (problem.page_number.into(), problem.text)))
 }
 
-/// Where the log ends now. On a standby, up to where it has been replayed.
+/// The end of the WAL; on a standby, the end of the replayed WAL.
 fn log_position() -> u64 {
-    // SAFETY: reads shared counters.
+    // SAFETY: the functions read shared counters.
     unsafe {
         match pg_sys::RecoveryInProgress() {
             true => pg_sys::GetXLogReplayRecPtr(std::ptr::null_mut()),
@@ -115,35 +115,35 @@ fn log_position() -> u64 {
     }
 }
 
-/// Up to where the log was written when the page was changed.
+/// The LSN of the page: the end of the record of its last change.
 fn log_position_of(page: &Page) -> u64 {
     // SAFETY: a page begins with its header.
     page_lsn(unsafe { &(*std::ptr::from_ref(page).cast::<pg_sys::PageHeaderData>()).pd_lsn })
 }
 
-/// The most missing rows that are listed.
+/// The largest number of missing rows that are reported.
 const MAX_MISSING: usize = 1000;
 
-/// What the rows of the table are compared with, and the differences.
+/// The state for comparing the index with its table, and the differences.
 struct RowLookUp<'a> {
     index: Index<'a, Pages>,
     problems: &'a mut Vec<Damage>,
     filters: FilterColumns,
-    /// The words of a row.
+    /// The words of the current row, to reuse their memory.
     words: Vec<u64>,
 }
 
-/// Looks up each row of the table in the trees, whose bands are known to agree.
+/// Looks up each row of the table in the trees. The trees of bands are already known to agree.
 fn look_up_rows(inspected: &InspectedIndex, index: Index<'_, Pages>, problems: &mut Vec<Damage>) {
     let filters = FilterColumns::of(inspected.as_open());
     let mut look_up = RowLookUp { index, problems, filters, words: Vec::new() };
-    // SAFETY: both are open; the callback gets the state that is passed here.
+    // SAFETY: both are open, and the callback gets the state that is passed here.
     unsafe {
         if inspected.is_too_new() {
             Err(error::index_too_new()).unwrap_or_report()
         }
         let info = pg_sys::BuildIndexInfo(inspected.index);
-        // Asks for the rows that a snapshot sees: an index that was built concurrently has no others.
+        // Asks for the rows that a snapshot sees: an index that was built concurrently only has those.
         (*info).ii_Concurrent = true;
         let state: *mut c_void = (&raw mut look_up).cast();
         scan_table(inspected.table, inspected.index, info, Some(look_up_row), state);
@@ -160,11 +160,11 @@ unsafe extern "C-unwind" fn look_up_row(
     state: *mut c_void,
 ) {
     check_for_interrupts();
-    // SAFETY: called by the scan with the state that we passed to it, and with a row.
+    // SAFETY: the scan passes our state and a row.
     let (RowLookUp { index, problems, filters, words }, row) =
         unsafe { (&mut *state.cast::<RowLookUp>(), row_of(*tid)) };
     let layout = index.layout();
-    // SAFETY: an open index, and values of its columns.
+    // SAFETY: the index is open, and these are values of its columns.
     let (words, filter) = unsafe {
         let words = words_of_row(OpenIndex::new(relation), layout, values, is_null, words);
         (words, filters.of_row(values, is_null))
@@ -176,7 +176,7 @@ unsafe extern "C-unwind" fn look_up_row(
     }
 }
 
-/// The message on a row that a tree does not have.
+/// The message about a row that a tree lacks.
 fn missing(layout: Layout, row: RowId, words: Option<&[u64]>, tree: Tree) -> String {
     let name = layout.name_of(row, words.and_then(|words| words.first().copied()));
     match words {

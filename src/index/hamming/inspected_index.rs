@@ -1,4 +1,4 @@
-//! An index that a user has named, opened to be inspected.
+//! An index that a user has named, opened for inspection.
 
 use super::build::ambuild;
 use super::row::tid_of;
@@ -12,23 +12,23 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 use std::ffi::CStr;
 
-/// An index of type hamming and its table, open, and locked until the end of the transaction.
+/// An index of type hamming and its table. Both are locked until the end of the transaction.
 ///
-/// Meanwhile the owner of the table is the current user, in a security-restricted operation. So an expression
-/// or a predicate of the index cannot borrow the rights of whoever inspects it.
+/// While this exists, the current user is the owner of the table, in a security-restricted operation. So an
+/// expression or predicate of the index does not run with the rights of the inspecting user.
 pub(super) struct InspectedIndex {
     pub(super) table: pg_sys::Relation,
     pub(super) index: pg_sys::Relation,
-    /// User and security context before, to be restored.
+    /// The user and the security context to restore.
     caller: (pg_sys::Oid, i32),
     settings_level: i32,
 }
 
 impl InspectedIndex {
     pub(super) fn new(index: pg_sys::Oid, lock: u32) -> Self {
-        // SAFETY: looks up and opens relations, or raises an error, after which the end of the transaction
-        // closes them; the table is locked first, as everywhere. What is gone when the lock is there, is not
-        // opened.
+        // SAFETY: relations are looked up and opened; after an error, the end of the transaction closes them.
+        // The table is locked first, as everywhere in PostgreSQL. A relation that was dropped before the lock
+        // was there is not opened.
         unsafe {
             let table_id = pg_sys::IndexGetRelation(index, true);
             if table_id == pg_sys::InvalidOid {
@@ -54,8 +54,8 @@ impl InspectedIndex {
         }
     }
 
-    /// An index to be checked. To compare it with its table, others must not write; and where changes are not
-    /// logged, it cannot be told what they change meanwhile.
+    /// Opens an index for a check. If it is compared with its table, or if changes of it are not logged,
+    /// other sessions must not write meanwhile.
     pub(super) fn to_check(index: pg_sys::Oid, against_table: bool) -> Self {
         let inspected =
             Self::new(index, if against_table { pg_sys::ShareLock } else { pg_sys::AccessShareLock });
@@ -66,9 +66,9 @@ impl InspectedIndex {
         Self::new(index, pg_sys::ShareLock)
     }
 
-    /// Raises an error if it is not an index of type hamming, is not valid, or is another session's.
+    /// Raises an error if it is not a valid index of type hamming, or belongs to another session.
     fn check_kind(&self, table: pg_sys::Oid) {
-        // SAFETY: open.
+        // SAFETY: the index is open.
         unsafe {
             let class = &*(*self.index).rd_rel;
             let name = self.as_open().name();
@@ -87,19 +87,19 @@ impl InspectedIndex {
         }
     }
 
-    /// Whether a snapshot of this transaction may be older than the index may be used for.
+    /// Whether the index may lack rows that the snapshot of this transaction sees.
     pub(super) fn is_too_new(&self) -> bool {
-        // SAFETY: open; a setting of the transaction.
+        // SAFETY: the index is open, and the isolation level belongs to the transaction.
         unsafe {
             pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32
                 && (*(*self.index).rd_index).indcheckxmin
         }
     }
 
-    /// Whether some trees may lack the row: nobody can see it any more, so that a vacuum will remove it, or
-    /// it is being inserted. A vacuum may have been stopped midway, or the insert that made it.
+    /// Whether some trees may lack the row: nobody can see it any more, so a vacuum will remove it, or it is
+    /// being inserted. A vacuum, or the insert, may have stopped midway.
     pub(super) fn may_differ(&self, row: RowId) -> bool {
-        // SAFETY: open, so that nobody shortens it; the page is locked while it is looked at.
+        // SAFETY: the table is open, so nobody shortens it, and the page is locked while it is read.
         unsafe {
             let main = pg_sys::ForkNumber::MAIN_FORKNUM;
             if row.page() >= pg_sys::RelationGetNumberOfBlocksInFork(self.table, main) {
@@ -107,7 +107,7 @@ impl InspectedIndex {
             }
             let buffer = pg_sys::ReadBuffer(self.table, row.page());
             lock_buffer(buffer, pg_sys::BUFFER_LOCK_SHARE);
-            // (PostgreSQL's own functions for this are inline since 16, and so not in its library.)
+            // (PostgreSQL's functions for this are inline since 16, and therefore not in its library.)
             let start = pg_sys::BufferGetPage(buffer);
             let page = &*start.cast::<pg_sys::PageHeaderData>();
             let bytes = usize::from(page.pd_lower).saturating_sub(size_of::<pg_sys::PageHeaderData>());
@@ -123,10 +123,10 @@ impl InspectedIndex {
         }
     }
 
-    /// Whether some trees may lack a row whose line pointer leads to a tuple on a page of the table.
+    /// Whether some trees may lack a row with this line pointer.
     ///
     /// # Safety
-    /// The line pointer must be one of the page, which must be in the buffer, and locked.
+    /// The line pointer must belong to the page, which must be in the buffer and locked.
     unsafe fn may_tuple_differ(
         &self,
         row: RowId,
@@ -134,10 +134,10 @@ impl InspectedIndex {
         page: pg_sys::Page,
         buffer: pg_sys::Buffer,
     ) -> bool {
-        // SAFETY: the line pointer is one of the page, as the caller promises; the table is open.
+        // SAFETY: the line pointer belongs to the page, as the caller promises, and the table is open.
         unsafe {
             let header: pg_sys::HeapTupleHeader = page.add(item.lp_off() as usize).cast();
-            // Another version of the row, to which this one leads, may be alive.
+            // The next version in the HOT chain may be visible.
             if u32::from((*header).t_infomask2) & pg_sys::HEAP_HOT_UPDATED != 0 {
                 return false;
             }
@@ -150,7 +150,7 @@ impl InspectedIndex {
             let oldest = pg_sys::GetOldestNonRemovableTransactionId(self.table);
             match pg_sys::HeapTupleSatisfiesVacuum(&raw mut tuple, oldest, buffer) {
                 pg_sys::HTSV_Result::HEAPTUPLE_DEAD => true,
-                // What this transaction has inserted is in all trees.
+                // A row that this transaction has inserted is in all trees.
                 pg_sys::HTSV_Result::HEAPTUPLE_INSERT_IN_PROGRESS => {
                     !pg_sys::TransactionIdIsCurrentTransactionId((*header).t_choice.t_heap.t_xmin)
                 }
@@ -160,12 +160,12 @@ impl InspectedIndex {
     }
 
     pub(super) fn as_open(&self) -> OpenIndex<'_> {
-        // SAFETY: open until we are dropped.
+        // SAFETY: the index is open until this is dropped.
         unsafe { OpenIndex::new(self.index) }
     }
 
     pub(super) fn pages(&self) -> Pages {
-        // SAFETY: open until we are dropped; callers drop the pages before.
+        // SAFETY: the index is open until this is dropped; callers drop the pages before.
         unsafe { Pages::of(self.index) }
     }
 }
@@ -174,7 +174,7 @@ impl Drop for InspectedIndex {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             let keep_lock = pg_sys::NoLock as i32;
-            // SAFETY: opened by us.
+            // SAFETY: `new` has opened both.
             unsafe {
                 pg_sys::AtEOXact_GUC(false, self.settings_level);
                 pg_sys::SetUserIdAndSecContext(self.caller.0, self.caller.1);
@@ -185,9 +185,9 @@ impl Drop for InspectedIndex {
     }
 }
 
-/// What a relation is, of which the catalog knows no index: another kind, or none at all.
+/// The error for a relation that is not an index: it is of another kind, or does not exist.
 fn not_an_index(relation: pg_sys::Oid) -> SqlError {
-    // SAFETY: looks the name up; it is a string in the memory of the current call.
+    // SAFETY: the function looks the name up; it is a string in the current memory context.
     unsafe {
         match pg_sys::get_rel_name(relation) {
             name if name.is_null() => error::no_such_relation(relation),

@@ -1,7 +1,7 @@
 //! `sql/hamming.sql`: the access method `hamming`, exact search by Hamming distance.
 //!
-//! The algorithm is that of `crates/hamming_index`. Here is what Postgres asks of an access method, a file
-//! for each of its phases. Pages and log are in `src/pg/storage/`.
+//! The algorithm is in `crates/hamming_index`. The files here have the functions that PostgreSQL asks of an
+//! access method. Pages and WAL are in `src/pg/storage/`.
 #![allow(clippy::too_many_arguments, reason = "Postgres says what its callbacks are called with")]
 
 mod build;

@@ -1,4 +1,4 @@
-//! Storage parameters, and what one can ask about an index.
+//! The storage parameters of an index, and its properties.
 
 use crate::pg::code::CodeType;
 use crate::pg::compat::index_option;
@@ -9,17 +9,17 @@ use pgrx::{pg_guard, pg_sys};
 use std::cell::Cell;
 use std::ffi::CStr;
 
-/// How full a new page is when the index is built, in percent. What is left takes the first inserts without
-/// splitting; with this, an entry takes 59 bytes.
+/// How full a new page is when the index is built, in percent. The rest is for inserts before the first
+/// split. With this, an entry takes 59 bytes.
 const DEFAULT_FILLFACTOR: i32 = 95;
 const _: () = assert!(LEAF_CAPACITY * DEFAULT_FILLFACTOR as usize / 100 > 1);
 
-/// From this number of bits on, an index has whole codes alone by default. Codes that long are embeddings
-/// more often than anything else, and these are near in no word. Where one searches for near copies, both
-/// kinds of trees find them, in more space.
+/// From this number of bits on, an index only has the tree of whole codes by default. Codes that long are
+/// usually embeddings, and near embeddings are near in no single word. In a search for near copies, both
+/// kinds of trees work, but take more space.
 const WHOLE_BY_DEFAULT: u32 = 512;
 
-/// As Postgres keeps it with the index.
+/// The struct that PostgreSQL stores with the index.
 #[repr(C)]
 struct IndexOptions {
     length: i32,
@@ -27,7 +27,7 @@ struct IndexOptions {
     trees: i32,
 }
 
-/// The values of the parameter `trees`, by their number; the first one follows from the number of bits.
+/// The values of the parameter `trees`, by number. With `auto`, the number of bits decides.
 const TREES: [(&CStr, Option<CodeTrees>); 4] = [
     (c"auto", None),
     (c"words", Some(CodeTrees::Words)),
@@ -39,7 +39,7 @@ thread_local! {
     static KIND: Cell<pg_sys::relopt_kind::Type> = const { Cell::new(0) };
 }
 
-/// Makes the parameters known. Called once, when the library is loaded.
+/// Registers the parameters. Called once, when the library is loaded.
 pub(crate) fn register() {
     let mut trees: Vec<_> = (0..)
         .zip(TREES)
@@ -48,11 +48,11 @@ pub(crate) fn register() {
             symbol_val: number,
         })
         .collect();
-    // Bounded: one more, which ends the list.
+    // Bounded: one more element, which ends the list.
     trees.push(pg_sys::relopt_enum_elt_def { string_val: std::ptr::null(), symbol_val: 0 });
-    // PostgreSQL keeps the list.
+    // PostgreSQL keeps a pointer to the list.
     let trees = trees.leak();
-    // SAFETY: the strings are constants; the lock is the one that is taken to change the parameter.
+    // SAFETY: the strings are constants; the lock is the one that changing the parameter takes.
     unsafe {
         KIND.set(pg_sys::add_reloption_kind());
         pg_sys::add_int_reloption(
@@ -86,7 +86,7 @@ pub(super) unsafe extern "C-unwind" fn amoptions(
         index_option(c"fillfactor", RELOPT_TYPE_INT, std::mem::offset_of!(IndexOptions, fillfactor)),
         index_option(c"trees", RELOPT_TYPE_ENUM, std::mem::offset_of!(IndexOptions, trees)),
     ];
-    // SAFETY: the elements describe the struct, whose size is passed.
+    // SAFETY: the elements describe the fields of the struct, whose size is passed.
     unsafe {
         pg_sys::build_reloptions(
             options,
@@ -100,7 +100,7 @@ pub(super) unsafe extern "C-unwind" fn amoptions(
     }
 }
 
-/// For `pg_index_column_has_property`: what only the access method knows.
+/// Answers `pg_index_column_has_property` where only the access method knows.
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn amproperty(
     index: pg_sys::Oid,
@@ -112,7 +112,7 @@ pub(super) unsafe extern "C-unwind" fn amproperty(
 ) -> bool {
     let is_known = column > 0 && property == pg_sys::IndexAMProperty::AMPROP_DISTANCE_ORDERABLE;
     if is_known {
-        // SAFETY: Postgres passes an index of ours with this column, and a place for the answer.
+        // SAFETY: PostgreSQL passes an index of this access method, and a pointer for the result.
         unsafe {
             let type_ = pg_sys::get_opclass_input_type(pg_sys::get_index_column_opclass(index, 1));
             *result = column == 1 && CodeType::of(type_).is_some();
@@ -121,9 +121,9 @@ pub(super) unsafe extern "C-unwind" fn amproperty(
     is_known
 }
 
-/// The parameters of an index of ours, if any are set.
+/// The parameters of an index, if any are set.
 fn options(index: OpenIndex<'_>) -> Option<&IndexOptions> {
-    // SAFETY: `amoptions` makes them so.
+    // SAFETY: `amoptions` stores them as this struct.
     unsafe { index.options() }
 }
 
@@ -132,7 +132,7 @@ pub(super) fn fillfactor(index: OpenIndex<'_>) -> usize {
     options(index).map_or(DEFAULT_FILLFACTOR, |options| options.fillfactor) as usize
 }
 
-/// Which trees an index of codes with this number of bits is to have.
+/// The trees for an index on codes with this number of bits.
 pub(super) fn code_trees(index: OpenIndex<'_>, bits: u32) -> CodeTrees {
     let chosen = options(index).and_then(|options| TREES[options.trees as usize].1);
     chosen.unwrap_or(if bits < WHOLE_BY_DEFAULT { CodeTrees::Both } else { CodeTrees::Whole })

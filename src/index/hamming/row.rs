@@ -1,14 +1,14 @@
-//! Rows on their way between Postgres and the index.
+//! Conversions between row numbers of PostgreSQL and of the index.
 
 use hamming_index::key::RowId;
 use pgrx::pg_sys;
 
-/// The row that Postgres names by its place in the table (TID).
+/// The row that PostgreSQL identifies by a TID.
 pub(super) fn row_of(tid: pg_sys::ItemPointerData) -> RowId {
     RowId::new(u32::from(tid.ip_blkid.bi_hi) << 16 | u32::from(tid.ip_blkid.bi_lo), tid.ip_posid)
 }
 
-/// The place of a row in the table, as Postgres names it.
+/// The TID of a row.
 pub(super) fn tid_of(row: RowId) -> pg_sys::ItemPointerData {
     let page = row.page();
     pg_sys::ItemPointerData {

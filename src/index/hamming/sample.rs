@@ -1,5 +1,5 @@
-//! What ANALYZE knows of a column of strings of bits, as an estimate of a search needs it: how much of the
-//! table each word of the query finds.
+//! Samples of a column of strings of bits, from ANALYZE. By these, a search estimates how much of the table
+//! each word of the query finds.
 
 use crate::estimate::condition::sides;
 use crate::estimate::cost::Search;
@@ -11,13 +11,13 @@ use base::collect;
 use hamming_index::{CodeSample, Layout, MOST_PLANNED};
 use pgrx::pg_sys::panic::ErrorReportable;
 
-/// Where the query is not known yet, this number of values of the column stand for it.
+/// How many values of the column are used as queries if the query is not known yet.
 const TYPICAL_QUERIES: usize = 8;
 
-/// Samples for the query of a search, or for typical ones if it is not known yet. There is at least one,
-/// which is empty if nothing is known of the column.
+/// The samples for the query of a search, or for typical queries if it is not known yet. There is at least
+/// one sample; it is empty if nothing is known of the column.
 pub(super) fn samples(search: &Search, layout: Layout) -> Vec<CodeSample> {
-    // Fingerprints of texts are scattered, and not worth the time to look.
+    // Fingerprints of texts are scattered; reading their statistics is not worth the time.
     if !layout.is_described() {
         return vec![CodeSample::default()];
     }
@@ -37,20 +37,20 @@ fn known_samples(search: &Search, layout: Layout) -> Option<Vec<CodeSample>> {
     let known = collect(known.inspect(|_| check_for_interrupts()), most + 1);
     let known: Vec<(KnownValue, &[u8])> = known.map_err(report::problem).unwrap_or_report();
     let Some(center) = center else { return Some(typical(layout, &known)) };
-    // SAFETY: the value is of the column's type.
+    // SAFETY: the value is of the type of the column.
     let center = unsafe { Code::of(center, column.type_()) }?;
     let known = known.iter().map(|(known, code)| (*code, known.frequency));
     Some(vec![CodeSample::new(layout, bytes(center, layout)?, known)])
 }
 
-/// Codes that are compared with each of the queries, at most: a thousand, and fewer where codes are long.
+/// The most codes to compare with each query: a thousand, and fewer if codes are long.
 fn most_compared(layout: Layout, queries: usize) -> usize {
     const BYTES: usize = 1 << 24;
     let bytes_of_code = layout.bits().div_ceil(8) as usize * layout.words().min(MOST_PLANNED);
     (BYTES / bytes_of_code / queries).min(1000)
 }
 
-/// The bits of a code, if it has the length of those in the index.
+/// The bytes of a code, if it has the length of the index's codes.
 fn bytes(code: Code<'_>, layout: Layout) -> Option<&[u8]> {
     match code {
         Code::Bits(bits) if bits.length() == layout.bits() => Some(bits.bytes()),
@@ -58,8 +58,8 @@ fn bytes(code: Code<'_>, layout: Layout) -> Option<&[u8]> {
     }
 }
 
-/// Samples for values that are spread over the column, as queries. The row of a value that is not common
-/// stands for others, but a query for it finds no more than this row.
+/// Samples for queries that are spread over the values of the column. The row of a rare value represents
+/// other rows, but a query for that value only finds this row.
 fn typical(layout: Layout, known: &[(KnownValue, &[u8])]) -> Vec<CodeSample> {
     let all: f64 = known.iter().map(|(known, _)| known.frequency).sum();
     let (mut before, mut samples) = (0.0, Vec::new());

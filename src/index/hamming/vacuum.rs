@@ -1,4 +1,4 @@
-//! Removing rows that nobody can see any more.
+//! Removes dead rows.
 
 use super::code::layout_of;
 use super::row::tid_of;
@@ -15,7 +15,7 @@ pub(super) unsafe extern "C-unwind" fn ambulkdelete(
     is_dead: pg_sys::IndexBulkDeleteCallback,
     state: *mut std::ffi::c_void,
 ) -> *mut pg_sys::IndexBulkDeleteResult {
-    // SAFETY: Postgres passes the open index, and a callback that says which rows are dead.
+    // SAFETY: PostgreSQL passes the open index, and a callback that says which rows are dead.
     unsafe {
         let pages = Pages::for_vacuum(&*info);
         let result = result(stats);
@@ -24,7 +24,7 @@ pub(super) unsafe extern "C-unwind" fn ambulkdelete(
             is_dead.is_some_and(|is_dead| pg_sys::ffi::pg_guard_ffi_boundary(|| is_dead(&raw mut tid, state)))
         };
         let index = Index::new(&pages, layout_of(OpenIndex::new((*info).index), &pages));
-        // CREATE INDEX CONCURRENTLY, which reports progress unlike VACUUM, wants to hear of each row and
+        // CREATE INDEX CONCURRENTLY reports progress, unlike VACUUM. It passes each row to the callback, and
         // removes none.
         let (remaining, removed) = if (*info).report_progress {
             (index.rows(&mut |row| _ = is_dead(row)), 0)
@@ -42,9 +42,9 @@ pub(super) unsafe extern "C-unwind" fn amvacuumcleanup(
     info: *mut pg_sys::IndexVacuumInfo,
     stats: *mut pg_sys::IndexBulkDeleteResult,
 ) -> *mut pg_sys::IndexBulkDeleteResult {
-    // SAFETY: Postgres passes the open index.
+    // SAFETY: PostgreSQL passes the open index.
     unsafe {
-        // Without dead rows there are no new free pages to be found.
+        // Only a removal of dead rows makes pages free.
         if (*info).analyze_only || stats.is_null() {
             return stats;
         }
@@ -65,14 +65,14 @@ pub(super) unsafe extern "C-unwind" fn amvacuumcleanup(
     }
 }
 
-/// The counts so far, which the first call makes.
+/// The counts of this vacuum, which its first call creates.
 ///
 /// # Safety
-/// The pointer must be null, or what an earlier call of the same vacuum has returned.
+/// The pointer must be null, or the result of an earlier call of the same vacuum.
 unsafe fn result(stats: *mut pg_sys::IndexBulkDeleteResult) -> *mut pg_sys::IndexBulkDeleteResult {
     if !stats.is_null() {
         return stats;
     }
-    // SAFETY: memory of that size, zero as it is to begin with.
+    // SAFETY: palloc0 returns zeroed memory of this size.
     unsafe { pg_sys::palloc0(size_of::<pg_sys::IndexBulkDeleteResult>()).cast() }
 }

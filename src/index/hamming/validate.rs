@@ -1,8 +1,8 @@
-//! Whether an operator class is one that the access method can serve.
+//! Checks that the access method can serve an operator class.
 //!
-//! The index computes distances by itself. So only operators whose functions are ours mean the same to the
-//! index as to a sequential scan. A further column is hashed as PostgreSQL does. So its class needs the
-//! equality that goes with this hash.
+//! The index computes distances itself. So an operator only means the same to the index as to a sequential
+//! scan if its function is ours. Values of a further column are hashed by PostgreSQL's functions. So its
+//! operator class needs the equality that belongs to this hash.
 
 use super::filter::{can_be_hashed, is_hashed_equality};
 use crate::pg::catalog::families::function_of;
@@ -17,11 +17,11 @@ use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use pgrx::{PgLogLevel, ereport, pg_guard};
 use std::ffi::CStr;
 
-/// An operator of a family, as the catalog has it.
+/// An operator of an operator family.
 struct Member {
     strategy: i16,
     operator: Oid,
-    /// `s` to search by, `o` to order by.
+    /// `s` for a search, `o` for ORDER BY.
     purpose: u8,
     sort_family: Oid,
     left_type: Oid,
@@ -29,11 +29,11 @@ struct Member {
 
 impl Member {
     fn name(&self) -> String {
-        // SAFETY: a name that was looked up and copied, or an error.
+        // SAFETY: the function returns a new string, or raises an error.
         crate::pg::encoding::for_message(unsafe { CStr::from_ptr(pg_sys::format_operator(self.operator)) })
     }
 
-    /// What is wrong with it.
+    /// The fault of the operator, if it has one.
     fn fault(&self, input_type: Oid) -> Option<&'static str> {
         let function = function_of(self.operator);
         if self.left_type != input_type {
@@ -63,8 +63,8 @@ pub(super) unsafe extern "C-unwind" fn amvalidate(class: Oid) -> bool {
     faults.is_empty()
 }
 
-/// Raises an error if an index has an operator class that we cannot serve. Its values and operands would be
-/// taken for values of another type.
+/// Raises an error if an index has an operator class that we cannot serve: its values and operands would be
+/// read as values of another type.
 pub(super) fn check_class(index: OpenIndex<'_>) {
     for place in 0..index.columns() {
         let (family, input_type) = (index.family(place), index.class_type(place));
@@ -76,8 +76,7 @@ pub(super) fn check_class(index: OpenIndex<'_>) {
     }
 }
 
-/// Raises an error if a key has an operator that we cannot serve, such as one that was added to our family
-/// later.
+/// Raises an error if a key has an operator that we cannot serve. It may have been added to our family later.
 pub(super) fn check_operator(key: &pg_sys::ScanKeyData, input_type: Oid) {
     let (strategy, function) = (key.sk_strategy as i16, key.sk_func.fn_oid);
     if function != pg_sys::InvalidOid && fault_of_function(strategy, function, input_type).is_some() {
@@ -216,7 +215,7 @@ fn class_of(class: Oid) -> Option<(Oid, Oid, String)> {
 
 fn members_of(family: Oid) -> Vec<Member> {
     rows_of(SysCacheIdentifier::AMOPSTRATEGY, family, |row| {
-        // SAFETY: a row of pg_amop.
+        // SAFETY: the row belongs to pg_amop.
         let form = unsafe { &*row.cast::<pg_sys::FormData_pg_amop>() };
         Member {
             strategy: form.amopstrategy,
@@ -232,14 +231,14 @@ fn count_of_functions(family: Oid) -> usize {
     rows_of(SysCacheIdentifier::AMPROCNUM, family, |_| ()).len()
 }
 
-/// Rows of a catalog whose first key is the family.
+/// The rows of a catalog whose first key is the family.
 fn rows_of<T>(
     cache: SysCacheIdentifier::Type,
     family: Oid,
     read: impl Fn(*mut std::ffi::c_void) -> T,
 ) -> Vec<T> {
     let none = pg_sys::Datum::null();
-    // SAFETY: a list of rows, released after they were read.
+    // SAFETY: the list of rows is released after it was read.
     unsafe {
         let list = pg_sys::SearchSysCacheList(cache as i32, 1, family.into(), none, none);
         let members = (*list).members.as_slice((*list).n_members as usize);
