@@ -1,26 +1,26 @@
-//! Values sorted by some of their bits, so that values which agree there lie together.
+//! Values sorted into buckets: values that agree in some chosen bits are next to each other.
 
 use crate::code::CodeSlice;
 use base::{Heartbeat, OutOfMemory, reserve};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Values that are put into buckets between two heartbeats.
+/// How many values are sorted between two heartbeats.
 const STRIDE: usize = 1 << 16;
 
-/// A choice of at most 31 of the 64 bits, kept as runs of neighbouring bits.
+/// A choice of at most 31 of 64 bits, as runs of neighbouring bits.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BitChoice {
     pub(crate) mask: u64,
-    /// The first run: how far it is shifted down to close the gap below it, and its mask after the shift.
-    /// Most choices have no other run.
+    /// The first run: how far it is shifted down, so that the chosen bits have no gaps, and its mask after
+    /// the shift. Most choices have only this run.
     first: (u32, u32),
     /// The other runs, in the same form.
     others: Vec<(u32, u32)>,
 }
 
 impl BitChoice {
-    /// The bits that are set in the mask.
+    /// The choice of the bits that are set in the mask.
     pub(crate) fn of_mask(mask: u64) -> Self {
         let (mut runs, mut rest, mut closed_up) = (Vec::new(), mask, 0);
         while rest != 0 {
@@ -35,12 +35,12 @@ impl BitChoice {
         Self { mask, first: runs.next().unwrap_or_default(), others: runs.collect() }
     }
 
-    /// The number of values that the bits can have.
+    /// The number of buckets: 2 to the number of chosen bits.
     pub(crate) fn buckets(&self) -> u32 {
         1 << self.mask.count_ones()
     }
 
-    /// The bits of a value, closed up: the number of its bucket.
+    /// The number of a value's bucket: its chosen bits without the gaps between them.
     #[inline]
     pub(crate) fn of(&self, value: u64) -> u32 {
         let of_run = |(shift, run)| (value >> shift) as u32 & run;
@@ -48,33 +48,32 @@ impl BitChoice {
     }
 }
 
-/// Codes, each with its place in the input. Without `places` the codes are the input itself, and each has
-/// its own place.
+/// Codes with their places in the input. If `places` is `None`, the codes are the whole input in order.
 #[derive(Clone, Copy)]
 pub(crate) struct PlacedCodes<'a> {
     pub(crate) codes: CodeSlice<'a>,
     pub(crate) places: Option<&'a [u32]>,
 }
 
-/// One word of each code, in the order of their buckets, with the places of the codes in the input.
+/// One word of each code, in the order of buckets, and the places of the codes in the input.
 #[derive(Default)]
 pub(crate) struct RowBuckets {
     pub(crate) values: Vec<u64>,
     pub(crate) places: Vec<u32>,
-    /// The index at which each bucket begins, and behind these the index at which the last one ends.
+    /// The index at which each bucket begins, followed by the index at which the last bucket ends.
     starts: Vec<u32>,
     /// The number of rows in the fullest bucket.
     pub(crate) largest: usize,
 }
 
 impl RowBuckets {
-    /// The indexes of a bucket's rows in `values` and `places`.
+    /// The range of a bucket's rows in `values` and `places`.
     pub(crate) fn range(&self, bucket: u32) -> Range<usize> {
         let bucket = bucket as usize;
         self.starts[bucket] as usize..self.starts[bucket + 1] as usize
     }
 
-    /// The codes of the rows at these indexes, as the input has them. A word that is the whole code is here.
+    /// The whole codes of the rows at these indexes. Codes of one word need not be copied from the input.
     pub(crate) fn codes(
         &self,
         range: Range<usize>,
@@ -86,8 +85,8 @@ impl RowBuckets {
         Ok(Cow::Owned(input.gather(self.places[range.clone()].iter().copied(), range.len())?))
     }
 
-    /// Replaces the rows by these, sorted by bits of one of their words. The rows of one bucket keep their
-    /// order.
+    /// Replaces the rows by other rows, sorted by the chosen bits of one of their words. The order of rows in
+    /// a bucket is kept.
     pub(crate) fn fill<'a>(
         &mut self,
         rows: PlacedCodes<'a>,
@@ -95,8 +94,8 @@ impl RowBuckets {
         bits: &BitChoice,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<(), OutOfMemory> {
-        // The rows of bucket b are counted at b + 2. When the counts are summed up, b + 1 says where bucket
-        // b begins. It advances while the bucket is filled, until it says where bucket b + 1 begins.
+        // The rows of bucket b are counted at index b + 2. Summing up puts the beginning of bucket b at index
+        // b + 1. That number advances as the bucket is filled, up to the beginning of bucket b + 1.
         self.starts.clear();
         reserve(&mut self.starts, bits.buckets() as usize + 2)?;
         self.starts.resize(bits.buckets() as usize + 2, 0);
@@ -113,7 +112,7 @@ impl RowBuckets {
         for bucket in 2..self.starts.len() {
             self.starts[bucket] += self.starts[bucket - 1];
         }
-        // The rows of an earlier call are overwritten, so only the difference is reserved.
+        // The rows of an earlier call are overwritten, so memory is only reserved for additional rows.
         let more = rows.codes.len().saturating_sub(self.values.len());
         reserve(&mut self.values, more)?;
         reserve(&mut self.places, more)?;

@@ -1,11 +1,11 @@
-//! What a code is: a value of some number of bits, which has a distance from each code of as many bits.
+//! Codes. A code is a sequence of bits, and has a distance from each code with the same number of bits.
 //!
 //! A code has three forms, with the same distances.
-//! - A **fingerprint** is a code of 64 bits, as a number: the code of a text.
-//! - The **bytes** of a code have its first bit as the highest of the first byte. What the last byte has more
-//!   is zero. So databases keep strings of bits, such as perceptual hashes of images.
-//! - The **words** of a code have up to 64 of its bits each: see [`CodeCutter`]. So algorithms keep many
-//!   codes of one length, in a [`CodeSlice`]. A fingerprint is its own only word.
+//! - A **fingerprint** is a code of 64 bits as a number, usually made from a text.
+//! - The **bytes** of a code have its first bit as the highest bit of the first byte. Unused bits of the last
+//!   byte are zero. Databases store strings of bits in this form, such as perceptual hashes of images.
+//! - The **words** of a code have up to 64 of its bits each: see [`CodeCutter`]. Algorithms store many codes
+//!   of one length in this form, in a [`CodeSlice`]. A fingerprint is its own only word.
 //!
 //! The **distance** of two codes is the number of bits in which they differ. Their **similarity** is the
 //! fraction of equal bits. The **radius** of a search is the largest distance that it accepts.
@@ -25,20 +25,20 @@ pub fn distance(a: u64, b: u64) -> u32 {
     (a ^ b).count_ones()
 }
 
-/// Whether two fingerprints differ in at most `radius` bits; no two do when `radius` is negative.
+/// Whether two fingerprints differ in at most `radius` bits. A negative radius is never satisfied.
 #[inline]
 pub fn within(a: u64, b: u64, radius: i32) -> bool {
     distance(a, b) as i32 <= radius
 }
 
-/// The number of bits in which two codes differ, as words.
+/// The distance of two codes in words.
 #[inline(always)]
 pub fn distance_of_words(a: &[u64], b: &[u64]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
 for_processors! {
-    /// The number of bits in which two codes of one length differ, as bytes.
+    /// The distance of two codes of the same length in bytes.
     pub fn distance_of_bytes(a: &[u8], b: &[u8]) -> u32 {
         let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
         let words = a.iter().zip(b).map(|(&a, &b)| (u64::from_ne_bytes(a) ^ u64::from_ne_bytes(b)).count_ones());
@@ -47,14 +47,14 @@ for_processors! {
     }
 }
 
-/// The fraction of equal bits of two codes with this distance: 1 for equal codes, and for codes without bits;
-/// about 0.5 for unrelated ones.
+/// The fraction of equal bits of two codes with this distance. It is 1 for equal codes and for codes without
+/// bits, and about 0.5 for unrelated codes.
 pub fn similarity(distance: u32, bits: u32) -> f64 {
     if bits == 0 { 1.0 } else { 1.0 - f64::from(distance) / f64::from(bits) }
 }
 
-/// The largest distance at which two codes with this number of bits are at least `similarity` alike: 0.90 and
-/// 256 bits give 25.
+/// The largest distance of codes with this number of bits whose similarity is at least `similarity`: 25 for
+/// 0.90 and 256 bits.
 ///
 /// For fingerprints this is the rule of the Similarity Index paper, `64 - similarity * 64`, rounded down.
 pub fn radius(similarity: f64, bits: u32) -> Result<i32, Problem> {
@@ -65,11 +65,11 @@ pub fn radius(similarity: f64, bits: u32) -> Result<i32, Problem> {
     Ok(radius_of_similarity(similarity, true, bits))
 }
 
-/// The largest distance whose similarity is at least `limit`, or above it if that is not inclusive; -1 if
-/// there is none.
+/// The largest distance whose similarity is at least `limit`, or greater than `limit` if it is not inclusive;
+/// -1 if there is none.
 ///
-/// A similarity is rounded, unless the number of bits is a power of two. So the computed radius may be wrong
-/// by one, and the comparison itself decides. NaN is greater than every number, as in SQL.
+/// A similarity is rounded if the number of bits is not a power of two. Then the computed radius may be wrong
+/// by one, so it is verified by the comparison itself. NaN is greater than every number, as in SQL.
 pub fn radius_of_similarity(limit: f64, inclusive: bool, bits: u32) -> i32 {
     let computed = (1.0 - limit) * f64::from(bits);
     let largest = computed.clamp(-1.0, f64::from(bits)) as i32;
@@ -81,8 +81,8 @@ pub fn radius_of_similarity(limit: f64, inclusive: bool, bits: u32) -> i32 {
     (0..=from).rev().find(|&distance| admits(distance as u32)).unwrap_or(-1)
 }
 
-/// The largest distance that is at most `limit`, or below it if that is not inclusive; -1 if there is none.
-/// It does not depend on how many bits there are.
+/// The largest distance that is at most `limit`, or less than `limit` if it is not inclusive; -1 if there is
+/// none. It is the same for all numbers of bits.
 ///
 /// NaN is greater than every number, as in SQL.
 pub fn radius_below(limit: f64, inclusive: bool) -> i32 {
@@ -93,16 +93,16 @@ pub fn radius_below(limit: f64, inclusive: bool) -> i32 {
     largest.clamp(-1.0, f64::from(i32::MAX)) as i32
 }
 
-/// The fraction of all codes with this number of bits that a ball holds.
+/// The fraction of all codes with this number of bits that are in a ball.
 pub fn volume(bits: u32, radius: u32) -> f64 {
     if radius >= bits { 1.0 } else { volumes(bits).nth(radius as usize).unwrap_or(1.0) }
 }
 
-/// The fraction of all codes with this number of bits that a ball holds, for each radius from 0 to the number
-/// of bits.
+/// The fraction of all codes with this number of bits that are in a ball, for each radius from 0 to the
+/// number of bits.
 pub fn volumes(bits: u32) -> impl Iterator<Item = f64> {
-    // The codes at each distance, and those within it, as multiples of a power of two. Otherwise they would
-    // be too many for a number.
+    // The numbers of codes at a distance, and within it, are kept as multiples of a power of two, since they
+    // may exceed the largest floating-point number.
     const STEP: i32 = 512;
     let (mut shell, mut sum, mut exponent) = (1.0, 0.0, -f64::from(bits));
     (0..=bits).map(move |differing| {
@@ -117,7 +117,7 @@ pub fn volumes(bits: u32) -> impl Iterator<Item = f64> {
     })
 }
 
-/// Codes of one number of words, one behind the other. A fingerprint is a code of one word.
+/// Codes with the same number of words, in one slice. A fingerprint is a code of one word.
 #[derive(Clone, Copy, Debug)]
 pub struct CodeSlice<'a> {
     words: &'a [u64],
@@ -154,7 +154,7 @@ impl<'a> CodeSlice<'a> {
         self.width
     }
 
-    /// The words of a code.
+    /// One code, as words.
     #[inline]
     pub fn get(self, place: u32) -> &'a [u64] {
         let first = place as usize * self.width;
@@ -177,7 +177,7 @@ impl<'a> CodeSlice<'a> {
         self.words
     }
 
-    /// The words of the codes at these places, of which there are `count`.
+    /// Copies the codes at these `count` places.
     pub fn gather(self, places: impl Iterator<Item = u32>, count: usize) -> Result<Vec<u64>, OutOfMemory> {
         let mut words = Vec::new();
         reserve(&mut words, count.saturating_mul(self.width))?;
@@ -186,63 +186,62 @@ impl<'a> CodeSlice<'a> {
     }
 }
 
-/// Cuts codes into words. The distance of two codes is that of their words.
+/// Cuts codes into words. The distance of two codes is the sum of the distances of their words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeCutter {
     bits: u32,
-    /// Places of a code between two neighbouring bits of its words.
+    /// How far apart two neighbouring bits of a word are in the code.
     stride: u32,
 }
 
 impl CodeCutter {
-    /// The cutter of fingerprints, which are left as they are.
+    /// The cutter for fingerprints, which does not change them.
     pub const FINGERPRINTS: Self = Self { bits: BITS, stride: 1 };
 
-    /// The cutter of strings of this number of bits.
+    /// The cutter for codes with this number of bits.
     pub fn new(bits: u32) -> Self {
         Self { bits, stride: stride(bits) }
     }
 
-    /// Bits of a code.
+    /// The number of bits of a code.
     #[inline]
     pub fn bits(self) -> u32 {
         self.bits
     }
 
-    /// Words of a code. A string without bits has one word, which is 0.
+    /// The number of words of a code. A code without bits has one word, which is 0.
     #[inline]
     pub fn width(self) -> usize {
         self.bits.div_ceil(u64::BITS).max(1) as usize
     }
 
-    /// The first bits of a code that are in this word or a later one, counted in the order that words have
-    /// them in.
+    /// The number of bits in the words before this one.
     #[inline]
     fn bits_before(self, word: usize) -> u32 {
         (word as u64 * u64::from(self.bits) / self.width() as u64) as u32
     }
 
-    /// Bits of a word, which are its lowest.
+    /// The number of bits of a word. They are its lowest bits.
     #[inline]
     pub fn bits_of(self, word: usize) -> u32 {
         self.bits_before(word + 1) - self.bits_before(word)
     }
 
-    /// The words of a code, which is given as bytes. All words have nearly the same number of bits, and the
-    /// bits of each come from all over the code.
+    /// Cuts a code, given as bytes, into words. All words have nearly the same number of bits, and the bits
+    /// of each word come from all over the code.
     #[inline]
     pub fn words_of(self, code: &[u8]) -> impl Iterator<Item = u64> {
         let mut reader = self.reader(code);
         (0..self.width()).map(move |word| reader.next(self.bits_of(word)))
     }
 
-    /// Reads the bits of a code in the order that words have them in.
+    /// Reads the bits of a code in the order of the words' bits.
     #[inline]
     pub fn reader(self, code: &[u8]) -> BitReader<'_> {
         BitReader { code, bits: self.bits as usize, stride: self.stride as usize, place: 0 }
     }
 
-    /// The places that the bits have in a code, in the order that words have them in.
+    /// The places in the code of all bits, in the order of the words' bits.
     #[inline]
     pub fn places(self) -> impl Iterator<Item = usize> {
         let (bits, stride) = (self.bits as usize, self.stride as usize);
@@ -253,7 +252,7 @@ impl CodeCutter {
     }
 }
 
-/// Bits of a code, in the order that words have them in.
+/// Reads the bits of a code, in the order of the words' bits.
 pub struct BitReader<'a> {
     code: &'a [u8],
     bits: usize,
@@ -262,7 +261,7 @@ pub struct BitReader<'a> {
 }
 
 impl BitReader<'_> {
-    /// The next bits, at most 64, the last of them as the lowest.
+    /// The next `count` bits, at most 64. The last of them is the lowest bit of the result.
     #[inline]
     pub fn next(&mut self, count: u32) -> u64 {
         let mut place = self.place;
@@ -277,12 +276,12 @@ impl BitReader<'_> {
     }
 }
 
-/// The places between two neighbouring bits of a word: near the golden section of a code, so that the bits of
-/// a part of a word come from all over the code; and without a common divisor, so that every bit has its
-/// turn.
+/// How far apart neighbouring bits of a word are in the code: about the golden section of its length, so that
+/// the bits of a part of a word come from all over the code. The distance and the length have no common
+/// divisor, so that each bit is used once.
 ///
-/// Neighbouring bits of an image's hash often agree, as those of a white margin do. With 2,471 drawings and
-/// dHash of 256 bits, words of neighbouring bits were near by chance 15 to 45 times as often as with this.
+/// Neighbouring bits of an image's hash often agree, for example in a white margin. With 2,471 drawings and
+/// dHash of 256 bits, words of neighbouring bits were near by chance 15 to 45 times as often as these words.
 fn stride(bits: u32) -> u32 {
     let have_no_divisor = |stride: u32| {
         let (mut a, mut b) = (bits, stride);

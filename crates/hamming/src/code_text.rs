@@ -1,16 +1,16 @@
-//! How codes are written as text: in hexadecimal digits.
+//! Codes as text, in hexadecimal digits.
 //!
-//! What is written is read as the same code, and the other way round but for white space and case. So only
-//! codes whose bits fill all digits are written: a multiple of 4.
+//! A written code is read as the same code. A text that is read is written as the same text, except for white
+//! space and case. So the number of bits of a code that is written must be a multiple of 4.
 
 use base::{Problem, ProblemKind, reserve, reserve_text};
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// Most bits of a value of type bit varying, in whole bytes.
+/// The most bits of a value of type bit varying, in whole bytes.
 const MAX_BITS: usize = i32::MAX as usize / 8 * 8;
 
-/// Writes a code, of which there are as many bits as is said.
+/// Writes a code with this number of bits.
 pub fn encode(code: &[u8], bits: u32) -> Result<String, Problem> {
     if !bits.is_multiple_of(4) {
         return Err(unfilled(bits));
@@ -22,7 +22,7 @@ pub fn encode(code: &[u8], bits: u32) -> Result<String, Problem> {
     Ok(text)
 }
 
-/// Reads a code: its bytes, and how many bits it has.
+/// Reads a code. Returns its bytes and its number of bits.
 pub fn decode(text: &str) -> Result<(Vec<u8>, u32), Problem> {
     let mut code = Vec::new();
     reserve(&mut code, text.len().div_ceil(2))?;

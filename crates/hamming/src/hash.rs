@@ -1,8 +1,8 @@
-//! A hash of one number, for all that is chosen by a number that looks random.
+//! A hash of one number, for choices that have to look random.
 //!
-//! The parts of near pairs are chosen by it, on several machines, so it never changes.
+//! Several machines use it to choose parts for near pairs, so it must never change.
 
-/// A number that looks random.
+/// The hash of a number.
 pub fn scattered(number: u64) -> u64 {
     let number = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);

@@ -1,16 +1,16 @@
-//! The loop that compares one fingerprint with many.
+//! The loop that compares one word with many.
 //!
-//! It is plain code that compilers turn into vector instructions: with AVX-512's VPOPCNTDQ eight fingerprints
-//! are compared at a time. Each caller compiles it into a function of its own for several kinds of
-//! processors, by [`for_processors`]; which of them runs is decided at run time. Elsewhere it is compiled
-//! once. On aarch64 that is NEON: 64 fingerprints take 249 instructions. With UDOT it would be 288, with SVE,
-//! which counts the bits of whole words, 183 (LLVM of Rust 1.96; not timed, for want of such a machine).
+//! Compilers turn this plain code into vector instructions: with AVX-512's VPOPCNTDQ, eight words are
+//! compared at a time. [`for_processors`] compiles each function that contains the loop for several kinds of
+//! x86-64 processors, and chooses one at run time. On other processors it is compiled once. On aarch64 that
+//! is for NEON, where 64 words take 249 instructions. They would take 288 with UDOT, and 183 with SVE, which
+//! counts the bits of whole words (LLVM of Rust 1.96; not timed, since we have no such machine).
 
-/// Elements that are tested together. Hits are rare, so elements are tested one by one only in a group that
-/// has a hit.
+/// The number of elements that are tested together. Hits are rare, so elements are tested one by one only if
+/// their group has a hit.
 pub const GROUP: usize = 64;
 
-/// Calls `found` with the index of each element that is near, in order.
+/// Calls `found` with the index of each element that is near, in ascending order.
 #[inline(always)]
 pub fn each_near<T>(elements: &[T], is_near: impl Fn(&T) -> bool, mut found: impl FnMut(usize)) {
     for (group, elements) in elements.chunks(GROUP).enumerate() {
@@ -21,7 +21,7 @@ pub fn each_near<T>(elements: &[T], is_near: impl Fn(&T) -> bool, mut found: imp
     }
 }
 
-/// Compiles a function for the kinds of processors that count bits fast, and chooses among them at run time.
+/// Compiles a function for several kinds of processors that count bits fast. The choice is made at run time.
 #[macro_export]
 macro_rules! for_processors {
     ($function:item) => {

@@ -1,15 +1,15 @@
-//! Codes: how far apart they are, which are near one another, and what distances mean.
+//! Codes: their distances, near pairs and clusters of codes, and what distances mean in a table.
 //!
-//! Pure algorithms: no Postgres, no text, no `unsafe`, and no state that changes a result.
+//! Pure algorithms: no PostgreSQL, no text, no `unsafe`, and no state that changes a result.
 //!
-//! - [`code`]: what a code is, its bits, bytes and words; distance, similarity and radius
+//! - [`code`]: the forms of a code: bits, bytes and words; distance, similarity and radius
 //! - [`code_text`]: codes in hexadecimal digits
-//! - [`near_pairs`]: all pairs within a radius, without comparing each with each
-//! - [`clusters`]: which rows are versions of one another, and which of them is kept
-//! - [`queries`]: some codes compared with every row of a table
-//! - [`histogram`]: how far apart the codes of a table are
-//! - [`hash`]: a number that looks random
-//! - [`kernel`]: the loop that compares one word with many, for these and for indexes
+//! - [`near_pairs`]: all pairs within a radius, without comparing all codes with all
+//! - [`clusters`]: which rows are versions of one another, and which of them to keep
+//! - [`queries`]: comparisons of some codes with every row of a table
+//! - [`histogram`]: the distances between the codes of a table
+//! - [`hash`]: a hash that looks random
+//! - [`kernel`]: the loop that compares one word with many, used here and in indexes
 //!
 //! ```
 //! assert_eq!(hamming::distance(0b1100, 0b1010), 2);

@@ -1,21 +1,21 @@
-//! Some codes that are compared with every row of a table, and random samples of the pairs that are found.
+//! Compares some codes with every row of a table, and takes random samples of the near pairs.
 
 use crate::code::CodeSlice;
 use crate::hash::scattered;
 use crate::kernel::{GROUP, for_processors};
 use base::{OutOfMemory, collect};
 
-/// Codes in groups, each of which is compared with a row at once.
+/// Codes in groups. All codes of a group are compared with a row at once.
 #[derive(Clone, Debug)]
 pub struct CodeQueries {
-    /// The words of each group: the first word of each code, then the second of each, and so on.
+    /// For each group, the first word of each code, followed by the second word of each code, and so on.
     words: Vec<[u64; GROUP]>,
     width: usize,
     count: usize,
 }
 
 impl CodeQueries {
-    /// Copies the codes.
+    /// Copies the codes into groups.
     pub fn new(codes: CodeSlice<'_>) -> Result<Self, OutOfMemory> {
         let (count, width) = (codes.len(), codes.width());
         let size = count.div_ceil(GROUP) * width;
@@ -28,13 +28,13 @@ impl CodeQueries {
         Ok(Self { words, width, count })
     }
 
-    /// The number of the codes.
+    /// The number of codes.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Calls `take` with the number of each code whose distance from a row is at most `radius`, and the
-    /// distance, until it fails.
+    /// Calls `take` with the number of each code whose distance from the row is at most `radius`, and with
+    /// this distance. Stops if `take` fails.
     pub fn near<E>(
         &self,
         row: &[u64],
@@ -55,7 +55,7 @@ impl CodeQueries {
 }
 
 for_processors! {
-    /// The distances of a row from a group of codes, if one of them is below `beyond`.
+    /// The distances of a row from a group of codes, if one of the distances is less than `beyond`.
     fn distances_below(queries: &[[u64; GROUP]], row: &[u64], beyond: u64) -> Option<[u64; GROUP]> {
         let distance = |query: u64, word: u64| u64::from((query ^ word).count_ones());
         if let ([queries], &[word]) = (queries, row) {
@@ -70,9 +70,9 @@ for_processors! {
     }
 }
 
-/// The place that the n-th of some elements takes in a random sample of them, if it takes one: so each has
-/// the same chance to stay (Vitter, "Random Sampling with a Reservoir", 1985, algorithm R). Chance begins
-/// with 0, and is the same in every call.
+/// The place of the n-th of some elements in a random sample, where it replaces another one; `None` if it is
+/// not sampled. All elements have the same chance to remain (Vitter, "Random Sampling with a Reservoir",
+/// 1985, algorithm R). If `chance` starts at 0, the result is always the same.
 pub fn place_in_sample(chance: &mut u64, number: u64, size: usize) -> Option<usize> {
     *chance += 1;
     let place = if number <= size as u64 {

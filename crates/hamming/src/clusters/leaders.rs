@@ -1,9 +1,9 @@
-//! The keepers of the leader linkage: [`super`] defines it, with guarantee and cost.
+//! Computes the keepers of the leader linkage. [`super`] has the definition, the guarantee and the cost.
 //!
-//! A pass finds the near pairs and keeps them, then decides the rows in their order. If there are too many
-//! pairs, the first half of the rows is decided by itself. Its keepers then take the later rows near them,
-//! and only the rest is decided in the same way. So hardly any pairs of rows that are not keepers are
-//! compared.
+//! A pass finds near pairs and keeps them, and then decides for each row in order whether it is a keeper. If
+//! there are too many pairs, the first half of the rows is decided separately. Then later rows near its
+//! keepers get these keepers, and only the remaining rows are decided in the same way. So few pairs of rows
+//! that are not keepers are compared.
 
 use super::SecondCode;
 use crate::code::CodeSlice;
@@ -11,23 +11,23 @@ use crate::near_pairs::{MAX_SEGMENT_BITS, PairFinder, near_pairs, near_pairs_bet
 use base::{Heartbeat, OutOfMemory, collect, reserve, sort};
 use std::ops::Range;
 
-/// Rows that are decided between two heartbeats.
+/// How many rows are decided between two heartbeats.
 const STRIDE: usize = 1 << 14;
 
-/// Pairs from which the middle of all pairs is estimated.
+/// How many pairs are sampled to estimate the middle of all pairs.
 const SAMPLE: usize = 1 << 10;
 
-/// The part of what is left that a pass takes; sorting, deciding, and further passes take the others.
+/// The part of the remaining work that a pass takes. Sorting, deciding and further passes take the rest.
 const PASS: f64 = 0.9;
 
-/// In place of a row: none is known, or there is none.
+/// Used instead of a row if no row is known, or there is none.
 const NONE: u32 = u32::MAX;
 
-/// Why a pass over pairs ends early.
+/// Why a pass ends early.
 #[derive(Debug)]
 enum PassStop {
     OutOfMemory(OutOfMemory),
-    /// There are too many pairs to look at all of them.
+    /// There are too many pairs.
     TooMany,
 }
 
@@ -37,16 +37,16 @@ impl From<OutOfMemory> for PassStop {
     }
 }
 
-/// Bounds on the memory and the time of a search for keepers.
+/// The limits of memory and time of a search for keepers.
 #[derive(Clone, Copy)]
 pub(super) struct LeaderLimits {
-    /// Pairs that are kept at a time, at most.
+    /// The most pairs that are kept at the same time.
     pub(super) kept: usize,
-    /// Pairs that a pass may meet, for each of its rows.
+    /// The most pairs that a pass may find, as a multiple of the number of its rows.
     pub(super) met: usize,
 }
 
-/// 256 MB of pairs; clusters of up to a hundred rows are decided by their pairs at once.
+/// 256 MB of pairs. Clusters of up to a hundred rows are decided in one step.
 pub(super) const LIMITS: LeaderLimits = LeaderLimits { kept: 1 << 25, met: 64 };
 
 /// A search for keepers.
@@ -55,15 +55,15 @@ struct Leaders<'a> {
     radius: u32,
     second: Option<SecondCode<'a>>,
     limits: LeaderLimits,
-    /// For each row its keeper; a keeper has itself. An undecided row has the earliest near keeper that is
-    /// known, or [`NONE`].
+    /// For each row its keeper. A keeper has itself. A row that is not decided yet has the earliest known
+    /// keeper near it, or [`NONE`].
     keepers: Vec<u32>,
-    /// The fraction of the work that is done, from 0 to 1.
+    /// The fraction of the work that was done, from 0 to 1.
     done: f64,
     heartbeat: &'a mut dyn Heartbeat,
 }
 
-/// For each code the place of its keeper by the leader linkage; the codes are distinct.
+/// For each code, the place of its keeper by the leader linkage. The codes must be distinct.
 pub(super) fn leaders(
     codes: CodeSlice<'_>,
     radius: u32,
@@ -78,11 +78,11 @@ pub(super) fn leaders(
 }
 
 impl Leaders<'_> {
-    /// Decides rows, none of which is near a keeper before them.
+    /// Decides rows. No earlier keeper may be near one of them.
     ///
-    /// All of them are decided by their near pairs. If there are too many pairs, the first half is decided
-    /// by itself, then the later rows near its keepers, then the rest. When that is done, `end` of the work
-    /// is.
+    /// First tries to decide all rows by their near pairs. If there are too many pairs, decides the first
+    /// half separately, gives its keepers to later rows near them, and decides the remaining rows. `end` is
+    /// the fraction of the whole work that is done afterwards.
     fn settle(&mut self, mut rows: Vec<u32>, end: f64) -> Result<(), OutOfMemory> {
         let start = self.done;
         match self.settle_by_pairs(&rows, end) {
@@ -90,7 +90,7 @@ impl Leaders<'_> {
             Err(PassStop::OutOfMemory(error)) => return Err(error),
             Err(PassStop::TooMany) => {}
         }
-        // Each step takes about as long for each of its rows, and a pass that ended early as long as others.
+        // Each of the three steps takes as long per row, and so did the pass that ended early.
         self.done = self.done.max(start + (end - start) / 3.0);
         let left = end - self.done;
         let middle = rows.len() / 2;
@@ -104,7 +104,7 @@ impl Leaders<'_> {
         self.settle(later, end)
     }
 
-    /// Gives each row that is near a keeper the earliest such keeper.
+    /// Gives each row near a keeper the earliest such keeper.
     fn join_keepers(&mut self, keepers: &[u32], rows: &[u32], end: f64) -> Result<(), OutOfMemory> {
         let (of_keepers, of_rows) = (self.words_of(keepers)?, self.words_of(rows)?);
         let second_codes = [self.second_codes_of(keepers)?, self.second_codes_of(rows)?];
@@ -127,19 +127,18 @@ impl Leaders<'_> {
         self.codes.gather(rows.iter().copied(), rows.len())
     }
 
-    /// The second codes of these rows, if there are any.
+    /// The second codes of these rows, or nothing if there are none.
     fn second_codes_of(&self, rows: &[u32]) -> Result<Vec<u64>, OutOfMemory> {
         self.second.map_or(Ok(Vec::new()), |second| second.codes.gather(rows.iter().copied(), rows.len()))
     }
 
-    /// Decides rows by their near pairs, in one or more passes. Whether a row is a keeper depends on the
-    /// rows before it, while pairs come in any order. So a pass keeps the pairs, and then decides row by
-    /// row.
+    /// Decides rows by their near pairs, in one or more passes. Whether a row is a keeper depends on earlier
+    /// rows, but pairs are found in any order. So a pass keeps the pairs, and then decides row by row.
     ///
-    /// If there are more pairs than may be kept, it keeps those of the first rows alone. Of a later row it
-    /// knows the earliest near row. The later row is decided if that one is a keeper, or if there is none.
-    /// So nearly all rows are decided, unless near rows form long chains. The next pass looks at the
-    /// undecided rows and at the keepers that this one has found.
+    /// If there are more pairs than may be kept, a pass keeps those of the first rows. For each later row it
+    /// keeps only the earliest near row. The later row can be decided if that row is a keeper, or if there is
+    /// no near row. So nearly all rows are decided, unless near rows form long chains. The next pass compares
+    /// the undecided rows and the keepers that this pass has found.
     fn settle_by_pairs(&mut self, all: &[u32], end: f64) -> Result<(), PassStop> {
         let max_met = self.limits.met.saturating_mul(all.len());
         // The rows of a pass, in order: undecided rows, and keepers that the last pass has found.
@@ -153,7 +152,7 @@ impl Leaders<'_> {
         }
     }
 
-    /// The near pairs of undecided rows. A row near a known keeper is given the earliest one instead.
+    /// Finds the near pairs of undecided rows. A row near a known keeper gets the earliest such keeper.
     fn pairs(&mut self, rows: &[u32], end: f64, max_met: usize) -> Result<KeptPairs, PassStop> {
         let (of_rows, second_codes) = (self.words_of(rows)?, self.second_codes_of(rows)?);
         let mut pairs = KeptPairs::new(self.limits.kept, max_met, rows.len())?;
@@ -175,8 +174,8 @@ impl Leaders<'_> {
         Ok(pairs)
     }
 
-    /// Decides row by row, as far as the pairs tell. Leaves the rows of the next pass, and returns the
-    /// number of undecided rows among them.
+    /// Decides the rows whose pairs are complete, in order. Leaves the rows of the next pass in `rows`, and
+    /// returns how many of them are undecided.
     fn decide(&mut self, rows: &mut Vec<u32>, mut pairs: KeptPairs) -> Result<usize, OutOfMemory> {
         let keepers = &mut self.keepers;
         let mut undecided = 0;
@@ -216,14 +215,14 @@ impl Leaders<'_> {
     }
 }
 
-/// Takes near pairs whose second codes, if there are any, are near as well.
+/// Passes on near pairs if their second codes are near as well, or if there are no second codes.
 struct BothNear<'a, F> {
     second_codes: Option<([CodeSlice<'a>; 2], u32)>,
     found: F,
 }
 
 impl<'a, F> BothNear<'a, F> {
-    /// Second codes are those of the rows on either side.
+    /// The second codes must belong to the rows of the two sides.
     fn new(second: Option<SecondCode<'_>>, second_codes: [&'a [u64]; 2], found: F) -> Self {
         let codes =
             |second: SecondCode<'_>| second_codes.map(|words| CodeSlice::new(words, second.codes.width()));
@@ -245,7 +244,7 @@ impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairFinder
     }
 }
 
-/// A search for pairs takes the work from one fraction of the whole to another.
+/// Reports the progress of one pass as a part of the whole work.
 struct PassHeartbeat<'a> {
     heartbeat: &'a mut dyn Heartbeat,
     done: &'a mut f64,
@@ -270,19 +269,19 @@ impl Heartbeat for PassHeartbeat<'_> {
     }
 }
 
-/// Near pairs of undecided rows: all pairs of the first rows, as far as there is room, and for every row
-/// the earliest row near it.
+/// The near pairs of undecided rows: all pairs of the first rows, as many as there is room for, and for every
+/// row the earliest row near it.
 struct KeptPairs {
-    /// The later row of a pair comes first, so that they sort by it.
+    /// Pairs, with the later row first, so that they can be sorted by it.
     pairs: Vec<(u32, u32)>,
     max_pairs: usize,
-    /// Pairs that may still be met.
+    /// How many more pairs may be found.
     left: usize,
     /// The rows before this one have all their pairs here.
     complete: usize,
-    /// For each row the earliest row near it, or [`NONE`].
+    /// For each row, the earliest row near it, or [`NONE`].
     earliest: Vec<u32>,
-    /// The pairs before this index have been asked for.
+    /// The pairs before this index were returned.
     asked: usize,
 }
 
@@ -309,7 +308,7 @@ impl KeptPairs {
         Ok(())
     }
 
-    /// Gives up the pairs of the later rows, about half of all. To find the middle exactly would take long.
+    /// Drops the pairs of the later rows, about half of all pairs. The exact middle would take long to find.
     fn halve(&mut self) {
         let step = self.pairs.len().div_ceil(SAMPLE);
         let mut sample: Vec<u32> = self.pairs.iter().step_by(step).map(|&(row, _)| row).collect();
@@ -318,8 +317,8 @@ impl KeptPairs {
         self.pairs.retain(|pair| (pair.0 as usize) < self.complete);
     }
 
-    /// The rows before this one that are near it, in order. Rows must be asked for in order, after the
-    /// pairs have been sorted.
+    /// The earlier rows near this row, in order. The pairs must be sorted, and rows must be asked for in
+    /// order.
     fn of(&mut self, b: u32) -> impl Iterator<Item = u32> + use<'_> {
         let first = self.asked + self.pairs[self.asked..].iter().take_while(|pair| pair.0 < b).count();
         self.asked = first + self.pairs[first..].iter().take_while(|pair| pair.0 == b).count();

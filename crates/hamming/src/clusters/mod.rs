@@ -1,22 +1,21 @@
-//! Clusters of codes: which rows are versions of one another, and which of them is to be kept.
+//! Clusters of codes: which rows are versions of one another, and which of them to keep.
 //!
-//! Rows come in an order, and the first row of a cluster is its keeper. There are two linkages:
+//! Rows have an order, and the first row of a cluster is its keeper. There are two linkages:
 //!
-//! - **Leader**: a row that is within the radius of an earlier keeper belongs to the earliest such keeper;
-//!   any other row is a keeper. So every row is within the radius of its keeper, two rows of a cluster
-//!   differ in at most twice the radius, and no two keepers are near each other. This is the
-//!   lexicographically first maximal independent set of the graph of near pairs.
-//! - **Connected**: rows that are within the radius of one another are in one cluster, and so are those to
-//!   which chains of such rows lead. Chains have no bound: with a generous radius they join rows that have
-//!   nothing in common.
+//! - **Leader**: a row within the radius of an earlier keeper belongs to the earliest such keeper; every
+//!   other row is a keeper. So every row is within the radius of its keeper, two rows of a cluster differ in
+//!   at most twice the radius, and no two keepers are near each other. The keepers are the lexicographically
+//!   first maximal independent set of the graph of near pairs.
+//! - **Connected**: two rows within the radius belong to the same cluster, and so do rows that are connected
+//!   by a chain of such pairs. The length of a chain has no bound: with a generous radius, it connects rows
+//!   that have nothing in common.
 //!
-//! Guarantee: exactly the clusters of the definitions, whatever the data; the result is a function of the
-//! values in their order.
+//! Guarantee: exactly the clusters of the definitions. The result is a function of the values in their order.
 //!
-//! Cost: one pass of [`near_pairs`](mod@crate::near_pairs) over the distinct values. If near pairs are very
-//! many, most of them are never compared: rows near a keeper are left out (see `leaders.rs`), and so are
-//! rows that are connected already. Memory: some 60 bytes a row, 12 more for each crowd within a crowd, and
-//! for leaders 8 bytes for each of at most 2^25 pairs.
+//! Cost: one pass of [`near_pairs`](mod@crate::near_pairs) over the distinct values. If there are very many
+//! near pairs, most of them are not compared: rows near a keeper are left out (see `leaders.rs`), and so are
+//! rows that are already connected. Memory: some 60 bytes per row, 12 more per row for each level of crowds,
+//! and for leaders 8 bytes for each of at most 2^25 pairs.
 
 mod leaders;
 
@@ -26,10 +25,10 @@ use crate::near_pairs::{PairFinder, near_pairs, retain_within};
 use base::{Heartbeat, OutOfMemory, Problem, collect, reserve, sort};
 use leaders::{LIMITS, leaders};
 
-/// Rows between two heartbeats.
+/// How many rows are processed between two heartbeats.
 const STRIDE: usize = 1 << 16;
 
-/// What makes a cluster.
+/// How rows are joined into clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linkage {
     /// Every row is near its keeper.
@@ -50,19 +49,19 @@ impl std::str::FromStr for Linkage {
     }
 }
 
-/// A second code of each row, which must be near as well.
+/// Second codes of the rows, which must be near as well.
 #[derive(Clone, Copy)]
 pub struct SecondCode<'a> {
-    /// As many as there are codes.
+    /// The second code of each row.
     pub codes: CodeSlice<'a>,
-    /// The largest distance of near ones.
+    /// The radius for second codes.
     pub radius: u32,
 }
 
-/// For each code the place of its keeper; a keeper has its own place. With a second code, rows are near each
-/// other if both codes are.
+/// For each code, the place of its keeper; a keeper has its own place. With second codes, two rows are near
+/// if both their codes and their second codes are near.
 ///
-/// The heartbeat is told the fraction of the work that is done.
+/// The heartbeat gets the fraction of the work that was done.
 ///
 /// # Panics
 /// If there are more than `u32::MAX` codes.
@@ -105,14 +104,14 @@ pub fn keepers(
             heartbeat.beat();
         }
         let first = keepers[place] as usize;
-        // Equal codes share the keeper of the first of them, which has been settled.
+        // Equal codes have the keeper of the first of them, which was decided before.
         keepers[place] =
             if first == place { of_distinct.next().unwrap_or(place as u32) } else { keepers[first] };
     }
     Ok(keepers)
 }
 
-/// For each code the place of the first code equal to it.
+/// For each code, the place of the first code that is equal to it.
 fn first_equals(codes: CodeSlice<'_>, heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, OutOfMemory> {
     let length = codes.len().max(2).ilog2().min(20);
     let highest = BitChoice::of_mask(u64::MAX << (u64::BITS - length));
@@ -145,8 +144,7 @@ fn first_equals(codes: CodeSlice<'_>, heartbeat: &mut dyn Heartbeat) -> Result<V
     Ok(firsts)
 }
 
-/// A number that is the same for equal codes, and that few different ones share. A code of one word is that
-/// word.
+/// A hash of a code, which is the word itself if the code has one word.
 fn folded(code: &[u64]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let rest = code.iter().skip(1);
@@ -155,7 +153,7 @@ fn folded(code: &[u64]) -> u64 {
     })
 }
 
-/// For each code the place of its keeper by the connected linkage; the codes are distinct.
+/// For each code, the place of its keeper by the connected linkage. The codes must be distinct.
 fn connected(
     codes: CodeSlice<'_>,
     radius: u32,
@@ -168,11 +166,11 @@ fn connected(
     Ok(forest.parents)
 }
 
-/// For each of `count` rows the place of its keeper, from pairs of rows that are near each other, in any
-/// order and any number of times. Leaders are found in one pass over the sorted pairs.
+/// For each of `count` rows, the place of its keeper, from the pairs of near rows, which may be in any order
+/// and repeated. Leaders are found in one pass over the sorted pairs.
 ///
 /// # Panics
-/// If a row of a pair is not among those that are counted.
+/// If a pair has a row that is not less than `count`.
 pub fn keepers_of_pairs(
     count: u32,
     pairs: &mut [(u32, u32)],
@@ -198,7 +196,7 @@ pub fn keepers_of_pairs(
             let mut keepers = forest.parents;
             for chunk in pairs.chunks(STRIDE) {
                 heartbeat.beat();
-                // The keepers of earlier rows are settled. The first earlier keeper is the one that counts.
+                // All earlier rows are decided. The first earlier keeper becomes the keeper of the row.
                 for &(row, earlier) in chunk {
                     if keepers[row as usize] == row && keepers[earlier as usize] == earlier {
                         keepers[row as usize] = earlier;
@@ -210,15 +208,15 @@ pub fn keepers_of_pairs(
     }
 }
 
-/// Trees of connected rows. A root is its own parent. No parent comes after its child, so a root is the
-/// first row of its tree.
+/// Trees of connected rows. A root is its own parent. A parent never comes after its child, so the root is
+/// the first row of its tree.
 struct Forest<'a> {
     parents: Vec<u32>,
     second: Option<SecondCode<'a>>,
 }
 
 impl Forest<'_> {
-    /// The root of the tree, halving the path to it.
+    /// The root of a row's tree. Halves the path to it.
     fn root(&mut self, mut place: u32) -> u32 {
         let parents = &mut self.parents;
         loop {
@@ -246,7 +244,7 @@ impl PairFinder for Forest<'_> {
     type Stop = OutOfMemory;
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
-        // Most pairs of a crowd are connected already.
+        // Most pairs of a crowd are already connected.
         if self.parents[a as usize] == self.parents[b as usize] {
             return Ok(());
         }
@@ -255,14 +253,14 @@ impl PairFinder for Forest<'_> {
         Ok(())
     }
 
-    /// Rows of one tree are not compared again.
+    /// Rows of the same tree need no further comparison.
     fn wants(&mut self, these: &[u32], those: &[u32]) -> bool {
         let mut all = these.iter().chain(those);
         let Some(first) = all.next().map(|&place| self.root(place)) else { return false };
         all.any(|&place| self.root(place) != first)
     }
 
-    /// Second codes must be near as well.
+    /// Keeps pairs whose second codes are near as well.
     fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
         if let Some(second) = self.second {
             retain_within(pairs, [second.codes; 2], second.radius);

@@ -1,32 +1,32 @@
-//! Near pairs on several machines: codes are put into blocks, and each block is searched by itself.
+//! Near pairs on several machines: codes are put into blocks, and each block is searched separately.
 //!
-//! The blocks of a code depend on this code alone, so each machine can compute them. There are two forms:
+//! A code's blocks depend only on the code, so each machine can compute them. There are two forms:
 //!
-//! - **Segments**: as many segments of bits as the radius and one more. A code is in one block of each
-//!   segment, chosen by its bits there. Two near codes agree in at least one segment.
+//! - **Segments**: the bits are cut into one more segment than the radius. A code is in one block of each
+//!   segment, chosen by the code's bits there. Two near codes agree in at least one segment.
 //! - **Triangle**: a hash divides the codes into groups. There is a block for every two groups, and one for
-//!   each group with itself. A code is in all blocks of its group.
+//!   each group. A code is in all blocks of its group.
 //!
-//! Guarantee: two near codes share at least one block. Those that agree in several segments, or are of one
-//! group, share several.
+//! Guarantee: two near codes share at least one block. They share several if they agree in several segments,
+//! or are in the same group.
 //!
-//! Cost: a code is in `radius + 1` blocks of segments, and such a block has `1 / parts` of the codes. Or it
-//! is in `parts` blocks of a triangle, and such a block has up to `2 / parts` of the codes. Segments are
-//! taken if they need fewer copies for blocks of the same size, and if they are wide enough to tell codes
-//! apart. Codes that agree in a segment are all in one block of it, however many they are.
+//! Cost: with segments, a code is in `radius + 1` blocks, and a block has `1 / parts` of the codes. With a
+//! triangle, it is in `parts` blocks, and a block has up to `2 / parts` of the codes. Segments are used if
+//! they need fewer copies for blocks of the same size, and if they have enough bits to separate codes. All
+//! codes that agree in a segment are in the same block of it, however many they are.
 
 use super::plan::{BitSegment, JoinPlan, MAX_SEGMENT_BITS, lowest};
 use crate::code::CodeCutter;
 use crate::hash::scattered;
 use base::Limit;
 
-/// With fewer bits in a segment, its blocks are so full that a triangle costs less.
+/// With fewer bits per segment, blocks are so full that a triangle costs less.
 const MIN_SEGMENT_BITS: u32 = 13;
 
 /// The number of parts.
 pub const PARTS: Limit = Limit::new("parts", 1, 4096);
 
-/// Which blocks a code is in.
+/// Computes the blocks of codes.
 pub struct PairBlocks {
     parts: u32,
     form: BlockForm,
@@ -38,14 +38,14 @@ enum BlockForm {
 }
 
 impl PairBlocks {
-    /// The blocks of codes that have this number of bits. The number of parts must be within [`PARTS`].
+    /// The blocks for codes with this number of bits. The number of parts must be within [`PARTS`].
     pub fn new(bits: u32, radius: u32, parts: u32) -> Self {
         let pays = parts > 1 && radius < 2 * parts;
         let segments = if pays { segments(CodeCutter::new(bits), radius + 1) } else { None };
         Self { parts, form: segments.map_or(BlockForm::Triangle, BlockForm::Segments) }
     }
 
-    /// The blocks that a code is in, in ascending order.
+    /// The blocks of a code, in ascending order.
     pub fn blocks_of(&self, code: &[u64]) -> Vec<u32> {
         match &self.form {
             BlockForm::Segments(segments) => {
@@ -58,7 +58,7 @@ impl PairBlocks {
         }
     }
 
-    /// The block of a segment that a code is in.
+    /// The block of a code in a segment.
     fn block_in(&self, segment: u32, bits: &BitSegment, code: &[u64]) -> u32 {
         segment * self.parts + self.part(u64::from(bits.bits.of(code[bits.word])))
     }
@@ -73,9 +73,9 @@ impl PairBlocks {
     }
 }
 
-/// Segments of bits, none of which may differ. The words share them out: if a word has `n` of the segments,
-/// and two codes differ in fewer than `n` bits of the word, they agree in one of these segments. Two near
-/// codes cannot differ more in every word. `None` if segments have too few bits.
+/// Segments of bits that must be equal. They are distributed over the words: if a word has `n` segments, and
+/// two codes differ in fewer than `n` bits of the word, they agree in one of these segments. Two near codes
+/// cannot differ in more bits of every word. `None` if segments would have too few bits.
 fn segments(cutter: CodeCutter, count: u32) -> Option<Vec<BitSegment>> {
     let words = cutter.width() as u32;
     let mut segments = Vec::new();
@@ -85,14 +85,14 @@ fn segments(cutter: CodeCutter, count: u32) -> Option<Vec<BitSegment>> {
         if bits / of_word < MIN_SEGMENT_BITS {
             return None;
         }
-        // Bits that would make a segment too wide are in none.
+        // If a segment would be too wide, some bits belong to no segment.
         let cut = of_word.max(bits.div_ceil(MAX_SEGMENT_BITS));
         segments.extend(JoinPlan::of_segments(word as usize, cut, lowest(u64::MAX, bits), of_word)?.segments);
     }
     Some(segments)
 }
 
-/// The block of two groups, of which the first is not greater.
+/// The block of two groups. The first group must not be greater than the second.
 fn block_of_groups(low: u32, high: u32) -> u32 {
     high * (high + 1) / 2 + low
 }

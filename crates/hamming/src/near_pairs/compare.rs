@@ -1,4 +1,4 @@
-//! The loop that compares codes: first a word of each, then the whole codes if these are near.
+//! The loop that compares codes: first one word of each, then the whole codes if these words are near.
 
 use super::plan::BitSegment;
 use crate::buckets::RowBuckets;
@@ -7,20 +7,20 @@ use crate::kernel::{each_near, for_processors};
 use base::{OutOfMemory, grow};
 use std::ops::Range;
 
-/// Both sides of a join, sorted into the buckets of one segment.
+/// Both sides of a join, sorted into the buckets of a segment.
 pub(super) struct JoinTables<'a> {
     pub(super) left: &'a RowBuckets,
     pub(super) right: &'a RowBuckets,
-    /// Rows are joined with one another: `right` is `left`, and each pair of rows would be met twice.
+    /// Whether a side is joined with itself: `right` is `left`, and each pair would be found twice.
     pub(super) is_one: bool,
     pub(super) segment: &'a BitSegment,
-    /// The codes at the places that the left and the right buckets have.
+    /// The codes to which the places of the left and the right buckets refer.
     pub(super) inputs: [CodeSlice<'a>; 2],
 }
 
 impl JoinTables<'_> {
-    /// Whether the two buckets are compared when it is the turn of the other one, which has the lower
-    /// number.
+    /// Whether the two buckets are compared in the other order: when the bucket with the lower number is on
+    /// the left.
     pub(super) fn is_mirrored(&self, bucket: u32, flip: u32) -> bool {
         self.is_one && bucket ^ flip < bucket
     }
@@ -37,7 +37,7 @@ impl JoinTables<'_> {
         [left.get(self.left.places[row]), right.get(self.right.places[other])]
     }
 
-    /// Whether a word is the whole code. Then the buckets have it, which is the faster way to it.
+    /// Whether codes have one word. Then the buckets have the whole codes, which are faster to read there.
     #[inline(always)]
     pub(super) fn have_one_word(&self) -> bool {
         self.inputs[0].width() == 1
@@ -45,8 +45,8 @@ impl JoinTables<'_> {
 }
 
 for_processors! {
-    /// Compares the rows of a part by the word of the segment. Where a bucket is compared with itself, each
-    /// row is compared with the rows behind it. Returns the number of comparisons.
+    /// Compares rows by the word of the segment. If a bucket is compared with itself, each row is compared
+    /// with the rows behind it. Returns the number of comparisons.
     pub(super) fn compare(
         tables: &JoinTables,
         part: &BucketComparison,
@@ -65,7 +65,7 @@ for_processors! {
                 let value = tables.left.values[row];
                 let others = &tables.right.values[begin.min(end)..end];
                 comparisons += others.len() as u64;
-                // Room for all of them, since the loop cannot end where memory is refused.
+                // Reserves memory for all of them, since the loop cannot stop where memory is refused.
                 if hits.capacity() - hits.len() < others.len() {
                     grow(hits, others.len())?;
                 }
@@ -83,8 +83,8 @@ for_processors! {
 }
 
 for_processors! {
-    /// Leaves the pairs that no earlier segment has found. Codes have one word, so the hits of `compare` are
-    /// near, and within the limit of every segment.
+    /// Keeps the pairs that no earlier segment has found. Codes have one word, so all hits of `compare` are
+    /// near and within the limit of every segment.
     pub(super) fn retain_new(tables: &JoinTables, earlier: &[BitSegment], hits: &mut Vec<(u32, u32)>) {
         hits.retain(|&(row, other)| {
             let difference = tables.left.values[row as usize] ^ tables.right.values[other as usize];
@@ -94,8 +94,8 @@ for_processors! {
 }
 
 for_processors! {
-    /// Leaves the pairs whose whole codes are near, and that no earlier segment has found. A pair that the
-    /// segment of a crowd does not find is left to the later segments, since one of them may report it.
+    /// Keeps the pairs whose whole codes are near and that no earlier segment has found. A pair that a
+    /// crowd's segment does not find is dropped, since a later segment may report it.
     pub(super) fn retain_near(
         tables: &JoinTables,
         radius: u32,
@@ -113,11 +113,11 @@ for_processors! {
 }
 
 for_processors! {
-    /// Leaves the pairs whose codes at these places differ in at most `radius` bits.
+    /// Keeps the pairs whose codes differ in at most `radius` bits.
     pub fn retain_within(pairs: &mut Vec<(u32, u32)>, codes: [CodeSlice<'_>; 2], radius: u32) {
         let [left, right] = codes;
         let mut kept = 0;
-        // Without a branch, the processor waits for the codes of many pairs at a time.
+        // Without a branch, the processor can wait for the codes of many pairs at the same time.
         for index in 0..pairs.len() {
             let (a, b) = pairs[index];
             pairs[kept] = (a, b);
@@ -127,13 +127,13 @@ for_processors! {
     }
 }
 
-/// Comparisons that are made at one go: of rows of a left bucket with rows of the right buckets whose
-/// numbers differ from its own by one of the flips.
+/// Comparisons that are made together: rows of a left bucket are compared with rows of the right buckets
+/// whose numbers differ from the left one's by one of the flips.
 pub(super) struct BucketComparison<'a> {
     pub(super) bucket: u32,
-    /// Indexes of the rows on the left.
+    /// The range of rows in the left side.
     pub(super) rows: Range<usize>,
     pub(super) flips: &'a [u32],
-    /// Indexes on the right; rows outside of them are left out.
+    /// The range of rows in the right side; rows outside of it are skipped.
     pub(super) others: Range<usize>,
 }

@@ -1,43 +1,43 @@
-//! Near pairs of more codes than memory has room for: the codes are divided into parts by their bits.
+//! Near pairs of codes that memory has no room for: codes are divided into parts by some of their bits.
 //!
-//! The segments of the plan for all codes are gone through, and each as often as its flips demand. A segment
-//! in which `t` bits may differ is cut into `t + 1` groups of bits. Two codes that the segment finds agree in
-//! one of these groups at least. So there is a **pass** for each group, which divides both sides by the bits
-//! of the group: the pairs that the pass reports lie in one part. It sorts the rows of a part by the other
-//! bits of the segment, so that all parts together are one table of buckets.
+//! Each segment of the plan is processed in several passes. A segment in which `t` bits may differ is cut
+//! into `t + 1` groups of bits. Two codes that the segment finds agree in at least one of these groups. So
+//! there is a **pass** for each group, which divides both sides by the bits of the group: the two codes of
+//! each pair that the pass reports are in the same part. The rows of a part are sorted into buckets by the
+//! other bits of the segment.
 //!
 //! Guarantee: every pair is reported exactly once, in the first pass that finds it.
 //!
-//! Cost: `radius + 1` passes through all codes. The comparisons are those of the plan without a division.
+//! Cost: `radius + 1` passes through all codes. There are as many comparisons as without a division.
 
 use super::plan::{BitSegment, JoinPlan, JoinSides, JoinSize, lowest};
 use super::{CodeSlice, PairFinder, PairJoin};
 use crate::buckets::{BitChoice, PlacedCodes};
 use base::{Heartbeat, OutOfMemory, push};
 
-/// How codes are divided into parts.
+/// Divides codes into parts.
 pub struct PairDivision {
     radius: u32,
     widest: u32,
-    /// In the order of the passes.
+    /// One segment for each pass.
     segments: Vec<BitSegment>,
-    /// For each pass, how a code is put into a part.
+    /// For each pass, the bits that choose a code's part.
     divisions: Vec<Divided>,
 }
 
-/// The bits by which a pass divides codes: they are folded to a few.
+/// The bits by which a pass divides codes. They are folded to fewer bits.
 struct Divided {
     word: usize,
     group: BitChoice,
-    /// The bits of a part's number.
+    /// The number of bits of a part's number.
     bits: u32,
 }
 
 impl PairDivision {
-    /// How to divide so many codes, and so many others, into `1 << bits` parts or fewer. The samples are
-    /// codes of both sides. In `varying`, a word has the bits in which not all codes of both sides are alike.
+    /// Plans a division of `rows` codes on the two sides into up to `1 << bits` parts. The samples have codes
+    /// of both sides. For each word, `varying` has the bits in which not all codes of both sides are equal.
     ///
-    /// Buckets of a part are by at most `widest` bits, which is at least 1.
+    /// Buckets of a part are chosen by at most `widest` bits, which must be at least 1.
     ///
     /// `None` if all codes would have to be compared with all.
     pub fn new(
@@ -62,7 +62,7 @@ impl PairDivision {
         Ok(Some(division))
     }
 
-    /// Adds a pass for each group of bits of a segment, which has more bits than flips.
+    /// Adds a pass for each group of bits of a segment. The segment must have more bits than flips.
     fn add_passes(&mut self, segment: &BitSegment, bits: u32) -> Result<(), OutOfMemory> {
         let groups = segment.threshold + 1;
         let (all, mut rest) = (segment.bits.mask.count_ones(), segment.bits.mask);
@@ -71,7 +71,7 @@ impl PairDivision {
             let group = lowest(rest, all / groups + u32::from(number < all % groups));
             rest &= !group;
             let bits = bits.min(group.count_ones());
-            // The bits that are left out follow from the number of the part and the rest of the group.
+            // Bits that are not sorted by follow from the number of the part and the other bits of the group.
             let sorted_by = BitChoice::of_mask(segment.bits.mask & !lowest(group, bits));
             let mut of_pass = Vec::new();
             differing.iter().try_for_each(|&earlier| push(&mut of_pass, earlier))?;
@@ -94,19 +94,19 @@ impl PairDivision {
         1 << self.divisions[pass].bits
     }
 
-    /// The part that a code is in.
+    /// The part of a code.
     #[inline]
     pub fn part(&self, pass: usize, code: &[u64]) -> usize {
         let Divided { word, group, bits } = &self.divisions[pass];
-        // Pieces of so many bits, one upon the other: first the half of them, then the half of these.
+        // Folds the bits by XOR to `bits` bits: first in half, then the half in half, and so on.
         let folded = [16, 8, 4, 2, 1].iter().fold(group.of(code[*word]), |folded, pieces| {
             folded ^ folded.checked_shr(bits * pieces).unwrap_or_default()
         });
         if *bits == 0 { 0 } else { (folded & ((1 << bits) - 1)) as usize }
     }
 
-    /// Finds the pairs of a pass between codes and others of one part, as
-    /// [`near_pairs_between`](super::near_pairs_between) does.
+    /// Finds the near pairs between the codes of one part in a pass, like
+    /// [`near_pairs_between`](super::near_pairs_between).
     ///
     /// # Panics
     /// If there are more than `u32::MAX` codes on a side.

@@ -1,34 +1,34 @@
-//! All pairs of codes within a radius, without comparing each with each.
+//! All pairs of codes within a radius, without comparing all codes with all.
 //!
-//! Source: multi-index hashing (Norouzi, Punjani and Fleet, 2012) with thresholds that differ from segment to
-//! segment (Qin and others, "GPH: Similarity Search in Hamming Space", 2018), turned from a search into a
+//! Source: multi-index hashing (Norouzi, Punjani and Fleet, 2012) with thresholds that differ between
+//! segments (Qin and others, "GPH: Similarity Search in Hamming Space", 2018), turned from a search into a
 //! join.
 //!
-//! The bits are cut into segments, and segment i is given `t_i` flips so that the sum of all `t_i + 1` is
-//! `radius + 1`. Were two fingerprints to differ in more than `t_i` bits of every segment, they would differ
-//! in more than `radius` bits altogether. So each pair within the radius differs in at most `t_i` bits of
-//! some segment: the rows are sorted into buckets by that segment, and a bucket is compared with itself and
-//! with the buckets whose number is at most `t_i` flips away.
+//! The bits are cut into segments. Segment i gets `t_i` flips, and the sum of all `t_i + 1` is `radius + 1`.
+//! If two fingerprints differed in more than `t_i` bits of every segment, they would differ in more than
+//! `radius` bits. So each pair within the radius differs in at most `t_i` bits of some segment. Rows are
+//! sorted into buckets by a segment, and a bucket is compared with itself and with the buckets whose numbers
+//! differ in at most `t_i` bits.
 //!
-//! Codes of several words are cut twice, by the same rule: first the radius is divided among the words, then
-//! what a word has been given among its segments. Rows are first compared by the word that the segment is of.
-//! Only if their words are as near as the word was given, their whole codes are compared, which is rare.
-//! Perceptual hashes have words that many rows nearly share. A sample of pairs shows this, and such a word is
-//! given less.
+//! Codes of several words are cut twice by the same rule: the radius is divided among the words, and the part
+//! of a word among its segments. Rows are first compared by the word of the segment. Only if these words are
+//! within the word's part of the radius are the whole codes compared, which is rare. Perceptual hashes have
+//! words that are nearly equal in many rows. A sample of pairs shows such a word, which then gets a smaller
+//! part.
 //!
-//! Bits that are the same in all rows tell nothing, and are in no segment. Rows that differ almost only
-//! outside a segment crowd together in a few of its buckets. Two crowded buckets are joined in the same way,
-//! by segments of the bits in which their rows differ. So a word that half of the rows share is of no use
-//! among these, and the others are used.
+//! Bits that are equal in all rows do not belong to a segment. Rows that differ almost only outside a segment
+//! crowd together in few of its buckets. Two crowded buckets are joined by the same method, with segments of
+//! the bits in which their rows differ. So if half of the rows have the same word, other words are used among
+//! these rows.
 //!
-//! Guarantee: every pair is reported exactly once, at the first segment that could find it.
+//! Guarantee: every pair is reported exactly once, by the first segment that can find it.
 //!
-//! Cost: as the plan estimates, which tries all numbers of segments for a word; 10 million scattered
+//! Cost: as the plan estimates, which tries all numbers of segments for a word. 10 million scattered
 //! fingerprints take some 10^9 comparisons at radius 3 and 10^10 at radius 6, of 5 * 10^13 pairs. The cost is
-//! higher where the result is very large, and for rows that lie closely without being near, which no segment
-//! tells apart. By the sample, no plan costs more than comparing all rows with all. Some dozens of rows are
-//! compared with one another without a plan.
-//! Memory: 12 bytes a row and some 30 MB, and the same again for the rows of crowded buckets, at most
+//! higher if the result is very large, or if rows are close together without being near, so that no segment
+//! separates them. By the sample, no plan costs more than comparing all rows with all. Some dozens of rows
+//! are compared without a plan.
+//! Memory: 12 bytes per row and some 30 MB; the rows of crowded buckets take the same again, up to
 //! `MAX_DEPTH` times.
 
 mod blocks;
@@ -51,37 +51,37 @@ pub use plan::{MAX_SEGMENT_BITS, cost_between};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Comparisons between two heartbeats.
+/// How many comparisons are made between two heartbeats.
 const STRIDE: usize = 1 << 20;
 
 /// Two buckets are crowded if comparing them may cost more than this, in comparisons of words.
 const CROWD: f64 = (1 << 20) as f64;
 
-/// How deep crowded buckets may lie within crowded buckets.
+/// How deep crowded buckets may be nested.
 const MAX_DEPTH: usize = 4;
 
-/// Takes near pairs, and may say of which rows it wants no pairs.
+/// Takes near pairs, and may say for which rows it wants no more pairs.
 pub trait PairFinder {
-    /// Rows of a side of which all pairs are found before the finder is asked again which rows it wants. A
-    /// finder that wants few pairs of each row asks for few at a time.
+    /// How many rows of a side are compared before the finder is asked again which rows it wants. A finder
+    /// that wants few pairs of each row needs a small number.
     const AT_A_TIME: usize = STRIDE.isqrt();
 
     /// Why the finder ends the search.
     type Stop: From<OutOfMemory>;
 
-    /// Takes the places of two near values; an error ends the search.
+    /// Takes the places of two near codes. An error ends the search.
     fn found(&mut self, a: u32, b: u32) -> Result<(), Self::Stop>;
 
-    /// Whether a pair of a row of `these` with a row of `those` would be of use. Only asked before a large
-    /// number of comparisons.
+    /// Whether a pair of a row of `these` and a row of `those` would be of use. It is only called before a
+    /// large number of comparisons.
     fn wants(&mut self, _these: &[u32], _those: &[u32]) -> bool {
         true
     }
 
-    /// Removes those of some near pairs that are of no use. The others are found next, one by one.
+    /// Removes pairs that are of no use from near pairs. `found` is then called for each of the others.
     fn retain(&mut self, _pairs: &mut Vec<(u32, u32)>) {}
 
-    /// Takes the number of comparisons that were made since the last call.
+    /// Takes the number of comparisons since the last call.
     fn compared(&mut self, _comparisons: u64) {}
 }
 
@@ -93,10 +93,10 @@ impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairFinder
     }
 }
 
-/// Finds the places `a < b` of every two codes that differ in at most `radius` bits. The pairs come in no
-/// particular order.
+/// Finds all pairs of codes that differ in at most `radius` bits, in no particular order. A pair is the
+/// places `a < b` of the two codes.
 ///
-/// The heartbeat is told the fraction of the work that is done. It is not called while the finder works.
+/// The heartbeat gets the fraction of the work that was done. It is not called while the finder works.
 ///
 /// # Panics
 /// If there are more than `u32::MAX` codes.
@@ -112,10 +112,10 @@ pub fn near_pairs<F: PairFinder>(
         .run(&sides.plan(radius, MAX_SEGMENT_BITS)?, &sides)
 }
 
-/// Like [`near_pairs`], for the pairs of a code, whose place is `a`, with one of the others, whose place
-/// among them is `b`. All have the same number of words.
+/// Like [`near_pairs`], for pairs of one of the codes, at place `a`, and one of the others, at place `b`. All
+/// must have the same number of words.
 ///
-/// Buckets are by at most `widest` bits, which is at least 1: those of a side take `4 << widest` bytes.
+/// Buckets are chosen by at most `widest` bits, at least 1. The buckets of a side take `4 << widest` bytes.
 ///
 /// # Panics
 /// If there are more than `u32::MAX` codes on a side.
@@ -135,27 +135,27 @@ pub fn near_pairs_between<F: PairFinder>(
     join.run(&sides.plan(radius, widest)?, &sides)
 }
 
-/// Cuts rows into pieces of this length.
+/// Cuts a range of rows into pieces of this length.
 fn pieces(rows: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> + Clone {
     rows.clone().step_by(length).map(move |first| first..rows.end.min(first + length))
 }
 
-/// A search for pairs.
+/// A search for near pairs.
 struct PairJoin<'a, F> {
-    /// The codes at the places on the left, and on the right.
+    /// The codes to which places on the left and on the right refer.
     inputs: [CodeSlice<'a>; 2],
     radius: u32,
     heartbeat: &'a mut dyn Heartbeat,
     finder: &'a mut F,
-    /// The bits of the widest segment.
+    /// The number of bits of the widest segment.
     widest: u32,
-    /// The smaller place of a pair comes first.
+    /// Whether the smaller place of a pair has to come first.
     sorted: bool,
     /// Segments whose pairs have been reported.
     earlier: Vec<BitSegment>,
-    /// The segments of the crowds that the current rows lie within.
+    /// The segments of the crowds that contain the current rows.
     crowds: Vec<BitSegment>,
-    /// The fraction of the work that is done, from 0 to 1.
+    /// The fraction of the work that was done, from 0 to 1.
     fraction: f64,
     hits: Vec<(u32, u32)>,
 }
@@ -181,7 +181,7 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
         }
     }
 
-    /// Finds the pairs of the sides, segment by segment.
+    /// Finds the pairs of the two sides, segment by segment.
     fn run(&mut self, plan: &JoinPlan, sides: &JoinSides) -> Result<(), F::Stop> {
         let reported = self.earlier.len();
         let (mut left, mut right) = (RowBuckets::default(), RowBuckets::default());
@@ -212,8 +212,8 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
         Ok(())
     }
 
-    /// Compares a bucket with those that differ by the flips: with all small ones at once, which takes at
-    /// most [`STRIDE`] comparisons, and with one large one after the other.
+    /// Compares a bucket with the buckets that differ by the flips: with all small ones at once, in at most
+    /// [`STRIDE`] comparisons, and with each large one separately.
     fn bucket(&mut self, tables: &JoinTables, bucket: u32, flips: &[u32]) -> Result<(), F::Stop> {
         self.heartbeat.progress(self.fraction);
         let rows = tables.left.range(bucket);
@@ -233,7 +233,7 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
         Ok(())
     }
 
-    /// Joins two buckets by segments of their own, if they are crowded and if that costs less. Returns
+    /// Joins two crowded buckets by their own segments, if that costs less than comparing them. Returns
     /// whether nothing is left to compare.
     fn crowd(&mut self, tables: &JoinTables, bucket: u32, flip: u32) -> Result<bool, F::Stop> {
         let (rows, others) = (tables.left.range(bucket), tables.right.range(bucket ^ flip));
@@ -267,9 +267,9 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
         Ok(true)
     }
 
-    /// Compares two buckets piece by piece, and leaves out pieces of which the finder wants no pairs. A piece
-    /// begins with the others with which the last one ended: where these were the pairs that the finder
-    /// wanted, they may be so again.
+    /// Compares two buckets piece by piece, and skips pieces of which the finder wants no pairs. A piece of
+    /// the left starts with the right piece that was compared last: if the finder has found what it wants
+    /// there, it may do so again.
     fn squares(&mut self, tables: &JoinTables, bucket: u32, flip: &[u32]) -> Result<(), F::Stop> {
         let others = pieces(tables.right.range(bucket ^ flip[0]), F::AT_A_TIME);
         let mut last = 0;
@@ -288,7 +288,7 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
         Ok(())
     }
 
-    /// Makes the comparisons of a part, and reports the pairs that no earlier segment has found.
+    /// Makes a set of comparisons, and reports the pairs that no earlier segment has found.
     fn part(&mut self, tables: &JoinTables, part: &BucketComparison) -> Result<(), F::Stop> {
         let comparisons = compare(tables, part, &mut self.hits)?;
         self.finder.compared(comparisons);

@@ -1,4 +1,4 @@
-//! Which segments of bits find all pairs at the least cost.
+//! Plans: which segments of bits find all pairs at the least cost.
 
 use super::search::{CutSearch, cost_of_segment, length_of, threshold_of};
 use crate::buckets::{BitChoice, PlacedCodes};
@@ -6,27 +6,26 @@ use crate::code::{CodeCutter, volume};
 use crate::hash::scattered;
 use base::{OutOfMemory, collect, push};
 
-/// The bits of the widest segment, whose 2^22 buckets take 16 MB.
+/// The number of bits of the widest segment. Its 2^22 buckets take 16 MB.
 pub const MAX_SEGMENT_BITS: u32 = 22;
 
-/// The most that comparing all rows with all may cost where no plan is looked for, in comparisons of words:
-/// some dozens of rows with wide codes, some hundreds of fingerprints.
+/// A join that costs at most this, in comparisons of words, is not planned: all rows are compared with all.
+/// These are some dozens of rows with wide codes, or some hundreds of fingerprints.
 const SMALL_JOIN: f64 = (1 << 17) as f64;
-/// Pairs of rows by which a plan for codes of several words is chosen, at most.
+/// The most pairs of rows that are sampled to plan a join of codes of several words.
 const MAX_SAMPLE: usize = 1 << 12;
-/// The cost of comparing two whole codes of several words, and that for each word.
+/// The cost of comparing two whole codes of several words: once, and per word.
 const CODE_COST: f64 = 30.0;
 const WORD_COST: f64 = 1.0;
 
-/// The rows to be joined: those on the left with those on the right, or with one another if there is no
-/// right side.
+/// The rows to join: rows on the left with rows on the right, or with each other if there is no right side.
 pub(super) struct JoinSides<'a> {
     pub(super) left: PlacedCodes<'a>,
     pub(super) right: Option<PlacedCodes<'a>>,
 }
 
 impl JoinSides<'_> {
-    /// How the rows differ.
+    /// Describes how the rows differ.
     pub(super) fn spread(&self) -> Result<RowDifferences, OutOfMemory> {
         let mut spread = RowDifferences { varying: self.varying(), differences: Vec::new() };
         let (left, right) = (self.left.codes, self.right.unwrap_or(self.left).codes);
@@ -43,7 +42,7 @@ impl JoinSides<'_> {
         Ok(spread)
     }
 
-    /// For each word, the bits in which the rows are not all alike.
+    /// For each word, the bits in which not all rows are equal.
     fn varying(&self) -> Vec<u64> {
         let all = || self.left.codes.iter().chain(self.right.iter().flat_map(|right| right.codes.iter()));
         let first = all().next().unwrap_or_default();
@@ -58,7 +57,7 @@ impl JoinSides<'_> {
         varying
     }
 
-    /// The cheapest plan for a radius, with segments of so many bits at most.
+    /// The cheapest plan for a radius, with segments of at most `widest` bits.
     pub(super) fn plan(&self, radius: u32, widest: u32) -> Result<JoinPlan, OutOfMemory> {
         let size = JoinSize::of(self.left.codes.len(), self.right.map(|right| right.codes.len()), widest);
         if size.pairs * (1.0 + cost_of_check(self.left.codes.width())) <= SMALL_JOIN {
@@ -68,34 +67,34 @@ impl JoinSides<'_> {
     }
 }
 
-/// How rows differ.
+/// How the rows differ.
 pub(super) struct RowDifferences {
-    /// For each word, the bits in which they are not all alike.
+    /// For each word, the bits in which not all rows are equal.
     pub(super) varying: Vec<u64>,
-    /// For each word, how some pairs of rows differ in it, which shows whether many rows have nearly the same
-    /// word. Codes of one word do without: all their bits have to be used.
+    /// For each word, the differences of a sample of pairs, which show whether many rows have nearly the same
+    /// word. Codes of one word need no sample, since all their bits have to be used.
     pub(super) differences: Vec<Vec<u64>>,
 }
 
 impl RowDifferences {
-    /// The fraction of the pairs that differ in at most `limit` of these bits of a word, if it is at least
-    /// `scattered`, that of scattered rows. A sample cannot tell smaller fractions.
+    /// The fraction of the pairs that differ in at most `limit` of these bits of a word. It is at least
+    /// `scattered`, the fraction for scattered rows, since a sample cannot show smaller fractions.
     fn fraction(&self, word: usize, mask: u64, limit: u32, scattered: f64) -> f64 {
         let Some(differences) = self.differences.get(word) else { return scattered };
         let near = differences.iter().filter(|difference| (*difference & mask).count_ones() <= limit).count();
         f64::max(scattered, near as f64 / differences.len().max(1) as f64)
     }
 
-    /// The cost of comparing the whole codes of those rows whose words are within the limit. If codes have
-    /// one word, it has been compared before.
+    /// The cost of comparing the whole codes of rows whose words are within the limit. It is 0 for codes of
+    /// one word, which was compared before.
     fn cost_of_checks(&self, size: &JoinSize, word: usize, limit: u32) -> f64 {
         let scattered = volume(self.varying[word].count_ones(), limit);
         size.pairs * self.fraction(word, u64::MAX, limit, scattered) * cost_of_check(self.varying.len())
     }
 }
 
-/// The size of a join: rows on both sides, rows on the left, and pairs of rows. And the most bits of a
-/// segment.
+/// The size of a join: the rows of both sides, the rows on the left, the pairs of rows, and the most bits of
+/// a segment.
 pub(super) struct JoinSize {
     pub(super) rows: f64,
     pub(super) left: f64,
@@ -113,7 +112,7 @@ impl JoinSize {
     }
 }
 
-/// Bits of a word by which rows are put into buckets, and how many of them may differ.
+/// The bits of a word by which rows are sorted into buckets, and how many of these bits may differ.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct BitSegment {
     pub(super) word: usize,
@@ -121,9 +120,9 @@ pub(super) struct BitSegment {
     pub(super) threshold: u32,
     /// How many bits of the whole word may differ.
     pub(super) limit: u32,
-    /// Bits none of which may differ: those by which the rows have been divided.
+    /// Bits that must be equal, since rows have been divided by them.
     pub(super) equal: u64,
-    /// Sets of bits. What does not differ in one of them is found by an earlier segment.
+    /// Sets of bits. Two codes that are equal in one of these sets are found by an earlier segment.
     pub(super) differing: Vec<u64>,
 }
 
@@ -139,19 +138,19 @@ impl BitSegment {
         self.finds_difference(a[self.word] ^ b[self.word])
     }
 
-    /// Whether the segment finds all near pairs whose words differ in some of these bits.
+    /// Whether the segment finds near codes whose words differ in these bits.
     #[inline(always)]
     pub(super) fn finds_difference(&self, difference: u64) -> bool {
         self.has_near(difference) && difference.count_ones() <= self.limit
     }
 
-    /// Whether the segment finds two words with this difference if they are within its limit.
+    /// Whether the segment finds two words that differ in these bits, if they are within its limit.
     #[inline(always)]
     pub(super) fn has_near(&self, difference: u64) -> bool {
         (difference & self.bits.mask).count_ones() <= self.threshold && difference & self.equal == 0
     }
 
-    /// The differences between the numbers of two buckets that are compared.
+    /// The differences (XOR) between the numbers of two buckets that are compared.
     pub(super) fn flips(&self) -> Result<Vec<u32>, OutOfMemory> {
         let equal = self.bits.of(self.equal);
         let is_new = |flip: u32| self.differing.iter().all(|&bits| flip & self.bits.of(bits) != 0);
@@ -164,7 +163,7 @@ impl BitSegment {
         Ok(flips)
     }
 
-    /// The cost of comparing all rows by the word of this segment, and then the codes of those within its
+    /// The cost of comparing all rows by the word of this segment, and the whole codes of rows within its
     /// limit.
     pub(super) fn cost_of_all(&self, size: &JoinSize, spread: &RowDifferences) -> f64 {
         size.pairs + spread.cost_of_checks(size, self.word, self.limit)
@@ -179,14 +178,14 @@ impl BitSegment {
     }
 }
 
-/// Segments that find all pairs together.
+/// Segments that together find all pairs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct JoinPlan {
     pub(super) segments: Vec<BitSegment>,
 }
 
 impl JoinPlan {
-    /// The plan of the least estimated cost for rows of this size.
+    /// The plan with the least estimated cost for rows of this size.
     pub(super) fn of_size(size: &JoinSize, spread: &RowDifferences, radius: u32) -> Self {
         let compare_all = Self::one_bucket(radius);
         let plan = CutSearch::new(size, spread).plan(radius);
@@ -203,16 +202,16 @@ impl JoinPlan {
                 .sum::<f64>()
     }
 
-    /// One bucket for all rows: each is compared with every other.
+    /// A plan with one bucket for all rows, which compares all rows with all.
     pub(super) fn one_bucket(radius: u32) -> Self {
         Self { segments: vec![BitSegment::new(0, 0, [0, radius])] }
     }
 
     /// Cuts the varying bits of a word into `count` segments of nearly equal width. The first segments are
-    /// the wider ones, and the first to be given one flip more. With a reach of at most `count`, the first
-    /// `reach` segments are enough.
+    /// the widest, and the first to get one more flip. If the reach is at most `count`, only the first
+    /// `reach` segments are used.
     ///
-    /// `None` if a segment would be given a flip for each of its bits, and so tell no rows apart.
+    /// `None` if a segment had a flip for each of its bits, and so would not separate any rows.
     pub(super) fn of_segments(word: usize, count: u32, varying: u64, reach: u32) -> Option<Self> {
         let used = count.min(reach);
         let mut rest = varying;
@@ -231,8 +230,8 @@ impl JoinPlan {
     }
 }
 
-/// The estimated cost of finding the pairs between so many codes and so many others, which are scattered: in
-/// comparisons of words.
+/// The estimated cost of finding the near pairs of scattered codes on two sides of this size, in comparisons
+/// of words.
 pub fn cost_between(codes: f64, others: f64, bits: u32, radius: u32) -> f64 {
     let cutter = CodeCutter::new(bits);
     let varying = (0..cutter.width()).map(|word| lowest(u64::MAX, cutter.bits_of(word))).collect();
@@ -242,12 +241,12 @@ pub fn cost_between(codes: f64, others: f64, bits: u32, radius: u32) -> f64 {
     JoinPlan::of_size(&size, &spread, radius).cost(&size, &spread)
 }
 
-/// The cost of comparing two whole codes. If they have one word, it has been compared before.
+/// The cost of comparing two whole codes. It is 0 for codes of one word, which was compared before.
 pub(super) fn cost_of_check(words: usize) -> f64 {
     if words == 1 { 0.0 } else { CODE_COST + WORD_COST * words as f64 }
 }
 
-/// The `count` lowest bits that are set in the mask.
+/// The `count` lowest bits of the mask.
 pub(super) fn lowest(mask: u64, count: u32) -> u64 {
     let above = (0..count).fold(mask, |rest, _| rest & rest.wrapping_sub(1));
     mask & !above

@@ -1,14 +1,14 @@
-//! The search for the cheapest plan: into how many segments each word is cut, and how the radius is divided
+//! The search for the cheapest plan: how many segments each word is cut into, and how the radius is divided
 //! among the words.
 //!
 //! Cost: a cut of a word has at most three kinds of segments, whose costs are read from a table. A word of 64
-//! bits has 30 cuts for each part of the radius that it may be given. Words of equally many bits have the
-//! same. So a search takes some microseconds, and some more to look at the sample of pairs.
+//! bits has 30 cuts for each part of the radius that it may get. Words with the same number of bits have the
+//! same cuts. So a search takes some microseconds, and some more to read the sample of pairs.
 
 use super::plan::{JoinPlan, JoinSize, MAX_SEGMENT_BITS, RowDifferences, cost_of_check, lowest};
 use crate::code::volume;
 
-/// The cost of looking up a bucket, and of sorting a row into its bucket, in comparisons of fingerprints.
+/// The costs of looking a bucket up and of sorting a row into its bucket, in comparisons of fingerprints.
 pub(super) const BUCKET_COST: f64 = 8.0;
 pub(super) const SORT_COST: f64 = 60.0;
 
@@ -17,7 +17,7 @@ const MAX_SEGMENTS: u32 = u64::BITS / 2;
 
 const LENGTHS: usize = MAX_SEGMENT_BITS as usize + 1;
 
-/// For each length of a segment and each threshold, the differences within it.
+/// For each length of a segment and each threshold, the number of differences within the threshold.
 const FLIPS: [[u32; LENGTHS]; LENGTHS] = flips();
 
 const fn flips() -> [[u32; LENGTHS]; LENGTHS] {
@@ -26,7 +26,7 @@ const fn flips() -> [[u32; LENGTHS]; LENGTHS] {
     while length < LENGTHS {
         let mut threshold = 1;
         while threshold < LENGTHS {
-            // The first bit is the same, or it differs and leaves one flip less to the others.
+            // Either the first bit is equal, or it differs and the other bits have one flip less.
             flips[length][threshold] = flips[length - 1][threshold] + flips[length - 1][threshold - 1];
             threshold += 1;
         }
@@ -35,18 +35,18 @@ const fn flips() -> [[u32; LENGTHS]; LENGTHS] {
     flips
 }
 
-/// The bits of a segment, if so many are cut into `count` segments.
+/// The length of a segment, if `bits` bits are cut into `count` segments.
 pub(super) fn length_of(number: u32, bits: u32, count: u32) -> u32 {
     bits / count + u32::from(number < bits % count)
 }
 
-/// The flips that a segment is given, if `used` segments have to reach so far.
+/// The threshold of a segment, if `used` segments have to reach `reach` together.
 pub(super) fn threshold_of(number: u32, reach: u32, used: u32) -> u32 {
     reach / used + u32::from(number < reach % used) - 1
 }
 
-/// The cost of finding pairs by a segment, in comparisons of words. The function takes the fraction of pairs
-/// of scattered rows that are compared, and gives that of the rows.
+/// The cost of finding pairs by a segment, in comparisons of words. `fraction` maps the fraction of scattered
+/// pairs that are compared to the fraction for the actual rows.
 pub(super) fn cost_of_segment(
     size: &JoinSize,
     length: u32,
@@ -59,23 +59,23 @@ pub(super) fn cost_of_segment(
     size.rows * SORT_COST + buckets + lookups * BUCKET_COST + size.pairs * fraction(flips / buckets)
 }
 
-/// How a word is cut.
+/// A way to cut a word into segments.
 #[derive(Clone, Copy)]
 struct WordCut {
     count: u32,
-    /// The cost of its segments, if rows are scattered.
+    /// The cost of the segments if rows are scattered.
     cost: f64,
-    /// The fraction of pairs of scattered rows whose words are within the limit.
+    /// The fraction of pairs whose words are within the limit if rows are scattered.
     within: f64,
 }
 
-/// What a search has found so far.
+/// The state of a search for a plan.
 pub(super) struct CutSearch<'a> {
     size: &'a JoinSize,
     spread: &'a RowDifferences,
     /// The cheapest cuts, by the number of varying bits of a word and by its reach.
     cuts: Vec<Vec<Option<WordCut>>>,
-    /// For each word, how many pairs of the sample differ in at most so many of some bits of it.
+    /// For each word and set of its bits: how many sampled pairs differ in at most n of these bits.
     samples: Vec<Vec<(u64, [u16; u64::BITS as usize + 1])>>,
 }
 
@@ -87,12 +87,12 @@ impl<'a> CutSearch<'a> {
         Self { size, spread, cuts, samples }
     }
 
-    /// Gives one bit of the radius after the other to the word where it costs least. With the bits that it
-    /// has been given, its **reach**, a word finds the pairs that differ in fewer bits of it. The reaches add
-    /// up to `radius + 1`, so each near pair is found by some word. A word that many rows share is given few
-    /// bits or none, because it finds many pairs that are not near.
+    /// Distributes the radius bit by bit: the next bit goes to the word where it costs least. The number of
+    /// bits that a word has got is its **reach**: the word finds the pairs that differ in fewer of its bits.
+    /// The reaches add up to `radius + 1`, so each near pair is found by some word. A word that is nearly
+    /// equal in many rows gets few bits or none, because it would find many pairs that are not near.
     ///
-    /// `None` if the words do not have bits enough to tell rows apart.
+    /// `None` if the words have too few bits to separate rows.
     pub(super) fn plan(mut self, radius: u32) -> Option<JoinPlan> {
         let words = self.spread.varying.len();
         if words == 1 {
@@ -124,8 +124,8 @@ impl<'a> CutSearch<'a> {
         JoinPlan::of_segments(word, self.cut(varying.count_ones(), reach)?.count, varying, reach)
     }
 
-    /// The cost of the segments of a word, and of comparing the whole codes of the rows whose words are
-    /// within the limit; infinite if the word cannot reach so far.
+    /// The cost of a word's segments, and of comparing the whole codes of rows whose words are within the
+    /// limit. It is infinite if the word has too few bits for this reach.
     fn cost(&mut self, word: usize, reach: u32) -> f64 {
         let (size, varying) = (self.size, self.spread.varying[word]);
         let Some(cut) = self.cut(varying.count_ones(), reach) else { return f64::INFINITY };
@@ -145,7 +145,7 @@ impl<'a> CutSearch<'a> {
         cost
     }
 
-    /// As [`RowDifferences::fraction`]; the pairs are looked at once for each mask.
+    /// As [`RowDifferences::fraction`], but the sample is read only once for each mask.
     fn fraction(&mut self, word: usize, mask: u64, limit: u32, scattered: f64) -> f64 {
         let (known, differences) = (&mut self.samples[word], &self.spread.differences[word]);
         let place = known.iter().position(|(of, _)| *of == mask).unwrap_or_else(|| {
@@ -159,10 +159,9 @@ impl<'a> CutSearch<'a> {
         f64::max(scattered, f64::from(near) / differences.len().max(1) as f64)
     }
 
-    /// The cheapest cut of a word with this number of varying bits, by which the pairs of scattered rows are
-    /// found that differ in fewer than `reach` of them.
+    /// The cheapest cut of a word with this number of varying bits and this reach, for scattered rows.
     fn cut(&mut self, bits: u32, reach: u32) -> Option<WordCut> {
-        // A word does not reach farther than it has bits.
+        // A word has no reach beyond its number of bits.
         if reach > bits {
             return None;
         }
@@ -179,14 +178,14 @@ impl<'a> CutSearch<'a> {
     }
 }
 
-/// The cost of the segments of [`JoinPlan::of_segments`] for scattered rows. `None` if there are none.
+/// The cost of the segments of [`JoinPlan::of_segments`] for scattered rows; `None` if there are no segments.
 fn cost_of_cut(size: &JoinSize, bits: u32, count: u32, reach: u32) -> Option<f64> {
     #[cfg(test)]
     super::tests::CUTS.with(|cuts| cuts.set(cuts.get() + 1));
     let used = count.min(reach);
     let (wider, farther) = ((bits % count).min(used), reach % used);
     let (mut first, mut cost) = (0, 0.0);
-    // Segments up to each of these are alike.
+    // The segments up to each of these numbers are of the same kind.
     for end in [wider.min(farther), wider.max(farther), used] {
         if first < end {
             let (length, threshold) = (length_of(first, bits, count), threshold_of(first, reach, used));
