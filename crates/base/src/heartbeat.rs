@@ -1,21 +1,21 @@
-//! Long work reports that it is alive, and can be stopped.
+//! Heartbeats, by which long work can be watched and stopped.
 
 use std::iter;
 
-/// Comparisons between two heartbeats of a sort: some tenths of a millisecond.
+/// The number of comparisons between two heartbeats of a sort; they take some tenths of a millisecond.
 const COMPARISONS: u32 = 1 << 14;
 
-/// What an algorithm calls while it works.
+/// An algorithm calls this while it works.
 ///
-/// The promise, which every algorithm of these crates keeps: it is called at least every few milliseconds,
-/// whatever the data, and mostly more often. Only loops at the speed of memory are not interrupted, such as
-/// clearing a table or asking whether a text is ASCII: 100 MB take some 10 ms. It may unwind to stop the
-/// work, whose result so far is then dropped.
+/// Every algorithm of these crates promises to call it at least every few milliseconds, whatever the data,
+/// and mostly more often. The only exceptions are loops at the speed of memory, such as clearing a table or
+/// checking whether a text is ASCII: 100 MB take some 10 ms. A heartbeat may unwind to stop the work; the
+/// result so far is then dropped.
 pub trait Heartbeat {
-    /// Work goes on.
+    /// Called while work goes on.
     fn beat(&mut self);
 
-    /// Work goes on, and this fraction of it is done, which never falls.
+    /// Called with the fraction of the work that was done, which never decreases.
     fn progress(&mut self, _done: f64) {
         self.beat();
     }
@@ -27,7 +27,7 @@ impl<F: FnMut()> Heartbeat for F {
     }
 }
 
-/// A text in pieces of at most `bytes` bytes, at least 4, for a heartbeat at each.
+/// Cuts a text into pieces of at most `bytes` bytes, at least 4, so that a heartbeat can be called for each.
 pub fn pieces(text: &str, bytes: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
     iter::from_fn(move || {
@@ -37,7 +37,7 @@ pub fn pieces(text: &str, bytes: usize) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Sorts by a key, with heartbeats; elements whose keys are equal come in any order.
+/// Sorts by a key, with heartbeats. The order of elements with equal keys is undefined.
 pub fn sort<T, K: Ord>(elements: &mut [T], heartbeat: &mut dyn Heartbeat, key: impl Fn(&T) -> K) {
     let mut comparisons = 0;
     elements.sort_unstable_by(|a, b| {

@@ -1,6 +1,6 @@
-//! What every algorithm may say to its caller: a [`Problem`], which is worded once; the [`Limit`] of a
-//! parameter; [`OutOfMemory`], where a request for memory is refused; and a [`Heartbeat`], by which long work
-//! can be stopped.
+//! Types that every algorithm uses: a [`Problem`] for the user; the [`Limit`] of a parameter;
+//! [`OutOfMemory`], if a request for memory is refused; and a [`Heartbeat`], by which long work can be
+//! stopped.
 
 #![forbid(unsafe_code)]
 

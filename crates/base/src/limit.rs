@@ -1,12 +1,12 @@
-//! The values that a parameter may have.
+//! The range of values of a parameter.
 
 use crate::Problem;
 use std::fmt::Display;
 
-/// The least and the largest value of a parameter.
+/// The smallest and the largest value of a parameter.
 ///
-/// An algorithm checks its parameters when it is made. Whoever has them in another type, such as SQL's signed
-/// integers, uses the same limit to convert them, and so gives the same answer to a value that does not fit.
+/// An algorithm checks its parameters when it is created. A caller that has them in another type, such as
+/// SQL's signed integers, converts them by the same limit, and so reports the same problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     name: &'static str,
@@ -15,23 +15,23 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// The limit of the parameter that users know by this name.
+    /// The limit of a parameter, with the name that users know.
     pub const fn new(name: &'static str, min: i64, max: i64) -> Self {
         Self { name, min, max }
     }
 
-    /// The largest value that the parameter may have.
+    /// The largest allowed value.
     pub const fn max(self) -> i64 {
         self.max
     }
 
-    /// Converts the value to the type that is wanted, if the parameter may have it.
+    /// Converts the value to another type, if it is within the limit.
     pub fn of<T: TryFrom<i64>>(self, value: impl Copy + Display + TryInto<i64>) -> Result<T, Problem> {
         let within = value.try_into().ok().filter(|value| (self.min..=self.max).contains(value));
         within.and_then(|value| value.try_into().ok()).ok_or_else(|| self.problem(value))
     }
 
-    /// The problem of a value that the parameter may not have.
+    /// The problem of a value outside the limit.
     pub fn problem(self, value: impl Display) -> Problem {
         Problem::out_of_range(self.name, value, self.min, self.max)
     }

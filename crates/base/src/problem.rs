@@ -1,23 +1,23 @@
-//! Why there is no result, in the words that a user reads.
+//! Problems: why there is no result, in words for the user.
 
 use crate::OutOfMemory;
 use std::fmt::{self, Display};
 
-/// Characters of a user's own text that a message repeats.
+/// The most characters of a user's text that a message repeats.
 const QUOTED: usize = 64;
 
-/// The sort of a problem; the extension gives each an SQLSTATE.
+/// The kind of a problem. The extension has an SQLSTATE for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
-    /// A parameter has a value that it may not have.
+    /// A parameter has a value that is not allowed.
     InvalidValue,
-    /// A text does not have the form in which it can be read.
+    /// A text cannot be parsed.
     InvalidText,
-    /// A number lies outside of what 64 bits can hold.
+    /// A number does not fit into 64 bits.
     InvalidNumber,
     /// The input, or the result, is larger than the algorithm allows.
     TooLarge,
-    /// The memory that the work takes cannot be had.
+    /// Memory was refused.
     OutOfMemory,
 }
 
@@ -27,7 +27,7 @@ pub enum ProblemKind {
 /// the detail and the hint are sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The sort of problem, which decides the SQLSTATE.
+    /// The kind of the problem, which decides the SQLSTATE.
     pub kind: ProblemKind,
     /// What is wrong, with the actual values.
     pub message: String,
@@ -43,14 +43,14 @@ impl Problem {
         Self { kind, message: message.into(), detail: None, hint: None }
     }
 
-    /// A parameter has a value outside its range.
+    /// The problem of a parameter whose value is outside its range.
     pub fn out_of_range(name: &str, value: impl Display, min: impl Display, max: impl Display) -> Self {
         let value = Self::quote(&value.to_string());
         Self::new(ProblemKind::InvalidValue, format!("{name} {value} is out of range"))
             .with_detail(format!("Valid values are {min} to {max}."))
     }
 
-    /// A parameter's value is a name, and is not among the names that it may have.
+    /// The problem of a parameter whose value is a name that is not allowed.
     pub fn unknown(name: &str, value: &str, hint: impl Into<String>) -> Self {
         let message = format!("unknown {name} \"{}\"", Self::quote(value));
         Self::new(ProblemKind::InvalidValue, message).with_hint(hint)
@@ -66,8 +66,7 @@ impl Problem {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// A text of the user's in the form in which a message repeats it: its first 64 characters, and dots if
-    /// it is longer.
+    /// A user's text as a message repeats it: its first 64 characters, followed by dots if it is longer.
     pub fn quote(text: &str) -> String {
         match text.char_indices().nth(QUOTED) {
             Some((end, _)) => format!("{}...", &text[..end]),

@@ -1,84 +1,83 @@
-//! Bounding boxes in Hamming space, for trees.
+//! Bounding boxes in Hamming space, for search trees.
 //!
-//! A box says of a set of fingerprints which bits all of them have and which bits any of them has. From
-//! that follows a lower bound of the distance to a query: the bits that the query lacks and all have, and
-//! those that it has and none has. The bound is the distance itself for a single fingerprint. A box prunes
-//! by its fixed bits alone, so a tree over scattered values prunes little beyond a radius of 4.
+//! The box of a set of fingerprints has the bits that are set in all of them and the bits that are set in any
+//! of them. It gives a lower bound of the distance from a query: the number of bits that are set in all but
+//! not in the query, or in the query but in none. For a single fingerprint, the bound is the distance. A box
+//! only prunes by its fixed bits, so a tree of scattered values prunes little beyond a radius of 4.
 //!
-//! What was tried for building, with a million fingerprints, half scattered and half clustered (times
-//! faster than a sequential scan at radius 3; seconds to build; bytes a row): sorted as integers 12, 1.0, 39;
-//! sorted by Gray code 23, 1.0, 39; by inserts and splits alone 33, 4.0, 44. The second is used.
+//! Experiments with building, with a million fingerprints, half of them scattered and half clustered.
+//! Numbers: speed at radius 3 as a multiple of a sequential scan, seconds to build, bytes per row. Sorted as
+//! integers: 12, 1.0, 39; sorted by Gray code, as is done: 23, 1.0, 39; only inserts and splits: 33, 4.0, 44.
 //!
-//! For splits, with 200,000 fingerprints inserted one by one (pages read at radius 3, of about 1,030;
-//! scattered and clustered): at the bit that halves best 182 and 182, in the middle of the order 341 and 422.
-//! Preferring the tighter of two boxes that need not grow, and other limits than [`LEAST_PERCENT`] (5, 40),
-//! changed nothing.
+//! Experiments with splits, with 200,000 fingerprints inserted one by one. The numbers are pages read at
+//! radius 3, of about 1,030, for scattered and clustered fingerprints. Split at the bit that halves best: 182
+//! and 182; in the middle of the order: 341 and 422. Two changes made no difference: to prefer the tighter of
+//! two boxes that need not grow, and other limits than [`LEAST_PERCENT`] (5, 40).
 
-/// The box around a set of fingerprints.
+/// The bounding box of a set of fingerprints.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoundingBox {
-    /// Bits that all fingerprints have.
+    /// The bits that are set in all fingerprints.
     pub all: u64,
-    /// Bits that at least one fingerprint has.
+    /// The bits that are set in at least one fingerprint.
     pub any: u64,
 }
 
 impl BoundingBox {
-    /// The box around one fingerprint.
+    /// The box of one fingerprint.
     pub fn of(fingerprint: u64) -> Self {
         Self { all: fingerprint, any: fingerprint }
     }
 
-    /// The box around both boxes.
+    /// The smallest box that contains both boxes.
     pub fn union(self, other: Self) -> Self {
         Self { all: self.all & other.all, any: self.any | other.any }
     }
 
-    /// No fingerprint in the box is nearer to the query than this.
+    /// A lower bound of the distance between the query and a fingerprint in the box.
     pub fn min_distance(self, query: u64) -> u32 {
         (self.all & !query).count_ones() + (query & !self.any).count_ones()
     }
 
-    /// Whether a fingerprint may lie in the box.
+    /// Whether the fingerprint may be in the box.
     pub fn may_contain(self, fingerprint: u64) -> bool {
         self.min_distance(fingerprint) == 0
     }
 
-    /// Bits in which the fingerprints differ.
+    /// The bits in which the fingerprints differ.
     fn free_bits(self) -> u64 {
         self.any & !self.all
     }
 
-    /// How much worse the box prunes when `new` is added: the bits that it fixes no longer.
+    /// How much worse the box prunes if `new` is added: the number of bits that are no longer fixed.
     pub fn penalty(self, new: Self) -> f32 {
         (self.union(new).free_bits().count_ones() - self.free_bits().count_ones()) as f32
     }
 
-    /// A total order for building a tree from the bottom: neighbours share their highest bits.
+    /// A total order for building a tree bottom-up. Neighbours in this order share their highest bits.
     ///
-    /// The order is that of the Gray code, in which the next prefix differs from the last in one bit. A page
-    /// that begins in one prefix and ends in the next then loses one fixed bit; in the order of integers,
-    /// from 0111 to 1000, it would lose them all.
+    /// It is the order of the Gray code, in which two successive prefixes differ in one bit. If a page begins
+    /// with one prefix and ends with the next one, its box loses one fixed bit. In the order of integers,
+    /// such as from 0111 to 1000, it could lose all of them.
     pub fn build_order(self, other: Self) -> std::cmp::Ordering {
         let key = |bounds: Self| (gray_rank(bounds.all), gray_rank(bounds.any));
         key(self).cmp(&key(other))
     }
 }
 
-/// The rank of the value in the order of the Gray code.
+/// The rank of a value in the order of the Gray code.
 fn gray_rank(value: u64) -> u64 {
     (0..6).fold(value, |rank, step| rank ^ rank >> (1 << step))
 }
 
-/// Each side of a split gets at least this many percent of the entries, or the split is by order instead of
-/// by bit.
+/// The least percentage of the entries on each side of a split by bit. Otherwise the split is by order.
 const LEAST_PERCENT: usize = 20;
 
-/// Splits boxes into two groups of similar size: `true` is the second. There must be at least two.
+/// Splits at least two boxes into two groups of similar size; `true` is the second group.
 ///
-/// The bit that halves them best becomes fixed on both sides. Where no bit comes near to that (boxes of
-/// inner pages have few fixed bits, templates have skewed ones), the order of building decides.
+/// Splits at the bit that halves them best, which becomes a fixed bit of both groups. If no bit does it well
+/// (boxes of inner pages have few fixed bits, those of templates skewed ones), the split is by build order.
 pub fn split(boxes: &[BoundingBox]) -> Vec<bool> {
     let smaller_side = |bit: u32| {
         let ones = boxes.iter().filter(|b| b.all >> bit & 1 == 1).count();
@@ -93,8 +92,8 @@ pub fn split(boxes: &[BoundingBox]) -> Vec<bool> {
     split_by_order(boxes)
 }
 
-/// Boxes in which the bit is fixed go to its side; each other box goes to the side whose box loses fewer
-/// fixed bits by it.
+/// A box that has the bit fixed goes to that bit's side. Any other box goes to the side whose own box loses
+/// fewer fixed bits.
 fn split_by_bit(boxes: &[BoundingBox], bit: u32) -> Vec<bool> {
     let is_one = |b: &BoundingBox| b.all >> bit & 1 == 1;
     let is_zero = |b: &BoundingBox| b.any >> bit & 1 == 0;
@@ -111,7 +110,7 @@ fn split_by_bit(boxes: &[BoundingBox], bit: u32) -> Vec<bool> {
     boxes.iter().map(second).collect()
 }
 
-/// The first half of the boxes in the order of building, and the second.
+/// Splits the boxes in the middle of the build order.
 fn split_by_order(boxes: &[BoundingBox]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..boxes.len()).collect();
     order.sort_by(|&a, &b| boxes[a].build_order(boxes[b]));
@@ -162,7 +161,7 @@ mod tests {
     }
 
     proptest! {
-        // A case splits up to forty groups of fingerprints.
+        // Each case splits up to forty groups of fingerprints.
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]

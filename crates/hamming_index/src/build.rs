@@ -1,9 +1,9 @@
-//! Building the trees for a table that has rows already.
+//! Builds the trees of an index for a table that has rows.
 //!
-//! Each tree is written from its sorted keys, leaf after leaf. Rows that do not fit into memory are sorted
-//! in runs, which are kept outside and merged when a tree is written. Cost: one sort of the rows for each
-//! tree. Memory: [`BYTES_PER_WORD`] for each word of a row that is kept at a time, and half as much again for
-//! its further columns and for its whole code.
+//! Each tree is written from its sorted keys, leaf by leaf. Rows that do not fit into memory are sorted in
+//! runs, which are stored outside and merged when a tree is written. Cost: one sort of the rows for each
+//! tree. Memory: [`BYTES_PER_WORD`] for each word of the rows in memory, and half as much again for further
+//! columns and for whole codes.
 
 use crate::key::{Filter, IndexKey, RowId, Tree, rotated};
 use crate::layout::Layout;
@@ -13,18 +13,18 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// Memory that a word of a row takes.
+/// Bytes of memory per word of a row.
 pub const BYTES_PER_WORD: usize = size_of::<(u64, RowId)>();
 
-/// Where a new index is written to.
+/// The pages of a new index.
 pub trait BuildTarget {
-    /// Writes a page behind the last one, and returns its number.
+    /// Writes a page after the last one, and returns its number.
     fn append(&mut self, page: &Page) -> PageNumber;
-    /// Writes a page over the one of this number.
+    /// Overwrites the page with this number.
     fn put(&mut self, page_number: PageNumber, page: &Page);
 }
 
-/// Writes an empty index: its first pages, which are the roots and what the layout has before them.
+/// Writes an empty index: the description of its codes, if the layout has one, and the roots.
 pub fn create(target: &mut impl BuildTarget, layout: Layout) {
     if let Some(description) = layout.description() {
         target.append(&description);
@@ -34,14 +34,14 @@ pub fn create(target: &mut impl BuildTarget, layout: Layout) {
     }
 }
 
-/// Writes a tree whose root has been created, from its keys in order.
+/// Writes a tree from its keys, which must be added in order. Its root must already have been created.
 struct TreeWriter<'a, T> {
     target: &'a mut T,
     tree: Tree,
     root: PageNumber,
-    /// Keys of a leaf.
+    /// The number of keys in a leaf.
     leaf_size: usize,
-    /// How many percent of each page are filled.
+    /// How full pages are, in percent.
     fill: usize,
     children: Vec<(IndexKey, PageNumber)>,
     leaf: Box<Page>,
@@ -53,7 +53,7 @@ impl<'a, T: BuildTarget> TreeWriter<'a, T> {
         Self { target, tree, root, leaf_size, fill, children: Vec::new(), leaf: Page::node(tree, 0) }
     }
 
-    /// Adds a key, with the words of its code after the first one, for a tree of whole codes.
+    /// Adds a key. In a tree of whole codes, `tail` has the words of the code after the first one.
     fn add(&mut self, key: IndexKey, tail: &[u64]) {
         if self.leaf.len() == self.leaf_size {
             self.append_leaf();
@@ -61,7 +61,7 @@ impl<'a, T: BuildTarget> TreeWriter<'a, T> {
         self.leaf.append(key, tail);
     }
 
-    /// Writes the leaf behind the last page, and adds it to the children with its lowest key.
+    /// Writes the leaf as a new page, and adds it to the children with its lowest key.
     fn append_leaf(&mut self) {
         let low = if self.children.is_empty() { IndexKey::FIRST } else { self.leaf.key(0) };
         let leaf = std::mem::replace(&mut self.leaf, Page::node(self.tree, 0));
@@ -85,35 +85,35 @@ impl<'a, T: BuildTarget> TreeWriter<'a, T> {
     }
 }
 
-/// A key with the words of its code after the first one, which trees of whole codes have.
+/// A key, and the words of the code after the first one, which trees of whole codes store.
 pub type KeyWithTail<'a> = (IndexKey, &'a [u64]);
 
-/// Where sorted runs are kept.
+/// A place to store sorted runs.
 pub trait Runs {
-    /// A run of sorted keys, which is read once from its beginning.
+    /// A sorted run of keys, which is read once from its beginning.
     type Run;
-    /// Keeps these keys, which come in order, as a run. Each has so many words in its tail.
+    /// Stores keys as a run. They come in order, and each has `tail` words in its tail.
     fn write(&mut self, tail: usize, entries: &mut dyn Iterator<Item = KeyWithTail<'_>>) -> Self::Run;
-    /// The next key of a run, whose tail takes the place of the one before; `None` at its end.
+    /// Reads the next key of a run, and replaces `tail` by its tail; `None` at the end.
     fn read(&mut self, run: &mut Self::Run, tail: &mut Vec<u64>) -> Option<IndexKey>;
-    /// Called often; does not return if the user has cancelled.
+    /// Called often. Does not return if the user has cancelled.
     fn check_for_interrupts(&self);
 }
 
-/// The rows of a table, on their way into an index.
+/// Collects the rows of a table for a new index.
 pub struct Builder<R: Runs> {
     layout: Layout,
-    /// One for each word, if words have trees.
+    /// A sorter for each word, if words have trees.
     words: Vec<Sorter<R, (u64, RowId)>>,
     nulls: Sorter<R, (u64, RowId)>,
-    /// All rows by their further columns, if there are any.
+    /// A sorter of all rows by their further columns, if there are any.
     filter: Option<Sorter<R, PlacedKey>>,
-    /// All codes, if there is a tree of whole codes.
+    /// A sorter of whole codes, if there is a tree of them.
     codes: Option<Sorter<R, PlacedKey>>,
 }
 
 impl<R: Runs> Builder<R> {
-    /// For an index with this layout, with about `capacity` words of rows in memory.
+    /// A builder for this layout, with about `capacity` words of rows in memory.
     pub fn new(layout: Layout, capacity: usize) -> Self {
         // Few tables have many rows without a code.
         let for_nulls = capacity / 8;
@@ -132,7 +132,7 @@ impl<R: Runs> Builder<R> {
         }
     }
 
-    /// Changes the layout, before a row with a code was added. Those that were added have none.
+    /// Changes the layout. All rows that were added so far must be without a code.
     pub fn set_layout(&mut self, layout: Layout, capacity: usize) {
         let mut changed = Self::new(layout, capacity);
         std::mem::swap(&mut self.nulls, &mut changed.nulls);
@@ -143,8 +143,8 @@ impl<R: Runs> Builder<R> {
         *self = changed;
     }
 
-    /// Adds a row with the words of its code, which may be NULL, and with its filter, if the index has
-    /// further columns.
+    /// Adds a row: the words of its code, or `None` if it is NULL, and its filter, if the index has further
+    /// columns.
     pub fn add(
         &mut self,
         runs: &mut R,
@@ -163,26 +163,26 @@ impl<R: Runs> Builder<R> {
         self.words.iter_mut().zip(words).try_for_each(|(sorter, &word)| sorter.add(runs, (word, row)))
     }
 
-    /// The number of rows with a code that have been added.
+    /// The number of rows with a code that were added.
     fn codes(&self) -> u64 {
         self.words.first().map(|sorter| sorter.count).or(self.codes.as_ref().map(|it| it.count)).unwrap_or(0)
     }
 
-    /// The number of rows that have been added.
+    /// The number of rows that were added.
     pub fn rows(&self) -> u64 {
         self.codes() + self.nulls.count
     }
 
-    /// The number of keys that all trees will have.
+    /// The number of keys of all trees together.
     pub fn keys(&self) -> u64 {
         let with_tail = [&self.filter, &self.codes].into_iter().flatten().map(|sorter| sorter.count);
         self.codes() * self.layout.word_trees() as u64 + self.nulls.count + with_tail.sum::<u64>()
     }
 
-    /// Writes each tree from its sorted keys. `fill` says how many percent of each page are filled;
-    /// `progress` is called for each key.
+    /// Writes each tree from its sorted keys. `fill` is how full pages are, in percent. `progress` is called
+    /// for each key.
     pub fn write(self, mut runs: R, target: &mut impl BuildTarget, fill: usize, progress: &mut dyn FnMut()) {
-        // The memory of a word is given back before the next one is sorted.
+        // The memory of a word's rows is freed before the next word is sorted.
         for sorter in self.words.into_iter().chain([self.nulls]) {
             sorter.write(self.layout, &mut runs, target, fill, progress);
         }
@@ -192,17 +192,17 @@ impl<R: Runs> Builder<R> {
     }
 }
 
-/// A row as it is kept in memory, to be sorted.
+/// A row in memory, before it is sorted.
 trait UnsortedRow: Copy {
-    /// Its key in a tree.
+    /// The key of the row in a tree.
     fn key(self, tree: Tree) -> IndexKey;
-    /// A part of its key that decides the order.
+    /// The part of the key that decides the order.
     fn order(self, tree: Tree) -> impl Ord;
-    /// The place of its tail among those in memory.
+    /// The place of the row's tail among the tails in memory.
     fn place(self) -> usize;
 }
 
-/// A word, which is sorted for each of its bands.
+/// One word of a row, which is sorted once for each of its bands.
 impl UnsortedRow for (u64, RowId) {
     fn key(self, tree: Tree) -> IndexKey {
         IndexKey::new(rotated(self.0, tree), self.1)
@@ -217,7 +217,7 @@ impl UnsortedRow for (u64, RowId) {
     }
 }
 
-/// A key of a tree that may have whole codes, and the place of its tail. A code that is NULL has none.
+/// A key of a tree that may have whole codes, and the place of its tail. If the code is NULL, it has no tail.
 #[derive(Clone, Copy)]
 struct PlacedKey {
     key: IndexKey,
@@ -238,24 +238,24 @@ impl UnsortedRow for PlacedKey {
     }
 }
 
-/// Sorts rows for some trees.
+/// Sorts rows for one or several trees.
 struct Sorter<R: Runs, U> {
     trees: Range<Tree>,
-    /// The rows in memory, at most `capacity` of them.
+    /// The rows in memory; at most `capacity`.
     rows: Vec<U>,
-    /// The words of their codes after the first ones: this number of each.
+    /// The words of the codes after the first one: `tail` words for each code.
     tails: Vec<u64>,
     tail: usize,
-    /// The tail of a code that is NULL.
+    /// The tail that is written for a code that is NULL.
     no_tail: Vec<u64>,
     capacity: usize,
     count: u64,
-    /// For each tree its runs, one for each time that memory was full.
+    /// For each tree its runs; there is one for each time that memory was full.
     runs: Vec<Vec<R::Run>>,
 }
 
 impl<R: Runs> Sorter<R, PlacedKey> {
-    /// Adds a row with the words of its code after the first one; a code that is NULL has none.
+    /// Adds a row. `tail` has the words of its code after the first one, and is empty if the code is NULL.
     fn add_with_tail(&mut self, store: &mut R, key: IndexKey, tail: &[u64]) -> Result<(), OutOfMemory> {
         if self.rows.len() == self.capacity {
             self.spill(store);
@@ -272,7 +272,7 @@ impl<R: Runs> Sorter<R, PlacedKey> {
         self.add(store, PlacedKey { key, place })
     }
 
-    /// Takes over rows whose codes are NULL. Their runs may have tails of another length, which are zeros.
+    /// Takes rows without codes from another sorter. Their runs may have longer or shorter tails, all zeros.
     fn take_keys_of(&mut self, other: Self) {
         (self.rows, self.count, self.runs) = (other.rows, other.count, other.runs);
         self.capacity = self.capacity.max(self.rows.len());
@@ -280,7 +280,7 @@ impl<R: Runs> Sorter<R, PlacedKey> {
 }
 
 impl<R: Runs, U: UnsortedRow> Sorter<R, U> {
-    /// Sorts for these trees, with at most `capacity` rows in memory, each with so many words in its tail.
+    /// A sorter for these trees, with at most `capacity` rows in memory, and `tail` words in each tail.
     fn new(trees: Range<Tree>, capacity: usize, tail: usize) -> Self {
         let runs = trees.clone().map(|_| Vec::new()).collect();
         let capacity = capacity.max(1);
@@ -302,7 +302,7 @@ impl<R: Runs, U: UnsortedRow> Sorter<R, U> {
         Ok(())
     }
 
-    /// Writes each of the trees.
+    /// Writes all trees of this sorter.
     fn write(
         mut self,
         layout: Layout,
@@ -326,14 +326,14 @@ impl<R: Runs, U: UnsortedRow> Sorter<R, U> {
         sort(&mut self.rows, tree, store);
     }
 
-    /// The sorted rows in memory.
+    /// The keys of the rows in memory, which must be sorted.
     fn entries(&self, tree: Tree) -> impl Iterator<Item = KeyWithTail<'_>> {
         let tail =
             |place: usize| self.tails.get(place..).map_or(&self.no_tail[..], |tails| &tails[..self.tail]);
         self.rows.iter().map(move |row| (row.key(tree), tail(row.place())))
     }
 
-    /// Keeps the rows in memory as a run for each tree.
+    /// Stores the rows in memory as a run for each tree.
     fn spill(&mut self, store: &mut R) {
         for tree in self.trees.clone() {
             self.sort(store, tree);
@@ -344,13 +344,13 @@ impl<R: Runs, U: UnsortedRow> Sorter<R, U> {
         self.tails.clear();
     }
 
-    /// Passes the keys of one of the trees in order.
+    /// Calls `add` for each key of a tree, in order.
     fn sorted(&mut self, store: &mut R, tree: Tree, add: &mut dyn FnMut(IndexKey, &[u64])) {
         if self.count > self.rows.len() as u64 {
             if !self.rows.is_empty() {
                 self.spill(store);
             }
-            // The memory is needed to read the runs.
+            // Frees the memory, which is needed to read the runs.
             (self.rows, self.tails) = (Vec::new(), Vec::new());
             let runs = std::mem::take(&mut self.runs[usize::from(tree - self.trees.start)]);
             return merge(store, runs, add);
@@ -360,12 +360,12 @@ impl<R: Runs, U: UnsortedRow> Sorter<R, U> {
     }
 }
 
-/// Sorts rows by their keys, and looks for interrupts meanwhile: a gigabyte of rows takes seconds.
+/// Sorts rows by their keys. Checks for interrupts meanwhile, since a gigabyte of rows takes seconds.
 fn sort<U: UnsortedRow>(rows: &mut [U], tree: Tree, store: &impl Runs) {
     base::sort(rows, &mut || store.check_for_interrupts(), |row| row.order(tree));
 }
 
-/// Passes the keys of several sorted runs in order.
+/// Merges sorted runs: calls `add` for each key, in order.
 fn merge<R: Runs>(store: &mut R, mut runs: Vec<R::Run>, add: &mut dyn FnMut(IndexKey, &[u64])) {
     let mut tails = vec![Vec::new(); runs.len()]; // Bounded: a code for each run.
     let firsts = runs.iter_mut().zip(&mut tails).enumerate();

@@ -1,10 +1,10 @@
-//! Adding entries, and growth of the trees.
+//! Inserts entries, and lets the trees grow.
 //!
-//! A row's keys of one word are added to its trees in one commit, word after word. Nobody can see the row
-//! before all of them are there, so every tree has every row that somebody can see. If adding ends midway,
-//! the row is dead. A leaf without room is split first, in a commit of its own. A split locks a node, its
-//! parent and the new sibling, and nothing else waits. Cost: one leaf in each tree, and the pages above it.
-//! The keys of the whole code and of further columns come last, each in a commit of its own.
+//! The keys of a word are inserted into its trees in one commit, word by word. The row becomes visible only
+//! after all of them are inserted, so every tree has every visible row. If an insert stops midway, its row is
+//! dead. A leaf without room is split first, in a separate commit. A split locks a node, its parent and the
+//! new sibling, and waits for nothing else. Cost: one leaf in each tree, and the pages above it. The keys of
+//! the whole code and of further columns come last, each in a separate commit.
 
 use crate::key::{Filter, IndexKey, RowId, Tree};
 use crate::layout::Layout;
@@ -13,7 +13,7 @@ use crate::store::{NumberedPage, Store};
 use crate::tree::Index;
 
 impl<'s, S: Store> Index<'s, S> {
-    /// Adds a row with the words of its code, which may be NULL, and with its filter, if the index has
+    /// Inserts a row: the words of its code, or `None` if it is NULL, and its filter, if the index has
     /// further columns.
     pub fn insert(&self, words: Option<&[u64]>, filter: Option<Filter>, row: RowId) {
         let layout = self.layout;
@@ -35,8 +35,8 @@ impl<'s, S: Store> Index<'s, S> {
         }
     }
 
-    /// Adds keys, each to its tree: those of one word at most. `tail` has the other words of the code, for
-    /// trees of whole codes.
+    /// Inserts keys, each into its tree, in one commit. They must belong to one word at most. `tail` has the
+    /// other words of the code, for a tree of whole codes.
     fn add(&self, keys: impl Iterator<Item = (Tree, IndexKey)> + Clone, tail: &[u64]) {
         loop {
             let mut leaves: Vec<_> = keys.clone().map(|(tree, key)| self.lock_leaf(tree, key)).collect();
@@ -51,12 +51,11 @@ impl<'s, S: Store> Index<'s, S> {
         }
     }
 
-    /// Makes room in the node at this level under which the key lies. If its parent is full, room is made
-    /// there instead; if somebody else was faster, nothing is done. The caller comes back until there is
-    /// room.
+    /// Splits the full node at this level that contains the key. If its parent is full, splits the parent
+    /// instead. If another process was faster, does nothing. The caller repeats this until there is room.
     ///
-    /// The new page is allocated while no other is locked: allocating may wait for others, and reads and
-    /// writes the list of free pages.
+    /// The new page is allocated while no page is locked, since that may wait for other processes, and reads
+    /// and writes the free space map.
     fn split(&self, tree: Tree, level: u8, key: IndexKey) {
         let mut sibling = self.store.allocate();
         let Some(mut parent) = self.lock_at(tree, level + 1, key) else {
@@ -84,7 +83,7 @@ impl<'s, S: Store> Index<'s, S> {
         ]);
     }
 
-    /// Moves the content of a full root of this level into a new child, which can be split then.
+    /// Moves the contents of a full root of this level into a new child, which can then be split.
     fn grow(&self, tree: Tree, level: u8, mut child: S::Exclusive<'s>) {
         let mut root = self.lock_root(tree);
         if root.level() != level || !root.is_full() {
@@ -97,7 +96,7 @@ impl<'s, S: Store> Index<'s, S> {
     }
 }
 
-/// The two halves of a node, and the lowest key that may lie under the second.
+/// The two halves of a node, and the lowest key of the second half.
 fn halves(node: &Page) -> (Box<Page>, Box<Page>, IndexKey) {
     let (tree, level) = (node.tree(), node.level());
     if level > 0 {

@@ -1,5 +1,5 @@
-//! The number of pages that a search reads, in an index of this crate or in a tree of bounding boxes such
-//! as GiST's. The planner asks for it, and a search itself decides by it.
+//! Estimates how many pages a search reads, in an index of this crate or in a tree of bounding boxes such as
+//! GiST's. The planner needs that, and so does a search, which decides by it.
 
 use crate::key::{BANDS, Tree};
 use crate::layout::Layout;
@@ -8,37 +8,37 @@ use crate::probe::radius_of_band;
 use crate::sorted::{FIRST_PIECE, MORE_IN_PIECE};
 use hamming::code::{volume, volumes};
 
-/// The fraction of a page's room that is used, on average.
+/// The average fraction of a page that is used.
 const FILL: f64 = 0.8;
 
-/// Nodes do not begin where a high bit changes. So their values agree in fewer bits, as if there were more
-/// values by this factor. With it, estimates were within 4 % of the leaves that are read from radius 11 on,
-/// with 100,000 to ten million scattered fingerprints.
+/// Nodes do not begin exactly where a high bit changes, so their values agree in fewer bits, as if there were
+/// this factor more values. With this factor, the estimates from radius 11 on were within 4 % of the leaves
+/// that were read, for 100,000 to ten million scattered fingerprints.
 const STRADDLING: f64 = 1.1;
 
-/// The third radius of an ordered search is the one within which this number of rows is expected, if
+/// An ordered search chooses its third radius so that this number of rows is expected within it, if
 /// fingerprints are scattered.
 pub(crate) const FEW: f64 = 20.0;
-/// Each radius after the third reads at least this multiple of the leaves of the one before. So all
-/// searches together read at most about three times the leaves of the last.
+/// Each radius after the third reads at least this multiple of the leaves of the radius before. So all passes
+/// together read at most about three times the leaves of the last one.
 const MORE_LEAVES: f64 = 1.5;
 
-/// The last pass within a radius follows at once if it costs at most this multiple of the pass that would
-/// come before it: that one would often be in vain.
+/// If the last pass costs at most this multiple of the next pass, the search goes on to the last pass at
+/// once: the other one would often be in vain.
 pub(crate) const LAST: f64 = 6.0;
 
-/// The expected number of entries of a tree with this number of leaves.
+/// The expected number of entries in this number of leaves.
 pub fn entries_in(leaves: f64) -> f64 {
     leaves * LEAF_CAPACITY as f64 * FILL
 }
 
-/// The smallest radius within which `wanted` of these rows are expected, if their codes, with this number of
-/// bits, are scattered.
+/// The smallest radius within which `wanted` of `rows` rows are expected, if their codes of this number of
+/// bits are scattered.
 pub fn radius_of(bits: u32, wanted: f64, rows: f64) -> u32 {
     volumes(bits).position(|fraction| rows * fraction >= wanted).map_or(bits, |radius| radius as u32)
 }
 
-/// The expected number of leaves of each band's tree, in an index with this number of pages.
+/// The expected number of leaves of a band's tree, in an index with this number of pages.
 pub fn leaves_in(pages: u32, layout: Layout) -> f64 {
     let others = layout.fixed_pages() - layout.word_trees() as u32;
     let by_filter = if layout.has_filter() { layout.leaves_per_band(layout.filter_tree()) } else { 0.0 };
@@ -47,16 +47,16 @@ pub fn leaves_in(pages: u32, layout: Layout) -> f64 {
     (f64::from(pages.saturating_sub(others)) / trees).max(1.0)
 }
 
-/// The leaves that the search of a word of `width` bits with this radius is expected to read, if each tree
-/// has `leaves` leaves; at most those of one tree, which is then read as a whole.
+/// How many leaves the search of a word of `width` bits is expected to read, if each tree has `leaves`
+/// leaves. That is at most one whole tree, which is read if bands would need more.
 pub fn leaves_read(leaves: f64, radius: u32, width: u32) -> f64 {
     by_bands(leaves, radius, width).min(leaves)
 }
 
-/// The pages that the same search is expected to read, those above the leaves among them.
+/// How many pages the same search is expected to read, including pages above the leaves.
 pub fn pages_read(leaves: f64, radius: u32, width: u32) -> f64 {
     let (mut pages, mut level) = (leaves_read(leaves, radius, width), leaves);
-    // On each level above, a node is read once for the pages below it, and at least one in each tree.
+    // On each level above, a node is read once for the nodes below it, and at least one node in each tree.
     while level > 1.0 {
         level = (level / (INNER_CAPACITY as f64 * FILL)).max(1.0);
         pages += by_bands(level, radius, width).min(pages);
@@ -64,26 +64,25 @@ pub fn pages_read(leaves: f64, radius: u32, width: u32) -> f64 {
     pages
 }
 
-/// The levels above the leaves of a tree with so many of them.
+/// The number of levels above the leaves, in a tree with this number of leaves.
 pub fn levels_above(leaves: f64) -> f64 {
     leaves.max(1.0).log(INNER_CAPACITY as f64 * FILL).ceil()
 }
 
-/// Whether reading all wanted rows from end to end, `sequential` leaves, takes no more leaves than the bands
-/// do.
+/// Whether a search by bands reads at least as many leaves as reading all wanted rows sequentially, from
+/// `sequential` leaves.
 pub(crate) fn prefers_sequential(leaves: f64, sequential: f64, radius: u32, width: u32) -> bool {
     by_bands(leaves, radius, width) >= sequential
 }
 
-/// For each band, the number of leaves after which a search gives the bands up, if it has read them in this
-/// band's tree and those before it. The later bands are then expected to read more than the `sequential`
-/// leaves that have all wanted rows, such as those of one tree: as many times the expected number as the
-/// bands before them have read.
+/// For each band: the number of leaves that a search may have read, in the trees of this band and of earlier
+/// bands, before it gives up the bands. More leaves mean that the later bands are expected to need more than
+/// the `sequential` leaves, which have all wanted rows: they are expected to exceed their estimates by the
+/// same factor as the bands that were read.
 ///
 /// No search reads more than two and a half trees, whatever its fingerprints are: one and a half by bands,
-/// and then one from end to end. With bits that are set with a chance of four fifths, giving up after one
-/// tree took 1,711 leaves on average at radius 14, and this takes 1,542 (200 queries, 1,679 leaves in a
-/// tree).
+/// and then one sequentially. With bits that are set with probability 4/5, giving up after one tree took
+/// 1,711 leaves on average at radius 14, and this takes 1,542 (200 queries, 1,679 leaves per tree).
 pub(crate) fn limits(leaves: f64, sequential: f64, radius: u32, width: u32) -> [f64; BANDS] {
     let bands = in_each_band(leaves, radius, width);
     std::array::from_fn(|band| {
@@ -92,18 +91,18 @@ pub(crate) fn limits(leaves: f64, sequential: f64, radius: u32, width: u32) -> [
     })
 }
 
-/// The first radius of an ordered search of codes of one word: it reads one leaf of each band.
+/// The first radius of an ordered search for codes of one word. It reads one leaf per band.
 pub(crate) fn first_radius(leaves: f64, sequential: f64, width: u32) -> u32 {
     let one_each = BANDS as u32 - 1;
     if prefers_sequential(leaves, sequential, one_each, width) { width } else { one_each }
 }
 
-/// The radius that follows in an ordered search of codes of one word. Most queries either have something
-/// near, or nothing nearer than scattered rows. So the radius grows from one leaf of each band to one more
-/// bit in each band, then to where scattered rows begin, and then step by step. (With a million and with ten
-/// million rows this takes half as long where nothing is near as growing by [`MORE_LEAVES`] from the start.)
+/// The next radius of an ordered search for codes of one word. For most queries, either there are near rows,
+/// or nothing is nearer than scattered rows. So the radius grows from one leaf per band to one more bit per
+/// band, then to where scattered rows begin, and then step by step. (With one million and with ten million
+/// rows, if nothing is near, that takes half as long as growing by [`MORE_LEAVES`] from the start.)
 ///
-/// It is at most `farthest`, and `farthest` itself if its pass costs little more than the one before would.
+/// The result is at most `farthest`. It is `farthest` if that pass costs little more than the next one would.
 pub(crate) fn next_radius(leaves: f64, sequential: f64, radius: u32, farthest: u32, width: u32) -> u32 {
     let one_more_bit = 2 * BANDS as u32 - 1;
     let scattered = radius_of(width, FEW, entries_in(sequential));
@@ -112,7 +111,7 @@ pub(crate) fn next_radius(leaves: f64, sequential: f64, radius: u32, farthest: u
         .into_iter()
         .find(|&next| next > radius)
         .or_else(|| (radius + 1..width).find(|&next| leaves_read(leaves, next, width) >= enough));
-    // Where one tree is read as a whole, to where scattered rows begin costs no more leaves than a step.
+    // If one tree is read sequentially, a larger step, to where scattered rows begin, costs no more.
     let by_one_tree = if scattered > radius { scattered } else { width };
     let prefers_sequential = |radius| prefers_sequential(leaves, sequential, radius, width);
     let next = next.filter(|&next| !prefers_sequential(next)).unwrap_or(by_one_tree);
@@ -120,21 +119,21 @@ pub(crate) fn next_radius(leaves: f64, sequential: f64, radius: u32, farthest: u
     if next >= farthest || !prefers_sequential(farthest) && is_near(next) { farthest } else { next }
 }
 
-/// The work of a search.
+/// The expected work of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ExpectedWork {
-    /// Leaves that it reads; a leaf that is read twice counts twice.
+    /// The number of leaves that are read. A leaf that is read twice counts twice.
     pub leaves: f64,
-    /// Leaves of whole codes, which it reads one after the other.
+    /// The number of leaves of whole codes, which are read sequentially.
     pub codes: f64,
-    /// Rows that it fetches from the table, because the index does not have whole codes.
+    /// The number of rows that are fetched from the table, if the index has no whole codes.
     pub fetched: f64,
-    /// Rows that are collected in the index, to be sorted or to be left out as reported before.
+    /// The number of rows that the index collects, to sort them or to skip rows that it has reported before.
     pub collected: f64,
 }
 
 impl ExpectedWork {
-    /// The work of both, the other one several times.
+    /// The sum of this work and `times` the other work.
     #[must_use]
     pub fn plus(self, times: f64, other: Self) -> Self {
         Self {
@@ -146,11 +145,11 @@ impl ExpectedWork {
     }
 }
 
-/// The work of finding the `wanted` nearest of these rows, which `sequential` leaves have, or all within
-/// `farthest` if these are fewer, if their codes have one word of `width` bits and are scattered.
+/// The work of finding the `wanted` nearest of `rows` rows, or all rows within `farthest` if these are fewer.
+/// Codes have one word of `width` bits, and are assumed to be scattered. `sequential` leaves have all rows.
 ///
-/// It goes through the radii of the search itself. The rows within a radius may have to be found in several
-/// pieces, each by a search of its own that collects the pieces before it as well.
+/// The estimate uses the radii of the search itself. The rows within a radius may have to be collected in
+/// several pieces. Each piece is a separate search, which also finds the rows of earlier pieces.
 pub(crate) fn nearest(
     (leaves, sequential): (f64, f64),
     width: u32,
@@ -173,7 +172,7 @@ pub(crate) fn nearest(
             work.collected += found;
             piece = largest.min(piece * MORE_IN_PIECE as f64);
         }
-        // A search that finds nothing reads leaves, too.
+        // A search that finds nothing also reads leaves.
         let pieces = ((end - found) / piece).ceil().max(if before == work { 1.0 } else { 0.0 });
         work.leaves += pieces * read;
         work.collected += pieces * (found + end) / 2.0;
@@ -185,28 +184,28 @@ pub(crate) fn nearest(
     }
 }
 
-/// A key column of a tree of bounding boxes, and what a search asks of it.
+/// A key column of a tree of bounding boxes, and the condition of a search on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum IndexedColumn {
-    /// Fingerprints within a radius; 64 is all of them.
+    /// Fingerprints within a radius; 64 means all fingerprints.
     Fingerprint {
         /// The radius of the search, in bits.
         radius: u32,
     },
     /// A column of another type.
     Other {
-        /// The number of its distinct values.
+        /// The number of distinct values.
         values: f64,
-        /// The fraction of the rows whose value is wanted, 0 to 1.
+        /// The fraction of the rows whose value is wanted, from 0 to 1.
         fraction: f64,
     },
 }
 
-/// The pages of a tree of bounding boxes that a search reads.
+/// The number of pages of a tree of bounding boxes that a search reads.
 ///
-/// The tree is divided by its first column, and by the next one where one value of the first fills several
-/// pages. Of n pages that are divided by fingerprints, each fixes the log2(n) bits that tell it from the
-/// others. The number of pages near a query is the number of strings of that length within the radius.
+/// The tree is divided by its first column, and by the next column if a value of the first one fills several
+/// pages. If n pages are divided by fingerprints, each page fixes log2(n) bits, which distinguish it from the
+/// other pages. The number of pages near a query is the number of strings of that length within the radius.
 pub fn boxes_read(pages: f64, columns: &[IndexedColumn]) -> f64 {
     let (mut read, mut pages_each) = (1.0, pages.max(1.0));
     for column in columns {
@@ -223,22 +222,22 @@ pub fn boxes_read(pages: f64, columns: &[IndexedColumn]) -> f64 {
     read * pages_each
 }
 
-/// The nodes of one level that a search meets in all trees together.
+/// The number of nodes of one level that a search reads in all bands' trees.
 fn by_bands(nodes: f64, radius: u32, width: u32) -> f64 {
     sum(&in_each_band(nodes, radius, width))
 }
 
-/// Their sum. The standard library's is -0 if there are none.
+/// The sum of numbers. The standard library returns -0 for none.
 fn sum(numbers: &[f64]) -> f64 {
     numbers.iter().fold(0.0, |sum, number| sum + number)
 }
 
-/// The nodes of one level that a search meets in each band's tree, if the level has `nodes` nodes there
-/// and a word has `width` bits.
+/// The number of nodes of one level that a search reads in each band's tree, if each tree has `nodes` nodes
+/// on that level and a word has `width` bits.
 ///
-/// A node has its part of the values of the band, and another one that it shares with the next node. They
-/// agree in some bits. The fraction of the nodes that is met is the fraction of the strings of this length
-/// that lie within the band's part of the radius.
+/// A node has an equal part of the band's values, and one more value that it shares with the next node. These
+/// values agree in some leading bits. The fraction of nodes that are read is the fraction of strings of this
+/// length that are within the band's part of the radius.
 fn in_each_band(nodes: f64, radius: u32, width: u32) -> [f64; BANDS] {
     let in_band = f64::from(width) / BANDS as f64;
     let values = STRADDLING * in_band.exp2() / nodes + 1.0;
@@ -249,8 +248,8 @@ fn in_each_band(nodes: f64, radius: u32, width: u32) -> [f64; BANDS] {
     })
 }
 
-/// The number of strings of `bits` bits, at most 64, that differ from a given one in at most `radius` bits.
-/// For a length between two whole numbers the result lies between theirs.
+/// The number of strings of `bits` bits, at most 64, that differ from a given string in at most `radius`
+/// bits. Between two whole lengths, the result is between their results.
 pub fn strings_within(bits: f64, radius: u32) -> f64 {
     let (mut sum, mut shell) = (0.0, 1.0);
     // The radius comes from a query and may be any number.
@@ -291,7 +290,7 @@ mod tests {
         }
     }
 
-    /// Whether an estimate is right within a factor.
+    /// Whether an estimate differs from a measurement by at most a factor.
     fn is_near(estimate: f64, measured: f64, factor: f64) -> bool {
         estimate <= measured * factor && measured <= estimate * factor
     }
@@ -330,7 +329,7 @@ mod tests {
             boxes_read(80_000.0, &[tenants, kinds, IndexedColumn::Fingerprint { radius: 64 }]).round(),
             80_000.0
         );
-        // More values than pages.
+        // There are more values than pages.
         assert_eq!(boxes_read(500.0, &[tenants, near]), 500.0);
     }
 
@@ -343,9 +342,9 @@ mod tests {
             assert!(next.leaves >= last.leaves && next.collected >= last.collected, "{wanted}: {next:?}");
             last = next;
         }
-        // Ten were measured to take 1455 pages, those above the leaves among them.
+        // The ten nearest were measured to take 1455 pages, including pages above the leaves.
         assert!(is_near(effort(10.0).leaves, 1455.0, 1.6), "{:?}", effort(10.0));
-        // All of them: 31 pieces, and the first are small. On average half of the rows are collected.
+        // All rows: 31 pieces, the first of which are small. On average, half of the rows are collected.
         assert!(is_near(last.leaves, 32.0 * 1818.0, 1.1) && is_near(last.collected, 16e6, 1.1), "{last:?}");
         assert!(nearest((1818.0, 1818.0), 64, 1e6, f64::INFINITY, 6, 32_768).leaves < 100.0);
         assert_eq!(nearest((1.0, 1.0), 64, 0.0, 1.0, 64, 0).leaves, 1.0);

@@ -1,13 +1,13 @@
-//! Which trees an index has, where their roots are, and how a code is cut into words.
+//! Layouts: which trees an index has, where their roots are, and how a code is cut into words.
 //!
-//! An index of fingerprints has one word of 64 bits for each row. A code of any other width is cut into
-//! several words. Each has its own four trees, like a fingerprint. Codes that differ in few bits have a word
-//! that differs in very few: see [`crate::search`].
+//! An index of fingerprints has one word of 64 bits for each row. A code of another length is cut into words,
+//! each of which has four trees, like a fingerprint. Codes that differ in few bits have a word that differs
+//! in very few bits: see [`crate::search`].
 //!
-//! An index of several columns has one more tree, of all rows: see [`Layout::with_filter`].
+//! An index with further columns has one more tree, of all rows: see [`Layout::with_filter`].
 //!
-//! No word says how far two codes are apart. So an index of codes of several words can have a tree of whole
-//! codes beside those of the words, or in place of them: see [`CodeTrees`].
+//! The distance of two codes does not follow from one word. So an index of codes of several words can have a
+//! tree of whole codes, in addition to the words' trees or instead of them: see [`CodeTrees`].
 
 use crate::key::{BAND_BITS, BANDS, Filter, IndexKey, RowId, Tree, rotated};
 use crate::page::{
@@ -21,49 +21,48 @@ use std::ops::Range;
 /// The most bits of a code.
 pub const MAX_BITS: u32 = 8192;
 
-/// Which trees an index has of codes of several words.
+/// Which trees an index has for codes of several words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeTrees {
-    /// Those of each word: near codes are found by words that are nearly equal.
+    /// The trees of each word: near codes are found by words that are nearly equal.
     Words,
-    /// These, and one of whole codes. A search that words do not help reads that from end to end.
+    /// The trees of each word, and a tree of whole codes, for searches that words do not help.
     Both,
-    /// The one of whole codes. Embeddings, for one, are near in no word.
+    /// The tree of whole codes. It is used for embeddings, for example: near ones are near in no single word.
     Whole,
 }
 
 /// The trees of an index, and their roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// How a code is cut into words. A word of the index has the bits of its bands apart: see
-    /// [`Self::words_of`].
+    /// How a code is cut into words. In a word of the index, bands are not adjacent: see [`Self::words_of`].
     cutter: CodeCutter,
-    /// The number of the first tree. Those of fingerprints and of codes have no number in common.
+    /// The number of the first tree. Indexes of fingerprints and of codes use different numbers.
     first_tree: Tree,
-    /// Pages before the roots.
+    /// The number of pages before the roots.
     first_root: PageNumber,
     code_trees: CodeTrees,
 }
 
 impl Layout {
-    /// An index of 64-bit fingerprints. It begins with the roots.
+    /// The layout of an index of 64-bit fingerprints. Its first pages are the roots.
     pub const FINGERPRINTS: Self =
         Self { cutter: CodeCutter::FINGERPRINTS, first_tree: 0, first_root: 0, code_trees: CodeTrees::Words };
 
-    /// An index of codes with this number of bits, from 1 to [`MAX_BITS`]. Its first page says how many they
-    /// are.
+    /// The layout of an index of codes with this number of bits, from 1 to [`MAX_BITS`]. Its first page
+    /// stores that number.
     pub fn of_codes(bits: u32) -> Self {
         let cutter = CodeCutter::new(bits.clamp(1, MAX_BITS));
         Self { cutter, first_tree: FIRST_OF_CODES, first_root: 1, code_trees: CodeTrees::Words }
     }
 
-    /// This layout with these trees. Codes of one word have but one kind.
+    /// This layout with other trees. An index of codes of one word does not change.
     #[must_use]
     pub fn with_trees(self, code_trees: CodeTrees) -> Self {
         if self.has_whole_codes() { self } else { Self { code_trees, ..self } }
     }
 
-    /// Which trees there are of codes of several words.
+    /// The kinds of trees for codes of several words.
     pub fn code_trees(self) -> CodeTrees {
         self.code_trees
     }
@@ -73,15 +72,15 @@ impl Layout {
         self.code_trees != CodeTrees::Whole
     }
 
-    /// Whether there is a tree of whole codes, which have several words. Then the tree of further columns has
-    /// whole codes as well.
+    /// Whether there is a tree of whole codes, which have several words. If so, the tree of further columns
+    /// also has whole codes.
     pub fn has_code_tree(self) -> bool {
         self.code_trees != CodeTrees::Words
     }
 
-    /// This layout with further columns. Its last tree has all rows, ordered by a hash of
-    /// these columns and then by the first word of the code. So the rows of a tenant lie together there, and
-    /// those of them whose codes begin alike.
+    /// This layout with further columns. It has one more tree of all rows, ordered by a hash of the further
+    /// columns and then by the first word of the code. So the rows of a tenant are next to each other there,
+    /// and among these, rows whose codes begin alike.
     #[must_use]
     pub fn with_filter(self) -> Self {
         if self.has_filter() { self } else { Self { first_tree: self.first_tree + SEVERAL_COLUMNS, ..self } }
@@ -92,7 +91,7 @@ impl Layout {
         self.first_tree >= SEVERAL_COLUMNS
     }
 
-    /// The layout of an index of codes, which is said by the first page.
+    /// Reads the layout of an index of codes from its first page.
     pub fn read<S: Store>(store: &S) -> Self {
         let first = 0;
         let described = store.read(first).described().map(|(tree, key)| (tree, key.bits as u32));
@@ -123,29 +122,29 @@ impl Layout {
         self.is_described().then(|| Page::leaf(tree, &[IndexKey::before(self.bits().into())]))
     }
 
-    /// Bits of a code.
+    /// The number of bits of a code.
     #[inline]
     pub fn bits(self) -> u32 {
         self.cutter.bits()
     }
 
-    /// Words of a code.
+    /// The number of words of a code.
     #[inline]
     pub fn words(self) -> usize {
         self.cutter.width()
     }
 
-    /// Whether a code is one word, so that the index has the whole of it.
+    /// Whether a code is one word, so that each tree of a word has whole codes.
     pub fn has_whole_codes(self) -> bool {
         self.words() == 1
     }
 
-    /// Whether the first page says how many bits a code has, as it does of all codes but fingerprints.
+    /// Whether the first page describes the codes. It does for all codes but fingerprints.
     pub fn is_described(self) -> bool {
         self.first_root > 0
     }
 
-    /// The number of bands of all words.
+    /// The number of bands of all words together.
     #[inline]
     pub fn bands(self) -> usize {
         self.words() * BANDS
@@ -157,7 +156,7 @@ impl Layout {
         first..first + BANDS as Tree
     }
 
-    /// The tree of rows whose code is NULL. The bits of their keys are 0.
+    /// The tree of rows whose code is NULL. Their keys have the bits 0.
     pub fn nulls(self) -> Tree {
         self.first_tree + self.bands() as Tree
     }
@@ -172,13 +171,13 @@ impl Layout {
         CODE_TREES + self.words() as Tree
     }
 
-    /// The number of trees of all words.
+    /// The number of trees of all words together.
     pub fn word_trees(self) -> usize {
         if self.has_word_trees() { self.bands() } else { 0 }
     }
 
-    /// All trees: those of the words one after the other, the one of NULLs, the one of further columns, and
-    /// the one of whole codes.
+    /// All trees: the trees of each word, the tree of NULLs, the tree of further columns, and the tree of
+    /// whole codes.
     pub fn trees(self) -> impl Iterator<Item = Tree> {
         let words = self.first_tree..self.first_tree + self.word_trees() as Tree;
         let filter = self.has_filter().then(|| self.filter_tree());
@@ -190,17 +189,17 @@ impl Layout {
         if self.has_word_trees() { self.first_tree } else { self.code_tree() }
     }
 
-    /// The tree that is read from end to end where that is cheapest: it has whole codes if any tree has.
+    /// The tree that is read sequentially if that costs least. It has whole codes if any tree has them.
     pub(crate) fn tree_of_all(self) -> Tree {
         if self.has_code_tree() { self.code_tree() } else { self.first_tree }
     }
 
-    /// The leaves of a tree for each leaf of a band's tree.
+    /// The number of leaves of a tree for each leaf of a band's tree.
     pub fn leaves_per_band(self, tree: Tree) -> f64 {
         LEAF_CAPACITY as f64 / capacity(tree, 0) as f64
     }
 
-    /// A tree's place among the trees of the index, counted from 0.
+    /// The place of a tree among the trees of the index, counted from 0.
     pub fn place(self, tree: Tree) -> usize {
         let words = self.word_trees();
         match tree {
@@ -211,19 +210,19 @@ impl Layout {
         }
     }
 
-    /// The page of a tree's root.
+    /// The page number of a tree's root.
     pub fn root(self, tree: Tree) -> PageNumber {
         self.first_root + self.place(tree) as PageNumber
     }
 
-    /// Pages of the smallest index, which never move.
+    /// The number of pages of an empty index. These pages never move.
     pub fn fixed_pages(self) -> PageNumber {
         self.first_root + self.trees().count() as PageNumber
     }
 
-    /// The bits of this band, of all bands of a code, counted in the order that words have them in.
+    /// The bits of a band, counted in the order of the words' bits. Bands are numbered through all words.
     ///
-    /// Bands differ by at most one bit in width, so that each divides the rows as well as the others.
+    /// Widths of bands differ by at most one bit, so that all bands divide the rows about equally well.
     fn band(self, band: usize) -> Range<usize> {
         let place = |band: usize| band * self.bits() as usize / self.bands();
         place(band)..place(band + 1)
@@ -242,18 +241,18 @@ impl Layout {
         })
     }
 
-    /// The number of bits of a code that a word has.
+    /// The number of bits of the code in a word.
     pub(crate) fn width(self, word: usize) -> u32 {
         self.bits_of(word).len() as u32
     }
 
-    /// The bits of this word, counted in the order that words have them in.
+    /// The bits of a word, counted in the order of the words' bits.
     fn bits_of(self, word: usize) -> Range<usize> {
         let first = word * BANDS;
         self.band(first).start..self.band(first + BANDS - 1).end
     }
 
-    /// The code that has exactly the bits of this word set.
+    /// A code in which exactly the bits of this word are set.
     pub(crate) fn mask(self, word: usize) -> Vec<u8> {
         let mut mask = vec![0; self.bits().div_ceil(8) as usize]; // Bounded: a code.
         let bits = self.bits_of(word);
@@ -263,7 +262,7 @@ impl Layout {
         mask
     }
 
-    /// Cuts a code, which is given as bytes, into words. A band has its bits as its highest, and zeros below.
+    /// Cuts a code, given as bytes, into words. Each band is in its highest places, with zeros below.
     #[inline]
     pub fn words_of(self, code: &[u8]) -> impl Iterator<Item = u64> {
         let (mut reader, mut widths) = (self.cutter.reader(code), self.widths());
@@ -276,7 +275,7 @@ impl Layout {
         })
     }
 
-    /// The code that has these words: its bytes, filled up with zeros.
+    /// The bytes of the code with these words, padded with zeros.
     pub fn code_of(self, words: &[u64]) -> Vec<u8> {
         let mut code = vec![0; self.bits().div_ceil(8) as usize]; // Bounded: a code.
         let mut places = self.cutter.places();
@@ -290,7 +289,7 @@ impl Layout {
         code
     }
 
-    /// A row as messages name it, with its fingerprint if that is a word.
+    /// The name of a row in messages, with its fingerprint if it has one.
     pub fn name_of(self, row: RowId, word: Option<u64>) -> String {
         let name = format!("row ({},{})", row.page(), row.offset());
         match word {
@@ -299,7 +298,7 @@ impl Layout {
         }
     }
 
-    /// The keys of a word of a row, each with its tree.
+    /// The keys of a row's word, each with its tree.
     pub(crate) fn keys_of(
         self,
         word: usize,
@@ -309,7 +308,7 @@ impl Layout {
         self.trees_of(word).map(move |tree| (tree, IndexKey::new(rotated(bits, tree), row)))
     }
 
-    /// The key of a row in the tree of further columns. The bits of a code that is NULL are 0.
+    /// The key of a row in the tree of further columns. If the code is NULL, the bits are 0.
     pub(crate) fn filter_key(words: Option<&[u64]>, filter: Filter, row: RowId) -> IndexKey {
         match words.and_then(|words| words.first()) {
             Some(&bits) => IndexKey { filter, bits, row },
@@ -317,10 +316,10 @@ impl Layout {
         }
     }
 
-    /// The keys by which a row is looked for in the index, each with its tree: one of each of its words, in
-    /// the first band, and one of its whole code, or one in the tree of NULLs; and the one in the tree of
-    /// further columns, if the index has them. Where [`Index::verify`](crate::Index::verify) finds nothing
-    /// wrong, all bands of a word have the same rows.
+    /// The keys by which a check looks a row up, each with its tree: a key for each word in its first band,
+    /// one for the whole code, or one in the tree of NULLs; and one in the tree of further columns, if there
+    /// are any. One band per word is enough if [`Index::verify`](crate::Index::verify) has found no damage,
+    /// since then all bands have the same rows.
     pub fn look_up_keys_of(
         self,
         words: Option<&[u64]>,
@@ -333,12 +332,12 @@ impl Layout {
                 let of_words = (0..).zip(words).take_while(|_| self.has_word_trees());
                 let mut keys: Vec<_> =
                     of_words.filter_map(|(word, &bits)| self.keys_of(word, bits, row).next()).collect();
-                // Bounded: one more.
+                // Bounded: one more key.
                 keys.extend(self.has_code_tree().then(|| (self.code_tree(), IndexKey::new(words[0], row))));
                 keys
             }
         };
-        // Bounded: one more.
+        // Bounded: one more key.
         keys.extend(filter.map(|filter| (self.filter_tree(), Self::filter_key(words, filter, row))));
         keys
     }

@@ -1,12 +1,12 @@
-//! How indexes find codes by Hamming distance.
+//! Indexes that find codes by Hamming distance.
 //!
-//! Pure algorithms: no Postgres, no `unsafe`. The extension `simhash_pg` puts them behind PostgreSQL's
-//! index interfaces.
+//! Pure algorithms: no PostgreSQL, no `unsafe`. The extension `simhash_pg` connects them to PostgreSQL's
+//! index access methods.
 //!
 //! - [`BoundingBox`]: bounding boxes, for GiST.
 //! - [`Index`]: exact multi-index hashing over pages, for the access method `hamming`. A word of a code is
-//!   cut into bands ([`key`]), each of which has a tree of pages ([`page`]). An [`IndexSearch`] looks in each
-//!   tree at the keys whose band is near.
+//!   cut into bands ([`key`]), each of which has a tree of pages ([`page`]). An [`IndexSearch`] reads in each
+//!   tree the keys whose band is near the query's.
 
 #![forbid(unsafe_code)]
 

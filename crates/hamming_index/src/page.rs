@@ -1,11 +1,11 @@
-//! The pages of the index: nodes of its trees.
+//! The pages of an index, which are nodes of its trees.
 //!
-//! A page has Postgres's layout. Its header says where free space begins (`lower`) and ends (`upper`), and
-//! copies of a page leave the free space out. Keys lie one after the other from the front, so a leaf's
-//! fingerprints are compared in one plain loop. The rest of each entry lies from the back: its row, and in
-//! an inner node its child. A leaf has its entries in no order, so adding one changes some twenty bytes. An
-//! inner node has them in the order of their keys. An entry's number, from 0, is its slot. In [`FILTER_TREE`]
-//! the filter follows the row. In a leaf of whole codes a key has all words of its code.
+//! A page has PostgreSQL's page layout. Its header says where free space begins (`lower`) and ends (`upper`);
+//! a full page image omits the free space. Keys are stored from the front, one after the other, so a leaf's
+//! words are compared in one plain loop. The rest of each entry is stored from the back: its row, and in an
+//! inner node its child. In a leaf, entries have no order, so an insert changes only some twenty bytes. In an
+//! inner node, they are in the order of keys. The number of an entry, from 0, is its slot. In [`FILTER_TREE`]
+//! the filter follows the row. In a leaf of whole codes, a key has all words of its code.
 //!
 //! ```text
 //! | header 24 | key 0 | key 1 | ... -> lower ... free ... upper <- ... | rest 1 | rest 0 | trailer 8 |
@@ -17,9 +17,9 @@ mod edit;
 
 pub use edit::{Edit, Patch};
 
-/// Bytes of a page: Postgres's usual size, and the only one supported.
+/// The size of a page in bytes: PostgreSQL's default, and the only size that is supported.
 pub const PAGE_SIZE: usize = 8192;
-/// The number of a page within the index, from 0.
+/// The number of a page in the index, from 0: its block number.
 pub type PageNumber = u32;
 
 const HEADER: usize = 24;
@@ -27,39 +27,39 @@ const LOWER: usize = 12;
 const UPPER: usize = 14;
 const SPECIAL: usize = 16;
 const SIZE_AND_LAYOUT: usize = 18;
-/// Postgres's version of the header, the same since 8.3.
+/// The version of PostgreSQL's page header, the same since 8.3.
 pub const HEADER_LAYOUT: u16 = 4;
 
 const TRAILER: usize = PAGE_SIZE - 8;
 const MAGIC: u32 = 0x5348_4d48;
-/// The versions of this layout, which `docs/index-format.md` describes and `tests/golden.rs` pins. Whoever
-/// changes the layout adds one. Trees of codes have format 2, and all trees of an index of several columns
-/// have format 3, but for trees of whole codes, which have format 4; other pages have format 1.
+/// The versions of this format, which `docs/index-format.md` describes and `tests/golden.rs` pins. A change
+/// of the format adds one. Trees of codes have format 2; all trees of an index with further columns have
+/// format 3; trees of whole codes have format 4; other pages have format 1.
 const FORMAT_1: u8 = 1;
 const FORMAT_2: u8 = 2;
 const FORMAT_3: u8 = 3;
 const FORMAT_4: u8 = 4;
-/// No page has it.
+/// The format of numbers that are no tree; no page has it.
 const NO_FORMAT: u8 = 0;
-/// In place of a tree: the page belongs to no tree, and is free. Its lower byte alone is written.
+/// Used as the number of a tree: the page is free. Only the lower byte is stored.
 const FREE: Tree = Tree::MAX;
 const FREE_BYTE: u8 = FREE as u8;
-/// In place of a tree: the page says what the index has codes of.
+/// Used as the number of a tree: the page describes the codes of the index.
 const DESCRIPTION: Tree = 7;
 /// The first tree of an index of codes.
 pub(crate) const FIRST_OF_CODES: Tree = 8;
-/// The number by which trees of an index of several columns come after those of an index of one.
+/// This number is added to the number of a tree if the index has further columns.
 pub(crate) const SEVERAL_COLUMNS: Tree = 1024;
-/// The tree that is ordered by the further columns, then by the first word of the code, which is not rotated.
+/// The tree that is ordered by further columns and then by the first word of the code, which is not rotated.
 pub const FILTER_TREE: Tree = 2048;
-/// In place of a tree: the page says what the index has codes of, and that it has whole codes. One is added
-/// if it has no trees of words, and two if it has further columns.
+/// Used as the number of a tree: the page describes the codes of the index, which has whole codes. One is
+/// added if words have no trees, and two if there are further columns.
 pub(crate) const DESCRIPTION_OF_WHOLE: Tree = 4088;
-/// The tree of whole codes of this number of words is that many further on.
+/// The number of words of a code is added to this to get the number of a tree of whole codes.
 pub(crate) const CODE_TREES: Tree = 4096;
-/// So is the tree that has whole codes and is ordered by further columns first.
+/// The same for a tree of whole codes that is ordered by further columns first.
 pub(crate) const FILTER_TREES: Tree = 6144;
-/// The last tree of all: codes have no more words.
+/// The largest number of a tree, since codes have no more words.
 const LAST_TREE: Tree = FILTER_TREES + 128;
 const AFTER_LAST: Tree = LAST_TREE + 1;
 
@@ -68,17 +68,17 @@ const ROW: usize = 6;
 const CHILD: usize = 4;
 const FILTER: usize = 4;
 
-/// Entries that a leaf can hold.
+/// The number of entries that a leaf has room for.
 pub const LEAF_CAPACITY: usize = (TRAILER - HEADER) / (KEY + ROW);
-/// Children that an inner node can have.
+/// The number of children that an inner node has room for.
 pub const INNER_CAPACITY: usize = (TRAILER - HEADER) / (KEY + ROW + CHILD);
 
-/// Entries that a leaf of the tree can hold, or children that a node above the leaves can have.
+/// The number of entries that a leaf of the tree has room for, or of children for a node above the leaves.
 pub fn capacity(tree: Tree, level: u8) -> usize {
     (TRAILER - HEADER) / (KEY * words_in(tree, level) + rest(tree, level))
 }
 
-/// Bytes of an entry without its key's words.
+/// The bytes of an entry without the words of its key.
 fn rest(tree: Tree, level: u8) -> usize {
     let filter = if has_filters(tree) { FILTER } else { 0 };
     ROW + filter + if level == 0 { 0 } else { CHILD }
@@ -89,7 +89,7 @@ fn has_filters(tree: Tree) -> bool {
     tree == FILTER_TREE || (FILTER_TREES..=LAST_TREE).contains(&tree)
 }
 
-/// The words of a key: in a leaf of whole codes those of a code.
+/// The number of words of a key. In a leaf of whole codes, it is that of a code.
 fn words_in(tree: Tree, level: u8) -> usize {
     let words = match tree {
         CODE_TREES..FILTER_TREES if level == 0 => tree - CODE_TREES,
@@ -99,7 +99,7 @@ fn words_in(tree: Tree, level: u8) -> usize {
     usize::from(words.max(1))
 }
 
-/// A page, as it is in memory and in files.
+/// A page as it is in memory and on disk.
 #[repr(C, align(8))]
 #[derive(Clone)]
 pub struct Page([u8; PAGE_SIZE]);
@@ -117,7 +117,7 @@ const fn format_of(tree: Tree) -> u8 {
 }
 
 impl Page {
-    /// A node without entries. Leaves have level 0.
+    /// A node without entries. The level of a leaf is 0.
     pub fn node(tree: Tree, level: u8) -> Box<Self> {
         let mut page = Box::new(Self([0; PAGE_SIZE]));
         page.write(LOWER, &(HEADER as u16).to_ne_bytes());
@@ -130,7 +130,7 @@ impl Page {
         page
     }
 
-    /// A leaf with these entries, which must fit. Codes have zeros after their first word.
+    /// A leaf with these entries, which must fit. Words of a code after the first one are zeros.
     pub fn leaf(tree: Tree, entries: &[IndexKey]) -> Box<Self> {
         let mut page = Self::node(tree, 0);
         for &entry in entries {
@@ -139,7 +139,7 @@ impl Page {
         page
     }
 
-    /// A leaf with some entries of others, which must fit.
+    /// A leaf with entries of other leaves, which must fit.
     pub(crate) fn leaf_of<'a>(tree: Tree, entries: impl Iterator<Item = (&'a Self, usize)>) -> Box<Self> {
         let mut page = Self::node(tree, 0);
         for (other, slot) in entries {
@@ -149,13 +149,13 @@ impl Page {
         page
     }
 
-    /// Adds an entry to a leaf that is not full, in memory alone.
+    /// Adds an entry to a leaf that is not full. Only the page in memory is changed.
     pub(crate) fn append(&mut self, entry: IndexKey, tail: &[u64]) {
         self.push(entry, tail, &[]);
     }
 
-    /// An inner node with these children, in order, which must fit. Each comes with the lowest key that may
-    /// lie under it.
+    /// An inner node with these children in order, which must fit. Each child comes with the lowest key that
+    /// it may contain.
     pub fn inner(tree: Tree, level: u8, children: &[(IndexKey, PageNumber)]) -> Box<Self> {
         let mut page = Self::node(tree, level);
         for &(low, child) in children {
@@ -164,13 +164,13 @@ impl Page {
         page
     }
 
-    /// A page that belongs to no tree.
+    /// A free page, which belongs to no tree.
     pub fn free() -> Box<Self> {
         Self::node(FREE, 0)
     }
 
-    /// The number and the key of a page that says what an index has codes of, if it is sound: see
-    /// [`crate::layout`].
+    /// The number and the key of a page that describes the codes of an index; `None` for another or a damaged
+    /// page. See [`crate::layout`].
     pub(crate) fn described(&self) -> Option<(Tree, IndexKey)> {
         const SEVERAL: Tree = SEVERAL_COLUMNS + DESCRIPTION;
         let is_description = matches!(self.tree(), DESCRIPTION | SEVERAL | DESCRIPTION_OF_WHOLE..CODE_TREES);
@@ -212,12 +212,12 @@ impl Page {
         usize::from(u16::from_ne_bytes(self.read(offset)))
     }
 
-    /// The page as it is in files. `docs/index-format.md` says what each byte means.
+    /// The bytes of the page on disk, as described in `docs/index-format.md`.
     pub fn bytes(&self) -> &[u8; PAGE_SIZE] {
         &self.0
     }
 
-    /// Carries out an edit in memory alone, without a log.
+    /// Applies an edit to the page in memory, without WAL.
     pub fn apply(&mut self, edit: &Edit) {
         match edit {
             Edit::Replace(page) => self.0 = page.0,
@@ -229,8 +229,8 @@ impl Page {
         }
     }
 
-    /// What is wrong with a page that was read from an index, as far as the page alone shows; `None` if it
-    /// is sound.
+    /// The damage of a page that was read from an index, as far as the page alone shows it; `None` if there
+    /// is none.
     #[inline]
     pub fn damage(&self) -> Option<&'static str> {
         let (lower, upper) = (self.number(LOWER), self.number(UPPER));
@@ -255,7 +255,7 @@ impl Page {
         self.number(UPPER) == 0
     }
 
-    /// Whether the page belongs to no tree, as [`Page::free`] marks it.
+    /// Whether the page is free, as [`Page::free`] marks it.
     pub fn is_free(&self) -> bool {
         self.damage().is_none() && self.tree() == FREE
     }
@@ -275,7 +275,7 @@ impl Page {
         }
     }
 
-    /// The height of the page above the leaves, which have level 0.
+    /// The level of the page in its tree; leaves have level 0.
     #[inline]
     pub fn level(&self) -> u8 {
         self.0[TRAILER + 6]
@@ -287,7 +287,7 @@ impl Page {
         (self.number(LOWER) - HEADER) / self.key_size()
     }
 
-    /// Whether the page has neither entries nor children.
+    /// Whether the page has no entries or children.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -302,7 +302,7 @@ impl Page {
         self.len() == self.capacity()
     }
 
-    /// Bytes of an entry without its key's words.
+    /// The bytes of an entry without the words of its key.
     #[inline]
     fn rest(&self) -> usize {
         rest(self.tree(), self.level())
@@ -313,7 +313,7 @@ impl Page {
         has_filters(self.tree())
     }
 
-    /// Bytes of a key's words.
+    /// The bytes of a key's words.
     #[inline]
     fn key_size(&self) -> usize {
         KEY * words_in(self.tree(), self.level())
@@ -333,13 +333,13 @@ impl Page {
         }
     }
 
-    /// The bits of all keys, slot by slot; in a leaf of whole codes, all words of each.
+    /// The bits of all keys, slot by slot. In a leaf of whole codes, these are all words of each code.
     #[inline]
     pub fn bits(&self) -> &[[u8; 8]] {
         self.0[HEADER..self.number(LOWER)].as_chunks().0
     }
 
-    /// Where the rest of an entry begins.
+    /// The offset of the rest of an entry.
     fn rest_of(&self, slot: usize) -> usize {
         TRAILER - (slot + 1) * self.rest()
     }
@@ -350,7 +350,7 @@ impl Page {
         RowId::from_bytes(self.read(self.rest_of(slot)))
     }
 
-    /// The entry in this slot; in an inner node the lowest key that may lie under the child.
+    /// The key in this slot. In an inner node, it is the lowest key that the child may contain.
     #[inline]
     pub fn key(&self, slot: usize) -> IndexKey {
         let bits = u64::from_ne_bytes(self.read(HEADER + slot * self.key_size()));
@@ -368,18 +368,18 @@ impl Page {
         PageNumber::from_ne_bytes(self.read(self.rest_of(slot) + self.rest() - CHILD))
     }
 
-    /// All children of an inner node, each with the lowest key that may lie under it.
+    /// All children of an inner node, each with the lowest key that it may contain.
     pub fn children(&self) -> Vec<(IndexKey, PageNumber)> {
         (0..self.len()).map(|slot| (self.key(slot), self.child(slot))).collect()
     }
 
-    /// The slot of the child under which the key lies, in an inner node.
+    /// The slot of the child that may contain the key, in an inner node.
     pub fn child_of(&self, key: IndexKey) -> usize {
         let (mut low, mut high) = (1, self.len().max(1));
         let has_filters = self.has_filters();
         while low < high {
             let middle = low.midpoint(high);
-            // Rows lie in another part of the page, so they are read for equal bits alone.
+            // Rows are in another part of the page, so they are only read if the bits are equal.
             let bits = u64::from_ne_bytes(self.bits()[middle]);
             let is_after = match has_filters {
                 true => self.key(middle) > key,
@@ -390,7 +390,7 @@ impl Page {
         low - 1
     }
 
-    /// The slot in which a leaf has the entry, if it has it.
+    /// The slot of an entry in a leaf, if the leaf has it.
     pub fn position(&self, entry: IndexKey) -> Option<usize> {
         let bits = entry.bits.to_ne_bytes();
         let words = words_in(self.tree(), self.level());

@@ -1,26 +1,26 @@
-//! Which keys of a tree a search has to look at.
+//! Decides which keys of a tree a search has to look at.
 //!
 //! Multi-index hashing (Norouzi, Punjani, Fleet 2012): fingerprints are cut into [`BANDS`] bands. Two
-//! fingerprints that differ in at most r bits cannot differ in many bits of every band. With f = r div
-//! bands and a = r mod bands, they differ in at most f bits in one of the first a + 1 bands, or in at most
-//! f - 1 in one of the others; for if not, the bits would add up to r + 1. So a search misses nothing if it
-//! looks in each band's tree at all keys whose band is that near the query's.
+//! fingerprints that differ in at most r bits cannot differ in many bits of every band. Let f = r div bands
+//! and a = r mod bands. Then they differ in at most f bits of one of the first a + 1 bands, or in at most f -
+//! 1 bits of one of the others; otherwise they would differ in at least r + 1 bits. So a search misses
+//! nothing if it looks in each band's tree at all keys whose band is that near the query's.
 //!
-//! Bands could divide the radius unevenly, by what their trees have near the query (GPH: Qin and others
-//! 2018). The best divisions would save at most 2 % of the leaves of scattered fingerprints, 5 % with `doc2`
-//! of real text, and 35 % where bits are set with a chance of four fifths. To find them, a search would have
-//! to compare the query with the range of every leaf. So bands divide the radius evenly.
+//! The radius could also be divided unevenly among bands, by how many keys are near the query in each tree
+//! (GPH: Qin and others 2018). The best divisions would save at most 2 % of the leaves for scattered
+//! fingerprints, 5 % for `doc2` of real text, and 35 % if bits are set with probability 4/5. To find them, a
+//! search would have to compare the query with the range of every leaf. So the radius is divided evenly.
 //!
-//! A tree is in the order of its keys, and the keys of such a ball lie in it in several pieces.
-//! [`Probe::next`] finds the beginning of the next piece.
+//! The keys of a ball form several runs in the order of the tree. [`Probe::next`] finds the beginning of the
+//! next run.
 
 use crate::key::{BAND_BITS, BANDS, Tree, band_of, rotated};
 
-/// Bits of a band, as the highest of a rotated fingerprint.
+/// The bits of the band, which are the highest of a rotated word.
 const BAND: u64 = !(u64::MAX >> BAND_BITS);
 
-/// A ball of keys: at most `in_band` bits of the band differ from the query's, and at most `in_all` bits of
-/// all.
+/// A ball of keys. They differ from the query in at most `in_band` bits of the band, and in at most `in_all`
+/// bits of the whole word.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
     query: u64,
@@ -29,30 +29,30 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// Every value of the bits.
+    /// A ball that contains every key.
     pub(crate) const ALL: Self = Self { query: 0, in_band: u64::BITS, in_all: u64::BITS };
 
-    /// Keys of this tree within the radius of a fingerprint, whatever bits differ.
+    /// The keys of this tree within the radius of a word; the band may differ in any number of bits.
     pub(crate) fn within(query: u64, tree: Tree, radius: u32) -> Self {
         Self { query: rotated(query, tree), in_band: radius, in_all: radius }
     }
 
-    /// Keys of this tree that a search with this radius has to look at, if there are any.
+    /// The keys of this tree that a search with this radius has to look at; `None` if there are none.
     pub(crate) fn of_band(query: u64, tree: Tree, radius: u32) -> Option<Self> {
         let in_band = radius_of_band(radius, tree)?;
         Some(Self { query: rotated(query, tree), in_band, in_all: radius })
     }
 
-    /// The first key in the ball that is not below the given one.
+    /// The first key of the ball that is not less than `from`.
     ///
-    /// That key has the given one's bits above some bit, has that bit, which the given one lacks, and the
-    /// lowest possible bits below. The lower the bit, the lower the key.
+    /// If `from` is not in the ball, that key equals `from` above some bit, has this bit set where `from` has
+    /// not, and has the lowest possible bits below it. A lower bit gives a lower key.
     pub(crate) fn next(&self, from: u64) -> Option<u64> {
         let Some(first_too_far) = self.first_bit_too_far(from ^ self.query) else { return Some(from) };
         (first_too_far..u64::BITS).find_map(|bit| self.with_bit(from, bit))
     }
 
-    /// The highest bit with which the differing bits, counted from the highest, exceed a limit.
+    /// The highest bit at which the differences, counted from the highest bit down, exceed a limit.
     fn first_bit_too_far(&self, difference: u64) -> Option<u32> {
         if (difference & BAND).count_ones() > self.in_band {
             Some(highest_but(difference & BAND, self.in_band))
@@ -63,8 +63,8 @@ impl Probe {
         }
     }
 
-    /// The lowest key of the ball that agrees with `from` above the bit, and has the bit where `from` has
-    /// not.
+    /// The lowest key of the ball that equals `from` above this bit, and has the bit set; `None` if `from`
+    /// has it set.
     fn with_bit(&self, from: u64, bit: u32) -> Option<u64> {
         let one = 1 << bit;
         if from & one != 0 {
@@ -75,22 +75,22 @@ impl Probe {
         let difference = (fixed ^ self.query) & !below;
         let left_in_band = self.in_band.checked_sub((difference & BAND).count_ones())?;
         let left_in_all = self.in_all.checked_sub(difference.count_ones())?;
-        // Below, the query's own bits are free of cost, and clearing its highest ones makes the key lowest.
+        // Below, bits equal to the query's cost nothing. Clearing its highest set ones makes the key lowest.
         let in_band = clear_highest(self.query & below & BAND, left_in_band.min(left_in_all));
         let cleared = (self.query & below & BAND).count_ones() - in_band.count_ones();
         Some(fixed | in_band | clear_highest(self.query & below & !BAND, left_in_all - cleared))
     }
 }
 
-/// The differing bits that a search with this radius allows in the band of a tree; `None` if it does not
-/// look into that tree.
+/// How many bits of a tree's band may differ in a search with this radius; `None` if the search does not use
+/// the tree.
 pub(crate) fn radius_of_band(radius: u32, tree: Tree) -> Option<u32> {
     let bands = BANDS as u32;
     if band_of(tree) <= radius % bands { Some(radius / bands) } else { (radius / bands).checked_sub(1) }
 }
 
-/// The first of a word's trees in which a search with this radius meets the word, counted from 0. It is
-/// reported there alone.
+/// The first of a word's trees, counted from 0, in which a search with this radius finds the word. Only that
+/// tree reports it.
 pub(crate) fn first_tree(query: u64, fingerprint: u64, radius: u32) -> Tree {
     let met = |&tree: &Tree| {
         let difference = rotated(query ^ fingerprint, tree) & BAND;
@@ -99,7 +99,7 @@ pub(crate) fn first_tree(query: u64, fingerprint: u64, radius: u32) -> Tree {
     (0..BANDS as Tree).find(met).unwrap_or(BANDS as Tree)
 }
 
-/// The position of the highest bit that is set, when the `skipped` highest ones are not counted.
+/// The position of the highest bit that is set, after the `skipped` highest ones.
 fn highest_but(mut bits: u64, skipped: u32) -> u32 {
     bits = clear_highest(bits, skipped);
     u64::BITS - 1 - bits.leading_zeros()
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The lowest number that is in the ball and not below `from`, bit by bit from the highest.
+    /// The lowest key that is in the ball and not less than `from`, computed bit by bit from the highest one.
     fn naive_next(probe: &Probe, from: u64) -> Option<u64> {
         fn lowest(probe: &Probe, from: u64, bit: u32, key: u64, above: bool) -> Option<u64> {
             let decided = if bit == 64 { 0 } else { u64::MAX << bit };

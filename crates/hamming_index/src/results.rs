@@ -1,4 +1,4 @@
-//! What a search has found: rows that are sorted, and codes of several words, if these are wanted.
+//! The results of a search: sorted rows, and codes of several words, if they are wanted.
 
 use crate::key::RowId;
 use crate::query::{SearchCenter, SearchHit};
@@ -6,7 +6,7 @@ use crate::sorted::Sorted;
 use base::{OutOfMemory, grow, push};
 use std::cmp::Ordering;
 
-/// Which of two results comes first: the nearer one; where that is equal, the one nearer to the others.
+/// The order of two results: by distance, then by the distances from the other centers, then by row.
 pub(crate) fn in_order(others: &[SearchCenter], a: &SearchHit, b: &SearchHit) -> Ordering {
     let nearer = |center| a.distance_from(center).cmp(&b.distance_from(center));
     let by_others = || others.iter().map(nearer).find(|order| order.is_ne());
@@ -14,22 +14,22 @@ pub(crate) fn in_order(others: &[SearchCenter], a: &SearchHit, b: &SearchHit) ->
     a.distance.cmp(&b.distance).then_with(|| by_others().unwrap_or_else(by_row))
 }
 
-/// The results of the present pass, if they are sorted, and codes of several words, if these are wanted: of
+/// The results of the current pass, if they are sorted; and codes of several words, if they are wanted: of
 /// these results, or of the last batch.
 pub(crate) struct SearchResults {
     pub(crate) sorted: Sorted<SearchHit>,
-    /// The words of a code; 0 if codes are not wanted.
+    /// The number of words of a code; 0 if codes are not wanted.
     width: usize,
     words: Vec<u64>,
 }
 
 impl SearchResults {
-    /// About so many are sorted at a time.
+    /// About `max_rows` results are sorted at a time.
     pub(crate) fn new(max_rows: usize, width: usize) -> Self {
         Self { sorted: Sorted::new(max_rows), width, words: Vec::new() }
     }
 
-    /// Forgets the codes of the last batch.
+    /// Drops the codes of the last batch.
     pub(crate) fn begin_batch(&mut self) {
         if self.sorted.found().is_empty() {
             self.words.clear();
@@ -40,12 +40,12 @@ impl SearchResults {
         &self.words[kept as usize * self.width..][..self.width]
     }
 
-    /// Where the next code will be kept, if codes are wanted.
+    /// The place where the next code will be stored, if codes are wanted.
     fn next(&self) -> Option<u32> {
         self.words.len().checked_div(self.width).map(|place| place as u32)
     }
 
-    /// Keeps a code, if codes are wanted. Returns where it is.
+    /// Stores a code, if codes are wanted. Returns its place.
     pub(crate) fn keep(&mut self, code: impl Iterator<Item = u64>) -> Result<Option<u32>, OutOfMemory> {
         let kept = self.next();
         if kept.is_some() {
@@ -55,7 +55,7 @@ impl SearchResults {
         Ok(kept)
     }
 
-    /// Adds a row: to those that are sorted if it has a distance, otherwise to the batch.
+    /// Adds a row. It is sorted if it has a distance; otherwise it is added to the batch.
     pub(crate) fn add(
         &mut self,
         hits: &mut Vec<SearchHit>,
@@ -78,7 +78,7 @@ impl SearchResults {
         Ok(())
     }
 
-    /// Forgets the codes of results that have been cut off.
+    /// Drops the codes of results that were cut off.
     fn forget_cut(&mut self) {
         let found = self.sorted.found();
         found.sort_unstable_by_key(|hit| hit.kept);

@@ -1,29 +1,29 @@
-//! What a sample of a table's codes says about a search.
+//! A sample of a table's codes, by which a search is estimated.
 //!
 //! Codes are rarely scattered in every word: half of all drawings may have the same white margin. The values
-//! that the database keeps of a column, for its planner, tell how much of the table each word of a query
+//! that the database keeps of a column for its planner show which fraction of the table each word of a query
 //! finds.
 
 use crate::layout::Layout;
 
-/// Words that the planner looks at. Codes of more words are estimated by as many of them, spread over the
-/// code.
+/// The number of words that the planner looks at. A code of more words is represented by this number of its
+/// words, spread over the code.
 pub const MOST_PLANNED: usize = 16;
 
-/// How far the codes of a sample are from a query, word by word. An empty sample stands for scattered codes.
+/// How far the codes of a sample are from a query, word by word. An empty sample means scattered codes.
 #[derive(Clone, Debug, Default)]
 pub struct CodeSample {
-    /// For each word and each reach, the fraction of the rows that the word finds.
+    /// For each word and each reach, the fraction of rows that the word finds.
     found: Vec<Vec<f64>>,
-    /// For each row of the sample, the fraction of the table that it stands for, and how many bits differ in
-    /// each word.
+    /// For each row of the sample, the fraction of the table that it represents, and for each word the number
+    /// of differing bits.
     rows: Vec<(f64, Vec<u32>)>,
 }
 
 impl CodeSample {
-    /// Compares a query with codes, each of which stands for a part of the table.
+    /// Compares a query with codes. Each code comes with the fraction of the table that it represents.
     pub fn new<'a>(layout: Layout, query: &[u8], codes: impl IntoIterator<Item = (&'a [u8], f64)>) -> Self {
-        // Of the words of wide codes some stand for all: see `PlannerCosts`.
+        // Some words of a wide code represent all of them: see `PlannerCosts`.
         let words = layout.words().min(MOST_PLANNED);
         let place = |word: usize| word * layout.words() / words;
         let masks: Vec<Vec<u8>> = (0..words).map(|word| layout.mask(place(word))).collect();
@@ -45,22 +45,22 @@ impl CodeSample {
         Self { found: found.collect(), rows }
     }
 
-    /// The fraction of the rows that this word finds.
+    /// The fraction of rows that this word finds with this reach.
     pub(crate) fn found_by(&self, word: usize, reach: u32) -> f64 {
         let fractions = self.found.get(word);
-        // A word that is less wide than another has been found by then.
+        // A word may have fewer bits than another; beyond its own bits it finds all rows.
         let fraction = fractions.and_then(|fractions| fractions.get(reach as usize).or(fractions.last()));
         fraction.copied().unwrap_or_default()
     }
 
-    /// The fraction of the rows that at least one word finds.
+    /// The fraction of rows that at least one word finds.
     pub(crate) fn found(&self, reaches: &[u32]) -> f64 {
         let is_found = |differing: &[u32]| differing.iter().zip(reaches).any(|(bits, reach)| bits < reach);
         self.rows.iter().filter(|(_, differing)| is_found(differing)).map(|(fraction, _)| fraction).sum()
     }
 }
 
-/// The number of bits in which two codes differ, of those that the mask has.
+/// The number of differing bits among the bits of the mask.
 fn differing_in(mask: &[u8], a: &[u8], b: &[u8]) -> u32 {
     let ((masks, mask_rest), (a, a_rest), (b, b_rest)) =
         (mask.as_chunks::<8>(), a.as_chunks(), b.as_chunks());

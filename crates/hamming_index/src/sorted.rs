@@ -1,16 +1,16 @@
 //! The first results of an ordered search, as many as memory has room for.
 //!
-//! A search passes its results in any order, several times over if need be. Each time the first of those are
-//! kept that have not been taken yet.
+//! A search adds its results in any order, and possibly in several passes. Each pass keeps the first of those
+//! that have not been taken yet.
 
 use base::{OutOfMemory, push, reserve};
 use std::cmp::Ordering;
 
-/// The size of the first piece in which results are collected: most queries want a few. Where nothing is
-/// near, several pieces are collected before the last result of one is known, each result in the time of many
-/// comparisons. Among 10,000 codes of 256 bits, the five nearest took half as long as with a thousand.
+/// The size of the first piece of results: most queries want few. If nothing is near, several pieces are
+/// collected before the last result is known, and each result takes the time of many comparisons. Among
+/// 10,000 codes of 256 bits, finding the five nearest took half as long as with a thousand.
 pub(crate) const FIRST_PIECE: usize = 256;
-/// The factor by which each further piece is larger than the last.
+/// Each further piece is larger than the last one by this factor.
 pub(crate) const MORE_IN_PIECE: usize = 8;
 
 /// The number of pieces in which this number of results is collected.
@@ -25,26 +25,26 @@ pub(crate) fn pieces(results: f64, max_piece: usize) -> f64 {
     pieces + (left / piece - 1.0).ceil().max(0.0)
 }
 
-/// Results of one pass of a search. All calls have to compare results in the same way.
+/// The results of one pass of a search. All calls must compare results in the same way.
 pub(crate) struct Sorted<T> {
     found: Vec<T>,
-    /// The last result that has been taken: this and all before it are not wanted again.
+    /// The last result that was taken. It and all results before it are not wanted again.
     taken: Option<T>,
     /// Results after this one do not fit.
     last: Option<T>,
-    /// A pass that finds more than twice this number of results keeps this number of them.
+    /// A pass that finds more than twice this number of results keeps only this number.
     piece: usize,
     max_piece: usize,
 }
 
 impl<T: Copy> Sorted<T> {
-    /// Results are kept in pieces that grow to about this number.
+    /// Results are collected in pieces, which grow to about this number.
     pub(crate) fn new(max_piece: usize) -> Self {
         let max_piece = max_piece.max(1);
         Self { found: Vec::new(), taken: None, last: None, piece: FIRST_PIECE.min(max_piece), max_piece }
     }
 
-    /// Adds a result, which may have been taken before. Returns whether it is kept for now.
+    /// Adds a result, which may have been taken before. Returns whether it was kept.
     pub(crate) fn add(
         &mut self,
         result: T,
@@ -62,23 +62,23 @@ impl<T: Copy> Sorted<T> {
         Ok(true)
     }
 
-    /// The results that are kept for now, in any order.
+    /// The results that are kept so far, in any order.
     pub(crate) fn found(&mut self) -> &mut [T] {
         &mut self.found
     }
 
-    /// Results after this one are not wanted in the present pass.
+    /// If there is such a result, the current pass does not want results after it.
     pub(crate) fn last(&self) -> Option<T> {
         self.last
     }
 
-    /// Forgets what the present pass has added.
+    /// Drops the results of the current pass.
     pub(crate) fn forget(&mut self) {
         self.found.clear();
         self.last = None;
     }
 
-    /// Appends the results of a pass to the hits, in order. Returns whether there were more than fitted.
+    /// Appends the results of a pass to `hits`, in order. Returns whether there were more than fitted.
     pub(crate) fn take(
         &mut self,
         compare: impl Fn(&T, &T) -> Ordering,

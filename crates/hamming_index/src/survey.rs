@@ -1,12 +1,12 @@
-//! Counting the entries and pages of an index, and checking that it is sound.
+//! Counts the entries and pages of an index, and checks it for damage.
 //!
-//! Cost: every page that the roots lead to is read once. Only if the bands of a word differ, each of their
-//! entries is looked for in the other bands. Only if words differ in their rows, or further columns do from
-//! the first word, the rows of two trees are kept in memory.
+//! Cost: every page below a root is read once. Only if the bands of a word differ is each of their entries
+//! looked up in the other bands. Only if words have different rows, or further columns have other rows than
+//! the first word, are the rows of two trees kept in memory.
 //!
-//! Others may change the index meanwhile. What a page says of itself holds at any moment. That a page does
-//! not fit the one that leads to it is reported only if it has not been changed since the check began. And a
-//! row that a tree lacks is looked for again after its insert was seen to be complete.
+//! Other processes may change the index meanwhile. Damage within a page is reported in any case. If a page
+//! does not fit the page that points to it, that is reported only if the page has not been changed since the
+//! check began. A row that a tree lacks is looked up again after its insert must be complete.
 
 use crate::key::{Filter, IndexKey, RowId, Tree, rotated_back};
 use crate::page::{Page, PageNumber};
@@ -18,46 +18,45 @@ use std::collections::HashSet;
 
 mod differences;
 
-/// What a tree consists of.
+/// Counts of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Entries, one for each row.
+    /// The number of entries, one for each row.
     pub entries: u64,
-    /// Pages of level 0, which have the entries.
+    /// The number of leaves.
     pub leaves: u64,
-    /// Pages above the leaves.
+    /// The number of pages above the leaves.
     pub inner: u64,
-    /// Levels, that of the leaves included.
+    /// The number of levels, including the leaves.
     pub height: u32,
-    /// A sum over all rows and words, equal in all bands of a word.
+    /// A sum over all rows and words, which is equal in all bands of a word.
     checksum: u64,
-    /// A sum over all rows, equal in all words.
+    /// A sum over all rows, which is equal for all words.
     rows: u64,
 }
 
-/// Differences between bands that are reported, at most: more of them tell nothing new.
+/// The largest number of differences between bands that are reported; more would tell nothing new.
 const MAX_DIFFERENCES: usize = 1000;
 
-/// Something wrong with an index, and the page where it was seen.
+/// A damage of an index, and the page where it was found.
 pub struct Damage {
     /// The number of the page.
     pub page_number: PageNumber,
-    /// What is wrong, for the user to read.
+    /// A description for the user.
     pub text: String,
 }
 
 impl<'s, S: Store> Index<'s, S> {
-    /// What each tree consists of. The numbers are not exact if others change the index meanwhile.
+    /// The counts of each tree. They are not exact if others change the index meanwhile.
     pub fn totals(&self) -> Vec<Totals> {
         self.survey(&|_| false, &mut |_| {})
     }
 
-    /// Reads every page that the roots lead to, and reports what is wrong. `is_changed` says whether others
-    /// may have changed a page since the check began.
+    /// Reads every page below a root, and reports damages. `is_changed` says whether others may have changed
+    /// a page since the check began.
     ///
-    /// A vacuum that was stopped leaves trees that differ in dead rows, and an insert that goes on has added
-    /// its row to some trees only. These are no damage, so differences in rows that `may_differ` accepts are
-    /// not reported.
+    /// After a vacuum that stopped midway, trees differ in dead rows; during an insert, only some trees have
+    /// its row. These are no damages, so differences in rows that `may_differ` accepts are not reported.
     pub fn verify(
         &self,
         is_changed: &dyn Fn(&Page) -> bool,
@@ -69,7 +68,7 @@ impl<'s, S: Store> Index<'s, S> {
             is_sound = false;
             report(problem);
         });
-        // Only sound trees can be searched for entries.
+        // Only trees without damage can be searched for entries.
         if !is_sound {
             return Ok(());
         }
@@ -100,7 +99,7 @@ impl<'s, S: Store> Index<'s, S> {
         Ok(())
     }
 
-    /// Walks through all trees, and reports pages that are wrong.
+    /// Walks through all trees, and reports damaged pages.
     fn survey(&self, is_changed: &dyn Fn(&Page) -> bool, report: &mut dyn FnMut(Damage)) -> Vec<Totals> {
         let mut seen = HashSet::new();
         // Bounded: the trees of an index.
@@ -124,7 +123,7 @@ struct Survey<'a, 's, S> {
 }
 
 impl<S: Store> Survey<'_, '_, S> {
-    /// Visits a node and all below it, whose keys must lie from `low` on and before `end`.
+    /// Visits a node and all nodes below it. Their keys must be at least `low` and less than `end`.
     fn visit(&mut self, page_number: PageNumber, level: Option<u8>, low: IndexKey, end: Option<IndexKey>) {
         let store = self.index.store;
         store.check_for_interrupts();
@@ -141,7 +140,7 @@ impl<S: Store> Survey<'_, '_, S> {
         {
             self.problem(page_number, problem);
         }
-        // There is no sense in what lies below.
+        // The pages below would be meaningless.
         if page.tree() != self.tree || !is_first_visit || level.is_some_and(|level| level != page.level()) {
             return;
         }
@@ -153,7 +152,7 @@ impl<S: Store> Survey<'_, '_, S> {
         }
     }
 
-    /// Why a page cannot be the one that another page leads to.
+    /// The reason why this page cannot be the one that another page points to.
     fn misfit(
         &self,
         page: &Page,
@@ -177,11 +176,11 @@ impl<S: Store> Survey<'_, '_, S> {
 
     fn visit_leaf(&mut self, page_number: PageNumber, page: &Page) {
         for slot in 0..page.len() {
-            // Sums of scattered numbers differ where sets do.
+            // Sums of hashes differ if the sets differ.
             let key = page.key(slot);
             let row = scattered(key.row.number());
             let is_null = key.filter != Filter::NONE && key.filter == key.filter.of_null_code();
-            // A code that is NULL has zeros for words, as many as the tree has.
+            // A code that is NULL is stored as zeros, as many words as the tree has.
             for word in page.words(slot).take(if is_null { 1 } else { usize::MAX }) {
                 let word = rotated_back(word, self.tree);
                 self.totals.checksum = self.totals.checksum.wrapping_add(scattered(word ^ row));

@@ -1,24 +1,24 @@
-//! Removing entries, and shrinking of the trees.
+//! Removes entries, and lets the trees shrink.
 //!
-//! Each tree is walked through once, leaf by leaf, and the dead entries of a leaf are removed in one
-//! commit. So the trees differ while a vacuum runs, and stay different if it is stopped midway. They differ
-//! only in rows that nobody can see any more. Postgres uses their row ids again only after a later vacuum
-//! has removed them from all trees. So a search misses nothing, whichever trees it looks at.
+//! Each tree is walked through once, leaf by leaf, and the dead entries of a leaf are removed in one commit.
+//! So the trees differ while a vacuum runs, and continue to differ if it stops midway, but only in rows that
+//! nobody can see any more. PostgreSQL reuses their row ids only after a later vacuum has removed them from
+//! all trees. So a search misses nothing, whichever trees it reads.
 
 use crate::key::{IndexKey, RowId, Tree};
 use crate::page::{Edit, Page};
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
 
-/// Neighbours are merged when they fill at most this many percent of a page together. Less than full, so
+/// Neighbours are merged if they fill at most this percentage of a page together. It is less than 100, so
 /// that the next insert does not split them again.
 const MERGE_SHARE: usize = 60;
 /// Leaves looked at while the nodes above them stay locked.
 const LEAVES_AT_A_TIME: usize = 16;
 
 impl<S: Store> Index<'_, S> {
-    /// Removes all dead rows, and tidies up. Returns the number of rows that remain, and of rows that were
-    /// removed.
+    /// Removes all dead rows, and merges small pages. Returns the number of rows that remain, and of rows
+    /// that were removed.
     pub fn vacuum(&self, is_dead: &mut dyn FnMut(RowId) -> bool) -> (u64, u64) {
         let (mut remaining, mut removed) = (0, 0);
         for tree in self.layout.trees() {
@@ -42,7 +42,7 @@ impl<S: Store> Index<'_, S> {
         (remaining, removed)
     }
 
-    /// Visits every row once, and returns their number.
+    /// Calls `visit` for every row once, and returns the number of rows.
     pub fn rows(&self, visit: &mut dyn FnMut(RowId)) -> u64 {
         let mut rows = 0;
         for tree in [self.layout.first_tree(), self.layout.nulls()] {
@@ -90,8 +90,8 @@ impl<S: Store> Index<'_, S> {
         }
     }
 
-    /// Looks for a pair of small neighbours under one parent, from the key on. `None` if the tree ends at
-    /// this level.
+    /// Searches for two small neighbours under one parent, from the key on. `None` if the level is the top of
+    /// the tree.
     fn small_pair(&self, tree: Tree, level: u8, from: IndexKey) -> Option<SmallNeighbours> {
         let (node, end) = self.descend(tree, level + 1, from);
         if node.level() <= level {
@@ -116,7 +116,7 @@ impl<S: Store> Index<'_, S> {
         Some(SmallNeighbours::NoneUntil(end))
     }
 
-    /// Merges the node under which the key lies with its right neighbour, if they are still small.
+    /// Merges the node that contains the key with its right neighbour, if they are still small.
     fn merge(&self, tree: Tree, level: u8, key: IndexKey) {
         let Some(mut parent) = self.lock_at(tree, level + 1, key) else { return };
         let index = parent.child_of(key);
@@ -148,7 +148,7 @@ impl<S: Store> Index<'_, S> {
         self.store.release(right);
     }
 
-    /// Puts the only child of a root in the root's place. Returns whether it did.
+    /// Replaces a root that has only one child by this child. Returns whether it did.
     fn lower(&self, tree: Tree) -> bool {
         let mut root = self.lock_root(tree);
         if root.level() == 0 || root.len() > 1 {
@@ -171,16 +171,16 @@ struct VacuumWalk<'a, 's, S> {
     is_dead: &'a mut dyn FnMut(RowId) -> bool,
     remaining: u64,
     removed: u64,
-    /// The lowest key of the last leaf, and its number of entries.
+    /// The lowest key of the last leaf, and the leaf's number of entries.
     last: Option<(IndexKey, usize)>,
-    /// Leaves that may be merged with their right neighbour.
+    /// Leaves that may be merged with their right neighbour, by their lowest keys.
     small: Vec<IndexKey>,
 }
 
 impl<S: Store> VacuumWalk<'_, '_, S> {
-    /// Removes the dead entries of all leaves, and merges small leaves while they are at hand.
+    /// Removes the dead entries of all leaves, and merges small leaves on the way.
     ///
-    /// An entry that is moved meanwhile stays in the range of keys that it was in, so none is passed over.
+    /// An entry that moves meanwhile stays in the same range of keys, so no entry is missed.
     fn run(&mut self) {
         let mut from = Some(IndexKey::FIRST);
         while let Some(key) = from {
@@ -192,7 +192,7 @@ impl<S: Store> VacuumWalk<'_, '_, S> {
         }
     }
 
-    /// Goes through some leaves under one parent, from the key on. Returns where the next one begins.
+    /// Cleans some leaves under one parent, from the key on. Returns where the next leaf begins.
     fn some_leaves(&mut self, from: IndexKey) -> Option<IndexKey> {
         let Index { store, layout } = *self.index;
         let (parent, end) = self.index.descend(self.tree, 1, from);
@@ -226,7 +226,7 @@ impl<S: Store> VacuumWalk<'_, '_, S> {
         Some(parent.key(next))
     }
 
-    /// Goes through a tree that is one leaf. If it has grown in between, begins again.
+    /// Cleans a tree that consists of one leaf. If it has grown meanwhile, the walk starts again.
     fn root(&mut self, from: IndexKey) -> Option<IndexKey> {
         let mut root = self.index.lock_root(self.tree);
         if root.level() > 0 {
@@ -250,15 +250,15 @@ impl<S: Store> VacuumWalk<'_, '_, S> {
     }
 }
 
-/// What a search for small neighbours has found.
+/// The result of a search for small neighbours.
 enum SmallNeighbours {
-    /// A pair of small neighbours; the key lies under the first.
+    /// The first neighbour contains this key.
     Found(IndexKey),
-    /// No pair before this key, from which the search goes on; `None` at the end of the level.
+    /// There is no pair before this key, from which the search goes on; `None` at the end of the level.
     NoneUntil(Option<IndexKey>),
 }
 
-/// Whether two neighbours with these entries together are small enough to be merged.
+/// Whether two neighbours that have this number of entries together are small enough to be merged.
 fn is_small(entries: usize, capacity: usize) -> bool {
     entries * 100 <= capacity * MERGE_SHARE
 }

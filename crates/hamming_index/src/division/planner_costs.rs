@@ -1,4 +1,4 @@
-//! What the planner wants to know of searches.
+//! Estimates the work of searches for the planner.
 
 use super::{SearchCosts, sequential_leaves};
 use crate::cost::ExpectedWork;
@@ -6,19 +6,19 @@ use crate::key::Filter;
 use crate::layout::Layout;
 use crate::sample::{CodeSample, MOST_PLANNED};
 
-/// What the planner wants to know of searches, in a time that does not grow with the codes.
+/// Estimates the work of searches for the planner, in a time that does not grow with the length of codes.
 ///
 /// Dividing a radius takes a step for each of its bits, and each step looks at all words. So a code of many
-/// words is taken for [`MOST_PLANNED`] of them, with a part of its radius. Words are equally wide, so each of
-/// these stands for equally many.
+/// words is represented by [`MOST_PLANNED`] of them, with a part of the radius. All words are equally wide,
+/// so each of these represents equally many.
 pub struct PlannerCosts {
     costs: SearchCosts,
-    /// Bits of a code for each bit of a code as wide as is looked at.
+    /// The number of bits of a code divided by the bits of the words that represent it.
     scale: f64,
 }
 
 impl PlannerCosts {
-    /// For an index each of whose trees has about this number of leaves.
+    /// Estimates for an index whose trees have about this number of leaves each.
     pub fn new(layout: Layout, leaves: f64) -> Self {
         let words = layout.words().min(MOST_PLANNED);
         let bits = (layout.bits() as usize * words / layout.words()) as u32;
@@ -29,19 +29,19 @@ impl PlannerCosts {
         Self { costs: SearchCosts { sequential, ..SearchCosts::with_words(narrow, leaves, scale) }, scale }
     }
 
-    /// Costs of searches for the rows with one filter, which have so many leaves of the tree of further
-    /// columns.
+    /// Estimates for searches of rows with one filter, which fill this number of leaves in the tree of
+    /// further columns.
     #[must_use]
     pub fn of_filter(self, leaves: f64) -> Self {
         Self { costs: self.costs.of_filter(Filter::NONE, leaves), ..self }
     }
 
-    /// The work of a search with this radius, if codes are scattered but for what the sample shows.
+    /// The work of a search with this radius, for codes that are scattered except for what the sample shows.
     pub fn expected(&self, radius: u32, sample: &CodeSample) -> ExpectedWork {
         self.costs.expected(self.narrow(radius), sample)
     }
 
-    /// The work of finding the `wanted` nearest rows: see [`SearchCosts::nearest`].
+    /// The work of finding the `wanted` nearest rows; see [`SearchCosts::nearest`].
     pub fn nearest(
         &self,
         wanted: f64,
@@ -52,7 +52,7 @@ impl PlannerCosts {
         self.costs.nearest(wanted, self.narrow(farthest), max_sorted, sample)
     }
 
-    /// The part of a radius that falls to the words that are looked at.
+    /// The part of a radius for the words that represent the code.
     fn narrow(&self, radius: u32) -> u32 {
         (f64::from(radius) / self.scale).round() as u32
     }
@@ -62,7 +62,7 @@ impl PlannerCosts {
 mod tests {
     use super::*;
 
-    /// What the planner takes wide codes for costs about as much as they do.
+    /// The words that represent a wide code cost about as much as the code.
     #[test]
     fn wide_codes_are_estimated_by_some_of_their_words() {
         for bits in [64, 256, 1024, 2048, 8000] {
@@ -85,7 +85,7 @@ mod tests {
         }
     }
 
-    /// Otherwise, codes that are about as far as the radius would be read twice.
+    /// Otherwise codes at about the distance of the radius would be read twice.
     #[test]
     fn the_nearest_within_a_radius_cost_little_more_than_all_within_it() {
         for (bits, radius, leaves) in

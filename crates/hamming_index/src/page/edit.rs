@@ -1,22 +1,22 @@
-//! Changes of pages, as the log has them: a whole page, or a few bytes here and there.
+//! Changes of pages, as they are logged: a whole page, or a few bytes in several places.
 
 use super::{HEADER, KEY, LOWER, Page, ROW, TRAILER, UPPER};
 use crate::key::IndexKey;
 
-/// Bytes that a patch takes in the log, in addition to its new bytes.
+/// The bytes of a patch in the WAL in addition to its new bytes.
 const PATCH_HEADER: usize = 4;
 
-/// A few neighbouring bytes of a page that change.
+/// A change of a few adjacent bytes of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Patch {
-    /// The first byte that changes, counted from the beginning of the page.
+    /// The offset of the first byte that changes.
     pub offset: u16,
     bytes: [u8; 8],
     length: u8,
 }
 
 impl Patch {
-    /// Writes `new`, at most eight bytes, from the offset on.
+    /// A patch that writes `new`, at most eight bytes, at this offset.
     pub fn new(offset: usize, new: &[u8]) -> Self {
         let mut bytes = [0; 8];
         bytes[..new.len()].copy_from_slice(new);
@@ -31,17 +31,17 @@ impl Patch {
 
 /// A change of a page.
 pub enum Edit {
-    /// The whole page is replaced.
+    /// Replaces the whole page.
     Replace(Box<Page>),
-    /// A few bytes here and there are replaced.
+    /// Replaces a few bytes in several places.
     Patch(Vec<Patch>),
 }
 
 impl Page {
     /// The edit that adds an entry to a leaf that is not full.
     ///
-    /// `tail` has the words of its code after the first one, for a tree of whole codes; zeros are written in
-    /// place of those that are missing.
+    /// In a tree of whole codes, `tail` has the words of the code after the first one. Missing words are
+    /// written as zeros.
     pub fn adding(&self, entry: IndexKey, tail: &[u64]) -> Edit {
         let (lower, upper) = (self.number(LOWER), self.number(UPPER) - self.rest());
         let bounds = Self::bounds(lower + self.key_size(), upper);
@@ -49,7 +49,7 @@ impl Page {
         Edit::Patch(std::iter::once(bounds).chain(self.entry_at(lower, upper, entry, words)).collect())
     }
 
-    /// Writes an entry of a leaf, whose words and rest lie at these offsets.
+    /// Writes an entry of a leaf, with its words and its rest at these offsets.
     fn entry_at(
         &self,
         first: usize,
@@ -63,8 +63,8 @@ impl Page {
         words.chain([Patch::new(rest, &entry.row.to_bytes())]).chain(filter)
     }
 
-    /// The edit that keeps the entries of a leaf whose slots say that they stay. Gaps are filled with the
-    /// last entries; where that takes more of the log than all entries that stay, the page is written again.
+    /// The edit that keeps the entries whose slots are true in `stays`. Gaps are filled with the last
+    /// entries. If that would log more bytes than all entries that stay, the whole page is replaced.
     pub fn keeping(&self, stays: &[bool]) -> Edit {
         let kept = stays.iter().filter(|&&stays| stays).count();
         let gaps = (0..kept).filter(|&slot| !stays[slot]);
@@ -83,7 +83,7 @@ impl Page {
         Edit::Patch(std::iter::once(bounds).chain(entries).collect())
     }
 
-    /// Writes `lower` and `upper`, which are neighbours in the header.
+    /// Writes `lower` and `upper`, which are adjacent in the header.
     fn bounds(lower: usize, upper: usize) -> Patch {
         let mut bytes = [0; 4];
         bytes[..2].copy_from_slice(&(lower as u16).to_ne_bytes());

@@ -1,4 +1,4 @@
-//! Rows and codes in which the trees of an index differ.
+//! Finds the rows and codes in which the trees of an index differ.
 
 use super::{Damage, MAX_DIFFERENCES, Totals};
 use crate::key::{BANDS, IndexKey, RowId, Tree, rotated, rotated_back};
@@ -9,8 +9,8 @@ use base::{Collector, OutOfMemory, push};
 use std::ops::Range;
 
 impl<S: Store> Index<'_, S> {
-    /// Compares a tree of all rows, the second one, with the trees that have these rows together, which begin
-    /// with the first tree. Says `text` if their codes differ.
+    /// Compares a tree of all rows, the second one, with the trees that together have these rows, beginning
+    /// with the first tree. Reports `text` if their codes differ.
     pub(super) fn verify_tree(
         &self,
         trees: [&[Tree]; 2],
@@ -28,7 +28,7 @@ impl<S: Store> Index<'_, S> {
         if !fits(|tree| tree.entries) || !fits(|tree| tree.rows) {
             return self.compare_rows(trees, may_differ, left, report);
         }
-        // The sums were taken at different times, while rows came and went.
+        // The sums were taken at different times, while rows were inserted and removed.
         let further = others[1..].iter().map(|&tree| of(tree).checksum);
         let checksum = further.fold(self.sum_of_words(totals), u64::wrapping_add);
         if checksum != of(tree).checksum && self.differs_in_codes(tree, may_differ) {
@@ -37,7 +37,7 @@ impl<S: Store> Index<'_, S> {
         Ok(())
     }
 
-    /// The sum over all rows and words, by the first tree of each word, or by whole codes.
+    /// The sum over all rows and words, from the first tree of each word or from whole codes.
     fn sum_of_words(&self, totals: &[Totals]) -> u64 {
         let layout = self.layout;
         if !layout.has_word_trees() {
@@ -47,8 +47,8 @@ impl<S: Store> Index<'_, S> {
         (0..words).fold(0, |sum, word| sum.wrapping_add(totals[word * BANDS].checksum))
     }
 
-    /// Whether a tree of all rows has a code that others lack: the first tree of each of its words, or the
-    /// tree of whole codes.
+    /// Whether a tree of all rows has a code that is missing elsewhere: in the first tree of one of its
+    /// words, or in the tree of whole codes.
     fn differs_in_codes(&self, tree: Tree, may_differ: &mut dyn FnMut(RowId) -> bool) -> bool {
         let layout = self.layout;
         let mut walk = Walk::From(IndexKey::FIRST);
@@ -77,7 +77,7 @@ impl<S: Store> Index<'_, S> {
         false
     }
 
-    /// Reports rows that one of two groups of trees has and the other one lacks.
+    /// Reports rows that only one of two groups of trees has.
     pub(super) fn compare_rows(
         &self,
         trees: [&[Tree]; 2],
@@ -86,7 +86,7 @@ impl<S: Store> Index<'_, S> {
         report: &mut dyn FnMut(Damage),
     ) -> Result<(), OutOfMemory> {
         let suspects = self.rows_of_one(trees, &mut |row| !may_differ(row))?;
-        // An insert that is complete by now may not have been when the trees were read.
+        // The insert of a row may have been incomplete when the trees were read, and may be complete now.
         if !suspects.is_empty() {
             let differing =
                 self.rows_of_one(trees, &mut |row| suspects.iter().any(|&(_, other)| other == row))?;
@@ -95,7 +95,7 @@ impl<S: Store> Index<'_, S> {
         Ok(())
     }
 
-    /// Looks for the entries of each of a word's bands in its other bands.
+    /// Looks up the entries of each of a word's bands in the other bands.
     pub(super) fn report_differences(
         &self,
         trees: Range<Tree>,
@@ -116,7 +116,7 @@ impl<S: Store> Index<'_, S> {
                     if missing().next().is_none() || may_differ(entry.row) {
                         continue;
                     }
-                    // Whoever inserted the row is done. It may have been removed since.
+                    // The insert of the row is complete. The row may have been removed since.
                     let problems: Vec<Damage> = missing().take(*left).collect();
                     if self.has(tree, entry) {
                         *left -= problems.len();
@@ -131,7 +131,7 @@ impl<S: Store> Index<'_, S> {
         }
     }
 
-    /// The bands of a word that lack an entry of this one.
+    /// The bands of a word that lack an entry of this band.
     fn missing_elsewhere(
         &self,
         trees: Range<Tree>,
@@ -150,8 +150,8 @@ impl<S: Store> Index<'_, S> {
         })
     }
 
-    /// The rows that one of two groups of trees has and the other one lacks, if they are accepted: with the
-    /// place of the group that has them, 0 or 1. No more than are reported.
+    /// The rows that only one of two groups of trees has, if they are accepted. Each comes with the number of
+    /// the group that has it, 0 or 1. There are no more rows than are reported.
     fn rows_of_one(
         &self,
         trees: [&[Tree]; 2],
