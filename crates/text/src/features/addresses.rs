@@ -1,19 +1,19 @@
-//! Addresses in prose: URLs, e-mail addresses and identifiers, none of which say what a text is about.
+//! Addresses in prose: URLs, e-mail addresses and identifiers. They do not say what a text is about.
 //!
-//! An address is a longest sequence of the characters of URLs that looks like one; see [`is_address`].
+//! An address is a maximal sequence of characters of URLs that satisfies [`is_address`].
 
-/// The words before the colon that identifiers begin with, in lower case.
+/// The words that identifiers begin with, before the colon, in lower case.
 const PREFIXES: [&str; 5] = ["doi", "urn", "isbn", "issn", "arxiv"];
-/// Lengths of the groups of digits in a UUID.
+/// The lengths of the groups of digits in a UUID.
 const UUID_GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
 /// Bytes of a UUID.
 pub(crate) const UUID_LENGTH: usize = 36;
-/// Hexadecimal digits from which on a word is a digest or a key.
+/// A word of at least this many hexadecimal digits is a digest or a key.
 pub(crate) const DIGEST_LENGTH: usize = 16;
-/// Digits of a DOI's registrant at least, after `10.`.
+/// The least number of digits of a DOI's registrant, which follows `10.`.
 const REGISTRANT_DIGITS: usize = 4;
 
-/// Passes on the text between addresses, if there is an address. Returns whether there is one.
+/// If the text has an address, passes on the parts between addresses. Returns whether it has one.
 pub(crate) fn skip_addresses<'a>(text: &'a str, mut between: impl FnMut(&'a str)) -> bool {
     let bytes = text.as_bytes();
     let (mut start, mut passed) = (0, 0);
@@ -33,13 +33,13 @@ pub(crate) fn skip_addresses<'a>(text: &'a str, mut between: impl FnMut(&'a str)
     passed > 0
 }
 
-/// Whether there is an address.
+/// Whether the text has an address.
 pub(crate) fn has_address(text: &[u8]) -> bool {
     text.split(|&byte| !is_address_byte(byte)).any(is_address)
 }
 
-/// Whether the byte is one of those that every address has at least one of: the at sign inside, the full stop
-/// after `www` or `10`, the colon before a slash or after the name of an identifier, the hyphen in a UUID.
+/// Whether the byte shows that there may be an address. Every address has an at sign inside, a full stop
+/// after `www` or `10`, a colon before a slash or after an identifier's name, or the hyphens of a UUID.
 #[inline(always)]
 pub(crate) fn is_telltale(text: &[u8], at: usize) -> bool {
     let before = || at.checked_sub(1).map_or(b' ', |before| text[before]);
@@ -60,7 +60,7 @@ pub(crate) fn is_digest(word: &[u8]) -> bool {
         && word.iter().any(u8::is_ascii_digit)
 }
 
-/// Whether addresses are written with this byte. Quotes, brackets and all bytes beyond ASCII end them.
+/// Whether the byte can be part of an address. Quotes, brackets and all bytes beyond ASCII end an address.
 fn is_address_byte(byte: u8) -> bool {
     const TABLE: [bool; 256] = {
         let mut table = [false; 256];
@@ -79,7 +79,7 @@ fn is_address_byte(byte: u8) -> bool {
     TABLE[usize::from(byte)]
 }
 
-/// Whether the sequence is a URL, an e-mail address, a DOI, a UUID, or begins as identifiers do.
+/// Whether the sequence is a URL, an e-mail address, a DOI or a UUID, or begins like an identifier.
 fn is_address(sequence: &[u8]) -> bool {
     let is_inside_address = |at: usize| {
         let (before, after) = (&sequence[..at], &sequence[at + 1..]);
@@ -100,12 +100,12 @@ fn has_at_inside(sequence: &[u8]) -> bool {
     matches!((first, last), (Some(first), Some(last)) if sequence[first..last].contains(&b'@'))
 }
 
-/// Whether the text is the name of a kind of identifiers.
+/// Whether the text is the name of a kind of identifier.
 fn is_prefix(text: &[u8]) -> bool {
     PREFIXES.iter().any(|prefix| text.eq_ignore_ascii_case(prefix.as_bytes()))
 }
 
-/// Whether a DOI goes on so after `10.`: with four digits or more, and a slash.
+/// Whether the text continues a DOI after `10.`: with four or more digits, and a slash.
 fn is_doi(text: &[u8]) -> bool {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     digits >= REGISTRANT_DIGITS && text.get(digits) == Some(&b'/')

@@ -1,11 +1,11 @@
-//! Hands feature hashes on in batches: loops over a batch stay tight, and the heartbeat is called between
+//! Passes feature hashes on in batches, so that loops over a batch are tight. The heartbeat is called between
 //! two batches.
 
 use super::Sink;
 use crate::hash::rabin::{self, UNITS};
 use crate::hash::xxh3_64;
 
-/// Hashes that are handed on together, at most.
+/// The largest number of hashes that are passed on together.
 pub(crate) const BATCH: usize = 512;
 
 /// Collects hashes and passes every full batch to its consumer.
@@ -29,7 +29,7 @@ impl<'a> Batch<'a> {
         self.len += 1;
     }
 
-    /// Pushes at most a batch of hashes, in a loop that does not ask at each whether there is room.
+    /// Pushes up to a batch of hashes, in a loop that does not check for room at each hash.
     #[inline]
     pub(crate) fn extend(&mut self, hashes: impl ExactSizeIterator<Item = u64>) {
         if self.len + hashes.len() > BATCH {
@@ -42,7 +42,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Passes on what has been collected.
+    /// Passes on the hashes that were collected.
     #[cold]
     #[inline(never)]
     pub(crate) fn flush(&mut self) {
@@ -80,7 +80,7 @@ pub(super) mod tests {
     use crate::features::{Scheme, Shingler};
     use proptest::prelude::*;
 
-    /// All hashes that the function puts into a batch. The heartbeat depends on the size of batches.
+    /// All hashes that the function puts into batches, none of which may be too large.
     pub(in crate::features) fn hashes_of(function: impl FnOnce(&mut Batch<'_>)) -> Vec<u64> {
         let mut hashes = Vec::new();
         let mut consumer = |batch: &[u64]| {
@@ -99,7 +99,7 @@ pub(super) mod tests {
         all
     }
 
-    /// Texts of up to some thousand characters: stretches of ASCII, of one script, and of anything.
+    /// Texts of up to some thousand characters: parts in ASCII, in one script, or with any characters.
     pub(in crate::features) fn any_text() -> impl Strategy<Value = String> {
         let stretch = prop_oneof![
             3 => "[ -~]{0,600}",

@@ -1,17 +1,17 @@
 //! `char:k`: every k consecutive characters of a text.
 //!
-//! Characters are Unicode code points, taken as they are: no case folding, no normalization. A text
-//! of fewer than k characters is one feature by itself.
+//! Characters are Unicode code points, without case folding or normalization. A text of fewer than k
+//! characters is a single feature.
 //!
-//! Text is read in pieces; the shingles of a piece begin in it and may end after it. Where all of them are
-//! ASCII, a character is a byte. For other pieces a loop without branches first lists where characters begin.
+//! Text is read in pieces. A piece's shingles begin in it and may end after it. If all of them are ASCII, a
+//! character is a byte. For other pieces, a loop without branches first lists where characters begin.
 
 use super::{BATCH, Sink};
 use std::ops::Range;
 
-/// Bytes of the longest character.
+/// The number of bytes of the longest character.
 const MAX_CHAR: usize = 4;
-/// Room for the beginnings of characters in a piece and in the longest shingle after it. A power of two.
+/// Room for the beginnings of characters in a piece and in the longest shingle after it; a power of two.
 const STARTS: usize = 2 * BATCH;
 
 /// Passes every shingle to the sink, in the order of the text.
@@ -22,7 +22,7 @@ pub(crate) fn shingles(text: &str, k: usize, sink: &mut impl Sink) {
 /// Passes every shingle of a text, which is UTF-8, to the sink.
 #[inline]
 pub(super) fn shingles_of_bytes(bytes: &[u8], k: usize, sink: &mut impl Sink) {
-    // As most words are.
+    // Most words are so.
     if (k..BATCH).contains(&bytes.len()) && bytes.is_ascii() {
         ascii_shingles(bytes, k, sink);
     } else {
@@ -48,21 +48,21 @@ fn shingles_of_pieces(bytes: &[u8], k: usize, sink: &mut impl Sink) {
     }
 }
 
-/// Where characters begin, and the end of the text.
+/// The places where characters begin, followed by the end of the text.
 pub(crate) fn boundaries(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let starts = bytes.iter().enumerate().filter(|&(_, &byte)| is_start(byte));
     starts.map(|(at, _)| at).chain([bytes.len()])
 }
 
-/// Whether a character begins with the byte.
+/// Whether the byte is the first of a character.
 fn is_start(byte: u8) -> bool {
     byte & 0xc0 != 0x80
 }
 
 /// The shingles that begin in a piece.
 ///
-/// Every position is written down, but stays only if a character begins there. The remainder changes nothing,
-/// since there is room enough; it spares the check of it.
+/// Every position is written to the list, but is overwritten by the next one unless a character begins there.
+/// The remainder (`%`) has no effect, since there is enough room; it saves the bounds check.
 fn piece_shingles(text: &[u8], piece: Range<usize>, k: usize, sink: &mut impl Sink) {
     let bytes = &text[piece.start..text.len().min(piece.end + MAX_CHAR * k)];
     let mut starts = [0u16; STARTS];
@@ -71,7 +71,7 @@ fn piece_shingles(text: &[u8], piece: Range<usize>, k: usize, sink: &mut impl Si
         starts[len % STARTS] = at as u16;
         len += usize::from(is_start(byte));
     }
-    // The end of the text ends a shingle, too.
+    // The end of the text can also be the end of a shingle.
     starts[len] = bytes.len() as u16;
     let in_piece = starts[..len].partition_point(|&start| usize::from(start) < piece.len());
     let ends = &starts[k.min(len + 1)..=len];
@@ -79,8 +79,8 @@ fn piece_shingles(text: &[u8], piece: Range<usize>, k: usize, sink: &mut impl Si
     sink.take_all(shingles.map(|(&start, &end)| &bytes[usize::from(start)..usize::from(end)]));
 }
 
-/// The lengths that are used most are compiled with the length known: the hash is then a few
-/// instructions without a branch.
+/// The most frequent lengths are compiled as constants: hashing then takes a few instructions without a
+/// branch.
 fn ascii_shingles(text: &[u8], k: usize, sink: &mut impl Sink) {
     fn known<const K: usize>(text: &[u8], sink: &mut impl Sink) {
         sink.take_all(text.windows(K));

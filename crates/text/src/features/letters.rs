@@ -1,33 +1,33 @@
 //! `letters:k`: every k consecutive characters of a word of prose, with a blank before and after it.
 //!
-//! A wrong letter changes k features at most, and none of the words around it. So this suits texts with
-//! errors or old spelling, and short texts. In scripts without blanks a word is about one character, and two
-//! words that follow each other make a feature too.
+//! A wrong letter changes at most k features, and none of the neighbouring words. So this suits short texts,
+//! and texts with errors or old spelling. In scripts without blanks, a word has about one character; there,
+//! two consecutive words are also a feature.
 
 use super::{BATCH, Sink, chars};
 use std::array;
 
-/// Bytes of a short word of a script in which characters have three bytes or more.
+/// The number of bytes of a short word in a script whose characters have three or more bytes.
 const SHORT_WORD: usize = 9;
-/// What such characters begin with, at least.
+/// The least first byte of such a character.
 const THREE_BYTES: u8 = 0xe0;
-/// Bytes of a word that is taken together with others, at most: a `u16` has room for the places of a batch.
+/// The most bytes of a word that is hashed with others, since the places of a batch must fit into `u16`.
 const MAX_TOGETHER: usize = 62;
-/// Features whose places are written at once.
+/// The number of places that are written at once.
 const STEP: usize = 16;
 
 /// Takes words of prose and passes the characters that they are made of to the sink.
 ///
-/// A word has few features. So those of many words, which are ASCII, are hashed in one loop.
+/// A word has few features. So the features of many ASCII words are hashed in one loop.
 pub(super) struct LettersOfWords<'a, S> {
     k: usize,
-    /// Where the words begin that are taken together, with the blank before them, and where they end.
+    /// The part of the text with the words that are hashed together, including the blank before them.
     begin: usize,
     end: usize,
-    /// Where their features begin, from `begin`.
+    /// The places where the features of these words begin, counted from `begin`.
     places: [u16; BATCH + STEP],
     features: usize,
-    /// The word before, if it is a short one.
+    /// The previous word, if it is a short word.
     before: Vec<u8>,
     sink: &'a mut S,
 }
@@ -37,7 +37,7 @@ impl<'a, S: Sink> LettersOfWords<'a, S> {
         Self { k, begin: 0, end: 0, places: [0; BATCH + STEP], features: 0, before: Vec::new(), sink }
     }
 
-    /// Takes the words that begin there, each between two blanks.
+    /// Takes the words that begin at these places, each between two blanks.
     pub(super) fn take(&mut self, text: &[u8], starts: &[usize]) {
         (self.begin, self.end) = (0, 0);
         let afters = starts.iter().skip(1).copied().chain([text.len()]);
@@ -56,7 +56,7 @@ impl<'a, S: Sink> LettersOfWords<'a, S> {
         self.sink.pause();
     }
 
-    /// Takes a word, from the blank before it to the one after it, together with those before it.
+    /// Takes a word with the blanks around it, to be hashed together with earlier words.
     #[inline]
     fn take_together(&mut self, text: &[u8], start: usize, after: usize) {
         let features = after - start + 1 - self.k;
@@ -68,7 +68,7 @@ impl<'a, S: Sink> LettersOfWords<'a, S> {
         }
         let mut place = start - self.begin;
         for places in self.places[self.features..].chunks_exact_mut(STEP).take(features.div_ceil(STEP)) {
-            // Some may be too many: the next word writes over them.
+            // These may be too many places: the next word overwrites the others.
             places.copy_from_slice(&array::from_fn::<u16, STEP, _>(|at| (place + at) as u16));
             place += STEP;
         }
@@ -76,7 +76,7 @@ impl<'a, S: Sink> LettersOfWords<'a, S> {
         self.end = after;
     }
 
-    /// Gives the sink the features of the words that are taken together.
+    /// Passes the features of the collected words to the sink.
     fn flush(&mut self, text: &[u8]) {
         fn known<const K: usize>(words: &[u8], places: &[u16], sink: &mut impl Sink) {
             sink.take_all(places.iter().map(|&place| &words[usize::from(place)..][..K]));
@@ -90,7 +90,7 @@ impl<'a, S: Sink> LettersOfWords<'a, S> {
         (self.begin, self.end, self.features) = (0, 0, 0);
     }
 
-    /// Gives the sink the feature that a short word makes with the one before.
+    /// Passes to the sink the feature of a short word and the short word before it.
     fn take_short(&mut self, word: &[u8]) {
         if word.len() > SHORT_WORD || word.first().is_none_or(|&byte| byte < THREE_BYTES) {
             self.before.clear();
@@ -105,7 +105,7 @@ impl<'a, S: Sink> LettersOfWords<'a, S> {
     }
 }
 
-/// Whether this part of the text is ASCII, for short ones without a branch for each length.
+/// Whether this part of the text is ASCII. Short parts need no branch for their length.
 #[inline(always)]
 fn is_ascii(text: &[u8], start: usize, end: usize) -> bool {
     const NOT_ASCII: u128 = u128::from_le_bytes([0x80; 16]);
@@ -132,7 +132,7 @@ mod tests {
         listed.0
     }
 
-    /// The definition, from the words that `doc1` has.
+    /// The definition, applied to the words of `doc1`.
     fn by_definition(text: &str, k: usize) -> Vec<String> {
         let mut words = Listed(Vec::new());
         Shingler::default().words.shingles(text, 1, Keep::Prose, &mut words).unwrap();

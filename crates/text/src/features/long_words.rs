@@ -1,8 +1,8 @@
-//! The features of `simhash-doc`: words of three characters and more.
+//! The features of `simhash-doc`: words of at least three characters.
 
 use super::Sink;
 
-/// Characters of the shortest word.
+/// The number of characters of the shortest word that is a feature.
 const SHORTEST: usize = 3;
 
 /// Takes words and passes the long ones on.

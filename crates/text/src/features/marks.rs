@@ -1,16 +1,16 @@
-//! Folds what a script's writers often leave out, which `folded:` does before all else.
+//! Removes marks that writers of a script often omit. Schemes with `folded:` do that first.
 //!
-//! These are accents and breathings on Greek letters, the points and accents of Hebrew, and the vowel signs,
-//! hamza, madda, wasla and tatweel of Arabic, where also alif maqsura becomes ya, and ta marbuta ha. Vowels
-//! of Indic scripts and Thai are letters, and stay. So do marks on Latin and Cyrillic letters, which
-//! distinguish words. `docs/doc2.md` specifies every step. Linear time; a text without such marks is not
-//! copied.
+//! The marks are accents and breathings of Greek letters; the points and accents of Hebrew; and the vowel
+//! signs, hamza, madda, wasla and tatweel of Arabic. In Arabic, alif maqsura also becomes ya, and ta marbuta
+//! becomes ha. Vowels of Indic scripts and Thai are letters, and stay. Marks of Latin and Cyrillic letters
+//! distinguish words, and stay too. `docs/doc2.md` specifies every step. Linear time; a text without such
+//! marks is not copied.
 
 use base::{OutOfMemory, grow_text};
 use std::borrow::Cow;
 use unicode_normalization::char::decompose_canonical;
 
-/// Bytes that are folded between two heartbeats.
+/// The number of bytes that are folded between two heartbeats.
 const STRIDE: usize = 1 << 16;
 
 /// The text without optional marks. `pause` is called now and then.
@@ -19,7 +19,7 @@ pub(super) fn fold<'a>(text: &'a str, pause: &mut dyn FnMut()) -> Result<Cow<'a,
         return Ok(Cow::Borrowed(text));
     }
     let mut folded = String::new();
-    // No character becomes longer.
+    // Folding makes no character longer.
     grow_text(&mut folded, text.len())?;
     let mut is_greek = false;
     let mut paused = 0;
@@ -45,13 +45,13 @@ pub(super) fn fold<'a>(text: &'a str, pause: &mut dyn FnMut()) -> Result<Cow<'a,
     Ok(Cow::Owned(folded))
 }
 
-/// Whether a character that folding changes or removes can begin with the byte.
+/// Whether the byte can begin a character that folding changes or removes.
 fn may_begin_mark(byte: u8) -> bool {
     matches!(byte, 0xcd..=0xcf | 0xd6..=0xdb | 0xe1 | 0xef)
 }
 
-/// Whether a character is a point or an accent of Hebrew, or a vowel sign, a hamza above or below, a Quranic
-/// mark or tatweel of Arabic.
+/// Whether a character is a Hebrew point or accent; or an Arabic vowel sign, a hamza above or below, a
+/// Quranic mark or tatweel.
 fn is_point(c: char) -> bool {
     matches!(c,
         '\u{591}'..='\u{5bd}' | '\u{5bf}' | '\u{5c1}'..='\u{5c2}' | '\u{5c4}'..='\u{5c5}' | '\u{5c7}'
@@ -64,7 +64,7 @@ fn is_greek_letter(c: char) -> bool {
     matches!(c, '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}')
 }
 
-/// Pushes the letter without marks: a Greek one, or a Hebrew one with its points (U+FB1D to U+FB4E).
+/// Appends a letter without its marks: a Greek letter, or a pointed Hebrew one (U+FB1D to U+FB4E).
 fn push_base(c: char, is_greek: bool, folded: &mut String) {
     if is_greek || matches!(c, '\u{fb1d}'..='\u{fb4e}') {
         decompose_canonical(c, |part| {
@@ -77,8 +77,8 @@ fn push_base(c: char, is_greek: bool, folded: &mut String) {
     }
 }
 
-/// An Arabic letter as a writer in haste has it; any other character as it is. Each is named twice: as text
-/// has it, and as fonts of old did, by the shape that it takes in a word.
+/// An Arabic letter as a hasty writer spells it; any other character unchanged. Each letter has two code
+/// points here: the usual one, and one for each shape that it takes in a word, which old fonts used.
 fn arabic_letter(c: char) -> char {
     match c {
         // Alif with madda, hamza or wasla.
@@ -90,7 +90,7 @@ fn arabic_letter(c: char) -> char {
         '\u{626}' | '\u{649}' | '\u{fe89}'..='\u{fe8c}' | '\u{feef}'..='\u{fef0}' => '\u{64a}',
         // Ta marbuta.
         '\u{629}' | '\u{fe93}'..='\u{fe94}' => '\u{647}',
-        // Lam and alif in one.
+        // The ligature of lam and alif.
         '\u{fef5}'..='\u{fefa}' => '\u{fefb}',
         // Letters of Persian and Urdu with hamza.
         '\u{6c0}' => '\u{6d5}',
@@ -125,7 +125,7 @@ mod tests {
             assert_eq!(folded(text), without);
             assert_eq!(folded(&text.nfd().collect::<String>()), without);
         }
-        // Shapes of letters mean the letters.
+        // The shapes of a letter fold like the letter.
         let shapes = ('\u{fb50}'..='\u{fb51}').chain('\u{fe80}'..='\u{fefc}');
         for text in shapes.map(String::from) {
             let letters: String = text.nfkc().collect();

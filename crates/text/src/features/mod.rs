@@ -1,4 +1,4 @@
-//! The features of a text: what a scheme cuts it into, in the order of the text.
+//! The features of a text: the pieces that a scheme cuts it into, in the order of the text.
 
 mod addresses;
 mod batch;
@@ -27,7 +27,7 @@ use pairs::{HashPairs, WritePairs};
 use std::borrow::Cow;
 use words::{Keep, Words};
 
-/// Finds the features of texts; keeps its memory from text to text.
+/// Finds the features of texts, and reuses its memory for the next text.
 #[derive(Debug, Default)]
 pub(crate) struct Shingler {
     words: Words,
@@ -52,7 +52,7 @@ impl Shingler {
         Ok(())
     }
 
-    /// Gives the sink every feature, in the order of the text.
+    /// Passes every feature to the sink, in the order of the text.
     pub(crate) fn features(
         &mut self,
         text: &str,
@@ -74,7 +74,7 @@ impl Shingler {
         Ok(())
     }
 
-    /// Gives the consumer the hash of every feature of `doc2` or `folded:doc2`, in the order of the text.
+    /// Passes the hash of every feature of `doc2` or `folded:doc2` to the consumer, in the order of the text.
     pub(crate) fn hash_features_of_doc2(
         &mut self,
         text: &str,
@@ -90,13 +90,13 @@ impl Shingler {
         self.words.each_of_prose(text, &mut HashPairs::new(consumer))
     }
 
-    /// Gives the sink every word of prose.
+    /// Passes every word of prose to the sink.
     fn prose_words(&mut self, text: &str, sink: &mut impl Sink) -> Result<(), OutOfMemory> {
         self.words.shingles(text, 1, Keep::Prose, sink)
     }
 }
 
-/// The text as the scheme reads it, without optional marks or as it is.
+/// The text as the scheme reads it: without optional marks, or unchanged.
 fn fold<'a>(text: &'a str, scheme: Scheme, sink: &mut impl Sink) -> Result<Cow<'a, str>, OutOfMemory> {
     if scheme.is_folded() { marks::fold(text, &mut || sink.pause()) } else { Ok(Cow::Borrowed(text)) }
 }

@@ -1,13 +1,13 @@
 //! The features of `doc2`: every word, and every two consecutive words (`docs/doc2.md`).
 //!
-//! Each word is hashed once. A pair's hash is made of those of its words, and a word alone counts as a pair
-//! with an empty word before it.
+//! Each word is hashed once. The hash of a pair is computed from the hashes of its words. A single word
+//! counts as a pair with an empty first word.
 
 use super::words::{ReadableWord, TakeWord};
 use super::{Batch, Sink};
 use crate::hash::GOLDEN_RATIO;
 
-/// Bits of a hash that are the key of its feature. The bits above them choose a cell.
+/// The number of bits of a hash that are the feature's key. The bits above them choose a cell.
 pub(crate) const KEY_BITS: u32 = 55;
 /// The bits of a hash that are the key.
 pub(crate) const KEY: u64 = (1 << KEY_BITS) - 1;
@@ -16,7 +16,7 @@ const CELL: u64 = !KEY;
 /// The odd factor that XXH3 mixes the bits of short inputs with.
 const CHUNK_FACTOR: u64 = 0x9fb2_1c65_1e98_df25;
 
-/// A word, as pairs need it.
+/// The hash of a word, and whether the word is long.
 #[derive(Clone, Copy, Debug, Default)]
 struct HashedWord {
     hash: u64,
@@ -36,28 +36,28 @@ impl HashedWord {
     }
 }
 
-/// Appends eight bytes to a word's hash.
+/// Mixes eight more bytes of a word into its hash.
 #[inline(always)]
 fn append(hash: u64, chunk: u64) -> u64 {
     let hash = (hash ^ chunk).wrapping_mul(CHUNK_FACTOR);
     hash ^ hash >> 32
 }
 
-/// The hash of the feature that two words make. Every long word halves the key, so that the feature is chosen
-/// more often.
+/// The hash of the feature of two words. Every long word halves the key, so that the feature is chosen more
+/// often.
 #[inline(always)]
 fn hash(first: HashedWord, second: HashedWord) -> u64 {
     let hash = (first.hash.rotate_left(32) ^ second.hash).wrapping_mul(GOLDEN_RATIO);
     hash & CELL | (hash & KEY) >> (first.long + second.long)
 }
 
-/// The hash of a feature that is written as one word, or as two words with a blank between them.
+/// The hash of a feature that is given as text: one word, or two words with a blank between them.
 pub(crate) fn hash_feature(feature: &[u8]) -> u64 {
     let [first, second] = words_of(feature);
     hash(first, second)
 }
 
-/// How often such a feature is chosen, compared with one that has no long word.
+/// How often such a feature is chosen, as a multiple of a feature without long words.
 pub(crate) fn weigh_feature(feature: &[u8]) -> f64 {
     let [first, second] = words_of(feature);
     f64::from(1 << (first.long + second.long))
@@ -77,7 +77,7 @@ pub(crate) trait TakeHash {
     /// Takes a hash.
     fn take(&mut self, hash: u64);
 
-    /// Called while text without features is passed over, so that the heartbeat is called.
+    /// Called while text without features is read, so that the heartbeat is called.
     fn pause(&mut self);
 }
 
@@ -92,7 +92,7 @@ impl TakeHash for Batch<'_> {
     }
 }
 
-/// Takes words and hashes the features that they make.
+/// Takes words, and hashes the features that they make.
 pub(super) struct HashPairs<'a, T> {
     before: HashedWord,
     consumer: &'a mut T,
@@ -105,7 +105,7 @@ impl<'a, T: TakeHash> HashPairs<'a, T> {
 
     #[inline(always)]
     fn add(&mut self, word: HashedWord) {
-        // The first word makes no pair: with an empty word before it, it makes the same feature again.
+        // The first word makes no pair. With the empty word before it, it makes the same feature twice.
         self.consumer.take(hash(HashedWord::default(), word));
         self.consumer.take(hash(self.before, word));
         self.before = word;
@@ -128,7 +128,7 @@ impl<T: TakeHash> TakeWord for HashPairs<'_, T> {
     }
 }
 
-/// Takes words and writes the features that they make.
+/// Takes words, and writes the features that they make.
 pub(super) struct WritePairs<'a, S> {
     before: Vec<u8>,
     sink: &'a mut S,

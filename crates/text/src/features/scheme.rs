@@ -1,10 +1,10 @@
 //! Schemes: the named rules by which a text becomes a fingerprint.
 //!
-//! A scheme's name never changes its meaning, because stored fingerprints outlive the library that
-//! made them. The files in `tests/vectors` hold every scheme to that.
+//! A scheme's name never changes its meaning, because stored fingerprints outlive the library that made them.
+//! The test vectors in `tests/vectors` check every scheme.
 //!
-//! [`SCHEMES`] is the one list of them: names, their parsing, hints, descriptions and tests follow from it.
-//! Two prefixes make more: [`PERMUTED`] and [`FOLDED`].
+//! [`SCHEMES`] is the only list of schemes: names, parsing, hints, descriptions and tests use it. Two
+//! prefixes make further schemes: [`PERMUTED`] and [`FOLDED`].
 
 use super::words::Keep;
 use base::{Limit, Problem};
@@ -14,46 +14,46 @@ use std::str::FromStr;
 /// The longest shingle, in characters or words.
 pub const MAX_SHINGLE: usize = 32;
 
-/// Before a scheme's name: features choose bits by one permutation, as those of `doc2` do, instead of voting.
+/// A prefix of a scheme's name: features choose bits by one permutation, as in `doc2`, instead of voting.
 const PERMUTED: &str = "perm:";
-/// Before a name, also before [`PERMUTED`]: the text is read without optional marks.
+/// A prefix of a name, also before [`PERMUTED`]: the text is read without optional marks.
 const FOLDED: &str = "folded:";
 
-/// The text that the examples fingerprint.
+/// The text of the examples.
 pub const EXAMPLE: &str = "The quick brown fox jumps over the lazy dog";
 
-/// A named scheme, or a family of schemes that differ in a number k.
+/// A scheme, or a family of schemes with a number k.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SchemeFamily {
     /// The scheme's name; `k` stands for a number.
     pub name: &'static str,
     /// The version of its specification.
     pub version: i32,
-    /// The number and kind of units in a feature, and how it is hashed.
+    /// The features in words: their units and their hash.
     pub features: &'static str,
-    /// What a text is cut into.
+    /// The rule by which a text is cut into features.
     rule: FeatureRule,
-    /// Units in a feature; in a family, those of the example.
+    /// The number of units in a feature; for a family, that of the example.
     k: usize,
-    /// The fingerprint of [`EXAMPLE`], by the scheme or the family's example.
+    /// The fingerprint of [`EXAMPLE`] by the scheme, or by the family's example.
     pub fingerprint: u64,
 }
 
-/// What a text is cut into.
+/// The rules by which a text is cut into features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FeatureRule {
-    /// Every word of prose, and every two consecutive ones. The hashes of features choose some of them
-    /// (`doc2.rs`); by all other rules every feature has a vote.
+    /// Every word of prose, and every two consecutive ones. Hashes choose some of the features (`doc2.rs`);
+    /// with all other rules, every feature has a vote.
     WordsAndPairs,
-    /// Every k consecutive words, of those that are kept.
+    /// Every k consecutive words, without words that are dropped.
     Words(Keep),
-    /// Every word of prose that has three characters or more.
+    /// Every word of prose with at least three characters.
     LongWords,
     /// Every k consecutive characters of a word of prose, with a blank before and after it.
     Letters,
-    /// Every four consecutive UTF-16 code units, with a hash of their own.
+    /// Every four consecutive UTF-16 code units, with their own hash function.
     CodeUnits,
-    /// Every k consecutive characters of the text as it is.
+    /// Every k consecutive characters of the unchanged text.
     Characters,
 }
 
@@ -85,7 +85,7 @@ pub static SCHEMES: [SchemeFamily; 7] = [
         k: 4,
         fingerprint: 0xb128_a702_5680_1634,
     },
-    // What the proposal of 2017 says to the letter.
+    // Exactly what the proposal of 2017 says.
     SchemeFamily {
         name: "simhash-doc",
         version: 1,
@@ -94,7 +94,7 @@ pub static SCHEMES: [SchemeFamily; 7] = [
         k: 1,
         fingerprint: 0x8200_8682_0852_9263,
     },
-    // What the Similarity Index paper ran.
+    // The scheme that the Similarity Index paper used.
     SchemeFamily {
         name: "commoncrawl",
         version: 1,
@@ -121,9 +121,9 @@ pub static SCHEMES: [SchemeFamily; 7] = [
     },
 ];
 
-/// Bytes of text for a word, its blank included: an estimate.
+/// An estimate: the bytes of text per word, including a blank.
 const BYTES_PER_WORD: usize = 6;
-/// Characters or words in a shingle.
+/// The limit of k.
 const SHINGLE: Limit = Limit::new("shingle length", 1, MAX_SHINGLE as i64);
 
 impl FeatureRule {
@@ -135,12 +135,12 @@ impl FeatureRule {
         }
     }
 
-    /// Whether features are hashed by XXH3, so that `perm:` may be before the scheme's name.
+    /// Whether features are hashed by XXH3, so that the scheme's name may have the prefix `perm:`.
     fn can_be_permuted(self) -> bool {
         !matches!(self, Self::WordsAndPairs | Self::CodeUnits)
     }
 
-    /// About how many features a text of this many bytes has, which need not be distinct.
+    /// The expected number of features of a text of this size. Features may be repeated.
     pub(crate) fn expected_features(self, bytes: usize) -> usize {
         match self {
             Self::WordsAndPairs | Self::Words(_) | Self::LongWords => bytes / BYTES_PER_WORD,
@@ -150,12 +150,12 @@ impl FeatureRule {
 }
 
 impl SchemeFamily {
-    /// What a feature consists of, such as words.
+    /// The unit that features consist of, such as words.
     pub fn unit(&self) -> &'static str {
         self.rule.unit()
     }
 
-    /// The scheme, or one of the family.
+    /// The scheme itself, or an example of the family.
     pub fn example(&'static self) -> Scheme {
         Scheme {
             family: self,
@@ -165,7 +165,7 @@ impl SchemeFamily {
         }
     }
 
-    /// What the names of a family begin with; `None` for a single scheme.
+    /// The beginning of the names of a family; `None` for a single scheme.
     fn prefix(&self) -> Option<&'static str> {
         self.name.strip_suffix(":k")
     }
@@ -179,7 +179,7 @@ impl SchemeFamily {
     }
 }
 
-/// A scheme: what the features of a text are.
+/// A scheme, which defines the features of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scheme {
     family: &'static SchemeFamily,
@@ -189,10 +189,10 @@ pub struct Scheme {
 }
 
 impl Scheme {
-    /// The scheme `doc2`, which is meant where none is named.
+    /// The scheme `doc2`, the default.
     pub const DOC2: Self = Self { family: &SCHEMES[0], k: SCHEMES[0].k, is_permuted: true, is_folded: false };
 
-    /// What a text is cut into.
+    /// The rule by which a text is cut into features.
     pub(crate) fn rule(self) -> FeatureRule {
         self.family.rule
     }
@@ -207,7 +207,7 @@ impl Scheme {
         self.is_folded
     }
 
-    /// Units in a feature.
+    /// The number of units in a feature.
     pub(crate) fn k(self) -> usize {
         self.k
     }
@@ -235,12 +235,12 @@ impl Scheme {
             None => (name, None),
         };
         let is_meant = |family: &&SchemeFamily| match number {
-            // One spelling per scheme: digits only, no sign and no leading zero.
+            // A scheme has one spelling: digits only, without sign and leading zero.
             Some(number) => family.prefix() == Some(prefix) && is_plain_number(number),
             None => family.name == name,
         };
         let family = SCHEMES.iter().find(is_meant)?;
-        // More digits than a number holds are out of range, too.
+        // A number with too many digits for 64 bits is out of range, too.
         let k = number.map_or(Ok(family.k), |number| {
             number.parse::<i64>().map_err(|_| SHINGLE.problem(number)).and_then(|k| SHINGLE.of(k))
         });

@@ -1,8 +1,8 @@
-//! A consumer of the features of a text, which come in the order of the text.
+//! A consumer of the features of a text, in the order of the text.
 
 use crate::hash::rabin::UNITS;
 
-/// A consumer of features, which are UTF-8.
+/// A consumer of features. Each feature is UTF-8.
 pub(crate) trait Sink {
     /// Takes a feature.
     fn take(&mut self, feature: &[u8]);
@@ -12,9 +12,9 @@ pub(crate) trait Sink {
         features.for_each(|feature| self.take(feature));
     }
 
-    /// Takes a feature of `commoncrawl`. A sink of words gets none.
+    /// Takes a feature of `commoncrawl`. Sinks for words are never called with one.
     fn take_units(&mut self, _units: [u16; UNITS]) {}
 
-    /// Called while text without features is passed over, so that the heartbeat is called.
+    /// Called while text without features is read, so that the heartbeat is called.
     fn pause(&mut self);
 }

@@ -1,21 +1,20 @@
-//! The features of `commoncrawl`: every four consecutive UTF-16 code units, as the Similarity Index paper ran
-//! it.
+//! The features of `commoncrawl`: every four consecutive UTF-16 code units, as in the Similarity Index paper.
 //!
-//! ASCII is hashed in place. Other text becomes UTF-16 in a small buffer, piece by piece, since most
-//! pieces are ASCII in languages with Latin letters. The windows of the buffer are hashed in groups, since a
-//! group without a unit above 0xFF needs only half of the lookups.
+//! ASCII is hashed in place. Other text is converted to UTF-16 in a small buffer, piece by piece, since in
+//! languages with Latin letters most pieces are ASCII. The windows of the buffer are hashed in groups, since
+//! a group without a unit above 0xFF needs only half of the lookups.
 
 use super::{BATCH, Batch, Sink};
 use crate::hash::rabin::{UNITS, hash, hash_latin1};
 use base::pieces;
 use std::array::from_fn;
 
-/// Bytes of text that are read together, at most.
+/// The most bytes of text that are converted together.
 const PIECE: usize = 16;
-/// Windows that are hashed together.
+/// The number of windows that are hashed together.
 const GROUP: usize = 64;
 
-/// Passes every feature to the sink, in the order of the text; fewer than four code units have none.
+/// Passes every feature to the sink, in the order of the text. A text of fewer than four code units has none.
 pub(crate) fn shingles(text: &str, sink: &mut impl Sink) {
     let mut window = [0; UNITS];
     for (seen, unit) in text.encode_utf16().enumerate() {
@@ -49,7 +48,7 @@ pub(crate) fn hash_shingles(text: &str, batch: &mut Batch<'_>) {
         // A piece has no more units than bytes.
         if len + PIECE > units.len() {
             hash_windows(&units[..len], batch);
-            // The next windows begin with the last units of this buffer.
+            // The next windows begin in the last units of this buffer.
             units.copy_within(len + 1 - UNITS..len, 0);
             len = UNITS - 1;
         }

@@ -1,28 +1,28 @@
-//! Words of text that is mostly ASCII, 64 bytes at a time.
+//! Finds words in text that is mostly ASCII, 64 bytes at a time.
 //!
-//! For each class of characters, a mask of 64 bits says which bytes have it. Words are found in the masks by
-//! shifts, by the rules of UAX #29 for the classes that ASCII has. [`latin`](super::latin) brings other
-//! letters and quotes into the masks. Anything else is left to the caller, run by run.
+//! For each class of characters, a mask of 64 bits says which bytes belong to it. Words are found by shifting
+//! masks, by the rules of UAX #29 for the classes in ASCII. [`latin`](super::latin) adds other letters and
+//! quotes to the masks. All other characters are left to the caller, run by run.
 
 use super::readable_word::{ReadableWord, SHORT_WORD, TakeWord};
 use crate::features::addresses::{self, UUID_LENGTH};
 use std::ops::Range;
 use wide::u8x16;
 
-/// Bytes that are looked at together.
+/// The number of bytes that are examined together.
 pub(super) const WINDOW: usize = 64;
-/// Bytes that may be read behind a window: no fewer than behind a word, and a multiple of sixteen, which is
-/// copied fast.
+/// The number of bytes that may be read behind a window: at least as many as behind a word, and a multiple of
+/// sixteen, which can be copied fast.
 const BEHIND: usize = 32;
 /// A window and the bytes behind it.
 pub(super) type WindowBytes = [u8; WINDOW + BEHIND];
-/// Bytes of a buffer for the words of a window. Words have at least one byte between them, so with a blank
-/// after each they have at most one byte more than the window. Up to 15 bytes are written behind the last.
+/// The size of a buffer for a window's words. There is at least one byte between words, so with a blank after
+/// each they have at most one byte more than the window. Up to 15 bytes are written behind the last.
 const BUFFER: usize = WINDOW + BEHIND;
 
 pub(super) const LETTER: u8 = 0;
 pub(super) const DIGIT: u8 = 1;
-/// The underscore, which joins words and is none.
+/// The underscore, which joins words but is not a word.
 pub(super) const JOINER: u8 = 2;
 /// Full stop and apostrophe, which join two letters or two digits.
 pub(super) const MID_EITHER: u8 = 3;
@@ -32,7 +32,7 @@ const MID_LETTER: u8 = 4;
 const MID_NUMBER: u8 = 5;
 /// Tab, line feed, vertical tab, form feed, carriage return, blank.
 const SPACE: u8 = 6;
-/// A control character, an at sign, or beyond ASCII and not folded: its run is left to the caller.
+/// A control character, an at sign, or beyond ASCII and not folded. Its run is left to the caller.
 pub(super) const OTHER: u8 = 7;
 /// Any other punctuation.
 pub(super) const NONE: u8 = 8;
@@ -40,14 +40,14 @@ pub(super) const NONE: u8 = 8;
 /// The first bytes of a text, and the classes of these bytes.
 pub(super) struct Window<'a> {
     pub(super) bytes: &'a WindowBytes,
-    /// Bits to be set in letters and digits to make them lower case: none if they are so already.
+    /// Bits that are set in letters and digits to make them lower case; none if they already are.
     pub(super) to_lower_case: u8x16,
-    /// For each class, the bytes that have it; the first byte is the lowest bit.
+    /// For each class, the bytes that belong to it. The first byte is the lowest bit.
     pub(super) masks: [u64; 8],
 }
 
 impl<'a> Window<'a> {
-    /// The first bytes of the text, or in `padded` those of a short text with blanks behind.
+    /// The first bytes of the text. A short text is copied to `padded` and followed by blanks.
     #[inline(always)]
     pub(super) fn new(text: &'a [u8], padded: &'a mut WindowBytes) -> Self {
         let bytes = text.first_chunk().unwrap_or_else(|| {
@@ -63,24 +63,24 @@ impl<'a> Window<'a> {
         self.masks[usize::from(class)]
     }
 
-    /// The place of the last white space, if there is any: whole runs end there.
+    /// The place of the last white space, if there is any, where the last whole run ends.
     pub(super) fn last_space(&self) -> Option<usize> {
         self.mask(SPACE).checked_ilog2().map(|last| last as usize)
     }
 
-    /// Bytes whose run is left to the caller.
+    /// The bytes whose runs are left to the caller.
     #[inline(always)]
     pub(super) fn other(&self) -> u64 {
         self.mask(OTHER)
     }
 
-    /// Bytes of runs that may have an address.
+    /// Bytes of runs that may contain an address.
     #[inline(always)]
     pub(super) fn suspects(&self) -> u64 {
         self.telltales() | self.long_runs()
     }
 
-    /// Bytes that every address but a UUID has one of.
+    /// The bytes that show an address, unless it is a UUID.
     #[inline(always)]
     fn telltales(&self) -> u64 {
         let mut rest = (self.mask(MID_EITHER) | self.mask(MID_LETTER)) & !(self.mask(SPACE) >> 1);
@@ -94,7 +94,7 @@ impl<'a> Window<'a> {
         found
     }
 
-    /// Bytes that begin a sequence without a blank that is as long as a UUID.
+    /// The bytes that begin a sequence without white space that is long enough for a UUID.
     #[inline(always)]
     fn long_runs(&self) -> u64 {
         let mut runs = !self.mask(SPACE);
@@ -104,7 +104,7 @@ impl<'a> Window<'a> {
         runs & runs >> (UUID_LENGTH - 32)
     }
 
-    /// Where the run of this byte begins and ends.
+    /// The range of the run that contains this byte.
     #[inline(always)]
     pub(super) fn run_around(&self, at: u32) -> Range<usize> {
         let before = self.mask(SPACE) & !(u64::MAX << at);
@@ -113,7 +113,7 @@ impl<'a> Window<'a> {
         start as usize..end as usize
     }
 
-    /// The words of whole runs, none of which has an [`other`](Self::other) byte.
+    /// The words of whole runs. The runs must not have an [`other`](Self::other) byte.
     #[inline(always)]
     fn words<const PROSE: bool>(&self, runs: Range<usize>) -> WindowWords {
         let [letters, digits] = [LETTER, DIGIT].map(|class| self.mask(class));
@@ -126,7 +126,7 @@ impl<'a> Window<'a> {
         WindowWords { rest: (alphanumeric | joins) & bits(runs), wanted, kept }
     }
 
-    /// Adds the words of whole runs, none of which has an [`other`](Self::other) byte.
+    /// Adds the words of whole runs. The runs must not have an [`other`](Self::other) byte.
     #[inline(always)]
     pub(super) fn add_words<const PROSE: bool>(
         &self,
@@ -156,7 +156,7 @@ impl<'a> Window<'a> {
         text.truncate(before + length);
     }
 
-    /// Passes on the same words of prose, which are not written where that can be avoided.
+    /// Passes on the words of prose of whole runs. Where possible, they are not copied.
     #[inline(always)]
     pub(super) fn take_words(&self, runs: Range<usize>, consumer: &mut impl TakeWord) {
         let set = self.to_lower_case.to_array()[0];
@@ -180,7 +180,7 @@ impl<'a> Window<'a> {
     }
 }
 
-/// The first bit of runs of ones that are longer than a short word, and perhaps more of their bits.
+/// The first bit of each run of ones that is longer than a short word; other bits of the run may be set, too.
 #[inline(always)]
 fn longer(bits: u64) -> u64 {
     const { assert!(SHORT_WORD == 16) };
@@ -191,7 +191,7 @@ fn longer(bits: u64) -> u64 {
     runs
 }
 
-/// Where each run of ones begins, and its length. The highest bit is a zero.
+/// The beginning and the length of each run of ones. The highest bit must be zero.
 #[inline(always)]
 fn runs_of_ones(bits: u64) -> impl Iterator<Item = (usize, usize)> {
     let (mut firsts, mut ends) = (bits & !(bits << 1), bits << 1 & !bits);
@@ -211,13 +211,13 @@ fn runs_of_ones(bits: u64) -> impl Iterator<Item = (usize, usize)> {
 struct WindowWord {
     first: usize,
     count: usize,
-    /// The bytes that are kept of a word that does not consist of wanted characters alone.
+    /// If the word has other characters than wanted ones: the bytes of the word that are kept.
     mixed: Option<u64>,
 }
 
 /// The words of a window that have a wanted character.
 struct WindowWords {
-    /// The bytes of the words that are left.
+    /// The bytes of the words that were not returned yet.
     rest: u64,
     wanted: u64,
     kept: u64,
@@ -231,7 +231,7 @@ impl Iterator for WindowWords {
         while self.rest != 0 {
             let rest = self.rest;
             let first = rest.trailing_zeros() as usize;
-            // The carry runs through the word's bits and clears them.
+            // The carry runs through the bits of the word and clears them.
             self.rest = rest & rest.wrapping_add(rest & rest.wrapping_neg());
             let word = rest ^ self.rest;
             let count = (!(word >> first)).trailing_zeros() as usize;
@@ -246,13 +246,13 @@ impl Iterator for WindowWords {
     }
 }
 
-/// The bits of bytes within a window. A window's last run ends before its last byte.
+/// The bits for a range of bytes in a window. The last run of a window ends before its last byte.
 #[inline(always)]
 pub(super) fn bits(range: Range<usize>) -> u64 {
     (1 << range.end) - (1 << range.start)
 }
 
-/// Writes letters and digits. Writes up to 15 bytes behind them, too.
+/// Writes letters and digits, and up to 15 bytes behind them.
 #[inline(always)]
 fn put(bytes: &[u8], count: usize, to_lower_case: u8x16, target: &mut [u8]) {
     let mut at = 0;
@@ -268,8 +268,8 @@ fn put(bytes: &[u8], count: usize, to_lower_case: u8x16, target: &mut [u8]) {
     }
 }
 
-/// Writes the `kept` bytes of a word that does not consist of letters alone. Returns its length, or 0 if it
-/// is a digest.
+/// Writes the `kept` bytes of a word that has other characters than letters. Returns the number of bytes, or
+/// 0 for a digest.
 #[inline(never)]
 fn put_mixed<const PROSE: bool>(word: &[u8], kept: u64, target: &mut [u8]) -> usize {
     let mut length = 0;
@@ -280,15 +280,15 @@ fn put_mixed<const PROSE: bool>(word: &[u8], kept: u64, target: &mut [u8]) -> us
     if PROSE && addresses::is_digest(&target[..length]) { 0 } else { length }
 }
 
-/// The bytes that are not of ASCII.
+/// The bytes that are not ASCII.
 #[inline(always)]
 pub(super) fn beyond_ascii(bytes: &[u8; WINDOW]) -> u64 {
     let (sixteens, _) = bytes.as_chunks();
-    // A mask is made of the highest bit of each byte.
+    // A bit mask has the highest bit of each byte.
     sixteens.iter().rev().fold(0, |mask, &sixteen| mask << 16 | u64::from(u8x16::new(sixteen).to_bitmask()))
 }
 
-/// For each class, the bytes that have it.
+/// For each class, the bytes that belong to it.
 #[inline(always)]
 fn make_masks(bytes: &WindowBytes) -> [u64; 8] {
     let mut masks = [0; 8];
@@ -301,7 +301,7 @@ fn make_masks(bytes: &WindowBytes) -> [u64; 8] {
     masks
 }
 
-/// For each class, 255 for the bytes that have it, and 0 for others.
+/// For each class, 255 for the bytes that belong to it, and 0 for others.
 #[inline(always)]
 fn classify(bytes: u8x16) -> [u8x16; 8] {
     let is = |byte| bytes.simd_eq(u8x16::splat(byte));
@@ -311,7 +311,7 @@ fn classify(bytes: u8x16) -> [u8x16; 8] {
     classes[usize::from(LETTER)] = is_within(bytes | u8x16::splat(0x20), b'a', b'z');
     classes[usize::from(DIGIT)] = is_within(bytes, b'0', b'9');
     classes[usize::from(JOINER)] = is(b'_');
-    // As a full stop, an at sign may be part of an address. What it joins does not matter, as it is OTHER.
+    // Like a full stop, an at sign may be part of an address. It joins nothing, since it is OTHER.
     classes[usize::from(MID_EITHER)] = is(b'.') | is(b'\'') | at;
     classes[usize::from(MID_LETTER)] = is(b':');
     classes[usize::from(MID_NUMBER)] = is(b',') | is(b';');

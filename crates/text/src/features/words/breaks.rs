@@ -1,24 +1,25 @@
-//! Where words end: the rules of UAX #29 as an automaton over classes of characters.
+//! Finds the ends of words: the rules of UAX #29 as an automaton over classes of characters.
 //!
-//! The rules for line ends (WB3, 3a, 3b), white space (3d) and joiners of emoji (3c) are not here: white
-//! space separates words before the rules apply, and the joiner is invisible and gone. What is left looks one
-//! character ahead in three places: a mid character, such as the full stop in `3.14`, joins only if the right
-//! character follows. There the automaton goes on in a state of its own, and the place is remembered.
+//! Rules for line ends (WB3, 3a, 3b), white space (3d) and emoji joiners (3c) are missing: white space
+//! separates words before the rules apply, and the joiner is invisible and was removed. The other rules look
+//! ahead by a character in three places: a mid character, such as the full stop in `3.14`, only joins if the
+//! right character follows. For these, the automaton has more states, and the place of the mid character is
+//! stored.
 
 use super::table::class;
 
-/// What the automaton remembers of the word so far. Marks leave the state as it is (WB4).
+/// The states of the automaton: what it knows of the word so far. Marks do not change the state (WB4).
 pub(super) mod state {
-    /// No character of a word has been seen.
+    /// No character of a word was read.
     pub(crate) const START: u8 = 0;
-    /// The last character joins no other.
+    /// The last character does not join any other.
     pub(crate) const OTHER: u8 = 1;
     pub(crate) const LETTER: u8 = 2;
     pub(crate) const HEBREW: u8 = 3;
     pub(crate) const NUMERIC: u8 = 4;
     pub(crate) const KATAKANA: u8 = 5;
     pub(crate) const JOINER: u8 = 6;
-    /// Half of a flag.
+    /// The first half of a flag.
     pub(crate) const REGIONAL: u8 = 7;
     /// A letter and a mid character, which joins if a letter follows (WB6, WB7).
     pub(crate) const LETTER_MID: u8 = 8;
@@ -30,7 +31,7 @@ pub(super) mod state {
     pub(crate) const NUMERIC_MID: u8 = 11;
 }
 
-/// The next state and what to do first: one of the actions, or none if the character joins the word.
+/// The next state, and an action to take first. There is no action if the character joins the word.
 #[derive(Clone, Copy)]
 pub(super) struct Step(u8);
 
@@ -40,9 +41,9 @@ impl Step {
     const BREAK: u8 = 0x10;
     /// The word ends before the mid character.
     const BREAK_AT_MID: u8 = 0x20;
-    /// This is a mid character.
+    /// The character is a mid character.
     const MID: u8 = 0x40;
-    /// The mid character joins.
+    /// The mid character joins its neighbours.
     const JOIN: u8 = 0x80;
 
     #[inline(always)]
@@ -72,13 +73,13 @@ pub(super) fn step(state: u8, class: u8) -> Step {
     STEPS[usize::from(state & 15)][usize::from(class & 15)]
 }
 
-/// Whether a mid character waits for what follows.
+/// Whether the last character is a mid character, so that the next one decides.
 #[inline(always)]
 pub(super) fn is_waiting(state: u8) -> bool {
     matches!(state, state::LETTER_MID | state::HEBREW_QUOTE | state::NUMERIC_MID)
 }
 
-/// Whether a letter joins the word and the state is LETTER afterwards, without anything else to do.
+/// Whether a letter would join the word, with the state LETTER afterwards and no action.
 #[inline(always)]
 pub(super) fn takes_letter(state: u8) -> bool {
     const STATES: u32 = 1 << state::START
@@ -89,7 +90,7 @@ pub(super) fn takes_letter(state: u8) -> bool {
     STATES >> state & 1 == 1
 }
 
-/// Square, so that an index of four bits needs no check.
+/// A square table, so that indexes of four bits need no bounds check.
 static STEPS: [[Step; 16]; 16] = {
     let mut steps = [[Step(0); 16]; 16];
     let mut state = 0;

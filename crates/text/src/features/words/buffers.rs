@@ -1,4 +1,4 @@
-//! Memory for words, reserved ahead of the loops that write them, and the pieces that text is taken in.
+//! Memory for words, which is reserved before the loops that write them; and the cutting of text into pieces.
 
 use super::ascii::{WINDOW, beyond_ascii};
 use super::machine::GROWTH;
@@ -6,11 +6,11 @@ use super::runs::{SPACE, class};
 use super::{NOT_FOLDED, PIECE, Words};
 use base::{OutOfMemory, grow, grow_text};
 
-/// Bytes behind the words of a text that are written ahead and do not stay.
+/// Bytes behind the words of a text that may be written temporarily.
 const SLACK: usize = 256;
 
 impl Words {
-    /// Makes room for the words of a text of this length, all that is written meanwhile included.
+    /// Reserves memory for the words of a text of this length, including bytes that are written temporarily.
     #[inline(always)]
     pub(super) fn make_room(&mut self, length: usize) -> Result<(), OutOfMemory> {
         let bytes = GROWTH * length + SLACK;
@@ -31,8 +31,8 @@ impl Words {
     }
 }
 
-/// Cuts off a piece of whole runs, with the blank behind it, unless the first run is too long. Behind its
-/// first window, the piece ends where the text is nearly all ASCII, since masks are faster there.
+/// Cuts off a piece of whole runs with the blank after it, unless the first run is too long. After the first
+/// window, the piece ends where the text is nearly all ASCII, since masks are faster there.
 pub(super) fn split_piece(text: &str) -> Option<(&str, &str)> {
     let bytes = text.as_bytes();
     let (windows, _) = bytes[..bytes.len().min(PIECE)].as_chunks::<WINDOW>();

@@ -1,20 +1,20 @@
-//! Characters beyond ASCII in a window that has few of them: accented letters, quotes, dashes.
+//! Handles characters beyond ASCII in a window that has few of them: accented letters, quotes, dashes.
 
 use super::ascii::{DIGIT, JOINER, LETTER, MID_EITHER, NONE, OTHER, Window, WindowBytes, bits};
 use super::table::{Entry, class, entry};
 use super::utf8::{DecodedCharacter, decode, encode, next_letter};
 use wide::u8x16;
 
-/// Flags of characters that may be in words.
+/// The flags of characters that may be in words.
 const FLAGS: u32 = Entry::ALPHANUMERIC | Entry::LETTER | Entry::WORD_CHARACTER;
-/// Bytes of a single quote, ‘ or ’, which joins as an apostrophe does.
+/// The number of bytes of a single quote, ‘ or ’, which joins as an apostrophe does.
 const QUOTE: usize = 3;
 
 impl Window<'_> {
-    /// This window in lower case, with the classes of characters beyond ASCII before `end`.
+    /// This window in lower case, with the classes of the characters beyond ASCII before `end`.
     ///
-    /// Such a character remains OTHER, so that its run is left to the caller, if its normal form has another
-    /// length or may depend on its neighbours, or if it is of a class that is not among those of a window.
+    /// A character remains OTHER, so that its run is left to the caller, if its normal form has another
+    /// length or may depend on its neighbours, or if windows have no mask for its class.
     #[inline(never)]
     pub(super) fn fold<'a>(&self, end: usize, folded: &'a mut WindowBytes) -> Window<'a> {
         *folded = *self.bytes;
@@ -43,12 +43,12 @@ impl Window<'_> {
     }
 }
 
-/// Gives the character that the text begins with its normal form, if that is as long. Returns its class and
-/// its length.
+/// Replaces the first character by its normal form, if that has the same length. Returns its class and its
+/// length.
 #[inline(always)]
 fn fold_character(text: &mut [u8]) -> (u8, usize) {
     if let Some((utf8, length)) = next_letter(text) {
-        // One of three bytes is its own normal form.
+        // A letter of three bytes is its own normal form.
         if length == 2 {
             text[..2].copy_from_slice(&utf8.to_le_bytes()[..2]);
         }
@@ -57,7 +57,7 @@ fn fold_character(text: &mut [u8]) -> (u8, usize) {
     fold_other(text)
 }
 
-/// Gives any character its normal form, if that is as long. Returns its class and its length.
+/// The same for any character.
 #[inline(never)]
 fn fold_other(text: &mut [u8]) -> (u8, usize) {
     let Some(DecodedCharacter { code_point, utf8, length }) = decode(text).filter(|_| !text[0].is_ascii())
@@ -74,7 +74,7 @@ fn fold_other(text: &mut [u8]) -> (u8, usize) {
     };
     let class = match entry.class() {
         class::SPACE => NONE,
-        // Controls up to U+009F are invisible in prose.
+        // Control characters up to U+009F are invisible in prose.
         class::OTHER if !entry.has(FLAGS) && code_point > 0x9f => NONE,
         class::MID_EITHER if entry.is_plain() && length == QUOTE => MID_EITHER,
         class::LETTER if entry.low_half() & !Entry::CHANGED == Entry::PLAIN_LETTER => {

@@ -1,8 +1,8 @@
-//! The letters of a text, for a sketch that looks at nothing else.
+//! The letters of a text, for a sketch that uses nothing else.
 //!
-//! Letters of ASCII are picked without a branch. Other text is decoded and looked up in the table of all
-//! characters ([`table`](super::table)), as [`machine`](super::machine) does; where that would refuse a text,
-//! the Unicode crates normalize it run by run.
+//! ASCII letters are selected without branches. Other text is decoded and looked up in the table of all
+//! characters ([`table`](super::table)), as in [`machine`](super::machine). If a character depends on its
+//! neighbours, the Unicode crates normalize the text run by run.
 
 use super::buffers::split_piece;
 use super::machine::{GROWTH, stays_in_place};
@@ -13,7 +13,7 @@ use super::utf8::{DecodedCharacter, decode, encode};
 use super::{BUFFERED, Keep};
 use base::{Heartbeat, OutOfMemory, grow, reserve};
 
-/// Bytes that are written ahead.
+/// The number of bytes that may be written temporarily.
 const SLACK: usize = 4;
 
 /// Appends the letters of the text in UTF-8, normalized and in lower case.
@@ -39,7 +39,7 @@ pub(crate) fn add_letters(
     Ok(())
 }
 
-/// Adds the letters of whole runs at once or, if one is refused, of run by run.
+/// Adds the letters of whole runs at once; or of run by run, if a character depends on its neighbours.
 fn add_piece(piece: &str, buffer: &mut Vec<u8>, letters: &mut Vec<u8>) -> Result<(), OutOfMemory> {
     let most = GROWTH * piece.len() + SLACK;
     if buffer.len() < most {
@@ -72,8 +72,8 @@ fn add_piece(piece: &str, buffer: &mut Vec<u8>, letters: &mut Vec<u8>) -> Result
     Ok(())
 }
 
-/// Writes the letters of ASCII into the buffer and returns their length. Every byte is written, but only
-/// letters stay.
+/// Writes the ASCII letters into the buffer, and returns their number. Every byte is written, but overwritten
+/// by the next one unless it is a letter.
 fn put_ascii_letters(text: &[u8], buffer: &mut [u8]) -> usize {
     let mut end = 0;
     for &byte in text {
@@ -84,8 +84,8 @@ fn put_ascii_letters(text: &[u8], buffer: &mut [u8]) -> usize {
     end
 }
 
-/// Writes the letters into the buffer and returns their length; `None` if a character depends on its
-/// neighbours.
+/// Writes the letters into the buffer, and returns their number of bytes; `None` if a character depends on
+/// its neighbours.
 fn put_letters(text: &str, buffer: &mut [u8]) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut end = 0;

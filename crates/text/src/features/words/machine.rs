@@ -1,10 +1,10 @@
-//! Words of any text in one pass: decode a character, look it up, take a step of the automaton, write the
-//! normal form.
+//! Finds the words of any text in one pass: decodes a character, looks it up, makes a step of the automaton,
+//! and writes the normal form.
 //!
-//! Sources: UAX #29 (words), UAX #15 (normal forms). Most characters have a normal form that does not depend
-//! on their neighbours. A mark is written as it is if it neither moves (its combining class is not below that
-//! of the mark before) nor composes with the character before. Any other text is refused, and the caller has
-//! the Unicode crates do it. So the words are those of the definition; `tests` compare. Linear time.
+//! Sources: UAX #29 (words), UAX #15 (normal forms). The normal form of most characters does not depend on
+//! their neighbours. A mark is written unchanged if it does not move (its combining class is not below that
+//! of the mark before it) nor compose with the character before it. Any other text is refused, and the caller
+//! uses the Unicode crates. So the words are those of the definition, as `tests` verify. Linear time.
 
 use super::breaks::takes_letter;
 use super::table::{Entry, SHORT, class, entry};
@@ -15,13 +15,13 @@ use base::{OutOfMemory, reserve};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::compose;
 
-/// Bytes of words that a byte of text makes at most: U+FDFA has three bytes,
-/// which become four words of 33 bytes with their blanks.
+/// The most bytes of words per byte of text: U+FDFA has three bytes, and becomes four words of 33 bytes,
+/// including blanks.
 pub(super) const GROWTH: usize = 13;
-/// Bytes that are written ahead.
+/// The number of bytes that may be written temporarily.
 const SLACK: usize = 64;
 
-/// The machine, with memory that it keeps from text to text.
+/// The machine, which reuses its memory for the next text.
 #[derive(Debug, Default)]
 pub(super) struct Machine {
     buffer: Vec<u8>,
@@ -31,12 +31,12 @@ pub(super) struct Machine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MachineOutcome {
     Words,
-    /// Words, and a character that addresses have; only for prose.
+    /// Words, and a character that addresses contain; only for prose.
     MaybeAddress,
 }
 
 impl Machine {
-    /// Makes room for the words of a text of this length.
+    /// Reserves memory for the words of a text of this length.
     pub(super) fn make_room(&mut self, length: usize) -> Result<(), OutOfMemory> {
         let bytes = GROWTH * length + SLACK;
         if self.buffer.len() < bytes {
@@ -47,8 +47,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Adds the words of the text, each followed by a blank, and where they begin; or returns `None` and adds
-    /// nothing, if a character depends on its neighbours. To be called after [`make_room`](Self::make_room).
+    /// Adds the words of the text, each followed by a blank, and where they begin. Returns `None` and adds
+    /// nothing if a character depends on its neighbours. [`make_room`](Self::make_room) must be called first.
     pub(super) fn add<const PROSE: bool>(
         &mut self,
         text: &str,
@@ -74,10 +74,10 @@ impl Machine {
 struct MachineRun<'a, const PROSE: bool> {
     text: &'a str,
     bytes: &'a [u8],
-    /// Bytes that have been read.
+    /// The number of bytes that were read.
     at: usize,
     writer: WordWriter<'a, PROSE>,
-    /// Combining class of the last character.
+    /// The combining class of the last character.
     combining_class: u32,
     found: MachineOutcome,
 }
@@ -106,7 +106,7 @@ impl<'a, const PROSE: bool> MachineRun<'a, PROSE> {
         Some((self.writer.end_text(), self.found))
     }
 
-    /// Reads letters that join the word, and words of letters that follow after one blank each.
+    /// Reads letters that join the word, and further words of letters, each after one blank.
     #[inline(always)]
     fn read_words_of_letters(&mut self) {
         loop {
@@ -124,7 +124,7 @@ impl<'a, const PROSE: bool> MachineRun<'a, PROSE> {
         }
     }
 
-    /// Reads ideographs that follow on one, each of which is a word.
+    /// Reads consecutive ideographs, each of which is a word.
     #[inline(always)]
     fn read_ideographs(&mut self) {
         while let Some(&[first, second, third]) = self.bytes[self.at..].first_chunk()
@@ -189,7 +189,7 @@ impl<'a, const PROSE: bool> MachineRun<'a, PROSE> {
         Some(())
     }
 
-    /// Writes a mark, unless it moves or may compose.
+    /// Writes a mark; `None` if it moves or may compose.
     #[inline(always)]
     fn push_mark(&mut self, entry: Entry, mark: DecodedCharacter) -> Option<()> {
         if !stays_in_place(entry, mark.code_point, self.combining_class, &self.text[..self.at]) {
@@ -200,7 +200,7 @@ impl<'a, const PROSE: bool> MachineRun<'a, PROSE> {
         Some(())
     }
 
-    /// Writes a normal form of several characters, or of none, which leaves everything as it is.
+    /// Writes a normal form that has several characters or none.
     #[inline(always)]
     fn push_several(&mut self, several: Entry) {
         for c in several.normal_form().chars() {
@@ -212,7 +212,8 @@ impl<'a, const PROSE: bool> MachineRun<'a, PROSE> {
     }
 }
 
-/// Whether a mark neither moves nor may compose, given the text before it and the combining class of that.
+/// Whether a mark neither moves nor may compose, after this text, whose last character has this combining
+/// class.
 #[inline(always)]
 pub(super) fn stays_in_place(mark: Entry, code_point: u32, class_before: u32, before: &str) -> bool {
     let may_compose = mark.has(Entry::CHANGED);
@@ -220,7 +221,7 @@ pub(super) fn stays_in_place(mark: Entry, code_point: u32, class_before: u32, be
         && !(may_compose && (class_before != 0 || !stays_apart(before, code_point)))
 }
 
-/// Whether the mark composes neither with the character before nor with what folding makes of that.
+/// Whether the mark composes neither with the character before it nor with the folded form of that character.
 #[inline(never)]
 fn stays_apart(before: &str, mark: u32) -> bool {
     let (Some(mark), Some(c)) = (char::from_u32(mark), before.chars().next_back()) else {

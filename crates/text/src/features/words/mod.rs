@@ -6,20 +6,20 @@
 //! its words with one blank between two.
 //!
 //! [`Keep::Prose`] is for `doc1`, whose rules are in `docs/doc1.md`: addresses, identifiers and numbers are
-//! left out, and words keep only their letters, marks and digits.
+//! dropped, and words keep only their letters, marks and digits.
 //!
-//! Text is taken in runs between ASCII white space. Runs longer than [`MAX_RUN`] are split there, on a
-//! character boundary, so memory stays bounded whatever the text. Time is linear.
+//! Text is read in runs between ASCII white space. Runs longer than [`MAX_RUN`] are split there, on a
+//! character boundary, so memory is bounded for any text. Time is linear.
 //!
-//! There are three ways to the words of a run, and `tests` hold them to the same words:
+//! There are three ways to find the words of a run. `tests` verify that they find the same words:
 //!
-//! - [`ascii`]: 64 bytes at a time, as long as most of them are ASCII. [`latin`] is for the accented letters
-//!   and quotes among them. [`runs`] cuts longer runs, one by one.
+//! - [`ascii`]: 64 bytes at a time, while most of them are ASCII. [`latin`] handles accented letters and
+//!   quotes among them. [`runs`] cuts longer runs, one by one.
 //! - [`machine`]: one pass over pieces of 1 KB in any script, by a table of all characters ([`table`]) and an
 //!   automaton ([`breaks`], [`writer`]).
-//! - [`normal`]: the definition itself, by the Unicode crates, at a twentieth of that speed. It takes the
-//!   runs with a character whose normal form depends on its neighbours in a way that the machine does not
-//!   follow: in most languages fewer than one byte in a thousand.
+//! - [`normal`]: the definition itself, by the Unicode crates, at a twentieth of that speed. It is used for a
+//!   run with a character whose normal form depends on its neighbours in a way that the machine does not
+//!   handle. In most languages, that is less than one byte in a thousand.
 
 mod ascii;
 mod breaks;
@@ -56,29 +56,29 @@ use runs::{
 };
 use shingles::BUFFERED;
 
-/// Bytes of a run, at most.
+/// The largest number of bytes of a run.
 pub const MAX_RUN: usize = 16 * 1024;
 
 /// A window with more bytes beyond ASCII than this is not cut by masks. Measured: German, French and
-/// Vietnamese have fewer, other scripts more.
+/// Vietnamese have fewer such bytes, other scripts more.
 const MOSTLY_ASCII: u32 = 40;
 
-/// A window that has more bytes than this left when it is folded, as in Hebrew, is not cut by masks either:
-/// its runs are faster together. A piece of other text ends before a window that has no more bytes beyond
-/// ASCII.
+/// A window that has more OTHER bytes than this after folding, as in Hebrew, is not cut by masks either: its
+/// runs are faster in one piece. A piece of other text ends before a window that has no more bytes beyond
+/// ASCII than this.
 const NOT_FOLDED: u32 = 14;
 
-/// Bytes of a piece of several runs, at most: its words stay in the processor's first cache.
+/// The most bytes of a piece of several runs, whose words fit into the processor's first cache.
 const PIECE: usize = 1024;
 
-/// Memory for words, kept from text to text.
+/// The words of a text. The memory is reused for the next text.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     /// Normalized words, each followed by a blank.
     text: Vec<u8>,
     /// Where each word begins in `text`.
     starts: Vec<usize>,
-    /// The run in normalized form, when it is not ASCII.
+    /// The current run in normal form, if it is not ASCII.
     normalized: String,
     machine: Machine,
 }
@@ -121,7 +121,7 @@ impl Words {
         }
     }
 
-    /// Adds words that the text begins with, where windows do not cut it.
+    /// Adds the first words of a text that is not cut by windows.
     #[inline(always)]
     fn add_others<'a, const PROSE: bool>(
         &mut self,
@@ -133,7 +133,7 @@ impl Words {
         Ok(after)
     }
 
-    /// Adds the words of the window that the text begins with, which has characters beyond ASCII.
+    /// Adds the words of the first window of the text, which has characters beyond ASCII.
     #[inline(never)]
     fn add_folded_window<'a, const PROSE: bool>(
         &mut self,
@@ -151,8 +151,8 @@ impl Words {
         Ok(text.get(end + 1..).unwrap_or_default())
     }
 
-    /// Adds the words of the window's whole runs, which end before `end`. A run with an address or with a
-    /// character that the window cannot place is taken by itself.
+    /// Adds the words of the window's whole runs before `end`. A run that has an address, or a character
+    /// without a class in the window, is handled separately.
     #[inline(always)]
     fn add_window<const PROSE: bool>(
         &mut self,
@@ -186,7 +186,7 @@ impl Words {
         output.take_window(window, added..end, &mut self.text, &mut self.starts);
     }
 
-    /// Adds the words of a piece of the text or, if that is not possible, of its first run.
+    /// Adds the words of a piece of the text; or of its first run, if it cannot be cut off as a piece.
     #[inline(never)]
     fn add_unicode<'a>(&mut self, text: &'a str, keep: Keep) -> Result<&'a str, OutOfMemory> {
         if let Some((piece, after)) = split_piece(text) {
@@ -202,8 +202,8 @@ impl Words {
         Ok(run.after)
     }
 
-    /// Adds the words of several runs at once, which is faster than one by one, if neither an address nor a
-    /// character that depends on its neighbours is among them.
+    /// Adds the words of several runs at once, which is faster than run by run. That is possible if they
+    /// contain neither an address nor a character that depends on its neighbours.
     fn add_piece(&mut self, piece: &str, keep: Keep) {
         let before = (self.text.len(), self.starts.len());
         match self.run_machine(piece, keep) {
@@ -243,7 +243,7 @@ impl Words {
         }
     }
 
-    /// Adds the words of a part of a run, in one pass if its characters do not depend on their neighbours.
+    /// Adds the words of a part of a run; in one pass, if no character depends on its neighbours.
     fn add_part(&mut self, part: &str, keep: Keep) {
         if !part.is_empty() && self.run_machine(part, keep).is_none() {
             self.add_unicode_run(part, keep);
@@ -257,7 +257,7 @@ impl Words {
         }
     }
 
-    /// Adds the words of a run of ASCII, by Unicode's rules for the few classes of characters it has.
+    /// Adds the words of an ASCII run, by Unicode's rules for the few classes of ASCII characters.
     fn add_ascii_run(&mut self, run: &[u8], keep: Keep) {
         let mut rest = run;
         while let Some(start) = rest.iter().position(|&byte| class(byte) & WORD != 0) {
@@ -268,7 +268,7 @@ impl Words {
         }
     }
 
-    /// Adds a word of ASCII that has characters of these classes, if it is wanted.
+    /// Adds an ASCII word that has characters of these classes, if the word is wanted.
     #[inline(always)]
     fn add_ascii_word(&mut self, word: &[u8], classes: u8, keep: Keep) {
         let start = self.text.len();
@@ -288,7 +288,7 @@ impl Words {
         self.text.push(b' ');
     }
 
-    /// Adds the words of any run, as the definition says.
+    /// Adds the words of any run by the definition.
     fn add_unicode_run(&mut self, run: &str, keep: Keep) {
         let mut normalized = std::mem::take(&mut self.normalized);
         normalized.clear();

@@ -1,20 +1,20 @@
-//! The definition of a word, by the Unicode crates: normal form, segmentation, and properties of characters.
+//! The definition of a word by the Unicode crates: normal form, segmentation, and properties of characters.
 
 use caseless::Caseless;
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Which of the words are left out.
+/// Which words are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// No word is left out.
+    /// All words are kept.
     All,
-    /// Numbers and addresses (URL, e-mail) are left out.
+    /// Numbers and addresses (URL, e-mail) are dropped.
     Prose,
 }
 
-/// NFKC, case folding, removal of what is invisible, and NFKC again, since these leave new neighbours.
+/// NFKC, case folding and removal of invisible characters; then NFKC again, since these make new neighbours.
 pub(super) fn normalize(text: &str, keep: Keep) -> impl Iterator<Item = char> {
     let is_visible = move |&c: &char| match keep {
         Keep::All => !is_default_ignorable(c),
@@ -23,7 +23,7 @@ pub(super) fn normalize(text: &str, keep: Keep) -> impl Iterator<Item = char> {
     text.nfkc().default_case_fold().filter(is_visible).nfkc()
 }
 
-/// The words of normalized text. White space separates even where a combining mark follows it.
+/// The words of normalized text. White space separates words even if a combining mark follows it.
 pub(super) fn segment(normalized: &str) -> impl Iterator<Item = &str> {
     normalized.split_whitespace().flat_map(UnicodeSegmentation::unicode_words)
 }
@@ -39,8 +39,8 @@ pub(super) fn is_word_character(c: char) -> bool {
     c.is_ascii_alphanumeric() || !c.is_ascii() && matches!(c.general_category_group(), Letter | Mark | Number)
 }
 
-/// Unicode's Default_Ignorable_Code_Point: soft hyphens, joiners, variation selectors, directional
-/// marks, byte order marks and their like, which no reader sees.
+/// Unicode's Default_Ignorable_Code_Point: soft hyphens, joiners, variation selectors, directional marks,
+/// byte order marks and other characters that readers do not see.
 pub(super) fn is_default_ignorable(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'

@@ -1,11 +1,11 @@
-//! The words of a text by the Unicode crates alone: what tests and fuzzers compare the fast ways with.
+//! The words of a text by the Unicode crates alone. Tests and fuzzers compare the fast ways with them.
 
 use super::runs::next_run;
 use super::{Keep, Words, addresses};
 use base::OutOfMemory;
 
 impl Words {
-    /// Adds all words of the text, as they are found for fingerprints.
+    /// Adds all words of the text in the way that fingerprints use.
     pub(super) fn add_all(&mut self, text: &str, keep: Keep) -> Result<(), OutOfMemory> {
         let mut rest = text;
         while !rest.is_empty() {
@@ -14,7 +14,7 @@ impl Words {
         Ok(())
     }
 
-    /// Adds all words of the text, as they are defined.
+    /// Adds all words of the text by the definition.
     pub(super) fn add_all_by_definition(&mut self, text: &str, keep: Keep) {
         let mut rest = text;
         while let Some(run) = next_run(rest) {
@@ -28,7 +28,7 @@ impl Words {
     }
 }
 
-/// The words of `doc1` or of `word:k`, each followed by a blank: as they are found and as they are defined.
+/// The words of `doc1` or `word:k`, each followed by a blank: in the fast way, and by the definition.
 pub fn words_in_both_ways(text: &str, prose: bool) -> Result<[String; 2], OutOfMemory> {
     let keep = if prose { Keep::Prose } else { Keep::All };
     let [mut found, mut defined] = [Words::default(), Words::default()];

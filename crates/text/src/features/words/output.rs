@@ -1,11 +1,10 @@
-//! Where words go: into a buffer, in which shingles are made of them, or one by one to a consumer that hashes
-//! each.
+//! The destination of words: a buffer, from which shingles are made, or a consumer that hashes each word.
 
 use super::ascii::Window;
 use super::readable_word::{READABLE, ReadableWord, TakeWord};
 use std::ops::Range;
 
-/// What is done with words as they are found.
+/// Takes words as they are found.
 pub(super) trait WordOutput<const PROSE: bool> {
     /// Takes the words of whole runs of a window.
     fn take_window(
@@ -16,7 +15,7 @@ pub(super) trait WordOutput<const PROSE: bool> {
         starts: &mut Vec<usize>,
     );
 
-    /// Called when words have been added to the buffer.
+    /// Called after words were added to the buffer.
     fn take_buffered(&mut self, text: &mut Vec<u8>, starts: &mut Vec<usize>);
 }
 
@@ -39,7 +38,7 @@ impl<const PROSE: bool> WordOutput<PROSE> for WordsToBuffer {
     fn take_buffered(&mut self, _: &mut Vec<u8>, _: &mut Vec<usize>) {}
 }
 
-/// Passes every word of prose on at once.
+/// Passes every word of prose to a consumer at once.
 pub(super) struct WordsToConsumer<'a, T>(pub(super) &'a mut T);
 
 impl<T: TakeWord> WordOutput<true> for WordsToConsumer<'_, T> {

@@ -1,4 +1,4 @@
-//! Words that are hashed where they are found, without being written.
+//! Words that are hashed in place, without being copied.
 
 use std::hint::select_unpredictable;
 
@@ -7,32 +7,32 @@ pub(crate) trait TakeWord {
     /// Takes a word.
     fn take(&mut self, word: ReadableWord<'_>);
 
-    /// Takes a word of at most [`SHORT_WORD`] bytes. This is the fastest way where most words are shorter.
+    /// Takes a word of at most [`SHORT_WORD`] bytes. This is fastest if most words are shorter.
     fn take_short(&mut self, word: ReadableWord<'_>);
 
-    /// Called while text without words is passed over, so that the heartbeat is called.
+    /// Called while text without words is read, so that the heartbeat is called.
     fn pause(&mut self);
 }
 
-/// Bytes that are read together.
+/// The number of bytes that are read together.
 const CHUNK: usize = 8;
-/// Bytes of a short word, at most.
+/// The most bytes of a short word.
 pub(super) const SHORT_WORD: usize = 2 * CHUNK;
-/// Bytes that may be read from the beginning of any word, and from its end.
+/// The number of bytes that may be read from the beginning of any word, and from its end.
 pub(super) const READABLE: usize = 3 * CHUNK;
 
-/// A word with at least [`READABLE`] readable bytes, and a chunk of them behind a longer word.
+/// A word with at least [`READABLE`] readable bytes. Behind a longer word, one more chunk is readable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadableWord<'a> {
-    /// The word, and bytes behind it.
+    /// The word, followed by other bytes.
     pub(super) bytes: &'a [u8],
     pub(super) length: usize,
-    /// Bits to be set in each byte of the word.
+    /// The bits that are set in each byte of the word.
     pub(super) set: u8,
 }
 
 impl<'a> ReadableWord<'a> {
-    /// A word that is not in a text; it is copied into the buffer.
+    /// A word that is not part of a text; it is copied into the buffer.
     pub(crate) fn copied(word: &[u8], buffer: &'a mut Vec<u8>) -> Self {
         buffer.clear();
         buffer.extend_from_slice(word);
@@ -40,13 +40,13 @@ impl<'a> ReadableWord<'a> {
         Self { bytes: buffer, length: word.len(), set: 0 }
     }
 
-    /// Folds the word's bytes in chunks of eight: numbers of which the first byte is the lowest. Zeros follow
-    /// the word.
+    /// Folds the bytes of the word in chunks of eight. A chunk is a number whose lowest byte comes first. The
+    /// last chunk is padded with zeros.
     #[inline(always)]
     pub(crate) fn fold_chunks(self, fold: impl Fn(u64, u64) -> u64) -> u64 {
         match self.length {
             0 => 0,
-            // An ideograph. They come in a row, so that the branch is predicted.
+            // An ideograph. Ideographs follow one another, so the branch is predicted.
             3 => self.fold_first_chunks::<1>(fold),
             1..=READABLE => self.fold_first_chunks::<{ READABLE / CHUNK }>(fold),
             _ => self.fold_all_chunks(fold),
@@ -59,11 +59,11 @@ impl<'a> ReadableWord<'a> {
         self.fold_first_chunks::<{ SHORT_WORD / CHUNK }>(fold)
     }
 
-    /// Folds the chunks of a word of 1 byte to N chunks. All N are folded, as branches on the length of words
-    /// are mispredicted.
+    /// Folds N chunks of a word of 1 byte to N chunks. All N are folded, since branches on the length of
+    /// words are often mispredicted.
     #[inline(always)]
     fn fold_first_chunks<const N: usize>(self, fold: impl Fn(u64, u64) -> u64) -> u64 {
-        // A mask for a word's bytes begins as many bytes before the middle as the word is long.
+        // The mask for a word begins as many bytes before the middle as the word has bytes.
         const MASKS: [u8; 64] = {
             let mut masks = [0; 64];
             let (ones, _) = masks.split_at_mut(32);
@@ -100,7 +100,7 @@ impl<'a> ReadableWord<'a> {
     /// Whether the word is longer than three bytes, or begins with a character of three bytes.
     #[inline(always)]
     pub(crate) fn is_long(self) -> bool {
-        // No branches, as they are mispredicted. Where bits are to be set, all characters are of ASCII.
+        // There are no branches, since they would be mispredicted. If bits are set, all characters are ASCII.
         (self.length > 3) | (self.set == 0) & (self.bytes[0] >= 0xe0)
     }
 }

@@ -6,16 +6,16 @@ use crate::features::addresses::UUID_LENGTH;
 // Classes of bytes. A run has the classes of all its bytes.
 pub(super) const LETTER: u8 = 1;
 pub(super) const DIGIT: u8 = 2;
-/// The underscore, which joins words and is none.
+/// The underscore, which joins words but is not a word.
 pub(super) const JOINER: u8 = 4;
 pub(super) const WORD: u8 = LETTER | DIGIT | JOINER;
 pub(super) const PUNCTUATION: u8 = 8;
-/// Punctuation that every address but a UUID has before its end.
+/// Punctuation that is inside every address, unless it is a UUID.
 pub(super) const ADDRESS: u8 = 16;
 pub(super) const NOT_ASCII: u8 = 32;
 /// Tab, line feed, vertical tab, form feed, carriage return, blank.
 pub(super) const SPACE: u8 = 64;
-/// What cannot be printed and is no white space.
+/// Control characters that are not white space.
 pub(super) const CONTROL: u8 = 128;
 
 const CLASSES: [u8; 256] = {
@@ -52,7 +52,7 @@ impl TextRun<'_> {
         self.classes & classes != 0
     }
 
-    /// Whether the run has a character of addresses before its end, or is long enough for a UUID.
+    /// Whether the run has a character of addresses inside, or is long enough for a UUID.
     pub(super) fn may_have_address(&self) -> bool {
         let before_end = &self.text.as_bytes()[..self.text.len() - 1];
         self.has(ADDRESS) && before_end.iter().any(|&byte| class(byte) & ADDRESS != 0)
@@ -77,8 +77,8 @@ pub(super) fn next_run(text: &str) -> Option<TextRun<'_>> {
     Some(TextRun { text: &text[start..end], classes, after: &text[end..] })
 }
 
-/// The number of ASCII letters that the text begins with. It looks at eight bytes at once, as most words
-/// are shorter.
+/// The number of ASCII letters at the beginning of the text. Eight bytes are examined at once, since most
+/// words are shorter.
 pub(super) fn count_letters(text: &[u8]) -> usize {
     let mut length = 0;
     while let Some(&bytes) = text[length..].first_chunk() {
@@ -91,7 +91,7 @@ pub(super) fn count_letters(text: &[u8]) -> usize {
     length
 }
 
-/// Sets the highest bit of each byte that is no letter of ASCII.
+/// Sets the highest bit of each byte that is not an ASCII letter.
 fn mark_others(bytes: u64) -> u64 {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let high = bytes & (EACH << 7);
@@ -101,7 +101,7 @@ fn mark_others(bytes: u64) -> u64 {
     (!from_a | past_z | high) & (EACH << 7)
 }
 
-/// The length and the classes of the word that `run` begins with (UAX #29 rules 5 to 13).
+/// The length and the classes of the first word of `run` (UAX #29 rules 5 to 13).
 pub(super) fn measure_ascii_word(run: &[u8]) -> (usize, u8) {
     let mut classes = class(run[0]);
     let mut length = count_letters(run).max(1);

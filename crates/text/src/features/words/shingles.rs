@@ -1,15 +1,15 @@
-//! The words of a text for their consumers: in shingles, in parts, or one by one.
+//! Passes the words of a text to consumers: in shingles, in parts, or one by one.
 
 use super::output::WordsToConsumer;
 use super::{Keep, TakeWord, Words};
 use crate::features::{BATCH, Sink};
 use base::OutOfMemory;
 
-/// Bytes of a part of a text, or of its normalized words, after which the consumer gets these.
+/// The size of a part of a text, or of its normalized words, that is passed to the consumer at once.
 pub(super) const BUFFERED: usize = 32 * 1024;
 
 impl Words {
-    /// Gives the sink every k consecutive words; a text of fewer words is one shingle.
+    /// Passes every k consecutive words to the sink. A text of fewer words is one shingle.
     pub(crate) fn shingles(
         &mut self,
         text: &str,
@@ -30,8 +30,8 @@ impl Words {
         Ok(())
     }
 
-    /// Gives the sink the shingles of the buffered words and keeps the last k - 1 words, which later shingles
-    /// begin with. Returns whether there was a shingle.
+    /// Passes the shingles of the buffered words to the sink, and keeps the last k - 1 words, with which
+    /// later shingles begin. Returns whether there was a shingle.
     fn flush_shingles(&mut self, k: usize, sink: &mut impl Sink) -> bool {
         let shingles = (self.starts.len() + 1).saturating_sub(k);
         if shingles == 0 {
@@ -52,8 +52,8 @@ impl Words {
         true
     }
 
-    /// Calls `take` with the words of prose, in parts: a text in which each is between two blanks, and where
-    /// they begin. A part may have no words.
+    /// Calls `take` with the words of prose, in parts: a text with each word between two blanks, and the
+    /// places where the words begin. A part may have no words.
     pub(crate) fn prose_in_parts(
         &mut self,
         text: &str,
@@ -71,7 +71,7 @@ impl Words {
         Ok(())
     }
 
-    /// Adds the words of a text, and calls `flush` for each part of it but the last one.
+    /// Adds the words of a text, and calls `flush` for each part except the last one.
     #[inline(always)]
     fn add_in_parts(
         &mut self,
@@ -93,7 +93,7 @@ impl Words {
         Ok(())
     }
 
-    /// Gives the consumer every word of prose.
+    /// Passes every word of prose to the consumer.
     pub(crate) fn each_of_prose(
         &mut self,
         text: &str,

@@ -1,18 +1,18 @@
-//! Characters that a text in UTF-8 begins with.
+//! Decodes the first character of a text in UTF-8.
 
 use super::table::{Entry, SHORT, entry};
 
-/// A character as it is in the text.
+/// The first character of a text.
 #[derive(Clone, Copy)]
 pub(super) struct DecodedCharacter {
     pub(super) code_point: u32,
-    /// Its UTF-8, the first byte lowest.
+    /// Its UTF-8; the first byte is the lowest.
     pub(super) utf8: u32,
     pub(super) length: usize,
 }
 
-/// The normal form of the letter that the text begins with, if it is a letter of an alphabet whose normal
-/// form is as long as itself: its UTF-8, the first byte lowest, and its length.
+/// The normal form of the first character, if it is an alphabetic letter whose normal form has the same
+/// length. Returns its UTF-8, whose first byte is the lowest, and its length.
 #[inline(always)]
 pub(super) fn next_letter(bytes: &[u8]) -> Option<(u32, usize)> {
     let &[first, second] = bytes.first_chunk()?;
@@ -34,14 +34,14 @@ pub(super) fn next_letter(bytes: &[u8]) -> Option<(u32, usize)> {
     }
 }
 
-/// The code point of UTF-8 of three bytes.
+/// The code point of a character with three bytes of UTF-8.
 #[inline(always)]
 pub(super) fn code_point_of_three(utf8: [u8; 3]) -> u32 {
     let [first, second, third] = utf8.map(u32::from);
     (first & 0x0f) << 12 | (second & 0x3f) << 6 | third & 0x3f
 }
 
-/// The character beyond ASCII that the text begins with.
+/// The first character of the text, which must not be ASCII.
 #[inline(always)]
 pub(super) fn decode(bytes: &[u8]) -> Option<DecodedCharacter> {
     let at = |index: usize| bytes.get(index).copied();
@@ -72,7 +72,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<DecodedCharacter> {
     Some(DecodedCharacter { code_point, utf8: u32::from_le_bytes([first, second, third, fourth]), length: 4 })
 }
 
-/// The UTF-8 of a character, the first byte lowest, and its length.
+/// The UTF-8 of a character, whose first byte is the lowest, and its length.
 #[inline(always)]
 pub(super) fn encode(code_point: u32) -> (u32, usize) {
     let mut utf8 = [0; 4];

@@ -1,32 +1,33 @@
-//! Writes the words that a sequence of normalized characters consists of.
+//! Writes the words of a sequence of normalized characters.
 
 use super::breaks::{is_waiting, state, step};
 use super::table::{Entry, class};
 use super::utf8::next_letter;
 use crate::features::addresses;
 
-/// Cuts characters into words and writes those that are wanted, each followed by a blank. PROSE stands for
+/// Cuts characters into words, and writes the wanted words, each followed by a blank. PROSE means
 /// [`Keep::Prose`](super::Keep::Prose).
 ///
-/// All of its methods are inlined into one loop, so that the fields are kept in registers.
+/// All methods are inlined into one loop, so that the fields are kept in registers.
 pub(super) struct WordWriter<'a, const PROSE: bool> {
-    /// Where words are written. All of them fit, and a few bytes more.
+    /// The buffer for words, with room for all of them and a few more bytes.
     buffer: &'a mut [u8],
-    /// Where words begin, `base` bytes before their place in `buffer`.
+    /// The places where words begin: `base` is added to their places in `buffer`.
     starts: &'a mut Vec<usize>,
     base: usize,
     word: UnfinishedWord,
     state: u8,
 }
 
-/// The word that is being written, in terms of places in the buffer.
+/// The word that is being written. Places are in the buffer.
 #[derive(Clone, Copy, Default)]
 struct UnfinishedWord {
     start: usize,
     end: usize,
-    /// The flags of its characters, or of those from the mid character on while that waits.
+    /// The flags of its characters; after a mid character that waits: its flags and those of later
+    /// characters.
     flags: u32,
-    /// Where the mid character that waits for what follows was written, and the flags of what is before it.
+    /// The place of a mid character that waits for the next one, and the flags of the characters before it.
     mid: usize,
     flags_before_mid: u32,
 }
@@ -41,7 +42,7 @@ impl<'a, const PROSE: bool> WordWriter<'a, PROSE> {
         self.state
     }
 
-    /// Adds a character: what is known of it, and its UTF-8, the first byte lowest.
+    /// Adds a character: its entry, and its UTF-8, whose first byte is the lowest.
     #[inline(always)]
     pub(super) fn push(&mut self, entry: Entry, utf8: u32, length: usize) {
         if entry.class() == class::SPACE {
@@ -68,7 +69,7 @@ impl<'a, const PROSE: bool> WordWriter<'a, PROSE> {
         self.word.flags |= entry.0;
     }
 
-    /// Adds the letters that the text begins with, and returns their length. To be called after
+    /// Adds the letters at the beginning of the text, and returns their number of bytes. To be called if
     /// [`takes_letter`](super::breaks::takes_letter).
     #[inline(always)]
     pub(super) fn push_letters(&mut self, text: &[u8]) -> usize {
@@ -89,14 +90,14 @@ impl<'a, const PROSE: bool> WordWriter<'a, PROSE> {
         length
     }
 
-    /// Whether the word so far is an ideograph or the like, and is wanted.
+    /// Whether the word so far is a wanted ideograph or similar.
     #[inline(always)]
     pub(super) fn is_ideograph(&self) -> bool {
         const BOTH: u32 = Entry::LETTER | Entry::ALPHANUMERIC;
         self.state == state::OTHER && self.word.flags & BOTH == BOTH
     }
 
-    /// Ends an ideograph and begins the next one.
+    /// Ends an ideograph, and begins the next one.
     #[inline(always)]
     pub(super) fn push_ideograph(&mut self, utf8: [u8; 3]) {
         self.starts.push(self.base + self.word.start);
@@ -106,14 +107,14 @@ impl<'a, const PROSE: bool> WordWriter<'a, PROSE> {
         self.word.flags = Entry::PLAIN_IDEOGRAPH;
     }
 
-    /// Ends the word: white space follows, or nothing.
+    /// Ends the word, before white space or the end of the text.
     #[inline(always)]
     pub(super) fn end_word(&mut self) {
         self.finish();
         self.state = state::START;
     }
 
-    /// Ends the last word, and returns the length of what has been written.
+    /// Ends the last word, and returns the number of bytes written.
     #[inline(always)]
     pub(super) fn end_text(mut self) -> usize {
         self.finish();
@@ -133,14 +134,14 @@ impl<'a, const PROSE: bool> WordWriter<'a, PROSE> {
         self.word.flags = 0;
     }
 
-    /// Writes four bytes where the word ends, of which the caller counts those that are meant.
+    /// Writes four bytes at the end of the word. The caller counts how many of them belong to it.
     #[inline(always)]
     fn put(&mut self, utf8: u32) {
         self.buffer[self.word.end..self.word.end + 4].copy_from_slice(&utf8.to_le_bytes());
     }
 }
 
-/// Keeps the word if it is wanted. Returns where the next one begins.
+/// Keeps the word if it is wanted. Returns where the next word begins.
 #[inline(always)]
 fn finish<const PROSE: bool>(
     buffer: &mut [u8],
@@ -160,8 +161,8 @@ fn finish<const PROSE: bool>(
     end + 1
 }
 
-/// Keeps two words, if they are wanted: the first ends before the mid character. The second consists of that
-/// character and its marks, and is a word if one of these is alphabetic. Returns where the next one begins.
+/// Keeps two words, if they are wanted. The first ends before the mid character. The second is that character
+/// with its marks, and is a word if one of these is alphabetic. Returns where the next word begins.
 #[cold]
 #[inline(never)]
 fn finish_at_mid<const PROSE: bool>(
@@ -175,7 +176,7 @@ fn finish_at_mid<const PROSE: bool>(
     if !is_wanted::<PROSE>(flags) {
         return finish::<PROSE>(buffer, starts, base, first);
     }
-    // Behind the blank that the first word gets.
+    // After the blank that follows the first word.
     buffer.copy_within(mid..end, mid + 1);
     let start = finish::<PROSE>(buffer, starts, base, first);
     let second = UnfinishedWord { start, end: start + (end - mid), ..word };

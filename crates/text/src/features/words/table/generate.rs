@@ -1,6 +1,6 @@
 //! Makes `table.bin` from the Unicode crates.
 //!
-//! `cargo test -p text --lib table::generate -- --ignored` writes it, after a change of these crates.
+//! `cargo test -p text --lib table::generate -- --ignored` writes it, after these crates have changed.
 
 use super::{Entry, INDEXED, LEAF, class, entry};
 use crate::features::words::Keep;
@@ -24,7 +24,7 @@ fn write() {
     fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/src/features/words/table.bin"), generate()).unwrap();
 }
 
-/// The pass over a text looks up the characters of a normal form and takes them as they are.
+/// The pass over a text looks up the characters of a normal form, and writes them unchanged.
 #[test]
 fn normal_forms_are_made_of_characters_that_stay() {
     for entry in (0..0x11_0000).map(entry).filter(|entry| entry.class() == class::SEVERAL) {
@@ -36,7 +36,7 @@ fn normal_forms_are_made_of_characters_that_stay() {
     }
 }
 
-/// The machine reserves so much.
+/// The machine only reserves this much memory.
 #[test]
 fn normal_forms_do_not_grow_beyond_the_room() {
     for (c, entry) in ('\0'..=char::MAX).map(|c| (c, entry_of_char(c))) {
@@ -74,7 +74,7 @@ fn generate() -> Vec<u8> {
     file
 }
 
-/// Normal forms of several characters or none, each behind its length.
+/// Normal forms of several characters or none, each after its length.
 #[derive(Default)]
 struct NormalForms {
     bytes: Vec<u8>,
@@ -118,9 +118,9 @@ fn make_entry(c: char, normal_forms: &mut NormalForms) -> u32 {
     }
 }
 
-/// Whether the normal form of a character that is no mark is the same wherever it is: no step of
-/// normalization lets it compose with what is before, and marks that follow neither move nor compose into
-/// it, unless the caller sees to that (it compares combining classes, and asks of marks that may compose).
+/// Whether the normal form of a character that is not a mark is always the same: in no step of normalization
+/// does it compose with the text before it, and following marks neither move nor compose into it, unless the
+/// caller notices that (it compares combining classes, and checks marks that may compose).
 fn is_context_free(text: &str) -> bool {
     let composed: String = text.nfkc().collect();
     let folded: String = composed.chars().default_case_fold().collect();
@@ -148,7 +148,7 @@ fn class_and_flags(c: char) -> u32 {
         | flag(is_word_character(c), Entry::WORD_CHARACTER)
 }
 
-/// The class of a character, seen from what the segmentation makes of it between others.
+/// The class of a character, derived from how the segmentation treats it between others.
 fn word_break_class(c: char) -> u8 {
     let mut text = String::with_capacity(16);
     let mut is_one = |before: &str, after: &str| {

@@ -1,16 +1,16 @@
-//! What one pass over a text needs to know of each code point, in one table.
+//! A table with everything that one pass over a text needs to know of a code point.
 //!
-//! `table.bin` is made from the pinned Unicode crates by `table/generate.rs`; a test makes it again and
-//! compares. It consists of the number of leaves (u16), an index from the code point divided by 64 to its
-//! leaf (u16 each), the leaves (64 entries of u32 each), and the normal forms of more than one character,
-//! each behind its length in bytes (u8). Numbers are in little-endian order.
+//! `table/generate.rs` makes `table.bin` from the pinned Unicode crates; a test makes it again and compares.
+//! It consists of the number of leaves (u16), an index from the code point divided by 64 to its leaf (u16
+//! each), the leaves (64 entries of u32 each), and the normal forms of more than one character, each after
+//! its length in bytes (u8). Numbers are little-endian.
 
 #[cfg(test)]
 mod generate;
 
-/// Classes of characters: the values of Word_Break (UAX #29) that matter after normalization, and three that
-/// are no such values. Line ends and white space separate words before the rules apply, and format characters
-/// behave as marks do.
+/// Classes of characters: the values of Word_Break (UAX #29) that matter after normalization, and three other
+/// classes. Line ends and white space separate words before the rules apply, and format characters behave
+/// like marks.
 pub(super) mod class {
     pub(crate) const OTHER: u8 = 0;
     /// ALetter: a letter of an alphabet.
@@ -43,28 +43,28 @@ pub(super) mod class {
     pub(crate) const DEPENDS: u8 = 15;
 }
 
-/// What is known of a code point.
+/// The properties of a code point.
 ///
 /// Bits 0 to 3 are the class of the normal form, bits 4 to 7 flags, bits 8 to 15 the canonical combining
-/// class, and bits 16 to 31 depend: the normal form if [`CHANGED`](Self::CHANGED), its place if it has
-/// several characters, and else 0, so that leaves are equal and stored once.
+/// class. Bits 16 to 31 are the normal form if [`CHANGED`](Self::CHANGED), its place if it has several
+/// characters, and otherwise 0, so that leaves are equal and stored once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry(pub(super) u32);
 
 impl Entry {
-    /// A word needs one to be a word: alphabetic or numeric.
+    /// Alphabetic or numeric. A word needs one such character.
     pub(super) const ALPHANUMERIC: u32 = 1 << 4;
-    /// A word of prose needs one: general category L.
+    /// General category L. A word of prose needs one such character.
     pub(super) const LETTER: u32 = 1 << 5;
-    /// Words of prose consist of these: general category L, M or N.
+    /// General category L, M or N. Words of prose consist of such characters.
     pub(super) const WORD_CHARACTER: u32 = 1 << 6;
-    /// The normal form is another character. A mark has this flag if it may compose with a character before.
+    /// The normal form is another character; for a mark: it may compose with the character before it.
     pub(super) const CHANGED: u32 = 1 << 7;
     const COMBINING_CLASS: u32 = 0xff << 8;
     const FLAGS_OF_LETTERS: u32 = Self::ALPHANUMERIC | Self::LETTER | Self::WORD_CHARACTER;
-    /// The low half of the entry of a letter of an alphabet that is its own normal form.
+    /// The low half of the entry of an alphabetic letter that is its own normal form.
     pub(super) const PLAIN_LETTER: u32 = class::LETTER as u32 | Self::FLAGS_OF_LETTERS;
-    /// The low half of the entry of a letter that is a word by itself and its own normal form: an ideograph.
+    /// The low half of the entry of an ideograph: a letter that is a word by itself, and its own normal form.
     pub(super) const PLAIN_IDEOGRAPH: u32 = class::OTHER as u32 | Self::FLAGS_OF_LETTERS;
 
     pub(super) const fn class(self) -> u8 {
@@ -76,7 +76,7 @@ impl Entry {
         self.0 & flags != 0
     }
 
-    /// The canonical combining class, in units that can only be compared.
+    /// The canonical combining class, shifted; such values can only be compared.
     pub(super) const fn combining_class(self) -> u32 {
         self.0 & Self::COMBINING_CLASS
     }
@@ -90,7 +90,7 @@ impl Entry {
         self.0 >> 16
     }
 
-    /// Whether the character is its own normal form wherever it is and whatever follows.
+    /// Whether the character is always its own normal form, whatever its neighbours are.
     pub(super) const fn is_plain(self) -> bool {
         !self.has(Self::CHANGED | Self::COMBINING_CLASS) && self.class() < class::SEVERAL
     }
@@ -104,7 +104,7 @@ impl Entry {
 }
 
 const FILE: &[u8] = include_bytes!("../table.bin");
-/// Code points that share a leaf.
+/// The number of code points in a leaf.
 const LEAF: usize = 64;
 const INDEXED: usize = 0x11_0000 / LEAF;
 const LEAVES: usize = read_u16(0) as usize;
@@ -142,9 +142,9 @@ pub(super) const fn entry(code_point: u32) -> Entry {
     ENTRIES[INDEX[code_point as usize / LEAF] as usize][code_point as usize % LEAF]
 }
 
-/// Entries of the code points below U+0800, whose UTF-8 has two bytes at most. Their value is the UTF-8 of
-/// the normal form where that has two bytes as well, or one if the character is of ASCII. These are not
-/// CHANGED, so that a text is folded without a branch.
+/// The entries of the code points below U+0800, whose UTF-8 has at most two bytes. Their value is the UTF-8
+/// of the normal form, if that also has two bytes, or one byte for an ASCII character. They do not have the
+/// flag CHANGED, so that a text is folded without a branch.
 pub(super) static SHORT: [Entry; 0x800] = {
     let mut short = [Entry(0); 0x800];
     let mut code_point = 0;

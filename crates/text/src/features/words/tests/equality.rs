@@ -1,4 +1,4 @@
-//! The fast ways to words find those that the Unicode crates find.
+//! Tests that the fast ways to words and the Unicode crates find the same words.
 
 use super::Features;
 use crate::features::words::{BUFFERED, Keep, MAX_RUN, PIECE, Words};
@@ -31,7 +31,7 @@ fn assert_equal(text: &str) {
     Both::default().assert_equal(text);
 }
 
-/// What is around a character: letters, digits and marks of several kinds, and characters that join.
+/// Surroundings of a character: letters, digits and marks of several kinds, and characters that join.
 const CONTEXTS: [(&str, &str); 20] = [
     ("", ""),
     ("a", "b"),
@@ -94,7 +94,7 @@ fn every_short_sequence_of_classes() {
     let mut both = Both::default();
     let count = REPRESENTATIVES.len();
     for length in 1..=5 {
-        // A third of the longest.
+        // Of the longest texts, only every third is tested.
         let step = if length == 5 { 3 } else { 1 };
         for number in (0..count.pow(length)).step_by(step) {
             let digits = (0..length).map(|place| number / count.pow(place) % count);
@@ -104,7 +104,7 @@ fn every_short_sequence_of_classes() {
     }
 }
 
-/// What windows of text that is mostly ASCII take, what they leave, and what is between.
+/// Characters that windows of mostly ASCII text handle, that they leave to others, and borderline cases.
 const OF_WINDOWS: [&str; 19] = [
     "a", "Z", "7", " ", ".", ",", "_", "é", "Ü", "ß", "ẞ", "ĳ", "ŉ", "İ", "’", "“", "…", "\u{a0}", "\u{301}",
 ];
@@ -119,7 +119,7 @@ fn every_short_sequence_in_windows() {
     }
 }
 
-/// Accents, quotes and what looks like an address, at every place of a window and across its end.
+/// Accents, quotes and parts of addresses, at every place of a window and across its end.
 #[test]
 fn windows_end_at_any_character() {
     let mut both = Both::default();
@@ -136,7 +136,7 @@ fn windows_end_at_any_character() {
     }
 }
 
-/// A sentence or two in many scripts, with digits, quotes, marks and full-width forms.
+/// One or two sentences in many scripts, with digits, quotes, marks and full-width forms.
 const TEXTS: [&str; 18] = [
     "“Don’t panic,” she said — it’s 3.14 o’clock at www.example.org; café, naïve, ﬁne, Ⅷ, e.g. B2B.",
     "Die Übergröße der Straße beträgt 12,5 km; „GRÜẞE“ aus Köln-Ehrenfeld an me@example.org.",
@@ -252,7 +252,7 @@ fn tibetan_and_jamo_compose_with_characters_that_are_no_marks() {
     );
 }
 
-/// Characters of which words, marks and changes of all kinds are made.
+/// Characters from which words, marks and changes of all kinds arise.
 fn tricky_text() -> impl Strategy<Value = String> {
     "[aEß19._:,;'\"@/\\- \n\u{1}\u{85}\u{ad}\u{200d}\u{301}\u{327}\u{316}\u{345}\u{342}éÉᾷΣ\u{5d0}\u{5b0}カﾞ日本語한\u{11a8}ก\u{e33}\u{e48}क\u{93c}\u{94d}ب\u{64b}\u{654}🇩🇪ﷺﬁⅧ，　]{0,60}"
 }

@@ -1,4 +1,4 @@
-//! Against the definition taken literally.
+//! Tests against the definition.
 
 mod equality;
 
@@ -8,7 +8,7 @@ use crate::features::{Batch, Sink};
 use proptest::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Keeps the features.
+/// Collects features.
 #[derive(Default)]
 struct Features(Vec<String>);
 
@@ -30,7 +30,7 @@ fn words_of(text: &str, keep: Keep) -> Vec<String> {
     features.0
 }
 
-/// The definition at the head of `mod.rs`, taken literally.
+/// The definition at the head of `mod.rs`.
 fn naive_words(text: &str) -> Vec<String> {
     let normalized: String = normalize(text, Keep::All).collect();
     segment(&normalized).map(str::to_owned).collect()
@@ -102,7 +102,7 @@ fn a_text_of_few_words_is_one_shingle() {
     assert_eq!(shingle_hashes("...", 1), []);
 }
 
-/// Text in which the rules of word segmentation meet often.
+/// Text to which the rules of word segmentation often apply.
 fn ascii_text() -> impl Strategy<Value = String> {
     prop_oneof!["[ -~\t\r\n]{0,60}", "[aZ9_.,:;'\" \n]{0,40}"]
 }
@@ -124,7 +124,7 @@ proptest! {
 }
 
 proptest! {
-    // Each case has long runs for the slow definition.
+    // Each case has long runs, for which the definition is slow.
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
