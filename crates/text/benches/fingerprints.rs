@@ -1,5 +1,5 @@
-//! Throughput of fingerprints and sketches over English text in documents of about 5 KB, compared with
-//! XXH3 over the same bytes, which is the baseline that ratios are given against.
+//! Throughput of fingerprints and sketches for English text in documents of about 5 KB. The baseline for
+//! ratios is XXH3 of the same bytes.
 
 #![allow(missing_docs, reason = "criterion's macros define undocumented functions")]
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
@@ -43,7 +43,7 @@ fn documents() -> Vec<String> {
     documents
 }
 
-/// Text in several scripts, as an encyclopedia's pages in its languages are.
+/// Text in several scripts, like the pages of an encyclopedia in its languages.
 fn mixed_documents(english: &[String]) -> Vec<String> {
     let others = [
         "Быстрая коричневая лиса прыгает через ленивую собаку, а потом возвращается домой. ",
@@ -81,7 +81,7 @@ fn web_pages(documents: &[String]) -> Vec<String> {
 
 type Group<'a> = criterion::BenchmarkGroup<'a, criterion::measurement::WallTime>;
 
-/// Measures a function of a text on all of the texts.
+/// Measures a function of a text over all texts.
 fn measure<R>(group: &mut Group<'_>, name: &str, texts: &[String], mut function: impl FnMut(&str) -> R) {
     group.throughput(Throughput::Bytes(texts.iter().map(|text| text.len() as u64).sum()));
     group.bench_function(name, |bench| {

@@ -1,13 +1,13 @@
-//! Fingerprints and sketches by which near-duplicate texts are found, and the passages that texts share.
+//! Fingerprints and sketches of texts, which find near-duplicates, and the passages that texts share.
 //!
-//! Pure algorithms: no Postgres, no `unsafe`, and no state that changes a result. The extension `simhash_pg`
-//! puts them into SQL.
+//! Pure algorithms: no PostgreSQL, no `unsafe`, and no state that changes a result. The extension
+//! `simhash_pg` makes them available in SQL.
 //!
-//! - [`features`]: what a text consists of, by a named [`Scheme`](features::Scheme)
-//! - [`fingerprint`]: 64 bits for a text, what they come from, and how they are written
+//! - [`features`]: the features of a text by a named [`Scheme`](features::Scheme)
+//! - [`fingerprint`]: 64 bits for a text, explanations of them, and their text forms
 //! - [`sketch`]: sets of hashes that represent a text
-//! - [`passage`]: text that is in two places
-//! - [`html`]: the text of a document
+//! - [`passage`]: text that occurs in two places
+//! - [`html`]: the text of an HTML document
 //!
 //! ```
 //! use text::fingerprint::SimHasher;

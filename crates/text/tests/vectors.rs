@@ -1,5 +1,5 @@
-//! The published fingerprints, made by independent implementations in Python.
-//! Stored fingerprints depend on them: a change here is a change of the scheme's meaning.
+//! The published fingerprints, made by independent implementations in Python. Stored fingerprints depend on
+//! them: a change of them changes the meaning of a scheme.
 
 use base::Problem;
 use serde::Deserialize;
@@ -65,8 +65,8 @@ fn published_fingerprints_of_doc2() -> Result<(), Box<dyn Error>> {
     check_document_vectors(Scheme::DOC2, include_str!("../../../tests/vectors/doc2.json"))
 }
 
-/// What two ports of Common Crawl's code agree on. Texts without features have the fingerprint 0 there, and
-/// none here.
+/// Fingerprints in which two ports of Common Crawl's code agree. Texts without features have the fingerprint
+/// 0 there, and none here.
 #[test]
 fn fingerprints_of_common_crawl() -> Result<(), Problem> {
     let scheme = "commoncrawl".parse()?;

@@ -1,10 +1,10 @@
 //! Throughput of fingerprints in many languages, compared with XXH3 over the same bytes, and with checks for
 //! UTF-8.
 //!
-//! `bench/languages` fetches the texts and runs this. What is measured is CPU time of this thread. Every
-//! slice of the documents counts with its fastest sweep, so that a busy machine changes the figures little. A
-//! sweep reads the documents of all languages: they come from memory or the last cache, as documents of a
-//! database do.
+//! `bench/languages` fetches the texts and runs this. It measures the CPU time of this thread. For each slice
+//! of the documents, only the fastest sweep counts, so that other work on the machine has little effect. A
+//! sweep reads the documents of all languages, so they come from memory or the last cache, like documents of
+//! a database.
 
 #![allow(missing_docs, reason = "nobody links a benchmark")]
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
@@ -22,21 +22,21 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const SCHEMES: [&str; 6] = ["doc1", "doc2", "word:3", "char:4", "char:8", "commoncrawl"];
 
-/// The candidates take turns, so that all of them see the machine in the same state.
+/// The candidates take turns, so that each meets the machine in the same states.
 const TURNS: usize = 10;
 
 /// A function to be measured.
 struct Candidate {
     run: Box<dyn FnMut(&str)>,
-    /// How many documents one reading of the clock covers.
+    /// The number of documents that are measured by one reading of the clock.
     slice: usize,
     sweeps_a_turn: usize,
-    /// The least time for each slice of each language.
+    /// The least time of each slice of each language.
     fastest: Vec<Vec<Duration>>,
 }
 
 impl Candidate {
-    /// A function that takes a microsecond for a document: the clock is read once for all documents of a
+    /// A function that takes about a microsecond per document: the clock is read once for all documents of a
     /// language.
     fn quick<R>(function: impl Fn(&[u8]) -> R + 'static) -> Self {
         let run = move |text: &str| _ = black_box(function(text.as_bytes()));

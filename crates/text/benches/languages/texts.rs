@@ -1,4 +1,4 @@
-//! Documents of about 5 KB in many languages, of web pages and message catalogues.
+//! Documents of about 5 KB in many languages, from web pages and message catalogues.
 
 use std::collections::HashSet;
 use std::fs;
@@ -7,10 +7,10 @@ use text::html;
 
 const DOCUMENT_BYTES: usize = 5_000;
 
-/// Documents of a language, if there is text for them.
+/// The number of documents per language, if there is enough text.
 const DOCUMENTS: usize = 100;
 
-/// The folder whose language the others are translated from.
+/// The folder of the language from which the others are translated.
 const ORIGINAL: &str = "English";
 
 pub struct Language {
@@ -18,7 +18,7 @@ pub struct Language {
     pub documents: Vec<String>,
 }
 
-/// The languages that have a folder there, and texts made of them: English without a character beyond ASCII,
+/// The languages that have a folder, and texts made from them: English without characters beyond ASCII,
 /// English with typographic quotes, and documents in all languages.
 pub fn languages(folder: &Path) -> Vec<Language> {
     let original = lines(&folder.join(ORIGINAL), &HashSet::new());
@@ -38,7 +38,7 @@ pub fn languages(folder: &Path) -> Vec<Language> {
     languages.into_iter().map(|(name, lines)| Language { name, documents: documents(&lines) }).collect()
 }
 
-/// The files and folders there, in the order of their names.
+/// The files and folders in a folder, ordered by name.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<_> = fs::read_dir(folder)
         .unwrap_or_else(|error| panic!("no texts in {}: {error}", folder.display()))
@@ -48,8 +48,8 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The lines of all files below the folder. A line that stood before, as the headings of all pages do, is
-/// left out. So is a line that is not translated.
+/// The lines of all files below the folder. Repeated lines, such as the headings of all pages, are dropped,
+/// and so are lines that are not translated.
 fn lines(folder: &Path, untranslated: &HashSet<String>) -> Vec<String> {
     let mut lines = Vec::new();
     let mut seen = HashSet::new();
@@ -71,18 +71,18 @@ fn lines(folder: &Path, untranslated: &HashSet<String>) -> Vec<String> {
     lines
 }
 
-/// The translated messages of a catalogue in the format of GNU gettext, which describes it in "The Format of
-/// GNU MO Files": numbers of 32 bits; the third is the count of messages, the fifth the place of a table with
+/// The translated messages of a catalogue in the format of GNU gettext, described in "The Format of GNU MO
+/// Files". Numbers have 32 bits. The third is the number of messages, and the fifth the place of a table with
 /// the length and the place of each translation.
 fn messages(catalogue: &[u8]) -> String {
     let number = |place: usize| u32::from_le_bytes(catalogue[place..place + 4].try_into().unwrap()) as usize;
     assert_eq!(number(0), 0x9504_12de, "not a catalogue of a little-endian machine");
     let (count, table) = (number(8), number(16));
     let mut text = String::new();
-    // The first is the header.
+    // The first message is the header.
     for entry in (1..count).map(|message| table + 8 * message) {
         let (length, place) = (number(entry), number(entry + 4));
-        // Plural forms are set apart by a zero; these marks stand before a letter that is a shortcut.
+        // Plural forms are separated by a zero byte. These marks precede the letter of a shortcut.
         text += &String::from_utf8_lossy(&catalogue[place..place + length])
             .replace('\0', "\n")
             .replace(['~', '_'], "");
@@ -91,7 +91,7 @@ fn messages(catalogue: &[u8]) -> String {
     text
 }
 
-/// Straight quotes, apostrophes and dashes become those that typographers use.
+/// Replaces straight quotes, apostrophes and hyphens by typographic ones.
 fn typographic(line: &str) -> String {
     let mut set = String::new();
     let mut before = ' ';
@@ -110,13 +110,13 @@ fn typographic(line: &str) -> String {
     set
 }
 
-/// A line of each language in turn, until one has no more.
+/// Lines of all languages in turn, until one of them has no more.
 fn mixed(languages: &[(String, Vec<String>)]) -> Vec<String> {
     let turns = languages.iter().map(|(_, lines)| lines.len()).min().unwrap_or(0);
     (0..turns).flat_map(|turn| languages.iter().map(move |(_, lines)| lines[turn].clone())).collect()
 }
 
-/// Joins lines until a document is long enough. What is left over at the end is too short for one.
+/// Joins lines to documents of sufficient length. The rest at the end is dropped.
 fn documents(lines: &[String]) -> Vec<String> {
     let mut documents = Vec::new();
     let mut document = String::new();

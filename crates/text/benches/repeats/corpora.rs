@@ -1,4 +1,4 @@
-//! Corpora of English text, and those in which nearly everything is repeated.
+//! Corpora of English text, and corpora in which nearly everything is repeated.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ const BOILERPLATE: &str = "All rights reserved. No part of this may be copied, b
 
 type Documents = Box<dyn FnOnce() -> Vec<String>>;
 
-/// The corpora, each of about so many bytes, by their names.
+/// The corpora by name. Each has about this number of bytes.
 pub fn all(bytes: usize) -> Vec<(&'static str, Documents)> {
     let half = move || of_size(&mut English::new(), bytes / 2, |english, _| english.document()).concat();
     vec![
@@ -33,7 +33,7 @@ pub fn all(bytes: usize) -> Vec<(&'static str, Documents)> {
     ]
 }
 
-/// Documents of which every fifth quotes others: whole, a half, or a paragraph.
+/// Documents. Every fifth quotes another one: all of it, a half, or a paragraph.
 fn english(bytes: usize) -> Vec<String> {
     of_size(&mut English::new(), bytes, |english, documents| {
         let own = english.document();
@@ -61,7 +61,7 @@ fn of_size(
     documents
 }
 
-/// The files that `BENCH_FILES` lists, as far as they are ASCII.
+/// The files in the list `BENCH_FILES` that are ASCII.
 fn files(bytes: usize) -> Vec<String> {
     let Ok(list) = env::var("BENCH_FILES") else { return Vec::new() };
     let (mut documents, mut size) = (Vec::new(), 0);
@@ -75,7 +75,7 @@ fn files(bytes: usize) -> Vec<String> {
     documents
 }
 
-/// Text with the words of English pages, each of which is followed by one that follows it there.
+/// Makes text of the words of English pages. Each word is followed by a word that follows it in a page.
 struct English {
     words: Vec<String>,
     followers: HashMap<String, Vec<u32>>,
@@ -112,7 +112,7 @@ impl English {
             text.push(' ');
             let random = self.next() as usize;
             word = match self.followers.get(&self.words[word]) {
-                // Now and then a word that never follows, so that phrases of the pages are not repeated.
+                // Sometimes any word follows, so that phrases of the pages are not repeated.
                 Some(next) if !random.is_multiple_of(8) => next[random / 8 % next.len()] as usize,
                 _ => random % self.words.len(),
             };
@@ -121,7 +121,7 @@ impl English {
     }
 }
 
-/// The text of all pages below the folder, as far as it is ASCII.
+/// The text of all pages below the folder that are ASCII.
 fn read(path: &Path, texts: &mut Vec<String>) {
     if path.is_file() {
         let page = fs::read_to_string(path).unwrap_or_default();

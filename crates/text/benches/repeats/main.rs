@@ -1,8 +1,8 @@
 //! Repeated text of a corpus: rows, time and memory, compared with a suffix array.
 //!
-//! `bench/repeats` fetches the English text and runs this. Times are CPU time of this thread. Memory is the
-//! most that the process had in addition to the documents, and includes a copy of their text. `BENCH_BYTES`
-//! is the size of each corpus. A suffix array is made of corpora up to `BENCH_SUFFIX_BYTES`.
+//! `bench/repeats` fetches the English text and runs this. Time is the CPU time of this thread. Memory is the
+//! largest amount used in addition to the documents, and includes a copy of their text. `BENCH_BYTES` is the
+//! size of each corpus. Suffix arrays are only made for corpora of up to `BENCH_SUFFIX_BYTES`.
 
 #![allow(missing_docs, reason = "nobody links a benchmark")]
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
@@ -18,11 +18,11 @@ use text::passage::repeats::{Corpus, Repeat};
 
 const MIN_LENGTH: usize = 100;
 
-/// What a way to find the rows returned, and what it took.
+/// The rows that a method has found, and its time and memory.
 struct Outcome {
     rows: Vec<Repeat>,
     seconds: f64,
-    /// The most memory that was in use, less what was before.
+    /// The largest amount of memory in use, minus the amount before.
     bytes: usize,
 }
 
@@ -34,7 +34,7 @@ fn main() {
             "{:<28}{:>8}{:>9}{:>9}{:>12}{:>12}",
             "at 100 characters", "MB", "rows", "% cut", "s", "bytes/byte"
         );
-        // Each in a process of its own, which has no memory of those before.
+        // Each corpus gets a new process, so that memory of an earlier one does not count.
         for (name, _) in corpora {
             let status = Command::new(env::current_exe().unwrap()).env("BENCH_CORPUS", name).status();
             assert!(status.unwrap().success(), "{name}");
@@ -77,14 +77,14 @@ fn cpu_time() -> Duration {
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
-/// A line of the process's status, in bytes.
+/// A value of the process's status, in bytes.
 fn memory(name: &str) -> usize {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with(name)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() << 10
 }
 
-/// The share of the text that lies in rows is what a recipe that keeps the first cuts.
+/// The fraction of the text in rows is what a recipe cuts that keeps first occurrences.
 fn print_line(name: &str, size: usize, outcome: &Outcome) {
     let mut cut = 0;
     let mut end = (0, 0);

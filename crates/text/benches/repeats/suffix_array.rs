@@ -4,7 +4,7 @@ use libsais::SuffixArrayConstruction;
 use std::ops::Range;
 use text::passage::repeats::Repeat;
 
-/// Stands behind each document. Windows that contain it do not count.
+/// Written after each document. Windows that contain it do not count.
 const SEPARATOR: u8 = 0;
 
 /// The rows of documents in ASCII.
@@ -43,8 +43,8 @@ pub fn repeats(documents: &[String], min_length: usize) -> Vec<Repeat> {
     rows
 }
 
-/// For each window the least place of an equal one, which is its own if there is no earlier one. It takes the
-/// place of the longest common prefixes, since these are not needed any more where it is known.
+/// For each window, the earliest place of an equal window; its own place if there is none. The result
+/// overwrites the longest common prefixes, which are not needed any more at places that are known.
 fn earliest_places(text: &[u8], min_length: usize) -> Vec<i32> {
     let array = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run().unwrap();
     let array = array.plcp_construction().single_threaded().run().unwrap();
@@ -62,7 +62,7 @@ fn earliest_places(text: &[u8], min_length: usize) -> Vec<i32> {
     prefixes
 }
 
-/// The place of the row that begins with a window, and its length.
+/// The place of the row that begins with this window, and the row's length.
 fn row(
     text: &[u8],
     bounds: &[Range<usize>],

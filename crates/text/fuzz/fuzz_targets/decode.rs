@@ -1,4 +1,4 @@
-//! Every fingerprint that is read can be written, and then read again.
+//! Every fingerprint that can be read can also be written, and read again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! The fast ways to the words of a text find those of the definition.
+//! The fast ways to words find the words of the definition.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Passages are where they say, cannot be extended, and cover what two texts share.
+//! Passages are at their positions, cannot be extended, and cover everything that two texts share.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

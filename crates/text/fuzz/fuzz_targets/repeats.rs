@@ -1,4 +1,4 @@
-//! What a corpus repeats are the rows of the definition in `text::passage::repeats`, and a headline leaves
+//! The repeats of a corpus are those of the definition in `text::passage::repeats`, and a headline contains
 //! the text.
 #![no_main]
 
@@ -8,12 +8,12 @@ use text::passage::repeats::{Corpus, Repeat};
 
 type Documents = Vec<Vec<char>>;
 
-/// The number of characters in which two documents agree from two places on.
+/// The number of equal characters of two documents from two places on.
 fn agreement(documents: &Documents, (d, p): (usize, usize), (e, q): (usize, usize)) -> usize {
     documents[d][p..].iter().zip(&documents[e][q..]).take_while(|(a, b)| a == b).count()
 }
 
-/// The rows, by comparing all windows with all.
+/// The rows by the definition, which compares all windows with all.
 fn naive(documents: &Documents, min_length: usize) -> Vec<Repeat> {
     let mut rows = Vec::new();
     for (d, document) in documents.iter().enumerate() {

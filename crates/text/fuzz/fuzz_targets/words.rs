@@ -1,4 +1,4 @@
-//! Any text has a fingerprint in every scheme, and features that make it.
+//! Any text has a fingerprint in every scheme, which its features explain.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -15,7 +15,7 @@ fuzz_target!(|text: &str| {
         let fingerprint = hasher.fingerprint(text, scheme, &mut || ()).unwrap();
         let features = features(text, scheme, &mut || ()).unwrap();
         assert_eq!(fingerprint.is_none(), features.is_empty());
-        // Votes of features that are hashed by XXH3.
+        // The features that XXH3 hashes vote.
         if !["doc2", "commoncrawl"].contains(&scheme.to_string().as_str()) && !prefixed.contains(&scheme) {
             let mut sums = weighted::NOTHING;
             for feature in &features {

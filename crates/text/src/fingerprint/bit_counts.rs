@@ -1,20 +1,20 @@
-//! Counts, for each of the 64 bit positions, in how many hashes the bit is set.
+//! Counts, for each of the 64 bit positions, the hashes in which the bit is set.
 //!
-//! This is the vector V of Charikar's simhash ("Similarity Estimation Techniques from Rounding
-//! Algorithms", 2002): a set bit adds 1, a clear bit subtracts 1, and the fingerprint has the bits
-//! whose sum is positive. Counting the set bits alone is enough, for the sum is `2 * ones - n`.
+//! This is the vector V of Charikar's simhash ("Similarity Estimation Techniques from Rounding Algorithms",
+//! 2002): a set bit adds 1, a clear bit subtracts 1, and the fingerprint has the bits whose sum is positive.
+//! It is enough to count the set bits, since the sum is `2 * ones - n`.
 //!
-//! The 64 counters lie side by side in bit planes: plane p holds bit p of all of them. A carry-save
-//! adder takes two hashes into a plane with five operations for all 64 counters, so a hash costs about
-//! six operations where separate counters would cost 64.
+//! The 64 counters are stored in bit planes: plane p has bit p of all counters. A carry-save adder adds two
+//! hashes to a plane with five operations for all 64 counters, so a hash costs about six operations. With
+//! separate counters, it would cost 64.
 
 /// Room for 2^48 hashes, more than any text has.
 const PLANES: usize = 48;
 
-/// Hashes that are added with one carry into the higher planes.
+/// The number of hashes that are added with one carry into the higher planes.
 const GROUP: usize = 32;
 
-/// The 64 counters of a fingerprint in the making.
+/// The 64 counters for a fingerprint.
 #[derive(Clone, Debug)]
 pub struct BitCounts {
     planes: [u64; PLANES],
@@ -41,12 +41,12 @@ impl BitCounts {
         self.hashes += hashes.len() as u64;
     }
 
-    /// The bits that are set in more than half of the hashes; a tie gives 0. `None` before any hash.
+    /// The bits that are set in more than half of the hashes; a tie gives 0. `None` without hashes.
     pub fn majority(&self) -> Option<u64> {
         (self.hashes > 0).then(|| self.above(self.hashes / 2))
     }
 
-    /// Adds a group of hashes to the lowest planes and returns what is carried out of them.
+    /// Adds a group of hashes to the lowest planes, and returns the carry.
     #[inline]
     fn add_group(&mut self, group: &[u64; GROUP]) -> u64 {
         let mut carries = [0u64; GROUP / 2];
@@ -63,7 +63,7 @@ impl BitCounts {
         inputs[0]
     }
 
-    /// Adds 1 to the counters named by `bits`, in units of plane `plane`.
+    /// Adds 1 to the counters whose bits are set in `bits`, in units of plane `plane`.
     #[inline]
     fn carry(&mut self, mut bits: u64, plane: usize) {
         for sum in &mut self.planes[plane..] {
@@ -74,7 +74,7 @@ impl BitCounts {
         }
     }
 
-    /// The positions whose counter exceeds `threshold`: all 64 compared at once, highest plane first.
+    /// The positions whose counter exceeds `threshold`. All 64 are compared at once, the highest plane first.
     fn above(&self, threshold: u64) -> u64 {
         let (mut greater, mut equal) = (0u64, u64::MAX);
         for (bit, &plane) in self.planes.iter().enumerate().rev() {
@@ -89,7 +89,7 @@ impl BitCounts {
     }
 }
 
-/// Sum and carry of three bits, for 64 positions at once.
+/// The sum and the carry of three bits, for 64 positions at once.
 #[inline]
 fn carry_save_add(a: u64, b: u64, c: u64) -> (u64, u64) {
     let half = a ^ b;

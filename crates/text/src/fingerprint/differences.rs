@@ -1,8 +1,8 @@
-//! Which words one of two texts has and the other has not, and which of them differ most often among pairs.
+//! The words that only one of two texts has, and which of them differ most often among pairs of texts.
 //!
-//! A feature without letters but with a digit counts as [`NUMBER`]: numbers differ from row to row, and what
-//! matters is that they do. Guarantee: counts are exact. Cost: memory for the distinct features of two texts,
-//! which `explain` limits, and for all features that differ.
+//! A feature with digits and without letters counts as [`NUMBER`]: numbers differ between all rows, and only
+//! the fact that they differ matters. Guarantee: counts are exact. Cost: memory for the distinct features of
+//! two texts, which `explain` limits, and for all features that differ.
 
 use super::explain::{self, Feature};
 use crate::features::Scheme;
@@ -10,12 +10,12 @@ use base::{Heartbeat, OutOfMemory, Problem, collect, grow_map, push, sort};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// Stands for every number.
+/// Replaces every number.
 const NUMBER: &str = "#";
-/// Features between two heartbeats.
+/// How many features are processed between two heartbeats.
 const STRIDE: usize = 1 << 12;
 
-/// A feature that one of two texts has.
+/// A feature that only one of two texts has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The feature, or `#` for a number.
@@ -24,7 +24,7 @@ pub struct Difference {
     pub is_of_first: bool,
 }
 
-/// The distinct features that one text has and the other has not: those of the first, then those of the
+/// The distinct features that only one of the texts has: those of the first text, followed by those of the
 /// second, in the order of their text.
 pub fn differences(
     a: &str,
@@ -64,29 +64,29 @@ fn is_number(feature: &str) -> bool {
     feature.chars().any(char::is_numeric) && !feature.chars().any(char::is_alphabetic)
 }
 
-/// A feature by which pairs differ.
+/// A feature that differs in some pairs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrequentDifference {
     /// The feature, or `#` for a number.
     pub feature: String,
-    /// Pairs of which one text has it and the other has not.
+    /// The number of pairs of which only one text has it.
     pub pairs: u64,
     /// The number of the first such pair.
     pub first: usize,
-    /// Which part of all differences of all pairs this feature makes, together with the more frequent ones.
+    /// The fraction of all differences of all pairs that this feature and more frequent features make up.
     pub of_all: f64,
 }
 
-/// Counts by how many pairs each feature differs.
+/// Counts for each feature the pairs in which it differs.
 #[derive(Debug, Default)]
 pub struct DifferenceCounter {
-    /// By feature, the number of pairs and the first of them, then the last one.
+    /// For each feature: the number of pairs, the first pair, and the last pair.
     counts: HashMap<String, (u64, usize, usize)>,
     pairs: usize,
 }
 
 impl DifferenceCounter {
-    /// Adds the differences of a pair. A feature that both sides are said to have, such as a number, counts
+    /// Adds the differences of a pair. A feature that is listed for both texts, such as a number, counts
     /// once.
     pub fn add(&mut self, differences: Vec<Difference>) -> Result<(), OutOfMemory> {
         let pair = self.pairs;
@@ -105,7 +105,7 @@ impl DifferenceCounter {
         self.pairs
     }
 
-    /// The features that differ, those of most pairs first.
+    /// The features that differ, the most frequent ones first.
     pub fn most_frequent(
         self,
         heartbeat: &mut dyn Heartbeat,
@@ -118,7 +118,7 @@ impl DifferenceCounter {
             of_all: 0.0,
         });
         let mut found = collect(counted, count)?;
-        // Features are distinct, so the order is the same in every run.
+        // Features are distinct, so the order is always the same.
         found.sort_unstable_by(|a, b| (Reverse(a.pairs), &a.feature).cmp(&(Reverse(b.pairs), &b.feature)));
         heartbeat.beat();
         let all: u64 = found.iter().map(|difference| difference.pairs).sum();

@@ -1,8 +1,8 @@
-//! Fingerprints kept as strings of binary digits, as the Similarity Index paper keeps them.
+//! Fingerprints as strings of binary digits, as in the Similarity Index paper.
 
 use base::Heartbeat;
 
-/// Characters compared between two heartbeats.
+/// How many characters are compared between two heartbeats.
 const STRIDE: usize = 1 << 16;
 
 /// The number of positions in which two texts differ, the shorter one padded with blanks: the paper's

@@ -1,16 +1,16 @@
-//! Finds the distinct hashes of a text, fast and in bounded memory.
+//! Finds the distinct hashes of a text fast and in bounded memory.
 //!
-//! A hash table spends most of its time on branches that the processor mispredicts, at collisions and
-//! repetitions. So hashes first pass two sieves that are free of branches. A hash either finds its slot
-//! empty and stays there as new, finds itself there and is a repetition, or finds another hash and falls
-//! through. All occurrences of a hash meet the same fate, so a hash that falls through one sieve is new or
-//! a repetition in the next; at last a table with probing settles every case. At 5 KB of English a fifth
-//! falls through the first sieve and a thirtieth through both.
+//! A hash table loses most of its time by branches that the processor mispredicts, at collisions and
+//! repetitions. So hashes first pass two sieves without branches. A hash that finds its slot empty is new,
+//! and is stored there. A hash that finds itself is a repetition. A hash that finds another hash falls
+//! through. All occurrences of a hash are treated alike, so a hash that falls through one sieve is new or a
+//! repetition in the next. Finally, a table with probing takes the rest. With 5 KB of English, a fifth falls
+//! through the first sieve, and a thirtieth through both.
 //!
 //! `char:4` spends half of its time here, and no cheaper way was found. A sieve that does not list new hashes
-//! takes 40 % less time, but then its slots must be counted at the end of the text, empty ones too. That
-//! takes more than was saved with SSE2, and the same with AVX-512. A third sieve before the table takes the
-//! time that it saves.
+//! takes 40 % less time, but then its slots must be counted at the end of the text, including empty ones.
+//! With SSE2 that takes more time than was saved, and with AVX-512 as much. A third sieve takes as much time
+//! as it saves.
 //!
 //! Guarantee: every hash is passed on exactly once, or the set is reported to be too large. Cost: linear
 //! time; at most 128 MB of memory, or 192 MB while the table grows.
@@ -20,25 +20,25 @@ use crate::hash::probing_table::ProbingTable;
 use base::{OutOfMemory, reserve};
 use std::hint::select_unpredictable;
 
-/// Slots of the first sieve at most: 1 MB, which a processor's second cache holds.
+/// The most slots of the first sieve: 1 MB, which a processor's second cache can hold.
 const MAX_SIEVE: usize = 1 << 17;
 const MIN_SIEVE: usize = 1 << 8;
 
-/// Slots of the table at most: 128 MB.
+/// The most slots of the table: 128 MB.
 const MAX_TABLE: usize = 1 << 24;
-/// Lowest bit of a hash that chooses its slot in the table: above those of the sieves, and below those
-/// that choose its part.
+/// The lowest bit of a hash that chooses its slot in the table. It is above the bits for the sieves, and
+/// below the bits that choose the hash's part.
 const TABLE_SHIFT: u32 = 33;
-/// Slots of the table that are kept from text to text: 1 MB.
+/// The most slots of the table that are kept for the next text: 1 MB.
 const KEPT_TABLE: usize = 1 << 17;
 const MIN_TABLE: usize = 1 << 8;
 
-/// New hashes that are handed on together. A multiple of what one call adds, so there is always room.
+/// The number of new hashes that are passed on together; what one call adds always fits.
 const HANDED_ON: usize = 4 * BATCH;
 
 /// One of 2^bits equal parts of the range of hashes.
 ///
-/// A set that outgrows its memory is found part by part, with a scan of the text for each.
+/// If a set needs too much memory, it is found part by part, with a scan of the text for each part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HashRange {
     bits: u32,
@@ -52,7 +52,7 @@ impl HashRange {
         Self { bits: self.bits + 1, index: self.index * 2 }
     }
 
-    /// The part above this one, of the same size.
+    /// The next part, of the same size.
     pub(crate) fn next(self) -> Option<Self> {
         let index = self.index + 1;
         (index < 1 << self.bits).then_some(Self { index, ..self })
@@ -63,15 +63,15 @@ impl HashRange {
     }
 }
 
-/// The distinct hashes of one part outgrew the memory allowed, or the memory there is.
+/// The distinct hashes of one part need more memory than is allowed or available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooMany;
 
-/// Passes on every hash the first time that it comes. Its memory is kept from text to text.
+/// Passes on every hash when it first occurs. The memory is reused for the next text.
 #[derive(Debug)]
 pub(crate) struct Distinct {
     first: Sieve<0>,
-    /// Chooses slots by other bits than the first.
+    /// Chooses slots by other bits than the first sieve.
     second: Sieve<18>,
     table: DistinctTable,
     fresh: NewHashes,
@@ -97,7 +97,7 @@ impl Distinct {
         }
     }
 
-    /// Forgets all hashes and begins a scan for those of `part`, `expected` of them or so.
+    /// Forgets all hashes, and begins a scan of `part`, in which about `expected` hashes are expected.
     pub(crate) fn begin(&mut self, part: HashRange, expected: usize) -> Result<(), OutOfMemory> {
         let slots = expected.clamp(MIN_SIEVE * 4, MAX_SIEVE).next_power_of_two();
         self.first.clear(slots)?;
@@ -109,10 +109,10 @@ impl Distinct {
         Ok(())
     }
 
-    /// Takes at most [`BATCH`] hashes. New ones reach the consumer now, later or by
+    /// Takes at most [`BATCH`] hashes. New hashes reach the consumer in this call, in a later one or in
     /// [`hand_on`](Self::hand_on).
     pub(crate) fn add(&mut self, hashes: &[u64], consumer: &mut impl FnMut(&[u64])) -> Result<(), TooMany> {
-        // 0 marks an empty slot, so it is kept apart.
+        // 0 marks an empty slot, so the hash 0 is handled separately.
         if self.part != HashRange::WHOLE || may_hold_zero(hashes) {
             let part = self.part;
             let mut kept = [0; BATCH];
@@ -136,13 +136,13 @@ impl Distinct {
         Ok(())
     }
 
-    /// Passes on the new hashes that are still held back.
+    /// Passes on the new hashes that were not passed on yet.
     pub(crate) fn hand_on(&mut self, consumer: &mut impl FnMut(&[u64])) {
         consumer(&self.fresh.hashes[..self.fresh.len]);
         self.fresh.len = 0;
     }
 
-    /// Gives back the memory of a long text.
+    /// Frees the memory that a long text has needed.
     pub(crate) fn release(&mut self) {
         self.table.release();
     }
@@ -154,12 +154,12 @@ impl Distinct {
     }
 }
 
-/// Whether 0 may be among the hashes: looks at half of the bits, which takes a fraction of the time.
+/// Whether the hashes may contain 0. Only half of the bits are checked, which takes a fraction of the time.
 fn may_hold_zero(hashes: &[u64]) -> bool {
     hashes.iter().fold(false, |found, &hash| found | (hash as u32 == 0))
 }
 
-/// New hashes that have not been passed on yet.
+/// New hashes that were not passed on yet.
 #[derive(Debug)]
 struct NewHashes {
     hashes: [u64; HANDED_ON],
@@ -173,10 +173,10 @@ impl NewHashes {
     }
 }
 
-/// One slot per hash and no probing. The bits of a hash from SHIFT up choose its slot.
+/// A table with one slot per hash, without probing. The bits of a hash from SHIFT up choose its slot.
 #[derive(Debug)]
 struct Sieve<const SHIFT: u32> {
-    /// 0 is an empty slot. The length is a power of two.
+    /// 0 is an empty slot. The number of slots is a power of two.
     slots: Vec<u64>,
     fallen: [u64; BATCH],
     fallen_len: usize,
@@ -196,16 +196,16 @@ impl<const SHIFT: u32> Sieve<SHIFT> {
         Ok(())
     }
 
-    /// The hashes of the last batch that were neither new nor repetitions.
+    /// The hashes of the last batch that fell through.
     fn fallen(&self) -> &[u64] {
         &self.fallen[..self.fallen_len]
     }
 
-    /// Sorts hashes into new ones and those that fall through; repetitions are dropped.
+    /// Finds the hashes that are new and those that fall through. Repetitions are dropped.
     ///
-    /// Both outputs are written for every hash, and the length of one advances only if the hash belongs
-    /// there: that keeps the loop free of branches. The masks of the output positions change nothing, since
-    /// neither position can pass the end; they spare the check of it.
+    /// Every hash is written to both outputs, but the length of an output only advances if the hash belongs
+    /// there. So the loop has no branches. The masks of the output positions have no effect, since the
+    /// positions cannot pass the end; they save bounds checks.
     fn sift(&mut self, hashes: &[u64], fresh: &mut NewHashes) {
         let slots = self.slots.as_mut_slice();
         let mask = slots.len() - 1;
@@ -225,7 +225,7 @@ impl<const SHIFT: u32> Sieve<SHIFT> {
     }
 }
 
-/// The table that settles every case. Hashes are spread evenly already.
+/// The table for hashes that fall through both sieves. Hashes are already evenly distributed.
 #[derive(Debug)]
 struct DistinctTable {
     hashes: ProbingTable,
@@ -234,7 +234,7 @@ struct DistinctTable {
 
 impl DistinctTable {
     fn clear(&mut self) -> Result<(), OutOfMemory> {
-        // The table of the last text is a good guess for this one, but large ones take time to clear.
+        // The size for the last text is a good guess for this one, but a large table takes time to clear.
         let slots = (self.hashes.entries() * 2).next_power_of_two().clamp(MIN_TABLE, KEPT_TABLE);
         self.hashes.clear(slots.min(self.max_slots))
     }
@@ -267,7 +267,7 @@ impl DistinctTable {
     }
 }
 
-/// Where the search for a hash begins; the lower bits count.
+/// The slot where the search for a hash begins, in its lower bits.
 fn first_slot(hash: u64) -> usize {
     (hash >> TABLE_SHIFT) as usize
 }
@@ -281,7 +281,7 @@ mod tests {
     /// The smallest table that the longest batch fits into.
     const TINY: usize = 4 * BATCH;
 
-    /// All distinct hashes sorted, and the number of scans that were completed for them.
+    /// All distinct hashes, sorted, and the number of complete scans.
     fn collect(distinct: &mut Distinct, hashes: &[u64], batch: usize) -> (Vec<u64>, usize) {
         let (mut all, mut scans, mut part) = (Vec::new(), 0, Some(HashRange::WHOLE));
         while let Some(current) = part {
@@ -336,7 +336,7 @@ mod tests {
             scattered: bool,
             batch in 1usize..=BATCH,
         ) {
-            // Unscattered, the hashes are small, include 0, and all want the same slot of the sieves.
+            // Without scattering, the hashes are small, include 0, and all have the same slot in the sieves.
             let hashes: Vec<u64> =
                 seeds.into_iter().map(|seed| if scattered { scatter(seed) } else { seed << 8 }).collect();
             let mut distinct = Distinct::with_max_table(if scattered { TINY } else { MAX_TABLE });

@@ -1,21 +1,21 @@
-//! The fingerprint of `doc2` and of schemes with `perm:`: one bit of each of 64 features, chosen by their
-//! hashes (`docs/doc2.md`).
+//! The fingerprint of `doc2` and of schemes with `perm:`: hashes choose 64 features, each of which gives one
+//! bit (`docs/doc2.md`).
 //!
-//! One-permutation hashing (Li, Owen and Zhang, 2012) with one bit a bin (Li and König, "b-Bit Minwise
+//! One-permutation hashing (Li, Owen and Zhang, 2012) with one bit per bin (Li and König, "b-Bit Minwise
 //! Hashing", 2010): the hash of a feature chooses a bin and a key. The feature with the least key of a bin
-//! decides one bit. So two texts agree in a bit where they choose the same feature, which happens as often as
-//! their features resemble each other, and in half of the other bits.
+//! decides one bit. So two texts agree in a bit if they choose the same feature, whose probability is the
+//! resemblance of their features, and otherwise in half of the cases.
 //!
-//! Each bin has eight cells, and the table of their least keys is all that is known of a text. Neither order
-//! nor repetition of features changes it, so there is no set of distinct features. Two tables merge by the
-//! lesser key of each cell. Cost: linear time, whatever the text, and 4 KB of memory.
+//! Each bin has eight cells. Only a table of the least key of each cell is stored of a text. Order and
+//! repetitions of features do not change it, so no set of distinct features is needed. Two tables are merged
+//! by taking the lesser key of each cell. Cost: linear time for any text, and 4 KB of memory.
 
 use crate::features::pairs::{KEY, KEY_BITS};
 use crate::features::{FeatureRule, Scheme, Shingler, TakeHash};
 use crate::hash::mix;
 use base::{Heartbeat, OutOfMemory};
 
-/// The fingerprint of a text by a scheme with one permutation, or `None` if it has no features.
+/// The fingerprint of a text by a scheme with one permutation; `None` if the text has no features.
 pub(super) fn fingerprint(
     text: &str,
     scheme: Scheme,
@@ -50,11 +50,11 @@ impl TakeHash for KeyConsumer<'_> {
     }
 }
 
-/// Bins: one for each bit of the fingerprint.
+/// The number of bins: one for each bit of the fingerprint.
 const BINS: usize = 64;
-/// Cells of the table: as many as the bits of a hash above the key can tell apart.
+/// The number of cells, which the bits of a hash above the key choose.
 const CELLS: usize = 1 << (u64::BITS - KEY_BITS);
-/// In a cell without a feature: greater than any key.
+/// The value of a cell without features. It is greater than any key.
 const EMPTY: u64 = u64::MAX;
 
 /// The least key of every cell.
@@ -74,7 +74,7 @@ impl LeastKeys {
         *cell = (*cell).min(feature & KEY);
     }
 
-    /// The key that decides each bit, or `None` if there is no feature.
+    /// The key that decides each bit; `None` if there are no features.
     pub(crate) fn deciding(&self) -> Option<[u64; BINS]> {
         let (bins, _) = self.0.as_chunks::<{ CELLS / BINS }>();
         let mut deciding: [u64; BINS] =
@@ -88,7 +88,7 @@ impl LeastKeys {
         Some(deciding)
     }
 
-    /// The fingerprint, or `None` if there is no feature.
+    /// The fingerprint; `None` if there are no features.
     pub(crate) fn fingerprint(&self) -> Option<u64> {
         let bits = |bits, (bin, key): (usize, &u64)| bits | (mix(*key) >> bin & 1) << bin;
         self.deciding().map(|keys| keys.iter().enumerate().fold(0, bits))
@@ -106,8 +106,8 @@ mod tests {
         table
     }
 
-    /// The definition: of the features in a bin's cells the one with the least key, else of the keys in the
-    /// table the one that the bin's order puts first.
+    /// The definition: of the features in a bin's cells, the one with the least key; if there is none, of the
+    /// keys in the table the first one in the bin's order.
     fn by_definition(features: &[u64]) -> Option<u64> {
         let keys_of = |cells: std::ops::Range<u64>| -> Vec<u64> {
             let least = |cell| features.iter().filter(|&&f| f >> 55 == cell).map(|f| f % (1 << 55)).min();
@@ -138,9 +138,8 @@ mod tests {
         }
     }
 
-    /// 400 pairs of sets with a known similarity: two thirds of the bits must agree where half of the
-    /// features are common to both, within five standard errors, for large sets and for sets that leave bins
-    /// empty.
+    /// 400 pairs of sets with a known similarity. If half of the features are common, two thirds of the bits
+    /// must agree, within five standard errors, for large sets and for sets that leave bins empty.
     #[test]
     fn bits_agree_as_often_as_features_resemble_each_other() {
         for features in [3u64, 30, 3000] {
@@ -158,7 +157,7 @@ mod tests {
             let resemblance = 1.0 / 3.0;
             let expected = (1.0 + resemblance) / 2.0;
             let share = f64::from(agreeing) / bits;
-            // The bits of a small set depend on each other: as few features as it has.
+            // The bits of a small set depend on each other: only as many are independent as it has features.
             let independent = bits.min((pairs * 3 * features) as f64);
             let error = (expected * (1.0 - expected) / independent).sqrt();
             assert!((share - expected).abs() < 5.0 * error, "{features}: {share}, not {expected}");

@@ -1,7 +1,7 @@
-//! What the fingerprints of two texts come from: their features, and the features that make bits differ.
+//! Explains the fingerprints of two texts: their features, and the features that make bits differ.
 //!
-//! A feature is known by its hash, as in the fingerprint itself. Cost: memory for all distinct features,
-//! which are therefore limited, and one pass over them for each differing bit.
+//! A feature is identified by its hash, as in the fingerprint. Cost: memory for all distinct features, whose
+//! number is limited, and one pass over them for each differing bit.
 
 use super::bit_counts::BitCounts;
 use super::doc2::LeastKeys;
@@ -14,35 +14,35 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// The most distinct features that are listed: a longer list would explain nothing.
+/// The most distinct features of a text: a longer list would explain nothing.
 pub const MAX_FEATURES: usize = 1_000_000;
-/// The most bytes that these features may have together.
+/// The most bytes of all these features together.
 const MAX_BYTES: usize = 256 << 20;
-/// Features that an explanation names of each kind, at most.
+/// The most features of each kind that an explanation names.
 const NAMED: usize = 20;
-/// Features between two heartbeats.
+/// How many features are processed between two heartbeats.
 const STRIDE: usize = 1 << 10;
 
 /// A feature of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Feature {
-    /// The feature itself.
+    /// The text of the feature.
     pub text: String,
-    /// Its hash. It votes for the bits of the fingerprint; by one permutation, it may be chosen to decide
-    /// some.
+    /// Its hash, which votes for the bits of the fingerprint. With one permutation, it may be chosen to
+    /// decide some of them.
     pub hash: u64,
-    /// What its votes count, or with `doc2` how often it is chosen: 1, or 2 or 4 there.
+    /// The weight of its votes, which is 1. With `doc2`, how often it is chosen: 1, 2 or 4.
     pub weight: f64,
-    /// The number of its occurrences; a feature has one vote whatever their number.
+    /// The number of its occurrences. A feature has one vote, however often it occurs.
     pub occurrences: u32,
 }
 
-/// The distinct features of a text, in the order of their first occurrences.
+/// The distinct features of a text, in the order of their first occurrence.
 pub fn features(text: &str, scheme: Scheme, heartbeat: &mut dyn Heartbeat) -> Result<Vec<Feature>, Problem> {
     Ok(list(text, scheme, heartbeat)?.0)
 }
 
-/// The distinct features of a text, and the number of each by its hash.
+/// The distinct features of a text, and for each hash the number of its feature.
 fn list(
     text: &str,
     scheme: Scheme,
@@ -83,7 +83,7 @@ struct FeatureList<'a> {
     index: HashMap<u64, usize>,
     bytes: usize,
     taken: usize,
-    /// The first problem, after which no feature is added.
+    /// The first problem. After it, no more features are added.
     problem: Option<Problem>,
     heartbeat: &'a mut dyn Heartbeat,
 }
@@ -106,7 +106,7 @@ impl FeatureList<'_> {
             return Err(too_many_features());
         }
         self.bytes += text.len();
-        // It is UTF-8, so nothing is copied twice.
+        // The text is UTF-8, so it is only copied once.
         let text = copy(&String::from_utf8_lossy(text))?;
         grow_map(&mut self.index, 1)?;
         push(&mut self.features, Feature { text, hash, weight, occurrences: 1 })?;
@@ -138,22 +138,22 @@ impl Sink for FeatureList<'_> {
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
     scheme: String,
-    /// Differing bits; none if a text has no features.
+    /// The number of differing bits; `None` if a text has no features.
     distance: Option<u32>,
     fingerprints: PerText<Option<i64>>,
-    /// The number of features of each text, and of those that both have.
+    /// The number of features of each text, and of features in both texts.
     features: FeatureCounts,
-    /// Features of both texts: those that come first in the first text.
+    /// Features of both texts: the first ones in the first text.
     shared: Vec<String>,
-    /// Features of one text alone: those that vote as their text does in the most differing bits, or decide
-    /// them.
+    /// Features of only one text: those that vote as their text does in the most differing bits, or that
+    /// decide the most of them.
     deciding: Vec<DecidingFeature>,
-    /// The differing bits, those of the weakest votes first, or in their order.
+    /// The differing bits: those with the weakest votes first, or in ascending order.
     bits: Vec<DifferingBit>,
 }
 
 impl Explanation {
-    /// Replaces the text of every feature that is named.
+    /// Rewrites the text of every feature that the explanation names.
     pub fn rewrite_features(&mut self, rewrite: impl Fn(String) -> String) {
         let deciding = self.deciding.iter_mut().map(|deciding| &mut deciding.feature);
         let chosen = self.bits.iter_mut().filter_map(|bit| match &mut bit.reason {
@@ -184,9 +184,9 @@ struct FeatureCounts {
 #[derive(Clone, Debug, Serialize)]
 struct DecidingFeature {
     feature: String,
-    /// The text that has it: a or b.
+    /// The text that has the feature: a or b.
     of: char,
-    /// Differing bits for which it votes as its text does, or which it decides.
+    /// The number of differing bits in which the feature votes as its text does, or which it decides.
     bits: u32,
 }
 
@@ -197,18 +197,18 @@ struct DifferingBit {
     reason: BitReason,
 }
 
-/// Why a bit is as it is.
+/// The reason why a bit is set or not.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum BitReason {
-    /// The sum of the votes: positive sets the bit, and near 0 a few features turn it.
+    /// The sum of the votes. A positive sum sets the bit. Near 0, a few features could change it.
     Votes(PerText<i64>),
-    /// By one permutation, the feature that decides the bit.
+    /// With one permutation: the feature that decides the bit.
     Features(PerText<String>),
 }
 
 impl BitReason {
-    /// How sure a bit is: the least sure come first.
+    /// How certain the bit is; the least certain bits come first.
     fn strength(&self) -> i64 {
         match self {
             Self::Votes(votes) => votes.a.abs() + votes.b.abs(),
@@ -250,13 +250,13 @@ pub fn explain(
     })
 }
 
-/// One of the texts that are compared.
+/// One of the compared texts.
 struct ExplainedText {
     features: Vec<Feature>,
     /// The number of each feature, by its hash.
     numbers: HashMap<u64, usize>,
     fingerprint: Option<u64>,
-    /// By one permutation, the number of the feature that decides each bit.
+    /// With one permutation: for each bit, the number of the feature that decides it.
     choice: Option<Vec<usize>>,
 }
 
@@ -283,7 +283,7 @@ impl ExplainedText {
         Ok(Self { features, numbers, fingerprint: keys.fingerprint(), choice })
     }
 
-    /// Why a bit of this text and of the other one are as they are.
+    /// The reasons for a bit of this text and of the other text.
     fn reason(
         &self,
         other: &Self,
@@ -298,7 +298,7 @@ impl ExplainedText {
         })
     }
 
-    /// The feature that decides the bit, with `doc2`.
+    /// The feature that decides the bit, with one permutation.
     fn chosen(&self, bit: u32) -> Option<&Feature> {
         self.features.get(*self.choice.as_ref()?.get(bit as usize)?)
     }
@@ -309,7 +309,7 @@ impl ExplainedText {
         self.features.iter().map(|feature| if feature.hash >> bit & 1 == 1 { 1 } else { -1 }).sum()
     }
 
-    /// The differing bits for which each feature votes as this text does, or which it decides.
+    /// How many differing bits each feature decides, or votes for as this text does.
     fn bits_of_features(&self, differing: u64) -> Result<Vec<u32>, OutOfMemory> {
         let count = self.features.len();
         let Some(choice) = &self.choice else {
@@ -322,8 +322,8 @@ impl ExplainedText {
         Ok(bits)
     }
 
-    /// The features that only this text has: those that vote as it does in the most differing bits, or decide
-    /// the most.
+    /// The features that only this text has: those that vote as it does in the most differing bits, or that
+    /// decide the most of them.
     fn deciding(
         &self,
         other: &Self,
@@ -338,7 +338,7 @@ impl ExplainedText {
         let bits = self.bits_of_features(differing)?;
         let own = own.map(|(index, _): (usize, _)| (Reverse(bits[index]), index));
         let mut deciding = collect(own, self.features.len())?;
-        // With doc2, most features decide nothing.
+        // With one permutation, most features decide no bit.
         deciding.retain(|(bits, _)| self.choice.is_none() || bits.0 > 0);
         sort(&mut deciding, heartbeat, |&deciding| deciding);
         let named = deciding.into_iter().take(NAMED);
@@ -389,7 +389,7 @@ mod tests {
     fn with_doc2_features_decide_bits() {
         let (a, b) = ("the quick brown fox jumps over the dog", "the quick brown cat jumps over the dog");
         let explanation = explain(a, b, Scheme::DOC2, &mut || ()).unwrap();
-        // Seven words and seven pairs; of these one word and two pairs differ.
+        // There are seven words and seven pairs, of which one word and two pairs differ.
         assert_eq!(
             (explanation.features.a, explanation.features.b, explanation.features.shared),
             (14, 14, 11)

@@ -1,4 +1,4 @@
-//! Fingerprints: 64 bits for a text, which differ in few bits from those of similar texts.
+//! Fingerprints: 64 bits for each text. The fingerprints of similar texts differ in few bits.
 
 mod bit_counts;
 pub mod differences;

@@ -1,9 +1,9 @@
-//! Charikar's simhash of a text: similar texts get fingerprints that differ in few bits.
+//! Charikar's simhash of a text: the fingerprints of similar texts differ in few bits.
 //!
 //! Source: Charikar, "Similarity Estimation Techniques from Rounding Algorithms", 2002; see
-//! [`super::bit_counts`]. Every distinct feature of the text counts once, whatever its number of
-//! occurrences. Memory is bounded. Time is linear in the text, times the number of scans: one up to some
-//! eight million distinct features, and one more for about every eight million.
+//! [`super::bit_counts`]. Every distinct feature of the text counts once, however often it occurs. Memory is
+//! bounded. Time is linear in the text, times the number of scans: one for up to some eight million distinct
+//! features, and one more for each further eight million.
 
 use super::bit_counts::BitCounts;
 use super::distinct::{Distinct, HashRange, TooMany};
@@ -11,7 +11,7 @@ use super::doc2;
 use crate::features::{Scheme, Shingler};
 use base::{Heartbeat, OutOfMemory};
 
-/// Makes fingerprints; keeps its memory from text to text.
+/// Computes fingerprints, and reuses its memory for the next text.
 #[derive(Debug, Default)]
 pub struct SimHasher {
     features: Distinct,
@@ -19,7 +19,7 @@ pub struct SimHasher {
 }
 
 impl SimHasher {
-    /// The fingerprint of a text, or `None` if it has no features.
+    /// The fingerprint of a text; `None` if it has no features.
     pub fn fingerprint(
         &mut self,
         text: &str,
@@ -45,7 +45,7 @@ impl SimHasher {
         Ok(counts.majority())
     }
 
-    /// Counts the distinct features whose hash lies in the part, unless these are too many.
+    /// Counts the distinct features whose hash is in the part, unless there are too many.
     fn count_features(
         &mut self,
         text: &str,

@@ -1,30 +1,30 @@
-//! How fingerprints are written for people and other programs.
+//! Text forms of fingerprints, for people and for other programs.
 //!
-//! Written is base32 with the alphabet of RFC 4648, lower case, big-endian and without padding: 13 letters,
-//! the last of which carries one bit that is always zero.
+//! Fingerprints are written in base32 with the alphabet of RFC 4648, in lower case, big-endian and without
+//! padding: 13 letters, the last of which has one unused bit, which is zero.
 //!
-//! Read are also 16 hexadecimal and 64 binary digits, and 1 to 16 hexadecimal digits after `0x`. Either
-//! case is read, a scheme with a colon before the digits, and white space anywhere, as in the listings of
-//! the Similarity Index paper. Decimal numbers are not. So 16 digits without a letter or `0x`, which can be
-//! either, are refused.
+//! Other forms are read, too: 16 hexadecimal digits, 64 binary digits, and 1 to 16 hexadecimal digits after
+//! `0x`. Upper case is accepted, a scheme with a colon before the digits, and white space anywhere, as in the
+//! listings of the Similarity Index paper. Decimal numbers are not accepted. So 16 digits without a letter or
+//! `0x`, which could be decimal or hexadecimal, are refused.
 
 use crate::features::Scheme;
 use base::{Problem, ProblemKind};
 
 const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-/// Letters of a fingerprint in base32.
+/// The number of letters of a fingerprint in base32.
 const LENGTH: usize = 13;
-/// Bits of a letter.
+/// The number of bits of a letter.
 const LETTER: u32 = 5;
-/// Hexadecimal digits of a fingerprint.
+/// The number of hexadecimal digits of a fingerprint.
 const HEXADECIMAL: usize = 16;
-/// Binary digits of a fingerprint.
+/// The number of binary digits of a fingerprint.
 const BINARY: usize = 64;
 
-/// The longest text that is read, in bytes.
+/// The longest text that is accepted, in bytes.
 const MAX_BYTES: usize = 1000;
 
-/// The spellings that are read, for a hint.
+/// The accepted forms, for a hint.
 const VALID: &str = "A fingerprint has 13 letters of base32, 16 hexadecimal or 64 binary digits. \
     Shorter hexadecimal ones are read as '0x' || code, binary ones as lpad(code, 64, '0'), \
     and decimal ones, with a sign, as code::bigint.";
@@ -36,7 +36,7 @@ pub fn encode(fingerprint: u64) -> String {
     (0..LENGTH as u32).rev().map(letter).collect()
 }
 
-/// Reads a fingerprint in any of its spellings but the decimal one.
+/// Reads a fingerprint in any of its forms but decimal.
 pub fn decode(text: &str) -> Result<u64, Problem> {
     let reading = FingerprintText { text };
     if text.len() > MAX_BYTES {
@@ -64,7 +64,7 @@ pub fn decode(text: &str) -> Result<u64, Problem> {
     }
 }
 
-/// A text that is being read as a fingerprint, for messages.
+/// The text of a fingerprint, for messages.
 struct FingerprintText<'a> {
     text: &'a str,
 }
@@ -84,7 +84,7 @@ impl FingerprintText<'_> {
         Ok((padded >> 1) as u64)
     }
 
-    /// Reads the digits of a number of 64 bits in this base, which are not too many.
+    /// Reads the digits of a number of 64 bits in this base. There must not be too many digits.
     fn number(&self, digits: &str, base: u32) -> Result<u64, Problem> {
         digits.chars().try_fold(0u64, |number, digit| {
             let value = digit.to_digit(base).ok_or_else(|| self.not_a_digit(digit, base))?;

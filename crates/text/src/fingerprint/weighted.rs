@@ -1,34 +1,34 @@
-//! Fingerprints of features that the user has found and weighed.
+//! Fingerprints of features that the user has extracted and weighted.
 //!
-//! They are made as plain fingerprints are (`bit_counts.rs`), except that a feature adds its weight instead
-//! of 1, and counts at each occurrence.
+//! They are computed like other fingerprints (`bit_counts.rs`), but a feature adds its weight instead of 1,
+//! and every occurrence counts.
 //!
-//! Guarantee: neither the order of the features nor the way in which parallel workers share them changes a
-//! bit, for weights are kept in units of 2^-24, so sums are exact. Cost: 64 additions for each feature, and
-//! 1 KB of memory.
+//! Guarantee: the result depends neither on the order of the features nor on how parallel workers divide
+//! them. Weights are stored in units of 2^-24, so sums are exact. Cost: 64 additions for each feature, and 1
+//! KB of memory.
 
 use crate::hash::xxh3_64;
 use base::Problem;
 
 /// The largest weight of a feature.
 pub const MAX_WEIGHT: f64 = 1e9;
-/// Parts of a weight of 1.
+/// The units of a weight of 1.
 const UNITS: f64 = (1u64 << 24) as f64;
 
-/// The sums of a fingerprint in the making: for each bit, the weights of the features in whose hash it is
-/// set; then the weights of all features. Each is a little-endian u128, so that they are bytes which can be
-/// sent as they are.
+/// The sums for a fingerprint: for each bit, the weights of the features whose hash has it set; followed by
+/// the weights of all features. Each sum is a little-endian u128, so the sums are bytes that can be sent to
+/// another machine.
 pub type Sums = [[u8; 16]; 65];
-/// The sums of no features.
+/// The sums without features.
 pub const NOTHING: Sums = [[0; 16]; 65];
-/// Bytes of the sums.
+/// The size of the sums in bytes.
 pub const BYTES: usize = size_of::<Sums>();
 
 fn increase(sum: &mut [u8; 16], more: u128) {
     *sum = u128::from_le_bytes(*sum).wrapping_add(more).to_le_bytes();
 }
 
-/// Adds a feature with its weight, 0 to [`MAX_WEIGHT`].
+/// Adds a feature with its weight, from 0 to [`MAX_WEIGHT`].
 pub fn add(sums: &mut Sums, feature: &[u8], weight: f64) -> Result<(), Problem> {
     if !(0.0..=MAX_WEIGHT).contains(&weight) {
         return Err(Problem::out_of_range("weight", weight, 0, MAX_WEIGHT));

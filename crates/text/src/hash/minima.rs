@@ -1,32 +1,32 @@
-//! The least of every few keys in a row, as winnowing takes it.
+//! Finds the least of every few consecutive keys, for winnowing.
 //!
-//! Keys are taken in groups of that number. The least key of a row is the lesser of two: the least so far of
-//! the current group, and the least of the rest of the group before. Cost: constant for each key, whatever
-//! the length of a row; memory for two rows.
+//! A row is a number of consecutive keys, and keys are divided into groups of that number. The least key of a
+//! row is the lesser of two keys: the least key of the current group so far, and the least key of the end of
+//! the last group. Cost: constant time for each key, whatever the length of a row; memory for two rows.
 
 use base::{OutOfMemory, collect};
 use std::iter::repeat_n;
 
-/// Finds the least key of every row. Where keys may be equal and the leftmost is wanted, they end with their
-/// number.
+/// Finds the least key of every row. If keys may be equal and the leftmost one is wanted, a key must end with
+/// its number.
 pub(crate) struct Minima<K> {
-    /// Greater than any key, or equal to it.
+    /// Not less than any key.
     greatest: K,
-    /// The keys of the group that is not full yet.
+    /// The keys of the current group.
     group: Vec<K>,
     filled: usize,
-    /// The least of them.
+    /// The least key of the current group.
     least: K,
-    /// For each key of the group before, the least key behind it in that group.
+    /// For each key of the last group, the least key behind it in that group.
     least_behind: Vec<K>,
-    /// Keys in the groups before.
+    /// The number of keys in earlier groups.
     before: usize,
-    /// The key that was passed on last, if there was a row.
+    /// The key that was last passed on, if there was a row.
     last: K,
 }
 
 impl<K: Copy + Ord> Minima<K> {
-    /// Rows of this many keys, at least one, none of which is above the greatest.
+    /// A finder for rows of this many keys, at least one. No key may be above `greatest`.
     pub(crate) fn new(row: usize, greatest: K) -> Result<Self, OutOfMemory> {
         Ok(Self {
             greatest,
@@ -49,18 +49,18 @@ impl<K: Copy + Ord> Minima<K> {
         self.before + self.filled
     }
 
-    /// The number of rows that are complete.
+    /// The number of complete rows.
     pub(crate) fn rows(&self) -> usize {
         (self.keys() + 1).saturating_sub(self.group.len())
     }
 
-    /// The least key, as long as there are keys but no complete row.
+    /// The least key, if there are keys but no complete row.
     pub(crate) fn least_of_few(&self) -> Option<K> {
         (self.keys() > 0 && self.rows() == 0).then_some(self.least)
     }
 
-    /// Takes values, each of whose keys is made of its number and the value. Passes on the number of a row
-    /// and its least key, unless the row before has the same.
+    /// Takes values. The key of a value is computed from its number and the value. Passes on the number of a
+    /// row and its least key, unless the row before it has the same.
     #[inline]
     pub(crate) fn add(
         &mut self,
@@ -105,7 +105,7 @@ impl<K: Copy + Ord> Minima<K> {
         }
     }
 
-    /// The group is full: it becomes the one before.
+    /// Ends a full group, which becomes the last group.
     fn end_group(&mut self) {
         let mut least = self.greatest;
         for (behind, &key) in self.least_behind.iter_mut().zip(&self.group).rev() {
@@ -135,7 +135,7 @@ mod tests {
             let mut expected: Vec<(usize, (u64, usize))> = least.collect();
             expected.dedup_by_key(|&mut (_, least)| least);
             let mut minima = Minima::new(row, (u64::MAX, usize::MAX)).unwrap();
-            // Keys of another text leave no trace.
+            // Keys of an earlier text must not have any effect.
             minima.add(&keys, key, |_, _| ());
             minima.clear();
             let mut found = Vec::new();

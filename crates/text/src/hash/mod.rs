@@ -1,7 +1,7 @@
 //! Hash functions. A change here breaks stored fingerprints and sketches: the vectors of `tests/` would fail.
 //!
-//! XXH3 with 64 bits and no seed hashes every feature, unless a scheme or a sketch is defined by another
-//! function.
+//! Features are hashed by XXH3 with 64 bits and no seed, unless the definition of a scheme or a sketch names
+//! another function.
 
 pub(crate) mod minima;
 pub(crate) mod probing_table;
@@ -10,7 +10,7 @@ pub(crate) mod rolling;
 
 pub(crate) use xxhash_rust::xxh3::xxh3_64;
 
-/// 2^64 divided by the golden ratio: multiples of this odd number are spread evenly.
+/// 2^64 divided by the golden ratio. Multiples of this odd number are evenly distributed.
 pub(crate) const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The odd factors of [`mix`].
 pub(crate) const MIX_FACTORS: [u64; 2] = [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
@@ -24,7 +24,7 @@ pub(crate) fn mix(value: u64) -> u64 {
     value ^ value >> 31
 }
 
-/// Spreads values over all 64 bits, in one step: enough to choose among the windows of one text.
+/// Spreads values over all 64 bits in one step. That is enough to choose among the windows of one text.
 #[inline(always)]
 pub(crate) fn spread(value: u64) -> u64 {
     let product = value.wrapping_mul(GOLDEN_RATIO);

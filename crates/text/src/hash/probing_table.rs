@@ -2,17 +2,17 @@
 
 use base::{OutOfMemory, reserve};
 
-/// Entries, none of which is 0. The caller keeps at most half of the slots full, and says where the search
-/// for an entry begins.
+/// A table of entries other than 0. The caller keeps at most half of the slots full, and says where the
+/// search for an entry begins.
 #[derive(Debug, Default)]
 pub(crate) struct ProbingTable {
-    /// 0 is an empty slot. The length is a power of two, or 0 before the table is first cleared.
+    /// 0 is an empty slot. The number of slots is a power of two, or 0 before they are first cleared.
     slots: Vec<u64>,
     entries: usize,
 }
 
 impl ProbingTable {
-    /// Drops all entries, and has this many slots from now on, a power of two.
+    /// Removes all entries, and sets the number of slots, a power of two.
     pub(crate) fn clear(&mut self, slots: usize) -> Result<(), OutOfMemory> {
         self.slots.clear();
         reserve(&mut self.slots, slots)?;
@@ -21,7 +21,7 @@ impl ProbingTable {
         Ok(())
     }
 
-    /// Gives the memory back. The number of entries is still known.
+    /// Frees the memory. The number of entries is still known.
     pub(crate) fn release(&mut self) {
         self.slots = Vec::new();
     }
@@ -40,13 +40,13 @@ impl ProbingTable {
         self.slots[slot]
     }
 
-    /// Whether at most half of the slots are full after so many further entries.
+    /// Whether at most half of the slots are full after adding `more` entries.
     pub(crate) fn has_room_for(&self, more: usize) -> bool {
         2 * (self.entries + more) <= self.slots.len()
     }
 
-    /// The slot of the entry that is looked for, or the empty one where it belongs. The search begins at a
-    /// slot, of which only the lower bits count.
+    /// The slot of a wanted entry, or the empty slot where it belongs. The search begins at the slot in the
+    /// lower bits of `first`.
     #[inline]
     pub(crate) fn find(&self, first: usize, is_wanted: impl Fn(u64) -> bool) -> usize {
         let mask = self.slots.len() - 1;
@@ -57,14 +57,14 @@ impl ProbingTable {
         slot
     }
 
-    /// Puts an entry into an empty slot, where it was looked for.
+    /// Puts an entry into an empty slot that [`find`](Self::find) has returned.
     #[inline]
     pub(crate) fn put(&mut self, slot: usize, entry: u64) {
         self.slots[slot] = entry;
         self.entries += 1;
     }
 
-    /// Doubles the number of slots. `first` says where the search for an entry begins, among this many slots.
+    /// Doubles the number of slots. `first` says where the search for an entry begins in a larger table.
     pub(crate) fn grow(&mut self, first: impl Fn(u64, usize) -> usize) -> Result<(), OutOfMemory> {
         let mut larger = Self::default();
         larger.clear(2 * self.slots.len())?;

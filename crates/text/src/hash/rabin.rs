@@ -2,9 +2,9 @@
 //! UTF-16 code units.
 //!
 //! The units are eight bytes, the higher byte of each first. Their fingerprint is the remainder of the
-//! message as a polynomial over the field of two elements, modulo an irreducible polynomial of degree 64,
-//! with the coefficients reflected as in a CRC. The remainder of eight bytes is a sum of one table entry
-//! for each byte and a constant, so every feature is hashed by itself.
+//! message, as a polynomial over the field of two elements, modulo an irreducible polynomial of degree 64.
+//! Coefficients are reflected, as in a CRC. The remainder of eight bytes is the sum of a constant and a table
+//! entry for each byte, so every feature is hashed separately.
 //!
 //! Guarantee: different features have different hashes, since multiplication by x^64 is invertible modulo
 //! the polynomial. Cost: eight lookups in tables of 16 KB, or four for Latin-1.
@@ -13,12 +13,12 @@
 pub(crate) const UNITS: usize = 4;
 /// Bytes in a feature.
 const BYTES: usize = 2 * UNITS;
-/// The polynomial, its highest coefficient being implied, and also the fingerprint of no bytes.
+/// The polynomial without its highest coefficient. It is also the fingerprint of no bytes.
 const POLYNOMIAL: u64 = 0xd743_07d3_fd33_82db;
 
-/// What a byte adds to the fingerprint of eight, by the number of bytes after it.
+/// The part of a byte in the fingerprint of eight bytes, by the number of bytes after it.
 static TABLES: [[u64; 256]; BYTES] = tables();
-/// What the beginning adds to the fingerprint of eight bytes.
+/// The constant part of the fingerprint of eight bytes.
 const BEGINNING: u64 = {
     let mut state = POLYNOMIAL;
     let mut byte = 0;
@@ -35,13 +35,13 @@ pub(crate) fn hash(units: [u16; UNITS]) -> u64 {
     bytes.zip(TABLES.iter().rev()).fold(BEGINNING, |sum, (byte, table)| sum ^ table[usize::from(byte)])
 }
 
-/// The Rabin fingerprint of four code units of Latin-1: their higher bytes are 0, which add nothing.
+/// The Rabin fingerprint of four code units of Latin-1. Their higher bytes are 0, whose part is 0.
 pub(crate) fn hash_latin1(units: &[u8; UNITS]) -> u64 {
     let tables = TABLES.iter().rev().skip(1).step_by(2);
     units.iter().zip(tables).fold(BEGINNING, |sum, (&unit, table)| sum ^ table[usize::from(unit)])
 }
 
-/// The entry of a byte value is what it adds when that number of bytes follow it.
+/// The table for a number of bytes that follow: for each byte value, its part.
 const fn tables() -> [[u64; 256]; BYTES] {
     let mut tables = [[0; 256]; BYTES];
     let mut value = 0;
@@ -58,7 +58,7 @@ const fn tables() -> [[u64; 256]; BYTES] {
     tables
 }
 
-/// The fingerprint of a message with one more byte, by the definition.
+/// The fingerprint of a message after appending a byte, by the definition.
 const fn append(state: u64, byte: u8) -> u64 {
     let mut state = state ^ byte as u64;
     let mut bit = 0;

@@ -1,29 +1,29 @@
-//! Hashes of all windows of a text, each from the last: Karp and Rabin's polynomials, several windows at a
-//! time.
+//! Hashes all windows of a text, each from the previous one: Karp and Rabin's polynomials, for several
+//! windows at a time.
 //!
-//! The value of a window w0 … w(s-1) is `w0·p^(s-1) + … + w(s-1)` modulo m. The next value is the last one
-//! times p, plus the new symbol, minus the old symbol times p^s. Each value waits for the last, so a
-//! processor idles most of the time unless it rolls over several parts of a text at once. Cost: constant
-//! for each window, whatever its length.
+//! The value of a window w0 … w(s-1) is `w0·p^(s-1) + … + w(s-1)` modulo m. The next value is this value
+//! times p, plus the new symbol, minus the old symbol times p^s. Each value has to wait for the previous one,
+//! so the processor idles most of the time, unless several parts of a text are processed at once. Cost:
+//! constant time per window, whatever its length.
 
 use base::{OutOfMemory, collect};
 use std::array::from_fn;
 use std::iter;
 
-/// The Mersenne prime 2^61 - 1: reduction takes a shift and an addition.
+/// The Mersenne prime 2^61 - 1. Reduction takes a shift and an addition.
 pub(crate) const MERSENNE_61: u64 = (1 << 61) - 1;
-/// The base of the polynomials unless the user says otherwise.
+/// The default base of the polynomials.
 pub(crate) const PRIME: u64 = 1_425_089_352_415_399_837;
 
-/// Parts of a piece that are rolled over at once.
+/// The number of parts of a piece that are processed at once.
 const LANES: usize = 4;
-/// Steps of an inner loop whose length the compiler knows.
+/// The length of an inner loop, as a constant for the compiler.
 const STEPS: usize = 64;
-/// The least and the largest number of windows that [`piece_for`] takes together.
+/// The least and the largest result of [`piece_for`].
 const PIECES: [usize; 2] = [1 << 12, 1 << 17];
 
-/// Windows that are hashed together where all windows of a text are wanted. Each lane begins with as many
-/// steps as a window is long, so longer windows are taken in larger pieces.
+/// The number of windows to hash together if all windows of a text are wanted. Each lane begins with as many
+/// steps as a window is long, so longer windows need larger pieces.
 pub(crate) fn piece_for(window: usize) -> usize {
     (8 * LANES * window).clamp(PIECES[0], PIECES[1])
 }
@@ -66,7 +66,7 @@ impl Arithmetic for Mersenne61 {
     }
 }
 
-/// Arithmetic modulo any number; `append` is as the trait says.
+/// Arithmetic modulo any number. `append` must work as the trait says.
 pub(crate) struct Modulo<F> {
     pub(crate) modulus: u64,
     pub(crate) append: F,
@@ -88,13 +88,13 @@ impl<F: Fn(u64, u64) -> u64> Arithmetic for Modulo<F> {
     }
 }
 
-/// Makes the values of windows of one length.
+/// Computes the values of windows of one length.
 pub(crate) struct Rolling<A> {
     window: usize,
     arithmetic: A,
     /// p^s modulo m.
     top: u64,
-    /// For each of the first symbols what to add to take it out of a window.
+    /// For each of the first symbols, the summand that removes it from a window.
     removals: [u64; 256],
 }
 
@@ -106,7 +106,7 @@ impl<A: Arithmetic> Rolling<A> {
         Self { window, arithmetic, top, removals }
     }
 
-    /// What to add to take a symbol out of a window: the negative of symbol · p^s.
+    /// The summand that removes a symbol from a window: the negative of symbol · p^s.
     #[inline(always)]
     fn removal(&self, symbol: u64) -> u64 {
         match self.removals.get(symbol as usize) {
@@ -115,13 +115,13 @@ impl<A: Arithmetic> Rolling<A> {
         }
     }
 
-    /// The value of the next window, whose last symbol is the new one. The old one was the first.
+    /// The value of the next window, which loses the symbol `old` and gets the symbol `new`.
     #[inline(always)]
     fn step(&self, value: u64, old: u64, new: u64) -> u64 {
         self.arithmetic.append(value, new + self.removal(old))
     }
 
-    /// The values of the windows that the texts begin with; each text must have one.
+    /// The values of the first windows of these texts. Each text must have a window.
     fn first<T: Copy + Into<u64>, const LANES: usize>(&self, texts: [&[T]; LANES]) -> [u64; LANES] {
         let mut values = [0; LANES];
         for at in 0..self.window {
@@ -132,8 +132,8 @@ impl<A: Arithmetic> Rolling<A> {
         values
     }
 
-    /// Rolls over the windows of texts that are equally long. `values` are those of their first windows; what
-    /// follows after each step is written to the targets, one for each text.
+    /// Computes the values of all further windows of texts of equal length. `values` are the values of their
+    /// first windows. After each step, the finished value is written to the text's target.
     #[inline(always)]
     fn roll<T: Copy + Into<u64>, const LANES: usize>(
         &self,
@@ -143,7 +143,7 @@ impl<A: Arithmetic> Rolling<A> {
         finish: impl Fn(u64) -> u64,
     ) -> [u64; LANES] {
         let steps = texts[0].len() - self.window;
-        // An array of characters would be slower: an iterator looks at each whether it is the last.
+        // A loop over an array would be slower: its iterator checks for the end at each character.
         let mut step = |old: [u64; LANES], new: [u64; LANES]| {
             for lane in 0..LANES {
                 values[lane] = self.step(values[lane], old[lane], new[lane]);
@@ -168,8 +168,8 @@ impl<A: Arithmetic> Rolling<A> {
         values
     }
 
-    /// Passes on the values of all windows over any symbols, one after the other. Each call of `symbols`
-    /// begins at the first symbol.
+    /// Passes on the values of all windows of a sequence of symbols. Each call of `symbols` begins at the
+    /// first symbol.
     pub(crate) fn each<I: Iterator<Item = u64>>(
         &self,
         symbols: impl Fn() -> I,
@@ -189,37 +189,37 @@ impl<A: Arithmetic> Rolling<A> {
     }
 }
 
-/// Goes through the windows of a text, and hashes them a piece at a time.
+/// Hashes the windows of a text, a piece at a time.
 pub(crate) struct Windows<'a, T, A> {
     rolling: &'a Rolling<A>,
     text: &'a [T],
     /// The position of the next window.
     next: usize,
-    /// The value of the window before, unless windows were skipped.
+    /// The value of the last window, unless windows were skipped.
     value: Option<u64>,
-    /// The hashes of a piece.
+    /// The hashes of the current piece.
     hashes: Vec<u64>,
 }
 
 impl<'a, T: Copy + Into<u64>, A: Arithmetic> Windows<'a, T, A> {
-    /// The windows of the text, of which `piece` are taken together.
+    /// The windows of the text, `piece` at a time.
     pub(crate) fn new(text: &'a [T], rolling: &'a Rolling<A>, piece: usize) -> Result<Self, OutOfMemory> {
         let hashes = collect(iter::repeat_n(0, piece), piece)?;
         Ok(Self { rolling, text, next: 0, value: None, hashes })
     }
 
-    /// The position of the next window; `None` behind the last one.
+    /// The position of the next window; `None` after the last one.
     pub(crate) fn next(&self) -> Option<usize> {
         (self.next + self.rolling.window <= self.text.len()).then_some(self.next)
     }
 
-    /// Goes on to the window at this position.
+    /// Continues with the window at this position.
     pub(crate) fn skip_to(&mut self, position: usize) {
         self.next = position;
         self.value = None;
     }
 
-    /// The hashes of the next windows, at least one: their values, finished. There must be a next window.
+    /// The finished values of the next windows, at least one. There must be a next window.
     pub(crate) fn hash_some(&mut self, finish: impl Fn(u64) -> u64) -> &[u64] {
         let (window, piece) = (self.rolling.window, self.hashes.len());
         let left = self.text.len() + 1 - window - self.next;

@@ -1,15 +1,15 @@
-//! The elements of HTML that matter for the text around them.
+//! The elements of HTML that affect the text around them.
 
 macro_rules! names {
     ($($name:ident)*) => { &[$(stringify!($name).as_bytes()),*] };
 }
 
-/// Elements whose content is not for readers.
+/// Elements whose content is not shown to readers.
 pub(super) const SKIPPED: &[&[u8]] = names! {
     script style title template noscript iframe noembed noframes textarea
 };
 
-/// Such elements, too, but a block inside of one means that it was left open.
+/// More such elements. A block inside of one means that its end tag is missing.
 pub(super) const ENDED_BY_BLOCKS: &[&[u8]] = names! { select datalist svg };
 
 /// Elements that begin and end a line.
@@ -19,7 +19,7 @@ pub(super) const BLOCKS: &[&[u8]] = names! {
     search section summary table tbody tfoot thead tr ul xmp frameset marquee
 };
 
-/// Elements whose content is in a language other than HTML.
+/// Elements whose content is in another language than HTML.
 pub(super) const FOREIGN: &[&[u8]] = names! { svg math };
 
 /// Cells of a table.

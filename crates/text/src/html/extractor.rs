@@ -6,10 +6,10 @@ use base::{OutOfMemory, grow_text, pieces};
 use html5gum::emitters::callback::CallbackEvent;
 use html5gum::{State, naive_next_state};
 
-/// Bytes of text that are added between two heartbeats.
+/// How many bytes of text are added between two heartbeats.
 const PIECE: usize = 1 << 20;
 
-/// What will be between the text so far and the next piece.
+/// The gap between the text so far and the next piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     #[default]
@@ -18,10 +18,10 @@ enum Gap {
     Line,
 }
 
-/// An element whose content is left out.
+/// An element whose content is skipped.
 struct Skipping {
     name: Vec<u8>,
-    /// Elements of this name that are open: the content ends with the last of them.
+    /// The number of open elements with this name. The content ends with the last of them.
     depth: usize,
     ends_at_block: bool,
 }
@@ -34,9 +34,9 @@ pub(super) struct Extractor {
     skipping: Option<Skipping>,
     /// The name of the start tag that is being read.
     opening: Vec<u8>,
-    /// Open elements of other languages, `svg` and `math`: in these, `/>` closes any element.
+    /// The number of open `svg` and `math` elements. Inside of them, `/>` closes any element.
     foreign: usize,
-    /// Open `pre` elements.
+    /// The number of open `pre` elements.
     preformatted: usize,
     failure: Option<OutOfMemory>,
 }
@@ -46,8 +46,8 @@ impl Extractor {
         self.failure.map_or(Ok(self.text), Err)
     }
 
-    /// Takes a token. Returns the state in which the content of an element is to be read, if it is not
-    /// markup.
+    /// Takes a token. If the content of an element is not markup, returns the state in which the tokenizer
+    /// must read it.
     pub(super) fn take(&mut self, event: CallbackEvent<'_>, beat: &Beat<'_, '_>) -> Option<State> {
         match event {
             CallbackEvent::OpenStartTag { name } => {
@@ -79,7 +79,7 @@ impl Extractor {
     fn open(&mut self, name: &[u8]) {
         let is_block = BLOCKS.contains(&name);
         if is_block {
-            // Browsers, too, take a block for the end of the other language.
+            // In browsers, too, a block ends the other language.
             self.foreign = 0;
         } else if FOREIGN.contains(&name) {
             self.foreign += 1;
@@ -91,7 +91,7 @@ impl Extractor {
         }
         let ends_at_block = ENDED_BY_BLOCKS.contains(&name);
         if ends_at_block || SKIPPED.contains(&name) {
-            // Bounded: one of the names that are skipped.
+            // Bounded: the name of a skipped element.
             self.skipping = Some(Skipping { name: name.to_vec(), depth: 1, ends_at_block });
         }
         self.set_apart(name, is_block);
@@ -164,7 +164,7 @@ impl Extractor {
     }
 }
 
-/// White space that HTML folds, which is that of [`str::split_ascii_whitespace`].
+/// Whether HTML folds the character as white space, as [`str::split_ascii_whitespace`] does.
 fn is_space(c: char) -> bool {
     c.is_ascii_whitespace()
 }

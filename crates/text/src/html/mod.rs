@@ -1,9 +1,9 @@
-//! The text of an HTML document, as a reader sees it: without markup, scripts, styles and metadata.
+//! The text of an HTML document as readers see it: without markup, scripts, styles and metadata.
 //!
-//! The document is cut into tokens as the WHATWG's HTML standard says: entities are decoded and malformed
-//! markup is survived. No tree is built, so nesting costs nothing. Captions, tables, quotations and lists
-//! stay. Blocks begin a new line, cells of a table are set apart by a blank, and white space is folded as
-//! browsers do, except in `pre`.
+//! The document is cut into tokens by the WHATWG's HTML standard: entities are decoded, and malformed markup
+//! is accepted. No tree is built, so nesting costs nothing. Captions, tables, quotations and lists stay.
+//! Blocks begin a new line, cells of a table are separated by a blank, and white space is folded as in
+//! browsers, except in `pre`.
 //!
 //! Cost: linear time, and memory for the result.
 
@@ -20,7 +20,7 @@ use std::cell::RefCell;
 
 /// The longest document, in bytes.
 const MAX_BYTES: usize = 256 << 20;
-/// Bytes of a tag's name that are looked at, at most; more than any name has that matters.
+/// The most bytes of a tag's name that are read; no relevant name is longer.
 const MAX_NAME: usize = 64;
 
 /// The text of the document, which may have at most 256 MB.
@@ -34,8 +34,8 @@ pub fn extract_text(html: &str, heartbeat: &mut dyn Heartbeat) -> Result<String,
     let on_event = |event: CallbackEvent<'_>, _: Span<()>| extractor.take(event, &beat);
     let reader = Paced::new(html, &beat);
     let mut tokenizer = Tokenizer::new_with_emitter(reader, TextOnly::new(CallbackEmitter::new(on_event)));
-    // The tokenizer must read some elements, such as scripts, in another state. Which one is known when the
-    // tag is complete.
+    // The tokenizer must read the content of some elements, such as scripts, in another state, which is known
+    // when the start tag is complete.
     while let Some(Ok(state)) = tokenizer.next() {
         tokenizer.set_state(state);
     }
@@ -43,14 +43,14 @@ pub fn extract_text(html: &str, heartbeat: &mut dyn Heartbeat) -> Result<String,
     extractor.into_text().map_err(Problem::from)
 }
 
-/// Drops what no text comes from: attributes, comments, document types and errors, which would be looked for
-/// at every byte. The emitter inside keeps text until the next tag, and the names of tags, in memory that it
-/// cannot do without; so it is given little of both.
+/// Drops what has no text: attributes, comments, document types and errors. Searching for errors would take
+/// time at every byte. The emitter inside collects text until the next tag, and names of tags, in memory
+/// whose refusal would abort; so it gets little of both.
 struct TextOnly<E> {
     emitter: E,
-    /// Bytes of text that the emitter may hold.
+    /// The number of bytes of text that the emitter may have collected.
     text: usize,
-    /// Bytes of the name that is being read.
+    /// The number of bytes of the current name.
     name: usize,
 }
 
@@ -70,7 +70,7 @@ impl<E: Emitter> ForwardingEmitter for TextOnly<E> {
     fn emit_string(&mut self, text: &[u8]) {
         let begins_character = text.first().is_some_and(|byte| byte & 0xc0 != 0x80);
         if self.text + text.len() > CHUNK && begins_character {
-            // All that the end of a document does is to pass the text on.
+            // At the end of a document, the emitter only passes its text on.
             self.emitter.emit_eof();
             self.text = 0;
         }
@@ -89,7 +89,7 @@ impl<E: Emitter> ForwardingEmitter for TextOnly<E> {
     }
 
     fn push_tag_name(&mut self, name: &[u8]) {
-        // A longer name is none that matters.
+        // A longer name is not relevant.
         let name = &name[..name.len().min(MAX_NAME - self.name)];
         self.name += name.len();
         self.emitter.push_tag_name(name);
@@ -113,7 +113,7 @@ impl<E: Emitter> ForwardingEmitter for TextOnly<E> {
     fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
 }
 
-/// The heartbeat, which reader and extractor share.
+/// The heartbeat, which the reader and the extractor share.
 type Beat<'a, 'b> = RefCell<&'a mut (dyn Heartbeat + 'b)>;
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! Reads a document in portions, and calls the heartbeat meanwhile.
+//! Reads a document in portions, with heartbeats between them.
 
 use super::Beat;
 use html5gum::Reader;
 use std::convert::Infallible;
 
-/// Bytes that are read at once, at most.
+/// The most bytes that are read at once.
 pub(super) const CHUNK: usize = 1 << 14;
-/// Bytes that are compared at once.
+/// The number of bytes that are compared at once.
 const GROUP: usize = 16;
-/// Reads between two heartbeats.
+/// The number of reads between two heartbeats.
 const STRIDE: usize = 1 << 12;
 
 /// A document that calls the heartbeat while it is read.
@@ -62,7 +62,7 @@ impl Reader for Paced<'_, '_, '_> {
         if self.rest.is_empty() {
             return Ok(None);
         }
-        // It ends with a whole character, so that the next one does not begin in the middle of one.
+        // The portion ends with a whole character, so that the next one does not begin inside a character.
         let read = self.document.len() - self.rest.len();
         let end = self.document.floor_char_boundary(read + CHUNK);
         let chunk = &self.rest[..end - read];
@@ -73,7 +73,7 @@ impl Reader for Paced<'_, '_, '_> {
     }
 }
 
-/// The place of the first byte that is one of the needles.
+/// The place of the first byte that is a needle.
 fn find(bytes: &[u8], needles: &[u8]) -> Option<usize> {
     let (groups, rest) = bytes.as_chunks::<GROUP>();
     let in_group = |(number, group)| find_in_group(group, needles).map(|at| number * GROUP + at);
@@ -83,7 +83,7 @@ fn find(bytes: &[u8], needles: &[u8]) -> Option<usize> {
     })
 }
 
-/// Compares all bytes of the group with a needle at once.
+/// Compares all bytes of a group with a needle at once.
 fn find_in_group(group: &[u8; GROUP], needles: &[u8]) -> Option<usize> {
     let mut hits = [0; GROUP];
     for needle in needles {

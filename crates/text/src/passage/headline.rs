@@ -1,17 +1,17 @@
-//! A text in which everything is marked that it shares with another one.
+//! A text with marks around everything that it shares with another text.
 //!
-//! Guarantee: what is marked is exactly what [`shared_passages`] finds. Without the marks and the escapes,
-//! the headline is the text, or, where fragments are asked for, pieces of it in their order.
+//! Guarantee: exactly the passages that [`shared_passages`] finds are marked. Without marks and escapes, the
+//! headline is the text, or, if fragments are requested, pieces of it in their order.
 //!
-//! Cost: that of [`shared_passages`], and the time to write the headline.
+//! Cost: the same as of [`shared_passages`], and the time to write the headline.
 
 use super::shared_passages;
 use base::{Heartbeat, Limit, Problem, ProblemKind, grow_text, pieces, push};
 use std::ops::Range;
 
-/// The most bytes of a headline, which is a value of PostgreSQL's.
+/// The most bytes of a headline, which must fit into a value of PostgreSQL.
 const MAX_BYTES: usize = (1 << 30) - 100;
-/// Bytes that are written between two heartbeats.
+/// How many bytes are written between two heartbeats.
 const STRIDE: usize = 1 << 16;
 
 const MAX_FRAGMENTS: Limit = Limit::new("MaxFragments", 0, 1 << 20);
@@ -19,20 +19,20 @@ const CONTEXT_LENGTH: Limit = Limit::new("ContextLength", 0, 1 << 20);
 const NAMES: &str =
     "Options are StartSel, StopSel, Escape, MaxFragments, ContextLength and FragmentDelimiter.";
 
-/// How a headline is written.
+/// The options of a headline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadlineOptions {
-    /// Stands before what is shared.
+    /// Written before shared text.
     start: String,
-    /// Stands behind what is shared.
+    /// Written after shared text.
     stop: String,
-    /// Whether characters that mean something in HTML are escaped.
+    /// Whether characters with a meaning in HTML are escaped.
     escapes_html: bool,
-    /// How many fragments there are at most; 0 is the whole text.
+    /// The most fragments; 0 means the whole text.
     max_fragments: usize,
-    /// Characters around what is shared in a fragment, on each side.
+    /// The number of characters on each side of shared text in a fragment.
     context: usize,
-    /// Stands between fragments.
+    /// Written between fragments.
     delimiter: String,
 }
 
@@ -50,8 +50,8 @@ impl Default for HeadlineOptions {
 }
 
 impl HeadlineOptions {
-    /// Options as they are written for `ts_headline`: `Name=value, Name="value, quoted"`. A quote within
-    /// quotes is doubled. Names have no case.
+    /// Parses options in the syntax of `ts_headline`: `Name=value, Name="value, quoted"`. A quote inside
+    /// quotes is doubled. Names are not case-sensitive.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let mut options = Self::default();
         let mut rest = text.trim();
@@ -91,7 +91,7 @@ impl HeadlineOptions {
     }
 }
 
-/// The value that the text begins with, and what is behind it.
+/// The first value of the text, and the text after it.
 fn value(text: &str) -> Option<(String, &str)> {
     let Some(mut rest) = text.strip_prefix('"') else {
         let end = text.find(|c: char| c == ',' || c.is_whitespace()).unwrap_or(text.len());
@@ -117,8 +117,8 @@ fn syntax(at: &str) -> Problem {
         .with_hint("For example: 'StartSel=<mark>, StopSel=</mark>, FragmentDelimiter=\" ... \"'.")
 }
 
-/// The text with everything marked that it shares with the other one: passages of at least `min_length`
-/// characters.
+/// The text with marks around everything that it shares with the other text: passages of at least
+/// `min_length` characters.
 pub fn headline(
     text: &str,
     other: &str,
@@ -136,7 +136,7 @@ pub fn headline(
     for number in 0..options.max_fragments {
         let Some(first) = rest.first() else { break };
         let start = context_before(text, first.start, options.context);
-        // What follows within the contexts of both belongs to the same fragment.
+        // A passage whose context overlaps the context of the last one belongs to the same fragment.
         let mut count = 1;
         let mut end = context_behind(text, first.end, options.context);
         while let Some(next) = rest.get(count)
@@ -154,7 +154,7 @@ pub fn headline(
     Ok(writer.headline)
 }
 
-/// The bytes of the text that it shares, in their order, with something between them.
+/// The ranges of bytes of the text that are shared, in order and not adjacent.
 fn shared(
     text: &str,
     other: &str,
@@ -189,7 +189,7 @@ struct HeadlineWriter<'a> {
 }
 
 impl HeadlineWriter<'_> {
-    /// Writes a part of the text in which these ranges are shared.
+    /// Writes a part of the text in which these ranges are marked.
     fn fragment(&mut self, part: Range<usize>, shared: &[Range<usize>]) -> Result<(), Problem> {
         let mut at = part.start;
         for marked in shared {
@@ -202,7 +202,7 @@ impl HeadlineWriter<'_> {
         self.piece(at..part.end)
     }
 
-    /// Writes a piece of the text, escaped if that is asked for.
+    /// Writes a piece of the text, escaped if that is requested.
     fn piece(&mut self, piece: Range<usize>) -> Result<(), Problem> {
         for plain in pieces(&self.text[piece], STRIDE) {
             self.heartbeat.beat();

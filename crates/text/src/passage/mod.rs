@@ -1,5 +1,5 @@
-//! Text that is in two places: the passages themselves, and hashes by which an index finds texts that
-//! may share a passage.
+//! Text that occurs in two places: the passages themselves, and hashes by which an index finds texts that may
+//! share a passage.
 
 mod agreement;
 pub mod headline;

@@ -1,13 +1,12 @@
-//! Set joins: which of many sketches have a value in common with another, or a share of their values.
+//! Set joins: which of many sketches share a value with another sketch, or a share of their values.
 //!
-//! Sketches are indexed by their values. For each of them, an index counts how many values it shares with a
-//! sketch that is searched for. Whether these are enough, sizes and counts decide exactly, as the comparison
-//! of two sketches does.
+//! Sketches are indexed by their values. For a query, an index counts how many values each sketch shares with
+//! it. Whether that is enough is decided exactly from sizes and counts, as in a comparison of two sketches.
 //!
-//! If `n` values have to be shared, a match has one of any that are left without `n - 1` of them. So the
+//! If `n` values have to be shared, a match has one of any values that remain without `n - 1` of them. So the
 //! most frequent `n - 1` values are only looked up for sketches that share one of the others: the prefix
-//! filter of Chaudhuri, Ganti and Kaushik 2006, and of PPJoin (Xiao, Wang, Lin, Yu and Wang 2011). What is
-//! too small or too large, or has too few values left, is dropped before.
+//! filter of Chaudhuri, Ganti and Kaushik 2006, and of PPJoin (Xiao, Wang, Lin, Yu and Wang 2011). Sketches
+//! that are too small or too large, or have too few values left, are dropped early.
 
 use super::sort::{drop_repeated, sort_values};
 use super::threshold::{LeastShared, Threshold};
@@ -16,24 +15,24 @@ use base::{Heartbeat, OutOfMemory, collect, extend, push, sort};
 use std::iter::repeat_n;
 use std::ops::Range;
 
-/// Values that are counted or moved between two heartbeats.
+/// How many values are counted or moved between two heartbeats.
 const STRIDE: usize = 1 << 14;
 
-/// Values that an index counts in the time of a look-up of one sketch among those that have a value.
+/// How many values are counted in the time in which a sketch is looked up among those that have a value.
 const COUNTS_PER_LOOK_UP: usize = 16;
 
-/// Values of an index in each of its buckets, at least.
+/// The least average number of values per bucket of an index.
 const OF_BUCKET: usize = 2;
 
-/// Entries that are all read rather than searched.
+/// Up to this number of entries, all are read instead of searched.
 const FEW: usize = 16;
 
-/// When two sketches match.
+/// The condition for two sketches to match.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SketchMatch {
-    /// They have a value in common.
+    /// They have a common value.
     AnyShared,
-    /// The one that is indexed has a share of values in common with the other, which is the query.
+    /// The indexed sketch and the other one, the query, have a share of common values.
     Share(Threshold),
 }
 
@@ -45,13 +44,13 @@ pub struct SketchList {
 }
 
 impl SketchList {
-    /// Bytes that a value takes, also while an index is made.
+    /// Bytes per value, including those that are needed to make an index.
     pub const BYTES_PER_VALUE: usize = size_of::<i64>() + SketchIndex::BYTES_PER_VALUE;
 
-    /// Bytes that a sketch takes in addition to its values, in the list and in an index.
+    /// Bytes per sketch in addition to its values, in the list and in an index.
     const BYTES_PER_SKETCH: usize = 2 * size_of::<usize>() + 2 * size_of::<u32>();
 
-    /// Adds a sketch, whose values may be repeated and in any order.
+    /// Adds a sketch. Its values may be repeated and in any order.
     pub fn push(&mut self, sketch: &[i64], heartbeat: &mut dyn Heartbeat) -> Result<(), OutOfMemory> {
         let first = self.values.len();
         extend(&mut self.values, sketch)?;
@@ -67,7 +66,7 @@ impl SketchList {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no sketches.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -78,7 +77,7 @@ impl SketchList {
         self.ends.clear();
     }
 
-    /// Bytes that the sketches take, with those of an index.
+    /// Bytes of the sketches and of an index of them.
     pub fn bytes(&self) -> usize {
         self.values.len() * Self::BYTES_PER_VALUE + self.len() * Self::BYTES_PER_SKETCH
     }
@@ -90,27 +89,28 @@ impl SketchList {
     }
 }
 
-/// The bucket of a value, among a power of two of them. The upper bits of the product are spread evenly
-/// (Knuth, volume 3, 6.4). Values of sketches are not, since they are the least hashes of many.
+/// The bucket of a value. `buckets` must be a power of two. The upper bits of the product are evenly
+/// distributed (Knuth, volume 3, 6.4). The values of sketches are not, since they are the least of many
+/// hashes.
 fn bucket_of(value: i64, buckets: usize) -> usize {
     ((value as u64).wrapping_mul(GOLDEN_RATIO) >> (u64::BITS - buckets.ilog2())) as usize
 }
 
-/// Sketches by their values.
+/// An index of sketches by their values.
 pub struct SketchIndex {
-    /// Where the entries of each bucket end.
+    /// The end of each bucket's entries.
     ends: Vec<usize>,
-    /// Each value with a sketch that has it, bucket by bucket, and in order in each of them.
+    /// Each value with a sketch that has it, bucket by bucket, and sorted within a bucket.
     entries: Vec<(i64, u32)>,
     /// The number of values of each sketch.
     sizes: Vec<u32>,
-    /// How many values each candidate shares with the sketch that is searched for, as far as they have been
-    /// counted. Zero for all others.
+    /// For each candidate, how many values it shares with the query, as far as they were counted. Zero for
+    /// all other sketches.
     counts: Vec<u32>,
     candidates: Vec<u32>,
-    /// The entries of each value of the sketch that is searched for.
+    /// For each value of the query, the range of its entries.
     lists: Vec<Range<usize>>,
-    /// Values that were looked up or counted.
+    /// The number of values that were looked up or counted.
     comparisons: u64,
 }
 
@@ -120,7 +120,7 @@ impl SketchIndex {
     /// Indexes the sketches of a list.
     pub fn of(list: &SketchList, heartbeat: &mut dyn Heartbeat) -> Result<Self, OutOfMemory> {
         let (values, sketches) = (list.values.len(), list.len());
-        // Two buckets at least.
+        // There are at least two buckets.
         let count = (values.next_power_of_two() / OF_BUCKET / 2).max(2);
         let mut ends = collect(repeat_n(0, count), count)?;
         for values in list.values.chunks(STRIDE) {
@@ -136,7 +136,7 @@ impl SketchIndex {
             for values in list.get(sketch).chunks(STRIDE) {
                 heartbeat.beat();
                 for &value in values {
-                    // First the beginning of each bucket, in the end its end.
+                    // At first the beginning of each bucket; at the end, its end.
                     let place = &mut ends[bucket_of(value, count)];
                     entries[*place] = (value, sketch as u32);
                     *place += 1;
@@ -163,12 +163,12 @@ impl SketchIndex {
         })
     }
 
-    /// Values that were looked up or counted by all searches.
+    /// The number of values that all searches have looked up or counted.
     pub fn comparisons(&self) -> u64 {
         self.comparisons
     }
 
-    /// The sketches that match this one, in any order.
+    /// The sketches that match this query, in any order.
     pub fn search(
         &mut self,
         query: &[i64],
@@ -198,7 +198,7 @@ impl SketchIndex {
         Ok(&self.candidates)
     }
 
-    /// Finds all sketches that have the share at all, since no value has to be shared.
+    /// Finds the sketches that match without a common value, if none has to be shared.
     fn find_all(&mut self, threshold: Threshold, values: usize) -> Result<(), OutOfMemory> {
         for (sketch, &size) in self.sizes.iter().enumerate() {
             if threshold.is_enough(size as usize, values, 0) {
@@ -209,7 +209,7 @@ impl SketchIndex {
         Ok(())
     }
 
-    /// Finds the sketches that have the share, which have at least so many values in common with this one.
+    /// Finds the sketches that have the share. They must have at least `least` common values with the query.
     fn find_sharing(
         &mut self,
         query: &[i64],
@@ -242,7 +242,7 @@ impl SketchIndex {
         Ok(())
     }
 
-    /// Finds the entries of each value of a sketch that has any.
+    /// Finds the entries of each value of the query that has any.
     fn find_lists(&mut self, query: &[i64]) -> Result<(), OutOfMemory> {
         self.lists.clear();
         self.comparisons += query.len() as u64;
@@ -251,7 +251,7 @@ impl SketchIndex {
             let start = if bucket == 0 { 0 } else { self.ends[bucket - 1] };
             let entries = &self.entries[start..self.ends[bucket]];
             let (below, count) = match entries.len() {
-                // Without branches on what is read, the processor fetches several buckets at once.
+                // Without branches on the entries, the processor loads several buckets at the same time.
                 ..=FEW => {
                     (count_of(entries, |other| other < value), count_of(entries, |other| other == value))
                 }
@@ -267,7 +267,7 @@ impl SketchIndex {
         Ok(())
     }
 
-    /// Counts the values of these lists for each sketch that has one: it becomes a candidate.
+    /// Counts the values of these lists for each sketch that has one. The sketch becomes a candidate.
     fn count(&mut self, lists: Range<usize>, heartbeat: &mut dyn Heartbeat) -> Result<(), OutOfMemory> {
         for list in &self.lists[lists] {
             self.comparisons += list.len() as u64;
@@ -298,7 +298,7 @@ impl SketchIndex {
         }
     }
 
-    /// Looks each candidate up in a list that is much longer than there are candidates.
+    /// Looks each candidate up in a list, which must be much longer than the list of candidates.
     fn look_up(&mut self, list: usize) {
         let entries = &self.entries[self.lists[list].clone()];
         self.comparisons += self.candidates.len() as u64;
@@ -309,7 +309,7 @@ impl SketchIndex {
         }
     }
 
-    /// Keeps the candidates that can have the share if they have all values of so many more lists.
+    /// Keeps the candidates that can still have the share, if they have all values of `more` further lists.
     fn retain(&mut self, threshold: Threshold, values: usize, more: usize) {
         let Self { candidates, counts, sizes, .. } = self;
         candidates.retain(|&sketch| {
@@ -323,7 +323,7 @@ impl SketchIndex {
     }
 }
 
-/// The entries whose value is such.
+/// How many entries have a value that satisfies the condition.
 fn count_of(entries: &[(i64, u32)], is_such: impl Fn(i64) -> bool) -> usize {
     entries.iter().map(|&(value, _)| usize::from(is_such(value))).sum()
 }
@@ -359,7 +359,7 @@ mod tests {
         prop_oneof![Just(SketchMatch::AnyShared), share.clone(), share]
     }
 
-    /// Few values, of which one is very frequent, or any.
+    /// Few different values, one of which is very frequent, or any values.
     fn any_sketches(most: usize) -> impl Strategy<Value = Vec<Vec<i64>>> {
         let value = prop_oneof![Just(7), -20i64..20, 0i64..3, any::<i64>()];
         let spread = prop::collection::vec(prop::collection::vec(value, 0..20), 0..most);
@@ -376,7 +376,7 @@ mod tests {
         ) {
             let mut index = SketchIndex::of(&list(&sketches), &mut || ()).unwrap();
             let queries_as_sets = list(&queries);
-            // Twice: nothing is left of the search before.
+            // Each search is made twice: nothing may remain of an earlier search.
             for (place, query) in queries.iter().enumerate().chain(queries.iter().enumerate()) {
                 let mut found = index.search(queries_as_sets.get(place), wanted, &mut || ()).unwrap().to_vec();
                 found.sort_unstable();
@@ -390,7 +390,7 @@ mod tests {
 
     #[test]
     fn frequent_values_are_looked_up_for_candidates() {
-        // All share three values, and each has seven of its own, half of which another one has too.
+        // All sketches share three values. Each has seven more, half of which another sketch has too.
         let own = |sketch: i64, from| (from..7).map(move |value| 1000 + 10 * sketch + value);
         let sketches: Vec<Vec<i64>> = (0..2000i64)
             .map(|sketch| (0..3).chain(own(sketch, 0)).collect())

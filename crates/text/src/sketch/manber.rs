@@ -1,13 +1,13 @@
 //! Manber's sketches: samples of the hashes of all windows of a text.
 //!
 //! Udi Manber, "Finding Similar Files in a Large File System", USENIX Winter 1994. A window is kept if its
-//! hash meets the criteria. The hash is a polynomial over the symbols of the window, which follows from
-//! that of the window before in constant time (`rolling.rs`); or Java's `String.hashCode`, with which the
-//! first Similarity Index was made; or XXH3, whose values look random whatever the criteria, at a cost that
-//! grows with the window.
+//! hash meets the criteria. The hash is a polynomial over the symbols of the window, computed from that of
+//! the previous window in constant time (`rolling.rs`); or Java's `String.hashCode`, which the first
+//! Similarity Index used; or XXH3, whose values look random for any criteria, at a cost that grows with the
+//! window.
 //!
-//! Guarantee: a window is kept or not whatever the text around it, so texts that share a passage share its
-//! sketch. Cost: linear time; memory for the values that are kept.
+//! Guarantee: whether a window is kept does not depend on the text around it, so texts that share a passage
+//! share its sketch. Cost: linear time; memory for the values that are kept.
 
 use super::SketchSample;
 use crate::features::chars;
@@ -16,21 +16,21 @@ use crate::hash::xxh3_64;
 use base::{Heartbeat, Limit, Problem, ProblemKind};
 use std::str::FromStr;
 
-/// Symbols in a window.
+/// The number of symbols in a window.
 pub const LENGTH: Limit = Limit::new("length", 1, 1 << 16);
-/// Lowest bits that are zero in the hashes that are kept.
+/// The number of lowest bits that must be zero in a hash.
 pub const SAMPLE_BITS: Limit = Limit::new("sample_bits", 0, 32);
-/// A number that the hashes that are kept are divisible by.
+/// The number that a hash must be divisible by.
 pub const DIVISOR: Limit = Limit::new("divisor", 1, i64::MAX);
 /// The base of the polynomial.
 pub const BASE: Limit = Limit::new("prime", 2, i64::MAX);
 /// The modulus of the polynomial.
 pub const MODULUS: Limit = Limit::new("modulus", 2, i64::MAX);
 
-/// Windows between two heartbeats.
+/// The number of windows between two heartbeats.
 const STRIDE: usize = 1 << 14;
 
-/// What a window consists of.
+/// The unit of windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManberUnit {
     /// Bytes of UTF-8.
@@ -39,10 +39,10 @@ pub enum ManberUnit {
     Character,
 }
 
-/// How a window is hashed.
+/// The hash function for windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManberHash {
-    /// Manber's polynomial with the prime and the modulus given.
+    /// Manber's polynomial with these parameters.
     Polynomial,
     /// `String.hashCode`: the polynomial over UTF-16 code units with p = 31, as a signed number of 32 bits.
     Java,
@@ -50,10 +50,10 @@ pub enum ManberHash {
     Xxh3,
 }
 
-/// How a sketch is made. Only sketches made alike can be compared.
+/// The parameters of a sketch. Only sketches with the same parameters can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ManberParameters {
-    /// Symbols in a window.
+    /// The number of symbols in a window.
     pub length: usize,
     /// The first criterion: this number of lowest bits of the hash are zero.
     pub sample_bits: u32,
@@ -63,9 +63,9 @@ pub struct ManberParameters {
     pub prime: u64,
     /// The modulus of the polynomial.
     pub modulus: u64,
-    /// What a symbol is; Java's hash has UTF-16 code units whatever this says.
+    /// The unit of windows; Java's hash always uses UTF-16 code units.
     pub unit: ManberUnit,
-    /// The hash function of the windows.
+    /// The hash function for windows.
     pub hash: ManberHash,
 }
 
@@ -83,7 +83,7 @@ impl Default for ManberParameters {
     }
 }
 
-/// Both criteria, in the form that is checked fastest.
+/// Both criteria, in the form that is tested fastest.
 #[derive(Clone, Copy)]
 struct Criteria {
     mask: u64,
@@ -97,7 +97,7 @@ impl Criteria {
     }
 }
 
-/// Makes sketches with parameters that have been checked.
+/// Makes sketches, with parameters that were checked.
 #[derive(Clone, Copy, Debug)]
 pub struct ManberSketcher(ManberParameters);
 
@@ -119,7 +119,7 @@ impl ManberSketcher {
         Ok(Self(parameters))
     }
 
-    /// The sketch of a text: sorted, distinct; empty if the text is shorter than a window.
+    /// The sketch of a text, sorted and distinct; empty if the text is shorter than a window.
     pub fn sketch(&self, text: &str, heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
         let ManberParameters { sample_bits, divisor, hash, .. } = self.0;
         let criteria = Criteria { mask: (1 << sample_bits) - 1, divisor };
@@ -226,14 +226,14 @@ impl Sampler<'_> {
         }
     }
 
-    /// Out of line: as a rule few hashes are kept, and the loop that rolls over windows stays small.
+    /// Not inlined: few hashes are usually kept, and the loop over windows stays small.
     #[cold]
     #[inline(never)]
     fn keep(&mut self, hash: i64) {
         self.sample.push(hash);
     }
 
-    /// Like [`take`](Self::take), for callers that do not call the heartbeat themselves.
+    /// Like [`take`](Self::take), but also calls the heartbeat.
     fn take_timed(&mut self, hash: i64) {
         self.taken += 1;
         if self.taken.is_multiple_of(STRIDE) {
@@ -289,7 +289,7 @@ mod tests {
         ManberSketcher::new(parameters).unwrap().sketch(text, &mut || ()).unwrap()
     }
 
-    /// Each window by itself, as the definitions say.
+    /// The definition, which hashes each window separately.
     fn naive_sketch(text: &str, parameters: ManberParameters) -> Vec<i64> {
         let ManberParameters { length, sample_bits, divisor, prime, modulus, unit, hash } = parameters;
         let symbols: Vec<u64> = match (hash, unit) {

@@ -1,4 +1,4 @@
-//! Sketches: sets of hashes that represent a text. Texts that share a passage share some of their values.
+//! Sketches: sets of hashes that represent texts. Texts that share a passage share some of their values.
 
 pub mod heintze;
 pub mod join;

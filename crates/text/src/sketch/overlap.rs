@@ -1,18 +1,18 @@
-//! Comparison of sketches: sets of hashes that represent a text.
+//! Comparisons of sketches, which are sets of hashes that represent texts.
 //!
-//! Broder, "On the resemblance and containment of documents", 1997. Cost: linear time for sketches as they
-//! are stored, which are sorted; other arrays are copied and sorted first.
+//! Broder, "On the resemblance and containment of documents", 1997. Cost: linear time for stored sketches,
+//! which are sorted; other arrays are copied and sorted first.
 
 use base::{Heartbeat, OutOfMemory, collect, sort};
 use std::borrow::Cow;
 
-/// Values that are looked up between two heartbeats.
+/// How many values are looked up between two heartbeats.
 const LOOK_UPS: usize = 1 << 14;
 
-/// Whether two arrays have a value in common. They need not be sorted, and values may be repeated.
+/// Whether two arrays have a common value. They need not be sorted, and values may be repeated.
 ///
-/// Cost: linear time if both are sorted. Otherwise the shorter one is copied and sorted, and each value of
-/// the other is looked up in it.
+/// Cost: linear time if both are sorted. Otherwise the shorter array is copied and sorted, and each value of
+/// the other one is looked up in it.
 pub fn overlaps(a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Result<bool, OutOfMemory> {
     if a.is_sorted() && b.is_sorted() {
         return Ok(have_common_value(a, b));
@@ -29,7 +29,7 @@ pub fn overlaps(a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Result<b
     Ok(false)
 }
 
-/// Merges two sorted arrays up to the first value that both have.
+/// Merges two sorted arrays up to the first common value.
 fn have_common_value(mut a: &[i64], mut b: &[i64]) -> bool {
     while let (Some(x), Some(y)) = (a.first(), b.first()) {
         if x == y {
@@ -40,7 +40,7 @@ fn have_common_value(mut a: &[i64], mut b: &[i64]) -> bool {
     false
 }
 
-/// How much two sketches have in common.
+/// The sizes of two sketches, and the number of their common values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overlap {
     pub(super) a: usize,
@@ -49,26 +49,26 @@ pub struct Overlap {
 }
 
 impl Overlap {
-    /// Compares two sketches as sets; they need not be sorted, and repeated values count once.
+    /// Compares two sketches as sets. They need not be sorted, and repeated values count once.
     pub fn of(a: &[i64], b: &[i64]) -> Result<Self, OutOfMemory> {
         let (a, b) = (as_set(a)?, as_set(b)?);
         Ok(Self { a: a.len(), b: b.len(), shared: count_shared(&a, &b) })
     }
 
-    /// This overlap with the second sketch as the first one.
+    /// The overlap of the same sketches in the other order.
     #[must_use]
     pub fn exchanged(self) -> Self {
         Self { a: self.b, b: self.a, ..self }
     }
 
-    /// Shared values among all values of both (Broder's resemblance, the Jaccard index); `None` if
-    /// both sketches are empty.
+    /// Common values as a fraction of all values of both sketches (Broder's resemblance, the Jaccard index);
+    /// `None` if both are empty.
     pub fn similarity(self) -> Option<f64> {
         share(self.shared, self.a + self.b - self.shared)
     }
 
-    /// Shared values among those of the first sketch (Broder's containment of the first text in the
-    /// second); `None` if the first sketch is empty.
+    /// Common values as a fraction of the values of the first sketch (Broder's containment of the first text
+    /// in the second); `None` if the first sketch is empty.
     pub fn containment(self) -> Option<f64> {
         share(self.shared, self.a)
     }
@@ -78,7 +78,7 @@ fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The values sorted and distinct, as sketches are stored; copied only if they are not.
+/// The values, sorted and distinct as in a stored sketch. They are copied only if they are not.
 fn as_set(values: &[i64]) -> Result<Cow<'_, [i64]>, OutOfMemory> {
     if values.is_sorted_by(|a, b| a < b) {
         return Ok(Cow::Borrowed(values));

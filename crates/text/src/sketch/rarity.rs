@@ -1,53 +1,53 @@
-//! How much features weigh: the more, the fewer texts of a corpus have them.
+//! The weights of features: a feature weighs more if fewer texts of a corpus have it.
 //!
-//! [`FeatureCounter`] counts the texts of a sample that have a feature, in one row of cells which hashes
-//! choose (Cormode and Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch", 2005). From a
-//! cell is taken off what falls into every cell by chance (Deng and Rafiei, "New Estimation Algorithms for
-//! Streaming Data: Count-min Can Do More", 2007). A feature that a fraction s of the texts has weighs
-//! log₂(1/s)²/8, rounded up: hardly anything if many have it, and 32 if it is in one of 65,536.
+//! [`FeatureCounter`] counts the texts of a sample that have a feature, in one row of cells, which hashes
+//! choose (Cormode and Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch", 2005). The
+//! average that falls into every cell by chance is subtracted from a cell (Deng and Rafiei, "New Estimation
+//! Algorithms for Streaming Data: Count-min Can Do More", 2007). A feature in a fraction s of the texts
+//! weighs log₂(1/s)²/8, rounded up: hardly anything if many texts have it, and 32 if one of 65,536 has it.
 //!
-//! Two texts then resemble each other by the weight of what they share, divided by the weight of all that
-//! either has. A signature estimates this if each feature stands for as many as it weighs (Haveliwala, Gionis
-//! and Indyk, "Scalable Techniques for Clustering the Web", 2000).
+//! The resemblance of two texts is then the weight of the features that they share, divided by the weight of
+//! all features of either. A signature estimates it if each feature counts as many times as it weighs
+//! (Haveliwala, Gionis and Indyk, "Scalable Techniques for Clustering the Web", 2000).
 //!
-//! Guarantee: neither the order of the texts nor who counts which of them matters; the resemblance is exact,
-//! and its estimate from a signature is unbiased. Cost: linear time, and the sorting of a text's features;
-//! memory for 32,768 counts, and for 8 million features of a text at most.
+//! Guarantee: the order of the texts has no effect, nor has the way in which counting was divided; the
+//! resemblance is exact, and its estimate from a signature is unbiased. Cost: linear time, and sorting a
+//! text's features; memory for 32,768 counts, and for at most 8 million features of a text.
 
 use crate::features::{Scheme, Shingler};
 use crate::hash::mix;
 use crate::sketch::SketchSample;
 use base::{Heartbeat, Problem, ProblemKind, collect};
 
-/// Cells, each for the features whose mixed hash begins with its number.
+/// The number of cells. A cell is for the features whose mixed hash begins with its number.
 const CELLS: usize = 1 << CELL_BITS;
 const CELL_BITS: u32 = 15;
-/// Features between two heartbeats.
+/// The number of features between two heartbeats.
 const STRIDE: usize = 1 << 14;
-/// Bytes of a scheme's name, filled up with zeros.
+/// The number of bytes of a scheme's name, padded with zeros.
 const NAME: usize = 32;
-/// Bytes of the number of texts.
+/// The number of bytes of the number of texts.
 const NUMBER: usize = 8;
-/// Bytes of a cell's count.
+/// The number of bytes of a cell's count.
 const COUNT: usize = 4;
-/// What weights begin with. Another form gets another mark.
+/// The first bytes of weights. Another form needs another mark.
 const MARK: &[u8; 8] = b"weights1";
-/// The square of a feature's rarity in bits is divided by this.
+/// The divisor of the square of a feature's rarity in bits.
 const STEP: f64 = 8.0;
 
-/// Bytes of counts: the number of texts, the scheme's name, and the cells, all in little-endian order.
+/// The size of counts: the number of texts, the scheme's name, and the cells, all little-endian.
 pub const COUNTS_BYTES: usize = NUMBER + NAME + CELLS * COUNT;
-/// Bytes of weights: their mark, the scheme's name, and a byte for each cell.
+/// The size of weights: their mark, the scheme's name, and a byte for each cell.
 const WEIGHTS_BYTES: usize = MARK.len() + NAME + CELLS;
 
-/// Counts the texts that have a feature; keeps its memory from text to text.
+/// Counts the texts that have a feature, and reuses its memory for the next text.
 #[derive(Debug, Default)]
 pub struct FeatureCounter {
     shingler: Shingler,
 }
 
 impl FeatureCounter {
-    /// Adds a text to counts, which are zeros before the first one.
+    /// Adds a text to counts, which must be zeros before the first text.
     pub fn add(
         &mut self,
         counts: &mut [u8],
@@ -59,7 +59,7 @@ impl FeatureCounter {
         add_features(counts, &features, scheme, heartbeat)
     }
 
-    /// The resemblance of two texts, 0 to 1; `None` if nothing in them has a weight.
+    /// The resemblance of two texts, from 0 to 1; `None` if none of their features has a weight.
     pub fn similarity(
         &mut self,
         a: &str,
@@ -88,7 +88,7 @@ impl FeatureCounter {
     }
 }
 
-/// Adds the features of a text to counts, which are zeros before the first one.
+/// Adds the features of a text to counts, which must be zeros before the first text.
 pub fn add_features(
     counts: &mut [u8],
     features: &[i64],
@@ -111,7 +111,7 @@ pub fn add_features(
     Ok(())
 }
 
-/// Adds to counts what somebody else has counted.
+/// Adds other counts to counts.
 pub fn merge(counts: &mut [u8], others: &[u8]) -> Result<(), Problem> {
     let Counts { texts, name, cells } = parts(counts)?;
     let (other_texts, rest) = others.split_at_checked(NUMBER).ok_or_else(damaged)?;
@@ -124,7 +124,7 @@ pub fn merge(counts: &mut [u8], others: &[u8]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The weights that counts give to features, as they are stored; `None` if no text has been counted.
+/// The weights of features by these counts, as they are stored; `None` if no text was counted.
 pub fn weights(counts: &mut [u8]) -> Result<Option<Vec<u8>>, Problem> {
     let Counts { texts, name, cells } = parts(counts)?;
     let texts = number(texts) as f64;
@@ -142,7 +142,7 @@ pub fn weights(counts: &mut [u8]) -> Result<Option<Vec<u8>>, Problem> {
     Ok(Some(collect(bytes, WEIGHTS_BYTES)?))
 }
 
-/// What each feature of a scheme weighs.
+/// The weights of a scheme's features.
 #[derive(Clone, Copy, Debug)]
 pub struct FeatureWeights<'a> {
     scheme: Scheme,
@@ -150,7 +150,7 @@ pub struct FeatureWeights<'a> {
 }
 
 impl<'a> FeatureWeights<'a> {
-    /// Reads weights as they are stored.
+    /// Reads stored weights.
     pub fn read(bytes: &'a [u8]) -> Result<Self, Problem> {
         let rest = bytes.strip_prefix(MARK).ok_or_else(damaged)?;
         let (name, cells) = rest.split_at_checked(NAME).ok_or_else(damaged)?;
@@ -159,7 +159,7 @@ impl<'a> FeatureWeights<'a> {
         if cells.len() == CELLS { Ok(Self { scheme, cells }) } else { Err(damaged()) }
     }
 
-    /// The resemblance of two texts by their sorted features, 0 to 1; `None` if nothing in them has a weight.
+    /// The resemblance of two texts by their sorted features, from 0 to 1; `None` if no feature has a weight.
     pub fn similarity(&self, a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Option<f64> {
         let mut weight = |features: &[i64], counts: &dyn Fn(&i64) -> bool| {
             let of_part = |part: &[i64]| {
@@ -218,13 +218,13 @@ fn count(bytes: &[u8]) -> u32 {
     number(bytes) as u32
 }
 
-/// A scheme's name as counts and weights have it.
+/// A scheme's name, as counts and weights store it.
 fn padded(scheme: Scheme) -> [u8; NAME] {
     let name = scheme.to_string();
     std::array::from_fn(|at| name.as_bytes().get(at).copied().unwrap_or(0))
 }
 
-/// Takes the scheme of the first text; later ones must have the same.
+/// Takes the scheme of the first text. Later texts must have the same.
 fn take_name(name: &mut [u8], other: &[u8]) -> Result<(), Problem> {
     if name.iter().all(|&byte| byte == 0) {
         name.copy_from_slice(other);
@@ -273,7 +273,7 @@ mod tests {
         texts.iter().map(|text| text.iter().map(|word| format!("w{word} ")).collect()).collect()
     }
 
-    /// What a feature weighs that this many of the texts have.
+    /// The weight of a feature that this many of the texts have.
     fn weight(having: usize, texts: usize) -> u8 {
         ((texts as f64 / having as f64).log2().powi(2) / 8.0).ceil() as u8
     }
@@ -313,8 +313,8 @@ mod tests {
         merge(&mut counted, &vec![0; COUNTS_BYTES]).unwrap();
     }
 
-    /// 50,000 words of 4,000 texts share 32,768 cells: still, the weights of frequent words are right, and
-    /// those of rare ones wrong by a third.
+    /// 50,000 words of 4,000 texts share 32,768 cells. Still, the weights of frequent words are right, and
+    /// those of rare words differ by at most a third.
     #[test]
     fn many_features_share_cells() {
         let word = |text: u64, at: u64| match at % 10 {
@@ -344,7 +344,7 @@ mod tests {
         assert!(error / rare < 0.35, "{} of the weight of rare words", error / rare);
     }
 
-    /// 300 pairs of texts of which half of the words are common ones.
+    /// 300 pairs of texts, half of whose words are common ones.
     #[test]
     fn bits_estimate_the_weighted_resemblance() {
         let texts: Vec<String> = (0..2000)
@@ -382,7 +382,7 @@ mod tests {
     }
 
     proptest! {
-        /// By the definition, with a set of words for each text.
+        /// Tests the definition, with a set of words for each text.
         #[test]
         fn weights_and_resemblance_are_as_defined(
             texts in prop::collection::vec(prop::collection::vec(0u16..60, 0..20), 1..40),

@@ -1,15 +1,15 @@
-//! The values of a sketch in the making, with a bound on their number.
+//! Collects the values of a sketch, whose number is bounded.
 
 use super::sort::sort_values;
 use base::{Heartbeat, Problem, ProblemKind, grow};
 
-/// The most values a sketch can have: more are useless to compare and too many for an array.
+/// The most values of a sketch: more would be useless for comparisons, and too many for an array.
 pub const MAX_VALUES: usize = 1 << 23;
 
-/// Collects values. Whenever they have doubled in number, they are sorted and repeated ones dropped.
+/// Collects values. When their number has doubled, they are sorted, and repeated values are dropped.
 pub struct SketchSample<'a> {
     values: Vec<i64>,
-    /// Sort and deduplicate when this many are held.
+    /// The number of values at which they are sorted, and repeated ones are dropped.
     compact_at: usize,
     problem: Option<Problem>,
     heartbeat: &'a mut dyn Heartbeat,
@@ -21,7 +21,7 @@ impl<'a> SketchSample<'a> {
         Self { values: Vec::new(), compact_at: 1 << 18, problem: None, heartbeat }
     }
 
-    /// Takes a value; drops it after a problem.
+    /// Adds a value. After a problem, it is ignored.
     #[inline]
     pub fn push(&mut self, value: i64) {
         if self.values.len() == self.values.capacity() {
@@ -32,12 +32,12 @@ impl<'a> SketchSample<'a> {
         }
     }
 
-    /// Calls the heartbeat, which [`push`](Self::push) does only when it sorts.
+    /// Calls the heartbeat, which [`push`](Self::push) only calls when it sorts.
     pub fn beat(&mut self) {
         self.heartbeat.beat();
     }
 
-    /// Whether there was a problem, so that further values are of no use.
+    /// Whether there was a problem, after which values are ignored.
     pub fn has_failed(&self) -> bool {
         self.problem.is_some()
     }

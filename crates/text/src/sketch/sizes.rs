@@ -1,16 +1,16 @@
-//! Classes of sizes: how many values a sketch has, as an index keeps it next to the values.
+//! Size classes: the approximate number of values of a sketch, which an index stores next to the values.
 //!
-//! Sizes below 16 have a class each, and from there on each doubling has eight. So the least size of a class
-//! is more than 8/9 of any other in it, and all sketches together have some hundred classes. Numbers of
-//! classes, and the keys that stand for them, are stored in indexes: they never change.
+//! Each size below 16 has its own class, and each doubling above has eight. So the least size of a class is
+//! more than 8/9 of any other size in it, and there are some hundred classes in total. Numbers of classes and
+//! their keys are stored in indexes, so they never change.
 
-/// Classes of each doubling of sizes, as a power of two.
+/// The number of classes per doubling, as a power of two.
 const STEPS: u32 = 3;
 
-/// The size from which on all are in one class: more than an array of PostgreSQL can have.
+/// All sizes from this one on are in one class: an array of PostgreSQL cannot have as many values.
 const LARGEST: usize = 1 << 27;
 
-/// A class of similar sizes. Larger sizes are in the same class or in a later one.
+/// A class of similar sizes. A larger size is in the same class or in a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SizeClass(u16);
 
@@ -36,19 +36,19 @@ impl SizeClass {
         usize::from(self.0 - (doublings << STEPS)) << doublings
     }
 
-    /// The class and all later ones.
+    /// This class and all later ones.
     pub fn and_later(self) -> impl Iterator<Item = Self> {
         (self.0..=Self::LAST.0).map(Self)
     }
 
-    /// The key that stands for the class among the values of sketches: one of the least numbers, which hashes
-    /// hardly ever are.
+    /// The key of the class among the values of sketches: one of the least numbers, which hashes hardly ever
+    /// are.
     #[must_use]
     pub fn key(self) -> i64 {
         i64::MIN + i64::from(self.0)
     }
 
-    /// Whether a value of a sketch is the key of a class as well.
+    /// Whether a value of a sketch equals the key of a class.
     #[must_use]
     pub fn is_key(value: i64) -> bool {
         value <= Self::LAST.key()
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The classes as they are described, one after the other.
+    /// The least sizes of the classes as described, in order.
     fn naive_least_sizes() -> Vec<usize> {
         let mut sizes: Vec<usize> = (0..16).collect();
         for doubling in 4..27 {

@@ -1,28 +1,28 @@
-//! Sorts the values of sketches, most of which are spread evenly over their range.
+//! Sorts the values of sketches, most of which are evenly distributed over their range.
 
 use base::{Heartbeat, OutOfMemory, collect};
 use std::iter::repeat_n;
 
-/// Values that are sorted without a heartbeat, which takes a tenth of a millisecond; fewer than 2^16.
+/// The number of values that are sorted without a heartbeat, in a tenth of a millisecond; fewer than 2^16.
 const PIECE: usize = 1 << 14;
-/// Values that are compared rather than put into buckets.
+/// Up to this number of values, they are compared instead of put into buckets.
 const FEW: usize = 64;
-/// Values of a bucket that are sorted by insertion.
+/// The number of values of a bucket that are sorted by insertion.
 const OF_BUCKET: usize = 8;
-/// Parts that many values are divided into; a power of two.
+/// The number of parts that many values are divided into; a power of two.
 const PARTS: usize = 64;
-/// Values that are moved between two heartbeats.
+/// How many values are moved between two heartbeats.
 const STRIDE: usize = 1 << 16;
 
-/// Sorts the values. Many values are divided into equal parts of their range, again and again: as a range has
-/// at most 64 bits, time is linear whatever the values.
+/// Sorts the values. Many values are divided into equal parts of their range, repeatedly. Since a range has
+/// at most 64 bits, time is linear for any values.
 pub(super) fn sort_values(values: &mut [i64], heartbeat: &mut dyn Heartbeat) {
     heartbeat.beat();
     if values.len() <= FEW {
         return values.sort_unstable();
     }
     if values.len() <= PIECE {
-        // Without memory for buckets, it takes longer.
+        // If memory for buckets is refused, sorting takes longer.
         return sort_by_buckets(values).unwrap_or_else(|_| values.sort_unstable());
     }
     let buckets = SortBuckets::of(values, PARTS);
@@ -36,7 +36,7 @@ pub(super) fn sort_values(values: &mut [i64], heartbeat: &mut dyn Heartbeat) {
     }
 }
 
-/// Drops values that equal the one before, from the place `first` on.
+/// Drops values that equal the value before, from the place `first` on.
 pub(super) fn drop_repeated(values: &mut Vec<i64>, first: usize) {
     let mut kept = first;
     for at in first..values.len() {
@@ -51,13 +51,13 @@ pub(super) fn drop_repeated(values: &mut Vec<i64>, first: usize) {
 /// Equal parts of the range of some values.
 struct SortBuckets {
     least: i64,
-    /// The difference of the greatest value and the least.
+    /// The difference between the greatest and the least value.
     width: u64,
     shift: u32,
 }
 
 impl SortBuckets {
-    /// At most `count` parts; a power of two.
+    /// At most `count` parts, which must be a power of two.
     fn of(values: &[i64], count: usize) -> Self {
         let ends =
             values.iter().fold((i64::MAX, i64::MIN), |ends, &value| (ends.0.min(value), ends.1.max(value)));
@@ -76,7 +76,7 @@ impl SortBuckets {
     }
 }
 
-/// Brings the values into the order of their parts. Returns the number of values in each.
+/// Moves each value to its part. Returns the number of values of each part.
 fn divide(values: &mut [i64], buckets: &SortBuckets, heartbeat: &mut dyn Heartbeat) -> [usize; PARTS] {
     let part_of = |value| buckets.number(value) % PARTS;
     let mut counts = [0; PARTS];
@@ -90,8 +90,8 @@ fn divide(values: &mut [i64], buckets: &SortBuckets, heartbeat: &mut dyn Heartbe
     let mut moved = 0;
     while next != ends {
         for part in 0..PARTS {
-            // Every value goes to the next place of its part, in exchange for what was there. These moves do
-            // not wait for one another, as those of a value that is followed around a circle would.
+            // Every value is exchanged with the one at the next place of its part. These moves do not wait
+            // for each other, as they would if one value after the other were followed to its place.
             for at in next[part]..ends[part] {
                 let place = &mut next[part_of(values[at])];
                 values.swap(at, *place);
@@ -106,8 +106,8 @@ fn divide(values: &mut [i64], buckets: &SortBuckets, heartbeat: &mut dyn Heartbe
     counts
 }
 
-/// Puts the values into buckets, of which there are at least as many as values. Then most values are in their
-/// place, and insertion brings the few of each bucket into order.
+/// Puts the values into at least as many buckets as there are values. Then most values are at their place,
+/// and insertion sorts the few values of each bucket.
 fn sort_by_buckets(values: &mut [i64]) -> Result<(), OutOfMemory> {
     let count = values.len().next_power_of_two();
     let buckets = SortBuckets::of(values, count);
@@ -118,7 +118,7 @@ fn sort_by_buckets(values: &mut [i64]) -> Result<(), OutOfMemory> {
     for place in &mut places {
         (*place, sum) = (sum, sum + *place);
     }
-    // Each bucket holds the place of its next value: first its beginning, in the end its end.
+    // Each entry is the place of the bucket's next value: first its beginning, and at the end its end.
     for &value in &unsorted {
         let place = &mut places[buckets.number(value)];
         values[usize::from(*place)] = value;
@@ -136,7 +136,7 @@ fn sort_by_buckets(values: &mut [i64]) -> Result<(), OutOfMemory> {
     Ok(())
 }
 
-/// Brings pairs of neighbours into order, without branches that would be mispredicted.
+/// Sorts pairs of neighbours, without branches, which would be mispredicted.
 fn exchange_neighbours(values: &mut [i64]) {
     for at in 1..values.len() {
         let (a, b) = (values[at - 1], values[at]);
@@ -144,7 +144,7 @@ fn exchange_neighbours(values: &mut [i64]) {
     }
 }
 
-/// Sorts values that are nearly in order.
+/// Sorts values that are nearly sorted.
 fn sort_by_insertion(values: &mut [i64]) {
     for at in 1..values.len() {
         let value = values[at];
@@ -183,7 +183,7 @@ mod tests {
         assert!(check(random(count).map(|value| value as i64).collect()) >= pieces);
         assert!(check((0..count as i64).rev().collect()) >= pieces);
         assert!(check(vec![-7; count]) > 0);
-        // Most values are in the lowest part of the range, however often this is halved.
+        // Most values are in the lowest part of the range, even if it is halved repeatedly.
         let skewed = random(count).map(|value| (value >> (value % 64)) as i64 ^ i64::MIN);
         assert!(check(skewed.collect()) >= pieces);
         assert!(

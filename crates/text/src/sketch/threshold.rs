@@ -1,46 +1,46 @@
-//! Sketches that have at least a share of their values in common with a query: what has to be known to tell.
+//! Thresholds: how many values a sketch must have in common with a query to have a share of common values.
 //!
-//! An index knows which values of a query a sketch has, and the class of its size. So it counts the values in
-//! common, and [`Threshold::least_shared`] says how many of them a sketch needs.
+//! An index knows which values of a query a sketch has, and the sketch's size class. So it counts the common
+//! values, and [`Threshold::least_shared`] says how many a sketch needs.
 
 use super::overlap::Overlap;
 use super::sizes::SizeClass;
 
-/// Which share of values is meant, of a sketch and a query.
+/// The kind of share of a sketch and a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Common values among all values of both.
+    /// Common values as a fraction of all values of both.
     Similarity,
-    /// Common values among those of the query.
+    /// Common values as a fraction of the query's values.
     OfQuery,
-    /// Common values among those of the sketch.
+    /// Common values as a fraction of the sketch's values.
     OfSketch,
 }
 
-/// A share that a sketch must have.
+/// The share that a sketch must have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Threshold {
-    /// Which share.
+    /// The kind of share.
     pub measure: Measure,
-    /// The least share: any number, or NaN, which nothing has.
+    /// The least share. It may be any number, or NaN, which no sketch satisfies.
     pub least: f64,
 }
 
 /// How many values a sketch needs in common with the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeastShared {
-    /// Perhaps none: every sketch may have the share.
+    /// Possibly none: every sketch may have the share.
     Unknown,
-    /// This many, and every sketch that has them has the share.
+    /// Exactly this number: every sketch with as many has the share.
     Exactly(usize),
-    /// It depends on the size of the sketch: [`Threshold::least_shared_by_size`].
+    /// It depends on the size of the sketch: see [`Threshold::least_shared_by_size`].
     BySize,
     /// No sketch has the share.
     Never,
 }
 
 impl Threshold {
-    /// Whether a sketch has the share; `None` if it has no such share. The overlap is that of the sketch
+    /// Whether a sketch has the share; `None` if the share is undefined. The overlap must be of the sketch
     /// with the query, in this order.
     pub fn is_met(self, overlap: Overlap) -> Option<bool> {
         let share = match self.measure {
@@ -51,11 +51,11 @@ impl Threshold {
         share.map(|share| share >= self.least)
     }
 
-    /// How many values a sketch needs in common with a query of `values` distinct values.
+    /// How many common values a sketch needs with a query of `values` distinct values.
     pub fn least_shared(self, values: usize) -> LeastShared {
         match self.measure {
             _ if self.least.is_nan() || self.least > 1.0 => LeastShared::Never,
-            // Shares of an empty query are 0, or there is none.
+            // The share of an empty query is 0 or undefined.
             Measure::OfQuery if values == 0 => LeastShared::Never,
             _ if self.least <= 0.0 => LeastShared::Unknown,
             _ if values == 0 => LeastShared::Never,
@@ -64,13 +64,13 @@ impl Threshold {
         }
     }
 
-    /// The classes of sizes that can have the share, each with how many values the smallest sketch of the
-    /// class needs in common with a query of `values` distinct values. Larger sketches need as many or more.
+    /// The size classes that can have the share. Each comes with the number of common values that its
+    /// smallest sketch needs with a query of `values` distinct values. Larger sketches need at least as many.
     ///
-    /// [`Self::least_shared`] must have said that it depends on the size.
+    /// May only be called if [`Self::least_shared`] returns [`LeastShared::BySize`].
     pub fn least_shared_by_size(self, values: usize) -> impl Iterator<Item = (SizeClass, usize)> {
         let smallest = match self.measure {
-            // A sketch that has no other values than the query.
+            // The smallest sketch has no other values than the query.
             Measure::Similarity => least(values, |size| self.is_enough(size, values, size)),
             Measure::OfSketch | Measure::OfQuery => 1,
         };
@@ -81,19 +81,19 @@ impl Threshold {
         })
     }
 
-    /// Whether a sketch has the share that has `size` values, `shared` of them in common with a query of
-    /// `values`.
+    /// Whether a sketch of `size` values has the share, if `shared` of them are in common with a query of
+    /// `values` values.
     pub(super) fn is_enough(self, size: usize, values: usize, shared: usize) -> bool {
         self.is_met(Overlap { a: size, b: values, shared }) == Some(true)
     }
 
-    /// How many values a sketch needs in common with the query, if `most` are enough.
+    /// How many common values a sketch needs with the query. `most` must be enough.
     fn least_of(self, size: usize, values: usize, most: usize) -> usize {
         least(most, |shared| self.is_enough(size, values, shared))
     }
 }
 
-/// The least number from 1 to `most` that is enough, as all greater ones are, and the last one is.
+/// The least number from 1 to `most` that is enough. `most` is enough, as is all above a number that is.
 fn least(most: usize, is_enough: impl Fn(usize) -> bool) -> usize {
     let (mut too_few, mut enough) = (0, most);
     while enough - too_few > 1 {
@@ -120,7 +120,7 @@ mod tests {
         prop_oneof![odd, 0.0..1.0, (1..8u32, 1..8u32).prop_map(|(a, b)| f64::from(a) / f64::from(b))]
     }
 
-    /// Whether an index finds a sketch by its counts, and whether it is sure that these decide.
+    /// Whether an index finds a sketch by its counts, and whether the counts prove that it matches.
     fn naive_search(threshold: Threshold, size: usize, values: usize, shared: usize) -> (bool, bool) {
         match threshold.least_shared(values) {
             LeastShared::Unknown => (true, false),

@@ -1,13 +1,13 @@
-//! Winnowing: of every `span` consecutive windows of `length` bytes, the window with the least hash is kept.
+//! Winnowing: of every `span` consecutive windows of `length` bytes, the one with the least hash is kept.
 //!
-//! Schleimer, Wilkerson and Aiken, "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD 2003,
-//! where the two numbers are w and k.
+//! Schleimer, Wilkerson and Aiken, "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD 2003.
+//! They call the two numbers w and k.
 //!
-//! Guarantee: two texts that share `length + span - 1` bytes share a value of their sketches, for both choose
-//! the least of the same hashes there; and no shared value stands for fewer than `length` bytes. About 2 in
-//! `span + 1` windows are kept.
+//! Guarantee: two texts that share `length + span - 1` bytes share a value of their sketches, since both
+//! choose the least of the same hashes there; and every shared value means at least `length` shared bytes.
+//! About 2 in `span + 1` windows are kept.
 //!
-//! Cost: linear time. Memory: two hashes for each window of a span, and those of one piece of text.
+//! Cost: linear time. Memory: two hashes for each window of a span, and the hashes of one piece of text.
 
 use super::SketchSample;
 use crate::hash::GOLDEN_RATIO;
@@ -15,44 +15,44 @@ use crate::hash::minima::Minima;
 use crate::hash::rolling::{Modulo, PRIME, Rolling, Windows, piece_for};
 use base::{Heartbeat, Limit, Problem};
 
-/// Bytes in a window.
+/// The number of bytes in a window.
 pub const LENGTH: Limit = Limit::new("length", 1, 10_000);
-/// Windows in a row of which one is kept.
+/// The number of consecutive windows of which one is kept.
 pub const SPAN: Limit = Limit::new("span", 1, 10_000);
 
-/// Characters that [`WinnowParameters::for_excerpts`] takes.
+/// The length in characters for [`WinnowParameters::for_excerpts`].
 pub const MIN_LENGTH: Limit = Limit::new("min_length", 10, 10_000);
 
 /// The modulus of the polynomials.
 const MODULUS: u64 = 1 << 63;
 
-/// How a sketch is made.
+/// The parameters of a sketch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WinnowParameters {
-    /// Bytes in a window.
+    /// The number of bytes in a window.
     length: usize,
-    /// Windows of which one is kept.
+    /// The number of consecutive windows of which one is kept.
     span: usize,
 }
 
 impl WinnowParameters {
-    /// Of every `span` windows of `length` bytes one is kept.
+    /// Of every `span` consecutive windows of `length` bytes, one is kept.
     pub fn new(length: usize, span: usize) -> Result<Self, Problem> {
         Ok(Self { length: LENGTH.of(length)?, span: SPAN.of(span)? })
     }
 
-    /// Texts that share `min_length` characters share a value, for these characters have at least as many
+    /// Texts that share `min_length` characters share a value, since these characters have at least as many
     /// bytes.
     ///
-    /// Windows are half as long as that. Longer ones would make larger sketches. Shorter ones would often
-    /// occur in texts that have nothing but a phrase in common.
+    /// Windows are half as long as that. Longer windows would make larger sketches. Shorter windows would
+    /// often occur in texts that only share a phrase.
     pub fn for_excerpts(min_length: usize) -> Result<Self, Problem> {
         let bytes: usize = MIN_LENGTH.of(min_length as u64)?;
         Self::new(bytes / 2, bytes - bytes / 2 + 1)
     }
 
-    /// The sketch of a text: sorted, distinct; empty if the text is shorter than a window, and of one value
-    /// if it has fewer windows than a span.
+    /// The sketch of a text, sorted and distinct. It is empty if the text is shorter than a window, and has
+    /// one value if the text has fewer windows than a span.
     pub fn sketch(&self, text: &[u8], heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
         let mut sample = SketchSample::new(heartbeat);
         let mut minima = Minima::new(self.span, u64::MAX)?;
@@ -70,7 +70,7 @@ impl WinnowParameters {
     }
 }
 
-/// Makes the order of the polynomials' values look random. The factor is odd, so that no two become one.
+/// Makes the order of the polynomials' values look random. The factor is odd, so no two become equal.
 fn scatter(value: u64) -> u64 {
     value.wrapping_mul(GOLDEN_RATIO)
 }
@@ -85,7 +85,7 @@ mod tests {
         WinnowParameters::new(length, span).unwrap().sketch(text.as_bytes(), &mut || ()).unwrap()
     }
 
-    /// The least of every `span` windows, each hashed by itself.
+    /// The least of every `span` windows, each hashed separately.
     fn naive_sketch(text: &str, length: usize, span: usize) -> Vec<i64> {
         let m = u128::from(MODULUS);
         let value = |window: &[u8]| {

@@ -1,17 +1,17 @@
-//! Recursive shingling: hashes of pieces of 4, 16, 64 … symbols that come wherever a text is repeated.
+//! Recursive shingling: hashes of pieces of 4, 16, 64 … symbols, which occur wherever a text is repeated.
 //!
 //! Kragen Javier Sitaker, "Hashing text with recursive shingling to find duplication efficiently", 2021. A
 //! text is cut into pieces of four symbols, beginning at the first, second and third symbol: three of the
 //! four ways. The hashes of each way are a text of a quarter of the length, which is cut in the same way. So
-//! a piece of level l is 4^l symbols long, and there is one at every position whose l lowest digits to the
-//! base 4 are all below 3.
+//! a piece of level l has 4^l symbols, and begins at every position whose l lowest digits in base 4 are all
+//! less than 3.
 //!
-//! Guarantee: every run of 5, 21, 85, 341 … symbols has a whole piece of level 1, 2, 3, 4 …, wherever it
-//! is. Texts that share a run need a little more to be sure to share a hash, for the piece must be one
-//! of both: 6, 26, 106, 426 … symbols, which the source does not say.
+//! Guarantee: every run of 5, 21, 85, 341 … symbols contains a whole piece of level 1, 2, 3, 4 …, wherever it
+//! is. For a common hash of two texts, their common run must be longer, since the piece must be one in both
+//! texts: 6, 26, 106, 426 … symbols. The source does not mention that.
 //!
-//! Cost: linear time. There are at most 3 hashes per symbol over all levels. Memory is that of the pieces
-//! that have begun: four hashes for each piece of the level below the highest.
+//! Cost: linear time. There are at most 3 hashes per symbol over all levels. Memory: four hashes for each
+//! piece of the level below the highest that has begun.
 
 mod rows;
 mod sketch;
@@ -34,36 +34,36 @@ pub struct Shingle {
     pub level: u32,
     /// The hash of the piece's symbols.
     pub hash: u64,
-    /// The number of its first symbol in the text, from 0.
+    /// The number of the piece's first symbol in the text, from 0.
     pub position: usize,
-    /// Its length in symbols.
+    /// The piece's length in symbols.
     pub length: usize,
 }
 
-/// Symbols of a run that is sure to have a whole piece of the level.
+/// The length of a run that always contains a whole piece of this level.
 pub fn guarantee(level: u32) -> usize {
     (0..level).fold(1, |guarantee, _| 4 * guarantee + 1)
 }
 
-/// Symbols of a run that is sure to give two texts that share it a common hash of the level, wherever it
-/// is in each.
+/// The length of a run that always gives two texts a common hash of this level, wherever it is in each text.
 pub fn shared_guarantee(level: u32) -> usize {
     (0..level).fold(1, |guarantee, _| 4 * guarantee + 2)
 }
 
-/// The highest level at which texts that share a run of the length share a hash; `None` below 6 symbols.
+/// The highest level at which texts with a common run of this length always have a common hash; `None` for
+/// less than 6 symbols.
 pub fn level_for(length: usize) -> Option<u32> {
     (1..=MAX_LEVEL as u32).rev().find(|&level| shared_guarantee(level) <= length)
 }
 
-/// The problem of a length that is too short for any level to promise anything.
+/// The problem of a length that is too short for any level.
 pub fn no_level(length: impl Display) -> Problem {
     let (min, max) = (shared_guarantee(1) as i64, MIN_LENGTH.max());
     Problem::out_of_range("min_length", length, min, max)
         .with_hint("For shorter passages use shared_passages on the texts themselves.")
 }
 
-/// The range of levels from `min_level` to `max_level`, or what is wrong with them.
+/// The range of levels from `min_level` to `max_level`, if both are allowed.
 pub fn levels<T>(min_level: T, max_level: T) -> Result<RangeInclusive<u32>, Problem>
 where
     T: Copy + Display + TryInto<i64>,
@@ -73,18 +73,18 @@ where
     Ok(min..=max)
 }
 
-/// Takes the symbols of a text and passes on the pieces that they complete.
+/// Takes the symbols of a text, and passes on the pieces that they complete.
 #[derive(Clone, Debug)]
 pub struct RecursiveShingler {
     levels: RangeInclusive<u32>,
-    /// Symbols taken so far.
+    /// The number of symbols taken so far.
     symbols: usize,
-    /// For each level but the highest, the last pieces. Level 0 are the symbols.
+    /// For each level but the highest, the last pieces. The pieces of level 0 are the symbols.
     rows: Vec<Row>,
 }
 
 impl RecursiveShingler {
-    /// Makes the pieces of these levels, for a text of at most this number of symbols.
+    /// A shingler for these levels, and for a text of at most this number of symbols.
     pub fn new(levels: RangeInclusive<u32>, symbols: usize) -> Result<Self, Problem> {
         let levels = self::levels(*levels.start(), *levels.end())?;
         let fitting = (1..=*levels.end()).take_while(|&level| length_of(level) <= symbols).count() as u32;
@@ -111,9 +111,9 @@ impl RecursiveShingler {
         }
     }
 
-    /// The pieces of a level that end behind the first `before` symbols.
+    /// Passes on the pieces of a level that end after the first `before` symbols.
     ///
-    /// A group that has not ended is hashed all the same, and once more when there are more symbols.
+    /// A group that is not complete is hashed as well, and once more after further symbols.
     fn complete(&mut self, level: u32, before: usize, consumer: &mut impl FnMut(Shingle)) {
         let (length, quarter) = (length_of(level), length_of(level - 1));
         let (below, above) = self.rows.split_at_mut(level as usize);
@@ -153,7 +153,7 @@ mod tests {
     fn shingles(text: &[u8], levels: RangeInclusive<u32>) -> Vec<Shingle> {
         let mut shingles = Vec::new();
         let mut shingler = RecursiveShingler::new(levels, text.len()).unwrap();
-        // In two calls, for a text may come in parts.
+        // In two calls, since a text may come in parts.
         let (head, tail) = text.split_at(text.len() / 3);
         for part in [head, tail] {
             shingler.add(part.iter().map(|&byte| byte.into()), &mut |shingle| shingles.push(shingle));
@@ -161,7 +161,7 @@ mod tests {
         shingles
     }
 
-    /// The source's recursion: three of the four ways to cut a text, and the same for each text of hashes.
+    /// The recursion of the source: cuts a text in three of four ways, and then each text of hashes.
     fn naive_shingles(hashes: &[u64], level: u32, start: usize, step: usize, found: &mut Vec<Shingle>) {
         for way in 0..3.min(hashes.len()) {
             let summary: Vec<u64> =
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(level_for(usize::MAX), Some(12));
     }
 
-    /// What the source's table says of 2^30 bytes, scaled down to 4^6 and to 4^9.
+    /// The table of the source for 2^30 bytes, scaled down to 4^6 and to 4^9.
     #[test]
     fn each_level_has_three_quarters_of_the_hashes_of_the_last() {
         const OF_A_GIBIBYTE: [usize; 14] = [
@@ -225,8 +225,8 @@ mod tests {
         assert!(shingles(&vec![b'x'; 10_000], 1..=12).len() <= 30_000);
     }
 
-    /// A motif, twice: all its hashes come again if its length is divisible by four, otherwise those of two
-    /// ways.
+    /// A motif that occurs twice. If its length is divisible by four, all of its hashes recur, otherwise
+    /// those of two ways.
     #[test]
     fn hashes_of_a_motif_recur() {
         for length in 40..44 {
@@ -282,8 +282,7 @@ mod tests {
         }
     }
 
-    /// For each symbol of a run at this position, whether a whole piece of the run begins
-    /// there.
+    /// For each symbol of a run at this position: whether a whole piece begins there.
     fn pieces_within(start: usize, length: usize, level: u32) -> Vec<bool> {
         let starts = start..=start + length - length_of(level);
         starts.map(|position| is_kept(position % length_of(level))).collect()

@@ -1,18 +1,18 @@
-//! The hashes of pieces, level by level, from which those of the next level are made.
+//! The hashes of pieces, level by level. The hashes of the next level are computed from them.
 
 use base::{OutOfMemory, collect};
 use std::iter::repeat_n;
 
-/// Symbols that are dealt with level by level.
+/// The number of symbols that are processed together, level by level.
 pub(super) const CHUNK: usize = 1 << 10;
-/// Positions whose pieces are hashed in one go: as many as a piece of level 3 has symbols.
+/// The number of positions whose pieces are hashed together: the number of symbols of a piece of level 3.
 pub(super) const GROUP: usize = 64;
-/// Where in a group the pieces of levels 1, 2 and 3 begin, and those of a higher level if any does.
+/// The places in a group where pieces of levels 1, 2, and 3 or more begin.
 const BEGINNINGS: [&[u8]; 3] = [&beginnings::<48>(1), &beginnings::<36>(2), &beginnings::<27>(3)];
-/// For each of these pieces, how many pieces of the level below begin in the group before it.
+/// For each of these pieces, how many pieces of the level below begin before it in the group.
 const BELOW: [&[u8]; 3] = [&numbers_below::<48>(1), &numbers_below::<36>(2), &numbers_below::<27>(3)];
 
-/// Digits of pi, which set the four parts of a piece apart.
+/// Digits of pi, which distinguish the four parts of a piece.
 const KEYS: [u64; 6] = [
     0x243f_6a88_85a3_08d3,
     0x1319_8a2e_0370_7344,
@@ -23,19 +23,19 @@ const KEYS: [u64; 6] = [
 ];
 
 /// The hashes of the last pieces of a level, in the order of their positions. Every group takes the same
-/// place; what is in the place of pieces that have not ended, or of a group in which none begins, has no
-/// meaning.
+/// number of places. The places of pieces that have not ended, and of a group in which no piece begins, have
+/// arbitrary contents.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     hashes: Vec<u64>,
-    /// Where the first group begins.
+    /// The position where the first group begins.
     first: usize,
-    /// The greatest number of pieces that begin in a group.
+    /// The largest number of pieces that begin in a group.
     of_group: usize,
 }
 
 impl Row {
-    /// A row for a text of that length. It has twice the room needed, so that little time is taken by moving.
+    /// A row for a text of this length. It has twice the room that it needs, so that it is seldom moved.
     pub(super) fn new(level: u32, symbols: usize) -> Result<Self, OutOfMemory> {
         let of_group = if level == 0 { GROUP } else { BEGINNINGS[kind_of(level)].len() };
         let positions = symbols.min(2 * length_of(level + 1)) + CHUNK + 3 * GROUP;
@@ -43,13 +43,13 @@ impl Row {
         Ok(Self { hashes: collect(repeat_n(0, count), count)?, first: 0, of_group })
     }
 
-    /// Where the hashes of a position are that is a multiple of the level's length or of [`GROUP`].
+    /// The place of a position's hashes, for a multiple of the level's length or of [`GROUP`].
     fn place(&self, position: usize) -> usize {
         (position - self.first) * self.of_group / GROUP
     }
 
-    /// Makes room for the pieces that begin in the next chunk, and in a group more, which is read as a whole.
-    /// Pieces that can be no part of a piece of the next level any more are forgotten.
+    /// Makes room for the pieces that begin in the next chunk and in one more group, which is read as a
+    /// whole. Pieces that cannot be part of another piece of the next level are dropped.
     pub(super) fn make_room(&mut self, level: u32, symbols: usize) {
         if self.hashes.len() < self.place(symbols / GROUP * GROUP + CHUNK + 2 * GROUP) + GROUP {
             let needed = symbols.saturating_sub(length_of(level + 1)) / GROUP * GROUP;
@@ -59,7 +59,7 @@ impl Row {
         }
     }
 
-    /// The places of the next symbols; for the row of symbols.
+    /// The places of the next symbols, in the row of symbols.
     pub(super) fn next_symbols(&mut self, before: usize) -> &mut [u64] {
         &mut self.hashes[before - self.first..][..CHUNK]
     }
@@ -74,13 +74,13 @@ impl Row {
     }
 }
 
-/// Which of the tables are those of the level.
+/// The number of the level's tables.
 pub(super) fn kind_of(level: u32) -> usize {
     level.min(3) as usize - 1
 }
 
-/// Puts down the hashes of a group's pieces, from the groups where their four parts begin, and passes them
-/// on.
+/// Writes the hashes of a group's pieces, computed from the groups where their four parts begin, and passes
+/// them on.
 #[inline(always)]
 pub(super) fn hash_group(
     parts: [&[u64; GROUP]; 4],
@@ -95,12 +95,12 @@ pub(super) fn hash_group(
     }
 }
 
-/// Symbols in a piece of the level.
+/// The number of symbols of a piece of this level.
 pub(super) const fn length_of(level: u32) -> usize {
     1 << (2 * level)
 }
 
-/// Where in a group pieces of a level begin.
+/// The places in a group where pieces of a level begin.
 const fn beginnings<const COUNT: usize>(level: u32) -> [u8; COUNT] {
     let mut beginnings = [0; COUNT];
     let (mut at, mut count) = (0, 0);
@@ -114,8 +114,8 @@ const fn beginnings<const COUNT: usize>(level: u32) -> [u8; COUNT] {
     beginnings
 }
 
-/// For each piece of a level that begins in a group, how many pieces of the level below begin before it
-/// there.
+/// For each piece of a level that begins in a group, how many pieces of the level below begin before it in
+/// the group.
 const fn numbers_below<const COUNT: usize>(level: u32) -> [u8; COUNT] {
     let mut numbers = [0; COUNT];
     let (mut at, mut number, mut count) = (0, 0, 0);
@@ -132,13 +132,13 @@ const fn numbers_below<const COUNT: usize>(level: u32) -> [u8; COUNT] {
     numbers
 }
 
-/// Whether no digit to the base 4 is a 3.
+/// Whether no base-4 digit of the position is 3.
 pub(super) const fn is_kept(position: usize) -> bool {
     position & position >> 1 & 0x5555_5555_5555_5555 == 0
 }
 
-/// The hash of four hashes: products folded upon themselves, as in wyhash, which takes a fifth of the time
-/// that XXH3 takes for so few bytes.
+/// The hash of four hashes by folded products, as in wyhash. For so few bytes, it takes a fifth of the time
+/// of XXH3.
 #[inline]
 pub(super) fn hash(parts: [u64; 4]) -> u64 {
     let [a, b, c, d] = std::array::from_fn(|part| parts[part] ^ KEYS[part]);

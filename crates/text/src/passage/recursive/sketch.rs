@@ -6,10 +6,10 @@ use super::{RecursiveShingler, Shingle};
 use crate::sketch::SketchSample;
 use base::{Heartbeat, Problem, pieces};
 
-/// Bytes of text between two heartbeats.
+/// How many bytes of text are processed between two heartbeats.
 const STRIDE: usize = 1 << 14;
 
-/// The hashes of all pieces of the level: sorted, distinct.
+/// The hashes of all pieces of a level, sorted and distinct.
 pub fn passage_sketch(text: &str, level: u32, heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
     let mut shingler = RecursiveShingler::new(level..=level, text.chars().count())?;
     let mut sample = SketchSample::new(heartbeat);
@@ -42,7 +42,7 @@ mod tests {
     }
 
     proptest! {
-        // A third of them have fifteen thousand letters.
+        // A third of the texts have fifteen thousand letters.
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]

@@ -1,17 +1,17 @@
-//! The anchors of all windows: of the grams that a window contains, the leftmost one with the least hash.
+//! The anchors of all windows. The anchor of a window is the leftmost of its grams with the least hash.
 //!
-//! Anchors are chosen by winnowing (Schleimer, Wilkerson and Aiken 2003), and each has the windows that it
-//! serves. A gram has about half the characters of a window, so a text has about 4 anchors for every
+//! Anchors are chosen by winnowing (Schleimer, Wilkerson and Aiken 2003). Each anchor comes with the windows
+//! that it serves. A gram has about half the characters of a window, so a text has about 4 anchors per
 //! `min_length` characters.
 //!
-//! In periodic text of period d every d-th gram is an anchor: every character in `aaaa…`. Such anchors are
-//! thinned out. Let a(1) < a(2) < … < a(m) be anchors in a row with equal grams, each d characters behind the
-//! one before, where d is at most the length of a gram. Then the text from a(1) to the end of the last gram
-//! has the period d. Because the leftmost of equal grams is taken, a(i) serves exactly the windows that begin
-//! behind a(i-1) and not behind a(i), for 1 < i < m. If a(i) + `min_length` ≤ a(m), these windows lie in the
-//! periodic text. So they equal those that a(i-1) serves, for i ≥ 3, and all the way down those that a(2)
-//! serves. These i are dropped, apart from a(3). Their windows become one periodic segment, and none of them
-//! is an earliest place, since a(2) is kept.
+//! In periodic text of period d, every d-th gram is an anchor: every character in `aaaa…`. Such anchors are
+//! thinned out. Let a(1) < a(2) < … < a(m) be consecutive anchors with equal grams, each d characters behind
+//! the one before, where d is at most the length of a gram. Then the text from a(1) to the end of the last
+//! gram has the period d. Since the leftmost of equal grams is chosen, a(i) serves exactly the windows that
+//! begin after a(i-1) and not after a(i), for 1 < i < m. If a(i) + `min_length` ≤ a(m), these windows are
+//! inside the periodic text. So for i ≥ 3 they equal the windows that a(i-1) serves, and by induction those
+//! that a(2) serves. These anchors, apart from a(3), are dropped. Their windows become one periodic segment.
+//! None of them is an earliest place, since a(2) is kept.
 
 use super::Corpus;
 use super::budget::MemoryBudget;
@@ -23,14 +23,14 @@ use crate::hash::spread;
 use base::{Heartbeat, Problem, reserve};
 use std::ops::Range;
 
-/// Grams of a piece of a document, at least.
+/// The least number of grams in a piece of a document.
 const PIECE: usize = 1 << 16;
-/// Grams that are hashed in one go.
+/// The number of grams that are hashed together.
 const HASHED: usize = 1 << 10;
-/// Anchors at the beginning of a periodic run that are kept.
+/// The number of anchors at the beginning of a periodic run that are kept.
 const HEAD: usize = 3;
 
-/// The anchors of all documents, in their order, and the windows whose anchors were dropped.
+/// The anchors of all documents in order, and the windows whose anchors were dropped.
 pub(super) fn find(
     corpus: &Corpus,
     budget: &mut MemoryBudget,
@@ -61,9 +61,9 @@ pub(super) fn find(
 struct AnchorFinder<'a, A> {
     text: &'a [u8],
     min_length: usize,
-    /// Characters of a gram.
+    /// The number of characters of a gram.
     gram: usize,
-    /// Makes the values of grams.
+    /// Computes the values of grams.
     rolling: &'a Rolling<A>,
     anchors: Vec<Anchor>,
     periodic: Vec<Segment>,
@@ -72,36 +72,36 @@ struct AnchorFinder<'a, A> {
     characters: Vec<char>,
 }
 
-/// The least gram of each window: its hash, and behind that its number in the document, so that of equal
-/// grams the leftmost is taken.
+/// The least gram of each window: its hash, followed by its number in the document, so that the leftmost of
+/// equal grams is chosen.
 type GramMinima = Minima<u128>;
 
-/// Equal grams in a row, at the end of the anchors that were found.
+/// A run of equal grams at the end of the anchors found so far.
 #[derive(Clone, Copy, Default)]
 struct GramRun {
     /// The number of the first anchor.
     first: usize,
-    /// The distance between two of them, in bytes and in characters; 0 while there is only one.
+    /// The distance between two anchors, in bytes and in characters; 0 if there is only one.
     step: usize,
     characters: usize,
-    /// Where the periodic text ends, as far as it was compared.
+    /// The end of the periodic text, as far as it was compared.
     end: usize,
-    /// Whether the last periodic segment is that of this run.
+    /// Whether the last periodic segment belongs to this run.
     is_thinned: bool,
 }
 
-/// The anchor of the last windows of a document; numbers are in characters of the document.
+/// The anchor of the last windows of a document. Its numbers count characters of the document.
 struct CurrentAnchor {
     gram: usize,
     hash: u64,
     first_window: usize,
 }
 
-/// Where the finder is in a document.
+/// The state of the finder in a document.
 struct DocumentScan {
     gram: CharacterCursor,
     window: CharacterCursor,
-    /// The anchor before, in characters; `None` for the first one.
+    /// The last anchor, in characters; `None` before the second one.
     before: Option<usize>,
     current: Option<CurrentAnchor>,
 }
@@ -164,7 +164,7 @@ impl<A: Arithmetic> AnchorFinder<'_, A> {
         Ok(())
     }
 
-    /// Keeps the current anchor, whose windows end before window `end` of the document.
+    /// Stores the current anchor, whose windows end before window `end` of the document.
     fn finish(
         &mut self,
         scan: &mut DocumentScan,
@@ -187,7 +187,7 @@ impl<A: Arithmetic> AnchorFinder<'_, A> {
         }
     }
 
-    /// Whether the last anchor and the one before have equal grams, so that the text is periodic.
+    /// Whether the last two anchors have equal grams, so that the text is periodic.
     fn continues_run(&mut self, anchor: Anchor, characters: usize) -> bool {
         let before = self.anchors[self.anchors.len() - 2];
         if before.hash() != anchor.hash() || characters > self.gram {
@@ -195,24 +195,24 @@ impl<A: Arithmetic> AnchorFinder<'_, A> {
         }
         let step = anchor.gram() - before.gram();
         if self.run.step == step {
-            // The gram before ends where the run ended. If this one is equal, it ends one step behind that.
+            // The last gram ends where the run ended. If this gram is equal, it ends one step after that.
             let end = self.run.end;
             self.run.end += step;
             return self.is_periodic(end..self.run.end, step);
         }
-        // Counting the characters of a gram takes long, so it is done once for each run.
+        // Counting the characters of a gram takes long, so it is done once per run.
         let end = forward(self.text, anchor.gram(), self.gram);
         let first = self.anchors.len() - 2;
         self.run = GramRun { first, step, characters, end, is_thinned: false };
         self.is_periodic(anchor.gram()..end, step)
     }
 
-    /// Whether this range equals the one that is a step before. It does not if the text ends inside of it.
+    /// Whether this range equals the range one step before it. It does not if the text ends inside of it.
     fn is_periodic(&self, range: Range<usize>, step: usize) -> bool {
         self.text.get(range.clone()) == self.text.get(range.start - step..range.end - step)
     }
 
-    /// Drops the anchors in the middle of the run once they are as many as those at its end.
+    /// Drops the anchors in the middle of the run when there are as many as at its end.
     fn thin_out(&mut self, budget: &mut MemoryBudget) -> Result<(), Problem> {
         let run = self.run;
         let tail = self.min_length.div_ceil(run.characters) + 1;
@@ -223,7 +223,7 @@ impl<A: Arithmetic> AnchorFinder<'_, A> {
         let windows =
             self.anchors[dropped.start - 1].windows().end..self.anchors[dropped.end - 1].windows().end;
         if run.is_thinned {
-            // The segment begins at the same window, and becomes longer.
+            // The segment begins at the same window and becomes longer.
             self.periodic.pop();
         }
         budget.push(&mut self.periodic, Segment::periodic(windows, run.step))?;

@@ -1,12 +1,12 @@
-//! How much memory may still be taken.
+//! Limits the memory of the work on a corpus.
 
 use base::{Problem, ProblemKind, reserve};
 
-/// A list grows by one part in so many, and by this number of elements at least.
+/// A list grows by this fraction (1/8) of its length, and at least by this number of elements.
 const GROWTH: usize = 8;
 const LEAST_GROWTH: usize = 1 << 8;
 
-/// The bytes that the work on a corpus may take.
+/// The memory of the work on a corpus, in bytes: how much may be used, and how much is.
 pub(super) struct MemoryBudget {
     most: usize,
     taken: usize,
@@ -17,7 +17,7 @@ impl MemoryBudget {
         Self { most, taken: 0 }
     }
 
-    /// Whether so many further bytes may be taken.
+    /// Checks whether `more` additional bytes may be used.
     pub(super) fn check(&self, more: usize) -> Result<(), Problem> {
         let needed = self.taken.saturating_add(more);
         if needed <= self.most {
@@ -34,7 +34,7 @@ impl MemoryBudget {
         Ok(())
     }
 
-    /// Drops a list.
+    /// Frees a list.
     pub(super) fn free<T>(&mut self, list: Vec<T>) {
         self.taken -= list.capacity() * size_of::<T>();
     }

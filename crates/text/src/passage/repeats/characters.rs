@@ -1,8 +1,8 @@
-//! Steps over the characters of a text in UTF-8.
+//! Moves over the characters of a text in UTF-8.
 
 #[cfg(test)]
 thread_local! {
-    /// Bytes in which characters were counted, for tests of how much work there is.
+    /// The number of bytes in which characters were counted. Tests use it to measure work.
     pub(super) static COUNTED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
@@ -22,10 +22,10 @@ pub(super) fn count(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| begins(byte)).count()
 }
 
-/// The place behind so many characters, or the end of the text. A character begins at `at`.
+/// The place after `characters` characters, or the end of the text. A character must begin at `at`.
 ///
-/// So many bytes are looked at first; they have fewer characters if some are long, and then the rest is
-/// looked for.
+/// As many bytes as characters are examined first. If some characters are long, these bytes have fewer
+/// characters, and the rest is searched for.
 pub(super) fn forward(text: &[u8], mut at: usize, mut characters: usize) -> usize {
     while characters > 0 && at < text.len() {
         let end = (at + characters).min(text.len());
@@ -38,8 +38,8 @@ pub(super) fn forward(text: &[u8], mut at: usize, mut characters: usize) -> usiz
     at
 }
 
-/// The place so many characters before, or the beginning of the text. A character begins or the text ends at
-/// `at`.
+/// The place `characters` characters before, or the beginning of the text. A character must begin, or the
+/// text must end, at `at`.
 pub(super) fn back(text: &[u8], mut at: usize, mut characters: usize) -> usize {
     while characters > 0 && at > 0 {
         let start = at.saturating_sub(characters);
@@ -49,7 +49,7 @@ pub(super) fn back(text: &[u8], mut at: usize, mut characters: usize) -> usize {
     at
 }
 
-/// A place that only moves on, known in characters and in bytes.
+/// A place in characters and in bytes, which only moves forward.
 #[derive(Clone, Copy)]
 pub(super) struct CharacterCursor {
     characters: usize,
@@ -62,7 +62,7 @@ impl CharacterCursor {
         Self { characters: 0, byte }
     }
 
-    /// Goes on to this character of the document, and returns its byte.
+    /// Moves to this character of the document, and returns the place of its byte.
     pub(super) fn advance(&mut self, text: &[u8], characters: usize) -> usize {
         self.byte = forward(text, self.byte, characters - self.characters);
         self.characters = characters;

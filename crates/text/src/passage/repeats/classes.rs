@@ -1,17 +1,17 @@
-//! The earliest place of every window that came before, found among the windows with equal anchors.
+//! Finds the earliest place of every window that came before, among the windows with equal anchors.
 //!
-//! The anchors of one hash, in the order of their places, are a *class*. The windows of each member are
-//! compared with the first members of the class: the text around both anchors agrees to the left and to the
-//! right for some length, and the windows within that are equal. The earliest member that has a window is its
-//! place.
+//! The anchors with one hash, in the order of their places, are a *class*. The windows of each member are
+//! compared with those of the first members of the class: the text around both anchors agrees to the left and
+//! to the right up to some length, and the windows inside are equal. The earliest member with an equal window
+//! gives the window's place.
 //!
-//! A class can have many members, and comparing all with all would take quadratic time. So windows that equal
-//! none at the first members are sorted again, by a longer gram. A window of `min_length` characters with a
-//! gram of k reaches beyond the gram by w - 1 characters, where w = `min_length` - k + 1. It reaches beyond
-//! its left end by at least h = w / 2 characters, or beyond its right end by at least w - h. The gram grows
-//! by that to the left or to the right, and the windows are divided among new classes. So w is halved each
-//! time, until a gram is a whole window. Then the members of a class are all equal, but for collisions of
-//! hashes, and the first comparison is the last.
+//! A class can have many members, and comparing all with all would take quadratic time. So windows without an
+//! equal one at the first members are sorted again, by a longer gram. A window of `min_length` characters
+//! with a gram of k extends beyond the gram by w - 1 characters in total, where w = `min_length` - k + 1. It
+//! extends beyond its left end by at least h = w / 2 characters, or beyond its right end by at least w - h.
+//! The gram grows by that to the left or to the right, and the windows are divided among new classes. So w is
+//! halved each time, until a gram is a whole window. Then all members of a class are equal, except for
+//! collisions of hashes, and the first comparison is the last.
 
 use super::Corpus;
 use super::budget::MemoryBudget;
@@ -22,12 +22,12 @@ use crate::passage::agreement::{common_prefix, common_suffix};
 use base::{Heartbeat, Problem, push, sort};
 use std::ops::Range;
 
-/// Members of a class with which all others are compared.
+/// The number of first members with which all others are compared.
 const FIRST: usize = 4;
-/// Members that are compared between two heartbeats.
+/// How many members are compared between two heartbeats.
 const STRIDE: usize = 1 << 8;
 
-/// All windows that came before, in their order.
+/// All windows that came before, in order.
 pub(super) fn settle(
     corpus: &Corpus,
     mut anchors: Vec<Anchor>,
@@ -48,14 +48,14 @@ struct Classes<'a> {
     corpus: &'a Corpus,
     text: &'a [u8],
     segments: Vec<Segment>,
-    /// Windows of a member whose place was not found yet.
+    /// The windows of a member whose place was not found yet.
     open: Vec<Range<usize>>,
     budget: &'a mut MemoryBudget,
     heartbeat: &'a mut dyn Heartbeat,
 }
 
 impl Classes<'_> {
-    /// Finds the places of windows whose anchors are grams of so many characters.
+    /// Finds the places of windows whose anchors are grams of this number of characters.
     fn settle(&mut self, anchors: &mut [Anchor], gram: usize, is_first: bool) -> Result<(), Problem> {
         sort(anchors, self.heartbeat, |&anchor| anchor);
         let (mut done, mut told) = (0, 0);
@@ -77,7 +77,7 @@ impl Classes<'_> {
     }
 
     fn class(&mut self, class: &[Anchor], gram: usize) -> Result<(), Problem> {
-        // A gram that is a whole window needs no longer one.
+        // If a gram is a whole window, no longer gram is needed.
         let first = if gram == self.corpus.min_length { class.len() } else { FIRST };
         let mut crowd = Vec::new();
         for (number, &member) in class.iter().enumerate().skip(1) {
@@ -101,11 +101,11 @@ impl Classes<'_> {
         self.divide(crowd, gram)
     }
 
-    /// Takes the windows of the member that equal those around the earlier one from the open windows.
+    /// Removes from the open windows the member's windows that equal windows of the earlier member.
     fn compare(&mut self, member: Anchor, earlier: Anchor) -> Result<(), Problem> {
         let shift = member.gram() - earlier.gram();
         if shift == 0 {
-            // Windows of one anchor that were left in two parts.
+            // Both are windows of one anchor, which were divided into two parts.
             return Ok(());
         }
         let Some(equal) = self.equal_windows(member, earlier) else { return Ok(()) };
@@ -126,8 +126,7 @@ impl Classes<'_> {
         Ok(())
     }
 
-    /// The windows of the member that the earlier one has as well, as far as the texts agree around
-    /// both.
+    /// The windows of the member that the earlier member also has, as far as the texts around both agree.
     fn equal_windows(&self, member: Anchor, earlier: Anchor) -> Option<Range<usize>> {
         let (text, characters) = (self.text, self.corpus.min_length);
         let (windows, a, b) = (member.windows(), earlier.gram(), member.gram());
@@ -135,7 +134,7 @@ impl Classes<'_> {
         let last = back(text, windows.end, 1);
         let before = common_suffix(&text[bounds.start..a], &text[windows.start..b]);
         let after = common_prefix(&text[a..bounds.end], &text[b..forward(text, last, characters)]);
-        // The texts may differ in the middle of a character.
+        // The texts may begin to differ inside a character.
         let (mut start, mut end) = (b - before, b + after);
         while !is_boundary(text, start) {
             start += 1;

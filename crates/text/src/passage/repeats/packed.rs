@@ -1,10 +1,10 @@
-//! What is kept of anchors and segments, in 16 bytes each. Places are in bytes of the whole text.
+//! Anchors and segments, in 16 bytes each. Places are in bytes of the whole text.
 
-/// Bits of a place.
+/// The number of bits of a place.
 const PLACE: u32 = 40;
-/// Bits of a distance within a window, or of a number of windows that have one anchor.
+/// The number of bits of a distance inside a window, or of a number of windows with one anchor.
 const SHORT: u32 = 18;
-/// Where in a segment its parts begin.
+/// The positions of the parts of a segment.
 const WINDOW_AT: u32 = 2 * PLACE + FLAG;
 const LENGTH_AT: u32 = PLACE + FLAG;
 const FLAG: u32 = 8;
@@ -12,8 +12,8 @@ const FLAG: u32 = 8;
 /// The most bytes that a text can have.
 pub(super) const MAX_BYTES: usize = (1 << PLACE) - 1;
 
-/// A gram of the text, and the windows that have it as their anchor: those that begin at the bytes `windows`.
-/// Anchors are in the order of their hashes, and then of their places.
+/// A gram of the text, and the windows whose anchor it is: those that begin at the bytes `windows`. Anchors
+/// are ordered by their hashes, and then by their places.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Anchor(u128);
 
@@ -45,8 +45,8 @@ impl Anchor {
     }
 }
 
-/// Windows that came before: those that begin at the bytes `windows`. The first of them came at `place`,
-/// and the places of the others follow. Segments are in the order of their windows.
+/// Windows that came before: those that begin at the bytes `windows`. The first of them came at `place`, and
+/// the others at the following places. Segments are ordered by their windows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Segment(u128);
 
@@ -59,7 +59,7 @@ impl Segment {
         )
     }
 
-    /// Windows of periodic text. Their place is a period before, which is not the earliest one.
+    /// Windows of periodic text. Their place is one period before; it is not the earliest one.
     pub(super) fn periodic(windows: std::ops::Range<usize>, period: usize) -> Self {
         let place = windows.start - period;
         Self(Self::new(windows, place).0 | 1)
@@ -74,7 +74,7 @@ impl Segment {
         (self.0 >> FLAG) as usize & MAX_BYTES
     }
 
-    /// The period, if the segment is one of periodic text.
+    /// The period, if the segment is of periodic text.
     pub(super) fn period(self) -> Option<usize> {
         (self.0 & 1 == 1).then(|| self.windows().start - self.place())
     }

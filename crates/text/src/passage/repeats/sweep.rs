@@ -1,5 +1,4 @@
-//! Rows from segments: each begins at the first window that came before and does not lie inside the row
-//! before.
+//! Makes rows from segments. A row begins at the next window that came before and is not inside the last row.
 
 use super::budget::MemoryBudget;
 use super::characters::{back, count, forward, is_boundary};
@@ -10,14 +9,14 @@ use base::{Heartbeat, Problem, reserve};
 use memchr::memmem::rfind;
 use std::ops::Range;
 
-/// Bytes whose characters are counted in advance.
+/// The number of bytes per entry of a table of character counts.
 const GROUP: usize = 1 << 10;
-/// Segments that are looked at between two heartbeats.
+/// How many segments are processed between two heartbeats.
 const BEAT: usize = 1 << 8;
-/// Bytes that are compared between two heartbeats.
+/// How many bytes are compared between two heartbeats.
 const STRIDE: usize = 1 << 20;
 
-/// Passes on the rows of segments, which are in their order.
+/// Passes on the rows of segments, which must be in order.
 pub(super) fn rows(
     corpus: &Corpus,
     segments: Vec<Segment>,
@@ -29,7 +28,7 @@ pub(super) fn rows(
     let counts = CharacterCounts::new(text, budget, heartbeat)?;
     let mut sweep = RepeatFinder { corpus, text, segments: &segments, heartbeat };
     let mut document = 0..0;
-    // Windows before this one lie inside the row before, or have been looked at.
+    // Windows before this one are inside the last row, or were already processed.
     let mut next = 0;
     for (number, &segment) in segments.iter().enumerate() {
         if number % BEAT == 0 {
@@ -43,7 +42,7 @@ pub(super) fn rows(
             let start = next.max(windows.start);
             let (place, length) = sweep.row(start, segment, &document);
             consumer(counts.repeat(corpus, start, place, length));
-            // The first window that does not end in the row.
+            // The first window that does not end inside the row.
             next = back(text, start + length, corpus.min_length - 1);
         }
     }
@@ -58,13 +57,13 @@ struct RepeatFinder<'a> {
 }
 
 impl RepeatFinder<'_> {
-    /// The place of the row that begins with this window of the segment, and its length in bytes.
+    /// The place of the row that begins with this window of the segment, and the row's length in bytes.
     fn row(&mut self, window: usize, segment: Segment, document: &Range<usize>) -> (usize, usize) {
         let text = self.text;
         let end = forward(text, window, self.corpus.min_length);
         let earliest = self.earliest(window, segment);
         let length = self.agreement(earliest, window, end, document);
-        // A window that comes shortly before itself, in the same document.
+        // A place shortly before the window, in the same document.
         let from = back(text, window, self.corpus.min_length - 1).max(document.start);
         let until = back(text, end, 1);
         match rfind(&text[from..until], &text[window..end]).map(|at| from + at) {
@@ -80,7 +79,7 @@ impl RepeatFinder<'_> {
     fn earliest(&self, window: usize, segment: Segment) -> usize {
         let windows = segment.windows();
         let Some(period) = segment.period() else { return segment.place() + (window - windows.start) };
-        // The window of the second anchor of the periodic text that equals it; see `anchors`.
+        // The equal window of the periodic text's second anchor; see `anchors`.
         let window = windows.start - 2 * period + (window - windows.start) % period;
         let number = self.segments.partition_point(|segment| segment.windows().start <= window);
         match self.segments[..number].last() {
@@ -91,8 +90,8 @@ impl RepeatFinder<'_> {
         }
     }
 
-    /// The number of bytes from the window on in which the text agrees with that at the place. The windows
-    /// are equal.
+    /// The number of bytes, from the window on, that agree with the text at the place. The windows must be
+    /// equal.
     fn agreement(&mut self, place: usize, window: usize, end: usize, document: &Range<usize>) -> usize {
         let others = self.corpus.bounds_at(place);
         let mut at = end;
@@ -112,10 +111,10 @@ impl RepeatFinder<'_> {
     }
 }
 
-/// Positions in characters.
+/// Converts positions in bytes to positions in characters.
 struct CharacterCounts<'a> {
     text: &'a [u8],
-    /// For each group the characters before it.
+    /// For each group of bytes, the number of characters before it.
     before: Vec<usize>,
 }
 
@@ -141,7 +140,7 @@ impl<'a> CharacterCounts<'a> {
         Ok(Self { text, before })
     }
 
-    /// The characters before this byte.
+    /// The number of characters before this byte.
     fn of(&self, byte: usize) -> usize {
         let group = byte / GROUP;
         self.before[group] + count(&self.text[group * GROUP..byte])

@@ -19,7 +19,7 @@ fn repeats(documents: &[impl AsRef<str>], min_length: usize) -> Vec<Row> {
     found
 }
 
-/// The rows of the definition, by comparing all windows with all.
+/// The rows by the definition, which compares all windows with all.
 fn naive(documents: &[String], min_length: usize) -> Vec<Row> {
     let documents: Vec<Vec<char>> = documents.iter().map(|document| document.chars().collect()).collect();
     let agreement = |d: usize, p: usize, e: usize, q: usize| {
@@ -84,7 +84,7 @@ fn rows_of_the_definition() {
     assert!(Corpus::new(0, 1).is_err() && Corpus::new(1 << 17, 1).is_err());
 }
 
-/// Each of these would take quadratic time if all equal windows were compared with one another.
+/// Each of these would take quadratic time if all equal windows were compared with each other.
 #[test]
 fn what_repeats_often_takes_no_longer() {
     let million = 1_000_000;
@@ -92,7 +92,7 @@ fn what_repeats_often_takes_no_longer() {
     assert_eq!(repeats(&["ab".repeat(million)], 5000), [(0, 2, 2 * million - 2, 0, 0)]);
     let boilerplate = "All rights reserved. No part of this may be copied, not even by those who have written it: ask us first, please.";
     assert_eq!(repeats(&vec![boilerplate; 20_000], 100).len(), 19_999);
-    // Shorter than a window, in other surroundings each time.
+    // The repeated piece is shorter than a window, and has other surroundings each time.
     let lines: Vec<String> = (0..20_000)
         .map(|i| format!("{:08x} {} {i:09}", i * 2_654_435_761u64 % (1 << 32), &boilerplate[..80]))
         .collect();
@@ -100,8 +100,8 @@ fn what_repeats_often_takes_no_longer() {
     assert_eq!(repeats(&[lines.concat(), lines.concat()], 95).len(), 1);
 }
 
-/// In these texts every character, or every third one, is an anchor. Characters are not counted again for
-/// each of them.
+/// In these texts, every character or every third character is an anchor. Characters must not be counted
+/// again for each anchor.
 #[test]
 fn characters_of_a_periodic_run_are_counted_once() {
     for piece in ["x", "é", "xy日"] {

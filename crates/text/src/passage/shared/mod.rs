@@ -1,19 +1,19 @@
 //! Passages that two texts share.
 //!
 //! Every window of `min_length` characters of the first text goes into a hash table. Every window of the
-//! second is looked up there and compared: one that is found grows to both sides as long as the texts
-//! agree.
+//! second text is looked up and compared. A pair of equal windows is extended to both sides as long as the
+//! texts agree.
 //!
-//! Guarantee: a character of the second text lies in a passage if and only if some `min_length` characters
-//! around it are in the first as well, whatever else is repeated. Hashes of pieces alone, as
-//! [`recursive`](super::recursive) makes, could not promise that: a piece that comes many times would have to
-//! be tried at every place.
+//! Guarantee: a character of the second text is in a passage if and only if it is part of `min_length`
+//! consecutive characters that the first text also contains, whatever else is repeated. Hashes of pieces, as
+//! in [`recursive`](super::recursive), could not guarantee that: a piece that occurs often would have to be
+//! tried at every place.
 //!
-//! Cost: windows are hashed in constant time each, and equal ones compared where the last comparison ended.
-//! Windows that lie within a long match are not even hashed, so most of the time goes into the table.
-//! The table is bounded: windows of long texts are dealt with in several rounds, by their hash. Time is
-//! linear in the texts, times the rounds (one for every 16 million characters of the first); very periodic
-//! texts take longer, the longer `min_length` is.
+//! Cost: each window is hashed in constant time, and equal windows are compared from where the last
+//! comparison ended. Windows inside a long match are not even hashed, so most of the time is spent in the
+//! table. The table is bounded: windows of long texts are processed in several rounds, chosen by their hash.
+//! Time is linear in the texts, times the number of rounds (one for every 16 million characters of the first
+//! text). Very periodic texts take longer for a longer `min_length`.
 
 mod search;
 mod table;
@@ -24,19 +24,19 @@ use base::{Heartbeat, Limit, OutOfMemory, Problem, collect, pieces, reserve, sor
 use search::{Match, MatchSearch, TextPair};
 use table::{WindowTable, each_batch};
 
-/// Windows of the first text that one round deals with.
+/// The number of windows of the first text per round.
 const MAX_WINDOWS: usize = 1 << 24;
-/// Windows that are hashed in one go: few, since those within a match need not be hashed.
+/// The number of windows that are hashed together: few, since those inside a match are not hashed.
 const PIECE: usize = 1 << 10;
-/// Characters that are counted between two heartbeats.
+/// How many characters are counted between two heartbeats.
 const STRIDE: usize = 1 << 16;
 
-/// The least length that passages can be asked to have, in characters.
+/// The length that passages must at least have, in characters.
 pub const MIN_LENGTH: Limit = Limit::new("min_length", 1, 1 << 20);
-/// The most passages that a result can have.
+/// The most passages of a result.
 pub const MAX_PASSAGES: usize = 1 << 23;
 
-/// A passage of the second text that is in the first as well. Positions and lengths are in characters,
+/// A passage of the second text that the first text also contains. Positions and lengths are in characters,
 /// from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage<'a> {
@@ -54,9 +54,9 @@ pub struct Passage<'a> {
 
 /// The passages of at least `min_length` characters that the texts share, in the order of the second text.
 ///
-/// No passage can be extended where it is, and none lies within another. Together they cover every
-/// character of the second text that has such a passage around it. So equal texts share one passage: the
-/// whole text.
+/// No passage can be extended at its place, and none is inside another one. Together they cover every
+/// character of the second text that is part of such a passage. So equal texts share one passage: the whole
+/// text.
 pub fn shared_passages<'a>(
     a: &str,
     b: &'a str,
@@ -88,8 +88,8 @@ fn passage(found: Match, b: &str, start: usize, end: usize) -> Passage<'_> {
     Passage { a_position, b_position, length, text: &b[start..end], byte: start }
 }
 
-/// Adds the text of each match. Matches are in the order of their beginnings and, since none lies within
-/// another, of their ends; so one walk over the characters finds where all begin, and another where all end.
+/// Adds the text of each match. Matches are ordered by their beginnings, and also by their ends, since none
+/// is inside another. So one walk over the characters finds all beginnings, and another one all ends.
 fn with_text<'a>(
     matches: &[Match],
     b: &'a str,
@@ -113,7 +113,7 @@ fn with_text<'a>(
     collect(matches.iter().zip(bounds).map(|(&m, (start, end))| passage(m, b, start, end)), matches.len())
 }
 
-/// The matches of at least `window` symbols, in rounds of at most `max_windows` windows of the first text.
+/// The matches of at least `window` symbols, in rounds of at most `max_windows` windows of `a`.
 fn find<T: Copy + Eq + Into<u64>>(
     a: &[T],
     b: &[T],
@@ -131,7 +131,7 @@ fn find<T: Copy + Eq + Into<u64>>(
     let mut table = WindowTable::new(2 * (windows / rounds))?;
     let mut found = Vec::new();
     for round in 0..rounds {
-        // Rounds go by the lower half of the hash, of which the table keeps nothing.
+        // The round is chosen by the lower half of the hash, of which the table stores nothing.
         let is_in_round =
             |hash: u64| rounds == 1 || ((u64::from(hash as u32) * rounds as u64) >> 32) as usize == round;
         if round > 0 {
@@ -150,7 +150,7 @@ fn find<T: Copy + Eq + Into<u64>>(
     Ok(found)
 }
 
-/// Puts the windows of the first text that are wanted into the empty table.
+/// Puts the wanted windows of the first text into the empty table.
 fn fill<T: Copy + Eq + Into<u64>>(
     table: &mut WindowTable,
     texts: &TextPair<'_, T>,
@@ -174,7 +174,7 @@ fn fill<T: Copy + Eq + Into<u64>>(
     result
 }
 
-/// Looks those windows of the second text up that are wanted, unless they lie within a match.
+/// Looks up the wanted windows of the second text, except for those inside a match.
 fn look_up<T: Copy + Eq + Into<u64>>(
     table: &WindowTable,
     texts: &TextPair<'_, T>,
@@ -205,8 +205,8 @@ fn look_up<T: Copy + Eq + Into<u64>>(
     }
 }
 
-/// Sorts matches and drops those that lie within another; of equal ones the match that comes first in the
-/// first text stays.
+/// Sorts matches, and drops those inside another match. Of matches of the same text, the one that comes first
+/// in the first text is kept.
 fn keep_widest(matches: &mut Vec<Match>, heartbeat: &mut dyn Heartbeat) {
     sort(matches, heartbeat, |m| (m.b, usize::MAX - m.length, m.a));
     let mut end = 0;
@@ -227,7 +227,7 @@ mod tests {
         found.iter().map(|passage| (passage.a_position, passage.b_position, passage.text)).collect()
     }
 
-    /// Which symbols of b lie in a window that is in a.
+    /// Which symbols of b are in a window that a also contains.
     fn naive_covered<T: Eq>(a: &[T], b: &[T], window: usize) -> Vec<bool> {
         let mut covered = vec![false; b.len()];
         for (at, text) in b.windows(window).enumerate() {
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(passages(text, &[text, "."].concat(), 8), [(0, 0, text)]);
     }
 
-    /// Every window is equal, which would take quadratic time if every pair were looked at.
+    /// All windows are equal, which would take quadratic time if every pair were compared.
     #[test]
     fn repetition_takes_no_longer() {
         let (a, b) = ("a".repeat(1000), "a".repeat(2_000_000));

@@ -1,23 +1,23 @@
-//! The search for matches: the second text is walked through from left to right, and each pair of equal
-//! windows grows to both sides.
+//! The search for matches. It walks through the second text from left to right, and extends each pair of
+//! equal windows to both sides.
 
 use super::MAX_PASSAGES;
 use crate::passage::agreement::{common_prefix, common_suffix};
 use base::{Problem, ProblemKind};
 use std::cell::Cell;
 
-/// A run of symbols that both texts have.
+/// A run of symbols that occurs in both texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Match {
-    /// Where it begins in the first text.
+    /// The position in the first text.
     pub(super) a: usize,
-    /// Where it begins in the second.
+    /// The position in the second text.
     pub(super) b: usize,
     pub(super) length: usize,
 }
 
 impl Match {
-    /// Where it ends in the second text.
+    /// The end in the second text.
     pub(super) fn end(self) -> usize {
         self.b + self.length
     }
@@ -28,11 +28,11 @@ pub(super) struct TextPair<'a, T> {
     pub(super) a: &'a [T],
     pub(super) b: &'a [T],
     pub(super) window: usize,
-    /// The positions of the two windows that were last found equal.
+    /// The positions of the last two windows that were found equal.
     verified: Cell<(usize, usize)>,
 }
 
-/// No windows have been compared yet.
+/// No windows were compared yet.
 const NOTHING: (usize, usize) = (usize::MAX, 0);
 
 impl<'a, T: Copy + Eq> TextPair<'a, T> {
@@ -40,13 +40,13 @@ impl<'a, T: Copy + Eq> TextPair<'a, T> {
         Self { a, b, window, verified: Cell::new(NOTHING) }
     }
 
-    /// Forgets which windows were compared last: the next are of other texts.
+    /// Forgets which windows were compared last, since the next windows are of other texts.
     pub(super) fn forget(&self) {
         self.verified.set(NOTHING);
     }
 
-    /// Whether the window of the first text equals that of `text`. Where the last pair that was found equal
-    /// overlaps with this one, only the rest is compared.
+    /// Whether the window of the first text equals the window of `text`. If the last pair of equal windows
+    /// overlaps with this pair, only the rest is compared.
     pub(super) fn are_equal(&self, in_a: usize, text: &[T], at: usize) -> bool {
         let (last_in_a, last) = self.verified.get();
         let known = match (in_a.checked_sub(last_in_a), at.checked_sub(last)) {
@@ -62,7 +62,7 @@ impl<'a, T: Copy + Eq> TextPair<'a, T> {
         are_equal
     }
 
-    /// The longest match around these equal windows.
+    /// The longest match that contains these equal windows.
     fn extend(&self, a: usize, b: usize) -> Match {
         let before = common_suffix(&self.a[..a], &self.b[..b]);
         let after = common_prefix(&self.a[a..], &self.b[b..]);
@@ -70,19 +70,19 @@ impl<'a, T: Copy + Eq> TextPair<'a, T> {
     }
 }
 
-/// Goes through the second text from left to right.
+/// Walks through the second text from left to right.
 pub(super) struct MatchSearch<'a, T> {
     texts: &'a TextPair<'a, T>,
-    /// The matches of earlier rounds that are still to come, in their order.
+    /// The matches of earlier rounds that were not passed yet, in order.
     before: &'a [Match],
     /// The matches of this round.
     new: Vec<Match>,
-    /// Where the last match of this round ends.
+    /// The end of the last match of this round.
     covered_to: usize,
-    /// Two equal windows, the second of which has the first symbol behind `covered_to`. The last such pair is
-    /// taken, since it reaches farthest.
+    /// Two equal windows, the second of which contains the first symbol after `covered_to`. The last such
+    /// pair is kept, since it reaches farthest.
     waiting: Option<(usize, usize)>,
-    /// The first problem, after which no match is kept.
+    /// The first problem. After it, no more matches are kept.
     problem: Option<Problem>,
 }
 
@@ -92,13 +92,13 @@ impl<'a, T: Copy + Eq> MatchSearch<'a, T> {
         Self { texts, before, new: Vec::new(), covered_to: 0, waiting: None, problem: None }
     }
 
-    /// The matches of this round, unless they are too many or there is no memory for them.
+    /// The matches of this round, unless there are too many or memory was refused.
     pub(super) fn into_matches(mut self) -> Result<Vec<Match>, Problem> {
         self.finish();
         self.problem.map_or(Ok(self.new), Err)
     }
 
-    /// Whether the window lies within a match.
+    /// Whether the window is inside a match.
     pub(super) fn is_covered(&mut self, at: usize) -> bool {
         let end = at + self.texts.window;
         while let [first, rest @ ..] = self.before
@@ -109,18 +109,18 @@ impl<'a, T: Copy + Eq> MatchSearch<'a, T> {
         end <= self.covered_to || self.before.first().is_some_and(|first| first.b <= at)
     }
 
-    /// Whether the window ends within the last match. Then no window up to it can be part of a new match.
+    /// Whether the window ends inside the last match. Then no window up to it can be part of a new match.
     pub(super) fn is_within_last(&self, at: usize) -> bool {
         at + self.texts.window <= self.covered_to
     }
 
-    /// The next window that does not lie within the last match, if it is far from this one.
+    /// The next window that is not inside the last match, if it is far from this one.
     pub(super) fn end_of_covered(&self, at: usize) -> Option<usize> {
         let next = (self.covered_to + 1).checked_sub(self.texts.window)?;
         (next > at + self.texts.window).then_some(next)
     }
 
-    /// Takes the window at `b` that equals that at `a`.
+    /// Takes a window at `b` that equals the window at `a`.
     pub(super) fn take(&mut self, a: usize, b: usize) {
         if b > self.covered_to {
             self.finish();
@@ -154,7 +154,7 @@ impl<'a, T: Copy + Eq> MatchSearch<'a, T> {
         self.new.push(found);
     }
 
-    /// Makes room for one more match.
+    /// Reserves memory for one more match.
     fn make_room(&mut self) -> Result<(), Problem> {
         if self.new.len() == MAX_PASSAGES {
             let message = format!("texts share more than {MAX_PASSAGES} passages");

@@ -1,14 +1,14 @@
-//! The table in which windows of the first text are found by their hash.
+//! A table that finds windows of the first text by their hash.
 
 use crate::hash::probing_table::ProbingTable;
 use base::OutOfMemory;
 
-/// Windows that are looked up together.
+/// The number of windows that are looked up together.
 const BATCH: usize = 64;
 
 /// The first position of every window, by its hash.
 pub(super) struct WindowTable {
-    /// An entry is the upper half of the hash, and the position plus 1 below.
+    /// An entry is the upper half of the hash, and below it the position plus 1.
     table: ProbingTable,
 }
 
@@ -23,14 +23,14 @@ impl WindowTable {
         self.table.clear(self.table.slots())
     }
 
-    /// Reads the slots that a batch will look at. These reads do not wait for one another, as the searches
-    /// in a table larger than the processor's caches would.
+    /// Reads the slots for a batch. These reads do not wait for each other, as the searches in a table larger
+    /// than the processor's caches would.
     pub(super) fn warm_up(&self, batch: &[(usize, u64)]) {
         let entry = |hash| self.table.entry(first_slot(hash, self.table.slots()));
         std::hint::black_box(batch.iter().fold(0, |sum, &(_, hash)| sum ^ entry(hash)));
     }
 
-    /// Adds the position of a window, unless an equal window is there already.
+    /// Adds the position of a window, unless the table has an equal window.
     pub(super) fn add(
         &mut self,
         hash: u64,
@@ -42,25 +42,25 @@ impl WindowTable {
             return Ok(());
         }
         self.table.put(slot, tag(hash) | (position as u64 + 1));
-        // A round may have more windows than its share.
+        // A round may have more windows than expected.
         if self.table.has_room_for(0) { Ok(()) } else { self.table.grow(first_slot) }
     }
 
-    /// The position of the equal window, if there is one.
+    /// The position of an equal window, if there is one.
     pub(super) fn get(&self, hash: u64, is_equal: impl Fn(usize) -> bool) -> Option<usize> {
         let entry = self.table.entry(self.find(hash, is_equal));
         (entry != 0).then(|| position(entry))
     }
 
-    /// The slot of the equal window, or else the empty one where it belongs.
+    /// The slot of an equal window, or the empty slot where the window belongs.
     fn find(&self, hash: u64, is_equal: impl Fn(usize) -> bool) -> usize {
         let is_wanted = |entry| tag(entry) == tag(hash) && is_equal(position(entry));
         self.table.find(first_slot(hash, self.table.slots()), is_wanted)
     }
 }
 
-/// Passes on the positions and hashes of those windows that are wanted, a batch at a time. The first hash is
-/// that of the window at `first`.
+/// Passes on the positions and hashes of the wanted windows, a batch at a time. The first hash belongs to the
+/// window at `first`.
 pub(super) fn each_batch(
     first: usize,
     hashes: &[u64],
@@ -76,7 +76,7 @@ pub(super) fn each_batch(
     }
 }
 
-/// Where the search for a hash begins. The tag alone decides, so a larger table can be made without the
+/// The slot where the search for a hash begins. It only depends on the tag, so the table can grow without the
 /// hashes.
 fn first_slot(hash: u64, slots: usize) -> usize {
     (tag(hash) >> (u64::BITS - slots.ilog2())) as usize
@@ -87,7 +87,7 @@ fn tag(hash: u64) -> u64 {
     hash & !u64::from(u32::MAX)
 }
 
-/// The position of the window that an entry stands for.
+/// The position of an entry's window.
 fn position(entry: u64) -> usize {
     (entry - tag(entry)) as usize - 1
 }

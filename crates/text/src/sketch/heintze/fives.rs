@@ -1,27 +1,27 @@
-//! The sequences of five letters in a text, in the order of the values to which their keys are scattered.
+//! The sequences of five letters in a text, in the order of their scattered keys.
 
 use super::letters::Letters;
 use crate::sketch::sort::sort_values;
 use base::{Heartbeat, OutOfMemory, collect, reserve};
 use std::iter::repeat_n;
 
-/// Spreads the keys; odd, so that different keys are scattered to different values.
+/// The factor that scatters keys. It is odd, so that different keys become different values.
 const SCATTER: u32 = 0x9e37_79b1;
 
-/// What a key is scattered to.
+/// The value to which a key is scattered.
 pub(super) fn scatter(key: u32) -> u32 {
     key.wrapping_mul(SCATTER)
 }
 
-/// Sequences of five letters, sorted.
+/// Sequences of five letters ("fives"), sorted.
 pub(super) struct Fives {
-    /// The scattered key in the upper half, where the five letters begin in the lower. The sign bit is turned
-    /// over, so that signed numbers have the order of the unsigned.
+    /// The upper half is the scattered key, and the lower half the place where the five letters begin. The
+    /// sign bit is inverted, so that signed numbers have the order of unsigned ones.
     sorted: Vec<i64>,
 }
 
 impl Fives {
-    /// The sequences whose scattered key is below the bound, or `None` if they are `most` or more.
+    /// The sequences whose scattered key is below the bound; `None` if there are `most` or more.
     pub(super) fn below(
         bound: u64,
         most: usize,
@@ -43,10 +43,11 @@ impl Fives {
         Ok(Some(Self { sorted }))
     }
 
-    /// The groups of equal fives in the order of their scattered keys: groups of one, and groups of several.
+    /// The groups of equal fives in the order of their scattered keys: groups of one five, and groups of
+    /// several.
     ///
-    /// What may be the beginning of a group is written down, but stays only if it is one; likewise the
-    /// groups. Branches would often be mispredicted.
+    /// Every place is written as the beginning of a group, but overwritten by the next one unless it is one;
+    /// groups are written alike. Branches would often be mispredicted.
     pub(super) fn groups(&self) -> Result<[Vec<EqualFives>; 2], OutOfMemory> {
         let places = self.sorted.len() + 1;
         let mut firsts = collect(repeat_n(0, places), places)?;
@@ -74,7 +75,7 @@ impl Fives {
         Ok(groups)
     }
 
-    /// The scattered key that the fives of a group have in common, and where each begins in the text.
+    /// The common scattered key of the fives in a group, and the place in the text of each of them.
     pub(super) fn of(&self, group: EqualFives) -> (u32, impl Iterator<Item = usize>) {
         let fives = &self.sorted[group.first()..][..group.len()];
         let scattered = ((fives[0] ^ i64::MIN) as u64 >> u32::BITS) as u32;
@@ -82,8 +83,8 @@ impl Fives {
     }
 }
 
-/// Equal fives: their number, above the index of the first in the order of fives. So groups are sorted as
-/// numbers.
+/// A group of equal fives: the upper half is their number, and the lower half the index of the first one. So
+/// groups are sorted as numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct EqualFives(pub(super) i64);
 

@@ -1,24 +1,24 @@
-//! The letters of a text, and every five of them as a number.
+//! The letters of a text, and a key for every five consecutive letters.
 
 use crate::features::chars::boundaries;
 use crate::features::words::add_letters;
 use crate::hash::xxh3_64;
 use base::{Heartbeat, Problem, ProblemKind, reserve};
 
-/// Bytes of letters in a text, at most.
+/// The most bytes of letters in a text.
 const MAX_BYTES: usize = u32::MAX as usize;
-/// Letters at the beginning of a substring by which its frequency is judged.
+/// The number of letters at the beginning of a substring whose frequency is counted.
 pub(super) const JUDGED: usize = 5;
-/// Bits of a key, by which five letters are told apart.
+/// The number of bits of a key of five letters.
 pub(super) const KEY_BITS: u32 = 24;
-/// Keys between two heartbeats.
+/// The number of keys between two heartbeats.
 const STRIDE: usize = 1 << 14;
 
-/// The letters of a text, and nothing else.
+/// The letters of a text, without anything between them.
 pub(super) struct Letters {
     /// In UTF-8.
     pub(super) text: Vec<u8>,
-    /// Where each letter begins, and the end; empty for ASCII, where every letter is one byte.
+    /// The places where each letter begins, and the end; empty for ASCII, where every letter is one byte.
     starts: Vec<u32>,
 }
 
@@ -51,7 +51,7 @@ impl Letters {
         &self.text[start..end]
     }
 
-    /// Passes on the first letter's number and the key, below 2^24, of every five letters.
+    /// Passes on the number of the first letter, and the key (below 2^24), of every five consecutive letters.
     pub(super) fn each_key(
         &self,
         heartbeat: &mut dyn Heartbeat,

@@ -1,21 +1,21 @@
-//! Heintze's fingerprints: the substrings of a text that are probably the rarest.
+//! Heintze's fingerprints: the substrings of a text that are probably rarest.
 //!
-//! Nevin Heintze, "Scalable Document Fingerprinting", 1996. Of all substrings of a given number of letters,
-//! those are chosen whose first five letters come least often in the text itself. These are likely to be
-//! rare everywhere, so unrelated texts share fewer of them than of substrings taken at random. The
-//! fingerprint that is stored is short (100) and the one to search with long (1,000), since two texts do
-//! not quite agree on what is rare.
+//! Nevin Heintze, "Scalable Document Fingerprinting", 1996. Of all substrings with a given number of letters,
+//! those are chosen whose first five letters occur least often in the text itself. They are likely to be rare
+//! everywhere, so unrelated texts share fewer of them than of random substrings. The stored fingerprint is
+//! short (100), and the one of a query is long (1,000), since two texts do not quite agree about what is
+//! rare.
 //!
-//! Letters are those of the text after normalization and case folding, with nothing between them. Equally
-//! rare substrings are chosen in an order that is the same in every text: by a scattering of their first five
-//! letters, and then by their hash (XXH3). In a text that has letters other than a to z, five letters are
-//! counted by 24 bits of their hash, which bounds the memory; few of them fall together.
+//! Letters are those of the text after normalization and case folding, without anything between them. The
+//! order of equally rare substrings is the same in every text: they are ordered by the scattered key of their
+//! first five letters, and then by their hash (XXH3). In a text with letters other than a to z, the key is 24
+//! bits of the five letters' hash, which bounds the memory; few keys coincide.
 //!
-//! In most texts enough sequences of five letters come only once. Then it suffices to sort a part of them,
-//! those that are scattered lowest. Otherwise all of them are sorted, or counted if they are many.
+//! In most texts, enough sequences of five letters occur only once. Then it is enough to sort a part of them,
+//! those with the lowest scattered keys. Otherwise all of them are sorted, or counted if there are many.
 //!
-//! Guarantee: the fingerprint of a smaller size is a subset of that of a larger size. Cost: linear time;
-//! memory for the letters, for at most 2^24 counters of 4 bytes, and for 1,000 bytes for each substring.
+//! Guarantee: a smaller fingerprint is a subset of a larger one. Cost: linear time; memory for the letters,
+//! for at most 2^24 counters of 4 bytes, and for 1,000 bytes for each substring.
 
 mod fives;
 mod letters;
@@ -28,22 +28,21 @@ use fives::{EqualFives, Fives, scatter};
 use letters::{JUDGED, KEY_BITS, Letters};
 use ranks::{FrequentSubstrings, LowestRanks, PLACE, TakenSubstrings, rank};
 
-/// Substrings in a fingerprint.
+/// The number of substrings in a fingerprint.
 pub const SIZE: Limit = Limit::new("size", 1, 100_000);
-/// Letters in a substring, at least the five by which it is judged.
+/// The number of letters in a substring, at least the five that are counted.
 pub const LENGTH: Limit = Limit::new("length", JUDGED as i64, 1_000);
-/// Substrings that are known to be frequent.
+/// The number of substrings that are known to be frequent.
 const FREQUENT: Limit = Limit::new("length of frequent", 0, 1_000_000);
 
-/// A text of more letters than this has a counter for every key. In a shorter text every five letters are
-/// sorted.
+/// A text with more letters than this has a counter for every key. In a shorter text, all fives are sorted.
 const MANY: usize = 1 << 17;
-/// Substrings between two heartbeats.
+/// The number of substrings between two heartbeats.
 const STRIDE: usize = 1 << 14;
-/// Of this many sequences of five letters, one is expected to come once: in short texts, and in long ones.
+/// One of this many fives is expected to occur only once: in short texts, and in long ones.
 const ONE_IN: [usize; 2] = [3, 32];
 
-/// How a fingerprint is made.
+/// The parameters of a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeintzeParameters {
     size: usize,
@@ -51,16 +50,16 @@ pub struct HeintzeParameters {
 }
 
 impl HeintzeParameters {
-    /// Parameters by which `size` substrings of `length` letters are chosen.
+    /// The parameters for `size` substrings of `length` letters.
     pub fn new(size: usize, length: usize) -> Result<Self, Problem> {
         Ok(Self { size: SIZE.of(size)?, length: LENGTH.of(length)? })
     }
 
-    /// The hashes of the substrings chosen: sorted, distinct; of the whole text if it has fewer letters than
-    /// one substring, and none if it has no letters.
+    /// The hashes of the chosen substrings, sorted and distinct. If the text has fewer letters than a
+    /// substring, it is the hash of the whole text; if it has no letters, there is none.
     ///
-    /// `frequent` are the hashes of substrings known to be frequent, from the least frequent to the most;
-    /// they are chosen last.
+    /// `frequent` has the hashes of substrings that are known to be frequent, the least frequent first. They
+    /// are chosen last.
     pub fn sketch(
         &self,
         text: &str,
@@ -75,7 +74,7 @@ impl HeintzeParameters {
         }
         let known = FrequentSubstrings::new(frequent, heartbeat)?;
         for one_in in ONE_IN {
-            // A quarter more than needed, and some, for how many come once is left to chance.
+            // A quarter more than needed and a few more, since it is a matter of chance how many occur once.
             let wanted = one_in * (self.size + self.size / 4 + 16);
             if 2 * wanted < letters.count()
                 && let Some(chosen) = self.choose_single(&letters, &known, wanted, heartbeat)?
@@ -87,7 +86,7 @@ impl HeintzeParameters {
         Ok(chosen(self, &letters, &known, heartbeat)?)
     }
 
-    /// The hashes of the substrings of the lowest ranks in a long text; counts every five letters.
+    /// The hashes of the substrings with the lowest ranks in a long text. Counts all fives.
     fn choose_of_many(
         &self,
         letters: &Letters,
@@ -108,8 +107,8 @@ impl HeintzeParameters {
         chosen.into_hashes(heartbeat)
     }
 
-    /// The hashes of the substrings of the lowest ranks, if all of them begin with five letters that come
-    /// once. Of the fives only those are looked at that are scattered lowest, probably about `wanted`.
+    /// The hashes of the substrings with the lowest ranks; `None` unless all of them begin with five letters
+    /// that occur once. Only fives with low scattered keys are examined, probably about `wanted`.
     fn choose_single(
         &self,
         letters: &Letters,
@@ -126,7 +125,7 @@ impl HeintzeParameters {
         Ok((hashes.len() == self.size).then_some(hashes))
     }
 
-    /// The hashes of the substrings of the lowest ranks; sorts every five letters.
+    /// The hashes of the substrings with the lowest ranks. Sorts all fives.
     fn choose(
         &self,
         letters: &Letters,
@@ -152,7 +151,7 @@ impl HeintzeParameters {
         Ok(hashes)
     }
 
-    /// Takes the substrings that begin with these groups of fives, which are in the order of their ranks.
+    /// Takes the substrings that begin with these groups of fives, which must be in the order of ranks.
     fn take(
         &self,
         letters: &Letters,
@@ -192,7 +191,7 @@ impl HeintzeParameters {
     }
 }
 
-/// The number of occurrences of every five letters in a text, by their key.
+/// How often each five occurs in a text, by its key.
 struct Frequencies(Vec<u32>);
 
 impl Frequencies {
@@ -207,7 +206,7 @@ impl Frequencies {
         Ok(Self(counts))
     }
 
-    /// The number of occurrences of a key.
+    /// How often a key occurs.
     fn of(&self, key: u32) -> u32 {
         self.0[key as usize]
     }
@@ -223,7 +222,7 @@ mod tests {
         HeintzeParameters::new(size, length).unwrap().sketch(text, frequent, &mut || ()).unwrap()
     }
 
-    /// By the definition: sequences of five letters are counted by their keys, and some fall together.
+    /// The definition: fives are counted by their keys, some of which coincide.
     fn naive_sketch(letters: &str, size: usize, length: usize, frequent: &[i64]) -> Vec<i64> {
         let letters: Vec<char> = letters.chars().collect();
         let hash = |part: &[char]| xxh3_64(part.iter().collect::<String>().as_bytes()) as i64;
@@ -262,8 +261,8 @@ mod tests {
         }
     }
 
-    /// What is chosen if only sequences that come once are looked at, and if all are. Long texts are dealt
-    /// with in another way; that must make no difference.
+    /// The choice if only fives that occur once are examined, and if all are. Long texts are processed
+    /// differently, which must not change the result.
     fn both_ways(text: &str, one_in: usize, size: usize, frequent: &[i64]) -> (Option<Vec<i64>>, Vec<i64>) {
         let mut heartbeat = || ();
         let parameters = HeintzeParameters::new(size, 12).unwrap();
@@ -290,7 +289,7 @@ mod tests {
     }
 
     proptest! {
-        // Each case counts letters in tables of many megabytes.
+        // Each case needs tables of many megabytes.
         #![proptest_config(ProptestConfig::with_cases(12))]
 
         #[test]
@@ -315,11 +314,11 @@ mod tests {
             size in prop_oneof![1usize..20, 1usize..3000],
             length in 5usize..40,
         ) {
-            // Normalization is that of words, and is tested there; here it changes ß alone.
+            // Normalization is tested with words; here it only changes ß.
             let folded = letters.replace('ß', "ss");
             let expected = naive_sketch(&folded, size, length, &[]);
             prop_assert_eq!(&sketch(&letters, size, length, &[]), &expected);
-            // Frequent substrings are avoided, and taken in their order where there are no others.
+            // Frequent substrings are avoided; if there are no others, they are chosen in their order.
             let frequent: Vec<i64> = expected.iter().copied().rev().step_by(2).collect();
             prop_assert_eq!(
                 sketch(&letters, size, length, &frequent),

@@ -1,18 +1,18 @@
-//! The ranks of Heintze's substrings, and the lowest of them.
+//! The ranks of substrings, and the collection of the lowest ranks.
 
 use super::letters::KEY_BITS;
 use crate::sketch::sort::{drop_repeated, sort_values};
 use base::{Heartbeat, OutOfMemory, collect, reserve, sort};
 
-/// Bits of a count in a rank.
+/// The number of bits of a count in a rank.
 const COUNT_BITS: u32 = 20;
 const MAX_COUNT: u32 = (1 << COUNT_BITS) - 1;
-/// Scattered keys that count as one place.
+/// The number of scattered keys that count as one in a rank.
 pub(super) const PLACE: u32 = 1 << (u32::BITS - KEY_BITS);
 
-/// What decides whether a substring is chosen, from the highest bits to the lowest: how frequent it is
-/// known to be, how often its first five letters come (both up to a million), where these are scattered to,
-/// and its hash. The least ranks are chosen.
+/// A rank decides whether a substring is chosen: the lowest ranks are. From the highest bits to the lowest,
+/// it consists of the rank among substrings that are known to be frequent, the number of occurrences of the
+/// first five letters (both up to a million), their scattered key, and the hash of the substring.
 pub(super) type Rank = u128;
 
 pub(super) fn rank(known: u32, frequency: u32, scattered: u32, hash: u64) -> Rank {
@@ -21,9 +21,9 @@ pub(super) fn rank(known: u32, frequency: u32, scattered: u32, hash: u64) -> Ran
     Rank::from(order) << 64 | Rank::from(hash)
 }
 
-/// Substrings that are known to be frequent.
+/// The substrings that are known to be frequent.
 pub(super) struct FrequentSubstrings {
-    /// Their hashes, sorted, each with its rank: 1 for the least frequent.
+    /// Their hashes, sorted, each with its rank; the least frequent has 1.
     ranks: Vec<(i64, u32)>,
 }
 
@@ -41,12 +41,12 @@ impl FrequentSubstrings {
     }
 }
 
-/// The substrings of the lowest ranks so far.
+/// Collects the lowest ranks.
 pub(super) struct LowestRanks {
     size: usize,
-    /// With room for all that it ever holds.
+    /// It has room for all ranks that it can ever contain.
     ranks: Vec<Rank>,
-    /// Ranks that are not below this one are not chosen.
+    /// Only ranks below this one can still be chosen.
     pub(super) limit: Rank,
 }
 
@@ -57,7 +57,7 @@ impl LowestRanks {
         Ok(Self { size, ranks, limit: Rank::MAX })
     }
 
-    /// Ranks that are held, at most.
+    /// The most ranks that are stored.
     fn most(size: usize) -> usize {
         3 * size + 64
     }
@@ -71,7 +71,7 @@ impl LowestRanks {
         }
     }
 
-    /// Drops all but the lowest ranks.
+    /// Drops all ranks but the lowest.
     pub(super) fn settle(&mut self, heartbeat: &mut dyn Heartbeat) {
         sort(&mut self.ranks, heartbeat, |&rank| rank);
         self.ranks.dedup();
@@ -89,20 +89,20 @@ impl LowestRanks {
     }
 }
 
-/// Substrings that were taken.
+/// The substrings that were taken.
 #[derive(Default)]
 pub(super) struct TakenSubstrings {
     /// The hashes of substrings that are not known to be frequent.
     pub(super) hashes: Vec<i64>,
-    /// The first of the hashes are distinct, and in the order of their ranks. The others differ in nothing
-    /// else.
+    /// The number of hashes at the beginning that are distinct and in the order of their ranks. The ranks of
+    /// the others only differ in their hashes.
     pub(super) settled: usize,
     /// The ranks of substrings that are known to be frequent.
     pub(super) avoided: Vec<Rank>,
 }
 
 impl TakenSubstrings {
-    /// Brings all hashes into the order of the ranks, where hashes are unsigned.
+    /// Brings all hashes into the order of their ranks, in which hashes are unsigned.
     pub(super) fn settle(&mut self) {
         if self.hashes.len() > self.settled + 1 {
             self.hashes[self.settled..].sort_unstable_by_key(|&hash| hash as u64);

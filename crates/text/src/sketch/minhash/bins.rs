@@ -1,13 +1,13 @@
-//! Signatures by one-permutation hashing: one hash of a feature instead of one for each value.
+//! Signatures by one-permutation hashing, which hashes a feature once instead of once for each value.
 //!
 //! Li, Owen and Zhang, "One Permutation Hashing", 2012. The hash of a feature chooses a bin and a key, and
-//! each bin keeps its least key. A bin without features is empty. Where bands or bits are made of a
-//! signature, an empty bin takes the value of another, as in Shrivastava, "Optimal Densification for Fast
-//! and Accurate Minwise Hashing", 2017.
+//! each bin keeps its least key. A bin without features is empty. To make bands or bits of a signature, an
+//! empty bin takes the value of another bin, as in Shrivastava, "Optimal Densification for Fast and Accurate
+//! Minwise Hashing", 2017.
 //!
-//! Guarantee: the fraction of bins that agree, leaving out those that are empty in both signatures, is an
-//! unbiased estimate of the similarity J. Its variance is at most J(1 - J)/n for n bins. Cost: linear time,
-//! whatever the number of bins.
+//! Guarantee: the fraction of equal bins, without bins that are empty in both signatures, is an unbiased
+//! estimate of the similarity J. Its variance is at most J(1 - J)/n for n bins. Cost: linear time for any
+//! number of bins.
 
 use super::{EMPTY, LENGTH, MAX_VALUES, MinHasher};
 use crate::features::Scheme;
@@ -18,11 +18,11 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::iter::repeat_n;
 
-/// Bins of a signature.
+/// The number of bins of a signature.
 pub const BINS: Limit = Limit::new("bins", 1, MAX_VALUES);
 
 impl MinHasher {
-    /// The signature of a text, with one value for each bin, or `None` if the text has no features.
+    /// The signature of a text, with one value per bin; `None` if the text has no features.
     pub fn bins(
         &mut self,
         text: &str,
@@ -35,8 +35,8 @@ impl MinHasher {
         Ok(self.collect(text, scheme, heartbeat, empty, lower)?)
     }
 
-    /// The signature of a text in which each feature stands for as many as it weighs, or `None` if nothing in
-    /// the text has a weight.
+    /// The signature of a text in which each feature counts as many times as it weighs; `None` if no feature
+    /// has a weight.
     pub fn weighted_bins(
         &mut self,
         text: &str,
@@ -52,8 +52,8 @@ impl MinHasher {
     }
 }
 
-/// Lowers values as [`lower`] does, for as many features in place of each as it weighs: for itself, and for
-/// those that multiples of [`GOLDEN_RATIO`] set apart from it.
+/// Lowers values as [`lower`] does, with as many copies of each feature as it weighs: the feature itself, and
+/// its sums with multiples of [`GOLDEN_RATIO`].
 fn lower_by_weight(least: &mut [u32], features: &[u64], weights: &FeatureWeights<'_>) {
     for &feature in features {
         let copies = 0..u64::from(weights.of(feature));
@@ -61,12 +61,12 @@ fn lower_by_weight(least: &mut [u32], features: &[u64], weights: &FeatureWeights
     }
 }
 
-/// Lowers the value of the bin that a feature falls into to the feature's key, where that is less.
+/// Lowers the value of a feature's bin to the feature's key, if the key is less.
 fn lower(least: &mut [u32], features: &[u64]) {
     lower_to(least, features.iter().copied());
 }
 
-/// Most features lower nothing, and a store that waits for no other one is faster than one for each of them.
+/// Most features lower nothing. The store is unconditional, since no store has to wait for another one.
 #[inline(always)]
 fn lower_to(least: &mut [u32], features: impl Iterator<Item = u64>) {
     let bins = least.len() as u64;
@@ -80,11 +80,12 @@ fn lower_to(least: &mut [u32], features: impl Iterator<Item = u64>) {
     }
 }
 
-/// The signature with a value in every bin.
+/// The signature, with values in empty bins.
 ///
-/// Every bin has an order of all bins, and takes the value of the first one that is not empty. Bins that are
-/// empty in two signatures have the same order, so they agree as often as other bins do. Time: empty bins,
-/// and bins once for each bin; empty bins by others, where most are empty.
+/// Every bin has an order of all bins, and takes the value of the first bin in its order that is not empty. A
+/// bin that is empty in two signatures has the same order in both, so it agrees as often as other bins. Time:
+/// the number of empty bins, and the square of the number of bins once; if most are empty, that of the empty
+/// bins by the others.
 pub(super) fn fill<'a>(
     signature: &'a [i32],
     heartbeat: &mut dyn Heartbeat,
@@ -95,7 +96,7 @@ pub(super) fn fill<'a>(
     }
     let with_value = (0u64..).zip(signature).filter(|(_, value)| !is_empty(value)).map(|(bin, _)| bin);
     let with_value = collect(with_value, signature.len())?;
-    // With few bins to choose from, it is faster to compare them than to find the beginnings of orders.
+    // If few bins have a value, it is faster to compare them than to find the beginnings of orders.
     let is_dense = with_value.len() >= signature.len() / SPARSE;
     ORDERS.with_borrow_mut(|orders| {
         if is_dense {
@@ -117,17 +118,17 @@ pub(super) fn fill<'a>(
     })
 }
 
-/// Where a bin is in another one's order.
+/// The place of a bin in another bin's order.
 fn place(bin: usize, other: u64) -> u64 {
     mix((bin as u64) << 32 | other)
 }
 
-/// How many bins of an order are kept: all of them are empty once in 65,536 times, if half of the bins are,
-/// and once in 100 times, if all but one of [`SPARSE`] are.
+/// The number of bins of an order that are stored. If half of the bins are empty, all of these are once in
+/// 65,536 times; if all but one of [`SPARSE`] are empty, once in 100 times.
 const KEPT: usize = 16;
 const SPARSE: usize = 4;
 
-/// The first bins of each bin's order, in signatures of one length.
+/// The first bins of each bin's order, for signatures of one length.
 #[derive(Default)]
 struct Orders(Vec<Option<[u16; KEPT]>>);
 
@@ -136,7 +137,7 @@ thread_local! {
 }
 
 impl Orders {
-    /// Forgets those of signatures of another length.
+    /// Forgets the orders of signatures of another length.
     fn begin(&mut self, bins: usize) -> Result<(), Problem> {
         if self.0.len() != bins {
             self.0 = Vec::new();
@@ -163,7 +164,7 @@ impl Orders {
     }
 }
 
-/// Whether a value is that of an empty bin.
+/// Whether the value means an empty bin.
 pub(super) fn is_empty(value: &i32) -> bool {
     *value as u32 == EMPTY
 }
@@ -192,7 +193,7 @@ mod tests {
         }
     }
 
-    /// The greatest key would say that the bin is empty. The hash of this feature has it.
+    /// The greatest key would mean an empty bin. This feature's hash has that key.
     #[test]
     fn no_feature_leaves_its_bin_empty() {
         let feature = 0xc348_c88e_b271_b06f;
@@ -202,7 +203,7 @@ mod tests {
         assert_eq!(least, [EMPTY - 1, EMPTY]);
     }
 
-    /// Texts of 10 words leave most of 128 bins empty, those of 100 a third, those of 1,000 none.
+    /// Texts of 10 words leave most of 128 bins empty, of 100 words a third, and of 1,000 words none.
     #[test]
     fn similarity_is_an_unbiased_estimate_of_resemblance() {
         for (words, shared) in [(10, 5), (100, 10), (100, 50), (100, 90), (1000, 500)] {
@@ -216,7 +217,7 @@ mod tests {
         }
     }
 
-    /// Values of the same bin err together, so the spread is that of half of them.
+    /// Values from the same bin have the same error, so the spread is that of half as many values.
     #[test]
     fn filled_bins_agree_as_often_as_others() {
         for (words, shared) in [(10, 5), (100, 10), (100, 50), (100, 90)] {
@@ -225,7 +226,7 @@ mod tests {
         }
     }
 
-    /// Bits agree with the probability (1 + J)/2.
+    /// Bits are equal with probability (1 + J)/2.
     #[test]
     fn bits_estimate_resemblance() {
         for (words, shared) in [(10, 5), (100, 50), (1000, 500)] {
@@ -234,8 +235,8 @@ mod tests {
                 let differing: u32 = a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum();
                 1.0 - 2.0 * f64::from(differing) / 256.0
             };
-            // Chance decides the bits of values that differ: the spread is (1 - J²)/256. It is J(1 - J)/64
-            // for 1/3.
+            // The bits of different values are random: the spread is (1 - J²)/256, which is J(1 - J)/64 for
+            // 1/3.
             assert_unbiased(words, shared, 64, bits, estimate);
         }
     }
@@ -290,7 +291,7 @@ mod tests {
             );
         }
 
-        /// Whatever was filled before, the value of an empty bin is that of the first in its order.
+        /// Whatever was filled before, an empty bin has the value of the first bin in its order.
         #[test]
         fn orders_are_those_of_all_bins(
             signatures in prop::collection::vec(prop::collection::vec(prop_oneof![2 => Just(-1), 1 => 0..9i32], 1..70), 1..5),
@@ -305,7 +306,7 @@ mod tests {
             }
         }
 
-        /// An empty bin takes the value of another, and no value is lost.
+        /// An empty bin takes the value of another bin, and no value is lost.
         #[test]
         fn filled_values_come_from_other_bins(signature in prop::collection::vec(-1..9i32, 1..100)) {
             let filled = fill(&signature);

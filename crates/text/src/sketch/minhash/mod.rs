@@ -1,7 +1,7 @@
-//! MinHash signatures: the fraction of values in which two agree estimates the similarity of their texts.
+//! MinHash signatures: the fraction of equal values estimates the similarity of two texts.
 //!
 //! Broder, "On the resemblance and containment of documents", 1997. [`bins`] makes signatures, and
-//! [`signature`] what is made of them.
+//! [`signature`] uses them.
 
 mod bins;
 mod signature;
@@ -12,23 +12,23 @@ pub use signature::{BANDS, bands, bits, similarity};
 use crate::features::{Scheme, Shingler};
 use base::{Heartbeat, Limit, OutOfMemory};
 
-/// The most values in a signature.
+/// The most values of a signature.
 const MAX_VALUES: i64 = 4096;
-/// Bits that are made of a text, one of each value.
+/// The number of bits of a text, one for each value.
 pub const BITS: Limit = Limit::new("bits", 1, MAX_VALUES);
-/// Values in a signature that somebody passes.
+/// The number of values of a signature that a user passes.
 const LENGTH: Limit = Limit::new("length of signature", 0, MAX_VALUES);
-/// Before there is a value; in SQL, -1.
+/// The value of an empty bin; -1 in SQL.
 const EMPTY: u32 = u32::MAX;
 
-/// Makes signatures; keeps its memory from text to text.
+/// Makes signatures, and reuses its memory for the next text.
 #[derive(Debug, Default)]
 pub struct MinHasher {
     shingler: Shingler,
 }
 
 impl MinHasher {
-    /// Lowers the values for the features of a text, batch by batch. `None` if the text has no features.
+    /// Calls `lower` for the features of a text, batch by batch. `None` if the text has no features.
     fn collect(
         &mut self,
         text: &str,
@@ -60,8 +60,8 @@ mod tests {
         words.map(|word| format!("w{word} ")).collect()
     }
 
-    /// 200 pairs of texts with this number of words, of which they share a known number: the mean error of
-    /// the estimates must be near 0, and its spread at most that of this number of independent values.
+    /// Tests 200 pairs of texts with this number of words, of which a known number is shared. The mean error
+    /// of the estimates must be near 0, and its spread at most that of this number of independent values.
     pub(super) fn assert_unbiased<S>(
         words: usize,
         shared: usize,
@@ -81,7 +81,7 @@ mod tests {
         let mean = errors.iter().sum::<f64>() / 200.0;
         let variance = errors.iter().map(|error| error * error).sum::<f64>() / 200.0;
         let expected = resemblance * (1.0 - resemblance) / values as f64;
-        // Five standard errors of a mean of 200; the variance of a variance is about its square / 100.
+        // Five standard errors of a mean of 200. The variance of a variance is about its square / 100.
         assert!(mean.abs() < 5.0 * (expected / 200.0).sqrt(), "{words}, {shared}: mean error {mean}");
         assert!(variance / expected < 1.5, "{words}, {shared}: {variance} instead of {expected}");
     }

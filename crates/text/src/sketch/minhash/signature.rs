@@ -1,4 +1,4 @@
-//! Signatures: the estimates, bands and bits that are made of them.
+//! Uses of signatures: estimates, bands and bits.
 
 use super::MAX_VALUES;
 use super::bins::{fill, is_empty};
@@ -6,11 +6,11 @@ use crate::hash::{mix, xxh3_64};
 use base::{Heartbeat, Limit, Problem, ProblemKind, collect};
 use std::iter::repeat_n;
 
-/// Parts that a signature is cut into.
+/// The number of parts that a signature is cut into.
 pub const BANDS: Limit = Limit::new("bands", 1, MAX_VALUES);
 
-/// The fraction of values in which two signatures agree, leaving out those that are empty in both; `None` if
-/// there are no others.
+/// The fraction of equal values of two signatures, without values that are empty in both; `None` if all are
+/// empty.
 pub fn similarity(a: &[i32], b: &[i32]) -> Option<f64> {
     let (mut agreeing, mut values) = (0usize, 0usize);
     for (a, b) in a.iter().zip(b) {
@@ -21,9 +21,9 @@ pub fn similarity(a: &[i32], b: &[i32]) -> Option<f64> {
     (values > 0).then(|| agreeing as f64 / values as f64)
 }
 
-/// One hash of each band of a signature, sorted and distinct: similar texts probably have one in common.
+/// One hash for each band of a signature, sorted and distinct. Similar texts probably have a common hash.
 ///
-/// Texts of similarity J have one in common with the probability 1 - (1 - J^r)^b, for b bands of r values.
+/// Texts of similarity J have a common hash with probability 1 - (1 - J^r)^b, for b bands of r values.
 pub fn bands(signature: &[i32], bands: usize, heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
     let bands = BANDS.of(bands)?;
     let values = signature.len();
@@ -47,9 +47,9 @@ pub fn bands(signature: &[i32], bands: usize, heartbeat: &mut dyn Heartbeat) -> 
     Ok(hashes)
 }
 
-/// One bit of each value, in bytes of which the highest bit is the first.
+/// One bit for each value, in bytes whose highest bit is the first.
 ///
-/// Bits of texts of similarity J agree with the probability (1 + J)/2 (Li and König, "b-Bit Minwise
+/// For texts of similarity J, a bit is equal with probability (1 + J)/2 (Li and König, "b-Bit Minwise
 /// Hashing", 2010).
 pub fn bits(signature: &[i32], heartbeat: &mut dyn Heartbeat) -> Result<Vec<u8>, Problem> {
     let signature = fill(signature, heartbeat)?;
@@ -67,7 +67,7 @@ mod tests {
     use super::super::tests::{bins, text};
     use super::*;
 
-    /// 3,000 pairs of texts that leave hardly any bin empty.
+    /// 3,000 pairs of texts that leave nearly no bin empty.
     #[test]
     fn bands_agree_as_often_as_they_should() {
         let (shared, words, pairs) = (200usize, 400usize, 3000);
@@ -99,11 +99,11 @@ mod tests {
         b[0] = 99;
         let (a, b) = (bands(&a, 4, &mut || ()).unwrap(), bands(&b, 4, &mut || ()).unwrap());
         assert_eq!(a.iter().filter(|hash| b.contains(hash)).count(), 3);
-        // In another band, equal values have another hash.
+        // Equal values in different bands have different hashes.
         assert_eq!(bands(&[7, 7, 7], 3, &mut || ()).unwrap().len(), 3);
     }
 
-    /// The first value's bit is the highest of the first byte, and a value at another place has another bit.
+    /// The first value's bit is the highest of the first byte. At another place, a value has another bit.
     #[test]
     fn bits_are_those_of_values_at_their_places() {
         let bits = |signature: &[i32]| bits(signature, &mut || ()).unwrap();
