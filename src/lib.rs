@@ -41,7 +41,7 @@ pgrx::extension_sql_file!("../sql/pairs.sql", name = "pairs", requires = ["trigg
 pgrx::extension_sql_file!("../sql/histogram.sql", name = "histogram", requires = ["pairs"]);
 pgrx::extension_sql_file!("../sql/differences.sql", name = "differences", requires = ["histogram"]);
 
-/// Called by Postgres when it loads the library.
+/// Called by PostgreSQL when it loads the library.
 #[pgrx::pg_guard]
 extern "C-unwind" fn _PG_init() {
     pg::backtrace::turn_off();

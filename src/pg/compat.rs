@@ -39,7 +39,7 @@ pub(crate) unsafe fn check_snapshot_age(
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     let _ = (snapshot, relation, page);
     #[cfg(any(feature = "pg15", feature = "pg16"))]
-    // SAFETY: as promised; the setting does not change while the server runs; a page begins with its header.
+    // SAFETY: as the caller promises; the setting stays while the server runs; pages begin with a header.
     unsafe {
         if pg_sys::old_snapshot_threshold < 0 || snapshot.is_null() {
             return;

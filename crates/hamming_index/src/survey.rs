@@ -38,7 +38,7 @@ pub struct Totals {
 /// The largest number of differences between bands that are reported; more would tell nothing new.
 const MAX_DIFFERENCES: usize = 1000;
 
-/// A damage of an index, and the page where it was found.
+/// Something damaged in an index, and the page where it was found.
 pub struct Damage {
     /// The number of the page.
     pub page_number: PageNumber,
@@ -52,11 +52,11 @@ impl<'s, S: Store> Index<'s, S> {
         self.survey(&|_| false, &mut |_| {})
     }
 
-    /// Reads every page below a root, and reports damages. `is_changed` says whether others may have changed
-    /// a page since the check began.
+    /// Reads every page below a root, and reports damage. `is_changed` says whether others may have changed a
+    /// page since the check began.
     ///
     /// After a vacuum that stopped midway, trees differ in dead rows; during an insert, only some trees have
-    /// its row. These are no damages, so differences in rows that `may_differ` accepts are not reported.
+    /// its row. That is no damage, so differences in rows that `may_differ` accepts are not reported.
     pub fn verify(
         &self,
         is_changed: &dyn Fn(&Page) -> bool,

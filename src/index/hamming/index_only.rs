@@ -4,7 +4,7 @@
 //! return further columns, of which it only has a hash.
 //!
 //! PostgreSQL returns such a row without reading the table if the visibility map says that the row's block is
-//! all-visible. But a scan of ours holds no pin on a page of the index between two rows, so VACUUM is free to
+//! all-visible. But our scan holds no pin on a page of the index between two rows, so VACUUM is free to
 //! remove a dead row that was just returned, and then to mark its block all-visible. VACUUM removes a row
 //! from the index before it changes the visibility map. So we read the visibility map while we hold a lock on
 //! the leaf with the row. If the block is not all-visible then, we read the row from the table.

@@ -1,4 +1,4 @@
-//! `hamming_index_stats` and `hamming_index_check`: the pages of an index, and its damages.
+//! `hamming_index_stats` and `hamming_index_check`: the pages of an index, and its damage.
 
 use super::build::scan_table;
 use super::code::{has_lost_length, layout_of, words_of_row};

@@ -15,8 +15,8 @@ const DEFAULT_FILLFACTOR: i32 = 95;
 const _: () = assert!(LEAF_CAPACITY * DEFAULT_FILLFACTOR as usize / 100 > 1);
 
 /// From this number of bits on, an index only has the tree of whole codes by default. Codes that long are
-/// usually embeddings, and near embeddings are near in no single word. In a search for near copies, both
-/// kinds of trees work, but take more space.
+/// usually embeddings, and near embeddings are near in no single word. For a search for near copies, `both`
+/// kinds of trees may be chosen, which take more space.
 const WHOLE_BY_DEFAULT: u32 = 512;
 
 /// The struct that PostgreSQL stores with the index.

@@ -30,8 +30,8 @@ const TEMPLATE: f32 = 0.5;
 const FOUND: f64 = 0.95;
 /// A small distance for 64 bits.
 const NEAR: u64 = 6;
-/// If queries find this many rows within it on average, there is a crowd. Of at least so many compared pairs,
-/// a larger fraction than this below TEMPLATE means that there are templates.
+/// If queries find this many rows within it on average, there is a crowd. If more than MANY of at least
+/// ENOUGH compared pairs share less than TEMPLATE, there are templates.
 const CROWD: f64 = 10.0;
 const ENOUGH: usize = 20;
 const MANY: f64 = 0.1;
