@@ -1,5 +1,5 @@
-//! The cost of clusters and near pairs for rows that lie more closely than fingerprints of texts do. It is
-//! given in seconds of processor time, which other work on the machine does not change.
+//! The time of clusters and near pairs for rows that are closer than fingerprints of texts usually are. It is
+//! processor time, on which other work on the machine has no effect.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
 
@@ -11,10 +11,10 @@ use std::fs;
 
 const ROWS: u64 = 300_000;
 
-/// The largest radius at which pairs are counted; beyond it they are too many.
+/// The largest radius at which pairs are counted. Beyond it there are too many.
 const MAX_RADIUS_OF_PAIRS: u32 = 3;
 
-/// A permutation of all 64-bit numbers, as scattered as can be.
+/// A permutation of all 64-bit numbers that looks random.
 fn scatter(value: u64) -> u64 {
     let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -27,7 +27,7 @@ fn shuffled() -> Vec<u64> {
     values
 }
 
-/// Half scattered, half in clusters of 50 that differ in up to four bits.
+/// Half of the rows are scattered, and half are in clusters of 50 that differ in up to four bits.
 fn usual() -> Vec<u64> {
     let rows = 1_000_000;
     let member = |row: u64| scatter((row % (rows / 50)) << 32) ^ 1u64 << (row % 61) ^ 1u64 << (row % 53);
@@ -60,7 +60,7 @@ fn codes() -> Vec<u64> {
     words
 }
 
-/// The same, but half of all rows share the first word, and a tenth one of 300 second words.
+/// The same, but half of the rows share their first word, and a tenth have one of 300 second words.
 fn skewed_codes() -> Vec<u64> {
     let mut words = codes();
     for (row, code) in words.chunks_exact_mut(4).enumerate() {

@@ -316,12 +316,12 @@ mod tests {
         }
     }
 
-    /// Looks at one bit after the other.
+    /// Compares bit by bit.
     fn naive_distance(a: u64, b: u64) -> u32 {
         (0..64).map(|bit| u32::from((a >> bit) & 1 != (b >> bit) & 1)).sum()
     }
 
-    /// Numbers near the distances, their neighbours, and any others.
+    /// Numbers at and next to the distances, and any other numbers.
     fn any_distance_limit() -> impl Strategy<Value = f64> {
         let number = prop_oneof![
             (-2i32..=66).prop_map(f64::from),
@@ -374,7 +374,7 @@ mod tests {
         prop::collection::vec(any::<(u8, u8)>(), 0..100).prop_map(|pairs| pairs.into_iter().unzip())
     }
 
-    /// A number of bits, and a limit near one of the similarities, or any other.
+    /// A number of bits, and a limit at or next to one of its similarities, or any other limit.
     fn any_similarity_limit() -> impl Strategy<Value = (u32, f64)> {
         let bits = prop_oneof![0u32..=600, Just(8192)];
         let near = |bits: u32| {

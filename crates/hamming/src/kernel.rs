@@ -55,7 +55,7 @@ mod tests {
             query: u64,
             radius in 0u32..66,
         ) {
-            // Differences with a quarter of the bits set, so that some are near.
+            // A quarter of the bits differ, so that some values are near.
             let values: Vec<u64> = flips.windows(2).map(|flips| query ^ flips[0] & flips[1]).collect();
             let expected: Vec<usize> =
                 (0..values.len()).filter(|&index| (values[index] ^ query).count_ones() <= radius).collect();

@@ -1,4 +1,4 @@
-//! Near pairs and clusters of codes of any width are those of plain loops.
+//! Near pairs and clusters of codes of any width, compared with plain loops.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
@@ -15,18 +15,18 @@ struct Table {
     width: usize,
 }
 
-/// How the codes of a table are spread.
+/// The distribution of a table's codes.
 #[derive(Clone, Copy, Debug)]
 struct Spread {
     bits: u32,
     rows: u64,
-    /// Of a hundred rows, those that are near another.
+    /// The percentage of rows that are near another row.
     related: u64,
-    /// Of a hundred rows, those that share words with others.
+    /// The percentage of rows that share words with others.
     skewed: u64,
-    /// Different words that such rows share.
+    /// The number of different words that such rows share.
     popular: u64,
-    /// Which bits of these words are not shared: none, the highest or the lowest.
+    /// Which bits of these words are not shared: none, the highest or the lowest ones.
     kept: usize,
     seed: u64,
 }
@@ -59,7 +59,7 @@ impl Table {
                 words[first + chance(21) as usize % width] ^= chance(22) & chance(23) & chance(24);
             }
             if chance(30) % 100 < skewed {
-                // The first words, or the last ones, or a part of them.
+                // The first or the last words, or a part of them, are shared.
                 let shared = 1 + chance(31) as usize % width;
                 let from = first + if chance(32) % 2 == 0 { 0 } else { width - shared };
                 let (value, kept) =
@@ -99,7 +99,7 @@ fn push(pairs: &mut Vec<(u32, u32)>, a: u32, b: u32) -> Result<(), OutOfMemory> 
     Ok(())
 }
 
-/// Few rows, of any width.
+/// Few rows with codes of any width.
 fn any_spread(rows: std::ops::Range<u64>) -> impl Strategy<Value = Spread> {
     (1u32..=600, rows, 0u64..100, prop_oneof![Just(0u64), 0u64..100], 1u64..4, 0usize..3, any::<u64>())
         .prop_map(|(bits, rows, related, skewed, popular, kept, seed)| Spread {
@@ -180,7 +180,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10))]
 
-    /// Rows enough that those with a popular word are a crowd.
+    /// Enough rows for those with a popular word to be a crowd.
     #[test]
     fn crowds_are_joined_once(
         spread in any_spread(1500..4000),

@@ -1,5 +1,5 @@
-//! An index of several columns against a list: codes of one and of several words, tenants of very different
-//! sizes, random histories.
+//! Compares an index of several columns with a list: codes of one and of several words, tenants of very
+//! different sizes, random histories.
 
 mod memory;
 
@@ -14,7 +14,7 @@ use memory::{Lists, Memory, NoCodes, is_seen};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// A row of the list. It is dead when it has been killed, and gone after the next vacuum.
+/// A row of the list. A dead row is removed by the next vacuum.
 #[derive(Clone, Debug)]
 struct Entry {
     code: Option<Vec<u8>>,
@@ -22,7 +22,7 @@ struct Entry {
     is_dead: bool,
 }
 
-/// An index, and the list that it has to agree with.
+/// An index, and the list with which it has to agree.
 struct Both {
     layout: Layout,
     rows: Vec<Entry>,
@@ -73,8 +73,8 @@ fn center(layout: Layout, code: &[u8]) -> SearchCenter {
     }
 }
 
-/// A scattered code, one near to one of three, or one with few bits set. Two of the last are near each other
-/// in every word.
+/// A scattered code, a code near one of three, or a code with few bits set. Two codes with few bits set are
+/// near each other in every word.
 fn code(layout: Layout, seed: u64) -> Vec<u8> {
     let is_sparse = layout.words() > 1 && scattered(seed ^ 11).is_multiple_of(3);
     let is_near = scattered(seed).is_multiple_of(2);
@@ -101,7 +101,7 @@ fn code(layout: Layout, seed: u64) -> Vec<u8> {
     code
 }
 
-/// A tenant: the first has two rows in five, the others fewer and fewer.
+/// A tenant: the first has two fifths of the rows, and later ones have fewer and fewer.
 fn tenant(seed: u64) -> u32 {
     let share = (scattered(seed ^ 77) % 1000) as f64 / 1000.0;
     (50.0 * share.powi(5)) as u32
@@ -129,7 +129,7 @@ impl Both {
         self.rows.push(entry);
     }
 
-    /// Kills a row in so many, and removes them.
+    /// Kills one in `one_in` rows, and vacuums.
     fn vacuum(&mut self, one_in: u64, seed: u64) {
         let before = self.rows.iter().filter(|entry| !entry.is_dead).count() as u64;
         for (number, entry) in self.rows.iter_mut().enumerate() {
@@ -240,7 +240,7 @@ proptest! {
     }
 }
 
-/// The first value says how long codes are, after rows without one, some of which memory had no room for.
+/// Rows without a code come first, too many for the memory. Then the first code gives the length of codes.
 #[test]
 fn rows_before_the_first_code_keep_their_filters() {
     for trees in [CodeTrees::Words, CodeTrees::Both, CodeTrees::Whole] {
@@ -265,7 +265,7 @@ fn rows_before_the_first_code_keep_their_filters() {
     }
 }
 
-/// Rows by their tenants, in the order of the list.
+/// Rows for tenants with these numbers of rows, in the order of the list.
 fn rows_of_tenants(sizes: &[usize]) -> Vec<Entry> {
     let layout = Layout::FINGERPRINTS;
     let tenants = (0..).zip(sizes).flat_map(|(tenant, &size)| std::iter::repeat_n(tenant, size));
@@ -275,7 +275,7 @@ fn rows_of_tenants(sizes: &[usize]) -> Vec<Entry> {
 #[test]
 fn leaves_of_a_tenant_are_counted() {
     let sizes = [70_000, 9_000, 300, 20, 1, 40_000];
-    // 22 entries in a leaf, 18 children in a node above: a tree of four levels.
+    // A leaf has 22 entries, and a node above has 18 children: the tree has four levels.
     let both = Both::built(Layout::FINGERPRINTS.with_filter(), rows_of_tenants(&sizes), 5, 1_000_000);
     for (tenant, size) in (0..).zip(sizes) {
         let (counted, leaves) = (both.memory.index().leaves_of(filter(tenant)), size as f64 / 22.0);
@@ -289,7 +289,7 @@ fn leaves_of_a_tenant_are_counted() {
     }
 }
 
-/// A small tenant's rows are read alone, a large one's near ones by the bands.
+/// All rows of a small tenant are read; of a large one, bands find the near rows.
 #[test]
 fn a_tenant_reads_few_pages() {
     let sizes = [70_000, 9_000, 300, 20];
@@ -310,7 +310,7 @@ fn a_tenant_reads_few_pages() {
     }
 }
 
-/// A code that many rows of others have is not looked up in the table for each of them.
+/// If many rows of other tenants have a code, it is not looked up in the table for each of them.
 #[test]
 fn few_rows_of_others_are_found() {
     let layout = Layout::FINGERPRINTS.with_filter();

@@ -1,8 +1,8 @@
-//! Formats 1 to 4 byte by byte.
+//! Checks formats 1 to 4 byte by byte.
 //!
-//! `golden/*.hex` hold the pages that existing indexes consist of; `docs/index-format.md` explains them. If a
-//! test here fails, then the code no longer reads or writes existing indexes: undo the change, or add a
-//! format. Integers have the byte order of the processor, and the files that of the usual one.
+//! `golden/*.hex` have the pages of existing indexes; `docs/index-format.md` explains them. If a test here
+//! fails, the code no longer reads or writes existing indexes: undo the change, or add a format. Integers
+//! have the byte order of the processor, and the files are little-endian.
 #![cfg(target_endian = "little")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -50,7 +50,7 @@ fn assert_same(written: &Page, hex: &str) {
     assert_eq!(differing, [""; 0], "written otherwise");
 }
 
-/// Five rows, in the order that the second tree has them in.
+/// Five rows, in the order of the second tree.
 fn few_rows() -> [(Option<u64>, RowId); 5] {
     let row = |place| RowId::new(0, place);
     [
@@ -62,14 +62,14 @@ fn few_rows() -> [(Option<u64>, RowId); 5] {
     ]
 }
 
-/// Rows as PostgreSQL places them, 226 on a page. Half-filled leaves hold 291 of them.
+/// Rows as PostgreSQL stores them, 226 per page. Half-full leaves have 291 of them.
 fn many_rows() -> Memory {
     let row = |number: u32| RowId::new((number - 1) / 226, ((number - 1) % 226) as u16 + 1);
     let rows = (1..=700).map(|number| (Some(u64::from(number) * 5_000_000_000_000_001), row(number)));
     Memory::built(40, &rows.collect::<Vec<_>>(), 50, 1000)
 }
 
-/// Rows of two tenants in turn, 185 on a page. Half-filled leaves of the tree of further columns hold 226 of
+/// Rows of two tenants in turn, 185 per page. Half-full leaves of the tree of further columns have 226 of
 /// them.
 fn many_rows_of_tenants() -> Memory {
     let row = |number: u32| RowId::new((number - 1) / 185, ((number - 1) % 185) as u16 + 1);
@@ -161,7 +161,7 @@ fn filter(tenant: u32) -> Filter {
     Filter::of_hash([242_423_622, 1_134_484_726][tenant as usize - 1])
 }
 
-/// The five rows with the tenants 1, 1, 1, 2, 2 in the order of their places.
+/// The five rows, in the order of their places, of tenants 1, 1, 1, 2, 2.
 fn few_rows_of_tenants() -> Memory {
     let memory = Memory::of(Layout::FINGERPRINTS.with_filter(), 20);
     let mut rows = few_rows();
@@ -187,7 +187,7 @@ fn pages_of_several_columns_are_written_and_read() {
     assert_eq!((inner.damage(), inner.tree(), inner.level(), inner.len()), (None, FILTER_TREE, 1, 4));
     assert_same(&Page::inner(FILTER_TREE, 1, &inner.children()), FILTER_INNER);
     assert_same(&many_rows_of_tenants().read(5), FILTER_INNER);
-    // Its other trees have format 3 as well, and the numbers of those of one column and 1024.
+    // The other trees have format 3 as well. Their numbers are greater by 1024 than without further columns.
     let few = few_rows_of_tenants();
     for tree in layout.trees() {
         let root = few.read(layout.root(tree));

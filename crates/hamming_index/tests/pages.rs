@@ -1,5 +1,5 @@
-//! The pages that a search reads: what the planner is told, and never much more than one tree has. And the
-//! answers at the radii where searches change from bands to one tree.
+//! The pages that a search reads: they fit the planner's estimate, and are never many more than one tree has.
+//! And the results at the radii where searches change from bands to one tree.
 
 mod memory;
 
@@ -16,19 +16,19 @@ fn scattered(number: u64) -> u64 {
     number ^ number >> 31
 }
 
-/// Every other one scattered, the others up to two bits from the center of a cluster of fifty.
+/// Every other fingerprint is scattered; the others are up to two bits from the center of a cluster of fifty.
 fn clustered(number: u64) -> u64 {
     let noise = 1 << (number % 61) ^ 1 << (number / 7 % 61);
     if number.is_multiple_of(2) { scattered(number) } else { scattered(!(number / 100)) ^ noise }
 }
 
-/// Each bit is set with a chance of four fifths.
+/// Each bit is set with probability 4/5.
 fn biased(number: u64) -> u64 {
     let [a, b, c, d, e] = std::array::from_fn(|part| scattered(number * 5 + part as u64));
     a | b | c & d & e
 }
 
-/// A tenth share one value.
+/// A tenth of the fingerprints are equal.
 fn skewed(number: u64) -> u64 {
     if number.is_multiple_of(10) { 4242 } else { scattered(number) }
 }
@@ -47,7 +47,7 @@ fn within(center: u64, radius: u32) -> Query {
     Query { balls: vec![Ball { center, radius }], values: true, ..Query::default() }
 }
 
-/// Some queries are fingerprints of rows, the others are near to none.
+/// Some queries are fingerprints of rows; the others are near no row.
 fn centers(fingerprint: fn(u64) -> u64) -> impl Iterator<Item = u64> {
     (0..10).map(move |n| fingerprint(n * 37 + n % 2 * 1_000_000_000))
 }
@@ -88,8 +88,8 @@ fn bands_that_read_too_much_are_soon_given_up() {
     }
 }
 
-/// Where a search takes a tree for smaller than it is, it reads one tree from the beginning, or changes to it
-/// midway. Nearly empty pages make trees of 2,000 leaves from few rows.
+/// If a search assumes that a tree is smaller than it is, it reads one tree from the beginning or changes to
+/// it midway. Nearly empty pages make trees of 2,000 leaves from few rows.
 #[test]
 fn answers_are_the_same_by_bands_and_by_one_tree() {
     for fingerprint in [clustered, biased, skewed] {

@@ -283,7 +283,7 @@ mod tests {
         naive_by(values.len(), linkage, &|a, b| near(values, a, b, radius))
     }
 
-    /// The definitions, row by row.
+    /// The definitions, applied row by row.
     fn naive_by(rows: usize, linkage: Linkage, near: &dyn Fn(usize, usize) -> bool) -> Vec<u32> {
         let mut keepers: Vec<usize> = Vec::new();
         for row in 0..rows {
@@ -307,7 +307,7 @@ mod tests {
         keepers.into_iter().map(|keeper| keeper as u32).collect()
     }
 
-    /// A chain whose links are near each other and whose ends are not; the order in which they come decides.
+    /// A chain with links that are near each other and ends that are not. The order of its rows matters.
     #[test]
     fn a_chain() {
         let chain = [0b000_000, 0b000_111, 0b111_111];
@@ -337,7 +337,7 @@ mod tests {
         assert_eq!("Leader".parse::<Linkage>().unwrap_err().message, "unknown linkage \"Leader\"");
     }
 
-    /// Values with so few free bits that clusters are large, touch, and repeat.
+    /// Values with few free bits, so that clusters are large, touch, and repeat.
     fn crowded() -> impl Strategy<Value = Vec<u64>> {
         prop::collection::vec((0u64..1 << 12, any::<bool>()), 0..300).prop_map(|values| {
             values
@@ -347,7 +347,7 @@ mod tests {
         })
     }
 
-    /// Consecutive numbers, or numbers with few bits, in no order, at any bits.
+    /// Consecutive numbers, or numbers with few bits set, in any order, shifted to any bits.
     fn dense() -> impl Strategy<Value = Vec<u64>> {
         let consecutive = (1u64..2000).prop_map(|last| (1..=last).collect::<Vec<u64>>());
         let few_bits = prop::collection::vec(0u32..20, 0..4)
@@ -378,15 +378,15 @@ mod tests {
         }
     }
 
-    /// Where nearly all pairs are near, few of them are compared: all pairs would take 8,000 comparisons a
-    /// row, for each segment of bits.
+    /// If nearly all pairs are near, few of them are compared. All pairs would take 8,000 comparisons per row
+    /// for each segment.
     #[test]
     fn dense_values_do_not_take_all_comparisons() {
         let dense = || (1..=1u64 << 14).map(|i| i << 20);
         let scattered = (1..=1u64 << 14).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut shuffled: Vec<u64> = dense().collect();
         shuffled.sort_by_key(|value| value.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        // Scattered rows are compared with nearly all others from radius 12 on.
+        // Scattered rows are compared with nearly all other rows from radius 12 on.
         let mixed = dense().chain(scattered).collect();
         for (values, max_radius) in [(dense().collect(), 12), (shuffled, 12), (mixed, 6)] {
             for radius in [0, 1, 3, 6, 12].into_iter().filter(|&radius| radius <= max_radius) {
@@ -409,8 +409,8 @@ mod tests {
             }
         }
 
-        /// A second code must be near as well. Half of the bits of a row are its code, the others its second
-        /// code.
+        /// Second codes must be near as well. Half of the bits of a row are its code, and the others its
+        /// second code.
         #[test]
         fn both_codes_are_near(
             rows in prop::collection::vec((0u64..1 << 5, 0u64..1 << 9), 0..300),
@@ -433,7 +433,7 @@ mod tests {
             prop_assert_eq!(found, naive_by(rows.len(), Linkage::Leader, &near));
         }
 
-        /// The pairs come in any order, either row first, and some come twice.
+        /// Pairs may be in any order, with either row first, and some occur twice.
         #[test]
         fn clusters_of_pairs_are_those_of_rows(values in crowded(), radius in 0u32..24, seed in any::<u64>()) {
             let mut pairs = Vec::new();
@@ -451,7 +451,7 @@ mod tests {
             }
         }
 
-        /// However few pairs are kept, the clusters are the same, and what is done never falls.
+        /// However few pairs are kept, the clusters are the same, and the reported fraction never falls.
         #[test]
         fn leaders_do_not_depend_on_memory(
             values in crowded(),

@@ -17,7 +17,7 @@ fn levels_of(rows: &[u64], sample: usize) -> Vec<DistanceLevel> {
     histogram_of(rows, sample).levels().unwrap()
 }
 
-/// The histogram of rows, perhaps with what the texts of two rows have in common.
+/// The histogram of rows. `alike` may return the share that the texts of two rows have in common.
 fn compared(rows: &[u64], sample: usize, alike: Option<impl Fn(usize, usize) -> f64>) -> DistanceHistogram {
     let places = sample_of(rows, sample);
     let sample: Vec<u64> = places.iter().map(|&row| rows[row]).collect();
@@ -37,12 +37,12 @@ fn nothing_is_odd_about_scattered_rows() {
     assert!(!histogram.is_even() && histogram.crowd().is_none() && histogram.templates().is_none());
     let levels = histogram.levels().unwrap();
     assert!(levels.iter().all(|level| !level.to_search && level.duplicates.is_none()));
-    // 19,999 of 2^64 times the number of codes within 20 bits.
+    // 19,999 / 2^64 times the number of codes within 20 bits.
     assert!((levels[20].rows / 34.7 - 1.0).abs() < 0.1, "{:?}", levels[20]);
     assert!((levels[32].rows / 11_000.0 - 1.0).abs() < 0.05, "{:?}", levels[32]);
 }
 
-/// Codes with half of the bits set, as perceptual hashes have that cut at the median.
+/// Codes with half of the bits set, like perceptual hashes that compare with the median.
 #[test]
 fn codes_with_a_fixed_number_of_set_bits_have_even_distances() {
     let code = |index: u64| {
@@ -55,7 +55,7 @@ fn codes_with_a_fixed_number_of_set_bits_have_even_distances() {
     assert!(!histogram_of(&[7, 7, 7], 3).is_even());
 }
 
-/// Of 1,000 rows nearly all bits are the same, as of pictures without detail.
+/// 1,000 rows with nearly all bits equal, like pictures without detail.
 #[test]
 fn a_crowd_is_seen() {
     let rows: Vec<u64> = (0..1000).map(|i| scattered(i) & scattered(i | 1 << 32) & 0xffff).collect();
@@ -69,7 +69,7 @@ fn a_crowd_is_seen() {
     assert!(distance == 6 && (found - mean).abs() < 1e-9, "{distance} {found} {mean}");
 }
 
-/// Each ten rows are within 3 bits of one of them; the first five have texts alike, the others a template.
+/// Groups of ten rows are within 3 bits. The texts of five rows are alike; the others are from a template.
 #[test]
 fn duplicates_are_estimated() {
     let rows: Vec<u64> = (0..30_000).map(|i| scattered(i / 10) ^ 1 << (i % 10) ^ 1 << (20 + i % 3)).collect();
@@ -96,7 +96,7 @@ fn where_none_are_duplicates_no_radius_is_marked() {
     let levels = compared(&rows, 100, Some(|_, _| 0.0)).levels().unwrap();
     assert!(levels.iter().all(|level| !level.to_search));
     let found = levels[0].duplicates.unwrap();
-    // None of 1,000: at most 0.27 % of 39.
+    // None of 1,000 are duplicates: of 39, at most 0.27 % are.
     assert!(found.rows == 0.0 && (found.at_most / 39.0 - 0.0027).abs() < 0.0001, "{found:?}");
 }
 
@@ -135,7 +135,7 @@ proptest! {
             let within: Vec<_> = others().filter(|&(a, b)| distance(a, b) as usize <= far).collect();
             let mean = within.len() as f64 / rows.len() as f64;
             prop_assert!((level.rows - mean).abs() < 1e-9, "{:?} {}", level, mean);
-            // Of fewer than a thousand pairs at each distance, all are judged.
+            // If a distance has fewer than a thousand pairs, all of them are compared.
             if let (Some(duplicates), true) = (level.duplicates, rows.len() < 30) {
                 let truth = within.iter().filter(|&&(a, b)| is_third(a, b)).count() as f64 / rows.len() as f64;
                 prop_assert!((duplicates.rows - truth).abs() < 1e-9, "{:?} {}", level, truth);
@@ -145,7 +145,7 @@ proptest! {
         }
     }
 
-    /// A code of several words that has the bits of a fingerprint gives the same counts.
+    /// Codes of several words with the bits of fingerprints give the same counts.
     #[test]
     fn counts_do_not_depend_on_the_words(values in prop::collection::vec(any::<u64>(), 0..300), few in 0u32..60) {
         let rows: Vec<u64> = values.iter().map(|value| value >> few).collect();

@@ -258,13 +258,13 @@ pub(super) mod tests {
     use crate::near_pairs::search::{BUCKET_COST, SORT_COST};
     use proptest::prelude::*;
 
-    /// Rows that differ in these bits, of which nothing else is known.
+    /// Rows that differ in these bits; nothing else is known of them.
     pub(crate) fn even(varying: &[u64]) -> RowDifferences {
         RowDifferences { varying: varying.to_vec(), differences: Vec::new() }
     }
 
     proptest! {
-        /// Why plans are exact: each difference of at most `radius` bits is found by some segment.
+        /// The reason why plans are exact: each difference of at most `radius` bits is found by some segment.
         #[test]
         fn some_block_finds_what_is_near(
             bits in prop::collection::btree_set(0u32..64, 0..64),
@@ -276,7 +276,7 @@ pub(super) mod tests {
             }
         }
 
-        /// Plans are exact for codes of several words, too, of which some bits are alike in all rows.
+        /// Plans are exact for codes of several words, too, if some bits are equal in all rows.
         #[test]
         fn some_word_finds_what_is_near(
             words in prop::collection::vec((any::<u64>(), any::<u64>()), 1..8),

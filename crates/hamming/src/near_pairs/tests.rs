@@ -1,13 +1,13 @@
-//! Pairs of fingerprints against plain loops. Those of wider codes are in `tests/wide_codes.rs`.
+//! Compares pairs of fingerprints with plain loops. Wider codes are tested in `tests/wide_codes.rs`.
 
 use super::*;
 use proptest::prelude::*;
 use std::cell::Cell;
 
 thread_local! {
-    /// How many comparisons this thread has made: tests look at work, not at clocks.
+    /// The number of comparisons by this thread, so that tests measure work, not time.
     pub(crate) static COMPARISONS: Cell<usize> = const { Cell::new(0) };
-    /// How many ways to cut a word it has tried.
+    /// The number of ways to cut a word that this thread has tried.
     pub(crate) static CUTS: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -54,7 +54,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A few values are not worth any segments, so plans are tried here whatever they cost.
+    /// Segments do not pay for few values, so plans are tested here whatever they cost.
     #[test]
     fn every_plan_finds_each_pair_once(
         values in fingerprints(),
@@ -79,7 +79,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Dense values at any bits among scattered ones, enough of them to be joined by segments of their own.
+    /// Dense values at any bits, among scattered values. They are many enough to get separate segments.
     #[test]
     fn crowds_are_joined_once(
         shift in 0u32..50,
@@ -104,7 +104,7 @@ proptest! {
 }
 
 proptest! {
-    /// A value has a partner if a plain loop finds one, among few and among crowded ones.
+    /// Finds a partner of a value if and only if a plain loop does, among few values and among crowded ones.
     #[test]
     fn one_partner_is_found_if_there_is_one(
         values in fingerprints(),
@@ -129,8 +129,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Codes of two words that are divided into parts: crowded ones, equal ones, and bits that are alike in
-    /// all.
+    /// Codes of two words that are divided into parts: crowded codes, equal codes, and bits that are equal in
+    /// all codes.
     #[test]
     fn a_division_finds_each_pair_once(
         lefts in fingerprints(),
@@ -146,7 +146,7 @@ proptest! {
         let [lefts, rights] = [&lefts, &rights].map(|values| values.iter().enumerate().map(code).collect::<Vec<_>>());
         let [left, right] = [&lefts, &rights].map(|codes| codes.concat());
         let samples = [CodeSlice::new(&left, width), CodeSlice::new(&right, width)];
-        // As for many rows, so that segments are worth it.
+        // As if there were many rows, so that segments pay.
         let division = PairDivision::new(samples, &vec![varying; width], [1 << 18; 2], radius, [bits, widest]).unwrap();
         let Some(division) = division else { return Ok(()) };
         let mut pairs = Vec::new();
@@ -171,8 +171,7 @@ proptest! {
     }
 }
 
-/// A pair that is found costs some comparisons, not all with all, and the heartbeat is called between
-/// them.
+/// Finding a pair takes some comparisons, not all with all, and the heartbeat is called between them.
 #[test]
 fn dense_values_do_not_take_all_comparisons() {
     let dense = || (1..=1u64 << 14).map(|i| i << 20);
@@ -195,7 +194,7 @@ fn dense_values_do_not_take_all_comparisons() {
     }
 }
 
-/// Wants one partner of each value on the left, which has to fulfil a condition.
+/// Wants one partner for each value on the left. The partner has to satisfy a condition.
 struct OnePartner {
     condition: fn(u32, u32) -> bool,
     partners: Vec<Option<u32>>,
@@ -223,7 +222,7 @@ impl PairFinder for OnePartner {
     }
 }
 
-/// A row of many equal ones has a partner soon, whatever the order in which the condition wants them.
+/// One of many equal rows soon gets a partner, whichever partner the condition accepts.
 #[test]
 fn one_partner_of_many_equal_codes() {
     let count = 60_000u32;
@@ -248,7 +247,7 @@ fn one_partner_of_many_equal_codes() {
     }
 }
 
-/// The fractions that a search reports.
+/// Collects the fractions that a search reports.
 pub(crate) struct Fractions(pub(crate) Vec<f64>);
 
 impl Heartbeat for Fractions {
@@ -259,7 +258,7 @@ impl Heartbeat for Fractions {
     }
 }
 
-/// One bucket has more values than one stride compares, all of them near each other.
+/// One bucket has more values than are compared in one stride, and all of them are near each other.
 #[test]
 fn a_crowd_is_compared_in_portions() {
     let values: Vec<u64> = (0..3000).map(|i| i << 40).collect();
@@ -276,7 +275,7 @@ fn a_crowd_is_compared_in_portions() {
     assert!(fractions.len() > 4, "{}", fractions.len());
 }
 
-/// Half of the rows have nearly the same first word. The other words tell them apart.
+/// Half of the rows have nearly the same first word. The other words distinguish them.
 #[test]
 fn a_popular_word_is_left_to_others() {
     let scatter = |number: u64| {
@@ -296,7 +295,7 @@ fn a_popular_word_is_left_to_others() {
 }
 
 proptest! {
-    /// So each near pair is found in a block. No code is twice in a block.
+    /// So each near pair is found in some block. A code is in no block twice.
     #[test]
     fn near_codes_share_a_block(values in fingerprints(), radius in 0u32..=64, parts in 1u32..12) {
         let blocks = PairBlocks::new(u64::BITS, radius, parts);
@@ -311,10 +310,10 @@ proptest! {
     }
 }
 
-/// Segments where they are wide enough and need fewer copies, otherwise a triangle.
+/// Segments are used if they are wide enough and need fewer copies, otherwise a triangle.
 #[test]
 fn forms_of_blocks() {
-    // The number of blocks of a code, and the largest of many codes' blocks.
+    // The number of blocks of a code, and the largest block number of many codes.
     let blocks = |bits: u32, radius, parts| {
         let blocks = PairBlocks::new(bits, radius, parts);
         let code = |seed: u64| vec![crate::hash::scattered(seed); (bits as usize).div_ceil(64).max(1)];

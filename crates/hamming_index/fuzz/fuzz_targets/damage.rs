@@ -1,5 +1,5 @@
-//! Whatever is on the pages: searching and changing the index ends, either with an answer or by naming a
-//! damaged page.
+//! Whatever is on the pages, searching and changing the index ends, with a result or with an error that names
+//! a damaged page.
 #![no_main]
 
 #[path = "../../tests/memory/mod.rs"]
@@ -19,7 +19,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 struct Damage {
     rows: u16,
     fill: u8,
-    /// Page, first byte, and what is written there.
+    /// The number of a page, its first byte to overwrite, and the new bytes.
     writes: Vec<(u8, u16, [u8; 4])>,
     center: u64,
     radius: u8,
