@@ -23,7 +23,7 @@ Connection = psycopg.Connection[Any]
 STATEMENT_TIMEOUT = "20s"
 # Tried in this order, if the user names none.
 SCHEMES = ["doc2", "doc1", "commoncrawl", "simhash-doc"]
-SCHEMES += [f"{unit}:{size}" for unit in ("word", "char") for size in range(1, 13)]
+SCHEMES += [f"{unit}:{size}" for unit in ("word", "char", "letters") for size in range(1, 13)]
 # The first of these that exists is shown as the name of a document.
 TITLES = ["title", "name", "headline", "subject", "path", "url"]
 # The first of these that has bytes is shown as the picture of a row.

@@ -24,7 +24,9 @@ def test_the_texts_are_worth_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "scheme", ["doc2", "doc1", "simhash-doc", "commoncrawl", "char:1", "char:5", "word:1", "word:3"]
+    "scheme",
+    ["doc2", "doc1", "simhash-doc", "commoncrawl", "char:1", "char:5", "word:1", "word:3"]
+    + ["letters:4", "perm:word:3", "folded:doc2"],
 )
 def test_simhash(connection: psycopg.Connection, scheme: str) -> None:
     assert [simhash(text, scheme) for text in TEXTS] == by_sql(connection, f"simhash(doc, '{scheme}')", TEXTS)
