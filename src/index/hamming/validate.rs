@@ -88,9 +88,8 @@ pub(super) fn check_operator(key: &pg_sys::ScanKeyData, input_type: Oid) {
 fn fault_of_function(strategy: i16, function: Oid, input_type: Oid) -> Option<&'static str> {
     let number = function.to_u32();
     let Some(codes) = CodeType::of(input_type) else {
-        // A class for another type has that fault, too.
-        let is_wrong = ours::is_ball(input_type, CodeType::Bigint) && !is_near(strategy, function);
-        return is_wrong.then_some("it is not ~ of two hamming_ball");
+        let is_near = strategy == NEAR && ours::is_near_ball(function);
+        return (!is_near).then_some("it is not ~ of two hamming_ball");
     };
     let (equal, faults): (&[u32], _) = match codes {
         CodeType::Bigint => (
@@ -120,84 +119,59 @@ fn fault_of_function(strategy: i16, function: Oid, input_type: Oid) -> Option<&'
     (!is_right).then_some(fault)
 }
 
-fn is_near(strategy: i16, function: Oid) -> bool {
-    strategy == NEAR && ours::is_near_ball(function)
-}
-
 /// What is wrong with an operator class for a type, and with the family that it belongs to.
 fn faults(family: Oid, input_type: Oid) -> Vec<String> {
-    match CodeType::of(input_type) {
-        Some(_) => code_faults(family, input_type),
-        None if ours::is_ball(input_type, CodeType::Bigint) => first_faults(family, input_type),
+    match strategies_of_first(input_type) {
+        Some(_) => first_faults(family, input_type),
         None => filter_faults(family, input_type),
+    }
+}
+
+/// The operators that the class of a first column has: of codes or of balls.
+fn strategies_of_first(input_type: Oid) -> Option<&'static [i16]> {
+    match CodeType::of(input_type) {
+        Some(_) => Some(&[WITHIN_BALL, EQUAL, DISTANCE]),
+        None => ours::is_ball(input_type, CodeType::Bigint).then_some(&[NEAR]),
     }
 }
 
 /// What is wrong with the operator class of a further column.
 fn filter_faults(family: Oid, input_type: Oid) -> Vec<String> {
-    let mut faults: Vec<String> = Vec::new();
-    if !can_be_hashed(input_type) {
-        faults.push("values of its type cannot be hashed".into());
-    }
+    let unhashed = (!can_be_hashed(input_type)).then(|| "values of its type cannot be hashed".to_owned());
     // A class of codes has other operators as well, which are not used for a further column.
     let is_for_codes = CodeType::of(input_type).is_some();
-    let of_type = |member: &Member| member.left_type == input_type;
-    let members: Vec<Member> = members_of(family).into_iter().filter(of_type).collect();
-    for member in &members {
-        let fault = match member.strategy {
-            EQUAL if is_hashed_equality(member.operator, input_type) => continue,
-            EQUAL => "it is not an equality by which values of the type are hashed",
-            _ if is_for_codes => continue,
-            _ => "there is no such strategy",
-        };
-        faults.push(format!("operator {} with strategy {}: {fault}", member.name(), member.strategy));
-    }
-    if !members.iter().any(|member| member.strategy == EQUAL) {
-        faults.push(format!("it has no operator with strategy {EQUAL}"));
-    }
-    if count_of_functions(family) > 0 {
-        faults.push("it has support functions, of which the access method knows none".into());
-    }
-    faults
+    let members: Vec<Member> =
+        members_of(family).into_iter().filter(|member| member.left_type == input_type).collect();
+    let fault = |member: &Member| match member.strategy {
+        EQUAL if is_hashed_equality(member.operator, input_type) => None,
+        EQUAL => Some("it is not an equality by which values of the type are hashed"),
+        _ if is_for_codes => None,
+        _ => Some("there is no such strategy"),
+    };
+    unhashed.into_iter().chain(faults_of_members(&members, fault, &[EQUAL])).collect()
 }
 
-/// What is wrong with the operator class of a first column, of codes or of balls.
+/// What is wrong with the operator class of a first column.
 fn first_faults(family: Oid, input_type: Oid) -> Vec<String> {
-    if !ours::is_ball(input_type, CodeType::Bigint) {
-        return code_faults(family, input_type);
-    }
-    let members = members_of(family);
-    let faults = members.iter().filter_map(|member| {
-        let fault = member.fault(input_type)?;
+    let Some(strategies) = strategies_of_first(input_type) else {
+        return vec!["it is neither for type bigint nor for type bit".to_owned()];
+    };
+    faults_of_members(&members_of(family), |member| member.fault(input_type), strategies)
+}
+
+/// The faults of operators, and what the class lacks.
+fn faults_of_members(
+    members: &[Member],
+    fault: impl Fn(&Member) -> Option<&'static str>,
+    strategies: &[i16],
+) -> Vec<String> {
+    let faulty = members.iter().filter_map(|member| {
+        let fault = fault(member)?;
         Some(format!("operator {} with strategy {}: {fault}", member.name(), member.strategy))
     });
-    let missing = members.is_empty().then(|| format!("it has no operator with strategy {NEAR}"));
-    let functions = (count_of_functions(family) > 0)
-        .then(|| "it has support functions, of which the access method knows none".to_owned());
-    faults.chain(missing).chain(functions).collect()
-}
-
-/// What is wrong with the operator class of a column of codes.
-fn code_faults(family: Oid, input_type: Oid) -> Vec<String> {
-    let members = members_of(family);
-    let mut faults: Vec<String> = Vec::new();
-    if ![pg_sys::INT8OID, pg_sys::BITOID].contains(&input_type) {
-        faults.push("it is neither for type bigint nor for type bit".into());
-    }
-    for member in &members {
-        if let Some(fault) = member.fault(input_type) {
-            faults.push(format!("operator {} with strategy {}: {fault}", member.name(), member.strategy));
-        }
-    }
-    for strategy in [WITHIN_BALL, EQUAL, DISTANCE] {
-        if !members.iter().any(|member| member.strategy == strategy) {
-            faults.push(format!("it has no operator with strategy {strategy}"));
-        }
-    }
-    if count_of_functions(family) > 0 {
-        faults.push("it has support functions, of which the access method knows none".into());
-    }
-    faults
+    let missing =
+        strategies.iter().filter(|&strategy| members.iter().all(|member| member.strategy != *strategy));
+    faulty.chain(missing.map(|strategy| format!("it has no operator with strategy {strategy}"))).collect()
 }
 
 /// Family, type and name of an operator class.
@@ -214,37 +188,23 @@ fn class_of(class: Oid) -> Option<(Oid, Oid, String)> {
 }
 
 fn members_of(family: Oid) -> Vec<Member> {
-    rows_of(SysCacheIdentifier::AMOPSTRATEGY, family, |row| {
-        // SAFETY: the row belongs to pg_amop.
-        let form = unsafe { &*row.cast::<pg_sys::FormData_pg_amop>() };
-        Member {
-            strategy: form.amopstrategy,
-            operator: form.amopopr,
-            purpose: form.amoppurpose as u8,
-            sort_family: form.amopsortfamily,
-            left_type: form.amoplefttype,
-        }
-    })
-}
-
-fn count_of_functions(family: Oid) -> usize {
-    rows_of(SysCacheIdentifier::AMPROCNUM, family, |_| ()).len()
-}
-
-/// The rows of a catalog whose first key is the family.
-fn rows_of<T>(
-    cache: SysCacheIdentifier::Type,
-    family: Oid,
-    read: impl Fn(*mut std::ffi::c_void) -> T,
-) -> Vec<T> {
-    let none = pg_sys::Datum::null();
-    // SAFETY: the list of rows is released after it was read.
+    let (cache, none) = (SysCacheIdentifier::AMOPSTRATEGY as i32, pg_sys::Datum::null());
+    // SAFETY: a list of rows of pg_amop whose first key is the family, released after they were read.
     unsafe {
-        let list = pg_sys::SearchSysCacheList(cache as i32, 1, family.into(), none, none);
-        let members = (*list).members.as_slice((*list).n_members as usize);
-        let rows = members.iter().map(|&member| read(pg_sys::GETSTRUCT(&raw mut (*member).tuple).cast()));
-        let rows = rows.collect();
+        let list = pg_sys::SearchSysCacheList(cache, 1, family.into(), none, none);
+        let rows = (*list).members.as_slice((*list).n_members as usize);
+        let members = rows.iter().map(|&row| {
+            let form = &*pg_sys::GETSTRUCT(&raw mut (*row).tuple).cast::<pg_sys::FormData_pg_amop>();
+            Member {
+                strategy: form.amopstrategy,
+                operator: form.amopopr,
+                purpose: form.amoppurpose as u8,
+                sort_family: form.amopsortfamily,
+                left_type: form.amoplefttype,
+            }
+        });
+        let members = members.collect();
         pg_sys::ReleaseCatCacheList(list);
-        rows
+        members
     }
 }
