@@ -37,7 +37,7 @@ impl<S: Store> Index<'_, S> {
                 remaining += sweep.remaining;
                 removed += sweep.removed;
             }
-            self.tidy_from(tree, 1);
+            self.tidy(tree);
         }
         (remaining, removed)
     }
@@ -58,15 +58,9 @@ impl<S: Store> Index<'_, S> {
         rows
     }
 
-    /// Merges neighbours that have become small, and lowers trees that have become too high.
-    pub fn tidy(&self) {
-        for tree in self.layout.trees() {
-            self.tidy_from(tree, 0);
-        }
-    }
-
-    /// Tidies a tree from this level on.
-    fn tidy_from(&self, tree: Tree, mut level: u8) {
+    /// Merges small neighbours above the leaves, and lowers the tree if it has become too high.
+    fn tidy(&self, tree: Tree) {
+        let mut level = 1;
         while self.tidy_level(tree, level) {
             level += 1;
         }
