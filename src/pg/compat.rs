@@ -1,7 +1,7 @@
 //! Differences between PostgreSQL 15 and 19. Only this file and its folder have `cfg(feature = "pg…")`.
 //!
-//! Each function hides one difference, and says what changed in which version. A condition names the versions
-//! before a change, so that versions to come get the new code.
+//! Each function hides one difference, and its comment says what changed in which version. Conditions name
+//! the versions before a change, so that later versions get the new code.
 
 use hamming_index::page::Page;
 use pgrx::pg_sys;
@@ -115,7 +115,7 @@ unsafe fn counts<'a>(index: pg_sys::Relation) -> Option<&'a mut pg_sys::PgStat_T
     }
 }
 
-/// Says how much memory the processes of a scan share. Since 17 and 18, PostgreSQL says more of the scan.
+/// Returns how much memory the processes of a scan share. Since 17 and 18, there are further arguments.
 pub(crate) unsafe extern "C-unwind" fn size_shared<T>(
     #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))] _index: pg_sys::Relation,
     #[cfg(not(any(feature = "pg15", feature = "pg16")))] _keys: i32,
@@ -124,12 +124,12 @@ pub(crate) unsafe extern "C-unwind" fn size_shared<T>(
     size_of::<T>()
 }
 
-/// That memory; null if there is one process. Since 18, PostgreSQL has memory of its own there as well.
+/// The shared memory, or null if the scan is not parallel. Since 18, PostgreSQL stores data there as well.
 ///
 /// # Safety
 /// The scan must have begun.
 pub(crate) unsafe fn shared_by_scan(scan: &pg_sys::IndexScanDescData) -> *mut c_void {
-    // SAFETY: null, or the memory that Postgres describes.
+    // SAFETY: the pointer is null, or the offset is that of our part of the memory.
     unsafe {
         let Some(shared) = scan.parallel_scan.as_mut() else { return std::ptr::null_mut() };
         #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
@@ -140,12 +140,12 @@ pub(crate) unsafe fn shared_by_scan(scan: &pg_sys::IndexScanDescData) -> *mut c_
     }
 }
 
-/// Counts a scan as `idx_scan`. Since 18, EXPLAIN shows the number of searches.
+/// Counts a scan in `idx_scan`. Since 18, also counts it among the searches that EXPLAIN shows.
 ///
 /// # Safety
 /// The scan must have begun, and its index must be open.
 pub(crate) unsafe fn count_scan(scan: &mut pg_sys::IndexScanDescData) {
-    // SAFETY: as promised.
+    // SAFETY: the index is open, as the caller promises.
     unsafe {
         if let Some(counts) = counts(scan.indexRelation) {
             #[cfg(feature = "pg15")]

@@ -1,4 +1,4 @@
-//! The planner's state for a query, its relations and indexes, as far as we ask for them.
+//! The planner's state for a query, its relations and its indexes.
 
 use super::expr::{Expr, Exprs};
 use super::nodes::Tagged;
@@ -61,7 +61,7 @@ impl<'p> Planner<'p> {
 
     /// Whether workers can compute an expression.
     pub(crate) fn is_parallel_safe(self, expr: Expr) -> bool {
-        // SAFETY: an expression of the query.
+        // SAFETY: the expression belongs to the query.
         unsafe { pg_sys::is_parallel_safe(self.pointer(), expr.pointer()) }
     }
 
@@ -106,24 +106,24 @@ impl<'p> Relation<'p> {
         unsafe { Exprs::new((*self.reltarget).exprs) }
     }
 
-    /// The relation's paths; or its partial paths, of which each worker of a parallel plan takes a part.
+    /// The relation's paths, or its partial paths, whose rows are divided among the processes of a plan.
     pub(crate) fn paths(self, are_partial: bool) -> impl Iterator<Item = &'p pg_sys::Path> {
         // SAFETY: each field is a list of paths.
         let paths = unsafe { Exprs::new(if are_partial { self.partial_pathlist } else { self.pathlist }) };
-        // SAFETY: as above; every kind of path begins with a path.
+        // SAFETY: the lists have paths, and the struct of every kind of path begins with a `Path`.
         paths.iter().map(|path| unsafe { &*path.pointer().cast() })
     }
 
-    /// Changes the costs of paths of which each worker takes a part, and compares them anew.
+    /// Changes the costs of some partial paths, and lets the planner compare all partial paths anew.
     ///
     /// # Safety
-    /// Nobody may have built upon these paths yet.
+    /// No other path may have been built on these paths yet.
     pub(crate) unsafe fn change_costs<T: Tagged>(
         self,
         is_one: impl Fn(&T) -> bool,
         mut change: impl FnMut(&mut T),
     ) {
-        // SAFETY: a list of paths of the relation, of which nobody else keeps a reference.
+        // SAFETY: the list has paths of the relation, and nobody else keeps a reference to them.
         unsafe {
             let paths = Exprs::new(self.partial_pathlist);
             if !paths.iter().any(|path| path.cast::<T>().is_some_and(&is_one)) {
@@ -139,7 +139,7 @@ impl<'p> Relation<'p> {
         }
     }
 
-    /// The paths that ask for rows of another relation alone.
+    /// The parameterized paths that only need values of `other`.
     pub(crate) fn paths_asking(self, other: Relation) -> impl Iterator<Item = &'p pg_sys::Path> {
         self.paths(false).filter(move |path| {
             // SAFETY: the field is null or describes the parameters; both arguments are sets of relations.

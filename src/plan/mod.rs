@@ -1,8 +1,8 @@
-//! What the planner does with a query that names our functions.
+//! Changes how the planner treats queries that use our functions.
 //!
 //! - [`conditions`]: rewrites comparisons of distances and of sketches so that an index can answer them
 //! - [`near_join`]: joins two tables by distance
-//! - [`parallel_scan`]: what a search of an index by several processes costs
+//! - [`parallel_scan`]: divides the cost of an index scan among its processes
 
 mod conditions;
 mod near_join;

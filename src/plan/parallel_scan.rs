@@ -1,7 +1,7 @@
-//! What an index scan in several processes costs, where the index divides its work.
+//! Divides the cost of a parallel scan of an index that divides its work.
 //!
-//! PostgreSQL divides what the executor does with rows, but not what the index does. In a search among whole
-//! codes that is nearly everything.
+//! PostgreSQL divides the cost of the executor's work on rows among the processes, but not the index's cost.
+//! In a search among whole codes, that is nearly all of the cost.
 
 use crate::index::hamming::{divide_cost, is_hamming};
 use crate::pg::planner::{PlannedIndex, Planner, Relation};
@@ -12,7 +12,7 @@ static mut NEXT: pg_sys::set_rel_pathlist_hook_type = None;
 
 /// Puts our hook in place. Called when the library is loaded.
 pub(crate) fn install_hook() {
-    // SAFETY: a backend has one thread; nobody else looks at these while a library is loaded.
+    // SAFETY: a backend has one thread, and nobody else reads these variables while a library is loaded.
     unsafe {
         NEXT = pg_sys::set_rel_pathlist_hook;
         pg_sys::set_rel_pathlist_hook = Some(on_paths);

@@ -1,9 +1,9 @@
-//! Whole codes that several processes search together.
+//! Divides whole codes among several processes that search them together.
 //!
-//! Codes are divided by their first words into stretches, each of about the leaves under one node. Whoever
-//! has searched one takes the next. An ordered search may read its codes several times; then each process
-//! reads again what it has taken. Stretches are ranges of words, so it does not matter if pages are split or
-//! freed meanwhile. Codes with the same first word are never divided.
+//! Codes are divided by their first words into stretches, each about as large as the leaves under one node. A
+//! process that has searched a stretch takes the next one. An ordered search may read codes several times;
+//! then each process reads again the stretches that it has taken. A stretch is a range of words, so pages may
+//! be split or freed meanwhile. Codes with the same first word are never divided.
 
 use crate::key::{IndexKey, RowId};
 use crate::store::Store;
@@ -11,15 +11,15 @@ use crate::tree::{Index, TreePart};
 use base::{OutOfMemory, push};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The beginning of a stretch that is not there, for all codes have been taken.
+/// The beginning of the next stretch after all codes have been taken.
 const NONE_LEFT: u64 = u64::MAX;
 
-/// The first word from which on no process has taken codes yet. It is kept in memory that all of them see.
+/// The first word whose codes no process has taken yet. All processes see the memory that contains it.
 #[derive(Debug, Default)]
 pub struct SharedStretches(AtomicU64);
 
 impl SharedStretches {
-    /// Gives all codes back. Called while nobody takes any.
+    /// Gives back all codes, while no process takes any.
     pub fn reset(&self) {
         self.0.store(0, Relaxed);
     }
@@ -46,7 +46,7 @@ impl SharedStretches {
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     from: u64,
-    /// The first word that is above them; [`NONE_LEFT`] if they are the last ones.
+    /// The first word above the stretch; [`NONE_LEFT`] if the stretch is the last one.
     end: u64,
 }
 
@@ -55,7 +55,7 @@ impl Stretch {
         IndexKey { filter: part.filter.unwrap_or_default(), bits: self.from, row: RowId::FIRST }
     }
 
-    /// The first word above those under the node that has the first key, if that is in this part of a tree.
+    /// The first word above the node that has the first key; [`NONE_LEFT`] if no code of the part is above.
     fn end_under_node<S: Store>(self, index: &Index<'_, S>, part: TreePart) -> u64 {
         let end = index.descend(part.tree, 1, self.first_key(part)).1.filter(|&end| part.has(end));
         end.and_then(|end| end.bits.checked_add(1)).unwrap_or(NONE_LEFT)
@@ -67,7 +67,7 @@ impl Stretch {
 pub(crate) struct TakenStretches<'s> {
     all: &'s SharedStretches,
     taken: Vec<Stretch>,
-    /// How many of them the present pass has begun.
+    /// How many of these stretches the current pass has begun.
     begun: usize,
 }
 
@@ -76,23 +76,23 @@ impl<'s> TakenStretches<'s> {
         Self { all, taken: Vec::new(), begun: 0 }
     }
 
-    /// A new pass begins, in which nothing is read before the first stretch.
+    /// Begins a new pass, at the first stretch that was taken.
     pub(crate) fn start_again(&mut self) {
         self.begun = 0;
     }
 
-    /// Whether the last codes are among them.
+    /// Whether the last stretch of all is among those taken.
     pub(crate) fn has_last(&self) -> bool {
         self.taken.last().is_some_and(|stretch| stretch.end == NONE_LEFT)
     }
 
-    /// Of these codes, those up to the end of the stretch that the pass is in; none before the first.
+    /// The codes of a part of a tree below the end of the current stretch; none before the first stretch.
     pub(crate) fn within(&self, part: TreePart) -> TreePart {
         let end = self.begun.checked_sub(1).map_or(0, |place| self.taken[place].end);
         TreePart { below: (end != NONE_LEFT).then_some(end), ..part }
     }
 
-    /// Goes on to the next stretch: the key from which on it has codes.
+    /// Goes on to the next stretch, and returns its first key. Returns `None` if no codes are left.
     pub(crate) fn next<S: Store>(
         &mut self,
         index: &Index<'_, S>,

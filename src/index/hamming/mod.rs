@@ -24,5 +24,5 @@ mod vacuum;
 mod validate;
 
 pub(crate) use cost::{divide_cost, is_hamming};
-/// Makes known to PostgreSQL what is there once for each session. Called when the library is loaded.
+/// Registers the storage parameters. Called when the library is loaded.
 pub(crate) use options::register;

@@ -18,20 +18,20 @@ pub(super) fn prepare<'p>(planner: Planner<'p>, relation: &'p pg_sys::RelOptInfo
         install_sketch_cost(&mut index, &ours.sketches);
         if is_hamming(&index) {
             let distances = distances_sorted_by(planner, relation, ours);
-            // SAFETY: an index says of each column whether it can return it.
+            // SAFETY: the array has an element for each column.
             let has_whole_codes = unsafe { *index.canreturn };
             let may_lack_condition =
                 !distances.is_empty() || !index.predicate().is_empty() && has_whole_codes;
             let is_of_words = index.first_type() == pg_sys::INT8OID;
             let can_order = distances.len() == 1 || is_of_words;
-            // Postgres looks at the conditions of a relation, but not at what a path is ordered by.
+            // PostgreSQL checks that workers can compute the conditions, but not the ORDER BY.
             let can_divide = !is_of_words && distances.iter().all(|it| planner.is_parallel_safe(*it));
             let index = index.as_mut();
             index.amoptionalkey = may_lack_condition;
-            // Of strings of bits the index gives bounds, by which the executor can sort if there is one
-            // distance. It takes rows whose first distance is NULL for equal, whatever the second one is.
+            // For bit strings, the index returns lower bounds. The executor can sort by one only: it treats
+            // rows whose first distance is NULL as equal, whatever the second one is.
             index.amcanorderbyop &= can_order;
-            // A search of fingerprints takes less time than to start a worker.
+            // A search of fingerprints takes less time than starting a worker.
             index.amcanparallel &= can_divide;
         }
     }
@@ -47,11 +47,11 @@ fn rewrite_predicate<'p>(index: &mut PlannedIndex<'p>, ours: &'p ExtensionOids) 
 
 /// The distances of columns of the relation that the query sorts by.
 ///
-/// If the query sorts by none, an index of type hamming must not be scanned without a condition on its
-/// column. Otherwise a query that needs no column, such as `count(*)` with the predicate of a partial index
-/// as its condition, would get an index-only scan of codes that the index does not have as a whole. A query
-/// that sorts by the distance of a column needs that column. A partial index that has whole codes may always
-/// be scanned so: without that, the planner would check its predicate again in the table.
+/// If there are none, an index of type hamming must not be scanned without a condition on its first column.
+/// Otherwise a query that needs no column, such as `count(*)` whose condition is the predicate of a partial
+/// index, would get an index-only scan, and the index may have no whole codes to return. A query that sorts
+/// by the distance of a column needs that column. A partial index that has whole codes may always be scanned
+/// without a condition: otherwise the planner would check its predicate again in the table.
 fn distances_sorted_by<'p>(
     planner: Planner<'p>,
     relation: &pg_sys::RelOptInfo,
