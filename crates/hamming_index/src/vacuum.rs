@@ -42,7 +42,7 @@ impl<S: Store> Index<'_, S> {
         (remaining, removed)
     }
 
-    /// Calls `visit` for every row once, and returns the number of rows.
+    /// Calls `visit` once for every row, and returns the number of rows.
     pub fn rows(&self, visit: &mut dyn FnMut(RowId)) -> u64 {
         let mut rows = 0;
         for tree in [self.layout.first_tree(), self.layout.nulls()] {
@@ -67,7 +67,7 @@ impl<S: Store> Index<'_, S> {
         while self.lower(tree) {}
     }
 
-    /// Merges neighbours at one level. Returns whether there is a level above it.
+    /// Merges neighbours at one level. Returns whether the tree has a level above.
     fn tidy_level(&self, tree: Tree, level: u8) -> bool {
         let mut from = IndexKey::FIRST;
         loop {

@@ -1,5 +1,5 @@
-//! Codes of any width against a list: no row is missed, none comes twice, order is right, words that many
-//! rows share do not ruin a search.
+//! Compares searches of codes of any width with a list: no row is missed or found twice, the order is right,
+//! and words that many rows share do not make a search slow.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod memory;
@@ -27,7 +27,7 @@ fn distance(a: &Code, b: &Code) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
-/// A sequence of numbers that looks like chance, for a test of a given seed.
+/// Pseudo-random numbers from a seed.
 struct Chance(u64);
 
 impl Chance {
@@ -59,8 +59,8 @@ impl Chance {
         code
     }
 
-    /// A code with so many set bits of a thousand. Two codes with few of them are near each other in every
-    /// word.
+    /// A code in which `density` of a thousand bits are set. Codes with few of them are near each other in
+    /// every word.
     fn sparse(&mut self, bits: u32, density: u32) -> Code {
         let mut code = vec![0; bits.div_ceil(8) as usize];
         for place in (0..bits as usize).filter(|_| self.below(1000) < density) {
@@ -69,7 +69,7 @@ impl Chance {
         code
     }
 
-    /// Scattered, near a few centers, or with a half that many have.
+    /// A scattered code, one near a center, one that shares a half with a center, or NULL.
     fn row(&mut self, bits: u32, centers: &[Code]) -> Option<Code> {
         let center = &centers[self.below(centers.len() as u32) as usize];
         match self.below(10) {
@@ -101,12 +101,12 @@ impl CodeLookup for Known<'_> {
     }
 }
 
-/// What a search of codes asks for.
+/// A query for codes.
 #[derive(Clone, Debug, Default)]
 struct Request {
     center: Option<Code>,
     radius: u32,
-    /// Another ball.
+    /// A second ball.
     also: Option<(Code, u32)>,
     nearest_to: Option<Code>,
     values: bool,
@@ -136,7 +136,7 @@ fn number_of(row: RowId) -> usize {
     row.page() as usize * 100 + usize::from(row.offset()) - 1
 }
 
-/// An index of codes, and the list that it has to agree with.
+/// An index of codes, and the list with which it has to agree.
 struct Both {
     layout: Layout,
     rows: Vec<Option<Code>>,
@@ -167,11 +167,11 @@ impl Both {
         SearchCosts::new(self.layout, leaves)
     }
 
-    /// Compares a search with the list. Returns the number of rows whose codes were asked for.
+    /// Compares a search with the list. Returns how many codes were looked up in the table.
     fn check(&self, costs: &SearchCosts, center: &Code, request: Request, max_sorted: usize) -> usize {
         let mut codes = Known { rows: &self.rows, asked: 0 };
         let query = request.query(self.layout);
-        // Where the table alone has whole codes, a search of all rows does not know them.
+        // If only the table has whole codes, a search of all rows does not know the codes.
         let knows = self.layout.has_whole_codes() || self.layout.has_code_tree();
         let hits =
             self.memory.search_with_codes(costs, query, max_sorted, Some(&mut codes), &mut |hit, code| {
@@ -250,7 +250,7 @@ fn code_trees() -> impl Strategy<Value = CodeTrees> {
     prop_oneof![Just(CodeTrees::Words), Just(CodeTrees::Both), Just(CodeTrees::Whole)]
 }
 
-/// The limit of candidates that are kept: any from 1 on, small ones as often as large ones.
+/// A limit for the kept candidates, from 1 on; small limits are as frequent as large ones.
 fn limit_of_candidates() -> impl Strategy<Value = usize> {
     (0.0..10.5).prop_map(|power: f64| power.exp2() as usize)
 }
@@ -258,8 +258,8 @@ fn limit_of_candidates() -> impl Strategy<Value = usize> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4, max_shrink_iters: 20, ..ProptestConfig::default() })]
 
-    /// Where codes are near one another in several words, a row is a candidate of each of them. How many
-    /// candidates there is room for decides which words wait for others, and which pass on what they find.
+    /// If codes are near each other in several words, a row is a candidate of each of these. The number of
+    /// candidates that can be kept decides which words wait for others, and which report at once.
     #[test]
     fn every_row_is_reported_once(
         bits in prop_oneof![Just(65u32), Just(100), Just(128), Just(192), Just(256), Just(512), 65u32..700],
@@ -314,7 +314,7 @@ fn scattered_codes_have_few_candidates() {
     }
 }
 
-/// Whatever nothing is near to is compared with whole codes, and no row of the table is looked up.
+/// A center to which nothing is near is compared with whole codes, and no row of the table is looked up.
 #[test]
 fn whole_codes_need_no_table() {
     let mut chance = Chance(11);
@@ -332,7 +332,7 @@ fn whole_codes_need_no_table() {
     }
 }
 
-/// The tree of whole codes is checked against the words, and the words against it.
+/// The tree of whole codes is compared with the trees of words, and these with it.
 #[test]
 fn whole_codes_that_differ_are_reported() {
     let mut chance = Chance(12);
@@ -342,13 +342,13 @@ fn whole_codes_that_differ_are_reported() {
     assert_eq!(both.memory.problems(), Vec::<String>::new());
     let root = layout.root(layout.code_tree());
     let leaf = both.memory.read(root).child(1);
-    // A bit of the last of the four words of the first code.
+    // Damages a bit of the last of the four words of the first code.
     let last = both.memory.read(leaf).bytes()[24 + 31];
     both.memory.damage(leaf as usize, 24 + 31, &[last ^ 1]);
     assert_eq!(both.memory.problems(), [format!("{root}: its codes are other ones than those of the words")]);
 }
 
-/// The number of pages that a search reads, and of rows whose codes it asks for.
+/// The number of pages that a search reads, and the number of codes that it looks up.
 fn work_of(both: &Both, request: &Request, max_sorted: usize) -> (usize, usize) {
     let mut codes = Known { rows: &both.rows, asked: 0 };
     let search = || {
@@ -386,7 +386,7 @@ fn a_small_radius_asks_for_few_codes() {
     assert!(asked == 27_000 && near < far, "{asked}, {near}, {far}");
 }
 
-/// Trees may differ in dead rows, of one word and of several; any other difference is reported.
+/// Trees, of one word and of several, may differ in dead rows. Any other difference is reported.
 #[test]
 fn a_vacuum_that_was_stopped_is_finished_by_the_next() {
     let mut chance = Chance(3);
@@ -409,7 +409,7 @@ fn a_vacuum_that_was_stopped_is_finished_by_the_next() {
     both.check(&both.costs(), &center, within(&center, 30), 1000);
 }
 
-/// A row of which some words are missing, as if its insert had been stopped.
+/// Some words of a row are missing, as if its insert had been interrupted.
 #[test]
 fn words_that_differ_in_rows_are_reported() {
     let mut chance = Chance(4);
@@ -424,7 +424,7 @@ fn words_that_differ_in_rows_are_reported() {
     both.check(&both.costs(), &center, within(&center, 50), 1000);
 }
 
-/// A quarter of the rows have the same first word. A search from there leaves that word out.
+/// A quarter of the rows have the same first word. A search with this word does not use it.
 #[test]
 fn a_word_that_many_share_is_left_out() {
     let mut chance = Chance(2);
@@ -460,8 +460,8 @@ fn a_word_that_many_share_is_left_out() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
-    /// Several searches that divide an index find each row once, each of them in order, whoever is faster, and
-    /// while rows are added that nobody has to find.
+    /// Several searches that divide an index find each row once, each of them in order, whichever is faster,
+    /// while further rows are added.
     #[test]
     fn searches_together_find_each_row_once(
         bits in prop_oneof![Just(64u32), Just(65), Just(256), Just(1024)],
@@ -522,7 +522,7 @@ proptest! {
     }
 }
 
-/// Every word finds all 3,000 copies.
+/// Every word finds all 3,000 near copies.
 #[test]
 fn a_row_that_all_words_find_is_looked_up_once() {
     let mut chance = Chance(5);
@@ -534,13 +534,13 @@ fn a_row_that_all_words_find_is_looked_up_once() {
     let both = Both::new(256, (0..30_000).map(|number| Some(code(number))).collect(), 95);
     let asked = both.check(&both.costs(), &original, within(&original, 31), 100_000);
     assert!((3000..3100).contains(&asked), "{asked} candidates");
-    // Where memory has no room for them, each word passes its own on.
+    // If they do not fit into memory, each word reports them separately.
     let asked = both.check(&both.costs(), &original, within(&original, 31), 1000);
     assert!((6000..13_000).contains(&asked), "{asked} candidates");
 }
 
-/// Words of few values, and many rows at each radius: words are searched again, farther, after they were
-/// reported.
+/// Words have few values, and many rows are at each distance, so words that have been reported are searched
+/// again with a greater radius.
 #[test]
 fn popular_words_are_reported_once() {
     let mut chance = Chance(11);

@@ -1,4 +1,4 @@
-//! The index against a list: random histories, every radius, nearest with ties, one and several threads.
+//! Compares an index with a list: random histories, every radius, nearest with ties, one and several threads.
 
 mod memory;
 
@@ -9,12 +9,12 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// What the index should contain.
+/// The rows that the index should contain.
 #[derive(Default)]
 struct Model {
     /// Rows by their number, each with its fingerprint.
     rows: BTreeMap<u32, Option<u64>>,
-    /// Rows that a vacuum was to remove when it was stopped.
+    /// Dead rows that a vacuum may not have removed before it was stopped.
     dead: BTreeSet<RowId>,
 }
 
@@ -22,7 +22,7 @@ fn row(number: u32) -> RowId {
     RowId::new(number / 100, (number % 100) as u16 + 1)
 }
 
-/// Scattered, near to one of three centers, a center, a small number, or NULL.
+/// A scattered value, one near one of three centers, a center, a small number, or NULL.
 fn fingerprint() -> impl Strategy<Value = Option<u64>> {
     let center = (0u64..3).prop_map(|n| (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let near = (center.clone(), prop::collection::vec(0u32..64, 0..4))
@@ -38,13 +38,13 @@ fn fingerprint() -> impl Strategy<Value = Option<u64>> {
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Rows that are added one by one.
+    /// Inserts rows one by one.
     Insert(Vec<Option<u64>>),
     /// Removes the rows of these [`part`]s.
     Vacuum(u32, u32),
-    /// The same, but stopped after a number of batches of leaves.
+    /// As `Vacuum`, but stops after a number of batches of leaves.
     StoppedVacuum(u32, u32, usize),
-    /// A vacuum that finds nobody dead.
+    /// A vacuum without dead rows.
     Tidy,
     /// Builds a new index of all rows.
     Rebuild { fill: usize, at_a_time: usize },
@@ -57,12 +57,12 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (0u32..900, 0u32..900, 0usize..12)
             .prop_map(|(from, parts, after)| Step::StoppedVacuum(from, from + parts, after)),
         2 => Just(Step::Tidy),
-        // Nearly empty pages make high trees of few rows.
+        // If pages are nearly empty, few rows make high trees.
         1 => (1usize..100, 50usize..5000).prop_map(|(fill, at_a_time)| Step::Rebuild { fill, at_a_time }),
     ]
 }
 
-/// The part that the row is in, of a thousand parts.
+/// The number of the part that contains the row, of a thousand parts.
 fn part(number: &u32) -> u32 {
     number.wrapping_mul(2_654_435_761) % 1000
 }
@@ -122,7 +122,7 @@ fn naive(model: &Model, query: &Query) -> Vec<Hit> {
 
 fn compare(model: &Model, memory: &Memory, query: &Query, tree_leaves: f64, max_sorted: usize) {
     let mut hits = memory.search(query.clone(), tree_leaves, max_sorted);
-    // Postgres itself leaves out rows that are dead.
+    // PostgreSQL itself leaves out dead rows.
     hits.retain(|hit| !model.dead.contains(&hit.row));
     let distance = |hit: &Hit, center: u64| hit.fingerprint.map_or(u32::MAX, |f| (f ^ center).count_ones());
     let distances = |hit: &Hit| query.nearest_to.iter().map(|&c| distance(hit, c)).collect::<Vec<_>>();
@@ -155,7 +155,7 @@ proptest! {
         }
         for (number, (center, other)) in queries.into_iter().enumerate() {
             let values = Query { values: true, ..Query::default() };
-            // The three queries share the radii: each is asked once.
+            // The three queries share the radii: each radius is used once.
             for radius in (number as u32..=64).step_by(3) {
                 let balls = vec![Ball { center, radius }];
                 compare(&model, &memory, &Query { balls, ..values.clone() }, tree_leaves, max_sorted);
@@ -206,14 +206,14 @@ fn pages_are_given_back() {
     assert!(memory.pages_in_use() < full + full / 4);
 }
 
-/// Rows with numbers from here on come and go; the others are always there.
+/// Rows with numbers from here on are inserted and removed; the others always exist.
 const PASSING: u32 = 1_000_000;
 
 fn scattered(number: u64) -> u64 {
     (number * number + 7).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number << 40
 }
 
-/// Every row that is always there and within the ball was found once.
+/// Asserts that every lasting row within the ball was found once.
 fn assert_once(hits: &[Hit], lasting: &[u64], ball: Ball) {
     let mut found: Vec<RowId> = hits.iter().map(|hit| hit.row).filter(|hit| *hit < row(PASSING)).collect();
     found.sort_unstable();
@@ -222,15 +222,14 @@ fn assert_once(hits: &[Hit], lasting: &[u64], ball: Ball) {
     assert_eq!(found, expected, "{ball:?}");
 }
 
-/// Between two batches of a search pages are split and merged, so that it comes back to other leaves than it
-/// left.
+/// Between two batches of a search, pages are split and merged, so that it continues at other leaves.
 #[test]
 fn a_search_goes_on_in_a_changed_tree() {
     let lasting: Vec<u64> = (0..20_000).map(scattered).collect();
     let rows: Vec<_> = (0..).zip(&lasting).map(|(n, &f)| (Some(f), row(n))).collect();
     let mut batches = 0;
     for (turn, radius) in [64, 30, 22, 12, 8, 64, 28].into_iter().enumerate() {
-        // Small leaves to begin with, so that merging moves much.
+        // Begins with small leaves, so that many are merged.
         let memory = Memory::built(50_000, &rows, [100, 10, 40][turn % 3], 100_000);
         let ball = Ball { center: scattered(turn as u64 * 91) ^ 5, radius };
         let nearest_to = (turn > 4).then_some(ball.center).into_iter().collect();
@@ -255,7 +254,7 @@ fn a_search_goes_on_in_a_changed_tree() {
     assert!(batches > 20, "searches have several batches");
 }
 
-/// Counts the threads that are done, whether they succeed or not.
+/// Counts the finished threads, whether they succeeded or not.
 struct Done<'a>(&'a AtomicUsize);
 
 impl Drop for Done<'_> {
@@ -264,7 +263,7 @@ impl Drop for Done<'_> {
     }
 }
 
-/// Readers compare while writers each carry out their work.
+/// Readers compare their results with the list while writers work.
 fn while_others_write(memory: &Memory, lasting: &[u64], writers: &[&(dyn Fn() + Sync)]) {
     let done = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -297,8 +296,8 @@ fn nobody_misses_a_row_that_is_always_there() {
     let lasting: Vec<u64> = (0..4000).map(scattered).collect();
     let rows: Vec<_> = (0..).zip(&lasting).map(|(n, &f)| (Some(f), row(n))).collect();
     let memory = Memory::built(50_000, &rows, 100, 1000);
-    // The vacuum may only take rows for dead that are there. One thread inserts the even rows and one the
-    // odd rows; those below its number are there.
+    // The vacuum may only remove rows that have been inserted. One thread inserts the even rows, one the odd
+    // rows; rows below the thread's number have been inserted.
     let inserted = [AtomicU32::new(0), AtomicU32::new(0)];
     let insert = |odd: u32| {
         for number in (0..60_000).filter(|number| number % 2 == odd) {
@@ -319,7 +318,7 @@ fn nobody_misses_a_row_that_is_always_there() {
     while_others_write(&memory, &lasting, &[&|| insert(0), &|| insert(1), &vacuum]);
 }
 
-/// Trees that are always about to grow or to shrink by a level.
+/// Trees often grow or shrink by a level.
 #[test]
 fn trees_grow_and_shrink_under_everybody() {
     let lasting: Vec<u64> = (0..20).map(scattered).collect();
@@ -346,7 +345,7 @@ fn trees_grow_and_shrink_under_everybody() {
 #[test]
 fn damage_is_found() {
     let rows: Vec<_> = (0..3000).map(|n| ((n % 10 > 0).then(|| scattered(u64::from(n))), row(n))).collect();
-    // Roots are pages 0 to 4, of level 1 with leaves of about 20 rows; the first tree's leaves follow them.
+    // Roots are pages 0 to 4. They have level 1, and leaves of about 20 rows. The first tree's leaves follow.
     let (trailer, first_child) = (PAGE_SIZE - 8, PAGE_SIZE - 8 - 4);
     let u16 = |number: u16| number.to_ne_bytes().to_vec();
     let u32 = |number: u32| number.to_ne_bytes().to_vec();
@@ -372,8 +371,8 @@ fn damage_is_found() {
         memory.damage(page_number, first, &bytes);
         let problems = memory.problems();
         assert!(problems.iter().any(|problem| problem == expected), "{expected}: {problems:?}");
-        // That a page does not fit the one that leads to it is not reported if others may have changed it. A
-        // search of the trees that meets the page raises an error then.
+        // If other processes may have changed a page, a page that does not fit its parent is not reported. A
+        // search that reads the page still raises an error.
         let is_misfit = ["another tree", "another level", "elsewhere", "two pages"]
             .iter()
             .any(|part| expected.contains(part));
@@ -385,7 +384,7 @@ fn damage_is_found() {
             "{expected}: {while_changed:?}"
         );
     }
-    // An entry that one tree has and the others lack.
+    // An entry exists in one tree only.
     let mut memory = Memory::built(5_000, &rows, 4, 10_000);
     let entry = 24 + 8 * 3;
     let (page, other) = (9, u64::from_ne_bytes(memory.bytes(9, entry)) ^ 1);
@@ -395,13 +394,13 @@ fn damage_is_found() {
     assert!(problems.iter().any(|problem| problem.contains("is in band 1, not in band 0")), "{problems:?}");
 }
 
-/// Otherwise it would come back to the same leaves for ever.
+/// Without this error, the vacuum would return to the same leaves for ever.
 #[test]
 fn vacuum_ends_where_keys_are_out_of_order() {
     let rows: Vec<_> = (0..20_000).map(|n| (Some(scattered(u64::from(n))), row(n))).collect();
     // Leaves that are too full to be merged.
     let mut memory = Memory::built(5_000, &rows, 40, 10_000);
-    // The key of the first child behind those that are looked at together.
+    // The key of the first child after those that are read together.
     memory.damage(0, 24 + 8 * 16, &[0; 8]);
     let mut asked = 0;
     let mut is_dead = |_| {

@@ -84,7 +84,7 @@ pub(super) fn check_operator(key: &pg_sys::ScanKeyData, input_type: Oid) {
     }
 }
 
-/// What is wrong with the function of an operator. If nothing is wrong, its arguments have the right types.
+/// The fault of an operator's function. If there is none, its arguments have the right types.
 fn fault_of_function(strategy: i16, function: Oid, input_type: Oid) -> Option<&'static str> {
     let number = function.to_u32();
     let Some(codes) = CodeType::of(input_type) else {
@@ -119,7 +119,7 @@ fn fault_of_function(strategy: i16, function: Oid, input_type: Oid) -> Option<&'
     (!is_right).then_some(fault)
 }
 
-/// What is wrong with an operator class for a type, and with the family that it belongs to.
+/// The faults of an operator class for a type, and of its family.
 fn faults(family: Oid, input_type: Oid) -> Vec<String> {
     match strategies_of_first(input_type) {
         Some(_) => first_faults(family, input_type),
@@ -127,7 +127,7 @@ fn faults(family: Oid, input_type: Oid) -> Vec<String> {
     }
 }
 
-/// The operators that the class of a first column has: of codes or of balls.
+/// The strategies of an operator class for a first column; `None` for types other than codes and balls.
 fn strategies_of_first(input_type: Oid) -> Option<&'static [i16]> {
     match CodeType::of(input_type) {
         Some(_) => Some(&[WITHIN_BALL, EQUAL, DISTANCE]),
@@ -135,7 +135,7 @@ fn strategies_of_first(input_type: Oid) -> Option<&'static [i16]> {
     }
 }
 
-/// What is wrong with the operator class of a further column.
+/// The faults of an operator class for a further column.
 fn filter_faults(family: Oid, input_type: Oid) -> Vec<String> {
     let unhashed = (!can_be_hashed(input_type)).then(|| "values of its type cannot be hashed".to_owned());
     // A class of codes has other operators as well, which are not used for a further column.
@@ -151,7 +151,7 @@ fn filter_faults(family: Oid, input_type: Oid) -> Vec<String> {
     unhashed.into_iter().chain(faults_of_members(&members, fault, &[EQUAL])).collect()
 }
 
-/// What is wrong with the operator class of a first column.
+/// The faults of an operator class for a first column.
 fn first_faults(family: Oid, input_type: Oid) -> Vec<String> {
     let Some(strategies) = strategies_of_first(input_type) else {
         return vec!["it is neither for type bigint nor for type bit".to_owned()];
@@ -159,7 +159,7 @@ fn first_faults(family: Oid, input_type: Oid) -> Vec<String> {
     faults_of_members(&members_of(family), |member| member.fault(input_type), strategies)
 }
 
-/// The faults of operators, and what the class lacks.
+/// The faults of operators, and the strategies for which there is no operator.
 fn faults_of_members(
     members: &[Member],
     fault: impl Fn(&Member) -> Option<&'static str>,
@@ -174,9 +174,9 @@ fn faults_of_members(
     faulty.chain(missing.map(|strategy| format!("it has no operator with strategy {strategy}"))).collect()
 }
 
-/// Family, type and name of an operator class.
+/// The family, type and name of an operator class.
 fn class_of(class: Oid) -> Option<(Oid, Oid, String)> {
-    // SAFETY: a row of pg_opclass, released after it was copied.
+    // SAFETY: the row belongs to pg_opclass, and is released after its fields were copied.
     unsafe {
         let row = pg_sys::SearchSysCache1(SysCacheIdentifier::CLAOID as i32, class.into());
         let form = row.as_mut().map(|row| pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_opclass>())?;
@@ -189,7 +189,7 @@ fn class_of(class: Oid) -> Option<(Oid, Oid, String)> {
 
 fn members_of(family: Oid) -> Vec<Member> {
     let (cache, none) = (SysCacheIdentifier::AMOPSTRATEGY as i32, pg_sys::Datum::null());
-    // SAFETY: a list of rows of pg_amop whose first key is the family, released after they were read.
+    // SAFETY: the list has rows of pg_amop whose first key is the family. It is released after it was read.
     unsafe {
         let list = pg_sys::SearchSysCacheList(cache, 1, family.into(), none, none);
         let rows = (*list).members.as_slice((*list).n_members as usize);

@@ -1,4 +1,4 @@
-//! Any history of inserts, removals and vacuums leaves an index that is sound and answers as a list does.
+//! After any history of inserts, removals and vacuums, an index is sound and finds the same rows as a list.
 #![no_main]
 
 #[path = "../../tests/memory/mod.rs"]
@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 enum Step {
     Insert(u64),
     InsertNull,
-    /// Inserts one by one this number of fingerprints that differ from the first in these bits.
+    /// Inserts this number of fingerprints one by one. They differ from the first in these bits.
     InsertMany(u64, u64, u16),
     Remove(u16),
-    /// Every row whose number has one of these bits is dead.
+    /// Removes every row whose number has one of these bits.
     Vacuum(u8),
-    /// A vacuum that finds nobody dead.
+    /// A vacuum without dead rows.
     Tidy,
     Rebuild(u8),
 }

@@ -1,4 +1,4 @@
-//! An index in memory, for tests and fuzzing: pages in a list, each with a lock as strict as Postgres's.
+//! An index in memory, for tests and fuzzing: a list of pages, whose locks are as strict as PostgreSQL's.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "not everybody who includes this needs all of it")]
 
@@ -17,14 +17,13 @@ use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub struct Memory {
     layout: Layout,
     pages: Vec<RwLock<Page>>,
-    /// The number of pages used so far, and the free ones among them.
+    /// The number of pages used so far, and the free pages among them.
     space: Mutex<(PageNumber, Vec<PageNumber>)>,
-    /// Pages may be damaged. There is one thread, so a page that is locked already is one that two pages
-    /// lead to.
+    /// Pages may be damaged. There is one thread, so if a page is already locked, two pages lead to it.
     is_damaged: bool,
-    /// Looks for interrupts that are left until there is one.
+    /// How often the operation may still look for interrupts before it is cancelled.
     allowed_cost: AtomicUsize,
-    /// Pages that were locked for reading so far, each as often as it was.
+    /// How often pages have been locked for reading so far.
     reads: AtomicUsize,
 }
 
@@ -33,7 +32,7 @@ thread_local! {
     static HELD: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Counts as a page that is held.
+/// Counted as a locked page.
 struct Held;
 
 impl Held {
@@ -103,7 +102,7 @@ impl Memory {
         memory
     }
 
-    /// How full leaves of a built index are by any byte, in percent: as storage parameters allow, from 10 on.
+    /// The fill of leaves of a built index in percent, chosen by a byte: from 10 on, as the parameter is.
     pub fn fill_of(byte: u8) -> usize {
         usize::from(byte % 91) + 10
     }
@@ -117,7 +116,7 @@ impl Memory {
         Self::built_of(Layout::FINGERPRINTS, room, rows, fill, at_a_time)
     }
 
-    /// The same of rows with the words of their codes, and with their filters if the layout has them.
+    /// An index of rows with the words of their codes, and with their filters if the layout has filters.
     pub fn built_of<'a>(
         layout: Layout,
         room: usize,
@@ -156,7 +155,7 @@ impl Memory {
         page.apply(&Edit::Patch(vec![Patch::new(first % (PAGE_SIZE - bytes.len()), bytes)]));
     }
 
-    /// The eight bytes of a leaf from this byte on, which are the bits of a key.
+    /// Eight bytes of a leaf from this byte on, which are the bits of a key.
     pub fn bytes(&self, page_number: PageNumber, first: usize) -> [u8; 8] {
         self.read(page_number).bits()[(first - 24) / 8]
     }
@@ -175,19 +174,19 @@ impl Memory {
         space.0 as usize - space.1.len()
     }
 
-    /// The pages that are read meanwhile, each as often as that.
+    /// The number of pages that an operation reads; a page counts each time.
     pub fn reads_of(&self, search: impl FnOnce()) -> usize {
         let before = self.reads.load(Ordering::Relaxed);
         search();
         self.reads.load(Ordering::Relaxed) - before
     }
 
-    /// The pages that a search reads, each as often as it does.
+    /// The number of pages that a search reads; a page counts each time.
     pub fn pages_read(&self, query: Query, tree_leaves: f64) -> usize {
         self.reads_of(|| drop(self.search(query, tree_leaves, usize::MAX)))
     }
 
-    /// Everything that a search of fingerprints answers.
+    /// All hits of a search of fingerprints.
     pub fn search(&self, query: Query, tree_leaves: f64, max_sorted: usize) -> Vec<Hit> {
         let mut search = FingerprintSearch::new(&query, tree_leaves, max_sorted);
         let mut hits = Vec::new();
@@ -195,7 +194,7 @@ impl Memory {
         hits
     }
 
-    /// All rows that a search finds; candidates, if there are no codes and these have several words.
+    /// All rows that a search finds. Without `codes`, those of codes with several words are only candidates.
     pub fn search_codes(
         &self,
         costs: &SearchCosts,
@@ -206,7 +205,7 @@ impl Memory {
         self.search_with_codes(costs, query, max_sorted, codes, &mut |_, _| {})
     }
 
-    /// The same, and passes each row with its code, as the search knows it.
+    /// As [`Self::search_codes`], but passes each row to `each`, with its code if the search knows it.
     pub fn search_with_codes(
         &self,
         costs: &SearchCosts,
@@ -224,17 +223,17 @@ impl Memory {
         hits
     }
 
-    /// What is wrong, in words.
+    /// Descriptions of all faults of the index.
     pub fn problems(&self) -> Vec<String> {
         self.problems_but(&mut |_| false)
     }
 
-    /// What is wrong, apart from trees that differ in dead rows.
+    /// Descriptions of all faults, except that trees may differ in dead rows.
     pub fn problems_but(&self, is_dead: &mut dyn FnMut(RowId) -> bool) -> Vec<String> {
         self.problems_of(&|_| false, is_dead)
     }
 
-    /// What is wrong, apart from what others may be changing.
+    /// Descriptions of all faults, except those that pages being changed may seem to have.
     pub fn problems_of(
         &self,
         is_changed: &dyn Fn(&Page) -> bool,
@@ -255,7 +254,7 @@ pub struct Ball {
     pub radius: u32,
 }
 
-/// What a search of fingerprints asks for: see `SearchQuery`.
+/// A query for fingerprints: see `SearchQuery`.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
     pub balls: Vec<Ball>,
@@ -264,7 +263,7 @@ pub struct Query {
     pub nearest_to: Vec<u64>,
 }
 
-/// Whether everybody sees a row, as this store says.
+/// Whether all transactions see a row, according to this store.
 pub fn is_seen(row: RowId) -> bool {
     row.number().is_multiple_of(3)
 }
@@ -276,7 +275,7 @@ pub struct Hit {
     pub fingerprint: Option<u64>,
 }
 
-/// A search of fingerprints under way.
+/// A running search of fingerprints.
 pub struct FingerprintSearch(IndexSearch<'static>);
 
 impl FingerprintSearch {
@@ -302,7 +301,7 @@ impl FingerprintSearch {
     }
 }
 
-/// A table whose codes nobody asks for.
+/// A table whose codes are not needed.
 pub struct NoCodes;
 
 impl CodeLookup for NoCodes {
@@ -385,7 +384,7 @@ impl Store for Memory {
         if self.allowed_cost.load(Ordering::Relaxed) < usize::MAX
             && self.allowed_cost.fetch_sub(1, Ordering::Relaxed) == 0
         {
-            // Ends the operation without the noise of a panic.
+            // Ends the operation without the message of a panic.
             resume_unwind(Box::new(()))
         }
     }
