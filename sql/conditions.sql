@@ -30,7 +30,7 @@ CREATE FUNCTION hamming_ball_joinsel(internal, oid, internal, smallint, internal
 COMMENT ON FUNCTION hamming_ball_joinsel(internal, oid, internal, smallint, internal) IS
     'join selectivity of bigint <@ hamming_ball';
 
--- Servers that share a query (postgres_fdw) send these to one another, so their names and meanings never change.
+-- Servers that share a query (postgres_fdw) send these to each other, so their names and meanings never change.
 CREATE FUNCTION hamming_radius_le(bigint) RETURNS integer
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
     AS 'MODULE_PATHNAME', 'hamming_radius_le';

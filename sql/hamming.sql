@@ -138,8 +138,8 @@ FROM pg_catalog.pg_index AS i
     JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid AND c.relkind = 'i' AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace)
     JOIN pg_catalog.pg_am AS a ON a.oid = c.relam AND a.amname = 'hamming'
     LEFT JOIN LATERAL hamming_index_stats(CASE WHEN i.indisvalid THEN i.indexrelid::pg_catalog.regclass END) AS s ON true
-    -- 95 is the fill factor of a new index, unless one is given. Each tree has a page at least.
-    -- With these casts no operator of another has better types than PostgreSQL's own.
+    -- 95 is the fill factor of a new index, unless one is given. Each tree has at least one page.
+    -- With these casts, no other user's operator fits the types better than PostgreSQL's own.
     LEFT JOIN LATERAL (
         SELECT greatest(
             s.leaf_pages::double precision * s.fill::double precision / 0.95::double precision, (s.bands + 1)::double precision

@@ -1,4 +1,4 @@
--- Near-duplicates: which rows are versions of one another, and the blocks of near pairs for several machines
+-- Near-duplicates: rows that are versions of each other, and blocks of near pairs for several machines
 
 CREATE FUNCTION near_cluster(key anyelement, code bigint, radius integer, linkage text DEFAULT 'leader') RETURNS anyelement
     LANGUAGE C WINDOW IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000

@@ -1,4 +1,4 @@
--- Passages: text that comes twice
+-- Passages: text that occurs more than once
 
 CREATE FUNCTION shared_passages(
     a text,

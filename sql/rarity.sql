@@ -1,6 +1,6 @@
--- Features weigh the more, the rarer they are in a corpus
+-- Weights of features: the rarer in a corpus, the greater
 
--- The state is sent from server to server where rows are sharded (Citus): its form is a protocol.
+-- Servers that share rows (Citus) send the state to each other, so its format never changes.
 CREATE FUNCTION feature_weights_add(state bytea, doc text, scheme text) RETURNS bytea
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 5000
     AS 'MODULE_PATHNAME', 'feature_weights_add_wrapper';

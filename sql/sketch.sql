@@ -51,7 +51,7 @@ COMMENT ON FUNCTION sketch_containment(bigint[], bigint[]) IS
     'shared values among the values of the first sketch, 0 to 1; NULL if it is empty';
 
 -- Comparisons of shares become sketch_similar and sketch_contained. Servers that share a query (postgres_fdw) send these
--- functions to one another, so their names and meanings never change.
+-- functions to each other, so their names and meanings never change.
 CREATE FUNCTION sketch_overlaps(a bigint[], b bigint[]) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 20 SUPPORT sketch_support
     AS 'MODULE_PATHNAME', 'sketch_overlaps_wrapper';

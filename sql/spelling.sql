@@ -1,4 +1,4 @@
--- How fingerprints and codes are written for people and other programs
+-- Fingerprints and codes as people and other programs write them
 
 CREATE FUNCTION simhash_encode(code bigint, scheme text DEFAULT NULL) RETURNS text
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10

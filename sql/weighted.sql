@@ -1,4 +1,4 @@
--- Fingerprints of features that someone else has found
+-- Fingerprints of features that the caller provides
 
 CREATE FUNCTION simhash(features text[], weights double precision[] DEFAULT NULL) RETURNS bigint
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 500
@@ -6,7 +6,7 @@ CREATE FUNCTION simhash(features text[], weights double precision[] DEFAULT NULL
 COMMENT ON FUNCTION simhash(text[], double precision[]) IS
     'similarity fingerprint of features, each with its weight or 1; NULL if they have no weight';
 
--- The state is sent from server to server where rows are sharded (Citus): its form is a protocol.
+-- Servers that share rows (Citus) send the state to each other, so its format never changes.
 CREATE FUNCTION simhash_agg_add(state bytea, feature text, weight double precision) RETURNS bytea
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
     AS 'MODULE_PATHNAME', 'simhash_agg_add_weighted_wrapper';
@@ -30,7 +30,7 @@ COMMENT ON AGGREGATE simhash_agg(text, double precision) IS 'similarity fingerpr
 
 CREATE FUNCTION simhash(doc tsvector) RETURNS bigint
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 2000
-    -- With this cast no function of another has better types than our own.
+    -- With this cast, no other user's function fits the types better than our own.
     RETURN (SELECT simhash_agg(lexeme, greatest(pg_catalog.cardinality(positions), 1)::double precision) FROM pg_catalog.unnest(doc));
 COMMENT ON FUNCTION simhash(tsvector) IS
     'similarity fingerprint of the lexemes of a text, each weighing as much as it has positions; NULL if there are none';

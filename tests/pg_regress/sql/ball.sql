@@ -22,6 +22,6 @@ SELECT 7::bigint <@ '<0,3>'::hamming_ball AS inside, 15::bigint <@ '<0,3>'::hamm
        0::bigint <@ '<0,-1>'::hamming_ball AS negative,
        -1::bigint <@ '<0,64>'::hamming_ball AS everything;
 SELECT '<0,3>'::hamming_ball ~ '<7,3>' AS near, '<0,3>'::hamming_ball ~ '<15,3>' AS far, '<0,9>'::hamming_ball ~ '<7,2>' AS smaller_counts;
--- what the planner puts for limits of any width
+-- conditions as the planner writes them, for limits of any numeric type
 SELECT k, hamming_radius_le(k), hamming_radius_lt(k)
 FROM unnest('{-9223372036854775808,-1,0,1,6,64,65,9223372036854775807}'::bigint[]) AS k;

@@ -21,7 +21,7 @@ SELECT hamming_within(X'ff', X'fff', 1);
 SELECT hamming_similarity(X'ff', ''::varbit);
 SELECT B'1' <^> B'11';
 SELECT X'fff' <@ hamming_ball(X'ff', 1);
--- what has no type is a bigint where one side is a bigint, a string of bits where one is that, and otherwise an error
+-- a literal without a type gets the type of the other side, bigint or bit; two such literals are an error
 SELECT hamming(42::bigint, '43') AS bigint, 42::bigint <~> '43' AS operator, hamming_within(42::bigint, '43', '1') AS within,
        hamming(B'1010', '0110') AS bits, '1010' <^> B'0110' AS bit_operator, hamming_within('5', '6', 2) AS within_of_bigint, hamming_ball('5', 2) AS ball;
 PREPARE of_bigint AS SELECT hamming(42::bigint, $1), hamming_similarity($2, 42), hamming_within($3, $4, 2);
@@ -46,14 +46,14 @@ FROM generate_series(1, 150) AS n, generate_series(0, n) AS d;
 SELECT hamming_radius(90, 256);
 SELECT hamming_radius(0.9, -1);
 SELECT hamming_radius('NaN', 256);
--- what the planner puts for limits
+-- conditions as the planner writes them
 SELECT s AS similarity, hamming_radius_ge(s, X'fffff') AS of_20, hamming_radius_gt(s, X'fffff'), hamming_radius_ge(s, ''::varbit) AS of_0
 FROM unnest('{-Infinity, -1, 0, 0.5, 0.9, 1, 1.5, Infinity, NaN}'::float8[]) AS s;
 -- NULL in, NULL out
 SELECT hamming(NULL, B'1') IS NULL AND hamming(B'1', NULL) IS NULL AND (NULL <^> B'1') IS NULL AND hamming_within(B'1', B'1', NULL) IS NULL
    AND hamming_similarity(B'1', NULL) IS NULL AND hamming_radius(NULL, 1) IS NULL AND hamming_radius(0.9, NULL) IS NULL
    AND hamming_ball(B'1', NULL) IS NULL AND hamming_ball(NULL::bit, 1) IS NULL AND hamming_radius_ge(0.9, NULL) IS NULL AS nulls;
--- the same as PostgreSQL's own arithmetic, for all lengths to 600 and some more, as they are and compressed
+-- the same as PostgreSQL's own arithmetic, for all lengths to 600 and some greater ones, plain and compressed
 CREATE TABLE pairs AS
 SELECT n, left(a, n)::varbit AS a, left(b, n)::varbit AS b
 FROM (SELECT n, string_agg(hashint8extended(i, n)::bit(64)::text, '') AS a, string_agg(hashint8extended(i, -n)::bit(64)::text, '') AS b
@@ -68,7 +68,7 @@ SELECT count(*) AS pairs, max(length(a)) AS longest, bool_or(pg_column_compressi
            AND hamming_within(a, b, hamming_radius_ge(0.53, a)) = (hamming_similarity(a, b) >= 0.53)
            AND (a <@ hamming_ball(b, (n * 0.47)::integer)) = (bit_count(a # b) <= (n * 0.47)::integer)) AS agree
 FROM pairs;
--- balls, with blanks where one likes
+-- balls, with blanks anywhere
 SELECT '<1010,1>'::hamming_bit_ball AS ball, ' < xF0 , -3 > '::hamming_bit_ball AS hex, '<,2147483647>'::hamming_bit_ball AS empty,
        hamming_ball(X'ff', 3) AS made, hamming_ball(42::bigint, 3) AS of_bigint;
 SELECT X'fe' <@ '<11111111,1>'::hamming_bit_ball AS inside, X'fc' <@ '<11111111,1>'::hamming_bit_ball AS outside,

@@ -9,11 +9,11 @@ SELECT pg_describe_object(d.classid, d.objid, 0) AS without_comment
 FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'simhash_pg'
 WHERE d.deptype = 'e' AND obj_description(d.objid, d.classid::regclass::name) IS NULL
   AND NOT EXISTS (SELECT FROM pg_type AS t WHERE d.classid = 'pg_type'::regclass AND t.oid = d.objid AND (t.typcategory = 'A' OR t.typrelid <> 0));
--- nothing is put into pg_catalog (access methods have no schema)
+-- no object is in pg_catalog (access methods have no schema)
 SELECT DISTINCT identity LIKE 'public.%' AS in_public
 FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'simhash_pg',
      LATERAL pg_identify_object(d.classid, d.objid, 0) WHERE d.deptype = 'e' AND d.classid <> 'pg_am'::regclass;
--- it can live in any schema
+-- the extension can be created in any schema
 CREATE SCHEMA elsewhere;
 ALTER EXTENSION simhash_pg SET SCHEMA elsewhere;
 SELECT elsewhere.hamming(1, 2), 1::bigint OPERATOR(elsewhere.<~>) 2 AS operator;

@@ -1,4 +1,4 @@
--- Clusters. That they are those of a naive oracle on 10,000 fingerprints is in tests/t/015_clusters.pl.
+-- Clusters. tests/t/015_clusters.pl compares them with a naive computation, for 10,000 fingerprints.
 CREATE TABLE doc (id bigint, name text, tenant integer, si bigint);
 -- A chain 1 - 2 - 3 whose ends are 6 bits apart; 4 equal to 1; 5 alone; two without fingerprints.
 INSERT INTO doc VALUES (3, 'c', 1, 63), (1, 'a', 1, 0), (2, 'b', 1, 7), (4, 'd', 1, 0), (5, 'e', 2, -1), (6, 'f', 2, NULL), (7, 'g', 2, NULL),
@@ -7,10 +7,10 @@ INSERT INTO doc VALUES (3, 'c', 1, 63), (1, 'a', 1, 0), (2, 'b', 1, 7), (4, 'd',
 SELECT id, near_cluster(id, si, 3) OVER (ORDER BY id) AS leader, near_cluster(id, si, 3, 'connected') OVER (ORDER BY id) AS connected,
        near_cluster(name, si, 3, linkage => 'leader') OVER (ORDER BY id) AS by_name
 FROM doc ORDER BY id;
--- The order of the window says who keeps.
+-- The order of the window decides which rows are keepers.
 SELECT id, near_cluster(id, si, 3) OVER (ORDER BY id DESC) AS last, near_cluster(id, si, 3) OVER (ORDER BY si, id) AS by_si
 FROM doc ORDER BY id;
--- Each partition by itself.
+-- Partitions have separate clusters.
 SELECT id, tenant, near_cluster(id, si, 3) OVER (PARTITION BY tenant ORDER BY id) AS cluster FROM doc ORDER BY id;
 -- Keys of any type, NULL among them.
 SELECT id, near_cluster(CASE WHEN id > 1 THEN md5(name)::uuid END, si, 3) OVER (ORDER BY id) AS uuid,

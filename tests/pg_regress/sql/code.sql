@@ -3,7 +3,7 @@ SELECT hamming(0, 0), hamming(0, -1), hamming(1, 2), hamming(-922337203685477580
 SELECT 5::bigint <~> 6 AS operator, hamming_within(5, 6, 2) AS within, hamming_within(5, 6, 1) AS beyond;
 -- the pair of section 2.2.2 of the Similarity Index paper
 SELECT hamming(-6639445703004650224, -6657454535236512496) AS hd;
--- radius: negative finds nothing, 64 and more everything
+-- a negative radius finds nothing, one of 64 or more finds everything
 SELECT radius, hamming_within(0, 0, radius) AS equal, hamming_within(0, -1, radius) AS opposite
 FROM (VALUES (-2147483648), (-1), (0), (63), (64), (2147483647)) AS r (radius);
 -- similarity and radius
@@ -18,7 +18,7 @@ SELECT ham_dist('00100', '11100') AS paper, ham_dist('abc', 'abc  ') AS padded, 
        ham_dist('', '') AS empty;
 SELECT ham_dist('0011111101011101000101010000111101110110010010010101110010000011',
                '0001101101000101000101010000111101111110010010010101110010010011') AS hd;
--- what has no type is a bigint beside a number, and what has another is an error
+-- a literal without a type is a bigint beside a number, and other types are an error
 SELECT hamming('5', 16) AS literal, '5' <~> '16'::bigint AS operator;
 PREPARE untyped AS SELECT hamming($1, 16);
 SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
@@ -28,7 +28,7 @@ SELECT hamming('abc', 16);
 \set VERBOSITY terse
 SELECT hamming('5'::text, '16'::text);
 \set VERBOSITY default
--- both ways between numbers and strings of digits
+-- from numbers to strings of digits, and back
 SELECT 4565828753376763011::bit(64) AS digits,
        B'0011111101011101000101010000111101110110010010010101110010000011'::bigint AS si,
        '0011111101011101000101010000111101110110010010010101110010000011'::bit(64)::bigint AS same;

@@ -1,5 +1,5 @@
--- An index of codes and further columns: what a tenant finds is what a scan of the table finds.
--- Costs of what is switched off would have queries compiled.
+-- An index of codes and further columns: a search in a tenant's rows finds the same as a scan of the table.
+-- Disabled nodes have such costs that PostgreSQL would compile queries.
 SET jit = off;
 SELECT opcname, amvalidate(c.oid) FROM pg_opclass AS c JOIN pg_opfamily AS f ON f.oid = opcfamily WHERE opfname = 'hamming_filter_ops' ORDER BY opcname;
 -- tenants of very different sizes, among them NULL; half of the codes scattered, half clustered, with NULLs
@@ -23,9 +23,9 @@ EXPLAIN (COSTS OFF) SELECT id FROM document WHERE tenant_id IS NULL ORDER BY ham
 EXPLAIN (COSTS OFF) SELECT id FROM document WHERE hamming(si, :q) <= 6;
 EXPLAIN (COSTS OFF) SELECT id FROM document WHERE tenant_id = 3::bigint AND si = :q;
 RESET enable_sort;
--- further columns are no codes, and are not ordered by
+-- further columns are no codes, and an index has no order by them
 EXPLAIN (COSTS OFF) SELECT id FROM document WHERE tenant_id = 3 AND tenant_id > 2 ORDER BY hamming(tenant_id, 3) LIMIT 5;
--- all answers, by the index and without it
+-- all results, with the index and without it
 CREATE FUNCTION differing(condition text, ordered boolean, scan text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     -- The distance of each of the first rows; of rows that are equally far, any may be among them.
@@ -81,7 +81,7 @@ SELECT tenant, (SELECT array_agg(d) FROM (SELECT hamming(wide, :'w') AS d FROM d
     (SELECT count(*) FROM (SELECT * FROM document OFFSET 0) AS d WHERE tenant_id = tenant AND hamming(wide, :'w') <= 60) AS within
 FROM unnest('{0,3,30}'::integer[]) AS tenant;
 DROP INDEX by_wide;
--- the planner: a tenant's part of the index, all, and other indexes
+-- the planner chooses between a tenant's part of the index, all of it, and other indexes
 RESET enable_seqscan;
 CREATE INDEX by_tenant ON document USING hamming (si, tenant_id);
 CREATE INDEX by_code ON document USING hamming (si);
@@ -126,7 +126,7 @@ SELECT count(*), sum(si) FROM types WHERE i8 = 3 AND hamming(si, 3) <= 2;
 SELECT count(*), sum(si) FROM types WHERE hamming(i8, 3) <= 0 AND hamming(si, 3) <= 2;
 SELECT array_agg(i8) FROM (SELECT i8 FROM types WHERE hamming(si, 3) <= 1 ORDER BY hamming(i8, 3)) AS x;
 SELECT column_number, pg_index_column_has_property('by_both', column_number, 'distance_orderable') FROM generate_series(1, 2) AS column_number;
--- what cannot be
+-- errors
 CREATE INDEX ON types USING hamming (i2);
 CREATE INDEX ON types USING hamming (t, si);
 CREATE INDEX ON types USING hamming (si, (i2::integer::bit(3)));
@@ -170,7 +170,7 @@ SELECT pg_index_column_has_property('far_apart', 1, 'distance_orderable') AS ord
 \set VERBOSITY terse
 ALTER TABLE apart ADD EXCLUDE USING hamming (hamming_ball(si, radius) WITH ~);
 \set VERBOSITY default
--- of balls it has no other operator
+-- an index of balls has no other operator
 CREATE FUNCTION same(hamming_ball, hamming_ball) RETURNS boolean LANGUAGE sql IMMUTABLE RETURN $1::text = $2::text;
 CREATE OPERATOR === (LEFTARG = hamming_ball, RIGHTARG = hamming_ball, FUNCTION = same, COMMUTATOR = ===);
 CREATE OPERATOR CLASS bad_ball_ops FOR TYPE hamming_ball USING hamming AS OPERATOR 3 === (hamming_ball, hamming_ball);

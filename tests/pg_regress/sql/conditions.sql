@@ -10,7 +10,7 @@ CREATE TABLE probe (id integer, si bigint);
 INSERT INTO probe SELECT id, si FROM document WHERE id % 1000 = 101;
 VACUUM ANALYZE document, probe;
 
--- Versions of PostgreSQL differ in how they name subqueries, and in whether they say what is disabled or replaced.
+-- Versions of PostgreSQL differ in how they name subqueries, and in whether they show disabled and replaced nodes.
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text;
 BEGIN
@@ -161,17 +161,17 @@ ALTER TABLE document DISABLE ROW LEVEL SECURITY;
 DROP POLICY near ON document;
 DROP OWNED BY simhash_reader;
 DROP ROLE simhash_reader;
--- right answers where no index can help
+-- queries that no index can answer
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) > 6');
 SELECT plan('SELECT id FROM document WHERE hamming(si, (random() * 9)::bigint) = 3');
 SELECT plan('SELECT * FROM (SELECT id, si FROM document UNION ALL SELECT id, si FROM probe) AS u WHERE hamming(si, 42) <= 6');
 SELECT plan('SELECT * FROM (SELECT id, si FROM document UNION ALL SELECT id, si FROM probe) AS u WHERE hamming_within(si, 42, 6)');
--- what is cheaper wins
+-- the cheaper plan is chosen
 SET enable_seqscan = on;
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 64');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 3');
 SELECT plan('SELECT id FROM probe WHERE hamming(si, 42) <= 3');
--- estimates know of clusters: a value that a hundredth of the table is near to
+-- estimates take clusters into account: a hundredth of the table is near a value
 CREATE TABLE crowd AS SELECT CASE WHEN i % 100 = 0 THEN 7::bigint << (i / 100 % 8) ELSE hashint8extended(i, 4) END AS si FROM generate_series(1, 10000) AS i;
 ANALYZE crowd;
 CREATE FUNCTION estimate(query text) RETURNS numeric LANGUAGE plpgsql AS $$
@@ -184,7 +184,7 @@ SELECT estimate('SELECT * FROM crowd WHERE hamming(si, 7) <= 6') BETWEEN 50 AND 
        estimate('SELECT * FROM crowd WHERE hamming(si, -1) <= 6') < 50 AS desert,
        estimate('SELECT * FROM crowd WHERE hamming(si, 7) <= 64') = 10000 AS everything,
        estimate('SELECT * FROM crowd WHERE hamming(si, 7) <= -1') = 1 AS nothing;
--- radii of any size, in any shape: estimates stay between none and all, and are made at once
+-- radii of any size, however they are written: estimates stay between no rows and all, and take no time
 CREATE TABLE small_one AS SELECT i AS id, hashint8extended(i, 1) AS si FROM generate_series(1, 20) AS i;
 CREATE INDEX ON small_one USING hamming (si);
 CREATE INDEX ON small_one USING gist (si gist_hamming_ops);
@@ -260,7 +260,7 @@ SELECT plan('SELECT id FROM levels ORDER BY si <~> 42 LIMIT 3');
 RESET enable_sort;
 SELECT count(*) FROM (SELECT l.si <~> 42 FROM outer_one AS a LEFT JOIN levels AS l ON a.id = l.id ORDER BY l.si <~> 42) AS s;
 DROP VIEW branches;
--- the rows of what is partitioned by a distance, or has a CHECK of one
+-- tables that are partitioned by a distance, or have a CHECK with one
 CREATE TABLE rings (id integer, si bigint) PARTITION BY RANGE ((hamming(si, 0)));
 CREATE TABLE rings_near PARTITION OF rings FOR VALUES FROM (0) TO (10);
 CREATE TABLE rings_middle PARTITION OF rings FOR VALUES FROM (10) TO (20) PARTITION BY LIST ((si <~> 0));

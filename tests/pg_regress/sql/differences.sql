@@ -1,4 +1,4 @@
--- What one of two texts has and the other has not. Which features differ is tested in crates/text/src/fingerprint/differences.rs.
+-- Features that only one of two texts has. crates/text/src/fingerprint/differences.rs tests which ones these are.
 SELECT * FROM near_differences('Order 12 of 3.5 kg, paid', 'order 13 of x1, paid');
 SELECT * FROM near_differences('the same', 'The same!');
 SELECT * FROM near_differences('abcd', 'abce', 'char:3');
@@ -18,7 +18,7 @@ FROM near_differences('package', 'si', 'body', 0, 'name') LIMIT 5;
 -- A smaller sample, and pairs of all rows, chosen at random.
 SELECT sum(pairs) > 0 AS found, bool_and(share BETWEEN 0 AND 1) AS shares, max(of_all) AS of_all
 FROM near_differences('package', 'si', 'body', 64, 'name', 10);
--- Nothing differs, or nothing is there.
+-- Nothing differs, or there is no text.
 CREATE TABLE none (id integer, si bigint, body text);
 SELECT count(*) FROM near_differences('none', 'si', 'body', 64);
 INSERT INTO none VALUES (1, 5, 'a b'), (NULL, 5, 'a b'), (3, -1, 'c');

@@ -1,4 +1,4 @@
--- every scheme, with the fingerprint that it must always make
+-- every scheme, with a fingerprint that must never change
 SELECT * FROM simhash_schemes();
 SELECT name, simhash(example, example_scheme) = fingerprint AS holds FROM simhash_schemes();
 -- features, in the order of the text
@@ -25,7 +25,7 @@ FROM (VALUES ('doc2'), ('doc1'), ('simhash-doc'), ('commoncrawl'), ('char:4'), (
      (VALUES ('It was a bright cold day in April, and the clocks were striking thirteen.',
               'It was a bright warm day in April, and the bells were striking twelve!')) AS t (a, b),
      LATERAL simhash_explain(a, b, scheme) AS e;
--- with doc2, a bit is that of one feature of each text
+-- with doc2, a bit comes from one feature of each text
 SELECT jsonb_pretty(simhash_explain('the quick brown fox jumps', 'the quick brown cat jumps') - 'bits');
 SELECT bit, features ->> 'a' AS a, features ->> 'b' AS b
 FROM jsonb_to_recordset(simhash_explain('the quick brown fox jumps', 'the quick brown cat jumps', 'doc2') -> 'bits') AS bits (bit integer, features jsonb);

@@ -1,4 +1,4 @@
--- the plain query on sketches, in whatever way it is written
+-- the plain query on sketches, however it is written
 SET client_min_messages = warning;
 CREATE TABLE document (id integer, tags bigint[]);
 -- three documents in a row have every second value, or every third, in common
@@ -19,12 +19,12 @@ BEGIN
         RETURN NEXT regexp_replace(line, '\{[-0-9,]{50,}\}', '{...}', 'g');
     END LOOP;
 END $$;
--- equal to Postgres's own operator for every array
+-- the same result as PostgreSQL's own operator, for every array
 SELECT a, b, sketch_overlaps(a, b), a && b AS by_postgres
 FROM (VALUES ('{}'::bigint[], '{}'::bigint[]), ('{}', '{1}'), ('{1}', '{1}'), ('{1,2,3}', '{0,4}'), ('{3,1,2}', '{2}'), ('{1,1,2}', '{2,2}'),
              ('{NULL}', '{NULL}'), ('{NULL,1}', '{1,NULL}'), ('{NULL,1}', '{2,NULL}'), ('{{1,2},{3,4}}', '{4}'), ('[3:4]={5,6}', '{6}'),
              (NULL, '{1}'), ('{9,1}', '{5,9}'), ('{1,2}', '{5,1}')) AS v (a, b);
--- an index of Postgres's own class serves as it did: literals, parameters, generic plans, subqueries, joins, OR
+-- an index of PostgreSQL's own class is used as before: literals, parameters, generic plans, subqueries, joins, OR
 CREATE INDEX document_tags ON document USING gin (tags);
 SELECT sketch_plan(format('SELECT id FROM document WHERE sketch_overlaps(tags, %L)', :'sketch'));
 SELECT sketch_plan('SELECT id FROM document WHERE sketch_overlaps(''{7,8}'', tags)');
@@ -62,7 +62,7 @@ SELECT rows_expected('SELECT FROM common WHERE sketch_overlaps(tags, ''{1}'')') 
        rows_expected('SELECT FROM common WHERE sketch_containment(''{1,12,13,14}'', tags) >= 0.5') BETWEEN 200 AND 500 AS contained;
 DROP TABLE common;
 DELETE FROM document WHERE id IN (-3, -4);
--- the class for sketches: Postgres's own operator too, and shares of each kind, whichever way they are written
+-- the class for sketches: PostgreSQL's own operator too, and shares of each kind, however they are written
 DROP INDEX document_tags;
 CREATE INDEX document_sketch ON document USING gin (tags sketch_ops);
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'sketch_ops';
@@ -91,7 +91,7 @@ RESET plan_cache_mode;
 SELECT id FROM document WHERE sketch_containment('{1,7}', tags) = 1;
 SELECT id FROM document WHERE sketch_containment('{1,7}', tags) BETWEEN 0.2 AND 0.7 ORDER BY id;
 SELECT id FROM document WHERE sketch_overlaps(tags, '{1,NULL}') ORDER BY id;
--- no condition of ours: upper bounds, shares of other functions
+-- conditions that are not rewritten: upper bounds, shares of other functions
 SELECT sketch_plan('SELECT id FROM document WHERE sketch_similarity(tags, ''{1}'') <= 0.5');
 SELECT sketch_plan('SELECT id FROM document WHERE hamming_similarity(id, 7) >= 0.99');
 -- Rows that cannot reach the share are not fetched.
@@ -115,7 +115,7 @@ INSERT INTO document VALUES (-8, '{-9223372036854775806}');
 SELECT id FROM document WHERE sketch_overlaps(tags, '{-9223372036854775806}');
 SELECT id FROM document WHERE sketch_containment(tags, '{-9223372036854775806,7}') >= 0.5 ORDER BY id;
 DELETE FROM document WHERE id = -8;
--- conditions and predicates of indexes are compared as they are
+-- conditions and predicates of indexes are compared as they were written
 DROP INDEX document_sketch;
 CREATE INDEX partial ON document (id) WHERE sketch_overlaps(tags, '{1,7}') AND sketch_similarity(tags, '{1,2}') >= 0.3;
 SELECT sketch_plan('SELECT id FROM document WHERE sketch_overlaps(tags, ''{1,7}'') AND sketch_similarity(tags, ''{1,2}'') >= 0.3 AND id > 5');
@@ -162,7 +162,7 @@ CREATE TABLE of_integers AS SELECT '{1,2,3}'::integer[] AS tags;
 CREATE INDEX ON of_integers USING gin (tags bad_ops);
 DROP TABLE of_integers;
 DROP OPERATOR FAMILY bad_ops USING gin;
--- Postgres's own && is left alone: a partition by it is pruned, a CHECK with it excludes, an index on it is used
+-- PostgreSQL's own && is not changed: a partition by it is pruned, a CHECK with it excludes, an index on it is used
 \c -
 SET client_min_messages = warning;
 CREATE TABLE flagged AS SELECT i AS id, ARRAY[i]::bigint[] AS tags FROM generate_series(1, 5000) AS i;
@@ -179,7 +179,7 @@ PREPARE checked_id AS SELECT id FROM checked WHERE tags && '{9}';
 EXPLAIN (COSTS OFF) EXECUTE flagged_id;
 EXPLAIN (COSTS OFF) EXECUTE parted_id;
 SELECT sketch_plan('EXECUTE checked_id');
--- after the library is loaded, and has planned conditions of its own, the same
+-- the same after the library has been loaded and has planned conditions with our functions
 SELECT id FROM flagged WHERE sketch_overlaps(tags, '{7}') AND sketch_similarity(tags, '{7}') >= 0.5;
 DEALLOCATE ALL;
 PREPARE flagged_id AS SELECT id FROM flagged WHERE tags && '{7}';
@@ -191,7 +191,7 @@ SELECT sketch_plan('EXECUTE checked_id');
 RESET constraint_exclusion;
 DROP TABLE flagged, parted, checked;
 DROP FUNCTION sketch_plan;
--- a session in which the extension is dropped and comes back
+-- a session in which the extension is dropped and created again
 CREATE TABLE fresh AS SELECT i AS id, winnow_sketch(md5(i::text), 5, 2) AS sketch FROM generate_series(1, 10) AS i;
 BEGIN;
 DROP EXTENSION simhash_pg CASCADE;

@@ -9,7 +9,7 @@ CREATE INDEX document_si ON document USING gist (si gist_hamming_ops);
 VACUUM ANALYZE document;
 -- the fingerprint of row 101, which has neighbours
 SELECT si AS q FROM document WHERE id = 101 \gset
--- what a sequential scan says
+-- the result of a sequential scan
 CREATE FUNCTION by_scan(query bigint, radius integer) RETURNS SETOF integer LANGUAGE sql
     SET enable_indexscan = off SET enable_bitmapscan = off SET enable_indexonlyscan = off
     AS 'SELECT id FROM document WHERE hamming(si, query) <= radius';
@@ -34,7 +34,7 @@ SELECT count(*) FROM document WHERE si IS NULL;
 EXPLAIN (COSTS OFF) SELECT si FROM document WHERE hamming(si, :q) <= 2;
 SELECT count(*), bool_and(hamming(si, :q) <= 2) FROM (SELECT si FROM document WHERE hamming(si, :q) <= 2) AS x;
 DROP INDEX document_si;
--- an index grown by inserts answers the same
+-- an index that grew by inserts gives the same results
 CREATE INDEX document_si ON document USING gist (si gist_hamming_ops) WITH (buffering = off);
 INSERT INTO document SELECT id + 20000, tenant_id, si # 1 FROM document WHERE id % 3 = 0;
 DELETE FROM document WHERE id % 5 = 0;
@@ -99,7 +99,7 @@ ROLLBACK;
 DROP INDEX si_tenant;
 CREATE INDEX three ON document USING gist (tenant_id, kind, si gist_hamming_ops) INCLUDE (id);
 SELECT shape, index_of(query) AS three_columns FROM shape WHERE shape <> 'nearest of two tenants' ORDER BY n;
--- where there is nothing better, the table is
+-- without a better index, this one is used
 BEGIN;
 DROP INDEX global;
 SELECT index_of(query) AS alone FROM shape WHERE shape = 'range';
@@ -113,5 +113,5 @@ RESET jit;
 DROP TABLE document, probe, shape;
 DROP FUNCTION by_scan, by_index, index_of;
 DROP EXTENSION btree_gist;
--- keys are made by the index alone
+-- only the index can make its keys
 SELECT 'x'::gist_hamming_key;

@@ -1,4 +1,4 @@
--- What distances mean. What the numbers are is tested in crates/hamming/src/histogram, and with texts below.
+-- What distances mean. crates/hamming/src/histogram tests the numbers; those of texts are tested below.
 -- A sample as large as the table makes it the same each time: 400 fingerprints that come alone, 100 that come four times with up to two bits changed.
 CREATE TABLE document AS
 SELECT i AS id, CASE WHEN i <= 400 THEN hashint8extended(i, 1) ELSE hashint8extended(i % 100, 2) # (1::bigint << i % 61) # (1::bigint << i % 7) END AS si,
@@ -8,16 +8,16 @@ INSERT INTO document VALUES (801, NULL);
 
 SELECT distance, round(rows::numeric, 2) AS rows, pairs, duplicates, at_most, compared, to_search
 FROM hamming_histogram('document', 'si') WHERE distance < 22 OR distance > 62 ORDER BY distance;
--- The same from plain SQL.
+-- The same, by plain SQL.
 WITH pair AS (SELECT hamming(a.si, b.si) AS distance, 2 * count(*) AS pairs FROM document AS a JOIN document AS b ON a.id < b.id GROUP BY 1)
 SELECT count(*) FILTER (WHERE h.pairs = coalesce((SELECT p.pairs FROM pair AS p WHERE p.distance = h.distance), 0)) AS pairs,
        count(*) FILTER (WHERE abs(h.rows - coalesce((SELECT 1.0 * sum(p.pairs) / 800 FROM pair AS p WHERE p.distance <= h.distance), 0)) < 1e-9) AS rows
 FROM hamming_histogram('document', 'si') AS h;
--- A smaller sample is another each time, and compares as many rows.
+-- A smaller sample differs each time, but compares the same number of rows.
 SELECT count(*), sum(pairs), max(rows) FROM hamming_histogram('document', 'si', sample => 500);
 SELECT count(*), sum(pairs) FROM hamming_histogram('document', 'si', 2);
 
--- What is odd is named: codes of which half of the bits are set, as of perceptual hashes that cut at the median.
+-- Reports what is unusual: half of the bits of each code are set, as in perceptual hashes that compare with the median.
 CREATE FUNCTION half_set(i bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
     SELECT sum(1::bigint << place)::bigint FROM (SELECT place FROM generate_series(0, 62) AS place ORDER BY hashint8extended(i * 64 + place, 1) LIMIT 32) AS p $$;
 CREATE TABLE perceptual AS SELECT half_set(i) AS code FROM generate_series(1, 800) AS i;
@@ -38,7 +38,7 @@ CREATE TABLE letter_weights AS SELECT feature_weights(body, 'word:2') AS weights
 CREATE TEMP TABLE near_letters AS
 SELECT hamming(a.si, b.si) AS distance, text_similarity(a.body, b.body, weights) >= 0.65 AS is_duplicate
 FROM letter AS a JOIN letter AS b ON a.id <> b.id AND hamming(a.si, b.si) <= 20, letter_weights;
--- What is measured by some pairs of texts at each distance is near to what is so.
+-- Probabilities measured with some pairs of texts at each distance are near the true ones.
 SELECT bool_and(abs(h.rows - truth.rows) < 1e-9) AS rows, bool_and(abs(h.duplicates - truth.duplicates) < 0.1 + 0.02 * truth.rows) AS duplicates,
        bool_and(h.compared <= round(900 * truth.rows)) AS compared, bool_and(h.at_most >= h.duplicates - 1e-9 AND h.at_most <= h.rows + 1e-9) AS at_most,
        max(h.distance) AS farthest, max(h.distance) FILTER (WHERE to_search) AS to_search
@@ -123,7 +123,7 @@ SELECT count(*), sum(pairs), max(rows) FROM hamming_histogram('hashed', 'code');
 INSERT INTO hashed VALUES (x'0001'), (x'0003');
 SELECT count(*), sum(pairs), max(rows) FROM hamming_histogram('hashed', 'code');
 INSERT INTO picture VALUES (0, B'10');
--- Which of the lengths comes first is chance.
+-- It is random which length comes first.
 \set VERBOSITY sqlstate
 SELECT * FROM hamming_histogram('picture', 'code');
 \set VERBOSITY default

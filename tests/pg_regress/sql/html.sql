@@ -1,4 +1,4 @@
--- what readers see
+-- the text that readers see
 SELECT extract_text($$<!doctype html><html lang=en><head><meta charset=utf-8><title>Title</title>
 <style>p { margin: 0 }</style><script>if (1 < 2) document.write("<p>no</p>")</script></head>
 <body><h1>Annual   report</h1><p>Sales of <b>W</b>idgets &amp; more,<br>caf&eacute; &#8212; see <a href="https://example.org/?a=1&b=2">here</a>.

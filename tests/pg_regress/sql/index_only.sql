@@ -1,6 +1,6 @@
 -- Index-only scans: codes of one word and whole codes come from the index, without a look at the table.
 SET jit = off;
--- of a temporary table, VACUUM need not wait for others
+-- VACUUM of a temporary table need not wait for other sessions
 CREATE TEMP TABLE document AS
 SELECT i AS id, i % 3 AS tenant_id, CASE WHEN i % 50 = 0 THEN NULL WHEN i % 2 = 0 THEN hashint8extended(i, 1)
     ELSE hashint8extended(i / 100, 2) # (1::bigint << (i % 60)) END AS si
@@ -27,12 +27,12 @@ EXPLAIN (COSTS OFF) SELECT count(*) FROM document WHERE si IS NULL;
 EXPLAIN (COSTS OFF) SELECT id FROM document WHERE hamming(si, :q) <= 6;
 EXPLAIN (COSTS OFF) SELECT si FROM document WHERE hamming(si, :q) <= 6 AND tenant_id = 1;
 EXPLAIN (COSTS OFF) SELECT ctid FROM document WHERE hamming(si, :q) <= 6;
--- the table is not looked at, and then is
+-- first without reading the table, and then with reading it
 SELECT line FROM plan('SELECT si FROM document WHERE hamming(si, 42) <= 64', 'ANALYZE, COSTS OFF') AS line WHERE line ~ 'Heap Fetches';
 DELETE FROM document WHERE id % 4 = 0;
 UPDATE document SET si = si # 1 WHERE id % 4 = 1;
 SELECT line FROM plan('SELECT si FROM document WHERE hamming(si, 42) <= 64', 'ANALYZE, COSTS OFF') AS line WHERE line ~ 'Heap Fetches';
--- the same answers, with and without a table that is clean
+-- the same results, whether all blocks of the table are all-visible or not
 CREATE TEMP TABLE question AS SELECT format(query, condition) AS query, condition FROM
     unnest(ARRAY['SELECT array_agg(%%1$s ORDER BY %%1$s)::text FROM document WHERE %s', 'SELECT count(*)::text FROM document WHERE %s',
         'SELECT array_agg(d)::text FROM (SELECT hamming(%%1$s, $1) AS d FROM document WHERE %s ORDER BY hamming(%%1$s, $1)) AS x',
@@ -74,7 +74,7 @@ EXPLAIN (COSTS OFF) SELECT tenant_id FROM document WHERE hamming(si, :q) <= 6;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM document WHERE hamming(si, :q) <= 6 AND tenant_id = 1;
 EXPLAIN (COSTS OFF) SELECT si FROM document WHERE tenant_id = 1 ORDER BY hamming(si, :q) LIMIT 3;
 DROP INDEX by_tenant;
--- of some of the rows
+-- partial indexes
 CREATE INDEX by_part ON document USING hamming (si) WHERE tenant_id = 1;
 SELECT count(*) = (SELECT count(*) FROM (SELECT * FROM document OFFSET 0) AS d WHERE tenant_id = 1 AND hamming(si, :q) <= 30) AS same
 FROM document WHERE tenant_id = 1 AND hamming(si, :q) <= 30;
@@ -103,7 +103,7 @@ SELECT code, a.* FROM unnest('{b65,b300}'::text[]) AS code, answers(code, 'by_' 
 RESET work_mem;
 SELECT index, column_number, pg_index_column_has_property(index::regclass, column_number, 'returnable') AS returnable
 FROM unnest('{by_b1,by_b40,by_b64,by_b64,by_b65,by_words,by_b300,by_v40}'::text[], '{1,1,1,2,1,1,1,1}'::integer[]) AS c (index, column_number);
--- a code of another length is the error that it is without an index, unless no row has a code
+-- a code of another length is the same error as without an index, unless no row has a code
 EXPLAIN (COSTS OFF) SELECT b40 FROM document ORDER BY hamming(b40, B'101') LIMIT 1;
 SELECT b40 FROM document ORDER BY hamming(b40, B'101') LIMIT 1;
 SELECT b40 FROM document WHERE hamming(b40, B'101') <= 3;

@@ -1,4 +1,4 @@
--- Joins on distances, set at a time: inner, semi and anti joins give what a nested loop gives, and say what they did.
+-- Near joins: inner, semi and anti joins on distances give the same rows as a nested loop, and EXPLAIN shows their work.
 \getenv folder PG_ABS_SRCDIR
 \set functions :folder '/include/join_functions.sql'
 \set ways :folder '/include/join_ways.sql'
@@ -15,14 +15,14 @@ INSERT INTO join_b SELECT i, i % 5,
     CASE i % 6 WHEN 0 THEN NULL WHEN 1 THEN hashint8extended(i, 2) WHEN 2 THEN 1 ELSE (hashint8extended(i % 20, 1) # (1::bigint << (i % 61))) END,
     nullif(repeat('y', i % 3), '')
 FROM generate_series(1, 1000) AS i;
--- For a second look: half of it as the code, half like nothing, and some are missing.
+-- A second code: half of it equals the code, half is random, and some are NULL.
 ALTER TABLE join_a ADD look bit(128);
 ALTER TABLE join_b ADD look bit(128);
 UPDATE join_a SET look = (si # (3::bigint << (id % 60)))::bit(64) || hashint8extended(id % 3, 7)::bit(64) WHERE id % 13 <> 0;
 UPDATE join_b SET look = si::bit(64) || hashint8extended(id % 4, 7)::bit(64) WHERE id % 11 <> 0;
 ANALYZE join_a, join_b;
 
--- What is asked, and what EXPLAIN says.
+-- The queries, and their plans.
 EXPLAIN (COSTS OFF) SELECT a.id, b.note FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3 AND a.grp < b.grp;
 EXPLAIN (COSTS OFF) SELECT a.id FROM join_a AS a WHERE EXISTS (SELECT FROM join_b AS b WHERE hamming_similarity(a.si, b.si) >= 0.95);
 EXPLAIN (COSTS OFF) SELECT a.id FROM join_a AS a WHERE NOT EXISTS (SELECT FROM join_b AS b WHERE hamming(a.si, b.si # 5) <= 3 AND b.note > a.note);
@@ -41,7 +41,7 @@ UNION SELECT a.id, b.id FROM join_a AS a JOIN join_b AS b ON hamming(a.look, b.l
 SELECT count(*), count(*) = (SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3 OR hamming(a.look, b.look) <= 35) AS same
 FROM (SELECT a.id, b.id FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3
       UNION SELECT a.id, b.id FROM join_a AS a JOIN join_b AS b ON hamming(a.look, b.look) <= 35) AS either;
--- The setting of hash joins is that of near joins.
+-- The setting of hash joins also holds for near joins.
 SET enable_hashjoin = off;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3;
 RESET enable_hashjoin;
@@ -59,7 +59,7 @@ EXPLAIN (COSTS OFF) SELECT count(*) FROM (VALUES (1::bigint), (4), (7)) AS a JOI
 SELECT count(*), sum(b) FROM (VALUES (1::bigint), (4), (7)) AS a JOIN unnest('{1, 5, 64}'::bigint[]) AS b ON hamming(a.column1, b) < 2.5;
 SELECT count(*), sum(b) FROM (VALUES (1::bigint), (4), (7)) AS a JOIN unnest('{1, 5, 64}'::bigint[]) AS b ON hamming(a.column1, b) = 0;
 RESET enable_nestloop;
--- How few rows it has is estimated as of tables.
+-- The number of rows is estimated as for tables.
 CREATE FUNCTION estimated(query text) RETURNS numeric LANGUAGE plpgsql AS $$
 DECLARE plan json;
 BEGIN
@@ -71,8 +71,8 @@ SELECT estimated('SELECT FROM generate_series(1, 1000::bigint) AS a JOIN generat
     estimated('SELECT FROM generate_series(1, 10::bigint) AS a LEFT JOIN generate_series(1, 1000::bigint) AS b ON hamming(a, b) < 0.5') < 2000 AS few_left;
 DROP FUNCTION estimated;
 
--- How many rows there are is estimated by what ANALYZE knows, also where half of them lie in clusters, to the power of ten.
--- Of what a user may not read, nothing is known.
+-- The number of rows is estimated by statistics, also if half of them are in clusters: its power of ten.
+-- Statistics of columns that the user may not read are not used.
 CREATE TABLE join_many AS SELECT i AS id, hashint8extended(i, 1) AS scattered,
     CASE WHEN i % 2 = 0 THEN hashint8extended(i, 1) ELSE hashint8extended(i % 400, 2) # (1::bigint << (i % 61)) # (1::bigint << (i % 53)) END AS si
 FROM generate_series(1, 20000) AS i;
@@ -96,7 +96,7 @@ RESET ROLE;
 DROP TABLE join_many;
 DROP ROLE regress_join_reader;
 
--- EXISTS with few inner rows: each asks the index of the outer table, and each outer row is kept once. Some codes are equal, some NULL.
+-- EXISTS with few inner rows: for each, the index of the outer table is searched, and each outer row is kept once. Some codes are equal, some NULL.
 CREATE TABLE join_big AS SELECT i AS id, i % 7 AS grp, hashint8extended(i % 4000, 1) # (1::bigint << i % 50) AS si FROM generate_series(1, 20000) AS i;
 ALTER TABLE join_big ADD code bit(128) GENERATED ALWAYS AS (si::bit(64) || (si # 5)::bit(64)) STORED;
 CREATE INDEX ON join_big USING hamming (si);
@@ -111,7 +111,7 @@ SELECT (SELECT array[count(*), sum(id), sum(si % 1000)] FROM join_big AS a WHERE
     (SELECT array[count(*), sum(id), sum(si % 1000)] FROM join_big AS a WHERE EXISTS (SELECT FROM join_few AS b WHERE bit_count((a.si # b.si)::bit(64)) <= 3 AND a.id <> b.id)) AS counted;
 SELECT (SELECT count(*) FROM join_big AS a WHERE EXISTS (SELECT FROM join_few AS b WHERE hamming(a.si, b.si) <= 3)) AS near,
     (SELECT count(*) FROM join_big AS a WHERE EXISTS (SELECT FROM join_few AS b WHERE bit_count((a.si # b.si)::bit(64)) <= 3)) AS counted;
--- Two of them below a join, one for each row outside, and rows that are locked.
+-- Two such joins below a join, one for each outer row, and rows that are locked.
 SELECT count(*), sum(a.id), sum(c.id) FROM join_big AS a JOIN join_few AS c ON c.id = a.grp
 WHERE EXISTS (SELECT FROM join_few AS b WHERE hamming(a.si, b.si) <= 3) AND EXISTS (SELECT FROM join_few AS d WHERE hamming(a.code, d.code) <= 2 AND d.id < 5);
 SELECT count(*), sum(a.id), sum(c.id) FROM join_big AS a JOIN join_few AS c ON c.id = a.grp
@@ -162,16 +162,16 @@ SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si::bit(64) || b'
 SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si::bit(64), substring(b.si::bit(64), b.id % 2 + 1)) <= 3;
 SELECT count(*) FROM (SELECT * FROM join_a WHERE si IS NULL OFFSET 0) AS a JOIN join_b AS b ON hamming(a.si::bit(64), substring(b.si::bit(64), b.id % 2 + 1)) <= 3;
 
--- A further condition may keep lengths apart, so it is tested first where they are not known.
+-- A further condition may separate lengths, so if these are unknown, it is tested first.
 EXPLAIN (COSTS OFF) SELECT count(*) FROM (SELECT id % 2 AS odd, substring(si::bit(64), id % 2 + 1) AS code FROM join_a) AS a
     JOIN (SELECT id % 2 AS odd, substring(si::bit(64), id % 2 + 1) AS code FROM join_b) AS b ON a.odd = b.odd AND hamming(a.code, b.code) <= 3;
 SELECT count(*) FROM (SELECT id % 2 AS odd, substring(si::bit(64), id % 2 + 1) AS code FROM join_a) AS a
     JOIN (SELECT id % 2 AS odd, substring(si::bit(64), id % 2 + 1) AS code FROM join_b) AS b ON a.odd = b.odd AND hamming(a.code, b.code) <= 3;
 
--- The side that changes begins again with each row outside.
+-- The changed side is read again for each outer row.
 SELECT r, count FROM (VALUES (NULL), (0), (2), (-1), (4)) AS v (r), LATERAL (SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= r OFFSET 0) AS c;
 SELECT r, count FROM generate_series(0, 4, 2) AS r, LATERAL (SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si # r) <= 2 OFFSET 0) AS c;
--- The first rows come without the rest, and a cursor goes back.
+-- The first rows are returned before the others are found, and a cursor goes back.
 SELECT count(*) FROM (SELECT FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3 LIMIT 5) AS s;
 BEGIN;
 DECLARE c SCROLL CURSOR FOR SELECT a.id < b.id AS less FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 1 AND a.id < b.id;
@@ -183,7 +183,7 @@ COMMIT;
 SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3 AND 1 / (a.id - 700) < 5;
 SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3;
 
--- Rows are changed by what is near.
+-- Changes rows that are near rows of another table.
 BEGIN;
 DELETE FROM join_b AS b USING join_a AS a WHERE hamming(a.si, b.si) <= 1 AND a.id < b.id;
 UPDATE join_a AS a SET note = 'near' FROM join_b AS b WHERE hamming(a.si, b.si) <= 1;

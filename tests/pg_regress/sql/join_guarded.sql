@@ -1,4 +1,4 @@
--- Near joins show no hidden row, keep nothing after an error, and give the same with workers.
+-- Near joins show no hidden row, leave nothing behind after an error, and give the same rows with workers.
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE join_a (id integer PRIMARY KEY, grp integer, si bigint, note text);
 CREATE TABLE join_b (LIKE join_a INCLUDING ALL);
@@ -15,7 +15,7 @@ BEGIN
     END LOOP;
     RETURN nodes;
 END $$;
--- What a query counts, by near joins and by bits.
+-- The counts of a query, by near joins and by counting bits.
 CREATE FUNCTION both_ways(query text, OUT nodes text, OUT near text, OUT fits boolean) LANGUAGE plpgsql AS $$
 DECLARE
     plain text := regexp_replace(query, 'hamming\((\w+\.si), (\w+\.si)\)', 'bit_count((\1 # \2)::bit(64))', 'g');
@@ -27,7 +27,7 @@ BEGIN
     fits := near IS NOT DISTINCT FROM counted AND plain <> query;
 END $$;
 
--- A function that tells what it sees is called for no row that its user may not see.
+-- A function that reveals its arguments is not called for rows that the user may not see.
 CREATE FUNCTION tell(note text) RETURNS boolean COST 0.0001 LANGUAGE plpgsql AS $$
 BEGIN
     IF note LIKE '%7' THEN
@@ -51,7 +51,7 @@ DROP VIEW visible_a;
 DROP POLICY visible ON join_b;
 ALTER TABLE join_b DISABLE ROW LEVEL SECURITY;
 
--- Workers share the outer side, and an error of theirs is that of the query.
+-- Workers share the outer side, and their errors are errors of the query.
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;

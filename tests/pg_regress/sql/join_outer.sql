@@ -1,4 +1,4 @@
--- Outer joins on distances, set at a time, give what a nested loop gives.
+-- Near joins: outer joins on distances give the same rows as a nested loop.
 \getenv folder PG_ABS_SRCDIR
 \set functions :folder '/include/join_functions.sql'
 \set ways :folder '/include/join_ways.sql'
@@ -17,7 +17,7 @@ INSERT INTO join_b SELECT i, i % 5,
 FROM generate_series(1, 1000) AS i;
 ANALYZE join_a, join_b;
 
--- What is asked, and what EXPLAIN says.
+-- The queries, and their plans.
 EXPLAIN (COSTS OFF) SELECT * FROM join_a AS a LEFT JOIN join_b AS b ON hamming(b.si, a.si) < 4 AND a.id <> b.id WHERE b.id IS NULL OR b.grp > 2;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a FULL JOIN join_b AS b ON hamming(a.si, b.si) <= 2;
 SET work_mem = '64kB';
@@ -43,7 +43,7 @@ SELECT count(*), count(a.id), count(b.id) FROM join_a AS a FULL JOIN join_b AS b
 SELECT count(*), count(a.id), count(b.id) FROM join_a AS a FULL JOIN join_b AS b ON hamming(a.si, b.si) <= 2;
 
 -- Full joins of tables, of constants and expressions computed below, of CTEs, arrays and VALUES, by every form of a distance.
--- By counted bits they need an equality, which is always true.
+-- Without near joins they need an equality, which is always true.
 CREATE FUNCTION full_join(a text, b text, condition text, OUT nodes text, OUT rows text, OUT same boolean) LANGUAGE plpgsql AS $$
 DECLARE
     query text := format('WITH w AS MATERIALIZED (SELECT * FROM join_a WHERE id <= 300), v AS MATERIALIZED (SELECT * FROM join_b WHERE id <= 250)
@@ -75,7 +75,7 @@ SELECT condition, full_join.* FROM full_side, unnest(ARRAY['hamming(a.si, b.si) 
 SELECT a.column1 AS a, b AS b FROM (VALUES (1::bigint), (4), (7)) AS a FULL JOIN unnest('{1, 5, 64}'::bigint[]) AS b ON hamming(a.column1, b) <= 0 ORDER BY a, b;
 SELECT a.column1 AS a, b AS b FROM (VALUES (1::bigint), (4), (7)) AS a FULL JOIN unnest('{1, 5, 64}'::bigint[]) AS b ON hamming(a.column1, b) = 2 ORDER BY a, b;
 
--- Placeholders below, at and above near joins. Since 16, each names the outer joins that may have made it NULL.
+-- PlaceHolderVars below, at and above near joins. Since 16, phnullingrels has the outer joins that may have made one NULL.
 CREATE TABLE doc AS SELECT g AS id, hashint8extended(g / 10, 1) # (1::bigint << (g % 60)) AS si FROM generate_series(1, 5000) AS g;
 CREATE TABLE meta AS SELECT g AS id, 't' || g AS title FROM generate_series(1, 4000) AS g;
 ANALYZE doc, meta;

@@ -1,4 +1,4 @@
--- Near joins over every kind of relation and in every kind of statement give what other joins give.
+-- Near joins of every kind of relation and in every kind of statement give the same rows as other joins.
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE code (id integer, grp integer, si bigint, note text);
 -- Scattered codes, families of near ones, and NULLs.
@@ -45,7 +45,7 @@ INSERT INTO shape (name, query) VALUES
     ('update of partitions', 'UPDATE parted AS a SET note = ''near'' FROM code AS b WHERE hamming(a.si, b.si) <= 2 AND a.id <> b.id'),
     ('delete in children', 'DELETE FROM family AS a WHERE EXISTS (SELECT FROM code AS b WHERE hamming(a.si, b.si) <= 2 AND b.id < a.id)');
 
--- What a query answers: the number of rows, and what they are. After a statement that changes rows, those of its tables; what it did is undone.
+-- The result of a query: the number of rows, and a hash of them. A statement that changes rows gives those of its tables, and is rolled back.
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     result text;
@@ -60,7 +60,7 @@ BEGIN
 EXCEPTION WHEN SQLSTATE 'UNDO0' THEN
     RETURN result;
 END $$;
--- Its near joins. EXPLAIN VERBOSE can write each of them.
+-- The near joins of a query. EXPLAIN VERBOSE can print each of them.
 CREATE FUNCTION near_joins(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     line text;
@@ -99,7 +99,7 @@ EXECUTE near(batch(), 3);
 SELECT count(*), sum(a.id) FROM code AS a JOIN batched AS b ON hamming(a.si, b.si) <= 3;
 RESET plan_cache_mode;
 
--- A cursor outlives its transaction, goes to and fro, and ends early.
+-- A cursor outlives its transaction, moves in both directions, and is closed early.
 BEGIN;
 DECLARE kept SCROLL CURSOR WITH HOLD FOR SELECT a.id < b.id AS less FROM code AS a JOIN batched AS b ON hamming(a.si, b.si) <= 3 AND a.id < b.id;
 FETCH 2 FROM kept;
@@ -113,14 +113,14 @@ FETCH 1 FROM locked;
 DELETE FROM code WHERE CURRENT OF locked RETURNING id IS NOT NULL AS gone;
 CLOSE locked;
 ROLLBACK;
--- A row of a join is of no table.
+-- A row of a join belongs to no table.
 BEGIN;
 DECLARE early CURSOR FOR SELECT a.id <> b.id AS other FROM code AS a JOIN batched AS b ON hamming(a.si, b.si) <= 3;
 FETCH 1 FROM early;
 DELETE FROM code WHERE CURRENT OF early;
 ROLLBACK;
 
--- Workers share the outer side, or both. What was undone has left dead rows, which autovacuum may or may not have removed.
+-- Workers share the outer side, or both. Rolled back statements left dead rows, which autovacuum may or may not have removed.
 VACUUM ANALYZE code, parted, batched, family;
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
@@ -129,7 +129,7 @@ SET min_parallel_table_scan_size = 0;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM code AS a FULL JOIN code AS b ON hamming(a.si, b.si) <= 3;
 SELECT name, near_joins(query) FROM shape WHERE name ~ '^part' ORDER BY number;
 SELECT count(*) FILTER (WHERE answer(query) <> truth.answer) AS wrong FROM shape JOIN truth USING (number) WHERE name ~ '^part|^three|^union|^delete';
--- An error in a worker is that of the query. The context is not the same in all versions.
+-- An error in a worker is an error of the query. Its context is not the same in all versions.
 \set SHOW_CONTEXT never
 SET parallel_leader_participation = off;
 SELECT count(*) FROM code AS a JOIN batched AS b ON hamming(a.si, b.si) <= 3 AND 1 / (a.id - 500) < 5;

@@ -1,4 +1,4 @@
--- Joins on sketches, set at a time, give what a nested loop gives, and say what they did.
+-- Near joins on sketches give the same rows as a nested loop, and EXPLAIN shows their work.
 \getenv folder PG_ABS_SRCDIR
 \set functions :folder '/include/join_functions.sql'
 \set ways :folder '/include/join_ways.sql'
@@ -6,7 +6,7 @@
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE join_a (id integer, grp integer, sketch bigint[], tags bigint[], note text);
 CREATE TABLE join_b (LIKE join_a);
--- Families that share values, a value of nearly all, repeated and unsorted ones, empty arrays, and NULLs. Tags have NULLs among their values too.
+-- Families that share values, a value of nearly all rows, repeated and unsorted values, empty arrays, and NULLs. Tags have NULLs among their values too.
 INSERT INTO join_a SELECT i, i % 7,
     CASE i % 9 WHEN 0 THEN NULL WHEN 1 THEN '{}' WHEN 2 THEN '{{9,3},{3,1}}'
         ELSE ARRAY(SELECT abs(hashint8extended(j % (3 + i % 5), i % 20)) % 100000 FROM generate_series(1, i % 11) AS j) || 1::bigint END,
@@ -22,12 +22,12 @@ FROM generate_series(1, 350) AS i;
 UPDATE join_b SET sketch = array_remove(sketch, NULL);
 ANALYZE join_a, join_b;
 
--- What is asked, and what EXPLAIN says.
+-- The queries, and their plans.
 EXPLAIN (COSTS OFF) SELECT a.id, b.note FROM join_a AS a JOIN join_b AS b ON sketch_similarity(a.sketch, b.sketch) >= 0.5 AND a.grp < b.grp;
 EXPLAIN (COSTS OFF) SELECT a.id FROM join_a AS a WHERE EXISTS (SELECT FROM join_b AS b WHERE sketch_containment(b.sketch, a.sketch) > 0.5);
 EXPLAIN (COSTS OFF) SELECT a.id FROM join_a AS a WHERE NOT EXISTS (SELECT FROM join_b AS b WHERE sketch_overlaps(a.tags, b.tags) AND b.note > a.note);
 EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a FULL JOIN join_b AS b ON sketch_overlaps(a.tags, b.tags);
--- Of several conditions one is served: the one on a distance, if there is any.
+-- A near join serves one of several conditions: one on a distance, if there is any.
 EXPLAIN (COSTS OFF) SELECT a.id FROM join_a AS a JOIN join_b AS b ON sketch_overlaps(a.tags, b.tags) AND hamming(a.id, b.id) <= 3;
 EXPLAIN (COSTS OFF) SELECT a.id FROM join_a AS a JOIN join_b AS b ON sketch_overlaps(a.tags, b.tags) AND sketch_similarity(a.sketch, b.sketch) = 0.5;
 -- PostgreSQL's own operator is not ours, and a share has to be the same for all rows.
@@ -76,7 +76,7 @@ SELECT count(*), count(a.id), count(b.id) FROM join_a AS a FULL JOIN join_b AS b
 SELECT (SELECT count(*) FROM join_a AS a JOIN join_b AS b ON sketch_similarity(a.sketch, b.sketch) >= 0.4 AND a.grp = b.grp) AS pairs, count(*) AS lone
 FROM join_a AS a WHERE NOT EXISTS (SELECT FROM join_b AS b WHERE sketch_similarity(a.sketch, b.sketch) >= 0.4 AND a.grp = b.grp);
 
--- The side that changes begins again with each row outside, as does the share.
+-- The changed side is read again for each outer row, and the share is computed again.
 SELECT x, count FROM generate_series(0, 10, 4) AS x, LATERAL (SELECT count(*) FROM join_a AS a JOIN join_b AS b ON sketch_similarity(a.sketch, b.sketch) >= x / 10.0 OFFSET 0) AS c;
 SELECT x, count FROM generate_series(0, 10, 4) AS x, LATERAL (SELECT count(*) FROM join_a AS a JOIN join_b AS b ON sketch_overlaps(a.tags, b.tags || x::bigint) OFFSET 0) AS c;
 
@@ -87,8 +87,8 @@ SELECT count(*) FROM (SELECT * FROM join_a WHERE sketch IS NULL OFFSET 0) AS a J
 SELECT count(*) FROM join_a AS a JOIN join_b AS b ON sketch_similar(a.sketch, b.tags, (SELECT NULL::double precision));
 DROP TABLE join_a, join_b, join_query, join_truth;
 
--- How many rows there are is estimated by what ANALYZE knows, also where half of them lie in clusters, to the power of ten.
--- Of what a user may not read, nothing is known.
+-- The number of rows is estimated by statistics, also if half of them are in clusters: its power of ten.
+-- Statistics of columns that the user may not read are not used.
 CREATE TABLE join_many AS SELECT i AS id, ARRAY(SELECT hashint8extended(j, i) FROM generate_series(1, 40) AS j) AS scattered,
     ARRAY(SELECT hashint8extended(j, i) FROM generate_series(1, 20) AS j
         UNION ALL SELECT hashint8extended(j, -1 - i % 100) FROM generate_series(1, 20) AS j WHERE i % 2 = 0) AS sketch
@@ -107,7 +107,7 @@ CREATE POLICY visible ON join_many USING (id > 0);
 SET ROLE regress_join_reader;
 SELECT (join_estimate('sketch_similarity(a.sketch, b.sketch) >= 0.3')).estimated = (join_estimate('sketch_similarity(a.sketch, b.sketch) > 0.5')).estimated AS hidden;
 RESET ROLE;
--- A partitioned table has no pages, and a table with children may have none.
+-- A partitioned table has no blocks, and a table with children may have none.
 CREATE TABLE join_parts (LIKE join_many) PARTITION BY RANGE (id);
 CREATE TABLE join_part_1 PARTITION OF join_parts FOR VALUES FROM (MINVALUE) TO (1500);
 CREATE TABLE join_part_2 PARTITION OF join_parts FOR VALUES FROM (1500) TO (MAXVALUE);

@@ -8,7 +8,7 @@ CREATE INDEX ON minhashed USING gin (minhash_bands(signature, 16));
 ANALYZE minhashed;
 SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT i FROM minhashed WHERE sketch_overlaps(minhash_bands(signature, 16), '{1,2}');
--- texts share 43 of 57 words with their neighbours, and nothing with those eight places away
+-- texts share 43 of 57 words with their neighbours, and nothing with texts eight places away
 SELECT i FROM minhashed
 WHERE sketch_overlaps(minhash_bands(signature, 16), minhash_bands((SELECT signature FROM minhashed WHERE i = 1000), 16))
   AND minhash_similarity(signature, (SELECT signature FROM minhashed WHERE i = 1000)) > 0.5 ORDER BY i;
@@ -39,7 +39,7 @@ FROM generate_series(1, 200) AS t,
      LATERAL (SELECT minhash_bits(string_agg('w' || t * 1000 + i, ' ') FILTER (WHERE i <= 300), 64, 'word:1') AS a,
                      minhash_bits(string_agg('w' || t * 1000 + i, ' ') FILTER (WHERE i > 100), 64, 'word:1') AS b
               FROM generate_series(1, 400) AS i) AS pair;
--- results are arrays like others
+-- results are ordinary arrays
 SELECT minhash('word', 4) = minhash('word', 4)::text::integer[] AS equal, minhash('word', 1) || 7 AS longer, array_dims(minhash('word', 4)) AS dims,
        pg_column_size(minhash('word', 128)) = pg_column_size(array_fill(0, '{128}')) AS same_size;
 -- errors

@@ -4,7 +4,7 @@
 SELECT near_blocks(42, 3, 1), near_blocks(42, 3, 8) AS bands, near_blocks(42, 10, 4) AS triangle, near_blocks(NULL::bigint, 3, 8) AS of_null;
 SELECT near_blocks(B'101', 1, 1), near_blocks(42::bit(64), 3, 8) AS bands, near_blocks(repeat('01', 128)::bit(256), 15, 8);
 
--- The blocks together have each pair.
+-- Each pair is in some block.
 CREATE TABLE doc AS
 SELECT md5(i::text)::uuid AS id, CASE WHEN i % 50 > 0 THEN hashint8extended(i % 300, 1) # (1::bigint << i % 63) # (1::bigint << i % 59) END AS si
 FROM generate_series(1, 3000) AS i;
@@ -24,7 +24,7 @@ END $$;
 SELECT radius, parts, pairs > 500 AS many, differing, blocks
 FROM (VALUES (0, 3), (1, 2), (2, 5), (3, 1), (3, 2), (3, 8), (4, 3), (6, 4), (10, 5)) AS v (radius, parts), differing(radius, parts);
 
--- Clusters of the pairs are those of all rows.
+-- Clusters of the pairs equal clusters of all rows.
 CREATE TABLE pair AS SELECT a.id AS a, b.id AS b FROM doc AS a JOIN doc AS b ON hamming(a.si, b.si) <= 3 AND a.id < b.id;
 SELECT linkage, count(*) AS rows, count(*) FILTER (WHERE cluster <> id) AS members, count(*) FILTER (WHERE cluster IS DISTINCT FROM keeper) AS differing
 FROM unnest('{leader,connected}'::text[]) AS linkage, LATERAL (
@@ -42,7 +42,7 @@ SELECT * FROM clusters_of_pairs('{2026-01-02}'::date[], '{2026-01-01}'::date[]);
 SELECT * FROM clusters_of_pairs('{}'::bigint[], '{}'::bigint[]);
 SELECT * FROM clusters_of_pairs('{1}'::bigint[], NULL);
 
--- Blocks of a partitioned table are joined by themselves.
+-- Each partition joins its own blocks.
 CREATE TABLE in_block (block integer, id uuid, si bigint) PARTITION BY HASH (block);
 CREATE TABLE in_block_0 PARTITION OF in_block FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE in_block_1 PARTITION OF in_block FOR VALUES WITH (MODULUS 2, REMAINDER 1);

@@ -1,4 +1,4 @@
--- Several processes search whole codes together: each row once, in order, the same as by a scan.
+-- Several processes search whole codes together, and find each row once, in order, as a scan does.
 SET jit = off;
 CREATE TABLE document (id integer, tenant_id integer, code bit(256));
 INSERT INTO document
@@ -7,7 +7,7 @@ SELECT i, i % 20, CASE WHEN i % 100 > 0 THEN
     FROM generate_series(1, 4) AS word) END
 FROM generate_series(1, 20000) AS i;
 VACUUM ANALYZE document;
--- queries without $1: about a code that is there
+-- queries in which a stored code replaces $1
 CREATE TABLE question AS SELECT number, replace(query, '$1', format('%L::bit(256)', code)) AS query
 FROM document, unnest(ARRAY[
     'SELECT array_agg(d) FROM (SELECT hamming(code, $1) AS d FROM document ORDER BY hamming(code, $1) LIMIT 20) AS x',
@@ -36,7 +36,7 @@ BEGIN
         RETURN NEXT regexp_replace(line, '<[01]+,', '<Q,', 'g');
     END LOOP;
 END $$;
--- EXECUTE … INTO takes no workers, so answers go to a table.
+-- EXECUTE … INTO uses no workers, so results are stored in a table.
 CREATE TABLE answer (way text, number bigint, line text);
 CREATE PROCEDURE answers(way text) LANGUAGE plpgsql AS $$
 DECLARE
@@ -67,7 +67,7 @@ DROP INDEX whole;
 CREATE INDEX by_both ON document USING hamming (code) WITH (trees = both);
 CALL answers('both');
 DROP INDEX by_both;
--- where codes cannot be divided, one process searches
+-- if codes cannot be divided, one process searches
 CREATE INDEX by_words ON document USING hamming (code) WITH (trees = words);
 CALL answers('words');
 DROP INDEX by_words;
@@ -76,12 +76,12 @@ CALL answers('tenants');
 SELECT number, line FROM question, plan(query) AS line WHERE number > 8 AND line ~ 'Gather|Index|Filter';
 SELECT answer.way, count(*), count(*) FILTER (WHERE answer.line IS NOT DISTINCT FROM scanned.line) AS same
 FROM answer JOIN answer AS scanned USING (number) WHERE scanned.way = 'scan' GROUP BY answer.way ORDER BY answer.way;
--- a search that is begun again
+-- a search that is rescanned
 SET enable_material = off;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SELECT count(*) FROM generate_series(1, 3) AS n, LATERAL (SELECT FROM document, question WHERE hamming(document.code, (SELECT code FROM document WHERE id = 301)) <= 130 AND question.number = 1) AS x;
--- what waits for rows may end early
+-- a query may end before it has read all rows
 SELECT count(*) FROM (SELECT FROM document ORDER BY hamming(code, (SELECT code FROM document WHERE id = 301)) LIMIT 5) AS x;
 DROP TABLE document, question, answer CASCADE;
 DROP FUNCTION plan;

@@ -1,22 +1,22 @@
--- On a slow machine, repeated_passages says how far it is.
+-- On a slow machine, repeated_passages reports its progress.
 SET client_min_messages = warning;
--- maximal passages, counted as substr counts
+-- maximal passages, whose positions are those of substr
 SELECT *, substr(a, a_pos, len) = passage AS in_a, substr(b, b_pos, len) = passage AS in_b
 FROM (VALUES ('It was a bright cold day in April.', 'Then: a bright cold day! It was a bright one.')) AS t (a, b), shared_passages(a, b, 8);
 SELECT * FROM shared_passages('日本語の文章です。', 'これも日本語の文章だ', 4);
--- equal texts share all of it, as nearly equal ones share nearly all; shorter ones share nothing
+-- equal texts share everything, nearly equal ones nearly everything; shorter ones share nothing
 SELECT * FROM shared_passages('one two three, four five, one two three', 'one two three, four five, one two three', 8);
 SELECT * FROM shared_passages('one two three, four five, one two three', 'one two three, four_five, one two three', 8);
 SELECT * FROM shared_passages('no repetition here', 'no repetition here', 18) UNION ALL SELECT * FROM shared_passages('no repetition here', 'no repetition here', 19);
 -- a copy among stored texts, and one text within another
 SELECT t.n, a_pos, b_pos, len FROM (VALUES (1, 'Copied word for word.'), (2, 'Not at all.'), (3, 'Here: Copied word for word.'), (4, 'word for word')) AS t (n, body),
     shared_passages(t.body, 'Copied word for word.', 10) ORDER BY n;
--- what one text repeats is asked of repeated_passages
+-- repeated_passages finds passages that one text repeats
 SELECT pos, len, first_pos FROM repeated_passages($$SELECT 1::bigint, 'one two three, four five, one two three'$$, 8);
--- nothing shared, nothing to share
+-- texts that share nothing, and empty texts
 SELECT count(*) FROM shared_passages('abc', 'xyz', 1) UNION ALL SELECT count(*) FROM shared_passages('', '', 1)
 UNION ALL SELECT count(*) FROM shared_passages('short', 'short text') UNION ALL SELECT count(*) FROM shared_passages(NULL, 'a', 1);
--- all of a passage and no more, wherever it stands
+-- a passage and no more, wherever it is
 SELECT count(*) AS wrong FROM (
     SELECT i, md5(i::text) || passage || md5((i + 1)::text) AS a, md5((i + 2)::text) || md5((i + 3)::text) || passage AS b, passage
     FROM generate_series(1, 500) AS i, LATERAL (SELECT string_agg(chr(65 + (i * j * j) % 57), '') AS passage FROM generate_series(1, 60 + i % 40) AS j) AS p) AS t
@@ -53,7 +53,7 @@ DROP TABLE passage_document;
 SELECT passage_sketch('', 26) AS empty, passage_sketch('abc', 26) AS short, passage_sketch(NULL, 26) AS null;
 SELECT passage_sketch('a', 5);
 SELECT passage_sketch('a', -1);
--- what stood before in a corpus, in its order
+-- passages that occurred before in a corpus, in its order
 CREATE TABLE repeat_document (id bigint, name text, code uuid, body text);
 INSERT INTO repeat_document VALUES
     (1, 'a', md5('1')::uuid, 'It was a bright cold day in April, and the clocks were striking thirteen.'),
@@ -75,7 +75,7 @@ SELECT * FROM repeated_passages('SELECT code, body FROM repeat_document WHERE id
 SELECT * FROM repeated_passages('SELECT id, body FROM repeat_document WHERE id >= 7 ORDER BY id, name', 6);
 SELECT * FROM repeated_passages('VALUES (ARRAY[1, 2], ''same text''::varchar), (ARRAY[3], ''same text'')', 9, '{}'::integer[]);
 SELECT pg_typeof(document), pg_typeof(first_document) FROM repeated_passages('VALUES (1::smallint, ''twice''), (2::smallint, ''twice'')', 5, 0::smallint);
--- keys and texts that are stored elsewhere
+-- toasted keys and texts
 CREATE TABLE repeat_long AS SELECT string_agg(md5(i::text), '') AS body FROM generate_series(1, 2000) AS i;
 SELECT md5(document) = md5(body) AS key, pos, len, md5(first_document) = md5(body) AS first, first_pos
 FROM repeat_long, repeated_passages('SELECT body, body FROM repeat_long UNION ALL SELECT body, reverse(body) || body FROM repeat_long', 100, NULL::text);
@@ -84,7 +84,7 @@ SELECT count(*) FROM repeated_passages('SELECT id, body FROM repeat_document ORD
 UNION ALL SELECT count(*) FROM repeated_passages('SELECT 1::bigint, ''''::text WHERE false')
 UNION ALL SELECT count(*) FROM repeated_passages('SELECT 1::bigint, NULL::text')
 UNION ALL SELECT count(*) FROM repeated_passages(NULL) UNION ALL SELECT count(*) FROM repeated_passages('SELECT 1', NULL) UNION ALL SELECT count(*) FROM repeated_passages(NULL, 100, NULL::text);
--- every character that lies in a window which stood before, and no other
+-- all characters of windows that occurred before, and no others
 CREATE TABLE repeat_random AS
 SELECT i AS id, (SELECT string_agg(substr('ab', 1 + (hashint8extended(i, j) & 1)::integer, 1), '') FROM generate_series(1, 40) AS j) AS body
 FROM generate_series(1, 40) AS i;
@@ -95,7 +95,7 @@ WITH at AS (SELECT id, i AS pos, substr(body, i, 12) AS text FROM repeat_random,
 SELECT (SELECT count(*) > 100 FROM expected) AS enough, (SELECT count(*) FROM (TABLE expected EXCEPT TABLE found) AS x) AS missed,
        (SELECT count(*) FROM (TABLE found EXCEPT TABLE expected) AS x) AS wrong;
 DROP TABLE repeat_random, repeat_long;
--- in the caller's rights, and without writing
+-- with the caller's privileges, and read-only
 CREATE ROLE passage_reader;
 SET ROLE passage_reader;
 SELECT * FROM repeated_passages('SELECT id, body FROM repeat_document');
@@ -126,7 +126,7 @@ SELECT * FROM repeated_passages('SELECT i::bigint, repeat(md5(i::text), 1000) FR
 RESET maintenance_work_mem;
 SELECT repeated_passages('SELECT id, body FROM repeat_document WHERE id IN (1, 4) ORDER BY id', 20);
 DROP TABLE repeat_document;
--- a text in which is marked what it shares
+-- a text with marks around the passages that it shares
 CREATE TABLE headline AS SELECT 'Then: a bright cold day! It was a bright one. "Nobody" <knew> why.' AS doc, 'It was a bright cold day in April: "Nobody" <knew>.' AS other;
 SELECT passage_headline(doc, other, 8), passage_headline(doc, other), passage_headline(doc, doc), passage_headline(doc, doc, 100) FROM headline;
 SELECT passage_headline(doc, other, 8, 'StartSel=<mark>, StopSel=</mark>, Escape=html'), passage_headline(doc, other, 8, 'StartSel="", stopsel="|"') FROM headline;

@@ -1,10 +1,10 @@
--- 1,000 texts of one template: ten words in all, three in a tenth, and a word of its own in each
+-- 1,000 texts of one template: ten words in all texts, three in a tenth of them, and one word that no other text has
 CREATE TABLE corpus AS
 SELECT i, 'this package has the files that a program of ours needs ' || repeat('group' || i % 10 || ' ', 3) || 'name' || i AS body
 FROM generate_series(1, 1000) AS i;
 CREATE TABLE rarity AS SELECT feature_weights(body, 'word:1') AS weights FROM corpus;
 SELECT length(weights), substr(weights, 1, 14) FROM rarity;
--- unrelated texts of one template: ten words of weight 1 are shared, and two names of 13 are not
+-- unrelated texts of one template share ten words of weight 1, but not two names of weight 13
 SELECT text_similarity(a.body, b.body, weights) BETWEEN 0.2 AND 0.3 AS unrelated,
        hamming(minhash_bits(a.body, 256, weights)::bit(256), minhash_bits(b.body, 256, weights)::bit(256)) BETWEEN 76 AND 116 AS far,
        hamming(minhash_bits(a.body, 256, 'word:1')::bit(256), minhash_bits(b.body, 256, 'word:1')::bit(256)) < 50 AS near_without_weights
@@ -19,7 +19,7 @@ FROM (SELECT i, md5(i::text) || ' ' || md5(i || 'x') || ' ' || body AS body FROM
 SELECT length(minhash_bits('name1', 100, weights)) AS bits, minhash_bits('', 8, weights) AS empty, minhash_bits('?!', 8, weights) AS marks,
        minhash_bits(NULL, 8, weights) AS no_text, minhash_bits('a', 8, NULL::bytea) AS no_weights
 FROM rarity;
--- neither the order nor the parts matter, nor do NULLs and texts without words
+-- neither order, partial aggregation, NULLs nor texts without words matter
 SELECT feature_weights(body, 'word:1' ORDER BY hashint4(i)) = (SELECT weights FROM rarity) AS ordered FROM corpus;
 SELECT feature_weights_final(feature_weights_combine(NULL, NULL)) AS nothing, feature_weights_final(NULL) AS none;
 SELECT feature_weights(body, 'word:1') = (SELECT weights FROM rarity) AS same
@@ -36,7 +36,7 @@ SELECT feature_weights(body, 'word:1') = (SELECT weights FROM rarity) AS in_para
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
--- states are checked, and one that is not the aggregate's own is not changed
+-- states are checked, and only the aggregate's own state is changed
 WITH state AS MATERIALIZED (SELECT feature_weights_add(NULL, 'a b', 'word:1') AS value)
 SELECT length(value), substr(value, 1, 8) AS form, feature_weights_final(feature_weights_combine(value, value)) = feature_weights_final(feature_weights_add(value, 'a b', 'word:1')) AS twice,
        feature_weights_final(value) = (SELECT feature_weights('a b', 'word:1')) AS unchanged

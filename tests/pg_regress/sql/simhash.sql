@@ -15,12 +15,12 @@ SELECT simhash('Hello', 'char:1') <> simhash('hello', 'char:1') AS differs;
 SELECT scheme, simhash('see https://example.org/a?b=1 for all 12345 of the reports', scheme)
      = simhash('see for all of the reports', scheme) AS same
 FROM unnest('{doc1,doc2,simhash-doc}'::text[]) AS scheme;
--- and only these, where no blank sets them off
+-- and only these, if no blank separates them
 SELECT scheme, simhash('请看https://example.org/a的说明', scheme) = simhash('请看 的说明', scheme) AS unspaced,
        simhash('<a href="https://example.org">Annual report</a> (WWW.EXAMPLE.ORG)', scheme) = simhash('<a href="">Annual report</a> ()', scheme) AS markup
 FROM unnest('{doc1,doc2}'::text[]) AS scheme;
 SELECT simhash('a') = simhash('a', 'doc2') AS default_scheme, simhash('a') = simhash('a', 'doc1') AS doc1;
--- doc2: the order of words matters by their pairs, their number does not matter
+-- doc2: pairs make the order of words matter; repetitions do not matter
 SELECT simhash('one two three four', 'doc2') = simhash('four three two one', 'doc2') AS shuffled,
        simhash('a b a b', 'doc2') = simhash('a b a b a b a b', 'doc2') AS repeated,
        hamming(simhash(repeat('x ', 3), 'doc2'), simhash('x', 'doc2')) BETWEEN 1 AND 40 AS pair_of_x;
@@ -64,13 +64,13 @@ SET min_parallel_table_scan_size = 0;
 EXPLAIN (COSTS OFF) SELECT sum(simhash(body, 'word:1') % 1000003) FROM simhash_many;
 SELECT sum(simhash(body, 'word:1') % 1000003) = :serial AS same FROM simhash_many;
 DROP TABLE simhash_many;
--- what Common Crawl's code makes
+-- the same as Common Crawl's code computes
 SELECT text, to_hex(simhash(text, 'commoncrawl')) FROM unnest(ARRAY['Hello world', 'abcd', 'The quick brown fox jumps over the lazy dog', '日本語の文章です', '', 'abc']) AS text;
--- words are bare, identifiers and what cannot be seen are left out
+-- neither case nor punctuation matters; identifiers and invisible characters are left out
 SELECT simhash(a, 'doc1') = simhash(b, 'doc1') AS doc1, simhash(a, 'doc2') = simhash(b, 'doc2') AS doc2, a FROM (VALUES
     ('Can''t stop, o''clock', 'can’t stop o’clock'), ('id 550e8400-e29b-41d4-a716-446655440000 of doi:10.1000/182 ends', 'ID of ends'),
     ('co' || chr(173) || 'operate' || chr(7) || ' now', 'cooperate now'), ('digest d41d8cd98f00b204e9800998ecf8427e here', 'digest here')) AS t (a, b);
--- several columns as one text: NULLs are skipped, the empty text is none
+-- several columns as one text: NULLs are skipped, and an empty text has no fingerprint
 SELECT simhash_text('a', NULL, 'b') = E'a\nb' AS skipped, simhash_text(NULL, 'a') = 'a' AS one, simhash_text('', 'a') = E'\na' AS empty,
        simhash_text(NULL, NULL) AS all_null, simhash_text(VARIADIC '{}') AS none, simhash_text(VARIADIC NULL) AS null,
        simhash_text('a'::char(5), 'b'::varchar, 'c') = E'a\nb\nc' AS types;

@@ -58,7 +58,7 @@ SELECT plan('SELECT id FROM document WHERE hamming(si, 42)::bigint <= 6');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) = 6.0');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) = 6.5');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) = 0.0');
--- of parameters
+-- parameters
 SET plan_cache_mode = force_generic_plan;
 PREPARE alike (bigint, float8) AS SELECT id FROM document WHERE hamming_similarity(si, $1) >= $2;
 PREPARE more_alike (bigint, real) AS SELECT id FROM document WHERE $2 < hamming_similarity(si, $1);
@@ -74,13 +74,13 @@ SELECT plan('EXECUTE nearer_real(42, 6)');
 SELECT plan('EXECUTE near_double(42, 6)');
 EXECUTE alike(42, NULL);
 EXECUTE near_numeric(NULL, 6);
--- what computes with a distance, or asks for one of several, is a scan
+-- conditions that compute with a distance, or accept several distances, are answered by a scan
 RESET plan_cache_mode;
 SELECT plan('SELECT id FROM document WHERE 1 - hamming(si, 42) / 64.0 >= 0.9');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) IN (0, 1, 2)');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <> 6');
 SELECT plan('SELECT id FROM document WHERE coalesce(hamming(si, 42), 0) <= 6');
--- every comparison with every kind of limit, known to the planner or not, finds what arithmetic on counted bits finds
+-- every comparison with every kind of limit, constant or not, finds the same as arithmetic on counted bits
 CREATE TABLE at_distance AS
 SELECT 65 * n + d AS id, d, 42 # CASE d WHEN 64 THEN -1::bigint ELSE ~(-1::bigint << d) END AS si FROM generate_series(0, 64) AS d, generate_series(0, 9) AS n;
 SELECT bool_and(length(replace((si # 42::bigint)::bit(64)::text, '0', '')) = d) AS counted FROM at_distance;
@@ -145,7 +145,7 @@ CREATE INDEX ON parted USING hamming (si);
 ANALYZE parted;
 SELECT plan('SELECT id FROM parted ORDER BY hamming_similarity(si, 42) DESC LIMIT 3');
 SELECT plan('SELECT id FROM (SELECT id, si FROM document UNION ALL SELECT id, si FROM parted) AS u ORDER BY hamming_similarity(si, 42) DESC NULLS LAST LIMIT 3');
--- the order of NULLs, and everything else that is sorted, is left as it is
+-- the order of NULLs, and all other sorting, is not changed
 SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(si, 42) DESC LIMIT 3');
 SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(sure, 42) LIMIT 3');
 SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(sure, si) DESC LIMIT 3');
@@ -168,7 +168,7 @@ INSERT INTO child VALUES (0, NULL, 42);
 \endif
 SELECT id FROM document ORDER BY hamming_similarity(sure, 42) DESC LIMIT 1;
 DROP TABLE child;
--- orders, compared by index and by scan: similarities, and the ids where they decide
+-- compares the order by index with that by scan: similarities, and ids among equal ones
 CREATE FUNCTION order_disagreements(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     answers text[] := '{}';
@@ -195,7 +195,7 @@ SELECT order_disagreements(format(query, q, n)) FROM unnest('{42, -1, NULL, 8198
     'SELECT p.id, s FROM probe AS p, LATERAL (SELECT hamming_similarity(sure, p.si # %L::bigint) AS s FROM document ORDER BY hamming_similarity(sure, p.si # %1$L::bigint) DESC LIMIT %2$s) AS n',
     'SELECT d.id, hamming_similarity(d.sure, %L) AS s FROM probe AS p LEFT JOIN document AS d ON p.id = d.id + 1 ORDER BY hamming_similarity(d.sure, %1$L) DESC, p.id LIMIT %2$s',
     'SELECT max(hamming_similarity(si, %L)) AS s FROM document']) AS query;
--- the distance that is sorted by is nowhere seen
+-- the distance that is sorted by is not an output column
 CREATE FUNCTION most_similar(bigint) RETURNS float8 LANGUAGE sql STABLE AS $$ SELECT hamming_similarity(sure, $1) FROM document ORDER BY 1 DESC LIMIT 1 $$;
 SELECT most_similar(42), (SELECT * FROM most_similar(-1));
 SELECT ARRAY(SELECT hamming_similarity(sure, 42) FROM document ORDER BY 1 DESC LIMIT 3);

@@ -66,13 +66,13 @@ SELECT count(*) AS missed FROM (SELECT md5(i::text) || run || md5('x') AS a, run
 WHERE NOT sketch_overlaps(winnow_sketch(a, 10, 16), winnow_sketch(b, 10, 16));
 SELECT winnow_sketch('a', 0, 5);
 SELECT winnow_sketch('a', 5, 10001);
--- Heintze: the rarest substrings; what is stored is a part of what is searched with
+-- Heintze: the rarest substrings; the stored hashes are some of the hashes of a search
 SELECT heintze_sketch('The quick brown fox jumps over the lazy dog', 3, 10);
 SELECT heintze_sketch('Hello, World! 42') = heintze_sketch('hello world') AS letters_only, heintze_sketch('') AS empty, heintze_sketch('42') AS no_letters, heintze_sketch(NULL) AS null;
 SELECT cardinality(stored) AS stored, cardinality(searched) AS searched, stored <@ searched AS subset
 FROM (SELECT heintze_sketch(body) AS stored, heintze_sketch(body, 1000) AS searched
       FROM (SELECT string_agg(md5(i::text), ' ') AS body FROM generate_series(1, 200) AS i) AS t) AS s;
--- what is known to be frequent comes last, the most frequent at the very end
+-- substrings known to be frequent come last, the most frequent at the very end
 SELECT cardinality(ARRAY(SELECT unnest(plain) INTERSECT SELECT unnest(avoiding))) AS kept_of_10
 FROM (SELECT heintze_sketch(body, 10) AS plain, heintze_sketch(body, 10, frequent => heintze_sketch(body, 10)) AS avoiding
       FROM (SELECT string_agg(md5(i::text), ' ') AS body FROM generate_series(1, 50) AS i) AS t) AS s;

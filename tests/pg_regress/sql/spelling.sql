@@ -1,9 +1,9 @@
--- the rows of the Similarity Index paper, and the corners
+-- the rows of the Similarity Index paper, and the extremes
 SELECT si, simhash_encode(si), simhash_decode(simhash_encode(si)) = si AS back
 FROM unnest('{4565828753376763011,1964999968704519315,2259985744163069059,0,1,-1,264,335,-9223372036854775808}'::bigint[]) AS si;
 SELECT simhash_encode(264, 'doc1'), simhash_encode(264, 'doc2'), simhash_encode(264, 'simhash-doc'), simhash_encode(264, 'word:3'), simhash_encode(264, scheme => NULL), simhash_encode(NULL, 'doc1');
 SELECT simhash_encode(264, 'doc9');
--- every way in which one is read
+-- every accepted spelling
 SELECT text, simhash_decode(text)
 FROM unnest(ARRAY['h5orkd3wjfoig', 'H5ORKD3WJFOIG', 'doc1:h5orkd3wjfoig', 'doc2:h5orkd3wjfoig', 'simhash-doc:h5orkd3wjfoig', 'char:4:h5orkd3wjfoig', E' h5ork d3wjf oig\n',
     '3f5d150f76495c83', '3F5D150F76495C83', '0011111101011101000101010000111101110110010 010010101110010000011',
@@ -22,11 +22,11 @@ WHERE code ~ '[a-f]' AND simhash_decode(code) <> hashint8extended(i, 1);
 -- decimal numbers with and without a sign are read by arithmetic
 SELECT number, (mod(number + 9223372036854775808, 18446744073709551616) - 9223372036854775808)::bigint AS si
 FROM unnest('{0,18446744073709551615,9223372036854775808,9223372036854775807,-9223372036854775808,-1}'::numeric[]) AS number;
--- what has no type is text
+-- a literal without a type is text
 PREPARE untyped AS SELECT simhash_decode($1);
 SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';
 DEALLOCATE untyped;
--- and what is no fingerprint
+-- errors
 SELECT simhash_decode('');
 SELECT simhash_decode('h5orkd3wjfoi');
 SELECT simhash_decode('h5orkd3wjfo1g');
@@ -50,7 +50,7 @@ SELECT code_decode(NULL) IS NULL AS null_code, code_encode(NULL) IS NULL AS null
 SELECT code_decode('0xff');
 SELECT code_decode('8b1g');
 SELECT code_encode(B'10101');
--- The plain query with such a code uses the index, in whatever way the code comes.
+-- The plain query with such a code uses the index, however the code is written.
 CREATE TABLE coded AS SELECT i AS id, (hashint8extended(i, 1)::bit(64)::text || hashint8extended(i, 2)::bit(64)::text)::bit(128) AS code FROM generate_series(1, 5000) AS i;
 CREATE INDEX coded_code ON coded USING hamming (code);
 ANALYZE coded;

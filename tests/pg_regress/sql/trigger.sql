@@ -11,7 +11,7 @@ SELECT id, si = simhash(concat_ws(E'\n', title, body)) AS right FROM document WH
 -- ON CONFLICT DO UPDATE fires it as well
 INSERT INTO document (id, title) VALUES (3, 'Now with a title') ON CONFLICT (id) DO UPDATE SET title = excluded.title;
 SELECT si = simhash('Now with a title') AS right FROM document WHERE id = 3;
--- dropped and added columns move the rest
+-- dropped and added columns move the others
 ALTER TABLE document DROP COLUMN note;
 ALTER TABLE document DROP COLUMN si;
 ALTER TABLE document ADD COLUMN si bigint;
@@ -54,7 +54,7 @@ CREATE TRIGGER fingerprint BEFORE INSERT ON "odd Names"
 INSERT INTO "odd Names" VALUES (NULL, 'x', 'y', 'z') RETURNING "The SI" = simhash(E'x\ny\nz', 'char:1') AS right;
 DROP TABLE "odd Names";
 DROP DOMAIN short_text;
--- every misuse is refused, and the row with it
+-- every misuse is an error, and the row is not stored
 CREATE TABLE misused (id integer, si bigint, small integer, made bigint GENERATED ALWAYS AS (id) STORED,
                       body text, upper_body text GENERATED ALWAYS AS (upper(body)) STORED, raw bytea);
 CREATE FUNCTION misuse(timing text, level text, VARIADIC arguments text[]) RETURNS void LANGUAGE plpgsql AS $$

@@ -1,4 +1,4 @@
--- our functions behind somebody's operators, functions, classes and aggregates of other types
+-- our functions behind other users' operators, functions, classes and aggregates for other types
 SET client_min_messages = warning;
 CREATE TABLE other_types (i integer, si bigint, t text, b hamming_ball, f double precision);
 INSERT INTO other_types SELECT i, i, 'text ' || i, hamming_ball(i, 3), i FROM generate_series(1, 100) AS i;
@@ -25,7 +25,7 @@ EXPLAIN (COSTS OFF) SELECT FROM other_types WHERE of_text(t, 'b') = 0;
 EXPLAIN (COSTS OFF) SELECT FROM other_types WHERE of_text(t, 'b', 'c');
 EXPLAIN (COSTS OFF) SELECT FROM other_types WHERE of_balls(b, '<1,2>', 3);
 EXPLAIN (COSTS OFF) SELECT FROM other_types WHERE of_nothing();
--- and ours are still known
+-- our own functions are still recognized
 EXPLAIN (COSTS OFF) SELECT FROM other_types WHERE hamming(si, 42) <= 6 AND of_text(t, 'b') = 0;
 -- classes for GiST
 CREATE OPERATOR CLASS bad_text_ops FOR TYPE text USING gist AS
@@ -89,7 +89,7 @@ SELECT count(*) FROM other_types WHERE si = 5::bigint;
 CREATE INDEX ON other_types USING hamming (si);
 \set VERBOSITY default
 ALTER OPERATOR FAMILY hamming_ops USING hamming DROP OPERATOR 1 (bigint, bigint), OPERATOR 3 (bigint, bigint);
--- an operator for other numbers that is added to a family of Postgres's
+-- an operator for other numbers that is added to a family of PostgreSQL
 CREATE FUNCTION at_most(integer, oid) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1::bigint <= $2::bigint';
 CREATE OPERATOR <=<= (LEFTARG = integer, RIGHTARG = oid, FUNCTION = at_most);
 ALTER OPERATOR FAMILY integer_ops USING btree ADD OPERATOR 2 <=<= (integer, oid);

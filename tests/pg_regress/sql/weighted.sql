@@ -39,7 +39,7 @@ SET min_parallel_table_scan_size = 0;
 EXPLAIN (COSTS OFF) SELECT simhash_agg(feature, weight) FROM weighted_many;
 SELECT simhash_agg(feature, weight) = (SELECT weighted FROM weighted_serial) AS weighted, simhash_agg(feature, 1) = (SELECT plain FROM weighted_serial) AS plain FROM weighted_many;
 DROP TABLE weighted_many, weighted_serial;
--- the state is a value; a function of the aggregate changes a copy, and takes nothing else for a state
+-- the state is a value; a function of the aggregate changes a copy, and accepts nothing else as a state
 SELECT simhash_agg_final(simhash_agg_combine(simhash_agg_add(NULL, 'a', 2.5), simhash_agg_add(simhash_agg_add(NULL, 'b', 1), 'c', 1))) = simhash(ARRAY['a']) AS combined,
        simhash_agg_final(simhash_agg_combine(NULL, NULL)) AS nothing, simhash_agg_final(NULL) AS none,
        length(simhash_agg_add(NULL, 'a', 1)) AS bytes, substr(simhash_agg_add(NULL, 'a', 1), 1, 8) AS form;
@@ -65,5 +65,5 @@ SELECT simhash(ARRAY['a'], ARRAY[-1]::real[]);
 SELECT simhash(ARRAY['a'], ARRAY['NaN']::real[]);
 SELECT simhash_agg('a', 'Infinity');
 SELECT simhash(ARRAY['a'], ARRAY[2e9]::real[]);
--- untyped literals are text
+-- literals without a type are text
 SELECT simhash('abc') = simhash('abc'::text) AS literal;
