@@ -15,7 +15,7 @@ $node->safe_psql(
 	CREATE TRIGGER fingerprint BEFORE INSERT OR UPDATE ON document
 		FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'title', 'body');});
 
-# COPY, with NULLs, line breaks and all.
+# COPY, with NULLs and line breaks.
 my $rows = join '', map { "title $_\tline one of $_\\nline two of $_\n\\N\t$_ only a body\n" } 1 .. 5000;
 my ($code, $out, $err) =
   run_psql($node, 'postgres', "COPY document (title, body) FROM STDIN;\n$rows\\.\n");
@@ -38,7 +38,7 @@ $node->command_ok(
 is($node->safe_psql('postgres', 'SELECT count(*) FROM document'), 11600, 'all their rows are there');
 is($node->safe_psql('postgres', $wrong), 0, 'every row has the fingerprint of its last text');
 
-# Types of other extensions that are text in memory.
+# Types of other extensions that are stored as text is.
 SKIP:
 {
 	my $has_citext = $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'");
@@ -52,7 +52,7 @@ SKIP:
 	is($node->safe_psql('postgres', 'SELECT si = simhash(body::text) FROM folded'), 't', 'a column of type citext');
 }
 
-# A row that the trigger refuses takes the whole COPY with it.
+# If the trigger refuses a row, the whole COPY fails.
 $node->safe_psql('postgres', 'ALTER TABLE document ALTER si TYPE integer USING 0');
 ($code, $out, $err) = run_psql($node, 'postgres', "COPY document (title) FROM STDIN;\na\nb\n\\.\n");
 isnt($code, 0, 'COPY into a table whose target is no bigint fails');

@@ -1,4 +1,4 @@
-# The same text has the same fingerprint in every encoding; what is no text at all does no harm.
+# The same text has the same fingerprint in every encoding, and invalid text does no harm.
 
 use strict;
 use warnings;
@@ -24,7 +24,7 @@ for (
 	[ 'win1252', $western ],
 	[ 'latin9', $western ],
 	[ 'euc_jp', $japanese ],
-	# 2 MB, so that the conversion goes slice by slice.
+	# 2 MB, so that the text is converted slice by slice.
 	[ 'latin1', "$western " x 60000 ],
 	[ 'euc_jp', $japanese x 120000 ])
 {
@@ -36,7 +36,7 @@ for (
 		"simhash(t, 'commoncrawl')", "manber_sketch(t, 5, 2, unit => 'character')",
 		"winnow_sketch(t, 5, 5)", "heintze_sketch(t, 10, 5)", "minhash(t, 8, 'char:3')", "minhash(t, 8)",
 		"minhash_bits(t, 8)", "passage_sketch(t, 6) IS NOT NULL", "simhash(regexp_split_to_array(t, ' '))",
-		# A huge text is too much for lists of its parts.
+		# A huge text has too many parts for a list.
 		length($text) > 1000 ? () : (
 			"(SELECT string_agg(feature, '|') FROM simhash_features(t, 'word:1'))",
 			"(SELECT string_agg(passage, '|') FROM shared_passages(t, substr(t, 3), 4))",
@@ -49,13 +49,13 @@ for (
 		"$database: the same as in UTF8, " . length($text) . ' bytes');
 }
 
-# Normalization makes U+03BC of the micro sign, which LATIN1 does not have.
+# Normalization turns the micro sign into U+03BC, which LATIN1 does not have.
 is($node->safe_psql('latin1', "SELECT string_agg(feature, ' ') FROM simhash_features('5 ' || chr(181) || 'm', 'word:1')"),
 	'5 \u{3bc}m', 'features that the database cannot hold are escaped');
 is( $node->safe_psql('latin1', "SELECT simhash_explain('5 ' || chr(181) || 'm', '5', 'word:1') -> 'deciding' -> 0 ->> 'feature'"),
 	'\u{3bc}m', 'in explanations too');
 
-# What a database cannot hold is an error, and nothing worse.
+# Characters that a database cannot store are an error, and nothing worse.
 my (undef, $text, $error) = run_psql($node, 'latin1', "SELECT extract_text('caf&eacute;')", '-At');
 is($text, "caf\xe9\n", 'an entity that LATIN1 has');
 (undef, undef, $error) = run_psql($node, 'latin1', "SELECT extract_text('&#8212;')");
@@ -86,7 +86,7 @@ for my $length (1, 100, 10000)
 }
 $node->safe_psql('postgres', 'DROP CAST (bytea AS text)');
 
-# SQL_ASCII holds anything.
+# SQL_ASCII accepts any bytes.
 my $garbage = "SELECT %s FROM (SELECT string_agg(chr(i % 255 + 1), '') AS t FROM generate_series(1, 100000) AS i) AS x";
 for my $function ("count(simhash(t))", "simhash(t, 'char:3')", "simhash(t, 'word:1')", "ham_dist(t, 'a')",
 	"simhash(t, 'commoncrawl')", "cardinality(winnow_sketch(t))", "cardinality(heintze_sketch(t))", "cardinality(minhash(t))",

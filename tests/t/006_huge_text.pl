@@ -1,4 +1,4 @@
-# Texts near the limit of 1 GB: cancelled in the middle of a call, answered in bounded memory.
+# Texts near the limit of 1 GB: calls can be cancelled halfway, and need bounded memory.
 #
 # No clock says whether a cancel came soon enough, for on a busy machine everything comes late. A sequence does, which no
 # cancel sets back: it advances right before a call and right after it, and nothing in between but the call itself looks
@@ -11,7 +11,7 @@ use warnings;
 use Test::More;
 use SimhashTest;
 
-# The text, what it is converted to, and the server beside.
+# The text, its conversion, and the server itself.
 use constant NEEDED_GB => 6;
 open my $meminfo, '<', '/proc/meminfo' or plan skip_all => 'reads /proc';
 my ($available) = map { /^MemAvailable:\s+(\d+) kB/ ? $1 / 1024**2 : () } <$meminfo>;
@@ -20,7 +20,7 @@ plan skip_all => 'needs ' . NEEDED_GB . ' GB of memory' if $available < NEEDED_G
 my $node = start_node('huge');
 $node->safe_psql('postgres', "CREATE DATABASE latin1 TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'");
 $node->safe_psql('latin1', 'CREATE EXTENSION simhash_pg');
-# A block of 1 MB in which nothing repeats; the text has it a thousand times.
+# A block of 1 MB without repetitions; the text consists of a thousand copies.
 $node->safe_psql($_, q{
 	CREATE TABLE part AS SELECT string_agg(md5(i::text), ' ') AS block FROM generate_series(1, 32000) AS i;
 	CREATE SEQUENCE progress}) for 'postgres', 'latin1';
@@ -70,7 +70,7 @@ for (
 	[ 'postgres', "(SELECT count(*) FROM repeated_passages('SELECT 1::bigint, block FROM part, generate_series(1, 300)'))" ],
 	[ 'postgres', "(SELECT count(*) FROM repeated_passages('SELECT 1::bigint, repeat(block, 300) FROM part'))" ],
 	[ 'postgres', "(SELECT count(*) FROM repeated_passages('SELECT 1::bigint, repeat(''a'', 300000000)'))" ],
-	# Texts in which there is nothing to find.
+	# Texts without any passage to find.
 	[ 'postgres', "simhash(repeat(chr(8212), length(body) / 12))" ],
 	[ 'postgres', "simhash(repeat('me\@example.org ', length(body) / 16))" ],
 	[ 'latin1', "simhash(body, 'char:32')" ])
@@ -79,7 +79,7 @@ for (
 	ok(is_cancelled_halfway($database, $call, 12), "$database: $call of 1 GB is cancelled halfway");
 }
 
-# The session goes on, and a text with more distinct features than fit into memory at once has an answer.
+# The session continues, and a text may have more distinct features than fit into memory at once.
 my $distinct = "(SELECT string_agg(md5(i::text), '') FROM generate_series(1, 1000000) AS i)";
 my ($code, $out, $err) = run_psql($node, 'postgres', qq{
 	\\set ON_ERROR_STOP off
@@ -90,7 +90,7 @@ my ($code, $out, $err) = run_psql($node, 'postgres', qq{
 is($out, "t|t\n", '32 MB of distinct features after a cancel in the same session') or diag($err);
 like($err, qr/canceling statement due to user request/, 'which was one');
 
-# A sketch that keeps everything of a long text is refused, not attempted.
+# A sketch with all hashes of a long text is refused before it is computed.
 ($code, $out, $err) = run_psql($node, 'postgres', "SELECT manber_sketch($distinct, 50, 0)");
 like($err, qr/sketch has more than 8388608 values/, 'a sketch has a limit');
 like($err, qr/HINT:  Raise sample_bits/, 'and says what to do');

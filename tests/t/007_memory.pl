@@ -1,4 +1,4 @@
-# Calls by the hundred thousand leave no memory behind. The least piece that could be left has 16 bytes, which shows.
+# Hundreds of thousands of calls leave no memory behind. Even 16 bytes for each call would show.
 
 use strict;
 use warnings;
@@ -14,7 +14,7 @@ $node->safe_psql('postgres', q{
 my $session = session($node, on_error_stop => 0);
 my $pid = ask($session, 'SELECT pg_backend_pid()');
 
-# Memory of the process that is no file, in kB.
+# Memory of the process without mapped files, in kB.
 sub private_memory
 {
 	open my $status, '<', "/proc/$pid/status" or die "cannot read the status of $pid: $!";
@@ -38,7 +38,7 @@ for (
 		"simhash_text(body, NULL, body)",
 		"simhash_decode(simhash_encode(n))",
 		"sketch_similarity(ARRAY[n, 2, 1], '{1,2,3}')"),
-	# Those that return rows, or more than a value, take longer.
+	# Functions that return rows, or several values, take longer.
 	(map { [ $_, 50 ] }
 		"(SELECT simhash_agg(feature, weight) FROM simhash_features(body, 'word:1'))",
 		"(SELECT count(*) FROM shared_passages(body, body || 'x', 10))",
@@ -59,7 +59,7 @@ for (
 	cmp_ok($grown, '<', 2048, "memory grew by $grown kB");
 }
 
-# Errors leave nothing either.
+# Nor do errors leave memory behind.
 $session->query(q{
 	CREATE FUNCTION fails(n integer) RETURNS integer LANGUAGE plpgsql AS $$
 	BEGIN
@@ -77,7 +77,7 @@ is(ask($session, 'SELECT fails(100000)'), 100000, 'a hundred thousand errors');
 my $grown = private_memory() - $before;
 cmp_ok($grown, '<', 1024, "memory grew by $grown kB");
 
-# Of the texts of a corpus that are computed, the one behind the limit of memory is the last.
+# Texts of a corpus are computed until one exceeds the limit of memory.
 $node->safe_psql('postgres', 'CREATE SEQUENCE computed');
 my (undef, undef, $refusal) = run_psql($node, 'postgres', q{
 	SET maintenance_work_mem = '1MB';
@@ -85,7 +85,7 @@ my (undef, undef, $refusal) = run_psql($node, 'postgres', q{
 like($refusal, qr/maintenance_work_mem/, 'fifty texts are too large');
 cmp_ok($node->safe_psql('postgres', 'SELECT last_value FROM computed'), '<', 10, 'only few of them were computed');
 
-# Nor does a scan of an index, of which a statement may begin one for each row: an exclusion constraint does.
+# Nor does a scan of an index. A statement may begin one for each row, as an exclusion constraint does.
 $session->query(q{
 	CREATE TABLE seen (id integer, bytes bigint);
 	CREATE FUNCTION look(id integer) RETURNS bigint LANGUAGE sql VOLATILE AS $$
@@ -114,7 +114,7 @@ $session->query(q{
 	SET enable_sort = off;
 	SET work_mem = '64kB'});
 is(ask($session, "SELECT pg_relation_size(reltoastrelid) > 0 FROM pg_class WHERE relname = 'code'"), 't', 'codes are outside of their rows');
-# What searches leave, between their first and their last thousand rows.
+# The memory that searches leave, between their first and their last thousand rows.
 my %searches = (
 	'searches of a column' => 'SELECT FROM code AS a JOIN code AS b ON hamming(b.code, a.code) <= 20',
 	'searches of an expression' => 'SELECT FROM code AS a JOIN code AS b ON hamming((~b.code)::bit(1024), (~a.code)::bit(1024)) <= 20',

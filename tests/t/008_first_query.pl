@@ -90,7 +90,7 @@ SKIP:
 	like($log, qr/Index Cond: \(si <@ /, 'with bound parameters');
 }
 
-# An extension that was made anew in the same session has other names for everything.
+# An extension that was created again in the same session has other OIDs for everything.
 (undef, my $plan, my $err) = run_psql($node, 'postgres', q{
 	SELECT count(*) FROM document WHERE hamming(si, 42) <= 3;
 	DROP EXTENSION simhash_pg CASCADE;
@@ -99,7 +99,7 @@ SKIP:
 	EXPLAIN (COSTS OFF) SELECT id FROM document WHERE hamming(si, 42) <= 3;});
 like($plan, qr/anew.*Index Cond: \(si <@ /s, 'after DROP and CREATE EXTENSION') or diag($err);
 
-# A role that may use the table but not look into the schema of the extension.
+# A role that may use the table, but not the schema of the extension.
 $node->safe_psql('postgres', q{
 	CREATE SCHEMA hidden; ALTER EXTENSION simhash_pg SET SCHEMA hidden;
 	CREATE VIEW near AS SELECT id, hidden.hamming(si, 42) AS hd FROM document;

@@ -1,4 +1,4 @@
-# What happens to an index in its life: concurrent build, REINDEX, VACUUM, dump, upgrade, replica, crash.
+# An index in its life: concurrent build, REINDEX, VACUUM, dump, upgrade, replica, crash.
 
 use strict;
 use warnings;
@@ -67,7 +67,7 @@ for my $table (@tables)
 	is($count->("CREATE INDEX ON t USING $kinds{$table}; $by_index", 'VACUUM t;'), $count->('', ''), "a temporary table like $table");
 }
 
-# A replica answers the same while the primary goes on.
+# A replica gives the same results while the primary continues.
 my $replica = PostgreSQL::Test::Cluster->new('replica');
 $node->backup('base');
 $replica->init_from_backup($node, 'base', has_streaming => 1);
@@ -82,7 +82,7 @@ for my $table (@tables)
 }
 $replica->stop;
 
-# A crash takes the unlogged rows and nothing else.
+# A crash loses the unlogged rows, and nothing else.
 my %before = map { $_ => answers($node, $by_scan, $_) } @tables;
 $node->stop('immediate');
 $node->start;
@@ -96,7 +96,7 @@ for my $table (@tables)
 }
 is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('${_}_si_idx', true)"), '', "the index of $_ is sound") for 'twin', 'code';
 
-# The type of a column was made longer: the dump is restored all the same.
+# The type of a column was made longer: the dump can still be restored.
 $node->safe_psql('postgres', q{CREATE TABLE lengthened (id integer, si varbit(100));
 	INSERT INTO lengthened SELECT i, repeat(i::bit(20)::text, 5)::varbit FROM generate_series(1, 100) AS i;
 	CREATE INDEX lengthened_si_idx ON lengthened USING hamming (si);
@@ -114,7 +114,7 @@ is( $node->safe_psql('restored', "SELECT count(*) FROM pg_index WHERE indexrelid
 (undef, undef, my $err) = run_psql($node, 'restored', 'INSERT INTO refusing VALUES (2, 1)');
 like($err, qr/conflicting key value violates exclusion constraint/, 'the constraint refuses as before');
 
-# pg_upgrade takes the files along as they are.
+# pg_upgrade copies the files as they are.
 my %expected = map { $_ => answers($node, $by_scan, $_) } @tables;
 my $upgraded = PostgreSQL::Test::Cluster->new('upgraded');
 $upgraded->init(extra => [ '--encoding', 'UTF8', '--locale', 'C' ]);

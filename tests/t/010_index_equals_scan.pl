@@ -15,7 +15,7 @@ diag("seed $seed");
 
 my $node = start_node('property');
 my $session = session($node);
-# Which trees the indexes of long codes have.
+# The trees of indexes of long codes.
 srand($seed);
 my @trees = map { (qw(words both whole))[ int(rand(3)) ] } 1 .. 2;
 note("trees: @trees");
@@ -205,7 +205,7 @@ $session->query(
 $session->query("SELECT setseed($seed / 2147483648.0)");
 $session->query('INSERT INTO sparse SELECT n, any_sparse_code() FROM generate_series(1, 8000) AS n');
 
-# What is done to the one table is done to the other.
+# Both tables get the same changes.
 my @operations = (
 	'INSERT INTO document SELECT (SELECT coalesce(max(id), 0) FROM document) + n, any_fingerprint() FROM generate_series(1, 3000) AS n;
 	 INSERT INTO twin SELECT * FROM document WHERE id > (SELECT coalesce(max(id), 0) FROM twin);
@@ -230,7 +230,7 @@ srand($seed);
 my $compared = 0;
 for my $round (1 .. $rounds)
 {
-	# Most rows go at most once a round, so that some hundred of the 3,000 new ones stay.
+	# Most rows are deleted at most once a round, so that some hundred of the 3,000 new ones stay.
 	my @choice = @weights;
 	for my $step (1 .. 6)
 	{

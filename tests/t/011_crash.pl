@@ -36,7 +36,7 @@ for my $round (1 .. $rounds)
 	my $load = IPC::Run::start(
 		[ 'pgbench', '-n', '-c', '4', '-T', '60', @scripts, '-h', $node->host, '-p', $node->port, 'postgres' ],
 		'>', \$out, '2>', \$err);
-	# However slow the machine is, there is something to recover.
+	# Waits until there is something to recover, however slow the machine is.
 	$node->poll_query_until('postgres', "SELECT pg_current_wal_insert_lsn() > '$before'") or die 'nothing was written';
 	usleep(int(rand(700_000)));
 	$node->kill9;
@@ -48,7 +48,7 @@ for my $round (1 .. $rounds)
 		"SELECT assert_same(coalesce(any_fingerprint(), 0), n), assert_same(coalesce(any_code(), scattered_code(0)), n), assert_same_of_part(coalesce(any_fingerprint(), 0), n) FROM generate_series(0, 24, 3) AS n");
 	is("$problems$wrong", '', "crash $round");
 	$changed++ if $node->safe_psql('postgres', $state) ne $before;
-	# So that rounds stay short.
+	# This keeps rounds short.
 	$node->safe_psql('postgres', 'DELETE FROM document WHERE random() < 0.5; VACUUM document')
 	  if $node->safe_psql('postgres', 'SELECT count(*) FROM document') > 60000;
 }

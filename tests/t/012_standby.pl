@@ -14,11 +14,11 @@ $primary->restart;
 is($primary->safe_psql('postgres', 'SHOW wal_consistency_checking'), 'all', 'pages are logged for comparison');
 make_workload($primary);
 my $standby = PostgreSQL::Test::Cluster->new('standby');
-# Images make the log long; what the standby has not read yet is kept.
+# Page images make WAL long; the part that the standby has not read yet is kept.
 $primary->safe_psql('postgres', "SELECT pg_create_physical_replication_slot('standby')");
 $primary->backup('base');
 $standby->init_from_backup($primary, 'base', has_streaming => 1);
-# Queries are not cancelled for what vacuum removes.
+# Queries are not cancelled because VACUUM removes rows.
 $standby->append_conf('postgresql.conf', "hot_standby_feedback = on\nmax_standby_streaming_delay = -1\nprimary_slot_name = standby");
 $standby->start;
 
@@ -56,7 +56,7 @@ is(check_workload($primary), '', 'the indexes are sound');
 my $stats = "SELECT rows, nulls, leaf_pages FROM hamming_index_stats('document_si')";
 is($standby->safe_psql('postgres', $stats), $primary->safe_psql('postgres', $stats), 'the standby tells what its index consists of');
 
-# There were pages of the indexes to compare: images that are logged for nothing else.
+# There were pages of indexes to compare: WAL has images that are only there for comparison.
 my @indexes = map { $primary->safe_psql('postgres', "SELECT pg_relation_filenode('document_$_')") } 'si', 'code';
 my $from = $primary->lsn('flush');
 $primary->safe_psql('postgres', "INSERT INTO document SELECT nextval('ids'), any_fingerprint(), any_code() FROM generate_series(1, 100)");
@@ -65,7 +65,7 @@ like($log, qr{/$_ fork main blk \d+ \(FPW for WAL verification\)}, "changes of i
 $primary->wait_for_catchup($standby);
 unlike(slurp_file($standby->logfile), qr/inconsistent page found/, 'the standby has the same pages');
 
-# The standby takes over.
+# The standby is promoted.
 $standby->promote;
 $primary->stop('immediate');
 is(check_workload($standby), '', 'so are those of the standby');

@@ -16,7 +16,7 @@ make_workload($node);
 my @load = pgbench_scripts($node->basedir, insert => 8, update => 4, delete => 3, check => 10);
 my @vacuum = pgbench_scripts($node->basedir, vacuum => 1);
 my @to = ('-h', $node->host, '-p', $node->port, 'postgres');
-# Whoever waits in a circle, waits for ever: that ends the test.
+# A deadlock would last for ever: it ends the test.
 my $patience = patience($seconds);
 my ($vacuums, $err) = ('', '');
 my $vacuuming = IPC::Run::start([ 'pgbench', '-n', '-c', '1', '-T', $seconds, @vacuum, @to ], '>', \$vacuums, '2>', \$err, $patience);

@@ -20,7 +20,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE document AS SELECT i AS id, CASE WHEN i % 100 > 0 THEN hashint8extended(i, 1) END AS si FROM generate_series(1, 20000) AS i;
 	CREATE TABLE code AS SELECT id, (si::bit(64) || hashint4(id)::bit(16))::bit(80) AS si FROM document;});
 
-# Each damages the file of an index of its own: where, and what is written there (or a number of random bits to flip).
+# Each damages the file of another index: the place, and the bytes written there (or a number of random bits to flip).
 my %damages = (
 	'magic number' => [ 0, $trailer, 'xxxx', qr/block 0: it is not a page of an index of type hamming/ ],
 	'format' => [ 0, $trailer + 4, "\x63", qr/block 0: it has another format/ ],
@@ -75,7 +75,7 @@ for my $damage (keys %file)
 	{
 		for (1 .. $what)
 		{
-			# Half of them where structure is: in headers, trailers and roots.
+			# Half of them in structures: headers, trailers and roots.
 			my $block = int(rand() < 0.5 ? rand(6) : rand($pages));
 			my $offset = (int(rand(24)), $trailer + int(rand(8)), int(rand($page)), int(rand($page)))[ rand 4 ];
 			seek($file, $block * $page + $offset, 0);

@@ -59,7 +59,7 @@ sub leaders
 	return @keeper;
 }
 
-# The smallest id that can be reached.
+# The smallest reachable id.
 sub connected
 {
 	my ($radius) = @_;
@@ -85,7 +85,7 @@ sub connected
 	return @keeper;
 }
 
-# A little memory, as often as much: what does not fit goes to files.
+# Any work_mem from the minimum to 4 MB. With little memory, files are used.
 sub any_memory { return sprintf "SET work_mem = '%dkB'; ", 64 * 2**int rand 7; }
 
 my %oracle = (leader => \&leaders, connected => \&connected);
@@ -138,7 +138,7 @@ for (1 .. 24)
 	is($result, '0|0', "$bits bits, radius $radius: pairs and clusters are those of the oracle (seed $seed)");
 }
 
-# The statements of the page, with another radius, a second look, or tenants.
+# The statements of the page, with another radius, a second code, or tenants.
 my $page = PostgreSQL::Test::Utils::slurp_file("$ENV{DOCS}/docs/deduplication.md");
 my ($create) = $page =~ /^(CREATE TABLE cluster \(.*?\);\n)/ms;
 my ($first) = $page =~ /^(INSERT INTO cluster[^;]*FROM story ORDER BY[^;]*;\n)/m;
@@ -195,12 +195,12 @@ for my $round (1 .. $ENV{APPENDS} // 16)
 		$create ALTER TABLE cluster ADD look bit(8), ADD tenant_id integer, ALTER si TYPE $type USING NULL;\n} . story_rows($type, $bits, $radius, int(rand(400))) . with_parameters($first, @options) . $compare;
 	for (1 .. 4)
 	{
-		# Duplicates go, or clusters.
+		# Deletes duplicates, or clusters.
 		my $gone = $_ % 2 ? 'NOT is_keeper AND random() < 0.3' : 'keeper % 4 = 1';
 		$sql .= "DELETE FROM story USING cluster WHERE story.id = cluster.id AND $gone;\n" if rand() < 0.7;
 		my $rows = story_rows($type, $bits, $radius, 1 + int(rand(200)));
 		my $step = with_parameters($append, @options);
-		# What another session commits between the two statements comes with the next run.
+		# Rows that another session commits between the two statements are found by the next run.
 		my $between = 'INSERT INTO story SELECT -nextval(\'key\'), body, tenant_id, si, look FROM story ORDER BY id LIMIT 20';
 		$step =~ s/^(?=-- the others)/\\! psql -Xqd "@{[$node->connstr('postgres')]}" -c "$between"\n/m or die 'no place between the statements';
 		$sql .= "ANALYZE;\n" if rand() < 0.3;
@@ -217,7 +217,7 @@ cmp_ok($sum_of_members, '>', 500, "$sum_of_members duplicates among them");
 
 # Work that takes minutes is cancelled when it first says how far it is. It ends then, and not when it is nearly done.
 $node->safe_psql('postgres', 'CREATE TABLE scattered AS SELECT i AS id, hashint8extended(i, 1) AS si FROM generate_series(1, 1000000) AS i');
-# Of strings of bits, which are joined more slowly, fewer.
+# Fewer strings of bits, since joining them takes longer.
 my $few = '(SELECT * FROM scattered LIMIT 300000) AS f';
 my $bits = '(si::bit(64) || hashint8extended(id, 2)::bit(64))::bit(128)';
 for my $query (

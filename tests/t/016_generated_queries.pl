@@ -26,7 +26,7 @@ my %ways = (
 
 my ($generator, $node);
 
-# Begins with a kind of fingerprints, in a cluster of its own.
+# Begins with one type of fingerprints, in a separate cluster.
 sub begin
 {
 	my ($kind) = @_;
@@ -49,14 +49,14 @@ sub of_bits
 	$tables =~ s/USING gist \(grp, si gist_hamming_ops\)/USING hamming (si, grp)/g;
 	$tables =~ s/USING gist \((?:other gist_hamming_ops, |grp, )?(\w+|\(\(.*\)\)) gist_hamming_ops(?:, other gist_hamming_ops)?\)/USING hamming ($1)/g;
 	$tables =~ s/^(CREATE INDEX include_idx .*) INCLUDE .*;/$1;/m;
-	# Each kind of trees in turn.
+	# Takes each choice of trees in turn.
 	my $index = 0;
 	my $with = sub { 'WITH (trees = ' . (qw(words both whole))[ $index++ % 3 ] . ($_[0] ? ', fillfactor = 50)' : ')') };
 	$tables =~ s/^(\s*CREATE INDEX .* USING hamming .*?)( WITH \(fillfactor = 50\))?( WHERE .*)?;$/"$1 " . $with->($2) . ($3 \/\/ '') . ';'/gme;
 	return $tables;
 }
 
-# The settings of a query for a way.
+# The settings of a query for one way to answer it.
 sub settings
 {
 	my ($query, $way) = @_;
@@ -64,7 +64,7 @@ sub settings
 	return join '', map { "$_;\n" } grep { $_ } $query->{shared}, $own{$way};
 }
 
-# A statement as it is written for a way.
+# A statement as it is written for one way.
 sub statement
 {
 	my ($statement, $way) = @_;
@@ -87,7 +87,7 @@ sub script
 	return $script . "ROLLBACK;\nDEALLOCATE ALL;\n";
 }
 
-# What each of some queries answers one way.
+# The results of several queries in one way.
 sub answers
 {
 	my ($way, @batch) = @_;
@@ -118,7 +118,7 @@ sub answer
 	return { answer => $answer, plan => $plan };
 }
 
-# A query as it can be pasted into psql, and in which lines its answer differs from the right one.
+# A query that can be pasted into psql, and the lines in which its result differs from the right one.
 sub report
 {
 	my ($query, $way, $answer, $truth) = @_;
@@ -128,7 +128,7 @@ sub report
 	  . ($too_many || $missing ? "not by arithmetic:\n${too_many}by arithmetic alone:\n$missing" : "in another order\n") . $answer->{plan};
 }
 
-# The first lines of one text that another has not as often.
+# The first lines that one text has more often than another.
 sub beyond
 {
 	my ($text, $other) = @_;

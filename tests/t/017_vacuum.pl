@@ -24,7 +24,7 @@ sub make_table
 		VACUUM document");
 }
 
-# Every question by the index and by a scan of the table.
+# Every query, by the index and by a scan of the table.
 my $answers = q{
 	SELECT (SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, (SELECT si FROM document WHERE id = 77)) <= r)
 		FROM unnest('{0,3,8,16,24,40,64,80}'::integer[]) AS r;
@@ -41,11 +41,11 @@ sub is_right
 	is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('document_si', true)"), '', "$name: it is sound");
 }
 
-# Pages of the index that have been asked for, and how many of them came from disk.
+# How often pages of the index were requested, and how often they were read from disk.
 sub pages_asked_for
 {
 	my $query = "SELECT idx_blks_hit + idx_blks_read, idx_blks_read FROM pg_statio_user_indexes WHERE indexrelname = 'document_si'";
-	# What a session has counted is seen by others when it has ended.
+	# Other sessions see the counts of a session after it has ended.
 	return split /\|/, $node->safe_psql('postgres', $query);
 }
 
@@ -78,7 +78,7 @@ sub stop_vacuum_midway
 	$node->safe_psql('postgres', 'DELETE FROM document WHERE id % 3 = 0');
 	my $rows = $node->safe_psql('postgres', "SELECT rows FROM hamming_index_stats('document_si')");
 	my $remaining = $node->safe_psql('postgres', 'SELECT count(si) FROM document');
-	# So slow that it never gets to the end.
+	# So slow that it never ends.
 	my $slow = "SET vacuum_cost_delay = '100ms'; SET vacuum_cost_limit = 100; SET vacuum_cost_page_dirty = 20";
 	my $vacuum = IPC::Run::start([ 'psql', '-Xq', '-d', $node->connstr('postgres'), '-c', $slow, '-c', 'VACUUM (INDEX_CLEANUP ON) document' ],
 		'>', \my $out, '2>', \my $err);

@@ -1,4 +1,4 @@
-# Whoever owns the schema that the extension is installed into, nothing of theirs is run by it.
+# The extension runs no function of the user who owns its schema.
 
 use strict;
 use warnings;
@@ -25,7 +25,7 @@ my $operators = $node->safe_psql('postgres',
 
 $node->safe_psql('postgres', 'CREATE ROLE mallory LOGIN');
 
-# A database with a schema of mallory's, who then runs some statements there.
+# A database with a schema of user mallory, who then runs some statements there.
 sub hostile_database
 {
 	my ($name, $sql) = @_;
@@ -63,7 +63,7 @@ for my $function (sort keys %calls)
 	is($out, "t\n", "$function has a result");
 }
 
-# Where a name is taken, the script ends.
+# If a name is taken, the script fails.
 for (
 	[ 'aggregate', 'CREATE FUNCTION simhash_agg(text, double precision) RETURNS bigint LANGUAGE sql RETURN 1',
 		qr/function "simhash_agg" already exists with same argument types/ ],

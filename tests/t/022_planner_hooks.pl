@@ -106,7 +106,7 @@ $node->safe_psql('postgres', q{
 	CREATE INDEX ON document USING hamming (si);
 	VACUUM ANALYZE document;});
 
-# What joins find with our library alone.
+# The results of joins with our library alone.
 my $right;
 
 # The libraries in the order in which they are loaded, the last one first in line.
@@ -126,14 +126,14 @@ for my $order ('simhash_pg', 'simhash_pg,rude', 'rude,simhash_pg', 'simhash_pg,p
 	my $found = () = $plans =~ /Index Cond: \(si <@ |Order By: \(si <~> /g;
 	is($found, 5, "$order: all by the index") or diag($plans);
 
-	# Near joins too, unless a hook that was loaded later does not call ours.
+	# So do near joins, unless a hook that was loaded later does not call ours.
 	my $is_hidden = $order =~ /simhash_pg.*rude/;
 	my $join = 'SELECT count(*) FROM document AS a JOIN document AS b ON hamming(a.si, b.si) <= 3';
 	(undef, $plans) = run_psql($node, 'postgres', join ";\n", @loads, ("EXPLAIN (COSTS OFF) $join") x 2);
 	my $near = () = $plans =~ /Near Join/g;
 	is($near, $is_hidden ? 0 : 2, "$order: near joins") or diag($plans);
 
-	# So too without a table. Where a hook that was loaded later hides ours, another plan finds the same rows.
+	# So do joins without a table. If a hook that was loaded later hides ours, another plan finds the same rows.
 	my $few = 'SELECT count(*) FROM (SELECT * FROM document WHERE id <= 200) AS a JOIN (SELECT * FROM document WHERE id > 150) AS b ON hamming(a.si, b.si) <= 20';
 	my $arrays = 'WITH a AS MATERIALIZED (SELECT * FROM document WHERE id <= 400), b AS MATERIALIZED (SELECT * FROM document WHERE id % 40 = 0) SELECT count(*) FROM a JOIN b ON hamming(a.si, b.si) <= 20';
 	my $tableless = 'SELECT count(*) FROM generate_series(1, 500::bigint) AS a (si) JOIN generate_series(300, 900::bigint) AS b (si) ON hamming(a.si, b.si) <= 2';

@@ -40,7 +40,7 @@ $node->safe_psql('postgres', 'INSERT INTO document SELECT * FROM local; ANALYZE 
 $node->safe_psql("shard_$_", 'VACUUM ANALYZE document') for 0 .. 2;
 cmp_ok($node->safe_psql("shard_$_", 'SELECT count(*) FROM document'), '>', 2500, "shard $_ has its rows") for 0 .. 2;
 
-# What the shards are asked by a query, without their answers.
+# The statements that a query sends to the shards.
 sub remote_sql
 {
 	my ($before, $query) = @_;
@@ -126,7 +126,7 @@ for my $question (@questions)
 	is($shards, $one, 'the shards answer the same');
 }
 
-# What does not travel, and what does instead.
+# Conditions that are not sent, and those that are sent instead.
 is_deeply([ remote_sql("$generic; PREPARE asked(text) AS SELECT id FROM document WHERE hamming(si, simhash(\$1)) <= 6", q{EXECUTE asked('a')}) ],
 	[ ('SELECT id, si FROM public.document') x 3 ], 'simhash of a parameter in a generic plan: everything is fetched');
 is_deeply([ remote_sql('SET jit = off', 'SELECT n, id FROM query AS q JOIN document AS d ON hamming(d.si, q.si) <= 3') ],
@@ -143,7 +143,7 @@ is_deeply([ remote_sql('SET jit = off', 'SELECT n, id FROM query AS q JOIN docum
 	'a plain join where the other server is asked for its estimates');
 is($node->safe_psql('postgres', $questions[6] =~ s/TABLE/document/r), $node->safe_psql('postgres', $questions[6] =~ s/TABLE/local/r), 'the same pairs');
 
-# A join of many rows is a near join here, of what all servers send. Tables of one server can be joined there.
+# A join of many rows is a local near join of the rows that all servers send. Tables of one server can be joined there.
 $node->safe_psql('postgres', join '; ', map { "ALTER SERVER shard_$_ OPTIONS (DROP use_remote_estimate)" } 0 .. 2);
 my $near = 'SELECT count(*) FROM local AS a JOIN TABLE AS b ON hamming(a.si, b.si) <= 3 AND hamming(a.code, b.code) <= 40';
 like($node->safe_psql('postgres', 'SET jit = off; EXPLAIN (COSTS OFF) ' . $near =~ s/TABLE/document/r),
@@ -180,7 +180,7 @@ like((remote_sql('SELECT hamming(1, 2)', "SELECT FROM tagged WHERE $_->[0]"))[0]
 	for [ q{sketch_overlaps(tags, '{7}')}, qr/WHERE \(public\.sketch_overlaps\(tags, '\{7\}'(::bigint\[\])?\)\)/ ],
 	[ q{tags && '{7}'}, qr/WHERE \(\(tags && '\{7\}'(::bigint\[\])?\)\)/ ];
 
-# An aggregate travels where its groups are those of the key that divides the table.
+# An aggregate is sent if it is grouped by the key that partitions the table.
 my @aggregates = remote_sql('SET enable_partitionwise_aggregate = on', 'SELECT id, simhash_agg(body, 1) FROM document GROUP BY id');
 is(scalar(grep { /^SELECT id, public\.simhash_agg\(body, (1::double precision|'1'::double precision)\) FROM public\.document GROUP BY / } @aggregates), 3, 'simhash_agg by the key of the partitions') or diag(join "\n", @aggregates);
 

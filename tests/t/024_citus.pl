@@ -15,7 +15,7 @@ if ($installed eq '')
 }
 note("Citus $installed");
 
-# The extension is made again by Citus, which makes it on other nodes too.
+# Citus creates the extension again, and creates it on other nodes too.
 $node->safe_psql('postgres', 'DROP EXTENSION simhash_pg');
 my $other = PostgreSQL::Test::Cluster->new('other');
 $other->init(extra => [ '--encoding', 'UTF8', '--locale', 'C' ]);
@@ -156,7 +156,7 @@ for my $query ($colocated, $clusters)
 }
 like(plan_of('SELECT id FROM fingerprint WHERE hamming(si, 42) <= 6'), qr/Task Count: 1\n.*Index Cond: \(\S*si <@ /s, 'a reference table');
 
-# What Citus refuses, as docs/more-than-one-machine.md says.
+# Statements that Citus refuses, as docs/more-than-one-machine.md says.
 for my $refused (
 	[ 'complex joins', 'SELECT 1 FROM document AS a JOIN document AS b ON hamming(a.si, b.si) <= 3' ],
 	[ 'cannot push down', 'SELECT 1 FROM query AS q, LATERAL (SELECT id FROM document ORDER BY hamming(si, q.si) LIMIT 3) AS d' ],
@@ -185,7 +185,7 @@ my $on_shards = sub { "SELECT count(*), min(success::text), string_agg(DISTINCT 
 is($node->safe_psql('postgres', $on_shards->(q{SELECT count(*) FROM hamming_index_check(replace('%s', 'document', 'document_si')::regclass, true)})),
 	'3|true|0', 'the index of each shard is sound');
 
-# The libraries in either order. Citus forgets the planner's hook of a library that is loaded before it.
+# The libraries in both orders. Citus does not call the planner hook of a library that is loaded before it.
 for my $libraries ('citus,simhash_pg', 'simhash_pg,citus')
 {
 	load_libraries($_, $libraries) for $node, $other;
@@ -199,7 +199,7 @@ for my $libraries ('citus,simhash_pg', 'simhash_pg,citus')
 	same_answers($libraries);
 }
 
-# The examples of the page, on a database of its own.
+# The examples of the page, in a separate database.
 $node->safe_psql('postgres', 'CREATE DATABASE reader TEMPLATE template0');
 open my $page, '<:raw', "$ENV{DOCS}/docs/more-than-one-machine.md" or die "cannot read the page: $!";
 my @examples = do { local $/; <$page> =~ /^```postgresql\n(.*?)^```\n/msg };

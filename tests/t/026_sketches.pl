@@ -48,7 +48,7 @@ $node->safe_psql('postgres', 'CREATE TABLE tagged (id integer, a bigint[], b big
 	. ' $$SELECT count(*) FROM (SELECT unnest(a) INTERSECT SELECT unnest(b)) AS s (v) WHERE v IS NOT NULL$$;'
 	. 'CREATE FUNCTION size(a bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$SELECT count(DISTINCT v) FROM unnest(a) AS v$$;');
 
-# A condition, and what it means in SQL that knows nothing of sketches.
+# A condition, and its meaning in SQL without sketches.
 sub any_condition
 {
 	my ($query) = @_;
@@ -73,7 +73,7 @@ for my $class ('sketch_ops', 'array_ops')
 	$node->safe_psql('postgres', "CREATE INDEX by_a ON tagged USING gin (a $class); CREATE INDEX by_b ON tagged USING gin (b $class)");
 	for my $n (1 .. $queries / 2)
 	{
-		# Others rows come and go, in the pending list of the index too.
+		# Other rows are inserted and deleted, in the pending list of the index too.
 		$node->safe_psql('postgres', 'INSERT INTO tagged SELECT id + 10000, b, b FROM tagged WHERE id % 50 = 7; DELETE FROM tagged WHERE id > 30000;') if $n % 20 == 0;
 		my $is_literal = rand() < 0.5;
 		my ($condition, $meaning, $may_have_null) = any_condition($is_literal ? 'QUERY' : '$1');
@@ -107,7 +107,7 @@ SKIP:
 	is_deeply(\@missing, [], 'indexes answered conditions of each shape');
 }
 
-# Joins of sketches. Sizes, and what each two rows share, are counted once, by SQL that knows nothing of sketches.
+# Joins of sketches. SQL without sketches counts sizes, and the values that each two rows share, once.
 $node->safe_psql('postgres', q{
 	DELETE FROM tagged WHERE id > 500;
 	ALTER TABLE tagged ADD PRIMARY KEY (id), ADD size bigint;
@@ -120,7 +120,7 @@ $node->safe_psql('postgres', q{
 	ALTER TABLE other ADD PRIMARY KEY (id);});
 $node->safe_psql('postgres', 'VACUUM ANALYZE');
 
-# A condition on rows x and y, and what it means in plain SQL.
+# A condition on rows x and y, and its meaning in plain SQL.
 sub any_join_condition
 {
 	my ($share, $sign) = (any_share(), (qw(>= > =))[ rand 3 ]);
@@ -177,7 +177,7 @@ for my $class ('sketch_ops', 'array_ops')
 	{
 		my ($shape, $join, $with) = any_join();
 		my ($condition, $meaning) = any_join_condition();
-		# The number of rows, and what they are.
+		# The number of rows, and a hash of them.
 		my $answer = sub {
 			my ($of) = @_;
 			return "$with SELECT count(*) || ' ' || coalesce(sum(hashtextextended(coalesce(x, -1) || '/' || coalesce(y, -1), 0)), 0) FROM ($join) AS s" =~ s/CONDITION/$of/gr;

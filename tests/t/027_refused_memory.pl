@@ -23,7 +23,7 @@ plan skip_all => 'needs a C compiler and glibc'
   if system('cc', '-shared', '-fPIC', '-O1', "-I$headers", '-o', $library, $source) != 0;
 
 $node->init(extra => [ '--encoding', 'UTF8', '--locale', 'C' ]);
-# A server that falls comes back, and is counted.
+# A server that crashes is restarted, and the crash is counted.
 $node->append_conf('postgresql.conf', "fsync = off\nrestart_after_crash = on\nautovacuum = off\nmax_parallel_workers_per_gather = 0");
 {
 	local $ENV{LD_PRELOAD} = $library;
@@ -60,7 +60,7 @@ $node->safe_psql('postgres', qq{
 my ($body, $other) = map { "(SELECT body FROM text WHERE id = $_)" } 1, 2;
 my $code = "repeat('01', 128)::bit(256)";
 my $long = 'array_fill(1::bigint, ARRAY[1000000])';
-# What makes the planner search by an index, by its bitmap, or in order.
+# Settings that make the planner use an index scan, a bitmap scan, or an ordered scan.
 my $index = 'SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off';
 my $bitmap = 'SET enable_seqscan = off; SET enable_indexscan = off';
 
@@ -255,7 +255,7 @@ for my $size (LARGE, ANY)
 is($sums{+LARGE}{fatal}, 0, 'no session ends for a request of 32 kB or more');
 like($last_words // '', qr/FATAL:  53200: out of memory\n.*DETAIL:  Failed on a request of \d+ bytes.*\nHINT:  /, 'a session that ends says why');
 
-# What a worker is refused is an error of its leader.
+# If a worker is refused memory, its leader raises the error.
 my $parallel = PostgreSQL::Test::Utils::slurp_file($node->data_dir . '/PG_VERSION') >= 16 ? 'debug_parallel_query' : 'force_parallel_mode';
 for my $size (LARGE, ANY)
 {
@@ -264,7 +264,7 @@ for my $size (LARGE, ANY)
 	is($out, "alive\n", 'and not the session');
 }
 
-# Memory that is really gone, for PostgreSQL's own code too.
+# Memory is really used up, for PostgreSQL's own code too.
 for my $bytes (50_000, 200_000, 500_000, 1_500_000)
 {
 	for my $statement ("SET work_mem = '200MB'; SET enable_seqscan = off; SELECT count(d) FROM (SELECT hamming(si, 42) AS d FROM code ORDER BY hamming(si, 42) OFFSET 0) AS q",

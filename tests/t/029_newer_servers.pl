@@ -23,7 +23,7 @@ $node->safe_psql('postgres', q{
 	CREATE INDEX by_tags ON document USING gin (tags sketch_ops);
 	VACUUM ANALYZE document;});
 
-# What each index answers, compared with a scan of the table; and what its pages and rows say.
+# The results of each index compared with a scan of the table, and the check of its pages and rows.
 my %questions = (
 	by_si => 'hamming(si, hashint8extended(77, 1)) <= 20',
 	by_code => "hamming(code, hashint8extended(78, 2)::bit(64) || hashint8extended(78, 3)::bit(64)) <= 40",
@@ -96,7 +96,7 @@ SKIP:
 	my (undef, undef, $refused) = run_psql($node, 'postgres', 'REPACK document USING INDEX by_si');
 	like($refused, qr/access method does not support clustering/, 'no order of distances to write a table by');
 
-	# Rows come and go while a table is written again.
+	# Rows are inserted and deleted while a table is rewritten.
 	my $dir = $node->basedir;
 	open my $script, '>', "$dir/change.sql" or die $!;
 	print $script "\\set row random(1, 30000)\nUPDATE document SET si = si # 4, code = code # B'1'::bit(128) WHERE id = :row;\n";
@@ -118,7 +118,7 @@ SKIP:
 		'indexes are vacuumed by workers');
 	check_indexes('parallel autovacuum');
 
-	# The advice that a plan of ours makes leads to the same plan, when the planner would choose another one.
+	# The advice of a plan with our nodes leads to the same plan, when the planner would choose another one.
 	my %queries = (
 		near => 'SELECT id FROM document WHERE hamming(si, 42) <= 6',
 		nearest => 'SELECT id FROM document ORDER BY hamming(si, 42) LIMIT 5',

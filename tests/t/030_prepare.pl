@@ -56,7 +56,7 @@ sub outcome
 	return 'exit ' . ($? >> 8) . ': ' . join ' ', split /\n/, $out . $err;
 }
 
-# Programs by the names of Rust's, before the machine's own.
+# Programs with the names of Rust's, found before the machine's own.
 sub has_rust
 {
 	my ($version) = @_;

@@ -10,7 +10,7 @@ use PostgreSQL::Test::Utils;
 my $node = start_node('near_join');
 $node->append_conf('postgresql.conf', "restart_after_crash = on\nautovacuum = off");
 $node->restart;
-# Rows that sleep when they are read, and values that sleep when they are looked at.
+# Functions that sleep when a row is read, or when a value is computed.
 $node->safe_psql('postgres', q{
 	CREATE TABLE scattered AS SELECT i AS id, hashint8extended(i, 1) AS si FROM generate_series(1, 5000) AS i;
 	CREATE TABLE consecutive AS SELECT i AS id, i::bigint AS si FROM generate_series(1, 60000) AS i;
@@ -23,7 +23,7 @@ $node->safe_psql('postgres', q{
 
 my $settings = q{SET enable_nestloop = off; SET max_parallel_workers_per_gather = 0; SET work_mem = '64kB'; SET hash_mem_multiplier = 1; SET application_name = 'joins';};
 my $sleeping = '(SELECT * FROM scattered WHERE waits(id) OFFSET 0)';
-# Where a join is when it is cancelled: a query that stays there, and what shows that it does.
+# The stage in which a join is cancelled: a query that stays in it, and a sign that it does.
 my $sleeps = q{wait_event = 'PgSleep'};
 my $runs = q{state = 'active' AND query_start < clock_timestamp() - interval '0.3 s'};
 my @stages = (
@@ -77,7 +77,7 @@ my @kinds = (
 		'SELECT a.id, md5(a.note) AS note FROM joined_a AS a WHERE NOT EXISTS (SELECT FROM joined_b AS b WHERE %s)'),
 	[ $left =~ s/LEFT/FULL/r, "$left UNION ALL $missing" ]);
 my %divided = map { $_ => 0 } my @memories = ('64kB', '256kB', '1MB', '64MB');
-# Workers that divide both sides for one another; a worker that comes late has nothing to read.
+# Workers that divide both sides for each other; a worker that starts late has nothing to read.
 my $shared = q{SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;};
 my ($shared_joins, $processes) = (0, 0);
 for (1 .. $ENV{ROUNDS} || 3)
@@ -98,7 +98,7 @@ for (1 .. $ENV{ROUNDS} || 3)
 	for my $kind (@kinds)
 	{
 		my ($type, $further) = ((sort keys %near)[ rand 2 ], int(rand 2) ? ' AND a.grp <> b.grp' : '');
-		# At radius 0 it is an equality, which PostgreSQL joins by itself.
+		# At radius 0 the condition is an equality, which PostgreSQL joins itself.
 		my $radius = 1 + int(rand($type eq 'bit' ? 19 : 8));
 		my ($query, $by_loop) = map {
 			my ($from, $condition) = ($kind->[$_], sprintf(($_ ? \%counted : \%near)->{$type}, $radius) . $further);

@@ -167,7 +167,7 @@ for my $query (@ours)
 	my $fresh = $node->safe_psql('postgres', "SELECT plan(\$query\$$five\$query\$)");
 	my $later = $node->safe_psql('postgres', "\\o /dev/null\n$ours; $three; $seven;\n\\o\nSELECT plan(\$query\$$five\$query\$)");
 	is($later, $fresh, "$query: the same plan in every session");
-	# The first one reads the catalog.
+	# The first query reads the catalog.
 	my (undef, $blocks) = split /\n/, $node->safe_psql('postgres', join ' ', map { "SELECT blocks_of_planning(\$query\$$_\$query\$);" } $three, $five);
 	cmp_ok($blocks, '<', 20, "$query: planning reads $blocks blocks");
 }

@@ -168,7 +168,7 @@ my %parts = (
 		'{distance|@1|@2} <= (SELECT {i}) {full|@1|@2}', '{distance|@1|@2} BETWEEN {i} AND {r} {full|@1|@2}', 'NOT {distance|@1|@2} > {r} {full|@1|@2}', 'hamming_within(@1, @2, {i}) {full|@1|@2}',
 		'hamming_similarity(@1, @2) >= {similarity} {full|@1|@2}', '{similarity} < hamming_similarity(@1, @2) {full|@1|@2}',
 	],
-	# Always true of two codes, and an equality, without which PostgreSQL has no full join.
+	# An equality that is always true of two codes. Without one, PostgreSQL has no full join.
 	full => ['/*ARITHMETIC AND length((@1)::text) * 0 = length((@2)::text) * 0*/'],
 	look  => [ '{within|@1.other|@2.other}', ('{distance|@1.other|@2.other} < 30') x 2, '{distance|@2.si|@1.other} <= 33 AND {distance|@1.si|@2.si} < 28' ],
 	far   => [ '{distance|{print|@1}|{q}} > {r}', 'NOT {within|@1.si|{q}}', '{distance|@1.si|{q}} <> {i}', '{distance|@1.si|{q}} IS NULL' ],
@@ -211,16 +211,16 @@ my %parts = (
 	table        => [qw(plain boxed covering tenants pairs several nothing parted family)],
 );
 
-# How a query is put to the server.
+# The ways to send a query to the server.
 my @ways = (qw(literal literal literal generic generic custom auto cursor cursor));
 
-# Settings that all ways of answering share, and those under which an index is used.
+# Settings that all ways share, and those with which an index is used.
 my @shared_settings = (('SET LOCAL max_parallel_workers_per_gather = 0') x 5, 'SET LOCAL ROLE reader',
 	'SET LOCAL max_parallel_workers_per_gather = 1; SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL min_parallel_index_scan_size = 0; SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0');
 my @index_settings = (('') x 3, 'SET LOCAL enable_bitmapscan = off', 'SET LOCAL enable_indexscan = off',
 	('SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_material = off') x 3);
 
-# Settings under which near joins differ.
+# Settings with which near joins work differently.
 my @join_settings = (('') x 5, 'SET LOCAL hash_mem_multiplier = 1', 'SET LOCAL enable_material = off', 'SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off');
 
 my %numbers = (
@@ -255,7 +255,7 @@ sub random_bits
 	return join '', map { int rand 2 } 1 .. $self->{bits};
 }
 
-# With some bits changed, among the last ones of the string.
+# Changes some bits, among the last ones of the string.
 sub flip_bits
 {
 	my ($print, $count, $among) = @_;
@@ -263,7 +263,7 @@ sub flip_bits
 	return $print;
 }
 
-# Scattered, near to one of a few, equal to one of a few, in a tight cluster, or special.
+# A scattered value, one near or equal to one of a few, one in a tight cluster, or a special one.
 sub fingerprint
 {
 	my ($self) = @_;
@@ -292,7 +292,7 @@ sub value
 	return pick(@{ $numbers{$type} });
 }
 
-# A value as it is written in SQL: as a number where that has the right type, or quoted.
+# A value in SQL: a number if that has the right type, otherwise quoted.
 sub literal
 {
 	my ($self, $type, $value) = @_;
@@ -334,7 +334,7 @@ sub counted
 	return ($query->{shape}, @within == 1 ? @within : ());
 }
 
-# From the least memory to the default.
+# work_mem from the minimum to the default.
 sub work_mem { return sprintf q{SET LOCAL work_mem = '%dkB'}, 64 * 2**rand 6; }
 
 # A query: its statements, of which some can be explained, and the settings.
@@ -364,7 +364,7 @@ sub with_values
 	return $text;
 }
 
-# What a changed table has.
+# The rows of a changed table.
 sub contents
 {
 	my ($text) = @_;

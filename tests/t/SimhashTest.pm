@@ -1,4 +1,4 @@
-# What the TAP tests share.
+# Functions that the TAP tests share.
 package SimhashTest;
 
 use strict;
@@ -11,7 +11,7 @@ use Time::HiRes qw(usleep);
 
 our @EXPORT = qw(start_node start_again run_psql ask bindir session patience SECONDS_OF_PATIENCE make_workload check_workload pgbench_scripts);
 
-# After how long a step counts as hanging. PostgreSQL's own modules know it as well.
+# The time after which a step counts as hanging, for PostgreSQL's own modules too.
 use constant SECONDS_OF_PATIENCE => $ENV{PG_TEST_TIMEOUT_DEFAULT} || 180;
 
 # A running cluster with the extension in database postgres.
@@ -86,7 +86,7 @@ sub session
 	return $session;
 }
 
-# Ends a program that hangs after the seconds that it is meant to run.
+# Ends a program that runs longer than the seconds that it is meant to run.
 sub patience
 {
 	my ($seconds) = @_;
@@ -100,7 +100,7 @@ sub ask
 	return $session->query($query) =~ s/background_psql: QUERY_SEPARATOR//r =~ s/^\s+|\s+$//gr;
 }
 
-# Where PostgreSQL's programs are.
+# The directory of PostgreSQL's programs.
 sub bindir
 {
 	chomp(my $dir = `pg_config --bindir`);
@@ -188,7 +188,7 @@ sub make_workload
 	}
 }
 
-# What is wrong with the indexes of the workload's table.
+# The faults of the indexes of the workload's table.
 sub check_workload
 {
 	my ($node) = @_;
