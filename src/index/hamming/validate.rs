@@ -129,9 +129,9 @@ fn faults(family: Oid, input_type: Oid) -> Vec<String> {
 
 /// The strategies of an operator class for a first column; `None` for types other than codes and balls.
 fn strategies_of_first(input_type: Oid) -> Option<&'static [i16]> {
-    match CodeType::of(input_type) {
-        Some(_) => Some(&[WITHIN_BALL, EQUAL, DISTANCE]),
-        None => ours::is_ball(input_type, CodeType::Bigint).then_some(&[NEAR]),
+    match input_type {
+        pg_sys::INT8OID | pg_sys::BITOID => Some(&[WITHIN_BALL, EQUAL, DISTANCE]),
+        _ => ours::is_ball(input_type, CodeType::Bigint).then_some(&[NEAR]),
     }
 }
 
