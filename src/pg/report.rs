@@ -36,7 +36,6 @@ fn code_of(kind: ProblemKind) -> Code {
     match kind {
         ProblemKind::InvalidValue => Code::ERRCODE_INVALID_PARAMETER_VALUE,
         ProblemKind::InvalidText => Code::ERRCODE_INVALID_TEXT_REPRESENTATION,
-        ProblemKind::InvalidNumber => Code::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
         ProblemKind::TooLarge => Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
         ProblemKind::OutOfMemory => Code::ERRCODE_OUT_OF_MEMORY,
     }

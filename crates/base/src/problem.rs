@@ -13,8 +13,6 @@ pub enum ProblemKind {
     InvalidValue,
     /// A text cannot be parsed.
     InvalidText,
-    /// A number does not fit into 64 bits.
-    InvalidNumber,
     /// The input, or the result, is larger than the algorithm allows.
     TooLarge,
     /// Memory was refused.
