@@ -45,10 +45,7 @@ fn simhash_explain(a: &[u8], b: &[u8], scheme: &[u8]) -> Result<pg_sys::Datum, S
         explain::explain(&a, &b, scheme, &mut check_for_interrupts).map_err(report::problem)?;
     explanation.rewrite_features(encoding::or_escaped);
     let mut json = Json(Vec::new());
-    serde_json::to_writer(&mut json, &explanation).map_err(|problem| match problem.is_io() {
-        true => report::problem(OutOfMemory(json.0.len())),
-        false => no_json(),
-    })?;
+    serde_json::to_writer(&mut json, &explanation).map_err(|_| report::problem(OutOfMemory(json.0.len())))?;
     let json = String::from_utf8(json.0).map_err(|_| no_json())?;
     let mut json = encoding::to_database(json)?;
     push(&mut json, 0).map_err(report::problem)?;
