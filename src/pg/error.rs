@@ -76,7 +76,7 @@ pub(crate) fn lost_length(index: &CStr, type_: &str, column: Option<(String, Str
     }
 }
 
-pub(crate) fn too_many_bits(bits: u32, most: u32) -> SqlError {
+pub(crate) fn cannot_index_bits(bits: u32, most: u32) -> SqlError {
     let message = format!("cannot index strings of {bits} bits");
     report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
         .set_detail(format!("An index of type hamming takes strings of 1 to {most} bits."))

@@ -63,8 +63,12 @@ fn with_columns(index: OpenIndex<'_>, layout: Layout) -> Layout {
     if index.columns() > 1 { layout.with_filter() } else { layout }
 }
 
-/// The layout of a new index on codes of this length, with the trees that its parameters ask for.
+/// The layout of a new index on codes of this length, with the trees that its parameters ask for. Another
+/// length than 1 to the largest one is an error.
 fn of_codes(index: OpenIndex<'_>, bits: u32) -> Layout {
+    if !(1..=MAX_BITS).contains(&bits) {
+        Err(error::cannot_index_bits(bits, MAX_BITS)).unwrap_or_report()
+    }
     with_columns(index, Layout::of_codes(bits)).with_trees(code_trees(index, bits))
 }
 
@@ -73,12 +77,10 @@ pub(super) fn new_layout(index: OpenIndex<'_>) -> Layout {
     if !has_bits(index) {
         return with_columns(index, Layout::FINGERPRINTS);
     }
-    let layout = match bits_column(index).1 {
-        Some(bits @ 1..=MAX_BITS) => Ok(of_codes(index, bits)),
-        Some(bits) => Err(error::too_many_bits(bits, MAX_BITS)),
-        None => Err(error::unknown_length(index.name(), index.indexed_column())),
-    };
-    layout.unwrap_or_report()
+    match bits_column(index).1 {
+        Some(bits) => of_codes(index, bits),
+        None => Err(error::unknown_length(index.name(), index.indexed_column())).unwrap_or_report(),
+    }
 }
 
 /// The layout of a new index with this first value. Values of a column of type varbit(n) may have fewer bits
@@ -91,10 +93,7 @@ pub(super) unsafe fn layout_of_first(index: OpenIndex<'_>, if_empty: Layout, val
         return if_empty;
     }
     // SAFETY: the value is a string of bits, as the caller promises.
-    match unsafe { Bits::of(value) }.length() {
-        bits @ 1..=MAX_BITS => of_codes(index, bits),
-        _ => if_empty,
-    }
+    of_codes(index, unsafe { Bits::of(value) }.length())
 }
 
 /// Whether an index-only scan can return codes. It can if the column is a bit(n), and its codes fit into one
