@@ -134,6 +134,7 @@ SELECT count(*) FROM document WHERE hamming(code, X'2a') <= 3;
 SELECT count(*) FROM document WHERE hamming(code, X'2a') = 0;
 SELECT count(*) FROM document WHERE code <@ hamming_ball(X'2a', 3);
 SELECT count(*) FROM document WHERE code = X'2a';
+SELECT count(*) FROM document WHERE hamming(code, X'2a') <= 3 AND code = X'2a';
 -- a subquery as query value, and joins driven from either side
 SELECT both_ways('SELECT id FROM document WHERE hamming(code, (SELECT code FROM probe WHERE id = 101)) <= 2');
 SELECT both_ways('SELECT d.id FROM probe AS p JOIN document AS d ON hamming(d.code, p.code) <= 2');

@@ -23,6 +23,10 @@ SELECT id, near_cluster(id, si, 3) OVER (ORDER BY id ROWS BETWEEN CURRENT ROW AN
 FROM doc ORDER BY id LIMIT 3;
 SELECT near_cluster(id, si, 3) OVER () FROM doc WHERE false;
 SELECT near_cluster(id, NULL::bigint, 3) OVER (ORDER BY id) FROM doc LIMIT 2;
+-- A second code decides as well: that of 2 is another one, and 4 has none.
+SELECT id, near_cluster(id, si, 3) OVER (ORDER BY id) AS first, near_cluster(id, si, 3, look, 1) OVER (ORDER BY id) AS both,
+       near_cluster(id, si::bit(64), 3, look, 1, 'connected') OVER (ORDER BY id) AS connected, near_cluster(id, si, 3, look, 4) OVER (ORDER BY id) AS any
+FROM doc, LATERAL (SELECT CASE id WHEN 2 THEN B'1111' WHEN 4 THEN NULL ELSE B'0000' END) AS l (look) ORDER BY id;
 -- Many partitions, one after the other.
 SELECT count(*), count(*) FILTER (WHERE cluster = g - g % 10) FROM (
     SELECT g, near_cluster(g, (g % 10 / 5) * 7::bigint, 3) OVER (PARTITION BY g / 10 ORDER BY g) AS cluster FROM generate_series(0, 9999) AS g) AS c;
@@ -33,6 +37,9 @@ SELECT near_cluster(id, si, 65) OVER () FROM doc;
 SELECT near_cluster(id, si, NULL) OVER () FROM doc;
 SELECT near_cluster(id, si, 3, NULL) OVER () FROM doc;
 SELECT near_cluster(id, si, 3, 'Leader') OVER () FROM doc;
+SELECT near_cluster(id, si, 3, B'0000', -1) OVER () FROM doc;
+SELECT near_cluster(id, si, 3, B'0000', 5) OVER () FROM doc;
+SELECT near_cluster(id, si, 3, B'0000', NULL) OVER () FROM doc;
 SELECT near_cluster(id, si, 3) FROM doc;
 DROP TABLE doc;
 

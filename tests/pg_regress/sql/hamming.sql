@@ -176,6 +176,8 @@ SELECT pg_relation_size('grown_si') AS size_before \gset
 INSERT INTO grown SELECT id, si # 1 FROM document WHERE id % 20 > 0;
 SELECT pg_relation_size('grown_si') <= :size_before * 1.1 AS pages_are_used_again;
 SELECT * FROM hamming_index_check('grown_si', true);
+INSERT INTO grown VALUES (0, -7);
+SELECT id FROM grown WHERE si = (-7)::smallint;
 DELETE FROM grown;
 VACUUM grown;
 SELECT rows, nulls, leaf_pages, height FROM hamming_index_stats('grown_si');
@@ -215,6 +217,7 @@ ALTER INDEX full_pages SET (fillfactor = 60);
 ALTER INDEX full_pages RESET (fillfactor);
 CREATE INDEX ON document USING hamming (si) WITH (fillfactor = 49);
 CREATE INDEX ON document USING hamming (si) WITH (bands = 4);
+CREATE INDEX ON document USING hamming (si) WITH (trees = leaves);
 -- what it cannot do
 CREATE INDEX ON document USING hamming (si) INCLUDE (id);
 CREATE UNIQUE INDEX ON document USING hamming (si);
@@ -227,6 +230,8 @@ SELECT pg_index_column_has_property('full_pages', 1, 'distance_orderable') AS di
        pg_index_column_has_property('full_pages', 1, 'search_nulls') AS search_nulls,
        pg_index_column_has_property('full_pages', 1, 'returnable') AS returnable,
        pg_index_has_property('full_pages', 'bitmap_scan') AS bitmap_scan;
+-- how far a build is, in pg_stat_progress_create_index
+SELECT phase, pg_indexam_progress_phasename(oid, phase) AS name FROM pg_am, generate_series(1, 5) AS phase WHERE amname = 'hamming' ORDER BY phase;
 -- looking into what is no such index
 SELECT * FROM hamming_index_stats('document');
 SELECT * FROM hamming_index_check('pg_class_oid_index');
@@ -246,6 +251,15 @@ DROP TABLE parted;
 UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'roomy_pages'::regclass;
 SELECT * FROM hamming_index_check('roomy_pages');
 UPDATE pg_index SET indisvalid = true WHERE indexrelid = 'roomy_pages'::regclass;
+-- an index that is younger than the snapshot lacks the version of the row that the snapshot sees
+CREATE TABLE young AS SELECT 5::bigint AS si;
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+UPDATE young SET si = 6;
+CREATE INDEX young_si ON young USING hamming (si);
+SELECT * FROM hamming_index_check('young_si');
+SELECT * FROM hamming_index_check('young_si', true);
+ROLLBACK;
+DROP TABLE young;
 -- what an index computes is computed as its owner, whoever checks
 CREATE ROLE simhash_owner;
 CREATE FUNCTION whose(bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE NOTICE '%', current_user; RETURN $1; END $$;
@@ -279,6 +293,21 @@ SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'broken_ops';
 CREATE OPERATOR CLASS text_ops FOR TYPE text USING hamming AS OPERATOR 1 =, OPERATOR 2 <;
 SELECT amvalidate(oid) FROM pg_opclass AS c WHERE opcname = 'text_ops' AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'hamming');
 \set VERBOSITY default
+-- operators that are there for something else, and values without a hash
+CREATE OPERATOR CLASS odd_ops FOR TYPE bigint USING hamming AS
+    OPERATOR 1 <@ (bigint, hamming_ball),
+    OPERATOR 2 + (bigint, bigint) FOR ORDER BY integer_ops,
+    OPERATOR 2 = (integer, bigint),
+    OPERATOR 15 = (bigint, integer),
+    OPERATOR 15 * (bigint, money) FOR ORDER BY money_ops,
+    OPERATOR 15 # (bigint, bigint) FOR ORDER BY integer_ops;
+CREATE OPERATOR CLASS point_ops FOR TYPE point USING hamming AS OPERATOR 2 ~= (point, point);
+\set VERBOSITY terse
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'odd_ops';
+SELECT amvalidate(oid) FROM pg_opclass AS c WHERE opcname = 'point_ops' AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'hamming');
+\set VERBOSITY default
+DROP OPERATOR FAMILY odd_ops USING hamming;
+DROP OPERATOR FAMILY point_ops USING hamming;
 DROP OPERATOR FAMILY broken_ops USING hamming;
 DROP OPERATOR FAMILY text_ops USING hamming;
 DROP OPERATOR <@@ (bigint, hamming_ball);
@@ -369,4 +398,13 @@ REINDEX INDEX lengthened_code;
 ALTER TABLE public.lengthened ALTER COLUMN code TYPE bit varying(200);
 INSERT INTO lengthened VALUES (2003, repeat('1', 200)::varbit);
 SELECT * FROM hamming_index_check('lengthened_code', true);
+CREATE INDEX ON lengthened USING hamming ((code || code));
+SELECT rows, nulls, bits, bands, cardinality(expected_pages) AS radii FROM hamming_index_stats('lengthened_code');
+DROP INDEX lengthened_code;
+TRUNCATE lengthened;
+INSERT INTO lengthened VALUES (0, '');
+CREATE INDEX ON lengthened USING hamming (code);
 DROP TABLE lengthened;
+CREATE TABLE too_long (code bit(8193));
+CREATE INDEX ON too_long USING hamming (code);
+DROP TABLE too_long;
