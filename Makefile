@@ -30,7 +30,7 @@ sql_files = sql/conditions.sql sql/code.sql sql/gist.sql sql/hamming.sql \
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/rarity.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/pairs.sql sql/histogram.sql sql/differences.sql
 
-.PHONY: help help-all build install uninstall deb test-deb prepare-build prepare-install prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment prepare-site demo demo-dedup demo-images demo-web check test lint audit bench compare experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix test-arm64 test-s390x all dist test-dist site clean
+.PHONY: help help-all build install uninstall deb test-deb prepare-build prepare-check prepare-install prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment prepare-site demo demo-dedup demo-images demo-web check test lint audit bench compare experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix test-arm64 test-s390x all dist test-dist site clean
 
 help:
 	@cat tools/help
@@ -41,6 +41,9 @@ help-all:
 # They install what a fresh machine lacks, or say in one line what to install.
 prepare-build:
 	@tools/packages/prepare build
+
+prepare-check:
+	@tools/packages/prepare check
 
 prepare-install:
 	@tools/packages/prepare install
@@ -116,7 +119,7 @@ test: prepare-test install
 	@tools/tests/test
 
 # Of the pure crates, in seconds: what to run while writing.
-check:
+check: prepare-check
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(pure_crates) --all-targets -- --deny warnings
 	$(CARGO) test --quiet $(pure_crates)
