@@ -19,7 +19,7 @@ use text::sketch::minhash::{BINS, MinHasher};
 use text::sketch::winnow::{LENGTH, SPAN, WinnowParameters};
 
 thread_local! {
-    /// Kept from text to text: its memory is as large as a document's fingerprint takes to make.
+    /// Kept from text to text, for its buffers.
     static SIMHASHER: RefCell<SimHasher> = RefCell::default();
     static MINHASHER: RefCell<MinHasher> = RefCell::default();
 }

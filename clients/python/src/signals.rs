@@ -1,4 +1,4 @@
-//! Ctrl-C within a long text.
+//! Lets Ctrl-C interrupt the work on a long text.
 
 use crate::{MINHASHER, SIMHASHER};
 use base::Heartbeat;
@@ -6,11 +6,11 @@ use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
-/// How often Python is asked whether a signal has arrived. Each time this thread waits for its turn.
+/// The time between two checks for signals. Each check waits until this thread may run Python's code.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Does work while other Python threads run. At its heartbeats it asks Python for signals now and then, and
-/// gives up if a handler has raised an exception, as Ctrl-C's does.
+/// Does work while other Python threads run. Some of its heartbeats check for signals. If a signal handler
+/// raises an exception, as that of Ctrl-C does, the work is stopped.
 pub(crate) fn with_signals<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&mut dyn Heartbeat) -> T + Send,
@@ -19,8 +19,7 @@ pub(crate) fn with_signals<T: Send>(
         let mut asked = Instant::now();
         let mut beat = || {
             if asked.elapsed() >= INTERVAL {
-                // The algorithms know no way back but a panic. This one prints nothing, and ends
-                // right below.
+                // Only a panic can stop an algorithm. This one prints nothing, and is caught below.
                 Python::attach(|py| py.check_signals())
                     .unwrap_or_else(|error| resume_unwind(Box::new(error)));
                 asked = Instant::now();
@@ -30,7 +29,7 @@ pub(crate) fn with_signals<T: Send>(
     })
     .or_else(|payload| match payload.downcast::<PyErr>() {
         Ok(error) => {
-            // It was given up halfway.
+            // The work was stopped halfway, so both may be in any state.
             SIMHASHER.take();
             MINHASHER.take();
             Err(*error)

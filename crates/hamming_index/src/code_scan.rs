@@ -1,7 +1,7 @@
-//! Reading whole codes from end to end, and comparing each with a center.
+//! Reads a tree of whole codes from end to end, and compares each code with a center.
 //!
-//! Codes are in the order of their first word. So leaves are left out whose first words all differ from the
-//! center's in more bits than the radius allows. Cost: the other leaves of the part, once.
+//! Codes are sorted by their first words. So a leaf is skipped if all of its first words differ from the
+//! center's in more bits than the radius allows. Cost: each of the other leaves is read once.
 
 use crate::kernel::near_codes;
 use crate::key::{IndexKey, RowId};
@@ -9,9 +9,8 @@ use crate::probe::Probe;
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
 
-/// Reads some more leaves, from the key on, and reports the codes within the radius: their words, their
-/// distance and their row. The answer to each report is the radius for what follows, the same or a smaller
-/// one.
+/// Reads some more leaves, from the key on, and reports the words, the distance and the row of each code
+/// within the radius. `report` returns the radius from then on, the same or a smaller one.
 pub(crate) fn scan_codes<S: Store>(
     index: &Index<'_, S>,
     (part, from): (TreePart, IndexKey),
@@ -29,7 +28,7 @@ pub(crate) fn scan_codes<S: Store>(
                 continue;
             }
             let entry = leaf.key(slot.into());
-            // The first leaf may have lower entries, which were compared before.
+            // The first leaf may begin with entries that were compared before.
             if entry >= from && part.has(entry) {
                 words.clear();
                 words.extend(leaf.words(slot.into())); // Bounded: the words of a code.

@@ -1,16 +1,16 @@
-//! What a search costs, and how it divides its radius among the words of codes.
+//! Computes the cost of a search, and divides its radius among the words of codes.
 //!
-//! A code of one word is searched with the whole radius, and no row is fetched: its costs are those of
-//! [`crate::cost`]. What follows is about codes of several words.
+//! A code of one word is searched with the whole radius, and no row is fetched; [`crate::cost`] computes this
+//! cost. The following is about codes of several words.
 //!
-//! Two codes that differ in at most r bits cannot differ in many bits of every word. Say that word i is
-//! searched for all words that differ in fewer than n_i bits, its **reach**; with reach 0 it is not searched.
-//! A code that is missed by every word differs in n_i bits or more of each, so in their sum or more. So
-//! nothing within the radius is missed if the reaches add up to r + 1 (GPH: Qin and others 2018). Of these
-//! divisions a cheap one is found by giving one bit at a time to the word where it costs least.
+//! Two codes that differ in at most r bits cannot differ in many bits of every word. Suppose that the search
+//! finds the codes whose word i differs in fewer than n_i bits. We call n_i the **reach** of the word; a word
+//! with reach 0 is not searched. A code that no word finds differs in at least n_i bits of each word i, so in
+//! at least the sum of the reaches. If this sum is r + 1, no code within the radius is missed (GPH: Qin and
+//! others 2018). A cheap division is found by giving one bit at a time to the word where it costs least.
 //!
-//! Costs are those of scattered codes. A word that has turned out to cost more counts as that much dearer. So
-//! a word that half of the table has alike is left out, and the others are searched farther instead.
+//! At first, costs assume scattered codes. If searching a word turns out to cost more, the difference is
+//! added. So a word that is the same in half of the rows is left out, and the others are searched farther.
 
 use crate::cost::{self, ExpectedWork, FEW, LAST, entries_in, leaves_read, radius_of};
 use crate::key::{BANDS, Filter, Tree};
@@ -24,52 +24,50 @@ mod planner_costs;
 
 pub use planner_costs::PlannerCosts;
 
-/// Rows that are fetched from the table in the time that it takes to read a leaf.
+/// Rows that are fetched from the table in the time of reading a leaf.
 const ROWS_PER_LEAF: f64 = 1.0;
-/// Rows that are fetched in that time where all are, in the order of the table.
+/// Rows that are fetched in this time if all are fetched, in the order of the table.
 const ROWS_IN_ORDER_PER_LEAF: f64 = 4.0;
 /// Each pass of an ordered search costs about this multiple of the one before. So all passes together cost
-/// little more than the last.
+/// little more than the last one.
 const MORE: f64 = 3.0;
 
-/// A pass of an ordered search that costs this part of fetching all rows is no longer worth trying for rows
-/// that may be near.
+/// If a pass of an ordered search would cost this fraction of fetching all rows, we no longer hope for near
+/// rows.
 const LITTLE: f64 = 1.0 / 16.0;
 
 /// A word may cost this multiple of what was expected before it is abandoned.
 const ALLOWED_MULTIPLE: f64 = 4.0;
-/// What a word may cost in any case, in leaves: less than it takes to search others.
+/// What a word may cost in any case, in leaves: less than searching other words.
 const ALWAYS_ALLOWED: f64 = 64.0;
 
-/// The cost at which a word is abandoned for which this one was expected, if others can be searched farther
-/// for less.
+/// The cost at which a word with this expected cost is abandoned, if others can be searched farther for less.
 pub(crate) fn allowed_cost(expected: f64) -> f64 {
     ALWAYS_ALLOWED.max(ALLOWED_MULTIPLE * expected)
 }
 
-/// The time that it takes to read a leaf of whole codes and compare them, in that of a leaf of a band.
+/// The time to read a leaf of whole codes and compare them, in leaves of a band.
 pub const CODES_PER_LEAF: f64 = 1.5;
 
-/// The time that it takes to read a tree from end to end, in that of a band's tree.
+/// The time to read a tree from end to end, relative to a band's tree.
 fn sequential_leaves(layout: Layout, tree: Tree) -> f64 {
     if layout.has_code_tree() { layout.leaves_per_band(tree) * CODES_PER_LEAF } else { 1.0 }
 }
 
-/// What it costs to search an index, if codes are scattered. The unit is the time that reading a leaf takes.
+/// The costs of searching an index, if codes are scattered. The unit is the time of reading a leaf.
 #[derive(Clone, Debug)]
 pub struct SearchCosts {
     layout: Layout,
     leaves: f64,
-    /// The further columns of the rows that are wanted; without it, all rows are.
+    /// The filter of the wanted rows; `None` if all rows are wanted.
     filter: Option<Filter>,
-    /// Leaves of one tree that have all rows that are wanted.
+    /// The number of leaves of one tree that have all wanted rows.
     sequential: f64,
-    /// How many rows these are.
+    /// The number of wanted rows.
     rows: f64,
-    /// How many words of a code each word of the layout stands for.
+    /// The number of words of a code that each word of the layout stands for.
     words: f64,
-    /// For each number of bits that a word may have, from `least` on: the work for each reach. Empty if codes
-    /// have one word.
+    /// For each width of a word, from `least` on: the work for each reach. Empty if codes have one word.
     tables: Vec<Vec<ExpectedWork>>,
     /// Bits of the narrowest word.
     least: u32,
@@ -85,7 +83,7 @@ impl ExpectedWork {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SearchedWord {
     pub(crate) reach: u32,
-    /// What searching the word farther costs more than with scattered codes.
+    /// The additional cost of searching the word farther, compared with scattered codes.
     pub(crate) extra_cost: f64,
 }
 
@@ -94,13 +92,13 @@ pub(crate) struct SearchedWord {
 pub(crate) struct Division {
     /// The reach of each word.
     pub(crate) reaches: Vec<u32>,
-    /// Their sum.
+    /// The sum of the reaches.
     reached: u32,
     pub(crate) cost: f64,
 }
 
 impl Division {
-    /// The word to be searched next, the cheapest first, with its reach and its cost.
+    /// The cheapest word that is still to be searched, with its reach and its cost.
     pub(crate) fn next_word(
         &self,
         costs: &SearchCosts,
@@ -113,19 +111,19 @@ impl Division {
             .min_by(|a, b| a.2.total_cmp(&b.2))
     }
 
-    /// The radius within which nothing is missed; -1 if it is nothing at all.
+    /// The radius within which no code is missed; -1 if no word has a reach.
     fn radius(&self) -> i64 {
         i64::from(self.reached) - 1
     }
 }
 
 impl SearchCosts {
-    /// Costs in an index each of whose trees has about this number of leaves.
+    /// The costs in an index whose trees have about `leaves` leaves each.
     pub fn new(layout: Layout, leaves: f64) -> Self {
         Self::with_words(layout, leaves, 1.0)
     }
 
-    /// Costs of codes that have `words` times as many words as the layout, all of them like its words.
+    /// The costs of codes that have `words` times as many words as the layout, of the same widths.
     fn with_words(layout: Layout, leaves: f64, words: f64) -> Self {
         let widths = (0..layout.words()).map(|word| layout.width(word));
         let (least, most) = widths.fold((u64::BITS, 0), |(l, m), width| (width.min(l), width.max(m)));
@@ -143,7 +141,7 @@ impl SearchCosts {
         Self { layout, leaves, filter: None, sequential, rows, words, tables, least }
     }
 
-    /// Costs of finding the rows with this filter alone, which about so many leaves have.
+    /// The costs of finding only the rows with this filter, which are in about `leaves` leaves.
     #[must_use]
     pub fn of_filter(&self, filter: Filter, leaves: f64) -> Self {
         let sequential = if self.layout.has_code_tree() { leaves * CODES_PER_LEAF } else { leaves };
@@ -151,21 +149,22 @@ impl SearchCosts {
         Self { filter: Some(filter), sequential, rows, ..self.clone() }
     }
 
-    /// The further columns of the rows that are wanted.
+    /// The filter of the wanted rows.
     pub(crate) fn filter(&self) -> Option<Filter> {
         self.filter
     }
 
-    /// The part of a tree that has all rows that are wanted, if they have a code.
+    /// The part of a tree that has all wanted rows with a code.
     pub(crate) fn all_rows(&self) -> TreePart {
         let all = TreePart::all(self.layout.tree_of_all());
         self.filter.map_or(all, |filter| TreePart::of_filter(self.layout, filter))
     }
 
-    /// What is read in place of the bands of a word if that is less, and how many leaves it has.
+    /// The part of a tree that is read instead of a word's bands if that costs less, and its number of
+    /// leaves.
     pub(crate) fn instead_of_bands(&self, word: usize) -> (TreePart, f64) {
-        // Where codes have several words, the bands of one find few rows, and the part has but the first
-        // word.
+        // If codes have several words, the bands of a word find few rows, and `all_rows` is sorted by the
+        // first word only.
         match self.layout.has_whole_codes() {
             true => (self.all_rows(), self.sequential),
             false => (TreePart::all(self.layout.trees_of(word).start), self.leaves),
@@ -181,16 +180,15 @@ impl SearchCosts {
         self.leaves
     }
 
-    /// The cost of reading one tree from end to end, and fetching every row from the table, if the tree does
-    /// not have whole codes.
+    /// The cost of reading one tree from end to end, and of fetching all rows unless the tree has whole
+    /// codes.
     fn of_all(&self) -> f64 {
         self.sequential + if self.layout.has_code_tree() { 0.0 } else { self.rows / ROWS_IN_ORDER_PER_LEAF }
     }
 
-    /// The work of a search with this radius, if codes are scattered but for what the sample shows.
+    /// The work of a search with this radius, if codes are scattered except for the sample.
     ///
-    /// The search itself knows no sample. It divides the radius again where a word costs more than is
-    /// allowed.
+    /// The search itself knows no sample. It divides the radius again if a word costs more than allowed.
     pub fn expected(&self, radius: u32, sample: &CodeSample) -> ExpectedWork {
         if self.layout.has_whole_codes() {
             return self.expected_of_whole_codes(radius, sample);
@@ -210,14 +208,14 @@ impl SearchCosts {
         };
         let words = reaches.iter().enumerate().map(|(word, &reach)| self.sampled(word, reach, sample));
         let sum = words.fold(ExpectedWork::default(), |sum, word| sum.plus(1.0, word));
-        // A row that several words find is fetched once.
+        // A row is fetched once, even if several words find it.
         let scattered = reaches.iter().enumerate().map(|(word, &reach)| self.scattered(word, reach).fetched);
         let once = scattered.sum::<f64>() + entries_in(self.leaves) * sample.found(&reaches);
         ExpectedWork { fetched: sum.fetched.min(once), ..sum }
     }
 
-    /// The work of a search where the index has whole codes. Each of the trees has the rows that the sample
-    /// shows together, and no search reads more than two and a half trees: see [`cost::limits`].
+    /// The work of a search for codes of one word. In each tree, the rows that the sample counts are next to
+    /// each other. No search reads more than two and a half trees: see [`cost::limits`].
     fn expected_of_whole_codes(&self, radius: u32, sample: &CodeSample) -> ExpectedWork {
         let radius = radius.min(self.layout.bits());
         let scattered = leaves_read(self.leaves, radius, self.layout.bits()).min(self.sequential);
@@ -230,7 +228,7 @@ impl SearchCosts {
         ExpectedWork { leaves, ..ExpectedWork::default() }
     }
 
-    /// The work of reading one tree from end to end, and fetching every row, if the tree does not have whole
+    /// The work of reading one tree from end to end, and of fetching all rows unless the tree has whole
     /// codes.
     fn everything(&self) -> ExpectedWork {
         match self.layout.has_code_tree() {
@@ -246,8 +244,8 @@ impl SearchCosts {
         table.get(reach as usize).copied().unwrap_or(never)
     }
 
-    /// The work of searching a word if codes are scattered but for what the sample shows. Each of a word's
-    /// trees has the rows that the sample shows together.
+    /// The work of searching a word, if codes are scattered except for the sample. In each of the word's
+    /// trees, the rows that the sample counts are next to each other.
     fn sampled(&self, word: usize, reach: u32, sample: &CodeSample) -> ExpectedWork {
         let scattered = self.scattered(word, reach);
         let fraction = sample.found_by(word, reach);
@@ -258,9 +256,9 @@ impl SearchCosts {
         }
     }
 
-    /// The work of finding the `wanted` nearest rows, or all rows within `farthest` if these are fewer, if
-    /// codes are scattered but for what the sample shows. Each pass fetches its rows again, and the last one
-    /// is repeated for each piece of about `max_sorted` rows.
+    /// The work of finding the `wanted` nearest rows, or all rows within `farthest_asked` if these are fewer,
+    /// if codes are scattered except for the sample. Each pass fetches its rows again, and the last pass is
+    /// repeated for each piece of about `max_sorted` rows.
     pub fn nearest(
         &self,
         wanted: f64,
@@ -296,7 +294,7 @@ impl SearchCosts {
         }
     }
 
-    /// The cheapest division that misses nothing within the radius; `None` if fetching all rows is cheaper.
+    /// The cheapest division that misses no code within the radius; `None` if fetching all rows is cheaper.
     pub(crate) fn divide(&self, radius: u32, searched: &[SearchedWord]) -> Option<Division> {
         if !self.layout.has_word_trees() {
             return None;
@@ -304,7 +302,7 @@ impl SearchCosts {
         self.grow_searched(searched, |division| division.radius() >= radius.into())
     }
 
-    /// The radius of the first pass of an ordered search: it reads one leaf of each tree.
+    /// The radius of the first pass of an ordered search, which reads one leaf of each tree.
     pub(crate) fn first_radius(&self) -> u32 {
         if self.layout.has_whole_codes() {
             return cost::first_radius(self.leaves, self.sequential, self.layout.bits());
@@ -315,9 +313,10 @@ impl SearchCosts {
     /// The radius of the pass after the one with this radius, at most `farthest`; `None` if that pass fetches
     /// all rows.
     ///
-    /// Most queries either have something near, or nothing nearer than scattered rows. So the radius grows
-    /// until a pass would cost a good part of fetching all rows, and then to where scattered rows begin. The
-    /// pass that would be the last but one is left out if the last one costs at most [`LAST`] times as much.
+    /// Most queries have either some near rows, or none that are nearer than scattered rows. So the radius
+    /// grows until a pass would cost a good part of fetching all rows; the next radius is that of the nearest
+    /// scattered rows. The last pass but one is left out if the last one costs at most [`LAST`] times as
+    /// much.
     pub(crate) fn next_radius(&self, radius: u32, farthest: u32) -> Option<u32> {
         if self.layout.has_whole_codes() {
             return Some(cost::next_radius(
@@ -357,7 +356,7 @@ impl SearchCosts {
         self.grow(reaches, |word, reach| self.of_word(word, reach, searched[word]), is_enough)
     }
 
-    /// Gives one bit after the other to the word where it costs least, until it is enough.
+    /// Gives one bit after the other to the word where it costs least, until `is_enough` returns true.
     fn grow(
         &self,
         reaches: Vec<u32>,
@@ -365,7 +364,7 @@ impl SearchCosts {
         is_enough: impl Fn(&Division) -> bool,
     ) -> Option<Division> {
         let more = |word, reach| cost(word, reach + 1) - cost(word, reach);
-        // What the next bit costs in each word. It changes in the word alone that has got a bit.
+        // The cost of the next bit in each word. Only the cost of the word that gets a bit changes.
         let mut next: Vec<f64> = reaches.iter().enumerate().map(|(word, &reach)| more(word, reach)).collect();
         let reached = reaches.iter().sum();
         let mut division = Division { reaches, reached, cost: 0.0 };

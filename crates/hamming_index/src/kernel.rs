@@ -1,4 +1,4 @@
-//! Compares a query with all keys of a page.
+//! Compares a query with all keys or codes of a page.
 
 use hamming::kernel::{each_near, for_processors};
 
@@ -11,11 +11,11 @@ for_processors! {
 }
 
 for_processors! {
-    /// Appends the slots, with their distances, of all codes that differ from the center in at most `radius`
-    /// bits. Their words lie one after the other, code by code.
+    /// Appends the slots and distances of all codes that differ from the center in at most `radius` bits.
+    /// `words` has the words of the first code, then those of the second, and so on.
     ///
-    /// Codes of usual widths have loops of their own: where the number of words is known, a code takes half
-    /// of the time.
+    /// Usual widths have their own loops: a code takes half of the time if the compiler knows its number of
+    /// words.
     pub fn near_codes(words: &[[u8; 8]], center: &[u64], radius: u32, hits: &mut Vec<(u16, u32)>) {
         match center.len() {
             0 => {}
@@ -31,7 +31,7 @@ for_processors! {
     }
 }
 
-/// Plain loops, for iterators are not always compiled into the function for a kind of processor.
+/// Uses plain loops, since iterators are not always inlined into the function for a kind of processor.
 #[inline(always)]
 fn near_codes_of(width: usize, words: &[[u8; 8]], center: &[u64], radius: u32, hits: &mut Vec<(u16, u32)>) {
     let center = &center[..width];

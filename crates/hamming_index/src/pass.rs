@@ -1,16 +1,15 @@
-//! A pass of the search of codes of several words: in which order words are searched, and which candidates
-//! they find.
+//! A pass of a search for codes of several words: decides in which order words are searched, and when their
+//! candidates are looked up.
 //!
-//! A word is abandoned when it turns out to cost much more than scattered codes do, if others can be searched
-//! farther for less. Its candidates are dropped before their codes are asked for. To search an abandoned word
-//! again counts twice what it has cost. So a search costs at most a small multiple of what the best division
-//! would have cost.
+//! A word is abandoned if it turns out to cost much more than scattered codes would, and if others can be
+//! searched farther for less. Its candidates are dropped before their codes are looked up. Searching an
+//! abandoned word again is assumed to cost twice what it has cost. So a search costs at most a small multiple
+//! of the best division.
 //!
-//! What becomes of a word's candidates is decided once for all of them. Few candidates are looked up when the
-//! word has been searched to its end. Many wait until all words have been searched, so that a candidate of
-//! several words is looked up once. Where they are more than memory has room for, they are looked up as they
-//! are found, also the last of them: such a word is searched to its end before any other, and neither waits
-//! nor is abandoned.
+//! All candidates of a word are treated alike. A few are looked up at the end of the word. Many wait until
+//! all words have been searched, so that a candidate of several words is looked up once. If there are more
+//! than memory has room for, all of them are looked up as they are found: such a word is searched to its end
+//! before any other, and neither waits nor is abandoned.
 
 use crate::division::{Division, SearchCosts, SearchedWord, allowed_cost};
 use crate::key::{IndexKey, RowId};
@@ -20,22 +19,22 @@ use crate::word_search::{WordBall, WordSearch};
 use base::{Collector, OutOfMemory, extend};
 use std::mem::take;
 
-/// Rows whose codes are asked for together, where all of them are.
+/// The number of rows that are looked up together, in a pass through all rows.
 const ROWS_AT_A_TIME: usize = 100_000;
-/// More candidates of a word than these wait for those of the other words.
+/// If a word has more candidates than this, they wait until all words have been searched.
 const FEW_CANDIDATES: usize = 1000;
-/// Where memory has room for few candidates, more of a word than this part of them wait.
+/// A word's candidates also wait if they are more than this fraction of those that memory has room for.
 const FEW_OF_LIMIT: usize = 4;
 
-/// A pass through the index that finds all rows within a radius.
+/// A pass that finds all rows within a radius.
 pub(crate) struct WordsPass {
     pub(crate) radius: u32,
     way: WordsPassWay,
-    /// How far words have been searched.
+    /// How far each word has been searched.
     pub(crate) searched: Vec<SearchedWord>,
-    /// With which reach words have been reported: all their candidates have been looked up.
+    /// For each word, the reach whose candidates have all been looked up.
     reported: Vec<u32>,
-    /// Candidates of words that have many, and these words.
+    /// The candidates that wait, and the words that found them.
     waiting: Vec<RowId>,
     waiting_words: Vec<usize>,
     pub(crate) is_done: bool,
@@ -43,9 +42,9 @@ pub(crate) struct WordsPass {
 
 /// How a pass finds rows.
 enum WordsPassWay {
-    /// By their words.
+    /// Searches one word after the other.
     Words { division: Division, attempts: Vec<Option<WordAttempt>> },
-    /// By going through all of them, from the key on.
+    /// Goes through all rows, from the key on.
     All(IndexKey),
 }
 
@@ -53,14 +52,13 @@ enum WordsPassWay {
 struct WordAttempt {
     reach: u32,
     search: WordSearch,
-    /// Candidates that are kept.
+    /// The candidates that have not been passed on.
     found: Vec<RowId>,
-    /// Candidates that were passed on before the end of the word, because there was no room for them. Then
-    /// all are.
+    /// How many candidates were passed on before the end of the word, for lack of room. If any, all will be.
     passed_on: usize,
-    /// The cost that was expected.
+    /// The expected cost.
     expected: f64,
-    /// The cost at which the division is thought over again.
+    /// The cost at which the radius is divided again.
     limit: f64,
 }
 
@@ -73,7 +71,7 @@ impl WordAttempt {
         self.passed_on > 0
     }
 
-    /// The candidates that are kept, which are passed on.
+    /// Takes the candidates, and counts them as passed on.
     fn pass_on(&mut self) -> Vec<RowId> {
         self.passed_on += self.found.len();
         take(&mut self.found)
@@ -104,7 +102,7 @@ impl WordsPass {
         }
     }
 
-    /// Whether it finds rows by their words.
+    /// Whether the pass searches words.
     pub(crate) fn is_by_words(&self) -> bool {
         matches!(self.way, WordsPassWay::Words { .. })
     }
@@ -116,7 +114,7 @@ impl WordsPass {
         }
     }
 
-    /// Where it goes on, if it goes through all rows.
+    /// The key at which a pass through all rows goes on.
     pub(crate) fn from(&self) -> IndexKey {
         match self.way {
             WordsPassWay::All(from) => from,
@@ -124,18 +122,18 @@ impl WordsPass {
         }
     }
 
-    /// Says where it goes on through all rows.
+    /// Sets the key at which a pass through all rows goes on.
     pub(crate) fn go_on_from(&mut self, key: IndexKey) {
         self.way = WordsPassWay::All(key);
     }
 
-    /// Whether it has begun with words, and turned to all rows.
+    /// Whether the pass began with words, but now goes through all rows.
     pub(crate) fn has_given_up(&self) -> bool {
         matches!(self.way, WordsPassWay::All(_)) && !self.searched.is_empty()
     }
 
-    /// Reads some more leaves, around a center with these words. Puts candidates into `found`, and returns
-    /// the words whose last candidates these are.
+    /// Reads some more leaves, for the words of a center. Puts the candidates to be looked up into `found`,
+    /// and returns the words that have no other candidates left.
     pub(crate) fn step<S: Store>(
         &mut self,
         index: &Index<'_, S>,
@@ -180,8 +178,8 @@ impl WordsPass {
         Ok(Vec::new())
     }
 
-    /// Decides about the candidates of a word that has been searched to its end: they are looked up, with
-    /// those that wait if there are too many of these, or wait.
+    /// Decides about the candidates of a word that has been searched to its end. They are looked up or wait;
+    /// if there is no room for all that wait, all are looked up.
     fn finish(
         &mut self,
         word: usize,
@@ -205,7 +203,7 @@ impl WordsPass {
         Ok(take(&mut self.waiting_words))
     }
 
-    /// Thinks the division over after a word has cost more than was expected.
+    /// Divides the radius again, after a word has cost more than was allowed.
     fn divide_again(&mut self, costs: &SearchCosts) {
         let WordsPassWay::Words { division, attempts } = &mut self.way else { return };
         match costs.divide(self.radius, &self.searched) {
@@ -219,7 +217,7 @@ impl WordsPass {
         }
     }
 
-    /// Appends some more of all rows, which this part has: many, if there are.
+    /// Appends the next rows of a part of a tree that has all rows: many, if so many are left.
     fn some_of_all<S: Store>(
         &mut self,
         index: &Index<'_, S>,
@@ -239,7 +237,7 @@ impl WordsPass {
         Ok(())
     }
 
-    /// Whether a row with these words has been reported.
+    /// Whether one of the words has reported a row whose code has these words.
     pub(crate) fn has_reported(&self, words: impl Iterator<Item = u64>, center: &[u64]) -> bool {
         let differing = words.zip(center).map(|(a, b)| (a ^ b).count_ones());
         self.reported.iter().zip(differing).any(|(&reach, differing)| differing < reach)

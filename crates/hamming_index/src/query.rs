@@ -1,21 +1,21 @@
-//! The question that a scan asks of an index, and the rows that answer it.
+//! What a scan asks of an index, and the rows that are the answer.
 
 use crate::key::RowId;
 use crate::layout::Layout;
 use hamming::code::{distance_of_bytes, distance_of_words};
 
-/// A code from which distances are asked.
+/// A code from which distances are computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchCenter {
-    /// Its words, at least one.
+    /// The words of the code, at least one.
     pub(crate) words: Vec<u64>,
-    /// Its bytes, by which it is compared with the codes of the table if it has several words: where many
-    /// candidates are in vain, cutting their codes into words would take half of the time.
+    /// The bytes of a code of several words, for comparing it with codes of the table: if most candidates do
+    /// not match, cutting their codes into words would take half of the time.
     pub(crate) bytes: Vec<u8>,
 }
 
 impl SearchCenter {
-    /// A code with the number of bits of the layout, as bytes filled up with zeros.
+    /// A code with the layout's number of bits, whose last byte is filled up with zeros.
     pub fn of_code(layout: Layout, code: &[u8]) -> Self {
         let bytes = if layout.has_whole_codes() { Vec::new() } else { code.to_vec() }; // Bounded: a code.
         Self { words: layout.words_of(code).collect(), bytes }
@@ -26,7 +26,7 @@ impl SearchCenter {
     }
 }
 
-/// A fingerprint, which is a word.
+/// A fingerprint, whose bits are one word.
 impl From<u64> for SearchCenter {
     fn from(fingerprint: u64) -> Self {
         Self { words: vec![fingerprint], bytes: Vec::new() }
@@ -38,7 +38,7 @@ impl From<u64> for SearchCenter {
 pub struct CodeBall {
     /// The code in the middle.
     pub center: SearchCenter,
-    /// The largest distance from the center, in bits; the number of bits of a code takes in every code.
+    /// The largest distance from the center, in bits. The width of a code as the radius includes every code.
     pub radius: u32,
 }
 
@@ -66,9 +66,9 @@ pub struct SearchQuery {
     pub values: bool,
     /// Whether rows whose code is NULL are wanted. They lie in no ball.
     pub nulls: bool,
-    /// Rows are ordered by their distance from the first of these. Where that is equal, codes of one word are
-    /// ordered by their distance from the next; others by row. Rows whose code is NULL come last. If the list
-    /// is empty, rows come in any order.
+    /// Rows are ordered by their distance from the first of these. Rows with equal distances are ordered by
+    /// their distance from the next center if codes have one word, otherwise by row. Rows whose code is NULL
+    /// come last. If the list is empty, the order is undefined.
     pub nearest_to: Vec<SearchCenter>,
     /// Whether the codes of the rows are wanted: see [`IndexSearch::code_of`](crate::IndexSearch::code_of).
     pub codes: bool,
@@ -76,13 +76,13 @@ pub struct SearchQuery {
 
 /// What the passes of a search look for.
 pub(crate) struct SearchTarget {
-    /// The code around which words are searched; without it, every row is found.
+    /// The code around which words are searched; if it is `None`, every row is found.
     pub(crate) center: Option<SearchCenter>,
     /// The radius of the last pass.
     pub(crate) farthest: u32,
     /// Whether passes begin with a small radius.
     pub(crate) grows: bool,
-    /// Balls that a row must lie in as well.
+    /// Further balls that a row must lie in.
     pub(crate) also: Vec<CodeBall>,
     pub(crate) nearest_to: Vec<SearchCenter>,
     pub(crate) nulls: bool,
@@ -92,7 +92,7 @@ impl SearchTarget {
     pub(crate) fn of(query: SearchQuery, bits: u32) -> Self {
         let SearchQuery { mut balls, nulls, nearest_to, .. } = query;
         let nulls = nulls && balls.is_empty();
-        // The smallest ball, which finds the least, is searched. Its rows are checked against the others.
+        // The smallest ball, with the fewest rows, is searched. Its rows are checked against the other balls.
         balls.sort_by_key(|ball| ball.radius);
         let grows =
             nearest_to.first().is_some_and(|nearest| balls.first().is_none_or(|b| b.center == *nearest));
@@ -113,31 +113,34 @@ impl SearchTarget {
 pub struct SearchHit {
     /// Where the row is in the table.
     pub row: RowId,
-    /// The distance by which it is ordered, if rows are ordered and its code is not NULL.
+    /// The distance by which the row is ordered, if rows are ordered and its code is not NULL.
     pub distance: Option<u32>,
-    /// Its code, if that is one word and is not NULL.
+    /// The row's code, if that is one word and not NULL.
     pub word: Option<u64>,
-    /// Where its code begins in the list that the search keeps, if that has several words and is wanted.
+    /// Where the row's code begins in [`SearchResults`](crate::results::SearchResults), if it has several
+    /// words and is wanted.
     pub(crate) kept: Option<u32>,
-    /// Whether everybody saw the row when it was found (see
-    /// [`is_seen_by_all`](crate::store::Store::is_seen_by_all)), or [`CodeLookup`] did.
+    /// Whether all transactions saw the row when it was found (see
+    /// [`is_seen_by_all`](crate::store::Store::is_seen_by_all)), or [`CodeLookup`] has looked at it.
     pub is_seen_by_all: bool,
 }
 
 impl SearchHit {
-    /// A row of which the table alone knows more.
+    /// A row whose code and distance are not known.
     pub(crate) fn unordered(row: RowId) -> Self {
         Self { row, distance: None, word: None, kept: None, is_seen_by_all: false }
     }
 
-    /// The distance from a center by which rows are ordered; from the first one if codes have several words.
+    /// The distance from one of the centers by which rows are ordered: the first one, if codes have several
+    /// words.
     pub fn distance_from(&self, center: &SearchCenter) -> Option<u32> {
         self.word.map(|word| (word ^ center.first_word()).count_ones()).or(self.distance)
     }
 }
 
-/// Where the codes of rows are known.
+/// Looks up the codes of rows.
 pub trait CodeLookup {
-    /// A row's code, filled up with zeros to whole bytes; `None` if the row is not wanted after all.
+    /// A row's code, filled up with zeros to whole bytes; `None` if the row is not visible or its code is
+    /// NULL.
     fn code_of(&mut self, row: RowId) -> Option<&[u8]>;
 }

@@ -1,20 +1,20 @@
-//! The search of an index: how the answer to a [`SearchQuery`] is put together, batch by batch.
+//! Searches an index: answers a [`SearchQuery`] batch by batch.
 //!
-//! A code is searched by its words, each with a part of the radius: see [`crate::division`]. A code of one
-//! word, such as a fingerprint, is in the index as a whole. So what a leaf has is compared, and reported at
-//! once. Of a code of several words the index has each word in another place. So a row that was found by one
-//! word is only a **candidate** until its whole code is known, which the table has ([`CodeLookup`]). Words
-//! that are near by chance are rare, so few candidates are in vain. Where words do not help, all rows are
-//! compared: by a tree of whole codes if the index has one ([`crate::code_scan`]), otherwise by the table.
+//! A code is searched by its words, each with a part of the radius: see [`crate::division`]. The index has
+//! codes of one word, such as fingerprints, as a whole: a code in a leaf is compared, and its row is reported
+//! at once. The words of a longer code are in different trees. So a row that was found by one word is only a
+//! **candidate** until its whole code has been read from the table ([`CodeLookup`]). Words are rarely near by
+//! chance, so most candidates match. If words do not help, all rows are compared: with a tree of whole codes
+//! if the index has one ([`crate::code_scan`]), otherwise with the table.
 //!
-//! A row may be a candidate of several words. It is reported by the first of them alone, which its code says,
-//! so no list of reported rows is kept. [`crate::pass`] says in which order words are searched, and when one
-//! is abandoned.
+//! A row may be a candidate of several words. Only the first of them reports it. The row's code shows which
+//! one that is, so no list of reported rows is kept. [`crate::pass`] says in which order words are searched,
+//! and when a word is abandoned.
 //!
-//! Ordered rows are found in passes of growing radius.
+//! Ordered rows are found in passes, each with a larger radius than the one before.
 //!
-//! Guarantee: every row that is asked for is reported exactly once; in the order of distances if that is
-//! asked for. Where rows with one filter are, rows with other filters may be reported as well.
+//! Guarantee: every row that the query asks for is reported exactly once, ordered by distance if the query
+//! asks for that. If it asks for rows with one filter, rows with other filters may be reported as well.
 
 use crate::code_scan::scan_codes;
 use crate::division::SearchCosts;
@@ -29,37 +29,37 @@ use crate::word_search::{WordBall, WordSearch};
 use base::{Collector, OutOfMemory, grow, push};
 use hamming::code::{distance_of_bytes, distance_of_words};
 
-/// A search under way. It holds no locks and no pages between two batches.
+/// A search in progress. It holds no locks and no pages between two batches.
 pub struct IndexSearch<'s> {
     costs: SearchCosts,
     target: SearchTarget,
     stage: SearchStage,
-    /// What this process has taken of the codes that several search together.
+    /// The stretches that this process has taken, if several search together.
     taken: Option<TakenStretches<'s>>,
-    /// If codes cannot be divided, the process that takes them first searches alone.
+    /// If codes cannot be divided, the first process that takes them searches alone.
     undivided: Option<&'s SharedStretches>,
     results: SearchResults,
-    /// No more candidates than these, and those of one step, are kept.
+    /// The most candidates that are kept, apart from those of the last step.
     max_candidates: usize,
 }
 
 enum SearchStage {
-    /// A pass of this radius, where the index has whole codes.
+    /// A pass with this radius, if the codes have one word.
     Whole(u32, WordSearch),
     /// A pass that finds candidates.
     Candidates(WordsPass),
-    /// All rows with a code, from the key on.
+    /// Reads all rows with a code, from the key on.
     All(IndexKey),
-    /// Rows whose code is NULL, from the key on.
+    /// Reads the rows whose code is NULL, from the key on.
     Nulls(IndexKey),
     Done,
 }
 
 impl<'s> IndexSearch<'s> {
     /// Begins a search that keeps about `max_rows` rows in memory. Ordered results are found in pieces that
-    /// grow to about this number, each by a pass of its own.
+    /// grow to about this number, each by another pass.
     ///
-    /// Several processes may search together, with the same stretches. Then each finds a part of the rows.
+    /// If several processes search with the same stretches, each finds a part of the rows.
     pub fn new(
         costs: &SearchCosts,
         query: SearchQuery,
@@ -84,7 +84,7 @@ impl<'s> IndexSearch<'s> {
         search
     }
 
-    /// Begins a pass with this radius; without one, all rows are candidates.
+    /// Begins a pass with this radius; if it is `None`, all rows are candidates.
     fn pass(&self, radius: Option<u32>) -> SearchStage {
         let Some(center) = &self.target.center else { return SearchStage::All(IndexKey::FIRST) };
         let Some(radius) = radius else {
@@ -116,13 +116,13 @@ impl<'s> IndexSearch<'s> {
         if self.target.nulls && is_mine { SearchStage::Nulls(IndexKey::FIRST) } else { SearchStage::Done }
     }
 
-    /// The rows with a code that are wanted, of those that this process has taken last.
+    /// The part of a tree in which this process searches for rows with a code.
     fn part(&self) -> TreePart {
         let all = self.costs.all_rows();
         self.taken.as_ref().map_or(all, |taken| taken.within(all))
     }
 
-    /// Goes on to the next stretch at the end of one, and before the first.
+    /// Goes on to the next stretch if the walk has ended, or if no stretch has begun.
     fn next_stretch<S: Store>(&mut self, index: &Index<'_, S>, walk: Walk) -> Result<Walk, OutOfMemory> {
         Ok(match (walk, &mut self.taken) {
             (Walk::Done, Some(taken)) => {
@@ -132,10 +132,10 @@ impl<'s> IndexSearch<'s> {
         })
     }
 
-    /// Appends a further part of the answer, in order. Returns false when there is no more.
+    /// Appends the next part of the answer, in order. Returns false at the end.
     ///
-    /// Where codes have several words and `codes` is missing, rows are candidates, in no order, and may come
-    /// several times.
+    /// If codes have several words and `codes` is `None`, the hits are candidates in no order, and a row may
+    /// be reported several times.
     pub fn next_batch<S: Store>(
         &mut self,
         index: &Index<'_, S>,
@@ -173,12 +173,12 @@ impl<'s> IndexSearch<'s> {
         Ok(true)
     }
 
-    /// The words of the code of a result of the last batch: `None` if it is NULL, or not known.
+    /// The words of the code of a hit of the last batch: `None` if the code is NULL or unknown.
     pub fn code_of<'a>(&'a self, hit: &'a SearchHit) -> Option<&'a [u64]> {
         hit.kept.map(|kept| self.results.code(kept)).or(hit.word.as_ref().map(std::slice::from_ref))
     }
 
-    /// Appends some of the rows of this part of a tree, from the key on.
+    /// Appends some of the rows of a part of a tree, from the key on.
     fn rows<S: Store>(
         &mut self,
         index: &Index<'_, S>,
@@ -204,7 +204,7 @@ impl<'s> IndexSearch<'s> {
         refusal.map(|()| walk)
     }
 
-    /// Reads some more leaves, where the index has whole codes.
+    /// Reads some more leaves, if the codes have one word.
     fn step_whole<S: Store>(
         &mut self,
         index: &Index<'_, S>,
@@ -215,7 +215,7 @@ impl<'s> IndexSearch<'s> {
         };
         if let Some((nearest, others)) = target.nearest_to.split_first() {
             let nearest = nearest.first_word();
-            // Farther results do not fit.
+            // There is no room for farther results.
             let last = results.sorted.last().filter(|_| target.grows);
             let limit = last.and_then(|hit| hit.distance).unwrap_or(*radius);
             let mut refusal = None;
@@ -258,7 +258,8 @@ impl<'s> IndexSearch<'s> {
         let mut found = Vec::new();
         let passed_on = pass.step(index, &self.costs, &center.words, self.max_candidates, &mut found)?;
         if target.grows && pass.has_given_up() {
-            // From the beginning, for farther rows than this pass has looked for can be had as well.
+            // Begins again: a pass through all rows finds the results so far once more, and farther rows as
+            // well.
             self.results.sorted.forget();
             self.stage = SearchStage::Candidates(WordsPass::of_all(target.farthest));
             return Ok(());
@@ -279,7 +280,7 @@ impl<'s> IndexSearch<'s> {
         Ok(())
     }
 
-    /// Reads some more leaves of whole codes.
+    /// Reads some more leaves of the tree of whole codes.
     fn step_codes<S: Store>(
         &mut self,
         index: &Index<'_, S>,
@@ -288,7 +289,7 @@ impl<'s> IndexSearch<'s> {
         let part = self.part();
         let Self { stage: SearchStage::Candidates(pass), target, results, .. } = self else { return Ok(()) };
         let Some(center) = &target.center else { return Ok(()) };
-        // Farther results do not fit.
+        // There is no room for farther results.
         let limit_of = |results: &SearchResults| {
             let last = results.sorted.last().filter(|_| target.grows);
             last.and_then(|hit| hit.distance).unwrap_or(pass.radius).min(pass.radius)
@@ -318,7 +319,7 @@ impl<'s> IndexSearch<'s> {
         Ok(())
     }
 
-    /// Keeps the candidates that lie in all balls and were not found before.
+    /// Reports the candidates that lie in all balls and were not reported before.
     fn check(
         &mut self,
         mut found: Vec<RowId>,
@@ -329,7 +330,7 @@ impl<'s> IndexSearch<'s> {
             return Ok(());
         };
         let (Some(center), layout) = (&target.center, costs.layout()) else { return Ok(()) };
-        // In the order of the table, so that a page of it is looked at once.
+        // In the order of the table, so that each of its pages is read once.
         found.sort_unstable();
         found.dedup();
         for row in found {
@@ -347,7 +348,7 @@ impl<'s> IndexSearch<'s> {
         Ok(())
     }
 
-    /// Appends the results of a pass, if rows are ordered, and goes on to the next pass or stage.
+    /// Appends the results of an ordered pass, and goes on to the next pass or stage.
     fn end_pass(
         &mut self,
         radius: u32,

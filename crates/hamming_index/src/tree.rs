@@ -1,9 +1,8 @@
-//! Trees of keys: the way to a leaf, and through a range of leaves.
+//! Trees of keys: goes down to a leaf, and through a range of leaves.
 //!
-//! Each tree is a B-tree whose root has a fixed page. Whoever goes down holds a node until the child is
-//! locked. So nobody arrives at a page that has been split, merged or freed in between, and links between
-//! siblings or second looks are not needed. Cost: one page for each level, and for a range one page for
-//! each leaf.
+//! Each tree is a B-tree whose root has a fixed page. Going down, a node stays locked until its child is
+//! locked. So the child cannot be split, merged or freed in between, and neither links between siblings nor
+//! second attempts are needed. Cost: one page for each level, and for a range one page for each leaf.
 
 use crate::key::{Filter, IndexKey, RowId, Tree};
 use crate::layout::Layout;
@@ -11,25 +10,25 @@ use crate::page::{Page, PageNumber};
 use crate::probe::Probe;
 use crate::store::Store;
 
-/// Leaves read while the nodes above them stay locked, and announced all at once where pages come from far
-/// away. Meanwhile splits below these nodes wait, and nothing can be cancelled, for some 0.1 ms. Finding each
-/// node above again costs about as much as one leaf.
+/// The number of leaves that are read while the nodes above them stay locked. If reading is slow, these
+/// leaves are prefetched together. Splits below these nodes wait meanwhile, and no query can be cancelled,
+/// for some 0.1 ms. Finding each node above again costs about as much as reading a leaf.
 const LEAVES_AT_A_TIME: usize = 64;
 
-/// An index: its trees in their store.
+/// An index: trees in a store.
 #[derive(Clone, Copy)]
 pub struct Index<'s, S> {
     pub(crate) store: &'s S,
     pub(crate) layout: Layout,
 }
 
-/// A tree, or its keys with one filter.
+/// A tree, or some of its keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TreePart {
     pub(crate) tree: Tree,
-    /// Without one, all keys.
+    /// Only keys with this filter; `None` means all keys.
     pub(crate) filter: Option<Filter>,
-    /// If it is there, keys with these bits or higher ones are left out.
+    /// Only keys whose bits are lower than this; `None` means all keys.
     pub(crate) below: Option<u64>,
 }
 
@@ -52,7 +51,7 @@ impl TreePart {
         self.below.is_none_or(|below| bits < below)
     }
 
-    /// The first key of the part and of the probe that is not below this one.
+    /// The first key at or after `from` that is in both the part and the probe.
     fn next(&self, probe: &Probe, from: IndexKey) -> Option<IndexKey> {
         let from = match self.filter {
             Some(filter) if from.filter > filter => return None,
@@ -69,9 +68,9 @@ struct Visit<'a> {
     part: TreePart,
     probe: &'a Probe,
     is_slow: bool,
-    /// Leaves that may still be visited before locks are given back.
+    /// How many leaves may still be visited before locks are released.
     left: usize,
-    /// Says whether the walk should go on at once.
+    /// Returns whether the walk should go on before it releases locks.
     visit: &'a mut dyn FnMut(&Page) -> bool,
 }
 
@@ -87,16 +86,16 @@ struct TreeStep {
     after: usize,
 }
 
-/// Where a walk through leaves goes on.
+/// Where a walk through leaves continues.
 pub(crate) enum Walk {
-    /// It has to go on from this key.
+    /// It continues at this key.
     From(IndexKey),
     /// It has seen all of its leaves.
     Done,
 }
 
 impl<'s, S: Store> Index<'s, S> {
-    /// The index that is kept in this store.
+    /// The index in this store.
     pub fn new(store: &'s S, layout: Layout) -> Self {
         Self { store, layout }
     }
@@ -106,7 +105,7 @@ impl<'s, S: Store> Index<'s, S> {
         self.layout
     }
 
-    /// Refuses a page that is damaged, of another tree, or not at this level.
+    /// Raises an error if a page is damaged, belongs to another tree, or is at another level.
     pub(crate) fn check(&self, page: &Page, page_number: PageNumber, tree: Tree, level: Option<u8>) {
         if let Some(damage) = page.damage() {
             self.store.corrupted(page_number, damage);
@@ -147,7 +146,7 @@ impl<'s, S: Store> Index<'s, S> {
         page
     }
 
-    /// Locks the node at this level under which the key lies; `None` if the tree is not that high.
+    /// Locks the node at this level that covers the key; `None` if the tree is not that high.
     pub(crate) fn lock_at(&self, tree: Tree, level: u8, key: IndexKey) -> Option<S::Exclusive<'s>> {
         loop {
             let (parent, _) = self.descend(tree, level + 1, key);
@@ -165,7 +164,7 @@ impl<'s, S: Store> Index<'s, S> {
         }
     }
 
-    /// Locks the leaf under which the key lies.
+    /// Locks the leaf that covers the key.
     pub(crate) fn lock_leaf(&self, tree: Tree, key: IndexKey) -> S::Exclusive<'s> {
         loop {
             // No tree is lower than its leaves.
@@ -180,15 +179,15 @@ impl<'s, S: Store> Index<'s, S> {
         self.descend(tree, 0, entry).0.position(entry).is_some()
     }
 
-    /// Whether the tree has the entry, and this code there if it has whole ones.
+    /// Whether the tree has the entry, with this code if its leaves have whole codes.
     pub fn has_code(&self, tree: Tree, entry: IndexKey, words: Option<&[u64]>) -> bool {
         let leaf = self.descend(tree, 0, entry).0;
         let others = words.map_or(&[][..], |words| &words[1..]).iter().copied().chain(std::iter::repeat(0));
         leaf.position(entry).is_some_and(|slot| leaf.words(slot).skip(1).zip(others).all(|(a, b)| a == b))
     }
 
-    /// Goes down to the node at this level under which the key lies, or to the root if the tree is not that
-    /// high. Also returns the first key that is no longer under it.
+    /// Goes down to the node at this level that covers the key, or to the root if the tree is not that high.
+    /// Also returns the first key after those that the node covers.
     pub(crate) fn descend(&self, tree: Tree, level: u8, key: IndexKey) -> (S::Shared<'s>, Option<IndexKey>) {
         let mut node = self.read_root(tree);
         let mut end = None;
@@ -200,18 +199,18 @@ impl<'s, S: Store> Index<'s, S> {
         (node, end)
     }
 
-    /// About how many leaves have the rows with this filter.
+    /// The estimated number of leaves with rows that have this filter.
     pub fn leaves_of(&self, filter: Filter) -> f64 {
         let first = self.way_to(self.layout.filter_tree(), IndexKey { filter, ..IndexKey::FIRST });
         let last_key = IndexKey { filter, bits: u64::MAX, row: RowId::LAST };
         let last = self.way_to(self.layout.filter_tree(), last_key);
         let Some(parting) = first.iter().zip(&last).position(|(a, b)| a.child != b.child) else { return 1.0 };
-        // A child next to the way has as many leaves as one on the way.
+        // We assume that a child next to a path has as many leaves as the child on the path.
         let leaves_under = |way: &[TreeStep], place: usize| -> f64 {
             way[place + 1..].iter().map(|step| (step.child + 1 + step.after) as f64).product()
         };
         let between = last[parting].child.saturating_sub(first[parting].child + 1);
-        // Below, all children after the one way, and all before the other.
+        // Below the node where the paths part: all children after the first path, and all before the last.
         let after = first.iter().enumerate().skip(parting + 1);
         let after = after.map(|(place, step)| step.after as f64 * leaves_under(&first, place));
         let before = last.iter().enumerate().skip(parting + 1);
@@ -219,7 +218,7 @@ impl<'s, S: Store> Index<'s, S> {
         2.0 + between as f64 * leaves_under(&first, parting) + after.sum::<f64>() + before.sum::<f64>()
     }
 
-    /// The way from the root to the leaf under which the key lies.
+    /// The path from the root to the leaf that covers the key.
     fn way_to(&self, tree: Tree, key: IndexKey) -> Vec<TreeStep> {
         let (mut node, mut way) = (self.read_root(tree), Vec::new());
         while node.level() > 0 {
@@ -231,7 +230,7 @@ impl<'s, S: Store> Index<'s, S> {
     }
 
     /// Visits the leaves of a part of a tree that may have keys of the probe, in order, from the key on.
-    /// Returns after some of them, so that their locks are given back, or after the one whose visit says so.
+    /// Returns after some of them, to release locks, or as soon as `visit` returns false.
     pub(crate) fn walk(
         &self,
         part: TreePart,
@@ -245,7 +244,7 @@ impl<'s, S: Store> Index<'s, S> {
         self.walk_under(&root, None, from, &mut Visit { part, probe, is_slow, left, visit })
     }
 
-    /// Visits the leaves under one node. All keys there are below `end`.
+    /// Visits the leaves under a node, whose keys are all below `end`.
     fn walk_under(
         &self,
         node: &Page,
@@ -273,7 +272,7 @@ impl<'s, S: Store> Index<'s, S> {
         }
     }
 
-    /// Visits the leaves under their parent. While one is visited, the next one is loaded.
+    /// Visits the leaves under their parent. While a leaf is visited, the next one is loaded.
     fn walk_leaves(
         &self,
         node: &Page,
@@ -302,8 +301,7 @@ impl<'s, S: Store> Index<'s, S> {
         }
     }
 
-    /// Passes all entries of a part of a tree in some leaves, from the key on, each with its leaf and its
-    /// slot there.
+    /// Passes the entries of some leaves of a part of a tree to `visit`, from the key on, with leaf and slot.
     pub(crate) fn entries(
         &self,
         part: TreePart,
@@ -311,15 +309,15 @@ impl<'s, S: Store> Index<'s, S> {
         visit: &mut dyn FnMut(IndexKey, &Page, usize),
     ) -> Walk {
         self.walk(part, from, &Probe::ALL, &mut |leaf| {
-            // The first leaf may have lower entries, which were passed before.
+            // The first leaf may begin with entries that were passed before.
             let entries = leaf.keys().enumerate().filter(|&(_, entry)| entry >= from && part.has(entry));
             entries.for_each(|(slot, entry)| visit(entry, leaf, slot));
             true
         })
     }
 
-    /// Announces the leaves under this node that a walk will read, which goes on at the next key that it
-    /// wants.
+    /// Prefetches the leaves under a node that a walk will read. After each leaf, `next` returns the next
+    /// key.
     pub(crate) fn prefetch(&self, node: &Page, from: IndexKey, next: &dyn Fn(IndexKey) -> Option<IndexKey>) {
         let mut from = Some(from);
         for _ in 0..LEAVES_AT_A_TIME {
@@ -331,7 +329,7 @@ impl<'s, S: Store> Index<'s, S> {
     }
 }
 
-/// The lowest key that lies under the next child.
+/// The lowest key that the next child covers.
 pub(crate) fn after_child(node: &Page, index: usize) -> Option<IndexKey> {
     (index + 1 < node.len()).then(|| node.key(index + 1))
 }

@@ -1,14 +1,14 @@
-//! The search of one word: for all rows that have it within a radius.
+//! Searches one word of codes: finds all rows whose word is within a radius.
 //!
-//! Each band's tree is searched for its part of the differing bits ([`crate::probe`]). A word that
-//! several of these searches meet is reported by the first of them alone. The word and the query
-//! tell which search that is. So the search keeps no list of reported rows, and can go on at any key.
+//! Each band's tree is searched with its part of the radius ([`crate::probe`]). If several of these searches
+//! find a word, only the first of them reports it. The word and the query show which search that is. So the
+//! search keeps no list of reported rows, and can continue at any key.
 //!
-//! When the bands would read more leaves than one tree has, one tree is read from end to end instead. For
-//! scattered words this is known before. For others it turns out on the way: where the first bands
-//! read far more than expected, the later ones will.
+//! If the bands would read more leaves than one tree has, one tree is read from end to end instead. For
+//! scattered words, this is known in advance. For others, it turns out during the search: if the first bands
+//! read far more leaves than expected, the later ones will, too.
 //!
-//! Where rows with one filter are wanted, their part of the tree of further columns is that one tree. Bands
+//! If only rows with one filter are wanted, their part of the tree of further columns is read instead. Bands
 //! know no filter. So a row that they find counts as a leaf, for it may be fetched from the table in vain.
 //!
 //! Guarantee: every row within the radius, and with the filter, is reported exactly once; a row within the
@@ -38,12 +38,12 @@ impl WordBall {
     }
 }
 
-/// A search under way.
+/// A search in progress.
 #[derive(Clone)]
 pub(crate) struct WordSearch {
-    /// The first tree of the word that is searched.
+    /// The first tree of the word.
     first: Tree,
-    /// What is read from end to end instead of the bands.
+    /// The part that is read from end to end if the search abandons the bands.
     sequential: TreePart,
     ball: WordBall,
     /// Balls that a row must lie in as well.
@@ -51,7 +51,7 @@ pub(crate) struct WordSearch {
     stage: WordStage,
     /// Leaves that the search has read so far, and rows that count as leaves.
     leaves_read: usize,
-    /// For each band, the number of leaves read so far with which the search gives the bands up.
+    /// For each band, the number of leaves read so far at which the search abandons the bands.
     limits: [f64; BANDS],
     /// The slots of the hits within a leaf.
     slots: Vec<u16>,
@@ -59,11 +59,10 @@ pub(crate) struct WordSearch {
 
 #[derive(Clone, Copy)]
 enum WordStage {
-    /// In a band's tree, from the key on.
+    /// Reads a band's tree, from the key on.
     Band(Tree, IndexKey),
-    /// In the tree that is read from end to end, from the key on. Before the change to this stage every row
-    /// was reported whose [`first_tree`] comes before that of `reported`, or is the same and has a lower key
-    /// there.
+    /// Reads `sequential` from end to end, from the key on. The bands had reported all rows whose
+    /// [`first_tree`] is before that of `reported`, and those of the same tree whose keys there are lower.
     Sequential {
         from: IndexKey,
         reported: (Tree, IndexKey),
@@ -72,7 +71,7 @@ enum WordStage {
 }
 
 impl WordSearch {
-    /// Searches this word of codes for the rows of the ball that lie in the other balls as well.
+    /// Searches a word of codes for the rows that lie in `ball` and in all of the balls of `also`.
     pub(crate) fn new(costs: &SearchCosts, word: usize, ball: WordBall, also: Vec<WordBall>) -> Self {
         let (layout, leaves) = (costs.layout(), costs.leaves());
         let (first, width) = (layout.trees_of(word).start, layout.width(word));
@@ -103,8 +102,8 @@ impl WordSearch {
         matches!(self.stage, WordStage::Done)
     }
 
-    /// Reads some more leaves, and reports those of their words that are within the limit, too, with their
-    /// rows.
+    /// Reads some more leaves, and reports the words found, with their rows. `limit` is a smaller radius, if
+    /// any.
     pub(crate) fn step<S: Store>(
         &mut self,
         index: &Index<'_, S>,
@@ -160,7 +159,7 @@ impl WordSearch {
         report: &mut dyn FnMut(u64, RowId),
     ) -> Walk {
         let query = rotated(self.ball.center, part.tree);
-        // Where bands know no filter, many rows in a leaf are a reason to give the bands up.
+        // A band knows no filter, so many rows in one leaf are a reason to abandon the bands.
         let limit_of_rows = match (self.sequential.filter, part.filter) {
             (Some(_), None) => Some(self.limits[usize::from(part.tree - self.first)]),
             _ => None,
@@ -172,7 +171,7 @@ impl WordSearch {
             for &slot in &self.slots {
                 let entry = leaf.key(slot.into());
                 let word = rotated_back(entry.bits, part.tree);
-                // A leaf may have entries below the key from which on it is visited, or of other parts.
+                // A leaf may also have entries before `from`, or entries that are not in the part.
                 if entry >= from && part.has(entry) && self.also.iter().all(|ball| ball.contains(word)) {
                     self.leaves_read += usize::from(limit_of_rows.is_some());
                     report(word, entry.row);
@@ -183,8 +182,8 @@ impl WordSearch {
     }
 }
 
-/// Whether a search with this radius looks into a band, counted from 0. Later bands have no larger part of
-/// the radius than earlier ones.
+/// Whether a search with this radius reads a band, counted from 0. No band has a larger part of the radius
+/// than the bands before it.
 fn is_searched(band: Tree, radius: u32) -> bool {
     usize::from(band) < BANDS && radius_of_band(radius, band).is_some()
 }

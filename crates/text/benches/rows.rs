@@ -1,8 +1,8 @@
-//! Throughput of the functions of SQL in their crate, over the rows of a table.
+//! Measures the throughput of the functions behind those in SQL, over the rows of a table.
 //!
-//! `bench/run` writes the rows into a file, runs this, and measures the same calls in the server. What is
-//! measured is CPU time of this thread for all rows in their order: the fastest of several sweeps. Texts that
-//! are always the same would be faster: a processor learns the branches that a short text takes.
+//! `bench/run` writes the rows to a file, runs this, and measures the same calls in the server. We measure
+//! the CPU time of this thread for all rows in order: the fastest of several sweeps. Calls with always the
+//! same text would be faster, since a processor learns the branches of a short text.
 
 #![allow(missing_docs, reason = "nobody links a benchmark")]
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
@@ -23,10 +23,10 @@ use text::sketch::winnow::WinnowParameters;
 
 const SWEEPS: usize = 15;
 
-/// Bytes of a page of a table.
+/// The number of bytes of a block of a table.
 const PAGE: usize = 8192;
 
-/// A function in Rust, by its call in SQL.
+/// A function in Rust, and its call in SQL.
 struct Call {
     sql: &'static str,
     run: Box<dyn FnMut(&str)>,
@@ -43,7 +43,7 @@ impl Call {
     }
 }
 
-/// The functions, with the parameters that are defaults in SQL.
+/// The functions, with SQL's default parameters.
 fn calls() -> [Call; 11] {
     let winnow = WinnowParameters::new(50, 100).unwrap();
     let heintze = HeintzeParameters::new(100, 32).unwrap();
@@ -66,7 +66,7 @@ fn calls() -> [Call; 11] {
     ]
 }
 
-/// The rows in memory as in a table: one that does not fit into the rest of a page begins on the next.
+/// The rows in memory as in a table: a row that does not fit into the rest of a block begins in the next one.
 fn paged(rows: &str) -> (String, Vec<Range<usize>>) {
     let mut memory = String::new();
     let places = rows.split_terminator('\0').map(|row| {
@@ -93,7 +93,7 @@ fn main() {
     let bytes: usize = places.iter().map(Range::len).sum();
     let mut calls = calls();
     let mut fastest = calls.each_ref().map(|_| Duration::MAX);
-    // The calls take turns, so that a busy moment of the machine does not hit all sweeps of one.
+    // Calls take turns, so that a busy moment of the machine does not slow down all sweeps of one of them.
     for _ in 0..SWEEPS {
         for (call, fastest) in calls.iter_mut().zip(&mut fastest) {
             let start = cpu_time();

@@ -1,5 +1,5 @@
-//! What a search costs, for the planner: how many leaves are read at which radius follows from the size of
-//! the index alone.
+//! The planner's costs of a scan. How many leaves it reads is computed from the size of the index, the
+//! radius, and a sample of the table.
 
 use super::code::layout_of;
 use super::filter_selectivity::FilterSelectivity;
@@ -18,33 +18,34 @@ use hamming_index::page::LEAF_CAPACITY;
 use hamming_index::{CodeSample, Layout};
 use pgrx::pg_sys;
 
-/// Fingerprints that are compared in the time of one operator. The 582 of a page take some 0.15 µs, an
-/// operator some 0.016 µs: a sequential scan takes 0.08 µs for a row, at a cost of five operators.
+/// Fingerprints that are compared in the time of one operator. Comparing the 582 fingerprints of a page takes
+/// some 0.15 µs. An operator takes some 0.016 µs: a sequential scan takes 0.08 µs for a row, at a cost of
+/// five operators.
 const COMPARISONS_PER_OPERATOR: f64 = 64.0;
 
-/// Operators in the time that it takes to begin a search, 1 to 3 µs: measured where there is one leaf.
+/// The time to begin a search, in operators: 1 to 3 µs, measured with an index of one leaf.
 const OPERATORS_PER_SEARCH: f64 = 100.0;
 
-/// Operators in the time that it takes to collect a match for an ordered result. That is some 0.12 µs,
-/// measured where all of 200,000 rows are read in eight pieces.
+/// The time to collect a match for an ordered result, in operators. It takes some 0.12 µs, measured when all
+/// of 200,000 rows are returned in eight pieces.
 const OPERATORS_PER_SORTED: f64 = 7.0;
 
-/// Operators in the time that it takes to look a row up in the table, where rows are looked up in order.
+/// The time to look a row up in the table, in operators. Rows are looked up in the order of the table.
 const OPERATORS_PER_LOOK: f64 = 5.0;
 
-/// Operators in the time that it takes to note a row that may match, as Postgres charges for a row that an
-/// index finds.
+/// The time to return a row that may match, in operators: what PostgreSQL charges for a row that an index
+/// finds.
 const OPERATORS_PER_CANDIDATE: f64 = 2.0;
 
-/// What workers cost before they search, in addition to `parallel_setup_cost` and in multiples of it. They
-/// are started in some 4 ms. Going through whole codes takes 0.8 µs for each unit of its cost.
+/// The cost of starting workers in addition to `parallel_setup_cost`, in multiples of it. It takes some 4 ms.
+/// A search among whole codes takes 0.8 µs for each unit of its cost.
 const FURTHER_SETUP: f64 = 4.0;
 
-/// The nearest strings of bits are expected to differ in this part of the bits at most, as copies of a
-/// picture do. If nothing is that near, the search ends by going through all codes.
+/// The nearest bit strings are expected to differ in at most one in so many bits, as copies of a picture do.
+/// If nothing is that near, the search ends by going through all codes.
 const NEAR_PART: u32 = 8;
 
-/// No more rows than this are expected to be that near.
+/// The most rows that are expected to be that near.
 const MOST_NEAR: f64 = 100.0;
 
 cost_function!(pub(super) amcostestimate, estimate);
@@ -56,7 +57,7 @@ fn estimate(search: &Search) -> Estimate {
     }
     let tree_leaves = leaves_in(search.index.pages, layout);
     let (costs, search) = &costs_of(search, layout, tree_leaves);
-    // Of each tree, the pages from the root to the first leaf.
+    // The pages from the root of each tree to its first leaf.
     let descent = layout.bands() as f64 * levels_above(tree_leaves) * OPERATORS_PER_PAGE;
     let radius = conditions.radius.unwrap_or(layout.bits());
     let samples = samples(search, layout);
@@ -76,8 +77,8 @@ fn estimate(search: &Search) -> Estimate {
         true => ExpectedWork { leaves: leaves_of_nulls(search), ..ExpectedWork::default() },
         false => average(&samples, |sample| costs.expected(radius, sample)),
     };
-    // Where codes have several words, the rows that have to be fetched from the table are more than match. An
-    // index-only scan fetches them itself.
+    // If codes have several words, more rows than match are fetched from the table: by the executor, or by
+    // the scan itself if it is index-only.
     let is_index_only = search.path.path.pathtype == pg_sys::NodeTag::T_IndexOnlyScan;
     let for_each = if is_index_only { OPERATORS_PER_LOOK } else { OPERATORS_PER_CANDIDATE };
     let all = comparing(expected, expected.fetched * for_each);
@@ -87,7 +88,7 @@ fn estimate(search: &Search) -> Estimate {
     estimate
 }
 
-/// What searches in trees of so many leaves cost, and what is searched there.
+/// The costs of searches in trees of so many leaves, and the search with the rows that it has to find.
 fn costs_of<'a>(search: &Search<'a>, layout: Layout, tree_leaves: f64) -> (PlannerCosts, Search<'a>) {
     let (filter, search) = (FilterSelectivity::of(search), search.clone());
     let costs = PlannerCosts::new(layout, tree_leaves);
@@ -95,15 +96,15 @@ fn costs_of<'a>(search: &Search<'a>, layout: Layout, tree_leaves: f64) -> (Plann
         let leaves = tree_leaves * layout.leaves_per_band(layout.filter_tree()) * filter.selectivity;
         return (costs.of_filter(leaves.max(1.0)), search);
     }
-    // Conditions that do not choose a part of the tree of further columns leave rows out when they are found.
+    // Conditions that do not choose a part of the tree of further columns are checked for the rows found.
     let is_filtered = filter.selectivity < 1.0;
     (costs, if is_filtered { search.finding_more(1.0 / filter.selectivity) } else { search })
 }
 
-/// Gives a scan of which several processes do a part the cost of one of them: together they go through all
-/// whole codes, if the index has these.
+/// Sets the cost of a parallel scan to that of one process. If the index has a tree of whole codes, the
+/// processes divide it among themselves.
 pub(crate) fn divide_cost(planner: Planner, path: &mut pg_sys::IndexPath) {
-    // SAFETY: a path of the query.
+    // SAFETY: the path belongs to the query.
     let search = unsafe { Search::of(planner, &raw mut *path, 1.0) };
     let (layout, alone) = (layout(&search), estimate(&search));
     if !layout.has_code_tree() || alone.is_never() || SearchConditions::of(&search).is_null {
@@ -118,7 +119,7 @@ pub(crate) fn divide_cost(planner: Planner, path: &mut pg_sys::IndexPath) {
         let all = search.estimate(Work::default(), codes);
         (all.startup, all.total)
     };
-    // As PostgreSQL counts the processes: the first one also collects what the others find.
+    // PostgreSQL counts the leader as less than a process, since it also collects the workers' rows.
     let workers = f64::from(path.path.parallel_workers);
     let first = if setting!(parallel_leader_participation) { (1.0 - 0.3 * workers).max(0.0) } else { 0.0 };
     let starting = FURTHER_SETUP * setting!(parallel_setup_cost);
@@ -126,7 +127,7 @@ pub(crate) fn divide_cost(planner: Planner, path: &mut pg_sys::IndexPath) {
     path.path.total_cost += starting + total / (workers + first) - alone.total;
 }
 
-/// The layout of the index of a search.
+/// The layout of the index that is searched.
 fn layout(search: &Search) -> Layout {
     if CodeType::of(search.index.first_type()) != Some(CodeType::Bits) {
         let has_filter = search.index.nkeycolumns > 1;
@@ -142,19 +143,18 @@ fn layout(search: &Search) -> Layout {
     }
 }
 
-/// The average work of a search whose query is one of several.
+/// The average work of a search over several samples.
 fn average(samples: &[CodeSample], work: impl Fn(&CodeSample) -> ExpectedWork) -> ExpectedWork {
     let fraction = 1.0 / samples.len() as f64;
     samples.iter().map(work).fold(ExpectedWork::default(), |sum, work| sum.plus(fraction, work))
 }
 
-/// The leaves that a search for rows that are NULL reads.
+/// The leaves that a search for rows whose code is NULL reads.
 fn leaves_of_nulls(search: &Search) -> f64 {
     (search.rows / LEAF_CAPACITY as f64).max(1.0)
 }
 
-/// The work of a search that reads leaves, compares their words and collects matches, and what else it
-/// takes.
+/// The work of a search that reads leaves, compares codes and collects matches, with further operators.
 fn comparing(expected: ExpectedWork, further_operators: f64) -> Work {
     let leaves = expected.leaves + expected.codes * CODES_PER_LEAF;
     let compared = leaves * LEAF_CAPACITY as f64 / COMPARISONS_PER_OPERATOR;
@@ -163,11 +163,11 @@ fn comparing(expected: ExpectedWork, further_operators: f64) -> Work {
     Work { pages: expected.leaves, in_order: expected.codes, operators }
 }
 
-/// What the conditions of a path say.
+/// The conditions of a path.
 struct SearchConditions {
     /// The smallest radius of all conditions on the distance, if there are any.
     radius: Option<u32>,
-    /// Only rows whose code is NULL are wanted.
+    /// Whether a condition is `IS NULL`.
     is_null: bool,
 }
 
@@ -187,7 +187,7 @@ impl SearchConditions {
     }
 }
 
-/// Whether an index of the query is of our access method.
+/// Whether an index has our access method.
 pub(crate) fn is_hamming(index: &pg_sys::IndexOptInfo) -> bool {
     index.amcostestimate.is_some_and(|estimate| estimate as *const () == amcostestimate as *const ())
 }

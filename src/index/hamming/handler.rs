@@ -1,4 +1,4 @@
-//! `hamming_handler`: says to Postgres which functions and properties the access method has.
+//! `hamming_handler`: returns the functions and properties of the access method.
 
 use super::{build, cost, index_only, insert, options, parallel, scan, vacuum, validate};
 use crate::pg::call::{Call, pg_functions};
@@ -18,13 +18,13 @@ static ROUTINE: pg_sys::IndexAmRoutine = pg_sys::IndexAmRoutine {
     type_: pg_sys::NodeTag::T_IndexAmRoutine,
     amstrategies: DISTANCE as u16,
     amcanorderbyop: true,
-    // The first column has the codes; by others rows are filtered.
+    // The first column has the codes; conditions on other columns filter rows.
     amcanmulticol: true,
-    // Every row is in the index, so it could answer without a condition: `src/plan/conditions/indexes.rs`.
+    // The index could answer without a condition, but not always should: `src/plan/conditions/indexes.rs`.
     amoptionalkey: false,
     amsearchnulls: true,
     amusemaintenanceworkmem: false,
-    // One worker can have the index while others have other indexes of the table.
+    // One worker may vacuum the index while others vacuum other indexes of the table.
     amparallelvacuumoptions: (pg_sys::VACUUM_OPTION_PARALLEL_BULKDEL
         | pg_sys::VACUUM_OPTION_PARALLEL_COND_CLEANUP) as u8,
     ambuild: Some(build::ambuild),
@@ -43,7 +43,7 @@ static ROUTINE: pg_sys::IndexAmRoutine = pg_sys::IndexAmRoutine {
     amgettuple: Some(scan::amgettuple),
     amgetbitmap: Some(scan::amgetbitmap),
     amendscan: Some(scan::amendscan),
-    // Where that does not help, the planner is told so: `src/plan/conditions/indexes.rs`.
+    // For indexes where workers do not help, this is changed: `src/plan/conditions/indexes.rs`.
     amcanparallel: true,
     amestimateparallelscan: Some(size_shared::<SharedStretches>),
     aminitparallelscan: Some(parallel::aminitparallelscan),
@@ -51,6 +51,6 @@ static ROUTINE: pg_sys::IndexAmRoutine = pg_sys::IndexAmRoutine {
     ..NOTHING
 };
 
-/// What an access method is that says nothing of itself.
+/// An access method without functions or properties.
 // SAFETY: zero is a number, false, or no function.
 const NOTHING: pg_sys::IndexAmRoutine = unsafe { std::mem::zeroed() };

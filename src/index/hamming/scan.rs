@@ -1,9 +1,9 @@
-//! Searching: ranges, nearest neighbours, and both together.
+//! Scans of an index: for rows within a radius, nearest rows, or both.
 //!
-//! A scan takes its matches from the index in batches and holds no page between two of them. So a row may be
-//! vacuumed, and its place be taken by another, before the executor looks at it. For snapshots of the usual
-//! kind (MVCC) that other row is too young to be seen; for others the row's value is checked again.
-//! [`super::index_only`] says how a row can be returned that is not looked at.
+//! A scan reads the index in batches, and holds no pin on its pages between two of them. So a row may be
+//! removed by VACUUM, and its TID be used for another row, before the executor reads it. An MVCC snapshot
+//! does not see the other row, which is too new; for other snapshots, the condition is checked again.
+//! [`super::index_only`] explains how a row can be returned without reading the table.
 
 use super::code::layout_in_use;
 use super::filter::{FilterColumns, is_known};
@@ -29,26 +29,25 @@ use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 use std::ffi::c_void;
 
-/// What is kept of a scan between calls.
+/// The state of a scan between calls.
 struct ScanState {
-    /// Holds this state, and is deleted with it.
+    /// The memory context of this state, which is deleted with it.
     memory: pg_sys::MemoryContext,
     pages: Pages,
     costs: SearchCosts,
     filters: FilterColumns,
-    /// None if no row can match.
+    /// `None` if no row can match.
     search: Option<ScanSearch>,
-    /// The rows of the table, once they have to be looked at.
+    /// Reads rows of the table; `None` until it is needed.
     rows: Option<TableRows>,
-    /// Whether the operators of its keys are known to be ours. A scan that is begun again has the same
-    /// operators.
+    /// Whether the operators of the scan keys have been checked. They do not change in a rescan.
     is_checked: bool,
-    /// From this one on, the rows of the last batch are not yet returned.
+    /// The number of rows of the last batch that have been returned.
     next: usize,
 }
 
 impl ScanState {
-    /// Goes on to the next row that was found, and returns its number in the batch.
+    /// Goes on to the next row, and returns its number in the batch.
     fn advance(&mut self) -> Option<usize> {
         let search = self.search.as_mut()?;
         while self.next == search.len() {
@@ -66,27 +65,26 @@ impl ScanState {
     /// Whether the snapshot of an index-only scan sees a row of the batch.
     ///
     /// # Safety
-    /// It must be the scan that has this state.
+    /// The scan must be the one with this state.
     unsafe fn is_seen(&mut self, scan: pg_sys::IndexScanDesc, number: usize) -> bool {
         let Some(search) = &self.search else { return false };
         if search.is_seen_by_all(number) {
             return true;
         }
         let row = tid_of(search.row(number));
-        // There may be many that are not seen.
+        // The snapshot may see none of many rows.
         check_for_interrupts();
-        // SAFETY: an index-only scan returns rows, and has this state as long as it lasts.
+        // SAFETY: an index-only scan returns rows, and keeps this state until it ends.
         unsafe { self.look_at_rows(scan).is_seen(row) }
     }
 
     /// The rows of the table.
     ///
     /// # Safety
-    /// The scan must be one that returns rows, and have this state.
+    /// The scan must return rows, and be the one with this state.
     unsafe fn look_at_rows(&mut self, scan: pg_sys::IndexScanDesc) -> &TableRows {
         self.rows.get_or_insert_with(|| {
-            // SAFETY: a scan that returns rows, as the caller promises, and has this state as long as it
-            // lasts.
+            // SAFETY: the scan returns rows, as the caller promises, and keeps this state until it ends.
             unsafe { PgMemoryContexts::For(self.memory).switch_to(|_| TableRows::of(scan)) }
         })
     }
@@ -95,8 +93,7 @@ impl ScanState {
 /// # Safety
 /// The scan must be one that [`ambeginscan`] has begun.
 unsafe fn state<'a>(scan: pg_sys::IndexScanDesc) -> &'a mut ScanState {
-    // SAFETY: ambeginscan has left a state there, as the caller promises; it lives as long as the memory that
-    // the scan was begun in.
+    // SAFETY: `ambeginscan` has stored a state there, as the caller promises. It lives until `amendscan`.
     unsafe { &mut *(*scan).opaque.cast() }
 }
 
@@ -106,8 +103,8 @@ pub(super) unsafe extern "C-unwind" fn ambeginscan(
     keys: i32,
     order_bys: i32,
 ) -> pg_sys::IndexScanDesc {
-    // SAFETY: Postgres passes the open index and keeps it open as long as the scan. What we keep is dropped
-    // with its memory: by amendscan, or after an error with the memory of the query.
+    // SAFETY: PostgreSQL passes the open index, and keeps it open as long as the scan. The state is dropped
+    // with its memory context: by `amendscan`, or after an error with the query's memory context.
     unsafe {
         let scan = pg_sys::RelationGetIndexScan(relation, keys, order_bys);
         (*scan).xs_itupdesc = (*relation).rd_att;
@@ -143,8 +140,8 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
     order_bys: pg_sys::ScanKey,
     order_by_count: i32,
 ) {
-    // SAFETY: Postgres passes the scan, and the number of keys that it was begun with, or none to keep the
-    // old keys.
+    // SAFETY: PostgreSQL passes the scan, and as many keys as `ambeginscan` was told, or none to keep the old
+    // keys.
     unsafe {
         let descriptor = &mut *scan;
         if !keys.is_null() && key_count > 0 {
@@ -173,7 +170,7 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
     }
 }
 
-/// Raises an error if a key of a scan of the index has an operator that we cannot serve.
+/// Raises an error if a scan key has an operator that the index does not support.
 fn check_key(index: OpenIndex<'_>, key: &pg_sys::ScanKeyData) {
     if key.sk_attno == 1 {
         check_operator(key, index.class_type(0));
@@ -182,15 +179,15 @@ fn check_key(index: OpenIndex<'_>, key: &pg_sys::ScanKeyData) {
     }
 }
 
-/// The keys of a scan.
+/// The scan keys as a slice.
 ///
 /// # Safety
-/// There must be `count` keys.
+/// `keys` must point to `count` keys, unless `count` is 0.
 unsafe fn slice<'a>(keys: pg_sys::ScanKey, count: i32) -> &'a [pg_sys::ScanKeyData] {
     if count == 0 {
         return &[];
     }
-    // SAFETY: there are so many keys, as the caller promises.
+    // SAFETY: there are `count` keys, as the caller promises.
     unsafe { std::slice::from_raw_parts(keys, count as usize) }
 }
 
@@ -199,7 +196,7 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
     scan: pg_sys::IndexScanDesc,
     _direction: pg_sys::ScanDirection::Type,
 ) -> bool {
-    // SAFETY: Postgres passes the scan.
+    // SAFETY: PostgreSQL passes the scan.
     unsafe {
         let state = state(scan);
         let descriptor = &mut *scan;
@@ -228,12 +225,11 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
     }
 }
 
-/// Tells the executor the distances.
+/// Sets the distances for the executor.
 ///
-/// They are exact, and rows come in the order of all of them: the executor must not sort anything, for it
-/// takes rows whose first distances are NULL for equal, whatever the second ones are. Only where the query
-/// has a string of bits of another length than the index, the executor is to compute the distance, which
-/// raises an error.
+/// They are exact, and rows are in their order. The executor must not sort: it treats rows whose first
+/// distance is NULL as equal, whatever the second one is. If the query has a bit string of another length
+/// than the index, the executor computes the distance, which raises an error.
 ///
 /// # Safety
 /// The scan must be one that [`ambeginscan`] has begun.
@@ -250,18 +246,18 @@ unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, search: &ScanSearc
     scan.xs_recheckorderby = is_unknown && !search.is_exact();
 }
 
-/// Raises the error of computing a distance that the executor would have to compute: it cannot do so in an
-/// index-only scan.
+/// Raises the error of computing a distance in place of the executor, which cannot do so in an index-only
+/// scan.
 ///
 /// # Safety
-/// The scan must be one that [`ambeginscan`] has begun, and the code that of a row that it found.
+/// The scan must be one that [`ambeginscan`] has begun, and must have found the row with the code.
 unsafe fn check_distance(scan: &mut pg_sys::IndexScanDescData, layout: Layout, code: Option<&[u64]>) {
     if !scan.xs_recheckorderby {
         return;
     }
     scan.xs_recheckorderby = false;
     if let Some(code) = code {
-        // SAFETY: there is an order by a distance from a code, which is not NULL.
+        // SAFETY: the scan is ordered by the distance from a code that is not NULL.
         unsafe {
             let order_by = &mut *scan.orderByData;
             let (function, collation) = (&raw mut order_by.sk_func, order_by.sk_collation);
@@ -270,13 +266,13 @@ unsafe fn check_distance(scan: &mut pg_sys::IndexScanDescData, layout: Layout, c
     }
 }
 
-/// Whether the snapshot sees rows as of one moment.
+/// Whether a snapshot is an MVCC snapshot.
 ///
 /// # Safety
-/// There must be a snapshot, or none.
+/// The pointer must be null or point to a snapshot.
 unsafe fn is_mvcc(snapshot: pg_sys::Snapshot) -> bool {
     use pg_sys::SnapshotType::{SNAPSHOT_HISTORIC_MVCC, SNAPSHOT_MVCC};
-    // SAFETY: a snapshot or none, as the caller promises.
+    // SAFETY: null or a snapshot, as the caller promises.
     let kind = unsafe { snapshot.as_ref() }.map(|snapshot| snapshot.snapshot_type);
     kind.is_some_and(|kind| kind == SNAPSHOT_MVCC || kind == SNAPSHOT_HISTORIC_MVCC)
 }
@@ -286,7 +282,7 @@ pub(super) unsafe extern "C-unwind" fn amgetbitmap(
     scan: pg_sys::IndexScanDesc,
     bitmap: *mut pg_sys::TIDBitmap,
 ) -> i64 {
-    // SAFETY: Postgres passes the scan, and a bitmap to fill.
+    // SAFETY: PostgreSQL passes the scan and a bitmap.
     unsafe {
         count_scan(&mut *scan);
         let state = state(scan);
@@ -307,7 +303,7 @@ pub(super) unsafe extern "C-unwind" fn amgetbitmap(
 
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
-    // SAFETY: Postgres passes the scan, and does not look at our state of it any more.
+    // SAFETY: PostgreSQL passes the scan, whose state nobody uses any more.
     unsafe {
         let state = state(scan);
         if let Some(rows) = state.rows.take() {

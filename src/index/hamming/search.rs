@@ -1,4 +1,4 @@
-//! What a scan asks, as the index understands it, and the search that answers.
+//! Translates the scan keys into a query of the index, and runs the search.
 
 use super::code::read_bits;
 use super::filter::FilterColumns;
@@ -20,34 +20,34 @@ use hamming_index::{SearchHit, SearchQuery, SharedStretches};
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
 
-/// Memory that a row of a sorted result takes at most. Up to twice the wanted number of rows is found before
-/// the rest is cut off, each row in a buffer that has doubled, and once more in the batch.
+/// The most memory that a row of a sorted result takes. Up to twice the wanted number of rows is found before
+/// the rest is cut off. Their buffer may have doubled, and rows are copied into the batch.
 const BYTES_PER_SORTED: usize = 5 * size_of::<SearchHit>();
 
-/// Rows that an ordered search collects at a time, at most, if it keeps so many words of each one's code.
+/// The most rows that an ordered search collects at a time, if it keeps `words` words of each code.
 pub(super) fn max_sorted(words: usize) -> usize {
     setting!(work_mem) as usize * 1024 / (BYTES_PER_SORTED + 4 * size_of::<u64>() * words)
 }
 
-/// The search of a scan, with what its last batch has found.
+/// The search of a scan, with the rows of its last batch.
 pub(super) struct ScanSearch {
     search: IndexSearch<'static>,
     hits: Vec<SearchHit>,
     /// The codes from which rows are ordered by distance; `None` where distances are not known, or NULL.
     centers: Vec<Option<SearchCenter>>,
-    /// Whether all rows that are found match. Otherwise these are all that may match.
+    /// Whether all rows found match. Otherwise they are all rows that may match.
     is_exact: bool,
-    /// Whether there are conditions on further columns, which the index does not check on each row.
+    /// Whether there are conditions on further columns. The index does not check them for each row.
     is_filtered: bool,
 }
 
 impl ScanSearch {
-    /// Begins the search that these keys ask for; `None` if no row can match. Of an index-only scan it gives
-    /// the codes, too.
+    /// Begins the search for the scan keys; `None` if no row can match. `gives_codes` is for index-only
+    /// scans.
     ///
     /// # Safety
-    /// Arguments must be of the types that the operator classes say; pages, costs and columns must be those
-    /// of their index.
+    /// The keys' arguments must have the types that the operator class names; pages, costs, filters and keys
+    /// must belong to the same index.
     pub(super) unsafe fn begin(
         pages: &Pages,
         costs: &SearchCosts,
@@ -73,10 +73,10 @@ impl ScanSearch {
         }
     }
 
-    /// Finds further rows in place of the last ones. Returns false when there are no more.
+    /// Replaces the batch by the next one. Returns false if there are no more rows.
     ///
-    /// Without the rows of the table, codes of several words are not compared: rows are those that may match,
-    /// and may come several times.
+    /// If `rows` is `None`, codes of several words are not compared: the batch has rows that may match, and a
+    /// row may be in several batches.
     pub(super) fn next_batch(&mut self, pages: &Pages, layout: Layout, rows: Option<&TableRows>) -> bool {
         let index = Index::new(pages, layout);
         self.is_exact &= layout.has_whole_codes() || !layout.has_word_trees() || rows.is_some();
@@ -101,46 +101,46 @@ impl ScanSearch {
         self.search.code_of(&self.hits[number])
     }
 
-    /// Whether everybody, or the scan itself, saw a row of the last batch when it was found, in an index-only
-    /// scan.
+    /// Whether all transactions, or this scan, saw a row of the last batch when it was found, in an
+    /// index-only scan.
     pub(super) fn is_seen_by_all(&self, number: usize) -> bool {
         self.hits[number].is_seen_by_all
     }
 
-    /// Whether all rows that are found match, apart from further columns. Otherwise these are all that may
-    /// match.
+    /// Whether all rows found match, apart from conditions on further columns. Otherwise they are all rows
+    /// that may match.
     pub(super) fn is_exact(&self) -> bool {
         self.is_exact
     }
 
-    /// Whether the conditions have to be checked on the rows that are found.
+    /// Whether the executor has to check the conditions for the rows found.
     pub(super) fn needs_recheck(&self) -> bool {
         !self.is_exact || self.is_filtered
     }
 
-    /// A distance of a row of the last batch, of those by which rows are ordered; `None` is NULL.
+    /// One of the distances by which a row of the last batch is ordered; `None` is NULL.
     pub(super) fn distance(&self, number: usize, place: usize) -> Option<u32> {
         // Codes of several words are ordered by one distance: see `src/plan/conditions/indexes.rs`.
         self.hits[number].distance_from(self.centers[place].as_ref()?)
     }
 }
 
-/// The codes of a table's rows.
+/// Reads the codes of rows from the table.
 struct TableCodes<'a> {
     rows: &'a TableRows,
     layout: Layout,
-    /// The last one that was asked for.
+    /// The code that was read last.
     code: Vec<u8>,
 }
 
 impl CodeLookup for TableCodes<'_> {
     fn code_of(&mut self, row: RowId) -> Option<&[u8]> {
-        // Each row may have to be read from disk, and there may be many before the next leaf.
+        // Each row may have to be read from disk, and there may be many rows before the next leaf.
         check_for_interrupts();
         self.code.clear();
         // At most as long as a code of the index, a few kB.
         let keep = |code: &[u8]| self.code.extend_from_slice(code);
-        // SAFETY: a value of the index's column.
+        // SAFETY: the value is one of the index's column.
         let read = self.rows.read(tid_of(row), |value| unsafe { read_bits(self.layout, value, keep) });
         read?.unwrap_or_report();
         Some(&self.code)
@@ -151,23 +151,24 @@ fn is_null(key: &pg_sys::ScanKeyData) -> bool {
     key.sk_flags as u32 & pg_sys::SK_ISNULL != 0
 }
 
-/// What the keys of a scan ask of the index.
+/// The scan keys as a query of the index.
 struct ScanQuestion {
     query: SearchQuery,
     /// The codes from which rows are ordered by distance; `None` where distances are not known, or NULL.
     centers: Vec<Option<SearchCenter>>,
-    /// Whether the query says all that the keys ask.
+    /// Whether the query says everything that the scan keys say.
     is_exact: bool,
 }
 
 impl ScanQuestion {
     /// `None` if no row can match.
     ///
-    /// A string of bits that has another length than those in the index cannot be compared with its rows. A
-    /// question with one asks for all rows, and comparing raises the error as it does without an index.
+    /// A bit string cannot be compared with rows of another length. If the scan keys have one of another
+    /// length than the index, the query asks for all rows, and the comparison raises the same error as
+    /// without an index.
     ///
     /// # Safety
-    /// Arguments must be of the types that the operator class says.
+    /// The keys' arguments must have the types that the operator class names.
     unsafe fn of(
         layout: Layout,
         keys: &[pg_sys::ScanKeyData],
@@ -180,7 +181,7 @@ impl ScanQuestion {
             let is_further = key.sk_attno > 1;
             let is_of_null = flags & (pg_sys::SK_SEARCHNULL | pg_sys::SK_SEARCHNOTNULL) != 0;
             if is_further && (is_of_null || !is_null(key)) {
-                // Is checked on the rows that are found.
+                // The executor checks this condition.
             } else if flags & pg_sys::SK_SEARCHNULL != 0 {
                 query.values = false;
             } else if flags & pg_sys::SK_SEARCHNOTNULL != 0 {
@@ -196,17 +197,17 @@ impl ScanQuestion {
                     KeyBall::Incomparable => is_comparable = false,
                     KeyBall::Codes(ball) => query.balls.push(ball),
                 }
-                // The radius of the row's ball counts as well.
+                // The condition also depends on the radius of the row's ball.
                 is_exact &= key.sk_strategy as i16 != NEAR;
             }
         }
-        // Bounded: the distances that a query is ordered by.
+        // Bounded: the distances in the ORDER BY of a query.
         let mut centers = Vec::with_capacity(order_bys.len());
         for order_by in order_bys {
             // SAFETY: the argument is of its type, as the caller promises.
             let center = (!is_null(order_by)).then(|| unsafe { center_of(layout, order_by.sk_argument) });
             is_comparable &= center != Some(None);
-            // All rows are equally far from NULL.
+            // The distance of all rows from NULL is NULL.
             centers.push(center.flatten());
         }
         if !is_comparable {
@@ -222,13 +223,13 @@ impl ScanQuestion {
 /// The codes that a key asks for.
 enum KeyBall {
     Nothing,
-    /// Codes within a distance from a string of bits that has another length.
+    /// Codes within a distance from a bit string of another length than the index has.
     Incomparable,
     Codes(CodeBall),
 }
 
 /// # Safety
-/// The argument must be of the type that the operator class says.
+/// The key's argument must have the type that the operator class names.
 unsafe fn ball_of_key(layout: Layout, key: &pg_sys::ScanKeyData) -> KeyBall {
     let argument = key.sk_argument;
     // SAFETY: the argument is of its type, as the caller promises.
@@ -257,7 +258,7 @@ unsafe fn ball_of_key(layout: Layout, key: &pg_sys::ScanKeyData) -> KeyBall {
     }
 }
 
-/// The number that a key compares with: bigint, or one that takes fewer bytes.
+/// The key's argument: a bigint, or an integer of fewer bytes.
 fn integer(key: &pg_sys::ScanKeyData) -> i64 {
     let value = key.sk_argument.value();
     match key.sk_subtype {
@@ -267,20 +268,20 @@ fn integer(key: &pg_sys::ScanKeyData) -> i64 {
     }
 }
 
-/// A code as the center of a search; `None` if it has another number of bits than those in the index.
+/// A code as the center of a search; `None` if it has another length than those in the index.
 ///
 /// # Safety
 /// The code must be of the type of the index's column, and not NULL.
 unsafe fn center_of(layout: Layout, code: pg_sys::Datum) -> Option<SearchCenter> {
     if layout.is_described() {
-        // SAFETY: a string of bits, as the caller promises.
+        // SAFETY: the code is a bit string, as the caller promises.
         center_of_bits(layout, unsafe { Bits::of(code) })
     } else {
         Some(SearchCenter::from(code.value() as u64))
     }
 }
 
-/// A string of bits as the center of a search; `None` if it has another length than those in the index.
+/// A bit string as the center of a search; `None` if it has another length than those in the index.
 fn center_of_bits(layout: Layout, string: Bits<'_>) -> Option<SearchCenter> {
     (string.length() == layout.bits()).then(|| SearchCenter::of_code(layout, string.bytes()))
 }

@@ -1,5 +1,5 @@
-//! The hook of the planner, called for each relation of a query. It calls the parts that rewrite the query,
-//! and the part that describes the relation's indexes.
+//! Our hook that the planner calls for each relation of a query (`crate::pg::compat::relation_hook`). It
+//! rewrites the query, and changes the descriptions of the relation's indexes.
 
 use super::indexes::prepare;
 use super::lists::change_conditions;
@@ -11,24 +11,24 @@ use crate::pg::planner::Planner;
 use pgrx::pg_sys;
 use std::ptr::null_mut;
 
-/// The hooks that we found in place when we put ours there, each time.
+/// The hooks that we found each time we installed ours.
 static mut FOUND: Vec<RelationHook> = Vec::new();
-/// The call of our hook that is in progress.
+/// The calls of our hook that are in progress.
 static mut IN_PROGRESS: Calls = Calls { root: null_mut(), depth: 0 };
 
-/// Puts our hook in place, if it is not. Called when the library is loaded, and again whenever a query on
-/// distances is simplified: libraries loaded later may have replaced our hook, and not all of them call the
-/// one before theirs (Citus does not).
+/// Installs our hook, if it is not in place. Called when the library is loaded, and again whenever a query on
+/// distances is simplified: libraries that were loaded later may have replaced our hook, and not all of them
+/// call the hook that they found (Citus does not).
 pub(crate) fn install_hook() {
-    // SAFETY: a backend has one thread; nobody else looks at these while a library is loaded or a query
-    // simplified.
+    // SAFETY: a backend has one thread, and nobody else reads these variables while a library is loaded or a
+    // query is simplified.
     unsafe {
         let found = *relation_hook();
         if is_same(found, Some(on_relation)) || IN_PROGRESS.depth > 0 {
             return;
         }
         let all = &raw mut FOUND;
-        // A library that puts its hook back, as we do, is known already.
+        // A library that installs its hook again, as we do, is in the list already.
         if !(*all).last().is_some_and(|&last| is_same(last, found)) {
             (*all).push(found);
         }
@@ -49,7 +49,7 @@ struct Calls {
     depth: usize,
 }
 
-/// While the hook that comes next runs. Ends also if that raises an error.
+/// Exists while the next hook runs, and is dropped even if that hook raises an error.
 struct CallingNext {
     before: Calls,
 }
@@ -65,7 +65,7 @@ impl CallingNext {
         }
     }
 
-    /// The first call goes on to the hook that we found last, the second call to the one found before that.
+    /// The next hook. The first call goes on to the hook that we found last, the second to the one before it.
     fn hook(&self) -> RelationHook {
         // SAFETY: a backend has one thread; the list does not change while a call is in progress.
         unsafe {
@@ -84,7 +84,7 @@ impl Drop for CallingNext {
 
 relation_hook_function!(on_relation, prepare_relation);
 
-/// Calls the hook that comes next, and then does our part.
+/// Calls the next hook, and then does our part.
 fn prepare_relation(call: RelationCall<'_>) {
     let next = CallingNext::of(call.root);
     (call.call_next)(next.hook());
@@ -93,11 +93,10 @@ fn prepare_relation(call: RelationCall<'_>) {
     if !call.is_table || unsafe { IN_PROGRESS.root } == call.root {
         return;
     }
-    // SAFETY: the planner passes the query and one of its relations; it does nothing else with either until
-    // we return.
+    // SAFETY: the planner passes the query and one of its relations, and uses neither until we return.
     let (planner, relation) = unsafe { (Planner::new(call.root), &*call.relation) };
     let Some((planner, ours)) = planner.zip(ExtensionOids::known()) else { return };
-    // Partitions have the conditions of their parent, which were rewritten with it.
+    // The conditions of partitions are copies of their parent's, which have been rewritten.
     if relation.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
         if is_first_table(planner.info(), relation) {
             change_conditions(planner.query(), &mut |list| rewrite_and(list, &ours));
@@ -107,15 +106,15 @@ fn prepare_relation(call: RelationCall<'_>) {
     prepare(planner, relation, &ours);
 }
 
-/// Whether no other table of the query has been here. With the first one, the conditions of all are
-/// rewritten.
+/// Whether this is the first table of the query. With it, the conditions of all tables are rewritten.
 fn is_first_table(root: &pg_sys::PlannerInfo, table: &pg_sys::RelOptInfo) -> bool {
     let is_table = |relation: &pg_sys::RelOptInfo| {
         relation.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL
             && relation.rtekind == pg_sys::RTEKind::RTE_RELATION
     };
     (0..root.simple_rel_array_size as usize).all(|place| {
-        // SAFETY: the array has a place for each relation of the query, which is null until it is known.
+        // SAFETY: the array has an element for each relation of the query, which is null until the relation
+        // is built.
         let other = unsafe { (*root.simple_rel_array.add(place)).as_ref() };
         !other.is_some_and(|other| !std::ptr::eq(other, table) && is_table(other))
     })
