@@ -24,11 +24,11 @@ pub(crate) struct Work {
     pub(crate) operators: f64,
 }
 
-/// The index search of a path, whose cost is estimated.
+/// An index path whose cost is estimated.
 #[derive(Clone)]
-pub(crate) struct Search<'a> {
+pub(crate) struct CostedPath<'a> {
     pub(crate) planner: Planner<'a>,
-    pub(crate) path: &'a pg_sys::IndexPath,
+    pub(crate) index_path: &'a pg_sys::IndexPath,
     pub(crate) index: PlannedIndex<'a>,
     /// The number of rows that the search finds.
     pub(crate) rows: f64,
@@ -38,7 +38,7 @@ pub(crate) struct Search<'a> {
     loop_count: f64,
 }
 
-impl<'a> Search<'a> {
+impl<'a> CostedPath<'a> {
     /// # Safety
     /// The path must belong to the query.
     pub(crate) unsafe fn of(planner: Planner<'a>, path: *mut pg_sys::IndexPath, loop_count: f64) -> Self {
@@ -53,9 +53,9 @@ impl<'a> Search<'a> {
             // of bits at address 0.
             let order_bys = (*path).indexorderbys;
             (*path).path.parallel_safe &= pg_sys::is_parallel_safe(root, order_bys.cast());
-            let path = &*path;
-            let index = PlannedIndex::new(path.indexinfo);
-            Self { planner, path, index, rows: general.numIndexTuples, general, loop_count }
+            let index_path = &*path;
+            let index = PlannedIndex::new(index_path.indexinfo);
+            Self { planner, index_path, index, rows: general.numIndexTuples, general, loop_count }
         }
     }
 
@@ -63,7 +63,7 @@ impl<'a> Search<'a> {
     pub(crate) fn all_conditions(&self) -> impl Iterator<Item = (usize, &'a pg_sys::RestrictInfo)> {
         // SAFETY: a path has a list of clauses, each with a list of conditions.
         unsafe {
-            let clauses = Exprs::<'a>::new(self.path.indexclauses).iter();
+            let clauses = Exprs::<'a>::new(self.index_path.indexclauses).iter();
             clauses.filter_map(Expr::cast::<pg_sys::IndexClause>).flat_map(|clause| {
                 let conditions = Exprs::<'a>::new(clause.indexquals).iter().filter_map(Expr::cast);
                 conditions.map(|condition| (clause.indexcol as usize, condition))
@@ -81,7 +81,7 @@ impl<'a> Search<'a> {
     /// The expressions by which the index orders rows.
     pub(crate) fn order(&self) -> Exprs<'a> {
         // SAFETY: the path has a list of expressions.
-        unsafe { Exprs::new(self.path.indexorderbys) }
+        unsafe { Exprs::new(self.index_path.indexorderbys) }
     }
 
     /// The same search with more rows: some conditions are only tested on the rows that the index finds.
@@ -92,14 +92,14 @@ impl<'a> Search<'a> {
     }
 
     pub(crate) fn is_ordered(&self) -> bool {
-        !self.path.indexorderbys.is_null()
+        !self.index_path.indexorderbys.is_null()
     }
 
     /// Whether rows are not ordered, or only by the first column.
     pub(crate) fn is_ordered_by_first(&self) -> bool {
         // SAFETY: the path has a list of integers.
         unsafe {
-            let columns = self.path.indexorderbycols.as_ref();
+            let columns = self.index_path.indexorderbycols.as_ref();
             columns
                 .is_none_or(|list| (0..list.length).all(|n| (*list.elements.add(n as usize)).int_value == 0))
         }
@@ -128,9 +128,9 @@ impl<'a> Search<'a> {
         // SAFETY: the conditions belong to the path.
         unsafe {
             let root = self.planner.pointer();
-            let conditions = pg_sys::get_quals_from_indexclauses(self.path.indexclauses);
+            let conditions = pg_sys::get_quals_from_indexclauses(self.index_path.indexclauses);
             let operands = pg_sys::index_other_operands_eval_cost(root, conditions)
-                + pg_sys::index_other_operands_eval_cost(root, self.path.indexorderbys);
+                + pg_sys::index_other_operands_eval_cost(root, self.index_path.indexorderbys);
             let startup = operands + self.cost(first);
             let found = self.rows * arrays * pg_sys::cpu_index_tuple_cost;
             Estimate {
@@ -182,7 +182,8 @@ impl Estimate {
     }
 }
 
-/// Defines a cost function for the planner: `cost_function!(name, estimate)`. `estimate` takes a [`Search`].
+/// Defines a cost function for the planner: `cost_function!(name, estimate)`. `estimate` takes a
+/// [`CostedPath`].
 macro_rules! cost_function {
     ($visibility:vis $name:ident, $estimate:ident) => {
         #[pgrx::pg_guard]
@@ -200,7 +201,7 @@ macro_rules! cost_function {
             // SAFETY: the planner passes a path of the query, and pointers for the results.
             unsafe {
                 let Some(planner) = $crate::pg::planner::Planner::new(root) else { return };
-                let estimate = $estimate(&$crate::estimate::cost::Search::of(planner, path, loop_count));
+                let estimate = $estimate(&$crate::estimate::cost::CostedPath::of(planner, path, loop_count));
                 if estimate.is_never() {
                     $crate::pg::compat::disable(&mut (*path).path);
                 }

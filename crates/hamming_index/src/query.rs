@@ -74,8 +74,8 @@ pub struct SearchQuery {
     pub codes: bool,
 }
 
-/// What the passes of a search look for.
-pub(crate) struct SearchTarget {
+/// The query of a search, brought into one form: rows lie in the smallest ball and in further balls.
+pub(crate) struct NormalizedQuery {
     /// The code around which words are searched; if it is `None`, every row is found.
     pub(crate) center: Option<SearchCenter>,
     /// The radius of the last pass.
@@ -88,7 +88,7 @@ pub(crate) struct SearchTarget {
     pub(crate) nulls: bool,
 }
 
-impl SearchTarget {
+impl NormalizedQuery {
     pub(crate) fn of(query: SearchQuery, bits: u32) -> Self {
         let SearchQuery { mut balls, nulls, nearest_to, .. } = query;
         let nulls = nulls && balls.is_empty();

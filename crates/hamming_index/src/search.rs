@@ -20,7 +20,7 @@ use crate::code_scan::scan_codes;
 use crate::division::SearchCosts;
 use crate::key::{IndexKey, RowId, rotated_back};
 use crate::pass::WordsPass;
-use crate::query::{CodeLookup, SearchCenter, SearchHit, SearchQuery, SearchTarget};
+use crate::query::{CodeLookup, NormalizedQuery, SearchCenter, SearchHit, SearchQuery};
 use crate::results::{SearchResults, in_order};
 use crate::store::Store;
 use crate::stretch::{SharedStretches, TakenStretches};
@@ -32,7 +32,7 @@ use hamming::code::{distance_of_bytes, distance_of_words};
 /// A search in progress. It holds no locks and no pages between two batches.
 pub struct IndexSearch<'s> {
     costs: SearchCosts,
-    target: SearchTarget,
+    query: NormalizedQuery,
     stage: SearchStage,
     /// The stretches that this process has taken, if several search together.
     taken: Option<TakenStretches<'s>>,
@@ -68,17 +68,17 @@ impl<'s> IndexSearch<'s> {
     ) -> Self {
         let layout = costs.layout();
         let (values, has_codes) = (query.values, query.codes && !layout.has_whole_codes());
-        let target = SearchTarget::of(query, layout.bits());
-        let radius = match target.grows {
-            true => target.farthest.min(costs.first_radius()),
-            false => target.farthest,
+        let query = NormalizedQuery::of(query, layout.bits());
+        let radius = match query.grows {
+            true => query.farthest.min(costs.first_radius()),
+            false => query.farthest,
         };
         let results = SearchResults::new(max_rows, if has_codes { layout.words() } else { 0 });
         let (costs, stage) = (costs.clone(), SearchStage::Done);
         let divides = values && layout.has_code_tree();
         let (taken, undivided) = (together.filter(|_| divides), together.filter(|_| !divides));
         let taken = taken.map(TakenStretches::new);
-        let mut search = Self { costs, target, stage, taken, undivided, results, max_candidates: max_rows };
+        let mut search = Self { costs, query, stage, taken, undivided, results, max_candidates: max_rows };
         let radius = search.taken.is_none().then_some(radius);
         search.stage = if values { search.pass(radius) } else { search.last_stage() };
         search
@@ -86,14 +86,14 @@ impl<'s> IndexSearch<'s> {
 
     /// Begins a pass with this radius; if it is `None`, all rows are candidates.
     fn pass(&self, radius: Option<u32>) -> SearchStage {
-        let Some(center) = &self.target.center else { return SearchStage::All(IndexKey::FIRST) };
+        let Some(center) = &self.query.center else { return SearchStage::All(IndexKey::FIRST) };
         let Some(radius) = radius else {
-            return SearchStage::Candidates(WordsPass::of_all(self.target.farthest));
+            return SearchStage::Candidates(WordsPass::of_all(self.query.farthest));
         };
         let layout = self.costs.layout();
         if layout.has_whole_codes() {
             let ball = |center: &SearchCenter, radius| WordBall { center: center.first_word(), radius };
-            let also = self.target.also.iter().map(|other| ball(&other.center, other.radius)).collect();
+            let also = self.query.also.iter().map(|other| ball(&other.center, other.radius)).collect();
             let search = WordSearch::new(&self.costs, 0, ball(center, radius), also);
             return SearchStage::Whole(radius, search);
         }
@@ -106,14 +106,14 @@ impl<'s> IndexSearch<'s> {
         }
         SearchStage::Candidates(match self.costs.divide(radius, &searched) {
             Some(division) => WordsPass::of_words(radius, division, searched),
-            None => WordsPass::of_all(self.target.farthest),
+            None => WordsPass::of_all(self.query.farthest),
         })
     }
 
     /// The stage after all rows with a code.
     fn last_stage(&self) -> SearchStage {
         let is_mine = self.taken.as_ref().is_none_or(TakenStretches::has_last);
-        if self.target.nulls && is_mine { SearchStage::Nulls(IndexKey::FIRST) } else { SearchStage::Done }
+        if self.query.nulls && is_mine { SearchStage::Nulls(IndexKey::FIRST) } else { SearchStage::Done }
     }
 
     /// The part of a tree in which this process searches for rows with a code.
@@ -210,13 +210,13 @@ impl<'s> IndexSearch<'s> {
         index: &Index<'_, S>,
         hits: &mut Vec<SearchHit>,
     ) -> Result<(), OutOfMemory> {
-        let Self { stage: SearchStage::Whole(radius, search), target, results, .. } = self else {
+        let Self { stage: SearchStage::Whole(radius, search), query, results, .. } = self else {
             return Ok(());
         };
-        if let Some((nearest, others)) = target.nearest_to.split_first() {
+        if let Some((nearest, others)) = query.nearest_to.split_first() {
             let nearest = nearest.first_word();
             // There is no room for farther results.
-            let last = results.sorted.last().filter(|_| target.grows);
+            let last = results.sorted.last().filter(|_| query.grows);
             let limit = last.and_then(|hit| hit.distance).unwrap_or(*radius);
             let mut refusal = None;
             search.step(index, limit, &mut |word, row| {
@@ -250,18 +250,18 @@ impl<'s> IndexSearch<'s> {
         codes: Option<&mut impl CodeLookup>,
         hits: &mut Vec<SearchHit>,
     ) -> Result<(), OutOfMemory> {
-        let Self { stage: SearchStage::Candidates(pass), target, .. } = self else { return Ok(()) };
-        let Some(center) = &target.center else { return Ok(()) };
+        let Self { stage: SearchStage::Candidates(pass), query, .. } = self else { return Ok(()) };
+        let Some(center) = &query.center else { return Ok(()) };
         if index.layout.has_code_tree() && !pass.is_by_words() {
             return self.step_codes(index, hits);
         }
         let mut found = Vec::new();
         let passed_on = pass.step(index, &self.costs, &center.words, self.max_candidates, &mut found)?;
-        if target.grows && pass.has_given_up() {
+        if query.grows && pass.has_given_up() {
             // Begins again: a pass through all rows finds the results so far once more, and farther rows as
             // well.
             self.results.sorted.forget();
-            self.stage = SearchStage::Candidates(WordsPass::of_all(target.farthest));
+            self.stage = SearchStage::Candidates(WordsPass::of_all(query.farthest));
             return Ok(());
         }
         match codes {
@@ -287,23 +287,23 @@ impl<'s> IndexSearch<'s> {
         hits: &mut Vec<SearchHit>,
     ) -> Result<(), OutOfMemory> {
         let part = self.part();
-        let Self { stage: SearchStage::Candidates(pass), target, results, .. } = self else { return Ok(()) };
-        let Some(center) = &target.center else { return Ok(()) };
+        let Self { stage: SearchStage::Candidates(pass), query, results, .. } = self else { return Ok(()) };
+        let Some(center) = &query.center else { return Ok(()) };
         // There is no room for farther results.
         let limit_of = |results: &SearchResults| {
-            let last = results.sorted.last().filter(|_| target.grows);
+            let last = results.sorted.last().filter(|_| query.grows);
             last.and_then(|hit| hit.distance).unwrap_or(pass.radius).min(pass.radius)
         };
         let limit = limit_of(results);
         let mut refusal = Ok(());
         let report = &mut |words: &[u64], distance, row| {
             let code = words.iter().copied();
-            let is_wanted = target.also.iter().all(|ball| ball.contains_words(words))
+            let is_wanted = query.also.iter().all(|ball| ball.contains_words(words))
                 && !pass.has_reported(code.clone(), &center.words);
             if is_wanted && refusal.is_ok() {
                 let is_seen = index.store.is_seen_by_all(row);
-                let distance = match target.nearest_to.first() {
-                    Some(nearest) if !target.grows => Some(distance_of_words(words, &nearest.words)),
+                let distance = match query.nearest_to.first() {
+                    Some(nearest) if !query.grows => Some(distance_of_words(words, &nearest.words)),
                     nearest => nearest.map(|_| distance),
                 };
                 refusal = results.add(hits, (row, distance, is_seen), code);
@@ -326,22 +326,22 @@ impl<'s> IndexSearch<'s> {
         codes: &mut impl CodeLookup,
         hits: &mut Vec<SearchHit>,
     ) -> Result<(), OutOfMemory> {
-        let Self { stage: SearchStage::Candidates(pass), target, costs, results, .. } = self else {
+        let Self { stage: SearchStage::Candidates(pass), query, costs, results, .. } = self else {
             return Ok(());
         };
-        let (Some(center), layout) = (&target.center, costs.layout()) else { return Ok(()) };
+        let (Some(center), layout) = (&query.center, costs.layout()) else { return Ok(()) };
         // In the order of the table, so that each of its pages is read once.
         found.sort_unstable();
         found.dedup();
         for row in found {
             let Some(code) = codes.code_of(row) else { continue };
             if distance_of_bytes(code, &center.bytes) > pass.radius
-                || !target.also.iter().all(|ball| ball.contains(code))
+                || !query.also.iter().all(|ball| ball.contains(code))
                 || pass.has_reported(layout.words_of(code), &center.words)
             {
                 continue;
             }
-            let nearest = target.nearest_to.first();
+            let nearest = query.nearest_to.first();
             let distance = nearest.map(|nearest| distance_of_bytes(code, &nearest.bytes));
             results.add(hits, (row, distance, true), layout.words_of(code))?;
         }
@@ -355,14 +355,14 @@ impl<'s> IndexSearch<'s> {
         by_words: bool,
         hits: &mut Vec<SearchHit>,
     ) -> Result<(), OutOfMemory> {
-        if let Some((_, others)) = self.target.nearest_to.split_first() {
+        if let Some((_, others)) = self.query.nearest_to.split_first() {
             if self.results.sorted.take(|a, b| in_order(others, a, b), hits)? {
                 self.taken.as_mut().map(TakenStretches::start_again);
                 self.stage = self.pass(by_words.then_some(radius));
                 return Ok(());
             }
-            if radius < self.target.farthest {
-                self.stage = self.pass(self.costs.next_radius(radius, self.target.farthest));
+            if radius < self.query.farthest {
+                self.stage = self.pass(self.costs.next_radius(radius, self.query.farthest));
                 return Ok(());
             }
         }

@@ -5,7 +5,7 @@
 //! radius, and for every query that has no condition on the first column.
 
 use crate::estimate::condition::{are_fingerprints, radius_of_condition};
-use crate::estimate::cost::{Estimate, Search, Work, cost_function};
+use crate::estimate::cost::{CostedPath, Estimate, Work, cost_function};
 use crate::estimate::statistics::distinct_values;
 use crate::pg::compat::set_cost_function;
 use crate::pg::expr::{Expr, Exprs};
@@ -34,10 +34,10 @@ pub(crate) fn install_cost(index: &mut PlannedIndex) {
     }
 }
 
-fn estimate(search: &Search) -> Estimate {
-    let mut columns: Vec<_> = columns(search).collect();
-    let pages = f64::from(search.index.pages);
-    let entries = (search.index.tuples / pages).max(2.0);
+fn estimate(path: &CostedPath) -> Estimate {
+    let mut columns: Vec<_> = columns(path).collect();
+    let pages = f64::from(path.index.pages);
+    let entries = (path.index.tuples / pages).max(2.0);
     let levels = pages.log(entries).ceil();
     let work = |read: f64, per_entry| Work {
         pages: read,
@@ -45,55 +45,55 @@ fn estimate(search: &Search) -> Estimate {
         ..Work::default()
     };
     // At least the pages that the found rows would fill.
-    let read = boxes_read(pages, &columns).max(search.general.numIndexPages);
-    if !search.is_ordered() {
-        return search.estimate(Work::default(), work(read, OPERATORS_PER_ENTRY));
+    let read = boxes_read(pages, &columns).max(path.general.numIndexPages);
+    if !path.is_ordered() {
+        return path.estimate(Work::default(), work(read, OPERATORS_PER_ENTRY));
     }
     let mut all = work(read, OPERATORS_PER_QUEUED);
-    all.operators += search.rows * OPERATORS_PER_NEXT;
+    all.operators += path.rows * OPERATORS_PER_NEXT;
     // SAFETY: an ordered path has a column number for each expression.
-    let by = unsafe { (*(*search.path.indexorderbycols).elements).int_value } as usize;
+    let by = unsafe { (*(*path.index_path.indexorderbycols).elements).int_value } as usize;
     if let Some(IndexedColumn::Fingerprint { radius }) = columns.get_mut(by) {
-        *radius = radius_of(hamming::BITS, search.wanted(), search.rows).min(*radius);
+        *radius = radius_of(hamming::BITS, path.wanted(), path.rows).min(*radius);
     }
-    search.estimate(work(boxes_read(pages, &columns), OPERATORS_PER_QUEUED), all)
+    path.estimate(work(boxes_read(pages, &columns), OPERATORS_PER_QUEUED), all)
 }
 
 /// What the search asks of each key column.
-fn columns(search: &Search) -> impl Iterator<Item = IndexedColumn> {
+fn columns(path: &CostedPath) -> impl Iterator<Item = IndexedColumn> {
     // SAFETY: the list has an entry with an expression for each column.
-    let expressions = unsafe { Exprs::new(search.index.indextlist) };
-    are_fingerprints(search.index).enumerate().zip(expressions.iter()).map(
+    let expressions = unsafe { Exprs::new(path.index.indextlist) };
+    are_fingerprints(path.index).enumerate().zip(expressions.iter()).map(
         |((column, is_fingerprint), entry)| {
             if is_fingerprint {
-                return IndexedColumn::Fingerprint { radius: smallest_radius(search, column) };
+                return IndexedColumn::Fingerprint { radius: smallest_radius(path, column) };
             }
             // SAFETY: the entry is a TargetEntry with an expression.
             let expression = unsafe { Expr::new((*entry.pointer().cast::<pg_sys::TargetEntry>()).expr) };
-            other(search, column, distinct_values(search.planner, expression, search.index.table().0))
+            other(path, column, distinct_values(path.planner, expression, path.index.table().0))
         },
     )
 }
 
 /// The smallest radius of the conditions on a column of fingerprints. NULLs are next to each other.
-fn smallest_radius(search: &Search, column: usize) -> u32 {
-    let radii = search.conditions(column).map(|condition| match condition.cast::<pg_sys::NullTest>() {
+fn smallest_radius(path: &CostedPath, column: usize) -> u32 {
+    let radii = path.conditions(column).map(|condition| match condition.cast::<pg_sys::NullTest>() {
         Some(test) if test.nulltesttype == pg_sys::NullTestType::IS_NOT_NULL => u64::BITS,
         Some(_) => 0,
-        None => radius_of_condition(search.planner, condition),
+        None => radius_of_condition(path.planner, condition),
     });
     radii.min().unwrap_or(u64::BITS)
 }
 
 /// What the search asks of a column of another type. `values` is the number of distinct values in the table.
 /// An array condition searches for each element separately.
-fn other(search: &Search, column: usize, values: f64) -> IndexedColumn {
-    let (index, (table, rows)) = (search.index, search.index.table());
-    let of_column = search.all_conditions().filter(|&(of, _)| of == column);
+fn other(path: &CostedPath, column: usize, values: f64) -> IndexedColumn {
+    let (index, (table, rows)) = (path.index, path.index.table());
+    let of_column = path.all_conditions().filter(|&(of, _)| of == column);
     let conditions = of_column.fold(Exprs::NONE, |list, (_, condition)| list.with(Expr::of(condition)));
-    let mut selectivity = search.planner.selectivity(conditions, table);
-    if search.conditions(column).any(Expr::is::<pg_sys::ScalarArrayOpExpr>) {
-        selectivity /= search.general.num_sa_scans;
+    let mut selectivity = path.planner.selectivity(conditions, table);
+    if path.conditions(column).any(Expr::is::<pg_sys::ScalarArrayOpExpr>) {
+        selectivity /= path.general.num_sa_scans;
     }
     // A condition on this column may imply a partial index's predicate. Then the index has fewer values.
     let of_index = (index.tuples / rows.max(1.0)).min(1.0);

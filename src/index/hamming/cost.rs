@@ -6,7 +6,7 @@ use super::filter_selectivity::FilterSelectivity;
 use super::sample::samples;
 use super::search::max_sorted;
 use crate::estimate::condition::radius_of_condition;
-use crate::estimate::cost::{Estimate, OPERATORS_PER_PAGE, Search, Work, cost_function};
+use crate::estimate::cost::{CostedPath, Estimate, OPERATORS_PER_PAGE, Work, cost_function};
 use crate::pg::code::CodeType;
 use crate::pg::open_index::OpenIndex;
 use crate::pg::planner::Planner;
@@ -50,73 +50,73 @@ const MOST_NEAR: f64 = 100.0;
 
 cost_function!(pub(super) amcostestimate, estimate);
 
-fn estimate(search: &Search) -> Estimate {
-    let (conditions, layout) = (SearchConditions::of(search), layout(search));
-    if !search.is_ordered_by_first() {
+fn estimate(path: &CostedPath) -> Estimate {
+    let (conditions, layout) = (PathConditions::of(path), layout(path));
+    if !path.is_ordered_by_first() {
         return Estimate::NEVER;
     }
-    let tree_leaves = leaves_in(search.index.pages, layout);
-    let (costs, search) = &costs_of(search, layout, tree_leaves);
+    let tree_leaves = leaves_in(path.index.pages, layout);
+    let (costs, path) = &costs_of(path, layout, tree_leaves);
     // The pages from the root of each tree to its first leaf.
     let descent = layout.bands() as f64 * levels_above(tree_leaves) * OPERATORS_PER_PAGE;
     let radius = conditions.radius.unwrap_or(layout.bits());
-    let samples = samples(search, layout);
-    if search.is_ordered() {
-        let wanted = search.wanted();
+    let samples = samples(path, layout);
+    if path.is_ordered() {
+        let wanted = path.wanted();
         let may_be_near = wanted <= MOST_NEAR && !layout.has_whole_codes();
         let near = if may_be_near { radius.min(layout.bits() / NEAR_PART) } else { radius };
-        let nearest = [(wanted, near), (search.rows.max(1.0), radius)];
+        let nearest = [(wanted, near), (path.rows.max(1.0), radius)];
         let [first, all] = nearest.map(|(wanted, radius)| {
             let nearest = |sample: &CodeSample| costs.nearest(wanted, radius, max_sorted(0), sample);
             let expected = average(&samples, nearest);
             comparing(expected, descent + expected.fetched * OPERATORS_PER_LOOK)
         });
-        return search.estimate(first, all);
+        return path.estimate(first, all);
     }
     let expected = match conditions.is_null {
-        true => ExpectedWork { leaves: leaves_of_nulls(search), ..ExpectedWork::default() },
+        true => ExpectedWork { leaves: leaves_of_nulls(path), ..ExpectedWork::default() },
         false => average(&samples, |sample| costs.expected(radius, sample)),
     };
     // If codes have several words, more rows than match are fetched from the table: by the executor, or by
     // the scan itself if it is index-only.
-    let is_index_only = search.path.path.pathtype == pg_sys::NodeTag::T_IndexOnlyScan;
+    let is_index_only = path.index_path.path.pathtype == pg_sys::NodeTag::T_IndexOnlyScan;
     let for_each = if is_index_only { OPERATORS_PER_LOOK } else { OPERATORS_PER_CANDIDATE };
     let all = comparing(expected, expected.fetched * for_each);
-    let mut estimate = search.estimate(Work::default(), all);
-    let fetched = (expected.fetched / search.index.tuples.max(1.0)).min(1.0);
+    let mut estimate = path.estimate(Work::default(), all);
+    let fetched = (expected.fetched / path.index.tuples.max(1.0)).min(1.0);
     estimate.selectivity = estimate.selectivity.max(fetched);
     estimate
 }
 
 /// The costs of searches in trees of so many leaves, and the search with the rows that it has to find.
-fn costs_of<'a>(search: &Search<'a>, layout: Layout, tree_leaves: f64) -> (PlannerCosts, Search<'a>) {
-    let (filter, search) = (FilterSelectivity::of(search), search.clone());
+fn costs_of<'a>(path: &CostedPath<'a>, layout: Layout, tree_leaves: f64) -> (PlannerCosts, CostedPath<'a>) {
+    let (filter, path) = (FilterSelectivity::of(path), path.clone());
     let costs = PlannerCosts::new(layout, tree_leaves);
     if filter.is_complete {
         let leaves = tree_leaves * layout.leaves_per_band(layout.filter_tree()) * filter.selectivity;
-        return (costs.of_filter(leaves.max(1.0)), search);
+        return (costs.of_filter(leaves.max(1.0)), path);
     }
     // Conditions that do not choose a part of the tree of further columns are checked for the rows found.
     let is_filtered = filter.selectivity < 1.0;
-    (costs, if is_filtered { search.finding_more(1.0 / filter.selectivity) } else { search })
+    (costs, if is_filtered { path.finding_more(1.0 / filter.selectivity) } else { path })
 }
 
 /// Sets the cost of a parallel scan to that of one process. If the index has a tree of whole codes, the
 /// processes divide it among themselves.
 pub(crate) fn divide_cost(planner: Planner, path: &mut pg_sys::IndexPath) {
     // SAFETY: the path belongs to the query.
-    let search = unsafe { Search::of(planner, &raw mut *path, 1.0) };
-    let (layout, alone) = (layout(&search), estimate(&search));
-    if !layout.has_code_tree() || alone.is_never() || SearchConditions::of(&search).is_null {
+    let costed = unsafe { CostedPath::of(planner, &raw mut *path, 1.0) };
+    let (layout, alone) = (layout(&costed), estimate(&costed));
+    if !layout.has_code_tree() || alone.is_never() || PathConditions::of(&costed).is_null {
         return;
     }
-    let (costs, search) = costs_of(&search, layout, leaves_in(search.index.pages, layout));
+    let (costs, costed) = costs_of(&costed, layout, leaves_in(costed.index.pages, layout));
     let codes = comparing(costs.expected(layout.bits(), &CodeSample::default()), 0.0);
-    let (startup, total) = if search.is_ordered() {
-        let first = search.estimate(codes, codes).startup;
+    let (startup, total) = if costed.is_ordered() {
+        let first = costed.estimate(codes, codes).startup;
         (first, first + alone.total - alone.startup)
     } else {
-        let all = search.estimate(Work::default(), codes);
+        let all = costed.estimate(Work::default(), codes);
         (all.startup, all.total)
     };
     // PostgreSQL counts the leader as less than a process, since it also collects the workers' rows.
@@ -128,15 +128,15 @@ pub(crate) fn divide_cost(planner: Planner, path: &mut pg_sys::IndexPath) {
 }
 
 /// The layout of the index that is searched.
-fn layout(search: &Search) -> Layout {
-    if CodeType::of(search.index.first_type()) != Some(CodeType::Bits) {
-        let has_filter = search.index.nkeycolumns > 1;
+fn layout(path: &CostedPath) -> Layout {
+    if CodeType::of(path.index.first_type()) != Some(CodeType::Bits) {
+        let has_filter = path.index.nkeycolumns > 1;
         return if has_filter { Layout::FINGERPRINTS.with_filter() } else { Layout::FINGERPRINTS };
     }
     // SAFETY: the planner has the index locked.
     unsafe {
         let no_lock = pg_sys::NoLock as i32;
-        let index = pg_sys::index_open(search.index.indexoid, no_lock);
+        let index = pg_sys::index_open(path.index.indexoid, no_lock);
         let layout = layout_of(OpenIndex::new(index), &Pages::of(index));
         pg_sys::index_close(index, no_lock);
         layout
@@ -150,8 +150,8 @@ fn average(samples: &[CodeSample], work: impl Fn(&CodeSample) -> ExpectedWork) -
 }
 
 /// The leaves that a search for rows whose code is NULL reads.
-fn leaves_of_nulls(search: &Search) -> f64 {
-    (search.rows / LEAF_CAPACITY as f64).max(1.0)
+fn leaves_of_nulls(path: &CostedPath) -> f64 {
+    (path.rows / LEAF_CAPACITY as f64).max(1.0)
 }
 
 /// The work of a search that reads leaves, compares codes and collects matches, with further operators.
@@ -164,22 +164,22 @@ fn comparing(expected: ExpectedWork, further_operators: f64) -> Work {
 }
 
 /// The conditions of a path.
-struct SearchConditions {
+struct PathConditions {
     /// The smallest radius of all conditions on the distance, if there are any.
     radius: Option<u32>,
     /// Whether a condition is `IS NULL`.
     is_null: bool,
 }
 
-impl SearchConditions {
+impl PathConditions {
     /// Reads the conditions of a search.
-    fn of(search: &Search) -> Self {
+    fn of(path: &CostedPath) -> Self {
         let mut conditions = Self { radius: None, is_null: false };
-        for condition in search.conditions(0) {
+        for condition in path.conditions(0) {
             if let Some(test) = condition.cast::<pg_sys::NullTest>() {
                 conditions.is_null |= test.nulltesttype == pg_sys::NullTestType::IS_NULL;
             } else {
-                let radius = radius_of_condition(search.planner, condition);
+                let radius = radius_of_condition(path.planner, condition);
                 conditions.radius = Some(conditions.radius.map_or(radius, |least| least.min(radius)));
             }
         }

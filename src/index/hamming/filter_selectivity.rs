@@ -1,6 +1,6 @@
 //! The selectivity of conditions on further columns.
 
-use crate::estimate::cost::Search;
+use crate::estimate::cost::CostedPath;
 use crate::pg::catalog::families::strategy_in;
 use crate::pg::catalog::strategy::EQUAL;
 use crate::pg::expr::{Expr, Exprs};
@@ -19,12 +19,12 @@ pub(super) struct FilterSelectivity {
 }
 
 impl FilterSelectivity {
-    pub(super) fn of(search: &Search) -> Self {
+    pub(super) fn of(path: &CostedPath) -> Self {
         // Bounded: the columns of an index.
-        let families: Vec<pg_sys::Oid> = search.index.families().collect();
+        let families: Vec<pg_sys::Oid> = path.index.families().collect();
         let mut has_value = vec![false; families.len()]; // Bounded: the same.
         let mut conditions = Exprs::NONE;
-        for (column, condition) in search.all_conditions().filter(|&(column, _)| column > 0) {
+        for (column, condition) in path.all_conditions().filter(|&(column, _)| column > 0) {
             // SAFETY: a condition has an expression.
             has_value[column] |= gives_value(unsafe { Expr::new(condition.clause) }, families[column]);
             conditions = conditions.with(Expr::of(condition));
@@ -32,8 +32,8 @@ impl FilterSelectivity {
         if conditions.is_empty() {
             return Self { selectivity: 1.0, is_complete: false };
         }
-        let selectivity = search.planner.selectivity(conditions, search.index.table().0);
-        let selectivity = (selectivity / search.general.num_sa_scans).max(LEAST_SELECTIVITY);
+        let selectivity = path.planner.selectivity(conditions, path.index.table().0);
+        let selectivity = (selectivity / path.general.num_sa_scans).max(LEAST_SELECTIVITY);
         Self { selectivity, is_complete: has_value[1..].iter().all(|&has_value| has_value) }
     }
 }

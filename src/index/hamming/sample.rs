@@ -2,7 +2,7 @@
 //! each word of the query finds.
 
 use crate::estimate::condition::sides;
-use crate::estimate::cost::Search;
+use crate::estimate::cost::CostedPath;
 use crate::estimate::statistics::{ColumnStatistics, KnownValue};
 use crate::pg::code::Code;
 use crate::pg::interrupts::check_for_interrupts;
@@ -16,21 +16,21 @@ const TYPICAL_QUERIES: usize = 8;
 
 /// The samples for the query of a search, or for typical queries if it is not known yet. There is at least
 /// one sample; it is empty if nothing is known of the column.
-pub(super) fn samples(search: &Search, layout: Layout) -> Vec<CodeSample> {
+pub(super) fn samples(path: &CostedPath, layout: Layout) -> Vec<CodeSample> {
     // Fingerprints of texts are scattered; reading their statistics is not worth the time.
     if !layout.is_described() {
         return vec![CodeSample::default()];
     }
-    known_samples(search, layout)
+    known_samples(path, layout)
         .filter(|samples| !samples.is_empty())
         .unwrap_or_else(|| vec![CodeSample::default()])
 }
 
-fn known_samples(search: &Search, layout: Layout) -> Option<Vec<CodeSample>> {
-    let mut conditions = search.order().iter().chain(search.conditions(0));
+fn known_samples(path: &CostedPath, layout: Layout) -> Option<Vec<CodeSample>> {
+    let mut conditions = path.order().iter().chain(path.conditions(0));
     let (column, center) = conditions.find_map(sides)?;
-    let values = ColumnStatistics::examine(search.planner, column, 0)?.values();
-    let center = search.planner.value(center);
+    let values = ColumnStatistics::examine(path.planner, column, 0)?.values();
+    let center = path.planner.value(center);
     let queries = if center.is_some() { 1 } else { TYPICAL_QUERIES };
     let most = most_compared(layout, queries);
     let known = values.spread(most).filter_map(|known| Some((known, bytes(known.code, layout)?)));

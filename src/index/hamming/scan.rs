@@ -10,7 +10,7 @@ use super::filter::{FilterColumns, is_known};
 use super::index_only::{datum_of, set_row};
 use super::parallel::stretches_of;
 use super::row::tid_of;
-use super::search::ScanSearch;
+use super::search::ScanCursor;
 use super::validate::check_operator;
 use crate::pg::compat::count_scan;
 use crate::pg::error;
@@ -37,7 +37,7 @@ struct ScanState {
     costs: SearchCosts,
     filters: FilterColumns,
     /// `None` if no row can match.
-    search: Option<ScanSearch>,
+    cursor: Option<ScanCursor>,
     /// Reads rows of the table; `None` until it is needed.
     rows: Option<TableRows>,
     /// Whether the operators of the scan keys have been checked. They do not change in a rescan.
@@ -49,10 +49,10 @@ struct ScanState {
 impl ScanState {
     /// Goes on to the next row, and returns its number in the batch.
     fn advance(&mut self) -> Option<usize> {
-        let search = self.search.as_mut()?;
-        while self.next == search.len() {
+        let cursor = self.cursor.as_mut()?;
+        while self.next == cursor.len() {
             self.next = 0;
-            let is_more = search.next_batch(&self.pages, self.costs.layout(), self.rows.as_ref());
+            let is_more = cursor.next_batch(&self.pages, self.costs.layout(), self.rows.as_ref());
             self.pages.release_visibility();
             if !is_more {
                 return None;
@@ -67,11 +67,11 @@ impl ScanState {
     /// # Safety
     /// The scan must be the one with this state.
     unsafe fn is_seen(&mut self, scan: pg_sys::IndexScanDesc, number: usize) -> bool {
-        let Some(search) = &self.search else { return false };
-        if search.is_seen_by_all(number) {
+        let Some(cursor) = &self.cursor else { return false };
+        if cursor.is_seen_by_all(number) {
             return true;
         }
-        let row = tid_of(search.row(number));
+        let row = tid_of(cursor.row(number));
         // The snapshot may see none of many rows.
         check_for_interrupts();
         // SAFETY: an index-only scan returns rows, and keeps this state until it ends.
@@ -114,8 +114,8 @@ pub(super) unsafe extern "C-unwind" fn ambeginscan(
         // A statement may begin a scan for each of its rows.
         let memory = small_context(c"scan of an index of type hamming");
         let filters = PgMemoryContexts::For(memory).switch_to(|_| FilterColumns::of(index));
-        let (search, rows, is_checked, next) = (None, None, false, 0);
-        let state = ScanState { memory, pages, costs, filters, search, rows, is_checked, next };
+        let (cursor, rows, is_checked, next) = (None, None, false, 0);
+        let state = ScanState { memory, pages, costs, filters, cursor, rows, is_checked, next };
         (*scan).opaque = PgMemoryContexts::For(memory).leak_and_drop_on_delete(state).cast();
         if order_bys > 0 {
             let count = order_bys as usize;
@@ -162,10 +162,10 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
         if descriptor.xs_want_itup {
             state.pages.know_visibility(descriptor.heapRelation);
         }
-        state.search = {
+        state.cursor = {
             let (costs, filters) = (&state.costs, &state.filters);
             let (gives_codes, together) = (descriptor.xs_want_itup, stretches_of(descriptor));
-            ScanSearch::begin(&state.pages, costs, filters, keys, order_bys, gives_codes, together)
+            ScanCursor::begin(&state.pages, costs, filters, keys, order_bys, gives_codes, together)
         };
     }
 }
@@ -200,7 +200,7 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
     unsafe {
         let state = state(scan);
         let descriptor = &mut *scan;
-        if state.next == 0 && state.search.as_ref().is_none_or(|search| search.len() == 0) {
+        if state.next == 0 && state.cursor.as_ref().is_none_or(|cursor| cursor.len() == 0) {
             count_scan(descriptor);
         }
         state.pages.read_as_of(descriptor.xs_snapshot);
@@ -212,12 +212,12 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
         while descriptor.xs_want_itup && next.is_some_and(|number| !state.is_seen(scan, number)) {
             next = state.advance();
         }
-        let (Some(number), Some(search)) = (next, &state.search) else { return false };
-        descriptor.xs_heaptid = tid_of(search.row(number));
-        descriptor.xs_recheck = search.needs_recheck() || !is_mvcc(descriptor.xs_snapshot);
-        set_distances(descriptor, search, number);
+        let (Some(number), Some(cursor)) = (next, &state.cursor) else { return false };
+        descriptor.xs_heaptid = tid_of(cursor.row(number));
+        descriptor.xs_recheck = cursor.needs_recheck() || !is_mvcc(descriptor.xs_snapshot);
+        set_distances(descriptor, cursor, number);
         if descriptor.xs_want_itup {
-            let code = search.code(number);
+            let code = cursor.code(number);
             check_distance(descriptor, layout, code);
             set_row(descriptor, state.memory, layout, code);
         }
@@ -233,17 +233,17 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
 ///
 /// # Safety
 /// The scan must be one that [`ambeginscan`] has begun.
-unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, search: &ScanSearch, number: usize) {
+unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, cursor: &ScanCursor, number: usize) {
     for place in 0..scan.numberOfOrderBys as usize {
-        let distance = search.distance(number, place);
+        let distance = cursor.distance(number, place);
         // SAFETY: the scan has a value and a flag for each distance.
         unsafe {
             *scan.xs_orderbyvals.add(place) = pg_sys::Datum::from(distance.unwrap_or(0) as i32);
             *scan.xs_orderbynulls.add(place) = distance.is_none();
         }
     }
-    let is_unknown = scan.numberOfOrderBys > 0 && search.distance(number, 0).is_none();
-    scan.xs_recheckorderby = is_unknown && !search.is_exact();
+    let is_unknown = scan.numberOfOrderBys > 0 && cursor.distance(number, 0).is_none();
+    scan.xs_recheckorderby = is_unknown && !cursor.is_exact();
 }
 
 /// Raises the error of computing a distance in place of the executor, which cannot do so in an index-only
@@ -287,14 +287,14 @@ pub(super) unsafe extern "C-unwind" fn amgetbitmap(
         count_scan(&mut *scan);
         let state = state(scan);
         state.pages.read_as_of((*scan).xs_snapshot);
-        let Some(search) = &mut state.search else { return 0 };
+        let Some(cursor) = &mut state.cursor else { return 0 };
         let mut count = 0;
         let mut tids: Vec<pg_sys::ItemPointerData> = Vec::new();
-        while search.next_batch(&state.pages, state.costs.layout(), None) {
+        while cursor.next_batch(&state.pages, state.costs.layout(), None) {
             tids.clear();
-            grow(&mut tids, search.len()).map_err(report::problem).unwrap_or_report();
-            tids.extend((0..search.len()).map(|number| tid_of(search.row(number))));
-            pg_sys::tbm_add_tuples(bitmap, tids.as_mut_ptr(), tids.len() as i32, search.needs_recheck());
+            grow(&mut tids, cursor.len()).map_err(report::problem).unwrap_or_report();
+            tids.extend((0..cursor.len()).map(|number| tid_of(cursor.row(number))));
+            pg_sys::tbm_add_tuples(bitmap, tids.as_mut_ptr(), tids.len() as i32, cursor.needs_recheck());
             count += tids.len() as i64;
         }
         count

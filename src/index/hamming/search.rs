@@ -30,7 +30,7 @@ pub(super) fn max_sorted(words: usize) -> usize {
 }
 
 /// The search of a scan, with the rows of its last batch.
-pub(super) struct ScanSearch {
+pub(super) struct ScanCursor {
     search: IndexSearch<'static>,
     hits: Vec<SearchHit>,
     /// The codes from which rows are ordered by distance; `None` where distances are not known, or NULL.
@@ -41,7 +41,7 @@ pub(super) struct ScanSearch {
     is_filtered: bool,
 }
 
-impl ScanSearch {
+impl ScanCursor {
     /// Begins the search for the scan keys; `None` if no row can match. `gives_codes` is for index-only
     /// scans.
     ///
@@ -60,7 +60,7 @@ impl ScanSearch {
         let layout = costs.layout();
         // SAFETY: keys and all else are as the caller promises.
         unsafe {
-            let ScanQuestion { mut query, centers, is_exact } = ScanQuestion::of(layout, keys, order_bys)?;
+            let ScanQuery { mut query, centers, is_exact } = ScanQuery::of(layout, keys, order_bys)?;
             let of_filter = filters.of_keys(keys).map(|filter| {
                 let leaves = Index::new(pages, layout).leaves_of(filter);
                 costs.of_filter(filter, leaves)
@@ -152,7 +152,7 @@ fn is_null(key: &pg_sys::ScanKeyData) -> bool {
 }
 
 /// The scan keys as a query of the index.
-struct ScanQuestion {
+struct ScanQuery {
     query: SearchQuery,
     /// The codes from which rows are ordered by distance; `None` where distances are not known, or NULL.
     centers: Vec<Option<SearchCenter>>,
@@ -160,7 +160,7 @@ struct ScanQuestion {
     is_exact: bool,
 }
 
-impl ScanQuestion {
+impl ScanQuery {
     /// `None` if no row can match.
     ///
     /// A bit string cannot be compared with rows of another length. If the scan keys have one of another
