@@ -89,7 +89,7 @@ pub(crate) struct SearchedWord {
 
 /// A division of a radius among the words.
 #[derive(Clone, Debug)]
-pub(crate) struct Division {
+pub(crate) struct RadiusDivision {
     /// The reach of each word.
     pub(crate) reaches: Vec<u32>,
     /// The sum of the reaches.
@@ -97,7 +97,7 @@ pub(crate) struct Division {
     pub(crate) cost: f64,
 }
 
-impl Division {
+impl RadiusDivision {
     /// The cheapest word that is still to be searched, with its reach and its cost.
     pub(crate) fn next_word(
         &self,
@@ -202,7 +202,8 @@ impl SearchCosts {
             if sampled > allowed_cost(cost) { sampled } else { cost }
         };
         let unsearched = vec![0; self.layout.words()]; // Bounded: the words of a code.
-        let Some(Division { reaches, .. }) = self.grow(unsearched, cost, |it| it.radius() >= radius.into())
+        let Some(RadiusDivision { reaches, .. }) =
+            self.grow(unsearched, cost, |it| it.radius() >= radius.into())
         else {
             return self.everything();
         };
@@ -295,7 +296,7 @@ impl SearchCosts {
     }
 
     /// The cheapest division that misses no code within the radius; `None` if fetching all rows is cheaper.
-    pub(crate) fn divide(&self, radius: u32, searched: &[SearchedWord]) -> Option<Division> {
+    pub(crate) fn divide(&self, radius: u32, searched: &[SearchedWord]) -> Option<RadiusDivision> {
         if !self.layout.has_word_trees() {
             return None;
         }
@@ -350,8 +351,8 @@ impl SearchCosts {
     fn grow_searched(
         &self,
         searched: &[SearchedWord],
-        is_enough: impl Fn(&Division) -> bool,
-    ) -> Option<Division> {
+        is_enough: impl Fn(&RadiusDivision) -> bool,
+    ) -> Option<RadiusDivision> {
         let reaches = searched.iter().map(|word| word.reach).collect();
         self.grow(reaches, |word, reach| self.of_word(word, reach, searched[word]), is_enough)
     }
@@ -361,13 +362,13 @@ impl SearchCosts {
         &self,
         reaches: Vec<u32>,
         cost: impl Fn(usize, u32) -> f64,
-        is_enough: impl Fn(&Division) -> bool,
-    ) -> Option<Division> {
+        is_enough: impl Fn(&RadiusDivision) -> bool,
+    ) -> Option<RadiusDivision> {
         let more = |word, reach| cost(word, reach + 1) - cost(word, reach);
         // The cost of the next bit in each word. Only the cost of the word that gets a bit changes.
         let mut next: Vec<f64> = reaches.iter().enumerate().map(|(word, &reach)| more(word, reach)).collect();
         let reached = reaches.iter().sum();
-        let mut division = Division { reaches, reached, cost: 0.0 };
+        let mut division = RadiusDivision { reaches, reached, cost: 0.0 };
         while !is_enough(&division) {
             let (word, &cheapest) = next.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
             division.cost += cheapest;

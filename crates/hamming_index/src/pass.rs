@@ -11,7 +11,7 @@
 //! than memory has room for, all of them are looked up as they are found: such a word is searched to its end
 //! before any other, and neither waits nor is abandoned.
 
-use crate::division::{Division, SearchCosts, SearchedWord, allowed_cost};
+use crate::division::{RadiusDivision, SearchCosts, SearchedWord, allowed_cost};
 use crate::key::{IndexKey, RowId};
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
@@ -27,9 +27,9 @@ const FEW_CANDIDATES: usize = 1000;
 const FEW_OF_LIMIT: usize = 4;
 
 /// A pass that finds all rows within a radius.
-pub(crate) struct WordsPass {
+pub(crate) struct WordPass {
     pub(crate) radius: u32,
-    way: WordsPassWay,
+    strategy: PassStrategy,
     /// How far each word has been searched.
     pub(crate) searched: Vec<SearchedWord>,
     /// For each word, the reach whose candidates have all been looked up.
@@ -41,9 +41,9 @@ pub(crate) struct WordsPass {
 }
 
 /// How a pass finds rows.
-enum WordsPassWay {
+enum PassStrategy {
     /// Searches one word after the other.
-    Words { division: Division, attempts: Vec<Option<WordAttempt>> },
+    Words { division: RadiusDivision, attempts: Vec<Option<WordAttempt>> },
     /// Goes through all rows, from the key on.
     All(IndexKey),
 }
@@ -78,22 +78,22 @@ impl WordAttempt {
     }
 }
 
-impl WordsPass {
-    pub(crate) fn of_words(radius: u32, division: Division, searched: Vec<SearchedWord>) -> Self {
+impl WordPass {
+    pub(crate) fn of_words(radius: u32, division: RadiusDivision, searched: Vec<SearchedWord>) -> Self {
         let attempts = searched.iter().map(|_| None).collect();
         let reported = vec![0; searched.len()]; // Bounded: the words of a code.
-        let way = WordsPassWay::Words { division, attempts };
-        Self { searched, reported, ..Self::by(radius, way) }
+        let strategy = PassStrategy::Words { division, attempts };
+        Self { searched, reported, ..Self::by(radius, strategy) }
     }
 
     pub(crate) fn of_all(radius: u32) -> Self {
-        Self::by(radius, WordsPassWay::All(IndexKey::FIRST))
+        Self::by(radius, PassStrategy::All(IndexKey::FIRST))
     }
 
-    fn by(radius: u32, way: WordsPassWay) -> Self {
+    fn by(radius: u32, strategy: PassStrategy) -> Self {
         Self {
             radius,
-            way,
+            strategy,
             searched: Vec::new(),
             reported: Vec::new(),
             waiting: Vec::new(),
@@ -104,7 +104,7 @@ impl WordsPass {
 
     /// Whether the pass searches words.
     pub(crate) fn is_by_words(&self) -> bool {
-        matches!(self.way, WordsPassWay::Words { .. })
+        matches!(self.strategy, PassStrategy::Words { .. })
     }
 
     /// Notes the words whose candidates have been reported.
@@ -116,20 +116,20 @@ impl WordsPass {
 
     /// The key at which a pass through all rows goes on.
     pub(crate) fn from(&self) -> IndexKey {
-        match self.way {
-            WordsPassWay::All(from) => from,
-            WordsPassWay::Words { .. } => IndexKey::FIRST,
+        match self.strategy {
+            PassStrategy::All(from) => from,
+            PassStrategy::Words { .. } => IndexKey::FIRST,
         }
     }
 
     /// Sets the key at which a pass through all rows goes on.
     pub(crate) fn go_on_from(&mut self, key: IndexKey) {
-        self.way = WordsPassWay::All(key);
+        self.strategy = PassStrategy::All(key);
     }
 
     /// Whether the pass began with words, but now goes through all rows.
     pub(crate) fn has_given_up(&self) -> bool {
-        matches!(self.way, WordsPassWay::All(_)) && !self.searched.is_empty()
+        matches!(self.strategy, PassStrategy::All(_)) && !self.searched.is_empty()
     }
 
     /// Reads some more leaves, for the words of a center. Puts the candidates to be looked up into `found`,
@@ -142,7 +142,7 @@ impl WordsPass {
         max_candidates: usize,
         found: &mut Vec<RowId>,
     ) -> Result<Vec<usize>, OutOfMemory> {
-        let WordsPassWay::Words { division, attempts } = &mut self.way else {
+        let PassStrategy::Words { division, attempts } = &mut self.strategy else {
             self.some_of_all(index, costs.all_rows(), found)?;
             return Ok(Vec::new());
         };
@@ -205,9 +205,9 @@ impl WordsPass {
 
     /// Divides the radius again, after a word has cost more than was allowed.
     fn divide_again(&mut self, costs: &SearchCosts) {
-        let WordsPassWay::Words { division, attempts } = &mut self.way else { return };
+        let PassStrategy::Words { division, attempts } = &mut self.strategy else { return };
         match costs.divide(self.radius, &self.searched) {
-            None => self.way = WordsPassWay::All(IndexKey::FIRST),
+            None => self.strategy = PassStrategy::All(IndexKey::FIRST),
             Some(other) => {
                 for (attempt, &reach) in attempts.iter_mut().zip(&other.reaches) {
                     attempt.take_if(|attempt| attempt.reach != reach);
@@ -224,7 +224,7 @@ impl WordsPass {
         part: TreePart,
         found: &mut Vec<RowId>,
     ) -> Result<(), OutOfMemory> {
-        let WordsPassWay::All(from) = &mut self.way else { return Ok(()) };
+        let PassStrategy::All(from) = &mut self.strategy else { return Ok(()) };
         while found.len() < ROWS_AT_A_TIME && !self.is_done {
             index.store.check_for_interrupts();
             let mut rows = Collector::new(found);

@@ -19,7 +19,7 @@
 use crate::code_scan::scan_codes;
 use crate::division::SearchCosts;
 use crate::key::{IndexKey, RowId, rotated_back};
-use crate::pass::WordsPass;
+use crate::pass::WordPass;
 use crate::query::{CodeLookup, NormalizedQuery, SearchCenter, SearchHit, SearchQuery};
 use crate::results::{SearchResults, in_order};
 use crate::store::Store;
@@ -47,7 +47,7 @@ enum SearchStage {
     /// A pass with this radius, if the codes have one word.
     Whole(u32, WordSearch),
     /// A pass that finds candidates.
-    Candidates(WordsPass),
+    Candidates(WordPass),
     /// Reads all rows with a code, from the key on.
     All(IndexKey),
     /// Reads the rows whose code is NULL, from the key on.
@@ -88,7 +88,7 @@ impl<'s> IndexSearch<'s> {
     fn pass(&self, radius: Option<u32>) -> SearchStage {
         let Some(center) = &self.query.center else { return SearchStage::All(IndexKey::FIRST) };
         let Some(radius) = radius else {
-            return SearchStage::Candidates(WordsPass::of_all(self.query.farthest));
+            return SearchStage::Candidates(WordPass::of_all(self.query.farthest));
         };
         let layout = self.costs.layout();
         if layout.has_whole_codes() {
@@ -105,8 +105,8 @@ impl<'s> IndexSearch<'s> {
                 .for_each(|(word, last)| word.extra_cost = last.extra_cost);
         }
         SearchStage::Candidates(match self.costs.divide(radius, &searched) {
-            Some(division) => WordsPass::of_words(radius, division, searched),
-            None => WordsPass::of_all(self.query.farthest),
+            Some(division) => WordPass::of_words(radius, division, searched),
+            None => WordPass::of_all(self.query.farthest),
         })
     }
 
@@ -261,7 +261,7 @@ impl<'s> IndexSearch<'s> {
             // Begins again: a pass through all rows finds the results so far once more, and farther rows as
             // well.
             self.results.sorted.forget();
-            self.stage = SearchStage::Candidates(WordsPass::of_all(query.farthest));
+            self.stage = SearchStage::Candidates(WordPass::of_all(query.farthest));
             return Ok(());
         }
         match codes {
