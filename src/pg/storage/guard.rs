@@ -12,9 +12,9 @@ use std::ops::Deref;
 
 /// The block numbers of an index's pages that this process has locked.
 #[derive(Default)]
-pub(super) struct Held(RefCell<Vec<PageNumber>>);
+pub(super) struct LockedPages(RefCell<Vec<PageNumber>>);
 
-impl Held {
+impl LockedPages {
     pub(super) fn contains(&self, block: PageNumber) -> bool {
         self.0.borrow().contains(&block)
     }
@@ -23,22 +23,22 @@ impl Held {
     ///
     /// # Safety
     /// The buffer must contain this page, pinned and locked by us, and nobody else may release it.
-    pub(super) unsafe fn shared(&self, buffer: pg_sys::Buffer, block: PageNumber) -> Shared<'_> {
-        Shared(self.pinned(buffer, block))
+    pub(super) unsafe fn shared(&self, buffer: pg_sys::Buffer, block: PageNumber) -> SharedPage<'_> {
+        SharedPage(self.pinned(buffer, block))
     }
 
     /// Makes a guard for a page that is locked for writing.
     ///
     /// # Safety
     /// The buffer must be pinned and exclusively locked by us, and nobody else may release it.
-    pub(super) unsafe fn exclusive(&self, buffer: pg_sys::Buffer) -> Exclusive<'_> {
+    pub(super) unsafe fn exclusive(&self, buffer: pg_sys::Buffer) -> ExclusivePage<'_> {
         // SAFETY: the buffer is pinned, as the caller promises.
-        Exclusive(self.pinned(buffer, unsafe { pg_sys::BufferGetBlockNumber(buffer) }))
+        ExclusivePage(self.pinned(buffer, unsafe { pg_sys::BufferGetBlockNumber(buffer) }))
     }
 
     fn pinned(&self, buffer: pg_sys::Buffer, block: PageNumber) -> Pinned<'_> {
         self.0.borrow_mut().push(block);
-        Pinned { buffer, block, held: self }
+        Pinned { buffer, block, locked: self }
     }
 }
 
@@ -46,7 +46,7 @@ impl Held {
 struct Pinned<'a> {
     buffer: pg_sys::Buffer,
     block: PageNumber,
-    held: &'a Held,
+    locked: &'a LockedPages,
 }
 
 impl Pinned<'_> {
@@ -61,15 +61,15 @@ impl Drop for Pinned<'_> {
         if !std::thread::panicking() {
             // SAFETY: the guard has the pin and the lock, and nobody else releases them.
             unsafe { pg_sys::UnlockReleaseBuffer(self.buffer) };
-            self.held.0.borrow_mut().retain(|&held| held != self.block);
+            self.locked.0.borrow_mut().retain(|&block| block != self.block);
         }
     }
 }
 
 /// A page that others may read at the same time, and nobody changes.
-pub(crate) struct Shared<'a>(Pinned<'a>);
+pub(crate) struct SharedPage<'a>(Pinned<'a>);
 
-impl Deref for Shared<'_> {
+impl Deref for SharedPage<'_> {
     type Target = Page;
 
     fn deref(&self) -> &Page {
@@ -79,9 +79,9 @@ impl Deref for Shared<'_> {
 }
 
 /// A page that nobody else reads or changes.
-pub(crate) struct Exclusive<'a>(Pinned<'a>);
+pub(crate) struct ExclusivePage<'a>(Pinned<'a>);
 
-impl Exclusive<'_> {
+impl ExclusivePage<'_> {
     pub(super) fn buffer(&self) -> pg_sys::Buffer {
         self.0.buffer
     }
@@ -97,7 +97,7 @@ impl Exclusive<'_> {
     }
 }
 
-impl Deref for Exclusive<'_> {
+impl Deref for ExclusivePage<'_> {
     type Target = Page;
 
     fn deref(&self) -> &Page {
@@ -106,7 +106,7 @@ impl Deref for Exclusive<'_> {
     }
 }
 
-impl NumberedPage for Exclusive<'_> {
+impl NumberedPage for ExclusivePage<'_> {
     fn page_number(&self) -> PageNumber {
         self.0.block
     }

@@ -1,7 +1,7 @@
 //! The pages of an index in PostgreSQL's buffers. They are the store for the algorithms of
 //! `crates/hamming_index`.
 
-use super::guard::{Exclusive, Held, Shared};
+use super::guard::{ExclusivePage, LockedPages, SharedPage};
 use super::visibility::VisibilityMap;
 use super::{recent, wal};
 use crate::pg::compat::{check_snapshot_age, lock_buffer, read_recent_buffer, vacuum_delay_point};
@@ -39,7 +39,7 @@ pub(crate) struct Pages {
     /// Whether the search read no page from disk for the last leaves.
     is_cached: Cell<bool>,
     /// The pages that are locked through this struct.
-    held: Held,
+    locked: LockedPages,
     /// The number of pages that the index had when it was last looked at.
     known_pages: Cell<PageNumber>,
     /// In a scan, the snapshot for which pages are read; otherwise null.
@@ -63,7 +63,7 @@ impl Pages {
             is_vacuum: false,
             pages_from_disk,
             is_cached: Cell::new(true),
-            held: Held::default(),
+            locked: LockedPages::default(),
             known_pages: Cell::new(0),
             snapshot: Cell::new(std::ptr::null_mut()),
             visibility: VisibilityMap::none(),
@@ -177,7 +177,7 @@ impl Pages {
         strategy: pg_sys::BufferAccessStrategy,
     ) -> pg_sys::Buffer {
         // Neither happens in an index without damage. In the first case we would wait for ourselves.
-        if self.held.contains(block) {
+        if self.locked.contains(block) {
             self.corrupted(block, "two pages lead to it");
         } else if !self.has_page(block) {
             self.corrupted(block, "there is no such page, but another one leads to it");
@@ -188,10 +188,10 @@ impl Pages {
         buffer
     }
 
-    fn lock_by(&self, block: PageNumber, strategy: pg_sys::BufferAccessStrategy) -> Exclusive<'_> {
+    fn lock_by(&self, block: PageNumber, strategy: pg_sys::BufferAccessStrategy) -> ExclusivePage<'_> {
         let buffer = self.pin_and_lock(block, pg_sys::BUFFER_LOCK_EXCLUSIVE, strategy);
         // SAFETY: the buffer was just pinned and locked.
-        unsafe { self.held.exclusive(buffer) }
+        unsafe { self.locked.exclusive(buffer) }
     }
 
     fn has_page(&self, block: PageNumber) -> bool {
@@ -199,7 +199,7 @@ impl Pages {
     }
 
     /// A page from the free space map, unless another process is about to use it.
-    fn reuse(&self) -> Option<Exclusive<'_>> {
+    fn reuse(&self) -> Option<ExclusivePage<'_>> {
         loop {
             // SAFETY: the index is open.
             let block = unsafe { pg_sys::GetFreeIndexPage(self.index) };
@@ -218,7 +218,7 @@ impl Pages {
                 continue;
             }
             // SAFETY: the buffer was just pinned and locked.
-            let page = unsafe { self.held.exclusive(buffer) };
+            let page = unsafe { self.locked.exclusive(buffer) };
             if page.is_new() || page.is_free() {
                 return Some(page);
             }
@@ -227,19 +227,19 @@ impl Pages {
 
     /// A new page after the last one. It is locked before another process can see it, so no process waits for
     /// a page while others wait to extend the index.
-    fn extend(&self) -> Exclusive<'_> {
+    fn extend(&self) -> ExclusivePage<'_> {
         let (lock, mode) = (pg_sys::ExclusiveLock as i32, pg_sys::ReadBufferMode::RBM_ZERO_AND_LOCK);
         // SAFETY: the index is open. In this mode, the new page is returned pinned and exclusively locked.
         unsafe {
             pg_sys::LockRelationForExtension(self.index, lock);
             let buffer = pg_sys::ReadBufferExtended(self.index, self.fork, NEW, mode, std::ptr::null_mut());
             pg_sys::UnlockRelationForExtension(self.index, lock);
-            self.held.exclusive(buffer)
+            self.locked.exclusive(buffer)
         }
     }
 
     /// Writes a page without WAL.
-    fn write(&self, mut place: Exclusive<'_>, page: &Page) -> PageNumber {
+    fn write(&self, mut place: ExclusivePage<'_>, page: &Page) -> PageNumber {
         *place.content_mut() = page.clone();
         // SAFETY: the buffer is pinned and exclusively locked.
         unsafe { pg_sys::MarkBufferDirty(place.buffer()) };
@@ -254,8 +254,8 @@ impl Pages {
 }
 
 impl Store for Pages {
-    type Shared<'a> = Shared<'a>;
-    type Exclusive<'a> = Exclusive<'a>;
+    type Shared<'a> = SharedPage<'a>;
+    type Exclusive<'a> = ExclusivePage<'a>;
 
     fn pages(&self) -> PageNumber {
         // SAFETY: the index is open.
@@ -265,35 +265,35 @@ impl Store for Pages {
     }
 
     #[inline]
-    fn read(&self, block: PageNumber) -> Shared<'_> {
+    fn read(&self, block: PageNumber) -> SharedPage<'_> {
         let buffer = self.pin_and_lock(block, pg_sys::BUFFER_LOCK_SHARE, std::ptr::null_mut());
         // SAFETY: the buffer was just pinned and locked; the index is open, and the snapshot is alive.
         unsafe {
-            let page = self.held.shared(buffer, block);
+            let page = self.locked.shared(buffer, block);
             check_snapshot_age(self.snapshot.get(), self.index, &raw const *page);
             page
         }
     }
 
-    fn lock(&self, block: PageNumber) -> Exclusive<'_> {
+    fn lock(&self, block: PageNumber) -> ExclusivePage<'_> {
         self.lock_by(block, std::ptr::null_mut())
     }
 
-    fn lock_in_passing(&self, block: PageNumber) -> Exclusive<'_> {
+    fn lock_in_passing(&self, block: PageNumber) -> ExclusivePage<'_> {
         self.lock_by(block, self.ring)
     }
 
-    fn allocate(&self) -> Exclusive<'_> {
+    fn allocate(&self) -> ExclusivePage<'_> {
         self.reuse().unwrap_or_else(|| self.extend())
     }
 
-    fn release(&self, page: Exclusive<'_>) {
+    fn release(&self, page: ExclusivePage<'_>) {
         let block = page.page_number();
         drop(page);
         self.record_free(block);
     }
 
-    fn commit(&self, changes: &mut [(&mut Exclusive<'_>, Edit)]) {
+    fn commit(&self, changes: &mut [(&mut ExclusivePage<'_>, Edit)]) {
         wal::commit(changes, self.is_logged);
     }
 

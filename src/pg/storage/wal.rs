@@ -11,7 +11,7 @@
 //! full image, from which replay restores a torn page. So replay restores the whole change, or, if the record
 //! was not written, nothing of it.
 
-use super::guard::Exclusive;
+use super::guard::ExclusivePage;
 use crate::pg::compat::new_file_transaction;
 use hamming_index::page::Edit;
 use pgrx::pg_sys;
@@ -43,7 +43,7 @@ pub(super) unsafe fn needs_wal(relation: pg_sys::Relation) -> bool {
 
 /// Changes up to four locked pages. They must be in the order in which pages are locked: replay locks them in
 /// this order, and so cannot deadlock with readers on a standby.
-pub(super) fn commit(changes: &mut [(&mut Exclusive<'_>, Edit)], is_logged: bool) {
+pub(super) fn commit(changes: &mut [(&mut ExclusivePage<'_>, Edit)], is_logged: bool) {
     // Nothing may fail once pages begin to change, so memory is allocated before.
     let registered: Vec<Registered> = changes.iter().map(|(page, edit)| register(page, edit)).collect();
     // SAFETY: the buffers are pinned and exclusively locked. In the critical section, pages, buffers and WAL
@@ -64,7 +64,7 @@ pub(super) fn commit(changes: &mut [(&mut Exclusive<'_>, Edit)], is_logged: bool
     }
 }
 
-fn register(page: &Exclusive<'_>, edit: &Edit) -> Registered {
+fn register(page: &ExclusivePage<'_>, edit: &Edit) -> Registered {
     let delta = match edit {
         Edit::Replace(_) => None,
         Edit::Patch(patches) => {

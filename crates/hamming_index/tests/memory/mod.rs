@@ -48,12 +48,12 @@ impl Drop for Held {
     }
 }
 
-pub struct Shared<'a> {
+pub struct SharedPage<'a> {
     page: RwLockReadGuard<'a, Page>,
     _held: Held,
 }
 
-impl Deref for Shared<'_> {
+impl Deref for SharedPage<'_> {
     type Target = Page;
 
     fn deref(&self) -> &Page {
@@ -61,13 +61,13 @@ impl Deref for Shared<'_> {
     }
 }
 
-pub struct Locked<'a> {
+pub struct ExclusivePage<'a> {
     page: RwLockWriteGuard<'a, Page>,
     page_number: PageNumber,
     _held: Held,
 }
 
-impl Deref for Locked<'_> {
+impl Deref for ExclusivePage<'_> {
     type Target = Page;
 
     fn deref(&self) -> &Page {
@@ -75,7 +75,7 @@ impl Deref for Locked<'_> {
     }
 }
 
-impl NumberedPage for Locked<'_> {
+impl NumberedPage for ExclusivePage<'_> {
     fn page_number(&self) -> PageNumber {
         self.page_number
     }
@@ -311,14 +311,14 @@ impl CodeLookup for NoCodes {
 }
 
 impl Store for Memory {
-    type Shared<'a> = Shared<'a>;
-    type Exclusive<'a> = Locked<'a>;
+    type Shared<'a> = SharedPage<'a>;
+    type Exclusive<'a> = ExclusivePage<'a>;
 
     fn pages(&self) -> PageNumber {
         self.space.lock().unwrap().0
     }
 
-    fn read(&self, page_number: PageNumber) -> Shared<'_> {
+    fn read(&self, page_number: PageNumber) -> SharedPage<'_> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         let page = self.page(page_number);
         let page = if self.is_damaged {
@@ -326,17 +326,17 @@ impl Store for Memory {
         } else {
             page.read().unwrap()
         };
-        Shared { page, _held: Held::new() }
+        SharedPage { page, _held: Held::new() }
     }
 
-    fn lock(&self, page_number: PageNumber) -> Locked<'_> {
+    fn lock(&self, page_number: PageNumber) -> ExclusivePage<'_> {
         let page = self.page(page_number);
         let page = if self.is_damaged {
             page.try_write().unwrap_or_else(|_| self.corrupted(page_number, "two pages lead to it"))
         } else {
             page.write().unwrap()
         };
-        Locked { page, page_number, _held: Held::new() }
+        ExclusivePage { page, page_number, _held: Held::new() }
     }
 
     fn is_seen_by_all(&self, row: RowId) -> bool {
@@ -344,7 +344,7 @@ impl Store for Memory {
         is_seen(row)
     }
 
-    fn allocate(&self) -> Locked<'_> {
+    fn allocate(&self) -> ExclusivePage<'_> {
         assert_eq!(HELD.get(), 0, "who allocates may wait for others, so none may wait for him");
         let mut space = self.space.lock().unwrap();
         let page_number = space.1.pop().unwrap_or_else(|| {
@@ -352,12 +352,12 @@ impl Store for Memory {
             space.0 - 1
         });
         match self.pages.get(page_number as usize).map(RwLock::try_write) {
-            Some(Ok(page)) => Locked { page, page_number, _held: Held::new() },
+            Some(Ok(page)) => ExclusivePage { page, page_number, _held: Held::new() },
             _ => self.corrupted(page_number, "there is no room, or somebody has a free page"),
         }
     }
 
-    fn release(&self, page: Locked<'_>) {
+    fn release(&self, page: ExclusivePage<'_>) {
         let page_number = page.page_number;
         assert!(page.is_free() || page.is_empty());
         drop(page);
@@ -365,7 +365,7 @@ impl Store for Memory {
         self.space.lock().unwrap().1.push(page_number);
     }
 
-    fn commit(&self, changes: &mut [(&mut Locked<'_>, Edit)]) {
+    fn commit(&self, changes: &mut [(&mut ExclusivePage<'_>, Edit)]) {
         assert!(changes.len() <= 4);
         for (locked, edit) in changes {
             locked.page.apply(edit);
