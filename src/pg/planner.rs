@@ -140,7 +140,7 @@ impl<'p> Relation<'p> {
     }
 
     /// The parameterized paths that only need values of `other`.
-    pub(crate) fn paths_asking(self, other: Relation) -> impl Iterator<Item = &'p pg_sys::Path> {
+    pub(crate) fn paths_parameterized_by(self, other: Relation) -> impl Iterator<Item = &'p pg_sys::Path> {
         self.paths(false).filter(move |path| {
             // SAFETY: the field is null or describes the parameters; both arguments are sets of relations.
             unsafe {

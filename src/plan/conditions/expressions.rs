@@ -26,21 +26,23 @@ impl<'a> CodePair<'a> {
 
     /// `hamming_within(a, b, radius)`, or `a = b` for fingerprints with radius 0. For strings of bits the
     /// call stays, since strings of different lengths have to raise an error.
-    pub(super) fn within(self, radius: Expr<'a>) -> Expr<'a> {
+    pub(super) fn as_condition(self, radius: Expr<'a>) -> Expr<'a> {
         let Self { oids, a, b } = self;
         match radius.value() {
             Some(datum) if datum.value() as i32 == 0 && oids.codes == CodeType::Bigint => {
                 let (family, type_) = (pg_sys::INTEGER_BTREE_FAM_OID, pg_sys::INT8OID);
                 let strategy = pg_sys::BTEqualStrategyNumber as i16;
-                operator_in(family, type_, type_, strategy)
-                    .map_or_else(|| self.called(radius), |equal| Expr::operator(equal, pg_sys::BOOLOID, a, b))
+                operator_in(family, type_, type_, strategy).map_or_else(
+                    || self.as_call(radius),
+                    |equal| Expr::operator(equal, pg_sys::BOOLOID, a, b),
+                )
             }
-            _ => self.called(radius),
+            _ => self.as_call(radius),
         }
     }
 
     /// `hamming_within(a, b, radius)`.
-    pub(super) fn called(self, radius: Expr<'a>) -> Expr<'a> {
+    pub(super) fn as_call(self, radius: Expr<'a>) -> Expr<'a> {
         Expr::function(self.oids.within, pg_sys::BOOLOID, &[self.a, self.b, radius])
     }
 

@@ -45,4 +45,4 @@ mod support;
 
 pub(crate) use expressions::Rewritten;
 pub(crate) use hook::install_hook;
-pub(crate) use rewrite::called;
+pub(crate) use rewrite::rewritten_as_call;

@@ -51,15 +51,15 @@ fn rewrite_below<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) {
 /// What replaces a condition, if it compares a distance, a similarity or a share of sketches.
 fn rewritten<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
     match Comparison::read(condition, ours) {
-        Some(comparison) => Some(comparison.rewritten(ours, CodePair::within)),
+        Some(comparison) => Some(comparison.rewritten(ours, CodePair::as_condition)),
         None => rewrite_share(condition, ours),
     }
 }
 
 /// As [`rewritten`], for a near join: a call of `hamming_within` even at radius 0.
-pub(crate) fn called<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
+pub(crate) fn rewritten_as_call<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
     match Comparison::read(condition, ours) {
-        Some(comparison) => Some(comparison.rewritten(ours, CodePair::called)),
+        Some(comparison) => Some(comparison.rewritten(ours, CodePair::as_call)),
         None => rewrite_share(condition, ours),
     }
 }

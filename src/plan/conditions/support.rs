@@ -56,7 +56,7 @@ fn distance<'p>(call: Applied<'p>, oids: &'p CodeOids) -> Option<Expr<'p>> {
 /// `hamming_within(a, b, 0)` of fingerprints is `a = b`.
 fn equality<'p>(call: Applied<'p>, oids: &'p CodeOids) -> Option<Expr<'p>> {
     let [a, b, radius] = call.args()?;
-    let simplified = CodePair { oids, a, b }.within(radius);
+    let simplified = CodePair { oids, a, b }.as_condition(radius);
     simplified.as_operator().is_some().then_some(simplified)
 }
 

@@ -27,7 +27,7 @@ pub(super) fn propose(sides: &Sides, extra: &JoinPathExtraData) {
         return;
     }
     // The new paths go into the join's list, so this list does not change meanwhile.
-    for path in sides.outer.paths_asking(sides.inner) {
+    for path in sides.outer.paths_parameterized_by(sides.inner) {
         if let Some(path) = asked_path(sides, path, inner.rows) {
             // SAFETY: the path belongs to the join.
             unsafe { sides.join.propose(distinct_path(sides, extra, [inner, &*path]), false) };

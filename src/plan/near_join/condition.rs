@@ -13,7 +13,7 @@ use crate::pg::code::CodeType;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::nodes::make;
 use crate::pg::planner::{Planner, Relation};
-use crate::plan::conditions::{Rewritten, called};
+use crate::plan::conditions::{Rewritten, rewritten_as_call};
 use hamming::near_pairs::cost_between;
 use pgrx::pg_sys::{self, RestrictInfo};
 use text::sketch::join::SketchList;
@@ -101,7 +101,7 @@ impl<'p> NearCondition<'p> {
         {
             Some(call) => (call, true, written),
             None => {
-                let Rewritten { within, replaces } = called(written, ours)?;
+                let Rewritten { within, replaces } = rewritten_as_call(written, ours)?;
                 (NearCall::of(within, ours)?, replaces, within)
             }
         };

@@ -1,6 +1,6 @@
 //! Shows a near join in EXPLAIN: its conditions, and with ANALYZE its work.
 
-use super::kept::NodeExpressions;
+use super::stored::NodeExpressions;
 use crate::pg::expr::Expr;
 use pgrx::pg_sys;
 use std::ffi::{CStr, c_char};

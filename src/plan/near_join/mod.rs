@@ -17,7 +17,7 @@
 //! 4. EXPLAIN shows the conditions and the work ([`explain`]).
 //!
 //! [`by_inner`] proposes a plan of PostgreSQL's own nodes for EXISTS with few inner rows, and
-//! [`never_analysed`] one for a small outer table. [`kind`] has the types of joins, [`kept`] what a plan
+//! [`never_analysed`] one for a small outer table. [`kind`] has the types of joins, [`stored`] what a plan
 //! stores, [`side`] the rows and codes of one side in memory, [`rows`] its rows, [`partners`] the sets of
 //! rows that have a partner, and [`memory`](mod@memory) the limits of memory.
 
@@ -31,7 +31,6 @@ mod file;
 mod finder;
 mod hook;
 mod inputs;
-mod kept;
 mod kind;
 mod measure;
 mod memory;
@@ -48,6 +47,7 @@ mod run;
 mod shared;
 mod side;
 mod sketches;
+mod stored;
 mod summary;
 
 pub(crate) use hook::install_hook;

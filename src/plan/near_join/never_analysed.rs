@@ -23,7 +23,7 @@ pub(super) fn propose(sides: &Sides, type_: JoinType::Type, extra: &JoinPathExtr
     if sides.kind.keeps_inner() || !setting!(enable_nestloop) {
         return;
     }
-    for inner in sides.inner.paths_asking(sides.outer) {
+    for inner in sides.inner.paths_parameterized_by(sides.outer) {
         let paths = [outer, inner].map(|path| from_ref(path).cast_mut());
         let (root, join) = (sides.planner.pointer(), sides.join);
         // SAFETY: the arguments come from the hook, and each path belongs to one of its two relations.

@@ -4,13 +4,13 @@ use super::batch::JoinBatch;
 use super::copy::OuterCopy;
 use super::explain;
 use super::inputs::{InputParts, JoinInputs};
-use super::kept::{NodeExpressions, NodeNumbers};
 use super::output::{JoinOutput, OutputParts};
-use super::reader::{NearParts, ReaderParts, RowReader};
+use super::reader::{ReaderParts, RowReader, RunningCondition};
 use super::rows::KeptColumns;
 use super::run::NearJoin;
 use super::shared::{SharedJoin, Sharing};
 use super::side::JoinSide;
+use super::stored::{NodeExpressions, NodeNumbers};
 use crate::pg::datum::DatumLayout;
 use crate::pg::executor::{Methods, virtual_row};
 use crate::pg::expr::{Expr, Exprs};
@@ -91,7 +91,7 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
         // Bounded: as many as the query has conditions.
         let near = expressions.arguments().zip(&numbers.near).filter_map(|(args, &(outer, measure))| {
             let codes = [args.get(outer)?, args.get(1 - outer)?].map(initial);
-            Some(NearParts { measure, codes, limit: args.get(2).map(initial) })
+            Some(RunningCondition { measure, codes, limit: args.get(2).map(initial) })
         });
         let (context, row) = ((*parent).ps_ExprContext, (*node).ss.ss_ScanTupleSlot);
         let reader = RowReader::new(ReaderParts { children, near: near.collect(), context, row });

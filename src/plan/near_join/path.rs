@@ -148,9 +148,9 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
         true => ((sides.outer.rows / outer.rows).max(1.0), sides.inner.rows),
         false => (1.0, inner.rows),
     };
-    let search = search(sides, searched, [outer, inner], [outer.rows * processes, inner_rows], workers);
+    let work = search_work(sides, searched, [outer, inner], [outer.rows * processes, inner_rows], workers);
     let mut near = outer.rows * inner_rows * selectivity(sides, searched);
-    let mut comparisons = search.comparisons / processes;
+    let mut comparisons = work.comparisons / processes;
     for other in others {
         comparisons += near * COMPARISONS_PER_LOOK;
         near *= selectivity(sides, other);
@@ -169,16 +169,16 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
         + inner.rows * reading
         + if is_shared { of_outer } else { 0.0 };
     let run = if is_shared { 0.0 } else { of_outer }
-        + search.filed_rows / processes * operator * OPERATORS_PER_FILED_ROW
+        + work.filed_rows / processes * operator * OPERATORS_PER_FILED_ROW
         + comparisons / COMPARISONS_PER_OPERATOR * operator
         + near * quals.per_tuple
         + rows * (tuple + target.per_tuple)
-        + search.pages / processes * page;
+        + work.pages / processes * page;
     [startup, startup + run]
 }
 
 /// The work of finding near pairs.
-struct NearSearch {
+struct NearSearchWork {
     comparisons: f64,
     /// Rows that are written to files or read from them.
     filed_rows: f64,
@@ -186,15 +186,15 @@ struct NearSearch {
     pages: f64,
 }
 
-/// Rows that memory has no room for are written to files, which are read and divided in each pass. Sketches
-/// are not divided: the outer side is read again for each part of the inner side.
-fn search(
+/// The work of a join. Rows that memory has no room for are written to files, which are read and divided in
+/// each pass. Sketches are not divided: the outer side is read again for each part of the inner side.
+fn search_work(
     sides: &Sides,
     searched: &NearCondition,
     paths: [&Path; 2],
     rows: [f64; 2],
     workers: Workers,
-) -> NearSearch {
+) -> NearSearchWork {
     // SAFETY: PostgreSQL computes the limit from its settings.
     let memory = unsafe { pg_sys::get_hash_memory_limit() } as f64;
     let both = rows.map(|rows| rows.max(1.0));
@@ -211,18 +211,18 @@ fn search(
     let batches = (outer / (memory / 4.0)).ceil().max(least);
     let pages = |bytes: f64| (bytes / f64::from(pg_sys::BLCKSZ)).ceil();
     match searched.passes() {
-        _ if rounds == 1.0 && !matches!(workers, Workers::ShareBoth(_)) => NearSearch {
+        _ if rounds == 1.0 && !matches!(workers, Workers::ShareBoth(_)) => NearSearchWork {
             comparisons: searched.comparisons(both, [batches, 1.0]),
             filed_rows: 0.0,
             pages: 0.0,
         },
-        Some(passes) => NearSearch {
+        Some(passes) => NearSearchWork {
             comparisons: searched.comparisons(both, [1.0; 2]),
             filed_rows: (1.0 + 2.0 * passes) * (both[0] + both[1]),
             pages: (1.0 + 3.0 * passes)
                 * pages(bytes(0, BYTES_PER_FILED_ROW) + bytes(1, BYTES_PER_FILED_ROW)),
         },
-        None => NearSearch {
+        None => NearSearchWork {
             comparisons: searched.comparisons(both, [batches, rounds]),
             filed_rows: rounds * both[0],
             pages: (1.0 + rounds) * pages(outer),

@@ -1,8 +1,8 @@
 //! Makes a node of a plan from the path of a near join.
 
-use super::kept::NodeNumbers;
 use super::kind::JoinKind;
 use super::node::create_state;
+use super::stored::NodeNumbers;
 use crate::pg::compat;
 use crate::pg::executor::Methods;
 use crate::pg::expr::{Expr, Exprs};

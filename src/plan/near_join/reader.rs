@@ -11,7 +11,7 @@ use base::{OutOfMemory, push};
 use pgrx::pg_sys::{self, Datum, ExprState, TupleTableSlot};
 
 /// The executor's expressions for one condition by which rows are near.
-pub(super) struct NearParts {
+pub(super) struct RunningCondition {
     pub(super) measure: NearMeasure,
     /// The code or sketch of an outer row, and the one of an inner row.
     pub(super) codes: [*mut ExprState; 2],
@@ -24,7 +24,7 @@ pub(super) struct ReaderParts {
     /// The outer child and the inner one.
     pub(super) children: [*mut pg_sys::PlanState; 2],
     /// The conditions by which rows are near: first the one that finds pairs, then those that test them.
-    pub(super) near: Vec<NearParts>,
+    pub(super) near: Vec<RunningCondition>,
     pub(super) context: *mut pg_sys::ExprContext,
     /// The columns of both sides.
     pub(super) row: *mut TupleTableSlot,
