@@ -22,11 +22,11 @@ pub struct PairDivision {
     /// One segment for each pass.
     segments: Vec<BitSegment>,
     /// For each pass, the bits that choose a code's part.
-    divisions: Vec<Divided>,
+    divisions: Vec<PassDivision>,
 }
 
 /// The bits by which a pass divides codes. They are folded to fewer bits.
-struct Divided {
+struct PassDivision {
     word: usize,
     group: BitChoice,
     /// The number of bits of a part's number.
@@ -77,7 +77,7 @@ impl PairDivision {
             differing.iter().try_for_each(|&earlier| push(&mut of_pass, earlier))?;
             let pass = BitSegment { bits: sorted_by, equal: group, differing: of_pass, ..segment.clone() };
             push(&mut self.segments, pass)?;
-            let divided = Divided { word: segment.word, group: BitChoice::of_mask(group), bits };
+            let divided = PassDivision { word: segment.word, group: BitChoice::of_mask(group), bits };
             push(&mut self.divisions, divided)?;
             push(&mut differing, group)?;
         }
@@ -97,7 +97,7 @@ impl PairDivision {
     /// The part of a code.
     #[inline]
     pub fn part(&self, pass: usize, code: &[u64]) -> usize {
-        let Divided { word, group, bits } = &self.divisions[pass];
+        let PassDivision { word, group, bits } = &self.divisions[pass];
         // Folds the bits by XOR to `bits` bits: first in half, then the half in half, and so on.
         let folded = [16, 8, 4, 2, 1].iter().fold(group.of(code[*word]), |folded, pieces| {
             folded ^ folded.checked_shr(bits * pieces).unwrap_or_default()
