@@ -15,7 +15,7 @@ use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use base::{OutOfMemory, push};
 use hamming::code::CodeSlice;
-use hamming::near_pairs::{PairDivision, PairFinder, near_pairs_between, retain_within};
+use hamming::near_pairs::{PairDivision, PairSink, near_pairs_between, retain_within};
 use std::ops::Range;
 
 /// Codes are searched for in such numbers that their pairs are expected to fill this fraction of the room.
@@ -190,7 +190,7 @@ struct CodeSearch<'a> {
 }
 
 impl CodeSearch<'_> {
-    fn run<F: PairFinder>(&self, codes: Range<usize>, finder: &mut F) -> Result<(), F::Stop> {
+    fn run<F: PairSink>(&self, codes: Range<usize>, finder: &mut F) -> Result<(), F::Stop> {
         let CodeCondition { codes: [outer, inner], radius } = *self.searched;
         let (outer, heartbeat) = (outer.range(codes), &mut check_for_interrupts);
         match self.pass {
@@ -223,7 +223,7 @@ struct BatchPairs<'a> {
     dismissed: u64,
 }
 
-impl PairFinder for BatchPairs<'_> {
+impl PairSink for BatchPairs<'_> {
     type Stop = SearchStop;
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), SearchStop> {
@@ -261,7 +261,7 @@ impl OuterPartners<'_> {
     }
 }
 
-impl PairFinder for OuterPartners<'_> {
+impl PairSink for OuterPartners<'_> {
     const AT_A_TIME: usize = 64;
     type Stop = OutOfMemory;
 

@@ -7,7 +7,7 @@
 
 use super::SecondCode;
 use crate::code::CodeSlice;
-use crate::near_pairs::{MAX_SEGMENT_BITS, PairFinder, near_pairs, near_pairs_between, retain_within};
+use crate::near_pairs::{MAX_SEGMENT_BITS, PairSink, near_pairs, near_pairs_between, retain_within};
 use base::{Heartbeat, OutOfMemory, collect, reserve, sort};
 use std::ops::Range;
 
@@ -230,7 +230,7 @@ impl<'a, F> BothNear<'a, F> {
     }
 }
 
-impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairFinder for BothNear<'_, F> {
+impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairSink for BothNear<'_, F> {
     type Stop = Stop;
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), Stop> {

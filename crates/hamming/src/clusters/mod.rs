@@ -21,7 +21,7 @@ mod leaders;
 
 use crate::buckets::{BitChoice, PlacedCodes, RowBuckets};
 use crate::code::CodeSlice;
-use crate::near_pairs::{PairFinder, near_pairs, retain_within};
+use crate::near_pairs::{PairSink, near_pairs, retain_within};
 use base::{Heartbeat, OutOfMemory, Problem, collect, reserve, sort};
 use leaders::{LIMITS, leaders};
 
@@ -240,7 +240,7 @@ impl Forest<'_> {
     }
 }
 
-impl PairFinder for Forest<'_> {
+impl PairSink for Forest<'_> {
     type Stop = OutOfMemory;
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {

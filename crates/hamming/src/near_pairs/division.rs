@@ -11,7 +11,7 @@
 //! Cost: `radius + 1` passes through all codes. There are as many comparisons as without a division.
 
 use super::plan::{BitSegment, JoinPlan, JoinSides, JoinSize, lowest};
-use super::{CodeSlice, PairFinder, PairJoin};
+use super::{CodeSlice, PairJoin, PairSink};
 use crate::buckets::{BitChoice, PlacedCodes};
 use base::{Heartbeat, OutOfMemory, push};
 
@@ -110,16 +110,16 @@ impl PairDivision {
     ///
     /// # Panics
     /// If there are more than `u32::MAX` codes on a side.
-    pub fn near_pairs<F: PairFinder>(
+    pub fn near_pairs<F: PairSink>(
         &self,
         pass: usize,
         [codes, others]: [CodeSlice<'_>; 2],
         heartbeat: &mut dyn Heartbeat,
-        finder: &mut F,
+        sink: &mut F,
     ) -> Result<(), F::Stop> {
         assert!(u32::try_from(codes.len().max(others.len())).is_ok(), "places have 32 bits");
         let [left, right] = [codes, others].map(|codes| PlacedCodes { codes, places: None });
-        let mut join = PairJoin::new([codes, others], self.radius, heartbeat, finder);
+        let mut join = PairJoin::new([codes, others], self.radius, heartbeat, sink);
         (join.sorted, join.widest) = (false, self.widest);
         for earlier in &self.segments[..pass] {
             push(&mut join.earlier, earlier.clone())?;

@@ -61,12 +61,12 @@ const CROWD: f64 = (1 << 20) as f64;
 const MAX_DEPTH: usize = 4;
 
 /// Takes near pairs, and may say for which rows it wants no more pairs.
-pub trait PairFinder {
-    /// How many rows of a side are compared before the finder is asked again which rows it wants. A finder
-    /// that wants few pairs of each row needs a small number.
+pub trait PairSink {
+    /// How many rows of a side are compared before the sink is asked again which rows it wants. A sink that
+    /// wants few pairs of each row needs a small number.
     const AT_A_TIME: usize = STRIDE.isqrt();
 
-    /// Why the finder ends the search.
+    /// Why the sink ends the search.
     type Stop: From<OutOfMemory>;
 
     /// Takes the places of two near codes. An error ends the search.
@@ -85,7 +85,7 @@ pub trait PairFinder {
     fn compared(&mut self, _comparisons: u64) {}
 }
 
-impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairFinder for F {
+impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairSink for F {
     type Stop = Stop;
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), Stop> {
@@ -96,20 +96,19 @@ impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairFinder
 /// Finds all pairs of codes that differ in at most `radius` bits, in no particular order. A pair is the
 /// places `a < b` of the two codes.
 ///
-/// The heartbeat gets the fraction of the work that was done. It is not called while the finder works.
+/// The heartbeat gets the fraction of the work that was done. It is not called while the sink works.
 ///
 /// # Panics
 /// If there are more than `u32::MAX` codes.
-pub fn near_pairs<F: PairFinder>(
+pub fn near_pairs<F: PairSink>(
     codes: CodeSlice<'_>,
     radius: u32,
     heartbeat: &mut dyn Heartbeat,
-    finder: &mut F,
+    sink: &mut F,
 ) -> Result<(), F::Stop> {
     assert!(u32::try_from(codes.len()).is_ok(), "places have 32 bits");
     let sides = JoinSides { left: PlacedCodes { codes, places: None }, right: None };
-    PairJoin::new([codes, codes], radius, heartbeat, finder)
-        .run(&sides.plan(radius, MAX_SEGMENT_BITS)?, &sides)
+    PairJoin::new([codes, codes], radius, heartbeat, sink).run(&sides.plan(radius, MAX_SEGMENT_BITS)?, &sides)
 }
 
 /// Like [`near_pairs`], for pairs of one of the codes, at place `a`, and one of the others, at place `b`. All
@@ -119,18 +118,18 @@ pub fn near_pairs<F: PairFinder>(
 ///
 /// # Panics
 /// If there are more than `u32::MAX` codes on a side.
-pub fn near_pairs_between<F: PairFinder>(
+pub fn near_pairs_between<F: PairSink>(
     codes: CodeSlice<'_>,
     others: CodeSlice<'_>,
     radius: u32,
     widest: u32,
     heartbeat: &mut dyn Heartbeat,
-    finder: &mut F,
+    sink: &mut F,
 ) -> Result<(), F::Stop> {
     assert!(u32::try_from(codes.len().max(others.len())).is_ok(), "places have 32 bits");
     let [left, right] = [codes, others].map(|codes| PlacedCodes { codes, places: None });
     let sides = JoinSides { left, right: Some(right) };
-    let mut join = PairJoin::new([codes, others], radius, heartbeat, finder);
+    let mut join = PairJoin::new([codes, others], radius, heartbeat, sink);
     (join.sorted, join.widest) = (false, widest);
     join.run(&sides.plan(radius, widest)?, &sides)
 }
@@ -146,7 +145,7 @@ struct PairJoin<'a, F> {
     inputs: [CodeSlice<'a>; 2],
     radius: u32,
     heartbeat: &'a mut dyn Heartbeat,
-    finder: &'a mut F,
+    sink: &'a mut F,
     /// The number of bits of the widest segment.
     widest: u32,
     /// Whether the smaller place of a pair has to come first.
@@ -160,19 +159,19 @@ struct PairJoin<'a, F> {
     hits: Vec<(u32, u32)>,
 }
 
-impl<'a, F: PairFinder> PairJoin<'a, F> {
+impl<'a, F: PairSink> PairJoin<'a, F> {
     fn new(
         inputs: [CodeSlice<'a>; 2],
         radius: u32,
         heartbeat: &'a mut dyn Heartbeat,
-        finder: &'a mut F,
+        sink: &'a mut F,
     ) -> Self {
         Self {
             inputs,
             radius,
             widest: MAX_SEGMENT_BITS,
             heartbeat,
-            finder,
+            sink,
             sorted: true,
             earlier: Vec::new(),
             crowds: Vec::new(),
@@ -244,7 +243,7 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
             return Ok(false);
         }
         let [left, right] = [&tables.left.places[rows.clone()], &tables.right.places[others.clone()]];
-        if !self.finder.wants(left, right) {
+        if !self.sink.wants(left, right) {
             return Ok(true);
         }
         let of_left = tables.left.codes(rows, self.inputs[0])?;
@@ -267,9 +266,9 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
         Ok(true)
     }
 
-    /// Compares two buckets piece by piece, and skips pieces of which the finder wants no pairs. A piece of
-    /// the left starts with the right piece that was compared last: if the finder has found what it wants
-    /// there, it may do so again.
+    /// Compares two buckets piece by piece, and skips pieces of which the sink wants no pairs. A piece of the
+    /// left starts with the right piece that was compared last: if the sink has found what it wants there, it
+    /// may do so again.
     fn squares(&mut self, tables: &JoinTables, bucket: u32, flip: &[u32]) -> Result<(), F::Stop> {
         let others = pieces(tables.right.range(bucket ^ flip[0]), F::AT_A_TIME);
         let mut last = 0;
@@ -279,7 +278,7 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
                 self.heartbeat.progress(self.fraction);
                 let is_below = tables.is_diagonal(flip[0]) && others.end <= rows.start;
                 let places = (&tables.left.places[rows.clone()], &tables.right.places[others.clone()]);
-                if !is_below && self.finder.wants(places.0, places.1) {
+                if !is_below && self.sink.wants(places.0, places.1) {
                     last = number;
                     self.part(tables, &BucketComparison { bucket, rows: rows.clone(), flips: flip, others })?;
                 }
@@ -291,7 +290,7 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
     /// Makes a set of comparisons, and reports the pairs that no earlier segment has found.
     fn part(&mut self, tables: &JoinTables, part: &BucketComparison) -> Result<(), F::Stop> {
         let comparisons = compare(tables, part, &mut self.hits)?;
-        self.finder.compared(comparisons);
+        self.sink.compared(comparisons);
         if tables.have_one_word() {
             retain_new(tables, &self.earlier, &mut self.hits);
         } else {
@@ -301,7 +300,7 @@ impl<'a, F: PairFinder> PairJoin<'a, F> {
             let (a, b) = (tables.left.places[hit.0 as usize], tables.right.places[hit.1 as usize]);
             *hit = if self.sorted { (a.min(b), a.max(b)) } else { (a, b) };
         }
-        self.finder.retain(&mut self.hits);
-        self.hits.drain(..).try_for_each(|(a, b)| self.finder.found(a, b))
+        self.sink.retain(&mut self.hits);
+        self.hits.drain(..).try_for_each(|(a, b)| self.sink.found(a, b))
     }
 }

@@ -1,6 +1,6 @@
 //! Plans: which segments of bits find all pairs at the least cost.
 
-use super::search::{CutSearch, cost_of_segment, length_of, threshold_of};
+use super::search::{PlanSearch, cost_of_segment, length_of, threshold_of};
 use crate::buckets::{BitChoice, PlacedCodes};
 use crate::code::{CodeCutter, volume};
 use crate::hash::scattered;
@@ -188,7 +188,7 @@ impl JoinPlan {
     /// The plan with the least estimated cost for rows of this size.
     pub(super) fn of_size(size: &JoinSize, spread: &RowDifferences, radius: u32) -> Self {
         let compare_all = Self::one_bucket(radius);
-        let plan = CutSearch::new(size, spread).plan(radius);
+        let plan = PlanSearch::new(size, spread).plan(radius);
         let cost = |plan: &Self| plan.cost(size, spread);
         plan.filter(|plan| cost(plan) < cost(&compare_all)).unwrap_or(compare_all)
     }
@@ -287,7 +287,7 @@ pub(super) mod tests {
             let difference: Vec<u64> = words.iter().map(|(varying, mask)| varying & mask & mask >> 3 & mask >> 7).collect();
             let radius = difference.iter().map(|word| word.count_ones()).sum();
             let size = JoinSize { rows, left: rows, pairs: rows * rows / 2.0, widest };
-            if let Some(plan) = CutSearch::new(&size, &even(&varying)).plan(radius) {
+            if let Some(plan) = PlanSearch::new(&size, &even(&varying)).plan(radius) {
                 prop_assert!(plan.segments.iter().any(|segment| segment.finds_difference(difference[segment.word])));
             }
         }

@@ -70,7 +70,7 @@ struct WordCut {
 }
 
 /// The state of a search for a plan.
-pub(super) struct CutSearch<'a> {
+pub(super) struct PlanSearch<'a> {
     size: &'a JoinSize,
     spread: &'a RowDifferences,
     /// The cheapest cuts, by the number of varying bits of a word and by its reach.
@@ -79,7 +79,7 @@ pub(super) struct CutSearch<'a> {
     samples: Vec<Vec<(u64, [u16; u64::BITS as usize + 1])>>,
 }
 
-impl<'a> CutSearch<'a> {
+impl<'a> PlanSearch<'a> {
     pub(super) fn new(size: &'a JoinSize, spread: &'a RowDifferences) -> Self {
         let cuts = vec![Vec::new(); u64::BITS as usize + 1]; // Bounded: some numbers for each bit of a word.
         // Bounded: some numbers for each segment that a word may be cut into.

@@ -116,9 +116,9 @@ proptest! {
         const CONDITIONS: [fn(u32, u32) -> bool; 4] = [|a, b| a < b, |a, b| a > b, |a, b| a % 7 == b % 5, |a, b| a != b];
         let condition = CONDITIONS[which];
         let codes = CodeSlice::fingerprints(&values);
-        let mut finder = OnePartner { condition, partners: vec![None; values.len()], asked: 0 };
-        near_pairs_between(codes, codes, radius, MAX_SEGMENT_BITS, &mut || (), &mut finder).unwrap();
-        for (a, partner) in (0u32..).zip(&finder.partners) {
+        let mut sink = OnePartner { condition, partners: vec![None; values.len()], asked: 0 };
+        near_pairs_between(codes, codes, radius, MAX_SEGMENT_BITS, &mut || (), &mut sink).unwrap();
+        for (a, partner) in (0u32..).zip(&sink.partners) {
             let is_partner = |&b: &u32| condition(a, b) && (values[a as usize] ^ values[b as usize]).count_ones() <= radius;
             let expected = (0..values.len() as u32).any(|b| is_partner(&b));
             prop_assert!(partner.as_ref().map_or(!expected, is_partner), "{} {:?}", a, partner);
@@ -201,7 +201,7 @@ struct OnePartner {
     asked: usize,
 }
 
-impl PairFinder for OnePartner {
+impl PairSink for OnePartner {
     const AT_A_TIME: usize = 64;
     type Stop = OutOfMemory;
 
@@ -231,19 +231,19 @@ fn one_partner_of_many_equal_codes() {
     let conditions: [fn(u32, u32) -> bool; 3] = [|a, b| a != b, |a, b| a < b, |a, b| a > b];
     for condition in conditions {
         // Bounded: a test.
-        let mut finder = OnePartner { condition, partners: vec![None; values.len()], asked: 0 };
+        let mut sink = OnePartner { condition, partners: vec![None; values.len()], asked: 0 };
         let codes = CodeSlice::fingerprints(&values);
         COMPARISONS.set(0);
-        near_pairs_between(codes, codes, 3, MAX_SEGMENT_BITS, &mut || (), &mut finder).unwrap();
-        let with_partner = finder.partners.iter().flatten().count();
+        near_pairs_between(codes, codes, 3, MAX_SEGMENT_BITS, &mut || (), &mut sink).unwrap();
+        let with_partner = sink.partners.iter().flatten().count();
         assert!((14_999..=15_000).contains(&with_partner), "{with_partner}");
-        let partners = (0..).zip(&finder.partners).filter_map(|(a, partner)| Some((a, (*partner)?)));
+        let partners = (0..).zip(&sink.partners).filter_map(|(a, partner)| Some((a, (*partner)?)));
         for (a, b) in partners {
             assert!(condition(a, b) && values[a as usize] == values[b as usize]);
         }
         let comparisons = COMPARISONS.get();
         assert!(comparisons < 100 * values.len(), "{comparisons} comparisons");
-        assert!(finder.asked < 70 * values.len() / 4, "{} pairs", finder.asked);
+        assert!(sink.asked < 70 * values.len() / 4, "{} pairs", sink.asked);
     }
 }
 
