@@ -87,7 +87,8 @@ sub stop_vacuum_midway
 	$stop->();
 	$vacuum->finish;
 	my $left = $node->safe_psql('postgres', $found);
-	ok($remaining < $left && $left < $rows, "stopped when $left of $rows rows were left, and $remaining to be left");
+	# A busy machine stops it late: the first tree, whose rows are counted, may be done.
+	ok($remaining <= $left && $left < $rows && $err ne '', "stopped when $left of $rows rows were left, and $remaining to be left");
 	is_right('a vacuum that was stopped', $type);
 	$node->safe_psql('postgres', "INSERT INTO document SELECT id + 100000, si # 1::$type FROM document WHERE id % 5 = 0");
 	is_right('rows added behind it', $type);
