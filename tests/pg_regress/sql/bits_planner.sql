@@ -335,5 +335,28 @@ SELECT line FROM (VALUES
 ) AS asked (query), plan(replace(query, ':zeros', 'repeat(''0'', 256)::bit(256)')) AS line WHERE line ~ 'Scan|Sort$';
 DROP TABLE scattered, popular, copied;
 DROP FUNCTION scattered;
+-- candidates whose codes are computed by an expression
+CREATE TABLE halves AS SELECT i AS id, hashint8extended(i % 2000, 1)::bit(64) AS a, hashint8extended(i % 2000, 2)::bit(64) AS b FROM generate_series(1, 4000) AS i;
+CREATE INDEX of_both ON halves USING hamming (((a || b)::bit(128))) WITH (trees = words);
+ANALYZE halves;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SELECT (a || b)::bit(128) AS q FROM halves WHERE id = 5 \gset
+SELECT line ~ 'Index Scan using of_both' AS by_index FROM plan(format('SELECT id FROM halves WHERE hamming((a || b)::bit(128), %L) <= 9', :'q')) AS line LIMIT 1;
+SELECT id FROM halves WHERE hamming((a || b)::bit(128), :'q') <= 9 ORDER BY id;
+SELECT id FROM halves ORDER BY hamming((a || b)::bit(128), :'q'), id LIMIT 2;
+DROP TABLE halves;
+-- codes that the table keeps compressed
+CREATE TABLE squeezed (id integer, code bit(8192), filler text);
+ALTER TABLE squeezed ALTER filler SET STORAGE PLAIN;
+INSERT INTO squeezed SELECT 1, repeat('01', 4096)::bit(8192), string_agg(md5(i::text), '') FROM generate_series(1, 60) AS i;
+SELECT pg_column_size(code) < 1024 AS is_compressed FROM squeezed;
+CREATE INDEX squeezed_code ON squeezed USING hamming (code);
+INSERT INTO squeezed SELECT 2, ~code, filler FROM squeezed;
+SELECT * FROM hamming_index_check('squeezed_code', true);
+SELECT id FROM squeezed WHERE hamming(code, repeat('01', 4096)::bit(8192)) <= 3;
+DROP TABLE squeezed;
+RESET enable_seqscan;
+RESET enable_bitmapscan;
 DROP TABLE document, probe, parted, rings, crowd, small_one CASCADE;
 DROP FUNCTION plan, both_ways, estimate, plans;

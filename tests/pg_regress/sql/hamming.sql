@@ -260,6 +260,21 @@ SELECT * FROM hamming_index_check('young_si');
 SELECT * FROM hamming_index_check('young_si', true);
 ROLLBACK;
 DROP TABLE young;
+-- rows that an index has not, as its expression has changed its mind
+CREATE FUNCTION shifted(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$ SELECT $1 + nullif(current_setting('test.shift'), '')::bigint $$;
+CREATE TABLE shifting AS SELECT 7::bigint AS si, 1::bigint AS tenant;
+SET test.shift = 0;
+CREATE INDEX of_codes ON shifting USING hamming (shifted(si));
+CREATE INDEX of_tenants ON shifting USING hamming (si, shifted(tenant));
+CREATE INDEX of_whole ON shifting USING hamming ((shifted(si)::bit(100))) WITH (trees = whole);
+CREATE INDEX of_words ON shifting USING hamming ((shifted(si)::bit(100))) WITH (trees = words);
+SET test.shift = 1;
+SELECT index, c.* FROM unnest('{of_codes,of_tenants,of_whole,of_words}'::regclass[]) AS index, hamming_index_check(index, true) AS c;
+SET test.shift = '';
+SELECT index, c.* FROM unnest('{of_codes,of_tenants,of_whole,of_words}'::regclass[]) AS index, hamming_index_check(index, true) AS c;
+RESET test.shift;
+DROP TABLE shifting;
+DROP FUNCTION shifted;
 -- what an index computes is computed as its owner, whoever checks
 CREATE ROLE simhash_owner;
 CREATE FUNCTION whose(bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE NOTICE '%', current_user; RETURN $1; END $$;

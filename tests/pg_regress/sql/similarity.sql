@@ -189,6 +189,7 @@ SELECT order_disagreements(format(query, q, n)) FROM unnest('{42, -1, NULL, 8198
     'SELECT hamming_similarity(si, %L) AS s FROM document ORDER BY hamming_similarity(si, %1$L) DESC LIMIT %2$s',
     'SELECT hamming_similarity(si, %L) AS s FROM document ORDER BY hamming_similarity(si, %1$L) DESC NULLS LAST LIMIT %2$s',
     'SELECT hamming_similarity(si, %L) AS s FROM document WHERE si IS NOT NULL ORDER BY hamming_similarity(si, %1$L) DESC LIMIT %2$s',
+    'SELECT hamming_similarity(d.si, %L) AS s FROM probe AS p JOIN document AS d ON d.id = p.id AND d.si IS NOT NULL ORDER BY hamming_similarity(d.si, %1$L) DESC LIMIT %2$s',
     'SELECT id, hamming_similarity(sure, (SELECT %L::bigint)) AS s FROM document ORDER BY hamming_similarity(sure, (SELECT %1$L::bigint)) DESC, id LIMIT %2$s',
     'SELECT id, hamming_similarity(si, (SELECT %L::bigint)) AS s FROM document ORDER BY hamming_similarity(si, (SELECT %1$L::bigint)) DESC NULLS LAST, id LIMIT %2$s',
     'SELECT hamming_similarity(si, %L) AS s FROM document ORDER BY hamming_similarity(si, %1$L) DESC NULLS LAST FETCH FIRST %2$s ROWS WITH TIES',

@@ -89,6 +89,17 @@ SELECT count(*) FROM other_types WHERE si = 5::bigint;
 CREATE INDEX ON other_types USING hamming (si);
 \set VERBOSITY default
 ALTER OPERATOR FAMILY hamming_ops USING hamming DROP OPERATOR 1 (bigint, bigint), OPERATOR 3 (bigint, bigint);
+-- our function of a set, declared as one of a row, and of another set
+DO $$
+DECLARE
+    body text := (SELECT format('STRICT LANGUAGE c AS %L, %L', probin, prosrc) FROM pg_proc WHERE proname = 'repeated_passages' AND pronargs = 2);
+BEGIN
+    EXECUTE 'CREATE FUNCTION one_row(text, integer) RETURNS record ' || body;
+    EXECUTE 'CREATE FUNCTION numbers(text, integer) RETURNS SETOF integer ' || body;
+END $$;
+SELECT one_row('SELECT 1::bigint, ''once more''', 3);
+SELECT * FROM numbers('SELECT 1::bigint, ''once more''', 3);
+DROP FUNCTION one_row, numbers;
 -- an operator for other numbers that is added to a family of PostgreSQL
 CREATE FUNCTION at_most(integer, oid) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1::bigint <= $2::bigint';
 CREATE OPERATOR <=<= (LEFTARG = integer, RIGHTARG = oid, FUNCTION = at_most);
