@@ -23,7 +23,7 @@ use std::mem::take;
 const ROWS_AT_A_TIME: usize = 100_000;
 /// If a word has more candidates than this, they wait until all words have been searched.
 const FEW_CANDIDATES: usize = 1000;
-/// A word's candidates also wait if they are more than this fraction of those that memory has room for.
+/// A word's candidates also wait if they are more than one in so many of those that memory has room for.
 const FEW_OF_LIMIT: usize = 4;
 
 /// A pass that finds all rows within a radius.
