@@ -177,8 +177,10 @@ CREATE OPERATOR CLASS bad_ball_ops FOR TYPE hamming_ball USING hamming AS OPERAT
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'bad_ball_ops';
 \set VERBOSITY terse
 CREATE INDEX ON apart USING hamming (hamming_ball(si, 3) bad_ball_ops);
-CREATE INDEX ON apart USING hamming (si, hamming_ball(si, 3));
 \set VERBOSITY default
+-- 17 makes an index with a search path of the system alone, and names the type with its schema
+DO $$ BEGIN CREATE INDEX ON apart USING hamming (si, hamming_ball(si, 3));
+EXCEPTION WHEN invalid_object_definition THEN RAISE INFO '%', replace(SQLERRM, 'public.', ''); END $$;
 DROP OPERATOR FAMILY bad_ball_ops USING hamming;
 DROP OPERATOR === (hamming_ball, hamming_ball);
 DROP FUNCTION same;
