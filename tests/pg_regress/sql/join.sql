@@ -189,5 +189,29 @@ DELETE FROM join_b AS b USING join_a AS a WHERE hamming(a.si, b.si) <= 1 AND a.i
 UPDATE join_a AS a SET note = 'near' FROM join_b AS b WHERE hamming(a.si, b.si) <= 1;
 SELECT (SELECT count(*) FROM join_b), count(*) FILTER (WHERE note = 'near') FROM join_a;
 ROLLBACK;
+-- Where there are so many parts that reading all rows for each would take long, each side is divided into files.
+CREATE TABLE filed AS SELECT i AS id, CASE WHEN i % 11 > 0 THEN hashint8extended(i % 2000, 1) # (1::bigint << (i % 63)) END AS si, repeat('x', 130) || i AS note
+FROM generate_series(1, 20000) AS i;
+ANALYZE filed;
+SET hash_mem_multiplier = 1;
+SET work_mem = '1MB';
+SELECT substring(line FROM '\d+')::integer > 3 * 4 AS has_files FROM join_work('SELECT count(a.note || b.note) FROM filed AS a JOIN filed AS b ON hamming(a.si, b.si) <= 2') AS line WHERE line ~ 'Partitions';
+CREATE TABLE joined AS SELECT query, join_answer(query) AS answer FROM (VALUES
+    ('SELECT a.note, b.note AS other FROM filed AS a FULL JOIN filed AS b ON hamming(a.si, b.si) <= 2 AND a.id < b.id'),
+    ('SELECT note FROM filed AS a WHERE NOT EXISTS (SELECT FROM filed AS b WHERE hamming(a.si, b.si) <= 2 AND b.id <> a.id)'),
+    ('SELECT note FROM filed AS a WHERE EXISTS (SELECT FROM filed AS b WHERE hamming(a.si, b.si) <= 2 AND b.id < a.id)')) AS q (query);
+SET work_mem = '64MB';
+SELECT split_part(answer, ' ', 1) AS rows, answer = join_answer(query) AS same FROM joined;
+RESET work_mem;
+RESET hash_mem_multiplier;
+DROP TABLE filed, joined;
+-- A small table that was never analysed, which PostgreSQL takes for a larger one, asks the index for each row.
+CREATE TABLE asked AS SELECT i AS id, hashint8extended(i, 1) AS si FROM generate_series(1, 20000) AS i;
+CREATE INDEX ON asked USING hamming (si);
+ANALYZE asked;
+CREATE TABLE few WITH (autovacuum_enabled = off) AS SELECT i AS id, hashint8extended(i, 1) AS si FROM generate_series(1, 10) AS i;
+SET enable_nestloop = on;
+SELECT join_plan('SELECT few.id, asked.id AS other FROM few JOIN asked ON hamming(few.si, asked.si) <= 3');
+DROP TABLE asked, few;
 DROP TABLE join_a, join_b, join_query, join_truth;
 DROP FUNCTION join_answer, join_estimate, join_plan, join_work;
