@@ -344,6 +344,8 @@ SET enable_bitmapscan = off;
 SELECT (a || b)::bit(128) AS q FROM halves WHERE id = 5 \gset
 SELECT line ~ 'Index Scan using of_both' AS by_index FROM plan(format('SELECT id FROM halves WHERE hamming((a || b)::bit(128), %L) <= 9', :'q')) AS line LIMIT 1;
 SELECT id FROM halves WHERE hamming((a || b)::bit(128), :'q') <= 9 ORDER BY id;
+SELECT id FROM halves WHERE hamming((a || b)::bit(128), :'q') <= 9 AND hamming((a || b)::bit(128), :'q'::bit(128) # 7::bit(128)) <= 3 ORDER BY id;
+SELECT id FROM halves WHERE hamming((a || b)::bit(128), :'q') <= 9 AND hamming((a || b)::bit(128), :'q'::bit(128) # 7::bit(128)) <= 2 ORDER BY id;
 SELECT id FROM halves ORDER BY hamming((a || b)::bit(128), :'q'), id LIMIT 2;
 DROP TABLE halves;
 -- codes that the table keeps compressed
