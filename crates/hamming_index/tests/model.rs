@@ -206,6 +206,27 @@ fn pages_are_given_back() {
     assert!(memory.pages_in_use() < full + full / 4);
 }
 
+/// In a tree of three levels, a page above the leaves is split, and merged with its neighbour again.
+#[test]
+fn pages_above_the_leaves_are_split_and_merged() {
+    let memory = Memory::new(20_000);
+    // In ascending order, so that leaves stay half full.
+    let rows: u32 = 150_000;
+    (0..rows).for_each(|number| memory.insert(Some(u64::from(number)), row(number)));
+    let of_first_tree = || memory.index().totals()[0];
+    assert_eq!((of_first_tree().height, of_first_tree().entries), (3, u64::from(rows)));
+    assert_eq!(memory.problems(), Vec::<String>::new());
+    for (share, height) in [(5, 2), (500, 1)] {
+        let is_dead = |r: RowId| (r.page() * 100 + u32::from(r.offset()) - 1) % share > 0;
+        memory.index().vacuum(&mut |row| is_dead(row));
+        assert_eq!((of_first_tree().height, of_first_tree().entries), (height, u64::from(rows / share)));
+        assert_eq!(memory.problems(), Vec::<String>::new());
+        let ball = Ball { center: 0, radius: 64 };
+        let query = Query { balls: vec![ball], values: true, nulls: false, nearest_to: vec![] };
+        assert_eq!(memory.search(query, 1e6, 1000).len(), (rows / share) as usize);
+    }
+}
+
 /// Rows with numbers from here on are inserted and removed; the others always exist.
 const PASSING: u32 = 1_000_000;
 
