@@ -37,9 +37,10 @@ const OPERATORS_PER_LOOK: f64 = 5.0;
 /// finds.
 const OPERATORS_PER_CANDIDATE: f64 = 2.0;
 
-/// The cost of starting workers in addition to `parallel_setup_cost`, in multiples of it. It takes some 4 ms.
-/// A search among whole codes takes 0.8 µs for each unit of its cost.
-const FURTHER_SETUP: f64 = 4.0;
+/// The cost of starting workers in addition to `parallel_setup_cost`, in multiples of it. It takes 5.5 ms, and
+/// a new process has to find every page in PostgreSQL's table of buffers. A search among whole codes takes
+/// 0.8 µs for each unit of its cost.
+const FURTHER_SETUP: f64 = 9.0;
 
 /// The nearest bit strings are expected to differ in at most one in so many bits, as copies of a picture do.
 /// If nothing is that near, the search ends by going through all codes.
