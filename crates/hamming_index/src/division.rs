@@ -35,6 +35,10 @@ const MORE: f64 = 3.0;
 /// If a pass of an ordered search would cost this fraction of fetching all rows, we no longer hope for near
 /// rows.
 const LITTLE: f64 = 1.0 / 16.0;
+/// The nearest codes are expected to differ in at most one in so many bits, as copies of a picture do. A pass
+/// looks for them if it costs less than this fraction of fetching all rows.
+pub const NEAR_PART: u32 = 8;
+const WORTH_NEAR: f64 = 1.0 / 4.0;
 
 /// A word may cost this multiple of what was expected before it is abandoned.
 const ALLOWED_MULTIPLE: f64 = 4.0;
@@ -335,11 +339,15 @@ impl SearchCosts {
         if self.divide(farthest, &self.unsearched()).is_some_and(|last| last.cost <= LAST * next.cost) {
             return Some(farthest);
         }
-        let radius = next.radius() as u32;
+        let (near, next_radius) = (self.layout.bits() / NEAR_PART, next.radius() as u32);
         if next.cost < LITTLE * self.of_all() {
-            return Some(radius);
+            return Some(next_radius);
         }
-        let scattered = radius_of(self.layout.bits(), FEW, self.rows).max(radius);
+        let is_worth = |near: RadiusDivision| near.cost < WORTH_NEAR * self.of_all();
+        if radius < near && self.divide(near, &self.unsearched()).is_some_and(is_worth) {
+            return Some(near.min(farthest));
+        }
+        let scattered = radius_of(self.layout.bits(), FEW, self.rows).max(next_radius);
         self.divide(scattered, &self.unsearched()).map(|_| scattered.min(farthest))
     }
 

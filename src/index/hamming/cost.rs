@@ -13,7 +13,7 @@ use crate::pg::planner::Planner;
 use crate::pg::settings::setting;
 use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{ExpectedWork, leaves_in, levels_above};
-use hamming_index::division::{CODES_PER_LEAF, PlannerCosts};
+use hamming_index::division::{CODES_PER_LEAF, NEAR_PART, PlannerCosts};
 use hamming_index::page::LEAF_CAPACITY;
 use hamming_index::{CodeSample, Layout};
 use pgrx::pg_sys;
@@ -37,16 +37,12 @@ const OPERATORS_PER_LOOK: f64 = 5.0;
 /// finds.
 const OPERATORS_PER_CANDIDATE: f64 = 2.0;
 
-/// The cost of starting workers in addition to `parallel_setup_cost`, in multiples of it. It takes 5.5 ms, and
-/// a new process has to find every page in PostgreSQL's table of buffers. A search among whole codes takes
-/// 0.8 µs for each unit of its cost.
+/// The cost of starting workers in addition to `parallel_setup_cost`, in multiples of it. It takes 5.5 ms,
+/// and a new process has to find every page in PostgreSQL's table of buffers. A search among whole codes
+/// takes 0.8 µs for each unit of its cost.
 const FURTHER_SETUP: f64 = 9.0;
 
-/// The nearest bit strings are expected to differ in at most one in so many bits, as copies of a picture do.
-/// If nothing is that near, the search ends by going through all codes.
-const NEAR_PART: u32 = 8;
-
-/// The most rows that are expected to be that near.
+/// The most rows that are expected to be within [`NEAR_PART`].
 const MOST_NEAR: f64 = 100.0;
 
 cost_function!(pub(super) amcostestimate, estimate);
