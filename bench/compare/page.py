@@ -40,8 +40,8 @@ planted; *false* is the share of wrong answers, of a corpus of texts that are no
 bytes a row are next to the code or the text. Thresholds are ones that users choose, or the best by F1. `bench/compare` has
 more answers, in `results`, and the versions, in `requirements.txt`.
 """
-LOSSES = """- Nearest codes of 256 bits where none is near, and up to some hundred thousand codes: FAISS compares all in half of the
-  time, and a seventh of the bytes.
+LOSSES = """- Nearest codes of 256 bits where none is near: FAISS compares all in a quarter (300,000 codes) to two thirds (10
+  million) of the time, and a seventh of the bytes.
 - Licences of files asked for one by one (247 ms, TF-IDF of four words 26), and copies of short answers (97 % found,
   copydetect 98).
 - Rewritten texts, which no table has: [a code of 64 bits misses many](choosing-a-threshold.md)."""
@@ -55,7 +55,7 @@ LEFT_OUT = {
 }
 # Peers, or settings of peers, that a question's table leaves out: their answers are wrong, or like another's.
 PEERS_LEFT_OUT = {
-    "far": {"pgvector 0.8.0 HNSW", "FAISS BinaryHNSW", "usearch HNSW"},
+    "far": {"pgvector 0.8.6 HNSW", "FAISS BinaryHNSW", "usearch HNSW"},
     "within": {"SQLite", "ClickHouse (chdb)", "DuckDB"},
     "nearest": {"usearch HNSW", "M 16, efSearch 40"},
     "corpus": {"5 words, radius 3 (text-dedup)"},
