@@ -14,6 +14,8 @@ use crate::store::Store;
 /// leaves are prefetched together. Splits below these nodes wait meanwhile, and no query can be cancelled,
 /// for some 0.1 ms. Finding each node above again costs about as much as reading a leaf.
 const LEAVES_AT_A_TIME: usize = 64;
+/// The same for cached trees of words. An ordered search learns after them which words are still wanted.
+const LEAVES_OF_WORDS: usize = 16;
 
 /// An index: trees in a store.
 #[derive(Clone, Copy)]
@@ -239,7 +241,9 @@ impl<'s, S: Store> Index<'s, S> {
         visit: &mut dyn FnMut(&Page) -> bool,
     ) -> Walk {
         let Some(from) = part.next(probe, from) else { return Walk::Done };
-        let (is_slow, left) = (self.store.is_slow(), LEAVES_AT_A_TIME);
+        let is_slow = self.store.is_slow();
+        let is_long = is_slow || self.layout.has_code_tree();
+        let left = if is_long { LEAVES_AT_A_TIME } else { LEAVES_OF_WORDS };
         let root = self.read_root(part.tree);
         self.walk_under(&root, None, from, &mut Visit { part, probe, is_slow, left, visit })
     }
