@@ -32,7 +32,7 @@ impl SharedStretches {
     fn take<S: Store>(&self, index: &Index<'_, S>, part: TreePart) -> Option<Stretch> {
         let mut from = self.0.load(Relaxed);
         while from != NONE_LEFT {
-            let end = Stretch { from, end: NONE_LEFT }.end_under_node(index, part);
+            let end = end_under_node(index, part, from);
             match self.0.compare_exchange(from, end, Relaxed, Relaxed) {
                 Ok(_) => return Some(Stretch { from, end }),
                 Err(now) => from = now,
@@ -50,16 +50,16 @@ struct Stretch {
     end: u64,
 }
 
-impl Stretch {
-    fn first_key(self, part: TreePart) -> IndexKey {
-        IndexKey { filter: part.filter.unwrap_or_default(), bits: self.from, row: RowId::FIRST }
-    }
+/// The least key of a part of a tree with this word.
+fn first_key(part: TreePart, word: u64) -> IndexKey {
+    IndexKey { filter: part.filter.unwrap_or_default(), bits: word, row: RowId::FIRST }
+}
 
-    /// The first word above the node that has the first key; [`NONE_LEFT`] if no code of the part is above.
-    fn end_under_node<S: Store>(self, index: &Index<'_, S>, part: TreePart) -> u64 {
-        let end = index.descend(part.tree, 1, self.first_key(part)).1.filter(|&end| part.has(end));
-        end.and_then(|end| end.bits.checked_add(1)).unwrap_or(NONE_LEFT)
-    }
+/// The first word above the node that has the first key of a word; [`NONE_LEFT`] if no code of the part is
+/// above.
+fn end_under_node<S: Store>(index: &Index<'_, S>, part: TreePart, word: u64) -> u64 {
+    let end = index.descend(part.tree, 1, first_key(part, word)).1.filter(|&end| part.has(end));
+    end.and_then(|end| end.bits.checked_add(1)).unwrap_or(NONE_LEFT)
 }
 
 /// The stretches that a process has taken.
@@ -103,6 +103,6 @@ impl<'s> TakenStretches<'s> {
             push(&mut self.taken, stretch)?;
         }
         self.begun += 1;
-        Ok(Some(self.taken[self.begun - 1].first_key(part)))
+        Ok(Some(first_key(part, self.taken[self.begun - 1].from)))
     }
 }

@@ -10,12 +10,13 @@ use crate::page::{Page, PageNumber};
 use crate::probe::Probe;
 use crate::store::Store;
 
-/// The number of leaves that are read while the nodes above them stay locked. If reading is slow, these
-/// leaves are prefetched together. Splits below these nodes wait meanwhile, and no query can be cancelled,
-/// for some 0.1 ms. Finding each node above again costs about as much as reading a leaf.
-const LEAVES_AT_A_TIME: usize = 64;
-/// The same for cached trees of words. An ordered search learns after them which words are still wanted.
-const LEAVES_OF_WORDS: usize = 16;
+/// The number of leaves that are read while the nodes above them stay locked. Meanwhile, splits below these
+/// nodes wait, and no query can be cancelled. Finding each node above again costs about as much as reading a
+/// leaf.
+pub(crate) const LEAVES_AT_A_TIME: usize = 16;
+/// The same if the leaves have whole codes, or if reading is slow and they are prefetched together. Only a
+/// search of words has to learn often which rows are still wanted.
+const LEAVES_AHEAD: usize = 64;
 
 /// An index: trees in a store.
 #[derive(Clone, Copy)]
@@ -243,7 +244,7 @@ impl<'s, S: Store> Index<'s, S> {
         let Some(from) = part.next(probe, from) else { return Walk::Done };
         let is_slow = self.store.is_slow();
         let is_long = is_slow || self.layout.has_code_tree();
-        let left = if is_long { LEAVES_AT_A_TIME } else { LEAVES_OF_WORDS };
+        let left = if is_long { LEAVES_AHEAD } else { LEAVES_AT_A_TIME };
         let root = self.read_root(part.tree);
         self.walk_under(&root, None, from, &mut Visit { part, probe, is_slow, left, visit })
     }
@@ -324,7 +325,7 @@ impl<'s, S: Store> Index<'s, S> {
     /// key.
     pub(crate) fn prefetch(&self, node: &Page, from: IndexKey, next: &dyn Fn(IndexKey) -> Option<IndexKey>) {
         let mut from = Some(from);
-        for _ in 0..LEAVES_AT_A_TIME {
+        for _ in 0..LEAVES_AHEAD {
             let Some(key) = from else { return };
             let index = node.child_of(key);
             self.store.prefetch(node.child(index));

@@ -8,13 +8,11 @@
 use crate::key::{IndexKey, RowId, Tree};
 use crate::page::{Edit, Page};
 use crate::store::Store;
-use crate::tree::{Index, TreePart, Walk};
+use crate::tree::{Index, LEAVES_AT_A_TIME, TreePart, Walk};
 
 /// Neighbours are merged if they fill at most this percentage of a page together. It is less than 100, so
 /// that the next insert does not split them again.
 const MERGE_SHARE: usize = 60;
-/// Leaves looked at while the nodes above them stay locked.
-const LEAVES_AT_A_TIME: usize = 16;
 
 impl<S: Store> Index<'_, S> {
     /// Removes all dead rows, and merges small pages. Returns the number of rows that remain, and of rows

@@ -48,7 +48,12 @@ const MOST_NEAR: f64 = 100.0;
 cost_function!(pub(super) amcostestimate, estimate);
 
 fn estimate(path: &CostedPath) -> Estimate {
-    let (conditions, layout) = (PathConditions::of(path), layout(path));
+    estimate_in(layout(path), path)
+}
+
+/// The estimate for an index with this layout.
+fn estimate_in(layout: Layout, path: &CostedPath) -> Estimate {
+    let conditions = PathConditions::of(path);
     if !path.is_ordered_by_first() {
         return Estimate::NEVER;
     }
@@ -103,8 +108,12 @@ fn costs_of<'a>(path: &CostedPath<'a>, layout: Layout, tree_leaves: f64) -> (Pla
 pub(crate) fn divide_cost(planner: Planner, path: &mut pg_sys::IndexPath) {
     // SAFETY: the path belongs to the query.
     let costed = unsafe { CostedPath::of(planner, &raw mut *path, 1.0) };
-    let (layout, alone) = (layout(&costed), estimate(&costed));
-    if !layout.has_code_tree() || alone.is_never() || PathConditions::of(&costed).is_null {
+    let layout = layout(&costed);
+    if !layout.has_code_tree() || PathConditions::of(&costed).is_null {
+        return;
+    }
+    let alone = estimate_in(layout, &costed);
+    if alone.is_never() {
         return;
     }
     let (costs, costed) = costs_of(&costed, layout, leaves_in(costed.index.pages, layout));
