@@ -15,19 +15,16 @@ use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use base::{OutOfMemory, push};
 use hamming::code::CodeSlice;
-use hamming::near_pairs::{PairDivision, PairSink, near_pairs_between, retain_within};
+use hamming::near_pairs::{PairSearch, PairSink, retain_within};
 use std::ops::Range;
-
-/// Codes are searched for in such numbers that their pairs are expected to fill this fraction of the room.
-const EXPECTED_FILL: f64 = 0.75;
 
 /// Finds pairs.
 #[derive(Default)]
 pub(super) struct JoinFinder {
-    /// The codes or sketches of the batch that were not searched for yet.
+    /// The codes or sketches of the batch that were not searched for yet. Codes are searched for all at once.
     rest: Range<usize>,
-    /// The average number of pairs per code in the last search, which is expected in the next search too.
-    pairs_per_code: f64,
+    /// The search for codes, if it has found as many pairs as there is room for.
+    search: Option<PairSearch>,
     pairs: Vec<(u32, u32)>,
     next_pair: usize,
     comparisons: u64,
@@ -46,7 +43,7 @@ impl JoinFinder {
 
     pub(super) fn clear(&mut self) {
         self.pairs.clear();
-        (self.next_pair, self.rest) = (0, 0..0);
+        (self.next_pair, self.rest, self.search) = (0, 0..0, None);
     }
 
     /// Frees all memory.
@@ -69,8 +66,7 @@ impl JoinFinder {
         pair
     }
 
-    /// Finds the pairs of the next codes or sketches of the batch; of fewer of them if they have too many
-    /// pairs. Returns whether there were any left.
+    /// Finds pairs of the batch, as many as there is room for. Returns whether any were left.
     pub(super) fn find(
         &mut self,
         inputs: &JoinInputs,
@@ -91,12 +87,15 @@ impl JoinFinder {
         } else {
             let conditions = conditions(batch, &limits.radii);
             let Some((searched, others)) = conditions.split_first() else { return Ok(false) };
-            let search = CodeSearch { searched, others, pass: inputs.pass() };
-            if output.kind().needs_one_partner() {
-                self.find_partners(&search, batch, output).map_err(report::problem)?;
-            } else {
-                self.find_code_pairs(&search).map_err(report::problem)?;
-            }
+            let search = match (self.search.take(), inputs.pass()) {
+                (Some(search), _) => Ok(search),
+                (None, Some((division, pass))) => division.search(pass),
+                (None, None) => {
+                    PairSearch::between(searched.codes, searched.radius, memory::widest_segment())
+                }
+            };
+            self.find_code_pairs(search.map_err(report::problem)?, searched.codes, others, batch, output)
+                .map_err(report::problem)?;
         }
         self.matches += self.pairs.len() as u64;
         let bytes = batch.bytes() + size_of_val(&self.pairs[..]) + inputs.bytes_of_files();
@@ -104,52 +103,27 @@ impl JoinFinder {
         Ok(true)
     }
 
-    fn find_code_pairs(&mut self, search: &CodeSearch) -> Result<(), OutOfMemory> {
-        let room = memory::pairs();
-        let mut step = ((room as f64 * EXPECTED_FILL / self.pairs_per_code) as usize).max(1);
-        loop {
-            self.pairs.clear();
-            let codes = self.rest.start..self.rest.end.min(self.rest.start.saturating_add(step));
-            let mut finder = BatchPairs {
-                pairs: &mut self.pairs,
-                first: codes.start,
-                room: if codes.len() > 1 { room } else { usize::MAX },
-                others: search.others,
-                comparisons: 0,
-                dismissed: 0,
-            };
-            let found = search.run(codes.clone(), &mut finder);
-            self.comparisons += finder.comparisons;
-            let dismissed = finder.dismissed;
-            match found {
-                Ok(()) => self.rest.start = codes.end,
-                Err(SearchStop::Full) => {
-                    step = codes.len().div_ceil(2);
-                    continue;
-                }
-                Err(SearchStop::OutOfMemory(refusal)) => return Err(refusal),
-            }
-            self.pairs_per_code = self.pairs.len() as f64 / codes.len() as f64;
-            self.dismissed += dismissed;
-            return Ok(());
-        }
-    }
-
-    /// Finds the outer rows of the batch that have a partner.
-    fn find_partners(
+    /// Finds pairs of codes; or the outer rows that have a partner, if each needs only one.
+    fn find_code_pairs(
         &mut self,
-        search: &CodeSearch,
+        mut search: PairSearch,
+        codes: [CodeSlice; 2],
+        others: &[CodeCondition],
         batch: &JoinBatch,
         output: &mut JoinOutput,
     ) -> Result<(), OutOfMemory> {
-        let codes = std::mem::take(&mut self.rest);
-        let mut finder =
-            OuterPartners { batch, output, others: search.others, comparisons: 0, dismissed: 0, matches: 0 };
-        let found = search.run(codes, &mut finder);
-        self.comparisons += finder.comparisons;
-        self.dismissed += finder.dismissed;
-        self.matches += finder.matches;
-        found
+        let heartbeat = &mut check_for_interrupts;
+        if output.kind().needs_one_partner() {
+            self.rest = 0..0;
+            let mut sink = OuterPartners { batch, output, finder: self, others };
+            return search.all(codes, heartbeat, &mut sink);
+        }
+        let mut sink = BatchPairs { finder: self, others };
+        match search.portion(codes, memory::pairs(), heartbeat, &mut sink)? {
+            true => self.search = Some(search),
+            false => self.rest = 0..0,
+        }
+        Ok(())
     }
 }
 
@@ -171,76 +145,33 @@ fn conditions<'a>(batch: &'a JoinBatch, radii: &[u32]) -> Vec<CodeCondition<'a>>
 }
 
 impl CodeCondition<'_> {
-    /// Keeps the pairs within the radius. Outer codes are counted from `first`. Returns how many pairs were
-    /// removed.
-    fn retain(&self, pairs: &mut Vec<(u32, u32)>, first: usize) -> u64 {
+    /// Keeps the pairs within the radius. Returns how many pairs were removed.
+    fn retain(&self, pairs: &mut Vec<(u32, u32)>) -> u64 {
         let before = pairs.len();
-        let [outer, inner] = self.codes;
-        retain_within(pairs, [outer.range(first..outer.len()), inner], self.radius);
+        retain_within(pairs, self.codes, self.radius);
         (before - pairs.len()) as u64
     }
 }
 
-/// A search for pairs.
-struct CodeSearch<'a> {
-    searched: &'a CodeCondition<'a>,
-    others: &'a [CodeCondition<'a>],
-    /// If the rows are a part of a division: the division, and the number of the pass.
-    pass: Option<(&'a PairDivision, usize)>,
-}
-
-impl CodeSearch<'_> {
-    fn run<F: PairSink>(&self, codes: Range<usize>, finder: &mut F) -> Result<(), F::Stop> {
-        let CodeCondition { codes: [outer, inner], radius } = *self.searched;
-        let (outer, heartbeat) = (outer.range(codes), &mut check_for_interrupts);
-        match self.pass {
-            Some((plan, pass)) => plan.near_pairs(pass, [outer, inner], heartbeat, finder),
-            None => near_pairs_between(outer, inner, radius, memory::widest_segment(), heartbeat, finder),
-        }
-    }
-}
-
-/// Why a search for pairs ends early.
-enum SearchStop {
-    Full,
-    OutOfMemory(OutOfMemory),
-}
-
-impl From<OutOfMemory> for SearchStop {
-    fn from(refusal: OutOfMemory) -> Self {
-        Self::OutOfMemory(refusal)
-    }
-}
-
-/// Collects the pairs of some codes of a batch.
+/// Collects pairs of a batch.
 struct BatchPairs<'a> {
-    pairs: &'a mut Vec<(u32, u32)>,
-    /// The place in the batch of the first of these codes.
-    first: usize,
-    room: usize,
+    finder: &'a mut JoinFinder,
     others: &'a [CodeCondition<'a>],
-    comparisons: u64,
-    dismissed: u64,
 }
 
 impl PairSink for BatchPairs<'_> {
-    type Stop = SearchStop;
+    type Stop = OutOfMemory;
 
-    fn found(&mut self, a: u32, b: u32) -> Result<(), SearchStop> {
-        if self.pairs.len() == self.room {
-            return Err(SearchStop::Full);
-        }
-        Ok(push(self.pairs, (self.first as u32 + a, b))?)
+    fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
+        push(&mut self.finder.pairs, (a, b))
     }
 
     fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
-        for other in self.others {
-            self.dismissed += other.retain(pairs, self.first);
-        }
+        self.finder.dismissed += self.others.iter().map(|other| other.retain(pairs)).sum::<u64>();
     }
 
     fn compared(&mut self, comparisons: u64) {
-        self.comparisons += comparisons;
+        self.finder.comparisons += comparisons;
     }
 }
 
@@ -248,10 +179,8 @@ impl PairSink for BatchPairs<'_> {
 struct OuterPartners<'a> {
     batch: &'a JoinBatch,
     output: &'a mut JoinOutput,
+    finder: &'a mut JoinFinder,
     others: &'a [CodeCondition<'a>],
-    comparisons: u64,
-    dismissed: u64,
-    matches: u64,
 }
 
 impl OuterPartners<'_> {
@@ -267,7 +196,7 @@ impl PairSink for OuterPartners<'_> {
 
     fn found(&mut self, code: u32, other: u32) -> Result<(), OutOfMemory> {
         if self.is_open(code) {
-            self.matches += 1;
+            self.finder.matches += 1;
             let (outer, inner) = (self.batch.outer.row(code), self.batch.inner.row(other));
             self.output.take_partner(self.batch, outer, inner)?;
         }
@@ -280,12 +209,10 @@ impl PairSink for OuterPartners<'_> {
 
     fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
         pairs.retain(|&(code, _)| self.is_open(code));
-        for other in self.others {
-            self.dismissed += other.retain(pairs, 0);
-        }
+        self.finder.dismissed += self.others.iter().map(|other| other.retain(pairs)).sum::<u64>();
     }
 
     fn compared(&mut self, comparisons: u64) {
-        self.comparisons += comparisons;
+        self.finder.comparisons += comparisons;
     }
 }

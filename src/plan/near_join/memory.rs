@@ -13,8 +13,11 @@ const PART_FOR_FILES: usize = 8;
 /// The most bytes that a sample of a side takes.
 const MOST_FOR_SAMPLE: usize = 1 << 20;
 
-/// The least number of pairs to have room for.
+/// The divisor for the pairs that are found before they are returned, and the least and the largest number of
+/// them. More pairs would not fit into the processor's cache.
+const PART_FOR_PAIRS: usize = 16;
 const MIN_PAIRS: usize = 1 << 12;
+const MAX_PAIRS: usize = 1 << 16;
 
 /// The least and the largest number of files for parts. The least number is used however little memory there
 /// is.
@@ -34,7 +37,7 @@ pub(super) fn of_inner() -> usize {
 
 /// Bytes for a batch of the outer side.
 pub(super) fn of_batch() -> usize {
-    of_join() / 4
+    of_join() / 8 * 3
 }
 
 /// Bytes for each side of a part, if both sides are divided.
@@ -49,8 +52,7 @@ pub(super) fn of_sample() -> usize {
 
 /// How many pairs may be found before they are returned.
 pub(super) fn pairs() -> usize {
-    let memory = of_join() / 4 - of_join() / PART_FOR_BUCKETS;
-    (memory / size_of::<(u32, u32)>()).max(MIN_PAIRS)
+    (of_join() / PART_FOR_PAIRS / size_of::<(u32, u32)>()).clamp(MIN_PAIRS, MAX_PAIRS)
 }
 
 /// How many files of this size may be open for each side.

@@ -208,7 +208,7 @@ fn search_work(
     let [outer, inner] = [0, 1].map(|side| bytes(side, BYTES_PER_ROW));
     let rounds = (inner / (memory / 2.0)).ceil().max(1.0);
     let least = if matches!(workers, Workers::ShareOuter(_)) { BATCHES_OF_SHARE } else { 1.0 };
-    let batches = (outer / (memory / 4.0)).ceil().max(least);
+    let batches = (outer / (memory * 3.0 / 8.0)).ceil().max(least);
     let pages = |bytes: f64| (bytes / f64::from(pg_sys::BLCKSZ)).ceil();
     match searched.passes() {
         _ if rounds == 1.0 && !matches!(workers, Workers::ShareBoth(_)) => NearSearchWork {

@@ -7,7 +7,7 @@
 
 use super::SecondCode;
 use crate::code::CodeSlice;
-use crate::near_pairs::{MAX_SEGMENT_BITS, PairSink, near_pairs, near_pairs_between, retain_within};
+use crate::near_pairs::{MAX_SEGMENT_BITS, PairSearch, PairSink, near_pairs, retain_within};
 use base::{Heartbeat, OutOfMemory, collect, reserve, sort};
 use std::ops::Range;
 
@@ -108,11 +108,9 @@ impl Leaders<'_> {
     fn join_keepers(&mut self, keepers: &[u32], rows: &[u32], end: f64) -> Result<(), OutOfMemory> {
         let (of_keepers, of_rows) = (self.words_of(keepers)?, self.words_of(rows)?);
         let second_codes = [self.second_codes_of(keepers)?, self.second_codes_of(rows)?];
-        near_pairs_between(
-            CodeSlice::new(&of_keepers, self.codes.width()),
-            CodeSlice::new(&of_rows, self.codes.width()),
-            self.radius,
-            MAX_SEGMENT_BITS,
+        let codes = [&of_keepers, &of_rows].map(|words| CodeSlice::new(words, self.codes.width()));
+        PairSearch::between(codes, self.radius, MAX_SEGMENT_BITS)?.all(
+            codes,
             &mut PassHeartbeat::new(self.heartbeat, &mut self.done, end),
             &mut BothNear::new(self.second, [&second_codes[0], &second_codes[1]], |a, b| {
                 let (keeper, row) = (keepers[a as usize], rows[b as usize]);

@@ -1,11 +1,59 @@
 //! The loop that compares codes: first one word of each, then the whole codes if these words are near.
 
-use super::plan::BitSegment;
+use super::plan::{BitSegment, JoinSides};
 use crate::buckets::RowBuckets;
 use crate::code::{CodeSlice, distance_of_words};
 use crate::kernel::{each_near, for_processors};
-use base::{OutOfMemory, grow};
+use base::{Heartbeat, OutOfMemory, grow};
 use std::ops::Range;
+
+/// The rows of both sides, sorted into the buckets of a segment. If a side is joined with itself, only the
+/// left side has rows.
+#[derive(Default)]
+pub(super) struct SortedSides {
+    left: RowBuckets,
+    right: RowBuckets,
+    is_one: bool,
+    /// The differences between the numbers of two buckets that are compared.
+    pub(super) flips: Vec<u32>,
+}
+
+impl SortedSides {
+    pub(super) fn of(
+        sides: &JoinSides,
+        segment: &BitSegment,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<Self, OutOfMemory> {
+        let mut sorted = Self::default();
+        sorted.fill(sides, segment, heartbeat)?;
+        Ok(sorted)
+    }
+
+    /// Sorts rows, and forgets the last ones.
+    pub(super) fn fill(
+        &mut self,
+        sides: &JoinSides,
+        segment: &BitSegment,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<(), OutOfMemory> {
+        self.left.fill(sides.left, segment.word, &segment.bits, heartbeat)?;
+        if let Some(rows) = sides.right {
+            self.right.fill(rows, segment.word, &segment.bits, heartbeat)?;
+        }
+        (self.is_one, self.flips) = (sides.right.is_none(), segment.flips()?);
+        Ok(())
+    }
+
+    /// The tables to compare. The places of the rows refer to the inputs.
+    pub(super) fn tables<'a>(
+        &'a self,
+        segment: &'a BitSegment,
+        inputs: [CodeSlice<'a>; 2],
+    ) -> JoinTables<'a> {
+        let right = if self.is_one { &self.left } else { &self.right };
+        JoinTables { left: &self.left, right, is_one: self.is_one, segment, inputs }
+    }
+}
 
 /// Both sides of a join, sorted into the buckets of a segment.
 pub(super) struct JoinTables<'a> {

@@ -11,9 +11,9 @@
 //! Cost: `radius + 1` passes through all codes. There are as many comparisons as without a division.
 
 use super::plan::{BitSegment, JoinPlan, JoinSides, JoinSize, lowest};
-use super::{CodeSlice, PairJoin, PairSink};
-use crate::buckets::{BitChoice, PlacedCodes};
-use base::{Heartbeat, OutOfMemory, push};
+use super::{CodeSlice, PairSearch};
+use crate::buckets::BitChoice;
+use base::{OutOfMemory, collect, push};
 
 /// Divides codes into parts.
 pub struct PairDivision {
@@ -47,8 +47,7 @@ impl PairDivision {
         radius: u32,
         [bits, widest]: [u32; 2],
     ) -> Result<Option<Self>, OutOfMemory> {
-        let [left, right] = samples.map(|codes| PlacedCodes { codes, places: None });
-        let mut spread = JoinSides { left, right: Some(right) }.spread()?;
+        let mut spread = JoinSides::between(samples).spread()?;
         spread.varying.copy_from_slice(varying);
         let size = JoinSize::of(rows[0], Some(rows[1]), widest + bits);
         let plan = JoinPlan::of_size(&size, &spread, radius);
@@ -105,27 +104,10 @@ impl PairDivision {
         if *bits == 0 { 0 } else { (folded & ((1 << bits) - 1)) as usize }
     }
 
-    /// Finds the near pairs between the codes of one part in a pass, like
-    /// [`near_pairs_between`](super::near_pairs_between).
-    ///
-    /// # Panics
-    /// If there are more than `u32::MAX` codes on a side.
-    pub fn near_pairs<F: PairSink>(
-        &self,
-        pass: usize,
-        [codes, others]: [CodeSlice<'_>; 2],
-        heartbeat: &mut dyn Heartbeat,
-        sink: &mut F,
-    ) -> Result<(), F::Stop> {
-        assert!(u32::try_from(codes.len().max(others.len())).is_ok(), "places have 32 bits");
-        let [left, right] = [codes, others].map(|codes| PlacedCodes { codes, places: None });
-        let mut join = PairJoin::new([codes, others], self.radius, heartbeat, sink);
-        (join.sorted, join.widest) = (false, self.widest);
-        for earlier in &self.segments[..pass] {
-            push(&mut join.earlier, earlier.clone())?;
-        }
-        let mut plan = JoinPlan::default();
-        push(&mut plan.segments, self.segments[pass].clone())?;
-        join.run(&plan, &JoinSides { left, right: Some(right) })
+    /// A search for the near pairs between the codes of one part in a pass.
+    pub fn search(&self, pass: usize) -> Result<PairSearch, OutOfMemory> {
+        let copies = |segments: &[BitSegment]| collect(segments.iter().cloned(), segments.len());
+        let plan = JoinPlan { segments: copies(&self.segments[pass..=pass])? };
+        Ok(PairSearch::new(plan, copies(&self.segments[..pass])?, self.radius, self.widest))
     }
 }

@@ -35,19 +35,21 @@ mod blocks;
 mod compare;
 mod division;
 mod plan;
+mod portions;
 mod search;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::buckets::{PlacedCodes, RowBuckets};
+use crate::buckets::PlacedCodes;
 use crate::code::CodeSlice;
 use base::{Heartbeat, OutOfMemory};
 pub use blocks::{PARTS, PairBlocks};
 pub use compare::retain_within;
-use compare::{BucketComparison, JoinTables, compare, retain_near, retain_new};
+use compare::{BucketComparison, JoinTables, SortedSides, compare, retain_near, retain_new};
 pub use division::PairDivision;
 use plan::{BitSegment, JoinPlan, JoinSides, JoinSize, cost_of_check};
 pub use plan::{MAX_SEGMENT_BITS, cost_between};
+pub use portions::PairSearch;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -111,29 +113,6 @@ pub fn near_pairs<F: PairSink>(
     PairJoin::new([codes, codes], radius, heartbeat, sink).run(&sides.plan(radius, MAX_SEGMENT_BITS)?, &sides)
 }
 
-/// Like [`near_pairs`], for pairs of one of the codes, at place `a`, and one of the others, at place `b`. All
-/// must have the same number of words.
-///
-/// Buckets are chosen by at most `widest` bits, at least 1. The buckets of a side take `4 << widest` bytes.
-///
-/// # Panics
-/// If there are more than `u32::MAX` codes on a side.
-pub fn near_pairs_between<F: PairSink>(
-    codes: CodeSlice<'_>,
-    others: CodeSlice<'_>,
-    radius: u32,
-    widest: u32,
-    heartbeat: &mut dyn Heartbeat,
-    sink: &mut F,
-) -> Result<(), F::Stop> {
-    assert!(u32::try_from(codes.len().max(others.len())).is_ok(), "places have 32 bits");
-    let [left, right] = [codes, others].map(|codes| PlacedCodes { codes, places: None });
-    let sides = JoinSides { left, right: Some(right) };
-    let mut join = PairJoin::new([codes, others], radius, heartbeat, sink);
-    (join.sorted, join.widest) = (false, widest);
-    join.run(&sides.plan(radius, widest)?, &sides)
-}
-
 /// Cuts a range of rows into pieces of this length.
 fn pieces(rows: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> + Clone {
     rows.clone().step_by(length).map(move |first| first..rows.end.min(first + length))
@@ -180,30 +159,36 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
         }
     }
 
+    /// A join between two sides.
+    fn between(
+        inputs: [CodeSlice<'a>; 2],
+        radius: u32,
+        widest: u32,
+        heartbeat: &'a mut dyn Heartbeat,
+        sink: &'a mut F,
+    ) -> Self {
+        let most = inputs[0].len().max(inputs[1].len());
+        assert!(u32::try_from(most).is_ok(), "places have 32 bits");
+        Self { widest, sorted: false, ..Self::new(inputs, radius, heartbeat, sink) }
+    }
+
     /// Finds the pairs of the two sides, segment by segment.
     fn run(&mut self, plan: &JoinPlan, sides: &JoinSides) -> Result<(), F::Stop> {
         let reported = self.earlier.len();
-        let (mut left, mut right) = (RowBuckets::default(), RowBuckets::default());
+        let mut sorted = SortedSides::default();
         for (number, segment) in plan.segments.iter().enumerate() {
-            left.fill(sides.left, segment.word, &segment.bits, self.heartbeat)?;
-            if let Some(rows) = sides.right {
-                right.fill(rows, segment.word, &segment.bits, self.heartbeat)?;
-            }
-            let is_one = sides.right.is_none();
-            let tables = JoinTables {
-                left: &left,
-                right: if is_one { &left } else { &right },
-                is_one,
-                segment,
-                inputs: self.inputs,
-            };
-            let (flips, buckets) = (segment.flips()?, segment.bits.buckets());
-            for bucket in (0..buckets).filter(|&bucket| !left.range(bucket).is_empty()) {
+            sorted.fill(sides, segment, self.heartbeat)?;
+            let (tables, buckets) = (sorted.tables(segment, self.inputs), segment.bits.buckets());
+            for bucket in 0..buckets {
+                let rows = tables.left.range(bucket);
+                if rows.is_empty() {
+                    continue;
+                }
                 if self.crowds.is_empty() {
                     let of_segment = f64::from(bucket) / f64::from(buckets);
                     self.fraction = (number as f64 + of_segment) / plan.segments.len() as f64;
                 }
-                self.bucket(&tables, bucket, &flips)?;
+                self.bucket(&tables, bucket, rows, &sorted.flips)?;
             }
             self.earlier.push(segment.clone());
         }
@@ -211,11 +196,16 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
         Ok(())
     }
 
-    /// Compares a bucket with the buckets that differ by the flips: with all small ones at once, in at most
-    /// [`STRIDE`] comparisons, and with each large one separately.
-    fn bucket(&mut self, tables: &JoinTables, bucket: u32, flips: &[u32]) -> Result<(), F::Stop> {
+    /// Compares rows of a bucket with the buckets that differ by the flips: with all small ones at once, in
+    /// at most [`STRIDE`] comparisons, and with each large one separately.
+    fn bucket(
+        &mut self,
+        tables: &JoinTables,
+        bucket: u32,
+        rows: Range<usize>,
+        flips: &[u32],
+    ) -> Result<(), F::Stop> {
         self.heartbeat.progress(self.fraction);
-        let rows = tables.left.range(bucket);
         let most = (STRIDE / flips.len()).min(F::AT_A_TIME.pow(2));
         let is_large = |others: usize| rows.len().saturating_mul(others) > most;
         let is_flip_large = |flip: &u32| is_large(tables.right.range(bucket ^ flip).len());
@@ -225,8 +215,8 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
             if all_are_small || !is_flip_large(&flips[0]) {
                 let others = 0..tables.right.values.len();
                 self.part(tables, &BucketComparison { bucket, rows: rows.clone(), flips, others })?;
-            } else if !tables.is_mirrored(bucket, flips[0]) && !self.crowd(tables, bucket, flips[0])? {
-                self.squares(tables, bucket, flips)?;
+            } else if !tables.is_mirrored(bucket, flips[0]) && !self.crowd(tables, bucket, &rows, flips[0])? {
+                self.squares(tables, bucket, &rows, flips)?;
             }
         }
         Ok(())
@@ -234,8 +224,14 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
 
     /// Joins two crowded buckets by their own segments, if that costs less than comparing them. Returns
     /// whether nothing is left to compare.
-    fn crowd(&mut self, tables: &JoinTables, bucket: u32, flip: u32) -> Result<bool, F::Stop> {
-        let (rows, others) = (tables.left.range(bucket), tables.right.range(bucket ^ flip));
+    fn crowd(
+        &mut self,
+        tables: &JoinTables,
+        bucket: u32,
+        rows: &Range<usize>,
+        flip: u32,
+    ) -> Result<bool, F::Stop> {
+        let (rows, others) = (rows.clone(), tables.right.range(bucket ^ flip));
         let is_one = tables.is_diagonal(flip);
         let size = JoinSize::of(rows.len(), (!is_one).then_some(others.len()), self.widest);
         let width = self.inputs[0].width();
@@ -269,10 +265,16 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
     /// Compares two buckets piece by piece, and skips pieces of which the sink wants no pairs. A piece of the
     /// left starts with the right piece that was compared last: if the sink has found what it wants there, it
     /// may do so again.
-    fn squares(&mut self, tables: &JoinTables, bucket: u32, flip: &[u32]) -> Result<(), F::Stop> {
+    fn squares(
+        &mut self,
+        tables: &JoinTables,
+        bucket: u32,
+        rows: &Range<usize>,
+        flip: &[u32],
+    ) -> Result<(), F::Stop> {
         let others = pieces(tables.right.range(bucket ^ flip[0]), F::AT_A_TIME);
         let mut last = 0;
-        for rows in pieces(tables.left.range(bucket), F::AT_A_TIME) {
+        for rows in pieces(rows.clone(), F::AT_A_TIME) {
             let order = others.clone().enumerate();
             for (number, others) in order.clone().skip(last).chain(order.take(last)) {
                 self.heartbeat.progress(self.fraction);

@@ -2,7 +2,7 @@
 
 use super::search::{PlanSearch, cost_of_segment, length_of, threshold_of};
 use crate::buckets::{BitChoice, PlacedCodes};
-use crate::code::{CodeCutter, volume};
+use crate::code::{CodeCutter, CodeSlice, volume};
 use crate::hash::scattered;
 use base::{OutOfMemory, collect, push};
 
@@ -24,7 +24,12 @@ pub(super) struct JoinSides<'a> {
     pub(super) right: Option<PlacedCodes<'a>>,
 }
 
-impl JoinSides<'_> {
+impl<'a> JoinSides<'a> {
+    pub(super) fn between(codes: [CodeSlice<'a>; 2]) -> Self {
+        let [left, right] = codes.map(|codes| PlacedCodes { codes, places: None });
+        Self { left, right: Some(right) }
+    }
+
     /// Describes how the rows differ.
     pub(super) fn spread(&self) -> Result<RowDifferences, OutOfMemory> {
         let mut spread = RowDifferences { varying: self.varying(), differences: Vec::new() };

@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn small_joins_are_not_planned() {
         use crate::code::CodeSlice;
-        use crate::near_pairs::near_pairs_between;
+        use crate::near_pairs::PairSearch;
         CUTS.set(0);
         for (rows, width) in [(20, 4), (60, 4), (50, 16), (300, 1)] {
             let words: Vec<u64> = (0..(rows * width) as u64).map(crate::hash::scattered).collect();
@@ -266,7 +266,10 @@ mod tests {
                 found += 1;
                 Ok(())
             };
-            near_pairs_between(codes, codes, 3, MAX_SEGMENT_BITS, &mut || (), &mut count).unwrap();
+            PairSearch::between([codes; 2], 3, MAX_SEGMENT_BITS)
+                .unwrap()
+                .all([codes; 2], &mut || (), &mut count)
+                .unwrap();
             assert_eq!((found, CUTS.get()), (rows, 0));
         }
     }

@@ -24,6 +24,25 @@ fn push(pairs: &mut Vec<(u32, u32)>, a: u32, b: u32) -> Result<(), OutOfMemory> 
     Ok(())
 }
 
+/// The pairs of all portions. None has more pairs than there is room for, unless one code has that many.
+fn portions(mut search: PairSearch, codes: [CodeSlice<'_>; 2], room: usize) -> Vec<(u32, u32)> {
+    let mut all = Vec::new();
+    loop {
+        let before = all.len();
+        let goes_on = search.portion(codes, room, &mut || (), &mut |a, b| push(&mut all, a, b)).unwrap();
+        let portion = &all[before..];
+        assert!(
+            portion.len() <= room || portion.iter().all(|pair| pair.0 == portion[0].0),
+            "{}",
+            portion.len()
+        );
+        if !goes_on {
+            return all;
+        }
+        assert!(!portion.is_empty(), "the search goes on");
+    }
+}
+
 fn naive(values: &[u64], radius: u32) -> Vec<(u32, u32)> {
     let near = |a: usize, b: usize| (values[a] ^ values[b]).count_ones() <= radius;
     let pairs = |a| (a + 1..values.len()).filter(move |&b| near(a, b)).map(move |b| (a as u32, b as u32));
@@ -87,6 +106,7 @@ proptest! {
         radius in 0u32..7,
         dense in 1500u64..4000,
         widest in 1..=MAX_SEGMENT_BITS,
+        room in 0usize..3000,
     ) {
         let scatter = |i: u64| (seed | 1).wrapping_mul(i << 32 | i).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let scattered = (0..2000u64).map(scatter);
@@ -95,8 +115,12 @@ proptest! {
         let (left, right) = values.split_at(1000);
         let mut pairs = Vec::new();
         let mut add = |a, b| push(&mut pairs, a, b + 1000);
-        near_pairs_between(CodeSlice::fingerprints(left), CodeSlice::fingerprints(right), radius, widest, &mut || (), &mut add).unwrap();
+        let sides = [left, right].map(CodeSlice::fingerprints);
+        PairSearch::between(sides, radius, widest).unwrap().all(sides, &mut || (), &mut add).unwrap();
         pairs.sort_unstable();
+        let mut in_portions = portions(PairSearch::between(sides, radius, widest).unwrap(), sides, room);
+        in_portions.sort_unstable();
+        prop_assert!(in_portions.iter().map(|&(a, b)| (a, b + 1000)).eq(pairs.iter().copied()));
         let mut expected = naive(&values, radius);
         expected.retain(|&(a, b)| a < 1000 && b >= 1000);
         prop_assert_eq!(pairs, expected);
@@ -117,7 +141,7 @@ proptest! {
         let condition = CONDITIONS[which];
         let codes = CodeSlice::fingerprints(&values);
         let mut sink = OnePartner { condition, partners: vec![None; values.len()], asked: 0 };
-        near_pairs_between(codes, codes, radius, MAX_SEGMENT_BITS, &mut || (), &mut sink).unwrap();
+        PairSearch::between([codes; 2], radius, MAX_SEGMENT_BITS).unwrap().all([codes; 2], &mut || (), &mut sink).unwrap();
         for (a, partner) in (0u32..).zip(&sink.partners) {
             let is_partner = |&b: &u32| condition(a, b) && (values[a as usize] ^ values[b as usize]).count_ones() <= radius;
             let expected = (0..values.len() as u32).any(|b| is_partner(&b));
@@ -141,6 +165,7 @@ proptest! {
         bits in 0u32..6,
         widest in 1u32..12,
         varying in any::<u64>(),
+        room in prop::option::of(0usize..100),
     ) {
         let code = |(place, &value): (usize, &u64)| [value, (value ^ place as u64) & shared].into_iter().take(width).collect::<Vec<u64>>();
         let [lefts, rights] = [&lefts, &rights].map(|values| values.iter().enumerate().map(code).collect::<Vec<_>>());
@@ -159,7 +184,11 @@ proptest! {
                 let gathered = [0, 1].map(|side| samples[side].gather(places[side].iter().copied(), places[side].len()).unwrap());
                 let codes = [0, 1].map(|side: usize| CodeSlice::new(&gathered[side], width));
                 let mut add = |a: u32, b: u32| push(&mut pairs, places[0][a as usize], places[1][b as usize]);
-                division.near_pairs(pass, codes, &mut || (), &mut add).unwrap();
+                let search = division.search(pass).unwrap();
+                match room {
+                    None => search.all(codes, &mut || (), &mut add).unwrap(),
+                    Some(room) => portions(search, codes, room).into_iter().try_for_each(|(a, b)| add(a, b)).unwrap(),
+                }
             }
         }
         pairs.sort_unstable();
@@ -234,7 +263,10 @@ fn one_partner_of_many_equal_codes() {
         let mut sink = OnePartner { condition, partners: vec![None; values.len()], asked: 0 };
         let codes = CodeSlice::fingerprints(&values);
         COMPARISONS.set(0);
-        near_pairs_between(codes, codes, 3, MAX_SEGMENT_BITS, &mut || (), &mut sink).unwrap();
+        PairSearch::between([codes; 2], 3, MAX_SEGMENT_BITS)
+            .unwrap()
+            .all([codes; 2], &mut || (), &mut sink)
+            .unwrap();
         let with_partner = sink.partners.iter().flatten().count();
         assert!((14_999..=15_000).contains(&with_partner), "{with_partner}");
         let partners = (0..).zip(&sink.partners).filter_map(|(a, partner)| Some((a, (*partner)?)));

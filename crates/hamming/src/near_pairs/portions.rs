@@ -1,0 +1,185 @@
+//! A search between two sides whose pairs are taken in portions, so that not all of them are in memory at the
+//! same time.
+
+use super::plan::{BitSegment, JoinPlan, JoinSides};
+use super::{CodeSlice, PairJoin, PairSink, SortedSides};
+use base::{Heartbeat, OutOfMemory, push};
+use std::mem::take;
+
+/// If rows have filled less than this part of the room, twice as many are compared at a time.
+const FEW: usize = 4;
+
+/// A search for the near pairs between two sides.
+///
+/// It goes through the rows on the left in the order of buckets. Between two portions, both sides stay
+/// sorted.
+pub struct PairSearch {
+    radius: u32,
+    widest: u32,
+    plan: JoinPlan,
+    /// Segments whose pairs have been reported.
+    earlier: Vec<BitSegment>,
+    /// The number of the current segment, and the rows if they are sorted by it.
+    segment: usize,
+    sorted: Option<SortedSides>,
+    /// The next row on the left, in the order of buckets.
+    next: usize,
+    /// How many rows of a bucket are compared at a time.
+    step: usize,
+}
+
+impl PairSearch {
+    /// A search by the segments of a plan. Pairs that the earlier segments find are left out.
+    pub(super) fn new(plan: JoinPlan, earlier: Vec<BitSegment>, radius: u32, widest: u32) -> Self {
+        Self { radius, widest, plan, earlier, segment: 0, sorted: None, next: 0, step: usize::MAX }
+    }
+
+    /// Plans a search between codes with the same number of words.
+    ///
+    /// Buckets are chosen by at most `widest` bits, at least 1. The buckets of a side take `4 << widest`
+    /// bytes.
+    pub fn between(codes: [CodeSlice<'_>; 2], radius: u32, widest: u32) -> Result<Self, OutOfMemory> {
+        let plan = JoinSides::between(codes).plan(radius, widest)?;
+        Ok(Self::new(plan, Vec::new(), radius, widest))
+    }
+
+    /// Finds all pairs at once, in no particular order: of a code of the first side, at place `a`, and one of
+    /// the second side, at place `b`.
+    ///
+    /// # Panics
+    /// If there are more than `u32::MAX` codes on a side.
+    pub fn all<F: PairSink>(
+        self,
+        codes: [CodeSlice<'_>; 2],
+        heartbeat: &mut dyn Heartbeat,
+        sink: &mut F,
+    ) -> Result<(), F::Stop> {
+        let mut join = PairJoin::between(codes, self.radius, self.widest, heartbeat, sink);
+        join.earlier = self.earlier;
+        join.run(&self.plan, &JoinSides::between(codes))
+    }
+
+    /// Finds more pairs of the codes, which have to be the same in each call. Returns whether there may be
+    /// further pairs.
+    ///
+    /// The sink takes at most `room` pairs, or the pairs of a single code if that code has more.
+    ///
+    /// # Panics
+    /// If there are more than `u32::MAX` codes on a side.
+    pub fn portion<F: PairSink>(
+        &mut self,
+        codes: [CodeSlice<'_>; 2],
+        room: usize,
+        heartbeat: &mut dyn Heartbeat,
+        sink: &mut F,
+    ) -> Result<bool, F::Stop> {
+        let (sides, earlier) = (JoinSides::between(codes), take(&mut self.earlier));
+        let mut portion = Portion { sink, limit: 0, taken: 0, pairs: Vec::new() };
+        let mut join = PairJoin::between(codes, self.radius, self.widest, heartbeat, &mut portion);
+        join.earlier = earlier;
+        while let Some(segment) = self.plan.segments.get(self.segment).cloned() {
+            let sorted = match self.sorted.take() {
+                Some(sorted) => sorted,
+                None => SortedSides::of(&sides, &segment, join.heartbeat)?,
+            };
+            if self.rows_of(&segment, &sorted, room, &mut join)? {
+                (self.sorted, self.earlier) = (Some(sorted), join.earlier);
+                return Ok(true);
+            }
+            push(&mut join.earlier, segment)?;
+            (self.segment, self.next) = (self.segment + 1, 0);
+        }
+        Ok(false)
+    }
+
+    /// Goes on with the rows of a segment. Returns whether there is no room for more pairs.
+    fn rows_of<F: PairSink>(
+        &mut self,
+        segment: &BitSegment,
+        sorted: &SortedSides,
+        room: usize,
+        join: &mut PairJoin<'_, Portion<'_, F>>,
+    ) -> Result<bool, F::Stop> {
+        let (tables, reported) = (sorted.tables(segment, join.inputs), join.earlier.len());
+        while let Some(&value) = tables.left.values.get(self.next) {
+            let bucket = segment.bits.of(value);
+            let end = tables.left.range(bucket).end.min(self.next.saturating_add(self.step));
+            let rows = self.next..end;
+            let (taken, is_single) = (join.sink.taken, rows.len() == 1);
+            join.sink.limit = if taken == 0 && is_single { usize::MAX } else { room.saturating_sub(taken) };
+            match join.bucket(&tables, bucket, rows.clone(), &sorted.flips) {
+                Ok(()) => {
+                    if join.sink.pairs.len() <= join.sink.limit / FEW {
+                        self.step = self.step.saturating_mul(2);
+                    }
+                    join.sink.pass_on()?;
+                    self.next = rows.end;
+                }
+                Err(PortionStop::OfSink(stop)) => return Err(stop),
+                Err(PortionStop::Full) => {
+                    join.sink.pairs.clear();
+                    join.crowds.clear();
+                    join.earlier.truncate(reported);
+                    if taken > 0 {
+                        return Ok(true);
+                    }
+                    self.step = rows.len() / 2;
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Keeps the pairs of some rows until all of them have been found.
+struct Portion<'a, F> {
+    sink: &'a mut F,
+    /// The number of pairs that the sink has taken.
+    taken: usize,
+    limit: usize,
+    pairs: Vec<(u32, u32)>,
+}
+
+/// Why a portion ends.
+enum PortionStop<Stop> {
+    Full,
+    OfSink(Stop),
+}
+
+impl<Stop: From<OutOfMemory>> From<OutOfMemory> for PortionStop<Stop> {
+    fn from(refusal: OutOfMemory) -> Self {
+        Self::OfSink(refusal.into())
+    }
+}
+
+impl<F: PairSink> Portion<'_, F> {
+    /// Passes the pairs on to the sink.
+    fn pass_on(&mut self) -> Result<(), F::Stop> {
+        self.taken += self.pairs.len();
+        self.pairs.drain(..).try_for_each(|(a, b)| self.sink.found(a, b))
+    }
+}
+
+impl<F: PairSink> PairSink for Portion<'_, F> {
+    const AT_A_TIME: usize = F::AT_A_TIME;
+    type Stop = PortionStop<F::Stop>;
+
+    fn found(&mut self, a: u32, b: u32) -> Result<(), Self::Stop> {
+        if self.pairs.len() == self.limit {
+            return Err(PortionStop::Full);
+        }
+        Ok(push(&mut self.pairs, (a, b))?)
+    }
+
+    fn wants(&mut self, these: &[u32], those: &[u32]) -> bool {
+        self.sink.wants(these, those)
+    }
+
+    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
+        self.sink.retain(pairs);
+    }
+
+    fn compared(&mut self, comparisons: u64) {
+        self.sink.compared(comparisons);
+    }
+}
