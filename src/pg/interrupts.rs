@@ -9,8 +9,13 @@ pub(crate) fn check_for_interrupts() {
     // volatile read.
     let pending = unsafe { (&raw const pg_sys::InterruptPending).read_volatile() };
     if pending != 0 {
-        // SAFETY: a backend is executing our function. pgrx turns an error into a panic, so destructors run
-        // and nothing is left behind.
-        unsafe { pg_sys::ProcessInterrupts() };
+        process_interrupts();
     }
+}
+
+#[cold]
+fn process_interrupts() {
+    // SAFETY: a backend is executing our function. pgrx turns an error into a panic, so destructors run and
+    // nothing is left behind.
+    unsafe { pg_sys::ProcessInterrupts() };
 }

@@ -12,17 +12,9 @@ pub(super) struct JoinBatch {
 impl JoinBatch {
     /// Writes the columns of an outer row and an inner row. One of the rows may be missing.
     #[inline]
-    pub(super) fn put(&self, rows: [Option<u32>; 2], (values, nulls): (&mut [Datum], &mut [bool])) {
-        let (values, inner_values) = values.split_at_mut(self.outer.rows.width());
-        let (nulls, inner_nulls) = nulls.split_at_mut(self.outer.rows.width());
-        for (side, row, values, nulls) in
-            [(&self.outer, rows[0], values, nulls), (&self.inner, rows[1], inner_values, inner_nulls)]
-        {
-            match row {
-                Some(row) => side.rows.put(row, values, nulls),
-                None => nulls.fill(true),
-            }
-        }
+    pub(super) fn put(&self, [outer, inner]: [Option<u32>; 2], (values, nulls): (&mut [Datum], &mut [bool])) {
+        self.outer.rows.put(outer, values, nulls);
+        self.inner.rows.put(inner, values, nulls);
     }
 
     pub(super) fn bytes(&self) -> usize {

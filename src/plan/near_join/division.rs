@@ -314,7 +314,7 @@ impl JoinDivision {
             // SAFETY: the division is used only during the execution, as the caller of `new` promises.
             push(&mut files, unsafe { RowFile::create(self.memory) }).map_err(report::problem)?;
         }
-        let (columns, width) = (of_side.rows.fixed_words(), of_side.searched_words());
+        let (format, width) = (of_side.format(), of_side.searched_words());
         all.rewind();
         let mut take = |record: Record| {
             if is_left_out(&record, true, without) {
@@ -323,7 +323,7 @@ impl JoinDivision {
             let part = plan.part(*pass, &record.codes[..width]).wrapping_sub(parts.start);
             files.get_mut(part).map_or(Ok(()), |file| file.write(record.words))
         };
-        while all.read_block(columns, &mut take)? {
+        while all.read_block(format, &mut take)? {
             check_for_interrupts();
         }
         files.iter_mut().for_each(RowFile::rewind);
@@ -373,7 +373,7 @@ impl JoinDivision {
             };
             let is_there = match &mut part {
                 Some(part) => part.read_block(format, take)?,
-                None => self.all[side].read_block(format.columns, take)?,
+                None => self.all[side].read_block(format, take)?,
             };
             if !is_there {
                 return Ok(true);

@@ -211,11 +211,11 @@ impl SideFiles {
     #[inline]
     pub(super) fn read_block(
         &mut self,
-        columns: Option<usize>,
+        format: RecordFormat,
         mut take: impl FnMut(Record<'_>) -> Result<(), SqlError>,
     ) -> Result<bool, SqlError> {
         while let Some((file, codes)) = self.files.get_mut(self.current) {
-            if file.read_block(RecordFormat { codes: *codes, columns }, &mut take)? {
+            if file.read_block(RecordFormat { codes: *codes, ..format }, &mut take)? {
                 return Ok(true);
             }
             self.current += 1;

@@ -282,8 +282,7 @@ impl JoinInputs {
                 file.export();
                 summary.write(sharing.create_file(SharedFile::Summary(side)))?;
             }
-            let kind = self.parts.kind;
-            sharing.end_reading([kind.keeps_outer() || kind.needs_one_partner(), kind.keeps_inner()]);
+            sharing.end_reading(self.parts.kind.notes_partners());
         }
         let mut summaries = [SideSummary::default(), SideSummary::default()];
         let mut all = [Vec::new(), Vec::new()];

@@ -63,6 +63,11 @@ impl JoinKind {
         self != Self::Anti
     }
 
+    /// For the outer side and the inner side: whether the join has to know which rows have a partner.
+    pub(super) fn notes_partners(self) -> [bool; 2] {
+        [self.keeps_outer() || self.needs_one_partner(), self.keeps_inner()]
+    }
+
     /// Whether one partner is enough for an outer row.
     pub(super) fn needs_one_partner(self) -> bool {
         matches!(self, Self::Semi | Self::Anti)

@@ -6,7 +6,7 @@ use super::explain;
 use super::inputs::{InputParts, JoinInputs};
 use super::output::{JoinOutput, OutputParts};
 use super::reader::{ReaderParts, RowReader, RunningCondition};
-use super::rows::KeptColumns;
+use super::rows::{KeptColumn, KeptColumns};
 use super::run::NearJoin;
 use super::shared::{SharedJoin, Sharing};
 use super::side::JoinSide;
@@ -19,6 +19,7 @@ use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, CustomScan, CustomScanState, Node, NodeTag, TupleTableSlot};
 use pgrx::{PgMemoryContexts, pg_guard};
 use std::ffi::c_void;
+use std::ptr::null_mut;
 
 /// The executor's functions for this node.
 const METHODS: pg_sys::CustomExecMethods = pg_sys::CustomExecMethods {
@@ -80,21 +81,20 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
         let numbers = NodeNumbers::of(plan.custom_private);
         let expressions = NodeExpressions::of(plan);
         let parent = &raw mut (*node).ss.ps;
-        let initial = |expr: Expr| pg_sys::ExecInitExpr(expr.pointer().cast(), parent);
         let stored = pg_sys::ExecInitExtraTupleSlot(
             estate,
             pg_sys::ExecGetResultType(children[0]),
             &raw const pg_sys::TTSOpsMinimalTuple,
         );
-        let [outer, inner] = kept_columns(plan, [outer.cast(), inner.cast()])
-            .map(|columns| JoinSide::new(columns, numbers.near.iter().map(|&(_, measure)| measure)));
-        // Bounded: as many as the query has conditions.
-        let near = expressions.arguments().zip(&numbers.near).filter_map(|(args, &(outer, measure))| {
-            let codes = [args.get(outer)?, args.get(1 - outer)?].map(initial);
-            Some(RunningCondition { measure, codes, limit: args.get(2).map(initial) })
-        });
         let (context, row) = ((*parent).ps_ExprContext, (*node).ss.ss_ScanTupleSlot);
-        let reader = RowReader::new(ReaderParts { children, near: near.collect(), context, row });
+        let direct = direct_columns(plan).filter(|_| !(*parent).ps_ProjInfo.is_null());
+        let (projection, returned) = match direct {
+            Some(_) => (null_mut(), (*(*parent).ps_ProjInfo).pi_state.resultslot),
+            None => ((*parent).ps_ProjInfo, row),
+        };
+        let batch = empty_batch(&numbers, kept_columns(plan, [outer.cast(), inner.cast()], direct));
+        let near = running_conditions(&numbers, &expressions, parent);
+        let reader = RowReader::new(ReaderParts { children, near, context, row });
         let inputs = JoinInputs::new(InputParts {
             kind: numbers.kind,
             may_end_early: numbers.may_end_early,
@@ -108,22 +108,75 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
             conditions: pg_sys::ExecInitQual(expressions.conditions.pointer(), parent),
             filter: pg_sys::ExecInitQual(expressions.filter.pointer(), parent),
             context,
-            projection: (*parent).ps_ProjInfo,
-            row,
+            projection,
+            row: returned,
         });
         // Columns that are not kept are NULL.
         virtual_row(row).1.fill(true);
-        let join = NearJoin::new(inputs, JoinBatch { outer, inner }, output);
+        let join = NearJoin::new(inputs, batch, output);
         let mut memory = PgMemoryContexts::For((*estate).es_query_cxt);
         (*node.cast::<NodeState>()).join = memory.leak_and_drop_on_delete(join);
     }
 }
 
-/// For each child, the layout of the columns that the node reads after it has found pairs.
+/// Initializes the conditions that the node serves.
+///
+/// # Safety
+/// The expressions must be of the plan of this node, which is being begun.
+unsafe fn running_conditions(
+    numbers: &NodeNumbers,
+    expressions: &NodeExpressions,
+    parent: *mut pg_sys::PlanState,
+) -> Vec<RunningCondition> {
+    // SAFETY: as the caller promises.
+    let initial = |expr: Expr| unsafe { pg_sys::ExecInitExpr(expr.pointer().cast(), parent) };
+    let near = expressions.arguments().zip(&numbers.near).filter_map(|(args, &(outer, measure))| {
+        let codes = [args.get(outer)?, args.get(1 - outer)?].map(initial);
+        Some(RunningCondition { measure, codes, limit: args.get(2).map(initial) })
+    });
+    // Bounded: as many as the query has conditions.
+    near.collect()
+}
+
+fn empty_batch(numbers: &NodeNumbers, columns: [KeptColumns; 2]) -> JoinBatch {
+    let measures = || numbers.near.iter().map(|&(_, measure)| measure);
+    let ([outer, inner], [of_outer, of_inner]) = (numbers.kind.notes_partners(), columns);
+    JoinBatch {
+        outer: JoinSide::new(of_outer, outer, measures()),
+        inner: JoinSide::new(of_inner, inner, measures()),
+    }
+}
+
+/// The columns of both sides that the node returns, if it has nothing to compute for a pair.
 ///
 /// # Safety
 /// The plan must be one that is being executed.
-unsafe fn kept_columns(plan: &CustomScan, children: [*mut pg_sys::Plan; 2]) -> [KeptColumns; 2] {
+unsafe fn direct_columns(plan: &CustomScan) -> Option<Vec<usize>> {
+    // SAFETY: a plan has lists of columns and of expressions.
+    unsafe {
+        let NodeExpressions { conditions, filter, .. } = NodeExpressions::of(plan);
+        let column = |entry: &pg_sys::TargetEntry| {
+            usize::try_from(Expr::new(entry.expr).cast::<pg_sys::Var>()?.varattno - 1).ok()
+        };
+        // Bounded: a query has at most 1,664 columns.
+        let columns: Vec<usize> =
+            Exprs::new(plan.scan.plan.targetlist).all().map(column).collect::<Option<_>>()?;
+        let is_once = |(place, column)| !columns[..place].contains(column);
+        let is_direct = conditions.is_empty() && filter.is_empty() && columns.iter().enumerate().all(is_once);
+        is_direct.then_some(columns)
+    }
+}
+
+/// For each child, the columns that the node reads after it has found pairs. If it returns columns directly,
+/// they are its columns; otherwise it puts them into a row with the columns of both sides.
+///
+/// # Safety
+/// The plan must be one that is being executed.
+unsafe fn kept_columns(
+    plan: &CustomScan,
+    children: [*mut pg_sys::Plan; 2],
+    direct: Option<Vec<usize>>,
+) -> [KeptColumns; 2] {
     // SAFETY: a plan has lists of columns and of expressions.
     unsafe {
         let NodeExpressions { conditions, filter, .. } = NodeExpressions::of(plan);
@@ -140,7 +193,12 @@ unsafe fn kept_columns(plan: &CustomScan, children: [*mut pg_sys::Plan; 2]) -> [
             let of_child = first..first + columns.len();
             first = of_child.end;
             let kept = columns.all::<pg_sys::TargetEntry>().zip(of_child).map(|(column, place)| {
-                read.contains(&place).then(|| DatumLayout::of(Expr::new(column.expr).type_()))
+                let target = match &direct {
+                    Some(columns) => columns.iter().position(|&column| column == place),
+                    None => read.contains(&place).then_some(place),
+                };
+                let layout = || DatumLayout::of(Expr::new(column.expr).type_());
+                target.map(|target| KeptColumn { layout: layout(), target })
             });
             // Bounded: as above.
             kept.collect()

@@ -16,9 +16,17 @@ pub(super) struct OutputParts {
     pub(super) conditions: *mut ExprState,
     pub(super) filter: *mut ExprState,
     pub(super) context: *mut pg_sys::ExprContext,
+    /// Null if the current row is returned as it is.
     pub(super) projection: *mut pg_sys::ProjectionInfo,
-    /// The columns of both sides.
+    /// The current row: the columns of both sides, or those that the node returns if it computes nothing.
     pub(super) row: *mut TupleTableSlot,
+}
+
+impl OutputParts {
+    /// Whether expressions are evaluated for the current row.
+    fn compute(&self) -> bool {
+        !(self.projection.is_null() && self.conditions.is_null() && self.filter.is_null())
+    }
 }
 
 /// Rows that are returned without a row of the other side.
@@ -131,10 +139,11 @@ impl JoinOutput {
                 return Ok(false);
             }
         }
-        if kind.keeps_inner() {
+        let [notes_outer, notes_inner] = kind.notes_partners();
+        if notes_inner {
             self.partners.inner.insert(batch.inner.number(inner))?;
         }
-        if kind.keeps_outer() || kind.needs_one_partner() {
+        if notes_outer {
             let is_new = self.partners.outer.insert(batch.outer.number(outer))?;
             return Ok(is_new || !kind.needs_one_partner());
         }
@@ -186,8 +195,10 @@ impl JoinOutput {
         // SAFETY: the node is being executed.
         unsafe {
             let OutputParts { context, row, .. } = self.parts;
-            reset(context);
-            (*context).ecxt_scantuple = row;
+            if self.parts.compute() {
+                reset(context);
+                (*context).ecxt_scantuple = row;
+            }
             batch.put(rows, virtual_row(row));
         }
     }

@@ -7,12 +7,15 @@ pub(super) struct RecordFormat {
     pub(super) codes: usize,
     /// Words of the columns of each row, if all rows have the same number.
     pub(super) columns: Option<usize>,
+    /// Whether rows have numbers. If not, all rows have codes.
+    pub(super) numbered: bool,
 }
 
-/// A row in a file: a word with its number and a bit that says whether it has codes; a word with the length
-/// of its columns, unless all rows have the same length; its codes; its columns.
+/// A row in a file: if rows are numbered, a word with its number and a bit that says whether it has codes; a
+/// word with the length of its columns, unless all rows have the same length; its codes; its columns.
 #[derive(Clone, Copy)]
 pub(super) struct Record<'a> {
+    /// 0 if rows are not numbered.
     pub(super) number: u64,
     /// Empty if the row has no codes.
     pub(super) codes: &'a [u64],
@@ -22,7 +25,7 @@ pub(super) struct Record<'a> {
 }
 
 impl RecordFormat {
-    /// The first word of a row: its number, and whether it has codes.
+    /// The first word of a numbered row: its number, and whether it has codes.
     pub(super) fn head(number: u64, is_coded: bool) -> u64 {
         number << 1 | u64::from(is_coded)
     }
@@ -30,11 +33,12 @@ impl RecordFormat {
     /// The first row of these words and the words behind it; `None` if the row is not complete.
     #[inline(always)]
     pub(super) fn split(self, words: &[u64]) -> Option<(Record<'_>, &[u64])> {
-        let &head = words.first()?;
+        let head = if self.numbered { *words.first()? } else { 1 };
         let codes = if head & 1 == 0 { 0 } else { self.codes };
+        let before = usize::from(self.numbered);
         let (before, columns) = match self.columns {
-            Some(columns) => (1, columns),
-            None => (2, *words.get(1)? as usize),
+            Some(columns) => (before, columns),
+            None => (before + 1, *words.get(before)? as usize),
         };
         let (words, after) = words.split_at_checked(before + codes + columns)?;
         let (codes, columns) = words[before..].split_at(codes);

@@ -10,15 +10,22 @@ use pgrx::pg_sys::Datum;
 
 const WORD: usize = size_of::<u64>();
 
-/// For each column of a side, its layout if the column is kept.
-pub(super) type KeptColumns = Vec<Option<DatumLayout>>;
+/// A column that is kept: its layout, and its number in the rows that the join returns.
+#[derive(Clone, Copy)]
+pub(super) struct KeptColumn {
+    pub(super) layout: DatumLayout,
+    pub(super) target: usize,
+}
+
+/// For each column of a side, whether the column is kept.
+pub(super) type KeptColumns = Vec<Option<KeptColumn>>;
 
 /// The rows of one side of a join.
 #[derive(Default)]
 pub(super) struct RowStore {
     columns: KeptColumns,
-    /// The columns that are kept: their places among all columns, and their layouts.
-    kept: Vec<(usize, DatumLayout)>,
+    /// The columns that are kept, with their places among all columns.
+    kept: Vec<(usize, KeptColumn)>,
     /// The number of words for the NULL bits, and for the NULL bits with a word for each column.
     head: (usize, usize),
     /// Whether some columns are passed by reference, so that rows have different numbers of words.
@@ -35,11 +42,11 @@ impl RowStore {
 
     pub(super) fn new(columns: KeptColumns) -> Self {
         // Bounded: a query has at most 1,664 columns.
-        let kept: Vec<(usize, DatumLayout)> =
+        let kept: Vec<(usize, KeptColumn)> =
             columns.iter().enumerate().filter_map(|(column, kept)| Some((column, (*kept)?))).collect();
         let nulls = kept.len().div_ceil(u64::BITS as usize);
         let head = (nulls, nulls + kept.len());
-        let have_bytes = kept.iter().any(|(_, layout)| !layout.is_by_value());
+        let have_bytes = kept.iter().any(|(_, kept)| !kept.layout.is_by_value());
         Self { columns, kept, head, have_bytes, words: Vec::new(), starts: Vec::new(), count: 0 }
     }
 
@@ -85,7 +92,7 @@ impl RowStore {
         grow(&mut self.words, head)?;
         self.words.resize(begin + head, 0);
         for place in 0..self.kept.len() {
-            let (column, layout) = self.kept[place];
+            let (column, KeptColumn { layout, .. }) = self.kept[place];
             if nulls[column] {
                 self.words[begin + place / 64] |= 1 << (place % 64);
             } else if layout.is_by_value() {
@@ -135,16 +142,21 @@ impl RowStore {
         Ok(())
     }
 
-    /// Writes the kept columns of a row. They stay valid until a row is added or the rows are removed.
+    /// Writes the kept columns of a row, or NULL to each of them. They stay valid until a row is added or the
+    /// rows are removed.
     #[inline]
-    pub(super) fn put(&self, row: u32, values: &mut [Datum], nulls: &mut [bool]) {
+    pub(super) fn put(&self, row: Option<u32>, values: &mut [Datum], nulls: &mut [bool]) {
+        let Some(row) = row else {
+            self.kept.iter().for_each(|(_, kept)| nulls[kept.target] = true);
+            return;
+        };
         let (first, head) = self.head;
         let begin = self.starts.get(row as usize).map_or(row as usize * head, |&begin| begin as usize);
         let row = &self.words[begin..];
-        for (place, &(column, layout)) in self.kept.iter().enumerate() {
-            nulls[column] = row[place / 64] >> (place % 64) & 1 != 0;
+        for (place, &(_, KeptColumn { layout, target })) in self.kept.iter().enumerate() {
+            nulls[target] = row[place / 64] >> (place % 64) & 1 != 0;
             let word = row[first + place];
-            values[column] = match layout.is_by_value() || nulls[column] {
+            values[target] = match layout.is_by_value() || nulls[target] {
                 true => Datum::from(word as usize),
                 false => Datum::from(row[word as usize..].as_ptr()),
             };

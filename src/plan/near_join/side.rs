@@ -26,7 +26,9 @@ pub(super) struct JoinSide {
     pub(super) count: usize,
     /// For each code, its row; empty while every row has codes.
     places: Vec<u32>,
-    /// For rows from a file: the number of each row among all rows of the side.
+    /// Whether rows have numbers, by which partners are noted. If not, rows without codes are left out.
+    numbered: bool,
+    /// For numbered rows from a file: the number of each row among all rows of the side.
     numbers: Vec<u64>,
     /// For other rows: the number of the first row.
     pub(super) first: u64,
@@ -35,7 +37,11 @@ pub(super) struct JoinSide {
 }
 
 impl JoinSide {
-    pub(super) fn new(columns: KeptColumns, measures: impl Iterator<Item = NearMeasure>) -> Self {
+    pub(super) fn new(
+        columns: KeptColumns,
+        numbered: bool,
+        measures: impl Iterator<Item = NearMeasure>,
+    ) -> Self {
         let (mut codes, mut sketches) = (Vec::new(), None);
         for measure in measures {
             match measure {
@@ -47,7 +53,7 @@ impl JoinSide {
         }
         let rows = RowStore::new(columns);
         let (places, numbers) = (Vec::new(), Vec::new());
-        Self { rows, codes, sketches, count: 0, places, numbers, first: 0, problem: None }
+        Self { rows, codes, sketches, count: 0, places, numbered, numbers, first: 0, problem: None }
     }
 
     pub(super) fn clear(&mut self) {
@@ -65,7 +71,7 @@ impl JoinSide {
         let codes = std::mem::take(&mut self.codes);
         let sketches = self.sketches.take().map(|sketches| SideSketches::new(sketches.have_shares));
         let measures = codes.iter().map(|codes| NearMeasure::Distance(codes.type_));
-        *self = Self { sketches, ..Self::new(columns, measures) };
+        *self = Self { sketches, ..Self::new(columns, self.numbered, measures) };
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -75,7 +81,7 @@ impl JoinSide {
         self.rows.bytes() + codes + places + self.count * BYTES_IN_BUCKETS
     }
 
-    /// Adds a row, with its codes if it has any.
+    /// Adds a row, with its codes if it has any. A row without codes is left out if rows are not numbered.
     ///
     /// # Safety
     /// The values must be of the types of the columns, and the codes of the types of the conditions.
@@ -93,9 +99,12 @@ impl JoinSide {
             }),
         };
         match pushed {
-            Ok(()) if codes.is_empty() => {}
-            Ok(()) => self.place_code().map_err(report::problem)?,
+            Ok(()) if !codes.is_empty() => self.place_code().map_err(report::problem)?,
+            Ok(()) => {}
             Err(problem) => self.problem = Some(problem),
+        }
+        if !self.numbered && self.count == self.rows.len() {
+            return Ok(());
         }
         // SAFETY: the values are of the types of the columns, as the caller promises.
         unsafe { self.rows.push(values, nulls) }.map_err(report::problem)
@@ -119,7 +128,7 @@ impl JoinSide {
         self.places.get(place as usize).copied().unwrap_or(place)
     }
 
-    /// The number of a row among all rows of its side.
+    /// The number of a row among all rows of its side, if rows are numbered.
     #[inline]
     pub(super) fn number(&self, row: u32) -> u64 {
         self.numbers.get(row as usize).copied().unwrap_or(self.first + u64::from(row))
@@ -152,7 +161,7 @@ impl JoinSide {
     /// The format in which rows are written to a file.
     pub(super) fn format(&self) -> RecordFormat {
         let codes = self.codes.iter().map(|list| list.codes().width()).sum();
-        RecordFormat { codes, columns: self.rows.fixed_words() }
+        RecordFormat { codes, columns: self.rows.fixed_words(), numbered: self.numbered }
     }
 
     /// Writes all rows to a file, and removes them from memory.
@@ -166,7 +175,7 @@ impl JoinSide {
             let columns = self.rows.words_of(row);
             words.clear();
             reserve(&mut words, 2 + columns.len() + format.codes).map_err(report::problem)?;
-            words.push(RecordFormat::head(self.number(row), is_coded));
+            words.extend(format.numbered.then(|| RecordFormat::head(self.number(row), is_coded)));
             words.extend(format.columns.is_none().then_some(columns.len() as u64));
             if is_coded {
                 codes.iter().for_each(|list| words.extend_from_slice(list.get(code)));
@@ -194,7 +203,9 @@ impl JoinSide {
             }
             self.place_code().map_err(report::problem)?;
         }
-        push(&mut self.numbers, record.number).map_err(report::problem)?;
+        if self.numbered {
+            push(&mut self.numbers, record.number).map_err(report::problem)?;
+        }
         self.rows.push_words(record.columns).map_err(report::problem)
     }
 

@@ -4,6 +4,7 @@ use super::file::RowFile;
 use super::record::RecordFormat;
 use crate::pg::report::{self, SqlError};
 use base::{OutOfMemory, collect, extend};
+use hamming::code::CodeCutter;
 
 /// A summary of rows that were written to a file.
 #[derive(Default)]
@@ -34,9 +35,10 @@ impl SideSummary {
         Ok(())
     }
 
-    /// Words of the codes of a row.
+    /// Words of the codes of a row; 0 if there are no codes.
     pub(super) fn words_of_codes(&self) -> usize {
-        self.lengths.iter().map(|length| length.div_ceil(u64::BITS) as usize).sum()
+        let widths = self.lengths.iter().map(|&length| CodeCutter::new(length).width());
+        if self.coded == 0 { 0 } else { widths.sum() }
     }
 
     /// Writes the summary to a file that other processes can read.
@@ -57,7 +59,8 @@ impl SideSummary {
 
     /// Reads the summary that another process has written.
     pub(super) fn read(mut file: RowFile) -> Result<Self, SqlError> {
-        let (format, mut summary) = (RecordFormat { codes: 0, columns: None }, Self::default());
+        let (format, mut summary) =
+            (RecordFormat { codes: 0, columns: None, numbered: true }, Self::default());
         file.rewind();
         while file.read_block(format, |record| {
             summary = Self::of_words(record.columns).map_err(report::problem)?;

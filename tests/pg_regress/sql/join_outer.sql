@@ -22,7 +22,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM join_a AS a LEFT JOIN join_b AS b ON hamming(b
 EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a FULL JOIN join_b AS b ON hamming(a.si, b.si) <= 2;
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-SELECT join_work('SELECT count(*) FROM join_a AS a LEFT JOIN join_b AS b ON hamming(a.si, b.si) <= 3 WHERE b.id IS DISTINCT FROM 4');
+SELECT join_work('SELECT count(b.note) FROM join_a AS a LEFT JOIN join_b AS b ON hamming(a.si, b.si) <= 3 WHERE b.id IS DISTINCT FROM 4');
 RESET work_mem;
 RESET hash_mem_multiplier;
 
