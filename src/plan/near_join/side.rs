@@ -166,7 +166,8 @@ impl JoinSide {
 
     /// Writes all rows to a file, and removes them from memory.
     pub(super) fn move_to(&mut self, file: &mut RowFile, summary: &mut SideSummary) -> Result<(), SqlError> {
-        summary.bytes += (self.bytes() + size_of::<u64>() * self.rows.len()) as u64;
+        let numbers = if self.numbered { size_of::<u64>() * self.rows.len() } else { 0 };
+        summary.bytes += (self.bytes() + numbers) as u64;
         let (mut words, mut code) = (Vec::new(), 0);
         let codes: Vec<CodeSlice> = self.codes.iter().map(CodeList::codes).collect();
         let format = self.format();

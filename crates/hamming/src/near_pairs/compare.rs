@@ -108,26 +108,46 @@ for_processors! {
             }
             let others = tables.right.range(part.bucket ^ flip);
             let (begin, end) = (others.start.max(part.others.start), others.end.min(part.others.end));
+            let others = begin..end.max(begin);
+            // The longer of the two runs of rows is the inner loop.
+            if others.len() < part.rows.len() && !tables.is_diagonal(flip) {
+                let rows = &tables.left.values[part.rows.clone()];
+                for other in others {
+                    let pair = |index| ((part.rows.start + index) as u32, other as u32);
+                    comparisons += rows.len() as u64;
+                    compare_one(tables.right.values[other], rows, limit, hits, pair)?;
+                }
+                continue;
+            }
             for row in part.rows.clone() {
                 let begin = if tables.is_diagonal(flip) { begin.max(row + 1) } else { begin };
-                let value = tables.left.values[row];
                 let others = &tables.right.values[begin.min(end)..end];
+                let pair = |index| (row as u32, (begin + index) as u32);
                 comparisons += others.len() as u64;
-                // Reserves memory for all of them, since the loop cannot stop where memory is refused.
-                if hits.capacity() - hits.len() < others.len() {
-                    grow(hits, others.len())?;
-                }
-                each_near(
-                    others,
-                    |other| (other ^ value).count_ones() <= limit,
-                    |index| hits.push((row as u32, (begin + index) as u32)),
-                );
+                compare_one(tables.left.values[row], others, limit, hits, pair)?;
             }
         }
         #[cfg(test)]
         super::tests::COMPARISONS.with(|count| count.set(count.get() + comparisons as usize));
         Ok(comparisons)
     }
+}
+
+/// Adds the pair of each value that is within the limit of a value.
+#[inline(always)]
+fn compare_one(
+    value: u64,
+    others: &[u64],
+    limit: u32,
+    hits: &mut Vec<(u32, u32)>,
+    pair: impl Fn(usize) -> (u32, u32),
+) -> Result<(), OutOfMemory> {
+    // Reserves memory for all of them, since the loop cannot stop where memory is refused.
+    if hits.capacity() - hits.len() < others.len() {
+        grow(hits, others.len())?;
+    }
+    each_near(others, |other| (other ^ value).count_ones() <= limit, |index| hits.push(pair(index)));
+    Ok(())
 }
 
 for_processors! {

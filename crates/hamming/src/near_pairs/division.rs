@@ -31,6 +31,9 @@ struct PassDivision {
     group: BitChoice,
     /// The number of bits of a part's number.
     bits: u32,
+    /// The first shift by which bits are folded: `bits`, doubled while it is below the number of the group's
+    /// bits.
+    shift: u32,
 }
 
 impl PairDivision {
@@ -76,7 +79,12 @@ impl PairDivision {
             differing.iter().try_for_each(|&earlier| push(&mut of_pass, earlier))?;
             let pass = BitSegment { bits: sorted_by, equal: group, differing: of_pass, ..segment.clone() };
             push(&mut self.segments, pass)?;
-            let divided = PassDivision { word: segment.word, group: BitChoice::of_mask(group), bits };
+            let mut shift = bits;
+            while shift > 0 && 2 * shift < group.count_ones() {
+                shift *= 2;
+            }
+            let group_bits = BitChoice::of_mask(group);
+            let divided = PassDivision { word: segment.word, group: group_bits, bits, shift };
             push(&mut self.divisions, divided)?;
             push(&mut differing, group)?;
         }
@@ -96,12 +104,14 @@ impl PairDivision {
     /// The part of a code.
     #[inline]
     pub fn part(&self, pass: usize, code: &[u64]) -> usize {
-        let PassDivision { word, group, bits } = &self.divisions[pass];
+        let &PassDivision { word, ref group, bits, mut shift } = &self.divisions[pass];
         // Folds the bits by XOR to `bits` bits: first in half, then the half in half, and so on.
-        let folded = [16, 8, 4, 2, 1].iter().fold(group.of(code[*word]), |folded, pieces| {
-            folded ^ folded.checked_shr(bits * pieces).unwrap_or_default()
-        });
-        if *bits == 0 { 0 } else { (folded & ((1 << bits) - 1)) as usize }
+        let mut folded = group.of(code[word]);
+        while shift >= bits.max(1) {
+            folded ^= folded >> shift;
+            shift /= 2;
+        }
+        (folded & ((1 << bits) - 1)) as usize
     }
 
     /// A search for the near pairs between the codes of one part in a pass.

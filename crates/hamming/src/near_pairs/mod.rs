@@ -118,6 +118,15 @@ fn pieces(rows: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize
     rows.clone().step_by(length).map(move |first| first..rows.end.min(first + length))
 }
 
+/// Which place of a pair comes first.
+#[derive(PartialEq)]
+enum PairOrder {
+    Smaller,
+    /// The place on the left, or on the right.
+    Left,
+    Right,
+}
+
 /// A search for near pairs.
 struct PairJoin<'a, F> {
     /// The codes to which places on the left and on the right refer.
@@ -127,8 +136,7 @@ struct PairJoin<'a, F> {
     sink: &'a mut F,
     /// The number of bits of the widest segment.
     widest: u32,
-    /// Whether the smaller place of a pair has to come first.
-    sorted: bool,
+    order: PairOrder,
     /// Segments whose pairs have been reported.
     earlier: Vec<BitSegment>,
     /// The segments of the crowds that contain the current rows.
@@ -151,7 +159,7 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
             widest: MAX_SEGMENT_BITS,
             heartbeat,
             sink,
-            sorted: true,
+            order: PairOrder::Smaller,
             earlier: Vec::new(),
             crowds: Vec::new(),
             fraction: 0.0,
@@ -169,7 +177,7 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
     ) -> Self {
         let most = inputs[0].len().max(inputs[1].len());
         assert!(u32::try_from(most).is_ok(), "places have 32 bits");
-        Self { widest, sorted: false, ..Self::new(inputs, radius, heartbeat, sink) }
+        Self { widest, order: PairOrder::Left, ..Self::new(inputs, radius, heartbeat, sink) }
     }
 
     /// Finds the pairs of the two sides, segment by segment.
@@ -239,7 +247,7 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
             return Ok(false);
         }
         let [left, right] = [&tables.left.places[rows.clone()], &tables.right.places[others.clone()]];
-        if !self.sink.wants(left, right) {
+        if !self.wants(left, right) {
             return Ok(true);
         }
         let of_left = tables.left.codes(rows, self.inputs[0])?;
@@ -280,13 +288,19 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
                 self.heartbeat.progress(self.fraction);
                 let is_below = tables.is_diagonal(flip[0]) && others.end <= rows.start;
                 let places = (&tables.left.places[rows.clone()], &tables.right.places[others.clone()]);
-                if !is_below && self.sink.wants(places.0, places.1) {
+                if !is_below && self.wants(places.0, places.1) {
                     last = number;
                     self.part(tables, &BucketComparison { bucket, rows: rows.clone(), flips: flip, others })?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Whether the sink wants pairs of these rows on the left and on the right.
+    fn wants(&mut self, left: &[u32], right: &[u32]) -> bool {
+        let [these, those] = if self.order == PairOrder::Right { [right, left] } else { [left, right] };
+        self.sink.wants(these, those)
     }
 
     /// Makes a set of comparisons, and reports the pairs that no earlier segment has found.
@@ -300,7 +314,11 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
         }
         for hit in &mut self.hits {
             let (a, b) = (tables.left.places[hit.0 as usize], tables.right.places[hit.1 as usize]);
-            *hit = if self.sorted { (a.min(b), a.max(b)) } else { (a, b) };
+            *hit = match self.order {
+                PairOrder::Smaller => (a.min(b), a.max(b)),
+                PairOrder::Left => (a, b),
+                PairOrder::Right => (b, a),
+            };
         }
         self.sink.retain(&mut self.hits);
         self.hits.drain(..).try_for_each(|(a, b)| self.sink.found(a, b))

@@ -242,7 +242,7 @@ pub fn cost_between(codes: f64, others: f64, bits: u32, radius: u32) -> f64 {
     let varying = (0..cutter.width()).map(|word| lowest(u64::MAX, cutter.bits_of(word))).collect();
     let spread = RowDifferences { varying, differences: Vec::new() };
     let widest = MAX_SEGMENT_BITS;
-    let size = JoinSize { rows: codes + others, left: codes, pairs: codes * others, widest };
+    let size = JoinSize { rows: codes + others, left: codes.max(others), pairs: codes * others, widest };
     JoinPlan::of_size(&size, &spread, radius).cost(&size, &spread)
 }
 

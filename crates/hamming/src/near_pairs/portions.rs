@@ -2,7 +2,7 @@
 //! same time.
 
 use super::plan::{BitSegment, JoinPlan, JoinSides};
-use super::{CodeSlice, PairJoin, PairSink, SortedSides};
+use super::{CodeSlice, PairJoin, PairOrder, PairSink, SortedSides};
 use base::{Heartbeat, OutOfMemory, push};
 use std::mem::take;
 
@@ -11,8 +11,8 @@ const FEW: usize = 4;
 
 /// A search for the near pairs between two sides.
 ///
-/// It goes through the rows on the left in the order of buckets. Between two portions, both sides stay
-/// sorted.
+/// It goes through the rows on the left in the order of buckets, and looks for them in buckets on the right.
+/// Between two portions, both sides stay sorted.
 pub struct PairSearch {
     radius: u32,
     widest: u32,
@@ -39,7 +39,7 @@ impl PairSearch {
     /// Buckets are chosen by at most `widest` bits, at least 1. The buckets of a side take `4 << widest`
     /// bytes.
     pub fn between(codes: [CodeSlice<'_>; 2], radius: u32, widest: u32) -> Result<Self, OutOfMemory> {
-        let plan = JoinSides::between(codes).plan(radius, widest)?;
+        let plan = JoinSides::between(larger_first(codes)).plan(radius, widest)?;
         Ok(Self::new(plan, Vec::new(), radius, widest))
     }
 
@@ -73,10 +73,14 @@ impl PairSearch {
         heartbeat: &mut dyn Heartbeat,
         sink: &mut F,
     ) -> Result<bool, F::Stop> {
-        let (sides, earlier) = (JoinSides::between(codes), take(&mut self.earlier));
+        let ordered = larger_first(codes);
+        let sides = JoinSides::between(ordered);
         let mut portion = Portion { sink, limit: 0, taken: 0, pairs: Vec::new() };
-        let mut join = PairJoin::between(codes, self.radius, self.widest, heartbeat, &mut portion);
-        join.earlier = earlier;
+        let mut join = PairJoin::between(ordered, self.radius, self.widest, heartbeat, &mut portion);
+        join.earlier = take(&mut self.earlier);
+        if ordered[0].len() != codes[0].len() {
+            join.order = PairOrder::Right;
+        }
         while let Some(segment) = self.plan.segments.get(self.segment).cloned() {
             let sorted = match self.sorted.take() {
                 Some(sorted) => sorted,
@@ -129,6 +133,12 @@ impl PairSearch {
         }
         Ok(false)
     }
+}
+
+/// The two sides with the larger one first, for the left: the smaller side, which is read at random, stays in
+/// the processor's cache.
+fn larger_first<'a>([codes, others]: [CodeSlice<'a>; 2]) -> [CodeSlice<'a>; 2] {
+    if codes.len() < others.len() { [others, codes] } else { [codes, others] }
 }
 
 /// Keeps the pairs of some rows until all of them have been found.
