@@ -43,20 +43,39 @@ impl ColumnStatistics {
         (!column.data.rel.is_null()).then_some(column)
     }
 
-    /// The number of distinct values of the column.
-    pub(super) fn distinct(&self) -> f64 {
-        let mut is_default = false;
+    /// The number of distinct values of the column, and whether PostgreSQL assumes it since nothing is known.
+    fn count_distinct(&self) -> (f64, bool) {
+        let mut is_assumed = false;
         // SAFETY: `examine` has filled in the struct.
         let distinct = unsafe {
-            pg_sys::get_variable_numdistinct((&raw const self.data).cast_mut(), &raw mut is_default)
+            pg_sys::get_variable_numdistinct((&raw const self.data).cast_mut(), &raw mut is_assumed)
         };
-        distinct.max(1.0)
+        (distinct.max(1.0), is_assumed)
+    }
+
+    /// The number of distinct values of the column.
+    pub(super) fn distinct(&self) -> f64 {
+        self.count_distinct().0
+    }
+
+    /// The number of distinct codes of the column. If nothing is known of them, PostgreSQL assumes two
+    /// hundred, but most codes occur once.
+    fn distinct_codes(&self) -> f64 {
+        match self.count_distinct() {
+            (distinct, false) => distinct,
+            (distinct, true) => distinct.max(self.rows()),
+        }
+    }
+
+    fn rows(&self) -> f64 {
+        // SAFETY: the planner has set the number of rows of each relation.
+        unsafe { (*self.data.rel).tuples }.max(1.0)
     }
 
     /// The fraction of rows near a value of which nothing is known. `volume` is the fraction of all possible
     /// values that are in the ball.
     pub(super) fn typical_selectivity(&self, volume: f64) -> f64 {
-        volume.max(1.0 / self.distinct())
+        volume.max(1.0 / self.distinct_codes())
     }
 
     /// The fraction of rows within the radius of a query.
@@ -76,7 +95,7 @@ impl ColumnStatistics {
     /// ANALYZE has kept of both. Equal rare values are ignored: they are seldom found, except in a self-join,
     /// where both lists are the same. The pairs that have one value on average are counted instead.
     pub(super) fn join_selectivity(&self, other: &Self, radius: u32, volume: f64) -> f64 {
-        let typical = volume.max(1.0 / self.distinct().max(other.distinct()));
+        let typical = volume.max(1.0 / self.distinct_codes().max(other.distinct_codes()));
         let [values, others] = [self.values(), other.values()];
         let (mut common_near, mut others_near, mut pairs) = (0.0, 0.0, 0);
         // Bounded: about as many as are compared.
@@ -132,9 +151,8 @@ impl ColumnStatistics {
             least_common = f64::from(slot.numbers().get(common.len()).copied().unwrap_or_default());
         }
         common.sort_unstable_by_key(|&(value, _)| value);
-        // SAFETY: the planner has set the number of rows of each table.
-        let rows = unsafe { (*self.data.rel).tuples }.max(1.0);
-        Some(ElementStatistics { common, least_common, average, rows, not_null: 1.0 - self.null_fraction() })
+        let (rows, not_null) = (self.rows(), 1.0 - self.null_fraction());
+        Some(ElementStatistics { common, least_common, average, rows, not_null })
     }
 
     /// The fraction of rows that are NULL.
