@@ -55,6 +55,9 @@ impl SortedSides {
     }
 }
 
+/// Vector instructions compare so many words at a time.
+const SHORT_RUN: usize = 8;
+
 /// Both sides of a join, sorted into the buckets of a segment.
 pub(super) struct JoinTables<'a> {
     pub(super) left: &'a RowBuckets,
@@ -107,47 +110,36 @@ for_processors! {
                 continue;
             }
             let others = tables.right.range(part.bucket ^ flip);
-            let (begin, end) = (others.start.max(part.others.start), others.end.min(part.others.end));
-            let others = begin..end.max(begin);
-            // The longer of the two runs of rows is the inner loop.
-            if others.len() < part.rows.len() && !tables.is_diagonal(flip) {
-                let rows = &tables.left.values[part.rows.clone()];
-                for other in others {
-                    let pair = |index| ((part.rows.start + index) as u32, other as u32);
-                    comparisons += rows.len() as u64;
-                    compare_one(tables.right.values[other], rows, limit, hits, pair)?;
+            let others = others.start.max(part.others.start)..others.end.min(part.others.end);
+            let is_one = tables.is_diagonal(flip);
+            // The longer of the two runs is the inner loop, if it is long enough to be worth it.
+            let is_turned = part.rows.len() > others.len().max(SHORT_RUN) && !is_one;
+            let (left, right) = ((&tables.left.values, part.rows.clone()), (&tables.right.values, others));
+            let [(values, rows), (other_values, others)] =
+                if is_turned { [right, left] } else { [left, right] };
+            for row in rows {
+                let begin = if is_one { others.start.max(row + 1) } else { others.start };
+                let value = values[row];
+                let run = &other_values[begin.min(others.end)..others.end];
+                comparisons += run.len() as u64;
+                // Reserves memory for all of them, since the loop cannot stop where memory is refused.
+                if hits.capacity() - hits.len() < run.len() {
+                    grow(hits, run.len())?;
                 }
-                continue;
-            }
-            for row in part.rows.clone() {
-                let begin = if tables.is_diagonal(flip) { begin.max(row + 1) } else { begin };
-                let others = &tables.right.values[begin.min(end)..end];
-                let pair = |index| (row as u32, (begin + index) as u32);
-                comparisons += others.len() as u64;
-                compare_one(tables.left.values[row], others, limit, hits, pair)?;
+                each_near(
+                    run,
+                    |other| (other ^ value).count_ones() <= limit,
+                    |index| {
+                        let (row, other) = (row as u32, (begin + index) as u32);
+                        hits.push(if is_turned { (other, row) } else { (row, other) });
+                    },
+                );
             }
         }
         #[cfg(test)]
         super::tests::COMPARISONS.with(|count| count.set(count.get() + comparisons as usize));
         Ok(comparisons)
     }
-}
-
-/// Adds the pair of each value that is within the limit of a value.
-#[inline(always)]
-fn compare_one(
-    value: u64,
-    others: &[u64],
-    limit: u32,
-    hits: &mut Vec<(u32, u32)>,
-    pair: impl Fn(usize) -> (u32, u32),
-) -> Result<(), OutOfMemory> {
-    // Reserves memory for all of them, since the loop cannot stop where memory is refused.
-    if hits.capacity() - hits.len() < others.len() {
-        grow(hits, others.len())?;
-    }
-    each_near(others, |other| (other ^ value).count_ones() <= limit, |index| hits.push(pair(index)));
-    Ok(())
 }
 
 for_processors! {
