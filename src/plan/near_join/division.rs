@@ -23,9 +23,6 @@ use pgrx::pg_sys::MemoryContext;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Reading all rows this many times takes as long as reading them once, writing the parts and reading those.
-const READINGS: usize = 4;
-
 /// At least this many tasks for each process, since some tasks take longer than others.
 const TASKS_PER_PROCESS: usize = 2;
 
@@ -135,7 +132,7 @@ impl JoinDivision {
             return Ok(());
         };
         let most = summaries.map(|side| side.bytes as usize).into_iter().fold(0, usize::max);
-        let needed = most.div_ceil(memory::of_part());
+        let needed = most.div_ceil(memory::of_planned_part());
         let parts = needed.min(memory::files(RowFile::BYTES)).max(self.tasks_of_pass(radius as usize + 1));
         let bits = parts.next_power_of_two().ilog2();
         let samples = [outer.codes(), inner.codes()];
@@ -160,7 +157,7 @@ impl JoinDivision {
         let wanted = self.tasks_of_pass(plan.passes()).next_power_of_two();
         for pass in 0..plan.passes() {
             let parts = plan.parts(pass);
-            let of_task = if parts <= wanted.max(READINGS) { 1 } else { parts / wanted };
+            let of_task = (parts / wanted).max(1);
             for first in (0..parts).step_by(of_task) {
                 push(&mut self.tasks, JoinTask { pass, parts: first..first + of_task })?;
             }

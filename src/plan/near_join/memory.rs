@@ -10,6 +10,9 @@ const PART_FOR_BUCKETS: usize = 16;
 /// The divisor for the files that are open.
 const PART_FOR_FILES: usize = 8;
 
+/// The most bytes of a side into which rows are divided.
+const MOST_FOR_PLANNED_PART: usize = 3 << 20;
+
 /// The most bytes that a sample of a side takes.
 const MOST_FOR_SAMPLE: usize = 1 << 20;
 
@@ -43,6 +46,11 @@ pub(super) fn of_batch() -> usize {
 /// Bytes for each side of a part, if both sides are divided.
 pub(super) fn of_part() -> usize {
     of_join() / 8 * 3
+}
+
+/// Bytes of a side into which rows are divided. Larger parts would not fit into the processor's cache.
+pub(super) fn of_planned_part() -> usize {
+    of_part().min(MOST_FOR_PLANNED_PART)
 }
 
 /// Bytes for the sample of each side by which a division is planned.
