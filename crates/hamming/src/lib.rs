@@ -4,6 +4,7 @@
 //!
 //! - [`code`]: the forms of a code: bits, bytes and words; distance, similarity and radius
 //! - [`code_text`]: codes in hexadecimal digits
+//! - [`cut_table`]: many codes of one length as words
 //! - [`near_pairs`]: all pairs within a radius, without comparing all codes with all
 //! - [`clusters`]: which rows are versions of one another, and which of them to keep
 //! - [`queries`]: comparisons of some codes with every row of a table
@@ -23,6 +24,7 @@ mod buckets;
 pub mod clusters;
 pub mod code;
 pub mod code_text;
+pub mod cut_table;
 pub mod hash;
 pub mod histogram;
 pub mod kernel;

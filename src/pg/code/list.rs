@@ -5,6 +5,7 @@ use super::{CodeType, error};
 use crate::pg::report::{self, SqlError};
 use base::{grow, reserve};
 use hamming::code::{CodeCutter, CodeSlice};
+use hamming::cut_table::CutTable;
 use pgrx::pg_sys;
 
 /// Codes of one length: the length of the first code.
@@ -15,11 +16,16 @@ pub(crate) struct CodeList {
     words: Vec<u64>,
     /// For strings of bits: set by the first one.
     cutter: Option<CodeCutter>,
+    /// Cuts strings of bits faster, if there are enough of them.
+    table: Option<CutTable>,
 }
+
+/// A table is made when the list has so many times the table's words.
+const LISTS_PER_TABLE: usize = 4;
 
 impl CodeList {
     pub(crate) fn new(type_: CodeType, expected: usize) -> Self {
-        Self { type_, expected, words: Vec::new(), cutter: None }
+        Self { type_, expected, words: Vec::new(), cutter: None, table: None }
     }
 
     /// Adds a value, which must have the same length as the earlier ones.
@@ -40,8 +46,27 @@ impl CodeList {
                 let bits = unsafe { Bits::of(value) };
                 let cutter = self.cutter_for(bits.length())?;
                 self.make_room(cutter.width())?;
-                self.words.extend(cutter.words_of(bits.bytes()));
+                self.make_table(cutter)?;
+                match &self.table {
+                    Some(table) => {
+                        let before = self.words.len();
+                        self.words.resize(before + cutter.width(), 0);
+                        table.cut(bits.bytes(), &mut self.words[before..]);
+                    }
+                    None => self.words.extend(cutter.words_of(bits.bytes())),
+                }
             }
+        }
+        Ok(())
+    }
+
+    /// Makes a table if there are enough codes and none was made yet.
+    fn make_table(&mut self, cutter: CodeCutter) -> Result<(), SqlError> {
+        if self.table.is_none()
+            && let Some(size) = CutTable::size(cutter)
+            && self.words.len() >= LISTS_PER_TABLE * size
+        {
+            self.table = Some(CutTable::new(cutter, size).map_err(report::problem)?);
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use std::ptr::{from_mut, from_ref, null_mut};
 /// The time to read a row into memory, and to extract a word of a string of bits, counted in operators. One
 /// takes some 16 ns: a sequential scan takes 80 ns for a row, whose cost is that of five operators.
 const OPERATORS_PER_ROW: f64 = 6.0;
-const OPERATORS_PER_WORD: f64 = 8.0;
+const OPERATORS_PER_WORD: f64 = 2.0;
 
 /// The time to write a row to a file and to read it back, in operators.
 const OPERATORS_PER_FILED_ROW: f64 = 0.75;
