@@ -154,8 +154,11 @@ impl JoinDivision {
         let Some(plan) = &self.plan else {
             return push(&mut self.tasks, JoinTask { pass: 0, parts: 0..usize::from(have_codes) });
         };
-        let wanted = self.tasks_of_pass(plan.passes()).next_power_of_two();
-        for pass in 0..plan.passes() {
+        let passes = plan.passes();
+        for pass in 0..passes {
+            // The last pass has tasks for all processes, so that they end at about the same time.
+            let of_passes = if pass + 1 == passes { 1 } else { passes };
+            let wanted = self.tasks_of_pass(of_passes).next_power_of_two();
             let parts = plan.parts(pass);
             let of_task = (parts / wanted).max(1);
             for first in (0..parts).step_by(of_task) {
