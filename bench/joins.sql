@@ -90,7 +90,7 @@ SELECT part, what, round(seconds::numeric, 2) AS "s of CPU", rows,
        round((seconds / min(seconds) FILTER (WHERE what LIKE 'near%') OVER (PARTITION BY part))::numeric, 1) AS "times the fastest near one"
 FROM measured_joins ORDER BY min(number) OVER (PARTITION BY part), seconds;
 -- With workers it is the time that counts.
-SET work_mem = '1GB';
+SET work_mem = '4MB';
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 CREATE TABLE measured_times (workers integer, seconds double precision);
