@@ -10,7 +10,7 @@
 //!
 //! Cost: `radius + 1` passes through all codes. There are as many comparisons as without a division.
 
-use super::plan::{BitSegment, JoinPlan, JoinSides, JoinSize, lowest};
+use super::plan::{BitSegment, JoinPlan, JoinSides, JoinSize, MAX_SEGMENT_BITS, lowest};
 use super::{CodeSlice, PairSearch};
 use crate::buckets::BitChoice;
 use base::{OutOfMemory, collect, push};
@@ -52,7 +52,9 @@ impl PairDivision {
     ) -> Result<Option<Self>, OutOfMemory> {
         let mut spread = JoinSides::between(samples).spread()?;
         spread.varying.copy_from_slice(varying);
-        let size = JoinSize::of(rows[0], Some(rows[1]), widest + bits);
+        // The bits by which codes are divided need no buckets.
+        let widest_of_plan = (widest + bits).min(MAX_SEGMENT_BITS);
+        let size = JoinSize::of(rows[0], Some(rows[1]), widest_of_plan);
         let plan = JoinPlan::of_size(&size, &spread, radius);
         let mut division = Self { radius, widest, segments: Vec::new(), divisions: Vec::new() };
         for segment in &plan.segments {

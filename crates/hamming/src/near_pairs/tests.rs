@@ -198,6 +198,21 @@ proptest! {
     }
 }
 
+/// Divisions are planned for codes with any number of bits that vary, and for any memory.
+#[test]
+fn divisions_of_any_codes_are_planned() {
+    let words = [0, u64::MAX];
+    let samples = [CodeSlice::fingerprints(&words); 2];
+    let limits = [[0, MAX_SEGMENT_BITS], [5, 20], [8, 1], [8, MAX_SEGMENT_BITS]];
+    for (varying, radius, limits) in (1..=u64::BITS).flat_map(|bits| {
+        let varying = u64::MAX >> (u64::BITS - bits);
+        limits.iter().flat_map(move |&limits| [0, 3, 9].map(|radius| (varying, radius, limits)))
+    }) {
+        let division = PairDivision::new(samples, &[varying], [1 << 22; 2], radius, limits).unwrap();
+        assert!(division.is_some() || varying.count_ones() < 26, "{varying:x} {radius}");
+    }
+}
+
 /// Finding a pair takes some comparisons, not all with all, and the heartbeat is called between them.
 #[test]
 fn dense_values_do_not_take_all_comparisons() {
