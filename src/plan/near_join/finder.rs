@@ -118,11 +118,12 @@ impl JoinFinder {
             let mut sink = OuterPartners { batch, output, finder: self, others };
             return search.all(codes, heartbeat, &mut sink);
         }
-        let mut sink = BatchPairs { finder: self, others };
-        match search.portion(codes, memory::pairs(), heartbeat, &mut sink)? {
+        let more = search.portion(codes, memory::pairs(), heartbeat, &mut BatchPairs(self))?;
+        match more {
             true => self.search = Some(search),
             false => self.rest = 0..0,
         }
+        self.dismissed += others.iter().map(|other| other.retain(&mut self.pairs)).sum::<u64>();
         Ok(())
     }
 }
@@ -154,24 +155,17 @@ impl CodeCondition<'_> {
 }
 
 /// Collects pairs of a batch.
-struct BatchPairs<'a> {
-    finder: &'a mut JoinFinder,
-    others: &'a [CodeCondition<'a>],
-}
+struct BatchPairs<'a>(&'a mut JoinFinder);
 
 impl PairSink for BatchPairs<'_> {
     type Stop = OutOfMemory;
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
-        push(&mut self.finder.pairs, (a, b))
-    }
-
-    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
-        self.finder.dismissed += self.others.iter().map(|other| other.retain(pairs)).sum::<u64>();
+        push(&mut self.0.pairs, (a, b))
     }
 
     fn compared(&mut self, comparisons: u64) {
-        self.finder.comparisons += comparisons;
+        self.0.comparisons += comparisons;
     }
 }
 
