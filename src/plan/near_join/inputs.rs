@@ -196,15 +196,16 @@ impl JoinInputs {
             division.next_batch(batch, partners)?;
         } else {
             let is_needed = self.parts.kind.keeps_outer() && self.inner_ended;
-            if batch.inner.rows.len() == 0 && !is_needed {
+            // A row whose code was refused may be left out; the other side shows whether that is an error.
+            if batch.inner.rows.len() == 0 && !batch.inner.has_codes() && !is_needed {
                 return Ok(false);
             }
             self.read_outer(batch, partners)?;
         }
+        batch.outer.check(&mut batch.inner)?;
         if batch.outer.rows.len() == 0 {
             return Ok(false);
         }
-        batch.outer.check(&mut batch.inner)?;
         self.batch = self.rows_of_next(batch);
         self.batches += 1;
         Ok(true)
