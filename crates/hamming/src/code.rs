@@ -161,11 +161,6 @@ impl<'a> CodeSlice<'a> {
         &self.words[first..first + self.width]
     }
 
-    /// The codes at a range of places.
-    pub fn range(self, places: std::ops::Range<usize>) -> Self {
-        Self { words: &self.words[places.start * self.width..places.end * self.width], width: self.width }
-    }
-
     /// All codes, in order.
     #[inline]
     pub fn iter(self) -> std::slice::ChunksExact<'a, u64> {

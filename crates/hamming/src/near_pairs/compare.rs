@@ -19,16 +19,6 @@ pub(super) struct SortedSides {
 }
 
 impl SortedSides {
-    pub(super) fn of(
-        sides: &JoinSides,
-        segment: &BitSegment,
-        heartbeat: &mut dyn Heartbeat,
-    ) -> Result<Self, OutOfMemory> {
-        let mut sorted = Self::default();
-        sorted.fill(sides, segment, heartbeat)?;
-        Ok(sorted)
-    }
-
     /// Sorts rows, and forgets the last ones.
     pub(super) fn fill(
         &mut self,

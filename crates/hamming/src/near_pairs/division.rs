@@ -40,7 +40,7 @@ impl PairDivision {
     /// Plans a division of `rows` codes on the two sides into up to `1 << bits` parts. The samples have codes
     /// of both sides. For each word, `varying` has the bits in which not all codes of both sides are equal.
     ///
-    /// Buckets of a part are chosen by at most `widest` bits, which must be at least 1.
+    /// Buckets of a part are chosen by about `widest` bits at most, which must be at least 1.
     ///
     /// `None` if all codes would have to be compared with all.
     pub fn new(

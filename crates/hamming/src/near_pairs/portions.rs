@@ -19,9 +19,10 @@ pub struct PairSearch {
     plan: JoinPlan,
     /// Segments whose pairs have been reported.
     earlier: Vec<BitSegment>,
-    /// The number of the current segment, and the rows if they are sorted by it.
+    /// The number of the current segment, and whether the rows are sorted by it.
     segment: usize,
-    sorted: Option<SortedSides>,
+    is_sorted: bool,
+    sorted: SortedSides,
     /// The next row on the left, in the order of buckets.
     next: usize,
     /// How many rows of a bucket are compared at a time.
@@ -31,7 +32,8 @@ pub struct PairSearch {
 impl PairSearch {
     /// A search by the segments of a plan. Pairs that the earlier segments find are left out.
     pub(super) fn new(plan: JoinPlan, earlier: Vec<BitSegment>, radius: u32, widest: u32) -> Self {
-        Self { radius, widest, plan, earlier, segment: 0, sorted: None, next: 0, step: usize::MAX }
+        let (sorted, step) = (SortedSides::default(), usize::MAX);
+        Self { radius, widest, plan, earlier, segment: 0, is_sorted: false, sorted, next: 0, step }
     }
 
     /// Plans a search between codes with the same number of words.
@@ -81,17 +83,18 @@ impl PairSearch {
         if ordered[0].len() != codes[0].len() {
             join.order = PairOrder::Right;
         }
+        let mut sorted = take(&mut self.sorted);
         while let Some(segment) = self.plan.segments.get(self.segment).cloned() {
-            let sorted = match self.sorted.take() {
-                Some(sorted) => sorted,
-                None => SortedSides::of(&sides, &segment, join.heartbeat)?,
-            };
+            if !self.is_sorted {
+                sorted.fill(&sides, &segment, join.heartbeat)?;
+                (self.is_sorted, self.next) = (true, 0);
+            }
             if self.rows_of(&segment, &sorted, room, &mut join)? {
-                (self.sorted, self.earlier) = (Some(sorted), join.earlier);
+                (self.sorted, self.earlier) = (sorted, join.earlier);
                 return Ok(true);
             }
             push(&mut join.earlier, segment)?;
-            (self.segment, self.next) = (self.segment + 1, 0);
+            (self.segment, self.is_sorted) = (self.segment + 1, false);
         }
         Ok(false)
     }
