@@ -2,17 +2,70 @@
 //!
 //! PostgreSQL's executor looks up each row that an index returns. An index that does not store whole codes
 //! has to look up a row before it can decide whether to return it.
+//!
+//! A scan runs with the rights of whoever queries, and the index belongs to the owner of the table. So the
+//! scan computes no expression of the index, except for that of the code, which the query contains as well:
+//! otherwise the planner would not have chosen the index.
 
 use super::compat::count_fetch;
+use super::executor::{reset, value};
+use super::nodes::elements;
 use pgrx::pg_sys;
 
-/// Looks up the values of the index's first column for a scan.
+/// Looks up the codes of rows for a scan.
 pub(crate) struct TableRows {
     scan: pg_sys::IndexScanDesc,
     slot: *mut pg_sys::TupleTableSlot,
-    info: *mut pg_sys::IndexInfo,
-    /// Evaluates an expression that is indexed; null if the index has none.
-    executor: *mut pg_sys::EState,
+    code: IndexedCode,
+}
+
+/// What the first column of an index is computed from.
+enum IndexedCode {
+    /// A column of the table, counted from 0.
+    Column(usize),
+    /// An expression, and the executor's state that it is evaluated in.
+    Expression(*mut pg_sys::ExprState, *mut pg_sys::EState),
+}
+
+impl IndexedCode {
+    /// # Safety
+    /// The index must be open, and the slot must be for rows of its table.
+    unsafe fn of(index: pg_sys::Relation, slot: *mut pg_sys::TupleTableSlot) -> Self {
+        // SAFETY: the index is open, and has a first key column: that of a column of the table is its number,
+        // that of an expression is 0.
+        unsafe {
+            if let number @ 1.. = *(*(*index).rd_index).indkey.values.as_ptr() {
+                return Self::Column(number as usize - 1);
+            }
+            let executor = pg_sys::CreateExecutorState();
+            (*pg_sys::MakePerTupleExprContext(executor)).ecxt_scantuple = slot;
+            let expression = elements(pg_sys::RelationGetIndexExpressions(index))[0];
+            Self::Expression(pg_sys::ExecPrepareExpr(expression.cast(), executor), executor)
+        }
+    }
+
+    /// The code of the row in the slot; `None` if it is NULL.
+    ///
+    /// # Safety
+    /// The slot must be the one that this was made for, and have a row.
+    unsafe fn read(&self, slot: *mut pg_sys::TupleTableSlot) -> Option<pg_sys::Datum> {
+        // SAFETY: the slot has a row with this column; the expression was prepared for its executor.
+        unsafe {
+            match *self {
+                Self::Column(place) => {
+                    if usize::from((*slot).tts_nvalid as u16) <= place {
+                        pg_sys::slot_getsomeattrs_int(slot, place as i32 + 1);
+                    }
+                    (!*(*slot).tts_isnull.add(place)).then(|| *(*slot).tts_values.add(place))
+                }
+                Self::Expression(expression, executor) => {
+                    let context = (*executor).es_per_tuple_exprcontext;
+                    reset(context);
+                    value(expression, context)
+                }
+            }
+        }
+    }
 }
 
 impl TableRows {
@@ -24,13 +77,7 @@ impl TableRows {
         unsafe {
             let table = (*scan).heapRelation;
             let slot = pg_sys::table_slot_create(table, std::ptr::null_mut());
-            let info = pg_sys::BuildIndexInfo((*scan).indexRelation);
-            let mut executor = std::ptr::null_mut();
-            if !(*info).ii_Expressions.is_null() {
-                executor = pg_sys::CreateExecutorState();
-                (*pg_sys::MakePerTupleExprContext(executor)).ecxt_scantuple = slot;
-            }
-            Self { scan, slot, info, executor }
+            Self { scan, slot, code: IndexedCode::of((*scan).indexRelation, slot) }
         }
     }
 
@@ -77,29 +124,20 @@ impl TableRows {
         }
     }
 
-    /// Reads the value of the index's first column in the version of the row that the scan sees. Returns
-    /// `None` if the scan sees no version, or if the value is NULL.
+    /// Reads the code of the version of the row that the scan sees. Returns `None` if the scan sees no
+    /// version, or if the code is NULL.
     pub(crate) fn read<T>(
         &self,
         row: pg_sys::ItemPointerData,
         read: impl FnOnce(pg_sys::Datum) -> T,
     ) -> Option<T> {
-        const COLUMNS: usize = pg_sys::INDEX_MAX_KEYS as usize;
-        let (mut values, mut are_null) = ([pg_sys::Datum::null(); COLUMNS], [true; COLUMNS]);
-        // SAFETY: the scan exists; the slot is for rows of its table, and `info` describes its index.
+        // SAFETY: the scan exists, and the slot is for rows of its table.
         unsafe {
             if !self.fetch(row) {
                 return None;
             }
             count_fetch((*self.scan).indexRelation);
-            if !self.executor.is_null() {
-                pg_sys::MemoryContextReset(
-                    (*(*self.executor).es_per_tuple_exprcontext).ecxt_per_tuple_memory,
-                );
-            }
-            let (values, are_null) = (values.as_mut_ptr(), are_null.as_mut_ptr());
-            pg_sys::FormIndexDatum(self.info, self.slot, self.executor, values, are_null);
-            let result = (!*are_null).then(|| read(*values));
+            let result = self.code.read(self.slot).map(read);
             self.clear();
             result
         }
@@ -110,8 +148,8 @@ impl TableRows {
         // SAFETY: `of` has made them.
         unsafe {
             pg_sys::ExecDropSingleTupleTableSlot(self.slot);
-            if !self.executor.is_null() {
-                pg_sys::FreeExecutorState(self.executor);
+            if let IndexedCode::Expression(_, executor) = self.code {
+                pg_sys::FreeExecutorState(executor);
             }
         }
     }
