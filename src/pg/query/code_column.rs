@@ -1,4 +1,9 @@
-//! Reads a column of codes of a table, and optionally a column of texts.
+//! Reads a column of codes of a table, and optionally a column of texts and a key.
+//!
+//! The query runs with the rights of the caller, who has only named the table. So it calls nothing that the
+//! owner of the table could have written, apart from what a plain SELECT of these columns runs as well: the
+//! expressions of a view, and the policies of row-level security. The casts of codes and texts are
+//! PostgreSQL's own, because the types of these columns are checked first, and the table is locked.
 
 use super::QueryCursor;
 use crate::pg::code::CodeType;
@@ -95,8 +100,10 @@ impl CodeColumn {
         let text = self.text.as_deref().map(CStr::to_bytes);
         let returned: [&[u8]; 3] = text.map_or([b""; 3], |text| [b", ", text, b"::pg_catalog.text"]);
         let wanted: [&[u8]; 3] = text.map_or([b""; 3], |text| [b" AND ", text, b" IS NOT NULL"]);
+        // A cast of the key could be a function of whoever owns its type. This calls the output function, as
+        // a plain SELECT does, and gives an empty text for NULL.
         let key = self.key.as_deref().map(CStr::to_bytes);
-        let key: [&[u8]; 3] = key.map_or([b""; 3], |key| [b", COALESCE(", key, b"::pg_catalog.text, '')"]);
+        let key: [&[u8]; 3] = key.map_or([b""; 3], |key| [b", pg_catalog.concat(", key, b")"]);
         let order = at_random.map(|count| format!(" ORDER BY pg_catalog.random() LIMIT {count}"));
         let select: [&[u8]; 4] = [b"SELECT ", column, b"::pg_catalog.", type_];
         let from: [&[u8]; 5] = [b" FROM ", table, b" WHERE ", column, b" IS NOT NULL"];
