@@ -157,8 +157,8 @@ check-cargo-pgrx: prepare-test install
 # Each can be made longer or shorter by its variable.
 soak: prepare-test install
 	@ROUNDS=$${ROUNDS:-400} CRASHES=$${CRASHES:-150} STANDBY_SECONDS=$${STANDBY_SECONDS:-180} \
-		SECONDS_OF_LOAD=$${SECONDS_OF_LOAD:-300} STORM_SECONDS=$${STORM_SECONDS:-3000} QUERIES=$${QUERIES:-30000} JOBS=$${JOBS:-1} REFUSALS=$${REFUSALS:-100} \
-		ONLY=tap TESTS="010 011 012 013 016 027" tools/tests/test
+		SECONDS_OF_LOAD=$${SECONDS_OF_LOAD:-300} STORM_SECONDS=$${STORM_SECONDS:-3000} QUERIES=$${QUERIES:-30000} JOBS=$${JOBS:-1} REFUSALS=$${REFUSALS:-100} CANARIES=$${CANARIES:-100} \
+		ONLY=tap TESTS="010 011 012 013 016 027 036" tools/tests/test
 
 fuzz:
 	@tools/tests/fuzz
