@@ -33,7 +33,7 @@ DECLARE
     line text;
 BEGIN
     FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-        RETURN NEXT regexp_replace(line, '<[01]+,', '<Q,', 'g');
+        RETURN NEXT ltrim(regexp_replace(line, '<[01]+,', '<Q,', 'g'), ' ->');
     END LOOP;
 END $$;
 -- EXECUTE … INTO uses no workers, so results are stored in a table.
@@ -55,7 +55,8 @@ RESET enable_indexonlyscan;
 SET enable_seqscan = off;
 SET enable_sort = off;
 CREATE INDEX whole ON document USING hamming (code) WITH (trees = whole);
-SELECT number, line FROM question, plan(query) AS line WHERE number <= 8 AND line ~ 'Gather|Index';
+-- above a parallel scan, some versions gather rows in order and others sort them
+SELECT number, line FROM question, plan(query) AS line WHERE number <= 8 AND line ~ 'Index';
 CALL answers('whole');
 SET work_mem = '64kB';
 CALL answers('whole, little memory');
@@ -73,7 +74,7 @@ CALL answers('words');
 DROP INDEX by_words;
 CREATE INDEX by_tenant ON document USING hamming (code, tenant_id) WITH (trees = whole);
 CALL answers('tenants');
-SELECT number, line FROM question, plan(query) AS line WHERE number > 8 AND line ~ 'Gather|Index|Filter';
+SELECT number, line FROM question, plan(query) AS line WHERE number > 8 AND line ~ 'Index|Filter';
 SELECT answer.way, count(*), count(*) FILTER (WHERE answer.line IS NOT DISTINCT FROM scanned.line) AS same
 FROM answer JOIN answer AS scanned USING (number) WHERE scanned.way = 'scan' GROUP BY answer.way ORDER BY answer.way;
 -- a search that is rescanned
