@@ -7,9 +7,9 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import closing, suppress
-from email.parser import BytesParser
-from email.policy import HTTP
+from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BufferedIOBase
 from pathlib import Path
 from threading import BoundedSemaphore
 from urllib.parse import parse_qsl
@@ -18,6 +18,7 @@ import psycopg
 
 from . import pages
 from .distances import distances
+from .forms import LARGEST_BODY, boundary_of, read_form, too_large, unknown
 from .layout import Fields, Page, Refused, refusal, server_error
 from .queries import Queries
 from .safety import Unsuitable
@@ -32,13 +33,10 @@ ROUTES: dict[str, Callable[[Queries, Fields], Page]] = {
     "/document": pages.document,
 }
 
-LARGEST_UPLOAD = 5_000_000
-# What a form has in addition to the text.
-LARGEST_BODY = LARGEST_UPLOAD + 10_000
-# No form of ours has as many fields.
-MOST_PARTS = 20
-# A browser shows our answer only after it has sent everything, so this much more is read and thrown away.
+# A browser shows an answer only after it has sent everything, so this much more is read and thrown away.
 LARGEST_REFUSED = 100_000_000
+# Bytes and lines of a request's header. A browser sends a few kB, most of it cookies of other servers of this machine.
+LARGEST_HEADER, MOST_LINES = 32_768, 100
 LOOPBACK = "127.0.0.1"
 HOSTS = {LOOPBACK, "localhost"}
 
@@ -61,8 +59,6 @@ KINDS = [
     ]
 ]
 
-TOO_LARGE = Refused(413, "This is too large", f"A text may have {LARGEST_UPLOAD // 1_000_000} MB. Take a part of it.")
-
 
 class Server(ThreadingHTTPServer):
     """Answers requests about one table, at most four at a time."""
@@ -74,6 +70,30 @@ class Server(ThreadingHTTPServer):
         super().__init__((LOOPBACK, port), Handler)
 
 
+class Header(BufferedIOBase):
+    """The header of a request, which is refused if it is too large, before Python parses it.
+
+    Python accepts a hundred lines of 64 kB each, and takes seconds to parse those that consist of carriage returns.
+    """
+
+    def __init__(self, source: BufferedIOBase) -> None:
+        self.source, self.left, self.lines = source, LARGEST_HEADER, MOST_LINES
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        line = self.source.readline(-1 if size is None else size)
+        self.left, self.lines = self.left - len(line), self.lines - 1
+        if self.left < 0 or self.lines < 0:
+            self.throw_away(line)
+            raise HTTPException(f"A request may have {MOST_LINES} lines and {LARGEST_HEADER:,} bytes before its body.")
+        return line
+
+    def throw_away(self, line: bytes) -> None:
+        """Reads the rest, without which a client would not read the answer."""
+        while line not in (b"\r\n", b"\n", b"") and self.left > -LARGEST_REFUSED:
+            line = self.source.readline(65_536)
+            self.left -= len(line)
+
+
 class Handler(BaseHTTPRequestHandler):
     """One request."""
 
@@ -81,6 +101,14 @@ class Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "explorer", ""
     # Seconds that a visitor may be silent.
     timeout = 30
+
+    def parse_request(self) -> bool:
+        source = self.rfile
+        self.rfile = Header(source)
+        try:
+            return super().parse_request()
+        finally:
+            self.rfile = source
 
     def do_GET(self) -> None:
         if self.path == "/style.css":
@@ -153,32 +181,15 @@ class Handler(BaseHTTPRequestHandler):
         return Fields(parse_qsl(self.path.partition("?")[2]))
 
     def form_fields(self) -> Fields:
-        """The fields of a multipart form. A file that was chosen takes the place of the text."""
-        length, kind = self.headers.get("Content-Length", "")[:12], self.headers.get("Content-Type", "")
-        if not (length.isascii() and length.isdigit() and kind.startswith("multipart/form-data")):
-            raise Refused(400, "This is no form of ours", "The links above lead to those that there are.")
-        if int(length) > LARGEST_BODY:
+        """The fields of a form, whose type and length are checked before it is read."""
+        length = self.headers.get("Content-Length", "")[:12]
+        if not (length.isascii() and length.isdigit()):
+            raise unknown()
+        boundary = boundary_of(self.headers.get("Content-Type", ""))
+        if boundary is None or int(length) > LARGEST_BODY:
             self.throw_away(min(int(length), LARGEST_REFUSED))
-            raise TOO_LARGE
-        body = self.rfile.read(int(length))
-        boundary = kind.partition("boundary=")[2].strip('"').encode("latin-1", "replace")
-        # Python takes long to cut a form into many parts.
-        if not boundary or body.count(boundary) > MOST_PARTS:
-            raise Refused(400, "This is no form of ours", "The links above lead to those that there are.")
-        body = f"Content-Type: {kind}\r\n\r\n".encode("latin-1", "replace") + body
-        fields = Fields()
-        for part in BytesParser(policy=HTTP).parsebytes(body).iter_parts():
-            name = part.get_param("name", header="Content-Disposition")
-            payload = part.get_payload(decode=True)
-            if not isinstance(payload, bytes) or len(payload) > LARGEST_UPLOAD:
-                raise TOO_LARGE
-            # Browsers write the ends of lines as CR LF. Stored texts have LF, and passages would end at each.
-            text = decoded(payload).replace("\r\n", "\n")
-            if name == "file" and text:
-                fields["text"] = text
-            elif isinstance(name, str) and name != "file":
-                fields[name] = text
-        return fields
+            raise too_large() if boundary else unknown()
+        return read_form(boundary, self.rfile.read(int(length)))
 
     def throw_away(self, length: int) -> None:
         while length > 0 and (piece := self.rfile.read(min(length, 65_536))):
@@ -199,11 +210,3 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing: addresses have keys of the table."""
-
-
-def decoded(payload: bytes) -> str:
-    """UTF-8, or what is most likely otherwise: a file in Latin-1, in which all bytes are characters."""
-    try:
-        return payload.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return payload.decode("latin-1")
