@@ -21,10 +21,10 @@ def main() -> int:
         parser.add_argument(f"--{column}", help="a column; looked for if it is not given")
     parser.add_argument("--scheme", help="of the fingerprints; found by trying if it is not given")
     parser.add_argument("--port", type=int, default=8765, help="0 takes a free one")
-    parser.add_argument("--trust", action="store_true",
-                        help="take a role that may do more than read, and a table with code of others")
+    parser.add_argument("--trust", default="", metavar="ROLE,ROLE",
+                        help="roles, such as the table's owner, whose code may run with all rights of yours")
     options: dict[str, str] = {name: value for name, value in vars(parser.parse_args()).items() if value is not None}
-    port, trust = int(options.pop("port")), bool(options.pop("trust"))
+    port, trust = int(options.pop("port")), tuple(name for name in options.pop("trust").split(",") if name)
     try:
         table = find_table(Wanted(**options, trust=trust))
         server = Server(table, port)

@@ -6,7 +6,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BufferedIOBase
@@ -147,7 +147,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             self.check_sender()
             key = self.address_fields().get("key", "").replace("\0", "")
-            with self.server.turns, closing(self.server.table.connect()) as connection:
+            with self.server.turns, self.server.table.reading() as connection:
                 stored = Queries(self.server.table, connection).picture(key) or b""
         except (Refused, Unsuitable, psycopg.Error):
             stored = b""
@@ -174,7 +174,7 @@ class Handler(BaseHTTPRequestHandler):
             raise Refused(404, "There is no such page", "The links above lead to those that there are.")
         if "\0" in "".join(fields.values()):
             raise Refused(400, "This is not text", "It has characters of value 0. A text file in UTF-8 has none.")
-        with self.server.turns, closing(self.server.table.connect()) as connection:
+        with self.server.turns, self.server.table.reading() as connection:
             return page(Queries(self.server.table, connection), fields)
 
     def address_fields(self) -> Fields:

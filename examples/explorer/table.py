@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -44,8 +45,8 @@ class Wanted:
     title: str | None = None
     picture: str | None = None
     scheme: str | None = None
-    # Whether tables are shown, and roles taken, with which code of others could run.
-    trust: bool = False
+    # The roles whose code may run with the rights of the role that connects.
+    trust: tuple[str, ...] = ()
 
     def connect(self) -> Connection:
         """A connection in a transaction that is read only, and stays so."""
@@ -104,17 +105,31 @@ class Table:
         """A connection in a transaction in which nothing is found but what is PostgreSQL's or named by its schema."""
         connection = self.wanted.connect()
         try:
-            restrict(connection, STATEMENT_TIMEOUT)
             self.check(connection)
         except BaseException:
             connection.close()
             raise
         return connection
 
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection for one page, in a transaction that is checked again after its last statement.
+
+        The lock that check() takes keeps the owner from dropping an index, but not from creating one. Statistics can
+        even be dropped again before the second check. Then only the role's lack of other privileges protects.
+        """
+        with closing(self.connect()) as connection:
+            yield connection
+            try:
+                self.check(connection)
+            except Unsuitable as problem:
+                raise Unsuitable("The table or the role was changed while the page was made, so what had been read was"
+                                 f" discarded. {problem}") from problem
+
     def check(self, connection: Connection) -> None:
         """Holds the definition of the table as it is, and looks whether it may be read."""
-        if self.wanted.trust:
-            return
+        # Each time: code that has run meanwhile may have set a path to catalogs of its own.
+        restrict(connection, STATEMENT_TIMEOUT)
         names = [column for column in (self.key, self.text, self.title, self.fingerprint, self.picture) if column]
         found = self.relation(connection)
         name = sql.Identifier(self.schema, self.name)
@@ -126,7 +141,7 @@ class Table:
         # Looked up again: before the lock, the name could still be given to another one.
         if self.relation(connection) != found:
             raise Unsuitable(f"The table {self.schema}.{self.name} was replaced just now. Load the page again.")
-        check(connection, found.oid, names)
+        check(connection, found.oid, names, self.wanted.trust)
 
     def relation(self, connection: Connection) -> Any:
         found = connection.execute(

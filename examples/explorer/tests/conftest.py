@@ -6,16 +6,16 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import psycopg
 import pytest
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 
 from explorer.server import Server
-from explorer.table import Wanted, find_table
+from explorer.table import Table, Wanted, find_table
 
 from .corpus import HOSTILE, documents
 
@@ -23,7 +23,9 @@ FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-quic", "--no-first-run",
     "--disable-sync", "--disable-background-networking", "--disable-component-update", "--force-device-scale-factor=1",
 ]
+# A role that can read the table document and nothing else, and one that can read the other tables.
 READER = f"host={os.environ['PGHOST']} user=explorer dbname=postgres"
+VIEWER = READER.replace("explorer", "viewer")
 
 
 @pytest.fixture(scope="session")
@@ -41,6 +43,7 @@ def owner() -> Iterator[psycopg.Connection]:
         connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
         connection.execute("REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC")
         make_role("-v", "schema=public", "-v", "table=document", "postgres")
+        connection.execute("CREATE ROLE viewer LOGIN")
         # Names and keys that need quotes, of the kind that breaks out of them.
         connection.execute(
             """CREATE SCHEMA "an ""odd"" one";
@@ -48,8 +51,8 @@ def owner() -> Iterator[psycopg.Connection]:
                    "key""s" text PRIMARY KEY, "te%xt" text,
                    "si{}" bigint GENERATED ALWAYS AS (simhash("te%xt", 'word:2')) STORED);
                CREATE INDEX ON "an ""odd"" one"."%s{table}" USING hamming ("si{}");
-               GRANT USAGE ON SCHEMA "an ""odd"" one" TO explorer;
-               GRANT SELECT ON "an ""odd"" one"."%s{table}" TO explorer"""
+               GRANT USAGE ON SCHEMA "an ""odd"" one" TO viewer;
+               GRANT SELECT ON "an ""odd"" one"."%s{table}" TO viewer"""
         )
         connection.cursor().executemany(
             """INSERT INTO "an ""odd"" one"."%%s{table}" VALUES (%s, %s)""",
@@ -65,7 +68,7 @@ def owner() -> Iterator[psycopg.Connection]:
                INSERT INTO picture SELECT 1000, 'copy of 3', code FROM picture WHERE id = 3;
                CREATE INDEX ON picture USING hamming (code);
                ANALYZE picture;
-               GRANT SELECT ON picture TO explorer"""
+               GRANT SELECT ON picture TO viewer"""
         )
         yield connection
 
@@ -80,10 +83,9 @@ def make_role(*arguments: str) -> None:
 
 
 @contextmanager
-def served_as(wanted: Wanted, shown_as: str | None = None) -> Iterator[str]:
-    """The explorer; another name puts another table in the place of the one that was looked up."""
-    table = find_table(wanted)
-    server = Server(replace(table, name=shown_as) if shown_as else table, 0)
+def serving(table: Table) -> Iterator[str]:
+    """The explorer's address."""
+    server = Server(table, 0)
     thread = Thread(target=server.serve_forever)
     thread.start()
     try:
@@ -94,13 +96,22 @@ def served_as(wanted: Wanted, shown_as: str | None = None) -> Iterator[str]:
         server.server_close()
 
 
+def served_as(wanted: Wanted) -> AbstractContextManager[str]:
+    return serving(find_table(wanted))
+
+
+def viewed(table: str, **columns: str) -> Wanted:
+    """A table of postgres, whom the role that can read several tables has to trust."""
+    return Wanted(VIEWER, table, trust=("postgres",), **columns)
+
+
 def served(table: str) -> AbstractContextManager[str]:
-    return served_as(Wanted(READER, table))
+    return served_as(viewed(table))
 
 
 @pytest.fixture(scope="session")
 def site(owner: psycopg.Connection) -> Iterator[str]:
-    with served("document") as address:
+    with served_as(Wanted(READER, "document")) as address:
         yield address
 
 

@@ -15,7 +15,7 @@ from explorer.queries import Queries
 from explorer.safety import Unsuitable
 from explorer.table import Wanted, find_table
 
-from .conftest import READER, served_as
+from .conftest import READER, served, served_as, viewed
 from .test_server import ask, post
 
 LONG = "Some words that make up a text which is longer than a passage has to be. "
@@ -34,7 +34,7 @@ def copies(owner: psycopg.Connection) -> Iterator[str]:
         """CREATE TABLE copies (id integer PRIMARY KEY, title text, body text,
                                 si bigint GENERATED ALWAYS AS (simhash(body)) STORED);
            CREATE INDEX ON copies USING hamming (si);
-           GRANT SELECT ON copies TO explorer"""
+           GRANT SELECT ON copies TO viewer"""
     )
     letters = ["".join(chr(97 + (n * k) % 23) for k in range(3, 9)) for n in range(1, 60)]
     text = " ".join(letters)
@@ -42,7 +42,7 @@ def copies(owner: psycopg.Connection) -> Iterator[str]:
     texts = [LONG * 2] * 5 + [text, text, version, version, text] + ["Tiny one"] * 2 + [other]
     owner.cursor().executemany(
         "INSERT INTO copies VALUES (%s, %s, %s)", [(n, f"row {n}", text) for n, text in enumerate(texts, 1)])
-    with served_as(Wanted(READER, "copies")) as site:
+    with served("copies") as site:
         yield site
 
 
@@ -100,7 +100,7 @@ def test_of_a_large_table_a_part_is_shown(copies: str, monkeypatch: pytest.Monke
 
 
 def test_codes_are_read(codes_site: str) -> None:
-    table = find_table(Wanted(READER, "picture"))
+    table = find_table(viewed("picture"))
     assert (table.fingerprint, table.is_bits, table.width, table.text) == ("code", True, 256, None)
     response, page = post(codes_site, b"ff ff")
     assert response.status == 400 and "256 bits, or 64 hex digits" in page
@@ -139,7 +139,7 @@ def test_what_names_a_row(owner: psycopg.Connection) -> None:
            CREATE INDEX ON double USING hamming (si);
            CREATE TABLE short (id int PRIMARY KEY, code integer)"""
     )
-    wanted = Wanted("dbname=postgres user=postgres", "double", trust=True)
+    wanted = Wanted("dbname=postgres user=postgres", "double", trust=("postgres",))
     with pytest.raises(Unsuitable, match=r"a primary key of several columns \(a, b\).*KEY=.*ADD COLUMN row_number"):
         find_table(wanted)
     with pytest.raises(Unsuitable, match="type integer. Codes are bigint or bit"):
@@ -172,9 +172,9 @@ def test_pictures_are_shown(owner: psycopg.Connection) -> None:
                 (1, x'0123456789abcdef', '\x89504e470d0a1a0a00', 'https://pictures.example/1.png'),
                 (2, x'0123456789abcdee', '<svg onload="alert(1)">', 'javascript:alert(1)'), (3, x'0123456789abcdec', NULL, NULL);
             CREATE INDEX ON photo USING hamming (code);
-            GRANT SELECT ON photo TO explorer"""
+            GRANT SELECT ON photo TO viewer"""
     )
-    with served_as(Wanted(READER, "photo")) as address:
+    with served("photo") as address:
         response, page = ask(address, "/document?key=1")
         assert 'src="/picture?key=1"' in page and 'src="/picture?key=2"' in page and "key=3\" alt" not in page
         assert "http" not in response.headers["Content-Security-Policy"]
@@ -182,10 +182,10 @@ def test_pictures_are_shown(owner: psycopg.Connection) -> None:
         assert response.status == 200 and response.headers["Content-Type"] == "image/png"
         assert [ask(address, f"/picture?key={key}")[0].status for key in ("2", "3", "4", "none", "%00")] == [404] * 5
         assert ask(address, "/picture?key=1", Sec_Fetch_Site="cross-site")[0].status == 404
-    with served_as(Wanted(READER, "photo", picture="place")) as address:
+    with served_as(viewed("photo", picture="place")) as address:
         response, page = ask(address, "/document?key=1")
         assert 'src="https://pictures.example/1.png"' in page and "javascript:" not in page
         assert "img-src 'self' https: http: data:" in response.headers["Content-Security-Policy"]
         assert ask(address, "/picture?key=1")[0].status == 404
     with pytest.raises(Unsuitable, match="type bit. Pictures are"):
-        find_table(Wanted(READER, "photo", picture="code"))
+        find_table(viewed("photo", picture="code"))

@@ -139,7 +139,7 @@ def test_nothing_can_be_written(owner: psycopg.Connection, statement: str) -> No
 
 
 def test_a_role_that_may_write_reads_only(owner: psycopg.Connection) -> None:
-    table = find_table(Wanted("dbname=postgres user=postgres", "document", trust=True))
+    table = find_table(Wanted("dbname=postgres user=postgres", "document", trust=("postgres",)))
     with table.connect() as connection, pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
         connection.execute("DELETE FROM public.document")
 
@@ -162,7 +162,7 @@ def test_errors_of_the_server_say_what_to_do(
 
 
 def test_columns_are_found_or_a_message_says_what_to_name(owner: psycopg.Connection) -> None:
-    wanted = Wanted("dbname=postgres user=postgres", "document", trust=True)
+    wanted = Wanted("dbname=postgres user=postgres", "document", trust=("postgres",))
     found = find_table(wanted)
     assert (found.schema, found.key, found.text, found.fingerprint, found.title, found.scheme) == (
         "public", "id", "body", "si", "title", "doc2")
