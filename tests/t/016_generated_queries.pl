@@ -44,7 +44,7 @@ sub of_bits
 	my ($tables) = @_;
 	$tables =~ s/(CREATE TYPE hamming_ball AS \(center) bigint/$1 varbit/;
 	$tables =~ s/bit\(64\)|bigint/bit(70)/g;
-	$tables =~ s{ / 64}{ / 70}g;
+	$tables =~ s/\b64\b/70/g;
 	$tables =~ s/<~>/<^>/g;
 	$tables =~ s/USING gist \(grp, si gist_hamming_ops\)/USING hamming (si, grp)/g;
 	$tables =~ s/USING gist \((?:other gist_hamming_ops, |grp, )?(\w+|\(\(.*\)\)) gist_hamming_ops(?:, other gist_hamming_ops)?\)/USING hamming ($1)/g;

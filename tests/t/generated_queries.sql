@@ -12,7 +12,7 @@ CREATE FUNCTION hamming(a bigint, b bigint) RETURNS integer LANGUAGE sql IMMUTAB
 CREATE FUNCTION hamming_within(a bigint, b bigint, radius integer) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE LEAKPROOF
 	AS 'SELECT bit_count((a # b)::bit(64))::integer <= radius';
 CREATE FUNCTION hamming_similarity(a bigint, b bigint) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE LEAKPROOF
-	AS 'SELECT 1 - bit_count((a # b)::bit(64))::double precision / 64';
+	AS 'SELECT (64 - bit_count((a # b)::bit(64)))::double precision / 64';
 CREATE OPERATOR <~> (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hamming);
 CREATE TYPE hamming_ball AS (center bigint, radius integer);
 CREATE FUNCTION hamming_ball(center bigint, radius integer) RETURNS hamming_ball LANGUAGE sql IMMUTABLE PARALLEL SAFE LEAKPROOF

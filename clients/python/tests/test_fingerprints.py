@@ -67,7 +67,7 @@ def test_bytes_are_text_in_utf8(function: Any) -> None:
 def test_distances() -> None:
     assert hamming(signed(0xA3DBF34F76EA0510), signed(0xA39BF85F76EA1510)) == 6
     assert hamming(-1, 0) == 64
-    assert hamming_similarity(0, 1) == 1 - 1 / 64
+    assert hamming_similarity(0, 1) == 63 / 64
 
 
 def test_unsigned_numbers() -> None:

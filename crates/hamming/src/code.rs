@@ -48,9 +48,10 @@ for_processors! {
 }
 
 /// The fraction of equal bits of two codes with this distance. It is 1 for equal codes and for codes without
-/// bits, and about 0.5 for unrelated codes.
+/// bits, and about 0.5 for unrelated codes. It is rounded once, so 93 of 100 bits give the number that is
+/// written as 0.93.
 pub fn similarity(distance: u32, bits: u32) -> f64 {
-    if bits == 0 { 1.0 } else { 1.0 - f64::from(distance) / f64::from(bits) }
+    if bits == 0 { 1.0 } else { f64::from(bits - distance) / f64::from(bits) }
 }
 
 /// The largest distance of codes with this number of bits whose similarity is at least `similarity`: 25 for
@@ -311,6 +312,30 @@ mod tests {
         }
     }
 
+    /// Whether `value`, a double from 2^-11 to 1, is nearest to `equal / bits`, in integers alone.
+    fn is_nearest(value: f64, equal: u32, bits: u32) -> bool {
+        let places = 1075 - (value.to_bits() >> 52) as u32;
+        let mantissa = u128::from(value.to_bits() & ((1 << 52) - 1) | 1 << 52);
+        2 * (mantissa * u128::from(bits)).abs_diff(u128::from(equal) << places) <= u128::from(bits)
+    }
+
+    #[test]
+    fn similarity_is_the_nearest_double_and_has_its_radius() {
+        for bits in 1..=2000 {
+            for equal in 1..=bits {
+                let share = f64::from(equal) / f64::from(bits);
+                assert!(is_nearest(similarity(bits - equal, bits), equal, bits), "{equal} of {bits}");
+                assert_eq!(radius(share, bits), Ok((bits - equal) as i32), "{equal} of {bits}");
+            }
+        }
+        for (bits, digits) in [(10, 1), (100, 2), (1000, 3)] {
+            for equal in 0..bits {
+                let literal: f64 = format!("0.{equal:0digits$}").parse().unwrap();
+                assert_eq!(radius(literal, bits), Ok((bits - equal) as i32), "{literal} of {bits}");
+            }
+        }
+    }
+
     /// Compares bit by bit.
     fn naive_distance(a: u64, b: u64) -> u32 {
         (0..64).map(|bit| u32::from((a >> bit) & 1 != (b >> bit) & 1)).sum()
@@ -374,7 +399,7 @@ mod tests {
         let bits = prop_oneof![0u32..=600, Just(8192)];
         let near = |bits: u32| {
             (-2..=i64::from(bits) + 2, -1i32..=1).prop_map(move |(distance, step)| {
-                let limit = 1.0 - distance as f64 / f64::from(bits);
+                let limit = (i64::from(bits) - distance) as f64 / f64::from(bits);
                 match step {
                     -1 => limit.next_down(),
                     0 => limit,

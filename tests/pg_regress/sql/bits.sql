@@ -41,8 +41,10 @@ SELECT hamming(B'1010', 5);
 -- similarity and radius
 SELECT s AS similarity, hamming_radius(s, 256) AS of_256, hamming_radius(s, 64) AS of_64, hamming_radius(s) AS of_bigint, hamming_radius(s, 0) AS of_0
 FROM unnest('{1, 0.984375, 0.98, 0.95, 0.90, 0.5, 0}'::float8[]) AS s;
-SELECT count(*) FILTER (WHERE hamming_radius(1 - d::float8 / n, n) = d) AS exact, count(*) AS all
+SELECT count(*) FILTER (WHERE hamming_radius((n - d)::float8 / n, n) = d) AS exact, count(*) AS all
 FROM generate_series(1, 150) AS n, generate_series(0, n) AS d;
+SELECT hamming_radius(0.93, 100) AS of_93, count(*) FILTER (WHERE hamming_radius((k / 100.0)::float8, 100) = 100 - k) AS exact, count(*) AS all
+FROM generate_series(0, 100) AS k;
 SELECT hamming_radius(90, 256);
 SELECT hamming_radius(0.9, -1);
 SELECT hamming_radius('NaN', 256);
@@ -64,7 +66,7 @@ SELECT count(*) AS pairs, max(length(a)) AS longest, bool_or(pg_column_compressi
        count(*) FILTER (WHERE hamming(a, b) = bit_count(a # b)
            AND (b <^> a) = bit_count(a # b)
            AND hamming_within(a, b, (n * 0.47)::integer) = (bit_count(a # b) <= (n * 0.47)::integer)
-           AND hamming_similarity(a, b) = CASE WHEN n = 0 THEN 1 ELSE 1 - bit_count(a # b)::float8 / n END
+           AND hamming_similarity(a, b) = CASE WHEN n = 0 THEN 1 ELSE (n - bit_count(a # b))::float8 / n END
            AND hamming_within(a, b, hamming_radius_ge(0.53, a)) = (hamming_similarity(a, b) >= 0.53)
            AND (a <@ hamming_ball(b, (n * 0.47)::integer)) = (bit_count(a # b) <= (n * 0.47)::integer)) AS agree
 FROM pairs;

@@ -56,7 +56,7 @@ BEGIN
     END LOOP;
     EXECUTE query INTO rows;
     query := replace(query, 'hamming(a.si, b.si)', 'bit_count((a.si # b.si)::bit(64))');
-    query := replace(query, 'hamming_similarity(a.si, b.si)', '(1 - bit_count((a.si # b.si)::bit(64)) / 64::float8)');
+    query := replace(query, 'hamming_similarity(a.si, b.si)', '((64 - bit_count((a.si # b.si)::bit(64))) / 64::float8)');
     EXECUTE query || ' AND a.id * 0 = b.id * 0' INTO truth;
     same := rows = truth;
 END $$;

@@ -96,7 +96,7 @@ CREATE FUNCTION disagreements(comparison text, type text) RETURNS SETOF text LAN
 DECLARE
     known text;
     condition text;
-    arithmetic text := replace(replace(comparison, 'hamming_similarity(si, 42)', '(1 - d / 64::float8)'), 'hamming(si, 42)', 'd');
+    arithmetic text := replace(replace(comparison, 'hamming_similarity(si, 42)', '((64 - d) / 64::float8)'), 'hamming(si, 42)', 'd');
     expected text;
     answer text;
 BEGIN
