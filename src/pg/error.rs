@@ -101,6 +101,13 @@ pub(crate) fn not_a_hamming_index(name: &CStr) -> SqlError {
         .set_hint("Such an index is made by CREATE INDEX ... USING hamming.")
 }
 
+pub(crate) fn partitioned_index(name: &CStr) -> SqlError {
+    let message = format!("cannot inspect index \"{}\"", quote(&for_message(name)));
+    report(Code::ERRCODE_WRONG_OBJECT_TYPE, message)
+        .set_detail("This operation is not supported for partitioned indexes.")
+        .set_hint("Use the indexes of its partitions: SELECT relid FROM pg_partition_tree(...) WHERE isleaf.")
+}
+
 pub(crate) fn invalid_index(name: &CStr) -> SqlError {
     let name = for_message(name);
     report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("index \"{}\" is not valid", quote(&name)))

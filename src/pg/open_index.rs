@@ -37,6 +37,12 @@ impl<'a> OpenIndex<'a> {
         unsafe { CStr::from_ptr((*(*self.relation).rd_rel).relname.data.as_ptr()) }
     }
 
+    /// Whether this is the index of a partitioned table. It has no storage, so its pages must not be read.
+    pub(crate) fn is_partitioned(self) -> bool {
+        // SAFETY: the index is open.
+        unsafe { (*(*self.relation).rd_rel).relkind as u8 == pg_sys::RELKIND_PARTITIONED_INDEX }
+    }
+
     /// The input type of a column's operator class.
     pub(crate) fn class_type(self, column: usize) -> Oid {
         assert!(column < self.columns());

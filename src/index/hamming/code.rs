@@ -97,12 +97,15 @@ pub(super) unsafe fn layout_of_first(index: OpenIndex<'_>, if_empty: Layout, val
 }
 
 /// Whether an index-only scan can return codes. It can if the column is a bit(n), and its codes fit into one
-/// word or are in a tree of whole codes.
+/// word or are in a tree of whole codes. Since 16, the planner asks this about a partitioned index, too,
+/// which it never scans.
 pub(super) fn has_codes(index: OpenIndex<'_>, pages: &Pages) -> bool {
     match bits_column(index) {
         (true, Some(1..=u64::BITS)) => true,
         // A new index has no pages yet.
-        (true, Some(_)) => pages.pages() > 0 && Layout::read(pages).has_code_tree(),
+        (true, Some(_)) => {
+            !index.is_partitioned() && pages.pages() > 0 && Layout::read(pages).has_code_tree()
+        }
         // For type varbit, only the pages have the number of bits.
         _ => false,
     }

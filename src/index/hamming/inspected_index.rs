@@ -66,17 +66,21 @@ impl InspectedIndex {
         Self::new(index, pg_sys::ShareLock)
     }
 
-    /// Raises an error if it is not a valid index of type hamming, or belongs to another session.
+    /// Raises an error if it is not a valid index of type hamming, is partitioned, or belongs to another
+    /// session.
     fn check_kind(&self, table: pg_sys::Oid) {
         // SAFETY: the index is open.
         unsafe {
             let class = &*(*self.index).rd_rel;
             let name = self.as_open().name();
+            // Only an index has an access method for indexes.
             let routines = (*self.index).rd_indam.as_ref();
             let build = routines.and_then(|routines| routines.ambuild).map(|build| build as *const ());
-            let is_ours = class.relkind as u8 == pg_sys::RELKIND_INDEX && build == Some(ambuild as *const ());
-            if !is_ours || (*(*self.index).rd_index).indrelid != table {
+            if build != Some(ambuild as *const ()) || (*(*self.index).rd_index).indrelid != table {
                 Err(error::not_a_hamming_index(name)).unwrap_or_report()
+            }
+            if self.as_open().is_partitioned() {
+                Err(error::partitioned_index(name)).unwrap_or_report()
             }
             if !(*(*self.index).rd_index).indisvalid {
                 Err(error::invalid_index(name)).unwrap_or_report()

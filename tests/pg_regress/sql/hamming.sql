@@ -245,8 +245,11 @@ SELECT * FROM hamming_index_stats('document');
 \set VERBOSITY default
 SELECT * FROM hamming_index_check(NULL);
 CREATE TABLE parted (si bigint) PARTITION BY RANGE (si);
+CREATE TABLE part PARTITION OF parted DEFAULT;
 CREATE INDEX parted_si ON parted USING hamming (si);
 SELECT * FROM hamming_index_check('parted_si');
+SELECT * FROM hamming_index_stats('parted_si');
+SELECT relid AS index, problem FROM pg_partition_tree('parted_si') LEFT JOIN LATERAL hamming_index_check(relid) ON true WHERE isleaf;
 DROP TABLE parted;
 UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'roomy_pages'::regclass;
 SELECT * FROM hamming_index_check('roomy_pages');

@@ -110,6 +110,16 @@ SELECT b40 FROM document WHERE hamming(b40, B'101') <= 3;
 SELECT b40 FROM document WHERE b40 = B'101';
 EXPLAIN (COSTS OFF) SELECT b300 FROM document ORDER BY hamming(b300, B'101') LIMIT 1;
 SELECT b300 FROM document ORDER BY hamming(b300, B'101') LIMIT 1;
+-- a partitioned index has no pages, and those of its partitions return codes
+CREATE TEMP TABLE parted (id integer, b300 bit(300)) PARTITION BY HASH (id);
+CREATE TEMP TABLE part PARTITION OF parted FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+CREATE INDEX by_parts ON parted USING hamming (b300);
+INSERT INTO parted SELECT id, b300 FROM document;
+VACUUM ANALYZE part;
+SELECT index, pg_index_column_has_property(index::regclass, 1, 'returnable') AS returnable FROM unnest('{by_parts,part_b300_idx}'::text[]) AS index;
+SELECT count(*) FROM parted;
+SELECT line FROM plan('SELECT b300 FROM parted ORDER BY hamming(b300, 5::bit(300)) LIMIT 1') AS line WHERE line ~ 'Scan';
+SELECT count(*) FROM parted AS a JOIN parted AS b ON hamming(a.b300, b.b300) <= 1;
 UPDATE document SET b40 = NULL;
 SELECT count(*) FROM (SELECT b40 FROM document ORDER BY hamming(b40, B'101')) AS x;
 -- an expression is not returned, and a domain is
@@ -125,6 +135,6 @@ SELECT si FROM named ORDER BY hamming(si, 2);
 UPDATE document SET id = -id WHERE id % 7 = 0;
 CREATE INDEX by_si ON document USING hamming (si);
 SELECT * FROM answers('si', 'by_si');
-DROP TABLE document, question, named;
+DROP TABLE document, question, named, parted;
 DROP DOMAIN print;
 DROP FUNCTION plan(text, text), answers(text, text);
