@@ -67,26 +67,14 @@ CREATE FUNCTION hamming_radius_lt(numeric) RETURNS integer
 COMMENT ON FUNCTION hamming_radius_lt(numeric) IS
     'the radius of all distances < this number; the planner puts it into conditions, also those sent to other servers';
 
-CREATE FUNCTION hamming_radius_ge(double precision) RETURNS integer
+CREATE FUNCTION hamming_radius_ge(double precision, integer) RETURNS integer
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
     AS 'MODULE_PATHNAME', 'hamming_radius_ge';
-COMMENT ON FUNCTION hamming_radius_ge(double precision) IS
-    'the radius of all similarities >= this number; the planner puts it into conditions, also those sent to other servers';
+COMMENT ON FUNCTION hamming_radius_ge(double precision, integer) IS
+    'the radius of all similarities >= this number, for codes of this number of bits; the planner puts it into conditions, also those sent to other servers';
 
-CREATE FUNCTION hamming_radius_gt(double precision) RETURNS integer
+CREATE FUNCTION hamming_radius_gt(double precision, integer) RETURNS integer
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
     AS 'MODULE_PATHNAME', 'hamming_radius_gt';
-COMMENT ON FUNCTION hamming_radius_gt(double precision) IS
-    'the radius of all similarities > this number; the planner puts it into conditions, also those sent to other servers';
-
-CREATE FUNCTION hamming_radius_ge(double precision, bit) RETURNS integer
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
-    AS 'MODULE_PATHNAME', 'hamming_radius_ge_bits';
-COMMENT ON FUNCTION hamming_radius_ge(double precision, bit) IS
-    'the radius of all similarities >= this number, for strings as long as this one; the planner puts it into conditions, also those sent to other servers';
-
-CREATE FUNCTION hamming_radius_gt(double precision, bit) RETURNS integer
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
-    AS 'MODULE_PATHNAME', 'hamming_radius_gt_bits';
-COMMENT ON FUNCTION hamming_radius_gt(double precision, bit) IS
-    'the radius of all similarities > this number, for strings as long as this one; the planner puts it into conditions, also those sent to other servers';
+COMMENT ON FUNCTION hamming_radius_gt(double precision, integer) IS
+    'the radius of all similarities > this number, for codes of this number of bits; the planner puts it into conditions, also those sent to other servers';

@@ -83,7 +83,7 @@ my @shapes = (
 	[ 'a numeric parameter', 'SELECT id FROM document WHERE hamming(si, 42) < $1',
 		$within->('si, 42::bigint, public.hamming_radius_lt($1::numeric)'), 'si <@', 'numeric', 6.5 ],
 	[ 'a similarity as parameter', 'SELECT id FROM document WHERE hamming_similarity(si, 42) >= $1',
-		$within->('si, 42::bigint, public.hamming_radius_ge($1::double precision)'), 'si <@', 'float8', 0.9 ],
+		$within->('si, 42::bigint, public.hamming_radius_ge($1::double precision, 64)'), 'si <@', 'float8', 0.9 ],
 	[ 'a parameter of bits', 'SELECT id FROM document WHERE hamming(code, $1) <= 11',
 		$within->('code, $1::"bit", 11'), 'code <@', 'bit(128)', '01' x 64 ],
 	[ 'the nearest to a parameter', 'SELECT id FROM document ORDER BY hamming(si, $1) LIMIT 5',

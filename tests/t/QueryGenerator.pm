@@ -185,7 +185,7 @@ my %parts = (
 		'hamming(@1, @2) = ANY (ARRAY[{i}, {i}]::integer[])',
 		'EXISTS (SELECT FROM unnest(ARRAY[@2, 5::TYPE]) AS one (of) WHERE {distance|@1|one.of} <= {r})',
 	],
-	similarity   => [ (0.9) x 4, 0.95, 0.75, 1, 2, -1, "'NaN'", 'NULL' ],
+	similarity   => [ (0.9) x 4, '(SELECT 0.9)', 0.95, 0.75, 1, 2, -1, "'NaN'", 'NULL' ],
 	distance     => [ 'hamming(@1, @2)', 'hamming(@1, @2)', 'hamming(@2, @1)', '(@1 OPERATOR @2)' ],
 	column       => [ 'si', 'si', 'other' ],
 	limit        => [ ('LIMIT {k}') x 10, ('LIMIT {k} OFFSET {k}') x 3, 'LIMIT -1', ('FETCH FIRST 7 ROWS WITH TIES') x 2, '' ],

@@ -15,6 +15,9 @@ pub(crate) struct ExtensionOids {
     /// For each type of limit: bigint, double precision, numeric.
     radius_le: [Oid; 3],
     radius_lt: [Oid; 3],
+    /// For a limit of a similarity, and a number of bits.
+    radius_ge: Oid,
+    radius_gt: Oid,
     pub(crate) sketches: SketchOids,
 }
 
@@ -28,8 +31,6 @@ pub(crate) struct CodeOids {
     pub(crate) ball_type: Oid,
     pub(crate) ball: Oid,
     pub(crate) similarity: Oid,
-    radius_ge: Oid,
-    radius_gt: Oid,
 }
 
 thread_local! {
@@ -90,6 +91,11 @@ impl ExtensionOids {
         }
     }
 
+    /// The function that computes the radius for a limit of a similarity and a number of bits.
+    pub(crate) fn radius_of_similarity(&self, inclusive: bool) -> Oid {
+        if inclusive { self.radius_ge } else { self.radius_gt }
+    }
+
     fn look_up(function: Oid) -> Option<Self> {
         // SAFETY: the function looks a function up.
         Self::look_up_in(unsafe { pg_sys::get_func_namespace(function) })
@@ -101,22 +107,20 @@ impl ExtensionOids {
             let function = |limit| find_function(namespace, name, &[limit]);
             Some([function(pg_sys::INT8OID)?, function(double)?, function(pg_sys::NUMERICOID)?])
         };
+        let of_similarity = |name| find_function(namespace, name, &[double, pg_sys::INT4OID]);
         let [bigint, bits] = CodeType::ALL.map(|codes| CodeOids::look_up(namespace, codes));
         Some(Self {
             codes: [bigint?, bits?],
             radius_le: by_limit(c"hamming_radius_le")?,
             radius_lt: by_limit(c"hamming_radius_lt")?,
+            radius_ge: of_similarity(c"hamming_radius_ge")?,
+            radius_gt: of_similarity(c"hamming_radius_gt")?,
             sketches: SketchOids::look_up(namespace)?,
         })
     }
 }
 
 impl CodeOids {
-    /// The function that computes the radius for a limit of a similarity.
-    pub(crate) fn radius_of_similarity(&self, inclusive: bool) -> Oid {
-        if inclusive { self.radius_ge } else { self.radius_gt }
-    }
-
     /// The operator `bigint <@ hamming_ball`, or `bit <@ hamming_bit_ball`, if the operator family has it.
     pub(crate) fn ball_operator(&self, family: Oid) -> Option<Oid> {
         operator_in(family, self.codes.oid(), self.ball_type, WITHIN_BALL)
@@ -129,10 +133,9 @@ impl CodeOids {
 
     fn look_up(namespace: Oid, codes: CodeType) -> Option<Self> {
         let type_ = codes.oid();
-        // The radius of a similarity depends on the number of bits, which is the same for all bigints.
-        let (operator, of_similarity): (_, &[Oid]) = match codes {
-            CodeType::Bigint => (c"<~>", &[pg_sys::FLOAT8OID]),
-            CodeType::Bits => (c"<^>", &[pg_sys::FLOAT8OID, type_]),
+        let operator = match codes {
+            CodeType::Bigint => c"<~>",
+            CodeType::Bits => c"<^>",
         };
         let integer = pg_sys::INT4OID;
         let function = |name, args: &[Oid]| find_function(namespace, name, args);
@@ -145,8 +148,6 @@ impl CodeOids {
             ball_type: result_of(ball),
             ball,
             similarity: function(c"hamming_similarity", &[type_, type_])?,
-            radius_ge: function(c"hamming_radius_ge", of_similarity)?,
-            radius_gt: function(c"hamming_radius_gt", of_similarity)?,
         })
     }
 }

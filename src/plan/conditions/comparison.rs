@@ -2,7 +2,6 @@
 
 use super::expressions::{CodePair, FLOAT_FAMILY, Measured, Rewritten};
 use crate::pg::catalog::oids::ExtensionOids;
-use crate::pg::code::CodeType;
 use crate::pg::expr::Expr;
 use hamming::code::radius_of_similarity;
 use pgrx::pg_sys::{self, Oid};
@@ -65,10 +64,11 @@ impl<'a> Comparison<'a> {
             true => strategy,
             false => exchanged(strategy),
         })?;
-        // With `=`, the comparison is kept next to the new condition; and the radius of a similarity of
-        // strings may contain the length of one. An expression that is evaluated twice must not be volatile.
-        let is_bigint = measured.pair.oids.codes == CodeType::Bigint;
-        let is_repeated = sign == Sign::Equal || measured.is_similarity && !is_bigint;
+        // With `=`, the comparison is kept next to the new condition; and the radius of a similarity contains
+        // the length of one code if it is not known. An expression that is evaluated twice must not be
+        // volatile.
+        let needs_length = measured.is_similarity && measured.pair.bits().is_none();
+        let is_repeated = sign == Sign::Equal || needs_length;
         // Another extension may have added its own types to the families.
         let type_ = limit.type_();
         let is_number =
@@ -126,17 +126,17 @@ impl<'a> Comparison<'a> {
 
     /// The function call that computes the radius from the limit.
     fn radius_function(&self, limit: Expr<'a>, inclusive: bool, ours: &ExtensionOids) -> Expr<'a> {
-        let CodePair { oids, a, b } = self.measured.pair;
-        let (radius, args): (_, &[_]) = if !self.measured.is_similarity {
-            (ours.radius_of_distance(limit.type_(), inclusive), &[limit])
-        } else if oids.codes == CodeType::Bigint {
-            (oids.radius_of_similarity(inclusive), &[limit])
-        } else {
-            // Both strings have one length, and the call takes it from the string that is not in the index.
-            let other = if a.has_columns() { b } else { a };
-            (oids.radius_of_similarity(inclusive), &[limit, other.copy()])
-        };
-        Expr::function(radius, pg_sys::INT4OID, args)
+        let integer = pg_sys::INT4OID;
+        if !self.measured.is_similarity {
+            let radius = ours.radius_of_distance(limit.type_(), inclusive);
+            return Expr::function(radius, integer, &[limit]);
+        }
+        let CodePair { a, b, .. } = self.measured.pair;
+        // Both codes have one length. It is taken from the code that is not in the index, if it is not known.
+        let other = if a.has_columns() { b } else { a };
+        let length = || Expr::function(Oid::from(pg_sys::F_LENGTH_BIT), integer, &[other.copy()]);
+        let bits = self.measured.pair.bits().map_or_else(length, |bits| Expr::integer(bits as i32));
+        Expr::function(ours.radius_of_similarity(inclusive), integer, &[limit, bits])
     }
 }
 

@@ -4,8 +4,6 @@
 //! yet.
 
 use crate::pg::call::{pg_functions, sql_value};
-use crate::pg::code::bits::Bits;
-use hamming::BITS;
 use hamming::code::{radius_below, radius_of_similarity};
 use pgrx::direct_function_call_as_datum;
 use pgrx::pg_sys::{self, Datum};
@@ -46,8 +44,6 @@ radius_functions! {
     hamming_radius_lt_float8(limit: f64) = radius_below(limit, false);
     hamming_radius_le_numeric(limit: Numeric) = limit.radius(true);
     hamming_radius_lt_numeric(limit: Numeric) = limit.radius(false);
-    hamming_radius_ge(limit: f64) = radius_of_similarity(limit, true, BITS);
-    hamming_radius_gt(limit: f64) = radius_of_similarity(limit, false, BITS);
-    hamming_radius_ge_bits(limit: f64, code: Bits<'_>) = radius_of_similarity(limit, true, code.length());
-    hamming_radius_gt_bits(limit: f64, code: Bits<'_>) = radius_of_similarity(limit, false, code.length());
+    hamming_radius_ge(limit: f64, bits: i32) = radius_of_similarity(limit, true, bits.max(0) as u32);
+    hamming_radius_gt(limit: f64, bits: i32) = radius_of_similarity(limit, false, bits.max(0) as u32);
 }

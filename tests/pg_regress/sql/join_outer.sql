@@ -75,6 +75,24 @@ SELECT condition, full_join.* FROM full_side, unnest(ARRAY['hamming(a.si, b.si) 
 SELECT a.column1 AS a, b AS b FROM (VALUES (1::bigint), (4), (7)) AS a FULL JOIN unnest('{1, 5, 64}'::bigint[]) AS b ON hamming(a.column1, b) <= 0 ORDER BY a, b;
 SELECT a.column1 AS a, b AS b FROM (VALUES (1::bigint), (4), (7)) AS a FULL JOIN unnest('{1, 5, 64}'::bigint[]) AS b ON hamming(a.column1, b) = 2 ORDER BY a, b;
 
+-- A similarity that is not known when the query is planned, of codes whose type says their length.
+CREATE DOMAIN wide_code AS bit(100);
+CREATE TABLE wide AS SELECT g AS id, (g::bigint::bit(64) || g::bigint::bit(36))::bit(100) AS code FROM generate_series(1, 100) AS g;
+ALTER TABLE wide ADD named wide_code;
+UPDATE wide SET named = code;
+SET plan_cache_mode = force_generic_plan;
+PREPARE alike (float8) AS SELECT count(*), count(a.id) AS a, count(b.id) AS b FROM wide AS a FULL JOIN wide AS b ON hamming_similarity(a.code, b.named) >= $1;
+PREPARE counted (float8) AS SELECT count(*), count(a.id) AS a, count(b.id) AS b FROM wide AS a
+    FULL JOIN wide AS b ON (100 - bit_count(a.code # b.named)) / 100::float8 >= $1 AND a.id * 0 = b.id * 0;
+EXECUTE alike (0.99);
+EXECUTE counted (0.99);
+EXECUTE alike (0.93);
+EXECUTE counted (0.93);
+EXECUTE alike (NULL);
+SELECT count(*) FROM wide AS a FULL JOIN wide AS b ON (SELECT 0.93) < hamming_similarity(a.code, b.code);
+EXECUTE counted (0.935);
+RESET plan_cache_mode;
+
 -- PlaceHolderVars below, at and above near joins. Since 16, phnullingrels has the outer joins that may have made one NULL.
 CREATE TABLE doc AS SELECT g AS id, hashint8extended(g / 10, 1) # (1::bigint << (g % 60)) AS si FROM generate_series(1, 5000) AS g;
 CREATE TABLE meta AS SELECT g AS id, 't' || g AS title FROM generate_series(1, 4000) AS g;

@@ -21,10 +21,10 @@ SELECT count(*) FROM public.document WHERE ((public.hamming(si, 42::bigint) = 2)
 -- since 1.0.0: radii of limits, with each type of argument
 SELECT public.hamming_radius_le(6::bigint), public.hamming_radius_le(6.9::double precision), public.hamming_radius_le(6.9::numeric),
        public.hamming_radius_lt(6::bigint), public.hamming_radius_lt(6.1::double precision), public.hamming_radius_lt(6::numeric),
-       public.hamming_radius_ge(0.9::double precision), public.hamming_radius_gt(0.90625::double precision), public.hamming_radius(0.9);
+       public.hamming_radius_ge(0.9::double precision, 64), public.hamming_radius_gt(0.90625::double precision, 64), public.hamming_radius(0.9);
 SELECT public.hamming_radius_le('-Infinity'::double precision), public.hamming_radius_le('NaN'::numeric) >= 64 AS every, public.hamming_radius_lt('-9223372036854775808'::bigint),
-       public.hamming_radius_ge('NaN'::double precision), public.hamming_radius_gt(1::double precision);
-PREPARE numbers (double precision) AS SELECT count(*) FROM public.document WHERE (public.hamming_within(si, 42::bigint, public.hamming_radius_ge($1::double precision)));
+       public.hamming_radius_ge('NaN'::double precision, 64), public.hamming_radius_gt(1::double precision, 64);
+PREPARE numbers (double precision) AS SELECT count(*) FROM public.document WHERE (public.hamming_within(si, 42::bigint, public.hamming_radius_ge($1::double precision, 64)));
 EXECUTE numbers (0.95);
 -- since 1.0.0: orders
 SELECT id, si FROM public.document WHERE (public.hamming_within(si, 42::bigint, 1)) ORDER BY (si OPERATOR(public.<~>) 42::bigint) ASC NULLS LAST LIMIT 1;
@@ -38,8 +38,8 @@ SELECT public.simhash('The quick brown fox'::text, 'doc1'::text), public.simhash
 SELECT count(*) FROM public.document WHERE (public.hamming_within(code, B'00101010'::bit(8), 1));
 SELECT count(*) FROM public.document WHERE ((code OPERATOR(public.<@) '<00101010,1>'::public.hamming_bit_ball));
 SELECT count(*) FROM public.document WHERE ((code OPERATOR(public.<@) public.hamming_ball(B'00101010'::bit(8), 1)));
-SELECT count(*) FROM public.document WHERE (public.hamming_within(code, B'00101010', public.hamming_radius_ge(0.8::double precision, code)));
-SELECT public.hamming_radius_ge(0.9::double precision, B'0000000000'), public.hamming_radius_gt(0.9::double precision, B'0000000000'), public.hamming_radius(0.9, 128);
+SELECT count(*) FROM public.document WHERE (public.hamming_within(code, B'00101010', public.hamming_radius_ge(0.8::double precision, pg_catalog.length(code))));
+SELECT public.hamming_radius_ge(0.9::double precision, 10), public.hamming_radius_gt(0.9::double precision, 10), public.hamming_radius(0.9, 128);
 SELECT sum(d) FROM (SELECT (code OPERATOR(public.<^>) B'00101010'::bit(8)) AS d FROM public.document ORDER BY (code OPERATOR(public.<^>) B'00101010'::bit(8)) ASC NULLS LAST LIMIT 12) AS nearest;
 SELECT '<1010,1>'::public.hamming_bit_ball, '<,3>'::public.hamming_bit_ball, encode(public.hamming_bit_ball_send('<1010,1>'), 'hex');
 -- since 1.0.0: the state of simhash_agg. It is made, read and joined: a mark; for each bit of the fingerprint the weight
