@@ -37,11 +37,6 @@ CREATE FUNCTION gist_hamming_compress(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'gist_hamming_compress';
 COMMENT ON FUNCTION gist_hamming_compress(internal) IS 'GiST support';
 
-CREATE FUNCTION gist_hamming_fetch(internal) RETURNS internal
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'gist_hamming_fetch';
-COMMENT ON FUNCTION gist_hamming_fetch(internal) IS 'GiST support';
-
 CREATE FUNCTION gist_hamming_penalty(internal, internal, internal) RETURNS internal
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'gist_hamming_penalty';
@@ -68,7 +63,8 @@ CREATE FUNCTION gist_hamming_sortsupport(internal) RETURNS void
     AS 'MODULE_PATHNAME', 'gist_hamming_sortsupport';
 COMMENT ON FUNCTION gist_hamming_sortsupport(internal) IS 'GiST support';
 
--- Not the default for bigint: that is btree_gist's.
+-- Not the default for bigint: that is btree_gist's. It has no function to fetch values, because index-only scans of
+-- GiST return rows that VACUUM has removed meanwhile.
 CREATE OPERATOR CLASS gist_hamming_ops FOR TYPE bigint USING gist AS
     OPERATOR 1 <@ (bigint, hamming_ball),
     OPERATOR 2 = (bigint, bigint),
@@ -80,7 +76,6 @@ CREATE OPERATOR CLASS gist_hamming_ops FOR TYPE bigint USING gist AS
     FUNCTION 6 gist_hamming_picksplit(internal, internal),
     FUNCTION 7 gist_hamming_same(gist_hamming_key, gist_hamming_key, internal),
     FUNCTION 8 gist_hamming_distance(internal, bigint, smallint, oid, internal),
-    FUNCTION 9 gist_hamming_fetch(internal),
     FUNCTION 11 gist_hamming_sortsupport(internal),
     STORAGE gist_hamming_key;
 COMMENT ON OPERATOR CLASS gist_hamming_ops USING gist IS

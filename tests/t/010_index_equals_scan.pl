@@ -88,6 +88,13 @@ $session->query(
 		RETURN plan;
 	END $$;
 
+	-- How many values two answers have, and the first place at which they differ; NULL if they are the same.
+	CREATE FUNCTION first_difference(by_scan text[], other text[]) RETURNS text LANGUAGE sql AS $$
+		SELECT format('%s values, by scan %s; at place %s %s, by scan %s', coalesce(cardinality(other), 0), coalesce(cardinality(by_scan), 0),
+			place, coalesce(other[place], 'NULL'), coalesce(by_scan[place], 'NULL'))
+		FROM generate_series(1, greatest(cardinality(by_scan), cardinality(other))) AS place
+		WHERE other[place] IS DISTINCT FROM by_scan[place] ORDER BY place LIMIT 1 $$;
+
 	-- The answers of a query by scan and by the indexes of some tables with the same rows, also by plain index scans
 	-- alone; whatever differs, or was not done by the index, is returned.
 	CREATE FUNCTION disagreement(question text, VARIADIC indexes text[]) RETURNS text LANGUAGE plpgsql AS $$
@@ -122,8 +129,8 @@ $session->query(
 				by_plain_scan := by_index;
 			END IF;
 			IF by_scan IS DISTINCT FROM by_index OR by_scan IS DISTINCT FROM by_plain_scan THEN
-				RETURN format('%s, work_mem %s: by scan %s, by index %s, by its plain scan %s', asked,
-					current_setting('work_mem'), left(by_scan::text, 2000), left(by_index::text, 2000), left(by_plain_scan::text, 2000));
+				RETURN format('%s, work_mem %s: %s', asked, current_setting('work_mem'), coalesce(
+					'by index ' || first_difference(by_scan, by_index), 'by its plain scan ' || first_difference(by_scan, by_plain_scan)));
 			END IF;
 		END LOOP;
 		RETURN NULL;

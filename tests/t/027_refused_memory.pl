@@ -135,7 +135,7 @@ my @statements = (
 # Functions that no statement names: the statement that calls them, or why there is nothing to be refused.
 my %elsewhere = (
 	gist_hamming_consistent => 'search by gist',
-	(map { $_ => 'nearest rows by gist' } qw(gist_hamming_distance gist_hamming_fetch)),
+	gist_hamming_distance => 'nearest rows by gist',
 	(map { $_ => 'build of gist' } qw(gist_hamming_compress gist_hamming_sortsupport)),
 	(map { $_ => 'insert' } qw(gist_hamming_penalty gist_hamming_picksplit gist_hamming_same gist_hamming_union)),
 	(map { $_ => 'search of sketches' } qw(gin_sketch_consistent gin_sketch_query_keys sketch_support)),

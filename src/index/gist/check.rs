@@ -20,7 +20,6 @@ pub(super) enum Procedure {
     Penalty = 5,
     Picksplit = 6,
     Distance = 8,
-    Fetch = 9,
 }
 
 /// Raises an error if an index column that uses the function is not of type bigint, or if the operand is of

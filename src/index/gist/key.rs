@@ -29,7 +29,7 @@ pub(super) fn key(call: Call) -> BoundingBox {
     unsafe { *entry(call).key.cast_mut_ptr() }
 }
 
-pg_functions!(gist_hamming_key_in, gist_hamming_key_out, gist_hamming_compress, gist_hamming_fetch);
+pg_functions!(gist_hamming_key_in, gist_hamming_key_out, gist_hamming_compress);
 
 fn gist_hamming_key_in(_: Call) -> Result<BoundingBox, SqlError> {
     Err(error::no_input("gist_hamming_key"))
@@ -48,9 +48,4 @@ fn gist_hamming_compress(call: Call) -> Datum {
     }
     let key = allocate(BoundingBox::of(entry.key.value() as u64));
     allocate(pg_sys::GISTENTRY { key, leafkey: false, ..*entry })
-}
-
-fn gist_hamming_fetch(call: Call) -> Datum {
-    check(call, entry(call), Procedure::Fetch, || true);
-    allocate(pg_sys::GISTENTRY { key: Datum::from(key(call).all as i64), ..*entry(call) })
 }
