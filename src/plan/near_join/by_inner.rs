@@ -21,7 +21,8 @@ const ROW_REFERENCE: u32 = 1;
 /// Proposes a path for each way in which inner rows can search the outer table.
 pub(super) fn propose(sides: &Sides, extra: &JoinPathExtraData) {
     let Some(inner) = sides.inner.cheapest(false) else { return };
-    // All pairs of an outer row have the same columns, but other expressions may differ between them.
+    // All pairs of an outer row have the same outer columns, and PostgreSQL may recheck the outer row with
+    // any of its inner rows. Other expressions may differ between them.
     let has_columns = sides.join.columns().iter().all(Expr::is::<pg_sys::Var>);
     if sides.kind != JoinKind::Semi || !has_columns || !is_table(sides) {
         return;

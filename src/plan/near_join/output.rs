@@ -1,4 +1,8 @@
 //! Returns rows: pairs, outer rows with a partner, and rows without one.
+//!
+//! A semi join also returns the columns of the inner row that it has found, as PostgreSQL's own semi joins
+//! do. If the outer row was updated concurrently, EvalPlanQual rechecks its new version with that inner row,
+//! which it identifies by the TID or the whole row among these columns.
 
 use super::batch::JoinBatch;
 use super::explain::JoinWork;
@@ -29,10 +33,10 @@ impl OutputParts {
     }
 }
 
-/// Rows that are returned without a row of the other side.
+/// Rows that are returned only after a batch or a round has been searched.
 #[derive(Clone, Copy)]
-pub(super) enum RowsAlone {
-    /// Outer rows of the batch that have found a partner there and need no other.
+pub(super) enum LateRows {
+    /// Outer rows of the batch that have found a partner there and need no other, each with its partner.
     WithPartner,
     /// Outer rows of the batch without a partner; inner columns are NULL.
     LoneOuter,
@@ -44,9 +48,9 @@ pub(super) enum RowsAlone {
 pub(super) struct JoinOutput {
     parts: OutputParts,
     partners: Partners,
-    /// Outer rows of the batch that have found a partner there.
-    found: Vec<u32>,
-    /// The place of the next row to return alone.
+    /// Outer rows of the batch that have found a partner there, each with that inner row.
+    found: Vec<[u32; 2]>,
+    /// The place of the next late row.
     next: usize,
     /// Pairs that do not satisfy the other conditions of the join.
     removed: u64,
@@ -118,7 +122,7 @@ impl JoinOutput {
         inner: u32,
     ) -> Result<(), OutOfMemory> {
         if self.take_pair(batch, outer, inner)? && self.parts.kind.returns_pairs() {
-            push(&mut self.found, outer)?;
+            push(&mut self.found, [outer, inner])?;
         }
         Ok(())
     }
@@ -150,19 +154,19 @@ impl JoinOutput {
         Ok(true)
     }
 
-    /// The next row to return alone. A row without a partner is returned only if the rows of its side have
+    /// The next of these rows. A row without a partner is returned only if the rows of its side have
     /// been compared with the whole other side.
-    pub(super) fn next_alone(
+    pub(super) fn next_late(
         &mut self,
-        rows: RowsAlone,
+        rows: LateRows,
         returns_lone: [bool; 2],
         batch: &JoinBatch,
     ) -> Option<*mut TupleTableSlot> {
         let kind = self.parts.kind;
         let count = match rows {
-            RowsAlone::WithPartner => self.found.len(),
-            RowsAlone::LoneOuter if kind.keeps_outer() && returns_lone[0] => batch.outer.rows.len(),
-            RowsAlone::LoneInner if kind.keeps_inner() && returns_lone[1] => batch.inner.rows.len(),
+            LateRows::WithPartner => self.found.len(),
+            LateRows::LoneOuter if kind.keeps_outer() && returns_lone[0] => batch.outer.rows.len(),
+            LateRows::LoneInner if kind.keeps_inner() && returns_lone[1] => batch.inner.rows.len(),
             _ => 0,
         };
         while self.next < count {
@@ -170,11 +174,11 @@ impl JoinOutput {
             let row = self.next as u32;
             self.next += 1;
             let (is_returned, of_sides) = match rows {
-                RowsAlone::WithPartner => (true, [Some(self.found[row as usize]), None]),
-                RowsAlone::LoneOuter => {
+                LateRows::WithPartner => (true, self.found[row as usize].map(Some)),
+                LateRows::LoneOuter => {
                     (!self.partners.outer.contains(batch.outer.number(row)), [Some(row), None])
                 }
-                RowsAlone::LoneInner => {
+                LateRows::LoneInner => {
                     (!self.partners.inner.contains(batch.inner.number(row)), [None, Some(row)])
                 }
             };

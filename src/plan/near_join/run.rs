@@ -4,7 +4,7 @@ use super::batch::JoinBatch;
 use super::explain::JoinWork;
 use super::finder::JoinFinder;
 use super::inputs::JoinInputs;
-use super::output::{JoinOutput, RowsAlone};
+use super::output::{JoinOutput, LateRows};
 use super::shared::Sharing;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
@@ -22,8 +22,8 @@ enum Stage {
     Search,
     /// Return the pairs that were found.
     Pairs,
-    /// Return rows without the other side.
-    Alone(RowsAlone),
+    /// Return the rows that are not returned pair by pair.
+    Late(LateRows),
     End,
 }
 
@@ -82,9 +82,9 @@ impl NearJoin {
                     output.begin_batch();
                     Stage::Search
                 }
-                Stage::Batch => Stage::Alone(RowsAlone::LoneInner),
+                Stage::Batch => Stage::Late(LateRows::LoneInner),
                 Stage::Search if finder.find(inputs, batch, output)? => Stage::Pairs,
-                Stage::Search => Stage::Alone(RowsAlone::WithPartner),
+                Stage::Search => Stage::Late(LateRows::WithPartner),
                 Stage::Pairs => match finder.next_pair() {
                     None => Stage::Search,
                     Some(pair) => match output.pair(batch, pair).map_err(report::problem)? {
@@ -92,12 +92,12 @@ impl NearJoin {
                         None => Stage::Pairs,
                     },
                 },
-                Stage::Alone(rows) => match output.next_alone(rows, inputs.returns_lone(), batch) {
+                Stage::Late(rows) => match output.next_late(rows, inputs.returns_lone(), batch) {
                     Some(row) => return Ok(row),
                     None => match rows {
-                        RowsAlone::WithPartner => Stage::Alone(RowsAlone::LoneOuter),
-                        RowsAlone::LoneOuter => Stage::Batch,
-                        RowsAlone::LoneInner => Stage::Round,
+                        LateRows::WithPartner => Stage::Late(LateRows::LoneOuter),
+                        LateRows::LoneOuter => Stage::Batch,
+                        LateRows::LoneInner => Stage::Round,
                     },
                 },
                 Stage::End => return Ok(null_mut()),
