@@ -106,13 +106,14 @@ CREATE FUNCTION hamming_index_stats(
     OUT unused_pages bigint,
     OUT height integer,
     OUT fill real,
-    OUT expected_pages integer[]
+    OUT expected_pages integer[],
+    OUT problem text
 )
     RETURNS SETOF record
-    LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 10000 ROWS 1
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 10000 ROWS 1
     AS 'MODULE_PATHNAME', 'hamming_index_stats_wrapper';
 COMMENT ON FUNCTION hamming_index_stats(regclass) IS
-    'what an index of type hamming consists of; expected_pages[r + 1] are read at radius r';
+    'what an index of type hamming consists of, or its problem if it is damaged; expected_pages[r + 1] are read at radius r';
 
 CREATE FUNCTION hamming_index_check(
     index regclass,
@@ -133,7 +134,8 @@ SELECT i.indexrelid::pg_catalog.regclass AS index,
        pg_catalog.pg_relation_size(i.indexrelid) AS size,
        s.fill,
        r.pages * 8192 AS size_after_reindex,
-       NOT i.indisvalid OR s.pages > 2 * r.pages AND s.pages > r.pages + 128 AS reindex
+       NOT i.indisvalid OR s.problem IS NOT NULL OR s.pages > 2 * r.pages AND s.pages > r.pages + 128 AS reindex,
+       s.problem
 FROM pg_catalog.pg_index AS i
     JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid AND c.relkind = 'i' AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace)
     JOIN pg_catalog.pg_am AS a ON a.oid = c.relam AND a.amname = 'hamming'
@@ -146,7 +148,7 @@ FROM pg_catalog.pg_index AS i
         )::bigint
     ) AS r (pages) ON true;
 COMMENT ON VIEW hamming_indexes IS
-    'all indexes of type hamming, and whether REINDEX is due: it would halve the size and save more than 1 MB, or the index is not valid';
+    'all indexes of type hamming, and whether REINDEX is due: it would halve the size and save more than 1 MB, or the index is damaged or not valid';
 
 -- Each of these functions reads the whole index. The check can make writers wait.
 REVOKE ALL ON FUNCTION hamming_index_stats(regclass) FROM PUBLIC;

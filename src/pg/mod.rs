@@ -28,6 +28,7 @@ pub(crate) mod settings;
 pub(crate) mod sketch;
 pub(crate) mod state;
 pub(crate) mod storage;
+pub(crate) mod subtransaction;
 pub(crate) mod table_rows;
 pub(crate) mod varlena;
 pub(crate) mod window;

@@ -88,6 +88,17 @@ for my $damage (keys %file)
 }
 $node->start;
 
+# The view has a row for each index, and says what is wrong with it. PostgreSQL's own error of an impossible header is a
+# problem as well.
+my %problem = map { split /=/, $_, 2 } split /\n/, $node->safe_psql('postgres', "SELECT index || '=' || coalesce(problem, '') FROM hamming_indexes");
+is(scalar(keys %problem), scalar(keys %index), 'hamming_indexes has all indexes');
+for my $damage (sort keys %damages)
+{
+	my $told = $damage =~ /header/ ? qr/invalid page in block 6/ : $damages{$damage}[3];
+	like($problem{ $index{$damage} }, $told, "$damage: told by hamming_indexes");
+	is($node->safe_psql('postgres', "SELECT rows IS NULL AND reindex AND problem IS NOT NULL FROM hamming_indexes WHERE index = '$index{$damage}'::regclass"), 't', 'and that REINDEX is due');
+}
+
 my $by_index = "SET enable_seqscan = off; SET enable_sort = off; SET enable_bitmapscan = off; SET statement_timeout = '" . SECONDS_OF_PATIENCE . "s'; \\set VERBOSITY verbose\n";
 for my $damage (sort keys %index)
 {
@@ -123,6 +134,7 @@ for my $damage (sort keys %index)
 	# The remedy.
 	$node->safe_psql('postgres', "REINDEX INDEX $index{$damage}");
 	is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('$index{$damage}', true)"), '', "$damage: mended by REINDEX");
+	is($node->safe_psql('postgres', "SELECT problem FROM hamming_indexes WHERE index = '$index{$damage}'::regclass"), '', 'and the view has no problem');
 }
 unlike(slurp_file($node->logfile), qr/PANIC|panicked|terminated by signal/, 'no crash');
 

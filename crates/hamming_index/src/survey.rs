@@ -47,9 +47,10 @@ pub struct Damage {
 }
 
 impl<'s, S: Store> Index<'s, S> {
-    /// The counts of each tree. They are not exact if others change the index meanwhile.
-    pub fn totals(&self) -> Vec<Totals> {
-        self.survey(&|_| false, &mut |_| {})
+    /// The counts of each tree. They are not exact if others change the index meanwhile. Damaged pages are
+    /// reported, and not counted.
+    pub fn totals(&self, is_changed: &dyn Fn(&Page) -> bool, report: &mut dyn FnMut(Damage)) -> Vec<Totals> {
+        self.survey(is_changed, report)
     }
 
     /// Reads every page below a root, and reports damage. `is_changed` says whether others may have changed a

@@ -9,8 +9,10 @@ use crate::pg::compat::page_lsn;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::open_index::OpenIndex;
-use crate::pg::report;
+use crate::pg::report::{self, SqlError};
+use crate::pg::result_set::ResultSet;
 use crate::pg::storage::pages::Pages;
+use crate::pg::subtransaction::damage_or;
 use base::{collect, push};
 use hamming_index::cost::{leaves_in, pages_read};
 use hamming_index::division::PlannerCosts;
@@ -19,39 +21,58 @@ use hamming_index::page::{Page, capacity};
 use hamming_index::store::Store;
 use hamming_index::{CodeSample, Damage, Index, Layout};
 use pgrx::iter::TableIterator;
+use pgrx::pg_sys::Datum;
 use pgrx::pg_sys::panic::ErrorReportable;
-use pgrx::{name, pg_extern, pg_guard, pg_sys};
+use pgrx::{IntoDatum, name, pg_extern, pg_guard, pg_sys};
 use std::ffi::c_void;
 
+/// The number of columns of `hamming_index_stats`. The last one is the problem of a damaged index, whose other
+/// columns are NULL.
+const STATS: usize = 12;
+
 #[pg_extern(sql = false)]
-#[allow(clippy::type_complexity, reason = "the columns of the result")]
-fn hamming_index_stats(
-    index: pg_sys::Oid,
-) -> TableIterator<
-    'static,
-    (
-        name!(rows, i64),
-        name!(nulls, i64),
-        name!(bits, i32),
-        name!(bands, i32),
-        name!(pages, i64),
-        name!(leaf_pages, i64),
-        name!(inner_pages, i64),
-        name!(unused_pages, i64),
-        name!(height, i32),
-        name!(fill, f32),
-        name!(expected_pages, Vec<i32>),
-    ),
-> {
+fn hamming_index_stats(index: pg_sys::Oid, call: pg_sys::FunctionCallInfo) -> Result<(), SqlError> {
+    // SAFETY: `sql/hamming.sql` declares that the function returns such rows.
+    let mut rows = unsafe { ResultSet::of(call) }?;
+    rows.put(damage_or(|| stats(index)).unwrap_or_else(|problem| {
+        let mut columns = [None; STATS];
+        columns[STATS - 1] = problem.into_datum();
+        columns
+    }));
+    Ok(())
+}
+
+/// The columns for an index. Damage is an error.
+fn stats(index: pg_sys::Oid) -> [Option<Datum>; STATS] {
     let inspected = InspectedIndex::new(index, pg_sys::AccessShareLock);
     let pages = inspected.pages();
     let layout = layout_of(inspected.as_open(), &pages);
-    let totals = Index::new(&pages, layout).totals();
+    let index = Index::new(&pages, layout);
+    let is_changed = changes_of(&pages);
+    let totals = index.totals(&is_changed, &mut |damage| pages.corrupted(damage.page_number, &damage.text));
     let sum = |part: fn(&hamming_index::Totals) -> u64| totals.iter().map(part).sum::<u64>() as i64;
     let pages = pages.pages();
     let (leaves, inner, all) = (sum(|tree| tree.leaves), sum(|tree| tree.inner), i64::from(pages));
     let room = totals.iter().zip(layout.trees()).map(|(total, tree)| total.leaves * capacity(tree, 0) as u64);
     let fill = sum(|tree| tree.entries) as f32 / room.sum::<u64>() as f32;
+    [
+        (totals[layout.place(layout.first_tree())].entries as i64).into_datum(),
+        (totals[layout.place(layout.nulls())].entries as i64).into_datum(),
+        (layout.bits() as i32).into_datum(),
+        (layout.word_trees() as i32).into_datum(),
+        all.into_datum(),
+        leaves.into_datum(),
+        inner.into_datum(),
+        (all - leaves - inner).into_datum(),
+        totals.iter().map(|tree| tree.height as i32).max().into_datum(),
+        fill.into_datum(),
+        expected_pages(layout, pages).into_datum(),
+        None,
+    ]
+}
+
+/// For each radius, the pages that a search is expected to read.
+fn expected_pages(layout: Layout, pages: u32) -> Vec<i32> {
     let tree_leaves = leaves_in(pages, layout);
     let costs = PlannerCosts::new(layout, tree_leaves);
     let expected = (0..=layout.bits()).map(|radius| match layout.has_whole_codes() {
@@ -59,19 +80,7 @@ fn hamming_index_stats(
         false => costs.expected(radius, &CodeSample::default()).leaves,
     });
     let expected = expected.map(|pages| pages.round() as i32);
-    TableIterator::once((
-        totals[layout.place(layout.first_tree())].entries as i64,
-        totals[layout.place(layout.nulls())].entries as i64,
-        layout.bits() as i32,
-        layout.word_trees() as i32,
-        all,
-        leaves,
-        inner,
-        all - leaves - inner,
-        totals.iter().map(|tree| tree.height).max().unwrap_or(0) as i32,
-        fill,
-        collect(expected, layout.bits() as usize + 1).map_err(report::problem).unwrap_or_report(),
-    ))
+    collect(expected, layout.bits() as usize + 1).map_err(report::problem).unwrap_or_report()
 }
 
 #[pg_extern(sql = false)]
@@ -88,9 +97,7 @@ fn hamming_index_check(
         problems.push(Damage { page_number: 0, text });
     }
     let index = Index::new(&pages, layout);
-    let began = log_position();
-    // A page whose LSN is ahead of the WAL is damaged, not changed by others.
-    let is_changed = |page: &Page| (began + 1..=log_position()).contains(&log_position_of(page));
+    let is_changed = changes_of(&pages);
     index
         .verify(&is_changed, &mut |row| inspected.may_differ(row), &mut |problem| {
             push(&mut problems, problem).map_err(report::problem).unwrap_or_report()
@@ -102,6 +109,12 @@ fn hamming_index_check(
         look_up_rows(&inspected, index, &mut problems);
     }
     TableIterator::new(problems.into_iter().map(|problem| (problem.page_number.into(), problem.text)))
+}
+
+/// Whether others may have changed a page from now on. A page whose LSN is ahead of the WAL is damaged.
+fn changes_of(pages: &Pages) -> impl Fn(&Page) -> bool {
+    let (is_logged, began) = (pages.is_logged(), log_position());
+    move |page| !is_logged || (began + 1..=log_position()).contains(&log_position_of(page))
 }
 
 /// The end of the WAL; on a standby, the end of the replayed WAL.
