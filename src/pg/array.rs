@@ -1,13 +1,17 @@
 //! Arrays of numbers.
 
-use base::{OutOfMemory, push};
+use super::interrupts::check_for_interrupts;
+use super::varlena::PIECE;
+use base::{OutOfMemory, copied};
 use pgrx::callconv::{BoxRet, FcInfo};
 use pgrx::datum::Datum;
 use pgrx::pgrx_sql_entity_graph::metadata::{
     ArgumentError, ReturnsError, ReturnsRef, SqlMappingRef, SqlTranslatable, TypeOrigin,
 };
 use pgrx::{IntoDatum, pg_sys};
+use std::borrow::Cow;
 use std::ffi::c_int;
+use text::sketch::overlap::as_set;
 
 /// Numbers that are returned as an array.
 ///
@@ -16,14 +20,11 @@ use std::ffi::c_int;
 pub(crate) struct Numbers<T>(pub(crate) Vec<T>);
 
 /// The numbers in ascending order, without duplicates.
-pub(crate) fn distinct(numbers: impl Iterator<Item = i64>) -> Result<Vec<i64>, OutOfMemory> {
-    let mut distinct = Vec::new();
-    for number in numbers {
-        push(&mut distinct, number)?;
+pub(crate) fn distinct(numbers: &[i64]) -> Result<Vec<i64>, OutOfMemory> {
+    match as_set(numbers, &mut check_for_interrupts)? {
+        Cow::Borrowed(numbers) => copied(numbers, &mut check_for_interrupts),
+        Cow::Owned(numbers) => Ok(numbers),
     }
-    distinct.sort_unstable();
-    distinct.dedup();
-    Ok(distinct)
 }
 
 /// A number that an array can have as an element.
@@ -63,7 +64,12 @@ impl<T: Number> Numbers<T> {
             let place: *mut Header = pg_sys::palloc(bytes).cast();
             place.write(header);
             pgrx::set_varsize_4b(place.cast(), bytes as i32);
-            place.add(1).cast::<T>().copy_from_nonoverlapping(numbers.as_ptr(), numbers.len());
+            let mut end = place.add(1).cast::<T>();
+            for piece in numbers.chunks(PIECE) {
+                check_for_interrupts();
+                end.copy_from_nonoverlapping(piece.as_ptr(), piece.len());
+                end = end.add(piece.len());
+            }
             place.into()
         }
     }

@@ -110,7 +110,10 @@ pub(crate) fn copy(text: &str) -> Result<String, SqlError> {
 /// Appends. If memory is refused, that is an error.
 pub(crate) fn append(to: &mut String, text: &str) -> Result<(), SqlError> {
     grow_text(to, text.len()).map_err(report::problem)?;
-    to.push_str(text);
+    for slice in pieces(text, SLICE) {
+        check_for_interrupts();
+        to.push_str(slice);
+    }
     Ok(())
 }
 

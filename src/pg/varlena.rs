@@ -1,6 +1,10 @@
 //! Values of variable length, and C strings: reads their contents and makes new ones.
 
+use super::interrupts::check_for_interrupts;
 use pgrx::{pg_sys, varlena};
+
+/// How many bytes are copied between two checks for interrupts.
+pub(crate) const PIECE: usize = 1 << 20;
 
 /// The contents of a value of variable length, without its header.
 ///
@@ -40,9 +44,10 @@ fn filled(header: usize, parts: &[&[u8]], end: &[u8]) -> *mut u8 {
     unsafe {
         let value: *mut u8 = pg_sys::palloc(bytes).cast();
         let mut place = value.add(header);
-        for part in parts.iter().copied().chain([end]) {
-            place.copy_from_nonoverlapping(part.as_ptr(), part.len());
-            place = place.add(part.len());
+        for piece in parts.iter().copied().chain([end]).flat_map(|part| part.chunks(PIECE)) {
+            check_for_interrupts();
+            place.copy_from_nonoverlapping(piece.as_ptr(), piece.len());
+            place = place.add(piece.len());
         }
         value
     }

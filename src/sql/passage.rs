@@ -170,7 +170,9 @@ fn passage_sketch(doc: &[u8], min_length: i32) -> Result<Numbers<i64>, SqlError>
 }
 
 fn shingler(doc: &str, levels: Result<RangeInclusive<u32>, Problem>) -> Result<RecursiveShingler, SqlError> {
-    levels.and_then(|levels| RecursiveShingler::new(levels, doc.chars().count())).map_err(report::problem)
+    levels
+        .and_then(|levels| RecursiveShingler::new(levels, doc.chars().count(), &mut check_for_interrupts))
+        .map_err(report::problem)
 }
 
 /// A position as `substr` counts it, from 1. It fits, since a text has less than 2^30 characters.

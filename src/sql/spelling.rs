@@ -3,6 +3,7 @@
 use crate::pg::call::pg_functions;
 use crate::pg::code::bits::Bits;
 use crate::pg::encoding;
+use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use crate::pg::varlena::new_value;
 use crate::sql::simhash::parse_scheme;
@@ -29,12 +30,13 @@ fn simhash_decode(text: &[u8]) -> Result<i64, SqlError> {
 pg_functions!(code_encode, code_decode);
 
 fn code_encode(code: Bits<'_>) -> Result<Option<Datum>, SqlError> {
-    let text = code_text::encode(code.bytes(), code.length()).map_err(report::problem)?;
+    let text =
+        code_text::encode(code.bytes(), code.length(), &mut check_for_interrupts).map_err(report::problem)?;
     Ok(text.into_datum())
 }
 
 fn code_decode(text: &[u8]) -> Result<Datum, SqlError> {
     let text = encoding::to_utf8(text)?;
-    let (code, bits) = code_text::decode(&text).map_err(report::problem)?;
+    let (code, bits) = code_text::decode(&text, &mut check_for_interrupts).map_err(report::problem)?;
     Ok(new_value(&[&bits.to_ne_bytes(), &code]))
 }

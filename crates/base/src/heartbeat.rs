@@ -1,5 +1,6 @@
 //! Heartbeats, by which long work can be watched and stopped.
 
+use crate::{OutOfMemory, reserve};
 use std::iter;
 
 /// The number of comparisons between two heartbeats of a sort; they take some tenths of a millisecond.
@@ -35,6 +36,48 @@ pub fn pieces(text: &str, bytes: usize) -> impl Iterator<Item = &str> {
         rest = after;
         (!piece.is_empty()).then_some(piece)
     })
+}
+
+/// How many elements are copied between two heartbeats.
+const COPIED: usize = 1 << 18;
+
+/// A vector with `count` copies of an element, made with heartbeats: the system takes longer to provide memory
+/// than a loop to fill it.
+pub fn filled<T: Copy>(
+    element: T,
+    count: usize,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<Vec<T>, OutOfMemory> {
+    let mut vector = Vec::new();
+    fill(&mut vector, element, count, heartbeat)?;
+    Ok(vector)
+}
+
+/// Appends `count` copies of an element, with heartbeats.
+pub fn fill<T: Copy>(
+    vector: &mut Vec<T>,
+    element: T,
+    count: usize,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<(), OutOfMemory> {
+    reserve(vector, count)?;
+    let end = vector.len() + count;
+    while vector.len() < end {
+        heartbeat.beat();
+        vector.resize(end.min(vector.len() + COPIED), element);
+    }
+    Ok(())
+}
+
+/// A copy of the elements, made with heartbeats.
+pub fn copied<T: Copy>(elements: &[T], heartbeat: &mut dyn Heartbeat) -> Result<Vec<T>, OutOfMemory> {
+    let mut vector = Vec::new();
+    reserve(&mut vector, elements.len())?;
+    for elements in elements.chunks(COPIED) {
+        heartbeat.beat();
+        vector.extend_from_slice(elements);
+    }
+    Ok(vector)
 }
 
 /// Sorts by a key, with heartbeats. The order of elements with equal keys is undefined.

@@ -3,37 +3,47 @@
 //! A written code is read as the same code. A text that is read is written as the same text, except for white
 //! space and case. So the number of bits of a code that is written must be a multiple of 4.
 
-use base::{Problem, ProblemKind, reserve, reserve_text};
+use base::{Heartbeat, Problem, ProblemKind, pieces, reserve, reserve_text};
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 /// The most bits of a value of type bit varying, in whole bytes.
 const MAX_BITS: usize = i32::MAX as usize / 8 * 8;
 
+/// How many bytes are written, or characters read, between two heartbeats.
+const STRIDE: usize = 1 << 16;
+
 /// Writes a code with this number of bits.
-pub fn encode(code: &[u8], bits: u32) -> Result<String, Problem> {
+pub fn encode(code: &[u8], bits: u32, heartbeat: &mut dyn Heartbeat) -> Result<String, Problem> {
     if !bits.is_multiple_of(4) {
         return Err(unfilled(bits));
     }
     let mut text = String::new();
     reserve_text(&mut text, code.len() * 2)?;
-    let digits = code.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    text.extend(digits.take(bits as usize / 4).map(|digit| char::from(DIGITS[usize::from(digit)])));
+    for code in code.chunks(STRIDE) {
+        heartbeat.beat();
+        let digits = code.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        text.extend(digits.map(|digit| char::from(DIGITS[usize::from(digit)])));
+    }
+    text.truncate(bits as usize / 4);
     Ok(text)
 }
 
 /// Reads a code. Returns its bytes and its number of bits.
-pub fn decode(text: &str) -> Result<(Vec<u8>, u32), Problem> {
+pub fn decode(text: &str, heartbeat: &mut dyn Heartbeat) -> Result<(Vec<u8>, u32), Problem> {
     let mut code = Vec::new();
     reserve(&mut code, text.len().div_ceil(2))?;
     let mut digits = 0usize;
-    for digit in text.chars().filter(|digit| !digit.is_ascii_whitespace()) {
-        let value = digit.to_digit(16).ok_or_else(|| not_a_digit(text, digit))? as u8;
-        match code.last_mut() {
-            Some(last) if !digits.is_multiple_of(2) => *last |= value,
-            _ => code.push(value << 4),
+    for piece in pieces(text, STRIDE) {
+        heartbeat.beat();
+        for digit in piece.chars().filter(|digit| !digit.is_ascii_whitespace()) {
+            let value = digit.to_digit(16).ok_or_else(|| not_a_digit(text, digit))? as u8;
+            match code.last_mut() {
+                Some(last) if !digits.is_multiple_of(2) => *last |= value,
+                _ => code.push(value << 4),
+            }
+            digits += 1;
         }
-        digits += 1;
     }
     match digits * 4 {
         bits @ ..=MAX_BITS => Ok((code, bits as u32)),
@@ -71,19 +81,19 @@ mod tests {
         for (text, code, bits) in
             [("", &[][..], 0), ("A", &[0xa0], 4), (" 0f\n1 ", &[0x0f, 0x10], 12), ("fF", &[255], 8)]
         {
-            assert_eq!(decode(text), Ok((code.to_vec(), bits)), "{text}");
+            assert_eq!(decode(text, &mut || ()), Ok((code.to_vec(), bits)), "{text}");
         }
-        assert_eq!(encode(&[0x0f, 0x10], 12), Ok("0f1".to_string()));
+        assert_eq!(encode(&[0x0f, 0x10], 12, &mut || ()), Ok("0f1".to_string()));
     }
 
     #[test]
     fn what_is_wrong_is_named() {
         for (text, digit) in [("0xff", 'x'), ("8b1g", 'g'), ("ü", 'ü')] {
-            let detail = decode(text).unwrap_err().detail;
+            let detail = decode(text, &mut || ()).unwrap_err().detail;
             assert_eq!(detail, Some(format!("\"{digit}\" is not a hexadecimal digit.")), "{text}");
         }
         for (bits, hint) in [(5, "bit(8)"), (255, "bit(256)")] {
-            assert!(encode(&[0; 32], bits).unwrap_err().hint.unwrap().contains(hint), "{bits}");
+            assert!(encode(&[0; 32], bits, &mut || ()).unwrap_err().hint.unwrap().contains(hint), "{bits}");
         }
     }
 
@@ -96,8 +106,8 @@ mod tests {
                 *last &= 0xf0;
                 bits -= 4;
             }
-            let hex = encode(&code, bits).unwrap();
-            prop_assert_eq!(decode(&hex.to_uppercase()), Ok((code, bits)));
+            let hex = encode(&code, bits, &mut || ()).unwrap();
+            prop_assert_eq!(decode(&hex.to_uppercase(), &mut || ()), Ok((code, bits)));
         }
     }
 }

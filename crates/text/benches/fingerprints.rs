@@ -143,7 +143,7 @@ fn text_throughput(criterion: &mut Criterion) {
         [("recursive_shingles (levels 1 to 6)", 1..=6), ("recursive_shingles (level 3)", 3..=3)]
     {
         measure(&mut group, name, &documents, |text| {
-            let mut shingler = RecursiveShingler::new(levels.clone(), text.len()).unwrap();
+            let mut shingler = RecursiveShingler::new(levels.clone(), text.len(), &mut || ()).unwrap();
             let mut sum = 0;
             shingler.add(text.bytes().map(u64::from), &mut |shingle| sum ^= shingle.hash);
             sum

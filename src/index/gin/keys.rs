@@ -7,6 +7,7 @@ use crate::pg::call::{Argument, Call, pg_functions};
 use crate::pg::catalog::strategy::{MATCHES, OVERLAP};
 use crate::pg::error;
 use crate::pg::report::{self, SqlError};
+use crate::pg::sketch::without_nulls;
 use base::{OutOfMemory, collect};
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Datum};
@@ -48,7 +49,7 @@ fn row_keys(call: Call) -> Result<Vec<Option<i64>>, OutOfMemory> {
     let sketch = sketch(call, 0);
     let size = match sketch.as_slice() {
         Ok(values) if values.is_sorted_by(|a, b| a < b) => values.len(),
-        _ => distinct(sketch.iter().flatten())?.len(),
+        _ => distinct(&without_nulls(&sketch)?)?.len(),
     };
     collect(sketch.iter().chain(once(Some(SizeClass::of(size).key()))), sketch.len() + 1)
 }
@@ -98,7 +99,7 @@ impl SearchedKeys {
     /// The keys of a query; `None` if every row may match.
     fn of(call: Call) -> Result<Option<Self>, OutOfMemory> {
         match call.smallint(2) {
-            OVERLAP => Self::of_values(distinct(sketch(call, 0).iter().flatten())?, 1),
+            OVERLAP => Self::of_values(distinct(&without_nulls(&sketch(call, 0))?)?, 1),
             // SAFETY: the operator with this strategy has a sketch_query as its right argument.
             MATCHES => Self::of_query(unsafe { SketchQuery::read(call, 0) }),
             strategy => Err(error::unknown_strategy(strategy)).unwrap_or_report(),

@@ -3,8 +3,9 @@
 use crate::pg::array::distinct;
 use crate::pg::call::{Call, pg_functions, sql_value};
 use crate::pg::error;
+use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
-use crate::pg::sketch::overlap;
+use crate::pg::sketch::shareable;
 use crate::pg::varlena::{c_string, content, new_value};
 use base::{Limit, collect, grow_text};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
@@ -66,9 +67,7 @@ sql_value!(SketchQuery, read: |query| Self::of(query), write: |query| query.datu
 /// The sorted and distinct values of a sketch for comparisons. Raises the errors that a comparison would
 /// raise.
 fn query_values(sketch: &Array<'_, i64>) -> Result<Vec<i64>, SqlError> {
-    overlap(sketch, sketch)?;
-    let values = sketch.as_slice().map_err(|_| error::null_in_sketch())?;
-    distinct(values.iter().copied()).map_err(report::problem)
+    distinct(shareable(sketch)?).map_err(report::problem)
 }
 
 /// An argument of type bigint[]. Another operator class may name the function for another type, which raises
@@ -101,6 +100,9 @@ fn sketch_query_in(_: Call) -> Result<SketchQuery, SqlError> {
 const HEAD_LETTERS: usize = 400;
 const VALUE_LETTERS: usize = 21;
 
+/// How many values are written between two checks for interrupts.
+const STRIDE: usize = 1 << 14;
+
 fn sketch_query_out(query: SketchQuery) -> Result<Datum, SqlError> {
     let SketchQuery { threshold: Threshold { measure, least }, values } = query;
     let measure = match measure {
@@ -112,6 +114,9 @@ fn sketch_query_out(query: SketchQuery) -> Result<Datum, SqlError> {
     grow_text(&mut text, HEAD_LETTERS + values.len() * VALUE_LETTERS).map_err(report::problem)?;
     text += &format!("{measure} >= {least}: {{");
     for (place, value) in values.iter().enumerate() {
+        if place % STRIDE == 0 {
+            check_for_interrupts();
+        }
         let separator = if place == 0 { "" } else { "," };
         // Writing to a String never fails.
         _ = write!(text, "{separator}{value}");
@@ -124,7 +129,7 @@ fn sketch_query_out(query: SketchQuery) -> Result<Datum, SqlError> {
 fn sketch_matches(call: Call, query: SketchQuery) -> Result<Option<bool>, SqlError> {
     let sketch = sketch(call, 0);
     let sketch = sketch.as_slice().map_err(|_| error::null_in_sketch())?;
-    let overlap = Overlap::of(sketch, &query.values).map_err(report::problem)?;
+    let overlap = Overlap::of(sketch, &query.values, &mut check_for_interrupts).map_err(report::problem)?;
     Ok(query.threshold.is_met(overlap))
 }
 

@@ -236,7 +236,7 @@ impl DistinctTable {
     fn clear(&mut self) -> Result<(), OutOfMemory> {
         // The size for the last text is a good guess for this one, but a large table takes time to clear.
         let slots = (self.hashes.entries() * 2).next_power_of_two().clamp(MIN_TABLE, KEPT_TABLE);
-        self.hashes.clear(slots.min(self.max_slots))
+        self.hashes.clear(slots.min(self.max_slots), &mut || ())
     }
 
     fn release(&mut self) {
@@ -263,7 +263,7 @@ impl DistinctTable {
         if 2 * self.hashes.slots() > self.max_slots {
             return Err(TooMany);
         }
-        self.hashes.grow(|hash, _| first_slot(hash)).map_err(|_| TooMany)
+        self.hashes.grow(|hash, _| first_slot(hash), &mut || ()).map_err(|_| TooMany)
     }
 }
 

@@ -1,6 +1,9 @@
 //! A hash table of numbers: open addressing with linear probing.
 
-use base::{OutOfMemory, reserve};
+use base::{Heartbeat, OutOfMemory, fill};
+
+/// How many slots are moved between two heartbeats.
+const MOVED: usize = 1 << 16;
 
 /// A table of entries other than 0. The caller keeps at most half of the slots full, and says where the
 /// search for an entry begins.
@@ -13,12 +16,10 @@ pub(crate) struct ProbingTable {
 
 impl ProbingTable {
     /// Removes all entries, and sets the number of slots, a power of two.
-    pub(crate) fn clear(&mut self, slots: usize) -> Result<(), OutOfMemory> {
+    pub(crate) fn clear(&mut self, slots: usize, heartbeat: &mut dyn Heartbeat) -> Result<(), OutOfMemory> {
         self.slots.clear();
-        reserve(&mut self.slots, slots)?;
-        self.slots.resize(slots, 0);
         self.entries = 0;
-        Ok(())
+        fill(&mut self.slots, 0, slots, heartbeat)
     }
 
     /// Frees the memory. The number of entries is still known.
@@ -65,12 +66,19 @@ impl ProbingTable {
     }
 
     /// Doubles the number of slots. `first` says where the search for an entry begins in a larger table.
-    pub(crate) fn grow(&mut self, first: impl Fn(u64, usize) -> usize) -> Result<(), OutOfMemory> {
+    pub(crate) fn grow(
+        &mut self,
+        first: impl Fn(u64, usize) -> usize,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<(), OutOfMemory> {
         let mut larger = Self::default();
-        larger.clear(2 * self.slots.len())?;
-        for &entry in self.slots.iter().filter(|&&entry| entry != 0) {
-            let slot = larger.find(first(entry, larger.slots.len()), |_| false);
-            larger.put(slot, entry);
+        larger.clear(2 * self.slots.len(), heartbeat)?;
+        for slots in self.slots.chunks(MOVED) {
+            heartbeat.beat();
+            for &entry in slots.iter().filter(|&&entry| entry != 0) {
+                let slot = larger.find(first(entry, larger.slots.len()), |_| false);
+                larger.put(slot, entry);
+            }
         }
         *self = larger;
         Ok(())

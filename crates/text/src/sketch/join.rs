@@ -345,7 +345,7 @@ mod tests {
         match wanted {
             SketchMatch::AnyShared => overlaps(query, sketch, &mut || ()).unwrap(),
             SketchMatch::Share(threshold) => {
-                threshold.is_met(Overlap::of(sketch, query).unwrap()) == Some(true)
+                threshold.is_met(Overlap::of(sketch, query, &mut || ()).unwrap()) == Some(true)
             }
         }
     }

@@ -3,10 +3,11 @@
 //! Broder, "On the resemblance and containment of documents", 1997. Cost: linear time for stored sketches,
 //! which are sorted; other arrays are copied and sorted first.
 
-use base::{Heartbeat, OutOfMemory, collect, sort};
+use super::sort::{drop_repeated, sort_values};
+use base::{Heartbeat, OutOfMemory, copied};
 use std::borrow::Cow;
 
-/// How many values are looked up between two heartbeats.
+/// How many values are looked up, or merged, between two heartbeats.
 const LOOK_UPS: usize = 1 << 14;
 
 /// Whether two arrays have a common value. They need not be sorted, and values may be repeated.
@@ -14,12 +15,12 @@ const LOOK_UPS: usize = 1 << 14;
 /// Cost: linear time if both are sorted. Otherwise the shorter array is copied and sorted, and each value of
 /// the other one is looked up in it.
 pub fn overlaps(a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Result<bool, OutOfMemory> {
-    if a.is_sorted() && b.is_sorted() {
-        return Ok(have_common_value(a, b));
+    if is_sorted_by(a, i64::le, heartbeat) && is_sorted_by(b, i64::le, heartbeat) {
+        return Ok(merge(a, b, 1, heartbeat) > 0);
     }
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
-    let mut set = collect(short.iter().copied(), short.len())?;
-    sort(&mut set, heartbeat, |&value| value);
+    let mut set = copied(short, heartbeat)?;
+    sort_values(&mut set, heartbeat);
     for values in long.chunks(LOOK_UPS) {
         heartbeat.beat();
         if values.iter().any(|value| set.binary_search(value).is_ok()) {
@@ -29,15 +30,26 @@ pub fn overlaps(a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Result<b
     Ok(false)
 }
 
-/// Merges two sorted arrays up to the first common value.
-fn have_common_value(mut a: &[i64], mut b: &[i64]) -> bool {
-    while let (Some(x), Some(y)) = (a.first(), b.first()) {
-        if x == y {
-            return true;
+/// Merges two sorted arrays until `enough` values are common to both. Returns the number of common values.
+fn merge(mut a: &[i64], mut b: &[i64], enough: usize, heartbeat: &mut dyn Heartbeat) -> usize {
+    let mut shared = 0;
+    while !a.is_empty() && !b.is_empty() && shared < enough {
+        heartbeat.beat();
+        for _ in 0..LOOK_UPS {
+            let (Some(x), Some(y)) = (a.first(), b.first()) else { break };
+            shared += usize::from(x == y);
+            (a, b) = (&a[usize::from(x <= y)..], &b[usize::from(y <= x)..]);
         }
-        (a, b) = (&a[usize::from(x < y)..], &b[usize::from(y < x)..]);
     }
-    false
+    shared
+}
+
+/// Whether each value and the next one are in this order.
+fn is_sorted_by(values: &[i64], order: fn(&i64, &i64) -> bool, heartbeat: &mut dyn Heartbeat) -> bool {
+    (0..values.len()).step_by(LOOK_UPS).all(|first| {
+        heartbeat.beat();
+        values[first..values.len().min(first + LOOK_UPS + 1)].is_sorted_by(order)
+    })
 }
 
 /// The sizes of two sketches, and the number of their common values.
@@ -50,9 +62,9 @@ pub struct Overlap {
 
 impl Overlap {
     /// Compares two sketches as sets. They need not be sorted, and repeated values count once.
-    pub fn of(a: &[i64], b: &[i64]) -> Result<Self, OutOfMemory> {
-        let (a, b) = (as_set(a)?, as_set(b)?);
-        Ok(Self { a: a.len(), b: b.len(), shared: count_shared(&a, &b) })
+    pub fn of(a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Result<Self, OutOfMemory> {
+        let (a, b) = (as_set(a, heartbeat)?, as_set(b, heartbeat)?);
+        Ok(Self { a: a.len(), b: b.len(), shared: merge(&a, &b, usize::MAX, heartbeat) })
     }
 
     /// The overlap of the same sketches in the other order.
@@ -79,24 +91,14 @@ fn share(part: usize, whole: usize) -> Option<f64> {
 }
 
 /// The values, sorted and distinct as in a stored sketch. They are copied only if they are not.
-fn as_set(values: &[i64]) -> Result<Cow<'_, [i64]>, OutOfMemory> {
-    if values.is_sorted_by(|a, b| a < b) {
+pub fn as_set<'v>(values: &'v [i64], heartbeat: &mut dyn Heartbeat) -> Result<Cow<'v, [i64]>, OutOfMemory> {
+    if is_sorted_by(values, i64::lt, heartbeat) {
         return Ok(Cow::Borrowed(values));
     }
-    let mut set = collect(values.iter().copied(), values.len())?;
-    set.sort_unstable();
-    set.dedup();
+    let mut set = copied(values, heartbeat)?;
+    sort_values(&mut set, heartbeat);
+    drop_repeated(&mut set, 0);
     Ok(Cow::Owned(set))
-}
-
-/// Merges two sorted sets.
-fn count_shared(mut a: &[i64], mut b: &[i64]) -> usize {
-    let mut shared = 0;
-    while let (Some(x), Some(y)) = (a.first(), b.first()) {
-        shared += usize::from(x == y);
-        (a, b) = (&a[usize::from(x <= y)..], &b[usize::from(y <= x)..]);
-    }
-    shared
 }
 
 #[cfg(test)]
@@ -116,10 +118,10 @@ mod tests {
 
     #[test]
     fn empty_sketches_have_no_answer() {
-        assert_eq!(Overlap::of(&[], &[]).unwrap().similarity(), None);
-        assert_eq!(Overlap::of(&[], &[1]).unwrap().similarity(), Some(0.0));
-        assert_eq!(Overlap::of(&[], &[1]).unwrap().containment(), None);
-        assert_eq!(Overlap::of(&[1], &[]).unwrap().containment(), Some(0.0));
+        assert_eq!(Overlap::of(&[], &[], &mut || ()).unwrap().similarity(), None);
+        assert_eq!(Overlap::of(&[], &[1], &mut || ()).unwrap().similarity(), Some(0.0));
+        assert_eq!(Overlap::of(&[], &[1], &mut || ()).unwrap().containment(), None);
+        assert_eq!(Overlap::of(&[1], &[], &mut || ()).unwrap().containment(), Some(0.0));
     }
 
     proptest! {
@@ -144,7 +146,7 @@ mod tests {
         ) {
             let (x, y): (BTreeSet<_>, BTreeSet<_>) = (a.iter().collect(), b.iter().collect());
             let (shared, all) = (x.intersection(&y).count(), x.union(&y).count());
-            let overlap = Overlap::of(&a, &b).unwrap();
+            let overlap = Overlap::of(&a, &b, &mut || ()).unwrap();
             prop_assert_eq!(overlap.similarity(), (all > 0).then(|| shared as f64 / all as f64));
             prop_assert_eq!(overlap.containment(), (!x.is_empty()).then(|| shared as f64 / x.len() as f64));
         }

@@ -145,7 +145,7 @@ mod tests {
             let shared = sketch.intersection(&query).count();
             for measure in MEASURES {
                 let threshold = Threshold { measure, least };
-                let is_met = threshold.is_met(Overlap::of(&a, &b).unwrap()) == Some(true);
+                let is_met = threshold.is_met(Overlap::of(&a, &b, &mut || ()).unwrap()) == Some(true);
                 let (is_found, is_exact) = naive_search(threshold, a.len(), b.len(), shared);
                 prop_assert!(is_found || !is_met, "{:?}", measure);
                 prop_assert!(!is_exact || is_found == is_met, "{:?}", measure);
@@ -194,8 +194,9 @@ mod tests {
     fn shares_are_those_of_the_comparison() {
         let whole: BTreeSet<i64> = (0..10).collect();
         let (half, whole): (Vec<i64>, Vec<i64>) = ((0..5).collect(), whole.into_iter().collect());
-        let is_met =
-            |measure, least| Threshold { measure, least }.is_met(Overlap::of(&half, &whole).unwrap());
+        let is_met = |measure, least| {
+            Threshold { measure, least }.is_met(Overlap::of(&half, &whole, &mut || ()).unwrap())
+        };
         assert_eq!(is_met(Measure::OfQuery, 0.5), Some(true));
         assert_eq!(is_met(Measure::OfQuery, 0.5f64.next_up()), Some(false));
         assert_eq!(is_met(Measure::OfSketch, 1.0), Some(true));

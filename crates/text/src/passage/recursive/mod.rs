@@ -19,7 +19,7 @@ mod sketch;
 pub use sketch::passage_sketch;
 
 use crate::passage::shared::MIN_LENGTH;
-use base::{Limit, Problem};
+use base::{Heartbeat, Limit, Problem};
 use rows::{GROUP, Row, hash_group, is_kept, kind_of, length_of};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -85,10 +85,14 @@ pub struct RecursiveShingler {
 
 impl RecursiveShingler {
     /// A shingler for these levels, and for a text of at most this number of symbols.
-    pub fn new(levels: RangeInclusive<u32>, symbols: usize) -> Result<Self, Problem> {
+    pub fn new(
+        levels: RangeInclusive<u32>,
+        symbols: usize,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<Self, Problem> {
         let levels = self::levels(*levels.start(), *levels.end())?;
         let fitting = (1..=*levels.end()).take_while(|&level| length_of(level) <= symbols).count() as u32;
-        let rows = (0..fitting).map(|level| Row::new(level, symbols)).collect::<Result<_, _>>()?;
+        let rows = (0..fitting).map(|level| Row::new(level, symbols, heartbeat)).collect::<Result<_, _>>()?;
         Ok(Self { levels: *levels.start()..=fitting, symbols: 0, rows })
     }
 
@@ -152,7 +156,7 @@ mod tests {
 
     fn shingles(text: &[u8], levels: RangeInclusive<u32>) -> Vec<Shingle> {
         let mut shingles = Vec::new();
-        let mut shingler = RecursiveShingler::new(levels, text.len()).unwrap();
+        let mut shingler = RecursiveShingler::new(levels, text.len(), &mut || ()).unwrap();
         // In two calls, since a text may come in parts.
         let (head, tail) = text.split_at(text.len() / 3);
         for part in [head, tail] {
@@ -246,10 +250,16 @@ mod tests {
 
     #[test]
     fn wrong_levels_are_named() {
-        assert_eq!(RecursiveShingler::new(1..=13, 0).unwrap_err().message, "max_level 13 is out of range");
+        assert_eq!(
+            RecursiveShingler::new(1..=13, 0, &mut || ()).unwrap_err().message,
+            "max_level 13 is out of range"
+        );
         assert_eq!(levels(3, 2).unwrap_err().message, "min_level 3 is out of range");
         assert_eq!(levels(-1, 2).unwrap_err().message, "min_level -1 is out of range");
-        assert_eq!(RecursiveShingler::new(0..=2, 0).unwrap_err().message, "min_level 0 is out of range");
+        assert_eq!(
+            RecursiveShingler::new(0..=2, 0, &mut || ()).unwrap_err().message,
+            "min_level 0 is out of range"
+        );
     }
 
     proptest! {

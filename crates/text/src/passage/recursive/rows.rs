@@ -1,7 +1,6 @@
 //! The hashes of pieces, level by level. The hashes of the next level are computed from them.
 
-use base::{OutOfMemory, collect};
-use std::iter::repeat_n;
+use base::{Heartbeat, OutOfMemory, filled};
 
 /// The number of symbols that are processed together, level by level.
 pub(super) const CHUNK: usize = 1 << 10;
@@ -36,11 +35,15 @@ pub(super) struct Row {
 
 impl Row {
     /// A row for a text of this length. It has twice the room that it needs, so that it is seldom moved.
-    pub(super) fn new(level: u32, symbols: usize) -> Result<Self, OutOfMemory> {
+    pub(super) fn new(
+        level: u32,
+        symbols: usize,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<Self, OutOfMemory> {
         let of_group = if level == 0 { GROUP } else { BEGINNINGS[kind_of(level)].len() };
         let positions = symbols.min(2 * length_of(level + 1)) + CHUNK + 3 * GROUP;
         let count = positions.div_ceil(GROUP) * of_group + GROUP;
-        Ok(Self { hashes: collect(repeat_n(0, count), count)?, first: 0, of_group })
+        Ok(Self { hashes: filled(0, count, heartbeat)?, first: 0, of_group })
     }
 
     /// The place of a position's hashes, for a multiple of the level's length or of [`GROUP`].

@@ -11,7 +11,7 @@ const STRIDE: usize = 1 << 14;
 
 /// The hashes of all pieces of a level, sorted and distinct.
 pub fn passage_sketch(text: &str, level: u32, heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
-    let mut shingler = RecursiveShingler::new(level..=level, text.chars().count())?;
+    let mut shingler = RecursiveShingler::new(level..=level, text.chars().count(), heartbeat)?;
     let mut sample = SketchSample::new(heartbeat);
     for piece in pieces(text, STRIDE) {
         if sample.has_failed() {
@@ -52,7 +52,7 @@ mod tests {
         ) {
             let mut hashes = BTreeSet::new();
             let symbols: Vec<u64> = text.chars().map(u64::from).collect();
-            let mut shingler = RecursiveShingler::new(level..=level, symbols.len()).unwrap();
+            let mut shingler = RecursiveShingler::new(level..=level, symbols.len(), &mut || ()).unwrap();
             shingler.add(symbols, &mut |shingle| _ = hashes.insert(shingle.hash as i64));
             let sketch = passage_sketch(&text, level, &mut || ()).unwrap();
             prop_assert_eq!(sketch, hashes.into_iter().collect::<Vec<_>>());

@@ -128,14 +128,14 @@ fn find<T: Copy + Eq + Into<u64>>(
     let rounds = windows.div_ceil(max_windows);
     let texts = TextPair::new(a, b, window);
     let rolling = Rolling::new(window, Mersenne61(PRIME));
-    let mut table = WindowTable::new(2 * (windows / rounds))?;
+    let mut table = WindowTable::new(2 * (windows / rounds), heartbeat)?;
     let mut found = Vec::new();
     for round in 0..rounds {
         // The round is chosen by the lower half of the hash, of which the table stores nothing.
         let is_in_round =
             |hash: u64| rounds == 1 || ((u64::from(hash as u32) * rounds as u64) >> 32) as usize == round;
         if round > 0 {
-            table.clear()?;
+            table.clear(heartbeat)?;
         }
         let windows = Windows::new(a, &rolling, PIECE)?;
         fill(&mut table, &texts, windows, is_in_round, heartbeat)?;
@@ -165,7 +165,8 @@ fn fill<T: Copy + Eq + Into<u64>>(
             table.warm_up(batch);
             for &(at, hash) in batch {
                 if result.is_ok() {
-                    result = table.add(hash, at, |other| texts.are_equal(other, texts.a, at));
+                    let is_equal = |other| texts.are_equal(other, texts.a, at);
+                    result = table.add(hash, at, is_equal, heartbeat);
                 }
             }
         });

@@ -1,7 +1,7 @@
 //! A table that finds windows of the first text by their hash.
 
 use crate::hash::probing_table::ProbingTable;
-use base::OutOfMemory;
+use base::{Heartbeat, OutOfMemory};
 
 /// The number of windows that are looked up together.
 const BATCH: usize = 64;
@@ -13,14 +13,14 @@ pub(super) struct WindowTable {
 }
 
 impl WindowTable {
-    pub(super) fn new(slots: usize) -> Result<Self, OutOfMemory> {
+    pub(super) fn new(slots: usize, heartbeat: &mut dyn Heartbeat) -> Result<Self, OutOfMemory> {
         let mut table = ProbingTable::default();
-        table.clear(slots.next_power_of_two().max(16))?;
+        table.clear(slots.next_power_of_two().max(16), heartbeat)?;
         Ok(Self { table })
     }
 
-    pub(super) fn clear(&mut self) -> Result<(), OutOfMemory> {
-        self.table.clear(self.table.slots())
+    pub(super) fn clear(&mut self, heartbeat: &mut dyn Heartbeat) -> Result<(), OutOfMemory> {
+        self.table.clear(self.table.slots(), heartbeat)
     }
 
     /// Reads the slots for a batch. These reads do not wait for each other, as the searches in a table larger
@@ -36,6 +36,7 @@ impl WindowTable {
         hash: u64,
         position: usize,
         is_equal: impl Fn(usize) -> bool,
+        heartbeat: &mut dyn Heartbeat,
     ) -> Result<(), OutOfMemory> {
         let slot = self.find(hash, is_equal);
         if self.table.entry(slot) != 0 {
@@ -43,7 +44,7 @@ impl WindowTable {
         }
         self.table.put(slot, tag(hash) | (position as u64 + 1));
         // A round may have more windows than expected.
-        if self.table.has_room_for(0) { Ok(()) } else { self.table.grow(first_slot) }
+        if self.table.has_room_for(0) { Ok(()) } else { self.table.grow(first_slot, heartbeat) }
     }
 
     /// The position of an equal window, if there is one.
