@@ -9,7 +9,7 @@ use super::statistics::ColumnStatistics;
 use crate::pg::code::Code;
 use crate::pg::expr::Expr;
 use crate::pg::planner::Planner;
-use hamming::code::volume;
+use hamming::code::{MAX_BITS, volume};
 
 /// The selectivity of a condition of which nothing is known, as PostgreSQL assumes it for ranges.
 pub(crate) const UNKNOWN: f64 = 0.005;
@@ -19,6 +19,13 @@ pub(crate) const UNKNOWN: f64 = 0.005;
 pub(crate) fn selectivity<'p>(planner: Planner<'p>, condition: &Within<'p>, relation: i32) -> f64 {
     let estimate = estimate(planner, condition, relation);
     if estimate.is_nan() { UNKNOWN } else { estimate.clamp(0.0, 1.0) }
+}
+
+/// The fraction of all codes that are in a ball. Codes with more bits than the limit are estimated as codes with
+/// as many bits, since the time grows with the number of bits.
+fn volume_of(bits: u32, radius: u32) -> f64 {
+    let scaled = u64::from(radius) * u64::from(MAX_BITS) / u64::from(bits.max(MAX_BITS));
+    volume(bits.min(MAX_BITS), scaled as u32)
 }
 
 fn estimate<'p>(planner: Planner<'p>, condition: &Within<'p>, relation: i32) -> f64 {
@@ -36,7 +43,7 @@ fn estimate<'p>(planner: Planner<'p>, condition: &Within<'p>, relation: i32) -> 
         Some(datum) => datum.value() as u32,
         None => typical_radius(bits),
     };
-    let volume = volume(bits, radius);
+    let volume = volume_of(bits, radius);
     match (column, query) {
         (None, _) => volume.max(UNKNOWN),
         (Some((column, _)), Some(query)) => column.selectivity_within(query, radius, volume),

@@ -76,10 +76,8 @@ pub(crate) fn lost_length(index: &CStr, type_: &str, column: Option<(String, Str
     }
 }
 
-pub(crate) fn cannot_index_bits(bits: u32, most: u32) -> SqlError {
-    let message = format!("cannot index strings of {bits} bits");
-    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, message)
-        .set_detail(format!("An index of type hamming takes strings of 1 to {most} bits."))
+pub(crate) fn cannot_index_empty() -> SqlError {
+    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, "cannot index an empty bit string")
 }
 
 pub(crate) fn other_length(bits: u32, others: u32) -> SqlError {

@@ -11,13 +11,27 @@
 //! fraction of equal bits. The **radius** of a search is the largest distance that it accepts.
 
 use crate::kernel::for_processors;
-use base::{Limit, OutOfMemory, Problem, reserve};
+use base::{Limit, OutOfMemory, Problem, ProblemKind, reserve};
 
 /// Bits of a fingerprint.
 pub const BITS: u32 = 64;
 
+/// The most bits of a code that is cut into words, as in an index. The comparison of two codes has no such limit.
+pub const MAX_BITS: u32 = 8192;
+
 /// The number of bits that a code may have.
 pub const LENGTH: Limit = Limit::new("bits", 0, i32::MAX as i64);
+
+/// Returns a problem if codes have more bits than [`MAX_BITS`].
+pub fn check_width(bits: u32) -> Result<(), Problem> {
+    if bits <= MAX_BITS {
+        return Ok(());
+    }
+    let message = format!("bit string length exceeds the maximum allowed ({MAX_BITS})");
+    Err(Problem::new(ProblemKind::TooLarge, message)
+        .with_detail(format!("The bit string has {bits} bits."))
+        .with_hint("Comparisons of two bit strings, and joins by their distance, have no such limit."))
+}
 
 /// The number of bits in which two fingerprints differ, 0 to 64.
 #[inline]
@@ -194,8 +208,9 @@ impl CodeCutter {
     /// The cutter for fingerprints, which does not change them.
     pub const FINGERPRINTS: Self = Self { bits: BITS, stride: 1 };
 
-    /// The cutter for codes with this number of bits.
+    /// The cutter for codes with this number of bits, or for the first [`MAX_BITS`] bits of longer codes.
     pub fn new(bits: u32) -> Self {
+        let bits = bits.min(MAX_BITS);
         Self { bits, stride: stride(bits) }
     }
 
@@ -417,8 +432,11 @@ mod tests {
     fn the_shortest_and_a_long_one() {
         assert_eq!(CodeCutter::new(0).words_of(&[]).collect::<Vec<u64>>(), [0]);
         assert_eq!(CodeCutter::new(1).words_of(&[0x80]).collect::<Vec<u64>>(), [1]);
-        let long = CodeCutter::new(10_000_000);
-        assert_eq!(long.words_of(&vec![0xff; 1_250_000]).map(u64::count_ones).sum::<u32>(), 10_000_000);
+        for (bits, of_words) in [(MAX_BITS, MAX_BITS), (u32::MAX, MAX_BITS)] {
+            let words = CodeCutter::new(bits).words_of(&[0xff; 1_250_000]);
+            assert_eq!(words.map(u64::count_ones).sum::<u32>(), of_words);
+        }
+        assert!(check_width(MAX_BITS).is_ok() && check_width(MAX_BITS + 1).is_err());
     }
 
     proptest! {

@@ -169,7 +169,7 @@ proptest! {
     ) {
         let (table, radius) = (Table::of(spread), radius.min(spread.bits));
         let blocks = PairBlocks::new(spread.bits, radius, parts);
-        let blocks_of: Vec<_> = table.codes().iter().map(|code| blocks.blocks_of(code)).collect();
+        let blocks_of: Vec<_> = table.codes().iter().map(|code| blocks.blocks_of(code).unwrap()).collect();
         for (a, b) in table.naive_pairs(radius) {
             let [a, b] = [a, b].map(|place| &blocks_of[place as usize]);
             prop_assert!(a.iter().any(|block| b.contains(block)));

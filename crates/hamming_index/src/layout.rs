@@ -15,11 +15,8 @@ use crate::page::{
     PageNumber, SEVERAL_COLUMNS, capacity,
 };
 use crate::store::Store;
-use hamming::code::CodeCutter;
+use hamming::code::{CodeCutter, MAX_BITS};
 use std::ops::Range;
-
-/// The most bits of a code.
-pub const MAX_BITS: u32 = 8192;
 
 /// Which trees an index has for codes of several words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +49,7 @@ impl Layout {
     /// The layout of an index of codes with this number of bits, from 1 to [`MAX_BITS`]. Its first page
     /// stores that number.
     pub fn of_codes(bits: u32) -> Self {
-        let cutter = CodeCutter::new(bits.clamp(1, MAX_BITS));
+        let cutter = CodeCutter::new(bits.max(1));
         Self { cutter, first_tree: FIRST_OF_CODES, first_root: 1, code_trees: CodeTrees::Words }
     }
 

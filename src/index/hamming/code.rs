@@ -6,10 +6,10 @@ use crate::pg::code::ball::HammingBall;
 use crate::pg::code::bits::Bits;
 use crate::pg::error;
 use crate::pg::open_index::OpenIndex;
-use crate::pg::report::SqlError;
+use crate::pg::report::{self, SqlError};
 use crate::pg::storage::pages::Pages;
+use hamming::code::check_width;
 use hamming_index::Layout;
-use hamming_index::layout::MAX_BITS;
 use hamming_index::store::Store;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReportable;
@@ -63,12 +63,13 @@ fn with_columns(index: OpenIndex<'_>, layout: Layout) -> Layout {
     if index.columns() > 1 { layout.with_filter() } else { layout }
 }
 
-/// The layout of a new index on codes of this length, with the trees that its parameters ask for. Another
-/// length than 1 to the largest one is an error.
+/// The layout of a new index on codes of this length, with the trees that its parameters ask for. It is an
+/// error if they have no bits or too many.
 fn of_codes(index: OpenIndex<'_>, bits: u32) -> Layout {
-    if !(1..=MAX_BITS).contains(&bits) {
-        Err(error::cannot_index_bits(bits, MAX_BITS)).unwrap_or_report()
+    if bits == 0 {
+        Err(error::cannot_index_empty()).unwrap_or_report()
     }
+    check_width(bits).map_err(report::problem).unwrap_or_report();
     with_columns(index, Layout::of_codes(bits)).with_trees(code_trees(index, bits))
 }
 

@@ -4,18 +4,23 @@ use super::bits::Bits;
 use super::{CodeType, error};
 use crate::pg::report::{self, SqlError};
 use base::{grow, reserve};
-use hamming::code::{CodeCutter, CodeSlice};
+use hamming::code::{CodeCutter, CodeSlice, check_width};
 use hamming::cut_table::CutTable;
 use pgrx::pg_sys;
 
 /// Codes of one length: the length of the first code.
+///
+/// A list has whole codes, and longer ones than [`check_width`] allows are an error; or else the first bits of
+/// such codes.
 pub(crate) struct CodeList {
     pub(crate) type_: CodeType,
     /// How many codes to reserve memory for.
     expected: usize,
     words: Vec<u64>,
-    /// For strings of bits: set by the first one.
-    cutter: Option<CodeCutter>,
+    /// For bit strings: their number of bits, set by the first one.
+    length: Option<u32>,
+    cutter: CodeCutter,
+    have_whole_codes: bool,
     /// Cuts strings of bits faster, if there are enough of them.
     table: Option<CutTable>,
 }
@@ -25,7 +30,13 @@ const LISTS_PER_TABLE: usize = 4;
 
 impl CodeList {
     pub(crate) fn new(type_: CodeType, expected: usize) -> Self {
-        Self { type_, expected, words: Vec::new(), cutter: None, table: None }
+        let (cutter, words) = (CodeCutter::FINGERPRINTS, Vec::new());
+        Self { type_, expected, words, length: None, cutter, have_whole_codes: true, table: None }
+    }
+
+    /// Of codes that are too long, only the first bits are kept.
+    pub(crate) fn of_first_bits(type_: CodeType) -> Self {
+        Self { have_whole_codes: false, ..Self::new(type_, 0) }
     }
 
     /// Adds a value, which must have the same length as the earlier ones.
@@ -44,7 +55,8 @@ impl CodeList {
             CodeType::Bits => {
                 // SAFETY: the value is of type bit, as the caller promises.
                 let bits = unsafe { Bits::of(value) };
-                let cutter = self.cutter_for(bits.length())?;
+                self.expect_length(bits.length())?;
+                let cutter = self.cutter;
                 self.make_room(cutter.width())?;
                 self.make_table(cutter)?;
                 match &self.table {
@@ -80,10 +92,23 @@ impl CodeList {
 
     /// From now on, accepts only codes of this length.
     pub(crate) fn expect_length(&mut self, length: u32) -> Result<(), SqlError> {
-        match self.type_ {
-            CodeType::Bigint => Ok(()),
-            CodeType::Bits => self.cutter_for(length).map(|_| ()),
+        match self.length {
+            _ if self.type_ == CodeType::Bigint => {}
+            Some(expected) if expected != length => {
+                return Err(error::bits_differ_in_length(expected, length));
+            }
+            Some(_) => {}
+            None => {
+                if self.have_whole_codes {
+                    check_width(length).map_err(report::problem)?;
+                }
+                self.cutter = CodeCutter::new(length);
+                reserve(&mut self.words, self.expected.saturating_mul(self.cutter.width()))
+                    .map_err(report::problem)?;
+                self.length = Some(length);
+            }
         }
+        Ok(())
     }
 
     /// Reserves memory for words, also if there are more codes than expected.
@@ -114,37 +139,20 @@ impl CodeList {
         size_of_val(&self.words[..])
     }
 
-    /// The cutter for strings of this length; an error if the list has another length.
-    fn cutter_for(&mut self, length: u32) -> Result<CodeCutter, SqlError> {
-        match self.cutter {
-            Some(cutter) if cutter.bits() != length => {
-                Err(error::bits_differ_in_length(cutter.bits(), length))
-            }
-            Some(cutter) => Ok(cutter),
-            None => {
-                let cutter = CodeCutter::new(length);
-                reserve(&mut self.words, self.expected.saturating_mul(cutter.width()))
-                    .map_err(report::problem)?;
-                self.cutter = Some(cutter);
-                Ok(cutter)
-            }
-        }
-    }
-
     /// Removes all codes. Later codes must have the same length.
     pub(crate) fn clear(&mut self) {
         self.words.clear();
     }
 
     pub(crate) fn codes(&self) -> CodeSlice<'_> {
-        CodeSlice::new(&self.words, self.cutter.map_or(1, CodeCutter::width))
+        CodeSlice::new(&self.words, self.cutter.width())
     }
 
     /// The number of bits of each code, if it is known.
     pub(crate) fn bits(&self) -> Option<u32> {
         match self.type_ {
             CodeType::Bigint => Some(hamming::BITS),
-            CodeType::Bits => self.cutter.map(CodeCutter::bits),
+            CodeType::Bits => self.length,
         }
     }
 

@@ -14,6 +14,7 @@ use crate::pg::expr::{Expr, Exprs};
 use crate::pg::nodes::make;
 use crate::pg::planner::{Planner, Relation};
 use crate::plan::conditions::{Rewritten, rewritten_as_call};
+use hamming::code::MAX_BITS;
 use hamming::near_pairs::cost_between;
 use pgrx::pg_sys::{self, RestrictInfo};
 use text::sketch::join::SketchList;
@@ -27,7 +28,8 @@ pub(super) struct NearCondition<'p> {
     pub(super) clause: &'p RestrictInfo,
     /// The call that the condition implies: the condition itself, or what a comparison was rewritten to.
     pub(super) call: &'p RestrictInfo,
-    /// Whether the call implies the condition too. Otherwise the condition is tested as well.
+    /// Whether the node finds exactly the pairs of the condition. Otherwise the condition is tested as well: if
+    /// the call does not imply it, or if codes may be longer than those that the node compares as a whole.
     pub(super) is_whole: bool,
     /// The number of the call's argument that is of the outer side.
     pub(super) outer: usize,
@@ -122,8 +124,12 @@ impl<'p> NearCondition<'p> {
                 NearSizes::Sketches { values: sides.map(|side| values_of(Some(planner), side)) }
             }
         };
-        let has_known_length =
-            !measure.is_distance() || [a, b].into_iter().all(|side| bits_of(side).is_some());
+        let lengths = [a, b].map(bits_of);
+        let has_known_length = !measure.is_distance() || lengths.iter().all(Option::is_some);
+        // The node compares only the first bits of longer codes. Two codes of different lengths are an error.
+        let has_whole_codes =
+            !measure.is_distance() || lengths.iter().flatten().any(|&bits| bits <= MAX_BITS);
+        let is_whole = is_whole && has_whole_codes;
         let call = if expr == written { clause } else { with_clause(clause, expr) };
         Some(Self { clause, call, is_whole, outer, measure, sizes, has_known_length })
     }
@@ -212,7 +218,7 @@ impl<'p> NearCondition<'p> {
 
 impl NearSizes {
     fn of_codes<'p>(planner: Planner<'p>, within: &Within<'p>) -> Self {
-        let bits = within.bits().unwrap_or(hamming::BITS);
+        let bits = within.bits().unwrap_or(hamming::BITS).min(MAX_BITS);
         Self::Distance { bits, radius: within.expected_radius(planner).min(bits) }
     }
 }

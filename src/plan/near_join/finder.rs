@@ -13,7 +13,7 @@ use super::sketches::find_sketch_pairs;
 use crate::pg::code::list::CodeList;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
-use base::{OutOfMemory, push};
+use base::{Heartbeat, OutOfMemory, push};
 use hamming::code::CodeSlice;
 use hamming::near_pairs::{PairSearch, PairSink, retain_within};
 use std::ops::Range;
@@ -149,7 +149,7 @@ impl CodeCondition<'_> {
     /// Keeps the pairs within the radius. Returns how many pairs were removed.
     fn retain(&self, pairs: &mut Vec<(u32, u32)>) -> u64 {
         let before = pairs.len();
-        retain_within(pairs, self.codes, self.radius);
+        retain_within(pairs, self.codes, self.radius, &mut check_for_interrupts);
         (before - pairs.len()) as u64
     }
 }
@@ -201,7 +201,7 @@ impl PairSink for OuterPartners<'_> {
         these.iter().any(|&code| self.is_open(code))
     }
 
-    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
+    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>, _heartbeat: &mut dyn Heartbeat) {
         pairs.retain(|&(code, _)| self.is_open(code));
         self.finder.dismissed += self.others.iter().map(|other| other.retain(pairs)).sum::<u64>();
     }

@@ -46,7 +46,7 @@ impl JoinSide {
         for measure in measures {
             match measure {
                 // Bounded: as many as the query has conditions.
-                NearMeasure::Distance(type_) => codes.push(CodeList::new(type_, 0)),
+                NearMeasure::Distance(type_) => codes.push(CodeList::of_first_bits(type_)),
                 NearMeasure::AnyShared => sketches = Some(SideSketches::new(false)),
                 NearMeasure::Share(_) => sketches = Some(SideSketches::new(true)),
             }

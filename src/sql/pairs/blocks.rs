@@ -5,7 +5,7 @@ use crate::pg::call::pg_functions;
 use crate::pg::code::bits::Bits;
 use crate::pg::report::{self, SqlError};
 use base::{Limit, Problem, collect};
-use hamming::code::CodeCutter;
+use hamming::code::{CodeCutter, check_width};
 use hamming::near_pairs::{PARTS, PairBlocks};
 use pgrx::pg_extern;
 use std::cell::RefCell;
@@ -26,6 +26,7 @@ fn near_blocks_of_bigint(code: i64, radius: i32, parts: i32) -> Result<Numbers<i
 pg_functions!(near_blocks_of_bit);
 
 fn near_blocks_of_bit(code: Bits<'_>, radius: i32, parts: i32) -> Result<Numbers<i32>, SqlError> {
+    check_width(code.length()).map_err(report::problem)?;
     let cutter = CodeCutter::new(code.length());
     let words = collect(cutter.words_of(code.bytes()), cutter.width()).map_err(report::problem)?;
     blocks_of(&words, code.length(), radius, parts)
@@ -39,9 +40,9 @@ fn blocks_of(words: &[u64], bits: u32, radius: i32, parts: i32) -> Result<Number
             let radius = Limit::new("radius", 0, bits.into()).of(radius)?;
             *last = Some((parameters, PairBlocks::new(bits, radius, PARTS.of(parts)?)));
         }
-        let blocks = last.as_ref().map(|(_, blocks)| blocks.blocks_of(words));
-        Ok::<_, Problem>(blocks.unwrap_or_default())
+        let blocks = last.as_ref().map(|(_, blocks)| blocks.blocks_of(words)).transpose()?;
+        let blocks = blocks.unwrap_or_default();
+        Ok::<_, Problem>(collect(blocks.iter().map(|&block| block as i32), blocks.len())?)
     });
-    let found = found.map_err(report::problem)?;
-    Ok(Numbers(found.into_iter().map(|block| block as i32).collect()))
+    found.map(Numbers).map_err(report::problem)
 }

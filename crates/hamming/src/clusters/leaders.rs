@@ -235,9 +235,9 @@ impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairSink f
         (self.found)(a, b)
     }
 
-    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
+    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>, heartbeat: &mut dyn Heartbeat) {
         if let Some((codes, radius)) = self.second_codes {
-            retain_within(pairs, codes, radius);
+            retain_within(pairs, codes, radius, heartbeat);
         }
     }
 }

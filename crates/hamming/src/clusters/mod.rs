@@ -261,9 +261,9 @@ impl PairSink for Forest<'_> {
     }
 
     /// Keeps pairs whose second codes are near as well.
-    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
+    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>, heartbeat: &mut dyn Heartbeat) {
         if let Some(second) = self.second {
-            retain_within(pairs, [second.codes; 2], second.radius);
+            retain_within(pairs, [second.codes; 2], second.radius, heartbeat);
         }
     }
 }

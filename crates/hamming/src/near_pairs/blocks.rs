@@ -18,7 +18,7 @@
 use super::plan::{BitSegment, JoinPlan, MAX_SEGMENT_BITS, lowest};
 use crate::code::CodeCutter;
 use crate::hash::scattered;
-use base::Limit;
+use base::{Limit, OutOfMemory, collect};
 
 /// With fewer bits per segment, blocks are so full that a triangle costs less.
 const MIN_SEGMENT_BITS: u32 = 13;
@@ -46,14 +46,16 @@ impl PairBlocks {
     }
 
     /// The blocks of a code, in ascending order.
-    pub fn blocks_of(&self, code: &[u64]) -> Vec<u32> {
+    pub fn blocks_of(&self, code: &[u64]) -> Result<Vec<u32>, OutOfMemory> {
         match &self.form {
             BlockForm::Segments(segments) => {
-                (0..).zip(segments).map(|(segment, bits)| self.block_in(segment, bits, code)).collect()
+                let blocks = (0..).zip(segments).map(|(segment, bits)| self.block_in(segment, bits, code));
+                collect(blocks, segments.len())
             }
             BlockForm::Triangle => {
                 let group = self.group(code);
-                (0..self.parts).map(|other| block_of_groups(group.min(other), group.max(other))).collect()
+                let block = |other: u32| block_of_groups(group.min(other), group.max(other));
+                collect((0..self.parts).map(block), self.parts as usize)
             }
         }
     }

@@ -45,6 +45,9 @@ impl SortedSides {
     }
 }
 
+/// How many whole codes are compared between two heartbeats.
+const CHECKED: usize = 1 << 14;
+
 /// Vector instructions compare so many words at a time.
 const SHORT_RUN: usize = 8;
 
@@ -149,11 +152,16 @@ for_processors! {
     pub(super) fn retain_near(
         tables: &JoinTables,
         radius: u32,
-        earlier: &[BitSegment],
-        crowds: &[BitSegment],
+        [earlier, crowds]: [&[BitSegment]; 2],
         hits: &mut Vec<(u32, u32)>,
+        heartbeat: &mut dyn Heartbeat,
     ) {
+        let mut count = 0;
         hits.retain(|&(row, other)| {
+            count += 1;
+            if count % CHECKED == 0 {
+                heartbeat.beat();
+            }
             let codes = tables.codes(row as usize, other as usize);
             distance_of_words(codes[0], codes[1]) <= radius
                 && !earlier.iter().any(|segment| segment.finds(codes))
@@ -164,14 +172,22 @@ for_processors! {
 
 for_processors! {
     /// Keeps the pairs whose codes differ in at most `radius` bits.
-    pub fn retain_within(pairs: &mut Vec<(u32, u32)>, codes: [CodeSlice<'_>; 2], radius: u32) {
+    pub fn retain_within(
+        pairs: &mut Vec<(u32, u32)>,
+        codes: [CodeSlice<'_>; 2],
+        radius: u32,
+        heartbeat: &mut dyn Heartbeat,
+    ) {
         let [left, right] = codes;
         let mut kept = 0;
         // Without a branch, the processor can wait for the codes of many pairs at the same time.
-        for index in 0..pairs.len() {
-            let (a, b) = pairs[index];
-            pairs[kept] = (a, b);
-            kept += usize::from(distance_of_words(left.get(a), right.get(b)) <= radius);
+        for first in (0..pairs.len()).step_by(CHECKED) {
+            heartbeat.beat();
+            for index in first..pairs.len().min(first + CHECKED) {
+                let (a, b) = pairs[index];
+                pairs[kept] = (a, b);
+                kept += usize::from(distance_of_words(left.get(a), right.get(b)) <= radius);
+            }
         }
         pairs.truncate(kept);
     }

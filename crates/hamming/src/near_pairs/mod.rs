@@ -81,7 +81,7 @@ pub trait PairSink {
     }
 
     /// Removes pairs that are of no use from near pairs. `found` is then called for each of the others.
-    fn retain(&mut self, _pairs: &mut Vec<(u32, u32)>) {}
+    fn retain(&mut self, _pairs: &mut Vec<(u32, u32)>, _heartbeat: &mut dyn Heartbeat) {}
 
     /// Takes the number of comparisons since the last call.
     fn compared(&mut self, _comparisons: u64) {}
@@ -98,7 +98,7 @@ impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairSink f
 /// Finds all pairs of codes that differ in at most `radius` bits, in no particular order. A pair is the
 /// places `a < b` of the two codes.
 ///
-/// The heartbeat gets the fraction of the work that was done. It is not called while the sink works.
+/// The heartbeat gets the fraction of the work that was done. While the sink works, only the sink calls it.
 ///
 /// # Panics
 /// If there are more than `u32::MAX` codes.
@@ -310,7 +310,8 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
         if tables.have_one_word() {
             retain_new(tables, &self.earlier, &mut self.hits);
         } else {
-            retain_near(tables, self.radius, &self.earlier, &self.crowds, &mut self.hits);
+            let earlier = [&self.earlier[..], &self.crowds];
+            retain_near(tables, self.radius, earlier, &mut self.hits, self.heartbeat);
         }
         for hit in &mut self.hits {
             let (a, b) = (tables.left.places[hit.0 as usize], tables.right.places[hit.1 as usize]);
@@ -320,7 +321,7 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
                 PairOrder::Right => (b, a),
             };
         }
-        self.sink.retain(&mut self.hits);
+        self.sink.retain(&mut self.hits, self.heartbeat);
         self.hits.drain(..).try_for_each(|(a, b)| self.sink.found(a, b))
     }
 }

@@ -188,8 +188,8 @@ impl<F: PairSink> PairSink for Portion<'_, F> {
         self.sink.wants(these, those)
     }
 
-    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
-        self.sink.retain(pairs);
+    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>, heartbeat: &mut dyn Heartbeat) {
+        self.sink.retain(pairs, heartbeat);
     }
 
     fn compared(&mut self, comparisons: u64) {

@@ -259,7 +259,7 @@ impl PairSink for OnePartner {
         these.iter().any(|&a| self.partners[a as usize].is_none())
     }
 
-    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>) {
+    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>, _heartbeat: &mut dyn Heartbeat) {
         pairs.retain(|&(a, _)| self.partners[a as usize].is_none());
     }
 }
@@ -344,7 +344,7 @@ proptest! {
     #[test]
     fn near_codes_share_a_block(values in fingerprints(), radius in 0u32..=64, parts in 1u32..12) {
         let blocks = PairBlocks::new(u64::BITS, radius, parts);
-        let blocks_of: Vec<Vec<u32>> = values.iter().map(|&value| blocks.blocks_of(&[value])).collect();
+        let blocks_of: Vec<Vec<u32>> = values.iter().map(|&value| blocks.blocks_of(&[value]).unwrap()).collect();
         for blocks in &blocks_of {
             prop_assert!(blocks.is_sorted_by(|a, b| a < b));
         }
@@ -362,8 +362,8 @@ fn forms_of_blocks() {
     let blocks = |bits: u32, radius, parts| {
         let blocks = PairBlocks::new(bits, radius, parts);
         let code = |seed: u64| vec![crate::hash::scattered(seed); (bits as usize).div_ceil(64).max(1)];
-        let largest = (0..1000).map(|seed| blocks.blocks_of(&code(seed)).pop()).max();
-        (blocks.blocks_of(&code(0)).len(), largest.flatten())
+        let largest = (0..1000).map(|seed| blocks.blocks_of(&code(seed)).unwrap().pop()).max();
+        (blocks.blocks_of(&code(0)).unwrap().len(), largest.flatten())
     };
     assert_eq!(blocks(64, 3, 1), (1, Some(0)));
     assert_eq!(blocks(64, 3, 2), (4, Some(7)));
