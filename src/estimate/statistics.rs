@@ -98,8 +98,8 @@ impl ColumnStatistics {
         let typical = volume.max(1.0 / self.distinct_codes().max(other.distinct_codes()));
         let [values, others] = [self.values(), other.values()];
         let (mut common_near, mut others_near, mut pairs) = (0.0, 0.0, 0);
-        // Bounded: about as many as are compared.
-        let sample: Vec<KnownValue> = others.spread(MOST_COMPARED).collect();
+        let sample = base::collect(others.spread(MOST_COMPARED), MOST_COMPARED + 1);
+        let sample: Vec<KnownValue> = sample.map_err(report::problem).unwrap_or_report();
         for a in values.spread(MOST_COMPARED) {
             check_for_interrupts();
             for b in sample.iter().filter(|b| is_within(a.code, b.code, radius)) {
