@@ -21,8 +21,8 @@ pub(crate) fn selectivity<'p>(planner: Planner<'p>, condition: &Within<'p>, rela
     if estimate.is_nan() { UNKNOWN } else { estimate.clamp(0.0, 1.0) }
 }
 
-/// The fraction of all codes that are in a ball. Codes with more bits than the limit are estimated as codes with
-/// as many bits, since the time grows with the number of bits.
+/// The fraction of all codes that are in a ball. Longer codes are estimated as codes with [`MAX_BITS`] bits,
+/// because the time grows with the number of bits.
 fn volume_of(bits: u32, radius: u32) -> f64 {
     let scaled = u64::from(radius) * u64::from(MAX_BITS) / u64::from(bits.max(MAX_BITS));
     volume(bits.min(MAX_BITS), scaled as u32)

@@ -5,8 +5,8 @@ use pgrx::pg_sys::panic::CaughtError;
 use pgrx::{PgTryBuilder, pg_sys};
 use std::panic::AssertUnwindSafe;
 
-/// Calls a function in a subtransaction. Returns the message of its error if that says that data or an index is
-/// damaged.
+/// Calls a function in a subtransaction. Returns the message of its error if the error reports that data or
+/// an index is damaged.
 pub(crate) fn damage_or<T>(read: impl FnOnce() -> T) -> Result<T, String> {
     // SAFETY: as in PL/pgSQL, a subtransaction keeps the caller's memory context and resource owner.
     let (context, owner) = unsafe {

@@ -41,8 +41,8 @@ pub fn pieces(text: &str, bytes: usize) -> impl Iterator<Item = &str> {
 /// How many elements are copied between two heartbeats.
 const COPIED: usize = 1 << 18;
 
-/// A vector with `count` copies of an element, made with heartbeats: the system takes longer to provide memory
-/// than a loop to fill it.
+/// A vector with `count` copies of an element, made with heartbeats: the system takes longer to provide
+/// memory than a loop to fill it.
 pub fn filled<T: Copy>(
     element: T,
     count: usize,

@@ -16,7 +16,8 @@ use base::{Limit, OutOfMemory, Problem, ProblemKind, reserve};
 /// Bits of a fingerprint.
 pub const BITS: u32 = 64;
 
-/// The most bits of a code that is cut into words, as in an index. The comparison of two codes has no such limit.
+/// The most bits of a code that is cut into words, as in an index. The comparison of two codes has no such
+/// limit.
 pub const MAX_BITS: u32 = 8192;
 
 /// The number of bits that a code may have.

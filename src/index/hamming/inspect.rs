@@ -26,8 +26,8 @@ use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{IntoDatum, name, pg_extern, pg_guard, pg_sys};
 use std::ffi::c_void;
 
-/// The number of columns of `hamming_index_stats`. The last one is the problem of a damaged index, whose other
-/// columns are NULL.
+/// The number of columns of `hamming_index_stats`. The last one is the problem of a damaged index, whose
+/// other columns are NULL.
 const STATS: usize = 12;
 
 #[pg_extern(sql = false)]

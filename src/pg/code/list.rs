@@ -10,8 +10,8 @@ use pgrx::pg_sys;
 
 /// Codes of one length: the length of the first code.
 ///
-/// A list has whole codes, and longer ones than [`check_width`] allows are an error; or else the first bits of
-/// such codes.
+/// A list has either whole codes, and longer ones than [`check_width`] allows are an error, or the first bits
+/// of such codes.
 pub(crate) struct CodeList {
     pub(crate) type_: CodeType,
     /// How many codes to reserve memory for.

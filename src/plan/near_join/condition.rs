@@ -28,8 +28,8 @@ pub(super) struct NearCondition<'p> {
     pub(super) clause: &'p RestrictInfo,
     /// The call that the condition implies: the condition itself, or what a comparison was rewritten to.
     pub(super) call: &'p RestrictInfo,
-    /// Whether the node finds exactly the pairs of the condition. Otherwise the condition is tested as well: if
-    /// the call does not imply it, or if codes may be longer than those that the node compares as a whole.
+    /// Whether the node finds exactly the pairs of the condition. Otherwise the condition is tested as well:
+    /// if the call does not imply it, or if codes may be longer than those that the node compares as a whole.
     pub(super) is_whole: bool,
     /// The number of the call's argument that is of the outer side.
     pub(super) outer: usize,

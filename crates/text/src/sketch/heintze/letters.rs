@@ -14,6 +14,16 @@ pub(super) const KEY_BITS: u32 = 24;
 /// The number of keys between two heartbeats.
 const STRIDE: usize = 1 << 14;
 
+/// The places where each letter begins, and the end.
+fn starts_of<'a>(letters: &'a [u8], heartbeat: &'a mut dyn Heartbeat) -> impl Iterator<Item = u32> {
+    boundaries(letters).enumerate().map(|(number, start)| {
+        if number.is_multiple_of(STRIDE) {
+            heartbeat.beat();
+        }
+        start as u32
+    })
+}
+
 /// The letters of a text, without anything between them.
 pub(super) struct Letters {
     /// In UTF-8.
@@ -32,9 +42,9 @@ impl Letters {
         }
         let mut starts = Vec::new();
         if !letters.is_ascii() {
-            let count = boundaries(&letters).count();
+            let count = starts_of(&letters, heartbeat).count();
             reserve(&mut starts, count)?;
-            starts.extend(boundaries(&letters).map(|start| start as u32));
+            starts.extend(starts_of(&letters, heartbeat));
         }
         Ok(Self { text: letters, starts })
     }
