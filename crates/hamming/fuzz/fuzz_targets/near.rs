@@ -128,7 +128,7 @@ fuzz_target!(|table: Table| {
     // Each near pair has a block in common.
     let parts = 1 + u32::from(table.parts % 16);
     let blocks = PairBlocks::new(64 * width as u32, radius, parts);
-    let blocks: Vec<Vec<u32>> = codes.iter().map(|code| blocks.blocks_of(code)).collect();
+    let blocks: Vec<Vec<u32>> = codes.iter().map(|code| blocks.blocks_of(code).unwrap()).collect();
     for &(a, b) in &expected {
         assert!(blocks[a as usize].iter().any(|block| blocks[b as usize].contains(block)));
     }
