@@ -4,6 +4,9 @@
 cache_dir=${XDG_CACHE_HOME:-$HOME/.cache}/simhash_pg
 # Where tools/tests/make-in-debian works: a folder for each major.
 matrix_dir=${MATRIX_DIR:-$cache_dir/matrix}
+# Where tools/tests/cassert works. The user that servers run as cannot enter the home of root.
+if [ "$(id -u)" = 0 ]; then cassert_dir=/var/cache/simhash_pg/cassert; else cassert_dir=$cache_dir/cassert; fi
+cassert_dir=${CASSERT_DIR:-$cassert_dir}
 
 # Usage: suite_of MAJOR   The Debian suite that ships this PostgreSQL.
 suite_of() {
