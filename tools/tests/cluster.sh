@@ -67,3 +67,19 @@ list_texts() {
         \( -name '*.txt' -o -name '*.h' -o -name '*.py' -o -name '*.pm' -o -name '*.pod' -o -name '*.html' -o -name copyright -o -name 'README*' \) \
         -exec grep -IlP -m1 '[a-z]{3}' {} + 2>/dev/null | grep -v '[\\[:cntrl:]]' >"$1" || true
 }
+
+# Usage: tally LOG   How many tests have passed, and a line for each that has failed, by the lines of pg_regress (of
+# PostgreSQL 15, where those of a group are indented, and of 16 on), cargo and prove.
+tally() {
+    awk '
+        /^ok / || /^(test|    ) .*\.\.\. ok/ { passed++ }
+        /^not ok / { failed[$5] }
+        /^test .*\.\.\. .*FAILED/ { failed[$2] }
+        /^     .*\.\.\. .*FAILED/ { failed[$1] }
+        /^Files=.*Tests=/ { sub(/.*Tests=/, ""); passed += $0 + 0 }
+        /\.pl +\(Wstat: .* Failed: [0-9]+\)/ {
+            name = $1; sub(/.*\//, "", name); failed[name]
+            sub(/.*Failed: /, ""); passed -= $0 + 0
+        }
+        END { print passed + 0; for (name in failed) print name }' "$1"
+}
