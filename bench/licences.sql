@@ -8,6 +8,9 @@ COPY known (name, licence, is_text, body) FROM :'known';
 CREATE TABLE file (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text, licence text, has_name boolean, body text,
                    words text GENERATED ALWAYS AS (btrim(regexp_replace(lower(body), '[^a-z0-9]+', ' ', 'g'))) STORED, sketch bigint[]);
 COPY file (name, licence, has_name, body) FROM :'file';
+CREATE INDEX sketches ON known USING gin (sketch sketch_ops);
+-- A file takes a quarter of a second among 33,606 known ones.
+DELETE FROM file WHERE id % 20 <> 0;
 SELECT count(*) AS files, count(*) FILTER (WHERE has_name) AS "of a named licence", (SELECT count(*) FROM known) AS known,
        (SELECT count(*) FROM known WHERE is_text) AS "texts and notices" FROM file;
 
@@ -46,18 +49,6 @@ TRUNCATE answer;
 SELECT cpu_ms() AS before \gset
 EXECUTE best(true, true);
 SELECT 'words, all known ones' AS way, *, round((cpu_ms() - :before) / (SELECT count(*) FROM file), 1) AS "ms a file" FROM score;
-
--- One file at a time, by index.
 SELECT cpu_ms() AS before \gset
-CREATE INDEX sketches ON known USING gin (sketch sketch_ops);
+REINDEX INDEX sketches;
 SELECT round((cpu_ms() - :before) / 1000, 1) AS "s to make the index", pg_size_pretty(pg_relation_size('sketches')) AS size;
-ANALYZE known;
-SET enable_hashjoin = off;
-SELECT cpu_ms() AS before \gset
-CREATE TABLE by_index AS
-SELECT f.id, best.licence
-FROM file AS f, LATERAL (SELECT k.licence FROM known AS k WHERE sketch_containment(k.sketch, f.sketch) >= 0.3
-                         ORDER BY sketch_containment(k.sketch, f.sketch) ^ 1.5 * cardinality(k.sketch) DESC, length(k.body), k.id LIMIT 1) AS best
-WHERE f.id % 40 = 0;
-SELECT round((cpu_ms() - :before) / (SELECT count(*) FROM file WHERE id % 40 = 0), 1) AS "ms a file by index",
-       (SELECT count(*) FROM by_index AS i JOIN answer AS a USING (id) WHERE i.licence <> a.licence) AS "other answers";

@@ -16,15 +16,10 @@ FEW, FEWER = 100, 10
 WORDS = "GENERATED ALWAYS AS (btrim(regexp_replace(lower(body), '[^a-z0-9]+', ' ', 'g'))) STORED"
 TABLE = f"""CREATE TABLE {{0}} (id integer GENERATED ALWAYS AS IDENTITY, name text, licence text, flag boolean, body text, words text {WORDS});
     COPY {{0}} (name, licence, flag, body) FROM '{{1}}'"""
-SKETCH = "ALTER TABLE {0} ADD sketch bigint[]; UPDATE {0} SET sketch = winnow_sketch(words, 24, 8)"
+SKETCH = "ALTER TABLE known ADD sketch bigint[]; UPDATE known SET sketch = winnow_sketch(words, 24, 8)"
 # What a file has of a known text, and of several that it has, the longest.
 BEST = """SELECT k.licence FROM known AS k WHERE sketch_containment(k.sketch, winnow_sketch(%(q)s, 24, 8)) >= 0.3
     ORDER BY sketch_containment(k.sketch, winnow_sketch(%(q)s, 24, 8)) ^ 1.5 * cardinality(k.sketch) DESC, length(k.body), k.id LIMIT 1"""
-# The same of all files.
-BEST_OF_ALL = """SELECT best.licence FROM file AS f LEFT JOIN (
-        SELECT DISTINCT ON (f.id) f.id, k.licence FROM file AS f JOIN known AS k ON sketch_containment(k.sketch, f.sketch) >= 0.3
-        ORDER BY f.id, sketch_containment(k.sketch, f.sketch) ^ 1.5 * cardinality(k.sketch) DESC, length(k.body), k.id
-    ) AS best USING (id) ORDER BY f.id"""
 ALIKE = "SELECT k.licence FROM known AS k ORDER BY similarity(k.words, %(q)s) DESC, length(k.body), k.id LIMIT 1"
 
 
@@ -37,16 +32,9 @@ def in_postgres(server, files, line):
         line(peer, settings, [rows[0][0] if rows else None for rows, _ in answers], seconds, sum(spent for _, spent in answers),
              server.peak_mb(), size, step)
 
-    _, seconds = server.run(SKETCH.format("known"))
-    server.run(SKETCH.format("file"))
-    server.connection.execute("VACUUM ANALYZE known, file")
-    rows, spent = server.run(BEST_OF_ALL)
-    ((size,),), _ = server.run("SELECT sum(pg_column_size(sketch)) FROM known")
-    line("simhash_pg", "winnow_sketch(words, 24, 8), one join for all files, containment 0.3", [licence for licence, in rows], seconds, spent,
-         server.peak_mb(), size)
     few, fewer = (max(1, len(files) // count) for count in (FEW, FEWER))
-    ask("simhash_pg", f"the same, GIN, {len(files[::few])} files one at a time",
-        ["CREATE INDEX sketches ON known USING gin (sketch sketch_ops)"],
+    ask("simhash_pg", f"winnow_sketch(words, 24, 8), containment 0.3, GIN, {len(files[::few])} files one at a time",
+        [SKETCH, "CREATE INDEX sketches ON known USING gin (sketch sketch_ops)"],
         "SELECT sum(pg_column_size(sketch)) + pg_relation_size('sketches') FROM known", BEST, few)
     ask("pg_trgm", f"similarity, scan, {len(files[::fewer])} files", ["CREATE EXTENSION IF NOT EXISTS pg_trgm"], "SELECT 0", ALIKE, fewer)
 

@@ -19,22 +19,11 @@ pub(crate) unsafe fn next_row(node: *mut PlanState) -> Option<*mut TupleTableSlo
         if slot.is_null() || u32::from((*slot).tts_flags) & pg_sys::TTS_FLAG_EMPTY != 0 {
             return None;
         }
-        read_all(slot);
-        Some(slot)
-    }
-}
-
-/// Deforms the tuple in a slot: sets the values of all columns.
-///
-/// # Safety
-/// The slot must have a row.
-pub(crate) unsafe fn read_all(slot: *mut TupleTableSlot) {
-    // SAFETY: the slot has a row, as the caller promises.
-    unsafe {
         let columns = (*(*slot).tts_tupleDescriptor).natts;
         if i32::from((*slot).tts_nvalid) < columns {
             pg_sys::slot_getsomeattrs_int(slot, columns);
         }
+        Some(slot)
     }
 }
 

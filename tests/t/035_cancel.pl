@@ -103,7 +103,7 @@ my @statements = (
 	(map { my $pair = $_; map { "SELECT $_ FROM sketch" } "sketch_similarity($pair)", "sketch_containment($pair)", "sketch_overlaps($pair)", "sketch_similar($pair, 0.5)", "sketch_contained($pair, 0.5)" }
 		'up, down', 'mixed, mixed', 'mixed, down'),
 	'SELECT octet_length(sketch_query_of(mixed, 0, 0.5)::text) FROM sketch', 'SELECT sketch_matches(mixed, sketch_query_of(down, 0, 0.5)) FROM sketch',
-	'EXPLAIN SELECT * FROM sketch WHERE sketch_similarity(up, (SELECT mixed FROM sketch)) >= 0.5', 'SELECT count(*) FROM sketch AS a FULL JOIN sketch AS b ON sketch_similarity(a.mixed, b.down) >= 0.5',
+	'EXPLAIN SELECT * FROM sketch WHERE sketch_similarity(up, (SELECT mixed FROM sketch)) >= 0.5',
 	'CREATE INDEX ON sketch USING gin ((mixed[:50000]) sketch_ops)', 'SELECT count(*) FROM sketch WHERE sketch_containment(mixed, up) >= 0.1',
 	'SELECT minhash_similarity(signature, signature), minhash_bands(signature, 2) FROM sketch', 'SELECT minhash_similarity(array_fill(1, ARRAY[9000]), array_fill(1, ARRAY[9000]))',
 	"SELECT count(*) FROM clusters_of_pairs((SELECT up FROM sketch), (SELECT down FROM sketch), 'connected')", "SELECT count(*) FROM clusters_of_pairs((SELECT mixed FROM sketch), (SELECT down FROM sketch))",

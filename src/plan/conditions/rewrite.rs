@@ -56,10 +56,7 @@ fn rewritten<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritt
     }
 }
 
-/// As [`rewritten`], for a near join: a call of `hamming_within` even at radius 0.
+/// What replaces a comparison for a near join: a call of `hamming_within` even at radius 0.
 pub(crate) fn rewritten_as_call<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
-    match Comparison::read(condition, ours) {
-        Some(comparison) => Some(comparison.rewritten(ours, CodePair::as_call)),
-        None => rewrite_share(condition, ours),
-    }
+    Some(Comparison::read(condition, ours)?.rewritten(ours, CodePair::as_call))
 }

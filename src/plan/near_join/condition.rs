@@ -1,13 +1,10 @@
-//! The condition of a near join: `hamming_within(x, y, radius)`, or a condition on the values that sketches x
-//! and y share, where x is from one side and y from the other.
+//! The condition of a near join: `hamming_within(x, y, radius)`, where x and y are from different sides.
 //!
 //! If a query has a table, the planner's hook has turned comparisons into these calls. In other queries, such
 //! as joins of VALUES, arrays and CTEs, the comparisons are still there, and this file reads them.
 
 use super::kind::JoinKind;
-use super::measure::{NearCall, NearMeasure};
 use crate::estimate::condition::{Within, bits_of};
-use crate::estimate::sketch::values_of;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::code::CodeType;
 use crate::pg::expr::{Expr, Exprs};
@@ -17,10 +14,6 @@ use crate::plan::conditions::{Rewritten, rewritten_as_call};
 use hamming::code::MAX_BITS;
 use hamming::near_pairs::cost_between;
 use pgrx::pg_sys::{self, RestrictInfo};
-use text::sketch::join::SketchList;
-
-/// How many words are compared in the time in which one value of a sketch is indexed or looked up.
-const COMPARISONS_PER_VALUE: f64 = 300.0;
 
 /// A condition by which the two sides of a join are near.
 pub(super) struct NearCondition<'p> {
@@ -33,23 +26,13 @@ pub(super) struct NearCondition<'p> {
     pub(super) is_whole: bool,
     /// The number of the call's argument that is of the outer side.
     pub(super) outer: usize,
-    pub(super) measure: NearMeasure,
-    sizes: NearSizes,
+    pub(super) codes: CodeType,
+    /// The number of bits and the radius by which costs are estimated: known from the query, or assumed.
+    bits: u32,
+    radius: u32,
     /// Whether all codes are known to have one length. If not, comparing two codes may raise an error, and
     /// another condition of the query may be there to prevent that, so it has to be tested first.
     has_known_length: bool,
-}
-
-/// The sizes by which the cost of a comparison is estimated: known from the query, or assumed.
-enum NearSizes {
-    Distance {
-        bits: u32,
-        radius: u32,
-    },
-    Sketches {
-        /// The number of values of an outer sketch and of an inner one.
-        values: [f64; 2],
-    },
 }
 
 impl<'p> NearCondition<'p> {
@@ -79,15 +62,11 @@ impl<'p> NearCondition<'p> {
         // The query may contain both a comparison and the call that the comparison was rewritten to.
         let written: Exprs = found.iter().filter(|found| found.is_written()).map(Self::expr).collect();
         found.retain(|found| found.is_written() || !written.contains(found.expr()));
-        // If there is a condition on a distance, those on sketches remain other conditions of the join.
-        let have_distance = found.iter().any(|found| found.measure.is_distance());
-        found.retain(|found| found.measure.is_distance() == have_distance);
         if found.is_empty() || ExtensionOids::known().is_none() {
             return None;
         }
-        let cost = |found: &Self| found.comparisons([outer.rows, inner.rows], [1.0; 2]);
+        let cost = |found: &Self| found.comparisons([outer.rows, inner.rows], 1.0);
         found.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
-        found.truncate(if have_distance { found.len() } else { 1 });
         Some(found)
     }
 
@@ -99,39 +78,32 @@ impl<'p> NearCondition<'p> {
     ) -> Option<Self> {
         // SAFETY: a condition has an expression.
         let written = unsafe { Expr::new(clause.clause) };
-        let (NearCall { measures, sides: [a, b], limit }, is_whole, expr) = match NearCall::of(written, ours)
-        {
+        let ((codes, within), is_whole, expr) = match call_of(written, ours) {
             Some(call) => (call, true, written),
             None => {
                 let Rewritten { within, replaces } = rewritten_as_call(written, ours)?;
-                (NearCall::of(within, ours)?, replaces, within)
+                (call_of(within, ours)?, replaces, within)
             }
         };
+        let Within { a, b, radius } = within;
         let are_of = |a, b| planner.is_of(a, outer.relids) && planner.is_of(b, inner.relids);
         let outer = match () {
             () if are_of(a, b) => 0,
             () if are_of(b, a) => 1,
             () => return None,
         };
-        if limit.is_some_and(|limit| planner.has_relations(limit)) || expr.has_volatile_functions() {
+        if planner.has_relations(radius) || expr.has_volatile_functions() {
             return None;
         }
-        let measure = measures[outer];
-        let sizes = match limit {
-            Some(radius) if measure.is_distance() => NearSizes::of_codes(planner, &Within { a, b, radius }),
-            _ => {
-                let sides = if outer == 0 { [a, b] } else { [b, a] };
-                NearSizes::Sketches { values: sides.map(|side| values_of(Some(planner), side)) }
-            }
-        };
         let lengths = [a, b].map(bits_of);
-        let has_known_length = !measure.is_distance() || lengths.iter().all(Option::is_some);
+        let has_known_length = lengths.iter().all(Option::is_some);
         // The node compares only the first bits of longer codes. Two codes of different lengths are an error.
-        let has_whole_codes =
-            !measure.is_distance() || lengths.iter().flatten().any(|&bits| bits <= MAX_BITS);
+        let has_whole_codes = lengths.iter().flatten().any(|&bits| bits <= MAX_BITS);
         let is_whole = is_whole && has_whole_codes;
         let call = if expr == written { clause } else { with_clause(clause, expr) };
-        Some(Self { clause, call, is_whole, outer, measure, sizes, has_known_length })
+        let bits = within.bits().unwrap_or(hamming::BITS).min(MAX_BITS);
+        let radius = within.expected_radius(planner).min(bits);
+        Some(Self { clause, call, is_whole, outer, codes, bits, radius, has_known_length })
     }
 
     /// Whether the query has the call itself.
@@ -173,54 +145,37 @@ impl<'p> NearCondition<'p> {
         }
     }
 
-    /// Bytes of a row's code or sketch, on the outer side and on the inner side.
-    pub(super) fn bytes(&self) -> [f64; 2] {
-        match self.sizes {
-            NearSizes::Distance { bits, .. } => [f64::from(bits) / 8.0; 2],
-            NearSizes::Sketches { values } => {
-                values.map(|values| values * SketchList::BYTES_PER_VALUE as f64)
-            }
-        }
+    /// Bytes of a code.
+    pub(super) fn bytes(&self) -> f64 {
+        f64::from(self.bits) / 8.0
     }
 
     /// Words that are extracted from a row's string of bits.
     pub(super) fn cut_words(&self) -> f64 {
-        match (self.measure, &self.sizes) {
-            (NearMeasure::Distance(CodeType::Bits), NearSizes::Distance { bits, .. }) => {
-                f64::from(bits.div_ceil(u64::BITS))
-            }
-            _ => 0.0,
+        match self.codes {
+            CodeType::Bigint => 0.0,
+            CodeType::Bits => f64::from(self.bits.div_ceil(u64::BITS)),
         }
     }
 
-    /// In how many passes both sides are divided if memory has no room; `None` if they cannot be divided.
-    pub(super) fn passes(&self) -> Option<f64> {
-        match self.sizes {
-            NearSizes::Distance { radius, .. } => Some(f64::from(radius) + 1.0),
-            NearSizes::Sketches { .. } => None,
-        }
+    /// In how many passes both sides are divided if memory has no room.
+    pub(super) fn passes(&self) -> f64 {
+        f64::from(self.radius) + 1.0
     }
 
-    /// Comparisons of words to find the near pairs, or other work measured in such comparisons. `rows` counts
-    /// the rows of both sides, which are read in `batches` and `rounds`.
-    pub(super) fn comparisons(&self, rows: [f64; 2], [batches, rounds]: [f64; 2]) -> f64 {
-        match self.sizes {
-            NearSizes::Distance { bits, radius } => {
-                let cost = cost_between(rows[0] / batches, rows[1] / rounds, bits, radius);
-                rounds * batches * cost
-            }
-            NearSizes::Sketches { values } => {
-                COMPARISONS_PER_VALUE * (rounds * rows[0] * values[0] + rows[1] * values[1])
-            }
-        }
+    /// Comparisons of words to find the near pairs. `rows` counts the rows of both sides; the outer side is
+    /// read in `batches`.
+    pub(super) fn comparisons(&self, rows: [f64; 2], batches: f64) -> f64 {
+        batches * cost_between(rows[0] / batches, rows[1], self.bits, self.radius)
     }
 }
 
-impl NearSizes {
-    fn of_codes<'p>(planner: Planner<'p>, within: &Within<'p>) -> Self {
-        let bits = within.bits().unwrap_or(hamming::BITS).min(MAX_BITS);
-        Self::Distance { bits, radius: within.expected_radius(planner).min(bits) }
-    }
+/// The type of the codes and the arguments, if this is a call of a function that the near join can serve.
+fn call_of<'p>(expr: Expr<'p>, ours: &ExtensionOids) -> Option<(CodeType, Within<'p>)> {
+    let call = expr.as_function()?;
+    let codes = ours.codes().find(|oids| oids.within == call.id)?.codes;
+    let [a, b, radius] = call.args()?;
+    Some((codes, Within { a, b, radius }))
 }
 
 /// A copy of a condition with another expression on the same relations, of which nothing is cached.

@@ -1,29 +1,26 @@
 //! Finds the near pairs of a batch.
 //!
-//! The first condition on a distance finds pairs, and the others are tested for each of them. A join on
-//! sketches has one condition. If each outer row needs only one partner, pairs of codes are not stored: the
-//! first pair that satisfies all conditions decides.
+//! The first condition on a distance finds pairs, and the others are tested for each of them. If each outer
+//! row needs only one partner, pairs are not stored: the first pair that satisfies all conditions decides.
 
 use super::batch::JoinBatch;
 use super::explain::JoinWork;
 use super::inputs::JoinInputs;
 use super::memory;
 use super::output::JoinOutput;
-use super::sketches::find_sketch_pairs;
 use crate::pg::code::list::CodeList;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use base::{Heartbeat, OutOfMemory, push};
 use hamming::code::CodeSlice;
 use hamming::near_pairs::{PairSearch, PairSink, retain_within};
-use std::ops::Range;
 
 /// Finds pairs.
 #[derive(Default)]
 pub(super) struct JoinFinder {
-    /// The codes or sketches of the batch that were not searched for yet. Codes are searched for all at once.
-    rest: Range<usize>,
-    /// The search for codes, if it has found as many pairs as there is room for.
+    /// Whether the batch may have pairs that were not found yet.
+    are_left: bool,
+    /// The search, if it has found as many pairs as there is room for.
     search: Option<PairSearch>,
     pairs: Vec<(u32, u32)>,
     next_pair: usize,
@@ -38,12 +35,12 @@ pub(super) struct JoinFinder {
 
 impl JoinFinder {
     pub(super) fn begin(&mut self, batch: &JoinBatch) {
-        self.rest = 0..batch.outer.count;
+        self.are_left = batch.outer.count > 0;
     }
 
     pub(super) fn clear(&mut self) {
         self.pairs.clear();
-        (self.next_pair, self.rest, self.search) = (0, 0..0, None);
+        (self.next_pair, self.are_left, self.search) = (0, false, None);
     }
 
     /// Frees all memory.
@@ -70,41 +67,31 @@ impl JoinFinder {
     pub(super) fn find(
         &mut self,
         inputs: &JoinInputs,
-        batch: &mut JoinBatch,
+        batch: &JoinBatch,
         output: &mut JoinOutput,
     ) -> Result<bool, SqlError> {
         self.pairs.clear();
         self.next_pair = 0;
-        if self.rest.is_empty() {
+        if !self.are_left {
             return Ok(false);
         }
-        let limits = inputs.limits();
-        let sketches = (&mut batch.outer.sketches, &mut batch.inner.sketches);
-        if let (Some(wanted), (Some(outer), Some(inner))) = (limits.wanted, sketches) {
-            self.comparisons +=
-                find_sketch_pairs([outer, inner], wanted, &mut self.rest, &mut self.pairs, memory::pairs())
-                    .map_err(report::problem)?;
-        } else {
-            let conditions = conditions(batch, &limits.radii);
-            let Some((searched, others)) = conditions.split_first() else { return Ok(false) };
-            let search = match (self.search.take(), inputs.pass()) {
-                (Some(search), _) => Ok(search),
-                (None, Some((division, pass))) => division.search(pass),
-                (None, None) => {
-                    PairSearch::between(searched.codes, searched.radius, memory::widest_segment())
-                }
-            };
-            self.find_code_pairs(search.map_err(report::problem)?, searched.codes, others, batch, output)
-                .map_err(report::problem)?;
-        }
+        let conditions = conditions(batch, inputs.radii());
+        let Some((searched, others)) = conditions.split_first() else { return Ok(false) };
+        let search = match (self.search.take(), inputs.pass()) {
+            (Some(search), _) => Ok(search),
+            (None, Some((division, pass))) => division.search(pass),
+            (None, None) => PairSearch::between(searched.codes, searched.radius, memory::widest_segment()),
+        };
+        self.find_pairs(search.map_err(report::problem)?, searched.codes, others, batch, output)
+            .map_err(report::problem)?;
         self.matches += self.pairs.len() as u64;
         let bytes = batch.bytes() + size_of_val(&self.pairs[..]) + inputs.bytes_of_files();
         self.bytes = self.bytes.max(bytes);
         Ok(true)
     }
 
-    /// Finds pairs of codes; or the outer rows that have a partner, if each needs only one.
-    fn find_code_pairs(
+    /// Finds pairs; or the outer rows that have a partner, if each needs only one.
+    fn find_pairs(
         &mut self,
         mut search: PairSearch,
         codes: [CodeSlice; 2],
@@ -114,15 +101,13 @@ impl JoinFinder {
     ) -> Result<(), OutOfMemory> {
         let heartbeat = &mut check_for_interrupts;
         if output.kind().needs_one_partner() {
-            self.rest = 0..0;
+            self.are_left = false;
             let mut sink = OuterPartners { batch, output, finder: self, others };
             return search.all(codes, heartbeat, &mut sink);
         }
         let more = search.portion(codes, memory::pairs(), heartbeat, &mut BatchPairs(self))?;
-        match more {
-            true => self.search = Some(search),
-            false => self.rest = 0..0,
-        }
+        self.are_left = more;
+        self.search = more.then_some(search);
         self.dismissed += others.iter().map(|other| other.retain(&mut self.pairs)).sum::<u64>();
         Ok(())
     }

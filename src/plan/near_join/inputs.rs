@@ -1,14 +1,12 @@
 //! The inputs of a join: its children, and the files to which their rows were written.
 
 use super::batch::JoinBatch;
-use super::copy::OuterCopy;
 use super::division::{FiledRows, JoinDivision};
 use super::explain::JoinWork;
 use super::file::{RowFile, SideFiles};
 use super::kind::JoinKind;
-use super::measure::NearLimits;
 use super::memory;
-use super::partners::{Partners, RowSet};
+use super::partners::Partners;
 use super::reader::RowReader;
 use super::shared::{SharedFile, Sharing};
 use super::side::JoinSide;
@@ -37,7 +35,6 @@ pub(super) struct InputParts {
     /// Outer rows that the process is expected to get in a parallel plan; 0 in other plans.
     pub(super) portion: usize,
     pub(super) reader: RowReader,
-    pub(super) copy: OuterCopy,
     /// Memory that lives as long as the execution of the plan.
     pub(super) memory: MemoryContext,
 }
@@ -45,12 +42,13 @@ pub(super) struct InputParts {
 /// The inputs of a join.
 pub(super) struct JoinInputs {
     parts: InputParts,
-    limits: NearLimits,
+    /// The radius of each condition; empty if no rows can be near.
+    radii: Vec<u32>,
     is_begun: bool,
-    /// Whether the inner side has been read to its end.
+    /// Whether the whole inner side is in memory.
     inner_ended: bool,
-    /// Whether the outer side has been read to its end in this round. A scan that has ended must not be asked
-    /// for another row: it would start again.
+    /// Whether the outer side has been read to its end. A scan that has ended must not be asked for another
+    /// row: it would start again.
     outer_ended: bool,
     /// Set if memory has no room for the inner side.
     division: Option<JoinDivision>,
@@ -72,7 +70,7 @@ impl JoinInputs {
     pub(super) unsafe fn new(parts: InputParts) -> Self {
         Self {
             parts,
-            limits: NearLimits::default(),
+            radii: Vec::new(),
             is_begun: false,
             inner_ended: false,
             outer_ended: false,
@@ -91,8 +89,13 @@ impl JoinInputs {
         self.sharing = sharing;
     }
 
-    pub(super) fn limits(&self) -> &NearLimits {
-        &self.limits
+    pub(super) fn radii(&self) -> &[u32] {
+        &self.radii
+    }
+
+    /// Whether any rows can be near. If not, codes are not read.
+    fn can_match(&self) -> bool {
+        !self.radii.is_empty()
     }
 
     /// How the codes of the rows were divided, and the number of the pass; `None` if they were not divided.
@@ -106,7 +109,7 @@ impl JoinInputs {
 
     /// Whether outer rows, and inner rows, that have no partner by now have none at all.
     pub(super) fn returns_lone(&self) -> [bool; 2] {
-        self.division.as_ref().map_or([self.inner_ended, true], JoinDivision::returns_lone)
+        self.division.as_ref().map_or([true; 2], JoinDivision::returns_lone)
     }
 
     pub(super) fn add_work(&self, work: &mut JoinWork) {
@@ -118,9 +121,9 @@ impl JoinInputs {
         }
     }
 
-    /// Whether the whole inner side is in memory, with its codes. If a limit is NULL, codes are not read.
+    /// Whether the whole inner side is in memory, with its codes.
     pub(super) fn have_whole_inner(&self) -> bool {
-        self.inner_ended && self.rounds <= 1 && self.division.is_none() && self.limits.can_match()
+        self.inner_ended && self.can_match()
     }
 
     /// Starts again; if `keeps_inner`, with the inner rows that are in memory.
@@ -129,7 +132,6 @@ impl JoinInputs {
             division.add_work(&mut self.divided);
             division.close();
         }
-        self.parts.copy.end();
         self.is_begun = false;
         self.inner_ended &= keeps_inner;
         (self.outer_ended, self.batch) = (false, FIRST_BATCH);
@@ -143,7 +145,7 @@ impl JoinInputs {
     ) -> Result<bool, SqlError> {
         if !self.is_begun {
             self.is_begun = true;
-            self.limits = self.parts.reader.limits().map_err(report::problem)?;
+            self.radii = self.parts.reader.radii().map_err(report::problem)?;
             self.rounds = u64::from(self.inner_ended);
             if self.inner_ended {
                 return Ok(true);
@@ -153,15 +155,14 @@ impl JoinInputs {
         }
         if self.division.is_none() {
             batch.inner.clear();
-            let have_codes = self.limits.can_match();
             if let Some(sharing) = self.sharing {
                 self.divide_for_all(sharing, batch)?;
                 *partners = sharing.partners();
             } else {
-                partners.inner = RowSet::default();
-                self.inner_ended = self.parts.reader.read(1, batch, memory::of_inner(), have_codes)?;
-                if self.inner_ended || self.limits.radii.is_empty() {
-                    self.begin_outer(batch);
+                let can_match = self.can_match();
+                self.inner_ended = self.parts.reader.read(1, batch, memory::of_inner(), can_match)?;
+                if self.inner_ended {
+                    self.rounds += u64::from(batch.inner.rows.len() > 0);
                     return Ok(true);
                 }
                 self.divide(batch)?;
@@ -173,19 +174,6 @@ impl JoinInputs {
         Ok(is_there)
     }
 
-    /// Prepares to read the outer side for a round.
-    fn begin_outer(&mut self, batch: &mut JoinBatch) {
-        self.rounds += u64::from(batch.inner.rows.len() > 0);
-        batch.outer.clear();
-        (batch.outer.first, self.outer_ended) = (0, false);
-        let copy = &mut self.parts.copy;
-        if copy.is_begun() {
-            copy.rewind();
-        } else if !self.inner_ended {
-            copy.begin();
-        }
-    }
-
     /// Reads the next batch of outer rows. Returns whether there are any.
     pub(super) fn next_batch(
         &mut self,
@@ -195,12 +183,12 @@ impl JoinInputs {
         if let Some(division) = &mut self.division {
             division.next_batch(batch, partners)?;
         } else {
-            let is_needed = self.parts.kind.keeps_outer() && self.inner_ended;
             // A row whose code was refused may be left out; the other side shows whether that is an error.
-            if batch.inner.rows.len() == 0 && !batch.inner.has_codes() && !is_needed {
+            let is_empty = batch.inner.rows.len() == 0 && !batch.inner.has_codes();
+            if is_empty && !self.parts.kind.keeps_outer() {
                 return Ok(false);
             }
-            self.read_outer(batch, partners)?;
+            self.read_outer(batch)?;
         }
         batch.outer.check(&mut batch.inner)?;
         if batch.outer.rows.len() == 0 {
@@ -212,28 +200,17 @@ impl JoinInputs {
     }
 
     /// Reads rows of an outer side that is not divided.
-    fn read_outer(&mut self, batch: &mut JoinBatch, partners: &Partners) -> Result<(), SqlError> {
+    fn read_outer(&mut self, batch: &mut JoinBatch) -> Result<(), SqlError> {
         batch.outer.first += batch.outer.rows.len() as u64;
         batch.outer.clear();
-        let is_once = self.parts.kind.needs_one_partner();
-        let can_match = batch.inner.has_codes() && self.limits.can_match();
+        let have_codes = batch.inner.has_codes() && self.can_match();
         let limit = memory::of_batch();
         while !self.outer_ended && batch.outer.rows.len() < self.batch && batch.outer.bytes() < limit {
             check_for_interrupts();
-            let row = match self.rounds {
-                0 | 1 => self.parts.reader.next(0),
-                _ => self.parts.copy.next(),
-            };
-            let Some(row) = row else {
-                self.outer_ended = true;
-                break;
-            };
-            if self.rounds <= 1 {
-                self.parts.copy.put(row);
+            match self.parts.reader.next(0) {
+                Some(row) => self.parts.reader.push(row, 0, batch, have_codes)?,
+                None => self.outer_ended = true,
             }
-            let number = batch.outer.number(batch.outer.rows.len() as u32);
-            let is_open = !is_once || !partners.outer.contains(number);
-            self.parts.reader.push(row, 0, batch, can_match && is_open)?;
         }
         Ok(())
     }
@@ -249,7 +226,7 @@ impl JoinInputs {
             true => self.batch.saturating_mul(GROWTH),
             false => usize::MAX,
         };
-        if portion == 0 || self.rounds > 1 {
+        if portion == 0 {
             return growing;
         }
         let taken = batch.outer.first as usize + batch.outer.rows.len();
@@ -304,7 +281,7 @@ impl JoinInputs {
     fn plan_division(&mut self, rows: FiledRows, batch: &mut JoinBatch) -> Result<(), SqlError> {
         let InputParts { kind, memory, .. } = self.parts;
         // If no rows can be near, no row in the files has a code, and the radius is not used.
-        let radius = self.limits.radii.first().copied().unwrap_or_default();
+        let radius = self.radii.first().copied().unwrap_or_default();
         // SAFETY: the memory lives as long as the execution, and the inputs are only used during it.
         let division = unsafe { JoinDivision::new(kind, radius, rows, batch, memory)? };
         self.division = Some(division);
@@ -329,7 +306,8 @@ impl JoinInputs {
             if is_ended {
                 break;
             }
-            is_ended = self.parts.reader.read(side, batch, memory::of_inner(), self.limits.can_match())?;
+            let can_match = self.can_match();
+            is_ended = self.parts.reader.read(side, batch, memory::of_inner(), can_match)?;
         }
         Ok(())
     }

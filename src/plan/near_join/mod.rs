@@ -7,13 +7,12 @@
 //!    between them ([`condition`]), the near join is proposed with its cost ([`path`](mod@path)).
 //! 2. If it is the cheapest path, it becomes a node of the plan, a `CustomScan` ([`plan`]).
 //! 3. The executor starts the node, asks it for rows, restarts it and ends it ([`node`]). [`run`] is the loop
-//!    that calls the four parts. [`inputs`] reads both children ([`reader`]): in each round, some or all of
-//!    the inner side, and then the outer side in batches of growing size. A [`batch`] has the rows that are
-//!    in memory. [`finder`] finds its near pairs, and [`output`] returns rows. If memory has no room for the
-//!    inner side, both sides are written to files and divided by their codes ([`division`],
-//!    [`file`](mod@file), [`record`]). Sketches are not divided: each round reads the outer side from a
-//!    [`copy`]. The processes of a parallel plan share the files, and each takes some of the work
-//!    ([`shared`], [`summary`]).
+//!    that calls the four parts. [`inputs`] reads both children ([`reader`]): the inner side, and then the
+//!    outer side in batches of growing size. A [`batch`] has the rows that are in memory. [`finder`] finds
+//!    its near pairs, and [`output`] returns rows. If memory has no room for the inner side, both sides are
+//!    written to files and divided by their codes ([`division`], [`file`](mod@file), [`record`]), and each
+//!    round reads some of the inner side. The processes of a parallel plan share the files, and each takes
+//!    some of the work ([`shared`], [`summary`]).
 //! 4. EXPLAIN shows the conditions and the work ([`explain`]).
 //!
 //! [`by_inner`] proposes a plan of PostgreSQL's own nodes for EXISTS with few inner rows, and
@@ -24,7 +23,6 @@
 mod batch;
 mod by_inner;
 mod condition;
-mod copy;
 mod division;
 mod explain;
 mod file;
@@ -32,7 +30,6 @@ mod finder;
 mod hook;
 mod inputs;
 mod kind;
-mod measure;
 mod memory;
 mod never_analysed;
 mod node;
@@ -46,7 +43,6 @@ mod rows;
 mod run;
 mod shared;
 mod side;
-mod sketches;
 mod stored;
 mod summary;
 

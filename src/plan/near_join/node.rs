@@ -1,7 +1,6 @@
 //! The functions that PostgreSQL's executor calls: begin, next row, restart, end.
 
 use super::batch::JoinBatch;
-use super::copy::OuterCopy;
 use super::explain;
 use super::inputs::{InputParts, JoinInputs};
 use super::output::{JoinOutput, OutputParts};
@@ -81,11 +80,6 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
         let numbers = NodeNumbers::of(plan.custom_private);
         let expressions = NodeExpressions::of(plan);
         let parent = &raw mut (*node).ss.ps;
-        let stored = pg_sys::ExecInitExtraTupleSlot(
-            estate,
-            pg_sys::ExecGetResultType(children[0]),
-            &raw const pg_sys::TTSOpsMinimalTuple,
-        );
         let (context, row) = ((*parent).ps_ExprContext, (*node).ss.ss_ScanTupleSlot);
         let direct = direct_columns(plan).filter(|_| !(*parent).ps_ProjInfo.is_null());
         let (projection, returned) = match direct {
@@ -100,7 +94,6 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
             may_end_early: numbers.may_end_early,
             portion: numbers.portion,
             reader,
-            copy: OuterCopy::new(stored, (*estate).es_query_cxt),
             memory: (*estate).es_query_cxt,
         });
         let output = JoinOutput::new(OutputParts {
@@ -130,20 +123,20 @@ unsafe fn running_conditions(
 ) -> Vec<RunningCondition> {
     // SAFETY: as the caller promises.
     let initial = |expr: Expr| unsafe { pg_sys::ExecInitExpr(expr.pointer().cast(), parent) };
-    let near = expressions.arguments().zip(&numbers.near).filter_map(|(args, &(outer, measure))| {
+    let near = expressions.arguments().zip(&numbers.near).filter_map(|(args, &(outer, _))| {
         let codes = [args.get(outer)?, args.get(1 - outer)?].map(initial);
-        Some(RunningCondition { measure, codes, limit: args.get(2).map(initial) })
+        Some(RunningCondition { codes, radius: initial(args.get(2)?) })
     });
     // Bounded: as many as the query has conditions.
     near.collect()
 }
 
 fn empty_batch(numbers: &NodeNumbers, columns: [KeptColumns; 2]) -> JoinBatch {
-    let measures = || numbers.near.iter().map(|&(_, measure)| measure);
+    let types = || numbers.near.iter().map(|&(_, codes)| codes);
     let ([outer, inner], [of_outer, of_inner]) = (numbers.kind.notes_partners(), columns);
     JoinBatch {
-        outer: JoinSide::new(of_outer, outer, measures()),
-        inner: JoinSide::new(of_inner, inner, measures()),
+        outer: JoinSide::new(of_outer, outer, types()),
+        inner: JoinSide::new(of_inner, inner, types()),
     }
 }
 

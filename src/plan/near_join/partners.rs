@@ -53,8 +53,7 @@ impl RowSet {
     }
 }
 
-/// The rows that have a partner. Outer rows are those of the whole side; inner rows are those of the round,
-/// or also of the whole side if the join is divided.
+/// The rows that have a partner, by their numbers among all rows of their side.
 #[derive(Default)]
 pub(super) struct Partners {
     pub(super) outer: RowSet,

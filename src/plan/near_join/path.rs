@@ -73,10 +73,7 @@ pub(super) fn propose(sides: &Sides) {
     if let (Some(inner), false) = (inner, sides.kind.keeps_inner()) {
         add_path(sides, [outer, inner], Workers::ShareOuter(outer.parallel_workers));
     }
-    // Sketches cannot be divided.
-    let can_divide = sides.near.iter().all(|near| near.passes().is_some());
-    let is_enabled = can_divide && setting!(enable_parallel_hash);
-    if let (Some(inner), true) = (partial_inner, is_enabled) {
+    if let (Some(inner), true) = (partial_inner, setting!(enable_parallel_hash)) {
         add_path(sides, [outer, inner], Workers::ShareBoth(outer.parallel_workers));
     }
 }
@@ -123,7 +120,7 @@ fn add_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) {
         numbers = pg_sys::lappend_int(numbers, portion as i32);
         for near in &sides.near {
             numbers = pg_sys::lappend_int(numbers, near.outer as i32);
-            numbers = pg_sys::lappend_int(numbers, near.measure.number());
+            numbers = pg_sys::lappend_int(numbers, near.codes as i32);
         }
         let calls: Exprs = sides.near.iter().map(|near| Expr::of(near.call)).collect();
         path.custom_private = [numbers, calls.pointer(), sides.others.pointer()]
@@ -193,7 +190,7 @@ struct NearSearchWork {
 }
 
 /// The work of a join. Rows that memory has no room for are written to files, which are read and divided in
-/// each pass. Sketches are not divided: the outer side is read again for each part of the inner side.
+/// each pass.
 fn search_work(
     sides: &Sides,
     searched: &NearCondition,
@@ -207,32 +204,22 @@ fn search_work(
     let bytes_of_row = [0, 1].map(|side| {
         // SAFETY: a path of the planner has a target.
         let width = f64::from(unsafe { (*paths[side].pathtarget).width });
-        let near = sides.near.iter().map(|near| near.bytes()[side]).sum::<f64>();
-        width + near
+        width + sides.near.iter().map(NearCondition::bytes).sum::<f64>()
     });
     let bytes = |side: usize, further: f64| both[side] * (bytes_of_row[side] + further);
     let [outer, inner] = [0, 1].map(|side| bytes(side, BYTES_PER_ROW));
-    let rounds = (inner / (memory / 2.0)).ceil().max(1.0);
-    let least = if matches!(workers, Workers::ShareOuter(_)) { BATCHES_OF_SHARE } else { 1.0 };
-    let batches = (outer / (memory * 3.0 / 8.0)).ceil().max(least);
+    if inner <= memory / 2.0 && !matches!(workers, Workers::ShareBoth(_)) {
+        let least = if matches!(workers, Workers::ShareOuter(_)) { BATCHES_OF_SHARE } else { 1.0 };
+        let batches = (outer / (memory * 3.0 / 8.0)).ceil().max(least);
+        let comparisons = searched.comparisons(both, batches);
+        return NearSearchWork { comparisons, filed_rows: 0.0, pages: 0.0 };
+    }
+    let passes = searched.passes();
     let pages = |bytes: f64| (bytes / f64::from(pg_sys::BLCKSZ)).ceil();
-    match searched.passes() {
-        _ if rounds == 1.0 && !matches!(workers, Workers::ShareBoth(_)) => NearSearchWork {
-            comparisons: searched.comparisons(both, [batches, 1.0]),
-            filed_rows: 0.0,
-            pages: 0.0,
-        },
-        Some(passes) => NearSearchWork {
-            comparisons: searched.comparisons(both, [1.0; 2]),
-            filed_rows: (1.0 + 2.0 * passes) * (both[0] + both[1]),
-            pages: (1.0 + 3.0 * passes)
-                * pages(bytes(0, BYTES_PER_FILED_ROW) + bytes(1, BYTES_PER_FILED_ROW)),
-        },
-        None => NearSearchWork {
-            comparisons: searched.comparisons(both, [batches, rounds]),
-            filed_rows: rounds * both[0],
-            pages: (1.0 + rounds) * pages(outer),
-        },
+    NearSearchWork {
+        comparisons: searched.comparisons(both, 1.0),
+        filed_rows: (1.0 + 2.0 * passes) * (both[0] + both[1]),
+        pages: (1.0 + 3.0 * passes) * pages(bytes(0, BYTES_PER_FILED_ROW) + bytes(1, BYTES_PER_FILED_ROW)),
     }
 }
 

@@ -1,8 +1,7 @@
-//! Reads rows from both children of a join, and evaluates their codes or sketches.
+//! Reads rows from both children of a join, and evaluates their codes.
 
 use super::batch::JoinBatch;
 use super::file::in_memory;
-use super::measure::{NearLimits, NearMeasure};
 use super::side::JoinSide;
 use crate::pg::executor::{columns, next_row, reset, value, virtual_row};
 use crate::pg::interrupts::check_for_interrupts;
@@ -12,11 +11,9 @@ use pgrx::pg_sys::{self, Datum, ExprState, TupleTableSlot};
 
 /// The executor's expressions for one condition by which rows are near.
 pub(super) struct RunningCondition {
-    pub(super) measure: NearMeasure,
-    /// The code or sketch of an outer row, and the one of an inner row.
+    /// The code of an outer row, and the one of an inner row.
     pub(super) codes: [*mut ExprState; 2],
-    /// The radius or the least share, if the condition has one.
-    pub(super) limit: Option<*mut ExprState>,
+    pub(super) radius: *mut ExprState,
 }
 
 /// The executor's objects that a reader uses, only while the node is executed.
@@ -44,15 +41,21 @@ impl RowReader {
         Self { parts, codes: Vec::new() }
     }
 
-    /// Evaluates the limits of all conditions.
-    pub(super) fn limits(&self) -> Result<NearLimits, OutOfMemory> {
+    /// Evaluates the radii of all conditions. None if one of them is NULL or negative, which matches no rows.
+    pub(super) fn radii(&self) -> Result<Vec<u32>, OutOfMemory> {
         let ReaderParts { context, near, .. } = &self.parts;
         // SAFETY: the node is being executed.
         unsafe { reset(*context) };
-        NearLimits::of(near.iter().map(|near| {
+        let mut radii = Vec::new();
+        for near in near {
             // SAFETY: as above.
-            (near.measure, near.limit.and_then(|limit| unsafe { value(limit, *context) }))
-        }))
+            let radius = unsafe { value(near.radius, *context) };
+            match radius.and_then(|radius| u32::try_from(radius.value() as i32).ok()) {
+                Some(radius) => push(&mut radii, radius)?,
+                None => return Ok(Vec::new()),
+            }
+        }
+        Ok(radii)
     }
 
     /// The next row of a child.
@@ -91,7 +94,7 @@ impl RowReader {
         let context = self.parts.context;
         let first = if side == 0 { 0 } else { batch.outer.rows.width() };
         // SAFETY: the node is being executed. A toasted value leaves a copy of its TOAST pointer in the
-        // memory of the row, and a toasted sketch leaves its unpacked form.
+        // memory of the row.
         unsafe {
             reset(context);
             let (values, nulls) = columns(row);

@@ -1,11 +1,10 @@
 //! One side of a join in memory: its rows, and the codes of the rows that have codes.
 
 use super::file::RowFile;
-use super::measure::NearMeasure;
 use super::record::{Record, RecordFormat};
 use super::rows::{KeptColumns, RowStore};
-use super::sketches::SideSketches;
 use super::summary::SideSummary;
+use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
 use crate::pg::report::{self, SqlError};
 use base::{OutOfMemory, collect, push, reserve};
@@ -20,9 +19,7 @@ pub(super) struct JoinSide {
     pub(super) rows: RowStore,
     /// For each condition on a distance: the codes, of those rows that have a code for all conditions.
     pub(super) codes: Vec<CodeList>,
-    /// The sketches, if the condition is on sketches; then there are no codes.
-    pub(super) sketches: Option<SideSketches>,
-    /// The number of codes of each condition, or of sketches.
+    /// The number of codes of each condition.
     pub(super) count: usize,
     /// For each code, its row; empty while every row has codes.
     places: Vec<u32>,
@@ -37,29 +34,17 @@ pub(super) struct JoinSide {
 }
 
 impl JoinSide {
-    pub(super) fn new(
-        columns: KeptColumns,
-        numbered: bool,
-        measures: impl Iterator<Item = NearMeasure>,
-    ) -> Self {
-        let (mut codes, mut sketches) = (Vec::new(), None);
-        for measure in measures {
-            match measure {
-                // Bounded: as many as the query has conditions.
-                NearMeasure::Distance(type_) => codes.push(CodeList::of_first_bits(type_)),
-                NearMeasure::AnyShared => sketches = Some(SideSketches::new(false)),
-                NearMeasure::Share(_) => sketches = Some(SideSketches::new(true)),
-            }
-        }
+    pub(super) fn new(columns: KeptColumns, numbered: bool, types: impl Iterator<Item = CodeType>) -> Self {
+        // Bounded: as many as the query has conditions.
+        let codes = types.map(CodeList::of_first_bits).collect();
         let rows = RowStore::new(columns);
         let (places, numbers) = (Vec::new(), Vec::new());
-        Self { rows, codes, sketches, count: 0, places, numbered, numbers, first: 0, problem: None }
+        Self { rows, codes, count: 0, places, numbered, numbers, first: 0, problem: None }
     }
 
     pub(super) fn clear(&mut self) {
         self.rows.clear();
         self.codes.iter_mut().for_each(CodeList::clear);
-        self.sketches.iter_mut().for_each(SideSketches::clear);
         self.places.clear();
         self.numbers.clear();
         self.count = 0;
@@ -69,14 +54,11 @@ impl JoinSide {
     pub(super) fn reset(&mut self) {
         let columns = std::mem::take(&mut self.rows).into_columns();
         let codes = std::mem::take(&mut self.codes);
-        let sketches = self.sketches.take().map(|sketches| SideSketches::new(sketches.have_shares));
-        let measures = codes.iter().map(|codes| NearMeasure::Distance(codes.type_));
-        *self = Self { sketches, ..Self::new(columns, self.numbered, measures) };
+        *self = Self::new(columns, self.numbered, codes.iter().map(|codes| codes.type_));
     }
 
     pub(super) fn bytes(&self) -> usize {
-        let codes = self.codes.iter().map(CodeList::bytes);
-        let codes: usize = codes.chain(self.sketches.iter().map(SideSketches::bytes)).sum();
+        let codes: usize = self.codes.iter().map(CodeList::bytes).sum();
         let places = size_of_val(&self.places[..]) + size_of_val(&self.numbers[..]);
         self.rows.bytes() + codes + places + self.count * BYTES_IN_BUCKETS
     }
@@ -90,14 +72,10 @@ impl JoinSide {
         (values, nulls): (&[Datum], &[bool]),
         codes: &[Datum],
     ) -> Result<(), SqlError> {
-        let pushed = match (&mut self.sketches, codes) {
-            // SAFETY: it is a sketch, as the caller promises.
-            (Some(list), &[sketch]) => unsafe { list.push(sketch) },
-            _ => self.codes.iter_mut().zip(codes).try_for_each(|(list, &code)| {
-                // SAFETY: the code is of this type, as the caller promises.
-                unsafe { list.push(code) }
-            }),
-        };
+        let pushed = self.codes.iter_mut().zip(codes).try_for_each(|(list, &code)| {
+            // SAFETY: the code is of this type, as the caller promises.
+            unsafe { list.push(code) }
+        });
         match pushed {
             Ok(()) if !codes.is_empty() => self.place_code().map_err(report::problem)?,
             Ok(()) => {}

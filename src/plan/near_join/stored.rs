@@ -1,7 +1,7 @@
 //! Numbers and expressions that are stored in a path and in a node of a plan.
 
 use super::kind::JoinKind;
-use super::measure::NearMeasure;
+use crate::pg::code::CodeType;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::nodes::elements;
 use pgrx::pg_sys::{self, List};
@@ -13,8 +13,9 @@ pub(super) struct NodeNumbers {
     pub(super) may_end_early: bool,
     /// Outer rows that the process is expected to get in a parallel plan; 0 in other plans.
     pub(super) portion: usize,
-    /// For each condition that the node serves: the number of the outer side's argument, and the measure.
-    pub(super) near: Vec<(usize, NearMeasure)>,
+    /// For each condition that the node serves: the number of the outer side's argument, and the type
+    /// of the codes.
+    pub(super) near: Vec<(usize, CodeType)>,
 }
 
 impl NodeNumbers {
@@ -28,7 +29,7 @@ impl NodeNumbers {
         // Bounded: as many as the query has conditions.
         let near = (3..numbers.len())
             .step_by(2)
-            .map(|place| (number(place), NearMeasure::of(number(place + 1))))
+            .map(|place| (number(place), CodeType::ALL[number(place + 1)]))
             .collect();
         Self { kind: JoinKind::ALL[number(0)], may_end_early: number(1) != 0, portion: number(2), near }
     }

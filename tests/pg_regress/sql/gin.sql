@@ -162,6 +162,33 @@ CREATE TABLE of_integers AS SELECT '{1,2,3}'::integer[] AS tags;
 CREATE INDEX ON of_integers USING gin (tags bad_ops);
 DROP TABLE of_integers;
 DROP OPERATOR FAMILY bad_ops USING gin;
+-- A join searches the index for each row. How many rows it has is estimated by statistics, also if half of them are in clusters: its power of ten.
+-- Statistics of columns that the user may not read are not used.
+\getenv folder PG_ABS_SRCDIR
+\set functions :folder '/include/join_functions.sql'
+\i :functions
+CREATE TABLE join_many AS SELECT i AS id, ARRAY(SELECT hashint8extended(j, i) FROM generate_series(1, 40) AS j) AS scattered,
+    ARRAY(SELECT hashint8extended(j, i) FROM generate_series(1, 20) AS j
+        UNION ALL SELECT hashint8extended(j, -1 - i % 100) FROM generate_series(1, 20) AS j WHERE i % 2 = 0) AS sketch
+FROM generate_series(1, 1000) AS i;
+CREATE INDEX ON join_many USING gin (scattered);
+CREATE INDEX ON join_many USING gin (sketch sketch_ops);
+ANALYZE join_many;
+SELECT join_plan('SELECT count(*) FROM join_many AS a JOIN join_many AS b ON sketch_similarity(a.sketch, b.sketch) >= 0.3');
+SELECT condition, counted, round(log(estimated::numeric / counted)) AS power_of_ten FROM unnest(ARRAY[
+    'sketch_overlaps(a.scattered, b.scattered)', 'sketch_overlaps(a.sketch, b.sketch)', 'sketch_overlaps(a.scattered, b.sketch)',
+    'sketch_similarity(a.sketch, b.sketch) >= 0.3', 'sketch_similarity(a.sketch, b.sketch) > 0.5',
+    'sketch_containment(a.sketch, b.sketch) >= 0.4', 'sketch_containment(b.sketch, a.sketch) > 0.6']) AS condition, join_estimate(condition);
+CREATE ROLE regress_join_reader;
+GRANT SELECT ON join_many TO regress_join_reader;
+ALTER TABLE join_many ENABLE ROW LEVEL SECURITY;
+CREATE POLICY visible ON join_many USING (id > 0);
+SET ROLE regress_join_reader;
+SELECT (join_estimate('sketch_similarity(a.sketch, b.sketch) >= 0.3')).estimated = (join_estimate('sketch_similarity(a.sketch, b.sketch) > 0.5')).estimated AS hidden;
+RESET ROLE;
+DROP TABLE join_many;
+DROP ROLE regress_join_reader;
+DROP FUNCTION join_answer, join_estimate, join_plan, join_work;
 -- PostgreSQL's own && is not changed: a partition by it is pruned, a CHECK with it excludes, an index on it is used
 \c -
 SET client_min_messages = warning;

@@ -1,7 +1,6 @@
 //! Sketches: sets of hashes that represent texts. Texts that share a passage share some of their values.
 
 pub mod heintze;
-pub mod join;
 pub mod manber;
 pub mod minhash;
 pub mod overlap;

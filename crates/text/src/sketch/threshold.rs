@@ -83,7 +83,7 @@ impl Threshold {
 
     /// Whether a sketch of `size` values has the share, if `shared` of them are in common with a query of
     /// `values` values.
-    pub(super) fn is_enough(self, size: usize, values: usize, shared: usize) -> bool {
+    fn is_enough(self, size: usize, values: usize, shared: usize) -> bool {
         self.is_met(Overlap { a: size, b: values, shared }) == Some(true)
     }
 
