@@ -142,9 +142,9 @@ for (
 is(ask($session, 'SELECT count(*) FROM code'), 6100, 'all rows are there');
 # Nor are they gathered when all of them are read. A view looks at the memory while it is read by the thousands.
 $session->query(q{
-	CREATE TABLE stored (id integer, code bit(20480));
+	CREATE TABLE stored (id integer, code bit(8192)) WITH (toast_tuple_target = 128);
 	ALTER TABLE stored ALTER code SET STORAGE EXTERNAL;
-	INSERT INTO stored SELECT i, i::bit(20480) FROM generate_series(1, 20001) AS i;
+	INSERT INTO stored SELECT i, i::bit(8192) FROM generate_series(1, 20001) AS i;
 	CREATE VIEW looked AS SELECT CASE WHEN id % 10000 <> 1 OR look(id) > 0 THEN code END AS code FROM stored;
 	TRUNCATE seen});
 is(ask($session, "SELECT sum(pairs) FROM hamming_histogram('looked', 'code', 10)"), 200_000, 'pairs of a histogram');
