@@ -121,7 +121,7 @@ SELECT count(*) FROM doc TABLESAMPLE SYSTEM (10) WHERE tags && '{7}'
 SQL
 
 my @settings = ('', 'SET enable_nestloop = off;', 'SET enable_seqscan = off;', 'SET constraint_exclusion = on; SET enable_hashjoin = off;');
-my $is_loaded = q{SELECT pg_read_file('/proc/self/maps') ~ 'simhash_pg';};
+my $is_loaded = q{SELECT pg_read_file('/proc/self/maps') ~ '/simhash_pg[.]';};
 my $ours = q{SELECT count(*) FROM plain AS a JOIN plain AS b ON hamming(a.si, b.si) <= 3;
 	SELECT count(*) FROM plain AS a JOIN plain AS b ON hamming(a.code, b.code) <= 3;
 	SELECT count(*) FROM plain AS a JOIN plain AS b ON sketch_overlaps(a.tags, b.tags);
