@@ -48,7 +48,7 @@ my %shapes = (
 		'SELECT b.id, b.v FROM hit AS b WHERE {not} EXISTS (SELECT FROM doc AS a WHERE {near|a.c|b.c} AND {some|a}) {lock|b}',
 		'SELECT a.id, a.v FROM doc AS a WHERE {some|a} AND {exists|a} ORDER BY a.id LIMIT 4 {lock|a}',
 		'SELECT a.id, a.v FROM doc AS a WHERE {wide|a.c} OR {wide|a.d} {lock|a}',
-		('SELECT a.id, a.v FROM doc AS a WHERE {some|a} ORDER BY {distance|a.c} {lock|a}') x 2,
+		('SELECT a.id, a.v FROM doc AS a WHERE a.c IS NOT NULL ORDER BY {distance|a.c}, a.id LIMIT 9 {lock|a}') x 2,
 		'SELECT a.id, a.v, b.id, l.word FROM doc AS a JOIN hit AS b ON {match|a|b} {join} label AS l ON l.fam = a.fam WHERE {some|a} {lock|a}',
 	],
 	insert_select => [
