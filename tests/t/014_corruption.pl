@@ -30,6 +30,7 @@ my %damages = (
 	'zeroes' => [ 7, 0, "\0" x $page, qr/block 7: it is not a page/ ],
 	'a child that is the root itself' => [ 0, $trailer - 4, pack('L', 0), qr/block 0: two pages lead to it/ ],
 	'a child in another tree' => [ 0, $trailer - 4, pack('L', 60), qr/block 60: it belongs to another tree/ ],
+	'unlogged: a child in another tree' => [ 0, $trailer - 4, pack('L', 60), qr/block 60: it belongs to another tree/ ],
 	'a child that is not there' => [ 0, $trailer - 4, pack('L', 4_000_000), qr/block 4000000: there is no such page/ ],
 	'number of entries' => [ 6, 12, pack('S', 24 + 8 * 3), qr/block 6: its number of entries is impossible/ ],
 	'odd number of entries' => [ 6, 12, pack('S', 27), qr/block 6: its number of entries is impossible/ ],
@@ -57,7 +58,8 @@ for my $damage (sort(keys %damages), sort(keys %random))
 {
 	$index{$damage} = 'damaged_' . ++$number;
 	my $source = $damage =~ /^codes/ ? 'code' : 'document';
-	$node->safe_psql('postgres', "CREATE TABLE table_$number AS SELECT * FROM $source; CREATE INDEX $index{$damage} ON table_$number USING hamming (si)");
+	my $unlogged = $damage =~ /^unlogged/ ? 'UNLOGGED' : '';
+	$node->safe_psql('postgres', "CREATE $unlogged TABLE table_$number AS SELECT * FROM $source; CREATE INDEX $index{$damage} ON table_$number USING hamming (si)");
 }
 my %file = map { ($_ => $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('$index{$_}')")) } keys %index;
 $node->stop;
@@ -94,6 +96,8 @@ my %problem = map { split /=/, $_, 2 } split /\n/, $node->safe_psql('postgres', 
 is(scalar(keys %problem), scalar(keys %index), 'hamming_indexes has all indexes');
 for my $damage (sort keys %damages)
 {
+	# If changes are not logged, a misplaced page may be one that is being moved. The check holds others off, so it tells.
+	next if $damage =~ /^unlogged/;
 	my $told = $damage =~ /header/ ? qr/invalid page in block 6/ : $damages{$damage}[3];
 	like($problem{ $index{$damage} }, $told, "$damage: told by hamming_indexes");
 	is($node->safe_psql('postgres', "SELECT rows IS NULL AND reindex AND problem IS NOT NULL FROM hamming_indexes WHERE index = '$index{$damage}'::regclass"), 't', 'and that REINDEX is due');

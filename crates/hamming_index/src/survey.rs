@@ -136,10 +136,15 @@ impl<S: Store> Survey<'_, '_, S> {
         if let Some(damage) = page.damage().filter(|_| is_first_visit) {
             return self.problem(page_number, damage);
         }
-        if let Some(problem) = self.misfit(&page, is_first_visit, level, low, end)
-            && !(self.is_changed)(&page)
-        {
-            self.problem(page_number, problem);
+        let (mut low, mut end) = (low, end);
+        if let Some(problem) = self.misfit(&page, is_first_visit, level, low, end) {
+            if (self.is_changed)(&page) {
+                // It may have got the pages of a neighbour, to which the bounds that its parent had do not
+                // apply.
+                (low, end) = (IndexKey::FIRST, None);
+            } else {
+                self.problem(page_number, problem);
+            }
         }
         // The pages below would be meaningless.
         if page.tree() != self.tree || !is_first_visit || level.is_some_and(|level| level != page.level()) {

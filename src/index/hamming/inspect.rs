@@ -6,6 +6,7 @@ use super::filter::FilterColumns;
 use super::inspected_index::InspectedIndex;
 use super::row::row_of;
 use crate::pg::compat::page_lsn;
+use crate::pg::encoding::{or_escaped, to_database};
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::open_index::OpenIndex;
@@ -34,11 +35,14 @@ const STATS: usize = 12;
 fn hamming_index_stats(index: pg_sys::Oid, call: pg_sys::FunctionCallInfo) -> Result<(), SqlError> {
     // SAFETY: `sql/hamming.sql` declares that the function returns such rows.
     let mut rows = unsafe { ResultSet::of(call) }?;
-    rows.put(damage_or(|| stats(index)).unwrap_or_else(|problem| {
-        let mut columns = [None; STATS];
-        columns[STATS - 1] = problem.into_datum();
-        columns
-    }));
+    rows.put(match damage_or(|| stats(index)) {
+        Ok(columns) => columns,
+        Err(problem) => {
+            let mut columns = [None; STATS];
+            columns[STATS - 1] = to_database(or_escaped(problem))?.into_datum();
+            columns
+        }
+    });
     Ok(())
 }
 
@@ -48,7 +52,7 @@ fn stats(index: pg_sys::Oid) -> [Option<Datum>; STATS] {
     let pages = inspected.pages();
     let layout = layout_of(inspected.as_open(), &pages);
     let index = Index::new(&pages, layout);
-    let is_changed = changes_of(&pages);
+    let is_changed = changes_of(&pages, true);
     let totals = index.totals(&is_changed, &mut |damage| pages.corrupted(damage.page_number, &damage.text));
     let sum = |part: fn(&hamming_index::Totals) -> u64| totals.iter().map(part).sum::<u64>() as i64;
     let pages = pages.pages();
@@ -97,7 +101,8 @@ fn hamming_index_check(
         problems.push(Damage { page_number: 0, text });
     }
     let index = Index::new(&pages, layout);
-    let is_changed = changes_of(&pages);
+    // If changes are not logged, the lock keeps others from making any.
+    let is_changed = changes_of(&pages, false);
     index
         .verify(&is_changed, &mut |row| inspected.may_differ(row), &mut |problem| {
             push(&mut problems, problem).map_err(report::problem).unwrap_or_report()
@@ -111,10 +116,14 @@ fn hamming_index_check(
     TableIterator::new(problems.into_iter().map(|problem| (problem.page_number.into(), problem.text)))
 }
 
-/// Whether others may have changed a page from now on. A page whose LSN is ahead of the WAL is damaged.
-fn changes_of(pages: &Pages) -> impl Fn(&Page) -> bool {
+/// Whether others may have changed a page from now on: by its LSN, or `if_not_logged`. A page whose LSN is
+/// ahead of the WAL is damaged.
+fn changes_of(pages: &Pages, if_not_logged: bool) -> impl Fn(&Page) -> bool {
     let (is_logged, began) = (pages.is_logged(), log_position());
-    move |page| !is_logged || (began + 1..=log_position()).contains(&log_position_of(page))
+    move |page| match is_logged {
+        true => (began + 1..=log_position()).contains(&log_position_of(page)),
+        false => if_not_logged,
+    }
 }
 
 /// The end of the WAL; on a standby, the end of the replayed WAL.
