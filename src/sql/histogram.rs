@@ -8,6 +8,7 @@ use crate::pg::report::{self, SqlError, notice};
 use crate::pg::result_set::ResultSet;
 use crate::sql::simhash::parse_scheme;
 use base::{collect, push};
+use hamming::code::check_width;
 use hamming::histogram::{DistanceHistogram, DistanceLevel, SAMPLE};
 use pgrx::{IntoDatum, pg_extern, pg_sys};
 use std::ffi::CStr;
@@ -71,6 +72,7 @@ fn levels(
     let weights = weights.transpose().map_err(report::problem)?;
     let weights = weights.as_deref().map(FeatureWeights::read).transpose().map_err(report::problem)?;
     let bits = codes.bits().or(column.bits).unwrap_or(0);
+    check_width(bits).map_err(report::problem)?;
     let mut histogram =
         DistanceHistogram::new(codes.codes(), bits, body.is_some()).map_err(report::problem)?;
     column.read(None, &mut |row| {
