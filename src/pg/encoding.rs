@@ -76,6 +76,11 @@ pub(crate) fn or_escaped(text: String) -> String {
     if can_be_held { text } else { escape(&text).unwrap_or_report() }
 }
 
+/// The text in the encoding of the database, or its ASCII form if the database cannot hold a character.
+pub(crate) fn to_database_or_escaped(text: String) -> Result<Vec<u8>, SqlError> {
+    to_database(or_escaped(text))
+}
+
 /// The text with every character outside ASCII replaced by an escape.
 fn escape(text: &str) -> Result<String, SqlError> {
     let mut escaped = String::new();

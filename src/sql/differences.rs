@@ -1,7 +1,7 @@
 //! `sql/differences.sql`: which words differ between near texts.
 
 use crate::pg::code::list::CodeList;
-use crate::pg::encoding::{self, to_utf8};
+use crate::pg::encoding::{to_database_or_escaped, to_utf8};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::query::code_column::{CodeColumn, CodeRow};
 use crate::pg::report::{self, SqlError};
@@ -29,7 +29,10 @@ fn differences_of_texts(
     let scheme = parse_scheme(&to_utf8(scheme)?)?;
     let found = differences(&to_utf8(a)?, &to_utf8(b)?, scheme, &mut check_for_interrupts);
     Ok(TableIterator::new(found.map_err(report::problem)?.into_iter().map(|difference| {
-        (for_database(difference.feature).unwrap_or_report(), if difference.is_of_first { "a" } else { "b" })
+        (
+            to_database_or_escaped(difference.feature).unwrap_or_report(),
+            if difference.is_of_first { "a" } else { "b" },
+        )
     })))
 }
 
@@ -60,7 +63,7 @@ fn differences_of_table(
         check_for_interrupts();
         let (a, b) = &pairs[difference.first];
         rows.put([
-            for_database(difference.feature)?.into_datum(),
+            to_database_or_escaped(difference.feature)?.into_datum(),
             (difference.pairs as i64).into_datum(),
             (difference.pairs as f64 / count).into_datum(),
             difference.of_all.into_datum(),
@@ -120,8 +123,4 @@ fn near_pairs(column: &CodeColumn, radius: u32, sample: i32) -> Result<Vec<(Keye
     let count = rows.len();
     let pairs = rows.into_iter().filter_map(|SampledRow { row, near, .. }| Some((row, near?)));
     collect(pairs, count).map_err(report::problem)
-}
-
-fn for_database(feature: String) -> Result<Vec<u8>, SqlError> {
-    encoding::to_database(encoding::or_escaped(feature))
 }

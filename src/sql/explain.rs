@@ -26,7 +26,7 @@ fn simhash_features(
     let rows = features.map_err(report::problem)?.into_iter().map(|feature| {
         let occurrences = i32::try_from(feature.occurrences).unwrap_or(i32::MAX);
         (
-            encoding::to_database(encoding::or_escaped(feature.text)).unwrap_or_report(),
+            encoding::to_database_or_escaped(feature.text).unwrap_or_report(),
             feature.weight,
             feature.hash as i64,
             occurrences,

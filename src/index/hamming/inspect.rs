@@ -6,7 +6,7 @@ use super::filter::FilterColumns;
 use super::inspected_index::InspectedIndex;
 use super::row::row_of;
 use crate::pg::compat::page_lsn;
-use crate::pg::encoding::{or_escaped, to_database};
+use crate::pg::encoding::to_database_or_escaped;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::open_index::OpenIndex;
@@ -39,7 +39,7 @@ fn hamming_index_stats(index: pg_sys::Oid, call: pg_sys::FunctionCallInfo) -> Re
         Ok(columns) => columns,
         Err(problem) => {
             let mut columns = [None; STATS];
-            columns[STATS - 1] = to_database(or_escaped(problem))?.into_datum();
+            columns[STATS - 1] = to_database_or_escaped(problem)?.into_datum();
             columns
         }
     });
