@@ -19,11 +19,21 @@ pub(crate) unsafe fn next_row(node: *mut PlanState) -> Option<*mut TupleTableSlo
         if slot.is_null() || u32::from((*slot).tts_flags) & pg_sys::TTS_FLAG_EMPTY != 0 {
             return None;
         }
-        let columns = (*(*slot).tts_tupleDescriptor).natts;
-        if i32::from((*slot).tts_nvalid) < columns {
-            pg_sys::slot_getsomeattrs_int(slot, columns);
-        }
+        read_columns(slot, (*(*slot).tts_tupleDescriptor).natts);
         Some(slot)
+    }
+}
+
+/// Deforms the tuple in a slot, if that has not been done yet: sets the values of the first `count` columns.
+///
+/// # Safety
+/// The slot must have a row with so many columns.
+pub(crate) unsafe fn read_columns(slot: *mut TupleTableSlot, count: i32) {
+    // SAFETY: the slot has a row with so many columns, as the caller promises.
+    unsafe {
+        if i32::from((*slot).tts_nvalid) < count {
+            pg_sys::slot_getsomeattrs_int(slot, count);
+        }
     }
 }
 

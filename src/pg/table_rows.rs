@@ -8,7 +8,7 @@
 //! otherwise the planner would not have chosen the index.
 
 use super::compat::count_fetch;
-use super::executor::{reset, value};
+use super::executor::{read_columns, reset, value};
 use super::nodes::elements;
 use pgrx::pg_sys;
 
@@ -53,9 +53,7 @@ impl IndexedCode {
         unsafe {
             match *self {
                 Self::Column(place) => {
-                    if usize::from((*slot).tts_nvalid as u16) <= place {
-                        pg_sys::slot_getsomeattrs_int(slot, place as i32 + 1);
-                    }
+                    read_columns(slot, place as i32 + 1);
                     (!*(*slot).tts_isnull.add(place)).then(|| *(*slot).tts_values.add(place))
                 }
                 Self::Expression(expression, executor) => {
