@@ -152,9 +152,7 @@ my %elsewhere = (
 		qw(gist_hamming_key_in gist_hamming_key_out hamming_ball_recv hamming_bit_ball_recv sketch_query_in sketch_above
 		hamming_radius_ge hamming_radius_gt hamming_radius_le hamming_radius_lt)));
 my $all_statements = join ' ', map { $_->[1] } @statements;
-my @functions = split /\n/, $node->safe_psql('postgres', q{
-	SELECT DISTINCT proname FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
-	JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'simhash_pg' ORDER BY 1});
+my @functions = function_names($node);
 is(join(' ', grep { !$elsewhere{$_} && $all_statements !~ /\b$_\b/ } @functions), '', 'each function has a statement');
 my %names = map { $_->[0] => 1 } @statements;
 is(join(' ', grep { !$names{ $elsewhere{$_} } && $elsewhere{$_} !~ /^no memory: / } sort keys %elsewhere), '', 'and those that have none a reason');

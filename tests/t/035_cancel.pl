@@ -123,9 +123,7 @@ my %elsewhere = (
 	(map { $_ => 'no time: for a page' } qw(gist_hamming_penalty gist_hamming_picksplit gist_hamming_same gist_hamming_union)),
 	hamming_bit_ball_recv => 'no time: PostgreSQL reads the message');
 my $all = join ' ', @of_texts, @statements;
-my @functions = split /\n/, $node->safe_psql('postgres', q{
-	SELECT DISTINCT proname FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
-	JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'simhash_pg' ORDER BY 1});
+my @functions = function_names($node);
 is(join(' ', grep { !$elsewhere{$_} && $all !~ /\b$_\b/ } @functions), '', 'each function has a statement');
 is(join(' ', grep { $elsewhere{$_} !~ /^no time: / && $all !~ /\Q$elsewhere{$_}\E/ } sort keys %elsewhere), '', 'or a reason');
 

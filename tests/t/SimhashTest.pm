@@ -9,7 +9,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(start_node start_again run_psql ask bindir session patience SECONDS_OF_PATIENCE make_workload check_workload pgbench_scripts);
+our @EXPORT = qw(start_node start_again run_psql ask bindir session function_names patience SECONDS_OF_PATIENCE make_workload check_workload pgbench_scripts);
 
 # The time after which a step counts as hanging, for PostgreSQL's own modules too.
 use constant SECONDS_OF_PATIENCE => $ENV{PG_TEST_TIMEOUT_DEFAULT} || 180;
@@ -84,6 +84,15 @@ sub session
 	my $session = $node->background_psql('postgres', @options);
 	$session->set_query_timer_restart(1) if $session->can('set_query_timer_restart');
 	return $session;
+}
+
+# The names of all functions of the extension, as the catalog lists them.
+sub function_names
+{
+	my ($node) = @_;
+	return split /\n/, $node->safe_psql('postgres', q{
+		SELECT DISTINCT proname FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+		JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'simhash_pg' ORDER BY 1});
 }
 
 # Ends a program that runs longer than the seconds that it is meant to run.
