@@ -15,8 +15,8 @@ FROM unnest('{3,6,10,12}'::integer[]) AS radius,
      LATERAL (
          SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY m.ms) AS ms, percentile_cont(0.5) WITHIN GROUP (ORDER BY m.pages) AS pages,
                 percentile_cont(0.5) WITHIN GROUP (ORDER BY m.rows) AS rows, percentile_cont(0.95) WITHIN GROUP (ORDER BY m.ms) AS ms_95
-         FROM (SELECT si FROM piece WHERE si IS NOT NULL ORDER BY hashint4(id) LIMIT 200) AS q,
-              measured(format('SELECT id FROM piece WHERE hamming(si, %s) <= %s', si, radius), 3) AS m) AS index,
-     LATERAL measured(format('SELECT id FROM piece WHERE hamming(si, %s) + 0 <= %s', (SELECT min(si) FROM piece), radius), 3) AS scan;
+         FROM (SELECT si FROM piece WHERE si IS NOT NULL ORDER BY hashint4(id) LIMIT 1000) AS q,
+              run_once(format('SELECT id FROM piece WHERE hamming(si, %s) <= %s', si, radius)) AS m) AS index,
+     LATERAL run_once(format('SELECT id FROM piece WHERE hamming(si, %s) + 0 <= %s', (SELECT min(si) FROM piece), radius)) AS scan;
 SELECT radius, round(ms::numeric, 3) AS "ms, median", round(ms_95::numeric, 3) AS "ms, 95 %", pages, rows, round(scan_ms::numeric, 1) AS "scan, ms",
        round((scan_ms / ms)::numeric) AS "times faster" FROM measured_documents ORDER BY radius;
