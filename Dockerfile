@@ -20,7 +20,7 @@ RUN cd /src && install -D --mode 644 /dev/null /image/usr/share/doc/simhash_pg/c
 
 FROM ${BASE}
 ARG BASE
-LABEL org.opencontainers.image.source=https://forge.invalid/simhash-pg/simhash_pg \
+LABEL org.opencontainers.image.source=https://REPOSITORY/simhash_pg \
       org.opencontainers.image.base.name=docker.io/library/${BASE} \
       org.opencontainers.image.licenses=PostgreSQL
 COPY --from=build /image /
