@@ -11,16 +11,7 @@ my $has_vector = $node->safe_psql('postgres', q{SELECT 1 FROM pg_available_exten
 my @pages = map { "docs/$_" } map { s{.*/}{}r } sort glob "'$ENV{DOCS}/docs/*.md'";
 ok(@pages > 0, 'there are pages in docs/');
 run_page($_) for 'README.md', @pages;
-check_readme();
 done_testing();
-
-# README.md says in comments which rows its statements find: near, nearest, all pairs, duplicates.
-sub check_readme
-{
-	my ($sql) = read_page('README.md') =~ /^```sql\n(.*?)^```\n/ms;
-	my $found = $node->safe_psql(database_for('README.md, its answers'), $sql);
-	like($found, qr/\A(?:1\n2|2\n1)\n3\|\d+\n(?:[12]\|\d+\n){2}1\|2\n\w+\|\d+\n2\|1\z/, 'README.md: the rows that its comments name');
-}
 
 sub run_page
 {
