@@ -4,9 +4,12 @@ PG_CONFIG ?= pg_config
 CARGO ?= cargo
 
 export PG_CONFIG
-# `sudo make` would compile anew, and leave files of root among the user's. pgxnclient calls `sudo make install`.
-ifneq ($(and $(SUDO_USER),$(filter-out install uninstall,$(or $(MAKECMDGOALS),help)),$(filter-out 0,$(shell stat -c %u .))),)
+# `sudo make` would compile anew, and leave files of root among the user's. pgxnclient calls `sudo make install`. Whoever
+# became a user by `sudo -iu` has SUDO_USER as well, but is not root.
+ifeq ($(MAKELEVEL),0)
+ifneq ($(and $(SUDO_USER),$(filter 0,$(shell id -u)),$(filter-out install uninstall,$(or $(MAKECMDGOALS),help)),$(filter-out 0,$(shell stat -c %u .))),)
 $(error call make without sudo: it asks for the password itself, where it needs one)
+endif
 endif
 # Compilers and servers need a folder for what is temporary, and one that is missing is worse than none.
 ifeq ($(wildcard $(TMPDIR)/.),)
@@ -20,7 +23,6 @@ unexport CARGO_BUILD_TARGET CARGO_TARGET_DIR
 # Asked only when a target needs it, for the first thing that `make test` does may be to install it.
 pg_major = $(shell $(PG_CONFIG) --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/')
 pg_features = --no-default-features --features pg$(pg_major)
-cargo_pg = PGRX_PG_CONFIG_PATH="$(PG_CONFIG)" $(CARGO)
 
 # All but the extension itself: they need no PostgreSQL.
 pure_crates = --workspace --exclude simhash_pg
@@ -47,6 +49,7 @@ prepare-check:
 
 prepare-install:
 	@tools/packages/prepare install
+	@tools/packages/install --before
 
 prepare-deb:
 	@tools/packages/prepare deb
@@ -80,8 +83,9 @@ all: build
 
 build: prepare-build
 	@$(MAKE) --silent target/simhash_pg--$(version).sql
-	@ls target/release/libsimhash_pg.* >/dev/null 2>&1 || echo 'compiling for the first time: 3 to 10 minutes, half of them for the last crate, and 2 GB in target'
-	$(cargo_pg) build --ignore-rust-version --release --lib $(pg_features) --target-dir target || tools/packages/explain-failure
+	@ls target/release/libsimhash_pg.* >/dev/null 2>&1 || echo 'compiling for the first time: 5 to 15 minutes, half of them for the last crate, and 2 GB in target'
+	@PGRX_PG_CONFIG_PATH="$(PG_CONFIG)" tools/packages/each-minute compiling \
+		$(CARGO) build --ignore-rust-version --release --lib $(pg_features) --target-dir target || tools/packages/explain-failure
 
 target/simhash_pg--$(version).sql: $(sql_files) Makefile
 	@mkdir -p target
@@ -196,5 +200,6 @@ test-arm64:
 test-s390x:
 	@tools/tests/test-emulated s390x $(version)
 
+# As cargo does, but without cargo.
 clean:
-	$(CARGO) clean
+	rm -rf target
