@@ -5,7 +5,7 @@
 
 CREATE FUNCTION hamming(a bigint, b bigint) RETURNS integer
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_support
-    AS 'MODULE_PATHNAME', 'hamming_wrapper';
+    AS 'MODULE_PATHNAME', 'hamming';
 COMMENT ON FUNCTION hamming(bigint, bigint) IS
     'number of bits in which two codes differ, 0 to 64';
 
@@ -17,7 +17,7 @@ COMMENT ON FUNCTION hamming(bit, bit) IS
 
 CREATE FUNCTION hamming_within(a bigint, b bigint, radius integer) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_within_support
-    AS 'MODULE_PATHNAME', 'hamming_within_wrapper';
+    AS 'MODULE_PATHNAME', 'hamming_within';
 COMMENT ON FUNCTION hamming_within(bigint, bigint, integer) IS
     'whether two codes differ in at most radius bits';
 
@@ -29,7 +29,7 @@ COMMENT ON FUNCTION hamming_within(bit, bit, integer) IS
 
 CREATE FUNCTION hamming_similarity(a bigint, b bigint) RETURNS double precision
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_support
-    AS 'MODULE_PATHNAME', 'hamming_similarity_wrapper';
+    AS 'MODULE_PATHNAME', 'hamming_similarity';
 COMMENT ON FUNCTION hamming_similarity(bigint, bigint) IS
     'share of equal bits of two codes, 0 to 1';
 
@@ -41,14 +41,14 @@ COMMENT ON FUNCTION hamming_similarity(bit, bit) IS
 
 CREATE FUNCTION hamming_radius(similarity double precision, bits integer DEFAULT 64) RETURNS integer
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
-    AS 'MODULE_PATHNAME', 'hamming_radius_wrapper';
+    AS 'MODULE_PATHNAME', 'hamming_radius';
 COMMENT ON FUNCTION hamming_radius(double precision, integer) IS
     'largest distance at which codes of this number of bits have at least this share of equal bits: 0.90 gives 6, of 256 bits 25';
 
 -- Not an overload of hamming: arguments without a type would be text.
 CREATE FUNCTION ham_dist(a text, b text) RETURNS integer
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
-    AS 'MODULE_PATHNAME', 'ham_dist_wrapper';
+    AS 'MODULE_PATHNAME', 'ham_dist';
 COMMENT ON FUNCTION ham_dist(text, text) IS
     'number of characters in which two strings differ, the shorter one padded with blanks';
 

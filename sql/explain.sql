@@ -10,7 +10,7 @@ CREATE FUNCTION simhash_features(
 )
     RETURNS SETOF record
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 500
-    AS 'MODULE_PATHNAME', 'simhash_features_wrapper';
+    AS 'MODULE_PATHNAME', 'simhash_features';
 COMMENT ON FUNCTION simhash_features(text, text) IS
     'the distinct features of a text, in its order: what each weighs in the fingerprint, its hash, and how often it comes';
 
@@ -31,6 +31,6 @@ CREATE FUNCTION simhash_schemes(
 )
     RETURNS SETOF record
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10 ROWS 6
-    AS 'MODULE_PATHNAME', 'simhash_schemes_wrapper';
+    AS 'MODULE_PATHNAME', 'simhash_schemes';
 COMMENT ON FUNCTION simhash_schemes() IS
     'the schemes of fingerprints: what their features are, and the fingerprint of an example';

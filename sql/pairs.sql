@@ -42,7 +42,7 @@ COMMENT ON FUNCTION near_cluster(anyelement, bit, integer, bit, integer, text) I
 
 CREATE FUNCTION near_blocks(code bigint, radius integer, parts integer) RETURNS integer[]
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
-    AS 'MODULE_PATHNAME', 'near_blocks_of_bigint_wrapper';
+    AS 'MODULE_PATHNAME', 'near_blocks_of_bigint';
 COMMENT ON FUNCTION near_blocks(bigint, integer, integer) IS
     'the blocks that a code is in: codes within the radius of each other share one or more; a block has about 1/parts of all codes, and 2/parts with a large radius';
 

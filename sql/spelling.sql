@@ -2,13 +2,13 @@
 
 CREATE FUNCTION simhash_encode(code bigint, scheme text DEFAULT NULL) RETURNS text
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10
-    AS 'MODULE_PATHNAME', 'simhash_encode_wrapper';
+    AS 'MODULE_PATHNAME', 'simhash_encode';
 COMMENT ON FUNCTION simhash_encode(bigint, text) IS
     'a fingerprint in base32, 13 letters, after its scheme if that is given';
 
 CREATE FUNCTION simhash_decode(spelling text) RETURNS bigint
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
-    AS 'MODULE_PATHNAME', 'simhash_decode_wrapper';
+    AS 'MODULE_PATHNAME', 'simhash_decode';
 COMMENT ON FUNCTION simhash_decode(text) IS
     'the fingerprint that is written in base32 (with or without a scheme), 16 hexadecimal or 64 binary digits, or 0x and up to 16 hexadecimal digits; 16 digits without a letter, which may be decimal, need the 0x';
 

@@ -8,11 +8,10 @@ use super::selectivity::UNKNOWN;
 use super::statistics::{ColumnStatistics, ElementStatistics};
 use crate::pg::expr::Expr;
 use crate::pg::planner::Planner;
-use crate::pg::report;
+use crate::pg::report::UnwrapOrReport;
 use crate::pg::settings::setting;
 use base::collect;
 use pgrx::pg_sys;
-use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{Array, FromDatum};
 
 /// The number of values that a sketch is assumed to have if nothing is known.
@@ -136,7 +135,7 @@ impl QueryValues {
             // An array with NULLs has to be read element by element.
             Err(_) => collect(array.iter().take(MOST_VALUES).flatten(), MOST_VALUES),
         };
-        Self::in_sample(sample.map_err(report::problem).unwrap_or_report(), array.len())
+        Self::in_sample(sample.unwrap_or_report(), array.len())
     }
 
     /// Estimates how many distinct values the sample has missed. The fraction of values that occur once in

@@ -4,9 +4,8 @@ use crate::pg::code::Code;
 use crate::pg::expr::Expr;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::planner::Planner;
-use crate::pg::report;
+use crate::pg::report::UnwrapOrReport;
 use pgrx::pg_sys;
-use pgrx::pg_sys::panic::ErrorReportable;
 
 /// Asks for a list of values with their frequencies.
 const BOTH: u32 = pg_sys::ATTSTATSSLOT_VALUES | pg_sys::ATTSTATSSLOT_NUMBERS;
@@ -99,7 +98,7 @@ impl ColumnStatistics {
         let [values, others] = [self.values(), other.values()];
         let (mut common_near, mut others_near, mut pairs) = (0.0, 0.0, 0);
         let sample = base::collect(others.spread(MOST_COMPARED), MOST_COMPARED + 1);
-        let sample: Vec<KnownValue> = sample.map_err(report::problem).unwrap_or_report();
+        let sample: Vec<KnownValue> = sample.unwrap_or_report();
         for a in values.spread(MOST_COMPARED) {
             check_for_interrupts();
             for b in sample.iter().filter(|b| is_within(a.code, b.code, radius)) {
@@ -146,7 +145,7 @@ impl ColumnStatistics {
                 Code::Bits(_) => None,
             });
             let count = slot.0.nvalues as usize;
-            common = base::collect(values, count).map_err(report::problem).unwrap_or_report();
+            common = base::collect(values, count).unwrap_or_report();
             // The frequencies are followed by the smallest and the largest frequency.
             least_common = f64::from(slot.numbers().get(common.len()).copied().unwrap_or_default());
         }

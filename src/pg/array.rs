@@ -3,11 +3,6 @@
 use super::interrupts::check_for_interrupts;
 use super::varlena::PIECE;
 use base::{OutOfMemory, copied};
-use pgrx::callconv::{BoxRet, FcInfo};
-use pgrx::datum::Datum;
-use pgrx::pgrx_sql_entity_graph::metadata::{
-    ArgumentError, ReturnsError, ReturnsRef, SqlMappingRef, SqlTranslatable, TypeOrigin,
-};
 use pgrx::{IntoDatum, pg_sys};
 use std::borrow::Cow;
 use std::ffi::c_int;
@@ -73,23 +68,4 @@ impl<T: Number> Numbers<T> {
             place.into()
         }
     }
-}
-
-// SAFETY: `into_array` returns a datum of an array.
-unsafe impl<T: Number> BoxRet for Numbers<T> {
-    unsafe fn box_into<'call>(self, call: &mut FcInfo<'call>) -> Datum<'call> {
-        // SAFETY: the datum is returned at once, and is not NULL.
-        unsafe { call.return_raw_datum(self.into_array()) }
-    }
-}
-
-// SAFETY: SQL sees the same type as for a `Vec`.
-unsafe impl<T> SqlTranslatable for Numbers<T>
-where
-    Vec<T>: SqlTranslatable,
-{
-    const TYPE_IDENT: &'static str = Vec::<T>::TYPE_IDENT;
-    const TYPE_ORIGIN: TypeOrigin = Vec::<T>::TYPE_ORIGIN;
-    const ARGUMENT_SQL: Result<SqlMappingRef, ArgumentError> = Vec::<T>::ARGUMENT_SQL;
-    const RETURN_SQL: Result<ReturnsRef, ReturnsError> = Vec::<T>::RETURN_SQL;
 }

@@ -1,10 +1,11 @@
-//! Functions in PostgreSQL's own calling convention, for arguments and results that are not plain values.
+//! Functions that PostgreSQL calls, as plain Rust functions: how arguments are read and results returned.
 
 use super::array::Numbers;
-use super::report::SqlError;
-use pgrx::FromDatum;
-use pgrx::pg_sys::panic::ErrorReportable;
-use pgrx::pg_sys::{self, Datum};
+use super::report::{SqlError, UnwrapOrReport};
+use super::varlena::new_value;
+use pgrx::datum::UnboxDatum;
+use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::{Array, FromDatum};
 use std::ffi::CStr;
 
 /// Exports functions to PostgreSQL under their own names, each with the record that PostgreSQL needs to call
@@ -41,7 +42,8 @@ pub(crate) trait Function<Arguments> {
 /// A type of arguments of functions, or the [`Call`] itself.
 pub(crate) trait Argument {
     /// # Safety
-    /// The argument at this place must be of this type, not NULL, and live as long as the lifetime says.
+    /// The argument at this place must be of this type, not NULL, and live as long as the lifetime says. The
+    /// function must return rows if the type is [`ResultSet`](super::result_set::ResultSet).
     unsafe fn read(call: Call, place: usize) -> Self;
 }
 
@@ -63,6 +65,10 @@ macro_rules! functions {
 functions!(A 0);
 functions!(A 0, B 1);
 functions!(A 0, B 1, C 2);
+functions!(A 0, B 1, C 2, D 3);
+functions!(A 0, B 1, C 2, D 3, E 4);
+functions!(A 0, B 1, C 2, D 3, E 4, G 5, H 6);
+functions!(A 0, B 1, C 2, D 3, E 4, G 5, H 6, I 7);
 
 /// Defines how a value of a type is read from a datum and written to one.
 macro_rules! sql_value {
@@ -86,13 +92,25 @@ macro_rules! sql_value {
 pub(crate) use sql_value;
 
 sql_value!(Datum, read: |datum| datum, write: |datum| datum);
-sql_value!(bool, write: |value| value.into());
+sql_value!((), write: |_none| Datum::null());
+sql_value!(bool, read: |datum| datum.value() as u8 != 0, write: |value| value.into());
+sql_value!(Oid, read: |datum| Oid::from(datum.value() as u32));
 sql_value!(i32, read: |datum| datum.value() as i32, write: |value| value.into());
 sql_value!(i64, read: |datum| datum.value() as i64, write: |value| value.into());
 sql_value!(f64, read: |datum| f64::from_bits(datum.value() as u64), write: |value| value.to_bits().into());
 sql_value!(&[u8], read: |text| FromDatum::from_datum(text, false).unwrap_or_default());
 sql_value!(&CStr, read: |text| CStr::from_ptr(text.cast_mut_ptr()));
 sql_value!(Numbers<i32>, write: |numbers| numbers.into_array());
+sql_value!(Numbers<i64>, write: |numbers| numbers.into_array());
+sql_value!(Vec<u8>, write: |content| new_value(&[&content]));
+sql_value!(String, write: |text| new_value(&[text.as_bytes()]));
+
+impl<'a, T: UnboxDatum> Argument for Array<'a, T> {
+    unsafe fn read(call: Call, place: usize) -> Self {
+        // SAFETY: the argument is such an array and not NULL, as the caller promises.
+        unsafe { Self::from_datum(call.datum(place), false).unwrap_unchecked() }
+    }
+}
 
 impl Argument for Call {
     unsafe fn read(call: Call, _: usize) -> Self {

@@ -4,10 +4,9 @@
 //! database may contain any bytes; there, bytes that are not UTF-8 count as U+FFFD.
 
 use super::interrupts::check_for_interrupts;
-use super::report::{self, SqlError};
+use super::report::{SqlError, UnwrapOrReport};
 use super::settings::database_encoding;
 use base::{extend, grow_text, pieces};
-use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{PgSqlErrorCode, PgTryBuilder, pg_sys};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_int};
@@ -85,7 +84,7 @@ pub(crate) fn to_database_or_escaped(text: String) -> Result<Vec<u8>, SqlError> 
 fn escape(text: &str) -> Result<String, SqlError> {
     let mut escaped = String::new();
     for c in text.chars() {
-        grow_text(&mut escaped, MOST_OF_ESCAPE).map_err(report::problem)?;
+        grow_text(&mut escaped, MOST_OF_ESCAPE)?;
         if c.is_ascii() { escaped.push(c) } else { escaped.extend(c.escape_unicode()) }
     }
     Ok(escaped)
@@ -114,7 +113,7 @@ pub(crate) fn copy(text: &str) -> Result<String, SqlError> {
 
 /// Appends. If memory is refused, that is an error.
 pub(crate) fn append(to: &mut String, text: &str) -> Result<(), SqlError> {
-    grow_text(to, text.len()).map_err(report::problem)?;
+    grow_text(to, text.len())?;
     for slice in pieces(text, SLICE) {
         check_for_interrupts();
         to.push_str(slice);
@@ -171,5 +170,5 @@ fn replace_invalid(bytes: &[u8]) -> Result<String, SqlError> {
 
 /// Appends. If memory is refused, that is an error.
 pub(crate) fn append_bytes(to: &mut Vec<u8>, bytes: &[u8]) -> Result<(), SqlError> {
-    extend(to, bytes).map_err(report::problem)
+    Ok(extend(to, bytes)?)
 }

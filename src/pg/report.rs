@@ -3,33 +3,57 @@
 use super::settings::database_encoding;
 use base::{Problem, ProblemKind};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
-use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::pg_sys::panic::{ErrorReport, ErrorReportable};
 use pgrx::{PgLogLevel, pg_sys};
 
-/// An error that will be sent to the client.
-pub(crate) type SqlError = ErrorReport;
+/// An error that will be sent to the client. A [`Problem`] that an algorithm returns becomes one by `?`.
+#[derive(Debug)]
+pub(crate) struct SqlError(ErrorReport);
+
+impl SqlError {
+    pub(crate) fn set_detail(self, detail: impl Into<String>) -> Self {
+        Self(self.0.set_detail(detail))
+    }
+
+    pub(crate) fn set_hint(self, hint: impl Into<String>) -> Self {
+        Self(self.0.set_hint(hint))
+    }
+}
+
+impl<P: Into<Problem>> From<P> for SqlError {
+    fn from(problem: P) -> Self {
+        let Problem { kind, message, detail, hint } = problem.into();
+        let mut error = report(code_of(kind), in_database_encoding(message));
+        if let Some(detail) = detail {
+            error = error.set_detail(in_database_encoding(detail));
+        }
+        match hint {
+            Some(hint) => error.set_hint(in_database_encoding(hint)),
+            None => error,
+        }
+    }
+}
+
+/// The result of a function that cannot return an error, such as a callback of PostgreSQL.
+pub(crate) trait UnwrapOrReport<T> {
+    /// Returns the value, or ends the statement with the error.
+    fn unwrap_or_report(self) -> T;
+}
+
+impl<T, E: Into<SqlError>> UnwrapOrReport<T> for Result<T, E> {
+    fn unwrap_or_report(self) -> T {
+        self.map_err(|error| error.into().0).unwrap_or_report()
+    }
+}
 
 /// An error with a code and a message, to which detail and hint can be added.
 pub(crate) fn report(code: Code, message: impl Into<String>) -> SqlError {
-    ErrorReport::new(code, message.into(), "simhash_pg")
+    SqlError(ErrorReport::new(code, message.into(), "simhash_pg"))
 }
 
 /// Sends the client a NOTICE.
 pub(crate) fn notice(message: &str, hint: &str) {
-    report(Code::ERRCODE_SUCCESSFUL_COMPLETION, message).set_hint(hint).report(PgLogLevel::NOTICE);
-}
-
-/// The error for a problem that an algorithm has returned.
-pub(crate) fn problem(problem: impl Into<Problem>) -> SqlError {
-    let Problem { kind, message, detail, hint } = problem.into();
-    let mut error = report(code_of(kind), in_database_encoding(message));
-    if let Some(detail) = detail {
-        error = error.set_detail(in_database_encoding(detail));
-    }
-    match hint {
-        Some(hint) => error.set_hint(in_database_encoding(hint)),
-        None => error,
-    }
+    report(Code::ERRCODE_SUCCESSFUL_COMPLETION, message).set_hint(hint).0.report(PgLogLevel::NOTICE);
 }
 
 fn code_of(kind: ProblemKind) -> Code {

@@ -1,6 +1,7 @@
 //! The rows of a set-returning function: in memory up to `work_mem`, then in a temporary file.
 
-use super::report::{SqlError, report};
+use super::call::{Argument, Call};
+use super::report::{SqlError, UnwrapOrReport, report};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::{PgMemoryContexts, pg_sys};
 
@@ -10,11 +11,18 @@ pub(crate) struct ResultSet {
     columns: pg_sys::TupleDesc,
 }
 
+impl Argument for ResultSet {
+    unsafe fn read(call: Call, _: usize) -> Self {
+        // SAFETY: the function returns a set of records, as the caller promises.
+        unsafe { Self::of(call.info()) }.unwrap_or_report()
+    }
+}
+
 impl ResultSet {
     /// # Safety
     /// The argument must be the call in progress, of a function declared to return a set of records with OUT
     /// parameters.
-    pub(crate) unsafe fn of(call: pg_sys::FunctionCallInfo) -> Result<Self, SqlError> {
+    unsafe fn of(call: pg_sys::FunctionCallInfo) -> Result<Self, SqlError> {
         // SAFETY: `resultinfo` is a ReturnSetInfo if the caller accepts a set. The store is made in memory
         // that lives as long as the query.
         unsafe {

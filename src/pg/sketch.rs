@@ -22,7 +22,7 @@ pub(crate) fn without_nulls<'a>(array: &'a Array<'_, i64>) -> Result<Cow<'a, [i6
 }
 
 pub(crate) fn overlap(a: &Array<'_, i64>, b: &Array<'_, i64>) -> Result<Overlap, SqlError> {
-    Overlap::of(shareable(a)?, shareable(b)?, &mut check_for_interrupts).map_err(report::problem)
+    Ok(Overlap::of(shareable(a)?, shareable(b)?, &mut check_for_interrupts)?)
 }
 
 /// The values of a sketch whose share with another sketch can be computed; otherwise an error.

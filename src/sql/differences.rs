@@ -1,17 +1,16 @@
 //! `sql/differences.sql`: which words differ between near texts.
 
+use crate::pg::call::pg_functions;
 use crate::pg::code::list::CodeList;
 use crate::pg::encoding::{to_database_or_escaped, to_utf8};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::query::code_column::{CodeColumn, CodeRow};
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use crate::pg::result_set::ResultSet;
 use crate::sql::simhash::parse_scheme;
 use base::{Limit, collect, push};
 use hamming::queries::{CodeQueries, place_in_sample};
-use pgrx::iter::TableIterator;
-use pgrx::pg_sys::panic::ErrorReportable;
-use pgrx::{IntoDatum, name, pg_extern, pg_sys};
+use pgrx::{IntoDatum, pg_sys};
 use std::ffi::CStr;
 use text::fingerprint::differences::{DifferenceCounter, differences};
 
@@ -20,23 +19,18 @@ const FEATURES: &str = "word:1";
 /// The number of rows for which a near row is chosen.
 const SAMPLE: Limit = Limit::new("sample", 1, 10_000);
 
-#[pg_extern(sql = false)]
-fn differences_of_texts(
-    a: &[u8],
-    b: &[u8],
-    scheme: &[u8],
-) -> Result<TableIterator<'static, (name!(feature, Vec<u8>), name!(side, &'static str))>, SqlError> {
+pg_functions!(differences_of_texts, differences_of_table);
+
+fn differences_of_texts(a: &[u8], b: &[u8], scheme: &[u8], mut rows: ResultSet) -> Result<(), SqlError> {
     let scheme = parse_scheme(&to_utf8(scheme)?)?;
-    let found = differences(&to_utf8(a)?, &to_utf8(b)?, scheme, &mut check_for_interrupts);
-    Ok(TableIterator::new(found.map_err(report::problem)?.into_iter().map(|difference| {
-        (
-            to_database_or_escaped(difference.feature).unwrap_or_report(),
-            if difference.is_of_first { "a" } else { "b" },
-        )
-    })))
+    for difference in differences(&to_utf8(a)?, &to_utf8(b)?, scheme, &mut check_for_interrupts)? {
+        check_for_interrupts();
+        let side = if difference.is_of_first { "a" } else { "b" };
+        rows.put([to_database_or_escaped(difference.feature)?.into_datum(), side.into_datum()]);
+    }
+    Ok(())
 }
 
-#[pg_extern(sql = false)]
 fn differences_of_table(
     relation: pg_sys::Oid,
     code: &CStr,
@@ -44,22 +38,20 @@ fn differences_of_table(
     radius: i32,
     key: &CStr,
     sample: i32,
-    call: pg_sys::FunctionCallInfo,
+    mut rows: ResultSet,
 ) -> Result<(), SqlError> {
-    // SAFETY: `sql/differences.sql` declares that the function returns such rows.
-    let mut rows = unsafe { ResultSet::of(call) }?;
-    let sample = SAMPLE.of(sample).map_err(report::problem)?;
-    let radius = Limit::new("radius", 0, i64::from(i32::MAX)).of(radius).map_err(report::problem)?;
+    let sample = SAMPLE.of(sample)?;
+    let radius = Limit::new("radius", 0, i64::from(i32::MAX)).of(radius)?;
     let column = CodeColumn::of(relation, code, Some(body))?.with_key(relation, key)?;
     let pairs = near_pairs(&column, radius, sample)?;
     let scheme = parse_scheme(FEATURES)?;
     let mut counter = DifferenceCounter::default();
     for (a, b) in &pairs {
         let found = differences(&to_utf8(&a.text)?, &to_utf8(&b.text)?, scheme, &mut check_for_interrupts);
-        counter.add(found.map_err(report::problem)?).map_err(report::problem)?;
+        counter.add(found?)?;
     }
     let count = counter.pairs() as f64;
-    for difference in counter.most_frequent(&mut check_for_interrupts).map_err(report::problem)? {
+    for difference in counter.most_frequent(&mut check_for_interrupts)? {
         check_for_interrupts();
         let (a, b) = &pairs[difference.first];
         rows.put([
@@ -82,7 +74,7 @@ struct KeyedRow {
 
 impl KeyedRow {
     fn of(row: CodeRow) -> Result<Self, SqlError> {
-        let copy = |bytes: &[u8]| collect(bytes.iter().copied(), bytes.len()).map_err(report::problem);
+        let copy = |bytes: &[u8]| collect(bytes.iter().copied(), bytes.len());
         Ok(Self { key: copy(row.key())?, text: copy(row.text())? })
     }
 }
@@ -100,9 +92,9 @@ fn near_pairs(column: &CodeColumn, radius: u32, sample: i32) -> Result<Vec<(Keye
     column.read(Some(sample), &mut |row| {
         check_for_interrupts();
         row.push_code(&mut codes)?;
-        push(&mut rows, SampledRow { row: KeyedRow::of(row)?, near: None, count: 0 }).map_err(report::problem)
+        Ok(push(&mut rows, SampledRow { row: KeyedRow::of(row)?, near: None, count: 0 })?)
     })?;
-    let queries = CodeQueries::new(codes.codes()).map_err(report::problem)?;
+    let queries = CodeQueries::new(codes.codes())?;
     let mut chance = 0;
     column.read(None, &mut |row| {
         check_for_interrupts();
@@ -122,5 +114,5 @@ fn near_pairs(column: &CodeColumn, radius: u32, sample: i32) -> Result<Vec<(Keye
     })?;
     let count = rows.len();
     let pairs = rows.into_iter().filter_map(|SampledRow { row, near, .. }| Some((row, near?)));
-    collect(pairs, count).map_err(report::problem)
+    Ok(collect(pairs, count)?)
 }

@@ -1,16 +1,17 @@
 //! `sql/histogram.sql`: the distances between the codes of a table, and which near rows are duplicates.
 
+use crate::pg::call::pg_functions;
 use crate::pg::code::list::CodeList;
 use crate::pg::encoding::to_utf8;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::query::code_column::CodeColumn;
-use crate::pg::report::{self, SqlError, notice};
+use crate::pg::report::{SqlError, notice};
 use crate::pg::result_set::ResultSet;
 use crate::sql::simhash::parse_scheme;
 use base::{collect, push};
 use hamming::code::check_width;
 use hamming::histogram::{DistanceHistogram, DistanceLevel, SAMPLE};
-use pgrx::{IntoDatum, pg_extern, pg_sys};
+use pgrx::{IntoDatum, pg_sys};
 use std::ffi::CStr;
 use std::iter::repeat_n;
 use text::sketch::rarity::{COUNTS_BYTES, FeatureCounter, FeatureWeights, add_features, weights};
@@ -21,16 +22,15 @@ const WEIGHED: i32 = 10_000;
 /// A text with fewer features is too short for weights to decide what is a duplicate.
 const FEW: usize = 30;
 
-#[pg_extern(sql = false)]
+pg_functions!(hamming_histogram);
+
 fn hamming_histogram(
     relation: Option<pg_sys::Oid>,
     code: Option<&CStr>,
     sample: Option<i32>,
     body: Option<&CStr>,
-    call: pg_sys::FunctionCallInfo,
+    mut rows: ResultSet,
 ) -> Result<(), SqlError> {
-    // SAFETY: `sql/histogram.sql` declares that the function returns such rows.
-    let mut rows = unsafe { ResultSet::of(call) }?;
     let (Some(relation), Some(code), Some(sample)) = (relation, code, sample) else { return Ok(()) };
     for (level, distance) in levels(relation, code, sample, body)?.into_iter().zip(0i32..) {
         let found = level.duplicates;
@@ -53,12 +53,12 @@ fn levels(
     sample: i32,
     body: Option<&CStr>,
 ) -> Result<Vec<DistanceLevel>, SqlError> {
-    let sample: i32 = SAMPLE.of(sample).map_err(report::problem)?;
+    let sample: i32 = SAMPLE.of(sample)?;
     let column = CodeColumn::of(relation, code, body)?;
     let mut codes = CodeList::new(column.codes, sample as usize);
     let mut texts = SampledTexts::default();
     if body.is_some() {
-        texts.counts = collect(repeat_n(0, COUNTS_BYTES), COUNTS_BYTES).map_err(report::problem)?;
+        texts.counts = collect(repeat_n(0, COUNTS_BYTES), COUNTS_BYTES)?;
     }
     let read = if body.is_some() { sample.max(WEIGHED) } else { sample };
     column.read(Some(read), &mut |row| {
@@ -69,12 +69,11 @@ fn levels(
         if body.is_some() { texts.add(row.text(), is_query) } else { Ok(()) }
     })?;
     let weights = body.and_then(|_| weights(&mut texts.counts).transpose());
-    let weights = weights.transpose().map_err(report::problem)?;
-    let weights = weights.as_deref().map(FeatureWeights::read).transpose().map_err(report::problem)?;
+    let weights = weights.transpose()?;
+    let weights = weights.as_deref().map(FeatureWeights::read).transpose()?;
     let bits = codes.bits().or(column.bits).unwrap_or(0);
-    check_width(bits).map_err(report::problem)?;
-    let mut histogram =
-        DistanceHistogram::new(codes.codes(), bits, body.is_some()).map_err(report::problem)?;
+    check_width(bits)?;
+    let mut histogram = DistanceHistogram::new(codes.codes(), bits, body.is_some())?;
     column.read(None, &mut |row| {
         check_for_interrupts();
         codes.clear();
@@ -92,7 +91,7 @@ fn levels(
         })
     })?;
     say_what_is_odd(&histogram, texts.mean_features());
-    histogram.levels().map_err(report::problem)
+    Ok(histogram.levels()?)
 }
 
 /// The number of texts of the sample that have each feature, and the features of the queries' texts.
@@ -106,9 +105,11 @@ struct SampledTexts {
 impl SampledTexts {
     fn add(&mut self, text: &[u8], is_query: bool) -> Result<(), SqlError> {
         let features = features_of(&mut self.counter, text)?;
-        add_features(&mut self.counts, &features, parse_scheme(FEATURES)?, &mut check_for_interrupts)
-            .map_err(report::problem)?;
-        if is_query { push(&mut self.of_queries, features).map_err(report::problem) } else { Ok(()) }
+        add_features(&mut self.counts, &features, parse_scheme(FEATURES)?, &mut check_for_interrupts)?;
+        if is_query {
+            push(&mut self.of_queries, features)?;
+        }
+        Ok(())
     }
 
     /// The average number of features of a query's text.
@@ -118,8 +119,7 @@ impl SampledTexts {
 }
 
 fn features_of(counter: &mut FeatureCounter, text: &[u8]) -> Result<Vec<i64>, SqlError> {
-    let features = counter.features(&to_utf8(text)?, parse_scheme(FEATURES)?, &mut check_for_interrupts);
-    features.map_err(report::problem)
+    Ok(counter.features(&to_utf8(text)?, parse_scheme(FEATURES)?, &mut check_for_interrupts)?)
 }
 
 const PAGE: &str = "docs/choosing-a-threshold.md says what that means.";

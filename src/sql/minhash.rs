@@ -1,13 +1,14 @@
 //! `sql/minhash.sql`: MinHash signatures.
 
 use crate::pg::array::Numbers;
+use crate::pg::call::pg_functions;
 use crate::pg::encoding;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use crate::sql::simhash::parse_scheme;
+use pgrx::Array;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
-use pgrx::{Array, pg_extern};
 use std::cell::RefCell;
 use text::sketch::minhash::{self, MinHasher};
 use text::sketch::rarity::FeatureWeights;
@@ -17,21 +18,25 @@ thread_local! {
     static HASHER: RefCell<MinHasher> = RefCell::default();
 }
 
-#[pg_extern(sql = false)]
+pg_functions!(
+    minhash_of,
+    minhash_similarity,
+    minhash_bands,
+    minhash_bits_of_text,
+    minhash_bits_of_weighted_text
+);
+
 fn minhash_of(doc: &[u8], bins: i32, scheme: &[u8]) -> Result<Option<Numbers<i32>>, SqlError> {
-    let bins = minhash::BINS.of(bins).map_err(report::problem)?;
+    let bins = minhash::BINS.of(bins)?;
     Ok(signature_by_bins(doc, bins, scheme)?.map(Numbers))
 }
 
 fn signature_by_bins(doc: &[u8], bins: usize, scheme: &[u8]) -> Result<Option<Vec<i32>>, SqlError> {
     let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
     let doc = encoding::to_utf8(doc)?;
-    HASHER
-        .with_borrow_mut(|hasher| hasher.bins(&doc, bins, scheme, &mut check_for_interrupts))
-        .map_err(report::problem)
+    Ok(HASHER.with_borrow_mut(|hasher| hasher.bins(&doc, bins, scheme, &mut check_for_interrupts))?)
 }
 
-#[pg_extern(sql = false)]
 fn minhash_similarity(a: Array<'_, i32>, b: Array<'_, i32>) -> Result<Option<f64>, SqlError> {
     let (a, b) = (values(&a)?, values(&b)?);
     if a.len() != b.len() {
@@ -40,34 +45,28 @@ fn minhash_similarity(a: Array<'_, i32>, b: Array<'_, i32>) -> Result<Option<f64
     Ok(minhash::similarity(a, b))
 }
 
-#[pg_extern(sql = false)]
 fn minhash_bands(signature: Array<'_, i32>, bands: i32) -> Result<Numbers<i64>, SqlError> {
-    let bands = minhash::BANDS.of(bands).map_err(report::problem)?;
-    minhash::bands(values(&signature)?, bands, &mut check_for_interrupts)
-        .map(Numbers)
-        .map_err(report::problem)
+    let bands = minhash::BANDS.of(bands)?;
+    Ok(Numbers(minhash::bands(values(&signature)?, bands, &mut check_for_interrupts)?))
 }
 
-#[pg_extern(sql = false)]
 fn minhash_bits_of_text(doc: &[u8], bits: i32, scheme: &[u8]) -> Result<Option<Vec<u8>>, SqlError> {
-    let bits: usize = minhash::BITS.of(bits).map_err(report::problem)?;
+    let bits: usize = minhash::BITS.of(bits)?;
     signature_by_bins(doc, bits, scheme)?.as_deref().map(bit_varying).transpose()
 }
 
-#[pg_extern(sql = false)]
 fn minhash_bits_of_weighted_text(doc: &[u8], bits: i32, weights: &[u8]) -> Result<Option<Vec<u8>>, SqlError> {
-    let bits = minhash::BITS.of(bits).map_err(report::problem)?;
-    let weights = FeatureWeights::read(weights).map_err(report::problem)?;
+    let bits = minhash::BITS.of(bits)?;
+    let weights = FeatureWeights::read(weights)?;
     let doc = encoding::to_utf8(doc)?;
     let signature = HASHER
-        .with_borrow_mut(|hasher| hasher.weighted_bins(&doc, bits, &weights, &mut check_for_interrupts))
-        .map_err(report::problem)?;
+        .with_borrow_mut(|hasher| hasher.weighted_bins(&doc, bits, &weights, &mut check_for_interrupts))?;
     signature.as_deref().map(bit_varying).transpose()
 }
 
 /// The contents of a `bit varying` after its length word: the number of bits, then the bits.
 fn bit_varying(signature: &[i32]) -> Result<Vec<u8>, SqlError> {
-    let bits = minhash::bits(signature, &mut check_for_interrupts).map_err(report::problem)?;
+    let bits = minhash::bits(signature, &mut check_for_interrupts)?;
     let mut result = (signature.len() as i32).to_ne_bytes().to_vec(); // Bounded: four bytes.
     result.extend(bits);
     Ok(result)

@@ -3,11 +3,11 @@
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use crate::pg::state::{State, StateForm};
 use crate::sql::simhash::parse_scheme;
+use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
-use pgrx::{IntoDatum, pg_extern};
 use std::cell::RefCell;
 use text::sketch::rarity::{self, FeatureCounter, FeatureWeights};
 
@@ -19,36 +19,32 @@ thread_local! {
     static COUNTER: RefCell<FeatureCounter> = RefCell::default();
 }
 
-pg_functions!(feature_weights_add_wrapper, feature_weights_combine_wrapper, feature_weights_final_wrapper);
+pg_functions!(feature_weights_add, feature_weights_combine, feature_weights_final, text_similarity);
 
 /// A row whose text or scheme is NULL is skipped.
-fn feature_weights_add_wrapper(
-    call: Call,
-    doc: Option<&[u8]>,
-    scheme: Option<&[u8]>,
-) -> Result<State, SqlError> {
+fn feature_weights_add(call: Call, doc: Option<&[u8]>, scheme: Option<&[u8]>) -> Result<State, SqlError> {
     let state = STATE.to_change(call)?;
     if let Some((doc, scheme)) = doc.zip(scheme) {
         let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
         let doc = encoding::to_utf8(doc)?;
-        COUNTER
-            .with_borrow_mut(|counter| counter.add(counts_of(state), &doc, scheme, &mut check_for_interrupts))
-            .map_err(report::problem)?;
+        COUNTER.with_borrow_mut(|counter| {
+            counter.add(counts_of(state), &doc, scheme, &mut check_for_interrupts)
+        })?;
     }
     Ok(state)
 }
 
-fn feature_weights_combine_wrapper(call: Call) -> Result<State, SqlError> {
+fn feature_weights_combine(call: Call) -> Result<State, SqlError> {
     let state = STATE.to_change(call)?;
     if let Some(other) = STATE.at(call, 1)? {
-        rarity::merge(counts_of(state), counts_of(other)).map_err(report::problem)?;
+        rarity::merge(counts_of(state), counts_of(other))?;
     }
     Ok(state)
 }
 
-fn feature_weights_final_wrapper(call: Call) -> Result<Option<Datum>, SqlError> {
+fn feature_weights_final(call: Call) -> Result<Option<Datum>, SqlError> {
     let Some(state) = STATE.at(call, 0)? else { return Ok(None) };
-    let weights = rarity::weights(counts_of(state)).map_err(report::problem)?;
+    let weights = rarity::weights(counts_of(state))?;
     Ok(weights.and_then(IntoDatum::into_datum))
 }
 
@@ -59,11 +55,8 @@ fn counts_of<'a>(state: State) -> &'a mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(state.contents(), rarity::COUNTS_BYTES) }
 }
 
-#[pg_extern(sql = false)]
 fn text_similarity(a: &[u8], b: &[u8], weights: &[u8]) -> Result<Option<f64>, SqlError> {
-    let weights = FeatureWeights::read(weights).map_err(report::problem)?;
+    let weights = FeatureWeights::read(weights)?;
     let (a, b) = (encoding::to_utf8(a)?, encoding::to_utf8(b)?);
-    COUNTER
-        .with_borrow_mut(|counter| counter.similarity(&a, &b, &weights, &mut check_for_interrupts))
-        .map_err(report::problem)
+    Ok(COUNTER.with_borrow_mut(|counter| counter.similarity(&a, &b, &weights, &mut check_for_interrupts))?)
 }

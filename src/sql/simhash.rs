@@ -1,9 +1,10 @@
 //! `sql/simhash.sql`: fingerprints of text.
 
+use crate::pg::call::pg_functions;
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report::{self, SqlError};
-use pgrx::{Array, pg_extern};
+use crate::pg::report::SqlError;
+use pgrx::Array;
 use std::cell::RefCell;
 use text::features::Scheme;
 use text::fingerprint::SimHasher;
@@ -16,14 +17,14 @@ thread_local! {
     static HASHER: RefCell<SimHasher> = RefCell::default();
 }
 
-#[pg_extern(sql = false)]
+pg_functions!(simhash, simhash_text);
+
 fn simhash(doc: &[u8], scheme: &[u8]) -> Result<Option<i64>, SqlError> {
     let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
     fingerprint(&encoding::to_utf8(doc)?, scheme)
 }
 
 /// Joins the texts that are not NULL, as `simhash_trigger` does; `None` if all are NULL.
-#[pg_extern(sql = false)]
 fn simhash_text(columns: Array<'_, &[u8]>) -> Result<Option<Vec<u8>>, SqlError> {
     let mut texts = columns.iter().flatten();
     let Some(first) = texts.next() else { return Ok(None) };
@@ -40,9 +41,9 @@ fn simhash_text(columns: Array<'_, &[u8]>) -> Result<Option<Vec<u8>>, SqlError> 
 /// The fingerprint of a text, or `None` if it has no features.
 pub(crate) fn fingerprint(text: &str, scheme: Scheme) -> Result<Option<i64>, SqlError> {
     let made = HASHER.with_borrow_mut(|hasher| hasher.fingerprint(text, scheme, &mut check_for_interrupts));
-    Ok(made.map_err(report::problem)?.map(|fingerprint| fingerprint as i64))
+    Ok(made?.map(|fingerprint| fingerprint as i64))
 }
 
 pub(crate) fn parse_scheme(name: &str) -> Result<Scheme, SqlError> {
-    name.parse().map_err(report::problem)
+    Ok(name.parse()?)
 }

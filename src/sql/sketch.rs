@@ -1,18 +1,31 @@
 //! `sql/sketch.sql`: sketches, and comparisons of sketches.
 
 use crate::pg::array::Numbers;
+use crate::pg::call::pg_functions;
 use crate::pg::encoding;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use crate::pg::sketch::{overlap, without_nulls};
-use pgrx::{Array, pg_extern};
+use pgrx::Array;
 use text::sketch::heintze::{self, HeintzeParameters};
 use text::sketch::manber::{self, ManberParameters, ManberSketcher};
 use text::sketch::overlap::overlaps;
 use text::sketch::winnow::{self, WinnowParameters};
 
-#[pg_extern(sql = false)]
+pg_functions!(
+    manber_sketch,
+    winnow_sketch,
+    excerpt_sketch,
+    heintze_sketch,
+    sketch_similarity,
+    sketch_containment,
+    sketch_similar,
+    sketch_contained,
+    sketch_above,
+    sketch_overlaps
+);
+
 #[expect(clippy::too_many_arguments, reason = "each is one of the user's")]
 fn manber_sketch(
     doc: &[u8],
@@ -32,27 +45,24 @@ fn manber_sketch(
         let (prime, modulus) = (manber::BASE.of(prime)?, manber::MODULUS.of(modulus)?);
         ManberSketcher::new(ManberParameters { length, sample_bits, divisor, prime, modulus, unit, hash })
     };
-    let sketcher = parameters().map_err(report::problem)?;
-    sketcher.sketch(&encoding::to_utf8(doc)?, &mut check_for_interrupts).map(Numbers).map_err(report::problem)
+    let sketcher = parameters()?;
+    Ok(Numbers(sketcher.sketch(&encoding::to_utf8(doc)?, &mut check_for_interrupts)?))
 }
 
-#[pg_extern(sql = false)]
 fn winnow_sketch(doc: &[u8], length: i32, span: i32) -> Result<Numbers<i64>, SqlError> {
     let parameters = || WinnowParameters::new(winnow::LENGTH.of(length)?, winnow::SPAN.of(span)?);
-    let parameters = parameters().map_err(report::problem)?;
+    let parameters = parameters()?;
     let doc = encoding::to_utf8(doc)?;
-    parameters.sketch(doc.as_bytes(), &mut check_for_interrupts).map(Numbers).map_err(report::problem)
+    Ok(Numbers(parameters.sketch(doc.as_bytes(), &mut check_for_interrupts)?))
 }
 
-#[pg_extern(sql = false)]
 fn excerpt_sketch(doc: &[u8], min_length: i32) -> Result<Numbers<i64>, SqlError> {
     let parameters = winnow::MIN_LENGTH.of(min_length).and_then(WinnowParameters::for_excerpts);
-    let parameters = parameters.map_err(report::problem)?;
+    let parameters = parameters?;
     let doc = encoding::to_utf8(doc)?;
-    parameters.sketch(doc.as_bytes(), &mut check_for_interrupts).map(Numbers).map_err(report::problem)
+    Ok(Numbers(parameters.sketch(doc.as_bytes(), &mut check_for_interrupts)?))
 }
 
-#[pg_extern(sql = false)]
 fn heintze_sketch(
     doc: &[u8],
     size: i32,
@@ -60,44 +70,36 @@ fn heintze_sketch(
     frequent: Array<'_, i64>,
 ) -> Result<Numbers<i64>, SqlError> {
     let parameters = || HeintzeParameters::new(heintze::SIZE.of(size)?, heintze::LENGTH.of(length)?);
-    let parameters = parameters().map_err(report::problem)?;
+    let parameters = parameters()?;
     let frequent = frequent.as_slice().map_err(|_| error::null_in_sketch())?;
     let doc = encoding::to_utf8(doc)?;
-    parameters.sketch(&doc, frequent, &mut check_for_interrupts).map(Numbers).map_err(report::problem)
+    Ok(Numbers(parameters.sketch(&doc, frequent, &mut check_for_interrupts)?))
 }
 
-#[pg_extern(sql = false)]
 fn sketch_similarity(a: Array<'_, i64>, b: Array<'_, i64>) -> Result<Option<f64>, SqlError> {
     Ok(overlap(&a, &b)?.similarity())
 }
 
-#[pg_extern(sql = false)]
 fn sketch_containment(a: Array<'_, i64>, b: Array<'_, i64>) -> Result<Option<f64>, SqlError> {
     Ok(overlap(&a, &b)?.containment())
 }
 
 /// `sketch_similarity(a, b) >= least`.
-#[pg_extern(sql = false)]
 fn sketch_similar(a: Array<'_, i64>, b: Array<'_, i64>, least: f64) -> Result<Option<bool>, SqlError> {
     Ok(overlap(&a, &b)?.similarity().map(|share| share >= least))
 }
 
 /// `sketch_containment(a, b) >= least`.
-#[pg_extern(sql = false)]
 fn sketch_contained(a: Array<'_, i64>, b: Array<'_, i64>, least: f64) -> Result<Option<bool>, SqlError> {
     Ok(overlap(&a, &b)?.containment().map(|share| share >= least))
 }
 
 /// The least number that is greater than `share`.
-#[pg_extern(sql = false)]
 fn sketch_above(share: f64) -> f64 {
     share.next_up()
 }
 
 /// `a && b`. No value of an argument raises an error, so the function is leakproof.
-#[pg_extern(sql = false)]
 fn sketch_overlaps(a: Array<'_, i64>, b: Array<'_, i64>) -> Result<bool, SqlError> {
-    let found = without_nulls(&a)
-        .and_then(|a| without_nulls(&b).and_then(|b| overlaps(&a, &b, &mut check_for_interrupts)));
-    found.map_err(report::problem)
+    Ok(overlaps(&without_nulls(&a)?, &without_nulls(&b)?, &mut check_for_interrupts)?)
 }

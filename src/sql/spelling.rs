@@ -4,15 +4,16 @@ use crate::pg::call::pg_functions;
 use crate::pg::code::bits::Bits;
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use crate::pg::varlena::new_value;
 use crate::sql::simhash::parse_scheme;
 use hamming::code_text;
+use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
-use pgrx::{IntoDatum, pg_extern};
 use text::fingerprint::spelling;
 
-#[pg_extern(sql = false)]
+pg_functions!(simhash_encode, simhash_decode, code_encode, code_decode);
+
 fn simhash_encode(code: Option<i64>, scheme: Option<&[u8]>) -> Result<Option<String>, SqlError> {
     let Some(code) = code else { return Ok(None) };
     let letters = spelling::encode(code as u64);
@@ -22,21 +23,17 @@ fn simhash_encode(code: Option<i64>, scheme: Option<&[u8]>) -> Result<Option<Str
     }))
 }
 
-#[pg_extern(sql = false)]
 fn simhash_decode(text: &[u8]) -> Result<i64, SqlError> {
-    spelling::decode(&encoding::to_utf8(text)?).map(|fingerprint| fingerprint as i64).map_err(report::problem)
+    Ok(spelling::decode(&encoding::to_utf8(text)?)? as i64)
 }
 
-pg_functions!(code_encode, code_decode);
-
 fn code_encode(code: Bits<'_>) -> Result<Option<Datum>, SqlError> {
-    let text =
-        code_text::encode(code.bytes(), code.length(), &mut check_for_interrupts).map_err(report::problem)?;
+    let text = code_text::encode(code.bytes(), code.length(), &mut check_for_interrupts)?;
     Ok(text.into_datum())
 }
 
 fn code_decode(text: &[u8]) -> Result<Datum, SqlError> {
     let text = encoding::to_utf8(text)?;
-    let (code, bits) = code_text::decode(&text, &mut check_for_interrupts).map_err(report::problem)?;
+    let (code, bits) = code_text::decode(&text, &mut check_for_interrupts)?;
     Ok(new_value(&[&bits.to_ne_bytes(), &code]))
 }

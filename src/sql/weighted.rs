@@ -5,14 +5,15 @@ use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use crate::pg::state::{State, StateForm};
+use pgrx::Array;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
-use pgrx::{Array, pg_extern};
 use text::fingerprint::weighted::{self, Sums};
 
 /// How many features are added before the next check for interrupts.
 const STRIDE: usize = 1 << 12;
 
-#[pg_extern(sql = false)]
+pg_functions!(simhash_of_features, simhash_agg_add_weighted, simhash_agg_combine, simhash_agg_final);
+
 fn simhash_of_features(
     features: Option<Array<'_, &[u8]>>,
     weights: Option<Array<'_, f64>>,
@@ -38,14 +39,12 @@ fn simhash_of_features(
 /// Adds a feature, unless the feature or its weight is NULL.
 fn add(sums: &mut Sums, feature: Option<&[u8]>, weight: Option<f64>) -> Result<(), SqlError> {
     let (Some(feature), Some(weight)) = (feature, weight) else { return Ok(()) };
-    weighted::add(sums, encoding::to_utf8(feature)?.as_bytes(), weight).map_err(report::problem)
+    Ok(weighted::add(sums, encoding::to_utf8(feature)?.as_bytes(), weight)?)
 }
 
 const STATE: StateForm = StateForm { aggregate: "simhash_agg", mark: b"simhash1", bytes: weighted::BYTES };
 
-pg_functions!(simhash_agg_add_weighted_wrapper, simhash_agg_combine_wrapper, simhash_agg_final_wrapper);
-
-fn simhash_agg_add_weighted_wrapper(
+fn simhash_agg_add_weighted(
     call: Call,
     feature: Option<&[u8]>,
     weight: Option<f64>,
@@ -56,7 +55,7 @@ fn simhash_agg_add_weighted_wrapper(
     Ok(state)
 }
 
-fn simhash_agg_combine_wrapper(call: Call) -> Result<State, SqlError> {
+fn simhash_agg_combine(call: Call) -> Result<State, SqlError> {
     let state = STATE.to_change(call)?;
     if let Some(other) = STATE.at(call, 1)? {
         // SAFETY: both arguments were checked to be states; the first is the aggregate's own, or a copy.
@@ -65,7 +64,7 @@ fn simhash_agg_combine_wrapper(call: Call) -> Result<State, SqlError> {
     Ok(state)
 }
 
-fn simhash_agg_final_wrapper(call: Call) -> Result<Option<i64>, SqlError> {
+fn simhash_agg_final(call: Call) -> Result<Option<i64>, SqlError> {
     // SAFETY: the argument was checked to be a state.
     let majority = |state| weighted::majority(unsafe { &*sums_of(state) });
     Ok(STATE.at(call, 0)?.and_then(majority).map(|fingerprint| fingerprint as i64))

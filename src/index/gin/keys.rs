@@ -6,10 +6,10 @@ use crate::pg::array::distinct;
 use crate::pg::call::{Argument, Call, pg_functions};
 use crate::pg::catalog::strategy::{MATCHES, OVERLAP};
 use crate::pg::error;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
+use crate::pg::report::UnwrapOrReport;
 use crate::pg::sketch::without_nulls;
 use base::{OutOfMemory, collect};
-use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Datum};
 use std::iter::once;
 use text::sketch::sizes::SizeClass;
@@ -57,7 +57,7 @@ fn row_keys(call: Call) -> Result<Vec<Option<i64>>, OutOfMemory> {
 pg_functions!(gin_sketch_keys, gin_sketch_query_keys);
 
 fn gin_sketch_keys(call: Call) -> Result<Datum, SqlError> {
-    let row_keys = row_keys(call).map_err(report::problem)?;
+    let row_keys = row_keys(call)?;
     // SAFETY: the third argument is GIN's pointer for the array.
     unsafe { call.pointer::<*mut bool>(2).write(array(row_keys.iter().map(Option::is_none)).as_mut_ptr()) };
     Ok(keys(call, row_keys.iter().map(|key| key.unwrap_or_default())))
@@ -114,12 +114,12 @@ impl SearchedKeys {
 }
 
 fn gin_sketch_query_keys(call: Call) -> Result<Datum, SqlError> {
-    let Some(searched) = SearchedKeys::of(call).map_err(report::problem)? else {
+    let Some(searched) = SearchedKeys::of(call)? else {
         // SAFETY: this argument is GIN's pointer for the search mode.
         unsafe { call.pointer::<i32>(6).write(pg_sys::GIN_SEARCH_MODE_ALL as i32) };
         return Ok(keys(call, std::iter::empty()));
     };
-    let all = searched.all().map_err(report::problem)?;
+    let all = searched.all()?;
     let SearchedKeys { values, least, is_exact, .. } = searched;
     let (values, least) = (values.len(), &*array(least.into_iter()));
     let needed = array(once(KeysNeeded { values, least, is_exact })).as_mut_ptr();

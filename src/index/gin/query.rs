@@ -4,12 +4,12 @@ use crate::pg::array::distinct;
 use crate::pg::call::{Call, pg_functions, sql_value};
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report::UnwrapOrReport;
 use crate::pg::report::{self, SqlError};
 use crate::pg::sketch::shareable;
 use crate::pg::varlena::{c_string, content, new_value};
 use base::{Limit, collect, grow_text};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
-use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{Array, FromDatum};
 use std::fmt::Write;
@@ -47,7 +47,7 @@ impl SketchQuery {
         let threshold = Threshold { measure, least: f64::from_bits(word(1) as u64) };
         let count = words.len().saturating_sub(HEAD);
         let values = collect(words.iter().skip(HEAD).copied().map(i64::from_ne_bytes), count);
-        Self { threshold, values: values.map_err(report::problem).unwrap_or_report() }
+        Self { threshold, values: values.unwrap_or_report() }
     }
 
     /// A new datum in the current memory context.
@@ -67,7 +67,7 @@ sql_value!(SketchQuery, read: |query| Self::of(query), write: |query| query.datu
 /// The sorted and distinct values of a sketch for comparisons. Raises the errors that a comparison would
 /// raise.
 fn query_values(sketch: &Array<'_, i64>) -> Result<Vec<i64>, SqlError> {
-    distinct(shareable(sketch)?).map_err(report::problem)
+    Ok(distinct(shareable(sketch)?)?)
 }
 
 /// An argument of type bigint[]. Another operator class may name the function for another type, which raises
@@ -87,7 +87,7 @@ pub(super) fn sketch<'a>(call: Call, argument: usize) -> Array<'a, i64> {
 pg_functions!(sketch_query_of, sketch_query_in, sketch_query_out, sketch_matches);
 
 fn sketch_query_of(call: Call, measure: i32, least: f64) -> Result<SketchQuery, SqlError> {
-    let measure: usize = MEASURE.of(measure).map_err(report::problem)?;
+    let measure: usize = MEASURE.of(measure)?;
     let threshold = Threshold { measure: MEASURES[measure], least };
     Ok(SketchQuery { threshold, values: query_values(&sketch(call, 0))? })
 }
@@ -111,7 +111,7 @@ fn sketch_query_out(query: SketchQuery) -> Result<Datum, SqlError> {
         Measure::OfSketch => "share of stored",
     };
     let mut text = String::new();
-    grow_text(&mut text, HEAD_LETTERS + values.len() * VALUE_LETTERS).map_err(report::problem)?;
+    grow_text(&mut text, HEAD_LETTERS + values.len() * VALUE_LETTERS)?;
     text += &format!("{measure} >= {least}: {{");
     for (place, value) in values.iter().enumerate() {
         if place % STRIDE == 0 {
@@ -129,7 +129,7 @@ fn sketch_query_out(query: SketchQuery) -> Result<Datum, SqlError> {
 fn sketch_matches(call: Call, query: SketchQuery) -> Result<Option<bool>, SqlError> {
     let sketch = sketch(call, 0);
     let sketch = sketch.as_slice().map_err(|_| error::null_in_sketch())?;
-    let overlap = Overlap::of(sketch, &query.values, &mut check_for_interrupts).map_err(report::problem)?;
+    let overlap = Overlap::of(sketch, &query.values, &mut check_for_interrupts)?;
     Ok(query.threshold.is_met(overlap))
 }
 

@@ -6,9 +6,9 @@ use crate::pg::catalog::ours::is_gist_key;
 use crate::pg::encoding::for_message;
 use crate::pg::error;
 use crate::pg::open_index::OpenIndex;
+use crate::pg::report::UnwrapOrReport;
 use crate::pg::report::{SqlError, quote, report};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
-use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Oid};
 use std::ffi::CStr;
 

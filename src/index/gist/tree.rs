@@ -3,10 +3,9 @@
 use super::check::{Procedure, check};
 use super::key::entry;
 use crate::pg::call::{Call, allocate, pg_functions};
-use crate::pg::report;
+use crate::pg::report::UnwrapOrReport;
 use base::collect;
 use hamming_index::{BoundingBox, split};
-use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Datum};
 
 /// The keys of a vector of entries, from the entry `first` on.
@@ -16,7 +15,7 @@ fn keys(call: Call, first: usize) -> Vec<BoundingBox> {
         let vector = &*call.pointer::<pg_sys::GistEntryVector>(0);
         let entries = vector.vector.as_slice(vector.n as usize);
         let keys = entries[first..].iter().map(|entry| *entry.key.cast_mut_ptr::<BoundingBox>());
-        collect(keys, entries.len() - first).map_err(report::problem).unwrap_or_report()
+        collect(keys, entries.len() - first).unwrap_or_report()
     }
 }
 

@@ -7,12 +7,11 @@ use super::row::row_of;
 use super::validate::check_class;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::open_index::OpenIndex;
-use crate::pg::report;
+use crate::pg::report::UnwrapOrReport;
 use crate::pg::storage::pages::Pages;
 use crate::pg::storage::runs::RunFiles;
 use hamming_index::Layout;
 use hamming_index::build::{BYTES_PER_WORD, Builder, create};
-use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{pg_guard, pg_sys};
 use std::ffi::{CStr, c_char, c_void};
 
@@ -154,7 +153,7 @@ unsafe extern "C-unwind" fn add_row(
         (words_of_row(index, *layout, values, is_null, words), filter, (files, builder), row_of(*tid))
     };
     let added = builder.add(files, words, filter, row);
-    added.map_err(report::problem).unwrap_or_report();
+    added.unwrap_or_report();
 }
 
 /// Writes each tree from its sorted keys.

@@ -6,13 +6,13 @@ use crate::pg::code::ball::HammingBall;
 use crate::pg::code::bits::Bits;
 use crate::pg::error;
 use crate::pg::open_index::OpenIndex;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
+use crate::pg::report::UnwrapOrReport;
 use crate::pg::storage::pages::Pages;
 use hamming::code::check_width;
 use hamming_index::Layout;
 use hamming_index::store::Store;
 use pgrx::pg_sys;
-use pgrx::pg_sys::panic::ErrorReportable;
 
 /// Whether the index is on strings of bits, not fingerprints.
 fn has_bits(index: OpenIndex<'_>) -> bool {
@@ -69,7 +69,7 @@ fn of_codes(index: OpenIndex<'_>, bits: u32) -> Layout {
     if bits == 0 {
         Err(error::cannot_index_empty()).unwrap_or_report()
     }
-    check_width(bits).map_err(report::problem).unwrap_or_report();
+    check_width(bits).unwrap_or_report();
     with_columns(index, Layout::of_codes(bits)).with_trees(code_trees(index, bits))
 }
 

@@ -9,10 +9,10 @@ use crate::pg::catalog::strategy::EQUAL;
 use crate::pg::error;
 use crate::pg::memory::small_context;
 use crate::pg::open_index::OpenIndex;
+use crate::pg::report::UnwrapOrReport;
 use hamming::hash::scattered;
 use hamming_index::key::Filter;
 use pgrx::PgMemoryContexts;
-use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::pg_sys::{self, Datum, Oid};
 use std::ptr::null_mut;
 

@@ -5,12 +5,13 @@ use super::code::{has_lost_length, layout_of, words_of_row};
 use super::filter::FilterColumns;
 use super::inspected_index::InspectedIndex;
 use super::row::row_of;
+use crate::pg::call::pg_functions;
 use crate::pg::compat::page_lsn;
 use crate::pg::encoding::to_database_or_escaped;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::open_index::OpenIndex;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::{SqlError, UnwrapOrReport};
 use crate::pg::result_set::ResultSet;
 use crate::pg::storage::pages::Pages;
 use crate::pg::subtransaction::damage_or;
@@ -21,20 +22,17 @@ use hamming_index::key::{RowId, Tree};
 use hamming_index::page::{Page, capacity};
 use hamming_index::store::Store;
 use hamming_index::{CodeSample, Damage, Index, Layout};
-use pgrx::iter::TableIterator;
 use pgrx::pg_sys::Datum;
-use pgrx::pg_sys::panic::ErrorReportable;
-use pgrx::{IntoDatum, name, pg_extern, pg_guard, pg_sys};
+use pgrx::{IntoDatum, pg_guard, pg_sys};
 use std::ffi::c_void;
 
 /// The number of columns of `hamming_index_stats`. The last one is the problem of a damaged index, whose
 /// other columns are NULL.
 const STATS: usize = 12;
 
-#[pg_extern(sql = false)]
-fn hamming_index_stats(index: pg_sys::Oid, call: pg_sys::FunctionCallInfo) -> Result<(), SqlError> {
-    // SAFETY: `sql/hamming.sql` declares that the function returns such rows.
-    let mut rows = unsafe { ResultSet::of(call) }?;
+pg_functions!(hamming_index_stats, hamming_index_check);
+
+fn hamming_index_stats(index: pg_sys::Oid, mut rows: ResultSet) -> Result<(), SqlError> {
     rows.put(match damage_or(|| stats(index)) {
         Ok(columns) => columns,
         Err(problem) => {
@@ -84,14 +82,10 @@ fn expected_pages(layout: Layout, pages: u32) -> Vec<i32> {
         false => costs.expected(radius, &CodeSample::default()).leaves,
     });
     let expected = expected.map(|pages| pages.round() as i32);
-    collect(expected, layout.bits() as usize + 1).map_err(report::problem).unwrap_or_report()
+    collect(expected, layout.bits() as usize + 1).unwrap_or_report()
 }
 
-#[pg_extern(sql = false)]
-fn hamming_index_check(
-    index: pg_sys::Oid,
-    heapallindexed: bool,
-) -> TableIterator<'static, (name!(block, i64), name!(problem, String))> {
+fn hamming_index_check(index: pg_sys::Oid, heapallindexed: bool, mut rows: ResultSet) {
     let inspected = InspectedIndex::to_check(index, heapallindexed);
     let pages = inspected.pages();
     let mut problems = Vec::new();
@@ -105,15 +99,17 @@ fn hamming_index_check(
     let is_changed = changes_of(&pages, false);
     index
         .verify(&is_changed, &mut |row| inspected.may_differ(row), &mut |problem| {
-            push(&mut problems, problem).map_err(report::problem).unwrap_or_report()
+            push(&mut problems, problem).unwrap_or_report()
         })
-        .map_err(report::problem)
         .unwrap_or_report();
     // A damaged index cannot be searched.
     if heapallindexed && problems.is_empty() {
         look_up_rows(&inspected, index, &mut problems);
     }
-    TableIterator::new(problems.into_iter().map(|problem| (problem.page_number.into(), problem.text)))
+    for Damage { page_number, text } in problems {
+        check_for_interrupts();
+        rows.put([i64::from(page_number).into_datum(), text.into_datum()]);
+    }
 }
 
 /// Whether others may have changed a page from now on: by its LSN, or `if_not_logged`. A page whose LSN is

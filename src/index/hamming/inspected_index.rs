@@ -5,11 +5,10 @@ use super::row::tid_of;
 use crate::pg::compat::{lock_buffer, restrict_search_path};
 use crate::pg::error;
 use crate::pg::open_index::OpenIndex;
-use crate::pg::report::SqlError;
+use crate::pg::report::{SqlError, UnwrapOrReport};
 use crate::pg::storage::pages::Pages;
 use hamming_index::key::RowId;
 use pgrx::pg_sys;
-use pgrx::pg_sys::panic::ErrorReportable;
 use std::ffi::CStr;
 
 /// An index of type hamming and its table. Both are locked until the end of the transaction.

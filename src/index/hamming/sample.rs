@@ -6,10 +6,9 @@ use crate::estimate::cost::CostedPath;
 use crate::estimate::statistics::{ColumnStatistics, KnownValue};
 use crate::pg::code::Code;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report;
+use crate::pg::report::UnwrapOrReport;
 use base::collect;
 use hamming_index::{CodeSample, Layout, MOST_PLANNED};
-use pgrx::pg_sys::panic::ErrorReportable;
 
 /// How many values of the column are used as queries if the query is not known yet.
 const TYPICAL_QUERIES: usize = 8;
@@ -35,7 +34,7 @@ fn known_samples(path: &CostedPath, layout: Layout) -> Option<Vec<CodeSample>> {
     let most = most_compared(layout, queries);
     let known = values.spread(most).filter_map(|known| Some((known, bytes(known.code, layout)?)));
     let known = collect(known.inspect(|_| check_for_interrupts()), most + 1);
-    let known: Vec<(KnownValue, &[u8])> = known.map_err(report::problem).unwrap_or_report();
+    let known: Vec<(KnownValue, &[u8])> = known.unwrap_or_report();
     let Some(center) = center else { return Some(typical(layout, &known)) };
     // SAFETY: the value is of the type of the column.
     let center = unsafe { Code::of(center, column.type_()) }?;

@@ -17,7 +17,7 @@ use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::memory::small_context;
 use crate::pg::open_index::OpenIndex;
-use crate::pg::report;
+use crate::pg::report::UnwrapOrReport;
 use crate::pg::storage::pages::Pages;
 use crate::pg::table_rows::TableRows;
 use base::grow;
@@ -25,7 +25,6 @@ use hamming_index::Layout;
 use hamming_index::cost::leaves_in;
 use hamming_index::division::SearchCosts;
 use hamming_index::store::Store;
-use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 use std::ffi::c_void;
 
@@ -292,7 +291,7 @@ pub(super) unsafe extern "C-unwind" fn amgetbitmap(
         let mut tids: Vec<pg_sys::ItemPointerData> = Vec::new();
         while cursor.next_batch(&state.pages, state.costs.layout(), None) {
             tids.clear();
-            grow(&mut tids, cursor.len()).map_err(report::problem).unwrap_or_report();
+            grow(&mut tids, cursor.len()).unwrap_or_report();
             tids.extend((0..cursor.len()).map(|number| tid_of(cursor.row(number))));
             pg_sys::tbm_add_tuples(bitmap, tids.as_mut_ptr(), tids.len() as i32, cursor.needs_recheck());
             count += tids.len() as i64;

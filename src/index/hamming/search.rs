@@ -9,7 +9,7 @@ use crate::pg::code::ball::HammingBall;
 use crate::pg::code::bits::Bits;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report;
+use crate::pg::report::UnwrapOrReport;
 use crate::pg::settings::setting;
 use crate::pg::storage::pages::Pages;
 use crate::pg::table_rows::TableRows;
@@ -18,7 +18,6 @@ use hamming_index::key::RowId;
 use hamming_index::{CodeBall, CodeLookup, Index, IndexSearch, Layout, SearchCenter};
 use hamming_index::{SearchHit, SearchQuery, SharedStretches};
 use pgrx::pg_sys;
-use pgrx::pg_sys::panic::ErrorReportable;
 
 /// The most memory that a row of a sorted result takes. Up to twice the wanted number of rows is found before
 /// the rest is cut off. Their buffer may have doubled, and rows are copied into the batch.
@@ -83,7 +82,7 @@ impl ScanCursor {
         self.hits.clear();
         let mut codes = rows.map(|rows| TableCodes { rows, layout, code: Vec::new() });
         let is_more = self.search.next_batch(&index, codes.as_mut(), &mut self.hits);
-        is_more.map_err(report::problem).unwrap_or_report()
+        is_more.unwrap_or_report()
     }
 
     /// The number of rows of the last batch.

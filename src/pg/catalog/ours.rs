@@ -25,7 +25,7 @@ pub(crate) fn is_within_ball(function: Oid, codes: CodeType) -> bool {
 
 /// Whether a function implements the operator `<~>` or `<^>`.
 pub(crate) fn is_distance(function: Oid, codes: CodeType) -> bool {
-    is_ours(function, symbol(codes, c"hamming_wrapper", c"hamming_bits"))
+    is_ours(function, symbol(codes, c"hamming", c"hamming_bits"))
 }
 
 /// Whether a function is `hamming_ball(center, radius)`.

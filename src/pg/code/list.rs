@@ -2,7 +2,7 @@
 
 use super::bits::Bits;
 use super::{CodeType, error};
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use base::{grow, reserve};
 use hamming::code::{CodeCutter, CodeSlice, check_width};
 use hamming::cut_table::CutTable;
@@ -45,7 +45,7 @@ impl CodeList {
     /// The datum must be of this type, and must not be NULL.
     pub(crate) unsafe fn push(&mut self, value: pg_sys::Datum) -> Result<(), SqlError> {
         if self.words.capacity() == 0 && self.type_ == CodeType::Bigint {
-            reserve(&mut self.words, self.expected).map_err(report::problem)?;
+            reserve(&mut self.words, self.expected)?;
         }
         match self.type_ {
             CodeType::Bigint => {
@@ -78,7 +78,7 @@ impl CodeList {
             && let Some(size) = CutTable::size(cutter)
             && self.words.len() >= LISTS_PER_TABLE * size
         {
-            self.table = Some(CutTable::new(cutter, size).map_err(report::problem)?);
+            self.table = Some(CutTable::new(cutter, size)?);
         }
         Ok(())
     }
@@ -100,11 +100,10 @@ impl CodeList {
             Some(_) => {}
             None => {
                 if self.have_whole_codes {
-                    check_width(length).map_err(report::problem)?;
+                    check_width(length)?;
                 }
                 self.cutter = CodeCutter::new(length);
-                reserve(&mut self.words, self.expected.saturating_mul(self.cutter.width()))
-                    .map_err(report::problem)?;
+                reserve(&mut self.words, self.expected.saturating_mul(self.cutter.width()))?;
                 self.length = Some(length);
             }
         }
@@ -115,7 +114,7 @@ impl CodeList {
     #[inline]
     fn make_room(&mut self, words: usize) -> Result<(), SqlError> {
         if self.words.capacity() - self.words.len() < words {
-            grow(&mut self.words, words).map_err(report::problem)?;
+            grow(&mut self.words, words)?;
         }
         Ok(())
     }

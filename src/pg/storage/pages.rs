@@ -7,6 +7,7 @@ use super::{recent, wal};
 use crate::pg::compat::{check_snapshot_age, lock_buffer, read_recent_buffer, vacuum_delay_point};
 use crate::pg::encoding::for_message;
 use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report::UnwrapOrReport;
 use crate::pg::report::{SqlError, quote, report};
 use crate::pg::settings::setting;
 use hamming_index::build::BuildTarget;
@@ -15,7 +16,6 @@ use hamming_index::page::{Edit, HEADER_LAYOUT, PAGE_SIZE, Page, PageNumber};
 use hamming_index::store::{NumberedPage, Store};
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
-use pgrx::pg_sys::panic::ErrorReportable;
 use std::cell::Cell;
 use std::ffi::CStr;
 

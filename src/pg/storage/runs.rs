@@ -4,12 +4,12 @@
 
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report;
+use crate::pg::report::UnwrapOrReport;
 use base::reserve;
 use hamming_index::build::{KeyWithTail, Runs};
 use hamming_index::key::{Filter, IndexKey, RowId};
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
-use pgrx::pg_sys::panic::ErrorReportable;
 
 /// Bytes of a key in a file: its bits, row and filter. The words of its tail follow.
 const KEY: usize = 18;
@@ -59,7 +59,7 @@ impl Runs for RunFiles {
             let mut left = 0;
             let mut buffer: Vec<u8> = Vec::new();
             let at_a_time = AT_A_TIME / entry;
-            reserve(&mut buffer, at_a_time * entry).map_err(report::problem).unwrap_or_report();
+            reserve(&mut buffer, at_a_time * entry).unwrap_or_report();
             loop {
                 check_for_interrupts();
                 buffer.clear();
@@ -108,7 +108,7 @@ impl SortedRun {
         let bytes = count * self.entry;
         (self.next, self.left) = (0, self.left - count);
         self.buffer.clear();
-        reserve(&mut self.buffer, bytes).map_err(report::problem).unwrap_or_report();
+        reserve(&mut self.buffer, bytes).unwrap_or_report();
         self.buffer.resize(bytes, 0);
         // SAFETY: the buffer has this many bytes.
         let read = unsafe { pg_sys::BufFileRead(self.file, self.buffer.as_mut_ptr().cast(), bytes) };

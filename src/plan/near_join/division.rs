@@ -16,7 +16,7 @@ use super::shared::Sharing;
 use super::side::JoinSide;
 use super::summary::SideSummary;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use base::{OutOfMemory, push};
 use hamming::near_pairs::PairDivision;
 use pgrx::pg_sys::MemoryContext;
@@ -120,7 +120,7 @@ impl JoinDivision {
             batch.outer.check(&mut batch.inner)?;
             division.plan(radius, summaries.each_ref(), batch)?;
         }
-        division.add_tasks(has_outer && has_inner).map_err(report::problem)?;
+        division.add_tasks(has_outer && has_inner)?;
         batch.outer.clear();
         batch.inner.clear();
         Ok(division)
@@ -139,7 +139,7 @@ impl JoinDivision {
         let rows = summaries.map(|side| side.coded as usize);
         let varying = SideSummary::varying_of(summaries);
         let bits = [bits, memory::widest_segment()];
-        self.plan = PairDivision::new(samples, &varying, rows, radius, bits).map_err(report::problem)?;
+        self.plan = PairDivision::new(samples, &varying, rows, radius, bits)?;
         Ok(())
     }
 
@@ -312,7 +312,7 @@ impl JoinDivision {
         let (mut files, all) = (Vec::new(), &mut self.all[side]);
         for _ in parts.clone() {
             // SAFETY: the division is used only during the execution, as the caller of `new` promises.
-            push(&mut files, unsafe { RowFile::create(self.memory) }).map_err(report::problem)?;
+            push(&mut files, unsafe { RowFile::create(self.memory) })?;
         }
         let (format, width) = (of_side.format(), of_side.searched_words());
         all.rewind();

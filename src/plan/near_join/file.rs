@@ -2,7 +2,7 @@
 //! the statement, also after an error.
 
 use super::record::{Record, RecordFormat};
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use base::{extend, grow};
 use pgrx::pg_sys::{self, BufFile, FileSet, MemoryContext};
 use std::ffi::CStr;
@@ -93,7 +93,7 @@ impl RowFile {
     /// Adds words at the end.
     #[inline]
     pub(super) fn write(&mut self, words: &[u64]) -> Result<(), SqlError> {
-        extend(&mut self.buffer, words).map_err(report::problem)?;
+        extend(&mut self.buffer, words)?;
         if self.buffer.len() >= WRITTEN {
             self.flush();
         }
@@ -149,7 +149,7 @@ impl RowFile {
         self.buffer.drain(..self.next);
         self.next = 0;
         let rest = self.buffer.len();
-        grow(&mut self.buffer, BLOCK).map_err(report::problem)?;
+        grow(&mut self.buffer, BLOCK)?;
         self.buffer.resize(rest + BLOCK, 0);
         let bytes = size_of::<u64>() * BLOCK;
         // SAFETY: the file is open, and the buffer has room for these bytes.

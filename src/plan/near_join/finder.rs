@@ -10,7 +10,7 @@ use super::memory;
 use super::output::JoinOutput;
 use crate::pg::code::list::CodeList;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use base::{Heartbeat, OutOfMemory, push};
 use hamming::code::CodeSlice;
 use hamming::near_pairs::{PairSearch, PairSink, retain_within};
@@ -82,8 +82,7 @@ impl JoinFinder {
             (None, Some((division, pass))) => division.search(pass),
             (None, None) => PairSearch::between(searched.codes, searched.radius, memory::widest_segment()),
         };
-        self.find_pairs(search.map_err(report::problem)?, searched.codes, others, batch, output)
-            .map_err(report::problem)?;
+        self.find_pairs(search?, searched.codes, others, batch, output)?;
         self.matches += self.pairs.len() as u64;
         let bytes = batch.bytes() + size_of_val(&self.pairs[..]) + inputs.bytes_of_files();
         self.bytes = self.bytes.max(bytes);

@@ -12,7 +12,7 @@ use super::shared::{SharedFile, Sharing};
 use super::side::JoinSide;
 use super::summary::SideSummary;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use base::push;
 use hamming::near_pairs::PairDivision;
 use pgrx::pg_sys::MemoryContext;
@@ -145,7 +145,7 @@ impl JoinInputs {
     ) -> Result<bool, SqlError> {
         if !self.is_begun {
             self.is_begun = true;
-            self.radii = self.parts.reader.radii().map_err(report::problem)?;
+            self.radii = self.parts.reader.radii()?;
             self.rounds = u64::from(self.inner_ended);
             if self.inner_ended {
                 return Ok(true);
@@ -270,7 +270,7 @@ impl JoinInputs {
             for (rows, summary) in files {
                 let summary = SideSummary::read(summary)?;
                 of_side.expect_lengths(&summary.lengths);
-                push(&mut all[side], (rows, summary.words_of_codes())).map_err(report::problem)?;
+                push(&mut all[side], (rows, summary.words_of_codes()))?;
                 summaries[side].add(summary);
             }
         }

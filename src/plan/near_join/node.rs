@@ -14,7 +14,7 @@ use crate::pg::datum::DatumLayout;
 use crate::pg::executor::{Methods, virtual_row};
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::nodes::elements;
-use pgrx::pg_sys::panic::ErrorReportable;
+use crate::pg::report::UnwrapOrReport;
 use pgrx::pg_sys::{self, CustomScan, CustomScanState, Node, NodeTag, TupleTableSlot};
 use pgrx::{PgMemoryContexts, pg_guard};
 use std::ffi::c_void;

@@ -5,7 +5,7 @@ use super::file::in_memory;
 use super::side::JoinSide;
 use crate::pg::executor::{columns, next_row, reset, value, virtual_row};
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use base::{OutOfMemory, push};
 use pgrx::pg_sys::{self, Datum, ExprState, TupleTableSlot};
 
@@ -101,7 +101,7 @@ impl RowReader {
             let row = (&*values, &*nulls);
             self.codes.clear();
             if have_codes {
-                self.read_codes(side, row, first).map_err(report::problem)?;
+                self.read_codes(side, row, first)?;
             }
             let of_side: &mut JoinSide = if side == 0 { &mut batch.outer } else { &mut batch.inner };
             in_memory((*context).ecxt_per_tuple_memory, || of_side.push(row, &self.codes))

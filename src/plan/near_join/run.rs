@@ -7,7 +7,7 @@ use super::inputs::JoinInputs;
 use super::output::{JoinOutput, LateRows};
 use super::shared::Sharing;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use pgrx::pg_sys::TupleTableSlot;
 use std::ptr::null_mut;
 
@@ -87,7 +87,7 @@ impl NearJoin {
                 Stage::Search => Stage::Late(LateRows::WithPartner),
                 Stage::Pairs => match finder.next_pair() {
                     None => Stage::Search,
-                    Some(pair) => match output.pair(batch, pair).map_err(report::problem)? {
+                    Some(pair) => match output.pair(batch, pair)? {
                         Some(row) => return Ok(row),
                         None => Stage::Pairs,
                     },

@@ -6,7 +6,7 @@ use super::rows::{KeptColumns, RowStore};
 use super::summary::SideSummary;
 use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use base::{OutOfMemory, collect, push, reserve};
 use hamming::code::CodeSlice;
 use pgrx::pg_sys::Datum;
@@ -77,7 +77,7 @@ impl JoinSide {
             unsafe { list.push(code) }
         });
         match pushed {
-            Ok(()) if !codes.is_empty() => self.place_code().map_err(report::problem)?,
+            Ok(()) if !codes.is_empty() => self.place_code()?,
             Ok(()) => {}
             Err(problem) => self.problem = Some(problem),
         }
@@ -85,7 +85,7 @@ impl JoinSide {
             return Ok(());
         }
         // SAFETY: the values are of the types of the columns, as the caller promises.
-        unsafe { self.rows.push(values, nulls) }.map_err(report::problem)
+        Ok(unsafe { self.rows.push(values, nulls) }?)
     }
 
     /// Notes that the next code belongs to the next row.
@@ -153,18 +153,18 @@ impl JoinSide {
             let is_coded = (code as usize) < self.count && self.row(code) == row;
             let columns = self.rows.words_of(row);
             words.clear();
-            reserve(&mut words, 2 + columns.len() + format.codes).map_err(report::problem)?;
+            reserve(&mut words, 2 + columns.len() + format.codes)?;
             words.extend(format.numbered.then(|| RecordFormat::head(self.number(row), is_coded)));
             words.extend(format.columns.is_none().then_some(columns.len() as u64));
             if is_coded {
                 codes.iter().for_each(|list| words.extend_from_slice(list.get(code)));
-                summary.note(codes[0].get(code)).map_err(report::problem)?;
+                summary.note(codes[0].get(code))?;
                 code += 1;
             }
             words.extend_from_slice(columns);
             file.write(&words)?;
         }
-        summary.lengths = collect(self.lengths(), self.codes.len()).map_err(report::problem)?;
+        summary.lengths = collect(self.lengths(), self.codes.len())?;
         self.first += self.rows.len() as u64;
         self.clear();
         Ok(())
@@ -180,12 +180,12 @@ impl JoinSide {
                 (code, rest) = rest.split_at(list.codes().width());
                 list.push_words(code)?;
             }
-            self.place_code().map_err(report::problem)?;
+            self.place_code()?;
         }
         if self.numbered {
-            push(&mut self.numbers, record.number).map_err(report::problem)?;
+            push(&mut self.numbers, record.number)?;
         }
-        self.rows.push_words(record.columns).map_err(report::problem)
+        Ok(self.rows.push_words(record.columns)?)
     }
 
     /// Whether comparing with a code of the other side can find a pair or raise an error.

@@ -2,7 +2,7 @@
 
 use super::file::RowFile;
 use super::record::RecordFormat;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use base::{OutOfMemory, collect, extend};
 use hamming::code::CodeCutter;
 
@@ -45,11 +45,11 @@ impl SideSummary {
     pub(super) fn write(&self, mut file: RowFile) -> Result<(), SqlError> {
         let mut words = Vec::new();
         let lengths = self.lengths.iter().map(|&length| length.into());
-        let lengths: Vec<u64> = collect(lengths, self.lengths.len()).map_err(report::problem)?;
+        let lengths: Vec<u64> = collect(lengths, self.lengths.len())?;
         for part in
             [&[self.coded, self.bytes, lengths.len() as u64], &lengths[..], &self.first, &self.varying]
         {
-            extend(&mut words, part).map_err(report::problem)?;
+            extend(&mut words, part)?;
         }
         file.write(&[RecordFormat::head(0, false), words.len() as u64])?;
         file.write(&words)?;
@@ -63,7 +63,7 @@ impl SideSummary {
             (RecordFormat { codes: 0, columns: None, numbered: true }, Self::default());
         file.rewind();
         while file.read_block(format, |record| {
-            summary = Self::of_words(record.columns).map_err(report::problem)?;
+            summary = Self::of_words(record.columns)?;
             Ok(())
         })? {}
         file.close();

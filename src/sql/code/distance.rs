@@ -4,40 +4,42 @@ use crate::pg::call::pg_functions;
 use crate::pg::code::bits::Bits;
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use hamming::code;
-use pgrx::pg_extern;
 use text::fingerprint::differing_characters;
 
-#[pg_extern(sql = false)]
+pg_functions!(
+    hamming,
+    hamming_within,
+    hamming_similarity,
+    hamming_radius,
+    ham_dist,
+    hamming_bits,
+    hamming_bits_within,
+    hamming_bits_similarity
+);
+
 fn hamming(a: i64, b: i64) -> i32 {
     hamming::distance(a as u64, b as u64) as i32
 }
 
-#[pg_extern(sql = false)]
 fn hamming_within(a: i64, b: i64, radius: i32) -> bool {
     hamming::within(a as u64, b as u64, radius)
 }
 
-#[pg_extern(sql = false)]
 fn hamming_similarity(a: i64, b: i64) -> f64 {
     code::similarity(hamming::distance(a as u64, b as u64), hamming::BITS)
 }
 
-#[pg_extern(sql = false)]
 fn hamming_radius(similarity: f64, bits: i32) -> Result<i32, SqlError> {
-    let bits = code::LENGTH.of(bits).map_err(report::problem)?;
-    code::radius(similarity, bits).map_err(report::problem)
+    Ok(code::radius(similarity, code::LENGTH.of(bits)?)?)
 }
 
-#[pg_extern(sql = false)]
 fn ham_dist(a: &[u8], b: &[u8]) -> Result<i32, SqlError> {
     let (a, b) = (encoding::to_utf8(a)?, encoding::to_utf8(b)?);
     // The count fits, since a text has less than 2^30 characters.
     Ok(differing_characters(&a, &b, &mut check_for_interrupts) as i32)
 }
-
-pg_functions!(hamming_bits, hamming_bits_within, hamming_bits_similarity);
 
 fn hamming_bits(a: Bits<'_>, b: Bits<'_>) -> Result<i32, SqlError> {
     a.distance(b).map(|distance| distance as i32)

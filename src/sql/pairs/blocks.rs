@@ -3,11 +3,10 @@
 use crate::pg::array::Numbers;
 use crate::pg::call::pg_functions;
 use crate::pg::code::bits::Bits;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use base::{Limit, Problem, collect};
 use hamming::code::{CodeCutter, check_width};
 use hamming::near_pairs::{PARTS, PairBlocks};
-use pgrx::pg_extern;
 use std::cell::RefCell;
 
 /// The number of bits of a code, the radius, and the number of parts.
@@ -18,17 +17,16 @@ thread_local! {
     static LAST: RefCell<Option<(BlockParameters, PairBlocks)>> = const { RefCell::new(None) };
 }
 
-#[pg_extern(sql = false)]
+pg_functions!(near_blocks_of_bigint, near_blocks_of_bit);
+
 fn near_blocks_of_bigint(code: i64, radius: i32, parts: i32) -> Result<Numbers<i32>, SqlError> {
     blocks_of(&[code as u64], hamming::BITS, radius, parts)
 }
 
-pg_functions!(near_blocks_of_bit);
-
 fn near_blocks_of_bit(code: Bits<'_>, radius: i32, parts: i32) -> Result<Numbers<i32>, SqlError> {
-    check_width(code.length()).map_err(report::problem)?;
+    check_width(code.length())?;
     let cutter = CodeCutter::new(code.length());
-    let words = collect(cutter.words_of(code.bytes()), cutter.width()).map_err(report::problem)?;
+    let words = collect(cutter.words_of(code.bytes()), cutter.width())?;
     blocks_of(&words, code.length(), radius, parts)
 }
 
@@ -44,5 +42,5 @@ fn blocks_of(words: &[u64], bits: u32, radius: i32, parts: i32) -> Result<Number
         let blocks = blocks.unwrap_or_default();
         Ok::<_, Problem>(collect(blocks.iter().map(|&block| block as i32), blocks.len())?)
     });
-    found.map(Numbers).map_err(report::problem)
+    Ok(Numbers(found?))
 }

@@ -1,11 +1,11 @@
 //! `clusters_of_pairs`: clusters of near pairs that are given as arrays.
 
 use super::error;
-use crate::pg::call::{Call, pg_functions};
+use crate::pg::call::{Argument, Call, pg_functions};
 use crate::pg::elements::{ArrayElements, Order, SortedKey};
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use crate::pg::result_set::ResultSet;
 use base::{OutOfMemory, collect, push, sort};
 use hamming::clusters::{Linkage, keepers_of_pairs};
@@ -13,7 +13,7 @@ use pgrx::pg_sys::{self, Datum};
 
 /// The linkage with this name.
 pub(super) fn parse_linkage(name: &[u8]) -> Result<Linkage, SqlError> {
-    encoding::to_utf8(name)?.parse().map_err(report::problem)
+    Ok(encoding::to_utf8(name)?.parse()?)
 }
 
 pg_functions!(clusters_of_pairs);
@@ -23,7 +23,7 @@ fn clusters_of_pairs(call: Call, b: Datum, linkage: &[u8]) -> Result<Option<Datu
     // SAFETY: `sql/pairs.sql` declares the function with two arrays of one type, and with rows of two of
     // their elements as its result.
     let (mut rows, a, b) =
-        unsafe { (ResultSet::of(call.info())?, ArrayElements::of(call.datum(0)), ArrayElements::of(b)) };
+        unsafe { (ResultSet::read(call, 0), ArrayElements::of(call.datum(0)), ArrayElements::of(b)) };
     let order = Order::of(a.type_, call)?;
     let linkage = parse_linkage(linkage)?;
     let (a, b) = (not_null(&a)?, not_null(&b)?);
@@ -37,12 +37,12 @@ fn clusters_of_pairs(call: Call, b: Datum, linkage: &[u8]) -> Result<Option<Datu
         let end = end as usize;
         if end < count { a[end] } else { b[end - count] }
     };
-    let (keys, places) = distinct(ends, end, &order).map_err(report::problem)?;
+    let (keys, places) = distinct(ends, end, &order)?;
     let pairs = places[..count].iter().copied().zip(places[count..].iter().copied());
-    let mut pairs = collect(pairs, count).map_err(report::problem)?;
+    let mut pairs = collect(pairs, count)?;
     drop(places);
     let found = keepers_of_pairs(keys.len() as u32, &mut pairs, linkage, &mut check_for_interrupts);
-    for (&key, keeper) in keys.iter().zip(found.map_err(report::problem)?) {
+    for (&key, keeper) in keys.iter().zip(found?) {
         check_for_interrupts();
         rows.put([Some(key), Some(keys[keeper as usize])]);
     }

@@ -3,7 +3,7 @@
 use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
 use crate::pg::progress::Reporter;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
 use base::{Limit, OutOfMemory, collect, reserve};
 use hamming::clusters::{self, Linkage, SecondCode};
 use pgrx::pg_sys;
@@ -18,7 +18,7 @@ impl CodesOfRows {
     /// Reserves memory for this number of rows.
     pub(super) fn new(type_: CodeType, rows: usize) -> Result<Self, SqlError> {
         let mut new = Self { codes: CodeList::new(type_, rows), rows: Vec::new() };
-        reserve(&mut new.rows, rows).map_err(report::problem)?;
+        reserve(&mut new.rows, rows)?;
         Ok(new)
     }
 
@@ -35,7 +35,7 @@ impl CodesOfRows {
     /// Checks a radius, which is at most the number of bits of a code.
     fn check_radius(&self, name: &'static str, radius: i32) -> Result<u32, SqlError> {
         let most = self.codes.bits().map_or(i32::MAX.into(), i64::from);
-        Limit::new(name, 0, most).of(radius).map_err(report::problem)
+        Ok(Limit::new(name, 0, most).of(radius)?)
     }
 
     /// Removes from both lists the rows that the other list does not have.
@@ -71,10 +71,9 @@ impl CodesOfRows {
             let radius = other.check_radius("second_radius", radius)?;
             Ok::<_, SqlError>(SecondCode { codes: other.codes.codes(), radius })
         });
-        let found = clusters::keepers(codes, radius, second.transpose()?, linkage, &mut reporter)
-            .map_err(report::problem)?;
+        let found = clusters::keepers(codes, radius, second.transpose()?, linkage, &mut reporter)?;
         reporter.end();
-        let mut keepers = collect(0..rows as u32, rows).map_err(report::problem)?;
+        let mut keepers = collect(0..rows as u32, rows)?;
         for (&row, &keeper) in self.rows.iter().zip(&found) {
             keepers[row as usize] = self.rows[keeper as usize];
         }

@@ -6,10 +6,10 @@ use super::row_codes::CodesOfRows;
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::code::CodeType;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report::{self, SqlError};
+use crate::pg::report::SqlError;
+use crate::pg::report::UnwrapOrReport;
 use crate::pg::window::WindowPartition;
 use base::{collect, grow_map};
-use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::{FromDatum, pg_sys};
 use std::collections::HashMap;
 use std::iter;
@@ -53,12 +53,12 @@ impl Clusters {
         let [mut codes, mut second_codes] = codes(partition, declared, rows)?;
         let mut second = None;
         if declared.has_second {
-            codes.meet(&mut second_codes).map_err(report::problem)?;
+            codes.meet(&mut second_codes)?;
             second = Some((&second_codes, integer(partition, SECOND_RADIUS, "second_radius")?));
         }
         let keepers = codes.keepers(rows as usize, radius, second, linkage)?;
         let count = keepers.len();
-        let mut has_members = collect(iter::repeat_n(false, count), count).map_err(report::problem)?;
+        let mut has_members = collect(iter::repeat_n(false, count), count)?;
         for (row, &keeper) in keepers.iter().enumerate() {
             has_members[keeper as usize] |= row as u32 != keeper;
         }
@@ -122,7 +122,7 @@ unsafe fn keeper(call: Call, declared: Declared) -> pg_sys::Datum {
     } else if clusters.has_members[row] {
         let kept = key.map(|key| partition.keep(KEY, key));
         let keys = &mut Clusters::state(&mut partition, declared).keys;
-        grow_map(keys, 1).map_err(report::problem).unwrap_or_report();
+        grow_map(keys, 1).unwrap_or_report();
         keys.insert(keeper, kept);
         key
     } else {
