@@ -35,7 +35,7 @@ pub(crate) struct CostedPath<'a> {
     /// PostgreSQL's general estimate.
     pub(crate) general: pg_sys::GenericCosts,
     /// How often a join repeats the search.
-    loop_count: f64,
+    pub(crate) loop_count: f64,
 }
 
 impl<'a> CostedPath<'a> {
@@ -59,16 +59,18 @@ impl<'a> CostedPath<'a> {
         }
     }
 
+    pub(crate) fn clauses(&self) -> impl Iterator<Item = &'a pg_sys::IndexClause> {
+        // SAFETY: a path has a list of clauses.
+        unsafe { Exprs::<'a>::new(self.index_path.indexclauses) }.iter().filter_map(Expr::cast)
+    }
+
     /// The conditions that the index is searched by. Each comes with its key column, counted from 0.
     pub(crate) fn all_conditions(&self) -> impl Iterator<Item = (usize, &'a pg_sys::RestrictInfo)> {
-        // SAFETY: a path has a list of clauses, each with a list of conditions.
-        unsafe {
-            let clauses = Exprs::<'a>::new(self.index_path.indexclauses).iter();
-            clauses.filter_map(Expr::cast::<pg_sys::IndexClause>).flat_map(|clause| {
-                let conditions = Exprs::<'a>::new(clause.indexquals).iter().filter_map(Expr::cast);
-                conditions.map(|condition| (clause.indexcol as usize, condition))
-            })
-        }
+        self.clauses().flat_map(|clause| {
+            // SAFETY: a clause has a list of conditions.
+            let conditions = unsafe { Exprs::<'a>::new(clause.indexquals) }.iter().filter_map(Expr::cast);
+            conditions.map(|condition| (clause.indexcol as usize, condition))
+        })
     }
 
     /// The conditions on a key column, counted from 0.
@@ -200,7 +202,7 @@ macro_rules! cost_function {
         ) {
             // SAFETY: the planner passes a path of the query, and pointers for the results.
             unsafe {
-                let Some(planner) = $crate::pg::planner::Planner::new(root) else { return };
+                let Some(planner) = $crate::pg::planner::Planner::new(&root) else { return };
                 let estimate = $estimate(&$crate::estimate::cost::CostedPath::of(planner, path, loop_count));
                 if estimate.is_never() {
                     $crate::pg::compat::disable(&mut (*path).path);

@@ -7,7 +7,7 @@
 
 use super::catalog::families::strategy_in;
 use super::code::bits::Bits;
-use super::nodes::{Tagged, make};
+use super::nodes::Tagged;
 use pgrx::pg_sys::{self, Datum, Node, NodeTag, Oid};
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null_mut};
@@ -184,28 +184,6 @@ impl<'p> Expr<'p> {
     pub(crate) fn and(a: Self, b: Self) -> Self {
         // SAFETY: builds a node from two expressions.
         unsafe { Self::new(pg_sys::make_andclause(Exprs::of(&[a, b]).0)) }
-    }
-
-    /// `self IS NOT NULL`.
-    pub(crate) fn is_not_null(self) -> Self {
-        // SAFETY: `make` sets the tag of the struct.
-        unsafe {
-            let test = make::<pg_sys::NullTest>();
-            test.arg = self.pointer().cast();
-            test.nulltesttype = pg_sys::NullTestType::IS_NOT_NULL;
-            Self::new(test)
-        }
-    }
-
-    /// A parameter of this type, whose value is unknown until the plan is executed.
-    pub(crate) fn unknown(type_: Oid) -> Self {
-        // SAFETY: `make` sets the tag of the struct.
-        unsafe {
-            let unknown = make::<pg_sys::Param>();
-            unknown.paramkind = pg_sys::ParamKind::PARAM_EXEC;
-            unknown.paramtype = type_;
-            Self::new(unknown)
-        }
     }
 
     pub(crate) fn integer(value: i32) -> Self {

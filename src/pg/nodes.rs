@@ -49,13 +49,3 @@ pub(crate) unsafe fn elements<'a>(list: *mut pg_sys::List) -> &'a mut [*mut Node
     // SAFETY: a list has `length` cells, each with a pointer to a node.
     unsafe { std::slice::from_raw_parts_mut((*list).elements.cast(), (*list).length as usize) }
 }
-
-/// A new node, with its tag and zeros.
-pub(crate) fn make<'a, T: Tagged>() -> &'a mut T {
-    // SAFETY: PostgreSQL makes nodes of zeroed memory too, and the tag belongs to the struct.
-    unsafe {
-        let node: *mut Node = pg_sys::palloc0(size_of::<T>()).cast();
-        (*node).type_ = T::TAG;
-        &mut *node.cast()
-    }
-}

@@ -2,9 +2,9 @@
 
 use super::expr::{Expr, Exprs};
 use super::nodes::Tagged;
-use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::pg_sys::{self, Datum, Node, Oid};
 use std::marker::PhantomData;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::ptr::{NonNull, null_mut};
 
 /// The planner's state for a query.
@@ -12,14 +12,50 @@ use std::ptr::{NonNull, null_mut};
 pub(crate) struct Planner<'p>(NonNull<pg_sys::PlannerInfo>, PhantomData<&'p pg_sys::PlannerInfo>);
 
 impl<'p> Planner<'p> {
+    /// The lifetime is that of the variable with the pointer, an argument of the function that the planner calls:
+    /// nothing of the planner is kept when that function returns.
+    ///
     /// # Safety
     /// `root` must belong to the query that is being planned, or be null.
-    pub(crate) unsafe fn new(root: *mut pg_sys::PlannerInfo) -> Option<Self> {
-        NonNull::new(root).map(|root| Self(root, PhantomData))
+    pub(crate) unsafe fn new(root: &'p *mut pg_sys::PlannerInfo) -> Option<Self> {
+        NonNull::new(*root).map(|root| Self(root, PhantomData))
+    }
+
+    /// # Safety
+    /// `relation` must belong to the query that is being planned.
+    pub(crate) unsafe fn relation(self, relation: *mut pg_sys::RelOptInfo) -> Relation<'p> {
+        // SAFETY: the pointer is not null, as the caller promises.
+        Relation(unsafe { NonNull::new_unchecked(relation) }, PhantomData)
+    }
+
+    /// A new node, with its tag and zeros, in the memory context of the planner's call.
+    pub(crate) fn make<T: Tagged>(self) -> &'p mut T {
+        // SAFETY: PostgreSQL makes nodes of zeroed memory too, and the tag belongs to the struct.
+        unsafe {
+            let node: *mut Node = pg_sys::palloc0(size_of::<T>()).cast();
+            (*node).type_ = T::TAG;
+            &mut *node.cast()
+        }
     }
 
     pub(crate) fn pointer(self) -> *mut pg_sys::PlannerInfo {
         self.0.as_ptr()
+    }
+
+    /// `expr IS NOT NULL`.
+    pub(crate) fn not_null(self, expr: Expr) -> Expr<'p> {
+        let test = self.make::<pg_sys::NullTest>();
+        test.arg = expr.pointer().cast();
+        test.nulltesttype = pg_sys::NullTestType::IS_NOT_NULL;
+        Expr::of(test)
+    }
+
+    /// A parameter of this type, whose value is unknown until the plan is executed.
+    pub(crate) fn unknown(self, type_: Oid) -> Expr<'p> {
+        let unknown = self.make::<pg_sys::Param>();
+        unknown.paramkind = pg_sys::ParamKind::PARAM_EXEC;
+        unknown.paramtype = type_;
+        Expr::of(unknown)
     }
 
     /// The planner's struct. Its pointers are trusted: only the border creates a [`Planner`].
@@ -89,13 +125,6 @@ impl Deref for Relation<'_> {
 }
 
 impl<'p> Relation<'p> {
-    /// # Safety
-    /// `relation` must belong to the query that is being planned.
-    pub(crate) unsafe fn new(relation: *mut pg_sys::RelOptInfo) -> Self {
-        // SAFETY: the pointer is not null, as the caller promises.
-        Self(unsafe { NonNull::new_unchecked(relation) }, PhantomData)
-    }
-
     pub(crate) fn pointer(self) -> *mut pg_sys::RelOptInfo {
         self.0.as_ptr()
     }
@@ -184,14 +213,45 @@ impl<'p> Relation<'p> {
 
 /// An index of a relation of the query.
 #[derive(Clone, Copy)]
-pub(crate) struct PlannedIndex<'p>(NonNull<pg_sys::IndexOptInfo>, PhantomData<&'p pg_sys::IndexOptInfo>);
+pub(crate) struct PlannedIndex<'p>(&'p pg_sys::IndexOptInfo);
 
 impl Deref for PlannedIndex<'_> {
     type Target = pg_sys::IndexOptInfo;
 
     fn deref(&self) -> &Self::Target {
-        // SAFETY: the index belongs to the query, and only `as_mut` changes it.
-        unsafe { self.0.as_ref() }
+        self.0
+    }
+}
+
+/// An index that the planner's hook may change.
+pub(crate) struct ChangedIndex<'p>(&'p mut pg_sys::IndexOptInfo);
+
+impl Deref for ChangedIndex<'_> {
+    type Target = pg_sys::IndexOptInfo;
+
+    fn deref(&self) -> &Self::Target {
+        self.0
+    }
+}
+
+impl DerefMut for ChangedIndex<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.0
+    }
+}
+
+impl<'p> ChangedIndex<'p> {
+    /// All indexes of a relation.
+    ///
+    /// # Safety
+    /// Nobody may read them while one of them is changed.
+    pub(crate) unsafe fn all(relation: &'p pg_sys::RelOptInfo) -> impl Iterator<Item = Self> {
+        // SAFETY: the list has the relation's indexes, each once.
+        unsafe { Exprs::new(relation.indexlist).iter().map(|index| Self(&mut *index.pointer().cast())) }
+    }
+
+    pub(crate) fn read(&self) -> PlannedIndex<'_> {
+        PlannedIndex(self.0)
     }
 }
 
@@ -200,18 +260,13 @@ impl<'p> PlannedIndex<'p> {
     /// `index` must belong to the query that is being planned.
     pub(crate) unsafe fn new(index: *mut pg_sys::IndexOptInfo) -> Self {
         // SAFETY: the pointer is not null, as the caller promises.
-        Self(unsafe { NonNull::new_unchecked(index) }, PhantomData)
+        Self(unsafe { &*index })
     }
 
     /// All indexes of a relation.
     pub(crate) fn all(relation: &'p pg_sys::RelOptInfo) -> impl Iterator<Item = Self> {
         // SAFETY: the list has the relation's indexes.
         unsafe { Exprs::new(relation.indexlist).iter().map(|index| Self::new(index.pointer().cast())) }
-    }
-
-    pub(crate) fn as_mut(&mut self) -> &mut pg_sys::IndexOptInfo {
-        // SAFETY: the index belongs to the query, and nobody else holds a reference to it.
-        unsafe { self.0.as_mut() }
     }
 
     /// The operator family of each key column.

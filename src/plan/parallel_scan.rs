@@ -4,17 +4,20 @@
 //! In a search among whole codes, that is nearly all of the cost.
 
 use crate::index::hamming::{divide_cost, is_hamming};
-use crate::pg::planner::{PlannedIndex, Planner, Relation};
+use crate::pg::planner::Planner;
 use pgrx::{pg_guard, pg_sys};
+use std::cell::Cell;
 
-/// The hook of the library that was loaded before ours.
-static mut NEXT: pg_sys::set_rel_pathlist_hook_type = None;
+thread_local! {
+    /// The hook of the library that was loaded before ours.
+    static NEXT: Cell<pg_sys::set_rel_pathlist_hook_type> = const { Cell::new(None) };
+}
 
 /// Puts our hook in place. Called when the library is loaded.
 pub(crate) fn install_hook() {
     // SAFETY: a backend has one thread, and nobody else reads these variables while a library is loaded.
     unsafe {
-        NEXT = pg_sys::set_rel_pathlist_hook;
+        NEXT.set(pg_sys::set_rel_pathlist_hook);
         pg_sys::set_rel_pathlist_hook = Some(on_paths);
     }
 }
@@ -28,11 +31,11 @@ unsafe extern "C-unwind" fn on_paths(
 ) {
     // SAFETY: the planner passes a relation of the query, and changes nothing until we return.
     unsafe {
-        if let Some(next) = NEXT {
+        if let Some(next) = NEXT.get() {
             pg_sys::ffi::pg_guard_ffi_boundary(|| next(root, relation, number, entry));
         }
-        let Some(planner) = Planner::new(root) else { return };
-        let is_ours = |path: &pg_sys::IndexPath| is_hamming(&PlannedIndex::new(path.indexinfo));
-        Relation::new(relation).change_costs(is_ours, |path| divide_cost(planner, path));
+        let Some(planner) = Planner::new(&root) else { return };
+        let is_ours = |path: &pg_sys::IndexPath| is_hamming(&*path.indexinfo);
+        planner.relation(relation).change_costs(is_ours, |path| divide_cost(planner, path));
     }
 }

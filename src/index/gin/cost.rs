@@ -10,13 +10,15 @@
 //!   estimate.
 
 use super::key_estimate::{KeyEstimate, with_unknown_query};
+use crate::estimate::cost::{CostedPath, Estimate, cost_function};
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::SketchOids;
 use crate::pg::compat::set_cost_function;
 use crate::pg::expr::{Expr, Exprs};
-use crate::pg::planner::{PlannedIndex, Planner};
-use pg_sys::{IndexClause, Oid, RestrictInfo};
-use pgrx::{pg_guard, pg_sys};
+use crate::pg::planner::ChangedIndex;
+use crate::pg::settings::setting;
+use pg_sys::{Oid, RestrictInfo};
+use pgrx::pg_sys;
 
 /// The OID of the access method GIN.
 pub(super) const GIN: Oid = Oid::from_u32(2742);
@@ -35,73 +37,71 @@ unsafe extern "C-unwind" {
     );
 }
 
+cost_function!(gin_cost, estimate);
+
 /// Makes the planner call our cost function for an index. Other indexes keep theirs, so queries that do not
 /// use this extension are planned as without it.
-pub(crate) fn install_sketch_cost(index: &mut PlannedIndex, sketches: &SketchOids) {
-    let mut families = index.families();
-    if index.relam == GIN && families.any(|family| sketches.match_operator(family).is_some()) {
-        set_cost_function(index.as_mut(), Some(gin_cost));
+pub(crate) fn install_sketch_cost(index: &mut ChangedIndex, sketches: &SketchOids) {
+    let is_ours = |family| sketches.match_operator(family).is_some();
+    if index.relam == GIN && index.read().families().any(is_ours) {
+        set_cost_function(index, Some(gin_cost));
     }
 }
 
-#[pg_guard]
-#[allow(clippy::too_many_arguments, reason = "Postgres says what it is called with")]
-unsafe extern "C-unwind" fn gin_cost(
-    root: *mut pg_sys::PlannerInfo,
-    path: *mut pg_sys::IndexPath,
-    loop_count: f64,
-    startup: *mut pg_sys::Cost,
-    total: *mut pg_sys::Cost,
-    selectivity: *mut pg_sys::Selectivity,
-    correlation: *mut f64,
-    pages: *mut f64,
-) {
-    // SAFETY: the planner passes a path of the query, and pointers for the results.
+fn estimate(path: &CostedPath) -> Estimate {
+    let (mut keys, mut is_about_ours, mut clauses) = (KeyEstimate::default(), false, Exprs::NONE);
+    for clause in path.clauses() {
+        // SAFETY: a clause was derived from a condition of the query.
+        let is_about_sketches = is_about_sketches(unsafe { &*clause.rinfo });
+        is_about_ours |= is_about_sketches;
+        let searched = if is_about_sketches { KeyEstimate::of(path.planner, clause) } else { None };
+        clauses = clauses.with(match searched {
+            Some(_) => with_unknown_query(path.planner, clause),
+            None => Expr::of(clause),
+        });
+        keys.add(searched.unwrap_or_default());
+    }
+    let mut estimate = of_gin(path, clauses);
+    if is_about_ours {
+        estimate.selectivity = selectivity_of(path);
+        let of_keys = keys.cost(path.planner, path.index, path.loop_count);
+        let of_rows = estimate.selectivity * path.index.table().1 * setting!(cpu_index_tuple_cost);
+        estimate.startup += of_keys;
+        estimate.total += of_keys + of_rows;
+    }
+    estimate
+}
+
+/// GIN's own estimate for these clauses.
+fn of_gin(path: &CostedPath, clauses: Exprs) -> Estimate {
+    let mut asked = pg_sys::IndexPath { indexclauses: clauses.pointer(), ..*path.index_path };
+    let [mut startup, mut total, mut selectivity, mut correlation, mut pages] = [0.0; 5];
+    let (root, loop_count) = (path.planner.pointer(), path.loop_count);
+    // SAFETY: the path belongs to the query, and the pointers are for the results.
     unsafe {
-        let Some(planner) = Planner::new(root) else { return };
-        let path = &*path;
-        let (mut keys, mut is_about_ours) = (KeyEstimate::default(), false);
-        let mut clauses = Exprs::NONE;
-        for clause in Exprs::new(path.indexclauses).iter() {
-            let Some(known) = clause.cast::<IndexClause>() else { continue };
-            let is_about_sketches = is_about_sketches(&*known.rinfo);
-            is_about_ours |= is_about_sketches;
-            let searched = if is_about_sketches { KeyEstimate::of(planner, known) } else { None };
-            clauses = clauses.with(searched.map_or(clause, |_| with_unknown_query(known)));
-            keys.add(searched.unwrap_or_default());
-        }
-        let mut asked = pg_sys::IndexPath { indexclauses: clauses.pointer(), ..*path };
         pg_sys::ffi::pg_guard_ffi_boundary(|| {
             gincostestimate(
                 root,
                 &raw mut asked,
                 loop_count,
-                startup,
-                total,
-                selectivity,
-                correlation,
-                pages,
+                &raw mut startup,
+                &raw mut total,
+                &raw mut selectivity,
+                &raw mut correlation,
+                &raw mut pages,
             );
         });
-        if is_about_ours {
-            let index = PlannedIndex::new(path.indexinfo);
-            *selectivity = selectivity_of(planner, path);
-            let of_keys = keys.cost(planner, index, loop_count);
-            let of_rows = *selectivity * index.table().1 * pg_sys::cpu_index_tuple_cost;
-            *startup += of_keys;
-            *total += of_keys + of_rows;
-        }
     }
+    Estimate { startup, total, selectivity, pages }
 }
 
 /// The selectivity of the query's conditions from which the index conditions were derived.
-fn selectivity_of<'p>(planner: Planner<'p>, path: &'p pg_sys::IndexPath) -> f64 {
+fn selectivity_of(path: &CostedPath) -> f64 {
     // SAFETY: each clause of a path has the query's condition that it was derived from.
     unsafe {
-        let clauses = Exprs::new(path.indexclauses).iter().filter_map(Expr::cast::<IndexClause>);
-        let conditions = clauses.fold(Exprs::NONE, |list, clause| list.with(Expr::new(clause.rinfo)));
-        let all = pg_sys::add_predicate_to_index_quals(path.indexinfo, conditions.pointer());
-        planner.selectivity(Exprs::new(all), PlannedIndex::new(path.indexinfo).table().0)
+        let conditions = path.clauses().fold(Exprs::NONE, |list, clause| list.with(Expr::new(clause.rinfo)));
+        let all = pg_sys::add_predicate_to_index_quals(path.index_path.indexinfo, conditions.pointer());
+        path.planner.selectivity(Exprs::new(all), path.index.table().0)
     }
 }
 

@@ -86,11 +86,11 @@ fn operator_of(condition: &IndexClause) -> Option<((&RestrictInfo, &OpExpr), [Ex
 }
 
 /// The condition with an unknown query instead of its own. GIN's own estimate assumes one key for it.
-pub(super) fn with_unknown_query(condition: &IndexClause) -> Expr<'_> {
+pub(super) fn with_unknown_query<'p>(planner: Planner<'p>, condition: &'p IndexClause) -> Expr<'p> {
     let Some(((restriction, operator), [stored, query])) = operator_of(condition) else {
         return Expr::of(condition);
     };
-    let args = Exprs::of(&[stored, Expr::unknown(query.type_())]).pointer();
+    let args = Exprs::of(&[stored, planner.unknown(query.type_())]).pointer();
     // SAFETY: copies of nodes are nodes.
     unsafe {
         let operator = allocate(OpExpr { args, ..*operator });

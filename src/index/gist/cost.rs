@@ -9,7 +9,7 @@ use crate::estimate::cost::{CostedPath, Estimate, Work, cost_function};
 use crate::estimate::statistics::distinct_values;
 use crate::pg::compat::set_cost_function;
 use crate::pg::expr::{Expr, Exprs};
-use crate::pg::planner::PlannedIndex;
+use crate::pg::planner::ChangedIndex;
 use hamming_index::cost::{IndexedColumn, boxes_read, radius_of};
 use pgrx::pg_sys;
 
@@ -28,9 +28,11 @@ const OPERATORS_PER_NEXT: f64 = 30.0;
 cost_function!(gist_cost, estimate);
 
 /// Makes the planner call our cost function for an index.
-pub(crate) fn install_cost(index: &mut PlannedIndex) {
-    if index.relam == pg_sys::GIST_AM_OID && are_fingerprints(*index).any(|is_fingerprint| is_fingerprint) {
-        set_cost_function(index.as_mut(), Some(gist_cost));
+pub(crate) fn install_cost(index: &mut ChangedIndex) {
+    if index.relam == pg_sys::GIST_AM_OID
+        && are_fingerprints(index.read()).any(|is_fingerprint| is_fingerprint)
+    {
+        set_cost_function(index, Some(gist_cost));
     }
 }
 

@@ -9,29 +9,32 @@ use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::compat::{RelationCall, RelationHook, relation_hook, relation_hook_function};
 use crate::pg::planner::Planner;
 use pgrx::pg_sys;
+use std::cell::{Cell, RefCell};
 use std::ptr::null_mut;
 
-/// The hooks that we found each time we installed ours.
-static mut FOUND: Vec<RelationHook> = Vec::new();
-/// The calls of our hook that are in progress.
-static mut IN_PROGRESS: Calls = Calls { root: null_mut(), depth: 0 };
+thread_local! {
+    /// The hooks that we found each time we installed ours.
+    static FOUND: RefCell<Vec<RelationHook>> = const { RefCell::new(Vec::new()) };
+    /// The calls of our hook that are in progress.
+    static IN_PROGRESS: Cell<Calls> = const { Cell::new(Calls { root: null_mut(), depth: 0 }) };
+}
 
 /// Installs our hook, if it is not in place. Called when the library is loaded, and again whenever a query on
 /// distances is simplified: libraries that were loaded later may have replaced our hook, and not all of them
 /// call the hook that they found (Citus does not).
 pub(crate) fn install_hook() {
-    // SAFETY: a backend has one thread, and nobody else reads these variables while a library is loaded or a
-    // query is simplified.
+    // SAFETY: a backend has one thread, and nobody else reads the hook while a library is loaded or a query is
+    // simplified.
     unsafe {
         let found = *relation_hook();
-        if is_same(found, Some(on_relation)) || IN_PROGRESS.depth > 0 {
+        if is_same(found, Some(on_relation)) || IN_PROGRESS.get().depth > 0 {
             return;
         }
-        let all = &raw mut FOUND;
         // A library that installs its hook again, as we do, is in the list already.
-        if !(*all).last().is_some_and(|&last| is_same(last, found)) {
-            (*all).push(found);
-        }
+        FOUND.with_borrow_mut(|all| match all.last() {
+            Some(&last) if is_same(last, found) => {}
+            _ => all.push(found),
+        });
         *relation_hook() = Some(on_relation);
     }
 }
@@ -56,29 +59,21 @@ struct CallingNext {
 
 impl CallingNext {
     fn of(root: *mut pg_sys::PlannerInfo) -> Self {
-        // SAFETY: a backend has one thread.
-        unsafe {
-            let before = IN_PROGRESS;
-            let depth = if before.root == root { before.depth } else { 0 };
-            IN_PROGRESS = Calls { root, depth: depth + 1 };
-            Self { before }
-        }
+        let before = IN_PROGRESS.get();
+        let depth = if before.root == root { before.depth } else { 0 };
+        IN_PROGRESS.set(Calls { root, depth: depth + 1 });
+        Self { before }
     }
 
     /// The next hook. The first call goes on to the hook that we found last, the second to the one before it.
     fn hook(&self) -> RelationHook {
-        // SAFETY: a backend has one thread; the list does not change while a call is in progress.
-        unsafe {
-            let all = &raw const FOUND;
-            (*all).iter().rev().nth(IN_PROGRESS.depth - 1).copied().flatten()
-        }
+        FOUND.with_borrow(|all| all.iter().rev().nth(IN_PROGRESS.get().depth - 1).copied().flatten())
     }
 }
 
 impl Drop for CallingNext {
     fn drop(&mut self) {
-        // SAFETY: a backend has one thread.
-        unsafe { IN_PROGRESS = self.before }
+        IN_PROGRESS.set(self.before);
     }
 }
 
@@ -89,12 +84,11 @@ fn prepare_relation(call: RelationCall<'_>) {
     let next = CallingNext::of(call.root);
     (call.call_next)(next.hook());
     drop(next);
-    // SAFETY: a backend has one thread.
-    if !call.is_table || unsafe { IN_PROGRESS.root } == call.root {
+    if !call.is_table || IN_PROGRESS.get().root == call.root {
         return;
     }
     // SAFETY: the planner passes the query and one of its relations, and uses neither until we return.
-    let (planner, relation) = unsafe { (Planner::new(call.root), &*call.relation) };
+    let (planner, relation) = unsafe { (Planner::new(&call.root), &*call.relation) };
     let Some((planner, ours)) = planner.zip(ExtensionOids::known()) else { return };
     // The conditions of partitions are copies of their parent's, which have been rewritten.
     if relation.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {

@@ -7,12 +7,13 @@ use crate::index::gist::install_cost;
 use crate::index::hamming::is_hamming;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::expr::{Expr, Exprs};
-use crate::pg::planner::{PlannedIndex, Planner};
+use crate::pg::planner::{ChangedIndex, Planner};
 use pgrx::pg_sys;
 
 /// Called once for each relation of a query, before the planner looks for paths.
 pub(super) fn prepare<'p>(planner: Planner<'p>, relation: &'p pg_sys::RelOptInfo, ours: &'p ExtensionOids) {
-    for mut index in PlannedIndex::all(relation) {
+    // SAFETY: the planner and its other hooks do not read the indexes until this function returns.
+    for mut index in unsafe { ChangedIndex::all(relation) } {
         rewrite_predicate(&mut index, ours);
         install_cost(&mut index);
         install_sketch_cost(&mut index, &ours.sketches);
@@ -21,12 +22,11 @@ pub(super) fn prepare<'p>(planner: Planner<'p>, relation: &'p pg_sys::RelOptInfo
             // SAFETY: the array has an element for each column.
             let has_whole_codes = unsafe { *index.canreturn };
             let may_lack_condition =
-                !distances.is_empty() || !index.predicate().is_empty() && has_whole_codes;
-            let is_of_words = index.first_type() == pg_sys::INT8OID;
+                !distances.is_empty() || !index.read().predicate().is_empty() && has_whole_codes;
+            let is_of_words = index.read().first_type() == pg_sys::INT8OID;
             let can_order = distances.len() == 1 || is_of_words;
             // PostgreSQL checks that workers can compute the conditions, but not the ORDER BY.
             let can_divide = !is_of_words && distances.iter().all(|it| planner.is_parallel_safe(*it));
-            let index = index.as_mut();
             index.amoptionalkey = may_lack_condition;
             // For bit strings, the index returns lower bounds. The executor can sort by one only: it treats
             // rows whose first distance is NULL as equal, whatever the second one is.
@@ -39,9 +39,9 @@ pub(super) fn prepare<'p>(planner: Planner<'p>, relation: &'p pg_sys::RelOptInfo
 
 /// Rewrites the predicate of a partial index like the conditions of the query, so that the planner finds it
 /// among them. The predicate is copied, since another extension's hook may have put it there.
-fn rewrite_predicate<'p>(index: &mut PlannedIndex<'p>, ours: &'p ExtensionOids) {
-    if !index.predicate().is_empty() {
-        index.as_mut().indpred = rewrite_and(index.predicate().copy(), ours).pointer();
+fn rewrite_predicate(index: &mut ChangedIndex, ours: &ExtensionOids) {
+    if !index.read().predicate().is_empty() {
+        index.indpred = rewrite_and(index.read().predicate().copy(), ours).pointer();
     }
 }
 

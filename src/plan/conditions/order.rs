@@ -11,7 +11,7 @@ use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::compat::is_declared_not_null;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::join_tree::JoinTree;
-use crate::pg::nodes::{elements, make};
+use crate::pg::nodes::elements;
 use crate::pg::planner::{PlannedIndex, Planner};
 use pgrx::pg_sys;
 
@@ -41,7 +41,7 @@ pub(super) fn rewrite_order<'p>(
                 && !PlannedIndex::all(relation).any(|index| Exprs::new(index.indexprs).contains(similarity))
                 && (!key.nulls_first || [pair.a, pair.b].into_iter().all(never_null))
             {
-                *clause = sort_by(pair.distance(), &mut *entry, query).cast();
+                *clause = sort_by(planner, pair.distance(), &mut *entry).cast();
             }
         }
     }
@@ -67,11 +67,11 @@ fn has_one_length(pair: CodePair<'_>) -> bool {
 /// A sort key for the distance. The distance replaces the similarity in the target list if the query does not
 /// return the similarity; otherwise it gets a new entry.
 fn sort_by(
+    planner: Planner,
     distance: Expr,
     entry: &mut pg_sys::TargetEntry,
-    query: &pg_sys::Query,
 ) -> *mut pg_sys::SortGroupClause {
-    let entries = query.targetList;
+    let entries = planner.query().targetList;
     // SAFETY: a query has a target list. Appending to a list that is not empty does not move the list.
     unsafe {
         let entry = if entry.resjunk {
@@ -87,7 +87,7 @@ fn sort_by(
             pg_sys::lappend(entries, new.cast());
             &mut *new
         };
-        let key = make::<pg_sys::SortGroupClause>();
+        let key = planner.make::<pg_sys::SortGroupClause>();
         key.tleSortGroupRef = entry.ressortgroupref;
         key.eqop = pg_sys::Int4EqualOperator.into();
         key.sortop = pg_sys::Int4LessOperator.into();
@@ -112,7 +112,7 @@ fn is_never_null(planner: Planner, relation: &pg_sys::RelOptInfo, expr: Expr) ->
             && facts.relations.contains(&relid)
             && is_declared_not_null(planner.info(), relation, column.varattno)
     });
-    declared || Exprs::of(&[expr.is_not_null()]).follows_from(facts.conditions)
+    declared || Exprs::of(&[planner.not_null(expr)]).follows_from(facts.conditions)
 }
 
 /// Facts about every row of a query: these conditions hold, and no outer join makes a column of these

@@ -95,9 +95,10 @@ impl<'p> SelectivityRequest<'p> {
     }
 
     /// The answer. The number is the relation for which PostgreSQL asks; 0 means all relations.
-    pub(super) fn answer(self, selectivity: impl FnOnce(Planner<'p>, i32) -> f64) -> Datum {
+    pub(super) fn answer(self, selectivity: impl FnOnce(Planner<'_>, i32) -> f64) -> Datum {
+        let root = self.0.root;
         // SAFETY: a request has the query that is being planned.
-        let Some(planner) = (unsafe { Planner::new(self.0.root) }) else { return NO };
+        let Some(planner) = (unsafe { Planner::new(&root) }) else { return NO };
         self.0.selectivity = selectivity(planner, self.0.varRelid);
         from_mut(self.0).into()
     }
@@ -114,9 +115,10 @@ impl<'p> CostRequest<'p> {
     }
 
     /// The answer, computed with the query that is being planned, if there is one.
-    pub(super) fn answer(self, cost: impl FnOnce(Option<Planner<'p>>) -> f64) -> Datum {
+    pub(super) fn answer(self, cost: impl FnOnce(Option<Planner<'_>>) -> f64) -> Datum {
+        let root = self.0.root;
         // SAFETY: a request has the query that is being planned, or none.
-        let planner = unsafe { Planner::new(self.0.root) };
+        let planner = unsafe { Planner::new(&root) };
         (self.0.startup, self.0.per_tuple) = (0.0, cost(planner));
         from_mut(self.0).into()
     }

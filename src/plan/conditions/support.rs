@@ -94,9 +94,10 @@ fn hamming_ball_joinsel(call: Call) -> f64 {
 
 /// The selectivity of `a <@ ball`.
 fn estimate_ball(asked: Call, relation: i32) -> f64 {
+    let root = asked.pointer(0);
     // SAFETY: PostgreSQL calls an estimator of conditions or of joins with the planner's query as the first
     // argument, and the list of the operator's arguments as the third.
-    let (planner, args) = unsafe { (Planner::new(asked.pointer(0)), Exprs::new(asked.pointer(2))) };
+    let (planner, args) = unsafe { (Planner::new(&root), Exprs::new(asked.pointer(2))) };
     let condition =
         Applied::new(pg_sys::InvalidOid, args).args().and_then(|[code, ball]| Within::ball(code, ball));
     planner.zip(condition).map_or(UNKNOWN, |(planner, condition)| selectivity(planner, &condition, relation))

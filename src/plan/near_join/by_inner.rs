@@ -10,7 +10,6 @@ use super::never_analysed::{has_pages, part_of_pages, scale};
 use super::path::Sides;
 use crate::pg::compat;
 use crate::pg::expr::{Expr, Exprs};
-use crate::pg::nodes::make;
 use crate::pg::planner::Relation;
 use pgrx::pg_sys::{self, JoinPathExtraData, NodeTag, Path, PathTarget};
 use std::ptr::{from_mut, from_ref, null, null_mut};
@@ -48,7 +47,7 @@ fn asked_path(sides: &Sides, path: &Path, questions: f64) -> Option<*mut Path> {
     let node = unsafe { Expr::new(from_ref(path).cast_mut()) };
     let copy: *mut Path = match (node.cast::<pg_sys::IndexPath>(), node.cast::<pg_sys::BitmapHeapPath>()) {
         (Some(index), _) => {
-            let copy = make::<pg_sys::IndexPath>();
+            let copy = sides.planner.make::<pg_sys::IndexPath>();
             *copy = *index;
             if copy.path.pathtype == NodeTag::T_IndexOnlyScan {
                 // An index-only scan does not return the ctid.
@@ -59,7 +58,7 @@ fn asked_path(sides: &Sides, path: &Path, questions: f64) -> Option<*mut Path> {
             from_mut(copy).cast()
         }
         (_, Some(bitmap)) => {
-            let copy = make::<pg_sys::BitmapHeapPath>();
+            let copy = sides.planner.make::<pg_sys::BitmapHeapPath>();
             *copy = *bitmap;
             from_mut(copy).cast()
         }
@@ -77,7 +76,7 @@ fn distinct_path(sides: &Sides, extra: &JoinPathExtraData, paths @ [asking, aske
     let (root, join) = (sides.planner.pointer(), sides.join);
     let mut extra = *extra;
     extra.inner_unique = false;
-    let row = make::<pg_sys::SortGroupClause>();
+    let row = sides.planner.make::<pg_sys::SortGroupClause>();
     row.tleSortGroupRef = ROW_REFERENCE;
     row.eqop = pg_sys::Oid::from(pg_sys::TIDEqualOperator);
     row.sortop = pg_sys::Oid::from(pg_sys::TIDLessOperator);

@@ -8,7 +8,6 @@ use crate::estimate::condition::{Within, bits_of};
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::code::CodeType;
 use crate::pg::expr::{Expr, Exprs};
-use crate::pg::nodes::make;
 use crate::pg::planner::{Planner, Relation};
 use crate::plan::conditions::{Rewritten, rewritten_as_call};
 use hamming::code::MAX_BITS;
@@ -100,7 +99,7 @@ impl<'p> NearCondition<'p> {
         // The node compares only the first bits of longer codes. Two codes of different lengths are an error.
         let has_whole_codes = lengths.iter().flatten().any(|&bits| bits <= MAX_BITS);
         let is_whole = is_whole && has_whole_codes;
-        let call = if expr == written { clause } else { with_clause(clause, expr) };
+        let call = if expr == written { clause } else { with_clause(planner, clause, expr) };
         let bits = within.bits().unwrap_or(hamming::BITS).min(MAX_BITS);
         let radius = within.expected_radius(planner).min(bits);
         Some(Self { clause, call, is_whole, outer, codes, bits, radius, has_known_length })
@@ -179,8 +178,8 @@ fn call_of<'p>(expr: Expr<'p>, ours: &ExtensionOids) -> Option<(CodeType, Within
 }
 
 /// A copy of a condition with another expression on the same relations, of which nothing is cached.
-fn with_clause<'p>(condition: &'p RestrictInfo, expr: Expr) -> &'p RestrictInfo {
-    let other = make::<RestrictInfo>();
+fn with_clause<'p>(planner: Planner<'p>, condition: &RestrictInfo, expr: Expr) -> &'p RestrictInfo {
+    let other = planner.make::<RestrictInfo>();
     *other = *condition;
     other.clause = expr.pointer().cast();
     other.eval_cost.startup = -1.0;

@@ -9,16 +9,19 @@ use super::plan;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::planner::{Planner, Relation};
 use pgrx::{pg_guard, pg_sys};
+use std::cell::Cell;
 
-/// The hook that was installed before ours, by another library.
-static mut NEXT: pg_sys::set_join_pathlist_hook_type = None;
+thread_local! {
+    /// The hook that was installed before ours, by another library.
+    static NEXT: Cell<pg_sys::set_join_pathlist_hook_type> = const { Cell::new(None) };
+}
 
 /// Installs our hook, and registers the node. Called when the library is loaded. If a query on distances
 /// loads it, no join of that query has been planned yet.
 pub(crate) fn install_hook() {
     // SAFETY: a backend has one thread, and nothing else uses these variables while a library is loaded.
     unsafe {
-        NEXT = pg_sys::set_join_pathlist_hook;
+        NEXT.set(pg_sys::set_join_pathlist_hook);
         pg_sys::set_join_pathlist_hook = Some(on_join);
     }
     plan::register();
@@ -35,17 +38,18 @@ unsafe extern "C-unwind" fn on_join(
 ) {
     // SAFETY: the planner passes relations of the query, and the conditions between them.
     unsafe {
-        if let Some(next) = NEXT {
+        if let Some(next) = NEXT.get() {
             pg_sys::ffi::pg_guard_ffi_boundary(|| next(root, join, outer, inner, type_, extra));
         }
-        let (Some(kind), Some(planner)) = (JoinKind::of(type_), Planner::new(root)) else { return };
+        let (Some(kind), Some(planner)) = (JoinKind::of(type_), Planner::new(&root)) else { return };
         // `enable_hashjoin` also disables this node, except for a full join, which has no other plan.
         let is_enabled = pg_sys::enable_hashjoin || kind == JoinKind::Full;
         if !is_enabled && kind != JoinKind::Semi || !(*join).lateral_relids.is_null() {
             return;
         }
         let (conditions, special) = (Exprs::new((*extra).restrictlist), (*extra).sjinfo);
-        let relations @ [join, outer, inner] = [join, outer, inner].map(|relation| Relation::new(relation));
+        let relations @ [join, outer, inner] =
+            [join, outer, inner].map(|relation| planner.relation(relation));
         if let Some(near) = NearCondition::find(planner, relations, kind, conditions)
             && !returns_row_identity(join)
         {

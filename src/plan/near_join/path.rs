@@ -5,7 +5,6 @@ use super::kind::JoinKind;
 use super::plan::PATH_METHODS;
 use crate::pg::compat;
 use crate::pg::expr::{Expr, Exprs};
-use crate::pg::nodes::make;
 use crate::pg::planner::{Planner, Relation};
 use crate::pg::settings::setting;
 use pgrx::pg_sys::{self, NodeTag, Path};
@@ -91,7 +90,7 @@ enum Workers {
 /// Proposes the near join of one path of each side.
 fn add_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) {
     let join = sides.join;
-    let path = make::<pg_sys::CustomPath>();
+    let path = sides.planner.make::<pg_sys::CustomPath>();
     path.path.pathtype = NodeTag::T_CustomScan;
     path.path.parent = join.pointer();
     path.path.pathtarget = join.reltarget;

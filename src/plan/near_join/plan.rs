@@ -6,7 +6,8 @@ use super::stored::NodeNumbers;
 use crate::pg::compat;
 use crate::pg::executor::Methods;
 use crate::pg::expr::{Expr, Exprs};
-use crate::pg::nodes::{elements, make};
+use crate::pg::nodes::elements;
+use crate::pg::planner::Planner;
 use pgrx::pg_guard;
 use pgrx::pg_sys::{self, List, RestrictInfo};
 use std::ptr::null_mut;
@@ -44,7 +45,7 @@ pub(super) fn register() {
 /// child's first. A PlaceHolderVar is an expression that an outer join may make NULL.
 #[pg_guard]
 unsafe extern "C-unwind" fn plan_path(
-    _root: *mut pg_sys::PlannerInfo,
+    root: *mut pg_sys::PlannerInfo,
     join: *mut pg_sys::RelOptInfo,
     path: *mut pg_sys::CustomPath,
     columns: *mut List,
@@ -53,7 +54,9 @@ unsafe extern "C-unwind" fn plan_path(
 ) -> *mut pg_sys::Plan {
     // SAFETY: the planner passes a path that this file has made, and the plans of its children.
     unsafe {
-        let &mut [numbers, near, others] = elements((*path).custom_private) else {
+        let (&mut [numbers, near, others], Some(planner)) =
+            (elements((*path).custom_private), Planner::new(&root))
+        else {
             unreachable!("a path has three parts")
         };
         let NodeNumbers { kind, .. } = NodeNumbers::of(numbers.cast());
@@ -74,7 +77,7 @@ unsafe extern "C-unwind" fn plan_path(
         let given = columns_of(Exprs::new(plans));
         // `columns` may be empty here; the planner then sets it later.
         name_outer_joins(given, Exprs::new((*(*join).reltarget).exprs), expressions);
-        let node = make::<pg_sys::CustomScan>();
+        let node = planner.make::<pg_sys::CustomScan>();
         node.scan.plan.targetlist = columns;
         node.flags = (*path).flags;
         node.custom_plans = plans;
