@@ -12,6 +12,13 @@ CREATE FUNCTION simhash_decode(spelling text) RETURNS bigint
 COMMENT ON FUNCTION simhash_decode(text) IS
     'the fingerprint that is written in base32 (with or without a scheme), 16 hexadecimal or 64 binary digits, or 0x and up to 16 hexadecimal digits; 16 digits without a letter, which may be decimal, need the 0x';
 
+CREATE FUNCTION simhash_decode(number numeric) RETURNS bigint
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10
+    RETURN (CASE WHEN $1 OPERATOR(pg_catalog.>=) 9223372036854775808 AND $1 OPERATOR(pg_catalog.<) 18446744073709551616
+        THEN $1 OPERATOR(pg_catalog.-) 18446744073709551616 ELSE $1 END)::bigint;
+COMMENT ON FUNCTION simhash_decode(numeric) IS
+    'the fingerprint that is written as a decimal number, with a sign or without';
+
 CREATE FUNCTION code_encode(code bit varying) RETURNS text
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
     AS 'MODULE_PATHNAME', 'code_encode';

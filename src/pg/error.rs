@@ -26,7 +26,7 @@ pub(crate) fn operator_class(index: &CStr, fault: &str) -> SqlError {
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
         .set_detail(format!("Access method hamming: {fault}."))
         .set_hint(
-            "Use hamming_ops for bigint, and hamming_bit_ops for bit, and make the codes the first column.",
+            "Make the codes the first column; of a text, index the fingerprint: USING hamming (simhash(body)).",
         )
 }
 

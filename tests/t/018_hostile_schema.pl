@@ -7,7 +7,8 @@ use SimhashTest;
 
 # Functions with a body in SQL, and a call of each.
 my %calls = (
-	'simhash(tsvector)' => q{shared.simhash(to_tsvector('simple', 'a cat and a cat'))});
+	'simhash(tsvector)' => q{shared.simhash(to_tsvector('simple', 'a cat and a cat'))},
+	'simhash_decode(numeric)' => q{shared.simhash_decode(18446744073709551615)});
 
 my $node = start_node('hostile');
 my $bodies = q{SELECT p.oid::regprocedure AS function, coalesce(pg_get_function_sqlbody(p.oid), prosrc) AS body

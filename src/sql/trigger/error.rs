@@ -3,6 +3,7 @@
 use crate::pg::error;
 use crate::pg::report::{SqlError, quote, report};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
+use text::features::Scheme;
 
 const EXAMPLE: &str = "CREATE TRIGGER fingerprint BEFORE INSERT OR UPDATE ON document \
     FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'title', 'body');";
@@ -29,9 +30,12 @@ pub(super) fn second_scheme(argument: &str) -> SqlError {
 }
 
 pub(super) fn no_such_column(column: &str, table: &str) -> SqlError {
-    error::no_such_column(column, table)
-        .set_detail("simhash_trigger was told to use it.")
-        .set_hint("Names are taken as written in the trigger's arguments, with upper and lower case.")
+    error::no_such_column(column, table).set_detail("simhash_trigger was told to use it.").set_hint(
+        match column.parse::<Scheme>() {
+            Ok(_) => "A scheme is written as 'scheme=word:3'.",
+            Err(_) => "Names are taken as written in the trigger's arguments, with upper and lower case.",
+        },
+    )
 }
 
 pub(super) fn target_type(column: &str, type_name: &str) -> SqlError {

@@ -19,9 +19,15 @@ SELECT simhash_decode('0x4565828753376763') AS hexadecimal;
 SELECT count(*) AS refused FROM generate_series(1, 10000) AS i, lpad(to_hex(hashint8extended(i, 1)), 16, '0') AS code WHERE code !~ '[a-f]';
 SELECT count(*) AS misread FROM generate_series(1, 10000) AS i, lpad(to_hex(hashint8extended(i, 1)), 16, '0') AS code
 WHERE code ~ '[a-f]' AND simhash_decode(code) <> hashint8extended(i, 1);
--- decimal numbers with and without a sign are read by arithmetic
-SELECT number, (mod(number + 9223372036854775808, 18446744073709551616) - 9223372036854775808)::bigint AS si
+-- decimal numbers with and without a sign
+SELECT number, simhash_decode(number) AS si
 FROM unnest('{0,18446744073709551615,9223372036854775808,9223372036854775807,-9223372036854775808,-1}'::numeric[]) AS number;
+SELECT count(*) AS wrong FROM generate_series(1, 10000) AS i, hashint8extended(i, 1) AS si,
+    LATERAL (SELECT CASE WHEN si < 0 THEN si + 18446744073709551616 ELSE si END AS number) AS unsigned
+WHERE simhash_decode(number) <> si OR simhash_decode(si) <> si;
+\set VERBOSITY terse
+SELECT simhash_decode(18446744073709551616);
+\set VERBOSITY default
 -- a literal without a type is text
 PREPARE untyped AS SELECT simhash_decode($1);
 SELECT parameter_types FROM pg_prepared_statements WHERE name = 'untyped';

@@ -90,6 +90,7 @@ SELECT misuse('BEFORE INSERT', 'ROW', 'si', 'body', 'scheme=char:99');
 SELECT misuse('BEFORE INSERT', 'ROW', 'none', 'body');
 SELECT misuse('BEFORE INSERT', 'ROW', 'si', 'Body');
 SELECT misuse('BEFORE INSERT', 'ROW', 'si', 'body', 'ctid');
+SELECT misuse('BEFORE INSERT', 'ROW', 'si', 'body', 'word:3');
 SELECT misuse('BEFORE INSERT', 'ROW', 'small', 'body');
 SELECT misuse('BEFORE INSERT', 'ROW', 'made', 'body');
 SELECT misuse('BEFORE INSERT', 'ROW', 'si', 'id');

@@ -5,8 +5,7 @@
 //!
 //! Other forms are read, too: 16 hexadecimal digits, 64 binary digits, and 1 to 16 hexadecimal digits after
 //! `0x`. Upper case is accepted, a scheme with a colon before the digits, and white space anywhere, as in the
-//! listings of the Similarity Index paper. Decimal numbers are not accepted. So 16 digits without a letter or
-//! `0x`, which could be decimal or hexadecimal, are refused.
+//! listings of the Similarity Index paper. Decimal numbers are not, so 16 digits that may be one are refused.
 
 use crate::features::Scheme;
 use base::{Problem, ProblemKind};
@@ -27,7 +26,7 @@ const MAX_BYTES: usize = 1000;
 /// The accepted forms, for a hint.
 const VALID: &str = "A fingerprint has 13 letters of base32, 16 hexadecimal or 64 binary digits. \
     Shorter hexadecimal ones are read as '0x' || code, binary ones as lpad(code, 64, '0'), \
-    and decimal ones, with a sign, as code::bigint.";
+    and decimal ones as code::numeric.";
 
 /// Writes the fingerprint in base32.
 pub fn encode(fingerprint: u64) -> String {
@@ -39,8 +38,10 @@ pub fn encode(fingerprint: u64) -> String {
 /// Reads a fingerprint in any of its forms but decimal.
 pub fn decode(text: &str) -> Result<u64, Problem> {
     let reading = FingerprintText { text };
+    let wrong_length =
+        |length| reading.invalid(format!("it has {length} characters apart from white space and scheme"));
     if text.len() > MAX_BYTES {
-        return Err(reading.wrong_length(text.len()));
+        return Err(wrong_length(text.len()));
     }
     let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let digits = match compact.rsplit_once(':') {
@@ -57,10 +58,14 @@ pub fn decode(text: &str) -> Result<u64, Problem> {
     }
     match digits.chars().count() {
         LENGTH => reading.base32(digits),
-        HEXADECIMAL if digits.bytes().all(|digit| digit.is_ascii_digit()) => Err(reading.ambiguous(digits)),
+        HEXADECIMAL if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
+            Err(reading.invalid(format!("{digits} can be hexadecimal or decimal")).with_hint(format!(
+                "Write '0x{digits}' if it is hexadecimal, {digits}::numeric if it is decimal."
+            )))
+        }
         HEXADECIMAL => reading.number(digits, 16),
         BINARY => reading.number(digits, 2),
-        length => Err(reading.wrong_length(length)),
+        length => Err(wrong_length(length)),
     }
 }
 
@@ -92,17 +97,8 @@ impl FingerprintText<'_> {
         })
     }
 
-    fn wrong_length(&self, length: usize) -> Problem {
-        self.invalid(format!("it has {length} characters apart from white space and scheme"))
-    }
-
     fn not_a_digit(&self, digit: char, base: u32) -> Problem {
         self.invalid(format!("\"{digit}\" is not a digit of base {base}"))
-    }
-
-    fn ambiguous(&self, digits: &str) -> Problem {
-        self.invalid(format!("{digits} can be hexadecimal or decimal"))
-            .with_hint(format!("Write '0x{digits}' if it is hexadecimal, {digits}::bigint if it is decimal."))
     }
 
     fn invalid(&self, why: String) -> Problem {
