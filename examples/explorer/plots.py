@@ -51,9 +51,10 @@ def bars(id: str, title: str, unit: str, counts: Sequence[int], recommended: int
     return html(
         '<svg class="plot" viewBox="0 0 {width} {height}" role="img" aria-labelledby="{id}-title">'
         '<title id="{id}-title">{title}. The table below has the numbers.</title>{scale}{drawn}'
+        '<text class="scale" x="4" y="14">{unit}, log scale</text>'
         '<line class="axis" x1="{left}" x2="{right}" y1="{base}" y2="{base}"/>{ticks}{mark}</svg>',
-        width=WIDTH, height=HEIGHT, id=id, title=title, scale=scale, drawn=drawn, left=LEFT, right=WIDTH - RIGHT,
-        base=base, ticks=ticks, mark=_radius(LEFT + (recommended + 1) * step, recommended, base)
+        width=WIDTH, height=HEIGHT, id=id, title=title, unit=unit, scale=scale, drawn=drawn, left=LEFT,
+        right=WIDTH - RIGHT, base=base, ticks=ticks, mark=_radius(LEFT + (recommended + 1) * step, recommended, base)
         if recommended is not None else None,
     )
 

@@ -3,7 +3,7 @@
 use super::call::{Argument, Call};
 use super::report::{SqlError, UnwrapOrReport, report};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
-use pgrx::{PgMemoryContexts, pg_sys};
+use pgrx::{IntoDatum, PgMemoryContexts, pg_sys};
 
 /// The rows that the call in progress returns.
 pub(crate) struct ResultSet {
@@ -61,6 +61,11 @@ impl ResultSet {
             pg_sys::tuplestore_putvalues(self.store, self.columns, values.as_mut_ptr(), nulls.as_mut_ptr());
         }
     }
+}
+
+/// A mean or a share, with four digits after the point.
+pub(crate) fn rounded(number: f64) -> Option<pg_sys::Datum> {
+    ((number * 1e4).round() / 1e4).into_datum()
 }
 
 fn set_not_accepted() -> SqlError {

@@ -6,7 +6,7 @@ use crate::pg::encoding::{to_database_or_escaped, to_utf8};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::query::code_column::{CodeColumn, CodeRow};
 use crate::pg::report::SqlError;
-use crate::pg::result_set::ResultSet;
+use crate::pg::result_set::{ResultSet, rounded};
 use crate::sql::simhash::parse_scheme;
 use base::{Limit, collect, push};
 use hamming::queries::{CodeQueries, place_in_sample};
@@ -57,8 +57,8 @@ fn differences_of_table(
         rows.put([
             to_database_or_escaped(difference.feature)?.into_datum(),
             (difference.pairs as i64).into_datum(),
-            (difference.pairs as f64 / count).into_datum(),
-            difference.of_all.into_datum(),
+            rounded(difference.pairs as f64 / count),
+            rounded(difference.of_all),
             a.key.as_slice().into_datum(),
             b.key.as_slice().into_datum(),
         ]);

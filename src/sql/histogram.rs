@@ -6,7 +6,7 @@ use crate::pg::encoding::to_utf8;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::query::code_column::CodeColumn;
 use crate::pg::report::{SqlError, notice};
-use crate::pg::result_set::ResultSet;
+use crate::pg::result_set::{ResultSet, rounded};
 use crate::sql::simhash::parse_scheme;
 use base::{collect, push};
 use hamming::code::check_width;
@@ -36,10 +36,10 @@ fn hamming_histogram(
         let found = level.duplicates;
         rows.put([
             distance.into_datum(),
-            level.rows.into_datum(),
+            rounded(level.rows),
             (level.pairs as i64).into_datum(),
-            found.and_then(|found| found.rows.into_datum()),
-            found.and_then(|found| found.at_most.into_datum()),
+            found.and_then(|found| rounded(found.rows)),
+            found.and_then(|found| rounded(found.at_most)),
             found.and_then(|found| (found.compared as i64).into_datum()),
             level.to_search.into_datum(),
         ]);
